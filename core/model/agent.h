@@ -1,0 +1,123 @@
+// Events and actions of the TaskAgent, the process that runs inside every task's container.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <variant>
+
+#include "core/model/am.h"
+#include "core/model/channel.h"
+#include "core/model/describe.h"
+#include "core/model/elision.h"
+#include "core/model/ids.h"
+#include "core/model/job_spec.h"
+#include "core/model/time.h"
+
+namespace tfyarn {
+
+// ---------------------------------------------------------------- events
+
+/// First event: what the launch context told the process. The environment keys that carry it are in core/agent.
+struct AgentStarted {
+  AgentFence fence;
+  std::int32_t am_attempt = 0;
+  TaskAddress am_address;
+  std::string host;  ///< Name of this node as peers can reach it.
+};
+BOOST_DESCRIBE_STRUCT(AgentStarted, (), (fence, am_attempt, am_address, host))
+/// Answers LeasePort: this port is held for the task until ReleasePort.
+struct PortLeased {
+  std::int32_t port = 0;
+};
+BOOST_DESCRIBE_STRUCT(PortLeased, (), (port))
+/// Answers LeasePort.
+struct PortLeaseFailed {
+  std::string reason;
+};
+BOOST_DESCRIBE_STRUCT(PortLeaseFailed, (), (reason))
+/// A message from the AM.
+struct AmSaid {
+  AmToAgent message;
+};
+BOOST_DESCRIBE_STRUCT(AmSaid, (), (message))
+/// Answers ReadAmAddress: the newest attempt that published one; am_attempt 0 when nothing is there or storage fails.
+struct AmAddressRead {
+  std::int32_t am_attempt = 0;
+  TaskAddress address;
+};
+BOOST_DESCRIBE_STRUCT(AmAddressRead, (), (am_attempt, address))
+/// Answers SpawnProcess: it runs.
+struct ProcessSpawned {
+  TaskAttempt attempt;
+};
+BOOST_DESCRIBE_STRUCT(ProcessSpawned, (), (attempt))
+/// Answers SpawnProcess: it could not be started.
+struct SpawnFailed {
+  TaskAttempt attempt;
+  std::string reason;
+};
+BOOST_DESCRIBE_STRUCT(SpawnFailed, (), (attempt, reason))
+/// The process has ended and nothing of its process group is left.
+struct ProcessExited {
+  TaskAttempt attempt;
+  ProcessExit exit;
+  bool port_conflict = false;  ///< The host saw that its leased port was taken by somebody else.
+  std::string stderr_tail;
+};
+BOOST_DESCRIBE_STRUCT(ProcessExited, (), (attempt, exit, port_conflict, stderr_tail))
+/// The pattern or file of `watch` was seen to move. Only sent when the job has `watch`.
+struct ProgressSeen {
+  TaskAttempt attempt;
+};
+BOOST_DESCRIBE_STRUCT(ProgressSeen, (), (attempt))
+/// SIGTERM from the NodeManager (or a user): the container ends soon.
+struct TerminationRequested {};
+BOOST_DESCRIBE_STRUCT(TerminationRequested, (), ())
+
+using AgentEvent = std::variant<AgentStarted, PortLeased, PortLeaseFailed, AmSaid, AmAddressRead, ProcessSpawned,
+                                SpawnFailed, ProcessExited, ProgressSeen, TerminationRequested, DeadlineReached,
+                                HeartbeatsElided, PeerVouched>;
+
+// ---------------------------------------------------------------- actions
+
+/// Answered by PortLeased or PortLeaseFailed. A lease held before is given up.
+struct LeasePort {};
+BOOST_DESCRIBE_STRUCT(LeasePort, (), ())
+/// To the AM at its last known address. Unanswered as such: channel.h says what answers each message.
+struct SendToAm {
+  std::int32_t am_attempt = 0;
+  TaskAddress am_address;
+  AgentToAm message;
+};
+BOOST_DESCRIBE_STRUCT(SendToAm, (), (am_attempt, am_address, message))
+/// Answered by ProcessSpawned or SpawnFailed, and later by ProcessExited.
+struct SpawnProcess {
+  TaskId task;
+  ProcessRef process;
+  SpecRef spec;
+  bool resume = false;
+};
+BOOST_DESCRIBE_STRUCT(SpawnProcess, (), (task, process, spec, resume))
+enum class StopSignal { kTerm, kKill };
+BOOST_DESCRIBE_ENUM(StopSignal, kTerm, kKill)
+/// To the process group of that attempt. Harmless when it has ended.
+struct SignalProcess {
+  TaskAttempt attempt;
+  StopSignal signal = StopSignal::kTerm;
+};
+BOOST_DESCRIBE_STRUCT(SignalProcess, (), (attempt, signal))
+/// Answered by AmAddressRead.
+struct ReadAmAddress {};
+BOOST_DESCRIBE_STRUCT(ReadAmAddress, (), ())
+/// Last action: the agent's own process ends with this code, and with it the container.
+struct ExitAgent {
+  std::int32_t code = 0;
+  std::string reason;
+};
+BOOST_DESCRIBE_STRUCT(ExitAgent, (), (code, reason))
+
+using AgentAction =
+    std::variant<LeasePort, SendToAm, SpawnProcess, SignalProcess, ReadAmAddress, ExitAgent, Note>;
+
+}  // namespace tfyarn

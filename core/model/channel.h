@@ -1,0 +1,155 @@
+// What the ApplicationMaster and the TaskAgents say to each other.
+//
+// The channel may lose, repeat, delay and reorder. So every message is idempotent, names exactly who sent it to whom
+// (the fence), and its sender repeats it until the answer named in its comment comes. The simulator carries these
+// structs; real hosts carry their protobuf form.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <variant>
+#include <vector>
+
+#include "core/model/cluster_spec.h"
+#include "core/model/describe.h"
+#include "core/model/exit.h"
+#include "core/model/ids.h"
+#include "core/model/time.h"
+
+namespace tfyarn {
+
+/// Who an agent is. The AM refuses a message whose fence is not that of the incarnation it knows for the task.
+struct AgentFence {
+  ContainerId container;
+  TaskId task;
+  Incarnation incarnation;
+  Nonce nonce;
+  friend bool operator==(const AgentFence&, const AgentFence&) = default;
+};
+BOOST_DESCRIBE_STRUCT(AgentFence, (), (container, task, incarnation, nonce))
+
+/// One process of a task: which attempt, started in which epoch.
+struct ProcessRef {
+  TaskAttempt attempt;
+  Epoch epoch;
+  friend bool operator==(const ProcessRef&, const ProcessRef&) = default;
+};
+BOOST_DESCRIBE_STRUCT(ProcessRef, (), (attempt, epoch))
+
+// ---------------------------------------------------------------- agent -> AM
+
+/// First word of an agent, and its word to every new AM attempt. Repeated until AgentAccepted or AgentRefused.
+struct RegisterAgent {
+  AgentFence fence;
+  TaskAddress address;                 ///< Host of the node and the leased port.
+  std::optional<ProcessRef> running;   ///< A process that lives, when it registers again after an AM restart.
+  std::optional<ProcessRef> ended;     ///< The last process that ended and whose exit was not acknowledged.
+  std::optional<ProcessExit> exit;     ///< With `ended`.
+};
+BOOST_DESCRIBE_STRUCT(RegisterAgent, (), (fence, address, running, ended, exit))
+/// Every heartbeat period. Answered by HeartbeatSeen.
+struct AgentHeartbeat {
+  AgentFence fence;
+};
+BOOST_DESCRIBE_STRUCT(AgentHeartbeat, (), (fence))
+/// The ordered process runs. Repeated until ReportSeen.
+struct ProcessRunning {
+  AgentFence fence;
+  ProcessRef process;
+};
+BOOST_DESCRIBE_STRUCT(ProcessRunning, (), (fence, process))
+/// The ordered process has ended, or could not be started (`launch_error`). Repeated until ReportSeen.
+struct ProcessEnded {
+  AgentFence fence;
+  ProcessRef process;
+  ProcessExit exit;
+  std::string launch_error;  ///< Set when it never ran.
+  bool port_conflict = false;  ///< It ended because its leased port was taken.
+  std::string stderr_tail;
+};
+BOOST_DESCRIBE_STRUCT(ProcessEnded, (), (fence, process, exit, launch_error, port_conflict, stderr_tail))
+/// The agent leased another port (the first was taken before the process started). Repeated until ReportSeen.
+struct AddressChanged {
+  AgentFence fence;
+  TaskAddress address;
+};
+BOOST_DESCRIBE_STRUCT(AddressChanged, (), (fence, address))
+/// The process made no progress for the time of `watch`. Repeated until ReportSeen.
+struct ProgressStalled {
+  AgentFence fence;
+  ProcessRef process;
+  Duration silent{};
+};
+BOOST_DESCRIBE_STRUCT(ProgressStalled, (), (fence, process, silent))
+
+using AgentToAm =
+    std::variant<RegisterAgent, AgentHeartbeat, ProcessRunning, ProcessEnded, AddressChanged, ProgressStalled>;
+
+// ---------------------------------------------------------------- AM -> agent
+
+/// Answers RegisterAgent: the agent belongs to this AM attempt from now on.
+struct AgentAccepted {
+  AgentFence fence;
+  std::int32_t am_attempt = 0;
+};
+BOOST_DESCRIBE_STRUCT(AgentAccepted, (), (fence, am_attempt))
+/// Answers anything from a sender that is not (or no longer) an agent of this job: stop the process and end.
+struct AgentRefused {
+  AgentFence fence;
+  std::string reason;
+};
+BOOST_DESCRIBE_STRUCT(AgentRefused, (), (fence, reason))
+/// Answers AgentHeartbeat.
+struct HeartbeatSeen {
+  AgentFence fence;
+};
+BOOST_DESCRIBE_STRUCT(HeartbeatSeen, (), (fence))
+enum class ReportKind { kProcessRunning, kProcessEnded, kAddressChanged, kProgressStalled };
+BOOST_DESCRIBE_ENUM(ReportKind, kProcessRunning, kProcessEnded, kAddressChanged, kProgressStalled)
+/// Answers the report of that kind for that attempt.
+struct ReportSeen {
+  AgentFence fence;
+  ReportKind kind = ReportKind::kProcessRunning;
+  TaskAttempt attempt;
+};
+BOOST_DESCRIBE_STRUCT(ReportSeen, (), (fence, kind, attempt))
+/// Run this process, after ending any older one. Repeated until ProcessRunning or ProcessEnded for that attempt.
+struct StartProcess {
+  AgentFence fence;
+  ProcessRef process;
+  SpecRef spec;
+  bool resume = false;  ///< TFYARN_RESUME: an earlier attempt of the task ran in this job.
+};
+BOOST_DESCRIBE_STRUCT(StartProcess, (), (fence, process, spec, resume))
+/// End that process: SIGTERM, then SIGKILL after `grace`. Repeated until ProcessEnded for that attempt.
+/// The agent stays.
+struct StopProcess {
+  AgentFence fence;
+  TaskAttempt attempt;
+  Duration grace{};
+};
+BOOST_DESCRIBE_STRUCT(StopProcess, (), (fence, attempt, grace))
+/// Send SIGTERM once and let the process decide (a preemption notice: checkpoint now). Not repeated.
+struct WarnProcess {
+  AgentFence fence;
+  TaskAttempt attempt;
+};
+BOOST_DESCRIBE_STRUCT(WarnProcess, (), (fence, attempt))
+/// End the process if any, then the agent itself. Repeated until the container is reported completed.
+struct EndAgent {
+  AgentFence fence;
+  Duration grace{};
+};
+BOOST_DESCRIBE_STRUCT(EndAgent, (), (fence, grace))
+
+using AmToAgent = std::variant<AgentAccepted, AgentRefused, HeartbeatSeen, ReportSeen, StartProcess, StopProcess,
+                               WarnProcess, EndAgent>;
+
+[[nodiscard]] const AgentFence& FenceOf(const AgentToAm& message);
+[[nodiscard]] const AgentFence& FenceOf(const AmToAgent& message);
+/// Heartbeats and their answers: in neither trace nor digest.
+[[nodiscard]] bool IsIdle(const AgentToAm& message);
+[[nodiscard]] bool IsIdle(const AmToAgent& message);
+
+}  // namespace tfyarn

@@ -1,0 +1,93 @@
+#include "core/model/ids.h"
+
+#include <fmt/format.h>
+
+#include <charconv>
+#include <optional>
+#include <vector>
+
+namespace tfyarn {
+namespace {
+
+constexpr int kEpochShift = 40;
+constexpr std::int64_t kCounterMask = (std::int64_t{1} << kEpochShift) - 1;
+
+template <class I>
+std::optional<I> ParseNumber(std::string_view text) {
+  I value{};
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+  if (error != std::errc{} || end != text.data() + text.size() || text.empty()) return std::nullopt;
+  return value;
+}
+
+std::vector<std::string_view> Split(std::string_view text, char separator) {
+  std::vector<std::string_view> parts;
+  while (true) {
+    const auto at = text.find(separator);
+    parts.push_back(text.substr(0, at));
+    if (at == std::string_view::npos) return parts;
+    text.remove_prefix(at + 1);
+  }
+}
+
+}  // namespace
+
+std::string ToString(const ApplicationId& id) {
+  return fmt::format("application_{}_{:04}", id.cluster_timestamp, id.id);
+}
+
+std::string ToString(const ApplicationAttemptId& id) {
+  return fmt::format("appattempt_{}_{:04}_{:06}", id.application.cluster_timestamp, id.application.id, id.attempt);
+}
+
+std::string ToString(const ContainerId& id) {
+  const ApplicationAttemptId& attempt = id.application_attempt;
+  const std::int64_t epoch = id.id >> kEpochShift;
+  const std::string prefix = epoch > 0 ? fmt::format("e{:02}_", epoch) : std::string();
+  return fmt::format("container_{}{}_{:04}_{:02}_{:06}", prefix, attempt.application.cluster_timestamp,
+                     attempt.application.id, attempt.attempt, id.id & kCounterMask);
+}
+
+std::string ToString(const NodeId& id) { return fmt::format("{}:{}", id.host, id.port); }
+
+std::string ToString(const TaskId& id) { return fmt::format("{}:{}", id.type, id.index); }
+
+Expected<ContainerId> ParseContainerId(std::string_view text) {
+  const auto fail = [&] {
+    return Fail(ErrorCode::kInvalidArgument,
+                fmt::format("'{}' is not a container id: expected container_[e<epoch>_]<time>_<application>_<attempt>_<number>",
+                            text));
+  };
+  std::vector<std::string_view> parts = Split(text, '_');
+  if (parts.size() < 5 || parts[0] != "container") return fail();
+  std::int64_t epoch = 0;
+  if (parts.size() == 6) {
+    if (parts[1].empty() || parts[1][0] != 'e') return fail();
+    const auto value = ParseNumber<std::int64_t>(parts[1].substr(1));
+    if (!value || *value < 0 || *value > 0x7fffff) return fail();
+    epoch = *value;
+    parts.erase(parts.begin() + 1);
+  }
+  if (parts.size() != 5) return fail();
+  const auto timestamp = ParseNumber<std::int64_t>(parts[1]);
+  const auto application = ParseNumber<std::int32_t>(parts[2]);
+  const auto attempt = ParseNumber<std::int32_t>(parts[3]);
+  const auto number = ParseNumber<std::int64_t>(parts[4]);
+  if (!timestamp || !application || !attempt || !number || *number < 0 || *number > kCounterMask) return fail();
+  return ContainerId{.application_attempt = {.application = {*timestamp, *application}, .attempt = *attempt},
+                     .id = (epoch << kEpochShift) | *number};
+}
+
+Expected<TaskId> ParseTaskId(std::string_view text) {
+  const auto colon = text.rfind(':');
+  if (colon == std::string_view::npos || colon == 0) {
+    return Fail(ErrorCode::kInvalidArgument, fmt::format("'{}' is not a task: expected TYPE:INDEX, e.g. worker:0", text));
+  }
+  const auto index = ParseNumber<std::int32_t>(text.substr(colon + 1));
+  if (!index || *index < 0) {
+    return Fail(ErrorCode::kInvalidArgument, fmt::format("'{}' is not a task: expected TYPE:INDEX, e.g. worker:0", text));
+  }
+  return TaskId{.type = std::string(text.substr(0, colon)), .index = *index};
+}
+
+}  // namespace tfyarn

@@ -1,0 +1,39 @@
+#include "core/model/random_stream.h"
+
+#include <Random123/philox.h>
+#include <xxhash.h>
+
+#include "core/model/check.h"
+
+namespace tfyarn {
+
+RandomStream::RandomStream(std::uint64_t seed, std::string_view name)
+    : key_(XXH3_64bits_withSeed(name.data(), name.size(), seed)) {}
+
+std::uint64_t RandomStream::Next() {
+  using Generator = r123::Philox4x32;
+  const Generator::ctr_type counter = {{static_cast<std::uint32_t>(counter_),
+                                        static_cast<std::uint32_t>(counter_ >> 32), 0, 0}};
+  const Generator::key_type key = {{static_cast<std::uint32_t>(key_), static_cast<std::uint32_t>(key_ >> 32)}};
+  ++counter_;
+  const Generator::ctr_type out = Generator()(counter, key);
+  return (std::uint64_t{out[1]} << 32) | out[0];
+}
+
+std::uint64_t RandomStream::Below(std::uint64_t bound) {
+  TF_CHECK(bound > 0);
+  // The last, incomplete block of `bound` numbers is thrown away, so that every number is equally likely.
+  const std::uint64_t limit = UINT64_MAX - UINT64_MAX % bound;
+  while (true) {
+    const std::uint64_t draw = Next();
+    if (draw < limit) return draw % bound;
+  }
+}
+
+Duration RandomStream::Between(Duration low, Duration high) {
+  TF_CHECK(low <= high);
+  const auto steps = std::chrono::duration_cast<std::chrono::microseconds>(high - low).count();
+  return low + std::chrono::microseconds(Below(static_cast<std::uint64_t>(steps) + 1));
+}
+
+}  // namespace tfyarn
