@@ -1,5 +1,16 @@
 # Tests. Every *_test.cc belongs to exactly one target; tests/CMakeLists.txt fails the configuration otherwise.
-include(GoogleTest)
+#
+# Names begin with TFYARN_TEST_PREFIX, so that one CTest run over several build trees (./dev test) can tell them apart.
+# Labels: `unit` (all of these), `core` (those that count for the coverage of core/), what the call adds.
+set(TFYARN_TEST_PREFIX "" CACHE STRING "Begins the name of every CTest case, e.g. asan/")
+
+add_custom_target(core-tests)
+add_custom_target(app-tests)
+
+# tfyarn_case(NAME): NAME with the prefix, in the variable CASE.
+macro(tfyarn_case name)
+  set(CASE "${TFYARN_TEST_PREFIX}${name}")
+endmacro()
 
 # tfyarn_test(NAME SOURCES ... LINK ... [LABELS ...]): one GoogleTest program, one CTest case per program.
 function(tfyarn_test name)
@@ -7,8 +18,16 @@ function(tfyarn_test name)
   add_executable(${name} ${ARG_SOURCES})
   target_link_libraries(${name} PRIVATE tfyarn_flags ${ARG_LINK} GTest::gmock GTest::gtest_main)
   set_target_properties(${name} PROPERTIES RUNTIME_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/tests)
-  add_test(NAME ${name} COMMAND ${name})
-  set_tests_properties(${name} PROPERTIES LABELS "unit;${ARG_LABELS}" TIMEOUT 300
+  if(CMAKE_CURRENT_SOURCE_DIR MATCHES "/tests/(unit/core|golden)")
+    list(APPEND ARG_LABELS core)
+    add_dependencies(core-tests ${name})
+  elseif(CMAKE_CURRENT_SOURCE_DIR MATCHES "/tests/unit/apps")
+    list(APPEND ARG_LABELS app)
+    add_dependencies(app-tests ${name})
+  endif()
+  tfyarn_case(${name})
+  add_test(NAME ${CASE} COMMAND ${name})
+  set_tests_properties(${CASE} PROPERTIES LABELS "unit;${ARG_LABELS}" TIMEOUT 300
                                           ENVIRONMENT "TFYARN_SOURCE_DIR=${PROJECT_SOURCE_DIR}")
   foreach(source ${ARG_SOURCES})
     get_filename_component(path ${source} ABSOLUTE)

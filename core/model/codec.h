@@ -66,7 +66,7 @@ class Encoder {
   std::string& out_;
 };
 
-/// Reads what Encoder wrote. After any failure ok() is false and every value read is its default.
+/// Reads what Encoder wrote. After any failure ok() is false and what was read is of no use, but whole and safe to destroy.
 class Decoder {
  public:
   explicit Decoder(std::string_view in) : in_(in) {}
@@ -108,16 +108,16 @@ class Decoder {
     } else if constexpr (kIsVector<T>) {
       value.clear();
       const auto size = GetRaw<std::uint32_t>();
-      for (std::uint32_t i = 0; ok_ && i < size; ++i) {
-        if (in_.empty()) return Break();  // Every element takes a byte at least: a huge count cannot allocate.
-        Get(value.emplace_back());
-      }
+      // Every element takes a byte at least, so a huge count cannot allocate; and damage cannot use up the stack.
+      if (size > in_.size() || ++depth_ > kMaxDepth) return Break();
+      for (std::uint32_t i = 0; ok_ && i < size; ++i) Get(value.emplace_back());
+      --depth_;
     } else if constexpr (kIsMap<T>) {
       value.clear();
       const auto size = GetRaw<std::uint32_t>();
+      if (size > in_.size()) return Break();
       for (std::uint32_t i = 0; ok_ && i < size; ++i) {
         std::pair<typename T::key_type, typename T::mapped_type> element;
-        if (in_.empty()) return Break();
         Get(element);
         value.insert(std::move(element));
       }
@@ -166,8 +166,12 @@ class Decoder {
     if (!known) Break();
   }
 
+  /// Lists within lists. The deepest that anybody writes is a success expression: two for each of 32 parentheses.
+  static constexpr int kMaxDepth = 100;
+
   std::string_view in_;
   bool ok_ = true;
+  int depth_ = 0;
 };
 
 }  // namespace tfyarn

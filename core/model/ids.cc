@@ -73,7 +73,8 @@ Expected<ContainerId> ParseContainerId(std::string_view text) {
   const auto application = ParseNumber<std::int32_t>(parts[2]);
   const auto attempt = ParseNumber<std::int32_t>(parts[3]);
   const auto number = ParseNumber<std::int64_t>(parts[4]);
-  if (!timestamp || !application || !attempt || !number || *number < 0 || *number > kCounterMask) return fail();
+  if (!timestamp || !application || !attempt || !number || *number > kCounterMask) return fail();
+  if (*timestamp < 0 || *application < 0 || *attempt < 0 || *number < 0) return fail();
   return ContainerId{.application_attempt = {.application = {*timestamp, *application}, .attempt = *attempt},
                      .id = (epoch << kEpochShift) | *number};
 }

@@ -12,9 +12,10 @@ RandomStream::RandomStream(std::uint64_t seed, std::string_view name)
 
 std::uint64_t RandomStream::Next() {
   using Generator = r123::Philox4x32;
-  const Generator::ctr_type counter = {{static_cast<std::uint32_t>(counter_),
-                                        static_cast<std::uint32_t>(counter_ >> 32), 0, 0}};
-  const Generator::key_type key = {{static_cast<std::uint32_t>(key_), static_cast<std::uint32_t>(key_ >> 32)}};
+  const Generator::ctr_type counter = {
+      {static_cast<std::uint32_t>(counter_), static_cast<std::uint32_t>(counter_ >> 32), 0, 0}};
+  const Generator::key_type key = {
+      {static_cast<std::uint32_t>(key_), static_cast<std::uint32_t>(key_ >> 32)}};
   ++counter_;
   const Generator::ctr_type out = Generator()(counter, key);
   return (std::uint64_t{out[1]} << 32) | out[0];
@@ -22,7 +23,8 @@ std::uint64_t RandomStream::Next() {
 
 std::uint64_t RandomStream::Below(std::uint64_t bound) {
   TF_CHECK(bound > 0);
-  // The last, incomplete block of `bound` numbers is thrown away, so that every number is equally likely.
+  // The last, incomplete block of `bound` numbers is thrown away, so that every number is equally
+  // likely.
   const std::uint64_t limit = UINT64_MAX - UINT64_MAX % bound;
   while (true) {
     const std::uint64_t draw = Next();

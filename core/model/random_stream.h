@@ -1,8 +1,8 @@
 // Random numbers for machines: a named stream of a counter-based generator.
 //
-// Keyed by (seed, stream name), so that another stream's draws, or another machine's, never shift these. Every draw is
-// an integer; durations are whole microseconds. Generator: Philox4x32-10 (Salmon et al., "Parallel random numbers: as
-// easy as 1, 2, 3"), from Random123.
+// Keyed by (seed, stream name), so that another stream's draws, or another machine's, never shift
+// these. Every draw is an integer; durations are whole microseconds. Generator: Philox4x32-10
+// (Salmon et al., "Parallel random numbers: as easy as 1, 2, 3"), from Random123.
 #pragma once
 
 #include <cstdint>

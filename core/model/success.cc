@@ -156,7 +156,9 @@ std::string ToString(const SuccessExpr& expr) {
       std::string out;
       for (const SuccessExpr& child : expr.children) {
         if (!out.empty()) out += expr.op == SuccessOp::kAnd ? " and " : " or ";
-        const bool parentheses = expr.op == SuccessOp::kAnd && child.op == SuccessOp::kOr;
+        // Only an `and` within an `or` binds by itself as it was meant; a chain within its like would melt into it.
+        const bool is_chain = child.op == SuccessOp::kAnd || child.op == SuccessOp::kOr;
+        const bool parentheses = is_chain && !(expr.op == SuccessOp::kOr && child.op == SuccessOp::kAnd);
         out += parentheses ? "(" + ToString(child) + ")" : ToString(child);
       }
       return out;

@@ -7,15 +7,14 @@
 namespace tfyarn {
 
 std::string ToString(Duration d) {
-  std::int64_t rest = d.count();
-  if (rest == 0) return "0s";
+  if (d == Duration::zero()) return "0s";
   std::string out;
-  if (rest < 0) {
-    out += '-';
-    rest = -rest;
-  }
+  if (d < Duration::zero()) out += '-';
+  // Unsigned, as the least Duration has no positive counterpart.
+  const auto count = static_cast<std::uint64_t>(d.count());
+  std::uint64_t rest = d < Duration::zero() ? 0 - count : count;
   struct Unit {
-    std::int64_t ns;
+    std::uint64_t ns;
     const char* name;
   };
   constexpr std::array<Unit, 3> kLarge{{{86'400'000'000'000, "d"}, {3'600'000'000'000, "h"}, {60'000'000'000, "m"}}};

@@ -15,7 +15,7 @@
 
 namespace tfyarn {
 
-/// "90s", "1.5s", "2h", "1d12h", "250ms", "200us", "0s".
+/// "1m30s", "1.5s", "2h", "1d12h", "250ms", "200us", "-1s", "0s".
 [[nodiscard]] std::string ToString(Duration d);
 /// Seconds since the host's zero, "t=12.000001s".
 [[nodiscard]] std::string ToString(Instant t);

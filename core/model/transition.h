@@ -1,13 +1,14 @@
-// One row of a machine's transition table: what the diagrams in docs/ are drawn from, and what the machine itself is
-// checked against at every change of state. The rows live in one file with the machine.
+// One row of a machine's transition table: what the diagrams in docs/ are drawn from, and what the
+// machine itself is checked against at every change of state. The rows live in one file with the
+// machine.
 #pragma once
 
 #include <string_view>
 
 namespace tfyarn {
 
-/// `region`: a machine may have several regions that change independently ("link", "process"); "" = it has one.
-/// `to` == "" never occurs. The strings live as long as the program.
+/// `region`: a machine may have several regions that change independently ("link", "process"); "" =
+/// it has one. `to` == "" never occurs. The strings live as long as the program.
 struct Transition {
   std::string_view region;
   std::string_view from;

@@ -1,0 +1,100 @@
+// The command line of tfsim: what was asked for, as plain values.
+//
+// CLI11 knows the options and writes the help. What it does badly is done here first: it takes the value of a misspelt
+// option for a file name and knows no "did you mean", so every option and sub-command is compared with the registered
+// names before it parses. Nothing here reads a file.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <tl/expected.hpp>
+#include <utility>
+#include <variant>
+#include <vector>
+
+namespace tfyarn::cli {
+
+/// How a scenario is read; the same for every command that reads one.
+struct InputArguments {
+  std::string file;
+  std::vector<std::string> sets;  ///< path=value
+  std::string trace_directory;    ///< Where traces are that are not beside the scenario.
+};
+
+struct RunArguments {
+  InputArguments input;
+  std::optional<std::uint64_t> seed;
+  std::optional<std::pair<std::uint64_t, std::uint64_t>> seeds;  ///< Both ends included.
+  std::size_t at_once = 0;  ///< Processes for many runs; 0 = one for each processor.
+  std::string out;          ///< Directory for everything; the rest are single files.
+  bool json = false;        ///< Result document on stdout in place of the verdict.
+  std::string html;
+  std::string trace;
+  std::string junit;
+  std::string csv;          ///< Directory.
+  bool events = false;      ///< events.jsonl in `out`.
+  bool elide = true;
+  bool tasks = false;
+  bool quiet = false;       ///< No progress line.
+};
+
+struct ValidateArguments {
+  std::vector<std::string> files;
+  std::vector<std::string> sets;
+  std::string trace_directory;
+};
+
+struct ExplainArguments {
+  std::vector<std::string> words;  ///< A field, or `policy NAME`.
+};
+
+struct SchemaArguments {
+  std::string which = "scenario";  ///< scenario | job
+};
+
+struct InitArguments {
+  std::string directory = ".";
+  bool force = false;
+};
+
+struct FaultsArguments {
+  std::string kind;  ///< "" = all.
+};
+
+struct ReplayArguments {
+  InputArguments input;
+  std::optional<std::uint64_t> seed;
+  std::string result;  ///< result.json to agree with; "" = two runs, with and without skipped heartbeats, must agree.
+  bool quiet = false;
+};
+
+struct DiffArguments {
+  std::string left;
+  std::string right;
+  std::optional<std::uint64_t> seed;
+  std::vector<std::string> sets;
+  std::string trace_directory;
+};
+
+/// Text to be printed on stdout, and the end: help, version, exit codes.
+struct PrintText {
+  std::string text;
+};
+
+using Command = std::variant<PrintText, RunArguments, ValidateArguments, ExplainArguments, SchemaArguments,
+                             InitArguments, FaultsArguments, ReplayArguments, DiffArguments>;
+
+/// What is wrong with the command line, and what may have been meant; ends with a newline.
+struct UsageError {
+  std::string message;
+};
+
+/// `words`: without the program's name.
+[[nodiscard]] tl::expected<Command, UsageError> ParseArguments(const std::vector<std::string>& words,
+                                                               const std::string& version);
+
+/// "3" or "3..7". nullopt: neither, or the ends are the wrong way round.
+[[nodiscard]] std::optional<std::pair<std::uint64_t, std::uint64_t>> ParseSeeds(const std::string& text);
+
+}  // namespace tfyarn::cli

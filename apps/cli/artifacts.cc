@@ -1,0 +1,72 @@
+#include "apps/cli/artifacts.h"
+
+#include "apps/cli/output.h"
+#include "core/trace/json.h"
+#include "reports/csv.h"
+#include "reports/html.h"
+#include "reports/junit.h"
+#include "reports/trace_events.h"
+
+namespace tfyarn::cli {
+namespace {
+
+/// Makes the text only when somebody wants it.
+template <class Make>
+Expected<void> WriteIfWanted(const std::string& path, Make make) {
+  if (path.empty()) return {};
+  return WriteFile(path, make());
+}
+
+Expected<void> WriteReport(const std::string& path, const std::string& document, const std::string& report) {
+  if (path.empty()) return {};
+  Expected<std::string> html = reports::Html(document, report);
+  if (!html) return tl::unexpected<Error>(html.error());
+  return WriteFile(path, *html);
+}
+
+}  // namespace
+
+ArtifactPaths PathsOf(const RunArguments& arguments) {
+  ArtifactPaths paths;
+  if (!arguments.out.empty()) {
+    const std::string directory = arguments.out + "/";
+    paths.result = directory + "result.json";
+    paths.html = directory + "report.html";
+    paths.junit = directory + "junit.xml";
+    paths.jobs_csv = directory + "jobs.csv";
+    paths.attempts_csv = directory + "attempts.csv";
+    if (arguments.events) paths.records = directory + "events.jsonl";
+  }
+  if (!arguments.html.empty()) paths.html = arguments.html;
+  if (!arguments.junit.empty()) paths.junit = arguments.junit;
+  if (!arguments.csv.empty()) {
+    paths.jobs_csv = arguments.csv + "/jobs.csv";
+    paths.attempts_csv = arguments.csv + "/attempts.csv";
+  }
+  if (arguments.trace.ends_with(".jsonl")) {
+    paths.records = arguments.trace;
+  } else {
+    paths.timeline = arguments.trace;
+  }
+  return paths;
+}
+
+Expected<void> WriteArtifacts(const trace::Result& result, const std::string& document, const ArtifactPaths& paths) {
+  return WriteIfWanted(paths.result, [&] { return document; })
+      .and_then([&] {
+        return WriteReport(paths.html, document, paths.html.empty() ? "" : trace::ReportJson(result));
+      })
+      .and_then([&] { return WriteIfWanted(paths.junit, [&] { return reports::JUnitXml(result); }); })
+      .and_then([&] { return WriteIfWanted(paths.jobs_csv, [&] { return reports::JobsCsv(result); }); })
+      .and_then([&] { return WriteIfWanted(paths.attempts_csv, [&] { return reports::AttemptsCsv(result); }); })
+      .and_then([&] { return WriteIfWanted(paths.timeline, [&] { return reports::TraceEventsJson(result); }); });
+}
+
+Expected<void> WriteArtifacts(const trace::Ensemble& ensemble, const std::string& document,
+                              const ArtifactPaths& paths) {
+  return WriteIfWanted(paths.result, [&] { return document; })
+      .and_then([&] { return WriteReport(paths.html, document, "{}"); })
+      .and_then([&] { return WriteIfWanted(paths.junit, [&] { return reports::JUnitXml(ensemble); }); });
+}
+
+}  // namespace tfyarn::cli

@@ -1,0 +1,32 @@
+// Which files a run leaves behind, and writing them.
+#pragma once
+
+#include <string>
+
+#include "apps/cli/arguments.h"
+#include "core/model/error.h"
+#include "core/trace/ensemble.h"
+#include "core/trace/result.h"
+
+namespace tfyarn::cli {
+
+/// Paths from --out and the single options; "" = not wanted. A single option wins over --out.
+struct ArtifactPaths {
+  std::string result;
+  std::string html;
+  std::string junit;
+  std::string jobs_csv;
+  std::string attempts_csv;
+  std::string timeline;
+  std::string records;  ///< JSON lines, written while the run goes on.
+};
+
+[[nodiscard]] ArtifactPaths PathsOf(const RunArguments& arguments);
+
+/// All but `records`. Stops at the first that cannot be written.
+[[nodiscard]] Expected<void> WriteArtifacts(const trace::Result& result, const std::string& document,
+                                            const ArtifactPaths& paths);
+[[nodiscard]] Expected<void> WriteArtifacts(const trace::Ensemble& ensemble, const std::string& document,
+                                            const ArtifactPaths& paths);
+
+}  // namespace tfyarn::cli

@@ -1,0 +1,224 @@
+#include "apps/cli/ensemble_run.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <chrono>
+#include <map>
+#include <thread>
+
+#include "apps/cli/exit_codes.h"
+#include "apps/cli/human.h"
+#include "apps/cli/interrupt.h"
+#include "apps/cli/load.h"
+#include "apps/cli/output.h"
+#include "apps/cli/process_pool.h"
+#include "apps/cli/progress.h"
+#include "apps/cli/single_run.h"
+#include "core/trace/json.h"
+
+namespace tfyarn::cli {
+namespace {
+
+bool Holds(const config::Comparison& comparison, double value) {
+  switch (comparison.op) {
+    case config::ExpectOp::kEquals: return value == comparison.low;
+    case config::ExpectOp::kAtLeast: return value >= comparison.low;
+    case config::ExpectOp::kAtMost: return value <= comparison.high;
+    case config::ExpectOp::kBetween: return value >= comparison.low && value <= comparison.high;
+    case config::ExpectOp::kIn: return false;
+  }
+  return false;
+}
+
+bool Matches(const trace::Cell& cell, const std::map<std::string, std::string>& where) {
+  return std::all_of(where.begin(), where.end(), [&](const auto& wanted) {
+    return std::find(cell.set.begin(), cell.set.end(), std::pair(wanted.first, wanted.second)) != cell.set.end();
+  });
+}
+
+std::vector<std::string> SetsOf(const CellSettings& settings) {
+  std::vector<std::string> sets;
+  for (const auto& [path, value] : settings) sets.push_back(path + "=" + value);
+  return sets;
+}
+
+/// A run that crashed is a failed run with the reason; the others go on.
+trace::RunSummary SummaryOf(const ChildOutcome& outcome, std::uint64_t seed) {
+  if (outcome.crash.empty()) {
+    if (auto summary = trace::SummaryFromJson(outcome.bytes)) return *summary;
+  }
+  trace::RunSummary summary;
+  summary.seed = seed;
+  summary.verdict = trace::Verdict::kFailed;
+  summary.exit_code = ToInt(ExitCode::kInternal);
+  summary.reason = "the run crashed: " + (outcome.crash.empty() ? "no summary" : outcome.crash);
+  return summary;
+}
+
+/// The grid of runs: cells times seeds, by one number.
+struct Plan {
+  std::vector<CellSettings> cells;
+  std::vector<config::Scenario> scenarios;  ///< One for each cell.
+  std::uint64_t first_seed = 0;
+  std::uint64_t seeds = 0;
+
+  [[nodiscard]] std::size_t runs() const { return cells.size() * static_cast<std::size_t>(seeds); }
+  [[nodiscard]] std::size_t CellOf(std::size_t run) const { return run / static_cast<std::size_t>(seeds); }
+  [[nodiscard]] std::uint64_t SeedOf(std::size_t run) const { return first_seed + run % seeds; }
+};
+
+std::optional<Plan> MakePlan(const config::Scenario& scenario, const RunArguments& arguments) {
+  Plan plan;
+  plan.cells = CellsOf(scenario.sweep);
+  for (const CellSettings& settings : plan.cells) {
+    if (settings.empty()) {
+      plan.scenarios.push_back(scenario);
+      continue;
+    }
+    auto cell = LoadOrExplain(arguments.input, SetsOf(settings));
+    if (!cell) return std::nullopt;
+    plan.scenarios.push_back(std::move(*cell));
+  }
+  std::pair<std::uint64_t, std::uint64_t> range{scenario.seed, scenario.seed};
+  if (scenario.sweep) range = {scenario.sweep->first_seed, scenario.sweep->last_seed};
+  if (arguments.seed) range = {*arguments.seed, *arguments.seed};
+  if (arguments.seeds) range = *arguments.seeds;
+  plan.first_seed = range.first;
+  plan.seeds = range.second - range.first + 1;
+  return plan;
+}
+
+std::size_t Processors() { return std::max<std::size_t>(1, std::thread::hardware_concurrency()); }
+
+}  // namespace
+
+std::vector<CellSettings> CellsOf(const std::optional<config::SweepSpec>& sweep) {
+  std::vector<CellSettings> cells{{}};
+  if (!sweep) return cells;
+  for (const auto& [path, values] : sweep->matrix) {
+    std::vector<CellSettings> longer;
+    for (const CellSettings& cell : cells) {
+      for (const std::string& value : values) {
+        longer.push_back(cell);
+        longer.back().emplace_back(path, value);
+      }
+    }
+    cells = std::move(longer);
+  }
+  return cells;
+}
+
+bool IsAboutEnsemble(const config::Expectation& expectation) {
+  return !expectation.where.empty() ||
+         std::any_of(expectation.all_of.begin(), expectation.all_of.end(), [](const config::Comparison& c) {
+           return c.metric == "deadlock_rate" || c.metric == "pass_rate" || c.metric == "runs";
+         });
+}
+
+std::vector<trace::ExpectationResult> JudgeEnsemble(const std::vector<config::Expectation>& expectations,
+                                                    const trace::Ensemble& ensemble) {
+  std::vector<trace::ExpectationResult> results;
+  for (const config::Expectation& expectation : expectations) {
+    if (!IsAboutEnsemble(expectation)) continue;
+    std::vector<const trace::Cell*> about;
+    if (expectation.where.empty()) about.push_back(&ensemble.all);
+    for (const trace::Cell& cell : ensemble.cells) {
+      if (!expectation.where.empty() && Matches(cell, expectation.where)) about.push_back(&cell);
+    }
+    trace::ExpectationResult result{.text = expectation.text, .passed = !about.empty(), .got = {}};
+    if (about.empty()) result.got = "no cell of the matrix has these settings";
+    for (const config::Comparison& comparison : expectation.all_of) {
+      for (const trace::Cell* cell : about) {
+        const std::optional<double> value = trace::LookupCell(*cell, comparison.metric);
+        result.got += fmt::format("{}{}", result.got.empty() ? "" : ", ", value ? fmt::format("{}", *value) : "nothing");
+        result.passed = result.passed && value && Holds(comparison, *value);
+      }
+    }
+    results.push_back(std::move(result));
+  }
+  return results;
+}
+
+void Judge(trace::Ensemble& ensemble) {
+  ensemble.verdict = trace::Verdict::kPassed;
+  ensemble.exit_code = ToInt(ExitCode::kOk);
+  for (const trace::ExpectationResult& expectation : ensemble.expectations) {
+    if (expectation.passed) continue;
+    ensemble.verdict = trace::Verdict::kFailed;
+    ensemble.exit_code = ToInt(ExitCode::kExpectationFailed);
+    ensemble.reason = fmt::format("expected {}; got {}", expectation.text, expectation.got);
+    break;
+  }
+  if (ensemble.all.failed.empty()) return;
+  // The worst run decides: a crash, then a broken invariant, then whatever the first of the others came to.
+  const auto severity = [](const trace::FailedRun& run) {
+    if (run.exit_code == ToInt(ExitCode::kInternal)) return 0;
+    return run.exit_code == ToInt(ExitCode::kInvariantBroken) ? 1 : 2;
+  };
+  const auto worst = std::min_element(ensemble.all.failed.begin(), ensemble.all.failed.end(),
+                                      [&](const auto& a, const auto& b) { return severity(a) < severity(b); });
+  if (ensemble.verdict == trace::Verdict::kFailed && severity(*worst) == 2) return;
+  ensemble.verdict = trace::Verdict::kFailed;
+  ensemble.exit_code = worst->exit_code;
+  ensemble.reason = fmt::format("{} of {} failed, seed {}: {}", ensemble.all.failed_runs,
+                                Plural(ensemble.all.runs, "run"), worst->seed, worst->reason);
+}
+
+std::optional<trace::Ensemble> RunEnsemble(const config::Scenario& scenario, const RunArguments& arguments,
+                                           const Simulator& simulator) {
+  const std::optional<Plan> plan = MakePlan(scenario, arguments);
+  if (!plan) return std::nullopt;
+  const std::atomic<bool>& interrupt = CatchInterrupts();
+  ProgressLine progress(arguments.quiet);
+  std::vector<trace::CellBuilder> builders;
+  for (const CellSettings& settings : plan->cells) builders.emplace_back(settings);
+  trace::CellBuilder all({});
+  std::size_t done = 0;
+
+  PoolOptions pool;
+  pool.at_once = arguments.at_once > 0 ? arguments.at_once : Processors();
+  pool.interrupt = &interrupt;
+  pool.tick = [&] { progress.Show({.done = done, .total = plan->runs(), .noun = "run"}); };
+  const auto run = [&](std::size_t index) {
+    SingleRun single;
+    single.seed = plan->SeedOf(index);
+    single.elide = arguments.elide;
+    single.interrupt = &interrupt;
+    return trace::SummaryJson(
+        trace::Summarize(RunOnce(plan->scenarios[plan->CellOf(index)], single, simulator)));
+  };
+  RunInProcesses(plan->runs(), pool, run, [&](std::size_t index, const ChildOutcome& outcome) {
+    const trace::RunSummary summary = SummaryOf(outcome, plan->SeedOf(index));
+    // What was cut off says nothing about the scenario.
+    if (interrupt && summary.verdict != trace::Verdict::kPassed) return;
+    const std::size_t cell = plan->CellOf(index);
+    const std::string replay = ReplayCommand(arguments.input, SetsOf(plan->cells[cell]), summary.seed);
+    builders[cell].Add(summary, replay);
+    all.Add(summary, replay);
+    ++done;
+  });
+  progress.Clear();
+
+  trace::Ensemble ensemble;
+  ensemble.scenario = scenario.name;
+  ensemble.scenario_digest = scenario.digest;
+  ensemble.version = simulator.version;
+  ensemble.first_seed = plan->first_seed;
+  ensemble.last_seed = plan->first_seed + plan->seeds - 1;
+  ensemble.wall_seconds = progress.wall_seconds();
+  ensemble.all = all.Finish();
+  if (scenario.sweep && !scenario.sweep->matrix.empty()) {
+    for (const trace::CellBuilder& builder : builders) ensemble.cells.push_back(builder.Finish());
+  }
+  ensemble.expectations = JudgeEnsemble(scenario.expect, ensemble);
+  Judge(ensemble);
+  if (interrupt) {
+    ensemble.verdict = trace::Verdict::kInterrupted;
+    ensemble.exit_code = ToInt(ExitCode::kSignalBase) + InterruptSignal();
+    ensemble.reason = fmt::format("interrupted after {} of {} runs", done, plan->runs());
+  }
+  return ensemble;
+}
+
+}  // namespace tfyarn::cli

@@ -1,0 +1,40 @@
+#include "apps/cli/exit_codes.h"
+
+#include <fmt/format.h>
+
+#include <array>
+
+namespace tfyarn::cli {
+namespace {
+
+struct Row {
+  ExitCode code;
+  const char* meaning;
+};
+
+constexpr std::array kRows{
+    Row{ExitCode::kOk, "ok"},
+    Row{ExitCode::kInternal, "internal error, or a result could not be written"},
+    Row{ExitCode::kUsage, "wrong usage: unknown option, missing argument"},
+    Row{ExitCode::kInvalidInput, "invalid input: nothing was started"},
+    Row{ExitCode::kCredentials, "credentials are missing or refused"},
+    Row{ExitCode::kCluster, "the cluster is unreachable or incompatible"},
+    Row{ExitCode::kDeadline, "a deadline passed"},
+    Row{ExitCode::kNothingSelected, "nothing was selected"},
+    Row{ExitCode::kJobFailed, "a job failed, and no expectation names its status"},
+    Row{ExitCode::kJobKilled, "a job was killed, and no expectation names its status"},
+    Row{ExitCode::kExpectationFailed, "an expectation failed, or a job was unfinished at the horizon"},
+    Row{ExitCode::kInvariantBroken, "an invariant broke"},
+    Row{ExitCode::kRunsDiffer, "two runs of one seed differ, or two things that were compared"},
+};
+
+}  // namespace
+
+std::string ExitCodesText() {
+  std::string text;
+  for (const Row& row : kRows) text += fmt::format("{:>5}  {}\n", ToInt(row.code), row.meaning);
+  text += "128+n  ended by signal n (130: interrupted with Ctrl-C; results so far are written and marked)\n";
+  return text;
+}
+
+}  // namespace tfyarn::cli

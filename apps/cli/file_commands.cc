@@ -1,0 +1,91 @@
+#include "apps/cli/file_commands.h"
+
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <filesystem>
+#include <fstream>
+
+#include "apps/cli/exit_codes.h"
+#include "apps/cli/human.h"
+#include "apps/cli/output.h"
+#include "config/load.h"
+
+namespace tfyarn::cli {
+namespace {
+
+/// By its `schema:` line; a file without one is taken for a scenario.
+bool IsJobFile(const std::string& path) {
+  std::ifstream file(path);
+  std::string line;
+  for (int lines = 0; lines < 200 && std::getline(file, line); ++lines) {
+    if (line.starts_with("schema:")) return line.find("tfyarn.job/") != std::string::npos;
+  }
+  return false;
+}
+
+std::string Describe(const config::Scenario& scenario) {
+  std::uint64_t nodes = 0;
+  for (const config::NodeClass& node : scenario.cluster.nodes) nodes += static_cast<std::uint64_t>(node.count);
+  std::uint64_t arrivals = scenario.arrivals.size();
+  std::string text = fmt::format("scenario {}: {}, {}", scenario.name, Plural(nodes, "node"),
+                                 Plural(scenario.jobs.size(), "job"));
+  if (arrivals > 0) text += fmt::format(" and {}", Plural(arrivals, "arrival law"));
+  return text + fmt::format(", {}, {}", Plural(scenario.faults.size(), "fault"),
+                            Plural(scenario.expect.size(), "expectation"));
+}
+
+/// What the file is; nullopt when it has errors, which were printed.
+std::optional<std::string> Check(const std::string& file, const ValidateArguments& arguments) {
+  config::LoadOptions options;
+  options.sets = arguments.sets;
+  options.trace_directory = arguments.trace_directory;
+  const config::RenderOptions render{.color = ColorOn(STDERR_FILENO)};
+  if (IsJobFile(file)) {
+    const auto job = config::LoadJob(file, options);
+    if (job) return fmt::format("job {}: {}", job->name, Plural(static_cast<std::uint64_t>(job->task_count()), "task"));
+    WriteStderr(config::Render(job.error(), render));
+    return std::nullopt;
+  }
+  const auto scenario = config::LoadScenario(file, options);
+  if (scenario) return Describe(*scenario);
+  WriteStderr(config::Render(scenario.error(), render));
+  return std::nullopt;
+}
+
+int Finish(const std::string& text, ExitCode code) {
+  if (auto written = WriteStdout(text); !written) {
+    WriteStderr("tfsim: " + written.error().message + "\n");
+    return ToInt(ExitCode::kInternal);
+  }
+  return ToInt(code);
+}
+
+}  // namespace
+
+int ValidateCommand(const ValidateArguments& arguments) {
+  std::string text;
+  bool good = true;
+  for (const std::string& file : arguments.files) {
+    const std::optional<std::string> what = Check(file, arguments);
+    good = good && what.has_value();
+    if (what) text += fmt::format("{}: ok, {}\n", file, *what);
+  }
+  return Finish(text, good ? ExitCode::kOk : ExitCode::kInvalidInput);
+}
+
+int InitCommand(const InitArguments& arguments) {
+  const std::string path = (std::filesystem::path(arguments.directory) / "scenario.yaml").string();
+  std::error_code error;
+  if (!arguments.force && std::filesystem::exists(path, error)) {
+    WriteStderr(fmt::format("tfsim: {} is there already; --force replaces it\n", path));
+    return ToInt(ExitCode::kInvalidInput);
+  }
+  if (auto written = WriteFile(path, config::InitScenarioText()); !written) {
+    WriteStderr("tfsim: " + written.error().message + "\n");
+    return ToInt(ExitCode::kInternal);
+  }
+  return Finish(fmt::format("wrote {}; next: tfsim run {}\n", path, path), ExitCode::kOk);
+}
+
+}  // namespace tfyarn::cli

@@ -1,0 +1,14 @@
+// Commands about files that run nothing: `validate` and `init`.
+#pragma once
+
+#include "apps/cli/arguments.h"
+
+namespace tfyarn::cli {
+
+/// Checks every file, the errors of all of them on stderr. Returns kOk or kInvalidInput.
+[[nodiscard]] int ValidateCommand(const ValidateArguments& arguments);
+
+/// Writes scenario.yaml into the directory. An existing one is only replaced with `force`: kInvalidInput.
+[[nodiscard]] int InitCommand(const InitArguments& arguments);
+
+}  // namespace tfyarn::cli

@@ -1,0 +1,143 @@
+#include "apps/cli/output.h"
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstdlib>
+#include <cstring>
+#include <filesystem>
+#include <utility>
+
+namespace tfyarn::cli {
+namespace {
+
+constexpr std::size_t kBuffer = 256 * 1024;
+
+bool stdout_was_closed = false;
+
+tl::unexpected<Error> SystemError(std::string_view what, const std::string& path, int error) {
+  return Fail(ErrorCode::kUnavailable, fmt::format("{} {}: {}", what, path, std::strerror(error)));
+}
+
+/// 0 or errno.
+int WriteAll(int fd, std::string_view text) {
+  while (!text.empty()) {
+    const ssize_t written = ::write(fd, text.data(), text.size());
+    if (written < 0) {
+      if (errno == EINTR) continue;
+      return errno;
+    }
+    text.remove_prefix(static_cast<std::size_t>(written));
+  }
+  return 0;
+}
+
+}  // namespace
+
+bool PrepareStandardStreams() {
+  for (int fd = 0; fd <= 2; ++fd) {
+    if (::fcntl(fd, F_GETFD) != -1 || errno != EBADF) continue;
+    if (fd == 1) stdout_was_closed = true;
+    // The lowest free number is taken, which is this one.
+    if (::open("/dev/null", O_RDWR | O_CLOEXEC) != fd) break;
+  }
+  return !stdout_was_closed;
+}
+
+Expected<void> WriteStdout(std::string_view text) {
+  if (stdout_was_closed) return Fail(ErrorCode::kUnavailable, "cannot write to standard output: it is closed");
+  if (const int error = WriteAll(STDOUT_FILENO, text); error != 0) {
+    return Fail(ErrorCode::kUnavailable, fmt::format("cannot write to standard output: {}", std::strerror(error)));
+  }
+  return {};
+}
+
+void WriteStderr(std::string_view text) { static_cast<void>(WriteAll(STDERR_FILENO, text)); }
+
+OutputFile::~OutputFile() { Discard(); }
+
+OutputFile::OutputFile(OutputFile&& other) noexcept { *this = std::move(other); }
+
+OutputFile& OutputFile::operator=(OutputFile&& other) noexcept {
+  if (this == &other) return *this;
+  Discard();
+  path_ = std::exchange(other.path_, {});
+  temporary_ = std::exchange(other.temporary_, {});
+  fd_ = std::exchange(other.fd_, -1);
+  buffer_ = std::exchange(other.buffer_, {});
+  return *this;
+}
+
+Expected<OutputFile> OutputFile::Create(const std::string& path) {
+  OutputFile file;
+  file.path_ = path;
+  std::error_code error;
+  const std::filesystem::path target(path);
+  if (target.has_parent_path()) {
+    std::filesystem::create_directories(target.parent_path(), error);
+    if (error) return SystemError("cannot make the directory", target.parent_path().string(), error.value());
+  }
+  const std::filesystem::file_status status = std::filesystem::status(target, error);
+  if (std::filesystem::is_directory(status)) return SystemError("cannot write", path, EISDIR);
+  if (std::filesystem::exists(status) && !std::filesystem::is_regular_file(status)) {
+    file.fd_ = ::open(path.c_str(), O_WRONLY | O_CLOEXEC);
+  } else {
+    file.temporary_ = fmt::format("{}.{}.tmp", path, ::getpid());
+    file.fd_ = ::open(file.temporary_.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
+  }
+  if (file.fd_ < 0) {
+    const int reason = errno;
+    file.temporary_.clear();
+    return SystemError("cannot write", path, reason);
+  }
+  return file;
+}
+
+Expected<void> OutputFile::Write(std::string_view text) {
+  buffer_ += text;
+  if (buffer_.size() < kBuffer) return {};
+  return Flush();
+}
+
+Expected<void> OutputFile::Flush() {
+  const int error = WriteAll(fd_, buffer_);
+  buffer_.clear();
+  if (error != 0) return SystemError("cannot write", path_, error);
+  return {};
+}
+
+Expected<void> OutputFile::Commit() {
+  if (auto flushed = Flush(); !flushed) return flushed;
+  // A pipe or a device cannot be synced, and need not be.
+  if (!temporary_.empty() && ::fsync(fd_) != 0) return SystemError("cannot write", path_, errno);
+  if (::close(std::exchange(fd_, -1)) != 0) return SystemError("cannot write", path_, errno);
+  if (temporary_.empty()) return {};
+  if (::rename(temporary_.c_str(), path_.c_str()) != 0) return SystemError("cannot write", path_, errno);
+  temporary_.clear();
+  return {};
+}
+
+void OutputFile::Discard() {
+  if (fd_ >= 0) ::close(std::exchange(fd_, -1));
+  if (!temporary_.empty()) ::unlink(temporary_.c_str());
+  temporary_.clear();
+}
+
+Expected<void> WriteFile(const std::string& path, std::string_view text) {
+  auto file = OutputFile::Create(path);
+  if (!file) return tl::unexpected<Error>(file.error());
+  if (auto written = file->Write(text); !written) return written;
+  return file->Commit();
+}
+
+bool ColorOn(int fd) {
+  const char* no_color = std::getenv("NO_COLOR");
+  const char* term = std::getenv("TERM");
+  return ::isatty(fd) == 1 && (no_color == nullptr || *no_color == '\0') &&
+         (term == nullptr || std::string_view(term) != "dumb");
+}
+
+}  // namespace tfyarn::cli

@@ -1,0 +1,52 @@
+// Writing results so that nobody ever reads half of one: files appear whole or not at all, and every write is checked.
+#pragma once
+
+#include <string>
+#include <string_view>
+
+#include "core/model/error.h"
+
+namespace tfyarn::cli {
+
+/// Opens /dev/null in place of standard streams that were closed, so that no file of ours takes their number.
+/// False: stdout was closed, and WriteStdout will say so.
+bool PrepareStandardStreams();
+
+/// Writes all of it to stdout, now. Errors: kUnavailable with the reason of the system.
+[[nodiscard]] Expected<void> WriteStdout(std::string_view text);
+/// Writes to stderr; a stderr that cannot be written is nobody's to tell.
+void WriteStderr(std::string_view text);
+
+/// A file that appears under its name when it is complete. What is not a regular file (a device, a pipe) is written
+/// directly.
+class OutputFile {
+ public:
+  OutputFile() = default;
+  ~OutputFile();  ///< Without Commit: leaves no trace.
+  OutputFile(OutputFile&& other) noexcept;
+  OutputFile& operator=(OutputFile&& other) noexcept;
+
+  /// Makes missing parent directories. Errors: kUnavailable.
+  [[nodiscard]] static Expected<OutputFile> Create(const std::string& path);
+  /// Buffered. Errors: kUnavailable, also for earlier text that could not be written.
+  [[nodiscard]] Expected<void> Write(std::string_view text);
+  /// Flushes to the device and gives the file its name. Errors: kUnavailable; the file is then not there.
+  [[nodiscard]] Expected<void> Commit();
+
+ private:
+  [[nodiscard]] Expected<void> Flush();
+  void Discard();
+
+  std::string path_;
+  std::string temporary_;  // "" = written directly
+  int fd_ = -1;
+  std::string buffer_;
+};
+
+/// Create, Write and Commit.
+[[nodiscard]] Expected<void> WriteFile(const std::string& path, std::string_view text);
+
+/// True when text for people may have colours: a terminal that is not dumb, and NO_COLOR unset or empty.
+[[nodiscard]] bool ColorOn(int fd);
+
+}  // namespace tfyarn::cli

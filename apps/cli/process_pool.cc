@@ -1,0 +1,119 @@
+#include "apps/cli/process_pool.h"
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <poll.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <array>
+#include <cerrno>
+#include <csignal>
+#include <cstring>
+#include <map>
+#include <vector>
+
+#include "core/model/check.h"
+
+namespace tfyarn::cli {
+namespace {
+
+constexpr int kTickMs = 200;
+
+struct Child {
+  pid_t pid = 0;
+  int pipe = -1;
+  std::string bytes;
+};
+
+/// Never returns in the child.
+Child Start(const std::function<std::string(std::size_t)>& run, std::size_t index) {
+  std::array<int, 2> ends{};
+  TF_CHECK(::pipe2(ends.data(), O_CLOEXEC) == 0);
+  const pid_t pid = ::fork();
+  TF_CHECK(pid >= 0);
+  if (pid > 0) {
+    ::close(ends[1]);
+    return {.pid = pid, .pipe = ends[0], .bytes = {}};
+  }
+  ::close(ends[0]);
+  const std::string bytes = run(index);
+  std::size_t written = 0;
+  while (written < bytes.size()) {
+    const ssize_t n = ::write(ends[1], bytes.data() + written, bytes.size() - written);
+    if (n < 0 && errno != EINTR) _exit(1);
+    if (n > 0) written += static_cast<std::size_t>(n);
+  }
+  // No destructors, no flushing of what the parent had buffered: both belong to the parent.
+  _exit(0);
+}
+
+std::string CrashOf(int status) {
+  if (WIFSIGNALED(status)) return fmt::format("signal {} ({})", WTERMSIG(status), ::strsignal(WTERMSIG(status)));
+  if (WEXITSTATUS(status) != 0) return fmt::format("exit status {}", WEXITSTATUS(status));
+  return "";
+}
+
+/// True when the child's pipe has ended.
+bool ReadSome(Child& child) {
+  std::array<char, 64 * 1024> buffer{};
+  const ssize_t n = ::read(child.pipe, buffer.data(), buffer.size());
+  if (n < 0) return errno != EINTR && errno != EAGAIN;
+  child.bytes.append(buffer.data(), static_cast<std::size_t>(n));
+  return n == 0;
+}
+
+ChildOutcome Reap(Child& child) {
+  ::close(child.pipe);
+  int status = 0;
+  while (::waitpid(child.pid, &status, 0) < 0) TF_CHECK(errno == EINTR);
+  ChildOutcome outcome{.bytes = std::move(child.bytes), .crash = CrashOf(status)};
+  if (!outcome.crash.empty()) outcome.bytes.clear();
+  return outcome;
+}
+
+}  // namespace
+
+std::size_t RunInProcesses(std::size_t count, const PoolOptions& options,
+                           const std::function<std::string(std::size_t)>& run,
+                           const std::function<void(std::size_t, const ChildOutcome&)>& done) {
+  TF_CHECK(options.at_once > 0);
+  std::map<std::size_t, Child> running;
+  std::map<std::size_t, ChildOutcome> waiting;  // ended before an earlier one
+  std::size_t next = 0, reported = 0;
+  bool told = false;
+  while (true) {
+    const bool stop = options.interrupt != nullptr && options.interrupt->load();
+    // A terminal has sent its SIGINT to the children too; another signal does not end them at once.
+    if (stop && !told) {
+      for (const auto& [index, child] : running) ::kill(child.pid, SIGTERM);
+      told = true;
+    }
+    while (!stop && next < count && running.size() < options.at_once) {
+      running.emplace(next, Start(run, next));
+      ++next;
+    }
+    if (running.empty()) break;
+    std::vector<pollfd> polled;
+    std::vector<std::size_t> indices;
+    for (const auto& [index, child] : running) {
+      polled.push_back({.fd = child.pipe, .events = POLLIN, .revents = 0});
+      indices.push_back(index);
+    }
+    ::poll(polled.data(), polled.size(), kTickMs);
+    for (std::size_t i = 0; i < polled.size(); ++i) {
+      if (polled[i].revents == 0 || !ReadSome(running.at(indices[i]))) continue;
+      waiting.emplace(indices[i], Reap(running.at(indices[i])));
+      running.erase(indices[i]);
+    }
+    while (!waiting.empty() && waiting.begin()->first == reported) {
+      done(reported, waiting.begin()->second);
+      waiting.erase(waiting.begin());
+      ++reported;
+    }
+    if (options.tick) options.tick();
+  }
+  return reported;
+}
+
+}  // namespace tfyarn::cli

@@ -1,0 +1,95 @@
+#include "apps/cli/run_command.h"
+
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include "apps/cli/artifacts.h"
+#include "apps/cli/ensemble_run.h"
+#include "apps/cli/exit_codes.h"
+#include "apps/cli/interrupt.h"
+#include "apps/cli/load.h"
+#include "apps/cli/output.h"
+#include "apps/cli/single_run.h"
+#include "apps/cli/verdict_text.h"
+#include "core/trace/json.h"
+
+namespace tfyarn::cli {
+namespace {
+
+int Broken(const Error& error) {
+  WriteStderr("tfsim: " + error.message + "\n");
+  return ToInt(ExitCode::kInternal);
+}
+
+/// Files first, then stdout; the exit code of `what` when all of it could be written.
+template <class Outcome>
+int Deliver(const Outcome& what, const std::string& document, const RunArguments& arguments,
+            const ArtifactPaths& paths) {
+  if (auto written = WriteArtifacts(what, document, paths); !written) return Broken(written.error());
+  const std::string text =
+      arguments.json ? document
+                     : VerdictText(what, {.color = ColorOn(STDOUT_FILENO), .report = paths.html});
+  if (auto written = WriteStdout(text); !written) return Broken(written.error());
+  return what.exit_code;
+}
+
+/// Every record as a line of a file. The first error ends the writing, and is kept.
+class RecordFile {
+ public:
+  /// Errors: the file cannot be made.
+  [[nodiscard]] Expected<void> Open(const std::string& path) {
+    if (path.empty()) return {};
+    Expected<OutputFile> file = OutputFile::Create(path);
+    if (!file) return tl::unexpected<Error>(file.error());
+    file_ = std::move(*file);
+    open_ = true;
+    return {};
+  }
+  [[nodiscard]] bool is_open() const { return open_; }
+  void Add(const trace::TraceRecord& record) {
+    if (state_) state_ = file_.Write(trace::RecordJson(record) + "\n");
+  }
+  [[nodiscard]] Expected<void> Commit() { return state_ && open_ ? file_.Commit() : state_; }
+
+ private:
+  OutputFile file_;
+  bool open_ = false;
+  Expected<void> state_;
+};
+
+int RunOne(const config::Scenario& scenario, const RunArguments& arguments, const Simulator& simulator) {
+  const ArtifactPaths paths = PathsOf(arguments);
+  RecordFile records;
+  if (auto opened = records.Open(paths.records); !opened) return Broken(opened.error());
+  ProgressLine progress(arguments.quiet);
+  SingleRun run;
+  run.seed = arguments.seed.value_or(scenario.seed);
+  run.elide = arguments.elide;
+  run.tasks = arguments.tasks;
+  run.progress = &progress;
+  run.interrupt = &CatchInterrupts();
+  if (records.is_open()) run.sink = [&](const trace::TraceRecord& record) { records.Add(record); };
+  const trace::Result result = RunOnce(scenario, run, simulator);
+  if (auto committed = records.Commit(); !committed) return Broken(committed.error());
+  const bool document_wanted = arguments.json || !paths.result.empty() || !paths.html.empty();
+  return Deliver(result, document_wanted ? trace::ResultJson(result) : "", arguments, paths);
+}
+
+}  // namespace
+
+int RunCommand(const RunArguments& arguments, const Simulator& simulator) {
+  const std::optional<config::Scenario> scenario = LoadOrExplain(arguments.input);
+  if (!scenario) return ToInt(ExitCode::kInvalidInput);
+  const bool many = arguments.seeds.has_value() || (scenario->sweep.has_value() && !arguments.seed);
+  if (!many) return RunOne(*scenario, arguments, simulator);
+  if (arguments.events || !arguments.trace.empty()) {
+    WriteStderr("tfsim: --events and --trace are about one run; add --seed N to choose it\n");
+    return ToInt(ExitCode::kUsage);
+  }
+  const std::optional<trace::Ensemble> ensemble = RunEnsemble(*scenario, arguments, simulator);
+  if (!ensemble) return ToInt(ExitCode::kInvalidInput);
+  ArtifactPaths paths = PathsOf(arguments);
+  return Deliver(*ensemble, trace::EnsembleJson(*ensemble), arguments, paths);
+}
+
+}  // namespace tfyarn::cli

@@ -1,0 +1,54 @@
+#include "apps/cli/single_run.h"
+
+#include <sys/resource.h>
+
+#include <chrono>
+
+#include "apps/cli/interrupt.h"
+#include "apps/cli/exit_codes.h"
+#include "apps/cli/load.h"
+#include "core/trace/verdict.h"
+
+namespace tfyarn::cli {
+namespace {
+
+double SecondsOf(Instant at) { return static_cast<double>(at.time_since_epoch().count()) / 1e9; }
+
+std::int64_t PeakMemory() {
+  rusage usage{};
+  ::getrusage(RUSAGE_SELF, &usage);
+  return std::int64_t{usage.ru_maxrss} * 1024;
+}
+
+}  // namespace
+
+trace::Result RunOnce(const config::Scenario& scenario, const SingleRun& run, const Simulator& simulator) {
+  const auto begin = std::chrono::steady_clock::now();
+  sim::RunOptions options;
+  options.seed = run.seed;
+  options.elide = run.elide;
+  options.tasks = run.tasks;
+  options.sink = run.sink;
+  options.interrupt = run.interrupt;
+  if (run.progress != nullptr && run.progress->enabled()) {
+    options.progress = [&](const sim::Progress& progress) {
+      run.progress->Show({.done = progress.jobs_ended,
+                          .total = progress.jobs_total,
+                          .noun = "job",
+                          .simulated_seconds = SecondsOf(progress.now),
+                          .horizon_seconds = SecondsOf(progress.horizon)});
+    };
+  }
+  trace::Result result = simulator.run(scenario, options).result;
+  if (run.progress != nullptr) run.progress->Clear();
+  result.version = simulator.version;
+  result.wall_seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
+  result.peak_rss_bytes = PeakMemory();
+  trace::Judge(result, JobsWithExpectedStatus(scenario));
+  if (result.verdict == trace::Verdict::kInterrupted) {
+    result.exit_code = ToInt(ExitCode::kSignalBase) + InterruptSignal();
+  }
+  return result;
+}
+
+}  // namespace tfyarn::cli

@@ -1,0 +1,27 @@
+// One run: what it takes to make a Result whole, whoever wants it.
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <functional>
+
+#include "apps/cli/progress.h"
+#include "apps/cli/simulator.h"
+#include "config/scenario.h"
+#include "core/trace/result.h"
+
+namespace tfyarn::cli {
+
+struct SingleRun {
+  std::uint64_t seed = 1;
+  bool elide = true;
+  bool tasks = false;
+  std::function<void(const trace::TraceRecord&)> sink;
+  ProgressLine* progress = nullptr;
+  const std::atomic<bool>* interrupt = nullptr;
+};
+
+/// Runs, adds wall time, memory and version, and judges.
+[[nodiscard]] trace::Result RunOnce(const config::Scenario& scenario, const SingleRun& run, const Simulator& simulator);
+
+}  // namespace tfyarn::cli

@@ -1,0 +1,176 @@
+// `explain`: one field in a few lines.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <vector>
+
+#include "config/diagnostics.h"
+#include "config/fault_kinds.h"
+#include "config/reference_tree.h"
+#include "config/suggest.h"
+
+namespace tfyarn::config {
+namespace {
+
+constexpr std::size_t kColumns = 100;
+constexpr std::size_t kPathsShown = 12;
+
+/// Text broken into lines of at most kColumns, all of them indented.
+std::string Wrapped(std::string_view text, std::size_t indent) {
+  std::string out;
+  std::string line(indent, ' ');
+  while (!text.empty()) {
+    const std::size_t blank = std::min(text.find(' '), text.size());
+    if (line.size() > indent && line.size() + 1 + blank > kColumns) {
+      out += line + '\n';
+      line.assign(indent, ' ');
+    }
+    if (line.size() > indent) line += ' ';
+    line += text.substr(0, blank);
+    text.remove_prefix(std::min(blank + 1, text.size()));
+  }
+  return out + line + '\n';
+}
+
+std::vector<std::string> Split(std::string_view path) {
+  std::vector<std::string> steps;
+  std::string step;
+  for (const char c : path) {
+    if (c == '.') {
+      steps.push_back(std::move(step));
+      step.clear();
+    } else if (c != '[' && c != ']') {
+      step += c;
+    }
+  }
+  steps.push_back(std::move(step));
+  return steps;
+}
+
+/// The field at the end of `steps` below `record`; names of list elements and map keys in between are passed over.
+const FieldInfo* Walk(const RecordInfo& record, const std::vector<std::string>& steps, std::size_t at) {
+  const FieldInfo* field = record.Find(steps[at]);
+  if (field == nullptr) return nullptr;
+  if (at + 1 == steps.size()) return field;
+  for (const RecordInfo* inner : RecordsIn(field->type)) {
+    if (const FieldInfo* found = Walk(*inner, steps, at + 1)) return found;
+    const bool many = field->type.shape == Shape::kList || field->type.shape == Shape::kMap;
+    if (!many) continue;
+    if (at + 2 == steps.size()) return field;
+    if (const FieldInfo* found = Walk(*inner, steps, at + 2)) return found;
+  }
+  return nullptr;
+}
+
+std::string FieldText(std::string_view path, const FieldInfo& field) {
+  std::string out = fmt::format("{}: {}{}\n", path, TextOf(field.type), field.required ? ", required" : "");
+  out += Wrapped(field.doc, 2);
+  if (!field.default_text.empty()) out += fmt::format("  default: {}\n", field.default_text);
+  if (!field.example.empty()) out += fmt::format("  example: {}: {}\n", field.name, field.example);
+  for (const RecordInfo* record : RecordsIn(field.type)) {
+    out += fmt::format("  fields of {}:\n", record->name);
+    for (const FieldInfo& inner : record->fields) {
+      out += fmt::format("    {:<24} {}{}\n", inner.name, TextOf(inner.type),
+                         inner.default_text.empty() ? "" : ", default " + inner.default_text);
+    }
+  }
+  return out;
+}
+
+struct PlacedField {
+  std::string path;
+  const FieldInfo* field = nullptr;
+};
+
+/// All fields whose path ends with `path`, the scenario's first; a field of a record once.
+std::vector<PlacedField> EndingWith(std::string_view path) {
+  std::vector<PlacedField> found;
+  for (const FileKind kind : {FileKind::kScenario, FileKind::kJob}) {
+    for (const PlacedRecord& placed : AllRecords(kind)) {
+      for (const FieldInfo& field : placed.record->fields) {
+        const std::string full = placed.path.empty() ? field.name : placed.path + "." + field.name;
+        if (!std::string_view(full).ends_with(path)) continue;
+        if (full.size() > path.size() && full[full.size() - path.size() - 1] != '.') continue;
+        const bool seen = std::any_of(found.begin(), found.end(), [&](const PlacedField& other) {
+          return other.path == full || other.path == "jobs[]." + full;
+        });
+        if (!seen) found.push_back({.path = full, .field = &field});
+      }
+    }
+  }
+  return found;
+}
+
+std::string ParamType(const FaultParam& param) {
+  switch (param.kind) {
+    case FaultParamKind::kWhole: return "whole number";
+    case FaultParamKind::kNumber: return "number";
+    case FaultParamKind::kDuration: return "duration";
+    case FaultParamKind::kBytes: return "size";
+    case FaultParamKind::kBool: return "true or false";
+    case FaultParamKind::kSignal: return "signal";
+    case FaultParamKind::kText: return "text";
+    case FaultParamKind::kWord: break;
+  }
+  std::string out;
+  for (const std::string& choice : param.choices) out += (out.empty() ? "" : " | ") + choice;
+  return out;
+}
+
+std::string KindText(const FaultKind& kind) {
+  std::string out = kind.name + "\n" + Wrapped(kind.doc, 2);
+  out += Wrapped("target: " + TargetText(kind.target), 2);
+  if (kind.lasts != ForRule::kNever) {
+    out += fmt::format("  for: {}\n", kind.default_for.empty() ? "for ever unless given" : "default " + kind.default_for);
+  }
+  for (const FaultParam& param : kind.params) {
+    out += fmt::format("  {}:", param.name);
+    std::string text = ParamType(param);
+    if (param.required) text += ", required";
+    if (!param.default_text.empty()) text += ", default " + param.default_text;
+    out += Wrapped(text + ". " + param.doc, 4).substr(3);
+  }
+  out += "  example: " + kind.example + "\n";
+  return out;
+}
+
+}  // namespace
+
+Expected<std::string> ExplainField(std::string_view path) {
+  if (const FaultKind* kind = FindFaultKind(path)) return KindText(*kind);
+  const std::vector<std::string> steps = Split(path);
+  for (const FileKind kind : {FileKind::kScenario, FileKind::kJob}) {
+    if (const FieldInfo* field = Walk(RootOf(kind), steps, 0)) return FieldText(path, *field);
+  }
+  const std::vector<PlacedField> found = EndingWith(path);
+  if (found.size() == 1) return FieldText(found[0].path, *found[0].field);
+  if (!found.empty()) {
+    std::string out = fmt::format("`{}` is the name of several fields; explain one of:\n", Printable(path));
+    for (std::size_t i = 0; i < found.size() && i < kPathsShown; ++i) {
+      out += fmt::format("  {:<40} {}\n", found[i].path, TextOf(found[i].field->type));
+    }
+    if (found.size() > kPathsShown) out += fmt::format("  and {} more\n", found.size() - kPathsShown);
+    return out;
+  }
+  std::vector<std::string> names;
+  for (const FileKind kind : {FileKind::kScenario, FileKind::kJob}) {
+    for (const PlacedRecord& placed : AllRecords(kind)) {
+      for (const FieldInfo& field : placed.record->fields) names.push_back(field.name);
+    }
+  }
+  for (const FaultKind& kind : FaultKinds()) names.push_back(kind.name);
+  const std::string nearest = Nearest(steps.back(), names);
+  return Fail(ErrorCode::kNotFound,
+              fmt::format("there is no field `{}`{}", Printable(path),
+                          nearest.empty() ? "" : fmt::format("; did you mean `{}`?", nearest)));
+}
+
+std::string FaultKindsText() {
+  std::string out;
+  for (const FaultKind& kind : FaultKinds()) out += (out.empty() ? "" : "\n") + KindText(kind);
+  out += "\nIn a later version:";
+  for (const std::string& name : LaterFaultKinds()) out += " " + name;
+  return out + "\n";
+}
+
+}  // namespace tfyarn::config

@@ -1,0 +1,247 @@
+// The fields of job.yaml itself, and what they inherit.
+#include "config/job_table.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "config/names.h"
+#include "config/resource_table.h"
+
+namespace tfyarn::config {
+namespace {
+
+/// `tasks`: a map whose order is kept.
+Type<std::vector<TaskTypeSpec>> Tasks() {
+  TypeInfo info{.shape = Shape::kMap,
+                .text = "map from task type to its fields",
+                .pattern = TaskTypeKeys().pattern,
+                .of = {Of(TaskTable).info}};
+  return {.info = std::move(info),
+          .read =
+              [](Decoder& decoder, const Node& node, std::vector<TaskTypeSpec>& out) {
+                out.clear();
+                if (!node.is_map() || node.entries.empty()) {
+                  if (decoder.complete()) decoder.Wrong(node, "a map from task types to their fields");
+                  return;
+                }
+                for (const Entry& entry : node.entries) {
+                  if (!CheckKey(decoder, entry, TaskTypeKeys())) continue;
+                  TaskTypeSpec task{.name = entry.key};
+                  task.resource.vcores = 1;
+                  TaskTable().Read(decoder, entry.value, task);
+                  out.push_back(std::move(task));
+                }
+              },
+          .show = [](const std::vector<TaskTypeSpec>&) { return std::string(); }};
+}
+
+std::string ArchiveName(std::string_view path) {
+  std::string_view name = path.substr(path.rfind('/') == std::string_view::npos ? 0 : path.rfind('/') + 1);
+  for (const std::string_view suffix : {".tar.gz", ".tgz", ".tar", ".zip", ".jar", ".tar.zst", ".tar.xz"}) {
+    if (name.size() > suffix.size() && name.ends_with(suffix)) return std::string(name.substr(0, name.size() - suffix.size()));
+  }
+  return std::string(name);
+}
+
+const Record<ArchiveSpec>& ArchiveTable() {
+  static const Record<ArchiveSpec> table = [] {
+    Record<ArchiveSpec> record("archive", "An archive that is unpacked into the work directory of every task.");
+    record.Field("path", &ArchiveSpec::path, SomeText(), "The archive.", {.required = true});
+    record.Field("as", &ArchiveSpec::as, TextLike("", "a relative path", IsRelativePath),
+                 "The directory it is unpacked to.", {.default_text = "its name without suffix"});
+    return record;
+  }();
+  return table;
+}
+
+Type<ArchiveSpec> Archive() {
+  return {.info = AnyOf("path, or {path, as}", {SomeText().info, Of(ArchiveTable).info}),
+          .read =
+              [](Decoder& decoder, const Node& node, ArchiveSpec& out) {
+                if (node.is_scalar()) {
+                  SomeText().read(decoder, node, out.path);
+                } else {
+                  ArchiveTable().Read(decoder, node, out);
+                }
+                if (out.as.empty()) out.as = ArchiveName(out.path);
+              },
+          .show = [](const ArchiveSpec& archive) { return archive.path; }};
+}
+
+/// `python: {archive: env.tar.gz}`, or `{archive: {worker: gpu.tar.gz, ps: cpu.tar.gz}}`.
+void ReadPython(Decoder& decoder, const Node& node, JobDraft& out) {
+  struct Python {
+    std::map<std::string, std::string> archives;
+  };
+  static const Type<std::map<std::string, std::string>> by_type = MapOf(TaskTypeKeys(), SomeText());
+  static const Record<Python> table = [] {
+    Record<Python> record("python", "The Python that tasks run with.");
+    record.Custom("archive", AnyOf("path, or a map from task type to path", {SomeText().info, by_type.info}),
+                  "A packed venv or conda environment whose bin/ comes first in PATH.",
+                  [](Decoder& inner, const Node& value, Python& python) {
+                    if (value.is_map()) return by_type.read(inner, value, python.archives);
+                    SomeText().read(inner, value, python.archives[""]);
+                  },
+                  {.required = true});
+    return record;
+  }();
+  Python python;
+  table.Read(decoder, node, python);
+  out.spec.python_archives = std::move(python.archives);
+}
+
+TypeInfo PythonInfo() {
+  return {.shape = Shape::kMap,
+          .text = "{archive: path, or a map from task type to path}",
+          .pattern = "^archive$",
+          .of = {AnyOf("path, or a map from task type to path",
+                       {SomeText().info, MapOf(TaskTypeKeys(), SomeText()).info})}};
+}
+
+void ReadSuccess(Decoder& decoder, const Node& node, JobDraft& out) {
+  if (!node.is_scalar()) return decoder.Wrong(node, "an expression like ok(chief)");
+  auto expression = ParseSuccess(node.text);
+  if (expression) {
+    out.spec.success = std::move(*expression);
+    return;
+  }
+  // The place inside the text, where the text stands in the file as it is.
+  const std::size_t offset = expression.error().offset + (node.quoted ? 1 : 0);
+  Place place = node.place;
+  const bool plain = node.end.line == node.place.line && node.width() == node.text.size() + (node.quoted ? 2 : 0);
+  if (plain) place.col += static_cast<std::uint32_t>(offset);
+  decoder.ErrorAt(place, 1, fmt::format("`success`: {}", Printable(expression.error().message, 200)),
+                  {"allowed: ok(T), any(T), done(T), ok(T:INDEX), count(T) >= N, failed(T) < N; and, or, ( )"});
+}
+
+struct Container {
+  std::string image;
+};
+const Record<Container>& ContainerTable() {
+  static const Record<Container> table = [] {
+    Record<Container> record("container", "YARN's docker runtime.");
+    record.Field("image", &Container::image,
+                 TextLike("^[a-z0-9][A-Za-z0-9._/:@-]*$", "an image like repo/tf:2",
+                          [](std::string_view text) {
+                            return !text.empty() && ((text[0] >= 'a' && text[0] <= 'z') || (text[0] >= '0' && text[0] <= '9')) &&
+                                   std::all_of(text.begin(), text.end(), [](char c) {
+                                     return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
+                                            std::string_view("._/:@-").find(c) != std::string_view::npos;
+                                   });
+                          }),
+                 "The image every task runs in. On one machine an error that says so.", {.required = true});
+    return record;
+  }();
+  return table;
+}
+
+void AddIdentity(Record<JobDraft>& record) {
+  record.Custom("schema", Word({"tfyarn.job/v1"}).info, "Which version of this description the file follows.",
+                [](Decoder& decoder, const Node& node, JobDraft&) { (void)ReadChoice(decoder, node, {"tfyarn.job/v1"}); },
+                {.example = "tfyarn.job/v1"});
+  record.Field("name", &JobDraft::spec, &JobSpec::name, JobName(), "The job's name.",
+               {.example = "mnist", .required = true});
+  record.Field("user", &JobDraft::spec, &JobSpec::user, PlainName(), "Who submits it; queues limit users.",
+               {.default_text = "who runs the command; `user` in a scenario"});
+  record.Field("queue", &JobDraft::spec, &JobSpec::queue, QueueName(), "The YARN queue, by its path or its last part.",
+               {.example = "root.ml"});
+  record.Field("priority", &JobDraft::spec, &JobSpec::priority, Count(0, 1'000'000),
+               "Higher goes first within a queue.");
+  record.Field("tags", &JobDraft::spec, &JobSpec::tags, ListOf(SomeText()), "Words by which YARN can find it.",
+               {.example = "[nightly]"});
+  record.Field("framework", &JobDraft::spec, &JobSpec::framework, Choice<Framework>(),
+               "Who writes what into the environment of each process.");
+  record.Field("strategy", &JobDraft::strategy, Maybe(Choice<Strategy>()),
+               "What the tasks need of each other.",
+               {.default_text = "parameter-server when there is a ps, else multi-worker"});
+  record.Custom("compat", Word({"tony"}).info, "Variables of another tool as well.",
+                [](Decoder& decoder, const Node& node, JobDraft& draft) {
+                  draft.spec.compat_tony = ReadChoice(decoder, node, {"tony"}) == 0;
+                },
+                {.example = "tony"});
+}
+
+void AddProgram(Record<JobDraft>& record) {
+  record.Field("tasks", &JobDraft::spec, &JobSpec::tasks, Tasks(), "The task types, by name, in the order of the file.",
+               {.example = "{worker: {instances: 3, memory: 4GiB}}", .required = true});
+  record.Field("command", &JobDraft::command, ListOf(Text()), "For every task type without a command of its own.",
+               {.example = "[python3, train.py]"});
+  record.Field("shell", &JobDraft::shell, SomeText(), "A line for the shell, in place of `command`.");
+  record.Field("files", &JobDraft::spec, &JobSpec::files, ListOf(SomeText()),
+               "Put into the work directory of every task.", {.example = "[train.py]"});
+  record.Field("archives", &JobDraft::spec, &JobSpec::archives, ListOf(Archive()),
+               "Unpacked into the work directory of every task.", {.example = "[{path: env.tar.gz, as: env}]"});
+  record.Custom("python", PythonInfo(), "A packed venv or conda environment whose bin/ comes first in PATH.", ReadPython,
+                {.example = "{archive: env.tar.gz}"});
+  record.Custom("container", Of(ContainerTable).info, "YARN's docker runtime.",
+                [](Decoder& decoder, const Node& node, JobDraft& draft) {
+                  Container container;
+                  ContainerTable().Read(decoder, node, container);
+                  draft.spec.container_image = container.image;
+                },
+                {.example = "{image: repo/tf:2}"});
+  record.Field("env", &JobDraft::spec, &JobSpec::env, MapOf(EnvironmentKeys(), Text()), "Variables for every process.");
+}
+
+void AddRules(Record<JobDraft>& record) {
+  record.Field("gang", &JobDraft::spec, &JobSpec::gang, Of(GangTable),
+               "How the containers that must run together are got.");
+  record.Field("policy", &JobDraft::spec, &JobSpec::policy, Policy(), "What exits lead to.",
+               {.example = "{name: tony, fail_on_worker_failure: true}"});
+  record.Field("on_exit", &JobDraft::spec, &JobSpec::on_exit, ListOf(Of(ExitRuleTable)),
+               "Own rules in front of the policy's; the first match wins.",
+               {.example = "[{task: worker, exit: [75], do: restart-gang, pays: infrastructure}]"});
+  record.Field("depends", &JobDraft::spec, &JobSpec::depends, ListOf(Of(DependencyTable)),
+               "Order between task types.", {.example = "[{task: evaluator, after: chief, state: running}]"});
+  record.Custom("success", SomeText().info,
+                "When the job has succeeded: ok(TYPE) all of it, any(TYPE), done(TYPE), ok(TYPE:INDEX), count(TYPE) >= N, "
+                "failed(TYPE) < N; TYPE may be `tracked`; joined by and, or.",
+                ReadSuccess, {.example = "\"ok(chief)\"", .default_text = "the policy's"});
+  record.Field("retries", &JobDraft::spec, &JobSpec::retries, Of(RetryTable), "How often things are started again.");
+  record.Field("finish", &JobDraft::spec, &JobSpec::finish, Of(FinishTable), "What happens once success is decided.");
+  record.Field("deadlines", &JobDraft::spec, &JobSpec::deadlines, Of(DeadlineTable), "How long things may take.");
+  record.Field("heartbeat", &JobDraft::spec, &JobSpec::heartbeat, Of(HeartbeatTable), "Between agents and the AM.");
+  record.Field("watch", &JobDraft::spec, &JobSpec::watch, Maybe(Of(WatchTable)), "Looks for progress; off by default.",
+               {.example = "{progress: \"step (\\\\d+)\", stalled: 10m, do: restart-gang}"});
+  record.Field("am", &JobDraft::spec, &JobSpec::am, Of(AmTable), "The ApplicationMaster's own container.");
+  Record<JobDraft> history("history", "What is kept after the job.");
+  history.Field("keep", &JobDraft::spec, &JobSpec::history_keep, Time(), "How long.");
+  record.Group("history", std::move(history));
+}
+
+}  // namespace
+
+const Record<JobDraft>& JobTable() {
+  static const Record<JobDraft> table = [] {
+    Record<JobDraft> record("job", "A training job.");
+    AddIdentity(record);
+    AddProgram(record);
+    AddRules(record);
+    record.CheckedAnyway(CheckJob);
+    return record;
+  }();
+  return table;
+}
+
+JobSpec Complete(JobDraft draft) {
+  JobSpec spec = std::move(draft.spec);
+  const bool has_ps = spec.FindType("ps") != nullptr;
+  spec.strategy = draft.strategy.value_or(has_ps ? Strategy::kParameterServer : Strategy::kMultiWorker);
+  for (TaskTypeSpec& task : spec.tasks) {
+    // A tensorboard with a directory to show is a program of ours.
+    if (!task.command.empty() || !task.shell.empty() || !task.logdir.empty()) continue;
+    task.command = draft.command;
+    task.shell = draft.shell;
+  }
+  return spec;
+}
+
+JobConfig Complete(SimulatedJobDraft draft) {
+  JobConfig config = std::move(draft.config);
+  config.spec = Complete(std::move(draft.job));
+  if (config.spec.user.empty()) config.spec.user = "user";
+  return config;
+}
+
+}  // namespace tfyarn::config

@@ -1,0 +1,122 @@
+// The TaskAgent's obedience: what the AM says to it. Orders are repeated, late and out of order;
+// each names the attempt it is about, and an attempt that is older than the newest one known has
+// had its time.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <utility>
+
+#include "core/agent/task_agent.h"
+#include "core/model/check.h"
+#include "core/model/text.h"
+
+namespace tfyarn::agent {
+namespace {
+
+using enum AgentTrigger;
+
+}  // namespace
+
+void TaskAgent::On(Instant now, const AmSaid& event, Actions& actions) {
+  if (!(FenceOf(event.message) == state_.fence)) {
+    return actions.push_back(Note{fmt::format("not for this agent: {}", ToText(event.message))});
+  }
+  const auto* accepted = std::get_if<AgentAccepted>(&event.message);
+  if (accepted != nullptr && accepted->am_attempt != state_.am_attempt) {
+    return actions.push_back(Note{fmt::format("accepted by AM attempt {}, but asked {}",
+                                              accepted->am_attempt, state_.am_attempt)});
+  }
+  Heard(now, actions);
+  std::visit([&](const auto& order) { Obey(now, order, actions); }, event.message);
+}
+
+void TaskAgent::Obey(Instant now, const AgentAccepted&, Actions& actions) {
+  if (state_.link != LinkState::kRegistering || !serving()) return;  // A repeated answer.
+  Move(LinkState::kConnected, kAgentAccepted);
+  state_.accepted = true;
+  next_register_.reset();
+  next_heartbeat_ = now + job_->heartbeat.every;
+  for (Report& report : reports_) report.next = now;
+  SayReports(now, actions);
+}
+
+void TaskAgent::Obey(Instant now, const AgentRefused& order, Actions& actions) {
+  if (state_.link != LinkState::kClosed) Move(LinkState::kClosed, kAgentRefused);
+  state_.accepted = false;
+  next_heartbeat_.reset();
+  next_register_.reset();
+  StopLooking();
+  reports_.clear();  // Nobody is left who would answer them.
+  Leave(now, job_->deadlines.stop, true, kAgentRefused,
+        fmt::format("refused by the AM: {}", order.reason), actions);
+}
+
+void TaskAgent::Obey(Instant, const HeartbeatSeen&, Actions&) {}
+
+void TaskAgent::Obey(Instant now, const ReportSeen& order, Actions& actions) {
+  const auto seen = std::find_if(reports_.begin(), reports_.end(), [&](const Report& report) {
+    return report.kind == order.kind &&
+           (order.kind == ReportKind::kAddressChanged || report.attempt == order.attempt);
+  });
+  if (seen == reports_.end()) return;  // Said twice, seen twice.
+  reports_.erase(seen);
+  ExitIfDone(now, actions);
+}
+
+void TaskAgent::Obey(Instant now, const StartProcess& order, Actions& actions) {
+  const TaskAttempt attempt = order.process.attempt;
+  if (!serving())
+    return actions.push_back(
+        Note{fmt::format("leaving: attempt {} is not started", attempt.value)});
+  if (newest_ && attempt < newest_->attempt) {
+    return actions.push_back(Note{fmt::format("attempt {} is older than attempt {}: not started",
+                                              attempt.value, newest_->attempt.value)});
+  }
+  if (newest_ && attempt == newest_->attempt) return RepeatStateOf(now, attempt, actions);
+  if (pending_) {
+    actions.push_back(
+        Note{fmt::format("attempt {} was replaced by attempt {} before it could start",
+                         pending_->process.attempt.value, attempt.value)});
+  }
+  newest_ = order.process;
+  pending_ = order;
+  StopRunning(now, job_->deadlines.stop, true, kReplaced, actions);
+  SpawnPending(now, actions);
+}
+
+void TaskAgent::Obey(Instant now, const StopProcess& order, Actions& actions) {
+  if (pending_ && pending_->process.attempt == order.attempt) {
+    const ProcessRef process = pending_->process;
+    pending_.reset();
+    return ReportNeverRan(now, process, actions);
+  }
+  if (LivesAs(order.attempt)) return StopRunning(now, order.grace, true, kStopOrdered, actions);
+  if (newest_ && order.attempt <= newest_->attempt) {
+    if (!last_end_ || last_end_->process.attempt != order.attempt) {
+      actions.push_back(Note{fmt::format("attempt {} has long ended", order.attempt.value)});
+    }
+    return RepeatStateOf(now, order.attempt, actions);
+  }
+  // It came before the order to start that attempt, or that order was lost: it will not run, and
+  // nothing older may.
+  newest_ = ProcessRef{.attempt = order.attempt, .epoch = newest_ ? newest_->epoch : Epoch{}};
+  pending_.reset();
+  StopRunning(now, order.grace, true, kStopOrdered, actions);
+  ReportNeverRan(now, *newest_, actions);
+}
+
+void TaskAgent::Obey(Instant, const WarnProcess& order, Actions& actions) {
+  const bool warnable = LivesAs(order.attempt) && state_.process_state == ProcessState::kRunning;
+  if (!warnable || warned_ == order.attempt) {
+    return actions.push_back(
+        Note{fmt::format("attempt {} cannot be warned (again)", order.attempt.value)});
+  }
+  warned_ = order.attempt;
+  actions.push_back(SignalProcess{.attempt = order.attempt, .signal = StopSignal::kTerm});
+}
+
+void TaskAgent::Obey(Instant now, const EndAgent& order, Actions& actions) {
+  Leave(now, order.grace, true, kEndOrdered, "ended by the AM", actions);
+}
+
+}  // namespace tfyarn::agent

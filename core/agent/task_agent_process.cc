@@ -1,0 +1,296 @@
+// The TaskAgent's process and life: what the host says of the process, how it is started and ended,
+// what is reported of it, and how the agent leaves.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <utility>
+
+#include "core/agent/task_agent.h"
+#include "core/model/check.h"
+
+namespace tfyarn::agent {
+namespace {
+
+using enum AgentTrigger;
+
+constexpr Duration kReportEvery = 2s;
+/// How long a leaving agent waits for its last report to be seen. A NodeManager gives it less.
+constexpr Duration kFarewell = 1s;
+
+std::int32_t ExitCodeOf(AgentTrigger trigger) {
+  switch (trigger) {
+    case kEndOrdered:
+      return agent_exit::kOrdered;
+    case kAgentRefused:
+      return agent_exit::kRefused;
+    case kTerminationRequested:
+      return agent_exit::kTerminated;
+    case kAmLost:
+      return agent_exit::kAmLost;
+    case kNoPort:
+      return agent_exit::kNoPort;
+    case kAgentStarted:
+    case kPortLeased:
+    case kPortLeaseFailed:
+    case kLeaseRetryDue:
+    case kPortConflict:
+    case kAgentAccepted:
+    case kAmSilent:
+    case kAmHeard:
+    case kAmVouched:
+    case kNewerAmFound:
+    case kStartOrdered:
+    case kProcessSpawned:
+    case kSpawnFailed:
+    case kStopOrdered:
+    case kReplaced:
+    case kAgentLeaving:
+    case kGraceOver:
+    case kProcessExited:
+    case kNothingLeft:
+      break;
+  }
+  CheckFailed(__FILE__, __LINE__, "a trigger that makes the agent leave");
+}
+
+}  // namespace
+
+// ---------------------------------------------------------------- what the host says
+
+bool TaskAgent::LivesAs(TaskAttempt attempt) const {
+  return has_process() && state_.process->attempt == attempt;
+}
+
+void TaskAgent::On(Instant now, const ProcessSpawned& event, Actions& actions) {
+  if (state_.process_state != ProcessState::kSpawning || !LivesAs(event.attempt)) {
+    return actions.push_back(
+        Note{fmt::format("attempt {} spawned, but was not expected", event.attempt.value)});
+  }
+  Move(ProcessState::kRunning, kProcessSpawned);
+  if (job_->watch) last_progress_ = now;
+  stall_reported_ = false;
+  ReportRunning(now, actions);
+  if (early_stop_) {
+    const EarlyStop stop = *early_stop_;
+    early_stop_.reset();
+    StopRunning(now, stop.grace, stop.on_order, stop.trigger, actions);
+  }
+}
+
+void TaskAgent::On(Instant now, const SpawnFailed& event, Actions& actions) {
+  if (state_.process_state != ProcessState::kSpawning || !LivesAs(event.attempt)) {
+    return actions.push_back(
+        Note{fmt::format("attempt {} failed to spawn, but was not expected", event.attempt.value)});
+  }
+  ProcessEnded end{.fence = state_.fence, .process = *state_.process};
+  end.launch_error = event.reason.empty() ? "could not be started" : event.reason;
+  ProcessGone(now, kSpawnFailed, std::move(end), actions);
+}
+
+void TaskAgent::On(Instant now, const ProcessExited& event, Actions& actions) {
+  if (!LivesAs(event.attempt)) {
+    return actions.push_back(
+        Note{fmt::format("attempt {} exited, but does not live", event.attempt.value)});
+  }
+  ProcessEnded end{.fence = state_.fence, .process = *state_.process};
+  end.exit = event.exit;
+  end.port_conflict = event.port_conflict;
+  end.stderr_tail = event.stderr_tail;
+  ProcessGone(now, kProcessExited, std::move(end), actions);
+}
+
+void TaskAgent::ProcessGone(Instant now, AgentTrigger trigger, ProcessEnded end, Actions& actions) {
+  Move(ProcessState::kNone, trigger);
+  if (early_stop_ && early_stop_->on_order) stopped_on_order_ = true;
+  end.exit.stopped_by_agent = end.exit.stopped_by_agent || stopped_on_order_;
+  kill_at_.reset();
+  early_stop_.reset();
+  last_progress_.reset();
+  DropReports(ReportKind::kProcessRunning);
+  DropReports(ReportKind::kProgressStalled);
+  const bool port_conflict = end.port_conflict;
+  ReportEnd(now, std::move(end), actions);
+  if (port_conflict && serving() && state_.port == PortState::kLeased)
+    LeaseAgain(now, kPortConflict, actions);
+  SpawnPending(now, actions);
+  ExitIfDone(now, actions);
+}
+
+void TaskAgent::On(Instant now, const ProgressSeen& event, Actions& actions) {
+  if (!LivesAs(event.attempt) || !last_progress_) {
+    return actions.push_back(
+        Note{fmt::format("progress of attempt {}, which is not watched", event.attempt.value)});
+  }
+  last_progress_ = now;
+  if (!stall_reported_) return;
+  stall_reported_ = false;
+  DropReports(ReportKind::kProgressStalled);  // It moves again: a report that nobody has seen would
+                                              // now be false.
+}
+
+// ---------------------------------------------------------------- starting and ending it
+
+/// True when the spec says that this task listens elsewhere than at the port it holds.
+bool TaskAgent::HasWrongAddress(const StartProcess& order) const {
+  if (order.spec.get() == nullptr) return false;
+  const auto type = order.spec.get()->tasks.find(state_.fence.task.type);
+  if (type == order.spec.get()->tasks.end()) return false;
+  const auto index = static_cast<std::size_t>(state_.fence.task.index);
+  if (index >= type->second.size() || type->second[index].port == 0) return false;
+  return type->second[index].port != state_.address.port;
+}
+
+void TaskAgent::SpawnPending(Instant now, Actions& actions) {
+  if (!pending_ || has_process() || state_.port != PortState::kLeased || !serving()) return;
+  const StartProcess order = *pending_;
+  pending_.reset();
+  if (HasWrongAddress(order)) {
+    // The AM has not heard of the port that is held now. A process told to listen elsewhere can
+    // only fail.
+    ProcessEnded end{.fence = state_.fence, .process = order.process};
+    end.launch_error =
+        fmt::format("the cluster spec does not have the leased port {}", state_.address.port);
+    end.port_conflict = true;
+    ReportEnd(now, std::move(end), actions);
+    ReportAddress(now, actions);
+    return;
+  }
+  state_.process = order.process;
+  stopped_on_order_ = false;
+  warned_.reset();
+  Move(ProcessState::kSpawning, kStartOrdered);
+  actions.push_back(SpawnProcess{.task = state_.fence.task,
+                                 .process = order.process,
+                                 .spec = order.spec,
+                                 .resume = order.resume});
+}
+
+void TaskAgent::StopRunning(Instant now, Duration grace, bool on_order, AgentTrigger trigger,
+                            Actions& actions) {
+  switch (state_.process_state) {
+    case ProcessState::kNone:
+      return;
+    case ProcessState::kSpawning:
+      if (!early_stop_)
+        early_stop_ = EarlyStop{.grace = grace, .on_order = false, .trigger = trigger};
+      early_stop_->grace = std::min(early_stop_->grace, grace);
+      early_stop_->on_order = early_stop_->on_order || on_order;
+      return;
+    case ProcessState::kRunning:
+      Move(ProcessState::kStopping, trigger);
+      kill_at_ = now + grace;
+      actions.push_back(
+          SignalProcess{.attempt = state_.process->attempt, .signal = StopSignal::kTerm});
+      break;
+    case ProcessState::kStopping:
+      kill_at_ = std::min(*kill_at_, now + grace);
+      break;
+    case ProcessState::kKilled:
+      break;
+  }
+  stopped_on_order_ = stopped_on_order_ || on_order;
+}
+
+// ---------------------------------------------------------------- reports
+
+bool TaskAgent::IsUnseen(ReportKind kind, TaskAttempt attempt) const {
+  return std::any_of(reports_.begin(), reports_.end(), [&](const Report& report) {
+    return report.kind == kind && report.attempt == attempt;
+  });
+}
+
+void TaskAgent::AddReport(Instant now, ReportKind kind, TaskAttempt attempt, AgentToAm message,
+                          Actions& actions) {
+  reports_.push_back(
+      {.kind = kind, .attempt = attempt, .message = std::move(message), .next = now});
+  if (state_.link != LinkState::kConnected)
+    return;  // Said when an AM has accepted the agent, or is heard again.
+  reports_.back().next = now + kReportEvery;
+  Send(reports_.back().message, actions);
+}
+
+void TaskAgent::DropReports(ReportKind kind) {
+  std::erase_if(reports_, [kind](const Report& report) { return report.kind == kind; });
+}
+
+void TaskAgent::SayReports(Instant now, Actions& actions) {
+  if (state_.link != LinkState::kConnected) return;
+  for (Report& report : reports_) {
+    if (report.next > now) continue;
+    report.next = now + kReportEvery;
+    Send(report.message, actions);
+  }
+}
+
+void TaskAgent::ReportRunning(Instant now, Actions& actions) {
+  AddReport(now, ReportKind::kProcessRunning, state_.process->attempt,
+            ProcessRunning{.fence = state_.fence, .process = *state_.process}, actions);
+}
+
+void TaskAgent::ReportAddress(Instant now, Actions& actions) {
+  DropReports(ReportKind::kAddressChanged);
+  AddReport(now, ReportKind::kAddressChanged, newest_ ? newest_->attempt : TaskAttempt{},
+            AddressChanged{.fence = state_.fence, .address = state_.address}, actions);
+}
+
+void TaskAgent::ReportEnd(Instant now, ProcessEnded end, Actions& actions) {
+  if (!last_end_ || last_end_->process.attempt <= end.process.attempt) last_end_ = end;
+  const TaskAttempt attempt = end.process.attempt;
+  AddReport(now, ReportKind::kProcessEnded, attempt, std::move(end), actions);
+}
+
+void TaskAgent::ReportNeverRan(Instant now, ProcessRef process, Actions& actions) {
+  ProcessEnded end{.fence = state_.fence, .process = process};
+  end.exit.stopped_by_agent = true;
+  end.launch_error = "stopped before it ran";
+  ReportEnd(now, std::move(end), actions);
+}
+
+/// The AM repeats an order for that attempt, so it has not heard what became of it.
+void TaskAgent::RepeatStateOf(Instant now, TaskAttempt attempt, Actions& actions) {
+  if (LivesAs(attempt)) {
+    const bool seen_running = state_.process_state != ProcessState::kSpawning;
+    if (seen_running && !IsUnseen(ReportKind::kProcessRunning, attempt))
+      ReportRunning(now, actions);
+  } else if (last_end_ && last_end_->process.attempt == attempt) {
+    if (!IsUnseen(ReportKind::kProcessEnded, attempt)) ReportEnd(now, *last_end_, actions);
+  }
+}
+
+// ---------------------------------------------------------------- leaving
+
+void TaskAgent::On(Instant now, const TerminationRequested&, Actions& actions) {
+  Leave(now, job_->deadlines.stop, false, kTerminationRequested, "SIGTERM", actions);
+}
+
+void TaskAgent::Leave(Instant now, Duration grace, bool on_order, AgentTrigger trigger,
+                      std::string reason, Actions& actions) {
+  if (serving()) {
+    Move(LifeState::kLeaving, trigger);
+    state_.exit_code = ExitCodeOf(trigger);
+    exit_reason_ = std::move(reason);
+    pending_.reset();
+    next_lease_.reset();
+    lease_give_up_.reset();
+    next_register_.reset();
+    StopLooking();
+  }
+  StopRunning(now, grace, on_order, kAgentLeaving, actions);
+  ExitIfDone(now, actions);
+}
+
+void TaskAgent::ExitIfDone(Instant now, Actions& actions) {
+  if (state_.life != LifeState::kLeaving || has_process()) return;
+  const bool end_unseen = std::any_of(reports_.begin(), reports_.end(), [](const Report& report) {
+    return report.kind == ReportKind::kProcessEnded;
+  });
+  if (!end_unseen || state_.link != LinkState::kConnected) return Exit(actions);
+  if (!exit_at_) exit_at_ = now + kFarewell;
+}
+
+void TaskAgent::Exit(Actions& actions) {
+  Move(LifeState::kExited, kNothingLeft);
+  actions.push_back(ExitAgent{.code = state_.exit_code, .reason = exit_reason_});
+}
+
+}  // namespace tfyarn::agent

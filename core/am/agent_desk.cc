@@ -1,0 +1,187 @@
+#include "core/am/agent_desk.h"
+
+#include <fmt/format.h>
+
+#include <string>
+
+#include "core/am/am_parts.h"
+#include "core/model/text.h"
+
+namespace tfyarn::am {
+
+void AgentDesk::OnSaid(const AgentSaid& said) {
+  AmCore& core = parts_.core;
+  const AgentFence& fence = FenceOf(said.message);
+  const auto task = core.tasks.Find(fence.task);
+  if (!task) return Refuse(said.message, "the job has no such task");
+  const TaskRecord& record = core.tasks.record(*task);
+  if (record.agent == AgentPhase::kNone || !(core.tasks.FenceOf(*task) == fence)) {
+    return Refuse(said.message, "not the agent of this task any more");
+  }
+  if (record.agent == AgentPhase::kGranted) return Refuse(said.message, "no agent was launched in this container");
+  const bool registering = std::holds_alternative<RegisterAgent>(said.message);
+  if (record.agent == AgentPhase::kLaunching && !registering) {
+    // An agent of the AM before: it registers as soon as it knows of this one, and says this again.
+    return;
+  }
+  core.heartbeats.Heard(core.now, *task, fence.incarnation);
+  std::visit([&](const auto& message) { On(*task, message); }, said.message);
+}
+
+void AgentDesk::Refuse(const AgentToAm& message, const std::string& reason) {
+  const AgentFence& fence = FenceOf(message);
+  if (!IsIdle(message)) {
+    parts_.core.Note(fmt::format("refused the agent of {} incarnation {} in {}: {}", ToString(fence.task),
+                                 fence.incarnation.value, ToString(fence.container), reason));
+  }
+  parts_.core.Emit(SendToAgent{.container = fence.container, .message = AgentRefused{.fence = fence, .reason = reason}});
+}
+
+void AgentDesk::Seen(TaskIndex task, ReportKind kind, TaskAttempt attempt) {
+  parts_.core.Send(task, ReportSeen{.fence = parts_.core.tasks.FenceOf(task), .kind = kind, .attempt = attempt});
+}
+
+void AgentDesk::On(TaskIndex task, const RegisterAgent& message) {
+  AmCore& core = parts_.core;
+  core.Send(task, AgentAccepted{.fence = message.fence, .am_attempt = core.snapshot.attempt.attempt});
+  const bool is_new = core.tasks.record(task).agent == AgentPhase::kLaunching;
+  if (is_new) {
+    parts_.launch.OnRegistered(task);
+    core.tasks.SetAgent(task, AgentPhase::kUp);
+  }
+  core.tasks.SetAddress(task, message.address);
+  if (message.ended && message.exit) {
+    TakeEnded(task, {.fence = message.fence,
+                     .process = *message.ended,
+                     .exit = *message.exit,
+                     .launch_error = "",
+                     .port_conflict = false,
+                     .stderr_tail = ""});
+  }
+  if (is_new && core.tasks.ProcessAlive(task)) {
+    parts_.recovery.OnReattached(task, message);
+  } else if (is_new && message.running && !(*message.running == core.tasks.ProcessOf(task))) {
+    parts_.recovery.StopUnknownProcess(task, *message.running);
+  } else if (message.running) {
+    TakeRunning(task, *message.running);
+  }
+  if (!is_new) return;
+  if (core.finishing && !core.tasks.ProcessAlive(task)) return parts_.finish.OnProcessEnded(task);
+  parts_.epochs.TryStartAlone(task);
+}
+
+void AgentDesk::On(TaskIndex task, const AgentHeartbeat& message) {
+  parts_.core.Send(task, HeartbeatSeen{.fence = message.fence});
+}
+
+void AgentDesk::On(TaskIndex task, const ProcessRunning& message) {
+  TakeRunning(task, message.process);
+  Seen(task, ReportKind::kProcessRunning, message.process.attempt);
+}
+
+void AgentDesk::TakeRunning(TaskIndex task, const ProcessRef& process) {
+  AmCore& core = parts_.core;
+  const TaskRecord& record = core.tasks.record(task);
+  if (process == core.tasks.ProcessOf(task)) {
+    if (record.process == ProcessPhase::kOrdered || record.unannounced) parts_.processes.OnRunning(task);
+    return;
+  }
+  core.Note(fmt::format("{} attempt {} runs, but attempt {} is the latest", ToString(core.tasks.id(task)),
+                        process.attempt.value, core.tasks.shown(task).attempt.value));
+}
+
+void AgentDesk::On(TaskIndex task, const ProcessEnded& message) { TakeEnded(task, message); }
+
+void AgentDesk::TakeEnded(TaskIndex task, const ProcessEnded& report) {
+  AmCore& core = parts_.core;
+  const ProcessRef latest = core.tasks.ProcessOf(task);
+  if (report.process.attempt != latest.attempt || !core.tasks.record(task).ever_ordered) {
+    Seen(task, ReportKind::kProcessEnded, report.process.attempt);
+    core.Note(fmt::format("late: {} attempt {} has ended, attempt {} is the latest", ToString(core.tasks.id(task)),
+                          report.process.attempt.value, latest.attempt.value));
+    return;
+  }
+  if (!core.tasks.ProcessAlive(task)) {
+    // Repeated until answered, and answered when what it led to is durable. An end that was assumed is corrected.
+    return parts_.attempts.AnswerAgain(task);
+  }
+  const bool stopping = core.tasks.record(task).process == ProcessPhase::kStopping;
+  ExitEvidence evidence{.process = report.exit, .port_conflict = report.port_conflict, .launch_error = {}};
+  if (!stopping) {
+    // A warned process ends by its own choice; only an ordered stop is ours.
+    evidence.process->stopped_by_agent = false;
+    evidence.launch_error = report.launch_error;
+  } else {
+    evidence.we_stopped = report.exit.stopped_by_agent || !report.launch_error.empty();
+  }
+  evidence.timed_out = core.tasks.record(task).hung;
+  if (report.port_conflict) core.tasks.SetAddressStale(task);
+  const std::string detail = report.launch_error.empty() ? report.stderr_tail : report.launch_error;
+  const AttemptEnd end = parts_.attempts.End(task, std::move(evidence), detail);
+  const bool usable = end.record.exit_class != ExitClass::kLaunchError && !core.tasks.record(task).preemption_noticed;
+  parts_.failover.OnEnd(end, usable);
+}
+
+void AgentDesk::On(TaskIndex task, const AddressChanged& message) {
+  AmCore& core = parts_.core;
+  const bool same = core.tasks.shown(task).address == message.address;
+  Seen(task, ReportKind::kAddressChanged, core.tasks.shown(task).attempt);
+  core.tasks.SetAddress(task, message.address);
+  if (same) return;
+  if (core.tasks.record(task).training && parts_.epochs.SpecIsFixedFor(task) &&
+      core.tasks.record(task).process != ProcessPhase::kRunning) {
+    // Others were told the old address: the port was stolen between the spec and the start.
+    parts_.failover.OnBlamed(
+        parts_.attempts.Blame(task, {.port_conflict = true}, "its port was taken before it started"), true,
+        std::nullopt);
+    return;
+  }
+  parts_.epochs.TryStartAlone(task);
+}
+
+void AgentDesk::On(TaskIndex task, const ProgressStalled& message) {
+  AmCore& core = parts_.core;
+  Seen(task, ReportKind::kProgressStalled, message.process.attempt);
+  if (!(message.process == core.tasks.ProcessOf(task)) ||
+      core.tasks.record(task).process != ProcessPhase::kRunning) {
+    core.Note(fmt::format("late: {} attempt {} stalled", ToString(core.tasks.id(task)), message.process.attempt.value));
+    return;
+  }
+  std::optional<ExitAction> action;
+  if (core.job->watch) action = core.job->watch->action;
+  parts_.failover.OnBlamed(
+      parts_.attempts.Blame(task, {.timed_out = true},
+                            fmt::format("no progress for {}", ToString(message.silent))),
+      true, action);
+}
+
+void AgentDesk::OnVouched(const PeerVouched& word) {
+  const auto task = parts_.core.tasks.Find(word.task);
+  if (!task) return;
+  if (word.vouched) {
+    parts_.core.heartbeats.Vouch(*task, word.incarnation);
+  } else {
+    parts_.core.heartbeats.Unvouch(*task, word.incarnation, word.last);
+  }
+}
+
+void AgentDesk::FindSilent() {
+  AmCore& core = parts_.core;
+  for (const SilentAgent& silent : core.heartbeats.TakeSilent(core.now)) {
+    const TaskIndex task = silent.task;
+    if (core.tasks.record(task).agent != AgentPhase::kUp || core.tasks.shown(task).incarnation != silent.incarnation) continue;
+    const std::string why = fmt::format("nothing heard of its agent for {}", ToString(core.now - silent.last_heard));
+    core.exclusion.Suspect(core.now, core.tasks.shown(task).node.host, Suspicion::kAgentLost);
+    if (!core.tasks.ProcessAlive(task)) {
+      parts_.leaving.Stop(task);
+      parts_.failover.OnLostBeforeStart(task, {.silent = true}, why, false);
+      continue;
+    }
+    // Also where it was told to stop: nobody knows that it obeyed, and the silence may be what broke the job.
+    const AttemptEnd end = parts_.attempts.End(task, {.silent = true}, why);
+    parts_.leaving.Stop(task);
+    parts_.failover.OnEnd(end, false);
+  }
+}
+
+}  // namespace tfyarn::am

@@ -1,0 +1,41 @@
+// What agents say, and who is let in.
+//
+// Every message names its sender exactly (the fence). Whoever is not the agent that the AM knows for the task is refused
+// and told to end; who is gets its answer, every time it asks.
+#pragma once
+
+#include "core/am/task_index.h"
+#include "core/model/am.h"
+#include "core/model/channel.h"
+#include "core/model/elision.h"
+
+namespace tfyarn::am {
+
+struct AmParts;
+
+class AgentDesk {
+ public:
+  explicit AgentDesk(AmParts& parts) : parts_(parts) {}
+
+  void OnSaid(const AgentSaid& said);
+  void OnVouched(const PeerVouched& word);
+  /// Agents that were silent for too long are lost.
+  void FindSilent();
+
+ private:
+  void On(TaskIndex task, const RegisterAgent& message);
+  void On(TaskIndex task, const AgentHeartbeat& message);
+  void On(TaskIndex task, const ProcessRunning& message);
+  void On(TaskIndex task, const ProcessEnded& message);
+  void On(TaskIndex task, const AddressChanged& message);
+  void On(TaskIndex task, const ProgressStalled& message);
+
+  void Refuse(const AgentToAm& message, const std::string& reason);
+  void Seen(TaskIndex task, ReportKind kind, TaskAttempt attempt);
+  void TakeRunning(TaskIndex task, const ProcessRef& process);
+  void TakeEnded(TaskIndex task, const ProcessEnded& report);
+
+  AmParts& parts_;
+};
+
+}  // namespace tfyarn::am

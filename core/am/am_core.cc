@@ -1,0 +1,122 @@
+#include "core/am/am_core.h"
+
+#include <utility>
+
+#include "core/model/check.h"
+
+namespace tfyarn::am {
+namespace {
+
+/// One round of splitmix64 (Steele, Lea, Flood: "Fast splittable pseudorandom number generators").
+std::uint64_t Mix(std::uint64_t x) {
+  x += 0x9e3779b97f4a7c15ULL;
+  x = (x ^ (x >> 30)) * 0xbf58476d1ce4e5b9ULL;
+  x = (x ^ (x >> 27)) * 0x94d049bb133111ebULL;
+  return x ^ (x >> 31);
+}
+
+GangAllocatorOptions GangOptions(const JobSpec& job, const AmOptions& options, std::uint64_t seed) {
+  return {.gang = job.gang,
+          .seed = seed,
+          .heartbeat = options.rm_heartbeat,
+          .container_expiry = options.container_expiry};
+}
+
+std::optional<PolicyEngine> MakePolicy(const JobSpec& job, std::string& error) {
+  Expected<PolicyEngine> policy = PolicyEngine::Make(job);
+  if (policy) return std::move(*policy);
+  error = policy.error().message;
+  return std::nullopt;
+}
+
+}  // namespace
+
+AmCore::AmCore(std::shared_ptr<const JobSpec> job_spec, AmOptions am_options, std::uint64_t random_seed)
+    : job(std::move(job_spec)),
+      options(std::move(am_options)),
+      seed(random_seed),
+      policy(MakePolicy(*job, policy_error)),
+      tasks(*job, [this](const std::string& type) { return policy ? policy->ClassOf(type) : DefaultClass(type); },
+            snapshot),
+      heartbeats(job->heartbeat.every * job->heartbeat.missed, tasks.size()),
+      out(timers),
+      rm(RmSessionOptions{.heartbeat = options.rm_heartbeat}),
+      gang(GangOptions(*job, options, seed)) {
+  snapshot.state = JobState::kSubmitted;
+  for (std::uint32_t i = 0; policy && i < tasks.size(); ++i) {
+    tasks.mutable_record(TaskIndex(i)).chief = policy->IsChief(tasks.id(TaskIndex(i)));
+  }
+}
+
+void AmCore::Send(TaskIndex task, AmToAgent message) {
+  Emit(SendToAgent{.container = tasks.shown(task).container, .message = std::move(message)});
+}
+
+void AmCore::Enter(JobState state) {
+  if (snapshot.state == state) return;
+  snapshot.state = state;
+  if (state == JobState::kRunning) ever_running = true;
+  Emit(JobStateChanged{.state = state});
+}
+
+WallTime AmCore::WallAt(Instant instant) const {
+  return started.wall + std::chrono::floor<WallTime::duration>(instant - started_at);
+}
+
+Instant AmCore::InstantAt(WallTime wall) const { return started_at + (wall - started.wall); }
+
+SlotRequest AmCore::SlotFor(TaskIndex task) const {
+  const TaskTypeSpec& type = TypeOf(task);
+  SlotRequest slot{.task = tasks.id(task),
+                   .resource = type.resource,
+                   .node_label = type.node_label,
+                   .placement = type.placement,
+                   .priority = static_cast<std::int32_t>(tasks.record(task).type) + 1};
+  if (tasks.record(task).memory_mb > 0) slot.resource.memory_mb = tasks.record(task).memory_mb;
+  return slot;
+}
+
+Nonce AmCore::NonceFor(std::int32_t am_attempt, TaskIndex task, Incarnation incarnation) const {
+  std::uint64_t x = Mix(seed);
+  x = Mix(x ^ static_cast<std::uint64_t>(am_attempt));
+  x = Mix(x ^ task.value);
+  return Nonce(Mix(x ^ incarnation.value));
+}
+
+bool AmCore::CallNm(CallId& call, const NodeId& node, yarn::NmRequest request) {
+  const yarn::Token* token = rm.NmToken(node);
+  if (token == nullptr) return false;
+  last_nm_call = last_nm_call.next();
+  call = last_nm_call;
+  Emit(tfyarn::CallNm{.call = call, .node = node, .nm_token = *token, .request = std::move(request)});
+  return true;
+}
+
+Cause AmCore::CauseOf(const AttemptEnd& end) const {
+  return {.task = tasks.id(end.task),
+          .exit = end.record.exit,
+          .exit_class = end.record.exit_class,
+          .node = end.node.host,
+          .at = end.at,
+          .detail = end.detail};
+}
+
+JournaledCause AmCore::Journaled(const Cause& cause) const {
+  return {.task = cause.task,
+          .exit = cause.exit,
+          .exit_class = cause.exit_class,
+          .node = cause.node,
+          .at = WallAt(cause.at),
+          .detail = cause.detail};
+}
+
+Cause AmCore::FromJournal(const JournaledCause& cause) const {
+  return {.task = cause.task,
+          .exit = cause.exit,
+          .exit_class = cause.exit_class,
+          .node = cause.node,
+          .at = InstantAt(cause.at),
+          .detail = cause.detail};
+}
+
+}  // namespace tfyarn::am

@@ -1,0 +1,100 @@
+// What all parts of the AM share: the job, the state, the tables, the way out. It decides nothing.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+
+#include "core/am/am_options.h"
+#include "core/am/exit_classifier.h"
+#include "core/am/gang_allocator.h"
+#include "core/am/heartbeat_watch.h"
+#include "core/am/journal.h"
+#include "core/am/node_exclusion.h"
+#include "core/am/outbox.h"
+#include "core/am/policy.h"
+#include "core/am/rm_session.h"
+#include "core/am/snapshot.h"
+#include "core/am/task_table.h"
+#include "core/am/timers.h"
+#include "core/model/am.h"
+#include "core/model/job_spec.h"
+
+namespace tfyarn::am {
+
+/// The period with which orders to agents are repeated until answered.
+inline constexpr Duration kOrderRepeat = 2s;
+/// How much longer than its grace time an ordered end may take before the next harder step.
+inline constexpr Duration kStopSlack = 5s;
+
+/// The end of a task's latest process (or of a container in which none was started), as far as it is known.
+struct AttemptEnd {
+  TaskIndex task;
+  ProcessRef process;
+  ContainerId container;
+  NodeId node;
+  ExitEvidence evidence;
+  ExitRecord record;
+  std::string detail;           ///< Last lines of stderr, or what YARN or we have to say.
+  Instant at{};
+  /// The entry after which the agent need not repeat its report, and the record can only be amended; 0 = undecided.
+  JournalSeq decided;
+};
+
+struct AmCore {
+  AmCore(std::shared_ptr<const JobSpec> job_spec, AmOptions am_options, std::uint64_t random_seed);
+  AmCore(const AmCore&) = delete;
+  AmCore& operator=(const AmCore&) = delete;
+
+  void Emit(AmAction action) { out.Emit(std::move(action)); }
+  void Note(std::string text) { out.Note(std::move(text)); }
+  void Send(TaskIndex task, AmToAgent message);
+  /// Moves the job's state and says so; nothing happens when it is there already.
+  void Enter(JobState state);
+
+  [[nodiscard]] WallTime WallAt(Instant instant) const;
+  [[nodiscard]] Instant InstantAt(WallTime wall) const;
+  [[nodiscard]] const TaskTypeSpec& TypeOf(TaskIndex task) const { return job->tasks[tasks.record(task).type]; }
+  /// A container for the task: what to ask for.
+  [[nodiscard]] SlotRequest SlotFor(TaskIndex task) const;
+  [[nodiscard]] Nonce NonceFor(std::int32_t am_attempt, TaskIndex task, Incarnation incarnation) const;
+  /// Calls a NM with the newest token for it. False: there is no token; nothing was sent.
+  bool CallNm(CallId& call, const NodeId& node, yarn::NmRequest request);
+  [[nodiscard]] Cause CauseOf(const AttemptEnd& end) const;
+  [[nodiscard]] JournaledCause Journaled(const Cause& cause) const;
+  [[nodiscard]] Cause FromJournal(const JournaledCause& cause) const;
+
+  std::shared_ptr<const JobSpec> job;
+  AmOptions options;
+  std::uint64_t seed;
+  std::optional<PolicyEngine> policy;
+  std::string policy_error;  ///< Why there is no policy.
+
+  AmSnapshot snapshot;
+  TaskTable tasks;
+  TimerTable timers;
+  HeartbeatWatch heartbeats;
+  Outbox out;
+  RmSession rm;
+  GangAllocator gang;
+  NodeExclusion exclusion;
+  std::map<TaskIndex, AttemptEnd> ends;  ///< Latest end of each task that has one.
+
+  Instant now{};
+  AmStarted started;          ///< As told; address, own container, wall time.
+  Instant started_at{};
+  CallId last_nm_call;
+  CallId last_hdfs_call;
+  bool finishing = false;     ///< A verdict was decided, durable or not: nothing starts any more.
+  bool stopped = false;       ///< ExitAm was said.
+  bool ever_running = false;  ///< The job has been in state running.
+  bool gang_open = true;      ///< A gang is being collected; its completion has not been said.
+  bool gang_was_complete = false;  ///< At least once in this AM attempt, or before it.
+  bool judge = false;         ///< Something that the success expression may see has changed in this step.
+  bool asks_dirty = false;    ///< What we want of the RM may have changed in this step.
+  bool gates = false;         ///< Something that `depends` may see has changed in this step.
+};
+
+}  // namespace tfyarn::am

@@ -1,0 +1,65 @@
+// The parts of the AM and how they find each other.
+//
+//   startup     from the first event to the registered, asking AM; also after an AM restart (with recovery)
+//   rm_events   what the RM brings: containers, completions, nodes, notices
+//   launch      containers -> agents
+//   agent_desk  what agents say, and who is let in
+//   processes   orders to agents to start and stop processes
+//   attempts    how processes end, one record each
+//   epochs      the cluster spec of each epoch, and when its processes start
+//   gates       `depends`
+//   failover    what a failure leads to, and who is to blame
+//   restart     carrying out what was decided
+//   leaving     containers that must go
+//   finish      the verdict, the drain, the end
+//   life        the job's states and deadlines, and what every step does last
+//
+// Parts call each other freely within a step; each keeps its own state and nobody else changes it.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <utility>
+
+#include "core/am/agent_desk.h"
+#include "core/am/am_core.h"
+#include "core/am/attempts.h"
+#include "core/am/epoch_control.h"
+#include "core/am/failover.h"
+#include "core/am/finish.h"
+#include "core/am/gates.h"
+#include "core/am/job_life.h"
+#include "core/am/launch_control.h"
+#include "core/am/leaving.h"
+#include "core/am/process_control.h"
+#include "core/am/recovery.h"
+#include "core/am/restart.h"
+#include "core/am/rm_events.h"
+#include "core/am/startup.h"
+
+namespace tfyarn::am {
+
+struct AmParts {
+  AmParts(std::shared_ptr<const JobSpec> job, AmOptions options, std::uint64_t seed)
+      : core(std::move(job), std::move(options), seed) {}
+  AmParts(const AmParts&) = delete;
+  AmParts& operator=(const AmParts&) = delete;
+
+  AmCore core;
+  Leaving leaving{core};
+  Attempts attempts{core};
+  Startup startup{*this};
+  Recovery recovery{*this};
+  RmEvents rm_events{*this};
+  LaunchControl launch{*this};
+  AgentDesk agent_desk{*this};
+  ProcessControl processes{*this};
+  EpochControl epochs{*this};
+  Gates gates{*this};
+  Failover failover{*this};
+  Restart restart{*this};
+  Finish finish{*this};
+  JobLife life{*this};
+};
+
+}  // namespace tfyarn::am

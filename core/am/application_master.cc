@@ -1,0 +1,98 @@
+#include "core/am/application_master.h"
+
+#include <utility>
+#include <variant>
+
+#include "core/am/am_parts.h"
+#include "core/model/check.h"
+
+namespace tfyarn::am {
+namespace {
+
+template <class... F>
+struct Overloaded : F... {
+  using F::operator()...;
+};
+template <class... F>
+Overloaded(F...) -> Overloaded<F...>;
+
+std::optional<Instant> Earlier(std::optional<Instant> a, std::optional<Instant> b) {
+  if (!a) return b;
+  if (!b) return a;
+  return std::min(*a, *b);
+}
+
+void OnAppended(AmParts& parts, const JournalAppended& appended) {
+  if (!parts.core.out.OnAppended(appended.seq)) return;
+  parts.launch.OnDurable();
+  parts.epochs.OnDurable();
+  parts.failover.OnDurable();
+  parts.finish.OnDurable();
+}
+
+void OnNmReplied(AmParts& parts, const NmReplied& reply) {
+  if (parts.launch.OnNmReplied(reply) || parts.leaving.OnNmReplied(reply)) return;
+  parts.core.Note("a NodeManager answered a call that nobody waits for any more");
+}
+
+void Route(AmParts& parts, const AmEvent& event) {
+  std::visit(Overloaded{
+                 [&](const AmStarted& started) { parts.startup.OnStarted(started); },
+                 [&](const DeadlineReached&) {},
+                 [&](const JournalRead& read) { parts.startup.OnJournalRead(read.bytes); },
+                 [&](const JournalAppended& appended) { OnAppended(parts, appended); },
+                 [&](const JournalFailed& failed) { parts.startup.OnJournalFailed(failed); },
+                 [&](const RmReplied& reply) { parts.rm_events.OnReplied(reply); },
+                 [&](const NmReplied& reply) { OnNmReplied(parts, reply); },
+                 [&](const HdfsReplied& reply) { parts.finish.OnHdfsReplied(reply); },
+                 [&](const AgentSaid& said) { parts.agent_desk.OnSaid(said); },
+                 [&](const HeartbeatsElided& elided) { parts.core.rm.OnElided(elided); },
+                 [&](const PeerVouched& word) { parts.agent_desk.OnVouched(word); },
+             },
+             event);
+}
+
+bool IsBookkeeping(const AmEvent& event) {
+  return std::holds_alternative<HeartbeatsElided>(event) || std::holds_alternative<PeerVouched>(event);
+}
+
+std::optional<Instant> NextOf(const AmCore& core) {
+  std::optional<Instant> next = Earlier(core.timers.next(), core.heartbeats.next_deadline());
+  return Earlier(Earlier(next, core.gang.next_deadline()), core.exclusion.next_deadline());
+}
+
+}  // namespace
+
+ApplicationMaster::ApplicationMaster(std::shared_ptr<const JobSpec> job, AmOptions options, std::uint64_t seed)
+    : parts_(std::make_unique<AmParts>(std::move(job), std::move(options), seed)) {}
+ApplicationMaster::~ApplicationMaster() = default;
+ApplicationMaster::ApplicationMaster(ApplicationMaster&&) noexcept = default;
+ApplicationMaster& ApplicationMaster::operator=(ApplicationMaster&&) noexcept = default;
+
+void ApplicationMaster::Step(Instant now, const AmEvent& event, std::vector<AmAction>& actions) {
+  AmCore& core = parts_->core;
+  if (core.stopped) return;
+  TF_CHECK(now >= core.now);
+  core.now = now;
+  core.out.BeginStep(actions);
+  Route(*parts_, event);
+  if (core.stopped || IsBookkeeping(event)) return;
+  parts_->life.TakeDue();
+  parts_->life.Settle();
+}
+
+std::optional<Instant> ApplicationMaster::next_deadline() const {
+  const AmCore& core = parts_->core;
+  if (core.stopped) return std::nullopt;
+  return Earlier(NextOf(core), core.rm.next_deadline());
+}
+
+std::optional<Instant> ApplicationMaster::next_decision() const {
+  const AmCore& core = parts_->core;
+  if (core.stopped) return std::nullopt;
+  return Earlier(NextOf(core), core.rm.next_decision());
+}
+
+const AmSnapshot& ApplicationMaster::snapshot() const { return parts_->core.snapshot; }
+
+}  // namespace tfyarn::am

@@ -1,0 +1,257 @@
+#include "core/am/ask_planner.h"
+
+#include <algorithm>
+#include <iterator>
+#include <utility>
+
+#include "core/model/check.h"
+
+namespace tfyarn::am {
+namespace {
+
+AskedFor KindOf(const WantedGroup& group) {
+  return {.task_type = group.slots.task_type, .resource = group.slots.resource, .node_label = group.slots.node_label};
+}
+
+}  // namespace
+
+AskPlanner::AskPlanner(AskPlannerOptions options) : options_(options) {
+  TF_CHECK(options.planned_hosts_wait > Duration::zero());
+  TF_CHECK(options.constrained_wait > Duration::zero());
+}
+
+void AskPlanner::SetNodes(Instant now, const std::vector<yarn::NodeReport>& nodes) {
+  inventory_ = placement::Inventory(nodes);
+  reports_from_ = now;
+}
+
+void AskPlanner::OnUpdatedNodes(const std::vector<yarn::NodeReport>& nodes) {
+  for (const yarn::NodeReport& report : nodes) inventory_.Apply(report);
+  choose_again_ = true;
+}
+
+const AskedFor* AskPlanner::Find(const AskKey& key) const {
+  const auto at = by_key_.find(key);
+  return at == by_key_.end() ? nullptr : &at->second;
+}
+
+void AskPlanner::StartRound() {
+  lines_.clear();
+  planned_until_.reset();
+  constrained_until_.reset();
+  ++round_;
+  ++turn_;
+}
+
+/// Each round another type is served first: of two that take turns in being short, none is always the one that waits.
+std::int32_t AskPlanner::RotatedPriority(std::int32_t priority) const {
+  const auto at = priorities_.find(priority);
+  TF_CHECK(at != priorities_.end());
+  const auto count = static_cast<std::int32_t>(priorities_.size());
+  const auto rank = static_cast<std::int32_t>(std::distance(priorities_.begin(), at));
+  return *std::next(priorities_.begin(), (rank + round_) % count);
+}
+
+AskPlanner::Line AskPlanner::NewLine(const WantedGroup& group, Where where) {
+  const AskKey key{RotatedPriority(group.priority), next_request_id_++};
+  by_key_[key] = KindOf(group);
+  return {.key = key, .where = where};
+}
+
+void AskPlanner::Plan(Instant now, const std::vector<WantedGroup>& wanted, const placement::PlacementRules& rules,
+                      const std::vector<placement::Occupant>& occupants, const std::set<std::string>& excluded_hosts) {
+  Question question{.now = now,
+                    .wanted = wanted,
+                    .groups = {},
+                    .rules = rules,
+                    .occupants = occupants,
+                    .excluded_hosts = excluded_hosts};
+  for (const WantedGroup& group : wanted) {
+    TF_CHECK(group.slots.count > 0);
+    priorities_.insert(group.priority);
+    question.groups.push_back(group.slots);
+  }
+  if (!wanted.empty() && !first_plan_done_) {
+    first_plan_done_ = true;
+    ChoosePlannedHosts(question);
+  }
+  LeaveUnfitHosts(question);
+  if (NeedsNewChoice(question)) ChooseConstrainedHosts(question);
+  KeepAnywhereLines(question);
+  FillAsks(question);
+}
+
+// ---------------------------------------------------------------- hosts for speed
+
+/// A "*" row yields one container per node and heartbeat, over all types. It takes more than one heartbeat only when
+/// there are fewer nodes with room than containers.
+bool AskPlanner::NamingHostsIsFaster(const Question& question) const {
+  std::int64_t wanted = 0;
+  for (const placement::SlotGroup& group : question.groups) wanted += group.count;
+  std::int64_t nodes = 0;
+  for (const placement::Node& node : inventory_.nodes()) {
+    if (nodes >= wanted) return false;
+    nodes += std::any_of(question.groups.begin(), question.groups.end(), [&](const placement::SlotGroup& group) {
+      return node.up && node.partition == group.node_label && FitsIn(group.resource, node.free);
+    });
+  }
+  return nodes < wanted;
+}
+
+void AskPlanner::ChoosePlannedHosts(const Question& question) {
+  if (!options_.name_hosts || !reports_from_.has_value()) return;
+  if (question.now - *reports_from_ > options_.reports_fresh || !NamingHostsIsFaster(question)) return;
+  placement::PlaceGangOptions options{.occupants = question.occupants, .search_steps = 0};
+  options.excluded_hosts.assign(question.excluded_hosts.begin(), question.excluded_hosts.end());
+  const auto plan = placement::PlaceGang(question.groups, inventory_, options);
+  if (plan.found != placement::Found::kPlaced) return;
+  for (std::size_t g = 0; g < question.groups.size(); ++g) {
+    const WantedGroup& group = question.wanted[g];
+    if (question.rules.Constrains(group.slots.task_type)) continue;
+    Line line = NewLine(group, Where::kPlannedHosts);
+    line.wanted = group.slots.count;
+    for (const placement::Placed& placed : plan.assignment.groups[g]) {
+      const placement::Node& node = inventory_.nodes()[placed.node];
+      HostChoice::Host& host = line.choice.hosts[node.id.host];
+      host.rack = node.rack;
+      host.count += placed.count;
+      line.choice.racks[node.rack] += placed.count;
+    }
+    lines_[KindOf(group)] = std::move(line);
+    planned_until_ = question.now + options_.planned_hosts_wait;
+  }
+}
+
+// ---------------------------------------------------------------- hosts for constraints
+
+bool AskPlanner::NeedsNewChoice(const Question& question) const {
+  return std::any_of(question.wanted.begin(), question.wanted.end(), [&](const WantedGroup& group) {
+    if (!question.rules.Constrains(group.slots.task_type)) return false;
+    const auto line = lines_.find(KindOf(group));
+    return choose_again_ || line == lines_.end() || group.slots.count > line->second.wanted;
+  });
+}
+
+void AskPlanner::ChooseConstrainedHosts(const Question& question) {
+  choose_again_ = false;
+  // Without any report there are no hosts to name: asked for anywhere, and what does not suit is given back.
+  if (inventory_.empty()) return;
+  const std::vector<HostChoice> choices = ChooseHosts({.groups = question.groups,
+                                                       .inventory = inventory_,
+                                                       .rules = question.rules,
+                                                       .occupants = question.occupants,
+                                                       .excluded_hosts = question.excluded_hosts,
+                                                       .turn = turn_});
+  for (std::size_t g = 0; g < question.groups.size(); ++g) {
+    const WantedGroup& group = question.wanted[g];
+    if (!question.rules.Constrains(group.slots.task_type)) continue;
+    auto line = lines_.find(KindOf(group));
+    if (line == lines_.end() || line->second.where != Where::kConstrainedHosts) {
+      line = lines_.insert_or_assign(KindOf(group), NewLine(group, Where::kConstrainedHosts)).first;
+    }
+    line->second.choice = choices[g];
+    constrained_until_ = question.now + options_.constrained_wait;
+  }
+}
+
+/// Hosts that went down, were excluded, or have got a neighbour that does not suit.
+void AskPlanner::LeaveUnfitHosts(const Question& question) {
+  const HostQuestion hosts{.groups = question.groups,
+                           .inventory = inventory_,
+                           .rules = question.rules,
+                           .occupants = question.occupants,
+                           .excluded_hosts = question.excluded_hosts};
+  for (const WantedGroup& group : question.wanted) {
+    const auto line = lines_.find(KindOf(group));
+    if (line == lines_.end()) continue;
+    HostChoice& choice = line->second.choice;
+    std::erase_if(choice.hosts, [&](const auto& entry) {
+      const placement::Node* node = inventory_.FindHost(entry.first);
+      return node == nullptr || !MayTake(group.slots, *node, hosts);
+    });
+    std::erase_if(choice.racks, [&](const auto& rack) {
+      return std::none_of(choice.hosts.begin(), choice.hosts.end(),
+                          [&](const auto& host) { return host.second.rack == rack.first; });
+    });
+  }
+}
+
+void AskPlanner::OnGranted(const yarn::Container& container) {
+  const AskedFor* what = Find({container.priority, container.allocation_request_id});
+  if (what == nullptr) return;
+  const auto line = lines_.find(*what);
+  if (line == lines_.end() || line->second.key.allocation_request_id != container.allocation_request_id) return;
+  HostChoice& choice = line->second.choice;
+  const auto host = choice.hosts.find(container.node.host);
+  if (host == choice.hosts.end()) return;
+  const std::string rack = host->second.rack;
+  if (--host->second.count == 0) choice.hosts.erase(host);
+  if (--choice.racks.at(rack) > 0) return;
+  choice.racks.erase(rack);
+  std::erase_if(choice.hosts, [&rack](const auto& entry) { return entry.second.rack == rack; });
+}
+
+// ---------------------------------------------------------------- the asks
+
+/// What has no hosts named for it is asked for anywhere; what is asked for on planned hosts and has grown, too.
+void AskPlanner::KeepAnywhereLines(const Question& question) {
+  for (const WantedGroup& group : question.wanted) {
+    const auto line = lines_.find(KindOf(group));
+    const bool outgrown = line != lines_.end() && line->second.where == Where::kPlannedHosts &&
+                          group.slots.count > line->second.wanted;
+    if (line == lines_.end() || outgrown) lines_[KindOf(group)] = NewLine(group, Where::kAnywhere);
+  }
+}
+
+void AskPlanner::FillAsks(const Question& question) {
+  asks_.clear();
+  bool planned = false;
+  bool constrained = false;
+  std::map<AskedFor, Line> kept;
+  for (const WantedGroup& group : question.wanted) {
+    Line& line = lines_.at(KindOf(group));
+    line.wanted = group.slots.count;
+    planned = planned || line.where == Where::kPlannedHosts;
+    constrained = constrained || line.where == Where::kConstrainedHosts;
+    Ask ask{.key = line.key,
+            .capability = group.slots.resource,
+            .node_label = group.slots.node_label,
+            .count = group.slots.count};
+    for (const auto& [host, limit] : line.choice.hosts) ask.hosts.push_back({host, limit.rack, limit.count});
+    for (const auto& [rack, count] : line.choice.racks) ask.racks.push_back({rack, count});
+    // A named choice without hosts is not "anywhere": nothing can be had now.
+    if (line.where == Where::kAnywhere || !ask.hosts.empty()) asks_.push_back(std::move(ask));
+    kept.emplace(KindOf(group), std::move(line));
+  }
+  // A line that ran out is forgotten with its hosts; "anywhere" keeps its key for the next time.
+  for (auto& [kind, line] : lines_) {
+    if (line.where == Where::kAnywhere) kept.try_emplace(kind, std::move(line));
+  }
+  lines_ = std::move(kept);
+  if (!planned) planned_until_.reset();
+  if (!constrained) constrained_until_.reset();
+}
+
+bool AskPlanner::OnTime(Instant now) {
+  bool again = false;
+  if (planned_until_.has_value() && now >= *planned_until_) {
+    planned_until_.reset();
+    std::erase_if(lines_, [](const auto& entry) { return entry.second.where == Where::kPlannedHosts; });
+    again = true;
+  }
+  if (constrained_until_.has_value() && now >= *constrained_until_) {
+    constrained_until_ = now + options_.constrained_wait;
+    ++turn_;
+    choose_again_ = true;
+    again = true;
+  }
+  return again;
+}
+
+std::optional<Instant> AskPlanner::next_deadline() const {
+  if (!planned_until_.has_value()) return constrained_until_;
+  if (!constrained_until_.has_value()) return planned_until_;
+  return std::min(*planned_until_, *constrained_until_);
+}
+
+}  // namespace tfyarn::am

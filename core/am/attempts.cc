@@ -1,0 +1,125 @@
+#include "core/am/attempts.h"
+
+#include <utility>
+
+#include "core/model/check.h"
+
+namespace tfyarn::am {
+
+const AttemptEnd& Attempts::End(TaskIndex task, ExitEvidence evidence, std::string detail) {
+  TF_CHECK(core_.tasks.ProcessAlive(task));
+  AttemptEnd end = Describe(task, std::move(evidence), std::move(detail));
+  core_.tasks.SetProcess(task, ProcessPhase::kEnded);
+  core_.timers.Disarm(Timer::kOrder, task.value);
+  core_.timers.Disarm(Timer::kStopOverdue, task.value);
+  core_.timers.Disarm(Timer::kProcessStart, task.value);
+  core_.timers.Disarm(Timer::kDrain, task.value);
+  core_.judge = true;
+  core_.gates = true;
+  return Keep(std::move(end));
+}
+
+const AttemptEnd& Attempts::EndBeforeStart(TaskIndex task, ExitEvidence evidence, std::string detail) {
+  AttemptEnd end = Describe(task, std::move(evidence), std::move(detail));
+  if (core_.tasks.record(task).ever_ordered) end.process.attempt = end.process.attempt.next();
+  end.process.epoch = core_.snapshot.epoch;
+  return Keep(std::move(end));
+}
+
+AttemptEnd Attempts::Blame(TaskIndex task, ExitEvidence evidence, std::string detail) const {
+  return Describe(task, std::move(evidence), std::move(detail));
+}
+
+void Attempts::AmendByCompletion(TaskIndex task, const yarn::ContainerStatus& status, bool node_lost) {
+  const auto entry = core_.ends.find(task);
+  if (entry == core_.ends.end() || entry->second.container != status.id) return;
+  AttemptEnd& end = entry->second;
+  if (core_.tasks.ProcessAlive(task) || core_.tasks.record(task).start == StartMode::kNone) {
+    if (end.process.attempt != core_.tasks.shown(task).attempt) return;
+  }
+  // What befalls a container later is not how a process ended that its agent saw end.
+  if (end.record.source == ExitSource::kAgent && core_.now - end.at > core_.job->deadlines.blame) return;
+  ExitEvidence evidence = end.evidence;
+  evidence.yarn_exit = status.exit_status;
+  evidence.diagnostics = status.diagnostics;
+  evidence.node_lost = evidence.node_lost || node_lost;
+  const ExitRecord later = Classify(evidence);
+  const bool decided = end.decided.value > 0;
+  if (Weigh(end.record, later, decided) == Amendment::kNone) return;
+  end.evidence = std::move(evidence);
+  end.record = later;
+  if (end.detail.empty()) end.detail = status.diagnostics;
+  Say(end);
+}
+
+void Attempts::Decided(TaskIndex task, JournalSeq entry) {
+  const auto end = core_.ends.find(task);
+  if (end == core_.ends.end() || end->second.decided.value > 0) return;
+  // Nothing that has to be durable: the newest entry is as good as any, or the first to come.
+  end->second.decided = entry.value > 0 ? entry : JournalSeq(std::max<std::uint64_t>(core_.out.last().value, 1));
+  Acknowledge(end->second);
+}
+
+void Attempts::AnswerAgain(TaskIndex task) {
+  const auto end = core_.ends.find(task);
+  if (end == core_.ends.end() || end->second.decided.value == 0) return;
+  if (core_.out.IsDurable(end->second.decided)) Acknowledge(end->second);
+}
+
+TaskEnded Attempts::JournalFormOf(const AttemptEnd& end, bool for_good) const {
+  return {.task = core_.tasks.id(end.task),
+          .process = end.process,
+          .exit = end.record.exit,
+          .exit_class = end.record.exit_class,
+          .for_good = for_good,
+          .wall = core_.WallAt(end.at),
+          .node = end.node.host,
+          .detail = end.detail};
+}
+
+AttemptEnd Attempts::Describe(TaskIndex task, ExitEvidence evidence, std::string detail) const {
+  const TaskSnapshot& shown = core_.tasks.shown(task);
+  AttemptEnd end{.task = task,
+                 .process = core_.tasks.ProcessOf(task),
+                 .container = shown.container,
+                 .node = shown.node,
+                 .evidence = std::move(evidence),
+                 .detail = std::move(detail),
+                 .at = core_.now};
+  end.record = Classify(end.evidence);
+  // Notice was given: however the process then ends, it is the RM that took its container.
+  if (core_.tasks.record(task).preemption_noticed && end.record.exit_class != ExitClass::kOk &&
+      end.record.exit_class != ExitClass::kKilledByUs) {
+    end.record = {.exit_class = ExitClass::kPreempted, .exit = end.record.exit, .source = ExitSource::kPlatform};
+  }
+  return end;
+}
+
+const AttemptEnd& Attempts::Keep(AttemptEnd end) {
+  AttemptEnd& kept = core_.ends[end.task];
+  kept = std::move(end);
+  Say(kept);
+  return kept;
+}
+
+void Attempts::Say(const AttemptEnd& end) {
+  core_.Emit(TaskAttemptEnded{.task = core_.tasks.id(end.task),
+                              .process = end.process,
+                              .container = end.container,
+                              .node = end.node,
+                              .exit = end.record.exit,
+                              .exit_class = end.record.exit_class,
+                              .diagnostics = end.detail});
+}
+
+void Attempts::Acknowledge(const AttemptEnd& end) {
+  const TaskSnapshot& shown = core_.tasks.shown(end.task);
+  if (!shown.has_container || shown.container != end.container || !end.evidence.process) return;
+  core_.out.EmitWhenDurable(
+      end.decided, SendToAgent{.container = end.container,
+                               .message = ReportSeen{.fence = core_.tasks.FenceOf(end.task),
+                                                     .kind = ReportKind::kProcessEnded,
+                                                     .attempt = end.process.attempt}});
+}
+
+}  // namespace tfyarn::am

@@ -1,0 +1,170 @@
+#include "core/am/epoch_control.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <utility>
+
+#include "core/am/am_parts.h"
+#include "core/model/check.h"
+
+namespace tfyarn::am {
+
+void EpochControl::Prepare() {
+  AmCore& core = parts_.core;
+  if (state_ == State::kGathering) return;
+  starting_.clear();  // Their epoch is overtaken: they start in the next one.
+  state_ = State::kGathering;
+  core.snapshot.epoch = core.snapshot.epoch.next();
+}
+
+void EpochControl::TryCommit() {
+  if (state_ != State::kGathering || parts_.core.finishing) return;
+  LetNonTrainingFollow();
+  if (IsReady()) Commit();
+}
+
+bool EpochControl::IsReady() const {
+  const AmCore& core = parts_.core;
+  if (core.tasks.starters() == 0 || core.tasks.starters_ready() < core.tasks.starters()) return false;
+  return core.job->strategy != Strategy::kMultiWorker || parts_.leaving.maybe_training() == 0;
+}
+
+/// The first spec waits for the evaluator's address too, but not for one that has trouble getting there.
+void EpochControl::LetNonTrainingFollow() {
+  AmCore& core = parts_.core;
+  const std::int32_t missing = core.tasks.starters() - core.tasks.starters_ready();
+  if (missing == 0 || missing > core.tasks.beside_in_trouble()) return;
+  for (std::uint32_t i = 0; i < core.tasks.size(); ++i) {
+    const TaskIndex task(i);
+    const TaskRecord& record = core.tasks.record(task);
+    if (!record.training && record.in_trouble && record.start == StartMode::kWithEpoch && !record.ready) {
+      core.tasks.SetStart(task, StartMode::kAlone);
+    }
+  }
+}
+
+void EpochControl::Commit() {
+  AmCore& core = parts_.core;
+  EpochBegan entry{.wall = core.WallAt(core.now), .spec = Assemble(), .processes = {}};
+  TF_CHECK(starting_.empty());
+  for (std::uint32_t i = 0; i < core.tasks.size(); ++i) {
+    const TaskIndex task(i);
+    const TaskRecord& record = core.tasks.record(task);
+    if (record.start != StartMode::kWithEpoch) continue;
+    if (!parts_.gates.IsOpen(task)) {
+      core.tasks.SetStart(task, StartMode::kAlone);  // It follows with this spec when its gate opens.
+      continue;
+    }
+    starting_.push_back(task);
+    const TaskSnapshot& shown = core.tasks.shown(task);
+    entry.processes.push_back(
+        {.task = shown.task, .attempt = record.ever_ordered ? shown.attempt.next() : shown.attempt});
+  }
+  commit_seq_ = core.out.Append(entry);
+  next_spec_ = Share(std::move(entry.spec));
+  core.out.EmitWhenDurable(commit_seq_, SpecAssembled{.spec = next_spec_, .epoch = core.snapshot.epoch});
+  state_ = State::kCommitting;
+}
+
+ClusterSpec EpochControl::Assemble() const {
+  const AmCore& core = parts_.core;
+  ClusterSpec spec{.epoch = core.snapshot.epoch, .tasks = {}};
+  for (std::size_t type = 0; type < core.job->tasks.size(); ++type) {
+    const auto [first, count] = core.tasks.RangeOf(type);
+    std::vector<TaskAddress>& addresses = spec.tasks[core.job->tasks[type].name];
+    addresses.reserve(count);
+    for (std::uint32_t i = first; i < first + count; ++i) {
+      addresses.push_back(core.tasks.shown(TaskIndex(i)).address);
+    }
+  }
+  return spec;
+}
+
+void EpochControl::OnDurable() {
+  AmCore& core = parts_.core;
+  if (state_ == State::kCommitting && core.out.IsDurable(commit_seq_)) Begin();
+  while (!lone_.empty() && core.out.IsDurable(lone_.front().seq)) {
+    const LoneStart lone = lone_.front();
+    lone_.pop_front();
+    const TaskRecord& record = core.tasks.record(lone.task);
+    const bool same = core.tasks.shown(lone.task).incarnation == lone.incarnation;
+    core.tasks.mutable_record(lone.task).start_logged = false;
+    if (core.finishing || !same || record.start != StartMode::kAlone || record.agent != AgentPhase::kUp ||
+        core.tasks.ProcessAlive(lone.task)) {
+      continue;
+    }
+    parts_.processes.Start(lone.task);
+  }
+}
+
+void EpochControl::Begin() {
+  AmCore& core = parts_.core;
+  state_ = State::kBegun;
+  spec_ = std::move(next_spec_);
+  current_ = spec_.get()->epoch;
+  if (core.finishing) return;
+  for (const TaskIndex task : std::exchange(starting_, {})) {
+    if (core.tasks.record(task).start == StartMode::kWithEpoch) parts_.processes.Start(task);
+  }
+  for (std::uint32_t i = 0; i < core.tasks.size(); ++i) {
+    if (core.tasks.record(TaskIndex(i)).start == StartMode::kAlone) TryStartAlone(TaskIndex(i));
+  }
+}
+
+void EpochControl::TryStartAlone(TaskIndex task) {
+  AmCore& core = parts_.core;
+  const TaskRecord& record = core.tasks.record(task);
+  if (core.finishing || current_.value == 0 || record.start != StartMode::kAlone || record.start_logged ||
+      record.agent != AgentPhase::kUp || record.address_stale || core.tasks.ProcessAlive(task) || !parts_.gates.IsOpen(task)) {
+    return;
+  }
+  const TaskSnapshot& shown = core.tasks.shown(task);
+  const TaskAttempt attempt = record.ever_ordered ? shown.attempt.next() : shown.attempt;
+  const JournalSeq seq =
+      core.out.Append(ProcessesOrdered{.epoch = current_, .processes = {{.task = shown.task, .attempt = attempt}}});
+  core.tasks.mutable_record(task).start_logged = true;
+  lone_.push_back({.seq = seq, .task = task, .incarnation = shown.incarnation});
+}
+
+void EpochControl::Restore(SpecRef spec) {
+  spec_ = std::move(spec);
+  current_ = spec_.get()->epoch;
+  parts_.core.snapshot.epoch = current_;
+  state_ = State::kBegun;
+}
+
+void EpochControl::SkipBeyond(Epoch epoch) {
+  Epoch& prepared = parts_.core.snapshot.epoch;
+  if (prepared > epoch) return;
+  if (state_ == State::kCommitting) starting_.clear();
+  state_ = State::kGathering;
+  prepared = epoch.next();
+}
+
+bool EpochControl::SpecIsFixedFor(TaskIndex task) const {
+  const TaskRecord& record = parts_.core.tasks.record(task);
+  switch (record.start) {
+    case StartMode::kNone: return record.training && current_.value > 0 && record.ever_ordered;
+    case StartMode::kWithEpoch: return state_ == State::kCommitting;
+    case StartMode::kAlone: return current_.value > 0;
+  }
+  return false;
+}
+
+std::string EpochControl::WaitingFor() const {
+  const AmCore& core = parts_.core;
+  switch (state_) {
+    case State::kCommitting: return "the journal to store the cluster spec";
+    case State::kBegun: return "";
+    case State::kGathering: break;
+  }
+  const std::int32_t missing = core.tasks.starters() - core.tasks.starters_ready();
+  if (missing > 0) {
+    return fmt::format("{} of {} tasks to be ready for epoch {}", missing, core.tasks.starters(),
+                       core.snapshot.epoch.value);
+  }
+  return fmt::format("{} containers of the epoch before to be gone", parts_.leaving.maybe_training());
+}
+
+}  // namespace tfyarn::am

@@ -1,0 +1,415 @@
+#include "core/am/failover.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <utility>
+
+#include "core/am/am_parts.h"
+#include "core/am/blame.h"
+#include "core/model/check.h"
+#include "core/model/text.h"
+
+namespace tfyarn::am {
+namespace {
+
+std::string SpentText(const Decision& decision) {
+  if (decision.allowance.restarts.value_or(0) == 0) {
+    return fmt::format("{}; retries.{} allows no restart for it", decision.why, KebabName(decision.pays));
+  }
+  return fmt::format("{}; {} restarts{} are used up", decision.why, *decision.allowance.restarts,
+                     decision.allowance.window ? " within " + ToString(*decision.allowance.window) : "");
+}
+
+}  // namespace
+
+// ---------------------------------------------------------------- what was reported
+
+void Failover::OnEnd(const AttemptEnd& end, bool container_alive) {
+  if (end.record.exit_class == ExitClass::kKilledByUs) return OnStopped(end, container_alive);
+  if (parts_.core.finishing) {
+    parts_.core.tasks.SetOutcome(end.task,
+                                 end.record.exit_class == ExitClass::kOk ? Outcome::kOk : Outcome::kFailed);
+    parts_.attempts.Decided(end.task, {});
+    return parts_.finish.OnProcessEnded(end.task);
+  }
+  if (parts_.core.tasks.record(end.task).start != StartMode::kNone) return Absorb(end, container_alive);
+  Act({.end = end, .container_alive = container_alive, .decision = AskPolicy(end), .scope = {}});
+}
+
+void Failover::Absorb(const AttemptEnd& end, bool container_alive) {
+  AmCore& core = parts_.core;
+  const TaskIndex task = end.task;
+  // The process that the restart would have stopped was faster. If it was the job's success, nothing starts again.
+  if (end.record.exit_class == ExitClass::kOk && DecidesByOk(task)) return CloseTask(end, Outcome::kOk);
+  parts_.attempts.Decided(task, core.out.last());
+  if (!container_alive) return ReplaceBeforeStart(end, true, nullptr);
+  parts_.epochs.TryStartAlone(task);
+}
+
+bool Failover::DecidesByOk(TaskIndex task) {
+  AmCore& core = parts_.core;
+  core.tasks.SetOutcome(task, Outcome::kOk);
+  const auto verdict = core.policy->Judge(core.tasks);
+  core.tasks.SetOutcome(task, Outcome::kOpen);
+  return verdict && verdict->status == JobStatus::kSucceeded;
+}
+
+void Failover::OnStopped(const AttemptEnd& end, bool container_alive) {
+  AmCore& core = parts_.core;
+  if (core.finishing) {
+    core.tasks.SetOutcome(end.task, Outcome::kFailed);
+    parts_.attempts.Decided(end.task, {});
+    return parts_.finish.OnProcessEnded(end.task);
+  }
+  if (window_) return MaybeDecide();
+  if (core.tasks.record(end.task).start != StartMode::kNone) return Absorb(end, container_alive);
+  // Taken away by somebody else in our name: the policy's tables know the class.
+  if (core.tasks.record(end.task).outcome != Outcome::kOpen) return parts_.attempts.Decided(end.task, {});
+  Act({.end = end, .container_alive = container_alive, .decision = AskPolicy(end), .scope = {}});
+}
+
+void Failover::OnBlamed(AttemptEnd end, bool container_alive, std::optional<ExitAction> action) {
+  if (parts_.core.finishing) return;
+  parts_.core.tasks.mutable_record(end.task).hung = end.evidence.timed_out;
+  Failure failure{.end = std::move(end), .container_alive = container_alive, .decision = {}, .scope = {}};
+  failure.decision = AskPolicy(failure.end);
+  if (action) failure.decision.action = *action;
+  Act(std::move(failure));
+}
+
+bool Failover::NoteContainerLost(TaskIndex task) {
+  if (!window_) return false;
+  for (Failure& failure : window_->failures) {
+    if (failure.end.task != task) continue;
+    failure.container_alive = false;
+    AddScope(failure, window_->stopped);
+    return true;
+  }
+  return window_->stopped.some.contains(task) ||
+         (window_->stopped.gang && parts_.core.tasks.record(task).training);
+}
+
+void Failover::OnBlameDeadline() {
+  if (window_) Decide(true);
+}
+
+void Failover::OnDurable() {
+  while (!done_for_good_.empty() && parts_.core.out.IsDurable(done_for_good_.front().first)) {
+    const TaskIndex task = done_for_good_.front().second;
+    done_for_good_.pop_front();
+    const TaskRecord& record = parts_.core.tasks.record(task);
+    if (record.outcome != Outcome::kOpen && record.agent == AgentPhase::kUp) parts_.leaving.EndAgent(task);
+  }
+}
+
+void Failover::Close() {
+  window_.reset();
+  parts_.core.timers.Disarm(Timer::kBlame);
+}
+
+// ---------------------------------------------------------------- what the policy says
+
+Decision Failover::AskPolicy(const AttemptEnd& end) const {
+  const AmCore& core = parts_.core;
+  TF_CHECK(core.policy.has_value());
+  return core.policy->OnExit({.task = core.tasks.id(end.task),
+                              .exit_class = end.record.exit_class,
+                              .exit = end.record.exit,
+                              .ever_registered = core.tasks.record(end.task).ever_registered},
+                             core.tasks);
+}
+
+void Failover::Act(Failure failure) {
+  const Decision& decision = failure.decision;
+  switch (decision.action) {
+    case ExitAction::kIgnore: return CloseTask(failure.end, Outcome::kIgnored);
+    case ExitAction::kTally:
+      return CloseTask(failure.end,
+                       failure.end.record.exit_class == ExitClass::kOk ? Outcome::kOk : Outcome::kFailed);
+    case ExitAction::kFail:
+      return parts_.finish.Fail(parts_.core.CauseOf(failure.end), decision.rule, decision.why);
+    case ExitAction::kSucceed: return parts_.finish.Succeed(decision.rule, decision.why);
+    case ExitAction::kRaiseMemory:
+      if (!parts_.restart.RaiseMemory(failure.end.task, decision)) {
+        return parts_.finish.Fail(parts_.core.CauseOf(failure.end), decision.rule,
+                                  "the task has the most memory that a container may have");
+      }
+      failure.container_alive = false;
+      break;
+    case ExitAction::kRestartTask:
+    case ExitAction::kRestartType:
+    case ExitAction::kRestartGang: break;
+  }
+  // A stolen port is a new address as much as a new container is.
+  const bool same_address = failure.container_alive && failure.end.record.exit_class != ExitClass::kPortConflict;
+  const TaskSnapshot& shown = parts_.core.tasks.shown(failure.end.task);
+  failure.scope = RestartSet(parts_.core.job->strategy, decision.action, shown.task.type, shown.task_class,
+                             same_address);
+  Report(std::move(failure));
+}
+
+void Failover::CloseTask(const AttemptEnd& end, Outcome outcome) {
+  AmCore& core = parts_.core;
+  const TaskIndex task = end.task;
+  if (outcome == Outcome::kFailed && !first_tallied_) first_tallied_ = core.CauseOf(end);
+  core.tasks.SetOutcome(task, outcome);
+  core.tasks.SetStart(task, StartMode::kNone);
+  core.judge = true;
+  core.gates = true;
+  const JournalSeq seq = core.out.Append(parts_.attempts.JournalFormOf(end, true));
+  parts_.attempts.Decided(task, seq);
+  // A collective that starts again needs all its members; nobody else's container is needed any more.
+  if (core.tasks.record(task).training && core.job->strategy == Strategy::kMultiWorker) return;
+  done_for_good_.emplace_back(seq, task);
+}
+
+// ---------------------------------------------------------------- the blame window
+
+void Failover::Report(Failure failure) {
+  AmCore& core = parts_.core;
+  const bool has_peers =
+      core.tasks.record(failure.end.task).training && core.job->strategy != Strategy::kIndependent;
+  if (!has_peers) {
+    RestartTasks tasks;
+    AddScope(failure, tasks);
+    StopAtOnce(failure);
+    const Failure cause = failure;
+    return DecideOn({std::move(failure)}, cause, std::move(tasks));
+  }
+  if (!window_ && IsVictim(failure)) return RestartVictim(std::move(failure));
+  if (!window_) {
+    window_.emplace();
+    core.timers.ArmJob(Timer::kBlame, core.now + core.job->deadlines.blame);
+  }
+  StopAtOnce(failure);
+  AddScope(failure, window_->stopped);
+  window_->failures.push_back(std::move(failure));
+  MaybeDecide();
+}
+
+void Failover::StopAtOnce(const Failure& failure) {
+  AmCore& core = parts_.core;
+  if (window_ && window_->stopped.gang) return;  // They were told.
+  RestartTasks tasks;
+  AddScope(failure, tasks);
+  for (const TaskIndex task : parts_.restart.ListOf(tasks)) {
+    if (core.tasks.ProcessAlive(task)) parts_.processes.Stop(task);
+  }
+}
+
+void Failover::MaybeDecide() {
+  const bool known = std::any_of(window_->failures.begin(), window_->failures.end(), [](const Failure& failure) {
+    return !PeerMayHaveCaused(failure.end.record.exit_class);
+  });
+  if (known || parts_.core.tasks.training_alive() == 0) Decide(false);
+}
+
+void Failover::Decide(bool at_deadline) {
+  AmCore& core = parts_.core;
+  Window window = std::move(*window_);
+  Close();
+  if (at_deadline && core.tasks.training_alive() == 1) {
+    if (std::optional<Failure> hung = FindHung()) {
+      core.tasks.mutable_record(hung->end.task).hung = true;
+      AddScope(*hung, window.stopped);
+      window.failures.push_back(std::move(*hung));
+    }
+  }
+  // Better accounts may have come since.
+  for (Failure& failure : window.failures) {
+    const auto end = core.ends.find(failure.end.task);
+    if (end != core.ends.end() && end->second.process == failure.end.process) failure.end = end->second;
+  }
+  const Failure cause = window.failures[ChooseCause(window.failures)];
+  DecideOn(std::move(window.failures), cause, std::move(window.stopped));
+}
+
+std::optional<Failure> Failover::FindHung() const {
+  const AmCore& core = parts_.core;
+  for (std::uint32_t i = 0; i < core.tasks.size(); ++i) {
+    const TaskIndex task(i);
+    if (!core.tasks.record(task).training || !core.tasks.ProcessAlive(task)) continue;
+    // Only one that was told to end and does not: under parameter-server others run on in good health.
+    if (core.tasks.record(task).process != ProcessPhase::kStopping) return std::nullopt;
+    Failure hung{.end = parts_.attempts.Blame(task, {.timed_out = true},
+                                              "still ran when all its peers had ended: it hangs"),
+                 .container_alive = true,
+                 .decision = {}};
+    hung.decision = AskPolicy(hung.end);
+    hung.scope = {};
+    return hung;
+  }
+  return std::nullopt;
+}
+
+std::size_t Failover::ChooseCause(const std::vector<Failure>& failures) const {
+  std::vector<Suspect> suspects;
+  suspects.reserve(failures.size());
+  for (const Failure& failure : failures) {
+    suspects.push_back({.exit_class = failure.end.record.exit_class, .at = failure.end.at});
+  }
+  return FindFirstCause(suspects);
+}
+
+// ---------------------------------------------------------------- decisions
+
+void Failover::DecideOn(std::vector<Failure> failures, const Failure& cause, RestartTasks tasks) {
+  AmCore& core = parts_.core;
+  const Decision& decision = cause.decision;
+  const WallTime wall = core.WallAt(core.now);
+  if (!budgets_.Allows(decision.allowance, decision.pays, cause.end.task, wall)) return Spent(failures, cause, tasks);
+  RestartOrder order{.tasks = parts_.restart.ListOf(tasks),
+                     .paid = decision.pays,
+                     .cause = core.CauseOf(cause.end),
+                     .rule = decision.rule};
+  for (const Failure& failure : failures) {
+    if (!failure.container_alive) order.replace.push_back(failure.end.task);
+    order.epoch_rises =
+        order.epoch_rises || (failure.scope.epoch_rises && core.tasks.record(failure.end.task).training);
+  }
+  std::sort(order.replace.begin(), order.replace.end());
+  order.epoch_rises = order.epoch_rises || order.tasks.size() > 1;
+  if (core.tasks.record(cause.end.task).training && core.job->strategy != Strategy::kIndependent) {
+    last_cause_ = {.cause = order.cause, .until = order.cause.at + core.job->deadlines.blame, .decided = core.now};
+  }
+  parts_.restart.Execute(order);
+}
+
+void Failover::Spent(const std::vector<Failure>& failures, const Failure& cause, const RestartTasks& tasks) {
+  AmCore& core = parts_.core;
+  const Decision& decision = cause.decision;
+  if (decision.when_spent != ExitAction::kIgnore && decision.when_spent != ExitAction::kTally) {
+    return parts_.finish.Fail(core.CauseOf(cause.end), decision.spent_rule, SpentText(decision));
+  }
+  const Outcome outcome = decision.when_spent == ExitAction::kIgnore ? Outcome::kIgnored : Outcome::kFailed;
+  for (const Failure& failure : failures) {
+    if (core.tasks.ProcessAlive(failure.end.task)) parts_.processes.Stop(failure.end.task);
+    CloseTask(failure.end, outcome);
+  }
+  // Who was stopped for their sake does not run on either.
+  for (const TaskIndex task : parts_.restart.ListOf(tasks)) {
+    if (core.tasks.record(task).outcome == Outcome::kOpen) core.tasks.SetOutcome(task, outcome);
+  }
+}
+
+bool Failover::IsVictim(const Failure& failure) const {
+  if (!last_cause_ || failure.end.at >= last_cause_->until) return false;
+  // A process that was started because of the cause is not its victim.
+  return parts_.core.tasks.record(failure.end.task).process_ordered_at < last_cause_->decided;
+}
+
+void Failover::RestartVictim(Failure failure) {
+  RestartTasks tasks;
+  AddScope(failure, tasks);
+  StopAtOnce(failure);
+  failure.decision.pays = Budget::kNone;
+  failure.decision.allowance = {};
+  RestartOrder order{.tasks = parts_.restart.ListOf(tasks),
+                     .epoch_rises = failure.scope.epoch_rises || tasks.gang,
+                     .cause = last_cause_->cause,
+                     .rule = failure.decision.rule + " (victim)"};
+  if (!failure.container_alive) order.replace.push_back(failure.end.task);
+  parts_.restart.Execute(order);
+}
+
+bool Failover::RetryInstead(const Verdict& verdict, const Cause& cause) {
+  AmCore& core = parts_.core;
+  const WallTime wall = core.WallAt(core.now);
+  if (!verdict.retry || !budgets_.Allows(verdict.retry->allowance, verdict.retry->pays, TaskIndex(0), wall)) {
+    return false;
+  }
+  Close();
+  first_tallied_.reset();
+  RestartOrder order{.epoch_rises = true, .paid = verdict.retry->pays, .cause = cause, .rule = verdict.rule};
+  for (std::uint32_t i = 0; i < core.tasks.size(); ++i) order.tasks.push_back(TaskIndex(i));
+  parts_.restart.Execute(order);
+  return true;
+}
+
+void Failover::AddScope(const Failure& failure, RestartTasks& tasks) const {
+  const AmCore& core = parts_.core;
+  tasks.some.insert(failure.end.task);
+  tasks.gang = tasks.gang || failure.scope.gang;
+  if (failure.scope.same_type) {
+    const auto [first, count] = core.tasks.RangeOf(core.tasks.record(failure.end.task).type);
+    for (std::uint32_t i = first; i < first + count; ++i) tasks.some.insert(TaskIndex(i));
+  }
+  if (!failure.scope.chief) return;
+  for (std::uint32_t i = 0; i < core.tasks.size(); ++i) {
+    if (core.tasks.record(TaskIndex(i)).chief) tasks.some.insert(TaskIndex(i));
+  }
+}
+
+// ---------------------------------------------------------------- before any process
+
+void Failover::OnLostBeforeStart(TaskIndex task, ExitEvidence evidence, std::string detail, bool free) {
+  AmCore& core = parts_.core;
+  if (core.finishing || core.tasks.record(task).outcome != Outcome::kOpen) return;
+  core.tasks.SetInTrouble(task);
+  if (NoteContainerLost(task)) return;
+  const ExitClass plain = Classify(evidence).exit_class;
+  free = free || plain == ExitClass::kKilledByUs || plain == ExitClass::kOk;
+  AttemptEnd end = free ? parts_.attempts.Blame(task, std::move(evidence), std::move(detail))
+                        : parts_.attempts.EndBeforeStart(task, std::move(evidence), std::move(detail));
+  if (free) return ReplaceBeforeStart(end, true, nullptr);
+  Decision decision = AskPolicy(end);
+  switch (decision.action) {
+    case ExitAction::kIgnore: return CloseTask(end, Outcome::kIgnored);
+    case ExitAction::kTally: return CloseTask(end, Outcome::kFailed);
+    case ExitAction::kFail: return parts_.finish.Fail(core.CauseOf(end), decision.rule, decision.why);
+    case ExitAction::kSucceed: return parts_.finish.Succeed(decision.rule, decision.why);
+    case ExitAction::kRestartTask:
+    case ExitAction::kRestartType:
+    case ExitAction::kRestartGang:
+    case ExitAction::kRaiseMemory: break;
+  }
+  // A node that takes several agents with it is one cause.
+  const bool victim = last_cause_ && core.now < last_cause_->until;
+  if (victim) {
+    decision.pays = Budget::kNone;
+  } else if (!budgets_.Allows(decision.allowance, decision.pays, task, core.WallAt(core.now))) {
+    Failure failure{.end = end, .container_alive = false, .decision = decision};
+    RestartTasks tasks;
+    tasks.some.insert(task);
+    return Spent({failure}, failure, tasks);
+  }
+  if (core.tasks.record(task).training && !victim) {
+    last_cause_ = {.cause = core.CauseOf(end), .until = core.now + core.job->deadlines.blame, .decided = core.now};
+  }
+  ReplaceBeforeStart(end, false, &decision);
+}
+
+void Failover::ReplaceBeforeStart(const AttemptEnd& end, bool free, const Decision* decision) {
+  AmCore& core = parts_.core;
+  const TaskIndex task = end.task;
+  const TaskRecord& record = core.tasks.record(task);
+  // With the processes of this epoch ordered or its spec written, another address needs another epoch; a process that
+  // was to start alone now takes with it who must know the new address.
+  const bool spec_holds_it = record.training && parts_.epochs.SpecIsFixedFor(task);
+  if (free && !spec_holds_it) {
+    if (record.agent != AgentPhase::kNone) parts_.leaving.Stop(task);
+    parts_.attempts.Decided(task, {});
+    return parts_.restart.WantContainers({task});
+  }
+  RestartOrder order{.tasks = {task},
+                     .replace = {task},
+                     .cause = core.CauseOf(end),
+                     .rule = decision != nullptr ? decision->rule : "container-replaced",
+                     .processes = spec_holds_it};
+  if (decision != nullptr) order.paid = decision->pays;
+  if (spec_holds_it) {
+    Failure failure{.end = end, .container_alive = false, .decision = {}};
+    const TaskSnapshot& shown = core.tasks.shown(task);
+    failure.scope = RestartSet(core.job->strategy, ExitAction::kRestartTask, shown.task.type, shown.task_class, false);
+    RestartTasks tasks;
+    AddScope(failure, tasks);
+    order.tasks = parts_.restart.ListOf(tasks);
+    order.epoch_rises = true;
+  } else {
+    order.epoch_rises = record.start == StartMode::kWithEpoch;
+  }
+  parts_.restart.Execute(order);
+}
+
+}  // namespace tfyarn::am

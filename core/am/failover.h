@@ -1,0 +1,103 @@
+// What a failure leads to, and who is to blame for it.
+//
+// The policy says what one exit means. But the first report is often a victim's: peers of a dead process end within
+// seconds, and sooner than the dead one's silence is noticed. So what must start again anyway is stopped at once, and
+// the decision waits up to deadlines.blame for a cause that no peer can give, or until every training process has
+// reported. Only the cause pays; whoever fails within `blame` of it is its victim and costs nothing.
+//
+// Not here: carrying out a restart (restart.h), and ending the job (finish.h).
+#pragma once
+
+#include <deque>
+#include <optional>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "core/am/attempts.h"
+#include "core/am/budgets.h"
+#include "core/am/policy.h"
+#include "core/am/task_index.h"
+
+namespace tfyarn::am {
+
+/// One failure that asks for a restart.
+struct Failure {
+  AttemptEnd end;
+  bool container_alive = false;  ///< A new process can be started where the old one was.
+  Decision decision;
+  RestartScope scope;
+};
+
+/// Which tasks start again.
+struct RestartTasks {
+  bool gang = false;         ///< Every training task.
+  std::set<TaskIndex> some;  ///< And these.
+};
+
+class Failover {
+ public:
+  explicit Failover(AmParts& parts) : parts_(parts) {}
+
+  /// A process ended. `container_alive`: another one may be started where it was.
+  void OnEnd(const AttemptEnd& end, bool container_alive);
+  /// A living process is the failure: it stalls, or its address is no longer the spec's.
+  void OnBlamed(AttemptEnd end, bool container_alive, std::optional<ExitAction> action);
+  /// A task that has lost its container just now lost it with no process alive in it. `free`: nobody's failure (an RM
+  /// restart, an expiry).
+  void OnLostBeforeStart(TaskIndex task, ExitEvidence evidence, std::string detail, bool free);
+  /// A container in which nothing ran was lost while a decision is pending: noted for it. False: none is pending.
+  bool NoteContainerLost(TaskIndex task);
+  /// Timer::kBlame.
+  void OnBlameDeadline();
+  /// A FAILED verdict that the policy lets the gang try again instead. True: it does.
+  bool RetryInstead(const Verdict& verdict, const Cause& cause);
+  /// Entries have become durable.
+  void OnDurable();
+  /// No decision is to be made any more: the job's verdict is.
+  void Close();
+
+  [[nodiscard]] bool deciding() const { return window_.has_value(); }
+  [[nodiscard]] Budgets& budgets() { return budgets_; }
+  /// The account by which a job fails that has no other cause: the first failure that was counted.
+  [[nodiscard]] const std::optional<Cause>& first_tallied() const { return first_tallied_; }
+
+ private:
+  struct Window {
+    std::vector<Failure> failures;  // in the order in which they came
+    RestartTasks stopped;
+  };
+  struct LastCause {
+    Cause cause;
+    Instant until{};            // cause.at + blame
+    Instant decided{};
+  };
+
+  void OnStopped(const AttemptEnd& end, bool container_alive);
+  void Act(Failure failure);
+  void Absorb(const AttemptEnd& end, bool container_alive);
+  [[nodiscard]] bool DecidesByOk(TaskIndex task);
+  void CloseTask(const AttemptEnd& end, Outcome outcome);
+  void Report(Failure failure);
+  void StopAtOnce(const Failure& failure);
+  void MaybeDecide();
+  void Decide(bool at_deadline);
+  [[nodiscard]] std::size_t ChooseCause(const std::vector<Failure>& failures) const;
+  [[nodiscard]] std::optional<Failure> FindHung() const;
+  void DecideOn(std::vector<Failure> failures, const Failure& cause, RestartTasks tasks);
+  void Spent(const std::vector<Failure>& failures, const Failure& cause, const RestartTasks& tasks);
+  [[nodiscard]] bool IsVictim(const Failure& failure) const;
+  void RestartVictim(Failure failure);
+  void ReplaceBeforeStart(const AttemptEnd& end, bool free, const Decision* decision);
+  [[nodiscard]] Decision AskPolicy(const AttemptEnd& end) const;
+  void AddScope(const Failure& failure, RestartTasks& tasks) const;
+
+  AmParts& parts_;
+  Budgets budgets_;
+  std::optional<Window> window_;
+  std::optional<LastCause> last_cause_;
+  std::optional<Cause> first_tallied_;
+  std::deque<std::pair<JournalSeq, TaskIndex>> done_for_good_;  // their agents may end when that is durable
+};
+
+}  // namespace tfyarn::am

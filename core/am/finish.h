@@ -1,0 +1,72 @@
+// The end of the job: the one verdict, the drain, and the last word to the RM.
+//
+// A verdict is journalled before anybody hears of it, and the first one stands. After success, processes that have work
+// to finish get their time (finish.drain), in an order: training first, then what serves it, then what watches it. Then
+// every container is ended, stopped or given back, and only when none is left the final status is said, until confirmed.
+#pragma once
+
+#include <map>
+#include <optional>
+#include <string>
+
+#include "core/am/task_index.h"
+#include "core/model/am.h"
+
+namespace tfyarn::am {
+
+struct AmParts;
+
+class Finish {
+ public:
+  explicit Finish(AmParts& parts) : parts_(parts) {}
+
+  // Decisions. Those after the first are ignored.
+  void Fail(Cause cause, const std::string& rule, const std::string& why);
+  /// Succeeds if what finish.require asks for is there.
+  void Succeed(const std::string& rule, const std::string& why);
+  /// After an AM restart: this verdict is durable already.
+  void Restore(const VerdictReached& verdict);
+
+  /// Entries have become durable.
+  void OnDurable();
+  /// Goes on with the end if something has changed. Once at the end of every step of a finishing job.
+  void Advance();
+  /// An answer about evidence.
+  void OnHdfsReplied(const HdfsReplied& reply);
+  /// Timer::kEvidenceRetry and kEvidenceGiveUp.
+  void OnEvidenceRetry();
+  void OnEvidenceGiveUp();
+  /// A process of a finishing job has ended; its account is closed.
+  void OnProcessEnded(TaskIndex task);
+  /// Timer::kDrain.
+  void OnDrained(TaskIndex task);
+  /// The RM has confirmed the final status.
+  void OnUnregistered();
+  /// The RM will not have this attempt any more, or it can never work: ends without a word.
+  void Abandon(const std::string& why, std::int32_t code);
+
+  [[nodiscard]] std::string WaitingFor() const;
+
+ private:
+  enum class Stage : std::uint8_t { kOpen, kEvidence, kWriting, kDraining, kUnregistering, kDone };
+
+  void Write(VerdictReached verdict);
+  void Reach();
+  void Drain();
+  void EndTask(TaskIndex task);
+  void AskForEvidence();
+  [[nodiscard]] Duration DrainOf(TaskIndex task) const;
+  [[nodiscard]] bool EverythingGone() const;
+  void EndClass(TaskClass task_class);
+
+  AmParts& parts_;
+  Stage stage_ = Stage::kOpen;
+  VerdictReached verdict_;
+  JournalSeq verdict_seq_;
+  std::map<CallId, std::string> asked_;     // evidence under way
+  std::vector<std::string> unproven_;       // evidence not yet seen
+  bool services_ended_ = false;
+  bool sidecars_ended_ = false;
+};
+
+}  // namespace tfyarn::am

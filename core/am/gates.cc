@@ -1,0 +1,140 @@
+#include "core/am/gates.h"
+
+#include <fmt/format.h>
+
+#include "core/am/am_parts.h"
+#include "core/model/text.h"
+
+namespace tfyarn::am {
+
+bool Gates::IsOpen(TaskIndex task) const {
+  const AmCore& core = parts_.core;
+  const std::vector<Dependency>& rows = core.job->depends;
+  for (std::size_t row = 0; row < rows.size(); ++row) {
+    if (rows[row].within || rows[row].task != core.tasks.id(task).type) continue;
+    if (row >= reached_.size() || !reached_[row]) return false;
+  }
+  return true;
+}
+
+void Gates::Check() {
+  AmCore& core = parts_.core;
+  const std::vector<Dependency>& rows = core.job->depends;
+  if (rows.empty() || core.finishing) return;
+  reached_.resize(rows.size());
+  broken_.resize(rows.size());
+  for (std::size_t row = 0; row < rows.size(); ++row) {
+    if (reached_[row] || broken_[row]) continue;
+    if (Reached(row)) {
+      reached_[row] = true;
+      Open(row);
+    } else if (NeverReached(row)) {
+      Break(row, fmt::format("{} waits for {} to have succeeded, which has failed", rows[row].task, rows[row].after),
+            TaskIndex(core.tasks.RangeOf(*core.tasks.FindType(rows[row].task)).first));
+    }
+    if (core.finishing) return;
+  }
+  CountClosed();
+}
+
+bool Gates::Reached(std::size_t row) const {
+  const Dependency& rule = parts_.core.job->depends[row];
+  const auto type = parts_.core.tasks.FindType(rule.after);
+  if (!type) return true;
+  const TypeCounts& counts = parts_.core.tasks.types()[*type];
+  switch (rule.state) {
+    case DependencyState::kRunning: return counts.running + counts.ended() >= counts.instances;
+    case DependencyState::kEnded: return counts.all_ended();
+    case DependencyState::kSucceeded: return counts.ok >= counts.instances;
+  }
+  return false;
+}
+
+bool Gates::NeverReached(std::size_t row) const {
+  const Dependency& rule = parts_.core.job->depends[row];
+  if (rule.within || rule.state != DependencyState::kSucceeded) return false;
+  const auto type = parts_.core.tasks.FindType(rule.after);
+  if (!type || !parts_.core.tasks.FindType(rule.task)) return false;
+  const TypeCounts& counts = parts_.core.tasks.types()[*type];
+  return counts.failed + counts.ignored > 0;
+}
+
+void Gates::Open(std::size_t row) {
+  AmCore& core = parts_.core;
+  const Dependency& rule = core.job->depends[row];
+  const auto type = core.tasks.FindType(rule.task);
+  if (!type) return;
+  if (rule.within) {
+    core.timers.Arm(Timer::kDependency, static_cast<std::uint32_t>(row), core.now + *rule.within);
+    return;
+  }
+  const auto [first, count] = core.tasks.RangeOf(*type);
+  for (std::uint32_t i = first; i < first + count; ++i) parts_.epochs.TryStartAlone(TaskIndex(i));
+}
+
+void Gates::OnExpired(std::uint32_t row) {
+  AmCore& core = parts_.core;
+  const Dependency& rule = core.job->depends[row];
+  const auto type = core.tasks.FindType(rule.task);
+  if (core.finishing || !type || core.tasks.types()[*type].all_ended()) return;
+  const auto [first, count] = core.tasks.RangeOf(*type);
+  TaskIndex open(first);
+  while (open.value + 1 < first + count && core.tasks.record(open).outcome != Outcome::kOpen) open = open.next();
+  broken_.resize(core.job->depends.size());
+  Break(row, fmt::format("{} had not ended {} after {} was {}", rule.task, ToString(*rule.within), rule.after,
+                         KebabName(rule.state)),
+        open);
+}
+
+void Gates::Break(std::size_t row, const std::string& why, TaskIndex task) {
+  AmCore& core = parts_.core;
+  const Dependency& rule = core.job->depends[row];
+  broken_[row] = true;
+  switch (rule.action) {
+    case DependencyAction::kFail:
+      if (!rule.within && parts_.failover.first_tallied()) {
+        return parts_.finish.Fail(*parts_.failover.first_tallied(), fmt::format("depends/{}", row), why);
+      }
+      return parts_.finish.Fail({.task = core.tasks.id(task),
+                                 .exit_class = ExitClass::kTimeout,
+                                 .node = core.tasks.shown(task).node.host,
+                                 .at = core.now,
+                                 .detail = why},
+                                fmt::format("depends/{}", row), why);
+    case DependencyAction::kIgnore: {
+      const auto type = core.tasks.FindType(rule.task);
+      core.Note(fmt::format("{}; ignored: {} no longer counts", why, rule.task));
+      (void)core.out.Append(TypeWaived{.task_type = rule.task});
+      Waive(*type);
+      return;
+    }
+  }
+}
+
+void Gates::Waive(std::size_t type) {
+  parts_.core.tasks.Waive(type);
+  parts_.core.judge = true;
+}
+
+void Gates::CountClosed() {
+  const AmCore& core = parts_.core;
+  closed_training_ = 0;
+  for (std::size_t type = 0; type < core.job->tasks.size(); ++type) {
+    const auto [first, count] = core.tasks.RangeOf(type);
+    if (!core.tasks.record(TaskIndex(first)).training || IsOpen(TaskIndex(first))) continue;
+    for (std::uint32_t i = first; i < first + count; ++i) {
+      if (core.tasks.shown(TaskIndex(i)).state == TaskState::kRegistered) ++closed_training_;
+    }
+  }
+}
+
+std::string Gates::WaitingFor() const {
+  const std::vector<Dependency>& rows = parts_.core.job->depends;
+  for (std::size_t row = 0; row < rows.size(); ++row) {
+    if (rows[row].within || (row < reached_.size() && reached_[row])) continue;
+    return fmt::format("{} to be {}, for {} to start", rows[row].after, KebabName(rows[row].state), rows[row].task);
+  }
+  return "";
+}
+
+}  // namespace tfyarn::am

@@ -1,0 +1,44 @@
+// `depends`: who may start only when others have come so far, and who must have ended in time after them.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "core/am/task_index.h"
+
+namespace tfyarn::am {
+
+struct AmParts;
+
+class Gates {
+ public:
+  explicit Gates(AmParts& parts) : parts_(parts) {}
+
+  /// Whether a process of the task may be started now. What was open once stays open.
+  [[nodiscard]] bool IsOpen(TaskIndex task) const;
+  /// Looks at every row again. At the end of a step in which processes started or ended.
+  void Check();
+  /// Timer::kDependency.
+  void OnExpired(std::uint32_t row);
+  /// The type no longer counts: a row of it with `do: ignore` expired, now or before an AM restart.
+  void Waive(std::size_t type);
+  /// Training tasks whose agents are ready and whose gates are closed.
+  [[nodiscard]] std::int32_t closed_training() const { return closed_training_; }
+  /// For people: which condition holds back whom; empty when none does.
+  [[nodiscard]] std::string WaitingFor() const;
+
+ private:
+  [[nodiscard]] bool Reached(std::size_t row) const;
+  [[nodiscard]] bool NeverReached(std::size_t row) const;
+  void Break(std::size_t row, const std::string& why, TaskIndex task);
+  void Open(std::size_t row);
+  void CountClosed();
+
+  AmParts& parts_;
+  std::vector<bool> reached_;  // by row of JobSpec::depends
+  std::vector<bool> broken_;   // by row: its `do` was done
+  std::int32_t closed_training_ = 0;
+};
+
+}  // namespace tfyarn::am

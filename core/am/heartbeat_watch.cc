@@ -1,0 +1,88 @@
+#include "core/am/heartbeat_watch.h"
+
+#include <algorithm>
+
+#include "core/model/check.h"
+
+namespace tfyarn::am {
+
+HeartbeatWatch::HeartbeatWatch(Duration allowed_silence, std::size_t tasks)
+    : allowed_silence_(allowed_silence), entries_(tasks) {
+  TF_CHECK(allowed_silence > Duration::zero());
+}
+
+void HeartbeatWatch::Heard(Instant now, TaskIndex task, Incarnation incarnation) {
+  Watched& entry = entries_.at(task.value);
+  if (entry.watched && incarnation < entry.incarnation) return;
+  Unschedule(task, entry);
+  entry.vouched = entry.vouched && incarnation == entry.incarnation;
+  entry.incarnation = incarnation;
+  entry.last_heard = std::max(now, entry.watched ? entry.last_heard : now);
+  entry.watched = true;
+  Schedule(task, entry);
+}
+
+void HeartbeatWatch::Forget(TaskIndex task) {
+  Watched& entry = entries_.at(task.value);
+  Unschedule(task, entry);
+  entry.watched = false;
+}
+
+void HeartbeatWatch::Vouch(TaskIndex task, Incarnation incarnation) {
+  Watched& entry = entries_.at(task.value);
+  if (entry.watched && incarnation != entry.incarnation) return;
+  Unschedule(task, entry);
+  entry.incarnation = incarnation;
+  entry.vouched = true;
+}
+
+void HeartbeatWatch::Unvouch(TaskIndex task, Incarnation incarnation, Instant last) {
+  Watched& entry = entries_.at(task.value);
+  if (incarnation != entry.incarnation || !entry.vouched) return;
+  entry.vouched = false;
+  entry.last_heard = std::max(entry.last_heard, last);
+  Schedule(task, entry);
+}
+
+std::vector<SilentAgent> HeartbeatWatch::TakeSilent(Instant now) {
+  std::vector<SilentAgent> silent;
+  if (by_deadline_.empty() || by_deadline_.begin()->first > now) return silent;
+  if (now - by_deadline_.begin()->first >= allowed_silence_) {
+    ForgiveAll(now);
+    return silent;
+  }
+  while (!by_deadline_.empty() && by_deadline_.begin()->first <= now) {
+    const TaskIndex task = by_deadline_.begin()->second;
+    const Watched& entry = entries_.at(task.value);
+    silent.push_back({task, entry.incarnation, entry.last_heard});
+    Forget(task);
+  }
+  return silent;
+}
+
+std::optional<Instant> HeartbeatWatch::next_deadline() const {
+  if (by_deadline_.empty()) return std::nullopt;
+  return by_deadline_.begin()->first;
+}
+
+void HeartbeatWatch::Schedule(TaskIndex task, const Watched& entry) {
+  if (entry.watched && !entry.vouched) by_deadline_.emplace(DeadlineOf(entry), task);
+}
+
+void HeartbeatWatch::Unschedule(TaskIndex task, const Watched& entry) {
+  if (entry.watched && !entry.vouched) by_deadline_.erase({DeadlineOf(entry), task});
+}
+
+Instant HeartbeatWatch::DeadlineOf(const Watched& entry) const { return entry.last_heard + allowed_silence_; }
+
+void HeartbeatWatch::ForgiveAll(Instant now) {
+  by_deadline_.clear();
+  for (std::size_t i = 0; i < entries_.size(); ++i) {
+    Watched& entry = entries_[i];
+    if (!entry.watched || entry.vouched) continue;
+    entry.last_heard = now;
+    Schedule(TaskIndex(static_cast<TaskIndex::rep>(i)), entry);
+  }
+}
+
+}  // namespace tfyarn::am

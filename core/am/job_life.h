@@ -1,0 +1,45 @@
+// The job's states, its deadlines, and what every step does last.
+//
+//   allocating -> launching -> registering -> running -> draining -> finished
+//
+// A restart of everything goes back to the stage of the task that has the furthest to go; single restarts leave a running
+// job running. `draining` begins with the durable verdict and `finished` is terminal. Every other state may go to
+// `draining`.
+#pragma once
+
+#include <optional>
+#include <string>
+
+#include "core/am/task_index.h"
+#include "core/am/timers.h"
+#include "core/model/am.h"
+#include "core/model/time.h"
+
+namespace tfyarn::am {
+
+struct AmParts;
+
+class JobLife {
+ public:
+  explicit JobLife(AmParts& parts) : parts_(parts) {}
+
+  /// Everything that may follow from the state after an event, in one fixed order, and what goes out last.
+  void Settle();
+  /// What is due by now.
+  void TakeDue();
+  void OnTimer(TimerTable::Due due);
+
+ private:
+  void Judge();
+  void CompleteGang();
+  void UpdateState();
+  void TellRm();
+  void ExplainWaiting();
+  void OnStartDeadline();
+  void OnRunDeadline();
+  [[nodiscard]] JobState StageOfTraining() const;
+
+  AmParts& parts_;
+};
+
+}  // namespace tfyarn::am

@@ -1,0 +1,144 @@
+#include "core/am/journal.h"
+
+#include <xxhash.h>
+
+#include "core/model/codec.h"
+
+namespace tfyarn::am {
+namespace {
+
+// File: "TFYARNJ" version. Frame: marker version, then under one hash: writer's attempt, length,
+// seq, payload. The hash stands in the middle: marker[3] version[1] hash[8] attempt[4] length[4]
+// seq[8] payload[length].
+constexpr std::string_view kMagic = "TFYARNJ";
+constexpr std::string_view kMarker = "\xF7\x1EJ";
+constexpr std::size_t kHashAt = 4;
+constexpr std::size_t kBodyAt = kHashAt + 8;
+constexpr std::size_t kPayloadAt = kBodyAt + 4 + 4 + 8;
+
+struct FrameHead {
+  std::int32_t am_attempt = 0;
+  std::uint32_t length = 0;
+  std::uint64_t seq = 0;
+};
+
+template <class T>
+void Append(std::string& out, const T& value) {
+  Encoder(out).Put(value);
+}
+
+struct Frame {
+  ReadEntry read;
+  std::size_t size = 0;
+};
+
+/// The frame that starts at `bytes`; nullopt when there is no whole and sound one.
+std::optional<Frame> FrameAt(std::string_view bytes) {
+  if (bytes.size() < kPayloadAt || bytes.substr(0, kMarker.size()) != kMarker) return std::nullopt;
+  if (static_cast<std::uint8_t>(bytes[kMarker.size()]) != kJournalVersion) return std::nullopt;
+  FrameHead head;
+  std::uint64_t hash = 0;
+  Decoder fixed(bytes.substr(kHashAt, kPayloadAt - kHashAt));
+  fixed.Get(hash);
+  fixed.Get(head.am_attempt);
+  fixed.Get(head.length);
+  fixed.Get(head.seq);
+  if (head.length > bytes.size() - kPayloadAt) return std::nullopt;
+  const std::string_view body = bytes.substr(kBodyAt, kPayloadAt - kBodyAt + head.length);
+  if (XXH3_64bits(body.data(), body.size()) != hash) return std::nullopt;
+
+  Frame frame;
+  frame.size = kPayloadAt + head.length;
+  frame.read.am_attempt = head.am_attempt;
+  frame.read.seq = JournalSeq(head.seq);
+  Decoder payload(bytes.substr(kPayloadAt, head.length));
+  payload.Get(frame.read.entry);
+  if (!payload.at_end()) return std::nullopt;
+  return frame;
+}
+
+/// A header that was torn in front of its version looks the same: the frames tell, which carry the
+/// version too.
+bool LooksLikeAnotherVersion(std::string_view bytes) {
+  return bytes.size() > kMagic.size() && bytes.substr(0, kMagic.size()) == kMagic &&
+         static_cast<std::uint8_t>(bytes[kMagic.size()]) != kJournalVersion;
+}
+
+/// Takes whole frames in file order and keeps the entries that count.
+class Reader {
+ public:
+  /// False when the frame shows that one before it is missing.
+  bool Take(ReadEntry read) {
+    // A later attempt numbers on from what it had read: what earlier attempts appended without its
+    // knowledge never happened. After its first frame an earlier attempt has no say.
+    if (read.am_attempt < newest_attempt_) return true;
+    if (read.am_attempt > newest_attempt_) {
+      newest_attempt_ = read.am_attempt;
+      while (!entries_.empty() && entries_.back().seq >= read.seq) entries_.pop_back();
+    }
+    const JournalSeq next = entries_.empty() ? JournalSeq(1) : entries_.back().seq.next();
+    if (read.seq < next) return true;  // Repeated.
+    if (read.seq > next) return false;
+    entries_.push_back(std::move(read));
+    return true;
+  }
+  std::vector<ReadEntry> TakeEntries() { return std::move(entries_); }
+
+ private:
+  std::vector<ReadEntry> entries_;
+  std::int32_t newest_attempt_ = 0;
+};
+
+}  // namespace
+
+std::string EncodeJournalFrame(std::int32_t am_attempt, JournalSeq seq, const JournalEntry& entry,
+                               bool first) {
+  std::string payload;
+  Append(payload, entry);
+  std::string body;
+  Append(body, am_attempt);
+  Append(body, static_cast<std::uint32_t>(payload.size()));
+  Append(body, seq);
+  body += payload;
+
+  std::string out;
+  if (first) {
+    out += kMagic;
+    out += static_cast<char>(kJournalVersion);
+  }
+  out += kMarker;
+  out += static_cast<char>(kJournalVersion);
+  Append(out, static_cast<std::uint64_t>(XXH3_64bits(body.data(), body.size())));
+  out += body;
+  return out;
+}
+
+JournalReading ReadJournalBytes(std::string_view bytes) {
+  JournalReading reading;
+  std::size_t at = 0;
+  const bool whole_header = bytes.size() > kMagic.size() &&
+                            bytes.substr(0, kMagic.size()) == kMagic &&
+                            !LooksLikeAnotherVersion(bytes);
+  if (whole_header) at = reading.good_bytes = kMagic.size() + 1;
+  Reader reader;
+  while (at < bytes.size()) {
+    auto frame = FrameAt(bytes.substr(at));
+    if (!frame) {
+      // Torn or damaged: the next whole frame, if any, begins with a marker.
+      reading.cut = true;
+      at = bytes.find(kMarker, at + 1);
+      continue;
+    }
+    if (!reader.Take(std::move(frame->read))) {
+      reading.damaged = true;
+      break;
+    }
+    at += frame->size;
+    reading.good_bytes = at;
+  }
+  reading.entries = reader.TakeEntries();
+  if (reading.entries.empty() && LooksLikeAnotherVersion(bytes)) reading.damaged = true;
+  return reading;
+}
+
+}  // namespace tfyarn::am

@@ -1,0 +1,170 @@
+#include "core/am/launch_control.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <utility>
+
+#include "core/am/am_parts.h"
+#include "core/model/launch.h"
+#include "core/model/text.h"
+
+namespace tfyarn::am {
+namespace {
+
+constexpr Duration kFirstRetry = 1s;
+constexpr Duration kLongestRetry = 10s;
+/// A NM that restarts is back within seconds; one that is silent for longer is treated as gone.
+constexpr std::int32_t kMostUnansweredTries = 8;
+
+}  // namespace
+
+void LaunchControl::OnGranted(TaskIndex task, const yarn::Container& container) {
+  AmCore& core = parts_.core;
+  const Incarnation incarnation = core.tasks.shown(task).incarnation;
+  core.tasks.GiveContainer(task, container, core.NonceFor(core.snapshot.attempt.attempt, task, incarnation));
+  granted_.push_back(task);
+}
+
+void LaunchControl::LaunchReady() {
+  if (granted_.empty() || parts_.core.finishing) return;
+  AmCore& core = parts_.core;
+  Logged batch;
+  AgentsLaunched entry{.wall = core.WallAt(core.now), .agents = {}};
+  std::vector<TaskIndex> waiting;
+  for (const TaskIndex task : std::exchange(granted_, {})) {
+    if (core.tasks.record(task).agent != AgentPhase::kGranted || core.tasks.record(task).launch_logged) continue;
+    if (!MayLaunch(task)) {
+      waiting.push_back(task);
+      continue;
+    }
+    const TaskSnapshot& shown = core.tasks.shown(task);
+    core.tasks.mutable_record(task).launch_logged = true;
+    batch.launches.push_back({task, shown.incarnation});
+    entry.agents.push_back({.task = shown.task,
+                            .incarnation = shown.incarnation,
+                            .nonce = core.tasks.record(task).nonce,
+                            .container = shown.container,
+                            .node = shown.node});
+  }
+  granted_ = std::move(waiting);
+  if (batch.launches.empty()) return;
+  batch.seq = core.out.Append(entry);
+  logged_.push_back(std::move(batch));
+}
+
+bool LaunchControl::MayLaunch(TaskIndex task) const {
+  const AmCore& core = parts_.core;
+  if (core.job->gang.policy == GangPolicy::kNone) return true;
+  if (!core.gang_was_complete) return core.gang.complete();
+  return !core.tasks.record(task).training || core.tasks.CountTraining(TaskState::kWaiting) == 0;
+}
+
+void LaunchControl::OnDurable() {
+  while (!logged_.empty() && parts_.core.out.IsDurable(logged_.front().seq)) {
+    const Logged batch = std::move(logged_.front());
+    logged_.pop_front();
+    for (const Launch& launch : batch.launches) {
+      const bool same = parts_.core.tasks.shown(launch.task).incarnation == launch.incarnation;
+      if (same && parts_.core.tasks.record(launch.task).agent == AgentPhase::kGranted) Start(launch.task);
+    }
+  }
+}
+
+void LaunchControl::Start(TaskIndex task) {
+  AmCore& core = parts_.core;
+  if (core.finishing) return;
+  core.gang.Use(core.tasks.id(task));
+  core.tasks.SetAgent(task, AgentPhase::kLaunching);
+  core.timers.Arm(Timer::kRegistration, task.value, core.now + core.job->deadlines.registration);
+  CallStart(task);
+}
+
+void LaunchControl::CallStart(TaskIndex task) {
+  AmCore& core = parts_.core;
+  const TaskSnapshot& shown = core.tasks.shown(task);
+  ++core.tasks.mutable_record(task).launch_tries;
+  yarn::StartContainersRequest request;
+  request.containers.push_back({.container = shown.container,
+                                .container_token = core.tasks.record(task).container_token,
+                                .context = ContextFor(task)});
+  CallId call;
+  if (!core.CallNm(call, shown.node, std::move(request))) return Lost(task, "no NM token for its node", false, false);
+  calls_[call] = {task, shown.incarnation};
+}
+
+yarn::ContainerLaunchContext LaunchControl::ContextFor(TaskIndex task) const {
+  const AmCore& core = parts_.core;
+  yarn::ContainerLaunchContext context = core.options.agent_context;
+  auto environment = ToEnvironment(AgentLaunch{.fence = core.tasks.FenceOf(task),
+                                               .am_attempt = core.snapshot.attempt.attempt,
+                                               .am_address = core.started.address,
+                                               .staging_directory = core.options.staging_directory});
+  context.environment.merge(environment);
+  return context;
+}
+
+bool LaunchControl::OnNmReplied(const NmReplied& reply) {
+  const auto call = calls_.find(reply.call);
+  if (call == calls_.end()) return false;
+  const Launch launch = call->second;
+  calls_.erase(call);
+  AmCore& core = parts_.core;
+  const bool current = core.tasks.shown(launch.task).incarnation == launch.incarnation &&
+                       core.tasks.record(launch.task).agent == AgentPhase::kLaunching;
+  if (!current) return true;  // It registered already, or its container is gone.
+  if (const auto* error = std::get_if<yarn::RpcError>(&reply.response)) {
+    OnStartFailed(launch.task, *error);
+  } else if (const auto* started = std::get_if<yarn::StartContainersResponse>(&reply.response)) {
+    if (!started->failed.empty()) OnStartFailed(launch.task, started->failed.front().error);
+  }
+  return true;
+}
+
+void LaunchControl::OnStartFailed(TaskIndex task, const yarn::RpcError& error) {
+  AmCore& core = parts_.core;
+  const std::int32_t tries = core.tasks.record(task).launch_tries;
+  const bool not_ready = error.code == yarn::RpcErrorCode::kNmNotYetReady;
+  const bool silent = error.code == yarn::RpcErrorCode::kUnavailable;
+  if (not_ready || (silent && tries < kMostUnansweredTries)) {
+    const Duration pause = std::min<Duration>(kLongestRetry, kFirstRetry * (1LL << std::min(tries - 1, 10)));
+    core.timers.Arm(Timer::kLaunchRetry, task.value, core.now + pause);
+    return;
+  }
+  // The answer to an earlier try was lost, and that try had started it.
+  if (tries > 1 && error.message.find("relaunch the same container") != std::string::npos) return;
+  // Granted by an RM that has restarted since: nobody's failure, and no node's.
+  const bool forgotten = error.code == yarn::RpcErrorCode::kInvalidContainer;
+  Lost(task, fmt::format("launch refused: {}", error.message), !forgotten, forgotten);
+}
+
+void LaunchControl::Lost(TaskIndex task, const std::string& why, bool blame_node, bool free) {
+  AmCore& core = parts_.core;
+  if (blame_node) {
+    core.exclusion.Suspect(core.now, core.tasks.shown(task).node.host, Suspicion::kLaunchFailed);
+  }
+  core.Note(fmt::format("{} on {}: {}", ToString(core.tasks.id(task)), ToString(core.tasks.shown(task).node), why));
+  parts_.leaving.Release(task);
+  parts_.failover.OnLostBeforeStart(task, {.launch_error = why}, why, free);
+}
+
+void LaunchControl::OnRetry(TaskIndex task) {
+  if (parts_.core.tasks.record(task).agent == AgentPhase::kLaunching) CallStart(task);
+}
+
+void LaunchControl::OnRegistrationTimeout(TaskIndex task) {
+  AmCore& core = parts_.core;
+  if (core.tasks.record(task).agent != AgentPhase::kLaunching) return;
+  const std::string why = fmt::format("no agent registered within {} of its launch on {}",
+                                      ToString(core.job->deadlines.registration), ToString(core.tasks.shown(task).node));
+  core.exclusion.Suspect(core.now, core.tasks.shown(task).node.host, Suspicion::kDiedEarly);
+  parts_.leaving.Stop(task);
+  parts_.failover.OnLostBeforeStart(task, {.timed_out = true}, why, false);
+}
+
+void LaunchControl::OnRegistered(TaskIndex task) {
+  parts_.core.timers.Disarm(Timer::kRegistration, task.value);
+  parts_.core.timers.Disarm(Timer::kLaunchRetry, task.value);
+}
+
+}  // namespace tfyarn::am

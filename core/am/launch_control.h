@@ -1,0 +1,65 @@
+// Containers become agents: when a granted container is used, the call that starts its agent, and what goes wrong there.
+//
+// With gang policy `all` no agent is launched before every container is there; `hold` likewise; `none` launches each as
+// it comes. A replacement for one container waits for the other replacements, not for what runs already. A NM that is not
+// ready or does not answer is asked again for a while; any other refusal loses the container.
+#pragma once
+
+#include <cstdint>
+#include <deque>
+#include <map>
+#include <string>
+#include <vector>
+
+#include "core/am/task_index.h"
+#include "core/model/am.h"
+
+namespace tfyarn::am {
+
+struct AmParts;
+
+class LaunchControl {
+ public:
+  explicit LaunchControl(AmParts& parts) : parts_(parts) {}
+
+  /// The task was granted a container.
+  void OnGranted(TaskIndex task, const yarn::Container& container);
+  /// Launches whatever may be launched now. Once at the end of every step in which grants or wants changed.
+  void LaunchReady();
+  /// Entries have become durable.
+  void OnDurable();
+  /// True when the call was one of this part's.
+  bool OnNmReplied(const NmReplied& reply);
+  /// Timer::kLaunchRetry.
+  void OnRetry(TaskIndex task);
+  /// Timer::kRegistration.
+  void OnRegistrationTimeout(TaskIndex task);
+  /// The agent has spoken.
+  void OnRegistered(TaskIndex task);
+  /// Agents whose launch the NM has not confirmed.
+  [[nodiscard]] std::size_t unconfirmed() const { return calls_.size(); }
+
+ private:
+  struct Launch {
+    TaskIndex task;
+    Incarnation incarnation;
+  };
+  struct Logged {
+    JournalSeq seq;
+    std::vector<Launch> launches;
+  };
+
+  [[nodiscard]] bool MayLaunch(TaskIndex task) const;
+  void Start(TaskIndex task);
+  void CallStart(TaskIndex task);
+  [[nodiscard]] yarn::ContainerLaunchContext ContextFor(TaskIndex task) const;
+  void OnStartFailed(TaskIndex task, const yarn::RpcError& error);
+  void Lost(TaskIndex task, const std::string& why, bool blame_node, bool free);
+
+  AmParts& parts_;
+  std::vector<TaskIndex> granted_;     // granted and not yet in the journal
+  std::deque<Logged> logged_;          // in the journal's queue, in its order
+  std::map<CallId, Launch> calls_;
+};
+
+}  // namespace tfyarn::am

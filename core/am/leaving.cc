@@ -1,0 +1,174 @@
+#include "core/am/leaving.h"
+
+#include <utility>
+
+#include "core/am/am_core.h"
+#include "core/model/check.h"
+
+namespace tfyarn::am {
+
+void Leaving::EndAgent(TaskIndex task) {
+  const std::uint32_t slot = Take(task);
+  slots_[slot].step = Step::kEnding;
+  SendEnd(slot);
+  core_.timers.Arm(Timer::kLeaving, slot, core_.now + core_.job->deadlines.stop + kStopSlack);
+}
+
+void Leaving::Stop(TaskIndex task) { StopSlot(Take(task)); }
+
+void Leaving::Release(TaskIndex task) { ReleaseSlot(Take(task)); }
+
+void Leaving::StopStranger(const ContainerId& container, const NodeId& node) {
+  if (!Has(container)) StopSlot(Add({.maybe_training = true, .container = container, .node = node}));
+}
+
+void Leaving::ReleaseStranger(const ContainerId& container, const NodeId& node) {
+  if (!Has(container)) ReleaseSlot(Add({.container = container, .node = node}));
+}
+
+void Leaving::WasReleased(TaskIndex task) {
+  Slot slot = SlotOf(task);
+  Part(task);
+  MarkReleased(Add(std::move(slot)));
+}
+
+std::optional<TaskIndex> Leaving::TaskOf(const ContainerId& container) const {
+  const auto entry = slot_of_.find(container);
+  return entry == slot_of_.end() ? std::nullopt : slots_[entry->second].task;
+}
+
+bool Leaving::OnCompleted(const ContainerId& container) {
+  const auto entry = slot_of_.find(container);
+  if (entry == slot_of_.end()) return false;
+  const std::uint32_t index = entry->second;
+  Slot& slot = slots_[index];
+  maybe_training_ -= static_cast<int>(slot.maybe_training);
+  released_ -= static_cast<int>(slot.step == Step::kReleased);
+  core_.timers.Disarm(Timer::kEndAgain, index);
+  core_.timers.Disarm(Timer::kLeaving, index);
+  stop_calls_.erase(slot.stop_call);
+  slot = {};
+  slot_of_.erase(entry);
+  free_.push_back(index);
+  return true;
+}
+
+bool Leaving::OnNmReplied(const NmReplied& reply) {
+  const auto call = stop_calls_.find(reply.call);
+  if (call == stop_calls_.end()) return false;
+  const std::uint32_t index = call->second;
+  stop_calls_.erase(call);
+  Slot& slot = slots_[index];
+  slot.stop_call = {};
+  if (slot.step != Step::kStopping) return true;
+  const auto* stopped = std::get_if<yarn::StopContainersResponse>(&reply.response);
+  // An unreachable NM cannot stop it, and one that does not know it has nothing to stop.
+  if (stopped == nullptr || stopped->succeeded.empty()) ReleaseSlot(index);
+  return true;
+}
+
+void Leaving::OnEndAgain(std::uint32_t slot) {
+  if (slots_[slot].step == Step::kEnding) SendEnd(slot);
+}
+
+void Leaving::OnStepOver(std::uint32_t slot) {
+  switch (slots_[slot].step) {
+    case Step::kEnding: return StopSlot(slot);
+    case Step::kStopping: return ReleaseSlot(slot);
+    case Step::kFree:
+    case Step::kReleased: return;
+  }
+}
+
+void Leaving::ReleaseAll() {
+  for (const auto& [container, slot] : slot_of_) {
+    if (slots_[slot].step != Step::kReleased) ReleaseSlot(slot);
+  }
+}
+
+Leaving::Slot Leaving::SlotOf(TaskIndex task) const {
+  const TaskSnapshot& shown = core_.tasks.shown(task);
+  const TaskRecord& record = core_.tasks.record(task);
+  TF_CHECK(record.agent != AgentPhase::kNone);
+  // A process whose end was assumed, not seen, may live on.
+  const bool unseen = record.process == ProcessPhase::kEnded && !EndWasSeen(task);
+  return {.maybe_training = record.training && (core_.tasks.ProcessAlive(task) || unseen),
+          .container = shown.container,
+          .node = shown.node,
+          .task = task,
+          .fence = core_.tasks.FenceOf(task)};
+}
+
+bool Leaving::EndWasSeen(TaskIndex task) const {
+  const auto end = core_.ends.find(task);
+  return end != core_.ends.end() && end->second.evidence.process.has_value();
+}
+
+std::uint32_t Leaving::Take(TaskIndex task) {
+  Slot slot = SlotOf(task);
+  core_.gang.Detach(core_.now, core_.tasks.id(task));
+  core_.asks_dirty = true;
+  Part(task);
+  return Add(std::move(slot));
+}
+
+void Leaving::Gone(TaskIndex task) { Part(task); }
+
+void Leaving::Part(TaskIndex task) {
+  core_.heartbeats.Forget(task);
+  for (const Timer timer : {Timer::kRegistration, Timer::kLaunchRetry, Timer::kOrder, Timer::kStopOverdue,
+                            Timer::kProcessStart, Timer::kDrain}) {
+    core_.timers.Disarm(timer, task.value);
+  }
+  core_.tasks.DropContainer(task);
+}
+
+std::uint32_t Leaving::Add(Slot slot) {
+  std::uint32_t index = static_cast<std::uint32_t>(slots_.size());
+  if (free_.empty()) {
+    slots_.emplace_back();
+  } else {
+    index = free_.back();
+    free_.pop_back();
+  }
+  maybe_training_ += static_cast<int>(slot.maybe_training);
+  slot_of_.emplace(slot.container, index);
+  slots_[index] = std::move(slot);
+  return index;
+}
+
+void Leaving::SendEnd(std::uint32_t slot) {
+  core_.Emit(SendToAgent{
+      .container = slots_[slot].container,
+      .message = tfyarn::EndAgent{.fence = *slots_[slot].fence, .grace = core_.job->deadlines.stop}});
+  core_.timers.Arm(Timer::kEndAgain, slot, core_.now + kOrderRepeat);
+}
+
+void Leaving::StopSlot(std::uint32_t index) {
+  Slot& slot = slots_[index];
+  slot.step = Step::kStopping;
+  core_.timers.Disarm(Timer::kEndAgain, index);
+  if (!core_.CallNm(slot.stop_call, slot.node, yarn::StopContainersRequest{.containers = {slot.container}})) {
+    return ReleaseSlot(index);
+  }
+  stop_calls_[slot.stop_call] = index;
+  core_.timers.Arm(Timer::kLeaving, index, core_.now + kStopSlack);
+}
+
+void Leaving::ReleaseSlot(std::uint32_t index) {
+  core_.rm.Release(slots_[index].container);
+  MarkReleased(index);
+}
+
+void Leaving::MarkReleased(std::uint32_t index) {
+  Slot& slot = slots_[index];
+  slot.step = Step::kReleased;
+  ++released_;
+  // From here the RM sees to it; a process that outlives that is on a node nobody can reach.
+  maybe_training_ -= static_cast<int>(slot.maybe_training);
+  slot.maybe_training = false;
+  core_.timers.Disarm(Timer::kEndAgain, index);
+  core_.timers.Disarm(Timer::kLeaving, index);
+}
+
+}  // namespace tfyarn::am

@@ -1,0 +1,92 @@
+// Containers that must go: asked to end themselves, stopped through their NM, given back to the RM, in rising hardness.
+//
+// From the moment a container is here its task has none: its agent is a stranger that is told to end. What is kept is
+// what seeing it out needs, and whether a training process may still be alive in it, because under multi-worker nothing
+// may start beside it. It leaves this table when the RM reports its end.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <vector>
+
+#include "core/am/task_index.h"
+#include "core/model/am.h"
+#include "core/model/channel.h"
+#include "core/model/ids.h"
+
+namespace tfyarn::am {
+
+struct AmCore;
+
+class Leaving {
+ public:
+  explicit Leaving(AmCore& core) : core_(core) {}
+
+  /// The task's agent is told to end its process and itself; harder steps follow when that does not help.
+  void EndAgent(TaskIndex task);
+  /// The task's container is stopped through its NM; given back when the NM does not answer or does not do it.
+  void Stop(TaskIndex task);
+  /// The task's container is given back at once: nothing runs in it, or nobody can reach it.
+  void Release(TaskIndex task);
+  /// The RM has reported the end of the task's container: the task has none any more.
+  void Gone(TaskIndex task);
+  /// A container that was never a task's in this AM attempt.
+  void StopStranger(const ContainerId& container, const NodeId& node);
+  void ReleaseStranger(const ContainerId& container, const NodeId& node);
+  /// The task's container was given back by the gang allocator.
+  void WasReleased(TaskIndex task);
+
+  /// The RM reports its end. False when it is not here.
+  bool OnCompleted(const ContainerId& container);
+  /// True when the call was one of this part's.
+  bool OnNmReplied(const NmReplied& reply);
+  /// Timer::kEndAgain.
+  void OnEndAgain(std::uint32_t slot);
+  /// Timer::kLeaving.
+  void OnStepOver(std::uint32_t slot);
+  /// Whatever is not stopped by now is given back: the job is over and waits no longer.
+  void ReleaseAll();
+
+  [[nodiscard]] bool Has(const ContainerId& container) const { return slot_of_.contains(container); }
+  /// Whose container it was; nullopt when nobody's, or when it is not here.
+  [[nodiscard]] std::optional<TaskIndex> TaskOf(const ContainerId& container) const;
+  [[nodiscard]] bool empty() const { return slot_of_.empty(); }
+  [[nodiscard]] std::size_t size() const { return slot_of_.size(); }
+  /// Containers in which a training process may be alive on a node that may be reached.
+  [[nodiscard]] std::int32_t maybe_training() const { return maybe_training_; }
+  /// Every container here has been given back; what is missing is the RM's word.
+  [[nodiscard]] bool all_released() const { return released_ == static_cast<std::int32_t>(slot_of_.size()); }
+
+ private:
+  enum class Step : std::uint8_t { kFree, kEnding, kStopping, kReleased };
+  struct Slot {
+    Step step = Step::kFree;
+    bool maybe_training = false;
+    ContainerId container;
+    NodeId node;
+    std::optional<TaskIndex> task;
+    std::optional<AgentFence> fence;  ///< With kEnding.
+    CallId stop_call;                 ///< With kStopping; 0 = none.
+  };
+
+  [[nodiscard]] Slot SlotOf(TaskIndex task) const;
+  [[nodiscard]] bool EndWasSeen(TaskIndex task) const;
+  std::uint32_t Take(TaskIndex task);
+  void Part(TaskIndex task);
+  std::uint32_t Add(Slot slot);
+  void SendEnd(std::uint32_t slot);
+  void StopSlot(std::uint32_t slot);
+  void ReleaseSlot(std::uint32_t slot);
+  void MarkReleased(std::uint32_t slot);
+
+  AmCore& core_;
+  std::vector<Slot> slots_;
+  std::vector<std::uint32_t> free_;
+  std::map<ContainerId, std::uint32_t> slot_of_;
+  std::map<CallId, std::uint32_t> stop_calls_;
+  std::int32_t maybe_training_ = 0;
+  std::int32_t released_ = 0;
+};
+
+}  // namespace tfyarn::am

@@ -1,0 +1,73 @@
+// Which hosts are kept out of the job because tasks kept failing there.
+//
+// Every failure that looks like the node's own adds to the host's score, and time halves it. Above a threshold the host
+// is excluded, until the score has fallen to half of it; but never more than a third of the cluster, the worst first:
+// when everything fails everywhere the nodes are not to blame. Which failure is whose fault is the policy's business.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <set>
+#include <string>
+
+#include "core/model/time.h"
+
+namespace tfyarn::am {
+
+enum class Suspicion {
+  kLaunchFailed,   ///< The NM could not start or localise a container.
+  kNodeBad,        ///< An exit that blames the node: bad disks, broken device.
+  kDiedEarly,      ///< A process or agent ended before it did anything.
+  kAgentLost,      ///< Nothing heard of an agent whose node lives.
+};
+
+/// Scores are thousandths of a point.
+struct NodeExclusionOptions {
+  std::int64_t launch_failed = 1000;
+  std::int64_t node_bad = 2000;
+  std::int64_t died_early = 500;
+  std::int64_t agent_lost = 1000;
+  std::int64_t threshold = 2000;
+  Duration half_life = 10min;
+  std::int32_t one_in = 3;  ///< At most one in so many of the cluster's nodes is excluded; > 0.
+};
+
+class NodeExclusion {
+ public:
+  explicit NodeExclusion(NodeExclusionOptions options = {});
+
+  /// Nodes in the cluster; 0 (an RM that has just restarted) leaves the last number. Until known: none is excluded.
+  void SetClusterSize(Instant now, std::int32_t nodes);
+  void Suspect(Instant now, const std::string& host, Suspicion suspicion);
+  /// Lets time pass; true when excluded() has changed since the last call, whatever changed it.
+  bool OnTime(Instant now);
+
+  [[nodiscard]] const std::set<std::string>& excluded() const { return excluded_; }
+  /// Thousandths of a point at `now`.
+  [[nodiscard]] std::int64_t ScoreOf(const std::string& host, Instant now) const;
+  /// When the next host is re-admitted if nothing more happens; nullopt when none is excluded.
+  [[nodiscard]] std::optional<Instant> next_deadline() const;
+
+ private:
+  struct Score {
+    std::int64_t at_since = 0;
+    Instant since{};
+  };
+
+  [[nodiscard]] std::int64_t PointsOf(Suspicion suspicion) const;
+  [[nodiscard]] std::int64_t Decayed(const Score& score, Instant now) const;
+  /// First instant at which `score` is at most `level`.
+  [[nodiscard]] Instant FallsTo(const Score& score, std::int64_t level) const;
+
+  /// Excludes the worst hosts as of `now`.
+  void Choose(Instant now);
+
+  NodeExclusionOptions options_;
+  std::int32_t cluster_size_ = 0;
+  std::map<std::string, Score> scores_;
+  std::set<std::string> excluded_;
+  std::set<std::string> excluded_before_;  // at the last OnTime
+};
+
+}  // namespace tfyarn::am

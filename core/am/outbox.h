@@ -1,0 +1,71 @@
+// The way out of the AM: actions of the step under way, actions that wait for the journal, and the journal's writer.
+//
+// A decision that must survive is appended first, and what follows from it is held back until storage answers; the rest
+// goes on. One append is under way at a time, and entries that come meanwhile go together in the next one, so that a
+// thousand tasks ending at once cost a few appends. A failed append is repeated for ever, with growing pauses.
+#pragma once
+
+#include <cstdint>
+#include <deque>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "core/am/journal.h"
+#include "core/am/timers.h"
+#include "core/model/am.h"
+#include "core/model/time.h"
+
+namespace tfyarn::am {
+
+class Outbox {
+ public:
+  explicit Outbox(TimerTable& timers) : timers_(timers) {}
+
+  /// The sink of the step that begins; valid until the next one.
+  void BeginStep(std::vector<AmAction>& actions) { actions_ = &actions; }
+  [[nodiscard]] std::vector<AmAction>& actions() { return *actions_; }
+
+  void Emit(AmAction action) { actions_->push_back(std::move(action)); }
+  void Note(std::string text) { Emit(tfyarn::Note{.text = std::move(text)}); }
+  /// Emits the action when the entry is durable; at once when it is, or for seq 0.
+  void EmitWhenDurable(JournalSeq seq, AmAction action);
+
+  /// Entries from now on are this attempt's and continue after `next`; `empty`: the file has no header yet.
+  void OpenJournal(std::int32_t am_attempt, JournalSeq next, bool empty);
+  /// Appends an entry; the number by which what depends on it waits.
+  JournalSeq Append(const JournalEntry& entry);
+  /// Sends what was appended in this step, unless an append is under way. Once at the end of every step.
+  void Flush();
+  /// An answer of storage. True when entries became durable.
+  [[nodiscard]] bool OnAppended(JournalSeq seq);
+  void OnFailed(Instant now, JournalSeq seq, const std::string& why);
+  /// Timer::kJournalRetry.
+  void OnRetry();
+
+  [[nodiscard]] bool IsDurable(JournalSeq seq) const { return seq <= durable_; }
+  /// The number of the latest entry; 0 = none.
+  [[nodiscard]] JournalSeq last() const { return last_; }
+  [[nodiscard]] bool writing() const { return in_flight_.has_value(); }
+
+ private:
+  struct Held {
+    JournalSeq seq;
+    AmAction action;
+  };
+
+  TimerTable& timers_;
+  std::vector<AmAction>* actions_ = nullptr;
+  std::deque<Held> held_;  // seq never falls
+  std::int32_t am_attempt_ = 0;
+  bool first_ = false;
+  JournalSeq last_;
+  JournalSeq durable_;
+  std::string gathered_;                  // frames that are not under way
+  std::optional<AppendJournal> in_flight_;
+  bool send_now_ = false;                 // in_flight_ is to be sent (again)
+  Duration backoff_{};
+};
+
+}  // namespace tfyarn::am

@@ -1,0 +1,71 @@
+// Which processes start again with a task, as a table over strategy and role.
+#include <array>
+
+#include "core/am/policy.h"
+#include "core/model/check.h"
+
+namespace tfyarn::am {
+namespace {
+
+/// What starts again when a training task does, its container alive or lost.
+struct UnitRow {
+  Strategy strategy = Strategy::kIndependent;
+  std::string_view task_type;  ///< "" = any other; the first matching row counts.
+  RestartScope alive;
+  RestartScope lost;
+};
+
+constexpr RestartScope kAlone = {};
+constexpr RestartScope kAloneElsewhere = {.epoch_rises = true};
+constexpr RestartScope kWithChief = {.chief = true, .epoch_rises = true};
+constexpr RestartScope kGang = {.gang = true, .epoch_rises = true};
+
+constexpr std::array<UnitRow, 6> kUnits = {{
+    // The coordinator alone knows the addresses; workers and servers take a new cluster from it.
+    {Strategy::kParameterServer, "chief", kAlone, kAloneElsewhere},
+    {Strategy::kParameterServer, "master", kAlone, kAloneElsewhere},
+    // The coordinator cannot go on without a ps: it ends with 1 within seconds.
+    {Strategy::kParameterServer, "ps", kWithChief, kWithChief},
+    {Strategy::kParameterServer, "", kAlone, kWithChief},
+    // All members of a collective must hold the same spec.
+    {Strategy::kMultiWorker, "", kAlone, kGang},
+    {Strategy::kIndependent, "", kAlone, kAloneElsewhere},
+}};
+
+const UnitRow& RowFor(Strategy strategy, std::string_view task_type) {
+  for (const UnitRow& row : kUnits) {
+    if (row.strategy == strategy && (row.task_type.empty() || row.task_type == task_type))
+      return row;
+  }
+  TF_CHECK(false);  // Every strategy has a row for any type.
+}
+
+}  // namespace
+
+RestartScope RestartSet(Strategy strategy, ExitAction action, std::string_view task_type,
+                        TaskClass task_class, bool container_alive) {
+  if (task_class == TaskClass::kDrained || task_class == TaskClass::kSidecar) {
+    return container_alive ? kAlone : kAloneElsewhere;
+  }
+  const UnitRow& row = RowFor(strategy, task_type);
+  RestartScope scope = container_alive ? row.alive : row.lost;
+  switch (action) {
+    case ExitAction::kRestartTask:
+    case ExitAction::kRaiseMemory:
+      return scope;
+    case ExitAction::kRestartType:
+      scope.same_type = true;
+      scope.epoch_rises = true;
+      return scope;
+    case ExitAction::kRestartGang:
+      return kGang;
+    case ExitAction::kIgnore:
+    case ExitAction::kTally:
+    case ExitAction::kFail:
+    case ExitAction::kSucceed:
+      break;
+  }
+  TF_CHECK(false);  // Asked only for restarts.
+}
+
+}  // namespace tfyarn::am

@@ -1,0 +1,146 @@
+// When the job is decided: the success expression, or the verdict function of the policy.
+#include <fmt/format.h>
+
+#include <string_view>
+
+#include "core/am/policy.h"
+#include "core/am/success_eval.h"
+#include "core/model/check.h"
+
+namespace tfyarn::am {
+namespace {
+
+const VerdictRow* FindRow(const PolicyTable& table, std::string_view name) {
+  for (const VerdictRow& row : table.verdicts) {
+    if (row.name == name) return &row;
+  }
+  return nullptr;
+}
+
+/// Sums over the tracked types.
+TypeCounts Tracked(const JobView& view) {
+  TypeCounts sum;
+  for (const TypeCounts& type : view.types()) {
+    if (!type.tracked()) continue;
+    sum.instances += type.instances;
+    sum.ok += type.ok;
+    sum.failed += type.failed;
+    sum.ignored += type.ignored;
+  }
+  return sum;
+}
+
+}  // namespace
+
+std::optional<Verdict> PolicyEngine::Judge(const JobView& view) const {
+  if (success_) return JudgeByExpression(view);
+  switch (table_->verdict) {
+    case VerdictFunction::kExpression:
+      break;
+    case VerdictFunction::kTony:
+      return JudgeTony(view);
+    case VerdictFunction::kTfYarn:
+      return JudgeTfYarn(view);
+    case VerdictFunction::kTfJob:
+      return JudgeTfJob(view);
+  }
+  TF_CHECK(false);  // A table without a function of its own has an expression since Make.
+}
+
+Verdict PolicyEngine::Failed(std::string_view row) const {
+  Verdict verdict = Succeeded(row);
+  verdict.status = JobStatus::kFailed;
+  if (table_->retry_instead_of_failing && user_limit().value_or(1) > 0) {
+    verdict.retry = GangRetry{.pays = Budget::kUser, .allowance = AllowanceFor(Budget::kUser)};
+  }
+  return verdict;
+}
+
+Verdict PolicyEngine::Succeeded(std::string_view row) const {
+  Verdict verdict;
+  verdict.status = JobStatus::kSucceeded;
+  verdict.rule = fmt::format("{}/{}", table_->name, row);
+  if (const VerdictRow* text = FindRow(*table_, row); text != nullptr)
+    verdict.why = std::string(text->when);
+  return verdict;
+}
+
+std::optional<Verdict> PolicyEngine::JudgeByExpression(const JobView& view) const {
+  const bool all_ended = AllTrackedEnded(view);
+  std::optional<Verdict> verdict;
+  switch (Evaluate(*success_, view)) {
+    case SuccessValue::kTrue:
+      verdict = Succeeded("success");
+      break;
+    case SuccessValue::kHolds:
+      if (all_ended) verdict = Succeeded("success");
+      break;
+    case SuccessValue::kNever:
+      verdict = Failed("success-impossible");
+      break;
+    case SuccessValue::kOpen:
+      if (all_ended) verdict = Failed("tracked-ended");
+      break;
+  }
+  if (verdict) verdict->why = fmt::format("success: {}", ToString(*success_));
+  return verdict;
+}
+
+std::optional<Verdict> PolicyEngine::JudgeTony(const JobView& view) const {
+  const TypeCounts tracked = Tracked(view);
+  if (!tracked.all_ended()) {
+    for (const TypeCounts& type : view.types()) {
+      if (type.task_class == TaskClass::kService && type.failed > 0)
+        return Failed("untracked-failed");
+    }
+    return std::nullopt;
+  }
+  if (tracked.failed == 0) return Succeeded("all-ok");
+  if (Option("fail_on_worker_failure") == "true") return Failed("worker-failure");
+  if (tracked.failed >= tracked.instances) return Failed("all-failed");
+  return Succeeded("some-failed");
+}
+
+std::optional<Verdict> PolicyEngine::JudgeTfYarn(const JobView& view) const {
+  const TypeCounts tracked = Tracked(view);
+  if (tracked.failed == 0) {
+    if (!tracked.all_ended()) return std::nullopt;
+    return Succeeded("services-ended");
+  }
+  for (const TypeCounts& type : view.types()) {
+    if (type.tracked() && type.name != "evaluator" && !type.all_ended()) return std::nullopt;
+  }
+  return Failed("raised");
+}
+
+std::optional<Verdict> PolicyEngine::JudgeTfJob(const JobView& view) const {
+  const bool dynamic = Option("enable_dynamic_worker") == "true";
+  bool chiefs_ok = has_chief_;
+  bool workers_ok = true;
+  bool worker0_ok = false;
+  bool has_workers = false;
+  bool failed = false;
+  const std::vector<TypeCounts>& types = view.types();
+  for (std::size_t i = 0; i < types.size(); ++i) {
+    const TypeCounts& type = types[i];
+    if (IsChief({.type = type.name, .index = 0}) && type.ok < type.instances) chiefs_ok = false;
+    if (type.name == "worker" && type.instances > 0) {
+      has_workers = true;
+      workers_ok = type.ok == type.instances;
+      worker0_ok = type.ok > 0 && view.FactsOf(i, 0).ok;
+    }
+    failed = failed || (type.tracked() && type.failed > 0 && !(dynamic && type.name == "worker"));
+  }
+  const TypeCounts tracked = Tracked(view);
+  if (!has_workers) workers_ok = tracked.ok > 0 && tracked.ok == tracked.instances;
+  // Success first: of ends that come in one pass the chief's decides.
+  if (chiefs_ok) return Succeeded("chief-succeeded");
+  if (!has_chief_ && workers_ok) return Succeeded("workers-succeeded");
+  if (!has_chief_ && worker0_ok && Option("success_policy").empty())
+    return Succeeded("worker0-succeeded");
+  if (failed) return Failed("replica-failed");
+  if (tracked.all_ended()) return Failed("nothing-left");
+  return std::nullopt;
+}
+
+}  // namespace tfyarn::am

@@ -1,0 +1,110 @@
+#include "core/am/process_control.h"
+
+#include <fmt/format.h>
+
+#include <string>
+
+#include "core/am/am_parts.h"
+#include "core/model/check.h"
+
+namespace tfyarn::am {
+
+void ProcessControl::Start(TaskIndex task) {
+  AmCore& core = parts_.core;
+  const bool alone = core.tasks.record(task).start == StartMode::kAlone;
+  (void)core.tasks.BeginProcess(core.now, task, parts_.epochs.current());
+  SendStart(task);
+  core.timers.Arm(Timer::kOrder, task.value, core.now + kOrderRepeat);
+  if (alone) core.timers.Arm(Timer::kProcessStart, task.value, core.now + core.job->deadlines.start);
+}
+
+void ProcessControl::Stop(TaskIndex task) {
+  AmCore& core = parts_.core;
+  TF_CHECK(core.tasks.ProcessAlive(task));
+  if (core.tasks.record(task).process == ProcessPhase::kStopping) return;
+  core.tasks.SetProcess(task, ProcessPhase::kStopping);
+  SendStop(task);
+  core.timers.Disarm(Timer::kProcessStart, task.value);
+  core.timers.Arm(Timer::kOrder, task.value, core.now + kOrderRepeat);
+  core.timers.Arm(Timer::kStopOverdue, task.value, core.now + core.job->deadlines.stop + kStopSlack);
+}
+
+void ProcessControl::Warn(TaskIndex task) {
+  AmCore& core = parts_.core;
+  core.Send(task, WarnProcess{.fence = core.tasks.FenceOf(task), .attempt = core.tasks.shown(task).attempt});
+}
+
+void ProcessControl::Repeat(TaskIndex task) {
+  AmCore& core = parts_.core;
+  switch (core.tasks.record(task).process) {
+    case ProcessPhase::kOrdered: SendStart(task); break;
+    case ProcessPhase::kStopping: SendStop(task); break;
+    case ProcessPhase::kNone:
+    case ProcessPhase::kRunning:
+    case ProcessPhase::kEnded: return;
+  }
+  core.timers.Arm(Timer::kOrder, task.value, core.now + kOrderRepeat);
+}
+
+void ProcessControl::Resume(TaskIndex task) {
+  AmCore& core = parts_.core;
+  if (core.tasks.record(task).process == ProcessPhase::kStopping) {
+    core.timers.Arm(Timer::kStopOverdue, task.value, core.now + core.job->deadlines.stop + kStopSlack);
+  } else {
+    core.timers.Arm(Timer::kProcessStart, task.value, core.now + core.job->deadlines.start);
+  }
+  Repeat(task);
+}
+
+void ProcessControl::OnRunning(TaskIndex task) {
+  AmCore& core = parts_.core;
+  core.tasks.mutable_record(task).unannounced = false;
+  if (core.tasks.record(task).process == ProcessPhase::kOrdered) core.tasks.SetProcess(task, ProcessPhase::kRunning);
+  core.timers.Disarm(Timer::kOrder, task.value);
+  core.timers.Disarm(Timer::kProcessStart, task.value);
+  core.gates = true;
+  const TaskSnapshot& shown = core.tasks.shown(task);
+  core.Emit(TaskAttemptStarted{.task = shown.task,
+                               .process = core.tasks.ProcessOf(task),
+                               .container = shown.container,
+                               .node = shown.node});
+}
+
+void ProcessControl::OnStopOverdue(TaskIndex task) {
+  if (parts_.core.tasks.record(task).process == ProcessPhase::kStopping) {
+    LoseAgent(task, "its agent did not end it in time");
+  }
+}
+
+void ProcessControl::OnStartOverdue(TaskIndex task) {
+  AmCore& core = parts_.core;
+  if (core.tasks.record(task).process != ProcessPhase::kOrdered) return;
+  LoseAgent(task, "it did not start within the start deadline");
+}
+
+void ProcessControl::LoseAgent(TaskIndex task, const char* why) {
+  AmCore& core = parts_.core;
+  const bool stopping = core.tasks.record(task).process == ProcessPhase::kStopping;
+  const AttemptEnd end =
+      parts_.attempts.End(task, stopping ? ExitEvidence{.we_stopped = true} : ExitEvidence{.timed_out = true}, why);
+  parts_.leaving.Stop(task);
+  parts_.failover.OnEnd(end, false);
+}
+
+void ProcessControl::SendStart(TaskIndex task) {
+  AmCore& core = parts_.core;
+  const ProcessRef process = core.tasks.ProcessOf(task);
+  core.Send(task, StartProcess{.fence = core.tasks.FenceOf(task),
+                               .process = process,
+                               .spec = parts_.epochs.spec(),
+                               .resume = process.attempt.value > 0});
+}
+
+void ProcessControl::SendStop(TaskIndex task) {
+  AmCore& core = parts_.core;
+  core.Send(task, StopProcess{.fence = core.tasks.FenceOf(task),
+                              .attempt = core.tasks.shown(task).attempt,
+                              .grace = core.job->deadlines.stop});
+}
+
+}  // namespace tfyarn::am

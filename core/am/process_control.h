@@ -1,0 +1,40 @@
+// Orders to agents: start this process, stop that one, and their repetition until the agent reports.
+#pragma once
+
+#include "core/am/task_index.h"
+#include "core/model/channel.h"
+
+namespace tfyarn::am {
+
+struct AmParts;
+
+class ProcessControl {
+ public:
+  explicit ProcessControl(AmParts& parts) : parts_(parts) {}
+
+  /// Orders the task's next process with the spec of the present epoch. What the order depends on is durable.
+  void Start(TaskIndex task);
+  /// Orders the end of its process. The agent stays.
+  void Stop(TaskIndex task);
+  /// SIGTERM, once, as a preemption notice.
+  void Warn(TaskIndex task);
+  /// An agent of an earlier AM attempt is here: goes on with the order that is pending for it.
+  void Resume(TaskIndex task);
+  /// Sends the pending order again, and goes on repeating it. Timer::kOrder.
+  void Repeat(TaskIndex task);
+  /// The ordered process was seen.
+  void OnRunning(TaskIndex task);
+  /// Timer::kStopOverdue.
+  void OnStopOverdue(TaskIndex task);
+  /// Timer::kProcessStart.
+  void OnStartOverdue(TaskIndex task);
+
+ private:
+  void SendStart(TaskIndex task);
+  void SendStop(TaskIndex task);
+  void LoseAgent(TaskIndex task, const char* why);
+
+  AmParts& parts_;
+};
+
+}  // namespace tfyarn::am

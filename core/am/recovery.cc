@@ -1,0 +1,249 @@
+#include "core/am/recovery.h"
+
+#include <fmt/format.h>
+
+#include <utility>
+
+#include "core/am/am_parts.h"
+
+namespace tfyarn::am {
+
+// ---------------------------------------------------------------- the journal
+
+bool Recovery::Read(const JournalReading& reading) {
+  AmCore& core = parts_.core;
+  if (reading.cut) core.Note("journal: bytes at its end, or between entries, are no whole entry and are left out");
+  if (reading.damaged) core.Note("journal: damaged; it is read up to the damage");
+  if (reading.entries.empty()) return false;
+  pasts_.resize(core.tasks.size());
+  for (const ReadEntry& read : reading.entries) {
+    std::visit([&](const auto& entry) { Take(entry); }, read.entry);
+  }
+  taken_over_ = true;
+  return true;
+}
+
+Recovery::Past* Recovery::PastOf(const TaskId& task) {
+  const auto index = parts_.core.tasks.Find(task);
+  return index ? &pasts_[index->value] : nullptr;
+}
+
+void Recovery::Take(const AttemptStarted&) {}
+
+void Recovery::Take(const AgentsLaunched& entry) {
+  for (const JournaledAgent& agent : entry.agents) {
+    if (Past* past = PastOf(agent.task)) {
+      past->agent = agent;
+      past->alive = false;
+    }
+  }
+}
+
+void Recovery::Take(const EpochBegan& entry) {
+  spec_ = entry.spec;
+  for (Past& past : pasts_) {
+    if (past.agent) past.agent_at_spec = past.agent->incarnation;
+  }
+  for (const JournaledProcess& process : entry.processes) {
+    Past* past = PastOf(process.task);
+    if (past == nullptr) continue;
+    past->attempt = process.attempt;
+    past->epoch = entry.spec.epoch;
+    past->ordered = past->alive = true;
+    past->restarting = past->with_epoch = false;
+    past->outcome = Outcome::kOpen;
+  }
+}
+
+void Recovery::Take(const ProcessesOrdered& entry) {
+  for (const JournaledProcess& process : entry.processes) {
+    Past* past = PastOf(process.task);
+    if (past == nullptr) continue;
+    past->attempt = process.attempt;
+    past->epoch = entry.epoch;
+    past->ordered = past->alive = true;
+    past->restarting = false;
+  }
+}
+
+void Recovery::Take(const AllRunning& entry) {
+  if (!all_running_) all_running_ = entry.wall;
+}
+
+void Recovery::Take(const RestartPaid& entry) {
+  parts_.failover.budgets().Pay(entry.budget, entry.wall);
+  for (const TaskId& task : entry.tasks) {
+    Past* past = PastOf(task);
+    if (past == nullptr) continue;
+    parts_.failover.budgets().CountTask(*parts_.core.tasks.Find(task), entry.wall);
+    if (past->ordered) parts_.core.tasks.CountRestart(*parts_.core.tasks.Find(task));
+    past->restarting = true;
+    past->with_epoch = entry.unit == RestartUnit::kGang;
+    past->outcome = Outcome::kOpen;
+  }
+}
+
+void Recovery::Take(const TaskEnded& entry) {
+  Past* past = PastOf(entry.task);
+  if (past == nullptr) return;
+  past->alive = false;
+  if (entry.for_good) past->outcome = entry.exit_class == ExitClass::kOk ? Outcome::kOk : Outcome::kFailed;
+}
+
+void Recovery::Take(const TypeWaived& entry) {
+  if (const auto type = parts_.core.tasks.FindType(entry.task_type)) parts_.gates.Waive(*type);
+}
+
+void Recovery::Take(const MemoryRaised& entry) {
+  if (const auto task = parts_.core.tasks.Find(entry.task)) {
+    parts_.core.tasks.mutable_record(*task).memory_mb = entry.memory_mb;
+  }
+}
+
+void Recovery::Take(const VerdictDecided& entry) {
+  if (!verdict_) verdict_ = entry;
+}
+
+// ---------------------------------------------------------------- the world
+
+void Recovery::OnRegistered(const std::vector<yarn::Container>& containers, bool known) {
+  AmCore& core = parts_.core;
+  std::map<ContainerId, yarn::Container> living;
+  for (const yarn::Container& container : containers) living.emplace(container.id, container);
+  if (!known) core.Note("the RM's first answer was lost, and with it the list of containers that live");
+  if (taken_over_) {
+    Plan();
+    for (std::uint32_t i = 0; i < pasts_.size(); ++i) Adopt(TaskIndex(i), pasts_[i], living);
+  }
+  if (verdict_) {
+    VerdictReached verdict{.status = verdict_->status, .diagnostics = verdict_->diagnostics, .rule = verdict_->rule};
+    if (verdict_->cause) verdict.cause = core.FromJournal(*verdict_->cause);
+    parts_.finish.Restore(verdict);
+  }
+  pasts_.clear();
+  for (const auto& [id, container] : living) {
+    if (core.tasks.OwnerOf(id) || id == core.started.container) continue;
+    core.Note(fmt::format("{} of an earlier attempt is no task's: stopped", ToString(id)));
+    parts_.leaving.StopStranger(id, container.node);
+  }
+  if (core.tasks.Count(TaskState::kLaunching) + core.tasks.containers() > 0) {
+    core.timers.ArmJob(Timer::kReattach, core.now + core.job->deadlines.registration);
+  }
+}
+
+/// Epochs and starts, before any task has its container back.
+void Recovery::Plan() {
+  AmCore& core = parts_.core;
+  if (spec_) parts_.epochs.Restore(Share(*spec_));
+  if (all_running_) {
+    core.ever_running = true;
+    if (core.job->deadlines.run) {
+      core.timers.ArmJob(Timer::kRunDeadline, std::max(core.now, core.InstantAt(*all_running_) + *core.job->deadlines.run));
+    }
+  }
+  bool prepare = !spec_.has_value();
+  for (std::uint32_t i = 0; i < pasts_.size(); ++i) {
+    const TaskIndex task(i);
+    Past& past = pasts_[i];
+    const bool new_address = past.agent && past.agent->incarnation != past.agent_at_spec;
+    past.with_epoch = past.with_epoch || (new_address && core.tasks.record(task).training);
+    if (past.outcome != Outcome::kOpen) {
+      core.tasks.SetOutcome(task, past.outcome);
+    } else if (!spec_) {
+      core.tasks.SetStart(task, StartMode::kWithEpoch);
+    } else if (past.restarting && past.with_epoch) {
+      core.tasks.SetStart(task, StartMode::kWithEpoch);
+      prepare = true;
+    } else if (past.restarting || !past.ordered) {
+      core.tasks.SetStart(task, StartMode::kAlone);
+    }
+  }
+  if (prepare && !verdict_) parts_.epochs.Prepare();
+  core.gang_was_complete = spec_.has_value();
+  core.gang_open = !core.gang_was_complete;
+  core.gates = true;
+  core.judge = true;
+}
+
+void Recovery::Adopt(TaskIndex task, const Past& past, const std::map<ContainerId, yarn::Container>& living) {
+  AmCore& core = parts_.core;
+  core.tasks.Restore(task, past.agent ? past.agent->incarnation : Incarnation(0), past.attempt, past.epoch,
+                     past.ordered);
+  if (!past.agent) {
+    if (past.outcome == Outcome::kOpen && !verdict_) parts_.restart.WantContainers({task});
+    return;
+  }
+  const auto alive = living.find(past.agent->container);
+  if (past.outcome != Outcome::kOpen && alive == living.end()) {
+    core.tasks.SkipIncarnation(task);
+    return;
+  }
+  yarn::Container container{.id = past.agent->container, .node = past.agent->node};
+  if (alive != living.end()) container = alive->second;
+  core.gang.Adopt(core.SlotFor(task), container);
+  core.tasks.GiveContainer(task, container, past.agent->nonce);
+  core.tasks.mutable_record(task).launch_logged = true;
+  core.tasks.SetAgent(task, AgentPhase::kLaunching);
+  // Which of them runs, its agent will say.
+  if (past.ordered && past.alive && past.outcome == Outcome::kOpen) {
+    core.tasks.SetProcess(task, past.restarting ? ProcessPhase::kStopping : ProcessPhase::kOrdered);
+  }
+}
+
+void Recovery::OnPreviousContainer(const yarn::Container& container) {
+  AmCore& core = parts_.core;
+  if (core.tasks.OwnerOf(container.id) || parts_.leaving.Has(container.id)) return;
+  core.Note(fmt::format("{} of an earlier attempt came back and is no task's: stopped", ToString(container.id)));
+  parts_.leaving.StopStranger(container.id, container.node);
+}
+
+void Recovery::OnReattached(TaskIndex task, const RegisterAgent& message) {
+  AmCore& core = parts_.core;
+  const ProcessRef latest = core.tasks.ProcessOf(task);
+  const bool runs = message.running == latest;
+  if (core.tasks.record(task).process == ProcessPhase::kOrdered && runs) {
+    core.tasks.SetProcess(task, ProcessPhase::kRunning);
+    core.tasks.mutable_record(task).unannounced = true;
+    core.gates = true;
+    return;
+  }
+  if (core.tasks.record(task).process == ProcessPhase::kStopping && !runs) {
+    // It had ended before; its report was answered, or never will be.
+    core.tasks.SetProcess(task, ProcessPhase::kEnded);
+    return parts_.epochs.TryStartAlone(task);
+  }
+  parts_.processes.Resume(task);
+}
+
+void Recovery::StopUnknownProcess(TaskIndex task, const ProcessRef& process) {
+  AmCore& core = parts_.core;
+  core.Note(fmt::format("{} runs attempt {} of epoch {}, which is not in the journal: stopped",
+                        ToString(core.tasks.id(task)), process.attempt.value, process.epoch.value));
+  core.tasks.Restore(task, core.tasks.shown(task).incarnation, process.attempt, process.epoch, true);
+  core.tasks.SetProcess(task, ProcessPhase::kRunning);
+  parts_.epochs.SkipBeyond(process.epoch);
+  parts_.processes.Stop(task);
+}
+
+void Recovery::OnReattachOver() {
+  AmCore& core = parts_.core;
+  for (std::uint32_t i = 0; i < core.tasks.size(); ++i) {
+    const TaskIndex task(i);
+    const TaskRecord& record = core.tasks.record(task);
+    if (record.agent != AgentPhase::kLaunching || core.timers.IsArmed(Timer::kRegistration, i)) continue;
+    const std::string why = "its agent did not find the new AM in time";
+    if (core.finishing) {
+      parts_.leaving.Stop(task);
+    } else if (core.tasks.ProcessAlive(task)) {
+      const bool ours = record.process == ProcessPhase::kStopping;
+      const AttemptEnd end = parts_.attempts.End(task, {.we_stopped = ours, .silent = true}, why);
+      parts_.leaving.Stop(task);
+      parts_.failover.OnEnd(end, false);
+    } else {
+      parts_.leaving.Stop(task);
+      parts_.failover.OnLostBeforeStart(task, {.silent = true}, why, false);
+    }
+  }
+}
+
+}  // namespace tfyarn::am

@@ -1,0 +1,77 @@
+// After an AM restart: what the journal says, and putting it together with containers and agents that are still there.
+//
+// The journal gives, for each task, the agent that was launched last and the process that was ordered last. Such an agent
+// is expected to register; until it does, or its container is reported ended, its process counts as alive, so that
+// training does not notice. Containers that no task has by the journal are stopped. Who has not spoken by the
+// registration deadline is lost.
+#pragma once
+
+#include <map>
+#include <optional>
+#include <vector>
+
+#include "core/am/journal.h"
+#include "core/am/task_index.h"
+#include "core/am/task_table.h"
+#include "core/model/channel.h"
+#include "core/model/yarn.h"
+
+namespace tfyarn::am {
+
+struct AmParts;
+
+class Recovery {
+ public:
+  explicit Recovery(AmParts& parts) : parts_(parts) {}
+
+  /// Takes in what earlier attempts wrote. True when there was anything to take over.
+  bool Read(const JournalReading& reading);
+  /// The RM accepted this attempt: these containers live.
+  void OnRegistered(const std::vector<yarn::Container>& containers, bool known);
+  /// A container of an earlier attempt whose node came back late.
+  void OnPreviousContainer(const yarn::Container& container);
+  /// An expected agent has registered while its process counted as alive.
+  void OnReattached(TaskIndex task, const RegisterAgent& message);
+  /// An agent runs a process that the journal has lost: it must end before another one starts.
+  void StopUnknownProcess(TaskIndex task, const ProcessRef& process);
+  /// Timer::kReattach.
+  void OnReattachOver();
+
+ private:
+  /// What the entries say of one task.
+  struct Past {
+    std::optional<JournaledAgent> agent;
+    Incarnation agent_at_spec;  ///< Whose address the latest spec has.
+    TaskAttempt attempt;
+    Epoch epoch;
+    bool ordered = false;
+    bool alive = false;        ///< By the journal.
+    bool restarting = false;   ///< A restart was decided and its process not yet ordered.
+    bool with_epoch = false;   ///< ... with others.
+    Outcome outcome = Outcome::kOpen;
+  };
+
+  void Take(const AttemptStarted& entry);
+  void Take(const AgentsLaunched& entry);
+  void Take(const EpochBegan& entry);
+  void Take(const ProcessesOrdered& entry);
+  void Take(const AllRunning& entry);
+  void Take(const RestartPaid& entry);
+  void Take(const TaskEnded& entry);
+  void Take(const TypeWaived& entry);
+  void Take(const MemoryRaised& entry);
+  void Take(const VerdictDecided& entry);
+
+  [[nodiscard]] Past* PastOf(const TaskId& task);
+  void Adopt(TaskIndex task, const Past& past, const std::map<ContainerId, yarn::Container>& living);
+  void Plan();
+
+  AmParts& parts_;
+  std::vector<Past> pasts_;           // by task index; empty once used
+  std::optional<ClusterSpec> spec_;
+  std::optional<VerdictDecided> verdict_;
+  std::optional<WallTime> all_running_;
+  bool taken_over_ = false;
+};
+
+}  // namespace tfyarn::am

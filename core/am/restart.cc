@@ -1,0 +1,93 @@
+#include "core/am/restart.h"
+
+#include <algorithm>
+
+#include "core/am/am_parts.h"
+
+namespace tfyarn::am {
+
+void Restart::Execute(const RestartOrder& order) {
+  AmCore& core = parts_.core;
+  const RestartUnit unit = order.tasks.size() > 1 ? RestartUnit::kGang : RestartUnit::kTask;
+  std::vector<TaskId> names;
+  names.reserve(order.tasks.size());
+  for (const TaskIndex task : order.tasks) names.push_back(core.tasks.id(task));
+
+  const WallTime wall = core.WallAt(core.now);
+  const JournalSeq seq = core.out.Append(RestartPaid{.budget = order.paid,
+                                                     .wall = wall,
+                                                     .unit = unit,
+                                                     .tasks = names,
+                                                     .cause = core.Journaled(order.cause),
+                                                     .rule = order.rule});
+  parts_.failover.budgets().Pay(order.paid, wall);
+  if (order.epoch_rises) parts_.epochs.Prepare();
+
+  std::vector<TaskIndex> wanted;
+  for (const TaskIndex task : order.tasks) {
+    const TaskRecord& record = core.tasks.record(task);
+    if (order.processes) {
+      parts_.failover.budgets().CountTask(task, wall);
+      if (record.ever_ordered) core.tasks.CountRestart(task);
+    }
+    if (record.outcome != Outcome::kOpen) core.tasks.SetOutcome(task, Outcome::kOpen);
+    parts_.attempts.Decided(task, seq);
+    if (std::binary_search(order.replace.begin(), order.replace.end(), task) &&
+        record.agent != AgentPhase::kNone) {
+      parts_.leaving.Stop(task);
+    }
+    if (core.tasks.ProcessAlive(task)) parts_.processes.Stop(task);
+    core.tasks.SetStart(task, order.epoch_rises ? StartMode::kWithEpoch : StartMode::kAlone);
+    if (record.agent == AgentPhase::kNone) wanted.push_back(task);
+  }
+  WantContainers(wanted);
+  core.out.EmitWhenDurable(seq, RestartDecided{.unit = unit,
+                                               .paid = order.paid,
+                                               .epoch = core.snapshot.epoch,
+                                               .cause = order.cause,
+                                               .tasks = std::move(names)});
+  if (order.epoch_rises) return;
+  for (const TaskIndex task : order.tasks) parts_.epochs.TryStartAlone(task);
+}
+
+void Restart::WantContainers(const std::vector<TaskIndex>& tasks) {
+  if (tasks.empty()) return;
+  AmCore& core = parts_.core;
+  std::vector<SlotRequest> slots;
+  slots.reserve(tasks.size());
+  bool training = false;
+  for (const TaskIndex task : tasks) {
+    slots.push_back(core.SlotFor(task));
+    training = training || core.tasks.record(task).training;
+  }
+  // A collective stands still until it is whole again: what it keeps meanwhile is an incomplete gang.
+  core.asks_dirty = true;
+  core.gang.Want(core.now, slots, training && core.job->strategy == Strategy::kMultiWorker);
+}
+
+std::vector<TaskIndex> Restart::ListOf(const RestartTasks& tasks) const {
+  std::vector<TaskIndex> list(tasks.some.begin(), tasks.some.end());
+  if (!tasks.gang) return list;
+  const AmCore& core = parts_.core;
+  for (std::uint32_t i = 0; i < core.tasks.size(); ++i) {
+    const TaskIndex task(i);
+    if (core.tasks.record(task).training && !tasks.some.contains(task)) list.push_back(task);
+  }
+  std::sort(list.begin(), list.end());
+  return list;
+}
+
+bool Restart::RaiseMemory(TaskIndex task, const Decision& decision) {
+  AmCore& core = parts_.core;
+  const std::int64_t now = core.SlotFor(task).resource.memory_mb;
+  std::int64_t raised = now * decision.raise_factor_percent / 100;
+  if (decision.raise_max_memory_mb > 0) raised = std::min(raised, decision.raise_max_memory_mb);
+  const std::int64_t largest = core.started.maximum_container.memory_mb;
+  if (largest > 0) raised = std::min(raised, largest);
+  if (raised <= now) return false;
+  core.tasks.mutable_record(task).memory_mb = raised;
+  (void)core.out.Append(MemoryRaised{.task = core.tasks.id(task), .memory_mb = raised});
+  return true;
+}
+
+}  // namespace tfyarn::am

@@ -1,0 +1,39 @@
+// Carrying out a restart that was decided: journal it, count it, stop what runs, replace what is lost, and have the
+// processes ordered again, with a new epoch or alone.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "core/am/failover.h"
+#include "core/am/task_index.h"
+
+namespace tfyarn::am {
+
+struct RestartOrder {
+  std::vector<TaskIndex> tasks;    ///< In order, each once.
+  std::vector<TaskIndex> replace;  ///< Of these, who must not stay in its container; in order.
+  bool epoch_rises = false;
+  Budget paid = Budget::kNone;
+  Cause cause;
+  std::string rule;
+  bool processes = true;  ///< False: no process had been started; only a container is replaced.
+};
+
+class Restart {
+ public:
+  explicit Restart(AmParts& parts) : parts_(parts) {}
+
+  void Execute(const RestartOrder& order);
+  /// Asks for containers for tasks that have none.
+  void WantContainers(const std::vector<TaskIndex>& tasks);
+  /// The tasks as a list.
+  [[nodiscard]] std::vector<TaskIndex> ListOf(const RestartTasks& tasks) const;
+  /// More memory for a task, as the decision says. False: it has the most it may have.
+  bool RaiseMemory(TaskIndex task, const Decision& decision);
+
+ private:
+  AmParts& parts_;
+};
+
+}  // namespace tfyarn::am

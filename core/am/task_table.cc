@@ -1,0 +1,263 @@
+#include "core/am/task_table.h"
+
+#include <algorithm>
+
+#include "core/model/check.h"
+
+namespace tfyarn::am {
+namespace {
+
+/// TensorFlow's cluster spec has neither, whatever class the job gives them.
+bool IsBesideTraining(const std::string& type) { return type == "evaluator" || type == "tensorboard"; }
+
+bool MayBeAlive(ProcessPhase phase) {
+  return phase == ProcessPhase::kOrdered || phase == ProcessPhase::kRunning || phase == ProcessPhase::kStopping;
+}
+
+bool CountsAsRunning(ProcessPhase phase) { return phase == ProcessPhase::kRunning || phase == ProcessPhase::kStopping; }
+
+std::int32_t& CountOf(TypeCounts& counts, Outcome outcome, std::int32_t& nowhere) {
+  switch (outcome) {
+    case Outcome::kOpen: return nowhere;
+    case Outcome::kOk: return counts.ok;
+    case Outcome::kFailed: return counts.failed;
+    case Outcome::kIgnored: return counts.ignored;
+  }
+  return nowhere;
+}
+
+}  // namespace
+
+TaskTable::TaskTable(const JobSpec& job, const std::function<TaskClass(const std::string&)>& class_of,
+                     AmSnapshot& snapshot)
+    : snapshot_(&snapshot) {
+  const auto count = static_cast<std::size_t>(job.task_count());
+  records_.reserve(count);
+  snapshot.tasks.reserve(count);
+  for (std::size_t type = 0; type < job.tasks.size(); ++type) {
+    const TaskTypeSpec& spec = job.tasks[type];
+    const TaskClass task_class = class_of(spec.name);
+    const bool training = (task_class == TaskClass::kTracked || task_class == TaskClass::kService) &&
+                          !IsBesideTraining(spec.name);
+    first_of_type_.push_back(static_cast<std::uint32_t>(records_.size()));
+    types_.push_back({.name = spec.name, .task_class = task_class, .instances = spec.instances});
+    for (std::int32_t i = 0; i < spec.instances; ++i) {
+      TaskRecord& record = records_.emplace_back();
+      record.type = static_cast<std::uint32_t>(type);
+      record.training = training;
+      TaskSnapshot& shown = snapshot.tasks.emplace_back();
+      shown.task = {.type = spec.name, .index = i};
+      shown.task_class = task_class;
+      ++counts_[0];
+      if (training) ++training_counts_[0], ++training_tasks_;
+    }
+  }
+  first_of_type_.push_back(static_cast<std::uint32_t>(records_.size()));
+}
+
+std::pair<std::uint32_t, std::uint32_t> TaskTable::RangeOf(std::size_t type) const {
+  return {first_of_type_[type], first_of_type_[type + 1] - first_of_type_[type]};
+}
+
+std::optional<std::size_t> TaskTable::FindType(const std::string& type) const {
+  for (std::size_t i = 0; i < types_.size(); ++i) {
+    if (types_[i].name == type) return i;
+  }
+  return std::nullopt;
+}
+
+std::optional<TaskIndex> TaskTable::Find(const TaskId& task) const {
+  const auto type = FindType(task.type);
+  if (!type) return std::nullopt;
+  const auto [first, count] = RangeOf(*type);
+  if (task.index < 0 || static_cast<std::uint32_t>(task.index) >= count) return std::nullopt;
+  return TaskIndex(first + static_cast<std::uint32_t>(task.index));
+}
+
+std::optional<TaskIndex> TaskTable::OwnerOf(const ContainerId& container) const {
+  const auto entry = owner_of_.find(container);
+  if (entry == owner_of_.end()) return std::nullopt;
+  return entry->second;
+}
+
+AgentFence TaskTable::FenceOf(TaskIndex task) const {
+  const TaskSnapshot& of = shown(task);
+  return {.container = of.container, .task = of.task, .incarnation = of.incarnation, .nonce = record(task).nonce};
+}
+
+ProcessRef TaskTable::ProcessOf(TaskIndex task) const {
+  return {.attempt = shown(task).attempt, .epoch = record(task).process_epoch};
+}
+
+bool TaskTable::ProcessAlive(TaskIndex task) const {
+  return MayBeAlive(record(task).process);
+}
+
+void TaskTable::GiveContainer(TaskIndex task, const yarn::Container& container, Nonce nonce) {
+  TaskRecord& of = records_[task.value];
+  TF_CHECK(of.agent == AgentPhase::kNone);
+  of.agent = AgentPhase::kGranted;
+  of.nonce = nonce;
+  of.container_token = container.token;
+  of.launch_tries = 0;
+  of.launch_logged = false;
+  of.preemption_noticed = false;
+  of.address_stale = false;
+  TaskSnapshot& to = MutableShown(task);
+  to.container = container.id;
+  owner_of_[container.id] = task;
+  to.has_container = true;
+  to.node = container.node;
+  Refresh(task);
+}
+
+void TaskTable::SetAgent(TaskIndex task, AgentPhase phase) {
+  TF_CHECK(phase != AgentPhase::kNone);
+  TaskRecord& of = records_[task.value];
+  of.agent = phase;
+  if (phase == AgentPhase::kUp) of.ever_registered = true;
+  Refresh(task);
+}
+
+void TaskTable::SetProcess(TaskIndex task, ProcessPhase phase) {
+  TaskRecord& of = records_[task.value];
+  TypeCounts& counts = types_[of.type];
+  counts.running += static_cast<int>(CountsAsRunning(phase)) - static_cast<int>(CountsAsRunning(of.process));
+  alive_[static_cast<std::size_t>(shown(task).task_class)] +=
+      static_cast<int>(MayBeAlive(phase)) - static_cast<int>(MayBeAlive(of.process));
+  of.process = phase;
+  Refresh(task);
+}
+
+void TaskTable::SetOutcome(TaskIndex task, Outcome outcome) {
+  TaskRecord& of = records_[task.value];
+  std::int32_t nowhere = 0;
+  --CountOf(types_[of.type], of.outcome, nowhere);
+  ++CountOf(types_[of.type], outcome, nowhere);
+  if (of.training) {
+    training_ended_ += static_cast<int>(outcome != Outcome::kOpen) - static_cast<int>(of.outcome != Outcome::kOpen);
+  }
+  of.outcome = outcome;
+  Refresh(task);
+}
+
+void TaskTable::DropContainer(TaskIndex task) {
+  TaskRecord& of = records_[task.value];
+  TF_CHECK(of.agent != AgentPhase::kNone);
+  of.agent = AgentPhase::kNone;
+  of.preemption_noticed = false;
+  of.address_stale = false;
+  TaskSnapshot& to = MutableShown(task);
+  owner_of_.erase(to.container);
+  to.has_container = false;
+  to.incarnation = to.incarnation.next();
+  SetProcess(task, ProcessPhase::kNone);
+}
+
+ProcessRef TaskTable::BeginProcess(Instant now, TaskIndex task, Epoch epoch) {
+  TaskRecord& of = records_[task.value];
+  TF_CHECK(!ProcessAlive(task));
+  TF_CHECK(of.agent == AgentPhase::kUp);
+  TaskSnapshot& to = MutableShown(task);
+  if (of.ever_ordered) to.attempt = to.attempt.next();
+  of.ever_ordered = true;
+  of.process_epoch = epoch;
+  of.process_ordered_at = now;
+  of.hung = false;
+  SetStart(task, StartMode::kNone);
+  SetProcess(task, ProcessPhase::kOrdered);
+  return ProcessOf(task);
+}
+
+void TaskTable::SetAddress(TaskIndex task, const TaskAddress& address) {
+  MutableShown(task).address = address;
+  records_[task.value].address_stale = false;
+  Refresh(task);
+}
+
+void TaskTable::CountRestart(TaskIndex task) { ++MutableShown(task).restarts; }
+
+void TaskTable::SetStart(TaskIndex task, StartMode start) {
+  TaskRecord& of = records_[task.value];
+  starters_ += static_cast<int>(start == StartMode::kWithEpoch) - static_cast<int>(of.start == StartMode::kWithEpoch);
+  of.start = start;
+  Refresh(task);
+}
+
+void TaskTable::SetAddressStale(TaskIndex task) {
+  records_[task.value].address_stale = true;
+  Refresh(task);
+}
+
+void TaskTable::SetInTrouble(TaskIndex task) {
+  TaskRecord& of = records_[task.value];
+  if (of.training || of.in_trouble) return;
+  of.in_trouble = true;
+  ++beside_in_trouble_;
+}
+
+void TaskTable::Restore(TaskIndex task, Incarnation incarnation, TaskAttempt attempt, Epoch epoch, bool ever_ordered) {
+  TaskRecord& of = records_[task.value];
+  of.process_epoch = epoch;
+  of.ever_ordered = ever_ordered;
+  TaskSnapshot& to = MutableShown(task);
+  to.incarnation = incarnation;
+  to.attempt = attempt;
+  Refresh(task);
+}
+
+std::int32_t TaskTable::Count(TaskState state) const { return counts_[static_cast<std::size_t>(state)]; }
+
+std::int32_t TaskTable::CountTraining(TaskState state) const {
+  return training_counts_[static_cast<std::size_t>(state)];
+}
+
+std::int32_t TaskTable::training_alive() const {
+  return CountTraining(TaskState::kStarting) + CountTraining(TaskState::kRunning) +
+         CountTraining(TaskState::kStopping);
+}
+
+TaskFacts TaskTable::FactsOf(std::size_t type, std::int32_t index) const {
+  const TaskRecord& of = records_[first_of_type_[type] + static_cast<std::uint32_t>(index)];
+  return {.ended = of.outcome != Outcome::kOpen,
+          .ok = of.outcome == Outcome::kOk,
+          .running = CountsAsRunning(of.process)};
+}
+
+TaskState TaskTable::StateOf(const TaskRecord& record) {
+  switch (record.process) {
+    case ProcessPhase::kOrdered: return TaskState::kStarting;
+    case ProcessPhase::kRunning: return TaskState::kRunning;
+    case ProcessPhase::kStopping: return TaskState::kStopping;
+    case ProcessPhase::kEnded: return TaskState::kEnded;
+    case ProcessPhase::kNone: break;
+  }
+  if (record.outcome != Outcome::kOpen) return TaskState::kEnded;
+  switch (record.agent) {
+    case AgentPhase::kNone: return TaskState::kWaiting;
+    case AgentPhase::kGranted: return TaskState::kGranted;
+    case AgentPhase::kLaunching: return TaskState::kLaunching;
+    case AgentPhase::kUp: return TaskState::kRegistered;
+  }
+  return TaskState::kWaiting;
+}
+
+void TaskTable::Refresh(TaskIndex task) {
+  TaskRecord& of = records_[task.value];
+  const bool ready = of.start == StartMode::kWithEpoch && of.agent == AgentPhase::kUp && !of.address_stale &&
+                     !ProcessAlive(task);
+  starters_ready_ += static_cast<int>(ready) - static_cast<int>(of.ready);
+  of.ready = ready;
+  TaskSnapshot& to = MutableShown(task);
+  const TaskState state = StateOf(of);
+  if (state == to.state) return;
+  --counts_[static_cast<std::size_t>(to.state)];
+  ++counts_[static_cast<std::size_t>(state)];
+  if (of.training) {
+    --training_counts_[static_cast<std::size_t>(to.state)];
+    ++training_counts_[static_cast<std::size_t>(state)];
+  }
+  to.state = state;
+}
+
+}  // namespace tfyarn::am

@@ -1,0 +1,167 @@
+// Every task of the job, and how many stand where.
+//
+// The part of a task that others may read is in AmSnapshot; what only the AM's parts need is in TaskRecord, at the same
+// position. Whoever changes a task does it through here, so that the state shown, the counts per type that the policy
+// judges by, and the counts that the barriers ask for never disagree. Nothing here decides or sends.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "core/am/job_view.h"
+#include "core/am/snapshot.h"
+#include "core/am/task_index.h"
+#include "core/model/channel.h"
+#include "core/model/job_spec.h"
+#include "core/model/yarn.h"
+
+namespace tfyarn::am {
+
+/// What the task has of a container and an agent.
+enum class AgentPhase : std::uint8_t {
+  kNone,       ///< No container.
+  kGranted,    ///< A container, nothing in it.
+  kLaunching,  ///< Its agent was ordered and has not spoken to this AM attempt.
+  kUp,         ///< Its agent is accepted.
+};
+
+/// What became of the latest process of the task.
+enum class ProcessPhase : std::uint8_t {
+  kNone,      ///< None was ordered, or it went with a container that is gone.
+  kOrdered,   ///< To run; not yet seen.
+  kRunning,
+  kStopping,  ///< To stop; its end not yet known.
+  kEnded,     ///< Ended; its agent is still here.
+};
+
+/// Whether a process of the task is to be ordered, and with whom.
+enum class StartMode : std::uint8_t {
+  kNone,
+  kWithEpoch,  ///< With all others of the epoch that is being prepared.
+  kAlone,      ///< As soon as its agent is ready, with the spec of the epoch that has begun.
+};
+
+/// How the task ended for good.
+enum class Outcome : std::uint8_t { kOpen, kOk, kFailed, kIgnored };
+
+struct TaskRecord {
+  std::uint32_t type = 0;  ///< Position in JobSpec::tasks.
+  bool training = false;   ///< In the training cluster: tracked or service, and no evaluator or tensorboard.
+  bool chief = false;      ///< The policy gives it the chief's role.
+  AgentPhase agent = AgentPhase::kNone;
+  ProcessPhase process = ProcessPhase::kNone;
+  Outcome outcome = Outcome::kOpen;
+  StartMode start = StartMode::kNone;
+  bool ready = false;             ///< Counted as ready: see TaskTable::starters_ready().
+  bool start_logged = false;      ///< ProcessesOrdered for its next process is on its way to the journal.
+  bool in_trouble = false;        ///< Beside training only: it has failed before it was first ready.
+  bool unannounced = false;       ///< Found running after an AM restart: its start may not have been said.
+  bool launch_logged = false;     ///< The present container's agent is in the journal.
+  bool ever_registered = false;
+  bool ever_ordered = false;      ///< A process was ordered at some time: the next one resumes.
+  bool preemption_noticed = false;  ///< The RM has announced to take its container.
+  bool hung = false;              ///< Its present process was found to hang.
+  bool address_stale = false;     ///< The agent is about to tell another port.
+  Epoch process_epoch;            ///< Of the latest process.
+  Instant process_ordered_at{};
+  Nonce nonce;
+  yarn::Token container_token;
+  std::int64_t memory_mb = 0;     ///< Raised from the job's word after an OOM; 0 = as the job says.
+  std::int32_t launch_tries = 0;  ///< StartContainers calls for this container.
+};
+
+class TaskTable final : public JobView {
+ public:
+  /// `snapshot` must outlive the table; its tasks are filled here.
+  TaskTable(const JobSpec& job, const std::function<TaskClass(const std::string&)>& class_of, AmSnapshot& snapshot);
+
+  [[nodiscard]] std::size_t size() const { return records_.size(); }
+  [[nodiscard]] const TaskRecord& record(TaskIndex task) const { return records_[task.value]; }
+  [[nodiscard]] const TaskSnapshot& shown(TaskIndex task) const { return snapshot_->tasks[task.value]; }
+  [[nodiscard]] const TaskId& id(TaskIndex task) const { return shown(task).task; }
+  /// Position of the type's first task and how many it has; `type` as in JobSpec::tasks.
+  [[nodiscard]] std::pair<std::uint32_t, std::uint32_t> RangeOf(std::size_t type) const;
+  [[nodiscard]] std::optional<TaskIndex> Find(const TaskId& task) const;
+  /// The task that has the container now.
+  [[nodiscard]] std::optional<TaskIndex> OwnerOf(const ContainerId& container) const;
+  [[nodiscard]] std::optional<std::size_t> FindType(const std::string& type) const;
+  /// The fence that messages between the AM and the task's present agent carry.
+  [[nodiscard]] AgentFence FenceOf(TaskIndex task) const;
+  [[nodiscard]] ProcessRef ProcessOf(TaskIndex task) const;
+  /// True while a process of the task may be alive.
+  [[nodiscard]] bool ProcessAlive(TaskIndex task) const;
+
+  // Changes. Each keeps every count right.
+  void GiveContainer(TaskIndex task, const yarn::Container& container, Nonce nonce);
+  void SetAgent(TaskIndex task, AgentPhase phase);
+  void SetProcess(TaskIndex task, ProcessPhase phase);
+  void SetOutcome(TaskIndex task, Outcome outcome);
+  /// The container is gone or no longer the task's: the next one has the next incarnation.
+  void DropContainer(TaskIndex task);
+  /// After an AM restart: the agent that the journal names is gone; the next one has the next incarnation.
+  void SkipIncarnation(TaskIndex task) { MutableShown(task).incarnation = shown(task).incarnation.next(); }
+  /// A new process: the number it gets.
+  ProcessRef BeginProcess(Instant now, TaskIndex task, Epoch epoch);
+  void SetAddress(TaskIndex task, const TaskAddress& address);
+  void CountRestart(TaskIndex task);
+  void SetStart(TaskIndex task, StartMode start);
+  /// The agent is about to tell another port.
+  void SetAddressStale(TaskIndex task);
+  void Waive(std::size_t type) { types_[type].waived = true; }
+  /// What has no rule here.
+  [[nodiscard]] TaskRecord& mutable_record(TaskIndex task) { return records_[task.value]; }
+  /// After an AM restart: numbers as the journal has them.
+  void Restore(TaskIndex task, Incarnation incarnation, TaskAttempt attempt, Epoch epoch, bool ever_ordered);
+
+  /// A task beside training failed before it was ready: no spec waits for it.
+  void SetInTrouble(TaskIndex task);
+
+  // Counts, all O(1).
+  [[nodiscard]] std::int32_t Count(TaskState state) const;
+  [[nodiscard]] std::int32_t CountTraining(TaskState state) const;
+  [[nodiscard]] std::int32_t training_tasks() const { return training_tasks_; }
+  /// Training tasks that have ended for good.
+  [[nodiscard]] std::int32_t training_ended() const { return training_ended_; }
+  /// Tasks that have a container.
+  [[nodiscard]] std::int32_t containers() const { return static_cast<std::int32_t>(owner_of_.size()); }
+  /// Tasks of the class of which a process may be alive.
+  [[nodiscard]] std::int32_t AliveOf(TaskClass task_class) const { return alive_[static_cast<std::size_t>(task_class)]; }
+  /// Training tasks of which a process may be alive.
+  [[nodiscard]] std::int32_t training_alive() const;
+  /// Tasks that start with the epoch that is being prepared, and those among them whose agent waits with a known
+  /// address and no process.
+  [[nodiscard]] std::int32_t starters() const { return starters_; }
+  [[nodiscard]] std::int32_t starters_ready() const { return starters_ready_; }
+  [[nodiscard]] std::int32_t beside_in_trouble() const { return beside_in_trouble_; }
+
+  // JobView.
+  [[nodiscard]] const std::vector<TypeCounts>& types() const override { return types_; }
+  [[nodiscard]] TaskFacts FactsOf(std::size_t type, std::int32_t index) const override;
+
+ private:
+  TaskSnapshot& MutableShown(TaskIndex task) { return snapshot_->tasks[task.value]; }
+  /// Recomputes the state shown and moves the counts.
+  void Refresh(TaskIndex task);
+  [[nodiscard]] static TaskState StateOf(const TaskRecord& record);
+
+  AmSnapshot* snapshot_;
+  std::vector<TaskRecord> records_;
+  std::map<ContainerId, TaskIndex> owner_of_;
+  std::vector<TypeCounts> types_;
+  std::vector<std::uint32_t> first_of_type_;  // and one behind the last
+  std::array<std::int32_t, kTaskStates> counts_{};
+  std::array<std::int32_t, kTaskStates> training_counts_{};
+  std::array<std::int32_t, 4> alive_{};  // by class
+  std::int32_t training_tasks_ = 0;
+  std::int32_t training_ended_ = 0;
+  std::int32_t starters_ = 0;
+  std::int32_t starters_ready_ = 0;
+  std::int32_t beside_in_trouble_ = 0;
+};
+
+}  // namespace tfyarn::am

@@ -1,0 +1,27 @@
+// std::visit over records of which only some matter, without a catch-all: what is ignored is listed, so that a new
+// alternative fails to compile until somebody has decided about it.
+#pragma once
+
+#include <utility>
+
+namespace tfyarn::trace {
+
+template <class T>
+struct IgnoreOne {
+  void operator()(const T&) const {}
+};
+
+/// Does nothing with each of T.
+template <class... T>
+struct Ignore : IgnoreOne<T>... {
+  using IgnoreOne<T>::operator()...;
+};
+
+template <class... F>
+struct Overloaded : F... {
+  using F::operator()...;
+};
+template <class... F>
+Overloaded(F...) -> Overloaded<F...>;
+
+}  // namespace tfyarn::trace

@@ -1,0 +1,373 @@
+#include "fakes/hdfs/name_node.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <functional>
+#include <utility>
+
+#include "core/model/check.h"
+
+namespace tfyarn::fakes {
+namespace {
+
+using hdfs::HdfsError;
+using hdfs::HdfsErrorCode;
+using hdfs::HdfsResponse;
+
+// Source: HdfsServerConstants.java MAX_PATH_LENGTH, MAX_PATH_DEPTH; hdfs-default.xml
+// dfs.namenode.fs-limits.max-component-length.
+constexpr std::size_t kMaxPathLength = 8000;
+constexpr std::size_t kMaxPathDepth = 1000;
+constexpr std::size_t kMaxNameLength = 255;
+
+tl::unexpected<HdfsError> Refuse(HdfsErrorCode code, std::string message) {
+  return tl::unexpected<HdfsError>(HdfsError{.code = code, .message = std::move(message)});
+}
+
+/// Whether a path may be used at all: absolute, and no part that is empty, ".", ".." or holds a
+/// colon. One slash at the end is allowed. Source: DFSUtilClient.isValidName; lengths: FSDirMkdirOp
+/// and FSDirectory.verifyMaxComponentLength.
+bool IsValid(std::string_view path) {
+  if (path.empty() || path[0] != '/' || path.size() > kMaxPathLength) return false;
+  if (path == "/") return true;
+  path.remove_prefix(1);
+  if (path.back() == '/') path.remove_suffix(1);
+  std::size_t depth = 0;
+  while (true) {
+    const std::string_view name = path.substr(0, path.find('/'));
+    if (name.empty() || name == "." || name == ".." || name.find(':') != name.npos) return false;
+    if (name.size() > kMaxNameLength || ++depth > kMaxPathDepth) return false;
+    if (name.size() == path.size()) return true;
+    path.remove_prefix(name.size() + 1);
+  }
+}
+
+/// The names of a valid path from the root down; none for "/".
+std::vector<std::string_view> NamesOf(std::string_view path) {
+  std::vector<std::string_view> names;
+  path.remove_prefix(1);
+  while (!path.empty()) {
+    const std::size_t end = std::min(path.find('/'), path.size());
+    names.push_back(path.substr(0, end));
+    path.remove_prefix(std::min(end + 1, path.size()));
+  }
+  return names;
+}
+
+std::string_view WithoutFinalSlash(std::string_view path) {
+  if (!path.empty() && path.back() == '/') path.remove_suffix(1);
+  return path;
+}
+
+bool Changes(const hdfs::HdfsRequest& request) {
+  return !std::holds_alternative<hdfs::ReadRequest>(request) &&
+         !std::holds_alternative<hdfs::GetFileStatusRequest>(request);
+}
+
+}  // namespace
+
+/// A file or a directory. A directory keeps the totals of everything below it, so that quotas and
+/// the removal of a whole tree cost the depth of the path, and the tree itself, not the namespace.
+struct NameNode::Inode {
+  Inode* parent = nullptr;
+  bool directory = false;
+  WallTime modified{};
+  std::string bytes;                  ///< Of a file; may be shorter than `size`.
+  std::int64_t size = 0;              ///< Of a file: its length. Of a directory: the sum below.
+  std::int64_t files = 0;             ///< Below a directory.
+  std::int64_t directories = 0;       ///< Below a directory.
+  std::optional<std::int64_t> quota;  ///< Of a directory, replicas counted.
+  std::map<std::string, std::unique_ptr<Inode>, std::less<>> children;
+
+  [[nodiscard]] Inode* Child(std::string_view name) const {
+    const auto entry = children.find(name);
+    return entry == children.end() ? nullptr : entry->second.get();
+  }
+  Inode& AddChild(std::string_view name, bool is_directory, WallTime now) {
+    auto child = std::make_unique<Inode>();
+    child->parent = this;
+    child->directory = is_directory;
+    child->modified = now;
+    modified = now;  // Source: FSDirectory.addLastINode, updateModificationTime of the parent.
+    Inode& added = *children.emplace(std::string(name), std::move(child)).first->second;
+    GrowAncestors(added, 0, is_directory ? 0 : 1, is_directory ? 1 : 0);
+    return added;
+  }
+  void Resize(std::int64_t new_size) {
+    GrowAncestors(*this, new_size - size, 0, 0);
+    size = new_size;
+  }
+  static void GrowAncestors(const Inode& of, std::int64_t bytes, std::int64_t files,
+                            std::int64_t directories) {
+    for (Inode* inode = of.parent; inode != nullptr; inode = inode->parent) {
+      inode->size += bytes;
+      inode->files += files;
+      inode->directories += directories;
+    }
+  }
+};
+
+NameNode::NameNode(NameNodeOptions options)
+    : replicas_(options.replicas), root_(std::make_unique<Inode>()) {
+  TF_CHECK(options.replicas >= 1);
+  root_->directory = true;
+  root_->quota = options.quota_bytes;
+}
+
+NameNode::~NameNode() = default;
+NameNode::NameNode(NameNode&&) noexcept = default;
+NameNode& NameNode::operator=(NameNode&&) noexcept = default;
+
+HdfsResponse NameNode::Call(WallTime now, const hdfs::HdfsRequest& request) {
+  // What the caller of a stopped process sees. Source: org.apache.hadoop.ipc.Client,
+  // ConnectException.
+  if (down_)
+    return HdfsError{.code = HdfsErrorCode::kUnavailable, .message = "NameNode does not answer"};
+  const std::string& path =
+      std::visit([](const auto& r) -> const std::string& { return r.path; }, request);
+  if (!IsValid(path)) {
+    return HdfsError{.code = HdfsErrorCode::kInvalidPath,
+                     .message = fmt::format("Invalid path name {}", path)};
+  }
+  // Source: FSNamesystem: checkNameNodeSafeMode comes before the operation, in every call that
+  // writes. Reads work (assumption: the blocks of what is read have been reported by then).
+  if (safe_mode_ && Changes(request)) {
+    return HdfsError{.code = HdfsErrorCode::kSafeMode,
+                     .message = fmt::format("Cannot change {}. Name node is in safe mode.", path)};
+  }
+  // Assumption: one answer for reading and writing. Source of the kind: FSPermissionChecker,
+  // AccessControlException.
+  if (IsDenied(path)) {
+    return HdfsError{.code = HdfsErrorCode::kAccessDenied,
+                     .message = fmt::format("Permission denied: {}", path)};
+  }
+  return std::visit([&](const auto& r) { return Do(now, r); }, request);
+}
+
+// Source: FSDirWriteFileOp.startFile. The old file is removed when the new one is opened, long
+// before a block of it is asked for, so a quota that refuses the block leaves an empty file in
+// place of the old one.
+HdfsResponse NameNode::Do(WallTime now, const hdfs::CreateRequest& request) {
+  if (const Inode* old = Find(request.path)) {
+    if (old->directory) {
+      return HdfsError{.code = HdfsErrorCode::kAlreadyExists,
+                       .message = fmt::format("{} already exists as a directory", request.path)};
+    }
+    if (!request.overwrite) {
+      return HdfsError{.code = HdfsErrorCode::kAlreadyExists,
+                       .message = fmt::format("{} already exists", request.path)};
+    }
+  }
+  const Result<Inode*> opened = OpenForWrite(now, request.path);
+  if (!opened) return opened.error();
+  Inode& file = **opened;
+  file.bytes.clear();
+  file.Resize(0);
+  file.modified = now;
+  const std::int64_t size = std::max(request.size, static_cast<std::int64_t>(request.bytes.size()));
+  if (!FitsQuota(file, size)) {
+    return HdfsError{.code = HdfsErrorCode::kQuotaExceeded,
+                     .message = fmt::format(
+                         "The DiskSpace quota of a directory above {} is exceeded", request.path)};
+  }
+  file.bytes = request.bytes;
+  file.Resize(size);
+  return hdfs::FileStatus{.path = request.path,
+                          .directory = false,
+                          .size = file.size,
+                          .modification_time = file.modified.time_since_epoch().count()};
+}
+
+// Source: FSDirAppendOp.appendFile. A quota that refuses the bytes leaves the file as it was. That
+// an absent file is created is the request's own rule (hdfs.h), not the NameNode's.
+HdfsResponse NameNode::Do(WallTime now, const hdfs::AppendRequest& request) {
+  if (const Inode* old = Find(request.path); old != nullptr && old->directory) {
+    return HdfsError{
+        .code = HdfsErrorCode::kAlreadyExists,
+        .message = fmt::format("Cannot append to directory {}; already exists as a directory.",
+                               request.path)};
+  }
+  const Result<Inode*> opened = OpenForWrite(now, request.path);
+  if (!opened) return opened.error();
+  Inode& file = **opened;
+  const auto more = static_cast<std::int64_t>(request.bytes.size());
+  if (!FitsQuota(file, more)) {
+    return HdfsError{.code = HdfsErrorCode::kQuotaExceeded,
+                     .message = fmt::format(
+                         "The DiskSpace quota of a directory above {} is exceeded", request.path)};
+  }
+  // Bytes are kept up to the point where a file's content is known only by its size.
+  if (static_cast<std::int64_t>(file.bytes.size()) == file.size) file.bytes += request.bytes;
+  file.Resize(file.size + more);
+  file.modified = now;
+  return hdfs::Done{};
+}
+
+HdfsResponse NameNode::Do(WallTime, const hdfs::ReadRequest& request) {
+  const Result<Inode*> file = FileOf(request.path);
+  if (!file) return file.error();
+  return hdfs::ReadResponse{.bytes = (*file)->bytes};
+}
+
+// Source: FSDirStatAndListingOp.getFileInfo. Below a file there is nothing: not found, and no other
+// error.
+HdfsResponse NameNode::Do(WallTime, const hdfs::GetFileStatusRequest& request) {
+  const Inode* inode = Find(request.path);
+  if (inode == nullptr) {
+    return HdfsError{.code = HdfsErrorCode::kNotFound,
+                     .message = fmt::format("File does not exist: {}", request.path)};
+  }
+  return hdfs::FileStatus{
+      .path = request.path,
+      .directory = inode->directory,
+      .size = inode->directory ? 0 : inode->size,  // Source: HdfsFileStatus of a directory.
+      .modification_time = inode->modified.time_since_epoch().count()};
+}
+
+HdfsResponse NameNode::Do(WallTime now, const hdfs::MkdirsRequest& request) {
+  const Result<Inode*> made = MakeDirectories(now, NamesOf(request.path));
+  if (!made) return made.error();
+  return hdfs::Done{};
+}
+
+// Source: FSDirDeleteOp.delete: nothing there is `false`, which a request without a boolean says as
+// kNotFound; a directory with something in it is PathIsNotEmptyDirectoryException unless recursive;
+// "/" is never removed.
+HdfsResponse NameNode::Do(WallTime now, const hdfs::DeleteRequest& request) {
+  Inode* inode = Find(request.path);
+  if (inode == nullptr) {
+    return HdfsError{.code = HdfsErrorCode::kNotFound,
+                     .message = fmt::format("File does not exist: {}", request.path)};
+  }
+  if (inode == root_.get()) {
+    return HdfsError{.code = HdfsErrorCode::kInvalidPath,
+                     .message = "The root directory cannot be deleted"};
+  }
+  if (!request.recursive && !inode->children.empty()) {
+    return HdfsError{.code = HdfsErrorCode::kInvalidPath,
+                     .message = fmt::format("{} is non empty", request.path)};
+  }
+  const bool directory = inode->directory;
+  Inode::GrowAncestors(*inode, -inode->size, directory ? -inode->files : -1,
+                       directory ? -inode->directories - 1 : 0);
+  Inode& parent = *inode->parent;
+  parent.modified = now;
+  parent.children.erase(parent.children.find(NamesOf(request.path).back()));
+  return hdfs::Done{};
+}
+
+void NameNode::SetQuota(std::string_view path, std::optional<std::int64_t> bytes) {
+  TF_CHECK(IsValid(path));
+  const Result<Inode*> directory = MakeDirectories(WallTime{}, NamesOf(path));
+  TF_CHECK(directory.has_value());
+  (*directory)->quota = bytes;
+}
+
+void NameNode::SetAccess(std::string_view path, bool allowed) {
+  TF_CHECK(IsValid(path));
+  const std::string name(WithoutFinalSlash(path));
+  const auto at = std::lower_bound(denied_.begin(), denied_.end(), name);
+  const bool known = at != denied_.end() && *at == name;
+  if (allowed && known) denied_.erase(at);
+  if (!allowed && !known) denied_.insert(at, name);
+}
+
+std::int64_t NameNode::total_bytes() const {
+  return root_->size;
+}
+std::int64_t NameNode::file_count() const {
+  return root_->files;
+}
+std::int64_t NameNode::directory_count() const {
+  return root_->directories;
+}
+bool NameNode::Exists(std::string_view path) const {
+  return IsValid(path) && Find(path) != nullptr;
+}
+
+NameNode::Inode* NameNode::Find(std::string_view path) const {
+  Inode* inode = root_.get();
+  for (const std::string_view name : NamesOf(path)) {
+    inode = inode->Child(name);
+    if (inode == nullptr) return nullptr;
+  }
+  return inode;
+}
+
+// Source: FSDirMkdirOp.mkdirs: parents are made too, a directory that exists is no error; the path
+// itself being a file is FileAlreadyExistsException, a file on the way ParentNotDirectoryException.
+NameNode::Result<NameNode::Inode*> NameNode::MakeDirectories(
+    WallTime now, const std::vector<std::string_view>& names) {
+  Inode* inode = root_.get();
+  for (std::size_t i = 0; i < names.size(); ++i) {
+    Inode* child = inode->Child(names[i]);
+    if (child == nullptr) {
+      child = &inode->AddChild(names[i], true, now);
+    } else if (!child->directory) {
+      const bool last = i + 1 == names.size();
+      return Refuse(last ? HdfsErrorCode::kAlreadyExists : HdfsErrorCode::kInvalidPath,
+                    fmt::format("{} is a file and not a directory", names[i]));
+    }
+    inode = child;
+  }
+  return inode;
+}
+
+// The file at `path`, made empty when absent. Source: FSDirWriteFileOp.startFile with createParent:
+// parents are made, a file among them is ParentNotDirectoryException.
+NameNode::Result<NameNode::Inode*> NameNode::OpenForWrite(WallTime now, const std::string& path) {
+  std::vector<std::string_view> names = NamesOf(path);
+  TF_CHECK(!names.empty());  // "/" is a directory: its callers have refused it.
+  const std::string_view name = names.back();
+  names.pop_back();
+  const Result<Inode*> parent = MakeDirectories(now, names);
+  if (!parent) return Refuse(HdfsErrorCode::kInvalidPath, parent.error().message);
+  Inode* file = (*parent)->Child(name);
+  return file != nullptr ? file : &(*parent)->AddChild(name, false, now);
+}
+
+// Source: INodeFile.valueOf: FileNotFoundException for nothing, and for a directory.
+NameNode::Result<NameNode::Inode*> NameNode::FileOf(const std::string& path) const {
+  Inode* inode = Find(path);
+  if (inode == nullptr)
+    return Refuse(HdfsErrorCode::kNotFound, fmt::format("File does not exist: {}", path));
+  if (inode->directory)
+    return Refuse(HdfsErrorCode::kNotFound, fmt::format("Path is not a file: {}", path));
+  return inode;
+}
+
+// Source: DirectoryWithQuotaFeature.verifyStoragespaceQuota, over every directory above.
+// Assumption: bytes count as they are written; Hadoop reserves a whole block first, so a real quota
+// refuses up to a block earlier.
+bool NameNode::FitsQuota(const Inode& file, std::int64_t more_bytes) const {
+  if (more_bytes == 0) return true;
+  for (const Inode* above = file.parent; above != nullptr; above = above->parent) {
+    if (above->quota && (above->size + more_bytes) > *above->quota / replicas_) return false;
+  }
+  return true;
+}
+
+bool NameNode::IsDenied(std::string_view path) const {
+  if (denied_.empty()) return false;
+  path = WithoutFinalSlash(path);
+  return std::any_of(denied_.begin(), denied_.end(), [path](const std::string& denied) {
+    return path.substr(0, denied.size()) == denied &&
+           (path.size() == denied.size() || path[denied.size()] == '/');
+  });
+}
+
+Duration TransferTime(std::int64_t bytes, std::int64_t bits_per_second) {
+  TF_CHECK(bytes >= 0);
+  TF_CHECK(bits_per_second > 0);
+  __extension__ using Wide = unsigned __int128;  // bits times 10^6 leave 64 bits from 2 TB up.
+  const Wide bit_micros = static_cast<Wide>(bytes) * 8 * 1'000'000;
+  const Wide rate = static_cast<Wide>(bits_per_second);
+  const Wide micros = (bit_micros + rate - 1) / rate;
+  TF_CHECK(micros <=
+           static_cast<Wide>(
+               std::chrono::duration_cast<std::chrono::microseconds>(Duration::max()).count()));
+  return std::chrono::microseconds(static_cast<std::int64_t>(micros));
+}
+
+}  // namespace tfyarn::fakes

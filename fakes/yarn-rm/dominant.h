@@ -1,0 +1,32 @@
+// Comparing amounts of several resource types by their largest share of a whole, as YARN's schedulers do.
+//
+// Source: DominantResourceCalculator.java: shares are sorted, largest first, and compared one after the other; types
+// that the whole does not have are left out. Shares are integers here, parts of a thousand million.
+#pragma once
+
+#include <cstdint>
+
+#include "core/model/resource.h"
+
+namespace tfyarn::fakes {
+
+/// Largest share of any type, in parts per 1e9 of `whole`.
+[[nodiscard]] std::int64_t DominantShare(const Resource& amount, const Resource& whole);
+/// Below, equal to or above zero as `a` is less than, as large as or greater than `b`.
+[[nodiscard]] int CompareDominant(const Resource& a, const Resource& b, const Resource& whole);
+/// The greater (lesser) one.
+[[nodiscard]] const Resource& DominantMax(const Resource& a, const Resource& b, const Resource& whole);
+[[nodiscard]] const Resource& DominantMin(const Resource& a, const Resource& b, const Resource& whole);
+/// Every type taken `numerator / denominator` times, rounded down; denominator > 0.
+[[nodiscard]] Resource Scaled(const Resource& r, std::int64_t numerator, std::int64_t denominator);
+/// Every type divided, rounded up; divisor > 0.
+[[nodiscard]] Resource DividedUp(const Resource& r, std::int64_t divisor);
+/// Every type rounded up to a multiple of the step's; a step of zero counts as one.
+/// Source: ResourceCalculator.normalize.
+[[nodiscard]] Resource RoundedUp(const Resource& r, const Resource& step);
+/// True when some amount is above zero.
+[[nodiscard]] bool AnyPositive(const Resource& r);
+/// FitsIn(a + b, limit) without the sum.
+[[nodiscard]] bool SumFitsIn(const Resource& a, const Resource& b, const Resource& limit);
+
+}  // namespace tfyarn::fakes

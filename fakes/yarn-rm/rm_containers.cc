@@ -1,0 +1,138 @@
+// Containers in the RM's books: granted, started, over.
+//
+// Source: RMContainerImpl.java, SchedulerApplicationAttempt.java, SchedulerNode.java.
+#include <algorithm>
+
+#include "core/model/check.h"
+#include "fakes/yarn-rm/rm_core.h"
+
+namespace tfyarn::fakes {
+namespace {
+
+constexpr int kEpochShift = 40;
+
+}  // namespace
+
+BookedContainer& RmCore::Grant(RmApplication& application, AskEntry& ask, RmNode& node, Locality locality,
+                               const Resource& resource) {
+  RmAttempt& attempt = application.attempt;
+  const ContainerId id{.application_attempt = attempt.id,
+                       .id = (epoch_ << kEpochShift) | attempt.next_container++};
+  BookedContainer& container = Book(application,
+                                    {.id = id,
+                                     .node = node.index,
+                                     .resource = resource,
+                                     .priority = ask.key.priority,
+                                     .allocation_request_id = ask.key.allocation_request_id,
+                                     .am = ask.am},
+                                    node);
+  Emit(Granted{.container = id, .node = node.id, .resource = resource, .am = ask.am});
+  queues_.AddPending(application.leaf, ask.partition, Resource{} - ask.any->capability);
+  const bool am = ask.am;
+  LowerAsk(ask, locality, node.host_place, node.rack_place);
+  if (ask.wanted() == 0) {
+    TrimReservations(ask);
+    const AskKey key = ask.key;
+    ClearDemand(application);
+    if (application.asks.at(key).places.empty()) application.asks.erase(key);
+    RefreshDemand(application);
+  } else if (!ask.reserved.empty()) {
+    TrimReservations(ask);
+    RefreshReservable(application, ask);
+  }
+  if (am) {
+    attempt.am_container = id;
+    attempt.am_node = node.index;
+    container.state = BookedState::kAcquired;
+    unstarted_.emplace_back(now_ + options_.container_expiry, id);
+    LaunchAm(application);
+  } else {
+    application.newly_allocated.push_back(id);
+    if (attempt.registered) NewsFor(application);
+  }
+  return container;
+}
+
+BookedContainer& RmCore::Book(RmApplication& application, BookedContainer booked, RmNode& node) {
+  booked.sequence = next_grant_++;
+  booked.node_slot = node.containers.size();
+  const auto [entry, is_new] = application.containers.emplace(booked.id, std::move(booked));
+  TF_CHECK(is_new);
+  BookedContainer& container = entry->second;
+  const std::int64_t gpus_before = node.free.gpus;
+  node.containers.push_back(&container);
+  node.used += container.resource;
+  node.free -= container.resource;
+  Rebucket(node, gpus_before);
+  queues_.Use(application.leaf, application.user_number, node.partition_number, container.resource);
+  node.applications.insert(application.id);
+  application.nodes.insert(node.index);
+  scheduler_dirty_ = true;
+  return container;
+}
+
+void RmCore::Complete(RmApplication& application, BookedContainer& container, const Ending& ending) {
+  const ContainerId id = container.id;
+  RmNode& node = NodeAt(container.node);
+  const std::int64_t gpus_before = node.free.gpus;
+  TF_CHECK(node.containers.at(container.node_slot) == &container);
+  node.containers.back()->node_slot = container.node_slot;
+  node.containers[container.node_slot] = node.containers.back();
+  node.containers.pop_back();
+  node.used -= container.resource;
+  node.free += container.resource;
+  Rebucket(node, gpus_before);
+  queues_.GiveBack(application.leaf, application.user_number, node.partition_number, container.resource);
+  scheduler_dirty_ = true;
+  if (container.state == BookedState::kAllocated) {
+    auto& fresh = application.newly_allocated;
+    fresh.erase(std::remove(fresh.begin(), fresh.end(), id), fresh.end());
+  }
+  preempting_.erase(container.sequence);
+  const bool reached = container.state != BookedState::kAllocated;
+  const std::int32_t index = node.index;
+  application.containers.erase(id);
+  if (id.id >> kEpochShift < epoch_) application.settled.insert(id);
+  Emit(Freed{.container = id, .exit_status = ending.exit_status});
+  if (ending.tell_node && reached) CleanUpOnNode(node, id);
+  if (node.schedulable && is_capacity()) AnnounceNode(node);
+
+  yarn::ContainerStatus status{.id = id,
+                               .state = yarn::ContainerState::kComplete,
+                               .exit_status = ending.exit_status,
+                               .diagnostics = ending.diagnostics};
+  RmAttempt& attempt = application.attempt;
+  if (attempt.am_container == id) {
+    if (attempt.state != AttemptState::kDone) OnAmExited(application, status);
+    return;
+  }
+  if (!ending.report) return;
+  if (attempt.state == AttemptState::kFinishing) {
+    // Its AM does not ask any more; the NM may forget it.
+    if (!ending.tell_node) node.to_remove.push_back(id);
+    return;
+  }
+  application.finished.push_back({.status = std::move(status), .node = ending.tell_node ? -1 : index});
+  if (attempt.registered && attempt.state != AttemptState::kDone) NewsFor(application);
+}
+
+// Source: RMNodeImpl.CleanUpContainerTransition.
+void RmCore::CleanUpOnNode(RmNode& node, const ContainerId& container) {
+  if (node.state == yarn::NodeState::kLost || node.state == yarn::NodeState::kDecommissioned ||
+      node.state == yarn::NodeState::kRebooted || node.state == yarn::NodeState::kShutdown) {
+    return;
+  }
+  node.to_cleanup.push_back(container);
+  NewsFor(node);
+}
+
+void RmCore::MarkRunning(BookedContainer& container) { container.state = BookedState::kRunning; }
+
+yarn::Token RmCore::ContainerTokenOf(const BookedContainer& container) {
+  const std::uint32_t terms = tokens_->Intern(
+      {.resource = container.resource, .priority = container.priority, .rm_identifier = rm_identifier_});
+  return MakeContainerToken(container_key_.key.current, terms, container.id, NodeAt(container.node).id,
+                            now_ + options_.container_expiry);
+}
+
+}  // namespace tfyarn::fakes

@@ -1,0 +1,145 @@
+// Nodes as the RM sees them: coming, going, changing.
+//
+// Source: RMNodeImpl.java, NodesListManager.java, AbstractYarnScheduler.java.
+#include <algorithm>
+
+#include "core/model/check.h"
+#include "fakes/yarn-rm/rm_core.h"
+
+namespace tfyarn::fakes {
+
+RmNode& RmCore::AddNode(const yarn::RegisterNodeManagerRequest& request) {
+  const auto next = static_cast<std::int32_t>(nodes_.size());
+  const auto [entry, is_new] = node_by_id_.try_emplace(request.node, next);
+  if (is_new) {
+    RmNode& added = nodes_.emplace_back();
+    added.id = request.node;
+    added.index = next;
+    added.state = yarn::NodeState::kNew;
+    node_order_.emplace(request.node, next);
+    books_.nodes.push_back(&added);
+  }
+  RmNode& node = NodeAt(entry->second);
+  if (node.schedulable && node.partition != request.partition) DeactivateNode(node, yarn::NodeState::kRebooted);
+  node.rack = request.rack;
+  node.partition = request.partition;
+  node.partition_number = PartitionNumber(request.partition);
+  node.host_place = places_.Of(request.node.host);
+  node.rack_place = places_.Of(request.rack);
+  for (const auto& [type, amount] : request.resource.others) resource_types_.insert(type);
+  largest_node_ = ComponentMax(largest_node_, request.resource);
+  any_node_seen_ = true;
+  if (request.resource != node.capacity) SetCapacity(node, request.resource);
+  return node;
+}
+
+// Containers stay; what is free may become less than nothing, until enough have ended.
+void RmCore::SetCapacity(RmNode& node, const Resource& capacity) {
+  const std::int64_t gpus_before = node.free.gpus;
+  if (node.schedulable) {
+    queues_.SetTotal(node.partition_number, queues_.Total(node.partition_number) + capacity - node.capacity);
+  }
+  node.capacity = capacity;
+  node.free = capacity - node.used;
+  if (!node.schedulable) return;
+  Rebucket(node, gpus_before);
+  scheduler_dirty_ = true;
+}
+
+void RmCore::SetNodeState(RmNode& node, yarn::NodeState state) {
+  const bool schedulable = state == yarn::NodeState::kRunning;
+  const bool changed = node.state != state;
+  node.state = state;
+  if (node.schedulable != schedulable) {
+    node.schedulable = schedulable;
+    capacity_.schedulable_nodes += schedulable ? 1 : -1;
+    if (!is_capacity()) {
+      auto& bucket = FreeGpus(node.partition_number)[node.free.gpus];
+      if (schedulable) {
+        bucket.insert(node.index);
+      } else {
+        bucket.erase(node.index);
+      }
+    }
+    const Resource& total = queues_.Total(node.partition_number);
+    queues_.SetTotal(node.partition_number, schedulable ? total + node.capacity : total - node.capacity);
+    scheduler_dirty_ = true;
+    if (!schedulable && node.reserved_for != nullptr) DropReservation(node);
+    if (schedulable) {
+      for (std::size_t q = 0; q < queues_.size(); ++q) ActivateApplications(static_cast<std::int32_t>(q));
+    }
+  }
+  if (schedulable && nodes_awaited_ > 0 && --nodes_awaited_ == 0 && ready_at_) {
+    timers_.erase({.at = *ready_at_, .kind = TimerKind::kSchedulingReady});
+    OnTimer({.at = now_, .kind = TimerKind::kSchedulingReady});
+  }
+  if (changed) TellApplications(node);
+}
+
+
+// Source: RMAppManager.java NODE_UPDATE, RMAppImpl.RMAppNodeUpdateTransition: the changes of the whole cluster go to
+// every application.
+void RmCore::TellApplications(const RmNode& node) {
+  for (auto& [id, application] : applications_) {
+    if (application->phase != ApplicationPhase::kRunning) continue;
+    application->updated_nodes.insert(node.index);
+    if (application->attempt.registered) NewsFor(*application);
+  }
+}
+
+// Source: RMNodeImpl.deactivateNode, CapacityScheduler.removeNode.
+void RmCore::DeactivateNode(RmNode& node, yarn::NodeState state) {
+  SetNodeState(node, state);
+  if (state != yarn::NodeState::kUnhealthy) {
+    UnwatchNode(node);
+    ring_.Forget(node.index);
+    node.applications.clear();
+  }
+  // By id: completing an AM's container ends other containers too.
+  std::vector<ContainerId> ids;
+  for (const BookedContainer* container : node.containers) ids.push_back(container->id);
+  std::sort(ids.begin(), ids.end());
+  for (const ContainerId& id : ids) {
+    BookedContainer* container = FindContainer(id);
+    if (container == nullptr) continue;
+    Complete(*FindApplication(id.application_attempt.application), *container,
+             {.exit_status = -100, .diagnostics = "Container released on a *lost* node"});
+  }
+  if (state != yarn::NodeState::kUnhealthy) {
+    node.to_cleanup.clear();
+    node.applications_to_cleanup.clear();
+    node.to_remove.clear();
+  }
+}
+
+void RmCore::On(const DecommissionNode& order) {
+  RmNode* node = FindNode(order.node);
+  if (node == nullptr) {
+    Note("decommission of a node that never registered: " + ToString(order.node));
+    return;
+  }
+  node->leaving = true;
+  if (node->state != yarn::NodeState::kRunning && node->state != yarn::NodeState::kUnhealthy) return;
+  if (order.graceful) {
+    SetNodeState(*node, yarn::NodeState::kDecommissioning);
+    FinishDecommission(*node);
+  } else {
+    DeactivateNode(*node, yarn::NodeState::kDecommissioned);
+  }
+  NewsFor(*node);
+}
+
+// Source: DecommissioningNodesWatcher.java: ready when no application runs there any more.
+void RmCore::FinishDecommission(RmNode& node) {
+  if (!node.applications.empty() || !node.containers.empty()) return;
+  DeactivateNode(node, yarn::NodeState::kDecommissioned);
+}
+
+void RmCore::On(const RecommissionNode& order) {
+  RmNode* node = FindNode(order.node);
+  if (node == nullptr) return;
+  node->leaving = false;
+  if (node->state == yarn::NodeState::kDecommissioning) SetNodeState(*node, yarn::NodeState::kRunning);
+}
+
+}  // namespace tfyarn::fakes

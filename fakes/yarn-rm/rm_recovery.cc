@@ -1,0 +1,177 @@
+// From one RM process to the next: what is written down, what nodes bring back.
+//
+// Source: RMAppManager.recover, RMAppAttemptImpl.AttemptRecoveredTransition, AbstractYarnScheduler.java
+// (recoverContainersOnNode), ResourceTrackerService.handleNMContainerStatus.
+#include <algorithm>
+
+#include "core/model/check.h"
+#include "fakes/yarn-rm/rm_core.h"
+
+namespace tfyarn::fakes {
+namespace {
+
+constexpr int kEpochShift = 40;
+
+yarn::ContainerStatus StatusOf(const yarn::NmContainerStatus& status) {
+  return {.id = status.id,
+          .state = status.state,
+          .exit_status = status.exit_status,
+          .diagnostics = status.diagnostics};
+}
+
+}  // namespace
+
+RmStateStore RmCore::StateStore() const {
+  RmStateStore store{.epoch = epoch_,
+                     .amrm_key = amrm_key_.key,
+                     .nm_key = nm_key_.key,
+                     .container_key = container_key_.key,
+                     .tokens = tokens_,
+                     .nodes = capacity_.schedulable_nodes,
+                     .largest_node = largest_node_,
+                     .partitions = partitions_,
+                     .resource_types = {resource_types_.begin(), resource_types_.end()}};
+  std::map<std::uint64_t, const RmApplication*> in_order;
+  for (const auto& [id, application] : applications_) in_order.emplace(application->sequence, application.get());
+  for (const auto& [sequence, application] : in_order) {
+    const RmAttempt& attempt = application->attempt;
+    StoredApplication stored{.submission = application->submission,
+                             .attempt = attempt.id.attempt,
+                             .counted_failures = application->counted_failures,
+                             .am_container = attempt.am_container,
+                             .finishing = attempt.state == AttemptState::kFinishing,
+                             .final_status = application->final_status,
+                             .diagnostics = application->diagnostics,
+                             .tracking_url = application->tracking_url};
+    if (attempt.am_node >= 0) stored.am_node = nodes_[static_cast<std::size_t>(attempt.am_node)].id;
+    store.applications.push_back(std::move(stored));
+  }
+  for (const ApplicationId& id : ended_order_) {
+    if (const auto found = ended_.find(id); found != ended_.end()) store.ended.push_back(found->second);
+  }
+  return store;
+}
+
+void RmCore::Recover(const RmStateStore& store) {
+  std::vector<RmAction> unheard;  // nobody listens yet
+  actions_ = &unheard;
+  epoch_ = store.epoch + 1;
+  rm_identifier_ =
+      options_.cluster_timestamp +
+      std::max<std::int64_t>(std::chrono::duration_cast<std::chrono::milliseconds>(now_.time_since_epoch()).count(),
+                             epoch_);
+  tokens_ = store.tokens;
+  timers_.clear();
+  amrm_key_.key = store.amrm_key;
+  nm_key_.key = store.nm_key;
+  container_key_.key = store.container_key;
+  ArmKey(TimerKind::kAmrmKey, amrm_key_);
+  ArmKey(TimerKind::kNmKey, nm_key_);
+  ArmKey(TimerKind::kContainerKey, container_key_);
+  for (const std::string& partition : store.partitions) (void)PartitionNumber(partition);
+  resource_types_.insert(store.resource_types.begin(), store.resource_types.end());
+  largest_node_ = store.largest_node;
+  any_node_seen_ = !IsZero(largest_node_);
+  nodes_awaited_ = store.nodes;
+  if (options_.work_preserving_restart && nodes_awaited_ > 0) {
+    ready_at_ = now_ + options_.scheduling_wait;
+    timers_.insert({.at = *ready_at_, .kind = TimerKind::kSchedulingReady});
+  }
+  for (const yarn::ApplicationReport& report : store.ended) {
+    ended_.insert_or_assign(report.application, report);
+    ended_order_.push_back(report.application);
+  }
+  for (const StoredApplication& stored : store.applications) RecoverApplication(stored);
+  scheduler_dirty_ = false;
+  actions_ = nullptr;
+}
+
+void RmCore::RecoverApplication(const StoredApplication& stored) {
+  const auto leaf = queues_.Find(stored.submission->queue);
+  TF_CHECK(leaf.has_value());
+  RmApplication& application = AddApplication(stored.submission, *leaf);
+  application.counted_failures = stored.counted_failures;
+  application.diagnostics = stored.diagnostics;
+  application.tracking_url = stored.tracking_url;
+  application.final_status = stored.final_status;
+  if (!stored.am_container) {
+    application.attempt.id.attempt = stored.attempt - 1;
+    StartAttempt(application);
+    return;
+  }
+  RmAttempt& attempt = application.attempt;
+  attempt.id.attempt = stored.attempt;
+  attempt.am_container = stored.am_container;
+  attempt.state = stored.finishing ? AttemptState::kFinishing : AttemptState::kLaunched;
+  application.phase = stored.finishing ? ApplicationPhase::kFinishing : ApplicationPhase::kAccepted;
+  if (!stored.finishing) application.diagnostics = "Attempt recovered after RM restart";
+  attempt.last_heard = now_;
+  application.activated = true;
+  Queue& queue = queues_[application.leaf];
+  ++queue.active_applications;
+  queue.am_used.At(application.am_partition) += application.am_resource;
+  queue.users[application.user_number].am_used.At(application.am_partition) += application.am_resource;
+  WatchAm(application);
+}
+
+void RmCore::RecoverContainers(RmNode& node, const yarn::RegisterNodeManagerRequest& request) {
+  for (const yarn::NmContainerStatus& status : request.containers) RecoverContainer(node, status);
+  for (const ApplicationId& id : request.running_applications) {
+    if (RmApplication* application = FindApplication(id)) {
+      node.applications.insert(id);
+      application->nodes.insert(node.index);
+    } else {
+      node.applications_to_cleanup.push_back(id);
+    }
+  }
+}
+
+// A container that this RM granted and no longer has in its books is over; one of an earlier RM is taken back.
+void RmCore::RecoverContainer(RmNode& node, const yarn::NmContainerStatus& status) {
+  RmApplication* application = FindApplication(status.id.application_attempt.application);
+  const bool booked = FindContainer(status.id) != nullptr;
+  const bool complete = status.state == yarn::ContainerState::kComplete;
+  const bool ours = status.id.id >> kEpochShift == epoch_;
+  if (application == nullptr || booked || ours || application->settled.count(status.id) > 0) {
+    TakeContainerStatus(node, StatusOf(status));
+    return;
+  }
+  RmAttempt& attempt = application->attempt;
+  const bool am = attempt.am_container == status.id;
+  const bool of_this_attempt = status.id.application_attempt == attempt.id;
+  if (complete) {
+    application->settled.insert(status.id);
+    if (am && attempt.state != AttemptState::kDone) {
+      node.to_remove.push_back(status.id);
+      OnAmExited(*application, StatusOf(status));
+    } else if (of_this_attempt || application->keeps_containers()) {
+      application->finished.push_back({.status = StatusOf(status), .node = node.index});
+      if (attempt.registered) NewsFor(*application);
+    }
+    return;
+  }
+  if (!options_.work_preserving_restart || (!of_this_attempt && !application->keeps_containers())) {
+    CleanUpOnNode(node, status.id);
+    return;
+  }
+  BookedContainer& container = Book(*application,
+                                    {.id = status.id,
+                                     .node = node.index,
+                                     .resource = status.resource,
+                                     .priority = status.priority,
+                                     .am = am,
+                                     .state = BookedState::kRunning},
+                                    node);
+  Emit(Granted{.container = status.id, .node = node.id, .resource = status.resource, .am = am});
+  if (am) attempt.am_node = node.index;
+  if (application->pending_release.erase(status.id) > 0) {
+    Complete(*application, container, {.exit_status = -100, .diagnostics = "Container released by application"});
+    return;
+  }
+  if (!of_this_attempt && attempt.registered) {
+    application->previous_containers.push_back(status.id);
+    NewsFor(*application);
+  }
+}
+
+}  // namespace tfyarn::fakes

@@ -1,0 +1,176 @@
+// What the RM answers to NodeManagers.
+//
+// Source: ResourceTrackerService.java, RMNodeImpl.java.
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "core/model/check.h"
+#include "fakes/yarn-rm/rm_core.h"
+
+namespace tfyarn::fakes {
+namespace {
+
+constexpr std::int32_t kResponseIdMask = 0x7fffffff;
+
+std::int32_t NextResponseId(std::int32_t id) {
+  return static_cast<std::int32_t>((static_cast<std::uint32_t>(id) + 1) & kResponseIdMask);
+}
+
+bool IsActive(const RmNode& node) {
+  return node.state == yarn::NodeState::kRunning || node.state == yarn::NodeState::kUnhealthy ||
+         node.state == yarn::NodeState::kDecommissioning;
+}
+
+}  // namespace
+
+// A node that is known and runs nothing is removed and added; one that runs something keeps its containers, and may
+// have another capacity. Source: RMNodeImpl.ReconnectNodeTransition.
+yarn::RmResponse RmCore::Answer(const RmCall&, const yarn::RegisterNodeManagerRequest& request) {
+  RmNode* known = FindNode(request.node);
+  const bool too_small = request.resource.memory_mb < options_.minimum_allocation.memory_mb ||
+                         request.resource.vcores < options_.minimum_allocation.vcores;
+  if (too_small || (known != nullptr && known->leaving && known->state != yarn::NodeState::kDecommissioning)) {
+    return yarn::RegisterNodeManagerResponse{.action = yarn::NodeAction::kShutdown};
+  }
+  const bool reconnects = known != nullptr && IsActive(*known);
+  if (reconnects && request.running_applications.empty()) {
+    DeactivateNode(*known, yarn::NodeState::kRebooted);
+  }
+  RmNode& node = AddNode(request);
+  node.last_heard = now_;
+  node.response_id = 0;
+  node.last_response.reset();
+  node.container_key_sent = container_key_.key.current;
+  node.nm_key_sent = nm_key_.key.current;
+  // A node of which nothing runs any more forgets old orders; one that reconnects still needs them.
+  if (!reconnects || request.running_applications.empty()) {
+    node.to_cleanup.clear();
+    node.to_remove.clear();
+    node.applications_to_cleanup.clear();
+  }
+  node.news_announced = false;
+  if (!IsActive(node)) SetNodeState(node, yarn::NodeState::kRunning);
+  ring_.Forget(node.index);
+  RecoverContainers(node, request);
+  WatchNode(node);
+  if (HasOrders(node)) NewsFor(node);
+  if (node.schedulable && is_capacity()) AnnounceNode(node);
+  return yarn::RegisterNodeManagerResponse{.action = yarn::NodeAction::kNormal,
+                                           .rm_identifier = rm_identifier_,
+                                           .container_token_key = container_key_.key.current,
+                                           .nm_token_key = nm_key_.key.current};
+}
+
+yarn::RmResponse RmCore::Answer(const RmCall&, const yarn::NodeHeartbeatRequest& request) {
+  RmNode* known = FindNode(request.node);
+  if (known != nullptr && known->leaving && !IsActive(*known)) {
+    return yarn::NodeHeartbeatResponse{.action = yarn::NodeAction::kShutdown};
+  }
+  if (known == nullptr || !IsActive(*known)) return yarn::NodeHeartbeatResponse{.action = yarn::NodeAction::kResync};
+  RmNode& node = *known;
+  node.last_heard = now_;
+  if (NextResponseId(request.response_id) == node.response_id) {
+    return node.last_response.value_or(yarn::NodeHeartbeatResponse{.response_id = node.response_id});
+  }
+  if (request.response_id != node.response_id) {
+    Note(fmt::format("{} is too far behind: response id {} expected, got {}", ToString(node.id), node.response_id,
+                     request.response_id));
+    DeactivateNode(node, yarn::NodeState::kRebooted);
+    return yarn::NodeHeartbeatResponse{.action = yarn::NodeAction::kResync};
+  }
+  const bool out_of_turn =
+      std::any_of(request.containers.begin(), request.containers.end(), [](const yarn::ContainerStatus& status) {
+        return status.state == yarn::ContainerState::kComplete;
+      });
+  ring_.Heard(node.index, now_, out_of_turn);
+  node.news_announced = false;
+  node.response_id = NextResponseId(node.response_id);
+  // Orders first: what this heartbeat causes goes with the next one.
+  yarn::NodeHeartbeatResponse response = TakeNodeOrders(node);
+  const bool idle = response.containers_to_cleanup.empty() && response.applications_to_cleanup.empty() &&
+                    response.containers_to_be_removed.empty() && !response.container_token_key &&
+                    !response.nm_token_key;
+  if (idle) {
+    node.last_response.reset();
+  } else {
+    node.last_response = response;
+  }
+  TakeNodeStatus(node, request);
+  if (is_capacity() && node.schedulable && SchedulingAllowed()) AssignOnHeartbeat(node);
+  if (HasOrders(node)) NewsFor(node);
+  if (node.leaving && node.state == yarn::NodeState::kDecommissioned) {
+    response.action = yarn::NodeAction::kShutdown;
+  }
+  return response;
+}
+
+// A new key is sent until the node has it. Source: ResourceTrackerService.populateKeys.
+yarn::NodeHeartbeatResponse RmCore::TakeNodeOrders(RmNode& node) {
+  yarn::NodeHeartbeatResponse response{.response_id = node.response_id};
+  response.containers_to_cleanup = std::move(node.to_cleanup);
+  response.applications_to_cleanup = std::move(node.applications_to_cleanup);
+  response.containers_to_be_removed = std::move(node.to_remove);
+  node.to_cleanup.clear();
+  node.applications_to_cleanup.clear();
+  node.to_remove.clear();
+  const std::uint32_t container_key = container_key_.key.next.value_or(container_key_.key.current);
+  if (container_key != node.container_key_sent) response.container_token_key = container_key;
+  node.container_key_sent = container_key;
+  const std::uint32_t nm_key = nm_key_.key.next.value_or(nm_key_.key.current);
+  if (nm_key != node.nm_key_sent) response.nm_token_key = nm_key;
+  node.nm_key_sent = nm_key;
+  return response;
+}
+
+bool RmCore::HasOrders(const RmNode& node) const {
+  return !node.to_cleanup.empty() || !node.applications_to_cleanup.empty() || !node.to_remove.empty() ||
+         node.container_key_sent != container_key_.key.next.value_or(container_key_.key.current) ||
+         node.nm_key_sent != nm_key_.key.next.value_or(nm_key_.key.current);
+}
+
+// Source: RMNodeImpl.StatusUpdateWhenHealthyTransition, StatusUpdateWhenUnHealthyTransition.
+void RmCore::TakeNodeStatus(RmNode& node, const yarn::NodeHeartbeatRequest& request) {
+  if (node.state == yarn::NodeState::kDecommissioning) {
+    FinishDecommission(node);
+    if (node.state == yarn::NodeState::kDecommissioned) return;
+  } else if (!request.healthy) {
+    if (node.state == yarn::NodeState::kRunning) DeactivateNode(node, yarn::NodeState::kUnhealthy);
+    for (const yarn::ContainerStatus& status : request.containers) {
+      if (status.state == yarn::ContainerState::kComplete) node.to_remove.push_back(status.id);
+    }
+    return;
+  } else if (node.state == yarn::NodeState::kUnhealthy) {
+    SetNodeState(node, yarn::NodeState::kRunning);
+  }
+  for (const yarn::ContainerStatus& status : request.containers) TakeContainerStatus(node, status);
+  if (node.state == yarn::NodeState::kDecommissioning) FinishDecommission(node);
+}
+
+void RmCore::TakeContainerStatus(RmNode& node, const yarn::ContainerStatus& status) {
+  RmApplication* application = FindApplication(status.id.application_attempt.application);
+  BookedContainer* container = FindContainer(status.id);
+  const bool here = container != nullptr && container->node == node.index;
+  if (status.state != yarn::ContainerState::kComplete) {
+    if (here) {
+      MarkRunning(*container);
+    } else {
+      // Started after it was released, or of an application that is over. Source: RMNodeImpl.handleRunningAppOnNode,
+      // AbstractYarnScheduler.containerLaunchedOnNode.
+      CleanUpOnNode(node, status.id);
+      if (application == nullptr) node.applications_to_cleanup.push_back(status.id.application_attempt.application);
+    }
+    return;
+  }
+  if (!here) {
+    // Nobody is to be told; the NM may forget it. (Assumption: at once.)
+    node.to_remove.push_back(status.id);
+    return;
+  }
+  const bool am = application->attempt.am_container == status.id;
+  if (am) node.to_remove.push_back(status.id);
+  Complete(*application, *container,
+           {.exit_status = status.exit_status, .diagnostics = status.diagnostics, .tell_node = false});
+}
+
+}  // namespace tfyarn::fakes

@@ -1,0 +1,166 @@
+#include "sim/checkers.h"
+
+#include <algorithm>
+
+#include "core/model/check.h"
+#include "core/model/text.h"
+#include "core/trace/visit.h"
+#include "sim/checkers_books.h"
+
+namespace tfyarn::sim {
+namespace {
+
+/// Later violations of the same invariant are counted, but say nothing.
+constexpr std::uint64_t kMostDetails = 100;
+
+bool StandsStill(const config::JobConfig& job) {
+  const bool waits = job.training.peer_loss && job.training.peer_loss->wait;
+  return waits || job.spec.gang.policy == GangPolicy::kHold ||
+         std::any_of(job.behavior.begin(), job.behavior.end(), [](const config::BehaviorRow& row) {
+           return row.hang || row.forever || (row.on_term && row.on_term->ignore);
+         });
+}
+
+}  // namespace
+
+const std::vector<std::string_view>& InvariantNames() {
+  static const std::vector<std::string_view> names = {
+      "capacity", "one-owner",   "released-once", "gang-start",     "one-spec", "one-attempt", "final-once",  "verdict",
+      "after-final", "budgets", "excluded-nodes", "progress", "quiescence", "littles-law", "gpu-seconds", "good-citizen"};
+  return names;
+}
+
+// ---------------------------------------------------------------- the door
+
+Checkers::Checkers(const config::Scenario& scenario) : books_(std::make_unique<Books>(scenario)) {}
+Checkers::~Checkers() = default;
+
+void Checkers::JobSubmitted(trace::JobIndex job, std::shared_ptr<const JobSpec> spec) {
+  books_->specs_[job.value] = std::move(spec);
+}
+
+void Checkers::Observe(const trace::TraceRecord& record) { books_->Observe(record); }
+
+void Checkers::FullScan(Instant now, const WorldView& world) {
+  books_->now_ = now;
+  books_->ScanContainers(world);
+  books_->ScanProcesses(world);
+  books_->CheckProgress(now);
+}
+
+void Checkers::JobSettled(Instant now, trace::JobIndex job, const WorldView& world) { books_->Settle(now, job, world); }
+
+void Checkers::Finish(Instant now, trace::StopReason reason) { books_->Finish(now, reason); }
+
+std::vector<Violation> Checkers::TakeNew() { return std::exchange(books_->fresh_, {}); }
+
+std::vector<trace::InvariantResult> Checkers::summary() const {
+  return {books_->results_.begin(), books_->results_.end()};
+}
+
+// ---------------------------------------------------------------- books: what all share
+
+Checkers::Books::Books(const config::Scenario& scenario)
+    : times_{.nm_heartbeat = scenario.yarn.nm_heartbeat,
+             .nm_expiry = scenario.yarn.nm_expiry,
+             .am_expiry = scenario.yarn.am_expiry,
+             .sigkill_delay = scenario.yarn.sigkill_delay} {
+  TF_CHECK(InvariantNames().size() == kInvariantCount);
+  for (std::size_t i = 0; i < kInvariantCount; ++i) {
+    results_[i].name = InvariantNames()[i];
+    for (const config::InvariantOff& off : scenario.invariants_off) {
+      if (off.name != results_[i].name) continue;
+      off_[i] = true;
+      results_[i].off_because = off.because;
+    }
+  }
+  for (const config::JobConfig& job : scenario.jobs) stands_still_[job.spec.name] = StandsStill(job);
+  for (const config::ArrivalSpec& arrival : scenario.arrivals) {
+    if (arrival.job != nullptr) stands_still_[arrival.prefix + "-"] = StandsStill(*arrival.job);
+  }
+}
+
+bool Checkers::Books::Checks(Invariant invariant) {
+  if (!on(invariant)) return false;
+  ++results_[static_cast<std::size_t>(invariant)].checked;
+  return true;
+}
+
+void Checkers::Books::Report(Invariant invariant, std::string detail) {
+  if (!on(invariant)) return;
+  trace::InvariantResult& result = results_[static_cast<std::size_t>(invariant)];
+  if (result.violations++ == 0) {
+    result.first_at = now_;
+    result.first_detail = detail;
+  }
+  if (result.violations > kMostDetails) return;
+  fresh_.push_back({.invariant = result.name, .detail = std::move(detail), .at = now_});
+}
+
+JobBook* Checkers::Books::JobOf(trace::JobIndex job) {
+  const auto found = jobs_.find(job.value);
+  return found == jobs_.end() ? nullptr : &found->second;
+}
+
+ContainerBook* Checkers::Books::ContainerOf(const ContainerId& id) {
+  const auto found = containers_.find(id);
+  return found == containers_.end() ? nullptr : &found->second;
+}
+
+ApplicationBook& Checkers::Books::ApplicationOf(JobBook& job, const ApplicationId& id) {
+  for (ApplicationBook& application : job.applications) {
+    if (application.id == id) return application;
+  }
+  job.applications.push_back({.id = id});
+  return job.applications.back();
+}
+
+AmAttemptBook& Checkers::Books::AttemptOf(JobBook& job, std::int32_t attempt) {
+  if (job.applications.empty()) job.applications.emplace_back();
+  std::vector<AmAttemptBook>& attempts = job.applications.back().attempts;
+  for (AmAttemptBook& known : attempts) {
+    if (known.attempt == attempt) return known;
+  }
+  attempts.push_back({.attempt = attempt});
+  return attempts.back();
+}
+
+std::uint32_t Checkers::Books::NodeIndex(const NodeId& node) {
+  const auto [entry, is_new] = node_index_.try_emplace(node, static_cast<std::uint32_t>(nodes_.size()));
+  if (is_new) nodes_.push_back({.id = node});
+  return entry->second;
+}
+
+bool Checkers::Books::Undisturbed(Duration quiet) const {
+  return faults_under_way_.empty() && (!any_fault_ || now_ - last_fault_change_ > quiet);
+}
+
+std::string Checkers::Books::NameOf(const JobBook& job) const { return "job " + job.name; }
+
+// The table: who looks at which kind of record.
+void Checkers::Books::Observe(const trace::TraceRecord& record) {
+  now_ = record.at;
+  std::visit(trace::Overloaded{trace::Ignore<trace::RunStarted, trace::ContainerLocalizing, trace::WorkLost,
+                                             trace::InvariantBroken, trace::ContainersLeaked, trace::RunStopped,
+                                             trace::TrainingAccounted>{},
+                               [this](const trace::NodeDeclared& fact) { On(fact); },
+                               [this](const trace::NodePower& fact) { On(fact); },
+                               [this](const trace::JobCreated& fact) { On(fact); },
+                               [this](const trace::ContainerGranted& fact) { On(fact); },
+                               [this](const trace::ContainerFreed& fact) { On(fact); },
+                               [this](const trace::ContainerLaunched& fact) { On(fact); },
+                               [this](const trace::ContainerGone& fact) { On(fact); },
+                               [this](const trace::TrainingPhaseChanged& fact) { On(fact); },
+                               [this](const trace::FaultBegan& fact) { On(fact); },
+                               [this](const trace::FaultEnded& fact) { On(fact); },
+                               [this](const trace::AmTold& fact) { On(fact); },
+                               [this](const trace::AmOrdered& fact) { On(fact); },
+                               [this](const trace::AgentTold& fact) { On(fact); },
+                               [this](const trace::AgentOrdered& fact) { On(fact); },
+                               [this](const trace::ClientTold& fact) { On(fact); },
+                               [this](const trace::ClientOrdered& fact) { On(fact); },
+                               [this](const trace::ApplicationEnded& fact) { On(fact); }},
+             record.fact);
+}
+
+}  // namespace tfyarn::sim

@@ -1,0 +1,161 @@
+// Invariants over time: progress, quiescence, littles-law, gpu-seconds.
+#include <algorithm>
+
+#include "core/model/text.h"
+#include "sim/behavior.h"
+#include "sim/checkers_books.h"
+
+namespace tfyarn::sim {
+namespace {
+
+constexpr Duration kSlack = 60s;
+
+std::string Seconds(Area area) { return std::to_string(static_cast<double>(area) / 1e9); }
+
+/// Containers that must be held together before a process may train: one for each task that trains and waits for no
+/// other type.
+std::int32_t GangSize(const JobSpec& job) {
+  std::int32_t size = 0;
+  for (const TaskTypeSpec& type : job.tasks) {
+    const TaskRole role = RoleOf(job, type.name);
+    const bool trains = role != TaskRole::kServer && role != TaskRole::kEvaluator && role != TaskRole::kSidecar;
+    const bool waits = std::any_of(job.depends.begin(), job.depends.end(),
+                                   [&](const Dependency& dependency) { return dependency.task == type.name; });
+    if (trains && !waits) size += type.instances;
+  }
+  return size;
+}
+
+}  // namespace
+
+void Checkers::Books::On(const trace::JobCreated& fact) {
+  JobBook& job = jobs_[fact.job.value];
+  job.index = fact.job;
+  job.name = fact.name;
+  job.queue = fact.queue;
+  job.created = job.last_event = now_;
+  const auto spec = specs_.find(fact.job.value);
+  if (spec != specs_.end()) {
+    job.spec = std::move(spec->second);
+    specs_.erase(spec);
+    job.gang_size = GangSize(*job.spec);
+  }
+  for (const auto& [name, stands_still] : stands_still_) {
+    const bool is_it = name == fact.name || (name.back() == '-' && fact.name.compare(0, name.size(), name) == 0);
+    if (is_it && stands_still) job.may_stand_still = true;
+  }
+  QueueBook& queue = queues_[fact.queue];
+  queue.area += static_cast<Area>((now_ - queue.since).count()) * queue.jobs;
+  queue.since = now_;
+  ++queue.jobs;
+}
+
+void Checkers::Books::JobLeaves(JobBook& job) {
+  if (job.left) return;
+  job.left = true;
+  QueueBook& queue = queues_[job.queue];
+  queue.area += static_cast<Area>((now_ - queue.since).count()) * queue.jobs;
+  queue.since = now_;
+  --queue.jobs;
+  queue.sojourn += (now_ - job.created).count();
+}
+
+void Checkers::Books::On(const trace::TrainingPhaseChanged& fact) {
+  JobBook* job = JobOf(fact.job);
+  if (job == nullptr) return;
+  job->phase = fact.phase;
+  job->last_event = now_;
+  job->progress_reported = false;
+}
+
+void Checkers::Books::On(const trace::FaultBegan& fact) {
+  faults_under_way_.emplace(fact.fault, fact.instance);
+  last_fault_change_ = now_;
+  any_fault_ = true;
+}
+
+void Checkers::Books::On(const trace::FaultEnded& fact) {
+  faults_under_way_.erase({fact.fault, fact.instance});
+  last_fault_change_ = now_;
+}
+
+// ---------------------------------------------------------------- progress
+
+/// Node expiry plus an AM's restart, and what the job itself allows between two steps.
+Duration Checkers::Books::ProgressBound(const JobBook& job) const {
+  Duration bound = times_.nm_expiry + times_.am_expiry + kSlack;
+  const DeadlineSpec& deadlines = job.spec->deadlines;
+  bound += deadlines.registration + deadlines.start + deadlines.stop + deadlines.blame;
+  Duration drain{};
+  for (const auto& [type, allowed] : job.spec->finish.drain) drain = std::max(drain, allowed);
+  return bound + drain;
+}
+
+// progress: a job that holds its gang and whose processes are not made to stand still trains, or ends, within the bound
+// after the last thing that happened to it or to the cluster.
+void Checkers::Books::CheckProgress(Instant now) {
+  if (!on(Invariant::kProgress)) return;
+  for (auto& [index, job] : jobs_) {
+    if (job.spec == nullptr || job.ended || job.may_stand_still || job.progress_reported) continue;
+    if (job.held == 0 || job.held < job.gang_size) continue;  // It waits for the cluster.
+    const bool trains = job.phase == trace::TrainingPhase::kRestore || job.phase == trace::TrainingPhase::kTraining ||
+                        job.phase == trace::TrainingPhase::kCheckpoint;
+    Checks(Invariant::kProgress);
+    if (trains || !faults_under_way_.empty()) continue;
+    const Instant since = any_fault_ ? std::max(job.last_event, last_fault_change_) : job.last_event;
+    const Duration bound = ProgressBound(job);
+    if (now - since <= bound) continue;
+    job.progress_reported = true;
+    Report(Invariant::kProgress, NameOf(job) + " holds its gang, but nothing has happened for " + ToString(now - since) +
+                                     " (bound " + ToString(bound) + ")");
+  }
+}
+
+// ---------------------------------------------------------------- the end of a job, the end of the run
+
+void Checkers::Books::Settle(Instant now, trace::JobIndex index, const WorldView& world) {
+  now_ = now;
+  JobBook* job = JobOf(index);
+  if (job == nullptr) return;
+  const std::vector<std::string> remains = world.RemainsOf(index);
+  SettleContainers(*job, remains);
+  // quiescence: nothing is left of a finished job. What a recent fault keeps from ending is not held against it.
+  if (job->ended && Undisturbed(times_.nm_expiry + times_.am_expiry) && Checks(Invariant::kQuiescence) && !remains.empty()) {
+    std::string all;
+    for (const std::string& one : remains) all += (all.empty() ? "" : ", ") + one;
+    Report(Invariant::kQuiescence, NameOf(*job) + " has ended, but this is left of it: " + all);
+  }
+  JobLeaves(*job);
+  for (const ContainerId& id : job->containers) {
+    const auto container = containers_.find(id);
+    if (container == containers_.end() || !container->second.freed) continue;
+    containers_.erase(container);
+  }
+  jobs_.erase(index.value);
+}
+
+void Checkers::Books::Finish(Instant now, trace::StopReason reason) {
+  now_ = now;
+  static_cast<void>(reason);
+  CheckProgress(now);
+  // littles-law: jobs in the system over time, by queue, equal the sum of the times that jobs spent in it.
+  for (auto& [index, job] : jobs_) JobLeaves(job);
+  for (const auto& [name, queue] : queues_) {
+    if (!Checks(Invariant::kLittlesLaw) || (queue.area == queue.sojourn && queue.jobs == 0)) continue;
+    Report(Invariant::kLittlesLaw, "queue " + name + ": " + Seconds(queue.area) + " job-seconds over time, but " +
+                                       Seconds(queue.sojourn) + " summed over its jobs");
+  }
+  // gpu-seconds: GPUs in use over time equal what the containers used.
+  gpu_area_ += static_cast<Area>((now - gpus_since_).count()) * gpus_used_;
+  gpus_since_ = now;
+  Area sum = gpu_of_containers_;
+  for (const auto& [id, container] : containers_) {
+    if (!container.freed) sum += static_cast<Area>((now - container.granted).count()) * container.resource.gpus;
+  }
+  if (Checks(Invariant::kGpuSeconds) && sum != gpu_area_) {
+    Report(Invariant::kGpuSeconds, "the nodes gave out " + Seconds(gpu_area_) + " GPU-seconds, the containers used " +
+                                       Seconds(sum));
+  }
+}
+
+}  // namespace tfyarn::sim

@@ -1,0 +1,257 @@
+// The books that the checkers keep from the trace, and what each checker needs of them. Private to checkers*.cc.
+//
+// One structure for all checkers, because they ask the same few questions (who holds this container, which processes live,
+// which application acts); one function per checker and kind of record, so that each property is read in one place.
+#pragma once
+
+#include <boost/unordered/unordered_flat_map.hpp>
+#include <array>
+#include <cstdint>
+#include <deque>
+#include <map>
+#include <memory>
+#include <optional>
+#include <set>
+#include <string>
+#include <string_view>
+#include <tuple>
+#include <utility>
+#include <vector>
+
+#include "core/am/policy.h"
+#include "sim/checkers.h"
+
+namespace tfyarn::sim {
+
+/// In the order of scenario.md; checkers.cc has their names.
+enum class Invariant : std::uint8_t {
+  kCapacity,
+  kOneOwner,
+  kReleasedOnce,
+  kGangStart,
+  kOneSpec,
+  kOneAttempt,
+  kFinalOnce,
+  kVerdict,
+  kAfterFinal,
+  kBudgets,
+  kExcludedNodes,
+  kProgress,
+  kQuiescence,
+  kLittlesLaw,
+  kGpuSeconds,
+  kGoodCitizen,
+};
+inline constexpr std::size_t kInvariantCount = static_cast<std::size_t>(Invariant::kGoodCitizen) + 1;
+
+/// GPUs, or jobs, times nanoseconds.
+__extension__ using Area = __int128;
+
+struct HashContainer {
+  std::size_t operator()(const ContainerId& id) const {
+    auto mixed = static_cast<std::uint64_t>(id.id) * 0x9E3779B97F4A7C15ULL;
+    mixed ^= static_cast<std::uint64_t>(id.application_attempt.application.id) * 0xC2B2AE3D27D4EB4FULL;
+    mixed ^= static_cast<std::uint64_t>(id.application_attempt.attempt) << 32;
+    return static_cast<std::size_t>(mixed ^ mixed >> 29);
+  }
+};
+
+struct NodeBook {
+  NodeId id;
+  Resource capacity;
+  Resource used;
+  bool up = true;
+};
+
+/// A container from its grant until its job is settled.
+struct ContainerBook {
+  trace::JobIndex job;
+  std::uint32_t node = 0;
+  Resource resource;
+  bool am = false;
+  bool freed = false;
+  bool running = false;              ///< The NM has launched it and it is not gone.
+  Instant granted{};
+  // The user process that lives in it:
+  bool process = false;
+  bool training = false;             ///< It is of a type that trains.
+  Epoch epoch;
+  std::optional<TaskId> task;        ///< Whose agent is in it.
+};
+
+/// One AM process.
+struct AmAttemptBook {
+  std::int32_t attempt = 0;
+  bool registered = false;
+  bool unregistered = false;         ///< The RM has confirmed the final status.
+  std::optional<Instant> superseded; ///< A later attempt registered; this one was told something for the first time then.
+  bool superseded_now = false;
+  std::set<std::string> excluded;    ///< Host names on the RM's blacklist on its word.
+  /// Outstanding asks as last said: (priority, request id, resource name) -> number.
+  std::map<std::tuple<std::int32_t, std::int64_t, std::string>, std::int32_t> asks;
+  std::deque<Instant> allocates;     ///< The latest ones.
+  std::map<CallId, bool> finish_calls;
+};
+
+/// What is known of a task for the verdict: its latest attempt.
+struct TaskBook {
+  std::optional<TaskAttempt> attempt;
+  bool running = false;
+  bool ended = false;
+  bool restarts = false;             ///< A restart was decided after its end.
+  std::optional<std::int32_t> exit;
+  ExitClass exit_class = ExitClass::kUnknown;
+};
+
+/// One application of a job: what is asked of it once.
+struct ApplicationBook {
+  ApplicationId id;
+  std::vector<AmAttemptBook> attempts;
+  std::map<Epoch, SpecId> specs;
+  bool gang_complete = false;
+  std::optional<Instant> partial_since;  ///< Some but not all of the first gang held.
+  std::optional<JobStatus> verdict;
+  Instant verdict_at{};
+  std::optional<yarn::FinalApplicationStatus> final_status;  ///< As the AM said it.
+  std::optional<Instant> ended;
+  std::optional<yarn::FinalApplicationStatus> rm_status;
+  std::deque<Instant> paid_user;
+  std::deque<Instant> paid_infrastructure;
+  std::int64_t restarts_paid = 0;
+  std::map<TaskId, TaskBook> tasks;
+};
+
+struct JobBook {
+  trace::JobIndex index;
+  std::shared_ptr<const JobSpec> spec;  ///< Null when JobSubmitted was not called: checks that need it are skipped.
+  std::string name;
+  std::string queue;
+  Instant created{};
+  bool ended = false;                ///< The client has said JobEnded.
+  bool left = false;                 ///< Counted out of its queue.
+  std::optional<JobStatus> status;
+  bool kill_wanted = false;
+  std::vector<ApplicationBook> applications;
+  std::vector<ContainerId> containers;
+  std::int32_t held = 0;             ///< Containers granted and not freed, the AM's apart.
+  std::int32_t gang_size = 0;        ///< Tasks that must hold a container before a training process may start.
+  std::map<Epoch, std::int32_t> training_processes;  ///< Living ones.
+  trace::TrainingPhase phase = trace::TrainingPhase::kIdle;
+  Instant last_event{};
+  bool may_stand_still = false;      ///< The scenario makes its processes hang or wait for ever.
+  bool progress_reported = false;
+};
+
+struct QueueBook {
+  std::int64_t jobs = 0;
+  Instant since{};
+  Area area = 0;    ///< Of jobs in the system over time ...
+  Area sojourn = 0; ///< ... and the sum of the times each was in it.
+};
+
+/// Times from the scenario that bounds are made of.
+struct CheckerTimes {
+  Duration nm_heartbeat{};
+  Duration nm_expiry{};
+  Duration am_expiry{};
+  Duration sigkill_delay{};
+};
+
+class Checkers::Books {
+ public:
+  explicit Books(const config::Scenario& scenario);
+
+  void Observe(const trace::TraceRecord& record);
+
+  // ---- checkers.cc
+  [[nodiscard]] bool on(Invariant invariant) const { return !off_[static_cast<std::size_t>(invariant)]; }
+  /// Counts one check; returns whether the invariant is on at all.
+  bool Checks(Invariant invariant);
+  void Report(Invariant invariant, std::string detail);
+  [[nodiscard]] JobBook* JobOf(trace::JobIndex job);
+  [[nodiscard]] ContainerBook* ContainerOf(const ContainerId& id);
+  [[nodiscard]] ApplicationBook& ApplicationOf(JobBook& job, const ApplicationId& id);
+  [[nodiscard]] AmAttemptBook& AttemptOf(JobBook& job, std::int32_t attempt);
+  [[nodiscard]] std::uint32_t NodeIndex(const NodeId& node);
+  /// No fault is under way, and none began or ended in the last `quiet`.
+  [[nodiscard]] bool Undisturbed(Duration quiet) const;
+  [[nodiscard]] std::string NameOf(const JobBook& job) const;
+
+  // ---- checkers_containers.cc: capacity, one-owner, released-once, gang-start, gpu-seconds
+  void On(const trace::NodeDeclared& fact);
+  void On(const trace::NodePower& fact);
+  void On(const trace::ContainerGranted& fact);
+  void On(const trace::ContainerFreed& fact);
+  void On(const trace::ContainerLaunched& fact);
+  void On(const trace::ContainerGone& fact);
+  void CheckCapacity(const NodeBook& node, const trace::ContainerGranted& fact);
+  void HeldChanged(JobBook& job);
+  void ScanContainers(const WorldView& world);
+  void SettleContainers(JobBook& job, const std::vector<std::string>& remains);
+
+  // ---- checkers_processes.cc: gang-start, one-spec, one-owner, after-final
+  void On(const trace::AgentTold& fact);
+  void On(const trace::AgentOrdered& fact);
+  void ProcessStarts(JobBook& job, ContainerBook& container, const ContainerId& id, const SpawnProcess& spawn);
+  void ProcessEnds(ContainerBook& container);
+  void CheckGangStart(JobBook& job, const ApplicationBook& application, const SpawnProcess& spawn);
+  void CheckSpec(JobBook& job, ApplicationBook& application, Epoch epoch, SpecId spec);
+  void CheckOneEpoch(JobBook& job, const SpawnProcess& spawn);
+  void ScanProcesses(const WorldView& world);
+
+  // ---- checkers_am.cc: one-attempt, final-once, after-final, budgets, excluded-nodes, good-citizen
+  void On(const trace::AmTold& fact);
+  void On(const trace::AmOrdered& fact);
+  void On(const trace::ClientTold& fact);
+  void On(const trace::ClientOrdered& fact);
+  void On(const trace::ApplicationEnded& fact);
+  void RmAnswered(JobBook& job, AmAttemptBook& attempt, const RmReplied& reply);
+  void Allocates(JobBook& job, AmAttemptBook& attempt, const yarn::AllocateRequest& request);
+  void CheckAsk(const JobBook& job, AmAttemptBook& attempt, const yarn::ResourceRequest& row);
+  void Finishes(JobBook& job, const yarn::FinishApplicationMasterRequest& request);
+  void Acts(JobBook& job, AmAttemptBook& attempt, std::string_view what);
+  void Restarts(JobBook& job, const RestartDecided& decision);
+  void Pays(const JobBook& job, std::deque<Instant>& paid, std::int32_t allowed, std::string_view budget);
+  void VerdictIs(JobBook& job, const VerdictReached& verdict);
+
+  // ---- checkers_verdict.cc: verdict
+  void RecordAttempt(JobBook& job, const TaskAttemptStarted& started);
+  void RecordAttempt(JobBook& job, const TaskAttemptEnded& ended);
+  void CheckVerdict(JobBook& job, const ApplicationBook& application, const VerdictReached& verdict);
+
+  // ---- checkers_balance.cc: progress, quiescence, littles-law, gpu-seconds
+  void On(const trace::JobCreated& fact);
+  void On(const trace::TrainingPhaseChanged& fact);
+  void On(const trace::FaultBegan& fact);
+  void On(const trace::FaultEnded& fact);
+  void JobLeaves(JobBook& job);
+  void CheckProgress(Instant now);
+  [[nodiscard]] Duration ProgressBound(const JobBook& job) const;
+  void Settle(Instant now, trace::JobIndex job, const WorldView& world);
+  void Finish(Instant now, trace::StopReason reason);
+
+  Instant now_{};
+  std::vector<Violation> fresh_;
+  std::array<trace::InvariantResult, kInvariantCount> results_;
+  std::array<bool, kInvariantCount> off_{};
+
+  CheckerTimes times_;
+  std::vector<NodeBook> nodes_;
+  std::map<NodeId, std::uint32_t> node_index_;
+  boost::unordered_flat_map<ContainerId, ContainerBook, HashContainer> containers_;
+  std::map<std::uint32_t, JobBook> jobs_;
+  std::map<std::uint32_t, std::shared_ptr<const JobSpec>> specs_;  ///< Of jobs that are about to be created.
+  std::map<std::string, QueueBook> queues_;
+  std::set<std::pair<std::uint32_t, std::uint32_t>> faults_under_way_;
+  Instant last_fault_change_{};
+  bool any_fault_ = false;
+  std::map<std::string, bool> stands_still_;  ///< By job name or arrival prefix: see JobBook::may_stand_still.
+
+  // gpu-seconds: use over time by node, and by container.
+  Instant gpus_since_{};
+  std::int64_t gpus_used_ = 0;
+  Area gpu_area_ = 0;
+  Area gpu_of_containers_ = 0;
+};
+
+}  // namespace tfyarn::sim

@@ -1,0 +1,166 @@
+// The invariant `verdict`: what the AM decided is what its policy says about the exits that were recorded by then.
+//
+// The policy's tables are the product's (core/am/policy.h); the counting of tasks is done again here, from the trace. What
+// this finds is an AM that lost, doubled or misread an exit; whether the tables themselves are right is for their own
+// tests. Verdicts that no exit leads to (a deadline, an infeasible gang, missing evidence) are left to those who asked.
+#include <set>
+#include <utility>
+
+#include "core/am/job_view.h"
+#include "core/model/text.h"
+#include "sim/checkers_books.h"
+
+namespace tfyarn::sim {
+namespace {
+
+class RecordedView : public am::JobView {
+ public:
+  RecordedView(const JobSpec& spec, const am::PolicyEngine& policy, const std::map<TaskId, TaskBook>& tasks)
+      : spec_(spec), tasks_(tasks) {
+    for (const TaskTypeSpec& type : spec.tasks) {
+      types_.push_back({.name = type.name, .task_class = policy.ClassOf(type.name), .instances = type.instances});
+    }
+  }
+
+  /// Ends of these are not for good: a restart is due.
+  void StartAgain(std::set<TaskId> tasks) { start_again_ = std::move(tasks); }
+
+  void Count() {
+    for (am::TypeCounts& type : types_) type.running = type.ok = type.failed = 0;
+    for (std::size_t type = 0; type < types_.size(); ++type) {
+      for (std::int32_t index = 0; index < types_[type].instances; ++index) {
+        const am::TaskFacts facts = FactsOf(type, index);
+        if (facts.running) ++types_[type].running;
+        if (!facts.ended) continue;
+        ++(facts.ok ? types_[type].ok : types_[type].failed);
+      }
+    }
+  }
+
+  [[nodiscard]] const std::vector<am::TypeCounts>& types() const override { return types_; }
+
+  [[nodiscard]] am::TaskFacts FactsOf(std::size_t type, std::int32_t index) const override {
+    const auto task = tasks_.find(TaskId{.type = spec_.tasks[type].name, .index = index});
+    if (task == tasks_.end()) return {};
+    const bool ended = task->second.ended && !task->second.restarts && start_again_.count(task->first) == 0;
+    return {.ended = ended,
+            .ok = ended && task->second.exit_class == ExitClass::kOk,
+            .running = task->second.running};
+  }
+
+ private:
+  const JobSpec& spec_;
+  const std::map<TaskId, TaskBook>& tasks_;
+  std::vector<am::TypeCounts> types_;
+  std::set<TaskId> start_again_;
+};
+
+/// From an exit to the verdict that it leads to, at most: a payment may leave the window meanwhile.
+constexpr Duration kDecisionTakes = 2min;
+
+bool StartsAgain(ExitAction action) {
+  switch (action) {
+    case ExitAction::kRestartTask:
+    case ExitAction::kRestartType:
+    case ExitAction::kRestartGang:
+    case ExitAction::kRaiseMemory: return true;
+    case ExitAction::kIgnore:
+    case ExitAction::kTally:
+    case ExitAction::kFail:
+    case ExitAction::kSucceed: return false;
+  }
+  return false;
+}
+
+/// True unless restarts were certainly left: the payments recorded within the window are fewer than allowed.
+bool MayBeSpent(const am::Decision& decision, const ApplicationBook& application, Instant now) {
+  if (!decision.allowance.restarts || decision.allowance.per_task) return decision.allowance.restarts.has_value();
+  std::int64_t paid = 0;
+  for (const std::deque<Instant>* payments : {&application.paid_user, &application.paid_infrastructure}) {
+    const bool is_it = (payments == &application.paid_user) == (decision.pays == Budget::kUser);
+    if (!is_it) continue;
+    for (const Instant at : *payments) {
+      paid += !decision.allowance.window || now - at <= *decision.allowance.window + kDecisionTakes ? 1 : 0;
+    }
+  }
+  return paid >= *decision.allowance.restarts;
+}
+
+/// What the recorded exits ask for, one by one.
+struct Asked {
+  bool failure = false;          ///< Some exit alone fails the job: by its row, or because no restart may be left.
+  std::set<TaskId> start_again;  ///< A restart is due, and certainly left.
+};
+
+Asked AskedBy(const am::PolicyEngine& policy, const ApplicationBook& application, const am::JobView& view, Instant now) {
+  Asked asked;
+  for (const auto& [id, task] : application.tasks) {
+    if (!task.ended || task.restarts) continue;
+    const am::Decision decision = policy.OnExit({.task = id, .exit_class = task.exit_class, .exit = task.exit}, view);
+    if (decision.action == ExitAction::kFail) asked.failure = true;
+    if (!StartsAgain(decision.action)) continue;
+    if (policy.name() != "default" || MayBeSpent(decision, application, now)) {
+      asked.failure = asked.failure || decision.when_spent == ExitAction::kFail;
+    } else {
+      asked.start_again.insert(id);
+    }
+  }
+  return asked;
+}
+
+}  // namespace
+
+void Checkers::Books::RecordAttempt(JobBook& job, const TaskAttemptStarted& started) {
+  job.last_event = now_;
+  TaskBook& task = job.applications.back().tasks[started.task];
+  task = {.attempt = started.process.attempt, .running = true};
+}
+
+void Checkers::Books::RecordAttempt(JobBook& job, const TaskAttemptEnded& ended) {
+  job.last_event = now_;
+  TaskBook& task = job.applications.back().tasks[ended.task];
+  if (task.attempt && ended.process.attempt < *task.attempt) return;  // A late account of an earlier attempt.
+  const bool amends = task.attempt == ended.process.attempt && task.ended;
+  task.attempt = ended.process.attempt;
+  task.running = false;
+  task.ended = true;
+  task.restarts = amends && task.restarts;
+  task.exit = ended.exit;
+  task.exit_class = ended.exit_class;
+}
+
+void Checkers::Books::CheckVerdict(JobBook& job, const ApplicationBook& application, const VerdictReached& verdict) {
+  if (job.spec == nullptr || !on(Invariant::kVerdict)) return;
+  const Expected<am::PolicyEngine> policy = am::PolicyEngine::Make(*job.spec);
+  if (!policy) return;  // The AM refuses such a job with that very reason.
+  RecordedView view(*job.spec, *policy, application.tasks);
+  view.Count();
+  const Asked asked = AskedBy(*policy, application, view, now_);
+  view.StartAgain(asked.start_again);
+  view.Count();
+  const std::optional<am::Verdict> judged = policy->Judge(view);
+  const bool says_success = judged && judged->status == JobStatus::kSucceeded;
+  const bool says_failure = judged && judged->status == JobStatus::kFailed;
+  Checks(Invariant::kVerdict);
+  const auto wrong = [&](const std::string& why) {
+    Report(Invariant::kVerdict, NameOf(job) + ": the verdict is " + KebabName(verdict.status) + " (" + verdict.rule +
+                                    "), but " + why);
+  };
+  switch (verdict.status) {
+    case JobStatus::kSucceeded:
+      // An on_exit row may say `succeed` for an exit that the expression does not count.
+      if (!says_success && job.spec->on_exit.empty()) wrong("by the recorded exits the job has not succeeded");
+      return;
+    case JobStatus::kFailed: {
+      const bool by_exit = verdict.cause && verdict.cause->exit;
+      if (by_exit && !says_failure && !asked.failure) wrong("no recorded exit fails the job");
+      return;
+    }
+    case JobStatus::kKilled:
+      if (!job.kill_wanted) wrong("nobody asked for it");
+      return;
+    case JobStatus::kUnfinished: wrong("that is no verdict"); return;
+  }
+}
+
+}  // namespace tfyarn::sim

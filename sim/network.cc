@@ -1,0 +1,101 @@
+#include "sim/network.h"
+
+#include <algorithm>
+
+namespace tfyarn::sim {
+namespace {
+
+bool Separates(const Cut& cut, Place from, Place to) {
+  const auto matches = [&cut](Place a, Place b) {
+    if (!cut.from.contains(a)) return false;
+    return cut.to.empty() ? !cut.from.contains(b) : cut.to.contains(b);
+  };
+  return (cut.forward && matches(from, to)) || (cut.backward && matches(to, from));
+}
+
+}  // namespace
+
+Network::Network(const config::NetworkSpec& spec, std::vector<std::int32_t> rack_of_node, std::uint64_t seed)
+    : spec_(spec), rack_of_node_(std::move(rack_of_node)), seed_(seed) {}
+
+bool Network::Reachable(Place from, Place to) const {
+  return std::none_of(cuts_.begin(), cuts_.end(),
+                      [&](const auto& entry) { return Separates(entry.second, from, to); });
+}
+
+bool Network::Undisturbed(Place a, Place b) const {
+  if (LossBetween(a, b) > 0) return false;
+  if (cuts_.empty() && delays_.empty()) return true;
+  return Reachable(a, b) && Reachable(b, a) && ExtraDelay(a, b) == Duration::zero();
+}
+
+Duration Network::Latency(Place from, Place to, std::uint32_t sender) {
+  const config::Distribution& law = CrossesRacks(from, to) ? spec_.cross_rack : spec_.latency;
+  const Duration base = law.is_constant() ? SecondsToDuration(law.a) : StreamOf(sender).DrawDuration(law);
+  return base + ExtraDelay(from, to);
+}
+
+Duration Network::PollRoundTrip(Place from, Place to, std::uint32_t sender) const {
+  const config::Distribution& law = CrossesRacks(from, to) ? spec_.cross_rack : spec_.latency;
+  const Duration one_way =
+      law.is_constant() ? SecondsToDuration(law.a) : Random(seed_, "network/poll", sender).DrawDuration(law);
+  return 2 * (one_way + ExtraDelay(from, to));
+}
+
+bool Network::Lost(Place from, Place to, std::uint32_t sender) {
+  const double probability = LossBetween(from, to);
+  return probability > 0 && StreamOf(sender).Uniform01() < probability;
+}
+
+void Network::AddCut(std::uint64_t key, Cut cut) { cuts_.emplace_back(key, std::move(cut)); }
+
+void Network::RemoveCut(std::uint64_t key) {
+  std::erase_if(cuts_, [key](const auto& entry) { return entry.first == key; });
+}
+
+void Network::AddDelay(std::uint64_t key, std::set<Place> places, Duration extra) {
+  delays_.push_back({.key = key, .places = std::move(places), .amount = extra});
+}
+
+void Network::RemoveDelay(std::uint64_t key) {
+  std::erase_if(delays_, [key](const auto& delay) { return delay.key == key; });
+}
+
+void Network::AddLoss(std::uint64_t key, std::set<Place> places, double probability) {
+  losses_.push_back({.key = key, .places = std::move(places), .amount = probability});
+}
+
+void Network::RemoveLoss(std::uint64_t key) {
+  std::erase_if(losses_, [key](const auto& loss) { return loss.key == key; });
+}
+
+double Network::LossBetween(Place a, Place b) const {
+  double probability = spec_.loss;
+  for (const auto& loss : losses_) {
+    if (loss.Touches(a, b)) probability += loss.amount;
+  }
+  return probability;
+}
+
+bool Network::CrossesRacks(Place a, Place b) const {
+  // The masters stand in a rack of their own, next to every other: they count as near.
+  if (a < 0 || b < 0) return false;
+  return rack_of_node_[static_cast<std::size_t>(a)] != rack_of_node_[static_cast<std::size_t>(b)];
+}
+
+Duration Network::ExtraDelay(Place a, Place b) const {
+  Duration extra{};
+  for (const auto& delay : delays_) {
+    if (delay.Touches(a, b)) extra += delay.amount;
+  }
+  return extra;
+}
+
+Random& Network::StreamOf(std::uint32_t sender) {
+  if (sender >= streams_.size()) streams_.resize(sender + 1);
+  std::optional<Random>& stream = streams_[sender];
+  if (!stream) stream.emplace(seed_, "network", sender);
+  return *stream;
+}
+
+}  // namespace tfyarn::sim

@@ -1,0 +1,61 @@
+// The machines of a simulated cluster: names, racks, labels, capacity, and whether they are up.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "config/scenario.h"
+#include "core/model/ids.h"
+#include "core/model/resource.h"
+
+namespace tfyarn::sim {
+
+struct NodeInfo {
+  NodeId id;
+  std::string rack;             ///< "r1".
+  std::int32_t rack_index = 0;  ///< From 0.
+  std::vector<std::string> labels;
+  std::string partition;
+  Resource capacity;  ///< As configured.
+  Resource now;       ///< With lost GPUs taken off.
+  std::int32_t down = 0;  ///< Faults that keep it down; 0 = up.
+  std::int32_t next_port = 32768;
+  // What faults do to it; see sim_host_faults.cc.
+  std::int32_t pace_permille = 1000;      ///< 2000 = everything takes twice as long.
+  std::int32_t localize_permille = 1000;  ///< The same for localisation alone.
+  std::int32_t localize_fails = 0;        ///< Faults that make every localisation fail; 0 = none.
+  std::int32_t launch_fails = 0;          ///< The same for launches.
+  std::int32_t localize_fails_next = 0;   ///< How many of the next localisations fail.
+  std::int32_t launch_fails_next = 0;     ///< The same for launches.
+};
+
+class NodeTable {
+ public:
+  /// Expands the scenario's node classes, in file order; nodes without a rack are dealt round robin.
+  explicit NodeTable(const config::ClusterSpecConfig& cluster);
+
+  [[nodiscard]] std::int32_t size() const { return static_cast<std::int32_t>(nodes_.size()); }
+  [[nodiscard]] const NodeInfo& operator[](std::int32_t index) const { return nodes_[static_cast<std::size_t>(index)]; }
+  [[nodiscard]] NodeInfo& operator[](std::int32_t index) { return nodes_[static_cast<std::size_t>(index)]; }
+  /// By host name.
+  [[nodiscard]] std::optional<std::int32_t> Find(std::string_view host) const;
+  /// Every node with that label (or class name, or partition), in order.
+  [[nodiscard]] std::vector<std::int32_t> WithLabel(std::string_view label) const;
+  [[nodiscard]] std::vector<std::int32_t> InRack(std::string_view rack) const;
+  [[nodiscard]] std::vector<std::int32_t> rack_indices() const;
+  /// Largest amount of each resource on one node.
+  [[nodiscard]] Resource largest() const;
+
+ private:
+  std::vector<NodeInfo> nodes_;
+  std::map<std::string, std::int32_t, std::less<>> by_host_;
+};
+
+/// The port that NodeManagers of the simulation name in their ids.
+inline constexpr std::int32_t kNmPort = 8041;
+
+}  // namespace tfyarn::sim

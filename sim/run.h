@@ -1,0 +1,46 @@
+// Running one scenario once: the simulator's front door.
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <functional>
+#include <optional>
+
+#include "config/scenario.h"
+#include "core/model/time.h"
+#include "core/trace/record.h"
+#include "core/trace/result.h"
+
+namespace tfyarn::sim {
+
+/// How far a run is; given to RunOptions::progress now and then.
+struct Progress {
+  Instant now{};
+  Instant horizon{};
+  std::uint64_t jobs_total = 0;
+  std::uint64_t jobs_ended = 0;
+  std::uint64_t events = 0;
+};
+
+struct RunOptions {
+  std::uint64_t seed = 1;
+  /// Skip idle heartbeats. Changes the speed and nothing else: the digest is the same.
+  bool elide = true;
+  /// Keep the attempts of every task in the result however many jobs there are.
+  bool tasks = false;
+  /// Gets every record, in order, as it is made.
+  std::function<void(const trace::TraceRecord&)> sink;
+  std::function<void(const Progress&)> progress;
+  /// When it becomes true the run stops at the next event and reports what it has.
+  const std::atomic<bool>* interrupt = nullptr;
+};
+
+struct RunOutcome {
+  trace::Result result;
+};
+
+/// Runs to quiescence (every job ended), the horizon, or the interrupt. Same scenario, seed and version give the same
+/// digest, whatever the compiler, the locale or RunOptions::elide.
+[[nodiscard]] RunOutcome RunScenario(const config::Scenario& scenario, const RunOptions& options);
+
+}  // namespace tfyarn::sim

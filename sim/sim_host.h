@@ -1,0 +1,271 @@
+// SimHost: the world around the machines in a simulation. It turns their actions into messages, processes and files, and
+// those into events, in simulated time.
+//
+// It decides nothing that a machine decides. What it owns: the queue of events, the processes (actors) and where they
+// run, the network, the fakes, each job's workload, the faults, and the trace. One run, one thread, one object.
+//
+// Idle heartbeats are skipped here (elision): see sim_host_beats.cc.
+#pragma once
+
+#include <boost/unordered/unordered_flat_map.hpp>
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "config/scenario.h"
+#include "core/model/launch.h"
+#include "core/trace/digest.h"
+#include "core/trace/record.h"
+#include "core/trace/result.h"
+#include "fakes/hdfs/name_node.h"
+#include "fakes/yarn-rm/node_manager.h"
+#include "fakes/yarn-rm/resource_manager.h"
+#include "sim/actors.h"
+#include "sim/arrivals.h"
+#include "sim/checkers.h"
+#include "sim/event_queue.h"
+#include "sim/expectations.h"
+#include "sim/fault_plan.h"
+#include "sim/message_faults.h"
+#include "sim/network.h"
+#include "sim/node_table.h"
+#include "sim/run.h"
+#include "sim/task.h"
+
+namespace tfyarn::sim {
+
+struct ContainerHash {
+  std::size_t operator()(const ContainerId& id) const {
+    std::uint64_t h = static_cast<std::uint64_t>(id.application_attempt.application.id);
+    h = h * 0x9E3779B97F4A7C15ULL + static_cast<std::uint64_t>(id.application_attempt.attempt);
+    h = h * 0x9E3779B97F4A7C15ULL + static_cast<std::uint64_t>(id.id);
+    return static_cast<std::size_t>(h ^ (h >> 32));
+  }
+};
+
+class SimHost : private ClusterView, private WorldView {
+ public:
+  SimHost(const config::Scenario& scenario, const RunOptions& options);
+  ~SimHost() override;
+  SimHost(const SimHost&) = delete;
+  SimHost& operator=(const SimHost&) = delete;
+
+  [[nodiscard]] RunOutcome Run();
+
+ private:
+  // ---- sim_host.cc: the loop, tasks, trace
+  void Start();
+  bool RunNext();
+  void RunTimer(std::uint32_t actor);
+  template <class F>
+  void After(Duration delay, F&& f) {
+    At(now_ + delay, std::forward<F>(f));
+  }
+  template <class F>
+  void At(Instant at, F&& f) {
+    queue_.Push(at, tasks_.Add(std::forward<F>(f)) << 1);
+  }
+  /// Makes the record, lets everybody who watches see it, and returns it for its contents.
+  trace::TraceRecord& Trace(trace::Fact fact);
+  [[nodiscard]] std::uint64_t SeedFor(std::string_view what, std::uint64_t entity) const;
+  [[nodiscard]] WallTime WallNow() const;
+  RunOutcome Finish(trace::StopReason reason);
+  void ScanInvariants();
+  void SettleWorkloads();
+
+  // ---- sim_host_beats.cc: timers and elision
+  void Reschedule(Actor& actor);
+  void ScheduleAt(Actor& actor, Instant at);
+  [[nodiscard]] std::optional<Instant> MachineDeadline(const Actor& actor, bool decision) const;
+  /// Tells the actor's machine of the idle beats it skipped, before it is stepped at now_.
+  void CatchUp(Actor& actor);
+  void TellElided(Actor& actor, std::uint64_t count, Instant last);
+  void SendIdleBeatInThePast(Actor& actor, Instant at);
+  /// The receiver hears how many beats it did not see, before the next one it sees.
+  [[nodiscard]] std::uint64_t TakeUnseen(Beat& beat);
+  void BeatSent(Actor& actor);
+  void BeatAnswered(Actor& actor);
+  void StartBeatsAnew(Actor& actor);
+  void ForceBeat(Actor& actor);
+  [[nodiscard]] bool LinkIsClean(const Actor& actor) const;
+  void UpdateLink(Actor& actor);
+  void Vouch(Actor& actor, bool vouched);
+  /// Before something disturbs links: skipped beats become history, and skipping stops until links are clean again.
+  void DisturbAllLinks();
+  void RestoreAllLinks();
+
+  // ---- sim_host_yarn.cc: RM, NMs
+  void StepRm(const fakes::RmEvent& event);
+  void HandleRm(fakes::RmAction& action);
+  [[nodiscard]] bool rm_answers() const { return rm_ != nullptr && !rm_paused_; }
+  /// Delivers a call to the RM now; `answer(response)` runs when the answer arrives back at the caller.
+  template <class Answer>
+  void DeliverToRm(const fakes::Caller& caller, const yarn::Token& token, yarn::RmRequest request, Duration back,
+                   Answer answer);
+  template <class Answer>
+  void SendToRm(Actor& from, const fakes::Caller& caller, const yarn::Token& token, yarn::RmRequest request, bool poll,
+                Answer answer);
+  void StepNm(NmActor& nm, const fakes::NmEvent& event);
+  void HandleNm(NmActor& nm, fakes::NmAction& action);
+  void NmCallsRm(NmActor& nm, fakes::NmCallRm call);
+  void RmCallsNm(fakes::RmCallNm call);
+  [[nodiscard]] yarn::NmResponse DeliverToNm(NmActor& nm, const fakes::Caller& caller, const yarn::Token& token,
+                                             yarn::NmRequest request);
+  void LocalizeContainer(NmActor& nm, const fakes::Localize& order);
+  void LaunchContainer(NmActor& nm, const fakes::Launch& order);
+  /// Why a file of the container cannot be fetched; empty when all can.
+  [[nodiscard]] std::string MissingFile(const yarn::ContainerLaunchContext& context);
+  void StartContainerProcess(std::int32_t node, const ContainerId& container,
+                             const yarn::ContainerLaunchContext& context);
+  void SignalContainerProcess(const ContainerId& container, bool kill);
+  /// The container's own process has ended: tells its NM, if there is one.
+  void ContainerProcessEnded(const ContainerId& container, std::int32_t exit_status, const std::string& diagnostics);
+  void StartNm(std::int32_t node, std::optional<fakes::NmState> state);
+  [[nodiscard]] JobRt* JobOf(const ApplicationId& application);
+  [[nodiscard]] Party PartyOf(const Actor& actor) const;
+
+  // ---- sim_host_jobs.cc: arrivals, clients, AMs
+  void SubmitNextArrival();
+  void CreateJob(std::shared_ptr<const config::JobConfig> config);
+  void StepClient(ClientActor& client, ClientEvent event);
+  void HandleClient(ClientActor& client, ClientAction& action);
+  void ClientCallsRm(ClientActor& client, CallRm call);
+  void StepAm(AmActor& am, AmEvent event);
+  void HandleAm(AmActor& am, AmAction& action);
+  void StartAm(JobRt& job, std::int32_t node, const ContainerId& container, std::string staging_directory);
+  void AmCallsRm(AmActor& am, CallRm call);
+  void AmCallsNm(AmActor& am, CallNm call);
+  void AmSendsToAgent(AmActor& am, SendToAgent send);
+  void AppendNext(AmActor& am);
+  void ReadJournalFor(AmActor& am);
+  void PublishAmAddress(std::uint32_t am, const PublishAddress& publish);
+  void EndAm(AmActor& am);
+  void JobStateSeen(JobRt& job, JobState state);
+  void JobEndSeen(JobRt& job);
+  void CheckLeaks(trace::JobIndex job);
+  template <class Answer>
+  void CallNameNode(Place from, std::uint32_t sender, hdfs::HdfsRequest request, Answer answer);
+
+  // ---- sim_host_agents.cc: agents and user processes
+  void StartAgent(JobRt& job, std::int32_t node, const AgentLaunch& launch);
+  void StepAgent(AgentActor& agent, AgentEvent event);
+  void HandleAgent(AgentActor& agent, AgentAction& action);
+  void LaterToAgent(const AgentActor& agent, AgentEvent event);
+  void AgentSendsToAm(AgentActor& agent, SendToAm send);
+  /// The agent's process is gone, and the user's with it. Its NM is not told.
+  void EndAgent(AgentActor& agent);
+  void SpawnUserProcess(AgentActor& agent, const SpawnProcess& order);
+  void HandleWorkload(JobRt& job, std::vector<WorkloadOutput>& outputs);
+  void ScheduleWorkload(JobRt& job);
+  [[nodiscard]] AgentActor* AgentOf(const ContainerId& container);
+
+  // ---- sim_host_faults.cc
+  void ScheduleFaults();
+  void ApplyFault(const FaultOrder& order);
+  void FaultNodeDown(const FaultOrder& order);
+  void FaultDecommission(const FaultOrder& order);
+  void FaultSlowNode(const FaultOrder& order);
+  void FaultNmRestart(const FaultOrder& order);
+  void FaultNmMuted(const FaultOrder& order);
+  void FaultLaunch(const FaultOrder& order);
+  void FaultLocalizeSlow(const FaultOrder& order);
+  void FaultGpus(const FaultOrder& order);
+  void FaultRmRestart(const FaultOrder& order);
+  void FaultRmPause(const FaultOrder& order);
+  void FaultHdfs(const FaultOrder& order);
+  void FaultAmCrash(const FaultOrder& order);
+  void FaultAmPause(const FaultOrder& order);
+  void FaultClient(const FaultOrder& order);
+  void FaultProcess(const FaultOrder& order);
+  void FaultContainerKilled(const FaultOrder& order);
+  void FaultPreempt(const FaultOrder& order);
+  void FaultHang(const FaultOrder& order);
+  void FaultPortInUse(const FaultOrder& order);
+  void FaultPartition(const FaultOrder& order);
+  void FaultLatency(const FaultOrder& order);
+  void FaultLoss(const FaultOrder& order);
+  void FaultMessage(const FaultOrder& order);
+  void CrashNode(std::int32_t node);
+  void EndNm(NmActor& nm);
+  /// What runs in the container is gone, and its node forgets it.
+  void EndContainer(const ContainerId& id);
+  void ReportMissedExits(std::int32_t node);
+  void FailProcessOn(std::int32_t node);
+  void EndUserProcess(const ContainerId& container, const ProcessExit& exit);
+  /// Why a launch (or a localisation) that begins now on the node fails; empty when it does not.
+  [[nodiscard]] std::string LaunchFailure(std::int32_t node, bool localize);
+  [[nodiscard]] std::vector<AgentActor*> AgentsOf(const FaultOrder& order);
+  [[nodiscard]] std::vector<ContainerId> ContainersOn(std::int32_t node) const;
+  [[nodiscard]] std::vector<PeerCut> PeerCuts() const;
+  void TellWorkloadsOfCuts();
+
+  // ---- sim_host_views.cc: ClusterView (what the fault plan asks), WorldView (what checkers compare)
+  [[nodiscard]] const std::vector<PlanNode>& nodes() const override { return plan_nodes_; }
+  [[nodiscard]] std::optional<std::int32_t> NodeOfTask(std::string_view job, const TaskId& task) const override;
+  [[nodiscard]] std::vector<TaskId> TasksOfJob(std::string_view job) const override;
+  [[nodiscard]] std::optional<std::int32_t> NodeOfAm(std::string_view job) const override;
+  [[nodiscard]] std::vector<LiveProcess> LiveProcesses() const override;
+  [[nodiscard]] std::vector<HeldContainer> RmContainers() const override;
+  [[nodiscard]] std::vector<HeldContainer> NodeContainers() const override;
+  [[nodiscard]] std::vector<std::string> RemainsOf(trace::JobIndex job) const override;
+  [[nodiscard]] const JobRt* JobNamed(std::string_view name) const;
+  /// The RM and the job's AM can talk to the node and its NM.
+  [[nodiscard]] bool ReachableFromMasters(const JobRt& job, Place place) const;
+
+  const config::Scenario& scenario_;
+  RunOptions options_;
+  std::uint64_t seed_;
+  Instant now_{};
+  Instant horizon_;
+  std::uint64_t current_rank_ = 0;  ///< Of the late event that runs; 0 in an ordinary one.
+  std::uint64_t events_ = 0;
+  bool stopped_ = false;
+
+  EventQueue queue_;  ///< Payload: a task in the slab, or (lowest bit set) an actor's timer; in the bits above.
+  TaskSlab tasks_;
+  NodeTable nodes_;
+  std::vector<PlanNode> plan_nodes_;
+  Network network_;
+  fakes::NameNode name_node_;
+  std::shared_ptr<const fakes::TokenBook> tokens_;
+  std::unique_ptr<fakes::ResourceManager> rm_;
+  std::optional<fakes::RmStateStore> rm_store_;
+  bool rm_paused_ = false;
+  std::vector<std::uint32_t> rm_backlog_;  ///< Tasks held while the RM is paused.
+  std::uint64_t next_rm_call_ = 1;
+  std::optional<yarn::RmResponse> rm_response_;  ///< Of the call that StepRm serves now.
+  std::optional<yarn::NmResponse> nm_response_;
+
+  std::vector<std::unique_ptr<Actor>> actors_;
+  std::vector<std::uint32_t> nm_of_node_;  ///< Actor id; 0 = none.
+  boost::unordered_flat_map<ContainerId, ContainerRt, ContainerHash> containers_;
+  boost::unordered_flat_map<std::int32_t, std::uint32_t> job_of_application_;
+  boost::unordered_flat_map<std::uint32_t, std::unique_ptr<JobRt>> jobs_;  ///< Living ones, by JobIndex.
+  boost::unordered_flat_map<std::string, std::uint32_t> job_by_name_;
+  std::uint64_t jobs_created_ = 0;
+  std::uint64_t jobs_ended_ = 0;
+  std::uint64_t jobs_alive_ = 0;
+
+  Arrivals arrivals_;
+  std::optional<FaultPlan> faults_;
+  Instant faults_scheduled_ = kNever;
+  Checkers checkers_;
+  trace::Digest digest_;
+  trace::ResultBuilder result_;
+  OnlineExpectations expectations_;
+  MessageFaults message_faults_;
+  /// Job and task -> how many of its next processes find their port taken.
+  std::map<std::pair<std::string, TaskId>, std::int32_t> stolen_ports_;
+  /// Exits of containers whose NM was down when they happened.
+  std::map<std::int32_t, std::vector<fakes::ProcessEnded>> unreported_exits_;
+  std::map<std::int32_t, fakes::NmState> nm_states_;  ///< Of NMs that are down and will recover.
+  Random launch_delays_;
+  Random hdfs_delays_;
+  std::int64_t hdfs_slowness_ = 1;
+  trace::TraceRecord record_;
+};
+
+}  // namespace tfyarn::sim

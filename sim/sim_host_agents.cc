@@ -1,0 +1,228 @@
+// SimHost and agents: the process in every task's container, and the user's processes that it runs.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <charconv>
+#include <utility>
+
+#include "core/model/check.h"
+#include "sim/sim_host.h"
+#include "sim/sim_host_calls.h"
+
+namespace tfyarn::sim {
+namespace {
+
+/// "2 gpu-3 40000", as PublishAmAddress writes it.
+AmAddressRead ParseAddress(std::string_view bytes) {
+  AmAddressRead read;
+  const auto first = bytes.find(' ');
+  const auto last = bytes.rfind(' ');
+  if (first == std::string_view::npos || last == first) return {};
+  std::from_chars(bytes.data(), bytes.data() + first, read.am_attempt);
+  read.address.host = std::string(bytes.substr(first + 1, last - first - 1));
+  std::from_chars(bytes.data() + last + 1, bytes.data() + bytes.size(), read.address.port);
+  return read;
+}
+
+}  // namespace
+
+AgentActor* SimHost::AgentOf(const ContainerId& container) {
+  const auto entry = containers_.find(container);
+  if (entry == containers_.end() || entry->second.actor == 0) return nullptr;
+  Actor* actor = actors_[entry->second.actor].get();
+  if (actor == nullptr || !actor->alive || actor->kind != ActorKind::kAgent) return nullptr;
+  return static_cast<AgentActor*>(actor);
+}
+
+void SimHost::StartAgent(JobRt& job, std::int32_t node, const AgentLaunch& launch) {
+  const auto id = static_cast<std::uint32_t>(actors_.size());
+  auto actor = std::make_unique<AgentActor>(ActorKind::kAgent, id, node);
+  actor->job = job.index;
+  actor->fence = launch.fence;
+  actor->machine = std::make_unique<agent::TaskAgent>(job.spec, SeedFor("agent", id));
+  actor->beat.period = job.spec->heartbeat.every;
+  const Place am_place = job.am == 0 ? kRmPlace : actors_[job.am]->place;
+  actor->beat.round_trip = network_.PollRoundTrip(node, am_place, id);
+  containers_.at(launch.fence.container).actor = id;
+  job.agents.push_back(id);
+  AgentActor& agent = *actor;
+  actors_.push_back(std::move(actor));
+  StepAgent(agent, AgentStarted{.fence = launch.fence,
+                                .am_attempt = launch.am_attempt,
+                                .am_address = launch.am_address,
+                                .host = nodes_[node].id.host});
+}
+
+void SimHost::StepAgent(AgentActor& agent, AgentEvent event) {
+  if (agent.paused) {
+    agent.inbox.push_back(std::move(event));
+    return;
+  }
+  CatchUp(agent);
+  std::vector<AgentAction> actions;
+  agent.machine->Step(now_, event, actions);
+  const std::uint32_t id = agent.id;
+  Trace(trace::AgentTold{.job = agent.job, .container = agent.fence.container, .event = std::move(event)});
+  for (AgentAction& action : actions) {
+    trace::TraceRecord& record = Trace(
+        trace::AgentOrdered{.job = agent.job, .container = agent.fence.container, .action = std::move(action)});
+    AgentAction order = std::move(std::get<trace::AgentOrdered>(record.fact).action);
+    HandleAgent(agent, order);
+    if (actors_[id] == nullptr || !agent.alive) return;
+  }
+  Reschedule(agent);
+}
+
+void SimHost::HandleAgent(AgentActor& agent, AgentAction& action) {
+  if (std::holds_alternative<LeasePort>(action)) {
+    NodeInfo& node = nodes_[agent.place];
+    agent.port = node.next_port;
+    node.next_port = node.next_port == 60999 ? 32768 : node.next_port + 1;
+    LaterToAgent(agent, PortLeased{.port = agent.port});
+  } else if (auto* send = std::get_if<SendToAm>(&action)) {
+    AgentSendsToAm(agent, std::move(*send));
+  } else if (const auto* spawn = std::get_if<SpawnProcess>(&action)) {
+    SpawnUserProcess(agent, *spawn);
+  } else if (const auto* signal = std::get_if<SignalProcess>(&action)) {
+    const auto job = jobs_.find(agent.job.value);
+    if (job == jobs_.end()) return;
+    std::vector<WorkloadOutput> outputs;
+    job->second->workload->Signalled(now_, agent.fence.container, signal->attempt, signal->signal, outputs);
+    HandleWorkload(*job->second, outputs);
+  } else if (std::holds_alternative<ReadAmAddress>(action)) {
+    const auto job = jobs_.find(agent.job.value);
+    if (job == jobs_.end()) return;
+    CallNameNode(agent.place, agent.id, hdfs::ReadRequest{.path = job->second->staging_directory + "/am-address"},
+                 [this, id = agent.id](const hdfs::HdfsResponse& response) {
+                   Actor* actor = actors_[id].get();
+                   if (actor == nullptr || !actor->alive) return;
+                   const auto* read = std::get_if<hdfs::ReadResponse>(&response);
+                   StepAgent(static_cast<AgentActor&>(*actor), read == nullptr ? AmAddressRead{} : ParseAddress(read->bytes));
+                 });
+  } else if (const auto* exit = std::get_if<ExitAgent>(&action)) {
+    const ContainerId container = agent.fence.container;
+    EndAgent(agent);
+    After(Duration::zero(), [this, container, code = exit->code, reason = exit->reason] {
+      ContainerProcessEnded(container, code, reason);
+    });
+  }
+}
+
+void SimHost::LaterToAgent(const AgentActor& agent, AgentEvent event) {
+  After(Duration::zero(), [this, id = agent.id, event = std::move(event)]() mutable {
+    Actor* actor = actors_[id].get();
+    if (actor == nullptr || !actor->alive) return;
+    StepAgent(static_cast<AgentActor&>(*actor), std::move(event));
+  });
+}
+
+void SimHost::AgentSendsToAm(AgentActor& agent, SendToAm send) {
+  const bool beat = IsIdle(send.message);
+  if (beat) BeatSent(agent);
+  const auto job = jobs_.find(agent.job.value);
+  if (job == jobs_.end() || job->second->am == 0) return;
+  auto& am = static_cast<AmActor&>(*actors_[job->second->am]);
+  // Nobody listens any more at the address of an earlier attempt.
+  if (am.attempt.attempt != send.am_attempt) return;
+  const MessageFate fate = message_faults_.Decide(MessageName(send.message), PartyOf(agent));
+  if (fate.dropped || network_.Lost(agent.place, am.place, agent.id) || !network_.Reachable(agent.place, am.place)) return;
+  if (beat && fate.copies == 1 && fate.delay == Duration::zero() && !am.paused) {
+    return StepAm(am, AgentSaid{.message = std::move(send.message)});
+  }
+  const Duration latency = beat ? Duration::zero() : network_.Latency(agent.place, am.place, agent.id);
+  for (int copy = 0; copy < fate.copies; ++copy) {
+    After(latency + fate.delay, [this, id = am.id, message = send.message]() mutable {
+      Actor* actor = actors_[id].get();
+      if (actor == nullptr || !actor->alive) return;
+      StepAm(static_cast<AmActor&>(*actor), AgentSaid{.message = std::move(message)});
+    });
+  }
+}
+
+void SimHost::EndAgent(AgentActor& agent) {
+  if (!agent.alive) return;
+  const auto job = jobs_.find(agent.job.value);
+  if (job != jobs_.end()) {
+    std::vector<WorkloadOutput> outputs;
+    job->second->workload->Vanished(now_, agent.fence.container, outputs);
+    HandleWorkload(*job->second, outputs);
+    std::erase(job->second->agents, agent.id);
+  }
+  agent.alive = false;
+  UpdateLink(agent);
+  const auto container = containers_.find(agent.fence.container);
+  if (container != containers_.end()) container->second.actor = 0;
+  // The object stays until the step that runs now is over.
+  After(Duration::zero(), [this, id = agent.id] { actors_[id].reset(); });
+}
+
+// ---------------------------------------------------------------- user processes
+
+void SimHost::SpawnUserProcess(AgentActor& agent, const SpawnProcess& order) {
+  const auto job = jobs_.find(agent.job.value);
+  if (job == jobs_.end()) return;
+  LaterToAgent(agent, ProcessSpawned{.attempt = order.process.attempt});
+  const auto stolen = stolen_ports_.find({job->second->name, order.task});
+  const bool port_taken = stolen != stolen_ports_.end() && stolen->second > 0;
+  if (port_taken) --stolen->second;
+  std::vector<WorkloadOutput> outputs;
+  job->second->workload->Spawned(now_,
+                                 SpawnedProcess{.container = agent.fence.container,
+                                                .task = order.task,
+                                                .process = order.process,
+                                                .spec = order.spec,
+                                                .host = nodes_[agent.place].id.host,
+                                                .pace_permille = nodes_[agent.place].pace_permille,
+                                                .port_taken = port_taken},
+                                 outputs);
+  HandleWorkload(*job->second, outputs);
+}
+
+void SimHost::HandleWorkload(JobRt& job, std::vector<WorkloadOutput>& outputs) {
+  for (WorkloadOutput& output : outputs) {
+    if (const auto* exits = std::get_if<ProcessExits>(&output)) {
+      const AgentActor* agent = AgentOf(exits->container);
+      if (agent == nullptr) continue;
+      LaterToAgent(*agent, ProcessExited{.attempt = exits->attempt,
+                                         .exit = exits->exit,
+                                         .port_conflict = exits->port_conflict,
+                                         .stderr_tail = {}});
+    } else if (const auto* phase = std::get_if<PhaseChanged>(&output)) {
+      Trace(trace::TrainingPhaseChanged{.job = job.index, .phase = phase->phase});
+    } else if (const auto* lost = std::get_if<WorkIsLost>(&output)) {
+      Trace(trace::WorkLost{.job = job.index, .work = lost->work});
+    } else if (const auto* accounted = std::get_if<Accounted>(&output)) {
+      Trace(trace::TrainingAccounted{.job = job.index,
+                                     .useful = accounted->gpu.useful,
+                                     .checkpoint = accounted->gpu.checkpoint,
+                                     .lost = accounted->gpu.lost,
+                                     .restore = accounted->gpu.restore});
+    } else if (const auto* progress = std::get_if<ProgressIsSeen>(&output)) {
+      const AgentActor* agent = AgentOf(progress->container);
+      if (agent != nullptr) LaterToAgent(*agent, ProgressSeen{.attempt = progress->attempt});
+    } else if (const auto* file = std::get_if<FileIsWritten>(&output)) {
+      static_cast<void>(name_node_.Call(WallNow(), hdfs::CreateRequest{.path = file->path, .bytes = "", .size = 1}));
+    }
+  }
+  ScheduleWorkload(job);
+}
+
+void SimHost::ScheduleWorkload(JobRt& job) {
+  const std::optional<Instant> due = job.workload->next_deadline();
+  if (!due || job.workload_scheduled <= *due) return;
+  job.workload_scheduled = std::max(*due, now_);
+  At(job.workload_scheduled, [this, index = job.index.value, at = job.workload_scheduled] {
+    const auto entry = jobs_.find(index);
+    if (entry == jobs_.end() || entry->second->workload_scheduled != at) return;
+    JobRt& same = *entry->second;
+    same.workload_scheduled = kNever;
+    const std::optional<Instant> deadline = same.workload->next_deadline();
+    if (!deadline) return;
+    if (*deadline > now_) return ScheduleWorkload(same);
+    std::vector<WorkloadOutput> outputs;
+    same.workload->DeadlineReached(now_, outputs);
+    HandleWorkload(same, outputs);
+  });
+}
+
+}  // namespace tfyarn::sim

@@ -1,0 +1,332 @@
+// Timers and elision.
+//
+// Four links are periodic: an AM's allocate, an agent's heartbeat, a client's report query, a NodeManager's heartbeat. Each
+// sender beats on a grid: one period after the last beat it sent. An idle beat changes nothing but counters, so while
+// nothing disturbs the link the host skips it: it wakes the sender at next_decision() instead of next_deadline(), or at
+// the first point of the grid at which the receiver has news for it. What was skipped is told to the sender before its
+// next step (CatchUp) and to the receiver before the next beat it sees (TakeUnseen). A beat whose answer would still be
+// under way is really sent, in the sender's own past, so that "sent and not answered" looks the same in both modes.
+#include <fmt/format.h>
+
+#include "core/model/check.h"
+#include "sim/sim_host.h"
+
+namespace tfyarn::sim {
+namespace {
+
+/// An instant on the grid strictly before `now`: how many periods after `start` the last one is.
+std::uint64_t BeatsBefore(Instant start, Duration period, Instant now) {
+  if (now <= start) return 0;
+  return static_cast<std::uint64_t>((now - start - Duration(1)) / period);
+}
+
+}  // namespace
+
+std::optional<Instant> SimHost::MachineDeadline(const Actor& actor, bool decision) const {
+  switch (actor.kind) {
+    case ActorKind::kRm:
+      if (rm_ == nullptr) return std::nullopt;
+      return decision ? rm_->next_decision() : rm_->next_deadline();
+    case ActorKind::kNm: {
+      const auto& nm = static_cast<const NmActor&>(actor);
+      return decision ? nm.machine->next_decision() : nm.machine->next_deadline();
+    }
+    case ActorKind::kClient: {
+      const auto& client = static_cast<const ClientActor&>(actor);
+      return decision ? client.machine->next_decision() : client.machine->next_deadline();
+    }
+    case ActorKind::kAm: {
+      const auto& am = static_cast<const AmActor&>(actor);
+      return decision ? am.machine->next_decision() : am.machine->next_deadline();
+    }
+    case ActorKind::kAgent: {
+      const auto& agent = static_cast<const AgentActor&>(actor);
+      return decision ? agent.machine->next_decision() : agent.machine->next_deadline();
+    }
+  }
+  return std::nullopt;
+}
+
+void SimHost::Reschedule(Actor& actor) {
+  if (!actor.alive || actor.paused) return;
+  const bool skip = actor.beat.clean && !actor.beat.outstanding;
+  std::optional<Instant> wake = MachineDeadline(actor, skip || (actor.kind == ActorKind::kRm && options_.elide));
+  if (skip && actor.beat.forced != kNever && (!wake || actor.beat.forced < *wake)) wake = actor.beat.forced;
+  if (wake) ScheduleAt(actor, std::max(*wake, now_));
+}
+
+void SimHost::ScheduleAt(Actor& actor, Instant at) {
+  // A timer that is too early costs one look when it fires; it need not be found and removed.
+  if (actor.scheduled <= at) return;
+  actor.scheduled = at;
+  queue_.PushLate(at, actor.id, (actor.id << 1) | 1u);
+}
+
+void SimHost::RunTimer(std::uint32_t index) {
+  Actor* actor = actors_[index].get();
+  if (actor == nullptr || !actor->alive || actor->scheduled != now_) return;
+  actor->scheduled = kNever;
+  if (actor->paused) return;
+  const bool skip = actor->beat.clean && !actor->beat.outstanding;
+  std::optional<Instant> due = MachineDeadline(*actor, skip || (actor->kind == ActorKind::kRm && options_.elide));
+  if (skip && actor->beat.forced != kNever && (!due || actor->beat.forced < *due)) due = actor->beat.forced;
+  if (!due || *due > now_) return Reschedule(*actor);
+  switch (actor->kind) {
+    case ActorKind::kRm:
+      return StepRm(fakes::RmDeadlineReached{});
+    case ActorKind::kNm:
+      return StepNm(static_cast<NmActor&>(*actor), fakes::NmDeadlineReached{});
+    case ActorKind::kClient:
+      return StepClient(static_cast<ClientActor&>(*actor), DeadlineReached{});
+    case ActorKind::kAm:
+      return StepAm(static_cast<AmActor&>(*actor), DeadlineReached{});
+    case ActorKind::kAgent:
+      return StepAgent(static_cast<AgentActor&>(*actor), DeadlineReached{});
+  }
+}
+
+void SimHost::CatchUp(Actor& actor) {
+  Beat& beat = actor.beat;
+  if (!beat.clean || beat.outstanding || !beat.last_sent) return;
+  const std::uint64_t skipped = BeatsBefore(*beat.last_sent, beat.period, now_);
+  if (skipped == 0) return;
+  const Instant latest = *beat.last_sent + beat.period * static_cast<std::int64_t>(skipped);
+  const bool answer_under_way = actor.kind != ActorKind::kAgent && latest + beat.round_trip >= now_;
+  const std::uint64_t told = answer_under_way ? skipped - 1 : skipped;
+  if (told > 0) {
+    beat.last_sent = *beat.last_sent + beat.period * static_cast<std::int64_t>(told);
+    beat.sent += told;
+    TellElided(actor, told, *beat.last_sent);
+  }
+  if (answer_under_way) SendIdleBeatInThePast(actor, latest);
+}
+
+void SimHost::TellElided(Actor& actor, std::uint64_t count, Instant last) {
+  switch (actor.kind) {
+    case ActorKind::kRm:
+      return;
+    case ActorKind::kNm: {
+      std::vector<fakes::NmAction> none;
+      static_cast<NmActor&>(actor).machine->Step(now_, fakes::OwnHeartbeatsElided{.count = count, .last = last}, none);
+      TF_CHECK(none.empty());
+      return;
+    }
+    case ActorKind::kClient: {
+      std::vector<ClientAction> none;
+      static_cast<ClientActor&>(actor).machine->Step(last, HeartbeatsElided{.count = count, .last = last}, none);
+      TF_CHECK(none.empty());
+      return;
+    }
+    case ActorKind::kAm: {
+      std::vector<AmAction> none;
+      static_cast<AmActor&>(actor).machine->Step(last, HeartbeatsElided{.count = count, .last = last}, none);
+      TF_CHECK(none.empty());
+      return;
+    }
+    case ActorKind::kAgent: {
+      std::vector<AgentAction> none;
+      static_cast<AgentActor&>(actor).machine->Step(last, HeartbeatsElided{.count = count, .last = last}, none);
+      TF_CHECK(none.empty());
+      return;
+    }
+  }
+}
+
+void SimHost::SendIdleBeatInThePast(Actor& actor, Instant at) {
+  // The sender has not been stepped since before `at`, so its own time does not go back. The beat was idle, so its
+  // receiver need only count it, and its answer is known.
+  Beat& beat = actor.beat;
+  beat.last_sent = at;
+  ++beat.sent;
+  beat.outstanding = true;
+  const Instant answered = at + beat.round_trip;
+  switch (actor.kind) {
+    case ActorKind::kRm:
+    case ActorKind::kAgent:
+      return;
+    case ActorKind::kNm: {
+      std::vector<fakes::NmAction> actions;
+      static_cast<NmActor&>(actor).machine->Step(at, fakes::NmDeadlineReached{}, actions);
+      TF_CHECK(actions.size() == 1);
+      const auto& call = std::get<fakes::NmCallRm>(actions.front());
+      const auto& request = std::get<yarn::NodeHeartbeatRequest>(call.request);
+      yarn::NodeHeartbeatResponse idle{.response_id = request.response_id + 1};
+      At(answered, [this, id = actor.id, call_id = call.id, idle] {
+        Actor* sender = actors_[id].get();
+        if (sender == nullptr || !sender->alive) return;
+        BeatAnswered(*sender);
+        StepNm(static_cast<NmActor&>(*sender), fakes::RmAnswered{.id = call_id, .response = idle});
+      });
+      return;
+    }
+    case ActorKind::kClient: {
+      auto& client = static_cast<ClientActor&>(actor);
+      std::vector<ClientAction> actions;
+      client.machine->Step(at, DeadlineReached{}, actions);
+      TF_CHECK(actions.size() == 1 && client.last_report);
+      const CallId call = std::get<CallRm>(actions.front()).call;
+      At(answered, [this, id = actor.id, call] {
+        Actor* sender = actors_[id].get();
+        if (sender == nullptr || !sender->alive) return;
+        BeatAnswered(*sender);
+        auto& same = static_cast<ClientActor&>(*sender);
+        StepClient(same, RmReplied{.call = call, .response = *same.last_report});
+      });
+      return;
+    }
+    case ActorKind::kAm: {
+      std::vector<AmAction> actions;
+      static_cast<AmActor&>(actor).machine->Step(at, DeadlineReached{}, actions);
+      TF_CHECK(actions.size() == 1);
+      const auto& call = std::get<CallRm>(actions.front());
+      const auto& request = std::get<yarn::AllocateRequest>(call.request);
+      TF_CHECK(yarn::IsIdle(request));
+      yarn::AllocateResponse idle{.response_id = (request.response_id + 1) & 0x7fffffff};
+      At(answered, [this, id = actor.id, call_id = call.call, idle] {
+        Actor* sender = actors_[id].get();
+        if (sender == nullptr || !sender->alive) return;
+        BeatAnswered(*sender);
+        StepAm(static_cast<AmActor&>(*sender), RmReplied{.call = call_id, .response = idle});
+      });
+      return;
+    }
+  }
+}
+
+std::uint64_t SimHost::TakeUnseen(Beat& beat) {
+  TF_CHECK(beat.sent > beat.seen);
+  const std::uint64_t unseen = beat.sent - beat.seen - 1;
+  beat.seen = beat.sent;
+  return unseen;
+}
+
+void SimHost::BeatSent(Actor& actor) {
+  Beat& beat = actor.beat;
+  beat.last_sent = now_;
+  ++beat.sent;
+  if (beat.forced <= now_) beat.forced = kNever;
+  beat.outstanding = actor.kind != ActorKind::kAgent;
+  if (actor.kind == ActorKind::kAgent) UpdateLink(actor);
+}
+
+void SimHost::StartBeatsAnew(Actor& actor) {
+  // Registering starts response ids and the grid over, at both ends.
+  Beat& beat = actor.beat;
+  beat.last_sent.reset();
+  beat.outstanding = false;
+  beat.sent = beat.seen = 0;
+  beat.forced = kNever;
+  UpdateLink(actor);
+}
+
+void SimHost::BeatAnswered(Actor& actor) {
+  actor.beat.outstanding = false;
+  UpdateLink(actor);
+}
+
+void SimHost::ForceBeat(Actor& actor) {
+  Beat& beat = actor.beat;
+  if (!options_.elide || !beat.last_sent || !actor.alive) return;
+  // The first beat that the receiver sees after the news. One at this very instant still comes if its turn is later.
+  const std::uint64_t before = BeatsBefore(*beat.last_sent, beat.period, now_);
+  Instant next = *beat.last_sent + beat.period * static_cast<std::int64_t>(before + 1);
+  if (next == now_ && current_rank_ >= actor.id) next += beat.period;
+  if (next >= beat.forced) return;
+  beat.forced = next;
+  if (beat.clean && !beat.outstanding && !actor.paused) ScheduleAt(actor, next);
+}
+
+bool SimHost::LinkIsClean(const Actor& actor) const {
+  if (!options_.elide || !actor.alive || actor.paused || !actor.beat.last_sent) return false;
+  if (message_faults_.TouchesBeats()) return false;
+  switch (actor.kind) {
+    case ActorKind::kRm:
+      return false;
+    case ActorKind::kNm:
+      if (static_cast<const NmActor&>(actor).muted) return false;
+      return rm_answers() && network_.Undisturbed(actor.place, kRmPlace);
+    case ActorKind::kClient:
+    case ActorKind::kAm:
+      return rm_answers() && network_.Undisturbed(actor.place, kRmPlace);
+    case ActorKind::kAgent: {
+      const auto& agent = static_cast<const AgentActor&>(actor);
+      if (agent.am == 0 || actors_[agent.am] == nullptr) return false;
+      const Actor& am = *actors_[agent.am];
+      return am.alive && !am.paused && network_.Undisturbed(actor.place, am.place);
+    }
+  }
+  return false;
+}
+
+void SimHost::UpdateLink(Actor& actor) {
+  const bool clean = LinkIsClean(actor);
+  if (clean == actor.beat.clean) return;
+  if (!clean) CatchUp(actor);
+  actor.beat.clean = clean;
+  Vouch(actor, clean);
+  if (clean) Reschedule(actor);
+}
+
+void SimHost::Vouch(Actor& actor, bool vouched) {
+  Beat& beat = actor.beat;
+  if (beat.vouched == vouched) return;
+  beat.vouched = vouched;
+  const Instant last = beat.last_sent.value_or(now_);
+  switch (actor.kind) {
+    case ActorKind::kRm:
+    case ActorKind::kClient:
+      return;
+    case ActorKind::kNm:
+      if (rm_ != nullptr) StepRm(fakes::NodeVouched{.node = nodes_[actor.place].id, .vouched = vouched, .last = last});
+      return;
+    case ActorKind::kAm:
+      if (rm_ != nullptr) {
+        const ApplicationAttemptId attempt = static_cast<AmActor&>(actor).attempt;
+        StepRm(fakes::AmVouched{.attempt = attempt, .vouched = vouched, .last = last});
+      }
+      return;
+    case ActorKind::kAgent: {
+      auto& agent = static_cast<AgentActor&>(actor);
+      Actor* am = agent.am == 0 ? nullptr : actors_[agent.am].get();
+      if (am != nullptr && am->alive) {
+        std::vector<AmAction> none;
+        static_cast<AmActor&>(*am).machine->Step(now_,
+                                                 PeerVouched{.task = agent.fence.task,
+                                                             .incarnation = agent.fence.incarnation,
+                                                             .vouched = vouched,
+                                                             .last = last},
+                                                 none);
+        TF_CHECK(none.empty());
+        Reschedule(*am);
+      }
+      if (agent.alive) {
+        std::vector<AgentAction> none;
+        const Instant heard = last + beat.round_trip <= now_ ? last + beat.round_trip : last;
+        agent.machine->Step(
+            now_, PeerVouched{.task = {}, .incarnation = {}, .vouched = vouched, .last = vouched ? now_ : heard}, none);
+        TF_CHECK(none.empty());
+        Reschedule(agent);
+      }
+      return;
+    }
+  }
+}
+
+void SimHost::DisturbAllLinks() {
+  for (const std::unique_ptr<Actor>& actor : actors_) {
+    if (actor == nullptr || !actor->alive || !actor->beat.clean) continue;
+    CatchUp(*actor);
+    actor->beat.clean = false;
+    Vouch(*actor, false);
+  }
+}
+
+void SimHost::RestoreAllLinks() {
+  for (const std::unique_ptr<Actor>& actor : actors_) {
+    if (actor == nullptr || !actor->alive) continue;
+    UpdateLink(*actor);
+    Reschedule(*actor);
+  }
+}
+
+}  // namespace tfyarn::sim

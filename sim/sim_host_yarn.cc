@@ -1,0 +1,268 @@
+// SimHost and YARN: calls to the ResourceManager and the NodeManagers, and the containers that NodeManagers start.
+#include <fmt/format.h>
+
+#include <utility>
+
+#include "core/model/check.h"
+#include "core/model/launch.h"
+#include "sim/sim_host.h"
+#include "sim/sim_host_calls.h"
+#include "sim/yarn_options.h"
+
+namespace tfyarn::sim {
+namespace {
+
+constexpr std::int32_t kKilledStatus = 137;
+
+}  // namespace
+
+// ---------------------------------------------------------------- ResourceManager
+
+void SimHost::StepRm(const fakes::RmEvent& event) {
+  TF_CHECK(rm_ != nullptr);
+  std::vector<fakes::RmAction> actions;
+  rm_->Step(now_, event, actions);
+  for (fakes::RmAction& action : actions) HandleRm(action);
+  Reschedule(*actors_[0]);
+}
+
+void SimHost::HandleRm(fakes::RmAction& action) {
+  if (auto* reply = std::get_if<fakes::RmReply>(&action)) {
+    rm_response_ = std::move(reply->response);
+  } else if (auto* call = std::get_if<fakes::RmCallNm>(&action)) {
+    RmCallsNm(std::move(*call));
+  } else if (const auto* attempt = std::get_if<fakes::NewsForAttempt>(&action)) {
+    JobRt* job = JobOf(attempt->attempt.application);
+    if (job == nullptr || job->am == 0) return;
+    auto& am = static_cast<AmActor&>(*actors_[job->am]);
+    if (am.attempt == attempt->attempt) ForceBeat(am);
+  } else if (const auto* node = std::get_if<fakes::NewsForNode>(&action)) {
+    const std::uint32_t nm = nm_of_node_[static_cast<std::size_t>(*nodes_.Find(node->node.host))];
+    if (nm != 0) ForceBeat(*actors_[nm]);
+  } else if (const auto* application = std::get_if<fakes::NewsForClient>(&action)) {
+    JobRt* job = JobOf(application->application);
+    if (job != nullptr && job->client != 0) ForceBeat(*actors_[job->client]);
+  } else if (auto* granted = std::get_if<fakes::Granted>(&action)) {
+    const JobRt* job = JobOf(granted->container.application_attempt.application);
+    Trace(trace::ContainerGranted{.job = job == nullptr ? trace::JobIndex{} : job->index,
+                                  .container = granted->container,
+                                  .node = std::move(granted->node),
+                                  .resource = std::move(granted->resource),
+                                  .am = granted->am});
+  } else if (const auto* freed = std::get_if<fakes::Freed>(&action)) {
+    const JobRt* job = JobOf(freed->container.application_attempt.application);
+    Trace(trace::ContainerFreed{.job = job == nullptr ? trace::JobIndex{} : job->index,
+                                .container = freed->container,
+                                .exit_status = freed->exit_status});
+  } else if (const auto* ended = std::get_if<fakes::ApplicationEnded>(&action)) {
+    JobRt* job = JobOf(ended->application);
+    if (job == nullptr) return;
+    Trace(trace::ApplicationEnded{
+        .job = job->index, .application = ended->application, .final_status = ended->final_status});
+    // With its client gone nobody else says that the job is over.
+    if (job->client == 0) JobEndSeen(*job);
+  }
+}
+
+void SimHost::RmCallsNm(fakes::RmCallNm call) {
+  const std::optional<std::int32_t> node = nodes_.Find(call.node.host);
+  TF_CHECK(node.has_value());
+  const Duration latency = network_.Latency(kRmPlace, *node, 0);
+  const bool lost = !network_.Reachable(kRmPlace, *node) || network_.Lost(kRmPlace, *node, 0);
+  const auto answer = [this, id = call.id, node_id = call.node](Duration back, yarn::NmResponse response) {
+    After(back, [this, id, node_id, response = std::move(response)]() mutable {
+      if (rm_ == nullptr) return;
+      StepRm(fakes::NmAnswered{.id = id, .node = node_id, .response = std::move(response)});
+    });
+  };
+  if (lost) return answer(kRpcTimeout, NotAnswered(call.node.host));
+  After(latency, [this, node = *node, latency, answer, call = std::move(call)]() mutable {
+    const std::uint32_t index = nm_of_node_[static_cast<std::size_t>(node)];
+    if (nodes_[node].down > 0) return answer(kRpcTimeout, NotAnswered(call.node.host));
+    if (index == 0) return answer(latency, Refused(call.node.host));
+    answer(latency, DeliverToNm(static_cast<NmActor&>(*actors_[index]), call.caller, call.token,
+                                std::move(call.request)));
+  });
+}
+
+yarn::NmResponse SimHost::DeliverToNm(NmActor& nm, const fakes::Caller& caller, const yarn::Token& token,
+                                      yarn::NmRequest request) {
+  nm_response_.reset();
+  StepNm(nm, fakes::NmCall{.id = next_rm_call_++, .caller = caller, .token = token, .request = std::move(request)});
+  TF_CHECK(nm_response_.has_value());
+  return std::move(*nm_response_);
+}
+
+JobRt* SimHost::JobOf(const ApplicationId& application) {
+  const auto entry = job_of_application_.find(application.id);
+  if (entry == job_of_application_.end()) return nullptr;
+  const auto job = jobs_.find(entry->second);
+  return job == jobs_.end() ? nullptr : job->second.get();
+}
+
+// ---------------------------------------------------------------- NodeManagers
+
+void SimHost::StartNm(std::int32_t node, std::optional<fakes::NmState> state) {
+  const auto id = static_cast<std::uint32_t>(actors_.size());
+  auto actor = std::make_unique<NmActor>(ActorKind::kNm, id, node);
+  const fakes::NmOptions options = NmOptionsOf(scenario_.yarn, nodes_[node], seed_, node);
+  actor->machine = state ? std::make_unique<fakes::NodeManager>(options, tokens_, std::move(*state), SeedFor("nm", id))
+                         : std::make_unique<fakes::NodeManager>(options, tokens_, SeedFor("nm", id));
+  actor->beat.period = scenario_.yarn.nm_heartbeat;
+  actor->beat.round_trip = network_.PollRoundTrip(node, kRmPlace, id);
+  nm_of_node_[static_cast<std::size_t>(node)] = id;
+  NmActor& nm = *actor;
+  actors_.push_back(std::move(actor));
+  StepNm(nm, fakes::NmStarted{});
+}
+
+void SimHost::StepNm(NmActor& nm, const fakes::NmEvent& event) {
+  CatchUp(nm);
+  std::vector<fakes::NmAction> actions;
+  nm.machine->Step(now_, event, actions);
+  for (fakes::NmAction& action : actions) HandleNm(nm, action);
+  Reschedule(nm);
+}
+
+void SimHost::HandleNm(NmActor& nm, fakes::NmAction& action) {
+  if (auto* reply = std::get_if<fakes::NmReply>(&action)) {
+    nm_response_ = std::move(reply->response);
+  } else if (auto* call = std::get_if<fakes::NmCallRm>(&action)) {
+    NmCallsRm(nm, std::move(*call));
+  } else if (const auto* localize = std::get_if<fakes::Localize>(&action)) {
+    LocalizeContainer(nm, *localize);
+  } else if (const auto* launch = std::get_if<fakes::Launch>(&action)) {
+    LaunchContainer(nm, *launch);
+  } else if (const auto* signal = std::get_if<fakes::SignalContainer>(&action)) {
+    After(Duration::zero(), [this, container = signal->container, kill = signal->kill] {
+      SignalContainerProcess(container, kill);
+    });
+  } else if (const auto* done = std::get_if<fakes::ContainerDone>(&action)) {
+    Trace(trace::ContainerGone{.container = done->container});
+    containers_.erase(done->container);
+  }
+}
+
+void SimHost::NmCallsRm(NmActor& nm, fakes::NmCallRm call) {
+  const bool beat = std::holds_alternative<yarn::NodeHeartbeatRequest>(call.request);
+  fakes::Caller caller;
+  caller.kind = fakes::CallerKind::kNm;
+  caller.node = nodes_[nm.place].id;
+  if (std::holds_alternative<yarn::RegisterNodeManagerRequest>(call.request)) StartBeatsAnew(nm);
+  if (beat) {
+    BeatSent(nm);
+    const std::uint64_t unseen = TakeUnseen(nm.beat);
+    if (unseen > 0 && rm_ != nullptr) {
+      StepRm(fakes::NodeHeartbeatsElided{.node = caller.node, .count = unseen, .last = now_});
+    }
+  }
+  SendToRm(nm, caller, {}, std::move(call.request), beat, [this, id = nm.id, call_id = call.id, beat](yarn::RmResponse response) {
+    Actor* actor = actors_[id].get();
+    if (actor == nullptr || !actor->alive) return;
+    if (beat) BeatAnswered(*actor);
+    StepNm(static_cast<NmActor&>(*actor), fakes::RmAnswered{.id = call_id, .response = std::move(response)});
+  });
+}
+
+// ---------------------------------------------------------------- containers
+
+void SimHost::LocalizeContainer(NmActor& nm, const fakes::Localize& order) {
+  const ContainerId container = order.container;
+  Trace(trace::ContainerLocalizing{.container = container});
+  JobRt* job = JobOf(container.application_attempt.application);
+  containers_[container] = {.node = nm.place, .actor = 0, .job = job == nullptr ? trace::JobIndex{} : job->index};
+  Duration time = launch_delays_.DrawDuration(scenario_.yarn.localize);
+  time += fakes::TransferTime(job == nullptr ? 0 : job->config->files_bytes, scenario_.hdfs.bandwidth_bps) * hdfs_slowness_;
+  time = time / 1000 * nodes_[nm.place].localize_permille;
+  std::string failure = LaunchFailure(nm.place, /*localize=*/true);
+  if (failure.empty()) failure = MissingFile(order.context);
+  After(time, [this, id = nm.id, container, failure = std::move(failure)] {
+    Actor* actor = actors_[id].get();
+    if (actor == nullptr || !actor->alive) return;
+    auto& same = static_cast<NmActor&>(*actor);
+    if (failure.empty()) {
+      StepNm(same, fakes::Localized{.container = container});
+    } else {
+      StepNm(same, fakes::LocalizationFailed{.container = container, .diagnostics = failure});
+    }
+  });
+}
+
+std::string SimHost::MissingFile(const yarn::ContainerLaunchContext& context) {
+  for (const auto& [name, resource] : context.local_resources) {
+    const hdfs::HdfsResponse status = name_node_.Call(WallNow(), hdfs::GetFileStatusRequest{.path = resource.path});
+    if (const auto* error = std::get_if<hdfs::HdfsError>(&status)) {
+      return fmt::format("localization of {} failed: {}", resource.path, error->message);
+    }
+  }
+  return {};
+}
+
+void SimHost::LaunchContainer(NmActor& nm, const fakes::Launch& order) {
+  const Duration delay = launch_delays_.DrawDuration(scenario_.yarn.launch);
+  After(delay, [this, id = nm.id, node = nm.place, container = order.container, context = order.context] {
+    Actor* actor = actors_[id].get();
+    if (actor == nullptr || !actor->alive || !containers_.contains(container)) return;
+    auto& same = static_cast<NmActor&>(*actor);
+    if (const std::string failure = LaunchFailure(node, /*localize=*/false); !failure.empty()) {
+      return StepNm(same, fakes::LaunchFailed{.container = container, .exit_status = 1, .diagnostics = failure});
+    }
+    StepNm(same, fakes::ProcessStarted{.container = container});
+    Trace(trace::ContainerLaunched{.container = container});
+    StartContainerProcess(node, container, context);
+  });
+}
+
+void SimHost::StartContainerProcess(std::int32_t node, const ContainerId& container,
+                                    const yarn::ContainerLaunchContext& context) {
+  const std::string role = LaunchRole(context.environment);
+  JobRt* job = JobOf(container.application_attempt.application);
+  if (job == nullptr || job->ended) return ContainerProcessEnded(container, 1, "the job is gone");
+  if (role == "am") {
+    const Expected<AmLaunch> launch = AmLaunchFrom(context.environment);
+    TF_CHECK(launch.has_value());
+    return StartAm(*job, node, container, launch->staging_directory);
+  }
+  TF_CHECK(role == "agent");
+  const Expected<AgentLaunch> launch = AgentLaunchFrom(context.environment);
+  TF_CHECK(launch.has_value());
+  StartAgent(*job, node, *launch);
+}
+
+void SimHost::SignalContainerProcess(const ContainerId& container, bool kill) {
+  const auto entry = containers_.find(container);
+  if (entry == containers_.end()) return;
+  if (entry->second.actor == 0) {
+    // Localised but not running yet: nothing that could resist.
+    return ContainerProcessEnded(container, kill ? kKilledStatus : 143, "");
+  }
+  Actor& actor = *actors_[entry->second.actor];
+  if (actor.kind == ActorKind::kAm) {
+    EndAm(static_cast<AmActor&>(actor));
+    return ContainerProcessEnded(container, kill ? kKilledStatus : 143, "");
+  }
+  auto& agent = static_cast<AgentActor&>(actor);
+  if (kill) {
+    EndAgent(agent);
+    return ContainerProcessEnded(container, kKilledStatus, "");
+  }
+  if (!agent.paused) StepAgent(agent, TerminationRequested{});
+}
+
+void SimHost::ContainerProcessEnded(const ContainerId& container, std::int32_t exit_status,
+                                    const std::string& diagnostics) {
+  const auto entry = containers_.find(container);
+  if (entry == containers_.end()) return;
+  entry->second.actor = 0;
+  const std::int32_t node = entry->second.node;
+  const std::uint32_t nm = nm_of_node_[static_cast<std::size_t>(node)];
+  if (nm == 0) {
+    // Its NM is down for now and will find the exit when it recovers.
+    unreported_exits_[node].push_back({.container = container, .exit_status = exit_status, .diagnostics = diagnostics});
+    return;
+  }
+  StepNm(static_cast<NmActor&>(*actors_[nm]),
+         fakes::ProcessEnded{.container = container, .exit_status = exit_status, .diagnostics = diagnostics});
+}
+
+}  // namespace tfyarn::sim

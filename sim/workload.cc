@@ -1,0 +1,462 @@
+// Processes and their time: spawn, start, signals, exits. Training together is in workload_team.cc, alone in
+// workload_alone.cc.
+//
+// What a process does when a peer dies follows what TensorFlow 2.21 was measured to do: under
+// MultiWorkerMirroredStrategy the survivors of a killed peer exit with 1 after 1 to 8 s, those of a stopped one after 12
+// to 17 s (its coordination service takes a silent peer for dead after 10 s), and a peer restarted alone does not bring
+// them back; under ParameterServerStrategy the chief exits with 1 about a second after a ps died, goes on without a dead
+// worker, stalls for as long as a stopped worker stands, and nobody else ends.
+#include "sim/workload.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "core/model/check.h"
+#include "sim/random.h"
+
+namespace tfyarn::sim {
+namespace {
+
+using trace::TrainingPhase;
+
+constexpr std::int32_t kSigkill = 9;
+/// A server that cannot have its port gives up after this time, with code 1.
+constexpr Duration kPortTakenAfter = 3s;
+/// Steps are looked for this many times within the silence that `watch` allows.
+constexpr std::int64_t kProgressPerSilence = 4;
+constexpr Duration kShortestProgress = 1s;
+
+Duration Scaled(std::int64_t count, Duration each) {
+  if (count <= 0 || each <= Duration::zero()) return Duration::zero();
+  return count > kLongestDraw / each ? kLongestDraw : count * each;
+}
+
+/// What peers do by default: as TensorFlow under the strategy.
+config::PeerLossSpec PeerLossOf(const config::JobConfig& job) {
+  if (job.training.peer_loss) return *job.training.peer_loss;
+  if (job.spec.strategy == Strategy::kParameterServer) return {.wait = false, .after = 1s, .exit = 1};
+  return {.wait = false, .after = 3s, .exit = 1};
+}
+
+Duration DrawTotal(const config::TrainingSpec& training, trace::JobIndex index, std::uint64_t seed, Duration& step_time) {
+  step_time = Random(seed, "training/step-time", index.value).DrawDuration(training.step_time);
+  return Scaled(Random(seed, "training/steps", index.value).DrawCount(training.steps), step_time);
+}
+
+}  // namespace
+
+JobWorkload::JobWorkload(std::shared_ptr<const config::JobConfig> job, trace::JobIndex index, std::uint64_t seed,
+                         bool detailed)
+    : job_(std::move(job)),
+      index_(index),
+      seed_(seed),
+      detailed_(detailed),
+      servers_(job_->spec.strategy == Strategy::kParameterServer),
+      total_work_(DrawTotal(job_->training, index, seed, step_time_)),
+      team_run_(total_work_, job_->training.checkpoint, job_->training.restore) {
+  const config::PeerLossSpec loss = PeerLossOf(*job_);
+  peers_wait_ = loss.wait;
+  peer_loss_after_ = loss.after;
+  peer_loss_exit_ = loss.exit;
+  if (job_->spec.watch) {
+    progress_every_ = std::max(job_->spec.watch->stalled / kProgressPerSilence, kShortestProgress);
+  }
+  std::uint32_t next = 0;
+  for (const TaskTypeSpec& type : job_->spec.tasks) {
+    const TaskGroup group{.type = type.name,
+                          .first = next,
+                          .size = static_cast<std::uint32_t>(std::max(type.instances, 0)),
+                          .gpus = type.resource.gpus,
+                          .role = RoleOf(job_->spec, type.name)};
+    next += group.size;
+    trains_alone_.resize(next, false);
+    groups_.push_back(group);
+    CountNeeded(group);
+  }
+  attached_of_.assign(next, kNone);
+  has_team_ = needed_members_ > 0 || needs_worker_ || has_chief_;
+}
+
+void JobWorkload::CountNeeded(const TaskGroup& group) {
+  if (group.role == TaskRole::kServer || group.role == TaskRole::kEvaluator || group.role == TaskRole::kSidecar) return;
+  for (std::uint32_t i = 0; i < group.size; ++i) {
+    const bool trains = job_->behavior.empty() ||
+                        !NeverTrains(*job_, TaskId{.type = group.type, .index = static_cast<std::int32_t>(i)});
+    if (group.role == TaskRole::kSolo || !trains) {
+      trains_alone_[group.first + i] = true;
+      ++alone_tasks_;
+      continue;
+    }
+    if (group.role == TaskRole::kMember) ++needed_members_;
+    if (group.role == TaskRole::kPs) ++needed_ps_;
+    if (group.role == TaskRole::kWorker) needs_worker_ = true;
+    if (group.role == TaskRole::kChief) has_chief_ = true;
+  }
+}
+
+const JobWorkload::TaskGroup& JobWorkload::GroupOf(const TaskId& task) const {
+  for (const TaskGroup& group : groups_) {
+    if (group.type != task.type) continue;
+    TF_CHECK(task.index >= 0 && static_cast<std::uint32_t>(task.index) < group.size);
+    return group;
+  }
+  CheckFailed(__FILE__, __LINE__, "the task is one of the job");
+}
+
+std::uint32_t JobWorkload::SlotOf(const ContainerId& container) const {
+  const auto found = by_container_.find(container);
+  return found == by_container_.end() ? kNone : found->second;
+}
+
+// ---------------------------------------------------------------- what the host tells
+
+void JobWorkload::Spawned(Instant now, const SpawnedProcess& spawned, Out& out) {
+  RunDue(now, out);
+  TF_CHECK(SlotOf(spawned.container) == kNone);
+  std::uint32_t slot;
+  if (free_slots_.empty()) {
+    slot = static_cast<std::uint32_t>(processes_.size());
+    processes_.emplace_back();
+  } else {
+    slot = free_slots_.back();
+    free_slots_.pop_back();
+    processes_[slot] = Process{};
+  }
+  by_container_.emplace(spawned.container, slot);
+  Process& process = processes_[slot];
+  process.is = spawned;
+  process.alive = true;
+  const TaskGroup& group = GroupOf(spawned.task);
+  process.role = group.role;
+  process.ordinal = group.first + static_cast<std::uint32_t>(spawned.task.index);
+  process.gpus = group.gpus;
+  process.script = ScriptFor(*job_, index_, seed_, spawned.task, spawned.process.attempt);
+  if (spawned.pace_permille != 1000) ++slow_processes_;
+  process.starts_at = now + process.script.start;
+  Reschedule(slot);
+  RunDue(now, out);
+}
+
+void JobWorkload::Signalled(Instant now, const ContainerId& container, TaskAttempt attempt, StopSignal signal, Out& out) {
+  RunDue(now, out);
+  const std::uint32_t slot = SlotOf(container);
+  if (slot == kNone || processes_[slot].is.process.attempt != attempt) return;
+  if (signal == StopSignal::kKill) {
+    processes_[slot].saving = false;
+    EndNow(now, slot, {.at = now, .exit = {.signal = kSigkill}}, out);
+  } else if (!processes_[slot].standing()) {
+    Terminate(now, slot, out);
+  }
+  RunDue(now, out);
+}
+
+void JobWorkload::Ends(Instant now, const ContainerId& container, ProcessExit exit, Out& out) {
+  RunDue(now, out);
+  const std::uint32_t slot = SlotOf(container);
+  if (slot == kNone) return;
+  processes_[slot].saving = false;
+  EndNow(now, slot, {.at = now, .exit = exit}, out);
+  RunDue(now, out);
+}
+
+void JobWorkload::Vanished(Instant now, const ContainerId& container, Out& out) {
+  RunDue(now, out);
+  const std::uint32_t slot = SlotOf(container);
+  if (slot == kNone) return;
+  Remove(now, slot, out);
+  RunDue(now, out);
+}
+
+void JobWorkload::Froze(Instant now, const ContainerId& container, bool frozen, Out& out) {
+  RunDue(now, out);
+  const std::uint32_t slot = SlotOf(container);
+  if (slot == kNone || processes_[slot].frozen == frozen) return;
+  Process& process = processes_[slot];
+  const bool stood = process.standing();
+  process.frozen = frozen;
+  StandingChanged(now, slot, stood, out);
+  RunDue(now, out);
+}
+
+void JobWorkload::StandingChanged(Instant now, std::uint32_t slot, bool stood, Out& out) {
+  Process& process = processes_[slot];
+  if (stood == process.standing()) return;
+  if (process.attached) {
+    team_.standing += process.standing() ? 1 : 0;
+    team_.standing -= process.standing() ? 0 : 1;
+    RefreshTeam(now, out);
+  }
+  if (process.run != nullptr && process.run->in_session()) {
+    if (process.standing()) {
+      process.run->Pause(now);
+    } else if (!process.winding || process.saving) {
+      process.run->Resume(now);
+    }
+    CountAlone(process);
+    UpdatePhase(out);
+  }
+  Reschedule(slot);
+}
+
+void JobWorkload::PaceChanged(Instant now, const ContainerId& container, std::int32_t pace_permille, Out& out) {
+  RunDue(now, out);
+  const std::uint32_t slot = SlotOf(container);
+  if (slot == kNone) return;
+  Process& process = processes_[slot];
+  if (process.is.pace_permille != 1000) --slow_processes_;
+  if (pace_permille != 1000) ++slow_processes_;
+  process.is.pace_permille = pace_permille;
+  if (process.attached) RefreshTeam(now, out);
+  if (process.run != nullptr) process.run->SetPace(now, pace_permille);
+  Reschedule(slot);
+  RunDue(now, out);
+}
+
+void JobWorkload::CutsChanged(Instant now, std::vector<PeerCut> cuts, Out& out) {
+  RunDue(now, out);
+  cuts_ = std::move(cuts);
+  RefreshTeam(now, out);
+  RunDue(now, out);
+}
+
+void JobWorkload::DeadlineReached(Instant now, Out& out) { RunDue(now, out); }
+
+void JobWorkload::Settle(Instant now, Out& out) {
+  RunDue(now, out);
+  TrainingAccount sum;
+  const auto settle = [&](TrainingRun& run) {
+    if (run.in_session()) run.Advance(now);
+    sum += run.TakeAccount(true);
+  };
+  settle(team_run_);
+  for (Process& process : processes_) {
+    if (process.alive && process.run != nullptr) settle(*process.run);
+  }
+  TellAccount(sum, out);
+}
+
+void JobWorkload::TellAccount(const TrainingAccount& account, Out& out) {
+  // No larger: so that a reader may add a few of them up in 64 bits.
+  constexpr WideTime kLargest = std::int64_t{1} << 60;
+  TrainingAccount left = account;
+  while (left != TrainingAccount{}) {
+    const auto take = [&](WideTime& amount) {
+      const WideTime taken = std::min(amount, kLargest);
+      amount -= taken;
+      return Duration(static_cast<Duration::rep>(taken));
+    };
+    const auto split = [&](TimeSplit& from) {
+      return Accounted::Split{.useful = take(from.useful),
+                              .checkpoint = take(from.checkpoint),
+                              .restore = take(from.restore),
+                              .lost = take(from.lost)};
+    };
+    out.push_back(Accounted{.wall = split(left.wall), .gpu = split(left.gpu)});
+  }
+}
+
+// ---------------------------------------------------------------- time
+
+std::optional<Instant> JobWorkload::next_deadline() const {
+  if (deadlines_.empty()) return std::nullopt;
+  return deadlines_.top().first;
+}
+
+void JobWorkload::RunDue(Instant now, Out& out) {
+  TF_CHECK(now >= now_);
+  DropStaleDeadlines();
+  while (!deadlines_.empty() && deadlines_.top().first <= now) {
+    const auto [at, id] = deadlines_.top();
+    deadlines_.pop();
+    now_ = at;
+    if (id == kNone) {
+      team_.due = kNever;
+      AdvanceTeam(at, out);
+    } else {
+      processes_[id].due = kNever;
+      RunProcess(at, id, out);
+    }
+    DropStaleDeadlines();
+  }
+  now_ = now;
+}
+
+void JobWorkload::DropStaleDeadlines() {
+  while (!deadlines_.empty()) {
+    const auto [at, id] = deadlines_.top();
+    if ((id == kNone ? team_.due : processes_[id].due) == at) return;
+    deadlines_.pop();
+  }
+}
+
+void JobWorkload::Schedule(Instant at, std::uint32_t id, Instant& due) {
+  at = std::max(at, now_);  // What was put off while a process stood still is due at once.
+  if (at == due) return;
+  due = at;
+  if (at != kNever) deadlines_.emplace(at, id);
+}
+
+void JobWorkload::Reschedule(std::uint32_t slot) {
+  Process& process = processes_[slot];
+  Schedule(DueOf(process), slot, process.due);
+}
+
+Instant JobWorkload::DueOf(const Process& process) const {
+  if (!process.alive || process.standing()) return kNever;
+  Instant due = process.progress_at;
+  if (process.starts_at) due = std::min(due, *process.starts_at);
+  if (process.hangs_at) due = std::min(due, *process.hangs_at);
+  if (process.end) due = std::min(due, process.end->at);
+  if (process.run != nullptr) {
+    // Without details only the beginning and the end of training are of interest.
+    const bool every_change = detailed_ || process.run->phase() == TrainingPhase::kRestore;
+    const std::optional<Instant> change = every_change ? process.run->next_change() : process.run->done_at();
+    if (change) due = std::min(due, *change);
+  }
+  return due;
+}
+
+void JobWorkload::RunProcess(Instant at, std::uint32_t slot, Out& out) {
+  // A process that stood still past its times does then what it would have done.
+  if (processes_[slot].starts_at && *processes_[slot].starts_at <= at) Start(at, slot, out);
+  if (processes_[slot].alive && processes_[slot].end && processes_[slot].end->at <= at) {
+    const End end = std::move(*processes_[slot].end);
+    return EndNow(at, slot, end, out);
+  }
+  Process& process = processes_[slot];
+  if (!process.alive) return;
+  if (process.hangs_at && *process.hangs_at <= at) {
+    process.hangs_at.reset();
+    const bool stood = process.standing();
+    process.hung = true;
+    return StandingChanged(at, slot, stood, out);
+  }
+  if (process.run != nullptr) AdvanceAlone(at, slot, out);
+  if (processes_[slot].alive) Reschedule(slot);
+}
+
+void JobWorkload::Start(Instant now, std::uint32_t slot, Out& out) {
+  Process& process = processes_[slot];
+  process.starts_at.reset();
+  if (process.winding) return;
+  process.started = true;
+  const ProcessScript& script = process.script;
+  if (script.event_after && script.hang) process.hangs_at = now + *script.event_after;
+  if (script.event_after && !script.hang) EndsAt(slot, {.at = now + *script.event_after, .exit = script.exit});
+  if (process.is.port_taken) {
+    EndsAt(slot, {.at = now + kPortTakenAfter,
+                  .exit = {.code = 1},
+                  .port_conflict = true,
+                  .stderr_tail = "Could not start gRPC server: address already in use"});
+    return;
+  }
+  // What fails or hangs at its start never takes part.
+  if (script.event_after == Duration::zero()) return;
+  if (process.role == TaskRole::kSolo || script.runs) {
+    StartAlone(now, slot, out);
+  } else if (InTeam(process)) {
+    JoinTeam(now, slot, out);
+  } else if (training_done_ && script.ends_when_done) {
+    EndsAt(slot, {.at = now + kEvaluatorAfter, .exit = {.code = script.done_exit}});
+  }
+}
+
+void JobWorkload::EndsAt(std::uint32_t slot, End end) {
+  Process& process = processes_[slot];
+  if (process.end && process.end->at <= end.at) return;
+  process.end = std::move(end);
+  Reschedule(slot);
+}
+
+void JobWorkload::Terminate(Instant now, std::uint32_t slot, Out& out) {
+  Process& process = processes_[slot];
+  if (process.winding) return;
+  const TermScript term = TermScriptFor(process.script, index_, seed_, process.is.task, process.is.process.attempt);
+  if (term.ignore) return;
+  const End end{.at = now + term.after, .exit = term.exit};
+  if (term.after == Duration::zero() && !term.checkpoint) return EndNow(now, slot, end, out);
+  process.winding = true;
+  if (process.attached) {
+    WindTeam(now, slot, term.checkpoint, out);
+  } else if (process.run != nullptr && process.run->in_session()) {
+    process.saving = term.checkpoint;
+    if (term.checkpoint) {
+      process.run->StartSaving(now);
+    } else {
+      process.run->Pause(now);
+    }
+    CountAlone(process);
+    UpdatePhase(out);
+  }
+  EndsAt(slot, end);
+  Reschedule(slot);
+}
+
+void JobWorkload::EndNow(Instant now, std::uint32_t slot, const End& end, Out& out) {
+  Process& process = processes_[slot];
+  if (process.saving && process.run != nullptr) process.run->FinishSaving(now);
+  if (process.saving && process.attached && team_.formed) team_run_.FinishSaving(now);
+  if (end.exit.status() == 0 && process.script.row != nullptr) {
+    for (const std::string& path : process.script.row->writes) out.push_back(FileIsWritten{.path = path});
+  }
+  out.push_back(ProcessExits{.container = process.is.container,
+                             .attempt = process.is.process.attempt,
+                             .exit = end.exit,
+                             .port_conflict = end.port_conflict,
+                             .stderr_tail = end.stderr_tail});
+  Remove(now, slot, out);
+}
+
+void JobWorkload::Remove(Instant now, std::uint32_t slot, Out& out) {
+  Process& process = processes_[slot];
+  process.alive = false;
+  process.end.reset();
+  if (process.is.pace_permille != 1000) --slow_processes_;
+  by_container_.erase(process.is.container);
+  if (process.run != nullptr) BreakAlone(now, slot, out);
+  if (process.attached) LeaveTeam(now, slot, out);
+  processes_[slot].due = kNever;
+  free_slots_.push_back(slot);
+  UpdatePhase(out);
+}
+
+/// The job does what its busiest training does.
+void JobWorkload::UpdatePhase(Out& out) {
+  const auto any = [&](TrainingPhase phase) {
+    return team_run_.phase() == phase || alone_in_phase_[static_cast<std::size_t>(phase)] > 0;
+  };
+  TrainingPhase phase = TrainingPhase::kIdle;
+  if (any(TrainingPhase::kTraining)) {
+    phase = TrainingPhase::kTraining;
+  } else if (any(TrainingPhase::kCheckpoint)) {
+    phase = detailed_ ? TrainingPhase::kCheckpoint : TrainingPhase::kTraining;
+  } else if (any(TrainingPhase::kRestore)) {
+    phase = TrainingPhase::kRestore;
+  } else if ((has_team_ || alone_tasks_ > 0) && (!has_team_ || team_run_.done()) && AloneDone()) {
+    phase = TrainingPhase::kDone;
+  }
+  if (phase == phase_) return;
+  phase_ = phase;
+  out.push_back(PhaseChanged{.phase = phase});
+}
+
+bool JobWorkload::makes_progress() const {
+  return phase_ == TrainingPhase::kRestore || phase_ == TrainingPhase::kTraining || phase_ == TrainingPhase::kCheckpoint;
+}
+
+std::vector<RunningProcess> JobWorkload::running() const {
+  std::vector<RunningProcess> all;
+  all.reserve(by_container_.size());
+  for (const auto& [container, slot] : by_container_) {
+    const Process& process = processes_[slot];
+    all.push_back({.container = container,
+                   .task = process.is.task,
+                   .process = process.is.process,
+                   .spec = process.is.spec.id(),
+                   .host = process.is.host,
+                   .frozen = process.frozen});
+  }
+  return all;
+}
+
+}  // namespace tfyarn::sim

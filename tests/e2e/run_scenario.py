@@ -1,0 +1,52 @@
+#!/usr/bin/env python3
+"""Runs one scenario as CTest does: it must pass, and give the same digest whether idle heartbeats are skipped or not, and in
+another locale and time zone.
+
+Usage: run_scenario.py TFSIM SCENARIO.  Exit 77 (skipped) when the scenario's traces are not on this machine.
+"""
+import json
+import os
+import subprocess
+import sys
+
+
+def run(tfsim, scenario, *options, **environment):
+    command = [tfsim, "run", scenario, "--json", *options]
+    done = subprocess.run(command, capture_output=True, text=True, env={**os.environ, **environment})
+    if done.returncode == 3 and "TFSIM_TRACES" in done.stderr:
+        print(done.stderr)
+        sys.exit(77)
+    try:
+        return done.returncode, json.loads(done.stdout), done.stderr
+    except json.JSONDecodeError:
+        print(f"exit {done.returncode}\n{done.stdout}\n{done.stderr}")
+        sys.exit(1)
+
+
+def main():
+    tfsim, scenario = sys.argv[1:3]
+    code, result, errors = run(tfsim, scenario)
+    if result["schema"] == "tfsim.ensemble/v1":
+        print(json.dumps({k: result[k] for k in ("runs", "deadlock_rate") if k in result}))
+        for expectation in result.get("expectations", []):
+            print("ok  " if expectation["passed"] else "FAIL", expectation["text"], "got", expectation["got"])
+        if code != 0:
+            print(errors)
+        sys.exit(code)
+    for expectation in result["expectations"]:
+        print("ok  " if expectation["passed"] else "FAIL", expectation["text"], "got", expectation["got"])
+    for invariant in result["invariants"]:
+        if invariant["violations"]:
+            print("BROKEN", invariant["name"], invariant.get("first_detail"))
+    if code != 0:
+        print(f"exit {code}: {errors}")
+        sys.exit(1)
+    _, plain, _ = run(tfsim, scenario, "--no-elision", LC_ALL="C.UTF-8", LANG="tr_TR.UTF-8", TZ="Asia/Tokyo")
+    if plain["digest"] != result["digest"]:
+        print(f"digest {result['digest']} with skipped heartbeats, {plain['digest']} with every one")
+        sys.exit(1)
+    print(f"digest {result['digest']}, {result['events']} events skipped mode, {plain['events']} in full")
+
+
+if __name__ == "__main__":
+    main()

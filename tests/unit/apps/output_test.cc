@@ -1,0 +1,74 @@
+#include "apps/cli/output.h"
+
+#include <gtest/gtest.h>
+#include <unistd.h>
+
+#include <filesystem>
+#include <fstream>
+#include <sstream>
+
+namespace tfyarn::cli {
+namespace {
+
+class OutputTest : public testing::Test {
+ protected:
+  OutputTest() {
+    std::string name = testing::TempDir() + "/tfsim-output-XXXXXX";
+    directory_ = ::mkdtemp(name.data());
+  }
+  ~OutputTest() override { std::filesystem::remove_all(directory_); }
+
+  static std::string Read(const std::filesystem::path& path) {
+    std::ostringstream text;
+    text << std::ifstream(path).rdbuf();
+    return text.str();
+  }
+  [[nodiscard]] std::size_t FilesThere() const {
+    return static_cast<std::size_t>(std::distance(std::filesystem::directory_iterator(directory_), {}));
+  }
+
+  std::filesystem::path directory_;
+};
+
+TEST_F(OutputTest, AFileAppearsWholeAndItsDirectoriesAreMade) {
+  const auto path = directory_ / "a" / "b" / "result.json";
+  ASSERT_TRUE(WriteFile(path.string(), "text"));
+  EXPECT_EQ(Read(path), "text");
+}
+
+TEST_F(OutputTest, UntilItIsCommittedTheOldFileIsThere) {
+  const auto path = directory_ / "f";
+  ASSERT_TRUE(WriteFile(path.string(), "old"));
+  auto file = OutputFile::Create(path.string());
+  ASSERT_TRUE(file);
+  ASSERT_TRUE(file->Write(std::string(1 << 20, 'x')));
+  EXPECT_EQ(Read(path), "old");
+  ASSERT_TRUE(file->Commit());
+  EXPECT_EQ(Read(path).size(), std::size_t{1 << 20});
+  EXPECT_EQ(FilesThere(), 1U);
+}
+
+TEST_F(OutputTest, WhatIsNotCommittedLeavesNoTrace) {
+  {
+    auto file = OutputFile::Create((directory_ / "f").string());
+    ASSERT_TRUE(file);
+    ASSERT_TRUE(file->Write("half"));
+  }
+  EXPECT_EQ(FilesThere(), 0U);
+}
+
+TEST_F(OutputTest, AFullDiskIsAnErrorThatNamesTheFile) {
+  const auto written = WriteFile("/dev/full", "text");
+  ASSERT_FALSE(written);
+  EXPECT_NE(written.error().message.find("/dev/full"), std::string::npos);
+  EXPECT_NE(written.error().message.find("No space left"), std::string::npos);
+}
+
+TEST_F(OutputTest, ADirectoryIsNoFile) {
+  const auto written = WriteFile(directory_.string(), "text");
+  ASSERT_FALSE(written);
+  EXPECT_NE(written.error().message.find("Is a directory"), std::string::npos);
+}
+
+}  // namespace
+}  // namespace tfyarn::cli

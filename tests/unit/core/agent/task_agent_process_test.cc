@@ -1,0 +1,370 @@
+// The TaskAgent's process: orders, reports, the port it uses, the way out.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "tests/unit/core/agent/agent_rig.h"
+
+namespace tfyarn::agent {
+namespace {
+
+using testing::Contains;
+using testing::ElementsAre;
+using testing::HasSubstr;
+using testing::IsEmpty;
+using testing::StartsWith;
+
+ProcessExited Exited(std::uint32_t attempt, std::int32_t code) {
+  ProcessExited exited;
+  exited.attempt = TaskAttempt(attempt);
+  exited.exit.code = code;
+  return exited;
+}
+
+ReportSeen Seen(ReportKind kind, std::uint32_t attempt) {
+  return {.fence = {}, .kind = kind, .attempt = TaskAttempt(attempt)};
+}
+
+StopProcess Stop(std::uint32_t attempt, Duration grace) {
+  return {.fence = {}, .attempt = TaskAttempt(attempt), .grace = grace};
+}
+
+TEST(TaskAgentProcessTest, AnOrderStartsItAndItsRunIsReportedUntilSeen) {
+  AgentRig rig;
+  rig.Connect();
+  const StartProcess order = AgentRig::Start(0);
+  EXPECT_THAT(
+      rig.Say(0s, order),
+      ElementsAre(StartsWith("SpawnProcess{task=worker:0 process=ProcessRef{attempt=0 epoch=1}")));
+  EXPECT_THAT(rig.Tell(500ms, ProcessSpawned{.attempt = TaskAttempt(0)}),
+              ElementsAre("AM1 <- ProcessRunning{process=ProcessRef{attempt=0 epoch=1}}"));
+  EXPECT_EQ(rig.decision(), 2500ms);
+  EXPECT_THAT(rig.RunQuietlyTo(2500ms), ElementsAre(HasSubstr("2.5s AM1 <- ProcessRunning")));
+  EXPECT_THAT(rig.Say(3s, Seen(ReportKind::kProcessRunning, 0)), IsEmpty());
+  EXPECT_THAT(rig.RunQuietlyTo(6s), IsEmpty());
+  EXPECT_EQ(rig.state().unseen_reports, 0U);
+}
+
+TEST(TaskAgentProcessTest, ARepeatedOrderStartsNothingAndAnswersAgainOnceTheReportWasSeen) {
+  AgentRig rig;
+  rig.Connect();
+  (void)rig.Say(0s, AgentRig::Start(0));
+  EXPECT_THAT(rig.Say(1s, AgentRig::Start(0)), IsEmpty());  // Spawning: the report will come.
+  (void)rig.Tell(1s, ProcessSpawned{.attempt = TaskAttempt(0)});
+  EXPECT_THAT(rig.Say(1s, AgentRig::Start(0)), IsEmpty());  // The report is on its way.
+  (void)rig.Say(1s, Seen(ReportKind::kProcessRunning, 0));
+  EXPECT_THAT(rig.Say(2s, AgentRig::Start(0)), ElementsAre(HasSubstr("ProcessRunning")));
+}
+
+TEST(TaskAgentProcessTest, AnEndIsReportedUntilSeenAndAgainWhenTheAmRepeatsTheOrder) {
+  AgentRig rig;
+  rig.Connect();
+  rig.RunProcess(0s, 0);
+  ProcessExited exited = Exited(0, 1);
+  exited.stderr_tail = "Traceback";
+  EXPECT_THAT(
+      rig.Tell(1s, exited),
+      ElementsAre(
+          "AM1 <- ProcessEnded{process=ProcessRef{attempt=0 epoch=1} exit=ProcessExit{code=1 "
+          "out_of_memory=no stopped_by_agent=no} port_conflict=no stderr_tail=\"Traceback\"}"));
+  (void)rig.Say(1s, Seen(ReportKind::kProcessEnded, 0));
+  EXPECT_THAT(rig.Say(2s, AgentRig::Start(0)), ElementsAre(HasSubstr("ProcessEnded")));
+  (void)rig.Say(2s, Seen(ReportKind::kProcessEnded, 0));
+  EXPECT_THAT(rig.Say(3s, Stop(0, 1s)), ElementsAre(HasSubstr("ProcessEnded")));
+}
+
+TEST(TaskAgentProcessTest, AnUnseenRunIsNotReportedAfterTheEnd) {
+  AgentRig rig;
+  rig.Connect();
+  (void)rig.Say(0s, AgentRig::Start(0));
+  (void)rig.Tell(0s, ProcessSpawned{.attempt = TaskAttempt(0)});
+  (void)rig.Tell(1s, Exited(0, 0));
+  EXPECT_THAT(rig.RunQuietlyTo(3s), ElementsAre(HasSubstr("ProcessEnded")));
+}
+
+TEST(TaskAgentProcessTest, AnOrderForAnOlderAttemptIsIgnoredWithANote) {
+  AgentRig rig;
+  rig.Connect();
+  rig.RunProcess(0s, 3);
+  EXPECT_THAT(rig.Say(1s, AgentRig::Start(2)),
+              ElementsAre("Note{text=\"attempt 2 is older than attempt 3: not started\"}"));
+  EXPECT_THAT(rig.Say(1s, Stop(2, 1s)), ElementsAre("Note{text=\"attempt 2 has long ended\"}"));
+  EXPECT_EQ(rig.state().process_state, ProcessState::kRunning);
+}
+
+TEST(TaskAgentProcessTest, ANewerOrderEndsTheOldProcessFirst) {
+  AgentRig rig;
+  rig.Connect();
+  rig.RunProcess(0s, 0);
+  EXPECT_THAT(rig.Say(1s, AgentRig::Start(1)), ElementsAre("SignalProcess{attempt=0 signal=term}"));
+  EXPECT_THAT(rig.Say(2s, AgentRig::Start(1)), IsEmpty());  // Repeated meanwhile.
+  EXPECT_THAT(rig.RunQuietlyTo(16s), Contains("16s SignalProcess{attempt=0 signal=kill}"));
+  ProcessExited exited = Exited(0, 0);
+  exited.exit.code.reset();
+  exited.exit.signal = 9;
+  EXPECT_THAT(rig.Tell(16s, exited),
+              Contains(StartsWith("SpawnProcess{task=worker:0 process=ProcessRef{attempt=1")));
+  (void)rig.Say(16s, HeartbeatSeen{});
+  // Both are told, the end first.
+  EXPECT_THAT(rig.Tell(17s, ProcessSpawned{.attempt = TaskAttempt(1)}),
+              Contains(HasSubstr("ProcessRunning")));
+  EXPECT_EQ(rig.state().unseen_reports, 2U);
+}
+
+TEST(TaskAgentProcessTest, AnOrderReplacedBeforeItStartedIsNoted) {
+  AgentRig rig;
+  rig.Connect();
+  rig.RunProcess(0s, 0);
+  (void)rig.Say(1s, AgentRig::Start(1));
+  EXPECT_THAT(rig.Say(1s, AgentRig::Start(2)),
+              ElementsAre(HasSubstr("attempt 1 was replaced by attempt 2")));
+  EXPECT_THAT(rig.Tell(2s, Exited(0, 143)),
+              Contains(StartsWith("SpawnProcess{task=worker:0 process=ProcessRef{attempt=2")));
+}
+
+TEST(TaskAgentProcessTest, AStopIsTermThenKillAndTheExitSaysWho) {
+  AgentRig rig;
+  rig.Connect();
+  rig.RunProcess(0s, 0);
+  EXPECT_THAT(rig.Say(1s, Stop(0, 2s)), ElementsAre("SignalProcess{attempt=0 signal=term}"));
+  EXPECT_THAT(rig.Say(2s, Stop(0, 2s)), IsEmpty());  // Repeated: the first order's time stands.
+  EXPECT_THAT(rig.RunQuietlyTo(3s), ElementsAre("3s SignalProcess{attempt=0 signal=kill}"));
+  EXPECT_THAT(rig.Tell(3s, Exited(0, 137)), ElementsAre(HasSubstr("stopped_by_agent=yes")));
+  EXPECT_EQ(rig.state().life, LifeState::kServing);  // The agent stays.
+}
+
+TEST(TaskAgentProcessTest, AStopWhileItIsBeingSpawnedFollowsTheSpawn) {
+  AgentRig rig;
+  rig.Connect();
+  (void)rig.Say(0s, AgentRig::Start(0));
+  EXPECT_THAT(rig.Say(0s, Stop(0, 2s)), IsEmpty());
+  EXPECT_THAT(rig.Tell(1s, ProcessSpawned{.attempt = TaskAttempt(0)}),
+              ElementsAre(HasSubstr("ProcessRunning"), "SignalProcess{attempt=0 signal=term}"));
+  EXPECT_THAT(rig.Tell(1s, Exited(0, 143)), ElementsAre(HasSubstr("stopped_by_agent=yes")));
+}
+
+TEST(TaskAgentProcessTest, AStopThatOvertookItsStartIsAnsweredAndTheStartStaysUnstarted) {
+  AgentRig rig;
+  rig.Connect();
+  EXPECT_THAT(rig.Say(0s, Stop(5, 1s)),
+              ElementsAre(HasSubstr("launch_error=\"stopped before it ran\"")));
+  EXPECT_THAT(rig.Say(1s, AgentRig::Start(5)), IsEmpty());  // Its end is being reported.
+  EXPECT_EQ(rig.state().process_state, ProcessState::kNone);
+}
+
+TEST(TaskAgentProcessTest, AStopOfAnOrderThatStillWaitsDropsIt) {
+  AgentRig rig;
+  rig.Connect();
+  rig.RunProcess(0s, 0);
+  (void)rig.Say(1s, AgentRig::Start(1));
+  EXPECT_THAT(rig.Say(1s, Stop(1, 1s)), ElementsAre(HasSubstr("stopped before it ran")));
+  EXPECT_THAT(rig.Tell(2s, Exited(0, 143)),
+              ElementsAre(HasSubstr("ProcessEnded{process=ProcessRef{attempt=0")));
+  // The AM asks about attempt 1 again: the answer is that of attempt 1.
+  (void)rig.Say(2s, Seen(ReportKind::kProcessEnded, 1));
+  EXPECT_THAT(rig.Say(2s, Stop(1, 1s)),
+              ElementsAre(HasSubstr("ProcessEnded{process=ProcessRef{attempt=1")));
+}
+
+TEST(TaskAgentProcessTest, AWarningIsOneTermAndNoStop) {
+  AgentRig rig;
+  rig.Connect();
+  rig.RunProcess(0s, 0);
+  const WarnProcess warning{.fence = {}, .attempt = TaskAttempt(0)};
+  EXPECT_THAT(rig.Say(1s, warning), ElementsAre("SignalProcess{attempt=0 signal=term}"));
+  EXPECT_THAT(rig.Say(1s, warning), ElementsAre(HasSubstr("Note")));
+  EXPECT_EQ(rig.state().process_state, ProcessState::kRunning);
+  EXPECT_THAT(rig.RunQuietlyTo(3s), IsEmpty());
+  EXPECT_THAT(rig.Tell(3s, Exited(0, 75)), ElementsAre(HasSubstr("stopped_by_agent=no")));
+}
+
+TEST(TaskAgentProcessTest, AFailedSpawnIsALaunchError) {
+  AgentRig rig;
+  rig.Connect();
+  (void)rig.Say(0s, AgentRig::Start(0));
+  EXPECT_THAT(rig.Tell(0s, SpawnFailed{.attempt = TaskAttempt(0), .reason = "no such file"}),
+              ElementsAre(HasSubstr("launch_error=\"no such file\"")));
+  EXPECT_THAT(rig.Say(1s, AgentRig::Start(1)), ElementsAre(StartsWith("SpawnProcess")));
+}
+
+TEST(TaskAgentProcessTest, LateWordsAboutAProcessAreNoted) {
+  AgentRig rig;
+  rig.Connect();
+  EXPECT_THAT(rig.Tell(0s, Exited(0, 0)), ElementsAre(HasSubstr("Note")));
+  EXPECT_THAT(rig.Tell(0s, ProcessSpawned{}), ElementsAre(HasSubstr("Note")));
+  EXPECT_THAT(rig.Tell(0s, SpawnFailed{}), ElementsAre(HasSubstr("Note")));
+  EXPECT_THAT(rig.Tell(0s, ProgressSeen{}), ElementsAre(HasSubstr("Note")));
+  EXPECT_THAT(rig.Tell(0s, PortLeased{.port = 5}), ElementsAre(HasSubstr("Note")));
+}
+
+TEST(TaskAgentProcessTest, ReportsWaitWhileTheAmIsSilentAndFollowItsFirstWord) {
+  AgentRig rig;
+  rig.Connect();
+  rig.RunProcess(0s, 0);
+  (void)rig.RunTo(4s);
+  EXPECT_THAT(rig.Tell(4s, Exited(0, 0)), IsEmpty());
+  EXPECT_THAT(rig.Say(60s, HeartbeatSeen{}), ElementsAre(HasSubstr("ProcessEnded")));
+}
+
+// ---------------------------------------------------------------- ports
+
+// Source of the case: TonY #365 #366 #456.
+TEST(TaskAgentProcessTest, ATakenPortIsReportedAndAnotherOneLeased) {
+  AgentRig rig;
+  rig.Connect();
+  rig.RunProcess(0s, 0);
+  ProcessExited exited = Exited(0, 1);
+  exited.port_conflict = true;
+  EXPECT_THAT(rig.Tell(1s, exited), ElementsAre(HasSubstr("port_conflict=yes"), "LeasePort{}"));
+  EXPECT_THAT(rig.Tell(2s, PortLeased{.port = 3333}),
+              ElementsAre("AM1 <- AddressChanged{address=TaskAddress{host=\"n1\" port=3333}}"));
+  (void)rig.Say(2s, Seen(ReportKind::kProcessEnded, 0));
+  EXPECT_THAT(rig.RunQuietlyTo(4s), Contains(HasSubstr("4s AM1 <- AddressChanged")));
+  (void)rig.Say(4s, Seen(ReportKind::kAddressChanged, 0));
+  EXPECT_EQ(rig.state().unseen_reports, 0U);
+  EXPECT_THAT(rig.Say(5s, AgentRig::Start(1, 3333, 2)), ElementsAre(StartsWith("SpawnProcess")));
+}
+
+TEST(TaskAgentProcessTest, AnOrderThatComesWhileAPortIsLeasedWaitsForIt) {
+  AgentRig rig;
+  rig.Connect();
+  rig.RunProcess(0s, 0);
+  ProcessExited exited = Exited(0, 1);
+  exited.port_conflict = true;
+  (void)rig.Tell(1s, exited);
+  EXPECT_THAT(rig.Say(1s, AgentRig::Start(1, 0)), IsEmpty());
+  EXPECT_THAT(rig.Tell(2s, PortLeased{.port = 3333}),
+              ElementsAre(HasSubstr("AddressChanged"), StartsWith("SpawnProcess")));
+}
+
+// The AM ordered before it heard of the new port: the process would listen where nobody looks, or
+// not at all.
+TEST(TaskAgentProcessTest, ASpecWithAnotherPortThanTheLeasedOneIsAPortConflict) {
+  AgentRig rig;
+  rig.Connect();
+  EXPECT_THAT(rig.Say(0s, AgentRig::Start(0, 1111)),
+              ElementsAre(HasSubstr("port_conflict=yes"), HasSubstr("AddressChanged")));
+  EXPECT_EQ(rig.state().process_state, ProcessState::kNone);
+  EXPECT_THAT(rig.Say(1s, AgentRig::Start(1, 2222)), ElementsAre(StartsWith("SpawnProcess")));
+}
+
+TEST(TaskAgentProcessTest, ALeaseLostBeforeAnyProcessIsRenewed) {
+  AgentRig rig;
+  rig.Connect();
+  EXPECT_THAT(rig.Tell(1s, PortLeaseFailed{.reason = "taken"}),
+              ElementsAre(HasSubstr("Note"), "LeasePort{}"));
+  EXPECT_THAT(rig.Tell(1s, PortLeased{.port = 4444}), ElementsAre(HasSubstr("AddressChanged")));
+  rig.RunProcess(2s, 0);
+}
+
+// ---------------------------------------------------------------- watch
+
+JobSpec Watched() {
+  JobSpec job;
+  job.watch = WatchSpec{};
+  job.watch->stalled = 1min;
+  return job;
+}
+
+TEST(TaskAgentProcessTest, AStallIsReportedOncePerStall) {
+  AgentRig rig(Watched());
+  rig.Connect();
+  (void)rig.Tell(0s, PeerVouched{.task = {}, .incarnation = {}, .vouched = true, .last = {}});
+  rig.RunProcess(0s, 0);
+  (void)rig.Tell(30s, ProgressSeen{.attempt = TaskAttempt(0)});
+  EXPECT_THAT(rig.RunQuietlyTo(90s - 1ns), IsEmpty());
+  EXPECT_THAT(
+      rig.RunQuietlyTo(90s),
+      ElementsAre("1m30s AM1 <- ProgressStalled{process=ProcessRef{attempt=0 epoch=1} silent=1m}"));
+  (void)rig.Say(90s, Seen(ReportKind::kProgressStalled, 0));
+  EXPECT_THAT(rig.RunQuietlyTo(1h), IsEmpty());
+  (void)rig.Tell(1h, ProgressSeen{.attempt = TaskAttempt(0)});
+  EXPECT_THAT(rig.RunQuietlyTo(1h + 1min), ElementsAre(HasSubstr("ProgressStalled")));
+}
+
+TEST(TaskAgentProcessTest, ProgressTakesAnUnseenStallBack) {
+  AgentRig rig(Watched());
+  rig.Connect();
+  (void)rig.Tell(0s, PeerVouched{.task = {}, .incarnation = {}, .vouched = true, .last = {}});
+  rig.RunProcess(0s, 0);
+  (void)rig.RunTo(60s);
+  (void)rig.Tell(61s, ProgressSeen{.attempt = TaskAttempt(0)});
+  EXPECT_EQ(rig.state().unseen_reports, 0U);
+}
+
+TEST(TaskAgentProcessTest, AProcessThatIsBeingStoppedDoesNotStall) {
+  AgentRig rig(Watched());
+  rig.Connect();
+  (void)rig.Tell(0s, PeerVouched{.task = {}, .incarnation = {}, .vouched = true, .last = {}});
+  rig.RunProcess(0s, 0);
+  (void)rig.Say(50s, Stop(0, 1h));
+  EXPECT_THAT(rig.RunQuietlyTo(30min), IsEmpty());
+}
+
+// ---------------------------------------------------------------- the end
+
+TEST(TaskAgentProcessTest, EndedByTheAmItStopsReportsAndExitsWhenTheReportIsSeen) {
+  AgentRig rig;
+  rig.Connect();
+  rig.RunProcess(0s, 0);
+  EXPECT_THAT(rig.Say(0s, EndAgent{.fence = {}, .grace = 5s}),
+              ElementsAre("SignalProcess{attempt=0 signal=term}"));
+  EXPECT_THAT(rig.Say(0s, AgentRig::Start(1)), ElementsAre(HasSubstr("Note{text=\"leaving")));
+  EXPECT_THAT(rig.Tell(500ms, Exited(0, 143)), ElementsAre(HasSubstr("ProcessEnded")));
+  EXPECT_THAT(rig.Say(600ms, Seen(ReportKind::kProcessEnded, 0)),
+              ElementsAre("ExitAgent{code=0 reason=\"ended by the AM\"}"));
+}
+
+TEST(TaskAgentProcessTest, AFarewellThatNobodySeesTakesASecond) {
+  AgentRig rig;
+  rig.Connect();
+  rig.RunProcess(0s, 0);
+  (void)rig.Say(0s, EndAgent{.fence = {}, .grace = 5s});
+  (void)rig.Tell(500ms, Exited(0, 143));
+  EXPECT_THAT(rig.RunQuietlyTo(1500ms), ElementsAre(HasSubstr("1.5s ExitAgent{code=0")));
+}
+
+TEST(TaskAgentProcessTest, EndedWithoutAProcessItExitsAtOnce) {
+  AgentRig rig;
+  rig.Connect();
+  EXPECT_THAT(rig.Say(0s, EndAgent{}), ElementsAre(HasSubstr("ExitAgent{code=0")));
+  EXPECT_EQ(rig.deadline(), std::nullopt);
+  EXPECT_EQ(rig.decision(), std::nullopt);
+}
+
+TEST(TaskAgentProcessTest, TerminatedItPassesTheSignalOnAndExitsAfterItsProcess) {
+  AgentRig rig;
+  rig.Connect();
+  rig.RunProcess(0s, 0);
+  EXPECT_THAT(rig.Tell(1s, TerminationRequested{}),
+              Contains("SignalProcess{attempt=0 signal=term}"));
+  EXPECT_THAT(rig.Tell(1s + 100ms, Exited(0, 143)), ElementsAre(HasSubstr("stopped_by_agent=no")));
+  EXPECT_THAT(rig.Say(1s + 101ms, Seen(ReportKind::kProcessEnded, 0)),
+              ElementsAre("ExitAgent{code=143 reason=\"SIGTERM\"}"));
+}
+
+TEST(TaskAgentProcessTest, TerminatedWhileItSpawnsItStopsTheProcessOnceThatRuns) {
+  AgentRig rig;
+  rig.Connect();
+  (void)rig.Say(0s, AgentRig::Start(0));
+  EXPECT_THAT(rig.Tell(0s, TerminationRequested{}), IsEmpty());
+  EXPECT_THAT(rig.Tell(1s, ProcessSpawned{.attempt = TaskAttempt(0)}),
+              ElementsAre(HasSubstr("ProcessRunning"), "SignalProcess{attempt=0 signal=term}"));
+}
+
+TEST(TaskAgentProcessTest, TerminatedBeforeItHasAPortItExits) {
+  AgentRig rig;
+  (void)rig.Tell(0s, StartedEvent());
+  EXPECT_THAT(rig.Tell(0s, TerminationRequested{}), ElementsAre(HasSubstr("ExitAgent{code=143")));
+}
+
+TEST(TaskAgentProcessTest, AShorterGraceShortensAStopThatIsUnderWay) {
+  AgentRig rig;
+  rig.Connect();
+  rig.RunProcess(0s, 0);
+  (void)rig.Say(0s, Stop(0, 1min));
+  (void)rig.Say(1s, EndAgent{.fence = {}, .grace = 1s});
+  EXPECT_THAT(rig.RunQuietlyTo(2s), ElementsAre("2s SignalProcess{attempt=0 signal=kill}"));
+}
+
+}  // namespace
+}  // namespace tfyarn::agent

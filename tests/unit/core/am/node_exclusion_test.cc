@@ -1,0 +1,104 @@
+#include "core/am/node_exclusion.h"
+
+#include <gtest/gtest.h>
+
+#include "core/model/random_stream.h"
+
+namespace tfyarn::am {
+namespace {
+
+constexpr Instant kStart{};
+using Hosts = std::set<std::string>;
+
+TEST(NodeExclusionTest, OneFailureIsNotEnoughAndTwoSoonAfterEachOtherAre) {
+  NodeExclusion exclusion;
+  exclusion.SetClusterSize(kStart, 6);
+  exclusion.Suspect(kStart, "a", Suspicion::kLaunchFailed);
+  EXPECT_FALSE(exclusion.OnTime(kStart));
+  exclusion.Suspect(kStart, "a", Suspicion::kLaunchFailed);
+  EXPECT_TRUE(exclusion.OnTime(kStart));
+  EXPECT_EQ(exclusion.excluded(), Hosts{"a"});
+  EXPECT_FALSE(exclusion.OnTime(kStart)) << "told once";
+}
+
+TEST(NodeExclusionTest, ABadNodeIsExcludedAtOnce) {
+  NodeExclusion exclusion;
+  exclusion.SetClusterSize(kStart, 6);
+  exclusion.Suspect(kStart, "a", Suspicion::kNodeBad);
+  EXPECT_TRUE(exclusion.OnTime(kStart));
+}
+
+TEST(NodeExclusionTest, OldFailuresCountLess) {
+  NodeExclusion exclusion;
+  exclusion.SetClusterSize(kStart, 6);
+  exclusion.Suspect(kStart, "a", Suspicion::kLaunchFailed);
+  EXPECT_EQ(exclusion.ScoreOf("a", kStart + 5min), 750);
+  EXPECT_EQ(exclusion.ScoreOf("a", kStart + 10min), 500);
+  EXPECT_EQ(exclusion.ScoreOf("a", kStart + 20min), 250);
+  exclusion.Suspect(kStart + 10min, "a", Suspicion::kLaunchFailed);
+  EXPECT_FALSE(exclusion.OnTime(kStart + 10min));
+}
+
+TEST(NodeExclusionTest, AnExcludedHostIsReadmittedExactlyAtItsDeadline) {
+  NodeExclusion exclusion;
+  exclusion.SetClusterSize(kStart, 3);
+  exclusion.Suspect(kStart, "a", Suspicion::kNodeBad);
+  EXPECT_TRUE(exclusion.OnTime(kStart));
+  ASSERT_EQ(exclusion.next_deadline(), kStart + 10min);
+  EXPECT_FALSE(exclusion.OnTime(kStart + 10min - 1ms));
+  EXPECT_TRUE(exclusion.OnTime(kStart + 10min));
+  EXPECT_TRUE(exclusion.excluded().empty());
+  EXPECT_EQ(exclusion.next_deadline(), std::nullopt);
+}
+
+TEST(NodeExclusionTest, AtMostAThirdOfTheClusterAndTheWorstFirst) {
+  NodeExclusion exclusion;
+  exclusion.SetClusterSize(kStart, 7);
+  for (const char* host : {"a", "b", "c", "d"}) exclusion.Suspect(kStart, host, Suspicion::kNodeBad);
+  exclusion.Suspect(kStart, "d", Suspicion::kDiedEarly);
+  exclusion.OnTime(kStart);
+  EXPECT_EQ(exclusion.excluded(), (Hosts{"a", "d"}));
+}
+
+TEST(NodeExclusionTest, InAClusterOfTwoNobodyIsExcluded) {
+  NodeExclusion exclusion;
+  exclusion.SetClusterSize(kStart, 2);
+  exclusion.Suspect(kStart, "a", Suspicion::kNodeBad);
+  EXPECT_FALSE(exclusion.OnTime(kStart));
+}
+
+TEST(NodeExclusionTest, AnRmThatHasJustRestartedReportsNoNodesAndChangesNothing) {
+  NodeExclusion exclusion;
+  exclusion.SetClusterSize(kStart, 6);
+  exclusion.Suspect(kStart, "a", Suspicion::kNodeBad);
+  exclusion.SetClusterSize(kStart, 0);
+  exclusion.OnTime(kStart);
+  EXPECT_EQ(exclusion.excluded(), Hosts{"a"});
+}
+
+TEST(NodeExclusionTest, ScoresOnlyFallAndTheDeadlineIsTheFirstChangeWhateverHappened) {
+  for (std::uint64_t seed = 0; seed < 50; ++seed) {
+    RandomStream random(seed, "exclusion-test");
+    NodeExclusion exclusion({.half_life = random.Between(1s, 1h)});
+    exclusion.SetClusterSize(kStart, 9);
+    Instant now = kStart;
+    for (int i = 0; i < 40; ++i) {
+      const std::string host(1, static_cast<char>('a' + random.Below(6)));
+      exclusion.Suspect(now, host, static_cast<Suspicion>(random.Below(4)));
+      exclusion.OnTime(now);
+      ASSERT_LE(exclusion.excluded().size(), 3U);
+      const auto next = exclusion.next_deadline();
+      ASSERT_EQ(next.has_value(), !exclusion.excluded().empty());
+      const std::int64_t score = exclusion.ScoreOf(host, now);
+      now += random.Between(0s, 10min);
+      EXPECT_LE(exclusion.ScoreOf(host, now), score);
+      if (!next.has_value() || *next > now) continue;
+      NodeExclusion until_then = exclusion;
+      EXPECT_FALSE(until_then.OnTime(*next - 1ms));
+      EXPECT_TRUE(until_then.OnTime(*next));
+    }
+  }
+}
+
+}  // namespace
+}  // namespace tfyarn::am

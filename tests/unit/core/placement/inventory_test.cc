@@ -1,0 +1,50 @@
+#include "core/placement/inventory.h"
+
+#include <gtest/gtest.h>
+
+namespace tfyarn::placement {
+namespace {
+
+yarn::NodeReport Report(const std::string& host, yarn::NodeState state, std::int64_t gpus = 8, std::int64_t used = 0) {
+  return {.node = {host, 8041},
+          .rack = "/r1",
+          .state = state,
+          .capability = {.memory_mb = 65536, .vcores = 16, .gpus = gpus},
+          .used = {.memory_mb = 1024, .vcores = 1, .gpus = used},
+          .partition = ""};
+}
+
+TEST(InventoryTest, NodesAreSortedAndFreeIsWhatIsNotUsed) {
+  const Inventory inventory({Report("b", yarn::NodeState::kRunning, 8, 3), Report("a", yarn::NodeState::kRunning)});
+  ASSERT_EQ(inventory.nodes().size(), 2U);
+  EXPECT_EQ(inventory.nodes()[0].id.host, "a");
+  EXPECT_EQ(inventory.FindHost("b")->free, (Resource{.memory_mb = 64512, .vcores = 15, .gpus = 5}));
+  EXPECT_EQ(inventory.Find({"b", 1}), nullptr);
+}
+
+TEST(InventoryTest, ALostNodeStaysAsADownOneAndComesBackChanged) {
+  Inventory inventory({Report("a", yarn::NodeState::kRunning)});
+  inventory.Apply({.node = {"a", 8041}, .state = yarn::NodeState::kLost});
+  ASSERT_EQ(inventory.nodes().size(), 1U);
+  EXPECT_FALSE(inventory.nodes()[0].up);
+  EXPECT_EQ(inventory.nodes()[0].capability.gpus, 8) << "a report without size changes only the state";
+
+  inventory.Apply(Report("a", yarn::NodeState::kRunning, 4));
+  EXPECT_TRUE(inventory.nodes()[0].up);
+  EXPECT_EQ(inventory.nodes()[0].capability.gpus, 4);
+}
+
+TEST(InventoryTest, ADecommissionedNodeLeavesForGood) {
+  Inventory inventory({Report("a", yarn::NodeState::kRunning)});
+  inventory.Apply(Report("a", yarn::NodeState::kDecommissioned));
+  EXPECT_TRUE(inventory.empty());
+}
+
+// A node that lost GPUs may use more than it has for a moment.
+TEST(InventoryTest, FreeIsNeverNegative) {
+  const Inventory inventory({Report("a", yarn::NodeState::kRunning, 2, 5)});
+  EXPECT_EQ(inventory.nodes()[0].free.gpus, 0);
+}
+
+}  // namespace
+}  // namespace tfyarn::placement

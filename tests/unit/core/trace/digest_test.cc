@@ -1,0 +1,182 @@
+#include "core/trace/digest.h"
+
+#include <gtest/gtest.h>
+
+#include <functional>
+#include <set>
+
+namespace tfyarn::trace {
+namespace {
+
+DigestValue DigestOf(const TraceRecord& record) {
+  Digest digest;
+  digest.Add(record);
+  return digest.value();
+}
+
+/// Changes every described member of a record, one at a time, and everything that can be inside it; after each change the
+/// digest must be one that was never seen before.
+class Prober {
+ public:
+  explicit Prober(const TraceRecord& record) : record_(record) {}
+
+  void Look(const std::string& path) {
+    ++states_;
+    const auto [entry, is_new] = seen_.emplace(DigestOf(record_), path);
+    EXPECT_TRUE(is_new) << path << " gives the digest of another record";
+  }
+
+  template <class T>
+  void Change(T& value, const std::string& path) {
+    if constexpr (std::is_same_v<T, bool>) {
+      Try(value, !value, path);
+    } else if constexpr (std::is_integral_v<T>) {
+      Try(value, static_cast<T>(value + 1), path);
+    } else if constexpr (std::is_same_v<T, std::string>) {
+      Try(value, value + "x", path);
+      Try(value, value + std::string(1, '\0'), path + " with a NUL");
+    } else if constexpr (SharedById<T>) {
+      Try(value, SpecRef(value.id().next(), nullptr), path);
+    } else if constexpr (kIsTimePoint<T>) {
+      Try(value, value + typename T::duration(1), path);
+    } else if constexpr (kIsDuration<T>) {
+      Try(value, value + T(1), path);
+    } else if constexpr (StrongNumber<T>) {
+      Try(value, value.next(), path);
+    } else if constexpr (DescribedEnum<T>) {
+      boost::mp11::mp_for_each<boost::describe::describe_enumerators<T>>([&](auto d) {
+        if (d.value != value) Try(value, T{d.value}, path + "=" + d.name);
+      });
+    } else {
+      ChangeInside(value, path);
+    }
+  }
+
+  [[nodiscard]] std::size_t states() const { return states_; }
+
+ private:
+  template <class T>
+  void Try(T& value, T other, const std::string& path) {
+    std::swap(value, other);
+    Look(path);
+    std::swap(value, other);
+  }
+
+  template <class T>
+  void ChangeInside(T& value, const std::string& path) {
+    if constexpr (kIsOptional<T>) {
+      ASSERT_FALSE(value.has_value()) << path;
+      value.emplace();
+      Look(path + " set");
+      Change(*value, path + "?");
+      value.reset();
+    } else if constexpr (kIsPair<T>) {
+      Change(value.first, path + ".first");
+      Change(value.second, path + ".second");
+    } else if constexpr (kIsVector<T>) {
+      value.emplace_back();
+      Look(path + " longer");
+      Change(value.back(), path + "[]");
+      value.pop_back();
+    } else if constexpr (kIsMap<T>) {
+      value.emplace("key", typename T::mapped_type{});
+      Look(path + " with a key");
+      Change(value.at("key"), path + "[key]");
+      value.clear();
+    } else if constexpr (kIsVariant<T>) {
+      ChangeAlternatives(value, path);
+    } else {
+      ForEachMember(value, [&](std::string_view name, auto& member) { Change(member, path + "." + std::string(name)); });
+    }
+  }
+
+  template <class V>
+  void ChangeAlternatives(V& value, const std::string& path) {
+    const std::size_t original = value.index();
+    boost::mp11::mp_for_each<boost::mp11::mp_iota_c<std::variant_size_v<V>>>([&](auto i) {
+      auto& alternative = value.template emplace<i>();
+      const std::string inside =
+          path + "<" + std::string(TypeName<std::remove_reference_t<decltype(alternative)>>()) + ">";
+      if (i != original) Look(inside);
+      Change(alternative, inside);
+    });
+    boost::mp11::mp_for_each<boost::mp11::mp_iota_c<std::variant_size_v<V>>>([&](auto i) {
+      if (i == original) value.template emplace<i>();
+    });
+  }
+
+  const TraceRecord& record_;
+  std::map<DigestValue, std::string> seen_;
+  std::size_t states_ = 0;
+};
+
+// Generated from the descriptions, so a record that is described tomorrow is covered tomorrow.
+TEST(DigestTest, AnyChangedMemberOfAnyRecordChangesTheDigest) {
+  TraceRecord record;
+  Prober prober(record);
+  prober.Look("the default record");
+  prober.Change(record.at, "at");
+  prober.Change(record.fact, "fact");
+  EXPECT_GT(prober.states(), 1000U);
+}
+
+TEST(DigestTest, TheOrderOfRecordsCounts) {
+  const TraceRecord first{.at = Instant(1ns), .fact = NodePower{}};
+  const TraceRecord second{.at = Instant(1ns), .fact = FaultEnded{}};
+  Digest forward, backward;
+  forward.Add(first);
+  forward.Add(second);
+  backward.Add(second);
+  backward.Add(first);
+  EXPECT_NE(forward.value(), backward.value());
+}
+
+TEST(DigestTest, LettersDoNotMoveBetweenNeighbouringStrings) {
+  EXPECT_NE(DigestOf({.fact = InvariantBroken{.invariant = "ab", .detail = "c"}}),
+            DigestOf({.fact = InvariantBroken{.invariant = "a", .detail = "bc"}}));
+}
+
+TEST(DigestTest, LookingAtTheValueDoesNotDisturbIt) {
+  Digest watched, alone;
+  std::set<DigestValue> values;
+  for (int i = 0; i < 5000; ++i) {
+    const TraceRecord record{.at = Instant(Duration(i)), .fact = InvariantBroken{.invariant = "x", .detail = std::string(20, 'y')}};
+    watched.Add(record);
+    alone.Add(record);
+    values.insert(watched.value());
+  }
+  EXPECT_EQ(watched.value(), alone.value());
+  EXPECT_EQ(values.size(), 5000U);
+  EXPECT_EQ(watched.records(), 5000U);
+}
+
+TEST(DigestTest, ARecordLargerThanAnyBufferIsHashedWhole) {
+  std::string large(300'000, 'a');
+  const DigestValue before = DigestOf({.fact = InvariantBroken{.invariant = "", .detail = large}});
+  large[150'000] = 'b';
+  EXPECT_NE(DigestOf({.fact = InvariantBroken{.invariant = "", .detail = large}}), before);
+}
+
+TEST(DigestTest, ASpecCountsByItsIdAlone) {
+  const SpecRef full = Share({.epoch = Epoch(1), .tasks = {{"worker", {{"n1", 2222}}}}});
+  const auto record = [](SpecRef spec) {
+    return TraceRecord{.fact = AmOrdered{.action = SpecAssembled{.spec = std::move(spec), .epoch = Epoch(1)}}};
+  };
+  EXPECT_EQ(DigestOf(record(full)), DigestOf(record(SpecRef(full.id(), nullptr))));
+}
+
+// The same on every compiler, optimisation level and byte order. A change here is a change of every stored digest: raise
+// the version and say so in the changelog.
+TEST(DigestTest, TheFormIsPinned) {
+  Digest digest;
+  EXPECT_EQ(ToString(digest.value()), "99aa06d3014798d86001c324468d497f");
+  digest.Add({.at = Instant(1500ms), .fact = RunStarted{.scenario = "pinned", .scenario_digest = 7, .seed = 3}});
+  AmStarted started;
+  started.attempt = {{1, 2}, 3};
+  started.nodes.push_back({.node = {"n1", 8041}, .rack = "/r1", .capability = {.memory_mb = 1, .vcores = 2, .gpus = 3}});
+  digest.Add({.at = Instant(2s), .fact = AmTold{.job = JobIndex(4), .am_attempt = 5, .event = started}});
+  EXPECT_EQ(ToString(digest.value()), "342f10f435ee2408fc39a7992b1a7ea3");
+}
+
+}  // namespace
+}  // namespace tfyarn::trace

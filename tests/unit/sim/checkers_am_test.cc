@@ -1,0 +1,274 @@
+// Each checker fires on a stream that breaks its property: the conduct of ApplicationMaster and client.
+#include <gtest/gtest.h>
+
+#include "tests/unit/sim/checker_script.h"
+
+namespace tfyarn::sim {
+namespace {
+
+yarn::ResourceRequest Ask(std::string where, std::int32_t count) {
+  return {.priority = 1,
+          .resource_name = std::move(where),
+          .capability = {.memory_mb = 1024, .vcores = 1, .gpus = 1, .others = {}},
+          .num_containers = count};
+}
+
+// ---------------------------------------------------------------- one-attempt
+
+TEST(CheckersAmTest, OneAttemptBreaksWhenASupersededAttemptGoesOnActing) {
+  CheckerScript script;
+  script.Run();
+  script.At(100s);
+  script.StartAm(2);
+  script.At(110s);
+  script.Tell(JournalAppended{.seq = JournalSeq(5)}, 1);
+  script.Order(AppendJournal{.seq = JournalSeq(6)}, 1);
+  EXPECT_EQ(script.Broken(), Names{});
+  script.At(125s);
+  script.Order(AppendJournal{.seq = JournalSeq(7)}, 1);
+  EXPECT_EQ(script.Broken(), Names{"one-attempt"});
+}
+
+TEST(CheckersAmTest, OneAttemptDoesNotMindTheNewAttempt) {
+  CheckerScript script;
+  script.Run();
+  script.StartAm(2);
+  script.At(125s);
+  script.Order(AppendJournal{.seq = JournalSeq(7)}, 2);
+  EXPECT_EQ(script.Broken(), Names{});
+}
+
+// ---------------------------------------------------------------- final-once, after-final
+
+TEST(CheckersAmTest, FinalOnceBreaksWhenTheVerdictChanges) {
+  CheckerScript script;
+  script.Run();
+  script.Succeed();
+  script.Order(VerdictReached{.status = JobStatus::kSucceeded}, 2);
+  EXPECT_EQ(script.Broken(), Names{});
+  script.Order(VerdictReached{.status = JobStatus::kFailed});
+  EXPECT_EQ(script.Broken(), Names{"final-once"});
+}
+
+TEST(CheckersAmTest, FinalOnceBreaksWhenTheRmIsToldSomethingElse) {
+  CheckerScript script;
+  script.Run();
+  script.Succeed();
+  script.Order(CallRm{.request = yarn::FinishApplicationMasterRequest{.final_status = yarn::FinalApplicationStatus::kFailed}});
+  EXPECT_EQ(script.Broken(), Names{"final-once"});
+}
+
+TEST(CheckersAmTest, FinalOnceBreaksWhenTheApplicationEndsTwiceDifferently) {
+  CheckerScript script;
+  script.Run();
+  script.Succeed();
+  script.Say(trace::ApplicationEnded{.job = CheckerScript::kJob,
+                                     .application = CheckerScript::App(),
+                                     .final_status = yarn::FinalApplicationStatus::kKilled});
+  EXPECT_EQ(script.Broken(), Names{"final-once"});
+}
+
+TEST(CheckersAmTest, FinalOnceBreaksWhenTheClientEndsTheJobTwiceOrOtherwise) {
+  CheckerScript script;
+  script.Run();
+  script.Succeed();
+  script.Say(trace::ClientOrdered{.job = CheckerScript::kJob, .action = JobEnded{.status = JobStatus::kSucceeded}});
+  EXPECT_EQ(script.Broken(), Names{"final-once"});
+
+  CheckerScript other;
+  other.Run();
+  other.Ended(kWorker0, 0, ExitClass::kOk);
+  other.Ended(kWorker1, 0, ExitClass::kOk);
+  other.Order(VerdictReached{.status = JobStatus::kSucceeded});
+  other.Say(trace::ClientOrdered{.job = CheckerScript::kJob, .action = JobEnded{.status = JobStatus::kFailed}});
+  EXPECT_EQ(other.Broken(), Names{"final-once"});
+}
+
+TEST(CheckersAmTest, AfterFinalBreaksWhenTheAmStartsSomethingAfterItsVerdict) {
+  CheckerScript script;
+  script.Run();
+  script.Succeed();
+  script.Order(SendToAgent{.container = CheckerScript::Container(2), .message = StopProcess{}});
+  EXPECT_EQ(script.Broken(), Names{});
+  script.Order(SendToAgent{.container = CheckerScript::Container(2), .message = StartProcess{}});
+  EXPECT_EQ(script.Broken(), Names{"after-final"});
+}
+
+// ---------------------------------------------------------------- verdict
+
+TEST(CheckersAmTest, VerdictBreaksWhenSuccessIsClaimedWithoutTheExits) {
+  CheckerScript script;
+  script.Run();
+  script.Ended(kWorker0, 0, ExitClass::kOk);
+  script.Order(VerdictReached{.status = JobStatus::kSucceeded});
+  EXPECT_EQ(script.Broken(), Names{"verdict"});
+}
+
+TEST(CheckersAmTest, VerdictBreaksWhenFailureIsClaimedWithoutAnExitThatFails) {
+  CheckerScript script;
+  script.Run();
+  script.Ended(kWorker0, 0, ExitClass::kOk);
+  script.Order(VerdictReached{.status = JobStatus::kFailed,
+                              .cause = Cause{.task = kWorker1, .exit = 1, .exit_class = ExitClass::kUserPermanent}});
+  EXPECT_EQ(script.Broken(), Names{"verdict"});
+}
+
+TEST(CheckersAmTest, VerdictHoldsForAFailureThatWasRecorded) {
+  CheckerScript script;
+  script.Run();
+  script.Ended(kWorker1, 1, ExitClass::kUserPermanent);
+  script.Order(VerdictReached{.status = JobStatus::kFailed,
+                              .cause = Cause{.task = kWorker1, .exit = 1, .exit_class = ExitClass::kUserPermanent}});
+  EXPECT_EQ(script.Broken(), Names{});
+}
+
+TEST(CheckersAmTest, VerdictBreaksWhenAJobFailsAlthoughARestartWasLeft) {
+  JobSpec spec = CheckerScript::Job();
+  spec.retries.user = 1;
+  CheckerScript script(spec);
+  script.Run();
+  script.Ended(kWorker1, 75, ExitClass::kUserRetryable);
+  script.Order(VerdictReached{.status = JobStatus::kFailed,
+                              .cause = Cause{.task = kWorker1, .exit = 75, .exit_class = ExitClass::kUserRetryable}});
+  EXPECT_EQ(script.Broken(), Names{"verdict"});
+}
+
+TEST(CheckersAmTest, VerdictForgetsEndsThatWereRestarted) {
+  CheckerScript script;
+  script.Run();
+  script.Ended(kWorker0, 0, ExitClass::kOk);
+  script.Ended(kWorker1, 0, ExitClass::kOk);
+  script.Order(RestartDecided{.unit = RestartUnit::kTask, .epoch = Epoch(1), .tasks = {kWorker1}});
+  script.Started(kWorker1, 1);
+  script.Order(VerdictReached{.status = JobStatus::kSucceeded});
+  EXPECT_EQ(script.Broken(), Names{"verdict"});
+}
+
+TEST(CheckersAmTest, VerdictBreaksWhenAJobIsKilledThatNobodyWantedKilled) {
+  CheckerScript script;
+  script.Run();
+  script.Order(VerdictReached{.status = JobStatus::kKilled});
+  EXPECT_EQ(script.Broken(), Names{"verdict"});
+
+  CheckerScript wanted;
+  wanted.Run();
+  wanted.Say(trace::ClientTold{.job = CheckerScript::kJob, .event = KillRequested{}});
+  wanted.Order(VerdictReached{.status = JobStatus::kKilled});
+  EXPECT_EQ(wanted.Broken(), Names{});
+}
+
+// ---------------------------------------------------------------- budgets
+
+RestartDecided Paid(Budget budget) { return {.unit = RestartUnit::kGang, .paid = budget, .epoch = Epoch(2)}; }
+
+TEST(CheckersAmTest, BudgetsBreakWhenMoreIsPaidThanAllowedWithinTheWindow) {
+  JobSpec spec = CheckerScript::Job();
+  spec.retries = {.user = 1, .infrastructure = 2, .window = 1h, .resubmit = 0};
+  CheckerScript script(spec);
+  script.Run();
+  script.Order(Paid(Budget::kUser));
+  script.Order(Paid(Budget::kInfrastructure));
+  script.Order(Paid(Budget::kInfrastructure));
+  script.Order(Paid(Budget::kNone));
+  EXPECT_EQ(script.Broken(), Names{});
+  script.At(2h);
+  script.Order(Paid(Budget::kUser));
+  EXPECT_EQ(script.Broken(), Names{});
+  script.At(2h + 10min);
+  script.Order(Paid(Budget::kUser));
+  EXPECT_EQ(script.Broken(), Names{"budgets"});
+}
+
+TEST(CheckersAmTest, BudgetsBreakOnAResubmissionTooMany) {
+  CheckerScript script;
+  script.Say(trace::ClientOrdered{.job = CheckerScript::kJob,
+                                  .action = ApplicationSubmitted{.application = CheckerScript::App(), .resubmission = 1}});
+  EXPECT_EQ(script.Broken(), Names{"budgets"});
+}
+
+// ---------------------------------------------------------------- excluded-nodes, good-citizen
+
+TEST(CheckersAmTest, ExcludedNodesBreakWhenAnAskNamesOne) {
+  CheckerScript script;
+  script.Run();
+  script.Allocate({.ask = {Ask("n1", 1)}, .blacklist_additions = {"n1"}});
+  EXPECT_EQ(script.Broken(), Names{});
+  script.Allocate({.ask = {Ask("n1", 0)}});
+  EXPECT_EQ(script.Broken(), Names{});
+  script.Allocate({.ask = {Ask("n1", 1)}});
+  EXPECT_EQ(script.Broken(), Names{"excluded-nodes"});
+  script.Allocate({.blacklist_removals = {"n1"}});
+  script.Allocate({.ask = {Ask("n1", 1)}});
+  EXPECT_EQ(script.Broken(), Names{});
+}
+
+TEST(CheckersAmTest, GoodCitizenBreaksWhenMoreIsAskedForThanThereAreTasks) {
+  CheckerScript script;
+  script.Run();
+  script.Allocate({.ask = {Ask("*", 2)}});
+  EXPECT_EQ(script.Broken(), Names{});
+  yarn::ResourceRequest more = Ask("*", 1);
+  more.allocation_request_id = 7;
+  script.Allocate({.ask = {more}});
+  EXPECT_EQ(script.Broken(), Names{"good-citizen"});
+}
+
+TEST(CheckersAmTest, GoodCitizenBreaksOnAMalformedAsk) {
+  CheckerScript script;
+  script.Run();
+  yarn::ResourceRequest row = Ask("*", 1);
+  row.priority.reset();
+  script.Allocate({.ask = {row}});
+  EXPECT_EQ(script.Broken(), Names{"good-citizen"});
+}
+
+TEST(CheckersAmTest, GoodCitizenBreaksWhenAForeignContainerIsReleased) {
+  CheckerScript script;
+  script.Run();
+  script.Allocate({.release = {CheckerScript::Container(99)}});
+  EXPECT_EQ(script.Broken(), Names{"good-citizen"});
+}
+
+TEST(CheckersAmTest, GoodCitizenBreaksOnABusyLoop) {
+  CheckerScript script;
+  script.Run();
+  for (int i = 0; i < 25; ++i) {
+    script.At(1s + 10ms * i);
+    script.Allocate({.ask = {Ask("*", 1)}});
+  }
+  EXPECT_EQ(script.Broken(), Names{"good-citizen"});
+}
+
+TEST(CheckersAmTest, GoodCitizenBreaksWhenTheRmRefusesWhatNoCorrectCallerSends) {
+  CheckerScript script;
+  script.Run();
+  script.Tell(RmReplied{.response = yarn::RpcError{.code = yarn::RpcErrorCode::kUnavailable}});
+  EXPECT_EQ(script.Broken(), Names{});
+  script.Tell(RmReplied{.response = yarn::RpcError{.code = yarn::RpcErrorCode::kInvalidResourceRequest}});
+  EXPECT_EQ(script.Broken(), Names{"good-citizen"});
+}
+
+TEST(CheckersAmTest, GoodCitizenBreaksWhenAnIncompleteGangKeepsItsContainers) {
+  CheckerScript script;
+  script.Grant(1, "n1", 0, true);
+  script.StartAm();
+  script.Grant(2);
+  script.At(4min);
+  script.Allocate({.ask = {Ask("*", 1)}});
+  EXPECT_EQ(script.Broken(), Names{});
+  script.At(10min);
+  script.Allocate({.ask = {Ask("*", 1)}});
+  EXPECT_EQ(script.Broken(), Names{"good-citizen"});
+}
+
+TEST(CheckersAmTest, GoodCitizenBreaksOnAnAllocateAfterTheEnd) {
+  CheckerScript script;
+  script.Run();
+  script.Succeed();
+  script.Tell(RmReplied{.response = yarn::FinishApplicationMasterResponse{.is_unregistered = true}});
+  script.Allocate({.ask = {Ask("*", 1)}});
+  EXPECT_EQ(script.Broken(), Names{"good-citizen"});
+}
+
+}  // namespace
+}  // namespace tfyarn::sim

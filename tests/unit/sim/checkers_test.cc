@@ -1,0 +1,295 @@
+// Each checker fires on a stream that breaks its property, and on nothing else: invariants of containers, processes and
+// balances.
+#include "sim/checkers.h"
+
+#include <gtest/gtest.h>
+
+#include "tests/unit/sim/checker_script.h"
+
+namespace tfyarn::sim {
+namespace {
+
+TEST(CheckersTest, AGoodJobBreaksNothingAndEverythingWasChecked) {
+  CheckerScript script;
+  script.Run();
+  script.Order(AppendJournal{.seq = JournalSeq(1)});
+  script.Allocate({.release = {CheckerScript::Container(2)}});
+  script.At(100s);
+  script.Succeed();
+  script.At(160s);
+  script.checkers.JobSettled(script.now, CheckerScript::kJob, FixedWorld{});
+  script.checkers.FullScan(script.now, FixedWorld{});
+  script.checkers.Finish(script.now, trace::StopReason::kQuiescent);
+  EXPECT_EQ(script.Broken(), Names{});
+  for (const trace::InvariantResult& result : script.checkers.summary()) {
+    EXPECT_EQ(result.violations, 0U) << result.name;
+    const bool needs_more = result.name == "budgets" || result.name == "excluded-nodes" || result.name == "progress";
+    if (needs_more) continue;
+    EXPECT_GT(result.checked, 0U) << result.name;
+  }
+}
+
+TEST(CheckersTest, CapacityBreaksWhenANodeGivesOutMoreThanItHas) {
+  CheckerScript script;
+  script.Grant(1, "n1", 4);
+  EXPECT_EQ(script.Broken(), Names{});
+  script.Grant(2, "n1", 1);
+  EXPECT_EQ(script.Broken(), Names{"capacity"});
+}
+
+// A node that lost a GPU holds more than it has until somebody ends; memory is still there to give.
+TEST(CheckersTest, CapacityForgivesWhatWasGrantedBeforeTheNodeShrank) {
+  CheckerScript script;
+  script.Grant(1, "n1", 4);
+  script.Say(trace::NodeDeclared{.node = CheckerScript::Node("n1"),
+                                 .capacity = {.memory_mb = 8192, .vcores = 8, .gpus = 2, .others = {}}});
+  script.Grant(2, "n1", 0);
+  EXPECT_EQ(script.Broken(), Names{});
+}
+
+TEST(CheckersTest, CapacityBreaksWhenTheRmsBooksDisagree) {
+  CheckerScript script;
+  script.Grant(1);
+  FixedWorld world;
+  world.in_rm = {{.job = CheckerScript::kJob,
+                  .container = CheckerScript::Container(1),
+                  .node = CheckerScript::Node("n2"),
+                  .resource = {.memory_mb = 1024, .vcores = 1, .gpus = 1, .others = {}}}};
+  script.checkers.FullScan(script.now, world);
+  EXPECT_EQ(script.Broken(), Names{"capacity"});
+  script.checkers.FullScan(script.now, FixedWorld{});
+  EXPECT_EQ(script.Broken(), Names{"capacity"});
+}
+
+TEST(CheckersTest, OneOwnerBreaksWhenAContainerIsGrantedTwice) {
+  CheckerScript script;
+  script.Grant(1);
+  script.Grant(1);  // A recovered RM says it again.
+  EXPECT_EQ(script.Broken(), Names{});
+  script.Grant(1, "n2");
+  EXPECT_EQ(script.Broken(), Names{"one-owner"});
+}
+
+TEST(CheckersTest, OneOwnerBreaksWhenAContainerServesAnotherTask) {
+  CheckerScript script;
+  script.Run();
+  script.Exit(2);
+  script.Say(trace::AgentOrdered{
+      .job = CheckerScript::kJob,
+      .container = CheckerScript::Container(2),
+      .action = SpawnProcess{.task = kWorker1, .process = {.epoch = Epoch(1)}, .spec = SpecRef(SpecId(100), nullptr)}});
+  EXPECT_EQ(script.Broken(), Names{"one-owner"});
+}
+
+TEST(CheckersTest, OneOwnerBreaksWhenAnAmStartsAForeignContainer) {
+  CheckerScript script;
+  script.Run();
+  script.Order(CallNm{.node = CheckerScript::Node("n1"),
+                      .request = yarn::StartContainersRequest{.containers = {{.container = CheckerScript::Container(99)}}}});
+  EXPECT_EQ(script.Broken(), Names{"one-owner"});
+}
+
+TEST(CheckersTest, ReleasedOnceBreaksOnASecondRelease) {
+  CheckerScript script;
+  script.Grant(1);
+  script.Free(1);
+  EXPECT_EQ(script.Broken(), Names{});
+  script.Free(1);
+  EXPECT_EQ(script.Broken(), Names{"released-once"});
+  script.Free(77);
+  EXPECT_EQ(script.Broken(), Names{"released-once"});
+}
+
+TEST(CheckersTest, ReleasedOnceBreaksWhenAContainerOutlivesItsJob) {
+  CheckerScript script;
+  script.Run();
+  script.Succeed();
+  script.Grant(4);
+  script.At(60s);
+  script.checkers.JobSettled(script.now, CheckerScript::kJob, FixedWorld{});
+  EXPECT_EQ(script.Broken(), Names{"released-once"});
+}
+
+TEST(CheckersTest, GangStartBreaksWhenAProcessStartsBeforeItsGangIsHeld) {
+  CheckerScript script;
+  script.Grant(1, "n1", 0, true);
+  script.StartAm();
+  script.Grant(2);
+  script.Spawn(2, kWorker0);
+  EXPECT_EQ(script.Broken(), Names{"gang-start"});
+}
+
+TEST(CheckersTest, GangStartHoldsAfterALossOfAContainerOnceTheGangWasComplete) {
+  CheckerScript script;
+  script.Grant(1, "n1", 0, true);
+  script.StartAm();
+  script.Grant(2);
+  script.Grant(3, "n2");
+  script.Free(3);
+  script.Spawn(2, kWorker0);
+  EXPECT_EQ(script.Broken(), Names{});
+  script.Order(GangReleased{.containers = 1});
+  script.Exit(2);
+  script.Spawn(2, kWorker0);
+  EXPECT_EQ(script.Broken(), Names{"gang-start"});
+}
+
+TEST(CheckersTest, GangStartDoesNotApplyWithoutAGang) {
+  JobSpec spec = CheckerScript::Job();
+  spec.gang.policy = GangPolicy::kNone;
+  CheckerScript script(spec);
+  script.Grant(2);
+  script.Spawn(2, kWorker0);
+  EXPECT_EQ(script.Broken(), Names{});
+}
+
+TEST(CheckersTest, OneSpecBreaksWhenAnEpochHasTwoSpecs) {
+  CheckerScript script;
+  script.Run();
+  script.Exit(2);
+  script.Spawn(2, kWorker0, 1, 101);
+  EXPECT_EQ(script.Broken(), Names{"one-spec"});
+}
+
+TEST(CheckersTest, OneSpecBreaksWhenEpochsTrainSideBySide) {
+  CheckerScript script;
+  script.Run();
+  script.Exit(2);
+  script.Spawn(2, kWorker0, 2, 102);
+  EXPECT_EQ(script.Broken(), Names{"one-spec"});
+}
+
+TEST(CheckersTest, OneSpecAllowsTheNextEpochWhenTheLastHasEnded) {
+  CheckerScript script;
+  script.Run();
+  script.Exit(2);
+  script.Exit(3);
+  script.Spawn(2, kWorker0, 2, 102);
+  script.Spawn(3, kWorker1, 2, 102);
+  EXPECT_EQ(script.Broken(), Names{});
+}
+
+TEST(CheckersTest, OneSpecAllowsEpochsSideBySideUnderParameterServer) {
+  JobSpec spec = CheckerScript::Job();
+  spec.strategy = Strategy::kParameterServer;
+  CheckerScript script(spec);
+  script.Run();
+  script.Exit(2);
+  script.Spawn(2, kWorker0, 2, 102);
+  EXPECT_EQ(script.Broken(), Names{});
+}
+
+TEST(CheckersTest, OneSpecBreaksWhenAScanFindsTwoSpecsThatCanBeReached) {
+  CheckerScript script;
+  FixedWorld world;
+  world.processes = {{.job = CheckerScript::kJob, .task = kWorker0, .process = {.epoch = Epoch(1)}, .spec = SpecId(1)},
+                     {.job = CheckerScript::kJob, .task = kWorker1, .process = {.epoch = Epoch(2)}, .spec = SpecId(2)}};
+  world.processes[0].reachable = false;
+  script.checkers.FullScan(script.now, world);
+  EXPECT_EQ(script.Broken(), Names{});
+  world.processes[0].reachable = true;
+  script.checkers.FullScan(script.now, world);
+  EXPECT_EQ(script.Broken(), Names{"one-spec"});
+}
+
+TEST(CheckersTest, AfterFinalBreaksWhenAProcessStartsLongAfterTheVerdict) {
+  CheckerScript script;
+  script.Run();
+  script.Succeed();
+  script.Grant(2 + 10);
+  script.At(5s);
+  script.Spawn(12, kWorker0);
+  EXPECT_EQ(script.Broken(), Names{});
+  script.At(30s);
+  script.Spawn(12, kWorker0);
+  EXPECT_EQ(script.Broken(), Names{"after-final"});
+}
+
+TEST(CheckersTest, ProgressBreaksWhenAJobWithItsGangDoesNothing) {
+  CheckerScript script;
+  script.Run();
+  script.At(1h);
+  script.Say(trace::TrainingPhaseChanged{.job = CheckerScript::kJob, .phase = trace::TrainingPhase::kTraining});
+  script.At(30h);
+  FixedWorld world;
+  for (const std::int64_t id : {1, 2, 3}) {
+    world.in_rm.push_back({.job = CheckerScript::kJob,
+                           .container = CheckerScript::Container(id),
+                           .node = CheckerScript::Node(id == 3 ? "n2" : "n1"),
+                           .resource = {.memory_mb = 1024, .vcores = 1, .gpus = id == 1 ? 0 : 1, .others = {}},
+                           .am = id == 1});
+  }
+  script.checkers.FullScan(script.now, world);
+  EXPECT_EQ(script.Broken(), Names{});
+  script.Say(trace::TrainingPhaseChanged{.job = CheckerScript::kJob, .phase = trace::TrainingPhase::kIdle});
+  script.At(30h + 30min);
+  script.checkers.FullScan(script.now, world);
+  EXPECT_EQ(script.Broken(), Names{});
+  script.At(33h);
+  script.checkers.FullScan(script.now, world);
+  EXPECT_EQ(script.Broken(), Names{"progress"});
+}
+
+TEST(CheckersTest, ProgressWaitsForTheLastFault) {
+  CheckerScript script;
+  script.Run();
+  script.At(10h);
+  script.Say(trace::FaultBegan{.kind = "rm_pause"});
+  script.At(20h);
+  script.checkers.Finish(script.now, trace::StopReason::kHorizon);
+  EXPECT_EQ(script.Broken(), Names{});
+}
+
+TEST(CheckersTest, QuiescenceBreaksWhenSomethingIsLeftOfAJob) {
+  CheckerScript script;
+  script.Run();
+  script.Succeed();
+  script.At(60s);
+  FixedWorld world;
+  world.remains = {"an ApplicationMaster"};
+  script.checkers.JobSettled(script.now, CheckerScript::kJob, world);
+  EXPECT_EQ(script.Broken(), Names{"quiescence"});
+}
+
+// The two sides of the balance come from different records, so a record that only one of them sees shows.
+TEST(CheckersTest, LittlesLawBreaksWhenAJobIsCreatedTwice) {
+  CheckerScript script;
+  script.At(10s);
+  script.Say(trace::JobCreated{.job = CheckerScript::kJob, .name = "a", .queue = "default"});
+  script.At(20s);
+  script.checkers.Finish(script.now, trace::StopReason::kHorizon);
+  EXPECT_EQ(script.Broken(), Names{"littles-law"});
+}
+
+TEST(CheckersTest, GpuSecondsBalanceOverContainersThatLiveAndDie) {
+  CheckerScript script;
+  script.Grant(1, "n1", 2);
+  script.At(10s);
+  script.Grant(2, "n2", 4);
+  script.At(25s);
+  script.Free(1);
+  script.At(60s);
+  script.checkers.Finish(script.now, trace::StopReason::kHorizon);
+  EXPECT_EQ(script.Broken(), Names{});
+}
+
+TEST(CheckersTest, WhatIsOffIsNeitherCheckedNorReported) {
+  config::Scenario scenario;
+  scenario.invariants_off = {{.name = "capacity", .because = "the test says so"}};
+  CheckerScript script(CheckerScript::Job(), scenario);
+  script.Grant(1, "n1", 40);
+  EXPECT_EQ(script.Broken(), Names{});
+  EXPECT_EQ(script.checkers.summary()[0].off_because, "the test says so");
+  EXPECT_EQ(script.checkers.summary()[0].checked, 0U);
+}
+
+TEST(CheckersTest, AllViolationsAreCountedButOnlyTheFirstHundredAreTold) {
+  CheckerScript script;
+  for (int i = 0; i < 150; ++i) script.Free(1000 + i);
+  EXPECT_EQ(script.checkers.TakeNew().size(), 100U);
+  EXPECT_EQ(script.checkers.summary()[2].violations, 150U);
+  EXPECT_NE(script.checkers.summary()[2].first_detail, "");
+}
+
+}  // namespace
+}  // namespace tfyarn::sim
