@@ -56,6 +56,8 @@ void CheckNodeNames(Decoder& decoder, const Node& node, const ClusterSpecConfig&
   if (total > kMaxNodesInCluster) {
     return decoder.Error(list, fmt::format("`nodes`: {} nodes are more than {}", total, kMaxNodesInCluster));
   }
+  std::vector<std::string> racks;
+  for (std::int32_t r = 1; r <= cluster.racks; ++r) racks.push_back(fmt::format("r{}", r));
   std::set<std::string> names;
   for (std::size_t i = 0; i < cluster.nodes.size(); ++i) {
     ClusterSpecConfig one;
@@ -66,8 +68,6 @@ void CheckNodeNames(Decoder& decoder, const Node& node, const ClusterSpecConfig&
       break;
     }
     const std::string& rack = cluster.nodes[i].rack;
-    std::vector<std::string> racks;
-    for (std::int32_t r = 1; r <= cluster.racks; ++r) racks.push_back(fmt::format("r{}", r));
     if (!rack.empty() && std::find(racks.begin(), racks.end(), rack) == racks.end()) {
       const Decoder::Scope scope(decoder, "rack");
       decoder.Unknown(list.items[i].Nearest("rack"), "rack", rack, racks);

@@ -5,6 +5,7 @@
 #include <set>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "config/tree.h"
@@ -42,6 +43,12 @@ class Decoder {
   /// complain about what the user never wrote.
   [[nodiscard]] bool Broken(std::string_view field) const { return broken_.contains(field); }
   void set_broken(std::set<std::string, std::less<>> fields) { broken_ = std::move(fields); }
+  /// The same for one element of a list that is a field of the outermost record.
+  [[nodiscard]] bool BrokenItem(const std::string& field, std::size_t index) const {
+    return broken_items_.contains({field, index});
+  }
+  /// Remembers that something was wrong in an element of the list that is being read.
+  void MarkItem(std::size_t index) { broken_items_.emplace(field_, index); }
   [[nodiscard]] std::vector<Finding>& findings() { return findings_; }
 
   /// The name of the field being read, for messages; set by records around each of their fields.
@@ -63,6 +70,7 @@ class Decoder {
   bool complete_;
   std::string field_;
   std::set<std::string, std::less<>> broken_;
+  std::set<std::pair<std::string, std::size_t>> broken_items_;
   std::vector<Finding> findings_;
 };
 

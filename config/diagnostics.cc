@@ -104,6 +104,7 @@ std::string Excerpt(const Diagnostic& diagnostic, const RenderOptions& options) 
     while (from > 0 && Columns(cells, from - 1, caret) <= room / 3) --from;
     to = from;
     while (to < cells.size() && Columns(cells, from, to + 1) <= room) ++to;
+    while (from > 0 && Columns(cells, from - 1, to) <= room) --from;
   }
   std::string text = "  ";
   std::string below = "  ";

@@ -2,7 +2,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <limits>
+#include <map>
 #include <set>
 
 #include "config/job_table.h"
@@ -76,18 +76,24 @@ void CheckSuccessTypes(Decoder& decoder, const Node& node, const JobSpec& job, c
 
 /// The start order must not go round in circles.
 void CheckCycles(Decoder& decoder, const Node& depends, const JobSpec& job) {
+  std::map<std::string, std::set<std::string>> waits_for;
+  for (const Dependency& dependency : job.depends) {
+    if (!dependency.within) waits_for[dependency.task].insert(dependency.after);
+  }
+  // Types that wait for nobody are taken away until none is left, or a circle is.
+  std::size_t before = waits_for.size() + 1;
+  while (before != waits_for.size()) {
+    before = waits_for.size();
+    for (auto& [task, others] : waits_for) {
+      std::erase_if(others, [&](const std::string& other) { return !waits_for.contains(other); });
+    }
+    std::erase_if(waits_for, [](const auto& entry) { return entry.second.empty(); });
+  }
   for (std::size_t i = 0; i < job.depends.size(); ++i) {
-    if (job.depends[i].within) continue;
-    std::set<std::string> reached = {job.depends[i].after};
-    for (std::size_t round = 0; round < job.depends.size(); ++round) {
-      for (const Dependency& dependency : job.depends) {
-        if (!dependency.within && reached.contains(dependency.task)) reached.insert(dependency.after);
-      }
-    }
-    if (reached.contains(job.depends[i].task)) {
-      return decoder.Error(depends.items[i],
-                           fmt::format("`depends`: `{}` waits for itself in the end", job.depends[i].task));
-    }
+    if (job.depends[i].within || !waits_for.contains(job.depends[i].task)) continue;
+    return decoder.Error(depends.items[i], fmt::format("`depends`: there is a circle: `{}` waits for `{}` and that for "
+                                                       "it in the end",
+                                                       job.depends[i].task, job.depends[i].after));
   }
 }
 

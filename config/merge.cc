@@ -53,21 +53,32 @@ std::vector<std::string> NamesIn(const Node& list) {
   return names;
 }
 
-/// The element of `list` that `step` means; nullptr with the reason in `finding`.
-Node* Element(Node& list, const std::string& step, Finding& finding) {
+std::optional<std::size_t> IndexIn(const std::string& step) {
   std::size_t index = 0;
   const auto [end, error] = std::from_chars(step.data(), step.data() + step.size(), index);
-  if (error == std::errc() && end == step.data() + step.size()) {
-    if (index < list.items.size()) return &list.items[index];
-    if (index == list.items.size()) {
+  if (error != std::errc() || end != step.data() + step.size()) return std::nullopt;
+  return index;
+}
+
+/// The element of `list` that `step` means; nullptr when there is none.
+Node* FindElement(Node& list, const std::string& step) {
+  if (const auto index = IndexIn(step)) return *index < list.items.size() ? &list.items[*index] : nullptr;
+  for (Node& item : list.items) {
+    if (NameOf(item) == step) return &item;
+  }
+  return nullptr;
+}
+
+/// The same, or a new one behind the last; nullptr with the reason in `finding`.
+Node* Element(Node& list, const std::string& step, Finding& finding) {
+  if (Node* found = FindElement(list, step)) return found;
+  if (const auto index = IndexIn(step)) {
+    if (*index == list.items.size()) {
       list.items.push_back({.place = finding.place, .end = finding.place});
       return &list.items.back();
     }
-    finding.message = fmt::format("there is no element {}: the list has {}, counted from 0", index, list.items.size());
+    finding.message = fmt::format("there is no element {}: the list has {}, counted from 0", *index, list.items.size());
     return nullptr;
-  }
-  for (Node& item : list.items) {
-    if (NameOf(item) == step) return &item;
   }
   finding.message = fmt::format("no element of the list is called `{}`", Printable(step));
   finding.notes = NotesForNames(step, NamesIn(list));
@@ -77,18 +88,14 @@ Node* Element(Node& list, const std::string& step, Finding& finding) {
 void Remove(Node& root, const std::vector<std::string>& steps) {
   Node* at = &root;
   for (std::size_t i = 0; i + 1 < steps.size(); ++i) {
-    Finding ignored;
-    at = at->is_list() ? Element(*at, steps[i], ignored) : at->Find(steps[i]);
+    at = at->is_list() ? FindElement(*at, steps[i]) : at->Find(steps[i]);
     if (at == nullptr) return;
   }
   const std::string& last = steps.back();
   std::erase_if(at->entries, [&](const Entry& entry) { return entry.key == last; });
   if (!at->is_list()) return;
-  Finding ignored;
-  const std::size_t size = at->items.size();
-  Node* element = Element(*at, last, ignored);
+  Node* element = FindElement(*at, last);
   if (element != nullptr) at->items.erase(at->items.begin() + (element - at->items.data()));
-  (void)size;
 }
 
 }  // namespace

@@ -20,7 +20,9 @@ class ReferenceCheck {
       : decoder_(decoder),
         scenario_(scenario),
         jobs_(scenario),
-        jobs_known_(!decoder.Broken("jobs") && !decoder.Broken("arrivals")),
+        jobs_known_(!decoder.Broken("arrivals") &&
+                    std::none_of(scenario.jobs.begin(), scenario.jobs.end(),
+                                 [](const JobConfig& job) { return job.spec.name.empty(); })),
         cluster_known_(!decoder.Broken("cluster")) {
     if (!cluster_known_) return;
     for (std::string& name : NodeNames(scenario.cluster)) nodes_.insert(std::move(name));
@@ -48,7 +50,7 @@ class ReferenceCheck {
   /// `node` holds `job` and `task`.
   void WantTask(const Node& node, const std::string& job_name, const std::string& task) {
     const JobConfig* job = WantJob(node.Nearest("job"), job_name);
-    if (job == nullptr || task.empty()) return;
+    if (job == nullptr || task.empty() || IsBroken(*job)) return;
     const SelectedTask selected = SplitTask(task);
     const TaskTypeSpec* type = job->spec.FindType(selected.type);
     const Decoder::Scope scope(decoder_, "task");
@@ -75,7 +77,6 @@ class ReferenceCheck {
 
   /// `text` is "fault/N" and perhaps more.
   void WantFault(const Node& node, std::string_view text) {
-    if (decoder_.Broken("faults")) return;
     std::size_t index = 0;
     const std::string_view number = text.substr(6);
     const auto [end, error] = std::from_chars(number.data(), number.data() + number.size(), index);
@@ -87,6 +88,14 @@ class ReferenceCheck {
   }
 
  private:
+  /// What is wrong with a job hides what tasks it has.
+  [[nodiscard]] bool IsBroken(const JobConfig& job) const {
+    for (std::size_t i = 0; i < scenario_.jobs.size(); ++i) {
+      if (&scenario_.jobs[i] == &job) return decoder_.BrokenItem("jobs", i);
+    }
+    return false;
+  }
+
   void WantIn(const Node& node, std::string_view what, const std::string& name, const std::set<std::string>& known) {
     if (!cluster_known_ || known.contains(name)) return;
     const Decoder::Scope scope(decoder_, std::string(what));
@@ -129,6 +138,7 @@ void CheckTargets(Decoder& decoder, const Node& node, const Scenario& scenario) 
   const Node& faults = node.Nearest("faults");
   for (std::size_t i = 0; i < scenario.faults.size(); ++i) {
     const FaultSpec& fault = scenario.faults[i];
+    if (decoder.BrokenItem("faults", i)) continue;
     const Node& at = ItemOf(faults, i);
     if (fault.target && at.Find("target") != nullptr) check.CheckTarget(*at.Find("target"), *fault.target);
     for (std::size_t g = 0; g < fault.between.size(); ++g) {
@@ -144,6 +154,7 @@ void CheckExpectations(Decoder& decoder, const Node& node, const Scenario& scena
   const Node& list = node.Nearest("expect");
   for (std::size_t i = 0; i < scenario.expect.size(); ++i) {
     const Expectation& expectation = scenario.expect[i];
+    if (decoder.BrokenItem("expect", i)) continue;
     const Node& at = ItemOf(list, i);
     const Node* named = nullptr;
     for (const std::string_view key : {"job", "metric", "never", "eventually"}) {

@@ -27,7 +27,7 @@ void CheckJobNames(Decoder& decoder, const Node& node, const Scenario& scenario)
   std::set<std::string> names;
   const Node& jobs = node.Nearest("jobs");
   for (std::size_t i = 0; i < scenario.jobs.size(); ++i) {
-    if (names.insert(scenario.jobs[i].spec.name).second) continue;
+    if (scenario.jobs[i].spec.name.empty() || names.insert(scenario.jobs[i].spec.name).second) continue;
     decoder.Error(ItemOf(jobs, i).Nearest("name"),
                   fmt::format("`name`: there are two jobs `{}`", scenario.jobs[i].spec.name));
   }
@@ -40,36 +40,48 @@ void CheckJobNames(Decoder& decoder, const Node& node, const Scenario& scenario)
   }
 }
 
-std::vector<std::string> Leaves(const YarnSpec& yarn) {
-  std::vector<std::string> paths = {"root.default"};
-  for (const QueueSpec& queue : yarn.queues) {
-    if (queue.path != "root" && queue.path != "root.default") paths.push_back(queue.path);
+/// The queues that jobs can go to.
+class QueueNames {
+ public:
+  explicit QueueNames(const YarnSpec& yarn) {
+    std::set<std::string> paths = {"root.default"};
+    for (const QueueSpec& queue : yarn.queues) {
+      paths.insert(queue.path);
+      for (std::size_t dot = queue.path.rfind('.'); dot != std::string::npos && dot > 0;
+           dot = queue.path.rfind('.', dot - 1)) {
+        parents_.insert(queue.path.substr(0, dot));
+      }
+    }
+    parents_.insert("root");
+    for (const std::string& path : paths) {
+      if (parents_.contains(path)) continue;
+      leaves_.push_back(path);
+      names_.insert(path);
+      names_.insert(path.substr(path.rfind('.') + 1));
+      if (path.starts_with("root.")) names_.insert(path.substr(5));
+    }
   }
-  std::erase_if(paths, [&](const std::string& path) {
-    return std::any_of(paths.begin(), paths.end(),
-                       [&](const std::string& other) { return other.starts_with(path + "."); });
-  });
-  return paths;
-}
 
-void WantQueue(Decoder& decoder, const Node& at, const YarnSpec& yarn, const std::string& queue) {
-  const std::vector<std::string> leaves = Leaves(yarn);
-  const bool known = std::any_of(leaves.begin(), leaves.end(), [&](const std::string& path) {
-    return path == queue || path == "root." + queue || path.substr(path.rfind('.') + 1) == queue;
-  });
-  if (known) return;
-  const Decoder::Scope scope(decoder, "queue");
-  for (const QueueSpec& parent : yarn.queues) {
-    if (parent.path != queue) continue;
-    return decoder.Error(at, decoder.Named(fmt::format("`{}` has queues below it; jobs go to one of those", queue)));
+  void Want(Decoder& decoder, const Node& at, const std::string& queue) const {
+    if (names_.contains(queue)) return;
+    const Decoder::Scope scope(decoder, "queue");
+    if (parents_.contains(queue)) {
+      return decoder.Error(at, decoder.Named(fmt::format("`{}` has queues below it; jobs go to one of those", queue)));
+    }
+    decoder.Unknown(at, "queue", queue, leaves_);
   }
-  decoder.Unknown(at, "queue", queue, leaves);
-}
+
+ private:
+  std::vector<std::string> leaves_;
+  std::set<std::string> parents_;
+  std::set<std::string> names_;  // a leaf goes by its path, with or without the root, or by its last part
+};
 
 /// What a job wants of the cluster.
-void CheckPlacement(Decoder& decoder, const Node& node, const Scenario& scenario, const JobConfig& job) {
+void CheckPlacement(Decoder& decoder, const Node& node, const Scenario& scenario, const QueueNames& queues,
+                    const JobConfig& job) {
   if (!decoder.Broken("yarn") && scenario.yarn.scheduler == SchedulerKind::kCapacity) {
-    WantQueue(decoder, node.Nearest("queue"), scenario.yarn, job.spec.queue);
+    queues.Want(decoder, node.Nearest("queue"), job.spec.queue);
   }
   if (!decoder.Broken("yarn") && job.spec.gang.policy == GangPolicy::kAll &&
       job.spec.gang.hold >= scenario.yarn.container_expiry) {
@@ -93,24 +105,27 @@ void CheckPlacement(Decoder& decoder, const Node& node, const Scenario& scenario
 
 void CheckJobs(Decoder& decoder, const Node& node, const Scenario& scenario) {
   CheckJobNames(decoder, node, scenario);
+  const QueueNames queues(scenario.yarn);
   const Node& jobs = node.Nearest("jobs");
   for (std::size_t i = 0; i < scenario.jobs.size(); ++i) {
-    CheckPlacement(decoder, ItemOf(jobs, i), scenario, scenario.jobs[i]);
+    if (decoder.BrokenItem("jobs", i)) continue;
+    CheckPlacement(decoder, ItemOf(jobs, i), scenario, queues, scenario.jobs[i]);
   }
   const Node& arrivals = node.Nearest("arrivals");
   for (std::size_t i = 0; i < scenario.arrivals.size(); ++i) {
     const ArrivalSpec& arrival = scenario.arrivals[i];
     const Node& at = ItemOf(arrivals, i);
-    if (arrival.job != nullptr) CheckPlacement(decoder, at.Nearest("template"), scenario, *arrival.job);
+    if (decoder.BrokenItem("arrivals", i)) continue;
+    if (arrival.job != nullptr) CheckPlacement(decoder, at.Nearest("template"), scenario, queues, *arrival.job);
     if (decoder.Broken("yarn")) continue;
     for (std::size_t q = 0; q < arrival.queues.size(); ++q) {
-      WantQueue(decoder, ItemOf(at.Nearest("trace.queues"), q), scenario.yarn, arrival.queues[q]);
+      queues.Want(decoder, ItemOf(at.Nearest("trace.queues"), q), arrival.queues[q]);
     }
     const Node* by_cluster = at.FindPath("trace.queue_of_cluster");
     if (by_cluster == nullptr) continue;
     for (const Entry& entry : by_cluster->entries) {
       const auto queue = arrival.queue_of_cluster.find(entry.key);
-      if (queue != arrival.queue_of_cluster.end()) WantQueue(decoder, entry.value, scenario.yarn, queue->second);
+      if (queue != arrival.queue_of_cluster.end()) queues.Want(decoder, entry.value, queue->second);
     }
   }
 }
@@ -172,13 +187,13 @@ std::vector<std::string> JobNames::All() const {
 }
 
 void CheckScenario(Decoder& decoder, const Node& node, const Scenario& scenario) {
-  const bool jobs = !decoder.Broken("jobs") && !decoder.Broken("arrivals");
-  if (jobs && scenario.jobs.empty() && scenario.arrivals.empty()) {
+  const bool any_broken = decoder.Broken("jobs") || decoder.Broken("arrivals");
+  if (!any_broken && scenario.jobs.empty() && scenario.arrivals.empty()) {
     decoder.Error(node, "the scenario has no job", {"give `jobs` or `arrivals`"});
   }
-  if (jobs && !decoder.Broken("defaults")) CheckJobs(decoder, node, scenario);
-  if (!decoder.Broken("faults")) CheckTargets(decoder, node, scenario);
-  if (!decoder.Broken("expect")) CheckExpectations(decoder, node, scenario);
+  if (!decoder.Broken("defaults")) CheckJobs(decoder, node, scenario);
+  CheckTargets(decoder, node, scenario);
+  CheckExpectations(decoder, node, scenario);
   if (!decoder.Broken("expect") && !decoder.Broken("sweep")) CheckWhere(decoder, node, scenario);
   if (!decoder.Broken("warmup") && !decoder.Broken("horizon") && scenario.warmup >= scenario.horizon) {
     decoder.Error(node.Nearest("warmup"), "`warmup`: must be shorter than horizon");

@@ -14,6 +14,7 @@ constexpr std::size_t kNear = 2;
 constexpr std::size_t kNamesShown = 24;
 // Nobody mistypes a name this long; also bounds the work.
 constexpr std::size_t kLongestName = 64;
+constexpr std::size_t kNamesCompared = 2000;
 
 std::string Fold(std::string_view name) {
   std::string out;
@@ -56,7 +57,9 @@ std::string Nearest(std::string_view name, const std::vector<std::string>& names
   const std::string folded = Fold(name);
   std::string best;
   std::size_t best_distance = kNear + 1;
+  std::size_t compared = 0;
   for (const std::string& candidate : names) {
+    if (++compared > kNamesCompared) break;
     if (candidate.size() > kLongestName) continue;
     const std::size_t distance = EditDistance(folded, Fold(candidate), kNear);
     // Of a name of two letters nothing is left after two edits.

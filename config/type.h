@@ -153,7 +153,9 @@ template <class V>
                 if (!node.is_list()) return WantList(decoder, node, of.info);
                 for (const Node& item : node.items) {
                   V value{};
+                  const std::size_t before = decoder.findings().size();
                   of.read(decoder, item, value);
+                  if (decoder.findings().size() != before) decoder.MarkItem(out.size());
                   out.push_back(std::move(value));
                 }
               },

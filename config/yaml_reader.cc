@@ -302,6 +302,8 @@ Finding FromParser(const YAML::ParserException& error, std::string_view text, co
     finding.notes.push_back("a text with `: ` in it needs quotes; a nested key needs a deeper line of its own");
   } else if (error.msg == "end of map not found" || error.msg == "end of sequence not found") {
     finding.notes.push_back("the line is indented differently from its neighbours");
+  } else if (error.msg == "end of map flow not found" || error.msg == "end of sequence flow not found") {
+    finding.notes.push_back("a comma or a closing bracket is missing before this");
   } else if (place.line > 1 && place.line > static_cast<std::uint32_t>(std::count(text.begin(), text.end(), '\n'))) {
     finding.notes.push_back("the file ends too early");
   }

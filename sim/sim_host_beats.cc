@@ -289,6 +289,7 @@ void SimHost::Vouch(Actor& actor, bool vouched) {
       auto& agent = static_cast<AgentActor&>(actor);
       Actor* am = agent.am == 0 ? nullptr : actors_[agent.am].get();
       if (am != nullptr && am->alive) {
+        CatchUp(*am);
         std::vector<AmAction> none;
         static_cast<AmActor&>(*am).machine->Step(now_,
                                                  PeerVouched{.task = agent.fence.task,
@@ -300,6 +301,7 @@ void SimHost::Vouch(Actor& actor, bool vouched) {
         Reschedule(*am);
       }
       if (agent.alive) {
+        CatchUp(agent);
         std::vector<AgentAction> none;
         const Instant heard = last + beat.round_trip <= now_ ? last + beat.round_trip : last;
         agent.machine->Step(

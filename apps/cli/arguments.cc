@@ -127,6 +127,24 @@ const CLI::Option* FindOption(const CLI::App& app, const std::string& name) {
   return nullptr;
 }
 
+/// "--seed" for "sed"; "" when none is near. Of equally near ones the one that has most of the letters in order,
+/// as a letter left out is the commonest slip.
+std::string NearestOption(const CLI::App& command, const std::string& name) {
+  std::vector<std::string> names;
+  for (const CLI::Option* known : command.get_options()) {
+    for (const std::string& long_name : known->get_lnames()) names.push_back(long_name);
+  }
+  const auto alike = [&](const std::string& other) {
+    std::size_t found = 0;
+    for (const char c : other) found += found < name.size() && name[found] == c ? 1 : 0;
+    return found;
+  };
+  std::stable_sort(names.begin(), names.end(),
+                   [&](const std::string& a, const std::string& b) { return alike(a) > alike(b); });
+  const std::string nearest = config::Nearest(name, names);
+  return nearest.empty() ? "" : "--" + nearest;
+}
+
 /// Compares every option with the registered ones; nullopt when all are known.
 std::optional<UsageError> UnknownOption(const CLI::App& command, const std::vector<std::string>& words,
                                         std::size_t first) {
@@ -139,12 +157,10 @@ std::optional<UsageError> UnknownOption(const CLI::App& command, const std::vect
     const std::string name = is_long ? word.substr(2, equals == std::string::npos ? equals : equals - 2) : word.substr(1, 1);
     const CLI::Option* option = FindOption(command, name);
     if (option == nullptr) {
-      std::vector<std::string> names;
-      for (const CLI::Option* known : command.get_options()) {
-        for (const std::string& long_name : known->get_lnames()) names.push_back("--" + long_name);
-      }
-      return UsageError{fmt::format("tfsim {}: unknown option {}\n{}", command.get_name(),
-                                    word.substr(0, equals), NotesText("--" + name, names))};
+      const std::string near = NearestOption(command, name);
+      return UsageError{fmt::format("tfsim {}: unknown option {}{}\nsee: tfsim help {}\n", command.get_name(),
+                                    word.substr(0, equals), near.empty() ? "" : fmt::format("; did you mean {}?", near),
+                                    command.get_name())};
     }
     const bool value_follows = option->get_items_expected_max() > 0 && option->get_type_size_max() > 0 &&
                                equals == std::string::npos && (is_long || word.size() == 2);

@@ -1,12 +1,26 @@
 #include "core/trace/fault_book.h"
 
 #include <algorithm>
+#include <string_view>
 
 namespace tfyarn::trace {
 namespace {
 
 /// How the AM of a job stands among the hurt tasks.
 const TaskId kAm{.type = "", .index = 0};
+
+/// The names that a target lists: "gpu-1, gpu-4", "r1 | am of a", "gpu-1, gpu-2 and 5 more".
+std::vector<std::string> NamesIn(std::string_view target) {
+  std::vector<std::string> names;
+  target = target.substr(0, target.find(" and "));
+  while (!target.empty()) {
+    const auto comma = std::min(target.find(", "), target.find(" | "));
+    names.emplace_back(target.substr(0, comma));
+    if (comma == std::string_view::npos) break;
+    target.remove_prefix(comma + (target[comma] == ',' ? 2 : 3));
+  }
+  return names;
+}
 
 }  // namespace
 
@@ -15,10 +29,8 @@ void FaultBook::Began(Instant now, const FaultBegan& fault) {
     ++left_out_;
     return;
   }
-  running_[{fault.fault, fault.instance}] = faults_.size();
-  std::vector<Open>& open = open_[fault.target];
-  std::erase_if(open, [&](const Open& o) { return o.hurt.empty() && Expired(now, faults_[o.position]); });
-  open.push_back({.position = faults_.size(), .hurt = {}});
+  const std::size_t position = faults_.size();
+  running_[{fault.fault, fault.instance}] = position;
   faults_.push_back({.index = fault.fault,
                      .instance = fault.instance,
                      .kind = fault.kind,
@@ -27,6 +39,11 @@ void FaultBook::Began(Instant now, const FaultBegan& fault) {
                      .ended = {},
                      .detected = {},
                      .recovered = {}});
+  for (const std::string& name : NamesIn(fault.target)) {
+    std::vector<std::size_t>& positions = by_target_[name];
+    std::erase_if(positions, [&](std::size_t p) { return !hurt_.contains(p) && Expired(now, p); });
+    positions.push_back(position);
+  }
 }
 
 void FaultBook::Ended(Instant now, const FaultEnded& fault) {
@@ -36,53 +53,53 @@ void FaultBook::Ended(Instant now, const FaultEnded& fault) {
   running_.erase(entry);
 }
 
-bool FaultBook::Expired(Instant now, const FaultResult& fault) const {
-  return now > fault.at + kPatience && (!fault.ended || now > *fault.ended + kPatience) &&
-         !running_.contains({fault.index, fault.instance});
+/// One that lasts is waited for as long as it lasts.
+bool FaultBook::Expired(Instant now, std::size_t position) const {
+  const FaultResult& fault = faults_[position];
+  return fault.recovered || (fault.ended && now > *fault.ended + kPatience);
 }
 
 void FaultBook::ProcessFailed(Instant now, JobIndex job, const std::string& job_name, const TaskId& task,
                               const std::string& host) {
   if (faults_.empty()) return;
   Detect(now, host, job, task);
-  Detect(now, job_name + "/" + ToString(task), job, task);
+  Detect(now, job_name + " " + ToString(task), job, task);
   Detect(now, job_name, job, task);
 }
 
-void FaultBook::AmReplaced(Instant now, JobIndex job, const std::string& job_name) {
+void FaultBook::AmReplaced(Instant now, JobIndex job, const std::string& job_name, const std::string& host_before) {
   if (faults_.empty()) return;
-  Detect(now, "am:" + job_name, job, kAm);
-  Detect(now, job_name + "/am", job, kAm);
+  Detect(now, "am of " + job_name, job, kAm);
+  Detect(now, host_before, job, kAm);
 }
 
 void FaultBook::Detect(Instant now, const std::string& target, JobIndex job, const TaskId& task) {
-  const auto open = open_.find(target);
-  if (open == open_.end()) return;
-  for (Open& candidate : open->second) {
-    FaultResult& fault = faults_[candidate.position];
-    if (fault.recovered || Expired(now, fault)) continue;
-    if (!fault.detected) fault.detected = now;
-    candidate.hurt.emplace(job, task);
-    hurt_jobs_[job].insert(target);
+  const auto positions = by_target_.find(target);
+  if (positions == by_target_.end()) return;
+  for (const std::size_t position : positions->second) {
+    if (Expired(now, position)) continue;
+    if (!faults_[position].detected) faults_[position].detected = now;
+    hurt_[position].emplace(job, task);
+    hurt_jobs_[job].insert(position);
   }
 }
 
 template <class Predicate>
 void FaultBook::Heal(Instant now, JobIndex job, Predicate healed) {
-  const auto targets = hurt_jobs_.find(job);
-  if (targets == hurt_jobs_.end()) return;
-  std::erase_if(targets->second, [&](const std::string& target) {
-    bool still_hurt = false;
-    for (Open& open : open_[target]) {
-      if (open.hurt.empty()) continue;
-      std::erase_if(open.hurt, [&](const auto& hurt) { return hurt.first == job && healed(hurt.second); });
-      if (open.hurt.empty()) faults_[open.position].recovered = now;
-      still_hurt = still_hurt || std::any_of(open.hurt.begin(), open.hurt.end(),
-                                             [&](const auto& hurt) { return hurt.first == job; });
+  const auto positions = hurt_jobs_.find(job);
+  if (positions == hurt_jobs_.end()) return;
+  std::erase_if(positions->second, [&](std::size_t position) {
+    auto& hurt = hurt_[position];
+    std::erase_if(hurt, [&](const auto& entry) { return entry.first == job && healed(entry.second); });
+    const bool still_hurt =
+        std::any_of(hurt.begin(), hurt.end(), [&](const auto& entry) { return entry.first == job; });
+    if (hurt.empty()) {
+      faults_[position].recovered = now;
+      hurt_.erase(position);
     }
     return !still_hurt;
   });
-  if (targets->second.empty()) hurt_jobs_.erase(targets);
+  if (positions->second.empty()) hurt_jobs_.erase(positions);
 }
 
 void FaultBook::ProcessStarted(Instant now, JobIndex job, const TaskId& task, bool progressing) {

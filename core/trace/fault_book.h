@@ -1,8 +1,8 @@
 // When each fault was noticed, and when what it hurt ran again. See FaultResult for what the two words mean here.
 //
-// A fault and what it did are matched by name: the node, `job/task`, job or AM that the fault names, and what AMs then
-// record about it. A fault that nobody noticed within a quarter of an hour after its end is no longer waited for, so that a
-// later failure on the same node is not laid at its door.
+// A fault and what it did are matched by name: whatever the fault's target lists (a node, `JOB TASK`, a job, `am of JOB`)
+// and what AMs then record about it. A fault that nobody noticed within a quarter of an hour after its end is no longer
+// waited for, so that a later failure on the same node is not laid at its door.
 #pragma once
 
 #include <cstdint>
@@ -25,33 +25,30 @@ class FaultBook {
   void Began(Instant now, const FaultBegan& fault);
   void Ended(Instant now, const FaultEnded& fault);
   /// A process of the task ended without success on that host.
-  void ProcessFailed(Instant now, JobIndex job, const std::string& job_name, const TaskId& task, const std::string& host);
-  /// A later AM attempt of the job started.
-  void AmReplaced(Instant now, JobIndex job, const std::string& job_name);
+  void ProcessFailed(Instant now, JobIndex job, const std::string& job_name, const TaskId& task,
+                     const std::string& host);
+  /// A later AM attempt of the job started; the one before ran on that host.
+  void AmReplaced(Instant now, JobIndex job, const std::string& job_name, const std::string& host_before);
   /// A process of the task runs again. `progressing`: so does the job's training.
   void ProcessStarted(Instant now, JobIndex job, const TaskId& task, bool progressing);
-  /// The job trains again, or its AM has registered and calls it running, or it has ended.
+  /// The job trains again, or its AM calls it running, or it has ended.
   void JobRecovered(Instant now, JobIndex job);
 
   [[nodiscard]] std::vector<FaultResult> Take() { return std::move(faults_); }
   [[nodiscard]] std::uint64_t left_out() const { return left_out_; }
 
  private:
-  struct Open {
-    std::size_t position = 0;  ///< In faults_.
-    std::set<std::pair<JobIndex, TaskId>> hurt;
-  };
-
   void Detect(Instant now, const std::string& target, JobIndex job, const TaskId& task);
   template <class Predicate>
   void Heal(Instant now, JobIndex job, Predicate healed);
-  [[nodiscard]] bool Expired(Instant now, const FaultResult& fault) const;
+  [[nodiscard]] bool Expired(Instant now, std::size_t position) const;
 
   std::vector<FaultResult> faults_;
   std::uint64_t left_out_ = 0;
   std::map<std::pair<std::uint32_t, std::uint32_t>, std::size_t> running_;  // (fault, instance) -> position
-  std::map<std::string, std::vector<Open>> open_;                          // by target; may still be noticed
-  std::map<JobIndex, std::set<std::string>> hurt_jobs_;                     // targets in whose Open a job stands
+  std::map<std::string, std::vector<std::size_t>> by_target_;              // positions that may still be noticed
+  std::map<std::size_t, std::set<std::pair<JobIndex, TaskId>>> hurt_;       // by position; never an empty set
+  std::map<JobIndex, std::set<std::size_t>> hurt_jobs_;                     // positions in whose hurt_ a job stands
 };
 
 }  // namespace tfyarn::trace

@@ -97,19 +97,17 @@ void JobBook::Trains(Instant now, JobIndex job, TrainingPhase phase) {
   At(job).progressing = IsProgress(phase);
 }
 
-bool JobBook::AmAttempt(JobIndex job, const ApplicationAttemptId& attempt) {
+void JobBook::AmAttempt(JobIndex job, const ApplicationAttemptId& attempt) {
   Alive& alive = AliveAt(job);
   if (alive.application != attempt.application) {
     alive.attempts_before += alive.attempt;
     alive.attempt = 0;
     alive.application = attempt.application;
   }
-  const bool is_first = alive.attempts_before + alive.attempt == 0;
   alive.attempt = std::max(alive.attempt, attempt.attempt);
   JobResult& result = At(job);
   result.am_attempts = std::max(result.am_attempts, alive.attempts_before + alive.attempt);
   result.application = attempt.application;
-  return is_first;
 }
 
 void JobBook::Submitted(JobIndex job, const ApplicationSubmitted& submitted) {

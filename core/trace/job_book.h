@@ -28,8 +28,8 @@ class JobBook {
   void Accounted(const TrainingAccounted& account) { AliveAt(account.job).gpu.Add(account); }
   void Leaked(JobIndex job, std::int32_t containers) { At(job).leaked_containers += containers; }
 
-  /// An AM attempt exists. True when it is the first that was heard of.
-  bool AmAttempt(JobIndex job, const ApplicationAttemptId& attempt);
+  /// An AM attempt exists: it has a container, or runs.
+  void AmAttempt(JobIndex job, const ApplicationAttemptId& attempt);
   void Submitted(JobIndex job, const ApplicationSubmitted& submitted);
   void AttemptStarted(Instant now, JobIndex job, const TaskAttemptStarted& started);
   void AttemptEnded(Instant now, JobIndex job, const TaskAttemptEnded& ended);

@@ -65,6 +65,7 @@ class ResultBuilder::State {
 
  private:
   // What AMs say of a job.
+  void AmCame(JobIndex job, const ApplicationAttemptId& attempt);
   void AmRegistered(JobIndex job);
   void StateChanged(JobIndex job, const JobStateChanged& changed);
   void GangDone(JobIndex job, const GangCompleted& completed);
@@ -84,6 +85,8 @@ class ResultBuilder::State {
     TrainingPhase phase = TrainingPhase::kIdle;
     bool gang_complete = false;
     const char* last_mark = "";
+    std::string am_host;         ///< Of the latest AM container; of the one before.
+    std::string am_host_before;
   };
 
   ResultOptions options_;
@@ -134,6 +137,9 @@ void ResultBuilder::State::On(const JobCreated& fact) {
 void ResultBuilder::State::On(const ContainerGranted& fact) {
   cluster_.Grant(now_, fact);
   jobs_.Granted(now_, fact);
+  if (const auto use = uses_.find(fact.job); fact.am && use != uses_.end()) {
+    use->second.am_host_before = std::exchange(use->second.am_host, fact.node.host);
+  }
   UpdateUse(fact.job);
 }
 
@@ -178,9 +184,8 @@ void ResultBuilder::State::On(const InvariantBroken& fact) {
 
 void ResultBuilder::State::On(const AmTold& fact) {
   std::visit(Overloaded{[&](const AmStarted& started) {
-                          if (!jobs_.AmAttempt(fact.job, started.attempt) && started.attempt.attempt > 1) {
-                            faults_.AmReplaced(now_, fact.job, jobs_.At(fact.job).name);
-                          }
+                          jobs_.AmAttempt(fact.job, started.attempt);
+                          AmCame(fact.job, started.attempt);
                         },
                         [&](const RmReplied& reply) {
                           if (std::holds_alternative<yarn::RegisterApplicationMasterResponse>(reply.response)) {
@@ -215,6 +220,13 @@ void ResultBuilder::State::On(const ClientOrdered& fact) {
                         [&](const JobEnded& a) { Ended(fact.job, a); },
                         Ignore<CallRm, CallHdfs, ClusterFacts, ExitClient, Note>{}},
              fact.action);
+}
+
+void ResultBuilder::State::AmCame(JobIndex job, const ApplicationAttemptId& attempt) {
+  const auto use = uses_.find(job);
+  if (attempt.attempt > 1 && use != uses_.end()) {
+    faults_.AmReplaced(now_, job, jobs_.At(job).name, use->second.am_host_before);
+  }
 }
 
 void ResultBuilder::State::AmRegistered(JobIndex job) {

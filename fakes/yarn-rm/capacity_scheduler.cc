@@ -172,9 +172,11 @@ CapacityScheduler::Verdict CapacityScheduler::TryAsk(RmApplication& application,
   }
   if (rack != nullptr && rack->count > 0) {
     if (!rack->relax) return Verdict::kNextAsk;
-    if (delay < missed && TryPlace(application, ask, *rack, Locality::kRackLocal, node, from_reserved, proposal)) {
+    const bool rack_local = from_reserved || delay < missed;
+    if (rack_local && TryPlace(application, ask, *rack, Locality::kRackLocal, node, from_reserved, proposal)) {
       return Verdict::kTake;
     }
+    if (from_reserved) return Verdict::kSkipApplication;
   }
   if (!ask.any->relax) return Verdict::kNextAsk;
   const bool off_switch = from_reserved || MayGoOffSwitch(ask, missed);
@@ -254,7 +256,12 @@ std::vector<CapacityScheduler::Interest> CapacityScheduler::InterestsIn(std::int
 bool CapacityScheduler::MayInterest(const RmNode& node) const {
   if (!node.schedulable) return false;
   if (node.reserved_for != nullptr) {
-    return FitsIn(node.reserved_amount, node.free) || node.reserved_ask->wanted() == 0;
+    const AskEntry& ask = *node.reserved_ask;
+    if (ask.wanted() == 0 || FitsIn(ask.any->capability, node.free)) return true;
+    const AskRow* host = ask.RowOf(node.host_place);
+    const AskRow* rack = ask.RowOf(node.rack_place);
+    return (host != nullptr && FitsIn(host->capability, node.free)) ||
+           (rack != nullptr && FitsIn(rack->capability, node.free));
   }
   const auto at = static_cast<std::size_t>(node.partition_number);
   if (at >= interests_.size() || !HasMinimum(node)) return false;

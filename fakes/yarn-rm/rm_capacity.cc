@@ -18,7 +18,6 @@ void RmCore::AssignOnHeartbeat(RmNode& node) {
   while (true) {
     const Proposal proposal = capacity_.Find(node);
     for (AskEntry* ask : proposal.counted) ++ask->missed;
-    if (node.id.host == "n2") fprintf(stderr, "DBG %lld beat n2 what=%d app=%d key=%d/%lld counted=%zu missed=%lld placed=%d\n", (long long)now_.time_since_epoch().count(), (int)proposal.what, proposal.application ? proposal.application->id.id : -1, proposal.ask ? proposal.ask->key.priority : -1, proposal.ask ? (long long)proposal.ask->key.allocation_request_id : -1, proposal.counted.size(), proposal.counted.empty()?-1LL:(long long)proposal.counted[0]->missed, ring_.IsPlaced(node.index));
     if (proposal.what == Proposal::What::kNothing) break;
     CarryOut(node, proposal);
     if (proposal.what == Proposal::What::kReserve) break;
@@ -43,7 +42,6 @@ void RmCore::CarryOut(RmNode& node, const Proposal& proposal) {
       TF_CHECK(node.reserved_for == nullptr);
       node.reserved_for = &application;
       node.reserved_ask = &ask;
-      node.reserved_amount = proposal.resource;
       ask.reserved.insert(std::upper_bound(ask.reserved.begin(), ask.reserved.end(), node.index), node.index);
       RefreshReservable(application, ask);
       scheduler_dirty_ = true;
@@ -65,7 +63,6 @@ void RmCore::GiveUpReservation(AskEntry& ask, const RmNode& except) {
 // ---------------------------------------------------------------- announcements
 
 void RmCore::AnnounceNode(RmNode& node, bool again) {
-  if (node.id.host == "n2") { Proposal pr = capacity_.Find(node); fprintf(stderr, "DBG %lld announce? may=%d what=%d counted=%zu told=%d again=%d\n", (long long)now_.time_since_epoch().count(), capacity_.MayInterest(node), (int)pr.what, pr.counted.size(), node.news_announced, again);}
   if (!SchedulingAllowed() || !capacity_.MayInterest(node)) return;
   if (!announce_at_) announce_at_ = now_;
   if (!capacity_.Find(node).DoesSomething()) {
@@ -89,7 +86,6 @@ void RmCore::AnnounceDeclined() {
 // Slots up to a little after now are announced; then the next slot with a node of interest is looked for, one period
 // ahead at most. A node that was told and has not beaten a period later is told again.
 void RmCore::Announce() {
-  fprintf(stderr, "DBG %lld Announce() announced_slots=%lld slot=%lld\n", (long long)now_.time_since_epoch().count(), (long long)announced_slots_, (long long)ring_.SlotAt(now_));
   announce_at_.reset();
   if (!is_capacity() || !SchedulingAllowed()) return;
   const Instant early = std::max(now_ - options_.heartbeat_jitter, Instant{});

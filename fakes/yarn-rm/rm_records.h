@@ -46,7 +46,6 @@ struct RmNode : BookedNode {
   std::optional<Instant> watched_until;  ///< Of its liveness timer.
   RmApplication* reserved_for = nullptr;
   AskEntry* reserved_ask = nullptr;
-  Resource reserved_amount;
 };
 
 // ---------------------------------------------------------------- attempts

@@ -163,7 +163,7 @@ const Case kWhole[] = {
      "shell: x\n"
      "tasks: {a: {memory: 1GiB}, b: {memory: 1GiB}}\n"
      "depends: [{task: a, after: b}, {task: b, after: a}]\n",
-     {"4:11: `depends`: `a` waits for itself in the end"}},
+     {"4:11: `depends`: there is a circle: `a` waits for `b` and that for it in the end"}},
     {"name: A\n"
      "shell: x\n"
      "tasks: {a: {memory: 1GiB}}\n",

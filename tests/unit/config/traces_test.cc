@@ -4,6 +4,9 @@
 #include <gtest/gtest.h>
 #include <lzma.h>
 
+#include <algorithm>
+#include <cstdlib>
+
 #include "tests/unit/config/config_testing.h"
 
 namespace tfyarn::config {
@@ -129,6 +132,19 @@ TEST(LanlTest, ANodeIsDownWhileAnyOfItsSourcesIs) {
                                                    NodeOutage{.node = 1, .start = 2s, .end = 4s},
                                                    NodeOutage{.node = 1, .start = 50s, .end = 60s}));
   EXPECT_THAT(FoldOutages(outages, 0), IsEmpty());
+}
+
+TEST(RealTracesTest, AreReadAsTheyArePublished) {
+  const char* directory = std::getenv("TFSIM_TRACES");
+  if (directory == nullptr) GTEST_SKIP() << "TFSIM_TRACES names no directory";
+  const auto jobs = ReadPhilly(std::string(directory) + "/philly.csv");
+  ASSERT_TRUE(jobs) << jobs.error().message;
+  EXPECT_EQ(jobs->size(), 82'247U);
+  EXPECT_EQ(std::count_if(jobs->begin(), jobs->end(), [](const PhillyJob& job) { return job.gpus == 1; }), 76'627);
+  const auto outages = ReadLanl(std::string(directory) + "/lanl.csv.xz", 20);
+  ASSERT_TRUE(outages) << outages.error().message;
+  EXPECT_EQ(outages->front().start, 0s);
+  EXPECT_GT(outages->size(), 2000U);
 }
 
 // ---------------------------------------------------------------- in a scenario

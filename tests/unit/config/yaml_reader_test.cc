@@ -103,7 +103,8 @@ TEST(YamlReaderTest, DepthIsLimited) {
   EXPECT_THAT(ErrorsOf(std::string(64, '[') + std::string(64, ']')), IsEmpty());
   EXPECT_THAT(ErrorsOf(std::string(65, '[') + std::string(65, ']')), ElementsAre("1:65: nested deeper than 64"));
   EXPECT_THAT(ErrorsOf(std::string(100'000, '[')), ElementsAre("1:1: this bracket is not closed"));
-  EXPECT_THAT(ErrorsOf("a: [1, 2\nb: 3\n"), ElementsAre("1:4: this bracket is not closed"));
+  EXPECT_THAT(ErrorsOf("a: [1, 2\nb: 3\n"), ElementsAre("2:2: not valid YAML: end of sequence flow not found | a "
+                                                      "comma or a closing bracket is missing before this"));
 }
 
 TEST(YamlReaderTest, AliasesCannotExplode) {

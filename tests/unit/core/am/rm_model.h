@@ -33,13 +33,16 @@ class RmModel {
       if (state.registered) return yarn::RpcError{.code = yarn::RpcErrorCode::kInvalidApplicationMasterRequest};
       state.registered = true;
       state.last = {};
+      state.last_acknowledged = true;
       return yarn::RegisterApplicationMasterResponse{};
     }
     if (!state.registered) return yarn::RpcError{.code = yarn::RpcErrorCode::kApplicationMasterNotRegistered};
     const auto& allocate = std::get<yarn::AllocateRequest>(request);
     if (allocate.response_id + 1 == state.last.response_id) return state.last;
     EXPECT_EQ(allocate.response_id, state.last.response_id);
+    state.last_acknowledged = true;
     state.last = Allocate(app, allocate);
+    state.last_acknowledged = false;
     return state.last;
   }
 
@@ -65,10 +68,14 @@ class RmModel {
     return response;
   }
 
-  /// A heartbeat of that node: every application in turn, keys in order.
+  /// A heartbeat of that node: keys in order, every application in turn, another one first each time.
   void Heartbeat(const NodeId& id) {
     const placement::Node& node = *inventory_.Find(id);
-    for (auto& [number, app] : apps_) {
+    ++heartbeats_;
+    for (std::size_t i = 0; i < apps_.size(); ++i) {
+      const auto turn = std::next(apps_.begin(), static_cast<std::ptrdiff_t>((heartbeats_ + i) % apps_.size()));
+      const int number = turn->first;
+      App& app = turn->second;
       if (app.blacklist.contains(id.host)) continue;
       bool used_off_switch = false;
       for (auto& [key, rows] : app.rows) {
@@ -86,12 +93,17 @@ class RmModel {
     state.completed.push_back({.id = id, .state = yarn::ContainerState::kComplete, .exit_status = -100});
   }
 
-  /// A restart: rows, blacklists and undelivered grants are forgotten.
+  /// A restart: rows, blacklists and releases are forgotten. Containers whose grant was not acknowledged are taken back,
+  /// and reported; so are ends that were not acknowledged.
   void Restart() {
     for (auto& [number, app] : apps_) {
-      for (const yarn::Container& container : app.undelivered) Free(app, container.id);
+      std::vector<yarn::Container> unheard = std::exchange(app.undelivered, {});
+      if (!app.last_acknowledged) {
+        for (const yarn::Container& container : app.last.allocated_containers) unheard.push_back(container);
+        for (const yarn::ContainerStatus& status : app.last.completed_containers) app.completed.push_back(status);
+      }
+      for (const yarn::Container& container : unheard) Lose(number, container.id);
       app.registered = false;
-      app.undelivered.clear();
       app.rows.clear();
       app.blacklist.clear();
       app.ever_released.clear();
@@ -117,6 +129,7 @@ class RmModel {
   struct App {
     bool registered = false;
     yarn::AllocateResponse last;
+    bool last_acknowledged = true;
     std::map<Key, Rows> rows;
     std::set<std::string> blacklist;
     std::map<ContainerId, yarn::Container> live;
@@ -200,6 +213,7 @@ class RmModel {
   std::map<NodeId, Resource> free_;
   std::map<int, App> apps_;
   std::int64_t last_ = 0;
+  std::size_t heartbeats_ = 0;
 };
 
 }  // namespace tfyarn::am

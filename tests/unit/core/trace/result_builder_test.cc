@@ -125,6 +125,29 @@ TEST(ResultBuilderTest, AFaultThatNobodyHadToNoticeIsNeverDetected) {
   EXPECT_FALSE(result.faults[0].recovered);
 }
 
+TEST(ResultBuilderTest, ANodeFaultIsNoticedAlsoByTheReplacedAmThatRanThere) {
+  TraceScript script;
+  script.Node("n1", 8).Node("n2", 8).Job("a").Grant(0, 1, "n1", 0, true).AmStarts(0);
+  script.At(10).Fact(FaultBegan{.fault = 0, .instance = 0, .kind = "node_crash", .target = "n3, n1 and 4 more"});
+  script.At(20).Free(0, 1).Grant(0, 9, "n2", 0, true).AmStarts(0, 2);
+  script.At(30).Am(JobStateChanged{JobState::kRunning});
+  const Result result = script.Finish();
+  EXPECT_EQ(result.faults[0].detected, Second(20));
+  EXPECT_EQ(result.faults[0].recovered, Second(30));
+}
+
+TEST(ResultBuilderTest, AFaultOfATaskIsRecoveredWhenItsNextProcessRunsBesideTraining) {
+  TraceScript script;
+  script.Node("n1", 8).Job("a").Phase(0, kTraining);
+  script.At(10).Fact(FaultBegan{.fault = 0, .instance = 0, .kind = "container_exit", .target = "a worker:1"});
+  script.At(11).Ends(0, kWorker1, 0, 2, "n1", 75, ExitClass::kUserRetryable);
+  script.At(12).Starts(0, kWorker0, 4, 2, "n1");
+  script.At(15).Starts(0, kWorker1, 1, 2, "n1");
+  const Result result = script.Finish();
+  EXPECT_EQ(result.faults[0].detected, Second(11));
+  EXPECT_EQ(result.faults[0].recovered, Second(15));
+}
+
 // A month later the same node may break a process for another reason.
 TEST(ResultBuilderTest, AnOldFaultIsNotBlamedForALaterFailureOnItsNode) {
   TraceScript script;

@@ -157,10 +157,10 @@ Outcome OutcomeOf(std::uint64_t seed, bool elide) {
 TEST(ElisionTest, TheSameIsGrantedAndFreedAtTheSameInstants) {
   std::uint64_t full_beats = 0;
   std::uint64_t elided_beats = 0;
-  for (std::uint64_t seed = 119; seed <= 119; ++seed) {
+  for (std::uint64_t seed = 1; seed <= 15; ++seed) {
     const Outcome full = OutcomeOf(seed, false);
     const Outcome elided = OutcomeOf(seed, true);
-    ASSERT_GT(full.grants, 50U);
+    ASSERT_GT(full.grants, 10U);
     const std::size_t lines = std::max(full.log.size(), elided.log.size());
     for (std::size_t i = 0; i < lines; ++i) {
       const std::string a = i < full.log.size() ? full.log[i] : "(end)";

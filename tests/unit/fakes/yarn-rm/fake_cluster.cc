@@ -95,25 +95,36 @@ void FakeCluster::CatchUp(Node& node, Instant until) {
             nothing);
 }
 
-// An idle beat that was sent before now, and would not have arrived yet, is sent after all.
+// The latest idle beat was not sent, and its answer would not be back yet. It is sent after all, at its time; the RM,
+// when it would have had it already, is only told.
 void FakeCluster::Materialise(Node& node) {
-  if (!node.up || !node.nm->registered()) return;
-  const Instant sent_after = now_ - options_.latency;
-  CatchUp(node, sent_after);
+  if (!options_.elide || !node.up || !node.nm->registered()) return;
+  CatchUp(node, now_ - options_.latency * 2);
   const auto beat = node.nm->next_deadline();
-  if (!beat || *beat > now_) {
-    ScheduleNm(node);
-    return;
-  }
+  const auto decision = node.nm->next_decision();
+  if (!beat || *beat >= now_ || (decision && *decision <= *beat)) return;
   const NodeId id = node.options.node;
   const Instant real = now_;
-  now_ = *beat;
   std::vector<NmAction> actions;
   node.nm->Step(*beat, NmDeadlineReached{}, actions);
-  node.news = false;
-  NmActions(id, std::move(actions), nullptr);
-  now_ = real;
-  ScheduleNm(node);
+  TF_CHECK(actions.size() == 1);
+  const Instant arrives = *beat + options_.latency;
+  if (arrives >= real) {
+    now_ = *beat;
+    NmActions(id, std::move(actions), nullptr);
+    now_ = real;
+    return;
+  }
+  const auto& call = std::get<NmCallRm>(actions.front());
+  const auto& request = std::get<yarn::NodeHeartbeatRequest>(call.request);
+  if (rm_ == nullptr) return;
+  std::vector<RmAction> nothing;
+  rm_->Step(now_, NodeHeartbeatsElided{.node = id, .count = 1, .last = arrives}, nothing);
+  const RmAnswered idle{.id = call.id,
+                        .response = yarn::NodeHeartbeatResponse{.response_id = request.response_id + 1}};
+  At(arrives + options_.latency, [this, id, idle] {
+    if (nodes_.at(id).up) StepNm(id, idle);
+  });
 }
 
 void FakeCluster::StepNm(const NodeId& id, const NmEvent& event) {
@@ -122,7 +133,7 @@ void FakeCluster::StepNm(const NodeId& id, const NmEvent& event) {
     node.missed.push_back(event);
     return;
   }
-  CatchUp(node, now_);
+  Materialise(node);
   std::vector<NmAction> actions;
   node.nm->Step(now_, event, actions);
   NmActions(id, std::move(actions), nullptr);
@@ -274,7 +285,7 @@ yarn::NmResponse FakeCluster::CallNm(const NodeId& id, const ApplicationAttemptI
                                      yarn::NmRequest request) {
   Node& node = nodes_.at(id);
   if (!node.up) return yarn::RpcError{};
-  CatchUp(node, now_);
+  Materialise(node);
   std::vector<NmAction> actions;
   yarn::NmResponse response;
   node.nm->Step(now_,
@@ -313,7 +324,9 @@ void FakeCluster::RmActions(std::vector<RmAction> actions, yarn::RmResponse* rep
                      if (!options_.elide) return;
                      const NodeId id = news.node;
                      nodes_.at(id).news = true;
-                     Materialise(nodes_.at(id));
+                     Node& node = nodes_.at(id);
+                     Materialise(node);
+                     ScheduleNm(node);
                    },
                    [&](NewsForClient&) {},
                    [&](Granted& g) {
