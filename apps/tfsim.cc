@@ -25,14 +25,28 @@ struct Dispatch {
     if (!written) cli::WriteStderr("tfsim: " + written.error().message + "\n");
     return cli::ToInt(written ? cli::ExitCode::kOk : cli::ExitCode::kInternal);
   }
-  int operator()(const cli::RunArguments& arguments) const { return cli::RunCommand(arguments, simulator); }
-  int operator()(const cli::ValidateArguments& arguments) const { return cli::ValidateCommand(arguments); }
-  int operator()(const cli::ExplainArguments& arguments) const { return cli::ExplainCommand(arguments); }
-  int operator()(const cli::SchemaArguments& arguments) const { return cli::SchemaCommand(arguments); }
+  int operator()(const cli::RunArguments& arguments) const {
+    return cli::RunCommand(arguments, simulator);
+  }
+  int operator()(const cli::ValidateArguments& arguments) const {
+    return cli::ValidateCommand(arguments);
+  }
+  int operator()(const cli::ExplainArguments& arguments) const {
+    return cli::ExplainCommand(arguments);
+  }
+  int operator()(const cli::SchemaArguments& arguments) const {
+    return cli::SchemaCommand(arguments);
+  }
   int operator()(const cli::InitArguments& arguments) const { return cli::InitCommand(arguments); }
-  int operator()(const cli::FaultsArguments& arguments) const { return cli::FaultsCommand(arguments); }
-  int operator()(const cli::ReplayArguments& arguments) const { return cli::ReplayCommand(arguments, simulator); }
-  int operator()(const cli::DiffArguments& arguments) const { return cli::DiffCommand(arguments, simulator); }
+  int operator()(const cli::FaultsArguments& arguments) const {
+    return cli::FaultsCommand(arguments);
+  }
+  int operator()(const cli::ReplayArguments& arguments) const {
+    return cli::ReplayCommand(arguments, simulator);
+  }
+  int operator()(const cli::DiffArguments& arguments) const {
+    return cli::DiffCommand(arguments, simulator);
+  }
 };
 
 }  // namespace
@@ -40,7 +54,8 @@ struct Dispatch {
 int main(int argc, char** argv) {
   cli::PrepareStandardStreams();
   const cli::Simulator simulator{.run = sim::RunScenario, .version = TFYARN_VERSION};
-  const auto command = cli::ParseArguments(std::vector<std::string>(argv + 1, argv + argc), TFYARN_VERSION);
+  const auto command =
+      cli::ParseArguments(std::vector<std::string>(argv + 1, argv + argc), TFYARN_VERSION);
   if (!command) {
     cli::WriteStderr(command.error().message);
     return cli::ToInt(cli::ExitCode::kUsage);

@@ -143,7 +143,8 @@ Expected<std::optional<std::string_view>> LineReader::Next() {
       begin_ = end == std::string::npos ? stop : end + 1;
       ++line_;
       if (line.size() > kMaxLine) {
-        return Fail(ErrorCode::kInvalidArgument, fmt::format("a line is longer than {} bytes", kMaxLine));
+        return Fail(ErrorCode::kInvalidArgument,
+                    fmt::format("a line is longer than {} bytes", kMaxLine));
       }
       if (!line.empty() && line.back() == '\r') line.remove_suffix(1);
       return line;
@@ -154,7 +155,8 @@ Expected<std::optional<std::string_view>> LineReader::Next() {
     searched = buffer_.size();
     if (buffer_.size() > kMaxLine) {
       ++line_;
-      return Fail(ErrorCode::kInvalidArgument, fmt::format("a line is longer than {} bytes", kMaxLine));
+      return Fail(ErrorCode::kInvalidArgument,
+                  fmt::format("a line is longer than {} bytes", kMaxLine));
     }
     buffer_.resize(searched + kBlock);
     const auto got = source_->Read(buffer_.data() + searched, kBlock);

@@ -1,7 +1,7 @@
 // Bytes of a file, piece by piece, plain or xz-compressed; and lines made of them.
 //
-// Files are opened through a function, so that tests and embedders can give their own. Traces are long and are read as
-// a stream; YAML files are read whole, up to their limit.
+// Files are opened through a function, so that tests and embedders can give their own. Traces are
+// long and are read as a stream; YAML files are read whole, up to their limit.
 #pragma once
 
 #include <cstddef>
@@ -19,11 +19,13 @@ namespace tfyarn::config {
 class ByteSource {
  public:
   virtual ~ByteSource() = default;
-  /// Fills up to `size` bytes; 0 = the end. Errors: kUnavailable (reading failed), kDataLoss (damaged archive).
+  /// Fills up to `size` bytes; 0 = the end. Errors: kUnavailable (reading failed), kDataLoss
+  /// (damaged archive).
   [[nodiscard]] virtual Expected<std::size_t> Read(char* buffer, std::size_t size) = 0;
 };
 
-/// Errors: kNotFound when there is no such file, kInvalidArgument for a directory, kUnavailable otherwise.
+/// Errors: kNotFound when there is no such file, kInvalidArgument for a directory, kUnavailable
+/// otherwise.
 using OpenFile = std::function<Expected<std::unique_ptr<ByteSource>>(const std::string& path)>;
 
 /// The file system.
@@ -33,7 +35,8 @@ using OpenFile = std::function<Expected<std::unique_ptr<ByteSource>>(const std::
 /// The content of an .xz file.
 [[nodiscard]] std::unique_ptr<ByteSource> DecompressXz(std::unique_ptr<ByteSource> compressed);
 
-/// Everything, at most `limit` bytes. Errors: kInvalidArgument when there is more, and those of Read.
+/// Everything, at most `limit` bytes. Errors: kInvalidArgument when there is more, and those of
+/// Read.
 [[nodiscard]] Expected<std::string> ReadAll(ByteSource& source, std::size_t limit);
 
 /// Splits a stream into lines, without their ends (\n or \r\n).

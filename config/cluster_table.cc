@@ -16,16 +16,20 @@ constexpr std::int32_t kMaxNodesInCluster = 200'000;
 
 const Record<NodeClass>& NodeClassTable() {
   static const Record<NodeClass> table = [] {
-    Record<NodeClass> record("node class", "Equal machines: NAME-1 to NAME-count, or just NAME when there is one.");
-    record.Field("name", &NodeClass::name, PlainName(), "Name of the class.", {.example = "gpu", .required = true});
-    record.Field("count", &NodeClass::count, Count(1, kMaxNodesInCluster), "How many.", {.also = {"instances", "nodes"}});
+    Record<NodeClass> record(
+        "node class", "Equal machines: NAME-1 to NAME-count, or just NAME when there is one.");
+    record.Field("name", &NodeClass::name, PlainName(), "Name of the class.",
+                 {.example = "gpu", .required = true});
+    record.Field("count", &NodeClass::count, Count(1, kMaxNodesInCluster), "How many.",
+                 {.also = {"instances", "nodes"}});
     record.Field("rack", &NodeClass::rack, PlainName(), "The rack all of them stand in.",
                  {.example = "r1", .default_text = "dealt round robin"});
-    record.Field("labels", &NodeClass::labels, OneOrMore(PlainName()), "Words by which selectors find them.",
-                 {.example = "[gpu]"});
-    record.Field("partition", &NodeClass::partition, PlainName(),
-                 "YARN's exclusive node label: only tasks with this `node_label` get containers here.",
-                 {.default_text = "the default partition"});
+    record.Field("labels", &NodeClass::labels, OneOrMore(PlainName()),
+                 "Words by which selectors find them.", {.example = "[gpu]"});
+    record.Field(
+        "partition", &NodeClass::partition, PlainName(),
+        "YARN's exclusive node label: only tasks with this `node_label` get containers here.",
+        {.default_text = "the default partition"});
     record.Field("resources", &NodeClass::resources, Of(ResourceTable), "What each of them has.",
                  {.example = "{memory: 256GiB, vcores: 32, gpus: 8}", .required = true});
     record.Checked([](Decoder& decoder, const Node& node, const NodeClass& node_class) {
@@ -41,8 +45,10 @@ const Record<NodeClass>& NodeClassTable() {
 const Record<NetworkSpec>& NetworkTable() {
   static const Record<NetworkSpec> table = [] {
     Record<NetworkSpec> record("network", "How messages travel.");
-    record.Field("latency", &NetworkSpec::latency, Random(LawUnit::kSeconds), "One way, within a rack.");
-    record.Field("cross_rack", &NetworkSpec::cross_rack, Random(LawUnit::kSeconds), "One way, between racks.");
+    record.Field("latency", &NetworkSpec::latency, Random(LawUnit::kSeconds),
+                 "One way, within a rack.");
+    record.Field("cross_rack", &NetworkSpec::cross_rack, Random(LawUnit::kSeconds),
+                 "One way, between racks.");
     record.Field("loss", &NetworkSpec::loss, Number(0, 1), "Probability that a message is lost.");
     return record;
   }();
@@ -54,7 +60,8 @@ void CheckNodeNames(Decoder& decoder, const Node& node, const ClusterSpecConfig&
   std::int64_t total = 0;
   for (const NodeClass& node_class : cluster.nodes) total += node_class.count;
   if (total > kMaxNodesInCluster) {
-    return decoder.Error(list, fmt::format("`nodes`: {} nodes are more than {}", total, kMaxNodesInCluster));
+    return decoder.Error(
+        list, fmt::format("`nodes`: {} nodes are more than {}", total, kMaxNodesInCluster));
   }
   std::vector<std::string> racks;
   for (std::int32_t r = 1; r <= cluster.racks; ++r) racks.push_back(fmt::format("r{}", r));
@@ -64,7 +71,8 @@ void CheckNodeNames(Decoder& decoder, const Node& node, const ClusterSpecConfig&
     one.nodes.push_back(cluster.nodes[i]);
     for (const std::string& name : NodeNames(one)) {
       if (names.insert(name).second) continue;
-      decoder.Error(list.items[i].Nearest("name"), fmt::format("`name`: there are two nodes `{}`", name));
+      decoder.Error(list.items[i].Nearest("name"),
+                    fmt::format("`name`: there are two nodes `{}`", name));
       break;
     }
     const std::string& rack = cluster.nodes[i].rack;
@@ -77,29 +85,38 @@ void CheckNodeNames(Decoder& decoder, const Node& node, const ClusterSpecConfig&
 
 const Record<QueueSpec>& QueueTable() {
   static const Record<QueueSpec> table = [] {
-    Record<QueueSpec> record("queue", "A queue of the capacity scheduler; parents may be listed too.");
-    record.Field("path", &QueueSpec::path, QueueName(), "From the root.", {.example = "root.ml", .required = true});
-    record.Field("capacity", &QueueSpec::capacity_permille, Percent(),
-                 "Its share of its parent. What is missing to 100% is the share of `default` beside it.",
-                 {.example = "60%", .required = true});
-    record.Field("max_capacity", &QueueSpec::max_capacity_permille, Percent(), "How far it may grow.");
-    record.Field("user_limit", &QueueSpec::user_limit_permille, Percent(), "YARN's minimum-user-limit-percent.");
+    Record<QueueSpec> record("queue",
+                             "A queue of the capacity scheduler; parents may be listed too.");
+    record.Field("path", &QueueSpec::path, QueueName(), "From the root.",
+                 {.example = "root.ml", .required = true});
+    record.Field(
+        "capacity", &QueueSpec::capacity_permille, Percent(),
+        "Its share of its parent. What is missing to 100% is the share of `default` beside it.",
+        {.example = "60%", .required = true});
+    record.Field("max_capacity", &QueueSpec::max_capacity_permille, Percent(),
+                 "How far it may grow.");
+    record.Field("user_limit", &QueueSpec::user_limit_permille, Percent(),
+                 "YARN's minimum-user-limit-percent.");
     record.Custom("user_limit_factor", Number(0.001, 1000).info, "YARN's user-limit-factor.",
                   [](Decoder& decoder, const Node& node, QueueSpec& queue) {
                     double factor = 1;
                     Number(0.001, 1000).read(decoder, node, factor);
-                    queue.user_limit_factor_permille = static_cast<std::int32_t>(factor * 1000 + 0.5);
+                    queue.user_limit_factor_permille =
+                        static_cast<std::int32_t>(factor * 1000 + 0.5);
                   },
                   {.default_text = "1"});
-    record.Field("am_share", &QueueSpec::am_share_permille, Percent(), "YARN's maximum-am-resource-percent.");
+    record.Field("am_share", &QueueSpec::am_share_permille, Percent(),
+                 "YARN's maximum-am-resource-percent.");
     record.Checked([](Decoder& decoder, const Node& node, const QueueSpec& queue) {
       if (queue.capacity_permille > queue.max_capacity_permille) {
         decoder.Error(*node.Find("capacity"),
-                      fmt::format("`capacity`: {} is above `max_capacity` {}", PermilleText(queue.capacity_permille),
+                      fmt::format("`capacity`: {} is above `max_capacity` {}",
+                                  PermilleText(queue.capacity_permille),
                                   PermilleText(queue.max_capacity_permille)));
       }
       if (queue.path != "root" && !queue.path.starts_with("root.")) {
-        decoder.Error(*node.Find("path"), fmt::format("`path`: `{}` does not begin at the root", queue.path),
+        decoder.Error(*node.Find("path"),
+                      fmt::format("`path`: `{}` does not begin at the root", queue.path),
                       {fmt::format("did you mean root.{}?", queue.path)});
       }
     });
@@ -120,7 +137,8 @@ void CheckQueues(Decoder& decoder, const Node& node, const YarnSpec& yarn) {
   for (std::size_t i = 0; i < yarn.queues.size(); ++i) {
     const QueueSpec& queue = yarn.queues[i];
     if (!paths.insert(queue.path).second) {
-      decoder.Error(list.items[i].Nearest("path"), fmt::format("`path`: `{}` is here twice", queue.path));
+      decoder.Error(list.items[i].Nearest("path"),
+                    fmt::format("`path`: `{}` is here twice", queue.path));
     }
     if (queue.path == "root") continue;
     std::int32_t& share = shares[ParentOf(queue.path)];
@@ -128,8 +146,8 @@ void CheckQueues(Decoder& decoder, const Node& node, const YarnSpec& yarn) {
     share += queue.capacity_permille;
     if (was_within && share > 1000) {
       decoder.Error(list.items[i].Nearest("capacity"),
-                    fmt::format("`capacity`: the queues of {} have {} together", ParentOf(queue.path),
-                                PermilleText(share)),
+                    fmt::format("`capacity`: the queues of {} have {} together",
+                                ParentOf(queue.path), PermilleText(share)),
                     {"at most 100%"});
     }
   }
@@ -142,7 +160,8 @@ void CheckYarn(Decoder& decoder, const Node& node, const YarnSpec& yarn) {
   }
   if (!IsZero(yarn.maximum_allocation) && yarn.maximum_allocation.memory_mb != 0 &&
       yarn.maximum_allocation.memory_mb < yarn.minimum_allocation.memory_mb) {
-    decoder.Error(node.Nearest("maximum_allocation"), "`maximum_allocation`: its memory is below minimum_allocation's");
+    decoder.Error(node.Nearest("maximum_allocation"),
+                  "`maximum_allocation`: its memory is below minimum_allocation's");
   }
 }
 
@@ -152,7 +171,8 @@ std::vector<std::string> NodeNames(const ClusterSpecConfig& cluster) {
   std::vector<std::string> names;
   for (const NodeClass& node_class : cluster.nodes) {
     for (std::int32_t i = 1; i <= node_class.count; ++i) {
-      names.push_back(node_class.count == 1 ? node_class.name : fmt::format("{}-{}", node_class.name, i));
+      names.push_back(node_class.count == 1 ? node_class.name
+                                            : fmt::format("{}-{}", node_class.name, i));
     }
   }
   return names;
@@ -161,14 +181,18 @@ std::vector<std::string> NodeNames(const ClusterSpecConfig& cluster) {
 const Record<ClusterSpecConfig>& ClusterTable() {
   static const Record<ClusterSpecConfig> table = [] {
     Record<ClusterSpecConfig> record("cluster", "The machines.");
-    record.Field("racks", &ClusterSpecConfig::racks, Count(1, 10'000),
-                 "How many racks: r1, r2, ... Nodes are dealt round robin unless their class names one.");
-    record.Field("nodes", &ClusterSpecConfig::nodes, ListOf(Of(NodeClassTable)), "The machines, by class.",
-                 {.example = "[{name: n, count: 4, resources: {memory: 64GiB, vcores: 16}}]", .required = true});
+    record.Field(
+        "racks", &ClusterSpecConfig::racks, Count(1, 10'000),
+        "How many racks: r1, r2, ... Nodes are dealt round robin unless their class names one.");
+    record.Field("nodes", &ClusterSpecConfig::nodes, ListOf(Of(NodeClassTable)),
+                 "The machines, by class.",
+                 {.example = "[{name: n, count: 4, resources: {memory: 64GiB, vcores: 16}}]",
+                  .required = true});
     record.Field("network", &ClusterSpecConfig::network, Of(NetworkTable), "How messages travel.",
                  {.example = "{latency: 200us, loss: 0.001}"});
     record.Checked([](Decoder& decoder, const Node& node, const ClusterSpecConfig& cluster) {
-      if (cluster.nodes.empty()) return decoder.Error(node.Nearest("nodes"), "`nodes`: a cluster needs a node");
+      if (cluster.nodes.empty())
+        return decoder.Error(node.Nearest("nodes"), "`nodes`: a cluster needs a node");
       CheckNodeNames(decoder, node, cluster);
     });
     return record;
@@ -178,11 +202,15 @@ const Record<ClusterSpecConfig>& ClusterTable() {
 
 const Record<YarnSpec>& YarnTable() {
   static const Record<YarnSpec> table = [] {
-    Record<YarnSpec> record("yarn", "The ResourceManager and the NodeManagers. Defaults are Hadoop's own, but the largest "
-                                    "container is the largest node, resources are dominant, RM and NMs recover.");
+    Record<YarnSpec> record(
+        "yarn",
+        "The ResourceManager and the NodeManagers. Defaults are Hadoop's own, but the largest "
+        "container is the largest node, resources are dominant, RM and NMs recover.");
     record.Field("scheduler", &YarnSpec::scheduler, Choice<SchedulerKind>(),
-                 "`capacity`: YARN's, with queues, one container per heartbeat and node rules. `fifo`: each free slot to "
-                 "the first submitted job that can use it. `uniform`: to a random one. `gang`: all outstanding asks of a "
+                 "`capacity`: YARN's, with queues, one container per heartbeat and node rules. "
+                 "`fifo`: each free slot to "
+                 "the first submitted job that can use it. `uniform`: to a random one. `gang`: all "
+                 "outstanding asks of a "
                  "job, or none.");
     record.Field("queues", &YarnSpec::queues, ListOf(Of(QueueTable)), "Queues beside root.default.",
                  {.example = "[{path: root.ml, capacity: 60%, max_capacity: 100%}]"});
@@ -192,12 +220,15 @@ const Record<YarnSpec>& YarnTable() {
     Record<YarnSpec> expiry("yarn expiry", "After how much silence something counts as lost.");
     expiry.Field("nm", &YarnSpec::nm_expiry, Time(1ms), "A NodeManager.");
     expiry.Field("am", &YarnSpec::am_expiry, Time(1ms), "An ApplicationMaster.");
-    expiry.Field("container", &YarnSpec::container_expiry, Time(1ms), "A granted container that is not started.");
+    expiry.Field("container", &YarnSpec::container_expiry, Time(1ms),
+                 "A granted container that is not started.");
     record.Group("expiry", std::move(expiry));
-    record.Field("am_max_attempts", &YarnSpec::am_max_attempts, Count(1, 1000), "ApplicationMasters of one application.");
+    record.Field("am_max_attempts", &YarnSpec::am_max_attempts, Count(1, 1000),
+                 "ApplicationMasters of one application.");
     record.Field("work_preserving_restart", &YarnSpec::work_preserving_restart, Bool(),
                  "Containers survive a restart of the RM.");
-    record.Field("preemption", &YarnSpec::preemption, Bool(), "Queues take back what others use beyond their share.");
+    record.Field("preemption", &YarnSpec::preemption, Bool(),
+                 "Queues take back what others use beyond their share.");
     Record<YarnSpec> tokens("yarn tokens", "How often the keys of tokens roll.");
     tokens.Field("nm", &YarnSpec::nm_token_roll, Time(1s), "Of NM tokens.");
     tokens.Field("amrm", &YarnSpec::amrm_token_roll, Time(1s), "Of AM-RM tokens.");
@@ -205,18 +236,22 @@ const Record<YarnSpec>& YarnTable() {
     record.Field("minimum_allocation", &YarnSpec::minimum_allocation, Of(ResourceTable),
                  "The smallest container; requests are rounded up to multiples of it.",
                  {.default_text = "{memory: 1GiB, vcores: 1}"});
-    record.Field("maximum_allocation", &YarnSpec::maximum_allocation, Of(ResourceTable), "The largest container.",
-                 {.default_text = "the largest node"});
+    record.Field("maximum_allocation", &YarnSpec::maximum_allocation, Of(ResourceTable),
+                 "The largest container.", {.default_text = "the largest node"});
     record.Field("offswitch_per_heartbeat", &YarnSpec::offswitch_per_heartbeat, Count(1, 10'000),
                  "YARN's maximum-offswitch-assignments: containers on one node per heartbeat.");
     record.Field("node_locality_delay", &YarnSpec::node_locality_delay, Count(0, 1'000'000),
                  "Missed heartbeats before a located ask goes elsewhere.");
-    record.Field("sigkill_delay", &YarnSpec::sigkill_delay, Time(), "From an NM's SIGTERM to its SIGKILL.");
-    record.Field("scheduling_wait", &YarnSpec::scheduling_wait, Time(), "After a restart of the RM.");
-    record.Field("preemption_notice", &YarnSpec::preemption_notice, Time(), "From the notice to the kill.");
+    record.Field("sigkill_delay", &YarnSpec::sigkill_delay, Time(),
+                 "From an NM's SIGTERM to its SIGKILL.");
+    record.Field("scheduling_wait", &YarnSpec::scheduling_wait, Time(),
+                 "After a restart of the RM.");
+    record.Field("preemption_notice", &YarnSpec::preemption_notice, Time(),
+                 "From the notice to the kill.");
     record.Field("localize", &YarnSpec::localize, Random(LawUnit::kSeconds),
                  "Localisation of a container, besides what it fetches from HDFS.");
-    record.Field("launch", &YarnSpec::launch, Random(LawUnit::kSeconds), "From there to the running process.");
+    record.Field("launch", &YarnSpec::launch, Random(LawUnit::kSeconds),
+                 "From there to the running process.");
     record.Checked(CheckYarn);
     return record;
   }();
@@ -229,8 +264,8 @@ const Record<HdfsSpec>& HdfsTable() {
     record.Field("latency", &HdfsSpec::latency, Random(LawUnit::kSeconds), "Of one call.");
     record.Field("bandwidth", &HdfsSpec::bandwidth_bps, Bandwidth(), "Of one reader or writer.");
     record.Field("replicas", &HdfsSpec::replicas, Count(1, 100), "Copies of each block.");
-    record.Field("quota", &HdfsSpec::quota_bytes, Maybe(Bytes(), "none"), "Space for what jobs write.",
-                 {.example = "1TiB"});
+    record.Field("quota", &HdfsSpec::quota_bytes, Maybe(Bytes(), "none"),
+                 "Space for what jobs write.", {.example = "1TiB"});
     return record;
   }();
   return table;

@@ -19,8 +19,9 @@ std::string_view Trim(std::string_view text) {
 
 std::string Fold(std::string_view text) {
   std::string out(Trim(text));
-  std::transform(out.begin(), out.end(), out.begin(),
-                 [](char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c; });
+  std::transform(out.begin(), out.end(), out.begin(), [](char c) {
+    return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;
+  });
   return out;
 }
 
@@ -65,13 +66,16 @@ Expected<CsvReader> CsvReader::Open(std::string file, std::unique_ptr<ByteSource
 Expected<std::vector<std::size_t>> CsvReader::Columns(const std::vector<std::string>& names) const {
   std::vector<std::size_t> columns;
   for (const std::string& name : names) {
-    const auto found = std::find_if(header_.begin(), header_.end(),
-                                    [&](const std::string& column) { return Fold(column) == Fold(name); });
+    const auto found = std::find_if(header_.begin(), header_.end(), [&](const std::string& column) {
+      return Fold(column) == Fold(name);
+    });
     if (found == header_.end()) {
       std::string all;
-      for (const std::string& column : header_) all += (all.empty() ? "" : ", ") + Printable(column);
+      for (const std::string& column : header_)
+        all += (all.empty() ? "" : ", ") + Printable(column);
       return Fail(ErrorCode::kInvalidArgument,
-                  fmt::format("{}:1: there is no column `{}`; there are: {}", file_, name, Printable(all, 600)));
+                  fmt::format("{}:1: there is no column `{}`; there are: {}", file_, name,
+                              Printable(all, 600)));
     }
     columns.push_back(static_cast<std::size_t>(found - header_.begin()));
   }

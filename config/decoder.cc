@@ -18,13 +18,16 @@ void Decoder::Wrong(const Node& at, std::string_view wants, std::vector<std::str
 void Decoder::BadValue(const Node& at, std::string_view problem, std::string_view suggestion) {
   std::vector<std::string> notes;
   if (!suggestion.empty()) notes.push_back(fmt::format("did you mean {}?", Printable(suggestion)));
-  Error(at, Named(fmt::format("{} {}", at.text.empty() ? "an empty text" : Printable(at.text), problem)),
-        std::move(notes));
+  Error(
+      at,
+      Named(fmt::format("{} {}", at.text.empty() ? "an empty text" : Printable(at.text), problem)),
+      std::move(notes));
 }
 
 void Decoder::Unknown(const Node& at, std::string_view what, std::string_view name,
                       const std::vector<std::string>& known) {
-  Error(at, Named(fmt::format("there is no {} `{}`", what, Printable(name))), NotesForNames(name, known));
+  Error(at, Named(fmt::format("there is no {} `{}`", what, Printable(name))),
+        NotesForNames(name, known));
 }
 
 }  // namespace tfyarn::config

@@ -32,7 +32,8 @@ constexpr std::array<Range, 11> kWide = {{{0x1100, 0x115F},
                                           {0x1F680, 0x1F6FF},
                                           {0x1F900, 0x1F9FF},
                                           {0x20000, 0x3FFFD}}};
-// Characters that show as something else than themselves: controls, invisible ones, text-direction overrides.
+// Characters that show as something else than themselves: controls, invisible ones, text-direction
+// overrides.
 constexpr std::array<Range, 8> kHidden = {{{0x00, 0x1F},
                                            {0x7F, 0x9F},
                                            {0xAD, 0xAD},
@@ -60,10 +61,13 @@ Cell CellOf(std::string_view line, std::size_t& at) {
   const std::int32_t character = NextCharacter(line, at);
   if (character == '\t') return {.text = " ", .columns = 1, .byte = begin};
   if (character < 0) {
-    return {.text = fmt::format("\\x{:02x}", static_cast<std::uint8_t>(line[begin])), .columns = 4, .byte = begin};
+    return {.text = fmt::format("\\x{:02x}", static_cast<std::uint8_t>(line[begin])),
+            .columns = 4,
+            .byte = begin};
   }
   if (In(kHidden, character)) {
-    std::string text = character < 0x100 ? fmt::format("\\x{:02x}", character) : fmt::format("\\u{:04x}", character);
+    std::string text = character < 0x100 ? fmt::format("\\x{:02x}", character)
+                                         : fmt::format("\\u{:04x}", character);
     const std::size_t columns = text.size();
     return {.text = std::move(text), .columns = columns, .byte = begin};
   }

@@ -46,7 +46,8 @@ struct UnitRule {
 
 UnitRule RuleOf(LawUnit unit) {
   switch (unit) {
-    case LawUnit::kPlain: return {.type = Number(0, 1e15), .name = "number"};
+    case LawUnit::kPlain:
+      return {.type = Number(0, 1e15), .name = "number"};
     case LawUnit::kSeconds: {
       const Type<Duration> time = Time();
       return {.type = {.info = time.info,
@@ -58,7 +59,8 @@ UnitRule RuleOf(LawUnit unit) {
                            },
                        .show =
                            [](const double& value) {
-                             return ToString(Duration(static_cast<std::int64_t>(std::llround(value * 1e9))));
+                             return ToString(
+                                 Duration(static_cast<std::int64_t>(std::llround(value * 1e9))));
                            }},
               .name = "duration"};
     }
@@ -71,7 +73,10 @@ UnitRule RuleOf(LawUnit unit) {
                              memory.read(decoder, node, value);
                              if (value >= 0) out = static_cast<double>(value);
                            },
-                       .show = [](const double& value) { return MemoryText(static_cast<std::int64_t>(value)); }},
+                       .show =
+                           [](const double& value) {
+                             return MemoryText(static_cast<std::int64_t>(value));
+                           }},
               .name = "memory size"};
     }
   }
@@ -88,11 +93,14 @@ std::vector<std::string> LawNames(LawUnit unit) {
   return names;
 }
 
-void ReadParam(Decoder& decoder, const Node& node, const ParamInfo& param, const UnitRule& rule, double& out) {
+void ReadParam(Decoder& decoder, const Node& node, const ParamInfo& param, const UnitRule& rule,
+               double& out) {
   const Decoder::Scope scope(decoder, std::string(param.name));
   switch (param.kind) {
-    case Param::kUnit: return rule.type.read(decoder, node, out);
-    case Param::kShape: return Number(0.001, 1000).read(decoder, node, out);
+    case Param::kUnit:
+      return rule.type.read(decoder, node, out);
+    case Param::kShape:
+      return Number(0.001, 1000).read(decoder, node, out);
     case Param::kWhole: {
       auto whole = static_cast<std::int64_t>(out);
       Whole(1, 1'000'000).read(decoder, node, whole);
@@ -103,12 +111,14 @@ void ReadParam(Decoder& decoder, const Node& node, const ParamInfo& param, const
 }
 
 /// Unknown keys beside `dist`, and missing ones.
-void CheckKeys(Decoder& decoder, const Node& node, std::string_view law, const std::vector<std::string>& wanted) {
+void CheckKeys(Decoder& decoder, const Node& node, std::string_view law,
+               const std::vector<std::string>& wanted) {
   std::vector<std::string> allowed = wanted;
   allowed.insert(allowed.begin(), "dist");
   for (const Entry& entry : node.entries) {
     if (std::find(allowed.begin(), allowed.end(), entry.key) == allowed.end()) {
-      decoder.ErrorAtKey(entry, fmt::format("unknown field `{}` in the law {}", Printable(entry.key), law),
+      decoder.ErrorAtKey(entry,
+                         fmt::format("unknown field `{}` in the law {}", Printable(entry.key), law),
                          NotesForNames(entry.key, allowed));
     }
   }
@@ -136,21 +146,24 @@ void ReadEmpirical(Decoder& decoder, const Node& node, const UnitRule& rule, Dis
 }
 
 /// What must hold between the parameters, and with the field's least value.
-void CheckRanges(Decoder& decoder, const Node& node, const LawInfo& law, const UnitRule& rule, double least,
-                 const Distribution& value) {
+void CheckRanges(Decoder& decoder, const Node& node, const LawInfo& law, const UnitRule& rule,
+                 double least, const Distribution& value) {
   const auto show = rule.type.show;
   if (law.law == Law::kUniform && value.a > value.b) {
-    return decoder.Error(*node.Find("max"), decoder.Named(fmt::format("`max` {} is below `min` {}", show(value.b),
-                                                                      show(value.a))));
+    return decoder.Error(
+        *node.Find("max"),
+        decoder.Named(fmt::format("`max` {} is below `min` {}", show(value.b), show(value.a))));
   }
   for (const auto& [param, number] : {std::pair(law.a, value.a), std::pair(law.b, value.b)}) {
     if (param.name.empty() || param.kind != Param::kUnit) continue;
     const bool scale = law.law != Law::kConst && law.law != Law::kUniform;
     if (scale && number <= 0) {
-      decoder.Error(*node.Find(param.name), decoder.Named(fmt::format("`{}` must be more than 0", param.name)));
-    } else if (number < least && (law.law == Law::kConst || law.law == Law::kUniform)) {
       decoder.Error(*node.Find(param.name),
-                    decoder.Named(fmt::format("`{}` is out of range: at least {}", param.name, show(least))));
+                    decoder.Named(fmt::format("`{}` must be more than 0", param.name)));
+    } else if (number < least && (law.law == Law::kConst || law.law == Law::kUniform)) {
+      decoder.Error(
+          *node.Find(param.name),
+          decoder.Named(fmt::format("`{}` is out of range: at least {}", param.name, show(least))));
     }
   }
 }
@@ -173,7 +186,8 @@ void ReadLaw(Decoder& decoder, const Node& node, LawUnit unit, double least, Dis
   CheckKeys(decoder, node, law.name, wanted);
   out = {.law = law.law};
   if (const Node* a = node.Find(law.a.name)) ReadParam(decoder, *a, law.a, rule, out.a);
-  if (const Node* b = law.b.name.empty() ? nullptr : node.Find(law.b.name)) ReadParam(decoder, *b, law.b, rule, out.b);
+  if (const Node* b = law.b.name.empty() ? nullptr : node.Find(law.b.name))
+    ReadParam(decoder, *b, law.b, rule, out.b);
   if (decoder.findings().size() == before) CheckRanges(decoder, node, law, rule, least, out);
 }
 
@@ -223,7 +237,8 @@ Type<Distribution> Random(LawUnit unit, double least) {
                 rule.type.read(decoder, node, value);
                 if (value < 0) return;
                 if (value < least) {
-                  return decoder.BadValue(node, "is out of range: at least " + rule.type.show(least));
+                  return decoder.BadValue(node,
+                                          "is out of range: at least " + rule.type.show(least));
                 }
                 out = Distribution::Constant(value);
               },

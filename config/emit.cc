@@ -9,28 +9,41 @@ namespace tfyarn::config {
 namespace {
 
 bool IsPlainSafe(std::string_view text) {
-  if (text.empty() || text == "~" || text == "null" || text == "Null" || text == "NULL" || text == "<<") return false;
+  if (text.empty() || text == "~" || text == "null" || text == "Null" || text == "NULL" ||
+      text == "<<")
+    return false;
   const auto safe = [](char c) {
-    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_' || c == '.' ||
-           c == '/' || c == '-' || c == '+' || c == '%' || c == '=' || c == '@' || c == ' ' || c == '(' || c == ')' ||
-           c == '<' || c == '>' || c == '*';
+    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_' ||
+           c == '.' || c == '/' || c == '-' || c == '+' || c == '%' || c == '=' || c == '@' ||
+           c == ' ' || c == '(' || c == ')' || c == '<' || c == '>' || c == '*';
   };
   if (!std::all_of(text.begin(), text.end(), safe)) return false;
   const char first = text.front();
   const bool first_safe = (first >= 'a' && first <= 'z') || (first >= 'A' && first <= 'Z') ||
-                          (first >= '0' && first <= '9') || first == '/' || first == '.' || first == '_';
-  return first_safe && text.back() != ' ' && text != "..." ;
+                          (first >= '0' && first <= '9') || first == '/' || first == '.' ||
+                          first == '_';
+  return first_safe && text.back() != ' ' && text != "...";
 }
 
 std::string Quoted(std::string_view text) {
   std::string out = "\"";
   for (const char c : text) {
     switch (c) {
-      case '"': out += "\\\""; break;
-      case '\\': out += "\\\\"; break;
-      case '\n': out += "\\n"; break;
-      case '\t': out += "\\t"; break;
-      case '\r': out += "\\r"; break;
+      case '"':
+        out += "\\\"";
+        break;
+      case '\\':
+        out += "\\\\";
+        break;
+      case '\n':
+        out += "\\n";
+        break;
+      case '\t':
+        out += "\\t";
+        break;
+      case '\r':
+        out += "\\r";
+        break;
       default:
         if (static_cast<unsigned char>(c) < ' ' || c == 0x7F) {
           out += fmt::format("\\x{:02x}", static_cast<unsigned>(static_cast<unsigned char>(c)));
@@ -46,7 +59,9 @@ std::string Scalar(const Node& node) {
   return !node.quoted && IsPlainSafe(node.text) ? node.text : Quoted(node.text);
 }
 
-std::string Key(std::string_view key) { return IsPlainSafe(key) ? std::string(key) : Quoted(key); }
+std::string Key(std::string_view key) {
+  return IsPlainSafe(key) ? std::string(key) : Quoted(key);
+}
 
 void Block(const Node& node, std::size_t indent, std::string& out);
 
@@ -75,7 +90,8 @@ void Block(const Node& node, std::size_t indent, std::string& out) {
   for (const Node& item : node.items) {
     out.append(indent, ' ');
     out += '-';
-    const bool nested = (item.is_map() && !item.entries.empty()) || (item.is_list() && !item.items.empty());
+    const bool nested =
+        (item.is_map() && !item.entries.empty()) || (item.is_list() && !item.items.empty());
     if (!nested) {
       BlockValue(item, indent + 2, out);
       continue;
@@ -88,12 +104,18 @@ void Block(const Node& node, std::size_t indent, std::string& out) {
 }
 
 /// Order in a map matters for these: tasks in the order of the file, cells of a matrix.
-bool OrderMatters(std::string_view key) { return key == "tasks" || key == "matrix"; }
+bool OrderMatters(std::string_view key) {
+  return key == "tasks" || key == "matrix";
+}
 
 void Inline(const Node& node, bool sorted, bool quote_all, std::string_view key, std::string& out) {
   switch (node.kind) {
-    case NodeKind::kNull: out += "null"; return;
-    case NodeKind::kScalar: out += quote_all ? Quoted(node.text) : Scalar(node); return;
+    case NodeKind::kNull:
+      out += "null";
+      return;
+    case NodeKind::kScalar:
+      out += quote_all ? Quoted(node.text) : Scalar(node);
+      return;
     case NodeKind::kList: {
       out += '[';
       for (std::size_t i = 0; i < node.items.size(); ++i) {
@@ -107,7 +129,8 @@ void Inline(const Node& node, bool sorted, bool quote_all, std::string_view key,
       std::vector<const Entry*> entries;
       for (const Entry& entry : node.entries) entries.push_back(&entry);
       if (sorted && !OrderMatters(key)) {
-        std::sort(entries.begin(), entries.end(), [](const Entry* a, const Entry* b) { return a->key < b->key; });
+        std::sort(entries.begin(), entries.end(),
+                  [](const Entry* a, const Entry* b) { return a->key < b->key; });
       }
       out += '{';
       for (std::size_t i = 0; i < entries.size(); ++i) {

@@ -1,8 +1,9 @@
-// Reading expectations: `{job: a, status: SUCCEEDED}`, `{metric: ..., at_most: ...}`, `{never: "..."}`,
+// Reading expectations: `{job: a, status: SUCCEEDED}`, `{metric: ..., at_most: ...}`, `{never:
+// "..."}`,
 // `{eventually: "..."}`.
 //
-// Whether a named job exists is checked with the whole scenario (scenario_checks.cc); which names a result has is known
-// here (metric_names.h).
+// Whether a named job exists is checked with the whole scenario (scenario_checks.cc); which names a
+// result has is known here (metric_names.h).
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -10,7 +11,7 @@
 #include <limits>
 
 #include "config/emit.h"
-#include "config/metric_names.h"
+#include "config/metric_reader.h"
 #include "config/names.h"
 #include "config/scenario_table.h"
 #include "config/suggest.h"
@@ -21,84 +22,6 @@ namespace {
 constexpr double kInfinity = std::numeric_limits<double>::infinity();
 const std::vector<std::string> kOperators = {"equals", "at_least", "at_most", "between"};
 const std::vector<std::string> kStatuses = {"SUCCEEDED", "FAILED", "KILLED", "UNFINISHED"};
-
-/// The kind of what `metric` names; nullopt and an error when it names nothing.
-std::optional<MetricKind> KindOf(Decoder& decoder, const Node& at, std::string_view metric);
-
-std::optional<MetricKind> KindIn(Decoder& decoder, const Node& at, std::string_view what, std::string_view name,
-                                 const std::vector<MetricName>& known) {
-  if (const MetricName* found = FindMetric(known, name)) return found->kind;
-  decoder.Unknown(at, what, name, NamesOf(known));
-  return std::nullopt;
-}
-
-/// Job names have dots too: the field is the longest known one at the end.
-std::optional<MetricKind> JobMetricKind(Decoder& decoder, const Node& at, std::string_view name) {
-  for (std::size_t dot = name.find('.'); dot != std::string_view::npos; dot = name.find('.', dot + 1)) {
-    if (const MetricName* found = FindMetric(JobMetrics(), name.substr(dot + 1))) return found->kind;
-  }
-  const std::size_t dot = name.find('.');
-  if (dot == std::string_view::npos) {
-    decoder.Error(at, decoder.Named(fmt::format("job/{} names no field of the job", Printable(name))),
-                  {"like job/a.epochs"});
-    return std::nullopt;
-  }
-  return KindIn(decoder, at, "field of a job", name.substr(dot + 1), JobMetrics());
-}
-
-std::optional<MetricKind> KindOf(Decoder& decoder, const Node& at, std::string_view metric) {
-  if (metric.starts_with("job/")) return JobMetricKind(decoder, at, metric.substr(4));
-  if (metric.starts_with("fault/")) {
-    const std::size_t dot = metric.find('.');
-    const bool field = dot != std::string_view::npos;
-    return KindIn(decoder, at, "field of a fault", field ? metric.substr(dot + 1) : "", FaultMetrics());
-  }
-  if (metric.starts_with("invariant/")) {
-    const std::size_t dot = metric.find('.');
-    const std::string name(metric.substr(10, dot == std::string_view::npos ? dot : dot - 10));
-    const auto& known = InvariantNames();
-    if (std::find(known.begin(), known.end(), name) == known.end()) {
-      decoder.Unknown(at, "invariant", name, known);
-      return std::nullopt;
-    }
-    const std::string_view field = dot == std::string_view::npos ? "" : metric.substr(dot + 1);
-    if (field == "violations" || field == "checked") return MetricKind::kNumber;
-    decoder.Unknown(at, "field of an invariant", field, {"violations", "checked"});
-    return std::nullopt;
-  }
-  if (FindMetric(EnsembleMetrics(), metric) != nullptr) return MetricKind::kNumber;
-  const std::size_t dot = metric.rfind('.');
-  if (dot != std::string_view::npos) {
-    const std::vector<std::string> figures = {"count", "mean", "sd", "min", "p50", "p99", "max"};
-    if (std::find(figures.begin(), figures.end(), metric.substr(dot + 1)) != figures.end()) {
-      metric = metric.substr(0, dot);
-    }
-  }
-  if (const MetricName* found = FindMetric(RunMetrics(), metric)) return found->kind;
-  auto known = NamesOf(RunMetrics());
-  const auto ensemble = NamesOf(EnsembleMetrics());
-  known.insert(known.end(), ensemble.begin(), ensemble.end());
-  known.emplace_back("job/NAME.FIELD");
-  decoder.Unknown(at, "metric", metric, known);
-  return std::nullopt;
-}
-
-/// A number as the metric counts it: seconds may be given as a duration, shares in percent.
-std::optional<double> NumberFor(std::string_view text, MetricKind kind, std::string& problem) {
-  const auto number = ParseNumber(text);
-  if (number) return *number;
-  problem = number.error().problem;
-  if (kind == MetricKind::kSeconds) {
-    const auto duration = ParseDuration(text);
-    if (duration) return Seconds(*duration);
-    problem = "is neither seconds nor a duration";
-  } else if (text.ends_with('%')) {
-    const auto share = ParsePermille(text);
-    if (share) return static_cast<double>(*share) / 1000;
-    problem = share.error().problem;
-  }
-  return std::nullopt;
-}
 
 double ReadNumber(Decoder& decoder, const Node& node, MetricKind kind) {
   if (!node.is_scalar()) {
@@ -111,7 +34,9 @@ double ReadNumber(Decoder& decoder, const Node& node, MetricKind kind) {
   return number.value_or(0);
 }
 
-bool IsStatus(std::string_view metric) { return metric.starts_with("job/") && metric.ends_with(".status"); }
+bool IsStatus(std::string_view metric) {
+  return metric.starts_with("job/") && metric.ends_with(".status");
+}
 
 void CheckWord(Decoder& decoder, const Node& node, std::string_view metric) {
   if (!node.is_scalar()) return decoder.Wrong(node, "a word");
@@ -144,7 +69,8 @@ void ReadOperator(Decoder& decoder, const Entry& entry, MetricKind kind, Compari
   const Node& node = entry.value;
   if (entry.key == "equals") return ReadEquals(decoder, node, kind, out);
   if (kind == MetricKind::kWord) {
-    return decoder.ErrorAtKey(entry, fmt::format("`{}`: {} is a word, no number", entry.key, out.metric),
+    return decoder.ErrorAtKey(entry,
+                              fmt::format("`{}`: {} is a word, no number", entry.key, out.metric),
                               {"allowed: equals"});
   }
   out.low = -kInfinity;
@@ -157,7 +83,8 @@ void ReadOperator(Decoder& decoder, const Entry& entry, MetricKind kind, Compari
     out.high = ReadNumber(decoder, node, kind);
   } else {
     out.op = ExpectOp::kBetween;
-    if (!node.is_list() || node.items.size() != 2) return decoder.Wrong(node, "a list of two numbers");
+    if (!node.is_list() || node.items.size() != 2)
+      return decoder.Wrong(node, "a list of two numbers");
     out.low = ReadNumber(decoder, node.items[0], kind);
     out.high = ReadNumber(decoder, node.items[1], kind);
     if (out.low > out.high) decoder.Error(node, "`between`: the first number is above the second");
@@ -166,7 +93,8 @@ void ReadOperator(Decoder& decoder, const Entry& entry, MetricKind kind, Compari
 
 void ReadWhere(Decoder& decoder, const Node& node, Expectation& out) {
   const Decoder::Scope scope(decoder, "where");
-  if (!node.is_map() || node.entries.empty()) return decoder.Wrong(node, "a map of matrix paths to values");
+  if (!node.is_map() || node.entries.empty())
+    return decoder.Wrong(node, "a map of matrix paths to values");
   for (const Entry& entry : node.entries) {
     if (!entry.value.is_scalar()) {
       decoder.Wrong(entry.value, "one value of the matrix");
@@ -180,8 +108,10 @@ void ReadWhere(Decoder& decoder, const Node& node, Expectation& out) {
 void CheckKeys(Decoder& decoder, const Node& node, const std::vector<std::string>& known) {
   for (const Entry& entry : node.entries) {
     if (std::find(known.begin(), known.end(), entry.key) != known.end()) continue;
-    decoder.ErrorAtKey(entry, fmt::format("unknown field `{}` in an expectation of this form", Printable(entry.key)),
-                       NotesForNames(entry.key, known));
+    decoder.ErrorAtKey(
+        entry,
+        fmt::format("unknown field `{}` in an expectation of this form", Printable(entry.key)),
+        NotesForNames(entry.key, known));
   }
 }
 
@@ -199,27 +129,32 @@ void ReadMetric(Decoder& decoder, const Node& node, Expectation& out) {
     if (kind) ReadOperator(decoder, entry, *kind, comparison);
     out.all_of.push_back(std::move(comparison));
   }
-  if (operators == 0) decoder.Error(node, "`metric` is compared with nothing", {"allowed: equals, at_least, at_most, between"});
+  if (operators == 0)
+    decoder.Error(node, "`metric` is compared with nothing",
+                  {"allowed: equals, at_least, at_most, between"});
 }
 
-void ReadJobField(Decoder& decoder, const std::string& job, const std::string& path, const Entry& entry,
-                  Expectation& out) {
+void ReadJobField(Decoder& decoder, const std::string& job, const std::string& path,
+                  const Entry& entry, Expectation& out) {
   const std::string name = path.empty() ? entry.key : path + "." + entry.key;
   Comparison comparison{.metric = fmt::format("job/{}.{}", job, name)};
   const MetricName* known = FindMetric(JobMetrics(), name);
   if (known != nullptr && entry.value.is_map() && entry.value.entries.size() == 1 &&
-      std::find(kOperators.begin(), kOperators.end(), entry.value.entries[0].key) != kOperators.end()) {
+      std::find(kOperators.begin(), kOperators.end(), entry.value.entries[0].key) !=
+          kOperators.end()) {
     ReadOperator(decoder, entry.value.entries[0], known->kind, comparison);
     out.all_of.push_back(std::move(comparison));
     return;
   }
   if (entry.value.is_map() && path.empty()) {
-    for (const Entry& inner : entry.value.entries) ReadJobField(decoder, job, entry.key, inner, out);
+    for (const Entry& inner : entry.value.entries)
+      ReadJobField(decoder, job, entry.key, inner, out);
     return;
   }
   if (known == nullptr) {
     std::vector<std::string> names = NamesOf(JobMetrics());
-    return decoder.ErrorAtKey(entry, fmt::format("there is no field `{}` of a job", Printable(name)),
+    return decoder.ErrorAtKey(entry,
+                              fmt::format("there is no field `{}` of a job", Printable(name)),
                               NotesForNames(name, names));
   }
   const Decoder::Scope scope(decoder, name);
@@ -248,9 +183,12 @@ void ReadCondition(Decoder& decoder, const Node& node, Expectation& out) {
   if (!node.is_scalar()) return decoder.Wrong(node, kForm);
   const std::string_view text = node.text;
   const std::size_t op_begin = text.find_first_of("=<>!");
-  if (op_begin == std::string_view::npos) return decoder.Wrong(node, kForm, {"allowed: ==, <, <=, >, >="});
+  if (op_begin == std::string_view::npos)
+    return decoder.Wrong(node, kForm, {"allowed: ==, <, <=, >, >="});
   std::size_t op_end = op_begin;
-  while (op_end < text.size() && std::string_view("=<>!").find(text[op_end]) != std::string_view::npos) ++op_end;
+  while (op_end < text.size() &&
+         std::string_view("=<>!").find(text[op_end]) != std::string_view::npos)
+    ++op_end;
   const auto trim = [](std::string_view part) {
     while (!part.empty() && part.front() == ' ') part.remove_prefix(1);
     while (!part.empty() && part.back() == ' ') part.remove_suffix(1);
@@ -258,15 +196,21 @@ void ReadCondition(Decoder& decoder, const Node& node, Expectation& out) {
   };
   const std::string_view op = text.substr(op_begin, op_end - op_begin);
   const std::string_view value = trim(text.substr(op_end));
-  Comparison comparison{.metric = std::string(trim(text.substr(0, op_begin))), .low = -kInfinity, .high = kInfinity};
+  Comparison comparison{
+      .metric = std::string(trim(text.substr(0, op_begin))), .low = -kInfinity, .high = kInfinity};
   const auto kind = KindOf(decoder, node, comparison.metric);
   if (!kind) return;
   if (value.empty()) return decoder.Wrong(node, kForm);
   if (*kind == MetricKind::kWord || value == "null") {
     if (op != "==") {
-      return decoder.Error(node, decoder.Named(fmt::format("{} is a word, no number", comparison.metric)), {"allowed: =="});
+      return decoder.Error(node,
+                           decoder.Named(fmt::format("{} is a word, no number", comparison.metric)),
+                           {"allowed: =="});
     }
-    Node word{.kind = NodeKind::kScalar, .place = node.place, .end = node.end, .text = std::string(value)};
+    Node word{.kind = NodeKind::kScalar,
+              .place = node.place,
+              .end = node.end,
+              .text = std::string(value)};
     CheckWord(decoder, word, comparison.metric);
     comparison.words.emplace_back(value);
     out.all_of.push_back(std::move(comparison));
@@ -274,7 +218,8 @@ void ReadCondition(Decoder& decoder, const Node& node, Expectation& out) {
   }
   std::string problem;
   const auto number = NumberFor(value, *kind, problem);
-  if (!number) return decoder.Error(node, decoder.Named(fmt::format("{} {}", Printable(value), problem)));
+  if (!number)
+    return decoder.Error(node, decoder.Named(fmt::format("{} {}", Printable(value), problem)));
   if (op == "==") {
     comparison.op = ExpectOp::kEquals;
     comparison.low = comparison.high = *number;
@@ -285,7 +230,8 @@ void ReadCondition(Decoder& decoder, const Node& node, Expectation& out) {
     comparison.op = ExpectOp::kAtMost;
     comparison.high = op == "<" ? std::nextafter(*number, -kInfinity) : *number;
   } else {
-    return decoder.Error(node, decoder.Named(fmt::format("there is no comparison `{}`", Printable(op))),
+    return decoder.Error(node,
+                         decoder.Named(fmt::format("there is no comparison `{}`", Printable(op))),
                          {"allowed: ==, <, <=, >, >="});
   }
   out.all_of.push_back(std::move(comparison));
@@ -304,21 +250,23 @@ void ReadMoment(Decoder& decoder, const Node& node, const std::string& form, Exp
   }
   if (const Node* after = node.Find("after")) {
     const Decoder::Scope scope(decoder, "after");
-    TextLike("^fault/[0-9]+$", "a fault like fault/0",
-             [](std::string_view text) {
-               return text.starts_with("fault/") && text.size() > 6 && text.size() < 16 &&
-                      std::all_of(text.begin() + 6, text.end(), [](char c) { return c >= '0' && c <= '9'; });
-             })
-        .read(decoder, *after, out.after);
+    TextLike("^fault/[0-9]+$", "a fault like fault/0", [](std::string_view text) {
+      return text.starts_with("fault/") && text.size() > 6 && text.size() < 16 &&
+             std::all_of(text.begin() + 6, text.end(), [](char c) { return c >= '0' && c <= '9'; });
+    }).read(decoder, *after, out.after);
   }
 }
 
 const RecordInfo& ExpectInfo() {
   static const RecordInfo info = [] {
     RecordInfo record{.name = "expectation",
-                      .doc = "What must hold, in one of four forms: `{job: a, status: SUCCEEDED, epochs: 2}` of a job at "
-                             "the end; `{metric: NAME, at_most: 62s}` of any name of the result; `{never: \"NAME > 0\"}` at "
-                             "every moment; `{eventually: \"NAME == 2\", within: 30s, after: fault/0}` at some moment."};
+                      .doc =
+                          "What must hold, in one of four forms: `{job: a, status: SUCCEEDED, "
+                          "epochs: 2}` of a job at "
+                          "the end; `{metric: NAME, at_most: 62s}` of any name of the result; "
+                          "`{never: \"NAME > 0\"}` at "
+                          "every moment; `{eventually: \"NAME == 2\", within: 30s, after: "
+                          "fault/0}` at some moment."};
     const auto add = [&](std::string name, TypeInfo type, std::string doc, std::string example) {
       record.fields.push_back({.name = std::move(name),
                                .type = std::move(type),
@@ -329,20 +277,35 @@ const RecordInfo& ExpectInfo() {
     };
     const TypeInfo value{.shape = Shape::kText, .text = "number, duration, share or word"};
     const TypeInfo text{.shape = Shape::kText, .text = "text"};
-    add("job", text, "Name of a job; the other keys are fields of it in the result, with a value, a list of which one must "
-                     "be it, or {at_most: ...}.", "a");
-    add("metric", text, "A name of the result: job/NAME.FIELD, fault/N.FIELD, invariant/NAME.violations, a metric, or "
-                        "METRIC.mean and the like of many runs.", "job/a.lost_work_seconds");
+    add("job", text,
+        "Name of a job; the other keys are fields of it in the result, with a value, a list of "
+        "which one must "
+        "be it, or {at_most: ...}.",
+        "a");
+    add("metric", text,
+        "A name of the result: job/NAME.FIELD, fault/N.FIELD, invariant/NAME.violations, a metric, "
+        "or "
+        "METRIC.mean and the like of many runs.",
+        "job/a.lost_work_seconds");
     add("equals", value, "The metric is this.", "2");
     add("at_least", value, "The metric is this or more.", "0.8");
     add("at_most", value, "The metric is this or less.", "62s");
-    add("between", {.shape = Shape::kList, .text = "list of two numbers", .of = {value}}, "The metric is in this range.",
-        "[1, 3]");
-    add("never", text, "NAME, one of == < <= > >=, and a value: no moment has this.", "\"job/a.leaked_containers > 0\"");
+    add("between", {.shape = Shape::kList, .text = "list of two numbers", .of = {value}},
+        "The metric is in this range.", "[1, 3]");
+    add("never", text, "NAME, one of == < <= > >=, and a value: no moment has this.",
+        "\"job/a.leaked_containers > 0\"");
     add("eventually", text, "The same: some moment has this.", "\"job/a.epochs == 2\"");
-    add("within", Time().info, "With `never` and `eventually`: not later than so long after `after`.", "30s");
-    add("after", text, "With `never` and `eventually`: from this fault on, by its position from 0; without it from the start.", "fault/0");
-    add("where", {.shape = Shape::kMap, .text = "map of matrix paths to values", .pattern = "", .of = {value}},
+    add("within", Time().info,
+        "With `never` and `eventually`: not later than so long after `after`.", "30s");
+    add("after", text,
+        "With `never` and `eventually`: from this fault on, by its position from 0; without it "
+        "from the start.",
+        "fault/0");
+    add("where",
+        {.shape = Shape::kMap,
+         .text = "map of matrix paths to values",
+         .pattern = "",
+         .of = {value}},
         "Only of this cell of the matrix.", "{defaults.gang.policy: all}");
     record.other_keys = "^[a-z_]+$";
     return record;

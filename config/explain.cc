@@ -47,8 +47,10 @@ std::vector<std::string> Split(std::string_view path) {
   return steps;
 }
 
-/// The field at the end of `steps` below `record`; names of list elements and map keys in between are passed over.
-const FieldInfo* Walk(const RecordInfo& record, const std::vector<std::string>& steps, std::size_t at) {
+/// The field at the end of `steps` below `record`; names of list elements and map keys in between
+/// are passed over.
+const FieldInfo* Walk(const RecordInfo& record, const std::vector<std::string>& steps,
+                      std::size_t at) {
   const FieldInfo* field = record.Find(steps[at]);
   if (field == nullptr) return nullptr;
   if (at + 1 == steps.size()) return field;
@@ -63,7 +65,8 @@ const FieldInfo* Walk(const RecordInfo& record, const std::vector<std::string>& 
 }
 
 std::string FieldText(std::string_view path, const FieldInfo& field) {
-  std::string out = fmt::format("{}: {}{}\n", path, TextOf(field.type), field.required ? ", required" : "");
+  std::string out =
+      fmt::format("{}: {}{}\n", path, TextOf(field.type), field.required ? ", required" : "");
   out += Wrapped(field.doc, 2);
   if (!field.default_text.empty()) out += fmt::format("  default: {}\n", field.default_text);
   if (!field.example.empty()) out += fmt::format("  example: {}: {}\n", field.name, field.example);
@@ -103,14 +106,22 @@ std::vector<PlacedField> EndingWith(std::string_view path) {
 
 std::string ParamType(const FaultParam& param) {
   switch (param.kind) {
-    case FaultParamKind::kWhole: return "whole number";
-    case FaultParamKind::kNumber: return "number";
-    case FaultParamKind::kDuration: return "duration";
-    case FaultParamKind::kBytes: return "size";
-    case FaultParamKind::kBool: return "true or false";
-    case FaultParamKind::kSignal: return "signal";
-    case FaultParamKind::kText: return "text";
-    case FaultParamKind::kWord: break;
+    case FaultParamKind::kWhole:
+      return "whole number";
+    case FaultParamKind::kNumber:
+      return "number";
+    case FaultParamKind::kDuration:
+      return "duration";
+    case FaultParamKind::kBytes:
+      return "size";
+    case FaultParamKind::kBool:
+      return "true or false";
+    case FaultParamKind::kSignal:
+      return "signal";
+    case FaultParamKind::kText:
+      return "text";
+    case FaultParamKind::kWord:
+      break;
   }
   std::string out;
   for (const std::string& choice : param.choices) out += (out.empty() ? "" : " | ") + choice;
@@ -121,7 +132,8 @@ std::string KindText(const FaultKind& kind) {
   std::string out = kind.name + "\n" + Wrapped(kind.doc, 2);
   out += Wrapped("target: " + TargetText(kind.target), 2);
   if (kind.lasts != ForRule::kNever) {
-    out += fmt::format("  for: {}\n", kind.default_for.empty() ? "for ever unless given" : "default " + kind.default_for);
+    out += fmt::format("  for: {}\n", kind.default_for.empty() ? "for ever unless given"
+                                                               : "default " + kind.default_for);
   }
   for (const FaultParam& param : kind.params) {
     out += fmt::format("  {}:", param.name);
@@ -145,11 +157,13 @@ Expected<std::string> ExplainField(std::string_view path) {
   const std::vector<PlacedField> found = EndingWith(path);
   if (found.size() == 1) return FieldText(found[0].path, *found[0].field);
   if (!found.empty()) {
-    std::string out = fmt::format("`{}` is the name of several fields; explain one of:\n", Printable(path));
+    std::string out =
+        fmt::format("`{}` is the name of several fields; explain one of:\n", Printable(path));
     for (std::size_t i = 0; i < found.size() && i < kPathsShown; ++i) {
       out += fmt::format("  {:<40} {}\n", found[i].path, TextOf(found[i].field->type));
     }
-    if (found.size() > kPathsShown) out += fmt::format("  and {} more\n", found.size() - kPathsShown);
+    if (found.size() > kPathsShown)
+      out += fmt::format("  and {} more\n", found.size() - kPathsShown);
     return out;
   }
   std::vector<std::string> names;

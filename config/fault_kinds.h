@@ -1,8 +1,8 @@
-// The table of fault kinds: what each does, whom it may strike, its parameters. What a scenario may say, `tfsim faults`
-// prints and the simulator carries out.
+// The table of fault kinds: what each does, whom it may strike, its parameters. What a scenario may
+// say, `tfsim faults` prints and the simulator carries out.
 //
-// How a kind is carried out is the simulator's; this table is its contract: FaultSpec.numbers and .words have an entry
-// for every parameter that was given or has a default here.
+// How a kind is carried out is the simulator's; this table is its contract: FaultSpec.numbers and
+// .words have an entry for every parameter that was given or has a default here.
 #pragma once
 
 #include <string>
@@ -15,10 +15,10 @@ namespace tfyarn::config {
 
 /// What a fault happens to; decides which selectors its `target` may be.
 enum class FaultTarget {
-  kNode,     ///< Nodes; {job, task} and {am} mean the node that holds it when the fault strikes.
-  kTask,     ///< The container of a task, or of all tasks of a job.
-  kJob,      ///< A job's client.
-  kAm,       ///< A job's ApplicationMaster.
+  kNode,  ///< Nodes; {job, task} and {am} mean the node that holds it when the fault strikes.
+  kTask,  ///< The container of a task, or of all tasks of a job.
+  kJob,   ///< A job's client.
+  kAm,    ///< A job's ApplicationMaster.
   kRm,
   kHdfs,
   kCaller,   ///< Whose messages: nodes, tasks, jobs, AMs; without a target everybody's.
@@ -36,12 +36,14 @@ enum class FaultParamKind {
   kWord,      ///< words, one of choices
   kText,      ///< words
 };
-BOOST_DESCRIBE_ENUM(FaultParamKind, kWhole, kNumber, kDuration, kBytes, kBool, kSignal, kWord, kText)
+BOOST_DESCRIBE_ENUM(FaultParamKind, kWhole, kNumber, kDuration, kBytes, kBool, kSignal, kWord,
+                    kText)
 
 struct FaultParam {
   std::string name;
   FaultParamKind kind = FaultParamKind::kWhole;
-  std::string default_text;  ///< As in a file; "" = none, and then the parameter is absent unless given.
+  std::string
+      default_text;  ///< As in a file; "" = none, and then the parameter is absent unless given.
   std::string doc;
   bool required = false;
   std::vector<std::string> choices;  ///< kWord.
@@ -57,11 +59,13 @@ struct FaultKind {
   std::string doc;
   FaultTarget target = FaultTarget::kNode;
   bool target_required = true;
-  ForRule lasts = ForRule::kNever;  ///< Whether `for` applies; kOptional without `for` and default: for ever.
-  std::string default_for;          ///< "" = none.
-  bool armed_at_start = false;      ///< Without `at`, `when` and `every` it is there from the start.
+  ForRule lasts =
+      ForRule::kNever;  ///< Whether `for` applies; kOptional without `for` and default: for ever.
+  std::string default_for;      ///< "" = none.
+  bool armed_at_start = false;  ///< Without `at`, `when` and `every` it is there from the start.
   std::vector<FaultParam> params;
-  std::string example;              ///< One line of a `faults:` list that decodes, for jobs a and nodes n-1 and up.
+  std::string
+      example;  ///< One line of a `faults:` list that decodes, for jobs a and nodes n-1 and up.
 };
 
 /// In the order of the documentation.
@@ -70,8 +74,8 @@ struct FaultKind {
 [[nodiscard]] const FaultKind* FindFaultKind(std::string_view name);
 /// Kinds that a later version brings.
 [[nodiscard]] const std::vector<std::string>& LaterFaultKinds();
-/// The messages that drop, delay and duplicate know: names of core/model/channel.h, and calls of core/model/yarn.h
-/// without "Request".
+/// The messages that drop, delay and duplicate know: names of core/model/channel.h, and calls of
+/// core/model/yarn.h without "Request".
 [[nodiscard]] const std::vector<std::string>& MessageNames();
 /// What `target` may be for a kind, for people: "a node, rack or label, ...".
 [[nodiscard]] std::string TargetText(FaultTarget target);

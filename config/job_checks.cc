@@ -35,11 +35,13 @@ void CheckTasks(Decoder& decoder, const Node& tasks, const JobDraft& draft) {
     }
     const bool one = task.name == "chief" || task.name == "master";
     if (one && task.instances > 1) {
-      decoder.Error(node.Nearest("instances"), fmt::format("`instances`: a job has one {}", task.name));
+      decoder.Error(node.Nearest("instances"),
+                    fmt::format("`instances`: a job has one {}", task.name));
     }
   }
   constexpr std::int64_t kMost = 1'000'000;
-  if (total > kMost) decoder.Error(tasks, fmt::format("`tasks`: {} tasks are more than {}", total, kMost));
+  if (total > kMost)
+    decoder.Error(tasks, fmt::format("`tasks`: {} tasks are more than {}", total, kMost));
   if (job.FindType("chief") != nullptr && job.FindType("master") != nullptr) {
     const Node& master = tasks.Nearest("master");
     decoder.Error(master, "`tasks`: a job has one chief: `chief` and `master` mean the same");
@@ -53,24 +55,30 @@ void CheckStrategy(Decoder& decoder, const Node& node, const JobDraft& draft) {
   if (*draft.strategy == Strategy::kParameterServer && !has_ps) {
     decoder.Error(node.Nearest("strategy"), "`strategy`: parameter-server wants a task type `ps`");
   }
-  if (*draft.strategy == Strategy::kMultiWorker && has_ps && job.framework == Framework::kTensorflow) {
-    decoder.Error(node.Nearest("strategy"), "`strategy`: multi-worker has no use for the task type `ps`");
+  if (*draft.strategy == Strategy::kMultiWorker && has_ps &&
+      job.framework == Framework::kTensorflow) {
+    decoder.Error(node.Nearest("strategy"),
+                  "`strategy`: multi-worker has no use for the task type `ps`");
   }
 }
 
-void CheckSuccessTypes(Decoder& decoder, const Node& node, const JobSpec& job, const SuccessExpr& expression) {
+void CheckSuccessTypes(Decoder& decoder, const Node& node, const JobSpec& job,
+                       const SuccessExpr& expression) {
   for (const SuccessExpr& child : expression.children) CheckSuccessTypes(decoder, node, job, child);
   if (expression.op == SuccessOp::kAnd || expression.op == SuccessOp::kOr) return;
   if (expression.task_type == "tracked") return;
   const TaskTypeSpec* type = job.FindType(expression.task_type);
-  if (type == nullptr) return decoder.Unknown(node, "task type", expression.task_type, TypeNames(job));
+  if (type == nullptr)
+    return decoder.Unknown(node, "task type", expression.task_type, TypeNames(job));
   if (expression.index && *expression.index >= type->instances) {
-    decoder.Error(node, decoder.Named(fmt::format("there is no task {}:{}, {} has {}", type->name, *expression.index,
-                                                  type->name, Counted(type->instances, "instance"))));
+    decoder.Error(node, decoder.Named(fmt::format("there is no task {}:{}, {} has {}", type->name,
+                                                  *expression.index, type->name,
+                                                  Counted(type->instances, "instance"))));
   }
   if (expression.op == SuccessOp::kCountAtLeast && expression.number > type->instances) {
-    decoder.Error(node, decoder.Named(fmt::format("count({0}) can never be {1}, {0} has {2}", type->name, expression.number,
-                                                  Counted(type->instances, "instance"))));
+    decoder.Error(
+        node, decoder.Named(fmt::format("count({0}) can never be {1}, {0} has {2}", type->name,
+                                        expression.number, Counted(type->instances, "instance"))));
   }
 }
 
@@ -91,9 +99,11 @@ void CheckCycles(Decoder& decoder, const Node& depends, const JobSpec& job) {
   }
   for (std::size_t i = 0; i < job.depends.size(); ++i) {
     if (job.depends[i].within || !waits_for.contains(job.depends[i].task)) continue;
-    return decoder.Error(depends.items[i], fmt::format("`depends`: there is a circle: `{}` waits for `{}` and that for "
-                                                       "it in the end",
-                                                       job.depends[i].task, job.depends[i].after));
+    return decoder.Error(
+        depends.items[i],
+        fmt::format("`depends`: there is a circle: `{}` waits for `{}` and that for "
+                    "it in the end",
+                    job.depends[i].task, job.depends[i].after));
   }
 }
 
@@ -111,10 +121,14 @@ void CheckReferences(Decoder& decoder, const Node& node, const JobSpec& job) {
     if (job.on_exit[i].task_type.empty()) continue;
     WantType(decoder, rules.items[i].Nearest("task"), job, job.on_exit[i].task_type);
   }
-  if (const Node* drain = node.FindPath("finish.drain"); drain != nullptr && !decoder.Broken("finish")) {
+  if (const Node* drain = node.FindPath("finish.drain");
+      drain != nullptr && !decoder.Broken("finish")) {
     for (const Entry& entry : drain->entries) {
       if (job.FindType(entry.key) != nullptr) continue;
-      Node key{.kind = NodeKind::kScalar, .place = entry.key_place, .end = entry.key_place, .text = entry.key};
+      Node key{.kind = NodeKind::kScalar,
+               .place = entry.key_place,
+               .end = entry.key_place,
+               .text = entry.key};
       key.end.col += static_cast<std::uint32_t>(entry.key.size());
       const Decoder::Scope scope(decoder, "drain");
       decoder.Unknown(key, "task type", entry.key, TypeNames(job));
@@ -148,7 +162,8 @@ void CheckJob(Decoder& decoder, const Node& node, const JobDraft& draft) {
   CheckNumbers(decoder, node, draft.spec);
   if (decoder.Broken("tasks")) return;
   CheckTasks(decoder, node.Nearest("tasks"), draft);
-  if (!decoder.Broken("strategy") && !decoder.Broken("framework")) CheckStrategy(decoder, node, draft);
+  if (!decoder.Broken("strategy") && !decoder.Broken("framework"))
+    CheckStrategy(decoder, node, draft);
   CheckReferences(decoder, node, draft.spec);
 }
 
@@ -179,8 +194,9 @@ void CheckBehavior(Decoder& decoder, const Node& node, const SimulatedJobDraft& 
     if (type == nullptr) {
       decoder.Unknown(at, "task type", task.type, TypeNames(job));
     } else if (task.index && *task.index >= type->instances) {
-      decoder.Error(at, decoder.Named(fmt::format("there is no task {}, {} has {}", row.task, type->name,
-                                                  Counted(type->instances, "instance"))));
+      decoder.Error(
+          at, decoder.Named(fmt::format("there is no task {}, {} has {}", row.task, type->name,
+                                        Counted(type->instances, "instance"))));
     }
   }
 }

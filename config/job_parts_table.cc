@@ -1,4 +1,5 @@
-// Fields of the smaller parts of job.yaml: gang, rules for exits, dependencies, retries, deadlines and the like.
+// Fields of the smaller parts of job.yaml: gang, rules for exits, dependencies, retries, deadlines
+// and the like.
 #include <fmt/format.h>
 
 #include <regex>
@@ -14,14 +15,16 @@ constexpr std::int32_t kMaxRetries = 1'000'000;
 
 const Record<Backoff>& BackoffTable() {
   static const Record<Backoff> table = [] {
-    Record<Backoff> record("backoff", "How long a job waits after it gave back an incomplete gang.");
-    record.Field("first", &Backoff::first, Time(1ms), "The first wait; the next ones grow, with a random part.");
+    Record<Backoff> record("backoff",
+                           "How long a job waits after it gave back an incomplete gang.");
+    record.Field("first", &Backoff::first, Time(1ms),
+                 "The first wait; the next ones grow, with a random part.");
     record.Field("max", &Backoff::max, Time(1ms), "The longest wait.");
     record.Checked([](Decoder& decoder, const Node& node, const Backoff& backoff) {
       if (backoff.first > backoff.max) {
         const Node* at = node.Find("max") != nullptr ? node.Find("max") : node.Find("first");
-        decoder.Error(*at, fmt::format("`backoff`: `first` {} is longer than `max` {}", ToString(backoff.first),
-                                       ToString(backoff.max)));
+        decoder.Error(*at, fmt::format("`backoff`: `first` {} is longer than `max` {}",
+                                       ToString(backoff.first), ToString(backoff.max)));
       }
     });
     return record;
@@ -47,7 +50,9 @@ const Record<ExitRule>& RaiseMemoryTable() {
   return table;
 }
 
-Type<ExitAction> Action() { return Choice<ExitAction>(); }
+Type<ExitAction> Action() {
+  return Choice<ExitAction>();
+}
 
 void ReadDo(Decoder& decoder, const Node& node, ExitRule& rule) {
   if (!node.is_map()) return Action().read(decoder, node, rule.action);
@@ -62,9 +67,11 @@ TypeInfo DoInfo() {
   TypeInfo raise{.shape = Shape::kMap,
                  .text = "",
                  .pattern = "^raise-memory$",
-                 .of = {{.shape = Shape::kRecord,
-                         .record = []() -> const RecordInfo& { return RaiseMemoryTable().info(); }}}};
-  return AnyOf(TextOf(Action().info) + ", or {raise-memory: {factor, max}}", {Action().info, std::move(raise)});
+                 .of = {{.shape = Shape::kRecord, .record = []() -> const RecordInfo& {
+                           return RaiseMemoryTable().info();
+                         }}}};
+  return AnyOf(TextOf(Action().info) + ", or {raise-memory: {factor, max}}",
+               {Action().info, std::move(raise)});
 }
 
 bool IsPattern(std::string_view text) {
@@ -79,12 +86,14 @@ bool IsPattern(std::string_view text) {
 
 void ReadProgress(Decoder& decoder, const Node& node, WatchSpec& watch) {
   if (!node.is_map()) {
-    return TextLike("", "a regular expression with at most one group, of at most 200 characters", IsPattern)
+    return TextLike("", "a regular expression with at most one group, of at most 200 characters",
+                    IsPattern)
         .read(decoder, node, watch.progress);
   }
   static const Record<WatchSpec> table = [] {
     Record<WatchSpec> record("progress", "A file whose change is progress.");
-    record.Field("file", &WatchSpec::progress_file, TextLike("", "a path in the work directory", IsRelativePath),
+    record.Field("file", &WatchSpec::progress_file,
+                 TextLike("", "a path in the work directory", IsRelativePath),
                  "Path in the task's work directory.", {.required = true});
     return record;
   }();
@@ -122,15 +131,20 @@ const Record<GangSpec>& GangTable() {
   static const Record<GangSpec> table = [] {
     Record<GangSpec> record("gang", "How the containers that must run together are got.");
     record.Field("policy", &GangSpec::policy, Choice<GangPolicy>(),
-                 "`all`: no agent is launched before every container is granted. `none`: each at once. `hold`: as all, "
-                 "but what is granted is kept for ever: the naive way, which deadlocks; kept for comparison.");
+                 "`all`: no agent is launched before every container is granted. `none`: each at "
+                 "once. `hold`: as all, "
+                 "but what is granted is kept for ever: the naive way, which deadlocks; kept for "
+                 "comparison.");
     record.Field("deadline", &GangSpec::deadline, Time(1ms),
-                 "From the first ask; without a complete gang by then the job fails with the reason and gives everything "
+                 "From the first ask; without a complete gang by then the job fails with the "
+                 "reason and gives everything "
                  "back.");
     record.Field("hold", &GangSpec::hold, Time(1ms),
-                 "With `all`: the longest time an incomplete gang keeps its containers. Below the RM's container expiry.");
+                 "With `all`: the longest time an incomplete gang keeps its containers. Below the "
+                 "RM's container expiry.");
     record.Field("backoff", &GangSpec::backoff, Of(BackoffTable),
-                 "The wait after an incomplete gang was given back.", {.example = "{first: 5s, max: 5m}"});
+                 "The wait after an incomplete gang was given back.",
+                 {.example = "{first: 5s, max: 5m}"});
     return record;
   }();
   return table;
@@ -139,23 +153,29 @@ const Record<GangSpec>& GangTable() {
 const Record<ExitRule>& ExitRuleTable() {
   static const Record<ExitRule> table = [] {
     Record<ExitRule> record("exit rule",
-                            "What an exit leads to. All conditions of a row must hold; the first row that matches wins, "
+                            "What an exit leads to. All conditions of a row must hold; the first "
+                            "row that matches wins, "
                             "and all of them come before the policy's own.");
-    record.Field("task", &ExitRule::task_type, TaskTypeName(), "Only tasks of this type.", {.default_text = "any"});
-    record.Field("class", &ExitRule::classes, OneOrMore(Choice<ExitClass>()), "Only exits of these classes.",
+    record.Field("task", &ExitRule::task_type, TaskTypeName(), "Only tasks of this type.",
+                 {.default_text = "any"});
+    record.Field("class", &ExitRule::classes, OneOrMore(Choice<ExitClass>()),
+                 "Only exits of these classes.",
                  {.example = "[oom]", .default_text = "without `exit` too: every failure"});
     record.Field("exit", &ExitRule::exits, OneOrMore(Count(-1000, 255)),
                  "Only these exit codes, of the process (0 to 255) or of YARN (negative).",
                  {.example = "[75]", .default_text = "any of `class`"});
-    record.Custom("do", DoInfo(), "What is done.", ReadDo, {.example = "restart-gang", .required = true});
+    record.Custom("do", DoInfo(), "What is done.", ReadDo,
+                  {.example = "restart-gang", .required = true});
     record.Field("pays", &ExitRule::pays, Maybe(Choice<Budget>(), "by the exit's class"),
                  "Which budget of `retries` a restart costs.");
     record.Checked([](Decoder& decoder, const Node& node, const ExitRule& rule) {
-      const bool restarts = rule.action != ExitAction::kIgnore && rule.action != ExitAction::kTally &&
-                            rule.action != ExitAction::kFail && rule.action != ExitAction::kSucceed;
+      const bool restarts = rule.action != ExitAction::kIgnore &&
+                            rule.action != ExitAction::kTally && rule.action != ExitAction::kFail &&
+                            rule.action != ExitAction::kSucceed;
       if (rule.pays && *rule.pays != Budget::kNone && !restarts) {
-        decoder.Error(*node.Find("pays"), fmt::format("`pays`: {} restarts nothing, so nothing is paid",
-                                                      KebabName(rule.action)));
+        decoder.Error(
+            *node.Find("pays"),
+            fmt::format("`pays`: {} restarts nothing, so nothing is paid", KebabName(rule.action)));
       }
     });
     return record;
@@ -165,21 +185,27 @@ const Record<ExitRule>& ExitRuleTable() {
 
 const Record<Dependency>& DependencyTable() {
   static const Record<Dependency> table = [] {
-    Record<Dependency> record("dependency",
-                              "Tasks of one type start only after all tasks of another reached a state; or, with "
-                              "`within`, must end in that time after it.");
-    record.Field("task", &Dependency::task, TaskTypeName(), "The type that depends.", {.required = true});
-    record.Field("after", &Dependency::after, TaskTypeName(), "The type it depends on.", {.required = true});
-    record.Field("state", &Dependency::state, Choice<DependencyState>(), "What all tasks of `after` must have reached.");
+    Record<Dependency> record(
+        "dependency",
+        "Tasks of one type start only after all tasks of another reached a state; or, with "
+        "`within`, must end in that time after it.");
+    record.Field("task", &Dependency::task, TaskTypeName(), "The type that depends.",
+                 {.required = true});
+    record.Field("after", &Dependency::after, TaskTypeName(), "The type it depends on.",
+                 {.required = true});
+    record.Field("state", &Dependency::state, Choice<DependencyState>(),
+                 "What all tasks of `after` must have reached.");
     record.Field("within", &Dependency::within, Maybe(Time(1ms), "no limit"),
                  "How long tasks of `task` may go on after that.", {.example = "60s"});
-    record.Field("do", &Dependency::action, Choice<DependencyAction>(), "What follows when they go on for longer.");
+    record.Field("do", &Dependency::action, Choice<DependencyAction>(),
+                 "What follows when they go on for longer.");
     record.Checked([](Decoder& decoder, const Node& node, const Dependency& dependency) {
       if (dependency.task == dependency.after) {
         decoder.Error(*node.Find("after"), fmt::format("`{}` depends on itself", dependency.task));
       }
       if (node.Find("do") != nullptr && !dependency.within) {
-        decoder.Error(*node.Find("do"), "`do` says what follows when `within` has passed, and there is no `within`");
+        decoder.Error(*node.Find("do"),
+                      "`do` says what follows when `within` has passed, and there is no `within`");
       }
     });
     return record;
@@ -189,13 +215,17 @@ const Record<Dependency>& DependencyTable() {
 
 const Record<RetrySpec>& RetryTable() {
   static const Record<RetrySpec> table = [] {
-    Record<RetrySpec> record("retries", "How often things are started again. A policy without this split (tony, tf-yarn, "
-                                        "tfjob) counts everything on `user`.");
-    record.Field("user", &RetrySpec::user, Count(0, kMaxRetries), "Restarts that the user's own program caused.");
+    Record<RetrySpec> record(
+        "retries",
+        "How often things are started again. A policy without this split (tony, tf-yarn, "
+        "tfjob) counts everything on `user`.");
+    record.Field("user", &RetrySpec::user, Count(0, kMaxRetries),
+                 "Restarts that the user's own program caused.");
     record.Field("infrastructure", &RetrySpec::infrastructure, Count(0, kMaxRetries),
                  "Restarts that nodes, YARN, preemption and the like caused.");
     record.Field("window", &RetrySpec::window, Time(1s), "Only restarts inside this time count.");
-    record.Field("resubmit", &RetrySpec::resubmit, Count(0, kMaxRetries), "Whole new applications, by the client.");
+    record.Field("resubmit", &RetrySpec::resubmit, Count(0, kMaxRetries),
+                 "Whole new applications, by the client.");
     return record;
   }();
   return table;
@@ -205,9 +235,15 @@ const Record<FinishSpec>& FinishTable() {
   static const Record<FinishSpec> table = [] {
     Record<FinishSpec> record("finish", "What happens once success is decided.");
     record.Field("drain", &FinishSpec::drain, MapOf(TaskTypeKeys(), Time()),
-                 "How long tasks of a type may go on then.", {.example = "{evaluator: 10m, worker: 10s}"});
+                 "How long tasks of a type may go on then.",
+                 {.example = "{evaluator: 10m, worker: 10s}"});
     record.Custom("require",
-                  {.shape = Shape::kList, .text = "list of {path: ...}", .of = {PathInfo("path, or {path: ...}", {.shape = Shape::kMap, .text = "{path: ...}", .pattern = "^path$", .of = {SomeText().info}})}},
+                  {.shape = Shape::kList,
+                   .text = "list of {path: ...}",
+                   .of = {PathInfo("path, or {path: ...}", {.shape = Shape::kMap,
+                                                            .text = "{path: ...}",
+                                                            .pattern = "^path$",
+                                                            .of = {SomeText().info}})}},
                   "Evidence: without these paths a job that succeeded is FAILED.", ReadRequire,
                   {.example = "[{path: model.bin}]", .default_text = "[]"});
     return record;
@@ -220,13 +256,18 @@ const Record<DeadlineSpec>& DeadlineTable() {
     Record<DeadlineSpec> record("deadlines", "How long things may take.");
     record.Field("registration", &DeadlineSpec::registration, Time(1ms),
                  "From a container's launch to its agent's first message.");
-    record.Field("start", &DeadlineSpec::start, Time(1ms), "From the complete gang to every process running.");
-    record.Field("run", &DeadlineSpec::run, OrNone(Time(1ms)), "From there to the job's end, restarts included.");
-    record.Field("stop", &DeadlineSpec::stop, Time(), "From the order to stop (SIGTERM) to SIGKILL.");
-    record.Field("blame", &DeadlineSpec::blame, Time(),
-                 "A failed process may be a peer's victim: the decision waits so long for a better cause.");
+    record.Field("start", &DeadlineSpec::start, Time(1ms),
+                 "From the complete gang to every process running.");
+    record.Field("run", &DeadlineSpec::run, OrNone(Time(1ms)),
+                 "From there to the job's end, restarts included.");
+    record.Field("stop", &DeadlineSpec::stop, Time(),
+                 "From the order to stop (SIGTERM) to SIGKILL.");
+    record.Field(
+        "blame", &DeadlineSpec::blame, Time(),
+        "A failed process may be a peer's victim: the decision waits so long for a better cause.");
     record.Field("orphan", &DeadlineSpec::orphan, Time(1s),
-                 "An agent that hears of no AM ends its process after that. Above the RM's node and AM expiry.");
+                 "An agent that hears of no AM ends its process after that. Above the RM's node "
+                 "and AM expiry.");
     return record;
   }();
   return table;
@@ -236,7 +277,8 @@ const Record<HeartbeatSpec>& HeartbeatTable() {
   static const Record<HeartbeatSpec> table = [] {
     Record<HeartbeatSpec> record("heartbeat", "Between agents and the AM.");
     record.Field("every", &HeartbeatSpec::every, Time(10ms, 1h), "Time between two.");
-    record.Field("missed", &HeartbeatSpec::missed, Count(1, 10'000), "So many in a row missing: the agent is lost.");
+    record.Field("missed", &HeartbeatSpec::missed, Count(1, 10'000),
+                 "So many in a row missing: the agent is lost.");
     return record;
   }();
   return table;
@@ -246,13 +288,18 @@ const Record<WatchSpec>& WatchTable() {
   static const Record<WatchSpec> table = [] {
     Record<WatchSpec> record("watch", "Looks for progress; off unless this block is there.");
     record.Custom("progress",
-                  AnyOf("pattern on stdout, or {file: PATH}",
-                        {SomeText().info,
-                         {.shape = Shape::kMap, .text = "{file: PATH}", .pattern = "^file$", .of = {SomeText().info}}}),
-                  "A regular expression on a line of stdout, with one group that changes, or a file that does.",
+                  AnyOf("pattern on stdout, or {file: PATH}", {SomeText().info,
+                                                               {.shape = Shape::kMap,
+                                                                .text = "{file: PATH}",
+                                                                .pattern = "^file$",
+                                                                .of = {SomeText().info}}}),
+                  "A regular expression on a line of stdout, with one group that changes, or a "
+                  "file that does.",
                   ReadProgress, {.example = "\"step (\\\\d+)\"", .required = true});
-    record.Field("stalled", &WatchSpec::stalled, Time(1s), "So long without progress is a failure.");
-    record.Field("do", &WatchSpec::action, Action(), "What follows; the one who stalls is blamed where it can be told.");
+    record.Field("stalled", &WatchSpec::stalled, Time(1s),
+                 "So long without progress is a failure.");
+    record.Field("do", &WatchSpec::action, Action(),
+                 "What follows; the one who stalls is blamed where it can be told.");
     record.Checked([](Decoder& decoder, const Node& node, const WatchSpec& watch) {
       if (watch.action == ExitAction::kRaiseMemory) {
         decoder.Error(*node.Find("do"), "`do`: more memory does not help a task that stalls");
@@ -267,7 +314,8 @@ const Record<AmSpec>& AmTable() {
   static const Record<AmSpec> table = [] {
     Record<AmSpec> record("am", "The ApplicationMaster's own container.");
     record.Field("memory", &AmSpec::resource, &Resource::memory_mb, Memory(64), "Its memory.");
-    record.Field("vcores", &AmSpec::resource, &Resource::vcores, Whole(1, 100'000), "Its virtual cores.");
+    record.Field("vcores", &AmSpec::resource, &Resource::vcores, Whole(1, 100'000),
+                 "Its virtual cores.");
     record.Field("attempts", &AmSpec::attempts, Count(1, 1000),
                  "How often YARN starts it at most; the cluster's own limit holds too.");
     return record;

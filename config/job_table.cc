@@ -22,7 +22,8 @@ Type<std::vector<TaskTypeSpec>> Tasks() {
               [](Decoder& decoder, const Node& node, std::vector<TaskTypeSpec>& out) {
                 out.clear();
                 if (!node.is_map() || node.entries.empty()) {
-                  if (decoder.complete()) decoder.Wrong(node, "a map from task types to their fields");
+                  if (decoder.complete())
+                    decoder.Wrong(node, "a map from task types to their fields");
                   return;
                 }
                 for (const Entry& entry : node.entries) {
@@ -37,16 +38,20 @@ Type<std::vector<TaskTypeSpec>> Tasks() {
 }
 
 std::string ArchiveName(std::string_view path) {
-  std::string_view name = path.substr(path.rfind('/') == std::string_view::npos ? 0 : path.rfind('/') + 1);
-  for (const std::string_view suffix : {".tar.gz", ".tgz", ".tar", ".zip", ".jar", ".tar.zst", ".tar.xz"}) {
-    if (name.size() > suffix.size() && name.ends_with(suffix)) return std::string(name.substr(0, name.size() - suffix.size()));
+  std::string_view name =
+      path.substr(path.rfind('/') == std::string_view::npos ? 0 : path.rfind('/') + 1);
+  for (const std::string_view suffix :
+       {".tar.gz", ".tgz", ".tar", ".zip", ".jar", ".tar.zst", ".tar.xz"}) {
+    if (name.size() > suffix.size() && name.ends_with(suffix))
+      return std::string(name.substr(0, name.size() - suffix.size()));
   }
   return std::string(name);
 }
 
 const Record<ArchiveSpec>& ArchiveTable() {
   static const Record<ArchiveSpec> table = [] {
-    Record<ArchiveSpec> record("archive", "An archive that is unpacked into the work directory of every task.");
+    Record<ArchiveSpec> record(
+        "archive", "An archive that is unpacked into the work directory of every task.");
     record.Field("path", &ArchiveSpec::path, SomeText(), "The archive.", {.required = true});
     record.Field("as", &ArchiveSpec::as, TextLike("", "a relative path", IsRelativePath),
                  "The directory it is unpacked to.", {.default_text = "its name without suffix"});
@@ -77,7 +82,8 @@ void ReadPython(Decoder& decoder, const Node& node, JobDraft& out) {
   static const Type<std::map<std::string, std::string>> by_type = MapOf(TaskTypeKeys(), SomeText());
   static const Record<Python> table = [] {
     Record<Python> record("python", "The Python that tasks run with.");
-    record.Custom("archive", AnyOf("path, or a map from task type to path", {SomeText().info, by_type.info}),
+    record.Custom("archive",
+                  AnyOf("path, or a map from task type to path", {SomeText().info, by_type.info}),
                   "A packed venv or conda environment whose bin/ comes first in PATH.",
                   [](Decoder& inner, const Node& value, Python& python) {
                     if (value.is_map()) return by_type.read(inner, value, python.archives);
@@ -109,10 +115,12 @@ void ReadSuccess(Decoder& decoder, const Node& node, JobDraft& out) {
   // The place inside the text, where the text stands in the file as it is.
   const std::size_t offset = expression.error().offset + (node.quoted ? 1 : 0);
   Place place = node.place;
-  const bool plain = node.end.line == node.place.line && node.width() == node.text.size() + (node.quoted ? 2 : 0);
+  const bool plain =
+      node.end.line == node.place.line && node.width() == node.text.size() + (node.quoted ? 2 : 0);
   if (plain) place.col += static_cast<std::uint32_t>(offset);
-  decoder.ErrorAt(place, 1, fmt::format("`success`: {}", Printable(expression.error().message, 200)),
-                  {"allowed: ok(T), any(T), done(T), ok(T:INDEX), count(T) >= N, failed(T) < N; and, or, ( )"});
+  decoder.ErrorAt(
+      place, 1, fmt::format("`success`: {}", Printable(expression.error().message, 200)),
+      {"allowed: ok(T), any(T), done(T), ok(T:INDEX), count(T) >= N, failed(T) < N; and, or, ( )"});
 }
 
 struct Container {
@@ -121,35 +129,43 @@ struct Container {
 const Record<Container>& ContainerTable() {
   static const Record<Container> table = [] {
     Record<Container> record("container", "YARN's docker runtime.");
-    record.Field("image", &Container::image,
-                 TextLike("^[a-z0-9][A-Za-z0-9._/:@-]*$", "an image like repo/tf:2",
-                          [](std::string_view text) {
-                            return !text.empty() && ((text[0] >= 'a' && text[0] <= 'z') || (text[0] >= '0' && text[0] <= '9')) &&
-                                   std::all_of(text.begin(), text.end(), [](char c) {
-                                     return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
-                                            std::string_view("._/:@-").find(c) != std::string_view::npos;
-                                   });
-                          }),
-                 "The image every task runs in. On one machine an error that says so.", {.required = true});
+    record.Field(
+        "image", &Container::image,
+        TextLike("^[a-z0-9][A-Za-z0-9._/:@-]*$", "an image like repo/tf:2",
+                 [](std::string_view text) {
+                   return !text.empty() &&
+                          ((text[0] >= 'a' && text[0] <= 'z') ||
+                           (text[0] >= '0' && text[0] <= '9')) &&
+                          std::all_of(text.begin(), text.end(), [](char c) {
+                            return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') ||
+                                   (c >= '0' && c <= '9') ||
+                                   std::string_view("._/:@-").find(c) != std::string_view::npos;
+                          });
+                 }),
+        "The image every task runs in. On one machine an error that says so.", {.required = true});
     return record;
   }();
   return table;
 }
 
 void AddIdentity(Record<JobDraft>& record) {
-  record.Custom("schema", Word({"tfyarn.job/v1"}).info, "Which version of this description the file follows.",
-                [](Decoder& decoder, const Node& node, JobDraft&) { (void)ReadChoice(decoder, node, {"tfyarn.job/v1"}); },
+  record.Custom("schema", Word({"tfyarn.job/v1"}).info,
+                "Which version of this description the file follows.",
+                [](Decoder& decoder, const Node& node, JobDraft&) {
+                  (void)ReadChoice(decoder, node, {"tfyarn.job/v1"});
+                },
                 {.example = "tfyarn.job/v1"});
   record.Field("name", &JobDraft::spec, &JobSpec::name, JobName(), "The job's name.",
                {.example = "mnist", .required = true});
-  record.Field("user", &JobDraft::spec, &JobSpec::user, PlainName(), "Who submits it; queues limit users.",
+  record.Field("user", &JobDraft::spec, &JobSpec::user, PlainName(),
+               "Who submits it; queues limit users.",
                {.default_text = "who runs the command; `user` in a scenario"});
-  record.Field("queue", &JobDraft::spec, &JobSpec::queue, QueueName(), "The YARN queue, by its path or its last part.",
-               {.example = "root.ml"});
+  record.Field("queue", &JobDraft::spec, &JobSpec::queue, QueueName(),
+               "The YARN queue, by its path or its last part.", {.example = "root.ml"});
   record.Field("priority", &JobDraft::spec, &JobSpec::priority, Count(0, 1'000'000),
                "Higher goes first within a queue.");
-  record.Field("tags", &JobDraft::spec, &JobSpec::tags, ListOf(SomeText()), "Words by which YARN can find it.",
-               {.example = "[nightly]"});
+  record.Field("tags", &JobDraft::spec, &JobSpec::tags, ListOf(SomeText()),
+               "Words by which YARN can find it.", {.example = "[nightly]"});
   record.Field("framework", &JobDraft::spec, &JobSpec::framework, Choice<Framework>(),
                "Who writes what into the environment of each process.");
   record.Field("strategy", &JobDraft::strategy, Maybe(Choice<Strategy>()),
@@ -163,16 +179,21 @@ void AddIdentity(Record<JobDraft>& record) {
 }
 
 void AddProgram(Record<JobDraft>& record) {
-  record.Field("tasks", &JobDraft::spec, &JobSpec::tasks, Tasks(), "The task types, by name, in the order of the file.",
+  record.Field("tasks", &JobDraft::spec, &JobSpec::tasks, Tasks(),
+               "The task types, by name, in the order of the file.",
                {.example = "{worker: {instances: 3, memory: 4GiB}}", .required = true});
-  record.Field("command", &JobDraft::command, ListOf(Text()), "For every task type without a command of its own.",
+  record.Field("command", &JobDraft::command, ListOf(Text()),
+               "For every task type without a command of its own.",
                {.example = "[python3, train.py]"});
-  record.Field("shell", &JobDraft::shell, SomeText(), "A line for the shell, in place of `command`.");
+  record.Field("shell", &JobDraft::shell, SomeText(),
+               "A line for the shell, in place of `command`.");
   record.Field("files", &JobDraft::spec, &JobSpec::files, ListOf(SomeText()),
                "Put into the work directory of every task.", {.example = "[train.py]"});
   record.Field("archives", &JobDraft::spec, &JobSpec::archives, ListOf(Archive()),
-               "Unpacked into the work directory of every task.", {.example = "[{path: env.tar.gz, as: env}]"});
-  record.Custom("python", PythonInfo(), "A packed venv or conda environment whose bin/ comes first in PATH.", ReadPython,
+               "Unpacked into the work directory of every task.",
+               {.example = "[{path: env.tar.gz, as: env}]"});
+  record.Custom("python", PythonInfo(),
+                "A packed venv or conda environment whose bin/ comes first in PATH.", ReadPython,
                 {.example = "{archive: env.tar.gz}"});
   record.Custom("container", Of(ContainerTable).info, "YARN's docker runtime.",
                 [](Decoder& decoder, const Node& node, JobDraft& draft) {
@@ -181,7 +202,8 @@ void AddProgram(Record<JobDraft>& record) {
                   draft.spec.container_image = container.image;
                 },
                 {.example = "{image: repo/tf:2}"});
-  record.Field("env", &JobDraft::spec, &JobSpec::env, MapOf(EnvironmentKeys(), Text()), "Variables for every process.");
+  record.Field("env", &JobDraft::spec, &JobSpec::env, MapOf(EnvironmentKeys(), Text()),
+               "Variables for every process.");
 }
 
 void AddRules(Record<JobDraft>& record) {
@@ -193,18 +215,26 @@ void AddRules(Record<JobDraft>& record) {
                "Own rules in front of the policy's; the first match wins.",
                {.example = "[{task: worker, exit: [75], do: restart-gang, pays: infrastructure}]"});
   record.Field("depends", &JobDraft::spec, &JobSpec::depends, ListOf(Of(DependencyTable)),
-               "Order between task types.", {.example = "[{task: evaluator, after: chief, state: running}]"});
+               "Order between task types.",
+               {.example = "[{task: evaluator, after: chief, state: running}]"});
   record.Custom("success", SomeText().info,
-                "When the job has succeeded: ok(TYPE) all of it, any(TYPE), done(TYPE), ok(TYPE:INDEX), count(TYPE) >= N, "
+                "When the job has succeeded: ok(TYPE) all of it, any(TYPE), done(TYPE), "
+                "ok(TYPE:INDEX), count(TYPE) >= N, "
                 "failed(TYPE) < N; TYPE may be `tracked`; joined by and, or.",
                 ReadSuccess, {.example = "\"ok(chief)\"", .default_text = "the policy's"});
-  record.Field("retries", &JobDraft::spec, &JobSpec::retries, Of(RetryTable), "How often things are started again.");
-  record.Field("finish", &JobDraft::spec, &JobSpec::finish, Of(FinishTable), "What happens once success is decided.");
-  record.Field("deadlines", &JobDraft::spec, &JobSpec::deadlines, Of(DeadlineTable), "How long things may take.");
-  record.Field("heartbeat", &JobDraft::spec, &JobSpec::heartbeat, Of(HeartbeatTable), "Between agents and the AM.");
-  record.Field("watch", &JobDraft::spec, &JobSpec::watch, Maybe(Of(WatchTable)), "Looks for progress; off by default.",
+  record.Field("retries", &JobDraft::spec, &JobSpec::retries, Of(RetryTable),
+               "How often things are started again.");
+  record.Field("finish", &JobDraft::spec, &JobSpec::finish, Of(FinishTable),
+               "What happens once success is decided.");
+  record.Field("deadlines", &JobDraft::spec, &JobSpec::deadlines, Of(DeadlineTable),
+               "How long things may take.");
+  record.Field("heartbeat", &JobDraft::spec, &JobSpec::heartbeat, Of(HeartbeatTable),
+               "Between agents and the AM.");
+  record.Field("watch", &JobDraft::spec, &JobSpec::watch, Maybe(Of(WatchTable)),
+               "Looks for progress; off by default.",
                {.example = "{progress: \"step (\\\\d+)\", stalled: 10m, do: restart-gang}"});
-  record.Field("am", &JobDraft::spec, &JobSpec::am, Of(AmTable), "The ApplicationMaster's own container.");
+  record.Field("am", &JobDraft::spec, &JobSpec::am, Of(AmTable),
+               "The ApplicationMaster's own container.");
   Record<JobDraft> history("history", "What is kept after the job.");
   history.Field("keep", &JobDraft::spec, &JobSpec::history_keep, Time(), "How long.");
   record.Group("history", std::move(history));
@@ -227,7 +257,8 @@ const Record<JobDraft>& JobTable() {
 JobSpec Complete(JobDraft draft) {
   JobSpec spec = std::move(draft.spec);
   const bool has_ps = spec.FindType("ps") != nullptr;
-  spec.strategy = draft.strategy.value_or(has_ps ? Strategy::kParameterServer : Strategy::kMultiWorker);
+  spec.strategy =
+      draft.strategy.value_or(has_ps ? Strategy::kParameterServer : Strategy::kMultiWorker);
   for (TaskTypeSpec& task : spec.tasks) {
     // A tensorboard with a directory to show is a program of ours.
     if (!task.command.empty() || !task.shell.empty() || !task.logdir.empty()) continue;

@@ -10,8 +10,8 @@ namespace tfyarn::config {
 /// What is read for a job before inheritance and derived defaults are applied.
 struct JobDraft {
   JobSpec spec;
-  std::optional<Strategy> strategy;      ///< Unset: by whether there is a ps.
-  std::vector<std::string> command;      ///< For task types without one.
+  std::optional<Strategy> strategy;  ///< Unset: by whether there is a ps.
+  std::vector<std::string> command;  ///< For task types without one.
   std::string shell;
 };
 

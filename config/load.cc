@@ -16,7 +16,8 @@
 namespace tfyarn::config {
 namespace {
 
-// Checking every value of a matrix reads the scenario once for each; beyond this work they are checked when they run.
+// Checking every value of a matrix reads the scenario once for each; beyond this work they are
+// checked when they run.
 constexpr std::size_t kMaxMatrixWork = 2'000'000;
 
 /// A document on its way: text, tree and what was found.
@@ -25,10 +26,13 @@ struct Document {
   std::vector<Finding> findings;
   std::optional<Node> root;
 
-  [[nodiscard]] tl::unexpected<Diagnostics> Failed() { return tl::unexpected(sources.Finish(std::move(findings))); }
+  [[nodiscard]] tl::unexpected<Diagnostics> Failed() {
+    return tl::unexpected(sources.Finish(std::move(findings)));
+  }
 };
 
-void ReadInto(Document& document, const std::string& path, const std::string* text, const LoadOptions& options) {
+void ReadInto(Document& document, const std::string& path, const std::string* text,
+              const LoadOptions& options) {
   FileLoader loader(document.sources, options.open, document.findings);
   document.root = text != nullptr ? loader.LoadText(*text, path) : loader.LoadFile(path);
   if (!document.root) return;
@@ -53,7 +57,8 @@ Node WithDefaults(const Node& root) {
       if (job == nullptr || !job->is_map()) continue;
       Node merged = Merge(*defaults, *job);
       // When a job comes is a default of the listed ones only.
-      if (job->Find("submit") == nullptr) std::erase_if(merged.entries, [](const Entry& e) { return e.key == "submit"; });
+      if (job->Find("submit") == nullptr)
+        std::erase_if(merged.entries, [](const Entry& e) { return e.key == "submit"; });
       *job = std::move(merged);
     }
   }
@@ -67,9 +72,11 @@ void KeepFileName(Node* file) {
   file->text = std::move(name);
 }
 
-/// What two scenarios have in common that do the same: not comments, not places, not where traces lie, not the seed.
+/// What two scenarios have in common that do the same: not comments, not places, not where traces
+/// lie, not the seed.
 std::uint64_t DigestOf(Node merged) {
-  std::erase_if(merged.entries, [](const Entry& entry) { return entry.key == "defaults" || entry.key == "seed"; });
+  std::erase_if(merged.entries,
+                [](const Entry& entry) { return entry.key == "defaults" || entry.key == "seed"; });
   if (Node* arrivals = merged.Find("arrivals")) {
     for (Node& arrival : arrivals->items) {
       if (Node* trace = arrival.Find("trace")) KeepFileName(trace->Find("file"));
@@ -91,7 +98,8 @@ void AddPlaces(const Node& node, std::set<Place>& places) {
   }
 }
 
-/// Every value of the matrix is put in its place and read: what is wrong with it is reported where it stands.
+/// Every value of the matrix is put in its place and read: what is wrong with it is reported where
+/// it stands.
 void CheckMatrix(const Node& root, std::vector<Finding>& findings) {
   const Node* matrix = root.FindPath("sweep.matrix");
   if (matrix == nullptr) return;
@@ -116,7 +124,8 @@ void CheckMatrix(const Node& root, std::vector<Finding>& findings) {
   }
 }
 
-tl::expected<Scenario, Diagnostics> Load(const std::string& path, const std::string* text, const LoadOptions& options) {
+tl::expected<Scenario, Diagnostics> Load(const std::string& path, const std::string* text,
+                                         const LoadOptions& options) {
   Document document;
   ReadInto(document, path, text, options);
   if (!document.root) return document.Failed();
@@ -158,7 +167,8 @@ tl::expected<JobSpec, Diagnostics> LoadJobFrom(const std::string& path, const st
 
 }  // namespace
 
-tl::expected<Scenario, Diagnostics> LoadScenario(const std::string& path, const LoadOptions& options) {
+tl::expected<Scenario, Diagnostics> LoadScenario(const std::string& path,
+                                                 const LoadOptions& options) {
   return Load(path, nullptr, options);
 }
 

@@ -1,8 +1,9 @@
 // From files to values: scenario.yaml and job.yaml, read, merged, checked, decoded.
 //
-// Everything wrong with a file is found at once (20 errors at most, sorted by place); nothing is half loaded. What a
-// field means, which values it takes and what it is when left out is said in one place, the field table (table.h), and
-// decoding, errors, `explain`, the JSON Schema and the reference pages are all read from there.
+// Everything wrong with a file is found at once (20 errors at most, sorted by place); nothing is
+// half loaded. What a field means, which values it takes and what it is when left out is said in
+// one place, the field table (table.h), and decoding, errors, `explain`, the JSON Schema and the
+// reference pages are all read from there.
 #pragma once
 
 #include <cstdint>
@@ -20,8 +21,9 @@
 namespace tfyarn::config {
 
 struct LoadOptions {
-  /// `path=value`, applied in order after includes. A path names map keys, list positions or the `name` of a list
-  /// element: `jobs.a.tasks.worker.instances=4`, `faults.0.at=5m`. An empty value or `null` removes.
+  /// `path=value`, applied in order after includes. A path names map keys, list positions or the
+  /// `name` of a list element: `jobs.a.tasks.worker.instances=4`, `faults.0.at=5m`. An empty value
+  /// or `null` removes.
   std::vector<std::string> sets;
   /// In place of the scenario's own seed.
   std::optional<std::uint64_t> seed;
@@ -29,20 +31,25 @@ struct LoadOptions {
   OpenFile open = OpenRealFile;
   /// Where a trace is looked for that is not found beside the scenario; "" = nowhere else.
   std::string trace_directory;
-  /// False: traces are located but not read, and a missing one is no error (`validate` without data).
+  /// False: traces are located but not read, and a missing one is no error (`validate` without
+  /// data).
   bool read_traces = true;
 };
 
-/// Reads a scenario with all it includes. `path` as the user gave it; included files and traces are relative to it.
-/// Never throws; errors are the user's to mend.
-[[nodiscard]] tl::expected<Scenario, Diagnostics> LoadScenario(const std::string& path, const LoadOptions& options = {});
+/// Reads a scenario with all it includes. `path` as the user gave it; included files and traces are
+/// relative to it. Never throws; errors are the user's to mend.
+[[nodiscard]] tl::expected<Scenario, Diagnostics> LoadScenario(const std::string& path,
+                                                               const LoadOptions& options = {});
 /// The same from text; `name` stands for the file in errors and its directory for relative paths.
-[[nodiscard]] tl::expected<Scenario, Diagnostics> LoadScenarioText(std::string_view text, const std::string& name,
+[[nodiscard]] tl::expected<Scenario, Diagnostics> LoadScenarioText(std::string_view text,
+                                                                   const std::string& name,
                                                                    const LoadOptions& options = {});
 
 /// Reads a job.yaml. `options.seed` and traces do not apply.
-[[nodiscard]] tl::expected<JobSpec, Diagnostics> LoadJob(const std::string& path, const LoadOptions& options = {});
-[[nodiscard]] tl::expected<JobSpec, Diagnostics> LoadJobText(std::string_view text, const std::string& name,
+[[nodiscard]] tl::expected<JobSpec, Diagnostics> LoadJob(const std::string& path,
+                                                         const LoadOptions& options = {});
+[[nodiscard]] tl::expected<JobSpec, Diagnostics> LoadJobText(std::string_view text,
+                                                             const std::string& name,
                                                              const LoadOptions& options = {});
 
 /// A small scenario that runs, with comments: what `tfsim init` writes.

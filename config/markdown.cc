@@ -32,10 +32,12 @@ std::string Cell(std::string_view text) {
 
 std::string TypeCell(const TypeInfo& type) {
   const auto records = RecordsIn(type);
-  if (type.shape == Shape::kRecord) return fmt::format("[{}](#{})", records[0]->name, Slug(records[0]->name));
+  if (type.shape == Shape::kRecord)
+    return fmt::format("[{}](#{})", records[0]->name, Slug(records[0]->name));
   if (type.shape == Shape::kList && !type.of.empty()) return "list of " + TypeCell(type.of[0]);
   std::string out = Cell(TextOf(type));
-  for (const RecordInfo* record : records) out += fmt::format(", see [{}](#{})", record->name, Slug(record->name));
+  for (const RecordInfo* record : records)
+    out += fmt::format(", see [{}](#{})", record->name, Slug(record->name));
   return out;
 }
 
@@ -48,7 +50,8 @@ std::string RecordSection(const PlacedRecord& placed) {
     std::string meaning = Cell(field.doc);
     if (!field.example.empty()) meaning += fmt::format(" Example: `{}`", Cell(field.example));
     const std::string shown = field.required ? "required" : Cell(field.default_text);
-    out += fmt::format("| `{}` | {} | {} | {} |\n", field.name, TypeCell(field.type), shown, meaning);
+    out +=
+        fmt::format("| `{}` | {} | {} | {} |\n", field.name, TypeCell(field.type), shown, meaning);
   }
   return out + "\n";
 }
@@ -71,7 +74,8 @@ std::string LawSection() {
   std::string out = "Laws and what they take:";
   for (const LawForm& law : LawForms()) {
     out += fmt::format(" `{}{{", law.name);
-    for (const auto& [name, in_unit] : law.params) out += (name == law.params[0].first ? "" : ", ") + name;
+    for (const auto& [name, in_unit] : law.params)
+      out += (name == law.params[0].first ? "" : ", ") + name;
     out += "}`";
   }
   return out + " `empirical{values}`.\n\n";
@@ -106,20 +110,23 @@ constexpr std::string_view kSelectors = R"(## Selectors
 )";
 
 std::string FaultSection() {
-  std::string out = "## Kinds of faults\n\n| kind | what happens | `target` | `for` | parameters |\n|---|---|---|---|---|\n";
+  std::string out =
+      "## Kinds of faults\n\n| kind | what happens | `target` | `for` | parameters "
+      "|\n|---|---|---|---|---|\n";
   for (const FaultKind& kind : FaultKinds()) {
     std::string params;
     for (const FaultParam& param : kind.params) {
       if (!params.empty()) params += "; ";
-      params += fmt::format("`{}`{}{}: {}", param.name, param.required ? " (required)" : "",
-                            param.default_text.empty() ? "" : " (" + param.default_text + ")", param.doc);
+      params +=
+          fmt::format("`{}`{}{}: {}", param.name, param.required ? " (required)" : "",
+                      param.default_text.empty() ? "" : " (" + param.default_text + ")", param.doc);
       if (params.back() == '.') params.pop_back();
     }
     const std::string lasts = kind.lasts == ForRule::kNever ? "no"
                               : kind.default_for.empty()    ? "for ever"
                                                             : kind.default_for;
-    out += fmt::format("| `{}` | {} | {} | {} | {} |\n", kind.name, Cell(kind.doc), Cell(TargetText(kind.target)), lasts,
-                       Cell(params));
+    out += fmt::format("| `{}` | {} | {} | {} | {} |\n", kind.name, Cell(kind.doc),
+                       Cell(TargetText(kind.target)), lasts, Cell(params));
   }
   out += "\nExamples:\n\n```yaml\nfaults:\n";
   for (const FaultKind& kind : FaultKinds()) out += "  - " + kind.example + "\n";
@@ -136,8 +143,9 @@ std::string MetricSection() {
     for (const MetricName& metric : names) out += fmt::format(" `{}`", metric.name);
     return out;
   };
-  return "## Names in expectations\n\nOf a job (`job/NAME.FIELD`):" + list(JobMetrics()) + ".\n\nOf a run:" +
-         list(RunMetrics()) + ".\n\nOf a fault (`fault/N.FIELD`):" + list(FaultMetrics()) +
+  return "## Names in expectations\n\nOf a job (`job/NAME.FIELD`):" + list(JobMetrics()) +
+         ".\n\nOf a run:" + list(RunMetrics()) +
+         ".\n\nOf a fault (`fault/N.FIELD`):" + list(FaultMetrics()) +
          ".\n\nOf many runs:" + list(EnsembleMetrics()) +
          ", and each figure of a run with `.mean`, `.sd`, `.min`, `.p50`, `.p99` or `.max`.\n";
 }
@@ -147,7 +155,9 @@ std::string MetricSection() {
 std::string ReferenceMarkdown(FileKind kind) {
   const bool scenario = kind == FileKind::kScenario;
   std::string out = scenario ? "# scenario.yaml\n\n" : "# job.yaml\n\n";
-  out += "Generated from the field table in `config/`; `TFYARN_REWRITE=1 ctest -R config_test` writes it anew.\n\n";
+  out +=
+      "Generated from the field table in `config/`; `TFYARN_REWRITE=1 ctest -R config_test` writes "
+      "it anew.\n\n";
   out += kValues;
   if (scenario) out += LawSection();
   out += kMerging;

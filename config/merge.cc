@@ -17,7 +17,9 @@ namespace {
 constexpr std::size_t kMaxFiles = 100;
 constexpr std::string_view kInclude = "include";
 
-std::string Normal(const std::string& path) { return std::filesystem::path(path).lexically_normal().string(); }
+std::string Normal(const std::string& path) {
+  return std::filesystem::path(path).lexically_normal().string();
+}
 
 /// A path of `--set`: keys between dots; a key with dots in it is quoted.
 std::vector<std::string> SplitPath(std::string_view path) {
@@ -62,7 +64,8 @@ std::optional<std::size_t> IndexIn(const std::string& step) {
 
 /// The element of `list` that `step` means; nullptr when there is none.
 Node* FindElement(Node& list, const std::string& step) {
-  if (const auto index = IndexIn(step)) return *index < list.items.size() ? &list.items[*index] : nullptr;
+  if (const auto index = IndexIn(step))
+    return *index < list.items.size() ? &list.items[*index] : nullptr;
   for (Node& item : list.items) {
     if (NameOf(item) == step) return &item;
   }
@@ -77,7 +80,8 @@ Node* Element(Node& list, const std::string& step, Finding& finding) {
       list.items.push_back({.place = finding.place, .end = finding.place});
       return &list.items.back();
     }
-    finding.message = fmt::format("there is no element {}: the list has {}, counted from 0", *index, list.items.size());
+    finding.message = fmt::format("there is no element {}: the list has {}, counted from 0", *index,
+                                  list.items.size());
     return nullptr;
   }
   finding.message = fmt::format("no element of the list is called `{}`", Printable(step));
@@ -116,7 +120,9 @@ Node Merge(const Node& earlier, const Node& later) {
       removed[found->second] = true;
     } else {
       Entry& target = out.entries[found->second];
-      target = {.key = entry.key, .key_place = entry.key_place, .value = Merge(target.value, entry.value)};
+      target = {.key = entry.key,
+                .key_place = entry.key_place,
+                .value = Merge(target.value, entry.value)};
     }
   }
   std::size_t i = 0;
@@ -138,8 +144,8 @@ std::optional<Node> FileLoader::LoadFile(const std::string& path) {
   auto text = source ? ReadAll(**source, kMaxFileBytes) : tl::unexpected(source.error());
   if (!text) {
     const std::uint32_t file = sources_.Add(path, "");
-    findings_.push_back(
-        {.place = {.file = file}, .message = fmt::format("cannot read the file: {}", text.error().message)});
+    findings_.push_back({.place = {.file = file},
+                         .message = fmt::format("cannot read the file: {}", text.error().message)});
     return std::nullopt;
   }
   return LoadText(std::move(*text), path);
@@ -156,9 +162,10 @@ std::optional<Node> FileLoader::LoadText(std::string text, const std::string& pa
     return std::nullopt;
   }
   if (!own->is_map()) {
-    findings_.push_back({.place = own->place,
-                         .width = own->width(),
-                         .message = fmt::format("a file is a map of fields, this one is {}", Describe(*own))});
+    findings_.push_back(
+        {.place = own->place,
+         .width = own->width(),
+         .message = fmt::format("a file is a map of fields, this one is {}", Describe(*own))});
     return std::nullopt;
   }
   open_files_.push_back(Normal(path));
@@ -192,11 +199,13 @@ std::optional<Node> FileLoader::MergeIncludes(Node own, const std::string& path)
 
 std::optional<Node> FileLoader::LoadIncluded(const Node& name, const std::string& from) {
   const auto fail = [&](std::string message) -> std::optional<Node> {
-    findings_.push_back({.place = name.place, .width = name.width(), .message = std::move(message)});
+    findings_.push_back(
+        {.place = name.place, .width = name.width(), .message = std::move(message)});
     return std::nullopt;
   };
   if (!name.is_scalar() || name.text.empty()) {
-    return fail(fmt::format("`include` must be a file name or a list of them, got {}", Describe(name)));
+    return fail(
+        fmt::format("`include` must be a file name or a list of them, got {}", Describe(name)));
   }
   const std::string path = ResolvePath(from, name.text);
   if (std::find(open_files_.begin(), open_files_.end(), Normal(path)) != open_files_.end()) {
@@ -205,14 +214,17 @@ std::optional<Node> FileLoader::LoadIncluded(const Node& name, const std::string
   if (++files_ > kMaxFiles) return fail(fmt::format("more than {} files are included", kMaxFiles));
   const auto source = open_(path);
   auto text = source ? ReadAll(**source, kMaxFileBytes) : tl::unexpected(source.error());
-  if (!text) return fail(fmt::format("cannot read `{}`: {}", Printable(path, 200), text.error().message));
+  if (!text)
+    return fail(fmt::format("cannot read `{}`: {}", Printable(path, 200), text.error().message));
   return LoadText(std::move(*text), path);
 }
 
-void SetAt(Node& root, std::string_view path, Place place, const Node& value, std::vector<Finding>& findings) {
+void SetAt(Node& root, std::string_view path, Place place, const Node& value,
+           std::vector<Finding>& findings) {
   Finding finding{.place = place, .width = static_cast<std::uint32_t>(path.size())};
   const std::vector<std::string> steps = SplitPath(path);
-  if (std::any_of(steps.begin(), steps.end(), [](const std::string& step) { return step.empty(); }) ||
+  if (std::any_of(steps.begin(), steps.end(),
+                  [](const std::string& step) { return step.empty(); }) ||
       steps.size() > kMaxDepth) {
     finding.message = "a path is keys with dots between them, like yarn.scheduler or jobs.a.queue";
     findings.push_back(std::move(finding));
@@ -232,13 +244,15 @@ void SetAt(Node& root, std::string_view path, Place place, const Node& value, st
       continue;
     }
     if (at->is_scalar()) {
-      finding.message = fmt::format("`{}` is below {}, which is not a map", Printable(step), Describe(*at));
+      finding.message =
+          fmt::format("`{}` is below {}, which is not a map", Printable(step), Describe(*at));
       findings.push_back(std::move(finding));
       return;
     }
     Node* next = at->Find(step);
     if (next == nullptr) {
-      at->entries.push_back({.key = step, .key_place = place, .value = {.place = place, .end = place}});
+      at->entries.push_back(
+          {.key = step, .key_place = place, .value = {.place = place, .end = place}});
       next = &at->entries.back().value;
     }
     at = next;
@@ -247,7 +261,8 @@ void SetAt(Node& root, std::string_view path, Place place, const Node& value, st
   root = std::move(changed);
 }
 
-void ApplySet(Sources& sources, const std::string& assignment, Node& root, std::vector<Finding>& findings) {
+void ApplySet(Sources& sources, const std::string& assignment, Node& root,
+              std::vector<Finding>& findings) {
   const std::uint32_t file = sources.Add("--set", assignment);
   const Place begin{.file = file, .line = 1, .col = 1};
   const std::size_t equals = assignment.find('=');

@@ -1,7 +1,7 @@
 // What several files and `--set` arguments make together: one tree.
 //
-// Later wins. Maps merge key by key; anything else, lists too, is replaced as a whole; `null` removes what is there.
-// A file's own content is later than what it includes.
+// Later wins. Maps merge key by key; anything else, lists too, is replaced as a whole; `null`
+// removes what is there. A file's own content is later than what it includes.
 #pragma once
 
 #include <string>
@@ -42,8 +42,10 @@ class FileLoader {
 [[nodiscard]] std::string ResolvePath(const std::string& from, const std::string& path);
 
 /// Applies one `path=value`. What is wrong is appended to `findings`, and `root` is left as it was.
-void ApplySet(Sources& sources, const std::string& assignment, Node& root, std::vector<Finding>& findings);
+void ApplySet(Sources& sources, const std::string& assignment, Node& root,
+              std::vector<Finding>& findings);
 /// Puts `value` at `path`, whose text stands at `place`.
-void SetAt(Node& root, std::string_view path, Place place, const Node& value, std::vector<Finding>& findings);
+void SetAt(Node& root, std::string_view path, Place place, const Node& value,
+           std::vector<Finding>& findings);
 
 }  // namespace tfyarn::config

@@ -101,13 +101,15 @@ const std::vector<MetricName>& RunMetrics() {
 }
 
 const std::vector<MetricName>& EnsembleMetrics() {
-  static const std::vector<MetricName> names = {{"deadlock_rate", kNumber}, {"pass_rate", kNumber}, {"runs", kNumber}};
+  static const std::vector<MetricName> names = {
+      {"deadlock_rate", kNumber}, {"pass_rate", kNumber}, {"runs", kNumber}};
   return names;
 }
 
 const std::vector<MetricName>& FaultMetrics() {
-  static const std::vector<MetricName> names = {{"at", kSeconds},        {"ended", kSeconds}, {"detected", kSeconds},
-                                                {"recovered", kSeconds}, {"kind", kWord},     {"target", kWord}};
+  static const std::vector<MetricName> names = {{"at", kSeconds},       {"ended", kSeconds},
+                                                {"detected", kSeconds}, {"recovered", kSeconds},
+                                                {"kind", kWord},        {"target", kWord}};
   return names;
 }
 

@@ -1,4 +1,5 @@
-// The names of result.json that expectations may use. A test compares them with what the result really has.
+// The names of result.json that expectations may use. A test compares them with what the result
+// really has.
 #pragma once
 
 #include <string>
@@ -18,12 +19,14 @@ struct MetricName {
 [[nodiscard]] const std::vector<MetricName>& JobMetrics();
 /// Figures of a run.
 [[nodiscard]] const std::vector<MetricName>& RunMetrics();
-/// Figures of many runs together, beside METRIC.mean, .sd, .min, .p50, .p99 and .max of each of a run.
+/// Figures of many runs together, beside METRIC.mean, .sd, .min, .p50, .p99 and .max of each of a
+/// run.
 [[nodiscard]] const std::vector<MetricName>& EnsembleMetrics();
 /// Fields of one occurrence of a fault: behind `fault/N.`.
 [[nodiscard]] const std::vector<MetricName>& FaultMetrics();
 
-[[nodiscard]] const MetricName* FindMetric(const std::vector<MetricName>& names, std::string_view name);
+[[nodiscard]] const MetricName* FindMetric(const std::vector<MetricName>& names,
+                                           std::string_view name);
 [[nodiscard]] std::vector<std::string> NamesOf(const std::vector<MetricName>& names);
 
 }  // namespace tfyarn::config

@@ -6,10 +6,18 @@
 namespace tfyarn::config {
 namespace {
 
-bool IsLower(char c) { return c >= 'a' && c <= 'z'; }
-bool IsUpper(char c) { return c >= 'A' && c <= 'Z'; }
-bool IsDigit(char c) { return c >= '0' && c <= '9'; }
-bool IsOneOf(char c, std::string_view set) { return set.find(c) != std::string_view::npos; }
+bool IsLower(char c) {
+  return c >= 'a' && c <= 'z';
+}
+bool IsUpper(char c) {
+  return c >= 'A' && c <= 'Z';
+}
+bool IsDigit(char c) {
+  return c >= '0' && c <= '9';
+}
+bool IsOneOf(char c, std::string_view set) {
+  return set.find(c) != std::string_view::npos;
+}
 
 bool IsIndex(std::string_view text) {
   return !text.empty() && text.size() <= 9 && std::all_of(text.begin(), text.end(), IsDigit) &&
@@ -19,29 +27,33 @@ bool IsIndex(std::string_view text) {
 }  // namespace
 
 bool IsScenarioName(std::string_view text) {
-  return !text.empty() &&
-         std::all_of(text.begin(), text.end(), [](char c) { return IsLower(c) || IsDigit(c) || c == '-'; });
+  return !text.empty() && std::all_of(text.begin(), text.end(),
+                                      [](char c) { return IsLower(c) || IsDigit(c) || c == '-'; });
 }
 
 bool IsJobName(std::string_view text) {
   return !text.empty() && (IsLower(text[0]) || IsDigit(text[0])) &&
-         std::all_of(text.begin(), text.end(), [](char c) { return IsLower(c) || IsDigit(c) || IsOneOf(c, "._-"); });
+         std::all_of(text.begin(), text.end(),
+                     [](char c) { return IsLower(c) || IsDigit(c) || IsOneOf(c, "._-"); });
 }
 
 bool IsTaskType(std::string_view text) {
-  return !text.empty() && IsLower(text[0]) &&
-         std::all_of(text.begin(), text.end(), [](char c) { return IsLower(c) || IsDigit(c) || IsOneOf(c, "_-"); });
+  return !text.empty() && IsLower(text[0]) && std::all_of(text.begin(), text.end(), [](char c) {
+    return IsLower(c) || IsDigit(c) || IsOneOf(c, "_-");
+  });
 }
 
 bool IsTaskSelector(std::string_view text) {
   const std::size_t colon = text.find(':');
-  return IsTaskType(text.substr(0, colon)) && (colon == std::string_view::npos || IsIndex(text.substr(colon + 1)));
+  return IsTaskType(text.substr(0, colon)) &&
+         (colon == std::string_view::npos || IsIndex(text.substr(colon + 1)));
 }
 
 bool IsPlainName(std::string_view text) {
   const auto letter = [](char c) { return IsLower(c) || IsUpper(c) || IsDigit(c); };
-  return !text.empty() && letter(text[0]) &&
-         std::all_of(text.begin(), text.end(), [&](char c) { return letter(c) || IsOneOf(c, "._-"); });
+  return !text.empty() && letter(text[0]) && std::all_of(text.begin(), text.end(), [&](char c) {
+    return letter(c) || IsOneOf(c, "._-");
+  });
 }
 
 bool IsQueuePath(std::string_view text) {
@@ -50,7 +62,8 @@ bool IsQueuePath(std::string_view text) {
 
 bool IsResourceType(std::string_view text) {
   const std::size_t slash = text.find('/');
-  return slash != std::string_view::npos && IsPlainName(text.substr(0, slash)) && IsPlainName(text.substr(slash + 1));
+  return slash != std::string_view::npos && IsPlainName(text.substr(0, slash)) &&
+         IsPlainName(text.substr(slash + 1));
 }
 
 bool IsEnvironmentName(std::string_view text) {
@@ -69,7 +82,9 @@ bool IsRelativePath(std::string_view text) {
   return true;
 }
 
-Type<std::string> ScenarioName() { return TextLike("^[a-z0-9-]+$", "a name of a-z, 0-9 and -", IsScenarioName); }
+Type<std::string> ScenarioName() {
+  return TextLike("^[a-z0-9-]+$", "a name of a-z, 0-9 and -", IsScenarioName);
+}
 Type<std::string> JobName() {
   return TextLike("^[a-z0-9][a-z0-9._-]*$", "a name of a-z, 0-9, . _ and -", IsJobName);
 }
@@ -77,29 +92,39 @@ Type<std::string> TaskTypeName() {
   return TextLike("^[a-z][a-z0-9_-]*$", "a task type like worker (a-z, 0-9, _ and -)", IsTaskType);
 }
 Type<std::string> TaskSelector() {
-  return TextLike("^[a-z][a-z0-9_-]*(:[0-9]+)?$", "a task type like worker or one task like worker:1", IsTaskSelector);
+  return TextLike("^[a-z][a-z0-9_-]*(:[0-9]+)?$",
+                  "a task type like worker or one task like worker:1", IsTaskSelector);
 }
 Type<std::string> PlainName() {
-  return TextLike("^[A-Za-z0-9][A-Za-z0-9._-]*$", "a name of letters, digits, . _ and -", IsPlainName);
+  return TextLike("^[A-Za-z0-9][A-Za-z0-9._-]*$", "a name of letters, digits, . _ and -",
+                  IsPlainName);
 }
 Type<std::string> QueueName() {
-  return TextLike("^[A-Za-z0-9][A-Za-z0-9_-]*([.][A-Za-z0-9_-]+)*$", "a queue like default or root.ml", IsQueuePath);
+  return TextLike("^[A-Za-z0-9][A-Za-z0-9_-]*([.][A-Za-z0-9_-]+)*$",
+                  "a queue like default or root.ml", IsQueuePath);
 }
 Type<std::string> SomeText() {
-  Type<std::string> type = TextLike("^[^\\u0000]+$", "text that is not empty", [](std::string_view text) {
-    return !text.empty() && text.find('\0') == std::string_view::npos;
-  });
+  Type<std::string> type =
+      TextLike("^[^\\u0000]+$", "text that is not empty", [](std::string_view text) {
+        return !text.empty() && text.find('\0') == std::string_view::npos;
+      });
   type.info.text = "text";
   return type;
 }
 
 KeyRule TaskTypeKeys() {
-  return {.pattern = "^[a-z][a-z0-9_-]*$", .what = "a task type like worker (a-z, 0-9, _ and -)", .matches = IsTaskType};
+  return {.pattern = "^[a-z][a-z0-9_-]*$",
+          .what = "a task type like worker (a-z, 0-9, _ and -)",
+          .matches = IsTaskType};
 }
 KeyRule EnvironmentKeys() {
-  return {.pattern = "^[A-Za-z_][A-Za-z0-9_]*$", .what = "a name of a variable", .matches = IsEnvironmentName};
+  return {.pattern = "^[A-Za-z_][A-Za-z0-9_]*$",
+          .what = "a name of a variable",
+          .matches = IsEnvironmentName};
 }
-KeyRule AnyKeys() { return {.pattern = "", .what = "", .matches = nullptr}; }
+KeyRule AnyKeys() {
+  return {.pattern = "", .what = "", .matches = nullptr};
+}
 
 std::string Counted(std::int64_t count, std::string_view what) {
   return std::to_string(count) + " " + std::string(what) + (count == 1 ? "" : "s");

@@ -8,15 +8,17 @@
 
 namespace tfyarn::config {
 
-[[nodiscard]] bool IsScenarioName(std::string_view text);   ///< [a-z0-9-]+
-[[nodiscard]] bool IsJobName(std::string_view text);        ///< [a-z0-9][a-z0-9._-]*
-[[nodiscard]] bool IsTaskType(std::string_view text);       ///< [a-z][a-z0-9_-]*
-[[nodiscard]] bool IsTaskSelector(std::string_view text);   ///< A task type, or TYPE:INDEX.
-[[nodiscard]] bool IsPlainName(std::string_view text);      ///< [A-Za-z0-9][A-Za-z0-9._-]*: racks, labels, queues' parts.
-[[nodiscard]] bool IsQueuePath(std::string_view text);      ///< Plain names with dots between them.
-[[nodiscard]] bool IsResourceType(std::string_view text);   ///< yarn.io/fpga: with a slash.
+[[nodiscard]] bool IsScenarioName(std::string_view text);  ///< [a-z0-9-]+
+[[nodiscard]] bool IsJobName(std::string_view text);       ///< [a-z0-9][a-z0-9._-]*
+[[nodiscard]] bool IsTaskType(std::string_view text);      ///< [a-z][a-z0-9_-]*
+[[nodiscard]] bool IsTaskSelector(std::string_view text);  ///< A task type, or TYPE:INDEX.
+[[nodiscard]] bool IsPlainName(
+    std::string_view text);  ///< [A-Za-z0-9][A-Za-z0-9._-]*: racks, labels, queues' parts.
+[[nodiscard]] bool IsQueuePath(std::string_view text);     ///< Plain names with dots between them.
+[[nodiscard]] bool IsResourceType(std::string_view text);  ///< yarn.io/fpga: with a slash.
 [[nodiscard]] bool IsEnvironmentName(std::string_view text);
-[[nodiscard]] bool IsRelativePath(std::string_view text);   ///< Not empty, not absolute, nowhere `..`.
+[[nodiscard]] bool IsRelativePath(
+    std::string_view text);  ///< Not empty, not absolute, nowhere `..`.
 
 [[nodiscard]] Type<std::string> ScenarioName();
 [[nodiscard]] Type<std::string> JobName();

@@ -1,7 +1,7 @@
 // The field `policy`: a name, or a map of a name and that policy's options.
 //
-// What an option does is decided by the policy itself (core/am); here is only what may be written. A test compares the
-// two lists.
+// What an option does is decided by the policy itself (core/am); here is only what may be written.
+// A test compares the two lists.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -69,8 +69,9 @@ void ReadOption(Decoder& decoder, const Entry& entry, PolicySpec& out) {
     }
     return;
   }
-  decoder.ErrorAtKey(entry, fmt::format("the policy `{}` has no option `{}`", out.name, Printable(entry.key)),
-                     NotesForNames(entry.key, known));
+  decoder.ErrorAtKey(
+      entry, fmt::format("the policy `{}` has no option `{}`", out.name, Printable(entry.key)),
+      NotesForNames(entry.key, known));
 }
 
 void ReadPolicy(Decoder& decoder, const Node& node, PolicySpec& out) {
@@ -78,7 +79,8 @@ void ReadPolicy(Decoder& decoder, const Node& node, PolicySpec& out) {
   if (!node.is_map()) return ReadName(decoder, node, out);
   const Node* name = node.Find("name");
   if (name == nullptr) {
-    if (decoder.complete()) decoder.Error(node, "`name` is missing in policy", NotesForNames("", kNames));
+    if (decoder.complete())
+      decoder.Error(node, "`name` is missing in policy", NotesForNames("", kNames));
     return;
   }
   const std::size_t before = decoder.findings().size();
@@ -91,7 +93,8 @@ void ReadPolicy(Decoder& decoder, const Node& node, PolicySpec& out) {
 
 const RecordInfo& PolicyInfo() {
   static const RecordInfo info = [] {
-    RecordInfo record{.name = "policy", .doc = "A built-in table that turns exits into decisions, with its options."};
+    RecordInfo record{.name = "policy",
+                      .doc = "A built-in table that turns exits into decisions, with its options."};
     record.fields.push_back({.name = "name",
                              .type = Word(kNames).info,
                              .default_text = "",
@@ -111,7 +114,8 @@ const RecordInfo& PolicyInfo() {
       }
       TypeInfo type = forms[0];
       if (option.per_type) type = MapOf(TaskTypeKeys(), Word(Words(option.allowed))).info;
-      if (option.per_type) type = AnyOf(TextOf(forms[0]) + ", or a map from task type to that", {forms[0], type});
+      if (option.per_type)
+        type = AnyOf(TextOf(forms[0]) + ", or a map from task type to that", {forms[0], type});
       record.fields.push_back({.name = option.name,
                                .type = std::move(type),
                                .default_text = option.standard,
@@ -128,25 +132,56 @@ const RecordInfo& PolicyInfo() {
 
 const std::vector<PolicyOptionInfo>& PolicyOptions() {
   static const std::vector<PolicyOptionInfo> options = {
-      {.policy = "tony", .name = "fail_on_worker_failure", .allowed = "true|false", .standard = "false",
+      {.policy = "tony",
+       .name = "fail_on_worker_failure",
+       .allowed = "true|false",
+       .standard = "false",
        .doc = "The first failed task of any type fails the job."},
-      {.policy = "tony", .name = "untracked", .allowed = "types", .standard = "ps",
+      {.policy = "tony",
+       .name = "untracked",
+       .allowed = "types",
+       .standard = "ps",
        .doc = "Types whose success is not waited for."},
-      {.policy = "tony", .name = "sidecar", .allowed = "types", .standard = "tensorboard",
+      {.policy = "tony",
+       .name = "sidecar",
+       .allowed = "types",
+       .standard = "tensorboard",
        .doc = "Types whose end means nothing."},
-      {.policy = "tony", .name = "stop_on_failure", .allowed = "types", .standard = "ps",
+      {.policy = "tony",
+       .name = "stop_on_failure",
+       .allowed = "types",
+       .standard = "ps",
        .doc = "Types whose first failure fails the job."},
-      {.policy = "tony", .name = "retry_count", .allowed = "number", .standard = "the job's retries.user",
+      {.policy = "tony",
+       .name = "retry_count",
+       .allowed = "number",
+       .standard = "the job's retries.user",
        .doc = "Whole sessions after the first."},
-      {.policy = "tf-yarn", .name = "propagate", .allowed = "now|late", .standard = "now",
+      {.policy = "tf-yarn",
+       .name = "propagate",
+       .allowed = "now|late",
+       .standard = "now",
        .doc = "When a failed task fails the job: at once, or after all cluster tasks ended."},
-      {.policy = "tfjob", .name = "restart_policy", .allowed = "Never|OnFailure|Always|ExitCode", .standard = "Never",
-       .per_type = true, .doc = "What a replica that ended leads to."},
-      {.policy = "tfjob", .name = "success_policy", .allowed = "|AllWorkers", .standard = "worker 0",
+      {.policy = "tfjob",
+       .name = "restart_policy",
+       .allowed = "Never|OnFailure|Always|ExitCode",
+       .standard = "Never",
+       .per_type = true,
+       .doc = "What a replica that ended leads to."},
+      {.policy = "tfjob",
+       .name = "success_policy",
+       .allowed = "|AllWorkers",
+       .standard = "worker 0",
        .doc = "Without a chief: whose success is the job's."},
-      {.policy = "tfjob", .name = "backoff_limit", .allowed = "number", .standard = "the job's retries.user",
+      {.policy = "tfjob",
+       .name = "backoff_limit",
+       .allowed = "number",
+       .standard = "the job's retries.user",
        .doc = "Restarts of all replicas together."},
-      {.policy = "tfjob", .name = "enable_dynamic_worker", .allowed = "true|false", .standard = "false",
+      {.policy = "tfjob",
+       .name = "enable_dynamic_worker",
+       .allowed = "true|false",
+       .standard = "false",
        .doc = "Failed workers do not fail the job."},
   };
   return options;

@@ -51,13 +51,18 @@ constexpr std::array<std::pair<std::string_view, std::int32_t>, 14> kSignals = {
                                                                                  {"PIPE", 13},
                                                                                  {"TERM", 15}}};
 
-bool IsDigit(char c) { return c >= '0' && c <= '9'; }
-bool IsLetter(char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z'); }
+bool IsDigit(char c) {
+  return c >= '0' && c <= '9';
+}
+bool IsLetter(char c) {
+  return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z');
+}
 
 std::string Lower(std::string_view text) {
   std::string out(text);
-  std::transform(out.begin(), out.end(), out.begin(),
-                 [](char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c; });
+  std::transform(out.begin(), out.end(), out.begin(), [](char c) {
+    return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;
+  });
   return out;
 }
 
@@ -92,10 +97,13 @@ enum class Exactness { kExact, kTooFine, kTooLarge };
 
 /// number * unit, if it is a whole number that fits.
 Exactness Scale(Decimal number, std::int64_t unit, std::int64_t& out) {
-  while (!number.fraction.empty() && number.fraction.back() == '0') number.fraction.remove_suffix(1);
+  while (!number.fraction.empty() && number.fraction.back() == '0')
+    number.fraction.remove_suffix(1);
   std::int64_t whole = 0;
-  const auto [end, error] = std::from_chars(number.whole.data(), number.whole.data() + number.whole.size(), whole);
-  if (error != std::errc() || __builtin_mul_overflow(whole, unit, &out)) return Exactness::kTooLarge;
+  const auto [end, error] =
+      std::from_chars(number.whole.data(), number.whole.data() + number.whole.size(), whole);
+  if (error != std::errc() || __builtin_mul_overflow(whole, unit, &out))
+    return Exactness::kTooLarge;
   // Digit by digit: unit/10 must stay whole as long as digits remain.
   std::int64_t place = unit;
   std::int64_t rest = 0;  // numerator over 10^k not yet whole
@@ -128,7 +136,8 @@ std::string UnitNames(std::span<const Unit> units) {
 /// What is wrong with a text that does not begin with a number.
 QuantityError NotANumber(std::string_view text, std::string_view what) {
   if (!text.empty() && text[0] == '-') return {.problem = "must not be negative", .suggestion = {}};
-  if (!text.empty() && text[0] == '+') return {.problem = "begins with a +", .suggestion = std::string(text.substr(1))};
+  if (!text.empty() && text[0] == '+')
+    return {.problem = "begins with a +", .suggestion = std::string(text.substr(1))};
   if (text.size() > 1 && text[0] == '.' && IsDigit(text[1])) {
     return {.problem = "begins with a point", .suggestion = "0" + std::string(text)};
   }
@@ -138,9 +147,12 @@ QuantityError NotANumber(std::string_view text, std::string_view what) {
 /// The unit that was probably meant by another spelling; "" when nobody can tell.
 std::string GuessTimeUnit(std::string_view unit) {
   const std::string lower = Lower(unit);
-  if (lower == "sec" || lower == "secs" || lower == "second" || lower == "seconds" || lower == "s") return "s";
-  if (lower == "min" || lower == "mins" || lower == "minute" || lower == "minutes" || lower == "m") return "m";
-  if (lower == "hr" || lower == "hrs" || lower == "hour" || lower == "hours" || lower == "h") return "h";
+  if (lower == "sec" || lower == "secs" || lower == "second" || lower == "seconds" || lower == "s")
+    return "s";
+  if (lower == "min" || lower == "mins" || lower == "minute" || lower == "minutes" || lower == "m")
+    return "m";
+  if (lower == "hr" || lower == "hrs" || lower == "hour" || lower == "hours" || lower == "h")
+    return "h";
   if (lower == "day" || lower == "days" || lower == "d") return "d";
   if (lower == "week" || lower == "weeks" || lower == "w") return "w";
   if (lower == "msec" || lower == "millis" || lower == "milliseconds" || lower == "ms") return "ms";
@@ -150,7 +162,8 @@ std::string GuessTimeUnit(std::string_view unit) {
 
 std::string GuessByteUnit(std::string_view unit) {
   const std::string lower = Lower(unit);
-  if (lower.empty() || lower == "b" || lower == "byte" || lower == "bytes") return lower.empty() ? "" : "B";
+  if (lower.empty() || lower == "b" || lower == "byte" || lower == "bytes")
+    return lower.empty() ? "" : "B";
   const std::size_t which = std::string_view("kmgt").find(lower[0]);
   if (which == std::string_view::npos) return {};
   const std::string rest = lower.substr(1);
@@ -163,37 +176,44 @@ std::string GuessByteUnit(std::string_view unit) {
 std::string GuessBandwidthUnit(std::string_view unit) {
   const std::string lower = Lower(unit);
   if (lower == "bps" || lower == "bit/s") return "bps";
-  const std::size_t which = lower.empty() ? std::string_view::npos : std::string_view("kmgt").find(lower[0]);
+  const std::size_t which =
+      lower.empty() ? std::string_view::npos : std::string_view("kmgt").find(lower[0]);
   if (which == std::string_view::npos) return {};
   const std::string rest = lower.substr(1);
-  if (rest.empty() || rest == "b" || rest == "bit" || rest == "bps" || rest == "bit/s" || rest == "b/s") {
+  if (rest.empty() || rest == "b" || rest == "bit" || rest == "bps" || rest == "bit/s" ||
+      rest == "b/s") {
     return std::string(1, "KMGT"[which]) + "bps";
   }
   return {};
 }
 
 /// One number with one unit. `finest` names what a value must be a whole number of.
-Quantity<std::int64_t> ParseOne(std::string_view text, std::span<const Unit> units, std::string_view what,
-                                std::string_view usual, std::string_view finest,
-                                std::string (*guess)(std::string_view)) {
+Quantity<std::int64_t> ParseOne(std::string_view text, std::span<const Unit> units,
+                                std::string_view what, std::string_view usual,
+                                std::string_view finest, std::string (*guess)(std::string_view)) {
   const auto number = TakeDecimal(text);
   if (!number) return tl::unexpected<QuantityError>(NotANumber(text, what));
   std::string_view unit_text = text.substr(number->size());
   while (!unit_text.empty() && unit_text[0] == ' ') unit_text.remove_prefix(1);
   const std::string digits(text.substr(0, number->size()));
   if (unit_text.empty()) return Bad("has no unit", digits + std::string(usual));
-  const auto unit = std::find_if(units.begin(), units.end(), [&](const Unit& u) { return u.name == unit_text; });
+  const auto unit =
+      std::find_if(units.begin(), units.end(), [&](const Unit& u) { return u.name == unit_text; });
   if (unit == units.end() || digits.size() + unit_text.size() != text.size()) {
     const std::string guessed = unit == units.end() ? guess(unit_text) : std::string(unit->name);
-    return Bad(unit == units.end() ? fmt::format("has an unknown unit (allowed: {})", UnitNames(units))
-                                   : "has a blank before its unit",
+    return Bad(unit == units.end()
+                   ? fmt::format("has an unknown unit (allowed: {})", UnitNames(units))
+                   : "has a blank before its unit",
                guessed.empty() ? "" : digits + guessed);
   }
   std::int64_t value = 0;
   switch (Scale(*number, unit->size, value)) {
-    case Exactness::kExact: return value;
-    case Exactness::kTooLarge: return Bad("is too large");
-    case Exactness::kTooFine: return Bad(fmt::format("is not a whole number of {}", finest));
+    case Exactness::kExact:
+      return value;
+    case Exactness::kTooLarge:
+      return Bad("is too large");
+    case Exactness::kTooFine:
+      return Bad(fmt::format("is not a whole number of {}", finest));
   }
   return Bad("is too large");
 }
@@ -218,19 +238,22 @@ Quantity<Duration> ParseDuration(std::string_view text) {
       return rest.size() == text.size() ? Bad("has no unit", std::string(text) + "s")
                                         : Bad("ends without a unit", std::string(text) + "s");
     }
-    const auto unit =
-        std::find_if(kTimeUnits.begin(), kTimeUnits.end(), [&](const Unit& u) { return u.name == unit_text; });
+    const auto unit = std::find_if(kTimeUnits.begin(), kTimeUnits.end(),
+                                   [&](const Unit& u) { return u.name == unit_text; });
     if (unit == kTimeUnits.end()) {
-      const std::string guessed = rest.size() == text.size() && after.size() == letters ? GuessTimeUnit(unit_text) : "";
+      const std::string guessed =
+          rest.size() == text.size() && after.size() == letters ? GuessTimeUnit(unit_text) : "";
       return Bad(fmt::format("has an unknown unit (allowed: {})", UnitNames(kTimeUnits)),
                  guessed.empty() ? "" : std::string(rest.substr(0, number->size())) + guessed);
     }
-    if (unit->size >= last_unit) return Bad("has its units in the wrong order: the larger comes first");
+    if (unit->size >= last_unit)
+      return Bad("has its units in the wrong order: the larger comes first");
     last_unit = unit->size;
     std::int64_t part = 0;
     const Exactness exact = Scale(*number, unit->size, part);
     if (exact == Exactness::kTooFine) return Bad("is finer than a nanosecond");
-    if (exact == Exactness::kTooLarge || __builtin_add_overflow(total, part, &total) || total > kLongest.count()) {
+    if (exact == Exactness::kTooLarge || __builtin_add_overflow(total, part, &total) ||
+        total > kLongest.count()) {
       return Bad("is longer than 100 years");
     }
     rest = after.substr(letters);
@@ -239,7 +262,8 @@ Quantity<Duration> ParseDuration(std::string_view text) {
 }
 
 Quantity<std::int64_t> ParseBytes(std::string_view text) {
-  auto bytes = ParseOne(text, kByteUnits, "a size like 512MiB or 16GiB", "GiB", "bytes", GuessByteUnit);
+  auto bytes =
+      ParseOne(text, kByteUnits, "a size like 512MiB or 16GiB", "GiB", "bytes", GuessByteUnit);
   // A bare number of MiB is as usual as one of GiB.
   if (!bytes && bytes.error().problem == "has no unit") {
     bytes.error().suggestion = fmt::format("{0}MiB or {0}GiB", text);
@@ -259,7 +283,8 @@ Quantity<std::int64_t> ParseMemoryMb(std::string_view text) {
 }
 
 Quantity<std::int64_t> ParseBandwidth(std::string_view text) {
-  auto bps = ParseOne(text, kBandwidthUnits, "a bandwidth like 10Gbps", "Gbps", "bits a second", GuessBandwidthUnit);
+  auto bps = ParseOne(text, kBandwidthUnits, "a bandwidth like 10Gbps", "Gbps", "bits a second",
+                      GuessBandwidthUnit);
   if (bps && *bps == 0) return Bad("must be more than 0");
   return bps;
 }
@@ -292,7 +317,8 @@ Quantity<double> ParseRate(std::string_view text) {
 
 Quantity<std::int64_t> ParseWhole(std::string_view text) {
   const std::string_view digits = text.starts_with('-') ? text.substr(1) : text;
-  if (digits.empty() || !std::all_of(digits.begin(), digits.end(), IsDigit)) return Bad("is not a whole number");
+  if (digits.empty() || !std::all_of(digits.begin(), digits.end(), IsDigit))
+    return Bad("is not a whole number");
   if (digits.size() > 1 && digits[0] == '0') {
     const std::size_t first = std::min(digits.find_first_not_of('0'), digits.size() - 1);
     return Bad("begins with a 0", std::string(digits.substr(first)));
@@ -324,7 +350,8 @@ Quantity<std::int32_t> ParseSignal(std::string_view text) {
   std::string upper = Lower(name);
   if (upper.starts_with("sig")) upper.erase(0, 3);
   for (const auto& [known, value] : kSignals) {
-    if (Lower(known) == upper) return Bad("is not a signal like KILL, TERM or 9", std::string(known));
+    if (Lower(known) == upper)
+      return Bad("is not a signal like KILL, TERM or 9", std::string(known));
   }
   return Bad("is not a signal like KILL, TERM or 9");
 }
@@ -338,7 +365,8 @@ std::string SignalName(std::int32_t number) {
 
 std::string BytesText(std::int64_t bytes) {
   for (const Unit& unit : kByteUnits) {
-    if (bytes != 0 && bytes % unit.size == 0) return fmt::format("{}{}", bytes / unit.size, unit.name);
+    if (bytes != 0 && bytes % unit.size == 0)
+      return fmt::format("{}{}", bytes / unit.size, unit.name);
   }
   return "0B";
 }
@@ -357,7 +385,8 @@ std::string BandwidthText(std::int64_t bps) {
 }
 
 std::string PermilleText(std::int64_t permille) {
-  return permille % 10 == 0 ? fmt::format("{}%", permille / 10) : fmt::format("{}.{}%", permille / 10, permille % 10);
+  return permille % 10 == 0 ? fmt::format("{}%", permille / 10)
+                            : fmt::format("{}.{}%", permille / 10, permille % 10);
 }
 
 std::string NumberText(double number) {

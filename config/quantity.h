@@ -1,7 +1,7 @@
 // Numbers with units, as people write them: 30s, 1d12h, 16GiB, 10Gbps, 60%, 20/h.
 //
-// Exact: decimal text becomes an integer in the base unit or an error, never a rounded number. An error comes with
-// what was probably meant.
+// Exact: decimal text becomes an integer in the base unit or an error, never a rounded number. An
+// error comes with what was probably meant.
 #pragma once
 
 #include <cstdint>
@@ -43,7 +43,9 @@ inline constexpr Duration kLongest = 100LL * 365 * 24h;
 /// "KILL" for 9; the number where it has no name here.
 [[nodiscard]] std::string SignalName(std::int32_t number);
 
-[[nodiscard]] inline double Seconds(Duration d) { return static_cast<double>(d.count()) / 1e9; }
+[[nodiscard]] inline double Seconds(Duration d) {
+  return static_cast<double>(d.count()) / 1e9;
+}
 
 /// "16GiB", "512MiB", "1536MiB" / bytes likewise / "10Gbps" / "12.5%": the shortest exact text.
 [[nodiscard]] std::string MemoryText(std::int64_t mb);

@@ -35,9 +35,10 @@ const FieldInfo* RecordInfo::Find(std::string_view field) const {
   return nullptr;
 }
 
-std::set<std::string, std::less<>> ReadFields(Decoder& decoder, const Node& node, const RecordInfo& info,
-                const std::function<void(std::size_t, const Node&)>& read,
-                const std::function<bool(const Entry&)>& other) {
+std::set<std::string, std::less<>> ReadFields(
+    Decoder& decoder, const Node& node, const RecordInfo& info,
+    const std::function<void(std::size_t, const Node&)>& read,
+    const std::function<bool(const Entry&)>& other) {
   if (!node.is_map() && !node.is_null()) {
     decoder.Wrong(node, "a map of fields", NotesForNames(node.text, FieldNames(info)));
     return {""};
@@ -49,14 +50,16 @@ std::set<std::string, std::less<>> ReadFields(Decoder& decoder, const Node& node
     if (field == nullptr) {
       if (other(entry)) continue;
       broken.insert("");
-      decoder.ErrorAtKey(entry, fmt::format("unknown field `{}` in {}", Printable(entry.key), info.name),
+      decoder.ErrorAtKey(entry,
+                         fmt::format("unknown field `{}` in {}", Printable(entry.key), info.name),
                          NotesForField(entry.key, info));
       continue;
     }
     const auto position = static_cast<std::size_t>(field - info.fields.data());
     seen[position] = true;
     const Shape shape = field->type.shape;
-    if (entry.value.is_null() && shape != Shape::kList && shape != Shape::kMap && shape != Shape::kRecord) {
+    if (entry.value.is_null() && shape != Shape::kList && shape != Shape::kMap &&
+        shape != Shape::kRecord) {
       decoder.ErrorAtKey(entry, fmt::format("`{}` has no value", entry.key),
                          {fmt::format("wants {}", TextOf(field->type))});
       broken.insert(entry.key);
@@ -70,7 +73,8 @@ std::set<std::string, std::less<>> ReadFields(Decoder& decoder, const Node& node
   if (!decoder.complete()) return broken;
   for (std::size_t i = 0; i < info.fields.size(); ++i) {
     if (!info.fields[i].required || seen[i]) continue;
-    decoder.ErrorAt(node.place, 1, fmt::format("`{}` is missing in {}", info.fields[i].name, info.name),
+    decoder.ErrorAt(node.place, 1,
+                    fmt::format("`{}` is missing in {}", info.fields[i].name, info.name),
                     {fmt::format("wants {}", TextOf(info.fields[i].type))});
     broken.insert(info.fields[i].name);
   }

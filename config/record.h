@@ -1,8 +1,10 @@
-// The field table: one declaration for each field of each record, bound to the member that it fills.
+// The field table: one declaration for each field of each record, bound to the member that it
+// fills.
 //
-// A Record<T> is built once from `.Field("hold", &GangSpec::hold, Time(1s), "What it means.")` lines. Reading, errors
-// for unknown and missing fields, default texts (taken from a T as it is constructed), documentation and schema all
-// follow from it; nothing about a field is said anywhere else.
+// A Record<T> is built once from `.Field("hold", &GangSpec::hold, Time(1s), "What it means.")`
+// lines. Reading, errors for unknown and missing fields, default texts (taken from a T as it is
+// constructed), documentation and schema all follow from it; nothing about a field is said anywhere
+// else.
 #pragma once
 
 #include <functional>
@@ -27,12 +29,13 @@ struct FieldOptions {
   std::vector<std::string> also;
 };
 
-/// Calls read(position, value) for each known field of the map `node`; reports unknown keys, missing required fields
-/// and nodes that are no map. Keys that match `other_keys` of the record go to `other`. Returns the fields in which
-/// something was wrong, "" for the record itself.
-[[nodiscard]] std::set<std::string, std::less<>> ReadFields(Decoder& decoder, const Node& node, const RecordInfo& info,
-                const std::function<void(std::size_t, const Node&)>& read,
-                const std::function<bool(const Entry&)>& other);
+/// Calls read(position, value) for each known field of the map `node`; reports unknown keys,
+/// missing required fields and nodes that are no map. Keys that match `other_keys` of the record go
+/// to `other`. Returns the fields in which something was wrong, "" for the record itself.
+[[nodiscard]] std::set<std::string, std::less<>> ReadFields(
+    Decoder& decoder, const Node& node, const RecordInfo& info,
+    const std::function<void(std::size_t, const Node&)>& read,
+    const std::function<bool(const Entry&)>& other);
 
 template <class T>
 class Record {
@@ -44,41 +47,52 @@ class Record {
     bool anyway = false;
   };
 
-  Record(std::string name, std::string doc) { info_.name = std::move(name), info_.doc = std::move(doc); }
+  Record(std::string name, std::string doc) {
+    info_.name = std::move(name), info_.doc = std::move(doc);
+  }
 
   template <class V>
-  Record& Field(std::string name, V T::*member, Type<V> type, std::string doc, FieldOptions options = {}) {
-    std::string default_text = options.default_text.value_or(options.required ? "" : type.show(T{}.*member));
+  Record& Field(std::string name, V T::*member, Type<V> type, std::string doc,
+                FieldOptions options = {}) {
+    std::string default_text =
+        options.default_text.value_or(options.required ? "" : type.show(T{}.*member));
     auto read = type.read;
-    return Add(std::move(name), std::move(type.info), std::move(default_text), std::move(doc), std::move(options),
-               [member, read](Decoder& decoder, const Node& node, T& out) { read(decoder, node, out.*member); });
+    return Add(std::move(name), std::move(type.info), std::move(default_text), std::move(doc),
+               std::move(options), [member, read](Decoder& decoder, const Node& node, T& out) {
+                 read(decoder, node, out.*member);
+               });
   }
 
   /// A member of a member.
   template <class M, class V>
   Record& Field(std::string name, M T::*outer, V M::*member, Type<V> type, std::string doc,
                 FieldOptions options = {}) {
-    std::string default_text = options.default_text.value_or(options.required ? "" : type.show((T{}.*outer).*member));
+    std::string default_text =
+        options.default_text.value_or(options.required ? "" : type.show((T{}.*outer).*member));
     auto read = type.read;
-    return Add(std::move(name), std::move(type.info), std::move(default_text), std::move(doc), std::move(options),
+    return Add(std::move(name), std::move(type.info), std::move(default_text), std::move(doc),
+               std::move(options),
                [outer, member, read](Decoder& decoder, const Node& node, T& out) {
                  read(decoder, node, (out.*outer).*member);
                });
   }
 
   /// A field that fills more than one member.
-  Record& Custom(std::string name, TypeInfo type, std::string doc, Reader read, FieldOptions options = {}) {
+  Record& Custom(std::string name, TypeInfo type, std::string doc, Reader read,
+                 FieldOptions options = {}) {
     std::string default_text = options.default_text.value_or("");
-    return Add(std::move(name), std::move(type), std::move(default_text), std::move(doc), std::move(options),
-               std::move(read));
+    return Add(std::move(name), std::move(type), std::move(default_text), std::move(doc),
+               std::move(options), std::move(read));
   }
 
   /// A nested map whose fields fill this record's own members.
   Record& Group(std::string name, Record group, std::string doc = {}) {
     auto shared = std::make_shared<const Record>(std::move(group));
-    TypeInfo type{.shape = Shape::kRecord, .record = [shared]() -> const RecordInfo& { return shared->info(); }};
-    return Custom(std::move(name), std::move(type), doc.empty() ? shared->info().doc : std::move(doc),
-                  [shared](Decoder& decoder, const Node& node, T& out) { shared->Read(decoder, node, out); });
+    TypeInfo type{.shape = Shape::kRecord,
+                  .record = [shared]() -> const RecordInfo& { return shared->info(); }};
+    return Custom(
+        std::move(name), std::move(type), doc.empty() ? shared->info().doc : std::move(doc),
+        [shared](Decoder& decoder, const Node& node, T& out) { shared->Read(decoder, node, out); });
   }
 
   /// All fields and checks of another record, for a member that holds what it describes.
@@ -86,14 +100,16 @@ class Record {
   Record& Embed(const Record<M>& other, M T::*member) {
     for (std::size_t i = 0; i < other.info().fields.size(); ++i) {
       info_.fields.push_back(other.info().fields[i]);
-      readers_.push_back([read = other.readers()[i], member](Decoder& decoder, const Node& node, T& out) {
-        read(decoder, node, out.*member);
-      });
+      readers_.push_back(
+          [read = other.readers()[i], member](Decoder& decoder, const Node& node, T& out) {
+            read(decoder, node, out.*member);
+          });
     }
     for (const auto& check : other.checks()) {
-      checks_.push_back({.run = [run = check.run, member](Decoder& decoder, const Node& node,
-                                                          const T& value) { run(decoder, node, value.*member); },
-                         .anyway = check.anyway});
+      checks_.push_back(
+          {.run = [run = check.run, member](Decoder& decoder, const Node& node,
+                                            const T& value) { run(decoder, node, value.*member); },
+           .anyway = check.anyway});
     }
     return *this;
   }
@@ -105,7 +121,8 @@ class Record {
     return *this;
   }
 
-  /// What must hold between fields. Runs when all were read without error, and not on parts of records.
+  /// What must hold between fields. Runs when all were read without error, and not on parts of
+  /// records.
   Record& Checked(Check check) {
     checks_.push_back({.run = std::move(check), .anyway = false});
     return *this;
@@ -118,7 +135,8 @@ class Record {
 
   void Read(Decoder& decoder, const Node& node, T& out) const {
     auto broken = ReadFields(
-        decoder, node, info_, [&](std::size_t i, const Node& value) { readers_[i](decoder, value, out); },
+        decoder, node, info_,
+        [&](std::size_t i, const Node& value) { readers_[i](decoder, value, out); },
         [&](const Entry& entry) { return other_ && other_(decoder, entry, out); });
     if (!decoder.complete()) return;
     const bool sound = broken.empty();
@@ -133,8 +151,8 @@ class Record {
   [[nodiscard]] const std::vector<ConditionalCheck>& checks() const { return checks_; }
 
  private:
-  Record& Add(std::string name, TypeInfo type, std::string default_text, std::string doc, FieldOptions options,
-              Reader read) {
+  Record& Add(std::string name, TypeInfo type, std::string default_text, std::string doc,
+              FieldOptions options, Reader read) {
     info_.fields.push_back({.name = std::move(name),
                             .type = std::move(type),
                             .default_text = std::move(default_text),
@@ -155,8 +173,10 @@ class Record {
 /// The type of a field that holds a record. `table` is a function, as records contain each other.
 template <class T>
 [[nodiscard]] Type<T> Of(const Record<T>& (*table)()) {
-  return {.info = {.shape = Shape::kRecord, .record = [table]() -> const RecordInfo& { return table().info(); }},
-          .read = [table](Decoder& decoder, const Node& node, T& out) { table().Read(decoder, node, out); },
+  return {.info = {.shape = Shape::kRecord,
+                   .record = [table]() -> const RecordInfo& { return table().info(); }},
+          .read = [table](Decoder& decoder, const Node& node,
+                          T& out) { table().Read(decoder, node, out); },
           .show = [](const T&) { return std::string(); }};
 }
 

@@ -1,4 +1,5 @@
-// What the field table says, for people and for editors: `explain`, the JSON Schema, the reference pages.
+// What the field table says, for people and for editors: `explain`, the JSON Schema, the reference
+// pages.
 #pragma once
 
 #include <string>
@@ -10,11 +11,12 @@ namespace tfyarn::config {
 
 enum class FileKind { kScenario, kJob };
 
-/// A field by its path: `gang.hold`, `yarn.scheduler`, `jobs.a.tasks.worker.memory`, or only the end of one; a kind of
-/// fault by its name. Errors: kNotFound, with what is near.
+/// A field by its path: `gang.hold`, `yarn.scheduler`, `jobs.a.tasks.worker.memory`, or only the
+/// end of one; a kind of fault by its name. Errors: kNotFound, with what is near.
 [[nodiscard]] Expected<std::string> ExplainField(std::string_view path);
 
-/// A JSON Schema (draft 2020-12) that an editor can check files with. Names and contradictions are beyond it.
+/// A JSON Schema (draft 2020-12) that an editor can check files with. Names and contradictions are
+/// beyond it.
 [[nodiscard]] std::string SchemaJson(FileKind kind);
 
 /// The whole of docs/scenario.md or docs/job.md.

@@ -12,7 +12,9 @@
 namespace tfyarn::config {
 namespace {
 
-const Node& ItemOf(const Node& list, std::size_t i) { return i < list.items.size() ? list.items[i] : list; }
+const Node& ItemOf(const Node& list, std::size_t i) {
+  return i < list.items.size() ? list.items[i] : list;
+}
 
 class ReferenceCheck {
  public:
@@ -34,16 +36,23 @@ class ReferenceCheck {
 
   void CheckTarget(const Node& node, const Target& target) {
     switch (target.kind) {
-      case TargetKind::kNode: return WantIn(node, "node", target.name, nodes_);
-      case TargetKind::kRack: return WantIn(node, "rack", target.name, racks_);
-      case TargetKind::kLabel: return WantIn(node, "label", target.name, labels_);
-      case TargetKind::kTask: return WantTask(node, target.name, target.task);
-      case TargetKind::kAm: return (void)WantJob(node.Nearest("am"), target.name);
+      case TargetKind::kNode:
+        return WantIn(node, "node", target.name, nodes_);
+      case TargetKind::kRack:
+        return WantIn(node, "rack", target.name, racks_);
+      case TargetKind::kLabel:
+        return WantIn(node, "label", target.name, labels_);
+      case TargetKind::kTask:
+        return WantTask(node, target.name, target.task);
+      case TargetKind::kAm:
+        return (void)WantJob(node.Nearest("am"), target.name);
       case TargetKind::kRandom:
-      case TargetKind::kFraction: return CheckTarget(node.Nearest("of"), *target.of);
+      case TargetKind::kFraction:
+        return CheckTarget(node.Nearest("of"), *target.of);
       case TargetKind::kRm:
       case TargetKind::kHdfs:
-      case TargetKind::kAllNodes: return;
+      case TargetKind::kAllNodes:
+        return;
     }
   }
 
@@ -58,7 +67,8 @@ class ReferenceCheck {
       std::vector<std::string> types;
       for (const TaskTypeSpec& known : job->spec.tasks) types.push_back(known.name);
       decoder_.Unknown(node.Nearest("task"), "task type", selected.type, types);
-    } else if (selected.index && *selected.index >= type->instances && !IsShapedByTrace(job_name, selected.type)) {
+    } else if (selected.index && *selected.index >= type->instances &&
+               !IsShapedByTrace(job_name, selected.type)) {
       decoder_.Error(node.Nearest("task"),
                      decoder_.Named(fmt::format("there is no task {}, {} has {}", task, type->name,
                                                 Counted(type->instances, "instance"))));
@@ -82,9 +92,10 @@ class ReferenceCheck {
     const auto [end, error] = std::from_chars(number.data(), number.data() + number.size(), index);
     (void)end;
     if (error == std::errc() && index < scenario_.faults.size()) return;
-    decoder_.Error(node, fmt::format("there is no {}: the scenario has {}, counted from 0",
-                                     Printable(text.substr(0, text.find('.'))),
-                                     Counted(static_cast<std::int64_t>(scenario_.faults.size()), "fault")));
+    decoder_.Error(
+        node, fmt::format("there is no {}: the scenario has {}, counted from 0",
+                          Printable(text.substr(0, text.find('.'))),
+                          Counted(static_cast<std::int64_t>(scenario_.faults.size()), "fault")));
   }
 
  private:
@@ -96,7 +107,8 @@ class ReferenceCheck {
     return false;
   }
 
-  void WantIn(const Node& node, std::string_view what, const std::string& name, const std::set<std::string>& known) {
+  void WantIn(const Node& node, std::string_view what, const std::string& name,
+              const std::set<std::string>& known) {
     if (!cluster_known_ || known.contains(name)) return;
     const Decoder::Scope scope(decoder_, std::string(what));
     decoder_.Unknown(node.Nearest(what), what, name, {known.begin(), known.end()});
@@ -107,9 +119,11 @@ class ReferenceCheck {
     if (type != "worker") return false;
     const bool listed = std::any_of(scenario_.jobs.begin(), scenario_.jobs.end(),
                                     [&](const JobConfig& known) { return known.spec.name == job; });
-    return !listed && std::any_of(scenario_.arrivals.begin(), scenario_.arrivals.end(), [&](const ArrivalSpec& arrival) {
-             return !arrival.trace_file.empty() && job.starts_with(arrival.prefix + "-");
-           });
+    return !listed && std::any_of(scenario_.arrivals.begin(), scenario_.arrivals.end(),
+                                  [&](const ArrivalSpec& arrival) {
+                                    return !arrival.trace_file.empty() &&
+                                           job.starts_with(arrival.prefix + "-");
+                                  });
   }
 
   Decoder& decoder_;
@@ -125,7 +139,8 @@ class ReferenceCheck {
 /// The job in "job/NAME.FIELD", as far as it can be told: the longest known one.
 std::string JobOf(const JobNames& jobs, std::string_view metric) {
   const std::string_view rest = metric.substr(4);
-  for (std::size_t dot = rest.rfind('.'); dot != std::string_view::npos && dot > 0; dot = rest.rfind('.', dot - 1)) {
+  for (std::size_t dot = rest.rfind('.'); dot != std::string_view::npos && dot > 0;
+       dot = rest.rfind('.', dot - 1)) {
     if (jobs.Find(rest.substr(0, dot)) != nullptr) return std::string(rest.substr(0, dot));
   }
   return std::string(rest.substr(0, rest.find('.')));
@@ -140,7 +155,8 @@ void CheckTargets(Decoder& decoder, const Node& node, const Scenario& scenario) 
     const FaultSpec& fault = scenario.faults[i];
     if (decoder.BrokenItem("faults", i)) continue;
     const Node& at = ItemOf(faults, i);
-    if (fault.target && at.Find("target") != nullptr) check.CheckTarget(*at.Find("target"), *fault.target);
+    if (fault.target && at.Find("target") != nullptr)
+      check.CheckTarget(*at.Find("target"), *fault.target);
     for (std::size_t g = 0; g < fault.between.size(); ++g) {
       check.CheckTarget(ItemOf(at.Nearest("between"), g), fault.between[g]);
     }
@@ -165,7 +181,8 @@ void CheckExpectations(Decoder& decoder, const Node& node, const Scenario& scena
     for (const Comparison& comparison : expectation.all_of) {
       if (comparison.metric.starts_with("fault/")) check.WantFault(*named, comparison.metric);
       if (!comparison.metric.starts_with("job/")) continue;
-      const std::string job = at.Find("job") != nullptr ? at.Find("job")->text : JobOf(jobs, comparison.metric);
+      const std::string job =
+          at.Find("job") != nullptr ? at.Find("job")->text : JobOf(jobs, comparison.metric);
       if (seen.insert(job).second) (void)check.WantJob(*named, job);
     }
     if (!expectation.after.empty()) check.WantFault(at.Nearest("after"), expectation.after);

@@ -8,15 +8,18 @@ namespace tfyarn::config {
 namespace {
 
 void Collect(const RecordInfo& record, const std::string& path, std::vector<PlacedRecord>& out) {
-  const bool known =
-      std::any_of(out.begin(), out.end(), [&](const PlacedRecord& placed) { return placed.record->name == record.name; });
+  const bool known = std::any_of(out.begin(), out.end(), [&](const PlacedRecord& placed) {
+    return placed.record->name == record.name;
+  });
   if (known) return;
   out.push_back({.record = &record, .path = path});
   for (const FieldInfo& field : record.fields) {
     // `defaults` is a part of a job; the page speaks of it under jobs.
     if (field.name == "defaults") continue;
     for (const RecordInfo* inner : RecordsIn(field.type)) {
-      Collect(*inner, path + (path.empty() ? "" : ".") + field.name + std::string(PathSuffix(field.type)), out);
+      Collect(*inner,
+              path + (path.empty() ? "" : ".") + field.name + std::string(PathSuffix(field.type)),
+              out);
     }
   }
 }

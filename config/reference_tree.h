@@ -11,7 +11,8 @@ namespace tfyarn::config {
 
 [[nodiscard]] const RecordInfo& RootOf(FileKind kind);
 
-/// The record that values of a type are, or hold; nullptr when there is none. `through_list`: set when it is an element.
+/// The record that values of a type are, or hold; nullptr when there is none. `through_list`: set
+/// when it is an element.
 [[nodiscard]] const RecordInfo* RecordIn(const TypeInfo& type, bool* through_list = nullptr);
 /// All records in a type, with those of alternatives.
 [[nodiscard]] std::vector<const RecordInfo*> RecordsIn(const TypeInfo& type);

@@ -1,4 +1,5 @@
-// Fields that make up a Resource, wherever one is written: on a task type, on a node class, for the AM.
+// Fields that make up a Resource, wherever one is written: on a task type, on a node class, for the
+// AM.
 #pragma once
 
 #include "config/record.h"
@@ -16,12 +17,13 @@ template <class T>
 void AddTaskResources(Record<T>& record, Resource T::*resource) {
   record.Field("memory", resource, &Resource::memory_mb, Memory(1), "Memory of each container.",
                {.example = "4GiB", .required = true, .also = {"mem", "ram"}});
-  record.Field("vcores", resource, &Resource::vcores, Whole(1, 100'000), "Virtual cores of each container.",
+  record.Field("vcores", resource, &Resource::vcores, Whole(1, 100'000),
+               "Virtual cores of each container.",
                {.default_text = "1", .also = {"cpu", "cpus", "cores"}});
-  record.Field("gpus", resource, &Resource::gpus, Whole(0, 100'000), "GPUs (yarn.io/gpu) of each container.",
-               {.also = {"gpu"}});
-  record.Field("resources", resource, OtherResources(), "Other countable types, by their YARN names.",
-               {.example = "{yarn.io/fpga: 1}"});
+  record.Field("gpus", resource, &Resource::gpus, Whole(0, 100'000),
+               "GPUs (yarn.io/gpu) of each container.", {.also = {"gpu"}});
+  record.Field("resources", resource, OtherResources(),
+               "Other countable types, by their YARN names.", {.example = "{yarn.io/fpga: 1}"});
 }
 
 }  // namespace tfyarn::config

@@ -1,7 +1,9 @@
-// A scenario as plain values: cluster, jobs, faults, expectations. What config decodes and the simulator runs.
+// A scenario as plain values: cluster, jobs, faults, expectations. What config decodes and the
+// simulator runs.
 //
-// Everything is here after merging includes, defaults and --set; positions in the file are kept only where a later
-// error must name them. docs/scenario.md (generated from the field table) explains each field to users.
+// Everything is here after merging includes, defaults and --set; positions in the file are kept
+// only where a later error must name them. docs/scenario.md (generated from the field table)
+// explains each field to users.
 #pragma once
 
 #include <cstdint>
@@ -18,17 +20,17 @@
 
 namespace tfyarn::config {
 
-struct PhillyJob;   // config/traces.h
+struct PhillyJob;  // config/traces.h
 struct NodeOutage;
 
 // ---------------------------------------------------------------- cluster
 
 struct NodeClass {
-  std::string name;          ///< Nodes are name-1 .. name-count; a class with count 1 is just `name`.
+  std::string name;  ///< Nodes are name-1 .. name-count; a class with count 1 is just `name`.
   std::int32_t count = 1;
-  std::string rack;          ///< "" = dealt round robin over the racks.
+  std::string rack;  ///< "" = dealt round robin over the racks.
   std::vector<std::string> labels;
-  std::string partition;     ///< YARN's exclusive node label; "" = default partition.
+  std::string partition;  ///< YARN's exclusive node label; "" = default partition.
   Resource resources;
 };
 
@@ -53,9 +55,9 @@ struct QueueSpec {
   std::string path;                    ///< "root.ml"; parents may be listed too.
   std::int32_t capacity_permille = 0;  ///< Of its parent.
   std::int32_t max_capacity_permille = 1000;
-  std::int32_t user_limit_permille = 1000;          ///< minimum-user-limit-percent.
-  std::int32_t user_limit_factor_permille = 1000;   ///< user-limit-factor; 1000 = 1.
-  std::int32_t am_share_permille = 100;             ///< maximum-am-resource-percent.
+  std::int32_t user_limit_permille = 1000;         ///< minimum-user-limit-percent.
+  std::int32_t user_limit_factor_permille = 1000;  ///< user-limit-factor; 1000 = 1.
+  std::int32_t am_share_permille = 100;            ///< maximum-am-resource-percent.
 };
 
 struct YarnSpec {
@@ -71,14 +73,17 @@ struct YarnSpec {
   Duration nm_token_roll = 24h;
   Duration amrm_token_roll = 24h;
   Resource minimum_allocation{.memory_mb = 1024, .vcores = 1, .gpus = 0, .others = {}};
-  Resource maximum_allocation;  ///< Zero members = the largest node.
+  Resource maximum_allocation;               ///< Zero members = the largest node.
   std::int32_t offswitch_per_heartbeat = 1;  ///< maximum-offswitch-assignments.
-  std::int32_t node_locality_delay = 40;     ///< Missed heartbeats before a located ask goes elsewhere.
-  Duration sigkill_delay = 250ms;            ///< sleep-delay-before-sigkill.ms.
-  Duration scheduling_wait = 10s;            ///< After an RM restart.
-  Duration preemption_notice = 15s;          ///< From strict notice to kill.
-  Distribution localize = Distribution::Constant(0.5);  ///< Seconds per container besides HDFS transfer.
-  Distribution launch = Distribution::Constant(0.1);    ///< Seconds from localised to running process.
+  std::int32_t node_locality_delay =
+      40;                            ///< Missed heartbeats before a located ask goes elsewhere.
+  Duration sigkill_delay = 250ms;    ///< sleep-delay-before-sigkill.ms.
+  Duration scheduling_wait = 10s;    ///< After an RM restart.
+  Duration preemption_notice = 15s;  ///< From strict notice to kill.
+  Distribution localize =
+      Distribution::Constant(0.5);  ///< Seconds per container besides HDFS transfer.
+  Distribution launch =
+      Distribution::Constant(0.1);  ///< Seconds from localised to running process.
 };
 
 struct HdfsSpec {
@@ -111,7 +116,7 @@ struct TrainingSpec {
 };
 
 struct OnTerm {
-  bool ignore = false;      ///< Only SIGKILL ends it.
+  bool ignore = false;  ///< Only SIGKILL ends it.
   bool checkpoint = false;
   Distribution after = Distribution::Constant(0);  ///< Seconds from SIGTERM to the end.
   std::int32_t exit = 143;
@@ -122,15 +127,16 @@ struct BehaviorRow {
   std::string task;                     ///< "worker", "worker:1" or "" = any.
   std::optional<std::int32_t> attempt;  ///< The task's n-th process, from 0.
   std::optional<Distribution> start;    ///< Seconds from spawn until it takes part.
-  std::optional<Distribution> after;    ///< Seconds after its start at which exit, signal or hang happens.
+  std::optional<Distribution>
+      after;  ///< Seconds after its start at which exit, signal or hang happens.
   std::optional<std::int32_t> exit;
   std::optional<std::int32_t> signal;
   bool hang = false;
-  bool forever = false;                 ///< runs: forever
-  std::optional<Distribution> runs;     ///< Seconds, in place of steps; needs no peer.
-  bool out_of_memory = false;           ///< With signal KILL: the kernel's OOM killer did it.
+  bool forever = false;              ///< runs: forever
+  std::optional<Distribution> runs;  ///< Seconds, in place of steps; needs no peer.
+  bool out_of_memory = false;        ///< With signal KILL: the kernel's OOM killer did it.
   std::optional<OnTerm> on_term;
-  std::vector<std::string> writes;      ///< Paths that exist after it ended 0.
+  std::vector<std::string> writes;  ///< Paths that exist after it ended 0.
 };
 
 struct JobConfig {
@@ -152,21 +158,34 @@ struct ArrivalSpec {
   std::optional<Distribution> interarrival;  ///< Seconds between submissions.
   std::int64_t count = 0;
   // From a trace:
-  std::string trace_file;                 ///< "" = not from a trace. Resolved path.
+  std::string trace_file;  ///< "" = not from a trace. Resolved path.
   TraceFormat trace_format = TraceFormat::kPhilly;
-  std::int32_t gpus_per_task = 0;         ///< 0 = GPUs of the largest node.
-  std::int64_t limit = 0;                 ///< 0 = all rows.
+  std::int32_t gpus_per_task = 0;                       ///< 0 = GPUs of the largest node.
+  std::int64_t limit = 0;                               ///< 0 = all rows.
   std::map<std::string, std::string> queue_of_cluster;  ///< Philly's cluster column -> queue.
-  std::vector<std::string> queues;        ///< Without the map: clusters are dealt to these in order of size.
-  /// The trace's rows, by submission, cut at limit; nullptr when not from a trace, or when traces are not read.
-  /// queue_of_cluster is complete then: `queues` are dealt already.
+  std::vector<std::string>
+      queues;  ///< Without the map: clusters are dealt to these in order of size.
+  /// The trace's rows, by submission, cut at limit; nullptr when not from a trace, or when traces
+  /// are not read. queue_of_cluster is complete then: `queues` are dealt already.
   std::shared_ptr<const std::vector<PhillyJob>> trace_jobs;
 };
 
 // ---------------------------------------------------------------- targets and faults
 
-enum class TargetKind { kNode, kRack, kLabel, kTask, kAm, kRm, kHdfs, kRandom, kFraction, kAllNodes };
-BOOST_DESCRIBE_ENUM(TargetKind, kNode, kRack, kLabel, kTask, kAm, kRm, kHdfs, kRandom, kFraction, kAllNodes)
+enum class TargetKind {
+  kNode,
+  kRack,
+  kLabel,
+  kTask,
+  kAm,
+  kRm,
+  kHdfs,
+  kRandom,
+  kFraction,
+  kAllNodes
+};
+BOOST_DESCRIBE_ENUM(TargetKind, kNode, kRack, kLabel, kTask, kAm, kRm, kHdfs, kRandom, kFraction,
+                    kAllNodes)
 
 struct Target {
   TargetKind kind = TargetKind::kAllNodes;
@@ -179,30 +198,31 @@ struct Target {
 /// When a fault happens: once at a time, when a job reaches a state, or again and again.
 struct FaultWhen {
   std::optional<Duration> at;
-  std::string job;                  ///< With state.
-  std::optional<std::string> state; ///< submitted .. finished, or `registered` with task.
+  std::string job;                   ///< With state.
+  std::optional<std::string> state;  ///< submitted .. finished, or `registered` with task.
   std::string task;
   Duration after = Duration::zero();
   std::optional<Distribution> every;  ///< Seconds.
   bool per_node = false;
 };
 
-/// One fault. `numbers` and `words` hold what is particular to its kind, by the names of the table of kinds
-/// (config/fault_kinds.h documents each), with the table's defaults filled in, converted to base units: seconds, MiB,
-/// bytes; true is 1.
+/// One fault. `numbers` and `words` hold what is particular to its kind, by the names of the table
+/// of kinds (config/fault_kinds.h documents each), with the table's defaults filled in, converted
+/// to base units: seconds, MiB, bytes; true is 1.
 struct FaultSpec {
   std::string kind;
   FaultWhen when;
   std::optional<Target> target;
-  std::vector<Target> between;              ///< partition.
-  std::optional<Distribution> duration;     ///< `for`, seconds.
-  std::map<std::string, double> numbers;    ///< exit, signal, gpus, nth, factor, delay, loss, bytes ...
-  std::map<std::string, std::string> words; ///< message, direction, signal name, reason ...
+  std::vector<Target> between;           ///< partition.
+  std::optional<Distribution> duration;  ///< `for`, seconds.
+  std::map<std::string, double>
+      numbers;  ///< exit, signal, gpus, nth, factor, delay, loss, bytes ...
+  std::map<std::string, std::string> words;  ///< message, direction, signal name, reason ...
   // kind: trace
   std::string trace_file;
   std::int32_t trace_system = 0;
-  /// The trace's outages by start, folded onto the nodes of this cluster (node = position in the cluster, in order of
-  /// its classes); nullptr when it is no trace, or when traces are not read.
+  /// The trace's outages by start, folded onto the nodes of this cluster (node = position in the
+  /// cluster, in order of its classes); nullptr when it is no trace, or when traces are not read.
   std::shared_ptr<const std::vector<NodeOutage>> outages;
 };
 
@@ -225,10 +245,10 @@ BOOST_DESCRIBE_ENUM(ExpectKind, kFinal, kNever, kEventually)
 
 struct Expectation {
   ExpectKind kind = ExpectKind::kFinal;
-  std::string text;                      ///< As written, for messages.
-  std::vector<Comparison> all_of;        ///< kFinal: every one; kNever/kEventually: exactly one.
+  std::string text;                ///< As written, for messages.
+  std::vector<Comparison> all_of;  ///< kFinal: every one; kNever/kEventually: exactly one.
   std::optional<Duration> within;
-  std::string after;                     ///< "fault/0".
+  std::string after;                         ///< "fault/0".
   std::map<std::string, std::string> where;  ///< Cell of the matrix this is about.
 };
 
@@ -238,7 +258,8 @@ struct InvariantOff {
 };
 
 struct SweepSpec {
-  std::vector<std::pair<std::string, std::vector<std::string>>> matrix;  ///< Path -> values as --set takes them.
+  std::vector<std::pair<std::string, std::vector<std::string>>>
+      matrix;  ///< Path -> values as --set takes them.
   std::uint64_t first_seed = 1;
   std::uint64_t last_seed = 1;
 };
@@ -259,8 +280,8 @@ struct Scenario {
   std::vector<Expectation> expect;
   std::vector<InvariantOff> invariants_off;
   std::optional<SweepSpec> sweep;
-  std::uint64_t digest = 0;        ///< Of the effective scenario text.
-  std::string effective_yaml;      ///< After includes, defaults and --set: what the report shows.
+  std::uint64_t digest = 0;    ///< Of the effective scenario text.
+  std::string effective_yaml;  ///< After includes, defaults and --set: what the report shows.
 };
 
 }  // namespace tfyarn::config

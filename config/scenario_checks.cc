@@ -1,4 +1,5 @@
-// What must hold between the parts of a scenario: every name exists, and numbers of different blocks agree.
+// What must hold between the parts of a scenario: every name exists, and numbers of different
+// blocks agree.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -14,12 +15,17 @@ namespace {
 
 /// The place of a key, for errors about it.
 Node KeyNode(const Entry& entry) {
-  Node key{.kind = NodeKind::kScalar, .place = entry.key_place, .end = entry.key_place, .text = entry.key};
+  Node key{.kind = NodeKind::kScalar,
+           .place = entry.key_place,
+           .end = entry.key_place,
+           .text = entry.key};
   key.end.col += static_cast<std::uint32_t>(entry.key.size());
   return key;
 }
 
-const Node& ItemOf(const Node& list, std::size_t i) { return i < list.items.size() ? list.items[i] : list; }
+const Node& ItemOf(const Node& list, std::size_t i) {
+  return i < list.items.size() ? list.items[i] : list;
+}
 
 // ---------------------------------------------------------------- jobs
 
@@ -27,7 +33,8 @@ void CheckJobNames(Decoder& decoder, const Node& node, const Scenario& scenario)
   std::set<std::string> names;
   const Node& jobs = node.Nearest("jobs");
   for (std::size_t i = 0; i < scenario.jobs.size(); ++i) {
-    if (scenario.jobs[i].spec.name.empty() || names.insert(scenario.jobs[i].spec.name).second) continue;
+    if (scenario.jobs[i].spec.name.empty() || names.insert(scenario.jobs[i].spec.name).second)
+      continue;
     decoder.Error(ItemOf(jobs, i).Nearest("name"),
                   fmt::format("`name`: there are two jobs `{}`", scenario.jobs[i].spec.name));
   }
@@ -36,7 +43,8 @@ void CheckJobNames(Decoder& decoder, const Node& node, const Scenario& scenario)
   for (std::size_t i = 0; i < scenario.arrivals.size(); ++i) {
     if (prefixes.insert(scenario.arrivals[i].prefix).second) continue;
     decoder.Error(ItemOf(arrivals, i).Nearest("prefix"),
-                  fmt::format("`prefix`: `{}` is used twice", scenario.arrivals[i].prefix), {"give each its own"});
+                  fmt::format("`prefix`: `{}` is used twice", scenario.arrivals[i].prefix),
+                  {"give each its own"});
   }
 }
 
@@ -66,7 +74,8 @@ class QueueNames {
     if (names_.contains(queue)) return;
     const Decoder::Scope scope(decoder, "queue");
     if (parents_.contains(queue)) {
-      return decoder.Error(at, decoder.Named(fmt::format("`{}` has queues below it; jobs go to one of those", queue)));
+      return decoder.Error(at, decoder.Named(fmt::format(
+                                   "`{}` has queues below it; jobs go to one of those", queue)));
     }
     decoder.Unknown(at, "queue", queue, leaves_);
   }
@@ -74,20 +83,23 @@ class QueueNames {
  private:
   std::vector<std::string> leaves_;
   std::set<std::string> parents_;
-  std::set<std::string> names_;  // a leaf goes by its path, with or without the root, or by its last part
+  std::set<std::string>
+      names_;  // a leaf goes by its path, with or without the root, or by its last part
 };
 
 /// What a job wants of the cluster.
-void CheckPlacement(Decoder& decoder, const Node& node, const Scenario& scenario, const QueueNames& queues,
-                    const JobConfig& job) {
+void CheckPlacement(Decoder& decoder, const Node& node, const Scenario& scenario,
+                    const QueueNames& queues, const JobConfig& job) {
   if (!decoder.Broken("yarn") && scenario.yarn.scheduler == SchedulerKind::kCapacity) {
     queues.Want(decoder, node.Nearest("queue"), job.spec.queue);
   }
   if (!decoder.Broken("yarn") && job.spec.gang.policy == GangPolicy::kAll &&
       job.spec.gang.hold >= scenario.yarn.container_expiry) {
-    decoder.Error(node.Nearest("gang.hold"),
-                  fmt::format("`hold`: {} is not below yarn.expiry.container, {}: the RM would take the containers back",
-                              ToString(job.spec.gang.hold), ToString(scenario.yarn.container_expiry)));
+    decoder.Error(
+        node.Nearest("gang.hold"),
+        fmt::format("`hold`: {} is not below yarn.expiry.container, {}: the RM would take the "
+                    "containers back",
+                    ToString(job.spec.gang.hold), ToString(scenario.yarn.container_expiry)));
   }
   if (decoder.Broken("cluster")) return;
   std::vector<std::string> partitions;
@@ -96,10 +108,11 @@ void CheckPlacement(Decoder& decoder, const Node& node, const Scenario& scenario
   }
   for (const TaskTypeSpec& task : job.spec.tasks) {
     if (task.node_label.empty()) continue;
-    if (std::find(partitions.begin(), partitions.end(), task.node_label) != partitions.end()) continue;
+    if (std::find(partitions.begin(), partitions.end(), task.node_label) != partitions.end())
+      continue;
     const Decoder::Scope scope(decoder, "node_label");
-    decoder.Unknown(node.Nearest("tasks").Nearest(task.name).Nearest("node_label"), "partition", task.node_label,
-                    partitions);
+    decoder.Unknown(node.Nearest("tasks").Nearest(task.name).Nearest("node_label"), "partition",
+                    task.node_label, partitions);
   }
 }
 
@@ -116,7 +129,8 @@ void CheckJobs(Decoder& decoder, const Node& node, const Scenario& scenario) {
     const ArrivalSpec& arrival = scenario.arrivals[i];
     const Node& at = ItemOf(arrivals, i);
     if (decoder.BrokenItem("arrivals", i)) continue;
-    if (arrival.job != nullptr) CheckPlacement(decoder, at.Nearest("template"), scenario, queues, *arrival.job);
+    if (arrival.job != nullptr)
+      CheckPlacement(decoder, at.Nearest("template"), scenario, queues, *arrival.job);
     if (decoder.Broken("yarn")) continue;
     for (std::size_t q = 0; q < arrival.queues.size(); ++q) {
       queues.Want(decoder, ItemOf(at.Nearest("trace.queues"), q), arrival.queues[q]);
@@ -148,7 +162,8 @@ void CheckWhere(Decoder& decoder, const Node& node, const Scenario& scenario) {
         decoder.Unknown(KeyNode(entry), "path in the matrix", entry.key, paths);
         continue;
       }
-      const auto& values = scenario.sweep->matrix[static_cast<std::size_t>(at - paths.begin())].second;
+      const auto& values =
+          scenario.sweep->matrix[static_cast<std::size_t>(at - paths.begin())].second;
       const auto value = scenario.expect[i].where.find(entry.key);
       if (value == scenario.expect[i].where.end()) continue;
       if (std::find(values.begin(), values.end(), value->second) == values.end()) {
@@ -165,14 +180,16 @@ const JobConfig* JobNames::Find(std::string_view name) const {
     if (job.spec.name == name) return &job;
   }
   for (const ArrivalSpec& arrival : scenario_.arrivals) {
-    if (arrival.job == nullptr || name.size() <= arrival.prefix.size() + 1 || !name.starts_with(arrival.prefix) ||
-        name[arrival.prefix.size()] != '-') {
+    if (arrival.job == nullptr || name.size() <= arrival.prefix.size() + 1 ||
+        !name.starts_with(arrival.prefix) || name[arrival.prefix.size()] != '-') {
       continue;
     }
     const std::string_view number = name.substr(arrival.prefix.size() + 1);
     std::int64_t index = 0;
     const auto [end, error] = std::from_chars(number.data(), number.data() + number.size(), index);
-    const std::int64_t most = arrival.count > 0 ? arrival.count : arrival.limit > 0 ? arrival.limit : 10'000'000;
+    const std::int64_t most = arrival.count > 0   ? arrival.count
+                              : arrival.limit > 0 ? arrival.limit
+                                                  : 10'000'000;
     const bool is_number = error == std::errc() && end == number.data() + number.size();
     if (is_number && index >= 1 && index <= most && number[0] != '0') return arrival.job.get();
   }
@@ -195,7 +212,8 @@ void CheckScenario(Decoder& decoder, const Node& node, const Scenario& scenario)
   CheckTargets(decoder, node, scenario);
   CheckExpectations(decoder, node, scenario);
   if (!decoder.Broken("expect") && !decoder.Broken("sweep")) CheckWhere(decoder, node, scenario);
-  if (!decoder.Broken("warmup") && !decoder.Broken("horizon") && scenario.warmup >= scenario.horizon) {
+  if (!decoder.Broken("warmup") && !decoder.Broken("horizon") &&
+      scenario.warmup >= scenario.horizon) {
     decoder.Error(node.Nearest("warmup"), "`warmup`: must be shorter than horizon");
   }
 }

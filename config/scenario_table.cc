@@ -25,7 +25,8 @@ Type<JobConfig> SimulatedJob() {
 
 const Record<InvariantOff>& InvariantOffTable() {
   static const Record<InvariantOff> table = [] {
-    Record<InvariantOff> record("invariant that is off", "A check that this scenario is meant to break.");
+    Record<InvariantOff> record("invariant that is off",
+                                "A check that this scenario is meant to break.");
     record.Field("name", &InvariantOff::name, Word(InvariantNames()), "Which.", {.required = true});
     record.Field("because", &InvariantOff::because, SomeText(), "Why.",
                  {.example = "hold is meant to deadlock", .required = true});
@@ -35,8 +36,10 @@ const Record<InvariantOff>& InvariantOffTable() {
 }
 
 Record<Scenario> InvariantsTable() {
-  Record<Scenario> record("invariants", "They are always checked; one is switched off only by name and with a reason.");
-  record.Field("off", &Scenario::invariants_off, ListOf(Of(InvariantOffTable)), "The ones not checked.",
+  Record<Scenario> record(
+      "invariants", "They are always checked; one is switched off only by name and with a reason.");
+  record.Field("off", &Scenario::invariants_off, ListOf(Of(InvariantOffTable)),
+               "The ones not checked.",
                {.example = "[{name: progress, because: hold is meant to deadlock}]"});
   return record;
 }
@@ -72,12 +75,14 @@ void ReadMatrix(Decoder& decoder, const Node& node, SweepSpec& out) {
     if (cells <= kMaxCells) cells *= values.size();
     out.matrix.emplace_back(entry.key, std::move(values));
   }
-  if (cells > kMaxCells) decoder.Error(node, fmt::format("`matrix`: more than {} cells", kMaxCells));
+  if (cells > kMaxCells)
+    decoder.Error(node, fmt::format("`matrix`: more than {} cells", kMaxCells));
 }
 
 const Record<SweepSpec>& SweepTable() {
   static const Record<SweepSpec> table = [] {
-    Record<SweepSpec> record("sweep", "Many runs: every combination of the matrix with every seed.");
+    Record<SweepSpec> record("sweep",
+                             "Many runs: every combination of the matrix with every seed.");
     record.Custom("matrix",
                   {.shape = Shape::kMap,
                    .text = "map of paths to lists of values",
@@ -85,9 +90,11 @@ const Record<SweepSpec>& SweepTable() {
                    .of = {{.shape = Shape::kList, .text = "list of values", .of = {}}}},
                   "Paths as in --set, each with the values it takes.", ReadMatrix,
                   {.example = "{defaults.gang.policy: [hold, all]}"});
-    record.Custom("seeds", {.shape = Shape::kText, .text = "seeds like 0..99", .pattern = R"(^[0-9]+(\.\.[0-9]+)?$)"},
-                  "From the first to the last, both included.", ReadSeeds,
-                  {.example = "0..99", .default_text = "the scenario's"});
+    record.Custom(
+        "seeds",
+        {.shape = Shape::kText, .text = "seeds like 0..99", .pattern = R"(^[0-9]+(\.\.[0-9]+)?$)"},
+        "From the first to the last, both included.", ReadSeeds,
+        {.example = "0..99", .default_text = "the scenario's"});
     return record;
   }();
   return table;
@@ -107,20 +114,26 @@ void ReadDefaults(Decoder& decoder, const Node& node, Scenario& /*out*/) {
 }
 
 void AddHead(Record<Scenario>& record) {
-  record.Custom("schema", Word({"tfsim/v1"}).info, "Which version of this description the file follows.",
-                [](Decoder& decoder, const Node& node, Scenario&) { (void)ReadChoice(decoder, node, {"tfsim/v1"}); },
+  record.Custom("schema", Word({"tfsim/v1"}).info,
+                "Which version of this description the file follows.",
+                [](Decoder& decoder, const Node& node, Scenario&) {
+                  (void)ReadChoice(decoder, node, {"tfsim/v1"});
+                },
                 {.example = "tfsim/v1"});
   record.Field("name", &Scenario::name, ScenarioName(), "The scenario's name.",
                {.example = "worker-node-dies", .required = true});
   record.Field("description", &Scenario::description, Text(), "One line about it.");
   record.Custom("include",
                 AnyOf("file name or list of them", {SomeText().info, ListOf(SomeText()).info}),
-                "Other files, relative to this one, over which this one is merged: maps key by key, all else replaced; "
+                "Other files, relative to this one, over which this one is merged: maps key by "
+                "key, all else replaced; "
                 "`null` removes.",
                 [](Decoder&, const Node&, Scenario&) {}, {.example = "[cluster.yaml]"});
-  record.Field("seed", &Scenario::seed, Seed(), "Of everything random; --seed and --seeds override it.");
-  record.Field("horizon", &Scenario::horizon, Time(1ms),
-               "End of the simulation; a job unfinished then fails the run unless its expectation says so.");
+  record.Field("seed", &Scenario::seed, Seed(),
+               "Of everything random; --seed and --seeds override it.");
+  record.Field(
+      "horizon", &Scenario::horizon, Time(1ms),
+      "End of the simulation; a job unfinished then fails the run unless its expectation says so.");
   record.Field("warmup", &Scenario::warmup, Time(), "Metrics count jobs submitted after it.");
 }
 
@@ -128,26 +141,33 @@ void AddHead(Record<Scenario>& record) {
 
 const std::vector<std::string>& InvariantNames() {
   static const std::vector<std::string> names = {
-      "capacity", "one-owner",   "released-once", "gang-start",     "one-spec", "one-attempt", "final-once",  "verdict",
-      "after-final", "budgets", "excluded-nodes", "progress", "quiescence", "littles-law", "gpu-seconds",
-      "good-citizen"};
+      "capacity",   "one-owner",   "released-once", "gang-start",  "one-spec",       "one-attempt",
+      "final-once", "verdict",     "after-final",   "budgets",     "excluded-nodes", "progress",
+      "quiescence", "littles-law", "gpu-seconds",   "good-citizen"};
   return names;
 }
 
-Type<SweepSpec> Sweep() { return Of(SweepTable); }
+Type<SweepSpec> Sweep() {
+  return Of(SweepTable);
+}
 
 const Record<Scenario>& ScenarioTable() {
   static const Record<Scenario> table = [] {
-    Record<Scenario> record("scenario", "A cluster, the jobs on it, what goes wrong, and what must hold.");
+    Record<Scenario> record("scenario",
+                            "A cluster, the jobs on it, what goes wrong, and what must hold.");
     AddHead(record);
-    record.Field("cluster", &Scenario::cluster, Of(ClusterTable), "The machines.", {.required = true});
-    record.Field("yarn", &Scenario::yarn, Of(YarnTable), "The ResourceManager and the NodeManagers.");
+    record.Field("cluster", &Scenario::cluster, Of(ClusterTable), "The machines.",
+                 {.required = true});
+    record.Field("yarn", &Scenario::yarn, Of(YarnTable),
+                 "The ResourceManager and the NodeManagers.");
     record.Field("hdfs", &Scenario::hdfs, Of(HdfsTable), "The file system.");
     record.Custom("defaults", Of(SimulatedJobTable).info,
-                  "Merged under every job and template: maps key by key, all else replaced; `null` in a job removes.",
+                  "Merged under every job and template: maps key by key, all else replaced; `null` "
+                  "in a job removes.",
                   ReadDefaults, {.example = "{gang: {policy: all}}"});
     record.Field("jobs", &Scenario::jobs, ListOf(SimulatedJob()), "The jobs.");
-    record.Field("arrivals", &Scenario::arrivals, ListOf(Of(ArrivalTable)), "Many jobs from a law or a trace.");
+    record.Field("arrivals", &Scenario::arrivals, ListOf(Of(ArrivalTable)),
+                 "Many jobs from a law or a trace.");
     record.Field("faults", &Scenario::faults, ListOf(Fault()), "What goes wrong.");
     record.Field("expect", &Scenario::expect, ListOf(Expect()), "What must hold.");
     record.Group("invariants", InvariantsTable());

@@ -1,7 +1,8 @@
 // The field table as a JSON Schema.
 //
-// What one file can be checked for, an editor sees: names of fields, types, units, ranges, choices. A field that another
-// file or a `defaults` block may bring is never required here, nor is anything that needs two fields at once.
+// What one file can be checked for, an editor sees: names of fields, types, units, ranges, choices.
+// A field that another file or a `defaults` block may bring is never required here, nor is anything
+// that needs two fields at once.
 #include <algorithm>
 #include <nlohmann/json.hpp>
 #include <set>
@@ -29,7 +30,8 @@ class SchemaWriter {
     schema["title"] = kind == FileKind::kScenario ? "scenario.yaml" : "job.yaml";
     Json body = RecordSchema(root, false);
     for (auto& [key, value] : body.items()) schema[key] = value;
-    if (kind == FileKind::kJob) schema["properties"]["include"] = Json{{"type", {"string", "array"}}};
+    if (kind == FileKind::kJob)
+      schema["properties"]["include"] = Json{{"type", {"string", "array"}}};
     Json definitions = Json::object();
     // Writing a record may find further ones.
     while (!open_.empty()) {
@@ -57,13 +59,15 @@ class SchemaWriter {
       Json property = TypeSchema(field.type, false);
       if (property.contains("$ref")) property = Json{{"allOf", Json::array({property})}};
       property["description"] = field.doc;
-      if (!field.default_text.empty()) property["description"] = field.doc + " Default: " + field.default_text + ".";
+      if (!field.default_text.empty())
+        property["description"] = field.doc + " Default: " + field.default_text + ".";
       properties[field.name] = std::move(property);
       if (field.required && element && record.name != "job") required.push_back(field.name);
     }
     schema["properties"] = std::move(properties);
     if (!required.empty()) schema["required"] = std::move(required);
-    if (!record.other_keys.empty()) schema["patternProperties"] = Json{{record.other_keys, Json::object()}};
+    if (!record.other_keys.empty())
+      schema["patternProperties"] = Json{{record.other_keys, Json::object()}};
     schema["additionalProperties"] = false;
     return schema;
   }
@@ -71,7 +75,8 @@ class SchemaWriter {
   Json LawSchema(const TypeInfo& type) {
     Json forms = Json::array({TypeSchema(type.of[0], false)});
     for (const LawForm& law : LawForms()) {
-      if (std::find(type.choices.begin(), type.choices.end(), law.name) == type.choices.end()) continue;
+      if (std::find(type.choices.begin(), type.choices.end(), law.name) == type.choices.end())
+        continue;
       Json properties{{"dist", {{"const", law.name}}}};
       Json required = Json::array({"dist"});
       for (const auto& [name, in_unit] : law.params) {
@@ -99,7 +104,8 @@ class SchemaWriter {
         if (!type.pattern.empty()) schema["pattern"] = type.pattern;
         return schema;
       }
-      case Shape::kBool: return {{"type", "boolean"}};
+      case Shape::kBool:
+        return {{"type", "boolean"}};
       case Shape::kWhole:
       case Shape::kNumber: {
         Json schema{{"type", type.shape == Shape::kWhole ? "integer" : "number"}};
@@ -107,9 +113,12 @@ class SchemaWriter {
         if (type.most) schema["maximum"] = *type.most;
         return schema;
       }
-      case Shape::kQuantity: return {{"type", "string"}, {"pattern", type.pattern}};
-      case Shape::kChoice: return {{"enum", type.choices}};
-      case Shape::kDistribution: return LawSchema(type);
+      case Shape::kQuantity:
+        return {{"type", "string"}, {"pattern", type.pattern}};
+      case Shape::kChoice:
+        return {{"enum", type.choices}};
+      case Shape::kDistribution:
+        return LawSchema(type);
       case Shape::kList: {
         Json schema{{"type", {"array", "null"}}};
         if (!type.of.empty()) schema["items"] = TypeSchema(type.of[0], true);
@@ -119,11 +128,13 @@ class SchemaWriter {
         Json schema{{"type", {"object", "null"}}};
         if (!type.pattern.empty()) schema["propertyNames"] = Json{{"pattern", type.pattern}};
         if (!type.of.empty()) {
-          schema["additionalProperties"] = Json{{"anyOf", {TypeSchema(type.of[0], false), Json{{"type", "null"}}}}};
+          schema["additionalProperties"] =
+              Json{{"anyOf", {TypeSchema(type.of[0], false), Json{{"type", "null"}}}}};
         }
         return schema;
       }
-      case Shape::kRecord: return Reference(type.record(), element);
+      case Shape::kRecord:
+        return Reference(type.record(), element);
       case Shape::kAnyOf: {
         Json forms = Json::array();
         for (const TypeInfo& of : type.of) forms.push_back(TypeSchema(of, element));
@@ -139,6 +150,8 @@ class SchemaWriter {
 
 }  // namespace
 
-std::string SchemaJson(FileKind kind) { return SchemaWriter().Write(kind).dump(2) + "\n"; }
+std::string SchemaJson(FileKind kind) {
+  return SchemaWriter().Write(kind).dump(2) + "\n";
+}
 
 }  // namespace tfyarn::config

@@ -34,7 +34,8 @@ std::string_view Sources::Line(std::uint32_t file, std::uint32_t line) const {
   const Source& source = sources_[file];
   if (line == 0 || line > source.line_starts.size()) return {};
   const std::size_t begin = source.line_starts[line - 1];
-  std::size_t end = line < source.line_starts.size() ? source.line_starts[line] - 1 : source.text.size();
+  std::size_t end =
+      line < source.line_starts.size() ? source.line_starts[line] - 1 : source.text.size();
   if (end > begin && source.text[end - 1] == '\r') --end;
   return std::string_view(source.text).substr(begin, end - begin);
 }
@@ -55,14 +56,15 @@ Diagnostics Sources::Finish(std::vector<Finding> findings) const {
       continue;
     }
     const std::string_view line = Line(finding.place.file, finding.place.line);
-    out.items.push_back({.file = name(finding.place.file),
-                         .line = finding.place.line,
-                         .col = finding.place.line == 0 ? 0 : CharactersBefore(line, finding.place.col) + 1,
-                         .message = std::move(finding.message),
-                         .notes = std::move(finding.notes),
-                         .source_line = std::string(line),
-                         .byte_col = finding.place.col,
-                         .width = std::max<std::uint32_t>(1, finding.width)});
+    out.items.push_back(
+        {.file = name(finding.place.file),
+         .line = finding.place.line,
+         .col = finding.place.line == 0 ? 0 : CharactersBefore(line, finding.place.col) + 1,
+         .message = std::move(finding.message),
+         .notes = std::move(finding.notes),
+         .source_line = std::string(line),
+         .byte_col = finding.place.col,
+         .width = std::max<std::uint32_t>(1, finding.width)});
   }
   return out;
 }

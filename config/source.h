@@ -51,7 +51,8 @@ class Sources {
 
 /// The first byte that does not belong to well-formed UTF-8 text, or npos.
 [[nodiscard]] std::size_t FindInvalidUtf8(std::string_view text);
-/// Decodes one character at `at` (< size) and moves `at` behind it; bytes that are no UTF-8 give -1 and one step.
+/// Decodes one character at `at` (< size) and moves `at` behind it; bytes that are no UTF-8 give -1
+/// and one step.
 [[nodiscard]] std::int32_t NextCharacter(std::string_view text, std::size_t& at);
 
 }  // namespace tfyarn::config

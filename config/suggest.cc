@@ -72,7 +72,8 @@ std::string Nearest(std::string_view name, const std::vector<std::string>& names
   return best;
 }
 
-std::vector<std::string> NotesForNames(std::string_view given, const std::vector<std::string>& names) {
+std::vector<std::string> NotesForNames(std::string_view given,
+                                       const std::vector<std::string>& names) {
   std::vector<std::string> notes;
   if (names.empty()) return notes;
   std::string allowed = "allowed: ";
@@ -80,7 +81,8 @@ std::vector<std::string> NotesForNames(std::string_view given, const std::vector
     if (i > 0) allowed += ", ";
     allowed += Printable(names[i]);
   }
-  if (names.size() > kNamesShown) allowed += fmt::format(", and {} more", names.size() - kNamesShown);
+  if (names.size() > kNamesShown)
+    allowed += fmt::format(", and {} more", names.size() - kNamesShown);
   notes.push_back(std::move(allowed));
   const std::string nearest = Nearest(given, names);
   if (!nearest.empty()) notes.push_back(fmt::format("did you mean `{}`?", Printable(nearest)));

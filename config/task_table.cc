@@ -36,31 +36,38 @@ const Record<PlacementSpec>& PlacementTable() {
 
 const Record<TaskTypeSpec>& TaskTable() {
   static const Record<TaskTypeSpec> table = [] {
-    Record<TaskTypeSpec> record(
-        "task type",
-        "One kind of task: how many, how large a container each gets, what runs in it. Well-known names have well-known "
-        "roles: chief, master, worker, ps, evaluator, tensorboard.");
-    record.Field("instances", &TaskTypeSpec::instances, Count(1, kMaxInstances), "How many tasks, TYPE:0 and up.",
-                 {.also = {"count", "replicas"}});
+    Record<TaskTypeSpec> record("task type",
+                                "One kind of task: how many, how large a container each gets, what "
+                                "runs in it. Well-known names have well-known "
+                                "roles: chief, master, worker, ps, evaluator, tensorboard.");
+    record.Field("instances", &TaskTypeSpec::instances, Count(1, kMaxInstances),
+                 "How many tasks, TYPE:0 and up.", {.also = {"count", "replicas"}});
     AddTaskResources(record, &TaskTypeSpec::resource);
     record.Field("node_label", &TaskTypeSpec::node_label, PlainName(),
                  "The YARN partition (exclusive node label) its containers come from.",
                  {.example = "gpu", .default_text = "the default partition"});
-    record.Field("placement", &TaskTypeSpec::placement, Of(PlacementTable), "Where its tasks may go.",
-                 {.example = "{spread: node}"});
-    record.Field("command", &TaskTypeSpec::command, ListOf(Text()),
-                 "What is run, as a list of arguments; no shell sees it. `{ps_hosts}`, `{worker_hosts}`, `{task_type}`, "
-                 "`{task_index}` and `{port}` are filled in.",
-                 {.example = "[python3, train.py, \"--ps_hosts={ps_hosts}\"]", .default_text = "the job's"});
-    record.Field("shell", &TaskTypeSpec::shell, SomeText(), "A line for the shell, in place of `command`.",
+    record.Field("placement", &TaskTypeSpec::placement, Of(PlacementTable),
+                 "Where its tasks may go.", {.example = "{spread: node}"});
+    record.Field(
+        "command", &TaskTypeSpec::command, ListOf(Text()),
+        "What is run, as a list of arguments; no shell sees it. `{ps_hosts}`, `{worker_hosts}`, "
+        "`{task_type}`, "
+        "`{task_index}` and `{port}` are filled in.",
+        {.example = "[python3, train.py, \"--ps_hosts={ps_hosts}\"]", .default_text = "the job's"});
+    record.Field("shell", &TaskTypeSpec::shell, SomeText(),
+                 "A line for the shell, in place of `command`.",
                  {.example = "python3 train.py | tee log", .default_text = "the job's"});
-    record.Field("class", &TaskTypeSpec::task_class, Maybe(Choice<TaskClass>(), "by the policy's table of roles"),
-                 "What its end means to the job: `tracked` counts towards success; `service` is never expected to end; "
+    record.Field("class", &TaskTypeSpec::task_class,
+                 Maybe(Choice<TaskClass>(), "by the policy's table of roles"),
+                 "What its end means to the job: `tracked` counts towards success; `service` is "
+                 "never expected to end; "
                  "`drained` gets time after success; `sidecar` matters to nobody.");
     record.Field("env", &TaskTypeSpec::env, MapOf(EnvironmentKeys(), Text()),
-                 "Variables for its processes, over those of the job.", {.example = "{TF_CPP_MIN_LOG_LEVEL: \"1\"}"});
+                 "Variables for its processes, over those of the job.",
+                 {.example = "{TF_CPP_MIN_LOG_LEVEL: \"1\"}"});
     record.Field("logdir", &TaskTypeSpec::logdir, SomeText(),
-                 "For a tensorboard without a command: the directory it shows.", {.example = "checkpoints"});
+                 "For a tensorboard without a command: the directory it shows.",
+                 {.example = "checkpoints"});
     record.Checked([](Decoder& decoder, const Node& node, const TaskTypeSpec& task) {
       if (!task.command.empty() && !task.shell.empty()) {
         decoder.Error(*node.Find("shell"), "`shell` and `command` are both given: which one runs?");

@@ -15,7 +15,8 @@ namespace {
 
 constexpr std::string_view kSetName = "--set";
 
-std::vector<std::string> Candidates(const std::string& from, const std::string& written, const std::string& directory) {
+std::vector<std::string> Candidates(const std::string& from, const std::string& written,
+                                    const std::string& directory) {
   std::vector<std::string> paths = {ResolvePath(from, written)};
   const std::filesystem::path path(written);
   if (!directory.empty() && path.is_relative()) {
@@ -29,14 +30,15 @@ std::vector<std::string> Candidates(const std::string& from, const std::string& 
   }
   std::vector<std::string> unique;
   for (std::string& candidate : paths) {
-    if (std::find(unique.begin(), unique.end(), candidate) == unique.end()) unique.push_back(std::move(candidate));
+    if (std::find(unique.begin(), unique.end(), candidate) == unique.end())
+      unique.push_back(std::move(candidate));
   }
   return unique;
 }
 
 /// The first of the places where the trace may be that has it; nullopt and a finding when none has.
-std::optional<std::string> Locate(const Sources& sources, const Node& file, const LoadOptions& options,
-                                  std::vector<Finding>& findings) {
+std::optional<std::string> Locate(const Sources& sources, const Node& file,
+                                  const LoadOptions& options, std::vector<Finding>& findings) {
   const std::string& name = sources.name(file.place.file);
   const std::string& from = name == kSetName ? sources.name(0) : name;
   const std::vector<std::string> candidates = Candidates(from, file.text, options.trace_directory);
@@ -45,12 +47,15 @@ std::optional<std::string> Locate(const Sources& sources, const Node& file, cons
   }
   if (!options.read_traces) return candidates[0];
   std::vector<std::string> notes;
-  for (const std::string& candidate : candidates) notes.push_back("not at " + Printable(candidate, 200));
-  notes.emplace_back("put it there, or name the directory that holds it in the environment variable TFSIM_TRACES");
-  findings.push_back({.place = file.place,
-                      .width = file.width(),
-                      .message = fmt::format("`file`: there is no trace `{}`", Printable(file.text)),
-                      .notes = std::move(notes)});
+  for (const std::string& candidate : candidates)
+    notes.push_back("not at " + Printable(candidate, 200));
+  notes.emplace_back(
+      "put it there, or name the directory that holds it in the environment variable TFSIM_TRACES");
+  findings.push_back(
+      {.place = file.place,
+       .width = file.width(),
+       .message = fmt::format("`file`: there is no trace `{}`", Printable(file.text)),
+       .notes = std::move(notes)});
   return std::nullopt;
 }
 
@@ -59,7 +64,8 @@ void DealQueues(const std::vector<PhillyJob>& rows, ArrivalSpec& arrival) {
   std::map<std::string, std::int64_t> jobs;
   for (const PhillyJob& row : rows) ++jobs[row.cluster];
   std::vector<std::pair<std::string, std::int64_t>> clusters(jobs.begin(), jobs.end());
-  std::stable_sort(clusters.begin(), clusters.end(), [](const auto& a, const auto& b) { return a.second > b.second; });
+  std::stable_sort(clusters.begin(), clusters.end(),
+                   [](const auto& a, const auto& b) { return a.second > b.second; });
   for (std::size_t i = 0; i < clusters.size(); ++i) {
     arrival.queue_of_cluster[clusters[i].first] = arrival.queues[i % arrival.queues.size()];
   }
@@ -71,8 +77,8 @@ void ReportUnreadable(const Node& file, const Error& error, std::vector<Finding>
                       .message = fmt::format("`file`: {}", Printable(error.message, 400))});
 }
 
-void LoadJobs(const Sources& sources, const Node& node, const LoadOptions& options, ArrivalSpec& arrival,
-              std::vector<Finding>& findings) {
+void LoadJobs(const Sources& sources, const Node& node, const LoadOptions& options,
+              ArrivalSpec& arrival, std::vector<Finding>& findings) {
   const Node& file = node.Nearest("trace.file");
   const auto path = Locate(sources, file, options, findings);
   if (!path) return;
@@ -84,8 +90,8 @@ void LoadJobs(const Sources& sources, const Node& node, const LoadOptions& optio
   arrival.trace_jobs = std::make_shared<const std::vector<PhillyJob>>(std::move(*rows));
 }
 
-void LoadOutages(const Sources& sources, const Node& node, const LoadOptions& options, std::int64_t nodes,
-                 FaultSpec& fault, std::vector<Finding>& findings) {
+void LoadOutages(const Sources& sources, const Node& node, const LoadOptions& options,
+                 std::int64_t nodes, FaultSpec& fault, std::vector<Finding>& findings) {
   const Node& file = node.Nearest("file");
   const auto path = Locate(sources, file, options, findings);
   if (!path) return;
@@ -98,8 +104,8 @@ void LoadOutages(const Sources& sources, const Node& node, const LoadOptions& op
 
 }  // namespace
 
-void LoadTraces(const Sources& sources, const Node& root, const LoadOptions& options, Scenario& scenario,
-                std::vector<Finding>& findings) {
+void LoadTraces(const Sources& sources, const Node& root, const LoadOptions& options,
+                Scenario& scenario, std::vector<Finding>& findings) {
   const Node& arrivals = root.Nearest("arrivals");
   for (std::size_t i = 0; i < scenario.arrivals.size(); ++i) {
     if (scenario.arrivals[i].trace_file.empty()) continue;

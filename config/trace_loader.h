@@ -7,9 +7,9 @@
 
 namespace tfyarn::config {
 
-/// Fills trace_file, trace_jobs, queue_of_cluster and outages of `scenario`, which was decoded from `root`. What is
-/// wrong is appended to `findings`.
-void LoadTraces(const Sources& sources, const Node& root, const LoadOptions& options, Scenario& scenario,
-                std::vector<Finding>& findings);
+/// Fills trace_file, trace_jobs, queue_of_cluster and outages of `scenario`, which was decoded from
+/// `root`. What is wrong is appended to `findings`.
+void LoadTraces(const Sources& sources, const Node& root, const LoadOptions& options,
+                Scenario& scenario, std::vector<Finding>& findings);
 
 }  // namespace tfyarn::config

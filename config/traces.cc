@@ -39,9 +39,11 @@ bool TakeChar(std::string_view& text, char c) {
 }
 
 std::optional<Stamp> StampOf(int year, int month, int day, int hour, int minute, int second) {
-  const std::chrono::year_month_day date(std::chrono::year(year), std::chrono::month(static_cast<unsigned>(month)),
+  const std::chrono::year_month_day date(std::chrono::year(year),
+                                         std::chrono::month(static_cast<unsigned>(month)),
                                          std::chrono::day(static_cast<unsigned>(day)));
-  if (!date.ok() || year < 1970 || year > 2100 || hour > 23 || minute > 59 || second > 60) return std::nullopt;
+  if (!date.ok() || year < 1970 || year > 2100 || hour > 23 || minute > 59 || second > 60)
+    return std::nullopt;
   const auto days = std::chrono::sys_days(date).time_since_epoch().count();
   return static_cast<Stamp>(days) * 86'400 + hour * 3600 + minute * 60 + second;
 }
@@ -80,7 +82,8 @@ std::optional<Stamp> ParseUsTime(std::string_view text) {
 
 Expected<CsvReader> OpenCsv(const std::string& path, const OpenFile& open) {
   auto source = OpenTrace(path, open);
-  if (!source) return Fail(source.error().code, fmt::format("{}: {}", path, source.error().message));
+  if (!source)
+    return Fail(source.error().code, fmt::format("{}: {}", path, source.error().message));
   return CsvReader::Open(path, std::move(*source));
 }
 
@@ -92,14 +95,18 @@ struct TimedJob {
 Expected<TimedJob> PhillyRow(const CsvReader& csv, const std::vector<std::size_t>& columns) {
   const std::string_view timestamp = csv.cell(columns[0]);
   const auto at = ParseIsoTime(timestamp);
-  if (!at) return csv.Bad(fmt::format("timestamp `{}` is not like 2017-10-09 07:01:55", Printable(timestamp)));
+  if (!at)
+    return csv.Bad(
+        fmt::format("timestamp `{}` is not like 2017-10-09 07:01:55", Printable(timestamp)));
   const auto duration = ParseNumber(csv.cell(columns[1]));
   if (!duration || *duration < 0 || *duration > kLongestSeconds) {
-    return csv.Bad(fmt::format("duration `{}` is not a number of seconds", Printable(csv.cell(columns[1]))));
+    return csv.Bad(
+        fmt::format("duration `{}` is not a number of seconds", Printable(csv.cell(columns[1]))));
   }
   const auto gpus = ParseWhole(csv.cell(columns[2]));
   if (!gpus || *gpus < 1 || *gpus > kMaxGpus) {
-    return csv.Bad(fmt::format("num_gpus `{}` is not a number from 1", Printable(csv.cell(columns[2]))));
+    return csv.Bad(
+        fmt::format("num_gpus `{}` is not a number from 1", Printable(csv.cell(columns[2]))));
   }
   return TimedJob{.at = *at,
                   .job = {.duration_seconds = *duration,
@@ -116,11 +123,13 @@ struct TimedOutage {
 Expected<TimedOutage> LanlRow(const CsvReader& csv, const std::vector<std::size_t>& columns) {
   const auto node = ParseWhole(csv.cell(columns[1]));
   if (!node || *node < 0) {
-    return csv.Bad(fmt::format("nodenumz `{}` is not a number from 0", Printable(csv.cell(columns[1]))));
+    return csv.Bad(
+        fmt::format("nodenumz `{}` is not a number from 0", Printable(csv.cell(columns[1]))));
   }
   const auto from = ParseUsTime(csv.cell(columns[2]));
   if (!from) {
-    return csv.Bad(fmt::format("Prob Started `{}` is not like 6/21/2005 10:54", Printable(csv.cell(columns[2]))));
+    return csv.Bad(fmt::format("Prob Started `{}` is not like 6/21/2005 10:54",
+                               Printable(csv.cell(columns[2]))));
   }
   const std::string_view fixed = csv.cell(columns[3]);
   std::optional<Stamp> to = ParseUsTime(fixed);
@@ -131,12 +140,16 @@ Expected<TimedOutage> LanlRow(const CsvReader& csv, const std::vector<std::size_
       to = *from + static_cast<Stamp>(*minutes * 60);
     }
   }
-  if (!to) return csv.Bad(fmt::format("Prob Fixed `{}` is not like 6/21/2005 10:54", Printable(fixed)));
-  if (*to < *from) return csv.Bad(fmt::format("is fixed before it started: {}, {}", csv.cell(columns[2]), fixed));
+  if (!to)
+    return csv.Bad(fmt::format("Prob Fixed `{}` is not like 6/21/2005 10:54", Printable(fixed)));
+  if (*to < *from)
+    return csv.Bad(fmt::format("is fixed before it started: {}, {}", csv.cell(columns[2]), fixed));
   return TimedOutage{.from = *from, .to = *to, .node = *node};
 }
 
-Duration SecondsFrom(Stamp origin, Stamp at) { return std::chrono::seconds(at - origin); }
+Duration SecondsFrom(Stamp origin, Stamp at) {
+  return std::chrono::seconds(at - origin);
+}
 
 }  // namespace
 
@@ -146,7 +159,8 @@ Expected<std::unique_ptr<ByteSource>> OpenTrace(const std::string& path, const O
   return DecompressXz(std::move(*source));
 }
 
-Expected<std::vector<PhillyJob>> ReadPhilly(const std::string& path, std::int64_t limit, const OpenFile& open) {
+Expected<std::vector<PhillyJob>> ReadPhilly(const std::string& path, std::int64_t limit,
+                                            const OpenFile& open) {
   auto csv = OpenCsv(path, open);
   if (!csv) return tl::unexpected(csv.error());
   const auto columns = csv->Columns({"timestamp", "duration", "num_gpus", "cluster"});
@@ -162,8 +176,10 @@ Expected<std::vector<PhillyJob>> ReadPhilly(const std::string& path, std::int64_
     rows.push_back(std::move(*row));
   }
   if (rows.empty()) return Fail(ErrorCode::kInvalidArgument, fmt::format("{}: has no rows", path));
-  std::stable_sort(rows.begin(), rows.end(), [](const TimedJob& a, const TimedJob& b) { return a.at < b.at; });
-  if (limit > 0 && rows.size() > static_cast<std::size_t>(limit)) rows.resize(static_cast<std::size_t>(limit));
+  std::stable_sort(rows.begin(), rows.end(),
+                   [](const TimedJob& a, const TimedJob& b) { return a.at < b.at; });
+  if (limit > 0 && rows.size() > static_cast<std::size_t>(limit))
+    rows.resize(static_cast<std::size_t>(limit));
   std::vector<PhillyJob> jobs;
   jobs.reserve(rows.size());
   for (TimedJob& row : rows) {
@@ -173,10 +189,12 @@ Expected<std::vector<PhillyJob>> ReadPhilly(const std::string& path, std::int64_
   return jobs;
 }
 
-Expected<std::vector<NodeOutage>> ReadLanl(const std::string& path, std::int32_t system, const OpenFile& open) {
+Expected<std::vector<NodeOutage>> ReadLanl(const std::string& path, std::int32_t system,
+                                           const OpenFile& open) {
   auto csv = OpenCsv(path, open);
   if (!csv) return tl::unexpected(csv.error());
-  const auto columns = csv->Columns({"System", "nodenumz", "Prob Started", "Prob Fixed", "Down Time"});
+  const auto columns =
+      csv->Columns({"System", "nodenumz", "Prob Started", "Prob Fixed", "Down Time"});
   if (!columns) return tl::unexpected(columns.error());
   std::vector<TimedOutage> rows;
   std::map<std::int64_t, std::int64_t> systems;
@@ -185,7 +203,9 @@ Expected<std::vector<NodeOutage>> ReadLanl(const std::string& path, std::int32_t
     if (!more) return tl::unexpected(more.error());
     if (!*more) break;
     const auto of = ParseWhole(csv->cell((*columns)[0]));
-    if (!of) return csv->Bad(fmt::format("System `{}` is not a number", Printable(csv->cell((*columns)[0]))));
+    if (!of)
+      return csv->Bad(
+          fmt::format("System `{}` is not a number", Printable(csv->cell((*columns)[0]))));
     ++systems[*of];
     if (*of != system) continue;
     const auto row = LanlRow(*csv, *columns);
@@ -195,9 +215,11 @@ Expected<std::vector<NodeOutage>> ReadLanl(const std::string& path, std::int32_t
   }
   if (rows.empty()) {
     std::string all;
-    for (const auto& [number, count] : systems) all += (all.empty() ? "" : ", ") + std::to_string(number);
+    for (const auto& [number, count] : systems)
+      all += (all.empty() ? "" : ", ") + std::to_string(number);
     return Fail(ErrorCode::kInvalidArgument,
-                fmt::format("{}: has no failures of system {}; it has systems {}", path, system, Printable(all, 200)));
+                fmt::format("{}: has no failures of system {}; it has systems {}", path, system,
+                            Printable(all, 200)));
   }
   std::stable_sort(rows.begin(), rows.end(), [](const TimedOutage& a, const TimedOutage& b) {
     return std::tie(a.from, a.node) < std::tie(b.from, b.node);
@@ -212,7 +234,8 @@ Expected<std::vector<NodeOutage>> ReadLanl(const std::string& path, std::int32_t
   return outages;
 }
 
-std::vector<NodeOutage> FoldOutages(const std::vector<NodeOutage>& outages, std::int64_t node_count) {
+std::vector<NodeOutage> FoldOutages(const std::vector<NodeOutage>& outages,
+                                    std::int64_t node_count) {
   if (node_count <= 0) return {};
   std::vector<NodeOutage> folded = outages;
   for (NodeOutage& outage : folded) outage.node %= node_count;

@@ -61,10 +61,14 @@ std::uint32_t Node::width() const {
 
 std::string Describe(const Node& node) {
   switch (node.kind) {
-    case NodeKind::kNull: return "nothing";
-    case NodeKind::kScalar: return fmt::format("`{}`", Printable(node.text));
-    case NodeKind::kList: return "a list";
-    case NodeKind::kMap: return "a map";
+    case NodeKind::kNull:
+      return "nothing";
+    case NodeKind::kScalar:
+      return fmt::format("`{}`", Printable(node.text));
+    case NodeKind::kList:
+      return "a list";
+    case NodeKind::kMap:
+      return "a map";
   }
   return {};
 }

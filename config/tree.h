@@ -1,7 +1,8 @@
 // A YAML document as a tree in which every node knows where it was written.
 //
-// Plain scalars are text until a field asks for a type: `version: 1.10` and `no` never surprise. Aliases are already
-// replaced by what they stand for; such nodes keep the place of the anchor's content.
+// Plain scalars are text until a field asks for a type: `version: 1.10` and `no` never surprise.
+// Aliases are already replaced by what they stand for; such nodes keep the place of the anchor's
+// content.
 #pragma once
 
 #include <cstddef>
@@ -19,10 +20,10 @@ struct Entry;
 
 struct Node {
   NodeKind kind = NodeKind::kNull;
-  bool quoted = false;   ///< A scalar in quotes or a block scalar: never a number, bool or null.
+  bool quoted = false;  ///< A scalar in quotes or a block scalar: never a number, bool or null.
   Place place;
-  Place end;             ///< Behind the last byte; equal to place where it is not known.
-  std::string text;      ///< kScalar.
+  Place end;                   ///< Behind the last byte; equal to place where it is not known.
+  std::string text;            ///< kScalar.
   std::vector<Node> items;     ///< kList.
   std::vector<Entry> entries;  ///< kMap, in the order of the file, no key twice.
 

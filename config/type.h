@@ -1,7 +1,7 @@
 // The types that fields have: how each is called, drawn in a schema, read and shown.
 //
-// A Type<V> is a value made by one of the functions here and held by the field table; what it knows about itself
-// (TypeInfo) is all that documentation, `explain` and the JSON Schema see.
+// A Type<V> is a value made by one of the functions here and held by the field table; what it knows
+// about itself (TypeInfo) is all that documentation, `explain` and the JSON Schema see.
 #pragma once
 
 #include <cstdint>
@@ -31,24 +31,25 @@ enum class Shape {
   kBool,
   kWhole,
   kNumber,
-  kQuantity,      // text with a unit
+  kQuantity,  // text with a unit
   kChoice,
   kDistribution,  // a constant of `of[0]` or a law
   kList,          // of of[0]
   kMap,           // of of[0] by name
   kRecord,
-  kAnyOf,         // one of `of`
+  kAnyOf,  // one of `of`
 };
 
 struct TypeInfo {
   Shape shape = Shape::kText;
-  std::string text;                   ///< "duration", "whole number, 1 to 100", "list of text".
-  std::vector<std::string> choices;   ///< kChoice.
-  std::string pattern;                ///< Regular expression of kText and kQuantity; "" = any.
-  std::optional<double> least;        ///< kWhole, kNumber.
+  std::string text;                  ///< "duration", "whole number, 1 to 100", "list of text".
+  std::vector<std::string> choices;  ///< kChoice.
+  std::string pattern;               ///< Regular expression of kText and kQuantity; "" = any.
+  std::optional<double> least;       ///< kWhole, kNumber.
   std::optional<double> most;
   std::vector<TypeInfo> of;
-  std::function<const RecordInfo&()> record;  ///< kRecord; a function, as records contain each other.
+  std::function<const RecordInfo&()>
+      record;  ///< kRecord; a function, as records contain each other.
 };
 
 struct FieldInfo {
@@ -56,7 +57,7 @@ struct FieldInfo {
   TypeInfo type;
   std::string default_text;  ///< "" = none.
   std::string doc;
-  std::string example;       ///< As YAML behind `name: `; "" = none.
+  std::string example;  ///< As YAML behind `name: `; "" = none.
   bool required = false;
   std::vector<std::string> also;  ///< Names that people try in its place: only for suggestions.
 };
@@ -81,7 +82,8 @@ struct Type {
 /// Any text, numbers and bools as they are written.
 [[nodiscard]] Type<std::string> Text();
 /// Text of at most 256 characters that matches; `what` names it: "a name like a-b (a-z, 0-9, -)".
-[[nodiscard]] Type<std::string> TextLike(std::string pattern, std::string what, bool (*matches)(std::string_view));
+[[nodiscard]] Type<std::string> TextLike(std::string pattern, std::string what,
+                                         bool (*matches)(std::string_view));
 /// A word of a fixed set, kept as text.
 [[nodiscard]] Type<std::string> Word(std::vector<std::string> choices);
 /// true or false; `yes` and `no` are errors that say so.
@@ -110,12 +112,14 @@ enum class LawUnit { kPlain, kSeconds, kMemoryMb };
 /// What each law takes beside `dist`, for schema and documentation.
 struct LawForm {
   std::string name;
-  std::vector<std::pair<std::string, bool>> params;  ///< Name, and whether it is in the field's unit.
+  std::vector<std::pair<std::string, bool>>
+      params;  ///< Name, and whether it is in the field's unit.
 };
 [[nodiscard]] std::vector<LawForm> LawForms();
 
 /// Reads one scalar as a choice; -1 and an error when it is none.
-[[nodiscard]] int ReadChoice(Decoder& decoder, const Node& node, const std::vector<std::string>& choices);
+[[nodiscard]] int ReadChoice(Decoder& decoder, const Node& node,
+                             const std::vector<std::string>& choices);
 
 template <DescribedEnum E>
 [[nodiscard]] Type<E> Choice() {
@@ -211,20 +215,26 @@ template <class V>
                   of.read(decoder, entry.value, out[entry.key]);
                 }
               },
-          .show = [](const std::map<std::string, V>& values) { return std::string(values.empty() ? "{}" : ""); }};
+          .show =
+              [](const std::map<std::string, V>& values) {
+                return std::string(values.empty() ? "{}" : "");
+              }};
 }
 
-/// The same values in a member that may be unset; `none_text` says in the documentation what unset means.
+/// The same values in a member that may be unset; `none_text` says in the documentation what unset
+/// means.
 template <class V>
 [[nodiscard]] Type<std::optional<V>> Maybe(Type<V> of, std::string none_text = {}) {
-  return {.info = of.info,
-          .read =
-              [of](Decoder& decoder, const Node& node, std::optional<V>& out) {
-                V value = out.value_or(V{});
-                of.read(decoder, node, value);
-                out = std::move(value);
-              },
-          .show = [of, none_text](const std::optional<V>& value) { return value ? of.show(*value) : none_text; }};
+  return {
+      .info = of.info,
+      .read =
+          [of](Decoder& decoder, const Node& node, std::optional<V>& out) {
+            V value = out.value_or(V{});
+            of.read(decoder, node, value);
+            out = std::move(value);
+          },
+      .show = [of, none_text](
+                  const std::optional<V>& value) { return value ? of.show(*value) : none_text; }};
 }
 
 /// Like Maybe, and the word `none` unsets.
@@ -242,7 +252,10 @@ template <class V>
                 of.read(decoder, node, value);
                 out = std::move(value);
               },
-          .show = [of](const std::optional<V>& value) { return value ? of.show(*value) : std::string("none"); }};
+          .show =
+              [of](const std::optional<V>& value) {
+                return value ? of.show(*value) : std::string("none");
+              }};
 }
 
 /// A value that has several forms: `info` describes them, `read` tells them apart.

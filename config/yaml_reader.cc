@@ -39,7 +39,8 @@ class TreeBuilder final : public YAML::EventHandler {
 
   void OnDocumentStart(const YAML::Mark& mark) override {
     if (documents_++ > 0) {
-      Fail(At(mark), 3, "a second document begins here", {"a file holds one document: remove `---`"});
+      Fail(At(mark), 3, "a second document begins here",
+           {"a file holds one document: remove `---`"});
     }
   }
   void OnDocumentEnd() override {}
@@ -107,7 +108,8 @@ class TreeBuilder final : public YAML::EventHandler {
     std::size_t size = 0;
   };
 
-  [[noreturn]] void Fail(Place place, std::size_t width, std::string message, std::vector<std::string> notes = {}) {
+  [[noreturn]] void Fail(Place place, std::size_t width, std::string message,
+                         std::vector<std::string> notes = {}) {
     throw Stop{{.place = place,
                 .width = static_cast<std::uint32_t>(width),
                 .message = std::move(message),
@@ -123,7 +125,8 @@ class TreeBuilder final : public YAML::EventHandler {
 
   void CountNew(Place place, std::size_t more) {
     nodes_ += more;
-    if (nodes_ > kMaxNodes) Fail(place, 1, fmt::format("more than {} values, aliases expanded", kMaxNodes));
+    if (nodes_ > kMaxNodes)
+      Fail(place, 1, fmt::format("more than {} values, aliases expanded", kMaxNodes));
   }
 
   void Open(const YAML::Mark& mark, const std::string& tag, YAML::anchor_t anchor, NodeKind kind) {
@@ -148,7 +151,8 @@ class TreeBuilder final : public YAML::EventHandler {
     if (anchor != 0) {
       const std::size_t size = CountNodes(node);
       anchored_nodes_ += size;
-      if (anchored_nodes_ > kMaxAnchoredNodes) Fail(node.place, 1, "too much is anchored inside other anchors");
+      if (anchored_nodes_ > kMaxAnchoredNodes)
+        Fail(node.place, 1, "too much is anchored inside other anchors");
       anchors_[anchor] = {.node = node, .size = size};
     }
     if (stack_.empty()) {
@@ -182,16 +186,18 @@ class TreeBuilder final : public YAML::EventHandler {
   void ReportRepeatedKeys(Node& map) {
     std::vector<std::size_t> order(map.entries.size());
     for (std::size_t i = 0; i < order.size(); ++i) order[i] = i;
-    std::stable_sort(order.begin(), order.end(),
-                     [&](std::size_t a, std::size_t b) { return map.entries[a].key < map.entries[b].key; });
+    std::stable_sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) {
+      return map.entries[a].key < map.entries[b].key;
+    });
     for (std::size_t i = 1; i < order.size(); ++i) {
       const Entry& first = map.entries[order[i - 1]];
       const Entry& second = map.entries[order[i]];
       if (first.key != second.key) continue;
-      findings_.push_back({.place = second.key_place,
-                           .width = static_cast<std::uint32_t>(second.key.size()),
-                           .message = fmt::format("the key `{}` is here twice", Printable(second.key)),
-                           .notes = {fmt::format("it is first on line {}", first.key_place.line)}});
+      findings_.push_back(
+          {.place = second.key_place,
+           .width = static_cast<std::uint32_t>(second.key.size()),
+           .message = fmt::format("the key `{}` is here twice", Printable(second.key)),
+           .notes = {fmt::format("it is first on line {}", first.key_place.line)}});
     }
   }
 
@@ -208,7 +214,8 @@ class TreeBuilder final : public YAML::EventHandler {
             .col = static_cast<std::uint32_t>(offset - line_starts_[line - 1] + 1)};
   }
 
-  /// Whether the bracket at `begin`, if it is one, has its other half. Brackets in quotes do not count.
+  /// Whether the bracket at `begin`, if it is one, has its other half. Brackets in quotes do not
+  /// count.
   [[nodiscard]] bool IsClosed(std::size_t begin) const {
     std::size_t depth = 0;
     char quote = '\0';
@@ -286,10 +293,12 @@ Place PlaceIn(std::string_view text, std::uint32_t file, std::size_t offset) {
   const std::size_t newline = before.rfind('\n');
   return {.file = file,
           .line = static_cast<std::uint32_t>(1 + std::count(before.begin(), before.end(), '\n')),
-          .col = static_cast<std::uint32_t>(newline == std::string_view::npos ? offset + 1 : offset - newline)};
+          .col = static_cast<std::uint32_t>(newline == std::string_view::npos ? offset + 1
+                                                                              : offset - newline)};
 }
 
-Finding FromParser(const YAML::ParserException& error, std::string_view text, const Sources& sources, Place place) {
+Finding FromParser(const YAML::ParserException& error, std::string_view text,
+                   const Sources& sources, Place place) {
   const std::string_view line = sources.Line(place.file, place.line);
   const std::size_t indent = std::min(line.find_first_not_of(" \t"), line.size());
   const std::size_t tab = line.substr(0, indent).find('\t');
@@ -297,14 +306,18 @@ Finding FromParser(const YAML::ParserException& error, std::string_view text, co
     place.col = static_cast<std::uint32_t>(tab + 1);
     return {.place = place, .message = "a tab cannot indent", .notes = {"use spaces"}};
   }
-  Finding finding{.place = place, .message = fmt::format("not valid YAML: {}", Printable(error.msg, 120))};
+  Finding finding{.place = place,
+                  .message = fmt::format("not valid YAML: {}", Printable(error.msg, 120))};
   if (error.msg == "illegal map value") {
-    finding.notes.push_back("a text with `: ` in it needs quotes; a nested key needs a deeper line of its own");
+    finding.notes.push_back(
+        "a text with `: ` in it needs quotes; a nested key needs a deeper line of its own");
   } else if (error.msg == "end of map not found" || error.msg == "end of sequence not found") {
     finding.notes.push_back("the line is indented differently from its neighbours");
-  } else if (error.msg == "end of map flow not found" || error.msg == "end of sequence flow not found") {
+  } else if (error.msg == "end of map flow not found" ||
+             error.msg == "end of sequence flow not found") {
     finding.notes.push_back("a comma or a closing bracket is missing before this");
-  } else if (place.line > 1 && place.line > static_cast<std::uint32_t>(std::count(text.begin(), text.end(), '\n'))) {
+  } else if (place.line > 1 &&
+             place.line > static_cast<std::uint32_t>(std::count(text.begin(), text.end(), '\n'))) {
     finding.notes.push_back("the file ends too early");
   }
   return finding;
@@ -313,8 +326,9 @@ Finding FromParser(const YAML::ParserException& error, std::string_view text, co
 std::optional<Node> Read(const Sources& sources, std::uint32_t file, const std::string& text,
                          std::vector<Finding>& findings) {
   if (const std::size_t binary = FindBinary(text); binary != std::string::npos) {
-    findings.push_back({.place = PlaceIn(text, file, binary),
-                        .message = "not a text file: there is a byte that is neither UTF-8 nor printable"});
+    findings.push_back(
+        {.place = PlaceIn(text, file, binary),
+         .message = "not a text file: there is a byte that is neither UTF-8 nor printable"});
     return std::nullopt;
   }
   TreeBuilder builder(text, file, findings);
@@ -330,7 +344,8 @@ std::optional<Node> Read(const Sources& sources, std::uint32_t file, const std::
     findings.push_back(std::move(stop.finding));
     return std::nullopt;
   } catch (const YAML::Exception& error) {
-    findings.push_back({.place = {.file = file}, .message = fmt::format("not valid YAML: {}", error.msg)});
+    findings.push_back(
+        {.place = {.file = file}, .message = fmt::format("not valid YAML: {}", error.msg)});
     return std::nullopt;
   }
   if (!builder.has_root()) return Node{.place = {.file = file}};
@@ -339,11 +354,12 @@ std::optional<Node> Read(const Sources& sources, std::uint32_t file, const std::
 
 }  // namespace
 
-std::optional<Node> ReadYaml(const Sources& sources, std::uint32_t file, std::vector<Finding>& findings) {
+std::optional<Node> ReadYaml(const Sources& sources, std::uint32_t file,
+                             std::vector<Finding>& findings) {
   const std::string& text = sources.text(file);
   if (text.size() > kMaxFileBytes) {
-    findings.push_back(
-        {.place = {.file = file}, .message = fmt::format("the file is larger than {} bytes", kMaxFileBytes)});
+    findings.push_back({.place = {.file = file},
+                        .message = fmt::format("the file is larger than {} bytes", kMaxFileBytes)});
     return std::nullopt;
   }
   return Read(sources, file, text, findings);

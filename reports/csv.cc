@@ -51,10 +51,14 @@ class Csv {
 
 std::string_view StatusName(JobStatus status) {
   switch (status) {
-    case JobStatus::kUnfinished: return "UNFINISHED";
-    case JobStatus::kSucceeded: return "SUCCEEDED";
-    case JobStatus::kFailed: return "FAILED";
-    case JobStatus::kKilled: return "KILLED";
+    case JobStatus::kUnfinished:
+      return "UNFINISHED";
+    case JobStatus::kSucceeded:
+      return "SUCCEEDED";
+    case JobStatus::kFailed:
+      return "FAILED";
+    case JobStatus::kKilled:
+      return "KILLED";
   }
   return "";
 }
@@ -74,19 +78,34 @@ void Header(Csv& csv, std::string_view names) {
 std::string JobsCsv(const trace::Result& result) {
   Csv csv;
   Header(csv,
-         "name,application_id,queue,status,task_count,gpus,submitted,am_registered,gang_complete,started,finished,"
-         "queue_wait_seconds,gang_wait_seconds,start_wait_seconds,jct_seconds,epochs,am_attempts,restarts_task,"
-         "restarts_gang,restarts_job,leaked_containers,containers,lost_work_seconds,gpu_seconds_useful,"
-         "gpu_seconds_waiting,gpu_seconds_checkpoint,gpu_seconds_lost,gpu_seconds_recovery,cause_task,cause_exit_class,"
+         "name,application_id,queue,status,task_count,gpus,submitted,am_registered,gang_complete,"
+         "started,finished,"
+         "queue_wait_seconds,gang_wait_seconds,start_wait_seconds,jct_seconds,epochs,am_attempts,"
+         "restarts_task,"
+         "restarts_gang,restarts_job,leaked_containers,containers,lost_work_seconds,gpu_seconds_"
+         "useful,"
+         "gpu_seconds_waiting,gpu_seconds_checkpoint,gpu_seconds_lost,gpu_seconds_recovery,cause_"
+         "task,cause_exit_class,"
          "diagnostics");
   for (const trace::JobResult& job : result.jobs) {
     csv.Cell(job.name).Cell(job.application ? ToString(*job.application) : "").Cell(job.queue);
     csv.Cell(StatusName(job.status)).Cell(std::int64_t{job.task_count}).Cell(job.gpus);
-    csv.Cell(job.submitted).Cell(job.am_registered).Cell(job.gang_complete).Cell(job.started).Cell(job.finished);
-    csv.Cell(job.queue_wait()).Cell(job.gang_wait()).Cell(job.start_wait()).Cell(job.completion_time());
-    csv.Cell(std::int64_t{job.epochs}).Cell(std::int64_t{job.am_attempts}).Cell(std::int64_t{job.restarts.task});
+    csv.Cell(job.submitted)
+        .Cell(job.am_registered)
+        .Cell(job.gang_complete)
+        .Cell(job.started)
+        .Cell(job.finished);
+    csv.Cell(job.queue_wait())
+        .Cell(job.gang_wait())
+        .Cell(job.start_wait())
+        .Cell(job.completion_time());
+    csv.Cell(std::int64_t{job.epochs})
+        .Cell(std::int64_t{job.am_attempts})
+        .Cell(std::int64_t{job.restarts.task});
     csv.Cell(std::int64_t{job.restarts.gang}).Cell(std::int64_t{job.restarts.job});
-    csv.Cell(std::int64_t{job.leaked_containers}).Cell(std::int64_t{job.containers}).Cell(job.lost_work);
+    csv.Cell(std::int64_t{job.leaked_containers})
+        .Cell(std::int64_t{job.containers})
+        .Cell(job.lost_work);
     csv.Cell(trace::ToSeconds(job.gpu.useful)).Cell(trace::ToSeconds(job.gpu.waiting));
     csv.Cell(trace::ToSeconds(job.gpu.checkpoint)).Cell(trace::ToSeconds(job.gpu.lost));
     csv.Cell(trace::ToSeconds(job.gpu.recovery));
@@ -104,7 +123,9 @@ std::string AttemptsCsv(const trace::Result& result) {
     for (const trace::TaskResult& task : job.tasks) {
       for (const trace::AttemptResult& attempt : task.attempts) {
         csv.Cell(job.name).Cell(ToString(task.task)).Cell(std::int64_t{attempt.attempt.value});
-        csv.Cell(std::int64_t{attempt.epoch.value}).Cell(attempt.node).Cell(ToString(attempt.container));
+        csv.Cell(std::int64_t{attempt.epoch.value})
+            .Cell(attempt.node)
+            .Cell(ToString(attempt.container));
         csv.Cell(attempt.exit ? fmt::format("{}", *attempt.exit) : "");
         csv.Cell(attempt.exit_class ? KebabName(*attempt.exit_class) : "");
         csv.Cell(attempt.started).Cell(attempt.finished).Cell(attempt.diagnostics);

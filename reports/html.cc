@@ -30,10 +30,18 @@ std::string EmbeddableJson(std::string_view json) {
   for (const char c : json) {
     // Outside its strings JSON has none of these, and inside them an escape means the same.
     switch (c) {
-      case '<': out += "\\u003c"; break;
-      case '>': out += "\\u003e"; break;
-      case '&': out += "\\u0026"; break;
-      default: out += c; break;
+      case '<':
+        out += "\\u003c";
+        break;
+      case '>':
+        out += "\\u003e";
+        break;
+      case '&':
+        out += "\\u0026";
+        break;
+      default:
+        out += c;
+        break;
     }
   }
   return out;
@@ -41,8 +49,10 @@ std::string EmbeddableJson(std::string_view json) {
 
 Expected<std::string> Html(std::string_view result, std::string_view report, const Assets& assets) {
   // '/' has the bit that lower-casing sets, so the comparison below is exact for it.
-  if (ContainsIgnoringCase(assets.script, "</script") || ContainsIgnoringCase(assets.style, "</style")) {
-    return Fail(ErrorCode::kInvalidArgument, "an asset of the report's page contains the end tag of its own element");
+  if (ContainsIgnoringCase(assets.script, "</script") ||
+      ContainsIgnoringCase(assets.style, "</style")) {
+    return Fail(ErrorCode::kInvalidArgument,
+                "an asset of the report's page contains the end tag of its own element");
   }
   const std::array<Part, 4> parts{{{"{{style}}", std::string(assets.style)},
                                    {"{{result}}", EmbeddableJson(result)},
@@ -53,9 +63,11 @@ Expected<std::string> Html(std::string_view result, std::string_view report, con
   for (const Part& part : parts) {
     const auto at = rest.find(part.marker);
     if (at == std::string_view::npos) {
-      return Fail(ErrorCode::kInvalidArgument,
-                  fmt::format("the report's page lacks {} (expected in the order style, result, report, script)",
-                              part.marker));
+      return Fail(
+          ErrorCode::kInvalidArgument,
+          fmt::format(
+              "the report's page lacks {} (expected in the order style, result, report, script)",
+              part.marker));
     }
     out += rest.substr(0, at);
     out += part.text;

@@ -27,7 +27,8 @@ class Suite {
   }
 
   /// `failure` empty: it passed.
-  void Add(const std::string& kind, const std::string& name, double seconds, const std::string& failure) {
+  void Add(const std::string& kind, const std::string& name, double seconds,
+           const std::string& failure) {
     pugi::xml_node test = suite_.append_child("testcase");
     test.append_attribute("classname") = XmlText(kind).c_str();
     test.append_attribute("name") = XmlText(name).c_str();
@@ -77,10 +78,14 @@ std::string FailureOf(const trace::ExpectationResult& expectation) {
 
 std::string FailureOf(const trace::JobResult& job) {
   switch (job.status) {
-    case JobStatus::kSucceeded: return "";
-    case JobStatus::kUnfinished: return "unfinished at the end of the run";
-    case JobStatus::kFailed: return "failed: " + job.diagnostics;
-    case JobStatus::kKilled: return "killed: " + job.diagnostics;
+    case JobStatus::kSucceeded:
+      return "";
+    case JobStatus::kUnfinished:
+      return "unfinished at the end of the run";
+    case JobStatus::kFailed:
+      return "failed: " + job.diagnostics;
+    case JobStatus::kKilled:
+      return "killed: " + job.diagnostics;
   }
   return "";
 }
@@ -100,9 +105,11 @@ std::string JUnitXml(const trace::Result& result) {
     suite.Add("invariant", invariant.name, 0,
               invariant.violations == 0
                   ? ""
-                  : fmt::format("{} violations, the first: {}", invariant.violations, invariant.first_detail));
+                  : fmt::format("{} violations, the first: {}", invariant.violations,
+                                invariant.first_detail));
   }
-  const bool jobs_decide = result.exit_code == 10 || result.exit_code == 11 || result.exit_code == 20;
+  const bool jobs_decide =
+      result.exit_code == 10 || result.exit_code == 11 || result.exit_code == 20;
   for (const trace::JobResult& job : result.jobs) {
     const std::optional<Duration> took = job.completion_time();
     const double seconds = took ? static_cast<double>(took->count()) / 1e9 : 0;
@@ -112,7 +119,8 @@ std::string JUnitXml(const trace::Result& result) {
 }
 
 std::string JUnitXml(const trace::Ensemble& ensemble) {
-  Suite suite(fmt::format("{} seeds {}..{}", ensemble.scenario, ensemble.first_seed, ensemble.last_seed));
+  Suite suite(
+      fmt::format("{} seeds {}..{}", ensemble.scenario, ensemble.first_seed, ensemble.last_seed));
   for (const trace::ExpectationResult& expectation : ensemble.expectations) {
     suite.Add("expectation", expectation.text, 0, FailureOf(expectation));
   }
@@ -120,7 +128,8 @@ std::string JUnitXml(const trace::Ensemble& ensemble) {
     suite.Add("expectation", expectation.text, 0, FailureOf(expectation));
   }
   for (const trace::FailedRun& run : ensemble.all.failed) {
-    suite.Add("run", fmt::format("seed {}", run.seed), 0, fmt::format("{} (replay: {})", run.reason, run.replay));
+    suite.Add("run", fmt::format("seed {}", run.seed), 0,
+              fmt::format("{} (replay: {})", run.reason, run.replay));
   }
   const std::uint64_t good = ensemble.all.runs - ensemble.all.failed_runs;
   if (good > 0) suite.Add("run", fmt::format("{} other seeds", good), 0, "");

@@ -15,14 +15,21 @@ constexpr int kNodes = 2;
 constexpr int kFaults = 3;
 
 /// Microseconds, as the format wants them.
-double Micros(Instant at) { return static_cast<double>(at.time_since_epoch().count()) / 1e3; }
+double Micros(Instant at) {
+  return static_cast<double>(at.time_since_epoch().count()) / 1e3;
+}
 
 class Writer {
  public:
   void Name(const char* what, int process, std::int64_t thread, const std::string& name) {
-    Add({{"ph", "M"}, {"name", what}, {"pid", process}, {"tid", thread}, {"args", {{"name", name}}}});
+    Add({{"ph", "M"},
+         {"name", what},
+         {"pid", process},
+         {"tid", thread},
+         {"args", {{"name", name}}}});
   }
-  void Span(int process, std::int64_t thread, const std::string& name, Instant begin, Instant end, Json args) {
+  void Span(int process, std::int64_t thread, const std::string& name, Instant begin, Instant end,
+            Json args) {
     Add({{"ph", "X"},
          {"name", name},
          {"pid", process},
@@ -32,7 +39,12 @@ class Writer {
          {"args", std::move(args)}});
   }
   void Mark(int process, const std::string& name, Instant at) {
-    Add({{"ph", "i"}, {"s", "g"}, {"name", name}, {"pid", process}, {"tid", 0}, {"ts", Micros(at)}});
+    Add({{"ph", "i"},
+         {"s", "g"},
+         {"name", name},
+         {"pid", process},
+         {"tid", 0},
+         {"ts", Micros(at)}});
   }
   [[nodiscard]] std::string Take() {
     return "{\"displayTimeUnit\": \"ms\", \"traceEvents\": [" + std::move(out_) + "\n]}\n";
@@ -53,29 +65,35 @@ void WriteJobs(Writer& out, const trace::Result& result) {
   };
   std::map<trace::JobIndex, Phase> open;
   for (const trace::TimelineMark& mark : result.timeline.marks) {
-    const auto [entry, is_new] = open.try_emplace(mark.job, Phase{.name = mark.phase, .since = mark.at});
+    const auto [entry, is_new] =
+        open.try_emplace(mark.job, Phase{.name = mark.phase, .since = mark.at});
     if (is_new) {
       out.Name("thread_name", kJobs, mark.job.value, result.jobs.at(mark.job.value).name);
       continue;
     }
-    out.Span(kJobs, mark.job.value, entry->second.name, entry->second.since, mark.at, Json::object());
+    out.Span(kJobs, mark.job.value, entry->second.name, entry->second.since, mark.at,
+             Json::object());
     entry->second = {.name = mark.phase, .since = mark.at};
   }
   for (const auto& [job, phase] : open) {
-    if (phase.name != "ended") out.Span(kJobs, job.value, phase.name, phase.since, result.stopped, Json::object());
+    if (phase.name != "ended")
+      out.Span(kJobs, job.value, phase.name, phase.since, result.stopped, Json::object());
   }
 }
 
-/// Containers of a node overlap, and spans of one track must not: each goes to the first lane that is free.
+/// Containers of a node overlap, and spans of one track must not: each goes to the first lane that
+/// is free.
 void WriteNodes(Writer& out, const trace::Result& result) {
   std::map<std::string, std::vector<const trace::ContainerBar*>> by_node;
   for (const trace::ContainerBar& bar : result.timeline.bars) by_node[bar.node].push_back(&bar);
   std::int64_t next_thread = 1;
   for (auto& [node, bars] : by_node) {
-    std::stable_sort(bars.begin(), bars.end(), [](const auto* a, const auto* b) { return a->begin < b->begin; });
+    std::stable_sort(bars.begin(), bars.end(),
+                     [](const auto* a, const auto* b) { return a->begin < b->begin; });
     std::vector<std::pair<Instant, std::int64_t>> lanes;
     for (const trace::ContainerBar* bar : bars) {
-      auto lane = std::find_if(lanes.begin(), lanes.end(), [&](const auto& l) { return l.first <= bar->begin; });
+      auto lane = std::find_if(lanes.begin(), lanes.end(),
+                               [&](const auto& l) { return l.first <= bar->begin; });
       if (lane == lanes.end()) {
         lanes.emplace_back(Instant{}, next_thread);
         lane = lanes.end() - 1;
@@ -101,7 +119,8 @@ std::string TraceEventsJson(const trace::Result& result) {
   out.Name("process_name", kFaults, 0, "faults");
   WriteJobs(out, result);
   WriteNodes(out, result);
-  for (const trace::FaultResult& fault : result.faults) out.Mark(kFaults, fault.kind + " " + fault.target, fault.at);
+  for (const trace::FaultResult& fault : result.faults)
+    out.Mark(kFaults, fault.kind + " " + fault.target, fault.at);
   return out.Take();
 }
 

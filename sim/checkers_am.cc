@@ -76,6 +76,12 @@ void Checkers::Books::RmAnswered(JobBook& job, AmAttemptBook& attempt, const RmR
     for (AmAttemptBook& other : job.applications.back().attempts) {
       if (other.attempt < attempt.attempt) other.superseded_now = true;
     }
+  } else if (const auto* allocated = std::get_if<yarn::AllocateResponse>(&reply.response)) {
+    // The RM counts a grant down from the ask that it answers; nobody says that again.
+    for (const yarn::Container& container : allocated->allocated_containers) {
+      const auto ask = attempt.asks.find({container.priority, container.allocation_request_id});
+      if (ask != attempt.asks.end() && ask->second > 0) --ask->second;
+    }
   } else if (const auto* finished = std::get_if<yarn::FinishApplicationMasterResponse>(&reply.response)) {
     attempt.unregistered = attempt.unregistered || finished->is_unregistered;
   }
@@ -182,7 +188,7 @@ void Checkers::Books::CheckAsk(const JobBook& job, AmAttemptBook& attempt, const
     return;
   }
   if (row.resource_name != "*") return;
-  attempt.asks[{*row.priority, row.allocation_request_id, row.resource_name}] = row.num_containers;
+  attempt.asks[{*row.priority, row.allocation_request_id}] = row.num_containers;
   std::int64_t wanted = 0;
   for (const auto& [key, count] : attempt.asks) wanted += count;
   if (job.spec == nullptr || wanted <= job.spec->task_count()) return;

@@ -14,7 +14,6 @@
 #include <set>
 #include <string>
 #include <string_view>
-#include <tuple>
 #include <utility>
 #include <vector>
 
@@ -87,8 +86,8 @@ struct AmAttemptBook {
   std::optional<Instant> superseded; ///< A later attempt registered; this one was told something for the first time then.
   bool superseded_now = false;
   std::set<std::string> excluded;    ///< Host names on the RM's blacklist on its word.
-  /// Outstanding asks as last said: (priority, request id, resource name) -> number.
-  std::map<std::tuple<std::int32_t, std::int64_t, std::string>, std::int32_t> asks;
+  /// Outstanding asks for anywhere, as last said and answered: (priority, allocation request id) -> number.
+  std::map<std::pair<std::int32_t, std::int64_t>, std::int32_t> asks;
   std::deque<Instant> allocates;     ///< The latest ones.
   std::map<CallId, bool> finish_calls;
 };

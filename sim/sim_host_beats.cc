@@ -107,7 +107,7 @@ void SimHost::TellElided(Actor& actor, std::uint64_t count, Instant last) {
       return;
     case ActorKind::kNm: {
       std::vector<fakes::NmAction> none;
-      static_cast<NmActor&>(actor).machine->Step(now_, fakes::OwnHeartbeatsElided{.count = count, .last = last}, none);
+      static_cast<NmActor&>(actor).machine->Step(last, fakes::OwnHeartbeatsElided{.count = count, .last = last}, none);
       TF_CHECK(none.empty());
       return;
     }
@@ -204,7 +204,7 @@ void SimHost::BeatSent(Actor& actor) {
   Beat& beat = actor.beat;
   beat.last_sent = now_;
   ++beat.sent;
-  if (beat.forced <= now_) beat.forced = kNever;
+  beat.forced = kNever;  // Whatever the news was, this beat sees it.
   beat.outstanding = actor.kind != ActorKind::kAgent;
   if (actor.kind == ActorKind::kAgent) UpdateLink(actor);
 }

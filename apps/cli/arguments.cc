@@ -32,17 +32,22 @@ void AddInput(CLI::App& app, InputArguments& input) {
   app.add_option("--set", input.sets, "path=value, wins over the file; may be repeated")
       ->allow_extra_args(false)
       ->type_name("PATH=VALUE");
-  app.add_option("--trace-dir", input.trace_directory, "where traces are that are not beside the scenario")
+  app.add_option("--trace-dir", input.trace_directory,
+                 "where traces are that are not beside the scenario")
       ->type_name("DIR");
 }
 
 void AddRun(CLI::App& app, Raw& raw) {
-  CLI::App& run = *app.add_subcommand("run", "run a scenario; many seeds or a sweep give one summary");
+  CLI::App& run =
+      *app.add_subcommand("run", "run a scenario; many seeds or a sweep give one summary");
   AddInput(run, raw.run.input);
   run.add_option("--seed", raw.run_seed, "in place of the scenario's seed")->type_name("N");
-  run.add_option("--seeds", raw.run_seeds, "run every seed from A to B, both included")->type_name("A..B");
-  run.add_option("-j,--jobs", raw.jobs, "how many runs at once (default: one for each processor)")->type_name("N");
-  run.add_option("--out", raw.run.out, "write result.json, report.html, junit.xml and CSV there")->type_name("DIR");
+  run.add_option("--seeds", raw.run_seeds, "run every seed from A to B, both included")
+      ->type_name("A..B");
+  run.add_option("-j,--jobs", raw.jobs, "how many runs at once (default: one for each processor)")
+      ->type_name("N");
+  run.add_option("--out", raw.run.out, "write result.json, report.html, junit.xml and CSV there")
+      ->type_name("DIR");
   run.add_flag("--json", raw.run.json, "print the result document in place of the verdict");
   run.add_option("--html", raw.run.html, "write the report there")->type_name("FILE");
   run.add_option("--trace", raw.run.trace,
@@ -50,22 +55,29 @@ void AddRun(CLI::App& app, Raw& raw) {
       ->type_name("FILE");
   run.add_option("--junit", raw.run.junit, "write JUnit XML there")->type_name("FILE");
   run.add_option("--csv", raw.run.csv, "write jobs.csv and attempts.csv there")->type_name("DIR");
-  run.add_flag("--events", raw.run.events, "with --out: write events.jsonl too, every record of the trace");
+  run.add_flag("--events", raw.run.events,
+               "with --out: write events.jsonl too, every record of the trace");
   run.add_flag("!--no-elision", raw.run.elide, "carry every idle heartbeat: slower, same result");
-  run.add_flag("--tasks", raw.run.tasks, "keep the attempts of every task even with more than 1,000 jobs");
+  run.add_flag("--tasks", raw.run.tasks,
+               "keep the attempts of every task even with more than 1,000 jobs");
   run.add_flag("-q,--quiet", raw.run.quiet, "no progress line");
 }
 
 void AddOthers(CLI::App& app, Raw& raw) {
-  CLI::App& validate = *app.add_subcommand("validate", "check scenario or job files; nothing is run");
+  CLI::App& validate =
+      *app.add_subcommand("validate", "check scenario or job files; nothing is run");
   validate.add_option("FILES", raw.validate.files, "scenario.yaml or job.yaml")->required();
-  validate.add_option("--set", raw.validate.sets, "path=value, wins over the files; may be repeated")
+  validate
+      .add_option("--set", raw.validate.sets, "path=value, wins over the files; may be repeated")
       ->allow_extra_args(false)
       ->type_name("PATH=VALUE");
-  validate.add_option("--trace-dir", raw.validate.trace_directory, "where traces are that are not beside the file")
+  validate
+      .add_option("--trace-dir", raw.validate.trace_directory,
+                  "where traces are that are not beside the file")
       ->type_name("DIR");
 
-  CLI::App& explain = *app.add_subcommand("explain", "what a field of scenario.yaml or job.yaml means; or `policy NAME`");
+  CLI::App& explain = *app.add_subcommand(
+      "explain", "what a field of scenario.yaml or job.yaml means; or `policy NAME`");
   explain.add_option("WORDS", raw.explain.words, "jobs.gang.hold, or: policy tony")->required();
 
   CLI::App& schema = *app.add_subcommand("schema", "print a JSON Schema for editors");
@@ -76,16 +88,20 @@ void AddOthers(CLI::App& app, Raw& raw) {
   init.add_option("DIR", raw.init.directory, "default: here");
   init.add_flag("--force", raw.init.force, "replace a scenario.yaml that is there");
 
-  CLI::App& faults = *app.add_subcommand("faults", "list the kinds of faults with their parameters");
+  CLI::App& faults =
+      *app.add_subcommand("faults", "list the kinds of faults with their parameters");
   faults.add_option("KIND", raw.faults.kind, "only this one");
 
   CLI::App& replay = *app.add_subcommand("replay", "run again, and check that nothing differs");
   AddInput(replay, raw.replay.input);
   replay.add_option("--seed", raw.replay_seed, "in place of the scenario's seed")->type_name("N");
-  replay.add_option("--result", raw.replay.result, "an earlier result.json that must come out again")->type_name("FILE");
+  replay
+      .add_option("--result", raw.replay.result, "an earlier result.json that must come out again")
+      ->type_name("FILE");
   replay.add_flag("-q,--quiet", raw.replay.quiet, "no progress line");
 
-  CLI::App& diff = *app.add_subcommand("diff", "the first difference of two results, two record files, or two scenarios");
+  CLI::App& diff = *app.add_subcommand(
+      "diff", "the first difference of two results, two record files, or two scenarios");
   diff.add_option("LEFT", raw.diff.left, "result.json, events.jsonl or scenario.yaml")->required();
   diff.add_option("RIGHT", raw.diff.right, "the same")->required();
   diff.add_option("--seed", raw.diff_seed, "for scenarios")->type_name("N");
@@ -109,7 +125,8 @@ std::unique_ptr<CLI::App> MakeApp(Raw& raw) {
 
 std::vector<std::string> CommandNames(const CLI::App& app) {
   std::vector<std::string> names;
-  for (const CLI::App* sub : app.get_subcommands([](const CLI::App*) { return true; })) names.push_back(sub->get_name());
+  for (const CLI::App* sub : app.get_subcommands([](const CLI::App*) { return true; }))
+    names.push_back(sub->get_name());
   return names;
 }
 
@@ -127,8 +144,8 @@ const CLI::Option* FindOption(const CLI::App& app, const std::string& name) {
   return nullptr;
 }
 
-/// "--seed" for "sed"; "" when none is near. Of equally near ones the one that has most of the letters in order,
-/// as a letter left out is the commonest slip.
+/// "--seed" for "sed"; "" when none is near. Of equally near ones the one that has most of the
+/// letters in order, as a letter left out is the commonest slip.
 std::string NearestOption(const CLI::App& command, const std::string& name) {
   std::vector<std::string> names;
   for (const CLI::Option* known : command.get_options()) {
@@ -146,24 +163,28 @@ std::string NearestOption(const CLI::App& command, const std::string& name) {
 }
 
 /// Compares every option with the registered ones; nullopt when all are known.
-std::optional<UsageError> UnknownOption(const CLI::App& command, const std::vector<std::string>& words,
-                                        std::size_t first) {
+std::optional<UsageError> UnknownOption(const CLI::App& command,
+                                        const std::vector<std::string>& words, std::size_t first) {
   for (std::size_t i = first; i < words.size(); ++i) {
     const std::string& word = words[i];
     if (word == "--") return std::nullopt;
     if (word.size() < 2 || word[0] != '-') continue;
     const bool is_long = word[1] == '-';
     const auto equals = word.find('=');
-    const std::string name = is_long ? word.substr(2, equals == std::string::npos ? equals : equals - 2) : word.substr(1, 1);
+    const std::string name = is_long
+                                 ? word.substr(2, equals == std::string::npos ? equals : equals - 2)
+                                 : word.substr(1, 1);
     const CLI::Option* option = FindOption(command, name);
     if (option == nullptr) {
       const std::string near = NearestOption(command, name);
-      return UsageError{fmt::format("tfsim {}: unknown option {}{}\nsee: tfsim help {}\n", command.get_name(),
-                                    word.substr(0, equals), near.empty() ? "" : fmt::format("; did you mean {}?", near),
+      return UsageError{fmt::format("tfsim {}: unknown option {}{}\nsee: tfsim help {}\n",
+                                    command.get_name(), word.substr(0, equals),
+                                    near.empty() ? "" : fmt::format("; did you mean {}?", near),
                                     command.get_name())};
     }
-    const bool value_follows = option->get_items_expected_max() > 0 && option->get_type_size_max() > 0 &&
-                               equals == std::string::npos && (is_long || word.size() == 2);
+    const bool value_follows = option->get_items_expected_max() > 0 &&
+                               option->get_type_size_max() > 0 && equals == std::string::npos &&
+                               (is_long || word.size() == 2);
     if (value_follows) ++i;
   }
   return std::nullopt;
@@ -184,17 +205,21 @@ std::optional<UsageError> CheckRun(Raw& raw) {
   if (auto error = ReadSeed(raw.run_seed, run.seed)) return error;
   if (!raw.run_seeds.empty()) {
     run.seeds = ParseSeeds(raw.run_seeds);
-    if (!run.seeds) return UsageError{fmt::format("tfsim: --seeds takes A..B with A <= B, not {}\n", raw.run_seeds)};
+    if (!run.seeds)
+      return UsageError{
+          fmt::format("tfsim: --seeds takes A..B with A <= B, not {}\n", raw.run_seeds)};
     if (run.seed) return UsageError{"tfsim: --seed and --seeds exclude each other\n"};
   }
   if (!raw.jobs.empty()) {
     const auto jobs = ParseSeeds(raw.jobs);
     if (!jobs || jobs->first != jobs->second || jobs->first == 0 || jobs->first > 4096) {
-      return UsageError{fmt::format("tfsim: -j takes a whole number from 1 to 4096, not {}\n", raw.jobs)};
+      return UsageError{
+          fmt::format("tfsim: -j takes a whole number from 1 to 4096, not {}\n", raw.jobs)};
     }
     run.at_once = static_cast<std::size_t>(jobs->first);
   }
-  if (run.events && run.out.empty()) return UsageError{"tfsim: --events needs --out DIR (or use --trace FILE.jsonl)\n"};
+  if (run.events && run.out.empty())
+    return UsageError{"tfsim: --events needs --out DIR (or use --trace FILE.jsonl)\n"};
   return std::nullopt;
 }
 
@@ -247,16 +272,18 @@ std::optional<std::pair<std::uint64_t, std::uint64_t>> ParseSeeds(const std::str
   return std::pair(*first, *last);
 }
 
-tl::expected<Command, UsageError> ParseArguments(const std::vector<std::string>& words, const std::string& version) {
+tl::expected<Command, UsageError> ParseArguments(const std::vector<std::string>& words,
+                                                 const std::string& version) {
   Raw raw;
   const std::unique_ptr<CLI::App> app = MakeApp(raw);
   if (words.empty()) return tl::unexpected<UsageError>(UsageError{app->help()});
-  if (words.front() == "--version" || words.front() == "-V") return PrintText{"tfsim " + version + "\n"};
+  if (words.front() == "--version" || words.front() == "-V")
+    return PrintText{"tfsim " + version + "\n"};
   if (words.front() == "--help" || words.front() == "-h") return PrintText{app->help()};
   const std::vector<std::string> names = CommandNames(*app);
   if (std::find(names.begin(), names.end(), words.front()) == names.end()) {
-    return tl::unexpected<UsageError>(
-        UsageError{fmt::format("tfsim: unknown command {}\n{}", words.front(), NotesText(words.front(), names))});
+    return tl::unexpected<UsageError>(UsageError{fmt::format(
+        "tfsim: unknown command {}\n{}", words.front(), NotesText(words.front(), names))});
   }
   const CLI::App& command = *app->get_subcommand(words.front());
   for (const std::string& word : words) {
@@ -268,8 +295,8 @@ tl::expected<Command, UsageError> ParseArguments(const std::vector<std::string>&
     std::vector<std::string> reversed(words.rbegin(), words.rend());
     app->parse(reversed);
   } catch (const CLI::ParseError& error) {
-    return tl::unexpected<UsageError>(UsageError{
-        fmt::format("tfsim {}: {}\nsee: tfsim help {}\n", words.front(), error.what(), words.front())});
+    return tl::unexpected<UsageError>(UsageError{fmt::format(
+        "tfsim {}: {}\nsee: tfsim help {}\n", words.front(), error.what(), words.front())});
   }
   return Chosen(*app, raw);
 }

@@ -1,8 +1,8 @@
 // The command line of tfsim: what was asked for, as plain values.
 //
-// CLI11 knows the options and writes the help. What it does badly is done here first: it takes the value of a misspelt
-// option for a file name and knows no "did you mean", so every option and sub-command is compared with the registered
-// names before it parses. Nothing here reads a file.
+// CLI11 knows the options and writes the help. What it does badly is done here first: it takes the
+// value of a misspelt option for a file name and knows no "did you mean", so every option and
+// sub-command is compared with the registered names before it parses. Nothing here reads a file.
 #pragma once
 
 #include <cstdint>
@@ -32,11 +32,11 @@ struct RunArguments {
   std::string html;
   std::string trace;
   std::string junit;
-  std::string csv;          ///< Directory.
-  bool events = false;      ///< events.jsonl in `out`.
+  std::string csv;      ///< Directory.
+  bool events = false;  ///< events.jsonl in `out`.
   bool elide = true;
   bool tasks = false;
-  bool quiet = false;       ///< No progress line.
+  bool quiet = false;  ///< No progress line.
 };
 
 struct ValidateArguments {
@@ -65,7 +65,8 @@ struct FaultsArguments {
 struct ReplayArguments {
   InputArguments input;
   std::optional<std::uint64_t> seed;
-  std::string result;  ///< result.json to agree with; "" = two runs, with and without skipped heartbeats, must agree.
+  std::string result;  ///< result.json to agree with; "" = two runs, with and without skipped
+                       ///< heartbeats, must agree.
   bool quiet = false;
 };
 
@@ -82,8 +83,9 @@ struct PrintText {
   std::string text;
 };
 
-using Command = std::variant<PrintText, RunArguments, ValidateArguments, ExplainArguments, SchemaArguments,
-                             InitArguments, FaultsArguments, ReplayArguments, DiffArguments>;
+using Command =
+    std::variant<PrintText, RunArguments, ValidateArguments, ExplainArguments, SchemaArguments,
+                 InitArguments, FaultsArguments, ReplayArguments, DiffArguments>;
 
 /// What is wrong with the command line, and what may have been meant; ends with a newline.
 struct UsageError {
@@ -91,10 +93,11 @@ struct UsageError {
 };
 
 /// `words`: without the program's name.
-[[nodiscard]] tl::expected<Command, UsageError> ParseArguments(const std::vector<std::string>& words,
-                                                               const std::string& version);
+[[nodiscard]] tl::expected<Command, UsageError> ParseArguments(
+    const std::vector<std::string>& words, const std::string& version);
 
 /// "3" or "3..7". nullopt: neither, or the ends are the wrong way round.
-[[nodiscard]] std::optional<std::pair<std::uint64_t, std::uint64_t>> ParseSeeds(const std::string& text);
+[[nodiscard]] std::optional<std::pair<std::uint64_t, std::uint64_t>> ParseSeeds(
+    const std::string& text);
 
 }  // namespace tfyarn::cli

@@ -17,7 +17,8 @@ Expected<void> WriteIfWanted(const std::string& path, Make make) {
   return WriteFile(path, make());
 }
 
-Expected<void> WriteReport(const std::string& path, const std::string& document, const std::string& report) {
+Expected<void> WriteReport(const std::string& path, const std::string& document,
+                           const std::string& report) {
   if (path.empty()) return {};
   Expected<std::string> html = reports::Html(document, report);
   if (!html) return tl::unexpected<Error>(html.error());
@@ -51,22 +52,31 @@ ArtifactPaths PathsOf(const RunArguments& arguments) {
   return paths;
 }
 
-Expected<void> WriteArtifacts(const trace::Result& result, const std::string& document, const ArtifactPaths& paths) {
+Expected<void> WriteArtifacts(const trace::Result& result, const std::string& document,
+                              const ArtifactPaths& paths) {
   return WriteIfWanted(paths.result, [&] { return document; })
       .and_then([&] {
-        return WriteReport(paths.html, document, paths.html.empty() ? "" : trace::ReportJson(result));
+        return WriteReport(paths.html, document,
+                           paths.html.empty() ? "" : trace::ReportJson(result));
       })
-      .and_then([&] { return WriteIfWanted(paths.junit, [&] { return reports::JUnitXml(result); }); })
-      .and_then([&] { return WriteIfWanted(paths.jobs_csv, [&] { return reports::JobsCsv(result); }); })
-      .and_then([&] { return WriteIfWanted(paths.attempts_csv, [&] { return reports::AttemptsCsv(result); }); })
-      .and_then([&] { return WriteIfWanted(paths.timeline, [&] { return reports::TraceEventsJson(result); }); });
+      .and_then(
+          [&] { return WriteIfWanted(paths.junit, [&] { return reports::JUnitXml(result); }); })
+      .and_then(
+          [&] { return WriteIfWanted(paths.jobs_csv, [&] { return reports::JobsCsv(result); }); })
+      .and_then([&] {
+        return WriteIfWanted(paths.attempts_csv, [&] { return reports::AttemptsCsv(result); });
+      })
+      .and_then([&] {
+        return WriteIfWanted(paths.timeline, [&] { return reports::TraceEventsJson(result); });
+      });
 }
 
 Expected<void> WriteArtifacts(const trace::Ensemble& ensemble, const std::string& document,
                               const ArtifactPaths& paths) {
   return WriteIfWanted(paths.result, [&] { return document; })
       .and_then([&] { return WriteReport(paths.html, document, "{}"); })
-      .and_then([&] { return WriteIfWanted(paths.junit, [&] { return reports::JUnitXml(ensemble); }); });
+      .and_then(
+          [&] { return WriteIfWanted(paths.junit, [&] { return reports::JUnitXml(ensemble); }); });
 }
 
 }  // namespace tfyarn::cli

@@ -24,9 +24,11 @@ struct ArtifactPaths {
 [[nodiscard]] ArtifactPaths PathsOf(const RunArguments& arguments);
 
 /// All but `records`. Stops at the first that cannot be written.
-[[nodiscard]] Expected<void> WriteArtifacts(const trace::Result& result, const std::string& document,
+[[nodiscard]] Expected<void> WriteArtifacts(const trace::Result& result,
+                                            const std::string& document,
                                             const ArtifactPaths& paths);
-[[nodiscard]] Expected<void> WriteArtifacts(const trace::Ensemble& ensemble, const std::string& document,
+[[nodiscard]] Expected<void> WriteArtifacts(const trace::Ensemble& ensemble,
+                                            const std::string& document,
                                             const ArtifactPaths& paths);
 
 }  // namespace tfyarn::cli

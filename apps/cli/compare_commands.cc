@@ -42,8 +42,8 @@ int Complain(const std::string& text, ExitCode code) {
 // ---------------------------------------------------------------- two runs
 
 /// One number for each record of a run: enough to find where another run leaves it.
-std::vector<std::uint64_t> Fingerprints(const config::Scenario& scenario, SingleRun run, const Simulator& simulator,
-                                        trace::Result& result) {
+std::vector<std::uint64_t> Fingerprints(const config::Scenario& scenario, SingleRun run,
+                                        const Simulator& simulator, trace::Result& result) {
   std::vector<std::uint64_t> prints;
   run.sink = [&](const trace::TraceRecord& record) {
     trace::Digest one;
@@ -55,8 +55,8 @@ std::vector<std::uint64_t> Fingerprints(const config::Scenario& scenario, Single
 }
 
 /// The records of the run around the given position.
-std::string RecordsAround(const config::Scenario& scenario, SingleRun run, const Simulator& simulator,
-                          std::size_t position) {
+std::string RecordsAround(const config::Scenario& scenario, SingleRun run,
+                          const Simulator& simulator, std::size_t position) {
   std::string text;
   std::size_t at = 0;
   run.sink = [&](const trace::TraceRecord& record) {
@@ -84,7 +84,8 @@ int CompareRuns(const Side& left, const Side& right, const Simulator& simulator)
   const auto right_prints = Fingerprints(*right.scenario, right.run, simulator, right_result);
   if (InterruptSignal() != 0) return ToInt(ExitCode::kSignalBase) + InterruptSignal();
   if (left_prints == right_prints) {
-    return Say(fmt::format("same: {} records, digest {}\n", left_prints.size(), left_result.digest), ExitCode::kOk);
+    return Say(fmt::format("same: {} records, digest {}\n", left_prints.size(), left_result.digest),
+               ExitCode::kOk);
   }
   std::size_t position = 0;
   while (position < left_prints.size() && position < right_prints.size() &&
@@ -108,9 +109,12 @@ std::optional<std::string> ReadFile(const std::string& path) {
 }
 
 /// Differences that are no difference of the runs.
-bool IsAboutThisMachine(const std::string& path) { return path == "/wall_seconds" || path == "/peak_rss_bytes"; }
+bool IsAboutThisMachine(const std::string& path) {
+  return path == "/wall_seconds" || path == "/peak_rss_bytes";
+}
 
-void CollectDifferences(const Json& left, const Json& right, const std::string& path, std::vector<std::string>& out) {
+void CollectDifferences(const Json& left, const Json& right, const std::string& path,
+                        std::vector<std::string>& out) {
   if (left == right || IsAboutThisMachine(path)) return;
   if (left.is_object() && right.is_object()) {
     for (const auto& [key, value] : left.items()) {
@@ -125,7 +129,8 @@ void CollectDifferences(const Json& left, const Json& right, const std::string& 
                          fmt::format("{}/{}", path, i), out);
     }
   } else {
-    out.push_back(fmt::format("{}: {} | {}", path, config::Printable(left.dump(), 200), config::Printable(right.dump(), 200)));
+    out.push_back(fmt::format("{}: {} | {}", path, config::Printable(left.dump(), 200),
+                              config::Printable(right.dump(), 200)));
   }
 }
 
@@ -138,7 +143,8 @@ int CompareDocuments(const std::string& left, const std::string& right) {
   }
   if (differences.empty()) return Say("same\n", ExitCode::kOk);
   std::string text;
-  for (std::size_t i = 0; i < differences.size() && i < kShownDifferences; ++i) text += differences[i] + "\n";
+  for (std::size_t i = 0; i < differences.size() && i < kShownDifferences; ++i)
+    text += differences[i] + "\n";
   if (differences.size() > kShownDifferences) {
     text += fmt::format("and {} more\n", differences.size() - kShownDifferences);
   }
@@ -152,7 +158,8 @@ int CompareLines(const DiffArguments& arguments) {
   for (std::size_t number = 1;; ++number) {
     const bool more_left = static_cast<bool>(std::getline(left, left_line));
     const bool more_right = static_cast<bool>(std::getline(right, right_line));
-    if (!more_left && !more_right) return Say(fmt::format("same: {} records\n", number - 1), ExitCode::kOk);
+    if (!more_left && !more_right)
+      return Say(fmt::format("same: {} records\n", number - 1), ExitCode::kOk);
     if (more_left && more_right && left_line == right_line) {
       before.push_back(left_line);
       if (before.size() > kContext) before.pop_front();
@@ -168,7 +175,8 @@ int CompareLines(const DiffArguments& arguments) {
 
 int CompareScenarios(const DiffArguments& arguments, const Simulator& simulator) {
   const auto load = [&](const std::string& file) {
-    return LoadOrExplain({.file = file, .sets = arguments.sets, .trace_directory = arguments.trace_directory});
+    return LoadOrExplain(
+        {.file = file, .sets = arguments.sets, .trace_directory = arguments.trace_directory});
   };
   const auto left = load(arguments.left);
   const auto right = load(arguments.right);
@@ -206,7 +214,8 @@ int ReplayCommand(const ReplayArguments& arguments, const Simulator& simulator) 
     scenario_digest = document.at("scenario_digest").get<std::string>();
     if (!arguments.seed) run.seed = document.at("seed").get<std::uint64_t>();
   } catch (const Json::exception&) {
-    return Complain(arguments.result + " is no result document of one run", ExitCode::kInvalidInput);
+    return Complain(arguments.result + " is no result document of one run",
+                    ExitCode::kInvalidInput);
   }
   if (scenario_digest != fmt::format("{:016x}", scenario->digest)) {
     WriteStderr("tfsim: the scenario is not the one of that result (another digest)\n");
@@ -214,7 +223,8 @@ int ReplayCommand(const ReplayArguments& arguments, const Simulator& simulator) 
   const trace::Result result = RunOnce(*scenario, run, simulator);
   if (result.verdict == trace::Verdict::kInterrupted) return result.exit_code;
   if (result.digest == digest) return Say(fmt::format("same: digest {}\n", digest), ExitCode::kOk);
-  return Say(fmt::format("different: digest {} now, {} then\n", result.digest, digest), ExitCode::kRunsDiffer);
+  return Say(fmt::format("different: digest {} now, {} then\n", result.digest, digest),
+             ExitCode::kRunsDiffer);
 }
 
 int DiffCommand(const DiffArguments& arguments, const Simulator& simulator) {
@@ -230,7 +240,8 @@ int DiffCommand(const DiffArguments& arguments, const Simulator& simulator) {
   const auto left = ReadFile(arguments.left);
   const auto right = ReadFile(arguments.right);
   if (!left || !right) {
-    return Complain("cannot read " + (left ? arguments.right : arguments.left), ExitCode::kInvalidInput);
+    return Complain("cannot read " + (left ? arguments.right : arguments.left),
+                    ExitCode::kInvalidInput);
   }
   return CompareDocuments(*left, *right);
 }

@@ -4,14 +4,12 @@
 
 #include <algorithm>
 #include <chrono>
-#include <map>
 #include <thread>
 
+#include "apps/cli/ensemble_judge.h"
 #include "apps/cli/exit_codes.h"
-#include "apps/cli/human.h"
 #include "apps/cli/interrupt.h"
 #include "apps/cli/load.h"
-#include "apps/cli/output.h"
 #include "apps/cli/process_pool.h"
 #include "apps/cli/progress.h"
 #include "apps/cli/single_run.h"
@@ -19,23 +17,6 @@
 
 namespace tfyarn::cli {
 namespace {
-
-bool Holds(const config::Comparison& comparison, double value) {
-  switch (comparison.op) {
-    case config::ExpectOp::kEquals: return value == comparison.low;
-    case config::ExpectOp::kAtLeast: return value >= comparison.low;
-    case config::ExpectOp::kAtMost: return value <= comparison.high;
-    case config::ExpectOp::kBetween: return value >= comparison.low && value <= comparison.high;
-    case config::ExpectOp::kIn: return false;
-  }
-  return false;
-}
-
-bool Matches(const trace::Cell& cell, const std::map<std::string, std::string>& where) {
-  return std::all_of(where.begin(), where.end(), [&](const auto& wanted) {
-    return std::find(cell.set.begin(), cell.set.end(), std::pair(wanted.first, wanted.second)) != cell.set.end();
-  });
-}
 
 std::vector<std::string> SetsOf(const CellSettings& settings) {
   std::vector<std::string> sets;
@@ -64,7 +45,9 @@ struct Plan {
   std::uint64_t seeds = 0;
 
   [[nodiscard]] std::size_t runs() const { return cells.size() * static_cast<std::size_t>(seeds); }
-  [[nodiscard]] std::size_t CellOf(std::size_t run) const { return run / static_cast<std::size_t>(seeds); }
+  [[nodiscard]] std::size_t CellOf(std::size_t run) const {
+    return run / static_cast<std::size_t>(seeds);
+  }
   [[nodiscard]] std::uint64_t SeedOf(std::size_t run) const { return first_seed + run % seeds; }
 };
 
@@ -89,7 +72,9 @@ std::optional<Plan> MakePlan(const config::Scenario& scenario, const RunArgument
   return plan;
 }
 
-std::size_t Processors() { return std::max<std::size_t>(1, std::thread::hardware_concurrency()); }
+std::size_t Processors() {
+  return std::max<std::size_t>(1, std::thread::hardware_concurrency());
+}
 
 }  // namespace
 
@@ -109,63 +94,8 @@ std::vector<CellSettings> CellsOf(const std::optional<config::SweepSpec>& sweep)
   return cells;
 }
 
-bool IsAboutEnsemble(const config::Expectation& expectation) {
-  return !expectation.where.empty() ||
-         std::any_of(expectation.all_of.begin(), expectation.all_of.end(), [](const config::Comparison& c) {
-           return c.metric == "deadlock_rate" || c.metric == "pass_rate" || c.metric == "runs";
-         });
-}
-
-std::vector<trace::ExpectationResult> JudgeEnsemble(const std::vector<config::Expectation>& expectations,
-                                                    const trace::Ensemble& ensemble) {
-  std::vector<trace::ExpectationResult> results;
-  for (const config::Expectation& expectation : expectations) {
-    if (!IsAboutEnsemble(expectation)) continue;
-    std::vector<const trace::Cell*> about;
-    if (expectation.where.empty()) about.push_back(&ensemble.all);
-    for (const trace::Cell& cell : ensemble.cells) {
-      if (!expectation.where.empty() && Matches(cell, expectation.where)) about.push_back(&cell);
-    }
-    trace::ExpectationResult result{.text = expectation.text, .passed = !about.empty(), .got = {}};
-    if (about.empty()) result.got = "no cell of the matrix has these settings";
-    for (const config::Comparison& comparison : expectation.all_of) {
-      for (const trace::Cell* cell : about) {
-        const std::optional<double> value = trace::LookupCell(*cell, comparison.metric);
-        result.got += fmt::format("{}{}", result.got.empty() ? "" : ", ", value ? fmt::format("{}", *value) : "nothing");
-        result.passed = result.passed && value && Holds(comparison, *value);
-      }
-    }
-    results.push_back(std::move(result));
-  }
-  return results;
-}
-
-void Judge(trace::Ensemble& ensemble) {
-  ensemble.verdict = trace::Verdict::kPassed;
-  ensemble.exit_code = ToInt(ExitCode::kOk);
-  for (const trace::ExpectationResult& expectation : ensemble.expectations) {
-    if (expectation.passed) continue;
-    ensemble.verdict = trace::Verdict::kFailed;
-    ensemble.exit_code = ToInt(ExitCode::kExpectationFailed);
-    ensemble.reason = fmt::format("expected {}; got {}", expectation.text, expectation.got);
-    break;
-  }
-  if (ensemble.all.failed.empty()) return;
-  // The worst run decides: a crash, then a broken invariant, then whatever the first of the others came to.
-  const auto severity = [](const trace::FailedRun& run) {
-    if (run.exit_code == ToInt(ExitCode::kInternal)) return 0;
-    return run.exit_code == ToInt(ExitCode::kInvariantBroken) ? 1 : 2;
-  };
-  const auto worst = std::min_element(ensemble.all.failed.begin(), ensemble.all.failed.end(),
-                                      [&](const auto& a, const auto& b) { return severity(a) < severity(b); });
-  if (ensemble.verdict == trace::Verdict::kFailed && severity(*worst) == 2) return;
-  ensemble.verdict = trace::Verdict::kFailed;
-  ensemble.exit_code = worst->exit_code;
-  ensemble.reason = fmt::format("{} of {} failed, seed {}: {}", ensemble.all.failed_runs,
-                                Plural(ensemble.all.runs, "run"), worst->seed, worst->reason);
-}
-
-std::optional<trace::Ensemble> RunEnsemble(const config::Scenario& scenario, const RunArguments& arguments,
+std::optional<trace::Ensemble> RunEnsemble(const config::Scenario& scenario,
+                                           const RunArguments& arguments,
                                            const Simulator& simulator) {
   const std::optional<Plan> plan = MakePlan(scenario, arguments);
   if (!plan) return std::nullopt;
@@ -185,6 +115,7 @@ std::optional<trace::Ensemble> RunEnsemble(const config::Scenario& scenario, con
     single.seed = plan->SeedOf(index);
     single.elide = arguments.elide;
     single.interrupt = &interrupt;
+    single.alone = false;
     return trace::SummaryJson(
         trace::Summarize(RunOnce(plan->scenarios[plan->CellOf(index)], single, simulator)));
   };
@@ -193,7 +124,8 @@ std::optional<trace::Ensemble> RunEnsemble(const config::Scenario& scenario, con
     // What was cut off says nothing about the scenario.
     if (interrupt && summary.verdict != trace::Verdict::kPassed) return;
     const std::size_t cell = plan->CellOf(index);
-    const std::string replay = ReplayCommand(arguments.input, SetsOf(plan->cells[cell]), summary.seed);
+    const std::string replay =
+        ReplayCommand(arguments.input, SetsOf(plan->cells[cell]), summary.seed);
     builders[cell].Add(summary, replay);
     all.Add(summary, replay);
     ++done;

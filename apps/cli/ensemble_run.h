@@ -2,6 +2,9 @@
 #pragma once
 
 #include <optional>
+#include <string>
+#include <utility>
+#include <vector>
 
 #include "apps/cli/arguments.h"
 #include "apps/cli/simulator.h"
@@ -13,21 +16,13 @@ namespace tfyarn::cli {
 /// Settings of one cell, as --set takes them.
 using CellSettings = std::vector<std::pair<std::string, std::string>>;
 
-/// Every combination of the matrix, its last path changing fastest; one empty cell without a matrix.
+/// Every combination of the matrix, its last path changing fastest; one empty cell without a
+/// matrix.
 [[nodiscard]] std::vector<CellSettings> CellsOf(const std::optional<config::SweepSpec>& sweep);
 
-/// True when the expectation is about many runs together: about deadlock_rate or pass_rate, or about cells (`where`).
-[[nodiscard]] bool IsAboutEnsemble(const config::Expectation& expectation);
-
-/// Judges those expectations on the figures of the cells that they are about.
-[[nodiscard]] std::vector<trace::ExpectationResult> JudgeEnsemble(const std::vector<config::Expectation>& expectations,
-                                                                  const trace::Ensemble& ensemble);
-
-/// Sets verdict, exit_code and reason from the runs and the expectations. An interrupt is for the caller to add.
-void Judge(trace::Ensemble& ensemble);
-
 /// Runs everything. nullopt: a cell's scenario has errors, which were printed.
-[[nodiscard]] std::optional<trace::Ensemble> RunEnsemble(const config::Scenario& scenario, const RunArguments& arguments,
+[[nodiscard]] std::optional<trace::Ensemble> RunEnsemble(const config::Scenario& scenario,
+                                                         const RunArguments& arguments,
                                                          const Simulator& simulator);
 
 }  // namespace tfyarn::cli

@@ -23,7 +23,8 @@ constexpr std::array kRows{
     Row{ExitCode::kNothingSelected, "nothing was selected"},
     Row{ExitCode::kJobFailed, "a job failed, and no expectation names its status"},
     Row{ExitCode::kJobKilled, "a job was killed, and no expectation names its status"},
-    Row{ExitCode::kExpectationFailed, "an expectation failed, or a job was unfinished at the horizon"},
+    Row{ExitCode::kExpectationFailed,
+        "an expectation failed, or a job was unfinished at the horizon"},
     Row{ExitCode::kInvariantBroken, "an invariant broke"},
     Row{ExitCode::kRunsDiffer, "two runs of one seed differ, or two things that were compared"},
 };
@@ -33,7 +34,9 @@ constexpr std::array kRows{
 std::string ExitCodesText() {
   std::string text;
   for (const Row& row : kRows) text += fmt::format("{:>5}  {}\n", ToInt(row.code), row.meaning);
-  text += "128+n  ended by signal n (130: interrupted with Ctrl-C; results so far are written and marked)\n";
+  text +=
+      "128+n  ended by signal n (130: interrupted with Ctrl-C; results so far are written and "
+      "marked)\n";
   return text;
 }
 

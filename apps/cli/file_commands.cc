@@ -26,7 +26,8 @@ bool IsJobFile(const std::string& path) {
 
 std::string Describe(const config::Scenario& scenario) {
   std::uint64_t nodes = 0;
-  for (const config::NodeClass& node : scenario.cluster.nodes) nodes += static_cast<std::uint64_t>(node.count);
+  for (const config::NodeClass& node : scenario.cluster.nodes)
+    nodes += static_cast<std::uint64_t>(node.count);
   std::uint64_t arrivals = scenario.arrivals.size();
   std::string text = fmt::format("scenario {}: {}, {}", scenario.name, Plural(nodes, "node"),
                                  Plural(scenario.jobs.size(), "job"));
@@ -43,7 +44,9 @@ std::optional<std::string> Check(const std::string& file, const ValidateArgument
   const config::RenderOptions render{.color = ColorOn(STDERR_FILENO)};
   if (IsJobFile(file)) {
     const auto job = config::LoadJob(file, options);
-    if (job) return fmt::format("job {}: {}", job->name, Plural(static_cast<std::uint64_t>(job->task_count()), "task"));
+    if (job)
+      return fmt::format("job {}: {}", job->name,
+                         Plural(static_cast<std::uint64_t>(job->task_count()), "task"));
     WriteStderr(config::Render(job.error(), render));
     return std::nullopt;
   }

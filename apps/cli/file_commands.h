@@ -8,7 +8,8 @@ namespace tfyarn::cli {
 /// Checks every file, the errors of all of them on stderr. Returns kOk or kInvalidInput.
 [[nodiscard]] int ValidateCommand(const ValidateArguments& arguments);
 
-/// Writes scenario.yaml into the directory. An existing one is only replaced with `force`: kInvalidInput.
+/// Writes scenario.yaml into the directory. An existing one is only replaced with `force`:
+/// kInvalidInput.
 [[nodiscard]] int InitCommand(const InitArguments& arguments);
 
 }  // namespace tfyarn::cli

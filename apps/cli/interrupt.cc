@@ -31,6 +31,8 @@ const std::atomic<bool>& CatchInterrupts() {
   return interrupted;
 }
 
-int InterruptSignal() { return signal_number.load(); }
+int InterruptSignal() {
+  return signal_number.load();
+}
 
 }  // namespace tfyarn::cli

@@ -1,12 +1,13 @@
-// Ctrl-C and SIGTERM as a flag: whoever works looks at it and stops in good order. A second signal ends the process.
+// Ctrl-C and SIGTERM as a flag: whoever works looks at it and stops in good order. A second signal
+// ends the process.
 #pragma once
 
 #include <atomic>
 
 namespace tfyarn::cli {
 
-/// Catches SIGINT and SIGTERM from now on, and ignores SIGPIPE: a closed pipe is an error of a write.
-/// Returns the flag; it lives as long as the process.
+/// Catches SIGINT and SIGTERM from now on, and ignores SIGPIPE: a closed pipe is an error of a
+/// write. Returns the flag; it lives as long as the process.
 const std::atomic<bool>& CatchInterrupts();
 
 /// The signal that came; 0 = none.

@@ -11,9 +11,11 @@ namespace {
 
 /// For a shell: quoted when it is more than a plain word.
 std::string Quoted(const std::string& word) {
-  const bool plain = word.find_first_not_of("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_./:=,@%+-") ==
-                         std::string::npos &&
-                     !word.empty();
+  const bool plain =
+      word.find_first_not_of(
+          "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_./:=,@%+-") ==
+          std::string::npos &&
+      !word.empty();
   if (plain) return word;
   std::string quoted = "'";
   for (const char c : word) quoted += c == '\'' ? std::string("'\\''") : std::string(1, c);
@@ -22,7 +24,8 @@ std::string Quoted(const std::string& word) {
 
 }  // namespace
 
-std::optional<config::Scenario> LoadOrExplain(const InputArguments& input, const std::vector<std::string>& more_sets) {
+std::optional<config::Scenario> LoadOrExplain(const InputArguments& input,
+                                              const std::vector<std::string>& more_sets) {
   config::LoadOptions options;
   options.sets = input.sets;
   options.sets.insert(options.sets.end(), more_sets.begin(), more_sets.end());
@@ -47,7 +50,8 @@ std::set<std::string> JobsWithExpectedStatus(const config::Scenario& scenario) {
   return jobs;
 }
 
-std::string ReplayCommand(const InputArguments& input, const std::vector<std::string>& more_sets, std::uint64_t seed) {
+std::string ReplayCommand(const InputArguments& input, const std::vector<std::string>& more_sets,
+                          std::uint64_t seed) {
   std::string command = fmt::format("tfsim run {} --seed {}", Quoted(input.file), seed);
   for (const auto* sets : {&input.sets, &more_sets}) {
     for (const std::string& set : *sets) command += " --set " + Quoted(set);

@@ -48,18 +48,26 @@ bool PrepareStandardStreams() {
 }
 
 Expected<void> WriteStdout(std::string_view text) {
-  if (stdout_was_closed) return Fail(ErrorCode::kUnavailable, "cannot write to standard output: it is closed");
+  if (stdout_was_closed)
+    return Fail(ErrorCode::kUnavailable, "cannot write to standard output: it is closed");
   if (const int error = WriteAll(STDOUT_FILENO, text); error != 0) {
-    return Fail(ErrorCode::kUnavailable, fmt::format("cannot write to standard output: {}", std::strerror(error)));
+    return Fail(ErrorCode::kUnavailable,
+                fmt::format("cannot write to standard output: {}", std::strerror(error)));
   }
   return {};
 }
 
-void WriteStderr(std::string_view text) { static_cast<void>(WriteAll(STDERR_FILENO, text)); }
+void WriteStderr(std::string_view text) {
+  static_cast<void>(WriteAll(STDERR_FILENO, text));
+}
 
-OutputFile::~OutputFile() { Discard(); }
+OutputFile::~OutputFile() {
+  Discard();
+}
 
-OutputFile::OutputFile(OutputFile&& other) noexcept { *this = std::move(other); }
+OutputFile::OutputFile(OutputFile&& other) noexcept {
+  *this = std::move(other);
+}
 
 OutputFile& OutputFile::operator=(OutputFile&& other) noexcept {
   if (this == &other) return *this;
@@ -78,7 +86,8 @@ Expected<OutputFile> OutputFile::Create(const std::string& path) {
   const std::filesystem::path target(path);
   if (target.has_parent_path()) {
     std::filesystem::create_directories(target.parent_path(), error);
-    if (error) return SystemError("cannot make the directory", target.parent_path().string(), error.value());
+    if (error)
+      return SystemError("cannot make the directory", target.parent_path().string(), error.value());
   }
   const std::filesystem::file_status status = std::filesystem::status(target, error);
   if (std::filesystem::is_directory(status)) return SystemError("cannot write", path, EISDIR);
@@ -115,7 +124,8 @@ Expected<void> OutputFile::Commit() {
   if (!temporary_.empty() && ::fsync(fd_) != 0) return SystemError("cannot write", path_, errno);
   if (::close(std::exchange(fd_, -1)) != 0) return SystemError("cannot write", path_, errno);
   if (temporary_.empty()) return {};
-  if (::rename(temporary_.c_str(), path_.c_str()) != 0) return SystemError("cannot write", path_, errno);
+  if (::rename(temporary_.c_str(), path_.c_str()) != 0)
+    return SystemError("cannot write", path_, errno);
   temporary_.clear();
   return {};
 }

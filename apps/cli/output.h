@@ -1,4 +1,5 @@
-// Writing results so that nobody ever reads half of one: files appear whole or not at all, and every write is checked.
+// Writing results so that nobody ever reads half of one: files appear whole or not at all, and
+// every write is checked.
 #pragma once
 
 #include <string>
@@ -8,8 +9,8 @@
 
 namespace tfyarn::cli {
 
-/// Opens /dev/null in place of standard streams that were closed, so that no file of ours takes their number.
-/// False: stdout was closed, and WriteStdout will say so.
+/// Opens /dev/null in place of standard streams that were closed, so that no file of ours takes
+/// their number. False: stdout was closed, and WriteStdout will say so.
 bool PrepareStandardStreams();
 
 /// Writes all of it to stdout, now. Errors: kUnavailable with the reason of the system.
@@ -17,8 +18,8 @@ bool PrepareStandardStreams();
 /// Writes to stderr; a stderr that cannot be written is nobody's to tell.
 void WriteStderr(std::string_view text);
 
-/// A file that appears under its name when it is complete. What is not a regular file (a device, a pipe) is written
-/// directly.
+/// A file that appears under its name when it is complete. What is not a regular file (a device, a
+/// pipe) is written directly.
 class OutputFile {
  public:
   OutputFile() = default;
@@ -30,7 +31,8 @@ class OutputFile {
   [[nodiscard]] static Expected<OutputFile> Create(const std::string& path);
   /// Buffered. Errors: kUnavailable, also for earlier text that could not be written.
   [[nodiscard]] Expected<void> Write(std::string_view text);
-  /// Flushes to the device and gives the file its name. Errors: kUnavailable; the file is then not there.
+  /// Flushes to the device and gives the file its name. Errors: kUnavailable; the file is then not
+  /// there.
   [[nodiscard]] Expected<void> Commit();
 
  private:
@@ -46,7 +48,8 @@ class OutputFile {
 /// Create, Write and Commit.
 [[nodiscard]] Expected<void> WriteFile(const std::string& path, std::string_view text);
 
-/// True when text for people may have colours: a terminal that is not dumb, and NO_COLOR unset or empty.
+/// True when text for people may have colours: a terminal that is not dumb, and NO_COLOR unset or
+/// empty.
 [[nodiscard]] bool ColorOn(int fd);
 
 }  // namespace tfyarn::cli

@@ -49,7 +49,8 @@ Child Start(const std::function<std::string(std::size_t)>& run, std::size_t inde
 }
 
 std::string CrashOf(int status) {
-  if (WIFSIGNALED(status)) return fmt::format("signal {} ({})", WTERMSIG(status), ::strsignal(WTERMSIG(status)));
+  if (WIFSIGNALED(status))
+    return fmt::format("signal {} ({})", WTERMSIG(status), ::strsignal(WTERMSIG(status)));
   if (WEXITSTATUS(status) != 0) return fmt::format("exit status {}", WEXITSTATUS(status));
   return "";
 }

@@ -38,16 +38,19 @@ std::string ProgressText(const ProgressState& state, std::size_t columns) {
                                      : Plural(state.done, state.noun);
   if (state.simulated_seconds > 0) {
     text += fmt::format("  {} simulated", HumanSeconds(state.simulated_seconds));
-    if (state.wall_seconds > 0) text += fmt::format(" ({:.0f}x)", state.simulated_seconds / state.wall_seconds);
+    if (state.wall_seconds > 0)
+      text += fmt::format(" ({:.0f}x)", state.simulated_seconds / state.wall_seconds);
   }
-  if (const std::optional<double> left = SecondsLeft(state)) text += fmt::format("  ~{} left", HumanSeconds(*left));
+  if (const std::optional<double> left = SecondsLeft(state))
+    text += fmt::format("  ~{} left", HumanSeconds(*left));
   if (text.size() > columns) text.resize(columns);
   return text;
 }
 
 ProgressLine::ProgressLine(bool quiet) : begin_(std::chrono::steady_clock::now()) {
   const char* term = std::getenv("TERM");
-  enabled_ = !quiet && ::isatty(STDERR_FILENO) == 1 && (term == nullptr || std::string_view(term) != "dumb");
+  enabled_ = !quiet && ::isatty(STDERR_FILENO) == 1 &&
+             (term == nullptr || std::string_view(term) != "dumb");
 }
 
 double ProgressLine::wall_seconds() const {

@@ -10,9 +10,9 @@ namespace tfyarn::cli {
 
 struct ProgressState {
   std::uint64_t done = 0;
-  std::uint64_t total = 0;         ///< 0 = unknown.
+  std::uint64_t total = 0;  ///< 0 = unknown.
   std::string noun = "job";
-  double simulated_seconds = 0;    ///< 0 = not shown (many runs at once).
+  double simulated_seconds = 0;  ///< 0 = not shown (many runs at once).
   double horizon_seconds = 0;
   double wall_seconds = 0;
 };

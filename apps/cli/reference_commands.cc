@@ -22,7 +22,8 @@ int Print(const std::string& text) {
   return ToInt(ExitCode::kOk);
 }
 
-int NoSuch(const std::string& what, const std::string& name, const std::vector<std::string>& names) {
+int NoSuch(const std::string& what, const std::string& name,
+           const std::vector<std::string>& names) {
   std::string text = fmt::format("tfsim: no {} {}\n", what, name);
   for (const std::string& note : config::NotesForNames(name, names)) text += "  " + note + "\n";
   WriteStderr(text);
@@ -37,7 +38,8 @@ int PrintOrExplain(const Expected<std::string>& text) {
 }
 
 Expected<std::string> PolicyTextOf(const std::string& name) {
-  return am::Describe(name, {}).map([](const am::PolicyText& text) { return am::ToMarkdown(text); });
+  return am::Describe(name, {}).map(
+      [](const am::PolicyText& text) { return am::ToMarkdown(text); });
 }
 
 }  // namespace
@@ -60,13 +62,14 @@ int ExplainCommand(const ExplainArguments& arguments) {
 }
 
 int SchemaCommand(const SchemaArguments& arguments) {
-  return PrintOrExplain(
-      config::SchemaJson(arguments.which == "job" ? config::FileKind::kJob : config::FileKind::kScenario));
+  return PrintOrExplain(config::SchemaJson(arguments.which == "job" ? config::FileKind::kJob
+                                                                    : config::FileKind::kScenario));
 }
 
 int FaultsCommand(const FaultsArguments& arguments) {
   if (arguments.kind.empty()) return PrintOrExplain(config::FaultKindsText());
-  if (config::FindFaultKind(arguments.kind) != nullptr) return PrintOrExplain(config::ExplainField(arguments.kind));
+  if (config::FindFaultKind(arguments.kind) != nullptr)
+    return PrintOrExplain(config::ExplainField(arguments.kind));
   std::vector<std::string> names;
   for (const config::FaultKind& kind : config::FaultKinds()) names.push_back(kind.name);
   return NoSuch("kind of fault", arguments.kind, names);

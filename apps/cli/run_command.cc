@@ -25,7 +25,8 @@ int Broken(const Error& error) {
 template <class Outcome>
 int Deliver(const Outcome& what, const std::string& document, const RunArguments& arguments,
             const ArtifactPaths& paths) {
-  if (auto written = WriteArtifacts(what, document, paths); !written) return Broken(written.error());
+  if (auto written = WriteArtifacts(what, document, paths); !written)
+    return Broken(written.error());
   const std::string text =
       arguments.json ? document
                      : VerdictText(what, {.color = ColorOn(STDOUT_FILENO), .report = paths.html});
@@ -57,7 +58,8 @@ class RecordFile {
   Expected<void> state_;
 };
 
-int RunOne(const config::Scenario& scenario, const RunArguments& arguments, const Simulator& simulator) {
+int RunOne(const config::Scenario& scenario, const RunArguments& arguments,
+           const Simulator& simulator) {
   const ArtifactPaths paths = PathsOf(arguments);
   RecordFile records;
   if (auto opened = records.Open(paths.records); !opened) return Broken(opened.error());

@@ -1,4 +1,5 @@
-// How commands reach the simulator: through a function, so that they can be tested with another one behind it.
+// How commands reach the simulator: through a function, so that they can be tested with another one
+// behind it.
 #pragma once
 
 #include <functional>

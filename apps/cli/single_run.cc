@@ -4,15 +4,18 @@
 
 #include <chrono>
 
-#include "apps/cli/interrupt.h"
+#include "apps/cli/ensemble_judge.h"
 #include "apps/cli/exit_codes.h"
+#include "apps/cli/interrupt.h"
 #include "apps/cli/load.h"
 #include "core/trace/verdict.h"
 
 namespace tfyarn::cli {
 namespace {
 
-double SecondsOf(Instant at) { return static_cast<double>(at.time_since_epoch().count()) / 1e9; }
+double SecondsOf(Instant at) {
+  return static_cast<double>(at.time_since_epoch().count()) / 1e9;
+}
 
 std::int64_t PeakMemory() {
   rusage usage{};
@@ -20,9 +23,26 @@ std::int64_t PeakMemory() {
   return std::int64_t{usage.ru_maxrss} * 1024;
 }
 
+/// `deadlock_rate` and its like have a value for one run too. Those about a cell have none: there
+/// is no matrix here.
+void JudgeAsEnsemble(const config::Scenario& scenario, trace::Result& result) {
+  trace::CellBuilder one(std::vector<std::pair<std::string, std::string>>{});
+  one.Add(trace::Summarize(result), "");
+  trace::Ensemble ensemble;
+  ensemble.all = one.Finish();
+  std::vector<config::Expectation> expectations;
+  for (const config::Expectation& expectation : scenario.expect) {
+    if (expectation.where.empty()) expectations.push_back(expectation);
+  }
+  for (trace::ExpectationResult& judged : JudgeEnsemble(expectations, ensemble)) {
+    result.expectations.push_back(std::move(judged));
+  }
+}
+
 }  // namespace
 
-trace::Result RunOnce(const config::Scenario& scenario, const SingleRun& run, const Simulator& simulator) {
+trace::Result RunOnce(const config::Scenario& scenario, const SingleRun& run,
+                      const Simulator& simulator) {
   const auto begin = std::chrono::steady_clock::now();
   sim::RunOptions options;
   options.seed = run.seed;
@@ -42,8 +62,10 @@ trace::Result RunOnce(const config::Scenario& scenario, const SingleRun& run, co
   trace::Result result = simulator.run(scenario, options).result;
   if (run.progress != nullptr) run.progress->Clear();
   result.version = simulator.version;
-  result.wall_seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
+  result.wall_seconds =
+      std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
   result.peak_rss_bytes = PeakMemory();
+  if (run.alone) JudgeAsEnsemble(scenario, result);
   trace::Judge(result, JobsWithExpectedStatus(scenario));
   if (result.verdict == trace::Verdict::kInterrupted) {
     result.exit_code = ToInt(ExitCode::kSignalBase) + InterruptSignal();

@@ -16,12 +16,14 @@ struct SingleRun {
   std::uint64_t seed = 1;
   bool elide = true;
   bool tasks = false;
+  bool alone = true;  ///< Not one of many: expectations about many are judged on this one.
   std::function<void(const trace::TraceRecord&)> sink;
   ProgressLine* progress = nullptr;
   const std::atomic<bool>* interrupt = nullptr;
 };
 
 /// Runs, adds wall time, memory and version, and judges.
-[[nodiscard]] trace::Result RunOnce(const config::Scenario& scenario, const SingleRun& run, const Simulator& simulator);
+[[nodiscard]] trace::Result RunOnce(const config::Scenario& scenario, const SingleRun& run,
+                                    const Simulator& simulator);
 
 }  // namespace tfyarn::cli

@@ -1,4 +1,5 @@
-// What `tfsim run` prints for people: the verdict, the few numbers that tell most, what failed and how.
+// What `tfsim run` prints for people: the verdict, the few numbers that tell most, what failed and
+// how.
 #pragma once
 
 #include <string>

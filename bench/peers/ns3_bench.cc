@@ -56,9 +56,9 @@ double SimulatorOnce(std::size_t pending, std::size_t operations, Gaps& gaps) {
   ns3::Simulator::SetScheduler(factory);
   Run run{&gaps, operations};
   for (std::size_t i = 0; i < pending; ++i) ns3::Simulator::Schedule(ns3::NanoSeconds(gaps.Next()), &Fire, &run);
-  const auto start = std::chrono::steady_clock::now();
+  const double start = tfyarn::bench::CpuNanoseconds();
   ns3::Simulator::Run();
-  const double spent = tfyarn::bench::NanosecondsSince(start);
+  const double spent = tfyarn::bench::CpuNanoseconds() - start;
   ns3::Simulator::Destroy();
   return spent / static_cast<double>(operations);
 }

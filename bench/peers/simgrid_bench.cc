@@ -18,13 +18,13 @@ using tfyarn::bench::Gaps;
 struct Run {
   Gaps gaps;
   std::size_t left = 0;
-  std::chrono::steady_clock::time_point start;
+  double start = 0;
 };
 
 double Later(Run& run) { return simgrid::s4u::Engine::get_clock() + static_cast<double>(run.gaps.Next()) * 1e-9; }
 
 [[noreturn]] void Finish(const Run& run, std::size_t operations) {
-  std::printf("%.6f\n", tfyarn::bench::NanosecondsSince(run.start) / static_cast<double>(operations));
+  std::printf("%.6f\n", (tfyarn::bench::CpuNanoseconds() - run.start) / static_cast<double>(operations));
   std::fflush(stdout);
   std::_Exit(0);
 }
@@ -45,7 +45,7 @@ int MeasureOnce(int argc, char** argv, std::size_t pending, std::size_t operatio
   static Run run;
   run.left = operations;
   for (std::size_t i = 0; i < pending; ++i) Timer::set(Later(run), [operations] { Fire(run, operations); });
-  run.start = std::chrono::steady_clock::now();
+  run.start = tfyarn::bench::CpuNanoseconds();
   engine.run();
   return 1;
 }

@@ -101,16 +101,14 @@ bool AskPlanner::NamingHostsIsFaster(const Question& question) const {
 void AskPlanner::ChoosePlannedHosts(const Question& question) {
   if (!options_.name_hosts || !reports_from_.has_value()) return;
   if (question.now - *reports_from_ > options_.reports_fresh || !NamingHostsIsFaster(question)) return;
-  placement::PlaceGangOptions options{.occupants = question.occupants, .search_steps = 0};
-  options.excluded_hosts.assign(question.excluded_hosts.begin(), question.excluded_hosts.end());
-  const auto plan = placement::PlaceGang(question.groups, inventory_, options);
-  if (plan.found != placement::Found::kPlaced) return;
+  const std::optional<placement::Assignment> plan = PlanOnFreeSpace(question);
+  if (!plan.has_value()) return;
   for (std::size_t g = 0; g < question.groups.size(); ++g) {
     const WantedGroup& group = question.wanted[g];
     if (question.rules.Constrains(group.slots.task_type)) continue;
     Line line = NewLine(group, Where::kPlannedHosts);
     line.wanted = group.slots.count;
-    for (const placement::Placed& placed : plan.assignment.groups[g]) {
+    for (const placement::Placed& placed : plan->groups[g]) {
       const placement::Node& node = inventory_.nodes()[placed.node];
       HostChoice::Host& host = line.choice.hosts[node.id.host];
       host.rack = node.rack;
@@ -118,8 +116,25 @@ void AskPlanner::ChoosePlannedHosts(const Question& question) {
       line.choice.racks[node.rack] += placed.count;
     }
     lines_[KindOf(group)] = std::move(line);
+    planned_since_ = question.now;
     planned_until_ = question.now + options_.planned_hosts_wait;
   }
+}
+
+/// The reports do not know of our own AM, nor of others that started since. If there is room enough, some is left for
+/// them on every node.
+std::optional<placement::Assignment> AskPlanner::PlanOnFreeSpace(const Question& question) const {
+  placement::PlaceGangOptions options{.occupants = question.occupants, .search_steps = 0};
+  options.excluded_hosts.assign(question.excluded_hosts.begin(), question.excluded_hosts.end());
+  std::vector<placement::Node> nodes = inventory_.nodes();
+  for (placement::Node& node : nodes) {
+    node.free.memory_mb = std::max<std::int64_t>(node.free.memory_mb - options_.left_for_masters.memory_mb, 0);
+    node.free.vcores = std::max<std::int64_t>(node.free.vcores - options_.left_for_masters.vcores, 0);
+  }
+  auto plan = placement::PlaceGang(question.groups, placement::Inventory(std::move(nodes)), options);
+  if (plan.found != placement::Found::kPlaced) plan = placement::PlaceGang(question.groups, inventory_, options);
+  if (plan.found != placement::Found::kPlaced) return std::nullopt;
+  return std::move(plan.assignment);
 }
 
 // ---------------------------------------------------------------- hosts for constraints
@@ -146,9 +161,8 @@ void AskPlanner::ChooseConstrainedHosts(const Question& question) {
     const WantedGroup& group = question.wanted[g];
     if (!question.rules.Constrains(group.slots.task_type)) continue;
     auto line = lines_.find(KindOf(group));
-    if (line == lines_.end() || line->second.where != Where::kConstrainedHosts) {
-      line = lines_.insert_or_assign(KindOf(group), NewLine(group, Where::kConstrainedHosts)).first;
-    }
+    if (line == lines_.end()) line = lines_.emplace(KindOf(group), NewLine(group, Where::kConstrainedHosts)).first;
+    line->second.where = Where::kConstrainedHosts;
     line->second.choice = choices[g];
     constrained_until_ = question.now + options_.constrained_wait;
   }
@@ -181,6 +195,7 @@ void AskPlanner::OnGranted(const yarn::Container& container) {
   if (what == nullptr) return;
   const auto line = lines_.find(*what);
   if (line == lines_.end() || line->second.key.allocation_request_id != container.allocation_request_id) return;
+  line->second.delivered = true;
   HostChoice& choice = line->second.choice;
   const auto host = choice.hosts.find(container.node.host);
   if (host == choice.hosts.end()) return;
@@ -193,13 +208,19 @@ void AskPlanner::OnGranted(const yarn::Container& container) {
 
 // ---------------------------------------------------------------- the asks
 
-/// What has no hosts named for it is asked for anywhere; what is asked for on planned hosts and has grown, too.
+/// What has no hosts named for it is asked for anywhere. So is the rest of what was asked for on planned hosts, when it
+/// has grown, or when hosts have delivered less than planned: what they have comes in one heartbeat.
 void AskPlanner::KeepAnywhereLines(const Question& question) {
   for (const WantedGroup& group : question.wanted) {
     const auto line = lines_.find(KindOf(group));
-    const bool outgrown = line != lines_.end() && line->second.where == Where::kPlannedHosts &&
-                          group.slots.count > line->second.wanted;
-    if (line == lines_.end() || outgrown) lines_[KindOf(group)] = NewLine(group, Where::kAnywhere);
+    if (line == lines_.end()) {
+      lines_[KindOf(group)] = NewLine(group, Where::kAnywhere);
+      continue;
+    }
+    if (line->second.where != Where::kPlannedHosts) continue;
+    const bool outgrown = group.slots.count > line->second.wanted;
+    const bool fell_short = line->second.delivered && question.now >= planned_since_ + options_.heartbeat;
+    if (outgrown || fell_short) line->second = NewLine(group, Where::kAnywhere);
   }
 }
 
@@ -207,7 +228,7 @@ void AskPlanner::FillAsks(const Question& question) {
   asks_.clear();
   bool planned = false;
   bool constrained = false;
-  std::map<AskedFor, Line> kept;
+  std::set<AskedFor> wanted;
   for (const WantedGroup& group : question.wanted) {
     Line& line = lines_.at(KindOf(group));
     line.wanted = group.slots.count;
@@ -221,13 +242,12 @@ void AskPlanner::FillAsks(const Question& question) {
     for (const auto& [rack, count] : line.choice.racks) ask.racks.push_back({rack, count});
     // A named choice without hosts is not "anywhere": nothing can be had now.
     if (line.where == Where::kAnywhere || !ask.hosts.empty()) asks_.push_back(std::move(ask));
-    kept.emplace(KindOf(group), std::move(line));
+    wanted.insert(KindOf(group));
   }
-  // A line that ran out is forgotten with its hosts; "anywhere" keeps its key for the next time.
+  // A line that ran out forgets its hosts, and keeps its key for the next time.
   for (auto& [kind, line] : lines_) {
-    if (line.where == Where::kAnywhere) kept.try_emplace(kind, std::move(line));
+    if (!wanted.contains(kind)) line = {.key = line.key, .where = Where::kAnywhere};
   }
-  lines_ = std::move(kept);
   if (!planned) planned_until_.reset();
   if (!constrained) constrained_until_.reset();
 }

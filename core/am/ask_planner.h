@@ -48,10 +48,13 @@ struct AskedFor {
 };
 
 struct AskPlannerOptions {
+  Duration heartbeat = 1s;  ///< Of nodes to the RM, about: in which every node has had its turn.
   /// Whether the first ask of unconstrained types may name hosts.
   bool name_hosts = true;
   /// How long planned hosts are waited for: a node heartbeat, ours, and some slack.
   Duration planned_hosts_wait = 3500ms;
+  /// What a plan leaves free on every node, if it can.
+  Resource left_for_masters{.memory_mb = 2048, .vcores = 1, .gpus = 0, .others = {}};
   /// How old node reports may be for a plan on free space.
   Duration reports_fresh = 60s;
   /// How long constrained types keep their choice of hosts before others are tried.
@@ -88,6 +91,7 @@ class AskPlanner {
     AskKey key;
     Where where = Where::kAnywhere;
     std::int32_t wanted = 0;   // at the last Plan
+    bool delivered = false;    // a container has come for it
     HostChoice choice;         // unless kAnywhere; lowered by grants as the RM lowers its rows
   };
   /// One Plan's arguments.
@@ -103,6 +107,7 @@ class AskPlanner {
   [[nodiscard]] std::int32_t RotatedPriority(std::int32_t priority) const;
   [[nodiscard]] Line NewLine(const WantedGroup& group, Where where);
   void ChoosePlannedHosts(const Question& question);
+  [[nodiscard]] std::optional<placement::Assignment> PlanOnFreeSpace(const Question& question) const;
   void ChooseConstrainedHosts(const Question& question);
   [[nodiscard]] bool NeedsNewChoice(const Question& question) const;
   [[nodiscard]] bool NamingHostsIsFaster(const Question& question) const;
@@ -121,6 +126,7 @@ class AskPlanner {
   std::int64_t next_request_id_ = 0;
   std::map<AskedFor, Line> lines_;            // what is asked for in this round
   std::map<AskKey, AskedFor> by_key_;         // every key ever used: late grants carry old ones
+  Instant planned_since_{};
   std::optional<Instant> planned_until_;      // while a line is kPlannedHosts
   std::optional<Instant> constrained_until_;  // while a line is kConstrainedHosts
   std::vector<Ask> asks_;

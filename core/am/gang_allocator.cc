@@ -12,7 +12,8 @@ namespace {
 
 /// Hosts are named only where waiting for the whole gang makes it worth while; `hold` is the naive way throughout.
 AskPlannerOptions PlannerOptions(const GangAllocatorOptions& options) {
-  return {.name_hosts = options.gang.policy == GangPolicy::kAll,
+  return {.heartbeat = options.heartbeat,
+          .name_hosts = options.gang.policy == GangPolicy::kAll,
           .planned_hosts_wait = 3 * options.heartbeat + options.heartbeat / 2};
 }
 

@@ -76,7 +76,8 @@ void ClusterBook::Grant(Instant now, const ContainerGranted& granted) {
   if (node.up) usage_.Move(now, Use::kFree, holding.use, Units(granted.resource));
 }
 
-std::optional<ClusterBook::FreedContainer> ClusterBook::Free(Instant now, const ContainerId& container) {
+std::optional<ClusterBook::FreedContainer> ClusterBook::Free(Instant now,
+                                                             const ContainerId& container) {
   const auto entry = containers_.find(container);
   if (entry == containers_.end()) return std::nullopt;
   const Held held = std::move(entry->second);

@@ -1,7 +1,9 @@
-// Which container holds what, on which node, for which job: the side of the result that is about the cluster.
+// Which container holds what, on which node, for which job: the side of the result that is about
+// the cluster.
 //
-// It follows the RM's books (ContainerGranted, ContainerFreed) and the nodes' power, and keeps the use of the cluster's
-// capacity and the bars of the report's picture. What a job's GPUs were used for is GpuAccount's business.
+// It follows the RM's books (ContainerGranted, ContainerFreed) and the nodes' power, and keeps the
+// use of the cluster's capacity and the bars of the report's picture. What a job's GPUs were used
+// for is GpuAccount's business.
 #pragma once
 
 #include <cstdint>

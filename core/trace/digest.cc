@@ -29,7 +29,8 @@ I LittleEndian(I value) {
   }
 }
 
-/// Writes values in the digest's form into a buffer of kBuffer bytes, and hashes it whenever it is full.
+/// Writes values in the digest's form into a buffer of kBuffer bytes, and hashes it whenever it is
+/// full.
 class Writer {
  public:
   Writer(XXH3_state_t* state, char* buffer, std::size_t used)
@@ -76,7 +77,8 @@ class Writer {
  private:
   template <class I>
   void PutRaw(I value) {
-    if (static_cast<std::size_t>(end_ - at_) < sizeof value) [[unlikely]] Hash();
+    if (static_cast<std::size_t>(end_ - at_) < sizeof value) [[unlikely]]
+      Hash();
     const I bytes = LittleEndian(value);
     std::memcpy(at_, &bytes, sizeof bytes);
     at_ += sizeof bytes;
@@ -109,7 +111,9 @@ std::string ToString(const DigestValue& value) {
   return fmt::format("{:016x}{:016x}", value.high, value.low);
 }
 
-void Digest::FreeState::operator()(XXH3_state_s* state) const { XXH3_freeState(state); }
+void Digest::FreeState::operator()(XXH3_state_s* state) const {
+  XXH3_freeState(state);
+}
 
 Digest::Digest() : state_(XXH3_createState()), buffer_(std::make_unique<char[]>(kBuffer)) {
   TF_CHECK(state_ != nullptr);

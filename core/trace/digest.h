@@ -1,9 +1,10 @@
 // The digest of a run: one number that changes when anything in its trace does.
 //
-// Every described member of every record goes through XXH3 (128 bit) in one stream, in a form that cannot be confused:
-// integers little-endian at their own width, strings and lists after their length, variants after the position of their
-// alternative. So it depends on no compiler, locale or byte order. It is no defence against somebody who wants two runs to
-// look alike, only against accidents. A cluster spec counts by its id, which is a hash of its content.
+// Every described member of every record goes through XXH3 (128 bit) in one stream, in a form that
+// cannot be confused: integers little-endian at their own width, strings and lists after their
+// length, variants after the position of their alternative. So it depends on no compiler, locale or
+// byte order. It is no defence against somebody who wants two runs to look alike, only against
+// accidents. A cluster spec counts by its id, which is a hash of its content.
 #pragma once
 
 #include <cstddef>

@@ -22,13 +22,25 @@ Spread SpreadOf(std::vector<double> values) {
   const auto count = static_cast<double>(values.size());
   double sum = 0;
   for (const double value : values) sum += value;
-  Spread spread{.count = values.size(), .mean = sum / count, .min = values.front(), .max = values.back()};
+  Spread spread{
+      .count = values.size(), .mean = sum / count, .min = values.front(), .max = values.back()};
   double squares = 0;
   for (const double value : values) squares += (value - spread.mean) * (value - spread.mean);
   spread.sd = values.size() < 2 ? 0 : std::sqrt(squares / (count - 1));
   spread.p50 = Rank(values, 50);
   spread.p99 = Rank(values, 99);
   return spread;
+}
+
+std::optional<double> FigureOf(const Spread& spread, std::string_view figure) {
+  if (figure == "mean") return spread.mean;
+  if (figure == "sd") return spread.sd;
+  if (figure == "min") return spread.min;
+  if (figure == "p50") return spread.p50;
+  if (figure == "p99") return spread.p99;
+  if (figure == "max") return spread.max;
+  if (figure == "count") return static_cast<double>(spread.count);
+  return std::nullopt;
 }
 
 }  // namespace
@@ -53,8 +65,10 @@ void CellBuilder::Add(const RunSummary& run, std::string replay) {
   if (run.verdict == Verdict::kPassed) {
     ++passed_;
   } else {
-    failed_[run.seed] = {
-        .seed = run.seed, .exit_code = run.exit_code, .reason = run.reason, .replay = std::move(replay)};
+    failed_[run.seed] = {.seed = run.seed,
+                         .exit_code = run.exit_code,
+                         .reason = run.reason,
+                         .replay = std::move(replay)};
   }
   for (const Metric& metric : run.metrics) {
     const auto [entry, is_new] = values_.try_emplace(metric.name);
@@ -91,9 +105,17 @@ Cell CellBuilder::Finish() const {
   for (const Held& held : expectations_) {
     std::string got = fmt::format("held in {} of {} runs", held.passed, held.runs);
     if (!held.first_other.empty()) got += "; " + held.first_other;
-    cell.expectations.push_back({.text = held.text, .passed = held.passed == held.runs, .got = std::move(got)});
+    cell.expectations.push_back(
+        {.text = held.text, .passed = held.passed == held.runs, .got = std::move(got)});
   }
   return cell;
+}
+
+bool IsEnsembleFigure(std::string_view name) {
+  if (name == "deadlock_rate" || name == "pass_rate" || name == "runs") return true;
+  if (name.find('/') != std::string_view::npos) return false;
+  const auto dot = name.rfind('.');
+  return dot != std::string_view::npos && FigureOf({}, name.substr(dot + 1)).has_value();
 }
 
 std::optional<double> LookupCell(const Cell& cell, std::string_view name) {
@@ -107,14 +129,7 @@ std::optional<double> LookupCell(const Cell& cell, std::string_view name) {
     name = name.substr(0, dot);
   }
   for (const auto& [metric, spread] : cell.metrics) {
-    if (metric != name) continue;
-    if (figure == "mean") return spread.mean;
-    if (figure == "sd") return spread.sd;
-    if (figure == "min") return spread.min;
-    if (figure == "p50") return spread.p50;
-    if (figure == "p99") return spread.p99;
-    if (figure == "max") return spread.max;
-    if (figure == "count") return static_cast<double>(spread.count);
+    if (metric == name) return FigureOf(spread, figure);
   }
   return std::nullopt;
 }

@@ -5,6 +5,7 @@
 #include <map>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -29,7 +30,8 @@ struct RunSummary {
 
 [[nodiscard]] RunSummary Summarize(const Result& result);
 
-/// Over the runs in which the metric has a value. `sd`: of the sample; 0 for one run. Percentiles: nearest rank.
+/// Over the runs in which the metric has a value. `sd`: of the sample; 0 for one run. Percentiles:
+/// nearest rank.
 struct Spread {
   std::uint64_t count = 0;
   double mean = 0;
@@ -56,7 +58,8 @@ struct Cell {
   std::vector<std::pair<std::string, Spread>> metrics;  ///< In the order of result.json.
   std::vector<FailedRun> failed;                        ///< In order of seeds; kMaxFailed of them.
   std::uint64_t failed_runs = 0;
-  std::vector<ExpectationResult> expectations;  ///< `got`: in how many runs it held, and what the first other one got.
+  std::vector<ExpectationResult>
+      expectations;  ///< `got`: in how many runs it held, and what the first other one got.
 
   static constexpr std::size_t kMaxFailed = 100;
 };
@@ -71,8 +74,8 @@ struct Ensemble {
   std::int32_t exit_code = 0;
   std::string reason;
   double wall_seconds = 0;
-  Cell all;                  ///< Over every run.
-  std::vector<Cell> cells;   ///< With a matrix, in its order.
+  Cell all;                 ///< Over every run.
+  std::vector<Cell> cells;  ///< With a matrix, in its order.
   /// Of expectations about the ensemble itself (`deadlock_rate`, or with `where`).
   std::vector<ExpectationResult> expectations;
 };
@@ -80,7 +83,8 @@ struct Ensemble {
 /// Folds the runs of one cell. `failed` runs get their replay command from `replay(seed)`.
 class CellBuilder {
  public:
-  explicit CellBuilder(std::vector<std::pair<std::string, std::string>> set) : set_(std::move(set)) {}
+  explicit CellBuilder(std::vector<std::pair<std::string, std::string>> set)
+      : set_(std::move(set)) {}
   void Add(const RunSummary& run, std::string replay);
   [[nodiscard]] Cell Finish() const;
 
@@ -101,8 +105,14 @@ class CellBuilder {
   std::vector<Held> expectations_;
 };
 
-/// A figure of a cell for an expectation about the ensemble: `deadlock_rate`, `pass_rate`, `runs`, or a metric's mean
-/// (`jct_mean_seconds`) or another of its figures (`gpu_utilization.p50`). nullopt: no such name, or no value.
+/// True for names that only many runs together have: `deadlock_rate`, `pass_rate`, `runs`, and
+/// METRIC.FIGURE with FIGURE one of Spread's members.
+[[nodiscard]] bool IsEnsembleFigure(std::string_view name);
+
+/// A figure of a cell for an expectation about the ensemble: `deadlock_rate`, `pass_rate`, `runs`,
+/// or a metric's mean
+/// (`jct_mean_seconds`) or another of its figures (`gpu_utilization.p50`). nullopt: no such name,
+/// or no value.
 [[nodiscard]] std::optional<double> LookupCell(const Cell& cell, std::string_view name);
 
 }  // namespace tfyarn::trace

@@ -92,7 +92,8 @@ std::string SummaryJson(const RunSummary& summary) {
   json["wall_seconds"] = summary.wall_seconds;
   json["events"] = summary.events;
   json["metrics"] = Json::array();
-  for (const Metric& metric : summary.metrics) json["metrics"].push_back({metric.name, OrNull(metric.value)});
+  for (const Metric& metric : summary.metrics)
+    json["metrics"].push_back({metric.name, OrNull(metric.value)});
   json["expectations"] = ExpectationsJson(summary.expectations);
   return Dump(json);
 }
@@ -102,7 +103,8 @@ std::optional<RunSummary> SummaryFromJson(std::string_view text) {
     const Json json = Json::parse(text);
     RunSummary summary;
     summary.seed = json.at("seed").get<std::uint64_t>();
-    const std::optional<Verdict> verdict = EnumeratorFromKebab<Verdict>(json.at("verdict").get<std::string>());
+    const std::optional<Verdict> verdict =
+        EnumeratorFromKebab<Verdict>(json.at("verdict").get<std::string>());
     if (!verdict) return std::nullopt;
     summary.verdict = *verdict;
     summary.exit_code = json.at("exit_code").get<std::int32_t>();

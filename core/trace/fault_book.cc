@@ -59,15 +59,16 @@ bool FaultBook::Expired(Instant now, std::size_t position) const {
   return fault.recovered || (fault.ended && now > *fault.ended + kPatience);
 }
 
-void FaultBook::ProcessFailed(Instant now, JobIndex job, const std::string& job_name, const TaskId& task,
-                              const std::string& host) {
+void FaultBook::ProcessFailed(Instant now, JobIndex job, const std::string& job_name,
+                              const TaskId& task, const std::string& host) {
   if (faults_.empty()) return;
   Detect(now, host, job, task);
   Detect(now, job_name + " " + ToString(task), job, task);
   Detect(now, job_name, job, task);
 }
 
-void FaultBook::AmReplaced(Instant now, JobIndex job, const std::string& job_name, const std::string& host_before) {
+void FaultBook::AmReplaced(Instant now, JobIndex job, const std::string& job_name,
+                           const std::string& host_before) {
   if (faults_.empty()) return;
   Detect(now, "am of " + job_name, job, kAm);
   Detect(now, host_before, job, kAm);
@@ -90,9 +91,10 @@ void FaultBook::Heal(Instant now, JobIndex job, Predicate healed) {
   if (positions == hurt_jobs_.end()) return;
   std::erase_if(positions->second, [&](std::size_t position) {
     auto& hurt = hurt_[position];
-    std::erase_if(hurt, [&](const auto& entry) { return entry.first == job && healed(entry.second); });
-    const bool still_hurt =
-        std::any_of(hurt.begin(), hurt.end(), [&](const auto& entry) { return entry.first == job; });
+    std::erase_if(hurt,
+                  [&](const auto& entry) { return entry.first == job && healed(entry.second); });
+    const bool still_hurt = std::any_of(hurt.begin(), hurt.end(),
+                                        [&](const auto& entry) { return entry.first == job; });
     if (hurt.empty()) {
       faults_[position].recovered = now;
       hurt_.erase(position);

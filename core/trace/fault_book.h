@@ -1,8 +1,10 @@
-// When each fault was noticed, and when what it hurt ran again. See FaultResult for what the two words mean here.
+// When each fault was noticed, and when what it hurt ran again. See FaultResult for what the two
+// words mean here.
 //
-// A fault and what it did are matched by name: whatever the fault's target lists (a node, `JOB TASK`, a job, `am of JOB`)
-// and what AMs then record about it. A fault that nobody noticed within a quarter of an hour after its end is no longer
-// waited for, so that a later failure on the same node is not laid at its door.
+// A fault and what it did are matched by name: whatever the fault's target lists (a node, `JOB
+// TASK`, a job, `am of JOB`) and what AMs then record about it. A fault that nobody noticed within
+// a quarter of an hour after its end is no longer waited for, so that a later failure on the same
+// node is not laid at its door.
 #pragma once
 
 #include <cstdint>
@@ -28,7 +30,8 @@ class FaultBook {
   void ProcessFailed(Instant now, JobIndex job, const std::string& job_name, const TaskId& task,
                      const std::string& host);
   /// A later AM attempt of the job started; the one before ran on that host.
-  void AmReplaced(Instant now, JobIndex job, const std::string& job_name, const std::string& host_before);
+  void AmReplaced(Instant now, JobIndex job, const std::string& job_name,
+                  const std::string& host_before);
   /// A process of the task runs again. `progressing`: so does the job's training.
   void ProcessStarted(Instant now, JobIndex job, const TaskId& task, bool progressing);
   /// The job trains again, or its AM calls it running, or it has ended.
@@ -45,10 +48,13 @@ class FaultBook {
 
   std::vector<FaultResult> faults_;
   std::uint64_t left_out_ = 0;
-  std::map<std::pair<std::uint32_t, std::uint32_t>, std::size_t> running_;  // (fault, instance) -> position
-  std::map<std::string, std::vector<std::size_t>> by_target_;              // positions that may still be noticed
-  std::map<std::size_t, std::set<std::pair<JobIndex, TaskId>>> hurt_;       // by position; never an empty set
-  std::map<JobIndex, std::set<std::size_t>> hurt_jobs_;                     // positions in whose hurt_ a job stands
+  std::map<std::pair<std::uint32_t, std::uint32_t>, std::size_t>
+      running_;  // (fault, instance) -> position
+  std::map<std::string, std::vector<std::size_t>>
+      by_target_;  // positions that may still be noticed
+  std::map<std::size_t, std::set<std::pair<JobIndex, TaskId>>>
+      hurt_;                                             // by position; never an empty set
+  std::map<JobIndex, std::set<std::size_t>> hurt_jobs_;  // positions in whose hurt_ a job stands
 };
 
 }  // namespace tfyarn::trace

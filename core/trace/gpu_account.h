@@ -1,14 +1,16 @@
-// Where the GPU time of a job goes: an integral over what its containers hold, split by what its training does.
+// Where the GPU time of a job goes: an integral over what its containers hold, split by what its
+// training does.
 //
 // Every moment at which a container holds GPUs belongs to exactly one of five accounts:
 //   useful      training whose result was kept             (TrainingAccounted)
 //   checkpoint  training stands still to write one         (TrainingAccounted)
 //   lost        training whose result was lost later       (TrainingAccounted)
-//   recovery    restoring (TrainingAccounted), and being idle once training has begun: detection, reallocation, restart
-//   waiting     everything else: gang, launch, rendezvous, tasks that do not train, draining
-// `waiting` is what remains, so the five sum exactly to the time held. One exception is possible: a process that the RM
-// has already written off may train on where nobody can reach it. What was trained beyond the books is `overrun`, and the
-// five sum to held + overrun.
+//   recovery    restoring (TrainingAccounted), and being idle once training has begun: detection,
+//   reallocation, restart waiting     everything else: gang, launch, rendezvous, tasks that do not
+//   train, draining
+// `waiting` is what remains, so the five sum exactly to the time held. One exception is possible: a
+// process that the RM has already written off may train on where nobody can reach it. What was
+// trained beyond the books is `overrun`, and the five sum to held + overrun.
 #pragma once
 
 #include <cstdint>
@@ -21,7 +23,9 @@ namespace tfyarn::trace {
 /// GPUs times nanoseconds: a thousand GPUs for a year do not fit in 64 bits.
 __extension__ using GpuNanos = __int128;
 
-[[nodiscard]] inline double ToSeconds(GpuNanos amount) { return static_cast<double>(amount) / 1e9; }
+[[nodiscard]] inline double ToSeconds(GpuNanos amount) {
+  return static_cast<double>(amount) / 1e9;
+}
 
 struct GpuSplit {
   GpuNanos useful = 0;

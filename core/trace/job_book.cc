@@ -10,11 +10,14 @@ namespace {
 
 JobStatus StatusOf(yarn::FinalApplicationStatus status) {
   switch (status) {
-    case yarn::FinalApplicationStatus::kSucceeded: return JobStatus::kSucceeded;
-    case yarn::FinalApplicationStatus::kKilled: return JobStatus::kKilled;
+    case yarn::FinalApplicationStatus::kSucceeded:
+      return JobStatus::kSucceeded;
+    case yarn::FinalApplicationStatus::kKilled:
+      return JobStatus::kKilled;
     case yarn::FinalApplicationStatus::kUndefined:
     case yarn::FinalApplicationStatus::kFailed:
-    case yarn::FinalApplicationStatus::kEnded: return JobStatus::kFailed;
+    case yarn::FinalApplicationStatus::kEnded:
+      return JobStatus::kFailed;
   }
   CheckFailed(__FILE__, __LINE__, "a final status");
 }
@@ -23,9 +26,11 @@ bool IsProgress(TrainingPhase phase) {
   switch (phase) {
     case TrainingPhase::kRestore:
     case TrainingPhase::kTraining:
-    case TrainingPhase::kCheckpoint: return true;
+    case TrainingPhase::kCheckpoint:
+      return true;
     case TrainingPhase::kIdle:
-    case TrainingPhase::kDone: return false;
+    case TrainingPhase::kDone:
+      return false;
   }
   CheckFailed(__FILE__, __LINE__, "a training phase");
 }
@@ -134,7 +139,8 @@ AttemptResult* JobBook::AttemptAt(JobResult& job, const TaskId& task, const Proc
   const ApplicationId& application = container.application_attempt.application;
   auto& attempts = entry->attempts;
   const auto known = std::find_if(attempts.rbegin(), attempts.rend(), [&](const AttemptResult& a) {
-    return a.attempt == process.attempt && a.container.application_attempt.application == application;
+    return a.attempt == process.attempt &&
+           a.container.application_attempt.application == application;
   });
   if (known != attempts.rend()) return &*known;
   AttemptResult attempt;
@@ -190,14 +196,16 @@ void JobBook::Ended(Instant now, JobIndex job, const JobEnded& ended) {
   result.status = ended.status;
   result.finished = now;
   result.progressing = false;
-  if (!AliveAt(job).verdict_reached || result.diagnostics.empty()) result.diagnostics = ended.diagnostics;
+  if (!AliveAt(job).verdict_reached || result.diagnostics.empty())
+    result.diagnostics = ended.diagnostics;
   if (ended.status == JobStatus::kSucceeded) result.cause.reset();
   if (!result.started) result.started = AliveAt(job).first_process;
 }
 
 GpuSplit JobBook::SplitAt(JobIndex job, Instant now) const {
   GpuSplit split = jobs_[job.value].gpu;
-  if (const auto alive = alive_.find(job); alive != alive_.end()) split += alive->second.gpu.split(now);
+  if (const auto alive = alive_.find(job); alive != alive_.end())
+    split += alive->second.gpu.split(now);
   return split;
 }
 
@@ -206,7 +214,8 @@ void JobBook::DropIfOver(Instant now, JobIndex job, bool holds_containers) {
   const auto alive = alive_.find(job);
   if (alive == alive_.end()) return;
   TF_CHECK(alive->second.gpu.held() == 0);
-  // Late records bring the living part of an ended job back: what it held before is added to, not replaced.
+  // Late records bring the living part of an ended job back: what it held before is added to, not
+  // replaced.
   At(job).gpu += alive->second.gpu.split(now);
   alive_.erase(alive);
 }

@@ -1,7 +1,8 @@
-// What the machines' records and the RM's books say about each job: the side of the result that is about jobs.
+// What the machines' records and the RM's books say about each job: the side of the result that is
+// about jobs.
 //
-// A job's living part (its GPU account, which AM attempts it had) exists from its submission until it has ended and holds
-// nothing; what stays is the JobResult.
+// A job's living part (its GPU account, which AM attempts it had) exists from its submission until
+// it has ended and holds nothing; what stays is the JobResult.
 #pragma once
 
 #include <cstdint>
@@ -55,9 +56,9 @@ class JobBook {
  private:
   struct Alive {
     GpuAccount gpu;
-    ApplicationId application;       ///< Whose attempts are being counted.
+    ApplicationId application;         ///< Whose attempts are being counted.
     std::int32_t attempts_before = 0;  ///< Of earlier applications.
-    std::int32_t attempt = 0;        ///< Highest of this one.
+    std::int32_t attempt = 0;          ///< Highest of this one.
     std::optional<Instant> first_process;
     std::optional<Instant> application_over;
     yarn::FinalApplicationStatus final_status = yarn::FinalApplicationStatus::kUndefined;
@@ -65,8 +66,8 @@ class JobBook {
   };
 
   [[nodiscard]] Alive& AliveAt(JobIndex job) { return alive_[job]; }
-  [[nodiscard]] AttemptResult* AttemptAt(JobResult& job, const TaskId& task, const ProcessRef& process,
-                                         const ContainerId& container);
+  [[nodiscard]] AttemptResult* AttemptAt(JobResult& job, const TaskId& task,
+                                         const ProcessRef& process, const ContainerId& container);
   void Close(JobResult& job, const Alive& alive);
 
   bool always_tasks_;

@@ -1,5 +1,6 @@
-// What the JSON writers of this folder share: seconds, and a document written member by member, so that a result of a
-// hundred thousand jobs never exists as a tree. Escaping and numbers are nlohmann-json's.
+// What the JSON writers of this folder share: seconds, and a document written member by member, so
+// that a result of a hundred thousand jobs never exists as a tree. Escaping and numbers are
+// nlohmann-json's.
 #pragma once
 
 #include <nlohmann/json.hpp>
@@ -14,9 +15,15 @@ namespace tfyarn::trace {
 
 using Json = nlohmann::ordered_json;
 
-[[nodiscard]] inline double SecondsOf(Duration d) { return static_cast<double>(d.count()) / 1e9; }
-[[nodiscard]] inline Json SecondsJson(Duration d) { return SecondsOf(d); }
-[[nodiscard]] inline Json SecondsJson(Instant at) { return SecondsOf(at.time_since_epoch()); }
+[[nodiscard]] inline double SecondsOf(Duration d) {
+  return static_cast<double>(d.count()) / 1e9;
+}
+[[nodiscard]] inline Json SecondsJson(Duration d) {
+  return SecondsOf(d);
+}
+[[nodiscard]] inline Json SecondsJson(Instant at) {
+  return SecondsOf(at.time_since_epoch());
+}
 template <class T>
 [[nodiscard]] Json SecondsJson(const std::optional<T>& value) {
   return value ? SecondsJson(*value) : Json(nullptr);

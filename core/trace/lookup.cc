@@ -9,13 +9,27 @@
 namespace tfyarn::trace {
 namespace {
 
-MetricValue Number(double value) { return {.number = value, .text = fmt::format("{}", value)}; }
-MetricValue Word(std::string text) { return {.number = std::nullopt, .text = std::move(text)}; }
-MetricValue Null() { return Word("null"); }
-MetricValue Seconds(Duration d) { return Number(static_cast<double>(d.count()) / 1e9); }
-MetricValue Seconds(const std::optional<Duration>& d) { return d ? Seconds(*d) : Null(); }
-MetricValue Seconds(const std::optional<Instant>& at) { return at ? Seconds(at->time_since_epoch()) : Null(); }
-MetricValue GpuTime(GpuNanos amount) { return Number(ToSeconds(amount)); }
+MetricValue Number(double value) {
+  return {.number = value, .text = fmt::format("{}", value)};
+}
+MetricValue Word(std::string text) {
+  return {.number = std::nullopt, .text = std::move(text)};
+}
+MetricValue Null() {
+  return Word("null");
+}
+MetricValue Seconds(Duration d) {
+  return Number(static_cast<double>(d.count()) / 1e9);
+}
+MetricValue Seconds(const std::optional<Duration>& d) {
+  return d ? Seconds(*d) : Null();
+}
+MetricValue Seconds(const std::optional<Instant>& at) {
+  return at ? Seconds(at->time_since_epoch()) : Null();
+}
+MetricValue GpuTime(GpuNanos amount) {
+  return Number(ToSeconds(amount));
+}
 
 std::string UpperName(JobStatus status) {
   std::string name = KebabName(status);
@@ -33,8 +47,9 @@ struct Field {
 constexpr std::array kFields{
     Field{"name", [](const JobResult& j) { return Word(j.name); }},
     Field{"queue", [](const JobResult& j) { return Word(j.queue); }},
-    Field{"application_id",
-          [](const JobResult& j) { return j.application ? Word(ToString(*j.application)) : Null(); }},
+    Field{
+        "application_id",
+        [](const JobResult& j) { return j.application ? Word(ToString(*j.application)) : Null(); }},
     Field{"status", [](const JobResult& j) { return Word(UpperName(j.status)); }},
     Field{"state", [](const JobResult& j) { return Word(KebabName(j.state)); }},
     Field{"diagnostics", [](const JobResult& j) { return Word(j.diagnostics); }},
@@ -64,17 +79,24 @@ constexpr std::array kFields{
     Field{"gpu_seconds.lost", [](const JobResult& j) { return GpuTime(j.gpu.lost); }},
     Field{"gpu_seconds.recovery", [](const JobResult& j) { return GpuTime(j.gpu.recovery); }},
     Field{"gpu_seconds.held", [](const JobResult& j) { return GpuTime(j.gpu.held); }},
-    Field{"cause", [](const JobResult& j) { return j.cause ? Word(KebabName(j.cause->exit_class)) : Null(); }},
+    Field{
+        "cause",
+        [](const JobResult& j) { return j.cause ? Word(KebabName(j.cause->exit_class)) : Null(); }},
     Field{"cause.task",
           [](const JobResult& j) {
             return j.cause && !j.cause->task.type.empty() ? Word(ToString(j.cause->task)) : Null();
           }},
     Field{"cause.exit",
-          [](const JobResult& j) { return j.cause && j.cause->exit ? Number(*j.cause->exit) : Null(); }},
-    Field{"cause.exit_class",
-          [](const JobResult& j) { return j.cause ? Word(KebabName(j.cause->exit_class)) : Null(); }},
+          [](const JobResult& j) {
+            return j.cause && j.cause->exit ? Number(*j.cause->exit) : Null();
+          }},
+    Field{
+        "cause.exit_class",
+        [](const JobResult& j) { return j.cause ? Word(KebabName(j.cause->exit_class)) : Null(); }},
     Field{"cause.node", [](const JobResult& j) { return j.cause ? Word(j.cause->node) : Null(); }},
-    Field{"cause.at", [](const JobResult& j) { return j.cause ? Seconds(std::optional(j.cause->at)) : Null(); }},
+    Field{
+        "cause.at",
+        [](const JobResult& j) { return j.cause ? Seconds(std::optional(j.cause->at)) : Null(); }},
 };
 
 std::optional<MetricValue> LookupJobIn(const Result& result, std::string_view name) {
@@ -107,7 +129,8 @@ std::optional<MetricValue> LookupFault(const Result& result, std::string_view na
 
 std::optional<MetricValue> LookupInvariant(const Result& result, std::string_view name) {
   for (const InvariantResult& invariant : result.invariants) {
-    if (name == invariant.name + ".violations") return Number(static_cast<double>(invariant.violations));
+    if (name == invariant.name + ".violations")
+      return Number(static_cast<double>(invariant.violations));
     if (name == invariant.name + ".checked") return Number(static_cast<double>(invariant.checked));
   }
   return std::nullopt;
@@ -135,7 +158,8 @@ std::optional<MetricValue> Lookup(const Result& result, std::string_view name) {
   if (name == "simulated_seconds") return Seconds(std::optional(result.stopped));
   if (name == "wall_seconds") return Number(result.wall_seconds);
   if (name == "peak_rss_bytes") return Number(static_cast<double>(result.peak_rss_bytes));
-  if (name == "faults") return Number(static_cast<double>(result.faults.size() + result.faults_left_out));
+  if (name == "faults")
+    return Number(static_cast<double>(result.faults.size() + result.faults_left_out));
   if (name == "deadlocked") return Number(result.deadlocked ? 1 : 0);
   return std::nullopt;
 }

@@ -9,7 +9,9 @@
 namespace tfyarn::trace {
 namespace {
 
-double Seconds(Duration d) { return static_cast<double>(d.count()) / 1e9; }
+double Seconds(Duration d) {
+  return static_cast<double>(d.count()) / 1e9;
+}
 
 using Getter = std::optional<Duration> (JobResult::*)() const;
 
@@ -42,8 +44,12 @@ GpuNanos In(const MetricWindow& window, Use use) {
 
 class Figures {
  public:
-  void Add(std::string name, std::optional<double> value) { metrics_.push_back({std::move(name), value}); }
-  void Count(std::string name, std::int64_t value) { Add(std::move(name), static_cast<double>(value)); }
+  void Add(std::string name, std::optional<double> value) {
+    metrics_.push_back({std::move(name), value});
+  }
+  void Count(std::string name, std::int64_t value) {
+    Add(std::move(name), static_cast<double>(value));
+  }
   /// PREFIX_mean_seconds, PREFIX_p50_seconds and so on.
   void Distribution(const std::string& prefix, const std::vector<Duration>& sorted) {
     Add(prefix + "_mean_seconds", Mean(sorted));
@@ -51,7 +57,8 @@ class Figures {
       Add(prefix + "_p" + std::to_string(percent) + "_seconds",
           sorted.empty() ? std::nullopt : std::optional(Seconds(Percentile(sorted, percent))));
     }
-    Add(prefix + "_max_seconds", sorted.empty() ? std::nullopt : std::optional(Seconds(sorted.back())));
+    Add(prefix + "_max_seconds",
+        sorted.empty() ? std::nullopt : std::optional(Seconds(sorted.back())));
   }
   [[nodiscard]] std::vector<Metric> Take() { return std::move(metrics_); }
 
@@ -91,7 +98,8 @@ Totals Sum(const std::vector<JobResult>& jobs, Instant from) {
 }
 
 void AddUse(Figures& figures, const MetricWindow& window) {
-  const GpuNanos held = In(window, Use::kTraining) + In(window, Use::kOverhead) + In(window, Use::kIncomplete);
+  const GpuNanos held =
+      In(window, Use::kTraining) + In(window, Use::kOverhead) + In(window, Use::kIncomplete);
   const GpuNanos up = held + In(window, Use::kFree);
   const std::optional<double> used = Ratio(held, up);
   figures.Add("gpu_utilization", window.unit_is_gpu ? used : std::nullopt);
@@ -130,10 +138,12 @@ std::vector<double> EdgesUpTo(double largest) {
 }
 
 Histogram Count(std::string name, const std::vector<Duration>& sorted) {
-  Histogram histogram{.name = std::move(name), .edges = EdgesUpTo(Seconds(sorted.back())), .counts = {}};
+  Histogram histogram{
+      .name = std::move(name), .edges = EdgesUpTo(Seconds(sorted.back())), .counts = {}};
   histogram.counts.resize(histogram.edges.size());
   for (const Duration value : sorted) {
-    const auto above = std::upper_bound(histogram.edges.begin(), histogram.edges.end(), Seconds(value));
+    const auto above =
+        std::upper_bound(histogram.edges.begin(), histogram.edges.end(), Seconds(value));
     ++histogram.counts[static_cast<std::size_t>(above - histogram.edges.begin()) - 1];
   }
   return histogram;
@@ -158,8 +168,9 @@ std::vector<Metric> ComputeMetrics(const std::vector<JobResult>& jobs, const Met
   figures.Count("jobs_killed", totals.killed);
   figures.Count("jobs_unfinished", totals.unfinished);
   AddUse(figures, window);
-  figures.Add("makespan_seconds", totals.submitted == 0 ? std::nullopt
-                                                        : std::optional(Seconds(window.until - window.from)));
+  figures.Add("makespan_seconds", totals.submitted == 0
+                                      ? std::nullopt
+                                      : std::optional(Seconds(window.until - window.from)));
   figures.Distribution("jct", Sorted(jobs, window.from, &JobResult::completion_time));
   figures.Distribution("queue_wait", Sorted(jobs, window.from, &JobResult::queue_wait));
   figures.Distribution("gang_wait", Sorted(jobs, window.from, &JobResult::gang_wait));

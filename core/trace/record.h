@@ -1,8 +1,9 @@
-// The trace: everything that happened in a run, simulated or real, in order. Result, report and digest are functions of
-// it and of nothing else.
+// The trace: everything that happened in a run, simulated or real, in order. Result, report and
+// digest are functions of it and of nothing else.
 //
-// A record is what a machine was told (an event), what it ordered (an action), or a fact of the world that only the
-// host's side knows (a container granted, a node gone, training done). Idle heartbeats and elision are not in it.
+// A record is what a machine was told (an event), what it ordered (an action), or a fact of the
+// world that only the host's side knows (a container granted, a node gone, training done). Idle
+// heartbeats and elision are not in it.
 #pragma once
 
 #include <cstdint>
@@ -67,7 +68,8 @@ struct ContainerFreed {
   std::int32_t exit_status = 0;
 };
 BOOST_DESCRIBE_STRUCT(ContainerFreed, (), (job, container, exit_status))
-/// From the NM's books: localisation began; the first process of the container runs; nothing of it is left.
+/// From the NM's books: localisation began; the first process of the container runs; nothing of it
+/// is left.
 struct ContainerLocalizing {
   ContainerId container;
 };
@@ -95,8 +97,8 @@ struct WorkLost {
 };
 BOOST_DESCRIBE_STRUCT(WorkLost, (), (job, work))
 struct FaultBegan {
-  std::uint32_t fault = 0;    ///< Position in the scenario.
-  std::uint32_t instance = 0; ///< Which time it happens, from 0.
+  std::uint32_t fault = 0;     ///< Position in the scenario.
+  std::uint32_t instance = 0;  ///< Which time it happens, from 0.
   std::string kind;
   std::string target;
 };
@@ -169,8 +171,9 @@ struct ApplicationEnded {
 };
 BOOST_DESCRIBE_STRUCT(ApplicationEnded, (), (job, application, final_status))
 
-/// Where the time of a job's training went since the last such account, each times the GPUs that took part (workload
-/// model). Made when training stops, pauses or changes its GPUs, not at every checkpoint.
+/// Where the time of a job's training went since the last such account, each times the GPUs that
+/// took part (workload model). Made when training stops, pauses or changes its GPUs, not at every
+/// checkpoint.
 struct TrainingAccounted {
   JobIndex job;
   Duration useful{};
@@ -181,11 +184,11 @@ struct TrainingAccounted {
 BOOST_DESCRIBE_STRUCT(TrainingAccounted, (), (job, useful, checkpoint, lost, restore))
 
 /// New alternatives are added at the end: the digest counts them by position.
-using Fact =
-    std::variant<RunStarted, NodeDeclared, NodePower, JobCreated, ContainerGranted, ContainerFreed,
-                 ContainerLocalizing, ContainerLaunched, ContainerGone, TrainingPhaseChanged, WorkLost, FaultBegan,
-                 FaultEnded, InvariantBroken, ContainersLeaked, RunStopped, AmTold, AmOrdered, AgentTold, AgentOrdered,
-                 ClientTold, ClientOrdered, ApplicationEnded, TrainingAccounted>;
+using Fact = std::variant<RunStarted, NodeDeclared, NodePower, JobCreated, ContainerGranted,
+                          ContainerFreed, ContainerLocalizing, ContainerLaunched, ContainerGone,
+                          TrainingPhaseChanged, WorkLost, FaultBegan, FaultEnded, InvariantBroken,
+                          ContainersLeaked, RunStopped, AmTold, AmOrdered, AgentTold, AgentOrdered,
+                          ClientTold, ClientOrdered, ApplicationEnded, TrainingAccounted>;
 
 struct TraceRecord {
   Instant at{};

@@ -34,8 +34,8 @@ void AddMembers(Json& json, const T& record) {
 
 template <class T>
 inline constexpr bool kHasTextForm =
-    std::is_same_v<T, ApplicationId> || std::is_same_v<T, ApplicationAttemptId> || std::is_same_v<T, ContainerId> ||
-    std::is_same_v<T, NodeId> || std::is_same_v<T, TaskId>;
+    std::is_same_v<T, ApplicationId> || std::is_same_v<T, ApplicationAttemptId> ||
+    std::is_same_v<T, ContainerId> || std::is_same_v<T, NodeId> || std::is_same_v<T, TaskId>;
 
 template <class T>
 Json ToJson(const T& value) {

@@ -1,8 +1,10 @@
-// The result of one run: everything that result.json says, as plain values, and the builder that folds a trace into it.
+// The result of one run: everything that result.json says, as plain values, and the builder that
+// folds a trace into it.
 //
-// ResultBuilder keeps no records. What a job needs while it lives (its containers, its training's phase, GPU time not yet
-// safe in a checkpoint) is dropped when the job has ended and holds nothing; what remains is its JobResult. Which records
-// give a field is said at the field, so that nobody has to guess what a number means.
+// ResultBuilder keeps no records. What a job needs while it lives (its containers, its training's
+// phase, GPU time not yet safe in a checkpoint) is dropped when the job has ended and holds
+// nothing; what remains is its JobResult. Which records give a field is said at the field, so that
+// nobody has to guess what a number means.
 #pragma once
 
 #include <cstdint>
@@ -21,7 +23,8 @@ namespace tfyarn::trace {
 
 // ---------------------------------------------------------------- jobs
 
-/// One run of a task's process. From TaskAttemptStarted and TaskAttemptEnded; the latest account of its end counts.
+/// One run of a task's process. From TaskAttemptStarted and TaskAttemptEnded; the latest account of
+/// its end counts.
 struct AttemptResult {
   TaskAttempt attempt;
   Epoch epoch;
@@ -47,16 +50,17 @@ struct RestartCounts {
 };
 
 struct JobResult {
-  std::string name;                          ///< JobCreated, as are queue, task_count, gpus and submitted.
+  std::string name;  ///< JobCreated, as are queue, task_count, gpus and submitted.
   std::string queue;
   std::int32_t task_count = 0;
   std::int64_t gpus = 0;                     ///< That all its tasks ask for.
   std::optional<ApplicationId> application;  ///< The latest: ApplicationSubmitted, or AmStarted.
-  /// JobEnded. A job whose client did not live to see its end: ApplicationEnded, when the run has stopped.
+  /// JobEnded. A job whose client did not live to see its end: ApplicationEnded, when the run has
+  /// stopped.
   JobStatus status = JobStatus::kUnfinished;
-  std::string diagnostics;     ///< VerdictReached, or JobEnded when no AM reached one.
-  std::string rule;            ///< VerdictReached: the row that decided.
-  std::optional<Cause> cause;  ///< VerdictReached; unset for a job that succeeded.
+  std::string diagnostics;                ///< VerdictReached, or JobEnded when no AM reached one.
+  std::string rule;                       ///< VerdictReached: the row that decided.
+  std::optional<Cause> cause;             ///< VerdictReached; unset for a job that succeeded.
   JobState state = JobState::kSubmitted;  ///< JobStateChanged, the latest.
   Instant submitted{};
   std::optional<Instant> am_registered;  ///< First answer to a registration.
@@ -64,17 +68,21 @@ struct JobResult {
   /// First JobStateChanged to running; else, when the job has ended, its first TaskAttemptStarted.
   std::optional<Instant> started;
   std::optional<Instant> finished;  ///< As status.
-  std::uint32_t epochs = 0;         ///< Highest of SpecAssembled, GangCompleted, RestartDecided in the last application.
-  std::int32_t am_attempts = 0;     ///< AM attempts that got a container or a process, over all applications.
+  std::uint32_t epochs =
+      0;  ///< Highest of SpecAssembled, GangCompleted, RestartDecided in the last application.
+  std::int32_t am_attempts =
+      0;  ///< AM attempts that got a container or a process, over all applications.
   RestartCounts restarts;
   std::int32_t leaked_containers = 0;  ///< ContainersLeaked.
   std::int32_t containers = 0;         ///< ContainerGranted that are not an AM's.
   Duration lost_work{};                ///< Training time of the job: WorkLost.
-  GpuSplit gpu;                        ///< See gpu_account.h: its parts sum exactly to the GPU time held.
-  bool progressing = false;            ///< When it was last seen: restoring, training or writing a checkpoint.
-  std::vector<TaskResult> tasks;       ///< By task; empty when attempts are not kept.
+  GpuSplit gpu;  ///< See gpu_account.h: its parts sum exactly to the GPU time held.
+  bool progressing =
+      false;  ///< When it was last seen: restoring, training or writing a checkpoint.
+  std::vector<TaskResult> tasks;  ///< By task; empty when attempts are not kept.
 
-  /// From submission to the first AM's registration, from there to the first complete gang, from submission to the start.
+  /// From submission to the first AM's registration, from there to the first complete gang, from
+  /// submission to the start.
   [[nodiscard]] std::optional<Duration> queue_wait() const;
   [[nodiscard]] std::optional<Duration> gang_wait() const;
   [[nodiscard]] std::optional<Duration> start_wait() const;
@@ -92,10 +100,12 @@ struct FaultResult {
   std::string target;
   Instant at{};
   std::optional<Instant> ended;
-  /// First time an AM recorded an unsuccessful end of a process that the fault names (by node, by task or by job), or a
-  /// later AM of a job that it names started. Unset: nobody had anything to notice.
+  /// First time an AM recorded an unsuccessful end of a process that the fault names (by node, by
+  /// task or by job), or a later AM of a job that it names started. Unset: nobody had anything to
+  /// notice.
   std::optional<Instant> detected;
-  /// From then on every job so affected was running (JobStateChanged), training or restoring again, or had ended.
+  /// From then on every job so affected was running (JobStateChanged), training or restoring again,
+  /// or had ended.
   std::optional<Instant> recovered;
 };
 
@@ -195,7 +205,8 @@ struct Result {
 struct ResultOptions {
   /// Metrics count jobs submitted at or after this time, and use of the cluster from then on.
   Duration warmup = Duration::zero();
-  /// Keep attempts however many jobs there are; otherwise they go when there are more than kMaxJobsWithTasks.
+  /// Keep attempts however many jobs there are; otherwise they go when there are more than
+  /// kMaxJobsWithTasks.
   bool always_tasks = false;
   /// Keep what the report's picture needs.
   bool timeline = true;
@@ -210,9 +221,11 @@ struct RunFacts {
   std::uint64_t events = 0;
   double wall_seconds = 0;
   std::int64_t peak_rss_bytes = 0;
-  /// Every invariant that was checked or switched off, in the order to be shown; violations come from the trace.
+  /// Every invariant that was checked or switched off, in the order to be shown; violations come
+  /// from the trace.
   std::vector<InvariantResult> invariants;
-  /// Some job makes progress, as the workload model knows; unset: judged by the training phases in the trace.
+  /// Some job makes progress, as the workload model knows; unset: judged by the training phases in
+  /// the trace.
   std::optional<bool> progressing;
 };
 
@@ -221,6 +234,8 @@ struct MetricValue {
   std::optional<double> number;
   std::string text;  ///< As people and messages read it: "2", "SUCCEEDED", "null".
 };
+
+class RunBook;
 
 class ResultBuilder {
  public:
@@ -232,25 +247,25 @@ class ResultBuilder {
   /// The next record, in order.
   void Observe(const TraceRecord& record);
 
-  /// The result up to the latest record. Expectations are still to be added, and Judge (verdict.h) to be called.
-  /// The builder is spent.
+  /// The result up to the latest record. Expectations are still to be added, and Judge (verdict.h)
+  /// to be called. The builder is spent.
   [[nodiscard]] Result Finish(RunFacts facts = {});
 
-  /// A job's field as it stands now, for expectations about what must never or eventually be: `job/NAME.FIELD`, as in
-  /// Lookup. nullopt: no such field, or no such job yet.
+  /// A job's field as it stands now, for expectations about what must never or eventually be:
+  /// `job/NAME.FIELD`, as in Lookup. nullopt: no such field, or no such job yet.
   [[nodiscard]] std::optional<MetricValue> LookupJob(std::string_view name) const;
 
   /// The jobs so far; the GPU time of those that live is not in them yet.
   [[nodiscard]] const std::vector<JobResult>& jobs() const;
 
  private:
-  class State;
-  std::unique_ptr<State> state_;
+  std::unique_ptr<RunBook> book_;
 };
 
-/// `job/NAME.FIELD` for a field of a job (nested ones too: `restarts.gang`, `gpu_seconds.useful`, `cause.task`),
-/// `fault/INDEX.FIELD` for the first instance of a fault, `invariant/NAME.violations`, or the bare name of a metric or of a
-/// top-level number. nullopt: no such name.
+/// `job/NAME.FIELD` for a field of a job (nested ones too: `restarts.gang`, `gpu_seconds.useful`,
+/// `cause.task`), `fault/INDEX.FIELD` for the first instance of a fault,
+/// `invariant/NAME.violations`, or the bare name of a metric or of a top-level number. nullopt: no
+/// such name.
 [[nodiscard]] std::optional<MetricValue> Lookup(const Result& result, std::string_view name);
 
 /// The same for one job's field, without the `job/NAME.`.

@@ -8,10 +8,14 @@ namespace {
 
 std::string StatusName(JobStatus status) {
   switch (status) {
-    case JobStatus::kUnfinished: return "UNFINISHED";
-    case JobStatus::kSucceeded: return "SUCCEEDED";
-    case JobStatus::kFailed: return "FAILED";
-    case JobStatus::kKilled: return "KILLED";
+    case JobStatus::kUnfinished:
+      return "UNFINISHED";
+    case JobStatus::kSucceeded:
+      return "SUCCEEDED";
+    case JobStatus::kFailed:
+      return "FAILED";
+    case JobStatus::kKilled:
+      return "KILLED";
   }
   return "";
 }
@@ -90,7 +94,8 @@ Json JobJson(const JobResult& job, bool tasks) {
   json["jct_seconds"] = SecondsJson(job.completion_time());
   json["epochs"] = job.epochs;
   json["am_attempts"] = job.am_attempts;
-  json["restarts"] = {{"task", job.restarts.task}, {"gang", job.restarts.gang}, {"job", job.restarts.job}};
+  json["restarts"] = {
+      {"task", job.restarts.task}, {"gang", job.restarts.gang}, {"job", job.restarts.job}};
   json["leaked_containers"] = job.leaked_containers;
   json["containers"] = job.containers;
   json["lost_work_seconds"] = SecondsJson(job.lost_work);
@@ -127,7 +132,9 @@ Json InvariantJson(const InvariantResult& invariant) {
 
 }  // namespace
 
-std::string HexDigest(std::uint64_t value) { return fmt::format("{:016x}", value); }
+std::string HexDigest(std::uint64_t value) {
+  return fmt::format("{:016x}", value);
+}
 
 Json ExpectationsJson(const std::vector<ExpectationResult>& expectations) {
   Json json = Json::array();
@@ -145,9 +152,12 @@ Json MetricsJson(const std::vector<Metric>& metrics) {
   Json json = Json::object();
   for (const Metric& metric : metrics) {
     // Counts are written as counts: 3, not 3.0.
-    const bool whole = metric.value && !metric.name.ends_with("_seconds") && *metric.value >= 0 &&
-                       *metric.value < 9e15 && *metric.value == static_cast<double>(static_cast<std::int64_t>(*metric.value));
-    json[metric.name] = whole ? Json(static_cast<std::int64_t>(*metric.value)) : OrNull(metric.value);
+    const bool whole =
+        metric.value && !metric.name.ends_with("_seconds") && *metric.value >= 0 &&
+        *metric.value < 9e15 &&
+        *metric.value == static_cast<double>(static_cast<std::int64_t>(*metric.value));
+    json[metric.name] =
+        whole ? Json(static_cast<std::int64_t>(*metric.value)) : OrNull(metric.value);
   }
   return json;
 }
@@ -209,7 +219,8 @@ std::string ReportJson(const Result& result) {
   json["usage"] = std::move(usage);
   json["histograms"] = Json::array();
   for (const Histogram& histogram : result.histograms) {
-    json["histograms"].push_back({{"name", histogram.name}, {"edges", histogram.edges}, {"counts", histogram.counts}});
+    json["histograms"].push_back(
+        {{"name", histogram.name}, {"edges", histogram.edges}, {"counts", histogram.counts}});
   }
   Json marks = Json::array();
   for (const TimelineMark& mark : result.timeline.marks) {
@@ -217,8 +228,8 @@ std::string ReportJson(const Result& result) {
   }
   Json bars = Json::array();
   for (const ContainerBar& bar : result.timeline.bars) {
-    bars.push_back({bar.node, ToString(bar.container), bar.job.value, bar.task, bar.gpus, SecondsJson(bar.begin),
-                    SecondsJson(bar.end)});
+    bars.push_back({bar.node, ToString(bar.container), bar.job.value, bar.task, bar.gpus,
+                    SecondsJson(bar.begin), SecondsJson(bar.end)});
   }
   Json outages = Json::array();
   for (const NodeOutage& outage : result.timeline.outages) {

@@ -4,12 +4,14 @@ namespace tfyarn::trace {
 namespace {
 
 bool IsRoutineRequest(const yarn::RmRequest& request) {
-  if (const auto* allocate = std::get_if<yarn::AllocateRequest>(&request)) return yarn::IsIdle(*allocate);
+  if (const auto* allocate = std::get_if<yarn::AllocateRequest>(&request))
+    return yarn::IsIdle(*allocate);
   return std::holds_alternative<yarn::GetApplicationReportRequest>(request);
 }
 
 bool IsRoutineResponse(const yarn::RmResponse& response) {
-  if (const auto* allocate = std::get_if<yarn::AllocateResponse>(&response)) return yarn::IsIdle(*allocate);
+  if (const auto* allocate = std::get_if<yarn::AllocateResponse>(&response))
+    return yarn::IsIdle(*allocate);
   return std::holds_alternative<yarn::GetApplicationReportResponse>(response);
 }
 
@@ -18,7 +20,8 @@ bool IsRoutineResponse(const yarn::RmResponse& response) {
 bool IsRoutine(const AmEvent& event) {
   if (const auto* reply = std::get_if<RmReplied>(&event)) return IsRoutineResponse(reply->response);
   if (const auto* said = std::get_if<AgentSaid>(&event)) return IsIdle(said->message);
-  return std::holds_alternative<DeadlineReached>(event) || std::holds_alternative<HeartbeatsElided>(event) ||
+  return std::holds_alternative<DeadlineReached>(event) ||
+         std::holds_alternative<HeartbeatsElided>(event) ||
          std::holds_alternative<PeerVouched>(event);
 }
 
@@ -30,7 +33,8 @@ bool IsRoutine(const AmAction& action) {
 
 bool IsRoutine(const AgentEvent& event) {
   if (const auto* said = std::get_if<AmSaid>(&event)) return IsIdle(said->message);
-  return std::holds_alternative<DeadlineReached>(event) || std::holds_alternative<HeartbeatsElided>(event) ||
+  return std::holds_alternative<DeadlineReached>(event) ||
+         std::holds_alternative<HeartbeatsElided>(event) ||
          std::holds_alternative<PeerVouched>(event);
 }
 
@@ -41,7 +45,8 @@ bool IsRoutine(const AgentAction& action) {
 
 bool IsRoutine(const ClientEvent& event) {
   if (const auto* reply = std::get_if<RmReplied>(&event)) return IsRoutineResponse(reply->response);
-  return std::holds_alternative<DeadlineReached>(event) || std::holds_alternative<HeartbeatsElided>(event);
+  return std::holds_alternative<DeadlineReached>(event) ||
+         std::holds_alternative<HeartbeatsElided>(event);
 }
 
 bool IsRoutine(const ClientAction& action) {

@@ -1,9 +1,11 @@
-// What no trace has: idle heartbeats, their answers, polls, and the deadlines that only caused them.
+// What no trace has: idle heartbeats, their answers, polls, and the deadlines that only caused
+// them.
 //
-// A run that skips idle heartbeats and one that carries each of them must leave the same trace. So these steps are told
-// apart by what they are, without memory: a heartbeat that says nothing but "I am alive", the answer that says nothing, a
-// question for the application's report (what the client makes of the answer is in its actions), a deadline reached (what
-// came of it is in the actions), and the bookkeeping of elision.
+// A run that skips idle heartbeats and one that carries each of them must leave the same trace. So
+// these steps are told apart by what they are, without memory: a heartbeat that says nothing but "I
+// am alive", the answer that says nothing, a question for the application's report (what the client
+// makes of the answer is in its actions), a deadline reached (what came of it is in the actions),
+// and the bookkeeping of elision.
 #pragma once
 
 #include "core/trace/record.h"

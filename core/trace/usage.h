@@ -1,8 +1,10 @@
-// What the cluster's capacity was used for over time: an exact integral, and a series of bounded length for a picture.
+// What the cluster's capacity was used for over time: an exact integral, and a series of bounded
+// length for a picture.
 //
-// The unit is the GPU when the cluster has any, otherwise the virtual core. Every unit is at every moment in exactly one
-// use. The series starts with fine buckets and, when it would grow past its bound, merges them in pairs: a run of any
-// length costs the same memory, and no value is ever estimated.
+// The unit is the GPU when the cluster has any, otherwise the virtual core. Every unit is at every
+// moment in exactly one use. The series starts with fine buckets and, when it would grow past its
+// bound, merges them in pairs: a run of any length costs the same memory, and no value is ever
+// estimated.
 #pragma once
 
 #include <array>
@@ -20,7 +22,7 @@ enum class Use {
   kOverhead,    ///< Held by a job whose gang is complete and that does not train.
   kIncomplete,  ///< Held by a job that still waits for the rest of its gang.
   kFree,
-  kDown,        ///< Of a node that is off, whatever the RM's books say of it.
+  kDown,  ///< Of a node that is off, whatever the RM's books say of it.
 };
 BOOST_DESCRIBE_ENUM(Use, kTraining, kOverhead, kIncomplete, kFree, kDown)
 inline constexpr std::size_t kUses = 5;

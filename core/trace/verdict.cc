@@ -36,24 +36,29 @@ std::string Tell(const JobResult& job, std::size_t count, std::string_view what)
 void Judge(Result& result, const std::set<std::string>& status_expected) {
   for (const InvariantResult& invariant : result.invariants) {
     if (invariant.violations == 0 || !invariant.off_because.empty()) continue;
-    return Set(result, Verdict::kFailed, 21, fmt::format("invariant {}: {}", invariant.name, invariant.first_detail));
+    return Set(result, Verdict::kFailed, 21,
+               fmt::format("invariant {}: {}", invariant.name, invariant.first_detail));
   }
   if (result.stop_reason == StopReason::kInterrupted) {
-    return Set(result, Verdict::kInterrupted, 130, "interrupted; everything here is of the part that ran");
+    return Set(result, Verdict::kInterrupted, 130,
+               "interrupted; everything here is of the part that ran");
   }
   for (const ExpectationResult& expectation : result.expectations) {
     if (expectation.passed) continue;
-    return Set(result, Verdict::kFailed, 20, fmt::format("expected {}; got {}", expectation.text, expectation.got));
+    return Set(result, Verdict::kFailed, 20,
+               fmt::format("expected {}; got {}", expectation.text, expectation.got));
   }
   struct Row {
     JobStatus status;
     std::int32_t exit_code;
     const char* what;
   };
-  for (const Row& row : {Row{JobStatus::kUnfinished, 20, "unfinished at the horizon"},
-                         Row{JobStatus::kFailed, 10, "failed"}, Row{JobStatus::kKilled, 11, "killed"}}) {
+  for (const Row& row :
+       {Row{JobStatus::kUnfinished, 20, "unfinished at the horizon"},
+        Row{JobStatus::kFailed, 10, "failed"}, Row{JobStatus::kKilled, 11, "killed"}}) {
     const auto [job, count] = JobsOf(result, row.status, status_expected);
-    if (job != nullptr) return Set(result, Verdict::kFailed, row.exit_code, Tell(*job, count, row.what));
+    if (job != nullptr)
+      return Set(result, Verdict::kFailed, row.exit_code, Tell(*job, count, row.what));
   }
   Set(result, Verdict::kPassed, 0, "");
 }

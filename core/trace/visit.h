@@ -1,5 +1,5 @@
-// std::visit over records of which only some matter, without a catch-all: what is ignored is listed, so that a new
-// alternative fails to compile until somebody has decided about it.
+// std::visit over records of which only some matter, without a catch-all: what is ignored is
+// listed, so that a new alternative fails to compile until somebody has decided about it.
 #pragma once
 
 #include <utility>

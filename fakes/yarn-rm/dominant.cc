@@ -1,9 +1,8 @@
 #include "fakes/yarn-rm/dominant.h"
 
 #include <algorithm>
-#include <array>
+#include <boost/container/small_vector.hpp>
 #include <functional>
-#include <vector>
 
 #include "core/model/check.h"
 
@@ -17,8 +16,10 @@ std::int64_t ShareOf(std::int64_t amount, std::int64_t whole) {
   return (amount / whole) * kWhole + (amount % whole) * kWhole / whole;
 }
 
-std::vector<std::int64_t> SortedShares(const Resource& r, const Resource& whole) {
-  std::vector<std::int64_t> shares;
+using Shares = boost::container::small_vector<std::int64_t, 6>;
+
+Shares SharesOf(const Resource& r, const Resource& whole) {
+  Shares shares;
   const auto add = [&shares](std::int64_t amount, std::int64_t of) {
     if (of > 0) shares.push_back(ShareOf(amount, of));
   };
@@ -26,7 +27,6 @@ std::vector<std::int64_t> SortedShares(const Resource& r, const Resource& whole)
   add(r.vcores, whole.vcores);
   add(r.gpus, whole.gpus);
   for (const auto& [name, of] : whole.others) add(r.Get(name), of);
-  std::sort(shares.begin(), shares.end(), std::greater<>());
   return shares;
 }
 
@@ -57,9 +57,14 @@ std::int64_t DominantShare(const Resource& amount, const Resource& whole) {
 }
 
 int CompareDominant(const Resource& a, const Resource& b, const Resource& whole) {
-  if (a == b) return 0;
-  const auto left = SortedShares(a, whole);
-  const auto right = SortedShares(b, whole);
+  Shares left = SharesOf(a, whole);
+  Shares right = SharesOf(b, whole);
+  if (left == right) return 0;
+  const auto most_left = *std::max_element(left.begin(), left.end());
+  const auto most_right = *std::max_element(right.begin(), right.end());
+  if (most_left != most_right) return most_left < most_right ? -1 : 1;
+  std::sort(left.begin(), left.end(), std::greater<>());
+  std::sort(right.begin(), right.end(), std::greater<>());
   if (left == right) return 0;
   return left < right ? -1 : 1;
 }

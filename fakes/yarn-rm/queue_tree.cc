@@ -114,6 +114,7 @@ void QueueTree::SetTotal(std::int32_t partition, const Resource& total) {
   for (auto& queue : queues_) {
     queue->capacity.At(partition) = ShareOf(total, queue->capacity_ppb);
     queue->max_capacity.At(partition) = ShareOf(total, queue->max_capacity_ppb);
+    queue->user_limits.clear();
   }
 }
 
@@ -128,6 +129,7 @@ void QueueTree::Use(std::int32_t leaf, std::int32_t user, std::int32_t partition
   LeafUser& owner = queue.users[user];
   owner.used.At(partition) += amount;
   if (owner.wanting > 0) queue.active_used.At(partition) += amount;
+  queue.user_limits.clear();
 }
 
 void QueueTree::GiveBack(std::int32_t leaf, std::int32_t user, std::int32_t partition, const Resource& amount) {
@@ -138,6 +140,7 @@ void QueueTree::GiveBack(std::int32_t leaf, std::int32_t user, std::int32_t part
   LeafUser& owner = queue.users[user];
   owner.used.At(partition) -= amount;
   if (owner.wanting > 0) queue.active_used.At(partition) -= amount;
+  queue.user_limits.clear();
 }
 
 void QueueTree::AddPending(std::int32_t leaf, std::int32_t partition, const Resource& amount) {
@@ -153,6 +156,7 @@ void QueueTree::SetWanting(std::int32_t leaf, std::int32_t user, bool wanting) {
   const bool is_active = owner.wanting > 0;
   if (was_active == is_active) return;
   queue.active_users += is_active ? 1 : -1;
+  queue.user_limits.clear();
   for (std::size_t p = 0; p < queue.used.size(); ++p) {
     const auto partition = static_cast<std::int32_t>(p);
     if (is_active) {
@@ -207,10 +211,18 @@ bool QueueTree::UserMayAssign(std::int32_t leaf, std::int32_t user, std::int32_t
   return CompareDominant(owner->second.used[partition], UserLimit(leaf, partition), total_[partition]) <= 0;
 }
 
-// Source: UsersManager.computeUserLimit.
-Resource QueueTree::UserLimit(std::int32_t leaf, std::int32_t partition) const {
-  static const Resource kZero;
+const Resource& QueueTree::UserLimit(std::int32_t leaf, std::int32_t partition) const {
   const Queue& queue = (*this)[leaf];
+  const auto index = static_cast<std::size_t>(partition);
+  if (index >= queue.user_limits.size()) queue.user_limits.resize(index + 1);
+  auto& limit = queue.user_limits[index];
+  if (!limit) limit = ComputeUserLimit(queue, partition);
+  return *limit;
+}
+
+// Source: UsersManager.computeUserLimit.
+Resource QueueTree::ComputeUserLimit(const Queue& queue, std::int32_t partition) const {
+  static const Resource kZero;
   const Resource& total = total_[partition];
   const auto index = static_cast<std::size_t>(partition);
   const Resource& consumed = index < queue.used.size() ? queue.used[index] : kZero;

@@ -57,6 +57,8 @@ struct Queue : BookedQueue {
   ByPartition am_used;
   std::int32_t active_applications = 0;
   std::map<std::pair<std::int64_t, std::uint64_t>, RmApplication*> inactive;  ///< By (rank, sequence).
+  /// UserLimit by partition, until something it depends on changes.
+  mutable std::vector<std::optional<Resource>> user_limits;
 };
 
 class QueueTree {
@@ -90,7 +92,7 @@ class QueueTree {
   [[nodiscard]] Resource Headroom(std::int32_t leaf, std::int32_t partition) const;
   /// As in YARN the user may go beyond the limit with the container that crosses it.
   [[nodiscard]] bool UserMayAssign(std::int32_t leaf, std::int32_t user, std::int32_t partition) const;
-  [[nodiscard]] Resource UserLimit(std::int32_t leaf, std::int32_t partition) const;
+  [[nodiscard]] const Resource& UserLimit(std::int32_t leaf, std::int32_t partition) const;
   /// Share of its capacity that the queue uses, parts per 1e9: the order of service.
   [[nodiscard]] std::int64_t UsedRatio(std::int32_t queue, std::int32_t partition) const;
 
@@ -100,6 +102,7 @@ class QueueTree {
  private:
   std::int32_t AddQueue(const std::string& path, const QueueOptions& options);
   void ComputeShares();
+  [[nodiscard]] Resource ComputeUserLimit(const Queue& queue, std::int32_t partition) const;
 
   Resource minimum_;
   std::vector<std::unique_ptr<Queue>> queues_;  // parents before children

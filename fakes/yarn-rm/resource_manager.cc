@@ -34,4 +34,6 @@ yarn::Token ResourceManager::AmRmTokenOf(const ApplicationAttemptId& attempt) co
 
 bool ResourceManager::HasNewsForNode(const NodeId& node) const { return core_->HasNewsForNode(node); }
 
+bool ResourceManager::ConfirmNewsForNode(const NodeId& node) { return core_->ConfirmNewsForNode(node); }
+
 }  // namespace tfyarn::fakes

@@ -57,6 +57,9 @@ class ResourceManager {
   [[nodiscard]] yarn::Token AmRmTokenOf(const ApplicationAttemptId& attempt) const;
   /// Whether the next heartbeat of that node would do something now; true for a node it does not know.
   [[nodiscard]] bool HasNewsForNode(const NodeId& node) const;
+  /// For a host about to carry out a heartbeat only because it was announced: false = what was announced has been served
+  /// by others, the heartbeat may be left out like any idle one, and is announced again should that change.
+  [[nodiscard]] bool ConfirmNewsForNode(const NodeId& node);
 
  private:
   std::unique_ptr<RmCore> core_;

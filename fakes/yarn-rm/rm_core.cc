@@ -321,6 +321,14 @@ yarn::Token RmCore::AmRmTokenOf(const ApplicationAttemptId& attempt) const {
   return MakeAmRmToken(amrm_key_.key.current, attempt);
 }
 
+bool RmCore::ConfirmNewsForNode(const NodeId& id) {
+  if (HasNewsForNode(id)) return true;
+  RmNode& node = *FindNode(id);
+  node.news_announced = false;
+  if (node.schedulable) declined_.insert(node.index);
+  return false;
+}
+
 bool RmCore::HasNewsForNode(const NodeId& id) const {
   const RmNode* node = FindNode(id);
   if (node == nullptr || HasOrders(*node)) return true;

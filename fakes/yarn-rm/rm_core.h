@@ -5,6 +5,7 @@
 // rm_capacity.cc, rm_immediate.cc, rm_preemption.cc, rm_recovery.cc. Not for others: resource_manager.h is the face.
 #pragma once
 
+#include <boost/unordered/unordered_flat_map.hpp>
 #include <cstdint>
 #include <deque>
 #include <functional>
@@ -14,7 +15,6 @@
 #include <set>
 #include <string>
 #include <tuple>
-#include <unordered_map>
 #include <utility>
 #include <vector>
 
@@ -46,6 +46,7 @@ class RmCore {
   [[nodiscard]] std::shared_ptr<const TokenBook> tokens() const { return tokens_; }
   [[nodiscard]] yarn::Token AmRmTokenOf(const ApplicationAttemptId& attempt) const;
   [[nodiscard]] bool HasNewsForNode(const NodeId& id) const;
+  [[nodiscard]] bool ConfirmNewsForNode(const NodeId& id);
 
  private:
   enum class TimerKind {
@@ -281,7 +282,7 @@ class RmCore {
   bool pass_wanted_ = false;
 
   std::deque<RmNode> nodes_;             // by index; addresses are stable
-  std::unordered_map<NodeId, std::int32_t, NodeIdHash> node_by_id_;  // for look-ups only
+  boost::unordered_flat_map<NodeId, std::int32_t, NodeIdHash> node_by_id_;  // for look-ups only
   std::map<NodeId, std::int32_t> node_order_;                          // for lists
   NodeRing ring_;
   std::vector<std::string> partitions_;

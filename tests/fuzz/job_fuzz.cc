@@ -1,4 +1,5 @@
-// Any bytes as a job.yaml, and any bytes as a --set: loading ends with a job or with errors that can be shown.
+// Any bytes as a job.yaml, and any bytes as a --set: loading ends with a job or with errors that
+// can be shown.
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>

@@ -1,4 +1,5 @@
-// Any bytes as a trace of Philly's jobs, plain and as an .xz file: rows in order of time, or an error.
+// Any bytes as a trace of Philly's jobs, plain and as an .xz file: rows in order of time, or an
+// error.
 #include <cstddef>
 #include <cstdint>
 #include <string>
@@ -9,7 +10,8 @@
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   const std::string bytes(reinterpret_cast<const char*>(data), size);
   const tfyarn::config::OpenFile open = [&](const std::string& /*path*/) {
-    return tfyarn::Expected<std::unique_ptr<tfyarn::config::ByteSource>>(tfyarn::config::OpenBytes(bytes));
+    return tfyarn::Expected<std::unique_ptr<tfyarn::config::ByteSource>>(
+        tfyarn::config::OpenBytes(bytes));
   };
   for (const char* path : {"t.csv", "t.csv.xz"}) {
     const auto rows = tfyarn::config::ReadPhilly(path, 0, open);
@@ -18,7 +20,8 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
       continue;
     }
     TF_CHECK(!rows->empty());
-    for (std::size_t i = 1; i < rows->size(); ++i) TF_CHECK((*rows)[i - 1].submit <= (*rows)[i].submit);
+    for (std::size_t i = 1; i < rows->size(); ++i)
+      TF_CHECK((*rows)[i - 1].submit <= (*rows)[i].submit);
   }
   return 0;
 }

@@ -1,5 +1,5 @@
-// Any bytes as a scenario: loading ends with a scenario or with errors that can be shown, and what is effective loads
-// again as the same.
+// Any bytes as a scenario: loading ends with a scenario or with errors that can be shown, and what
+// is effective loads again as the same.
 #include <cstddef>
 #include <cstdint>
 #include <string>

@@ -1,4 +1,5 @@
-// Any text as a success expression: it parses to one whose text parses to the same, or fails at a place inside it.
+// Any text as a success expression: it parses to one whose text parses to the same, or fails at a
+// place inside it.
 #include <cstddef>
 #include <cstdint>
 #include <string>

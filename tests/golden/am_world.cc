@@ -101,8 +101,14 @@ void AmWorld::Carry(const AmAction& action) {
   } else if (const auto* send = std::get_if<SendToAgent>(&action)) {
     CarryToAgent(*send);
   } else {
+    over_ = over_ || std::holds_alternative<ExitAm>(action);
     PrintAccount(action);
   }
+}
+
+bool AmWorld::runs(const TaskId& task) const {
+  const auto agent = agents_.find(task);
+  return agent != agents_.end() && agent->second.running && !agent->second.stop_ordered;
 }
 
 void AmWorld::PrintAccount(const AmAction& action) {

@@ -27,6 +27,13 @@ class AmWorld {
   /// Carries out one command line and returns what the AM ordered meanwhile, one line each; "" = nothing of note.
   std::string Do(const std::string& line);
 
+  /// The AM has ended.
+  [[nodiscard]] bool over() const { return over_; }
+  [[nodiscard]] const std::optional<VerdictReached>& verdict() const { return am_->snapshot().verdict; }
+  [[nodiscard]] std::size_t journal_size() const { return journal_.size(); }
+  /// The task's agent has a process that runs and was not told to stop.
+  [[nodiscard]] bool runs(const TaskId& task) const;
+
  private:
   struct Agent {
     AgentFence fence;
@@ -87,6 +94,7 @@ class AmWorld {
   std::deque<AmEvent> events_;  // answers that come at once
   std::string printed_;
   bool verbose_ = false;
+  bool over_ = false;
 
   Instant now_{};
   std::int32_t am_attempt_ = 0;

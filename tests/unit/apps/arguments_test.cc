@@ -7,7 +7,9 @@
 namespace tfyarn::cli {
 namespace {
 
-tl::expected<Command, UsageError> Parse(const std::vector<std::string>& words) { return ParseArguments(words, "1.2.3"); }
+tl::expected<Command, UsageError> Parse(const std::vector<std::string>& words) {
+  return ParseArguments(words, "1.2.3");
+}
 
 RunArguments ParseRun(const std::vector<std::string>& words) {
   auto command = Parse(words);
@@ -24,8 +26,9 @@ std::string ErrorOf(const std::vector<std::string>& words) {
 }
 
 TEST(ArgumentsTest, RunTakesAllItsOptions) {
-  const RunArguments run = ParseRun({"run", "s.yaml", "--seeds", "3..7", "-j", "2", "--set", "a.b=1", "--set=c=d e",
-                                     "--out", "o", "--json", "--no-elision", "--tasks", "--junit", "j.xml"});
+  const RunArguments run =
+      ParseRun({"run", "s.yaml", "--seeds", "3..7", "-j", "2", "--set", "a.b=1", "--set=c=d e",
+                "--out", "o", "--json", "--no-elision", "--tasks", "--junit", "j.xml"});
   EXPECT_EQ(run.input.file, "s.yaml");
   EXPECT_EQ(run.seeds, (std::pair<std::uint64_t, std::uint64_t>{3, 7}));
   EXPECT_EQ(run.at_once, 2U);
@@ -39,7 +42,8 @@ TEST(ArgumentsTest, RunTakesAllItsOptions) {
 
 TEST(ArgumentsTest, TheFileMayComeAfterTheOptions) {
   EXPECT_EQ(ParseRun({"run", "--set", "x=1", "s.yaml"}).input.file, "s.yaml");
-  EXPECT_EQ(ParseRun({"run", "--seed", "18446744073709551615", "s.yaml"}).seed, 18446744073709551615ULL);
+  EXPECT_EQ(ParseRun({"run", "--seed", "18446744073709551615", "s.yaml"}).seed,
+            18446744073709551615ULL);
   EXPECT_EQ(ParseRun({"run", "-j4", "s.yaml"}).at_once, 4U);
 }
 
@@ -59,23 +63,24 @@ TEST(ArgumentsTest, AMisspeltCommandIsNamedWithWhatMayHaveBeenMeant) {
 }
 
 TEST(ArgumentsTest, TheValueOfAnOptionMayLookLikeAnOption) {
-  EXPECT_EQ(ParseRun({"run", "s.yaml", "--set=--x=1"}).input.sets, (std::vector<std::string>{"--x=1"}));
+  EXPECT_EQ(ParseRun({"run", "s.yaml", "--set=--x=1"}).input.sets,
+            (std::vector<std::string>{"--x=1"}));
 }
 
 TEST(ArgumentsTest, WrongValuesAreUsageErrors) {
-  for (const std::vector<std::string>& words : std::vector<std::vector<std::string>>{
-           {"run", "s.yaml", "--seed", "x"},
-           {"run", "s.yaml", "--seed", "-1"},
-           {"run", "s.yaml", "--seeds", "7..3"},
-           {"run", "s.yaml", "--seeds", "1..2", "--seed", "1"},
-           {"run", "s.yaml", "-j", "0"},
-           {"run", "s.yaml", "--events"},
-           {"run"},
-           {"run", "s.yaml", "t.yaml"},
-           {"run", "s.yaml", "--seed"},
-           {"schema", "poem"},
-           {"help", "exit-cods"},
-           {}}) {
+  for (const std::vector<std::string>& words :
+       std::vector<std::vector<std::string>>{{"run", "s.yaml", "--seed", "x"},
+                                             {"run", "s.yaml", "--seed", "-1"},
+                                             {"run", "s.yaml", "--seeds", "7..3"},
+                                             {"run", "s.yaml", "--seeds", "1..2", "--seed", "1"},
+                                             {"run", "s.yaml", "-j", "0"},
+                                             {"run", "s.yaml", "--events"},
+                                             {"run"},
+                                             {"run", "s.yaml", "t.yaml"},
+                                             {"run", "s.yaml", "--seed"},
+                                             {"schema", "poem"},
+                                             {"help", "exit-cods"},
+                                             {}}) {
     EXPECT_NE(ErrorOf(words), "") << (words.empty() ? "nothing" : words.back());
   }
 }
@@ -92,14 +97,16 @@ TEST(ArgumentsTest, OtherCommandsAreParsed) {
   EXPECT_EQ(std::get<ValidateArguments>(*Parse({"validate", "a", "b"})).files.size(), 2U);
   EXPECT_EQ(std::get<InitArguments>(*Parse({"init"})).directory, ".");
   EXPECT_EQ(std::get<FaultsArguments>(*Parse({"faults", "node_crash"})).kind, "node_crash");
-  EXPECT_EQ(std::get<ReplayArguments>(*Parse({"replay", "s.yaml", "--result", "r.json"})).result, "r.json");
+  EXPECT_EQ(std::get<ReplayArguments>(*Parse({"replay", "s.yaml", "--result", "r.json"})).result,
+            "r.json");
   EXPECT_EQ(std::get<DiffArguments>(*Parse({"diff", "a", "b"})).right, "b");
 }
 
 TEST(ArgumentsTest, ExitCodesAreThoseOfTheContract) {
   const std::string text = ExitCodesText();
-  for (const char* code : {"    0  ", "    1  ", "    2  ", "    3  ", "    4  ", "    5  ", "    6  ", "    7  ", "   10  ",
-                           "   11  ", "   20  ", "   21  ", "   22  ", "128+n  "}) {
+  for (const char* code :
+       {"    0  ", "    1  ", "    2  ", "    3  ", "    4  ", "    5  ", "    6  ", "    7  ",
+        "   10  ", "   11  ", "   20  ", "   21  ", "   22  ", "128+n  "}) {
     EXPECT_NE(text.find(code), std::string::npos) << code;
   }
 }

@@ -2,13 +2,17 @@
 
 #include <gtest/gtest.h>
 
+#include "apps/cli/ensemble_judge.h"
+
 namespace tfyarn::cli {
 namespace {
 
-config::Expectation AtMost(const std::string& metric, double most, std::map<std::string, std::string> where = {}) {
+config::Expectation AtMost(const std::string& metric, double most,
+                           std::map<std::string, std::string> where = {}) {
   config::Expectation expectation;
   expectation.text = metric;
-  expectation.all_of = {{.metric = metric, .op = config::ExpectOp::kAtMost, .low = 0, .high = most, .words = {}}};
+  expectation.all_of = {
+      {.metric = metric, .op = config::ExpectOp::kAtMost, .low = 0, .high = most, .words = {}}};
   expectation.where = std::move(where);
   return expectation;
 }
@@ -25,11 +29,13 @@ TEST(EnsembleRunTest, CellsAreEveryCombinationWithTheLastPathFastest) {
 
 TEST(EnsembleRunTest, AnExpectationAboutACellIsJudgedOnThatCell) {
   trace::Ensemble ensemble;
-  ensemble.cells = {{.set = {{"policy", "hold"}}, .runs = 10, .deadlock_rate = 0.5}, {.set = {{"policy", "all"}}, .runs = 10, .deadlock_rate = 0}};
+  ensemble.cells = {{.set = {{"policy", "hold"}}, .runs = 10, .deadlock_rate = 0.5},
+                    {.set = {{"policy", "all"}}, .runs = 10, .deadlock_rate = 0}};
   ensemble.all = {.set = {}, .runs = 20, .deadlock_rate = 0.25};
-  const auto results = JudgeEnsemble({AtMost("deadlock_rate", 0, {{"policy", "all"}}), AtMost("deadlock_rate", 0),
-                                      AtMost("deadlock_rate", 0, {{"policy", "none"}}), AtMost("job/a.epochs", 1)},
-                                     ensemble);
+  const auto results =
+      JudgeEnsemble({AtMost("deadlock_rate", 0, {{"policy", "all"}}), AtMost("deadlock_rate", 0),
+                     AtMost("deadlock_rate", 0, {{"policy", "none"}}), AtMost("job/a.epochs", 1)},
+                    ensemble);
   ASSERT_EQ(results.size(), 3U);
   EXPECT_TRUE(results[0].passed);
   EXPECT_FALSE(results[1].passed);
@@ -50,6 +56,17 @@ TEST(EnsembleRunTest, TheWorstRunDecidesTheExitCode) {
   ensemble.all.failed.push_back({.seed = 2, .exit_code = 21, .reason = "invariant"});
   Judge(ensemble);
   EXPECT_EQ(ensemble.exit_code, 21);
+}
+
+TEST(EnsembleRunTest, FiguresOfManyRunsAreToldFromThoseOfOne) {
+  for (const char* name :
+       {"deadlock_rate", "pass_rate", "runs", "jct_mean_seconds.p99", "goodput.sd"}) {
+    EXPECT_TRUE(IsAboutEnsemble(AtMost(name, 1))) << name;
+  }
+  for (const char* name :
+       {"goodput", "job/a.max", "job/v1.2.epochs", "metrics.goodput", "fault/0.at"}) {
+    EXPECT_FALSE(IsAboutEnsemble(AtMost(name, 1))) << name;
+  }
 }
 
 }  // namespace

@@ -24,7 +24,8 @@ class OutputTest : public testing::Test {
     return text.str();
   }
   [[nodiscard]] std::size_t FilesThere() const {
-    return static_cast<std::size_t>(std::distance(std::filesystem::directory_iterator(directory_), {}));
+    return static_cast<std::size_t>(
+        std::distance(std::filesystem::directory_iterator(directory_), {}));
   }
 
   std::filesystem::path directory_;

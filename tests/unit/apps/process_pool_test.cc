@@ -28,19 +28,23 @@ TEST(ProcessPoolTest, OutcomesComeInOrderWhateverOrderTheChildrenEndIn) {
 }
 
 TEST(ProcessPoolTest, MoreThanAPipeHoldsArrives) {
-  RunInProcesses(2, {.at_once = 2}, [](std::size_t) { return std::string(3'000'000, 'z'); },
-                 [](std::size_t, const ChildOutcome& outcome) { EXPECT_EQ(outcome.bytes.size(), 3'000'000U); });
+  RunInProcesses(
+      2, {.at_once = 2}, [](std::size_t) { return std::string(3'000'000, 'z'); },
+      [](std::size_t, const ChildOutcome& outcome) {
+        EXPECT_EQ(outcome.bytes.size(), 3'000'000U);
+      });
 }
 
 TEST(ProcessPoolTest, AChildThatCrashesTakesNoOtherWithIt) {
   std::vector<std::string> crashes;
-  RunInProcesses(3, {.at_once = 1},
-                 [](std::size_t i) {
-                   if (i == 1) ::raise(SIGKILL);
-                   if (i == 2) ::_exit(7);
-                   return std::string("fine");
-                 },
-                 [&](std::size_t, const ChildOutcome& outcome) { crashes.push_back(outcome.crash); });
+  RunInProcesses(
+      3, {.at_once = 1},
+      [](std::size_t i) {
+        if (i == 1) ::raise(SIGKILL);
+        if (i == 2) ::_exit(7);
+        return std::string("fine");
+      },
+      [&](std::size_t, const ChildOutcome& outcome) { crashes.push_back(outcome.crash); });
   EXPECT_EQ(crashes, (std::vector<std::string>{"", "signal 9 (Killed)", "exit status 7"}));
 }
 
@@ -53,7 +57,9 @@ TEST(ProcessPoolTest, AnInterruptStartsNoMoreAndEndsTheRest) {
         ::sleep(60);
         return std::string();
       },
-      [](std::size_t, const ChildOutcome& outcome) { EXPECT_EQ(outcome.crash, "signal 15 (Terminated)"); });
+      [](std::size_t, const ChildOutcome& outcome) {
+        EXPECT_EQ(outcome.crash, "signal 15 (Terminated)");
+      });
   EXPECT_EQ(done, 2U);
 }
 

@@ -25,11 +25,17 @@ sim::RunOutcome Answer(const config::Scenario& scenario, const sim::RunOptions& 
     if (options.sink) options.sink(record);
     builder.Observe(record);
   };
-  add(Instant{}, trace::RunStarted{.scenario = scenario.name, .scenario_digest = scenario.digest, .seed = options.seed});
-  add(Instant(1s), trace::JobCreated{.job = trace::JobIndex(0), .name = "j", .queue = "q", .tasks = 1, .gpus = 0});
+  add(Instant{},
+      trace::RunStarted{
+          .scenario = scenario.name, .scenario_digest = scenario.digest, .seed = options.seed});
+  add(Instant(1s),
+      trace::JobCreated{
+          .job = trace::JobIndex(0), .name = "j", .queue = "q", .tasks = 1, .gpus = 0});
   const JobStatus status = options.seed % 2 == 0 ? JobStatus::kSucceeded : JobStatus::kFailed;
-  add(Instant(2s), trace::ClientOrdered{.job = trace::JobIndex(0), .action = JobEnded{.status = status, .diagnostics = ""}});
-  return {.result = builder.Finish({.version = "", .digest = "digest-" + std::to_string(options.seed)})};
+  add(Instant(2s), trace::ClientOrdered{.job = trace::JobIndex(0),
+                                        .action = JobEnded{.status = status, .diagnostics = ""}});
+  return {.result =
+              builder.Finish({.version = "", .digest = "digest-" + std::to_string(options.seed)})};
 }
 
 class RunCommandTest : public testing::Test {
@@ -49,7 +55,9 @@ class RunCommandTest : public testing::Test {
     text << std::ifstream(directory_ / "out" / file).rdbuf();
     return text.str();
   }
-  [[nodiscard]] nlohmann::json Document() const { return nlohmann::json::parse(Read("result.json")); }
+  [[nodiscard]] nlohmann::json Document() const {
+    return nlohmann::json::parse(Read("result.json"));
+  }
 
   std::filesystem::path directory_;
   RunArguments arguments_;
@@ -70,6 +78,14 @@ TEST_F(RunCommandTest, OneRunWritesEverythingAndItsExitCodeIsTheVerdict) {
   arguments_.seed = 3;
   EXPECT_EQ(RunCommand(arguments_, simulator_), ToInt(ExitCode::kJobFailed));
   EXPECT_EQ(Document()["verdict"], "failed");
+}
+
+TEST_F(RunCommandTest, AnExpectationAboutManyRunsIsJudgedOnOneToo) {
+  std::ofstream(directory_ / "scenario.yaml", std::ios::app)
+      << "  - {metric: deadlock_rate, at_most: 0}\n";
+  arguments_.seed = 2;
+  EXPECT_EQ(RunCommand(arguments_, simulator_), 0);
+  EXPECT_EQ(Document()["expectations"].back()["got"], "0");
 }
 
 TEST_F(RunCommandTest, ManySeedsGiveOneSummaryWithTheFailedOnes) {
@@ -98,14 +114,18 @@ TEST_F(RunCommandTest, AResultThatCannotBeWrittenIsAnError) {
 }
 
 TEST_F(RunCommandTest, InitDoesNotReplaceAFileUnlessForced) {
-  EXPECT_EQ(InitCommand({.directory = directory_.string(), .force = false}), ToInt(ExitCode::kInvalidInput));
+  EXPECT_EQ(InitCommand({.directory = directory_.string(), .force = false}),
+            ToInt(ExitCode::kInvalidInput));
   EXPECT_EQ(InitCommand({.directory = directory_.string(), .force = true}), 0);
 }
 
 TEST_F(RunCommandTest, ReplayComparesWithAnEarlierResult) {
   arguments_.seed = 2;
   ASSERT_EQ(RunCommand(arguments_, simulator_), 0);
-  ReplayArguments replay{.input = arguments_.input, .seed = {}, .result = arguments_.out + "/result.json", .quiet = true};
+  ReplayArguments replay{.input = arguments_.input,
+                         .seed = {},
+                         .result = arguments_.out + "/result.json",
+                         .quiet = true};
   EXPECT_EQ(ReplayCommand(replay, simulator_), 0);
   replay.seed = 4;
   EXPECT_EQ(ReplayCommand(replay, simulator_), ToInt(ExitCode::kRunsDiffer));

@@ -26,7 +26,12 @@ TEST(HumanTest, SecondsGetTheUnitThatFits) {
 }
 
 TEST(ProgressTest, SaysHowFarAndHowLong) {
-  const ProgressState state{.done = 10, .total = 40, .noun = "job", .simulated_seconds = 7200, .horizon_seconds = 86400, .wall_seconds = 2};
+  const ProgressState state{.done = 10,
+                            .total = 40,
+                            .noun = "job",
+                            .simulated_seconds = 7200,
+                            .horizon_seconds = 86400,
+                            .wall_seconds = 2};
   EXPECT_EQ(ProgressText(state, 100), "10/40 jobs  2h00m simulated (3600x)  ~6 s left");
   EXPECT_EQ(ProgressText(state, 10), "10/40 jobs");
   EXPECT_EQ(SecondsLeft({.done = 0, .total = 40}), std::nullopt);
@@ -39,29 +44,41 @@ trace::Result Failed() {
   result.verdict = trace::Verdict::kFailed;
   result.exit_code = 20;
   result.digest = "d1";
-  result.metrics = {{.name = "jobs_failed", .value = 1}, {.name = "jobs_finished", .value = 1}, {.name = "jct_mean_seconds", .value = 1100}, {.name = "goodput", .value = 0.93}, {.name = "lost_work_seconds", .value = 40}, {.name = "restarts_gang", .value = 1}};
+  result.metrics = {
+      {.name = "jobs_failed", .value = 1},         {.name = "jobs_finished", .value = 1},
+      {.name = "jct_mean_seconds", .value = 1100}, {.name = "goodput", .value = 0.93},
+      {.name = "lost_work_seconds", .value = 40},  {.name = "restarts_gang", .value = 1}};
   trace::JobResult job;
   job.name = "a";
   job.status = JobStatus::kFailed;
   job.diagnostics = "ps:0 ended 137 \x1b[31m";
   result.jobs.push_back(job);
   result.stopped = Instant(1234s);
-  result.expectations = {{.text = "job a status SUCCEEDED", .passed = false, .got = "FAILED"}, {.text = "fine", .passed = true, .got = "1"}};
-  result.invariants = {{.name = "capacity", .checked = 9, .violations = 2, .off_because = "", .first_at = Instant(3s), .first_detail = "n1 holds 9 of 8"}};
+  result.expectations = {{.text = "job a status SUCCEEDED", .passed = false, .got = "FAILED"},
+                         {.text = "fine", .passed = true, .got = "1"}};
+  result.invariants = {{.name = "capacity",
+                        .checked = 9,
+                        .violations = 2,
+                        .off_because = "",
+                        .first_at = Instant(3s),
+                        .first_detail = "n1 holds 9 of 8"}};
   return result;
 }
 
 TEST(VerdictTextTest, TellsWhatFailedAndHow) {
   const std::string text = VerdictText(Failed(), {.color = false, .report = "out/report.html"});
-  for (const char* part : {"failed  worker-node-dies, seed 7", "1 job: 1 failed", "18m20s", "93 %", "40 s of training, 1 restart",
-                           "expected job a status SUCCEEDED", "got FAILED", "invariant capacity broke 2 times, first at 3.000 s: n1 holds 9 of 8",
-                           "job a failed: ps:0 ended 137", "out/report.html", "d1"}) {
+  for (const char* part :
+       {"failed  worker-node-dies, seed 7", "1 job: 1 failed", "18m20s", "93 %",
+        "40 s of training, 1 restart", "expected job a status SUCCEEDED", "got FAILED",
+        "invariant capacity broke 2 times, first at 3.000 s: n1 holds 9 of 8",
+        "job a failed: ps:0 ended 137", "out/report.html", "d1"}) {
     EXPECT_NE(text.find(part), std::string::npos) << part << "\n" << text;
   }
   EXPECT_EQ(text.find("fine"), std::string::npos);
 }
 
-// Diagnostics hold the last lines of a process's stderr: they must not be able to repaint the terminal.
+// Diagnostics hold the last lines of a process's stderr: they must not be able to repaint the
+// terminal.
 TEST(VerdictTextTest, TextOfARunCannotSteerTheTerminal) {
   EXPECT_EQ(VerdictText(Failed(), {}).find('\x1b'), std::string::npos);
 }
@@ -72,14 +89,17 @@ TEST(VerdictTextTest, ColourIsOnlyInTheHeading) {
 }
 
 TEST(VerdictTextTest, AnEnsembleNamesItsFailedSeedsAndHowToRunThemAgain) {
-  trace::Ensemble ensemble{.scenario = "s", .first_seed = 0, .last_seed = 99, .verdict = trace::Verdict::kFailed};
+  trace::Ensemble ensemble{
+      .scenario = "s", .first_seed = 0, .last_seed = 99, .verdict = trace::Verdict::kFailed};
   ensemble.all.runs = 100;
   ensemble.all.pass_rate = 0.99;
   ensemble.all.deadlock_rate = 0.01;
   ensemble.all.failed_runs = 1;
-  ensemble.all.failed = {{.seed = 4, .exit_code = 20, .reason = "why", .replay = "tfsim run f.yaml --seed 4"}};
+  ensemble.all.failed = {
+      {.seed = 4, .exit_code = 20, .reason = "why", .replay = "tfsim run f.yaml --seed 4"}};
   const std::string text = VerdictText(ensemble, {});
-  for (const char* part : {"seeds 0..99", "100 runs: 99 % passed", "1.0 %", "seed 4: why", "again: tfsim run f.yaml --seed 4"}) {
+  for (const char* part : {"seeds 0..99", "100 runs: 99 % passed", "1.0 %", "seed 4: why",
+                           "again: tfsim run f.yaml --seed 4"}) {
     EXPECT_NE(text.find(part), std::string::npos) << part << "\n" << text;
   }
 }

@@ -1,4 +1,5 @@
-// config knows some names only by heart, as it may not use what defines them. Here both are compared.
+// config knows some names only by heart, as it may not use what defines them. Here both are
+// compared.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -21,7 +22,8 @@ TEST(AgreementTest, PolicyOptionsAreThoseOfThePolicies) {
   std::map<std::string, std::map<std::string, std::pair<std::string, bool>>> theirs;
   for (const am::PolicyTable* table : am::AllPolicyTables()) {
     for (const am::PolicyOption& option : table->options) {
-      theirs[std::string(table->name)][std::string(option.name)] = {std::string(option.allowed), option.per_type};
+      theirs[std::string(table->name)][std::string(option.name)] = {std::string(option.allowed),
+                                                                    option.per_type};
     }
   }
   EXPECT_EQ(ours, theirs);

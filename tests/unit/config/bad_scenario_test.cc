@@ -15,39 +15,40 @@ struct Case {
 /// Behind kSmall: the first line is line 6.
 const Case kAdded[] = {
     {"hoirzon: 3h\n",
-     {"6:1: unknown field `hoirzon` in scenario | allowed: schema, name, description, include, seed, "
-      "horizon, warmup, cluster, yarn, hdfs, defaults, jobs, arrivals, faults, expect, invariants, sweep | "
+     {"6:1: unknown field `hoirzon` in scenario | allowed: schema, name, description, include, "
+      "seed, "
+      "horizon, warmup, cluster, yarn, hdfs, defaults, jobs, arrivals, faults, expect, invariants, "
+      "sweep | "
       "did you mean `horizon`?"}},
-    {"horizon: 24\n",
-     {"6:10: `horizon`: 24 has no unit | did you mean 24s?"}},
-    {"warmup: -5s\n",
-     {"6:9: `warmup`: -5s must not be negative"}},
-    {"warmup: 2d\n",
-     {"6:9: `warmup`: must be shorter than horizon"}},
-    {"seed: -1\n",
-     {"6:7: `seed`: -1 is out of range: at least 0"}},
-    {"seed: \"1\"\n",
-     {"6:7: `seed`: 1 is text in quotes, not a number | did you mean 1?"}},
+    {"horizon: 24\n", {"6:10: `horizon`: 24 has no unit | did you mean 24s?"}},
+    {"warmup: -5s\n", {"6:9: `warmup`: -5s must not be negative"}},
+    {"warmup: 2d\n", {"6:9: `warmup`: must be shorter than horizon"}},
+    {"seed: -1\n", {"6:7: `seed`: -1 is out of range: at least 0"}},
+    {"seed: \"1\"\n", {"6:7: `seed`: 1 is text in quotes, not a number | did you mean 1?"}},
     {"schema: tfsim/v2\n",
-     {"6:9: `schema`: `tfsim/v2` is not one of its values | allowed: tfsim/v1 | did you mean `tfsim/v1`?"}},
+     {"6:9: `schema`: `tfsim/v2` is not one of its values | allowed: tfsim/v1 | did you mean "
+      "`tfsim/v1`?"}},
     {"yarn: fifo\n",
-     {"6:7: `yarn` must be a map of fields, got `fifo` | allowed: scheduler, queues, heartbeat, expiry, "
+     {"6:7: `yarn` must be a map of fields, got `fifo` | allowed: scheduler, queues, heartbeat, "
+      "expiry, "
       "am_max_attempts, work_preserving_restart, preemption, tokens, minimum_allocation, "
-      "maximum_allocation, offswitch_per_heartbeat, node_locality_delay, sigkill_delay, scheduling_wait, "
+      "maximum_allocation, offswitch_per_heartbeat, node_locality_delay, sigkill_delay, "
+      "scheduling_wait, "
       "preemption_notice, localize, launch"}},
     {"yarn: {scheduler: }\n",
      {"6:8: `scheduler` has no value | wants capacity | fifo | uniform | gang"}},
     {"yarn: {scheduler: gnag}\n",
-     {"6:19: `scheduler`: `gnag` is not one of its values | allowed: capacity, fifo, uniform, gang | did "
+     {"6:19: `scheduler`: `gnag` is not one of its values | allowed: capacity, fifo, uniform, gang "
+      "| did "
       "you mean `gang`?"}},
     {"yarn: {preemption: yes}\n",
      {"6:20: `preemption` must be true or false, got `yes` | did you mean true?"}},
-    {"yarn: {preemption: \"true\"}\n",
-     {"6:20: `preemption` must be true or false, got `true`"}},
+    {"yarn: {preemption: \"true\"}\n", {"6:20: `preemption` must be true or false, got `true`"}},
     {"yarn: {heartbeat: {nm: 10s}, expiry: {nm: 10s}}\n",
      {"6:43: `expiry.nm`: must be longer than heartbeat.nm"}},
     {"yarn: {expiry: {container: 5m}}\n",
-     {"4:5: `hold`: 5m is not below yarn.expiry.container, 5m: the RM would take the containers back"}},
+     {"4:5: `hold`: 5m is not below yarn.expiry.container, 5m: the RM would take the containers "
+      "back"}},
     {"yarn: {queues: [{path: root.ml, capacity: 60}]}\n",
      {"6:43: `capacity`: 60 has no unit | did you mean 60%?"}},
     {"yarn: {queues: [{path: root.ml, capacity: 60%}, {path: root.x, capacity: 50%}]}\n",
@@ -63,19 +64,23 @@ const Case kAdded[] = {
      {"7:19: `queue`: `root.ml` has queues below it; jobs go to one of those"}},
     {"defaults: {queue: root.m}\n"
      "yarn: {queues: [{path: root.ml, capacity: 10%}]}\n",
-     {"6:19: `queue`: there is no queue `root.m` | allowed: root.default, root.ml | did you mean `root.ml`?"}},
+     {"6:19: `queue`: there is no queue `root.m` | allowed: root.default, root.ml | did you mean "
+      "`root.ml`?"}},
     {"yarn: {maximum_allocation: {memory: 512MiB, vcores: 1}}\n",
      {"6:28: `maximum_allocation`: its memory is below minimum_allocation's"}},
     {"hdfs: {bandwidth: 10Gb}\n",
-     {"6:19: `bandwidth`: 10Gb has an unknown unit (allowed: bps, Kbps, Mbps, Gbps, Tbps) | did you mean "
+     {"6:19: `bandwidth`: 10Gb has an unknown unit (allowed: bps, Kbps, Mbps, Gbps, Tbps) | did "
+      "you mean "
       "10Gbps?"}},
     {"hdfs: {latency: {dist: unifrom, min: 1s, max: 2s}}\n",
-     {"6:24: `latency`: `unifrom` is not one of its values | allowed: const, uniform, exponential, weibull, "
+     {"6:24: `latency`: `unifrom` is not one of its values | allowed: const, uniform, exponential, "
+      "weibull, "
       "lognormal, gamma, pareto, empirical | did you mean `uniform`?"}},
     {"hdfs: {latency: {dist: uniform, min: 1s}}\n",
      {"6:17: `latency`: the law uniform wants `max`"}},
     {"hdfs: {latency: {dist: exponential, mean: 1s, max: 2s}}\n",
-     {"6:47: unknown field `max` in the law exponential | allowed: dist, mean | did you mean `mean`?"}},
+     {"6:47: unknown field `max` in the law exponential | allowed: dist, mean | did you mean "
+      "`mean`?"}},
     {"hdfs: {latency: {dist: uniform, min: 3s, max: 2s}}\n",
      {"6:47: `latency`: `max` 2s is below `min` 3s"}},
     {"hdfs: {latency: {dist: uniform, min: 1, max: 2s}}\n",
@@ -85,30 +90,32 @@ const Case kAdded[] = {
     {"hdfs: {latency: {min: 1s, max: 2s}}\n",
      {"6:17: `latency`: a law is named by `dist` | example: {dist: exponential, mean: 30s}"}},
     {"hdfs: {latency: {dist: zipf, n: 10, s: 2}}\n",
-     {"6:24: `latency`: `zipf` is not one of its values | allowed: const, uniform, exponential, weibull, "
+     {"6:24: `latency`: `zipf` is not one of its values | allowed: const, uniform, exponential, "
+      "weibull, "
       "lognormal, gamma, pareto, empirical"}},
-    {"hdfs: {latency: [1s]}\n",
-     {"6:17: `latency` must be a duration or a law, got a list"}},
+    {"hdfs: {latency: [1s]}\n", {"6:17: `latency` must be a duration or a law, got a list"}},
     {"hdfs: {latency: {dist: empirical, values: []}}\n",
      {"6:43: `values` must be a list of 1 to 10000 values, got a list"}},
     {"hdfs: {latency: {dist: weibull, shape: 0, scale: 1s}}\n",
      {"6:40: `shape`: 0 is out of range: 0.001 to 1000"}},
     {"defaults: {gnag: {policy: all}}\n",
-     {"6:12: unknown field `gnag` in job | allowed: schema, name, user, queue, priority, tags, framework, "
-      "strategy, compat, tasks, command, shell, files, archives, python, container, env, gang, policy, "
+     {"6:12: unknown field `gnag` in job | allowed: schema, name, user, queue, priority, tags, "
+      "framework, "
+      "strategy, compat, tasks, command, shell, files, archives, python, container, env, gang, "
+      "policy, "
       "on_exit, depends, success, retries, finish, and 9 more | did you mean `gang`?"}},
-    {"defaults: {name: x}\n",
-     {"6:18: `name`: every job needs its own"}},
+    {"defaults: {name: x}\n", {"6:18: `name`: every job needs its own"}},
     {"defaults: {gang: {policy: al}}\n",
-     {"6:27: `policy`: `al` is not one of its values | allowed: all, none, hold | did you mean `all`?"}},
+     {"6:27: `policy`: `al` is not one of its values | allowed: all, none, hold | did you mean "
+      "`all`?"}},
     {"defaults: {tasks: {worker: {node_label: gpu}}}\n",
      {"6:41: `node_label`: there is no partition `gpu`"}},
     {"faults: {kind: node_crash}\n",
      {"6:9: `faults` must be a list of maps, got a map | begin each element with `- `"}},
     {"faults: [{kind: node_crsh, at: 1s, target: nodes}]\n",
-     {"6:17: there is no fault of kind `node_crsh` | `tfsim faults` lists them | did you mean `node_crash`?"}},
-    {"faults: [{at: 1s}]\n",
-     {"6:10: `kind` is missing in fault | wants kind of fault"}},
+     {"6:17: there is no fault of kind `node_crsh` | `tfsim faults` lists them | did you mean "
+      "`node_crash`?"}},
+    {"faults: [{at: 1s}]\n", {"6:10: `kind` is missing in fault | wants kind of fault"}},
     {"faults: [{kind: clock_skew, at: 1s}]\n",
      {"6:17: faults of kind `clock_skew` come in a later version"}},
     {"faults: [{kind: node_crash, target: nodes}]\n",
@@ -116,27 +123,34 @@ const Case kAdded[] = {
     {"faults: [{kind: node_crash, at: 1s, every: 1h, target: nodes}]\n",
      {"6:44: a fault has one of `at`, `when` and `every`"}},
     {"faults: [{kind: node_crash, at: 1s}]\n",
-     {"6:10: `target` is missing: what does node_crash happen to? | allowed: {node: N}, {rack: R}, {label: "
-      "L}, nodes (all), {random: K, of: ...}, {fraction: F, of: ...}; {job: J, task: T} and {am: J} mean "
+     {"6:10: `target` is missing: what does node_crash happen to? | allowed: {node: N}, {rack: R}, "
+      "{label: "
+      "L}, nodes (all), {random: K, of: ...}, {fraction: F, of: ...}; {job: J, task: T} and {am: "
+      "J} mean "
       "the node that holds it then"}},
     {"faults: [{kind: am_crash, at: 1s, target: rm}]\n",
      {"6:43: `target`: not something that am_crash happens to | allowed: {am: J}"}},
     {"faults: [{kind: am_crash, at: 1s, target: {am: a}, for: 3s}]\n",
      {"6:57: `for`: am_crash happens at one moment"}},
     {"faults: [{kind: slow_node, at: 1s, target: nodes, facter: 3}]\n",
-     {"6:51: unknown field `facter` in a fault of kind slow_node | allowed: kind, at, when, after, every, "
+     {"6:51: unknown field `facter` in a fault of kind slow_node | allowed: kind, at, when, after, "
+      "every, "
       "per, target, for, factor | did you mean `factor`?"}},
     {"faults: [{kind: container_exit, at: 1s, target: {job: a}, exit: 256}]\n",
      {"6:65: `exit`: 256 is out of range: 0 to 255"}},
     {"faults: [{kind: drop}]\n",
-     {"6:10: `message` is missing in a fault of kind drop | Its name: a message between AM and agents, or a "
+     {"6:10: `message` is missing in a fault of kind drop | Its name: a message between AM and "
+      "agents, or a "
       "call to the RM or an NM."}},
     {"faults: [{kind: drop, message: StartProces}]\n",
-     {"6:32: `message`: `StartProces` is not one of its values | allowed: RegisterAgent, AgentHeartbeat, "
+     {"6:32: `message`: `StartProces` is not one of its values | allowed: RegisterAgent, "
+      "AgentHeartbeat, "
       "ProcessRunning, ProcessEnded, AddressChanged, ProgressStalled, AgentAccepted, AgentRefused, "
-      "HeartbeatSeen, ReportSeen, StartProcess, StopProcess, WarnProcess, EndAgent, GetNewApplication, "
+      "HeartbeatSeen, ReportSeen, StartProcess, StopProcess, WarnProcess, EndAgent, "
+      "GetNewApplication, "
       "SubmitApplication, GetApplicationReport, KillApplication, GetClusterNodes, GetQueueInfo, "
-      "RegisterApplicationMaster, Allocate, FinishApplicationMaster, RegisterNodeManager, and 4 more | did "
+      "RegisterApplicationMaster, Allocate, FinishApplicationMaster, RegisterNodeManager, and 4 "
+      "more | did "
       "you mean `StartProcess`?"}},
     {"faults: [{kind: container_signal, at: 1s, target: {job: a}, signal: kill}]\n",
      {"6:69: `signal`: kill is not a signal like KILL, TERM or 9 | did you mean KILL?"}},
@@ -153,11 +167,13 @@ const Case kAdded[] = {
     {"faults: [{kind: partition, between: [rm]}]\n",
      {"6:37: `between`: a partition has two groups or more"}},
     {"faults: [{kind: partition, at: 1s}]\n",
-     {"6:10: `between` is missing in a partition | wants two groups or more: [{rack: r1}, {am: a}]"}},
+     {"6:10: `between` is missing in a partition | wants two groups or more: [{rack: r1}, {am: "
+      "a}]"}},
     {"faults: [{kind: am_crash, at: 1s, target: {am: a}, between: [rm, hdfs]}]\n",
      {"6:61: `between` does not go with am_crash"}},
     {"faults: [{kind: am_crash, when: {job: a, state: runing}, target: {am: a}}]\n",
-     {"6:49: `state`: `runing` is not one of its values | allowed: submitted, allocating, launching, "
+     {"6:49: `state`: `runing` is not one of its values | allowed: submitted, allocating, "
+      "launching, "
       "registering, running, draining, finished, registered | did you mean `running`?"}},
     {"faults: [{kind: am_crash, when: {job: a, state: registered}, target: {am: a}}]\n",
      {"6:33: `when`: `registered` is a state of a task: `task` is missing"}},
@@ -170,10 +186,12 @@ const Case kAdded[] = {
     {"faults: [{kind: trace, format: philly, file: x, system: 2}]\n",
      {"6:32: `format`: `philly` is not one of its values | allowed: lanl"}},
     {"faults: [{kind: node_crash, at: 1s, target: n-1}]\n",
-     {"6:45: `target`: `n-1` is not a selector | allowed: rm, hdfs, nodes, or a map like {node: n-1} or "
+     {"6:45: `target`: `n-1` is not a selector | allowed: rm, hdfs, nodes, or a map like {node: "
+      "n-1} or "
       "{job: a, task: \"worker:1\"} | did you mean {node: n-1}?"}},
     {"faults: [{kind: node_crash, at: 1s, target: {nod: n-1}}]\n",
-     {"6:46: unknown field `nod` in a selector | allowed: node, rack, label, job, task, am, random, "
+     {"6:46: unknown field `nod` in a selector | allowed: node, rack, label, job, task, am, "
+      "random, "
       "fraction, of | did you mean `node`?"}},
     {"faults: [{kind: node_crash, at: 1s, target: {node: n-1, rack: r1}}]\n",
      {"6:57: `rack` does not go with `node`"}},
@@ -192,7 +210,8 @@ const Case kAdded[] = {
     {"faults: [{kind: am_crash, at: 1s, target: {am: b}}]\n",
      {"6:48: `job`: there is no job `b` | allowed: a"}},
     {"faults: [{kind: hang, at: 1s, target: {job: a, task: wroker}}]\n",
-     {"6:54: `task`: there is no task type `wroker` | allowed: worker, ps | did you mean `worker`?"}},
+     {"6:54: `task`: there is no task type `wroker` | allowed: worker, ps | did you mean "
+      "`worker`?"}},
     {"faults: [{kind: hang, at: 1s, target: {job: a, task: \"worker:2\"}}]\n",
      {"6:54: `task`: there is no task worker:2, worker has 2 instances"}},
     {"faults: [{kind: hang, at: 1s, target: {job: a, task: \"worker:01\"}}]\n",
@@ -202,50 +221,59 @@ const Case kAdded[] = {
     {"expect: [SUCCEEDED]\n",
      {"6:10: `expect` must be an expectation like {job: a, status: SUCCEEDED}, got `SUCCEEDED`"}},
     {"expect: [{job: a, status: SUCCEDED}]\n",
-     {"6:27: `status`: `SUCCEDED` is not one of its values | allowed: SUCCEEDED, FAILED, KILLED, UNFINISHED "
+     {"6:27: `status`: `SUCCEDED` is not one of its values | allowed: SUCCEEDED, FAILED, KILLED, "
+      "UNFINISHED "
       "| did you mean `SUCCEEDED`?"}},
-    {"expect: [{job: b, status: FAILED}]\n",
-     {"6:16: `job`: there is no job `b` | allowed: a"}},
-    {"expect: [{job: a}]\n",
-     {"6:10: nothing is expected of the job | like status: SUCCEEDED"}},
+    {"expect: [{job: b, status: FAILED}]\n", {"6:16: `job`: there is no job `b` | allowed: a"}},
+    {"expect: [{job: a}]\n", {"6:10: nothing is expected of the job | like status: SUCCEEDED"}},
     {"expect: [{job: a, epoch: 2}]\n",
-     {"6:19: there is no field `epoch` of a job | allowed: status, state, name, queue, application_id, "
-      "diagnostics, rule, cause, cause.task, cause.exit, cause.exit_class, cause.node, cause.at, gpus, "
+     {"6:19: there is no field `epoch` of a job | allowed: status, state, name, queue, "
+      "application_id, "
+      "diagnostics, rule, cause, cause.task, cause.exit, cause.exit_class, cause.node, cause.at, "
+      "gpus, "
       "task_count, submitted, am_registered, gang_complete, started, finished, queue_wait_seconds, "
       "gang_wait_seconds, start_wait_seconds, jct_seconds, and 13 more | did you mean `epochs`?"}},
-    {"expect: [{job: a, epochs: two}]\n",
-     {"6:27: `epochs`: two is not a number"}},
+    {"expect: [{job: a, epochs: two}]\n", {"6:27: `epochs`: two is not a number"}},
     {"expect: [{job: a, status: {at_most: 3}}]\n",
      {"6:28: `at_most`: job/a.status is a word, no number | allowed: equals"}},
     {"expect: [{metric: gpu_utilisation, at_most: 1}]\n",
-     {"6:19: `metric`: there is no metric `gpu_utilisation` | allowed: jobs_submitted, jobs_finished, "
-      "jobs_succeeded, jobs_failed, jobs_killed, jobs_unfinished, gpu_utilization, cluster_utilization, "
-      "incomplete_gang_share, node_availability, makespan_seconds, jct_mean_seconds, jct_p50_seconds, "
-      "jct_p90_seconds, jct_p99_seconds, jct_max_seconds, queue_wait_mean_seconds, queue_wait_p50_seconds, "
-      "queue_wait_p90_seconds, queue_wait_p99_seconds, queue_wait_max_seconds, gang_wait_mean_seconds, "
-      "gang_wait_p50_seconds, gang_wait_p90_seconds, and 30 more | did you mean `gpu_utilization`?"}},
+     {"6:19: `metric`: there is no metric `gpu_utilisation` | allowed: jobs_submitted, "
+      "jobs_finished, "
+      "jobs_succeeded, jobs_failed, jobs_killed, jobs_unfinished, gpu_utilization, "
+      "cluster_utilization, "
+      "incomplete_gang_share, node_availability, makespan_seconds, jct_mean_seconds, "
+      "jct_p50_seconds, "
+      "jct_p90_seconds, jct_p99_seconds, jct_max_seconds, queue_wait_mean_seconds, "
+      "queue_wait_p50_seconds, "
+      "queue_wait_p90_seconds, queue_wait_p99_seconds, queue_wait_max_seconds, "
+      "gang_wait_mean_seconds, "
+      "gang_wait_p50_seconds, gang_wait_p90_seconds, and 30 more | did you mean "
+      "`gpu_utilization`?"}},
     {"expect: [{metric: job/a.epoch, equals: 2}]\n",
      {"6:19: `metric`: there is no field of a job `epoch` | allowed: status, state, name, queue, "
-      "application_id, diagnostics, rule, cause, cause.task, cause.exit, cause.exit_class, cause.node, "
+      "application_id, diagnostics, rule, cause, cause.task, cause.exit, cause.exit_class, "
+      "cause.node, "
       "cause.at, gpus, task_count, submitted, am_registered, gang_complete, started, finished, "
-      "queue_wait_seconds, gang_wait_seconds, start_wait_seconds, jct_seconds, and 13 more | did you mean "
+      "queue_wait_seconds, gang_wait_seconds, start_wait_seconds, jct_seconds, and 13 more | did "
+      "you mean "
       "`epochs`?"}},
     {"expect: [{metric: goodput}]\n",
      {"6:10: `metric` is compared with nothing | allowed: equals, at_least, at_most, between"}},
     {"expect: [{metric: goodput, atleast: 1}]\n",
      {"6:10: `metric` is compared with nothing | allowed: equals, at_least, at_most, between",
-      "6:28: unknown field `atleast` in an expectation of this form | allowed: metric, equals, at_least, "
+      "6:28: unknown field `atleast` in an expectation of this form | allowed: metric, equals, "
+      "at_least, "
       "at_most, between, where | did you mean `at_least`?"}},
     {"expect: [{metric: goodput, between: [2, 1]}]\n",
      {"6:37: `between`: the first number is above the second"}},
     {"expect: [{metric: goodput, between: 1}]\n",
      {"6:37: `between` must be a list of two numbers, got `1`"}},
     {"expect: [{never: leaks}]\n",
-     {"6:18: `never` must be a comparison like job/a.epochs == 2, got `leaks` | allowed: ==, <, <=, >, >="}},
+     {"6:18: `never` must be a comparison like job/a.epochs == 2, got `leaks` | allowed: ==, <, "
+      "<=, >, >="}},
     {"expect: [{never: \"goodput != 1\"}]\n",
      {"6:18: `never`: there is no comparison `!=` | allowed: ==, <, <=, >, >="}},
-    {"expect: [{never: \"goodput > x\"}]\n",
-     {"6:18: `never`: x is not a number"}},
+    {"expect: [{never: \"goodput > x\"}]\n", {"6:18: `never`: x is not a number"}},
     {"expect: [{never: \"job/b.epochs > 1\"}]\n",
      {"6:18: `job`: there is no job `b` | allowed: a"}},
     {"expect: [{eventually: \"job/a.epochs == 2\", within: 30}]\n",
@@ -256,25 +284,30 @@ const Case kAdded[] = {
      {"6:51: `after` must be a fault like fault/0, got `faults`"}},
     {"expect: [{metric: deadlock_rate, at_most: 0, where: {defaults.gang.policy: al}}]\n"
      "sweep: {matrix: {defaults.gang.policy: [all, hold]}}\n",
-     {"6:76: `where`: there is no value in the matrix `al` | allowed: all, hold | did you mean `all`?"}},
+     {"6:76: `where`: there is no value in the matrix `al` | allowed: all, hold | did you mean "
+      "`all`?"}},
     {"expect: [{metric: deadlock_rate, at_most: 0, where: {gang.policy: all}}]\n"
      "sweep: {matrix: {defaults.gang.policy: [all, hold]}}\n",
-     {"6:54: `where`: there is no path in the matrix `gang.policy` | allowed: defaults.gang.policy"}},
+     {"6:54: `where`: there is no path in the matrix `gang.policy` | allowed: "
+      "defaults.gang.policy"}},
     {"invariants: {off: [{name: progres, because: x}]}\n",
-     {"6:27: `name`: `progres` is not one of its values | allowed: capacity, one-owner, released-once, "
-      "gang-start, one-spec, one-attempt, final-once, verdict, after-final, budgets, excluded-nodes, "
+     {"6:27: `name`: `progres` is not one of its values | allowed: capacity, one-owner, "
+      "released-once, "
+      "gang-start, one-spec, one-attempt, final-once, verdict, after-final, budgets, "
+      "excluded-nodes, "
       "progress, quiescence, littles-law, gpu-seconds, good-citizen | did you mean `progress`?"}},
     {"invariants: {off: [{name: progress}]}\n",
      {"6:20: `because` is missing in invariant that is off | wants text"}},
-    {"sweep: {seeds: 9..1}\n",
-     {"6:16: `seeds`: the first is above the last"}},
-    {"sweep: {seeds: a..b}\n",
-     {"6:16: `seeds` must be seeds like 0..99, got `a..b`"}},
+    {"sweep: {seeds: 9..1}\n", {"6:16: `seeds`: the first is above the last"}},
+    {"sweep: {seeds: a..b}\n", {"6:16: `seeds` must be seeds like 0..99, got `a..b`"}},
     {"sweep: {matrix: {defaults.gang.policy: [all, hlod]}}\n",
-     {"6:46: `policy`: `hlod` is not one of its values | allowed: all, none, hold | did you mean `hold`?"}},
+     {"6:46: `policy`: `hlod` is not one of its values | allowed: all, none, hold | did you mean "
+      "`hold`?"}},
     {"sweep: {matrix: {defaults.gnag.policy: [all, hold]}}\n",
-     {"6:18: unknown field `gnag` in job | allowed: schema, name, user, queue, priority, tags, framework, "
-      "strategy, compat, tasks, command, shell, files, archives, python, container, env, gang, policy, "
+     {"6:18: unknown field `gnag` in job | allowed: schema, name, user, queue, priority, tags, "
+      "framework, "
+      "strategy, compat, tasks, command, shell, files, archives, python, container, env, gang, "
+      "policy, "
       "on_exit, depends, success, retries, finish, and 9 more | did you mean `gang`?"}},
     {"sweep: {matrix: {jobs.b.queue: [default]}}\n",
      {"6:18: no element of the list is called `b` | allowed: a"}},
@@ -286,14 +319,17 @@ const Case kAdded[] = {
      {"6:12: `count` is missing in arrival | how many jobs come"}},
     {"arrivals: [{poisson: {rate: 1}, count: 2, template: {tasks: {worker: {memory: 1GiB}}}}]\n",
      {"6:29: `rate`: 1 has no unit | did you mean 1/h?"}},
-    {"arrivals: [{poisson: {rate: 1/h}, count: 2, template: {name: x, tasks: {worker: {memory: 1GiB}}}}]\n",
+    {"arrivals: [{poisson: {rate: 1/h}, count: 2, template: {name: x, tasks: {worker: {memory: "
+     "1GiB}}}}]\n",
      {"6:62: `name`: jobs of a template are named by `prefix`"}},
     {"arrivals: [{trace: {format: lanl, file: x}, template: {tasks: {worker: {memory: 1GiB}}}}]\n",
-     {"6:29: `format`: lanl has failures of nodes, no jobs | use it under `faults`: {kind: trace, format: "
+     {"6:29: `format`: lanl has failures of nodes, no jobs | use it under `faults`: {kind: trace, "
+      "format: "
       "lanl, ...}"}},
     {"arrivals: [{trace: {format: philly, file: x}, template: {tasks: {chief: {memory: 1GiB}}}}]\n",
      {"6:65: `template`: a trace's jobs need a task type `worker`"}},
-    {"arrivals: [{poisson: {rate: 1/h}, count: 2, limit: 3, template: {tasks: {worker: {memory: 1GiB}}}}]\n",
+    {"arrivals: [{poisson: {rate: 1/h}, count: 2, limit: 3, template: {tasks: {worker: {memory: "
+     "1GiB}}}}]\n",
      {"6:52: `limit` is for traces | use `count`"}},
 };
 
@@ -331,7 +367,8 @@ const Case kWhole[] = {
      "  - {name: a, tasks: {worker: {memory: 1GiB}}}\n",
      {"2:36: `count`: .nan is not a whole number (1 to 200000)"}},
     {"name: x\n"
-     "cluster: {nodes: [{name: n, count: 99999999999999999999, resources: {memory: 1GiB, vcores: 1}}]}\n"
+     "cluster: {nodes: [{name: n, count: 99999999999999999999, resources: {memory: 1GiB, vcores: "
+     "1}}]}\n"
      "jobs:\n"
      "  - {name: a, tasks: {worker: {memory: 1GiB}}}\n",
      {"2:36: `count`: 99999999999999999999 is out of range (1 to 200000)"}},
@@ -350,14 +387,16 @@ const Case kWhole[] = {
      "cluster: {nodes: [{name: n, resources: {memory: 1GiB, vcores: 1, cpus: 3}}]}\n"
      "jobs:\n"
      "  - {name: a, tasks: {worker: {memory: 1GiB}}}\n",
-     {"2:66: unknown field `cpus` in resources | allowed: memory, vcores, gpus | did you mean `vcores`?"}},
+     {"2:66: unknown field `cpus` in resources | allowed: memory, vcores, gpus | did you mean "
+      "`vcores`?"}},
     {"name: x\n"
      "cluster: {nodes: [{name: n, resources: {memory: 1GiB, vcores: 1, yarn.io/gpu: 3}}]}\n"
      "jobs:\n"
      "  - {name: a, tasks: {worker: {memory: 1GiB}}}\n",
      {"2:66: `yarn.io/gpu` is written as the field `gpus`"}},
     {"name: x\n"
-     "cluster: {nodes: [{name: n, count: 2, resources: {memory: 1GiB, vcores: 1}}, {name: n-1, resources: "
+     "cluster: {nodes: [{name: n, count: 2, resources: {memory: 1GiB, vcores: 1}}, {name: n-1, "
+     "resources: "
      "{memory: 1GiB, vcores: 1}}]}\n"
      "jobs:\n"
      "  - {name: a, tasks: {worker: {memory: 1GiB}}}\n",
@@ -387,8 +426,10 @@ const Case kWhole[] = {
      "cluster: {racks: 2, nodes: [{name: n, resources: {memory: 16GiB, vcores: 8}}]}\n"
      "jobs:\n"
      "  - a\n",
-     {"4:5: `jobs` must be a map of fields, got `a` | allowed: schema, name, user, queue, priority, tags, "
-      "framework, strategy, compat, tasks, command, shell, files, archives, python, container, env, gang, "
+     {"4:5: `jobs` must be a map of fields, got `a` | allowed: schema, name, user, queue, "
+      "priority, tags, "
+      "framework, strategy, compat, tasks, command, shell, files, archives, python, container, "
+      "env, gang, "
       "policy, on_exit, depends, success, retries, finish, and 9 more"}},
     {"name: x\n"
      "cluster: {racks: 2, nodes: [{name: n, resources: {memory: 16GiB, vcores: 8}}]}\n"
@@ -419,7 +460,8 @@ const Case kWhole[] = {
      "cluster: {racks: 2, nodes: [{name: n, resources: {memory: 16GiB, vcores: 8}}]}\n"
      "jobs:\n"
      "  - {name: a, tasks: {worker: {memory: 1GiB, vcore: 1}}}\n",
-     {"4:46: unknown field `vcore` in task type | allowed: instances, memory, vcores, gpus, resources, "
+     {"4:46: unknown field `vcore` in task type | allowed: instances, memory, vcores, gpus, "
+      "resources, "
       "node_label, placement, command, shell, class, env, logdir | did you mean `vcores`?"}},
     {"name: x\n"
      "cluster: {racks: 2, nodes: [{name: n, resources: {memory: 16GiB, vcores: 8}}]}\n"
@@ -440,7 +482,8 @@ const Case kWhole[] = {
      "cluster: {racks: 2, nodes: [{name: n, resources: {memory: 16GiB, vcores: 8}}]}\n"
      "jobs:\n"
      "  - {name: a, tasks: {worker: {memory: 1GiB}}, training: {peer_loss: wait}}\n",
-     {"4:70: `peer_loss` must be a map of fields, got `wait` | allowed: after, exit | did you mean `exit`?"}},
+     {"4:70: `peer_loss` must be a map of fields, got `wait` | allowed: after, exit | did you mean "
+      "`exit`?"}},
     {"name: x\n"
      "cluster: {racks: 2, nodes: [{name: n, resources: {memory: 16GiB, vcores: 8}}]}\n"
      "jobs:\n"
@@ -479,7 +522,8 @@ const Case kWhole[] = {
     {"name: x\n"
      "cluster: {racks: 2, nodes: [{name: n, resources: {memory: 16GiB, vcores: 8}}]}\n"
      "jobs:\n"
-     "  - {name: a, tasks: {worker: {memory: 1GiB}}, behavior: [{on_term: {ignore: true, exit: 1}}]}\n",
+     "  - {name: a, tasks: {worker: {memory: 1GiB}}, behavior: [{on_term: {ignore: true, exit: "
+     "1}}]}\n",
      {"4:84: `exit`: a process that ignores SIGTERM does not end by it"}},
     {"name: x\n"
      "cluster: {racks: 2, nodes: [{name: n, resources: {memory: 16GiB, vcores: 8}}]}\n"
@@ -489,11 +533,13 @@ const Case kWhole[] = {
 };
 
 TEST(BadScenarioTest, WhatIsAddedWrongIsNamedWithPlaceAndRemedy) {
-  for (const Case& wrong : kAdded) EXPECT_EQ(ScenarioErrors(Small(wrong.text)), wrong.errors) << wrong.text;
+  for (const Case& wrong : kAdded)
+    EXPECT_EQ(ScenarioErrors(Small(wrong.text)), wrong.errors) << wrong.text;
 }
 
 TEST(BadScenarioTest, WholeFilesThatAreWrong) {
-  for (const Case& wrong : kWhole) EXPECT_EQ(ScenarioErrors(wrong.text), wrong.errors) << wrong.text;
+  for (const Case& wrong : kWhole)
+    EXPECT_EQ(ScenarioErrors(wrong.text), wrong.errors) << wrong.text;
 }
 
 TEST(BadScenarioTest, AllErrorsOfAFileComeAtOnceInOrder) {
@@ -507,7 +553,8 @@ TEST(BadScenarioTest, AllErrorsOfAFileComeAtOnceInOrder) {
 
 TEST(BadScenarioTest, TwentyErrorsAreEnough) {
   std::string text = std::string(kSmall) + "faults:\n";
-  for (int i = 0; i < 27; ++i) text += "  - {kind: am_crash, at: " + std::to_string(i) + ", target: {am: a}}\n";
+  for (int i = 0; i < 27; ++i)
+    text += "  - {kind: am_crash, at: " + std::to_string(i) + ", target: {am: a}}\n";
   const auto errors = ScenarioErrors(text);
   ASSERT_EQ(errors.size(), 21U);
   EXPECT_EQ(errors[19], "26:26: `at`: 19 has no unit | did you mean 19s?");
@@ -515,15 +562,19 @@ TEST(BadScenarioTest, TwentyErrorsAreEnough) {
 }
 
 TEST(BadScenarioTest, AWrongDefaultIsReportedOnceHoweverManyJobsHaveIt) {
-  EXPECT_THAT(ScenarioErrors("name: x\ncluster: {nodes: [{name: n, resources: {memory: 1GiB, vcores: 1}}]}\n"
-                             "defaults: {gang: {hold: 5}, tasks: {w: {memory: 1GiB}}}\njobs: [{name: a}, {name: b}]\n"),
+  EXPECT_THAT(ScenarioErrors(
+                  "name: x\ncluster: {nodes: [{name: n, resources: {memory: 1GiB, vcores: 1}}]}\n"
+                  "defaults: {gang: {hold: 5}, tasks: {w: {memory: 1GiB}}}\njobs: [{name: a}, "
+                  "{name: b}]\n"),
               testing::ElementsAre("3:25: `hold`: 5 has no unit | did you mean 5s?"));
 }
 
 TEST(BadScenarioTest, ABrokenJobDoesNotMakeItsNameUnknown) {
-  EXPECT_THAT(ScenarioErrors("name: x\ncluster: {nodes: [{name: n, resources: {memory: 1GiB, vcores: 1}}]}\n"
-                             "jobs: [{name: a, tasks: {w: {memory: 1}}}]\nexpect: [{job: a, status: SUCCEEDED}]\n"),
-              testing::ElementsAre("3:38: `memory`: 1 has no unit | did you mean 1MiB or 1GiB?"));
+  EXPECT_THAT(
+      ScenarioErrors(
+          "name: x\ncluster: {nodes: [{name: n, resources: {memory: 1GiB, vcores: 1}}]}\n"
+          "jobs: [{name: a, tasks: {w: {memory: 1}}}]\nexpect: [{job: a, status: SUCCEEDED}]\n"),
+      testing::ElementsAre("3:38: `memory`: 1 has no unit | did you mean 1MiB or 1GiB?"));
 }
 
 }  // namespace

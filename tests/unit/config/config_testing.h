@@ -15,21 +15,25 @@ using VirtualFiles = std::map<std::string, std::string>;
 
 /// Opens the given files and no others.
 inline OpenFile OpenVirtual(VirtualFiles files) {
-  return [files = std::move(files)](const std::string& path) -> Expected<std::unique_ptr<ByteSource>> {
-    const auto found = files.find(path);
-    if (found == files.end()) return Fail(ErrorCode::kNotFound, "No such file or directory");
-    return OpenBytes(found->second);
-  };
+  return
+      [files = std::move(files)](const std::string& path) -> Expected<std::unique_ptr<ByteSource>> {
+        const auto found = files.find(path);
+        if (found == files.end()) return Fail(ErrorCode::kNotFound, "No such file or directory");
+        return OpenBytes(found->second);
+      };
 }
 
-inline LoadOptions NoFiles() { return {.open = OpenVirtual({})}; }
+inline LoadOptions NoFiles() {
+  return {.open = OpenVirtual({})};
+}
 
 /// "FILE:LINE:COL: message | note | note" for each; the file only when it is not `s`.
 inline std::vector<std::string> Short(const Diagnostics& diagnostics) {
   std::vector<std::string> out;
   for (const Diagnostic& diagnostic : diagnostics.items) {
     std::string text = diagnostic.file == "s" ? "" : diagnostic.file + ":";
-    text += std::to_string(diagnostic.line) + ":" + std::to_string(diagnostic.col) + ": " + diagnostic.message;
+    text += std::to_string(diagnostic.line) + ":" + std::to_string(diagnostic.col) + ": " +
+            diagnostic.message;
     for (const std::string& note : diagnostic.notes) text += " | " + note;
     out.push_back(std::move(text));
   }
@@ -37,12 +41,14 @@ inline std::vector<std::string> Short(const Diagnostics& diagnostics) {
   return out;
 }
 
-inline std::vector<std::string> ScenarioErrors(std::string_view text, const LoadOptions& options = NoFiles()) {
+inline std::vector<std::string> ScenarioErrors(std::string_view text,
+                                               const LoadOptions& options = NoFiles()) {
   const auto scenario = LoadScenarioText(text, "s", options);
   return scenario ? std::vector<std::string>{} : Short(scenario.error());
 }
 
-inline std::vector<std::string> JobErrors(std::string_view text, const LoadOptions& options = NoFiles()) {
+inline std::vector<std::string> JobErrors(std::string_view text,
+                                          const LoadOptions& options = NoFiles()) {
   const auto job = LoadJobText(text, "s", options);
   return job ? std::vector<std::string>{} : Short(job.error());
 }
@@ -56,7 +62,9 @@ jobs:
 )";
 
 /// kSmall and more lines, of which the first is line 6.
-inline std::string Small(std::string_view more) { return std::string(kSmall) + std::string(more); }
+inline std::string Small(std::string_view more) {
+  return std::string(kSmall) + std::string(more);
+}
 
 inline std::string SourceDir() {
   const char* directory = std::getenv("TFYARN_SOURCE_DIR");

@@ -56,7 +56,8 @@ TEST(DiagnosticsTest, AWidthBeyondTheLineEndsWithIt) {
 }
 
 TEST(DiagnosticsTest, AWholeFileHasNoLine) {
-  EXPECT_EQ(Render(Diagnostic{.file = "s.yaml", .message = "cannot be read"}), "s.yaml: error: cannot be read\n");
+  EXPECT_EQ(Render(Diagnostic{.file = "s.yaml", .message = "cannot be read"}),
+            "s.yaml: error: cannot be read\n");
 }
 
 TEST(DiagnosticsTest, ColourIsOnlyThereWhenAskedFor) {
@@ -111,10 +112,10 @@ TEST(SuggestTest, LongListsAreCut) {
 
 TEST(SourcesTest, Utf8IsTold) {
   EXPECT_EQ(FindInvalidUtf8("abc \xC3\xA9 \xF0\x9F\x98\x80"), std::string_view::npos);
-  EXPECT_EQ(FindInvalidUtf8("ab\xC0\x80"), 2U);       // overlong
-  EXPECT_EQ(FindInvalidUtf8("a\xED\xA0\x80"), 1U);    // surrogate
-  EXPECT_EQ(FindInvalidUtf8("\xF4\x90\x80\x80"), 0U); // beyond Unicode
-  EXPECT_EQ(FindInvalidUtf8("a\xE2\x82"), 1U);        // cut off
+  EXPECT_EQ(FindInvalidUtf8("ab\xC0\x80"), 2U);        // overlong
+  EXPECT_EQ(FindInvalidUtf8("a\xED\xA0\x80"), 1U);     // surrogate
+  EXPECT_EQ(FindInvalidUtf8("\xF4\x90\x80\x80"), 0U);  // beyond Unicode
+  EXPECT_EQ(FindInvalidUtf8("a\xE2\x82"), 1U);         // cut off
 }
 
 }  // namespace

@@ -15,10 +15,13 @@ std::string With(const std::string& fault) {
   return R"(name: x
 cluster: {racks: 2, nodes: [{name: n, count: 3, labels: [gpu], resources: {memory: 16GiB, vcores: 8, gpus: 2}}]}
 jobs: [{name: a, tasks: {worker: {instances: 2, memory: 1GiB}, ps: {memory: 1GiB}}}]
-faults: [)" + fault + "]\n";
+faults: [)" +
+         fault + "]\n";
 }
 
-LoadOptions WithoutTraces() { return {.open = OpenVirtual({}), .read_traces = false}; }
+LoadOptions WithoutTraces() {
+  return {.open = OpenVirtual({}), .read_traces = false};
+}
 
 TEST(FaultKindsTest, EveryExampleDecodesToItsKindWithAllItsDefaults) {
   for (const FaultKind& kind : FaultKinds()) {
@@ -41,13 +44,15 @@ TEST(FaultKindsTest, NamesAreOnceAndDocumented) {
     EXPECT_TRUE(names.insert(kind.name).second) << kind.name;
     EXPECT_FALSE(kind.doc.empty());
     EXPECT_EQ(FindFaultKind(kind.name), &kind);
-    for (const FaultParam& param : kind.params) EXPECT_FALSE(param.doc.empty()) << kind.name << "." << param.name;
+    for (const FaultParam& param : kind.params)
+      EXPECT_FALSE(param.doc.empty()) << kind.name << "." << param.name;
   }
   for (const std::string& later : LaterFaultKinds()) {
     EXPECT_TRUE(names.insert(later).second) << later;
     EXPECT_EQ(FindFaultKind(later), nullptr);
-    EXPECT_THAT(ScenarioErrors(With("{kind: " + later + ", at: 1s}")),
-                testing::ElementsAre("4:17: faults of kind `" + later + "` come in a later version"));
+    EXPECT_THAT(
+        ScenarioErrors(With("{kind: " + later + ", at: 1s}")),
+        testing::ElementsAre("4:17: faults of kind `" + later + "` come in a later version"));
   }
   EXPECT_EQ(names.size(), 51U);
 }
@@ -58,10 +63,13 @@ TEST(FaultKindsTest, ParametersAreInBaseUnits) {
     EXPECT_TRUE(scenario) << Render(scenario.error());
     return scenario ? scenario->faults.at(0) : FaultSpec{};
   };
-  EXPECT_EQ(fault("{kind: preempt, at: 1s, target: {job: a}, notice: 2m}").numbers.at("notice"), 120);
+  EXPECT_EQ(fault("{kind: preempt, at: 1s, target: {job: a}, notice: 2m}").numbers.at("notice"),
+            120);
   EXPECT_EQ(fault("{kind: hdfs_quota, at: 1s, bytes: 1KiB}").numbers.at("bytes"), 1024);
-  EXPECT_EQ(fault("{kind: nm_restart, at: 1s, target: nodes, recover: false}").numbers.at("recover"), 0);
-  const FaultSpec signal = fault("{kind: container_signal, at: 1s, target: {job: a}, signal: SEGV}");
+  EXPECT_EQ(
+      fault("{kind: nm_restart, at: 1s, target: nodes, recover: false}").numbers.at("recover"), 0);
+  const FaultSpec signal =
+      fault("{kind: container_signal, at: 1s, target: {job: a}, signal: SEGV}");
   EXPECT_EQ(signal.numbers.at("signal"), 11);
   EXPECT_EQ(signal.words.at("signal"), "SEGV");
   EXPECT_EQ(fault("{kind: partition, between: [rm, hdfs]}").words.at("direction"), "both");
@@ -71,7 +79,8 @@ TEST(FaultKindsTest, ParametersAreInBaseUnits) {
 }
 
 TEST(FaultKindsTest, WhatHappensToOneServiceNeedsNoTarget) {
-  const auto scenario = LoadScenarioText(With("{kind: rm_pause, at: 1s}, {kind: hdfs_slow, at: 1s}"), "s", NoFiles());
+  const auto scenario =
+      LoadScenarioText(With("{kind: rm_pause, at: 1s}, {kind: hdfs_slow, at: 1s}"), "s", NoFiles());
   ASSERT_TRUE(scenario);
   EXPECT_EQ(scenario->faults[0].target->kind, TargetKind::kRm);
   EXPECT_EQ(scenario->faults[1].target->kind, TargetKind::kHdfs);
@@ -79,8 +88,8 @@ TEST(FaultKindsTest, WhatHappensToOneServiceNeedsNoTarget) {
 
 TEST(FaultKindsTest, MessagesAreNamedAsTheProtocolsNameThem) {
   const auto& names = MessageNames();
-  for (const char* name : {"RegisterAgent", "ProcessEnded", "StartProcess", "EndAgent", "Allocate", "NodeHeartbeat",
-                           "StartContainers", "SubmitApplication"}) {
+  for (const char* name : {"RegisterAgent", "ProcessEnded", "StartProcess", "EndAgent", "Allocate",
+                           "NodeHeartbeat", "StartContainers", "SubmitApplication"}) {
     EXPECT_THAT(names, testing::Contains(name));
   }
 }

@@ -1,4 +1,5 @@
-// Files with many errors, as a user sees what is said about them: tests/golden/config/*.yaml beside *.txt.
+// Files with many errors, as a user sees what is said about them: tests/golden/config/*.yaml beside
+// *.txt.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -19,7 +20,9 @@ TEST(ConfigGoldenTest, WhatIsSaidAboutWrongFiles) {
   std::sort(names.begin(), names.end());
   ASSERT_FALSE(names.empty());
   // Shown paths are relative, wherever the test runs.
-  const OpenFile open = [&](const std::string& path) { return OpenRealFile(directory + "/" + path); };
+  const OpenFile open = [&](const std::string& path) {
+    return OpenRealFile(directory + "/" + path);
+  };
   for (const std::string& name : names) {
     const LoadOptions options{.open = open};
     std::string text;

@@ -37,7 +37,8 @@ TEST(LoadTest, ASmallScenarioHasHadoopsDefaults) {
   EXPECT_EQ(s.horizon, 24h);
   EXPECT_EQ(s.cluster.racks, 2);
   ASSERT_EQ(s.cluster.nodes.size(), 1U);
-  EXPECT_EQ(s.cluster.nodes[0].resources, (Resource{.memory_mb = 16384, .vcores = 8, .gpus = 2, .others = {}}));
+  EXPECT_EQ(s.cluster.nodes[0].resources,
+            (Resource{.memory_mb = 16384, .vcores = 8, .gpus = 2, .others = {}}));
   EXPECT_THAT(s.cluster.nodes[0].labels, ElementsAre("gpu"));
   EXPECT_EQ(s.yarn.scheduler, SchedulerKind::kCapacity);
   EXPECT_EQ(s.yarn.nm_expiry, 600s);
@@ -113,14 +114,22 @@ TEST(LoadTest, EveryLawIsRead) {
     return Load(Small("hdfs: {latency: " + law + "}\n")).hdfs.latency;
   };
   EXPECT_EQ(latency("{dist: const, value: 3s}"), Distribution::Constant(3));
-  EXPECT_EQ(latency("{dist: exponential, mean: 2m}"), (Distribution{.law = Law::kExponential, .a = 120, .b = 0, .values = {}}));
-  EXPECT_EQ(latency("{dist: weibull, shape: 0.7, scale: 1h}"), (Distribution{.law = Law::kWeibull, .a = 0.7, .b = 3600, .values = {}}));
-  EXPECT_EQ(latency("{dist: lognormal, median: 59m, sigma: 1.4}"), (Distribution{.law = Law::kLognormal, .a = 3540, .b = 1.4, .values = {}}));
-  EXPECT_EQ(latency("{dist: gamma, shape: 2, scale: 1s}"), (Distribution{.law = Law::kGamma, .a = 2, .b = 1, .values = {}}));
-  EXPECT_EQ(latency("{dist: pareto, shape: 2, min: 1s}"), (Distribution{.law = Law::kPareto, .a = 2, .b = 1, .values = {}}));
-  EXPECT_EQ(latency("{dist: empirical, values: [1s, 250ms]}"), (Distribution{.law = Law::kEmpirical, .a = 0, .b = 0, .values = {1, 0.25}}));
-  const Scenario s = Load(Small("defaults: {training: {steps: {dist: zipf, n: 10, s: 1.5}, step_time: 1s}}\n"));
-  EXPECT_EQ(s.jobs[0].training.steps, (Distribution{.law = Law::kZipf, .a = 10, .b = 1.5, .values = {}}));
+  EXPECT_EQ(latency("{dist: exponential, mean: 2m}"),
+            (Distribution{.law = Law::kExponential, .a = 120, .b = 0, .values = {}}));
+  EXPECT_EQ(latency("{dist: weibull, shape: 0.7, scale: 1h}"),
+            (Distribution{.law = Law::kWeibull, .a = 0.7, .b = 3600, .values = {}}));
+  EXPECT_EQ(latency("{dist: lognormal, median: 59m, sigma: 1.4}"),
+            (Distribution{.law = Law::kLognormal, .a = 3540, .b = 1.4, .values = {}}));
+  EXPECT_EQ(latency("{dist: gamma, shape: 2, scale: 1s}"),
+            (Distribution{.law = Law::kGamma, .a = 2, .b = 1, .values = {}}));
+  EXPECT_EQ(latency("{dist: pareto, shape: 2, min: 1s}"),
+            (Distribution{.law = Law::kPareto, .a = 2, .b = 1, .values = {}}));
+  EXPECT_EQ(latency("{dist: empirical, values: [1s, 250ms]}"),
+            (Distribution{.law = Law::kEmpirical, .a = 0, .b = 0, .values = {1, 0.25}}));
+  const Scenario s =
+      Load(Small("defaults: {training: {steps: {dist: zipf, n: 10, s: 1.5}, step_time: 1s}}\n"));
+  EXPECT_EQ(s.jobs[0].training.steps,
+            (Distribution{.law = Law::kZipf, .a = 10, .b = 1.5, .values = {}}));
 }
 
 TEST(LoadTest, DefaultsGoUnderEveryJobAndTemplate) {
@@ -144,7 +153,8 @@ arrivals:
   ASSERT_EQ(s.arrivals.size(), 1U);
   EXPECT_EQ(s.arrivals[0].prefix, "p");
   EXPECT_EQ(s.arrivals[0].count, 5);
-  EXPECT_EQ(s.arrivals[0].interarrival, (Distribution{.law = Law::kExponential, .a = 180, .b = 0, .values = {}}));
+  EXPECT_EQ(s.arrivals[0].interarrival,
+            (Distribution{.law = Law::kExponential, .a = 180, .b = 0, .values = {}}));
   const JobConfig& p = *s.arrivals[0].job;
   EXPECT_EQ(p.spec.gang.hold, 1min);
   EXPECT_EQ(p.spec.tasks.size(), 2U);
@@ -292,16 +302,20 @@ sweep: {matrix: {defaults.gang.policy: [hold, all]}, seeds: 0..99}
 }
 
 TEST(LoadTest, JobNamesOfArrivalsAreKnown) {
-  EXPECT_THAT(ScenarioErrors(Small("arrivals:\n"
-                                   "  - {poisson: {rate: 1/h}, count: 5, prefix: p, template: {tasks: {worker: {memory: "
-                                   "1GiB}}}}\n"
-                                   "expect: [{job: p-5, status: SUCCEEDED}]\n")),
-              IsEmpty());
-  EXPECT_THAT(ScenarioErrors(Small("arrivals:\n"
-                                   "  - {poisson: {rate: 1/h}, count: 5, prefix: p, template: {tasks: {worker: {memory: "
-                                   "1GiB}}}}\n"
-                                   "expect: [{job: p-6, status: SUCCEEDED}]\n")),
-              ElementsAre("8:16: `job`: there is no job `p-6` | allowed: a, p-1 | did you mean `p-1`?"));
+  EXPECT_THAT(
+      ScenarioErrors(Small(
+          "arrivals:\n"
+          "  - {poisson: {rate: 1/h}, count: 5, prefix: p, template: {tasks: {worker: {memory: "
+          "1GiB}}}}\n"
+          "expect: [{job: p-5, status: SUCCEEDED}]\n")),
+      IsEmpty());
+  EXPECT_THAT(
+      ScenarioErrors(Small(
+          "arrivals:\n"
+          "  - {poisson: {rate: 1/h}, count: 5, prefix: p, template: {tasks: {worker: {memory: "
+          "1GiB}}}}\n"
+          "expect: [{job: p-6, status: SUCCEEDED}]\n")),
+      ElementsAre("8:16: `job`: there is no job `p-6` | allowed: a, p-1 | did you mean `p-1`?"));
 }
 
 TEST(LoadTest, ASeedGivenOutsideWins) {
@@ -319,9 +333,12 @@ TEST(LoadTest, ASweepWithoutSeedsHasTheScenariosOwn) {
 TEST(LoadTest, TheDigestIsOfWhatTheScenarioDoes) {
   const std::uint64_t digest = Load(kSmall).digest;
   EXPECT_EQ(Load(std::string("# a comment\n") + std::string(kSmall)).digest, digest);
-  EXPECT_EQ(Load(R"({cluster: {nodes: [{labels: [gpu], name: n, count: 3, resources: {gpus: 2, vcores: 8,
+  EXPECT_EQ(
+      Load(R"({cluster: {nodes: [{labels: [gpu], name: n, count: 3, resources: {gpus: 2, vcores: 8,
     memory: 16GiB}}], racks: 2}, name: small,
-    jobs: [{name: a, tasks: {worker: {memory: 1GiB, instances: 2}, ps: {memory: 1GiB}}}]})").digest, digest);
+    jobs: [{name: a, tasks: {worker: {memory: 1GiB, instances: 2}, ps: {memory: 1GiB}}}]})")
+          .digest,
+      digest);
   EXPECT_EQ(Load(Small("seed: 9\n")).digest, digest);
   EXPECT_NE(Load(Small("horizon: 23h\n")).digest, digest);
   // The order of tasks is the order of indices in the cluster.
@@ -330,7 +347,9 @@ cluster: {racks: 2, nodes: [{name: n, count: 3, labels: [gpu], resources: {memor
 jobs:
   - name: a
     tasks: {ps: {memory: 1GiB}, worker: {instances: 2, memory: 1GiB}}
-)").digest, digest);
+)")
+                .digest,
+            digest);
 }
 
 TEST(LoadTest, TheEffectiveDocumentIsTheSameScenario) {
@@ -401,54 +420,78 @@ history: {keep: 7d}
 )yaml");
   EXPECT_EQ(
       ToText(job),
-      "JobSpec{name=\"mnist\" user=\"eve\" queue=\"root.ml\" priority=3 tags=[\"nightly\"] framework=pytorch "
-      "strategy=independent compat_tony=yes tasks=[TaskTypeSpec{name=\"chief\" instances=1 resource=4 GiB, 2 vcores, 1 "
-      "GPU, 1 yarn.io/fpga node_label=\"gpu\" placement=PlacementSpec{spread=node pack_rack=no avoid=[\"ps\"]} "
+      "JobSpec{name=\"mnist\" user=\"eve\" queue=\"root.ml\" priority=3 tags=[\"nightly\"] "
+      "framework=pytorch "
+      "strategy=independent compat_tony=yes tasks=[TaskTypeSpec{name=\"chief\" instances=1 "
+      "resource=4 GiB, 2 vcores, 1 "
+      "GPU, 1 yarn.io/fpga node_label=\"gpu\" placement=PlacementSpec{spread=node pack_rack=no "
+      "avoid=[\"ps\"]} "
       "command=[\"python3\", \"train.py\", \"--ps_hosts={ps_hosts}\"] task_class=tracked "
-      "env=[\"TF_CPP_MIN_LOG_LEVEL\":\"1\"]}, TaskTypeSpec{name=\"worker\" instances=3 resource=4 GiB, 1 vcore "
-      "placement=PlacementSpec{pack_rack=no} command=[\"python3\", \"other.py\"]}, TaskTypeSpec{name=\"ps\" instances=1 "
+      "env=[\"TF_CPP_MIN_LOG_LEVEL\":\"1\"]}, TaskTypeSpec{name=\"worker\" instances=3 resource=4 "
+      "GiB, 1 vcore "
+      "placement=PlacementSpec{pack_rack=no} command=[\"python3\", \"other.py\"]}, "
+      "TaskTypeSpec{name=\"ps\" instances=1 "
       "resource=2 GiB, 1 vcore placement=PlacementSpec{pack_rack=yes} shell=\"run | tee log\"}, "
-      "TaskTypeSpec{name=\"tensorboard\" instances=1 resource=1 GiB, 1 vcore placement=PlacementSpec{pack_rack=no} "
-      "logdir=\"checkpoints\"}] files=[\"train.py\"] archives=[ArchiveSpec{path=\"env.tar.gz\" as=\"e\"}, "
-      "ArchiveSpec{path=\"data/x.zip\" as=\"x\"}] python_archives=[\"chief\":\"gpu.tar.gz\", \"worker\":\"cpu.tar.gz\"] "
-      "container_image=\"repo/tf:2\" env=[\"A\":\"1\", \"B\":\"2\"] gang=GangSpec{policy=none deadline=1h hold=1m "
-      "backoff=Backoff{first=1s max=2s}} policy=PolicySpec{name=\"tfjob\" options=[\"backoff_limit\":\"3\", "
-      "\"restart_policy.ps\":\"Never\", \"restart_policy.worker\":\"ExitCode\"]} on_exit=[ExitRule{task_type=\"worker\" "
-      "classes=[oom] action=raise-memory raise_factor_percent=200 raise_max_memory_mb=32768}, ExitRule{exits=[75, -100] "
+      "TaskTypeSpec{name=\"tensorboard\" instances=1 resource=1 GiB, 1 vcore "
+      "placement=PlacementSpec{pack_rack=no} "
+      "logdir=\"checkpoints\"}] files=[\"train.py\"] archives=[ArchiveSpec{path=\"env.tar.gz\" "
+      "as=\"e\"}, "
+      "ArchiveSpec{path=\"data/x.zip\" as=\"x\"}] python_archives=[\"chief\":\"gpu.tar.gz\", "
+      "\"worker\":\"cpu.tar.gz\"] "
+      "container_image=\"repo/tf:2\" env=[\"A\":\"1\", \"B\":\"2\"] gang=GangSpec{policy=none "
+      "deadline=1h hold=1m "
+      "backoff=Backoff{first=1s max=2s}} policy=PolicySpec{name=\"tfjob\" "
+      "options=[\"backoff_limit\":\"3\", "
+      "\"restart_policy.ps\":\"Never\", \"restart_policy.worker\":\"ExitCode\"]} "
+      "on_exit=[ExitRule{task_type=\"worker\" "
+      "classes=[oom] action=raise-memory raise_factor_percent=200 raise_max_memory_mb=32768}, "
+      "ExitRule{exits=[75, -100] "
       "action=restart-gang pays=infrastructure raise_factor_percent=150 raise_max_memory_mb=0}] "
-      "depends=[Dependency{task=\"ps\" after=\"chief\" state=ended within=1m action=ignore}] success=SuccessExpr{op=and "
-      "number=0 children=[SuccessExpr{op=ok task_type=\"chief\" number=0}, SuccessExpr{op=count-at-least "
-      "task_type=\"worker\" number=2}]} retries=RetrySpec{user=1 infrastructure=2 window=3h resubmit=4} "
+      "depends=[Dependency{task=\"ps\" after=\"chief\" state=ended within=1m action=ignore}] "
+      "success=SuccessExpr{op=and "
+      "number=0 children=[SuccessExpr{op=ok task_type=\"chief\" number=0}, "
+      "SuccessExpr{op=count-at-least "
+      "task_type=\"worker\" number=2}]} retries=RetrySpec{user=1 infrastructure=2 window=3h "
+      "resubmit=4} "
       "finish=FinishSpec{drain=[\"worker\":10s] require_paths=[\"model.bin\", \"other\"]} "
-      "deadlines=DeadlineSpec{registration=1m start=2m run=3h stop=4s blame=5s orphan=6m} heartbeat=HeartbeatSpec{every=2s "
-      "missed=7} watch=WatchSpec{progress=\"step (\\d+)\" stalled=20m action=fail} am=AmSpec{resource=1 GiB, 2 vcores "
+      "deadlines=DeadlineSpec{registration=1m start=2m run=3h stop=4s blame=5s orphan=6m} "
+      "heartbeat=HeartbeatSpec{every=2s "
+      "missed=7} watch=WatchSpec{progress=\"step (\\d+)\" stalled=20m action=fail} "
+      "am=AmSpec{resource=1 GiB, 2 vcores "
       "attempts=5} history_keep=7d}");
 }
 
 TEST(LoadJobTest, TheStrategyFollowsFromThePs) {
-  EXPECT_EQ(LoadOneJob("{name: a, shell: x, tasks: {worker: {memory: 1GiB}}}").strategy, Strategy::kMultiWorker);
-  EXPECT_EQ(LoadOneJob("{name: a, shell: x, tasks: {worker: {memory: 1GiB}, ps: {memory: 1GiB}}}").strategy,
+  EXPECT_EQ(LoadOneJob("{name: a, shell: x, tasks: {worker: {memory: 1GiB}}}").strategy,
+            Strategy::kMultiWorker);
+  EXPECT_EQ(LoadOneJob("{name: a, shell: x, tasks: {worker: {memory: 1GiB}, ps: {memory: 1GiB}}}")
+                .strategy,
             Strategy::kParameterServer);
 }
 
 TEST(LoadJobTest, PoliciesTakeShortAndLongForms) {
   const auto policy = [](const std::string& text) {
-    return ToText(LoadOneJob("{name: a, shell: x, tasks: {worker: {memory: 1GiB}}, policy: " + text + "}").policy);
+    return ToText(
+        LoadOneJob("{name: a, shell: x, tasks: {worker: {memory: 1GiB}}, policy: " + text + "}")
+            .policy);
   };
   EXPECT_EQ(policy("tony"), "PolicySpec{name=\"tony\"}");
   EXPECT_EQ(policy("{name: tony, untracked: [ps, worker], fail_on_worker_failure: true}"),
-            "PolicySpec{name=\"tony\" options=[\"fail_on_worker_failure\":\"true\", \"untracked\":\"ps,worker\"]}");
+            "PolicySpec{name=\"tony\" options=[\"fail_on_worker_failure\":\"true\", "
+            "\"untracked\":\"ps,worker\"]}");
   EXPECT_EQ(policy("{name: tfjob, restart_policy: OnFailure}"),
             "PolicySpec{name=\"tfjob\" options=[\"restart_policy\":\"OnFailure\"]}");
 }
 
 TEST(LoadJobTest, OneArchiveServesAll) {
-  EXPECT_EQ(LoadOneJob("{name: a, shell: x, tasks: {w: {memory: 1GiB}}, python: {archive: e.tgz}}").python_archives,
+  EXPECT_EQ(LoadOneJob("{name: a, shell: x, tasks: {w: {memory: 1GiB}}, python: {archive: e.tgz}}")
+                .python_archives,
             (std::map<std::string, std::string>{{"", "e.tgz"}}));
 }
 
 TEST(LoadJobTest, AFileCanShowProgress) {
-  const JobSpec job = LoadOneJob("{name: a, shell: x, tasks: {w: {memory: 1GiB}}, watch: {progress: {file: out/p}}}");
+  const JobSpec job = LoadOneJob(
+      "{name: a, shell: x, tasks: {w: {memory: 1GiB}}, watch: {progress: {file: out/p}}}");
   ASSERT_TRUE(job.watch);
   EXPECT_EQ(job.watch->progress_file, "out/p");
   EXPECT_EQ(job.watch->stalled, 10min);

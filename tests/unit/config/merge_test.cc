@@ -34,7 +34,8 @@ std::string Set(const std::string& yaml, const std::string& assignment) {
 }
 
 TEST(MergeTest, MapsMergeAndAllElseIsReplaced) {
-  EXPECT_EQ(Merged("{a: 1, b: {c: 2, d: 3}}", "{b: {d: 4, e: 5}, f: 6}"), "{a: 1, b: {c: 2, d: 4, e: 5}, f: 6}");
+  EXPECT_EQ(Merged("{a: 1, b: {c: 2, d: 3}}", "{b: {d: 4, e: 5}, f: 6}"),
+            "{a: 1, b: {c: 2, d: 4, e: 5}, f: 6}");
   EXPECT_EQ(Merged("{a: [1, 2]}", "{a: [3]}"), "{a: [3]}");
   EXPECT_EQ(Merged("{a: {b: 1}}", "{a: 2}"), "{a: 2}");
   EXPECT_EQ(Merged("{a: 1}", "{a: {b: 2}}"), "{a: {b: 2}}");
@@ -46,10 +47,13 @@ TEST(MergeTest, NullRemovesWhatIsThere) {
 
 TEST(MergeTest, SetFindsKeysPositionsAndNames) {
   const std::string yaml = "{jobs: [{name: a, x: 1}, {name: b}], faults: [{at: 1s}], yarn: {s: c}}";
-  EXPECT_EQ(Set(yaml, "yarn.s=fifo"), "{jobs: [{name: a, x: 1}, {name: b}], faults: [{at: 1s}], yarn: {s: fifo}}");
+  EXPECT_EQ(Set(yaml, "yarn.s=fifo"),
+            "{jobs: [{name: a, x: 1}, {name: b}], faults: [{at: 1s}], yarn: {s: fifo}}");
   EXPECT_EQ(Set(yaml, "jobs.b.tasks.worker.instances=4"),
-            "{jobs: [{name: a, x: 1}, {name: b, tasks: {worker: {instances: 4}}}], faults: [{at: 1s}], yarn: {s: c}}");
-  EXPECT_EQ(Set(yaml, "faults.0.at=5m"), "{jobs: [{name: a, x: 1}, {name: b}], faults: [{at: 5m}], yarn: {s: c}}");
+            "{jobs: [{name: a, x: 1}, {name: b, tasks: {worker: {instances: 4}}}], faults: [{at: "
+            "1s}], yarn: {s: c}}");
+  EXPECT_EQ(Set(yaml, "faults.0.at=5m"),
+            "{jobs: [{name: a, x: 1}, {name: b}], faults: [{at: 5m}], yarn: {s: c}}");
   EXPECT_EQ(Set(yaml, "faults.1={at: 2s}"),
             "{jobs: [{name: a, x: 1}, {name: b}], faults: [{at: 1s}, {at: 2s}], yarn: {s: c}}");
   EXPECT_EQ(Set("{}", "a.\"yarn.io/fpga\"=[1, {b: c}]"), "{a: {yarn.io/fpga: [1, {b: c}]}}");
@@ -65,11 +69,15 @@ TEST(MergeTest, SetToNothingRemoves) {
 TEST(MergeTest, SetSaysWhatItCannotFind) {
   const std::string yaml = "{jobs: [{name: mnist}], a: 1}";
   EXPECT_EQ(Set(yaml, "jobs.minst.x=1"),
-            "--set:1:1: no element of the list is called `minst` | allowed: mnist | did you mean `mnist`?");
-  EXPECT_EQ(Set(yaml, "jobs.5.x=1"), "--set:1:1: there is no element 5: the list has 1, counted from 0");
+            "--set:1:1: no element of the list is called `minst` | allowed: mnist | did you mean "
+            "`mnist`?");
+  EXPECT_EQ(Set(yaml, "jobs.5.x=1"),
+            "--set:1:1: there is no element 5: the list has 1, counted from 0");
   EXPECT_EQ(Set(yaml, "a.b=1"), "--set:1:1: `b` is below `1`, which is not a map");
   EXPECT_EQ(Set(yaml, "a"), "--set:1:1: `--set` wants path=value, like yarn.scheduler=fifo");
-  EXPECT_EQ(Set(yaml, "a..b=1"), "--set:1:1: a path is keys with dots between them, like yarn.scheduler or jobs.a.queue");
+  EXPECT_EQ(
+      Set(yaml, "a..b=1"),
+      "--set:1:1: a path is keys with dots between them, like yarn.scheduler or jobs.a.queue");
   EXPECT_EQ(Set(yaml, "a=[1"), "--set:1:3: this bracket is not closed");
 }
 
@@ -84,7 +92,8 @@ TEST(IncludeTest, TheFileItselfWinsOverWhatItIncludes) {
   const VirtualFiles files = {
       {"dir/s.yaml", "include: [common/base.yaml, more.yaml]\nname: s\nhorizon: 3h\n"},
       {"dir/common/base.yaml", "include: cluster.yaml\nhorizon: 1h\nwarmup: 1s\nseed: 4\n"},
-      {"dir/common/cluster.yaml", "cluster: {nodes: [{name: n, resources: {memory: 1GiB, vcores: 1}}]}\n"},
+      {"dir/common/cluster.yaml",
+       "cluster: {nodes: [{name: n, resources: {memory: 1GiB, vcores: 1}}]}\n"},
       {"dir/more.yaml", "warmup: 2s\njobs: [{name: a, tasks: {worker: {memory: 1GiB}}}]\n"}};
   const auto scenario = LoadScenario("dir/s.yaml", {.open = OpenVirtual(files)});
   ASSERT_TRUE(scenario) << Render(scenario.error());
@@ -96,20 +105,29 @@ TEST(IncludeTest, TheFileItselfWinsOverWhatItIncludes) {
 }
 
 TEST(IncludeTest, ErrorsPointIntoTheIncludedFile) {
-  EXPECT_THAT(ErrorsOf({{"dir/s.yaml", "include: base.yaml\nname: s\njobs: [{name: a, tasks: {worker: {memory: 1GiB}}}]\n"},
-                        {"dir/base.yaml", "cluster:\n  nodes: [{name: n, resources: {memory: 1, vcores: 1}}]\n"}}),
-              ElementsAre("dir/base.yaml:2:41: `memory`: 1 has no unit | did you mean 1MiB or 1GiB?"));
+  EXPECT_THAT(
+      ErrorsOf(
+          {{"dir/s.yaml",
+            "include: base.yaml\nname: s\njobs: [{name: a, tasks: {worker: {memory: 1GiB}}}]\n"},
+           {"dir/base.yaml",
+            "cluster:\n  nodes: [{name: n, resources: {memory: 1, vcores: 1}}]\n"}}),
+      ElementsAre("dir/base.yaml:2:41: `memory`: 1 has no unit | did you mean 1MiB or 1GiB?"));
 }
 
 TEST(IncludeTest, CyclesAndMissingFilesAreErrors) {
-  EXPECT_THAT(ErrorsOf({{"dir/s.yaml", "include: a.yaml\n"}, {"dir/a.yaml", "include: ../dir/s.yaml\n"}}),
-              ElementsAre("dir/a.yaml:1:10: `../dir/s.yaml` includes itself"));
-  EXPECT_THAT(ErrorsOf({{"dir/s.yaml", "include: [none.yaml]\n"}}),
-              ElementsAre("dir/s.yaml:1:11: cannot read `dir/none.yaml`: No such file or directory"));
-  EXPECT_THAT(ErrorsOf({{"dir/s.yaml", "include: {a: b}\n"}}),
-              ElementsAre("dir/s.yaml:1:10: `include` must be a file name or a list of them, got a map"));
-  EXPECT_THAT(ErrorsOf({}), ElementsAre("dir/s.yaml:0:0: cannot read the file: No such file or directory"));
-  EXPECT_THAT(ErrorsOf({{"dir/s.yaml", "# nothing\n"}}), ElementsAre("dir/s.yaml:0:0: the file is empty"));
+  EXPECT_THAT(
+      ErrorsOf({{"dir/s.yaml", "include: a.yaml\n"}, {"dir/a.yaml", "include: ../dir/s.yaml\n"}}),
+      ElementsAre("dir/a.yaml:1:10: `../dir/s.yaml` includes itself"));
+  EXPECT_THAT(
+      ErrorsOf({{"dir/s.yaml", "include: [none.yaml]\n"}}),
+      ElementsAre("dir/s.yaml:1:11: cannot read `dir/none.yaml`: No such file or directory"));
+  EXPECT_THAT(
+      ErrorsOf({{"dir/s.yaml", "include: {a: b}\n"}}),
+      ElementsAre("dir/s.yaml:1:10: `include` must be a file name or a list of them, got a map"));
+  EXPECT_THAT(ErrorsOf({}),
+              ElementsAre("dir/s.yaml:0:0: cannot read the file: No such file or directory"));
+  EXPECT_THAT(ErrorsOf({{"dir/s.yaml", "# nothing\n"}}),
+              ElementsAre("dir/s.yaml:0:0: the file is empty"));
   EXPECT_THAT(ErrorsOf({{"dir/s.yaml", "- a\n"}}),
               ElementsAre("dir/s.yaml:1:1: a file is a map of fields, this one is a list"));
 }

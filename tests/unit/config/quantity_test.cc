@@ -31,9 +31,12 @@ TEST(QuantityTest, ABareNumberOfSecondsIsSuggestedWithItsUnit) {
 }
 
 TEST(QuantityTest, OtherSpellingsOfUnitsAreRecognised) {
-  EXPECT_EQ(Problem(ParseDuration("10sec")), "has an unknown unit (allowed: ns, us, ms, s, m, h, d, w) -> 10s");
-  EXPECT_EQ(Problem(ParseDuration("10M")), "has an unknown unit (allowed: ns, us, ms, s, m, h, d, w) -> 10m");
-  EXPECT_EQ(Problem(ParseDuration("10x")), "has an unknown unit (allowed: ns, us, ms, s, m, h, d, w)");
+  EXPECT_EQ(Problem(ParseDuration("10sec")),
+            "has an unknown unit (allowed: ns, us, ms, s, m, h, d, w) -> 10s");
+  EXPECT_EQ(Problem(ParseDuration("10M")),
+            "has an unknown unit (allowed: ns, us, ms, s, m, h, d, w) -> 10m");
+  EXPECT_EQ(Problem(ParseDuration("10x")),
+            "has an unknown unit (allowed: ns, us, ms, s, m, h, d, w)");
 }
 
 TEST(QuantityTest, OddDurationsSayWhatIsOdd) {
@@ -43,9 +46,12 @@ TEST(QuantityTest, OddDurationsSayWhatIsOdd) {
   EXPECT_EQ(Problem(ParseDuration(".5s")), "begins with a point -> 0.5s");
   EXPECT_EQ(Problem(ParseDuration("5 s")), "is not a duration like 30s, 5m or 1d12h");
   EXPECT_EQ(Problem(ParseDuration("nan")), "is not a duration like 30s, 5m or 1d12h");
-  EXPECT_EQ(Problem(ParseDuration("1e3s")), "has an unknown unit (allowed: ns, us, ms, s, m, h, d, w)");
-  EXPECT_EQ(Problem(ParseDuration("5m1h")), "has its units in the wrong order: the larger comes first");
-  EXPECT_EQ(Problem(ParseDuration("5s5s")), "has its units in the wrong order: the larger comes first");
+  EXPECT_EQ(Problem(ParseDuration("1e3s")),
+            "has an unknown unit (allowed: ns, us, ms, s, m, h, d, w)");
+  EXPECT_EQ(Problem(ParseDuration("5m1h")),
+            "has its units in the wrong order: the larger comes first");
+  EXPECT_EQ(Problem(ParseDuration("5s5s")),
+            "has its units in the wrong order: the larger comes first");
   EXPECT_EQ(Problem(ParseDuration("36501d")), "is longer than 100 years");
   EXPECT_EQ(Problem(ParseDuration("99999999999999999999d")), "is longer than 100 years");
   EXPECT_EQ(Problem(ParseDuration("0.1ns")), "is finer than a nanosecond");
@@ -60,8 +66,10 @@ TEST(QuantityTest, MemoryIsWholeMebibytes) {
   EXPECT_EQ(Problem(ParseMemoryMb("1.001GiB")), "is not a whole number of bytes");
   EXPECT_EQ(Problem(ParseMemoryMb("1500KiB")), "is not a whole number of MiB -> 1MiB");
   EXPECT_EQ(Problem(ParseMemoryMb("16")), "has no unit -> 16MiB or 16GiB");
-  EXPECT_EQ(Problem(ParseMemoryMb("16G")), "has an unknown unit (allowed: B, KiB, MiB, GiB, TiB) -> 16GiB");
-  EXPECT_EQ(Problem(ParseMemoryMb("16gb")), "has an unknown unit (allowed: B, KiB, MiB, GiB, TiB) -> 16GiB");
+  EXPECT_EQ(Problem(ParseMemoryMb("16G")),
+            "has an unknown unit (allowed: B, KiB, MiB, GiB, TiB) -> 16GiB");
+  EXPECT_EQ(Problem(ParseMemoryMb("16gb")),
+            "has an unknown unit (allowed: B, KiB, MiB, GiB, TiB) -> 16GiB");
   EXPECT_EQ(Problem(ParseMemoryMb("16 GiB")), "has a blank before its unit -> 16GiB");
   EXPECT_EQ(Problem(ParseMemoryMb("99999999999TiB")), "is too large");
 }
@@ -69,7 +77,8 @@ TEST(QuantityTest, MemoryIsWholeMebibytes) {
 TEST(QuantityTest, BandwidthsAndSharesHaveTheirUnits) {
   EXPECT_EQ(ParseBandwidth("10Gbps"), 10'000'000'000);
   EXPECT_EQ(ParseBandwidth("2.5Mbps"), 2'500'000);
-  EXPECT_EQ(Problem(ParseBandwidth("10Gb")), "has an unknown unit (allowed: bps, Kbps, Mbps, Gbps, Tbps) -> 10Gbps");
+  EXPECT_EQ(Problem(ParseBandwidth("10Gb")),
+            "has an unknown unit (allowed: bps, Kbps, Mbps, Gbps, Tbps) -> 10Gbps");
   EXPECT_EQ(Problem(ParseBandwidth("0bps")), "must be more than 0");
   EXPECT_EQ(ParsePermille("60%"), 600);
   EXPECT_EQ(ParsePermille("12.5%"), 125);
@@ -81,7 +90,8 @@ TEST(QuantityTest, ARateIsTheMeanTimeBetweenTwo) {
   EXPECT_DOUBLE_EQ(*ParseRate("20/h"), 180);
   EXPECT_DOUBLE_EQ(*ParseRate("0.5/s"), 2);
   EXPECT_EQ(Problem(ParseRate("20")), "has no unit -> 20/h");
-  EXPECT_EQ(Problem(ParseRate("20/hour")), "has an unknown unit (allowed: ns, us, ms, s, m, h, d, w) -> 20/h");
+  EXPECT_EQ(Problem(ParseRate("20/hour")),
+            "has an unknown unit (allowed: ns, us, ms, s, m, h, d, w) -> 20/h");
   EXPECT_EQ(Problem(ParseRate("0/h")), "must be more than 0");
   EXPECT_EQ(Problem(ParseRate("h")), "is not a rate like 20/h or 0.5/s");
   EXPECT_EQ(Problem(ParseRate("0.000000000000001/w")), "is too small");

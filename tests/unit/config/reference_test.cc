@@ -32,7 +32,8 @@ TEST(ReferenceTest, EveryFieldOfEveryRecordIsDocumented) {
     for (const PlacedRecord& placed : AllRecords(kind)) {
       EXPECT_FALSE(placed.record->doc.empty()) << placed.record->name;
       for (const FieldInfo& field : placed.record->fields) {
-        EXPECT_TRUE(field.doc.ends_with('.')) << placed.record->name << "." << field.name << ": " << field.doc;
+        EXPECT_TRUE(field.doc.ends_with('.'))
+            << placed.record->name << "." << field.name << ": " << field.doc;
         EXPECT_FALSE(TextOf(field.type).empty()) << placed.record->name << "." << field.name;
       }
     }
@@ -46,8 +47,10 @@ TEST(ReferenceTest, EveryExampleAndDefaultIsYaml) {
         if (field.example.empty()) continue;
         Sources sources;
         std::vector<Finding> findings;
-        const auto node = ReadYaml(sources, sources.Add("s", "{" + field.name + ": " + field.example + "}"), findings);
-        EXPECT_TRUE(node && findings.empty()) << placed.record->name << "." << field.name << ": " << field.example;
+        const auto node = ReadYaml(
+            sources, sources.Add("s", "{" + field.name + ": " + field.example + "}"), findings);
+        EXPECT_TRUE(node && findings.empty())
+            << placed.record->name << "." << field.name << ": " << field.example;
       }
     }
   }
@@ -56,7 +59,8 @@ TEST(ReferenceTest, EveryExampleAndDefaultIsYaml) {
 TEST(ExplainTest, AFieldIsFoundByItsPath) {
   EXPECT_EQ(ExplainField("gang.hold").value(),
             "gang.hold: duration, at least 1ms\n"
-            "  With `all`: the longest time an incomplete gang keeps its containers. Below the RM's container\n"
+            "  With `all`: the longest time an incomplete gang keeps its containers. Below the "
+            "RM's container\n"
             "  expiry.\n"
             "  default: 5m\n");
   EXPECT_THAT(ExplainField("jobs.a.tasks.worker.memory").value(),
@@ -75,7 +79,8 @@ TEST(ExplainTest, AKindOfFaultIsExplainedToo) {
   EXPECT_EQ(ExplainField("slow_node").value(),
             "slow_node\n"
             "  Processes on these nodes train slower; a job trains as fast as its slowest.\n"
-            "  target: {node: N}, {rack: R}, {label: L}, nodes (all), {random: K, of: ...}, {fraction: F, of:\n"
+            "  target: {node: N}, {rack: R}, {label: L}, nodes (all), {random: K, of: ...}, "
+            "{fraction: F, of:\n"
             "  ...}; {job: J, task: T} and {am: J} mean the node that holds it then\n"
             "  for: for ever unless given\n"
             "  factor: number, default 4. Times slower.\n"
@@ -107,7 +112,8 @@ TEST(SchemaTest, ItIsJsonWhoseReferencesExist) {
     }
   }
   const auto schema = nlohmann::json::parse(SchemaJson(FileKind::kScenario));
-  EXPECT_EQ(schema["properties"]["horizon"]["pattern"], "^([0-9]+(\\.[0-9]+)?(ns|us|ms|s|m|h|d|w))+$");
+  EXPECT_EQ(schema["properties"]["horizon"]["pattern"],
+            "^([0-9]+(\\.[0-9]+)?(ns|us|ms|s|m|h|d|w))+$");
   EXPECT_EQ(schema["$defs"]["yarn"]["properties"]["scheduler"]["enum"],
             nlohmann::json({"capacity", "fifo", "uniform", "gang"}));
   EXPECT_EQ(schema["$defs"]["node-class"]["required"], nlohmann::json({"name", "resources"}));

@@ -18,9 +18,9 @@ using testing::IsEmpty;
 std::string Xz(const std::string& text) {
   std::string out(lzma_stream_buffer_bound(text.size()), '\0');
   std::size_t size = 0;
-  const lzma_ret result = lzma_easy_buffer_encode(6, LZMA_CHECK_CRC64, nullptr,
-                                                  reinterpret_cast<const std::uint8_t*>(text.data()), text.size(),
-                                                  reinterpret_cast<std::uint8_t*>(out.data()), &size, out.size());
+  const lzma_ret result = lzma_easy_buffer_encode(
+      6, LZMA_CHECK_CRC64, nullptr, reinterpret_cast<const std::uint8_t*>(text.data()), text.size(),
+      reinterpret_cast<std::uint8_t*>(out.data()), &size, out.size());
   EXPECT_EQ(result, LZMA_OK);
   out.resize(size);
   return out;
@@ -49,9 +49,12 @@ TEST(PhillyTest, RowsAreSortedAndTheEarliestIsTimeZero) {
     const std::string bytes = compressed ? Xz(std::string(kPhilly)) : std::string(kPhilly);
     const auto jobs = ReadPhilly(path, 0, OpenVirtual({{path, bytes}}));
     ASSERT_TRUE(jobs) << jobs.error().message;
-    EXPECT_THAT(*jobs, ElementsAre(PhillyJob{.submit = 0s, .duration_seconds = 2951.5, .gpus = 16, .cluster = "6214e9"},
-                                   PhillyJob{.submit = 2932s, .duration_seconds = 66, .gpus = 1, .cluster = "11cb48"},
-                                   PhillyJob{.submit = 2932s, .duration_seconds = 0, .gpus = 2, .cluster = "11cb48"}));
+    EXPECT_THAT(
+        *jobs,
+        ElementsAre(
+            PhillyJob{.submit = 0s, .duration_seconds = 2951.5, .gpus = 16, .cluster = "6214e9"},
+            PhillyJob{.submit = 2932s, .duration_seconds = 66, .gpus = 1, .cluster = "11cb48"},
+            PhillyJob{.submit = 2932s, .duration_seconds = 0, .gpus = 2, .cluster = "11cb48"}));
   }
 }
 
@@ -64,17 +67,23 @@ TEST(PhillyTest, ALimitKeepsTheEarliest) {
 
 TEST(PhillyTest, ColumnsAreFoundByName) {
   EXPECT_EQ(Philly("cluster,x,Num_GPUs, duration ,timestamp\nc,1,2,3,2017-10-09 07:01:55\n"), "ok");
-  EXPECT_EQ(Philly("timestamp,duration,gpus,cluster\n"),
-            "t.csv:1: there is no column `num_gpus`; there are: timestamp, duration, gpus, cluster");
+  EXPECT_EQ(
+      Philly("timestamp,duration,gpus,cluster\n"),
+      "t.csv:1: there is no column `num_gpus`; there are: timestamp, duration, gpus, cluster");
 }
 
 TEST(PhillyTest, ABadRowIsAnErrorWithItsLine) {
   const std::string head = "timestamp,duration,num_gpus,cluster\n2017-10-09 07:01:55,1,1,c\n";
-  EXPECT_EQ(Philly(head + "2017-13-09 07:01:55,1,1,c\n"), "t.csv:3: timestamp `2017-13-09 07:01:55` is not like 2017-10-09 07:01:55");
-  EXPECT_EQ(Philly(head + "2017-10-09,1,1,c\n"), "t.csv:3: timestamp `2017-10-09` is not like 2017-10-09 07:01:55");
-  EXPECT_EQ(Philly(head + "2017-10-09 07:01:55,-1,1,c\n"), "t.csv:3: duration `-1` is not a number of seconds");
-  EXPECT_EQ(Philly(head + "2017-10-09 07:01:55,nan,1,c\n"), "t.csv:3: duration `nan` is not a number of seconds");
-  EXPECT_EQ(Philly(head + "2017-10-09 07:01:55,1,0,c\n"), "t.csv:3: num_gpus `0` is not a number from 1");
+  EXPECT_EQ(Philly(head + "2017-13-09 07:01:55,1,1,c\n"),
+            "t.csv:3: timestamp `2017-13-09 07:01:55` is not like 2017-10-09 07:01:55");
+  EXPECT_EQ(Philly(head + "2017-10-09,1,1,c\n"),
+            "t.csv:3: timestamp `2017-10-09` is not like 2017-10-09 07:01:55");
+  EXPECT_EQ(Philly(head + "2017-10-09 07:01:55,-1,1,c\n"),
+            "t.csv:3: duration `-1` is not a number of seconds");
+  EXPECT_EQ(Philly(head + "2017-10-09 07:01:55,nan,1,c\n"),
+            "t.csv:3: duration `nan` is not a number of seconds");
+  EXPECT_EQ(Philly(head + "2017-10-09 07:01:55,1,0,c\n"),
+            "t.csv:3: num_gpus `0` is not a number from 1");
   EXPECT_EQ(Philly(head + "2017-10-09 07:01:55,1,1\n"), "t.csv:3: has 3 cells, the header has 4");
   EXPECT_EQ(Philly(head + "2017-10-09 07:01:55,1,1,\"c\n"), "t.csv:3: a quote is not closed");
   EXPECT_EQ(Philly(head + std::string(70'000, 'x')), "t.csv:3: a line is longer than 65536 bytes");
@@ -88,7 +97,8 @@ TEST(PhillyTest, ADamagedArchiveIsAnError) {
   const auto jobs = ReadPhilly("t.csv.xz", 0, OpenVirtual({{"t.csv.xz", bytes}}));
   ASSERT_FALSE(jobs);
   EXPECT_THAT(jobs.error().message, testing::HasSubstr("is damaged or no xz archive"));
-  const auto cut = ReadPhilly("t.csv.xz", 0, OpenVirtual({{"t.csv.xz", Xz(std::string(kPhilly)).substr(0, 60)}}));
+  const auto cut = ReadPhilly("t.csv.xz", 0,
+                              OpenVirtual({{"t.csv.xz", Xz(std::string(kPhilly)).substr(0, 60)}}));
   EXPECT_FALSE(cut);
 }
 
@@ -109,28 +119,30 @@ TEST(LanlTest, OutagesOfOneSystemInOrder) {
 
 TEST(LanlTest, BadRowsAndOtherSystemsAreErrors) {
   const std::string head = "System,nodenumz,Prob Started,Prob Fixed,Down Time\n";
-  EXPECT_EQ(Lanl(std::string(kLanl), 3), "t.csv: has no failures of system 3; it has systems 2, 20");
+  EXPECT_EQ(Lanl(std::string(kLanl), 3),
+            "t.csv: has no failures of system 3; it has systems 2, 20");
   EXPECT_EQ(Lanl(head + "2,0,6/31/2005 10:54,6/21/2005 11:00,6\n"),
             "t.csv:2: Prob Started `6/31/2005 10:54` is not like 6/21/2005 10:54");
   EXPECT_EQ(Lanl(head + "2,0,6/21/2005 10:54,6/20/2005 11:00,6\n"),
             "t.csv:2: is fixed before it started: 6/21/2005 10:54, 6/20/2005 11:00");
-  EXPECT_EQ(Lanl(head + "2,-1,6/21/2005 10:54,6/22/2005 11:00,6\n"), "t.csv:2: nodenumz `-1` is not a number from 0");
-  EXPECT_EQ(Lanl(head + "2,0,6/21/2005 10:54,,\n"), "t.csv:2: Prob Fixed `` is not like 6/21/2005 10:54");
+  EXPECT_EQ(Lanl(head + "2,-1,6/21/2005 10:54,6/22/2005 11:00,6\n"),
+            "t.csv:2: nodenumz `-1` is not a number from 0");
+  EXPECT_EQ(Lanl(head + "2,0,6/21/2005 10:54,,\n"),
+            "t.csv:2: Prob Fixed `` is not like 6/21/2005 10:54");
   EXPECT_EQ(Lanl(head + "x,0,6/21/2005 10:54,,\n"), "t.csv:2: System `x` is not a number");
   // Rows of other systems are not looked into.
   EXPECT_EQ(Lanl(head + "3,?,?,?,?\n2,0,6/21/2005 10:54,6/21/2005 11:00,6\n"), "ok");
 }
 
 TEST(LanlTest, ANodeIsDownWhileAnyOfItsSourcesIs) {
-  const std::vector<NodeOutage> outages = {{.node = 0, .start = 0s, .end = 10s},
-                                           {.node = 1, .start = 2s, .end = 4s},
-                                           {.node = 2, .start = 5s, .end = 20s},
-                                           {.node = 4, .start = 20s, .end = 30s},
-                                           {.node = 6, .start = 40s, .end = 40s},
-                                           {.node = 3, .start = 50s, .end = 60s}};
-  EXPECT_THAT(FoldOutages(outages, 2), ElementsAre(NodeOutage{.node = 0, .start = 0s, .end = 30s},
-                                                   NodeOutage{.node = 1, .start = 2s, .end = 4s},
-                                                   NodeOutage{.node = 1, .start = 50s, .end = 60s}));
+  const std::vector<NodeOutage> outages = {
+      {.node = 0, .start = 0s, .end = 10s},  {.node = 1, .start = 2s, .end = 4s},
+      {.node = 2, .start = 5s, .end = 20s},  {.node = 4, .start = 20s, .end = 30s},
+      {.node = 6, .start = 40s, .end = 40s}, {.node = 3, .start = 50s, .end = 60s}};
+  EXPECT_THAT(FoldOutages(outages, 2),
+              ElementsAre(NodeOutage{.node = 0, .start = 0s, .end = 30s},
+                          NodeOutage{.node = 1, .start = 2s, .end = 4s},
+                          NodeOutage{.node = 1, .start = 50s, .end = 60s}));
   EXPECT_THAT(FoldOutages(outages, 0), IsEmpty());
 }
 
@@ -140,7 +152,9 @@ TEST(RealTracesTest, AreReadAsTheyArePublished) {
   const auto jobs = ReadPhilly(std::string(directory) + "/philly.csv");
   ASSERT_TRUE(jobs) << jobs.error().message;
   EXPECT_EQ(jobs->size(), 82'247U);
-  EXPECT_EQ(std::count_if(jobs->begin(), jobs->end(), [](const PhillyJob& job) { return job.gpus == 1; }), 76'627);
+  EXPECT_EQ(
+      std::count_if(jobs->begin(), jobs->end(), [](const PhillyJob& job) { return job.gpus == 1; }),
+      76'627);
   const auto outages = ReadLanl(std::string(directory) + "/lanl.csv.xz", 20);
   ASSERT_TRUE(outages) << outages.error().message;
   EXPECT_EQ(outages->front().start, 0s);
@@ -160,16 +174,17 @@ faults: [{kind: trace, format: lanl, file: l.csv, system: 2}]
 )";
 
 TEST(TraceInScenarioTest, RowsAndOutagesAreInTheScenario) {
-  const LoadOptions options{
-      .open = OpenVirtual({{"traces/p.csv", std::string(kPhilly)}, {"data/l.csv.xz", Xz(std::string(kLanl))}}),
-      .trace_directory = "data"};
+  const LoadOptions options{.open = OpenVirtual({{"traces/p.csv", std::string(kPhilly)},
+                                                 {"data/l.csv.xz", Xz(std::string(kLanl))}}),
+                            .trace_directory = "data"};
   const auto scenario = LoadScenarioText(kWithTraces, "dir/s.yaml", options);
   ASSERT_TRUE(scenario) << Render(scenario.error());
   const ArrivalSpec& arrival = scenario->arrivals[0];
   EXPECT_EQ(arrival.trace_file, "traces/p.csv");
   ASSERT_TRUE(arrival.trace_jobs);
   EXPECT_EQ(arrival.trace_jobs->size(), 2U);
-  EXPECT_EQ(arrival.queue_of_cluster, (std::map<std::string, std::string>{{"11cb48", "root.a"}, {"6214e9", "default"}}));
+  EXPECT_EQ(arrival.queue_of_cluster,
+            (std::map<std::string, std::string>{{"11cb48", "root.a"}, {"6214e9", "default"}}));
   const FaultSpec& fault = scenario->faults[0];
   EXPECT_EQ(fault.trace_file, "data/l.csv.xz");
   EXPECT_EQ(fault.trace_system, 2);
@@ -179,25 +194,30 @@ TEST(TraceInScenarioTest, RowsAndOutagesAreInTheScenario) {
 }
 
 TEST(TraceInScenarioTest, AMissingTraceSaysWhereItWasLookedFor) {
-  EXPECT_THAT(ScenarioErrors(kWithTraces, {.open = OpenVirtual({{"traces/p.csv", std::string(kPhilly)}}),
-                                           .trace_directory = "data"}),
-              testing::Contains(
-                  "8:44: `file`: there is no trace `l.csv` | not at l.csv | not at data/l.csv | not at l.csv.xz | not at "
-                  "data/l.csv.xz | put it there, or name the directory that holds it in the environment variable "
-                  "TFSIM_TRACES"));
+  EXPECT_THAT(
+      ScenarioErrors(kWithTraces, {.open = OpenVirtual({{"traces/p.csv", std::string(kPhilly)}}),
+                                   .trace_directory = "data"}),
+      testing::Contains("8:44: `file`: there is no trace `l.csv` | not at l.csv | not at "
+                        "data/l.csv | not at l.csv.xz | not at "
+                        "data/l.csv.xz | put it there, or name the directory that holds it in the "
+                        "environment variable "
+                        "TFSIM_TRACES"));
 }
 
 TEST(TraceInScenarioTest, WithoutReadingAMissingTraceIsNoError) {
-  EXPECT_THAT(ScenarioErrors(kWithTraces, {.open = OpenVirtual({}), .read_traces = false}), IsEmpty());
+  EXPECT_THAT(ScenarioErrors(kWithTraces, {.open = OpenVirtual({}), .read_traces = false}),
+              IsEmpty());
 }
 
 TEST(TraceInScenarioTest, ABadRowFailsTheScenario) {
-  const LoadOptions options{.open = OpenVirtual({{"dir/l.csv", std::string(kLanl)},
-                                                 {"traces/p.csv", "timestamp,duration,num_gpus,cluster\nx,1,1,c\n"}})};
+  const LoadOptions options{
+      .open = OpenVirtual({{"dir/l.csv", std::string(kLanl)},
+                           {"traces/p.csv", "timestamp,duration,num_gpus,cluster\nx,1,1,c\n"}})};
   const auto scenario = LoadScenarioText(kWithTraces, "dir/s.yaml", options);
   ASSERT_FALSE(scenario);
   EXPECT_THAT(Short(scenario.error()),
-              ElementsAre("dir/s.yaml:5:35: `file`: traces/p.csv:2: timestamp `x` is not like 2017-10-09 07:01:55"));
+              ElementsAre("dir/s.yaml:5:35: `file`: traces/p.csv:2: timestamp `x` is not like "
+                          "2017-10-09 07:01:55"));
 }
 
 TEST(TraceInScenarioTest, WhereATraceLiesIsNotInTheDigest) {

@@ -13,7 +13,7 @@ using testing::ElementsAre;
 using testing::IsEmpty;
 
 struct Read {
-  std::string text;                 // in flow style; "nothing" when there is no tree
+  std::string text;  // in flow style; "nothing" when there is no tree
   std::vector<std::string> errors;
 };
 
@@ -22,10 +22,13 @@ Read ReadAs(const std::string& yaml) {
   std::vector<Finding> findings;
   const std::uint32_t file = sources.Add("s", yaml);
   const auto node = ReadYaml(sources, file, findings);
-  return {.text = node ? EmitInline(*node) : "nothing", .errors = Short(sources.Finish(std::move(findings)))};
+  return {.text = node ? EmitInline(*node) : "nothing",
+          .errors = Short(sources.Finish(std::move(findings)))};
 }
 
-std::vector<std::string> ErrorsOf(const std::string& yaml) { return ReadAs(yaml).errors; }
+std::vector<std::string> ErrorsOf(const std::string& yaml) {
+  return ReadAs(yaml).errors;
+}
 
 TEST(YamlReaderTest, KeepsPlainScalarsAsTheyAreWritten) {
   EXPECT_EQ(ReadAs("{version: 1.10, norway: no, octal: 012, none: ~}").text,
@@ -44,7 +47,8 @@ TEST(YamlReaderTest, KnowsWhereEveryNodeIs) {
   EXPECT_EQ(quoted.place, (Place{.file = file, .line = 4, .col = 9}));
   EXPECT_EQ(quoted.end, (Place{.file = file, .line = 4, .col = 20}));
   EXPECT_TRUE(quoted.quoted);
-  EXPECT_EQ(root->Find("b")->items[1].entries[0].key_place, (Place{.file = file, .line = 4, .col = 6}));
+  EXPECT_EQ(root->Find("b")->items[1].entries[0].key_place,
+            (Place{.file = file, .line = 4, .col = 6}));
 }
 
 TEST(YamlReaderTest, AliasesBecomeCopiesThatPointToTheAnchor) {
@@ -58,53 +62,66 @@ TEST(YamlReaderTest, AliasesBecomeCopiesThatPointToTheAnchor) {
 }
 
 TEST(YamlReaderTest, RefusesWhatWouldBeReadInSurprisingWays) {
-  EXPECT_THAT(ErrorsOf("a: 1\nb: 2\na: 3\n"), ElementsAre("3:1: the key `a` is here twice | it is first on line 1"));
+  EXPECT_THAT(ErrorsOf("a: 1\nb: 2\na: 3\n"),
+              ElementsAre("3:1: the key `a` is here twice | it is first on line 1"));
   EXPECT_THAT(ErrorsOf("a: &x {b: 1}\nc:\n  <<: *x\n"),
-              ElementsAre("3:3: merge keys are not supported | use `defaults:` for what jobs share, `include:` for what "
+              ElementsAre("3:3: merge keys are not supported | use `defaults:` for what jobs "
+                          "share, `include:` for what "
                           "files share"));
-  EXPECT_THAT(ErrorsOf("a: 1\n---\nb: 2\n"),
-              ElementsAre("2:1: a second document begins here | a file holds one document: remove `---`"));
-  EXPECT_THAT(ErrorsOf("a: !!int 3\n"), ElementsAre("1:4: the tag `tag:yaml.org,2002:int` has no meaning here | remove it"));
+  EXPECT_THAT(
+      ErrorsOf("a: 1\n---\nb: 2\n"),
+      ElementsAre("2:1: a second document begins here | a file holds one document: remove `---`"));
+  EXPECT_THAT(ErrorsOf("a: !!int 3\n"),
+              ElementsAre("1:4: the tag `tag:yaml.org,2002:int` has no meaning here | remove it"));
   EXPECT_THAT(ErrorsOf("? [a]\n: 1\n"),
               ElementsAre("1:3: a key must be plain text | quote it if it begins with [ or {"));
-  EXPECT_THAT(ErrorsOf("a: &r\n  b: *r\n"), ElementsAre("2:6: this alias stands inside what it stands for"));
+  EXPECT_THAT(ErrorsOf("a: &r\n  b: *r\n"),
+              ElementsAre("2:6: this alias stands inside what it stands for"));
   EXPECT_THAT(ErrorsOf("a: *nowhere\n"),
               ElementsAre("1:4: not valid YAML: the referenced anchor is not defined"));
 }
 
 TEST(YamlReaderTest, ATabThatIndentsIsNamed) {
   EXPECT_THAT(ErrorsOf("a:\n\tb: 1\n"), ElementsAre("2:1: a tab cannot indent | use spaces"));
-  EXPECT_THAT(ErrorsOf("a:\n  b: 1\n\tc: 2\n"), ElementsAre("3:1: a tab cannot indent | use spaces"));
+  EXPECT_THAT(ErrorsOf("a:\n  b: 1\n\tc: 2\n"),
+              ElementsAre("3:1: a tab cannot indent | use spaces"));
   EXPECT_THAT(ErrorsOf("a: {b: 1,\n\tc: 2}\n"), IsEmpty());
   EXPECT_THAT(ErrorsOf("a: |\n  x\n  \ty\n"), IsEmpty());
 }
 
 TEST(YamlReaderTest, BinaryContentHasAPlace) {
-  EXPECT_THAT(ErrorsOf(std::string("a: 1\nb: \x00", 9)),
-              ElementsAre("2:4: not a text file: there is a byte that is neither UTF-8 nor printable"));
-  EXPECT_THAT(ErrorsOf("a: \xff\xfe\n"),
-              ElementsAre("1:4: not a text file: there is a byte that is neither UTF-8 nor printable"));
+  EXPECT_THAT(
+      ErrorsOf(std::string("a: 1\nb: \x00", 9)),
+      ElementsAre("2:4: not a text file: there is a byte that is neither UTF-8 nor printable"));
+  EXPECT_THAT(
+      ErrorsOf("a: \xff\xfe\n"),
+      ElementsAre("1:4: not a text file: there is a byte that is neither UTF-8 nor printable"));
 }
 
 TEST(YamlReaderTest, AnUnclosedQuoteIsFound) {
   EXPECT_THAT(ErrorsOf("a: 'x\n"), ElementsAre("1:4: the closing quote of this text is missing"));
-  EXPECT_THAT(ErrorsOf("a: \"x\\\"\nb: 1\n"), ElementsAre("1:4: the closing quote of this text is missing"));
+  EXPECT_THAT(ErrorsOf("a: \"x\\\"\nb: 1\n"),
+              ElementsAre("1:4: the closing quote of this text is missing"));
   EXPECT_THAT(ErrorsOf("a: 'it''s'\nb: \"a\\\"b\"\n"), IsEmpty());
 }
 
 TEST(YamlReaderTest, SyntaxErrorsSayWhatToDo) {
-  EXPECT_THAT(ErrorsOf("a: b: c\n"), ElementsAre("1:5: not valid YAML: illegal map value | a text with `: ` in it needs "
-                                                 "quotes; a nested key needs a deeper line of its own"));
-  EXPECT_THAT(ErrorsOf("a:\n  - b\n - c\n"), ElementsAre("3:2: not valid YAML: end of map not found | the line is "
-                                                        "indented differently from its neighbours"));
+  EXPECT_THAT(ErrorsOf("a: b: c\n"),
+              ElementsAre("1:5: not valid YAML: illegal map value | a text with `: ` in it needs "
+                          "quotes; a nested key needs a deeper line of its own"));
+  EXPECT_THAT(ErrorsOf("a:\n  - b\n - c\n"),
+              ElementsAre("3:2: not valid YAML: end of map not found | the line is "
+                          "indented differently from its neighbours"));
 }
 
 TEST(YamlReaderTest, DepthIsLimited) {
   EXPECT_THAT(ErrorsOf(std::string(64, '[') + std::string(64, ']')), IsEmpty());
-  EXPECT_THAT(ErrorsOf(std::string(65, '[') + std::string(65, ']')), ElementsAre("1:65: nested deeper than 64"));
+  EXPECT_THAT(ErrorsOf(std::string(65, '[') + std::string(65, ']')),
+              ElementsAre("1:65: nested deeper than 64"));
   EXPECT_THAT(ErrorsOf(std::string(100'000, '[')), ElementsAre("1:1: this bracket is not closed"));
-  EXPECT_THAT(ErrorsOf("a: [1, 2\nb: 3\n"), ElementsAre("2:2: not valid YAML: end of sequence flow not found | a "
-                                                      "comma or a closing bracket is missing before this"));
+  EXPECT_THAT(ErrorsOf("a: [1, 2\nb: 3\n"),
+              ElementsAre("2:2: not valid YAML: end of sequence flow not found | a "
+                          "comma or a closing bracket is missing before this"));
 }
 
 TEST(YamlReaderTest, AliasesCannotExplode) {
@@ -113,7 +130,8 @@ TEST(YamlReaderTest, AliasesCannotExplode) {
     bomb += "a" + std::to_string(i) + ": &a" + std::to_string(i) + " [";
     for (int j = 0; j < 9; ++j) bomb += "*a" + std::to_string(i - 1) + (j < 8 ? ", " : "]\n");
   }
-  EXPECT_THAT(ErrorsOf(bomb), ElementsAre(testing::HasSubstr("more than 100000 values, aliases expanded")));
+  EXPECT_THAT(ErrorsOf(bomb),
+              ElementsAre(testing::HasSubstr("more than 100000 values, aliases expanded")));
   std::string many = "a: &a 1\nb: [";
   for (int i = 0; i < 101; ++i) many += "*a, ";
   EXPECT_THAT(ErrorsOf(many + "1]\n"), ElementsAre("2:405: more than 100 aliases"));
@@ -122,8 +140,10 @@ TEST(YamlReaderTest, AliasesCannotExplode) {
 TEST(YamlReaderTest, SizesAreLimited) {
   std::string values = "a: [";
   for (int i = 0; i < 100'001; ++i) values += "1,";
-  EXPECT_THAT(ErrorsOf(values + "]"), ElementsAre("1:200003: more than 100000 values, aliases expanded"));
-  EXPECT_THAT(ErrorsOf("a: " + std::string(kMaxFileBytes, 'x')), ElementsAre("0:0: the file is larger than 1048576 bytes"));
+  EXPECT_THAT(ErrorsOf(values + "]"),
+              ElementsAre("1:200003: more than 100000 values, aliases expanded"));
+  EXPECT_THAT(ErrorsOf("a: " + std::string(kMaxFileBytes, 'x')),
+              ElementsAre("0:0: the file is larger than 1048576 bytes"));
 }
 
 TEST(YamlReaderTest, ManyKeysAreReadInLittleTime) {
@@ -136,7 +156,8 @@ TEST(YamlReaderTest, ManyKeysAreReadInLittleTime) {
 
 TEST(YamlReaderTest, EmittedYamlReadsAsTheSameTree) {
   const std::string yaml =
-      "a: 'null'\nb: \"1\"\nc: [x, [y, {z: ~}], {}, []]\n\"d e\": \"line\\nbreak\\ttab \\\\ \\\"q\\\"\"\n'#': {-x: ': '}\n"
+      "a: 'null'\nb: \"1\"\nc: [x, [y, {z: ~}], {}, []]\n\"d e\": \"line\\nbreak\\ttab \\\\ "
+      "\\\"q\\\"\"\n'#': {-x: ': '}\n"
       "e: |\n  two\n  lines\nf:\n  - g: 1\n    h: 2\n  - - i\n    - j\n";
   Sources sources;
   std::vector<Finding> findings;

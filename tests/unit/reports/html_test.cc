@@ -7,16 +7,21 @@
 namespace tfyarn::reports {
 namespace {
 
-constexpr Assets kSmall{.page = "<style>{{style}}</style><script id=r>{{result}}</script><script>{{report}}</script><script>{{script}}</script>",
-                        .style = "b{}",
-                        .script = "run()"};
+constexpr Assets kSmall{
+    .page =
+        "<style>{{style}}</style><script "
+        "id=r>{{result}}</script><script>{{report}}</script><script>{{script}}</script>",
+    .style = "b{}",
+    .script = "run()"};
 
 TEST(HtmlTest, AssetsAndDocumentsGoWhereTheirMarkersAre) {
-  EXPECT_EQ(*Html("{\"a\":1}", "{}", kSmall),
-            "<style>b{}</style><script id=r>{\"a\":1}</script><script>{}</script><script>run()</script>");
+  EXPECT_EQ(
+      *Html("{\"a\":1}", "{}", kSmall),
+      "<style>b{}</style><script id=r>{\"a\":1}</script><script>{}</script><script>run()</script>");
 }
 
-// A name in a scenario may hold anything: it must not end the element that it stands in, nor begin a comment in it.
+// A name in a scenario may hold anything: it must not end the element that it stands in, nor begin
+// a comment in it.
 TEST(HtmlTest, NoTextOfARunCanBecomeMarkup) {
   const std::string evil = R"({"name":"</script><script>alert(1)</script><!--","amp":"&lt;"})";
   const std::string safe = EmbeddableJson(evil);
@@ -33,7 +38,8 @@ TEST(HtmlTest, MarkersInsideDocumentsAreLeftAlone) {
 }
 
 TEST(HtmlTest, APageWithoutAMarkerIsAnErrorThatNamesIt) {
-  const auto html = Html("{}", "{}", {.page = "{{style}}{{result}}{{script}}", .style = "", .script = ""});
+  const auto html =
+      Html("{}", "{}", {.page = "{{style}}{{result}}{{script}}", .style = "", .script = ""});
   ASSERT_FALSE(html);
   EXPECT_EQ(html.error().code, ErrorCode::kInvalidArgument);
   EXPECT_NE(html.error().message.find("{{report}}"), std::string::npos);

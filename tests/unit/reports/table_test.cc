@@ -24,13 +24,23 @@ trace::Result Small() {
   job.submitted = Instant(1500ms);
   job.finished = Instant(4s);
   job.gpu.useful = 2'500'000'000;
-  job.tasks = {{.task = {"worker", 1}, .attempts = {{.attempt = TaskAttempt(0), .node = "n1", .exit = 1, .exit_class = ExitClass::kUserPermanent, .started = Instant(2s)}}}};
+  job.tasks = {{.task = {"worker", 1},
+                .attempts = {{.attempt = TaskAttempt(0),
+                              .node = "n1",
+                              .exit = 1,
+                              .exit_class = ExitClass::kUserPermanent,
+                              .started = Instant(2s)}}}};
   result.jobs.push_back(job);
   result.stopped = Instant(5s);
   result.expectations = {{.text = "a < b & c", .passed = false, .got = "\x01 3"}};
-  result.invariants = {{.name = "capacity", .checked = 9},
-                       {.name = "progress", .checked = 0, .violations = 0, .off_because = "meant to hang"},
-                       {.name = "one-owner", .checked = 2, .violations = 1, .off_because = "", .first_detail = "two"}};
+  result.invariants = {
+      {.name = "capacity", .checked = 9},
+      {.name = "progress", .checked = 0, .violations = 0, .off_because = "meant to hang"},
+      {.name = "one-owner",
+       .checked = 2,
+       .violations = 1,
+       .off_because = "",
+       .first_detail = "two"}};
   return result;
 }
 
@@ -47,7 +57,8 @@ TEST(CsvTest, EveryLineHasAsManyCellsAsTheHeader) {
     std::vector<std::ptrdiff_t> commas;
     for (std::size_t begin = 0; begin < csv.size();) {
       const auto end = csv.find("\r\n", begin);
-      commas.push_back(std::count(csv.begin() + static_cast<std::ptrdiff_t>(begin), csv.begin() + static_cast<std::ptrdiff_t>(end), ','));
+      commas.push_back(std::count(csv.begin() + static_cast<std::ptrdiff_t>(begin),
+                                  csv.begin() + static_cast<std::ptrdiff_t>(end), ','));
       begin = end + 2;
     }
     ASSERT_EQ(commas.size(), 2U);
@@ -60,7 +71,8 @@ TEST(JUnitTest, ExpectationsInvariantsAndJobsAreCases) {
   ASSERT_TRUE(document.load_string(JUnitXml(Small()).c_str()));
   const pugi::xml_node suite = document.child("testsuites").child("testsuite");
   EXPECT_EQ(suite.attribute("tests").as_int(), 5);
-  EXPECT_EQ(suite.attribute("failures").as_int(), 2);  // the job's failure is not what this run is about
+  EXPECT_EQ(suite.attribute("failures").as_int(),
+            2);  // the job's failure is not what this run is about
   EXPECT_EQ(suite.attribute("skipped").as_int(), 1);
   const pugi::xml_node expectation = suite.find_child_by_attribute("classname", "expectation");
   EXPECT_STREQ(expectation.attribute("name").value(), "a < b & c");
@@ -72,7 +84,8 @@ TEST(JUnitTest, AJobThatDecidesTheVerdictIsAFailure) {
   result.exit_code = 10;
   pugi::xml_document document;
   ASSERT_TRUE(document.load_string(JUnitXml(result).c_str()));
-  const pugi::xml_node job = document.child("testsuites").child("testsuite").find_child_by_attribute("classname", "job");
+  const pugi::xml_node job =
+      document.child("testsuites").child("testsuite").find_child_by_attribute("classname", "job");
   EXPECT_TRUE(job.child("failure"));
 }
 
@@ -90,7 +103,11 @@ TEST(JUnitTest, AnEnsembleHasACaseForEachFailedRun) {
 TEST(TraceEventsTest, BarsOfOneNodeThatOverlapGetTracksOfTheirOwn) {
   trace::Result result = Small();
   const auto bar = [](std::int64_t begin, std::int64_t end) {
-    return trace::ContainerBar{.node = "n1", .job = trace::JobIndex(0), .task = "worker:0", .begin = Instant(begin * 1s), .end = Instant(end * 1s)};
+    return trace::ContainerBar{.node = "n1",
+                               .job = trace::JobIndex(0),
+                               .task = "worker:0",
+                               .begin = Instant(begin * 1s),
+                               .end = Instant(end * 1s)};
   };
   result.timeline.bars = {bar(0, 10), bar(5, 15), bar(10, 20)};
   result.timeline.marks = {{.job = trace::JobIndex(0), .at = Instant(1s), .phase = "queued"},

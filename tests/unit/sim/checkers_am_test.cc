@@ -213,6 +213,20 @@ TEST(CheckersAmTest, GoodCitizenBreaksWhenMoreIsAskedForThanThereAreTasks) {
   EXPECT_EQ(script.Broken(), Names{"good-citizen"});
 }
 
+TEST(CheckersAmTest, GoodCitizenMayAskAgainForWhatItWasGivenAndLost) {
+  CheckerScript script;
+  script.Run();
+  yarn::ResourceRequest first = Ask("*", 2);
+  first.allocation_request_id = 1;
+  script.Allocate({.ask = {first}});
+  const yarn::Container granted{.id = CheckerScript::Container(2), .priority = 1, .allocation_request_id = 1};
+  script.Tell(RmReplied{.response = yarn::AllocateResponse{.allocated_containers = {granted, granted}}});
+  yarn::ResourceRequest second = Ask("*", 1);
+  second.allocation_request_id = 2;
+  script.Allocate({.ask = {second}});
+  EXPECT_EQ(script.Broken(), Names{});
+}
+
 TEST(CheckersAmTest, GoodCitizenBreaksOnAMalformedAsk) {
   CheckerScript script;
   script.Run();

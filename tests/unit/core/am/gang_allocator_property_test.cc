@@ -152,8 +152,6 @@ class Job {
     std::int64_t asked = 0;
     for (const Ask& ask : gang_.asks()) {
       asked += ask.count;
-      std::int64_t in_racks = 0;
-      for (const AskRack& rack : ask.racks) in_racks += rack.count;
       EXPECT_EQ(ask.hosts.empty(), ask.racks.empty());
       for (const AskHost& host : ask.hosts) EXPECT_FALSE(excluded_.contains(host.host));
     }
@@ -289,11 +287,11 @@ void RunToTheEnd(std::uint64_t seed, GangPolicy policy) {
 }
 
 TEST(GangAllocatorPropertyTest, WithPolicyAllEveryGangThatFitsIsCompleteInTheEnd) {
-  for (std::uint64_t seed = 0; seed < 300; ++seed) RunToTheEnd(seed, GangPolicy::kAll);
+  for (std::uint64_t seed = 0; seed < 150; ++seed) RunToTheEnd(seed, GangPolicy::kAll);
 }
 
 TEST(GangAllocatorPropertyTest, WithoutAGangEveryContainerComesInTheEnd) {
-  for (std::uint64_t seed = 1000; seed < 1100; ++seed) RunToTheEnd(seed, GangPolicy::kNone);
+  for (std::uint64_t seed = 1000; seed < 1050; ++seed) RunToTheEnd(seed, GangPolicy::kNone);
 }
 
 /// Two jobs of four workers each on four places; true when both had all of theirs within the hour.

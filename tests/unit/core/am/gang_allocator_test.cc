@@ -296,17 +296,55 @@ TEST(GangAllocatorTest, HostsAreNamedWhenThatIsFasterAndLeftWhenTheyDoNotDeliver
   EXPECT_EQ(named.hosts, (std::vector<AskHost>{{"a", "/r0", 4}, {"b", "/r0", 2}}));
   EXPECT_EQ(named.racks, (std::vector<AskRack>{{"/r0", 6}}));
 
-  static_cast<void>(gang.OnAllocated(kStart + 1s, {On(named, 1, "a"), On(named, 2, "a")}));
-  EXPECT_EQ(gang.asks()[0].hosts[0].count, 2);
-  EXPECT_EQ(gang.asks()[0].key, named.key);
-
   ASSERT_EQ(gang.next_deadline(), kStart + 3500ms);
   static_cast<void>(gang.OnTime(kStart + 3500ms));
   ASSERT_THAT(gang.asks(), SizeIs(1));
   EXPECT_THAT(gang.asks()[0].hosts, IsEmpty());
-  EXPECT_EQ(gang.asks()[0].count, 4);
+  EXPECT_EQ(gang.asks()[0].count, 6);
   // A grant for the old ask may be on its way: it is as good.
   EXPECT_THAT(gang.OnAllocated(kStart + 4s, {On(named, 3, "b")}), SizeIs(1));
+}
+
+// All that a host has for a named ask comes in one heartbeat: what did not come then is not there.
+TEST(GangAllocatorTest, HostsThatDeliverLessThanPlannedAreNotWaitedFor) {
+  GangAllocator gang(Options(GangPolicy::kAll));
+  gang.SetNodes(kStart, Nodes(2, 1, 32));
+  gang.Want(kStart, Slots("worker", 6));
+  const Ask named = gang.asks()[0];
+  static_cast<void>(gang.OnAllocated(kStart + 500ms, {On(named, 1, "a")}));
+  EXPECT_EQ(gang.asks()[0].hosts[0].count, 3) << "not every node has had its turn";
+  static_cast<void>(gang.OnAllocated(kStart + 1s, {On(named, 2, "a")}));
+  EXPECT_THAT(gang.asks()[0].hosts, IsEmpty());
+  EXPECT_EQ(gang.asks()[0].count, 4);
+}
+
+// The node reports are older than our own AM: a plan that fills a node to the brim would wait for its place.
+TEST(GangAllocatorTest, APlanLeavesRoomForMastersIfItCan) {
+  GangAllocator gang(Options(GangPolicy::kAll));
+  std::vector<yarn::NodeReport> nodes = Nodes(2, 1, 32);
+  for (yarn::NodeReport& node : nodes) node.capability.vcores = 16;
+  gang.SetNodes(kStart, nodes);
+  gang.Want(kStart, Slots("worker", 6));
+  EXPECT_EQ(gang.asks()[0].hosts, (std::vector<AskHost>{{"a", "/r0", 3}, {"b", "/r0", 3}}));
+
+  GangAllocator tight(Options(GangPolicy::kAll));
+  tight.SetNodes(kStart, nodes);
+  tight.Want(kStart, Slots("worker", 8));
+  EXPECT_EQ(tight.asks()[0].hosts, (std::vector<AskHost>{{"a", "/r0", 4}, {"b", "/r0", 4}}));
+}
+
+TEST(GangAllocatorTest, AReplacementIsAskedForUnderTheKeyOfItsKind) {
+  GangAllocator gang(Options(GangPolicy::kAll));
+  gang.SetNodes(kStart, Nodes(2, 1, 32));
+  gang.Want(kStart, Slots("worker", 4));
+  const Ask named = gang.asks()[0];
+  static_cast<void>(gang.OnAllocated(
+      kStart + 1s, {On(named, 1, "a"), On(named, 2, "a"), On(named, 3, "a"), On(named, 4, "a")}));
+  ASSERT_TRUE(gang.complete());
+  gang.OnCompleted(kStart + 2s, Id(4));
+  ASSERT_THAT(gang.asks(), SizeIs(1));
+  EXPECT_EQ(gang.asks()[0].key, named.key);
+  EXPECT_THAT(gang.asks()[0].hosts, IsEmpty());
 }
 
 TEST(GangAllocatorTest, HostsAreNotNamedWhenOneHeartbeatDoesAnyway) {

@@ -14,8 +14,8 @@ DigestValue DigestOf(const TraceRecord& record) {
   return digest.value();
 }
 
-/// Changes every described member of a record, one at a time, and everything that can be inside it; after each change the
-/// digest must be one that was never seen before.
+/// Changes every described member of a record, one at a time, and everything that can be inside it;
+/// after each change the digest must be one that was never seen before.
 class Prober {
  public:
   explicit Prober(const TraceRecord& record) : record_(record) {}
@@ -86,7 +86,9 @@ class Prober {
     } else if constexpr (kIsVariant<T>) {
       ChangeAlternatives(value, path);
     } else {
-      ForEachMember(value, [&](std::string_view name, auto& member) { Change(member, path + "." + std::string(name)); });
+      ForEachMember(value, [&](std::string_view name, auto& member) {
+        Change(member, path + "." + std::string(name));
+      });
     }
   }
 
@@ -96,7 +98,8 @@ class Prober {
     boost::mp11::mp_for_each<boost::mp11::mp_iota_c<std::variant_size_v<V>>>([&](auto i) {
       auto& alternative = value.template emplace<i>();
       const std::string inside =
-          path + "<" + std::string(TypeName<std::remove_reference_t<decltype(alternative)>>()) + ">";
+          path + "<" + std::string(TypeName<std::remove_reference_t<decltype(alternative)>>()) +
+          ">";
       if (i != original) Look(inside);
       Change(alternative, inside);
     });
@@ -140,7 +143,9 @@ TEST(DigestTest, LookingAtTheValueDoesNotDisturbIt) {
   Digest watched, alone;
   std::set<DigestValue> values;
   for (int i = 0; i < 5000; ++i) {
-    const TraceRecord record{.at = Instant(Duration(i)), .fact = InvariantBroken{.invariant = "x", .detail = std::string(20, 'y')}};
+    const TraceRecord record{
+        .at = Instant(Duration(i)),
+        .fact = InvariantBroken{.invariant = "x", .detail = std::string(20, 'y')}};
     watched.Add(record);
     alone.Add(record);
     values.insert(watched.value());
@@ -160,21 +165,26 @@ TEST(DigestTest, ARecordLargerThanAnyBufferIsHashedWhole) {
 TEST(DigestTest, ASpecCountsByItsIdAlone) {
   const SpecRef full = Share({.epoch = Epoch(1), .tasks = {{"worker", {{"n1", 2222}}}}});
   const auto record = [](SpecRef spec) {
-    return TraceRecord{.fact = AmOrdered{.action = SpecAssembled{.spec = std::move(spec), .epoch = Epoch(1)}}};
+    return TraceRecord{
+        .fact = AmOrdered{.action = SpecAssembled{.spec = std::move(spec), .epoch = Epoch(1)}}};
   };
   EXPECT_EQ(DigestOf(record(full)), DigestOf(record(SpecRef(full.id(), nullptr))));
 }
 
-// The same on every compiler, optimisation level and byte order. A change here is a change of every stored digest: raise
-// the version and say so in the changelog.
+// The same on every compiler, optimisation level and byte order. A change here is a change of every
+// stored digest: raise the version and say so in the changelog.
 TEST(DigestTest, TheFormIsPinned) {
   Digest digest;
   EXPECT_EQ(ToString(digest.value()), "99aa06d3014798d86001c324468d497f");
-  digest.Add({.at = Instant(1500ms), .fact = RunStarted{.scenario = "pinned", .scenario_digest = 7, .seed = 3}});
+  digest.Add({.at = Instant(1500ms),
+              .fact = RunStarted{.scenario = "pinned", .scenario_digest = 7, .seed = 3}});
   AmStarted started;
   started.attempt = {{1, 2}, 3};
-  started.nodes.push_back({.node = {"n1", 8041}, .rack = "/r1", .capability = {.memory_mb = 1, .vcores = 2, .gpus = 3}});
-  digest.Add({.at = Instant(2s), .fact = AmTold{.job = JobIndex(4), .am_attempt = 5, .event = started}});
+  started.nodes.push_back({.node = {"n1", 8041},
+                           .rack = "/r1",
+                           .capability = {.memory_mb = 1, .vcores = 2, .gpus = 3}});
+  digest.Add(
+      {.at = Instant(2s), .fact = AmTold{.job = JobIndex(4), .am_attempt = 5, .event = started}});
   EXPECT_EQ(ToString(digest.value()), "342f10f435ee2408fc39a7992b1a7ea3");
 }
 

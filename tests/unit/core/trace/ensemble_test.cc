@@ -17,13 +17,15 @@ RunSummary RunOf(std::uint64_t seed, double jct, bool passed = true) {
           .exit_code = passed ? 0 : 20,
           .reason = passed ? "" : "why",
           .deadlocked = !passed,
-          .metrics = {{.name = "jct_mean_seconds", .value = jct}, {.name = "goodput", .value = std::nullopt}},
+          .metrics = {{.name = "jct_mean_seconds", .value = jct},
+                      {.name = "goodput", .value = std::nullopt}},
           .expectations = {{.text = "fast", .passed = passed, .got = "slow"}}};
 }
 
 TEST(EnsembleTest, FiguresAreOverTheRunsThatHaveThem) {
   CellBuilder builder(Settings{});
-  for (const auto& run : {RunOf(1, 10), RunOf(2, 20), RunOf(3, 30), RunOf(4, 40, false)}) builder.Add(run, "again");
+  for (const auto& run : {RunOf(1, 10), RunOf(2, 20), RunOf(3, 30), RunOf(4, 40, false)})
+    builder.Add(run, "again");
   const Cell cell = builder.Finish();
   EXPECT_EQ(cell.runs, 4U);
   EXPECT_EQ(cell.deadlock_rate, 0.25);
@@ -68,7 +70,8 @@ TEST(EnsembleTest, TheDocumentHasTheNamesOfTheContract) {
   builder.Add(RunOf(4, 40, false), "tfsim run f.yaml --seed 4");
   Ensemble ensemble{.scenario = "s", .all = builder.Finish(), .cells = {builder.Finish()}};
   const auto json = nlohmann::json::parse(EnsembleJson(ensemble));
-  for (const char* name : {"schema", "runs", "deadlock_rate", "metrics", "failed", "expectations", "cells"}) {
+  for (const char* name :
+       {"schema", "runs", "deadlock_rate", "metrics", "failed", "expectations", "cells"}) {
     EXPECT_TRUE(json.contains(name)) << name;
   }
   for (const char* name : {"count", "mean", "sd", "min", "p50", "p99", "max"}) {

@@ -9,7 +9,9 @@
 namespace tfyarn::trace {
 namespace {
 
-GpuNanos Seconds(std::int64_t gpu_seconds) { return static_cast<GpuNanos>(gpu_seconds) * 1'000'000'000; }
+GpuNanos Seconds(std::int64_t gpu_seconds) {
+  return static_cast<GpuNanos>(gpu_seconds) * 1'000'000'000;
+}
 
 TEST(GpuAccountTest, TimeBeforeTrainingIsWaiting) {
   GpuAccount account;
@@ -22,7 +24,8 @@ TEST(GpuAccountTest, BeingIdleAfterTrainingBeganIsRecovery) {
   GpuAccount account;
   account.Hold(Second(0), 4);
   account.Enter(Second(10), TrainingPhase::kTraining);
-  account.Add({.job = JobIndex(0), .useful = 30s * 4, .checkpoint = 2s * 4, .lost = 8s * 4, .restore = 0s});
+  account.Add(
+      {.job = JobIndex(0), .useful = 30s * 4, .checkpoint = 2s * 4, .lost = 8s * 4, .restore = 0s});
   account.Enter(Second(50), TrainingPhase::kIdle);
   account.Enter(Second(60), TrainingPhase::kRestore);
   account.Add({.job = JobIndex(0), .useful = 0s, .checkpoint = 0s, .lost = 0s, .restore = 5s * 4});
@@ -39,13 +42,15 @@ TEST(GpuAccountTest, BeingIdleAfterTrainingBeganIsRecovery) {
   EXPECT_EQ(split.overrun, 0);
 }
 
-// A node that the RM has given up trains on behind a partition: its GPU time is in no book of the RM.
+// A node that the RM has given up trains on behind a partition: its GPU time is in no book of the
+// RM.
 TEST(GpuAccountTest, TrainingBeyondTheBooksIsOverrunAndTheSumStaysExact) {
   GpuAccount account;
   account.Hold(Second(0), 8);
   account.Enter(Second(0), TrainingPhase::kTraining);
   account.Hold(Second(100), -8);
-  account.Add({.job = JobIndex(0), .useful = 130s * 8, .checkpoint = 0s, .lost = 0s, .restore = 0s});
+  account.Add(
+      {.job = JobIndex(0), .useful = 130s * 8, .checkpoint = 0s, .lost = 0s, .restore = 0s});
   const GpuSplit split = account.split(Second(200));
 
   EXPECT_EQ(split.held, Seconds(800));
@@ -70,8 +75,15 @@ TEST(GpuAccountTest, TheSumIsExactWhateverHappens) {
           account.Hold(now, 3);
           gpus += 3;
           break;
-        case 1: account.Enter(now, static_cast<TrainingPhase>(random() % 5)); break;
-        default: account.Add({.job = JobIndex(0), .useful = Duration(static_cast<std::int64_t>(random() % 1000)), .checkpoint = 1ns, .lost = 2ns, .restore = 3ns});
+        case 1:
+          account.Enter(now, static_cast<TrainingPhase>(random() % 5));
+          break;
+        default:
+          account.Add({.job = JobIndex(0),
+                       .useful = Duration(static_cast<std::int64_t>(random() % 1000)),
+                       .checkpoint = 1ns,
+                       .lost = 2ns,
+                       .restore = 3ns});
       }
       const GpuSplit split = account.split(now);
       ASSERT_EQ(split.held, held);

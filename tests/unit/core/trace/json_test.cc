@@ -13,38 +13,67 @@ using Json = nlohmann::ordered_json;
 
 Result SmallResult() {
   TraceScript script;
-  script.Fact(RunStarted{.scenario = "small", .scenario_digest = 255, .seed = 1}).Node("n1", 8).Job("a");
+  script.Fact(RunStarted{.scenario = "small", .scenario_digest = 255, .seed = 1})
+      .Node("n1", 8)
+      .Job("a");
   script.At(1.25).AmRegisters(0);
   script.At(2).Grant(0, 2, "n1", 8).Starts(0, {"worker", 0}, 0, 2, "n1");
   script.At(9).Ends(0, {"worker", 0}, 0, 2, "n1", 1, ExitClass::kUserPermanent).Free(0, 2, 1);
   script.Am(VerdictReached{.status = JobStatus::kFailed,
                            .diagnostics = "bad \xff byte",
-                           .cause = Cause{.task = {"worker", 0}, .exit = 1, .exit_class = ExitClass::kUserPermanent, .node = "n1", .at = Second(9)},
+                           .cause = Cause{.task = {"worker", 0},
+                                          .exit = 1,
+                                          .exit_class = ExitClass::kUserPermanent,
+                                          .node = "n1",
+                                          .at = Second(9)},
                            .rule = "default/user-permanent"});
   script.At(10).End(0, JobStatus::kFailed);
-  return script.Finish({.version = "9.9", .digest = "d", .events = 42, .invariants = {{.name = "capacity", .checked = 3}}});
+  return script.Finish({.version = "9.9",
+                        .digest = "d",
+                        .events = 42,
+                        .invariants = {{.name = "capacity", .checked = 3}}});
 }
 
-// The names here are the contract of result.json (scenario.md): what reads it depends on each of them.
+// The names here are the contract of result.json (scenario.md): what reads it depends on each of
+// them.
 TEST(ResultJsonTest, HasTheNamesOfTheContract) {
   const Json json = Json::parse(ResultJson(SmallResult()));
-  for (const char* name : {"schema", "scenario", "scenario_digest", "seed", "version", "verdict", "digest", "events",
-                           "simulated_seconds", "wall_seconds", "peak_rss_bytes", "jobs", "metrics", "faults",
-                           "expectations", "invariants"}) {
+  for (const char* name :
+       {"schema", "scenario", "scenario_digest", "seed", "version", "verdict", "digest", "events",
+        "simulated_seconds", "wall_seconds", "peak_rss_bytes", "jobs", "metrics", "faults",
+        "expectations", "invariants"}) {
     EXPECT_TRUE(json.contains(name)) << name;
   }
   const Json& job = json["jobs"][0];
-  for (const char* name : {"name", "application_id", "status", "diagnostics", "cause", "submitted", "am_registered",
-                           "gang_complete", "started", "finished", "queue_wait_seconds", "gang_wait_seconds",
-                           "start_wait_seconds", "epochs", "am_attempts", "restarts", "leaked_containers", "containers",
-                           "lost_work_seconds", "gpu_seconds", "tasks"}) {
+  for (const char* name : {"name",
+                           "application_id",
+                           "status",
+                           "diagnostics",
+                           "cause",
+                           "submitted",
+                           "am_registered",
+                           "gang_complete",
+                           "started",
+                           "finished",
+                           "queue_wait_seconds",
+                           "gang_wait_seconds",
+                           "start_wait_seconds",
+                           "epochs",
+                           "am_attempts",
+                           "restarts",
+                           "leaked_containers",
+                           "containers",
+                           "lost_work_seconds",
+                           "gpu_seconds",
+                           "tasks"}) {
     EXPECT_TRUE(job.contains(name)) << name;
   }
   for (const char* name : {"useful", "waiting", "checkpoint", "lost", "recovery"}) {
     EXPECT_TRUE(job["gpu_seconds"].contains(name)) << name;
   }
-  for (const char* name : {"jobs_finished", "gpu_utilization", "jct_mean_seconds", "jct_p50_seconds", "jct_p99_seconds",
-                           "makespan_seconds", "queue_wait_mean_seconds", "start_wait_mean_seconds", "goodput"}) {
+  for (const char* name : {"jobs_finished", "gpu_utilization", "jct_mean_seconds",
+                           "jct_p50_seconds", "jct_p99_seconds", "makespan_seconds",
+                           "queue_wait_mean_seconds", "start_wait_mean_seconds", "goodput"}) {
     EXPECT_TRUE(json["metrics"].contains(name)) << name;
   }
   EXPECT_EQ(json["schema"], "tfsim.result/v1");
@@ -80,32 +109,35 @@ TEST(ReportJsonTest, HasUseOverTimeHistogramsAndTimeline) {
 }
 
 TEST(RecordJsonTest, IsOneLineWithTypedMembers) {
-  const std::string line = RecordJson(
-      {.at = Second(1.5),
-       .fact = AmOrdered{.job = JobIndex(2),
-                         .am_attempt = 1,
-                         .action = GangReleased{.containers = 3, .backoff = 5s}}});
-  EXPECT_EQ(line,
-            R"({"at":1.5,"at_ns":1500000000,"type":"AmOrdered","job":2,"am_attempt":1,)"
-            R"("action":{"type":"GangReleased","containers":3,"backoff_ns":5000000000}})");
+  const std::string line =
+      RecordJson({.at = Second(1.5),
+                  .fact = AmOrdered{.job = JobIndex(2),
+                                    .am_attempt = 1,
+                                    .action = GangReleased{.containers = 3, .backoff = 5s}}});
+  EXPECT_EQ(line, R"({"at":1.5,"at_ns":1500000000,"type":"AmOrdered","job":2,"am_attempt":1,)"
+                  R"("action":{"type":"GangReleased","containers":3,"backoff_ns":5000000000}})");
 }
 
 /// Does `type`, the name under which variants say what they are, ever hide a member of that name?
 template <class T>
 void ExpectNoMemberNamedType() {
   if constexpr (kIsVariant<T>) {
-    boost::mp11::mp_for_each<boost::mp11::mp_transform<boost::mp11::mp_identity, boost::mp11::mp_rename<T, boost::mp11::mp_list>>>([](auto identity) {
-      using Alternative = typename decltype(identity)::type;
-      Alternative value;
-      ForEachMember(value, [](std::string_view name, auto& member) {
-        EXPECT_NE(name, "type") << TypeName<Alternative>();
-        ExpectNoMemberNamedType<std::remove_reference_t<decltype(member)>>();
-      });
-    });
+    boost::mp11::mp_for_each<boost::mp11::mp_transform<
+        boost::mp11::mp_identity, boost::mp11::mp_rename<T, boost::mp11::mp_list>>>(
+        [](auto identity) {
+          using Alternative = typename decltype(identity)::type;
+          Alternative value;
+          ForEachMember(value, [](std::string_view name, auto& member) {
+            EXPECT_NE(name, "type") << TypeName<Alternative>();
+            ExpectNoMemberNamedType<std::remove_reference_t<decltype(member)>>();
+          });
+        });
   }
 }
 
-TEST(RecordJsonTest, NoAlternativeHasAMemberThatTypeWouldHide) { ExpectNoMemberNamedType<Fact>(); }
+TEST(RecordJsonTest, NoAlternativeHasAMemberThatTypeWouldHide) {
+  ExpectNoMemberNamedType<Fact>();
+}
 
 TEST(SummaryJsonTest, ComesBackAsItWas) {
   RunSummary summary = Summarize(SmallResult());

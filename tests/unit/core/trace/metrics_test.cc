@@ -56,7 +56,8 @@ TEST(MetricsTest, MeansAreOfFinishedJobs) {
 }
 
 TEST(MetricsTest, EveryValueFallsIntoOneBucketOfItsHistogram) {
-  const std::vector<Histogram> histograms = ComputeHistograms(JobsThatTook({0, 0.0005, 1, 1.5, 2, 1e6}), {});
+  const std::vector<Histogram> histograms =
+      ComputeHistograms(JobsThatTook({0, 0.0005, 1, 1.5, 2, 1e6}), {});
   ASSERT_EQ(histograms.size(), 1U);
   const Histogram& histogram = histograms[0];
   std::uint64_t sum = 0;

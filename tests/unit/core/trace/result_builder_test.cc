@@ -16,7 +16,8 @@ double MetricOf(const Result& result, const std::string& name) {
   return value && value->number ? *value->number : -1;
 }
 
-/// One job of two 8-GPU workers on two nodes; the node of the second dies at 400 s and is replaced by a third.
+/// One job of two 8-GPU workers on two nodes; the node of the second dies at 400 s and is replaced
+/// by a third.
 TraceScript WorkerNodeDies() {
   TraceScript script;
   script.Fact(RunStarted{.scenario = "worker-node-dies", .scenario_digest = 5, .seed = 1});
@@ -29,23 +30,39 @@ TraceScript WorkerNodeDies() {
   script.At(5).Am(SpecAssembled{.spec = SpecRef(SpecId(9), nullptr), .epoch = Epoch(1)});
   script.At(5.6).Starts(0, kWorker0, 0, 2, "gpu-1").Starts(0, kWorker1, 0, 3, "gpu-2");
   script.Am(JobStateChanged{JobState::kRunning}).Phase(0, kTraining);
-  script.At(400).Fact(FaultBegan{.fault = 0, .instance = 0, .kind = "node_crash", .target = "gpu-2"});
+  script.At(400).Fact(
+      FaultBegan{.fault = 0, .instance = 0, .kind = "node_crash", .target = "gpu-2"});
   script.Fact(NodePower{.node = {"gpu-2", 1}, .up = false}).Phase(0, TrainingPhase::kIdle);
   script.Fact(WorkLost{.job = JobIndex(0), .work = 40s});
-  script.Fact(TrainingAccounted{.job = JobIndex(0), .useful = 354400ms * 16, .checkpoint = 0s, .lost = 40s * 16, .restore = 0s});
+  script.Fact(TrainingAccounted{.job = JobIndex(0),
+                                .useful = 354400ms * 16,
+                                .checkpoint = 0s,
+                                .lost = 40s * 16,
+                                .restore = 0s});
   script.At(404.6).Ends(0, kWorker1, 0, 3, "gpu-2", -100, ExitClass::kHeartbeatLost);
-  script.Am(RestartDecided{.unit = RestartUnit::kGang, .paid = Budget::kInfrastructure, .epoch = Epoch(2), .cause = {}, .tasks = {kWorker0, kWorker1}});
+  script.Am(RestartDecided{.unit = RestartUnit::kGang,
+                           .paid = Budget::kInfrastructure,
+                           .epoch = Epoch(2),
+                           .cause = {},
+                           .tasks = {kWorker0, kWorker1}});
   script.At(405).Ends(0, kWorker1, 0, 3, "gpu-2", -100, ExitClass::kNodeLost).Free(0, 3, -100);
   script.Ends(0, kWorker0, 0, 2, "gpu-1", 143, ExitClass::kKilledByUs);
   script.At(408).Grant(0, 4, "gpu-3", 8).Am(GangCompleted{.epoch = Epoch(2), .containers = 2});
   script.At(411).Starts(0, kWorker0, 1, 2, "gpu-1", 2).Starts(0, kWorker1, 1, 4, "gpu-3", 2);
   script.At(412).Phase(0, TrainingPhase::kRestore);
   script.At(417).Phase(0, kTraining);
-  script.At(1000).Fact(FaultEnded{.fault = 0, .instance = 0}).Fact(NodePower{.node = {"gpu-2", 1}, .up = true});
+  script.At(1000)
+      .Fact(FaultEnded{.fault = 0, .instance = 0})
+      .Fact(NodePower{.node = {"gpu-2", 1}, .up = true});
   script.At(1099).Phase(0, TrainingPhase::kDone);
-  script.Fact(TrainingAccounted{.job = JobIndex(0), .useful = 682s * 16, .checkpoint = 0s, .lost = 0s, .restore = 5s * 16});
-  script.Ends(0, kWorker0, 1, 2, "gpu-1", 0, ExitClass::kOk).Ends(0, kWorker1, 1, 4, "gpu-3", 0, ExitClass::kOk);
-  script.Am(VerdictReached{.status = JobStatus::kSucceeded, .diagnostics = "all workers ended 0", .cause = {}, .rule = "default/ok"});
+  script.Fact(TrainingAccounted{
+      .job = JobIndex(0), .useful = 682s * 16, .checkpoint = 0s, .lost = 0s, .restore = 5s * 16});
+  script.Ends(0, kWorker0, 1, 2, "gpu-1", 0, ExitClass::kOk)
+      .Ends(0, kWorker1, 1, 4, "gpu-3", 0, ExitClass::kOk);
+  script.Am(VerdictReached{.status = JobStatus::kSucceeded,
+                           .diagnostics = "all workers ended 0",
+                           .cause = {},
+                           .rule = "default/ok"});
   script.Free(0, 2).Free(0, 4);
   script.At(1100).Free(0, 1).End(0, JobStatus::kSucceeded);
   script.At(1160).Stop(StopReason::kQuiescent);
@@ -82,7 +99,8 @@ TEST(ResultBuilderTest, GpuTimeIsSplitExactly) {
   const Result result = WorkerNodeDies().Finish();
   const GpuSplit& gpu = result.jobs[0].gpu;
   // Container 2 from 2 to 1099, container 3 from 3.4 to 405, container 4 from 408 to 1099.
-  EXPECT_EQ(gpu.held, static_cast<GpuNanos>(8) * (1'097'000'000'000 + 401'600'000'000 + 691'000'000'000));
+  EXPECT_EQ(gpu.held,
+            static_cast<GpuNanos>(8) * (1'097'000'000'000 + 401'600'000'000 + 691'000'000'000));
   EXPECT_EQ(gpu.sum(), gpu.held);
   EXPECT_EQ(ToSeconds(gpu.lost), 640);
   // Idle from 400 to 412 with 16, 8 and 16 GPUs, and 5 s of restoring.
@@ -128,7 +146,8 @@ TEST(ResultBuilderTest, AFaultThatNobodyHadToNoticeIsNeverDetected) {
 TEST(ResultBuilderTest, ANodeFaultIsNoticedAlsoByTheReplacedAmThatRanThere) {
   TraceScript script;
   script.Node("n1", 8).Node("n2", 8).Job("a").Grant(0, 1, "n1", 0, true).AmStarts(0);
-  script.At(10).Fact(FaultBegan{.fault = 0, .instance = 0, .kind = "node_crash", .target = "n3, n1 and 4 more"});
+  script.At(10).Fact(
+      FaultBegan{.fault = 0, .instance = 0, .kind = "node_crash", .target = "n3, n1 and 4 more"});
   script.At(20).Free(0, 1).Grant(0, 9, "n2", 0, true).AmStarts(0, 2);
   script.At(30).Am(JobStateChanged{JobState::kRunning});
   const Result result = script.Finish();
@@ -139,7 +158,8 @@ TEST(ResultBuilderTest, ANodeFaultIsNoticedAlsoByTheReplacedAmThatRanThere) {
 TEST(ResultBuilderTest, AFaultOfATaskIsRecoveredWhenItsNextProcessRunsBesideTraining) {
   TraceScript script;
   script.Node("n1", 8).Job("a").Phase(0, kTraining);
-  script.At(10).Fact(FaultBegan{.fault = 0, .instance = 0, .kind = "container_exit", .target = "a worker:1"});
+  script.At(10).Fact(
+      FaultBegan{.fault = 0, .instance = 0, .kind = "container_exit", .target = "a worker:1"});
   script.At(11).Ends(0, kWorker1, 0, 2, "n1", 75, ExitClass::kUserRetryable);
   script.At(12).Starts(0, kWorker0, 4, 2, "n1");
   script.At(15).Starts(0, kWorker1, 1, 2, "n1");
@@ -160,7 +180,8 @@ TEST(ResultBuilderTest, AnOldFaultIsNotBlamedForALaterFailureOnItsNode) {
 
 TEST(ResultBuilderTest, UtilizationCountsHeldGpusOfNodesThatAreUp) {
   const Result result = WorkerNodeDies().Finish();
-  // 24 GPUs for 1100 s, less gpu-2's 8 from 400 to 1000; held as in the split, less what gpu-2 held while it was down.
+  // 24 GPUs for 1100 s, less gpu-2's 8 from 400 to 1000; held as in the split, less what gpu-2 held
+  // while it was down.
   const double capacity = 24 * 1100.0 - 8 * 600;
   const double held = 8 * (1097 + 401.6 + 691) - 8 * 5;
   EXPECT_NEAR(MetricOf(result, "gpu_utilization"), held / capacity, 1e-12);
@@ -185,8 +206,13 @@ TEST(ResultBuilderTest, WithoutAClientTheRmsWordEndsTheJob) {
   TraceScript script;
   script.Node("n1", 8).Job("a");
   script.At(5).Am(JobStateChanged{JobState::kRunning});
-  script.At(50).Am(VerdictReached{.status = JobStatus::kFailed, .diagnostics = "ps:0 died", .cause = Cause{.task = {"ps", 0}, .exit = 137}, .rule = "r"});
-  script.At(60).Fact(ApplicationEnded{.job = JobIndex(0), .application = {0, 1}, .final_status = yarn::FinalApplicationStatus::kFailed});
+  script.At(50).Am(VerdictReached{.status = JobStatus::kFailed,
+                                  .diagnostics = "ps:0 died",
+                                  .cause = Cause{.task = {"ps", 0}, .exit = 137},
+                                  .rule = "r"});
+  script.At(60).Fact(ApplicationEnded{.job = JobIndex(0),
+                                      .application = {0, 1},
+                                      .final_status = yarn::FinalApplicationStatus::kFailed});
   const Result result = script.At(100).Stop(StopReason::kHorizon).Finish();
   EXPECT_EQ(result.jobs[0].status, JobStatus::kFailed);
   EXPECT_EQ(result.jobs[0].finished, Second(60));
@@ -196,14 +222,18 @@ TEST(ResultBuilderTest, WithoutAClientTheRmsWordEndsTheJob) {
 
 TEST(ResultBuilderTest, AResubmittedJobKeepsBothApplicationsAttemptsApart) {
   TraceScript script;
-  script.Node("n1", 8).Job("a").Client(ApplicationSubmitted{.application = {0, 1}, .resubmission = 0});
+  script.Node("n1", 8).Job("a").Client(
+      ApplicationSubmitted{.application = {0, 1}, .resubmission = 0});
   script.AmStarts(0, 1).AmStarts(0, 2);
   script.At(1).Starts(0, kWorker0, 0, 2, "n1").Am(SpecAssembled{.spec = {}, .epoch = Epoch(3)});
   script.At(2).Client(ApplicationSubmitted{.application = {0, 2}, .resubmission = 1});
   AmStarted second;
   second.attempt = {{0, 2}, 1};
   script.Fact(AmTold{.job = JobIndex(0), .am_attempt = 1, .event = second});
-  script.At(3).Am(TaskAttemptStarted{.task = kWorker0, .process = {TaskAttempt(0), Epoch(1)}, .container = {{{0, 2}, 1}, 2}, .node = {"n1", 1}});
+  script.At(3).Am(TaskAttemptStarted{.task = kWorker0,
+                                     .process = {TaskAttempt(0), Epoch(1)},
+                                     .container = {{{0, 2}, 1}, 2},
+                                     .node = {"n1", 1}});
   script.Am(SpecAssembled{.spec = {}, .epoch = Epoch(1)});
   const Result result = script.Finish();
   EXPECT_EQ(result.jobs[0].am_attempts, 3);
@@ -237,7 +267,8 @@ TEST(ResultBuilderTest, MetricsCountJobsSubmittedAfterTheWarmup) {
   EXPECT_EQ(MetricOf(result, "jobs_submitted"), 1);
   EXPECT_EQ(MetricOf(result, "jobs_failed"), 1);
   EXPECT_EQ(MetricOf(result, "jct_mean_seconds"), 150);
-  EXPECT_EQ(MetricOf(result, "gpu_utilization"), 0.5);  // 8 GPUs from 100 to 300, all held until 200
+  EXPECT_EQ(MetricOf(result, "gpu_utilization"),
+            0.5);  // 8 GPUs from 100 to 300, all held until 200
 }
 
 TEST(ResultBuilderTest, AClusterWithoutGpusIsMeasuredInVcores) {

@@ -6,8 +6,10 @@ namespace tfyarn::trace {
 namespace {
 
 TEST(RoutineTest, IdleHeartbeatsAndTheirAnswersStayOut) {
-  EXPECT_TRUE(IsRoutine(AmOrdered{.action = CallRm{.request = yarn::AllocateRequest{.response_id = 4}}}));
-  EXPECT_TRUE(IsRoutine(AmTold{.event = RmReplied{.response = yarn::AllocateResponse{.response_id = 5}}}));
+  EXPECT_TRUE(
+      IsRoutine(AmOrdered{.action = CallRm{.request = yarn::AllocateRequest{.response_id = 4}}}));
+  EXPECT_TRUE(
+      IsRoutine(AmTold{.event = RmReplied{.response = yarn::AllocateResponse{.response_id = 5}}}));
   EXPECT_TRUE(IsRoutine(AmTold{.event = AgentSaid{.message = AgentHeartbeat{}}}));
   EXPECT_TRUE(IsRoutine(AgentTold{.event = AmSaid{.message = HeartbeatSeen{}}}));
   EXPECT_TRUE(IsRoutine(AgentTold{.event = HeartbeatsElided{}}));

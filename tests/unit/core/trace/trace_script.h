@@ -1,4 +1,5 @@
-// A trace written by hand: short names for the records that the tests of the result need, at times in seconds.
+// A trace written by hand: short names for the records that the tests of the result need, at times
+// in seconds.
 #pragma once
 
 #include <string>
@@ -33,28 +34,33 @@ class TraceScript {
   }
 
   TraceScript& Node(const std::string& host, std::int64_t gpus, std::int64_t vcores = 32) {
-    return Fact(NodeDeclared{.node = {host, 1},
-                             .rack = "/r1",
-                             .partition = "",
-                             .labels = {},
-                             .capacity = {.memory_mb = 1024, .vcores = vcores, .gpus = gpus, .others = {}}});
+    return Fact(NodeDeclared{
+        .node = {host, 1},
+        .rack = "/r1",
+        .partition = "",
+        .labels = {},
+        .capacity = {.memory_mb = 1024, .vcores = vcores, .gpus = gpus, .others = {}}});
   }
   TraceScript& Job(const std::string& name, std::uint32_t index = 0, std::int64_t gpus = 8) {
-    return Fact(JobCreated{.job = JobIndex(index), .name = name, .queue = "default", .tasks = 1, .gpus = gpus});
+    return Fact(JobCreated{
+        .job = JobIndex(index), .name = name, .queue = "default", .tasks = 1, .gpus = gpus});
   }
-  static ContainerId Container(std::uint32_t job, std::int64_t number, std::int32_t am_attempt = 1) {
+  static ContainerId Container(std::uint32_t job, std::int64_t number,
+                               std::int32_t am_attempt = 1) {
     return {{{0, static_cast<std::int32_t>(job) + 1}, am_attempt}, number};
   }
-  TraceScript& Grant(std::uint32_t job, std::int64_t number, const std::string& host, std::int64_t gpus,
-                     bool am = false) {
-    return Fact(ContainerGranted{.job = JobIndex(job),
-                                 .container = Container(job, number),
-                                 .node = {host, 1},
-                                 .resource = {.memory_mb = 64, .vcores = 1, .gpus = gpus, .others = {}},
-                                 .am = am});
+  TraceScript& Grant(std::uint32_t job, std::int64_t number, const std::string& host,
+                     std::int64_t gpus, bool am = false) {
+    return Fact(
+        ContainerGranted{.job = JobIndex(job),
+                         .container = Container(job, number),
+                         .node = {host, 1},
+                         .resource = {.memory_mb = 64, .vcores = 1, .gpus = gpus, .others = {}},
+                         .am = am});
   }
   TraceScript& Free(std::uint32_t job, std::int64_t number, std::int32_t exit = 0) {
-    return Fact(ContainerFreed{.job = JobIndex(job), .container = Container(job, number), .exit_status = exit});
+    return Fact(ContainerFreed{
+        .job = JobIndex(job), .container = Container(job, number), .exit_status = exit});
   }
   TraceScript& AmStarts(std::uint32_t job, std::int32_t attempt = 1) {
     AmStarted started;
@@ -64,18 +70,20 @@ class TraceScript {
   TraceScript& AmRegisters(std::uint32_t job) {
     return Fact(AmTold{.job = JobIndex(job),
                        .am_attempt = 1,
-                       .event = RmReplied{.call = CallId(1), .response = yarn::RegisterApplicationMasterResponse{}}});
+                       .event = RmReplied{.call = CallId(1),
+                                          .response = yarn::RegisterApplicationMasterResponse{}}});
   }
-  TraceScript& Starts(std::uint32_t job, const TaskId& task, std::uint32_t attempt, std::int64_t container,
-                      const std::string& host, std::uint32_t epoch = 1) {
+  TraceScript& Starts(std::uint32_t job, const TaskId& task, std::uint32_t attempt,
+                      std::int64_t container, const std::string& host, std::uint32_t epoch = 1) {
     return Am(TaskAttemptStarted{.task = task,
                                  .process = {TaskAttempt(attempt), Epoch(epoch)},
                                  .container = Container(job, container),
                                  .node = {host, 1}},
               job);
   }
-  TraceScript& Ends(std::uint32_t job, const TaskId& task, std::uint32_t attempt, std::int64_t container,
-                    const std::string& host, std::int32_t exit, ExitClass exit_class) {
+  TraceScript& Ends(std::uint32_t job, const TaskId& task, std::uint32_t attempt,
+                    std::int64_t container, const std::string& host, std::int32_t exit,
+                    ExitClass exit_class) {
     return Am(TaskAttemptEnded{.task = task,
                                .process = {TaskAttempt(attempt), Epoch(1)},
                                .container = Container(job, container),

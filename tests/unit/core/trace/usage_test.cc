@@ -7,7 +7,9 @@
 namespace tfyarn::trace {
 namespace {
 
-GpuNanos At(const UseIntegral& integral, Use use) { return integral[static_cast<std::size_t>(use)]; }
+GpuNanos At(const UseIntegral& integral, Use use) {
+  return integral[static_cast<std::size_t>(use)];
+}
 
 TEST(UsageSeriesTest, EveryUnitIsInOneUseAtEveryMoment) {
   UsageSeries usage;
@@ -26,7 +28,8 @@ TEST(UsageSeriesTest, EveryUnitIsInOneUseAtEveryMoment) {
 TEST(UsageSeriesTest, ALongRunIsFoldedIntoABoundedNumberOfExactBuckets) {
   UsageSeries usage;
   usage.Change(Second(0), Use::kFree, 3);
-  for (int hour = 1; hour <= 24 * 365; ++hour) usage.Move(Second(hour * 3600.0), Use::kFree, Use::kTraining, hour % 2 == 0 ? -1 : 1);
+  for (int hour = 1; hour <= 24 * 365; ++hour)
+    usage.Move(Second(hour * 3600.0), Use::kFree, Use::kTraining, hour % 2 == 0 ? -1 : 1);
   const Instant end = Second(24 * 365 * 3600.0 + 1);
   const UseIntegral until = usage.Until(end);
   const UsageSeries::Points points = usage.TakePoints(end);
@@ -38,7 +41,8 @@ TEST(UsageSeriesTest, ALongRunIsFoldedIntoABoundedNumberOfExactBuckets) {
     for (std::size_t use = 0; use < kUses; ++use) sum[use] += bucket[use];
   }
   EXPECT_EQ(sum, until);
-  EXPECT_EQ(At(until, Use::kFree) + At(until, Use::kTraining), static_cast<GpuNanos>(3) * end.time_since_epoch().count());
+  EXPECT_EQ(At(until, Use::kFree) + At(until, Use::kTraining),
+            static_cast<GpuNanos>(3) * end.time_since_epoch().count());
 }
 
 }  // namespace

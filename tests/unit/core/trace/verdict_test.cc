@@ -43,13 +43,15 @@ TEST(VerdictTest, TheWorstThingDecides) {
   EXPECT_EQ(CodeOf(result), 20);
   result.stop_reason = StopReason::kInterrupted;
   EXPECT_EQ(CodeOf(result), 130);
-  result.invariants.push_back({.name = "capacity", .checked = 1, .violations = 1, .off_because = "", .first_detail = "d"});
+  result.invariants.push_back(
+      {.name = "capacity", .checked = 1, .violations = 1, .off_because = "", .first_detail = "d"});
   EXPECT_EQ(CodeOf(result), 21);
 }
 
 TEST(VerdictTest, AnInvariantThatIsOffBreaksNothing) {
   Result result = WithJobs({JobStatus::kSucceeded});
-  result.invariants.push_back({.name = "progress", .checked = 0, .violations = 1, .off_because = "meant to hang"});
+  result.invariants.push_back(
+      {.name = "progress", .checked = 0, .violations = 1, .off_because = "meant to hang"});
   EXPECT_EQ(CodeOf(result), 0);
 }
 

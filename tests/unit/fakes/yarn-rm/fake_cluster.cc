@@ -73,6 +73,13 @@ void FakeCluster::ScheduleNm(Node& node) {
   At(*next, [this, id, generation] {
     Node& at = nodes_.at(id);
     if (at.wake != generation || !at.up) return;
+    const auto decision = at.nm->next_decision();
+    const bool for_news = options_.elide && at.news && at.nm->registered() && (!decision || *decision > now_);
+    if (for_news && rm_ != nullptr && !rm_->ConfirmNewsForNode(id)) {
+      at.news = false;
+      ScheduleNm(at);
+      return;
+    }
     StepNm(id, NmDeadlineReached{});
   });
 }
