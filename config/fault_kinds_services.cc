@@ -98,7 +98,8 @@ void AddClientKinds(std::vector<FaultKind>& kinds) {
 void AddNetworkKinds(std::vector<FaultKind>& kinds) {
   kinds.push_back(
       {.name = "partition",
-       .doc = "Messages between the groups of `between` are lost.",
+       .doc = "Messages between the first group of `between` and the others are lost; one group "
+              "alone is cut off from everybody else.",
        .target = FaultTarget::kNothing,
        .target_required = false,
        .lasts = ForRule::kOptional,

@@ -197,10 +197,11 @@ void CheckReach(Decoder& decoder, const Node& node, const FaultKind& kind, const
   const Node* between = node.Find("between");
   if (kind.name == "partition") {
     if (between == nullptr) {
-      decoder.Error(node, "`between` is missing in a partition",
-                    {"wants two groups or more: [{rack: r1}, {am: a}]"});
-    } else if (fault.between.size() < 2) {
-      decoder.Error(*between, "`between`: a partition has two groups or more");
+      decoder.Error(
+          node, "`between` is missing in a partition",
+          {"wants the groups: [{rack: r1}, {am: a}]; one alone is cut off from all others"});
+    } else if (fault.between.empty()) {
+      decoder.Error(*between, "`between`: a partition has a group");
     }
   } else if (between != nullptr) {
     decoder.Error(*between, fmt::format("`between` does not go with {}", kind.name));
@@ -261,7 +262,8 @@ const Record<FaultSpec>& FaultTable() {
                   });
     record.Field("target", &FaultSpec::target, Maybe(Selector()), "Whom it happens to.",
                  {.example = "{label: gpu}"});
-    record.Field("between", &FaultSpec::between, ListOf(Selector()), "Of a partition: the groups.",
+    record.Field("between", &FaultSpec::between, ListOf(Selector()),
+                 "Of a partition: the groups; one alone is cut off from everybody else.",
                  {.example = "[{rack: r1}, {am: a}]"});
     record.Field("for", &FaultSpec::duration, Maybe(Random(LawUnit::kSeconds)),
                  "How long it lasts.",

@@ -29,7 +29,7 @@ struct Beat {
   Duration period{};
   Duration round_trip{};
   std::optional<Instant> last_sent;  ///< Nothing is elided before the first.
-  bool outstanding = false;          ///< Sent for real, answer under way.
+  std::optional<std::uint64_t> awaited;  ///< Number of the latest call sent for real, while its answer is under way.
   bool clean = false;                ///< Nothing disturbs the link: idle beats may be skipped.
   bool vouched = false;              ///< The receiver was told so.
   std::uint64_t sent = 0;

@@ -8,6 +8,7 @@
 #pragma once
 
 #include <boost/unordered/unordered_flat_map.hpp>
+#include <boost/unordered/unordered_flat_set.hpp>
 #include <cstdint>
 #include <map>
 #include <memory>
@@ -86,8 +87,8 @@ class SimHost : private ClusterView, private WorldView {
   void SendIdleBeatInThePast(Actor& actor, Instant at);
   /// The receiver hears how many beats it did not see, before the next one it sees.
   [[nodiscard]] std::uint64_t TakeUnseen(Beat& beat);
-  void BeatSent(Actor& actor);
-  void BeatAnswered(Actor& actor);
+  void BeatSent(Actor& actor, std::uint64_t call);
+  void BeatAnswered(Actor& actor, std::uint64_t call);
   void StartBeatsAnew(Actor& actor);
   void ForceBeat(Actor& actor);
   [[nodiscard]] bool LinkIsClean(const Actor& actor) const;
@@ -112,6 +113,7 @@ class SimHost : private ClusterView, private WorldView {
   void HandleNm(NmActor& nm, fakes::NmAction& action);
   void NmCallsRm(NmActor& nm, fakes::NmCallRm call);
   void RmCallsNm(fakes::RmCallNm call);
+  void TraceFreed(const ContainerId& container, std::int32_t exit_status);
   [[nodiscard]] yarn::NmResponse DeliverToNm(NmActor& nm, const fakes::Caller& caller, const yarn::Token& token,
                                              yarn::NmRequest request);
   void LocalizeContainer(NmActor& nm, const fakes::Localize& order);
@@ -174,6 +176,7 @@ class SimHost : private ClusterView, private WorldView {
   void FaultLocalizeSlow(const FaultOrder& order);
   void FaultGpus(const FaultOrder& order);
   void FaultRmRestart(const FaultOrder& order);
+  void ForgetUnstarted();
   void FaultRmPause(const FaultOrder& order);
   void FaultHdfs(const FaultOrder& order);
   void FaultAmCrash(const FaultOrder& order);
@@ -234,6 +237,8 @@ class SimHost : private ClusterView, private WorldView {
   std::unique_ptr<fakes::ResourceManager> rm_;
   std::optional<fakes::RmStateStore> rm_store_;
   bool rm_paused_ = false;
+  /// Granted by the RM and not freed, as the trace has it; outlives an RM.
+  boost::unordered_flat_set<ContainerId, ContainerHash> granted_;
   std::vector<std::uint32_t> rm_backlog_;  ///< Tasks held while the RM is paused.
   std::uint64_t next_rm_call_ = 1;
   std::optional<yarn::RmResponse> rm_response_;  ///< Of the call that StepRm serves now.

@@ -118,7 +118,7 @@ void SimHost::LaterToAgent(const AgentActor& agent, AgentEvent event) {
 
 void SimHost::AgentSendsToAm(AgentActor& agent, SendToAm send) {
   const bool beat = IsIdle(send.message);
-  if (beat) BeatSent(agent);
+  if (beat) BeatSent(agent, 0);
   const auto job = jobs_.find(agent.job.value);
   if (job == jobs_.end() || job->second->am == 0) return;
   auto& am = static_cast<AmActor&>(*actors_[job->second->am]);

@@ -49,7 +49,7 @@ std::optional<Instant> SimHost::MachineDeadline(const Actor& actor, bool decisio
 
 void SimHost::Reschedule(Actor& actor) {
   if (!actor.alive || actor.paused) return;
-  const bool skip = actor.beat.clean && !actor.beat.outstanding;
+  const bool skip = actor.beat.clean && !actor.beat.awaited;
   std::optional<Instant> wake = MachineDeadline(actor, skip || (actor.kind == ActorKind::kRm && options_.elide));
   if (skip && actor.beat.forced != kNever && (!wake || actor.beat.forced < *wake)) wake = actor.beat.forced;
   if (wake) ScheduleAt(actor, std::max(*wake, now_));
@@ -67,7 +67,7 @@ void SimHost::RunTimer(std::uint32_t index) {
   if (actor == nullptr || !actor->alive || actor->scheduled != now_) return;
   actor->scheduled = kNever;
   if (actor->paused) return;
-  const bool skip = actor->beat.clean && !actor->beat.outstanding;
+  const bool skip = actor->beat.clean && !actor->beat.awaited;
   std::optional<Instant> due = MachineDeadline(*actor, skip || (actor->kind == ActorKind::kRm && options_.elide));
   if (skip && actor->beat.forced != kNever && (!due || actor->beat.forced < *due)) due = actor->beat.forced;
   if (!due || *due > now_) return Reschedule(*actor);
@@ -87,7 +87,7 @@ void SimHost::RunTimer(std::uint32_t index) {
 
 void SimHost::CatchUp(Actor& actor) {
   Beat& beat = actor.beat;
-  if (!beat.clean || beat.outstanding || !beat.last_sent) return;
+  if (!beat.clean || beat.awaited || !beat.last_sent) return;
   const std::uint64_t skipped = BeatsBefore(*beat.last_sent, beat.period, now_);
   if (skipped == 0) return;
   const Instant latest = *beat.last_sent + beat.period * static_cast<std::int64_t>(skipped);
@@ -138,7 +138,6 @@ void SimHost::SendIdleBeatInThePast(Actor& actor, Instant at) {
   Beat& beat = actor.beat;
   beat.last_sent = at;
   ++beat.sent;
-  beat.outstanding = true;
   const Instant answered = at + beat.round_trip;
   switch (actor.kind) {
     case ActorKind::kRm:
@@ -150,11 +149,12 @@ void SimHost::SendIdleBeatInThePast(Actor& actor, Instant at) {
       TF_CHECK(actions.size() == 1);
       const auto& call = std::get<fakes::NmCallRm>(actions.front());
       const auto& request = std::get<yarn::NodeHeartbeatRequest>(call.request);
+      beat.awaited = call.id;
       yarn::NodeHeartbeatResponse idle{.response_id = request.response_id + 1};
       At(answered, [this, id = actor.id, call_id = call.id, idle] {
         Actor* sender = actors_[id].get();
         if (sender == nullptr || !sender->alive) return;
-        BeatAnswered(*sender);
+        BeatAnswered(*sender, call_id);
         StepNm(static_cast<NmActor&>(*sender), fakes::RmAnswered{.id = call_id, .response = idle});
       });
       return;
@@ -165,10 +165,11 @@ void SimHost::SendIdleBeatInThePast(Actor& actor, Instant at) {
       client.machine->Step(at, DeadlineReached{}, actions);
       TF_CHECK(actions.size() == 1 && client.last_report);
       const CallId call = std::get<CallRm>(actions.front()).call;
+      beat.awaited = call.value;
       At(answered, [this, id = actor.id, call] {
         Actor* sender = actors_[id].get();
         if (sender == nullptr || !sender->alive) return;
-        BeatAnswered(*sender);
+        BeatAnswered(*sender, call.value);
         auto& same = static_cast<ClientActor&>(*sender);
         StepClient(same, RmReplied{.call = call, .response = *same.last_report});
       });
@@ -181,11 +182,12 @@ void SimHost::SendIdleBeatInThePast(Actor& actor, Instant at) {
       const auto& call = std::get<CallRm>(actions.front());
       const auto& request = std::get<yarn::AllocateRequest>(call.request);
       TF_CHECK(yarn::IsIdle(request));
+      beat.awaited = call.call.value;
       yarn::AllocateResponse idle{.response_id = (request.response_id + 1) & 0x7fffffff};
       At(answered, [this, id = actor.id, call_id = call.call, idle] {
         Actor* sender = actors_[id].get();
         if (sender == nullptr || !sender->alive) return;
-        BeatAnswered(*sender);
+        BeatAnswered(*sender, call_id.value);
         StepAm(static_cast<AmActor&>(*sender), RmReplied{.call = call_id, .response = idle});
       });
       return;
@@ -200,27 +202,29 @@ std::uint64_t SimHost::TakeUnseen(Beat& beat) {
   return unseen;
 }
 
-void SimHost::BeatSent(Actor& actor) {
+void SimHost::BeatSent(Actor& actor, std::uint64_t call) {
   Beat& beat = actor.beat;
   beat.last_sent = now_;
   ++beat.sent;
   beat.forced = kNever;  // Whatever the news was, this beat sees it.
-  beat.outstanding = actor.kind != ActorKind::kAgent;
-  if (actor.kind == ActorKind::kAgent) UpdateLink(actor);
+  if (actor.kind == ActorKind::kAgent) return UpdateLink(actor);
+  beat.awaited = call;
 }
 
 void SimHost::StartBeatsAnew(Actor& actor) {
   // Registering starts response ids and the grid over, at both ends.
   Beat& beat = actor.beat;
   beat.last_sent.reset();
-  beat.outstanding = false;
+  beat.awaited.reset();
   beat.sent = beat.seen = 0;
   beat.forced = kNever;
   UpdateLink(actor);
 }
 
-void SimHost::BeatAnswered(Actor& actor) {
-  actor.beat.outstanding = false;
+void SimHost::BeatAnswered(Actor& actor, std::uint64_t call) {
+  // A late answer to an earlier call does not answer the latest.
+  if (actor.beat.awaited != call) return;
+  actor.beat.awaited.reset();
   UpdateLink(actor);
 }
 
@@ -233,7 +237,7 @@ void SimHost::ForceBeat(Actor& actor) {
   if (next == now_ && current_rank_ >= actor.id) next += beat.period;
   if (next >= beat.forced) return;
   beat.forced = next;
-  if (beat.clean && !beat.outstanding && !actor.paused) ScheduleAt(actor, next);
+  if (beat.clean && !beat.awaited && !actor.paused) ScheduleAt(actor, next);
 }
 
 bool SimHost::LinkIsClean(const Actor& actor) const {

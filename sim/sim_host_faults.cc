@@ -324,6 +324,7 @@ void SimHost::FaultRmRestart(const FaultOrder& order) {
     if (rm_ == nullptr) return;
     DisturbAllLinks();
     rm_store_ = rm_->state_store();
+    ForgetUnstarted();
     rm_.reset();
   } else if (rm_ == nullptr) {
     rm_ = std::make_unique<fakes::ResourceManager>(RmOptionsOf(scenario_, nodes_), *rm_store_,
@@ -332,6 +333,18 @@ void SimHost::FaultRmRestart(const FaultOrder& order) {
     RestoreAllLinks();
     Reschedule(*actors_[0]);
   }
+}
+
+void SimHost::ForgetUnstarted() {
+  // What no NodeManager has started dies with the RM, and nobody ever reports it (hadoop-yarn, work-preserving
+  // recovery); without that recovery everything does.
+  std::vector<ContainerId> lost;
+  for (const auto& [application, booked] : rm_->books().applications) {
+    for (const auto& [id, container] : booked->containers) {
+      if (!scenario_.yarn.work_preserving_restart || container.state != fakes::BookedState::kRunning) lost.push_back(id);
+    }
+  }
+  for (const ContainerId& id : lost) TraceFreed(id, container_exit::kAborted);
 }
 
 void SimHost::FaultRmPause(const FaultOrder& order) {

@@ -108,7 +108,7 @@ void SimHost::ClientCallsRm(ClientActor& client, CallRm call) {
   caller.user = jobs_.at(client.job.value)->spec->user;
   const bool poll = std::holds_alternative<yarn::GetApplicationReportRequest>(call.request);
   if (poll) {
-    BeatSent(client);
+    BeatSent(client, call.call.value);
     client.beat.seen = client.beat.sent;
   }
   if (const auto* submit = std::get_if<yarn::SubmitApplicationRequest>(&call.request)) {
@@ -121,7 +121,7 @@ void SimHost::ClientCallsRm(ClientActor& client, CallRm call) {
     auto& same = static_cast<ClientActor&>(*actor);
     if (poll) {
       if (const auto* report = std::get_if<yarn::GetApplicationReportResponse>(&response)) same.last_report = *report;
-      BeatAnswered(same);
+      BeatAnswered(same, number.value);
     }
     StepClient(same, RmReplied{.call = number, .response = std::move(response)});
   });
@@ -217,7 +217,7 @@ void SimHost::AmCallsRm(AmActor& am, CallRm call) {
   caller.attempt = am.attempt;
   const bool poll = std::holds_alternative<yarn::AllocateRequest>(call.request);
   if (poll) {
-    BeatSent(am);
+    BeatSent(am, call.call.value);
     const std::uint64_t unseen = TakeUnseen(am.beat);
     if (unseen > 0 && rm_ != nullptr) {
       StepRm(fakes::AmHeartbeatsElided{.attempt = am.attempt, .count = unseen, .last = now_});
@@ -229,7 +229,7 @@ void SimHost::AmCallsRm(AmActor& am, CallRm call) {
   SendToRm(am, caller, token, std::move(call.request), poll, [this, id = am.id, number = call.call, poll](yarn::RmResponse response) {
     Actor* actor = actors_[id].get();
     if (actor == nullptr || !actor->alive) return;
-    if (poll) BeatAnswered(*actor);
+    if (poll) BeatAnswered(*actor, number.value);
     const auto* allocated = std::get_if<yarn::AllocateResponse>(&response);
     // The host keeps the secrets: a rolled token replaces the one that connections are opened with.
     if (allocated != nullptr && allocated->am_rm_token) static_cast<AmActor&>(*actor).token = *allocated->am_rm_token;

@@ -43,6 +43,8 @@ void SimHost::HandleRm(fakes::RmAction& action) {
     JobRt* job = JobOf(application->application);
     if (job != nullptr && job->client != 0) ForceBeat(*actors_[job->client]);
   } else if (auto* granted = std::get_if<fakes::Granted>(&action)) {
+    // A restarted RM recovers what its predecessor granted: nothing new for the trace.
+    if (!granted_.insert(granted->container).second) return;
     const JobRt* job = JobOf(granted->container.application_attempt.application);
     Trace(trace::ContainerGranted{.job = job == nullptr ? trace::JobIndex{} : job->index,
                                   .container = granted->container,
@@ -50,10 +52,7 @@ void SimHost::HandleRm(fakes::RmAction& action) {
                                   .resource = std::move(granted->resource),
                                   .am = granted->am});
   } else if (const auto* freed = std::get_if<fakes::Freed>(&action)) {
-    const JobRt* job = JobOf(freed->container.application_attempt.application);
-    Trace(trace::ContainerFreed{.job = job == nullptr ? trace::JobIndex{} : job->index,
-                                .container = freed->container,
-                                .exit_status = freed->exit_status});
+    TraceFreed(freed->container, freed->exit_status);
   } else if (const auto* ended = std::get_if<fakes::ApplicationEnded>(&action)) {
     JobRt* job = JobOf(ended->application);
     if (job == nullptr) return;
@@ -62,6 +61,14 @@ void SimHost::HandleRm(fakes::RmAction& action) {
     // With its client gone nobody else says that the job is over.
     if (job->client == 0) JobEndSeen(*job);
   }
+}
+
+void SimHost::TraceFreed(const ContainerId& container, std::int32_t exit_status) {
+  if (granted_.erase(container) == 0) return;
+  const JobRt* job = JobOf(container.application_attempt.application);
+  Trace(trace::ContainerFreed{.job = job == nullptr ? trace::JobIndex{} : job->index,
+                              .container = container,
+                              .exit_status = exit_status});
 }
 
 void SimHost::RmCallsNm(fakes::RmCallNm call) {
@@ -150,7 +157,7 @@ void SimHost::NmCallsRm(NmActor& nm, fakes::NmCallRm call) {
   caller.node = nodes_[nm.place].id;
   if (std::holds_alternative<yarn::RegisterNodeManagerRequest>(call.request)) StartBeatsAnew(nm);
   if (beat) {
-    BeatSent(nm);
+    BeatSent(nm, call.id);
     const std::uint64_t unseen = TakeUnseen(nm.beat);
     if (unseen > 0 && rm_ != nullptr) {
       StepRm(fakes::NodeHeartbeatsElided{.node = caller.node, .count = unseen, .last = now_});
@@ -159,7 +166,7 @@ void SimHost::NmCallsRm(NmActor& nm, fakes::NmCallRm call) {
   SendToRm(nm, caller, {}, std::move(call.request), beat, [this, id = nm.id, call_id = call.id, beat](yarn::RmResponse response) {
     Actor* actor = actors_[id].get();
     if (actor == nullptr || !actor->alive) return;
-    if (beat) BeatAnswered(*actor);
+    if (beat) BeatAnswered(*actor, call_id);
     StepNm(static_cast<NmActor&>(*actor), fakes::RmAnswered{.id = call_id, .response = std::move(response)});
   });
 }

@@ -67,6 +67,7 @@ void AgentDesk::On(TaskIndex task, const RegisterAgent& message) {
   }
   if (!is_new) return;
   if (core.finishing && !core.tasks.ProcessAlive(task)) return parts_.finish.OnProcessEnded(task);
+  if (core.tasks.record(task).outcome != Outcome::kOpen) return parts_.failover.OnIdleAgent(task);
   parts_.epochs.TryStartAlone(task);
 }
 

@@ -34,9 +34,6 @@ void Attempts::AmendByCompletion(TaskIndex task, const yarn::ContainerStatus& st
   const auto entry = core_.ends.find(task);
   if (entry == core_.ends.end() || entry->second.container != status.id) return;
   AttemptEnd& end = entry->second;
-  if (core_.tasks.ProcessAlive(task) || core_.tasks.record(task).start == StartMode::kNone) {
-    if (end.process.attempt != core_.tasks.shown(task).attempt) return;
-  }
   // What befalls a container later is not how a process ended that its agent saw end.
   if (end.record.source == ExitSource::kAgent && core_.now - end.at > core_.job->deadlines.blame) return;
   ExitEvidence evidence = end.evidence;

@@ -24,8 +24,14 @@ void EpochControl::TryCommit() {
   if (IsReady()) Commit();
 }
 
+/// Tasks that need nothing of each other do not wait for each other, once all had their start together.
+bool EpochControl::StartsOneByOne() const {
+  return parts_.core.job->strategy == Strategy::kIndependent && current_.value > 0;
+}
+
 bool EpochControl::IsReady() const {
   const AmCore& core = parts_.core;
+  if (StartsOneByOne()) return core.tasks.starters_ready() > 0;
   if (core.tasks.starters() == 0 || core.tasks.starters_ready() < core.tasks.starters()) return false;
   return core.job->strategy != Strategy::kMultiWorker || parts_.leaving.maybe_training() == 0;
 }
@@ -51,7 +57,7 @@ void EpochControl::Commit() {
   for (std::uint32_t i = 0; i < core.tasks.size(); ++i) {
     const TaskIndex task(i);
     const TaskRecord& record = core.tasks.record(task);
-    if (record.start != StartMode::kWithEpoch) continue;
+    if (record.start != StartMode::kWithEpoch || (StartsOneByOne() && !record.ready)) continue;
     if (!parts_.gates.IsOpen(task)) {
       core.tasks.SetStart(task, StartMode::kAlone);  // It follows with this spec when its gate opens.
       continue;
@@ -110,6 +116,7 @@ void EpochControl::Begin() {
   for (std::uint32_t i = 0; i < core.tasks.size(); ++i) {
     if (core.tasks.record(TaskIndex(i)).start == StartMode::kAlone) TryStartAlone(TaskIndex(i));
   }
+  if (core.tasks.starters() > 0) Prepare();
 }
 
 void EpochControl::TryStartAlone(TaskIndex task) {

@@ -57,6 +57,7 @@ class EpochControl {
   };
 
   [[nodiscard]] bool IsReady() const;
+  [[nodiscard]] bool StartsOneByOne() const;
   [[nodiscard]] ClusterSpec Assemble() const;
   void Commit();
   void Begin();

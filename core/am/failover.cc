@@ -159,9 +159,16 @@ void Failover::CloseTask(const AttemptEnd& end, Outcome outcome) {
   core.gates = true;
   const JournalSeq seq = core.out.Append(parts_.attempts.JournalFormOf(end, true));
   parts_.attempts.Decided(task, seq);
-  // A collective that starts again needs all its members; nobody else's container is needed any more.
-  if (core.tasks.record(task).training && core.job->strategy == Strategy::kMultiWorker) return;
-  done_for_good_.emplace_back(seq, task);
+  if (!MayBeNeededAgain(task)) done_for_good_.emplace_back(seq, task);
+}
+
+/// A collective that starts again needs all its members; nobody else's container is needed once its task has ended.
+bool Failover::MayBeNeededAgain(TaskIndex task) const {
+  return parts_.core.tasks.record(task).training && parts_.core.job->strategy == Strategy::kMultiWorker;
+}
+
+void Failover::OnIdleAgent(TaskIndex task) {
+  if (!MayBeNeededAgain(task)) parts_.leaving.EndAgent(task);
 }
 
 // ---------------------------------------------------------------- the blame window

@@ -48,6 +48,8 @@ class Failover {
   void OnLostBeforeStart(TaskIndex task, ExitEvidence evidence, std::string detail, bool free);
   /// A container in which nothing ran was lost while a decision is pending: noted for it. False: none is pending.
   bool NoteContainerLost(TaskIndex task);
+  /// The agent of a task that has ended for good is here again, after an AM restart.
+  void OnIdleAgent(TaskIndex task);
   /// Timer::kBlame.
   void OnBlameDeadline();
   /// A FAILED verdict that the policy lets the gang try again instead. True: it does.
@@ -86,6 +88,7 @@ class Failover {
   [[nodiscard]] std::optional<Failure> FindHung() const;
   void DecideOn(std::vector<Failure> failures, const Failure& cause, RestartTasks tasks);
   void Spent(const std::vector<Failure>& failures, const Failure& cause, const RestartTasks& tasks);
+  [[nodiscard]] bool MayBeNeededAgain(TaskIndex task) const;
   [[nodiscard]] bool IsVictim(const Failure& failure) const;
   void RestartVictim(Failure failure);
   void ReplaceBeforeStart(const AttemptEnd& end, bool free, const Decision* decision);

@@ -47,7 +47,7 @@ void HeartbeatWatch::Unvouch(TaskIndex task, Incarnation incarnation, Instant la
 std::vector<SilentAgent> HeartbeatWatch::TakeSilent(Instant now) {
   std::vector<SilentAgent> silent;
   if (by_deadline_.empty() || by_deadline_.begin()->first > now) return silent;
-  if (now - by_deadline_.begin()->first >= allowed_silence_) {
+  if (now - by_deadline_.begin()->first >= allowed_silence_ / 10) {
     ForgiveAll(now);
     return silent;
   }

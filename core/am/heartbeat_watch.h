@@ -47,7 +47,8 @@ class HeartbeatWatch {
   void Unvouch(TaskIndex task, Incarnation incarnation, Instant last);
 
   /// Removes and returns who is silent at `now`, longest silence first, then in task order. When it is asked so late
-  /// that this process itself must have slept, nobody is silent: what they said meanwhile is still in the mail.
+  /// (a tenth of the allowed silence) that this process itself must have slept, nobody is silent: what they said
+  /// meanwhile is still in the mail.
   [[nodiscard]] std::vector<SilentAgent> TakeSilent(Instant now);
 
   /// When TakeSilent next returns something if nobody speaks; nullopt when nobody is watched.

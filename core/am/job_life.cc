@@ -175,9 +175,12 @@ void JobLife::ExplainWaiting() {
     text = parts_.finish.WaitingFor();
     return;
   }
+  if (core.snapshot.state != JobState::kAllocating) explained_ = core.snapshot.state;
   switch (core.snapshot.state) {
     case JobState::kSubmitted: text = "the journal to be read"; return;
     case JobState::kAllocating:
+      if (explained_ == JobState::kAllocating && !core.asks_dirty) return;
+      explained_ = JobState::kAllocating;
       text = core.gang.backing_off() ? "a pause before the gang is asked for again" : core.gang.Missing();
       if (text.empty()) text = "the ResourceManager";
       return;

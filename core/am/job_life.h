@@ -40,6 +40,7 @@ class JobLife {
   [[nodiscard]] JobState StageOfTraining() const;
 
   AmParts& parts_;
+  JobState explained_ = JobState::kSubmitted;  ///< What waiting_for was last made for.
 };
 
 }  // namespace tfyarn::am

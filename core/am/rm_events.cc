@@ -92,7 +92,11 @@ void RmEvents::OnOwnedCompleted(TaskIndex task, const yarn::ContainerStatus& sta
     // Stopped for a failure whose cause is not known yet: this may be that cause.
     const bool ours = record.process == ProcessPhase::kStopping && !parts_.failover.deciding();
     const AttemptEnd end = parts_.attempts.End(
-        task, {.yarn_exit = status.exit_status, .diagnostics = status.diagnostics, .we_stopped = ours},
+        task,
+        {.yarn_exit = status.exit_status,
+         .diagnostics = status.diagnostics,
+         .we_stopped = ours,
+         .am_lost = status.exit_status == agent_exit::kAmLost},
         status.diagnostics);
     parts_.leaving.Gone(task);
     return parts_.failover.OnEnd(end, false);

@@ -164,11 +164,11 @@ const Case kAdded[] = {
      {"6:42: `per` goes with `every`"}},
     {"faults: [{kind: node_crash, every: 0s, per: node}]\n",
      {"6:36: `every`: must be more than 0s"}},
-    {"faults: [{kind: partition, between: [rm]}]\n",
-     {"6:37: `between`: a partition has two groups or more"}},
+    {"faults: [{kind: partition, between: []}]\n", {"6:37: `between`: a partition has a group"}},
     {"faults: [{kind: partition, at: 1s}]\n",
-     {"6:10: `between` is missing in a partition | wants two groups or more: [{rack: r1}, {am: "
-      "a}]"}},
+     {"6:10: `between` is missing in a partition | wants the groups: [{rack: r1}, {am: a}]; one "
+      "alone is "
+      "cut off from all others"}},
     {"faults: [{kind: am_crash, at: 1s, target: {am: a}, between: [rm, hdfs]}]\n",
      {"6:61: `between` does not go with am_crash"}},
     {"faults: [{kind: am_crash, when: {job: a, state: runing}, target: {am: a}}]\n",
