@@ -89,6 +89,7 @@ struct AgentActor : Actor {
   std::uint32_t am = 0;  ///< Actor id of the AM that accepted it; 0 = none.
   std::int32_t port = 0;
   std::deque<AgentEvent> inbox;  ///< What arrived while paused.
+  bool disowned = false;  ///< The RM has written its container off: the AM may refuse its heartbeats.
 };
 
 /// What the host knows of one container on a node, from the NM's Localize to its end.

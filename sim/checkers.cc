@@ -132,7 +132,7 @@ std::uint32_t Checkers::Books::NodeIndex(const NodeId& node) {
 }
 
 bool Checkers::Books::Undisturbed(Duration quiet) const {
-  return faults_under_way_.empty() && (!any_fault_ || now_ - last_fault_change_ > quiet);
+  return wide_faults_under_way_.empty() && (!last_wide_fault_change_ || now_ - *last_wide_fault_change_ > quiet);
 }
 
 std::string Checkers::Books::NameOf(const JobBook& job) const { return "job " + job.name; }

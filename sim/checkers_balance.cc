@@ -26,6 +26,13 @@ std::int32_t GangSize(const JobSpec& job) {
   return size;
 }
 
+/// Kinds of faults that strike single nodes or containers: nobody else is kept from ending, answering or cleaning up.
+bool StrikesOnlyItsTarget(std::string_view kind) {
+  const auto starts = [kind](std::string_view prefix) { return kind.substr(0, prefix.size()) == prefix; };
+  return starts("node_") || starts("gpu_") || starts("container_") || starts("disk") || kind == "slow_node" ||
+         kind == "launch_fail" || starts("localize_") || kind == "preempt" || kind == "hang" || kind == "port_in_use";
+}
+
 }  // namespace
 
 void Checkers::Books::On(const trace::JobCreated& fact) {
@@ -71,12 +78,15 @@ void Checkers::Books::On(const trace::TrainingPhaseChanged& fact) {
 void Checkers::Books::On(const trace::FaultBegan& fact) {
   faults_under_way_.emplace(fact.fault, fact.instance);
   last_fault_change_ = now_;
-  any_fault_ = true;
+  if (StrikesOnlyItsTarget(fact.kind)) return;
+  wide_faults_under_way_.emplace(fact.fault, fact.instance);
+  last_wide_fault_change_ = now_;
 }
 
 void Checkers::Books::On(const trace::FaultEnded& fact) {
   faults_under_way_.erase({fact.fault, fact.instance});
   last_fault_change_ = now_;
+  if (wide_faults_under_way_.erase({fact.fault, fact.instance}) > 0) last_wide_fault_change_ = now_;
 }
 
 // ---------------------------------------------------------------- progress
@@ -102,7 +112,7 @@ void Checkers::Books::CheckProgress(Instant now) {
                         job.phase == trace::TrainingPhase::kCheckpoint;
     Checks(Invariant::kProgress);
     if (trains || !faults_under_way_.empty()) continue;
-    const Instant since = any_fault_ ? std::max(job.last_event, last_fault_change_) : job.last_event;
+    const Instant since = std::max(job.last_event, last_fault_change_.value_or(job.last_event));
     const Duration bound = ProgressBound(job);
     if (now - since <= bound) continue;
     job.progress_reported = true;

@@ -60,6 +60,7 @@ struct NodeBook {
   Resource capacity;
   Resource used;
   bool up = true;
+  std::optional<Instant> power_changed;  ///< The last time it went down or came up.
 };
 
 /// A container from its grant until its job is settled.
@@ -172,7 +173,7 @@ class Checkers::Books {
   [[nodiscard]] ApplicationBook& ApplicationOf(JobBook& job, const ApplicationId& id);
   [[nodiscard]] AmAttemptBook& AttemptOf(JobBook& job, std::int32_t attempt);
   [[nodiscard]] std::uint32_t NodeIndex(const NodeId& node);
-  /// No fault is under way, and none began or ended in the last `quiet`.
+  /// No fault that reaches beyond single nodes and containers is under way, or began or ended in the last `quiet`.
   [[nodiscard]] bool Undisturbed(Duration quiet) const;
   [[nodiscard]] std::string NameOf(const JobBook& job) const;
 
@@ -242,8 +243,9 @@ class Checkers::Books {
   std::map<std::uint32_t, std::shared_ptr<const JobSpec>> specs_;  ///< Of jobs that are about to be created.
   std::map<std::string, QueueBook> queues_;
   std::set<std::pair<std::uint32_t, std::uint32_t>> faults_under_way_;
-  Instant last_fault_change_{};
-  bool any_fault_ = false;
+  std::optional<Instant> last_fault_change_;
+  std::set<std::pair<std::uint32_t, std::uint32_t>> wide_faults_under_way_;  ///< Those that reach beyond single nodes.
+  std::optional<Instant> last_wide_fault_change_;
   std::map<std::string, bool> stands_still_;  ///< By job name or arrival prefix: see JobBook::may_stand_still.
 
   // gpu-seconds: use over time by node, and by container.

@@ -27,7 +27,11 @@ std::string Exceeded(const Resource& asked, const Resource& used, const Resource
 
 void Checkers::Books::On(const trace::NodeDeclared& fact) { nodes_[NodeIndex(fact.node)].capacity = fact.capacity; }
 
-void Checkers::Books::On(const trace::NodePower& fact) { nodes_[NodeIndex(fact.node)].up = fact.up; }
+void Checkers::Books::On(const trace::NodePower& fact) {
+  NodeBook& node = nodes_[NodeIndex(fact.node)];
+  node.up = fact.up;
+  node.power_changed = now_;
+}
 
 // capacity: what a node's containers were granted never exceeds what the node has. A node that lost a GPU may hold more
 // than it has for a while; what is not allowed is to grant more of it.
@@ -149,12 +153,16 @@ void Checkers::Books::SettleContainers(JobBook& job, const std::vector<std::stri
   const bool judged = job.ended && allowed <= kSettleAfter && Undisturbed(allowed + times_.nm_expiry);
   for (const ContainerId& id : job.containers) {
     const ContainerBook* container = ContainerOf(id);
-    if (container == nullptr || !judged || !Checks(Invariant::kReleasedOnce)) continue;
+    if (container == nullptr || !judged) continue;
+    // The RM learns of a node's death only when it expires.
+    const NodeBook& node = nodes_[container->node];
+    if (node.power_changed && now_ - *node.power_changed <= allowed + times_.nm_expiry) continue;
+    if (!Checks(Invariant::kReleasedOnce)) continue;
     if (!container->freed) {
       Report(Invariant::kReleasedOnce, NameOf(job) + " has ended, but " + ToString(id) + " is still granted");
-    } else if (container->running && nodes_[container->node].up && !remains.empty()) {
+    } else if (container->running && node.up && !remains.empty()) {
       Report(Invariant::kReleasedOnce, NameOf(job) + " has ended, but " + ToString(id) + " still runs on " +
-                                           ToString(nodes_[container->node].id));
+                                           ToString(node.id));
     }
   }
 }

@@ -254,7 +254,7 @@ bool SimHost::LinkIsClean(const Actor& actor) const {
       return rm_answers() && network_.Undisturbed(actor.place, kRmPlace);
     case ActorKind::kAgent: {
       const auto& agent = static_cast<const AgentActor&>(actor);
-      if (agent.am == 0 || actors_[agent.am] == nullptr) return false;
+      if (agent.disowned || agent.am == 0 || actors_[agent.am] == nullptr) return false;
       const Actor& am = *actors_[agent.am];
       return am.alive && !am.paused && network_.Undisturbed(actor.place, am.place);
     }
@@ -268,7 +268,7 @@ void SimHost::UpdateLink(Actor& actor) {
   if (!clean) CatchUp(actor);
   actor.beat.clean = clean;
   Vouch(actor, clean);
-  if (clean) Reschedule(actor);
+  Reschedule(actor);
 }
 
 void SimHost::Vouch(Actor& actor, bool vouched) {
@@ -324,6 +324,7 @@ void SimHost::DisturbAllLinks() {
     CatchUp(*actor);
     actor->beat.clean = false;
     Vouch(*actor, false);
+    Reschedule(*actor);
   }
 }
 

@@ -65,6 +65,10 @@ void SimHost::HandleRm(fakes::RmAction& action) {
 
 void SimHost::TraceFreed(const ContainerId& container, std::int32_t exit_status) {
   if (granted_.erase(container) == 0) return;
+  if (AgentActor* agent = AgentOf(container)) {
+    agent->disowned = true;
+    UpdateLink(*agent);
+  }
   const JobRt* job = JobOf(container.application_attempt.application);
   Trace(trace::ContainerFreed{.job = job == nullptr ? trace::JobIndex{} : job->index,
                               .container = container,

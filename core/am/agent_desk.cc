@@ -15,6 +15,11 @@ void AgentDesk::OnSaid(const AgentSaid& said) {
   const auto task = core.tasks.Find(fence.task);
   if (!task) return Refuse(said.message, "the job has no such task");
   const TaskRecord& record = core.tasks.record(*task);
+  if (parts_.leaving.Has(fence.container) && std::holds_alternative<AgentHeartbeat>(said.message)) {
+    // It is on its way out and has been told, or will be when the decision is durable: nothing new to say.
+    core.Emit(SendToAgent{.container = fence.container, .message = HeartbeatSeen{.fence = fence}});
+    return;
+  }
   if (record.agent == AgentPhase::kNone || !(core.tasks.FenceOf(*task) == fence)) {
     return Refuse(said.message, "not the agent of this task any more");
   }
