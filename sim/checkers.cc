@@ -66,6 +66,7 @@ Checkers::Books::Books(const config::Scenario& scenario)
              .am_expiry = scenario.yarn.am_expiry,
              .sigkill_delay = scenario.yarn.sigkill_delay} {
   TF_CHECK(InvariantNames().size() == kInvariantCount);
+  PlanFaults(scenario);
   for (std::size_t i = 0; i < kInvariantCount; ++i) {
     results_[i].name = InvariantNames()[i];
     for (const config::InvariantOff& off : scenario.invariants_off) {

@@ -33,7 +33,20 @@ bool StrikesOnlyItsTarget(std::string_view kind) {
          kind == "launch_fail" || starts("localize_") || kind == "preempt" || kind == "hang" || kind == "port_in_use";
 }
 
+/// Kinds that go on for ever when no `for` ends them. Others without `for` are over when they have struck.
+bool GoesOnForEver(std::string_view kind) {
+  return kind == "partition" || kind == "latency" || kind == "loss" || kind == "reorder" || kind == "rm_pause" ||
+         kind == "rm_slow" || kind == "am_pause" || kind == "nm_heartbeat_loss" || kind == "hdfs_down" ||
+         kind == "hdfs_safemode" || kind == "hdfs_slow" || kind == "hdfs_quota" || kind == "client_suspend";
+}
+
 }  // namespace
+
+void Checkers::Books::PlanFaults(const config::Scenario& scenario) {
+  for (const config::FaultSpec& fault : scenario.faults) {
+    fault_lasts_.push_back(fault.duration.has_value() || fault.kind == "trace" || GoesOnForEver(fault.kind));
+  }
+}
 
 void Checkers::Books::On(const trace::JobCreated& fact) {
   JobBook& job = jobs_[fact.job.value];
@@ -76,11 +89,13 @@ void Checkers::Books::On(const trace::TrainingPhaseChanged& fact) {
 }
 
 void Checkers::Books::On(const trace::FaultBegan& fact) {
-  faults_under_way_.emplace(fact.fault, fact.instance);
+  const bool wide = !StrikesOnlyItsTarget(fact.kind);
+  const std::pair<std::uint32_t, std::uint32_t> instance{fact.fault, fact.instance};
   last_fault_change_ = now_;
-  if (StrikesOnlyItsTarget(fact.kind)) return;
-  wide_faults_under_way_.emplace(fact.fault, fact.instance);
-  last_wide_fault_change_ = now_;
+  if (wide) last_wide_fault_change_ = now_;
+  if (fact.fault < fault_lasts_.size() && !fault_lasts_[fact.fault]) return;
+  faults_under_way_.insert(instance);
+  if (wide) wide_faults_under_way_.insert(instance);
 }
 
 void Checkers::Books::On(const trace::FaultEnded& fact) {

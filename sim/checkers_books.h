@@ -225,6 +225,7 @@ class Checkers::Books {
   void On(const trace::FaultBegan& fact);
   void On(const trace::FaultEnded& fact);
   void JobLeaves(JobBook& job);
+  void PlanFaults(const config::Scenario& scenario);
   void CheckProgress(Instant now);
   [[nodiscard]] Duration ProgressBound(const JobBook& job) const;
   void Settle(Instant now, trace::JobIndex job, const WorldView& world);
@@ -243,6 +244,7 @@ class Checkers::Books {
   std::map<std::uint32_t, std::shared_ptr<const JobSpec>> specs_;  ///< Of jobs that are about to be created.
   std::map<std::string, QueueBook> queues_;
   std::set<std::pair<std::uint32_t, std::uint32_t>> faults_under_way_;
+  std::vector<bool> fault_lasts_;  ///< By fault: from its beginning to an end that the trace shows, or to the run's.
   std::optional<Instant> last_fault_change_;
   std::set<std::pair<std::uint32_t, std::uint32_t>> wide_faults_under_way_;  ///< Those that reach beyond single nodes.
   std::optional<Instant> last_wide_fault_change_;

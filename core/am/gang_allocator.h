@@ -82,6 +82,8 @@ class GangAllocator {
   void Want(Instant now, const std::vector<SlotRequest>& slots, bool kept_counts_as_held = false);
   /// The task needs none any more; a container it has is released. Unknown tasks are ignored.
   void Cancel(Instant now, const TaskId& task);
+  /// The task waits for a container.
+  [[nodiscard]] bool Wants(const TaskId& task) const { return wanted_.contains(task); }
   /// Nothing more is wanted: the gang's clocks stop. Containers that tasks have stay with them.
   void CancelAll(Instant now);
   /// The caller sees to the end of the task's container itself: the task has none any more, nothing is released here,

@@ -57,6 +57,8 @@ void Restart::WantContainers(const std::vector<TaskIndex>& tasks) {
   slots.reserve(tasks.size());
   bool training = false;
   for (const TaskIndex task : tasks) {
+    // A second cause may strike while the replacement for the first is still on its way.
+    if (core.gang.Wants(core.tasks.id(task))) continue;
     slots.push_back(core.SlotFor(task));
     training = training || core.tasks.record(task).training;
   }

@@ -255,6 +255,7 @@ void FakeCluster::StopRm() {
   rm_left_ = rm_->state_store();
   rm_.reset();
   ++rm_wake_;
+  rm_wake_at_.reset();
 }
 
 void FakeCluster::StartRm() {
@@ -263,11 +264,15 @@ void FakeCluster::StartRm() {
 }
 
 void FakeCluster::ScheduleRm() {
-  const std::uint64_t generation = ++rm_wake_;
   const auto next = rm_->next_deadline();
+  if (next == rm_wake_at_) return;
+  const std::uint64_t generation = ++rm_wake_;
+  rm_wake_at_ = next;
   if (!next) return;
   At(*next, [this, generation] {
-    if (rm_wake_ == generation) StepRm(RmDeadlineReached{});
+    if (rm_wake_ != generation) return;
+    rm_wake_at_.reset();
+    StepRm(RmDeadlineReached{});
   });
 }
 

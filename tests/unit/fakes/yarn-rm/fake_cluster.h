@@ -144,6 +144,7 @@ class FakeCluster {
   std::shared_ptr<const TokenBook> tokens_;
   std::optional<RmStateStore> rm_left_;
   std::uint64_t rm_wake_ = 0;
+  std::optional<Instant> rm_wake_at_;
   std::map<NodeId, Node> nodes_;
   std::map<ApplicationId, std::unique_ptr<ScriptedAm>> ams_;
   std::set<ContainerId> am_containers_;
