@@ -1,9 +1,10 @@
-// How fast gangs get their containers: ApplicationMasters and the fake ResourceManager under the capacity scheduler, on 10,000
-// nodes of which 70 % is taken, with gangs of 1 to 1,000 workers at once. Every node beats every second, nothing is skipped.
+// How fast gangs get their containers: ApplicationMasters and the fake ResourceManager under the
+// capacity scheduler, on 10,000 nodes of which 70 % is taken, with gangs of 1 to 1,000 workers at
+// once. Every node beats every second, nothing is skipped.
 //
-// Counted: all time of all machines, from the first submission until the last gang is complete, AM containers included.
-// Not counted: registering the nodes and filling them. Agents are never started: this is about allocation.
-// Usage: allocation_bench [REPEATS].
+// Counted: all time of all machines, from the first submission until the last gang is complete, AM
+// containers included. Not counted: registering the nodes and filling them. Agents are never
+// started: this is about allocation. Usage: allocation_bench [REPEATS].
 #include <algorithm>
 #include <cstdlib>
 #include <deque>
@@ -36,14 +37,15 @@ class Cluster {
       const NodeId node{.host = "node-" + std::to_string(i), .port = 8041};
       nodes_.push_back({.id = node, .response_id = 0});
       Call({.kind = fakes::CallerKind::kNm, .user = {}, .attempt = {}, .node = node},
-           yarn::RegisterNodeManagerRequest{.node = node,
-                                            .rack = "/r" + std::to_string(i % 50),
-                                            .partition = {},
-                                            // One slot more in memory: an AM or two fit beside a full node.
-                                            .resource = {.memory_mb = 4096 * (kSlotsPerNode + 1),
-                                                         .vcores = kSlotsPerNode + 4,
-                                                         .gpus = 0,
-                                                         .others = {}}});
+           yarn::RegisterNodeManagerRequest{
+               .node = node,
+               .rack = "/r" + std::to_string(i % 50),
+               .partition = {},
+               // One slot more in memory: an AM or two fit beside a full node.
+               .resource = {.memory_mb = 4096 * (kSlotsPerNode + 1),
+                            .vcores = kSlotsPerNode + 4,
+                            .gpus = 0,
+                            .others = {}}});
     }
   }
 
@@ -52,10 +54,12 @@ class Cluster {
     const ApplicationId application = Submit(1);
     RunUntil([&] { return started_.contains(application); });
     const ApplicationAttemptId attempt{.application = application, .attempt = 1};
-    const fakes::Caller caller{.kind = fakes::CallerKind::kAm, .user = {}, .attempt = attempt, .node = {}};
+    const fakes::Caller caller{
+        .kind = fakes::CallerKind::kAm, .user = {}, .attempt = attempt, .node = {}};
     (void)Call(caller, yarn::RegisterApplicationMasterRequest{.host = "filler"});
     yarn::AllocateRequest request;
-    request.ask.push_back({.priority = 1, .capability = kSlot, .num_containers = static_cast<std::int32_t>(kFilled)});
+    request.ask.push_back(
+        {.priority = 1, .capability = kSlot, .num_containers = static_cast<std::int32_t>(kFilled)});
     std::int64_t got = 0;
     while (got < kFilled) {
       const auto response = Call(caller, request);
@@ -106,7 +110,9 @@ class Cluster {
 
   yarn::RmResponse Call(const fakes::Caller& caller, yarn::RmRequest request) {
     yarn::RmResponse response;
-    Step(fakes::RmCall{.id = ++calls_, .caller = caller, .token = {}, .request = std::move(request)}, &response);
+    Step(
+        fakes::RmCall{.id = ++calls_, .caller = caller, .token = {}, .request = std::move(request)},
+        &response);
     return response;
   }
 
@@ -134,9 +140,12 @@ class Cluster {
   }
 
   ApplicationId Submit(std::int32_t workers) {
-    const fakes::Caller client{.kind = fakes::CallerKind::kClient, .user = "bench", .attempt = {}, .node = {}};
-    const auto fresh = std::get<yarn::GetNewApplicationResponse>(Call(client, yarn::GetNewApplicationRequest{}));
-    yarn::SubmitApplicationRequest request{.application = fresh.application, .name = std::to_string(workers)};
+    const fakes::Caller client{
+        .kind = fakes::CallerKind::kClient, .user = "bench", .attempt = {}, .node = {}};
+    const auto fresh =
+        std::get<yarn::GetNewApplicationResponse>(Call(client, yarn::GetNewApplicationRequest{}));
+    yarn::SubmitApplicationRequest request{.application = fresh.application,
+                                           .name = std::to_string(workers)};
     request.user = "bench";
     request.am_resource = {.memory_mb = 1024, .vcores = 1, .gpus = 0, .others = {}};
     const yarn::RmResponse response = Call(client, std::move(request));
@@ -146,18 +155,22 @@ class Cluster {
 
   void StartAm(const ApplicationId& application, std::int32_t workers) {
     const ApplicationAttemptId attempt{.application = application, .attempt = 1};
-    const fakes::Caller caller{.kind = fakes::CallerKind::kAm, .user = {}, .attempt = attempt, .node = {}};
+    const fakes::Caller caller{
+        .kind = fakes::CallerKind::kAm, .user = {}, .attempt = attempt, .node = {}};
     auto& description = descriptions_[workers];
     if (description == nullptr) description = bench::WorkersJob(workers);
     jobs_[application] = std::make_unique<bench::JobWorld>(
-        now_, bench::JobWorldOptions{.job = description,
-                                     .attempt = attempt,
-                                     .rm = [this, caller](Instant, const yarn::RmRequest& r) { return Call(caller, r); },
-                                     .agents = false});
+        now_,
+        bench::JobWorldOptions{
+            .job = description,
+            .attempt = attempt,
+            .rm = [this, caller](Instant, const yarn::RmRequest& r) { return Call(caller, r); },
+            .agents = false});
     due_.insert({jobs_[application]->next_deadline().value_or(kNever), application});
   }
 
-  /// Nodes beat one after the other, evenly over each second; AMs and the RM's own deadlines come when they are due.
+  /// Nodes beat one after the other, evenly over each second; AMs and the RM's own deadlines come
+  /// when they are due.
   template <class Done>
   void RunUntil(Done done) {
     const Duration step = Duration(1s) / kNodes;
@@ -178,13 +191,15 @@ class Cluster {
         Call({.kind = fakes::CallerKind::kNm, .user = {}, .attempt = {}, .node = node.id},
              yarn::NodeHeartbeatRequest{.node = node.id, .response_id = node.response_id});
     node.response_id = std::get<yarn::NodeHeartbeatResponse>(response).response_id;
-    if (const auto due = rm_.next_deadline(); due && *due <= now_) Step(fakes::RmDeadlineReached{}, nullptr);
+    if (const auto due = rm_.next_deadline(); due && *due <= now_)
+      Step(fakes::RmDeadlineReached{}, nullptr);
     while (!answers_.empty()) {
       const fakes::NmAnswered answer = std::move(answers_.front());
       answers_.pop_front();
       Step(answer, nullptr);
     }
-    for (const ApplicationId& application : std::exchange(to_start_, {})) started_.insert(application);
+    for (const ApplicationId& application : std::exchange(to_start_, {}))
+      started_.insert(application);
   }
 
   void RunAms() {
@@ -223,5 +238,6 @@ int main(int argc, char** argv) {
     const double seconds = (bench::CpuNanoseconds() - start) / 1e9;
     rates.push_back(static_cast<double>(containers) / seconds);
   }
-  bench::PrintResult("allocation, 10,000 nodes 70 % full", "gangs of 1..1,000", "containers/s", rates);
+  bench::PrintResult("allocation, 10,000 nodes 70 % full", "gangs of 1..1,000", "containers/s",
+                     rates);
 }

@@ -1,7 +1,7 @@
-// The heap of one ApplicationMaster with 1,000 running tasks, counted by the allocator: every block that was allocated while
-// the AM was stepped and that still lives. The cluster spec, which the agents share, is in it; the job's description, which
-// the AM was given, is not.
-// Usage: am_heap_bench.
+// The heap of one ApplicationMaster with 1,000 running tasks, counted by the allocator: every block
+// that was allocated while the AM was stepped and that still lives. The cluster spec, which the
+// agents share, is in it; the job's description, which the AM was given, is not. Usage:
+// am_heap_bench.
 #include <algorithm>
 #include <cstdlib>
 #include <new>
@@ -46,12 +46,24 @@ void Free(void* block) {
 
 }  // namespace
 
-void* operator new(std::size_t size) { return Allocate(size); }
-void* operator new[](std::size_t size) { return Allocate(size); }
-void operator delete(void* block) noexcept { Free(block); }
-void operator delete[](void* block) noexcept { Free(block); }
-void operator delete(void* block, std::size_t) noexcept { Free(block); }
-void operator delete[](void* block, std::size_t) noexcept { Free(block); }
+void* operator new(std::size_t size) {
+  return Allocate(size);
+}
+void* operator new[](std::size_t size) {
+  return Allocate(size);
+}
+void operator delete(void* block) noexcept {
+  Free(block);
+}
+void operator delete[](void* block) noexcept {
+  Free(block);
+}
+void operator delete(void* block, std::size_t) noexcept {
+  Free(block);
+}
+void operator delete[](void* block, std::size_t) noexcept {
+  Free(block);
+}
 
 namespace {
 
@@ -71,7 +83,8 @@ class HeapMeter : public bench::StepMeter {
 
 int main() {
   constexpr std::int32_t kWorkers = 1000;
-  const ApplicationAttemptId attempt{.application = {.cluster_timestamp = 1, .id = 1}, .attempt = 1};
+  const ApplicationAttemptId attempt{.application = {.cluster_timestamp = 1, .id = 1},
+                                     .attempt = 1};
   HeapMeter meter;
   bench::JobWorld world(Instant{}, {.job = bench::WorkersJob(kWorkers),
                                     .attempt = attempt,
@@ -82,8 +95,10 @@ int main() {
   for (int i = 0; i < 20; ++i) world.RunDue(world.next_deadline().value());
   TF_CHECK(world.snapshot().state == JobState::kRunning);
   constexpr double kMiB = 1024.0 * 1024.0;
-  bench::PrintResult("heap of one AM, 1,000 tasks", "running", "MiB", {static_cast<double>(live_bytes) / kMiB});
+  bench::PrintResult("heap of one AM, 1,000 tasks", "running", "MiB",
+                     {static_cast<double>(live_bytes) / kMiB});
   bench::PrintResult("heap of one AM, 1,000 tasks", "most, actions under way included", "MiB",
                      {static_cast<double>(meter.most) / kMiB});
-  bench::PrintResult("heap of one AM, 1,000 tasks", "blocks when running", "blocks", {static_cast<double>(live_blocks)});
+  bench::PrintResult("heap of one AM, 1,000 tasks", "blocks when running", "blocks",
+                     {static_cast<double>(live_blocks)});
 }

@@ -1,4 +1,5 @@
-// Our event queue and std::priority_queue in the hold model (hold_model.h). Usage: event_queue_bench [REPEATS].
+// Our event queue and std::priority_queue in the hold model (hold_model.h). Usage:
+// event_queue_bench [REPEATS].
 #include <cstdlib>
 #include <queue>
 #include <utility>
@@ -36,7 +37,9 @@ class StdQueue {
     std::int64_t at;
     std::uint64_t order;
     std::uint32_t payload;
-    bool operator<(const Event& other) const { return at != other.at ? at > other.at : order > other.order; }
+    bool operator<(const Event& other) const {
+      return at != other.at ? at > other.at : order > other.order;
+    }
   };
   std::priority_queue<Event> queue_;
   std::uint64_t next_ = 0;

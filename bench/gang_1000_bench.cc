@@ -1,6 +1,6 @@
-// The core's own time for one gang of 1,000 workers: from the AM's first step until every agent holds the cluster spec and has
-// been told to start its process. Everything else (RM, network, start of containers) takes no time and is not counted.
-// Usage: gang_1000_bench [REPEATS].
+// The core's own time for one gang of 1,000 workers: from the AM's first step until every agent
+// holds the cluster spec and has been told to start its process. Everything else (RM, network,
+// start of containers) takes no time and is not counted. Usage: gang_1000_bench [REPEATS].
 #include <cstdlib>
 
 #include "bench/job_world.h"
@@ -31,13 +31,16 @@ int main(int argc, char** argv) {
   constexpr std::int32_t kWorkers = 1000;
   const int repeats = argc > 1 ? std::atoi(argv[1]) : 10;
   const auto job = bench::WorkersJob(kWorkers);
-  const ApplicationAttemptId attempt{.application = {.cluster_timestamp = 1, .id = 1}, .attempt = 1};
+  const ApplicationAttemptId attempt{.application = {.cluster_timestamp = 1, .id = 1},
+                                     .attempt = 1};
   std::vector<double> am;
   std::vector<double> agents;
   std::vector<double> both;
   for (int i = 0; i < repeats; ++i) {
     Stopwatch watch;
-    bench::JobWorld world(Instant{}, {.job = job, .attempt = attempt, .rm = bench::ImmediateRm(attempt), .meter = &watch});
+    bench::JobWorld world(
+        Instant{},
+        {.job = job, .attempt = attempt, .rm = bench::ImmediateRm(attempt), .meter = &watch});
     while (world.spawned() < kWorkers) world.RunDue(world.next_deadline().value());
     TF_CHECK(world.spawned() == kWorkers);
     am.push_back(watch.am / 1e6);

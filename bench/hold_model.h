@@ -1,9 +1,11 @@
-// The hold model, by which event queues are compared: N events are pending; each operation takes the earliest and puts in a
-// new one an Exp(1 s) time later; with one in ten a further event is put in and cancelled at once, as a host puts off a timer.
+// The hold model, by which event queues are compared: N events are pending; each operation takes
+// the earliest and puts in a new one an Exp(1 s) time later; with one in ten a further event is put
+// in and cancelled at once, as a host puts off a timer.
 //
-// The times are drawn beforehand and are the same for all peers, so that the queue is measured and not the logarithm. No
-// part of tfyarn is used here, so that the peers' programs can share it. Source of the model: D. W. Jones, An empirical
-// comparison of priority-queue and event-set implementations, CACM 1986.
+// The times are drawn beforehand and are the same for all peers, so that the queue is measured and
+// not the logarithm. No part of tfyarn is used here, so that the peers' programs can share it.
+// Source of the model: D. W. Jones, An empirical comparison of priority-queue and event-set
+// implementations, CACM 1986.
 #pragma once
 
 #include <cmath>
@@ -48,8 +50,8 @@ void MeasureHold(const std::string& name, int repeats, Once once) {
   }
 }
 
-/// The hold model over a bare queue: Push(at, payload), Pop() -> {at, payload}. Cancelling is lazy, as in every peer: the
-/// event stays and is skipped when it comes up.
+/// The hold model over a bare queue: Push(at, payload), Pop() -> {at, payload}. Cancelling is lazy,
+/// as in every peer: the event stays and is skipped when it comes up.
 template <class Queue>
 double HoldOnce(std::size_t pending, std::size_t operations, Gaps& gaps) {
   constexpr std::uint32_t kCancelled = 1u << 27;

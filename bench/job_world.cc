@@ -32,10 +32,12 @@ std::shared_ptr<const JobSpec> WorkersJob(std::int32_t workers) {
 }
 
 RmService ImmediateRm(ApplicationAttemptId attempt) {
-  return [attempt, next = std::int64_t{2}](Instant, const yarn::RmRequest& request) mutable -> yarn::RmResponse {
+  return [attempt, next = std::int64_t{2}](
+             Instant, const yarn::RmRequest& request) mutable -> yarn::RmResponse {
     if (std::holds_alternative<yarn::RegisterApplicationMasterRequest>(request)) {
       return yarn::RegisterApplicationMasterResponse{
-          .maximum_capability = {.memory_mb = 1 << 20, .vcores = 128, .gpus = 8, .others = {}}, .queue = "root.default"};
+          .maximum_capability = {.memory_mb = 1 << 20, .vcores = 128, .gpus = 8, .others = {}},
+          .queue = "root.default"};
     }
     const auto* allocate = std::get_if<yarn::AllocateRequest>(&request);
     if (allocate == nullptr) return yarn::FinishApplicationMasterResponse{.is_unregistered = true};
@@ -44,11 +46,12 @@ RmService ImmediateRm(ApplicationAttemptId attempt) {
       if (row.resource_name != "*") continue;
       for (std::int32_t i = 0; i < row.num_containers; ++i) {
         const NodeId node{.host = "node-" + std::to_string(next), .port = 8041};
-        response.allocated_containers.push_back({.id = {.application_attempt = attempt, .id = next},
-                                                 .node = node,
-                                                 .resource = row.capability,
-                                                 .priority = row.priority.value_or(0),
-                                                 .allocation_request_id = row.allocation_request_id});
+        response.allocated_containers.push_back(
+            {.id = {.application_attempt = attempt, .id = next},
+             .node = node,
+             .resource = row.capability,
+             .priority = row.priority.value_or(0),
+             .allocation_request_id = row.allocation_request_id});
         response.nm_tokens.push_back({.node = node, .token = {}});
         ++next;
       }
@@ -59,10 +62,13 @@ RmService ImmediateRm(ApplicationAttemptId attempt) {
 }
 
 JobWorld::JobWorld(Instant now, JobWorldOptions options)
-    : options_(std::move(options)), meter_(options_.meter == nullptr ? none_ : *options_.meter), now_(now) {
+    : options_(std::move(options)),
+      meter_(options_.meter == nullptr ? none_ : *options_.meter),
+      now_(now) {
   meter_.BeforeAm();
   am_ = std::make_unique<am::ApplicationMaster>(
-      options_.job, am::AmOptions{.staging_directory = "/user/bench/.tfyarn/application"}, std::uint64_t{1});
+      options_.job, am::AmOptions{.staging_directory = "/user/bench/.tfyarn/application"},
+      std::uint64_t{1});
   meter_.AfterAm();
   StepAm(AmStarted{.attempt = options_.attempt,
                    .container = {.application_attempt = options_.attempt, .id = 1},
@@ -74,7 +80,8 @@ void JobWorld::RunDue(Instant now) {
   now_ = now;
   if (const auto due = am_->next_deadline(); due && *due <= now_) StepAm(DeadlineReached{});
   for (auto& [id, agent] : agents_) {
-    if (const auto due = agent.machine->next_deadline(); due && *due <= now_) StepAgent(agent, DeadlineReached{});
+    if (const auto due = agent.machine->next_deadline(); due && *due <= now_)
+      StepAgent(agent, DeadlineReached{});
   }
   Drain();
 }
@@ -120,35 +127,37 @@ void JobWorld::StepAgent(Agent& agent, const AgentEvent& event) {
 }
 
 void JobWorld::Carry(AmAction& action) {
-  std::visit(Overloaded{
-                 [&](ReadJournal&) { to_am_.push_back(JournalRead{}); },
-                 [&](AppendJournal& append) { to_am_.push_back(JournalAppended{.seq = append.seq}); },
-                 [&](CallRm& call) {
-                   to_am_.push_back(RmReplied{.call = call.call, .response = options_.rm(now_, call.request)});
-                 },
-                 [&](CallNm& call) {
-                   const auto* start = std::get_if<yarn::StartContainersRequest>(&call.request);
-                   if (start != nullptr && options_.agents) StartContainers(call, *start);
-                 },
-                 [&](SendToAgent& send) {
-                   to_agents_.emplace_back(send.container, AmSaid{.message = std::move(send.message)});
-                 },
-                 [&](GangCompleted&) { gang_complete_ = true; },
-                 [&](VerdictReached& verdict) {
-                   CheckFailed(__FILE__, __LINE__, verdict.diagnostics.c_str());
-                 },
-                 [](PublishAddress&) {},
-                 [](CallHdfs&) {},
-                 [](ExitAm&) {},
-                 [](JobStateChanged&) {},
-                 [](GangReleased&) {},
-                 [](SpecAssembled&) {},
-                 [](TaskAttemptStarted&) {},
-                 [](TaskAttemptEnded&) {},
-                 [](RestartDecided&) {},
-                 [](Note&) {},
-             },
-             action);
+  std::visit(
+      Overloaded{
+          [&](ReadJournal&) { to_am_.push_back(JournalRead{}); },
+          [&](AppendJournal& append) { to_am_.push_back(JournalAppended{.seq = append.seq}); },
+          [&](CallRm& call) {
+            to_am_.push_back(
+                RmReplied{.call = call.call, .response = options_.rm(now_, call.request)});
+          },
+          [&](CallNm& call) {
+            const auto* start = std::get_if<yarn::StartContainersRequest>(&call.request);
+            if (start != nullptr && options_.agents) StartContainers(call, *start);
+          },
+          [&](SendToAgent& send) {
+            to_agents_.emplace_back(send.container, AmSaid{.message = std::move(send.message)});
+          },
+          [&](GangCompleted&) { gang_complete_ = true; },
+          [&](VerdictReached& verdict) {
+            CheckFailed(__FILE__, __LINE__, verdict.diagnostics.c_str());
+          },
+          [](PublishAddress&) {},
+          [](CallHdfs&) {},
+          [](ExitAm&) {},
+          [](JobStateChanged&) {},
+          [](GangReleased&) {},
+          [](SpecAssembled&) {},
+          [](TaskAttemptStarted&) {},
+          [](TaskAttemptEnded&) {},
+          [](RestartDecided&) {},
+          [](Note&) {},
+      },
+      action);
 }
 
 void JobWorld::StartContainers(const CallNm& call, const yarn::StartContainersRequest& request) {
@@ -167,23 +176,28 @@ void JobWorld::StartContainers(const CallNm& call, const yarn::StartContainersRe
                                                           .host = call.node.host});
     response.succeeded.push_back(start.container);
   }
-  to_am_.push_back(NmReplied{.call = call.call, .node = call.node, .response = std::move(response)});
+  to_am_.push_back(
+      NmReplied{.call = call.call, .node = call.node, .response = std::move(response)});
 }
 
 void JobWorld::Carry(Agent& agent, AgentAction& action) {
-  std::visit(Overloaded{
-                 [&](LeasePort&) { to_agents_.emplace_back(agent.container, PortLeased{.port = next_port_++}); },
-                 [&](SendToAm& send) { to_am_.push_back(AgentSaid{.message = std::move(send.message)}); },
-                 [&](SpawnProcess& spawn) {
-                   ++spawned_;
-                   to_agents_.emplace_back(agent.container, ProcessSpawned{.attempt = spawn.process.attempt});
-                 },
-                 [](SignalProcess&) {},
-                 [&](ReadAmAddress&) { to_agents_.emplace_back(agent.container, AmAddressRead{}); },
-                 [](ExitAgent&) {},
-                 [](Note&) {},
-             },
-             action);
+  std::visit(
+      Overloaded{
+          [&](LeasePort&) {
+            to_agents_.emplace_back(agent.container, PortLeased{.port = next_port_++});
+          },
+          [&](SendToAm& send) { to_am_.push_back(AgentSaid{.message = std::move(send.message)}); },
+          [&](SpawnProcess& spawn) {
+            ++spawned_;
+            to_agents_.emplace_back(agent.container,
+                                    ProcessSpawned{.attempt = spawn.process.attempt});
+          },
+          [](SignalProcess&) {},
+          [&](ReadAmAddress&) { to_agents_.emplace_back(agent.container, AmAddressRead{}); },
+          [](ExitAgent&) {},
+          [](Note&) {},
+      },
+      action);
 }
 
 }  // namespace tfyarn::bench

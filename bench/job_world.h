@@ -1,8 +1,8 @@
-// One job's core on a bench: the real ApplicationMaster and, if wanted, the real agents, in a world in which everything works and
-// nothing takes time but heartbeats.
+// One job's core on a bench: the real ApplicationMaster and, if wanted, the real agents, in a world
+// in which everything works and nothing takes time but heartbeats.
 //
-// Only the core is measured: a meter is told when a machine is about to step and when it has. The ResourceManager is the
-// caller's; ImmediateRm grants every ask at the next allocate.
+// Only the core is measured: a meter is told when a machine is about to step and when it has. The
+// ResourceManager is the caller's; ImmediateRm grants every ask at the next allocate.
 #pragma once
 
 #include <cstdint>

@@ -1,5 +1,5 @@
-// The processes of a simulated cluster as the host keeps them: one actor per machine instance, with its place, its timer
-// and its periodic link.
+// The processes of a simulated cluster as the host keeps them: one actor per machine instance, with
+// its place, its timer and its periodic link.
 #pragma once
 
 #include <cstdint>
@@ -21,20 +21,22 @@ namespace tfyarn::sim {
 
 enum class ActorKind : std::uint8_t { kRm, kNm, kClient, kAm, kAgent };
 
-/// The periodic link of a sender: an AM's allocate, an agent's heartbeat, a client's poll, a NM's heartbeat.
+/// The periodic link of a sender: an AM's allocate, an agent's heartbeat, a client's poll, a NM's
+/// heartbeat.
 ///
-/// `sent` counts beats the sender believes to have sent, `seen` those the receiver has been told of; the difference is
-/// what the receiver still has to hear of as elided.
+/// `sent` counts beats the sender believes to have sent, `seen` those the receiver has been told
+/// of; the difference is what the receiver still has to hear of as elided.
 struct Beat {
   Duration period{};
   Duration round_trip{};
   std::optional<Instant> last_sent;  ///< Nothing is elided before the first.
-  std::optional<std::uint64_t> awaited;  ///< Number of the latest call sent for real, while its answer is under way.
-  bool clean = false;                ///< Nothing disturbs the link: idle beats may be skipped.
-  bool vouched = false;              ///< The receiver was told so.
+  std::optional<std::uint64_t>
+      awaited;         ///< Number of the latest call sent for real, while its answer is under way.
+  bool clean = false;  ///< Nothing disturbs the link: idle beats may be skipped.
+  bool vouched = false;  ///< The receiver was told so.
   std::uint64_t sent = 0;
   std::uint64_t seen = 0;
-  Instant forced = kNever;           ///< The receiver has news for the beat at this instant.
+  Instant forced = kNever;  ///< The receiver has news for the beat at this instant.
 };
 
 struct Actor {
@@ -89,7 +91,8 @@ struct AgentActor : Actor {
   std::uint32_t am = 0;  ///< Actor id of the AM that accepted it; 0 = none.
   std::int32_t port = 0;
   std::deque<AgentEvent> inbox;  ///< What arrived while paused.
-  bool disowned = false;  ///< The RM has written its container off: the AM may refuse its heartbeats.
+  bool disowned =
+      false;  ///< The RM has written its container off: the AM may refuse its heartbeats.
 };
 
 /// What the host knows of one container on a node, from the NM's Localize to its end.

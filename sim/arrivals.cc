@@ -10,7 +10,8 @@
 namespace tfyarn::sim {
 namespace {
 
-/// As few equal tasks as `gpus_per_task` allows: 16 GPUs at 8 a task are 2 tasks of 8, 12 are 2 of 6.
+/// As few equal tasks as `gpus_per_task` allows: 16 GPUs at 8 a task are 2 tasks of 8, 12 are 2
+/// of 6.
 std::int64_t TasksFor(std::int64_t gpus, std::int64_t gpus_per_task) {
   if (gpus <= gpus_per_task) return 1;
   std::int64_t tasks = (gpus + gpus_per_task - 1) / gpus_per_task;
@@ -20,12 +21,14 @@ std::int64_t TasksFor(std::int64_t gpus, std::int64_t gpus_per_task) {
 
 }  // namespace
 
-Arrivals::Arrivals(const config::Scenario& scenario, std::int64_t largest_node_gpus, std::uint64_t seed)
+Arrivals::Arrivals(const config::Scenario& scenario, std::int64_t largest_node_gpus,
+                   std::uint64_t seed)
     : scenario_(scenario), largest_node_gpus_(std::max<std::int64_t>(largest_node_gpus, 1)) {
   for (const config::JobConfig& job : scenario.jobs) {
     listed_.push_back(std::make_shared<const config::JobConfig>(job));
   }
-  std::stable_sort(listed_.begin(), listed_.end(), [](const auto& a, const auto& b) { return a->submit < b->submit; });
+  std::stable_sort(listed_.begin(), listed_.end(),
+                   [](const auto& a, const auto& b) { return a->submit < b->submit; });
   sources_.push_back(Source{.spec = nullptr,
                             .rows = {},
                             .gaps = Random(seed, "arrivals", 0),
@@ -88,7 +91,9 @@ void Arrivals::Advance(Source& source) {
   } else if (!source.rows.empty()) {
     source.next = Instant{} + source.rows[source.taken].submit;
   } else {
-    const Duration gap = source.spec->interarrival ? source.gaps.DrawDuration(*source.spec->interarrival) : Duration{};
+    const Duration gap = source.spec->interarrival
+                             ? source.gaps.DrawDuration(*source.spec->interarrival)
+                             : Duration{};
     source.next = *source.next + gap;
   }
 }
@@ -101,8 +106,10 @@ std::shared_ptr<const config::JobConfig> Arrivals::FromTemplate(const Source& so
   return job;
 }
 
-void Arrivals::ShapeLikeRow(config::JobConfig& job, const Source& source, const config::PhillyJob& row) const {
-  const std::int64_t per_task = source.spec->gpus_per_task > 0 ? source.spec->gpus_per_task : largest_node_gpus_;
+void Arrivals::ShapeLikeRow(config::JobConfig& job, const Source& source,
+                            const config::PhillyJob& row) const {
+  const std::int64_t per_task =
+      source.spec->gpus_per_task > 0 ? source.spec->gpus_per_task : largest_node_gpus_;
   const std::int64_t tasks = TasksFor(row.gpus, per_task);
   for (TaskTypeSpec& task : job.spec.tasks) {
     if (task.name != "worker") continue;
@@ -112,7 +119,8 @@ void Arrivals::ShapeLikeRow(config::JobConfig& job, const Source& source, const 
   const auto queue = source.spec->queue_of_cluster.find(row.cluster);
   if (queue != source.spec->queue_of_cluster.end()) job.spec.queue = queue->second;
   // The row's duration is the training time: one step that long.
-  job.training.steps = config::Distribution::Constant(std::max(1.0, std::round(row.duration_seconds)));
+  job.training.steps =
+      config::Distribution::Constant(std::max(1.0, std::round(row.duration_seconds)));
   job.training.step_time = config::Distribution::Constant(1.0);
 }
 

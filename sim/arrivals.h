@@ -1,6 +1,8 @@
-// When jobs come: those listed in the scenario, those drawn from a law, and those of a trace, merged in order of time.
+// When jobs come: those listed in the scenario, those drawn from a law, and those of a trace,
+// merged in order of time.
 //
-// Lazy: a job of a law or trace becomes a JobConfig when it is taken, so that 80,000 jobs need no 80,000 configurations.
+// Lazy: a job of a law or trace becomes a JobConfig when it is taken, so that 80,000 jobs need no
+// 80,000 configurations.
 #pragma once
 
 #include <cstdint>
@@ -18,7 +20,8 @@ namespace tfyarn::sim {
 class Arrivals {
  public:
   /// Reads trace files; `largest_node_gpus` is the default of gpus_per_task.
-  /// Trace files were checked when the scenario was loaded; one that cannot be read now is a failed check.
+  /// Trace files were checked when the scenario was loaded; one that cannot be read now is a failed
+  /// check.
   Arrivals(const config::Scenario& scenario, std::int64_t largest_node_gpus, std::uint64_t seed);
 
   [[nodiscard]] std::uint64_t total() const { return total_; }
@@ -40,11 +43,13 @@ class Arrivals {
   void Advance(Source& source);
   [[nodiscard]] Source& Earliest();
   [[nodiscard]] std::shared_ptr<const config::JobConfig> FromTemplate(const Source& source) const;
-  void ShapeLikeRow(config::JobConfig& job, const Source& source, const config::PhillyJob& row) const;
+  void ShapeLikeRow(config::JobConfig& job, const Source& source,
+                    const config::PhillyJob& row) const;
 
   const config::Scenario& scenario_;
   std::int64_t largest_node_gpus_;
-  std::vector<std::shared_ptr<const config::JobConfig>> listed_;  ///< By submission, ties in file order.
+  std::vector<std::shared_ptr<const config::JobConfig>>
+      listed_;  ///< By submission, ties in file order.
   std::vector<Source> sources_;
   std::uint64_t total_ = 0;
 };

@@ -11,7 +11,9 @@ namespace {
 constexpr std::int32_t kSigterm = 15;
 constexpr std::int32_t kSigkill = 9;
 
-bool IsChiefName(std::string_view type) { return type == "chief" || type == "master"; }
+bool IsChiefName(std::string_view type) {
+  return type == "chief" || type == "master";
+}
 
 bool MatchesTask(const config::BehaviorRow& row, const TaskId& task) {
   if (row.task.empty() || row.task == task.type) return true;
@@ -20,8 +22,8 @@ bool MatchesTask(const config::BehaviorRow& row, const TaskId& task) {
 }
 
 /// A law of one process: drawn from a stream that no other process or law shares.
-Duration DrawFor(const config::Distribution& law, std::string_view what, trace::JobIndex index, std::uint64_t seed,
-                 const TaskId& task, TaskAttempt attempt) {
+Duration DrawFor(const config::Distribution& law, std::string_view what, trace::JobIndex index,
+                 std::uint64_t seed, const TaskId& task, TaskAttempt attempt) {
   if (law.is_constant()) return SecondsToDuration(law.a);
   const std::string stream = std::string("behavior/") + std::string(what) + "/" + ToString(task);
   return Random(seed, stream, std::uint64_t{index.value} << 32 | attempt.value).DrawDuration(law);
@@ -32,11 +34,14 @@ bool EndsByDefault(const config::JobConfig& job, TaskRole role) {
     case TaskRole::kMember:
     case TaskRole::kSolo:
     case TaskRole::kChief:
-    case TaskRole::kEvaluator: return true;
-    case TaskRole::kWorker: return !HasChief(job.spec);
+    case TaskRole::kEvaluator:
+      return true;
+    case TaskRole::kWorker:
+      return !HasChief(job.spec);
     case TaskRole::kPs:
     case TaskRole::kServer:
-    case TaskRole::kSidecar: return false;
+    case TaskRole::kSidecar:
+      return false;
   }
   return false;
 }
@@ -48,7 +53,8 @@ void TakeRow(const config::BehaviorRow& row, ProcessScript& script) {
   const bool fails = row.exit.value_or(0) != 0 || row.signal.has_value();
   if (row.hang) script.hang = true;
   if (row.signal) {
-    script.exit = {.signal = *row.signal, .out_of_memory = row.out_of_memory && *row.signal == kSigkill};
+    script.exit = {.signal = *row.signal,
+                   .out_of_memory = row.out_of_memory && *row.signal == kSigkill};
   } else {
     script.exit = {.code = row.exit.value_or(0)};
   }
@@ -65,12 +71,17 @@ TaskRole RoleOf(const JobSpec& job, std::string_view task_type) {
   const bool servers = job.strategy == Strategy::kParameterServer;
   if (servers && task_type == "ps") return TaskRole::kPs;
   const TaskTypeSpec* spec = job.FindType(task_type);
-  const TaskClass task_class = spec != nullptr && spec->task_class ? *spec->task_class : DefaultClass(task_type);
+  const TaskClass task_class =
+      spec != nullptr && spec->task_class ? *spec->task_class : DefaultClass(task_type);
   switch (task_class) {
-    case TaskClass::kSidecar: return TaskRole::kSidecar;
-    case TaskClass::kDrained: return TaskRole::kEvaluator;
-    case TaskClass::kService: return TaskRole::kServer;
-    case TaskClass::kTracked: break;
+    case TaskClass::kSidecar:
+      return TaskRole::kSidecar;
+    case TaskClass::kDrained:
+      return TaskRole::kEvaluator;
+    case TaskClass::kService:
+      return TaskRole::kServer;
+    case TaskClass::kTracked:
+      break;
   }
   if (job.strategy == Strategy::kIndependent) return TaskRole::kSolo;
   if (!servers) return TaskRole::kMember;
@@ -78,12 +89,13 @@ TaskRole RoleOf(const JobSpec& job, std::string_view task_type) {
 }
 
 bool HasChief(const JobSpec& job) {
-  return std::any_of(job.tasks.begin(), job.tasks.end(),
-                     [](const TaskTypeSpec& type) { return IsChiefName(type.name) && type.instances > 0; });
+  return std::any_of(job.tasks.begin(), job.tasks.end(), [](const TaskTypeSpec& type) {
+    return IsChiefName(type.name) && type.instances > 0;
+  });
 }
 
-ProcessScript ScriptFor(const config::JobConfig& job, trace::JobIndex index, std::uint64_t seed, const TaskId& task,
-                        TaskAttempt attempt) {
+ProcessScript ScriptFor(const config::JobConfig& job, trace::JobIndex index, std::uint64_t seed,
+                        const TaskId& task, TaskAttempt attempt) {
   ProcessScript script;
   script.ends_when_done = EndsByDefault(job, RoleOf(job.spec, task.type));
   for (const config::BehaviorRow& row : job.behavior) {
@@ -98,8 +110,8 @@ ProcessScript ScriptFor(const config::JobConfig& job, trace::JobIndex index, std
   return script;
 }
 
-TermScript TermScriptFor(const ProcessScript& script, trace::JobIndex index, std::uint64_t seed, const TaskId& task,
-                         TaskAttempt attempt) {
+TermScript TermScriptFor(const ProcessScript& script, trace::JobIndex index, std::uint64_t seed,
+                         const TaskId& task, TaskAttempt attempt) {
   // Nobody handles SIGTERM by default: the process dies of it, which a shell shows as 143.
   if (script.row == nullptr || !script.row->on_term) return {.exit = {.signal = kSigterm}};
   const config::OnTerm& on_term = *script.row->on_term;

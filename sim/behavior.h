@@ -1,10 +1,12 @@
-// What one simulated process does by itself: the first matching row of `behavior`, with its laws drawn, or the default of
-// its role. Only the script; when and beside whom it is played is the workload's.
+// What one simulated process does by itself: the first matching row of `behavior`, with its laws
+// drawn, or the default of its role. Only the script; when and beside whom it is played is the
+// workload's.
 //
-// Reading of a row. `after` counts from the process's start (the end of its start delay). Without `after`, a hang, a
-// signal or a non-zero exit happens at the start, and `exit: 0` when training is done, as a process without a row that
-// ends by itself does. `runs` replaces training: the process works for that long, needs no peer, and then exits with
-// `exit` (default 0). `forever` never ends by itself, but still trains. `writes` exist once it has ended with 0.
+// Reading of a row. `after` counts from the process's start (the end of its start delay). Without
+// `after`, a hang, a signal or a non-zero exit happens at the start, and `exit: 0` when training is
+// done, as a process without a row that ends by itself does. `runs` replaces training: the process
+// works for that long, needs no peer, and then exits with `exit` (default 0). `forever` never ends
+// by itself, but still trains. `writes` exist once it has ended with 0.
 #pragma once
 
 #include <cstdint>
@@ -25,7 +27,8 @@ enum class TaskRole {
   kSolo,       ///< independent: trains alone.
   kChief,      ///< parameter-server: drives the training.
   kPs,         ///< parameter-server: holds the variables; runs until stopped.
-  kWorker,     ///< parameter-server: at least one is needed; runs until stopped where there is a chief.
+  kWorker,     ///< parameter-server: at least one is needed; runs until stopped where there is a
+               ///< chief.
   kServer,     ///< Serves and is no part of the training; runs until stopped.
   kEvaluator,  ///< Ends by itself a little after training is done.
   kSidecar,    ///< tensorboard and its kin: never ends by itself.
@@ -36,19 +39,19 @@ enum class TaskRole {
 [[nodiscard]] bool HasChief(const JobSpec& job);
 
 struct ProcessScript {
-  Duration start{};                      ///< From spawn until it takes part.
-  std::optional<Duration> event_after;   ///< From its start until `exit` or `hang` happens.
-  ProcessExit exit;                      ///< With event_after and not hang.
+  Duration start{};                     ///< From spawn until it takes part.
+  std::optional<Duration> event_after;  ///< From its start until `exit` or `hang` happens.
+  ProcessExit exit;                     ///< With event_after and not hang.
   bool hang = false;
-  std::optional<Duration> runs;          ///< Works alone for so long, then exits with done_exit.
-  bool ends_when_done = false;           ///< Exits with done_exit when training is done.
+  std::optional<Duration> runs;  ///< Works alone for so long, then exits with done_exit.
+  bool ends_when_done = false;   ///< Exits with done_exit when training is done.
   std::int32_t done_exit = 0;
   const config::BehaviorRow* row = nullptr;  ///< nullptr: none matched.
 };
 
 /// The script of a task's `attempt`-th process. `job` must outlive it.
-[[nodiscard]] ProcessScript ScriptFor(const config::JobConfig& job, trace::JobIndex index, std::uint64_t seed,
-                                      const TaskId& task, TaskAttempt attempt);
+[[nodiscard]] ProcessScript ScriptFor(const config::JobConfig& job, trace::JobIndex index,
+                                      std::uint64_t seed, const TaskId& task, TaskAttempt attempt);
 
 /// What SIGTERM does to it.
 struct TermScript {
@@ -57,10 +60,11 @@ struct TermScript {
   Duration after{};
   ProcessExit exit;
 };
-[[nodiscard]] TermScript TermScriptFor(const ProcessScript& script, trace::JobIndex index, std::uint64_t seed,
-                                       const TaskId& task, TaskAttempt attempt);
+[[nodiscard]] TermScript TermScriptFor(const ProcessScript& script, trace::JobIndex index,
+                                       std::uint64_t seed, const TaskId& task, TaskAttempt attempt);
 
-/// True when the task never trains, whichever attempt it is: the first row that matches every attempt says `runs`.
+/// True when the task never trains, whichever attempt it is: the first row that matches every
+/// attempt says `runs`.
 [[nodiscard]] bool NeverTrains(const config::JobConfig& job, const TaskId& task);
 
 }  // namespace tfyarn::sim

@@ -25,8 +25,9 @@ bool StandsStill(const config::JobConfig& job) {
 
 const std::vector<std::string_view>& InvariantNames() {
   static const std::vector<std::string_view> names = {
-      "capacity", "one-owner",   "released-once", "gang-start",     "one-spec", "one-attempt", "final-once",  "verdict",
-      "after-final", "budgets", "excluded-nodes", "progress", "quiescence", "littles-law", "gpu-seconds", "good-citizen"};
+      "capacity",   "one-owner",   "released-once", "gang-start",  "one-spec",       "one-attempt",
+      "final-once", "verdict",     "after-final",   "budgets",     "excluded-nodes", "progress",
+      "quiescence", "littles-law", "gpu-seconds",   "good-citizen"};
   return names;
 }
 
@@ -39,7 +40,9 @@ void Checkers::JobSubmitted(trace::JobIndex job, std::shared_ptr<const JobSpec> 
   books_->specs_[job.value] = std::move(spec);
 }
 
-void Checkers::Observe(const trace::TraceRecord& record) { books_->Observe(record); }
+void Checkers::Observe(const trace::TraceRecord& record) {
+  books_->Observe(record);
+}
 
 void Checkers::FullScan(Instant now, const WorldView& world) {
   books_->now_ = now;
@@ -48,11 +51,17 @@ void Checkers::FullScan(Instant now, const WorldView& world) {
   books_->CheckProgress(now);
 }
 
-void Checkers::JobSettled(Instant now, trace::JobIndex job, const WorldView& world) { books_->Settle(now, job, world); }
+void Checkers::JobSettled(Instant now, trace::JobIndex job, const WorldView& world) {
+  books_->Settle(now, job, world);
+}
 
-void Checkers::Finish(Instant now, trace::StopReason reason) { books_->Finish(now, reason); }
+void Checkers::Finish(Instant now, trace::StopReason reason) {
+  books_->Finish(now, reason);
+}
 
-std::vector<Violation> Checkers::TakeNew() { return std::exchange(books_->fresh_, {}); }
+std::vector<Violation> Checkers::TakeNew() {
+  return std::exchange(books_->fresh_, {});
+}
 
 std::vector<trace::InvariantResult> Checkers::summary() const {
   return {books_->results_.begin(), books_->results_.end()};
@@ -75,7 +84,8 @@ Checkers::Books::Books(const config::Scenario& scenario)
       results_[i].off_because = off.because;
     }
   }
-  for (const config::JobConfig& job : scenario.jobs) stands_still_[job.spec.name] = StandsStill(job);
+  for (const config::JobConfig& job : scenario.jobs)
+    stands_still_[job.spec.name] = StandsStill(job);
   for (const config::ArrivalSpec& arrival : scenario.arrivals) {
     if (arrival.job != nullptr) stands_still_[arrival.prefix + "-"] = StandsStill(*arrival.job);
   }
@@ -127,40 +137,45 @@ AmAttemptBook& Checkers::Books::AttemptOf(JobBook& job, std::int32_t attempt) {
 }
 
 std::uint32_t Checkers::Books::NodeIndex(const NodeId& node) {
-  const auto [entry, is_new] = node_index_.try_emplace(node, static_cast<std::uint32_t>(nodes_.size()));
+  const auto [entry, is_new] =
+      node_index_.try_emplace(node, static_cast<std::uint32_t>(nodes_.size()));
   if (is_new) nodes_.push_back({.id = node});
   return entry->second;
 }
 
 bool Checkers::Books::Undisturbed(Duration quiet) const {
-  return wide_faults_under_way_.empty() && (!last_wide_fault_change_ || now_ - *last_wide_fault_change_ > quiet);
+  return wide_faults_under_way_.empty() &&
+         (!last_wide_fault_change_ || now_ - *last_wide_fault_change_ > quiet);
 }
 
-std::string Checkers::Books::NameOf(const JobBook& job) const { return "job " + job.name; }
+std::string Checkers::Books::NameOf(const JobBook& job) const {
+  return "job " + job.name;
+}
 
 // The table: who looks at which kind of record.
 void Checkers::Books::Observe(const trace::TraceRecord& record) {
   now_ = record.at;
-  std::visit(trace::Overloaded{trace::Ignore<trace::RunStarted, trace::ContainerLocalizing, trace::WorkLost,
-                                             trace::InvariantBroken, trace::ContainersLeaked, trace::RunStopped,
-                                             trace::TrainingAccounted>{},
-                               [this](const trace::NodeDeclared& fact) { On(fact); },
-                               [this](const trace::NodePower& fact) { On(fact); },
-                               [this](const trace::JobCreated& fact) { On(fact); },
-                               [this](const trace::ContainerGranted& fact) { On(fact); },
-                               [this](const trace::ContainerFreed& fact) { On(fact); },
-                               [this](const trace::ContainerLaunched& fact) { On(fact); },
-                               [this](const trace::ContainerGone& fact) { On(fact); },
-                               [this](const trace::TrainingPhaseChanged& fact) { On(fact); },
-                               [this](const trace::FaultBegan& fact) { On(fact); },
-                               [this](const trace::FaultEnded& fact) { On(fact); },
-                               [this](const trace::AmTold& fact) { On(fact); },
-                               [this](const trace::AmOrdered& fact) { On(fact); },
-                               [this](const trace::AgentTold& fact) { On(fact); },
-                               [this](const trace::AgentOrdered& fact) { On(fact); },
-                               [this](const trace::ClientTold& fact) { On(fact); },
-                               [this](const trace::ClientOrdered& fact) { On(fact); },
-                               [this](const trace::ApplicationEnded& fact) { On(fact); }},
+  std::visit(trace::Overloaded{
+                 trace::Ignore<trace::RunStarted, trace::ContainerLocalizing, trace::WorkLost,
+                               trace::InvariantBroken, trace::ContainersLeaked, trace::RunStopped,
+                               trace::TrainingAccounted>{},
+                 [this](const trace::NodeDeclared& fact) { On(fact); },
+                 [this](const trace::NodePower& fact) { On(fact); },
+                 [this](const trace::JobCreated& fact) { On(fact); },
+                 [this](const trace::ContainerGranted& fact) { On(fact); },
+                 [this](const trace::ContainerFreed& fact) { On(fact); },
+                 [this](const trace::ContainerLaunched& fact) { On(fact); },
+                 [this](const trace::ContainerGone& fact) { On(fact); },
+                 [this](const trace::TrainingPhaseChanged& fact) { On(fact); },
+                 [this](const trace::FaultBegan& fact) { On(fact); },
+                 [this](const trace::FaultEnded& fact) { On(fact); },
+                 [this](const trace::AmTold& fact) { On(fact); },
+                 [this](const trace::AmOrdered& fact) { On(fact); },
+                 [this](const trace::AgentTold& fact) { On(fact); },
+                 [this](const trace::AgentOrdered& fact) { On(fact); },
+                 [this](const trace::ClientTold& fact) { On(fact); },
+                 [this](const trace::ClientOrdered& fact) { On(fact); },
+                 [this](const trace::ApplicationEnded& fact) { On(fact); }},
              record.fact);
 }
 

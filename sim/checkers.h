@@ -1,11 +1,14 @@
-// The invariants: what must hold in every run, whatever the scenario. Each is one checker named for its property.
+// The invariants: what must hold in every run, whatever the scenario. Each is one checker named for
+// its property.
 //
-// They watch the trace as it is made and keep books of their own; the ApplicationMaster's state is never asked, and the
-// fakes' only in full scans, where their books must agree with the checkers'. Nothing here changes the run: a violation
-// is reported, and the run goes on. docs/invariants.md says what each one means; the list is kInvariants.
+// They watch the trace as it is made and keep books of their own; the ApplicationMaster's state is
+// never asked, and the fakes' only in full scans, where their books must agree with the checkers'.
+// Nothing here changes the run: a violation is reported, and the run goes on. docs/invariants.md
+// says what each one means; the list is kInvariants.
 //
-// Cheap on purpose: a record goes only to the checkers that watch its kind (checkers.cc, the table), most of which touch
-// one entry of a table. What can only be seen when time has passed is looked at when the first record after it comes.
+// Cheap on purpose: a record goes only to the checkers that watch its kind (checkers.cc, the
+// table), most of which touch one entry of a table. What can only be seen when time has passed is
+// looked at when the first record after it comes.
 #pragma once
 
 #include <cstdint>
@@ -63,8 +66,8 @@ class WorldView {
   [[nodiscard]] virtual std::vector<HeldContainer> RmContainers() const = 0;
   /// What NodeManagers and nodes really have: containers with a living process (agent, AM).
   [[nodiscard]] virtual std::vector<HeldContainer> NodeContainers() const = 0;
-  /// Of one job: machines with a pending timer or a message that repeats, locks, and other things that a finished job
-  /// must not have, each as a short text.
+  /// Of one job: machines with a pending timer or a message that repeats, locks, and other things
+  /// that a finished job must not have, each as a short text.
   [[nodiscard]] virtual std::vector<std::string> RemainsOf(trace::JobIndex job) const = 0;
 };
 
@@ -72,7 +75,8 @@ class WorldView {
 
 class Checkers {
  public:
-  /// Takes the list of invariants that are off, and the times that bounds are made of, from the scenario.
+  /// Takes the list of invariants that are off, and the times that bounds are made of, from the
+  /// scenario.
   explicit Checkers(const config::Scenario& scenario);
   ~Checkers();
   Checkers(const Checkers&) = delete;

@@ -1,5 +1,5 @@
-// Invariants of the ApplicationMaster's and the client's conduct: one-attempt, final-once, after-final, budgets,
-// excluded-nodes, good-citizen.
+// Invariants of the ApplicationMaster's and the client's conduct: one-attempt, final-once,
+// after-final, budgets, excluded-nodes, good-citizen.
 #include <algorithm>
 
 #include "core/model/text.h"
@@ -9,7 +9,8 @@
 namespace tfyarn::sim {
 namespace {
 
-/// A superseded AM process learns of it from the first answer it gets; it must have stopped acting after this time.
+/// A superseded AM process learns of it from the first answer it gets; it must have stopped acting
+/// after this time.
 constexpr Duration kLearnsOfSuccessor = 10s;
 /// More allocate calls than this in a second are a busy loop, whatever the heartbeat period.
 constexpr std::size_t kAllocatesPerSecond = 20;
@@ -17,11 +18,15 @@ constexpr Duration kHoldSlack = 60s;
 
 JobStatus StatusOf(yarn::FinalApplicationStatus status) {
   switch (status) {
-    case yarn::FinalApplicationStatus::kSucceeded: return JobStatus::kSucceeded;
-    case yarn::FinalApplicationStatus::kFailed: return JobStatus::kFailed;
-    case yarn::FinalApplicationStatus::kKilled: return JobStatus::kKilled;
+    case yarn::FinalApplicationStatus::kSucceeded:
+      return JobStatus::kSucceeded;
+    case yarn::FinalApplicationStatus::kFailed:
+      return JobStatus::kFailed;
+    case yarn::FinalApplicationStatus::kKilled:
+      return JobStatus::kKilled;
     case yarn::FinalApplicationStatus::kUndefined:
-    case yarn::FinalApplicationStatus::kEnded: return JobStatus::kUnfinished;
+    case yarn::FinalApplicationStatus::kEnded:
+      return JobStatus::kUnfinished;
   }
   return JobStatus::kUnfinished;
 }
@@ -33,7 +38,8 @@ bool IsCallersFault(yarn::RpcErrorCode code) {
     case yarn::RpcErrorCode::kInvalidLabelResourceRequest:
     case yarn::RpcErrorCode::kInvalidResourceBlacklistRequest:
     case yarn::RpcErrorCode::kInvalidContainerRelease:
-    case yarn::RpcErrorCode::kNullPointer: return true;
+    case yarn::RpcErrorCode::kNullPointer:
+      return true;
     case yarn::RpcErrorCode::kUnavailable:
     case yarn::RpcErrorCode::kApplicationMasterNotRegistered:
     case yarn::RpcErrorCode::kApplicationAttemptNotFound:
@@ -42,7 +48,8 @@ bool IsCallersFault(yarn::RpcErrorCode code) {
     case yarn::RpcErrorCode::kInvalidContainer:
     case yarn::RpcErrorCode::kInvalidToken:
     case yarn::RpcErrorCode::kNmNotYetReady:
-    case yarn::RpcErrorCode::kYarn: return false;
+    case yarn::RpcErrorCode::kYarn:
+      return false;
   }
   return false;
 }
@@ -66,7 +73,8 @@ void Checkers::Books::On(const trace::AmTold& fact) {
 void Checkers::Books::RmAnswered(JobBook& job, AmAttemptBook& attempt, const RmReplied& reply) {
   if (const auto* error = std::get_if<yarn::RpcError>(&reply.response)) {
     if (Checks(Invariant::kGoodCitizen) && IsCallersFault(error->code)) {
-      Report(Invariant::kGoodCitizen, NameOf(job) + ": the RM refuses with " + KebabName(error->code) + ": " + error->message);
+      Report(Invariant::kGoodCitizen, NameOf(job) + ": the RM refuses with " +
+                                          KebabName(error->code) + ": " + error->message);
     }
     return;
   }
@@ -82,7 +90,8 @@ void Checkers::Books::RmAnswered(JobBook& job, AmAttemptBook& attempt, const RmR
       const auto ask = attempt.asks.find({container.priority, container.allocation_request_id});
       if (ask != attempt.asks.end() && ask->second > 0) --ask->second;
     }
-  } else if (const auto* finished = std::get_if<yarn::FinishApplicationMasterResponse>(&reply.response)) {
+  } else if (const auto* finished =
+                 std::get_if<yarn::FinishApplicationMasterResponse>(&reply.response)) {
     attempt.unregistered = attempt.unregistered || finished->is_unregistered;
   }
 }
@@ -97,15 +106,20 @@ void Checkers::Books::On(const trace::AmOrdered& fact) {
   const auto after_final = [&](std::string_view what) {
     const ApplicationBook& application = job.applications.back();
     if (!Checks(Invariant::kAfterFinal) || !application.verdict) return;
-    Report(Invariant::kAfterFinal, NameOf(job) + ": the AM orders " + std::string(what) + " after its verdict");
+    Report(Invariant::kAfterFinal,
+           NameOf(job) + ": the AM orders " + std::string(what) + " after its verdict");
   };
   std::visit(
       trace::Overloaded{
-          trace::Ignore<ReadJournal, PublishAddress, CallHdfs, ExitAm, JobStateChanged, GangCompleted, Note>{},
+          trace::Ignore<ReadJournal, PublishAddress, CallHdfs, ExitAm, JobStateChanged,
+                        GangCompleted, Note>{},
           [&](const AppendJournal&) { Acts(job, attempt, "AppendJournal"); },
           [&](const CallRm& call) {
-            if (const auto* allocate = std::get_if<yarn::AllocateRequest>(&call.request)) Allocates(job, attempt, *allocate);
-            if (const auto* finish = std::get_if<yarn::FinishApplicationMasterRequest>(&call.request)) Finishes(job, *finish);
+            if (const auto* allocate = std::get_if<yarn::AllocateRequest>(&call.request))
+              Allocates(job, attempt, *allocate);
+            if (const auto* finish =
+                    std::get_if<yarn::FinishApplicationMasterRequest>(&call.request))
+              Finishes(job, *finish);
           },
           [&](const CallNm& call) {
             Acts(job, attempt, "CallNm");
@@ -114,8 +128,11 @@ void Checkers::Books::On(const trace::AmOrdered& fact) {
             after_final("StartContainers");
             for (const yarn::StartContainerRequest& one : start->containers) {
               const ContainerBook* container = ContainerOf(one.container);
-              if (!Checks(Invariant::kOneOwner) || (container != nullptr && container->job == job.index)) continue;
-              Report(Invariant::kOneOwner, NameOf(job) + " starts " + ToString(one.container) + ", which is not its own");
+              if (!Checks(Invariant::kOneOwner) ||
+                  (container != nullptr && container->job == job.index))
+                continue;
+              Report(Invariant::kOneOwner,
+                     NameOf(job) + " starts " + ToString(one.container) + ", which is not its own");
             }
           },
           [&](const SendToAgent& send) {
@@ -137,53 +154,68 @@ void Checkers::Books::On(const trace::AmOrdered& fact) {
       fact.action);
 }
 
-// one-attempt: once a later attempt has registered, an earlier one acts no more: not on the journal, not on nodes, not on
-// processes. Nobody can stop a process that was paused or cut off from acting once; it must stop when it can know.
+// one-attempt: once a later attempt has registered, an earlier one acts no more: not on the
+// journal, not on nodes, not on processes. Nobody can stop a process that was paused or cut off
+// from acting once; it must stop when it can know.
 void Checkers::Books::Acts(JobBook& job, AmAttemptBook& attempt, std::string_view what) {
   if (!Checks(Invariant::kOneAttempt) || !attempt.superseded) return;
   if (now_ - *attempt.superseded <= kLearnsOfSuccessor) return;
-  Report(Invariant::kOneAttempt, NameOf(job) + ": application attempt " + std::to_string(attempt.attempt) + " orders " +
-                                     std::string(what) + " although a later attempt has registered");
+  Report(Invariant::kOneAttempt,
+         NameOf(job) + ": application attempt " + std::to_string(attempt.attempt) + " orders " +
+             std::string(what) + " although a later attempt has registered");
 }
 
 // ---------------------------------------------------------------- good-citizen, excluded-nodes
 
-void Checkers::Books::Allocates(JobBook& job, AmAttemptBook& attempt, const yarn::AllocateRequest& request) {
+void Checkers::Books::Allocates(JobBook& job, AmAttemptBook& attempt,
+                                const yarn::AllocateRequest& request) {
   job.last_event = now_;
   attempt.allocates.push_back(now_);
   while (now_ - attempt.allocates.front() > 1s) attempt.allocates.pop_front();
   if (Checks(Invariant::kGoodCitizen)) {
     if (attempt.allocates.size() > kAllocatesPerSecond) {
-      Report(Invariant::kGoodCitizen, NameOf(job) + ": more than " + std::to_string(kAllocatesPerSecond) +
+      Report(Invariant::kGoodCitizen, NameOf(job) + ": more than " +
+                                          std::to_string(kAllocatesPerSecond) +
                                           " allocate calls with news in a second");
     }
-    if (attempt.unregistered) Report(Invariant::kGoodCitizen, NameOf(job) + ": allocate after the RM confirmed the end");
+    if (attempt.unregistered)
+      Report(Invariant::kGoodCitizen, NameOf(job) + ": allocate after the RM confirmed the end");
     for (const ContainerId& id : request.release) {
       const ContainerBook* container = ContainerOf(id);
       if (container != nullptr && container->job == job.index) continue;
-      Report(Invariant::kGoodCitizen, NameOf(job) + " releases " + ToString(id) + ", which is not its own");
+      Report(Invariant::kGoodCitizen,
+             NameOf(job) + " releases " + ToString(id) + ", which is not its own");
     }
   }
   for (const yarn::ResourceRequest& row : request.ask) CheckAsk(job, attempt, row);
   for (const std::string& host : request.blacklist_additions) attempt.excluded.insert(host);
   for (const std::string& host : request.blacklist_removals) attempt.excluded.erase(host);
   ApplicationBook& application = job.applications.back();
-  if (job.spec == nullptr || job.spec->gang.policy != GangPolicy::kAll || !application.partial_since) return;
-  if (!Checks(Invariant::kGoodCitizen) || now_ - *application.partial_since <= job.spec->gang.hold + kHoldSlack) return;
-  Report(Invariant::kGoodCitizen, NameOf(job) + ": an incomplete gang keeps containers for longer than its hold of " +
-                                      ToString(job.spec->gang.hold));
+  if (job.spec == nullptr || job.spec->gang.policy != GangPolicy::kAll ||
+      !application.partial_since)
+    return;
+  if (!Checks(Invariant::kGoodCitizen) ||
+      now_ - *application.partial_since <= job.spec->gang.hold + kHoldSlack)
+    return;
+  Report(Invariant::kGoodCitizen,
+         NameOf(job) + ": an incomplete gang keeps containers for longer than its hold of " +
+             ToString(job.spec->gang.hold));
   application.partial_since = now_;
 }
 
-// An ask is well formed, and all asks together never want more containers than the job has tasks. excluded-nodes: no ask
-// names a host that the same attempt has put on the RM's blacklist.
-void Checkers::Books::CheckAsk(const JobBook& job, AmAttemptBook& attempt, const yarn::ResourceRequest& row) {
-  if (Checks(Invariant::kExcludedNodes) && row.num_containers > 0 && attempt.excluded.count(row.resource_name) > 0) {
-    Report(Invariant::kExcludedNodes, NameOf(job) + " asks for " + std::to_string(row.num_containers) +
+// An ask is well formed, and all asks together never want more containers than the job has tasks.
+// excluded-nodes: no ask names a host that the same attempt has put on the RM's blacklist.
+void Checkers::Books::CheckAsk(const JobBook& job, AmAttemptBook& attempt,
+                               const yarn::ResourceRequest& row) {
+  if (Checks(Invariant::kExcludedNodes) && row.num_containers > 0 &&
+      attempt.excluded.count(row.resource_name) > 0) {
+    Report(Invariant::kExcludedNodes, NameOf(job) + " asks for " +
+                                          std::to_string(row.num_containers) +
                                           " containers on the excluded node " + row.resource_name);
   }
   if (!Checks(Invariant::kGoodCitizen)) return;
-  if (!row.priority || row.num_containers < 0 || AnyNegative(row.capability) || row.capability.memory_mb <= 0) {
+  if (!row.priority || row.num_containers < 0 || AnyNegative(row.capability) ||
+      row.capability.memory_mb <= 0) {
     Report(Invariant::kGoodCitizen, NameOf(job) + ": malformed ask " + ToText(row));
     return;
   }
@@ -192,7 +224,8 @@ void Checkers::Books::CheckAsk(const JobBook& job, AmAttemptBook& attempt, const
   std::int64_t wanted = 0;
   for (const auto& [key, count] : attempt.asks) wanted += count;
   if (job.spec == nullptr || wanted <= job.spec->task_count()) return;
-  Report(Invariant::kGoodCitizen, NameOf(job) + " asks for " + std::to_string(wanted) + " containers for its " +
+  Report(Invariant::kGoodCitizen, NameOf(job) + " asks for " + std::to_string(wanted) +
+                                      " containers for its " +
                                       std::to_string(job.spec->task_count()) + " tasks");
 }
 
@@ -202,11 +235,13 @@ void Checkers::Books::Finishes(JobBook& job, const yarn::FinishApplicationMaster
   ApplicationBook& application = job.applications.back();
   if (Checks(Invariant::kFinalOnce)) {
     if (application.final_status && *application.final_status != request.final_status) {
-      Report(Invariant::kFinalOnce, NameOf(job) + ": the final status was " + KebabName(*application.final_status) +
-                                        " and becomes " + KebabName(request.final_status));
+      Report(Invariant::kFinalOnce, NameOf(job) + ": the final status was " +
+                                        KebabName(*application.final_status) + " and becomes " +
+                                        KebabName(request.final_status));
     }
     if (!application.verdict || StatusOf(request.final_status) != *application.verdict) {
-      Report(Invariant::kFinalOnce, NameOf(job) + ": the RM is told " + KebabName(request.final_status) +
+      Report(Invariant::kFinalOnce, NameOf(job) + ": the RM is told " +
+                                        KebabName(request.final_status) +
                                         ", which is not the verdict");
     }
   }
@@ -217,8 +252,10 @@ void Checkers::Books::Finishes(JobBook& job, const yarn::FinishApplicationMaster
 void Checkers::Books::VerdictIs(JobBook& job, const VerdictReached& verdict) {
   ApplicationBook& application = job.applications.back();
   job.last_event = now_;
-  if (Checks(Invariant::kFinalOnce) && application.verdict && *application.verdict != verdict.status) {
-    Report(Invariant::kFinalOnce, NameOf(job) + ": the verdict was " + KebabName(*application.verdict) + " and becomes " +
+  if (Checks(Invariant::kFinalOnce) && application.verdict &&
+      *application.verdict != verdict.status) {
+    Report(Invariant::kFinalOnce, NameOf(job) + ": the verdict was " +
+                                      KebabName(*application.verdict) + " and becomes " +
                                       KebabName(verdict.status));
   }
   if (application.verdict) return;
@@ -235,7 +272,8 @@ void Checkers::Books::On(const trace::ApplicationEnded& fact) {
   if (Checks(Invariant::kFinalOnce)) {
     if (application.ended && *application.rm_status != fact.final_status) {
       Report(Invariant::kFinalOnce, NameOf(*job) + ": " + ToString(fact.application) + " ended " +
-                                        KebabName(*application.rm_status) + " and then " + KebabName(fact.final_status));
+                                        KebabName(*application.rm_status) + " and then " +
+                                        KebabName(fact.final_status));
     }
   }
   if (!application.ended) application.ended = now_;
@@ -255,19 +293,25 @@ void Checkers::Books::On(const trace::ClientOrdered& fact) {
   if (const auto* submitted = std::get_if<ApplicationSubmitted>(&fact.action)) {
     job->last_event = now_;
     static_cast<void>(ApplicationOf(*job, submitted->application));
-    if (Checks(Invariant::kBudgets) && job->spec != nullptr && submitted->resubmission > job->spec->retries.resubmit) {
-      Report(Invariant::kBudgets, NameOf(*job) + ": resubmitted " + std::to_string(submitted->resubmission) +
-                                      " times, allowed " + std::to_string(job->spec->retries.resubmit));
+    if (Checks(Invariant::kBudgets) && job->spec != nullptr &&
+        submitted->resubmission > job->spec->retries.resubmit) {
+      Report(Invariant::kBudgets, NameOf(*job) + ": resubmitted " +
+                                      std::to_string(submitted->resubmission) + " times, allowed " +
+                                      std::to_string(job->spec->retries.resubmit));
     }
   } else if (const auto* call = std::get_if<CallRm>(&fact.action)) {
-    if (std::holds_alternative<yarn::KillApplicationRequest>(call->request)) job->kill_wanted = true;
+    if (std::holds_alternative<yarn::KillApplicationRequest>(call->request))
+      job->kill_wanted = true;
   } else if (const auto* ended = std::get_if<JobEnded>(&fact.action)) {
     if (Checks(Invariant::kFinalOnce) && job->ended) {
-      Report(Invariant::kFinalOnce, NameOf(*job) + " ends a second time, " + KebabName(ended->status));
+      Report(Invariant::kFinalOnce,
+             NameOf(*job) + " ends a second time, " + KebabName(ended->status));
     }
-    if (!job->applications.empty() && job->applications.back().verdict && ended->status != JobStatus::kUnfinished &&
+    if (!job->applications.empty() && job->applications.back().verdict &&
+        ended->status != JobStatus::kUnfinished &&
         *job->applications.back().verdict != ended->status && !job->kill_wanted) {
-      Report(Invariant::kFinalOnce, NameOf(*job) + " ends " + KebabName(ended->status) + ", but its verdict was " +
+      Report(Invariant::kFinalOnce, NameOf(*job) + " ends " + KebabName(ended->status) +
+                                        ", but its verdict was " +
                                         KebabName(*job->applications.back().verdict));
     }
     job->ended = true;
@@ -282,25 +326,32 @@ void Checkers::Books::Restarts(JobBook& job, const RestartDecided& decision) {
   ApplicationBook& application = job.applications.back();
   job.last_event = now_;
   for (const TaskId& task : decision.tasks) application.tasks[task].restarts = true;
-  const bool container_lost =
-      decision.cause.exit_class == ExitClass::kNodeLost || decision.cause.exit_class == ExitClass::kPreempted;
-  if (decision.unit == RestartUnit::kGang && container_lost && job.held < job.gang_size) application.gang_complete = false;
-  // Only the default policy spends the budgets of `retries` as they stand; other policies have counters of their own.
+  const bool container_lost = decision.cause.exit_class == ExitClass::kNodeLost ||
+                              decision.cause.exit_class == ExitClass::kPreempted;
+  if (decision.unit == RestartUnit::kGang && container_lost && job.held < job.gang_size)
+    application.gang_complete = false;
+  // Only the default policy spends the budgets of `retries` as they stand; other policies have
+  // counters of their own.
   if (job.spec == nullptr || job.spec->policy.name != "default") return;
   switch (decision.paid) {
-    case Budget::kUser: return Pays(job, application.paid_user, job.spec->retries.user, "user");
+    case Budget::kUser:
+      return Pays(job, application.paid_user, job.spec->retries.user, "user");
     case Budget::kInfrastructure:
-      return Pays(job, application.paid_infrastructure, job.spec->retries.infrastructure, "infrastructure");
-    case Budget::kNone: return;
+      return Pays(job, application.paid_infrastructure, job.spec->retries.infrastructure,
+                  "infrastructure");
+    case Budget::kNone:
+      return;
   }
 }
 
-void Checkers::Books::Pays(const JobBook& job, std::deque<Instant>& paid, std::int32_t allowed, std::string_view budget) {
+void Checkers::Books::Pays(const JobBook& job, std::deque<Instant>& paid, std::int32_t allowed,
+                           std::string_view budget) {
   paid.push_back(now_);
   while (now_ - paid.front() > job.spec->retries.window) paid.pop_front();
   if (!Checks(Invariant::kBudgets) || static_cast<std::int64_t>(paid.size()) <= allowed) return;
-  Report(Invariant::kBudgets, NameOf(job) + ": " + std::to_string(paid.size()) + " restarts paid by " +
-                                  std::string(budget) + " within " + ToString(job.spec->retries.window) + ", allowed " +
+  Report(Invariant::kBudgets, NameOf(job) + ": " + std::to_string(paid.size()) +
+                                  " restarts paid by " + std::string(budget) + " within " +
+                                  ToString(job.spec->retries.window) + ", allowed " +
                                   std::to_string(allowed));
 }
 

@@ -10,41 +10,52 @@ namespace {
 
 constexpr Duration kSlack = 60s;
 
-std::string Seconds(Area area) { return std::to_string(static_cast<double>(area) / 1e9); }
+std::string Seconds(Area area) {
+  return std::to_string(static_cast<double>(area) / 1e9);
+}
 
-/// Containers that must be held together before a process may train: one for each task that trains and waits for no
-/// other type.
+/// Containers that must be held together before a process may train: one for each task that trains
+/// and waits for no other type.
 std::int32_t GangSize(const JobSpec& job) {
   std::int32_t size = 0;
   for (const TaskTypeSpec& type : job.tasks) {
     const TaskRole role = RoleOf(job, type.name);
-    const bool trains = role != TaskRole::kServer && role != TaskRole::kEvaluator && role != TaskRole::kSidecar;
-    const bool waits = std::any_of(job.depends.begin(), job.depends.end(),
-                                   [&](const Dependency& dependency) { return dependency.task == type.name; });
+    const bool trains =
+        role != TaskRole::kServer && role != TaskRole::kEvaluator && role != TaskRole::kSidecar;
+    const bool waits =
+        std::any_of(job.depends.begin(), job.depends.end(),
+                    [&](const Dependency& dependency) { return dependency.task == type.name; });
     if (trains && !waits) size += type.instances;
   }
   return size;
 }
 
-/// Kinds of faults that strike single nodes or containers: nobody else is kept from ending, answering or cleaning up.
+/// Kinds of faults that strike single nodes or containers: nobody else is kept from ending,
+/// answering or cleaning up.
 bool StrikesOnlyItsTarget(std::string_view kind) {
-  const auto starts = [kind](std::string_view prefix) { return kind.substr(0, prefix.size()) == prefix; };
-  return starts("node_") || starts("gpu_") || starts("container_") || starts("disk") || kind == "slow_node" ||
-         kind == "launch_fail" || starts("localize_") || kind == "preempt" || kind == "hang" || kind == "port_in_use";
+  const auto starts = [kind](std::string_view prefix) {
+    return kind.substr(0, prefix.size()) == prefix;
+  };
+  return starts("node_") || starts("gpu_") || starts("container_") || starts("disk") ||
+         kind == "slow_node" || kind == "launch_fail" || starts("localize_") || kind == "preempt" ||
+         kind == "hang" || kind == "port_in_use";
 }
 
-/// Kinds that go on for ever when no `for` ends them. Others without `for` are over when they have struck.
+/// Kinds that go on for ever when no `for` ends them. Others without `for` are over when they have
+/// struck.
 bool GoesOnForEver(std::string_view kind) {
-  return kind == "partition" || kind == "latency" || kind == "loss" || kind == "reorder" || kind == "rm_pause" ||
-         kind == "rm_slow" || kind == "am_pause" || kind == "nm_heartbeat_loss" || kind == "hdfs_down" ||
-         kind == "hdfs_safemode" || kind == "hdfs_slow" || kind == "hdfs_quota" || kind == "client_suspend";
+  return kind == "partition" || kind == "latency" || kind == "loss" || kind == "reorder" ||
+         kind == "rm_pause" || kind == "rm_slow" || kind == "am_pause" ||
+         kind == "nm_heartbeat_loss" || kind == "hdfs_down" || kind == "hdfs_safemode" ||
+         kind == "hdfs_slow" || kind == "hdfs_quota" || kind == "client_suspend";
 }
 
 }  // namespace
 
 void Checkers::Books::PlanFaults(const config::Scenario& scenario) {
   for (const config::FaultSpec& fault : scenario.faults) {
-    fault_lasts_.push_back(fault.duration.has_value() || fault.kind == "trace" || GoesOnForEver(fault.kind));
+    fault_lasts_.push_back(fault.duration.has_value() || fault.kind == "trace" ||
+                           GoesOnForEver(fault.kind));
   }
 }
 
@@ -61,7 +72,8 @@ void Checkers::Books::On(const trace::JobCreated& fact) {
     job.gang_size = GangSize(*job.spec);
   }
   for (const auto& [name, stands_still] : stands_still_) {
-    const bool is_it = name == fact.name || (name.back() == '-' && fact.name.compare(0, name.size(), name) == 0);
+    const bool is_it =
+        name == fact.name || (name.back() == '-' && fact.name.compare(0, name.size(), name) == 0);
     if (is_it && stands_still) job.may_stand_still = true;
   }
   QueueBook& queue = queues_[fact.queue];
@@ -116,14 +128,15 @@ Duration Checkers::Books::ProgressBound(const JobBook& job) const {
   return bound + drain;
 }
 
-// progress: a job that holds its gang and whose processes are not made to stand still trains, or ends, within the bound
-// after the last thing that happened to it or to the cluster.
+// progress: a job that holds its gang and whose processes are not made to stand still trains, or
+// ends, within the bound after the last thing that happened to it or to the cluster.
 void Checkers::Books::CheckProgress(Instant now) {
   if (!on(Invariant::kProgress)) return;
   for (auto& [index, job] : jobs_) {
     if (job.spec == nullptr || job.ended || job.may_stand_still || job.progress_reported) continue;
     if (job.held == 0 || job.held < job.gang_size) continue;  // It waits for the cluster.
-    const bool trains = job.phase == trace::TrainingPhase::kRestore || job.phase == trace::TrainingPhase::kTraining ||
+    const bool trains = job.phase == trace::TrainingPhase::kRestore ||
+                        job.phase == trace::TrainingPhase::kTraining ||
                         job.phase == trace::TrainingPhase::kCheckpoint;
     Checks(Invariant::kProgress);
     if (trains || !faults_under_way_.empty()) continue;
@@ -131,12 +144,13 @@ void Checkers::Books::CheckProgress(Instant now) {
     const Duration bound = ProgressBound(job);
     if (now - since <= bound) continue;
     job.progress_reported = true;
-    Report(Invariant::kProgress, NameOf(job) + " holds its gang, but nothing has happened for " + ToString(now - since) +
-                                     " (bound " + ToString(bound) + ")");
+    Report(Invariant::kProgress, NameOf(job) + " holds its gang, but nothing has happened for " +
+                                     ToString(now - since) + " (bound " + ToString(bound) + ")");
   }
 }
 
-// ---------------------------------------------------------------- the end of a job, the end of the run
+// ---------------------------------------------------------------- the end of a job, the end of the
+// run
 
 void Checkers::Books::Settle(Instant now, trace::JobIndex index, const WorldView& world) {
   now_ = now;
@@ -144,8 +158,10 @@ void Checkers::Books::Settle(Instant now, trace::JobIndex index, const WorldView
   if (job == nullptr) return;
   const std::vector<std::string> remains = world.RemainsOf(index);
   SettleContainers(*job, remains);
-  // quiescence: nothing is left of a finished job. What a recent fault keeps from ending is not held against it.
-  if (job->ended && Undisturbed(times_.nm_expiry + times_.am_expiry) && Checks(Invariant::kQuiescence) && !remains.empty()) {
+  // quiescence: nothing is left of a finished job. What a recent fault keeps from ending is not
+  // held against it.
+  if (job->ended && Undisturbed(times_.nm_expiry + times_.am_expiry) &&
+      Checks(Invariant::kQuiescence) && !remains.empty()) {
     std::string all;
     for (const std::string& one : remains) all += (all.empty() ? "" : ", ") + one;
     Report(Invariant::kQuiescence, NameOf(*job) + " has ended, but this is left of it: " + all);
@@ -163,23 +179,27 @@ void Checkers::Books::Finish(Instant now, trace::StopReason reason) {
   now_ = now;
   static_cast<void>(reason);
   CheckProgress(now);
-  // littles-law: jobs in the system over time, by queue, equal the sum of the times that jobs spent in it.
+  // littles-law: jobs in the system over time, by queue, equal the sum of the times that jobs spent
+  // in it.
   for (auto& [index, job] : jobs_) JobLeaves(job);
   for (const auto& [name, queue] : queues_) {
-    if (!Checks(Invariant::kLittlesLaw) || (queue.area == queue.sojourn && queue.jobs == 0)) continue;
-    Report(Invariant::kLittlesLaw, "queue " + name + ": " + Seconds(queue.area) + " job-seconds over time, but " +
-                                       Seconds(queue.sojourn) + " summed over its jobs");
+    if (!Checks(Invariant::kLittlesLaw) || (queue.area == queue.sojourn && queue.jobs == 0))
+      continue;
+    Report(Invariant::kLittlesLaw, "queue " + name + ": " + Seconds(queue.area) +
+                                       " job-seconds over time, but " + Seconds(queue.sojourn) +
+                                       " summed over its jobs");
   }
   // gpu-seconds: GPUs in use over time equal what the containers used.
   gpu_area_ += static_cast<Area>((now - gpus_since_).count()) * gpus_used_;
   gpus_since_ = now;
   Area sum = gpu_of_containers_;
   for (const auto& [id, container] : containers_) {
-    if (!container.freed) sum += static_cast<Area>((now - container.granted).count()) * container.resource.gpus;
+    if (!container.freed)
+      sum += static_cast<Area>((now - container.granted).count()) * container.resource.gpus;
   }
   if (Checks(Invariant::kGpuSeconds) && sum != gpu_area_) {
-    Report(Invariant::kGpuSeconds, "the nodes gave out " + Seconds(gpu_area_) + " GPU-seconds, the containers used " +
-                                       Seconds(sum));
+    Report(Invariant::kGpuSeconds, "the nodes gave out " + Seconds(gpu_area_) +
+                                       " GPU-seconds, the containers used " + Seconds(sum));
   }
 }
 

@@ -1,11 +1,13 @@
-// The books that the checkers keep from the trace, and what each checker needs of them. Private to checkers*.cc.
+// The books that the checkers keep from the trace, and what each checker needs of them. Private to
+// checkers*.cc.
 //
-// One structure for all checkers, because they ask the same few questions (who holds this container, which processes live,
-// which application acts); one function per checker and kind of record, so that each property is read in one place.
+// One structure for all checkers, because they ask the same few questions (who holds this
+// container, which processes live, which application acts); one function per checker and kind of
+// record, so that each property is read in one place.
 #pragma once
 
-#include <boost/unordered/unordered_flat_map.hpp>
 #include <array>
+#include <boost/unordered/unordered_flat_map.hpp>
 #include <cstdint>
 #include <deque>
 #include <map>
@@ -41,7 +43,8 @@ enum class Invariant : std::uint8_t {
   kGpuSeconds,
   kGoodCitizen,
 };
-inline constexpr std::size_t kInvariantCount = static_cast<std::size_t>(Invariant::kGoodCitizen) + 1;
+inline constexpr std::size_t kInvariantCount =
+    static_cast<std::size_t>(Invariant::kGoodCitizen) + 1;
 
 /// GPUs, or jobs, times nanoseconds.
 __extension__ using Area = __int128;
@@ -49,7 +52,8 @@ __extension__ using Area = __int128;
 struct HashContainer {
   std::size_t operator()(const ContainerId& id) const {
     auto mixed = static_cast<std::uint64_t>(id.id) * 0x9E3779B97F4A7C15ULL;
-    mixed ^= static_cast<std::uint64_t>(id.application_attempt.application.id) * 0xC2B2AE3D27D4EB4FULL;
+    mixed ^=
+        static_cast<std::uint64_t>(id.application_attempt.application.id) * 0xC2B2AE3D27D4EB4FULL;
     mixed ^= static_cast<std::uint64_t>(id.application_attempt.attempt) << 32;
     return static_cast<std::size_t>(mixed ^ mixed >> 29);
   }
@@ -70,26 +74,28 @@ struct ContainerBook {
   Resource resource;
   bool am = false;
   bool freed = false;
-  bool running = false;              ///< The NM has launched it and it is not gone.
+  bool running = false;  ///< The NM has launched it and it is not gone.
   Instant granted{};
   // The user process that lives in it:
   bool process = false;
-  bool training = false;             ///< It is of a type that trains.
+  bool training = false;  ///< It is of a type that trains.
   Epoch epoch;
-  std::optional<TaskId> task;        ///< Whose agent is in it.
+  std::optional<TaskId> task;  ///< Whose agent is in it.
 };
 
 /// One AM process.
 struct AmAttemptBook {
   std::int32_t attempt = 0;
   bool registered = false;
-  bool unregistered = false;         ///< The RM has confirmed the final status.
-  std::optional<Instant> superseded; ///< A later attempt registered; this one was told something for the first time then.
+  bool unregistered = false;          ///< The RM has confirmed the final status.
+  std::optional<Instant> superseded;  ///< A later attempt registered; this one was told something
+                                      ///< for the first time then.
   bool superseded_now = false;
-  std::set<std::string> excluded;    ///< Host names on the RM's blacklist on its word.
-  /// Outstanding asks for anywhere, as last said and answered: (priority, allocation request id) -> number.
+  std::set<std::string> excluded;  ///< Host names on the RM's blacklist on its word.
+  /// Outstanding asks for anywhere, as last said and answered: (priority, allocation request id) ->
+  /// number.
   std::map<std::pair<std::int32_t, std::int64_t>, std::int32_t> asks;
-  std::deque<Instant> allocates;     ///< The latest ones.
+  std::deque<Instant> allocates;  ///< The latest ones.
   std::map<CallId, bool> finish_calls;
 };
 
@@ -98,7 +104,7 @@ struct TaskBook {
   std::optional<TaskAttempt> attempt;
   bool running = false;
   bool ended = false;
-  bool restarts = false;             ///< A restart was decided after its end.
+  bool restarts = false;  ///< A restart was decided after its end.
   std::optional<std::int32_t> exit;
   ExitClass exit_class = ExitClass::kUnknown;
 };
@@ -123,30 +129,32 @@ struct ApplicationBook {
 
 struct JobBook {
   trace::JobIndex index;
-  std::shared_ptr<const JobSpec> spec;  ///< Null when JobSubmitted was not called: checks that need it are skipped.
+  std::shared_ptr<const JobSpec>
+      spec;  ///< Null when JobSubmitted was not called: checks that need it are skipped.
   std::string name;
   std::string queue;
   Instant created{};
-  bool ended = false;                ///< The client has said JobEnded.
-  bool left = false;                 ///< Counted out of its queue.
+  bool ended = false;  ///< The client has said JobEnded.
+  bool left = false;   ///< Counted out of its queue.
   std::optional<JobStatus> status;
   bool kill_wanted = false;
   std::vector<ApplicationBook> applications;
   std::vector<ContainerId> containers;
-  std::int32_t held = 0;             ///< Containers granted and not freed, the AM's apart.
-  std::int32_t gang_size = 0;        ///< Tasks that must hold a container before a training process may start.
+  std::int32_t held = 0;  ///< Containers granted and not freed, the AM's apart.
+  std::int32_t gang_size =
+      0;  ///< Tasks that must hold a container before a training process may start.
   std::map<Epoch, std::int32_t> training_processes;  ///< Living ones.
   trace::TrainingPhase phase = trace::TrainingPhase::kIdle;
   Instant last_event{};
-  bool may_stand_still = false;      ///< The scenario makes its processes hang or wait for ever.
+  bool may_stand_still = false;  ///< The scenario makes its processes hang or wait for ever.
   bool progress_reported = false;
 };
 
 struct QueueBook {
   std::int64_t jobs = 0;
   Instant since{};
-  Area area = 0;    ///< Of jobs in the system over time ...
-  Area sojourn = 0; ///< ... and the sum of the times each was in it.
+  Area area = 0;     ///< Of jobs in the system over time ...
+  Area sojourn = 0;  ///< ... and the sum of the times each was in it.
 };
 
 /// Times from the scenario that bounds are made of.
@@ -164,7 +172,9 @@ class Checkers::Books {
   void Observe(const trace::TraceRecord& record);
 
   // ---- checkers.cc
-  [[nodiscard]] bool on(Invariant invariant) const { return !off_[static_cast<std::size_t>(invariant)]; }
+  [[nodiscard]] bool on(Invariant invariant) const {
+    return !off_[static_cast<std::size_t>(invariant)];
+  }
   /// Counts one check; returns whether the invariant is on at all.
   bool Checks(Invariant invariant);
   void Report(Invariant invariant, std::string detail);
@@ -173,7 +183,8 @@ class Checkers::Books {
   [[nodiscard]] ApplicationBook& ApplicationOf(JobBook& job, const ApplicationId& id);
   [[nodiscard]] AmAttemptBook& AttemptOf(JobBook& job, std::int32_t attempt);
   [[nodiscard]] std::uint32_t NodeIndex(const NodeId& node);
-  /// No fault that reaches beyond single nodes and containers is under way, or began or ended in the last `quiet`.
+  /// No fault that reaches beyond single nodes and containers is under way, or began or ended in
+  /// the last `quiet`.
   [[nodiscard]] bool Undisturbed(Duration quiet) const;
   [[nodiscard]] std::string NameOf(const JobBook& job) const;
 
@@ -192,14 +203,16 @@ class Checkers::Books {
   // ---- checkers_processes.cc: gang-start, one-spec, one-owner, after-final
   void On(const trace::AgentTold& fact);
   void On(const trace::AgentOrdered& fact);
-  void ProcessStarts(JobBook& job, ContainerBook& container, const ContainerId& id, const SpawnProcess& spawn);
+  void ProcessStarts(JobBook& job, ContainerBook& container, const ContainerId& id,
+                     const SpawnProcess& spawn);
   void ProcessEnds(ContainerBook& container);
   void CheckGangStart(JobBook& job, const ApplicationBook& application, const SpawnProcess& spawn);
   void CheckSpec(JobBook& job, ApplicationBook& application, Epoch epoch, SpecId spec);
   void CheckOneEpoch(JobBook& job, const SpawnProcess& spawn);
   void ScanProcesses(const WorldView& world);
 
-  // ---- checkers_am.cc: one-attempt, final-once, after-final, budgets, excluded-nodes, good-citizen
+  // ---- checkers_am.cc: one-attempt, final-once, after-final, budgets, excluded-nodes,
+  // good-citizen
   void On(const trace::AmTold& fact);
   void On(const trace::AmOrdered& fact);
   void On(const trace::ClientTold& fact);
@@ -211,13 +224,15 @@ class Checkers::Books {
   void Finishes(JobBook& job, const yarn::FinishApplicationMasterRequest& request);
   void Acts(JobBook& job, AmAttemptBook& attempt, std::string_view what);
   void Restarts(JobBook& job, const RestartDecided& decision);
-  void Pays(const JobBook& job, std::deque<Instant>& paid, std::int32_t allowed, std::string_view budget);
+  void Pays(const JobBook& job, std::deque<Instant>& paid, std::int32_t allowed,
+            std::string_view budget);
   void VerdictIs(JobBook& job, const VerdictReached& verdict);
 
   // ---- checkers_verdict.cc: verdict
   void RecordAttempt(JobBook& job, const TaskAttemptStarted& started);
   void RecordAttempt(JobBook& job, const TaskAttemptEnded& ended);
-  void CheckVerdict(JobBook& job, const ApplicationBook& application, const VerdictReached& verdict);
+  void CheckVerdict(JobBook& job, const ApplicationBook& application,
+                    const VerdictReached& verdict);
 
   // ---- checkers_balance.cc: progress, quiescence, littles-law, gpu-seconds
   void On(const trace::JobCreated& fact);
@@ -241,14 +256,18 @@ class Checkers::Books {
   std::map<NodeId, std::uint32_t> node_index_;
   boost::unordered_flat_map<ContainerId, ContainerBook, HashContainer> containers_;
   std::map<std::uint32_t, JobBook> jobs_;
-  std::map<std::uint32_t, std::shared_ptr<const JobSpec>> specs_;  ///< Of jobs that are about to be created.
+  std::map<std::uint32_t, std::shared_ptr<const JobSpec>>
+      specs_;  ///< Of jobs that are about to be created.
   std::map<std::string, QueueBook> queues_;
   std::set<std::pair<std::uint32_t, std::uint32_t>> faults_under_way_;
-  std::vector<bool> fault_lasts_;  ///< By fault: from its beginning to an end that the trace shows, or to the run's.
+  std::vector<bool> fault_lasts_;  ///< By fault: from its beginning to an end that the trace shows,
+                                   ///< or to the run's.
   std::optional<Instant> last_fault_change_;
-  std::set<std::pair<std::uint32_t, std::uint32_t>> wide_faults_under_way_;  ///< Those that reach beyond single nodes.
+  std::set<std::pair<std::uint32_t, std::uint32_t>>
+      wide_faults_under_way_;  ///< Those that reach beyond single nodes.
   std::optional<Instant> last_wide_fault_change_;
-  std::map<std::string, bool> stands_still_;  ///< By job name or arrival prefix: see JobBook::may_stand_still.
+  std::map<std::string, bool>
+      stands_still_;  ///< By job name or arrival prefix: see JobBook::may_stand_still.
 
   // gpu-seconds: use over time by node, and by container.
   Instant gpus_since_{};

@@ -1,5 +1,5 @@
-// Invariants of containers and nodes: capacity, one-owner, released-once, and the first half of gang-start and
-// gpu-seconds.
+// Invariants of containers and nodes: capacity, one-owner, released-once, and the first half of
+// gang-start and gpu-seconds.
 #include <algorithm>
 
 #include "core/model/text.h"
@@ -8,11 +8,13 @@
 namespace tfyarn::sim {
 namespace {
 
-/// A minute after a job's end is when it is looked at; what is allowed to live longer than that is not checked then.
+/// A minute after a job's end is when it is looked at; what is allowed to live longer than that is
+/// not checked then.
 constexpr Duration kSettleAfter = 60s;
 constexpr Duration kSlack = 5s;
 
-/// The type of which a node gives out more than it has, of those that `asked` wants; empty when none.
+/// The type of which a node gives out more than it has, of those that `asked` wants; empty when
+/// none.
 std::string Exceeded(const Resource& asked, const Resource& used, const Resource& capacity) {
   if (asked.memory_mb > 0 && used.memory_mb > capacity.memory_mb) return "memory-mb";
   if (asked.vcores > 0 && used.vcores > capacity.vcores) return "vcores";
@@ -25,7 +27,9 @@ std::string Exceeded(const Resource& asked, const Resource& used, const Resource
 
 }  // namespace
 
-void Checkers::Books::On(const trace::NodeDeclared& fact) { nodes_[NodeIndex(fact.node)].capacity = fact.capacity; }
+void Checkers::Books::On(const trace::NodeDeclared& fact) {
+  nodes_[NodeIndex(fact.node)].capacity = fact.capacity;
+}
 
 void Checkers::Books::On(const trace::NodePower& fact) {
   NodeBook& node = nodes_[NodeIndex(fact.node)];
@@ -33,14 +37,15 @@ void Checkers::Books::On(const trace::NodePower& fact) {
   node.power_changed = now_;
 }
 
-// capacity: what a node's containers were granted never exceeds what the node has. A node that lost a GPU may hold more
-// than it has for a while; what is not allowed is to grant more of it.
+// capacity: what a node's containers were granted never exceeds what the node has. A node that lost
+// a GPU may hold more than it has for a while; what is not allowed is to grant more of it.
 void Checkers::Books::CheckCapacity(const NodeBook& node, const trace::ContainerGranted& fact) {
   if (!Checks(Invariant::kCapacity)) return;
   const std::string exceeded = Exceeded(fact.resource, node.used, node.capacity);
   if (exceeded.empty()) return;
-  Report(Invariant::kCapacity, ToString(fact.container) + " on " + ToString(node.id) + ": granted " +
-                                   ToString(node.used) + " of " + ToString(node.capacity) + ", too much " + exceeded);
+  Report(Invariant::kCapacity, ToString(fact.container) + " on " + ToString(node.id) +
+                                   ": granted " + ToString(node.used) + " of " +
+                                   ToString(node.capacity) + ", too much " + exceeded);
 }
 
 void Checkers::Books::On(const trace::ContainerGranted& fact) {
@@ -48,10 +53,12 @@ void Checkers::Books::On(const trace::ContainerGranted& fact) {
   JobBook* job = JobOf(fact.job);
   if (const ContainerBook* known = ContainerOf(fact.container)) {
     // A RM that recovers its books says again what it said before.
-    const bool same = !known->freed && known->job == fact.job && known->node == node && known->am == fact.am;
+    const bool same =
+        !known->freed && known->job == fact.job && known->node == node && known->am == fact.am;
     if (Checks(Invariant::kOneOwner) && !same) {
       Report(Invariant::kOneOwner, ToString(fact.container) + " is granted again, to job " +
-                                       std::to_string(fact.job.value) + " on " + ToString(fact.node));
+                                       std::to_string(fact.job.value) + " on " +
+                                       ToString(fact.node));
     }
     return;
   }
@@ -78,8 +85,9 @@ void Checkers::Books::On(const trace::ContainerGranted& fact) {
 void Checkers::Books::On(const trace::ContainerFreed& fact) {
   ContainerBook* container = ContainerOf(fact.container);
   if (Checks(Invariant::kReleasedOnce) && (container == nullptr || container->freed)) {
-    Report(Invariant::kReleasedOnce, ToString(fact.container) + " is given back " +
-                                         (container == nullptr ? "without having been granted" : "a second time"));
+    Report(Invariant::kReleasedOnce,
+           ToString(fact.container) + " is given back " +
+               (container == nullptr ? "without having been granted" : "a second time"));
   }
   if (container == nullptr || container->freed) return;
   container->freed = true;
@@ -87,7 +95,8 @@ void Checkers::Books::On(const trace::ContainerFreed& fact) {
   gpu_area_ += static_cast<Area>((now_ - gpus_since_).count()) * gpus_used_;
   gpus_since_ = now_;
   gpus_used_ -= container->resource.gpus;
-  gpu_of_containers_ += static_cast<Area>((now_ - container->granted).count()) * container->resource.gpus;
+  gpu_of_containers_ +=
+      static_cast<Area>((now_ - container->granted).count()) * container->resource.gpus;
   JobBook* job = JobOf(container->job);
   if (job == nullptr) return;
   job->last_event = now_;
@@ -130,27 +139,32 @@ void Checkers::Books::ScanContainers(const WorldView& world) {
     Checks(Invariant::kCapacity);
     const ContainerBook* container = ContainerOf(real.container);
     if (container == nullptr || container->freed) {
-      Report(Invariant::kCapacity, ToString(real.container) + " is in the RM's books, but not granted by the trace");
+      Report(Invariant::kCapacity,
+             ToString(real.container) + " is in the RM's books, but not granted by the trace");
     } else if (nodes_[container->node].id != real.node || !(container->resource == real.resource)) {
-      Report(Invariant::kCapacity, ToString(real.container) + ": the RM's books say " + ToString(real.resource) + " on " +
-                                       ToString(real.node) + ", the trace " + ToString(container->resource) + " on " +
+      Report(Invariant::kCapacity, ToString(real.container) + ": the RM's books say " +
+                                       ToString(real.resource) + " on " + ToString(real.node) +
+                                       ", the trace " + ToString(container->resource) + " on " +
                                        ToString(nodes_[container->node].id));
     }
   }
   // A RM that has just restarted knows its containers only when the nodes have told it.
   if (!Undisturbed(times_.nm_expiry)) return;
-  const auto open = std::count_if(containers_.begin(), containers_.end(), [](const auto& c) { return !c.second.freed; });
+  const auto open = std::count_if(containers_.begin(), containers_.end(),
+                                  [](const auto& c) { return !c.second.freed; });
   if (static_cast<std::size_t>(open) > held) {
-    Report(Invariant::kCapacity, "the trace has " + std::to_string(open) + " granted containers, the RM's books " +
-                                     std::to_string(held));
+    Report(Invariant::kCapacity, "the trace has " + std::to_string(open) +
+                                     " granted containers, the RM's books " + std::to_string(held));
   }
 }
 
-// released-once, at the end of a job: nothing of it is held any more, and nothing that can be reached still runs.
+// released-once, at the end of a job: nothing of it is held any more, and nothing that can be
+// reached still runs.
 void Checkers::Books::SettleContainers(JobBook& job, const std::vector<std::string>& remains) {
   Duration allowed = times_.nm_heartbeat + times_.sigkill_delay + kSlack;
   if (job.spec != nullptr) allowed += job.spec->deadlines.stop;
-  const bool judged = job.ended && allowed <= kSettleAfter && Undisturbed(allowed + times_.nm_expiry);
+  const bool judged =
+      job.ended && allowed <= kSettleAfter && Undisturbed(allowed + times_.nm_expiry);
   for (const ContainerId& id : job.containers) {
     const ContainerBook* container = ContainerOf(id);
     if (container == nullptr || !judged) continue;
@@ -159,10 +173,11 @@ void Checkers::Books::SettleContainers(JobBook& job, const std::vector<std::stri
     if (node.power_changed && now_ - *node.power_changed <= allowed + times_.nm_expiry) continue;
     if (!Checks(Invariant::kReleasedOnce)) continue;
     if (!container->freed) {
-      Report(Invariant::kReleasedOnce, NameOf(job) + " has ended, but " + ToString(id) + " is still granted");
+      Report(Invariant::kReleasedOnce,
+             NameOf(job) + " has ended, but " + ToString(id) + " is still granted");
     } else if (container->running && node.up && !remains.empty()) {
-      Report(Invariant::kReleasedOnce, NameOf(job) + " has ended, but " + ToString(id) + " still runs on " +
-                                           ToString(node.id));
+      Report(Invariant::kReleasedOnce, NameOf(job) + " has ended, but " + ToString(id) +
+                                           " still runs on " + ToString(node.id));
     }
   }
 }

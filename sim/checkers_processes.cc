@@ -1,4 +1,5 @@
-// Invariants of user processes: gang-start, one-spec, the agents' side of one-owner and after-final.
+// Invariants of user processes: gang-start, one-spec, the agents' side of one-owner and
+// after-final.
 #include "core/model/text.h"
 #include "sim/behavior.h"
 #include "sim/checkers_books.h"
@@ -6,7 +7,8 @@
 namespace tfyarn::sim {
 namespace {
 
-/// An order that was on its way when the job was decided may still start a process; nothing may do so later than this.
+/// An order that was on its way when the job was decided may still start a process; nothing may do
+/// so later than this.
 constexpr Duration kOrdersOnTheirWay = 10s;
 
 bool Trains(const JobSpec& job, const TaskId& task) {
@@ -15,10 +17,12 @@ bool Trains(const JobSpec& job, const TaskId& task) {
     case TaskRole::kSolo:
     case TaskRole::kChief:
     case TaskRole::kPs:
-    case TaskRole::kWorker: return true;
+    case TaskRole::kWorker:
+      return true;
     case TaskRole::kServer:
     case TaskRole::kEvaluator:
-    case TaskRole::kSidecar: return false;
+    case TaskRole::kSidecar:
+      return false;
   }
   return false;
 }
@@ -29,8 +33,10 @@ void Checkers::Books::On(const trace::AgentTold& fact) {
   ContainerBook* container = ContainerOf(fact.container);
   if (container == nullptr) return;
   if (const auto* started = std::get_if<AgentStarted>(&fact.event)) {
-    if (Checks(Invariant::kOneOwner) && (container->job != fact.job || started->fence.container != fact.container)) {
-      Report(Invariant::kOneOwner, ToString(fact.container) + " of job " + std::to_string(container->job.value) +
+    if (Checks(Invariant::kOneOwner) &&
+        (container->job != fact.job || started->fence.container != fact.container)) {
+      Report(Invariant::kOneOwner, ToString(fact.container) + " of job " +
+                                       std::to_string(container->job.value) +
                                        " runs an agent of job " + std::to_string(fact.job.value));
     }
     container->task = started->fence.task;
@@ -46,8 +52,9 @@ void Checkers::Books::On(const trace::AgentOrdered& fact) {
   ContainerBook* container = ContainerOf(fact.container);
   if (job == nullptr || container == nullptr) return;
   if (Checks(Invariant::kOneOwner) && container->task && *container->task != spawn->task) {
-    Report(Invariant::kOneOwner, ToString(fact.container) + " belongs to " + ToString(*container->task) +
-                                     ", but starts a process of " + ToString(spawn->task));
+    Report(Invariant::kOneOwner, ToString(fact.container) + " belongs to " +
+                                     ToString(*container->task) + ", but starts a process of " +
+                                     ToString(spawn->task));
   }
   ProcessStarts(*job, *container, fact.container, *spawn);
 }
@@ -60,8 +67,9 @@ void Checkers::Books::ProcessStarts(JobBook& job, ContainerBook& container, cons
   CheckSpec(job, application, spawn.process.epoch, spawn.spec.id());
   const bool late = application.verdict && now_ - application.verdict_at > kOrdersOnTheirWay;
   if (Checks(Invariant::kAfterFinal) && late && Undisturbed(kOrdersOnTheirWay)) {
-    Report(Invariant::kAfterFinal, NameOf(job) + ": a process of " + ToString(spawn.task) + " starts " +
-                                       ToString(now_ - application.verdict_at) + " after the verdict");
+    Report(Invariant::kAfterFinal, NameOf(job) + ": a process of " + ToString(spawn.task) +
+                                       " starts " + ToString(now_ - application.verdict_at) +
+                                       " after the verdict");
   }
   ProcessEnds(container);
   container.process = true;
@@ -80,36 +88,44 @@ void Checkers::Books::ProcessEnds(ContainerBook& container) {
   job->last_event = now_;
   if (!container.training) return;
   const auto living = job->training_processes.find(container.epoch);
-  if (living != job->training_processes.end() && --living->second == 0) job->training_processes.erase(living);
+  if (living != job->training_processes.end() && --living->second == 0)
+    job->training_processes.erase(living);
 }
 
-// gang-start: under gang `all` there was a moment, since the gang was last decided on, at which as many containers were
-// held as there are tasks that train together.
-void Checkers::Books::CheckGangStart(JobBook& job, const ApplicationBook& application, const SpawnProcess& spawn) {
+// gang-start: under gang `all` there was a moment, since the gang was last decided on, at which as
+// many containers were held as there are tasks that train together.
+void Checkers::Books::CheckGangStart(JobBook& job, const ApplicationBook& application,
+                                     const SpawnProcess& spawn) {
   if (job.spec == nullptr || job.spec->gang.policy != GangPolicy::kAll) return;
-  if (!Trains(*job.spec, spawn.task) || !Checks(Invariant::kGangStart) || application.gang_complete) return;
+  if (!Trains(*job.spec, spawn.task) || !Checks(Invariant::kGangStart) || application.gang_complete)
+    return;
   Report(Invariant::kGangStart, NameOf(job) + ": " + ToString(spawn.task) + " starts, but only " +
-                                    std::to_string(job.held) + " of " + std::to_string(job.gang_size) +
+                                    std::to_string(job.held) + " of " +
+                                    std::to_string(job.gang_size) +
                                     " containers of its gang were ever held together");
 }
 
 // one-spec, first half: whoever starts in an epoch gets that epoch's spec.
-void Checkers::Books::CheckSpec(JobBook& job, ApplicationBook& application, Epoch epoch, SpecId spec) {
+void Checkers::Books::CheckSpec(JobBook& job, ApplicationBook& application, Epoch epoch,
+                                SpecId spec) {
   if (!Checks(Invariant::kOneSpec)) return;
   const auto [known, is_new] = application.specs.try_emplace(epoch, spec);
   if (is_new || known->second == spec) return;
-  Report(Invariant::kOneSpec, NameOf(job) + ": epoch " + std::to_string(epoch.value) + " has spec #" +
-                                  std::to_string(known->second.value) + " and #" + std::to_string(spec.value));
+  Report(Invariant::kOneSpec, NameOf(job) + ": epoch " + std::to_string(epoch.value) +
+                                  " has spec #" + std::to_string(known->second.value) + " and #" +
+                                  std::to_string(spec.value));
 }
 
-// one-spec, second half: under multi-worker nothing of another epoch trains beside it. A process that cannot be reached
-// cannot be stopped either, so while something is disturbed only full scans judge, which know who can be reached.
+// one-spec, second half: under multi-worker nothing of another epoch trains beside it. A process
+// that cannot be reached cannot be stopped either, so while something is disturbed only full scans
+// judge, which know who can be reached.
 void Checkers::Books::CheckOneEpoch(JobBook& job, const SpawnProcess& spawn) {
   if (job.spec == nullptr || job.spec->strategy != Strategy::kMultiWorker) return;
   if (!Checks(Invariant::kOneSpec) || job.training_processes.size() < 2) return;
   if (!Undisturbed(times_.nm_expiry)) return;
   Report(Invariant::kOneSpec, NameOf(job) + ": " + ToString(spawn.task) + " starts in epoch " +
-                                  std::to_string(spawn.process.epoch.value) + " beside processes of epoch " +
+                                  std::to_string(spawn.process.epoch.value) +
+                                  " beside processes of epoch " +
                                   std::to_string(job.training_processes.begin()->first.value));
 }
 
@@ -118,14 +134,17 @@ void Checkers::Books::ScanProcesses(const WorldView& world) {
   std::map<std::uint32_t, LiveProcess> seen;
   for (const LiveProcess& process : world.LiveProcesses()) {
     const JobBook* job = JobOf(process.job);
-    if (job == nullptr || job->spec == nullptr || job->spec->strategy != Strategy::kMultiWorker) continue;
+    if (job == nullptr || job->spec == nullptr || job->spec->strategy != Strategy::kMultiWorker)
+      continue;
     if (!process.reachable || !Trains(*job->spec, process.task)) continue;
     Checks(Invariant::kOneSpec);
     const auto [other, is_new] = seen.try_emplace(process.job.value, process);
     if (is_new || other->second.spec == process.spec) continue;
     Report(Invariant::kOneSpec, NameOf(*job) + ": " + ToString(other->second.task) + " of epoch " +
-                                    std::to_string(other->second.process.epoch.value) + " and " + ToString(process.task) +
-                                    " of epoch " + std::to_string(process.process.epoch.value) + " run side by side");
+                                    std::to_string(other->second.process.epoch.value) + " and " +
+                                    ToString(process.task) + " of epoch " +
+                                    std::to_string(process.process.epoch.value) +
+                                    " run side by side");
   }
 }
 

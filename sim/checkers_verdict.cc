@@ -1,8 +1,10 @@
-// The invariant `verdict`: what the AM decided is what its policy says about the exits that were recorded by then.
+// The invariant `verdict`: what the AM decided is what its policy says about the exits that were
+// recorded by then.
 //
-// The policy's tables are the product's (core/am/policy.h); the counting of tasks is done again here, from the trace. What
-// this finds is an AM that lost, doubled or misread an exit; whether the tables themselves are right is for their own
-// tests. Verdicts that no exit leads to (a deadline, an infeasible gang, missing evidence) are left to those who asked.
+// The policy's tables are the product's (core/am/policy.h); the counting of tasks is done again
+// here, from the trace. What this finds is an AM that lost, doubled or misread an exit; whether the
+// tables themselves are right is for their own tests. Verdicts that no exit leads to (a deadline,
+// an infeasible gang, missing evidence) are left to those who asked.
 #include <set>
 #include <utility>
 
@@ -15,10 +17,13 @@ namespace {
 
 class RecordedView : public am::JobView {
  public:
-  RecordedView(const JobSpec& spec, const am::PolicyEngine& policy, const std::map<TaskId, TaskBook>& tasks)
+  RecordedView(const JobSpec& spec, const am::PolicyEngine& policy,
+               const std::map<TaskId, TaskBook>& tasks)
       : spec_(spec), tasks_(tasks) {
     for (const TaskTypeSpec& type : spec.tasks) {
-      types_.push_back({.name = type.name, .task_class = policy.ClassOf(type.name), .instances = type.instances});
+      types_.push_back({.name = type.name,
+                        .task_class = policy.ClassOf(type.name),
+                        .instances = type.instances});
     }
   }
 
@@ -42,7 +47,8 @@ class RecordedView : public am::JobView {
   [[nodiscard]] am::TaskFacts FactsOf(std::size_t type, std::int32_t index) const override {
     const auto task = tasks_.find(TaskId{.type = spec_.tasks[type].name, .index = index});
     if (task == tasks_.end()) return {};
-    const bool ended = task->second.ended && !task->second.restarts && start_again_.count(task->first) == 0;
+    const bool ended =
+        task->second.ended && !task->second.restarts && start_again_.count(task->first) == 0;
     return {.ended = ended,
             .ok = ended && task->second.exit_class == ExitClass::kOk,
             .running = task->second.running};
@@ -63,24 +69,31 @@ bool StartsAgain(ExitAction action) {
     case ExitAction::kRestartTask:
     case ExitAction::kRestartType:
     case ExitAction::kRestartGang:
-    case ExitAction::kRaiseMemory: return true;
+    case ExitAction::kRaiseMemory:
+      return true;
     case ExitAction::kIgnore:
     case ExitAction::kTally:
     case ExitAction::kFail:
-    case ExitAction::kSucceed: return false;
+    case ExitAction::kSucceed:
+      return false;
   }
   return false;
 }
 
-/// True unless restarts were certainly left: the payments recorded within the window are fewer than allowed.
+/// True unless restarts were certainly left: the payments recorded within the window are fewer than
+/// allowed.
 bool MayBeSpent(const am::Decision& decision, const ApplicationBook& application, Instant now) {
-  if (!decision.allowance.restarts || decision.allowance.per_task) return decision.allowance.restarts.has_value();
+  if (!decision.allowance.restarts || decision.allowance.per_task)
+    return decision.allowance.restarts.has_value();
   std::int64_t paid = 0;
-  for (const std::deque<Instant>* payments : {&application.paid_user, &application.paid_infrastructure}) {
+  for (const std::deque<Instant>* payments :
+       {&application.paid_user, &application.paid_infrastructure}) {
     const bool is_it = (payments == &application.paid_user) == (decision.pays == Budget::kUser);
     if (!is_it) continue;
     for (const Instant at : *payments) {
-      paid += !decision.allowance.window || now - at <= *decision.allowance.window + kDecisionTakes ? 1 : 0;
+      paid += !decision.allowance.window || now - at <= *decision.allowance.window + kDecisionTakes
+                  ? 1
+                  : 0;
     }
   }
   return paid >= *decision.allowance.restarts;
@@ -88,15 +101,18 @@ bool MayBeSpent(const am::Decision& decision, const ApplicationBook& application
 
 /// What the recorded exits ask for, one by one.
 struct Asked {
-  bool failure = false;          ///< Some exit alone fails the job: by its row, or because no restart may be left.
+  bool failure =
+      false;  ///< Some exit alone fails the job: by its row, or because no restart may be left.
   std::set<TaskId> start_again;  ///< A restart is due, and certainly left.
 };
 
-Asked AskedBy(const am::PolicyEngine& policy, const ApplicationBook& application, const am::JobView& view, Instant now) {
+Asked AskedBy(const am::PolicyEngine& policy, const ApplicationBook& application,
+              const am::JobView& view, Instant now) {
   Asked asked;
   for (const auto& [id, task] : application.tasks) {
     if (!task.ended || task.restarts) continue;
-    const am::Decision decision = policy.OnExit({.task = id, .exit_class = task.exit_class, .exit = task.exit}, view);
+    const am::Decision decision =
+        policy.OnExit({.task = id, .exit_class = task.exit_class, .exit = task.exit}, view);
     if (decision.action == ExitAction::kFail) asked.failure = true;
     if (!StartsAgain(decision.action)) continue;
     if (policy.name() != "default" || MayBeSpent(decision, application, now)) {
@@ -119,7 +135,8 @@ void Checkers::Books::RecordAttempt(JobBook& job, const TaskAttemptStarted& star
 void Checkers::Books::RecordAttempt(JobBook& job, const TaskAttemptEnded& ended) {
   job.last_event = now_;
   TaskBook& task = job.applications.back().tasks[ended.task];
-  if (task.attempt && ended.process.attempt < *task.attempt) return;  // A late account of an earlier attempt.
+  if (task.attempt && ended.process.attempt < *task.attempt)
+    return;  // A late account of an earlier attempt.
   const bool amends = task.attempt == ended.process.attempt && task.ended;
   task.attempt = ended.process.attempt;
   task.running = false;
@@ -129,7 +146,8 @@ void Checkers::Books::RecordAttempt(JobBook& job, const TaskAttemptEnded& ended)
   task.exit_class = ended.exit_class;
 }
 
-void Checkers::Books::CheckVerdict(JobBook& job, const ApplicationBook& application, const VerdictReached& verdict) {
+void Checkers::Books::CheckVerdict(JobBook& job, const ApplicationBook& application,
+                                   const VerdictReached& verdict) {
   if (job.spec == nullptr || !on(Invariant::kVerdict)) return;
   const Expected<am::PolicyEngine> policy = am::PolicyEngine::Make(*job.spec);
   if (!policy) return;  // The AM refuses such a job with that very reason.
@@ -143,13 +161,14 @@ void Checkers::Books::CheckVerdict(JobBook& job, const ApplicationBook& applicat
   const bool says_failure = judged && judged->status == JobStatus::kFailed;
   Checks(Invariant::kVerdict);
   const auto wrong = [&](const std::string& why) {
-    Report(Invariant::kVerdict, NameOf(job) + ": the verdict is " + KebabName(verdict.status) + " (" + verdict.rule +
-                                    "), but " + why);
+    Report(Invariant::kVerdict, NameOf(job) + ": the verdict is " + KebabName(verdict.status) +
+                                    " (" + verdict.rule + "), but " + why);
   };
   switch (verdict.status) {
     case JobStatus::kSucceeded:
       // An on_exit row may say `succeed` for an exit that the expression does not count.
-      if (!says_success && job.spec->on_exit.empty()) wrong("by the recorded exits the job has not succeeded");
+      if (!says_success && job.spec->on_exit.empty())
+        wrong("by the recorded exits the job has not succeeded");
       return;
     case JobStatus::kFailed: {
       const bool by_exit = verdict.cause && verdict.cause->exit;
@@ -159,7 +178,9 @@ void Checkers::Books::CheckVerdict(JobBook& job, const ApplicationBook& applicat
     case JobStatus::kKilled:
       if (!job.kill_wanted) wrong("nobody asked for it");
       return;
-    case JobStatus::kUnfinished: wrong("that is no verdict"); return;
+    case JobStatus::kUnfinished:
+      wrong("that is no verdict");
+      return;
   }
 }
 

@@ -1,14 +1,17 @@
 // The pending events of a simulation: a 4-ary heap of (time, order, payload), least first.
 //
-// Ties are stable: at one instant, events pushed with Push come first, in the order of their pushing; events pushed with
-// PushLate come after all of those, in the order of the rank they name. Machines' timers are late: a message that arrives
-// at the very instant of a heartbeat is seen by it, whether or not the host skipped the heartbeats before.
+// Ties are stable: at one instant, events pushed with Push come first, in the order of their
+// pushing; events pushed with PushLate come after all of those, in the order of the rank they name.
+// Machines' timers are late: a message that arrives at the very instant of a heartbeat is seen by
+// it, whether or not the host skipped the heartbeats before.
 //
-// There is no cancel: whoever takes an event up knows whether it still means something (a timer that was put off, a
-// message to a process that is gone), which is cheaper than finding it in the heap.
+// There is no cancel: whoever takes an event up knows whether it still means something (a timer
+// that was put off, a message to a process that is gone), which is cheaper than finding it in the
+// heap.
 //
-// An entry is 16 bytes, order and payload in one word, and the four children of an entry share a cache line: a million
-// pending events cost one miss a level. Measured against other queues in docs/performance.md.
+// An entry is 16 bytes, order and payload in one word, and the four children of an entry share a
+// cache line: a million pending events cost one miss a level. Measured against other queues in
+// docs/performance.md.
 #pragma once
 
 #include <cstddef>
@@ -55,7 +58,9 @@ class EventQueue {
   }
 
   /// Two late events with the same instant, rank and payload are interchangeable.
-  void PushLate(Instant at, std::uint64_t rank, std::uint32_t payload) { Insert(at, kLate | rank, payload); }
+  void PushLate(Instant at, std::uint64_t rank, std::uint32_t payload) {
+    Insert(at, kLate | rank, payload);
+  }
 
   [[nodiscard]] bool empty() const { return heap_.size() == kPadding; }
   [[nodiscard]] std::size_t size() const { return heap_.size() - kPadding; }
@@ -86,7 +91,9 @@ class EventQueue {
     std::uint64_t key = 0;  ///< Order above, payload in the low bits.
   };
 
-  static bool Less(const Entry& a, const Entry& b) { return a.at != b.at ? a.at < b.at : a.key < b.key; }
+  static bool Less(const Entry& a, const Entry& b) {
+    return a.at != b.at ? a.at < b.at : a.key < b.key;
+  }
 
   void Insert(Instant at, std::uint64_t order, std::uint64_t payload) {
     const Entry entry{at.time_since_epoch().count(), (order << kPayloadBits) | payload};

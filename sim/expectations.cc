@@ -18,12 +18,16 @@ std::string ValueText(const std::optional<trace::MetricValue>& value) {
   return value ? (value->text.empty() ? std::string(kNull) : value->text) : "no such name";
 }
 
-bool IsJobMetric(std::string_view metric) { return metric.substr(0, kJobPrefix.size()) == kJobPrefix; }
+bool IsJobMetric(std::string_view metric) {
+  return metric.substr(0, kJobPrefix.size()) == kJobPrefix;
+}
 
 bool IsEnsemble(const config::Expectation& expectation) {
   return !expectation.where.empty() ||
          std::any_of(expectation.all_of.begin(), expectation.all_of.end(),
-                     [](const config::Comparison& comparison) { return comparison.metric == kEnsembleFigure; });
+                     [](const config::Comparison& comparison) {
+                       return comparison.metric == kEnsembleFigure;
+                     });
 }
 
 std::optional<std::uint32_t> FaultNamed(std::string_view after) {
@@ -38,19 +42,26 @@ std::optional<std::uint32_t> FaultNamed(std::string_view after) {
 
 bool NumberHolds(const config::Comparison& comparison, double number) {
   switch (comparison.op) {
-    case config::ExpectOp::kEquals: return number == comparison.low;
-    case config::ExpectOp::kAtLeast: return number >= comparison.low;
-    case config::ExpectOp::kAtMost: return number <= comparison.high;
-    case config::ExpectOp::kBetween: return number >= comparison.low && number <= comparison.high;
-    case config::ExpectOp::kIn: return false;
+    case config::ExpectOp::kEquals:
+      return number == comparison.low;
+    case config::ExpectOp::kAtLeast:
+      return number >= comparison.low;
+    case config::ExpectOp::kAtMost:
+      return number <= comparison.high;
+    case config::ExpectOp::kBetween:
+      return number >= comparison.low && number <= comparison.high;
+    case config::ExpectOp::kIn:
+      return false;
   }
   return false;
 }
 
 /// Facts after which no field of any job can have changed.
 bool ChangesNoJob(const trace::Fact& fact) {
-  return std::holds_alternative<trace::AgentTold>(fact) || std::holds_alternative<trace::AgentOrdered>(fact) ||
-         std::holds_alternative<trace::ContainerLocalizing>(fact) || std::holds_alternative<trace::NodeDeclared>(fact) ||
+  return std::holds_alternative<trace::AgentTold>(fact) ||
+         std::holds_alternative<trace::AgentOrdered>(fact) ||
+         std::holds_alternative<trace::ContainerLocalizing>(fact) ||
+         std::holds_alternative<trace::NodeDeclared>(fact) ||
          std::holds_alternative<trace::NodePower>(fact);
 }
 
@@ -59,12 +70,14 @@ bool ChangesNoJob(const trace::Fact& fact) {
 bool Holds(const config::Comparison& comparison, const trace::MetricValue& value) {
   if (!comparison.words.empty()) {
     const std::string text = value.text.empty() ? std::string(kNull) : value.text;
-    return std::find(comparison.words.begin(), comparison.words.end(), text) != comparison.words.end();
+    return std::find(comparison.words.begin(), comparison.words.end(), text) !=
+           comparison.words.end();
   }
   return value.number && NumberHolds(comparison, *value.number);
 }
 
-trace::ExpectationResult Evaluate(const config::Expectation& expectation, const trace::Result& result) {
+trace::ExpectationResult Evaluate(const config::Expectation& expectation,
+                                  const trace::Result& result) {
   trace::ExpectationResult verdict{.text = expectation.text, .passed = true, .got = ""};
   std::string found;
   for (const config::Comparison& comparison : expectation.all_of) {
@@ -87,7 +100,9 @@ trace::ExpectationResult Evaluate(const config::Expectation& expectation, const 
 OnlineExpectations::OnlineExpectations(const std::vector<config::Expectation>& expectations)
     : expectations_(expectations) {
   for (const config::Expectation& expectation : expectations) {
-    if (expectation.kind == config::ExpectKind::kFinal || expectation.all_of.empty() || IsEnsemble(expectation)) continue;
+    if (expectation.kind == config::ExpectKind::kFinal || expectation.all_of.empty() ||
+        IsEnsemble(expectation))
+      continue;
     Watch watch{.expectation = &expectation};
     watch.online = IsJobMetric(expectation.all_of.front().metric);
     if (expectation.after.empty()) watch.from = Instant{};
@@ -95,9 +110,11 @@ OnlineExpectations::OnlineExpectations(const std::vector<config::Expectation>& e
   }
 }
 
-void OnlineExpectations::Observe(const trace::TraceRecord& record, const trace::ResultBuilder& builder) {
+void OnlineExpectations::Observe(const trace::TraceRecord& record,
+                                 const trace::ResultBuilder& builder) {
   if (watches_.empty()) return;
-  if (const auto* fault = std::get_if<trace::FaultBegan>(&record.fact)) StartAfter(*fault, record.at);
+  if (const auto* fault = std::get_if<trace::FaultBegan>(&record.fact))
+    StartAfter(*fault, record.at);
   if (ChangesNoJob(record.fact)) return;
   for (Watch& watch : watches_) {
     if (watch.online && watch.from && !watch.decided) Look(watch, record.at, builder);
@@ -123,11 +140,13 @@ void OnlineExpectations::Look(Watch& watch, Instant now, const trace::ResultBuil
   watch.decided_in_time = in_time;
 }
 
-trace::ExpectationResult OnlineExpectations::Judge(const Watch& watch, const trace::Result& result) const {
+trace::ExpectationResult OnlineExpectations::Judge(const Watch& watch,
+                                                   const trace::Result& result) const {
   const config::Expectation& expectation = *watch.expectation;
   const bool never = expectation.kind == config::ExpectKind::kNever;
   trace::ExpectationResult verdict{.text = expectation.text, .passed = false, .got = ""};
-  const std::optional<trace::MetricValue> last = trace::Lookup(result, expectation.all_of.front().metric);
+  const std::optional<trace::MetricValue> last =
+      trace::Lookup(result, expectation.all_of.front().metric);
   if (!last) {
     verdict.got = expectation.all_of.front().metric + " = no such name";
   } else if (!watch.from) {

@@ -15,9 +15,13 @@ namespace {
 /// A law may draw 0; a fault that strikes for ever at one instant would stop time.
 constexpr Duration kShortestInterval = 1ms;
 
-bool StartsWith(std::string_view text, std::string_view prefix) { return text.substr(0, prefix.size()) == prefix; }
+bool StartsWith(std::string_view text, std::string_view prefix) {
+  return text.substr(0, prefix.size()) == prefix;
+}
 
-bool IsMessageFault(std::string_view kind) { return kind == "drop" || kind == "delay" || kind == "duplicate"; }
+bool IsMessageFault(std::string_view kind) {
+  return kind == "drop" || kind == "delay" || kind == "duplicate";
+}
 
 /// What a fault without a target strikes, where its kind says so.
 std::vector<Struck> ImpliedBy(std::string_view kind) {
@@ -58,12 +62,18 @@ std::vector<Struck> NodesThat(const ClusterView& cluster, Predicate matches) {
 
 std::string Text(const Struck& struck, const ClusterView& cluster) {
   switch (struck.kind) {
-    case StruckKind::kNode: return cluster.nodes()[static_cast<std::size_t>(struck.node)].name;
-    case StruckKind::kTask: return struck.job + " " + ToString(struck.task);
-    case StruckKind::kAm: return "am of " + struck.job;
-    case StruckKind::kJob: return struck.job;
-    case StruckKind::kRm: return "rm";
-    case StruckKind::kHdfs: return "hdfs";
+    case StruckKind::kNode:
+      return cluster.nodes()[static_cast<std::size_t>(struck.node)].name;
+    case StruckKind::kTask:
+      return struck.job + " " + ToString(struck.task);
+    case StruckKind::kAm:
+      return "am of " + struck.job;
+    case StruckKind::kJob:
+      return struck.job;
+    case StruckKind::kRm:
+      return "rm";
+    case StruckKind::kHdfs:
+      return "hdfs";
   }
   return "";
 }
@@ -94,7 +104,8 @@ std::string DescribeStruck(const FaultOrder& order, const ClusterView& cluster) 
 
 // ---------------------------------------------------------------- planning
 
-FaultPlan::FaultPlan(const std::vector<config::FaultSpec>& faults, const ClusterView& cluster, std::uint64_t seed,
+FaultPlan::FaultPlan(const std::vector<config::FaultSpec>& faults, const ClusterView& cluster,
+                     std::uint64_t seed,
                      const std::map<std::uint32_t, std::vector<Outage>>& outages)
     : faults_(faults), cluster_(cluster), instances_(faults.size(), 0) {
   for (std::uint32_t fault = 0; fault < faults.size(); ++fault) {
@@ -113,7 +124,8 @@ void FaultPlan::Plan(std::uint32_t fault, std::uint64_t seed) {
   if (spec.when.every && spec.when.per_node) {
     Random draw(seed, "fault/nodes", fault);
     const std::vector<Struck> nodes =
-        spec.target ? Resolve(*spec.target, spec.kind, draw) : NodesThat(cluster_, [](const PlanNode&) { return true; });
+        spec.target ? Resolve(*spec.target, spec.kind, draw)
+                    : NodesThat(cluster_, [](const PlanNode&) { return true; });
     for (const Struck& struck : nodes) {
       if (struck.node >= 0) AddClock(fault, struck.node, seed);
     }
@@ -126,7 +138,9 @@ void FaultPlan::Plan(std::uint32_t fault, std::uint64_t seed) {
     } else if (spec.when.every && !spec.when.at) {
       PlanNext(clock, Instant{} + spec.when.after);
     } else {
-      Push({.at = Instant{} + spec.when.at.value_or(Duration::zero()) + spec.when.after, .fault = fault, .clock = clock});
+      Push({.at = Instant{} + spec.when.at.value_or(Duration::zero()) + spec.when.after,
+            .fault = fault,
+            .clock = clock});
     }
   }
 }
@@ -156,7 +170,8 @@ void FaultPlan::PlanOutages(std::uint32_t fault, std::vector<Outage> outages) {
   for (std::size_t i = 0; i < outages.size();) {
     const Outage& first = outages[i];
     Instant to = first.to;
-    for (++i; i < outages.size() && outages[i].source == first.source && outages[i].from <= to; ++i) {
+    for (++i; i < outages.size() && outages[i].source == first.source && outages[i].from <= to;
+         ++i) {
       to = std::max(to, outages[i].to);
     }
     Push({.at = first.from,
@@ -176,7 +191,9 @@ void FaultPlan::PlanNext(std::size_t clock, Instant from) {
   Clock& c = clocks_[clock];
   const std::optional<config::Distribution>& every = faults_[c.fault].when.every;
   if (!every) return;
-  Push({.at = from + std::max(c.every.DrawDuration(*every), kShortestInterval), .fault = c.fault, .clock = clock});
+  Push({.at = from + std::max(c.every.DrawDuration(*every), kShortestInterval),
+        .fault = c.fault,
+        .clock = clock});
 }
 
 // ---------------------------------------------------------------- firing
@@ -202,7 +219,8 @@ std::vector<FaultOrder> FaultPlan::Fire(Instant now) {
 
 void FaultPlan::Begin(const Due& due, std::vector<FaultOrder>& orders) {
   const config::FaultSpec& spec = faults_[due.fault];
-  FaultOrder order{.fault = due.fault, .instance = instances_[due.fault]++, .kind = spec.kind, .spec = &spec};
+  FaultOrder order{
+      .fault = due.fault, .instance = instances_[due.fault]++, .kind = spec.kind, .spec = &spec};
   std::optional<Instant> end;
   if (due.clock == kNoClock) {
     order.kind = "node_crash";
@@ -215,7 +233,8 @@ void FaultPlan::Begin(const Due& due, std::vector<FaultOrder>& orders) {
     } else {
       order.struck = StruckBy(spec, clock.targets);
     }
-    for (const config::Target& group : spec.between) order.groups.push_back(Resolve(group, spec.kind, clock.targets));
+    for (const config::Target& group : spec.between)
+      order.groups.push_back(Resolve(group, spec.kind, clock.targets));
     if (spec.duration) end = due.at + clock.lasting.DrawDuration(*spec.duration);
   }
   order.lasts = end.has_value();
@@ -246,7 +265,9 @@ void FaultPlan::End(const Due& due, std::vector<FaultOrder>& orders) {
 
 // ---------------------------------------------------------------- waiting for jobs
 
-bool FaultPlan::Watches(std::string_view job) const { return waiting_.find(job) != waiting_.end(); }
+bool FaultPlan::Watches(std::string_view job) const {
+  return waiting_.find(job) != waiting_.end();
+}
 
 void FaultPlan::OnJobState(Instant now, std::string_view job, JobState state) {
   if (Watches(job)) Trigger(now, job, KebabName(state), nullptr);
@@ -256,13 +277,14 @@ void FaultPlan::OnTaskRegistered(Instant now, std::string_view job, const TaskId
   if (Watches(job)) Trigger(now, job, "registered", &task);
 }
 
-void FaultPlan::Trigger(Instant now, std::string_view job, std::string_view state, const TaskId* task) {
+void FaultPlan::Trigger(Instant now, std::string_view job, std::string_view state,
+                        const TaskId* task) {
   const auto waiting = waiting_.find(job);
   std::vector<std::size_t> left;
   for (const std::size_t clock : waiting->second) {
     const config::FaultWhen& when = faults_[clocks_[clock].fault].when;
-    const bool same_task =
-        task == nullptr || when.task.empty() || when.task == task->type || when.task == ToString(*task);
+    const bool same_task = task == nullptr || when.task.empty() || when.task == task->type ||
+                           when.task == ToString(*task);
     if (*when.state == state && same_task) {
       Push({.at = now + when.after, .fault = clocks_[clock].fault, .clock = clock});
     } else {
@@ -282,7 +304,8 @@ std::vector<Struck> FaultPlan::StruckBy(const config::FaultSpec& spec, Random& d
   return spec.target ? Resolve(*spec.target, spec.kind, draw) : ImpliedBy(spec.kind);
 }
 
-std::vector<Struck> FaultPlan::Resolve(const config::Target& target, std::string_view kind, Random& draw) const {
+std::vector<Struck> FaultPlan::Resolve(const config::Target& target, std::string_view kind,
+                                       Random& draw) const {
   std::vector<Struck> struck;
   switch (target.kind) {
     case config::TargetKind::kNode:
@@ -293,31 +316,44 @@ std::vector<Struck> FaultPlan::Resolve(const config::Target& target, std::string
       return NodesThat(cluster_, [&](const PlanNode& node) {
         return std::find(node.labels.begin(), node.labels.end(), target.name) != node.labels.end();
       });
-    case config::TargetKind::kAllNodes: return NodesThat(cluster_, [](const PlanNode&) { return true; });
+    case config::TargetKind::kAllNodes:
+      return NodesThat(cluster_, [](const PlanNode&) { return true; });
     case config::TargetKind::kTask:
       if (target.task.empty() && (StartsWith(kind, "client_") || IsMessageFault(kind))) {
         struck.push_back({.kind = StruckKind::kJob, .job = target.name});
       } else if (const Expected<TaskId> task = ParseTaskId(target.task)) {
         const std::optional<std::int32_t> node = cluster_.NodeOfTask(target.name, *task);
-        struck.push_back({.kind = StruckKind::kTask, .node = node.value_or(-1), .job = target.name, .task = *task});
+        struck.push_back({.kind = StruckKind::kTask,
+                          .node = node.value_or(-1),
+                          .job = target.name,
+                          .task = *task});
       } else {
         // The whole job, or every task of a type.
         AddTasks(cluster_, target.name, struck);
-        std::erase_if(struck, [&](const Struck& s) { return !target.task.empty() && s.task.type != target.task; });
+        std::erase_if(struck, [&](const Struck& s) {
+          return !target.task.empty() && s.task.type != target.task;
+        });
       }
       return struck;
     case config::TargetKind::kAm:
-      return {{.kind = StruckKind::kAm, .node = cluster_.NodeOfAm(target.name).value_or(-1), .job = target.name}};
-    case config::TargetKind::kRm: return {{.kind = StruckKind::kRm}};
-    case config::TargetKind::kHdfs: return {{.kind = StruckKind::kHdfs}};
+      return {{.kind = StruckKind::kAm,
+               .node = cluster_.NodeOfAm(target.name).value_or(-1),
+               .job = target.name}};
+    case config::TargetKind::kRm:
+      return {{.kind = StruckKind::kRm}};
+    case config::TargetKind::kHdfs:
+      return {{.kind = StruckKind::kHdfs}};
     case config::TargetKind::kRandom:
-    case config::TargetKind::kFraction: break;
+    case config::TargetKind::kFraction:
+      break;
   }
-  std::vector<Struck> candidates = target.of != nullptr ? Resolve(*target.of, kind, draw)
-                                                        : NodesThat(cluster_, [](const PlanNode&) { return true; });
+  std::vector<Struck> candidates = target.of != nullptr
+                                       ? Resolve(*target.of, kind, draw)
+                                       : NodesThat(cluster_, [](const PlanNode&) { return true; });
   const double wanted = target.kind == config::TargetKind::kRandom
                             ? target.amount
-                            : std::max(target.amount * static_cast<double>(candidates.size()), target.amount > 0 ? 1.0 : 0.0);
+                            : std::max(target.amount * static_cast<double>(candidates.size()),
+                                       target.amount > 0 ? 1.0 : 0.0);
   const auto amount = static_cast<std::size_t>(std::max(0LL, std::llround(wanted)));
   return Choose(std::move(candidates), amount, draw);
 }

@@ -1,12 +1,13 @@
 // When which fault strikes whom: the scenario's faults, turned into orders over time.
 //
-// The plan decides time and target and nothing else: the host carries the orders out, and config/fault_kinds.h says what
-// each kind means. Targets are resolved when a fault strikes ("the node that holds worker:1" is a different one after a
-// restart), and the end of a fault has the targets of its beginning. Every fault draws from streams of its own, and with
-// `per: node` every node does, so that another node or fault shifts nobody's failures.
+// The plan decides time and target and nothing else: the host carries the orders out, and
+// config/fault_kinds.h says what each kind means. Targets are resolved when a fault strikes ("the
+// node that holds worker:1" is a different one after a restart), and the end of a fault has the
+// targets of its beginning. Every fault draws from streams of its own, and with `per: node` every
+// node does, so that another node or fault shifts nobody's failures.
 //
-// A fault that comes again and again (`every`) counts the time to the next from the end of the last: a machine that is
-// down cannot fail, and availability is MTTF / (MTTF + MTTR).
+// A fault that comes again and again (`every`) counts the time to the next from the end of the
+// last: a machine that is down cannot fail, and availability is MTTF / (MTTF + MTTR).
 #pragma once
 
 #include <cstddef>
@@ -41,7 +42,8 @@ class ClusterView {
   /// Never changes during a run.
   [[nodiscard]] virtual const std::vector<PlanNode>& nodes() const = 0;
   /// Index of the node that holds the task's container now; nullopt when it has none.
-  [[nodiscard]] virtual std::optional<std::int32_t> NodeOfTask(std::string_view job, const TaskId& task) const = 0;
+  [[nodiscard]] virtual std::optional<std::int32_t> NodeOfTask(std::string_view job,
+                                                               const TaskId& task) const = 0;
   /// Tasks of a job that hold a container now, in order.
   [[nodiscard]] virtual std::vector<TaskId> TasksOfJob(std::string_view job) const = 0;
   /// Index of the node that runs the job's AM now.
@@ -51,24 +53,27 @@ class ClusterView {
 enum class StruckKind { kNode, kTask, kAm, kJob, kRm, kHdfs };
 BOOST_DESCRIBE_ENUM(StruckKind, kNode, kTask, kAm, kJob, kRm, kHdfs)
 
-/// One thing that a fault strikes. A task target stays a task (a fault of nodes means the node that holds it): a task
-/// that was named is struck even when it holds no container; a whole job is all tasks that hold one, but kJob for what
-/// concerns its client (client_*) and for single messages (drop, delay, duplicate).
+/// One thing that a fault strikes. A task target stays a task (a fault of nodes means the node that
+/// holds it): a task that was named is struck even when it holds no container; a whole job is all
+/// tasks that hold one, but kJob for what concerns its client (client_*) and for single messages
+/// (drop, delay, duplicate).
 struct Struck {
   StruckKind kind = StruckKind::kNode;
-  std::int32_t node = -1;  ///< kNode; of kTask and kAm: where it is at that moment, -1 when nowhere.
-  std::string job;         ///< kTask, kAm, kJob.
-  TaskId task;             ///< kTask.
+  std::int32_t node =
+      -1;           ///< kNode; of kTask and kAm: where it is at that moment, -1 when nowhere.
+  std::string job;  ///< kTask, kAm, kJob.
+  TaskId task;      ///< kTask.
   friend bool operator==(const Struck&, const Struck&) = default;
 };
 
 struct FaultOrder {
-  std::uint32_t fault = 0;     ///< Position in the scenario.
-  std::uint32_t instance = 0;  ///< Which time this fault strikes, from 0; with `per: node` counted over all nodes.
-  std::string kind;            ///< The spec's; `node_crash` for a trace of outages.
+  std::uint32_t fault = 0;  ///< Position in the scenario.
+  std::uint32_t instance =
+      0;  ///< Which time this fault strikes, from 0; with `per: node` counted over all nodes.
+  std::string kind;                         ///< The spec's; `node_crash` for a trace of outages.
   const config::FaultSpec* spec = nullptr;  ///< Parameters. Never null.
-  bool begins = true;          ///< False: what began with this fault and instance ends.
-  bool lasts = false;          ///< Of a beginning: an order that ends it will follow.
+  bool begins = true;  ///< False: what began with this fault and instance ends.
+  bool lasts = false;  ///< Of a beginning: an order that ends it will follow.
   /// Whom it strikes, without repetition. Empty when nobody answers the selector at that moment.
   std::vector<Struck> struck;
   std::vector<std::vector<Struck>> groups;  ///< partition: one for each of `between`.
@@ -86,13 +91,15 @@ class FaultPlan {
     Instant to{};
   };
 
-  /// `faults` and `cluster` must outlive this; cluster.nodes() is asked at once. `outages`: for each fault of kind `trace`, by its position.
-  FaultPlan(const std::vector<config::FaultSpec>& faults, const ClusterView& cluster, std::uint64_t seed,
-            const std::map<std::uint32_t, std::vector<Outage>>& outages = {});
+  /// `faults` and `cluster` must outlive this; cluster.nodes() is asked at once. `outages`: for
+  /// each fault of kind `trace`, by its position.
+  FaultPlan(const std::vector<config::FaultSpec>& faults, const ClusterView& cluster,
+            std::uint64_t seed, const std::map<std::uint32_t, std::vector<Outage>>& outages = {});
 
   /// When Fire next returns something.
   [[nodiscard]] std::optional<Instant> next_deadline() const;
-  /// Everything due at `now`, in order of time; ends before beginnings at one instant, then in order of the file.
+  /// Everything due at `now`, in order of time; ends before beginnings at one instant, then in
+  /// order of the file.
   [[nodiscard]] std::vector<FaultOrder> Fire(Instant now);
 
   /// A job has come into this state. Arms the faults that wait for it; only the first time counts.
@@ -116,10 +123,10 @@ class FaultPlan {
     bool begins = true;
     std::uint32_t fault = 0;
     std::uint64_t sequence = 0;
-    std::size_t clock = 0;            // Of a beginning that is not a trace's.
-    std::int32_t trace_node = -1;     // Of a trace's beginning.
+    std::size_t clock = 0;         // Of a beginning that is not a trace's.
+    std::int32_t trace_node = -1;  // Of a trace's beginning.
     Instant trace_end{};
-    std::size_t order = 0;            // Of an end: position in open_.
+    std::size_t order = 0;  // Of an end: position in open_.
 
     friend bool operator>(const Due& a, const Due& b) {
       if (a.at != b.at) return a.at > b.at;
@@ -142,7 +149,8 @@ class FaultPlan {
   void Begin(const Due& due, std::vector<FaultOrder>& orders);
   void End(const Due& due, std::vector<FaultOrder>& orders);
   void Trigger(Instant now, std::string_view job, std::string_view state, const TaskId* task);
-  [[nodiscard]] std::vector<Struck> Resolve(const config::Target& target, std::string_view kind, Random& draw) const;
+  [[nodiscard]] std::vector<Struck> Resolve(const config::Target& target, std::string_view kind,
+                                            Random& draw) const;
   [[nodiscard]] std::vector<Struck> StruckBy(const config::FaultSpec& spec, Random& draw) const;
 
   const std::vector<config::FaultSpec>& faults_;
@@ -151,9 +159,10 @@ class FaultPlan {
   std::vector<std::uint32_t> instances_;  // By fault: the next instance.
   std::priority_queue<Due, std::vector<Due>, std::greater<>> due_;
   std::uint64_t next_sequence_ = 0;
-  std::vector<Open> open_;                // What has begun and will end; places are used again.
+  std::vector<Open> open_;  // What has begun and will end; places are used again.
   std::vector<std::size_t> free_;
-  std::map<std::string, std::vector<std::size_t>, std::less<>> waiting_;  // Clocks, by the job they wait for.
+  std::map<std::string, std::vector<std::size_t>, std::less<>>
+      waiting_;  // Clocks, by the job they wait for.
 };
 
 }  // namespace tfyarn::sim

@@ -11,7 +11,9 @@ constexpr std::string_view kAnyAnswer = "*Response";
 
 template <class Variant>
 std::string_view NameOf(const Variant& value) {
-  return std::visit([](const auto& alternative) { return TypeName<std::decay_t<decltype(alternative)>>(); }, value);
+  return std::visit(
+      [](const auto& alternative) { return TypeName<std::decay_t<decltype(alternative)>>(); },
+      value);
 }
 
 std::string_view WithoutRequest(std::string_view name) {
@@ -40,7 +42,8 @@ MessageFate MessageFaults::Decide(std::string_view message, const Party& party) 
   for (Rule& rule : rules_) {
     if (!Concerns(rule, message, party)) continue;
     ++rule.seen;
-    if (rule.seen < rule.first || (rule.count != 0 && rule.seen >= rule.first + rule.count)) continue;
+    if (rule.seen < rule.first || (rule.count != 0 && rule.seen >= rule.first + rule.count))
+      continue;
     switch (rule.effect) {
       case MessageEffect::kDrop:
         fate.dropped = true;
@@ -53,24 +56,37 @@ MessageFate MessageFaults::Decide(std::string_view message, const Party& party) 
         break;
     }
   }
-  std::erase_if(rules_, [](const Rule& rule) { return rule.count != 0 && rule.seen >= rule.first + rule.count - 1; });
+  std::erase_if(rules_, [](const Rule& rule) {
+    return rule.count != 0 && rule.seen >= rule.first + rule.count - 1;
+  });
   return fate;
 }
 
 bool MessageFaults::TouchesBeats() const {
   return std::any_of(rules_.begin(), rules_.end(), [](const Rule& rule) {
-    return rule.message == kAnyAnswer || rule.message == "AgentHeartbeat" || rule.message == "HeartbeatSeen" || rule.message == "NodeHeartbeat" ||
+    return rule.message == kAnyAnswer || rule.message == "AgentHeartbeat" ||
+           rule.message == "HeartbeatSeen" || rule.message == "NodeHeartbeat" ||
            rule.message == "NodeHeartbeatResponse" || rule.message == "Allocate" ||
            rule.message == "AllocateResponse" || rule.message == "GetApplicationReport" ||
            rule.message == "GetApplicationReportResponse";
   });
 }
 
-std::string_view MessageName(const AgentToAm& message) { return NameOf(message); }
-std::string_view MessageName(const AmToAgent& message) { return NameOf(message); }
-std::string_view RequestName(const yarn::RmRequest& request) { return WithoutRequest(NameOf(request)); }
-std::string_view RequestName(const yarn::NmRequest& request) { return WithoutRequest(NameOf(request)); }
+std::string_view MessageName(const AgentToAm& message) {
+  return NameOf(message);
+}
+std::string_view MessageName(const AmToAgent& message) {
+  return NameOf(message);
+}
+std::string_view RequestName(const yarn::RmRequest& request) {
+  return WithoutRequest(NameOf(request));
+}
+std::string_view RequestName(const yarn::NmRequest& request) {
+  return WithoutRequest(NameOf(request));
+}
 
-std::string ResponseName(const yarn::RmRequest& request) { return std::string(RequestName(request)) + "Response"; }
+std::string ResponseName(const yarn::RmRequest& request) {
+  return std::string(RequestName(request)) + "Response";
+}
 
 }  // namespace tfyarn::sim

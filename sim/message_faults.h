@@ -1,7 +1,8 @@
 // Single messages that the fault plan singles out: the n-th of a name, dropped, delayed or doubled.
 //
-// Names are those of core/model/channel.h, of the calls of core/model/yarn.h without "Request", and of their answers with
-// "Response". A fault counts only messages of its target, from the moment it strikes.
+// Names are those of core/model/channel.h, of the calls of core/model/yarn.h without "Request", and
+// of their answers with "Response". A fault counts only messages of its target, from the moment it
+// strikes.
 #pragma once
 
 #include <cstdint>
@@ -39,10 +40,11 @@ class MessageFaults {
     std::string message;    ///< "*Response" = any answer of the RM.
     MessageEffect effect = MessageEffect::kDrop;
     std::int64_t first = 1;  ///< The first that is struck, counted from 1.
-    std::int64_t count = 1;  ///< How many from there on, and then the rule is spent; 0 = all until the fault ends.
+    std::int64_t count =
+        1;  ///< How many from there on, and then the rule is spent; 0 = all until the fault ends.
     Duration delay{};
-    std::string job;         ///< Only messages of this job; empty = anybody's.
-    TaskId task;             ///< Only of this task; empty type = any of the job.
+    std::string job;                   ///< Only messages of this job; empty = anybody's.
+    TaskId task;                       ///< Only of this task; empty type = any of the job.
     std::vector<std::int32_t> places;  ///< Only of who is there; empty = anywhere.
     std::int64_t seen = 0;
   };

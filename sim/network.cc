@@ -15,7 +15,8 @@ bool Separates(const Cut& cut, Place from, Place to) {
 
 }  // namespace
 
-Network::Network(const config::NetworkSpec& spec, std::vector<std::int32_t> rack_of_node, std::uint64_t seed)
+Network::Network(const config::NetworkSpec& spec, std::vector<std::int32_t> rack_of_node,
+                 std::uint64_t seed)
     : spec_(spec), rack_of_node_(std::move(rack_of_node)), seed_(seed) {}
 
 bool Network::Reachable(Place from, Place to) const {
@@ -31,14 +32,16 @@ bool Network::Undisturbed(Place a, Place b) const {
 
 Duration Network::Latency(Place from, Place to, std::uint32_t sender) {
   const config::Distribution& law = CrossesRacks(from, to) ? spec_.cross_rack : spec_.latency;
-  const Duration base = law.is_constant() ? SecondsToDuration(law.a) : StreamOf(sender).DrawDuration(law);
+  const Duration base =
+      law.is_constant() ? SecondsToDuration(law.a) : StreamOf(sender).DrawDuration(law);
   return base + ExtraDelay(from, to);
 }
 
 Duration Network::PollRoundTrip(Place from, Place to, std::uint32_t sender) const {
   const config::Distribution& law = CrossesRacks(from, to) ? spec_.cross_rack : spec_.latency;
-  const Duration one_way =
-      law.is_constant() ? SecondsToDuration(law.a) : Random(seed_, "network/poll", sender).DrawDuration(law);
+  const Duration one_way = law.is_constant()
+                               ? SecondsToDuration(law.a)
+                               : Random(seed_, "network/poll", sender).DrawDuration(law);
   return 2 * (one_way + ExtraDelay(from, to));
 }
 
@@ -47,7 +50,9 @@ bool Network::Lost(Place from, Place to, std::uint32_t sender) {
   return probability > 0 && StreamOf(sender).Uniform01() < probability;
 }
 
-void Network::AddCut(std::uint64_t key, Cut cut) { cuts_.emplace_back(key, std::move(cut)); }
+void Network::AddCut(std::uint64_t key, Cut cut) {
+  cuts_.emplace_back(key, std::move(cut));
+}
 
 void Network::RemoveCut(std::uint64_t key) {
   std::erase_if(cuts_, [key](const auto& entry) { return entry.first == key; });

@@ -1,8 +1,10 @@
-// How messages travel: latency, loss, partitions, and one message by name dropped, delayed or doubled.
+// How messages travel: latency, loss, partitions, and one message by name dropped, delayed or
+// doubled.
 //
-// A place is a node's index, or one of the masters' own places. What happens to a message is decided when it is sent. Polls
-// (heartbeats and report queries) differ from other messages in one way: they reach the callee at the instant they are
-// sent, and the round trip is charged on the answer, so that news and poll never cross. Assumption of this model.
+// A place is a node's index, or one of the masters' own places. What happens to a message is
+// decided when it is sent. Polls (heartbeats and report queries) differ from other messages in one
+// way: they reach the callee at the instant they are sent, and the round trip is charged on the
+// answer, so that news and poll never cross. Assumption of this model.
 #pragma once
 
 #include <cstdint>
@@ -22,7 +24,8 @@ inline constexpr Place kRmPlace = -1;
 inline constexpr Place kHdfsPlace = -2;
 inline constexpr Place kClientPlace = -3;
 
-/// Two groups that cannot talk. `forward`: what `from` sends to `to` is lost; `backward`: the other way.
+/// Two groups that cannot talk. `forward`: what `from` sends to `to` is lost; `backward`: the other
+/// way.
 struct Cut {
   std::set<Place> from;
   std::set<Place> to;  ///< Empty: everybody outside `from`.
@@ -32,11 +35,13 @@ struct Cut {
 
 class Network {
  public:
-  Network(const config::NetworkSpec& spec, std::vector<std::int32_t> rack_of_node, std::uint64_t seed);
+  Network(const config::NetworkSpec& spec, std::vector<std::int32_t> rack_of_node,
+          std::uint64_t seed);
 
   /// False while a cut separates them in this direction.
   [[nodiscard]] bool Reachable(Place from, Place to) const;
-  /// True while nothing (loss, cut, extra latency by fault) disturbs messages between the two, either way.
+  /// True while nothing (loss, cut, extra latency by fault) disturbs messages between the two,
+  /// either way.
   [[nodiscard]] bool Undisturbed(Place a, Place b) const;
   /// One way; draws once per message when the scenario's latency is a law. `sender` keys the draw.
   [[nodiscard]] Duration Latency(Place from, Place to, std::uint32_t sender);
@@ -48,10 +53,12 @@ class Network {
   void AddCut(std::uint64_t key, Cut cut);
   void RemoveCut(std::uint64_t key);
   [[nodiscard]] const std::vector<std::pair<std::uint64_t, Cut>>& cuts() const { return cuts_; }
-  /// Fault `latency`: added to every message that touches one of the places (empty: to every message).
+  /// Fault `latency`: added to every message that touches one of the places (empty: to every
+  /// message).
   void AddDelay(std::uint64_t key, std::set<Place> places, Duration extra);
   void RemoveDelay(std::uint64_t key);
-  /// Fault `loss`: probability added to every message that touches one of the places (empty: to every message).
+  /// Fault `loss`: probability added to every message that touches one of the places (empty: to
+  /// every message).
   void AddLoss(std::uint64_t key, std::set<Place> places, double probability);
   void RemoveLoss(std::uint64_t key);
 

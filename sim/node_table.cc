@@ -10,11 +10,13 @@ NodeTable::NodeTable(const config::ClusterSpecConfig& cluster) {
   const std::int32_t racks = std::max(cluster.racks, 1);
   std::int32_t next_rack = 0;
   std::map<std::string, std::int32_t> rack_numbers;
-  for (std::int32_t rack = 0; rack < racks; ++rack) rack_numbers.emplace(fmt::format("r{}", rack + 1), rack);
+  for (std::int32_t rack = 0; rack < racks; ++rack)
+    rack_numbers.emplace(fmt::format("r{}", rack + 1), rack);
   for (const config::NodeClass& node_class : cluster.nodes) {
     for (std::int32_t i = 1; i <= node_class.count; ++i) {
       NodeInfo node;
-      node.id = {.host = node_class.count == 1 ? node_class.name : fmt::format("{}-{}", node_class.name, i),
+      node.id = {.host = node_class.count == 1 ? node_class.name
+                                               : fmt::format("{}-{}", node_class.name, i),
                  .port = kNmPort};
       if (node_class.rack.empty()) {
         node.rack_index = next_rack++ % racks;

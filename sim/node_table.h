@@ -20,8 +20,8 @@ struct NodeInfo {
   std::int32_t rack_index = 0;  ///< From 0.
   std::vector<std::string> labels;
   std::string partition;
-  Resource capacity;  ///< As configured.
-  Resource now;       ///< With lost GPUs taken off.
+  Resource capacity;      ///< As configured.
+  Resource now;           ///< With lost GPUs taken off.
   std::int32_t down = 0;  ///< Faults that keep it down; 0 = up.
   std::int32_t next_port = 32768;
   // What faults do to it; see sim_host_faults.cc.
@@ -35,12 +35,17 @@ struct NodeInfo {
 
 class NodeTable {
  public:
-  /// Expands the scenario's node classes, in file order; nodes without a rack are dealt round robin.
+  /// Expands the scenario's node classes, in file order; nodes without a rack are dealt round
+  /// robin.
   explicit NodeTable(const config::ClusterSpecConfig& cluster);
 
   [[nodiscard]] std::int32_t size() const { return static_cast<std::int32_t>(nodes_.size()); }
-  [[nodiscard]] const NodeInfo& operator[](std::int32_t index) const { return nodes_[static_cast<std::size_t>(index)]; }
-  [[nodiscard]] NodeInfo& operator[](std::int32_t index) { return nodes_[static_cast<std::size_t>(index)]; }
+  [[nodiscard]] const NodeInfo& operator[](std::int32_t index) const {
+    return nodes_[static_cast<std::size_t>(index)];
+  }
+  [[nodiscard]] NodeInfo& operator[](std::int32_t index) {
+    return nodes_[static_cast<std::size_t>(index)];
+  }
   /// By host name.
   [[nodiscard]] std::optional<std::int32_t> Find(std::string_view host) const;
   /// Every node with that label (or class name, or partition), in order.

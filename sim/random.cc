@@ -1,8 +1,7 @@
 #include "sim/random.h"
 
-#include <xxhash.h>
-
 #include <Random123/philox.h>
+#include <xxhash.h>
 
 #include <algorithm>
 #include <cmath>
@@ -13,12 +12,17 @@ namespace tfyarn::sim {
 namespace {
 
 constexpr double kTwoPi = 6.283185307179586476925286766559;
-constexpr double kLargestCount = 9007199254740992.0;  // 2^53: above it a double is no count any more.
+constexpr double kLargestCount =
+    9007199254740992.0;  // 2^53: above it a double is no count any more.
 
 /// log(1 + x) / x, continuous at 0.
-double LogOverX(double x) { return std::abs(x) > 1e-8 ? std::log1p(x) / x : 1 - x / 2; }
+double LogOverX(double x) {
+  return std::abs(x) > 1e-8 ? std::log1p(x) / x : 1 - x / 2;
+}
 /// (exp(x) - 1) / x, continuous at 0.
-double ExpOverX(double x) { return std::abs(x) > 1e-8 ? std::expm1(x) / x : 1 + x / 2; }
+double ExpOverX(double x) {
+  return std::abs(x) > 1e-8 ? std::expm1(x) / x : 1 + x / 2;
+}
 
 }  // namespace
 
@@ -44,9 +48,13 @@ std::uint64_t Random::Next() {
   return words_[used_++];
 }
 
-double Random::Uniform01() { return static_cast<double>(Next() >> 11) * 0x1p-53; }
+double Random::Uniform01() {
+  return static_cast<double>(Next() >> 11) * 0x1p-53;
+}
 
-double Random::UniformPositive() { return static_cast<double>((Next() >> 11) + 1) * 0x1p-53; }
+double Random::UniformPositive() {
+  return static_cast<double>((Next() >> 11) + 1) * 0x1p-53;
+}
 
 std::uint64_t Random::UniformInt(std::uint64_t n) {
   TF_CHECK(n >= 1);
@@ -70,7 +78,8 @@ double Random::Normal() {
   return radius * std::cos(kTwoPi * Uniform01());
 }
 
-// Marsaglia and Tsang, "A simple method for generating gamma variables" (2000); shapes below 1 by their boost.
+// Marsaglia and Tsang, "A simple method for generating gamma variables" (2000); shapes below 1 by
+// their boost.
 double Random::Gamma(double shape) {
   if (shape < 1) {
     const double boost = std::pow(UniformPositive(), 1 / shape);
@@ -88,8 +97,8 @@ double Random::Gamma(double shape) {
   }
 }
 
-// Rejection-inversion (Hoermann and Derflinger 1996): the integral of x^-s over [k - 1/2, k + 1/2] stands over the
-// probability of rank k. Any number of ranks costs the same.
+// Rejection-inversion (Hoermann and Derflinger 1996): the integral of x^-s over [k - 1/2, k + 1/2]
+// stands over the probability of rank k. Any number of ranks costs the same.
 double Random::Zipf(double ranks, double exponent) {
   const auto integral = [exponent](double x) {
     const double log_x = std::log(x);
@@ -113,14 +122,22 @@ double Random::Zipf(double ranks, double exponent) {
 
 double Random::Draw(const config::Distribution& law) {
   switch (law.law) {
-    case config::Law::kConst: return law.a;
-    case config::Law::kUniform: return law.a + (law.b - law.a) * Uniform01();
-    case config::Law::kExponential: return -law.a * std::log(UniformPositive());
-    case config::Law::kWeibull: return law.b * std::pow(-std::log(UniformPositive()), 1 / law.a);
-    case config::Law::kLognormal: return law.a * std::exp(law.b * Normal());
-    case config::Law::kGamma: return law.b * Gamma(law.a);
-    case config::Law::kPareto: return law.b * std::pow(UniformPositive(), -1 / law.a);
-    case config::Law::kZipf: return Zipf(std::max(1.0, std::floor(law.a)), law.b);
+    case config::Law::kConst:
+      return law.a;
+    case config::Law::kUniform:
+      return law.a + (law.b - law.a) * Uniform01();
+    case config::Law::kExponential:
+      return -law.a * std::log(UniformPositive());
+    case config::Law::kWeibull:
+      return law.b * std::pow(-std::log(UniformPositive()), 1 / law.a);
+    case config::Law::kLognormal:
+      return law.a * std::exp(law.b * Normal());
+    case config::Law::kGamma:
+      return law.b * Gamma(law.a);
+    case config::Law::kPareto:
+      return law.b * std::pow(UniformPositive(), -1 / law.a);
+    case config::Law::kZipf:
+      return Zipf(std::max(1.0, std::floor(law.a)), law.b);
     case config::Law::kEmpirical:
       TF_CHECK(!law.values.empty());
       return law.values[UniformInt(law.values.size())];
@@ -128,7 +145,9 @@ double Random::Draw(const config::Distribution& law) {
   CheckFailed(__FILE__, __LINE__, "law is one of Law");
 }
 
-Duration Random::DrawDuration(const config::Distribution& seconds) { return SecondsToDuration(Draw(seconds)); }
+Duration Random::DrawDuration(const config::Distribution& seconds) {
+  return SecondsToDuration(Draw(seconds));
+}
 
 std::int64_t Random::DrawCount(const config::Distribution& law) {
   const double drawn = Draw(law);

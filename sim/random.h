@@ -1,11 +1,13 @@
 // Random numbers that do not depend on who else draws: named streams of a counter-based generator.
 //
-// A stream is keyed by (seed, name, entity): "latency" of sender 7 draws the same numbers however many other senders
-// there are, and whatever they draw. The n-th number of a stream is a pure function of key and n (Philox4x64-10, Salmon
-// et al. 2011), so a stream is a small value that can be copied, compared with nobody and made again.
+// A stream is keyed by (seed, name, entity): "latency" of sender 7 draws the same numbers however
+// many other senders there are, and whatever they draw. The n-th number of a stream is a pure
+// function of key and n (Philox4x64-10, Salmon et al. 2011), so a stream is a small value that can
+// be copied, compared with nobody and made again.
 //
-// No std::*_distribution: their results differ between libraries. The laws are written out in random.cc over IEEE double
-// arithmetic and libm's log, exp, pow and cos; what may differ in the last bit is rounded away before it reaches an event.
+// No std::*_distribution: their results differ between libraries. The laws are written out in
+// random.cc over IEEE double arithmetic and libm's log, exp, pow and cos; what may differ in the
+// last bit is rounded away before it reaches an event.
 #pragma once
 
 #include <array>
@@ -36,7 +38,8 @@ class Random {
 
   /// One number by the law, in the unit of the field that holds it. A constant draws nothing.
   double Draw(const config::Distribution& law);
-  /// A draw of seconds, rounded to whole microseconds; within [0, kLongestDraw], an impossible number (NaN) is 0.
+  /// A draw of seconds, rounded to whole microseconds; within [0, kLongestDraw], an impossible
+  /// number (NaN) is 0.
   Duration DrawDuration(const config::Distribution& seconds);
   /// A draw rounded to a whole number; within [0, 2^53].
   std::int64_t DrawCount(const config::Distribution& law);
@@ -51,12 +54,13 @@ class Random {
 
   std::array<std::uint64_t, 2> key_;
   std::uint64_t entity_;
-  std::uint64_t block_ = 0;                // Number of the next block of four.
-  std::array<std::uint64_t, 4> words_{};   // The block before it.
-  std::uint32_t used_ = 4;                 // How many of words_ are given out.
+  std::uint64_t block_ = 0;               // Number of the next block of four.
+  std::array<std::uint64_t, 4> words_{};  // The block before it.
+  std::uint32_t used_ = 4;                // How many of words_ are given out.
 };
 
-/// Seconds as a scenario gives them, as a Duration: rounded to whole microseconds, within [0, kLongestDraw].
+/// Seconds as a scenario gives them, as a Duration: rounded to whole microseconds, within [0,
+/// kLongestDraw].
 [[nodiscard]] Duration SecondsToDuration(double seconds);
 
 }  // namespace tfyarn::sim

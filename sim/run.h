@@ -39,8 +39,8 @@ struct RunOutcome {
   trace::Result result;
 };
 
-/// Runs to quiescence (every job ended), the horizon, or the interrupt. Same scenario, seed and version give the same
-/// digest, whatever the compiler, the locale or RunOptions::elide.
+/// Runs to quiescence (every job ended), the horizon, or the interrupt. Same scenario, seed and
+/// version give the same digest, whatever the compiler, the locale or RunOptions::elide.
 [[nodiscard]] RunOutcome RunScenario(const config::Scenario& scenario, const RunOptions& options);
 
 }  // namespace tfyarn::sim

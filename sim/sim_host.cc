@@ -7,8 +7,8 @@
 #include <map>
 #include <utility>
 
-#include "core/model/check.h"
 #include "config/traces.h"
+#include "core/model/check.h"
 #include "core/trace/routine.h"
 #include "sim/yarn_options.h"
 
@@ -20,12 +20,14 @@ constexpr std::uint64_t kEventsBetweenProgress = 20'000;
 constexpr std::uint32_t kRmActor = 0;
 
 /// The outages of every fault of kind `trace`, as the plan wants them.
-std::map<std::uint32_t, std::vector<FaultPlan::Outage>> OutagesOf(const std::vector<config::FaultSpec>& faults) {
+std::map<std::uint32_t, std::vector<FaultPlan::Outage>> OutagesOf(
+    const std::vector<config::FaultSpec>& faults) {
   std::map<std::uint32_t, std::vector<FaultPlan::Outage>> outages;
   for (std::uint32_t i = 0; i < faults.size(); ++i) {
     if (faults[i].outages == nullptr) continue;
     for (const config::NodeOutage& row : *faults[i].outages) {
-      outages[i].push_back({.source = row.node, .from = Instant{} + row.start, .to = Instant{} + row.end});
+      outages[i].push_back(
+          {.source = row.node, .from = Instant{} + row.start, .to = Instant{} + row.end});
     }
   }
   return outages;
@@ -49,7 +51,8 @@ SimHost::SimHost(const config::Scenario& scenario, const RunOptions& options)
       launch_delays_(options.seed, "containers"),
       hdfs_delays_(options.seed, "hdfs") {
   for (std::int32_t i = 0; i < nodes_.size(); ++i) {
-    plan_nodes_.push_back({.name = nodes_[i].id.host, .rack = nodes_[i].rack, .labels = nodes_[i].labels});
+    plan_nodes_.push_back(
+        {.name = nodes_[i].id.host, .rack = nodes_[i].rack, .labels = nodes_[i].labels});
   }
   const ClusterView& view = *this;
   faults_.emplace(scenario.faults, view, options.seed, OutagesOf(scenario.faults));
@@ -64,7 +67,8 @@ std::uint64_t SimHost::SeedFor(std::string_view what, std::uint64_t entity) cons
 }
 
 WallTime SimHost::WallNow() const {
-  return kWallStart + std::chrono::duration_cast<std::chrono::milliseconds>(now_.time_since_epoch());
+  return kWallStart +
+         std::chrono::duration_cast<std::chrono::milliseconds>(now_.time_since_epoch());
 }
 
 Party SimHost::PartyOf(const Actor& actor) const {
@@ -77,9 +81,12 @@ Party SimHost::PartyOf(const Actor& actor) const {
     case ActorKind::kNm:
       return {.job = {}, .task = {}, .place = actor.place};
     case ActorKind::kClient:
-      return {.job = name(static_cast<const ClientActor&>(actor).job), .task = {}, .place = actor.place};
+      return {.job = name(static_cast<const ClientActor&>(actor).job),
+              .task = {},
+              .place = actor.place};
     case ActorKind::kAm:
-      return {.job = name(static_cast<const AmActor&>(actor).job), .task = {}, .place = actor.place};
+      return {
+          .job = name(static_cast<const AmActor&>(actor).job), .task = {}, .place = actor.place};
     case ActorKind::kAgent: {
       const auto& agent = static_cast<const AgentActor&>(actor);
       return {.job = name(agent.job), .task = agent.fence.task, .place = actor.place};
@@ -89,7 +96,8 @@ Party SimHost::PartyOf(const Actor& actor) const {
 }
 
 void SimHost::Start() {
-  Trace(trace::RunStarted{.scenario = scenario_.name, .scenario_digest = scenario_.digest, .seed = seed_});
+  Trace(trace::RunStarted{
+      .scenario = scenario_.name, .scenario_digest = scenario_.digest, .seed = seed_});
   for (std::int32_t i = 0; i < nodes_.size(); ++i) {
     const NodeInfo& node = nodes_[i];
     Trace(trace::NodeDeclared{.node = node.id,
@@ -156,8 +164,9 @@ trace::TraceRecord& SimHost::Trace(trace::Fact fact) {
   expectations_.Observe(record_, result_);
   if (options_.sink) options_.sink(record_);
   for (const Violation& violation : checkers_.TakeNew()) {
-    trace::TraceRecord broken{
-        .at = now_, .fact = trace::InvariantBroken{.invariant = violation.invariant, .detail = violation.detail}};
+    trace::TraceRecord broken{.at = now_,
+                              .fact = trace::InvariantBroken{.invariant = violation.invariant,
+                                                             .detail = violation.detail}};
     digest_.Add(broken);
     result_.Observe(broken);
     if (options_.sink) options_.sink(broken);
@@ -165,7 +174,9 @@ trace::TraceRecord& SimHost::Trace(trace::Fact fact) {
   return record_;
 }
 
-void SimHost::ScanInvariants() { checkers_.FullScan(now_, *this); }
+void SimHost::ScanInvariants() {
+  checkers_.FullScan(now_, *this);
+}
 
 RunOutcome SimHost::Finish(trace::StopReason reason) {
   SettleWorkloads();
@@ -174,11 +185,11 @@ RunOutcome SimHost::Finish(trace::StopReason reason) {
   Trace(trace::RunStopped{.reason = reason});
   RunOutcome outcome;
   outcome.result = result_.Finish({.version = TFYARN_VERSION,
-                                         .digest = trace::ToString(digest_.value()),
-                                         .events = events_,
-                                         .wall_seconds = 0,
-                                         .peak_rss_bytes = 0,
-                                         .invariants = checkers_.summary()});
+                                   .digest = trace::ToString(digest_.value()),
+                                   .events = events_,
+                                   .wall_seconds = 0,
+                                   .peak_rss_bytes = 0,
+                                   .invariants = checkers_.summary()});
   expectations_.Finish(outcome.result);
   return outcome;
 }

@@ -1,8 +1,9 @@
-// SimHost: the world around the machines in a simulation. It turns their actions into messages, processes and files, and
-// those into events, in simulated time.
+// SimHost: the world around the machines in a simulation. It turns their actions into messages,
+// processes and files, and those into events, in simulated time.
 //
-// It decides nothing that a machine decides. What it owns: the queue of events, the processes (actors) and where they
-// run, the network, the fakes, each job's workload, the faults, and the trace. One run, one thread, one object.
+// It decides nothing that a machine decides. What it owns: the queue of events, the processes
+// (actors) and where they run, the network, the fakes, each job's workload, the faults, and the
+// trace. One run, one thread, one object.
 //
 // Idle heartbeats are skipped here (elision): see sim_host_beats.cc.
 #pragma once
@@ -94,7 +95,8 @@ class SimHost : private ClusterView, private WorldView {
   [[nodiscard]] bool LinkIsClean(const Actor& actor) const;
   void UpdateLink(Actor& actor);
   void Vouch(Actor& actor, bool vouched);
-  /// Before something disturbs links: skipped beats become history, and skipping stops until links are clean again.
+  /// Before something disturbs links: skipped beats become history, and skipping stops until links
+  /// are clean again.
   void DisturbAllLinks();
   void RestoreAllLinks();
 
@@ -102,20 +104,21 @@ class SimHost : private ClusterView, private WorldView {
   void StepRm(const fakes::RmEvent& event);
   void HandleRm(fakes::RmAction& action);
   [[nodiscard]] bool rm_answers() const { return rm_ != nullptr && !rm_paused_; }
-  /// Delivers a call to the RM now; `answer(response)` runs when the answer arrives back at the caller.
+  /// Delivers a call to the RM now; `answer(response)` runs when the answer arrives back at the
+  /// caller.
   template <class Answer>
-  void DeliverToRm(const fakes::Caller& caller, const yarn::Token& token, yarn::RmRequest request, Duration back,
-                   Answer answer);
+  void DeliverToRm(const fakes::Caller& caller, const yarn::Token& token, yarn::RmRequest request,
+                   Duration back, Answer answer);
   template <class Answer>
-  void SendToRm(Actor& from, const fakes::Caller& caller, const yarn::Token& token, yarn::RmRequest request, bool poll,
-                Answer answer);
+  void SendToRm(Actor& from, const fakes::Caller& caller, const yarn::Token& token,
+                yarn::RmRequest request, bool poll, Answer answer);
   void StepNm(NmActor& nm, const fakes::NmEvent& event);
   void HandleNm(NmActor& nm, fakes::NmAction& action);
   void NmCallsRm(NmActor& nm, fakes::NmCallRm call);
   void RmCallsNm(fakes::RmCallNm call);
   void TraceFreed(const ContainerId& container, std::int32_t exit_status);
-  [[nodiscard]] yarn::NmResponse DeliverToNm(NmActor& nm, const fakes::Caller& caller, const yarn::Token& token,
-                                             yarn::NmRequest request);
+  [[nodiscard]] yarn::NmResponse DeliverToNm(NmActor& nm, const fakes::Caller& caller,
+                                             const yarn::Token& token, yarn::NmRequest request);
   void LocalizeContainer(NmActor& nm, const fakes::Localize& order);
   void LaunchContainer(NmActor& nm, const fakes::Launch& order);
   /// Why a file of the container cannot be fetched; empty when all can.
@@ -124,7 +127,8 @@ class SimHost : private ClusterView, private WorldView {
                              const yarn::ContainerLaunchContext& context);
   void SignalContainerProcess(const ContainerId& container, bool kill);
   /// The container's own process has ended: tells its NM, if there is one.
-  void ContainerProcessEnded(const ContainerId& container, std::int32_t exit_status, const std::string& diagnostics);
+  void ContainerProcessEnded(const ContainerId& container, std::int32_t exit_status,
+                             const std::string& diagnostics);
   void StartNm(std::int32_t node, std::optional<fakes::NmState> state);
   [[nodiscard]] JobRt* JobOf(const ApplicationId& application);
   [[nodiscard]] Party PartyOf(const Actor& actor) const;
@@ -137,7 +141,8 @@ class SimHost : private ClusterView, private WorldView {
   void ClientCallsRm(ClientActor& client, CallRm call);
   void StepAm(AmActor& am, AmEvent event);
   void HandleAm(AmActor& am, AmAction& action);
-  void StartAm(JobRt& job, std::int32_t node, const ContainerId& container, std::string staging_directory);
+  void StartAm(JobRt& job, std::int32_t node, const ContainerId& container,
+               std::string staging_directory);
   void AmCallsRm(AmActor& am, CallRm call);
   void AmCallsNm(AmActor& am, CallNm call);
   void AmSendsToAgent(AmActor& am, SendToAgent send);
@@ -205,9 +210,11 @@ class SimHost : private ClusterView, private WorldView {
   [[nodiscard]] std::vector<PeerCut> PeerCuts() const;
   void TellWorkloadsOfCuts();
 
-  // ---- sim_host_views.cc: ClusterView (what the fault plan asks), WorldView (what checkers compare)
+  // ---- sim_host_views.cc: ClusterView (what the fault plan asks), WorldView (what checkers
+  // compare)
   [[nodiscard]] const std::vector<PlanNode>& nodes() const override { return plan_nodes_; }
-  [[nodiscard]] std::optional<std::int32_t> NodeOfTask(std::string_view job, const TaskId& task) const override;
+  [[nodiscard]] std::optional<std::int32_t> NodeOfTask(std::string_view job,
+                                                       const TaskId& task) const override;
   [[nodiscard]] std::vector<TaskId> TasksOfJob(std::string_view job) const override;
   [[nodiscard]] std::optional<std::int32_t> NodeOfAm(std::string_view job) const override;
   [[nodiscard]] std::vector<LiveProcess> LiveProcesses() const override;
@@ -227,7 +234,8 @@ class SimHost : private ClusterView, private WorldView {
   std::uint64_t events_ = 0;
   bool stopped_ = false;
 
-  EventQueue queue_;  ///< Payload: a task in the slab, or (lowest bit set) an actor's timer; in the bits above.
+  EventQueue queue_;  ///< Payload: a task in the slab, or (lowest bit set) an actor's timer; in the
+                      ///< bits above.
   TaskSlab tasks_;
   NodeTable nodes_;
   std::vector<PlanNode> plan_nodes_;
@@ -248,7 +256,8 @@ class SimHost : private ClusterView, private WorldView {
   std::vector<std::uint32_t> nm_of_node_;  ///< Actor id; 0 = none.
   boost::unordered_flat_map<ContainerId, ContainerRt, ContainerHash> containers_;
   boost::unordered_flat_map<std::int32_t, std::uint32_t> job_of_application_;
-  boost::unordered_flat_map<std::uint32_t, std::unique_ptr<JobRt>> jobs_;  ///< Living ones, by JobIndex.
+  boost::unordered_flat_map<std::uint32_t, std::unique_ptr<JobRt>>
+      jobs_;  ///< Living ones, by JobIndex.
   boost::unordered_flat_map<std::string, std::uint32_t> job_by_name_;
   std::uint64_t jobs_created_ = 0;
   std::uint64_t jobs_ended_ = 0;

@@ -62,10 +62,11 @@ void SimHost::StepAgent(AgentActor& agent, AgentEvent event) {
   std::vector<AgentAction> actions;
   agent.machine->Step(now_, event, actions);
   const std::uint32_t id = agent.id;
-  Trace(trace::AgentTold{.job = agent.job, .container = agent.fence.container, .event = std::move(event)});
+  Trace(trace::AgentTold{
+      .job = agent.job, .container = agent.fence.container, .event = std::move(event)});
   for (AgentAction& action : actions) {
-    trace::TraceRecord& record = Trace(
-        trace::AgentOrdered{.job = agent.job, .container = agent.fence.container, .action = std::move(action)});
+    trace::TraceRecord& record = Trace(trace::AgentOrdered{
+        .job = agent.job, .container = agent.fence.container, .action = std::move(action)});
     AgentAction order = std::move(std::get<trace::AgentOrdered>(record.fact).action);
     HandleAgent(agent, order);
     if (actors_[id] == nullptr || !agent.alive) return;
@@ -87,17 +88,20 @@ void SimHost::HandleAgent(AgentActor& agent, AgentAction& action) {
     const auto job = jobs_.find(agent.job.value);
     if (job == jobs_.end()) return;
     std::vector<WorkloadOutput> outputs;
-    job->second->workload->Signalled(now_, agent.fence.container, signal->attempt, signal->signal, outputs);
+    job->second->workload->Signalled(now_, agent.fence.container, signal->attempt, signal->signal,
+                                     outputs);
     HandleWorkload(*job->second, outputs);
   } else if (std::holds_alternative<ReadAmAddress>(action)) {
     const auto job = jobs_.find(agent.job.value);
     if (job == jobs_.end()) return;
-    CallNameNode(agent.place, agent.id, hdfs::ReadRequest{.path = job->second->staging_directory + "/am-address"},
+    CallNameNode(agent.place, agent.id,
+                 hdfs::ReadRequest{.path = job->second->staging_directory + "/am-address"},
                  [this, id = agent.id](const hdfs::HdfsResponse& response) {
                    Actor* actor = actors_[id].get();
                    if (actor == nullptr || !actor->alive) return;
                    const auto* read = std::get_if<hdfs::ReadResponse>(&response);
-                   StepAgent(static_cast<AgentActor&>(*actor), read == nullptr ? AmAddressRead{} : ParseAddress(read->bytes));
+                   StepAgent(static_cast<AgentActor&>(*actor),
+                             read == nullptr ? AmAddressRead{} : ParseAddress(read->bytes));
                  });
   } else if (const auto* exit = std::get_if<ExitAgent>(&action)) {
     const ContainerId container = agent.fence.container;
@@ -125,11 +129,14 @@ void SimHost::AgentSendsToAm(AgentActor& agent, SendToAm send) {
   // Nobody listens any more at the address of an earlier attempt.
   if (am.attempt.attempt != send.am_attempt) return;
   const MessageFate fate = message_faults_.Decide(MessageName(send.message), PartyOf(agent));
-  if (fate.dropped || network_.Lost(agent.place, am.place, agent.id) || !network_.Reachable(agent.place, am.place)) return;
+  if (fate.dropped || network_.Lost(agent.place, am.place, agent.id) ||
+      !network_.Reachable(agent.place, am.place))
+    return;
   if (beat && fate.copies == 1 && fate.delay == Duration::zero() && !am.paused) {
     return StepAm(am, AgentSaid{.message = std::move(send.message)});
   }
-  const Duration latency = beat ? Duration::zero() : network_.Latency(agent.place, am.place, agent.id);
+  const Duration latency =
+      beat ? Duration::zero() : network_.Latency(agent.place, am.place, agent.id);
   for (int copy = 0; copy < fate.copies; ++copy) {
     After(latency + fate.delay, [this, id = am.id, message = send.message]() mutable {
       Actor* actor = actors_[id].get();
@@ -201,7 +208,8 @@ void SimHost::HandleWorkload(JobRt& job, std::vector<WorkloadOutput>& outputs) {
       const AgentActor* agent = AgentOf(progress->container);
       if (agent != nullptr) LaterToAgent(*agent, ProgressSeen{.attempt = progress->attempt});
     } else if (const auto* file = std::get_if<FileIsWritten>(&output)) {
-      static_cast<void>(name_node_.Call(WallNow(), hdfs::CreateRequest{.path = file->path, .bytes = "", .size = 1}));
+      static_cast<void>(name_node_.Call(
+          WallNow(), hdfs::CreateRequest{.path = file->path, .bytes = "", .size = 1}));
     }
   }
   ScheduleWorkload(job);

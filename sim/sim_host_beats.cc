@@ -1,11 +1,13 @@
 // Timers and elision.
 //
-// Four links are periodic: an AM's allocate, an agent's heartbeat, a client's report query, a NodeManager's heartbeat. Each
-// sender beats on a grid: one period after the last beat it sent. An idle beat changes nothing but counters, so while
-// nothing disturbs the link the host skips it: it wakes the sender at next_decision() instead of next_deadline(), or at
-// the first point of the grid at which the receiver has news for it. What was skipped is told to the sender before its
-// next step (CatchUp) and to the receiver before the next beat it sees (TakeUnseen). A beat whose answer would still be
-// under way is really sent, in the sender's own past, so that "sent and not answered" looks the same in both modes.
+// Four links are periodic: an AM's allocate, an agent's heartbeat, a client's report query, a
+// NodeManager's heartbeat. Each sender beats on a grid: one period after the last beat it sent. An
+// idle beat changes nothing but counters, so while nothing disturbs the link the host skips it: it
+// wakes the sender at next_decision() instead of next_deadline(), or at the first point of the grid
+// at which the receiver has news for it. What was skipped is told to the sender before its next
+// step (CatchUp) and to the receiver before the next beat it sees (TakeUnseen). A beat whose answer
+// would still be under way is really sent, in the sender's own past, so that "sent and not
+// answered" looks the same in both modes.
 #include <fmt/format.h>
 
 #include "core/model/check.h"
@@ -50,8 +52,10 @@ std::optional<Instant> SimHost::MachineDeadline(const Actor& actor, bool decisio
 void SimHost::Reschedule(Actor& actor) {
   if (!actor.alive || actor.paused) return;
   const bool skip = actor.beat.clean && !actor.beat.awaited;
-  std::optional<Instant> wake = MachineDeadline(actor, skip || (actor.kind == ActorKind::kRm && options_.elide));
-  if (skip && actor.beat.forced != kNever && (!wake || actor.beat.forced < *wake)) wake = actor.beat.forced;
+  std::optional<Instant> wake =
+      MachineDeadline(actor, skip || (actor.kind == ActorKind::kRm && options_.elide));
+  if (skip && actor.beat.forced != kNever && (!wake || actor.beat.forced < *wake))
+    wake = actor.beat.forced;
   if (wake) ScheduleAt(actor, std::max(*wake, now_));
 }
 
@@ -68,8 +72,10 @@ void SimHost::RunTimer(std::uint32_t index) {
   actor->scheduled = kNever;
   if (actor->paused) return;
   const bool skip = actor->beat.clean && !actor->beat.awaited;
-  std::optional<Instant> due = MachineDeadline(*actor, skip || (actor->kind == ActorKind::kRm && options_.elide));
-  if (skip && actor->beat.forced != kNever && (!due || actor->beat.forced < *due)) due = actor->beat.forced;
+  std::optional<Instant> due =
+      MachineDeadline(*actor, skip || (actor->kind == ActorKind::kRm && options_.elide));
+  if (skip && actor->beat.forced != kNever && (!due || actor->beat.forced < *due))
+    due = actor->beat.forced;
   if (!due || *due > now_) return Reschedule(*actor);
   switch (actor->kind) {
     case ActorKind::kRm:
@@ -107,25 +113,29 @@ void SimHost::TellElided(Actor& actor, std::uint64_t count, Instant last) {
       return;
     case ActorKind::kNm: {
       std::vector<fakes::NmAction> none;
-      static_cast<NmActor&>(actor).machine->Step(last, fakes::OwnHeartbeatsElided{.count = count, .last = last}, none);
+      static_cast<NmActor&>(actor).machine->Step(
+          last, fakes::OwnHeartbeatsElided{.count = count, .last = last}, none);
       TF_CHECK(none.empty());
       return;
     }
     case ActorKind::kClient: {
       std::vector<ClientAction> none;
-      static_cast<ClientActor&>(actor).machine->Step(last, HeartbeatsElided{.count = count, .last = last}, none);
+      static_cast<ClientActor&>(actor).machine->Step(
+          last, HeartbeatsElided{.count = count, .last = last}, none);
       TF_CHECK(none.empty());
       return;
     }
     case ActorKind::kAm: {
       std::vector<AmAction> none;
-      static_cast<AmActor&>(actor).machine->Step(last, HeartbeatsElided{.count = count, .last = last}, none);
+      static_cast<AmActor&>(actor).machine->Step(
+          last, HeartbeatsElided{.count = count, .last = last}, none);
       TF_CHECK(none.empty());
       return;
     }
     case ActorKind::kAgent: {
       std::vector<AgentAction> none;
-      static_cast<AgentActor&>(actor).machine->Step(last, HeartbeatsElided{.count = count, .last = last}, none);
+      static_cast<AgentActor&>(actor).machine->Step(
+          last, HeartbeatsElided{.count = count, .last = last}, none);
       TF_CHECK(none.empty());
       return;
     }
@@ -133,8 +143,8 @@ void SimHost::TellElided(Actor& actor, std::uint64_t count, Instant last) {
 }
 
 void SimHost::SendIdleBeatInThePast(Actor& actor, Instant at) {
-  // The sender has not been stepped since before `at`, so its own time does not go back. The beat was idle, so its
-  // receiver need only count it, and its answer is known.
+  // The sender has not been stepped since before `at`, so its own time does not go back. The beat
+  // was idle, so its receiver need only count it, and its answer is known.
   Beat& beat = actor.beat;
   beat.last_sent = at;
   ++beat.sent;
@@ -231,7 +241,8 @@ void SimHost::BeatAnswered(Actor& actor, std::uint64_t call) {
 void SimHost::ForceBeat(Actor& actor) {
   Beat& beat = actor.beat;
   if (!options_.elide || !beat.last_sent || !actor.alive) return;
-  // The first beat that the receiver sees after the news. One at this very instant still comes if its turn is later.
+  // The first beat that the receiver sees after the news. One at this very instant still comes if
+  // its turn is later.
   const std::uint64_t before = BeatsBefore(*beat.last_sent, beat.period, now_);
   Instant next = *beat.last_sent + beat.period * static_cast<std::int64_t>(before + 1);
   if (next == now_ && current_rank_ >= actor.id) next += beat.period;
@@ -281,7 +292,9 @@ void SimHost::Vouch(Actor& actor, bool vouched) {
     case ActorKind::kClient:
       return;
     case ActorKind::kNm:
-      if (rm_ != nullptr) StepRm(fakes::NodeVouched{.node = nodes_[actor.place].id, .vouched = vouched, .last = last});
+      if (rm_ != nullptr)
+        StepRm(
+            fakes::NodeVouched{.node = nodes_[actor.place].id, .vouched = vouched, .last = last});
       return;
     case ActorKind::kAm:
       if (rm_ != nullptr) {
@@ -309,7 +322,10 @@ void SimHost::Vouch(Actor& actor, bool vouched) {
         std::vector<AgentAction> none;
         const Instant heard = last + beat.round_trip <= now_ ? last + beat.round_trip : last;
         agent.machine->Step(
-            now_, PeerVouched{.task = {}, .incarnation = {}, .vouched = vouched, .last = vouched ? now_ : heard}, none);
+            now_,
+            PeerVouched{
+                .task = {}, .incarnation = {}, .vouched = vouched, .last = vouched ? now_ : heard},
+            none);
         TF_CHECK(none.empty());
         Reschedule(agent);
       }

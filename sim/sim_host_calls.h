@@ -1,4 +1,5 @@
-// Parts of SimHost that are templates over what to do with an answer; included by its .cc files only.
+// Parts of SimHost that are templates over what to do with an answer; included by its .cc files
+// only.
 #pragma once
 
 #include <fmt/format.h>
@@ -9,32 +10,38 @@
 
 namespace tfyarn::sim {
 
-/// How long a caller waits for a daemon that gives no answer at all before its host reports kUnavailable. Hadoop's own
-/// default is longer (ipc.client.rpc-timeout.ms, 120 s) for clients and shorter on cut connections. Assumption.
+/// How long a caller waits for a daemon that gives no answer at all before its host reports
+/// kUnavailable. Hadoop's own default is longer (ipc.client.rpc-timeout.ms, 120 s) for clients and
+/// shorter on cut connections. Assumption.
 inline constexpr Duration kRpcTimeout = 20s;
 
 [[nodiscard]] inline yarn::RpcError NotAnswered(std::string_view who) {
-  return {.code = yarn::RpcErrorCode::kUnavailable, .message = fmt::format("{} did not answer within 20s", who)};
+  return {.code = yarn::RpcErrorCode::kUnavailable,
+          .message = fmt::format("{} did not answer within 20s", who)};
 }
 
 [[nodiscard]] inline yarn::RpcError Refused(std::string_view who) {
-  return {.code = yarn::RpcErrorCode::kUnavailable, .message = fmt::format("connection to {} refused", who)};
+  return {.code = yarn::RpcErrorCode::kUnavailable,
+          .message = fmt::format("connection to {} refused", who)};
 }
 
 template <class Answer>
-void SimHost::DeliverToRm(const fakes::Caller& caller, const yarn::Token& token, yarn::RmRequest request, Duration back,
-                          Answer answer) {
+void SimHost::DeliverToRm(const fakes::Caller& caller, const yarn::Token& token,
+                          yarn::RmRequest request, Duration back, Answer answer) {
   if (rm_ == nullptr) {
-    return After(back, [answer = std::move(answer)]() mutable { answer(Refused("the ResourceManager")); });
+    return After(
+        back, [answer = std::move(answer)]() mutable { answer(Refused("the ResourceManager")); });
   }
   if (rm_paused_) {
-    rm_backlog_.push_back(tasks_.Add([this, caller, token, request = std::move(request), back, answer]() mutable {
-      DeliverToRm(caller, token, std::move(request), back, std::move(answer));
-    }));
+    rm_backlog_.push_back(
+        tasks_.Add([this, caller, token, request = std::move(request), back, answer]() mutable {
+          DeliverToRm(caller, token, std::move(request), back, std::move(answer));
+        }));
     return;
   }
   rm_response_.reset();
-  StepRm(fakes::RmCall{.id = next_rm_call_++, .caller = caller, .token = token, .request = std::move(request)});
+  StepRm(fakes::RmCall{
+      .id = next_rm_call_++, .caller = caller, .token = token, .request = std::move(request)});
   TF_CHECK(rm_response_.has_value());
   After(back, [answer = std::move(answer), response = std::move(*rm_response_)]() mutable {
     answer(std::move(response));
@@ -42,49 +49,61 @@ void SimHost::DeliverToRm(const fakes::Caller& caller, const yarn::Token& token,
 }
 
 template <class Answer>
-void SimHost::SendToRm(Actor& from, const fakes::Caller& caller, const yarn::Token& token, yarn::RmRequest request,
-                       bool poll, Answer answer) {
+void SimHost::SendToRm(Actor& from, const fakes::Caller& caller, const yarn::Token& token,
+                       yarn::RmRequest request, bool poll, Answer answer) {
   const Duration there = poll ? Duration::zero() : network_.Latency(from.place, kRmPlace, from.id);
-  const Duration back = poll && network_.Undisturbed(from.place, kRmPlace)
-                            ? from.beat.round_trip
-                            : network_.Latency(kRmPlace, from.place, from.id) + (poll ? there : Duration::zero());
+  const Duration back =
+      poll && network_.Undisturbed(from.place, kRmPlace)
+          ? from.beat.round_trip
+          : network_.Latency(kRmPlace, from.place, from.id) + (poll ? there : Duration::zero());
   const Party party = PartyOf(from);
   const MessageFate fate = message_faults_.Decide(RequestName(request), party);
   const MessageFate answer_fate = message_faults_.Decide(ResponseName(request), party);
   const bool muted = from.kind == ActorKind::kNm && static_cast<const NmActor&>(from).muted;
-  const bool lost = muted || fate.dropped || network_.Lost(from.place, kRmPlace, from.id) || !network_.Reachable(from.place, kRmPlace);
+  const bool lost = muted || fate.dropped || network_.Lost(from.place, kRmPlace, from.id) ||
+                    !network_.Reachable(from.place, kRmPlace);
   if (lost) {
-    return After(kRpcTimeout, [answer = std::move(answer)]() mutable { answer(NotAnswered("the ResourceManager")); });
+    return After(kRpcTimeout, [answer = std::move(answer)]() mutable {
+      answer(NotAnswered("the ResourceManager"));
+    });
   }
-  const bool answer_lost = answer_fate.dropped || network_.Lost(kRmPlace, from.place, from.id) || !network_.Reachable(kRmPlace, from.place);
-  auto deliver = [this, caller, token, request = std::move(request), back = back + answer_fate.delay, answer_lost,
-                  copies = fate.copies, answers = answer_fate.copies, answer = std::move(answer)]() mutable {
+  const bool answer_lost = answer_fate.dropped || network_.Lost(kRmPlace, from.place, from.id) ||
+                           !network_.Reachable(kRmPlace, from.place);
+  auto deliver = [this, caller, token, request = std::move(request),
+                  back = back + answer_fate.delay, answer_lost, copies = fate.copies,
+                  answers = answer_fate.copies, answer = std::move(answer)]() mutable {
     for (int copy = 1; copy < copies; ++copy) {
       DeliverToRm(caller, token, request, back, [](const yarn::RmResponse&) {});
     }
     if (answer_lost) {
       DeliverToRm(caller, token, std::move(request), back, [](const yarn::RmResponse&) {});
-      return After(kRpcTimeout, [answer = std::move(answer)]() mutable { answer(NotAnswered("the ResourceManager")); });
+      return After(kRpcTimeout, [answer = std::move(answer)]() mutable {
+        answer(NotAnswered("the ResourceManager"));
+      });
     }
-    DeliverToRm(caller, token, std::move(request), back, [answer = std::move(answer), answers](yarn::RmResponse response) mutable {
-      for (int copy = 1; copy < answers; ++copy) answer(response);
-      answer(std::move(response));
-    });
+    DeliverToRm(caller, token, std::move(request), back,
+                [answer = std::move(answer), answers](yarn::RmResponse response) mutable {
+                  for (int copy = 1; copy < answers; ++copy) answer(response);
+                  answer(std::move(response));
+                });
   };
   if (there + fate.delay == Duration::zero()) return deliver();
   After(there + fate.delay, std::move(deliver));
 }
 
 template <class Answer>
-void SimHost::CallNameNode(Place from, std::uint32_t sender, hdfs::HdfsRequest request, Answer answer) {
+void SimHost::CallNameNode(Place from, std::uint32_t sender, hdfs::HdfsRequest request,
+                           Answer answer) {
   Duration time = hdfs_delays_.DrawDuration(scenario_.hdfs.latency) * hdfs_slowness_;
   if (const auto* create = std::get_if<hdfs::CreateRequest>(&request)) {
     time += fakes::TransferTime(create->size, scenario_.hdfs.bandwidth_bps);
   }
-  if (!network_.Reachable(from, kHdfsPlace) || !network_.Reachable(kHdfsPlace, from) || network_.Lost(from, kHdfsPlace, sender)) {
+  if (!network_.Reachable(from, kHdfsPlace) || !network_.Reachable(kHdfsPlace, from) ||
+      network_.Lost(from, kHdfsPlace, sender)) {
     return After(kRpcTimeout, [answer = std::move(answer)]() mutable {
-      answer(hdfs::HdfsResponse(hdfs::HdfsError{.code = hdfs::HdfsErrorCode::kUnavailable,
-                                                .message = "the NameNode did not answer within 20s"}));
+      answer(
+          hdfs::HdfsResponse(hdfs::HdfsError{.code = hdfs::HdfsErrorCode::kUnavailable,
+                                             .message = "the NameNode did not answer within 20s"}));
     });
   }
   After(time, [this, request = std::move(request), answer = std::move(answer)]() mutable {

@@ -1,5 +1,6 @@
-// SimHost and faults: what each kind of fault does to the simulated world. When and whom is the plan's (fault_plan.h); what
-// users may write is config/fault_kinds.h. A kind that needs an end has both halves here, side by side.
+// SimHost and faults: what each kind of fault does to the simulated world. When and whom is the
+// plan's (fault_plan.h); what users may write is config/fault_kinds.h. A kind that needs an end has
+// both halves here, side by side.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -17,7 +18,9 @@ namespace {
 constexpr std::int32_t kVmemKilled = -103;
 constexpr std::int32_t kSigkill = 9;
 
-std::uint64_t KeyOf(const FaultOrder& order) { return (std::uint64_t{order.fault} << 32) | order.instance; }
+std::uint64_t KeyOf(const FaultOrder& order) {
+  return (std::uint64_t{order.fault} << 32) | order.instance;
+}
 
 double NumberOf(const FaultOrder& order, const std::string& name, double otherwise) {
   const auto entry = order.spec->numbers.find(name);
@@ -169,8 +172,10 @@ std::vector<ContainerId> SimHost::ContainersOn(std::int32_t node) const {
 
 void SimHost::EndContainer(const ContainerId& id) {
   const std::uint32_t index = containers_.at(id).actor;
-  if (index != 0 && actors_[index]->kind == ActorKind::kAm) EndAm(static_cast<AmActor&>(*actors_[index]));
-  if (index != 0 && actors_[index]->kind == ActorKind::kAgent) EndAgent(static_cast<AgentActor&>(*actors_[index]));
+  if (index != 0 && actors_[index]->kind == ActorKind::kAm)
+    EndAm(static_cast<AmActor&>(*actors_[index]));
+  if (index != 0 && actors_[index]->kind == ActorKind::kAgent)
+    EndAgent(static_cast<AgentActor&>(*actors_[index]));
   Trace(trace::ContainerGone{.container = id});
   containers_.erase(id);
 }
@@ -188,10 +193,12 @@ void SimHost::FaultDecommission(const FaultOrder& order) {
   for (const std::int32_t node : NodesOf(order)) {
     if (order.begins) {
       const Duration grace = SecondsToDuration(NumberOf(order, "graceful", 0));
-      StepRm(fakes::DecommissionNode{.node = nodes_[node].id, .graceful = grace > Duration::zero()});
+      StepRm(
+          fakes::DecommissionNode{.node = nodes_[node].id, .graceful = grace > Duration::zero()});
       if (grace == Duration::zero()) continue;
       After(grace, [this, node] {
-        if (rm_ != nullptr) StepRm(fakes::DecommissionNode{.node = nodes_[node].id, .graceful = false});
+        if (rm_ != nullptr)
+          StepRm(fakes::DecommissionNode{.node = nodes_[node].id, .graceful = false});
       });
     } else {
       StepRm(fakes::RecommissionNode{.node = nodes_[node].id});
@@ -294,9 +301,11 @@ void SimHost::FaultLocalizeSlow(const FaultOrder& order) {
 void SimHost::FaultGpus(const FaultOrder& order) {
   for (const std::int32_t node : NodesOf(order)) {
     NodeInfo& info = nodes_[node];
-    const std::int64_t gone = std::min(
-        info.capacity.gpus,
-        static_cast<std::int64_t>(NumberOf(order, "gpus", order.kind == "gpu_lost" ? 1 : static_cast<double>(info.capacity.gpus))));
+    const std::int64_t gone =
+        std::min(info.capacity.gpus,
+                 static_cast<std::int64_t>(NumberOf(
+                     order, "gpus",
+                     order.kind == "gpu_lost" ? 1 : static_cast<double>(info.capacity.gpus))));
     info.now.gpus += order.begins ? -gone : gone;
     info.now.gpus = std::clamp<std::int64_t>(info.now.gpus, 0, info.capacity.gpus);
     Trace(trace::NodeDeclared{.node = info.id,
@@ -305,7 +314,8 @@ void SimHost::FaultGpus(const FaultOrder& order) {
                               .labels = info.labels,
                               .capacity = info.now});
     const std::uint32_t nm = nm_of_node_[static_cast<std::size_t>(node)];
-    if (nm != 0) StepNm(static_cast<NmActor&>(*actors_[nm]), fakes::CapacityChanged{.capacity = info.now});
+    if (nm != 0)
+      StepNm(static_cast<NmActor&>(*actors_[nm]), fakes::CapacityChanged{.capacity = info.now});
     if (order.kind == "gpu_lost" && order.begins) FailProcessOn(node);
   }
 }
@@ -336,12 +346,14 @@ void SimHost::FaultRmRestart(const FaultOrder& order) {
 }
 
 void SimHost::ForgetUnstarted() {
-  // What no NodeManager has started dies with the RM, and nobody ever reports it (hadoop-yarn, work-preserving
-  // recovery); without that recovery everything does.
+  // What no NodeManager has started dies with the RM, and nobody ever reports it (hadoop-yarn,
+  // work-preserving recovery); without that recovery everything does.
   std::vector<ContainerId> lost;
   for (const auto& [application, booked] : rm_->books().applications) {
     for (const auto& [id, container] : booked->containers) {
-      if (!scenario_.yarn.work_preserving_restart || container.state != fakes::BookedState::kRunning) lost.push_back(id);
+      if (!scenario_.yarn.work_preserving_restart ||
+          container.state != fakes::BookedState::kRunning)
+        lost.push_back(id);
     }
   }
   for (const ContainerId& id : lost) TraceFreed(id, container_exit::kAborted);
@@ -364,7 +376,9 @@ void SimHost::FaultHdfs(const FaultOrder& order) {
   if (order.kind == "hdfs_down") name_node_.set_down(order.begins);
   if (order.kind == "hdfs_safemode") name_node_.set_safe_mode(order.begins);
   if (order.kind == "hdfs_slow") {
-    hdfs_slowness_ = order.begins ? std::max<std::int64_t>(1, static_cast<std::int64_t>(NumberOf(order, "factor", 10))) : 1;
+    hdfs_slowness_ = order.begins ? std::max<std::int64_t>(
+                                        1, static_cast<std::int64_t>(NumberOf(order, "factor", 10)))
+                                  : 1;
   }
   if (order.kind == "hdfs_quota") {
     std::optional<std::int64_t> bytes;
@@ -402,7 +416,8 @@ void SimHost::FaultAmPause(const FaultOrder& order) {
     for (AmEvent& event : inbox) {
       After(Duration::zero(), [this, id = am.id, event = std::move(event)]() mutable {
         Actor* actor = actors_[id].get();
-        if (actor != nullptr && actor->alive) StepAm(static_cast<AmActor&>(*actor), std::move(event));
+        if (actor != nullptr && actor->alive)
+          StepAm(static_cast<AmActor&>(*actor), std::move(event));
       });
     }
     Reschedule(am);
@@ -441,7 +456,8 @@ std::vector<AgentActor*> SimHost::AgentsOf(const FaultOrder& order) {
     if (job == nullptr) continue;
     for (const std::uint32_t id : job->agents) {
       auto* agent = static_cast<AgentActor*>(actors_[id].get());
-      if (agent != nullptr && agent->alive && (struck.kind == StruckKind::kJob || agent->fence.task == struck.task)) {
+      if (agent != nullptr && agent->alive &&
+          (struck.kind == StruckKind::kJob || agent->fence.task == struck.task)) {
         agents.push_back(agent);
       }
     }
@@ -478,8 +494,9 @@ void SimHost::FaultContainerKilled(const FaultOrder& order) {
     const ContainerId container = agent->fence.container;
     EndAgent(*agent);
     if (order.kind == "container_vmem") {
-      ContainerProcessEnded(container, kVmemKilled,
-                            "Container is running beyond the 'VIRTUAL' memory limit. Killing container.");
+      ContainerProcessEnded(
+          container, kVmemKilled,
+          "Container is running beyond the 'VIRTUAL' memory limit. Killing container.");
     } else {
       ContainerProcessEnded(container, static_cast<std::int32_t>(NumberOf(order, "exit", -100)),
                             "Container released on a *lost* node");
@@ -561,7 +578,8 @@ void SimHost::TellWorkloadsOfCuts() {
 void SimHost::FaultLatency(const FaultOrder& order) {
   DisturbAllLinks();
   if (order.begins) {
-    network_.AddDelay(KeyOf(order), PlacesOf(order.struck), SecondsToDuration(NumberOf(order, "delay", 0.1)));
+    network_.AddDelay(KeyOf(order), PlacesOf(order.struck),
+                      SecondsToDuration(NumberOf(order, "delay", 0.1)));
   } else {
     network_.RemoveDelay(KeyOf(order));
   }
@@ -597,7 +615,8 @@ void SimHost::FaultMessage(const FaultOrder& order) {
     if (rule.first == 0) rule.first = 1, rule.count = 0;
   }
   if (order.kind == "delay") rule.effect = MessageEffect::kDelay;
-  if (order.kind == "duplicate" || order.kind == "rm_duplicate_response") rule.effect = MessageEffect::kDuplicate;
+  if (order.kind == "duplicate" || order.kind == "rm_duplicate_response")
+    rule.effect = MessageEffect::kDuplicate;
   rule.delay = SecondsToDuration(NumberOf(order, "delay", 10));
   for (const Struck& struck : order.struck) {
     MessageFaults::Rule one = rule;

@@ -1,4 +1,5 @@
-// SimHost and jobs: arrivals, clients and ApplicationMasters, from submission until a minute after the end.
+// SimHost and jobs: arrivals, clients and ApplicationMasters, from submission until a minute after
+// the end.
 #include <fmt/format.h>
 
 #include <utility>
@@ -13,6 +14,9 @@ namespace {
 constexpr Duration kLeakCheck = 60s;
 constexpr Duration kPublishRetry = 1s;
 constexpr Duration kAllocatePeriod = 1s;
+/// Queues of real clusters hold applications for days; a user who waits less says so with a
+/// client_kill.
+constexpr Duration kAmStart = 7 * 24h;
 /// Up to so many jobs every checkpoint is an event and shows in the report.
 constexpr std::uint64_t kMaxDetailedJobs = 1000;
 constexpr std::int32_t kAmPort = 40000;
@@ -39,7 +43,8 @@ void SimHost::CreateJob(std::shared_ptr<const config::JobConfig> config) {
   job.spec = std::shared_ptr<const JobSpec>(job.config, &job.config->spec);
   job.name = job.spec->name;
   job.staging_directory = fmt::format("/user/{}/.tfyarn", job.spec->user);
-  job.workload = std::make_unique<JobWorkload>(job.config, index, seed_, /*detailed=*/arrivals_.total() <= kMaxDetailedJobs);
+  job.workload = std::make_unique<JobWorkload>(job.config, index, seed_,
+                                               /*detailed=*/arrivals_.total() <= kMaxDetailedJobs);
   jobs_.emplace(index.value, std::move(owned));
   job_by_name_[job.name] = index.value;
   ++jobs_alive_;
@@ -47,13 +52,18 @@ void SimHost::CreateJob(std::shared_ptr<const config::JobConfig> config) {
   std::int64_t gpus = 0;
   for (const TaskTypeSpec& task : job.spec->tasks) gpus += task.resource.gpus * task.instances;
   checkers_.JobSubmitted(index, job.spec);
-  Trace(trace::JobCreated{
-      .job = index, .name = job.name, .queue = job.spec->queue, .tasks = job.spec->task_count(), .gpus = gpus});
+  Trace(trace::JobCreated{.job = index,
+                          .name = job.name,
+                          .queue = job.spec->queue,
+                          .tasks = job.spec->task_count(),
+                          .gpus = gpus});
 
   const auto id = static_cast<std::uint32_t>(actors_.size());
   auto actor = std::make_unique<ClientActor>(ActorKind::kClient, id, kClientPlace);
   client::ClientOptions options;
-  actor->machine = std::make_unique<client::JobClient>(job.spec, options, SeedFor("client", index.value));
+  options.am_start = kAmStart;
+  actor->machine =
+      std::make_unique<client::JobClient>(job.spec, options, SeedFor("client", index.value));
   actor->job = index;
   actor->beat.period = options.poll;
   actor->beat.round_trip = network_.PollRoundTrip(kClientPlace, kRmPlace, id);
@@ -61,7 +71,8 @@ void SimHost::CreateJob(std::shared_ptr<const config::JobConfig> config) {
   ClientActor& client = *actor;
   actors_.push_back(std::move(actor));
   JobStateSeen(job, JobState::kSubmitted);
-  StepClient(client, SubmitRequested{.user = job.spec->user, .staging_directory = job.staging_directory});
+  StepClient(client,
+             SubmitRequested{.user = job.spec->user, .staging_directory = job.staging_directory});
 }
 
 void SimHost::StepClient(ClientActor& client, ClientEvent event) {
@@ -70,7 +81,8 @@ void SimHost::StepClient(ClientActor& client, ClientEvent event) {
   client.machine->Step(now_, event, actions);
   Trace(trace::ClientTold{.job = client.job, .event = std::move(event)});
   for (ClientAction& action : actions) {
-    trace::TraceRecord& record = Trace(trace::ClientOrdered{.job = client.job, .action = std::move(action)});
+    trace::TraceRecord& record =
+        Trace(trace::ClientOrdered{.job = client.job, .action = std::move(action)});
     ClientAction order = std::move(std::get<trace::ClientOrdered>(record.fact).action);
     HandleClient(client, order);
   }
@@ -112,24 +124,28 @@ void SimHost::ClientCallsRm(ClientActor& client, CallRm call) {
     client.beat.seen = client.beat.sent;
   }
   if (const auto* submit = std::get_if<yarn::SubmitApplicationRequest>(&call.request)) {
-    // From here on the RM may speak of the application: its AM can run before the client hears of the submission.
+    // From here on the RM may speak of the application: its AM can run before the client hears of
+    // the submission.
     job_of_application_[submit->application.id] = client.job.value;
   }
-  SendToRm(client, caller, {}, std::move(call.request), poll, [this, id = client.id, number = call.call, poll](yarn::RmResponse response) {
-    Actor* actor = actors_[id].get();
-    if (actor == nullptr || !actor->alive) return;
-    auto& same = static_cast<ClientActor&>(*actor);
-    if (poll) {
-      if (const auto* report = std::get_if<yarn::GetApplicationReportResponse>(&response)) same.last_report = *report;
-      BeatAnswered(same, number.value);
-    }
-    StepClient(same, RmReplied{.call = number, .response = std::move(response)});
-  });
+  SendToRm(client, caller, {}, std::move(call.request), poll,
+           [this, id = client.id, number = call.call, poll](yarn::RmResponse response) {
+             Actor* actor = actors_[id].get();
+             if (actor == nullptr || !actor->alive) return;
+             auto& same = static_cast<ClientActor&>(*actor);
+             if (poll) {
+               if (const auto* report = std::get_if<yarn::GetApplicationReportResponse>(&response))
+                 same.last_report = *report;
+               BeatAnswered(same, number.value);
+             }
+             StepClient(same, RmReplied{.call = number, .response = std::move(response)});
+           });
 }
 
 // ---------------------------------------------------------------- ApplicationMasters
 
-void SimHost::StartAm(JobRt& job, std::int32_t node, const ContainerId& container, std::string staging_directory) {
+void SimHost::StartAm(JobRt& job, std::int32_t node, const ContainerId& container,
+                      std::string staging_directory) {
   const auto id = static_cast<std::uint32_t>(actors_.size());
   auto actor = std::make_unique<AmActor>(ActorKind::kAm, id, node);
   actor->job = job.index;
@@ -143,7 +159,8 @@ void SimHost::StartAm(JobRt& job, std::int32_t node, const ContainerId& containe
   options.container_expiry = scenario_.yarn.container_expiry;
   actor->machine = std::make_unique<am::ApplicationMaster>(
       job.spec, std::move(options),
-      SeedFor("am", (std::uint64_t{job.index.value} << 8) + static_cast<std::uint64_t>(actor->attempt.attempt)));
+      SeedFor("am", (std::uint64_t{job.index.value} << 8) +
+                        static_cast<std::uint64_t>(actor->attempt.attempt)));
   actor->beat.period = kAllocatePeriod;
   actor->beat.round_trip = network_.PollRoundTrip(node, kRmPlace, id);
   containers_.at(container).actor = id;
@@ -170,8 +187,8 @@ void SimHost::StepAm(AmActor& am, AmEvent event) {
   const std::uint32_t id = am.id;
   Trace(trace::AmTold{.job = am.job, .am_attempt = am.attempt.attempt, .event = std::move(event)});
   for (AmAction& action : actions) {
-    trace::TraceRecord& record =
-        Trace(trace::AmOrdered{.job = am.job, .am_attempt = am.attempt.attempt, .action = std::move(action)});
+    trace::TraceRecord& record = Trace(trace::AmOrdered{
+        .job = am.job, .am_attempt = am.attempt.attempt, .action = std::move(action)});
     AmAction order = std::move(std::get<trace::AmOrdered>(record.fact).action);
     HandleAm(am, order);
     if (actors_[id] == nullptr || !am.alive) return;
@@ -196,14 +213,16 @@ void SimHost::HandleAm(AmActor& am, AmAction& action) {
                  [this, id = am.id, call = hdfs_call->call](hdfs::HdfsResponse response) {
                    Actor* actor = actors_[id].get();
                    if (actor == nullptr || !actor->alive) return;
-                   StepAm(static_cast<AmActor&>(*actor), HdfsReplied{.call = call, .response = std::move(response)});
+                   StepAm(static_cast<AmActor&>(*actor),
+                          HdfsReplied{.call = call, .response = std::move(response)});
                  });
   } else if (auto* send = std::get_if<SendToAgent>(&action)) {
     AmSendsToAgent(am, std::move(*send));
   } else if (const auto* exit = std::get_if<ExitAm>(&action)) {
     const ContainerId container = am.container;
     EndAm(am);
-    After(Duration::zero(), [this, container, code = exit->code] { ContainerProcessEnded(container, code, ""); });
+    After(Duration::zero(),
+          [this, container, code = exit->code] { ContainerProcessEnded(container, code, ""); });
   } else if (const auto* state = std::get_if<JobStateChanged>(&action)) {
     am.state = state->state;
     const auto job = jobs_.find(am.job.value);
@@ -226,39 +245,46 @@ void SimHost::AmCallsRm(AmActor& am, CallRm call) {
     StartBeatsAnew(am);
   }
   const yarn::Token token = am.token;
-  SendToRm(am, caller, token, std::move(call.request), poll, [this, id = am.id, number = call.call, poll](yarn::RmResponse response) {
-    Actor* actor = actors_[id].get();
-    if (actor == nullptr || !actor->alive) return;
-    if (poll) BeatAnswered(*actor, number.value);
-    const auto* allocated = std::get_if<yarn::AllocateResponse>(&response);
-    // The host keeps the secrets: a rolled token replaces the one that connections are opened with.
-    if (allocated != nullptr && allocated->am_rm_token) static_cast<AmActor&>(*actor).token = *allocated->am_rm_token;
-    StepAm(static_cast<AmActor&>(*actor), RmReplied{.call = number, .response = std::move(response)});
-  });
+  SendToRm(am, caller, token, std::move(call.request), poll,
+           [this, id = am.id, number = call.call, poll](yarn::RmResponse response) {
+             Actor* actor = actors_[id].get();
+             if (actor == nullptr || !actor->alive) return;
+             if (poll) BeatAnswered(*actor, number.value);
+             const auto* allocated = std::get_if<yarn::AllocateResponse>(&response);
+             // The host keeps the secrets: a rolled token replaces the one that connections are
+             // opened with.
+             if (allocated != nullptr && allocated->am_rm_token)
+               static_cast<AmActor&>(*actor).token = *allocated->am_rm_token;
+             StepAm(static_cast<AmActor&>(*actor),
+                    RmReplied{.call = number, .response = std::move(response)});
+           });
 }
 
 void SimHost::AmCallsNm(AmActor& am, CallNm call) {
   const std::optional<std::int32_t> node = nodes_.Find(call.node.host);
   TF_CHECK(node.has_value());
   const Duration latency = network_.Latency(am.place, *node, am.id);
-  const auto answer = [this, id = am.id, number = call.call, node_id = call.node](Duration back,
-                                                                                 yarn::NmResponse response) {
+  const auto answer = [this, id = am.id, number = call.call, node_id = call.node](
+                          Duration back, yarn::NmResponse response) {
     After(back, [this, id, number, node_id, response = std::move(response)]() mutable {
       Actor* actor = actors_[id].get();
       if (actor == nullptr || !actor->alive) return;
-      StepAm(static_cast<AmActor&>(*actor), NmReplied{.call = number, .node = node_id, .response = std::move(response)});
+      StepAm(static_cast<AmActor&>(*actor),
+             NmReplied{.call = number, .node = node_id, .response = std::move(response)});
     });
   };
   const MessageFate fate = message_faults_.Decide(RequestName(call.request), PartyOf(am));
-  if (fate.dropped || !network_.Reachable(am.place, *node) || network_.Lost(am.place, *node, am.id)) {
+  if (fate.dropped || !network_.Reachable(am.place, *node) ||
+      network_.Lost(am.place, *node, am.id)) {
     return answer(kRpcTimeout, NotAnswered(call.node.host));
   }
-  const bool answer_lost = !network_.Reachable(*node, am.place) || network_.Lost(*node, am.place, am.id);
+  const bool answer_lost =
+      !network_.Reachable(*node, am.place) || network_.Lost(*node, am.place, am.id);
   fakes::Caller caller;
   caller.kind = fakes::CallerKind::kAm;
   caller.attempt = am.attempt;
-  After(latency + fate.delay, [this, node = *node, latency, answer, answer_lost, caller, copies = fate.copies,
-                               call = std::move(call)]() mutable {
+  After(latency + fate.delay, [this, node = *node, latency, answer, answer_lost, caller,
+                               copies = fate.copies, call = std::move(call)]() mutable {
     if (nodes_[node].down > 0) return answer(kRpcTimeout, NotAnswered(call.node.host));
     const std::uint32_t index = nm_of_node_[static_cast<std::size_t>(node)];
     if (index == 0) return answer(latency, Refused(call.node.host));
@@ -277,25 +303,28 @@ void SimHost::AmSendsToAgent(AmActor& am, SendToAgent send) {
   if (agent == nullptr) return;
   const bool beat_answer = IsIdle(send.message);
   const MessageFate fate = message_faults_.Decide(MessageName(send.message), PartyOf(*agent));
-  if (fate.dropped || network_.Lost(am.place, agent->place, am.id) || !network_.Reachable(am.place, agent->place)) return;
+  if (fate.dropped || network_.Lost(am.place, agent->place, am.id) ||
+      !network_.Reachable(am.place, agent->place))
+    return;
   const Duration latency = beat_answer && network_.Undisturbed(am.place, agent->place)
                                ? agent->beat.round_trip
                                : network_.Latency(am.place, agent->place, am.id);
   for (int copy = 0; copy < fate.copies; ++copy) {
-    After(latency + fate.delay, [this, id = agent->id, from = am.id, message = send.message]() mutable {
-      Actor* actor = actors_[id].get();
-      if (actor == nullptr || !actor->alive) return;
-      auto& same = static_cast<AgentActor&>(*actor);
-      if (same.paused) {
-        same.inbox.push_back(AmSaid{.message = std::move(message)});
-        return;
-      }
-      if (std::holds_alternative<AgentAccepted>(message) && same.am != from) {
-        UpdateLink(same);
-        same.am = from;
-      }
-      StepAgent(same, AmSaid{.message = std::move(message)});
-    });
+    After(latency + fate.delay,
+          [this, id = agent->id, from = am.id, message = send.message]() mutable {
+            Actor* actor = actors_[id].get();
+            if (actor == nullptr || !actor->alive) return;
+            auto& same = static_cast<AgentActor&>(*actor);
+            if (same.paused) {
+              same.inbox.push_back(AmSaid{.message = std::move(message)});
+              return;
+            }
+            if (std::holds_alternative<AgentAccepted>(message) && same.am != from) {
+              UpdateLink(same);
+              same.am = from;
+            }
+            StepAgent(same, AmSaid{.message = std::move(message)});
+          });
   }
 }
 
@@ -326,18 +355,20 @@ void SimHost::EndAm(AmActor& am) {
 
 void SimHost::ReadJournalFor(AmActor& am) {
   const std::string path = jobs_.at(am.job.value)->staging_directory + "/journal";
-  CallNameNode(am.place, am.id, hdfs::ReadRequest{.path = path}, [this, id = am.id](hdfs::HdfsResponse response) {
-    Actor* actor = actors_[id].get();
-    if (actor == nullptr || !actor->alive) return;
-    auto& same = static_cast<AmActor&>(*actor);
-    if (auto* read = std::get_if<hdfs::ReadResponse>(&response)) {
-      return StepAm(same, JournalRead{.bytes = std::move(read->bytes)});
-    }
-    auto* error = std::get_if<hdfs::HdfsError>(&response);
-    TF_CHECK(error != nullptr);
-    if (error->code == hdfs::HdfsErrorCode::kNotFound) return StepAm(same, JournalRead{});
-    StepAm(same, JournalFailed{.seq = JournalSeq{}, .error = std::move(*error)});
-  });
+  CallNameNode(am.place, am.id, hdfs::ReadRequest{.path = path},
+               [this, id = am.id](hdfs::HdfsResponse response) {
+                 Actor* actor = actors_[id].get();
+                 if (actor == nullptr || !actor->alive) return;
+                 auto& same = static_cast<AmActor&>(*actor);
+                 if (auto* read = std::get_if<hdfs::ReadResponse>(&response)) {
+                   return StepAm(same, JournalRead{.bytes = std::move(read->bytes)});
+                 }
+                 auto* error = std::get_if<hdfs::HdfsError>(&response);
+                 TF_CHECK(error != nullptr);
+                 if (error->code == hdfs::HdfsErrorCode::kNotFound)
+                   return StepAm(same, JournalRead{});
+                 StepAm(same, JournalFailed{.seq = JournalSeq{}, .error = std::move(*error)});
+               });
 }
 
 void SimHost::AppendNext(AmActor& am) {
@@ -362,13 +393,16 @@ void SimHost::PublishAmAddress(std::uint32_t am, const PublishAddress& publish) 
   if (actor == nullptr || !actor->alive) return;
   const auto job = jobs_.find(static_cast<const AmActor*>(actor)->job.value);
   if (job == jobs_.end()) return;
-  std::string bytes = fmt::format("{} {} {}", publish.am_attempt, publish.address.host, publish.address.port);
+  std::string bytes =
+      fmt::format("{} {} {}", publish.am_attempt, publish.address.host, publish.address.port);
   const std::string path = job->second->staging_directory + "/am-address";
-  hdfs::CreateRequest create{.path = path, .bytes = bytes, .size = static_cast<std::int64_t>(bytes.size())};
-  CallNameNode(actor->place, am, std::move(create), [this, am, publish](const hdfs::HdfsResponse& response) {
-    if (!std::holds_alternative<hdfs::HdfsError>(response)) return;
-    After(kPublishRetry, [this, am, publish] { PublishAmAddress(am, publish); });
-  });
+  hdfs::CreateRequest create{
+      .path = path, .bytes = bytes, .size = static_cast<std::int64_t>(bytes.size())};
+  CallNameNode(actor->place, am, std::move(create),
+               [this, am, publish](const hdfs::HdfsResponse& response) {
+                 if (!std::holds_alternative<hdfs::HdfsError>(response)) return;
+                 After(kPublishRetry, [this, am, publish] { PublishAmAddress(am, publish); });
+               });
 }
 
 // ---------------------------------------------------------------- what jobs come to
@@ -405,9 +439,11 @@ void SimHost::CheckLeaks(trace::JobIndex index) {
     const auto& agent = static_cast<const AgentActor&>(*actors_[id]);
     if (leaked == 0 && ReachableFromMasters(job, agent.place)) ++leaked;
   }
-  if (leaked > 0) Trace(trace::ContainersLeaked{.job = index, .containers = static_cast<std::int32_t>(leaked)});
+  if (leaked > 0)
+    Trace(trace::ContainersLeaked{.job = index, .containers = static_cast<std::int32_t>(leaked)});
   checkers_.JobSettled(now_, index, *this);
-  for (const ApplicationId& application : job.applications) job_of_application_.erase(application.id);
+  for (const ApplicationId& application : job.applications)
+    job_of_application_.erase(application.id);
   const auto named = job_by_name_.find(job.name);
   if (named != job_by_name_.end() && named->second == index.value) job_by_name_.erase(named);
   for (const std::uint32_t id : std::vector<std::uint32_t>(job.agents)) {

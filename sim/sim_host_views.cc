@@ -1,4 +1,5 @@
-// What SimHost shows of the world: to the fault plan, which picks targets, and to the checkers, which compare books.
+// What SimHost shows of the world: to the fault plan, which picks targets, and to the checkers,
+// which compare books.
 #include <algorithm>
 
 #include "core/model/text.h"
@@ -15,7 +16,8 @@ const JobRt* SimHost::JobNamed(std::string_view name) const {
   return job == jobs_.end() ? nullptr : job->second.get();
 }
 
-std::optional<std::int32_t> SimHost::NodeOfTask(std::string_view job_name, const TaskId& task) const {
+std::optional<std::int32_t> SimHost::NodeOfTask(std::string_view job_name,
+                                                const TaskId& task) const {
   const JobRt* job = JobNamed(job_name);
   if (job == nullptr) return std::nullopt;
   for (const std::uint32_t id : job->agents) {
@@ -96,12 +98,13 @@ std::vector<HeldContainer> SimHost::NodeContainers() const {
     const Actor* actor = actors_[container.actor].get();
     if (actor == nullptr || !actor->alive) continue;
     const auto job = jobs_.find(container.job.value);
-    held.push_back({.job = container.job,
-                    .container = id,
-                    .node = nodes_[container.node].id,
-                    .resource = {},
-                    .am = actor->kind == ActorKind::kAm,
-                    .reachable = job != jobs_.end() && ReachableFromMasters(*job->second, container.node)});
+    held.push_back(
+        {.job = container.job,
+         .container = id,
+         .node = nodes_[container.node].id,
+         .resource = {},
+         .am = actor->kind == ActorKind::kAm,
+         .reachable = job != jobs_.end() && ReachableFromMasters(*job->second, container.node)});
   }
   return held;
 }
@@ -115,7 +118,8 @@ std::vector<std::string> SimHost::RemainsOf(trace::JobIndex index) const {
   if (job.am != 0) remains.push_back("an ApplicationMaster");
   for (const std::uint32_t id : job.agents) {
     const auto& agent = static_cast<const AgentActor&>(*actors_[id]);
-    if (ReachableFromMasters(job, agent.place)) remains.push_back("the agent of " + ToString(agent.fence.task));
+    if (ReachableFromMasters(job, agent.place))
+      remains.push_back("the agent of " + ToString(agent.fence.task));
   }
   return remains;
 }

@@ -1,4 +1,5 @@
-// SimHost and YARN: calls to the ResourceManager and the NodeManagers, and the containers that NodeManagers start.
+// SimHost and YARN: calls to the ResourceManager and the NodeManagers, and the containers that
+// NodeManagers start.
 #include <fmt/format.h>
 
 #include <utility>
@@ -80,7 +81,8 @@ void SimHost::RmCallsNm(fakes::RmCallNm call) {
   TF_CHECK(node.has_value());
   const Duration latency = network_.Latency(kRmPlace, *node, 0);
   const bool lost = !network_.Reachable(kRmPlace, *node) || network_.Lost(kRmPlace, *node, 0);
-  const auto answer = [this, id = call.id, node_id = call.node](Duration back, yarn::NmResponse response) {
+  const auto answer = [this, id = call.id, node_id = call.node](Duration back,
+                                                                yarn::NmResponse response) {
     After(back, [this, id, node_id, response = std::move(response)]() mutable {
       if (rm_ == nullptr) return;
       StepRm(fakes::NmAnswered{.id = id, .node = node_id, .response = std::move(response)});
@@ -96,10 +98,13 @@ void SimHost::RmCallsNm(fakes::RmCallNm call) {
   });
 }
 
-yarn::NmResponse SimHost::DeliverToNm(NmActor& nm, const fakes::Caller& caller, const yarn::Token& token,
-                                      yarn::NmRequest request) {
+yarn::NmResponse SimHost::DeliverToNm(NmActor& nm, const fakes::Caller& caller,
+                                      const yarn::Token& token, yarn::NmRequest request) {
   nm_response_.reset();
-  StepNm(nm, fakes::NmCall{.id = next_rm_call_++, .caller = caller, .token = token, .request = std::move(request)});
+  StepNm(
+      nm,
+      fakes::NmCall{
+          .id = next_rm_call_++, .caller = caller, .token = token, .request = std::move(request)});
   TF_CHECK(nm_response_.has_value());
   return std::move(*nm_response_);
 }
@@ -117,8 +122,10 @@ void SimHost::StartNm(std::int32_t node, std::optional<fakes::NmState> state) {
   const auto id = static_cast<std::uint32_t>(actors_.size());
   auto actor = std::make_unique<NmActor>(ActorKind::kNm, id, node);
   const fakes::NmOptions options = NmOptionsOf(scenario_.yarn, nodes_[node], seed_, node);
-  actor->machine = state ? std::make_unique<fakes::NodeManager>(options, tokens_, std::move(*state), SeedFor("nm", id))
-                         : std::make_unique<fakes::NodeManager>(options, tokens_, SeedFor("nm", id));
+  actor->machine = state
+                       ? std::make_unique<fakes::NodeManager>(options, tokens_, std::move(*state),
+                                                              SeedFor("nm", id))
+                       : std::make_unique<fakes::NodeManager>(options, tokens_, SeedFor("nm", id));
   actor->beat.period = scenario_.yarn.nm_heartbeat;
   actor->beat.round_trip = network_.PollRoundTrip(node, kRmPlace, id);
   nm_of_node_[static_cast<std::size_t>(node)] = id;
@@ -167,12 +174,14 @@ void SimHost::NmCallsRm(NmActor& nm, fakes::NmCallRm call) {
       StepRm(fakes::NodeHeartbeatsElided{.node = caller.node, .count = unseen, .last = now_});
     }
   }
-  SendToRm(nm, caller, {}, std::move(call.request), beat, [this, id = nm.id, call_id = call.id, beat](yarn::RmResponse response) {
-    Actor* actor = actors_[id].get();
-    if (actor == nullptr || !actor->alive) return;
-    if (beat) BeatAnswered(*actor, call_id);
-    StepNm(static_cast<NmActor&>(*actor), fakes::RmAnswered{.id = call_id, .response = std::move(response)});
-  });
+  SendToRm(nm, caller, {}, std::move(call.request), beat,
+           [this, id = nm.id, call_id = call.id, beat](yarn::RmResponse response) {
+             Actor* actor = actors_[id].get();
+             if (actor == nullptr || !actor->alive) return;
+             if (beat) BeatAnswered(*actor, call_id);
+             StepNm(static_cast<NmActor&>(*actor),
+                    fakes::RmAnswered{.id = call_id, .response = std::move(response)});
+           });
 }
 
 // ---------------------------------------------------------------- containers
@@ -181,9 +190,12 @@ void SimHost::LocalizeContainer(NmActor& nm, const fakes::Localize& order) {
   const ContainerId container = order.container;
   Trace(trace::ContainerLocalizing{.container = container});
   JobRt* job = JobOf(container.application_attempt.application);
-  containers_[container] = {.node = nm.place, .actor = 0, .job = job == nullptr ? trace::JobIndex{} : job->index};
+  containers_[container] = {
+      .node = nm.place, .actor = 0, .job = job == nullptr ? trace::JobIndex{} : job->index};
   Duration time = launch_delays_.DrawDuration(scenario_.yarn.localize);
-  time += fakes::TransferTime(job == nullptr ? 0 : job->config->files_bytes, scenario_.hdfs.bandwidth_bps) * hdfs_slowness_;
+  time += fakes::TransferTime(job == nullptr ? 0 : job->config->files_bytes,
+                              scenario_.hdfs.bandwidth_bps) *
+          hdfs_slowness_;
   time = time / 1000 * nodes_[nm.place].localize_permille;
   std::string failure = LaunchFailure(nm.place, /*localize=*/true);
   if (failure.empty()) failure = MissingFile(order.context);
@@ -201,7 +213,8 @@ void SimHost::LocalizeContainer(NmActor& nm, const fakes::Localize& order) {
 
 std::string SimHost::MissingFile(const yarn::ContainerLaunchContext& context) {
   for (const auto& [name, resource] : context.local_resources) {
-    const hdfs::HdfsResponse status = name_node_.Call(WallNow(), hdfs::GetFileStatusRequest{.path = resource.path});
+    const hdfs::HdfsResponse status =
+        name_node_.Call(WallNow(), hdfs::GetFileStatusRequest{.path = resource.path});
     if (const auto* error = std::get_if<hdfs::HdfsError>(&status)) {
       return fmt::format("localization of {} failed: {}", resource.path, error->message);
     }
@@ -211,12 +224,14 @@ std::string SimHost::MissingFile(const yarn::ContainerLaunchContext& context) {
 
 void SimHost::LaunchContainer(NmActor& nm, const fakes::Launch& order) {
   const Duration delay = launch_delays_.DrawDuration(scenario_.yarn.launch);
-  After(delay, [this, id = nm.id, node = nm.place, container = order.container, context = order.context] {
+  After(delay, [this, id = nm.id, node = nm.place, container = order.container,
+                context = order.context] {
     Actor* actor = actors_[id].get();
     if (actor == nullptr || !actor->alive || !containers_.contains(container)) return;
     auto& same = static_cast<NmActor&>(*actor);
     if (const std::string failure = LaunchFailure(node, /*localize=*/false); !failure.empty()) {
-      return StepNm(same, fakes::LaunchFailed{.container = container, .exit_status = 1, .diagnostics = failure});
+      return StepNm(same, fakes::LaunchFailed{
+                              .container = container, .exit_status = 1, .diagnostics = failure});
     }
     StepNm(same, fakes::ProcessStarted{.container = container});
     Trace(trace::ContainerLaunched{.container = container});
@@ -269,11 +284,13 @@ void SimHost::ContainerProcessEnded(const ContainerId& container, std::int32_t e
   const std::uint32_t nm = nm_of_node_[static_cast<std::size_t>(node)];
   if (nm == 0) {
     // Its NM is down for now and will find the exit when it recovers.
-    unreported_exits_[node].push_back({.container = container, .exit_status = exit_status, .diagnostics = diagnostics});
+    unreported_exits_[node].push_back(
+        {.container = container, .exit_status = exit_status, .diagnostics = diagnostics});
     return;
   }
   StepNm(static_cast<NmActor&>(*actors_[nm]),
-         fakes::ProcessEnded{.container = container, .exit_status = exit_status, .diagnostics = diagnostics});
+         fakes::ProcessEnded{
+             .container = container, .exit_status = exit_status, .diagnostics = diagnostics});
 }
 
 }  // namespace tfyarn::sim

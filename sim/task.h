@@ -1,4 +1,5 @@
-// One-shot pieces of work waiting in the event queue: any callable, moved in, run once, with its place used again.
+// One-shot pieces of work waiting in the event queue: any callable, moved in, run once, with its
+// place used again.
 #pragma once
 
 #include <cstdint>

@@ -144,7 +144,9 @@ void TrainingRun::Train(Duration& left) {
   const Duration wall = WallToStop();
   const Duration used = std::min(left, wall);
   since_base_ += used;
-  work_ = used == wall ? stop : base_ + Duration(static_cast<Duration::rep>(WideTime(since_base_.count()) * 1000 / pace_));
+  work_ = used == wall ? stop
+                       : base_ + Duration(static_cast<Duration::rep>(WideTime(since_base_.count()) *
+                                                                     1000 / pace_));
   at_risk_ += used;
   at_risk_gpu_ += WideTime(used.count()) * gpus_;
   left -= used;
@@ -191,7 +193,9 @@ void TrainingRun::Rebase() {
   since_base_ = Duration::zero();
 }
 
-Duration TrainingRun::NextStop() const { return total_ - saved_ <= every_ ? total_ : saved_ + every_; }
+Duration TrainingRun::NextStop() const {
+  return total_ - saved_ <= every_ ? total_ : saved_ + every_;
+}
 
 Duration TrainingRun::WallOf(Duration work) const {
   if (pace_ == 1000) return work;
@@ -225,7 +229,8 @@ std::optional<Instant> TrainingRun::done_at() const {
   }
   if (from == total_) return at;
   const auto cycles = (total_ - from - Duration(1)) / every_;
-  const WideTime rest = WideTime(cycles) * (WallOf(every_) + cost_).count() + WallOf(total_ - from - cycles * every_).count();
+  const WideTime rest = WideTime(cycles) * (WallOf(every_) + cost_).count() +
+                        WallOf(total_ - from - cycles * every_).count();
   return at + Duration(static_cast<Duration::rep>(std::min<WideTime>(rest, kLongestDraw.count())));
 }
 

@@ -1,13 +1,16 @@
-// The clock of one training: how much work is done, saved and at risk, while sessions begin, pause, slow down and break.
+// The clock of one training: how much work is done, saved and at risk, while sessions begin, pause,
+// slow down and break.
 //
-// Work is measured in time of undisturbed training. A session trains `every` so much work, then stands still for the cost
-// of a checkpoint, and so on to the end, where the last result counts as saved. A session that is not the first begins by
-// standing still for `restore` (also when nothing was saved: the program starts from scratch then, which takes time too).
-// Nothing is stepped: any stretch of time is taken in one calculation, however many checkpoints lie in it.
+// Work is measured in time of undisturbed training. A session trains `every` so much work, then
+// stands still for the cost of a checkpoint, and so on to the end, where the last result counts as
+// saved. A session that is not the first begins by standing still for `restore` (also when nothing
+// was saved: the program starts from scratch then, which takes time too). Nothing is stepped: any
+// stretch of time is taken in one calculation, however many checkpoints lie in it.
 //
-// Every nanosecond between Begin and Break, pauses aside, goes to exactly one account of TimeSplit, once as it is and once
-// times the GPUs that take part. What was trained since the last finished checkpoint is undecided until a checkpoint makes
-// it useful or Break makes it lost. So the sums are exact, and no checkpoint needs an event to be counted.
+// Every nanosecond between Begin and Break, pauses aside, goes to exactly one account of TimeSplit,
+// once as it is and once times the GPUs that take part. What was trained since the last finished
+// checkpoint is undecided until a checkpoint makes it useful or Break makes it lost. So the sums
+// are exact, and no checkpoint needs an event to be counted.
 #pragma once
 
 #include <cstdint>
@@ -52,11 +55,13 @@ class TrainingRun {
   /// Stands still without losing anything, and goes on. Idempotent; only in a session.
   void Pause(Instant now);
   void Resume(Instant now);
-  /// 1000 = full speed, 2000 = every step takes twice as long. Checkpoints and restoring keep their time.
+  /// 1000 = full speed, 2000 = every step takes twice as long. Checkpoints and restoring keep their
+  /// time.
   void SetPace(Instant now, std::int32_t pace_permille);
   /// So many GPUs take part from now on.
   void SetGpus(Instant now, std::int64_t gpus);
-  /// A checkpoint out of turn begins and stays unfinished until FinishSaving. No effect while restoring or done.
+  /// A checkpoint out of turn begins and stays unfinished until FinishSaving. No effect while
+  /// restoring or done.
   void StartSaving(Instant now);
   void FinishSaving(Instant now);
   /// The session ends. Returns the training time since the last finished checkpoint, which is lost.
@@ -65,7 +70,8 @@ class TrainingRun {
   /// Takes the time up to `now` into account; `now` never goes back.
   void Advance(Instant now);
 
-  /// Of the session: kIdle when there is none or it is paused, else what it does as of the last Advance.
+  /// Of the session: kIdle when there is none or it is paused, else what it does as of the last
+  /// Advance.
   [[nodiscard]] trace::TrainingPhase phase() const;
   [[nodiscard]] bool in_session() const { return in_session_; }
   [[nodiscard]] bool done() const { return in_session_ && inner_ == trace::TrainingPhase::kDone; }
@@ -75,7 +81,8 @@ class TrainingRun {
   [[nodiscard]] std::optional<Instant> done_at() const;
   /// Work done as of the last Advance.
   [[nodiscard]] Duration work() const { return work_; }
-  /// What was decided since the last call. `settle`: the undecided time counts as useful from now on.
+  /// What was decided since the last call. `settle`: the undecided time counts as useful from now
+  /// on.
   [[nodiscard]] TrainingAccount TakeAccount(bool settle);
 
  private:
@@ -97,17 +104,18 @@ class TrainingRun {
   Duration cost_;
   Duration restore_;
   Duration work_{};
-  // Work is counted from base_ on, where the pace changed or training last stopped: so the sum of many short advances is
-  // that of one long one, to the nanosecond, at every pace.
+  // Work is counted from base_ on, where the pace changed or training last stopped: so the sum of
+  // many short advances is that of one long one, to the nanosecond, at every pace.
   Duration base_{};
-  Duration since_base_{};  // Training time since base_.
-  Duration saved_{};    // Of work_, what survives a Break.
-  Duration at_risk_{};  // Training time behind work_ - saved_ ...
+  Duration since_base_{};     // Training time since base_.
+  Duration saved_{};          // Of work_, what survives a Break.
+  Duration at_risk_{};        // Training time behind work_ - saved_ ...
   WideTime at_risk_gpu_ = 0;  // ... and times the GPUs.
-  Duration left_{};     // Of a restore or checkpoint under way.
+  Duration left_{};           // Of a restore or checkpoint under way.
   Instant at_{};
   std::int32_t pace_ = 1000;
-  trace::TrainingPhase inner_ = trace::TrainingPhase::kIdle;  // What the session does, or would if not paused.
+  trace::TrainingPhase inner_ =
+      trace::TrainingPhase::kIdle;  // What the session does, or would if not paused.
   bool in_session_ = false;
   bool paused_ = false;
   bool saving_ = false;

@@ -1,11 +1,12 @@
-// Processes and their time: spawn, start, signals, exits. Training together is in workload_team.cc, alone in
-// workload_alone.cc.
+// Processes and their time: spawn, start, signals, exits. Training together is in workload_team.cc,
+// alone in workload_alone.cc.
 //
 // What a process does when a peer dies follows what TensorFlow 2.21 was measured to do: under
-// MultiWorkerMirroredStrategy the survivors of a killed peer exit with 1 after 1 to 8 s, those of a stopped one after 12
-// to 17 s (its coordination service takes a silent peer for dead after 10 s), and a peer restarted alone does not bring
-// them back; under ParameterServerStrategy the chief exits with 1 about a second after a ps died, goes on without a dead
-// worker, stalls for as long as a stopped worker stands, and nobody else ends.
+// MultiWorkerMirroredStrategy the survivors of a killed peer exit with 1 after 1 to 8 s, those of a
+// stopped one after 12 to 17 s (its coordination service takes a silent peer for dead after 10 s),
+// and a peer restarted alone does not bring them back; under ParameterServerStrategy the chief
+// exits with 1 about a second after a ps died, goes on without a dead worker, stalls for as long as
+// a stopped worker stands, and nobody else ends.
 #include "sim/workload.h"
 
 #include <algorithm>
@@ -34,19 +35,21 @@ Duration Scaled(std::int64_t count, Duration each) {
 /// What peers do by default: as TensorFlow under the strategy.
 config::PeerLossSpec PeerLossOf(const config::JobConfig& job) {
   if (job.training.peer_loss) return *job.training.peer_loss;
-  if (job.spec.strategy == Strategy::kParameterServer) return {.wait = false, .after = 1s, .exit = 1};
+  if (job.spec.strategy == Strategy::kParameterServer)
+    return {.wait = false, .after = 1s, .exit = 1};
   return {.wait = false, .after = 3s, .exit = 1};
 }
 
-Duration DrawTotal(const config::TrainingSpec& training, trace::JobIndex index, std::uint64_t seed, Duration& step_time) {
+Duration DrawTotal(const config::TrainingSpec& training, trace::JobIndex index, std::uint64_t seed,
+                   Duration& step_time) {
   step_time = Random(seed, "training/step-time", index.value).DrawDuration(training.step_time);
   return Scaled(Random(seed, "training/steps", index.value).DrawCount(training.steps), step_time);
 }
 
 }  // namespace
 
-JobWorkload::JobWorkload(std::shared_ptr<const config::JobConfig> job, trace::JobIndex index, std::uint64_t seed,
-                         bool detailed)
+JobWorkload::JobWorkload(std::shared_ptr<const config::JobConfig> job, trace::JobIndex index,
+                         std::uint64_t seed, bool detailed)
     : job_(std::move(job)),
       index_(index),
       seed_(seed),
@@ -78,10 +81,13 @@ JobWorkload::JobWorkload(std::shared_ptr<const config::JobConfig> job, trace::Jo
 }
 
 void JobWorkload::CountNeeded(const TaskGroup& group) {
-  if (group.role == TaskRole::kServer || group.role == TaskRole::kEvaluator || group.role == TaskRole::kSidecar) return;
+  if (group.role == TaskRole::kServer || group.role == TaskRole::kEvaluator ||
+      group.role == TaskRole::kSidecar)
+    return;
   for (std::uint32_t i = 0; i < group.size; ++i) {
-    const bool trains = job_->behavior.empty() ||
-                        !NeverTrains(*job_, TaskId{.type = group.type, .index = static_cast<std::int32_t>(i)});
+    const bool trains =
+        job_->behavior.empty() ||
+        !NeverTrains(*job_, TaskId{.type = group.type, .index = static_cast<std::int32_t>(i)});
     if (group.role == TaskRole::kSolo || !trains) {
       trains_alone_[group.first + i] = true;
       ++alone_tasks_;
@@ -137,7 +143,8 @@ void JobWorkload::Spawned(Instant now, const SpawnedProcess& spawned, Out& out) 
   RunDue(now, out);
 }
 
-void JobWorkload::Signalled(Instant now, const ContainerId& container, TaskAttempt attempt, StopSignal signal, Out& out) {
+void JobWorkload::Signalled(Instant now, const ContainerId& container, TaskAttempt attempt,
+                            StopSignal signal, Out& out) {
   RunDue(now, out);
   const std::uint32_t slot = SlotOf(container);
   if (slot == kNone || processes_[slot].is.process.attempt != attempt) return;
@@ -198,7 +205,8 @@ void JobWorkload::StandingChanged(Instant now, std::uint32_t slot, bool stood, O
   Reschedule(slot);
 }
 
-void JobWorkload::PaceChanged(Instant now, const ContainerId& container, std::int32_t pace_permille, Out& out) {
+void JobWorkload::PaceChanged(Instant now, const ContainerId& container, std::int32_t pace_permille,
+                              Out& out) {
   RunDue(now, out);
   const std::uint32_t slot = SlotOf(container);
   if (slot == kNone) return;
@@ -219,7 +227,9 @@ void JobWorkload::CutsChanged(Instant now, std::vector<PeerCut> cuts, Out& out) 
   RunDue(now, out);
 }
 
-void JobWorkload::DeadlineReached(Instant now, Out& out) { RunDue(now, out); }
+void JobWorkload::DeadlineReached(Instant now, Out& out) {
+  RunDue(now, out);
+}
 
 void JobWorkload::Settle(Instant now, Out& out) {
   RunDue(now, out);
@@ -310,7 +320,8 @@ Instant JobWorkload::DueOf(const Process& process) const {
   if (process.run != nullptr) {
     // Without details only the beginning and the end of training are of interest.
     const bool every_change = detailed_ || process.run->phase() == TrainingPhase::kRestore;
-    const std::optional<Instant> change = every_change ? process.run->next_change() : process.run->done_at();
+    const std::optional<Instant> change =
+        every_change ? process.run->next_change() : process.run->done_at();
     if (change) due = std::min(due, *change);
   }
   return due;
@@ -342,7 +353,8 @@ void JobWorkload::Start(Instant now, std::uint32_t slot, Out& out) {
   process.started = true;
   const ProcessScript& script = process.script;
   if (script.event_after && script.hang) process.hangs_at = now + *script.event_after;
-  if (script.event_after && !script.hang) EndsAt(slot, {.at = now + *script.event_after, .exit = script.exit});
+  if (script.event_after && !script.hang)
+    EndsAt(slot, {.at = now + *script.event_after, .exit = script.exit});
   if (process.is.port_taken) {
     EndsAt(slot, {.at = now + kPortTakenAfter,
                   .exit = {.code = 1},
@@ -371,7 +383,8 @@ void JobWorkload::EndsAt(std::uint32_t slot, End end) {
 void JobWorkload::Terminate(Instant now, std::uint32_t slot, Out& out) {
   Process& process = processes_[slot];
   if (process.winding) return;
-  const TermScript term = TermScriptFor(process.script, index_, seed_, process.is.task, process.is.process.attempt);
+  const TermScript term =
+      TermScriptFor(process.script, index_, seed_, process.is.task, process.is.process.attempt);
   if (term.ignore) return;
   const End end{.at = now + term.after, .exit = term.exit};
   if (term.after == Duration::zero() && !term.checkpoint) return EndNow(now, slot, end, out);
@@ -397,7 +410,8 @@ void JobWorkload::EndNow(Instant now, std::uint32_t slot, const End& end, Out& o
   if (process.saving && process.run != nullptr) process.run->FinishSaving(now);
   if (process.saving && process.attached && team_.formed) team_run_.FinishSaving(now);
   if (end.exit.status() == 0 && process.script.row != nullptr) {
-    for (const std::string& path : process.script.row->writes) out.push_back(FileIsWritten{.path = path});
+    for (const std::string& path : process.script.row->writes)
+      out.push_back(FileIsWritten{.path = path});
   }
   out.push_back(ProcessExits{.container = process.is.container,
                              .attempt = process.is.process.attempt,
@@ -441,7 +455,8 @@ void JobWorkload::UpdatePhase(Out& out) {
 }
 
 bool JobWorkload::makes_progress() const {
-  return phase_ == TrainingPhase::kRestore || phase_ == TrainingPhase::kTraining || phase_ == TrainingPhase::kCheckpoint;
+  return phase_ == TrainingPhase::kRestore || phase_ == TrainingPhase::kTraining ||
+         phase_ == TrainingPhase::kCheckpoint;
 }
 
 std::vector<RunningProcess> JobWorkload::running() const {

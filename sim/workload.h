@@ -1,21 +1,26 @@
-// What the user's processes of one job do: start, train together, checkpoint, fail, wait for each other, end.
+// What the user's processes of one job do: start, train together, checkpoint, fail, wait for each
+// other, end.
 //
-// It stands in for TensorFlow and the user's script, and knows nothing of the ApplicationMaster: the host tells it which
-// processes run where under which spec, and it answers with exits. It is a pure machine like the others, but without a
-// message of its own to send. What TensorFlow does when a task dies is measured in the notes cited in workload.cc.
+// It stands in for TensorFlow and the user's script, and knows nothing of the ApplicationMaster:
+// the host tells it which processes run where under which spec, and it answers with exits. It is a
+// pure machine like the others, but without a message of its own to send. What TensorFlow does when
+// a task dies is measured in the notes cited in workload.cc.
 //
-// Training. A *team* is the processes that train together under one spec (multi-worker: all with one SpecId;
-// parameter-server: those whose addresses the chief's spec lists, whatever epoch they were started in; independent: each
-// process alone). It trains while everybody that the strategy needs takes part, answers and can be reached. Losing a
-// process that holds the state (multi-worker: any; parameter-server: the chief or a ps) ends the team's session: what was
-// trained since the last checkpoint is lost, and the next session begins with `restore`. Losing the last worker, or
-// having a process stand still, only pauses it. Under parameter-server the speed does not depend on how many workers
-// there are, nor on slow workers' nodes; a standing worker stalls the chief, as it does in TensorFlow.
+// Training. A *team* is the processes that train together under one spec (multi-worker: all with
+// one SpecId; parameter-server: those whose addresses the chief's spec lists, whatever epoch they
+// were started in; independent: each process alone). It trains while everybody that the strategy
+// needs takes part, answers and can be reached. Losing a process that holds the state
+// (multi-worker: any; parameter-server: the chief or a ps) ends the team's session: what was
+// trained since the last checkpoint is lost, and the next session begins with `restore`. Losing the
+// last worker, or having a process stand still, only pauses it. Under parameter-server the speed
+// does not depend on how many workers there are, nor on slow workers' nodes; a standing worker
+// stalls the chief, as it does in TensorFlow.
 //
-// Time is accounted, not stepped: the end of training is computed, so a job that trains for a month costs a few events.
-// Every instant of a session belongs to exactly one of useful, lost, checkpoint and restore, or the session is paused,
-// which shows as kIdle. Accounted says how much went where, times the GPUs that took part; what a job's containers hold
-// beyond that is `recovery` or `waiting` to the result (core/trace/gpu_account.h). All are integers: the sums are exact.
+// Time is accounted, not stepped: the end of training is computed, so a job that trains for a month
+// costs a few events. Every instant of a session belongs to exactly one of useful, lost, checkpoint
+// and restore, or the session is paused, which shows as kIdle. Accounted says how much went where,
+// times the GPUs that took part; what a job's containers hold beyond that is `recovery` or
+// `waiting` to the result (core/trace/gpu_account.h). All are integers: the sums are exact.
 #pragma once
 
 #include <cstdint>
@@ -51,9 +56,10 @@ struct SpawnedProcess {
   TaskId task;
   ProcessRef process;
   SpecRef spec;
-  std::string host;             ///< Name of its node.
+  std::string host;                   ///< Name of its node.
   std::int32_t pace_permille = 1000;  ///< 2000 = the node computes at half speed; >= 1.
-  bool port_taken = false;      ///< Somebody else holds its leased port: it ends 1 with a port conflict.
+  bool port_taken =
+      false;  ///< Somebody else holds its leased port: it ends 1 with a port conflict.
 };
 
 /// Two groups of hosts that cannot talk (one way is as bad: TCP needs both).
@@ -72,17 +78,19 @@ struct ProcessExits {
   bool port_conflict = false;
   std::string stderr_tail;  ///< What it said last, where the reason is known.
 };
-/// What the job's training does from now on. Checkpoints show only when the workload was made `detailed`.
+/// What the job's training does from now on. Checkpoints show only when the workload was made
+/// `detailed`.
 struct PhaseChanged {
   trace::TrainingPhase phase = trace::TrainingPhase::kIdle;
 };
-/// Training time whose result is gone with the processes that held it. Comes before the PhaseChanged of the same cause.
+/// Training time whose result is gone with the processes that held it. Comes before the
+/// PhaseChanged of the same cause.
 struct WorkIsLost {
   Duration work{};
 };
-/// Where the time of training went since the last such account, summed over all trainings of the job (one; one for each
-/// task under `independent`). Made when a session ends or is done, and by Settle; more than one at a time when the sums
-/// are too large for one.
+/// Where the time of training went since the last such account, summed over all trainings of the
+/// job (one; one for each task under `independent`). Made when a session ends or is done, and by
+/// Settle; more than one at a time when the sums are too large for one.
 struct Accounted {
   struct Split {
     Duration useful{};
@@ -93,7 +101,8 @@ struct Accounted {
   Split wall;
   Split gpu;  ///< The same, times the GPUs that took part.
 };
-/// The process printed a step. Only when the job has `watch`, and no oftener than needed to keep it content.
+/// The process printed a step. Only when the job has `watch`, and no oftener than needed to keep it
+/// content.
 struct ProgressIsSeen {
   ContainerId container;
   TaskAttempt attempt;
@@ -103,7 +112,8 @@ struct FileIsWritten {
   std::string path;
 };
 
-using WorkloadOutput = std::variant<ProcessExits, PhaseChanged, WorkIsLost, Accounted, ProgressIsSeen, FileIsWritten>;
+using WorkloadOutput =
+    std::variant<ProcessExits, PhaseChanged, WorkIsLost, Accounted, ProgressIsSeen, FileIsWritten>;
 
 /// A process that runs now.
 struct RunningProcess {
@@ -117,9 +127,10 @@ struct RunningProcess {
 
 class JobWorkload {
  public:
-  /// `job`: not null. `detailed`: show every checkpoint as a phase, at the price of two events for each.
-  JobWorkload(std::shared_ptr<const config::JobConfig> job, trace::JobIndex index, std::uint64_t seed,
-              bool detailed = false);
+  /// `job`: not null. `detailed`: show every checkpoint as a phase, at the price of two events for
+  /// each.
+  JobWorkload(std::shared_ptr<const config::JobConfig> job, trace::JobIndex index,
+              std::uint64_t seed, bool detailed = false);
 
   /// The container must have no other process.
   void Spawned(Instant now, const SpawnedProcess& process, std::vector<WorkloadOutput>& out);
@@ -127,16 +138,20 @@ class JobWorkload {
   void Signalled(Instant now, const ContainerId& container, TaskAttempt attempt, StopSignal signal,
                  std::vector<WorkloadOutput>& out);
   /// A fault ends the process this way, now. Harmless when none runs there.
-  void Ends(Instant now, const ContainerId& container, ProcessExit exit, std::vector<WorkloadOutput>& out);
-  /// The process is gone with its container or node: no ProcessExits. Harmless when none runs there.
+  void Ends(Instant now, const ContainerId& container, ProcessExit exit,
+            std::vector<WorkloadOutput>& out);
+  /// The process is gone with its container or node: no ProcessExits. Harmless when none runs
+  /// there.
   void Vanished(Instant now, const ContainerId& container, std::vector<WorkloadOutput>& out);
   /// Stands still (as after SIGSTOP) or goes on. A standing process hears only SIGKILL.
   /// A hang by a behaviour row is not undone by frozen = false.
-  void Froze(Instant now, const ContainerId& container, bool frozen, std::vector<WorkloadOutput>& out);
+  void Froze(Instant now, const ContainerId& container, bool frozen,
+             std::vector<WorkloadOutput>& out);
   /// Its node computes at another speed from now on.
   void PaceChanged(Instant now, const ContainerId& container, std::int32_t pace_permille,
                    std::vector<WorkloadOutput>& out);
-  /// All cuts there are now; replaces the earlier ones. Also to be called for a job made while there are cuts.
+  /// All cuts there are now; replaces the earlier ones. Also to be called for a job made while
+  /// there are cuts.
   void CutsChanged(Instant now, std::vector<PeerCut> cuts, std::vector<WorkloadOutput>& out);
   /// Does what is due. May be called early, and more than once at an instant.
   void DeadlineReached(Instant now, std::vector<WorkloadOutput>& out);
@@ -170,20 +185,20 @@ class JobWorkload {
     SpawnedProcess is;
     ProcessScript script;
     TaskRole role = TaskRole::kServer;
-    std::uint32_t ordinal = 0;            // Its task's place in the job.
+    std::uint32_t ordinal = 0;  // Its task's place in the job.
     std::int64_t gpus = 0;
     bool alive = false;
-    bool started = false;                 // Takes part: its start delay is over.
-    bool frozen = false;                  // By the host.
-    bool hung = false;                    // By its own row.
-    bool winding = false;                 // Got SIGTERM and is on its way out.
-    bool saving = false;                  // ... and saves before it ends.
-    bool attached = false;                // Counted in team_.
-    bool peers_lost = false;              // Will end because of a peer.
+    bool started = false;     // Takes part: its start delay is over.
+    bool frozen = false;      // By the host.
+    bool hung = false;        // By its own row.
+    bool winding = false;     // Got SIGTERM and is on its way out.
+    bool saving = false;      // ... and saves before it ends.
+    bool attached = false;    // Counted in team_.
+    bool peers_lost = false;  // Will end because of a peer.
     std::optional<Instant> starts_at;
     std::optional<Instant> hangs_at;
     std::optional<End> end;
-    std::unique_ptr<TrainingRun> run;     // Of a task that trains alone.
+    std::unique_ptr<TrainingRun> run;                            // Of a task that trains alone.
     trace::TrainingPhase counted = trace::TrainingPhase::kIdle;  // In alone_in_phase_.
     Instant progress_at = kNever;
     std::int64_t steps_seen = 0;
@@ -193,27 +208,27 @@ class JobWorkload {
   };
   struct TaskGroup {
     std::string type;
-    std::uint32_t first = 0;              // Ordinal of index 0.
+    std::uint32_t first = 0;  // Ordinal of index 0.
     std::uint32_t size = 0;
-    std::int64_t gpus = 0;                // Of one task.
+    std::int64_t gpus = 0;  // Of one task.
     TaskRole role = TaskRole::kServer;
   };
   /// The processes that train together, and what is still missing.
   struct Team {
     SpecRef spec;
     Epoch epoch;
-    std::uint32_t leader = kNone;         // The chief under parameter-server.
-    std::uint32_t members = 0;            // Attached, by role.
+    std::uint32_t leader = kNone;  // The chief under parameter-server.
+    std::uint32_t members = 0;     // Attached, by role.
     std::uint32_t ps = 0;
     std::uint32_t workers = 0;
-    std::uint32_t standing = 0;           // Of the attached.
+    std::uint32_t standing = 0;  // Of the attached.
     std::uint32_t winding = 0;
     std::int64_t gpus = 0;
-    bool formed = false;                  // In a session.
-    bool broken = false;                  // Its processes have lost a peer and can never form again.
-    bool saving = false;                  // A checkpoint out of turn, because of SIGTERM.
-    bool ended = false;                   // Training is done, and who ends then was told.
-    Instant suspects_at = kNever;         // Standing peers are taken for gone then.
+    bool formed = false;           // In a session.
+    bool broken = false;           // Its processes have lost a peer and can never form again.
+    bool saving = false;           // A checkpoint out of turn, because of SIGTERM.
+    bool ended = false;            // Training is done, and who ends then was told.
+    Instant suspects_at = kNever;  // Standing peers are taken for gone then.
     Instant progress_at = kNever;
     std::int64_t steps_seen = 0;
     Instant due = kNever;
@@ -277,30 +292,32 @@ class JobWorkload {
   trace::JobIndex index_;
   std::uint64_t seed_;
   bool detailed_;
-  bool has_chief_ = false;       // Somebody drives parameter-server training.
-  bool peers_wait_ = false;      // peer_loss: none.
-  bool servers_;                // Strategy parameter-server.
+  bool has_chief_ = false;   // Somebody drives parameter-server training.
+  bool peers_wait_ = false;  // peer_loss: none.
+  bool servers_;             // Strategy parameter-server.
   Duration peer_loss_after_{};
   std::int32_t peer_loss_exit_ = 1;
   Duration step_time_{};
   Duration total_work_{};
-  Duration progress_every_{};    // Zero = the job has no watch.
+  Duration progress_every_{};  // Zero = the job has no watch.
 
   std::vector<TaskGroup> groups_;
   std::uint32_t needed_members_ = 0;
   std::uint32_t needed_ps_ = 0;
   bool needs_worker_ = false;
   bool has_team_ = false;
-  std::vector<Process> processes_;           // By slot; slots are used again.
+  std::vector<Process> processes_;  // By slot; slots are used again.
   std::vector<std::uint32_t> free_slots_;
   std::map<ContainerId, std::uint32_t> by_container_;
-  std::vector<std::uint32_t> attached_of_;   // By ordinal: the attached process's slot, or kNone.
-  std::map<std::uint32_t, std::unique_ptr<TrainingRun>> parked_;  // By ordinal: alone, between two processes.
-  std::vector<bool> trains_alone_;           // By ordinal: whichever attempt it is.
-  std::uint32_t alone_tasks_ = 0;            // How many those are ...
-  std::set<std::uint32_t> alone_done_;       // ... and which of them have been done once.
-  std::uint32_t slow_processes_ = 0;         // Whose pace is not 1000.
-  std::int32_t alone_in_phase_[5] = {0, 0, 0, 0, 0};  // Changes since the start: kIdle goes below 0.
+  std::vector<std::uint32_t> attached_of_;  // By ordinal: the attached process's slot, or kNone.
+  std::map<std::uint32_t, std::unique_ptr<TrainingRun>>
+      parked_;                          // By ordinal: alone, between two processes.
+  std::vector<bool> trains_alone_;      // By ordinal: whichever attempt it is.
+  std::uint32_t alone_tasks_ = 0;       // How many those are ...
+  std::set<std::uint32_t> alone_done_;  // ... and which of them have been done once.
+  std::uint32_t slow_processes_ = 0;    // Whose pace is not 1000.
+  std::int32_t alone_in_phase_[5] = {0, 0, 0, 0,
+                                     0};  // Changes since the start: kIdle goes below 0.
   Team team_;
   TrainingRun team_run_;
   bool training_done_ = false;

@@ -1,5 +1,5 @@
-// Tasks that train alone (strategy independent, rows with `runs`), what ends after training, and progress as `watch`
-// sees it.
+// Tasks that train alone (strategy independent, rows with `runs`), what ends after training, and
+// progress as `watch` sees it.
 #include <algorithm>
 #include <utility>
 
@@ -12,12 +12,14 @@ using trace::TrainingPhase;
 void JobWorkload::StartAlone(Instant now, std::uint32_t slot, Out& out) {
   Process& process = processes_[slot];
   if (process.script.runs) {
-    process.run = std::make_unique<TrainingRun>(*process.script.runs, config::CheckpointSpec{}, Duration::zero());
+    process.run = std::make_unique<TrainingRun>(*process.script.runs, config::CheckpointSpec{},
+                                                Duration::zero());
   } else if (auto parked = parked_.find(process.ordinal); parked != parked_.end()) {
     process.run = std::move(parked->second);
     parked_.erase(parked);
   } else {
-    process.run = std::make_unique<TrainingRun>(total_work_, job_->training.checkpoint, job_->training.restore);
+    process.run = std::make_unique<TrainingRun>(total_work_, job_->training.checkpoint,
+                                                job_->training.restore);
   }
   process.run->Begin(now);
   process.run->SetPace(now, process.is.pace_permille);
@@ -33,7 +35,8 @@ void JobWorkload::AdvanceAlone(Instant now, std::uint32_t slot, Out& out) {
   process.run->Advance(now);
   if (process.progress_at <= now) {
     process.progress_at = now + progress_every_;
-    if (std::exchange(process.steps_seen, StepsOf(*process.run)) != StepsOf(*process.run)) ShowProgress(slot, out);
+    if (std::exchange(process.steps_seen, StepsOf(*process.run)) != StepsOf(*process.run))
+      ShowProgress(slot, out);
   }
   CountAlone(process);
   const bool done = process.run->done();
@@ -43,7 +46,8 @@ void JobWorkload::AdvanceAlone(Instant now, std::uint32_t slot, Out& out) {
   }
   UpdatePhase(out);
   const bool ends = process.script.runs || process.script.ends_when_done;
-  if (done && ends && !process.winding) EndsAt(slot, {.at = now, .exit = {.code = process.script.done_exit}});
+  if (done && ends && !process.winding)
+    EndsAt(slot, {.at = now, .exit = {.code = process.script.done_exit}});
   if (done && !has_team_ && AloneDone()) TrainingDone(now);
 }
 
@@ -62,7 +66,8 @@ void JobWorkload::BreakAlone(Instant now, std::uint32_t slot, Out& out) {
 /// Keeps the number of lone trainings in each phase.
 void JobWorkload::CountAlone(Process& process) {
   const TrainingPhase phase = process.run->phase();
-  const bool is_training = process.role != TaskRole::kServer && process.role != TaskRole::kEvaluator &&
+  const bool is_training = process.role != TaskRole::kServer &&
+                           process.role != TaskRole::kEvaluator &&
                            process.role != TaskRole::kSidecar;
   if (phase == process.counted || !is_training) return;
   --alone_in_phase_[static_cast<std::size_t>(process.counted)];
@@ -76,13 +81,16 @@ void JobWorkload::TrainingDone(Instant now) {
   training_done_ = true;
   for (std::uint32_t slot = 0; slot < processes_.size(); ++slot) {
     const Process& process = processes_[slot];
-    if (!process.alive || !process.started || process.winding || !process.script.ends_when_done) continue;
+    if (!process.alive || !process.started || process.winding || !process.script.ends_when_done)
+      continue;
     if (process.run != nullptr || InTeam(process)) continue;
     EndsAt(slot, {.at = now + kEvaluatorAfter, .exit = {.code = process.script.done_exit}});
   }
 }
 
-std::int64_t JobWorkload::StepsOf(const TrainingRun& run) const { return run.work() / std::max(step_time_, Duration(1)); }
+std::int64_t JobWorkload::StepsOf(const TrainingRun& run) const {
+  return run.work() / std::max(step_time_, Duration(1));
+}
 
 void JobWorkload::ShowProgress(std::uint32_t slot, Out& out) const {
   out.push_back(ProgressIsSeen{.container = processes_[slot].is.container,

@@ -1,4 +1,5 @@
-// Training together: who belongs to the team, when it trains, what the loss of one means to the others.
+// Training together: who belongs to the team, when it trains, what the loss of one means to the
+// others.
 #include <algorithm>
 #include <utility>
 
@@ -30,17 +31,21 @@ bool JobWorkload::InTeam(const Process& process) const {
     case TaskRole::kMember:
     case TaskRole::kChief:
     case TaskRole::kPs:
-    case TaskRole::kWorker: return true;
+    case TaskRole::kWorker:
+      return true;
     case TaskRole::kSolo:
     case TaskRole::kServer:
     case TaskRole::kEvaluator:
-    case TaskRole::kSidecar: return false;
+    case TaskRole::kSidecar:
+      return false;
   }
   return false;
 }
 
 /// The team cannot go on without it.
-bool JobWorkload::IsCore(const Process& process) const { return process.role != TaskRole::kWorker; }
+bool JobWorkload::IsCore(const Process& process) const {
+  return process.role != TaskRole::kWorker;
+}
 
 bool JobWorkload::Belongs(const Process& process) const {
   if (team_.epoch == Epoch{} || process.peers_lost) return false;
@@ -51,15 +56,19 @@ bool JobWorkload::Belongs(const Process& process) const {
   return listed != nullptr && own != nullptr && *listed == *own;
 }
 
-// The newest spec among those who may lead counts: the chief's where there is one, else any worker's or member's.
+// The newest spec among those who may lead counts: the chief's where there is one, else any
+// worker's or member's.
 void JobWorkload::TakeTeamSpec(Instant now, std::uint32_t slot, Out& out) {
   const Process& process = processes_[slot];
-  const TaskRole leads = !servers_ ? TaskRole::kMember : has_chief_ ? TaskRole::kChief : TaskRole::kWorker;
+  const TaskRole leads = !servers_    ? TaskRole::kMember
+                         : has_chief_ ? TaskRole::kChief
+                                      : TaskRole::kWorker;
   if (process.role != leads) return;
   const Epoch epoch = process.is.process.epoch;
   const bool leader_gone = leads == TaskRole::kChief && team_.leader == kNone;
   if (epoch < team_.epoch || (epoch == team_.epoch && !leader_gone)) return;
-  // Workers without a chief take each other's newer spec up without a break; everybody else starts a new session.
+  // Workers without a chief take each other's newer spec up without a break; everybody else starts
+  // a new session.
   if (leads != TaskRole::kWorker) BreakTeam(now, out);
   team_.spec = process.is.spec;
   team_.epoch = epoch;
@@ -136,18 +145,21 @@ void JobWorkload::BreakTeam(Instant now, Out& out) {
   TellAccount(team_run_.TakeAccount(false), out);
 }
 
-/// A process that the session needed is gone: who notices ends too, unless the job says that peers wait.
+/// A process that the session needed is gone: who notices ends too, unless the job says that peers
+/// wait.
 void JobWorkload::TellPeers(Instant now, const Process& gone) {
   if (peers_wait_) return;
   const std::string why = "lost connection to " + ToString(gone.is.task);
   const bool said = job_->training.peer_loss.has_value();
-  // The chief of a lost ps gives up, even if the ps comes back at once. Workers without a chief connect again.
+  // The chief of a lost ps gives up, even if the ps comes back at once. Workers without a chief
+  // connect again.
   team_.broken = !servers_ || (gone.role == TaskRole::kPs && (has_chief_ || said));
   for (const std::uint32_t slot : attached_of_) {
     if (slot == kNone) continue;
     // Under parameter-server a ps never minds, and by default only the chief does.
     const TaskRole role = processes_[slot].role;
-    const bool minds = role == TaskRole::kMember || (role == TaskRole::kChief && gone.role == TaskRole::kPs) ||
+    const bool minds = role == TaskRole::kMember ||
+                       (role == TaskRole::kChief && gone.role == TaskRole::kPs) ||
                        (role == TaskRole::kWorker && said);
     if (minds) LosePeer(now, slot, why);
   }
@@ -155,7 +167,8 @@ void JobWorkload::TellPeers(Instant now, const Process& gone) {
 
 void JobWorkload::LosePeer(Instant now, std::uint32_t slot, const std::string& why) {
   processes_[slot].peers_lost = true;
-  EndsAt(slot, {.at = now + peer_loss_after_, .exit = {.code = peer_loss_exit_}, .stderr_tail = why});
+  EndsAt(slot,
+         {.at = now + peer_loss_after_, .exit = {.code = peer_loss_exit_}, .stderr_tail = why});
 }
 
 // ---------------------------------------------------------------- does it train
@@ -188,7 +201,8 @@ std::int32_t JobWorkload::TeamPace() const {
   if (slow_processes_ == 0) return 1000;
   std::int32_t pace = 0;
   for (const std::uint32_t slot : attached_of_) {
-    if (slot != kNone && IsCore(processes_[slot])) pace = std::max(pace, processes_[slot].is.pace_permille);
+    if (slot != kNone && IsCore(processes_[slot]))
+      pace = std::max(pace, processes_[slot].is.pace_permille);
   }
   return pace == 0 ? 1000 : pace;
 }
@@ -240,7 +254,8 @@ void JobWorkload::AdvanceTeam(Instant now, Out& out) {
     BreakTeam(now, out);
     team_.broken = true;
     for (const std::uint32_t slot : attached_of_) {
-      if (slot != kNone && !processes_[slot].standing()) LosePeer(now, slot, "a peer does not answer any more");
+      if (slot != kNone && !processes_[slot].standing())
+        LosePeer(now, slot, "a peer does not answer any more");
     }
   }
   if (team_.progress_at <= now) {
@@ -269,8 +284,8 @@ void JobWorkload::EndTeam(Instant now, Out& out) {
   TrainingDone(now);
 }
 
-/// One got SIGTERM and does not end at once. With a checkpoint agreed on, all that can save do so together, as
-/// TensorFlow's PreemptionCheckpointHandler makes them.
+/// One got SIGTERM and does not end at once. With a checkpoint agreed on, all that can save do so
+/// together, as TensorFlow's PreemptionCheckpointHandler makes them.
 void JobWorkload::WindTeam(Instant now, std::uint32_t slot, bool checkpoint, Out& out) {
   if (!IsCore(processes_[slot])) {
     Detach(slot);
@@ -291,7 +306,8 @@ void JobWorkload::WindMembers(Instant now) {
   for (const std::uint32_t slot : attached_of_) {
     if (slot == kNone || processes_[slot].winding || processes_[slot].standing()) continue;
     Process& process = processes_[slot];
-    const TermScript term = TermScriptFor(process.script, index_, seed_, process.is.task, process.is.process.attempt);
+    const TermScript term =
+        TermScriptFor(process.script, index_, seed_, process.is.task, process.is.process.attempt);
     if (term.ignore || !term.checkpoint) continue;
     process.winding = process.saving = true;
     ++team_.winding;

@@ -62,7 +62,8 @@ fakes::NmOptions NmOptionsOf(const config::YarnSpec& yarn, const NodeInfo& node,
   options.partition = node.partition;
   options.capacity = node.now;
   options.heartbeat = yarn.nm_heartbeat;
-  options.heartbeat_phase = std::chrono::microseconds(random.UniformInt(period_us == 0 ? 1 : period_us));
+  options.heartbeat_phase =
+      std::chrono::microseconds(random.UniformInt(period_us == 0 ? 1 : period_us));
   options.sigkill_delay = yarn.sigkill_delay;
   options.work_preserving_restart = yarn.work_preserving_restart;
   return options;

@@ -14,10 +14,12 @@ namespace tfyarn::sim {
 /// The simulated clock shows this when a run starts: 2026-01-01 00:00:00 UTC.
 inline constexpr WallTime kWallStart{std::chrono::milliseconds(1'767'225'600'000)};
 
-[[nodiscard]] fakes::RmOptions RmOptionsOf(const config::Scenario& scenario, const NodeTable& nodes);
-/// Heartbeats of different nodes are spread over the period; the phase depends on (seed, node) only.
-[[nodiscard]] fakes::NmOptions NmOptionsOf(const config::YarnSpec& yarn, const NodeInfo& node, std::uint64_t seed,
-                                           std::int32_t index);
+[[nodiscard]] fakes::RmOptions RmOptionsOf(const config::Scenario& scenario,
+                                           const NodeTable& nodes);
+/// Heartbeats of different nodes are spread over the period; the phase depends on (seed, node)
+/// only.
+[[nodiscard]] fakes::NmOptions NmOptionsOf(const config::YarnSpec& yarn, const NodeInfo& node,
+                                           std::uint64_t seed, std::int32_t index);
 [[nodiscard]] fakes::NameNodeOptions NameNodeOptionsOf(const config::HdfsSpec& hdfs);
 
 }  // namespace tfyarn::sim

@@ -1,5 +1,5 @@
-// ns-3 in the hold model: its schedulers as bare queues, and its simulator, whose events are heap-allocated callbacks.
-// Usage: ns3_bench [REPEATS].
+// ns-3 in the hold model: its schedulers as bare queues, and its simulator, whose events are
+// heap-allocated callbacks. Usage: ns3_bench [REPEATS].
 #include <ns3/event-impl.h>
 #include <ns3/heap-scheduler.h>
 #include <ns3/map-scheduler.h>
@@ -55,7 +55,8 @@ double SimulatorOnce(std::size_t pending, std::size_t operations, Gaps& gaps) {
   factory.SetTypeId(ns3::PriorityQueueScheduler::GetTypeId());
   ns3::Simulator::SetScheduler(factory);
   Run run{&gaps, operations};
-  for (std::size_t i = 0; i < pending; ++i) ns3::Simulator::Schedule(ns3::NanoSeconds(gaps.Next()), &Fire, &run);
+  for (std::size_t i = 0; i < pending; ++i)
+    ns3::Simulator::Schedule(ns3::NanoSeconds(gaps.Next()), &Fire, &run);
   const double start = tfyarn::bench::CpuNanoseconds();
   ns3::Simulator::Run();
   const double spent = tfyarn::bench::CpuNanoseconds() - start;
@@ -67,8 +68,10 @@ double SimulatorOnce(std::size_t pending, std::size_t operations, Gaps& gaps) {
 
 int main(int argc, char** argv) {
   const int repeats = argc > 1 ? std::atoi(argv[1]) : 10;
-  tfyarn::bench::MeasureHold("ns-3 MapScheduler", repeats, tfyarn::bench::HoldOnce<Queue<ns3::MapScheduler>>);
-  tfyarn::bench::MeasureHold("ns-3 HeapScheduler", repeats, tfyarn::bench::HoldOnce<Queue<ns3::HeapScheduler>>);
+  tfyarn::bench::MeasureHold("ns-3 MapScheduler", repeats,
+                             tfyarn::bench::HoldOnce<Queue<ns3::MapScheduler>>);
+  tfyarn::bench::MeasureHold("ns-3 HeapScheduler", repeats,
+                             tfyarn::bench::HoldOnce<Queue<ns3::HeapScheduler>>);
   tfyarn::bench::MeasureHold("ns-3 PriorityQueueScheduler", repeats,
                              tfyarn::bench::HoldOnce<Queue<ns3::PriorityQueueScheduler>>);
   tfyarn::bench::MeasureHold("ns-3 Simulator, callbacks", repeats, SimulatorOnce);

@@ -16,14 +16,16 @@ void AgentDesk::OnSaid(const AgentSaid& said) {
   if (!task) return Refuse(said.message, "the job has no such task");
   const TaskRecord& record = core.tasks.record(*task);
   if (parts_.leaving.Has(fence.container) && std::holds_alternative<AgentHeartbeat>(said.message)) {
-    // It is on its way out and has been told, or will be when the decision is durable: nothing new to say.
+    // It is on its way out and has been told, or will be when the decision is durable: nothing new
+    // to say.
     core.Emit(SendToAgent{.container = fence.container, .message = HeartbeatSeen{.fence = fence}});
     return;
   }
   if (record.agent == AgentPhase::kNone || !(core.tasks.FenceOf(*task) == fence)) {
     return Refuse(said.message, "not the agent of this task any more");
   }
-  if (record.agent == AgentPhase::kGranted) return Refuse(said.message, "no agent was launched in this container");
+  if (record.agent == AgentPhase::kGranted)
+    return Refuse(said.message, "no agent was launched in this container");
   const bool registering = std::holds_alternative<RegisterAgent>(said.message);
   if (record.agent == AgentPhase::kLaunching && !registering) {
     // An agent of the AM before: it registers as soon as it knows of this one, and says this again.
@@ -36,19 +38,23 @@ void AgentDesk::OnSaid(const AgentSaid& said) {
 void AgentDesk::Refuse(const AgentToAm& message, const std::string& reason) {
   const AgentFence& fence = FenceOf(message);
   if (!IsIdle(message)) {
-    parts_.core.Note(fmt::format("refused the agent of {} incarnation {} in {}: {}", ToString(fence.task),
-                                 fence.incarnation.value, ToString(fence.container), reason));
+    parts_.core.Note(fmt::format("refused the agent of {} incarnation {} in {}: {}",
+                                 ToString(fence.task), fence.incarnation.value,
+                                 ToString(fence.container), reason));
   }
-  parts_.core.Emit(SendToAgent{.container = fence.container, .message = AgentRefused{.fence = fence, .reason = reason}});
+  parts_.core.Emit(SendToAgent{.container = fence.container,
+                               .message = AgentRefused{.fence = fence, .reason = reason}});
 }
 
 void AgentDesk::Seen(TaskIndex task, ReportKind kind, TaskAttempt attempt) {
-  parts_.core.Send(task, ReportSeen{.fence = parts_.core.tasks.FenceOf(task), .kind = kind, .attempt = attempt});
+  parts_.core.Send(
+      task, ReportSeen{.fence = parts_.core.tasks.FenceOf(task), .kind = kind, .attempt = attempt});
 }
 
 void AgentDesk::On(TaskIndex task, const RegisterAgent& message) {
   AmCore& core = parts_.core;
-  core.Send(task, AgentAccepted{.fence = message.fence, .am_attempt = core.snapshot.attempt.attempt});
+  core.Send(task,
+            AgentAccepted{.fence = message.fence, .am_attempt = core.snapshot.attempt.attempt});
   const bool is_new = core.tasks.record(task).agent == AgentPhase::kLaunching;
   if (is_new) {
     parts_.launch.OnRegistered(task);
@@ -89,30 +95,37 @@ void AgentDesk::TakeRunning(TaskIndex task, const ProcessRef& process) {
   AmCore& core = parts_.core;
   const TaskRecord& record = core.tasks.record(task);
   if (process == core.tasks.ProcessOf(task)) {
-    if (record.process == ProcessPhase::kOrdered || record.unannounced) parts_.processes.OnRunning(task);
+    if (record.process == ProcessPhase::kOrdered || record.unannounced)
+      parts_.processes.OnRunning(task);
     return;
   }
-  core.Note(fmt::format("{} attempt {} runs, but attempt {} is the latest", ToString(core.tasks.id(task)),
-                        process.attempt.value, core.tasks.shown(task).attempt.value));
+  core.Note(fmt::format("{} attempt {} runs, but attempt {} is the latest",
+                        ToString(core.tasks.id(task)), process.attempt.value,
+                        core.tasks.shown(task).attempt.value));
 }
 
-void AgentDesk::On(TaskIndex task, const ProcessEnded& message) { TakeEnded(task, message); }
+void AgentDesk::On(TaskIndex task, const ProcessEnded& message) {
+  TakeEnded(task, message);
+}
 
 void AgentDesk::TakeEnded(TaskIndex task, const ProcessEnded& report) {
   AmCore& core = parts_.core;
   const ProcessRef latest = core.tasks.ProcessOf(task);
   if (report.process.attempt != latest.attempt || !core.tasks.record(task).ever_ordered) {
     Seen(task, ReportKind::kProcessEnded, report.process.attempt);
-    core.Note(fmt::format("late: {} attempt {} has ended, attempt {} is the latest", ToString(core.tasks.id(task)),
-                          report.process.attempt.value, latest.attempt.value));
+    core.Note(fmt::format("late: {} attempt {} has ended, attempt {} is the latest",
+                          ToString(core.tasks.id(task)), report.process.attempt.value,
+                          latest.attempt.value));
     return;
   }
   if (!core.tasks.ProcessAlive(task)) {
-    // Repeated until answered, and answered when what it led to is durable. An end that was assumed is corrected.
+    // Repeated until answered, and answered when what it led to is durable. An end that was assumed
+    // is corrected.
     return parts_.attempts.AnswerAgain(task);
   }
   const bool stopping = core.tasks.record(task).process == ProcessPhase::kStopping;
-  ExitEvidence evidence{.process = report.exit, .port_conflict = report.port_conflict, .launch_error = {}};
+  ExitEvidence evidence{
+      .process = report.exit, .port_conflict = report.port_conflict, .launch_error = {}};
   if (!stopping) {
     // A warned process ends by its own choice; only an ordered stop is ours.
     evidence.process->stopped_by_agent = false;
@@ -124,7 +137,8 @@ void AgentDesk::TakeEnded(TaskIndex task, const ProcessEnded& report) {
   if (report.port_conflict) core.tasks.SetAddressStale(task);
   const std::string detail = report.launch_error.empty() ? report.stderr_tail : report.launch_error;
   const AttemptEnd end = parts_.attempts.End(task, std::move(evidence), detail);
-  const bool usable = end.record.exit_class != ExitClass::kLaunchError && !core.tasks.record(task).preemption_noticed;
+  const bool usable = end.record.exit_class != ExitClass::kLaunchError &&
+                      !core.tasks.record(task).preemption_noticed;
   parts_.failover.OnEnd(end, usable);
 }
 
@@ -137,9 +151,9 @@ void AgentDesk::On(TaskIndex task, const AddressChanged& message) {
   if (core.tasks.record(task).training && parts_.epochs.SpecIsFixedFor(task) &&
       core.tasks.record(task).process != ProcessPhase::kRunning) {
     // Others were told the old address: the port was stolen between the spec and the start.
-    parts_.failover.OnBlamed(
-        parts_.attempts.Blame(task, {.port_conflict = true}, "its port was taken before it started"), true,
-        std::nullopt);
+    parts_.failover.OnBlamed(parts_.attempts.Blame(task, {.port_conflict = true},
+                                                   "its port was taken before it started"),
+                             true, std::nullopt);
     return;
   }
   parts_.epochs.TryStartAlone(task);
@@ -150,7 +164,8 @@ void AgentDesk::On(TaskIndex task, const ProgressStalled& message) {
   Seen(task, ReportKind::kProgressStalled, message.process.attempt);
   if (!(message.process == core.tasks.ProcessOf(task)) ||
       core.tasks.record(task).process != ProcessPhase::kRunning) {
-    core.Note(fmt::format("late: {} attempt {} stalled", ToString(core.tasks.id(task)), message.process.attempt.value));
+    core.Note(fmt::format("late: {} attempt {} stalled", ToString(core.tasks.id(task)),
+                          message.process.attempt.value));
     return;
   }
   std::optional<ExitAction> action;
@@ -175,15 +190,19 @@ void AgentDesk::FindSilent() {
   AmCore& core = parts_.core;
   for (const SilentAgent& silent : core.heartbeats.TakeSilent(core.now)) {
     const TaskIndex task = silent.task;
-    if (core.tasks.record(task).agent != AgentPhase::kUp || core.tasks.shown(task).incarnation != silent.incarnation) continue;
-    const std::string why = fmt::format("nothing heard of its agent for {}", ToString(core.now - silent.last_heard));
+    if (core.tasks.record(task).agent != AgentPhase::kUp ||
+        core.tasks.shown(task).incarnation != silent.incarnation)
+      continue;
+    const std::string why =
+        fmt::format("nothing heard of its agent for {}", ToString(core.now - silent.last_heard));
     core.exclusion.Suspect(core.now, core.tasks.shown(task).node.host, Suspicion::kAgentLost);
     if (!core.tasks.ProcessAlive(task)) {
       parts_.leaving.Stop(task);
       parts_.failover.OnLostBeforeStart(task, {.silent = true}, why, false);
       continue;
     }
-    // Also where it was told to stop: nobody knows that it obeyed, and the silence may be what broke the job.
+    // Also where it was told to stop: nobody knows that it obeyed, and the silence may be what
+    // broke the job.
     const AttemptEnd end = parts_.attempts.End(task, {.silent = true}, why);
     parts_.leaving.Stop(task);
     parts_.failover.OnEnd(end, false);

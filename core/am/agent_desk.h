@@ -1,7 +1,7 @@
 // What agents say, and who is let in.
 //
-// Every message names its sender exactly (the fence). Whoever is not the agent that the AM knows for the task is refused
-// and told to end; who is gets its answer, every time it asks.
+// Every message names its sender exactly (the fence). Whoever is not the agent that the AM knows
+// for the task is refused and told to end; who is gets its answer, every time it asks.
 #pragma once
 
 #include "core/am/task_index.h"

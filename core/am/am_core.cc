@@ -31,13 +31,18 @@ std::optional<PolicyEngine> MakePolicy(const JobSpec& job, std::string& error) {
 
 }  // namespace
 
-AmCore::AmCore(std::shared_ptr<const JobSpec> job_spec, AmOptions am_options, std::uint64_t random_seed)
+AmCore::AmCore(std::shared_ptr<const JobSpec> job_spec, AmOptions am_options,
+               std::uint64_t random_seed)
     : job(std::move(job_spec)),
       options(std::move(am_options)),
       seed(random_seed),
       policy(MakePolicy(*job, policy_error)),
-      tasks(*job, [this](const std::string& type) { return policy ? policy->ClassOf(type) : DefaultClass(type); },
-            snapshot),
+      tasks(
+          *job,
+          [this](const std::string& type) {
+            return policy ? policy->ClassOf(type) : DefaultClass(type);
+          },
+          snapshot),
       heartbeats(job->heartbeat.every * job->heartbeat.missed, tasks.size()),
       out(timers),
       rm(RmSessionOptions{.heartbeat = options.rm_heartbeat}),
@@ -63,7 +68,9 @@ WallTime AmCore::WallAt(Instant instant) const {
   return started.wall + std::chrono::floor<WallTime::duration>(instant - started_at);
 }
 
-Instant AmCore::InstantAt(WallTime wall) const { return started_at + (wall - started.wall); }
+Instant AmCore::InstantAt(WallTime wall) const {
+  return started_at + (wall - started.wall);
+}
 
 SlotRequest AmCore::SlotFor(TaskIndex task) const {
   const TaskTypeSpec& type = TypeOf(task);
@@ -88,7 +95,8 @@ bool AmCore::CallNm(CallId& call, const NodeId& node, yarn::NmRequest request) {
   if (token == nullptr) return false;
   last_nm_call = last_nm_call.next();
   call = last_nm_call;
-  Emit(tfyarn::CallNm{.call = call, .node = node, .nm_token = *token, .request = std::move(request)});
+  Emit(tfyarn::CallNm{
+      .call = call, .node = node, .nm_token = *token, .request = std::move(request)});
   return true;
 }
 

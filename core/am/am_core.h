@@ -29,7 +29,8 @@ inline constexpr Duration kOrderRepeat = 2s;
 /// How much longer than its grace time an ordered end may take before the next harder step.
 inline constexpr Duration kStopSlack = 5s;
 
-/// The end of a task's latest process (or of a container in which none was started), as far as it is known.
+/// The end of a task's latest process (or of a container in which none was started), as far as it
+/// is known.
 struct AttemptEnd {
   TaskIndex task;
   ProcessRef process;
@@ -37,9 +38,10 @@ struct AttemptEnd {
   NodeId node;
   ExitEvidence evidence;
   ExitRecord record;
-  std::string detail;           ///< Last lines of stderr, or what YARN or we have to say.
+  std::string detail;  ///< Last lines of stderr, or what YARN or we have to say.
   Instant at{};
-  /// The entry after which the agent need not repeat its report, and the record can only be amended; 0 = undecided.
+  /// The entry after which the agent need not repeat its report, and the record can only be
+  /// amended; 0 = undecided.
   JournalSeq decided;
 };
 
@@ -56,10 +58,13 @@ struct AmCore {
 
   [[nodiscard]] WallTime WallAt(Instant instant) const;
   [[nodiscard]] Instant InstantAt(WallTime wall) const;
-  [[nodiscard]] const TaskTypeSpec& TypeOf(TaskIndex task) const { return job->tasks[tasks.record(task).type]; }
+  [[nodiscard]] const TaskTypeSpec& TypeOf(TaskIndex task) const {
+    return job->tasks[tasks.record(task).type];
+  }
   /// A container for the task: what to ask for.
   [[nodiscard]] SlotRequest SlotFor(TaskIndex task) const;
-  [[nodiscard]] Nonce NonceFor(std::int32_t am_attempt, TaskIndex task, Incarnation incarnation) const;
+  [[nodiscard]] Nonce NonceFor(std::int32_t am_attempt, TaskIndex task,
+                               Incarnation incarnation) const;
   /// Calls a NM with the newest token for it. False: there is no token; nothing was sent.
   bool CallNm(CallId& call, const NodeId& node, yarn::NmRequest request);
   [[nodiscard]] Cause CauseOf(const AttemptEnd& end) const;
@@ -83,7 +88,7 @@ struct AmCore {
   std::map<TaskIndex, AttemptEnd> ends;  ///< Latest end of each task that has one.
 
   Instant now{};
-  AmStarted started;          ///< As told; address, own container, wall time.
+  AmStarted started;  ///< As told; address, own container, wall time.
   Instant started_at{};
   CallId last_nm_call;
   CallId last_hdfs_call;
@@ -92,9 +97,9 @@ struct AmCore {
   bool ever_running = false;  ///< The job has been in state running.
   bool gang_open = true;      ///< A gang is being collected; its completion has not been said.
   bool gang_was_complete = false;  ///< At least once in this AM attempt, or before it.
-  bool judge = false;         ///< Something that the success expression may see has changed in this step.
-  bool asks_dirty = false;    ///< What we want of the RM may have changed in this step.
-  bool gates = false;         ///< Something that `depends` may see has changed in this step.
+  bool judge = false;  ///< Something that the success expression may see has changed in this step.
+  bool asks_dirty = false;  ///< What we want of the RM may have changed in this step.
+  bool gates = false;       ///< Something that `depends` may see has changed in this step.
 };
 
 }  // namespace tfyarn::am

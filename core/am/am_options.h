@@ -9,12 +9,14 @@
 namespace tfyarn::am {
 
 struct AmOptions {
-  std::string staging_directory;  ///< HDFS directory of this application; agents look for the AM's address there.
+  std::string staging_directory;  ///< HDFS directory of this application; agents look for the AM's
+                                  ///< address there.
   std::string tracking_url;       ///< Given to the RM; "" = none.
   /// Every agent's command, files and environment; the AM adds what tells one agent from another.
   yarn::ContainerLaunchContext agent_context;
-  Duration rm_heartbeat = 1s;          ///< Allocate's period; well below the RM's AM expiry.
-  Duration container_expiry = 600s;    ///< The RM takes back containers in which nothing was started for so long.
+  Duration rm_heartbeat = 1s;  ///< Allocate's period; well below the RM's AM expiry.
+  Duration container_expiry =
+      600s;  ///< The RM takes back containers in which nothing was started for so long.
 };
 
 }  // namespace tfyarn::am

@@ -53,7 +53,8 @@ void Route(AmParts& parts, const AmEvent& event) {
 }
 
 bool IsBookkeeping(const AmEvent& event) {
-  return std::holds_alternative<HeartbeatsElided>(event) || std::holds_alternative<PeerVouched>(event);
+  return std::holds_alternative<HeartbeatsElided>(event) ||
+         std::holds_alternative<PeerVouched>(event);
 }
 
 std::optional<Instant> NextOf(const AmCore& core) {
@@ -63,7 +64,8 @@ std::optional<Instant> NextOf(const AmCore& core) {
 
 }  // namespace
 
-ApplicationMaster::ApplicationMaster(std::shared_ptr<const JobSpec> job, AmOptions options, std::uint64_t seed)
+ApplicationMaster::ApplicationMaster(std::shared_ptr<const JobSpec> job, AmOptions options,
+                                     std::uint64_t seed)
     : parts_(std::make_unique<AmParts>(std::move(job), std::move(options), seed)) {}
 ApplicationMaster::~ApplicationMaster() = default;
 ApplicationMaster::ApplicationMaster(ApplicationMaster&&) noexcept = default;
@@ -93,6 +95,8 @@ std::optional<Instant> ApplicationMaster::next_decision() const {
   return Earlier(NextOf(core), core.rm.next_decision());
 }
 
-const AmSnapshot& ApplicationMaster::snapshot() const { return parts_->core.snapshot; }
+const AmSnapshot& ApplicationMaster::snapshot() const {
+  return parts_->core.snapshot;
+}
 
 }  // namespace tfyarn::am

@@ -1,10 +1,12 @@
 // The ApplicationMaster: one job's decisions, as a machine.
 //
-// It asks YARN for the job's containers and starts them all or none, lets the agents in them register, gives every
-// process one cluster spec per epoch, judges exits by the job's policy, starts again what must start again, and ends the
-// job with one durable verdict. It does no I/O and knows no clock: a host carries out its actions and tells it events.
+// It asks YARN for the job's containers and starts them all or none, lets the agents in them
+// register, gives every process one cluster spec per epoch, judges exits by the job's policy,
+// starts again what must start again, and ends the job with one durable verdict. It does no I/O and
+// knows no clock: a host carries out its actions and tells it events.
 //
-// This class only routes events to the parts that own them (am_parts.h lists them) and says when to wake them.
+// This class only routes events to the parts that own them (am_parts.h lists them) and says when to
+// wake them.
 #pragma once
 
 #include <cstdint>
@@ -24,7 +26,8 @@ struct AmParts;
 
 class ApplicationMaster {
  public:
-  /// `seed`: of every random number it draws (nonces, backoff). Two machines with equal arguments and events act equally.
+  /// `seed`: of every random number it draws (nonces, backoff). Two machines with equal arguments
+  /// and events act equally.
   ApplicationMaster(std::shared_ptr<const JobSpec> job, AmOptions options, std::uint64_t seed);
   ~ApplicationMaster();
   ApplicationMaster(ApplicationMaster&&) noexcept;

@@ -44,7 +44,8 @@ AskBook::Rows AskBook::RowsOf(const Ask& ask) {
   return rows;
 }
 
-yarn::ResourceRequest AskBook::RequestOf(const AskKey& key, const std::string& name, const Row& row) {
+yarn::ResourceRequest AskBook::RequestOf(const AskKey& key, const std::string& name,
+                                         const Row& row) {
   yarn::ResourceRequest request{.priority = key.priority,
                                 .resource_name = name,
                                 .capability = row.capability,
@@ -62,13 +63,15 @@ std::vector<yarn::ResourceRequest> AskBook::TakeChanges() {
     const std::size_t so_far = changes.size();
     AppendChanges(key, changes);
     if (changes.size() == so_far) continue;
-    // "*" sorts before host names and rack names, and YARN wants it last: an RM that reads rows in order then never
-    // sees a total without the places it is for.
-    std::stable_partition(changes.begin() + static_cast<std::ptrdiff_t>(so_far), changes.end(),
-                          [](const yarn::ResourceRequest& row) { return row.resource_name != kAnywhere; });
+    // "*" sorts before host names and rack names, and YARN wants it last: an RM that reads rows in
+    // order then never sees a total without the places it is for.
+    std::stable_partition(
+        changes.begin() + static_cast<std::ptrdiff_t>(so_far), changes.end(),
+        [](const yarn::ResourceRequest& row) { return row.resource_name != kAnywhere; });
     Before& before = before_[key];
     if (const auto told = told_.find(key); told != told_.end()) before.rows = told->second;
-    for (auto row = changes.begin() + static_cast<std::ptrdiff_t>(so_far); row != changes.end(); ++row) {
+    for (auto row = changes.begin() + static_cast<std::ptrdiff_t>(so_far); row != changes.end();
+         ++row) {
       before.replaced.insert(row->resource_name);
     }
     const auto wanted = wanted_.find(key);
@@ -105,7 +108,8 @@ void AskBook::AppendChanges(const AskKey& key, std::vector<yarn::ResourceRequest
   }
   for (const auto& [name, row] : wanted.by_name) {
     const auto known = told.by_name.find(name);
-    if (known == told.by_name.end() || known->second != row) changes.push_back(RequestOf(key, name, row));
+    if (known == told.by_name.end() || known->second != row)
+      changes.push_back(RequestOf(key, name, row));
   }
 }
 
@@ -120,10 +124,13 @@ void AskBook::LowerFor(const yarn::Container& container) {
   const AskKey key{container.priority, container.allocation_request_id};
   const auto told = told_.find(key);
   const auto before = before_.find(key);
-  // The RM answers with what it allocated before it read the request. So a grant lowered the old count of a row that
-  // the request then replaced, as far as that goes, and the new count stands in full.
+  // The RM answers with what it allocated before it read the request. So a grant lowered the old
+  // count of a row that the request then replaced, as far as that goes, and the new count stands in
+  // full.
   const auto lower = [&](const std::string& name) {
-    if (before != before_.end() && before->second.replaced.contains(name) && Lower(before->second.rows, name)) return;
+    if (before != before_.end() && before->second.replaced.contains(name) &&
+        Lower(before->second.rows, name))
+      return;
     if (told != told_.end()) static_cast<void>(Lower(told->second, name));
   };
   const std::string& host = container.node.host;

@@ -10,7 +10,9 @@ namespace tfyarn::am {
 namespace {
 
 AskedFor KindOf(const WantedGroup& group) {
-  return {.task_type = group.slots.task_type, .resource = group.slots.resource, .node_label = group.slots.node_label};
+  return {.task_type = group.slots.task_type,
+          .resource = group.slots.resource,
+          .node_label = group.slots.node_label};
 }
 
 }  // namespace
@@ -43,7 +45,8 @@ void AskPlanner::StartRound() {
   ++turn_;
 }
 
-/// Each round another type is served first: of two that take turns in being short, none is always the one that waits.
+/// Each round another type is served first: of two that take turns in being short, none is always
+/// the one that waits.
 std::int32_t AskPlanner::RotatedPriority(std::int32_t priority) const {
   const auto at = priorities_.find(priority);
   TF_CHECK(at != priorities_.end());
@@ -58,8 +61,10 @@ AskPlanner::Line AskPlanner::NewLine(const WantedGroup& group, Where where) {
   return {.key = key, .where = where};
 }
 
-void AskPlanner::Plan(Instant now, const std::vector<WantedGroup>& wanted, const placement::PlacementRules& rules,
-                      const std::vector<placement::Occupant>& occupants, const std::set<std::string>& excluded_hosts) {
+void AskPlanner::Plan(Instant now, const std::vector<WantedGroup>& wanted,
+                      const placement::PlacementRules& rules,
+                      const std::vector<placement::Occupant>& occupants,
+                      const std::set<std::string>& excluded_hosts) {
   Question question{.now = now,
                     .wanted = wanted,
                     .groups = {},
@@ -83,24 +88,26 @@ void AskPlanner::Plan(Instant now, const std::vector<WantedGroup>& wanted, const
 
 // ---------------------------------------------------------------- hosts for speed
 
-/// A "*" row yields one container per node and heartbeat, over all types. It takes more than one heartbeat only when
-/// there are fewer nodes with room than containers.
+/// A "*" row yields one container per node and heartbeat, over all types. It takes more than one
+/// heartbeat only when there are fewer nodes with room than containers.
 bool AskPlanner::NamingHostsIsFaster(const Question& question) const {
   std::int64_t wanted = 0;
   for (const placement::SlotGroup& group : question.groups) wanted += group.count;
   std::int64_t nodes = 0;
   for (const placement::Node& node : inventory_.nodes()) {
     if (nodes >= wanted) return false;
-    nodes += std::any_of(question.groups.begin(), question.groups.end(), [&](const placement::SlotGroup& group) {
-      return node.up && node.partition == group.node_label && FitsIn(group.resource, node.free);
-    });
+    nodes += std::any_of(
+        question.groups.begin(), question.groups.end(), [&](const placement::SlotGroup& group) {
+          return node.up && node.partition == group.node_label && FitsIn(group.resource, node.free);
+        });
   }
   return nodes < wanted;
 }
 
 void AskPlanner::ChoosePlannedHosts(const Question& question) {
   if (!options_.name_hosts || !reports_from_.has_value()) return;
-  if (question.now - *reports_from_ > options_.reports_fresh || !NamingHostsIsFaster(question)) return;
+  if (question.now - *reports_from_ > options_.reports_fresh || !NamingHostsIsFaster(question))
+    return;
   const std::optional<placement::Assignment> plan = PlanOnFreeSpace(question);
   if (!plan.has_value()) return;
   for (std::size_t g = 0; g < question.groups.size(); ++g) {
@@ -121,18 +128,22 @@ void AskPlanner::ChoosePlannedHosts(const Question& question) {
   }
 }
 
-/// The reports do not know of our own AM, nor of others that started since. If there is room enough, some is left for
-/// them on every node.
+/// The reports do not know of our own AM, nor of others that started since. If there is room
+/// enough, some is left for them on every node.
 std::optional<placement::Assignment> AskPlanner::PlanOnFreeSpace(const Question& question) const {
   placement::PlaceGangOptions options{.occupants = question.occupants, .search_steps = 0};
   options.excluded_hosts.assign(question.excluded_hosts.begin(), question.excluded_hosts.end());
   std::vector<placement::Node> nodes = inventory_.nodes();
   for (placement::Node& node : nodes) {
-    node.free.memory_mb = std::max<std::int64_t>(node.free.memory_mb - options_.left_for_masters.memory_mb, 0);
-    node.free.vcores = std::max<std::int64_t>(node.free.vcores - options_.left_for_masters.vcores, 0);
+    node.free.memory_mb =
+        std::max<std::int64_t>(node.free.memory_mb - options_.left_for_masters.memory_mb, 0);
+    node.free.vcores =
+        std::max<std::int64_t>(node.free.vcores - options_.left_for_masters.vcores, 0);
   }
-  auto plan = placement::PlaceGang(question.groups, placement::Inventory(std::move(nodes)), options);
-  if (plan.found != placement::Found::kPlaced) plan = placement::PlaceGang(question.groups, inventory_, options);
+  auto plan =
+      placement::PlaceGang(question.groups, placement::Inventory(std::move(nodes)), options);
+  if (plan.found != placement::Found::kPlaced)
+    plan = placement::PlaceGang(question.groups, inventory_, options);
   if (plan.found != placement::Found::kPlaced) return std::nullopt;
   return std::move(plan.assignment);
 }
@@ -149,7 +160,8 @@ bool AskPlanner::NeedsNewChoice(const Question& question) const {
 
 void AskPlanner::ChooseConstrainedHosts(const Question& question) {
   choose_again_ = false;
-  // Without any report there are no hosts to name: asked for anywhere, and what does not suit is given back.
+  // Without any report there are no hosts to name: asked for anywhere, and what does not suit is
+  // given back.
   if (inventory_.empty()) return;
   const std::vector<HostChoice> choices = ChooseHosts({.groups = question.groups,
                                                        .inventory = inventory_,
@@ -161,7 +173,8 @@ void AskPlanner::ChooseConstrainedHosts(const Question& question) {
     const WantedGroup& group = question.wanted[g];
     if (!question.rules.Constrains(group.slots.task_type)) continue;
     auto line = lines_.find(KindOf(group));
-    if (line == lines_.end()) line = lines_.emplace(KindOf(group), NewLine(group, Where::kConstrainedHosts)).first;
+    if (line == lines_.end())
+      line = lines_.emplace(KindOf(group), NewLine(group, Where::kConstrainedHosts)).first;
     line->second.where = Where::kConstrainedHosts;
     line->second.choice = choices[g];
     constrained_until_ = question.now + options_.constrained_wait;
@@ -194,7 +207,9 @@ void AskPlanner::OnGranted(const yarn::Container& container) {
   const AskedFor* what = Find({container.priority, container.allocation_request_id});
   if (what == nullptr) return;
   const auto line = lines_.find(*what);
-  if (line == lines_.end() || line->second.key.allocation_request_id != container.allocation_request_id) return;
+  if (line == lines_.end() ||
+      line->second.key.allocation_request_id != container.allocation_request_id)
+    return;
   line->second.delivered = true;
   HostChoice& choice = line->second.choice;
   const auto host = choice.hosts.find(container.node.host);
@@ -208,8 +223,9 @@ void AskPlanner::OnGranted(const yarn::Container& container) {
 
 // ---------------------------------------------------------------- the asks
 
-/// What has no hosts named for it is asked for anywhere. So is the rest of what was asked for on planned hosts, when it
-/// has grown, or when hosts have delivered less than planned: what they have comes in one heartbeat.
+/// What has no hosts named for it is asked for anywhere. So is the rest of what was asked for on
+/// planned hosts, when it has grown, or when hosts have delivered less than planned: what they have
+/// comes in one heartbeat.
 void AskPlanner::KeepAnywhereLines(const Question& question) {
   for (const WantedGroup& group : question.wanted) {
     const auto line = lines_.find(KindOf(group));
@@ -219,7 +235,8 @@ void AskPlanner::KeepAnywhereLines(const Question& question) {
     }
     if (line->second.where != Where::kPlannedHosts) continue;
     const bool outgrown = group.slots.count > line->second.wanted;
-    const bool fell_short = line->second.delivered && question.now >= planned_since_ + options_.heartbeat;
+    const bool fell_short =
+        line->second.delivered && question.now >= planned_since_ + options_.heartbeat;
     if (outgrown || fell_short) line->second = NewLine(group, Where::kAnywhere);
   }
 }
@@ -238,7 +255,8 @@ void AskPlanner::FillAsks(const Question& question) {
             .capability = group.slots.resource,
             .node_label = group.slots.node_label,
             .count = group.slots.count};
-    for (const auto& [host, limit] : line.choice.hosts) ask.hosts.push_back({host, limit.rack, limit.count});
+    for (const auto& [host, limit] : line.choice.hosts)
+      ask.hosts.push_back({host, limit.rack, limit.count});
     for (const auto& [rack, count] : line.choice.racks) ask.racks.push_back({rack, count});
     // A named choice without hosts is not "anywhere": nothing can be had now.
     if (line.where == Where::kAnywhere || !ask.hosts.empty()) asks_.push_back(std::move(ask));
@@ -256,7 +274,8 @@ bool AskPlanner::OnTime(Instant now) {
   bool again = false;
   if (planned_until_.has_value() && now >= *planned_until_) {
     planned_until_.reset();
-    std::erase_if(lines_, [](const auto& entry) { return entry.second.where == Where::kPlannedHosts; });
+    std::erase_if(lines_,
+                  [](const auto& entry) { return entry.second.where == Where::kPlannedHosts; });
     again = true;
   }
   if (constrained_until_.has_value() && now >= *constrained_until_) {

@@ -1,12 +1,14 @@
 // How the wanted containers are asked for: anywhere, or on named hosts.
 //
-// A plain ask yields one container per node and node heartbeat, an ask with host rows all at once. So the first ask of a
-// gang names hosts when the nodes seem to have room and that is faster; it falls back to "anywhere" when the grants do
-// not come within a few heartbeats. Task types with placement constraints are always asked for on hosts, because stock
-// clusters have scheduler-side constraints switched off: the hosts that may take them, each with a limit.
-// Not here: whose container it becomes and when to give up (GangAllocator), and what the RM knows (AskBook).
+// A plain ask yields one container per node and node heartbeat, an ask with host rows all at once.
+// So the first ask of a gang names hosts when the nodes seem to have room and that is faster; it
+// falls back to "anywhere" when the grants do not come within a few heartbeats. Task types with
+// placement constraints are always asked for on hosts, because stock clusters have scheduler-side
+// constraints switched off: the hosts that may take them, each with a limit. Not here: whose
+// container it becomes and when to give up (GangAllocator), and what the RM knows (AskBook).
 //
-// Source: hadoop-yarn-server-resourcemanager LocalityAppPlacementAllocator.java (which rows a grant needs and lowers).
+// Source: hadoop-yarn-server-resourcemanager LocalityAppPlacementAllocator.java (which rows a grant
+// needs and lowers).
 #pragma once
 
 #include <cstdint>
@@ -40,9 +42,10 @@ struct AskedFor {
   Resource resource;
   std::string node_label;
   friend auto operator<=>(const AskedFor& a, const AskedFor& b) {
-    return std::tie(a.task_type, a.node_label, a.resource.memory_mb, a.resource.vcores, a.resource.gpus,
-                    a.resource.others) <=> std::tie(b.task_type, b.node_label, b.resource.memory_mb,
-                                                    b.resource.vcores, b.resource.gpus, b.resource.others);
+    return std::tie(a.task_type, a.node_label, a.resource.memory_mb, a.resource.vcores,
+                    a.resource.gpus, a.resource.others) <=>
+           std::tie(b.task_type, b.node_label, b.resource.memory_mb, b.resource.vcores,
+                    b.resource.gpus, b.resource.others);
   }
   friend bool operator==(const AskedFor&, const AskedFor&) = default;
 };
@@ -69,9 +72,12 @@ class AskPlanner {
   void OnUpdatedNodes(const std::vector<yarn::NodeReport>& nodes);
   [[nodiscard]] const placement::Inventory& inventory() const { return inventory_; }
 
-  /// Recomputes asks(): these are wanted, `rules` and `occupants` say who is where. Nothing wanted withdraws everything.
-  void Plan(Instant now, const std::vector<WantedGroup>& wanted, const placement::PlacementRules& rules,
-            const std::vector<placement::Occupant>& occupants, const std::set<std::string>& excluded_hosts);
+  /// Recomputes asks(): these are wanted, `rules` and `occupants` say who is where. Nothing wanted
+  /// withdraws everything.
+  void Plan(Instant now, const std::vector<WantedGroup>& wanted,
+            const placement::PlacementRules& rules,
+            const std::vector<placement::Occupant>& occupants,
+            const std::set<std::string>& excluded_hosts);
   /// A container came for that ask: its host and rack are lowered as the RM did.
   void OnGranted(const yarn::Container& container);
   /// The gang was given back: what is planned next gets new keys, and the task types another order.
@@ -90,9 +96,9 @@ class AskPlanner {
   struct Line {
     AskKey key;
     Where where = Where::kAnywhere;
-    std::int32_t wanted = 0;   // at the last Plan
-    bool delivered = false;    // a container has come for it
-    HostChoice choice;         // unless kAnywhere; lowered by grants as the RM lowers its rows
+    std::int32_t wanted = 0;  // at the last Plan
+    bool delivered = false;   // a container has come for it
+    HostChoice choice;        // unless kAnywhere; lowered by grants as the RM lowers its rows
   };
   /// One Plan's arguments.
   struct Question {
@@ -107,7 +113,8 @@ class AskPlanner {
   [[nodiscard]] std::int32_t RotatedPriority(std::int32_t priority) const;
   [[nodiscard]] Line NewLine(const WantedGroup& group, Where where);
   void ChoosePlannedHosts(const Question& question);
-  [[nodiscard]] std::optional<placement::Assignment> PlanOnFreeSpace(const Question& question) const;
+  [[nodiscard]] std::optional<placement::Assignment> PlanOnFreeSpace(
+      const Question& question) const;
   void ChooseConstrainedHosts(const Question& question);
   [[nodiscard]] bool NeedsNewChoice(const Question& question) const;
   [[nodiscard]] bool NamingHostsIsFaster(const Question& question) const;
@@ -118,14 +125,14 @@ class AskPlanner {
   AskPlannerOptions options_;
   placement::Inventory inventory_;
   std::optional<Instant> reports_from_;
-  std::set<std::int32_t> priorities_;         // every base priority seen
+  std::set<std::int32_t> priorities_;  // every base priority seen
   std::int32_t round_ = 0;
-  std::int32_t turn_ = 0;                     // of the constrained choice
-  bool choose_again_ = false;                 // constrained hosts, at the next Plan
+  std::int32_t turn_ = 0;      // of the constrained choice
+  bool choose_again_ = false;  // constrained hosts, at the next Plan
   bool first_plan_done_ = false;
   std::int64_t next_request_id_ = 0;
-  std::map<AskedFor, Line> lines_;            // what is asked for in this round
-  std::map<AskKey, AskedFor> by_key_;         // every key ever used: late grants carry old ones
+  std::map<AskedFor, Line> lines_;     // what is asked for in this round
+  std::map<AskKey, AskedFor> by_key_;  // every key ever used: late grants carry old ones
   Instant planned_since_{};
   std::optional<Instant> planned_until_;      // while a line is kPlannedHosts
   std::optional<Instant> constrained_until_;  // while a line is kConstrainedHosts

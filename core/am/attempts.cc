@@ -19,7 +19,8 @@ const AttemptEnd& Attempts::End(TaskIndex task, ExitEvidence evidence, std::stri
   return Keep(std::move(end));
 }
 
-const AttemptEnd& Attempts::EndBeforeStart(TaskIndex task, ExitEvidence evidence, std::string detail) {
+const AttemptEnd& Attempts::EndBeforeStart(TaskIndex task, ExitEvidence evidence,
+                                           std::string detail) {
   AttemptEnd end = Describe(task, std::move(evidence), std::move(detail));
   if (core_.tasks.record(task).ever_ordered) end.process.attempt = end.process.attempt.next();
   end.process.epoch = core_.snapshot.epoch;
@@ -30,12 +31,14 @@ AttemptEnd Attempts::Blame(TaskIndex task, ExitEvidence evidence, std::string de
   return Describe(task, std::move(evidence), std::move(detail));
 }
 
-void Attempts::AmendByCompletion(TaskIndex task, const yarn::ContainerStatus& status, bool node_lost) {
+void Attempts::AmendByCompletion(TaskIndex task, const yarn::ContainerStatus& status,
+                                 bool node_lost) {
   const auto entry = core_.ends.find(task);
   if (entry == core_.ends.end() || entry->second.container != status.id) return;
   AttemptEnd& end = entry->second;
   // What befalls a container later is not how a process ended that its agent saw end.
-  if (end.record.source == ExitSource::kAgent && core_.now - end.at > core_.job->deadlines.blame) return;
+  if (end.record.source == ExitSource::kAgent && core_.now - end.at > core_.job->deadlines.blame)
+    return;
   ExitEvidence evidence = end.evidence;
   evidence.yarn_exit = status.exit_status;
   evidence.diagnostics = status.diagnostics;
@@ -53,7 +56,8 @@ void Attempts::Decided(TaskIndex task, JournalSeq entry) {
   const auto end = core_.ends.find(task);
   if (end == core_.ends.end() || end->second.decided.value > 0) return;
   // Nothing that has to be durable: the newest entry is as good as any, or the first to come.
-  end->second.decided = entry.value > 0 ? entry : JournalSeq(std::max<std::uint64_t>(core_.out.last().value, 1));
+  end->second.decided =
+      entry.value > 0 ? entry : JournalSeq(std::max<std::uint64_t>(core_.out.last().value, 1));
   Acknowledge(end->second);
 }
 
@@ -87,7 +91,9 @@ AttemptEnd Attempts::Describe(TaskIndex task, ExitEvidence evidence, std::string
   // Notice was given: however the process then ends, it is the RM that took its container.
   if (core_.tasks.record(task).preemption_noticed && end.record.exit_class != ExitClass::kOk &&
       end.record.exit_class != ExitClass::kKilledByUs) {
-    end.record = {.exit_class = ExitClass::kPreempted, .exit = end.record.exit, .source = ExitSource::kPlatform};
+    end.record = {.exit_class = ExitClass::kPreempted,
+                  .exit = end.record.exit,
+                  .source = ExitSource::kPlatform};
   }
   return end;
 }

@@ -1,8 +1,10 @@
-// How task attempts end: one record for each, from everything that is heard about it, and its later corrections.
+// How task attempts end: one record for each, from everything that is heard about it, and its later
+// corrections.
 //
-// The first word about an end is acted on (failover.h); better ones correct the record. An agent's report is
-// acknowledged only when what was decided on it is durable, so that an AM which dies in between hears it again. What an
-// exit means is the classifier's business, what to do about it the policy's.
+// The first word about an end is acted on (failover.h); better ones correct the record. An agent's
+// report is acknowledged only when what was decided on it is durable, so that an AM which dies in
+// between hears it again. What an exit means is the classifier's business, what to do about it the
+// policy's.
 #pragma once
 
 #include <string>
@@ -19,14 +21,16 @@ class Attempts {
  public:
   explicit Attempts(AmCore& core) : core_(core) {}
 
-  /// The task's process has ended, or will never be heard of again. Says so and returns the account of it.
-  /// The process counts as ended from here on.
+  /// The task's process has ended, or will never be heard of again. Says so and returns the account
+  /// of it. The process counts as ended from here on.
   const AttemptEnd& End(TaskIndex task, ExitEvidence evidence, std::string detail);
-  /// The task lost its container before a process was ordered: an account of the process that should have run.
+  /// The task lost its container before a process was ordered: an account of the process that
+  /// should have run.
   const AttemptEnd& EndBeforeStart(TaskIndex task, ExitEvidence evidence, std::string detail);
   /// A living process is blamed: an account to decide on, not yet an end.
   [[nodiscard]] AttemptEnd Blame(TaskIndex task, ExitEvidence evidence, std::string detail) const;
-  /// The RM's word about a container in which the task's latest process ended: may correct its record.
+  /// The RM's word about a container in which the task's latest process ended: may correct its
+  /// record.
   void AmendByCompletion(TaskIndex task, const yarn::ContainerStatus& status, bool node_lost);
   /// What follows from the end is decided by that entry (0: nothing needs to be durable).
   void Decided(TaskIndex task, JournalSeq entry);
@@ -36,7 +40,8 @@ class Attempts {
   [[nodiscard]] TaskEnded JournalFormOf(const AttemptEnd& end, bool for_good) const;
 
  private:
-  [[nodiscard]] AttemptEnd Describe(TaskIndex task, ExitEvidence evidence, std::string detail) const;
+  [[nodiscard]] AttemptEnd Describe(TaskIndex task, ExitEvidence evidence,
+                                    std::string detail) const;
   const AttemptEnd& Keep(AttemptEnd end);
   void Say(const AttemptEnd& end);
   void Acknowledge(const AttemptEnd& end);

@@ -20,7 +20,9 @@ std::size_t FindFirstCause(const std::vector<Suspect>& suspects) {
   TF_CHECK(!suspects.empty());
   std::size_t first = 0;
   for (std::size_t i = 1; i < suspects.size(); ++i) {
-    const auto of = [&](std::size_t k) { return std::make_tuple(RankOf(suspects[k].exit_class), suspects[k].at); };
+    const auto of = [&](std::size_t k) {
+      return std::make_tuple(RankOf(suspects[k].exit_class), suspects[k].at);
+    };
     if (of(i) < of(first)) first = i;
   }
   return first;

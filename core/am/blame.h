@@ -15,8 +15,8 @@ struct Suspect {
 };
 
 /// Position of the first cause; `suspects` is not empty and in the order of the reports.
-/// An end that no peer can give is a cause, the earliest such one first. Without one: a crash by signal comes before
-/// exits, which programs choose when a peer is gone; then the earliest.
+/// An end that no peer can give is a cause, the earliest such one first. Without one: a crash by
+/// signal comes before exits, which programs choose when a peer is gone; then the earliest.
 [[nodiscard]] std::size_t FindFirstCause(const std::vector<Suspect>& suspects);
 
 }  // namespace tfyarn::am

@@ -38,23 +38,40 @@ std::string SuccessText(const std::string& rule, const std::string& why) {
 std::string AdviceFor(ExitClass exit_class) {
   switch (exit_class) {
     case ExitClass::kOk:
-    case ExitClass::kKilledByUs: return "Look at what the other tasks said.";
-    case ExitClass::kUserPermanent: return "Look at the task's log; retries.user lets it try again.";
-    case ExitClass::kUserRetryable: return "Raise retries.user if the program asks to be run again this often.";
-    case ExitClass::kOom: return "Give the task more memory, or use on_exit with raise-memory.";
-    case ExitClass::kSignalCrash: return "The program crashed: look at its log and core file.";
-    case ExitClass::kKilledExternal: return "Something outside the job killed it: ask who, or raise retries.infrastructure.";
-    case ExitClass::kPreempted: return "The queue took the container back: use another queue or priority.";
+    case ExitClass::kKilledByUs:
+      return "Look at what the other tasks said.";
+    case ExitClass::kUserPermanent:
+      return "Look at the task's log; retries.user lets it try again.";
+    case ExitClass::kUserRetryable:
+      return "Raise retries.user if the program asks to be run again this often.";
+    case ExitClass::kOom:
+      return "Give the task more memory, or use on_exit with raise-memory.";
+    case ExitClass::kSignalCrash:
+      return "The program crashed: look at its log and core file.";
+    case ExitClass::kKilledExternal:
+      return "Something outside the job killed it: ask who, or raise retries.infrastructure.";
+    case ExitClass::kPreempted:
+      return "The queue took the container back: use another queue or priority.";
     case ExitClass::kNodeLost:
     case ExitClass::kNodeBad:
-    case ExitClass::kHeartbeatLost: return "The cluster lost the node: submit again, or raise retries.infrastructure.";
-    case ExitClass::kPortConflict: return "Another program took the task's port; submit again.";
-    case ExitClass::kLaunchError: return "The container could not be started: look at files, archives and image.";
-    case ExitClass::kTimeout: return "Raise the deadline if the task only needs longer; else look for a hang in its log.";
-    case ExitClass::kAmLost: return "The ApplicationMaster was away too long: look at its log, or raise deadlines.orphan.";
-    case ExitClass::kGangTimeout: return "The cluster had no room for the whole job in time: ask for less, or raise gang.deadline.";
-    case ExitClass::kInfeasible: return "The cluster can never run this job as it is: ask for less, or another queue or label.";
-    case ExitClass::kUnknown: return "Look at the task's log.";
+    case ExitClass::kHeartbeatLost:
+      return "The cluster lost the node: submit again, or raise retries.infrastructure.";
+    case ExitClass::kPortConflict:
+      return "Another program took the task's port; submit again.";
+    case ExitClass::kLaunchError:
+      return "The container could not be started: look at files, archives and image.";
+    case ExitClass::kTimeout:
+      return "Raise the deadline if the task only needs longer; else look for a hang in its log.";
+    case ExitClass::kAmLost:
+      return "The ApplicationMaster was away too long: look at its log, or raise deadlines.orphan.";
+    case ExitClass::kGangTimeout:
+      return "The cluster had no room for the whole job in time: ask for less, or raise "
+             "gang.deadline.";
+    case ExitClass::kInfeasible:
+      return "The cluster can never run this job as it is: ask for less, or another queue or "
+             "label.";
+    case ExitClass::kUnknown:
+      return "Look at the task's log.";
   }
   return "";
 }

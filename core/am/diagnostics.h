@@ -7,7 +7,8 @@
 
 namespace tfyarn::am {
 
-/// One paragraph for a FAILED verdict: cause (task, node, exit, class, last lines of its stderr), why, rule, advice.
+/// One paragraph for a FAILED verdict: cause (task, node, exit, class, last lines of its stderr),
+/// why, rule, advice.
 [[nodiscard]] std::string FailureText(const VerdictReached& verdict, const std::string& why);
 [[nodiscard]] std::string SuccessText(const std::string& rule, const std::string& why);
 /// What a user can do about an exit of this class; one sentence.

@@ -24,7 +24,8 @@ void EpochControl::TryCommit() {
   if (IsReady()) Commit();
 }
 
-/// Tasks that need nothing of each other do not wait for each other, once all had their start together.
+/// Tasks that need nothing of each other do not wait for each other, once all had their start
+/// together.
 bool EpochControl::StartsOneByOne() const {
   return parts_.core.job->strategy == Strategy::kIndependent && current_.value > 0;
 }
@@ -32,11 +33,13 @@ bool EpochControl::StartsOneByOne() const {
 bool EpochControl::IsReady() const {
   const AmCore& core = parts_.core;
   if (StartsOneByOne()) return core.tasks.starters_ready() > 0;
-  if (core.tasks.starters() == 0 || core.tasks.starters_ready() < core.tasks.starters()) return false;
+  if (core.tasks.starters() == 0 || core.tasks.starters_ready() < core.tasks.starters())
+    return false;
   return core.job->strategy != Strategy::kMultiWorker || parts_.leaving.maybe_training() == 0;
 }
 
-/// The first spec waits for the evaluator's address too, but not for one that has trouble getting there.
+/// The first spec waits for the evaluator's address too, but not for one that has trouble getting
+/// there.
 void EpochControl::LetNonTrainingFollow() {
   AmCore& core = parts_.core;
   const std::int32_t missing = core.tasks.starters() - core.tasks.starters_ready();
@@ -44,7 +47,8 @@ void EpochControl::LetNonTrainingFollow() {
   for (std::uint32_t i = 0; i < core.tasks.size(); ++i) {
     const TaskIndex task(i);
     const TaskRecord& record = core.tasks.record(task);
-    if (!record.training && record.in_trouble && record.start == StartMode::kWithEpoch && !record.ready) {
+    if (!record.training && record.in_trouble && record.start == StartMode::kWithEpoch &&
+        !record.ready) {
       core.tasks.SetStart(task, StartMode::kAlone);
     }
   }
@@ -59,17 +63,20 @@ void EpochControl::Commit() {
     const TaskRecord& record = core.tasks.record(task);
     if (record.start != StartMode::kWithEpoch || (StartsOneByOne() && !record.ready)) continue;
     if (!parts_.gates.IsOpen(task)) {
-      core.tasks.SetStart(task, StartMode::kAlone);  // It follows with this spec when its gate opens.
+      core.tasks.SetStart(task,
+                          StartMode::kAlone);  // It follows with this spec when its gate opens.
       continue;
     }
     starting_.push_back(task);
     const TaskSnapshot& shown = core.tasks.shown(task);
     entry.processes.push_back(
-        {.task = shown.task, .attempt = record.ever_ordered ? shown.attempt.next() : shown.attempt});
+        {.task = shown.task,
+         .attempt = record.ever_ordered ? shown.attempt.next() : shown.attempt});
   }
   commit_seq_ = core.out.Append(entry);
   next_spec_ = Share(std::move(entry.spec));
-  core.out.EmitWhenDurable(commit_seq_, SpecAssembled{.spec = next_spec_, .epoch = core.snapshot.epoch});
+  core.out.EmitWhenDurable(commit_seq_,
+                           SpecAssembled{.spec = next_spec_, .epoch = core.snapshot.epoch});
   state_ = State::kCommitting;
 }
 
@@ -96,8 +103,8 @@ void EpochControl::OnDurable() {
     const TaskRecord& record = core.tasks.record(lone.task);
     const bool same = core.tasks.shown(lone.task).incarnation == lone.incarnation;
     core.tasks.mutable_record(lone.task).start_logged = false;
-    if (core.finishing || !same || record.start != StartMode::kAlone || record.agent != AgentPhase::kUp ||
-        core.tasks.ProcessAlive(lone.task)) {
+    if (core.finishing || !same || record.start != StartMode::kAlone ||
+        record.agent != AgentPhase::kUp || core.tasks.ProcessAlive(lone.task)) {
       continue;
     }
     parts_.processes.Start(lone.task);
@@ -122,14 +129,15 @@ void EpochControl::Begin() {
 void EpochControl::TryStartAlone(TaskIndex task) {
   AmCore& core = parts_.core;
   const TaskRecord& record = core.tasks.record(task);
-  if (core.finishing || current_.value == 0 || record.start != StartMode::kAlone || record.start_logged ||
-      record.agent != AgentPhase::kUp || record.address_stale || core.tasks.ProcessAlive(task) || !parts_.gates.IsOpen(task)) {
+  if (core.finishing || current_.value == 0 || record.start != StartMode::kAlone ||
+      record.start_logged || record.agent != AgentPhase::kUp || record.address_stale ||
+      core.tasks.ProcessAlive(task) || !parts_.gates.IsOpen(task)) {
     return;
   }
   const TaskSnapshot& shown = core.tasks.shown(task);
   const TaskAttempt attempt = record.ever_ordered ? shown.attempt.next() : shown.attempt;
-  const JournalSeq seq =
-      core.out.Append(ProcessesOrdered{.epoch = current_, .processes = {{.task = shown.task, .attempt = attempt}}});
+  const JournalSeq seq = core.out.Append(
+      ProcessesOrdered{.epoch = current_, .processes = {{.task = shown.task, .attempt = attempt}}});
   core.tasks.mutable_record(task).start_logged = true;
   lone_.push_back({.seq = seq, .task = task, .incarnation = shown.incarnation});
 }
@@ -152,9 +160,12 @@ void EpochControl::SkipBeyond(Epoch epoch) {
 bool EpochControl::SpecIsFixedFor(TaskIndex task) const {
   const TaskRecord& record = parts_.core.tasks.record(task);
   switch (record.start) {
-    case StartMode::kNone: return record.training && current_.value > 0 && record.ever_ordered;
-    case StartMode::kWithEpoch: return state_ == State::kCommitting;
-    case StartMode::kAlone: return current_.value > 0;
+    case StartMode::kNone:
+      return record.training && current_.value > 0 && record.ever_ordered;
+    case StartMode::kWithEpoch:
+      return state_ == State::kCommitting;
+    case StartMode::kAlone:
+      return current_.value > 0;
   }
   return false;
 }
@@ -162,16 +173,20 @@ bool EpochControl::SpecIsFixedFor(TaskIndex task) const {
 std::string EpochControl::WaitingFor() const {
   const AmCore& core = parts_.core;
   switch (state_) {
-    case State::kCommitting: return "the journal to store the cluster spec";
-    case State::kBegun: return "";
-    case State::kGathering: break;
+    case State::kCommitting:
+      return "the journal to store the cluster spec";
+    case State::kBegun:
+      return "";
+    case State::kGathering:
+      break;
   }
   const std::int32_t missing = core.tasks.starters() - core.tasks.starters_ready();
   if (missing > 0) {
     return fmt::format("{} of {} tasks to be ready for epoch {}", missing, core.tasks.starters(),
                        core.snapshot.epoch.value);
   }
-  return fmt::format("{} containers of the epoch before to be gone", parts_.leaving.maybe_training());
+  return fmt::format("{} containers of the epoch before to be gone",
+                     parts_.leaving.maybe_training());
 }
 
 }  // namespace tfyarn::am

@@ -1,8 +1,9 @@
 // Epochs: which cluster spec holds, and when the processes of the next one start.
 //
-// An epoch is prepared from the decision that something must start until every task that starts in it has an agent, a
-// known address and no process; under multi-worker also until no process of the epoch before can be alive anywhere. Then
-// its spec is assembled once, journalled, and only when that is durable are its processes ordered.
+// An epoch is prepared from the decision that something must start until every task that starts in
+// it has an agent, a known address and no process; under multi-worker also until no process of the
+// epoch before can be alive anywhere. Then its spec is assembled once, journalled, and only when
+// that is durable are its processes ordered.
 #pragma once
 
 #include <cstdint>
@@ -67,10 +68,10 @@ class EpochControl {
   State state_ = State::kBegun;
   Epoch current_;
   SpecRef spec_;
-  SpecRef next_spec_;                 // with kCommitting
+  SpecRef next_spec_;  // with kCommitting
   JournalSeq commit_seq_;
-  std::vector<TaskIndex> starting_;   // with kCommitting
-  std::deque<LoneStart> lone_;        // in the journal's queue, in its order
+  std::vector<TaskIndex> starting_;  // with kCommitting
+  std::deque<LoneStart> lone_;       // in the journal's queue, in its order
 };
 
 }  // namespace tfyarn::am

@@ -15,10 +15,12 @@ namespace {
 
 std::string SpentText(const Decision& decision) {
   if (decision.allowance.restarts.value_or(0) == 0) {
-    return fmt::format("{}; retries.{} allows no restart for it", decision.why, KebabName(decision.pays));
+    return fmt::format("{}; retries.{} allows no restart for it", decision.why,
+                       KebabName(decision.pays));
   }
-  return fmt::format("{}; {} restarts{} are used up", decision.why, *decision.allowance.restarts,
-                     decision.allowance.window ? " within " + ToString(*decision.allowance.window) : "");
+  return fmt::format(
+      "{}; {} restarts{} are used up", decision.why, *decision.allowance.restarts,
+      decision.allowance.window ? " within " + ToString(*decision.allowance.window) : "");
 }
 
 }  // namespace
@@ -28,20 +30,23 @@ std::string SpentText(const Decision& decision) {
 void Failover::OnEnd(const AttemptEnd& end, bool container_alive) {
   if (end.record.exit_class == ExitClass::kKilledByUs) return OnStopped(end, container_alive);
   if (parts_.core.finishing) {
-    parts_.core.tasks.SetOutcome(end.task,
-                                 end.record.exit_class == ExitClass::kOk ? Outcome::kOk : Outcome::kFailed);
+    parts_.core.tasks.SetOutcome(
+        end.task, end.record.exit_class == ExitClass::kOk ? Outcome::kOk : Outcome::kFailed);
     parts_.attempts.Decided(end.task, {});
     return parts_.finish.OnProcessEnded(end.task);
   }
-  if (parts_.core.tasks.record(end.task).start != StartMode::kNone) return Absorb(end, container_alive);
+  if (parts_.core.tasks.record(end.task).start != StartMode::kNone)
+    return Absorb(end, container_alive);
   Act({.end = end, .container_alive = container_alive, .decision = AskPolicy(end), .scope = {}});
 }
 
 void Failover::Absorb(const AttemptEnd& end, bool container_alive) {
   AmCore& core = parts_.core;
   const TaskIndex task = end.task;
-  // The process that the restart would have stopped was faster. If it was the job's success, nothing starts again.
-  if (end.record.exit_class == ExitClass::kOk && DecidesByOk(task)) return CloseTask(end, Outcome::kOk);
+  // The process that the restart would have stopped was faster. If it was the job's success,
+  // nothing starts again.
+  if (end.record.exit_class == ExitClass::kOk && DecidesByOk(task))
+    return CloseTask(end, Outcome::kOk);
   parts_.attempts.Decided(task, core.out.last());
   if (!container_alive) return ReplaceBeforeStart(end, true, nullptr);
   parts_.epochs.TryStartAlone(task);
@@ -65,14 +70,16 @@ void Failover::OnStopped(const AttemptEnd& end, bool container_alive) {
   if (window_) return MaybeDecide();
   if (core.tasks.record(end.task).start != StartMode::kNone) return Absorb(end, container_alive);
   // Taken away by somebody else in our name: the policy's tables know the class.
-  if (core.tasks.record(end.task).outcome != Outcome::kOpen) return parts_.attempts.Decided(end.task, {});
+  if (core.tasks.record(end.task).outcome != Outcome::kOpen)
+    return parts_.attempts.Decided(end.task, {});
   Act({.end = end, .container_alive = container_alive, .decision = AskPolicy(end), .scope = {}});
 }
 
 void Failover::OnBlamed(AttemptEnd end, bool container_alive, std::optional<ExitAction> action) {
   if (parts_.core.finishing) return;
   parts_.core.tasks.mutable_record(end.task).hung = end.evidence.timed_out;
-  Failure failure{.end = std::move(end), .container_alive = container_alive, .decision = {}, .scope = {}};
+  Failure failure{
+      .end = std::move(end), .container_alive = container_alive, .decision = {}, .scope = {}};
   failure.decision = AskPolicy(failure.end);
   if (action) failure.decision.action = *action;
   Act(std::move(failure));
@@ -99,7 +106,8 @@ void Failover::OnDurable() {
     const TaskIndex task = done_for_good_.front().second;
     done_for_good_.pop_front();
     const TaskRecord& record = parts_.core.tasks.record(task);
-    if (record.outcome != Outcome::kOpen && record.agent == AgentPhase::kUp) parts_.leaving.EndAgent(task);
+    if (record.outcome != Outcome::kOpen && record.agent == AgentPhase::kUp)
+      parts_.leaving.EndAgent(task);
   }
 }
 
@@ -123,13 +131,16 @@ Decision Failover::AskPolicy(const AttemptEnd& end) const {
 void Failover::Act(Failure failure) {
   const Decision& decision = failure.decision;
   switch (decision.action) {
-    case ExitAction::kIgnore: return CloseTask(failure.end, Outcome::kIgnored);
+    case ExitAction::kIgnore:
+      return CloseTask(failure.end, Outcome::kIgnored);
     case ExitAction::kTally:
-      return CloseTask(failure.end,
-                       failure.end.record.exit_class == ExitClass::kOk ? Outcome::kOk : Outcome::kFailed);
+      return CloseTask(failure.end, failure.end.record.exit_class == ExitClass::kOk
+                                        ? Outcome::kOk
+                                        : Outcome::kFailed);
     case ExitAction::kFail:
       return parts_.finish.Fail(parts_.core.CauseOf(failure.end), decision.rule, decision.why);
-    case ExitAction::kSucceed: return parts_.finish.Succeed(decision.rule, decision.why);
+    case ExitAction::kSucceed:
+      return parts_.finish.Succeed(decision.rule, decision.why);
     case ExitAction::kRaiseMemory:
       if (!parts_.restart.RaiseMemory(failure.end.task, decision)) {
         return parts_.finish.Fail(parts_.core.CauseOf(failure.end), decision.rule,
@@ -139,13 +150,15 @@ void Failover::Act(Failure failure) {
       break;
     case ExitAction::kRestartTask:
     case ExitAction::kRestartType:
-    case ExitAction::kRestartGang: break;
+    case ExitAction::kRestartGang:
+      break;
   }
   // A stolen port is a new address as much as a new container is.
-  const bool same_address = failure.container_alive && failure.end.record.exit_class != ExitClass::kPortConflict;
+  const bool same_address =
+      failure.container_alive && failure.end.record.exit_class != ExitClass::kPortConflict;
   const TaskSnapshot& shown = parts_.core.tasks.shown(failure.end.task);
-  failure.scope = RestartSet(parts_.core.job->strategy, decision.action, shown.task.type, shown.task_class,
-                             same_address);
+  failure.scope = RestartSet(parts_.core.job->strategy, decision.action, shown.task.type,
+                             shown.task_class, same_address);
   Report(std::move(failure));
 }
 
@@ -162,9 +175,11 @@ void Failover::CloseTask(const AttemptEnd& end, Outcome outcome) {
   if (!MayBeNeededAgain(task)) done_for_good_.emplace_back(seq, task);
 }
 
-/// A collective that starts again needs all its members; nobody else's container is needed once its task has ended.
+/// A collective that starts again needs all its members; nobody else's container is needed once its
+/// task has ended.
 bool Failover::MayBeNeededAgain(TaskIndex task) const {
-  return parts_.core.tasks.record(task).training && parts_.core.job->strategy == Strategy::kMultiWorker;
+  return parts_.core.tasks.record(task).training &&
+         parts_.core.job->strategy == Strategy::kMultiWorker;
 }
 
 void Failover::OnIdleAgent(TaskIndex task) {
@@ -206,9 +221,9 @@ void Failover::StopAtOnce(const Failure& failure) {
 }
 
 void Failover::MaybeDecide() {
-  const bool known = std::any_of(window_->failures.begin(), window_->failures.end(), [](const Failure& failure) {
-    return !PeerMayHaveCaused(failure.end.record.exit_class);
-  });
+  const bool known = std::any_of(
+      window_->failures.begin(), window_->failures.end(),
+      [](const Failure& failure) { return !PeerMayHaveCaused(failure.end.record.exit_class); });
   if (known || parts_.core.tasks.training_alive() == 0) Decide(false);
 }
 
@@ -226,7 +241,8 @@ void Failover::Decide(bool at_deadline) {
   // Better accounts may have come since.
   for (Failure& failure : window.failures) {
     const auto end = core.ends.find(failure.end.task);
-    if (end != core.ends.end() && end->second.process == failure.end.process) failure.end = end->second;
+    if (end != core.ends.end() && end->second.process == failure.end.process)
+      failure.end = end->second;
   }
   const Failure cause = window.failures[ChooseCause(window.failures)];
   DecideOn(std::move(window.failures), cause, std::move(window.stopped));
@@ -237,7 +253,8 @@ std::optional<Failure> Failover::FindHung() const {
   for (std::uint32_t i = 0; i < core.tasks.size(); ++i) {
     const TaskIndex task(i);
     if (!core.tasks.record(task).training || !core.tasks.ProcessAlive(task)) continue;
-    // Only one that was told to end and does not: under parameter-server others run on in good health.
+    // Only one that was told to end and does not: under parameter-server others run on in good
+    // health.
     if (core.tasks.record(task).process != ProcessPhase::kStopping) return std::nullopt;
     Failure hung{.end = parts_.attempts.Blame(task, {.timed_out = true},
                                               "still ran when all its peers had ended: it hangs"),
@@ -265,31 +282,36 @@ void Failover::DecideOn(std::vector<Failure> failures, const Failure& cause, Res
   AmCore& core = parts_.core;
   const Decision& decision = cause.decision;
   const WallTime wall = core.WallAt(core.now);
-  if (!budgets_.Allows(decision.allowance, decision.pays, cause.end.task, wall)) return Spent(failures, cause, tasks);
+  if (!budgets_.Allows(decision.allowance, decision.pays, cause.end.task, wall))
+    return Spent(failures, cause, tasks);
   RestartOrder order{.tasks = parts_.restart.ListOf(tasks),
                      .paid = decision.pays,
                      .cause = core.CauseOf(cause.end),
                      .rule = decision.rule};
   for (const Failure& failure : failures) {
     if (!failure.container_alive) order.replace.push_back(failure.end.task);
-    order.epoch_rises =
-        order.epoch_rises || (failure.scope.epoch_rises && core.tasks.record(failure.end.task).training);
+    order.epoch_rises = order.epoch_rises ||
+                        (failure.scope.epoch_rises && core.tasks.record(failure.end.task).training);
   }
   std::sort(order.replace.begin(), order.replace.end());
   order.epoch_rises = order.epoch_rises || order.tasks.size() > 1;
   if (core.tasks.record(cause.end.task).training && core.job->strategy != Strategy::kIndependent) {
-    last_cause_ = {.cause = order.cause, .until = order.cause.at + core.job->deadlines.blame, .decided = core.now};
+    last_cause_ = {.cause = order.cause,
+                   .until = order.cause.at + core.job->deadlines.blame,
+                   .decided = core.now};
   }
   parts_.restart.Execute(order);
 }
 
-void Failover::Spent(const std::vector<Failure>& failures, const Failure& cause, const RestartTasks& tasks) {
+void Failover::Spent(const std::vector<Failure>& failures, const Failure& cause,
+                     const RestartTasks& tasks) {
   AmCore& core = parts_.core;
   const Decision& decision = cause.decision;
   if (decision.when_spent != ExitAction::kIgnore && decision.when_spent != ExitAction::kTally) {
     return parts_.finish.Fail(core.CauseOf(cause.end), decision.spent_rule, SpentText(decision));
   }
-  const Outcome outcome = decision.when_spent == ExitAction::kIgnore ? Outcome::kIgnored : Outcome::kFailed;
+  const Outcome outcome =
+      decision.when_spent == ExitAction::kIgnore ? Outcome::kIgnored : Outcome::kFailed;
   for (const Failure& failure : failures) {
     if (core.tasks.ProcessAlive(failure.end.task)) parts_.processes.Stop(failure.end.task);
     CloseTask(failure.end, outcome);
@@ -323,12 +345,14 @@ void Failover::RestartVictim(Failure failure) {
 bool Failover::RetryInstead(const Verdict& verdict, const Cause& cause) {
   AmCore& core = parts_.core;
   const WallTime wall = core.WallAt(core.now);
-  if (!verdict.retry || !budgets_.Allows(verdict.retry->allowance, verdict.retry->pays, TaskIndex(0), wall)) {
+  if (!verdict.retry ||
+      !budgets_.Allows(verdict.retry->allowance, verdict.retry->pays, TaskIndex(0), wall)) {
     return false;
   }
   Close();
   first_tallied_.reset();
-  RestartOrder order{.epoch_rises = true, .paid = verdict.retry->pays, .cause = cause, .rule = verdict.rule};
+  RestartOrder order{
+      .epoch_rises = true, .paid = verdict.retry->pays, .cause = cause, .rule = verdict.rule};
   for (std::uint32_t i = 0; i < core.tasks.size(); ++i) order.tasks.push_back(TaskIndex(i));
   parts_.restart.Execute(order);
   return true;
@@ -350,26 +374,33 @@ void Failover::AddScope(const Failure& failure, RestartTasks& tasks) const {
 
 // ---------------------------------------------------------------- before any process
 
-void Failover::OnLostBeforeStart(TaskIndex task, ExitEvidence evidence, std::string detail, bool free) {
+void Failover::OnLostBeforeStart(TaskIndex task, ExitEvidence evidence, std::string detail,
+                                 bool free) {
   AmCore& core = parts_.core;
   if (core.finishing || core.tasks.record(task).outcome != Outcome::kOpen) return;
   core.tasks.SetInTrouble(task);
   if (NoteContainerLost(task)) return;
   const ExitClass plain = Classify(evidence).exit_class;
   free = free || plain == ExitClass::kKilledByUs || plain == ExitClass::kOk;
-  AttemptEnd end = free ? parts_.attempts.Blame(task, std::move(evidence), std::move(detail))
-                        : parts_.attempts.EndBeforeStart(task, std::move(evidence), std::move(detail));
+  AttemptEnd end =
+      free ? parts_.attempts.Blame(task, std::move(evidence), std::move(detail))
+           : parts_.attempts.EndBeforeStart(task, std::move(evidence), std::move(detail));
   if (free) return ReplaceBeforeStart(end, true, nullptr);
   Decision decision = AskPolicy(end);
   switch (decision.action) {
-    case ExitAction::kIgnore: return CloseTask(end, Outcome::kIgnored);
-    case ExitAction::kTally: return CloseTask(end, Outcome::kFailed);
-    case ExitAction::kFail: return parts_.finish.Fail(core.CauseOf(end), decision.rule, decision.why);
-    case ExitAction::kSucceed: return parts_.finish.Succeed(decision.rule, decision.why);
+    case ExitAction::kIgnore:
+      return CloseTask(end, Outcome::kIgnored);
+    case ExitAction::kTally:
+      return CloseTask(end, Outcome::kFailed);
+    case ExitAction::kFail:
+      return parts_.finish.Fail(core.CauseOf(end), decision.rule, decision.why);
+    case ExitAction::kSucceed:
+      return parts_.finish.Succeed(decision.rule, decision.why);
     case ExitAction::kRestartTask:
     case ExitAction::kRestartType:
     case ExitAction::kRestartGang:
-    case ExitAction::kRaiseMemory: break;
+    case ExitAction::kRaiseMemory:
+      break;
   }
   // A node that takes several agents with it is one cause.
   const bool victim = last_cause_ && core.now < last_cause_->until;
@@ -382,7 +413,9 @@ void Failover::OnLostBeforeStart(TaskIndex task, ExitEvidence evidence, std::str
     return Spent({failure}, failure, tasks);
   }
   if (core.tasks.record(task).training && !victim) {
-    last_cause_ = {.cause = core.CauseOf(end), .until = core.now + core.job->deadlines.blame, .decided = core.now};
+    last_cause_ = {.cause = core.CauseOf(end),
+                   .until = core.now + core.job->deadlines.blame,
+                   .decided = core.now};
   }
   ReplaceBeforeStart(end, false, &decision);
 }
@@ -391,8 +424,8 @@ void Failover::ReplaceBeforeStart(const AttemptEnd& end, bool free, const Decisi
   AmCore& core = parts_.core;
   const TaskIndex task = end.task;
   const TaskRecord& record = core.tasks.record(task);
-  // With the processes of this epoch ordered or its spec written, another address needs another epoch; a process that
-  // was to start alone now takes with it who must know the new address.
+  // With the processes of this epoch ordered or its spec written, another address needs another
+  // epoch; a process that was to start alone now takes with it who must know the new address.
   const bool spec_holds_it = record.training && parts_.epochs.SpecIsFixedFor(task);
   if (free && !spec_holds_it) {
     if (record.agent != AgentPhase::kNone) parts_.leaving.Stop(task);
@@ -408,7 +441,8 @@ void Failover::ReplaceBeforeStart(const AttemptEnd& end, bool free, const Decisi
   if (spec_holds_it) {
     Failure failure{.end = end, .container_alive = false, .decision = {}};
     const TaskSnapshot& shown = core.tasks.shown(task);
-    failure.scope = RestartSet(core.job->strategy, ExitAction::kRestartTask, shown.task.type, shown.task_class, false);
+    failure.scope = RestartSet(core.job->strategy, ExitAction::kRestartTask, shown.task.type,
+                               shown.task_class, false);
     RestartTasks tasks;
     AddScope(failure, tasks);
     order.tasks = parts_.restart.ListOf(tasks);

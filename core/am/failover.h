@@ -1,9 +1,10 @@
 // What a failure leads to, and who is to blame for it.
 //
-// The policy says what one exit means. But the first report is often a victim's: peers of a dead process end within
-// seconds, and sooner than the dead one's silence is noticed. So what must start again anyway is stopped at once, and
-// the decision waits up to deadlines.blame for a cause that no peer can give, or until every training process has
-// reported. Only the cause pays; whoever fails within `blame` of it is its victim and costs nothing.
+// The policy says what one exit means. But the first report is often a victim's: peers of a dead
+// process end within seconds, and sooner than the dead one's silence is noticed. So what must start
+// again anyway is stopped at once, and the decision waits up to deadlines.blame for a cause that no
+// peer can give, or until every training process has reported. Only the cause pays; whoever fails
+// within `blame` of it is its victim and costs nothing.
 //
 // Not here: carrying out a restart (restart.h), and ending the job (finish.h).
 #pragma once
@@ -43,10 +44,11 @@ class Failover {
   void OnEnd(const AttemptEnd& end, bool container_alive);
   /// A living process is the failure: it stalls, or its address is no longer the spec's.
   void OnBlamed(AttemptEnd end, bool container_alive, std::optional<ExitAction> action);
-  /// A task that has lost its container just now lost it with no process alive in it. `free`: nobody's failure (an RM
-  /// restart, an expiry).
+  /// A task that has lost its container just now lost it with no process alive in it. `free`:
+  /// nobody's failure (an RM restart, an expiry).
   void OnLostBeforeStart(TaskIndex task, ExitEvidence evidence, std::string detail, bool free);
-  /// A container in which nothing ran was lost while a decision is pending: noted for it. False: none is pending.
+  /// A container in which nothing ran was lost while a decision is pending: noted for it. False:
+  /// none is pending.
   bool NoteContainerLost(TaskIndex task);
   /// The agent of a task that has ended for good is here again, after an AM restart.
   void OnIdleAgent(TaskIndex task);
@@ -71,7 +73,7 @@ class Failover {
   };
   struct LastCause {
     Cause cause;
-    Instant until{};            // cause.at + blame
+    Instant until{};  // cause.at + blame
     Instant decided{};
   };
 
@@ -100,7 +102,8 @@ class Failover {
   std::optional<Window> window_;
   std::optional<LastCause> last_cause_;
   std::optional<Cause> first_tallied_;
-  std::deque<std::pair<JournalSeq, TaskIndex>> done_for_good_;  // their agents may end when that is durable
+  std::deque<std::pair<JournalSeq, TaskIndex>>
+      done_for_good_;  // their agents may end when that is durable
 };
 
 }  // namespace tfyarn::am

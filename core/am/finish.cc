@@ -18,10 +18,14 @@ constexpr Duration kEvidenceGiveUp = 10min;
 
 yarn::FinalApplicationStatus FinalStatusOf(JobStatus status) {
   switch (status) {
-    case JobStatus::kSucceeded: return yarn::FinalApplicationStatus::kSucceeded;
-    case JobStatus::kFailed: return yarn::FinalApplicationStatus::kFailed;
-    case JobStatus::kKilled: return yarn::FinalApplicationStatus::kKilled;
-    case JobStatus::kUnfinished: break;
+    case JobStatus::kSucceeded:
+      return yarn::FinalApplicationStatus::kSucceeded;
+    case JobStatus::kFailed:
+      return yarn::FinalApplicationStatus::kFailed;
+    case JobStatus::kKilled:
+      return yarn::FinalApplicationStatus::kKilled;
+    case JobStatus::kUnfinished:
+      break;
   }
   return yarn::FinalApplicationStatus::kUndefined;
 }
@@ -93,7 +97,8 @@ void Finish::AskForEvidence() {
   for (const std::string& path : unproven_) {
     core.last_hdfs_call = core.last_hdfs_call.next();
     asked_[core.last_hdfs_call] = path;
-    core.Emit(CallHdfs{.call = core.last_hdfs_call, .request = hdfs::GetFileStatusRequest{.path = path}});
+    core.Emit(
+        CallHdfs{.call = core.last_hdfs_call, .request = hdfs::GetFileStatusRequest{.path = path}});
   }
 }
 
@@ -107,7 +112,8 @@ void Finish::OnHdfsReplied(const HdfsReplied& reply) {
   const std::string path = call->second;
   asked_.erase(call);
   if (const auto* error = std::get_if<hdfs::HdfsError>(&reply.response)) {
-    if (error->code == hdfs::HdfsErrorCode::kNotFound || error->code == hdfs::HdfsErrorCode::kInvalidPath) {
+    if (error->code == hdfs::HdfsErrorCode::kNotFound ||
+        error->code == hdfs::HdfsErrorCode::kInvalidPath) {
       return Fail({.at = core.now, .detail = error->message}, "finish/evidence-missing",
                   fmt::format("the job ended well, but {} is missing", path));
     }
@@ -127,15 +133,16 @@ void Finish::OnEvidenceRetry() {
 void Finish::OnEvidenceGiveUp() {
   if (stage_ != Stage::kEvidence) return;
   Fail({.at = parts_.core.now}, "finish/evidence-unknown",
-       fmt::format("the job ended well, but {} could not be looked for within {}", unproven_.front(),
-                   ToString(kEvidenceGiveUp)));
+       fmt::format("the job ended well, but {} could not be looked for within {}",
+                   unproven_.front(), ToString(kEvidenceGiveUp)));
 }
 
 // ---------------------------------------------------------------- the drain
 
 void Finish::Drain() {
   AmCore& core = parts_.core;
-  for (const Timer timer : {Timer::kStartDeadline, Timer::kRunDeadline, Timer::kBlame, Timer::kReattach}) {
+  for (const Timer timer :
+       {Timer::kStartDeadline, Timer::kRunDeadline, Timer::kBlame, Timer::kReattach}) {
     core.timers.Disarm(timer);
   }
   core.gang.CancelAll(core.now);
@@ -190,7 +197,8 @@ void Finish::EndClass(TaskClass task_class) {
   const AmCore& core = parts_.core;
   for (std::uint32_t i = 0; i < core.tasks.size(); ++i) {
     const TaskIndex task(i);
-    if (core.tasks.shown(task).task_class == task_class && !core.timers.IsArmed(Timer::kDrain, i)) EndTask(task);
+    if (core.tasks.shown(task).task_class == task_class && !core.timers.IsArmed(Timer::kDrain, i))
+      EndTask(task);
   }
 }
 
@@ -241,12 +249,18 @@ std::string Finish::WaitingFor() const {
   const AmCore& core = parts_.core;
   switch (stage_) {
     case Stage::kOpen:
-    case Stage::kDone: return "";
-    case Stage::kEvidence: return fmt::format("{} to be found, as finish.require asks", unproven_.front());
-    case Stage::kWriting: return "the journal to store the verdict";
+    case Stage::kDone:
+      return "";
+    case Stage::kEvidence:
+      return fmt::format("{} to be found, as finish.require asks", unproven_.front());
+    case Stage::kWriting:
+      return "the journal to store the verdict";
     case Stage::kDraining:
-      return fmt::format("{} containers to end", core.tasks.containers() + static_cast<std::int32_t>(parts_.leaving.size()));
-    case Stage::kUnregistering: return "the ResourceManager to confirm the final status";
+      return fmt::format(
+          "{} containers to end",
+          core.tasks.containers() + static_cast<std::int32_t>(parts_.leaving.size()));
+    case Stage::kUnregistering:
+      return "the ResourceManager to confirm the final status";
   }
   return "";
 }

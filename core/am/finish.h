@@ -1,8 +1,9 @@
 // The end of the job: the one verdict, the drain, and the last word to the RM.
 //
-// A verdict is journalled before anybody hears of it, and the first one stands. After success, processes that have work
-// to finish get their time (finish.drain), in an order: training first, then what serves it, then what watches it. Then
-// every container is ended, stopped or given back, and only when none is left the final status is said, until confirmed.
+// A verdict is journalled before anybody hears of it, and the first one stands. After success,
+// processes that have work to finish get their time (finish.drain), in an order: training first,
+// then what serves it, then what watches it. Then every container is ended, stopped or given back,
+// and only when none is left the final status is said, until confirmed.
 #pragma once
 
 #include <map>
@@ -29,7 +30,8 @@ class Finish {
 
   /// Entries have become durable.
   void OnDurable();
-  /// Goes on with the end if something has changed. Once at the end of every step of a finishing job.
+  /// Goes on with the end if something has changed. Once at the end of every step of a finishing
+  /// job.
   void Advance();
   /// An answer about evidence.
   void OnHdfsReplied(const HdfsReplied& reply);
@@ -63,8 +65,8 @@ class Finish {
   Stage stage_ = Stage::kOpen;
   VerdictReached verdict_;
   JournalSeq verdict_seq_;
-  std::map<CallId, std::string> asked_;     // evidence under way
-  std::vector<std::string> unproven_;       // evidence not yet seen
+  std::map<CallId, std::string> asked_;  // evidence under way
+  std::vector<std::string> unproven_;    // evidence not yet seen
   bool services_ended_ = false;
   bool sidecars_ended_ = false;
 };

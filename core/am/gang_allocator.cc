@@ -10,7 +10,8 @@
 namespace tfyarn::am {
 namespace {
 
-/// Hosts are named only where waiting for the whole gang makes it worth while; `hold` is the naive way throughout.
+/// Hosts are named only where waiting for the whole gang makes it worth while; `hold` is the naive
+/// way throughout.
 AskPlannerOptions PlannerOptions(const GangAllocatorOptions& options) {
   return {.heartbeat = options.heartbeat,
           .name_hosts = options.gang.policy == GangPolicy::kAll,
@@ -47,9 +48,11 @@ void GangAllocator::SetExcludedHosts(const std::set<std::string>& hosts) {
 
 // ---------------------------------------------------------------- what is wanted
 
-void GangAllocator::Want(Instant now, const std::vector<SlotRequest>& slots, bool kept_counts_as_held) {
+void GangAllocator::Want(Instant now, const std::vector<SlotRequest>& slots,
+                         bool kept_counts_as_held) {
   if (slots.empty()) return;
-  if (wanted_.empty() && options_.gang.policy != GangPolicy::kHold) deadline_ = now + options_.gang.deadline;
+  if (wanted_.empty() && options_.gang.policy != GangPolicy::kHold)
+    deadline_ = now + options_.gang.deadline;
   for (const SlotRequest& request : slots) {
     TF_CHECK(request.priority >= 1);
     placements_[request.task.type] = request.placement;
@@ -85,7 +88,9 @@ void GangAllocator::Detach(Instant now, const TaskId& task) {
 
 void GangAllocator::Adopt(const SlotRequest& slot, const yarn::Container& container) {
   placements_[slot.task.type] = slot.placement;
-  const bool is_new = slots_.try_emplace(slot.task, Slot{.request = slot, .container = container, .used = true}).second;
+  const bool is_new =
+      slots_.try_emplace(slot.task, Slot{.request = slot, .container = container, .used = true})
+          .second;
   TF_CHECK(is_new);
   const bool unowned = by_container_.emplace(container.id, slot.task).second;
   TF_CHECK(unowned);
@@ -114,16 +119,20 @@ void GangAllocator::GiveToRm(const ContainerId& container) {
   releases_.push_back(container);
 }
 
-std::vector<ContainerId> GangAllocator::TakeReleases() { return std::exchange(releases_, {}); }
+std::vector<ContainerId> GangAllocator::TakeReleases() {
+  return std::exchange(releases_, {});
+}
 
 // ---------------------------------------------------------------- what comes and goes
 
-std::vector<Grant> GangAllocator::OnAllocated(Instant now, const std::vector<yarn::Container>& containers) {
+std::vector<Grant> GangAllocator::OnAllocated(Instant now,
+                                              const std::vector<yarn::Container>& containers) {
   if (containers.empty()) return {};
   std::vector<Grant> grants;
   placement::PlacementRules rules = RulesNow();
   for (const yarn::Container& container : containers) {
-    if (by_container_.contains(container.id) || parted_.contains(container.id)) continue;  // told twice
+    if (by_container_.contains(container.id) || parted_.contains(container.id))
+      continue;  // told twice
     planner_.OnGranted(container);
     if (ended_unseen_.erase(container.id) > 0) continue;
     Slot* slot = SlotFor(container, rules);
@@ -145,7 +154,8 @@ std::vector<Grant> GangAllocator::OnAllocated(Instant now, const std::vector<yar
   return grants;
 }
 
-GangAllocator::Slot* GangAllocator::SlotFor(const yarn::Container& container, const placement::PlacementRules& rules) {
+GangAllocator::Slot* GangAllocator::SlotFor(const yarn::Container& container,
+                                            const placement::PlacementRules& rules) {
   // During a backoff only what was allocated before the rows were withdrawn still comes.
   if (backoff_until_.has_value() || excluded_.contains(container.node.host)) return nullptr;
   const AskedFor* what = planner_.Find({container.priority, container.allocation_request_id});
@@ -154,7 +164,8 @@ GangAllocator::Slot* GangAllocator::SlotFor(const yarn::Container& container, co
   for (auto task = wanted_.lower_bound({.type = what->task_type, .index = INT32_MIN});
        task != wanted_.end() && task->type == what->task_type; ++task) {
     Slot& slot = slots_.at(*task);
-    if (slot.request.resource == what->resource && slot.request.node_label == what->node_label) return &slot;
+    if (slot.request.resource == what->resource && slot.request.node_label == what->node_label)
+      return &slot;
   }
   return nullptr;
 }
@@ -191,7 +202,8 @@ void GangAllocator::Refuse(Instant now, const ContainerId& container) {
   const TaskId task = owner->second;
   GiveToRm(container);
   TakeFrom(slots_.at(task));
-  if (wanted_.empty() && options_.gang.policy != GangPolicy::kHold) deadline_ = now + options_.gang.deadline;
+  if (wanted_.empty() && options_.gang.policy != GangPolicy::kHold)
+    deadline_ = now + options_.gang.deadline;
   wanted_.insert(task);
   Changed(now);
 }
@@ -208,7 +220,8 @@ std::optional<Instant> GangAllocator::HoldEnds() const {
   std::optional<Instant> since;
   if (!held_.empty()) since = held_.begin()->first;
   const bool keeps = by_container_.size() > held_.size();
-  if (kept_held_since_.has_value() && keeps) since = since ? std::min(*since, *kept_held_since_) : *kept_held_since_;
+  if (kept_held_since_.has_value() && keeps)
+    since = since ? std::min(*since, *kept_held_since_) : *kept_held_since_;
   if (!since.has_value()) return std::nullopt;
   return *since + hold();
 }
@@ -347,8 +360,9 @@ std::string GangAllocator::Missing() const {
   std::string text;
   for (const WantedGroup& group : Wanted()) {
     if (!text.empty()) text += "; ";
-    text += fmt::format("{} of {} {} containers ({}) still missing", group.slots.count, all[group.slots.task_type],
-                        group.slots.task_type, ToString(group.slots.resource));
+    text += fmt::format("{} of {} {} containers ({}) still missing", group.slots.count,
+                        all[group.slots.task_type], group.slots.task_type,
+                        ToString(group.slots.resource));
   }
   return text;
 }

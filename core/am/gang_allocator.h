@@ -1,11 +1,13 @@
-// Which containers the job wants and holds, and for how long an incomplete gang may keep what it has.
+// Which containers the job wants and holds, and for how long an incomplete gang may keep what it
+// has.
 //
-// Two jobs that each hold half of a cluster wait for ever. So with policy `all` an incomplete gang gives everything back
-// after `hold`, waits for a randomised, growing backoff, and asks again, in another order of task types. `hold` is the
-// naive way, kept for comparison; `none` has no gang: every container is used as it comes.
-// It also guards what comes: more than wanted, too small, on an excluded host or against the placement constraints is
-// released at once, and a container is never granted twice.
-// Not here: telling the RM (RmSession), launching, and what a lost container means (policy).
+// Two jobs that each hold half of a cluster wait for ever. So with policy `all` an incomplete gang
+// gives everything back after `hold`, waits for a randomised, growing backoff, and asks again, in
+// another order of task types. `hold` is the naive way, kept for comparison; `none` has no gang:
+// every container is used as it comes. It also guards what comes: more than wanted, too small, on
+// an excluded host or against the placement constraints is released at once, and a container is
+// never granted twice. Not here: telling the RM (RmSession), launching, and what a lost container
+// means (policy).
 #pragma once
 
 #include <cstdint>
@@ -34,8 +36,8 @@ struct GangAllocatorOptions {
   GangSpec gang;
   std::uint64_t seed = 0;
   Duration heartbeat = 1s;  ///< Of AM to RM, and about that of NM to RM.
-  /// The RM takes back what is not started in this time; hold stays below it by the margin, in which the gang is
-  /// launched.
+  /// The RM takes back what is not started in this time; hold stays below it by the margin, in
+  /// which the gang is launched.
   Duration container_expiry = 600s;
   Duration expiry_margin = 60s;
 };
@@ -46,7 +48,8 @@ struct Grant {
   yarn::Container container;
 };
 
-/// An incomplete gang was given back; these tasks have no container any more and are asked for again after `backoff`.
+/// An incomplete gang was given back; these tasks have no container any more and are asked for
+/// again after `backoff`.
 struct GangGivenBack {
   std::vector<std::pair<TaskId, ContainerId>> lost;  ///< In task order.
   Duration backoff{};
@@ -55,8 +58,8 @@ struct GangGivenBack {
 /// What passing time brought.
 struct GangTimeouts {
   std::optional<GangGivenBack> given_back;
-  /// The gang's deadline has passed; what is missing. Once per gang; nothing is given back by itself. Never with policy
-  /// `hold`, which waits for ever.
+  /// The gang's deadline has passed; what is missing. Once per gang; nothing is given back by
+  /// itself. Never with policy `hold`, which waits for ever.
   std::optional<std::string> deadline_missed;
 };
 
@@ -73,12 +76,14 @@ class GangAllocator {
   /// What is known of the cluster; before the first Want for the plan to be of use.
   void SetNodes(Instant now, const std::vector<yarn::NodeReport>& nodes);
   void OnUpdatedNodes(Instant now, const std::vector<yarn::NodeReport>& nodes);
-  /// Hosts from which nothing is taken and for which nothing is asked. Containers in use there stay.
+  /// Hosts from which nothing is taken and for which nothing is asked. Containers in use there
+  /// stay.
   void SetExcludedHosts(const std::set<std::string>& hosts);
 
-  /// These tasks need containers; none of them may be wanted or have one. The first Want while nothing is wanted starts
-  /// the gang's deadline. With `kept_counts_as_held` the containers in use belong to the incomplete gang too: they are
-  /// given back with it when hold, counted from now, runs out (policy `all`).
+  /// These tasks need containers; none of them may be wanted or have one. The first Want while
+  /// nothing is wanted starts the gang's deadline. With `kept_counts_as_held` the containers in use
+  /// belong to the incomplete gang too: they are given back with it when hold, counted from now,
+  /// runs out (policy `all`).
   void Want(Instant now, const std::vector<SlotRequest>& slots, bool kept_counts_as_held = false);
   /// The task needs none any more; a container it has is released. Unknown tasks are ignored.
   void Cancel(Instant now, const TaskId& task);
@@ -86,20 +91,22 @@ class GangAllocator {
   [[nodiscard]] bool Wants(const TaskId& task) const { return wanted_.contains(task); }
   /// Nothing more is wanted: the gang's clocks stop. Containers that tasks have stay with them.
   void CancelAll(Instant now);
-  /// The caller sees to the end of the task's container itself: the task has none any more, nothing is released here,
-  /// and its later completion is kReleased. Want() may ask for another at once. A task without container is ignored.
+  /// The caller sees to the end of the task's container itself: the task has none any more, nothing
+  /// is released here, and its later completion is kReleased. Want() may ask for another at once. A
+  /// task without container is ignored.
   void Detach(Instant now, const TaskId& task);
   /// A task has a container already, in use (a former AM attempt's).
   void Adopt(const SlotRequest& slot, const yarn::Container& container);
 
   /// Containers from one allocate answer. What is not granted is released.
-  [[nodiscard]] std::vector<Grant> OnAllocated(Instant now, const std::vector<yarn::Container>& containers);
+  [[nodiscard]] std::vector<Grant> OnAllocated(Instant now,
+                                               const std::vector<yarn::Container>& containers);
   /// The RM reports the end of a container.
   CompletedContainer OnCompleted(Instant now, const ContainerId& container);
   /// The task's held container is being launched: hold does not apply to it any more.
   void Use(const TaskId& task);
-  /// Gives up a container that is lost or useless (its launch was refused): released, and its task wanted again as if
-  /// it had completed unused. Unknown containers are ignored.
+  /// Gives up a container that is lost or useless (its launch was refused): released, and its task
+  /// wanted again as if it had completed unused. Unknown containers are ignored.
   void Refuse(Instant now, const ContainerId& container);
 
   [[nodiscard]] GangTimeouts OnTime(Instant now);
@@ -113,7 +120,8 @@ class GangAllocator {
   [[nodiscard]] bool backing_off() const { return backoff_until_.has_value(); }
   /// The container of a task; nullptr when it has none.
   [[nodiscard]] const yarn::Container* ContainerOf(const TaskId& task) const;
-  /// "2 of 4 worker containers (16 GiB, 4 vcores, 8 GPUs) still missing", joined by "; "; empty when complete.
+  /// "2 of 4 worker containers (16 GiB, 4 vcores, 8 GPUs) still missing", joined by "; "; empty
+  /// when complete.
   [[nodiscard]] std::string Missing() const;
 
   /// Everything to ask the RM for now, for RmSession::SetAsks; empty during a backoff.
@@ -133,7 +141,8 @@ class GangAllocator {
   };
 
   /// The slot for a container that came; nullptr when it is to be given back.
-  [[nodiscard]] Slot* SlotFor(const yarn::Container& container, const placement::PlacementRules& rules);
+  [[nodiscard]] Slot* SlotFor(const yarn::Container& container,
+                              const placement::PlacementRules& rules);
   [[nodiscard]] placement::PlacementRules RulesNow() const;
   [[nodiscard]] std::vector<placement::Occupant> Occupants() const;
   [[nodiscard]] std::string RackOf(const NodeId& node) const;
@@ -155,16 +164,17 @@ class GangAllocator {
   std::set<std::string> excluded_;
   std::map<std::string, PlacementSpec> placements_;  // of every type ever seen
   std::map<TaskId, Slot> slots_;
-  std::set<TaskId> wanted_;                    // exactly the slots without container
-  std::set<std::pair<Instant, TaskId>> held_;  // exactly the slots with an unused container, by time of the grant
+  std::set<TaskId> wanted_;  // exactly the slots without container
+  std::set<std::pair<Instant, TaskId>>
+      held_;  // exactly the slots with an unused container, by time of the grant
   std::map<ContainerId, TaskId> by_container_;  // exactly the slots with a container
-  std::set<ContainerId> parted_;               // released or detached, not yet reported completed
-  std::set<ContainerId> ended_unseen_;         // reported completed before they were granted
-  std::vector<ContainerId> releases_;          // not yet taken by the caller
+  std::set<ContainerId> parted_;                // released or detached, not yet reported completed
+  std::set<ContainerId> ended_unseen_;          // reported completed before they were granted
+  std::vector<ContainerId> releases_;           // not yet taken by the caller
   std::optional<Instant> kept_held_since_;
   std::optional<Instant> deadline_;
   std::optional<Instant> backoff_until_;
-  Duration next_backoff_{};                    // doubles until a gang is complete
+  Duration next_backoff_{};  // doubles until a gang is complete
 };
 
 }  // namespace tfyarn::am

@@ -29,7 +29,9 @@ void Gates::Check() {
       reached_[row] = true;
       Open(row);
     } else if (NeverReached(row)) {
-      Break(row, fmt::format("{} waits for {} to have succeeded, which has failed", rows[row].task, rows[row].after),
+      Break(row,
+            fmt::format("{} waits for {} to have succeeded, which has failed", rows[row].task,
+                        rows[row].after),
             TaskIndex(core.tasks.RangeOf(*core.tasks.FindType(rows[row].task)).first));
     }
     if (core.finishing) return;
@@ -43,9 +45,12 @@ bool Gates::Reached(std::size_t row) const {
   if (!type) return true;
   const TypeCounts& counts = parts_.core.tasks.types()[*type];
   switch (rule.state) {
-    case DependencyState::kRunning: return counts.running + counts.ended() >= counts.instances;
-    case DependencyState::kEnded: return counts.all_ended();
-    case DependencyState::kSucceeded: return counts.ok >= counts.instances;
+    case DependencyState::kRunning:
+      return counts.running + counts.ended() >= counts.instances;
+    case DependencyState::kEnded:
+      return counts.all_ended();
+    case DependencyState::kSucceeded:
+      return counts.ok >= counts.instances;
   }
   return false;
 }
@@ -79,10 +84,12 @@ void Gates::OnExpired(std::uint32_t row) {
   if (core.finishing || !type || core.tasks.types()[*type].all_ended()) return;
   const auto [first, count] = core.tasks.RangeOf(*type);
   TaskIndex open(first);
-  while (open.value + 1 < first + count && core.tasks.record(open).outcome != Outcome::kOpen) open = open.next();
+  while (open.value + 1 < first + count && core.tasks.record(open).outcome != Outcome::kOpen)
+    open = open.next();
   broken_.resize(core.job->depends.size());
-  Break(row, fmt::format("{} had not ended {} after {} was {}", rule.task, ToString(*rule.within), rule.after,
-                         KebabName(rule.state)),
+  Break(row,
+        fmt::format("{} had not ended {} after {} was {}", rule.task, ToString(*rule.within),
+                    rule.after, KebabName(rule.state)),
         open);
 }
 
@@ -93,7 +100,8 @@ void Gates::Break(std::size_t row, const std::string& why, TaskIndex task) {
   switch (rule.action) {
     case DependencyAction::kFail:
       if (!rule.within && parts_.failover.first_tallied()) {
-        return parts_.finish.Fail(*parts_.failover.first_tallied(), fmt::format("depends/{}", row), why);
+        return parts_.finish.Fail(*parts_.failover.first_tallied(), fmt::format("depends/{}", row),
+                                  why);
       }
       return parts_.finish.Fail({.task = core.tasks.id(task),
                                  .exit_class = ExitClass::kTimeout,
@@ -132,7 +140,8 @@ std::string Gates::WaitingFor() const {
   const std::vector<Dependency>& rows = parts_.core.job->depends;
   for (std::size_t row = 0; row < rows.size(); ++row) {
     if (rows[row].within || (row < reached_.size() && reached_[row])) continue;
-    return fmt::format("{} to be {}, for {} to start", rows[row].after, KebabName(rows[row].state), rows[row].task);
+    return fmt::format("{} to be {}, for {} to start", rows[row].after, KebabName(rows[row].state),
+                       rows[row].task);
   }
   return "";
 }

@@ -1,4 +1,5 @@
-// `depends`: who may start only when others have come so far, and who must have ended in time after them.
+// `depends`: who may start only when others have come so far, and who must have ended in time after
+// them.
 #pragma once
 
 #include <cstdint>

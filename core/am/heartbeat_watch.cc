@@ -73,7 +73,9 @@ void HeartbeatWatch::Unschedule(TaskIndex task, const Watched& entry) {
   if (entry.watched && !entry.vouched) by_deadline_.erase({DeadlineOf(entry), task});
 }
 
-Instant HeartbeatWatch::DeadlineOf(const Watched& entry) const { return entry.last_heard + allowed_silence_; }
+Instant HeartbeatWatch::DeadlineOf(const Watched& entry) const {
+  return entry.last_heard + allowed_silence_;
+}
 
 void HeartbeatWatch::ForgiveAll(Instant now) {
   by_deadline_.clear();

@@ -1,10 +1,12 @@
 // Which agents have fallen silent.
 //
-// The AM says when an agent spoke, and asks who has been silent for too long and when to look again. What silence
-// means is the failure policy's business, and the clock is the host's: nothing here waits.
+// The AM says when an agent spoke, and asks who has been silent for too long and when to look
+// again. What silence means is the failure policy's business, and the clock is the host's: nothing
+// here waits.
 //
-// A table ordered by deadline, not a timer per agent: a message costs O(log n), passing time costs nothing, and a host
-// has one deadline to keep (timers as data, after quinn-proto connection/timer.rs).
+// A table ordered by deadline, not a timer per agent: a message costs O(log n), passing time costs
+// nothing, and a host has one deadline to keep (timers as data, after quinn-proto
+// connection/timer.rs).
 #pragma once
 
 #include <cstddef>
@@ -30,25 +32,27 @@ struct SilentAgent {
 
 class HeartbeatWatch {
  public:
-  /// `allowed_silence`: heartbeat period times the beats that may be missed; > 0. `tasks`: how many there are.
+  /// `allowed_silence`: heartbeat period times the beats that may be missed; > 0. `tasks`: how many
+  /// there are.
   HeartbeatWatch(Duration allowed_silence, std::size_t tasks);
 
   /// An agent spoke: any message counts, not only heartbeats. The first one starts the watch.
-  /// A message from an older incarnation than the one watched is a stale agent's and changes nothing.
+  /// A message from an older incarnation than the one watched is a stale agent's and changes
+  /// nothing.
   void Heard(Instant now, TaskIndex task, Incarnation incarnation);
 
   /// Ends the watch of a task, if there is one: its agent is gone or was told to go.
   void Forget(TaskIndex task);
 
-  /// The host answers for this agent: from now on it counts as heard all the time. May come before the first Heard.
-  /// A word about another incarnation than the one watched changes nothing.
+  /// The host answers for this agent: from now on it counts as heard all the time. May come before
+  /// the first Heard. A word about another incarnation than the one watched changes nothing.
   void Vouch(TaskIndex task, Incarnation incarnation);
   /// That ended; the agent was last heard at `last`.
   void Unvouch(TaskIndex task, Incarnation incarnation, Instant last);
 
-  /// Removes and returns who is silent at `now`, longest silence first, then in task order. When it is asked so late
-  /// (a tenth of the allowed silence) that this process itself must have slept, nobody is silent: what they said
-  /// meanwhile is still in the mail.
+  /// Removes and returns who is silent at `now`, longest silence first, then in task order. When it
+  /// is asked so late (a tenth of the allowed silence) that this process itself must have slept,
+  /// nobody is silent: what they said meanwhile is still in the mail.
   [[nodiscard]] std::vector<SilentAgent> TakeSilent(Instant now);
 
   /// When TakeSilent next returns something if nobody speaks; nullopt when nobody is watched.
@@ -68,8 +72,9 @@ class HeartbeatWatch {
   void ForgiveAll(Instant now);
 
   Duration allowed_silence_;
-  std::vector<Watched> entries_;                         // by task index
-  std::set<std::pair<Instant, TaskIndex>> by_deadline_;  // exactly one entry for each watched and not vouched
+  std::vector<Watched> entries_;  // by task index
+  std::set<std::pair<Instant, TaskIndex>>
+      by_deadline_;  // exactly one entry for each watched and not vouched
 };
 
 }  // namespace tfyarn::am

@@ -26,14 +26,17 @@ Candidates CandidatesFor(const SlotGroup& group, const HostQuestion& question) {
   for (const Node& node : question.inventory.nodes()) {
     if (MayTake(group, node, question)) ranked.emplace_back(-RoomOn(group, node.free), &node);
   }
-  std::stable_sort(ranked.begin(), ranked.end(), [](const auto& a, const auto& b) { return a.first < b.first; });
+  std::stable_sort(ranked.begin(), ranked.end(),
+                   [](const auto& a, const auto& b) { return a.first < b.first; });
   Candidates candidates;
   for (const auto& [room, node] : ranked) candidates.push_back(node);
   return candidates;
 }
 
-/// The rack for a packed group: one with room for all of it, free now if possible; each turn the next one.
-std::optional<std::string> ChooseRack(const SlotGroup& group, const Candidates& candidates, std::int32_t turn) {
+/// The rack for a packed group: one with room for all of it, free now if possible; each turn the
+/// next one.
+std::optional<std::string> ChooseRack(const SlotGroup& group, const Candidates& candidates,
+                                      std::int32_t turn) {
   struct Room {
     std::int64_t free = 0;
     std::int64_t empty = 0;
@@ -44,13 +47,15 @@ std::optional<std::string> ChooseRack(const SlotGroup& group, const Candidates& 
     rooms[node->rack].empty += RoomOn(group, node->capability);
   }
   if (rooms.empty()) return std::nullopt;
-  std::vector<std::tuple<bool, std::int64_t, std::int64_t, std::string>> ranked;  // best first when sorted
+  std::vector<std::tuple<bool, std::int64_t, std::int64_t, std::string>>
+      ranked;  // best first when sorted
   for (const auto& [rack, room] : rooms) {
-    ranked.emplace_back(room.empty < group.count, -std::min<std::int64_t>(room.free, group.count), -room.empty, rack);
+    ranked.emplace_back(room.empty < group.count, -std::min<std::int64_t>(room.free, group.count),
+                        -room.empty, rack);
   }
   std::sort(ranked.begin(), ranked.end());
-  const auto good = static_cast<std::size_t>(
-      std::count_if(ranked.begin(), ranked.end(), [](const auto& rack) { return !std::get<0>(rack); }));
+  const auto good = static_cast<std::size_t>(std::count_if(
+      ranked.begin(), ranked.end(), [](const auto& rack) { return !std::get<0>(rack); }));
   return std::get<3>(ranked[static_cast<std::size_t>(turn) % (good == 0 ? ranked.size() : good)]);
 }
 
@@ -63,7 +68,8 @@ void KeepToRacks(const HostQuestion& question, std::vector<Candidates>& candidat
     auto [entry, is_new] = rack_of_type.try_emplace(group.task_type);
     if (is_new) entry->second = ChooseRack(group, candidates[g], question.turn);
     const std::optional<std::string>& rack = entry->second;
-    std::erase_if(candidates[g], [&rack](const Node* node) { return !rack.has_value() || node->rack != *rack; });
+    std::erase_if(candidates[g],
+                  [&rack](const Node* node) { return !rack.has_value() || node->rack != *rack; });
   }
 }
 
@@ -136,7 +142,8 @@ class HostDealer {
   void DealHost(const Node& node) {
     std::vector<std::size_t> takers;
     for (std::size_t g = 0; g < candidates_.size(); ++g) {
-      if (std::find(candidates_[g].begin(), candidates_[g].end(), &node) != candidates_[g].end()) takers.push_back(g);
+      if (std::find(candidates_[g].begin(), candidates_[g].end(), &node) != candidates_[g].end())
+        takers.push_back(g);
     }
     std::stable_sort(takers.begin(), takers.end(), [&](std::size_t a, std::size_t b) {
       return dealt_[a] * question_.groups[b].count < dealt_[b] * question_.groups[a].count;
@@ -156,10 +163,12 @@ class HostDealer {
 
 /// No more hosts than are of use; each turn the next ones.
 void KeepFew(const SlotGroup& group, std::int32_t turn, Candidates& candidates) {
-  const std::size_t most = std::max(kFewestHosts, kHostsPerSlot * static_cast<std::size_t>(group.count));
+  const std::size_t most =
+      std::max(kFewestHosts, kHostsPerSlot * static_cast<std::size_t>(group.count));
   if (candidates.size() <= most) return;
   const std::size_t shift = static_cast<std::size_t>(turn) * most % candidates.size();
-  std::rotate(candidates.begin(), candidates.begin() + static_cast<std::ptrdiff_t>(shift), candidates.end());
+  std::rotate(candidates.begin(), candidates.begin() + static_cast<std::ptrdiff_t>(shift),
+              candidates.end());
   candidates.resize(most);
 }
 
@@ -178,7 +187,8 @@ HostChoice LimitsFor(const SlotGroup& group, const Candidates& candidates) {
 }  // namespace
 
 bool MayTake(const SlotGroup& group, const Node& node, const HostQuestion& question) {
-  return node.up && node.partition == group.node_label && !question.excluded_hosts.contains(node.id.host) &&
+  return node.up && node.partition == group.node_label &&
+         !question.excluded_hosts.contains(node.id.host) &&
          FitsIn(group.resource, node.capability) &&
          question.rules.Allows(group.task_type, node.id.host, node.rack);
 }
@@ -186,7 +196,8 @@ bool MayTake(const SlotGroup& group, const Node& node, const HostQuestion& quest
 std::vector<HostChoice> ChooseHosts(const HostQuestion& question) {
   std::vector<Candidates> candidates;
   for (const SlotGroup& group : question.groups) {
-    candidates.push_back(question.rules.Constrains(group.task_type) ? CandidatesFor(group, question) : Candidates());
+    candidates.push_back(question.rules.Constrains(group.task_type) ? CandidatesFor(group, question)
+                                                                    : Candidates());
   }
   KeepToRacks(question, candidates);
   HostDealer(question, candidates).Deal();

@@ -1,7 +1,8 @@
 // Which hosts may take the containers of task types with placement constraints, and how many each.
 //
-// A choice, not a promise: it respects the rules against what runs already, keeps types that avoid each other on
-// disjoint hosts, and prefers hosts that seem free. The RM then grants any of them within the limits.
+// A choice, not a promise: it respects the rules against what runs already, keeps types that avoid
+// each other on disjoint hosts, and prefers hosts that seem free. The RM then grants any of them
+// within the limits.
 #pragma once
 
 #include <cstdint>
@@ -33,12 +34,14 @@ struct HostQuestion {
   const placement::PlacementRules& rules;  ///< With the occupants.
   const std::vector<placement::Occupant>& occupants;
   const std::set<std::string>& excluded_hosts;
-  /// Varies the choice where there is one: which rack, which of too many hosts, who gets contended ones.
+  /// Varies the choice where there is one: which rack, which of too many hosts, who gets contended
+  /// ones.
   std::int32_t turn = 0;
 };
 
 /// Whether the node could hold a container of the group, were it empty but for `occupants`.
-[[nodiscard]] bool MayTake(const placement::SlotGroup& group, const placement::Node& node, const HostQuestion& question);
+[[nodiscard]] bool MayTake(const placement::SlotGroup& group, const placement::Node& node,
+                           const HostQuestion& question);
 
 /// One choice for each group, in order; groups whose type has no constraints get an empty one.
 [[nodiscard]] std::vector<HostChoice> ChooseHosts(const HostQuestion& question);

@@ -50,17 +50,20 @@ void JobLife::Judge() {
   AmCore& core = parts_.core;
   const std::optional<Verdict> verdict = core.policy->Judge(core.tasks);
   if (!verdict) return;
-  if (verdict->status == JobStatus::kSucceeded) return parts_.finish.Succeed(verdict->rule, verdict->why);
-  const Cause cause = parts_.failover.first_tallied().value_or(Cause{.exit_class = ExitClass::kUnknown, .at = core.now});
-  if (!parts_.failover.RetryInstead(*verdict, cause)) parts_.finish.Fail(cause, verdict->rule, verdict->why);
+  if (verdict->status == JobStatus::kSucceeded)
+    return parts_.finish.Succeed(verdict->rule, verdict->why);
+  const Cause cause = parts_.failover.first_tallied().value_or(
+      Cause{.exit_class = ExitClass::kUnknown, .at = core.now});
+  if (!parts_.failover.RetryInstead(*verdict, cause))
+    parts_.finish.Fail(cause, verdict->rule, verdict->why);
 }
 
 // ---------------------------------------------------------------- stages
 
 void JobLife::CompleteGang() {
   AmCore& core = parts_.core;
-  const bool complete =
-      core.gang_was_complete ? core.tasks.CountTraining(TaskState::kWaiting) == 0 : core.gang.complete();
+  const bool complete = core.gang_was_complete ? core.tasks.CountTraining(TaskState::kWaiting) == 0
+                                               : core.gang.complete();
   if (!complete) {
     core.gang_open = true;
     return;
@@ -78,7 +81,8 @@ JobState JobLife::StageOfTraining() const {
   if (tasks.CountTraining(TaskState::kGranted) > 0) {
     return together && !parts_.core.gang.complete() ? JobState::kAllocating : JobState::kLaunching;
   }
-  if (tasks.CountTraining(TaskState::kLaunching) > 0 && parts_.launch.unconfirmed() > 0) return JobState::kLaunching;
+  if (tasks.CountTraining(TaskState::kLaunching) > 0 && parts_.launch.unconfirmed() > 0)
+    return JobState::kLaunching;
   const std::int32_t settled = tasks.CountTraining(TaskState::kRunning) + tasks.training_ended() +
                                parts_.gates.closed_training();
   return settled < tasks.training_tasks() ? JobState::kRegistering : JobState::kRunning;
@@ -88,7 +92,8 @@ void JobLife::UpdateState() {
   AmCore& core = parts_.core;
   if (core.snapshot.epoch.value == 0) return;
   const JobState stage = StageOfTraining();
-  const bool stays = core.snapshot.state == JobState::kRunning && core.job->strategy != Strategy::kMultiWorker &&
+  const bool stays = core.snapshot.state == JobState::kRunning &&
+                     core.job->strategy != Strategy::kMultiWorker &&
                      parts_.core.tasks.training_alive() > 0;
   if (stage != JobState::kRunning && stays) return;
   const bool was_running = core.ever_running;
@@ -103,7 +108,8 @@ void JobLife::UpdateState() {
   core.Enter(stage);
   if (stage != JobState::kRunning || was_running) return;
   (void)core.out.Append(AllRunning{.wall = core.WallAt(core.now)});
-  if (core.job->deadlines.run) core.timers.ArmJob(Timer::kRunDeadline, core.now + *core.job->deadlines.run);
+  if (core.job->deadlines.run)
+    core.timers.ArmJob(Timer::kRunDeadline, core.now + *core.job->deadlines.run);
 }
 
 void JobLife::OnStartDeadline() {
@@ -111,11 +117,13 @@ void JobLife::OnStartDeadline() {
   for (std::uint32_t i = 0; i < core.tasks.size(); ++i) {
     const TaskIndex task(i);
     const TaskSnapshot& shown = core.tasks.shown(task);
-    if (!core.tasks.record(task).training || shown.state == TaskState::kRunning || shown.state == TaskState::kEnded) {
+    if (!core.tasks.record(task).training || shown.state == TaskState::kRunning ||
+        shown.state == TaskState::kEnded) {
       continue;
     }
-    const std::string why = fmt::format("{} was {} when the start deadline of {} had passed", ToString(shown.task),
-                                        KebabName(shown.state), ToString(core.job->deadlines.start));
+    const std::string why =
+        fmt::format("{} was {} when the start deadline of {} had passed", ToString(shown.task),
+                    KebabName(shown.state), ToString(core.job->deadlines.start));
     return parts_.finish.Fail({.task = shown.task,
                                .exit_class = ExitClass::kTimeout,
                                .node = shown.node.host,
@@ -127,9 +135,10 @@ void JobLife::OnStartDeadline() {
 
 void JobLife::OnRunDeadline() {
   AmCore& core = parts_.core;
-  const std::string why =
-      fmt::format("the job had not ended {} after it first ran", ToString(core.job->deadlines.run.value_or(0s)));
-  parts_.finish.Fail({.exit_class = ExitClass::kTimeout, .at = core.now, .detail = why}, "deadlines/run", why);
+  const std::string why = fmt::format("the job had not ended {} after it first ran",
+                                      ToString(core.job->deadlines.run.value_or(0s)));
+  parts_.finish.Fail({.exit_class = ExitClass::kTimeout, .at = core.now, .detail = why},
+                     "deadlines/run", why);
 }
 
 // ---------------------------------------------------------------- time
@@ -147,22 +156,38 @@ void JobLife::TakeDue() {
 void JobLife::OnTimer(TimerTable::Due due) {
   const TaskIndex task(due.key);
   switch (due.timer) {
-    case Timer::kJournalRetry: return parts_.startup.OnJournalRetry();
-    case Timer::kReattach: return parts_.recovery.OnReattachOver();
-    case Timer::kStartDeadline: return OnStartDeadline();
-    case Timer::kRunDeadline: return OnRunDeadline();
-    case Timer::kBlame: return parts_.failover.OnBlameDeadline();
-    case Timer::kEvidenceRetry: return parts_.finish.OnEvidenceRetry();
-    case Timer::kEvidenceGiveUp: return parts_.finish.OnEvidenceGiveUp();
-    case Timer::kDependency: return parts_.gates.OnExpired(due.key);
-    case Timer::kRegistration: return parts_.launch.OnRegistrationTimeout(task);
-    case Timer::kLaunchRetry: return parts_.launch.OnRetry(task);
-    case Timer::kOrder: return parts_.processes.Repeat(task);
-    case Timer::kStopOverdue: return parts_.processes.OnStopOverdue(task);
-    case Timer::kProcessStart: return parts_.processes.OnStartOverdue(task);
-    case Timer::kDrain: return parts_.finish.OnDrained(task);
-    case Timer::kEndAgain: return parts_.leaving.OnEndAgain(due.key);
-    case Timer::kLeaving: return parts_.leaving.OnStepOver(due.key);
+    case Timer::kJournalRetry:
+      return parts_.startup.OnJournalRetry();
+    case Timer::kReattach:
+      return parts_.recovery.OnReattachOver();
+    case Timer::kStartDeadline:
+      return OnStartDeadline();
+    case Timer::kRunDeadline:
+      return OnRunDeadline();
+    case Timer::kBlame:
+      return parts_.failover.OnBlameDeadline();
+    case Timer::kEvidenceRetry:
+      return parts_.finish.OnEvidenceRetry();
+    case Timer::kEvidenceGiveUp:
+      return parts_.finish.OnEvidenceGiveUp();
+    case Timer::kDependency:
+      return parts_.gates.OnExpired(due.key);
+    case Timer::kRegistration:
+      return parts_.launch.OnRegistrationTimeout(task);
+    case Timer::kLaunchRetry:
+      return parts_.launch.OnRetry(task);
+    case Timer::kOrder:
+      return parts_.processes.Repeat(task);
+    case Timer::kStopOverdue:
+      return parts_.processes.OnStopOverdue(task);
+    case Timer::kProcessStart:
+      return parts_.processes.OnStartOverdue(task);
+    case Timer::kDrain:
+      return parts_.finish.OnDrained(task);
+    case Timer::kEndAgain:
+      return parts_.leaving.OnEndAgain(due.key);
+    case Timer::kLeaving:
+      return parts_.leaving.OnStepOver(due.key);
   }
 }
 
@@ -177,24 +202,32 @@ void JobLife::ExplainWaiting() {
   }
   if (core.snapshot.state != JobState::kAllocating) explained_ = core.snapshot.state;
   switch (core.snapshot.state) {
-    case JobState::kSubmitted: text = "the journal to be read"; return;
+    case JobState::kSubmitted:
+      text = "the journal to be read";
+      return;
     case JobState::kAllocating:
       if (explained_ == JobState::kAllocating && !core.asks_dirty) return;
       explained_ = JobState::kAllocating;
-      text = core.gang.backing_off() ? "a pause before the gang is asked for again" : core.gang.Missing();
+      text = core.gang.backing_off() ? "a pause before the gang is asked for again"
+                                     : core.gang.Missing();
       if (text.empty()) text = "the ResourceManager";
       return;
     case JobState::kLaunching:
-      text = fmt::format("{} agents to be launched",
-                         core.tasks.Count(TaskState::kGranted) + core.tasks.Count(TaskState::kLaunching));
+      text = fmt::format("{} agents to be launched", core.tasks.Count(TaskState::kGranted) +
+                                                         core.tasks.Count(TaskState::kLaunching));
       return;
     case JobState::kRegistering:
       text = parts_.epochs.WaitingFor();
-      if (text.empty()) text = fmt::format("{} processes to run", core.tasks.Count(TaskState::kStarting));
+      if (text.empty())
+        text = fmt::format("{} processes to run", core.tasks.Count(TaskState::kStarting));
       return;
-    case JobState::kRunning: text = parts_.gates.WaitingFor(); return;
+    case JobState::kRunning:
+      text = parts_.gates.WaitingFor();
+      return;
     case JobState::kDraining:
-    case JobState::kFinished: text.clear(); return;
+    case JobState::kFinished:
+      text.clear();
+      return;
   }
 }
 

@@ -2,9 +2,9 @@
 //
 //   allocating -> launching -> registering -> running -> draining -> finished
 //
-// A restart of everything goes back to the stage of the task that has the furthest to go; single restarts leave a running
-// job running. `draining` begins with the durable verdict and `finished` is terminal. Every other state may go to
-// `draining`.
+// A restart of everything goes back to the stage of the task that has the furthest to go; single
+// restarts leave a running job running. `draining` begins with the durable verdict and `finished`
+// is terminal. Every other state may go to `draining`.
 #pragma once
 
 #include <optional>
@@ -23,7 +23,8 @@ class JobLife {
  public:
   explicit JobLife(AmParts& parts) : parts_(parts) {}
 
-  /// Everything that may follow from the state after an event, in one fixed order, and what goes out last.
+  /// Everything that may follow from the state after an event, in one fixed order, and what goes
+  /// out last.
   void Settle();
   /// What is due by now.
   void TakeDue();

@@ -22,7 +22,8 @@ constexpr std::int32_t kMostUnansweredTries = 8;
 void LaunchControl::OnGranted(TaskIndex task, const yarn::Container& container) {
   AmCore& core = parts_.core;
   const Incarnation incarnation = core.tasks.shown(task).incarnation;
-  core.tasks.GiveContainer(task, container, core.NonceFor(core.snapshot.attempt.attempt, task, incarnation));
+  core.tasks.GiveContainer(task, container,
+                           core.NonceFor(core.snapshot.attempt.attempt, task, incarnation));
   granted_.push_back(task);
 }
 
@@ -33,7 +34,9 @@ void LaunchControl::LaunchReady() {
   AgentsLaunched entry{.wall = core.WallAt(core.now), .agents = {}};
   std::vector<TaskIndex> waiting;
   for (const TaskIndex task : std::exchange(granted_, {})) {
-    if (core.tasks.record(task).agent != AgentPhase::kGranted || core.tasks.record(task).launch_logged) continue;
+    if (core.tasks.record(task).agent != AgentPhase::kGranted ||
+        core.tasks.record(task).launch_logged)
+      continue;
     if (!MayLaunch(task)) {
       waiting.push_back(task);
       continue;
@@ -66,7 +69,8 @@ void LaunchControl::OnDurable() {
     logged_.pop_front();
     for (const Launch& launch : batch.launches) {
       const bool same = parts_.core.tasks.shown(launch.task).incarnation == launch.incarnation;
-      if (same && parts_.core.tasks.record(launch.task).agent == AgentPhase::kGranted) Start(launch.task);
+      if (same && parts_.core.tasks.record(launch.task).agent == AgentPhase::kGranted)
+        Start(launch.task);
     }
   }
 }
@@ -89,17 +93,19 @@ void LaunchControl::CallStart(TaskIndex task) {
                                 .container_token = core.tasks.record(task).container_token,
                                 .context = ContextFor(task)});
   CallId call;
-  if (!core.CallNm(call, shown.node, std::move(request))) return Lost(task, "no NM token for its node", false, false);
+  if (!core.CallNm(call, shown.node, std::move(request)))
+    return Lost(task, "no NM token for its node", false, false);
   calls_[call] = {task, shown.incarnation};
 }
 
 yarn::ContainerLaunchContext LaunchControl::ContextFor(TaskIndex task) const {
   const AmCore& core = parts_.core;
   yarn::ContainerLaunchContext context = core.options.agent_context;
-  auto environment = ToEnvironment(AgentLaunch{.fence = core.tasks.FenceOf(task),
-                                               .am_attempt = core.snapshot.attempt.attempt,
-                                               .am_address = core.started.address,
-                                               .staging_directory = core.options.staging_directory});
+  auto environment =
+      ToEnvironment(AgentLaunch{.fence = core.tasks.FenceOf(task),
+                                .am_attempt = core.snapshot.attempt.attempt,
+                                .am_address = core.started.address,
+                                .staging_directory = core.options.staging_directory});
   context.environment.merge(environment);
   return context;
 }
@@ -127,7 +133,8 @@ void LaunchControl::OnStartFailed(TaskIndex task, const yarn::RpcError& error) {
   const bool not_ready = error.code == yarn::RpcErrorCode::kNmNotYetReady;
   const bool silent = error.code == yarn::RpcErrorCode::kUnavailable;
   if (not_ready || (silent && tries < kMostUnansweredTries)) {
-    const Duration pause = std::min<Duration>(kLongestRetry, kFirstRetry * (1LL << std::min(tries - 1, 10)));
+    const Duration pause =
+        std::min<Duration>(kLongestRetry, kFirstRetry * (1LL << std::min(tries - 1, 10)));
     core.timers.Arm(Timer::kLaunchRetry, task.value, core.now + pause);
     return;
   }
@@ -143,7 +150,8 @@ void LaunchControl::Lost(TaskIndex task, const std::string& why, bool blame_node
   if (blame_node) {
     core.exclusion.Suspect(core.now, core.tasks.shown(task).node.host, Suspicion::kLaunchFailed);
   }
-  core.Note(fmt::format("{} on {}: {}", ToString(core.tasks.id(task)), ToString(core.tasks.shown(task).node), why));
+  core.Note(fmt::format("{} on {}: {}", ToString(core.tasks.id(task)),
+                        ToString(core.tasks.shown(task).node), why));
   parts_.leaving.Release(task);
   parts_.failover.OnLostBeforeStart(task, {.launch_error = why}, why, free);
 }
@@ -156,7 +164,8 @@ void LaunchControl::OnRegistrationTimeout(TaskIndex task) {
   AmCore& core = parts_.core;
   if (core.tasks.record(task).agent != AgentPhase::kLaunching) return;
   const std::string why = fmt::format("no agent registered within {} of its launch on {}",
-                                      ToString(core.job->deadlines.registration), ToString(core.tasks.shown(task).node));
+                                      ToString(core.job->deadlines.registration),
+                                      ToString(core.tasks.shown(task).node));
   core.exclusion.Suspect(core.now, core.tasks.shown(task).node.host, Suspicion::kDiedEarly);
   parts_.leaving.Stop(task);
   parts_.failover.OnLostBeforeStart(task, {.timed_out = true}, why, false);

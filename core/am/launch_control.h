@@ -1,8 +1,10 @@
-// Containers become agents: when a granted container is used, the call that starts its agent, and what goes wrong there.
+// Containers become agents: when a granted container is used, the call that starts its agent, and
+// what goes wrong there.
 //
-// With gang policy `all` no agent is launched before every container is there; `hold` likewise; `none` launches each as
-// it comes. A replacement for one container waits for the other replacements, not for what runs already. A NM that is not
-// ready or does not answer is asked again for a while; any other refusal loses the container.
+// With gang policy `all` no agent is launched before every container is there; `hold` likewise;
+// `none` launches each as it comes. A replacement for one container waits for the other
+// replacements, not for what runs already. A NM that is not ready or does not answer is asked again
+// for a while; any other refusal loses the container.
 #pragma once
 
 #include <cstdint>
@@ -24,7 +26,8 @@ class LaunchControl {
 
   /// The task was granted a container.
   void OnGranted(TaskIndex task, const yarn::Container& container);
-  /// Launches whatever may be launched now. Once at the end of every step in which grants or wants changed.
+  /// Launches whatever may be launched now. Once at the end of every step in which grants or wants
+  /// changed.
   void LaunchReady();
   /// Entries have become durable.
   void OnDurable();
@@ -57,8 +60,8 @@ class LaunchControl {
   void Lost(TaskIndex task, const std::string& why, bool blame_node, bool free);
 
   AmParts& parts_;
-  std::vector<TaskIndex> granted_;     // granted and not yet in the journal
-  std::deque<Logged> logged_;          // in the journal's queue, in its order
+  std::vector<TaskIndex> granted_;  // granted and not yet in the journal
+  std::deque<Logged> logged_;       // in the journal's queue, in its order
   std::map<CallId, Launch> calls_;
 };
 

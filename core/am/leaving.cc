@@ -14,12 +14,17 @@ void Leaving::EndAgent(TaskIndex task) {
   core_.timers.Arm(Timer::kLeaving, slot, core_.now + core_.job->deadlines.stop + kStopSlack);
 }
 
-void Leaving::Stop(TaskIndex task) { StopSlot(Take(task)); }
+void Leaving::Stop(TaskIndex task) {
+  StopSlot(Take(task));
+}
 
-void Leaving::Release(TaskIndex task) { ReleaseSlot(Take(task)); }
+void Leaving::Release(TaskIndex task) {
+  ReleaseSlot(Take(task));
+}
 
 void Leaving::StopStranger(const ContainerId& container, const NodeId& node) {
-  if (!Has(container)) StopSlot(Add({.maybe_training = true, .container = container, .node = node}));
+  if (!Has(container))
+    StopSlot(Add({.maybe_training = true, .container = container, .node = node}));
 }
 
 void Leaving::ReleaseStranger(const ContainerId& container, const NodeId& node) {
@@ -73,10 +78,13 @@ void Leaving::OnEndAgain(std::uint32_t slot) {
 
 void Leaving::OnStepOver(std::uint32_t slot) {
   switch (slots_[slot].step) {
-    case Step::kEnding: return StopSlot(slot);
-    case Step::kStopping: return ReleaseSlot(slot);
+    case Step::kEnding:
+      return StopSlot(slot);
+    case Step::kStopping:
+      return ReleaseSlot(slot);
     case Step::kFree:
-    case Step::kReleased: return;
+    case Step::kReleased:
+      return;
   }
 }
 
@@ -112,12 +120,14 @@ std::uint32_t Leaving::Take(TaskIndex task) {
   return Add(std::move(slot));
 }
 
-void Leaving::Gone(TaskIndex task) { Part(task); }
+void Leaving::Gone(TaskIndex task) {
+  Part(task);
+}
 
 void Leaving::Part(TaskIndex task) {
   core_.heartbeats.Forget(task);
-  for (const Timer timer : {Timer::kRegistration, Timer::kLaunchRetry, Timer::kOrder, Timer::kStopOverdue,
-                            Timer::kProcessStart, Timer::kDrain}) {
+  for (const Timer timer : {Timer::kRegistration, Timer::kLaunchRetry, Timer::kOrder,
+                            Timer::kStopOverdue, Timer::kProcessStart, Timer::kDrain}) {
     core_.timers.Disarm(timer, task.value);
   }
   core_.tasks.DropContainer(task);
@@ -138,9 +148,9 @@ std::uint32_t Leaving::Add(Slot slot) {
 }
 
 void Leaving::SendEnd(std::uint32_t slot) {
-  core_.Emit(SendToAgent{
-      .container = slots_[slot].container,
-      .message = tfyarn::EndAgent{.fence = *slots_[slot].fence, .grace = core_.job->deadlines.stop}});
+  core_.Emit(SendToAgent{.container = slots_[slot].container,
+                         .message = tfyarn::EndAgent{.fence = *slots_[slot].fence,
+                                                     .grace = core_.job->deadlines.stop}});
   core_.timers.Arm(Timer::kEndAgain, slot, core_.now + kOrderRepeat);
 }
 
@@ -148,7 +158,8 @@ void Leaving::StopSlot(std::uint32_t index) {
   Slot& slot = slots_[index];
   slot.step = Step::kStopping;
   core_.timers.Disarm(Timer::kEndAgain, index);
-  if (!core_.CallNm(slot.stop_call, slot.node, yarn::StopContainersRequest{.containers = {slot.container}})) {
+  if (!core_.CallNm(slot.stop_call, slot.node,
+                    yarn::StopContainersRequest{.containers = {slot.container}})) {
     return ReleaseSlot(index);
   }
   stop_calls_[slot.stop_call] = index;

@@ -1,8 +1,10 @@
-// Containers that must go: asked to end themselves, stopped through their NM, given back to the RM, in rising hardness.
+// Containers that must go: asked to end themselves, stopped through their NM, given back to the RM,
+// in rising hardness.
 //
-// From the moment a container is here its task has none: its agent is a stranger that is told to end. What is kept is
-// what seeing it out needs, and whether a training process may still be alive in it, because under multi-worker nothing
-// may start beside it. It leaves this table when the RM reports its end.
+// From the moment a container is here its task has none: its agent is a stranger that is told to
+// end. What is kept is what seeing it out needs, and whether a training process may still be alive
+// in it, because under multi-worker nothing may start beside it. It leaves this table when the RM
+// reports its end.
 #pragma once
 
 #include <cstdint>
@@ -23,9 +25,11 @@ class Leaving {
  public:
   explicit Leaving(AmCore& core) : core_(core) {}
 
-  /// The task's agent is told to end its process and itself; harder steps follow when that does not help.
+  /// The task's agent is told to end its process and itself; harder steps follow when that does not
+  /// help.
   void EndAgent(TaskIndex task);
-  /// The task's container is stopped through its NM; given back when the NM does not answer or does not do it.
+  /// The task's container is stopped through its NM; given back when the NM does not answer or does
+  /// not do it.
   void Stop(TaskIndex task);
   /// The task's container is given back at once: nothing runs in it, or nobody can reach it.
   void Release(TaskIndex task);
@@ -48,7 +52,9 @@ class Leaving {
   /// Whatever is not stopped by now is given back: the job is over and waits no longer.
   void ReleaseAll();
 
-  [[nodiscard]] bool Has(const ContainerId& container) const { return slot_of_.contains(container); }
+  [[nodiscard]] bool Has(const ContainerId& container) const {
+    return slot_of_.contains(container);
+  }
   /// Whose container it was; nullopt when nobody's, or when it is not here.
   [[nodiscard]] std::optional<TaskIndex> TaskOf(const ContainerId& container) const;
   [[nodiscard]] bool empty() const { return slot_of_.empty(); }
@@ -56,7 +62,9 @@ class Leaving {
   /// Containers in which a training process may be alive on a node that may be reached.
   [[nodiscard]] std::int32_t maybe_training() const { return maybe_training_; }
   /// Every container here has been given back; what is missing is the RM's word.
-  [[nodiscard]] bool all_released() const { return released_ == static_cast<std::int32_t>(slot_of_.size()); }
+  [[nodiscard]] bool all_released() const {
+    return released_ == static_cast<std::int32_t>(slot_of_.size());
+  }
 
  private:
   enum class Step : std::uint8_t { kFree, kEnding, kStopping, kReleased };

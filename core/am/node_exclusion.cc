@@ -67,7 +67,8 @@ std::int64_t NodeExclusion::PointsOf(Suspicion suspicion) const {
   return 0;
 }
 
-/// Halved after every half-life, and along straight lines between: integers only, and easy to invert.
+/// Halved after every half-life, and along straight lines between: integers only, and easy to
+/// invert.
 std::int64_t NodeExclusion::Decayed(const Score& score, Instant now) const {
   TF_CHECK(now >= score.since);
   const Duration age = now - score.since;
@@ -76,7 +77,8 @@ std::int64_t NodeExclusion::Decayed(const Score& score, Instant now) const {
   const std::int64_t from = score.at_since >> halvings;
   const std::int64_t lost_by_next = from - (from >> 1);
   const std::int64_t into_ms = (age % options_.half_life) / std::chrono::milliseconds(1);
-  const std::int64_t whole_ms = std::max<std::int64_t>(options_.half_life / std::chrono::milliseconds(1), 1);
+  const std::int64_t whole_ms =
+      std::max<std::int64_t>(options_.half_life / std::chrono::milliseconds(1), 1);
   return from - lost_by_next * into_ms / whole_ms;
 }
 
@@ -87,7 +89,8 @@ Instant NodeExclusion::FallsTo(const Score& score, std::int64_t level) const {
   const std::int64_t from = score.at_since >> halvings;
   if (from <= level) return at;
   const std::int64_t lost_by_next = from - (from >> 1);
-  const std::int64_t whole_ms = std::max<std::int64_t>(options_.half_life / std::chrono::milliseconds(1), 1);
+  const std::int64_t whole_ms =
+      std::max<std::int64_t>(options_.half_life / std::chrono::milliseconds(1), 1);
   // Least whole millisecond at which from - lost * ms / whole (rounded down) is at most the level.
   const std::int64_t into_ms = ((from - level) * whole_ms + lost_by_next - 1) / lost_by_next;
   return at + std::chrono::milliseconds(into_ms);
@@ -95,10 +98,12 @@ Instant NodeExclusion::FallsTo(const Score& score, std::int64_t level) const {
 
 /// Those at the threshold, and those excluded before that have not fallen to half of it.
 void NodeExclusion::Choose(Instant now) {
-  std::vector<std::pair<std::int64_t, std::string>> worst;  // negative score first: worst first, then by name
+  std::vector<std::pair<std::int64_t, std::string>>
+      worst;  // negative score first: worst first, then by name
   for (auto at = scores_.begin(); at != scores_.end();) {
     const std::int64_t score = Decayed(at->second, now);
-    const std::int64_t level = excluded_.contains(at->first) ? options_.threshold / 2 + 1 : options_.threshold;
+    const std::int64_t level =
+        excluded_.contains(at->first) ? options_.threshold / 2 + 1 : options_.threshold;
     if (score >= level) worst.emplace_back(-score, at->first);
     at = score == 0 ? scores_.erase(at) : std::next(at);
   }

@@ -1,8 +1,9 @@
 // Which hosts are kept out of the job because tasks kept failing there.
 //
-// Every failure that looks like the node's own adds to the host's score, and time halves it. Above a threshold the host
-// is excluded, until the score has fallen to half of it; but never more than a third of the cluster, the worst first:
-// when everything fails everywhere the nodes are not to blame. Which failure is whose fault is the policy's business.
+// Every failure that looks like the node's own adds to the host's score, and time halves it. Above
+// a threshold the host is excluded, until the score has fallen to half of it; but never more than a
+// third of the cluster, the worst first: when everything fails everywhere the nodes are not to
+// blame. Which failure is whose fault is the policy's business.
 #pragma once
 
 #include <cstdint>
@@ -16,10 +17,10 @@
 namespace tfyarn::am {
 
 enum class Suspicion {
-  kLaunchFailed,   ///< The NM could not start or localise a container.
-  kNodeBad,        ///< An exit that blames the node: bad disks, broken device.
-  kDiedEarly,      ///< A process or agent ended before it did anything.
-  kAgentLost,      ///< Nothing heard of an agent whose node lives.
+  kLaunchFailed,  ///< The NM could not start or localise a container.
+  kNodeBad,       ///< An exit that blames the node: bad disks, broken device.
+  kDiedEarly,     ///< A process or agent ended before it did anything.
+  kAgentLost,     ///< Nothing heard of an agent whose node lives.
 };
 
 /// Scores are thousandths of a point.
@@ -37,7 +38,8 @@ class NodeExclusion {
  public:
   explicit NodeExclusion(NodeExclusionOptions options = {});
 
-  /// Nodes in the cluster; 0 (an RM that has just restarted) leaves the last number. Until known: none is excluded.
+  /// Nodes in the cluster; 0 (an RM that has just restarted) leaves the last number. Until known:
+  /// none is excluded.
   void SetClusterSize(Instant now, std::int32_t nodes);
   void Suspect(Instant now, const std::string& host, Suspicion suspicion);
   /// Lets time pass; true when excluded() has changed since the last call, whatever changed it.

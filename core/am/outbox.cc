@@ -50,7 +50,8 @@ void Outbox::Flush() {
 
 bool Outbox::OnAppended(JournalSeq seq) {
   if (!in_flight_ || seq != in_flight_->seq) {
-    if (!IsDurable(seq)) Note(fmt::format("journal: an answer for entry {} that was not sent", seq.value));
+    if (!IsDurable(seq))
+      Note(fmt::format("journal: an answer for entry {} that was not sent", seq.value));
     return false;
   }
   durable_ = seq;
@@ -73,6 +74,8 @@ void Outbox::OnFailed(Instant now, JournalSeq seq, const std::string& why) {
                    std::chrono::duration_cast<std::chrono::seconds>(backoff_).count()));
 }
 
-void Outbox::OnRetry() { send_now_ = in_flight_.has_value(); }
+void Outbox::OnRetry() {
+  send_now_ = in_flight_.has_value();
+}
 
 }  // namespace tfyarn::am

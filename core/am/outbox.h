@@ -1,8 +1,10 @@
-// The way out of the AM: actions of the step under way, actions that wait for the journal, and the journal's writer.
+// The way out of the AM: actions of the step under way, actions that wait for the journal, and the
+// journal's writer.
 //
-// A decision that must survive is appended first, and what follows from it is held back until storage answers; the rest
-// goes on. One append is under way at a time, and entries that come meanwhile go together in the next one, so that a
-// thousand tasks ending at once cost a few appends. A failed append is repeated for ever, with growing pauses.
+// A decision that must survive is appended first, and what follows from it is held back until
+// storage answers; the rest goes on. One append is under way at a time, and entries that come
+// meanwhile go together in the next one, so that a thousand tasks ending at once cost a few
+// appends. A failed append is repeated for ever, with growing pauses.
 #pragma once
 
 #include <cstdint>
@@ -32,11 +34,13 @@ class Outbox {
   /// Emits the action when the entry is durable; at once when it is, or for seq 0.
   void EmitWhenDurable(JournalSeq seq, AmAction action);
 
-  /// Entries from now on are this attempt's and continue after `next`; `empty`: the file has no header yet.
+  /// Entries from now on are this attempt's and continue after `next`; `empty`: the file has no
+  /// header yet.
   void OpenJournal(std::int32_t am_attempt, JournalSeq next, bool empty);
   /// Appends an entry; the number by which what depends on it waits.
   JournalSeq Append(const JournalEntry& entry);
-  /// Sends what was appended in this step, unless an append is under way. Once at the end of every step.
+  /// Sends what was appended in this step, unless an append is under way. Once at the end of every
+  /// step.
   void Flush();
   /// An answer of storage. True when entries became durable.
   [[nodiscard]] bool OnAppended(JournalSeq seq);
@@ -62,9 +66,9 @@ class Outbox {
   bool first_ = false;
   JournalSeq last_;
   JournalSeq durable_;
-  std::string gathered_;                  // frames that are not under way
+  std::string gathered_;  // frames that are not under way
   std::optional<AppendJournal> in_flight_;
-  bool send_now_ = false;                 // in_flight_ is to be sent (again)
+  bool send_now_ = false;  // in_flight_ is to be sent (again)
   Duration backoff_{};
 };
 

@@ -270,7 +270,8 @@ bool PolicyEngine::Matches(const PolicyRow& row, const ExitView& exit, const Job
   if (!Answers(row.registered, exit.ever_registered)) return false;
   if (!Answers(row.succeeded, exit.success_decided)) return false;
   if (!HasRole(row, exit.task, view)) return false;
-  return row.tracked_ended == Condition::kEither || Answers(row.tracked_ended, AllTrackedEnded(view));
+  return row.tracked_ended == Condition::kEither ||
+         Answers(row.tracked_ended, AllTrackedEnded(view));
 }
 
 bool PolicyEngine::HasRole(const PolicyRow& row, const TaskId& task, const JobView& view) const {

@@ -15,7 +15,8 @@ void ProcessControl::Start(TaskIndex task) {
   (void)core.tasks.BeginProcess(core.now, task, parts_.epochs.current());
   SendStart(task);
   core.timers.Arm(Timer::kOrder, task.value, core.now + kOrderRepeat);
-  if (alone) core.timers.Arm(Timer::kProcessStart, task.value, core.now + core.job->deadlines.start);
+  if (alone)
+    core.timers.Arm(Timer::kProcessStart, task.value, core.now + core.job->deadlines.start);
 }
 
 void ProcessControl::Stop(TaskIndex task) {
@@ -26,22 +27,29 @@ void ProcessControl::Stop(TaskIndex task) {
   SendStop(task);
   core.timers.Disarm(Timer::kProcessStart, task.value);
   core.timers.Arm(Timer::kOrder, task.value, core.now + kOrderRepeat);
-  core.timers.Arm(Timer::kStopOverdue, task.value, core.now + core.job->deadlines.stop + kStopSlack);
+  core.timers.Arm(Timer::kStopOverdue, task.value,
+                  core.now + core.job->deadlines.stop + kStopSlack);
 }
 
 void ProcessControl::Warn(TaskIndex task) {
   AmCore& core = parts_.core;
-  core.Send(task, WarnProcess{.fence = core.tasks.FenceOf(task), .attempt = core.tasks.shown(task).attempt});
+  core.Send(task, WarnProcess{.fence = core.tasks.FenceOf(task),
+                              .attempt = core.tasks.shown(task).attempt});
 }
 
 void ProcessControl::Repeat(TaskIndex task) {
   AmCore& core = parts_.core;
   switch (core.tasks.record(task).process) {
-    case ProcessPhase::kOrdered: SendStart(task); break;
-    case ProcessPhase::kStopping: SendStop(task); break;
+    case ProcessPhase::kOrdered:
+      SendStart(task);
+      break;
+    case ProcessPhase::kStopping:
+      SendStop(task);
+      break;
     case ProcessPhase::kNone:
     case ProcessPhase::kRunning:
-    case ProcessPhase::kEnded: return;
+    case ProcessPhase::kEnded:
+      return;
   }
   core.timers.Arm(Timer::kOrder, task.value, core.now + kOrderRepeat);
 }
@@ -49,7 +57,8 @@ void ProcessControl::Repeat(TaskIndex task) {
 void ProcessControl::Resume(TaskIndex task) {
   AmCore& core = parts_.core;
   if (core.tasks.record(task).process == ProcessPhase::kStopping) {
-    core.timers.Arm(Timer::kStopOverdue, task.value, core.now + core.job->deadlines.stop + kStopSlack);
+    core.timers.Arm(Timer::kStopOverdue, task.value,
+                    core.now + core.job->deadlines.stop + kStopSlack);
   } else {
     core.timers.Arm(Timer::kProcessStart, task.value, core.now + core.job->deadlines.start);
   }
@@ -59,7 +68,8 @@ void ProcessControl::Resume(TaskIndex task) {
 void ProcessControl::OnRunning(TaskIndex task) {
   AmCore& core = parts_.core;
   core.tasks.mutable_record(task).unannounced = false;
-  if (core.tasks.record(task).process == ProcessPhase::kOrdered) core.tasks.SetProcess(task, ProcessPhase::kRunning);
+  if (core.tasks.record(task).process == ProcessPhase::kOrdered)
+    core.tasks.SetProcess(task, ProcessPhase::kRunning);
   core.timers.Disarm(Timer::kOrder, task.value);
   core.timers.Disarm(Timer::kProcessStart, task.value);
   core.gates = true;
@@ -85,8 +95,8 @@ void ProcessControl::OnStartOverdue(TaskIndex task) {
 void ProcessControl::LoseAgent(TaskIndex task, const char* why) {
   AmCore& core = parts_.core;
   const bool stopping = core.tasks.record(task).process == ProcessPhase::kStopping;
-  const AttemptEnd end =
-      parts_.attempts.End(task, stopping ? ExitEvidence{.we_stopped = true} : ExitEvidence{.timed_out = true}, why);
+  const AttemptEnd end = parts_.attempts.End(
+      task, stopping ? ExitEvidence{.we_stopped = true} : ExitEvidence{.timed_out = true}, why);
   parts_.leaving.Stop(task);
   parts_.failover.OnEnd(end, false);
 }

@@ -1,4 +1,5 @@
-// Orders to agents: start this process, stop that one, and their repetition until the agent reports.
+// Orders to agents: start this process, stop that one, and their repetition until the agent
+// reports.
 #pragma once
 
 #include "core/am/task_index.h"
@@ -12,7 +13,8 @@ class ProcessControl {
  public:
   explicit ProcessControl(AmParts& parts) : parts_(parts) {}
 
-  /// Orders the task's next process with the spec of the present epoch. What the order depends on is durable.
+  /// Orders the task's next process with the spec of the present epoch. What the order depends on
+  /// is durable.
   void Start(TaskIndex task);
   /// Orders the end of its process. The agent stays.
   void Stop(TaskIndex task);

@@ -12,7 +12,8 @@ namespace tfyarn::am {
 
 bool Recovery::Read(const JournalReading& reading) {
   AmCore& core = parts_.core;
-  if (reading.cut) core.Note("journal: bytes at its end, or between entries, are no whole entry and are left out");
+  if (reading.cut)
+    core.Note("journal: bytes at its end, or between entries, are no whole entry and are left out");
   if (reading.damaged) core.Note("journal: damaged; it is read up to the damage");
   if (reading.entries.empty()) return false;
   pasts_.resize(core.tasks.size());
@@ -87,7 +88,8 @@ void Recovery::Take(const TaskEnded& entry) {
   Past* past = PastOf(entry.task);
   if (past == nullptr) return;
   past->alive = false;
-  if (entry.for_good) past->outcome = entry.exit_class == ExitClass::kOk ? Outcome::kOk : Outcome::kFailed;
+  if (entry.for_good)
+    past->outcome = entry.exit_class == ExitClass::kOk ? Outcome::kOk : Outcome::kFailed;
 }
 
 void Recovery::Take(const TypeWaived& entry) {
@@ -110,13 +112,15 @@ void Recovery::OnRegistered(const std::vector<yarn::Container>& containers, bool
   AmCore& core = parts_.core;
   std::map<ContainerId, yarn::Container> living;
   for (const yarn::Container& container : containers) living.emplace(container.id, container);
-  if (!known) core.Note("the RM's first answer was lost, and with it the list of containers that live");
+  if (!known)
+    core.Note("the RM's first answer was lost, and with it the list of containers that live");
   if (taken_over_) {
     Plan();
     for (std::uint32_t i = 0; i < pasts_.size(); ++i) Adopt(TaskIndex(i), pasts_[i], living);
   }
   if (verdict_) {
-    VerdictReached verdict{.status = verdict_->status, .diagnostics = verdict_->diagnostics, .rule = verdict_->rule};
+    VerdictReached verdict{
+        .status = verdict_->status, .diagnostics = verdict_->diagnostics, .rule = verdict_->rule};
     if (verdict_->cause) verdict.cause = core.FromJournal(*verdict_->cause);
     parts_.finish.Restore(verdict);
   }
@@ -138,7 +142,8 @@ void Recovery::Plan() {
   if (all_running_) {
     core.ever_running = true;
     if (core.job->deadlines.run) {
-      core.timers.ArmJob(Timer::kRunDeadline, std::max(core.now, core.InstantAt(*all_running_) + *core.job->deadlines.run));
+      core.timers.ArmJob(Timer::kRunDeadline, std::max(core.now, core.InstantAt(*all_running_) +
+                                                                     *core.job->deadlines.run));
     }
   }
   bool prepare = !spec_.has_value();
@@ -165,10 +170,11 @@ void Recovery::Plan() {
   core.judge = true;
 }
 
-void Recovery::Adopt(TaskIndex task, const Past& past, const std::map<ContainerId, yarn::Container>& living) {
+void Recovery::Adopt(TaskIndex task, const Past& past,
+                     const std::map<ContainerId, yarn::Container>& living) {
   AmCore& core = parts_.core;
-  core.tasks.Restore(task, past.agent ? past.agent->incarnation : Incarnation(0), past.attempt, past.epoch,
-                     past.ordered);
+  core.tasks.Restore(task, past.agent ? past.agent->incarnation : Incarnation(0), past.attempt,
+                     past.epoch, past.ordered);
   if (!past.agent) {
     if (past.outcome == Outcome::kOpen && !verdict_) parts_.restart.WantContainers({task});
     return;
@@ -193,7 +199,8 @@ void Recovery::Adopt(TaskIndex task, const Past& past, const std::map<ContainerI
 void Recovery::OnPreviousContainer(const yarn::Container& container) {
   AmCore& core = parts_.core;
   if (core.tasks.OwnerOf(container.id) || parts_.leaving.Has(container.id)) return;
-  core.Note(fmt::format("{} of an earlier attempt came back and is no task's: stopped", ToString(container.id)));
+  core.Note(fmt::format("{} of an earlier attempt came back and is no task's: stopped",
+                        ToString(container.id)));
   parts_.leaving.StopStranger(container.id, container.node);
 }
 
@@ -219,7 +226,8 @@ void Recovery::StopUnknownProcess(TaskIndex task, const ProcessRef& process) {
   AmCore& core = parts_.core;
   core.Note(fmt::format("{} runs attempt {} of epoch {}, which is not in the journal: stopped",
                         ToString(core.tasks.id(task)), process.attempt.value, process.epoch.value));
-  core.tasks.Restore(task, core.tasks.shown(task).incarnation, process.attempt, process.epoch, true);
+  core.tasks.Restore(task, core.tasks.shown(task).incarnation, process.attempt, process.epoch,
+                     true);
   core.tasks.SetProcess(task, ProcessPhase::kRunning);
   parts_.epochs.SkipBeyond(process.epoch);
   parts_.processes.Stop(task);
@@ -230,7 +238,8 @@ void Recovery::OnReattachOver() {
   for (std::uint32_t i = 0; i < core.tasks.size(); ++i) {
     const TaskIndex task(i);
     const TaskRecord& record = core.tasks.record(task);
-    if (record.agent != AgentPhase::kLaunching || core.timers.IsArmed(Timer::kRegistration, i)) continue;
+    if (record.agent != AgentPhase::kLaunching || core.timers.IsArmed(Timer::kRegistration, i))
+      continue;
     const std::string why = "its agent did not find the new AM in time";
     if (core.finishing) {
       parts_.leaving.Stop(task);

@@ -1,9 +1,10 @@
-// After an AM restart: what the journal says, and putting it together with containers and agents that are still there.
+// After an AM restart: what the journal says, and putting it together with containers and agents
+// that are still there.
 //
-// The journal gives, for each task, the agent that was launched last and the process that was ordered last. Such an agent
-// is expected to register; until it does, or its container is reported ended, its process counts as alive, so that
-// training does not notice. Containers that no task has by the journal are stopped. Who has not spoken by the
-// registration deadline is lost.
+// The journal gives, for each task, the agent that was launched last and the process that was
+// ordered last. Such an agent is expected to register; until it does, or its container is reported
+// ended, its process counts as alive, so that training does not notice. Containers that no task has
+// by the journal are stopped. Who has not spoken by the registration deadline is lost.
 #pragma once
 
 #include <map>
@@ -45,9 +46,9 @@ class Recovery {
     TaskAttempt attempt;
     Epoch epoch;
     bool ordered = false;
-    bool alive = false;        ///< By the journal.
-    bool restarting = false;   ///< A restart was decided and its process not yet ordered.
-    bool with_epoch = false;   ///< ... with others.
+    bool alive = false;       ///< By the journal.
+    bool restarting = false;  ///< A restart was decided and its process not yet ordered.
+    bool with_epoch = false;  ///< ... with others.
     Outcome outcome = Outcome::kOpen;
   };
 
@@ -63,11 +64,12 @@ class Recovery {
   void Take(const VerdictDecided& entry);
 
   [[nodiscard]] Past* PastOf(const TaskId& task);
-  void Adopt(TaskIndex task, const Past& past, const std::map<ContainerId, yarn::Container>& living);
+  void Adopt(TaskIndex task, const Past& past,
+             const std::map<ContainerId, yarn::Container>& living);
   void Plan();
 
   AmParts& parts_;
-  std::vector<Past> pasts_;           // by task index; empty once used
+  std::vector<Past> pasts_;  // by task index; empty once used
   std::optional<ClusterSpec> spec_;
   std::optional<VerdictDecided> verdict_;
   std::optional<WallTime> all_running_;

@@ -62,7 +62,8 @@ void Restart::WantContainers(const std::vector<TaskIndex>& tasks) {
     slots.push_back(core.SlotFor(task));
     training = training || core.tasks.record(task).training;
   }
-  // A collective stands still until it is whole again: what it keeps meanwhile is an incomplete gang.
+  // A collective stands still until it is whole again: what it keeps meanwhile is an incomplete
+  // gang.
   core.asks_dirty = true;
   core.gang.Want(core.now, slots, training && core.job->strategy == Strategy::kMultiWorker);
 }

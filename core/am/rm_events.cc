@@ -12,9 +12,11 @@ void RmEvents::OnReplied(const RmReplied& reply) {
   AmCore& core = parts_.core;
   const RmNews news = core.rm.OnReplied(core.now, reply);
   if (news.ignored) core.Note(*news.ignored);
-  if (news.must_stop) return parts_.finish.Abandon(fmt::format("the RM ends this attempt: {}", *news.must_stop), 1);
+  if (news.must_stop)
+    return parts_.finish.Abandon(fmt::format("the RM ends this attempt: {}", *news.must_stop), 1);
   if (news.finished) return parts_.finish.OnUnregistered();
-  if (news.resynced) core.Note("the RM had lost this attempt: registered again, everything is told again");
+  if (news.resynced)
+    core.Note("the RM had lost this attempt: registered again, everything is told again");
   if (news.registered) parts_.startup.OnRegistered(*news.registered, news.registered_blindly);
   if (news.rejected) OnRejected(*news.rejected);
   if (news.allocated) OnAllocated(*news.allocated);
@@ -25,8 +27,9 @@ void RmEvents::OnRejected(const yarn::RpcError& error) {
   const bool asks = error.code == yarn::RpcErrorCode::kInvalidResourceRequest ||
                     error.code == yarn::RpcErrorCode::kInvalidLabelResourceRequest;
   if (!asks) return core.Note(fmt::format("the RM refused a call: {}", error.message));
-  parts_.finish.Fail({.exit_class = ExitClass::kInfeasible, .at = core.now, .detail = error.message},
-                     "gang/ask-refused", fmt::format("the RM refuses what the job asks for: {}", error.message));
+  parts_.finish.Fail(
+      {.exit_class = ExitClass::kInfeasible, .at = core.now, .detail = error.message},
+      "gang/ask-refused", fmt::format("the RM refuses what the job asks for: {}", error.message));
 }
 
 void RmEvents::OnAllocated(const yarn::AllocateResponse& response) {
@@ -72,8 +75,8 @@ void RmEvents::OnCompleted(const yarn::ContainerStatus& status) {
   if (former) return parts_.attempts.AmendByCompletion(*former, status, false);
   const bool expected = given_back_.erase(status.id) > 0;
   if (!was_leaving && !expected && kind == CompletedContainer::kReleased) {
-    core.Note(fmt::format("{} has ended ({}), which no task holds: {}", ToString(status.id), status.exit_status,
-                          status.diagnostics));
+    core.Note(fmt::format("{} has ended ({}), which no task holds: {}", ToString(status.id),
+                          status.exit_status, status.diagnostics));
   }
 }
 
@@ -82,22 +85,23 @@ void RmEvents::OnOwnedCompleted(TaskIndex task, const yarn::ContainerStatus& sta
   const TaskRecord& record = core.tasks.record(task);
   if (record.agent == AgentPhase::kGranted) {
     // Nothing ran in it; the gang asks for another by itself.
-    core.Note(fmt::format("{} lost {} before its agent was launched: {}", ToString(core.tasks.id(task)),
-                          ToString(status.id), status.diagnostics));
+    core.Note(fmt::format("{} lost {} before its agent was launched: {}",
+                          ToString(core.tasks.id(task)), ToString(status.id), status.diagnostics));
     return parts_.leaving.Gone(task);
   }
   const bool bad_node = status.exit_status == container_exit::kDisksFailed;
-  if (bad_node) core.exclusion.Suspect(core.now, core.tasks.shown(task).node.host, Suspicion::kNodeBad);
+  if (bad_node)
+    core.exclusion.Suspect(core.now, core.tasks.shown(task).node.host, Suspicion::kNodeBad);
   if (core.tasks.ProcessAlive(task)) {
     // Stopped for a failure whose cause is not known yet: this may be that cause.
     const bool ours = record.process == ProcessPhase::kStopping && !parts_.failover.deciding();
-    const AttemptEnd end = parts_.attempts.End(
-        task,
-        {.yarn_exit = status.exit_status,
-         .diagnostics = status.diagnostics,
-         .we_stopped = ours,
-         .am_lost = status.exit_status == agent_exit::kAmLost},
-        status.diagnostics);
+    const AttemptEnd end =
+        parts_.attempts.End(task,
+                            {.yarn_exit = status.exit_status,
+                             .diagnostics = status.diagnostics,
+                             .we_stopped = ours,
+                             .am_lost = status.exit_status == agent_exit::kAmLost},
+                            status.diagnostics);
     parts_.leaving.Gone(task);
     return parts_.failover.OnEnd(end, false);
   }
@@ -106,7 +110,8 @@ void RmEvents::OnOwnedCompleted(TaskIndex task, const yarn::ContainerStatus& sta
   parts_.leaving.Gone(task);
   const std::string why = fmt::format("its container ended with {} before a process ran in it: {}",
                                       status.exit_status, status.diagnostics);
-  ExitEvidence evidence{.yarn_exit = status.exit_status, .diagnostics = status.diagnostics, .launch_error = {}};
+  ExitEvidence evidence{
+      .yarn_exit = status.exit_status, .diagnostics = status.diagnostics, .launch_error = {}};
   if (!had_process && status.exit_status >= 0) evidence.launch_error = why;
   parts_.failover.OnLostBeforeStart(task, std::move(evidence), why, had_process);
 }
@@ -115,11 +120,13 @@ void RmEvents::OnOwnedCompleted(TaskIndex task, const yarn::ContainerStatus& sta
 
 void RmEvents::OnNode(const yarn::NodeReport& report) {
   AmCore& core = parts_.core;
-  // Of unhealthy and decommissioned nodes the RM reports the containers itself, each with its reason.
+  // Of unhealthy and decommissioned nodes the RM reports the containers itself, each with its
+  // reason.
   if (report.state != yarn::NodeState::kLost) return;
   for (std::uint32_t i = 0; i < core.tasks.size(); ++i) {
     const TaskIndex task(i);
-    if (!core.tasks.shown(task).has_container || core.tasks.shown(task).node != report.node) continue;
+    if (!core.tasks.shown(task).has_container || core.tasks.shown(task).node != report.node)
+      continue;
     const std::string why = fmt::format("node {} is lost", ToString(report.node));
     const ExitEvidence evidence{.node_lost = true};
     if (core.tasks.record(task).agent == AgentPhase::kGranted) {
@@ -141,7 +148,8 @@ void RmEvents::OnPreemptionNotice(const ContainerId& container) {
   const auto task = core.tasks.OwnerOf(container);
   if (!task || core.tasks.record(*task).preemption_noticed) return;
   core.tasks.mutable_record(*task).preemption_noticed = true;
-  core.Note(fmt::format("{} will lose {} to preemption", ToString(core.tasks.id(*task)), ToString(container)));
+  core.Note(fmt::format("{} will lose {} to preemption", ToString(core.tasks.id(*task)),
+                        ToString(container)));
   if (core.tasks.record(*task).process == ProcessPhase::kRunning) parts_.processes.Warn(*task);
 }
 
@@ -159,21 +167,26 @@ void RmEvents::OnGangTime() {
       TF_CHECK(task.has_value());
       OnGivenBack(container, *task);
     }
-    core.Emit(GangReleased{.containers = static_cast<std::int32_t>(timeouts.given_back->lost.size()),
-                           .backoff = timeouts.given_back->backoff});
+    core.Emit(
+        GangReleased{.containers = static_cast<std::int32_t>(timeouts.given_back->lost.size()),
+                     .backoff = timeouts.given_back->backoff});
   }
   if (timeouts.deadline_missed && !core.finishing) {
     const bool training = core.tasks.CountTraining(TaskState::kWaiting) > 0;
-    const std::string why = fmt::format("no complete gang within {}", ToString(core.job->gang.deadline));
+    const std::string why =
+        fmt::format("no complete gang within {}", ToString(core.job->gang.deadline));
     if (!training) return core.Note(fmt::format("{}: {}", why, *timeouts.deadline_missed));
-    parts_.finish.Fail({.exit_class = ExitClass::kGangTimeout, .at = core.now, .detail = *timeouts.deadline_missed},
+    parts_.finish.Fail({.exit_class = ExitClass::kGangTimeout,
+                        .at = core.now,
+                        .detail = *timeouts.deadline_missed},
                        "gang/deadline", why);
   }
 }
 
 void RmEvents::OnGivenBack(const ContainerId& container, TaskIndex task) {
   AmCore& core = parts_.core;
-  if (!core.tasks.shown(task).has_container || core.tasks.shown(task).container != container) return;
+  if (!core.tasks.shown(task).has_container || core.tasks.shown(task).container != container)
+    return;
   const bool had_process = core.tasks.ProcessAlive(task);
   if (had_process) {
     (void)parts_.attempts.End(task, {.we_stopped = true}, "given back with an incomplete gang");

@@ -1,4 +1,5 @@
-// What the ResourceManager brings: containers, ends of containers, changes of nodes, notices of preemption.
+// What the ResourceManager brings: containers, ends of containers, changes of nodes, notices of
+// preemption.
 #pragma once
 
 #include <set>

@@ -63,7 +63,9 @@ void RmSession::Release(const ContainerId& container) {
   if (!releases_told_.contains(container)) releases_pending_.insert(container);
 }
 
-void RmSession::SetProgress(std::int32_t permille) { progress_permille_ = std::clamp(permille, 0, 1000); }
+void RmSession::SetProgress(std::int32_t permille) {
+  progress_permille_ = std::clamp(permille, 0, 1000);
+}
 
 void RmSession::Finish(yarn::FinishApplicationMasterRequest request) {
   if (finish_.has_value() || stopped_) return;
@@ -99,8 +101,8 @@ std::optional<Instant> RmSession::next_deadline() const {
 }
 
 std::optional<Instant> RmSession::next_decision() const {
-  const bool idle = registered_ && !finish_.has_value() && !call_.outstanding && !unanswered_.has_value() &&
-                    !HasSomethingToSay();
+  const bool idle = registered_ && !finish_.has_value() && !call_.outstanding &&
+                    !unanswered_.has_value() && !HasSomethingToSay();
   return idle ? std::nullopt : next_deadline();
 }
 
@@ -118,7 +120,8 @@ void RmSession::OnTime(Instant now, std::vector<AmAction>& actions) {
 void RmSession::Send(Instant now, CallKind kind, bool again, yarn::RmRequest request,
                      std::vector<AmAction>& actions) {
   const CallId id = call_.id.next();
-  call_ = {.kind = kind, .first = again ? call_.first : id, .id = id, .sent = now, .outstanding = true};
+  call_ = {
+      .kind = kind, .first = again ? call_.first : id, .id = id, .sent = now, .outstanding = true};
   latest_was_elided_ = false;
   actions.emplace_back(CallRm{.call = id, .request = std::move(request)});
 }
@@ -140,7 +143,8 @@ void RmSession::SendFinish(Instant now, std::vector<AmAction>& actions) {
 }
 
 yarn::AllocateRequest RmSession::ComposeAllocate() {
-  yarn::AllocateRequest request{.response_id = last_response_id_, .progress_permille = progress_permille_};
+  yarn::AllocateRequest request{.response_id = last_response_id_,
+                                .progress_permille = progress_permille_};
   if (!asks_refused_) request.ask = asks_.TakeChanges();
   request.release.assign(releases_pending_.begin(), releases_pending_.end());
   if (!blacklist_refused_) {
@@ -164,10 +168,14 @@ void RmSession::OnElided(const HeartbeatsElided& elided) {
     last_response_id_ = NextResponseId(last_response_id_);
   }
   const auto count = static_cast<std::uint32_t>(elided.count & kResponseIdMask);
-  last_response_id_ =
-      static_cast<std::int32_t>((static_cast<std::uint32_t>(last_response_id_) + count) & kResponseIdMask);
+  last_response_id_ = static_cast<std::int32_t>(
+      (static_cast<std::uint32_t>(last_response_id_) + count) & kResponseIdMask);
   const CallId id(call_.id.value + elided.count);
-  call_ = {.kind = CallKind::kAllocate, .first = id, .id = id, .sent = elided.last, .outstanding = false};
+  call_ = {.kind = CallKind::kAllocate,
+           .first = id,
+           .id = id,
+           .sent = elided.last,
+           .outstanding = false};
   next_send_ = elided.last + options_.heartbeat;
   latest_was_elided_ = true;
 }
@@ -176,7 +184,8 @@ void RmSession::OnElided(const HeartbeatsElided& elided) {
 void RmSession::UndoElision() {
   latest_was_elided_ = false;
   last_response_id_ = PreviousResponseId(last_response_id_);
-  unanswered_ = yarn::AllocateRequest{.response_id = last_response_id_, .progress_permille = progress_permille_};
+  unanswered_ = yarn::AllocateRequest{.response_id = last_response_id_,
+                                      .progress_permille = progress_permille_};
 }
 
 // ---------------------------------------------------------------- answers
@@ -271,10 +280,10 @@ void RmSession::OnAllocateAnswered(Instant now, const RmReplied& reply, RmNews& 
     return;
   }
   if (response == nullptr || response->response_id != NextResponseId(last_response_id_)) {
-    news.ignored = response == nullptr
-                       ? std::string("RM answered allocate with something else")
-                       : "RM answered allocate with response id " + std::to_string(response->response_id) +
-                             ", expected " + std::to_string(NextResponseId(last_response_id_));
+    news.ignored = response == nullptr ? std::string("RM answered allocate with something else")
+                                       : "RM answered allocate with response id " +
+                                             std::to_string(response->response_id) + ", expected " +
+                                             std::to_string(NextResponseId(last_response_id_));
     return;
   }
   call_.outstanding = false;
@@ -283,7 +292,9 @@ void RmSession::OnAllocateAnswered(Instant now, const RmReplied& reply, RmNews& 
       Resync(now);
       return;
     case yarn::AmCommand::kShutdown:
-      Stop({.code = yarn::RpcErrorCode::kApplicationAttemptNotFound, .message = "the RM ordered a shutdown"}, news);
+      Stop({.code = yarn::RpcErrorCode::kApplicationAttemptNotFound,
+            .message = "the RM ordered a shutdown"},
+           news);
       return;
     case yarn::AmCommand::kNone:
       break;
@@ -361,7 +372,8 @@ void RmSession::Refuse(const yarn::RpcError& error) {
   unanswered_.reset();
 }
 
-/// The RM has answered more often than we know of. What was in those answers is lost, so everything is told again.
+/// The RM has answered more often than we know of. What was in those answers is lost, so everything
+/// is told again.
 void RmSession::AdoptResponseId(const yarn::RpcError& error, std::int32_t expected, RmNews& news) {
   news.resynced = true;
   news.rejected = error;
@@ -372,7 +384,8 @@ void RmSession::AdoptResponseId(const yarn::RpcError& error, std::int32_t expect
 void RmSession::Resync(Instant now) {
   ForgetTold();
   registered_ = false;
-  // At once, unless that is what was just tried: an RM that registers us and forgets us at once must not be hammered.
+  // At once, unless that is what was just tried: an RM that registers us and forgets us at once
+  // must not be hammered.
   next_send_ = now;
   if (last_register_.has_value()) {
     next_send_ = std::max(now, *last_register_ + options_.register_backoff_first);
@@ -416,7 +429,8 @@ void RmSession::OnFinishFailed(Instant now, const yarn::RpcError& error, RmNews&
     case yarn::RpcErrorCode::kApplicationAttemptNotFound:
     case yarn::RpcErrorCode::kApplicationNotFound:
     case yarn::RpcErrorCode::kInvalidToken:
-      // Once the RM has said "not yet" it goes on by itself, and forgets the attempt when it is through.
+      // Once the RM has said "not yet" it goes on by itself, and forgets the attempt when it is
+      // through.
       if (finish_acknowledged_) {
         news.finished = true;
         stopped_ = true;

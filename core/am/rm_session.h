@@ -1,13 +1,16 @@
 // The protocol of one AM attempt with the ResourceManager: register, allocate heartbeat, finish.
 //
-// It keeps response ids, repeats what was not answered, registers again after an RM restart, and tells the RM the
-// difference between what is wanted and what the RM knows. What to want is decided elsewhere and set here as a whole:
-// asks, blacklist, releases are all absolute, so that a resync only has to forget what was told.
+// It keeps response ids, repeats what was not answered, registers again after an RM restart, and
+// tells the RM the difference between what is wanted and what the RM knows. What to want is decided
+// elsewhere and set here as a whole: asks, blacklist, releases are all absolute, so that a resync
+// only has to forget what was told.
 //
-// The caller steps it in this order: replies to OnReplied, then its own decisions (SetAsks, Release, ...), and OnTime
-// last in every step but those of HeartbeatsElided and PeerVouched. Only OnTime sends.
+// The caller steps it in this order: replies to OnReplied, then its own decisions (SetAsks,
+// Release, ...), and OnTime last in every step but those of HeartbeatsElided and PeerVouched. Only
+// OnTime sends.
 //
-// Source: hadoop-yarn-client AMRMClientImpl.java, hadoop-yarn-server-resourcemanager ApplicationMasterService.java.
+// Source: hadoop-yarn-client AMRMClientImpl.java, hadoop-yarn-server-resourcemanager
+// ApplicationMasterService.java.
 #pragma once
 
 #include <cstdint>
@@ -27,23 +30,24 @@
 namespace tfyarn::am {
 
 struct RmSessionOptions {
-  Duration heartbeat = 1s;        ///< Allocate's grid; well below the RM's AM expiry.
-  Duration reply_timeout = 10s;   ///< An unanswered call is repeated after this time.
+  Duration heartbeat = 1s;       ///< Allocate's grid; well below the RM's AM expiry.
+  Duration reply_timeout = 10s;  ///< An unanswered call is repeated after this time.
   Duration register_backoff_first = 1s;
   Duration register_backoff_max = 10s;
-  Duration finish_interval = 100ms;     ///< Between finish calls that say "not yet".
-  Duration finish_retry = 1s;           ///< After a finish call that nobody answered.
+  Duration finish_interval = 100ms;  ///< Between finish calls that say "not yet".
+  Duration finish_retry = 1s;        ///< After a finish call that nobody answered.
 };
 
 /// What one reply brought. At most one of the optional parts is set, but for `resynced`.
 struct RmNews {
   /// The first registration of this attempt succeeded.
   std::optional<yarn::RegisterApplicationMasterResponse> registered;
-  /// The RM says that we were registered already: the answer to the first call was lost, and with it the containers
-  /// of previous attempts. Comes with an empty `registered`.
+  /// The RM says that we were registered already: the answer to the first call was lost, and with
+  /// it the containers of previous attempts. Comes with an empty `registered`.
   bool registered_blindly = false;
-  /// Registered again after the RM lost us. Everything is sent again by itself; containers granted but not started
-  /// before now are refused by their NMs. Nothing follows from capabilities and node counts now.
+  /// Registered again after the RM lost us. Everything is sent again by itself; containers granted
+  /// but not started before now are refused by their NMs. Nothing follows from capabilities and
+  /// node counts now.
   bool resynced = false;
   /// An answer with news. Idle ones are not handed out: with elided heartbeats nobody sees them.
   std::optional<yarn::AllocateResponse> allocated;
@@ -51,9 +55,10 @@ struct RmNews {
   std::optional<std::string> must_stop;
   /// The final status is confirmed. Nothing is sent from now on.
   bool finished = false;
-  /// The RM refused a call. Of an allocate nothing was taken; the part at fault is not sent again until it is set anew:
-  /// asks (kInvalidResourceRequest, kInvalidLabelResourceRequest), releases (kInvalidContainerRelease), blacklist
-  /// (kInvalidResourceBlacklistRequest). After any other code the call is repeated as it was.
+  /// The RM refused a call. Of an allocate nothing was taken; the part at fault is not sent again
+  /// until it is set anew: asks (kInvalidResourceRequest, kInvalidLabelResourceRequest), releases
+  /// (kInvalidContainerRelease), blacklist (kInvalidResourceBlacklistRequest). After any other code
+  /// the call is repeated as it was.
   std::optional<yarn::RpcError> rejected;
   /// The reply was late, repeated or not understood, and changed nothing: text for a Note.
   std::optional<std::string> ignored;
@@ -73,8 +78,8 @@ class RmSession {
   void Release(const ContainerId& container);
   /// 0..1000; goes with every heartbeat, and is no reason to send one.
   void SetProgress(std::int32_t permille);
-  /// Ends the attempt: no further allocate; finish is repeated until confirmed. Containers must be released and told
-  /// before (see everything_told()). The first call counts.
+  /// Ends the attempt: no further allocate; finish is repeated until confirmed. Containers must be
+  /// released and told before (see everything_told()). The first call counts.
   void Finish(yarn::FinishApplicationMasterRequest request);
 
   /// Sends what is due at `now`.
@@ -110,7 +115,8 @@ class RmSession {
   void SendRegister(Instant now, std::vector<AmAction>& actions);
   void SendAllocate(Instant now, std::vector<AmAction>& actions);
   void SendFinish(Instant now, std::vector<AmAction>& actions);
-  void Send(Instant now, CallKind kind, bool again, yarn::RmRequest request, std::vector<AmAction>& actions);
+  void Send(Instant now, CallKind kind, bool again, yarn::RmRequest request,
+            std::vector<AmAction>& actions);
   [[nodiscard]] yarn::AllocateRequest ComposeAllocate();
 
   void OnRegisterAnswered(Instant now, const yarn::RmResponse& response, RmNews& news);
@@ -148,7 +154,8 @@ class RmSession {
 
   std::int32_t last_response_id_ = 0;
   std::optional<yarn::AllocateRequest> unanswered_;  // to be repeated as it is until it is answered
-  bool latest_was_elided_ = false;                   // then it counts as answered, but may still be answered otherwise
+  bool latest_was_elided_ =
+      false;  // then it counts as answered, but may still be answered otherwise
 
   AskBook asks_;
   bool asks_refused_ = false;
@@ -156,7 +163,7 @@ class RmSession {
   std::set<std::string> blacklist_told_;
   bool blacklist_refused_ = false;
   std::set<ContainerId> releases_pending_;  // not yet taken by the RM
-  std::set<ContainerId> releases_told_;     // taken, and the container is not yet reported completed
+  std::set<ContainerId> releases_told_;  // taken, and the container is not yet reported completed
   std::int32_t progress_permille_ = 0;
 
   std::map<NodeId, yarn::Token> nm_tokens_;

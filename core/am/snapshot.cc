@@ -7,7 +7,8 @@ const TaskSnapshot* FindTask(const AmSnapshot& snapshot, const TaskId& task) {
   for (std::size_t i = 0; i < snapshot.tasks.size(); ++i) {
     if (snapshot.tasks[i].task.type != task.type) continue;
     const std::size_t at = i + static_cast<std::size_t>(task.index);
-    if (task.index < 0 || at >= snapshot.tasks.size() || snapshot.tasks[at].task != task) return nullptr;
+    if (task.index < 0 || at >= snapshot.tasks.size() || snapshot.tasks[at].task != task)
+      return nullptr;
     return &snapshot.tasks[at];
   }
   return nullptr;

@@ -34,7 +34,8 @@ void Startup::OnJournalFailed(const JournalFailed& failed) {
   if (journal_read_) return;
   read_backoff_ = std::clamp(read_backoff_ * 2, kFirstRetry, kLongestRetry);
   core.timers.ArmJob(Timer::kJournalRetry, core.now + read_backoff_);
-  core.Note(fmt::format("journal: could not be read ({}); again in {}", failed.error.message, ToString(read_backoff_)));
+  core.Note(fmt::format("journal: could not be read ({}); again in {}", failed.error.message,
+                        ToString(read_backoff_)));
 }
 
 void Startup::OnJournalRetry() {
@@ -60,11 +61,13 @@ void Startup::OnJournalRead(const std::string& bytes) {
 
 void Startup::OnRegistered(const yarn::RegisterApplicationMasterResponse& response, bool blindly) {
   AmCore& core = parts_.core;
-  if (IsZero(core.started.maximum_container)) core.started.maximum_container = response.maximum_capability;
+  if (IsZero(core.started.maximum_container))
+    core.started.maximum_container = response.maximum_capability;
   if (!core.policy) {
     parts_.recovery.OnRegistered(response.containers_from_previous_attempts, !blindly);
-    return parts_.finish.Fail({.exit_class = ExitClass::kInfeasible, .at = core.now, .detail = core.policy_error},
-                              "policy/invalid", core.policy_error);
+    return parts_.finish.Fail(
+        {.exit_class = ExitClass::kInfeasible, .at = core.now, .detail = core.policy_error},
+        "policy/invalid", core.policy_error);
   }
   parts_.recovery.OnRegistered(response.containers_from_previous_attempts, !blindly);
   if (core.finishing || core.snapshot.epoch.value > 0) return;
@@ -73,13 +76,15 @@ void Startup::OnRegistered(const yarn::RegisterApplicationMasterResponse& respon
 
 bool Startup::FailIfNeverPossible(const Resource& maximum_container) {
   AmCore& core = parts_.core;
-  const auto infeasible = placement::FindInfeasible(placement::GroupsOf(*core.job), core.gang.inventory(),
-                                                    {.queue_maximum = core.started.queue_maximum,
-                                                     .maximum_container = maximum_container,
-                                                     .reserved = core.job->am.resource});
+  const auto infeasible =
+      placement::FindInfeasible(placement::GroupsOf(*core.job), core.gang.inventory(),
+                                {.queue_maximum = core.started.queue_maximum,
+                                 .maximum_container = maximum_container,
+                                 .reserved = core.job->am.resource});
   if (!infeasible) return false;
-  parts_.finish.Fail({.exit_class = ExitClass::kInfeasible, .at = core.now, .detail = infeasible->text},
-                     "gang/infeasible", infeasible->text);
+  parts_.finish.Fail(
+      {.exit_class = ExitClass::kInfeasible, .at = core.now, .detail = infeasible->text},
+      "gang/infeasible", infeasible->text);
   return true;
 }
 

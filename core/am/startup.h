@@ -1,8 +1,8 @@
 // From the AM's first event to the first ask, and what every step does last.
 //
-// Begin: read the journal, say that this attempt exists, publish its address, register with the RM, take over what an
-// earlier attempt left, ask for what is missing. Settle: after what an event brought, everything that may follow from the
-// new state follows, in one fixed order.
+// Begin: read the journal, say that this attempt exists, publish its address, register with the RM,
+// take over what an earlier attempt left, ask for what is missing. Settle: after what an event
+// brought, everything that may follow from the new state follows, in one fixed order.
 #pragma once
 
 #include <string>

@@ -8,27 +8,37 @@ namespace tfyarn::am {
 namespace {
 
 /// TensorFlow's cluster spec has neither, whatever class the job gives them.
-bool IsBesideTraining(const std::string& type) { return type == "evaluator" || type == "tensorboard"; }
-
-bool MayBeAlive(ProcessPhase phase) {
-  return phase == ProcessPhase::kOrdered || phase == ProcessPhase::kRunning || phase == ProcessPhase::kStopping;
+bool IsBesideTraining(const std::string& type) {
+  return type == "evaluator" || type == "tensorboard";
 }
 
-bool CountsAsRunning(ProcessPhase phase) { return phase == ProcessPhase::kRunning || phase == ProcessPhase::kStopping; }
+bool MayBeAlive(ProcessPhase phase) {
+  return phase == ProcessPhase::kOrdered || phase == ProcessPhase::kRunning ||
+         phase == ProcessPhase::kStopping;
+}
+
+bool CountsAsRunning(ProcessPhase phase) {
+  return phase == ProcessPhase::kRunning || phase == ProcessPhase::kStopping;
+}
 
 std::int32_t& CountOf(TypeCounts& counts, Outcome outcome, std::int32_t& nowhere) {
   switch (outcome) {
-    case Outcome::kOpen: return nowhere;
-    case Outcome::kOk: return counts.ok;
-    case Outcome::kFailed: return counts.failed;
-    case Outcome::kIgnored: return counts.ignored;
+    case Outcome::kOpen:
+      return nowhere;
+    case Outcome::kOk:
+      return counts.ok;
+    case Outcome::kFailed:
+      return counts.failed;
+    case Outcome::kIgnored:
+      return counts.ignored;
   }
   return nowhere;
 }
 
 }  // namespace
 
-TaskTable::TaskTable(const JobSpec& job, const std::function<TaskClass(const std::string&)>& class_of,
+TaskTable::TaskTable(const JobSpec& job,
+                     const std::function<TaskClass(const std::string&)>& class_of,
                      AmSnapshot& snapshot)
     : snapshot_(&snapshot) {
   const auto count = static_cast<std::size_t>(job.task_count());
@@ -37,8 +47,9 @@ TaskTable::TaskTable(const JobSpec& job, const std::function<TaskClass(const std
   for (std::size_t type = 0; type < job.tasks.size(); ++type) {
     const TaskTypeSpec& spec = job.tasks[type];
     const TaskClass task_class = class_of(spec.name);
-    const bool training = (task_class == TaskClass::kTracked || task_class == TaskClass::kService) &&
-                          !IsBesideTraining(spec.name);
+    const bool training =
+        (task_class == TaskClass::kTracked || task_class == TaskClass::kService) &&
+        !IsBesideTraining(spec.name);
     first_of_type_.push_back(static_cast<std::uint32_t>(records_.size()));
     types_.push_back({.name = spec.name, .task_class = task_class, .instances = spec.instances});
     for (std::int32_t i = 0; i < spec.instances; ++i) {
@@ -82,7 +93,10 @@ std::optional<TaskIndex> TaskTable::OwnerOf(const ContainerId& container) const 
 
 AgentFence TaskTable::FenceOf(TaskIndex task) const {
   const TaskSnapshot& of = shown(task);
-  return {.container = of.container, .task = of.task, .incarnation = of.incarnation, .nonce = record(task).nonce};
+  return {.container = of.container,
+          .task = of.task,
+          .incarnation = of.incarnation,
+          .nonce = record(task).nonce};
 }
 
 ProcessRef TaskTable::ProcessOf(TaskIndex task) const {
@@ -122,7 +136,8 @@ void TaskTable::SetAgent(TaskIndex task, AgentPhase phase) {
 void TaskTable::SetProcess(TaskIndex task, ProcessPhase phase) {
   TaskRecord& of = records_[task.value];
   TypeCounts& counts = types_[of.type];
-  counts.running += static_cast<int>(CountsAsRunning(phase)) - static_cast<int>(CountsAsRunning(of.process));
+  counts.running +=
+      static_cast<int>(CountsAsRunning(phase)) - static_cast<int>(CountsAsRunning(of.process));
   alive_[static_cast<std::size_t>(shown(task).task_class)] +=
       static_cast<int>(MayBeAlive(phase)) - static_cast<int>(MayBeAlive(of.process));
   of.process = phase;
@@ -135,7 +150,8 @@ void TaskTable::SetOutcome(TaskIndex task, Outcome outcome) {
   --CountOf(types_[of.type], of.outcome, nowhere);
   ++CountOf(types_[of.type], outcome, nowhere);
   if (of.training) {
-    training_ended_ += static_cast<int>(outcome != Outcome::kOpen) - static_cast<int>(of.outcome != Outcome::kOpen);
+    training_ended_ += static_cast<int>(outcome != Outcome::kOpen) -
+                       static_cast<int>(of.outcome != Outcome::kOpen);
   }
   of.outcome = outcome;
   Refresh(task);
@@ -175,11 +191,14 @@ void TaskTable::SetAddress(TaskIndex task, const TaskAddress& address) {
   Refresh(task);
 }
 
-void TaskTable::CountRestart(TaskIndex task) { ++MutableShown(task).restarts; }
+void TaskTable::CountRestart(TaskIndex task) {
+  ++MutableShown(task).restarts;
+}
 
 void TaskTable::SetStart(TaskIndex task, StartMode start) {
   TaskRecord& of = records_[task.value];
-  starters_ += static_cast<int>(start == StartMode::kWithEpoch) - static_cast<int>(of.start == StartMode::kWithEpoch);
+  starters_ += static_cast<int>(start == StartMode::kWithEpoch) -
+               static_cast<int>(of.start == StartMode::kWithEpoch);
   of.start = start;
   Refresh(task);
 }
@@ -196,7 +215,8 @@ void TaskTable::SetInTrouble(TaskIndex task) {
   ++beside_in_trouble_;
 }
 
-void TaskTable::Restore(TaskIndex task, Incarnation incarnation, TaskAttempt attempt, Epoch epoch, bool ever_ordered) {
+void TaskTable::Restore(TaskIndex task, Incarnation incarnation, TaskAttempt attempt, Epoch epoch,
+                        bool ever_ordered) {
   TaskRecord& of = records_[task.value];
   of.process_epoch = epoch;
   of.ever_ordered = ever_ordered;
@@ -206,7 +226,9 @@ void TaskTable::Restore(TaskIndex task, Incarnation incarnation, TaskAttempt att
   Refresh(task);
 }
 
-std::int32_t TaskTable::Count(TaskState state) const { return counts_[static_cast<std::size_t>(state)]; }
+std::int32_t TaskTable::Count(TaskState state) const {
+  return counts_[static_cast<std::size_t>(state)];
+}
 
 std::int32_t TaskTable::CountTraining(TaskState state) const {
   return training_counts_[static_cast<std::size_t>(state)];
@@ -226,26 +248,35 @@ TaskFacts TaskTable::FactsOf(std::size_t type, std::int32_t index) const {
 
 TaskState TaskTable::StateOf(const TaskRecord& record) {
   switch (record.process) {
-    case ProcessPhase::kOrdered: return TaskState::kStarting;
-    case ProcessPhase::kRunning: return TaskState::kRunning;
-    case ProcessPhase::kStopping: return TaskState::kStopping;
-    case ProcessPhase::kEnded: return TaskState::kEnded;
-    case ProcessPhase::kNone: break;
+    case ProcessPhase::kOrdered:
+      return TaskState::kStarting;
+    case ProcessPhase::kRunning:
+      return TaskState::kRunning;
+    case ProcessPhase::kStopping:
+      return TaskState::kStopping;
+    case ProcessPhase::kEnded:
+      return TaskState::kEnded;
+    case ProcessPhase::kNone:
+      break;
   }
   if (record.outcome != Outcome::kOpen) return TaskState::kEnded;
   switch (record.agent) {
-    case AgentPhase::kNone: return TaskState::kWaiting;
-    case AgentPhase::kGranted: return TaskState::kGranted;
-    case AgentPhase::kLaunching: return TaskState::kLaunching;
-    case AgentPhase::kUp: return TaskState::kRegistered;
+    case AgentPhase::kNone:
+      return TaskState::kWaiting;
+    case AgentPhase::kGranted:
+      return TaskState::kGranted;
+    case AgentPhase::kLaunching:
+      return TaskState::kLaunching;
+    case AgentPhase::kUp:
+      return TaskState::kRegistered;
   }
   return TaskState::kWaiting;
 }
 
 void TaskTable::Refresh(TaskIndex task) {
   TaskRecord& of = records_[task.value];
-  const bool ready = of.start == StartMode::kWithEpoch && of.agent == AgentPhase::kUp && !of.address_stale &&
-                     !ProcessAlive(task);
+  const bool ready = of.start == StartMode::kWithEpoch && of.agent == AgentPhase::kUp &&
+                     !of.address_stale && !ProcessAlive(task);
   starters_ready_ += static_cast<int>(ready) - static_cast<int>(of.ready);
   of.ready = ready;
   TaskSnapshot& to = MutableShown(task);

@@ -1,8 +1,9 @@
 // Every task of the job, and how many stand where.
 //
-// The part of a task that others may read is in AmSnapshot; what only the AM's parts need is in TaskRecord, at the same
-// position. Whoever changes a task does it through here, so that the state shown, the counts per type that the policy
-// judges by, and the counts that the barriers ask for never disagree. Nothing here decides or sends.
+// The part of a task that others may read is in AmSnapshot; what only the AM's parts need is in
+// TaskRecord, at the same position. Whoever changes a task does it through here, so that the state
+// shown, the counts per type that the policy judges by, and the counts that the barriers ask for
+// never disagree. Nothing here decides or sends.
 #pragma once
 
 #include <array>
@@ -32,8 +33,8 @@ enum class AgentPhase : std::uint8_t {
 
 /// What became of the latest process of the task.
 enum class ProcessPhase : std::uint8_t {
-  kNone,      ///< None was ordered, or it went with a container that is gone.
-  kOrdered,   ///< To run; not yet seen.
+  kNone,     ///< None was ordered, or it went with a container that is gone.
+  kOrdered,  ///< To run; not yet seen.
   kRunning,
   kStopping,  ///< To stop; its end not yet known.
   kEnded,     ///< Ended; its agent is still here.
@@ -51,23 +52,26 @@ enum class Outcome : std::uint8_t { kOpen, kOk, kFailed, kIgnored };
 
 struct TaskRecord {
   std::uint32_t type = 0;  ///< Position in JobSpec::tasks.
-  bool training = false;   ///< In the training cluster: tracked or service, and no evaluator or tensorboard.
-  bool chief = false;      ///< The policy gives it the chief's role.
+  bool training =
+      false;  ///< In the training cluster: tracked or service, and no evaluator or tensorboard.
+  bool chief = false;  ///< The policy gives it the chief's role.
   AgentPhase agent = AgentPhase::kNone;
   ProcessPhase process = ProcessPhase::kNone;
   Outcome outcome = Outcome::kOpen;
   StartMode start = StartMode::kNone;
-  bool ready = false;             ///< Counted as ready: see TaskTable::starters_ready().
-  bool start_logged = false;      ///< ProcessesOrdered for its next process is on its way to the journal.
-  bool in_trouble = false;        ///< Beside training only: it has failed before it was first ready.
-  bool unannounced = false;       ///< Found running after an AM restart: its start may not have been said.
-  bool launch_logged = false;     ///< The present container's agent is in the journal.
+  bool ready = false;  ///< Counted as ready: see TaskTable::starters_ready().
+  bool start_logged =
+      false;                ///< ProcessesOrdered for its next process is on its way to the journal.
+  bool in_trouble = false;  ///< Beside training only: it has failed before it was first ready.
+  bool unannounced =
+      false;  ///< Found running after an AM restart: its start may not have been said.
+  bool launch_logged = false;  ///< The present container's agent is in the journal.
   bool ever_registered = false;
-  bool ever_ordered = false;      ///< A process was ordered at some time: the next one resumes.
+  bool ever_ordered = false;        ///< A process was ordered at some time: the next one resumes.
   bool preemption_noticed = false;  ///< The RM has announced to take its container.
-  bool hung = false;              ///< Its present process was found to hang.
-  bool address_stale = false;     ///< The agent is about to tell another port.
-  Epoch process_epoch;            ///< Of the latest process.
+  bool hung = false;                ///< Its present process was found to hang.
+  bool address_stale = false;       ///< The agent is about to tell another port.
+  Epoch process_epoch;              ///< Of the latest process.
   Instant process_ordered_at{};
   Nonce nonce;
   yarn::Token container_token;
@@ -78,11 +82,14 @@ struct TaskRecord {
 class TaskTable final : public JobView {
  public:
   /// `snapshot` must outlive the table; its tasks are filled here.
-  TaskTable(const JobSpec& job, const std::function<TaskClass(const std::string&)>& class_of, AmSnapshot& snapshot);
+  TaskTable(const JobSpec& job, const std::function<TaskClass(const std::string&)>& class_of,
+            AmSnapshot& snapshot);
 
   [[nodiscard]] std::size_t size() const { return records_.size(); }
   [[nodiscard]] const TaskRecord& record(TaskIndex task) const { return records_[task.value]; }
-  [[nodiscard]] const TaskSnapshot& shown(TaskIndex task) const { return snapshot_->tasks[task.value]; }
+  [[nodiscard]] const TaskSnapshot& shown(TaskIndex task) const {
+    return snapshot_->tasks[task.value];
+  }
   [[nodiscard]] const TaskId& id(TaskIndex task) const { return shown(task).task; }
   /// Position of the type's first task and how many it has; `type` as in JobSpec::tasks.
   [[nodiscard]] std::pair<std::uint32_t, std::uint32_t> RangeOf(std::size_t type) const;
@@ -103,8 +110,11 @@ class TaskTable final : public JobView {
   void SetOutcome(TaskIndex task, Outcome outcome);
   /// The container is gone or no longer the task's: the next one has the next incarnation.
   void DropContainer(TaskIndex task);
-  /// After an AM restart: the agent that the journal names is gone; the next one has the next incarnation.
-  void SkipIncarnation(TaskIndex task) { MutableShown(task).incarnation = shown(task).incarnation.next(); }
+  /// After an AM restart: the agent that the journal names is gone; the next one has the next
+  /// incarnation.
+  void SkipIncarnation(TaskIndex task) {
+    MutableShown(task).incarnation = shown(task).incarnation.next();
+  }
   /// A new process: the number it gets.
   ProcessRef BeginProcess(Instant now, TaskIndex task, Epoch epoch);
   void SetAddress(TaskIndex task, const TaskAddress& address);
@@ -116,7 +126,8 @@ class TaskTable final : public JobView {
   /// What has no rule here.
   [[nodiscard]] TaskRecord& mutable_record(TaskIndex task) { return records_[task.value]; }
   /// After an AM restart: numbers as the journal has them.
-  void Restore(TaskIndex task, Incarnation incarnation, TaskAttempt attempt, Epoch epoch, bool ever_ordered);
+  void Restore(TaskIndex task, Incarnation incarnation, TaskAttempt attempt, Epoch epoch,
+               bool ever_ordered);
 
   /// A task beside training failed before it was ready: no spec waits for it.
   void SetInTrouble(TaskIndex task);
@@ -128,13 +139,17 @@ class TaskTable final : public JobView {
   /// Training tasks that have ended for good.
   [[nodiscard]] std::int32_t training_ended() const { return training_ended_; }
   /// Tasks that have a container.
-  [[nodiscard]] std::int32_t containers() const { return static_cast<std::int32_t>(owner_of_.size()); }
+  [[nodiscard]] std::int32_t containers() const {
+    return static_cast<std::int32_t>(owner_of_.size());
+  }
   /// Tasks of the class of which a process may be alive.
-  [[nodiscard]] std::int32_t AliveOf(TaskClass task_class) const { return alive_[static_cast<std::size_t>(task_class)]; }
+  [[nodiscard]] std::int32_t AliveOf(TaskClass task_class) const {
+    return alive_[static_cast<std::size_t>(task_class)];
+  }
   /// Training tasks of which a process may be alive.
   [[nodiscard]] std::int32_t training_alive() const;
-  /// Tasks that start with the epoch that is being prepared, and those among them whose agent waits with a known
-  /// address and no process.
+  /// Tasks that start with the epoch that is being prepared, and those among them whose agent waits
+  /// with a known address and no process.
   [[nodiscard]] std::int32_t starters() const { return starters_; }
   [[nodiscard]] std::int32_t starters_ready() const { return starters_ready_; }
   [[nodiscard]] std::int32_t beside_in_trouble() const { return beside_in_trouble_; }

@@ -26,7 +26,9 @@ void TimerTable::Disarm(Timer timer, std::uint32_t key) {
   DropDead();
 }
 
-bool TimerTable::IsArmed(Timer timer, std::uint32_t key) const { return ArmedAt(timer, key) != kNever; }
+bool TimerTable::IsArmed(Timer timer, std::uint32_t key) const {
+  return ArmedAt(timer, key) != kNever;
+}
 
 std::optional<TimerTable::Due> TimerTable::TakeDue(Instant now) {
   if (heap_.empty() || heap_.front().at > now) return std::nullopt;

@@ -1,7 +1,9 @@
-// The AM's timers, as an enum and a table. Hosts have nothing to cancel: they know one instant, next().
+// The AM's timers, as an enum and a table. Hosts have nothing to cancel: they know one instant,
+// next().
 //
-// A timer is named by what it is for and, where it belongs to a task or a container, by whose it is. Arming one again
-// moves it. A binary heap with dead entries that are dropped when they reach the top: arming costs no allocation.
+// A timer is named by what it is for and, where it belongs to a task or a container, by whose it
+// is. Arming one again moves it. A binary heap with dead entries that are dropped when they reach
+// the top: arming costs no allocation.
 #pragma once
 
 #include <array>
@@ -16,24 +18,24 @@ namespace tfyarn::am {
 
 enum class Timer : std::uint8_t {
   // of the job
-  kJournalRetry,    ///< Append or read the journal again after storage failed.
-  kReattach,        ///< Agents of an earlier attempt that have not spoken by then are lost.
-  kStartDeadline,   ///< deadlines.start since the gang was complete.
-  kRunDeadline,     ///< deadlines.run since the job first ran.
-  kBlame,           ///< The cause of a failure is decided now at the latest.
-  kEvidenceRetry,   ///< Ask again for finish.require.
+  kJournalRetry,   ///< Append or read the journal again after storage failed.
+  kReattach,       ///< Agents of an earlier attempt that have not spoken by then are lost.
+  kStartDeadline,  ///< deadlines.start since the gang was complete.
+  kRunDeadline,    ///< deadlines.run since the job first ran.
+  kBlame,          ///< The cause of a failure is decided now at the latest.
+  kEvidenceRetry,  ///< Ask again for finish.require.
   kEvidenceGiveUp,
-  kDependency,      ///< `within` of a row of `depends`; key: the row.
+  kDependency,  ///< `within` of a row of `depends`; key: the row.
   // of one task
-  kRegistration,    ///< deadlines.registration since the launch was ordered.
-  kLaunchRetry,     ///< Call StartContainers again.
-  kOrder,           ///< Repeat StartProcess or StopProcess.
-  kStopOverdue,     ///< The agent did not report the end of a process it was told to stop.
-  kProcessStart,    ///< deadlines.start of a process that starts alone.
-  kDrain,           ///< finish.drain of this task is over.
+  kRegistration,  ///< deadlines.registration since the launch was ordered.
+  kLaunchRetry,   ///< Call StartContainers again.
+  kOrder,         ///< Repeat StartProcess or StopProcess.
+  kStopOverdue,   ///< The agent did not report the end of a process it was told to stop.
+  kProcessStart,  ///< deadlines.start of a process that starts alone.
+  kDrain,         ///< finish.drain of this task is over.
   // of one container that must go
-  kEndAgain,        ///< Repeat EndAgent.
-  kLeaving,         ///< Next harder step: StopContainers, then release.
+  kEndAgain,  ///< Repeat EndAgent.
+  kLeaving,   ///< Next harder step: StopContainers, then release.
 };
 inline constexpr std::size_t kTimers = 16;
 

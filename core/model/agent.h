@@ -18,7 +18,8 @@ namespace tfyarn {
 
 // ---------------------------------------------------------------- events
 
-/// First event: what the launch context told the process. The environment keys that carry it are in core/agent.
+/// First event: what the launch context told the process. The environment keys that carry it are in
+/// core/agent.
 struct AgentStarted {
   AgentFence fence;
   std::int32_t am_attempt = 0;
@@ -41,7 +42,8 @@ struct AmSaid {
   AmToAgent message;
 };
 BOOST_DESCRIBE_STRUCT(AmSaid, (), (message))
-/// Answers ReadAmAddress: the newest attempt that published one; am_attempt 0 when nothing is there or storage fails.
+/// Answers ReadAmAddress: the newest attempt that published one; am_attempt 0 when nothing is there
+/// or storage fails.
 struct AmAddressRead {
   std::int32_t am_attempt = 0;
   TaskAddress address;
@@ -75,16 +77,18 @@ BOOST_DESCRIBE_STRUCT(ProgressSeen, (), (attempt))
 struct TerminationRequested {};
 BOOST_DESCRIBE_STRUCT(TerminationRequested, (), ())
 
-using AgentEvent = std::variant<AgentStarted, PortLeased, PortLeaseFailed, AmSaid, AmAddressRead, ProcessSpawned,
-                                SpawnFailed, ProcessExited, ProgressSeen, TerminationRequested, DeadlineReached,
-                                HeartbeatsElided, PeerVouched>;
+using AgentEvent =
+    std::variant<AgentStarted, PortLeased, PortLeaseFailed, AmSaid, AmAddressRead, ProcessSpawned,
+                 SpawnFailed, ProcessExited, ProgressSeen, TerminationRequested, DeadlineReached,
+                 HeartbeatsElided, PeerVouched>;
 
 // ---------------------------------------------------------------- actions
 
 /// Answered by PortLeased or PortLeaseFailed. A lease held before is given up.
 struct LeasePort {};
 BOOST_DESCRIBE_STRUCT(LeasePort, (), ())
-/// To the AM at its last known address. Unanswered as such: channel.h says what answers each message.
+/// To the AM at its last known address. Unanswered as such: channel.h says what answers each
+/// message.
 struct SendToAm {
   std::int32_t am_attempt = 0;
   TaskAddress am_address;

@@ -1,7 +1,8 @@
 // Events and actions of the ApplicationMaster.
 //
-// Events are facts, grouped by producer; actions are orders, each saying which events may answer it and whether the AM
-// repeats it. The last group of actions orders nothing: they are the AM's own account of what it decided, for the trace.
+// Events are facts, grouped by producer; actions are orders, each saying which events may answer it
+// and whether the AM repeats it. The last group of actions orders nothing: they are the AM's own
+// account of what it decided, for the trace.
 #pragma once
 
 #include <cstdint>
@@ -26,8 +27,17 @@ namespace tfyarn {
 // ---------------------------------------------------------------- states that everybody names
 
 /// submitted: no AM yet (the client's word). Terminal: kFinished.
-enum class JobState { kSubmitted, kAllocating, kLaunching, kRegistering, kRunning, kDraining, kFinished };
-BOOST_DESCRIBE_ENUM(JobState, kSubmitted, kAllocating, kLaunching, kRegistering, kRunning, kDraining, kFinished)
+enum class JobState {
+  kSubmitted,
+  kAllocating,
+  kLaunching,
+  kRegistering,
+  kRunning,
+  kDraining,
+  kFinished
+};
+BOOST_DESCRIBE_ENUM(JobState, kSubmitted, kAllocating, kLaunching, kRegistering, kRunning,
+                    kDraining, kFinished)
 
 enum class JobStatus { kUnfinished, kSucceeded, kFailed, kKilled };
 BOOST_DESCRIBE_ENUM(JobStatus, kUnfinished, kSucceeded, kFailed, kKilled)
@@ -49,18 +59,20 @@ BOOST_DESCRIBE_STRUCT(Cause, (), (task, exit, exit_class, node, at, detail))
 struct AmStarted {
   ApplicationAttemptId attempt;
   ContainerId container;
-  TaskAddress address;     ///< Where agents can reach this process.
-  WallTime wall{};         ///< Calendar time of this instant: relates Instant to what the journal stores.
+  TaskAddress address;  ///< Where agents can reach this process.
+  WallTime wall{};  ///< Calendar time of this instant: relates Instant to what the journal stores.
   std::vector<yarn::NodeReport> nodes;  ///< From the client: for host rows and feasibility.
   Resource queue_maximum;  ///< Most the queue may ever use, from the client; zero = unknown.
-  Resource maximum_container;  ///< Largest container the RM allows, from the client; zero = unknown.
+  Resource
+      maximum_container;  ///< Largest container the RM allows, from the client; zero = unknown.
 };
 BOOST_DESCRIBE_STRUCT(AmStarted, (),
                       (attempt, container, address, wall, nodes, queue_maximum, maximum_container))
 /// Time has come to next_deadline() or beyond.
 struct DeadlineReached {};
 BOOST_DESCRIBE_STRUCT(DeadlineReached, (), ())
-/// Answers ReadJournal: everything earlier attempts appended, perhaps cut in the middle; empty when there is none.
+/// Answers ReadJournal: everything earlier attempts appended, perhaps cut in the middle; empty when
+/// there is none.
 struct JournalRead {
   std::string bytes;
 };
@@ -101,23 +113,25 @@ struct AgentSaid {
 };
 BOOST_DESCRIBE_STRUCT(AgentSaid, (), (message))
 
-using AmEvent = std::variant<AmStarted, DeadlineReached, JournalRead, JournalAppended, JournalFailed, RmReplied,
-                             NmReplied, HdfsReplied, AgentSaid, HeartbeatsElided, PeerVouched>;
+using AmEvent =
+    std::variant<AmStarted, DeadlineReached, JournalRead, JournalAppended, JournalFailed, RmReplied,
+                 NmReplied, HdfsReplied, AgentSaid, HeartbeatsElided, PeerVouched>;
 
 // ---------------------------------------------------------------- actions: orders
 
 /// Answered by JournalRead or JournalFailed{seq 0}. May be repeated.
 struct ReadJournal {};
 BOOST_DESCRIBE_STRUCT(ReadJournal, (), ())
-/// Answered by JournalAppended or JournalFailed. The host appends in the order of the actions, never two at a time out
-/// of order. Repeated after a failure with the same seq: a reader takes the first whole copy of each seq.
+/// Answered by JournalAppended or JournalFailed. The host appends in the order of the actions,
+/// never two at a time out of order. Repeated after a failure with the same seq: a reader takes the
+/// first whole copy of each seq.
 struct AppendJournal {
   JournalSeq seq;
   std::string bytes;
 };
 BOOST_DESCRIBE_STRUCT(AppendJournal, (), (seq, bytes))
-/// Write this attempt's address beside the journal, where agents look for it. The host repeats it by itself until it
-/// is written; not answered.
+/// Write this attempt's address beside the journal, where agents look for it. The host repeats it
+/// by itself until it is written; not answered.
 struct PublishAddress {
   std::int32_t am_attempt = 0;
   TaskAddress address;
@@ -149,7 +163,8 @@ struct SendToAgent {
   AmToAgent message;
 };
 BOOST_DESCRIBE_STRUCT(SendToAgent, (), (container, message))
-/// Last action: the AM process ends with this code (0 only after the RM confirmed the final status).
+/// Last action: the AM process ends with this code (0 only after the RM confirmed the final
+/// status).
 struct ExitAm {
   std::int32_t code = 0;
 };
@@ -197,7 +212,8 @@ struct TaskAttemptEnded {
   ExitClass exit_class = ExitClass::kUnknown;
   std::string diagnostics;
 };
-BOOST_DESCRIBE_STRUCT(TaskAttemptEnded, (), (task, process, container, node, exit, exit_class, diagnostics))
+BOOST_DESCRIBE_STRUCT(TaskAttemptEnded, (),
+                      (task, process, container, node, exit, exit_class, diagnostics))
 enum class RestartUnit { kTask, kGang };
 BOOST_DESCRIBE_ENUM(RestartUnit, kTask, kGang)
 /// A decision to start processes again: kTask one process, kGang several or all.
@@ -223,8 +239,9 @@ struct Note {
 };
 BOOST_DESCRIBE_STRUCT(Note, (), (text))
 
-using AmAction = std::variant<ReadJournal, AppendJournal, PublishAddress, CallRm, CallNm, CallHdfs, SendToAgent, ExitAm,
-                              JobStateChanged, GangCompleted, GangReleased, SpecAssembled, TaskAttemptStarted,
-                              TaskAttemptEnded, RestartDecided, VerdictReached, Note>;
+using AmAction =
+    std::variant<ReadJournal, AppendJournal, PublishAddress, CallRm, CallNm, CallHdfs, SendToAgent,
+                 ExitAm, JobStateChanged, GangCompleted, GangReleased, SpecAssembled,
+                 TaskAttemptStarted, TaskAttemptEnded, RestartDecided, VerdictReached, Note>;
 
 }  // namespace tfyarn

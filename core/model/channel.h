@@ -1,8 +1,8 @@
 // What the ApplicationMaster and the TaskAgents say to each other.
 //
-// The channel may lose, repeat, delay and reorder. So every message is idempotent, names exactly who sent it to whom
-// (the fence), and its sender repeats it until the answer named in its comment comes. The simulator carries these
-// structs; real hosts carry their protobuf form.
+// The channel may lose, repeat, delay and reorder. So every message is idempotent, names exactly
+// who sent it to whom (the fence), and its sender repeats it until the answer named in its comment
+// comes. The simulator carries these structs; real hosts carry their protobuf form.
 #pragma once
 
 #include <cstdint>
@@ -19,7 +19,8 @@
 
 namespace tfyarn {
 
-/// Who an agent is. The AM refuses a message whose fence is not that of the incarnation it knows for the task.
+/// Who an agent is. The AM refuses a message whose fence is not that of the incarnation it knows
+/// for the task.
 struct AgentFence {
   ContainerId container;
   TaskId task;
@@ -39,13 +40,16 @@ BOOST_DESCRIBE_STRUCT(ProcessRef, (), (attempt, epoch))
 
 // ---------------------------------------------------------------- agent -> AM
 
-/// First word of an agent, and its word to every new AM attempt. Repeated until AgentAccepted or AgentRefused.
+/// First word of an agent, and its word to every new AM attempt. Repeated until AgentAccepted or
+/// AgentRefused.
 struct RegisterAgent {
   AgentFence fence;
-  TaskAddress address;                 ///< Host of the node and the leased port.
-  std::optional<ProcessRef> running;   ///< A process that lives, when it registers again after an AM restart.
-  std::optional<ProcessRef> ended;     ///< The last process that ended and whose exit was not acknowledged.
-  std::optional<ProcessExit> exit;     ///< With `ended`.
+  TaskAddress address;  ///< Host of the node and the leased port.
+  std::optional<ProcessRef>
+      running;  ///< A process that lives, when it registers again after an AM restart.
+  std::optional<ProcessRef>
+      ended;  ///< The last process that ended and whose exit was not acknowledged.
+  std::optional<ProcessExit> exit;  ///< With `ended`.
 };
 BOOST_DESCRIBE_STRUCT(RegisterAgent, (), (fence, address, running, ended, exit))
 /// Every heartbeat period. Answered by HeartbeatSeen.
@@ -59,17 +63,20 @@ struct ProcessRunning {
   ProcessRef process;
 };
 BOOST_DESCRIBE_STRUCT(ProcessRunning, (), (fence, process))
-/// The ordered process has ended, or could not be started (`launch_error`). Repeated until ReportSeen.
+/// The ordered process has ended, or could not be started (`launch_error`). Repeated until
+/// ReportSeen.
 struct ProcessEnded {
   AgentFence fence;
   ProcessRef process;
   ProcessExit exit;
-  std::string launch_error;  ///< Set when it never ran.
+  std::string launch_error;    ///< Set when it never ran.
   bool port_conflict = false;  ///< It ended because its leased port was taken.
   std::string stderr_tail;
 };
-BOOST_DESCRIBE_STRUCT(ProcessEnded, (), (fence, process, exit, launch_error, port_conflict, stderr_tail))
-/// The agent leased another port (the first was taken before the process started). Repeated until ReportSeen.
+BOOST_DESCRIBE_STRUCT(ProcessEnded, (),
+                      (fence, process, exit, launch_error, port_conflict, stderr_tail))
+/// The agent leased another port (the first was taken before the process started). Repeated until
+/// ReportSeen.
 struct AddressChanged {
   AgentFence fence;
   TaskAddress address;
@@ -83,8 +90,8 @@ struct ProgressStalled {
 };
 BOOST_DESCRIBE_STRUCT(ProgressStalled, (), (fence, process, silent))
 
-using AgentToAm =
-    std::variant<RegisterAgent, AgentHeartbeat, ProcessRunning, ProcessEnded, AddressChanged, ProgressStalled>;
+using AgentToAm = std::variant<RegisterAgent, AgentHeartbeat, ProcessRunning, ProcessEnded,
+                               AddressChanged, ProgressStalled>;
 
 // ---------------------------------------------------------------- AM -> agent
 
@@ -94,7 +101,8 @@ struct AgentAccepted {
   std::int32_t am_attempt = 0;
 };
 BOOST_DESCRIBE_STRUCT(AgentAccepted, (), (fence, am_attempt))
-/// Answers anything from a sender that is not (or no longer) an agent of this job: stop the process and end.
+/// Answers anything from a sender that is not (or no longer) an agent of this job: stop the process
+/// and end.
 struct AgentRefused {
   AgentFence fence;
   std::string reason;
@@ -114,7 +122,8 @@ struct ReportSeen {
   TaskAttempt attempt;
 };
 BOOST_DESCRIBE_STRUCT(ReportSeen, (), (fence, kind, attempt))
-/// Run this process, after ending any older one. Repeated until ProcessRunning or ProcessEnded for that attempt.
+/// Run this process, after ending any older one. Repeated until ProcessRunning or ProcessEnded for
+/// that attempt.
 struct StartProcess {
   AgentFence fence;
   ProcessRef process;
@@ -122,29 +131,31 @@ struct StartProcess {
   bool resume = false;  ///< TFYARN_RESUME: an earlier attempt of the task ran in this job.
 };
 BOOST_DESCRIBE_STRUCT(StartProcess, (), (fence, process, spec, resume))
-/// End that process: SIGTERM, then SIGKILL after `grace`. Repeated until ProcessEnded for that attempt.
-/// The agent stays.
+/// End that process: SIGTERM, then SIGKILL after `grace`. Repeated until ProcessEnded for that
+/// attempt. The agent stays.
 struct StopProcess {
   AgentFence fence;
   TaskAttempt attempt;
   Duration grace{};
 };
 BOOST_DESCRIBE_STRUCT(StopProcess, (), (fence, attempt, grace))
-/// Send SIGTERM once and let the process decide (a preemption notice: checkpoint now). Not repeated.
+/// Send SIGTERM once and let the process decide (a preemption notice: checkpoint now). Not
+/// repeated.
 struct WarnProcess {
   AgentFence fence;
   TaskAttempt attempt;
 };
 BOOST_DESCRIBE_STRUCT(WarnProcess, (), (fence, attempt))
-/// End the process if any, then the agent itself. Repeated until the container is reported completed.
+/// End the process if any, then the agent itself. Repeated until the container is reported
+/// completed.
 struct EndAgent {
   AgentFence fence;
   Duration grace{};
 };
 BOOST_DESCRIBE_STRUCT(EndAgent, (), (fence, grace))
 
-using AmToAgent = std::variant<AgentAccepted, AgentRefused, HeartbeatSeen, ReportSeen, StartProcess, StopProcess,
-                               WarnProcess, EndAgent>;
+using AmToAgent = std::variant<AgentAccepted, AgentRefused, HeartbeatSeen, ReportSeen, StartProcess,
+                               StopProcess, WarnProcess, EndAgent>;
 
 [[nodiscard]] const AgentFence& FenceOf(const AgentToAm& message);
 [[nodiscard]] const AgentFence& FenceOf(const AmToAgent& message);

@@ -1,6 +1,7 @@
 // TF_CHECK: a bug in our own code, not something that happens. Stays on in release builds.
 //
-// Tests replace nothing here: a broken check ends the process with the place and the condition on stderr.
+// Tests replace nothing here: a broken check ends the process with the place and the condition on
+// stderr.
 #pragma once
 
 namespace tfyarn {
@@ -10,8 +11,8 @@ namespace tfyarn {
 
 }  // namespace tfyarn
 
-#define TF_CHECK(condition)                                         \
-  do {                                                              \
-    if (!(condition)) [[unlikely]]                                  \
-      ::tfyarn::CheckFailed(__FILE__, __LINE__, #condition);        \
+#define TF_CHECK(condition)                                  \
+  do {                                                       \
+    if (!(condition)) [[unlikely]]                           \
+      ::tfyarn::CheckFailed(__FILE__, __LINE__, #condition); \
   } while (false)

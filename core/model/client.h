@@ -18,7 +18,8 @@ namespace tfyarn {
 /// First event: the user wants the job run.
 struct SubmitRequested {
   std::string user;
-  std::string staging_directory;  ///< HDFS path under which each application gets a directory of its own.
+  std::string
+      staging_directory;  ///< HDFS path under which each application gets a directory of its own.
 };
 BOOST_DESCRIBE_STRUCT(SubmitRequested, (), (user, staging_directory))
 /// The user wants the job ended.
@@ -28,8 +29,8 @@ struct KillRequested {
 BOOST_DESCRIBE_STRUCT(KillRequested, (), (reason))
 
 /// RmReplied and HdfsReplied (am.h) answer CallRm and CallHdfs.
-using ClientEvent =
-    std::variant<SubmitRequested, KillRequested, RmReplied, HdfsReplied, DeadlineReached, HeartbeatsElided>;
+using ClientEvent = std::variant<SubmitRequested, KillRequested, RmReplied, HdfsReplied,
+                                 DeadlineReached, HeartbeatsElided>;
 
 /// The RM took the application. Account only.
 struct ApplicationSubmitted {

@@ -1,4 +1,5 @@
-// The cluster spec: which task listens where. Shared and immutable once made; its id is a hash of its content.
+// The cluster spec: which task listens where. Shared and immutable once made; its id is a hash of
+// its content.
 #pragma once
 
 #include <cstdint>
@@ -20,8 +21,9 @@ struct TaskAddress {
 };
 BOOST_DESCRIBE_STRUCT(TaskAddress, (), (host, port))
 
-/// Every task type of the job in sorted order, each with the addresses of its tasks by index. It holds all tasks that
-/// listen (evaluator and tensorboard too): who is left out of TF_CONFIG is the writer's business.
+/// Every task type of the job in sorted order, each with the addresses of its tasks by index. It
+/// holds all tasks that listen (evaluator and tensorboard too): who is left out of TF_CONFIG is the
+/// writer's business.
 struct ClusterSpec {
   Epoch epoch;
   std::map<std::string, std::vector<TaskAddress>> tasks;

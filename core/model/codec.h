@@ -1,8 +1,9 @@
 // Binary form of any described value: what the journal stores.
 //
-// Little-endian fixed-width integers, length-prefixed strings and lists, one byte for optional, one for the alternative
-// of a variant, members in the order of their description. There is no version in it: the journal's header has one, and
-// a change of any journalled record raises it. A SharedById value has no binary form.
+// Little-endian fixed-width integers, length-prefixed strings and lists, one byte for optional, one
+// for the alternative of a variant, members in the order of their description. There is no version
+// in it: the journal's header has one, and a change of any journalled record raises it. A
+// SharedById value has no binary form.
 #pragma once
 
 #include <cstdint>
@@ -66,7 +67,8 @@ class Encoder {
   std::string& out_;
 };
 
-/// Reads what Encoder wrote. After any failure ok() is false and what was read is of no use, but whole and safe to destroy.
+/// Reads what Encoder wrote. After any failure ok() is false and what was read is of no use, but
+/// whole and safe to destroy.
 class Decoder {
  public:
   explicit Decoder(std::string_view in) : in_(in) {}
@@ -108,7 +110,8 @@ class Decoder {
     } else if constexpr (kIsVector<T>) {
       value.clear();
       const auto size = GetRaw<std::uint32_t>();
-      // Every element takes a byte at least, so a huge count cannot allocate; and damage cannot use up the stack.
+      // Every element takes a byte at least, so a huge count cannot allocate; and damage cannot use
+      // up the stack.
       if (size > in_.size() || ++depth_ > kMaxDepth) return Break();
       for (std::uint32_t i = 0; ok_ && i < size; ++i) Get(value.emplace_back());
       --depth_;
@@ -149,8 +152,8 @@ class Decoder {
     std::make_unsigned_t<I> bits = 0;
     for (std::size_t i = 0; i < bytes.size(); ++i) {
       bits = static_cast<decltype(bits)>(
-          bits | static_cast<decltype(bits)>(static_cast<decltype(bits)>(static_cast<unsigned char>(bytes[i]))
-                                             << (8 * i)));
+          bits | static_cast<decltype(bits)>(
+                     static_cast<decltype(bits)>(static_cast<unsigned char>(bytes[i])) << (8 * i)));
     }
     return static_cast<I>(bits);
   }
@@ -166,7 +169,8 @@ class Decoder {
     if (!known) Break();
   }
 
-  /// Lists within lists. The deepest that anybody writes is a success expression: two for each of 32 parentheses.
+  /// Lists within lists. The deepest that anybody writes is a success expression: two for each of
+  /// 32 parentheses.
   static constexpr int kMaxDepth = 100;
 
   std::string_view in_;

@@ -1,7 +1,9 @@
-// One description of every event, action and record; text, hash, JSON and binary forms all derive from it.
+// One description of every event, action and record; text, hash, JSON and binary forms all derive
+// from it.
 //
-// A struct is described by BOOST_DESCRIBE_STRUCT right below it, an enum by BOOST_DESCRIBE_ENUM. Here are only the
-// questions that the forms ask of a type; the forms are in text.h, codec.h and core/trace.
+// A struct is described by BOOST_DESCRIBE_STRUCT right below it, an enum by BOOST_DESCRIBE_ENUM.
+// Here are only the questions that the forms ask of a type; the forms are in text.h, codec.h and
+// core/trace.
 #pragma once
 
 #include <boost/describe.hpp>
@@ -59,7 +61,8 @@ template <class T>
 concept StrongNumber = requires(const T& t) {
   typename T::rep;
   { t.value } -> std::convertible_to<typename T::rep>;
-} && sizeof(T) == sizeof(typename T::rep);
+}
+&&sizeof(T) == sizeof(typename T::rep);
 
 /// A shared immutable value that stands for itself by an id: `id` is all that any form shows of it.
 template <class T>
@@ -69,11 +72,11 @@ concept SharedById = requires(const T& t) {
 
 /// Calls f(name, member) for every described member of `record`, in the order of the description.
 template <class T, class F>
-  requires DescribedStruct<std::remove_const_t<T>>
+requires DescribedStruct<std::remove_const_t<T>>
 constexpr void ForEachMember(T& record, F&& f) {
   using Plain = std::remove_const_t<T>;
-  boost::mp11::mp_for_each<
-      boost::describe::describe_members<Plain, boost::describe::mod_public | boost::describe::mod_inherited>>(
+  boost::mp11::mp_for_each<boost::describe::describe_members<
+      Plain, boost::describe::mod_public | boost::describe::mod_inherited>>(
       [&](auto d) { f(std::string_view(d.name), record.*d.pointer); });
 }
 

@@ -1,4 +1,5 @@
-// Failures of a call, as values. Things that happen in the world are events, and bugs are TF_CHECKs: neither is here.
+// Failures of a call, as values. Things that happen in the world are events, and bugs are
+// TF_CHECKs: neither is here.
 #pragma once
 
 #include <string>
@@ -10,14 +11,16 @@
 namespace tfyarn {
 
 enum class ErrorCode {
-  kInvalidArgument,     ///< The caller passed something that can never be right; the message says what is allowed.
-  kNotFound,            ///< A named thing does not exist.
+  kInvalidArgument,  ///< The caller passed something that can never be right; the message says what
+                     ///< is allowed.
+  kNotFound,         ///< A named thing does not exist.
   kFailedPrecondition,  ///< Right at another time: wrong state, not yet registered.
   kDataLoss,            ///< Stored bytes are damaged beyond the part that was returned.
   kUnavailable,         ///< A peer or service does not answer; trying again may help.
   kInternal,            ///< A bug on our side that could be reported instead of aborting.
 };
-BOOST_DESCRIBE_ENUM(ErrorCode, kInvalidArgument, kNotFound, kFailedPrecondition, kDataLoss, kUnavailable, kInternal)
+BOOST_DESCRIBE_ENUM(ErrorCode, kInvalidArgument, kNotFound, kFailedPrecondition, kDataLoss,
+                    kUnavailable, kInternal)
 
 /// `message`: what, which id, what was expected, what to do; one line, no final period.
 struct Error {

@@ -25,8 +25,8 @@ inline constexpr std::int32_t kKilledByContainerScheduler = -108;
 inline constexpr std::int32_t kKilledForExcessLogs = -109;
 }  // namespace container_exit
 
-/// Exit codes of the agent's own process, and so of its container: what became of the agent, not of the user's process
-/// (ProcessEnded tells that). Outside the range that user programs commonly use.
+/// Exit codes of the agent's own process, and so of its container: what became of the agent, not of
+/// the user's process (ProcessEnded tells that). Outside the range that user programs commonly use.
 namespace agent_exit {
 inline constexpr std::int32_t kOrdered = 0;       ///< EndAgent.
 inline constexpr std::int32_t kNoPort = 120;      ///< No port could be leased for two minutes.
@@ -39,8 +39,8 @@ inline constexpr std::int32_t kTerminated = 143;  ///< SIGTERM from the NodeMana
 struct ProcessExit {
   std::optional<std::int32_t> code;    ///< 0..255.
   std::optional<std::int32_t> signal;  ///< Number of the signal that ended it.
-  bool out_of_memory = false;          ///< Proof from the cgroup or the kernel, not a guess from 137.
-  bool stopped_by_agent = false;       ///< The agent signalled it on the AM's order.
+  bool out_of_memory = false;     ///< Proof from the cgroup or the kernel, not a guess from 137.
+  bool stopped_by_agent = false;  ///< The agent signalled it on the AM's order.
 
   /// The shell's number: code, or 128 + signal.
   [[nodiscard]] std::int32_t status() const { return code ? *code : 128 + signal.value_or(0); }
@@ -57,7 +57,8 @@ enum class ExitClass {
   kOom,             ///< -103, -104, or the agent's proof.
   kSignalCrash,     ///< 132, 134, 135, 136, 139.
   kKilledExternal,  ///< 130, 137 without proof of memory, 143, not by our order.
-  kKilledByUs,      ///< Stopped or released on the AM's order: -105, -107, -100 of a container we released.
+  kKilledByUs,      ///< Stopped or released on the AM's order: -105, -107, -100 of a container we
+                    ///< released.
   kPreempted,       ///< -102, -106, -108.
   kNodeLost,        ///< -100 because the node is gone.
   kNodeBad,         ///< -101.
@@ -70,8 +71,9 @@ enum class ExitClass {
   kInfeasible,      ///< The job can never get its gang.
   kUnknown,         ///< Every other code.
 };
-BOOST_DESCRIBE_ENUM(ExitClass, kOk, kUserPermanent, kUserRetryable, kOom, kSignalCrash, kKilledExternal, kKilledByUs,
-                    kPreempted, kNodeLost, kNodeBad, kPortConflict, kLaunchError, kHeartbeatLost, kTimeout, kAmLost,
-                    kGangTimeout, kInfeasible, kUnknown)
+BOOST_DESCRIBE_ENUM(ExitClass, kOk, kUserPermanent, kUserRetryable, kOom, kSignalCrash,
+                    kKilledExternal, kKilledByUs, kPreempted, kNodeLost, kNodeBad, kPortConflict,
+                    kLaunchError, kHeartbeatLost, kTimeout, kAmLost, kGangTimeout, kInfeasible,
+                    kUnknown)
 
 }  // namespace tfyarn

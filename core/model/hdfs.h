@@ -11,16 +11,16 @@
 namespace tfyarn::hdfs {
 
 enum class HdfsErrorCode {
-  kUnavailable,    ///< NameNode does not answer. Repeat.
-  kSafeMode,       ///< Read-only for now. Repeat.
+  kUnavailable,  ///< NameNode does not answer. Repeat.
+  kSafeMode,     ///< Read-only for now. Repeat.
   kNotFound,
   kAlreadyExists,
   kQuotaExceeded,  ///< Permanent until somebody makes room.
   kAccessDenied,
   kInvalidPath,
 };
-BOOST_DESCRIBE_ENUM(HdfsErrorCode, kUnavailable, kSafeMode, kNotFound, kAlreadyExists, kQuotaExceeded, kAccessDenied,
-                    kInvalidPath)
+BOOST_DESCRIBE_ENUM(HdfsErrorCode, kUnavailable, kSafeMode, kNotFound, kAlreadyExists,
+                    kQuotaExceeded, kAccessDenied, kInvalidPath)
 
 struct HdfsError {
   HdfsErrorCode code = HdfsErrorCode::kUnavailable;
@@ -28,7 +28,8 @@ struct HdfsError {
 };
 BOOST_DESCRIBE_STRUCT(HdfsError, (), (code, message))
 
-/// Writes a whole file. In the simulator `bytes` may be empty and `size` says how large the file is.
+/// Writes a whole file. In the simulator `bytes` may be empty and `size` says how large the file
+/// is.
 struct CreateRequest {
   std::string path;
   std::string bytes;
@@ -74,8 +75,8 @@ struct FileStatus {
 };
 BOOST_DESCRIBE_STRUCT(FileStatus, (), (path, directory, size, modification_time))
 
-using HdfsRequest =
-    std::variant<CreateRequest, AppendRequest, ReadRequest, GetFileStatusRequest, MkdirsRequest, DeleteRequest>;
+using HdfsRequest = std::variant<CreateRequest, AppendRequest, ReadRequest, GetFileStatusRequest,
+                                 MkdirsRequest, DeleteRequest>;
 /// CreateRequest answers FileStatus; Append, Mkdirs, Delete answer Done.
 using HdfsResponse = std::variant<HdfsError, Done, ReadResponse, FileStatus>;
 

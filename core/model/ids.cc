@@ -37,25 +37,32 @@ std::string ToString(const ApplicationId& id) {
 }
 
 std::string ToString(const ApplicationAttemptId& id) {
-  return fmt::format("appattempt_{}_{:04}_{:06}", id.application.cluster_timestamp, id.application.id, id.attempt);
+  return fmt::format("appattempt_{}_{:04}_{:06}", id.application.cluster_timestamp,
+                     id.application.id, id.attempt);
 }
 
 std::string ToString(const ContainerId& id) {
   const ApplicationAttemptId& attempt = id.application_attempt;
   const std::int64_t epoch = id.id >> kEpochShift;
   const std::string prefix = epoch > 0 ? fmt::format("e{:02}_", epoch) : std::string();
-  return fmt::format("container_{}{}_{:04}_{:02}_{:06}", prefix, attempt.application.cluster_timestamp,
-                     attempt.application.id, attempt.attempt, id.id & kCounterMask);
+  return fmt::format("container_{}{}_{:04}_{:02}_{:06}", prefix,
+                     attempt.application.cluster_timestamp, attempt.application.id, attempt.attempt,
+                     id.id & kCounterMask);
 }
 
-std::string ToString(const NodeId& id) { return fmt::format("{}:{}", id.host, id.port); }
+std::string ToString(const NodeId& id) {
+  return fmt::format("{}:{}", id.host, id.port);
+}
 
-std::string ToString(const TaskId& id) { return fmt::format("{}:{}", id.type, id.index); }
+std::string ToString(const TaskId& id) {
+  return fmt::format("{}:{}", id.type, id.index);
+}
 
 Expected<ContainerId> ParseContainerId(std::string_view text) {
   const auto fail = [&] {
     return Fail(ErrorCode::kInvalidArgument,
-                fmt::format("'{}' is not a container id: expected container_[e<epoch>_]<time>_<application>_<attempt>_<number>",
+                fmt::format("'{}' is not a container id: expected "
+                            "container_[e<epoch>_]<time>_<application>_<attempt>_<number>",
                             text));
   };
   std::vector<std::string_view> parts = Split(text, '_');
@@ -75,18 +82,21 @@ Expected<ContainerId> ParseContainerId(std::string_view text) {
   const auto number = ParseNumber<std::int64_t>(parts[4]);
   if (!timestamp || !application || !attempt || !number || *number > kCounterMask) return fail();
   if (*timestamp < 0 || *application < 0 || *attempt < 0 || *number < 0) return fail();
-  return ContainerId{.application_attempt = {.application = {*timestamp, *application}, .attempt = *attempt},
-                     .id = (epoch << kEpochShift) | *number};
+  return ContainerId{
+      .application_attempt = {.application = {*timestamp, *application}, .attempt = *attempt},
+      .id = (epoch << kEpochShift) | *number};
 }
 
 Expected<TaskId> ParseTaskId(std::string_view text) {
   const auto colon = text.rfind(':');
   if (colon == std::string_view::npos || colon == 0) {
-    return Fail(ErrorCode::kInvalidArgument, fmt::format("'{}' is not a task: expected TYPE:INDEX, e.g. worker:0", text));
+    return Fail(ErrorCode::kInvalidArgument,
+                fmt::format("'{}' is not a task: expected TYPE:INDEX, e.g. worker:0", text));
   }
   const auto index = ParseNumber<std::int32_t>(text.substr(colon + 1));
   if (!index || *index < 0) {
-    return Fail(ErrorCode::kInvalidArgument, fmt::format("'{}' is not a task: expected TYPE:INDEX, e.g. worker:0", text));
+    return Fail(ErrorCode::kInvalidArgument,
+                fmt::format("'{}' is not a task: expected TYPE:INDEX, e.g. worker:0", text));
   }
   return TaskId{.type = std::string(text.substr(0, colon)), .index = *index};
 }

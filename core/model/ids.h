@@ -1,6 +1,8 @@
-// Names of things: applications, containers, nodes, tasks. Strong types, ordered, with YARN's own text forms.
+// Names of things: applications, containers, nodes, tasks. Strong types, ordered, with YARN's own
+// text forms.
 //
-// Source: hadoop-yarn-api ApplicationId.java, ApplicationAttemptId.java, ContainerId.java (text forms).
+// Source: hadoop-yarn-api ApplicationId.java, ApplicationAttemptId.java, ContainerId.java (text
+// forms).
 #pragma once
 
 #include <compare>
@@ -41,7 +43,8 @@ using CallId = StrongInt<struct CallIdTag, std::uint64_t>;
 /// Position of one journal entry, from 1.
 using JournalSeq = StrongInt<struct JournalSeqTag, std::uint64_t>;
 
-/// `cluster_timestamp`: start of the ResourceManager in ms since 1970 (0-based small numbers in the simulator).
+/// `cluster_timestamp`: start of the ResourceManager in ms since 1970 (0-based small numbers in the
+/// simulator).
 struct ApplicationId {
   std::int64_t cluster_timestamp = 0;
   std::int32_t id = 0;

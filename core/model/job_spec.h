@@ -1,7 +1,7 @@
 // A training job as the core sees it: job.yaml after decoding, with every default filled in.
 //
-// docs/job.md (generated from the field table) says what each field means to a user. Durations that may be `none` are
-// optional.
+// docs/job.md (generated from the field table) says what each field means to a user. Durations that
+// may be `none` are optional.
 #pragma once
 
 #include <cstdint>
@@ -45,14 +45,15 @@ struct TaskTypeSpec {
   Resource resource;
   std::string node_label;  ///< YARN partition; "" = default.
   PlacementSpec placement;
-  std::vector<std::string> command;       ///< argv; {ps_hosts} and its kin are still in it.
-  std::string shell;                      ///< Instead of command, only when asked for.
-  std::optional<TaskClass> task_class;    ///< Unset: the policy's table of roles.
+  std::vector<std::string> command;     ///< argv; {ps_hosts} and its kin are still in it.
+  std::string shell;                    ///< Instead of command, only when asked for.
+  std::optional<TaskClass> task_class;  ///< Unset: the policy's table of roles.
   std::map<std::string, std::string> env;
-  std::string logdir;                     ///< tensorboard's.
+  std::string logdir;  ///< tensorboard's.
 };
 BOOST_DESCRIBE_STRUCT(TaskTypeSpec, (),
-                      (name, instances, resource, node_label, placement, command, shell, task_class, env, logdir))
+                      (name, instances, resource, node_label, placement, command, shell, task_class,
+                       env, logdir))
 
 struct Backoff {
   Duration first = 5s;
@@ -77,7 +78,7 @@ BOOST_DESCRIBE_STRUCT(PolicySpec, (), (name, options))
 
 enum class ExitAction {
   kIgnore,
-  kTally,        ///< Recorded; judged at the end by the success expression.
+  kTally,  ///< Recorded; judged at the end by the success expression.
   kRestartTask,
   kRestartType,
   kRestartGang,
@@ -85,31 +86,32 @@ enum class ExitAction {
   kFail,
   kSucceed,
 };
-BOOST_DESCRIBE_ENUM(ExitAction, kIgnore, kTally, kRestartTask, kRestartType, kRestartGang, kRaiseMemory, kFail,
-                    kSucceed)
+BOOST_DESCRIBE_ENUM(ExitAction, kIgnore, kTally, kRestartTask, kRestartType, kRestartGang,
+                    kRaiseMemory, kFail, kSucceed)
 enum class Budget { kNone, kUser, kInfrastructure };
 BOOST_DESCRIBE_ENUM(Budget, kNone, kUser, kInfrastructure)
 
 /// One row of `on_exit`: all set conditions must hold; the first matching row wins.
 struct ExitRule {
-  std::string task_type;             ///< "" = any.
-  std::vector<ExitClass> classes;    ///< Empty = any.
-  std::vector<std::int32_t> exits;   ///< Process or YARN exit codes; empty = any.
+  std::string task_type;            ///< "" = any.
+  std::vector<ExitClass> classes;   ///< Empty = any.
+  std::vector<std::int32_t> exits;  ///< Process or YARN exit codes; empty = any.
   ExitAction action = ExitAction::kTally;
-  std::optional<Budget> pays;        ///< Unset: by class.
+  std::optional<Budget> pays;               ///< Unset: by class.
   std::int32_t raise_factor_percent = 150;  ///< With kRaiseMemory.
   std::int64_t raise_max_memory_mb = 0;     ///< With kRaiseMemory; 0 = the largest container.
 };
-BOOST_DESCRIBE_STRUCT(ExitRule, (), (task_type, classes, exits, action, pays, raise_factor_percent,
-                                     raise_max_memory_mb))
+BOOST_DESCRIBE_STRUCT(ExitRule, (),
+                      (task_type, classes, exits, action, pays, raise_factor_percent,
+                       raise_max_memory_mb))
 
 enum class DependencyState { kRunning, kEnded, kSucceeded };
 BOOST_DESCRIBE_ENUM(DependencyState, kRunning, kEnded, kSucceeded)
 enum class DependencyAction { kFail, kIgnore };
 BOOST_DESCRIBE_ENUM(DependencyAction, kFail, kIgnore)
 
-/// `task` starts only after every task of type `after` reached `state`; or, with `within`, must end in that time
-/// after it (TonY's group dependency timeout).
+/// `task` starts only after every task of type `after` reached `state`; or, with `within`, must end
+/// in that time after it (TonY's group dependency timeout).
 struct Dependency {
   std::string task;
   std::string after;
@@ -128,8 +130,8 @@ struct RetrySpec {
 BOOST_DESCRIBE_STRUCT(RetrySpec, (), (user, infrastructure, window, resubmit))
 
 struct FinishSpec {
-  std::map<std::string, Duration> drain;    ///< Per task type, after success is decided.
-  std::vector<std::string> require_paths;   ///< Evidence: without them an ok job is FAILED.
+  std::map<std::string, Duration> drain;   ///< Per task type, after success is decided.
+  std::vector<std::string> require_paths;  ///< Evidence: without them an ok job is FAILED.
 };
 BOOST_DESCRIBE_STRUCT(FinishSpec, (), (drain, require_paths))
 
@@ -202,9 +204,10 @@ struct JobSpec {
   [[nodiscard]] std::int32_t task_count() const;
 };
 BOOST_DESCRIBE_STRUCT(JobSpec, (),
-                      (name, user, queue, priority, tags, framework, strategy, compat_tony, tasks, files, archives,
-                       python_archives, container_image, env, gang, policy, on_exit, depends, success, retries, finish,
-                       deadlines, heartbeat, watch, am, history_keep))
+                      (name, user, queue, priority, tags, framework, strategy, compat_tony, tasks,
+                       files, archives, python_archives, container_image, env, gang, policy,
+                       on_exit, depends, success, retries, finish, deadlines, heartbeat, watch, am,
+                       history_keep))
 
 /// Name of the built-in role's class under policy `default`.
 [[nodiscard]] TaskClass DefaultClass(std::string_view task_type);

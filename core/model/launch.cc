@@ -23,7 +23,8 @@ constexpr const char* kAmPort = "TFYARN_AM_PORT";
 Expected<std::string> Text(const Environment& environment, const char* name) {
   const auto entry = environment.find(name);
   if (entry == environment.end()) {
-    return Fail(ErrorCode::kInvalidArgument, fmt::format("environment variable {} is not set", name));
+    return Fail(ErrorCode::kInvalidArgument,
+                fmt::format("environment variable {} is not set", name));
   }
   return entry->second;
 }
@@ -35,7 +36,8 @@ Expected<I> Number(const Environment& environment, const char* name) {
   I value{};
   const auto [end, error] = std::from_chars(text->data(), text->data() + text->size(), value);
   if (error != std::errc{} || end != text->data() + text->size()) {
-    return Fail(ErrorCode::kInvalidArgument, fmt::format("environment variable {}='{}' is not a number", name, *text));
+    return Fail(ErrorCode::kInvalidArgument,
+                fmt::format("environment variable {}='{}' is not a number", name, *text));
   }
   return value;
 }

@@ -1,6 +1,6 @@
-// What a container's environment tells the process in it: the contract between who asks for a launch (the client for
-// the AM, the AM for its agents) and the host that starts the process. Plain words only: a NodeManager pastes values
-// unescaped into a shell script.
+// What a container's environment tells the process in it: the contract between who asks for a
+// launch (the client for the AM, the AM for its agents) and the host that starts the process. Plain
+// words only: a NodeManager pastes values unescaped into a shell script.
 #pragma once
 
 #include <cstdint>
@@ -24,7 +24,8 @@ struct AgentLaunch {
 /// TFYARN_ROLE=agent and the members, each as one variable of plain words.
 [[nodiscard]] std::map<std::string, std::string> ToEnvironment(const AgentLaunch& launch);
 /// Errors: kInvalidArgument naming the variable that is missing or malformed.
-[[nodiscard]] Expected<AgentLaunch> AgentLaunchFrom(const std::map<std::string, std::string>& environment);
+[[nodiscard]] Expected<AgentLaunch> AgentLaunchFrom(
+    const std::map<std::string, std::string>& environment);
 
 /// Tells an AM where its job is staged. Which attempt it is stands in YARN's own CONTAINER_ID.
 struct AmLaunch {
@@ -34,7 +35,8 @@ struct AmLaunch {
 /// TFYARN_ROLE=am and the members.
 [[nodiscard]] std::map<std::string, std::string> ToEnvironment(const AmLaunch& launch);
 /// Errors: kInvalidArgument naming the variable that is missing.
-[[nodiscard]] Expected<AmLaunch> AmLaunchFrom(const std::map<std::string, std::string>& environment);
+[[nodiscard]] Expected<AmLaunch> AmLaunchFrom(
+    const std::map<std::string, std::string>& environment);
 
 /// TFYARN_ROLE; empty when it is not one of our containers.
 [[nodiscard]] std::string LaunchRole(const std::map<std::string, std::string>& environment);

@@ -11,14 +11,16 @@ namespace {
 using Others = std::vector<std::pair<std::string, std::int64_t>>;
 
 std::int64_t OtherOf(const Others& others, std::string_view name) {
-  const auto at = std::lower_bound(others.begin(), others.end(), name,
-                                   [](const auto& entry, std::string_view n) { return entry.first < n; });
+  const auto at =
+      std::lower_bound(others.begin(), others.end(), name,
+                       [](const auto& entry, std::string_view n) { return entry.first < n; });
   return at != others.end() && at->first == name ? at->second : 0;
 }
 
 void SetOther(Others& others, std::string_view name, std::int64_t amount) {
-  const auto at = std::lower_bound(others.begin(), others.end(), name,
-                                   [](const auto& entry, std::string_view n) { return entry.first < n; });
+  const auto at =
+      std::lower_bound(others.begin(), others.end(), name,
+                       [](const auto& entry, std::string_view n) { return entry.first < n; });
   if (at != others.end() && at->first == name) {
     if (amount == 0) {
       others.erase(at);
@@ -55,7 +57,8 @@ Resource& Resource::operator+=(const Resource& other) {
   memory_mb += other.memory_mb;
   vcores += other.vcores;
   gpus += other.gpus;
-  for (const auto& [name, amount] : other.others) SetOther(others, name, OtherOf(others, name) + amount);
+  for (const auto& [name, amount] : other.others)
+    SetOther(others, name, OtherOf(others, name) + amount);
   return *this;
 }
 
@@ -63,12 +66,14 @@ Resource& Resource::operator-=(const Resource& other) {
   memory_mb -= other.memory_mb;
   vcores -= other.vcores;
   gpus -= other.gpus;
-  for (const auto& [name, amount] : other.others) SetOther(others, name, OtherOf(others, name) - amount);
+  for (const auto& [name, amount] : other.others)
+    SetOther(others, name, OtherOf(others, name) - amount);
   return *this;
 }
 
 bool FitsIn(const Resource& need, const Resource& available) {
-  if (need.memory_mb > available.memory_mb || need.vcores > available.vcores || need.gpus > available.gpus) {
+  if (need.memory_mb > available.memory_mb || need.vcores > available.vcores ||
+      need.gpus > available.gpus) {
     return false;
   }
   for (const auto& [name, amount] : need.others) {
@@ -114,18 +119,21 @@ Resource ComponentMax(const Resource& a, const Resource& b) {
   most.memory_mb = std::max(a.memory_mb, b.memory_mb);
   most.vcores = std::max(a.vcores, b.vcores);
   most.gpus = std::max(a.gpus, b.gpus);
-  for (const auto& [name, amount] : b.others) SetOther(most.others, name, std::max(amount, OtherOf(a.others, name)));
+  for (const auto& [name, amount] : b.others)
+    SetOther(most.others, name, std::max(amount, OtherOf(a.others, name)));
   return most;
 }
 
 bool IsZero(const Resource& r) {
   return r.memory_mb == 0 && r.vcores == 0 && r.gpus == 0 &&
-         std::all_of(r.others.begin(), r.others.end(), [](const auto& entry) { return entry.second == 0; });
+         std::all_of(r.others.begin(), r.others.end(),
+                     [](const auto& entry) { return entry.second == 0; });
 }
 
 bool AnyNegative(const Resource& r) {
   return r.memory_mb < 0 || r.vcores < 0 || r.gpus < 0 ||
-         std::any_of(r.others.begin(), r.others.end(), [](const auto& entry) { return entry.second < 0; });
+         std::any_of(r.others.begin(), r.others.end(),
+                     [](const auto& entry) { return entry.second < 0; });
 }
 
 std::string ToString(const Resource& r) {

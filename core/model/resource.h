@@ -1,7 +1,8 @@
-// An amount of everything a container can hold. Integers in YARN's units; never negative except as a difference.
+// An amount of everything a container can hold. Integers in YARN's units; never negative except as
+// a difference.
 //
-// Memory, vcores and GPUs are members of their own because nearly every resource has only those; other countable
-// types (yarn.io/fpga, anything of resource-types.xml) are kept by name.
+// Memory, vcores and GPUs are members of their own because nearly every resource has only those;
+// other countable types (yarn.io/fpga, anything of resource-types.xml) are kept by name.
 #pragma once
 
 #include <cstdint>
@@ -40,8 +41,8 @@ BOOST_DESCRIBE_STRUCT(Resource, (), (memory_mb, vcores, gpus, others))
 [[nodiscard]] Resource Times(const Resource& r, std::int64_t times);
 /// How many of `unit` fit into `available` at once; a unit of nothing fits INT32_MAX times.
 [[nodiscard]] std::int64_t HowManyFit(const Resource& unit, const Resource& available);
-/// The name of the first type (memory-mb, vcores, yarn.io/gpu, others by name) of which `need` wants more than
-/// `available` has; empty when it fits.
+/// The name of the first type (memory-mb, vcores, yarn.io/gpu, others by name) of which `need`
+/// wants more than `available` has; empty when it fits.
 [[nodiscard]] std::string FirstShortage(const Resource& need, const Resource& available);
 /// Largest amount of each type.
 [[nodiscard]] Resource ComponentMax(const Resource& a, const Resource& b);

@@ -9,7 +9,9 @@ namespace {
 
 constexpr int kMaxDepth = 32;
 
-bool IsNameChar(char c) { return (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9') || c == '-' || c == '_'; }
+bool IsNameChar(char c) {
+  return (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9') || c == '-' || c == '_';
+}
 
 /// Recursive descent over the grammar in the header. The first error stops it.
 class Parser {
@@ -83,14 +85,16 @@ class Parser {
 
   SuccessExpr TakeBound(SuccessExpr leaf, std::string_view comparison) {
     SkipBlanks();
-    if (text_.substr(at_, comparison.size()) != comparison) return Fail(fmt::format("expected '{}'", comparison));
+    if (text_.substr(at_, comparison.size()) != comparison)
+      return Fail(fmt::format("expected '{}'", comparison));
     at_ += comparison.size();
     leaf.number = TakeNumber();
     return leaf;
   }
 
   void SkipBlanks() {
-    while (at_ < text_.size() && (text_[at_] == ' ' || text_[at_] == '\t' || text_[at_] == '\n')) ++at_;
+    while (at_ < text_.size() && (text_[at_] == ' ' || text_[at_] == '\t' || text_[at_] == '\n'))
+      ++at_;
   }
   bool Take(char c) {
     SkipBlanks();
@@ -114,7 +118,8 @@ class Parser {
   std::int32_t TakeNumber() {
     SkipBlanks();
     std::int32_t value = 0;
-    const auto [end, error] = std::from_chars(text_.data() + at_, text_.data() + text_.size(), value);
+    const auto [end, error] =
+        std::from_chars(text_.data() + at_, text_.data() + text_.size(), value);
     if (error != std::errc{} || value < 0) {
       Fail("expected a number from 0");
       return 0;
@@ -136,10 +141,13 @@ class Parser {
 
 }  // namespace
 
-tl::expected<SuccessExpr, SuccessSyntaxError> ParseSuccess(std::string_view text) { return Parser(text).Parse(); }
+tl::expected<SuccessExpr, SuccessSyntaxError> ParseSuccess(std::string_view text) {
+  return Parser(text).Parse();
+}
 
 std::string ToString(const SuccessExpr& expr) {
-  const std::string task = expr.index ? fmt::format("{}:{}", expr.task_type, *expr.index) : expr.task_type;
+  const std::string task =
+      expr.index ? fmt::format("{}:{}", expr.task_type, *expr.index) : expr.task_type;
   switch (expr.op) {
     case SuccessOp::kOk:
       return fmt::format("ok({})", task);
@@ -156,9 +164,11 @@ std::string ToString(const SuccessExpr& expr) {
       std::string out;
       for (const SuccessExpr& child : expr.children) {
         if (!out.empty()) out += expr.op == SuccessOp::kAnd ? " and " : " or ";
-        // Only an `and` within an `or` binds by itself as it was meant; a chain within its like would melt into it.
+        // Only an `and` within an `or` binds by itself as it was meant; a chain within its like
+        // would melt into it.
         const bool is_chain = child.op == SuccessOp::kAnd || child.op == SuccessOp::kOr;
-        const bool parentheses = is_chain && !(expr.op == SuccessOp::kOr && child.op == SuccessOp::kAnd);
+        const bool parentheses =
+            is_chain && !(expr.op == SuccessOp::kOr && child.op == SuccessOp::kAnd);
         out += parentheses ? "(" + ToString(child) + ")" : ToString(child);
       }
       return out;

@@ -1,8 +1,10 @@
-// The success expression of a job: `ok(chief)`, `count(worker) >= 3 and not-more`, over how tasks ended.
+// The success expression of a job: `ok(chief)`, `count(worker) >= 3 and not-more`, over how tasks
+// ended.
 //
-// Grammar: expr = term { "or" term }; term = factor { "and" factor }; factor = "(" expr ")" | ok(T) | any(T) | done(T)
-// | ok(T:INDEX) | done(T:INDEX) | count(T) >= N | failed(T) < N; T is a task type or `tracked`. Parsed once, evaluated
-// by the ApplicationMaster on its table of tasks; used by the built-in policies and by users alike.
+// Grammar: expr = term { "or" term }; term = factor { "and" factor }; factor = "(" expr ")" | ok(T)
+// | any(T) | done(T) | ok(T:INDEX) | done(T:INDEX) | count(T) >= N | failed(T) < N; T is a task
+// type or `tracked`. Parsed once, evaluated by the ApplicationMaster on its table of tasks; used by
+// the built-in policies and by users alike.
 #pragma once
 
 #include <cstddef>

@@ -17,7 +17,8 @@ std::string ToString(Duration d) {
     std::uint64_t ns;
     const char* name;
   };
-  constexpr std::array<Unit, 3> kLarge{{{86'400'000'000'000, "d"}, {3'600'000'000'000, "h"}, {60'000'000'000, "m"}}};
+  constexpr std::array<Unit, 3> kLarge{
+      {{86'400'000'000'000, "d"}, {3'600'000'000'000, "h"}, {60'000'000'000, "m"}}};
   for (const Unit& unit : kLarge) {
     if (rest >= unit.ns) {
       out += fmt::format("{}{}", rest / unit.ns, unit.name);
@@ -25,7 +26,8 @@ std::string ToString(Duration d) {
     }
   }
   if (rest == 0) return out;
-  constexpr std::array<Unit, 4> kSmall{{{1'000'000'000, "s"}, {1'000'000, "ms"}, {1'000, "us"}, {1, "ns"}}};
+  constexpr std::array<Unit, 4> kSmall{
+      {{1'000'000'000, "s"}, {1'000'000, "ms"}, {1'000, "us"}, {1, "ns"}}};
   for (const Unit& unit : kSmall) {
     if (rest < unit.ns) continue;
     std::string number = fmt::format("{}", rest / unit.ns);

@@ -1,7 +1,9 @@
-// Text of any described value, for golden files, notes and people: `StopProcess{attempt=1 grace=15s}`.
+// Text of any described value, for golden files, notes and people: `StopProcess{attempt=1
+// grace=15s}`.
 //
-// Members at their default are left out when they are empty strings, empty lists or nullopt, so that the text shows
-// what was said. Not parsed by anybody; the machine forms are codec.h and core/trace.
+// Members at their default are left out when they are empty strings, empty lists or nullopt, so
+// that the text shows what was said. Not parsed by anybody; the machine forms are codec.h and
+// core/trace.
 #pragma once
 
 #include <string>
@@ -50,9 +52,11 @@ void AppendText(std::string& out, const T& value) {
     out += std::to_string(value.shared_id().value);
   } else if constexpr (StrongNumber<T>) {
     out += std::to_string(value.value);
-  } else if constexpr (std::is_same_v<T, ApplicationId> || std::is_same_v<T, ApplicationAttemptId> ||
-                       std::is_same_v<T, ContainerId> || std::is_same_v<T, NodeId> || std::is_same_v<T, TaskId> ||
-                       std::is_same_v<T, Resource> || std::is_same_v<T, Duration> || std::is_same_v<T, Instant>) {
+  } else if constexpr (std::is_same_v<T, ApplicationId> ||
+                       std::is_same_v<T, ApplicationAttemptId> || std::is_same_v<T, ContainerId> ||
+                       std::is_same_v<T, NodeId> || std::is_same_v<T, TaskId> ||
+                       std::is_same_v<T, Resource> || std::is_same_v<T, Duration> ||
+                       std::is_same_v<T, Instant>) {
     out += ToString(value);
   } else if constexpr (kIsTimePoint<T>) {
     out += std::to_string(value.time_since_epoch().count());

@@ -1,8 +1,8 @@
 // Time as every machine sees it.
 //
-// An Instant is a point on the host's own clock: simulated time in the simulator, a monotonic clock on real hosts. It
-// means nothing to another process, so what outlives a process (the journal) stores WallTime instead. Integers only:
-// nanoseconds never lose a tie to rounding.
+// An Instant is a point on the host's own clock: simulated time in the simulator, a monotonic clock
+// on real hosts. It means nothing to another process, so what outlives a process (the journal)
+// stores WallTime instead. Integers only: nanoseconds never lose a tie to rounding.
 #pragma once
 
 #include <chrono>

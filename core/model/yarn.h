@@ -1,7 +1,9 @@
-// YARN's records and calls, in our types: the vocabulary that the AM, the client, the fakes and the wire share.
+// YARN's records and calls, in our types: the vocabulary that the AM, the client, the fakes and the
+// wire share.
 //
-// Field names and meanings are YARN's (hadoop-yarn-api yarn_protos.proto, yarn_service_protos.proto); what nobody here
-// uses is left out. A Token is a handle: its secret bytes stay in the host.
+// Field names and meanings are YARN's (hadoop-yarn-api yarn_protos.proto,
+// yarn_service_protos.proto); what nobody here uses is left out. A Token is a handle: its secret
+// bytes stay in the host.
 #pragma once
 
 #include <cstdint>
@@ -23,37 +25,40 @@ namespace tfyarn::yarn {
 enum class TokenKind { kNone, kAmRm, kNm, kContainer, kClient };
 BOOST_DESCRIBE_ENUM(TokenKind, kNone, kAmRm, kNm, kContainer, kClient)
 
-/// Handle of a token: the host keeps the secret. Machines pass it on and compare it, nothing else; the fakes, which
-/// issue tokens, find their meaning by (kind, key_id, serial).
+/// Handle of a token: the host keeps the secret. Machines pass it on and compare it, nothing else;
+/// the fakes, which issue tokens, find their meaning by (kind, key_id, serial).
 struct Token {
   TokenKind kind = TokenKind::kNone;
-  std::uint32_t key_id = 0;   ///< Which master key signed it; rolls every 24 h.
-  std::uint64_t serial = 0;   ///< Distinct for every token issued.
+  std::uint32_t key_id = 0;  ///< Which master key signed it; rolls every 24 h.
+  std::uint64_t serial = 0;  ///< Distinct for every token issued.
   friend auto operator<=>(const Token&, const Token&) = default;
 };
 BOOST_DESCRIBE_STRUCT(Token, (), (kind, key_id, serial))
 
 /// Exceptions by which a daemon answers a call, and what a caller sees when no answer comes.
 enum class RpcErrorCode {
-  kUnavailable,                  ///< Connection refused or reset, or no answer in time. Repeat.
-  kApplicationMasterNotRegistered,  ///< Not registered, or the RM restarted: register, then resend everything.
-  kApplicationAttemptNotFound,   ///< Another attempt owns the application, or it ended: stop.
+  kUnavailable,                     ///< Connection refused or reset, or no answer in time. Repeat.
+  kApplicationMasterNotRegistered,  ///< Not registered, or the RM restarted: register, then resend
+                                    ///< everything.
+  kApplicationAttemptNotFound,      ///< Another attempt owns the application, or it ended: stop.
   kApplicationNotFound,
   kInvalidApplicationMasterRequest,  ///< Wrong response id, or registered twice.
-  kInvalidResourceRequest,       ///< Nothing of that allocate was taken.
+  kInvalidResourceRequest,           ///< Nothing of that allocate was taken.
   kInvalidLabelResourceRequest,
   kInvalidResourceBlacklistRequest,
   kInvalidContainerRelease,
-  kInvalidContainer,             ///< E.g. allocated by a previous RM.
+  kInvalidContainer,  ///< E.g. allocated by a previous RM.
   kInvalidToken,
-  kNmNotYetReady,                ///< NM is recovering: repeat.
-  kYarn,                         ///< Any other YarnException.
-  kNullPointer,                  ///< What a real RM answers to a malformed row.
+  kNmNotYetReady,  ///< NM is recovering: repeat.
+  kYarn,           ///< Any other YarnException.
+  kNullPointer,    ///< What a real RM answers to a malformed row.
 };
-BOOST_DESCRIBE_ENUM(RpcErrorCode, kUnavailable, kApplicationMasterNotRegistered, kApplicationAttemptNotFound,
-                    kApplicationNotFound, kInvalidApplicationMasterRequest, kInvalidResourceRequest,
-                    kInvalidLabelResourceRequest, kInvalidResourceBlacklistRequest, kInvalidContainerRelease,
-                    kInvalidContainer, kInvalidToken, kNmNotYetReady, kYarn, kNullPointer)
+BOOST_DESCRIBE_ENUM(RpcErrorCode, kUnavailable, kApplicationMasterNotRegistered,
+                    kApplicationAttemptNotFound, kApplicationNotFound,
+                    kInvalidApplicationMasterRequest, kInvalidResourceRequest,
+                    kInvalidLabelResourceRequest, kInvalidResourceBlacklistRequest,
+                    kInvalidContainerRelease, kInvalidContainer, kInvalidToken, kNmNotYetReady,
+                    kYarn, kNullPointer)
 
 struct RpcError {
   RpcErrorCode code = RpcErrorCode::kUnavailable;
@@ -65,14 +70,32 @@ BOOST_DESCRIBE_STRUCT(RpcError, (), (code, message))
 
 enum class ContainerState { kNew, kRunning, kComplete };
 BOOST_DESCRIBE_ENUM(ContainerState, kNew, kRunning, kComplete)
-enum class NodeState { kNew, kRunning, kUnhealthy, kDecommissioned, kLost, kRebooted, kDecommissioning, kShutdown };
-BOOST_DESCRIBE_ENUM(NodeState, kNew, kRunning, kUnhealthy, kDecommissioned, kLost, kRebooted, kDecommissioning,
-                    kShutdown)
+enum class NodeState {
+  kNew,
+  kRunning,
+  kUnhealthy,
+  kDecommissioned,
+  kLost,
+  kRebooted,
+  kDecommissioning,
+  kShutdown
+};
+BOOST_DESCRIBE_ENUM(NodeState, kNew, kRunning, kUnhealthy, kDecommissioned, kLost, kRebooted,
+                    kDecommissioning, kShutdown)
 enum class FinalApplicationStatus { kUndefined, kSucceeded, kFailed, kKilled, kEnded };
 BOOST_DESCRIBE_ENUM(FinalApplicationStatus, kUndefined, kSucceeded, kFailed, kKilled, kEnded)
-enum class YarnApplicationState { kNew, kNewSaving, kSubmitted, kAccepted, kRunning, kFinished, kFailed, kKilled };
-BOOST_DESCRIBE_ENUM(YarnApplicationState, kNew, kNewSaving, kSubmitted, kAccepted, kRunning, kFinished, kFailed,
-                    kKilled)
+enum class YarnApplicationState {
+  kNew,
+  kNewSaving,
+  kSubmitted,
+  kAccepted,
+  kRunning,
+  kFinished,
+  kFailed,
+  kKilled
+};
+BOOST_DESCRIBE_ENUM(YarnApplicationState, kNew, kNewSaving, kSubmitted, kAccepted, kRunning,
+                    kFinished, kFailed, kKilled)
 
 struct Container {
   ContainerId id;
@@ -112,7 +135,8 @@ BOOST_DESCRIBE_STRUCT(NmToken, (), (node, token))
 struct LocalResource {
   std::string path;
   std::int64_t size = 0;
-  std::int64_t timestamp = 0;  ///< Modification time in ms; the NM refuses a file whose time differs.
+  std::int64_t timestamp =
+      0;  ///< Modification time in ms; the NM refuses a file whose time differs.
   bool archive = false;
 };
 BOOST_DESCRIBE_STRUCT(LocalResource, (), (path, size, timestamp, archive))
@@ -124,7 +148,8 @@ struct ContainerLaunchContext {
 };
 BOOST_DESCRIBE_STRUCT(ContainerLaunchContext, (), (local_resources, environment, command))
 
-// ---------------------------------------------------------------- client protocol (ApplicationClientProtocol)
+// ---------------------------------------------------------------- client protocol
+// (ApplicationClientProtocol)
 
 struct GetNewApplicationRequest {};
 BOOST_DESCRIBE_STRUCT(GetNewApplicationRequest, (), ())
@@ -148,8 +173,9 @@ struct SubmitApplicationRequest {
   std::vector<std::string> tags;
 };
 BOOST_DESCRIBE_STRUCT(SubmitApplicationRequest, (),
-                      (application, name, queue, priority, user, am_container, am_resource, am_node_label,
-                       max_app_attempts, keep_containers_across_application_attempts, tags))
+                      (application, name, queue, priority, user, am_container, am_resource,
+                       am_node_label, max_app_attempts, keep_containers_across_application_attempts,
+                       tags))
 struct SubmitApplicationResponse {};
 BOOST_DESCRIBE_STRUCT(SubmitApplicationResponse, (), ())
 
@@ -166,7 +192,8 @@ struct ApplicationReport {
   std::string tracking_url;
 };
 BOOST_DESCRIBE_STRUCT(ApplicationReport, (),
-                      (application, state, final_status, current_attempt, diagnostics, tracking_url))
+                      (application, state, final_status, current_attempt, diagnostics,
+                       tracking_url))
 struct GetApplicationReportResponse {
   ApplicationReport report;
 };
@@ -193,7 +220,8 @@ struct GetQueueInfoRequest {
   std::string queue;
 };
 BOOST_DESCRIBE_STRUCT(GetQueueInfoRequest, (), (queue))
-/// One queue, with the largest amount it may ever use (absolute maximum capacity of the cluster as it is now).
+/// One queue, with the largest amount it may ever use (absolute maximum capacity of the cluster as
+/// it is now).
 struct GetQueueInfoResponse {
   std::string path;
   bool is_leaf = true;
@@ -202,7 +230,8 @@ struct GetQueueInfoResponse {
 };
 BOOST_DESCRIBE_STRUCT(GetQueueInfoResponse, (), (path, is_leaf, exists, maximum))
 
-// ---------------------------------------------------------------- AM protocol (ApplicationMasterProtocol)
+// ---------------------------------------------------------------- AM protocol
+// (ApplicationMasterProtocol)
 
 struct RegisterApplicationMasterRequest {
   std::string host;
@@ -220,11 +249,12 @@ BOOST_DESCRIBE_STRUCT(RegisterApplicationMasterResponse, (),
                       (maximum_capability, queue, containers_from_previous_attempts,
                        nm_tokens_from_previous_attempts))
 
-/// One row of an ask. The RM keys rows by (priority, allocation_request_id, resource_name); `num_containers` is the new
-/// absolute outstanding count for that key.
+/// One row of an ask. The RM keys rows by (priority, allocation_request_id, resource_name);
+/// `num_containers` is the new absolute outstanding count for that key.
 struct ResourceRequest {
-  std::optional<std::int32_t> priority;  ///< Always set by our AM; a real RM takes a row without it, and suffers.
-  std::string resource_name = "*";       ///< "*", a host, or a rack "/r1".
+  std::optional<std::int32_t>
+      priority;  ///< Always set by our AM; a real RM takes a row without it, and suffers.
+  std::string resource_name = "*";  ///< "*", a host, or a rack "/r1".
   Resource capability;
   std::int32_t num_containers = 0;
   bool relax_locality = true;
@@ -232,8 +262,8 @@ struct ResourceRequest {
   std::int64_t allocation_request_id = -1;
 };
 BOOST_DESCRIBE_STRUCT(ResourceRequest, (),
-                      (priority, resource_name, capability, num_containers, relax_locality, node_label_expression,
-                       allocation_request_id))
+                      (priority, resource_name, capability, num_containers, relax_locality,
+                       node_label_expression, allocation_request_id))
 
 struct AllocateRequest {
   std::int32_t response_id = 0;
@@ -244,7 +274,8 @@ struct AllocateRequest {
   std::int32_t progress_permille = 0;
 };
 BOOST_DESCRIBE_STRUCT(AllocateRequest, (),
-                      (response_id, ask, release, blacklist_additions, blacklist_removals, progress_permille))
+                      (response_id, ask, release, blacklist_additions, blacklist_removals,
+                       progress_permille))
 
 enum class AmCommand { kNone, kResync, kShutdown };
 BOOST_DESCRIBE_ENUM(AmCommand, kNone, kResync, kShutdown)
@@ -256,17 +287,17 @@ struct AllocateResponse {
   std::vector<ContainerStatus> completed_containers;
   std::vector<NodeReport> updated_nodes;
   std::vector<NmToken> nm_tokens;
-  std::vector<ContainerId> preempt_strict;  ///< These will be taken (about 15 s of notice).
+  std::vector<ContainerId> preempt_strict;    ///< These will be taken (about 15 s of notice).
   std::vector<ContainerId> preempt_contract;  ///< Any choice of this much is wanted back.
   std::vector<Container> containers_from_previous_attempts;  ///< Of nodes that came back late.
   std::optional<Token> am_rm_token;
-  Resource limit;                       ///< Headroom now.
+  Resource limit;  ///< Headroom now.
   std::int32_t num_cluster_nodes = 0;
 };
 BOOST_DESCRIBE_STRUCT(AllocateResponse, (),
-                      (response_id, am_command, allocated_containers, completed_containers, updated_nodes, nm_tokens,
-                       preempt_strict, preempt_contract, containers_from_previous_attempts, am_rm_token, limit,
-                       num_cluster_nodes))
+                      (response_id, am_command, allocated_containers, completed_containers,
+                       updated_nodes, nm_tokens, preempt_strict, preempt_contract,
+                       containers_from_previous_attempts, am_rm_token, limit, num_cluster_nodes))
 
 /// A request that only says "I am alive". Idle heartbeats are in neither trace nor digest.
 [[nodiscard]] bool IsIdle(const AllocateRequest& request);
@@ -284,7 +315,8 @@ struct FinishApplicationMasterResponse {
 };
 BOOST_DESCRIBE_STRUCT(FinishApplicationMasterResponse, (), (is_unregistered))
 
-// ---------------------------------------------------------------- NM protocol (ContainerManagementProtocol)
+// ---------------------------------------------------------------- NM protocol
+// (ContainerManagementProtocol)
 
 struct StartContainerRequest {
   ContainerId container;
@@ -335,7 +367,8 @@ struct NmContainerStatus {
   std::int32_t exit_status = -1000;
   std::string diagnostics;
 };
-BOOST_DESCRIBE_STRUCT(NmContainerStatus, (), (id, state, resource, priority, exit_status, diagnostics))
+BOOST_DESCRIBE_STRUCT(NmContainerStatus, (),
+                      (id, state, resource, priority, exit_status, diagnostics))
 struct RegisterNodeManagerRequest {
   NodeId node;
   std::string rack;
@@ -354,7 +387,8 @@ struct RegisterNodeManagerResponse {
   std::uint32_t container_token_key = 0;
   std::uint32_t nm_token_key = 0;
 };
-BOOST_DESCRIBE_STRUCT(RegisterNodeManagerResponse, (), (action, rm_identifier, container_token_key, nm_token_key))
+BOOST_DESCRIBE_STRUCT(RegisterNodeManagerResponse, (),
+                      (action, rm_identifier, container_token_key, nm_token_key))
 struct NodeHeartbeatRequest {
   NodeId node;
   std::int32_t response_id = 0;
@@ -362,7 +396,8 @@ struct NodeHeartbeatRequest {
   std::string health_report;
   std::vector<ContainerStatus> containers;  ///< Changed ones; completed ones until acknowledged.
 };
-BOOST_DESCRIBE_STRUCT(NodeHeartbeatRequest, (), (node, response_id, healthy, health_report, containers))
+BOOST_DESCRIBE_STRUCT(NodeHeartbeatRequest, (),
+                      (node, response_id, healthy, health_report, containers))
 struct NodeHeartbeatResponse {
   std::int32_t response_id = 0;
   NodeAction action = NodeAction::kNormal;
@@ -373,8 +408,8 @@ struct NodeHeartbeatResponse {
   std::optional<std::uint32_t> nm_token_key;
 };
 BOOST_DESCRIBE_STRUCT(NodeHeartbeatResponse, (),
-                      (response_id, action, containers_to_cleanup, applications_to_cleanup, containers_to_be_removed,
-                       container_token_key, nm_token_key))
+                      (response_id, action, containers_to_cleanup, applications_to_cleanup,
+                       containers_to_be_removed, container_token_key, nm_token_key))
 
 // ---------------------------------------------------------------- all calls of one daemon
 
@@ -384,12 +419,14 @@ using RmRequest =
                  RegisterApplicationMasterRequest, AllocateRequest, FinishApplicationMasterRequest,
                  RegisterNodeManagerRequest, NodeHeartbeatRequest>;
 using RmResponse =
-    std::variant<RpcError, GetNewApplicationResponse, SubmitApplicationResponse, GetApplicationReportResponse,
-                 KillApplicationResponse, GetClusterNodesResponse, GetQueueInfoResponse,
-                 RegisterApplicationMasterResponse, AllocateResponse, FinishApplicationMasterResponse,
-                 RegisterNodeManagerResponse, NodeHeartbeatResponse>;
-using NmRequest = std::variant<StartContainersRequest, StopContainersRequest, GetContainerStatusesRequest>;
-using NmResponse =
-    std::variant<RpcError, StartContainersResponse, StopContainersResponse, GetContainerStatusesResponse>;
+    std::variant<RpcError, GetNewApplicationResponse, SubmitApplicationResponse,
+                 GetApplicationReportResponse, KillApplicationResponse, GetClusterNodesResponse,
+                 GetQueueInfoResponse, RegisterApplicationMasterResponse, AllocateResponse,
+                 FinishApplicationMasterResponse, RegisterNodeManagerResponse,
+                 NodeHeartbeatResponse>;
+using NmRequest =
+    std::variant<StartContainersRequest, StopContainersRequest, GetContainerStatusesRequest>;
+using NmResponse = std::variant<RpcError, StartContainersResponse, StopContainersResponse,
+                                GetContainerStatusesResponse>;
 
 }  // namespace tfyarn::yarn

@@ -1,8 +1,9 @@
-// The exact search behind PlaceGang: depth first over nodes, each filled in every way that is not plainly worse.
+// The exact search behind PlaceGang: depth first over nodes, each filled in every way that is not
+// plainly worse.
 //
-// A node is filled maximally, for what would still fit could move here from a later node; only types spread over racks
-// may leave room, because taking it closes the rack for them. Equal neighbours are filled in falling order, which removes
-// the permutations of equal nodes.
+// A node is filled maximally, for what would still fit could move here from a later node; only
+// types spread over racks may leave room, because taking it closes the rack for them. Equal
+// neighbours are filled in falling order, which removes the permutations of equal nodes.
 #include <algorithm>
 
 #include "core/placement/gang_problem.h"
@@ -33,7 +34,9 @@ class Search {
  private:
   using Node = GangProblem::Node;
 
-  [[nodiscard]] const Node& NodeAt(std::size_t position) const { return problem_.nodes[order_[position]]; }
+  [[nodiscard]] const Node& NodeAt(std::size_t position) const {
+    return problem_.nodes[order_[position]];
+  }
 
   [[nodiscard]] bool Usable(std::size_t g, const Node& node) const {
     return node.usable[g] && (racks_[g] == kAnyRack || racks_[g] == node.rack);
@@ -45,7 +48,8 @@ class Search {
     std::stable_sort(order_.begin(), order_.end(), [this](std::size_t a, std::size_t b) {
       const Node& left = problem_.nodes[a];
       const Node& right = problem_.nodes[b];
-      return std::tie(left.rack, left.usable, left.free) < std::tie(right.rack, right.usable, right.free);
+      return std::tie(left.rack, left.usable, left.free) <
+             std::tie(right.rack, right.usable, right.free);
     });
   }
 
@@ -65,7 +69,8 @@ class Search {
   }
 
   [[nodiscard]] bool Done() const {
-    return std::all_of(remaining_.begin(), remaining_.end(), [](std::int32_t left) { return left == 0; });
+    return std::all_of(remaining_.begin(), remaining_.end(),
+                       [](std::int32_t left) { return left == 0; });
   }
 
   /// `rack_types`: constrained types already placed in the rack of the previous node.
@@ -81,8 +86,8 @@ class Search {
   }
 
   /// Chooses a count for group `g` and those after it on this node, largest first.
-  bool Fill(std::size_t position, std::size_t g, std::vector<std::int64_t>& free, std::uint64_t here,
-            std::uint64_t rack_types) {
+  bool Fill(std::size_t position, std::size_t g, std::vector<std::int64_t>& free,
+            std::uint64_t here, std::uint64_t rack_types) {
     if (g == remaining_.size()) {
       --steps_;
       if (!IsMaximal(position, free, here, rack_types) || BreaksOrder(position)) return false;
@@ -92,21 +97,25 @@ class Search {
     const std::int32_t most = Allowed(position, g, free, here, rack_types);
     for (std::int32_t count = most; count >= 0 && steps_ > 0; --count) {
       Place(position, g, free, count);
-      if (Fill(position, g + 1, free, count > 0 ? here | group.type_bit : here, rack_types)) return true;
+      if (Fill(position, g + 1, free, count > 0 ? here | group.type_bit : here, rack_types))
+        return true;
       Place(position, g, free, -count);
     }
     filled_[position][g] = 0;
     return false;
   }
 
-  void Place(std::size_t position, std::size_t g, std::vector<std::int64_t>& free, std::int32_t count) {
+  void Place(std::size_t position, std::size_t g, std::vector<std::int64_t>& free,
+             std::int32_t count) {
     filled_[position][g] = count > 0 ? count : 0;
     remaining_[g] -= count;
-    for (std::size_t d = 0; d < problem_.dimensions; ++d) free[d] -= problem_.groups[g].unit[d] * count;
+    for (std::size_t d = 0; d < problem_.dimensions; ++d)
+      free[d] -= problem_.groups[g].unit[d] * count;
   }
 
-  [[nodiscard]] std::int32_t Allowed(std::size_t position, std::size_t g, const std::vector<std::int64_t>& free,
-                                     std::uint64_t here, std::uint64_t rack_types) const {
+  [[nodiscard]] std::int32_t Allowed(std::size_t position, std::size_t g,
+                                     const std::vector<std::int64_t>& free, std::uint64_t here,
+                                     std::uint64_t rack_types) const {
     const GangProblem::Group& group = problem_.groups[g];
     if (!Usable(g, NodeAt(position)) || (group.conflicts & here) != 0) return 0;
     if (group.spread_node && (here & group.type_bit) != 0) return 0;
@@ -115,10 +124,11 @@ class Search {
     return problem_.Fit(group, free, std::min(most, remaining_[g]));
   }
 
-  [[nodiscard]] bool IsMaximal(std::size_t position, const std::vector<std::int64_t>& free, std::uint64_t here,
-                               std::uint64_t rack_types) const {
+  [[nodiscard]] bool IsMaximal(std::size_t position, const std::vector<std::int64_t>& free,
+                               std::uint64_t here, std::uint64_t rack_types) const {
     for (std::size_t g = 0; g < remaining_.size(); ++g) {
-      if (!problem_.groups[g].spread_rack && Allowed(position, g, free, here, rack_types) > 0) return false;
+      if (!problem_.groups[g].spread_rack && Allowed(position, g, free, here, rack_types) > 0)
+        return false;
     }
     return true;
   }
@@ -127,7 +137,8 @@ class Search {
     if (position == 0) return false;
     const Node& before = NodeAt(position - 1);
     const Node& node = NodeAt(position);
-    if (before.rack != node.rack || before.usable != node.usable || before.free != node.free) return false;
+    if (before.rack != node.rack || before.usable != node.usable || before.free != node.free)
+      return false;
     return filled_[position - 1] < filled_[position];
   }
 
@@ -135,14 +146,16 @@ class Search {
   const RackChoice& racks_;
   std::int32_t& steps_;
   std::vector<std::size_t> order_;
-  std::vector<std::int32_t> remaining_;            // by group
-  std::vector<std::vector<std::int64_t>> room_;    // by position and group: most on the nodes from here on
+  std::vector<std::int32_t> remaining_;  // by group
+  std::vector<std::vector<std::int64_t>>
+      room_;  // by position and group: most on the nodes from here on
   std::vector<std::vector<std::int32_t>> filled_;  // by position and group
 };
 
 }  // namespace
 
-Found SearchExactly(const GangProblem& problem, const RackChoice& racks, std::int32_t& steps, Counts& counts) {
+Found SearchExactly(const GangProblem& problem, const RackChoice& racks, std::int32_t& steps,
+                    Counts& counts) {
   return Search(problem, racks, steps).Run(counts);
 }
 

@@ -12,9 +12,11 @@ namespace {
 
 /// "16 GPUs (yarn.io/gpu)", "64 GiB of memory", "8 vcores", "2 yarn.io/fpga".
 std::string AmountText(const std::string& resource, std::int64_t amount) {
-  if (resource == kGpuResourceName) return fmt::format("{} GPU{} ({})", amount, amount == 1 ? "" : "s", resource);
+  if (resource == kGpuResourceName)
+    return fmt::format("{} GPU{} ({})", amount, amount == 1 ? "" : "s", resource);
   if (resource == "memory-mb") {
-    return amount % 1024 == 0 ? fmt::format("{} GiB of memory", amount / 1024) : fmt::format("{} MiB of memory", amount);
+    return amount % 1024 == 0 ? fmt::format("{} GiB of memory", amount / 1024)
+                              : fmt::format("{} MiB of memory", amount);
   }
   if (resource == "vcores") return fmt::format("{} vcore{}", amount, amount == 1 ? "" : "s");
   return fmt::format("{} {}", amount, resource);
@@ -23,7 +25,8 @@ std::string AmountText(const std::string& resource, std::int64_t amount) {
 /// The limit's bare number in the unit of AmountText.
 std::string LimitText(const std::string& resource, std::int64_t amount) {
   if (resource == "memory-mb") {
-    return amount % 1024 == 0 ? fmt::format("{} GiB", amount / 1024) : fmt::format("{} MiB", amount);
+    return amount % 1024 == 0 ? fmt::format("{} GiB", amount / 1024)
+                              : fmt::format("{} MiB", amount);
   }
   return fmt::format("{}", amount);
 }
@@ -31,22 +34,26 @@ std::string LimitText(const std::string& resource, std::int64_t amount) {
 std::string OfPartition(const std::string& partition, const Inventory& inventory) {
   const auto partitions = inventory.Partitions();
   if (partitions.size() == 1 && partitions.contains(partition)) return "";
-  return partition.empty() ? " of the default partition" : fmt::format(" of partition {}", partition);
+  return partition.empty() ? " of the default partition"
+                           : fmt::format(" of partition {}", partition);
 }
 
 std::optional<Infeasible> CheckPartition(const SlotGroup& group, const Inventory& inventory) {
   const auto partitions = inventory.Partitions();
   if (partitions.contains(group.node_label)) return std::nullopt;
   std::vector<std::string> names;
-  for (const std::string& partition : partitions) names.push_back(partition.empty() ? "the default one" : partition);
-  const std::string wanted =
-      group.node_label.empty() ? "the default partition" : fmt::format("partition {}", group.node_label);
-  return Infeasible{.task_type = group.task_type,
-                    .resource = "partition",
-                    .needed = 1,
-                    .limit = 0,
-                    .text = fmt::format("{} needs nodes of {}, but the cluster has none; its partitions are: {}",
-                                        group.task_type, wanted, fmt::join(names, ", "))};
+  for (const std::string& partition : partitions)
+    names.push_back(partition.empty() ? "the default one" : partition);
+  const std::string wanted = group.node_label.empty()
+                                 ? "the default partition"
+                                 : fmt::format("partition {}", group.node_label);
+  return Infeasible{
+      .task_type = group.task_type,
+      .resource = "partition",
+      .needed = 1,
+      .limit = 0,
+      .text = fmt::format("{} needs nodes of {}, but the cluster has none; its partitions are: {}",
+                          group.task_type, wanted, fmt::join(names, ", "))};
 }
 
 std::optional<Infeasible> CheckMaximumContainer(const SlotGroup& group, const Resource& maximum) {
@@ -60,8 +67,9 @@ std::optional<Infeasible> CheckMaximumContainer(const SlotGroup& group, const Re
       .resource = shortage,
       .needed = needed,
       .limit = limit,
-      .text = fmt::format("{} needs {} per container, but the ResourceManager's largest container has {}",
-                          group.task_type, AmountText(shortage, needed), LimitText(shortage, limit))};
+      .text = fmt::format(
+          "{} needs {} per container, but the ResourceManager's largest container has {}",
+          group.task_type, AmountText(shortage, needed), LimitText(shortage, limit))};
 }
 
 /// Some node of the partition must hold one container.
@@ -77,54 +85,64 @@ std::optional<Infeasible> CheckLargestNode(const SlotGroup& group, const Invento
   if (!shortage.empty()) {
     const std::int64_t needed = group.resource.Get(shortage);
     const std::int64_t limit = largest.Get(shortage);
-    return Infeasible{.task_type = group.task_type,
-                      .resource = shortage,
-                      .needed = needed,
-                      .limit = limit,
-                      .text = fmt::format("{} needs {} per container, but the largest node{} has {}", group.task_type,
-                                          AmountText(shortage, needed), where, LimitText(shortage, limit))};
+    return Infeasible{
+        .task_type = group.task_type,
+        .resource = shortage,
+        .needed = needed,
+        .limit = limit,
+        .text =
+            fmt::format("{} needs {} per container, but the largest node{} has {}", group.task_type,
+                        AmountText(shortage, needed), where, LimitText(shortage, limit))};
   }
-  return Infeasible{.task_type = group.task_type,
-                    .resource = "nodes",
-                    .needed = 1,
-                    .limit = 0,
-                    .text = fmt::format("{} needs {} per container, but no single node{} has all of it",
-                                        group.task_type, ToString(group.resource), where)};
+  return Infeasible{
+      .task_type = group.task_type,
+      .resource = "nodes",
+      .needed = 1,
+      .limit = 0,
+      .text = fmt::format("{} needs {} per container, but no single node{} has all of it",
+                          group.task_type, ToString(group.resource), where)};
 }
 
-std::optional<Infeasible> TooLargeInAll(const Resource& need, const Resource& have, const std::string& whose) {
+std::optional<Infeasible> TooLargeInAll(const Resource& need, const Resource& have,
+                                        const std::string& whose) {
   const std::string shortage = FirstShortage(need, have);
   if (shortage.empty()) return std::nullopt;
   const std::int64_t needed = need.Get(shortage);
   const std::int64_t limit = have.Get(shortage);
-  return Infeasible{.resource = shortage,
-                    .needed = needed,
-                    .limit = limit,
-                    .text = fmt::format("the whole gang needs {}, but {} has {}", AmountText(shortage, needed), whose,
-                                        LimitText(shortage, limit))};
+  return Infeasible{
+      .resource = shortage,
+      .needed = needed,
+      .limit = limit,
+      .text = fmt::format("the whole gang needs {}, but {} has {}", AmountText(shortage, needed),
+                          whose, LimitText(shortage, limit))};
 }
 
 Resource Demand(const std::vector<SlotGroup>& groups, const std::string* partition) {
   Resource sum;
   for (const SlotGroup& group : groups) {
-    if (partition == nullptr || group.node_label == *partition) sum += Times(group.resource, group.count);
+    if (partition == nullptr || group.node_label == *partition)
+      sum += Times(group.resource, group.count);
   }
   return sum;
 }
 
 std::optional<Infeasible> CheckQueue(const std::vector<SlotGroup>& groups, const Limits& limits) {
   if (IsZero(limits.queue_maximum)) return std::nullopt;
-  return TooLargeInAll(Demand(groups, nullptr) + limits.reserved, limits.queue_maximum, "the queue at its maximum");
+  return TooLargeInAll(Demand(groups, nullptr) + limits.reserved, limits.queue_maximum,
+                       "the queue at its maximum");
 }
 
-std::optional<Infeasible> CheckClusterTotals(const std::vector<SlotGroup>& groups, const Inventory& inventory) {
+std::optional<Infeasible> CheckClusterTotals(const std::vector<SlotGroup>& groups,
+                                             const Inventory& inventory) {
   std::map<std::string, Resource> totals;
   for (const Node& node : inventory.nodes()) totals[node.partition] += node.capability;
   for (const auto& [partition, total] : totals) {
-    const std::string whose =
-        totals.size() == 1 ? "the whole cluster"
-                           : (partition.empty() ? "the default partition" : fmt::format("partition {}", partition));
-    if (auto found = TooLargeInAll(Demand(groups, &partition), total, whose); found.has_value()) return found;
+    const std::string whose = totals.size() == 1
+                                  ? "the whole cluster"
+                                  : (partition.empty() ? "the default partition"
+                                                       : fmt::format("partition {}", partition));
+    if (auto found = TooLargeInAll(Demand(groups, &partition), total, whose); found.has_value())
+      return found;
   }
   return std::nullopt;
 }
@@ -143,7 +161,8 @@ Room RoomFor(const SlotGroup& group, const Inventory& inventory) {
   const bool one_per_node = OnePerNode(group);
   for (const Node& node : inventory.nodes()) {
     if (node.partition != group.node_label) continue;
-    std::int64_t fit = std::min<std::int64_t>(HowManyFit(group.resource, node.capability), group.count);
+    std::int64_t fit =
+        std::min<std::int64_t>(HowManyFit(group.resource, node.capability), group.count);
     if (fit == 0) continue;
     if (one_per_node) fit = 1;
     ++nodes;
@@ -154,7 +173,8 @@ Room RoomFor(const SlotGroup& group, const Inventory& inventory) {
   if (group.placement.spread == PlacementScope::kRack) {
     const auto racks = static_cast<std::int64_t>(by_rack.size());
     const std::int64_t most = group.placement.pack_rack ? std::min<std::int64_t>(racks, 1) : racks;
-    return {most, "racks", fmt::format("only {} rack{}{} can take one each", racks, racks == 1 ? "" : "s", where)};
+    return {most, "racks",
+            fmt::format("only {} rack{}{} can take one each", racks, racks == 1 ? "" : "s", where)};
   }
   if (group.placement.pack_rack) {
     std::int64_t best = 0;
@@ -162,14 +182,17 @@ Room RoomFor(const SlotGroup& group, const Inventory& inventory) {
     return {best, "racks", fmt::format("the roomiest rack{} holds {}", where, best)};
   }
   if (one_per_node) {
-    return {nodes, "nodes", fmt::format("only {} node{}{} can take one each", nodes, nodes == 1 ? "" : "s", where)};
+    return {nodes, "nodes",
+            fmt::format("only {} node{}{} can take one each", nodes, nodes == 1 ? "" : "s", where)};
   }
-  return {total, "", fmt::format("all nodes{} together hold {} such containers when empty", where, total)};
+  return {total, "",
+          fmt::format("all nodes{} together hold {} such containers when empty", where, total)};
 }
 
 std::string HowPlaced(const SlotGroup& group) {
   const bool racks = group.placement.spread == PlacementScope::kRack;
-  std::string text = racks ? " in different racks" : (OnePerNode(group) ? " on different nodes" : "");
+  std::string text =
+      racks ? " in different racks" : (OnePerNode(group) ? " on different nodes" : "");
   if (group.placement.pack_rack) text += " in one rack";
   return text;
 }
@@ -177,49 +200,56 @@ std::string HowPlaced(const SlotGroup& group) {
 std::optional<Infeasible> CheckCount(const SlotGroup& group, const Inventory& inventory) {
   const Room room = RoomFor(group, inventory);
   if (room.most >= group.count) return std::nullopt;
-  return Infeasible{.task_type = group.task_type,
-                    .resource = room.unit.empty() ? "nodes" : room.unit,
-                    .needed = group.count,
-                    .limit = room.most,
-                    .text = fmt::format("{} needs {} containers of {}{}, but {}", group.task_type, group.count,
-                                        ToString(group.resource), HowPlaced(group), room.text)};
+  return Infeasible{
+      .task_type = group.task_type,
+      .resource = room.unit.empty() ? "nodes" : room.unit,
+      .needed = group.count,
+      .limit = room.most,
+      .text = fmt::format("{} needs {} containers of {}{}, but {}", group.task_type, group.count,
+                          ToString(group.resource), HowPlaced(group), room.text)};
 }
 
 /// What each check on its own allows may still not fit together.
-std::optional<Infeasible> CheckTogether(const std::vector<SlotGroup>& groups, const Inventory& inventory) {
+std::optional<Infeasible> CheckTogether(const std::vector<SlotGroup>& groups,
+                                        const Inventory& inventory) {
   const PlaceGangResult result = PlaceGang(groups, inventory, {.space = Space::kEmpty});
   if (result.found != Found::kImpossible) return std::nullopt;
   std::vector<std::string> parts;
   std::int64_t needed = 0;
   for (const SlotGroup& group : groups) {
     if (group.count == 0) continue;
-    parts.push_back(fmt::format("{} {} ({})", group.count, group.task_type, ToString(group.resource)));
+    parts.push_back(
+        fmt::format("{} {} ({})", group.count, group.task_type, ToString(group.resource)));
     needed += group.count;
   }
-  return Infeasible{.resource = "nodes",
-                    .needed = needed,
-                    .limit = static_cast<std::int64_t>(inventory.nodes().size()),
-                    .text = fmt::format("the gang does not fit together on the {} nodes of the cluster, even when they "
-                                        "are empty: {}",
-                                        inventory.nodes().size(), fmt::join(parts, ", "))};
+  return Infeasible{
+      .resource = "nodes",
+      .needed = needed,
+      .limit = static_cast<std::int64_t>(inventory.nodes().size()),
+      .text = fmt::format(
+          "the gang does not fit together on the {} nodes of the cluster, even when they "
+          "are empty: {}",
+          inventory.nodes().size(), fmt::join(parts, ", "))};
 }
 
 }  // namespace
 
-std::optional<Infeasible> FindInfeasible(const std::vector<SlotGroup>& groups, const Inventory& inventory,
-                                         const Limits& limits) {
+std::optional<Infeasible> FindInfeasible(const std::vector<SlotGroup>& groups,
+                                         const Inventory& inventory, const Limits& limits) {
   for (const SlotGroup& group : groups) {
     if (group.count == 0) continue;
     if (!inventory.empty()) {
       if (auto found = CheckPartition(group, inventory); found.has_value()) return found;
       if (auto found = CheckLargestNode(group, inventory); found.has_value()) return found;
     }
-    if (auto found = CheckMaximumContainer(group, limits.maximum_container); found.has_value()) return found;
+    if (auto found = CheckMaximumContainer(group, limits.maximum_container); found.has_value())
+      return found;
   }
   if (auto found = CheckQueue(groups, limits); found.has_value()) return found;
   if (inventory.empty()) return std::nullopt;
   for (const SlotGroup& group : groups) {
-    if (auto found = CheckCount(group, inventory); group.count > 0 && found.has_value()) return found;
+    if (auto found = CheckCount(group, inventory); group.count > 0 && found.has_value())
+      return found;
   }
   if (auto found = CheckClusterTotals(groups, inventory); found.has_value()) return found;
   return CheckTogether(groups, inventory);

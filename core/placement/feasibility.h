@@ -1,7 +1,8 @@
-// Can a gang ever be met? With the whole cluster empty, the queue at its maximum, and nobody else there.
+// Can a gang ever be met? With the whole cluster empty, the queue at its maximum, and nobody else
+// there.
 //
-// Says no only when it is proven, and then names the one limit that a user must change. What is merely unlikely or busy
-// now is feasible.
+// Says no only when it is proven, and then names the one limit that a user must change. What is
+// merely unlikely or busy now is feasible.
 #pragma once
 
 #include <cstdint>
@@ -19,21 +20,24 @@ namespace tfyarn::placement {
 struct Limits {
   Resource queue_maximum;      ///< Most the job's queue may ever use.
   Resource maximum_container;  ///< Largest container that the RM grants.
-  Resource reserved;           ///< What the job needs of the queue besides the gang: its AM container.
+  Resource reserved;  ///< What the job needs of the queue besides the gang: its AM container.
 };
 
 /// Why a gang can never be met.
 struct Infeasible {
   std::string task_type;  ///< Empty when the gang as a whole is too large.
-  std::string resource;   ///< YARN's name of the short resource; "nodes", "racks" or "partition" for other limits.
+  std::string resource;  ///< YARN's name of the short resource; "nodes", "racks" or "partition" for
+                         ///< other limits.
   std::int64_t needed = 0;
   std::int64_t limit = 0;
   /// "worker needs 16 GPUs (yarn.io/gpu) per container, but the largest node has 8".
   std::string text;
 };
 
-/// nullopt = nothing speaks against it. An empty inventory is an unknown one: only the limits are checked then.
-[[nodiscard]] std::optional<Infeasible> FindInfeasible(const std::vector<SlotGroup>& groups, const Inventory& inventory,
+/// nullopt = nothing speaks against it. An empty inventory is an unknown one: only the limits are
+/// checked then.
+[[nodiscard]] std::optional<Infeasible> FindInfeasible(const std::vector<SlotGroup>& groups,
+                                                       const Inventory& inventory,
                                                        const Limits& limits);
 
 /// One group per task type, with all its instances.

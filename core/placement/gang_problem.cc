@@ -33,14 +33,15 @@ PlacementRules RulesOf(const std::vector<SlotGroup>& groups, const Inventory& in
   for (const SlotGroup& group : groups) rules.SetType(group.task_type, group.placement);
   for (const Occupant& occupant : occupants) {
     const Node* node = inventory.Find(occupant.node);
-    rules.Occupy(occupant.task_type, occupant.node.host, node == nullptr ? std::string() : node->rack);
+    rules.Occupy(occupant.task_type, occupant.node.host,
+                 node == nullptr ? std::string() : node->rack);
   }
   return rules;
 }
 
 /// A bit for every constrained type.
-std::map<std::string, std::uint64_t> TypeBits(const std::vector<SlotGroup>& groups, const PlacementRules& rules,
-                                              bool& too_many) {
+std::map<std::string, std::uint64_t> TypeBits(const std::vector<SlotGroup>& groups,
+                                              const PlacementRules& rules, bool& too_many) {
   std::map<std::string, std::uint64_t> bits;
   for (const SlotGroup& group : groups) {
     if (!rules.Constrains(group.task_type) || bits.contains(group.task_type)) continue;
@@ -73,7 +74,8 @@ void AddGroups(const std::vector<SlotGroup>& groups, const std::vector<std::stri
 
 }  // namespace
 
-std::int32_t GangProblem::Fit(const Group& group, const std::vector<std::int64_t>& free, std::int32_t most) const {
+std::int32_t GangProblem::Fit(const Group& group, const std::vector<std::int64_t>& free,
+                              std::int32_t most) const {
   std::int64_t fit = most;
   for (std::size_t d = 0; d < dimensions; ++d) {
     if (group.unit[d] > 0) fit = std::min(fit, free[d] / group.unit[d]);
@@ -89,21 +91,26 @@ GangProblem MakeGangProblem(const std::vector<SlotGroup>& groups, const Inventor
   problem.dimensions = names.size();
   AddGroups(groups, names, rules, problem);
 
-  // Occupants of the gang's own types were taken into account by the rules, which say per node what is usable. What
-  // the search itself places is tracked in bits.
+  // Occupants of the gang's own types were taken into account by the rules, which say per node what
+  // is usable. What the search itself places is tracked in bits.
   std::map<std::string, std::uint32_t> racks;
   const std::vector<Node>& nodes = inventory.nodes();
   for (std::size_t i = 0; i < nodes.size(); ++i) {
     const Node& from = nodes[i];
     if (options.space == Space::kFree && !from.up) continue;
-    if (std::binary_search(options.excluded_hosts.begin(), options.excluded_hosts.end(), from.id.host)) continue;
-    GangProblem::Node node{.inventory_index = i,
-                           .free = Dense(options.space == Space::kFree ? from.free : from.capability, names)};
+    if (std::binary_search(options.excluded_hosts.begin(), options.excluded_hosts.end(),
+                           from.id.host))
+      continue;
+    GangProblem::Node node{
+        .inventory_index = i,
+        .free = Dense(options.space == Space::kFree ? from.free : from.capability, names)};
     bool useful = false;
     for (std::size_t g = 0; g < problem.groups.size(); ++g) {
       const SlotGroup& group = groups[problem.origin[g]];
-      const bool usable = group.node_label == from.partition && problem.Fit(problem.groups[g], node.free, 1) > 0 &&
-                          (problem.groups[g].type_bit == 0 || rules.Allows(group.task_type, from.id.host, from.rack));
+      const bool usable = group.node_label == from.partition &&
+                          problem.Fit(problem.groups[g], node.free, 1) > 0 &&
+                          (problem.groups[g].type_bit == 0 ||
+                           rules.Allows(group.task_type, from.id.host, from.rack));
       node.usable.push_back(usable);
       useful = useful || usable;
     }

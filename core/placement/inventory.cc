@@ -38,8 +38,9 @@ bool IsGone(yarn::NodeState state) {
 
 Inventory::Inventory(std::vector<Node> nodes) : nodes_(std::move(nodes)) {
   std::sort(nodes_.begin(), nodes_.end(), [](const Node& a, const Node& b) { return a.id < b.id; });
-  TF_CHECK(std::adjacent_find(nodes_.begin(), nodes_.end(),
-                              [](const Node& a, const Node& b) { return a.id == b.id; }) == nodes_.end());
+  TF_CHECK(std::adjacent_find(nodes_.begin(), nodes_.end(), [](const Node& a, const Node& b) {
+             return a.id == b.id;
+           }) == nodes_.end());
 }
 
 Inventory::Inventory(const std::vector<yarn::NodeReport>& reports) {
@@ -69,14 +70,16 @@ void Inventory::Apply(const yarn::NodeReport& report) {
 }
 
 const Node* Inventory::Find(const NodeId& id) const {
-  const auto at = std::lower_bound(nodes_.begin(), nodes_.end(), id,
-                                   [](const Node& node, const NodeId& wanted) { return node.id < wanted; });
+  const auto at =
+      std::lower_bound(nodes_.begin(), nodes_.end(), id,
+                       [](const Node& node, const NodeId& wanted) { return node.id < wanted; });
   return at != nodes_.end() && at->id == id ? &*at : nullptr;
 }
 
 const Node* Inventory::FindHost(std::string_view host) const {
-  const auto at = std::lower_bound(nodes_.begin(), nodes_.end(), host,
-                                   [](const Node& node, std::string_view wanted) { return node.id.host < wanted; });
+  const auto at = std::lower_bound(
+      nodes_.begin(), nodes_.end(), host,
+      [](const Node& node, std::string_view wanted) { return node.id.host < wanted; });
   return at != nodes_.end() && at->id.host == host ? &*at : nullptr;
 }
 

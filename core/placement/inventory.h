@@ -1,7 +1,8 @@
-// The nodes of a cluster as seen from outside the RM: how large each is, and how much of it seems to be free.
+// The nodes of a cluster as seen from outside the RM: how large each is, and how much of it seems
+// to be free.
 //
-// A view, not the truth: capability and state follow NodeReports, and `free` is as old as the last report. Whoever plans
-// with it must be ready to be refused.
+// A view, not the truth: capability and state follow NodeReports, and `free` is as old as the last
+// report. Whoever plans with it must be ready to be refused.
 #pragma once
 
 #include <set>
@@ -33,8 +34,8 @@ class Inventory {
   explicit Inventory(std::vector<Node> nodes);
   explicit Inventory(const std::vector<yarn::NodeReport>& reports);
 
-  /// Takes in a changed node. Decommissioned and shut down ones leave the inventory; a report without capability
-  /// changes only the state.
+  /// Takes in a changed node. Decommissioned and shut down ones leave the inventory; a report
+  /// without capability changes only the state.
   void Apply(const yarn::NodeReport& report);
 
   /// Sorted by id.

@@ -14,17 +14,20 @@ constexpr std::size_t kMostSearchedCells = 4096;
 // Choices of racks for packed types that are looked at; more racks than that are seldom.
 constexpr std::size_t kMostRackChoices = 256;
 
-/// Share of the largest node (by dimension, in 1/2^20) that one container of the group takes: its dominant share.
+/// Share of the largest node (by dimension, in 1/2^20) that one container of the group takes: its
+/// dominant share.
 std::vector<std::int64_t> DominantShares(const GangProblem& problem) {
   std::vector<std::int64_t> largest(problem.dimensions, 1);
   for (const GangProblem::Node& node : problem.nodes) {
-    for (std::size_t d = 0; d < problem.dimensions; ++d) largest[d] = std::max(largest[d], node.free[d]);
+    for (std::size_t d = 0; d < problem.dimensions; ++d)
+      largest[d] = std::max(largest[d], node.free[d]);
   }
   std::vector<std::int64_t> shares;
   for (const GangProblem::Group& group : problem.groups) {
     std::int64_t share = 0;
     for (std::size_t d = 0; d < problem.dimensions; ++d) {
-      // Divided first where the product could overflow (memory in MiB times 2^20 fits easily; exotic types may not).
+      // Divided first where the product could overflow (memory in MiB times 2^20 fits easily;
+      // exotic types may not).
       const std::int64_t unit = std::min<std::int64_t>(group.unit[d], INT64_C(1) << 40);
       share = std::max(share, (unit << 20) / std::min<std::int64_t>(largest[d], INT64_C(1) << 40));
     }
@@ -42,7 +45,8 @@ std::int32_t MostOn(const GangProblem& problem, std::size_t g, const GangProblem
 
 /// room[rack][group]: most containers of the group, alone, in the rack.
 std::vector<std::vector<std::int64_t>> RoomByRack(const GangProblem& problem) {
-  std::vector<std::vector<std::int64_t>> room(problem.racks, std::vector<std::int64_t>(problem.groups.size(), 0));
+  std::vector<std::vector<std::int64_t>> room(problem.racks,
+                                              std::vector<std::int64_t>(problem.groups.size(), 0));
   for (const GangProblem::Node& node : problem.nodes) {
     for (std::size_t g = 0; g < problem.groups.size(); ++g) {
       std::int64_t& sum = room[node.rack][g];
@@ -54,7 +58,8 @@ std::vector<std::vector<std::int64_t>> RoomByRack(const GangProblem& problem) {
 }
 
 /// False when a group does not even fit alone; that is a proof.
-bool EveryGroupFitsAlone(const GangProblem& problem, const std::vector<std::vector<std::int64_t>>& room) {
+bool EveryGroupFitsAlone(const GangProblem& problem,
+                         const std::vector<std::vector<std::int64_t>>& room) {
   for (std::size_t g = 0; g < problem.groups.size(); ++g) {
     std::int64_t sum = 0;
     std::int64_t best_rack = 0;
@@ -80,7 +85,8 @@ class FirstFit {
     counts_.assign(problem.groups.size(), std::vector<std::int32_t>(problem.nodes.size(), 0));
   }
 
-  bool Place(const std::vector<std::size_t>& group_order, const std::vector<std::size_t>& node_order) {
+  bool Place(const std::vector<std::size_t>& group_order,
+             const std::vector<std::size_t>& node_order) {
     return std::all_of(group_order.begin(), group_order.end(),
                        [&](std::size_t g) { return PlaceGroup(g, node_order); });
   }
@@ -122,7 +128,8 @@ class FirstFit {
   Counts counts_;
 };
 
-/// Orders in which first-fit is tried: by dominant share (constrained types first), by total demand, by choice of nodes.
+/// Orders in which first-fit is tried: by dominant share (constrained types first), by total
+/// demand, by choice of nodes.
 std::vector<std::vector<std::size_t>> GroupOrders(const GangProblem& problem) {
   const std::size_t count = problem.groups.size();
   const std::vector<std::int64_t> shares = DominantShares(problem);
@@ -151,7 +158,8 @@ std::vector<std::vector<std::size_t>> GroupOrders(const GangProblem& problem) {
 std::vector<std::vector<std::size_t>> NodeOrders(const GangProblem& problem) {
   std::vector<std::int64_t> largest(problem.dimensions, 1);
   for (const GangProblem::Node& node : problem.nodes) {
-    for (std::size_t d = 0; d < problem.dimensions; ++d) largest[d] = std::max(largest[d], node.free[d]);
+    for (std::size_t d = 0; d < problem.dimensions; ++d)
+      largest[d] = std::max(largest[d], node.free[d]);
   }
   std::vector<std::int64_t> emptiness(problem.nodes.size(), 0);
   for (std::size_t n = 0; n < problem.nodes.size(); ++n) {
@@ -171,12 +179,14 @@ std::vector<std::vector<std::size_t>> NodeOrders(const GangProblem& problem) {
 }
 
 struct RackChoices {
-  std::vector<RackChoice> choices;  // the roomiest racks first; one choice without racks when nothing is packed
-  bool all = true;                  // no choice that could work was left out
+  std::vector<RackChoice>
+      choices;      // the roomiest racks first; one choice without racks when nothing is packed
+  bool all = true;  // no choice that could work was left out
 };
 
 /// Every way to give each packed type a rack in which each of its groups fits alone.
-RackChoices ChooseRacks(const GangProblem& problem, const std::vector<std::vector<std::int64_t>>& room) {
+RackChoices ChooseRacks(const GangProblem& problem,
+                        const std::vector<std::vector<std::int64_t>>& room) {
   RackChoices result{.choices = {RackChoice(problem.groups.size(), kAnyRack)}};
   std::uint64_t done = 0;
   for (std::size_t g = 0; g < problem.groups.size(); ++g) {
@@ -224,8 +234,8 @@ PlaceGangResult ResultOf(const GangProblem& problem, const Counts& counts, std::
 }
 
 /// First-fit over all choices and orders within the limit of tries; empty when none worked.
-std::optional<Counts> TryFirstFit(const GangProblem& problem, const std::vector<RackChoice>& choices,
-                                  std::int32_t tries) {
+std::optional<Counts> TryFirstFit(const GangProblem& problem,
+                                  const std::vector<RackChoice>& choices, std::int32_t tries) {
   const auto group_orders = GroupOrders(problem);
   const auto node_orders = NodeOrders(problem);
   for (const auto& node_order : node_orders) {
@@ -244,7 +254,8 @@ std::optional<Counts> TryFirstFit(const GangProblem& problem, const std::vector<
 
 bool OnePerNode(const SlotGroup& group) {
   const std::vector<std::string>& avoid = group.placement.avoid;
-  return group.placement.spread.has_value() || std::find(avoid.begin(), avoid.end(), group.task_type) != avoid.end();
+  return group.placement.spread.has_value() ||
+         std::find(avoid.begin(), avoid.end(), group.task_type) != avoid.end();
 }
 
 PlaceGangResult PlaceGang(const std::vector<SlotGroup>& groups, const Inventory& inventory,
@@ -254,10 +265,12 @@ PlaceGangResult PlaceGang(const std::vector<SlotGroup>& groups, const Inventory&
   const auto room = RoomByRack(problem);
   if (!EveryGroupFitsAlone(problem, room)) return {.found = Found::kImpossible};
   const RackChoices racks = ChooseRacks(problem, room);
-  if (auto counts = TryFirstFit(problem, racks.choices, options.first_fit_tries); counts.has_value()) {
+  if (auto counts = TryFirstFit(problem, racks.choices, options.first_fit_tries);
+      counts.has_value()) {
     return ResultOf(problem, *counts, groups.size());
   }
-  if (problem.nodes.size() * problem.groups.size() > kMostSearchedCells) return {.found = Found::kGaveUp};
+  if (problem.nodes.size() * problem.groups.size() > kMostSearchedCells)
+    return {.found = Found::kGaveUp};
   std::int32_t steps = options.search_steps;
   bool proven = racks.all && steps > 0;
   for (const RackChoice& choice : racks.choices) {

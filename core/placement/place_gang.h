@@ -1,9 +1,10 @@
 // All-or-nothing placement of a gang on an inventory of nodes.
 //
-// First-fit decreasing: groups in order of their dominant share (constrained ones first), nodes in several orders, until
-// one try places everything; then, for what heuristics miss, an exact search with a budget. Equal slots are one group
-// with a count, so that a gang of 1,000 equal workers costs one pass over the nodes, not 1,000.
-// Not a scheduler: it knows no queues and no other jobs but for what `free` says.
+// First-fit decreasing: groups in order of their dominant share (constrained ones first), nodes in
+// several orders, until one try places everything; then, for what heuristics miss, an exact search
+// with a budget. Equal slots are one group with a count, so that a gang of 1,000 equal workers
+// costs one pass over the nodes, not 1,000. Not a scheduler: it knows no queues and no other jobs
+// but for what `free` says.
 #pragma once
 
 #include <cstddef>
@@ -27,7 +28,8 @@ struct SlotGroup {
   std::int32_t count = 0;
 };
 
-/// True when no node may have two of the group's type: it is spread over nodes or racks, or avoids itself.
+/// True when no node may have two of the group's type: it is spread over nodes or racks, or avoids
+/// itself.
 [[nodiscard]] bool OnePerNode(const SlotGroup& group);
 
 /// `count` slots of one group on one node.
@@ -42,7 +44,8 @@ struct Assignment {
   std::vector<std::vector<Placed>> groups;
 };
 
-/// A container that already runs and counts for spread, pack and avoid. What it uses is not in `free`.
+/// A container that already runs and counts for spread, pack and avoid. What it uses is not in
+/// `free`.
 struct Occupant {
   std::string task_type;
   NodeId node;
@@ -75,9 +78,11 @@ struct PlaceGangResult {
 };
 
 /// Places every slot of every group, or nothing. Deterministic in its arguments.
-/// Constraints: `spread` limits a type (all its groups together) to one per node or rack; `pack_rack` puts a type into
-/// one rack; `avoid` keeps two types off each other's nodes, whichever of them names the other.
-[[nodiscard]] PlaceGangResult PlaceGang(const std::vector<SlotGroup>& groups, const Inventory& inventory,
+/// Constraints: `spread` limits a type (all its groups together) to one per node or rack;
+/// `pack_rack` puts a type into one rack; `avoid` keeps two types off each other's nodes, whichever
+/// of them names the other.
+[[nodiscard]] PlaceGangResult PlaceGang(const std::vector<SlotGroup>& groups,
+                                        const Inventory& inventory,
                                         const PlaceGangOptions& options = {});
 
 }  // namespace tfyarn::placement

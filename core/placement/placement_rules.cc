@@ -21,7 +21,8 @@ void PlacementRules::SetType(const std::string& type, const PlacementSpec& spec)
   }
 }
 
-void PlacementRules::Occupy(const std::string& type, const std::string& host, const std::string& rack) {
+void PlacementRules::Occupy(const std::string& type, const std::string& host,
+                            const std::string& rack) {
   types_on_host_[host].insert(type);
   types_in_rack_[rack].insert(type);
   rack_of_type_.emplace(type, rack);
@@ -29,7 +30,8 @@ void PlacementRules::Occupy(const std::string& type, const std::string& host, co
 
 bool PlacementRules::Constrains(const std::string& type) const {
   const auto spec = specs_.find(type);
-  if (spec != specs_.end() && (spec->second.spread.has_value() || spec->second.pack_rack)) return true;
+  if (spec != specs_.end() && (spec->second.spread.has_value() || spec->second.pack_rack))
+    return true;
   const auto conflict = conflicts_.lower_bound({type, std::string()});
   return conflict != conflicts_.end() && conflict->first == type;
 }
@@ -38,11 +40,14 @@ bool PlacementRules::Conflict(const std::string& a, const std::string& b) const 
   return conflicts_.contains({a, b});
 }
 
-bool PlacementRules::Allows(const std::string& type, const std::string& host, const std::string& rack) const {
+bool PlacementRules::Allows(const std::string& type, const std::string& host,
+                            const std::string& rack) const {
   const auto spec = specs_.find(type);
   if (spec != specs_.end()) {
-    if (spec->second.spread == PlacementScope::kNode && Holds(types_on_host_, host, type)) return false;
-    if (spec->second.spread == PlacementScope::kRack && Holds(types_in_rack_, rack, type)) return false;
+    if (spec->second.spread == PlacementScope::kNode && Holds(types_on_host_, host, type))
+      return false;
+    if (spec->second.spread == PlacementScope::kRack && Holds(types_in_rack_, rack, type))
+      return false;
     const std::string* packed = PackedRack(type);
     if (packed != nullptr && *packed != rack) return false;
   }

@@ -1,7 +1,7 @@
 // Which task types may be where, given who is where already: spread, pack, avoid.
 //
-// Only the rules and the occupants; resources are somebody else's question. Rules are between types: a rule of one job
-// never concerns another job's containers.
+// Only the rules and the occupants; resources are somebody else's question. Rules are between
+// types: a rule of one job never concerns another job's containers.
 #pragma once
 
 #include <map>
@@ -26,8 +26,10 @@ class PlacementRules {
   /// Neither may be on a node with the other; true whichever of them says so.
   [[nodiscard]] bool Conflict(const std::string& a, const std::string& b) const;
   /// Whether one more container of the type may be there.
-  [[nodiscard]] bool Allows(const std::string& type, const std::string& host, const std::string& rack) const;
-  /// The rack to which a packed type is bound by its occupants; nullptr when it is free to choose or not packed.
+  [[nodiscard]] bool Allows(const std::string& type, const std::string& host,
+                            const std::string& rack) const;
+  /// The rack to which a packed type is bound by its occupants; nullptr when it is free to choose
+  /// or not packed.
   [[nodiscard]] const std::string* PackedRack(const std::string& type) const;
 
  private:

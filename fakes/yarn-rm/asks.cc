@@ -26,7 +26,8 @@ std::int32_t PlaceNumbers::Of(const std::string& name) {
 }
 
 bool ShapeNumbers::Less::operator()(const Resource& a, const Resource& b) const {
-  return std::tie(a.memory_mb, a.vcores, a.gpus, a.others) < std::tie(b.memory_mb, b.vcores, b.gpus, b.others);
+  return std::tie(a.memory_mb, a.vcores, a.gpus, a.others) <
+         std::tie(b.memory_mb, b.vcores, b.gpus, b.others);
 }
 
 std::int32_t ShapeNumbers::Of(const Resource& shape) {

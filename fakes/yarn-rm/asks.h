@@ -1,7 +1,8 @@
-// One application's outstanding asks, as the RM keeps them: rows by (priority, allocation request id), then by place.
+// One application's outstanding asks, as the RM keeps them: rows by (priority, allocation request
+// id), then by place.
 //
-// The last row of a key wins, counts are absolute, and what a real RM suffers from a bad row it suffers here: pending
-// amounts follow the rows even where they go below zero.
+// The last row of a key wins, counts are absolute, and what a real RM suffers from a bad row it
+// suffers here: pending amounts follow the rows even where they go below zero.
 //
 // Source: AppSchedulingInfo.java, LocalityAppPlacementAllocator.java.
 #pragma once
@@ -37,8 +38,9 @@ struct AskEntry {
   std::int32_t partition = 0;  ///< Of the "*" row.
   std::int32_t shape = -1;     ///< Of the "*" row's capability.
   std::optional<AskRow> any;   ///< The "*" row.
-  std::map<std::int32_t, AskRow> places;  ///< Rows for hosts and racks, by place number, counts of zero included.
-  std::int64_t missed = 0;     ///< Heartbeats that found nothing local since the last local grant.
+  std::map<std::int32_t, AskRow>
+      places;               ///< Rows for hosts and racks, by place number, counts of zero included.
+  std::int64_t missed = 0;  ///< Heartbeats that found nothing local since the last local grant.
   std::vector<std::int32_t> reserved;  ///< Nodes kept for this ask, ascending.
 
   /// Containers still to be granted; nothing is granted without a "*" row.
@@ -90,15 +92,15 @@ struct PendingChange {
   Resource amount;  ///< To be added; may be negative.
 };
 
-/// Takes in the rows of one key. A "*" row of zero or less removes the key with all its rows, unless the count before
-/// was below zero; what was pending below zero is then never made good.
-[[nodiscard]] std::vector<PendingChange> UpdateAsk(AskTable& table, const AskKey& key, const AskUpdate& update,
-                                                   ShapeNumbers& shapes);
+/// Takes in the rows of one key. A "*" row of zero or less removes the key with all its rows,
+/// unless the count before was below zero; what was pending below zero is then never made good.
+[[nodiscard]] std::vector<PendingChange> UpdateAsk(AskTable& table, const AskKey& key,
+                                                   const AskUpdate& update, ShapeNumbers& shapes);
 
 enum class Locality { kNodeLocal, kRackLocal, kOffSwitch };
 
-/// One container was granted: lowers the rows that such a grant lowers. `host` and `rack`: places of its node.
-/// The entry's "*" row is gone when it reaches zero.
+/// One container was granted: lowers the rows that such a grant lowers. `host` and `rack`: places
+/// of its node. The entry's "*" row is gone when it reaches zero.
 void LowerAsk(AskEntry& entry, Locality locality, std::int32_t host, std::int32_t rack);
 
 }  // namespace tfyarn::fakes

@@ -9,7 +9,8 @@ namespace {
 
 bool IsBlacklisted(const RmApplication& application, const RmNode& node) {
   if (application.blacklist.empty()) return false;
-  return application.blacklist.count(node.host_place) > 0 || application.blacklist.count(node.rack_place) > 0;
+  return application.blacklist.count(node.host_place) > 0 ||
+         application.blacklist.count(node.rack_place) > 0;
 }
 
 }  // namespace
@@ -36,11 +37,15 @@ Proposal CapacityScheduler::FromReservation(const RmNode& node) const {
   Proposal proposal;
   RmApplication& application = *node.reserved_for;
   AskEntry& ask = *node.reserved_ask;
-  const Verdict verdict = ask.wanted() > 0 ? TryAsk(application, ask, node, true, proposal) : Verdict::kNextAsk;
+  const Verdict verdict =
+      ask.wanted() > 0 ? TryAsk(application, ask, node, true, proposal) : Verdict::kNextAsk;
   proposal.counted.clear();
   if (verdict == Verdict::kTake) return proposal;
   if (verdict == Verdict::kNextAsk) {
-    proposal = Proposal{.what = Proposal::What::kUnreserve, .application = &application, .ask = &ask, .resource = {},
+    proposal = Proposal{.what = Proposal::What::kUnreserve,
+                        .application = &application,
+                        .ask = &ask,
+                        .resource = {},
                         .counted = {}};
   } else {
     proposal.what = Proposal::What::kNothing;
@@ -48,7 +53,8 @@ Proposal CapacityScheduler::FromReservation(const RmNode& node) const {
   return proposal;
 }
 
-bool CapacityScheduler::SearchQueue(std::int32_t queue, const RmNode& node, Proposal& proposal) const {
+bool CapacityScheduler::SearchQueue(std::int32_t queue, const RmNode& node,
+                                    Proposal& proposal) const {
   const std::int32_t partition = node.partition_number;
   if (!queues_.MayAssign(queue, partition)) return false;
   const Queue& at = queues_[queue];
@@ -76,9 +82,10 @@ bool CapacityScheduler::SearchQueue(std::int32_t queue, const RmNode& node, Prop
   return false;
 }
 
-// Source: AbstractLeafQueue.assignContainers. An application whose ask is beyond the queue's headroom stops the queue;
-// one whose user is at his limit is passed over.
-bool CapacityScheduler::SearchLeaf(std::int32_t leaf, const RmNode& node, Proposal& proposal) const {
+// Source: AbstractLeafQueue.assignContainers. An application whose ask is beyond the queue's
+// headroom stops the queue; one whose user is at his limit is passed over.
+bool CapacityScheduler::SearchLeaf(std::int32_t leaf, const RmNode& node,
+                                   Proposal& proposal) const {
   const Queue& queue = queues_[leaf];
   const std::int32_t partition = node.partition_number;
   struct Candidate {
@@ -103,7 +110,8 @@ bool CapacityScheduler::SearchLeaf(std::int32_t leaf, const RmNode& node, Propos
     }
     if (FitsIn(shape, node.free)) {
       candidates.push_back({demand_class, true});
-    } else if (options_.reservations && !demand_class->reservable.empty() && FitsIn(shape, node.capacity)) {
+    } else if (options_.reservations && !demand_class->reservable.empty() &&
+               FitsIn(shape, node.capacity)) {
       candidates.push_back({demand_class, false});
     }
   }
@@ -111,7 +119,8 @@ bool CapacityScheduler::SearchLeaf(std::int32_t leaf, const RmNode& node, Propos
   Demand best;
   bool best_allocates = false;
   for (const Candidate& candidate : candidates) {
-    const auto& orders = candidate.allocate ? candidate.demand_class->all : candidate.demand_class->reservable;
+    const auto& orders =
+        candidate.allocate ? candidate.demand_class->all : candidate.demand_class->reservable;
     for (const auto& [order, demand] : orders) {
       if (best_order != nullptr && *best_order < order) break;
       if (IsBlacklisted(*demand.application, node)) continue;
@@ -141,13 +150,15 @@ bool CapacityScheduler::SearchLeaf(std::int32_t leaf, const RmNode& node, Propos
   return true;
 }
 
-// Source: RegularContainerAllocator.assignContainers: asks in order; the first that is not merely of no use on this
-// node decides.
-CapacityScheduler::Verdict CapacityScheduler::TryLocated(RmApplication& application, const RmNode& node,
+// Source: RegularContainerAllocator.assignContainers: asks in order; the first that is not merely
+// of no use on this node decides.
+CapacityScheduler::Verdict CapacityScheduler::TryLocated(RmApplication& application,
+                                                         const RmNode& node,
                                                          Proposal& proposal) const {
   for (auto& [key, ask] : application.asks) {
     if (ask.wanted() == 0 || ask.partition != node.partition_number) continue;
-    if (!queues_.HasRoom(application.leaf, node.partition_number, ask.any->capability)) return Verdict::kStopQueue;
+    if (!queues_.HasRoom(application.leaf, node.partition_number, ask.any->capability))
+      return Verdict::kStopQueue;
     if (IsBlacklisted(application, node)) return Verdict::kSkipApplication;
     const Verdict verdict = TryAsk(application, ask, node, false, proposal);
     if (verdict != Verdict::kNextAsk) return verdict;
@@ -156,14 +167,16 @@ CapacityScheduler::Verdict CapacityScheduler::TryLocated(RmApplication& applicat
 }
 
 // Source: RegularContainerAllocator.tryAllocateOnNode, assignContainersOnNode, canAssign.
-CapacityScheduler::Verdict CapacityScheduler::TryAsk(RmApplication& application, AskEntry& ask, const RmNode& node,
-                                                     bool from_reserved, Proposal& proposal) const {
+CapacityScheduler::Verdict CapacityScheduler::TryAsk(RmApplication& application, AskEntry& ask,
+                                                     const RmNode& node, bool from_reserved,
+                                                     Proposal& proposal) const {
   const std::int64_t missed = ask.missed + 1;
   const AskRow* host = ask.RowOf(node.host_place);
   const AskRow* rack = ask.RowOf(node.rack_place);
   const std::int64_t delay = std::min(options_.node_locality_delay, schedulable_nodes);
   if (host != nullptr && host->count > 0 && rack != nullptr && rack->count > 0) {
-    if (TryPlace(application, ask, *host, Locality::kNodeLocal, node, from_reserved, proposal)) return Verdict::kTake;
+    if (TryPlace(application, ask, *host, Locality::kNodeLocal, node, from_reserved, proposal))
+      return Verdict::kTake;
     if (from_reserved) return Verdict::kSkipApplication;  // still waits for room here
   } else if (host != nullptr && host->count > 0) {
     // Proposed as node-local, and refused when it is to be booked, on every heartbeat again.
@@ -173,32 +186,38 @@ CapacityScheduler::Verdict CapacityScheduler::TryAsk(RmApplication& application,
   if (rack != nullptr && rack->count > 0) {
     if (!rack->relax) return Verdict::kNextAsk;
     const bool rack_local = from_reserved || delay < missed;
-    if (rack_local && TryPlace(application, ask, *rack, Locality::kRackLocal, node, from_reserved, proposal)) {
+    if (rack_local &&
+        TryPlace(application, ask, *rack, Locality::kRackLocal, node, from_reserved, proposal)) {
       return Verdict::kTake;
     }
     if (from_reserved) return Verdict::kSkipApplication;
   }
   if (!ask.any->relax) return Verdict::kNextAsk;
   const bool off_switch = from_reserved || MayGoOffSwitch(ask, missed);
-  if (off_switch && TryPlace(application, ask, *ask.any, Locality::kOffSwitch, node, from_reserved, proposal)) {
+  if (off_switch &&
+      TryPlace(application, ask, *ask.any, Locality::kOffSwitch, node, from_reserved, proposal)) {
     return Verdict::kTake;
   }
   // Counting beyond the point where it changes anything is left out.
-  if (!ask.places.empty() && (!MayGoOffSwitch(ask, ask.missed) || ask.missed <= delay)) proposal.counted.push_back(&ask);
+  if (!ask.places.empty() && (!MayGoOffSwitch(ask, ask.missed) || ask.missed <= delay))
+    proposal.counted.push_back(&ask);
   return Verdict::kSkipApplication;
 }
 
 bool CapacityScheduler::MayGoOffSwitch(const AskEntry& ask, std::int64_t missed) const {
   if (schedulable_nodes == 0) return false;
   if (ask.places.empty()) return true;
-  // min(nodes, required * min((rows - 1) / nodes, 1)) < missed, in integers; rows - 1 are those that name places.
-  const auto named = std::min<std::int64_t>(static_cast<std::int64_t>(ask.places.size()), schedulable_nodes);
+  // min(nodes, required * min((rows - 1) / nodes, 1)) < missed, in integers; rows - 1 are those
+  // that name places.
+  const auto named =
+      std::min<std::int64_t>(static_cast<std::int64_t>(ask.places.size()), schedulable_nodes);
   return schedulable_nodes < missed || ask.wanted() * named < missed * schedulable_nodes;
 }
 
 // Source: RegularContainerAllocator.assignContainer.
-bool CapacityScheduler::TryPlace(RmApplication& application, AskEntry& ask, const AskRow& row, Locality locality,
-                                 const RmNode& node, bool from_reserved, Proposal& proposal) const {
+bool CapacityScheduler::TryPlace(RmApplication& application, AskEntry& ask, const AskRow& row,
+                                 Locality locality, const RmNode& node, bool from_reserved,
+                                 Proposal& proposal) const {
   if (!FitsIn(row.capability, node.capacity)) return false;
   const bool wants_more = static_cast<std::int64_t>(ask.reserved.size()) < ask.wanted();
   const bool fits = FitsIn(row.capability, node.free);
@@ -229,7 +248,8 @@ bool CapacityScheduler::RefreshInterest(std::int32_t partitions) {
   return grew;
 }
 
-std::vector<CapacityScheduler::Interest> CapacityScheduler::InterestsIn(std::int32_t partition, bool& located) const {
+std::vector<CapacityScheduler::Interest> CapacityScheduler::InterestsIn(std::int32_t partition,
+                                                                        bool& located) const {
   std::vector<Interest> interests;
   for (std::size_t q = 0; q < queues_.size(); ++q) {
     const auto leaf = static_cast<std::int32_t>(q);
@@ -245,7 +265,8 @@ std::vector<CapacityScheduler::Interest> CapacityScheduler::InterestsIn(std::int
       if (!queues_.HasRoom(leaf, partition, shapes_[demand_class->shape])) continue;
       if (!queues_.UserMayAssign(leaf, demand_class->user, partition)) continue;
       interests.push_back({demand_class->shape, false});
-      if (options_.reservations && !demand_class->reservable.empty()) interests.push_back({demand_class->shape, true});
+      if (options_.reservations && !demand_class->reservable.empty())
+        interests.push_back({demand_class->shape, true});
     }
   }
   std::sort(interests.begin(), interests.end());

@@ -1,16 +1,18 @@
-// Which container a node heartbeat gets: the capacity scheduler's decision, one container at a time.
+// Which container a node heartbeat gets: the capacity scheduler's decision, one container at a
+// time.
 //
-// Find() only looks; the RM carries out what it found. So the same code answers whether a heartbeat would do anything at
-// all, which lets a host leave out those that would not.
+// Find() only looks; the RM carries out what it found. So the same code answers whether a heartbeat
+// would do anything at all, which lets a host leave out those that would not.
 //
-// As YARN: a node kept for somebody serves only him; queues in order of used share of their capacity, applications in
-// order of priority and submission, their asks strictly by priority; an ask that fits no free space but would fit the
-// node keeps it (reservation), and an application that has kept enough gives one up when it finds space elsewhere.
-// Assumptions: reservations do not count as used, are not repeated (YARN lets a starving application keep more nodes
-// than it wants), and asks are compared by their "*" row's size for reservations.
+// As YARN: a node kept for somebody serves only him; queues in order of used share of their
+// capacity, applications in order of priority and submission, their asks strictly by priority; an
+// ask that fits no free space but would fit the node keeps it (reservation), and an application
+// that has kept enough gives one up when it finds space elsewhere. Assumptions: reservations do not
+// count as used, are not repeated (YARN lets a starving application keep more nodes than it wants),
+// and asks are compared by their "*" row's size for reservations.
 //
-// Source: CapacityScheduler.java, AbstractParentQueue.java, AbstractLeafQueue.java, RegularContainerAllocator.java,
-// PriorityUtilizationQueueOrderingPolicy.java (3.4.1).
+// Source: CapacityScheduler.java, AbstractParentQueue.java, AbstractLeafQueue.java,
+// RegularContainerAllocator.java, PriorityUtilizationQueueOrderingPolicy.java (3.4.1).
 #pragma once
 
 #include <cstdint>
@@ -32,22 +34,22 @@ struct Proposal {
   AskEntry* ask = nullptr;
   Locality locality = Locality::kOffSwitch;
   Resource resource;
-  bool from_reserved = false;            ///< The node was kept for this container.
-  bool give_up_one = false;              ///< Another node kept for the same ask must be given up.
-  std::vector<AskEntry*> counted;        ///< Asks for which this heartbeat is a missed opportunity.
+  bool from_reserved = false;      ///< The node was kept for this container.
+  bool give_up_one = false;        ///< Another node kept for the same ask must be given up.
+  std::vector<AskEntry*> counted;  ///< Asks for which this heartbeat is a missed opportunity.
   [[nodiscard]] bool DoesSomething() const { return what != What::kNothing || !counted.empty(); }
 };
 
 class CapacityScheduler {
  public:
   /// All are the RM's, which outlives this.
-  CapacityScheduler(const RmOptions& options, const QueueTree& queues, const std::deque<RmNode>& nodes,
-                    const ShapeNumbers& shapes);
+  CapacityScheduler(const RmOptions& options, const QueueTree& queues,
+                    const std::deque<RmNode>& nodes, const ShapeNumbers& shapes);
 
   [[nodiscard]] Proposal Find(const RmNode& node) const;
 
-  /// Refreshes what MayInterest looks at. True when something became wanted that was not before, so that a node that was
-  /// of no interest may be now.
+  /// Refreshes what MayInterest looks at. True when something became wanted that was not before, so
+  /// that a node that was of no interest may be now.
   [[nodiscard]] bool RefreshInterest(std::int32_t partitions);
   /// A quick look: false means that Find finds nothing.
   [[nodiscard]] bool MayInterest(const RmNode& node) const;
@@ -66,11 +68,13 @@ class CapacityScheduler {
   [[nodiscard]] Proposal FromReservation(const RmNode& node) const;
   [[nodiscard]] bool SearchQueue(std::int32_t queue, const RmNode& node, Proposal& proposal) const;
   [[nodiscard]] bool SearchLeaf(std::int32_t leaf, const RmNode& node, Proposal& proposal) const;
-  [[nodiscard]] Verdict TryLocated(RmApplication& application, const RmNode& node, Proposal& proposal) const;
-  [[nodiscard]] Verdict TryAsk(RmApplication& application, AskEntry& ask, const RmNode& node, bool from_reserved,
-                               Proposal& proposal) const;
-  [[nodiscard]] bool TryPlace(RmApplication& application, AskEntry& ask, const AskRow& row, Locality locality,
-                              const RmNode& node, bool from_reserved, Proposal& proposal) const;
+  [[nodiscard]] Verdict TryLocated(RmApplication& application, const RmNode& node,
+                                   Proposal& proposal) const;
+  [[nodiscard]] Verdict TryAsk(RmApplication& application, AskEntry& ask, const RmNode& node,
+                               bool from_reserved, Proposal& proposal) const;
+  [[nodiscard]] bool TryPlace(RmApplication& application, AskEntry& ask, const AskRow& row,
+                              Locality locality, const RmNode& node, bool from_reserved,
+                              Proposal& proposal) const;
   [[nodiscard]] bool MayGoOffSwitch(const AskEntry& ask, std::int64_t missed) const;
   [[nodiscard]] bool HasMinimum(const RmNode& node) const;
   [[nodiscard]] std::vector<Interest> InterestsIn(std::int32_t partition, bool& located) const;

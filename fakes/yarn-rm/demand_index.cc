@@ -6,8 +6,8 @@
 
 namespace tfyarn::fakes {
 
-DemandClass& DemandIndex::Add(std::int32_t partition, std::int32_t shape, std::int32_t user, const DemandOrder& order,
-                              const Demand& demand) {
+DemandClass& DemandIndex::Add(std::int32_t partition, std::int32_t shape, std::int32_t user,
+                              const DemandOrder& order, const Demand& demand) {
   auto& slot = classes_[{partition, shape, user}];
   if (slot == nullptr) {
     slot = std::make_unique<DemandClass>();
@@ -31,7 +31,8 @@ void DemandIndex::Remove(DemandClass& demand_class, const DemandOrder& order) {
   classes.pop_back();
 }
 
-void DemandIndex::AddLocated(std::int32_t partition, const DemandOrder& order, RmApplication& application) {
+void DemandIndex::AddLocated(std::int32_t partition, const DemandOrder& order,
+                             RmApplication& application) {
   At(partition).located.emplace(order, &application);
 }
 

@@ -1,9 +1,9 @@
 // Who wants what in one queue, grouped so that a scheduler never looks at every application.
 //
-// Asks for "anywhere" of one partition, amount and user are one class: whether such a container fits a node, and whether
-// the user may have it, is decided once for the class, and its first application in order is at hand. Applications with
-// asks for named hosts or racks are listed apart and looked at one by one.
-// Plain container: which asks belong here is the schedulers' business.
+// Asks for "anywhere" of one partition, amount and user are one class: whether such a container
+// fits a node, and whether the user may have it, is decided once for the class, and its first
+// application in order is at hand. Applications with asks for named hosts or racks are listed apart
+// and looked at one by one. Plain container: which asks belong here is the schedulers' business.
 #pragma once
 
 #include <cstdint>
@@ -18,7 +18,8 @@ namespace tfyarn::fakes {
 
 struct RmApplication;
 
-/// Order of service within a queue: higher application priority, earlier submission, then the ask's own order.
+/// Order of service within a queue: higher application priority, earlier submission, then the ask's
+/// own order.
 struct DemandOrder {
   std::int64_t rank = 0;  ///< Negated application priority.
   std::uint64_t sequence = 0;
@@ -36,20 +37,22 @@ struct DemandClass {
   std::int32_t shape = 0;
   std::int32_t user = 0;
   std::map<DemandOrder, Demand> all;
-  std::map<DemandOrder, Demand> reservable;  ///< Those of `all` that want more containers than nodes are kept for them.
+  std::map<DemandOrder, Demand>
+      reservable;  ///< Those of `all` that want more containers than nodes are kept for them.
 };
 
 class DemandIndex {
  public:
-  DemandClass& Add(std::int32_t partition, std::int32_t shape, std::int32_t user, const DemandOrder& order,
-                   const Demand& demand);
+  DemandClass& Add(std::int32_t partition, std::int32_t shape, std::int32_t user,
+                   const DemandOrder& order, const Demand& demand);
   void Remove(DemandClass& demand_class, const DemandOrder& order);
   void AddLocated(std::int32_t partition, const DemandOrder& order, RmApplication& application);
   void RemoveLocated(std::int32_t partition, const DemandOrder& order);
 
   /// Classes with somebody in them; in no meaningful order.
   [[nodiscard]] const std::vector<DemandClass*>& ClassesIn(std::int32_t partition) const;
-  [[nodiscard]] const std::map<DemandOrder, RmApplication*>& LocatedIn(std::int32_t partition) const;
+  [[nodiscard]] const std::map<DemandOrder, RmApplication*>& LocatedIn(
+      std::int32_t partition) const;
   [[nodiscard]] bool EmptyIn(std::int32_t partition) const {
     return ClassesIn(partition).empty() && LocatedIn(partition).empty();
   }
@@ -61,7 +64,8 @@ class DemandIndex {
   };
   Partition& At(std::int32_t partition);
 
-  std::map<std::tuple<std::int32_t, std::int32_t, std::int32_t>, std::unique_ptr<DemandClass>> classes_;
+  std::map<std::tuple<std::int32_t, std::int32_t, std::int32_t>, std::unique_ptr<DemandClass>>
+      classes_;
   std::vector<Partition> partitions_;
 };
 

@@ -32,7 +32,8 @@ Shares SharesOf(const Resource& r, const Resource& whole) {
 
 template <class F>
 Resource ForEachAmount(const Resource& r, F f) {
-  Resource result{.memory_mb = f(r.memory_mb), .vcores = f(r.vcores), .gpus = f(r.gpus), .others = {}};
+  Resource result{
+      .memory_mb = f(r.memory_mb), .vcores = f(r.vcores), .gpus = f(r.gpus), .others = {}};
   for (const auto& [name, amount] : r.others) result.Set(name, f(amount));
   return result;
 }
@@ -100,7 +101,8 @@ Resource RoundedUp(const Resource& r, const Resource& step) {
 
 bool AnyPositive(const Resource& r) {
   return r.memory_mb > 0 || r.vcores > 0 || r.gpus > 0 ||
-         std::any_of(r.others.begin(), r.others.end(), [](const auto& entry) { return entry.second > 0; });
+         std::any_of(r.others.begin(), r.others.end(),
+                     [](const auto& entry) { return entry.second > 0; });
 }
 
 bool SumFitsIn(const Resource& a, const Resource& b, const Resource& limit) {

@@ -1,7 +1,9 @@
-// Comparing amounts of several resource types by their largest share of a whole, as YARN's schedulers do.
+// Comparing amounts of several resource types by their largest share of a whole, as YARN's
+// schedulers do.
 //
-// Source: DominantResourceCalculator.java: shares are sorted, largest first, and compared one after the other; types
-// that the whole does not have are left out. Shares are integers here, parts of a thousand million.
+// Source: DominantResourceCalculator.java: shares are sorted, largest first, and compared one after
+// the other; types that the whole does not have are left out. Shares are integers here, parts of a
+// thousand million.
 #pragma once
 
 #include <cstdint>
@@ -15,8 +17,10 @@ namespace tfyarn::fakes {
 /// Below, equal to or above zero as `a` is less than, as large as or greater than `b`.
 [[nodiscard]] int CompareDominant(const Resource& a, const Resource& b, const Resource& whole);
 /// The greater (lesser) one.
-[[nodiscard]] const Resource& DominantMax(const Resource& a, const Resource& b, const Resource& whole);
-[[nodiscard]] const Resource& DominantMin(const Resource& a, const Resource& b, const Resource& whole);
+[[nodiscard]] const Resource& DominantMax(const Resource& a, const Resource& b,
+                                          const Resource& whole);
+[[nodiscard]] const Resource& DominantMin(const Resource& a, const Resource& b,
+                                          const Resource& whole);
 /// Every type taken `numerator / denominator` times, rounded down; denominator > 0.
 [[nodiscard]] Resource Scaled(const Resource& r, std::int64_t numerator, std::int64_t denominator);
 /// Every type divided, rounded up; divisor > 0.

@@ -1,7 +1,8 @@
 // What the fake ResourceManager and NodeManagers are told and order.
 //
-// They speak YARN's records only (core/model/yarn.h) and know nothing of an ApplicationMaster's insides. The simulator,
-// or a server with sockets, carries these structs. Facts for checkers and trace are actions too.
+// They speak YARN's records only (core/model/yarn.h) and know nothing of an ApplicationMaster's
+// insides. The simulator, or a server with sockets, carries these structs. Facts for checkers and
+// trace are actions too.
 #pragma once
 
 #include <cstdint>
@@ -23,9 +24,10 @@ BOOST_DESCRIBE_ENUM(CallerKind, kClient, kAm, kNm)
 /// Who the connection says the caller is.
 struct Caller {
   CallerKind kind = CallerKind::kClient;
-  std::string user;               ///< kClient.
-  ApplicationAttemptId attempt;   ///< kAm: name in the AMRM token; for NM calls: name in the NM token.
-  NodeId node;                    ///< kNm.
+  std::string user;  ///< kClient.
+  ApplicationAttemptId
+      attempt;  ///< kAm: name in the AMRM token; for NM calls: name in the NM token.
+  NodeId node;  ///< kNm.
 };
 BOOST_DESCRIBE_STRUCT(Caller, (), (kind, user, attempt, node))
 
@@ -81,8 +83,9 @@ struct PreemptContainer {
   Duration notice{};
 };
 
-using RmEvent = std::variant<RmCall, NmAnswered, RmDeadlineReached, AmHeartbeatsElided, NodeHeartbeatsElided, AmVouched,
-                             NodeVouched, DecommissionNode, RecommissionNode, PreemptContainer>;
+using RmEvent =
+    std::variant<RmCall, NmAnswered, RmDeadlineReached, AmHeartbeatsElided, NodeHeartbeatsElided,
+                 AmVouched, NodeVouched, DecommissionNode, RecommissionNode, PreemptContainer>;
 
 struct RmReply {
   std::uint64_t id = 0;
@@ -96,7 +99,8 @@ struct RmCallNm {
   yarn::Token token;
   yarn::NmRequest request;
 };
-/// The next allocate of that attempt would not be answered idly. Repeated news may be announced again.
+/// The next allocate of that attempt would not be answered idly. Repeated news may be announced
+/// again.
 struct NewsForAttempt {
   ApplicationAttemptId attempt;
 };
@@ -129,8 +133,8 @@ struct RmNote {
   std::string text;
 };
 
-using RmAction = std::variant<RmReply, RmCallNm, NewsForAttempt, NewsForNode, NewsForClient, Granted, Freed,
-                              ApplicationEnded, RmNote>;
+using RmAction = std::variant<RmReply, RmCallNm, NewsForAttempt, NewsForNode, NewsForClient,
+                              Granted, Freed, ApplicationEnded, RmNote>;
 
 // ---------------------------------------------------------------- NodeManager
 
@@ -165,8 +169,8 @@ struct LaunchFailed {
   std::int32_t exit_status = 0;
   std::string diagnostics;
 };
-/// The container's process tree is gone; status as waitpid's: 0..255 (128+n for a signal), or a YARN exit that the NM's
-/// own monitors decided (-103, -104).
+/// The container's process tree is gone; status as waitpid's: 0..255 (128+n for a signal), or a
+/// YARN exit that the NM's own monitors decided (-103, -104).
 struct ProcessEnded {
   ContainerId container;
   std::int32_t exit_status = 0;
@@ -193,9 +197,9 @@ struct ClockChanged {
   Duration offset{};
 };
 
-using NmEvent = std::variant<NmStarted, NmCall, RmAnswered, Localized, LocalizationFailed, ProcessStarted, LaunchFailed,
-                             ProcessEnded, NmDeadlineReached, OwnHeartbeatsElided, CapacityChanged, HealthChanged,
-                             ClockChanged>;
+using NmEvent = std::variant<NmStarted, NmCall, RmAnswered, Localized, LocalizationFailed,
+                             ProcessStarted, LaunchFailed, ProcessEnded, NmDeadlineReached,
+                             OwnHeartbeatsElided, CapacityChanged, HealthChanged, ClockChanged>;
 
 struct NmReply {
   std::uint64_t id = 0;
@@ -230,6 +234,7 @@ struct NmNote {
   std::string text;
 };
 
-using NmAction = std::variant<NmReply, NmCallRm, Localize, Launch, SignalContainer, ContainerDone, NmNote>;
+using NmAction =
+    std::variant<NmReply, NmCallRm, Localize, Launch, SignalContainer, ContainerDone, NmNote>;
 
 }  // namespace tfyarn::fakes

@@ -47,7 +47,8 @@ void NodeManager::On(const ProcessStarted& event) {
 void NodeManager::On(const LaunchFailed& event) {
   NmContainer* container = Find(event.container);
   if (container == nullptr || container->stage != Stage::kLaunching) return;
-  Finish(*container, container->stop_status.value_or(event.exit_status), container->stop_reason + event.diagnostics);
+  Finish(*container, container->stop_status.value_or(event.exit_status),
+         container->stop_reason + event.diagnostics);
 }
 
 // The number is the same whether the process was signalled or the shell returned it (run).
@@ -56,24 +57,28 @@ void NodeManager::On(const ProcessEnded& event) {
   if (container == nullptr || container->stage == Stage::kDone) return;
   if (container->stop_status) {
     Finish(*container, *container->stop_status,
-           fmt::format("{}Container killed on request. Exit code is {}\n", container->stop_reason, event.exit_status));
+           fmt::format("{}Container killed on request. Exit code is {}\n", container->stop_reason,
+                       event.exit_status));
     return;
   }
   std::string diagnostics = event.diagnostics;
   if (event.exit_status == 137 || event.exit_status == 143) {
-    diagnostics = fmt::format("Container killed on request. Exit code is {}\nContainer exited with a non-zero exit code "
-                              "{}. \nKilled by external signal\n{}",
-                              event.exit_status, event.exit_status, diagnostics);
+    diagnostics = fmt::format(
+        "Container killed on request. Exit code is {}\nContainer exited with a non-zero exit code "
+        "{}. \nKilled by external signal\n{}",
+        event.exit_status, event.exit_status, diagnostics);
   } else if (event.exit_status > 0) {
-    diagnostics = fmt::format("Exception from container-launch.\nContainer exited with a non-zero exit code {}. {}\n",
-                              event.exit_status, diagnostics);
+    diagnostics = fmt::format(
+        "Exception from container-launch.\nContainer exited with a non-zero exit code {}. {}\n",
+        event.exit_status, diagnostics);
   }
   Finish(*container, event.exit_status, std::move(diagnostics));
 }
 
-// Asynchronous. SIGTERM at once (as soon as there is a process), SIGKILL after the grace time. The first who wants it
-// to end decides what is reported.
-void NodeManager::StopContainer(NmContainer& container, std::int32_t exit_status, std::string reason) {
+// Asynchronous. SIGTERM at once (as soon as there is a process), SIGKILL after the grace time. The
+// first who wants it to end decides what is reported.
+void NodeManager::StopContainer(NmContainer& container, std::int32_t exit_status,
+                                std::string reason) {
   if (container.stage == Stage::kDone || container.stop_status) return;
   container.stop_status = exit_status;
   container.stop_reason = std::move(reason);
@@ -109,7 +114,8 @@ void NodeManager::KillDue() {
   }
 }
 
-void NodeManager::Finish(NmContainer& container, std::int32_t exit_status, std::string diagnostics) {
+void NodeManager::Finish(NmContainer& container, std::int32_t exit_status,
+                         std::string diagnostics) {
   if (container.kill_at) {
     kills_.erase({*container.kill_at, container.id});
     container.kill_at.reset();

@@ -12,7 +12,9 @@ constexpr std::int32_t kKilledAfterAppCompletion = -107;
 /// yarn.nodemanager.duration-to-track-stopped-containers.
 constexpr Duration kTrackStopped = 10min;
 
-bool IsDone(const NmContainer& container) { return container.stage == NmContainer::Stage::kDone; }
+bool IsDone(const NmContainer& container) {
+  return container.stage == NmContainer::Stage::kDone;
+}
 
 yarn::ContainerState StateOf(const NmContainer& container) {
   return IsDone(container) ? yarn::ContainerState::kComplete : yarn::ContainerState::kRunning;
@@ -26,11 +28,15 @@ void NodeManager::Keys::Set(std::uint32_t key) {
   current = key;
 }
 
-NodeManager::NodeManager(NmOptions options, std::shared_ptr<const TokenBook> tokens, std::uint64_t seed)
+NodeManager::NodeManager(NmOptions options, std::shared_ptr<const TokenBook> tokens,
+                         std::uint64_t seed)
     : NodeManager(std::move(options), std::move(tokens), NmState{}, seed) {}
 
-NodeManager::NodeManager(NmOptions options, std::shared_ptr<const TokenBook> tokens, NmState state, std::uint64_t)
-    : options_(std::move(options)), tokens_(std::move(tokens)), state_(std::move(state)),
+NodeManager::NodeManager(NmOptions options, std::shared_ptr<const TokenBook> tokens, NmState state,
+                         std::uint64_t)
+    : options_(std::move(options)),
+      tokens_(std::move(tokens)),
+      state_(std::move(state)),
       grid_(options_.heartbeat_phase) {
   TF_CHECK(options_.heartbeat > Duration::zero());
   TF_CHECK(tokens_ != nullptr);
@@ -60,7 +66,8 @@ std::optional<Instant> NodeManager::next_decision() const {
   Instant next = kNever;
   if (!kills_.empty()) next = kills_.begin()->first;
   if (retry_at_) next = std::min(next, *retry_at_);
-  if (phase_ == Phase::kRegistered && awaited_call_ == 0 && HasNews()) next = std::min(next, next_beat_);
+  if (phase_ == Phase::kRegistered && awaited_call_ == 0 && HasNews())
+    next = std::min(next, next_beat_);
   if (next == kNever) return std::nullopt;
   return next;
 }
@@ -70,11 +77,14 @@ NmState NodeManager::state() const {
   return NmState{.next_call = state_.next_call};
 }
 
-bool NodeManager::HasNews() const { return !changed_.empty() || health_changed_ || uncertain_; }
+bool NodeManager::HasNews() const {
+  return !changed_.empty() || health_changed_ || uncertain_;
+}
 
 // ---------------------------------------------------------------- events
 
-// Files that were being fetched are fetched again; a process that was being started is the host's to report.
+// Files that were being fetched are fetched again; a process that was being started is the host's
+// to report.
 void NodeManager::On(const NmStarted&) {
   if (phase_ == Phase::kShutDown) {
     state_.containers.clear();
@@ -130,7 +140,9 @@ void NodeManager::On(const HealthChanged& change) {
   health_changed_ = true;
 }
 
-void NodeManager::On(const ClockChanged& change) { options_.clock_offset = change.offset; }
+void NodeManager::On(const ClockChanged& change) {
+  options_.clock_offset = change.offset;
+}
 
 // ---------------------------------------------------------------- calls to the RM
 
@@ -252,7 +264,8 @@ void NodeManager::OnBeatAnswered(const yarn::NodeHeartbeatResponse& response) {
   for (const ContainerId& id : response.containers_to_be_removed) Forget(id);
   for (const ContainerId& id : response.containers_to_cleanup) {
     if (NmContainer* container = Find(id)) {
-      StopContainer(*container, kKilledByResourceManager, "Container killed by the ResourceManager\n");
+      StopContainer(*container, kKilledByResourceManager,
+                    "Container killed by the ResourceManager\n");
     }
   }
   for (const ApplicationId& id : response.applications_to_cleanup) {
@@ -266,20 +279,22 @@ void NodeManager::OnBeatAnswered(const yarn::NodeHeartbeatResponse& response) {
         done.push_back(container_id);
       } else {
         StopContainer(container, kKilledAfterAppCompletion,
-                      "Container killed on application-finish event: Application killed by ResourceManager\n");
+                      "Container killed on application-finish event: Application killed by "
+                      "ResourceManager\n");
       }
     }
     for (const ContainerId& container : done) {
       if (changed_.count(container) == 0) Forget(container);
     }
-    const bool empty = std::none_of(state_.containers.begin(), state_.containers.end(), [&](const auto& entry) {
-      return entry.first.application_attempt.application == id;
-    });
+    const bool empty = std::none_of(
+        state_.containers.begin(), state_.containers.end(),
+        [&](const auto& entry) { return entry.first.application_attempt.application == id; });
     if (empty) state_.applications.erase(id);
   }
 }
 
-/// The RM has what the answered call reported. Of applications that are over nothing more is needed.
+/// The RM has what the answered call reported. Of applications that are over nothing more is
+/// needed.
 void NodeManager::ForgetDelivered() {
   const std::set<ContainerId> delivered = std::move(reporting_);
   reporting_.clear();
@@ -297,18 +312,20 @@ void NodeManager::Forget(const ContainerId& id) {
   state_.containers.erase(found);
   changed_.erase(id);
   state_.recently_stopped.emplace_back(now_, id);
-  while (state_.recently_stopped.front().first + kTrackStopped < now_) state_.recently_stopped.pop_front();
+  while (state_.recently_stopped.front().first + kTrackStopped < now_)
+    state_.recently_stopped.pop_front();
   const ApplicationId application = id.application_attempt.application;
   const auto owner = state_.applications.find(application);
   if (owner == state_.applications.end() || !owner->second.stopped) return;
-  const bool empty = std::none_of(state_.containers.begin(), state_.containers.end(), [&](const auto& entry) {
-    return entry.first.application_attempt.application == application;
-  });
+  const bool empty =
+      std::none_of(state_.containers.begin(), state_.containers.end(), [&](const auto& entry) {
+        return entry.first.application_attempt.application == application;
+      });
   if (empty) state_.applications.erase(owner);
 }
 
-// Source: NodeStatusUpdaterImpl, ContainerManagerImpl.cleanupContainersOnNMResync: without work-preserving restart all
-// containers are killed first.
+// Source: NodeStatusUpdaterImpl, ContainerManagerImpl.cleanupContainersOnNMResync: without
+// work-preserving restart all containers are killed first.
 void NodeManager::Resync() {
   if (options_.work_preserving_restart) {
     Register();

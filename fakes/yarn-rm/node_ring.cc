@@ -7,7 +7,10 @@
 namespace tfyarn::fakes {
 
 NodeRing::NodeRing(Duration period, Duration jitter)
-    : period_(period), width_((period + Duration(kSlots - 1)) / kSlots), jitter_(jitter), slots_(kSlots) {
+    : period_(period),
+      width_((period + Duration(kSlots - 1)) / kSlots),
+      jitter_(jitter),
+      slots_(kSlots) {
   TF_CHECK(period > Duration::zero());
 }
 

@@ -1,9 +1,10 @@
 // When in its period each node's heartbeat is expected: a ring of slots over one period.
 //
-// A node heartbeat repeats every period, so nodes can be kept by the time of their last one modulo the period. Whoever
-// wants to say "your next heartbeat matters" to the first few nodes needs only to look at the slots that come next,
-// instead of telling all nodes at once (after Varghese and Lauck, "Hashed and hierarchical timing wheels"). A node whose
-// time is not known, or not regular, is in no slot.
+// A node heartbeat repeats every period, so nodes can be kept by the time of their last one modulo
+// the period. Whoever wants to say "your next heartbeat matters" to the first few nodes needs only
+// to look at the slots that come next, instead of telling all nodes at once (after Varghese and
+// Lauck, "Hashed and hierarchical timing wheels"). A node whose time is not known, or not regular,
+// is in no slot.
 #pragma once
 
 #include <cstddef>
@@ -20,7 +21,8 @@ class NodeRing {
   /// `period` > 0. `jitter`: how far a regular heartbeat may be from its expected time.
   NodeRing(Duration period, Duration jitter);
 
-  /// A heartbeat of the node arrived. `shifted`: it was sent out of turn, and the period counts from it.
+  /// A heartbeat of the node arrived. `shifted`: it was sent out of turn, and the period counts
+  /// from it.
   void Heard(std::int32_t node, Instant at, bool shifted);
   /// The node's time is no longer known.
   void Forget(std::int32_t node);

@@ -21,7 +21,9 @@ std::string ParentPath(const std::string& path) {
   return dot == std::string::npos ? std::string() : path.substr(0, dot);
 }
 
-Resource ShareOf(const Resource& total, std::int64_t ppb) { return Scaled(total, ppb, kWhole); }
+Resource ShareOf(const Resource& total, std::int64_t ppb) {
+  return Scaled(total, ppb, kWhole);
+}
 
 }  // namespace
 
@@ -48,7 +50,8 @@ QueueTree::QueueTree(const RmOptions& options) : minimum_(options.minimum_alloca
   }
   const bool needs_default = named.count("root.default") == 0 && below_root < 1000;
   std::vector<QueueOptions> sorted = options.queues;
-  std::sort(sorted.begin(), sorted.end(), [](const auto& a, const auto& b) { return a.path < b.path; });
+  std::sort(sorted.begin(), sorted.end(),
+            [](const auto& a, const auto& b) { return a.path < b.path; });
   for (const QueueOptions& queue : sorted) {
     std::string missing = ParentPath(queue.path);
     std::vector<std::string> parents;
@@ -61,7 +64,8 @@ QueueTree::QueueTree(const RmOptions& options) : minimum_(options.minimum_alloca
     }
     AddQueue(queue.path, queue);
   }
-  if (needs_default) AddQueue("root.default", {.path = "root.default", .capacity_permille = 1000 - below_root});
+  if (needs_default)
+    AddQueue("root.default", {.path = "root.default", .capacity_permille = 1000 - below_root});
   ComputeShares();
 }
 
@@ -118,7 +122,8 @@ void QueueTree::SetTotal(std::int32_t partition, const Resource& total) {
   }
 }
 
-void QueueTree::Use(std::int32_t leaf, std::int32_t user, std::int32_t partition, const Resource& amount) {
+void QueueTree::Use(std::int32_t leaf, std::int32_t user, std::int32_t partition,
+                    const Resource& amount) {
   for (std::int32_t at = leaf; at >= 0; at = (*this)[at].parent) {
     auto& used = (*this)[at].used;
     const auto index = static_cast<std::size_t>(partition);
@@ -132,7 +137,8 @@ void QueueTree::Use(std::int32_t leaf, std::int32_t user, std::int32_t partition
   queue.user_limits.clear();
 }
 
-void QueueTree::GiveBack(std::int32_t leaf, std::int32_t user, std::int32_t partition, const Resource& amount) {
+void QueueTree::GiveBack(std::int32_t leaf, std::int32_t user, std::int32_t partition,
+                         const Resource& amount) {
   for (std::int32_t at = leaf; at >= 0; at = (*this)[at].parent) {
     (*this)[at].used[static_cast<std::size_t>(partition)] -= amount;
   }
@@ -144,7 +150,8 @@ void QueueTree::GiveBack(std::int32_t leaf, std::int32_t user, std::int32_t part
 }
 
 void QueueTree::AddPending(std::int32_t leaf, std::int32_t partition, const Resource& amount) {
-  for (std::int32_t at = leaf; at >= 0; at = (*this)[at].parent) (*this)[at].pending.At(partition) += amount;
+  for (std::int32_t at = leaf; at >= 0; at = (*this)[at].parent)
+    (*this)[at].pending.At(partition) += amount;
 }
 
 void QueueTree::SetWanting(std::int32_t leaf, std::int32_t user, bool wanting) {
@@ -208,7 +215,8 @@ bool QueueTree::UserMayAssign(std::int32_t leaf, std::int32_t user, std::int32_t
   const Queue& queue = (*this)[leaf];
   const auto owner = queue.users.find(user);
   if (owner == queue.users.end()) return true;
-  return CompareDominant(owner->second.used[partition], UserLimit(leaf, partition), total_[partition]) <= 0;
+  return CompareDominant(owner->second.used[partition], UserLimit(leaf, partition),
+                         total_[partition]) <= 0;
 }
 
 const Resource& QueueTree::UserLimit(std::int32_t leaf, std::int32_t partition) const {
@@ -227,9 +235,10 @@ Resource QueueTree::ComputeUserLimit(const Queue& queue, std::int32_t partition)
   const auto index = static_cast<std::size_t>(partition);
   const Resource& consumed = index < queue.used.size() ? queue.used[index] : kZero;
   const Resource& entitled = DominantMax(queue.capacity[partition], minimum_, total);
-  const Resource current = CompareDominant(consumed, entitled, total) < 0 ? entitled : consumed + minimum_;
-  const Resource fair =
-      DividedUp(queue.active_used[partition] + minimum_, std::max<std::int64_t>(queue.active_users, 1));
+  const Resource current =
+      CompareDominant(consumed, entitled, total) < 0 ? entitled : consumed + minimum_;
+  const Resource fair = DividedUp(queue.active_used[partition] + minimum_,
+                                  std::max<std::int64_t>(queue.active_users, 1));
   const Resource least = Scaled(current, queue.options.user_limit_permille, 1000);
   const Resource most = Scaled(entitled, queue.options.user_limit_factor_permille, 1000);
   return RoundedUp(DominantMin(DominantMax(fair, least, total), most, total), minimum_);
@@ -247,15 +256,17 @@ std::int64_t QueueTree::UsedRatio(std::int32_t queue, std::int32_t partition) co
 
 // Source: AbstractLeafQueue.activateApplications, calculateAndGetAMResourceLimitPerPartition,
 // getUserAMResourceLimitPerPartition.
-bool QueueTree::AmFits(std::int32_t leaf, std::int32_t user, std::int32_t partition, const Resource& am) const {
+bool QueueTree::AmFits(std::int32_t leaf, std::int32_t user, std::int32_t partition,
+                       const Resource& am) const {
   const Queue& queue = (*this)[leaf];
   if (queue.active_applications < 1 || IsZero(queue.am_used[partition])) return true;
   const Resource& entitled = queue.capacity[partition];
-  const Resource& usable = partition == 0 && FitsIn(entitled, queue.max_capacity[0]) ? queue.max_capacity[0] : entitled;
+  const Resource& usable =
+      partition == 0 && FitsIn(entitled, queue.max_capacity[0]) ? queue.max_capacity[0] : entitled;
   const Resource limit = RoundedUp(Scaled(usable, queue.options.am_share_permille, 1000), minimum_);
   if (!SumFitsIn(am, queue.am_used[partition], limit)) return false;
-  const std::int64_t per_user =
-      std::max<std::int64_t>(queue.options.user_limit_permille, 1000 / std::max(queue.active_users, 1));
+  const std::int64_t per_user = std::max<std::int64_t>(queue.options.user_limit_permille,
+                                                       1000 / std::max(queue.active_users, 1));
   const Resource share = Scaled(Scaled(entitled, queue.options.am_share_permille, 1000),
                                 per_user * queue.options.user_limit_factor_permille, 1'000'000);
   const auto owner = queue.users.find(user);

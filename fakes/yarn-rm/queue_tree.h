@@ -1,8 +1,8 @@
 // The capacity scheduler's queues: what each is entitled to, what it uses, and who may have more.
 //
-// Amounts are kept per partition; a queue has the same shares in every partition. Which container goes where is decided
-// in capacity_scheduler.h.
-// Assumptions: reserved nodes do not count as used; users have equal weights; every queue may use every partition.
+// Amounts are kept per partition; a queue has the same shares in every partition. Which container
+// goes where is decided in capacity_scheduler.h. Assumptions: reserved nodes do not count as used;
+// users have equal weights; every queue may use every partition.
 //
 // Source: AbstractCSQueue.java, AbstractLeafQueue.java, UsersManager.java (3.4.1).
 #pragma once
@@ -43,34 +43,40 @@ struct Queue : BookedQueue {
   std::int32_t parent = -1;
   std::vector<std::int32_t> children;
   QueueOptions options;
-  std::int64_t capacity_ppb = 0;      ///< Of the whole cluster, parts per 1e9.
+  std::int64_t capacity_ppb = 0;  ///< Of the whole cluster, parts per 1e9.
   std::int64_t max_capacity_ppb = 0;
-  ByPartition capacity;               ///< What the shares are now.
+  ByPartition capacity;  ///< What the shares are now.
   ByPartition max_capacity;
-  ByPartition pending;                ///< May be below zero (see asks.h).
+  ByPartition pending;  ///< May be below zero (see asks.h).
 
   // Leaf queues only.
-  DemandIndex demand;                 ///< Of activated applications.
+  DemandIndex demand;  ///< Of activated applications.
   std::map<std::int32_t, LeafUser> users;
   std::int32_t active_users = 0;
-  ByPartition active_used;            ///< Used by active users together.
+  ByPartition active_used;  ///< Used by active users together.
   ByPartition am_used;
   std::int32_t active_applications = 0;
-  std::map<std::pair<std::int64_t, std::uint64_t>, RmApplication*> inactive;  ///< By (rank, sequence).
+  std::map<std::pair<std::int64_t, std::uint64_t>, RmApplication*>
+      inactive;  ///< By (rank, sequence).
   /// UserLimit by partition, until something it depends on changes.
   mutable std::vector<std::optional<Resource>> user_limits;
 };
 
 class QueueTree {
  public:
-  /// The options were checked by whoever wrote them; a parent named by nobody is added with all of its parent's share.
+  /// The options were checked by whoever wrote them; a parent named by nobody is added with all of
+  /// its parent's share.
   explicit QueueTree(const RmOptions& options);
 
   /// What a submission's queue name means; nullopt: no such queue. A leaf's last name is enough.
   [[nodiscard]] std::optional<std::int32_t> Find(const std::string& name) const;
   [[nodiscard]] std::size_t size() const { return queues_.size(); }
-  [[nodiscard]] Queue& operator[](std::int32_t queue) { return *queues_[static_cast<std::size_t>(queue)]; }
-  [[nodiscard]] const Queue& operator[](std::int32_t queue) const { return *queues_[static_cast<std::size_t>(queue)]; }
+  [[nodiscard]] Queue& operator[](std::int32_t queue) {
+    return *queues_[static_cast<std::size_t>(queue)];
+  }
+  [[nodiscard]] const Queue& operator[](std::int32_t queue) const {
+    return *queues_[static_cast<std::size_t>(queue)];
+  }
   [[nodiscard]] std::int32_t root() const { return 0; }
 
   /// The partition's nodes have this much together now.
@@ -79,7 +85,8 @@ class QueueTree {
 
   /// A container of `user` in the leaf was granted, or is gone.
   void Use(std::int32_t leaf, std::int32_t user, std::int32_t partition, const Resource& amount);
-  void GiveBack(std::int32_t leaf, std::int32_t user, std::int32_t partition, const Resource& amount);
+  void GiveBack(std::int32_t leaf, std::int32_t user, std::int32_t partition,
+                const Resource& amount);
   void AddPending(std::int32_t leaf, std::int32_t partition, const Resource& amount);
   /// An application of the user began (ended) to have outstanding asks.
   void SetWanting(std::int32_t leaf, std::int32_t user, bool wanting);
@@ -87,17 +94,20 @@ class QueueTree {
   /// Whether the queue may be considered at all: something is pending, and it is below its maximum.
   [[nodiscard]] bool MayAssign(std::int32_t queue, std::int32_t partition) const;
   /// Whether the leaf and all above it have room for one more such container.
-  [[nodiscard]] bool HasRoom(std::int32_t leaf, std::int32_t partition, const Resource& amount) const;
+  [[nodiscard]] bool HasRoom(std::int32_t leaf, std::int32_t partition,
+                             const Resource& amount) const;
   /// What is left of the maxima of the leaf and all above it.
   [[nodiscard]] Resource Headroom(std::int32_t leaf, std::int32_t partition) const;
   /// As in YARN the user may go beyond the limit with the container that crosses it.
-  [[nodiscard]] bool UserMayAssign(std::int32_t leaf, std::int32_t user, std::int32_t partition) const;
+  [[nodiscard]] bool UserMayAssign(std::int32_t leaf, std::int32_t user,
+                                   std::int32_t partition) const;
   [[nodiscard]] const Resource& UserLimit(std::int32_t leaf, std::int32_t partition) const;
   /// Share of its capacity that the queue uses, parts per 1e9: the order of service.
   [[nodiscard]] std::int64_t UsedRatio(std::int32_t queue, std::int32_t partition) const;
 
   /// Whether one more AM of this size may be active in the leaf.
-  [[nodiscard]] bool AmFits(std::int32_t leaf, std::int32_t user, std::int32_t partition, const Resource& am) const;
+  [[nodiscard]] bool AmFits(std::int32_t leaf, std::int32_t user, std::int32_t partition,
+                            const Resource& am) const;
 
  private:
   std::int32_t AddQueue(const std::string& path, const QueueOptions& options);

@@ -1,6 +1,8 @@
-// What an allocate asks for: checks, rows, releases, blacklist; and the demand that follows from it.
+// What an allocate asks for: checks, rows, releases, blacklist; and the demand that follows from
+// it.
 //
-// Source: DefaultAMSProcessor.java, RMServerUtils.java, SchedulerUtils.java, AbstractYarnScheduler.java.
+// Source: DefaultAMSProcessor.java, RMServerUtils.java, SchedulerUtils.java,
+// AbstractYarnScheduler.java.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -16,7 +18,9 @@ using yarn::RpcErrorCode;
 
 constexpr std::string_view kAny = "*";
 
-RpcError NullPointer() { return {.code = RpcErrorCode::kNullPointer, .message = "java.lang.NullPointerException"}; }
+RpcError NullPointer() {
+  return {.code = RpcErrorCode::kNullPointer, .message = "java.lang.NullPointerException"};
+}
 
 }  // namespace
 
@@ -33,32 +37,41 @@ std::optional<RpcError> RmCore::CheckAllocate(const RmApplication& application,
   if (application.keeps_containers()) return std::nullopt;
   for (const ContainerId& id : request.release) {
     if (id.application_attempt == application.attempt.id) continue;
-    return RpcError{.code = RpcErrorCode::kInvalidContainerRelease,
-                    .message = fmt::format("Cannot release container : {} not belonging to this application attempt : {}",
-                                           ToString(id), ToString(application.attempt.id))};
+    return RpcError{
+        .code = RpcErrorCode::kInvalidContainerRelease,
+        .message = fmt::format(
+            "Cannot release container : {} not belonging to this application attempt : {}",
+            ToString(id), ToString(application.attempt.id))};
   }
   return std::nullopt;
 }
 
 // A bad row fails the whole allocate: nothing of it is taken and the response id stays (run).
-std::optional<RpcError> RmCore::CheckRow(const RmApplication& application, const yarn::ResourceRequest& row) const {
+std::optional<RpcError> RmCore::CheckRow(const RmApplication& application,
+                                         const yarn::ResourceRequest& row) const {
   if (row.resource_name.empty() || application.poisoned) return NullPointer();
-  const std::string& label = row.node_label_expression ? *row.node_label_expression : partitions_.front();
+  const std::string& label =
+      row.node_label_expression ? *row.node_label_expression : partitions_.front();
   if (row.resource_name != kAny && !label.empty()) {
     return RpcError{.code = RpcErrorCode::kInvalidLabelResourceRequest,
-                    .message = fmt::format("Invalid resource request, queue={} specified node label expression in a "
-                                           "resource request has resource name = {}",
-                                           application.queue, row.resource_name)};
+                    .message = fmt::format(
+                        "Invalid resource request, queue={} specified node label expression in a "
+                        "resource request has resource name = {}",
+                        application.queue, row.resource_name)};
   }
   if (label.find("&&") != std::string::npos) {
-    return RpcError{.code = RpcErrorCode::kInvalidLabelResourceRequest,
-                    .message = fmt::format("Invalid resource request, queue={} specified more than one node label in a "
-                                           "node label expression, node label expression = {}",
-                                           application.queue, label)};
+    return RpcError{
+        .code = RpcErrorCode::kInvalidLabelResourceRequest,
+        .message = fmt::format(
+            "Invalid resource request, queue={} specified more than one node label in a "
+            "node label expression, node label expression = {}",
+            application.queue, label)};
   }
   if (!FindPartition(label)) {
-    return RpcError{.code = RpcErrorCode::kInvalidLabelResourceRequest,
-                    .message = fmt::format("Invalid label resource request, cluster do not contain , label= {}", label)};
+    return RpcError{
+        .code = RpcErrorCode::kInvalidLabelResourceRequest,
+        .message = fmt::format("Invalid label resource request, cluster do not contain , label= {}",
+                               label)};
   }
   return CheckCapability(WithKnownTypes(row.capability));
 }
@@ -79,18 +92,20 @@ void RmCore::TakeAsks(RmApplication& application, const std::vector<yarn::Resour
     AskUpdate& update = updates[key];
     const bool any = row.resource_name == kAny;
     if (any) {
-      // An unset label is the application's own; this submission record has none, so the default partition.
+      // An unset label is the application's own; this submission record has none, so the default
+      // partition.
       update.partition = row.node_label_expression ? *FindPartition(*row.node_label_expression) : 0;
     }
-    update.rows.insert_or_assign(any ? kAnywhere : places_.Of(row.resource_name),
-                                 AskRow{.capability = capability, .count = row.num_containers,
-                                        .relax = row.relax_locality});
+    update.rows.insert_or_assign(
+        any ? kAnywhere : places_.Of(row.resource_name),
+        AskRow{.capability = capability, .count = row.num_containers, .relax = row.relax_locality});
   }
   ClearDemand(application);
   for (const auto& [key, update] : updates) {
     if (const auto known = application.asks.find(key); known != application.asks.end()) {
       // A changed ask keeps no node; the next heartbeats keep one again if need be.
-      while (!known->second.reserved.empty()) DropReservation(NodeAt(known->second.reserved.back()));
+      while (!known->second.reserved.empty())
+        DropReservation(NodeAt(known->second.reserved.back()));
     }
     for (const PendingChange& change : UpdateAsk(application.asks, key, update, shapes_)) {
       queues_.AddPending(application.leaf, change.partition, change.amount);
@@ -117,20 +132,22 @@ void RmCore::TakeReleases(RmApplication& application, const std::vector<Containe
 
 void RmCore::TakeBlacklist(RmApplication& application, const yarn::AllocateRequest& request) {
   if (request.blacklist_additions.empty() && request.blacklist_removals.empty()) return;
-  for (const std::string& name : request.blacklist_additions) application.blacklist.insert(places_.Of(name));
-  for (const std::string& name : request.blacklist_removals) application.blacklist.erase(places_.Of(name));
+  for (const std::string& name : request.blacklist_additions)
+    application.blacklist.insert(places_.Of(name));
+  for (const std::string& name : request.blacklist_removals)
+    application.blacklist.erase(places_.Of(name));
   if (!request.blacklist_removals.empty() && is_capacity()) announce_at_ = now_;
   scheduler_dirty_ = true;
 }
 
 // ---------------------------------------------------------------- demand
 
-// Under the capacity scheduler an application stands in the index with the first ask that stops those behind it; the
-// others look at all asks.
+// Under the capacity scheduler an application stands in the index with the first ask that stops
+// those behind it; the others look at all asks.
 void RmCore::RefreshDemand(RmApplication& application) {
   ClearDemand(application);
   bool wanting = false;
-  std::set<std::int32_t> closed;   // partitions whose deciding ask was found
+  std::set<std::int32_t> closed;  // partitions whose deciding ask was found
   std::set<std::int32_t> located;
   for (auto& [key, ask] : application.asks) {
     if (ask.wanted() == 0) continue;
@@ -148,8 +165,8 @@ void RmCore::RefreshDemand(RmApplication& application) {
       }
     }
     DemandClass& demand_class =
-        queues_[application.leaf].demand.Add(ask.partition, ask.shape, application.user_number, order,
-                                             {.application = &application, .ask = &ask});
+        queues_[application.leaf].demand.Add(ask.partition, ask.shape, application.user_number,
+                                             order, {.application = &application, .ask = &ask});
     if (static_cast<std::int64_t>(ask.reserved.size()) < ask.wanted()) {
       demand_class.reservable.emplace(order, Demand{.application = &application, .ask = &ask});
     }
@@ -161,7 +178,8 @@ void RmCore::RefreshDemand(RmApplication& application) {
 
 void RmCore::ClearDemand(RmApplication& application) {
   DemandIndex& demand = queues_[application.leaf].demand;
-  for (const DemandMembership& member : application.memberships) demand.Remove(*member.demand_class, member.order);
+  for (const DemandMembership& member : application.memberships)
+    demand.Remove(*member.demand_class, member.order);
   for (const auto& [partition, order] : application.located) demand.RemoveLocated(partition, order);
   application.memberships.clear();
   application.located.clear();
@@ -193,7 +211,8 @@ void RmCore::DropAsks(RmApplication& application) {
   for (auto& [key, ask] : application.asks) {
     while (!ask.reserved.empty()) DropReservation(NodeAt(ask.reserved.back()));
     if (ask.wanted() == 0) continue;
-    queues_.AddPending(application.leaf, ask.partition, Resource{} - Times(ask.any->capability, ask.wanted()));
+    queues_.AddPending(application.leaf, ask.partition,
+                       Resource{} - Times(ask.any->capability, ask.wanted()));
   }
   application.asks.clear();
   application.poisoned = false;

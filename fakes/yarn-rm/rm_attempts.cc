@@ -1,6 +1,7 @@
 // The life of an application: its attempts, their AM containers, their ends.
 //
-// Source: RMAppImpl.java, RMAppAttemptImpl.java, AMLauncher.java, AbstractLeafQueue.java (activation).
+// Source: RMAppImpl.java, RMAppAttemptImpl.java, AMLauncher.java, AbstractLeafQueue.java
+// (activation).
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -12,7 +13,8 @@
 namespace tfyarn::fakes {
 namespace {
 
-/// Exits by which nobody's AM is to blame. Source: RMAppAttemptImpl.shouldCountTowardsMaxAttemptRetry.
+/// Exits by which nobody's AM is to blame. Source:
+/// RMAppAttemptImpl.shouldCountTowardsMaxAttemptRetry.
 bool CountsAsFailure(std::int32_t exit_status) {
   return exit_status != -100 && exit_status != -101 && exit_status != -102 && exit_status != -106;
 }
@@ -38,8 +40,9 @@ void RmCore::StartAttempt(RmApplication& application) {
 // The AM's container is asked for like any other, at priority 0.
 void RmCore::AskForAm(RmApplication& application) {
   const AskKey key{.priority = 0, .allocation_request_id = -1};
-  AskUpdate update{.rows = {{kAnywhere, {.capability = application.am_resource, .count = 1, .relax = true}}},
-                   .partition = application.am_partition};
+  AskUpdate update{
+      .rows = {{kAnywhere, {.capability = application.am_resource, .count = 1, .relax = true}}},
+      .partition = application.am_partition};
   for (const PendingChange& change : UpdateAsk(application.asks, key, update, shapes_)) {
     queues_.AddPending(application.leaf, change.partition, change.amount);
   }
@@ -47,7 +50,8 @@ void RmCore::AskForAm(RmApplication& application) {
   RefreshDemand(application);
 }
 
-// Source: AbstractLeafQueue.activateApplications. (In submission order; who does not fit is passed over.)
+// Source: AbstractLeafQueue.activateApplications. (In submission order; who does not fit is passed
+// over.)
 void RmCore::ActivateApplications(std::int32_t leaf) {
   Queue& queue = queues_[leaf];
   if (queue.inactive.empty()) return;
@@ -56,7 +60,8 @@ void RmCore::ActivateApplications(std::int32_t leaf) {
   for (auto at = queue.inactive.begin(); at != queue.inactive.end();) {
     RmApplication& application = *at->second;
     const std::int32_t partition = application.am_partition;
-    if (is_capacity() && !queues_.AmFits(leaf, application.user_number, partition, application.am_resource)) {
+    if (is_capacity() &&
+        !queues_.AmFits(leaf, application.user_number, partition, application.am_resource)) {
       // Once not even the smallest AM of the only user fits, nobody's does.
       const bool hopeless = queue.users.size() <= 1 &&
                             !queues_.AmFits(leaf, application.user_number, partition, smallest) &&
@@ -96,7 +101,10 @@ void RmCore::CallAmLaunch(RmApplication& application) {
                                 .context = application.submission->am_container});
   Emit(RmCallNm{.id = attempt.launch_call,
                 .node = node.id,
-                .caller = {.kind = CallerKind::kAm, .user = application.user, .attempt = attempt.id, .node = {}},
+                .caller = {.kind = CallerKind::kAm,
+                           .user = application.user,
+                           .attempt = attempt.id,
+                           .node = {}},
                 .token = MakeNmToken(nm_key_.key.current, attempt.id, node.id),
                 .request = std::move(request)});
 }
@@ -117,15 +125,17 @@ void RmCore::OnLaunchAnswer(RmApplication& application, const NmAnswered& answer
     WatchAm(application);
     return;
   }
-  const bool again =
-      error->code == yarn::RpcErrorCode::kUnavailable || error->code == yarn::RpcErrorCode::kNmNotYetReady;
-  if (again && now_ + options_.am_launch_retry <= attempt.launch_began + options_.am_launch_give_up) {
+  const bool again = error->code == yarn::RpcErrorCode::kUnavailable ||
+                     error->code == yarn::RpcErrorCode::kNmNotYetReady;
+  if (again &&
+      now_ + options_.am_launch_retry <= attempt.launch_began + options_.am_launch_give_up) {
     attempt.launch_retry_at = now_ + options_.am_launch_retry;
     timers_.insert(TimerOf(*attempt.launch_retry_at, TimerKind::kLaunchRetry, application.id));
     return;
   }
-  FailAttempt(application, -1000,
-              fmt::format("Error launching {}. Got exception: {}", ToString(attempt.id), error->message));
+  FailAttempt(
+      application, -1000,
+      fmt::format("Error launching {}. Got exception: {}", ToString(attempt.id), error->message));
 }
 
 // ---------------------------------------------------------------- ends
@@ -139,10 +149,13 @@ void RmCore::OnAmExited(RmApplication& application, const yarn::ContainerStatus&
     return;
   }
   FailAttempt(application, status.exit_status,
-              fmt::format("AM Container for {} exited with  exitCode: {}\nFailing this attempt.Diagnostics: {}For more "
-                          "detailed output, check the application tracking page: {} Then click on links to logs of each "
+              fmt::format("AM Container for {} exited with  exitCode: {}\nFailing this "
+                          "attempt.Diagnostics: {}For more "
+                          "detailed output, check the application tracking page: {} Then click on "
+                          "links to logs of each "
                           "attempt.\n",
-                          ToString(attempt.id), status.exit_status, status.diagnostics, application.tracking_url));
+                          ToString(attempt.id), status.exit_status, status.diagnostics,
+                          application.tracking_url));
 }
 
 // Source: RMAppAttemptImpl.ExpiredTransition; AMFinishingMonitor for one that unregistered.
@@ -153,11 +166,13 @@ void RmCore::OnAmExpired(RmApplication& application) {
                    application.diagnostics);
     return;
   }
-  FailAttempt(application, -1000, fmt::format("ApplicationMaster for attempt {} timed out", ToString(attempt.id)));
+  FailAttempt(application, -1000,
+              fmt::format("ApplicationMaster for attempt {} timed out", ToString(attempt.id)));
 }
 
 // Source: RMAppImpl.AttemptFailedTransition.
-void RmCore::FailAttempt(RmApplication& application, std::int32_t exit_status, const std::string& diagnostics) {
+void RmCore::FailAttempt(RmApplication& application, std::int32_t exit_status,
+                         const std::string& diagnostics) {
   if (CountsAsFailure(exit_status)) ++application.counted_failures;
   const bool last = application.counted_failures >= application.max_attempts;
   StopAttempt(application, !last && application.keeps_containers());
@@ -165,17 +180,20 @@ void RmCore::FailAttempt(RmApplication& application, std::int32_t exit_status, c
     const std::string limits =
         options_.am_max_attempts == application.max_attempts
             ? std::string()
-            : fmt::format(" (global limit ={}; local limit is ={})", options_.am_max_attempts, application.max_attempts);
-    EndApplication(application, yarn::YarnApplicationState::kFailed, yarn::FinalApplicationStatus::kFailed,
-                   fmt::format("Application {} failed {} times{} due to {}. Failing the application.",
-                               ToString(application.id), application.max_attempts, limits, diagnostics));
+            : fmt::format(" (global limit ={}; local limit is ={})", options_.am_max_attempts,
+                          application.max_attempts);
+    EndApplication(
+        application, yarn::YarnApplicationState::kFailed, yarn::FinalApplicationStatus::kFailed,
+        fmt::format("Application {} failed {} times{} due to {}. Failing the application.",
+                    ToString(application.id), application.max_attempts, limits, diagnostics));
     return;
   }
   application.phase = ApplicationPhase::kAccepted;
   StartAttempt(application);
 }
 
-// Source: CapacityScheduler.doneApplicationAttempt: of the containers only running ones can be kept.
+// Source: CapacityScheduler.doneApplicationAttempt: of the containers only running ones can be
+// kept.
 void RmCore::StopAttempt(RmApplication& application, bool keep) {
   RmAttempt& attempt = application.attempt;
   UnwatchAm(application);
@@ -191,7 +209,9 @@ void RmCore::StopAttempt(RmApplication& application, bool keep) {
   }
   for (const ContainerId& id : ids) {
     Complete(application, application.containers.at(id),
-             {.exit_status = -100, .diagnostics = "Container of a completed application", .report = keep});
+             {.exit_status = -100,
+              .diagnostics = "Container of a completed application",
+              .report = keep});
   }
   if (!keep) application.finished.clear();
   Queue& queue = queues_[application.leaf];
@@ -200,7 +220,8 @@ void RmCore::StopAttempt(RmApplication& application, bool keep) {
     application.activated = false;
     --queue.active_applications;
     queue.am_used.At(application.am_partition) -= application.am_resource;
-    queue.users[application.user_number].am_used.At(application.am_partition) -= application.am_resource;
+    queue.users[application.user_number].am_used.At(application.am_partition) -=
+        application.am_resource;
   }
   ActivateApplications(application.leaf);
 }

@@ -1,7 +1,7 @@
 // The ResourceManager's books, for checkers: who holds what, as the scheduler believes it.
 //
-// Read-only views of the RM's own state, never copies. A container leaves the books when the RM completes it; its
-// process may live on a node for longer.
+// Read-only views of the RM's own state, never copies. A container leaves the books when the RM
+// completes it; its process may live on a node for longer.
 #pragma once
 
 #include <cstddef>
@@ -31,8 +31,8 @@ struct BookedContainer {
   std::int64_t allocation_request_id = -1;
   bool am = false;
   BookedState state = BookedState::kAllocated;
-  std::uint64_t sequence = 0;   ///< Rises with every grant of the RM.
-  std::size_t node_slot = 0;    ///< Position in its node's list.
+  std::uint64_t sequence = 0;  ///< Rises with every grant of the RM.
+  std::size_t node_slot = 0;   ///< Position in its node's list.
 };
 
 struct BookedNode {
@@ -60,7 +60,8 @@ struct BookedQueue {
 };
 
 struct RmBooks {
-  std::vector<const BookedNode*> nodes;  ///< In the order of first registration; lost ones stay, with nothing used.
+  std::vector<const BookedNode*>
+      nodes;  ///< In the order of first registration; lost ones stay, with nothing used.
   std::map<ApplicationId, const BookedApplication*> applications;  ///< Those that have not ended.
   std::vector<const BookedQueue*> queues;
   std::vector<std::string> partitions;  ///< Names; the first is "", the default partition.

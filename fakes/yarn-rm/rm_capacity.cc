@@ -8,10 +8,12 @@
 
 namespace tfyarn::fakes {
 
-bool RmCore::SchedulingAllowed() const { return !ready_at_.has_value(); }
+bool RmCore::SchedulingAllowed() const {
+  return !ready_at_.has_value();
+}
 
-// Node-local containers are assigned until nothing more fits; the first off-switch one ends the heartbeat (stock), and
-// so does a reservation.
+// Node-local containers are assigned until nothing more fits; the first off-switch one ends the
+// heartbeat (stock), and so does a reservation.
 void RmCore::AssignOnHeartbeat(RmNode& node) {
   std::int32_t off_switch = 0;
   std::int32_t assigned = 0;
@@ -23,7 +25,9 @@ void RmCore::AssignOnHeartbeat(RmNode& node) {
     if (proposal.what == Proposal::What::kReserve) break;
     if (proposal.what == Proposal::What::kUnreserve || proposal.from_reserved) continue;
     if (proposal.locality == Locality::kOffSwitch) ++off_switch;
-    if (off_switch >= options_.offswitch_per_heartbeat || ++assigned >= options_.assignments_per_heartbeat) break;
+    if (off_switch >= options_.offswitch_per_heartbeat ||
+        ++assigned >= options_.assignments_per_heartbeat)
+      break;
   }
   if (!ring_.IsPlaced(node.index)) AnnounceNode(node);
   if (!announce_at_ && capacity_.MayInterest(node)) announce_at_ = now_;
@@ -42,7 +46,8 @@ void RmCore::CarryOut(RmNode& node, const Proposal& proposal) {
       TF_CHECK(node.reserved_for == nullptr);
       node.reserved_for = &application;
       node.reserved_ask = &ask;
-      ask.reserved.insert(std::upper_bound(ask.reserved.begin(), ask.reserved.end(), node.index), node.index);
+      ask.reserved.insert(std::upper_bound(ask.reserved.begin(), ask.reserved.end(), node.index),
+                          node.index);
       RefreshReservable(application, ask);
       scheduler_dirty_ = true;
       break;
@@ -74,8 +79,8 @@ void RmCore::AnnounceNode(RmNode& node, bool again) {
   Emit(NewsForNode{.node = node.id});
 }
 
-// A heartbeat that is due at once, and was of no use when it was looked at, may be of use after a change of limits,
-// orders or blacklists.
+// A heartbeat that is due at once, and was of no use when it was looked at, may be of use after a
+// change of limits, orders or blacklists.
 void RmCore::AnnounceDeclined() {
   if (declined_.empty()) return;
   const std::set<std::int32_t> declined = std::move(declined_);
@@ -83,8 +88,9 @@ void RmCore::AnnounceDeclined() {
   for (const std::int32_t index : declined) AnnounceNode(NodeAt(index));
 }
 
-// Slots up to a little after now are announced; then the next slot with a node of interest is looked for, one period
-// ahead at most. A node that was told and has not beaten a period later is told again.
+// Slots up to a little after now are announced; then the next slot with a node of interest is
+// looked for, one period ahead at most. A node that was told and has not beaten a period later is
+// told again.
 void RmCore::Announce() {
   announce_at_.reset();
   if (!is_capacity() || !SchedulingAllowed()) return;
@@ -106,7 +112,8 @@ void RmCore::Announce() {
   announce_at_.reset();
   for (std::int64_t slot = last + 1; slot <= last + ring_.slots_per_period(); ++slot) {
     const auto& nodes = ring_.NodesIn(slot);
-    if (std::any_of(nodes.begin(), nodes.end(), [this](std::int32_t i) { return capacity_.MayInterest(NodeAt(i)); })) {
+    if (std::any_of(nodes.begin(), nodes.end(),
+                    [this](std::int32_t i) { return capacity_.MayInterest(NodeAt(i)); })) {
       announce_at_ = std::max(ring_.BeginOf(slot) - options_.heartbeat_jitter, now_ + Duration(1));
       return;
     }

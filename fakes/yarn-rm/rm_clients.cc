@@ -19,10 +19,12 @@ constexpr std::size_t kMaxTags = 10;
 constexpr std::size_t kMaxTagLength = 100;
 
 RpcError UnknownApplication(const ApplicationId& id) {
-  return {.code = RpcErrorCode::kApplicationNotFound,
-          .message = fmt::format("Application with id '{}' doesn't exist in RM. Please check that the job submission was "
-                                 "successful.",
-                                 ToString(id))};
+  return {
+      .code = RpcErrorCode::kApplicationNotFound,
+      .message = fmt::format(
+          "Application with id '{}' doesn't exist in RM. Please check that the job submission was "
+          "successful.",
+          ToString(id))};
 }
 
 std::int64_t Highest(std::int64_t configured, std::int64_t largest_node, bool known) {
@@ -37,8 +39,8 @@ yarn::RmResponse RmCore::Answer(const RmCall&, const yarn::GetNewApplicationRequ
                                          .maximum_capability = MaximumCapability()};
 }
 
-// Accepting twice is accepting once, whatever became of the application. An unknown queue is no error of the call: the
-// application fails.
+// Accepting twice is accepting once, whatever became of the application. An unknown queue is no
+// error of the call: the application fails.
 yarn::RmResponse RmCore::Answer(const RmCall&, const yarn::SubmitApplicationRequest& request) {
   if (FindApplication(request.application) != nullptr || ended_.count(request.application) > 0) {
     return yarn::SubmitApplicationResponse{};
@@ -50,8 +52,8 @@ yarn::RmResponse RmCore::Answer(const RmCall&, const yarn::SubmitApplicationRequ
     std::string diagnostics =
         queue ? fmt::format("Application {} submitted by user : {} to non-leaf queue : {}",
                             ToString(request.application), request.user, request.queue)
-              : fmt::format("Application {} submitted by user {} to unknown queue: {}", ToString(request.application),
-                            request.user, request.queue);
+              : fmt::format("Application {} submitted by user {} to unknown queue: {}",
+                            ToString(request.application), request.user, request.queue);
     RememberEnded({.application = request.application,
                    .state = yarn::YarnApplicationState::kFailed,
                    .final_status = yarn::FinalApplicationStatus::kFailed,
@@ -66,8 +68,8 @@ yarn::RmResponse RmCore::Answer(const RmCall&, const yarn::SubmitApplicationRequ
   return yarn::SubmitApplicationResponse{};
 }
 
-RmApplication& RmCore::AddApplication(std::shared_ptr<const yarn::SubmitApplicationRequest> submission,
-                                      std::int32_t leaf) {
+RmApplication& RmCore::AddApplication(
+    std::shared_ptr<const yarn::SubmitApplicationRequest> submission, std::int32_t leaf) {
   auto owned = std::make_unique<RmApplication>();
   RmApplication& application = *owned;
   application.id = submission->application;
@@ -91,7 +93,8 @@ RmApplication& RmCore::AddApplication(std::shared_ptr<const yarn::SubmitApplicat
   return application;
 }
 
-std::optional<RpcError> RmCore::CheckSubmission(const yarn::SubmitApplicationRequest& request) const {
+std::optional<RpcError> RmCore::CheckSubmission(
+    const yarn::SubmitApplicationRequest& request) const {
   if (request.tags.size() > kMaxTags) {
     return RpcError{.code = RpcErrorCode::kYarn,
                     .message = "Too many applicationTags, a maximum of only 10 are allowed!"};
@@ -99,7 +102,8 @@ std::optional<RpcError> RmCore::CheckSubmission(const yarn::SubmitApplicationReq
   for (const std::string& tag : request.tags) {
     if (tag.size() > kMaxTagLength) {
       return RpcError{.code = RpcErrorCode::kYarn,
-                      .message = fmt::format("Tag {} is too long, maximum allowed length of a tag is 100", tag)};
+                      .message = fmt::format(
+                          "Tag {} is too long, maximum allowed length of a tag is 100", tag)};
     }
     if (!std::all_of(tag.begin(), tag.end(), [](char c) { return c >= ' ' && c <= '~'; })) {
       return RpcError{.code = RpcErrorCode::kYarn,
@@ -111,9 +115,10 @@ std::optional<RpcError> RmCore::CheckSubmission(const yarn::SubmitApplicationReq
                     .message = "Invalid resource request, no resources requested"};
   }
   if (!FindPartition(request.am_node_label)) {
-    return RpcError{.code = RpcErrorCode::kInvalidLabelResourceRequest,
-                    .message = fmt::format("Invalid label resource request, cluster do not contain , label= {}",
-                                           request.am_node_label)};
+    return RpcError{
+        .code = RpcErrorCode::kInvalidLabelResourceRequest,
+        .message = fmt::format("Invalid label resource request, cluster do not contain , label= {}",
+                               request.am_node_label)};
   }
   return CheckCapability(WithKnownTypes(request.am_resource));
 }
@@ -137,9 +142,10 @@ yarn::ApplicationReport RmCore::ReportOf(const RmApplication& application) const
   switch (application.phase) {
     case ApplicationPhase::kAccepted:
       if (report.diagnostics.empty() && application.attempt.state == AttemptState::kScheduled) {
-        report.diagnostics = application.activated
-                                 ? "Application is Activated, waiting for resources to be assigned for AM."
-                                 : "Application is added to the scheduler and is not yet activated.";
+        report.diagnostics =
+            application.activated
+                ? "Application is Activated, waiting for resources to be assigned for AM."
+                : "Application is added to the scheduler and is not yet activated.";
       }
       break;
     case ApplicationPhase::kRunning:
@@ -162,9 +168,10 @@ yarn::RmResponse RmCore::Answer(const RmCall&, const yarn::KillApplicationReques
   if (application->phase == ApplicationPhase::kFinishing) {
     return yarn::KillApplicationResponse{.is_kill_completed = true};
   }
-  std::string diagnostics = request.diagnostics.empty() ? "Application killed by user." : request.diagnostics;
-  EndApplication(*application, yarn::YarnApplicationState::kKilled, yarn::FinalApplicationStatus::kKilled,
-                 std::move(diagnostics));
+  std::string diagnostics =
+      request.diagnostics.empty() ? "Application killed by user." : request.diagnostics;
+  EndApplication(*application, yarn::YarnApplicationState::kKilled,
+                 yarn::FinalApplicationStatus::kKilled, std::move(diagnostics));
   return yarn::KillApplicationResponse{.is_kill_completed = false};
 }
 
@@ -189,20 +196,23 @@ yarn::NodeReport RmCore::ReportOf(const RmNode& node) const {
 yarn::RmResponse RmCore::Answer(const RmCall&, const yarn::GetQueueInfoRequest& request) {
   const auto queue = queues_.Find(request.queue);
   if (!queue) {
-    return yarn::GetQueueInfoResponse{.path = request.queue, .is_leaf = false, .exists = false, .maximum = {}};
+    return yarn::GetQueueInfoResponse{
+        .path = request.queue, .is_leaf = false, .exists = false, .maximum = {}};
   }
   yarn::GetQueueInfoResponse response{
       .path = queues_[*queue].path, .is_leaf = queues_[*queue].leaf, .exists = true, .maximum = {}};
   for (std::size_t p = 0; p < partitions_.size(); ++p) {
     const auto partition = static_cast<std::int32_t>(p);
-    response.maximum += is_capacity() ? queues_[*queue].max_capacity[partition] : queues_.Total(partition);
+    response.maximum +=
+        is_capacity() ? queues_[*queue].max_capacity[partition] : queues_.Total(partition);
   }
   return response;
 }
 
 // ---------------------------------------------------------------- resources, names
 
-// Before a node was seen nothing but the configuration limits; what it does not name reads as the largest number (run).
+// Before a node was seen nothing but the configuration limits; what it does not name reads as the
+// largest number (run).
 Resource RmCore::MaximumCapability() const {
   const bool known = any_node_seen_ && nodes_awaited_ == 0;
   const Resource& configured = options_.maximum_allocation;
@@ -226,9 +236,11 @@ Resource RmCore::WithKnownTypes(const Resource& asked) const {
   return known;
 }
 
-// Source: ResourceCalculator.normalize: at least the minimum, in its multiples, at most the maximum.
+// Source: ResourceCalculator.normalize: at least the minimum, in its multiples, at most the
+// maximum.
 Resource RmCore::Normalized(const Resource& asked) const {
-  Resource result = RoundedUp(ComponentMax(asked, options_.minimum_allocation), options_.minimum_allocation);
+  Resource result =
+      RoundedUp(ComponentMax(asked, options_.minimum_allocation), options_.minimum_allocation);
   const Resource maximum = MaximumCapability();
   result.memory_mb = std::min(result.memory_mb, std::max(maximum.memory_mb, asked.memory_mb));
   result.vcores = std::min(result.vcores, std::max(maximum.vcores, asked.vcores));
@@ -238,19 +250,23 @@ Resource RmCore::Normalized(const Resource& asked) const {
 // Source: SchedulerUtils.throwInvalidResourceException.
 std::optional<RpcError> RmCore::CheckCapability(const Resource& asked) const {
   if (AnyNegative(asked)) {
-    return RpcError{.code = RpcErrorCode::kInvalidResourceRequest,
-                    .message = fmt::format("Invalid resource request! Cannot allocate containers as requested resource "
-                                           "is less than 0! Requested resource={}",
-                                           ToString(asked))};
+    return RpcError{
+        .code = RpcErrorCode::kInvalidResourceRequest,
+        .message = fmt::format(
+            "Invalid resource request! Cannot allocate containers as requested resource "
+            "is less than 0! Requested resource={}",
+            ToString(asked))};
   }
   const Resource maximum = MaximumCapability();
   const std::string shortage = FirstShortage(asked, maximum);
   if (shortage.empty()) return std::nullopt;
-  return RpcError{.code = RpcErrorCode::kInvalidResourceRequest,
-                  .message = fmt::format("Invalid resource request! Cannot allocate containers as requested resource is "
-                                         "greater than maximum allowed allocation. Requested resource type=[{}], "
-                                         "Requested resource={}, maximum allowed allocation={}",
-                                         shortage, ToString(asked), ToString(maximum))};
+  return RpcError{
+      .code = RpcErrorCode::kInvalidResourceRequest,
+      .message = fmt::format(
+          "Invalid resource request! Cannot allocate containers as requested resource is "
+          "greater than maximum allowed allocation. Requested resource type=[{}], "
+          "Requested resource={}, maximum allowed allocation={}",
+          shortage, ToString(asked), ToString(maximum))};
 }
 
 std::optional<std::int32_t> RmCore::FindPartition(const std::string& label) const {
@@ -274,7 +290,8 @@ std::int32_t RmCore::UserNumber(const std::string& user) {
 void RmCore::RememberEnded(yarn::ApplicationReport report) {
   const ApplicationId id = report.application;
   Emit(NewsForClient{.application = id});
-  Emit(ApplicationEnded{.application = id, .state = report.state, .final_status = report.final_status});
+  Emit(ApplicationEnded{
+      .application = id, .state = report.state, .final_status = report.final_status});
   ended_.insert_or_assign(id, std::move(report));
   ended_order_.push_back(id);
   while (static_cast<std::int32_t>(ended_order_.size()) > options_.max_completed_applications) {

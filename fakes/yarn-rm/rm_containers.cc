@@ -13,8 +13,8 @@ constexpr int kEpochShift = 40;
 
 }  // namespace
 
-BookedContainer& RmCore::Grant(RmApplication& application, AskEntry& ask, RmNode& node, Locality locality,
-                               const Resource& resource) {
+BookedContainer& RmCore::Grant(RmApplication& application, AskEntry& ask, RmNode& node,
+                               Locality locality, const Resource& resource) {
   RmAttempt& attempt = application.attempt;
   const ContainerId id{.application_attempt = attempt.id,
                        .id = (epoch_ << kEpochShift) | attempt.next_container++};
@@ -71,7 +71,8 @@ BookedContainer& RmCore::Book(RmApplication& application, BookedContainer booked
   return container;
 }
 
-void RmCore::Complete(RmApplication& application, BookedContainer& container, const Ending& ending) {
+void RmCore::Complete(RmApplication& application, BookedContainer& container,
+                      const Ending& ending) {
   const ContainerId id = container.id;
   RmNode& node = NodeAt(container.node);
   const std::int64_t gpus_before = node.free.gpus;
@@ -82,7 +83,8 @@ void RmCore::Complete(RmApplication& application, BookedContainer& container, co
   node.used -= container.resource;
   node.free += container.resource;
   Rebucket(node, gpus_before);
-  queues_.GiveBack(application.leaf, application.user_number, node.partition_number, container.resource);
+  queues_.GiveBack(application.leaf, application.user_number, node.partition_number,
+                   container.resource);
   scheduler_dirty_ = true;
   if (container.state == BookedState::kAllocated) {
     auto& fresh = application.newly_allocated;
@@ -112,7 +114,8 @@ void RmCore::Complete(RmApplication& application, BookedContainer& container, co
     if (!ending.tell_node) node.to_remove.push_back(id);
     return;
   }
-  application.finished.push_back({.status = std::move(status), .node = ending.tell_node ? -1 : index});
+  application.finished.push_back(
+      {.status = std::move(status), .node = ending.tell_node ? -1 : index});
   if (attempt.registered && attempt.state != AttemptState::kDone) NewsFor(application);
 }
 
@@ -126,13 +129,16 @@ void RmCore::CleanUpOnNode(RmNode& node, const ContainerId& container) {
   NewsFor(node);
 }
 
-void RmCore::MarkRunning(BookedContainer& container) { container.state = BookedState::kRunning; }
+void RmCore::MarkRunning(BookedContainer& container) {
+  container.state = BookedState::kRunning;
+}
 
 yarn::Token RmCore::ContainerTokenOf(const BookedContainer& container) {
-  const std::uint32_t terms = tokens_->Intern(
-      {.resource = container.resource, .priority = container.priority, .rm_identifier = rm_identifier_});
-  return MakeContainerToken(container_key_.key.current, terms, container.id, NodeAt(container.node).id,
-                            now_ + options_.container_expiry);
+  const std::uint32_t terms = tokens_->Intern({.resource = container.resource,
+                                               .priority = container.priority,
+                                               .rm_identifier = rm_identifier_});
+  return MakeContainerToken(container_key_.key.current, terms, container.id,
+                            NodeAt(container.node).id, now_ + options_.container_expiry);
 }
 
 }  // namespace tfyarn::fakes

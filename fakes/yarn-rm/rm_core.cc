@@ -8,7 +8,9 @@ namespace tfyarn::fakes {
 namespace {
 
 /// Time from a key's creation to its use, so that every NM (or AM) has heard of it.
-Duration ActivationDelay(Duration expiry) { return expiry + expiry / 2; }
+Duration ActivationDelay(Duration expiry) {
+  return expiry + expiry / 2;
+}
 
 }  // namespace
 
@@ -17,17 +19,25 @@ RmCore::RmCore(RmOptions options, std::uint64_t seed)
       random_(seed, "yarn-scheduler"),
       rm_identifier_(options_.cluster_timestamp),
       tokens_(std::make_shared<TokenBook>()),
-      amrm_key_{.key = {}, .every = options_.amrm_token_roll, .activation = ActivationDelay(options_.am_expiry)},
-      nm_key_{.key = {}, .every = options_.nm_token_roll, .activation = ActivationDelay(options_.nm_expiry)},
-      container_key_{.key = {}, .every = options_.nm_token_roll, .activation = ActivationDelay(options_.nm_expiry)},
+      amrm_key_{.key = {},
+                .every = options_.amrm_token_roll,
+                .activation = ActivationDelay(options_.am_expiry)},
+      nm_key_{.key = {},
+              .every = options_.nm_token_roll,
+              .activation = ActivationDelay(options_.nm_expiry)},
+      container_key_{.key = {},
+                     .every = options_.nm_token_roll,
+                     .activation = ActivationDelay(options_.nm_expiry)},
       ring_(options_.nm_heartbeat, options_.heartbeat_jitter),
       partitions_{""},
       resource_types_(options_.resource_types.begin(), options_.resource_types.end()),
       queues_(options_),
       capacity_(options_, queues_, nodes_, shapes_) {
   books_.partitions = partitions_;
-  for (std::size_t q = 0; q < queues_.size(); ++q) books_.queues.push_back(&queues_[static_cast<std::int32_t>(q)]);
-  for (RollingKey* key : {&amrm_key_, &nm_key_, &container_key_}) key->key.rolls_at = Instant{} + key->every;
+  for (std::size_t q = 0; q < queues_.size(); ++q)
+    books_.queues.push_back(&queues_[static_cast<std::int32_t>(q)]);
+  for (RollingKey* key : {&amrm_key_, &nm_key_, &container_key_})
+    key->key.rolls_at = Instant{} + key->every;
   ArmKey(TimerKind::kAmrmKey, amrm_key_);
   ArmKey(TimerKind::kNmKey, nm_key_);
   ArmKey(TimerKind::kContainerKey, container_key_);
@@ -73,7 +83,8 @@ std::optional<Instant> RmCore::next_deadline() const {
 // ---------------------------------------------------------------- events
 
 void RmCore::On(const RmCall& call) {
-  yarn::RmResponse response = std::visit([&](const auto& request) { return Answer(call, request); }, call.request);
+  yarn::RmResponse response =
+      std::visit([&](const auto& request) { return Answer(call, request); }, call.request);
   Emit(RmReply{.id = call.id, .response = std::move(response)});
 }
 
@@ -213,7 +224,8 @@ void RmCore::ArmKey(TimerKind kind, const RollingKey& key) {
   timers_.insert({.at = key.key.next ? key.key.activates_at : key.key.rolls_at, .kind = kind});
 }
 
-// Source: AMRMTokenSecretManager.rollMasterKey, activateNextMasterKey, and the same of the two others.
+// Source: AMRMTokenSecretManager.rollMasterKey, activateNextMasterKey, and the same of the two
+// others.
 void RmCore::RollKey(TimerKind kind, RollingKey& rolling) {
   StoredKey& key = rolling.key;
   if (key.next) {
@@ -240,7 +252,8 @@ void RmCore::RollKey(TimerKind kind, RollingKey& rolling) {
 
 void RmCore::WatchAm(RmApplication& application) {
   RmAttempt& attempt = application.attempt;
-  const bool alive = attempt.state == AttemptState::kLaunched || attempt.state == AttemptState::kRunning ||
+  const bool alive = attempt.state == AttemptState::kLaunched ||
+                     attempt.state == AttemptState::kRunning ||
                      attempt.state == AttemptState::kFinishing;
   if (attempt.vouched || attempt.watched_until || !alive) return;
   attempt.watched_until = std::max(attempt.last_heard + options_.am_expiry, now_);
@@ -254,7 +267,8 @@ void RmCore::UnwatchAm(RmApplication& application) {
 }
 
 void RmCore::WatchNode(RmNode& node) {
-  const bool alive = node.state == yarn::NodeState::kRunning || node.state == yarn::NodeState::kUnhealthy ||
+  const bool alive = node.state == yarn::NodeState::kRunning ||
+                     node.state == yarn::NodeState::kUnhealthy ||
                      node.state == yarn::NodeState::kDecommissioning;
   if (node.vouched || node.watched_until || !alive) return;
   node.watched_until = std::max(node.last_heard + options_.nm_expiry, now_);
@@ -332,7 +346,8 @@ bool RmCore::ConfirmNewsForNode(const NodeId& id) {
 bool RmCore::HasNewsForNode(const NodeId& id) const {
   const RmNode* node = FindNode(id);
   if (node == nullptr || HasOrders(*node)) return true;
-  return is_capacity() && SchedulingAllowed() && capacity_.MayInterest(*node) && capacity_.Find(*node).DoesSomething();
+  return is_capacity() && SchedulingAllowed() && capacity_.MayInterest(*node) &&
+         capacity_.Find(*node).DoesSomething();
 }
 
 }  // namespace tfyarn::fakes

@@ -1,8 +1,9 @@
 // The inside of the fake ResourceManager: its state, and the steps that several calls share.
 //
-// One class, as a real RM's parts all change the same records; its source is split by whom it serves: rm_core.cc (events
-// and timers), rm_clients.cc, rm_masters.cc, rm_asks.cc, rm_trackers.cc, rm_nodes.cc, rm_attempts.cc, rm_containers.cc,
-// rm_capacity.cc, rm_immediate.cc, rm_preemption.cc, rm_recovery.cc. Not for others: resource_manager.h is the face.
+// One class, as a real RM's parts all change the same records; its source is split by whom it
+// serves: rm_core.cc (events and timers), rm_clients.cc, rm_masters.cc, rm_asks.cc, rm_trackers.cc,
+// rm_nodes.cc, rm_attempts.cc, rm_containers.cc, rm_capacity.cc, rm_immediate.cc, rm_preemption.cc,
+// rm_recovery.cc. Not for others: resource_manager.h is the face.
 #pragma once
 
 #include <boost/unordered/unordered_flat_map.hpp>
@@ -50,8 +51,16 @@ class RmCore {
 
  private:
   enum class TimerKind {
-    kAmrmKey, kNmKey, kContainerKey, kSchedulingReady, kNodeExpiry, kAmExpiry, kLaunchRetry, kPreemptKill,
-    kPreemptionMonitor, kPass
+    kAmrmKey,
+    kNmKey,
+    kContainerKey,
+    kSchedulingReady,
+    kNodeExpiry,
+    kAmExpiry,
+    kLaunchRetry,
+    kPreemptKill,
+    kPreemptionMonitor,
+    kPass
   };
   /// `a`, `b`: whom it is about; an application's id, a node's index, or a number of its kind.
   struct Timer {
@@ -62,7 +71,8 @@ class RmCore {
     friend auto operator<=>(const Timer&, const Timer&) = default;
   };
   /// A master key that is replaced from time to time: the next is spread first and used later.
-  /// Source: NMTokenSecretManagerInRM.java, AMRMTokenSecretManager.java, RMContainerTokenSecretManager.java.
+  /// Source: NMTokenSecretManagerInRM.java, AMRMTokenSecretManager.java,
+  /// RMContainerTokenSecretManager.java.
   struct RollingKey {
     StoredKey key;
     Duration every{};
@@ -72,8 +82,8 @@ class RmCore {
   struct Ending {
     std::int32_t exit_status = 0;
     std::string diagnostics;
-    bool tell_node = true;    ///< The NM must kill it.
-    bool report = true;       ///< The AM hears of it.
+    bool tell_node = true;  ///< The NM must kill it.
+    bool report = true;     ///< The AM hears of it.
   };
 
   // ------------------------------------------------------------ rm_core.cc: events and timers
@@ -109,24 +119,35 @@ class RmCore {
   void ExpireContainers();
   void NewsFor(RmApplication& application);
   void NewsFor(RmNode& node);
-  void ReportChanged(const ApplicationId& application) { Emit(NewsForClient{.application = application}); }
+  void ReportChanged(const ApplicationId& application) {
+    Emit(NewsForClient{.application = application});
+  }
   [[nodiscard]] RmApplication* FindApplication(const ApplicationId& id);
   [[nodiscard]] RmNode* FindNode(const NodeId& id);
   [[nodiscard]] const RmNode* FindNode(const NodeId& id) const;
-  [[nodiscard]] RmNode& NodeAt(std::int32_t index) { return nodes_[static_cast<std::size_t>(index)]; }
+  [[nodiscard]] RmNode& NodeAt(std::int32_t index) {
+    return nodes_[static_cast<std::size_t>(index)];
+  }
   [[nodiscard]] BookedContainer* FindContainer(const ContainerId& id);
   [[nodiscard]] static Timer TimerOf(Instant at, TimerKind kind, const ApplicationId& id) {
     return {.at = at, .kind = kind, .a = id.cluster_timestamp, .b = id.id};
   }
 
   // ------------------------------------------------------------ rm_clients.cc
-  [[nodiscard]] yarn::RmResponse Answer(const RmCall& call, const yarn::GetNewApplicationRequest& request);
-  [[nodiscard]] yarn::RmResponse Answer(const RmCall& call, const yarn::SubmitApplicationRequest& request);
-  [[nodiscard]] yarn::RmResponse Answer(const RmCall& call, const yarn::GetApplicationReportRequest& request);
-  [[nodiscard]] yarn::RmResponse Answer(const RmCall& call, const yarn::KillApplicationRequest& request);
-  [[nodiscard]] yarn::RmResponse Answer(const RmCall& call, const yarn::GetClusterNodesRequest& request);
-  [[nodiscard]] yarn::RmResponse Answer(const RmCall& call, const yarn::GetQueueInfoRequest& request);
-  [[nodiscard]] std::optional<yarn::RpcError> CheckSubmission(const yarn::SubmitApplicationRequest& request) const;
+  [[nodiscard]] yarn::RmResponse Answer(const RmCall& call,
+                                        const yarn::GetNewApplicationRequest& request);
+  [[nodiscard]] yarn::RmResponse Answer(const RmCall& call,
+                                        const yarn::SubmitApplicationRequest& request);
+  [[nodiscard]] yarn::RmResponse Answer(const RmCall& call,
+                                        const yarn::GetApplicationReportRequest& request);
+  [[nodiscard]] yarn::RmResponse Answer(const RmCall& call,
+                                        const yarn::KillApplicationRequest& request);
+  [[nodiscard]] yarn::RmResponse Answer(const RmCall& call,
+                                        const yarn::GetClusterNodesRequest& request);
+  [[nodiscard]] yarn::RmResponse Answer(const RmCall& call,
+                                        const yarn::GetQueueInfoRequest& request);
+  [[nodiscard]] std::optional<yarn::RpcError> CheckSubmission(
+      const yarn::SubmitApplicationRequest& request) const;
   [[nodiscard]] yarn::ApplicationReport ReportOf(const RmApplication& application) const;
   [[nodiscard]] yarn::NodeReport ReportOf(const RmNode& node) const;
   [[nodiscard]] Resource MaximumCapability() const;
@@ -136,24 +157,29 @@ class RmCore {
   [[nodiscard]] std::optional<std::int32_t> FindPartition(const std::string& label) const;
   std::int32_t PartitionNumber(const std::string& label);
   std::int32_t UserNumber(const std::string& user);
-  RmApplication& AddApplication(std::shared_ptr<const yarn::SubmitApplicationRequest> submission, std::int32_t leaf);
+  RmApplication& AddApplication(std::shared_ptr<const yarn::SubmitApplicationRequest> submission,
+                                std::int32_t leaf);
   void RememberEnded(yarn::ApplicationReport report);
 
   // ------------------------------------------------------------ rm_masters.cc
-  [[nodiscard]] yarn::RmResponse Answer(const RmCall& call, const yarn::RegisterApplicationMasterRequest& request);
+  [[nodiscard]] yarn::RmResponse Answer(const RmCall& call,
+                                        const yarn::RegisterApplicationMasterRequest& request);
   [[nodiscard]] yarn::RmResponse Answer(const RmCall& call, const yarn::AllocateRequest& request);
-  [[nodiscard]] yarn::RmResponse Answer(const RmCall& call, const yarn::FinishApplicationMasterRequest& request);
+  [[nodiscard]] yarn::RmResponse Answer(const RmCall& call,
+                                        const yarn::FinishApplicationMasterRequest& request);
   /// The attempt that the caller is, or why he is refused.
-  [[nodiscard]] std::optional<yarn::RpcError> CheckMaster(const RmCall& call, RmApplication*& application);
+  [[nodiscard]] std::optional<yarn::RpcError> CheckMaster(const RmCall& call,
+                                                          RmApplication*& application);
   [[nodiscard]] yarn::AllocateResponse FillResponse(RmApplication& application, const RmCall& call);
-  [[nodiscard]] yarn::Container DeliverContainer(RmApplication& application, const BookedContainer& container,
+  [[nodiscard]] yarn::Container DeliverContainer(RmApplication& application,
+                                                 const BookedContainer& container,
                                                  std::vector<yarn::NmToken>& nm_tokens);
   void AcknowledgeDelivered(RmApplication& application);
   [[nodiscard]] Resource HeadroomOf(const RmApplication& application) const;
 
   // ------------------------------------------------------------ rm_asks.cc
-  [[nodiscard]] std::optional<yarn::RpcError> CheckAllocate(const RmApplication& application,
-                                                            const yarn::AllocateRequest& request) const;
+  [[nodiscard]] std::optional<yarn::RpcError> CheckAllocate(
+      const RmApplication& application, const yarn::AllocateRequest& request) const;
   [[nodiscard]] std::optional<yarn::RpcError> CheckRow(const RmApplication& application,
                                                        const yarn::ResourceRequest& row) const;
   void TakeAsks(RmApplication& application, const std::vector<yarn::ResourceRequest>& rows);
@@ -170,8 +196,10 @@ class RmCore {
   void TrimReservations(AskEntry& ask);
 
   // ------------------------------------------------------------ rm_trackers.cc
-  [[nodiscard]] yarn::RmResponse Answer(const RmCall& call, const yarn::RegisterNodeManagerRequest& request);
-  [[nodiscard]] yarn::RmResponse Answer(const RmCall& call, const yarn::NodeHeartbeatRequest& request);
+  [[nodiscard]] yarn::RmResponse Answer(const RmCall& call,
+                                        const yarn::RegisterNodeManagerRequest& request);
+  [[nodiscard]] yarn::RmResponse Answer(const RmCall& call,
+                                        const yarn::NodeHeartbeatRequest& request);
   void TakeNodeStatus(RmNode& node, const yarn::NodeHeartbeatRequest& request);
   void TakeContainerStatus(RmNode& node, const yarn::ContainerStatus& status);
   [[nodiscard]] yarn::NodeHeartbeatResponse TakeNodeOrders(RmNode& node);
@@ -181,7 +209,8 @@ class RmCore {
   RmNode& AddNode(const yarn::RegisterNodeManagerRequest& request);
   void SetCapacity(RmNode& node, const Resource& capacity);
   void SetNodeState(RmNode& node, yarn::NodeState state);
-  /// Lost, unhealthy, decommissioned or rebooted: its containers are completed, the scheduler no longer has it.
+  /// Lost, unhealthy, decommissioned or rebooted: its containers are completed, the scheduler no
+  /// longer has it.
   void DeactivateNode(RmNode& node, yarn::NodeState state);
   void TellApplications(const RmNode& node);
   void FinishDecommission(RmNode& node);
@@ -195,7 +224,8 @@ class RmCore {
   void OnLaunchAnswer(RmApplication& application, const NmAnswered& answer);
   void OnAmExited(RmApplication& application, const yarn::ContainerStatus& status);
   void OnAmExpired(RmApplication& application);
-  void FailAttempt(RmApplication& application, std::int32_t exit_status, const std::string& diagnostics);
+  void FailAttempt(RmApplication& application, std::int32_t exit_status,
+                   const std::string& diagnostics);
   /// Takes the attempt out of the scheduler; running containers stay when `keep`.
   void StopAttempt(RmApplication& application, bool keep);
   void StoreFinal(RmApplication& application, yarn::FinalApplicationStatus final_status);
@@ -250,7 +280,8 @@ class RmCore {
   void PreemptNow(const Preempted& chosen);
   void MonitorQueues();
   void ArmMonitor();
-  /// What leaf queues below their capacity want in this partition, up to their capacity, beyond what is free.
+  /// What leaf queues below their capacity want in this partition, up to their capacity, beyond
+  /// what is free.
   [[nodiscard]] Resource Starved(std::int32_t partition) const;
   void ChooseVictims(std::int32_t partition, Resource& shortage);
 
@@ -275,22 +306,22 @@ class RmCore {
   std::set<Timer> timers_;
   std::deque<std::pair<Instant, ContainerId>> unstarted_;  // delivered containers, by expiry
   std::optional<Instant> announce_at_;
-  std::int64_t announced_slots_ = 0;     // slots below this were announced
-  std::set<std::int32_t> declined_;      // nodes whose slots were, but for whom nothing was found then
+  std::int64_t announced_slots_ = 0;  // slots below this were announced
+  std::set<std::int32_t> declined_;   // nodes whose slots were, but for whom nothing was found then
   bool scheduler_dirty_ = false;
   bool monitor_armed_ = false;
   bool pass_wanted_ = false;
 
-  std::deque<RmNode> nodes_;             // by index; addresses are stable
+  std::deque<RmNode> nodes_;  // by index; addresses are stable
   boost::unordered_flat_map<NodeId, std::int32_t, NodeIdHash> node_by_id_;  // for look-ups only
-  std::map<NodeId, std::int32_t> node_order_;                          // for lists
+  std::map<NodeId, std::int32_t> node_order_;                               // for lists
   NodeRing ring_;
   std::vector<std::string> partitions_;
   std::set<std::string> resource_types_;
   Resource largest_node_;
   bool any_node_seen_ = false;
-  std::int32_t nodes_awaited_ = 0;       // after a restart
-  std::optional<Instant> ready_at_;      // scheduling waits until then
+  std::int32_t nodes_awaited_ = 0;   // after a restart
+  std::optional<Instant> ready_at_;  // scheduling waits until then
 
   PlaceNumbers places_;
   ShapeNumbers shapes_;
@@ -300,7 +331,7 @@ class RmCore {
   std::vector<std::map<std::int64_t, std::set<std::int32_t>>> by_free_gpus_;
 
   std::int32_t next_application_ = 1;
-  std::uint64_t next_sequence_ = 1;      // of applications
+  std::uint64_t next_sequence_ = 1;  // of applications
   std::uint64_t next_grant_ = 1;
   std::uint64_t next_call_ = 1;
   std::map<ApplicationId, std::unique_ptr<RmApplication>> applications_;

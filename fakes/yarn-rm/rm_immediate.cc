@@ -1,9 +1,10 @@
-// The schedulers that YARN does not have: they assign at once, wherever there is room, and know no queues' limits.
+// The schedulers that YARN does not have: they assign at once, wherever there is room, and know no
+// queues' limits.
 //
-// For comparing policies and for closed forms. `fifo` serves the first submitted application that can use a slot,
-// `uniform` a random one of those that can, `gang` one whole application or nobody. Room is looked for on the node with
-// the fewest free GPUs that has enough, then by index. Named places and blacklists are respected; AM containers are
-// asked for and placed like others.
+// For comparing policies and for closed forms. `fifo` serves the first submitted application that
+// can use a slot, `uniform` a random one of those that can, `gang` one whole application or nobody.
+// Room is looked for on the node with the fewest free GPUs that has enough, then by index. Named
+// places and blacklists are respected; AM containers are asked for and placed like others.
 #include <algorithm>
 
 #include "core/model/check.h"
@@ -15,14 +16,16 @@ namespace {
 
 bool IsBlacklisted(const RmApplication& application, const RmNode& node) {
   if (application.blacklist.empty()) return false;
-  return application.blacklist.count(node.host_place) > 0 || application.blacklist.count(node.rack_place) > 0;
+  return application.blacklist.count(node.host_place) > 0 ||
+         application.blacklist.count(node.rack_place) > 0;
 }
 
 /// How the ask may use the node, by its rows; nullopt: not at all.
 std::optional<Locality> MayUse(const AskEntry& ask, const RmNode& node) {
   const AskRow* host = ask.RowOf(node.host_place);
   const AskRow* rack = ask.RowOf(node.rack_place);
-  if (host != nullptr && host->count > 0 && rack != nullptr && rack->count > 0) return Locality::kNodeLocal;
+  if (host != nullptr && host->count > 0 && rack != nullptr && rack->count > 0)
+    return Locality::kNodeLocal;
   if (rack != nullptr && rack->count > 0 && rack->relax) return Locality::kRackLocal;
   if (ask.any->relax) return Locality::kOffSwitch;
   return std::nullopt;
@@ -68,7 +71,8 @@ void RmCore::Pass() {
 }
 
 void RmCore::GrantAt(const Demand& demand, const Placement& placement) {
-  (void)Grant(*demand.application, *demand.ask, *placement.node, placement.locality, demand.ask->any->capability);
+  (void)Grant(*demand.application, *demand.ask, *placement.node, placement.locality,
+              demand.ask->any->capability);
 }
 
 RmCore::Placement RmCore::FindRoom(const RmApplication& application, const AskEntry& ask) {
@@ -98,8 +102,8 @@ RmCore::Placement RmCore::FindNamedRoom(const RmApplication& application, const 
   return best;
 }
 
-// Classes whose containers fit nowhere are left out for the rest of the pass, so that a long queue of equal asks costs
-// one look.
+// Classes whose containers fit nowhere are left out for the rest of the pass, so that a long queue
+// of equal asks costs one look.
 void RmCore::PassByOrder() {
   std::set<const DemandClass*> full;
   std::set<DemandOrder> unlucky;
@@ -127,7 +131,8 @@ void RmCore::PassByOrder() {
     const Placement room = FindRoom(*chosen.application, *chosen.ask);
     if (room.node != nullptr) {
       GrantAt(chosen, room);
-    } else if (chosen.ask->places.empty() && chosen.ask->any->relax && chosen.application->blacklist.empty()) {
+    } else if (chosen.ask->places.empty() && chosen.ask->any->relax &&
+               chosen.application->blacklist.empty()) {
       full.insert(chosen_class);
     } else {
       unlucky.insert(chosen_order);
@@ -135,12 +140,13 @@ void RmCore::PassByOrder() {
   }
 }
 
-// Every application with an ask that fits is equally likely to get the next slot: one that was drawn in vain only loses
-// the ask that does not fit, and the draw is repeated.
+// Every application with an ask that fits is equally likely to get the next slot: one that was
+// drawn in vain only loses the ask that does not fit, and the draw is repeated.
 void RmCore::PassUniform() {
   std::set<DemandOrder> unlucky;
   while (true) {
-    std::map<std::uint64_t, std::pair<DemandOrder, Demand>> first_asks;  // by the application's sequence
+    std::map<std::uint64_t, std::pair<DemandOrder, Demand>>
+        first_asks;  // by the application's sequence
     for (std::size_t q = 0; q < queues_.size(); ++q) {
       const DemandIndex& index = queues_[static_cast<std::int32_t>(q)].demand;
       for (std::size_t p = 0; p < partitions_.size(); ++p) {
@@ -169,20 +175,24 @@ void RmCore::PassUniform() {
 void RmCore::PassGangs() {
   std::map<std::pair<std::int64_t, std::uint64_t>, RmApplication*> waiting;
   for (auto& [id, application] : applications_) {
-    if (!application->memberships.empty()) waiting.emplace(std::pair{application->rank, application->sequence},
-                                                           application.get());
+    if (!application->memberships.empty())
+      waiting.emplace(std::pair{application->rank, application->sequence}, application.get());
   }
   for (const auto& [order, application] : waiting) {
     if (!GrantGang(*application) && !options_.gang_backfill) return;
   }
 }
 
-// Asks that name places are put on the first nodes that may take them; the rest is placed as a whole around them.
+// Asks that name places are put on the first nodes that may take them; the rest is placed as a
+// whole around them.
 bool RmCore::GrantGang(RmApplication& application) {
   std::vector<placement::Node> free_nodes;
   for (const RmNode& node : nodes_) {
     if (!node.schedulable || IsBlacklisted(application, node)) continue;
-    free_nodes.push_back({.id = node.id, .rack = node.rack, .partition = node.partition, .capability = node.capacity,
+    free_nodes.push_back({.id = node.id,
+                          .rack = node.rack,
+                          .partition = node.partition,
+                          .capability = node.capacity,
                           .free = AnyNegative(node.free) ? Resource{} : node.free});
   }
   struct Planned {
@@ -211,7 +221,8 @@ bool RmCore::GrantGang(RmApplication& application) {
       placement::Node* best_free = nullptr;
       for (placement::Node& free : free_nodes) {
         const RmNode& node = *FindNode(free.id);
-        if (node.partition_number != ask.partition || !FitsIn(ask.any->capability, free.free)) continue;
+        if (node.partition_number != ask.partition || !FitsIn(ask.any->capability, free.free))
+          continue;
         const auto locality = MayUse(left, node);
         if (!locality || (best && *best <= *locality)) continue;
         best = locality;
@@ -225,9 +236,8 @@ bool RmCore::GrantGang(RmApplication& application) {
     }
   }
   const placement::Inventory inventory(std::move(free_nodes));
-  const placement::PlaceGangResult placed = placement::PlaceGang(groups, inventory, {.occupants = {},
-                                                                                     .excluded_hosts = {},
-                                                                                     .search_steps = 0});
+  const placement::PlaceGangResult placed = placement::PlaceGang(
+      groups, inventory, {.occupants = {}, .excluded_hosts = {}, .search_steps = 0});
   if (placed.found != placement::Found::kPlaced) return false;
   for (std::size_t group = 0; group < groups.size(); ++group) {
     for (const placement::Placed& slots : placed.assignment.groups[group]) {

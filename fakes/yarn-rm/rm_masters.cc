@@ -1,6 +1,7 @@
 // What the RM answers to ApplicationMasters.
 //
-// Source: ApplicationMasterService.java, DefaultAMSProcessor.java, SchedulerApplicationAttempt.java (3.4.1).
+// Source: ApplicationMasterService.java, DefaultAMSProcessor.java, SchedulerApplicationAttempt.java
+// (3.4.1).
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -25,12 +26,13 @@ std::int32_t NextResponseId(std::int32_t id) {
 std::optional<RpcError> RmCore::CheckMaster(const RmCall& call, RmApplication*& application) {
   const ApplicationAttemptId& id = call.caller.attempt;
   application = FindApplication(id.application);
-  const bool current =
-      application != nullptr && application->attempt.id == id && application->attempt.state != AttemptState::kDone;
+  const bool current = application != nullptr && application->attempt.id == id &&
+                       application->attempt.state != AttemptState::kDone;
   if (!current) {
     return RpcError{.code = RpcErrorCode::kApplicationAttemptNotFound,
-                    .message = fmt::format("Application attempt {} doesn't exist in ApplicationMasterService cache.",
-                                           ToString(id))};
+                    .message = fmt::format(
+                        "Application attempt {} doesn't exist in ApplicationMasterService cache.",
+                        ToString(id))};
   }
   RmAttempt& attempt = application->attempt;
   if (call.token.kind != yarn::TokenKind::kNone) {
@@ -48,20 +50,24 @@ std::optional<RpcError> RmCore::CheckMaster(const RmCall& call, RmApplication*& 
   return std::nullopt;
 }
 
-yarn::RmResponse RmCore::Answer(const RmCall& call, const yarn::RegisterApplicationMasterRequest& request) {
+yarn::RmResponse RmCore::Answer(const RmCall& call,
+                                const yarn::RegisterApplicationMasterRequest& request) {
   RmApplication* application = nullptr;
   if (auto error = CheckMaster(call, application)) return *error;
   RmAttempt& attempt = application->attempt;
   if (attempt.registered) {
-    return RpcError{.code = RpcErrorCode::kInvalidApplicationMasterRequest,
-                    .message = "Application Master is already registered : " + ToString(application->id)};
+    return RpcError{
+        .code = RpcErrorCode::kInvalidApplicationMasterRequest,
+        .message = "Application Master is already registered : " + ToString(application->id)};
   }
-  const bool again = attempt.state == AttemptState::kRunning || attempt.state == AttemptState::kFinishing;
+  const bool again =
+      attempt.state == AttemptState::kRunning || attempt.state == AttemptState::kFinishing;
   attempt.registered = true;
   attempt.response_id = 0;
   attempt.last_response.reset();
   if (!again) attempt.state = AttemptState::kRunning;
-  if (application->phase == ApplicationPhase::kAccepted) application->phase = ApplicationPhase::kRunning;
+  if (application->phase == ApplicationPhase::kAccepted)
+    application->phase = ApplicationPhase::kRunning;
   application->tracking_url = request.tracking_url.empty() ? "N/A" : request.tracking_url;
   application->news_announced = false;
   WatchAm(*application);
@@ -79,7 +85,8 @@ yarn::RmResponse RmCore::Answer(const RmCall& call, const yarn::RegisterApplicat
         DeliverContainer(*application, container, response.nm_tokens_from_previous_attempts));
   }
   application->previous_containers.clear();
-  if (!application->finished.empty() || !application->newly_allocated.empty()) NewsFor(*application);
+  if (!application->finished.empty() || !application->newly_allocated.empty())
+    NewsFor(*application);
   return response;
 }
 
@@ -88,22 +95,26 @@ yarn::RmResponse RmCore::Answer(const RmCall& call, const yarn::AllocateRequest&
   if (auto error = CheckMaster(call, application)) return *error;
   RmAttempt& attempt = application->attempt;
   if (!attempt.registered) {
-    return RpcError{.code = RpcErrorCode::kApplicationMasterNotRegistered,
-                    .message = fmt::format("AM is not registered for known application attempt: {} or RM had restarted "
-                                           "after AM registered. AM should re-register.",
-                                           ToString(attempt.id))};
+    return RpcError{
+        .code = RpcErrorCode::kApplicationMasterNotRegistered,
+        .message = fmt::format(
+            "AM is not registered for known application attempt: {} or RM had restarted "
+            "after AM registered. AM should re-register.",
+            ToString(attempt.id))};
   }
   if (NextResponseId(request.response_id) == attempt.response_id) {
-    return attempt.last_response.value_or(yarn::AllocateResponse{
-        .response_id = attempt.response_id,
-        .limit = HeadroomOf(*application),
-        .num_cluster_nodes = capacity_.schedulable_nodes});
+    return attempt.last_response.value_or(
+        yarn::AllocateResponse{.response_id = attempt.response_id,
+                               .limit = HeadroomOf(*application),
+                               .num_cluster_nodes = capacity_.schedulable_nodes});
   }
   if (request.response_id != attempt.response_id) {
-    return RpcError{.code = RpcErrorCode::kInvalidApplicationMasterRequest,
-                    .message = fmt::format("Invalid responseId in AllocateRequest from application attempt: {}, expect "
-                                           "responseId to be {}, but get {}",
-                                           ToString(attempt.id), attempt.response_id, request.response_id)};
+    return RpcError{
+        .code = RpcErrorCode::kInvalidApplicationMasterRequest,
+        .message = fmt::format(
+            "Invalid responseId in AllocateRequest from application attempt: {}, expect "
+            "responseId to be {}, but get {}",
+            ToString(attempt.id), attempt.response_id, request.response_id)};
   }
   const bool finishing = attempt.state == AttemptState::kFinishing;
   if (!finishing) {
@@ -114,7 +125,8 @@ yarn::RmResponse RmCore::Answer(const RmCall& call, const yarn::AllocateRequest&
   attempt.response_id = NextResponseId(attempt.response_id);
   if (finishing) {
     attempt.last_response.reset();
-    return yarn::AllocateResponse{.response_id = attempt.response_id, .num_cluster_nodes = capacity_.schedulable_nodes};
+    return yarn::AllocateResponse{.response_id = attempt.response_id,
+                                  .num_cluster_nodes = capacity_.schedulable_nodes};
   }
   TakeReleases(*application, request.release);
   TakeBlacklist(*application, request);
@@ -128,7 +140,8 @@ yarn::RmResponse RmCore::Answer(const RmCall& call, const yarn::AllocateRequest&
   return response;
 }
 
-// The order of things in the answer is that of DefaultAMSProcessor.allocate: what was released above is in it.
+// The order of things in the answer is that of DefaultAMSProcessor.allocate: what was released
+// above is in it.
 yarn::AllocateResponse RmCore::FillResponse(RmApplication& application, const RmCall&) {
   RmAttempt& attempt = application.attempt;
   yarn::AllocateResponse response{.response_id = attempt.response_id};
@@ -137,7 +150,8 @@ yarn::AllocateResponse RmCore::FillResponse(RmApplication& application, const Rm
     if (found == application.containers.end()) continue;
     found->second.state = BookedState::kAcquired;
     unstarted_.emplace_back(now_ + options_.container_expiry, id);
-    response.allocated_containers.push_back(DeliverContainer(application, found->second, response.nm_tokens));
+    response.allocated_containers.push_back(
+        DeliverContainer(application, found->second, response.nm_tokens));
   }
   application.newly_allocated.clear();
   for (const ContainerId& id : application.previous_containers) {
@@ -147,7 +161,8 @@ yarn::AllocateResponse RmCore::FillResponse(RmApplication& application, const Rm
         DeliverContainer(application, found->second, response.nm_tokens));
   }
   application.previous_containers.clear();
-  for (const std::int32_t node : application.updated_nodes) response.updated_nodes.push_back(ReportOf(NodeAt(node)));
+  for (const std::int32_t node : application.updated_nodes)
+    response.updated_nodes.push_back(ReportOf(NodeAt(node)));
   application.updated_nodes.clear();
   application.delivered = std::move(application.finished);
   application.finished.clear();
@@ -169,14 +184,16 @@ yarn::AllocateResponse RmCore::FillResponse(RmApplication& application, const Rm
   return response;
 }
 
-yarn::Container RmCore::DeliverContainer(RmApplication& application, const BookedContainer& container,
+yarn::Container RmCore::DeliverContainer(RmApplication& application,
+                                         const BookedContainer& container,
                                          std::vector<yarn::NmToken>& nm_tokens) {
   const RmNode& node = NodeAt(container.node);
   const std::uint32_t key = nm_key_.key.current;
   const auto [sent, is_new] = application.attempt.nm_tokens_sent.try_emplace(node.index, key);
   if (is_new || sent->second != key) {
     sent->second = key;
-    nm_tokens.push_back({.node = node.id, .token = MakeNmToken(key, application.attempt.id, node.id)});
+    nm_tokens.push_back(
+        {.node = node.id, .token = MakeNmToken(key, application.attempt.id, node.id)});
   }
   return {.id = container.id,
           .node = node.id,
@@ -211,7 +228,8 @@ Resource RmCore::HeadroomOf(const RmApplication& application) const {
     Resource left = queues_.Headroom(application.leaf, partition);
     Resource user = queues_.UserLimit(application.leaf, partition);
     const auto& users = queues_[application.leaf].users;
-    if (const auto own = users.find(application.user_number); own != users.end()) user -= own->second.used[partition];
+    if (const auto own = users.find(application.user_number); own != users.end())
+      user -= own->second.used[partition];
     left.memory_mb = std::clamp<std::int64_t>(user.memory_mb, 0, left.memory_mb);
     left.vcores = std::clamp<std::int64_t>(user.vcores, 0, left.vcores);
     left.gpus = std::clamp<std::int64_t>(user.gpus, 0, left.gpus);
@@ -220,9 +238,11 @@ Resource RmCore::HeadroomOf(const RmApplication& application) const {
   return headroom;
 }
 
-// False first, true when repeated: the RM stores the final state before it says so. The AM process should end by
-// itself; nothing but the liveness watch ends it, and the application's other containers live as long.
-yarn::RmResponse RmCore::Answer(const RmCall& call, const yarn::FinishApplicationMasterRequest& request) {
+// False first, true when repeated: the RM stores the final state before it says so. The AM process
+// should end by itself; nothing but the liveness watch ends it, and the application's other
+// containers live as long.
+yarn::RmResponse RmCore::Answer(const RmCall& call,
+                                const yarn::FinishApplicationMasterRequest& request) {
   const auto ended = ended_.find(call.caller.attempt.application);
   if (ended != ended_.end() && ended->second.state == yarn::YarnApplicationState::kFinished &&
       ended->second.current_attempt == call.caller.attempt.attempt) {
@@ -237,7 +257,8 @@ yarn::RmResponse RmCore::Answer(const RmCall& call, const yarn::FinishApplicatio
   if (!attempt.registered) {
     return RpcError{
         .code = RpcErrorCode::kApplicationMasterNotRegistered,
-        .message = "Application Master is trying to unregister before registering for: " + ToString(application->id)};
+        .message = "Application Master is trying to unregister before registering for: " +
+                   ToString(application->id)};
   }
   attempt.state = AttemptState::kFinishing;
   application->diagnostics = request.diagnostics;

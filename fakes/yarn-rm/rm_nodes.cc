@@ -20,7 +20,8 @@ RmNode& RmCore::AddNode(const yarn::RegisterNodeManagerRequest& request) {
     books_.nodes.push_back(&added);
   }
   RmNode& node = NodeAt(entry->second);
-  if (node.schedulable && node.partition != request.partition) DeactivateNode(node, yarn::NodeState::kRebooted);
+  if (node.schedulable && node.partition != request.partition)
+    DeactivateNode(node, yarn::NodeState::kRebooted);
   node.rack = request.rack;
   node.partition = request.partition;
   node.partition_number = PartitionNumber(request.partition);
@@ -37,7 +38,8 @@ RmNode& RmCore::AddNode(const yarn::RegisterNodeManagerRequest& request) {
 void RmCore::SetCapacity(RmNode& node, const Resource& capacity) {
   const std::int64_t gpus_before = node.free.gpus;
   if (node.schedulable) {
-    queues_.SetTotal(node.partition_number, queues_.Total(node.partition_number) + capacity - node.capacity);
+    queues_.SetTotal(node.partition_number,
+                     queues_.Total(node.partition_number) + capacity - node.capacity);
   }
   node.capacity = capacity;
   node.free = capacity - node.used;
@@ -62,11 +64,13 @@ void RmCore::SetNodeState(RmNode& node, yarn::NodeState state) {
       }
     }
     const Resource& total = queues_.Total(node.partition_number);
-    queues_.SetTotal(node.partition_number, schedulable ? total + node.capacity : total - node.capacity);
+    queues_.SetTotal(node.partition_number,
+                     schedulable ? total + node.capacity : total - node.capacity);
     scheduler_dirty_ = true;
     if (!schedulable && node.reserved_for != nullptr) DropReservation(node);
     if (schedulable) {
-      for (std::size_t q = 0; q < queues_.size(); ++q) ActivateApplications(static_cast<std::int32_t>(q));
+      for (std::size_t q = 0; q < queues_.size(); ++q)
+        ActivateApplications(static_cast<std::int32_t>(q));
     }
   }
   if (schedulable && nodes_awaited_ > 0 && --nodes_awaited_ == 0 && ready_at_) {
@@ -76,9 +80,8 @@ void RmCore::SetNodeState(RmNode& node, yarn::NodeState state) {
   if (changed) TellApplications(node);
 }
 
-
-// Source: RMAppManager.java NODE_UPDATE, RMAppImpl.RMAppNodeUpdateTransition: the changes of the whole cluster go to
-// every application.
+// Source: RMAppManager.java NODE_UPDATE, RMAppImpl.RMAppNodeUpdateTransition: the changes of the
+// whole cluster go to every application.
 void RmCore::TellApplications(const RmNode& node) {
   for (auto& [id, application] : applications_) {
     if (application->phase != ApplicationPhase::kRunning) continue;
@@ -119,7 +122,8 @@ void RmCore::On(const DecommissionNode& order) {
     return;
   }
   node->leaving = true;
-  if (node->state != yarn::NodeState::kRunning && node->state != yarn::NodeState::kUnhealthy) return;
+  if (node->state != yarn::NodeState::kRunning && node->state != yarn::NodeState::kUnhealthy)
+    return;
   if (order.graceful) {
     SetNodeState(*node, yarn::NodeState::kDecommissioning);
     FinishDecommission(*node);
@@ -139,7 +143,8 @@ void RmCore::On(const RecommissionNode& order) {
   RmNode* node = FindNode(order.node);
   if (node == nullptr) return;
   node->leaving = false;
-  if (node->state == yarn::NodeState::kDecommissioning) SetNodeState(*node, yarn::NodeState::kRunning);
+  if (node->state == yarn::NodeState::kDecommissioning)
+    SetNodeState(*node, yarn::NodeState::kRunning);
 }
 
 }  // namespace tfyarn::fakes

@@ -1,9 +1,11 @@
 // Taking containers back: by order, and by the capacity scheduler's own policy.
 //
-// Assumptions of the policy: it frees at once all that queues below their capacity want of it (YARN: a tenth of the
-// cluster a round), takes the newest containers of the queue furthest above its capacity, and never AM containers.
+// Assumptions of the policy: it frees at once all that queues below their capacity want of it
+// (YARN: a tenth of the cluster a round), takes the newest containers of the queue furthest above
+// its capacity, and never AM containers.
 //
-// Source: ProportionalCapacityPreemptionPolicy.java, FiCaSchedulerApp.java (preemption messages), RMContainerImpl.java.
+// Source: ProportionalCapacityPreemptionPolicy.java, FiCaSchedulerApp.java (preemption messages),
+// RMContainerImpl.java.
 #include <algorithm>
 
 #include "core/model/check.h"
@@ -26,7 +28,10 @@ void RmCore::On(const PreemptContainer& order) {
 }
 
 void RmCore::NoticePreemption(BookedContainer& container, Duration notice, bool by_policy) {
-  if (!preempting_.emplace(container.sequence, Preempted{.container = container.id, .by_policy = by_policy}).second) {
+  if (!preempting_
+           .emplace(container.sequence,
+                    Preempted{.container = container.id, .by_policy = by_policy})
+           .second) {
     return;
   }
   timers_.insert({.at = now_ + notice,
@@ -55,9 +60,9 @@ Resource RmCore::Starved(std::int32_t partition) const {
     const auto leaf = static_cast<std::int32_t>(q);
     const Queue& queue = queues_[leaf];
     if (!queue.leaf || queue.demand.EmptyIn(partition)) continue;
-    const Resource used =
-        static_cast<std::size_t>(partition) < queue.used.size() ? queue.used[static_cast<std::size_t>(partition)]
-                                                                : Resource{};
+    const Resource used = static_cast<std::size_t>(partition) < queue.used.size()
+                              ? queue.used[static_cast<std::size_t>(partition)]
+                              : Resource{};
     const Resource& entitled = queue.capacity[partition];
     const Resource& pending = queue.pending[partition];
     shortage += Resource{.memory_mb = add(entitled.memory_mb, used.memory_mb, pending.memory_mb),
@@ -74,7 +79,8 @@ void RmCore::ArmMonitor() {
     if (!AnyPositive(Starved(static_cast<std::int32_t>(p)))) continue;
     monitor_armed_ = true;
     const auto rounds = now_.time_since_epoch() / options_.preemption_interval + 1;
-    timers_.insert({.at = Instant(options_.preemption_interval * rounds), .kind = TimerKind::kPreemptionMonitor});
+    timers_.insert({.at = Instant(options_.preemption_interval * rounds),
+                    .kind = TimerKind::kPreemptionMonitor});
     return;
   }
 }
@@ -85,7 +91,8 @@ void RmCore::MonitorQueues() {
     Resource shortage = Starved(partition);
     for (const auto& [sequence, chosen] : preempting_) {
       const BookedContainer* container = FindContainer(chosen.container);
-      if (container != nullptr && NodeAt(container->node).partition_number == partition) shortage -= container->resource;
+      if (container != nullptr && NodeAt(container->node).partition_number == partition)
+        shortage -= container->resource;
     }
     if (AnyPositive(shortage)) ChooseVictims(partition, shortage);
   }
@@ -115,7 +122,8 @@ void RmCore::ChooseVictims(std::int32_t partition, Resource& shortage) {
       if (application->leaf != queue.leaf) continue;
       for (auto& [container_id, container] : application->containers) {
         if (container.am || preempting_.count(container.sequence) > 0) continue;
-        if (NodeAt(container.node).partition_number == partition) newest.emplace(container.sequence, &container);
+        if (NodeAt(container.node).partition_number == partition)
+          newest.emplace(container.sequence, &container);
       }
     }
     for (const auto& [sequence, container] : newest) {

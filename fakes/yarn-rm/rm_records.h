@@ -1,6 +1,7 @@
 // The ResourceManager's records of nodes, attempts and applications: what its parts share.
 //
-// Plain data. Public members of the Booked... bases are what checkers see; the rest is the RM's own.
+// Plain data. Public members of the Booked... bases are what checkers see; the rest is the RM's
+// own.
 #pragma once
 
 #include <cstdint>
@@ -66,19 +67,19 @@ struct RmAttempt {
   AttemptState state = AttemptState::kScheduled;
   std::optional<ContainerId> am_container;
   std::int32_t am_node = -1;
-  bool registered = false;           ///< With this RM process.
+  bool registered = false;  ///< With this RM process.
   std::int32_t response_id = 0;
   std::optional<yarn::AllocateResponse> last_response;  ///< Unset: the last one was idle.
   std::int64_t next_container = 1;
   Instant last_heard{};
   bool vouched = false;
   std::optional<Instant> watched_until;
-  std::uint32_t amrm_key_used = 0;   ///< Key of the token that the AM last showed.
+  std::uint32_t amrm_key_used = 0;  ///< Key of the token that the AM last showed.
   std::map<std::int32_t, std::uint32_t> nm_tokens_sent;  ///< Node -> key.
-  std::uint64_t launch_call = 0;     ///< Of the RmCallNm that is awaited.
+  std::uint64_t launch_call = 0;                         ///< Of the RmCallNm that is awaited.
   Instant launch_began{};
   std::optional<Instant> launch_retry_at;
-  bool asked_before = false;         ///< Until the first ask the headroom is reported as nothing.
+  bool asked_before = false;  ///< Until the first ask the headroom is reported as nothing.
 };
 
 // ---------------------------------------------------------------- applications
@@ -106,9 +107,9 @@ struct RmApplication : BookedApplication {
   std::int32_t leaf = 0;
   std::int32_t user_number = 0;
   std::int32_t am_partition = 0;
-  Resource am_resource;          ///< Rounded up.
-  std::int64_t rank = 0;         ///< Negated priority.
-  std::uint64_t sequence = 0;    ///< Order of submission.
+  Resource am_resource;        ///< Rounded up.
+  std::int64_t rank = 0;       ///< Negated priority.
+  std::uint64_t sequence = 0;  ///< Order of submission.
   std::int32_t max_attempts = 1;
   std::int32_t counted_failures = 0;
   ApplicationPhase phase = ApplicationPhase::kAccepted;
@@ -129,16 +130,18 @@ struct RmApplication : BookedApplication {
   // What the next allocate delivers.
   std::vector<ContainerId> newly_allocated;
   std::vector<FinishedContainer> finished;
-  std::vector<FinishedContainer> delivered;  ///< With the last response; the next allocate acknowledges them.
+  std::vector<FinishedContainer>
+      delivered;  ///< With the last response; the next allocate acknowledges them.
   std::set<std::int32_t> updated_nodes;
   std::vector<ContainerId> preempt_strict;
   std::vector<ContainerId> preempt_contract;
   std::vector<ContainerId> previous_containers;
   bool news_announced = false;
 
-  std::set<std::int32_t> nodes;               ///< That ever held a container of it.
-  std::set<ContainerId> pending_release;      ///< Released after an RM restart before their node came back.
-  std::set<ContainerId> settled;              ///< Of earlier RMs, and over: not to be recovered again.
+  std::set<std::int32_t> nodes;  ///< That ever held a container of it.
+  std::set<ContainerId>
+      pending_release;            ///< Released after an RM restart before their node came back.
+  std::set<ContainerId> settled;  ///< Of earlier RMs, and over: not to be recovered again.
 
   [[nodiscard]] bool keeps_containers() const {
     return submission->keep_containers_across_application_attempts;

@@ -1,7 +1,8 @@
 // From one RM process to the next: what is written down, what nodes bring back.
 //
-// Source: RMAppManager.recover, RMAppAttemptImpl.AttemptRecoveredTransition, AbstractYarnScheduler.java
-// (recoverContainersOnNode), ResourceTrackerService.handleNMContainerStatus.
+// Source: RMAppManager.recover, RMAppAttemptImpl.AttemptRecoveredTransition,
+// AbstractYarnScheduler.java (recoverContainersOnNode),
+// ResourceTrackerService.handleNMContainerStatus.
 #include <algorithm>
 
 #include "core/model/check.h"
@@ -32,7 +33,8 @@ RmStateStore RmCore::StateStore() const {
                      .partitions = partitions_,
                      .resource_types = {resource_types_.begin(), resource_types_.end()}};
   std::map<std::uint64_t, const RmApplication*> in_order;
-  for (const auto& [id, application] : applications_) in_order.emplace(application->sequence, application.get());
+  for (const auto& [id, application] : applications_)
+    in_order.emplace(application->sequence, application.get());
   for (const auto& [sequence, application] : in_order) {
     const RmAttempt& attempt = application->attempt;
     StoredApplication stored{.submission = application->submission,
@@ -47,7 +49,8 @@ RmStateStore RmCore::StateStore() const {
     store.applications.push_back(std::move(stored));
   }
   for (const ApplicationId& id : ended_order_) {
-    if (const auto found = ended_.find(id); found != ended_.end()) store.ended.push_back(found->second);
+    if (const auto found = ended_.find(id); found != ended_.end())
+      store.ended.push_back(found->second);
   }
   return store;
 }
@@ -58,8 +61,9 @@ void RmCore::Recover(const RmStateStore& store) {
   epoch_ = store.epoch + 1;
   rm_identifier_ =
       options_.cluster_timestamp +
-      std::max<std::int64_t>(std::chrono::duration_cast<std::chrono::milliseconds>(now_.time_since_epoch()).count(),
-                             epoch_);
+      std::max<std::int64_t>(
+          std::chrono::duration_cast<std::chrono::milliseconds>(now_.time_since_epoch()).count(),
+          epoch_);
   tokens_ = store.tokens;
   timers_.clear();
   amrm_key_.key = store.amrm_key;
@@ -110,7 +114,8 @@ void RmCore::RecoverApplication(const StoredApplication& stored) {
   Queue& queue = queues_[application.leaf];
   ++queue.active_applications;
   queue.am_used.At(application.am_partition) += application.am_resource;
-  queue.users[application.user_number].am_used.At(application.am_partition) += application.am_resource;
+  queue.users[application.user_number].am_used.At(application.am_partition) +=
+      application.am_resource;
   WatchAm(application);
 }
 
@@ -126,7 +131,8 @@ void RmCore::RecoverContainers(RmNode& node, const yarn::RegisterNodeManagerRequ
   }
 }
 
-// A container that this RM granted and no longer has in its books is over; one of an earlier RM is taken back.
+// A container that this RM granted and no longer has in its books is over; one of an earlier RM is
+// taken back.
 void RmCore::RecoverContainer(RmNode& node, const yarn::NmContainerStatus& status) {
   RmApplication* application = FindApplication(status.id.application_attempt.application);
   const bool booked = FindContainer(status.id) != nullptr;
@@ -165,7 +171,8 @@ void RmCore::RecoverContainer(RmNode& node, const yarn::NmContainerStatus& statu
   Emit(Granted{.container = status.id, .node = node.id, .resource = status.resource, .am = am});
   if (am) attempt.am_node = node.index;
   if (application->pending_release.erase(status.id) > 0) {
-    Complete(*application, container, {.exit_status = -100, .diagnostics = "Container released by application"});
+    Complete(*application, container,
+             {.exit_status = -100, .diagnostics = "Container released by application"});
     return;
   }
   if (!of_this_attempt && attempt.registered) {

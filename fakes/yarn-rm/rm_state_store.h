@@ -1,9 +1,9 @@
 // What a ResourceManager writes down for its successor: applications, attempts, keys.
 //
 // Containers, asks and blacklists are not in it: NMs and AMs tell the successor, or nobody does.
-// Assumptions: writes take no time and never fail; the number of nodes is kept too (the successor schedules again once
-// all are back), and so are the largest node and the partitions' names, which a real RM has in its configuration and
-// label store.
+// Assumptions: writes take no time and never fail; the number of nodes is kept too (the successor
+// schedules again once all are back), and so are the largest node and the partitions' names, which
+// a real RM has in its configuration and label store.
 //
 // Source: RMStateStore.java, RMAppManager.recover, RMAppAttemptImpl.recover.
 #pragma once

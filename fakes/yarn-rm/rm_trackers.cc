@@ -24,13 +24,14 @@ bool IsActive(const RmNode& node) {
 
 }  // namespace
 
-// A node that is known and runs nothing is removed and added; one that runs something keeps its containers, and may
-// have another capacity. Source: RMNodeImpl.ReconnectNodeTransition.
+// A node that is known and runs nothing is removed and added; one that runs something keeps its
+// containers, and may have another capacity. Source: RMNodeImpl.ReconnectNodeTransition.
 yarn::RmResponse RmCore::Answer(const RmCall&, const yarn::RegisterNodeManagerRequest& request) {
   RmNode* known = FindNode(request.node);
   const bool too_small = request.resource.memory_mb < options_.minimum_allocation.memory_mb ||
                          request.resource.vcores < options_.minimum_allocation.vcores;
-  if (too_small || (known != nullptr && known->leaving && known->state != yarn::NodeState::kDecommissioning)) {
+  if (too_small ||
+      (known != nullptr && known->leaving && known->state != yarn::NodeState::kDecommissioning)) {
     return yarn::RegisterNodeManagerResponse{.action = yarn::NodeAction::kShutdown};
   }
   const bool reconnects = known != nullptr && IsActive(*known);
@@ -67,28 +68,31 @@ yarn::RmResponse RmCore::Answer(const RmCall&, const yarn::NodeHeartbeatRequest&
   if (known != nullptr && known->leaving && !IsActive(*known)) {
     return yarn::NodeHeartbeatResponse{.action = yarn::NodeAction::kShutdown};
   }
-  if (known == nullptr || !IsActive(*known)) return yarn::NodeHeartbeatResponse{.action = yarn::NodeAction::kResync};
+  if (known == nullptr || !IsActive(*known))
+    return yarn::NodeHeartbeatResponse{.action = yarn::NodeAction::kResync};
   RmNode& node = *known;
   node.last_heard = now_;
   if (NextResponseId(request.response_id) == node.response_id) {
-    return node.last_response.value_or(yarn::NodeHeartbeatResponse{.response_id = node.response_id});
+    return node.last_response.value_or(
+        yarn::NodeHeartbeatResponse{.response_id = node.response_id});
   }
   if (request.response_id != node.response_id) {
-    Note(fmt::format("{} is too far behind: response id {} expected, got {}", ToString(node.id), node.response_id,
-                     request.response_id));
+    Note(fmt::format("{} is too far behind: response id {} expected, got {}", ToString(node.id),
+                     node.response_id, request.response_id));
     DeactivateNode(node, yarn::NodeState::kRebooted);
     return yarn::NodeHeartbeatResponse{.action = yarn::NodeAction::kResync};
   }
-  const bool out_of_turn =
-      std::any_of(request.containers.begin(), request.containers.end(), [](const yarn::ContainerStatus& status) {
-        return status.state == yarn::ContainerState::kComplete;
-      });
+  const bool out_of_turn = std::any_of(request.containers.begin(), request.containers.end(),
+                                       [](const yarn::ContainerStatus& status) {
+                                         return status.state == yarn::ContainerState::kComplete;
+                                       });
   ring_.Heard(node.index, now_, out_of_turn);
   node.news_announced = false;
   node.response_id = NextResponseId(node.response_id);
   // Orders first: what this heartbeat causes goes with the next one.
   yarn::NodeHeartbeatResponse response = TakeNodeOrders(node);
-  const bool idle = response.containers_to_cleanup.empty() && response.applications_to_cleanup.empty() &&
+  const bool idle = response.containers_to_cleanup.empty() &&
+                    response.applications_to_cleanup.empty() &&
                     response.containers_to_be_removed.empty() && !response.container_token_key &&
                     !response.nm_token_key;
   if (idle) {
@@ -124,7 +128,8 @@ yarn::NodeHeartbeatResponse RmCore::TakeNodeOrders(RmNode& node) {
 }
 
 bool RmCore::HasOrders(const RmNode& node) const {
-  return !node.to_cleanup.empty() || !node.applications_to_cleanup.empty() || !node.to_remove.empty() ||
+  return !node.to_cleanup.empty() || !node.applications_to_cleanup.empty() ||
+         !node.to_remove.empty() ||
          node.container_key_sent != container_key_.key.next.value_or(container_key_.key.current) ||
          node.nm_key_sent != nm_key_.key.next.value_or(nm_key_.key.current);
 }
@@ -155,10 +160,11 @@ void RmCore::TakeContainerStatus(RmNode& node, const yarn::ContainerStatus& stat
     if (here) {
       MarkRunning(*container);
     } else {
-      // Started after it was released, or of an application that is over. Source: RMNodeImpl.handleRunningAppOnNode,
-      // AbstractYarnScheduler.containerLaunchedOnNode.
+      // Started after it was released, or of an application that is over. Source:
+      // RMNodeImpl.handleRunningAppOnNode, AbstractYarnScheduler.containerLaunchedOnNode.
       CleanUpOnNode(node, status.id);
-      if (application == nullptr) node.applications_to_cleanup.push_back(status.id.application_attempt.application);
+      if (application == nullptr)
+        node.applications_to_cleanup.push_back(status.id.application_attempt.application);
     }
     return;
   }
@@ -169,8 +175,9 @@ void RmCore::TakeContainerStatus(RmNode& node, const yarn::ContainerStatus& stat
   }
   const bool am = application->attempt.am_container == status.id;
   if (am) node.to_remove.push_back(status.id);
-  Complete(*application, *container,
-           {.exit_status = status.exit_status, .diagnostics = status.diagnostics, .tell_node = false});
+  Complete(
+      *application, *container,
+      {.exit_status = status.exit_status, .diagnostics = status.diagnostics, .tell_node = false});
 }
 
 }  // namespace tfyarn::fakes

@@ -22,7 +22,9 @@ constexpr std::uint64_t Mix(std::uint64_t x) {
   return x ^ (x >> 31);
 }
 
-std::uint64_t Fold(std::uint64_t hash, std::uint64_t value) { return Mix(hash * 0x9e3779b97f4a7c15ULL + value); }
+std::uint64_t Fold(std::uint64_t hash, std::uint64_t value) {
+  return Mix(hash * 0x9e3779b97f4a7c15ULL + value);
+}
 
 std::uint64_t Fold(std::uint64_t hash, const ApplicationAttemptId& id) {
   hash = Fold(hash, static_cast<std::uint64_t>(id.application.cluster_timestamp));
@@ -36,7 +38,9 @@ std::uint64_t Fold(std::uint64_t hash, const NodeId& id) {
 }
 
 std::uint64_t ContainerHash(std::uint32_t key, const ContainerId& container, const NodeId& node) {
-  return Fold(Fold(Fold(Fold(1, key), container.application_attempt), static_cast<std::uint64_t>(container.id)), node);
+  return Fold(Fold(Fold(Fold(1, key), container.application_attempt),
+                   static_cast<std::uint64_t>(container.id)),
+              node);
 }
 
 }  // namespace
@@ -62,25 +66,33 @@ yarn::Token MakeContainerToken(std::uint32_t key, std::uint32_t terms, const Con
   const auto steps = static_cast<std::uint64_t>(expires.time_since_epoch() / kExpiryStep);
   return {.kind = yarn::TokenKind::kContainer,
           .key_id = key,
-          .serial = (std::uint64_t{terms} << kTermsShift) | ((steps & kExpiryMask) << kExpiryShift) |
+          .serial = (std::uint64_t{terms} << kTermsShift) |
+                    ((steps & kExpiryMask) << kExpiryShift) |
                     (ContainerHash(key, container, node) & kHashMask)};
 }
 
-std::optional<ContainerTokenMeaning> ReadContainerToken(const TokenBook& book, const yarn::Token& token,
-                                                        const ContainerId& container, const NodeId& node) {
+std::optional<ContainerTokenMeaning> ReadContainerToken(const TokenBook& book,
+                                                        const yarn::Token& token,
+                                                        const ContainerId& container,
+                                                        const NodeId& node) {
   if (token.kind != yarn::TokenKind::kContainer) return std::nullopt;
-  if ((token.serial & kHashMask) != (ContainerHash(token.key_id, container, node) & kHashMask)) return std::nullopt;
+  if ((token.serial & kHashMask) != (ContainerHash(token.key_id, container, node) & kHashMask))
+    return std::nullopt;
   const ContainerTerms* terms = book.Find(static_cast<std::uint32_t>(token.serial >> kTermsShift));
   if (terms == nullptr) return std::nullopt;
   const auto steps = static_cast<std::int64_t>((token.serial >> kExpiryShift) & kExpiryMask);
   return ContainerTokenMeaning{.terms = terms, .expires = Instant(kExpiryStep * steps)};
 }
 
-yarn::Token MakeNmToken(std::uint32_t key, const ApplicationAttemptId& attempt, const NodeId& node) {
-  return {.kind = yarn::TokenKind::kNm, .key_id = key, .serial = Fold(Fold(Fold(2, key), attempt), node)};
+yarn::Token MakeNmToken(std::uint32_t key, const ApplicationAttemptId& attempt,
+                        const NodeId& node) {
+  return {.kind = yarn::TokenKind::kNm,
+          .key_id = key,
+          .serial = Fold(Fold(Fold(2, key), attempt), node)};
 }
 
-bool IsNmTokenOf(const yarn::Token& token, const ApplicationAttemptId& attempt, const NodeId& node) {
+bool IsNmTokenOf(const yarn::Token& token, const ApplicationAttemptId& attempt,
+                 const NodeId& node) {
   return token == MakeNmToken(token.key_id, attempt, node);
 }
 

@@ -1,10 +1,11 @@
 // What a yarn::Token of each kind means, computable by RM and NM alike.
 //
-// A real token carries an identifier and its HMAC under a master key that RM and NMs share. Here `serial` takes the
-// place of both: for AMRM and NM tokens it is a hash of what the identifier would say, so that whoever knows the claim
-// can check it; a container token's serial also packs what the NM must learn from it (expiry, and by number the terms
-// in the TokenBook). Nothing is secret: machines pass tokens on and compare them, nothing else.
-// Not modelled: forgery; two container tokens of the same terms and 50 ms may have equal serials with chance 2^-14.
+// A real token carries an identifier and its HMAC under a master key that RM and NMs share. Here
+// `serial` takes the place of both: for AMRM and NM tokens it is a hash of what the identifier
+// would say, so that whoever knows the claim can check it; a container token's serial also packs
+// what the NM must learn from it (expiry, and by number the terms in the TokenBook). Nothing is
+// secret: machines pass tokens on and compare them, nothing else. Not modelled: forgery; two
+// container tokens of the same terms and 50 ms may have equal serials with chance 2^-14.
 //
 // Source: ContainerTokenIdentifier.java, NMTokenIdentifier.java, AMRMTokenIdentifier.java.
 #pragma once
@@ -40,23 +41,28 @@ class TokenBook {
 
  private:
   std::vector<ContainerTerms> terms_;
-  std::map<std::pair<std::int64_t, std::int64_t>, std::vector<std::uint32_t>> numbers_;  // by (memory, gpus)
+  std::map<std::pair<std::int64_t, std::int64_t>, std::vector<std::uint32_t>>
+      numbers_;  // by (memory, gpus)
 };
 
 struct ContainerTokenMeaning {
   const ContainerTerms* terms = nullptr;  ///< Never null.
-  Instant expires{};  ///< Rounded down to 50 ms.
+  Instant expires{};                      ///< Rounded down to 50 ms.
 };
 
-[[nodiscard]] yarn::Token MakeContainerToken(std::uint32_t key, std::uint32_t terms, const ContainerId& container,
-                                             const NodeId& node, Instant expires);
+[[nodiscard]] yarn::Token MakeContainerToken(std::uint32_t key, std::uint32_t terms,
+                                             const ContainerId& container, const NodeId& node,
+                                             Instant expires);
 /// nullopt: not a token for this container on this node.
-[[nodiscard]] std::optional<ContainerTokenMeaning> ReadContainerToken(const TokenBook& book, const yarn::Token& token,
+[[nodiscard]] std::optional<ContainerTokenMeaning> ReadContainerToken(const TokenBook& book,
+                                                                      const yarn::Token& token,
                                                                       const ContainerId& container,
                                                                       const NodeId& node);
 
-[[nodiscard]] yarn::Token MakeNmToken(std::uint32_t key, const ApplicationAttemptId& attempt, const NodeId& node);
-[[nodiscard]] bool IsNmTokenOf(const yarn::Token& token, const ApplicationAttemptId& attempt, const NodeId& node);
+[[nodiscard]] yarn::Token MakeNmToken(std::uint32_t key, const ApplicationAttemptId& attempt,
+                                      const NodeId& node);
+[[nodiscard]] bool IsNmTokenOf(const yarn::Token& token, const ApplicationAttemptId& attempt,
+                               const NodeId& node);
 
 [[nodiscard]] yarn::Token MakeAmRmToken(std::uint32_t key, const ApplicationAttemptId& attempt);
 [[nodiscard]] bool IsAmRmTokenOf(const yarn::Token& token, const ApplicationAttemptId& attempt);

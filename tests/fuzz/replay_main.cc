@@ -1,5 +1,6 @@
-// Runs a fuzz target over files, for compilers without libFuzzer. A small part of libFuzzer's own command line: names of
-// files and directories, whose files are given to the target one after the other.
+// Runs a fuzz target over files, for compilers without libFuzzer. A small part of libFuzzer's own
+// command line: names of files and directories, whose files are given to the target one after the
+// other.
 #include <cstddef>
 #include <cstdint>
 #include <cstdio>
@@ -20,7 +21,8 @@ bool Replay(const std::filesystem::path& file) {
     std::fprintf(stderr, "cannot read %s\n", file.c_str());
     return false;
   }
-  std::fprintf(stderr, "%s: %zu bytes\n", file.c_str(), bytes.size());  // Before: a crash then names its file.
+  std::fprintf(stderr, "%s: %zu bytes\n", file.c_str(),
+               bytes.size());  // Before: a crash then names its file.
   (void)LLVMFuzzerTestOneInput(reinterpret_cast<const std::uint8_t*>(bytes.data()), bytes.size());
   return true;
 }
@@ -34,7 +36,8 @@ int main(int argc, char** argv) {
       files.emplace_back(argv[i]);
       continue;
     }
-    for (const auto& entry : std::filesystem::directory_iterator(argv[i])) files.push_back(entry.path());
+    for (const auto& entry : std::filesystem::directory_iterator(argv[i]))
+      files.push_back(entry.path());
   }
   for (const auto& file : files) {
     if (!Replay(file)) return 1;

@@ -1,6 +1,7 @@
 // Runs the golden scripts in tests/golden/am: each command is followed by what the AM must order.
 //
-// TFYARN_REWRITE=1 writes what it does order into the scripts instead; commit the difference only if you can explain it.
+// TFYARN_REWRITE=1 writes what it does order into the scripts instead; commit the difference only
+// if you can explain it.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -78,15 +79,17 @@ TEST_P(AmGoldenTest, OrdersWhatTheScriptSays) {
     rewritten += one.before + one.command + "\n----\n" + got + "\n";
   }
   if (!rewrite) return;
-  while (rewritten.size() > 1 && rewritten.substr(rewritten.size() - 2) == "\n\n") rewritten.pop_back();
+  while (rewritten.size() > 1 && rewritten.substr(rewritten.size() - 2) == "\n\n")
+    rewritten.pop_back();
   std::ofstream(path) << rewritten << after;
 }
 
-INSTANTIATE_TEST_SUITE_P(Scripts, AmGoldenTest, testing::ValuesIn(Scripts()), [](const auto& script) {
-  std::string name = script.param;
-  std::replace(name.begin(), name.end(), '-', '_');
-  return name;
-});
+INSTANTIATE_TEST_SUITE_P(Scripts, AmGoldenTest, testing::ValuesIn(Scripts()),
+                         [](const auto& script) {
+                           std::string name = script.param;
+                           std::replace(name.begin(), name.end(), '-', '_');
+                           return name;
+                         });
 
 }  // namespace
 }  // namespace tfyarn::am

@@ -15,15 +15,20 @@ namespace {
 
 constexpr std::int32_t kHosts = 8;
 
-std::string Short(const ContainerId& id) { return fmt::format("c_{}", id.id); }
+std::string Short(const ContainerId& id) {
+  return fmt::format("c_{}", id.id);
+}
 
 template <class T>
 std::string JoinedIds(const std::vector<T>& ids) {
   std::string text;
-  for (const T& id : ids) text += (text.empty() ? "" : ", ") + [&] {
-    if constexpr (std::is_same_v<T, ContainerId>) return Short(id);
-    else return ToString(id);
-  }();
+  for (const T& id : ids)
+    text += (text.empty() ? "" : ", ") + [&] {
+      if constexpr (std::is_same_v<T, ContainerId>)
+        return Short(id);
+      else
+        return ToString(id);
+    }();
   return text;
 }
 
@@ -34,7 +39,9 @@ std::string CauseText(const Cause& cause) {
 
 }  // namespace
 
-void AmWorld::Print(std::string line) { printed_ += line + "\n"; }
+void AmWorld::Print(std::string line) {
+  printed_ += line + "\n";
+}
 
 // ---------------------------------------------------------------- the machine
 
@@ -43,11 +50,13 @@ void AmWorld::StartAm() {
   shared_job_ = std::make_shared<const JobSpec>(job_);
   am_ = std::make_unique<ApplicationMaster>(
       shared_job_, AmOptions{.staging_directory = "/staging", .tracking_url = "http://am"}, 1);
-  Step(AmStarted{.attempt = {.application = {.cluster_timestamp = 0, .id = 1}, .attempt = am_attempt_},
-                 .container = {.application_attempt = {.application = {0, 1}, .attempt = am_attempt_}, .id = 0},
-                 .address = {.host = "am", .port = 1},
-                 .wall = WallTime{} + std::chrono::floor<std::chrono::milliseconds>(now_.time_since_epoch()),
-                 .nodes = nodes_});
+  Step(AmStarted{
+      .attempt = {.application = {.cluster_timestamp = 0, .id = 1}, .attempt = am_attempt_},
+      .container = {.application_attempt = {.application = {0, 1}, .attempt = am_attempt_},
+                    .id = 0},
+      .address = {.host = "am", .port = 1},
+      .wall = WallTime{} + std::chrono::floor<std::chrono::milliseconds>(now_.time_since_epoch()),
+      .nodes = nodes_});
 }
 
 void AmWorld::Step(AmEvent event) {
@@ -82,7 +91,9 @@ void AmWorld::NextAllocate() {
   }
 }
 
-void AmWorld::Say(AgentToAm message) { Step(AgentSaid{.message = std::move(message)}); }
+void AmWorld::Say(AgentToAm message) {
+  Step(AgentSaid{.message = std::move(message)});
+}
 
 // ---------------------------------------------------------------- its orders
 
@@ -113,24 +124,27 @@ bool AmWorld::runs(const TaskId& task) const {
 
 void AmWorld::PrintAccount(const AmAction& action) {
   if (const auto* ended = std::get_if<TaskAttemptEnded>(&action)) {
-    Print(fmt::format("TaskAttemptEnded {} attempt {} {} {}{}", ToString(ended->task), ended->process.attempt.value,
-                      ended->exit ? fmt::format("exit {}", *ended->exit) : "exit unknown", KebabName(ended->exit_class),
+    Print(fmt::format("TaskAttemptEnded {} attempt {} {} {}{}", ToString(ended->task),
+                      ended->process.attempt.value,
+                      ended->exit ? fmt::format("exit {}", *ended->exit) : "exit unknown",
+                      KebabName(ended->exit_class),
                       ended->diagnostics.empty() ? "" : fmt::format(" ({})", ended->diagnostics)));
   } else if (const auto* started = std::get_if<TaskAttemptStarted>(&action)) {
-    Print(fmt::format("TaskAttemptStarted {} attempt {} epoch {} in {} on {}", ToString(started->task),
-                      started->process.attempt.value, started->process.epoch.value, Short(started->container),
-                      started->node.host));
+    Print(fmt::format("TaskAttemptStarted {} attempt {} epoch {} in {} on {}",
+                      ToString(started->task), started->process.attempt.value,
+                      started->process.epoch.value, Short(started->container), started->node.host));
   } else if (const auto* restart = std::get_if<RestartDecided>(&action)) {
-    Print(fmt::format("RestartDecided {} paid={} epoch={} cause=({}) tasks=[{}]", KebabName(restart->unit),
-                      KebabName(restart->paid), restart->epoch.value, CauseText(restart->cause),
-                      JoinedIds(restart->tasks)));
+    Print(fmt::format("RestartDecided {} paid={} epoch={} cause=({}) tasks=[{}]",
+                      KebabName(restart->unit), KebabName(restart->paid), restart->epoch.value,
+                      CauseText(restart->cause), JoinedIds(restart->tasks)));
   } else if (const auto* verdict = std::get_if<VerdictReached>(&action)) {
     Print(fmt::format("VerdictReached {} by {}", KebabName(verdict->status), verdict->rule));
     Print(fmt::format("  {}", verdict->diagnostics));
   } else if (const auto* spec = std::get_if<SpecAssembled>(&action)) {
     std::string text;
     for (const auto& [type, addresses] : spec->spec.get()->tasks) {
-      for (const TaskAddress& address : addresses) text += fmt::format(" {}={}:{}", type, address.host, address.port);
+      for (const TaskAddress& address : addresses)
+        text += fmt::format(" {}={}:{}", type, address.host, address.port);
     }
     Print(fmt::format("SpecAssembled epoch {}:{}", spec->epoch.value, text));
   } else if (const auto* state = std::get_if<JobStateChanged>(&action)) {
@@ -151,34 +165,41 @@ void AmWorld::CarryAppend(const AppendJournal& append) {
   journal_ += append.bytes;
   const JournalReading reading = ReadJournalBytes(journal_);
   for (std::size_t i = journal_entries_; i < reading.entries.size(); ++i) {
-    std::visit([&](const auto& entry) {
-      Print(fmt::format("AppendJournal {} {}", reading.entries[i].seq.value,
-                        TypeName<std::decay_t<decltype(entry)>>()));
-    }, reading.entries[i].entry);
+    std::visit(
+        [&](const auto& entry) {
+          Print(fmt::format("AppendJournal {} {}", reading.entries[i].seq.value,
+                            TypeName<std::decay_t<decltype(entry)>>()));
+        },
+        reading.entries[i].entry);
   }
   journal_entries_ = reading.entries.size();
   events_.push_back(JournalAppended{.seq = append.seq});
 }
 
 void AmWorld::CarryRm(const CallRm& call) {
-  yarn::RmResponse response = yarn::RpcError{.code = yarn::RpcErrorCode::kUnavailable, .message = "the RM is away"};
+  yarn::RmResponse response =
+      yarn::RpcError{.code = yarn::RpcErrorCode::kUnavailable, .message = "the RM is away"};
   if (const auto* allocate = std::get_if<yarn::AllocateRequest>(&call.request)) {
     allocated_ = true;
     if (rm_on_) response = Allocate(*allocate);
-  } else if (const auto* registration = std::get_if<yarn::RegisterApplicationMasterRequest>(&call.request)) {
+  } else if (const auto* registration =
+                 std::get_if<yarn::RegisterApplicationMasterRequest>(&call.request)) {
     Print(fmt::format("RegisterApplicationMaster {}", registration->tracking_url));
     if (rm_on_) {
-      yarn::RegisterApplicationMasterResponse registered{.maximum_capability = {.memory_mb = 1 << 20, .vcores = 64}};
+      yarn::RegisterApplicationMasterResponse registered{
+          .maximum_capability = {.memory_mb = 1 << 20, .vcores = 64}};
       if (!rm_forgot_) {
         for (const auto& [id, container] : alive_) {
           registered.containers_from_previous_attempts.push_back(container);
-          registered.nm_tokens_from_previous_attempts.push_back({.node = container.node, .token = {.serial = 1}});
+          registered.nm_tokens_from_previous_attempts.push_back(
+              {.node = container.node, .token = {.serial = 1}});
         }
       }
       rm_forgot_ = false;
       response = registered;
     }
-  } else if (const auto* finish = std::get_if<yarn::FinishApplicationMasterRequest>(&call.request)) {
+  } else if (const auto* finish =
+                 std::get_if<yarn::FinishApplicationMasterRequest>(&call.request)) {
     Print(fmt::format("FinishApplicationMaster {}", KebabName(finish->final_status)));
     if (rm_on_) response = yarn::FinishApplicationMasterResponse{.is_unregistered = true};
   }
@@ -187,7 +208,8 @@ void AmWorld::CarryRm(const CallRm& call) {
 
 yarn::RmResponse AmWorld::Allocate(const yarn::AllocateRequest& request) {
   if (rm_forgot_) {
-    return yarn::RpcError{.code = yarn::RpcErrorCode::kApplicationMasterNotRegistered, .message = "register first"};
+    return yarn::RpcError{.code = yarn::RpcErrorCode::kApplicationMasterNotRegistered,
+                          .message = "register first"};
   }
   std::string asks;
   for (const yarn::ResourceRequest& row : request.ask) {
@@ -197,10 +219,11 @@ yarn::RmResponse AmWorld::Allocate(const yarn::AllocateRequest& request) {
   }
   for (const ContainerId& id : request.release) {
     if (alive_.erase(id) == 0) continue;
-    next_response_.completed_containers.push_back({.id = id,
-                                                   .state = yarn::ContainerState::kComplete,
-                                                   .exit_status = container_exit::kAborted,
-                                                   .diagnostics = "Container released by application"});
+    next_response_.completed_containers.push_back(
+        {.id = id,
+         .state = yarn::ContainerState::kComplete,
+         .exit_status = container_exit::kAborted,
+         .diagnostics = "Container released by application"});
   }
   if (!yarn::IsIdle(request)) {
     std::string line = "Allocate";
@@ -222,21 +245,29 @@ void AmWorld::CarryNm(const CallNm& call) {
     const yarn::StartContainerRequest& one = start->containers.front();
     const Expected<AgentLaunch> launch = AgentLaunchFrom(one.context.environment);
     TF_CHECK(launch.has_value());
-    Print(fmt::format("StartContainer {} on {} ({} incarnation {})", Short(one.container), call.node.host,
-                      ToString(launch->fence.task), launch->fence.incarnation.value));
+    Print(fmt::format("StartContainer {} on {} ({} incarnation {})", Short(one.container),
+                      call.node.host, ToString(launch->fence.task),
+                      launch->fence.incarnation.value));
     if (error == nm_errors_.end()) {
       Agent& agent = agents_[launch->fence.task];
-      if (agent.fence.container != launch->fence.container) former_agents_[launch->fence.task] = agent;
-      agent = {.fence = launch->fence, .node = call.node, .address = {.host = call.node.host, .port = next_port_++}};
-      events_.push_back(NmReplied{.call = call.call, .node = call.node,
-                                  .response = yarn::StartContainersResponse{.succeeded = {one.container}}});
+      if (agent.fence.container != launch->fence.container)
+        former_agents_[launch->fence.task] = agent;
+      agent = {.fence = launch->fence,
+               .node = call.node,
+               .address = {.host = call.node.host, .port = next_port_++}};
+      events_.push_back(
+          NmReplied{.call = call.call,
+                    .node = call.node,
+                    .response = yarn::StartContainersResponse{.succeeded = {one.container}}});
       return;
     }
   } else if (const auto* stop = std::get_if<yarn::StopContainersRequest>(&call.request)) {
     Print(fmt::format("StopContainer {} on {}", Short(stop->containers.front()), call.node.host));
     if (error == nm_errors_.end()) {
-      events_.push_back(NmReplied{.call = call.call, .node = call.node,
-                                  .response = yarn::StopContainersResponse{.succeeded = stop->containers}});
+      events_.push_back(
+          NmReplied{.call = call.call,
+                    .node = call.node,
+                    .response = yarn::StopContainersResponse{.succeeded = stop->containers}});
       return;
     }
   }
@@ -250,8 +281,8 @@ void AmWorld::CarryToAgent(const SendToAgent& send) {
   std::string text;
   bool dull = IsIdle(send.message);
   if (const auto* start = std::get_if<StartProcess>(&send.message)) {
-    text = fmt::format("StartProcess attempt {} epoch {}{}", start->process.attempt.value, start->process.epoch.value,
-                       start->resume ? " resume" : "");
+    text = fmt::format("StartProcess attempt {} epoch {}{}", start->process.attempt.value,
+                       start->process.epoch.value, start->resume ? " resume" : "");
     if (agent != nullptr) agent->ordered = start->process;
   } else if (const auto* stop = std::get_if<StopProcess>(&send.message)) {
     text = fmt::format("StopProcess attempt {}", stop->attempt.value);
@@ -266,7 +297,8 @@ void AmWorld::CarryToAgent(const SendToAgent& send) {
   } else if (std::holds_alternative<AgentAccepted>(send.message)) {
     text = "AgentAccepted";
     dull = true;
-    events_.push_back(PeerVouched{.task = fence.task, .incarnation = fence.incarnation, .vouched = true});
+    events_.push_back(
+        PeerVouched{.task = fence.task, .incarnation = fence.incarnation, .vouched = true});
   } else if (const auto* seen = std::get_if<ReportSeen>(&send.message)) {
     text = fmt::format("ReportSeen {} attempt {}", KebabName(seen->kind), seen->attempt.value);
     dull = true;

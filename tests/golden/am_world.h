@@ -1,8 +1,10 @@
-// The world around one ApplicationMaster in golden scripts: a ResourceManager, NodeManagers, agents and a journal that
-// do what a script's commands say, and answer by themselves what no script cares about.
+// The world around one ApplicationMaster in golden scripts: a ResourceManager, NodeManagers, agents
+// and a journal that do what a script's commands say, and answer by themselves what no script cares
+// about.
 //
-// By themselves: the journal stores, the RM registers and answers every allocate with what the script has put aside for
-// it, NMs start and stop containers, agents are vouched for. A script says what they do not do by themselves.
+// By themselves: the journal stores, the RM registers and answers every allocate with what the
+// script has put aside for it, NMs start and stop containers, agents are vouched for. A script says
+// what they do not do by themselves.
 #pragma once
 
 #include <cstdint>
@@ -24,12 +26,15 @@ class AmWorld {
  public:
   AmWorld();
 
-  /// Carries out one command line and returns what the AM ordered meanwhile, one line each; "" = nothing of note.
+  /// Carries out one command line and returns what the AM ordered meanwhile, one line each; "" =
+  /// nothing of note.
   std::string Do(const std::string& line);
 
   /// The AM has ended.
   [[nodiscard]] bool over() const { return over_; }
-  [[nodiscard]] const std::optional<VerdictReached>& verdict() const { return am_->snapshot().verdict; }
+  [[nodiscard]] const std::optional<VerdictReached>& verdict() const {
+    return am_->snapshot().verdict;
+  }
   [[nodiscard]] std::size_t journal_size() const { return journal_.size(); }
   /// The task's agent has a process that runs and was not told to stop.
   [[nodiscard]] bool runs(const TaskId& task) const;
@@ -39,7 +44,7 @@ class AmWorld {
     AgentFence fence;
     NodeId node;
     TaskAddress address;
-    std::optional<ProcessRef> ordered;       // the latest StartProcess that was not yet answered
+    std::optional<ProcessRef> ordered;  // the latest StartProcess that was not yet answered
     std::optional<ProcessRef> running;
     std::optional<ProcessEnded> unseen_end;  // until ReportSeen
     bool stop_ordered = false;
@@ -84,7 +89,8 @@ class AmWorld {
   void PrintAccount(const AmAction& action);
   void Say(AgentToAm message);
   [[nodiscard]] std::vector<TaskId> TasksOf(const Words& words, std::size_t from) const;
-  [[nodiscard]] yarn::Container MakeContainer(const yarn::ResourceRequest& row, const std::string& host);
+  [[nodiscard]] yarn::Container MakeContainer(const yarn::ResourceRequest& row,
+                                              const std::string& host);
   [[nodiscard]] std::string TypeOf(const yarn::ResourceRequest& row) const;
   void Print(std::string line);
 
@@ -105,12 +111,13 @@ class AmWorld {
   bool rm_on_ = true;
   bool rm_forgot_ = false;
   bool allocated_ = false;
-  std::map<std::pair<std::int32_t, std::int64_t>, yarn::ResourceRequest> asks_;  // "*" rows outstanding
+  std::map<std::pair<std::int32_t, std::int64_t>, yarn::ResourceRequest>
+      asks_;  // "*" rows outstanding
   std::int64_t next_container_ = 1;
   std::int32_t next_host_ = 0;
   std::vector<yarn::NodeReport> nodes_;
   yarn::AllocateResponse next_response_;
-  std::map<ContainerId, yarn::Container> alive_;  // by the RM's books
+  std::map<ContainerId, yarn::Container> alive_;     // by the RM's books
   std::map<std::string, yarn::RpcError> nm_errors_;  // by host
 
   std::map<TaskId, Agent> agents_;

@@ -15,17 +15,21 @@
 namespace tfyarn::am {
 namespace {
 
-[[noreturn]] void Wrong(const std::string& what) { throw std::invalid_argument(what); }
+[[noreturn]] void Wrong(const std::string& what) {
+  throw std::invalid_argument(what);
+}
 
 std::int64_t NumberOf(std::string_view text) {
   std::int64_t value = 0;
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-  if (error != std::errc{} || end != text.data() + text.size()) Wrong(fmt::format("'{}' is no number", text));
+  if (error != std::errc{} || end != text.data() + text.size())
+    Wrong(fmt::format("'{}' is no number", text));
   return value;
 }
 
 Duration DurationOf(std::string_view text) {
-  for (const auto& [unit, length] : {std::pair<std::string_view, Duration>{"ms", 1ms}, {"s", 1s}, {"m", 1min}, {"h", 1h}}) {
+  for (const auto& [unit, length] :
+       {std::pair<std::string_view, Duration>{"ms", 1ms}, {"s", 1s}, {"m", 1min}, {"h", 1h}}) {
     if (text.size() <= unit.size() || text.substr(text.size() - unit.size()) != unit) continue;
     const std::string_view number = text.substr(0, text.size() - unit.size());
     if (number.find_first_not_of("0123456789") != std::string_view::npos) continue;
@@ -113,7 +117,8 @@ void AmWorld::Submit(const Words& words) {
       continue;
     }
     TaskTypeSpec type{.name = key, .instances = static_cast<std::int32_t>(NumberOf(value))};
-    type.resource = {.memory_mb = 1024 * static_cast<std::int64_t>(job_.tasks.size() + 1), .vcores = 1};
+    type.resource = {.memory_mb = 1024 * static_cast<std::int64_t>(job_.tasks.size() + 1),
+                     .vcores = 1};
     job_.tasks.push_back(type);
     has_ps = has_ps || key == "ps";
   }
@@ -123,24 +128,39 @@ void AmWorld::Submit(const Words& words) {
 }
 
 void AmWorld::SetJob(const std::string& key, const std::string& value) {
-  if (key == "strategy") job_.strategy = EnumOf<Strategy>(value);
-  else if (key == "gang") job_.gang.policy = EnumOf<GangPolicy>(value);
-  else if (key == "gang.deadline") job_.gang.deadline = DurationOf(value);
-  else if (key == "gang.hold") job_.gang.hold = DurationOf(value);
-  else if (key == "policy") job_.policy.name = value;
-  else if (key == "retries.user") job_.retries.user = static_cast<std::int32_t>(NumberOf(value));
-  else if (key == "retries.infrastructure") job_.retries.infrastructure = static_cast<std::int32_t>(NumberOf(value));
-  else if (key == "retries.window") job_.retries.window = DurationOf(value);
-  else if (key == "deadlines.registration") job_.deadlines.registration = DurationOf(value);
-  else if (key == "deadlines.start") job_.deadlines.start = DurationOf(value);
-  else if (key == "deadlines.run") job_.deadlines.run = DurationOf(value);
-  else if (key == "deadlines.blame") job_.deadlines.blame = DurationOf(value);
-  else if (key == "drain.none") job_.finish.drain = {{"", Duration::zero()}};
-  else if (key == "require.path") job_.finish.require_paths.push_back(value);
+  if (key == "strategy")
+    job_.strategy = EnumOf<Strategy>(value);
+  else if (key == "gang")
+    job_.gang.policy = EnumOf<GangPolicy>(value);
+  else if (key == "gang.deadline")
+    job_.gang.deadline = DurationOf(value);
+  else if (key == "gang.hold")
+    job_.gang.hold = DurationOf(value);
+  else if (key == "policy")
+    job_.policy.name = value;
+  else if (key == "retries.user")
+    job_.retries.user = static_cast<std::int32_t>(NumberOf(value));
+  else if (key == "retries.infrastructure")
+    job_.retries.infrastructure = static_cast<std::int32_t>(NumberOf(value));
+  else if (key == "retries.window")
+    job_.retries.window = DurationOf(value);
+  else if (key == "deadlines.registration")
+    job_.deadlines.registration = DurationOf(value);
+  else if (key == "deadlines.start")
+    job_.deadlines.start = DurationOf(value);
+  else if (key == "deadlines.run")
+    job_.deadlines.run = DurationOf(value);
+  else if (key == "deadlines.blame")
+    job_.deadlines.blame = DurationOf(value);
+  else if (key == "drain.none")
+    job_.finish.drain = {{"", Duration::zero()}};
+  else if (key == "require.path")
+    job_.finish.require_paths.push_back(value);
   else if (key == "depends.on") {
     // TASK/AFTER/STATE[/WITHIN/DO]
     const auto parts = SplitAt(value, '/');
-    Dependency row{.task = parts.at(0), .after = parts.at(1), .state = EnumOf<DependencyState>(parts.at(2))};
+    Dependency row{
+        .task = parts.at(0), .after = parts.at(1), .state = EnumOf<DependencyState>(parts.at(2))};
     if (parts.size() > 3) row.within = DurationOf(parts[3]);
     if (parts.size() > 4) row.action = EnumOf<DependencyAction>(parts[4]);
     job_.depends.push_back(row);
@@ -169,7 +189,8 @@ std::string AmWorld::TypeOf(const yarn::ResourceRequest& row) const {
 
 yarn::Container AmWorld::MakeContainer(const yarn::ResourceRequest& row, const std::string& host) {
   yarn::Container container{
-      .id = {.application_attempt = {.application = {0, 1}, .attempt = am_attempt_}, .id = next_container_++},
+      .id = {.application_attempt = {.application = {0, 1}, .attempt = am_attempt_},
+             .id = next_container_++},
       .node = {.host = host, .port = 8041},
       .resource = row.capability,
       .priority = row.priority.value_or(0),
@@ -190,8 +211,10 @@ void AmWorld::Grant(const Words& words) {
       hosts.assign(words.begin() + static_cast<std::ptrdiff_t>(i) + 1, words.end());
       break;
     }
-    if (words[i].find_first_not_of("0123456789") == std::string::npos) left = NumberOf(words[i]);
-    else type = words[i];
+    if (words[i].find_first_not_of("0123456789") == std::string::npos)
+      left = NumberOf(words[i]);
+    else
+      type = words[i];
   }
   NextAllocate();  // What is wanted now has been said after this.
   for (auto& [key, row] : asks_) {
@@ -234,10 +257,11 @@ void AmWorld::Complete(const Words& words) {
     id = shown->container;
   }
   alive_.erase(id);
-  next_response_.completed_containers.push_back({.id = id,
-                                                 .state = yarn::ContainerState::kComplete,
-                                                 .exit_status = static_cast<std::int32_t>(NumberOf(words.at(at))),
-                                                 .diagnostics = text});
+  next_response_.completed_containers.push_back(
+      {.id = id,
+       .state = yarn::ContainerState::kComplete,
+       .exit_status = static_cast<std::int32_t>(NumberOf(words.at(at))),
+       .diagnostics = text});
   NextAllocate();
 }
 
@@ -256,14 +280,17 @@ void AmWorld::Preempt(const Words& words) {
 
 /// rm away | back | restart: no answer; answers again; answers, but knows nothing of this attempt.
 void AmWorld::Rm(const Words& words) {
-  if (words.at(1) == "away") rm_on_ = false;
-  else if (words.at(1) == "back") rm_on_ = true;
+  if (words.at(1) == "away")
+    rm_on_ = false;
+  else if (words.at(1) == "back")
+    rm_on_ = true;
   else if (words.at(1) == "restart") {
     rm_forgot_ = true;
     asks_.clear();
     NextAllocate();
     NextAllocate();
-  } else Wrong("rm away | back | restart");
+  } else
+    Wrong("rm away | back | restart");
 }
 
 /// nm HOST ok | CODE [TEXT...]: how the host's NM answers every call.
@@ -312,7 +339,8 @@ void AmWorld::Running(const Words& words) {
   }
 }
 
-/// exit TASK CODE [oom] [port-conflict] [TEXT...] | exit TASK signal NUMBER: the task's process ends.
+/// exit TASK CODE [oom] [port-conflict] [TEXT...] | exit TASK signal NUMBER: the task's process
+/// ends.
 void AmWorld::Exit(const Words& words) {
   Agent& agent = agents_.at(TaskOf(words.at(1)));
   const auto process = agent.running ? agent.running : agent.ordered;
@@ -329,9 +357,12 @@ void AmWorld::Exit(const Words& words) {
     report.exit.code = static_cast<std::int32_t>(NumberOf(words.at(2)));
   }
   for (; at < words.size(); ++at) {
-    if (words[at] == "oom") report.exit.out_of_memory = true;
-    else if (words[at] == "port-conflict") report.port_conflict = true;
-    else report.stderr_tail += (report.stderr_tail.empty() ? "" : " ") + words[at];
+    if (words[at] == "oom")
+      report.exit.out_of_memory = true;
+    else if (words[at] == "port-conflict")
+      report.port_conflict = true;
+    else
+      report.stderr_tail += (report.stderr_tail.empty() ? "" : " ") + words[at];
   }
   agent.running.reset();
   agent.ordered.reset();
@@ -370,7 +401,10 @@ void AmWorld::Ended(const Words& words) {
 
 void AmWorld::Silence(const Words& words) {
   for (const TaskId& task : TasksOf(words, 1)) {
-    Step(PeerVouched{.task = task, .incarnation = agents_.at(task).fence.incarnation, .vouched = false, .last = now_});
+    Step(PeerVouched{.task = task,
+                     .incarnation = agents_.at(task).fence.incarnation,
+                     .vouched = false,
+                     .last = now_});
   }
 }
 
@@ -420,9 +454,10 @@ void AmWorld::State() {
   Print(fmt::format("{} epoch {}{}", KebabName(snapshot.state), snapshot.epoch.value,
                     snapshot.waiting_for.empty() ? "" : ", waits for " + snapshot.waiting_for));
   for (const TaskSnapshot& task : snapshot.tasks) {
-    Print(fmt::format("  {} {} attempt {} incarnation {} restarts {}{}", ToString(task.task), KebabName(task.state),
-                      task.attempt.value, task.incarnation.value, task.restarts,
-                      task.has_container ? fmt::format(" c_{} on {}", task.container.id, task.node.host) : ""));
+    Print(fmt::format(
+        "  {} {} attempt {} incarnation {} restarts {}{}", ToString(task.task),
+        KebabName(task.state), task.attempt.value, task.incarnation.value, task.restarts,
+        task.has_container ? fmt::format(" c_{} on {}", task.container.id, task.node.host) : ""));
   }
 }
 

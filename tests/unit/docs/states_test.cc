@@ -1,4 +1,5 @@
-// docs/states.md draws the machines from the tables that they check themselves against. TFYARN_REWRITE=1 writes it again.
+// docs/states.md draws the machines from the tables that they check themselves against.
+// TFYARN_REWRITE=1 writes it again.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -42,7 +43,8 @@ std::string StateName(std::string_view enumerator) {
   return name;
 }
 
-/// One diagram; the first row's `from` is where the region starts, and a state that nothing leaves is an end.
+/// One diagram; the first row's `from` is where the region starts, and a state that nothing leaves
+/// is an end.
 std::string Diagram(const std::vector<Transition>& rows) {
   std::string text = "```mermaid\nstateDiagram-v2\n";
   text += "  [*] --> " + StateName(rows.front().from) + "\n";
@@ -59,7 +61,8 @@ std::string Diagram(const std::vector<Transition>& rows) {
     left.insert(arrow.first);
     reached.push_back(arrow.second);
   }
-  for (const auto& arrow : arrows) text += "  " + arrow.first + " --> " + arrow.second + ": " + labels[arrow] + "\n";
+  for (const auto& arrow : arrows)
+    text += "  " + arrow.first + " --> " + arrow.second + ": " + labels[arrow] + "\n";
   std::set<std::string> ended;
   for (const std::string& state : reached) {
     if (!left.contains(state) && ended.insert(state).second) text += "  " + state + " --> [*]\n";
@@ -67,7 +70,8 @@ std::string Diagram(const std::vector<Transition>& rows) {
   return text + "```\n";
 }
 
-std::string Section(std::string_view title, std::string_view source, const std::vector<Transition>& table) {
+std::string Section(std::string_view title, std::string_view source,
+                    const std::vector<Transition>& table) {
   std::string text = "\n## " + std::string(title) + "\n\nFrom `" + std::string(source) + "`.\n";
   std::vector<std::string_view> regions;
   std::map<std::string_view, std::vector<Transition>> rows;
@@ -99,7 +103,8 @@ TEST(StatesDocsTest, ThePageDrawsTheTablesThatTheMachinesUse) {
 
   const std::string expected =
       page.substr(0, begin + kBegin.size()) +
-      Section("The agent of a container", "core/agent/task_agent.cc", agent::TaskAgentTransitions()) +
+      Section("The agent of a container", "core/agent/task_agent.cc",
+              agent::TaskAgentTransitions()) +
       Section("The client", "core/client/job_client.cc", client::JobClientTransitions());
   if (std::getenv("TFYARN_REWRITE") != nullptr) {
     std::ofstream(path, std::ios::binary) << expected;
@@ -112,7 +117,9 @@ TEST(StatesDocsTest, NoMachineHasAStateThatIsEnteredAndNeverLeftButItsLast) {
   for (const auto* table : {&agent::TaskAgentTransitions(), &client::JobClientTransitions()}) {
     std::map<std::string_view, std::set<std::string_view>> dead_ends;
     for (const Transition& row : *table) {
-      const auto leaves = [&](const Transition& other) { return other.region == row.region && other.from == row.to; };
+      const auto leaves = [&](const Transition& other) {
+        return other.region == row.region && other.from == row.to;
+      };
       if (std::none_of(table->begin(), table->end(), leaves)) dead_ends[row.region].insert(row.to);
     }
     for (const auto& [region, states] : dead_ends) {

@@ -1,4 +1,5 @@
-// A trace made by hand, line by line, for the tests of the checkers: a good stream in a few words, to be spoiled.
+// A trace made by hand, line by line, for the tests of the checkers: a good stream in a few words,
+// to be spoiled.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -20,7 +21,9 @@ struct FixedWorld : WorldView {
   [[nodiscard]] std::vector<LiveProcess> LiveProcesses() const override { return processes; }
   [[nodiscard]] std::vector<HeldContainer> RmContainers() const override { return in_rm; }
   [[nodiscard]] std::vector<HeldContainer> NodeContainers() const override { return {}; }
-  [[nodiscard]] std::vector<std::string> RemainsOf(trace::JobIndex) const override { return remains; }
+  [[nodiscard]] std::vector<std::string> RemainsOf(trace::JobIndex) const override {
+    return remains;
+  }
 
   std::vector<LiveProcess> processes;
   std::vector<HeldContainer> in_rm;
@@ -30,12 +33,16 @@ struct FixedWorld : WorldView {
 /// Two workers of 1 GPU each, multi-worker, on two nodes of 4 GPUs.
 class CheckerScript {
  public:
-  explicit CheckerScript(JobSpec spec = Job(), config::Scenario scenario = {}) : checkers(scenario) {
+  explicit CheckerScript(JobSpec spec = Job(), config::Scenario scenario = {})
+      : checkers(scenario) {
     for (const char* host : {"n1", "n2"}) {
-      Say(trace::NodeDeclared{.node = Node(host), .capacity = {.memory_mb = 8192, .vcores = 8, .gpus = 4, .others = {}}});
+      Say(trace::NodeDeclared{
+          .node = Node(host),
+          .capacity = {.memory_mb = 8192, .vcores = 8, .gpus = 4, .others = {}}});
     }
     checkers.JobSubmitted(kJob, std::make_shared<const JobSpec>(spec));
-    Say(trace::JobCreated{.job = kJob, .name = spec.name, .queue = "default", .tasks = 2, .gpus = 2});
+    Say(trace::JobCreated{
+        .job = kJob, .name = spec.name, .queue = "default", .tasks = 2, .gpus = 2});
   }
 
   static JobSpec Job() {
@@ -57,17 +64,21 @@ class CheckerScript {
   void At(Duration time) { now = Instant{} + time; }
 
   void Grant(std::int64_t id, const char* host = "n1", std::int64_t gpus = 1, bool am = false) {
-    Say(trace::ContainerGranted{.job = kJob,
-                                .container = Container(id),
-                                .node = Node(host),
-                                .resource = {.memory_mb = 1024, .vcores = 1, .gpus = gpus, .others = {}},
-                                .am = am});
+    Say(trace::ContainerGranted{
+        .job = kJob,
+        .container = Container(id),
+        .node = Node(host),
+        .resource = {.memory_mb = 1024, .vcores = 1, .gpus = gpus, .others = {}},
+        .am = am});
   }
-  void Free(std::int64_t id) { Say(trace::ContainerFreed{.job = kJob, .container = Container(id)}); }
+  void Free(std::int64_t id) {
+    Say(trace::ContainerFreed{.job = kJob, .container = Container(id)});
+  }
   void Gone(std::int64_t id) { Say(trace::ContainerGone{.container = Container(id)}); }
   void StartAm(std::int32_t attempt = 1) {
     Tell(AmStarted{.attempt = {.application = App(), .attempt = attempt}}, attempt);
-    Tell(RmReplied{.call = CallId(1), .response = yarn::RegisterApplicationMasterResponse{}}, attempt);
+    Tell(RmReplied{.call = CallId(1), .response = yarn::RegisterApplicationMasterResponse{}},
+         attempt);
   }
   void Tell(AmEvent event, std::int32_t attempt = 1) {
     Say(trace::AmTold{.job = kJob, .am_attempt = attempt, .event = std::move(event)});
@@ -78,28 +89,34 @@ class CheckerScript {
   void Allocate(yarn::AllocateRequest request, std::int32_t attempt = 1) {
     Order(CallRm{.call = CallId(2), .request = std::move(request)}, attempt);
   }
-  void Spawn(std::int64_t container, const TaskId& task, std::uint32_t epoch = 1, std::uint64_t spec = 100) {
-    Say(trace::AgentTold{.job = kJob,
-                         .container = Container(container),
-                         .event = AgentStarted{.fence = {.container = Container(container), .task = task}}});
+  void Spawn(std::int64_t container, const TaskId& task, std::uint32_t epoch = 1,
+             std::uint64_t spec = 100) {
+    Say(trace::AgentTold{
+        .job = kJob,
+        .container = Container(container),
+        .event = AgentStarted{.fence = {.container = Container(container), .task = task}}});
     Say(trace::AgentOrdered{.job = kJob,
                             .container = Container(container),
                             .action = SpawnProcess{.task = task,
-                                                   .process = {.attempt = TaskAttempt(epoch - 1), .epoch = Epoch(epoch)},
+                                                   .process = {.attempt = TaskAttempt(epoch - 1),
+                                                               .epoch = Epoch(epoch)},
                                                    .spec = SpecRef(SpecId(spec), nullptr)}});
   }
   void Exit(std::int64_t container, std::int32_t code = 0) {
-    Say(trace::AgentTold{
-        .job = kJob, .container = Container(container), .event = ProcessExited{.exit = {.code = code}}});
+    Say(trace::AgentTold{.job = kJob,
+                         .container = Container(container),
+                         .event = ProcessExited{.exit = {.code = code}}});
   }
-  void Ended(const TaskId& task, std::optional<std::int32_t> exit, ExitClass exit_class, std::uint32_t attempt = 0) {
+  void Ended(const TaskId& task, std::optional<std::int32_t> exit, ExitClass exit_class,
+             std::uint32_t attempt = 0) {
     Order(TaskAttemptEnded{.task = task,
                            .process = {.attempt = TaskAttempt(attempt), .epoch = Epoch(1)},
                            .exit = exit,
                            .exit_class = exit_class});
   }
   void Started(const TaskId& task, std::uint32_t attempt = 0) {
-    Order(TaskAttemptStarted{.task = task, .process = {.attempt = TaskAttempt(attempt), .epoch = Epoch(1)}});
+    Order(TaskAttemptStarted{.task = task,
+                             .process = {.attempt = TaskAttempt(attempt), .epoch = Epoch(1)}});
   }
   /// The job up to two running processes.
   void Run() {
@@ -120,9 +137,12 @@ class CheckerScript {
     Ended(kWorker1, 0, ExitClass::kOk);
     Order(VerdictReached{.status = JobStatus::kSucceeded, .rule = "default/success"});
     Order(CallRm{.call = CallId(9),
-                 .request = yarn::FinishApplicationMasterRequest{.final_status = yarn::FinalApplicationStatus::kSucceeded}});
+                 .request = yarn::FinishApplicationMasterRequest{
+                     .final_status = yarn::FinalApplicationStatus::kSucceeded}});
     for (const std::int64_t id : {1, 2, 3}) Gone(id), Free(id);
-    Say(trace::ApplicationEnded{.job = kJob, .application = App(), .final_status = yarn::FinalApplicationStatus::kSucceeded});
+    Say(trace::ApplicationEnded{.job = kJob,
+                                .application = App(),
+                                .final_status = yarn::FinalApplicationStatus::kSucceeded});
     Say(trace::ClientOrdered{.job = kJob, .action = JobEnded{.status = JobStatus::kSucceeded}});
   }
 
@@ -130,7 +150,8 @@ class CheckerScript {
   std::vector<std::string> Broken() {
     std::vector<std::string> names;
     for (const Violation& violation : checkers.TakeNew()) {
-      if (names.empty() || names.back() != violation.invariant) names.push_back(violation.invariant);
+      if (names.empty() || names.back() != violation.invariant)
+        names.push_back(violation.invariant);
     }
     return names;
   }

@@ -1,4 +1,5 @@
-// Each checker fires on a stream that breaks its property: the conduct of ApplicationMaster and client.
+// Each checker fires on a stream that breaks its property: the conduct of ApplicationMaster and
+// client.
 #include <gtest/gtest.h>
 
 #include "tests/unit/sim/checker_script.h"
@@ -54,7 +55,8 @@ TEST(CheckersAmTest, FinalOnceBreaksWhenTheRmIsToldSomethingElse) {
   CheckerScript script;
   script.Run();
   script.Succeed();
-  script.Order(CallRm{.request = yarn::FinishApplicationMasterRequest{.final_status = yarn::FinalApplicationStatus::kFailed}});
+  script.Order(CallRm{.request = yarn::FinishApplicationMasterRequest{
+                          .final_status = yarn::FinalApplicationStatus::kFailed}});
   EXPECT_EQ(script.Broken(), Names{"final-once"});
 }
 
@@ -72,7 +74,8 @@ TEST(CheckersAmTest, FinalOnceBreaksWhenTheClientEndsTheJobTwiceOrOtherwise) {
   CheckerScript script;
   script.Run();
   script.Succeed();
-  script.Say(trace::ClientOrdered{.job = CheckerScript::kJob, .action = JobEnded{.status = JobStatus::kSucceeded}});
+  script.Say(trace::ClientOrdered{.job = CheckerScript::kJob,
+                                  .action = JobEnded{.status = JobStatus::kSucceeded}});
   EXPECT_EQ(script.Broken(), Names{"final-once"});
 
   CheckerScript other;
@@ -80,7 +83,8 @@ TEST(CheckersAmTest, FinalOnceBreaksWhenTheClientEndsTheJobTwiceOrOtherwise) {
   other.Ended(kWorker0, 0, ExitClass::kOk);
   other.Ended(kWorker1, 0, ExitClass::kOk);
   other.Order(VerdictReached{.status = JobStatus::kSucceeded});
-  other.Say(trace::ClientOrdered{.job = CheckerScript::kJob, .action = JobEnded{.status = JobStatus::kFailed}});
+  other.Say(trace::ClientOrdered{.job = CheckerScript::kJob,
+                                 .action = JobEnded{.status = JobStatus::kFailed}});
   EXPECT_EQ(other.Broken(), Names{"final-once"});
 }
 
@@ -108,8 +112,9 @@ TEST(CheckersAmTest, VerdictBreaksWhenFailureIsClaimedWithoutAnExitThatFails) {
   CheckerScript script;
   script.Run();
   script.Ended(kWorker0, 0, ExitClass::kOk);
-  script.Order(VerdictReached{.status = JobStatus::kFailed,
-                              .cause = Cause{.task = kWorker1, .exit = 1, .exit_class = ExitClass::kUserPermanent}});
+  script.Order(VerdictReached{
+      .status = JobStatus::kFailed,
+      .cause = Cause{.task = kWorker1, .exit = 1, .exit_class = ExitClass::kUserPermanent}});
   EXPECT_EQ(script.Broken(), Names{"verdict"});
 }
 
@@ -117,8 +122,9 @@ TEST(CheckersAmTest, VerdictHoldsForAFailureThatWasRecorded) {
   CheckerScript script;
   script.Run();
   script.Ended(kWorker1, 1, ExitClass::kUserPermanent);
-  script.Order(VerdictReached{.status = JobStatus::kFailed,
-                              .cause = Cause{.task = kWorker1, .exit = 1, .exit_class = ExitClass::kUserPermanent}});
+  script.Order(VerdictReached{
+      .status = JobStatus::kFailed,
+      .cause = Cause{.task = kWorker1, .exit = 1, .exit_class = ExitClass::kUserPermanent}});
   EXPECT_EQ(script.Broken(), Names{});
 }
 
@@ -128,8 +134,9 @@ TEST(CheckersAmTest, VerdictBreaksWhenAJobFailsAlthoughARestartWasLeft) {
   CheckerScript script(spec);
   script.Run();
   script.Ended(kWorker1, 75, ExitClass::kUserRetryable);
-  script.Order(VerdictReached{.status = JobStatus::kFailed,
-                              .cause = Cause{.task = kWorker1, .exit = 75, .exit_class = ExitClass::kUserRetryable}});
+  script.Order(VerdictReached{
+      .status = JobStatus::kFailed,
+      .cause = Cause{.task = kWorker1, .exit = 75, .exit_class = ExitClass::kUserRetryable}});
   EXPECT_EQ(script.Broken(), Names{"verdict"});
 }
 
@@ -159,7 +166,9 @@ TEST(CheckersAmTest, VerdictBreaksWhenAJobIsKilledThatNobodyWantedKilled) {
 
 // ---------------------------------------------------------------- budgets
 
-RestartDecided Paid(Budget budget) { return {.unit = RestartUnit::kGang, .paid = budget, .epoch = Epoch(2)}; }
+RestartDecided Paid(Budget budget) {
+  return {.unit = RestartUnit::kGang, .paid = budget, .epoch = Epoch(2)};
+}
 
 TEST(CheckersAmTest, BudgetsBreakWhenMoreIsPaidThanAllowedWithinTheWindow) {
   JobSpec spec = CheckerScript::Job();
@@ -181,8 +190,9 @@ TEST(CheckersAmTest, BudgetsBreakWhenMoreIsPaidThanAllowedWithinTheWindow) {
 
 TEST(CheckersAmTest, BudgetsBreakOnAResubmissionTooMany) {
   CheckerScript script;
-  script.Say(trace::ClientOrdered{.job = CheckerScript::kJob,
-                                  .action = ApplicationSubmitted{.application = CheckerScript::App(), .resubmission = 1}});
+  script.Say(trace::ClientOrdered{
+      .job = CheckerScript::kJob,
+      .action = ApplicationSubmitted{.application = CheckerScript::App(), .resubmission = 1}});
   EXPECT_EQ(script.Broken(), Names{"budgets"});
 }
 
@@ -219,8 +229,10 @@ TEST(CheckersAmTest, GoodCitizenMayAskAgainForWhatItWasGivenAndLost) {
   yarn::ResourceRequest first = Ask("*", 2);
   first.allocation_request_id = 1;
   script.Allocate({.ask = {first}});
-  const yarn::Container granted{.id = CheckerScript::Container(2), .priority = 1, .allocation_request_id = 1};
-  script.Tell(RmReplied{.response = yarn::AllocateResponse{.allocated_containers = {granted, granted}}});
+  const yarn::Container granted{
+      .id = CheckerScript::Container(2), .priority = 1, .allocation_request_id = 1};
+  script.Tell(
+      RmReplied{.response = yarn::AllocateResponse{.allocated_containers = {granted, granted}}});
   yarn::ResourceRequest second = Ask("*", 1);
   second.allocation_request_id = 2;
   script.Allocate({.ask = {second}});
@@ -258,7 +270,8 @@ TEST(CheckersAmTest, GoodCitizenBreaksWhenTheRmRefusesWhatNoCorrectCallerSends) 
   script.Run();
   script.Tell(RmReplied{.response = yarn::RpcError{.code = yarn::RpcErrorCode::kUnavailable}});
   EXPECT_EQ(script.Broken(), Names{});
-  script.Tell(RmReplied{.response = yarn::RpcError{.code = yarn::RpcErrorCode::kInvalidResourceRequest}});
+  script.Tell(
+      RmReplied{.response = yarn::RpcError{.code = yarn::RpcErrorCode::kInvalidResourceRequest}});
   EXPECT_EQ(script.Broken(), Names{"good-citizen"});
 }
 
@@ -279,7 +292,8 @@ TEST(CheckersAmTest, GoodCitizenBreaksOnAnAllocateAfterTheEnd) {
   CheckerScript script;
   script.Run();
   script.Succeed();
-  script.Tell(RmReplied{.response = yarn::FinishApplicationMasterResponse{.is_unregistered = true}});
+  script.Tell(
+      RmReplied{.response = yarn::FinishApplicationMasterResponse{.is_unregistered = true}});
   script.Allocate({.ask = {Ask("*", 1)}});
   EXPECT_EQ(script.Broken(), Names{"good-citizen"});
 }

@@ -1,5 +1,5 @@
-// Each checker fires on a stream that breaks its property, and on nothing else: invariants of containers, processes and
-// balances.
+// Each checker fires on a stream that breaks its property, and on nothing else: invariants of
+// containers, processes and balances.
 #include "sim/checkers.h"
 
 #include <gtest/gtest.h>
@@ -23,7 +23,8 @@ TEST(CheckersTest, AGoodJobBreaksNothingAndEverythingWasChecked) {
   EXPECT_EQ(script.Broken(), Names{});
   for (const trace::InvariantResult& result : script.checkers.summary()) {
     EXPECT_EQ(result.violations, 0U) << result.name;
-    const bool needs_more = result.name == "budgets" || result.name == "excluded-nodes" || result.name == "progress";
+    const bool needs_more =
+        result.name == "budgets" || result.name == "excluded-nodes" || result.name == "progress";
     if (needs_more) continue;
     EXPECT_GT(result.checked, 0U) << result.name;
   }
@@ -41,8 +42,9 @@ TEST(CheckersTest, CapacityBreaksWhenANodeGivesOutMoreThanItHas) {
 TEST(CheckersTest, CapacityForgivesWhatWasGrantedBeforeTheNodeShrank) {
   CheckerScript script;
   script.Grant(1, "n1", 4);
-  script.Say(trace::NodeDeclared{.node = CheckerScript::Node("n1"),
-                                 .capacity = {.memory_mb = 8192, .vcores = 8, .gpus = 2, .others = {}}});
+  script.Say(
+      trace::NodeDeclared{.node = CheckerScript::Node("n1"),
+                          .capacity = {.memory_mb = 8192, .vcores = 8, .gpus = 2, .others = {}}});
   script.Grant(2, "n1", 0);
   EXPECT_EQ(script.Broken(), Names{});
 }
@@ -74,10 +76,11 @@ TEST(CheckersTest, OneOwnerBreaksWhenAContainerServesAnotherTask) {
   CheckerScript script;
   script.Run();
   script.Exit(2);
-  script.Say(trace::AgentOrdered{
-      .job = CheckerScript::kJob,
-      .container = CheckerScript::Container(2),
-      .action = SpawnProcess{.task = kWorker1, .process = {.epoch = Epoch(1)}, .spec = SpecRef(SpecId(100), nullptr)}});
+  script.Say(trace::AgentOrdered{.job = CheckerScript::kJob,
+                                 .container = CheckerScript::Container(2),
+                                 .action = SpawnProcess{.task = kWorker1,
+                                                        .process = {.epoch = Epoch(1)},
+                                                        .spec = SpecRef(SpecId(100), nullptr)}});
   EXPECT_EQ(script.Broken(), Names{"one-owner"});
 }
 
@@ -85,7 +88,8 @@ TEST(CheckersTest, OneOwnerBreaksWhenAnAmStartsAForeignContainer) {
   CheckerScript script;
   script.Run();
   script.Order(CallNm{.node = CheckerScript::Node("n1"),
-                      .request = yarn::StartContainersRequest{.containers = {{.container = CheckerScript::Container(99)}}}});
+                      .request = yarn::StartContainersRequest{
+                          .containers = {{.container = CheckerScript::Container(99)}}}});
   EXPECT_EQ(script.Broken(), Names{"one-owner"});
 }
 
@@ -182,8 +186,14 @@ TEST(CheckersTest, OneSpecAllowsEpochsSideBySideUnderParameterServer) {
 TEST(CheckersTest, OneSpecBreaksWhenAScanFindsTwoSpecsThatCanBeReached) {
   CheckerScript script;
   FixedWorld world;
-  world.processes = {{.job = CheckerScript::kJob, .task = kWorker0, .process = {.epoch = Epoch(1)}, .spec = SpecId(1)},
-                     {.job = CheckerScript::kJob, .task = kWorker1, .process = {.epoch = Epoch(2)}, .spec = SpecId(2)}};
+  world.processes = {{.job = CheckerScript::kJob,
+                      .task = kWorker0,
+                      .process = {.epoch = Epoch(1)},
+                      .spec = SpecId(1)},
+                     {.job = CheckerScript::kJob,
+                      .task = kWorker1,
+                      .process = {.epoch = Epoch(2)},
+                      .spec = SpecId(2)}};
   world.processes[0].reachable = false;
   script.checkers.FullScan(script.now, world);
   EXPECT_EQ(script.Broken(), Names{});
@@ -209,19 +219,22 @@ TEST(CheckersTest, ProgressBreaksWhenAJobWithItsGangDoesNothing) {
   CheckerScript script;
   script.Run();
   script.At(1h);
-  script.Say(trace::TrainingPhaseChanged{.job = CheckerScript::kJob, .phase = trace::TrainingPhase::kTraining});
+  script.Say(trace::TrainingPhaseChanged{.job = CheckerScript::kJob,
+                                         .phase = trace::TrainingPhase::kTraining});
   script.At(30h);
   FixedWorld world;
   for (const std::int64_t id : {1, 2, 3}) {
-    world.in_rm.push_back({.job = CheckerScript::kJob,
-                           .container = CheckerScript::Container(id),
-                           .node = CheckerScript::Node(id == 3 ? "n2" : "n1"),
-                           .resource = {.memory_mb = 1024, .vcores = 1, .gpus = id == 1 ? 0 : 1, .others = {}},
-                           .am = id == 1});
+    world.in_rm.push_back(
+        {.job = CheckerScript::kJob,
+         .container = CheckerScript::Container(id),
+         .node = CheckerScript::Node(id == 3 ? "n2" : "n1"),
+         .resource = {.memory_mb = 1024, .vcores = 1, .gpus = id == 1 ? 0 : 1, .others = {}},
+         .am = id == 1});
   }
   script.checkers.FullScan(script.now, world);
   EXPECT_EQ(script.Broken(), Names{});
-  script.Say(trace::TrainingPhaseChanged{.job = CheckerScript::kJob, .phase = trace::TrainingPhase::kIdle});
+  script.Say(trace::TrainingPhaseChanged{.job = CheckerScript::kJob,
+                                         .phase = trace::TrainingPhase::kIdle});
   script.At(30h + 30min);
   script.checkers.FullScan(script.now, world);
   EXPECT_EQ(script.Broken(), Names{});
@@ -251,7 +264,8 @@ TEST(CheckersTest, QuiescenceBreaksWhenSomethingIsLeftOfAJob) {
   EXPECT_EQ(script.Broken(), Names{"quiescence"});
 }
 
-// The two sides of the balance come from different records, so a record that only one of them sees shows.
+// The two sides of the balance come from different records, so a record that only one of them sees
+// shows.
 TEST(CheckersTest, LittlesLawBreaksWhenAJobIsCreatedTwice) {
   CheckerScript script;
   script.At(10s);

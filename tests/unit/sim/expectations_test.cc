@@ -9,9 +9,9 @@ namespace tfyarn::sim {
 namespace {
 
 using config::Comparison;
+using config::Expectation;
 using config::ExpectKind;
 using config::ExpectOp;
-using config::Expectation;
 
 constexpr trace::JobIndex kJob{0};
 
@@ -22,7 +22,8 @@ Comparison Words(std::string metric, std::vector<std::string> words) {
   return {.metric = std::move(metric), .op = ExpectOp::kIn, .words = std::move(words)};
 }
 
-/// A run of one job: epochs rise at 10 s and 20 s, fault 0 strikes at 15 s, the job succeeds at 30 s.
+/// A run of one job: epochs rise at 10 s and 20 s, fault 0 strikes at 15 s, the job succeeds at 30
+/// s.
 std::vector<trace::ExpectationResult> RunAll(const std::vector<Expectation>& expectations) {
   trace::ResultBuilder builder;
   OnlineExpectations online(expectations);
@@ -32,7 +33,8 @@ std::vector<trace::ExpectationResult> RunAll(const std::vector<Expectation>& exp
     online.Observe(record, builder);
   };
   const auto epoch = [&](Duration at, std::uint32_t number) {
-    say(at, trace::AmOrdered{.job = kJob, .am_attempt = 1, .action = GangCompleted{.epoch = Epoch(number)}});
+    say(at, trace::AmOrdered{
+                .job = kJob, .am_attempt = 1, .action = GangCompleted{.epoch = Epoch(number)}});
   };
   say(0s, trace::RunStarted{.scenario = "test"});
   say(0s, trace::JobCreated{.job = kJob, .name = "a", .queue = "default", .tasks = 1});
@@ -92,7 +94,8 @@ TEST(ExpectationsTest, AnUnknownNameNeverPasses) {
 
 TEST(ExpectationsTest, NeverSaysWhenItBroke) {
   const auto never = [](double from) {
-    return Expectation{.kind = ExpectKind::kNever, .all_of = {Number("job/a.epochs", ExpectOp::kAtLeast, from)}};
+    return Expectation{.kind = ExpectKind::kNever,
+                       .all_of = {Number("job/a.epochs", ExpectOp::kAtLeast, from)}};
   };
   EXPECT_TRUE(RunOne(never(3)).passed);
   const trace::ExpectationResult broken = RunOne(never(1));
@@ -119,15 +122,18 @@ TEST(ExpectationsTest, EventuallyHoldsAsSoonAsItIsTrueInTime) {
 
 TEST(ExpectationsTest, EnsembleFiguresAreLeftToWhoSeesAllRuns) {
   const Expectation rate{.all_of = {Number("deadlock_rate", ExpectOp::kAtMost, 0, 0)}};
-  const Expectation cell{.all_of = {Number("job/a.epochs", ExpectOp::kEquals, 2)}, .where = {{"seed", "1"}}};
+  const Expectation cell{.all_of = {Number("job/a.epochs", ExpectOp::kEquals, 2)},
+                         .where = {{"seed", "1"}}};
   EXPECT_TRUE(RunAll({rate, cell}).empty());
 }
 
 TEST(ExpectationsTest, ResultsComeInFileOrder) {
   const std::vector<trace::ExpectationResult> results =
       RunAll({{.text = "1", .all_of = {Words("job/a.status", {"SUCCEEDED"})}},
-           {.kind = ExpectKind::kNever, .text = "2", .all_of = {Number("job/a.epochs", ExpectOp::kAtLeast, 9)}},
-           {.text = "3", .all_of = {Words("job/a.status", {"FAILED"})}}});
+              {.kind = ExpectKind::kNever,
+               .text = "2",
+               .all_of = {Number("job/a.epochs", ExpectOp::kAtLeast, 9)}},
+              {.text = "3", .all_of = {Words("job/a.status", {"FAILED"})}}});
   ASSERT_EQ(results.size(), 3U);
   EXPECT_EQ(results[0].text, "1");
   EXPECT_EQ(results[1].text, "2");

@@ -16,18 +16,22 @@ using config::TargetKind;
 
 constexpr Instant kStart{};
 
-config::Distribution Const(double value) { return config::Distribution::Constant(value); }
+config::Distribution Const(double value) {
+  return config::Distribution::Constant(value);
+}
 
 class SmallCluster : public ClusterView {
  public:
   SmallCluster() {
     for (int i = 1; i <= 4; ++i) {
-      nodes_.push_back({.name = "gpu-" + std::to_string(i), .rack = i <= 2 ? "r1" : "r2", .labels = {"gpu"}});
+      nodes_.push_back(
+          {.name = "gpu-" + std::to_string(i), .rack = i <= 2 ? "r1" : "r2", .labels = {"gpu"}});
     }
     nodes_.push_back({.name = "cpu", .rack = "r1", .labels = {}});
   }
   [[nodiscard]] const std::vector<PlanNode>& nodes() const override { return nodes_; }
-  [[nodiscard]] std::optional<std::int32_t> NodeOfTask(std::string_view job, const TaskId& task) const override {
+  [[nodiscard]] std::optional<std::int32_t> NodeOfTask(std::string_view job,
+                                                       const TaskId& task) const override {
     if (job != "a" || task.index >= holding) return std::nullopt;
     return task.index;
   }
@@ -44,8 +48,12 @@ class SmallCluster : public ClusterView {
   std::vector<PlanNode> nodes_;
 };
 
-Target Node(const char* name) { return {.kind = TargetKind::kNode, .name = name}; }
-Target Label(const char* name) { return {.kind = TargetKind::kLabel, .name = name}; }
+Target Node(const char* name) {
+  return {.kind = TargetKind::kNode, .name = name};
+}
+Target Label(const char* name) {
+  return {.kind = TargetKind::kLabel, .name = name};
+}
 
 /// "400s begin gpu-2" for everything that happens until `end`.
 std::vector<std::string> Play(FaultPlan& plan, const ClusterView& cluster, Duration end) {
@@ -53,8 +61,9 @@ std::vector<std::string> Play(FaultPlan& plan, const ClusterView& cluster, Durat
   while (const std::optional<Instant> due = plan.next_deadline()) {
     if (*due > kStart + end) break;
     for (const FaultOrder& order : plan.Fire(*due)) {
-      log.push_back(std::to_string(std::chrono::duration_cast<std::chrono::seconds>(*due - kStart).count()) + "s " +
-                    (order.begins ? "begin " : "end ") + DescribeStruck(order, cluster));
+      log.push_back(
+          std::to_string(std::chrono::duration_cast<std::chrono::seconds>(*due - kStart).count()) +
+          "s " + (order.begins ? "begin " : "end ") + DescribeStruck(order, cluster));
     }
   }
   return log;
@@ -74,12 +83,15 @@ TEST(FaultPlanTest, AFaultWithATimeBeginsAndEndsOnce) {
 TEST(FaultPlanTest, ATaskIsStruckWhereItIsAtThatMoment) {
   SmallCluster cluster;
   const std::vector<FaultSpec> faults = {
-      {.kind = "node_crash", .when = {.at = 1s}, .target = Target{.kind = TargetKind::kTask, .name = "a", .task = "worker:1"}}};
+      {.kind = "node_crash",
+       .when = {.at = 1s},
+       .target = Target{.kind = TargetKind::kTask, .name = "a", .task = "worker:1"}}};
   FaultPlan plan(faults, cluster, 1);
   const std::vector<FaultOrder> orders = plan.Fire(kStart + 1s);
   ASSERT_EQ(orders.size(), 1U);
   EXPECT_EQ(orders[0].struck,
-            (std::vector<Struck>{{.kind = StruckKind::kTask, .node = 1, .job = "a", .task = {"worker", 1}}}));
+            (std::vector<Struck>{
+                {.kind = StruckKind::kTask, .node = 1, .job = "a", .task = {"worker", 1}}}));
   EXPECT_FALSE(orders[0].lasts);
   EXPECT_EQ(DescribeStruck(orders[0], cluster), "a worker:1");
 }
@@ -87,17 +99,20 @@ TEST(FaultPlanTest, ATaskIsStruckWhereItIsAtThatMoment) {
 TEST(FaultPlanTest, AWholeJobIsAllItsTasksOrItsClient) {
   const SmallCluster cluster;
   const Target job{.kind = TargetKind::kTask, .name = "a"};
-  const std::vector<FaultSpec> faults = {{.kind = "container_exit", .when = {.at = 1s}, .target = job},
-                                         {.kind = "client_kill", .when = {.at = 2s}, .target = job}};
+  const std::vector<FaultSpec> faults = {
+      {.kind = "container_exit", .when = {.at = 1s}, .target = job},
+      {.kind = "client_kill", .when = {.at = 2s}, .target = job}};
   FaultPlan plan(faults, cluster, 1);
   EXPECT_EQ(plan.Fire(kStart + 1s)[0].struck.size(), 2U);
-  EXPECT_EQ(plan.Fire(kStart + 2s)[0].struck, (std::vector<Struck>{{.kind = StruckKind::kJob, .job = "a"}}));
+  EXPECT_EQ(plan.Fire(kStart + 2s)[0].struck,
+            (std::vector<Struck>{{.kind = StruckKind::kJob, .job = "a"}}));
 }
 
 TEST(FaultPlanTest, AStateOfAJobArmsAFaultOnce) {
   const SmallCluster cluster;
-  const std::vector<FaultSpec> faults = {
-      {.kind = "am_crash", .when = {.job = "a", .state = "running", .after = 10s}, .target = Target{.kind = TargetKind::kAm, .name = "a"}}};
+  const std::vector<FaultSpec> faults = {{.kind = "am_crash",
+                                          .when = {.job = "a", .state = "running", .after = 10s},
+                                          .target = Target{.kind = TargetKind::kAm, .name = "a"}}};
   FaultPlan plan(faults, cluster, 1);
   EXPECT_TRUE(plan.Watches("a"));
   EXPECT_FALSE(plan.Watches("b"));
@@ -111,7 +126,8 @@ TEST(FaultPlanTest, AStateOfAJobArmsAFaultOnce) {
 
 TEST(FaultPlanTest, ATasksRegistrationArmsAFault) {
   const SmallCluster cluster;
-  const std::vector<FaultSpec> faults = {{.kind = "rm_restart", .when = {.job = "a", .state = "registered", .task = "worker:1"}}};
+  const std::vector<FaultSpec> faults = {
+      {.kind = "rm_restart", .when = {.job = "a", .state = "registered", .task = "worker:1"}}};
   FaultPlan plan(faults, cluster, 1);
   plan.OnTaskRegistered(kStart + 1s, "a", {"worker", 0});
   plan.OnTaskRegistered(kStart + 2s, "a", {"worker", 1});
@@ -120,19 +136,23 @@ TEST(FaultPlanTest, ATasksRegistrationArmsAFault) {
 
 TEST(FaultPlanTest, ARepeatedFaultCountsFromItsOwnEnd) {
   const SmallCluster cluster;
-  const std::vector<FaultSpec> faults = {
-      {.kind = "node_crash", .when = {.every = Const(100)}, .target = Node("cpu"), .duration = Const(30)}};
+  const std::vector<FaultSpec> faults = {{.kind = "node_crash",
+                                          .when = {.every = Const(100)},
+                                          .target = Node("cpu"),
+                                          .duration = Const(30)}};
   FaultPlan plan(faults, cluster, 1);
-  EXPECT_EQ(Play(plan, cluster, 300s), (Log{"100s begin cpu", "130s end cpu", "230s begin cpu", "260s end cpu"}));
+  EXPECT_EQ(Play(plan, cluster, 300s),
+            (Log{"100s begin cpu", "130s end cpu", "230s begin cpu", "260s end cpu"}));
 }
 
 TEST(FaultPlanTest, PerNodeEveryNodeHasItsOwnClock) {
   const SmallCluster cluster;
-  std::vector<FaultSpec> faults = {{.kind = "node_crash",
-                                    .when = {.every = config::Distribution{.law = config::Law::kExponential, .a = 1000},
-                                             .per_node = true},
-                                    .target = Label("gpu"),
-                                    .duration = Const(10)}};
+  std::vector<FaultSpec> faults = {
+      {.kind = "node_crash",
+       .when = {.every = config::Distribution{.law = config::Law::kExponential, .a = 1000},
+                .per_node = true},
+       .target = Label("gpu"),
+       .duration = Const(10)}};
   FaultPlan plan(faults, cluster, 1);
   const Log all = Play(plan, cluster, 10000s);
   // Four nodes with a mean of 1,010 s between failures.
@@ -151,9 +171,10 @@ TEST(FaultPlanTest, PerNodeEveryNodeHasItsOwnClock) {
 TEST(FaultPlanTest, RandomTargetsAreDrawnAnewEachTimeWithoutRepetition) {
   const SmallCluster cluster;
   const auto all = std::make_shared<Target>(Label("gpu"));
-  const std::vector<FaultSpec> faults = {{.kind = "node_reboot",
-                                          .when = {.every = Const(10)},
-                                          .target = Target{.kind = TargetKind::kRandom, .amount = 2, .of = all}}};
+  const std::vector<FaultSpec> faults = {
+      {.kind = "node_reboot",
+       .when = {.every = Const(10)},
+       .target = Target{.kind = TargetKind::kRandom, .amount = 2, .of = all}}};
   FaultPlan plan(faults, cluster, 1);
   std::set<std::vector<std::int32_t>> seen;
   for (int i = 1; i <= 50; ++i) {
@@ -169,7 +190,9 @@ TEST(FaultPlanTest, RandomTargetsAreDrawnAnewEachTimeWithoutRepetition) {
 TEST(FaultPlanTest, AFractionIsAtLeastOne) {
   const SmallCluster cluster;
   const std::vector<FaultSpec> faults = {
-      {.kind = "slow_node", .when = {.at = 1s}, .target = Target{.kind = TargetKind::kFraction, .amount = 0.1}}};
+      {.kind = "slow_node",
+       .when = {.at = 1s},
+       .target = Target{.kind = TargetKind::kFraction, .amount = 0.1}}};
   FaultPlan plan(faults, cluster, 1);
   EXPECT_EQ(plan.Fire(kStart + 1s)[0].struck.size(), 1U);
 }
@@ -179,15 +202,18 @@ TEST(FaultPlanTest, PartitionsHaveTheirGroups) {
   const std::vector<FaultSpec> faults = {
       {.kind = "partition",
        .when = {.at = 1s},
-       .between = {Target{.kind = TargetKind::kRack, .name = "r2"}, Target{.kind = TargetKind::kAm, .name = "a"}},
+       .between = {Target{.kind = TargetKind::kRack, .name = "r2"},
+                   Target{.kind = TargetKind::kAm, .name = "a"}},
        .duration = Const(5)}};
   FaultPlan plan(faults, cluster, 1);
-  EXPECT_EQ(Play(plan, cluster, 1h), (Log{"1s begin gpu-3, gpu-4 | am of a", "6s end gpu-3, gpu-4 | am of a"}));
+  EXPECT_EQ(Play(plan, cluster, 1h),
+            (Log{"1s begin gpu-3, gpu-4 | am of a", "6s end gpu-3, gpu-4 | am of a"}));
 }
 
 TEST(FaultPlanTest, WithoutATimeAFaultHoldsFromTheStart) {
   const SmallCluster cluster;
-  const std::vector<FaultSpec> faults = {{.kind = "drop"}, {.kind = "hdfs_down", .when = {.at = 2s}}};
+  const std::vector<FaultSpec> faults = {{.kind = "drop"},
+                                         {.kind = "hdfs_down", .when = {.at = 2s}}};
   FaultPlan plan(faults, cluster, 1);
   EXPECT_EQ(Play(plan, cluster, 1h), (Log{"0s begin everybody", "2s begin hdfs"}));
 }
@@ -203,7 +229,8 @@ TEST(FaultPlanTest, EndsComeBeforeBeginningsAtOneInstant) {
 
 TEST(FaultPlanTest, InstancesAreCountedForEachFault) {
   const SmallCluster cluster;
-  const std::vector<FaultSpec> faults = {{.kind = "node_reboot", .when = {.every = Const(10)}, .target = Node("cpu")}};
+  const std::vector<FaultSpec> faults = {
+      {.kind = "node_reboot", .when = {.every = Const(10)}, .target = Node("cpu")}};
   FaultPlan plan(faults, cluster, 1);
   EXPECT_EQ(plan.Fire(kStart + 10s)[0].instance, 0U);
   EXPECT_EQ(plan.Fire(kStart + 20s)[0].instance, 1U);
@@ -220,8 +247,8 @@ TEST(FaultPlanTest, OutagesOfATraceThatOverlapOnANodeAreOne) {
         {.source = 1, .from = kStart + 40s, .to = kStart + 50s},
         {.source = 2, .from = kStart + 12s, .to = kStart + 13s}}}};
   FaultPlan plan(faults, cluster, 1, outages);
-  EXPECT_EQ(Play(plan, cluster, 1h), (Log{"10s begin gpu-2", "12s begin gpu-3", "13s end gpu-3", "30s end gpu-2",
-                                          "40s begin gpu-2", "50s end gpu-2"}));
+  EXPECT_EQ(Play(plan, cluster, 1h), (Log{"10s begin gpu-2", "12s begin gpu-3", "13s end gpu-3",
+                                          "30s end gpu-2", "40s begin gpu-2", "50s end gpu-2"}));
 }
 
 }  // namespace

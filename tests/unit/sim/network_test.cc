@@ -69,7 +69,8 @@ TEST(MessageFaultsTest, TheNthMessageOfItsNameAndPartyIsStruckAndNoOther) {
   faults.Add(rule);
   const Party worker1{.job = "a", .task = {"worker", 1}, .place = 0};
   EXPECT_FALSE(faults.Decide("RegisterAgent", worker1).dropped);
-  EXPECT_FALSE(faults.Decide("RegisterAgent", {.job = "a", .task = {"worker", 0}, .place = 0}).dropped);
+  EXPECT_FALSE(
+      faults.Decide("RegisterAgent", {.job = "a", .task = {"worker", 0}, .place = 0}).dropped);
   EXPECT_FALSE(faults.Decide("ProcessRunning", worker1).dropped);
   EXPECT_TRUE(faults.Decide("RegisterAgent", worker1).dropped);
   EXPECT_FALSE(faults.Decide("RegisterAgent", worker1).dropped);

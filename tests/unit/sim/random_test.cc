@@ -33,7 +33,8 @@ double MeanOf(const Distribution& law, int count = 20000) {
   return sum / count;
 }
 
-// The same numbers with every compiler at every level of optimisation: a change of any of these changes every digest.
+// The same numbers with every compiler at every level of optimisation: a change of any of these
+// changes every digest.
 TEST(RandomTest, EveryLawDrawsItsGoldenNumbers) {
   EXPECT_EQ(GoldenOf(Of(Law::kConst, 1.5)), 12843916067255914747U);
   EXPECT_EQ(GoldenOf(Of(Law::kUniform, 1, 3)), 3960327333762974565U);
@@ -62,7 +63,8 @@ TEST(RandomTest, ZipfRanksComeAsOftenAsTheirPowers) {
   Random random(1, "zipf");
   std::vector<int> seen(6, 0);
   constexpr int kDraws = 30000;
-  for (int i = 0; i < kDraws; ++i) ++seen[static_cast<std::size_t>(random.Draw(Of(Law::kZipf, 5, 1)))];
+  for (int i = 0; i < kDraws; ++i)
+    ++seen[static_cast<std::size_t>(random.Draw(Of(Law::kZipf, 5, 1)))];
   const double harmonic = 1 + 1.0 / 2 + 1.0 / 3 + 1.0 / 4 + 1.0 / 5;
   EXPECT_EQ(seen[0], 0);
   for (std::size_t k = 1; k <= 5; ++k) {

@@ -10,11 +10,16 @@ using trace::TrainingPhase;
 constexpr Instant kStart{};
 
 TimeSplit Split(Duration useful, Duration checkpoint, Duration restore, Duration lost) {
-  return {.useful = useful.count(), .checkpoint = checkpoint.count(), .restore = restore.count(), .lost = lost.count()};
+  return {.useful = useful.count(),
+          .checkpoint = checkpoint.count(),
+          .restore = restore.count(),
+          .lost = lost.count()};
 }
 
 /// 100 s of work, a checkpoint of 1 s every 10 s of work, 5 s to restore.
-TrainingRun Usual() { return TrainingRun(100s, {.every = 10s, .cost = 1s}, 5s); }
+TrainingRun Usual() {
+  return TrainingRun(100s, {.every = 10s, .cost = 1s}, 5s);
+}
 
 TEST(TrainingRunTest, AnUndisturbedTrainingTakesItsWorkAndItsCheckpoints) {
   TrainingRun run = Usual();
@@ -121,7 +126,8 @@ TEST(TrainingRunTest, GpuTimeFollowsTheNumberThatTakesPart) {
   EXPECT_EQ(run.TakeAccount(false).gpu, Split(60s, 4s, 0s, 4s));
 }
 
-// A machine that was stepped at every boundary and one that was stepped once must agree to the nanosecond.
+// A machine that was stepped at every boundary and one that was stepped once must agree to the
+// nanosecond.
 TEST(TrainingRunTest, OneLongAdvanceEqualsManyShortOnes) {
   for (const std::int32_t pace : {1000, 1500, 3000}) {
     TrainingRun once(10000s, {.every = 7s, .cost = 300ms}, 0s);

@@ -22,7 +22,8 @@ TEST(WorkloadAloneTest, EveryTaskDoesAllTheStepsByItself) {
   host.Until(30s);
   host.Spawn(kWorker1, spec);
   host.Until(500s);
-  EXPECT_EQ(host.TakeLog(), (Log{"0s training", "109s worker:0 exit 0", "139s done", "139s worker:1 exit 0"}));
+  EXPECT_EQ(host.TakeLog(),
+            (Log{"0s training", "109s worker:0 exit 0", "139s done", "139s worker:1 exit 0"}));
   EXPECT_EQ(host.account().gpu.useful, Duration(400s).count());
 }
 
@@ -35,8 +36,8 @@ TEST(WorkloadAloneTest, ALossConcernsNobodyElseAndARestartGoesOnFromItsOwnCheckp
   host.Until(40s);
   host.Spawn(kWorker0, host.SpecOf(2), 1);
   host.Until(500s);
-  EXPECT_EQ(host.TakeLog(), (Log{"0s training", "25s worker:0 exit 1", "25s lost 3s", "109s worker:1 exit 0",
-                                 "132s done", "132s worker:0 exit 0"}));
+  EXPECT_EQ(host.TakeLog(), (Log{"0s training", "25s worker:0 exit 1", "25s lost 3s",
+                                 "109s worker:1 exit 0", "132s done", "132s worker:0 exit 0"}));
   EXPECT_EQ(host.account().wall.restore, Duration(5s).count());
 }
 
@@ -48,8 +49,8 @@ TEST(WorkloadAloneTest, AStandingTaskStandsAlone) {
   host.Until(120s);
   host.Freeze(kWorker0, false);
   host.Until(500s);
-  EXPECT_EQ(host.TakeLog(), (Log{"0s training", "109s idle", "109s worker:1 exit 0", "120s training", "224s done",
-                                 "224s worker:0 exit 0"}));
+  EXPECT_EQ(host.TakeLog(), (Log{"0s training", "109s idle", "109s worker:1 exit 0",
+                                 "120s training", "224s done", "224s worker:0 exit 0"}));
 }
 
 TEST(WorkloadAloneTest, SigtermWithACheckpointSavesTheTasksOwnWork) {
@@ -76,7 +77,8 @@ TEST(WorkloadAloneTest, WhatWasPutOffByAStandstillHappensWhenItEnds) {
   host.Until(50s);
   EXPECT_EQ(host.workload.next_deadline(), std::nullopt);
   host.Freeze(kWorker0, false);
-  EXPECT_EQ(host.TakeLog(), (Log{"0s training", "5s idle", "50s training", "50s worker:0 exit 4", "50s lost 5s", "50s idle"}));
+  EXPECT_EQ(host.TakeLog(), (Log{"0s training", "5s idle", "50s training", "50s worker:0 exit 4",
+                                 "50s lost 5s", "50s idle"}));
 }
 
 // A thousand processes cost a handful of events each, not more.

@@ -1,4 +1,5 @@
-// A small host for workload tests: spawns processes on nodes, lets time pass, keeps what came out with its time.
+// A small host for workload tests: spawns processes on nodes, lets time pass, keeps what came out
+// with its time.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -20,11 +21,16 @@ inline TaskTypeSpec TaskType(std::string name, int instances, std::int64_t gpus 
           .resource = {.memory_mb = 1024, .vcores = 1, .gpus = gpus, .others = {}}};
 }
 
-inline config::Distribution Const(double value) { return config::Distribution::Constant(value); }
+inline config::Distribution Const(double value) {
+  return config::Distribution::Constant(value);
+}
 
 /// 100 s of work, a checkpoint of 1 s every 10 s, 5 s to restore.
 inline config::TrainingSpec UsualTraining() {
-  return {.steps = Const(1000), .step_time = Const(0.1), .checkpoint = {.every = 10s, .cost = 1s}, .restore = 5s};
+  return {.steps = Const(1000),
+          .step_time = Const(0.1),
+          .checkpoint = {.every = 10s, .cost = 1s},
+          .restore = 5s};
 }
 
 inline config::JobConfig MultiWorker(int workers) {
@@ -51,20 +57,24 @@ class WorkloadHarness {
       : config_(std::make_shared<config::JobConfig>(std::move(job))),
         workload(config_, trace::JobIndex(0), seed, detailed) {}
 
-  /// A spec in which every task listens on a port of its own; `moved` lists tasks that have another address in it.
+  /// A spec in which every task listens on a port of its own; `moved` lists tasks that have another
+  /// address in it.
   SpecRef SpecOf(std::uint32_t epoch, const std::vector<TaskId>& moved = {}) {
     ClusterSpec spec{.epoch = Epoch(epoch)};
     for (const TaskTypeSpec& type : config_->spec.tasks) {
       for (int i = 0; i < type.instances; ++i) {
         const TaskId task{.type = type.name, .index = i};
         const bool elsewhere = std::find(moved.begin(), moved.end(), task) != moved.end();
-        spec.tasks[type.name].push_back({.host = HostOf(task), .port = elsewhere ? 2000 + i : 1000 + i});
+        spec.tasks[type.name].push_back(
+            {.host = HostOf(task), .port = elsewhere ? 2000 + i : 1000 + i});
       }
     }
     return Share(std::move(spec));
   }
 
-  static std::string HostOf(const TaskId& task) { return "node-" + task.type + "-" + std::to_string(task.index); }
+  static std::string HostOf(const TaskId& task) {
+    return "node-" + task.type + "-" + std::to_string(task.index);
+  }
 
   /// The container of a task: one for each, the same for all its attempts.
   ContainerId ContainerOf(const TaskId& task) const {
@@ -89,7 +99,8 @@ class WorkloadHarness {
   }
   void SpawnAll(const SpecRef& spec, std::uint32_t attempt = 0) {
     for (const TaskTypeSpec& type : config_->spec.tasks) {
-      for (int i = 0; i < type.instances; ++i) Spawn({.type = type.name, .index = i}, spec, attempt);
+      for (int i = 0; i < type.instances; ++i)
+        Spawn({.type = type.name, .index = i}, spec, attempt);
     }
   }
   void Signal(const TaskId& task, StopSignal signal, std::uint32_t attempt = 0) {
@@ -145,23 +156,28 @@ class WorkloadHarness {
 
  private:
   void Collect() {
-    for (const WorkloadOutput& output : fresh_) std::visit([this](const auto& one) { On(one); }, output);
+    for (const WorkloadOutput& output : fresh_)
+      std::visit([this](const auto& one) { On(one); }, output);
     fresh_.clear();
   }
   void Say(const std::string& text) {
-    log_.push_back(std::to_string(std::chrono::duration_cast<std::chrono::seconds>(now - Instant{}).count()) + "s " + text);
+    log_.push_back(
+        std::to_string(std::chrono::duration_cast<std::chrono::seconds>(now - Instant{}).count()) +
+        "s " + text);
   }
   [[nodiscard]] std::string TaskIn(const ContainerId& container) const {
     std::int64_t id = 1;
     for (const TaskTypeSpec& type : config_->spec.tasks) {
-      if (container.id < id + type.instances) return type.name + ":" + std::to_string(container.id - id);
+      if (container.id < id + type.instances)
+        return type.name + ":" + std::to_string(container.id - id);
       id += type.instances;
     }
     return "?";
   }
   void On(const ProcessExits& exits) {
-    Say(TaskIn(exits.container) + (exits.exit.code ? " exit " + std::to_string(*exits.exit.code)
-                                                   : " signal " + std::to_string(*exits.exit.signal)) +
+    Say(TaskIn(exits.container) +
+        (exits.exit.code ? " exit " + std::to_string(*exits.exit.code)
+                         : " signal " + std::to_string(*exits.exit.signal)) +
         (exits.port_conflict ? " port conflict" : ""));
   }
   void On(const PhaseChanged& change) { Say(KebabName(change.phase)); }

@@ -57,7 +57,8 @@ TEST(WorkloadPsTest, ALostWorkerDelaysNothingUnlessItWasTheLast) {
   EXPECT_EQ(host.account().gpu.useful, Duration(15s + 4s + 93s * 2).count());
 }
 
-// Measured: the chief exits with 1 about a second later, even if the ps is back at once; the workers live on.
+// Measured: the chief exits with 1 about a second later, even if the ps is back at once; the
+// workers live on.
 TEST(WorkloadPsTest, ALostPsEndsTheChief) {
   WorkloadHarness host(ParameterServer(1, 2));
   const SpecRef spec = host.SpecOf(1);
@@ -66,15 +67,17 @@ TEST(WorkloadPsTest, ALostPsEndsTheChief) {
   host.Exit(kPs0, 137);
   host.Spawn(kPs0, spec, 1);
   host.Until(60s);
-  EXPECT_EQ(host.TakeLog(),
-            (Log{"0s training", "15s ps:0 exit 137", "15s lost 4s", "15s idle", "16s chief:0 exit 1"}));
+  EXPECT_EQ(host.TakeLog(), (Log{"0s training", "15s ps:0 exit 137", "15s lost 4s", "15s idle",
+                                 "16s chief:0 exit 1"}));
   EXPECT_EQ(host.workload.running().size(), 3U);
   host.Spawn(kChief, host.SpecOf(2), 1);
   host.Until(200s);
-  EXPECT_EQ(host.TakeLog(), (Log{"60s restore", "65s training", "163s done", "163s chief:0 exit 0"}));
+  EXPECT_EQ(host.TakeLog(),
+            (Log{"60s restore", "65s training", "163s done", "163s chief:0 exit 0"}));
 }
 
-// Measured: restarting ps at a new address with the chief works while the workers keep their old TF_CONFIG.
+// Measured: restarting ps at a new address with the chief works while the workers keep their old
+// TF_CONFIG.
 TEST(WorkloadPsTest, ProcessesOfEarlierEpochsTrainWithAChiefWhoseSpecListsTheirAddresses) {
   WorkloadHarness host(ParameterServer(1, 2));
   host.SpawnAll(host.SpecOf(1));
@@ -89,7 +92,8 @@ TEST(WorkloadPsTest, ProcessesOfEarlierEpochsTrainWithAChiefWhoseSpecListsTheirA
   EXPECT_EQ(host.TakeLog(), (Log{"10s restore", "15s training"}));
 }
 
-// Measured: the chief goes on without a worker that came back at another address; the list is fixed in the chief.
+// Measured: the chief goes on without a worker that came back at another address; the list is fixed
+// in the chief.
 TEST(WorkloadPsTest, AWorkerAtANewAddressIsLeftOutUntilTheChiefStartsAgain) {
   WorkloadHarness host(ParameterServer(1, 1));
   host.SpawnAll(host.SpecOf(1));
@@ -102,7 +106,8 @@ TEST(WorkloadPsTest, AWorkerAtANewAddressIsLeftOutUntilTheChiefStartsAgain) {
   host.Exit(kChief, 1);
   host.Spawn(kChief, next, 1);
   host.Until(40s);
-  EXPECT_EQ(host.TakeLog(), (Log{"30s chief:0 exit 1", "30s lost 5s", "30s restore", "35s training"}));
+  EXPECT_EQ(host.TakeLog(),
+            (Log{"30s chief:0 exit 1", "30s lost 5s", "30s restore", "35s training"}));
 }
 
 // Measured: kill -9 of the chief leaves the others alive; the chief alone starts again and resumes.
@@ -119,7 +124,8 @@ TEST(WorkloadPsTest, ALostChiefCostsItsUnsavedWorkAndNobodyElseEnds) {
   EXPECT_EQ(host.TakeLog(), (Log{"100s restore", "105s training"}));
 }
 
-// Measured: SIGSTOP of a worker stalls the chief, with no error for as long as it was watched; killing it frees it.
+// Measured: SIGSTOP of a worker stalls the chief, with no error for as long as it was watched;
+// killing it frees it.
 TEST(WorkloadPsTest, AStandingWorkerStallsTheChiefUntilItIsKilled) {
   WorkloadHarness host(ParameterServer(1, 2));
   host.SpawnAll(host.SpecOf(1));
@@ -151,7 +157,8 @@ TEST(WorkloadPsTest, PeerLossOfTheJobEndsWorkersToo) {
   host.Until(5s);
   host.Vanish(kChief);
   host.Until(50s);
-  EXPECT_EQ(host.TakeLog(), (Log{"0s training", "5s lost 5s", "5s idle", "15s worker:0 exit 75", "15s worker:1 exit 75"}));
+  EXPECT_EQ(host.TakeLog(), (Log{"0s training", "5s lost 5s", "5s idle", "15s worker:0 exit 75",
+                                 "15s worker:1 exit 75"}));
 }
 
 // Without a chief (between-graph replication) the workers drive the training and end with it.
@@ -166,8 +173,9 @@ TEST(WorkloadPsTest, WithoutAChiefWorkersTrainAndEnd) {
   host.Until(20s);
   host.Spawn(kPs0, spec, 1);
   host.Until(500s);
-  EXPECT_EQ(host.TakeLog(), (Log{"0s training", "5s lost 5s", "5s idle", "20s restore", "25s training", "134s done",
-                                 "134s worker:0 exit 0", "134s worker:1 exit 0"}));
+  EXPECT_EQ(host.TakeLog(),
+            (Log{"0s training", "5s lost 5s", "5s idle", "20s restore", "25s training", "134s done",
+                 "134s worker:0 exit 0", "134s worker:1 exit 0"}));
 }
 
 TEST(WorkloadPsTest, AChiefThatStartsAgainAfterTheEndRestoresAndEnds) {

@@ -12,8 +12,8 @@ TEST(WorkloadTest, TrainsToTheEndWithFewEventsAndEverybodyExitsWithZero) {
   WorkloadHarness host(MultiWorker(2));
   host.SpawnAll(host.SpecOf(1));
   host.Until(200s);
-  EXPECT_EQ(host.TakeLog(), (Log{"0s training", "109s done", "109s chief:0 exit 0", "109s worker:0 exit 0",
-                                 "109s worker:1 exit 0"}));
+  EXPECT_EQ(host.TakeLog(), (Log{"0s training", "109s done", "109s chief:0 exit 0",
+                                 "109s worker:0 exit 0", "109s worker:1 exit 0"}));
   EXPECT_LE(host.steps, 4);
   EXPECT_EQ(host.account().wall.useful, Duration(100s).count());
   EXPECT_EQ(host.account().gpu.useful, Duration(300s).count());
@@ -38,8 +38,9 @@ TEST(WorkloadTest, DetailsShowEveryCheckpoint) {
   WorkloadHarness host(job, 1, true);
   host.SpawnAll(host.SpecOf(1));
   host.Until(60s);
-  EXPECT_EQ(host.TakeLog(), (Log{"0s training", "10s checkpoint", "11s training", "21s checkpoint", "22s training",
-                                 "27s done", "27s chief:0 exit 0", "27s worker:0 exit 0"}));
+  EXPECT_EQ(host.TakeLog(),
+            (Log{"0s training", "10s checkpoint", "11s training", "21s checkpoint", "22s training",
+                 "27s done", "27s chief:0 exit 0", "27s worker:0 exit 0"}));
 }
 
 // Measured: after kill -9 of one, the survivors exit with 1 within seconds, by themselves.
@@ -49,8 +50,8 @@ TEST(WorkloadTest, SurvivorsOfALostPeerExitWithOneAfterThreeSeconds) {
   host.Until(25s);
   host.Vanish(kWorker1);
   host.Until(60s);
-  EXPECT_EQ(host.TakeLog(),
-            (Log{"0s training", "25s lost 3s", "25s idle", "28s chief:0 exit 1", "28s worker:0 exit 1"}));
+  EXPECT_EQ(host.TakeLog(), (Log{"0s training", "25s lost 3s", "25s idle", "28s chief:0 exit 1",
+                                 "28s worker:0 exit 1"}));
   EXPECT_EQ(host.account().wall.lost, Duration(3s).count());
 }
 
@@ -80,8 +81,8 @@ TEST(WorkloadTest, ARestartOfAllGoesOnFromTheCheckpointAfterRestoring) {
   host.SpawnAll(host.SpecOf(2), 1);
   host.Until(300s);
   // 80 s are left, with seven checkpoints.
-  EXPECT_EQ(host.TakeLog(), (Log{"100s restore", "105s training", "192s done", "192s chief:0 exit 0",
-                                 "192s worker:0 exit 0"}));
+  EXPECT_EQ(host.TakeLog(), (Log{"100s restore", "105s training", "192s done",
+                                 "192s chief:0 exit 0", "192s worker:0 exit 0"}));
   EXPECT_EQ(host.account().wall.sum(), Duration(25s + 92s).count());
   EXPECT_EQ(host.account().gpu.restore, Duration(10s).count());
 }
@@ -94,14 +95,16 @@ TEST(WorkloadTest, ProcessesOfDifferentSpecsNeverTrainTogether) {
   EXPECT_EQ(host.TakeLog(), Log{});
 }
 
-// Measured: SIGSTOP of one makes the others exit with 1 after 12 to 17 s; the stopped one never ends by itself.
+// Measured: SIGSTOP of one makes the others exit with 1 after 12 to 17 s; the stopped one never
+// ends by itself.
 TEST(WorkloadTest, AStoppedPeerIsTakenForGoneAfterAWhile) {
   WorkloadHarness host(MultiWorker(2));
   host.SpawnAll(host.SpecOf(1));
   host.Until(5s);
   host.Freeze(kWorker1, true);
   host.Until(100s);
-  EXPECT_EQ(host.TakeLog(), (Log{"0s training", "5s idle", "15s lost 5s", "18s chief:0 exit 1", "18s worker:0 exit 1"}));
+  EXPECT_EQ(host.TakeLog(), (Log{"0s training", "5s idle", "15s lost 5s", "18s chief:0 exit 1",
+                                 "18s worker:0 exit 1"}));
   host.Signal(kWorker1, StopSignal::kTerm);
   EXPECT_EQ(host.TakeLog(), Log{});
   host.Signal(kWorker1, StopSignal::kKill);
@@ -116,8 +119,9 @@ TEST(WorkloadTest, AShortStandstillOnlyCostsItsTime) {
   host.Until(12s);
   host.Freeze(kWorker1, false);
   host.Until(200s);
-  EXPECT_EQ(host.TakeLog(), (Log{"0s training", "5s idle", "12s training", "116s done", "116s chief:0 exit 0",
-                                 "116s worker:0 exit 0", "116s worker:1 exit 0"}));
+  EXPECT_EQ(host.TakeLog(),
+            (Log{"0s training", "5s idle", "12s training", "116s done", "116s chief:0 exit 0",
+                 "116s worker:0 exit 0", "116s worker:1 exit 0"}));
 }
 
 TEST(WorkloadTest, PeersThatCannotTalkStandStillAndGiveUp) {
@@ -131,10 +135,11 @@ TEST(WorkloadTest, PeersThatCannotTalkStandStillAndGiveUp) {
   EXPECT_EQ(host.TakeLog(), (Log{"0s training", "5s idle", "8s training"}));
   host.Cuts({{.from = {WorkloadHarness::HostOf(kWorker1)}, .to = {"elsewhere"}}});
   EXPECT_TRUE(host.workload.makes_progress());
-  host.Cuts({{.from = {WorkloadHarness::HostOf(kWorker1)}, .to = {WorkloadHarness::HostOf(kChief)}}});
+  host.Cuts(
+      {{.from = {WorkloadHarness::HostOf(kWorker1)}, .to = {WorkloadHarness::HostOf(kChief)}}});
   host.Until(100s);
-  EXPECT_EQ(host.TakeLog(), (Log{"20s idle", "30s lost 6s", "33s chief:0 exit 1", "33s worker:0 exit 1",
-                                 "33s worker:1 exit 1"}));
+  EXPECT_EQ(host.TakeLog(), (Log{"20s idle", "30s lost 6s", "33s chief:0 exit 1",
+                                 "33s worker:0 exit 1", "33s worker:1 exit 1"}));
 }
 
 TEST(WorkloadTest, TheSlowestNodeSetsThePace) {
@@ -159,8 +164,9 @@ TEST(WorkloadTest, PeersWaitWhenTheJobSaysSo) {
   host.Until(50s);
   host.Spawn(kWorker0, spec, 1);
   host.Until(300s);
-  EXPECT_EQ(host.TakeLog(), (Log{"0s training", "5s worker:0 exit 9", "5s lost 5s", "5s idle", "50s restore",
-                                 "55s training", "164s done", "164s chief:0 exit 0", "164s worker:0 exit 0"}));
+  EXPECT_EQ(host.TakeLog(),
+            (Log{"0s training", "5s worker:0 exit 9", "5s lost 5s", "5s idle", "50s restore",
+                 "55s training", "164s done", "164s chief:0 exit 0", "164s worker:0 exit 0"}));
 }
 
 // ---------------------------------------------------------------- behaviour
@@ -172,8 +178,8 @@ TEST(WorkloadTest, TheFirstMatchingRowWins) {
   WorkloadHarness host(job);
   host.SpawnAll(host.SpecOf(1));
   host.Until(40s);
-  EXPECT_EQ(host.TakeLog(), (Log{"0s training", "30s worker:1 exit 7", "30s lost 8s", "30s idle", "33s chief:0 exit 1",
-                                 "33s worker:0 exit 1"}));
+  EXPECT_EQ(host.TakeLog(), (Log{"0s training", "30s worker:1 exit 7", "30s lost 8s", "30s idle",
+                                 "33s chief:0 exit 1", "33s worker:0 exit 1"}));
   host.Spawn(kWorker1, host.SpecOf(2), 1);
   host.Until(200s);
   EXPECT_EQ(host.TakeLog(), Log{"90s worker:1 exit 8"});
@@ -185,7 +191,8 @@ TEST(WorkloadTest, StartDelaysPutTrainingOffAndCountBeforeAfter) {
   WorkloadHarness host(job);
   host.SpawnAll(host.SpecOf(1));
   host.Until(15s);
-  EXPECT_EQ(host.TakeLog(), (Log{"4s training", "14s worker:0 signal 11", "14s lost 10s", "14s idle"}));
+  EXPECT_EQ(host.TakeLog(),
+            (Log{"4s training", "14s worker:0 signal 11", "14s lost 10s", "14s idle"}));
 }
 
 TEST(WorkloadTest, ExitZeroWithoutAfterHappensWhenTrainingIsDoneAndLeavesItsFiles) {
@@ -194,8 +201,8 @@ TEST(WorkloadTest, ExitZeroWithoutAfterHappensWhenTrainingIsDoneAndLeavesItsFile
   WorkloadHarness host(job);
   host.SpawnAll(host.SpecOf(1));
   host.Until(200s);
-  EXPECT_EQ(host.TakeLog(), (Log{"0s training", "109s done", "109s chief:0 exit 0", "109s wrote model.bin",
-                                 "109s worker:0 exit 0"}));
+  EXPECT_EQ(host.TakeLog(), (Log{"0s training", "109s done", "109s chief:0 exit 0",
+                                 "109s wrote model.bin", "109s worker:0 exit 0"}));
 }
 
 TEST(WorkloadTest, AFailureWithoutAfterHappensAtTheStart) {
@@ -208,13 +215,15 @@ TEST(WorkloadTest, AFailureWithoutAfterHappensAtTheStart) {
 
 TEST(WorkloadTest, RunsReplacesTrainingAndNeedsNoPeer) {
   config::JobConfig job = MultiWorker(1);
-  job.behavior = {{.task = "worker", .runs = Const(60)}, {.task = "chief", .exit = 2, .runs = Const(30)}};
+  job.behavior = {{.task = "worker", .runs = Const(60)},
+                  {.task = "chief", .exit = 2, .runs = Const(30)}};
   WorkloadHarness host(job);
   host.Spawn(kWorker0, host.SpecOf(1));
   host.Until(10s);
   host.Spawn(kChief, host.SpecOf(1));
   host.Until(100s);
-  EXPECT_EQ(host.TakeLog(), (Log{"0s training", "40s chief:0 exit 2", "60s done", "60s worker:0 exit 0"}));
+  EXPECT_EQ(host.TakeLog(),
+            (Log{"0s training", "40s chief:0 exit 2", "60s done", "60s worker:0 exit 0"}));
 }
 
 TEST(WorkloadTest, AHungProcessStandsUntilItIsKilled) {
@@ -266,8 +275,8 @@ TEST(WorkloadTest, SigtermToOneMakesAllThatCanSaveAndLeave) {
   host.Until(8s);
   host.Signal(kWorker0, StopSignal::kTerm);
   host.Until(50s);
-  EXPECT_EQ(host.TakeLog(), (Log{"0s training", "13s chief:0 exit 143", "13s idle", "13s worker:0 exit 143",
-                                 "13s worker:1 exit 143"}));
+  EXPECT_EQ(host.TakeLog(), (Log{"0s training", "13s chief:0 exit 143", "13s idle",
+                                 "13s worker:0 exit 143", "13s worker:1 exit 143"}));
   host.SpawnAll(host.SpecOf(2), 1);
   host.Until(55s);
   EXPECT_EQ(host.account().wall.lost, 0);
@@ -321,8 +330,8 @@ TEST(WorkloadTest, ProgressIsShownOnlyWithAWatchAndOnlyAsOftenAsNeeded) {
   WorkloadHarness host(job);
   host.SpawnAll(host.SpecOf(1));
   host.Until(60s);
-  EXPECT_EQ(host.TakeLog(), (Log{"0s training", "25s chief:0 progress", "25s worker:0 progress", "50s chief:0 progress",
-                                 "50s worker:0 progress"}));
+  EXPECT_EQ(host.TakeLog(), (Log{"0s training", "25s chief:0 progress", "25s worker:0 progress",
+                                 "50s chief:0 progress", "50s worker:0 progress"}));
   host.Freeze(kWorker0, true);
   host.Until(68s);
   EXPECT_EQ(host.TakeLog(), Log{"60s idle"});

@@ -1,4 +1,5 @@
-// What golden scripts do not show: size and speed of a large gang, what a host may skip, and odd events.
+// What golden scripts do not show: size and speed of a large gang, what a host may skip, and odd
+// events.
 #include "core/am/application_master.h"
 
 #include <gtest/gtest.h>
@@ -30,7 +31,9 @@ void operator delete(void* memory) noexcept {
   if (memory != nullptr) live_bytes -= malloc_usable_size(memory);
   std::free(memory);
 }
-void operator delete(void* memory, std::size_t) noexcept { operator delete(memory); }
+void operator delete(void* memory, std::size_t) noexcept {
+  operator delete(memory);
+}
 
 namespace tfyarn::am {
 namespace {
@@ -44,21 +47,25 @@ class Driver {
     JobSpec job;
     job.name = "large";
     job.strategy = strategy;
-    job.tasks = {{.name = "chief", .resource = {.memory_mb = 1024, .vcores = 1}},
-                 {.name = "worker", .instances = workers, .resource = {.memory_mb = 1024, .vcores = 1}}};
+    job.tasks = {
+        {.name = "chief", .resource = {.memory_mb = 1024, .vcores = 1}},
+        {.name = "worker", .instances = workers, .resource = {.memory_mb = 1024, .vcores = 1}}};
     job.retries.infrastructure = 1'000'000;
     job_ = std::make_shared<const JobSpec>(job);
     am_ = std::make_unique<ApplicationMaster>(job_, AmOptions{.staging_directory = "/staging"}, 1);
   }
 
   void Start() {
-    Step(AmStarted{.attempt = {.application = kApplication, .attempt = 1}, .address = {.host = "am", .port = 1}});
+    Step(AmStarted{.attempt = {.application = kApplication, .attempt = 1},
+                   .address = {.host = "am", .port = 1}});
     Beat();  // asks
     Beat();  // is granted
     for (const AgentFence& fence : agents_) {
-      Step(AgentSaid{RegisterAgent{.fence = fence, .address = {.host = "n", .port = 1000 + fence.task.index}}});
+      Step(AgentSaid{RegisterAgent{.fence = fence,
+                                   .address = {.host = "n", .port = 1000 + fence.task.index}}});
     }
-    for (const auto& [fence, process] : std::exchange(ordered_, {})) Step(AgentSaid{ProcessRunning{fence, process}});
+    for (const auto& [fence, process] : std::exchange(ordered_, {}))
+      Step(AgentSaid{ProcessRunning{fence, process}});
   }
 
   /// To the next allocate.
@@ -84,7 +91,8 @@ class Driver {
 
   void Carry(AmAction& action) {
     if (std::holds_alternative<ReadJournal>(action)) events_.push_back(JournalRead{});
-    if (const auto* append = std::get_if<AppendJournal>(&action)) events_.push_back(JournalAppended{append->seq});
+    if (const auto* append = std::get_if<AppendJournal>(&action))
+      events_.push_back(JournalAppended{append->seq});
     if (const auto* note = std::get_if<Note>(&action)) notes_.push_back(note->text);
     if (const auto* call = std::get_if<CallRm>(&action)) {
       events_.push_back(RmReplied{.call = call->call, .response = Answer(call->request)});
@@ -132,7 +140,8 @@ class Driver {
       response.succeeded = {start->containers.front().container};
       events_.push_back(NmReplied{.call = call.call, .node = call.node, .response = response});
     } else {
-      events_.push_back(NmReplied{.call = call.call, .node = call.node, .response = yarn::StopContainersResponse{}});
+      events_.push_back(NmReplied{
+          .call = call.call, .node = call.node, .response = yarn::StopContainersResponse{}});
     }
   }
 
@@ -160,7 +169,8 @@ TEST(ApplicationMasterTest, AThousandTasksFitIntoTwoMebibytes) {
   EXPECT_LT(before - live_bytes, std::size_t{2} << 20);
 }
 
-// Each worker dies and is started again in place, one after the other: the cost of a step must not grow with the gang.
+// Each worker dies and is started again in place, one after the other: the cost of a step must not
+// grow with the gang.
 TEST(ApplicationMasterTest, AStepDoesNotScanAllTasks) {
   const auto seconds = [](std::int32_t workers) {
     Driver driver(workers, Strategy::kIndependent);
@@ -175,7 +185,8 @@ TEST(ApplicationMasterTest, AStepDoesNotScanAllTasks) {
                                          .exit = {.signal = 9},
                                          .launch_error = {},
                                          .stderr_tail = {}}});
-      driver.Step(AgentSaid{ProcessRunning{driver.ordered_.at(0).first, driver.ordered_.at(0).second}});
+      driver.Step(
+          AgentSaid{ProcessRunning{driver.ordered_.at(0).first, driver.ordered_.at(0).second}});
     }
     return std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
   };
@@ -223,8 +234,10 @@ TEST(ApplicationMasterTest, BookkeepingOfSkippedHeartbeatsOrdersNothing) {
   driver.Start();
   driver.Beat();
   std::vector<AmAction> actions;
-  driver.am_->Step(driver.now_ + 10s, HeartbeatsElided{.count = 10, .last = driver.now_ + 10s}, actions);
-  driver.am_->Step(driver.now_ + 10s, PeerVouched{{"worker", 0}, Incarnation(0), false, driver.now_ + 9s}, actions);
+  driver.am_->Step(driver.now_ + 10s, HeartbeatsElided{.count = 10, .last = driver.now_ + 10s},
+                   actions);
+  driver.am_->Step(driver.now_ + 10s,
+                   PeerVouched{{"worker", 0}, Incarnation(0), false, driver.now_ + 9s}, actions);
   EXPECT_TRUE(actions.empty());
   // Last heard a second ago.
   EXPECT_EQ(driver.am_->next_decision(), driver.now_ + 14s);
@@ -238,7 +251,8 @@ TEST(ApplicationMasterTest, WhatNobodyWaitsForIsNotedAndChangesNothing) {
   driver.Step(HdfsReplied{.call = CallId(999), .response = hdfs::Done{}});
   driver.Step(JournalRead{.bytes = "again"});
   driver.Step(JournalAppended{.seq = JournalSeq(999)});
-  driver.Step(AgentSaid{AgentHeartbeat{}});  // of no task: refused, and as a heartbeat not worth a note
+  driver.Step(
+      AgentSaid{AgentHeartbeat{}});  // of no task: refused, and as a heartbeat not worth a note
   driver.Step(AgentSaid{RegisterAgent{.fence = {.task = {"worker", 77}}, .address = {}}});
   EXPECT_EQ(driver.notes_.size(), 5U);
   EXPECT_EQ(driver.am_->snapshot().state, JobState::kRunning);
@@ -255,11 +269,12 @@ TEST(ApplicationMasterTest, AnAttemptThatTheRmDisownsEndsWithoutAWord) {
   ASSERT_NE(call, nullptr);
   const CallId id = call->call;
   actions.clear();
-  driver.am_->Step(driver.now_,
-                   RmReplied{.call = id,
-                             .response = yarn::RpcError{.code = yarn::RpcErrorCode::kApplicationAttemptNotFound,
-                                                        .message = "another attempt owns the application"}},
-                   actions);
+  driver.am_->Step(
+      driver.now_,
+      RmReplied{.call = id,
+                .response = yarn::RpcError{.code = yarn::RpcErrorCode::kApplicationAttemptNotFound,
+                                           .message = "another attempt owns the application"}},
+      actions);
   ASSERT_FALSE(actions.empty());
   ASSERT_TRUE(std::holds_alternative<ExitAm>(actions.back()));
   EXPECT_NE(std::get<ExitAm>(actions.back()).code, 0);
@@ -271,18 +286,24 @@ TEST(ApplicationMasterTest, AJobWhoseContainersNoNodeCanHoldFailsAtOnceAndSaysWh
   job.tasks = {{.name = "worker", .resource = {.memory_mb = 1024, .vcores = 1, .gpus = 16}}};
   ApplicationMaster am(std::make_shared<const JobSpec>(job), {}, 1);
   std::vector<AmAction> actions;
-  AmStarted started{.attempt = {.application = kApplication, .attempt = 1}, .address = {.host = "am", .port = 1}};
-  started.nodes = {{.node = {.host = "n1", .port = 1}, .rack = "/r1", .state = yarn::NodeState::kRunning,
+  AmStarted started{.attempt = {.application = kApplication, .attempt = 1},
+                    .address = {.host = "am", .port = 1}};
+  started.nodes = {{.node = {.host = "n1", .port = 1},
+                    .rack = "/r1",
+                    .state = yarn::NodeState::kRunning,
                     .capability = {.memory_mb = 65536, .vcores = 32, .gpus = 8}}};
   am.Step(Instant{}, started, actions);
   am.Step(Instant{}, JournalRead{}, actions);
   am.Step(Instant{}, JournalAppended{JournalSeq(1)}, actions);
-  am.Step(Instant{}, RmReplied{.call = CallId(1), .response = yarn::RegisterApplicationMasterResponse{}}, actions);
+  am.Step(Instant{},
+          RmReplied{.call = CallId(1), .response = yarn::RegisterApplicationMasterResponse{}},
+          actions);
   am.Step(Instant{}, JournalAppended{JournalSeq(2)}, actions);
   ASSERT_TRUE(am.snapshot().verdict.has_value());
   EXPECT_EQ(am.snapshot().verdict->status, JobStatus::kFailed);
   EXPECT_EQ(am.snapshot().verdict->cause->exit_class, ExitClass::kInfeasible);
-  EXPECT_NE(am.snapshot().verdict->diagnostics.find("gpu"), std::string::npos) << am.snapshot().verdict->diagnostics;
+  EXPECT_NE(am.snapshot().verdict->diagnostics.find("gpu"), std::string::npos)
+      << am.snapshot().verdict->diagnostics;
 }
 
 }  // namespace

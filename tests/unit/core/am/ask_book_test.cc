@@ -16,15 +16,17 @@ Ask Anywhere(std::int32_t priority, std::int32_t count, std::int64_t id = 0) {
 }
 
 yarn::Container From(std::int32_t priority, const std::string& host = "a", std::int64_t id = 0) {
-  return {.node = {host, 8041}, .resource = kSize, .priority = priority, .allocation_request_id = id};
+  return {
+      .node = {host, 8041}, .resource = kSize, .priority = priority, .allocation_request_id = id};
 }
 
 /// "1/0 * 4" for each row; "!" marks a strict one.
 std::vector<std::string> Rows(AskBook& book) {
   std::vector<std::string> rows;
   for (const yarn::ResourceRequest& row : book.TakeChanges()) {
-    rows.push_back(std::to_string(row.priority.value()) + "/" + std::to_string(row.allocation_request_id) + " " +
-                   row.resource_name + " " + std::to_string(row.num_containers) + (row.relax_locality ? "" : "!"));
+    rows.push_back(std::to_string(row.priority.value()) + "/" +
+                   std::to_string(row.allocation_request_id) + " " + row.resource_name + " " +
+                   std::to_string(row.num_containers) + (row.relax_locality ? "" : "!"));
   }
   return rows;
 }
@@ -56,8 +58,9 @@ TEST(AskBookTest, WhatIsWithdrawnIsSetToZeroNeverBelow) {
   EXPECT_THAT(Rows(book), IsEmpty());
 }
 
-// Source: hadoop-wire notes on over-allocation: rows are lowered when the RM allocates, grants are delivered with the
-// next answer. The grants in the answer to a raised row were made by the old one.
+// Source: hadoop-wire notes on over-allocation: rows are lowered when the RM allocates, grants are
+// delivered with the next answer. The grants in the answer to a raised row were made by the old
+// one.
 TEST(AskBookTest, GrantsInTheAnswerToARaisedRowBelongToTheOldRow) {
   AskBook book;
   book.SetWanted({Anywhere(1, 2)});

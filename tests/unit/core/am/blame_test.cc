@@ -24,7 +24,9 @@ TEST(BlameTest, WhatNoPeerCanGiveIsTheCauseHoweverLateItIsKnown) {
 }
 
 TEST(BlameTest, ACrashComesBeforeExitsThatProgramsChoose) {
-  EXPECT_EQ(FindFirstCause({{ExitClass::kUserPermanent, kStart + 1s}, {ExitClass::kSignalCrash, kStart + 1100ms}}), 1U);
+  EXPECT_EQ(FindFirstCause({{ExitClass::kUserPermanent, kStart + 1s},
+                            {ExitClass::kSignalCrash, kStart + 1100ms}}),
+            1U);
 }
 
 }  // namespace

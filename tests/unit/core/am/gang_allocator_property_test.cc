@@ -1,5 +1,6 @@
-// Gang allocation against a model RM, in seeded random order of events: whatever happens, we stay a good citizen (the
-// model checks that), hold nothing for too long, lose track of nothing, and get there in the end.
+// Gang allocation against a model RM, in seeded random order of events: whatever happens, we stay a
+// good citizen (the model checks that), hold nothing for too long, lose track of nothing, and get
+// there in the end.
 #include <gtest/gtest.h>
 
 #include <memory>
@@ -22,8 +23,8 @@ constexpr Duration kTick = 100ms;
 struct Trouble {
   std::uint64_t lost_requests_percent = 0;
   std::uint64_t lost_answers_percent = 0;
-  bool losses = false;     // containers end by themselves
-  bool restarts = false;   // of the RM
+  bool losses = false;    // containers end by themselves
+  bool restarts = false;  // of the RM
   bool exclusions = false;
 };
 
@@ -31,7 +32,12 @@ struct Trouble {
 class Job {
  public:
   Job(int number, RmModel& rm, GangAllocatorOptions options, Trouble trouble, std::uint64_t seed)
-      : number_(number), rm_(rm), options_(options), gang_(options), trouble_(trouble), random_(seed, "job") {
+      : number_(number),
+        rm_(rm),
+        options_(options),
+        gang_(options),
+        trouble_(trouble),
+        random_(seed, "job") {
     session_.Register({});
   }
 
@@ -65,7 +71,8 @@ class Job {
       const yarn::Container* container = gang_.ContainerOf(task);
       if (container != nullptr) ours.insert(container->id);
     }
-    for (const auto& [id, container] : rm_.live(number_)) EXPECT_TRUE(ours.contains(id)) << ToString(id);
+    for (const auto& [id, container] : rm_.live(number_))
+      EXPECT_TRUE(ours.contains(id)) << ToString(id);
     EXPECT_EQ(ours.size(), rm_.live(number_).size());
   }
 
@@ -129,18 +136,21 @@ class Job {
   }
 
   void Carry(const CallRm& call) {
-    if (const auto* allocate = std::get_if<yarn::AllocateRequest>(&call.request); allocate != nullptr) {
+    if (const auto* allocate = std::get_if<yarn::AllocateRequest>(&call.request);
+        allocate != nullptr) {
       // A repeated call is the same to the letter, even if a host was excluded in between.
       const bool again = allocate->response_id == latest_response_id_;
       latest_response_id_ = allocate->response_id;
       for (const yarn::ResourceRequest& row : allocate->ask) {
-        EXPECT_FALSE(!again && row.num_containers > 0 && excluded_.contains(row.resource_name)) << row.resource_name;
+        EXPECT_FALSE(!again && row.num_containers > 0 && excluded_.contains(row.resource_name))
+            << row.resource_name;
       }
     }
     waiting_ = true;
     const Duration latency = random_.Between(1ms, 300ms);
     if (random_.Below(100) < trouble_.lost_requests_percent) {
-      if (random_.Below(2) == 0) answers_.push_back({now_ + latency, {call.call, yarn::RpcError{}}});
+      if (random_.Below(2) == 0)
+        answers_.push_back({now_ + latency, {call.call, yarn::RpcError{}}});
       return;
     }
     yarn::RmResponse response = rm_.Call(number_, call.request);
@@ -159,7 +169,8 @@ class Job {
     if (!gang_.backing_off() && !constrained) {
       EXPECT_EQ(asked, static_cast<std::int64_t>(gang_.wanted_count()));
     }
-    if (session_.everything_told() && rm_.registered(number_) && rm_.undelivered(number_) == 0 && !waiting_) {
+    if (session_.everything_told() && rm_.registered(number_) && rm_.undelivered(number_) == 0 &&
+        !waiting_) {
       EXPECT_EQ(rm_.outstanding(number_), asked);
     }
     const bool must_let_go = options_.gang.policy == GangPolicy::kAll && !gang_.complete();
@@ -215,8 +226,8 @@ std::vector<yarn::NodeReport> Reports(const placement::Inventory& inventory) {
   return reports;
 }
 
-SlotRequest Slot(const std::string& type, std::int32_t index, std::int32_t priority, std::int64_t gpus,
-                 PlacementSpec placement = {}) {
+SlotRequest Slot(const std::string& type, std::int32_t index, std::int32_t priority,
+                 std::int64_t gpus, PlacementSpec placement = {}) {
   return {.task = {type, index},
           .resource = {.memory_mb = 1024, .vcores = 1, .gpus = gpus},
           .placement = std::move(placement),
@@ -234,25 +245,33 @@ void BeatNodes(RmModel& rm, Instant now) {
 
 PlacementSpec DrawPlacement(RandomStream& random) {
   switch (random.Below(8)) {
-    case 0: return {.spread = PlacementScope::kNode};
-    case 1: return {.spread = PlacementScope::kRack};
-    case 2: return {.pack_rack = true};
-    case 3: return {.avoid = {"ps"}};
-    default: return {};
+    case 0:
+      return {.spread = PlacementScope::kNode};
+    case 1:
+      return {.spread = PlacementScope::kRack};
+    case 2:
+      return {.pack_rack = true};
+    case 3:
+      return {.avoid = {"ps"}};
+    default:
+      return {};
   }
 }
 
 void RunToTheEnd(std::uint64_t seed, GangPolicy policy) {
   SCOPED_TRACE("seed " + std::to_string(seed));
   RandomStream random(seed, "allocator-property");
-  RmModel rm(Cluster(3 + static_cast<int>(random.Below(6)), 1 + static_cast<int>(random.Below(3)), 4));
+  RmModel rm(
+      Cluster(3 + static_cast<int>(random.Below(6)), 1 + static_cast<int>(random.Below(3)), 4));
   const Trouble trouble{.lost_requests_percent = random.Below(10),
                         .lost_answers_percent = random.Below(10),
                         .losses = random.Below(2) == 0,
                         .restarts = random.Below(3) == 0,
                         .exclusions = random.Below(3) == 0};
-  Job job(1, rm, {.gang = {.policy = policy, .deadline = 24h, .hold = 20s, .backoff = {1s, 10s}}, .seed = seed}, trouble,
-          seed);
+  Job job(1, rm,
+          {.gang = {.policy = policy, .deadline = 24h, .hold = 20s, .backoff = {1s, 10s}},
+           .seed = seed},
+          trouble, seed);
   job.gang().SetNodes(kStart, Reports(rm.inventory()));
   std::vector<SlotRequest> slots;
   const PlacementSpec placement = DrawPlacement(random);
@@ -279,7 +298,9 @@ void RunToTheEnd(std::uint64_t seed, GangPolicy policy) {
     BeatNodes(rm, now);
     job.Tick(now);
     // What was lost on the wire before the calm is repeated by then.
-    if (now > calm + 30s && job.gang().complete() && job.session().everything_told() && rm.undelivered(1) == 0) break;
+    if (now > calm + 30s && job.gang().complete() && job.session().everything_told() &&
+        rm.undelivered(1) == 0)
+      break;
   }
   EXPECT_TRUE(job.gang().complete()) << job.gang().Missing();
   for (int i = 0; i < 30; ++i, now += kTick) job.Tick(now);
@@ -301,8 +322,9 @@ bool TwoHalfGangs(std::uint64_t seed, GangPolicy policy) {
   for (int number = 1; number <= 2; ++number) {
     jobs.push_back(std::make_unique<Job>(
         number, rm,
-        GangAllocatorOptions{.gang = {.policy = policy, .deadline = 24h, .hold = 20s, .backoff = {2s, 60s}},
-                             .seed = seed * 2 + static_cast<std::uint64_t>(number)},
+        GangAllocatorOptions{
+            .gang = {.policy = policy, .deadline = 24h, .hold = 20s, .backoff = {2s, 60s}},
+            .seed = seed * 2 + static_cast<std::uint64_t>(number)},
         Trouble{}, seed));
   }
   std::set<int> done;
@@ -314,7 +336,8 @@ bool TwoHalfGangs(std::uint64_t seed, GangPolicy policy) {
       // The second one starts while the first has half of what it needs.
       if (now == kStart + i * 200ms) {
         job.Tick(now);
-        job.Want({Slot("worker", 0, 1, 1), Slot("worker", 1, 1, 1), Slot("worker", 2, 1, 1), Slot("worker", 3, 1, 1)});
+        job.Want({Slot("worker", 0, 1, 1), Slot("worker", 1, 1, 1), Slot("worker", 2, 1, 1),
+                  Slot("worker", 3, 1, 1)});
       }
       job.Tick(now);
       if (!job.gang().complete() || done.contains(i) || now < kStart + 1s) continue;

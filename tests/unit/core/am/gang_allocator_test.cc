@@ -13,18 +13,24 @@ using ::testing::SizeIs;
 constexpr Instant kStart{};
 const Resource kSize{.memory_mb = 16384, .vcores = 4, .gpus = 8};
 
-SlotRequest Slot(const std::string& type, std::int32_t index, std::int32_t priority = 1, PlacementSpec placement = {}) {
-  return {.task = {type, index}, .resource = kSize, .placement = std::move(placement), .priority = priority};
+SlotRequest Slot(const std::string& type, std::int32_t index, std::int32_t priority = 1,
+                 PlacementSpec placement = {}) {
+  return {.task = {type, index},
+          .resource = kSize,
+          .placement = std::move(placement),
+          .priority = priority};
 }
 
-std::vector<SlotRequest> Slots(const std::string& type, std::int32_t count, std::int32_t priority = 1,
-                               const PlacementSpec& placement = {}) {
+std::vector<SlotRequest> Slots(const std::string& type, std::int32_t count,
+                               std::int32_t priority = 1, const PlacementSpec& placement = {}) {
   std::vector<SlotRequest> slots;
   for (std::int32_t i = 0; i < count; ++i) slots.push_back(Slot(type, i, priority, placement));
   return slots;
 }
 
-ContainerId Id(std::int64_t id) { return {.application_attempt = {.application = {.id = 1}, .attempt = 1}, .id = id}; }
+ContainerId Id(std::int64_t id) {
+  return {.application_attempt = {.application = {.id = 1}, .attempt = 1}, .id = id};
+}
 
 yarn::Container On(const Ask& ask, std::int64_t id, const std::string& host = "a") {
   return {.id = Id(id),
@@ -45,7 +51,9 @@ std::vector<yarn::NodeReport> Nodes(int count, int racks, std::int64_t gpus = 8)
   return nodes;
 }
 
-GangAllocatorOptions Options(GangPolicy policy) { return {.gang = {.policy = policy}, .seed = 1}; }
+GangAllocatorOptions Options(GangPolicy policy) {
+  return {.gang = {.policy = policy}, .seed = 1};
+}
 
 // ---------------------------------------------------------------- asks and grants
 
@@ -98,7 +106,8 @@ TEST(GangAllocatorTest, WhatIsNotWantedIsReleasedAtOnceAndOnce) {
   small.resource.gpus = 4;
   yarn::Container stranger = On(ask, 4);
   stranger.priority = 9;
-  EXPECT_THAT(gang.OnAllocated(kStart, {On(ask, 1), On(ask, 2, "bad"), small, stranger}), SizeIs(1));
+  EXPECT_THAT(gang.OnAllocated(kStart, {On(ask, 1), On(ask, 2, "bad"), small, stranger}),
+              SizeIs(1));
   EXPECT_THAT(gang.TakeReleases(), ElementsAre(Id(2), Id(3), Id(4)));
   EXPECT_THAT(gang.OnAllocated(kStart, {On(ask, 5), On(ask, 6)}), SizeIs(1));
   EXPECT_THAT(gang.TakeReleases(), ElementsAre(Id(6)));
@@ -261,7 +270,8 @@ TEST(GangAllocatorTest, TheDeadlineRunsFromTheFirstAskOverAllRoundsAndSaysWhatIs
   static_cast<void>(gang.OnAllocated(kStart + 1s, {On(gang.asks()[0], 1)}));
   EXPECT_TRUE(gang.OnTime(kStart + 11s).given_back.has_value());
   static_cast<void>(gang.OnTime(kStart + 60s));
-  static_cast<void>(gang.OnAllocated(kStart + 30min - 1s, {On(gang.asks()[0], 2), On(gang.asks()[0], 3)}));
+  static_cast<void>(
+      gang.OnAllocated(kStart + 30min - 1s, {On(gang.asks()[0], 2), On(gang.asks()[0], 3)}));
   EXPECT_FALSE(gang.OnTime(kStart + 30min - 1ns).deadline_missed.has_value());
   EXPECT_EQ(gang.OnTime(kStart + 30min).deadline_missed,
             "2 of 4 worker containers (16 GiB, 4 vcores, 8 GPUs) still missing");
@@ -318,7 +328,8 @@ TEST(GangAllocatorTest, HostsThatDeliverLessThanPlannedAreNotWaitedFor) {
   EXPECT_EQ(gang.asks()[0].count, 4);
 }
 
-// The node reports are older than our own AM: a plan that fills a node to the brim would wait for its place.
+// The node reports are older than our own AM: a plan that fills a node to the brim would wait for
+// its place.
 TEST(GangAllocatorTest, APlanLeavesRoomForMastersIfItCan) {
   GangAllocator gang(Options(GangPolicy::kAll));
   std::vector<yarn::NodeReport> nodes = Nodes(2, 1, 32);
@@ -370,7 +381,8 @@ TEST(GangAllocatorTest, SpreadTypesAreAskedForOncePerHost) {
   for (const AskHost& host : ask.hosts) EXPECT_EQ(host.count, 1);
   static_cast<void>(gang.OnAllocated(kStart, {On(ask, 1, "a")}));
   EXPECT_THAT(gang.asks()[0].hosts, SizeIs(3));
-  EXPECT_THAT(gang.OnAllocated(kStart, {On(ask, 2, "a")}), IsEmpty()) << "a second one there does not suit";
+  EXPECT_THAT(gang.OnAllocated(kStart, {On(ask, 2, "a")}), IsEmpty())
+      << "a second one there does not suit";
   EXPECT_THAT(gang.TakeReleases(), ElementsAre(Id(2)));
 }
 

@@ -54,7 +54,8 @@ TEST(NodeExclusionTest, AnExcludedHostIsReadmittedExactlyAtItsDeadline) {
 TEST(NodeExclusionTest, AtMostAThirdOfTheClusterAndTheWorstFirst) {
   NodeExclusion exclusion;
   exclusion.SetClusterSize(kStart, 7);
-  for (const char* host : {"a", "b", "c", "d"}) exclusion.Suspect(kStart, host, Suspicion::kNodeBad);
+  for (const char* host : {"a", "b", "c", "d"})
+    exclusion.Suspect(kStart, host, Suspicion::kNodeBad);
   exclusion.Suspect(kStart, "d", Suspicion::kDiedEarly);
   exclusion.OnTime(kStart);
   EXPECT_EQ(exclusion.excluded(), (Hosts{"a", "d"}));

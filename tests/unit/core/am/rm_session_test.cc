@@ -13,9 +13,13 @@ using ::testing::SizeIs;
 constexpr Instant kStart{};
 const Resource kSize{.memory_mb = 1024, .vcores = 1};
 
-ContainerId Id(std::int64_t id) { return {.application_attempt = {.application = {.id = 1}, .attempt = 1}, .id = id}; }
+ContainerId Id(std::int64_t id) {
+  return {.application_attempt = {.application = {.id = 1}, .attempt = 1}, .id = id};
+}
 
-Ask Anywhere(std::int32_t count) { return {.key = {1, 0}, .capability = kSize, .count = count}; }
+Ask Anywhere(std::int32_t count) {
+  return {.key = {1, 0}, .capability = kSize, .count = count};
+}
 
 /// A session with the calls it sent.
 class Bench {
@@ -43,7 +47,9 @@ class Bench {
     EXPECT_NE(request, nullptr);
     return request == nullptr ? yarn::AllocateRequest{} : *request;
   }
-  RmNews Reply(CallId call, yarn::RmResponse response) { return session.OnReplied(now, {call, std::move(response)}); }
+  RmNews Reply(CallId call, yarn::RmResponse response) {
+    return session.OnReplied(now, {call, std::move(response)});
+  }
   RmNews Error(CallId call, yarn::RpcErrorCode code, std::string message = "") {
     return Reply(call, yarn::RpcError{.code = code, .message = std::move(message)});
   }
@@ -73,7 +79,8 @@ TEST(RmSessionTest, AfterRegistrationTheFirstAllocateFollowsAtOnceWithResponseId
   bench.session.Register({.host = "am", .rpc_port = 7});
   const CallRm call = bench.OneAt(kStart);
   EXPECT_EQ(std::get<yarn::RegisterApplicationMasterRequest>(call.request).rpc_port, 7);
-  const RmNews news = bench.Reply(call.call, yarn::RegisterApplicationMasterResponse{.queue = "root.q"});
+  const RmNews news =
+      bench.Reply(call.call, yarn::RegisterApplicationMasterResponse{.queue = "root.q"});
   ASSERT_TRUE(news.registered.has_value());
   EXPECT_EQ(news.registered->queue, "root.q");
   EXPECT_FALSE(news.resynced);
@@ -114,14 +121,17 @@ TEST(RmSessionTest, ALateAnswerToTheFirstRegistrationStillCounts) {
   bench.session.Register({});
   const CallRm first = bench.OneAt(kStart);
   const CallRm second = bench.OneAt(kStart + 10s);
-  EXPECT_TRUE(bench.Reply(first.call, yarn::RegisterApplicationMasterResponse{}).registered.has_value());
-  const RmNews late = bench.Error(second.call, yarn::RpcErrorCode::kInvalidApplicationMasterRequest);
+  EXPECT_TRUE(
+      bench.Reply(first.call, yarn::RegisterApplicationMasterResponse{}).registered.has_value());
+  const RmNews late =
+      bench.Error(second.call, yarn::RpcErrorCode::kInvalidApplicationMasterRequest);
   EXPECT_FALSE(late.registered.has_value());
   EXPECT_TRUE(late.ignored.has_value());
 }
 
 TEST(RmSessionTest, AnAttemptThatTheRmDoesNotKnowMustStop) {
-  for (const auto code : {yarn::RpcErrorCode::kApplicationAttemptNotFound, yarn::RpcErrorCode::kInvalidToken}) {
+  for (const auto code :
+       {yarn::RpcErrorCode::kApplicationAttemptNotFound, yarn::RpcErrorCode::kInvalidToken}) {
     Bench bench;
     bench.session.Register({});
     EXPECT_TRUE(bench.Error(bench.OneAt(kStart).call, code, "gone").must_stop.has_value());
@@ -200,7 +210,8 @@ TEST(RmSessionTest, IdleAnswersAreNoNews) {
   Bench bench;
   bench.Begin();
   const yarn::AllocateRequest request = bench.AllocateAt(kStart + 1s);
-  EXPECT_FALSE(bench.Answer(request, {.limit = kSize, .num_cluster_nodes = 3}).allocated.has_value());
+  EXPECT_FALSE(
+      bench.Answer(request, {.limit = kSize, .num_cluster_nodes = 3}).allocated.has_value());
   const yarn::AllocateRequest next = bench.AllocateAt(kStart + 2s);
   EXPECT_TRUE(bench.Answer(next, {.preempt_strict = {Id(1)}}).allocated.has_value());
 }
@@ -236,7 +247,8 @@ TEST(RmSessionTest, ResponseIdsWrapAround) {
 
 // ---------------------------------------------------------------- losses
 
-// Source: ApplicationMasterService.allocate: a request with the previous response id gets the previous answer again.
+// Source: ApplicationMasterService.allocate: a request with the previous response id gets the
+// previous answer again.
 TEST(RmSessionTest, AnUnansweredAllocateIsRepeatedAsItWas) {
   Bench bench;
   bench.Begin();
@@ -261,8 +273,9 @@ TEST(RmSessionTest, AnAnswerThatComesTwiceIsTakenOnce) {
   const yarn::AllocateRequest first = bench.AllocateAt(kStart + 1s);
   const CallId first_call = bench.last.call;
   static_cast<void>(bench.AllocateAt(kStart + 11s));
-  yarn::AllocateResponse response{.response_id = first.response_id + 1,
-                                  .allocated_containers = {{.id = Id(1), .priority = 1, .allocation_request_id = 0}}};
+  yarn::AllocateResponse response{
+      .response_id = first.response_id + 1,
+      .allocated_containers = {{.id = Id(1), .priority = 1, .allocation_request_id = 0}}};
   EXPECT_TRUE(bench.Reply(first_call, response).allocated.has_value());
   const RmNews twice = bench.Reply(bench.last.call, response);
   EXPECT_FALSE(twice.allocated.has_value());
@@ -277,7 +290,8 @@ TEST(RmSessionTest, AnUnreachableRmIsTriedEveryPeriodWithTheSameContent) {
     const yarn::AllocateRequest request = bench.AllocateAt(kStart + i * 1s);
     EXPECT_EQ(request.response_id, 1);
     EXPECT_THAT(request.release, ElementsAre(Id(1)));
-    EXPECT_FALSE(bench.Error(bench.last.call, yarn::RpcErrorCode::kUnavailable).rejected.has_value());
+    EXPECT_FALSE(
+        bench.Error(bench.last.call, yarn::RpcErrorCode::kUnavailable).rejected.has_value());
     EXPECT_EQ(bench.session.next_decision(), kStart + (i + 1) * 1s);
   }
 }
@@ -289,8 +303,9 @@ TEST(RmSessionTest, AfterAnRmRestartEverythingIsToldAgainFromResponseIdZero) {
   bench.session.SetAsks({Anywhere(3)});
   bench.session.SetBlacklist({"bad"});
   bench.session.Release(Id(1));
-  bench.Answer(bench.AllocateAt(kStart + 1s),
-               {.allocated_containers = {{.id = Id(2), .priority = 1, .allocation_request_id = 0}}});
+  bench.Answer(
+      bench.AllocateAt(kStart + 1s),
+      {.allocated_containers = {{.id = Id(2), .priority = 1, .allocation_request_id = 0}}});
   bench.session.SetAsks({Anywhere(2)});
   bench.session.Release(Id(2));
   static_cast<void>(bench.AllocateAt(kStart + 2s));
@@ -329,7 +344,8 @@ TEST(RmSessionTest, TheOldCommandsMeanTheSame) {
   Bench shutdown;
   shutdown.Begin();
   EXPECT_TRUE(
-      shutdown.Answer(shutdown.AllocateAt(kStart + 1s), {.am_command = yarn::AmCommand::kShutdown}).must_stop);
+      shutdown.Answer(shutdown.AllocateAt(kStart + 1s), {.am_command = yarn::AmCommand::kShutdown})
+          .must_stop);
 }
 
 TEST(RmSessionTest, AWrongResponseIdIsCorrectedAndEverythingToldAgain) {
@@ -337,8 +353,9 @@ TEST(RmSessionTest, AWrongResponseIdIsCorrectedAndEverythingToldAgain) {
   bench.Begin();
   bench.session.SetAsks({Anywhere(3)});
   static_cast<void>(bench.AllocateAt(kStart + 1s));
-  const RmNews news = bench.Error(bench.last.call, yarn::RpcErrorCode::kInvalidApplicationMasterRequest,
-                                  "Invalid responseId in AllocateRequest, expect responseId to be 8 but get 1");
+  const RmNews news =
+      bench.Error(bench.last.call, yarn::RpcErrorCode::kInvalidApplicationMasterRequest,
+                  "Invalid responseId in AllocateRequest, expect responseId to be 8 but get 1");
   EXPECT_TRUE(news.resynced);
   const yarn::AllocateRequest request = bench.AllocateAt(kStart + 2s);
   EXPECT_EQ(request.response_id, 8);
@@ -351,7 +368,8 @@ TEST(RmSessionTest, ARefusedAskIsNotSentAgainUntilItChangesAndTheRestGoesOn) {
   bench.session.SetAsks({Anywhere(3)});
   bench.session.Release(Id(1));
   static_cast<void>(bench.AllocateAt(kStart + 1s));
-  EXPECT_TRUE(bench.Error(bench.last.call, yarn::RpcErrorCode::kInvalidResourceRequest, "too big").rejected);
+  EXPECT_TRUE(bench.Error(bench.last.call, yarn::RpcErrorCode::kInvalidResourceRequest, "too big")
+                  .rejected);
   const yarn::AllocateRequest next = bench.AllocateAt(kStart + 2s);
   EXPECT_EQ(next.response_id, 1) << "a refused allocate does not advance the id";
   EXPECT_THAT(next.ask, IsEmpty());
@@ -400,7 +418,8 @@ TEST(RmSessionTest, ALateAnswerWithNewsToAnElidedHeartbeatIsTaken) {
   bench.now = kStart + 5s + 1ms;
   const CallId latest(2 + 5);
   EXPECT_FALSE(bench.Reply(latest, yarn::AllocateResponse{.response_id = 6}).ignored.has_value());
-  const RmNews news = bench.Reply(latest, yarn::AllocateResponse{.response_id = 6, .preempt_strict = {Id(1)}});
+  const RmNews news =
+      bench.Reply(latest, yarn::AllocateResponse{.response_id = 6, .preempt_strict = {Id(1)}});
   EXPECT_TRUE(news.allocated.has_value());
   EXPECT_EQ(bench.session.last_response_id(), 6);
   EXPECT_EQ(bench.session.next_deadline(), kStart + 6s);
@@ -426,7 +445,9 @@ TEST(RmSessionTest, FinishIsRepeatedUntilTheRmHasUnregisteredUs) {
   EXPECT_TRUE(std::holds_alternative<yarn::FinishApplicationMasterRequest>(first.request));
   EXPECT_FALSE(bench.Reply(first.call, yarn::FinishApplicationMasterResponse{}).finished);
   const CallRm second = bench.OneAt(kStart + 1100ms);
-  EXPECT_TRUE(bench.Reply(second.call, yarn::FinishApplicationMasterResponse{.is_unregistered = true}).finished);
+  EXPECT_TRUE(
+      bench.Reply(second.call, yarn::FinishApplicationMasterResponse{.is_unregistered = true})
+          .finished);
   EXPECT_EQ(bench.session.next_deadline(), std::nullopt);
 }
 
@@ -456,7 +477,8 @@ TEST(RmSessionTest, AnAttemptForgottenAfterNotYetIsFinishedAndBeforeItMustStop) 
   unknown.Begin();
   unknown.session.Finish({});
   const CallRm first = unknown.OneAt(kStart);
-  EXPECT_TRUE(unknown.Error(first.call, yarn::RpcErrorCode::kApplicationAttemptNotFound).must_stop.has_value());
+  EXPECT_TRUE(unknown.Error(first.call, yarn::RpcErrorCode::kApplicationAttemptNotFound)
+                  .must_stop.has_value());
 }
 
 }  // namespace

@@ -9,13 +9,16 @@ namespace {
 
 JobSpec Job() {
   JobSpec job;
-  job.tasks = {{.name = "chief", .instances = 1}, {.name = "worker", .instances = 2}, {.name = "evaluator"}};
+  job.tasks = {
+      {.name = "chief", .instances = 1}, {.name = "worker", .instances = 2}, {.name = "evaluator"}};
   return job;
 }
 
 class TaskTableTest : public testing::Test {
  protected:
-  TaskTableTest() : table_(job_, [](const std::string& type) { return DefaultClass(type); }, snapshot_) {}
+  TaskTableTest()
+      : table_(
+            job_, [](const std::string& type) { return DefaultClass(type); }, snapshot_) {}
 
   void Launch(TaskIndex task) {
     const ContainerId container{.application_attempt = {}, .id = ++containers_};
@@ -58,7 +61,8 @@ TEST_F(TaskTableTest, ATaskThatStartsWithTheEpochIsReadyWhenItsAgentWaitsWithAKn
   table_.SetAddress(kWorker0, {.host = "n1", .port = 1});
   EXPECT_EQ(table_.starters_ready(), 1);
 
-  EXPECT_EQ(table_.BeginProcess(Instant{}, kWorker0, Epoch(1)), (ProcessRef{TaskAttempt(0), Epoch(1)}));
+  EXPECT_EQ(table_.BeginProcess(Instant{}, kWorker0, Epoch(1)),
+            (ProcessRef{TaskAttempt(0), Epoch(1)}));
   EXPECT_EQ(table_.starters(), 0);
   EXPECT_EQ(table_.starters_ready(), 0);
   EXPECT_EQ(table_.training_alive(), 1);

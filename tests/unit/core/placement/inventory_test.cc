@@ -5,7 +5,8 @@
 namespace tfyarn::placement {
 namespace {
 
-yarn::NodeReport Report(const std::string& host, yarn::NodeState state, std::int64_t gpus = 8, std::int64_t used = 0) {
+yarn::NodeReport Report(const std::string& host, yarn::NodeState state, std::int64_t gpus = 8,
+                        std::int64_t used = 0) {
   return {.node = {host, 8041},
           .rack = "/r1",
           .state = state,
@@ -15,7 +16,8 @@ yarn::NodeReport Report(const std::string& host, yarn::NodeState state, std::int
 }
 
 TEST(InventoryTest, NodesAreSortedAndFreeIsWhatIsNotUsed) {
-  const Inventory inventory({Report("b", yarn::NodeState::kRunning, 8, 3), Report("a", yarn::NodeState::kRunning)});
+  const Inventory inventory(
+      {Report("b", yarn::NodeState::kRunning, 8, 3), Report("a", yarn::NodeState::kRunning)});
   ASSERT_EQ(inventory.nodes().size(), 2U);
   EXPECT_EQ(inventory.nodes()[0].id.host, "a");
   EXPECT_EQ(inventory.FindHost("b")->free, (Resource{.memory_mb = 64512, .vcores = 15, .gpus = 5}));
@@ -27,7 +29,8 @@ TEST(InventoryTest, ALostNodeStaysAsADownOneAndComesBackChanged) {
   inventory.Apply({.node = {"a", 8041}, .state = yarn::NodeState::kLost});
   ASSERT_EQ(inventory.nodes().size(), 1U);
   EXPECT_FALSE(inventory.nodes()[0].up);
-  EXPECT_EQ(inventory.nodes()[0].capability.gpus, 8) << "a report without size changes only the state";
+  EXPECT_EQ(inventory.nodes()[0].capability.gpus, 8)
+      << "a report without size changes only the state";
 
   inventory.Apply(Report("a", yarn::NodeState::kRunning, 4));
   EXPECT_TRUE(inventory.nodes()[0].up);

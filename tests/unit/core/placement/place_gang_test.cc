@@ -29,15 +29,19 @@ Inventory Cluster(int nodes, int racks, Resource capability) {
   return Inventory(std::move(list));
 }
 
-SlotGroup Group(const std::string& type, std::int32_t count, Resource resource, PlacementSpec placement = {}) {
-  return {.task_type = type, .resource = resource, .placement = std::move(placement), .count = count};
+SlotGroup Group(const std::string& type, std::int32_t count, Resource resource,
+                PlacementSpec placement = {}) {
+  return {
+      .task_type = type, .resource = resource, .placement = std::move(placement), .count = count};
 }
 
-Resource Gpus(std::int64_t gpus) { return {.memory_mb = 4 * kGiB, .vcores = 1, .gpus = gpus}; }
+Resource Gpus(std::int64_t gpus) {
+  return {.memory_mb = 4 * kGiB, .vcores = 1, .gpus = gpus};
+}
 
 /// Everything that an assignment promises, looked at from outside.
-void ExpectValid(const std::vector<SlotGroup>& groups, const Inventory& inventory, const PlaceGangOptions& options,
-                 const Assignment& assignment) {
+void ExpectValid(const std::vector<SlotGroup>& groups, const Inventory& inventory,
+                 const PlaceGangOptions& options, const Assignment& assignment) {
   PlacementRules rules;
   for (const SlotGroup& group : groups) rules.SetType(group.task_type, group.placement);
   for (const Occupant& occupant : options.occupants) {
@@ -54,7 +58,8 @@ void ExpectValid(const std::vector<SlotGroup>& groups, const Inventory& inventor
       sum += placed.count;
       used[placed.node] += Times(groups[g].resource, placed.count);
       for (std::int32_t i = 0; i < placed.count; ++i) {
-        EXPECT_TRUE(rules.Allows(groups[g].task_type, node.id.host, node.rack)) << groups[g].task_type;
+        EXPECT_TRUE(rules.Allows(groups[g].task_type, node.id.host, node.rack))
+            << groups[g].task_type;
         rules.Occupy(groups[g].task_type, node.id.host, node.rack);
       }
     }
@@ -66,7 +71,8 @@ void ExpectValid(const std::vector<SlotGroup>& groups, const Inventory& inventor
   }
 }
 
-Found Place(const std::vector<SlotGroup>& groups, const Inventory& inventory, const PlaceGangOptions& options = {}) {
+Found Place(const std::vector<SlotGroup>& groups, const Inventory& inventory,
+            const PlaceGangOptions& options = {}) {
   const PlaceGangResult result = PlaceGang(groups, inventory, options);
   if (result.found == Found::kPlaced) ExpectValid(groups, inventory, options, result.assignment);
   return result.found;
@@ -100,8 +106,9 @@ TEST(PlaceGangTest, SpreadOverNodesPutsAtMostOneOnEach) {
   const PlacementSpec spread{.spread = PlacementScope::kNode};
   EXPECT_EQ(Place({Group("worker", 3, Gpus(1), spread)}, inventory), Found::kPlaced);
   EXPECT_EQ(Place({Group("worker", 4, Gpus(1), spread)}, inventory), Found::kImpossible);
-  EXPECT_EQ(Place({Group("worker", 2, Gpus(1), spread), Group("worker", 2, Gpus(2), spread)}, inventory),
-            Found::kImpossible)
+  EXPECT_EQ(
+      Place({Group("worker", 2, Gpus(1), spread), Group("worker", 2, Gpus(2), spread)}, inventory),
+      Found::kImpossible)
       << "the limit is of the type, not of one size";
 }
 
@@ -113,7 +120,8 @@ TEST(PlaceGangTest, SpreadOverRacksPutsAtMostOneInEach) {
 }
 
 TEST(PlaceGangTest, PackKeepsATypeInOneRackThatIsLargeEnough) {
-  std::vector<Node> nodes = {MakeNode(0, 0, Gpus(4)), MakeNode(1, 1, Gpus(4)), MakeNode(2, 1, Gpus(4))};
+  std::vector<Node> nodes = {MakeNode(0, 0, Gpus(4)), MakeNode(1, 1, Gpus(4)),
+                             MakeNode(2, 1, Gpus(4))};
   for (Node& node : nodes) node.capability.memory_mb = node.free.memory_mb = 64 * kGiB;
   for (Node& node : nodes) node.capability.vcores = node.free.vcores = 16;
   const Inventory inventory(std::move(nodes));
@@ -125,9 +133,11 @@ TEST(PlaceGangTest, PackKeepsATypeInOneRackThatIsLargeEnough) {
 
 TEST(PlaceGangTest, AvoidHoldsInBothDirections) {
   const Inventory inventory = Cluster(2, 1, {.memory_mb = 64 * kGiB, .vcores = 16, .gpus = 8});
-  const std::vector<SlotGroup> fits = {Group("worker", 2, Gpus(4)), Group("ps", 1, Gpus(0), {.avoid = {"worker"}})};
+  const std::vector<SlotGroup> fits = {Group("worker", 2, Gpus(4)),
+                                       Group("ps", 1, Gpus(0), {.avoid = {"worker"}})};
   EXPECT_EQ(Place(fits, inventory), Found::kPlaced);
-  const std::vector<SlotGroup> too_many = {Group("worker", 3, Gpus(4)), Group("ps", 1, Gpus(0), {.avoid = {"worker"}})};
+  const std::vector<SlotGroup> too_many = {Group("worker", 3, Gpus(4)),
+                                           Group("ps", 1, Gpus(0), {.avoid = {"worker"}})};
   EXPECT_EQ(Place(too_many, inventory), Found::kImpossible);
 }
 
@@ -144,7 +154,8 @@ TEST(PlaceGangTest, FreeSpaceLeavesOutDownNodesAndEmptySpaceDoesNot) {
   nodes[0].up = false;
   const Inventory inventory(std::move(nodes));
   EXPECT_EQ(Place({Group("worker", 1, Gpus(8))}, inventory), Found::kImpossible);
-  EXPECT_EQ(Place({Group("worker", 1, Gpus(8))}, inventory, {.space = Space::kEmpty}), Found::kPlaced);
+  EXPECT_EQ(Place({Group("worker", 1, Gpus(8))}, inventory, {.space = Space::kEmpty}),
+            Found::kPlaced);
   const PlaceGangOptions excluded{.space = Space::kEmpty, .excluded_hosts = {"n00000"}};
   EXPECT_EQ(Place({Group("worker", 1, Gpus(8))}, inventory, excluded), Found::kImpossible);
 }
@@ -153,23 +164,28 @@ TEST(PlaceGangTest, FreeSpaceLeavesOutDownNodesAndEmptySpaceDoesNot) {
 TEST(PlaceGangTest, TheExactSearchFindsWhatFirstFitMisses) {
   const Inventory inventory = Cluster(2, 1, {.memory_mb = 10 * kGiB, .vcores = 100});
   const auto gib = [](std::int64_t n) { return Resource{.memory_mb = n * kGiB, .vcores = 1}; };
-  const std::vector<SlotGroup> groups = {Group("a", 1, gib(6)), Group("b", 2, gib(4)), Group("c", 3, gib(2))};
-  EXPECT_EQ(Place(groups, inventory, {.search_steps = 0}), Place(groups, inventory, {.first_fit_tries = 0}));
+  const std::vector<SlotGroup> groups = {Group("a", 1, gib(6)), Group("b", 2, gib(4)),
+                                         Group("c", 3, gib(2))};
+  EXPECT_EQ(Place(groups, inventory, {.search_steps = 0}),
+            Place(groups, inventory, {.first_fit_tries = 0}));
   EXPECT_EQ(Place(groups, inventory, {.first_fit_tries = 0}), Found::kPlaced);
 }
 
 TEST(PlaceGangTest, GivingUpIsNotCalledImpossible) {
   const Inventory inventory = Cluster(12, 1, {.memory_mb = 10 * kGiB, .vcores = 100});
   const auto gib = [](std::int64_t n) { return Resource{.memory_mb = n * kGiB, .vcores = 1}; };
-  // 124 GiB do not fit on 12 nodes of 10, but to see it every way to fill the first nodes must be tried.
-  const std::vector<SlotGroup> groups = {Group("a", 8, gib(6)), Group("b", 8, gib(5)), Group("c", 9, gib(4))};
+  // 124 GiB do not fit on 12 nodes of 10, but to see it every way to fill the first nodes must be
+  // tried.
+  const std::vector<SlotGroup> groups = {Group("a", 8, gib(6)), Group("b", 8, gib(5)),
+                                         Group("c", 9, gib(4))};
   EXPECT_EQ(Place(groups, inventory, {.search_steps = 3}), Found::kGaveUp);
   EXPECT_EQ(Place(groups, inventory, {.search_steps = 1'000'000}), Found::kImpossible);
 }
 
 /// Tries every slot on every node.
-bool BruteForce(const std::vector<SlotGroup>& groups, const Inventory& inventory, std::size_t g, std::int32_t placed,
-                std::vector<Resource>& free, std::vector<std::vector<std::string>>& on) {
+bool BruteForce(const std::vector<SlotGroup>& groups, const Inventory& inventory, std::size_t g,
+                std::int32_t placed, std::vector<Resource>& free,
+                std::vector<std::vector<std::string>>& on) {
   if (g == groups.size()) return true;
   if (placed == groups[g].count) return BruteForce(groups, inventory, g + 1, 0, free, on);
   PlacementRules rules;
@@ -181,7 +197,9 @@ bool BruteForce(const std::vector<SlotGroup>& groups, const Inventory& inventory
   }
   for (std::size_t n = 0; n < free.size(); ++n) {
     const Node& node = inventory.nodes()[n];
-    if (!FitsIn(groups[g].resource, free[n]) || !rules.Allows(groups[g].task_type, node.id.host, node.rack)) continue;
+    if (!FitsIn(groups[g].resource, free[n]) ||
+        !rules.Allows(groups[g].task_type, node.id.host, node.rack))
+      continue;
     free[n] -= groups[g].resource;
     on[n].push_back(groups[g].task_type);
     const bool found = BruteForce(groups, inventory, g, placed + 1, free, on);
@@ -194,11 +212,16 @@ bool BruteForce(const std::vector<SlotGroup>& groups, const Inventory& inventory
 
 PlacementSpec DrawPlacement(RandomStream& random) {
   switch (random.Below(6)) {
-    case 0: return {.spread = PlacementScope::kNode};
-    case 1: return {.spread = PlacementScope::kRack};
-    case 2: return {.pack_rack = true};
-    case 3: return {.avoid = {"b"}};
-    default: return {};
+    case 0:
+      return {.spread = PlacementScope::kNode};
+    case 1:
+      return {.spread = PlacementScope::kRack};
+    case 2:
+      return {.pack_rack = true};
+    case 3:
+      return {.avoid = {"b"}};
+    default:
+      return {};
   }
 }
 
@@ -211,14 +234,16 @@ TEST(PlaceGangTest, SmallCasesAgreeWithTryingEverything) {
     const auto count = 2 + random.Below(4);
     for (std::uint64_t n = 0; n < count; ++n) {
       const auto size = static_cast<std::int64_t>(3 + random.Below(6));
-      nodes.push_back(MakeNode(static_cast<int>(n), static_cast<int>(random.Below(3)), {.memory_mb = size, .vcores = size}));
+      nodes.push_back(MakeNode(static_cast<int>(n), static_cast<int>(random.Below(3)),
+                               {.memory_mb = size, .vcores = size}));
     }
     const Inventory inventory(std::move(nodes));
     std::vector<SlotGroup> groups;
     for (const char* type : {"a", "b", "c"}) {
       const Resource unit{.memory_mb = static_cast<std::int64_t>(1 + random.Below(4)),
                           .vcores = static_cast<std::int64_t>(1 + random.Below(4))};
-      groups.push_back(Group(type, static_cast<std::int32_t>(random.Below(4)), unit, DrawPlacement(random)));
+      groups.push_back(
+          Group(type, static_cast<std::int32_t>(random.Below(4)), unit, DrawPlacement(random)));
     }
     std::vector<Resource> free;
     for (const Node& node : inventory.nodes()) free.push_back(node.free);
@@ -236,7 +261,8 @@ TEST(PlaceGangTest, SmallCasesAgreeWithTryingEverything) {
 }
 
 TEST(PlaceGangTest, AThousandSlotsOnTenThousandNodesAreQuick) {
-  const Inventory inventory = Cluster(10'000, 100, {.memory_mb = 256 * kGiB, .vcores = 32, .gpus = 8});
+  const Inventory inventory =
+      Cluster(10'000, 100, {.memory_mb = 256 * kGiB, .vcores = 32, .gpus = 8});
   const std::vector<SlotGroup> groups = {Group("worker", 1000, Gpus(8)), Group("ps", 50, Gpus(0)),
                                          Group("chief", 1, Gpus(8), {.avoid = {"ps"}})};
   EXPECT_EQ(Place(groups, inventory), Found::kPlaced);

@@ -80,7 +80,8 @@ TEST_F(AsksTest, WithdrawingDoesNotTakeBackWhatIsAlreadyAllocated) {
   EXPECT_EQ(am().granted.size(), 3U);
 }
 
-// Row "negative num_containers": other applications of the queue get nothing until their asks outweigh the deficit.
+// Row "negative num_containers": other applications of the queue get nothing until their asks
+// outweigh the deficit.
 TEST_F(AsksTest, ANegativeCountLowersTheQueuesPendingForGood) {
   Send({Ask(-3, Amount(1, 1))});
   EXPECT_FALSE(am().error.has_value());
@@ -119,7 +120,8 @@ TEST_F(AsksTest, ARowWithoutPlaceFailsTheWholeAllocate) {
   EXPECT_EQ(am().error->code, RpcErrorCode::kNullPointer);
   EXPECT_EQ(am().response_id, id);
   am().next.ask.clear();
-  EXPECT_EQ(GrantedAfter(5s), 0U);  // beats go on under the same id, and the good row was not taken either
+  EXPECT_EQ(GrantedAfter(5s),
+            0U);  // beats go on under the same id, and the good row was not taken either
   EXPECT_GT(am().response_id, id);
 }
 
@@ -141,7 +143,8 @@ TEST_F(AsksTest, TheLastRowOfAKeyWins) {
 
 // Row "priority".
 TEST_F(AsksTest, LowerPriorityNumbersAreServedFirstStrictly) {
-  // The first can never be granted while the node's whole memory is elsewhere; those behind it wait.
+  // The first can never be granted while the node's whole memory is elsewhere; those behind it
+  // wait.
   Send({Ask(5, Amount(64, 16), 1), Ask(1, Amount(1, 1), 2)});
   cluster_.RunFor(10s);
   EXPECT_EQ(am().granted.size(), 3U);  // the AM's own node has no room, nor has the gpu partition's
@@ -157,7 +160,8 @@ TEST_F(AsksTest, RequestIdsOfOnePriorityAreServedInRisingOrder) {
   Send({second, first, Ask(1, Amount(2, 1))});
   ASSERT_EQ(GrantedAfter(10s), 3U);
   std::vector<std::int64_t> ids;
-  for (const yarn::Container& container : am().granted) ids.push_back(container.allocation_request_id);
+  for (const yarn::Container& container : am().granted)
+    ids.push_back(container.allocation_request_id);
   EXPECT_THAT(ids, ::testing::ElementsAre(-1, 4, 9));
 }
 

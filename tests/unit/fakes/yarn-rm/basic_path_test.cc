@@ -44,8 +44,10 @@ TEST_P(BasicPathTest, AJobIsSubmittedGetsItsContainersRunsAndFinishes) {
   EXPECT_EQ(report.state, YarnApplicationState::kFinished);
   EXPECT_EQ(report.final_status, FinalApplicationStatus::kSucceeded);
   EXPECT_TRUE(cluster_.rm().books().applications.empty());
-  for (const BookedNode* node : cluster_.rm().books().nodes) EXPECT_TRUE(IsZero(node->used)) << node->id.host;
-  for (int i = 1; i <= 4; ++i) EXPECT_TRUE(cluster_.nm({"n" + std::to_string(i), 45454}).containers().empty());
+  for (const BookedNode* node : cluster_.rm().books().nodes)
+    EXPECT_TRUE(IsZero(node->used)) << node->id.host;
+  for (int i = 1; i <= 4; ++i)
+    EXPECT_TRUE(cluster_.nm({"n" + std::to_string(i), 45454}).containers().empty());
 }
 
 TEST_P(BasicPathTest, ALostNodeEndsItsContainersAndIsReported) {
@@ -67,8 +69,8 @@ TEST_P(BasicPathTest, ALostNodeEndsItsContainersAndIsReported) {
 }
 
 INSTANTIATE_TEST_SUITE_P(Schedulers, BasicPathTest,
-                         ::testing::Values(SchedulerKind::kCapacity, SchedulerKind::kFifo, SchedulerKind::kUniform,
-                                           SchedulerKind::kGang));
+                         ::testing::Values(SchedulerKind::kCapacity, SchedulerKind::kFifo,
+                                           SchedulerKind::kUniform, SchedulerKind::kGang));
 
 }  // namespace
 }  // namespace tfyarn::fakes

@@ -1,4 +1,5 @@
-// Leaving out idle node heartbeats changes nothing: the RM grants and frees the same at the same instants.
+// Leaving out idle node heartbeats changes nothing: the RM grants and frees the same at the same
+// instants.
 #include <gtest/gtest.h>
 
 #include "core/model/random_stream.h"
@@ -16,7 +17,8 @@ struct Outcome {
 
 class RandomScript {
  public:
-  RandomScript(FakeCluster& cluster, std::uint64_t seed) : cluster_(cluster), random_(seed, "script") {}
+  RandomScript(FakeCluster& cluster, std::uint64_t seed)
+      : cluster_(cluster), random_(seed, "script") {}
 
   void Act() {
     const std::uint64_t draw = random_.Below(100);
@@ -116,13 +118,15 @@ class RandomScript {
     ScriptedAm* am = SomeAm();
     if (am == nullptr) return;
     const std::string host = "n" + std::to_string(1 + random_.Below(9));
-    (random_.Below(2) == 0 ? am->next.blacklist_additions : am->next.blacklist_removals).push_back(host);
+    (random_.Below(2) == 0 ? am->next.blacklist_additions : am->next.blacklist_removals)
+        .push_back(host);
   }
   void Preempt() {
     ScriptedAm* am = SomeAm();
     if (am == nullptr || am->granted.empty()) return;
     const ContainerId id = am->granted[random_.Below(am->granted.size())].id;
-    cluster_.StepRm(PreemptContainer{.container = id, .notice = 1s * static_cast<std::int64_t>(random_.Below(3))});
+    cluster_.StepRm(PreemptContainer{.container = id,
+                                     .notice = 1s * static_cast<std::int64_t>(random_.Below(3))});
   }
 
   FakeCluster& cluster_;
@@ -131,16 +135,17 @@ class RandomScript {
 };
 
 Outcome OutcomeOf(std::uint64_t seed, bool elide) {
-  ClusterOptions options{.rm = {.queues = {{.path = "root.a", .capacity_permille = 600},
-                                           {.path = "root.b", .capacity_permille = 400, .max_capacity_permille = 700}},
-                                .preemption = seed % 2 == 0,
-                                .node_locality_delay = 5},
-                         .elide = elide};
+  ClusterOptions options{
+      .rm = {.queues = {{.path = "root.a", .capacity_permille = 600},
+                        {.path = "root.b", .capacity_permille = 400, .max_capacity_permille = 700}},
+             .preemption = seed % 2 == 0,
+             .node_locality_delay = 5},
+      .elide = elide};
   options.rm.queues[0].user_limit_factor_permille = 2000;
   FakeCluster cluster(options);
   for (int i = 1; i <= 9; ++i) {
-    cluster.AddNode("n" + std::to_string(i), i <= 6 ? Amount(64, 16, 8) : Amount(32, 8), i == 6 ? "gpu" : "",
-                    i % 2 == 0 ? "/r0" : "/r1", 97003us * i);
+    cluster.AddNode("n" + std::to_string(i), i <= 6 ? Amount(64, 16, 8) : Amount(32, 8),
+                    i == 6 ? "gpu" : "", i % 2 == 0 ? "/r0" : "/r1", 97003us * i);
   }
   cluster.RunFor(3s);
   RandomScript script(cluster, seed);
@@ -149,8 +154,10 @@ Outcome OutcomeOf(std::uint64_t seed, bool elide) {
     script.Act();
   }
   cluster.RunFor(60s);
-  Outcome outcome{.log = cluster.log(), .beats = cluster.node_beats, .news = cluster.news_for_nodes};
-  for (const std::string& line : outcome.log) outcome.grants += line.find("granted") != std::string::npos ? 1 : 0;
+  Outcome outcome{
+      .log = cluster.log(), .beats = cluster.node_beats, .news = cluster.news_for_nodes};
+  for (const std::string& line : outcome.log)
+    outcome.grants += line.find("granted") != std::string::npos ? 1 : 0;
   return outcome;
 }
 

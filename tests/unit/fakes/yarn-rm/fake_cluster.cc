@@ -15,12 +15,16 @@ struct Overloaded : F... {
 template <class... F>
 Overloaded(F...) -> Overloaded<F...>;
 
-std::string Stamp(Instant t) { return ToString(t) + " "; }
+std::string Stamp(Instant t) {
+  return ToString(t) + " ";
+}
 
 }  // namespace
 
 FakeCluster::FakeCluster(ClusterOptions options)
-    : options_(std::move(options)), rm_(std::make_unique<ResourceManager>(options_.rm, 7)), tokens_(rm_->tokens()) {
+    : options_(std::move(options)),
+      rm_(std::make_unique<ResourceManager>(options_.rm, 7)),
+      tokens_(rm_->tokens()) {
   ScheduleRm();
 }
 
@@ -49,13 +53,17 @@ bool FakeCluster::RunUntil(const std::function<bool()>& condition, Duration limi
 
 // ---------------------------------------------------------------- nodes
 
-NodeId FakeCluster::AddNode(const std::string& host, Resource capacity, std::string partition, std::string rack,
-                            Duration phase) {
+NodeId FakeCluster::AddNode(const std::string& host, Resource capacity, std::string partition,
+                            std::string rack, Duration phase) {
   const NodeId id{.host = host, .port = 45454};
   if (phase < Duration::zero()) phase = 37123us * ((next_phase_ * 11) % 25) + 1us;
   ++next_phase_;
-  NmOptions nm{.node = id, .rack = std::move(rack), .partition = std::move(partition), .capacity = std::move(capacity),
-               .heartbeat = options_.rm.nm_heartbeat, .heartbeat_phase = phase};
+  NmOptions nm{.node = id,
+               .rack = std::move(rack),
+               .partition = std::move(partition),
+               .capacity = std::move(capacity),
+               .heartbeat = options_.rm.nm_heartbeat,
+               .heartbeat_phase = phase};
   nm.work_preserving_restart = options_.rm.work_preserving_restart;
   Node& node = nodes_[id];
   node.options = nm;
@@ -67,14 +75,15 @@ NodeId FakeCluster::AddNode(const std::string& host, Resource capacity, std::str
 void FakeCluster::ScheduleNm(Node& node) {
   const std::uint64_t generation = ++node.wake;
   auto next = options_.elide && node.nm->registered() && !node.news ? node.nm->next_decision()
-                                                                     : node.nm->next_deadline();
+                                                                    : node.nm->next_deadline();
   if (!next || !node.up) return;
   const NodeId id = node.options.node;
   At(*next, [this, id, generation] {
     Node& at = nodes_.at(id);
     if (at.wake != generation || !at.up) return;
     const auto decision = at.nm->next_decision();
-    const bool for_news = options_.elide && at.news && at.nm->registered() && (!decision || *decision > now_);
+    const bool for_news =
+        options_.elide && at.news && at.nm->registered() && (!decision || *decision > now_);
     if (for_news && rm_ != nullptr && !rm_->ConfirmNewsForNode(id)) {
       at.news = false;
       ScheduleNm(at);
@@ -98,12 +107,14 @@ void FakeCluster::CatchUp(Node& node, Instant until) {
   TF_CHECK(none.empty());
   if (rm_ == nullptr) return;
   std::vector<RmAction> nothing;
-  rm_->Step(now_, NodeHeartbeatsElided{.node = node.options.node, .count = count, .last = last + options_.latency},
+  rm_->Step(now_,
+            NodeHeartbeatsElided{
+                .node = node.options.node, .count = count, .last = last + options_.latency},
             nothing);
 }
 
-// The latest idle beat was not sent, and its answer would not be back yet. It is sent after all, at its time; the RM,
-// when it would have had it already, is only told.
+// The latest idle beat was not sent, and its answer would not be back yet. It is sent after all, at
+// its time; the RM, when it would have had it already, is only told.
 void FakeCluster::Materialise(Node& node) {
   if (!options_.elide || !node.up || !node.nm->registered()) return;
   CatchUp(node, now_ - options_.latency * 2);
@@ -127,8 +138,9 @@ void FakeCluster::Materialise(Node& node) {
   if (rm_ == nullptr) return;
   std::vector<RmAction> nothing;
   rm_->Step(now_, NodeHeartbeatsElided{.node = id, .count = 1, .last = arrives}, nothing);
-  const RmAnswered idle{.id = call.id,
-                        .response = yarn::NodeHeartbeatResponse{.response_id = request.response_id + 1}};
+  const RmAnswered idle{
+      .id = call.id,
+      .response = yarn::NodeHeartbeatResponse{.response_id = request.response_id + 1}};
   At(arrives + options_.latency, [this, id, idle] {
     if (nodes_.at(id).up) StepNm(id, idle);
   });
@@ -147,48 +159,53 @@ void FakeCluster::StepNm(const NodeId& id, const NmEvent& event) {
   ScheduleNm(node);
 }
 
-void FakeCluster::NmActions(const NodeId& id, std::vector<NmAction> actions, yarn::NmResponse* reply) {
+void FakeCluster::NmActions(const NodeId& id, std::vector<NmAction> actions,
+                            yarn::NmResponse* reply) {
   for (NmAction& action : actions) {
-    std::visit(Overloaded{
-                   [&](NmReply& r) {
-                     if (reply != nullptr) *reply = r.response;
-                   },
-                   [&](NmCallRm& call) {
-                     const bool beat = std::holds_alternative<yarn::NodeHeartbeatRequest>(call.request);
-                     if (beat) {
-                       ++node_beats;
-                       nodes_.at(id).news = false;
-                     }
-                     At(now_ + options_.latency, [this, id, call] {
-                       yarn::RmResponse response = yarn::RpcError{};
-                       if (rm_ != nullptr) {
-                         response = CallRm({.kind = CallerKind::kNm, .user = {}, .attempt = {}, .node = id}, call.request);
-                         if (options_.elide &&
-                             std::holds_alternative<yarn::RegisterNodeManagerResponse>(response)) {
-                           StepRm(NodeVouched{.node = id, .vouched = true});
-                         }
-                       }
-                       At(now_ + options_.latency, [this, id, call, response] {
-                         if (nodes_.at(id).up) StepNm(id, RmAnswered{.id = call.id, .response = response});
-                       });
-                     });
-                   },
-                   [&](Localize& l) {
-                     At(now_ + options_.localize, [this, id, l] { StepNm(id, Localized{.container = l.container}); });
-                   },
-                   [&](Launch& l) {
-                     At(now_ + options_.launch, [this, id, l] { StartProcess(id, l.container); });
-                   },
-                   [&](SignalContainer& s) {
-                     if (processes_.count(s.container) == 0) return;
-                     if (!s.kill && ignores_term.count(s.container) > 0) return;
-                     const std::int32_t status = s.kill ? 137 : 143;
-                     At(now_ + 10ms, [this, id, s, status] { EndProcess(id, s.container, status); });
-                   },
-                   [&](ContainerDone&) {},
-                   [&](NmNote&) {},
-               },
-               action);
+    std::visit(
+        Overloaded{
+            [&](NmReply& r) {
+              if (reply != nullptr) *reply = r.response;
+            },
+            [&](NmCallRm& call) {
+              const bool beat = std::holds_alternative<yarn::NodeHeartbeatRequest>(call.request);
+              if (beat) {
+                ++node_beats;
+                nodes_.at(id).news = false;
+              }
+              At(now_ + options_.latency, [this, id, call] {
+                yarn::RmResponse response = yarn::RpcError{};
+                if (rm_ != nullptr) {
+                  response =
+                      CallRm({.kind = CallerKind::kNm, .user = {}, .attempt = {}, .node = id},
+                             call.request);
+                  if (options_.elide &&
+                      std::holds_alternative<yarn::RegisterNodeManagerResponse>(response)) {
+                    StepRm(NodeVouched{.node = id, .vouched = true});
+                  }
+                }
+                At(now_ + options_.latency, [this, id, call, response] {
+                  if (nodes_.at(id).up) StepNm(id, RmAnswered{.id = call.id, .response = response});
+                });
+              });
+            },
+            [&](Localize& l) {
+              At(now_ + options_.localize,
+                 [this, id, l] { StepNm(id, Localized{.container = l.container}); });
+            },
+            [&](Launch& l) {
+              At(now_ + options_.launch, [this, id, l] { StartProcess(id, l.container); });
+            },
+            [&](SignalContainer& s) {
+              if (processes_.count(s.container) == 0) return;
+              if (!s.kill && ignores_term.count(s.container) > 0) return;
+              const std::int32_t status = s.kill ? 137 : 143;
+              At(now_ + 10ms, [this, id, s, status] { EndProcess(id, s.container, status); });
+            },
+            [&](ContainerDone&) {},
+            [&](NmNote&) {},
+        },
+        action);
   }
 }
 
@@ -198,7 +215,8 @@ void FakeCluster::StartProcess(const NodeId& node, const ContainerId& container)
   if (am_containers_.count(container) > 0) AmStart(node, container);
 }
 
-void FakeCluster::EndProcess(const NodeId& node, const ContainerId& container, std::int32_t status) {
+void FakeCluster::EndProcess(const NodeId& node, const ContainerId& container,
+                             std::int32_t status) {
   if (processes_.erase(container) == 0) return;
   if (am_containers_.count(container) > 0) {
     ScriptedAm& am = *ams_.at(container.application_attempt.application);
@@ -226,7 +244,8 @@ void FakeCluster::CrashNode(const NodeId& id) {
   }
   for (const ContainerId& container : dead) {
     processes_.erase(container);
-    if (am_containers_.count(container) > 0) ams_.at(container.application_attempt.application)->alive = false;
+    if (am_containers_.count(container) > 0)
+      ams_.at(container.application_attempt.application)->alive = false;
   }
   node.up = false;
   node.left = NmState{};
@@ -245,7 +264,9 @@ void FakeCluster::StartNm(const NodeId& id) {
   node.up = true;
   StepNm(id, NmStarted{});
   for (const NmEvent& event : std::exchange(node.missed, {})) {
-    if (std::holds_alternative<ProcessEnded>(event) || std::holds_alternative<ProcessStarted>(event)) StepNm(id, event);
+    if (std::holds_alternative<ProcessEnded>(event) ||
+        std::holds_alternative<ProcessStarted>(event))
+      StepNm(id, event);
   }
 }
 
@@ -286,26 +307,31 @@ void FakeCluster::StepRm(const RmEvent& event) {
 yarn::RmResponse FakeCluster::CallRm(Caller caller, yarn::RmRequest request, yarn::Token token) {
   std::vector<RmAction> actions;
   yarn::RmResponse response;
-  rm_->Step(now_, RmCall{.id = ++calls_, .caller = std::move(caller), .token = token, .request = std::move(request)},
+  rm_->Step(now_,
+            RmCall{.id = ++calls_,
+                   .caller = std::move(caller),
+                   .token = token,
+                   .request = std::move(request)},
             actions);
   RmActions(std::move(actions), &response);
   ScheduleRm();
   return response;
 }
 
-yarn::NmResponse FakeCluster::CallNm(const NodeId& id, const ApplicationAttemptId& caller, yarn::Token token,
-                                     yarn::NmRequest request) {
+yarn::NmResponse FakeCluster::CallNm(const NodeId& id, const ApplicationAttemptId& caller,
+                                     yarn::Token token, yarn::NmRequest request) {
   Node& node = nodes_.at(id);
   if (!node.up) return yarn::RpcError{};
   Materialise(node);
   std::vector<NmAction> actions;
   yarn::NmResponse response;
-  node.nm->Step(now_,
-                NmCall{.id = ++calls_,
-                       .caller = {.kind = CallerKind::kAm, .user = {}, .attempt = caller, .node = {}},
-                       .token = token,
-                       .request = std::move(request)},
-                actions);
+  node.nm->Step(
+      now_,
+      NmCall{.id = ++calls_,
+             .caller = {.kind = CallerKind::kAm, .user = {}, .attempt = caller, .node = {}},
+             .token = token,
+             .request = std::move(request)},
+      actions);
   NmActions(id, std::move(actions), &response);
   ScheduleNm(node);
   return response;
@@ -313,47 +339,51 @@ yarn::NmResponse FakeCluster::CallNm(const NodeId& id, const ApplicationAttemptI
 
 void FakeCluster::RmActions(std::vector<RmAction> actions, yarn::RmResponse* reply) {
   for (RmAction& action : actions) {
-    std::visit(Overloaded{
-                   [&](RmReply& r) {
-                     if (reply != nullptr) *reply = r.response;
-                   },
-                   [&](RmCallNm& call) {
-                     const auto& start = std::get<yarn::StartContainersRequest>(call.request).containers.front();
-                     am_containers_.insert(start.container);
-                     At(now_ + options_.latency, [this, call] {
-                       const yarn::NmResponse response =
-                           CallNm(call.node, call.caller.attempt, call.token, call.request);
-                       At(now_ + options_.latency, [this, call, response] {
-                         if (rm_ != nullptr) {
-                           StepRm(NmAnswered{.id = call.id, .node = call.node, .response = response});
-                         }
-                       });
-                     });
-                   },
-                   [&](NewsForAttempt&) {},
-                   [&](NewsForNode& news) {
-                     ++news_for_nodes;
-                     if (!options_.elide) return;
-                     const NodeId id = news.node;
-                     nodes_.at(id).news = true;
-                     Node& node = nodes_.at(id);
-                     Materialise(node);
-                     ScheduleNm(node);
-                   },
-                   [&](NewsForClient&) {},
-                   [&](Granted& g) {
-                     log_.push_back(Stamp(now_) + "granted " + ToString(g.container) + " on " + g.node.host);
-                   },
-                   [&](Freed& f) {
-                     log_.push_back(Stamp(now_) + "freed " + ToString(f.container) + " " + std::to_string(f.exit_status));
-                   },
-                   [&](ApplicationEnded& e) {
-                     log_.push_back(Stamp(now_) + "ended " + ToString(e.application) + " " + KebabName(e.state) + " " +
-                                    KebabName(e.final_status));
-                   },
-                   [&](RmNote&) {},
-               },
-               action);
+    std::visit(
+        Overloaded{
+            [&](RmReply& r) {
+              if (reply != nullptr) *reply = r.response;
+            },
+            [&](RmCallNm& call) {
+              const auto& start =
+                  std::get<yarn::StartContainersRequest>(call.request).containers.front();
+              am_containers_.insert(start.container);
+              At(now_ + options_.latency, [this, call] {
+                const yarn::NmResponse response =
+                    CallNm(call.node, call.caller.attempt, call.token, call.request);
+                At(now_ + options_.latency, [this, call, response] {
+                  if (rm_ != nullptr) {
+                    StepRm(NmAnswered{.id = call.id, .node = call.node, .response = response});
+                  }
+                });
+              });
+            },
+            [&](NewsForAttempt&) {},
+            [&](NewsForNode& news) {
+              ++news_for_nodes;
+              if (!options_.elide) return;
+              const NodeId id = news.node;
+              nodes_.at(id).news = true;
+              Node& node = nodes_.at(id);
+              Materialise(node);
+              ScheduleNm(node);
+            },
+            [&](NewsForClient&) {},
+            [&](Granted& g) {
+              log_.push_back(Stamp(now_) + "granted " + ToString(g.container) + " on " +
+                             g.node.host);
+            },
+            [&](Freed& f) {
+              log_.push_back(Stamp(now_) + "freed " + ToString(f.container) + " " +
+                             std::to_string(f.exit_status));
+            },
+            [&](ApplicationEnded& e) {
+              log_.push_back(Stamp(now_) + "ended " + ToString(e.application) + " " +
+                             KebabName(e.state) + " " + KebabName(e.final_status));
+            },
+            [&](RmNote&) {},
+        },
+        action);
   }
 }
 
@@ -361,7 +391,8 @@ void FakeCluster::RmActions(std::vector<RmAction> actions, yarn::RmResponse* rep
 
 ApplicationId FakeCluster::Submit(yarn::SubmitApplicationRequest request) {
   const Caller client{.kind = CallerKind::kClient, .user = "u", .attempt = {}, .node = {}};
-  const auto fresh = std::get<yarn::GetNewApplicationResponse>(CallRm(client, yarn::GetNewApplicationRequest{}));
+  const auto fresh =
+      std::get<yarn::GetNewApplicationResponse>(CallRm(client, yarn::GetNewApplicationRequest{}));
   request.application = fresh.application;
   if (request.user.empty()) request.user = "u";
   if (IsZero(request.am_resource)) request.am_resource = Amount(1, 1);
@@ -387,7 +418,8 @@ void FakeCluster::AmStart(const NodeId& node, const ContainerId& container) {
   AmBeat(application);
 }
 
-void FakeCluster::AmBeatLater(const ApplicationId& application, const ApplicationAttemptId& attempt) {
+void FakeCluster::AmBeatLater(const ApplicationId& application,
+                              const ApplicationAttemptId& attempt) {
   At(now_ + options_.am_heartbeat, [this, application, attempt] {
     ScriptedAm& am = *ams_.at(application);
     if (am.attempt != attempt || !am.alive || !am.beats) return;
@@ -401,7 +433,8 @@ void FakeCluster::AmBeat(const ApplicationId& application) {
   if (!am.alive || rm_ == nullptr) return;
   const Caller caller{.kind = CallerKind::kAm, .user = {}, .attempt = am.attempt, .node = {}};
   if (!am.registered) {
-    const auto response = CallRm(caller, yarn::RegisterApplicationMasterRequest{.host = am.node.host}, *am.token);
+    const auto response =
+        CallRm(caller, yarn::RegisterApplicationMasterRequest{.host = am.node.host}, *am.token);
     const auto* registered = std::get_if<yarn::RegisterApplicationMasterResponse>(&response);
     if (registered == nullptr) {
       am.error = std::get<yarn::RpcError>(response);
@@ -434,7 +467,9 @@ void FakeCluster::AmTakes(ScriptedAm& am, const yarn::AllocateResponse& response
     am.token = response.am_rm_token;
     am.new_tokens.push_back(*response.am_rm_token);
   }
-  const auto append = [](auto& to, const auto& from) { to.insert(to.end(), from.begin(), from.end()); };
+  const auto append = [](auto& to, const auto& from) {
+    to.insert(to.end(), from.begin(), from.end());
+  };
   append(am.granted, response.allocated_containers);
   append(am.completed, response.completed_containers);
   append(am.updated_nodes, response.updated_nodes);
@@ -444,14 +479,16 @@ void FakeCluster::AmTakes(ScriptedAm& am, const yarn::AllocateResponse& response
   if (!am.starts_containers) return;
   for (const yarn::Container& container : response.allocated_containers) {
     yarn::StartContainersRequest start;
-    start.containers.push_back({.container = container.id, .container_token = container.token, .context = {}});
+    start.containers.push_back(
+        {.container = container.id, .container_token = container.token, .context = {}});
     const NodeId node = container.node;
     const ApplicationAttemptId attempt = am.attempt;
     const yarn::Token token = am.nm_tokens.at(node);
     At(now_ + options_.latency, [this, node, attempt, token, start] {
       const auto answer = CallNm(node, attempt, token, start);
       if (const auto* started = std::get_if<yarn::StartContainersResponse>(&answer)) {
-        for (const auto& failed : started->failed) ams_.at(attempt.application)->failed_starts.push_back(failed);
+        for (const auto& failed : started->failed)
+          ams_.at(attempt.application)->failed_starts.push_back(failed);
       }
     });
   }
@@ -463,7 +500,8 @@ void FakeCluster::FinishAm(const ApplicationId& application, yarn::FinalApplicat
   (void)CallRm(caller, yarn::FinishApplicationMasterRequest{.final_status = status}, *am.token);
   const ContainerId container = am.container;
   At(now_ + 100ms, [this, caller, status, container, application] {
-    (void)CallRm(caller, yarn::FinishApplicationMasterRequest{.final_status = status}, *ams_.at(application)->token);
+    (void)CallRm(caller, yarn::FinishApplicationMasterRequest{.final_status = status},
+                 *ams_.at(application)->token);
     if (Runs(container)) Exit(container, 0);
   });
 }

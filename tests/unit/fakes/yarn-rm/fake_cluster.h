@@ -1,7 +1,8 @@
-// A small host for the fake RM and NMs: messages with a latency, processes that run until told, AMs by script.
+// A small host for the fake RM and NMs: messages with a latency, processes that run until told, AMs
+// by script.
 //
-// For tests of fakes/yarn-rm only. It carries every heartbeat, or (elide) only those that matter, so that a test can
-// compare the two.
+// For tests of fakes/yarn-rm only. It carries every heartbeat, or (elide) only those that matter,
+// so that a test can compare the two.
 #pragma once
 
 #include <cstdint>
@@ -27,7 +28,8 @@ inline Resource Amount(std::int64_t memory_gib, std::int64_t vcores, std::int64_
   return {.memory_mb = memory_gib * 1024, .vcores = vcores, .gpus = gpus, .others = {}};
 }
 
-inline yarn::ResourceRequest Ask(std::int32_t count, Resource capability, std::int32_t priority = 1) {
+inline yarn::ResourceRequest Ask(std::int32_t count, Resource capability,
+                                 std::int32_t priority = 1) {
   return {.priority = priority, .capability = std::move(capability), .num_containers = count};
 }
 
@@ -40,7 +42,8 @@ struct ClusterOptions {
   Duration am_heartbeat = 1s;
 };
 
-/// An ApplicationMaster by script: beats, sends what the test puts into `next`, starts what it gets.
+/// An ApplicationMaster by script: beats, sends what the test puts into `next`, starts what it
+/// gets.
 struct ScriptedAm {
   ApplicationAttemptId attempt;
   ContainerId container;
@@ -70,8 +73,8 @@ class FakeCluster {
  public:
   explicit FakeCluster(ClusterOptions options);
 
-  NodeId AddNode(const std::string& host, Resource capacity, std::string partition = "", std::string rack = "/r1",
-                 Duration phase = Duration(-1));
+  NodeId AddNode(const std::string& host, Resource capacity, std::string partition = "",
+                 std::string rack = "/r1", Duration phase = Duration(-1));
   /// Submits now; the AM appears in ams() once its process runs.
   ApplicationId Submit(yarn::SubmitApplicationRequest request = {});
   void RunFor(Duration time);
@@ -97,15 +100,17 @@ class FakeCluster {
   void FinishAm(const ApplicationId& application, yarn::FinalApplicationStatus status);
   void AmBeatsNow(const ApplicationId& application) { AmBeat(application); }
 
-  void CrashNode(const NodeId& node);        ///< NM and processes.
-  void StopNm(const NodeId& node);           ///< The NM process alone.
+  void CrashNode(const NodeId& node);  ///< NM and processes.
+  void StopNm(const NodeId& node);     ///< The NM process alone.
   void StartNm(const NodeId& node);
   void StopRm();
   void StartRm();
   [[nodiscard]] Instant now() const { return now_; }
   ResourceManager& rm() { return *rm_; }
   NodeManager& nm(const NodeId& node) { return *nodes_.at(node).nm; }
-  [[nodiscard]] bool Runs(const ContainerId& container) const { return processes_.count(container) > 0; }
+  [[nodiscard]] bool Runs(const ContainerId& container) const {
+    return processes_.count(container) > 0;
+  }
   [[nodiscard]] const std::vector<std::string>& log() const { return log_; }
   std::set<ContainerId> ignores_term;  ///< Processes that only SIGKILL ends.
   std::uint64_t node_beats = 0;
@@ -115,11 +120,11 @@ class FakeCluster {
   struct Node {
     NmOptions options;
     std::unique_ptr<NodeManager> nm;
-    NmState left;                       // by a stopped NM
-    std::vector<NmEvent> missed;        // while stopped
+    NmState left;                 // by a stopped NM
+    std::vector<NmEvent> missed;  // while stopped
     bool up = true;
     bool news = false;
-    std::uint64_t wake = 0;             // generation of the pending wake-up
+    std::uint64_t wake = 0;  // generation of the pending wake-up
   };
   void At(Instant when, std::function<void()> what);
   void RmActions(std::vector<RmAction> actions, yarn::RmResponse* reply);

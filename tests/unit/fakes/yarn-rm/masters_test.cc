@@ -24,7 +24,9 @@ class MastersTest : public ::testing::Test {
     EXPECT_TRUE(cluster_.RunUntil([&] { return cluster_.HasAm(id); }, 20s));
     return id;
   }
-  Caller As(const ApplicationAttemptId& attempt) { return {.kind = CallerKind::kAm, .user = {}, .attempt = attempt, .node = {}}; }
+  Caller As(const ApplicationAttemptId& attempt) {
+    return {.kind = CallerKind::kAm, .user = {}, .attempt = attempt, .node = {}};
+  }
   void Fill(const ApplicationId& id, std::int32_t count) {
     cluster_.Am(id).next.ask = {Ask(count, Amount(2, 1, 1))};
     ASSERT_TRUE(cluster_.RunUntil(
@@ -47,22 +49,25 @@ TEST_F(MastersTest, TheResponseBeforeIsRepeatedAndOtherIdsAreRefusedByTheExpecte
   cluster_.AmBeatsNow(id);
   ASSERT_EQ(am.granted.size(), 1U);
 
-  const auto again = cluster_.CallRm(As(am.attempt), yarn::AllocateRequest{.response_id = before}, *am.token);
+  const auto again =
+      cluster_.CallRm(As(am.attempt), yarn::AllocateRequest{.response_id = before}, *am.token);
   EXPECT_EQ(std::get<yarn::AllocateResponse>(again).allocated_containers.size(), 1U);
   EXPECT_EQ(std::get<yarn::AllocateResponse>(again).response_id, am.response_id);
 
-  const auto wrong = cluster_.CallRm(As(am.attempt), yarn::AllocateRequest{.response_id = before - 1}, *am.token);
+  const auto wrong =
+      cluster_.CallRm(As(am.attempt), yarn::AllocateRequest{.response_id = before - 1}, *am.token);
   const auto& error = std::get<yarn::RpcError>(wrong);
   EXPECT_EQ(error.code, RpcErrorCode::kInvalidApplicationMasterRequest);
-  EXPECT_THAT(error.message, HasSubstr("expect responseId to be " + std::to_string(am.response_id) + ", but get " +
-                                       std::to_string(before - 1)));
+  EXPECT_THAT(error.message, HasSubstr("expect responseId to be " + std::to_string(am.response_id) +
+                                       ", but get " + std::to_string(before - 1)));
 }
 
 // Row "register twice".
 TEST_F(MastersTest, RegisteringTwiceIsRefused) {
   const ApplicationId id = Start();
   const auto again =
-      cluster_.CallRm(As(cluster_.Am(id).attempt), yarn::RegisterApplicationMasterRequest{}, *cluster_.Am(id).token);
+      cluster_.CallRm(As(cluster_.Am(id).attempt), yarn::RegisterApplicationMasterRequest{},
+                      *cluster_.Am(id).token);
   EXPECT_EQ(std::get<yarn::RpcError>(again).code, RpcErrorCode::kInvalidApplicationMasterRequest);
 }
 
@@ -81,7 +86,8 @@ TEST_F(MastersTest, AForeignTokenIsRefused) {
   ++token.serial;
   const auto answer = cluster_.CallRm(As(cluster_.Am(id).attempt), yarn::AllocateRequest{}, token);
   EXPECT_EQ(std::get<yarn::RpcError>(answer).code, RpcErrorCode::kInvalidToken);
-  EXPECT_THAT(std::get<yarn::RpcError>(answer).message, HasSubstr("Invalid AMRMToken from appattempt_0_0001_000001"));
+  EXPECT_THAT(std::get<yarn::RpcError>(answer).message,
+              HasSubstr("Invalid AMRMToken from appattempt_0_0001_000001"));
 }
 
 // Row "limit": all zero until the first ask.
@@ -94,7 +100,8 @@ TEST_F(MastersTest, TheHeadroomIsZeroUntilTheFirstAsk) {
   EXPECT_EQ(cluster_.Am(id).last->limit, Amount(192 - 6 - 1, 48 - 3 - 1, 24 - 3));
 }
 
-// Row "release": answered at once while the process may still run; twice is once; foreign ids are refused.
+// Row "release": answered at once while the process may still run; twice is once; foreign ids are
+// refused.
 TEST_F(MastersTest, AReleaseIsAnsweredInTheSameResponse) {
   const ApplicationId id = Start();
   Fill(id, 2);
@@ -110,7 +117,8 @@ TEST_F(MastersTest, AReleaseIsAnsweredInTheSameResponse) {
   EXPECT_FALSE(cluster_.Runs(released));
   EXPECT_EQ(am.completed.size(), 1U);
 
-  am.next.release = {ContainerId{.application_attempt = {.application = id, .attempt = 7}, .id = 1}};
+  am.next.release = {
+      ContainerId{.application_attempt = {.application = id, .attempt = 7}, .id = 1}};
   cluster_.AmBeatsNow(id);
   EXPECT_EQ(am.error->code, RpcErrorCode::kInvalidContainerRelease);
 }
@@ -126,8 +134,10 @@ TEST_F(MastersTest, AReleasedContainerCanStillBeStartedForAMoment) {
   am.next.release = {container.id};
   cluster_.AmBeatsNow(id);
   yarn::StartContainersRequest start{
-      .containers = {{.container = container.id, .container_token = container.token, .context = {}}}};
-  const auto answer = cluster_.CallNm(container.node, am.attempt, am.nm_tokens.at(container.node), start);
+      .containers = {
+          {.container = container.id, .container_token = container.token, .context = {}}}};
+  const auto answer =
+      cluster_.CallNm(container.node, am.attempt, am.nm_tokens.at(container.node), start);
   EXPECT_EQ(std::get<yarn::StartContainersResponse>(answer).succeeded.size(), 1U);
   cluster_.RunFor(5s);
   EXPECT_FALSE(cluster_.Runs(container.id));
@@ -187,14 +197,17 @@ TEST_F(MastersTest, AnAmThatExitsIsTriedAgainAndFailsAfterTheLastAttempt) {
   const ApplicationId id = Start();
   cluster_.Exit(cluster_.Am(id).container, 0);
   EXPECT_EQ(cluster_.Report(id).state, YarnApplicationState::kRunning);
-  ASSERT_TRUE(cluster_.RunUntil([&] { return cluster_.HasAm(id) && cluster_.Am(id).attempt.attempt == 2; }, 20s));
+  ASSERT_TRUE(cluster_.RunUntil(
+      [&] { return cluster_.HasAm(id) && cluster_.Am(id).attempt.attempt == 2; }, 20s));
   cluster_.Exit(cluster_.Am(id).container, 5);
   cluster_.RunFor(2s);
   const auto report = cluster_.Report(id);
   EXPECT_EQ(report.state, YarnApplicationState::kFailed);
   EXPECT_EQ(report.final_status, FinalApplicationStatus::kFailed);
-  EXPECT_THAT(report.diagnostics, HasSubstr("failed 2 times due to AM Container for appattempt_0_0001_000002 exited with"
-                                            "  exitCode: 5"));
+  EXPECT_THAT(
+      report.diagnostics,
+      HasSubstr("failed 2 times due to AM Container for appattempt_0_0001_000002 exited with"
+                "  exitCode: 5"));
 }
 
 TEST_F(MastersTest, ALocalLimitBelowTheGlobalOneIsNamed) {
@@ -222,7 +235,8 @@ TEST_F(MastersTest, APreemptedAmOrALostNodeDoesNotCountAsAFailure) {
         [&] { return cluster_.HasAm(id) && cluster_.Am(id).attempt.attempt == attempt; }, 30s));
     cluster_.StepRm(PreemptContainer{.container = cluster_.Am(id).container});
   }
-  EXPECT_TRUE(cluster_.RunUntil([&] { return cluster_.HasAm(id) && cluster_.Am(id).attempt.attempt == 5; }, 30s));
+  EXPECT_TRUE(cluster_.RunUntil(
+      [&] { return cluster_.HasAm(id) && cluster_.Am(id).attempt.attempt == 5; }, 30s));
 }
 
 // 10.4: AM killed with kept containers.
@@ -239,10 +253,12 @@ TEST_F(MastersTest, KeptContainersAreGivenToTheNextAttempt) {
   first.next.ask = {Ask(5, Amount(2, 1, 1), 3)};  // will never be sent again by the successor
   cluster_.AmBeatsNow(id);
   cluster_.Exit(first.container, 137);
-  ASSERT_TRUE(cluster_.RunUntil([&] { return cluster_.HasAm(id) && cluster_.Am(id).attempt.attempt == 2; }, 30s));
+  ASSERT_TRUE(cluster_.RunUntil(
+      [&] { return cluster_.HasAm(id) && cluster_.Am(id).attempt.attempt == 2; }, 30s));
   ScriptedAm& second = cluster_.Am(id);
   std::vector<ContainerId> given;
-  for (const auto& container : second.registration.containers_from_previous_attempts) given.push_back(container.id);
+  for (const auto& container : second.registration.containers_from_previous_attempts)
+    given.push_back(container.id);
   EXPECT_THAT(given, ::testing::ElementsAre(kept[2], kept[1], kept[0]));  // newest first
   EXPECT_FALSE(second.registration.nm_tokens_from_previous_attempts.empty());
   for (const ContainerId& container : kept) EXPECT_TRUE(cluster_.Runs(container));
@@ -256,7 +272,8 @@ TEST_F(MastersTest, KeptContainersAreGivenToTheNextAttempt) {
   // Old ids can be stopped with the new token, released, and their ends arrive here.
   const auto& old = second.registration.containers_from_previous_attempts[0];
   yarn::StopContainersRequest stop{.containers = {old.id}};
-  const auto stopped = cluster_.CallNm(old.node, second.attempt, second.nm_tokens.at(old.node), stop);
+  const auto stopped =
+      cluster_.CallNm(old.node, second.attempt, second.nm_tokens.at(old.node), stop);
   EXPECT_EQ(std::get<yarn::StopContainersResponse>(stopped).succeeded.size(), 1U);
   second.next.release = {kept[0]};
   cluster_.RunFor(3s);
@@ -277,7 +294,8 @@ TEST_F(MastersTest, KillIsAsynchronousAndEndsEverything) {
   const ApplicationId id = Start();
   Fill(id, 3);
   const ContainerId am = cluster_.Am(id).container;
-  auto answer = cluster_.CallRm({}, yarn::KillApplicationRequest{.application = id, .diagnostics = "enough"});
+  auto answer =
+      cluster_.CallRm({}, yarn::KillApplicationRequest{.application = id, .diagnostics = "enough"});
   EXPECT_FALSE(std::get<yarn::KillApplicationResponse>(answer).is_kill_completed);
   EXPECT_EQ(cluster_.Report(id).state, YarnApplicationState::kKilled);
   EXPECT_EQ(cluster_.Report(id).final_status, FinalApplicationStatus::kKilled);
@@ -304,7 +322,8 @@ TEST_F(MastersTest, PreemptionComesWithNoticeAndEndsWithMinus102) {
   EXPECT_EQ(am.completed.front().exit_status, -102);
 }
 
-// 2.9, AMRM roll-over: field 12 is repeated until the AM uses the new token; the old one dies at the activation.
+// 2.9, AMRM roll-over: field 12 is repeated until the AM uses the new token; the old one dies at
+// the activation.
 TEST(MasterTokensTest, ANewAmRmTokenIsOfferedUntilItIsUsedAndTheOldOneDies) {
   FakeCluster cluster({.rm = {.am_expiry = 20s, .amrm_token_roll = 60s}});
   cluster.AddNode("n1", Amount(64, 16));
@@ -321,7 +340,8 @@ TEST(MasterTokensTest, ANewAmRmTokenIsOfferedUntilItIsUsedAndTheOldOneDies) {
   // Until the activation the old token still opens the RM, and the new one is offered again.
   am.beats = false;
   cluster.RunFor(2s);
-  const auto offered = cluster.CallRm(caller, yarn::AllocateRequest{.response_id = am.response_id}, old);
+  const auto offered =
+      cluster.CallRm(caller, yarn::AllocateRequest{.response_id = am.response_id}, old);
   EXPECT_TRUE(std::get<yarn::AllocateResponse>(offered).am_rm_token.has_value());
   ASSERT_TRUE(cluster.RunUntil(
       [&] {
