@@ -95,7 +95,7 @@ class Checkers {
 
   /// Violations since the last call, in order.
   [[nodiscard]] std::vector<Violation> TakeNew();
-  /// Every invariant with how often it was checked, in the order of kInvariants.
+  /// Every invariant with how often it was checked, in the order of InvariantNames.
   [[nodiscard]] std::vector<trace::InvariantResult> summary() const;
 
   class Books;

@@ -70,6 +70,12 @@ class SimHost : private ClusterView, private WorldView {
   void At(Instant at, F&& f) {
     queue_.Push(at, tasks_.Add(std::forward<F>(f)) << 1);
   }
+  /// Like At, but in the turn of that actor's timer: an answer to a beat must not come sooner among
+  /// the events of an instant than the timer that stands for it when the beat was skipped.
+  template <class F>
+  void AtTurnOf(std::uint32_t actor, Instant at, F&& f) {
+    queue_.PushLate(at, std::uint64_t{actor} * 2, tasks_.Add(std::forward<F>(f)) << 1);
+  }
   /// Makes the record, lets everybody who watches see it, and returns it for its contents.
   trace::TraceRecord& Trace(trace::Fact fact);
   [[nodiscard]] std::uint64_t SeedFor(std::string_view what, std::uint64_t entity) const;
@@ -108,7 +114,7 @@ class SimHost : private ClusterView, private WorldView {
   /// caller.
   template <class Answer>
   void DeliverToRm(const fakes::Caller& caller, const yarn::Token& token, yarn::RmRequest request,
-                   Duration back, Answer answer);
+                   Duration back, std::optional<std::uint32_t> turn, Answer answer);
   template <class Answer>
   void SendToRm(Actor& from, const fakes::Caller& caller, const yarn::Token& token,
                 yarn::RmRequest request, bool poll, Answer answer);

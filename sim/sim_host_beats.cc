@@ -22,6 +22,11 @@ std::uint64_t BeatsBefore(Instant start, Duration period, Instant now) {
   return static_cast<std::uint64_t>((now - start - Duration(1)) / period);
 }
 
+/// Answers to an actor's beats come right before its timer.
+std::uint64_t TimerRank(const Actor& actor) {
+  return std::uint64_t{actor.id} * 2 + 1;
+}
+
 }  // namespace
 
 std::optional<Instant> SimHost::MachineDeadline(const Actor& actor, bool decision) const {
@@ -63,7 +68,7 @@ void SimHost::ScheduleAt(Actor& actor, Instant at) {
   // A timer that is too early costs one look when it fires; it need not be found and removed.
   if (actor.scheduled <= at) return;
   actor.scheduled = at;
-  queue_.PushLate(at, actor.id, (actor.id << 1) | 1u);
+  queue_.PushLate(at, TimerRank(actor), (actor.id << 1) | 1u);
 }
 
 void SimHost::RunTimer(std::uint32_t index) {
@@ -161,7 +166,7 @@ void SimHost::SendIdleBeatInThePast(Actor& actor, Instant at) {
       const auto& request = std::get<yarn::NodeHeartbeatRequest>(call.request);
       beat.awaited = call.id;
       yarn::NodeHeartbeatResponse idle{.response_id = request.response_id + 1};
-      At(answered, [this, id = actor.id, call_id = call.id, idle] {
+      AtTurnOf(actor.id, answered, [this, id = actor.id, call_id = call.id, idle] {
         Actor* sender = actors_[id].get();
         if (sender == nullptr || !sender->alive) return;
         BeatAnswered(*sender, call_id);
@@ -176,7 +181,7 @@ void SimHost::SendIdleBeatInThePast(Actor& actor, Instant at) {
       TF_CHECK(actions.size() == 1 && client.last_report);
       const CallId call = std::get<CallRm>(actions.front()).call;
       beat.awaited = call.value;
-      At(answered, [this, id = actor.id, call] {
+      AtTurnOf(actor.id, answered, [this, id = actor.id, call] {
         Actor* sender = actors_[id].get();
         if (sender == nullptr || !sender->alive) return;
         BeatAnswered(*sender, call.value);
@@ -194,7 +199,7 @@ void SimHost::SendIdleBeatInThePast(Actor& actor, Instant at) {
       TF_CHECK(yarn::IsIdle(request));
       beat.awaited = call.call.value;
       yarn::AllocateResponse idle{.response_id = (request.response_id + 1) & 0x7fffffff};
-      At(answered, [this, id = actor.id, call_id = call.call, idle] {
+      AtTurnOf(actor.id, answered, [this, id = actor.id, call_id = call.call, idle] {
         Actor* sender = actors_[id].get();
         if (sender == nullptr || !sender->alive) return;
         BeatAnswered(*sender, call_id.value);
@@ -245,7 +250,7 @@ void SimHost::ForceBeat(Actor& actor) {
   // its turn is later.
   const std::uint64_t before = BeatsBefore(*beat.last_sent, beat.period, now_);
   Instant next = *beat.last_sent + beat.period * static_cast<std::int64_t>(before + 1);
-  if (next == now_ && current_rank_ >= actor.id) next += beat.period;
+  if (next == now_ && current_rank_ >= TimerRank(actor)) next += beat.period;
   if (next >= beat.forced) return;
   beat.forced = next;
   if (beat.clean && !beat.awaited && !actor.paused) ScheduleAt(actor, next);

@@ -27,15 +27,16 @@ inline constexpr Duration kRpcTimeout = 20s;
 
 template <class Answer>
 void SimHost::DeliverToRm(const fakes::Caller& caller, const yarn::Token& token,
-                          yarn::RmRequest request, Duration back, Answer answer) {
+                          yarn::RmRequest request, Duration back, std::optional<std::uint32_t> turn,
+                          Answer answer) {
   if (rm_ == nullptr) {
     return After(
         back, [answer = std::move(answer)]() mutable { answer(Refused("the ResourceManager")); });
   }
   if (rm_paused_) {
-    rm_backlog_.push_back(
-        tasks_.Add([this, caller, token, request = std::move(request), back, answer]() mutable {
-          DeliverToRm(caller, token, std::move(request), back, std::move(answer));
+    rm_backlog_.push_back(tasks_.Add(
+        [this, caller, token, request = std::move(request), back, turn, answer]() mutable {
+          DeliverToRm(caller, token, std::move(request), back, turn, std::move(answer));
         }));
     return;
   }
@@ -43,9 +44,11 @@ void SimHost::DeliverToRm(const fakes::Caller& caller, const yarn::Token& token,
   StepRm(fakes::RmCall{
       .id = next_rm_call_++, .caller = caller, .token = token, .request = std::move(request)});
   TF_CHECK(rm_response_.has_value());
-  After(back, [answer = std::move(answer), response = std::move(*rm_response_)]() mutable {
+  auto deliver = [answer = std::move(answer), response = std::move(*rm_response_)]() mutable {
     answer(std::move(response));
-  });
+  };
+  if (turn) return AtTurnOf(*turn, now_ + back, std::move(deliver));
+  After(back, std::move(deliver));
 }
 
 template <class Answer>
@@ -69,19 +72,20 @@ void SimHost::SendToRm(Actor& from, const fakes::Caller& caller, const yarn::Tok
   }
   const bool answer_lost = answer_fate.dropped || network_.Lost(kRmPlace, from.place, from.id) ||
                            !network_.Reachable(kRmPlace, from.place);
-  auto deliver = [this, caller, token, request = std::move(request),
+  const std::optional<std::uint32_t> turn = poll ? std::optional(from.id) : std::nullopt;
+  auto deliver = [this, caller, token, turn, request = std::move(request),
                   back = back + answer_fate.delay, answer_lost, copies = fate.copies,
                   answers = answer_fate.copies, answer = std::move(answer)]() mutable {
     for (int copy = 1; copy < copies; ++copy) {
-      DeliverToRm(caller, token, request, back, [](const yarn::RmResponse&) {});
+      DeliverToRm(caller, token, request, back, turn, [](const yarn::RmResponse&) {});
     }
     if (answer_lost) {
-      DeliverToRm(caller, token, std::move(request), back, [](const yarn::RmResponse&) {});
+      DeliverToRm(caller, token, std::move(request), back, turn, [](const yarn::RmResponse&) {});
       return After(kRpcTimeout, [answer = std::move(answer)]() mutable {
         answer(NotAnswered("the ResourceManager"));
       });
     }
-    DeliverToRm(caller, token, std::move(request), back,
+    DeliverToRm(caller, token, std::move(request), back, turn,
                 [answer = std::move(answer), answers](yarn::RmResponse response) mutable {
                   for (int copy = 1; copy < answers; ++copy) answer(response);
                   answer(std::move(response));

@@ -312,19 +312,24 @@ void SimHost::AmSendsToAgent(AmActor& am, SendToAgent send) {
   for (int copy = 0; copy < fate.copies; ++copy) {
     After(latency + fate.delay,
           [this, id = agent->id, from = am.id, message = send.message]() mutable {
-            Actor* actor = actors_[id].get();
-            if (actor == nullptr || !actor->alive) return;
-            auto& same = static_cast<AgentActor&>(*actor);
-            if (same.paused) {
-              same.inbox.push_back(AmSaid{.message = std::move(message)});
-              return;
-            }
-            if (std::holds_alternative<AgentAccepted>(message) && same.am != from) {
-              UpdateLink(same);
-              same.am = from;
-            }
-            StepAgent(same, AmSaid{.message = std::move(message)});
-          });
+      Actor* actor = actors_[id].get();
+      if (actor == nullptr || !actor->alive) return;
+      auto& same = static_cast<AgentActor&>(*actor);
+      if (same.paused) {
+        same.inbox.push_back(AmSaid{.message = std::move(message)});
+        return;
+      }
+      if (std::holds_alternative<AgentAccepted>(message) && same.am != from) {
+        UpdateLink(same);
+        same.am = from;
+      }
+      StepAgent(same, AmSaid{.message = std::move(message)});
+          };
+    if (beat_answer) {
+      AtTurnOf(agent->id, now_ + latency + fate.delay, std::move(deliver));
+    } else {
+      After(latency + fate.delay, std::move(deliver));
+    }
   }
 }
 

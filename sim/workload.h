@@ -234,8 +234,14 @@ class JobWorkload {
     Instant due = kNever;
   };
 
-  // workload.cc: processes and time
+  // workload.cc: what the job needs, what the host tells
   void CountNeeded(const TaskGroup& group);
+  [[nodiscard]] const TaskGroup& GroupOf(const TaskId& task) const;
+  [[nodiscard]] std::uint32_t SlotOf(const ContainerId& container) const;
+  void StandingChanged(Instant now, std::uint32_t slot, bool stood, Out& out);
+  static void TellAccount(const TrainingAccount& account, Out& out);
+
+  // workload_process.cc: processes and time
   void RunDue(Instant now, Out& out);
   void RunProcess(Instant at, std::uint32_t slot, Out& out);
   void Start(Instant now, std::uint32_t slot, Out& out);
@@ -243,16 +249,12 @@ class JobWorkload {
   /// Removes the process from everything. Peers feel it.
   void Remove(Instant now, std::uint32_t slot, Out& out);
   void Terminate(Instant now, std::uint32_t slot, Out& out);
-  void StandingChanged(Instant now, std::uint32_t slot, bool stood, Out& out);
   void EndsAt(std::uint32_t slot, End end);
   void Reschedule(std::uint32_t slot);
   void Schedule(Instant at, std::uint32_t id, Instant& due);
-  [[nodiscard]] Instant DueOf(const Process& process) const;
-  [[nodiscard]] std::uint32_t SlotOf(const ContainerId& container) const;
-  void UpdatePhase(Out& out);
   void DropStaleDeadlines();
-  [[nodiscard]] const TaskGroup& GroupOf(const TaskId& task) const;
-  static void TellAccount(const TrainingAccount& account, Out& out);
+  [[nodiscard]] Instant DueOf(const Process& process) const;
+  void UpdatePhase(Out& out);
 
   // workload_alone.cc: tasks that train alone, evaluators, progress
   void StartAlone(Instant now, std::uint32_t slot, Out& out);

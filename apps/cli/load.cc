@@ -3,6 +3,8 @@
 #include <fmt/format.h>
 #include <unistd.h>
 
+#include <cstdlib>
+
 #include "apps/cli/output.h"
 #include "config/load.h"
 
@@ -30,6 +32,10 @@ std::optional<config::Scenario> LoadOrExplain(const InputArguments& input,
   options.sets = input.sets;
   options.sets.insert(options.sets.end(), more_sets.begin(), more_sets.end());
   options.trace_directory = input.trace_directory;
+  if (const char* named = std::getenv("TFSIM_TRACES");
+      options.trace_directory.empty() && named != nullptr) {
+    options.trace_directory = named;
+  }
   auto scenario = config::LoadScenario(input.file, options);
   if (scenario) return std::move(*scenario);
   WriteStderr(config::Render(scenario.error(), {.color = ColorOn(STDERR_FILENO)}));
