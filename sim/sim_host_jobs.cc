@@ -310,8 +310,7 @@ void SimHost::AmSendsToAgent(AmActor& am, SendToAgent send) {
                                ? agent->beat.round_trip
                                : network_.Latency(am.place, agent->place, am.id);
   for (int copy = 0; copy < fate.copies; ++copy) {
-    After(latency + fate.delay,
-          [this, id = agent->id, from = am.id, message = send.message]() mutable {
+    auto deliver = [this, id = agent->id, from = am.id, message = send.message]() mutable {
       Actor* actor = actors_[id].get();
       if (actor == nullptr || !actor->alive) return;
       auto& same = static_cast<AgentActor&>(*actor);
@@ -324,7 +323,7 @@ void SimHost::AmSendsToAgent(AmActor& am, SendToAgent send) {
         same.am = from;
       }
       StepAgent(same, AmSaid{.message = std::move(message)});
-          };
+    };
     if (beat_answer) {
       AtTurnOf(agent->id, now_ + latency + fate.delay, std::move(deliver));
     } else {
