@@ -97,13 +97,16 @@ TEST_F(ClientsTest, AWaitingApplicationSaysWhy) {
   cluster_.CrashNode({"n1", 45454});
   const ApplicationId id = cluster_.Submit();
   EXPECT_EQ(cluster_.Report(id).state, YarnApplicationState::kAccepted);
-  EXPECT_THAT(cluster_.Report(id).diagnostics, HasSubstr("waiting for resources to be assigned for AM"));
+  EXPECT_THAT(cluster_.Report(id).diagnostics,
+              HasSubstr("waiting for resources to be assigned for AM"));
 }
 
 TEST_F(ClientsTest, NodesAreListedInOrderWithWhatIsUsed) {
   const ApplicationId id = cluster_.Submit();
   ASSERT_TRUE(cluster_.RunUntil([&] { return cluster_.HasAm(id); }, 10s));
-  const auto nodes = std::get<yarn::GetClusterNodesResponse>(cluster_.CallRm({}, yarn::GetClusterNodesRequest{})).nodes;
+  const auto nodes =
+      std::get<yarn::GetClusterNodesResponse>(cluster_.CallRm({}, yarn::GetClusterNodesRequest{}))
+          .nodes;
   ASSERT_EQ(nodes.size(), 2U);
   EXPECT_EQ(nodes[0].node.host, "g1");
   EXPECT_EQ(nodes[0].partition, "gpu");
@@ -113,7 +116,8 @@ TEST_F(ClientsTest, NodesAreListedInOrderWithWhatIsUsed) {
 
 TEST_F(ClientsTest, AQueueSaysTheMostItMayEverUse) {
   const auto ask = [&](const std::string& name) {
-    return std::get<yarn::GetQueueInfoResponse>(cluster_.CallRm({}, yarn::GetQueueInfoRequest{.queue = name}));
+    return std::get<yarn::GetQueueInfoResponse>(
+        cluster_.CallRm({}, yarn::GetQueueInfoRequest{.queue = name}));
   };
   EXPECT_EQ(ask("ml").path, "root.ml");
   EXPECT_EQ(ask("ml").maximum, Amount(96, 24, 12));
@@ -122,8 +126,8 @@ TEST_F(ClientsTest, AQueueSaysTheMostItMayEverUse) {
 }
 
 TEST_F(ClientsTest, TheMaximumIsTheLargestNode) {
-  const auto fresh =
-      std::get<yarn::GetNewApplicationResponse>(cluster_.CallRm({}, yarn::GetNewApplicationRequest{}));
+  const auto fresh = std::get<yarn::GetNewApplicationResponse>(
+      cluster_.CallRm({}, yarn::GetNewApplicationRequest{}));
   EXPECT_EQ(fresh.maximum_capability, Amount(64, 16, 8));
 }
 

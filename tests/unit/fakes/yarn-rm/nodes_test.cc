@@ -25,18 +25,20 @@ class NodesTest : public ::testing::Test {
   void FillB(std::int32_t count, bool start = true) {
     am().starts_containers = start;
     am().next.ask = {Ask(count, Amount(1, 1, 1))};
-    ASSERT_TRUE(
-        cluster_.RunUntil([&] { return static_cast<std::int32_t>(am().granted.size()) == count; }, 60s));
+    ASSERT_TRUE(cluster_.RunUntil(
+        [&] { return static_cast<std::int32_t>(am().granted.size()) == count; }, 60s));
     cluster_.RunFor(3s);
   }
   yarn::NmResponse Start(const yarn::Container& container, yarn::Token token) {
     return cluster_.CallNm(
         container.node, am().attempt, token,
         yarn::StartContainersRequest{
-            .containers = {{.container = container.id, .container_token = container.token, .context = {}}}});
+            .containers = {
+                {.container = container.id, .container_token = container.token, .context = {}}}});
   }
   yarn::RpcError FailedStart(const yarn::Container& container) {
-    return std::get<yarn::StartContainersResponse>(Start(container, am().nm_tokens.at(container.node)))
+    return std::get<yarn::StartContainersResponse>(
+               Start(container, am().nm_tokens.at(container.node)))
         .failed.at(0)
         .error;
   }
@@ -54,7 +56,8 @@ TEST_F(NodesTest, ANodeThatComesBackAfterItsLossIsToldToKillWhatItRan) {
   ASSERT_TRUE(cluster_.RunUntil([&] { return am().completed.size() == 2; }, 700s));
   EXPECT_EQ(am().completed[0].exit_status, -100);
   EXPECT_EQ(am().updated_nodes.back().state, yarn::NodeState::kLost);
-  for (const auto& container : granted) EXPECT_TRUE(cluster_.Runs(container.id));  // processes run on
+  for (const auto& container : granted)
+    EXPECT_TRUE(cluster_.Runs(container.id));  // processes run on
   cluster_.StartNm(b_);
   cluster_.RunFor(5s);
   for (const auto& container : granted) EXPECT_FALSE(cluster_.Runs(container.id));
@@ -76,7 +79,8 @@ TEST_F(NodesTest, AnNmRestartLosesNothing) {
   EXPECT_TRUE(cluster_.Runs(granted[1].id));
   yarn::GetContainerStatusesRequest ask{.containers = {granted[1].id}};
   const auto status = cluster_.CallNm(b_, am().attempt, am().nm_tokens.at(b_), ask);
-  EXPECT_EQ(std::get<yarn::GetContainerStatusesResponse>(status).statuses.at(0).state, yarn::ContainerState::kRunning);
+  EXPECT_EQ(std::get<yarn::GetContainerStatusesResponse>(status).statuses.at(0).state,
+            yarn::ContainerState::kRunning);
   EXPECT_EQ(cluster_.rm().books().applications.at(app_)->containers.size(), 2U);
 }
 
@@ -156,7 +160,8 @@ TEST_F(NodesTest, AnNmThatMissedAnAnswerBeatsAgainUnderTheSameId) {
 
 TEST_F(NodesTest, StartingTwiceIsRefused) {
   FillB(1);
-  EXPECT_THAT(FailedStart(am().granted[0]).message, HasSubstr("Attempt to relaunch the same container with id"));
+  EXPECT_THAT(FailedStart(am().granted[0]).message,
+              HasSubstr("Attempt to relaunch the same container with id"));
 }
 
 TEST_F(NodesTest, ATokenOfAnotherNodeOpensNothing) {
@@ -165,7 +170,8 @@ TEST_F(NodesTest, ATokenOfAnotherNodeOpensNothing) {
   container.node = a_;
   const auto answer = Start(container, am().nm_tokens.at(b_));
   EXPECT_EQ(std::get<yarn::RpcError>(answer).code, RpcErrorCode::kInvalidToken);
-  EXPECT_THAT(std::get<yarn::RpcError>(answer).message, HasSubstr("is not valid for current node manager.expected : a"));
+  EXPECT_THAT(std::get<yarn::RpcError>(answer).message,
+              HasSubstr("is not valid for current node manager.expected : a"));
 }
 
 TEST_F(NodesTest, AnExpiredContainerTokenIsRefused) {
@@ -179,7 +185,8 @@ TEST_F(NodesTest, ABadContainerTokenAbortsTheCallInTheMiddle) {
   FillB(3, false);
   yarn::StartContainersRequest start;
   for (const auto& container : am().granted) {
-    start.containers.push_back({.container = container.id, .container_token = container.token, .context = {}});
+    start.containers.push_back(
+        {.container = container.id, .container_token = container.token, .context = {}});
   }
   start.containers[1].container_token.serial ^= 1;
   const auto answer = cluster_.CallNm(b_, am().attempt, am().nm_tokens.at(b_), start);
@@ -192,10 +199,11 @@ TEST_F(NodesTest, ABadContainerTokenAbortsTheCallInTheMiddle) {
 TEST_F(NodesTest, AStoppedContainerEndsByTermOrByKillAndReportsMinus105) {
   FillB(2);
   cluster_.ignores_term.insert(am().granted[1].id);
-  yarn::StopContainersRequest stop{.containers = {am().granted[0].id, am().granted[1].id,
+  yarn::StopContainersRequest stop{.containers = {am().granted[0].id,
+                                                  am().granted[1].id,
                                                   {.application_attempt = am().attempt, .id = 99}}};
-  const auto answer =
-      std::get<yarn::StopContainersResponse>(cluster_.CallNm(b_, am().attempt, am().nm_tokens.at(b_), stop));
+  const auto answer = std::get<yarn::StopContainersResponse>(
+      cluster_.CallNm(b_, am().attempt, am().nm_tokens.at(b_), stop));
   EXPECT_EQ(answer.succeeded.size(), 2U);
   EXPECT_THAT(answer.failed.at(0).error.message, HasSubstr("is not handled by this NodeManager"));
   ASSERT_TRUE(cluster_.RunUntil([&] { return am().completed.size() == 2; }, 5s));
@@ -217,8 +225,8 @@ TEST_F(NodesTest, AContainerThatTheRmAcknowledgedWasRecentlyStopped) {
   cluster_.Exit(am().granted[0].id, 0);
   cluster_.RunFor(5s);
   yarn::GetContainerStatusesRequest ask{.containers = {am().granted[0].id}};
-  const auto answer =
-      std::get<yarn::GetContainerStatusesResponse>(cluster_.CallNm(b_, am().attempt, am().nm_tokens.at(b_), ask));
+  const auto answer = std::get<yarn::GetContainerStatusesResponse>(
+      cluster_.CallNm(b_, am().attempt, am().nm_tokens.at(b_), ask));
   EXPECT_THAT(answer.failed.at(0).error.message, HasSubstr("was recently stopped on node manager"));
 }
 
@@ -226,13 +234,15 @@ TEST_F(NodesTest, FailedLocalisationIsMinus1000) {
   am().next.ask = {Ask(1, Amount(1, 1, 1))};
   ASSERT_TRUE(cluster_.RunUntil([&] { return am().granted.size() == 1; }, 10s));
   cluster_.RunFor(10ms);
-  cluster_.StepNm(b_, LocalizationFailed{.container = am().granted[0].id, .diagnostics = "changed on src filesystem"});
+  cluster_.StepNm(b_, LocalizationFailed{.container = am().granted[0].id,
+                                         .diagnostics = "changed on src filesystem"});
   ASSERT_TRUE(cluster_.RunUntil([&] { return am().completed.size() == 1; }, 5s));
   EXPECT_EQ(am().completed[0].exit_status, -1000);
   EXPECT_THAT(am().completed[0].diagnostics, HasSubstr("changed on src filesystem"));
 }
 
-// 2.9: an old NM token keeps opening an NM on which something was started with it; elsewhere it dies with the second roll.
+// 2.9: an old NM token keeps opening an NM on which something was started with it; elsewhere it
+// dies with the second roll.
 TEST(NodeKeysTest, OldNmTokensOpenOnlyWhereTheyWereUsed) {
   FakeCluster cluster({.rm = {.nm_expiry = 20s, .nm_token_roll = 60s}});
   const NodeId a = cluster.AddNode("a", Amount(64, 16));
@@ -246,17 +256,19 @@ TEST(NodeKeysTest, OldNmTokensOpenOnlyWhereTheyWereUsed) {
   ASSERT_TRUE(cluster.RunUntil([&] { return am.granted.size() == 8; }, 20s));
   ASSERT_EQ(am.nm_tokens.size(), 2U);
   const auto tokens = am.nm_tokens;
-  const auto on_a = std::find_if(am.granted.begin(), am.granted.end(), [&](const auto& c) { return c.node == a; });
-  (void)cluster.CallNm(a, am.attempt, tokens.at(a),
-                       yarn::StartContainersRequest{.containers = {{.container = on_a->id,
-                                                                    .container_token = on_a->token,
-                                                                    .context = {}}}});
+  const auto on_a = std::find_if(am.granted.begin(), am.granted.end(),
+                                 [&](const auto& c) { return c.node == a; });
+  (void)cluster.CallNm(
+      a, am.attempt, tokens.at(a),
+      yarn::StartContainersRequest{
+          .containers = {{.container = on_a->id, .container_token = on_a->token, .context = {}}}});
   cluster.RunFor(200s);
   const yarn::GetContainerStatusesRequest ask{.containers = {on_a->id}};
   EXPECT_TRUE(std::holds_alternative<yarn::GetContainerStatusesResponse>(
       cluster.CallNm(a, am.attempt, tokens.at(a), ask)));
   const auto refused = cluster.CallNm(b, am.attempt, tokens.at(b), ask);
-  EXPECT_THAT(std::get<yarn::RpcError>(refused).message, HasSubstr("seems to have been generated illegally."));
+  EXPECT_THAT(std::get<yarn::RpcError>(refused).message,
+              HasSubstr("seems to have been generated illegally."));
   // The first grant after a roll brings a new one.
   am.next.ask = {Ask(4, Amount(1, 1))};
   cluster.RunFor(10s);
@@ -264,12 +276,14 @@ TEST(NodeKeysTest, OldNmTokensOpenOnlyWhereTheyWereUsed) {
   EXPECT_TRUE(std::holds_alternative<yarn::GetContainerStatusesResponse>(
       cluster.CallNm(b, am.attempt, am.nm_tokens.at(b), ask)));
   // And the container tokens of then are no longer good.
-  const auto on_b = std::find_if(am.granted.begin(), am.granted.end(), [&](const auto& c) { return c.node == b; });
-  const auto old = cluster.CallNm(b, am.attempt, am.nm_tokens.at(b),
-                                  yarn::StartContainersRequest{.containers = {{.container = on_b->id,
-                                                                               .container_token = on_b->token,
-                                                                               .context = {}}}});
-  EXPECT_THAT(std::get<yarn::RpcError>(old).message, HasSubstr("seems to have an illegally generated token."));
+  const auto on_b = std::find_if(am.granted.begin(), am.granted.end(),
+                                 [&](const auto& c) { return c.node == b; });
+  const auto old = cluster.CallNm(
+      b, am.attempt, am.nm_tokens.at(b),
+      yarn::StartContainersRequest{
+          .containers = {{.container = on_b->id, .container_token = on_b->token, .context = {}}}});
+  EXPECT_THAT(std::get<yarn::RpcError>(old).message,
+              HasSubstr("seems to have an illegally generated token."));
 }
 
 }  // namespace

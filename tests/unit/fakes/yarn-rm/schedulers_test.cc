@@ -1,4 +1,5 @@
-// Who gets what: queues, limits, reservations, preemption, and the schedulers that YARN does not have.
+// Who gets what: queues, limits, reservations, preemption, and the schedulers that YARN does not
+// have.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -18,13 +19,17 @@ class SchedulersTest : public ::testing::Test {
     if (!IsZero(am_node)) cluster_->AddNode("am", am_node, "am");
     cluster_->RunFor(2s);
   }
-  ApplicationId App(std::string queue = "default", std::string user = "u", std::int32_t priority = 0) {
-    const ApplicationId id = cluster_->Submit(
-        {.queue = std::move(queue), .priority = priority, .user = std::move(user), .am_node_label = "am"});
+  ApplicationId App(std::string queue = "default", std::string user = "u",
+                    std::int32_t priority = 0) {
+    const ApplicationId id = cluster_->Submit({.queue = std::move(queue),
+                                               .priority = priority,
+                                               .user = std::move(user),
+                                               .am_node_label = "am"});
     EXPECT_TRUE(cluster_->RunUntil([&] { return cluster_->HasAm(id); }, 30s));
     return id;
   }
-  void Want(const ApplicationId& id, std::int32_t count, Resource shape, std::int32_t priority = 1) {
+  void Want(const ApplicationId& id, std::int32_t count, Resource shape,
+            std::int32_t priority = 1) {
     cluster_->Am(id).next.ask = {Ask(count, std::move(shape), priority)};
     cluster_->AmBeatsNow(id);
   }
@@ -36,7 +41,9 @@ class SchedulersTest : public ::testing::Test {
 
 TEST_F(SchedulersTest, TheQueueThatUsesLeastOfItsCapacityIsServedFirst) {
   Make({.queues = {{.path = "root.a", .capacity_permille = 750, .user_limit_factor_permille = 9000},
-                   {.path = "root.b", .capacity_permille = 250, .user_limit_factor_permille = 9000}}},
+                   {.path = "root.b",
+                    .capacity_permille = 250,
+                    .user_limit_factor_permille = 9000}}},
        4, Amount(16, 16, 10));
   const ApplicationId a = App("a");
   const ApplicationId b = App("b");
@@ -91,15 +98,16 @@ TEST_F(SchedulersTest, WithinAQueueEarlierSubmissionsAndHigherPrioritiesGoFirst)
 }
 
 TEST_F(SchedulersTest, OnlySoManyAmsAreActive) {
-  Make({.queues = {{.path = "root.a", .capacity_permille = 1000, .am_share_permille = 100}}}, 1, Amount(20, 20),
-       Resource{});
+  Make({.queues = {{.path = "root.a", .capacity_permille = 1000, .am_share_permille = 100}}}, 1,
+       Amount(20, 20), Resource{});
   std::vector<ApplicationId> ids;
   for (int i = 0; i < 4; ++i) ids.push_back(cluster_->Submit({.queue = "a"}));
   cluster_->RunFor(20s);
   EXPECT_TRUE(cluster_->HasAm(ids[0]));
   EXPECT_TRUE(cluster_->HasAm(ids[1]));
   EXPECT_FALSE(cluster_->HasAm(ids[2]));
-  EXPECT_EQ(cluster_->Report(ids[2]).diagnostics, "Application is added to the scheduler and is not yet activated.");
+  EXPECT_EQ(cluster_->Report(ids[2]).diagnostics,
+            "Application is added to the scheduler and is not yet activated.");
   cluster_->FinishAm(ids[0], yarn::FinalApplicationStatus::kSucceeded);
   EXPECT_TRUE(cluster_->RunUntil([&] { return cluster_->HasAm(ids[2]); }, 20s));
   EXPECT_FALSE(cluster_->HasAm(ids[3]));
@@ -149,10 +157,11 @@ TEST_F(SchedulersTest, AKeptNodeIsGivenUpWhenThereIsRoomElsewhere) {
 }
 
 TEST_F(SchedulersTest, AStarvedQueueGetsItsShareBackByPreemption) {
-  Make({.queues = {{.path = "root.a", .capacity_permille = 500, .user_limit_factor_permille = 9000},
-                   {.path = "root.b", .capacity_permille = 500, .user_limit_factor_permille = 9000}},
-        .preemption = true},
-       2, Amount(64, 64, 8));
+  Make(
+      {.queues = {{.path = "root.a", .capacity_permille = 500, .user_limit_factor_permille = 9000},
+                  {.path = "root.b", .capacity_permille = 500, .user_limit_factor_permille = 9000}},
+       .preemption = true},
+      2, Amount(64, 64, 8));
   const ApplicationId a = App("a");
   Want(a, 16, Amount(1, 1, 1));
   cluster_->RunFor(20s);
@@ -201,7 +210,8 @@ TEST_F(SchedulersTest, GangGivesAllOrNothingInOrderOfSubmission) {
   cluster_->RunFor(5s);
   EXPECT_EQ(Has(second), 0U);
   EXPECT_EQ(Has(third), 0U);  // no backfill
-  for (int i = 0; i < 2; ++i) cluster_->Exit(cluster_->Am(first).granted[static_cast<std::size_t>(i)].id, 0);
+  for (int i = 0; i < 2; ++i)
+    cluster_->Exit(cluster_->Am(first).granted[static_cast<std::size_t>(i)].id, 0);
   cluster_->RunFor(5s);
   EXPECT_EQ(Has(second), 8U);
   EXPECT_EQ(Has(third), 0U);
@@ -218,8 +228,8 @@ TEST_F(SchedulersTest, GangCanBackfill) {
   EXPECT_EQ(Has(second), 2U);
 }
 
-// J gangs of k, G slots, each to a uniformly random gang: P(no gang completes) = G! [x^G] (sum_{i<k} x^i/i!)^J / J^G.
-// Here J = 2, k = 4, G = 5: 0.625.
+// J gangs of k, G slots, each to a uniformly random gang: P(no gang completes) = G! [x^G]
+// (sum_{i<k} x^i/i!)^J / J^G. Here J = 2, k = 4, G = 5: 0.625.
 TEST_F(SchedulersTest, UniformReproducesTheProbabilityOfHoldAndWaitDeadlock) {
   int deadlocks = 0;
   constexpr int kRuns = 400;
@@ -228,21 +238,34 @@ TEST_F(SchedulersTest, UniformReproducesTheProbabilityOfHoldAndWaitDeadlock) {
     ResourceManager rm(options, static_cast<std::uint64_t>(run));
     std::vector<RmAction> actions;
     const auto call = [&](Caller caller, yarn::RmRequest request) {
-      rm.Step(Instant{}, RmCall{.id = 1, .caller = std::move(caller), .token = {}, .request = std::move(request)},
-              actions);
+      rm.Step(
+          Instant{},
+          RmCall{.id = 1, .caller = std::move(caller), .token = {}, .request = std::move(request)},
+          actions);
     };
     const auto pass = [&] {
       while (rm.next_deadline() == Instant{}) rm.Step(Instant{}, RmDeadlineReached{}, actions);
     };
-    call({}, yarn::RegisterNodeManagerRequest{.node = {"am", 1}, .rack = "/r", .partition = "am",
-                                              .resource = Amount(8, 8), .containers = {}, .running_applications = {}});
-    call({}, yarn::RegisterNodeManagerRequest{.node = {"n", 1}, .rack = "/r", .partition = "",
-                                              .resource = Amount(64, 64, 5), .containers = {},
+    call({}, yarn::RegisterNodeManagerRequest{.node = {"am", 1},
+                                              .rack = "/r",
+                                              .partition = "am",
+                                              .resource = Amount(8, 8),
+                                              .containers = {},
+                                              .running_applications = {}});
+    call({}, yarn::RegisterNodeManagerRequest{.node = {"n", 1},
+                                              .rack = "/r",
+                                              .partition = "",
+                                              .resource = Amount(64, 64, 5),
+                                              .containers = {},
                                               .running_applications = {}});
     std::vector<ApplicationAttemptId> attempts;
     for (std::int32_t i = 1; i <= 2; ++i) {
-      call({}, yarn::SubmitApplicationRequest{.application = {0, i}, .user = "u", .am_container = {},
-                                              .am_resource = Amount(1, 1), .am_node_label = "am", .tags = {}});
+      call({}, yarn::SubmitApplicationRequest{.application = {0, i},
+                                              .user = "u",
+                                              .am_container = {},
+                                              .am_resource = Amount(1, 1),
+                                              .am_node_label = "am",
+                                              .tags = {}});
       attempts.push_back({.application = {0, i}, .attempt = 1});
     }
     pass();
@@ -255,7 +278,8 @@ TEST_F(SchedulersTest, UniformReproducesTheProbabilityOfHoldAndWaitDeadlock) {
     }
     pass();
     bool complete = false;
-    for (const auto& [id, application] : rm.books().applications) complete |= application->containers.size() == 5;
+    for (const auto& [id, application] : rm.books().applications)
+      complete |= application->containers.size() == 5;
     deadlocks += complete ? 0 : 1;
   }
   const double p = 0.625;
