@@ -30,7 +30,7 @@ Proposal CapacityScheduler::Find(const RmNode& node) const {
 }
 
 bool CapacityScheduler::HasMinimum(const RmNode& node) const {
-  return FitsIn(options_.minimum_allocation, node.free);
+  return HasRoomFor(options_.minimum_allocation, node.free);
 }
 
 Proposal CapacityScheduler::FromReservation(const RmNode& node) const {
@@ -108,7 +108,7 @@ bool CapacityScheduler::SearchLeaf(std::int32_t leaf, const RmNode& node,
       if (barrier == nullptr || first < *barrier) barrier = &first;
       continue;
     }
-    if (FitsIn(shape, node.free)) {
+    if (HasRoomFor(shape, node.free)) {
       candidates.push_back({demand_class, true});
     } else if (options_.reservations && !demand_class->reservable.empty() &&
                FitsIn(shape, node.capacity)) {
@@ -220,7 +220,7 @@ bool CapacityScheduler::TryPlace(RmApplication& application, AskEntry& ask, cons
                                  Proposal& proposal) const {
   if (!FitsIn(row.capability, node.capacity)) return false;
   const bool wants_more = static_cast<std::int64_t>(ask.reserved.size()) < ask.wanted();
-  const bool fits = FitsIn(row.capability, node.free);
+  const bool fits = HasRoomFor(row.capability, node.free);
   if (!fits && (from_reserved || !options_.reservations || !wants_more)) return false;
   proposal.what = fits ? Proposal::What::kAllocate : Proposal::What::kReserve;
   proposal.application = &application;
@@ -278,18 +278,18 @@ bool CapacityScheduler::MayInterest(const RmNode& node) const {
   if (!node.schedulable) return false;
   if (node.reserved_for != nullptr) {
     const AskEntry& ask = *node.reserved_ask;
-    if (ask.wanted() == 0 || FitsIn(ask.any->capability, node.free)) return true;
+    if (ask.wanted() == 0 || HasRoomFor(ask.any->capability, node.free)) return true;
     const AskRow* host = ask.RowOf(node.host_place);
     const AskRow* rack = ask.RowOf(node.rack_place);
-    return (host != nullptr && FitsIn(host->capability, node.free)) ||
-           (rack != nullptr && FitsIn(rack->capability, node.free));
+    return (host != nullptr && HasRoomFor(host->capability, node.free)) ||
+           (rack != nullptr && HasRoomFor(rack->capability, node.free));
   }
   const auto at = static_cast<std::size_t>(node.partition_number);
   if (at >= interests_.size() || !HasMinimum(node)) return false;
   if (located_[at]) return true;
   return std::any_of(interests_[at].begin(), interests_[at].end(), [&](const Interest& interest) {
     const Resource& shape = shapes_[interest.shape];
-    return FitsIn(shape, interest.reservable ? node.capacity : node.free);
+    return HasRoomFor(shape, interest.reservable ? node.capacity : node.free);
   });
 }
 

@@ -85,6 +85,14 @@ Resource Scaled(const Resource& r, std::int64_t numerator, std::int64_t denomina
   });
 }
 
+Resource ScaledUp(const Resource& r, std::int64_t numerator, std::int64_t denominator) {
+  TF_CHECK(denominator > 0);
+  return ForEachAmount(r, [&](std::int64_t amount) {
+    const std::int64_t rest = (amount % denominator) * numerator;
+    return (amount / denominator) * numerator + (rest + denominator - 1) / denominator;
+  });
+}
+
 Resource DividedUp(const Resource& r, std::int64_t divisor) {
   TF_CHECK(divisor > 0);
   return ForEachAmount(r, [&](std::int64_t amount) { return (amount + divisor - 1) / divisor; });
@@ -103,6 +111,19 @@ bool AnyPositive(const Resource& r) {
   return r.memory_mb > 0 || r.vcores > 0 || r.gpus > 0 ||
          std::any_of(r.others.begin(), r.others.end(),
                      [](const auto& entry) { return entry.second > 0; });
+}
+
+bool HasRoomFor(const Resource& need, const Resource& free) {
+  const auto lacks = [](std::int64_t wanted, std::int64_t left) {
+    return wanted > 0 && wanted > left;
+  };
+  if (lacks(need.memory_mb, free.memory_mb) || lacks(need.vcores, free.vcores) ||
+      lacks(need.gpus, free.gpus)) {
+    return false;
+  }
+  return std::none_of(need.others.begin(), need.others.end(), [&](const auto& entry) {
+    return lacks(entry.second, free.Get(entry.first));
+  });
 }
 
 bool SumFitsIn(const Resource& a, const Resource& b, const Resource& limit) {

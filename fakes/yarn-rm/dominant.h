@@ -23,6 +23,9 @@ namespace tfyarn::fakes {
                                           const Resource& whole);
 /// Every type taken `numerator / denominator` times, rounded down; denominator > 0.
 [[nodiscard]] Resource Scaled(const Resource& r, std::int64_t numerator, std::int64_t denominator);
+/// The same, rounded up.
+[[nodiscard]] Resource ScaledUp(const Resource& r, std::int64_t numerator,
+                                std::int64_t denominator);
 /// Every type divided, rounded up; divisor > 0.
 [[nodiscard]] Resource DividedUp(const Resource& r, std::int64_t divisor);
 /// Every type rounded up to a multiple of the step's; a step of zero counts as one.
@@ -30,6 +33,10 @@ namespace tfyarn::fakes {
 [[nodiscard]] Resource RoundedUp(const Resource& r, const Resource& step);
 /// True when some amount is above zero.
 [[nodiscard]] bool AnyPositive(const Resource& r);
+/// Whether a node with `free` has room for `need`: a type of which nothing is needed does not
+/// count, even where more is used than there is. Source:
+/// ResourceCalculator.computeAvailableContainers.
+[[nodiscard]] bool HasRoomFor(const Resource& need, const Resource& free);
 /// FitsIn(a + b, limit) without the sum.
 [[nodiscard]] bool SumFitsIn(const Resource& a, const Resource& b, const Resource& limit);
 

@@ -239,7 +239,7 @@ Resource QueueTree::ComputeUserLimit(const Queue& queue, std::int32_t partition)
       CompareDominant(consumed, entitled, total) < 0 ? entitled : consumed + minimum_;
   const Resource fair = DividedUp(queue.active_used[partition] + minimum_,
                                   std::max<std::int64_t>(queue.active_users, 1));
-  const Resource least = Scaled(current, queue.options.user_limit_permille, 1000);
+  const Resource least = ScaledUp(current, queue.options.user_limit_permille, 1000);
   const Resource most = Scaled(entitled, queue.options.user_limit_factor_permille, 1000);
   return RoundedUp(DominantMin(DominantMax(fair, least, total), most, total), minimum_);
 }
@@ -263,12 +263,15 @@ bool QueueTree::AmFits(std::int32_t leaf, std::int32_t user, std::int32_t partit
   const Resource& entitled = queue.capacity[partition];
   const Resource& usable =
       partition == 0 && FitsIn(entitled, queue.max_capacity[0]) ? queue.max_capacity[0] : entitled;
-  const Resource limit = RoundedUp(Scaled(usable, queue.options.am_share_permille, 1000), minimum_);
+  const Resource limit =
+      RoundedUp(ScaledUp(usable, queue.options.am_share_permille, 1000), minimum_);
   if (!SumFitsIn(am, queue.am_used[partition], limit)) return false;
   const std::int64_t per_user = std::max<std::int64_t>(queue.options.user_limit_permille,
                                                        1000 / std::max(queue.active_users, 1));
-  const Resource share = Scaled(Scaled(entitled, queue.options.am_share_permille, 1000),
-                                per_user * queue.options.user_limit_factor_permille, 1'000'000);
+  const Resource share = ScaledUp(
+      entitled,
+      queue.options.am_share_permille * per_user * queue.options.user_limit_factor_permille,
+      1'000'000'000);
   const auto owner = queue.users.find(user);
   const Resource used = owner == queue.users.end() ? Resource{} : owner->second.am_used[partition];
   return SumFitsIn(am, used, RoundedUp(share, minimum_));

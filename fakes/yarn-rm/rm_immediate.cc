@@ -9,6 +9,7 @@
 
 #include "core/model/check.h"
 #include "core/placement/place_gang.h"
+#include "fakes/yarn-rm/dominant.h"
 #include "fakes/yarn-rm/rm_core.h"
 
 namespace tfyarn::fakes {
@@ -83,7 +84,7 @@ RmCore::Placement RmCore::FindRoom(const RmApplication& application, const AskEn
   for (auto bucket = buckets.lower_bound(shape.gpus); bucket != buckets.end(); ++bucket) {
     for (const std::int32_t index : bucket->second) {
       RmNode& node = NodeAt(index);
-      if (FitsIn(shape, node.free) && !IsBlacklisted(application, node)) return {.node = &node};
+      if (HasRoomFor(shape, node.free) && !IsBlacklisted(application, node)) return {.node = &node};
     }
   }
   return {};
@@ -93,7 +94,7 @@ RmCore::Placement RmCore::FindNamedRoom(const RmApplication& application, const 
   Placement best;
   for (RmNode& node : nodes_) {
     if (!node.schedulable || node.partition_number != ask.partition) continue;
-    if (!FitsIn(ask.any->capability, node.free) || IsBlacklisted(application, node)) continue;
+    if (!HasRoomFor(ask.any->capability, node.free) || IsBlacklisted(application, node)) continue;
     const auto locality = MayUse(ask, node);
     if (!locality || (best.node != nullptr && best.locality <= *locality)) continue;
     best = {.node = &node, .locality = *locality};
