@@ -165,6 +165,45 @@ void CheckYarn(Decoder& decoder, const Node& node, const YarnSpec& yarn) {
   }
 }
 
+/// Periods, expiries and keys.
+void AddYarnTimes(Record<YarnSpec>& record) {
+  Record<YarnSpec> heartbeat("yarn heartbeat", "Periods.");
+  heartbeat.Field("nm", &YarnSpec::nm_heartbeat, Time(10ms, 1h), "Of the NodeManagers.");
+  record.Group("heartbeat", std::move(heartbeat));
+  Record<YarnSpec> expiry("yarn expiry", "After how much silence something counts as lost.");
+  expiry.Field("nm", &YarnSpec::nm_expiry, Time(1ms), "A NodeManager.");
+  expiry.Field("am", &YarnSpec::am_expiry, Time(1ms), "An ApplicationMaster.");
+  expiry.Field("container", &YarnSpec::container_expiry, Time(1ms),
+               "A granted container that is not started.");
+  record.Group("expiry", std::move(expiry));
+  Record<YarnSpec> tokens("yarn tokens", "How often the keys of tokens roll.");
+  tokens.Field("nm", &YarnSpec::nm_token_roll, Time(1s), "Of NM tokens.");
+  tokens.Field("amrm", &YarnSpec::amrm_token_roll, Time(1s), "Of AM-RM tokens.");
+  record.Group("tokens", std::move(tokens));
+  record.Field("sigkill_delay", &YarnSpec::sigkill_delay, Time(),
+               "From an NM's SIGTERM to its SIGKILL.");
+  record.Field("scheduling_wait", &YarnSpec::scheduling_wait, Time(), "After a restart of the RM.");
+  record.Field("preemption_notice", &YarnSpec::preemption_notice, Time(),
+               "From the notice to the kill.");
+  record.Field("localize", &YarnSpec::localize, Random(LawUnit::kSeconds),
+               "Localisation of a container, besides what it fetches from HDFS.");
+  record.Field("launch", &YarnSpec::launch, Random(LawUnit::kSeconds),
+               "From there to the running process.");
+}
+
+/// How containers are given out.
+void AddYarnScheduling(Record<YarnSpec>& record) {
+  record.Field("minimum_allocation", &YarnSpec::minimum_allocation, Of(ResourceTable),
+               "The smallest container; requests are rounded up to multiples of it.",
+               {.default_text = "{memory: 1GiB, vcores: 1}"});
+  record.Field("maximum_allocation", &YarnSpec::maximum_allocation, Of(ResourceTable),
+               "The largest container.", {.default_text = "the largest node"});
+  record.Field("offswitch_per_heartbeat", &YarnSpec::offswitch_per_heartbeat, Count(1, 10'000),
+               "YARN's maximum-offswitch-assignments: containers on one node per heartbeat.");
+  record.Field("node_locality_delay", &YarnSpec::node_locality_delay, Count(0, 1'000'000),
+               "Missed heartbeats before a located ask goes elsewhere.");
+}
+
 }  // namespace
 
 std::vector<std::string> NodeNames(const ClusterSpecConfig& cluster) {
@@ -214,44 +253,14 @@ const Record<YarnSpec>& YarnTable() {
                  "job, or none.");
     record.Field("queues", &YarnSpec::queues, ListOf(Of(QueueTable)), "Queues beside root.default.",
                  {.example = "[{path: root.ml, capacity: 60%, max_capacity: 100%}]"});
-    Record<YarnSpec> heartbeat("yarn heartbeat", "Periods.");
-    heartbeat.Field("nm", &YarnSpec::nm_heartbeat, Time(10ms, 1h), "Of the NodeManagers.");
-    record.Group("heartbeat", std::move(heartbeat));
-    Record<YarnSpec> expiry("yarn expiry", "After how much silence something counts as lost.");
-    expiry.Field("nm", &YarnSpec::nm_expiry, Time(1ms), "A NodeManager.");
-    expiry.Field("am", &YarnSpec::am_expiry, Time(1ms), "An ApplicationMaster.");
-    expiry.Field("container", &YarnSpec::container_expiry, Time(1ms),
-                 "A granted container that is not started.");
-    record.Group("expiry", std::move(expiry));
     record.Field("am_max_attempts", &YarnSpec::am_max_attempts, Count(1, 1000),
                  "ApplicationMasters of one application.");
     record.Field("work_preserving_restart", &YarnSpec::work_preserving_restart, Bool(),
                  "Containers survive a restart of the RM.");
     record.Field("preemption", &YarnSpec::preemption, Bool(),
                  "Queues take back what others use beyond their share.");
-    Record<YarnSpec> tokens("yarn tokens", "How often the keys of tokens roll.");
-    tokens.Field("nm", &YarnSpec::nm_token_roll, Time(1s), "Of NM tokens.");
-    tokens.Field("amrm", &YarnSpec::amrm_token_roll, Time(1s), "Of AM-RM tokens.");
-    record.Group("tokens", std::move(tokens));
-    record.Field("minimum_allocation", &YarnSpec::minimum_allocation, Of(ResourceTable),
-                 "The smallest container; requests are rounded up to multiples of it.",
-                 {.default_text = "{memory: 1GiB, vcores: 1}"});
-    record.Field("maximum_allocation", &YarnSpec::maximum_allocation, Of(ResourceTable),
-                 "The largest container.", {.default_text = "the largest node"});
-    record.Field("offswitch_per_heartbeat", &YarnSpec::offswitch_per_heartbeat, Count(1, 10'000),
-                 "YARN's maximum-offswitch-assignments: containers on one node per heartbeat.");
-    record.Field("node_locality_delay", &YarnSpec::node_locality_delay, Count(0, 1'000'000),
-                 "Missed heartbeats before a located ask goes elsewhere.");
-    record.Field("sigkill_delay", &YarnSpec::sigkill_delay, Time(),
-                 "From an NM's SIGTERM to its SIGKILL.");
-    record.Field("scheduling_wait", &YarnSpec::scheduling_wait, Time(),
-                 "After a restart of the RM.");
-    record.Field("preemption_notice", &YarnSpec::preemption_notice, Time(),
-                 "From the notice to the kill.");
-    record.Field("localize", &YarnSpec::localize, Random(LawUnit::kSeconds),
-                 "Localisation of a container, besides what it fetches from HDFS.");
-    record.Field("launch", &YarnSpec::launch, Random(LawUnit::kSeconds),
-                 "From there to the running process.");
+    AddYarnScheduling(record);
+    AddYarnTimes(record);
     record.Checked(CheckYarn);
     return record;
   }();

@@ -177,62 +177,78 @@ void ReadJob(Decoder& decoder, const Node& node, Expectation& out) {
   }
 }
 
-/// "METRIC OP VALUE" of never and eventually.
-void ReadCondition(Decoder& decoder, const Node& node, Expectation& out) {
-  constexpr std::string_view kForm = "a comparison like job/a.epochs == 2";
-  if (!node.is_scalar()) return decoder.Wrong(node, kForm);
-  const std::string_view text = node.text;
-  const std::size_t op_begin = text.find_first_of("=<>!");
-  if (op_begin == std::string_view::npos)
-    return decoder.Wrong(node, kForm, {"allowed: ==, <, <=, >, >="});
-  std::size_t op_end = op_begin;
-  while (op_end < text.size() &&
-         std::string_view("=<>!").find(text[op_end]) != std::string_view::npos)
-    ++op_end;
+/// "METRIC OP VALUE" in its parts; `op` is empty when there is none.
+struct ConditionText {
+  std::string_view metric;
+  std::string_view op;
+  std::string_view value;
+};
+
+ConditionText SplitCondition(std::string_view text) {
+  constexpr std::string_view kOperatorChars = "=<>!";
   const auto trim = [](std::string_view part) {
     while (!part.empty() && part.front() == ' ') part.remove_prefix(1);
     while (!part.empty() && part.back() == ' ') part.remove_suffix(1);
     return part;
   };
-  const std::string_view op = text.substr(op_begin, op_end - op_begin);
-  const std::string_view value = trim(text.substr(op_end));
-  Comparison comparison{
-      .metric = std::string(trim(text.substr(0, op_begin))), .low = -kInfinity, .high = kInfinity};
-  const auto kind = KindOf(decoder, node, comparison.metric);
+  const std::size_t begin = std::min(text.find_first_of(kOperatorChars), text.size());
+  const std::size_t end = std::min(text.find_first_not_of(kOperatorChars, begin), text.size());
+  return {.metric = trim(text.substr(0, begin)),
+          .op = text.substr(begin, end - begin),
+          .value = trim(text.substr(end))};
+}
+
+/// False when there is no such operator.
+bool TakeOperator(std::string_view op, double number, Comparison& out) {
+  out.low = -kInfinity;
+  out.high = kInfinity;
+  if (op == "==") {
+    out.op = ExpectOp::kEquals;
+    out.low = out.high = number;
+  } else if (op == ">=" || op == ">") {
+    out.op = ExpectOp::kAtLeast;
+    out.low = op == ">" ? std::nextafter(number, kInfinity) : number;
+  } else if (op == "<=" || op == "<") {
+    out.op = ExpectOp::kAtMost;
+    out.high = op == "<" ? std::nextafter(number, -kInfinity) : number;
+  } else {
+    return false;
+  }
+  return true;
+}
+
+/// The condition of never and eventually.
+void ReadCondition(Decoder& decoder, const Node& node, Expectation& out) {
+  constexpr std::string_view kForm = "a comparison like job/a.epochs == 2";
+  const std::string allowed = "allowed: ==, <, <=, >, >=";
+  if (!node.is_scalar()) return decoder.Wrong(node, kForm);
+  const ConditionText text = SplitCondition(node.text);
+  if (text.op.empty()) return decoder.Wrong(node, kForm, {allowed});
+  Comparison comparison{.metric = std::string(text.metric)};
+  const auto kind = KindOf(decoder, node, text.metric);
   if (!kind) return;
-  if (value.empty()) return decoder.Wrong(node, kForm);
-  if (*kind == MetricKind::kWord || value == "null") {
-    if (op != "==") {
-      return decoder.Error(node,
-                           decoder.Named(fmt::format("{} is a word, no number", comparison.metric)),
+  if (text.value.empty()) return decoder.Wrong(node, kForm);
+  if (*kind == MetricKind::kWord || text.value == "null") {
+    if (text.op != "==") {
+      return decoder.Error(node, decoder.Named(fmt::format("{} is a word, no number", text.metric)),
                            {"allowed: =="});
     }
-    Node word{.kind = NodeKind::kScalar,
-              .place = node.place,
-              .end = node.end,
-              .text = std::string(value)};
-    CheckWord(decoder, word, comparison.metric);
-    comparison.words.emplace_back(value);
+    Node word = node;
+    word.text = std::string(text.value);
+    CheckWord(decoder, word, text.metric);
+    comparison.words.emplace_back(text.value);
     out.all_of.push_back(std::move(comparison));
     return;
   }
   std::string problem;
-  const auto number = NumberFor(value, *kind, problem);
-  if (!number)
-    return decoder.Error(node, decoder.Named(fmt::format("{} {}", Printable(value), problem)));
-  if (op == "==") {
-    comparison.op = ExpectOp::kEquals;
-    comparison.low = comparison.high = *number;
-  } else if (op == ">=" || op == ">") {
-    comparison.op = ExpectOp::kAtLeast;
-    comparison.low = op == ">" ? std::nextafter(*number, kInfinity) : *number;
-  } else if (op == "<=" || op == "<") {
-    comparison.op = ExpectOp::kAtMost;
-    comparison.high = op == "<" ? std::nextafter(*number, -kInfinity) : *number;
-  } else {
-    return decoder.Error(node,
-                         decoder.Named(fmt::format("there is no comparison `{}`", Printable(op))),
-                         {"allowed: ==, <, <=, >, >="});
+  const auto number = NumberFor(text.value, *kind, problem);
+  if (!number) {
+    return decoder.Error(node, decoder.Named(fmt::format("{} {}", Printable(text.value), problem)));
+  }
+  if (!TakeOperator(text.op, *number, comparison)) {
+    return decoder.Error(
+        node, decoder.Named(fmt::format("there is no comparison `{}`", Printable(text.op))),
+        {allowed});
   }
   out.all_of.push_back(std::move(comparison));
 }

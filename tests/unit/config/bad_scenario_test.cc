@@ -29,12 +29,11 @@ const Case kAdded[] = {
      {"6:9: `schema`: `tfsim/v2` is not one of its values | allowed: tfsim/v1 | did you mean "
       "`tfsim/v1`?"}},
     {"yarn: fifo\n",
-     {"6:7: `yarn` must be a map of fields, got `fifo` | allowed: scheduler, queues, heartbeat, "
-      "expiry, "
-      "am_max_attempts, work_preserving_restart, preemption, tokens, minimum_allocation, "
-      "maximum_allocation, offswitch_per_heartbeat, node_locality_delay, sigkill_delay, "
-      "scheduling_wait, "
-      "preemption_notice, localize, launch"}},
+     {"6:7: `yarn` must be a map of fields, got `fifo` | allowed: scheduler, queues, "
+      "am_max_attempts, "
+      "work_preserving_restart, preemption, minimum_allocation, maximum_allocation, "
+      "offswitch_per_heartbeat, node_locality_delay, heartbeat, expiry, tokens, sigkill_delay, "
+      "scheduling_wait, preemption_notice, localize, launch"}},
     {"yarn: {scheduler: }\n",
      {"6:8: `scheduler` has no value | wants capacity | fifo | uniform | gang"}},
     {"yarn: {scheduler: gnag}\n",
