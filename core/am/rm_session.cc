@@ -1,38 +1,13 @@
 #include "core/am/rm_session.h"
 
 #include <algorithm>
-#include <charconv>
+#include <iterator>
 #include <utility>
 
+#include "core/am/response_id.h"
 #include "core/model/check.h"
 
 namespace tfyarn::am {
-namespace {
-
-constexpr std::int32_t kResponseIdMask = 0x7fffffff;
-
-std::int32_t NextResponseId(std::int32_t id) {
-  return static_cast<std::int32_t>((static_cast<std::uint32_t>(id) + 1U) & kResponseIdMask);
-}
-
-std::int32_t PreviousResponseId(std::int32_t id) {
-  return static_cast<std::int32_t>((static_cast<std::uint32_t>(id) - 1U) & kResponseIdMask);
-}
-
-/// The id that the RM waits for, from "... expect responseId to be 8 but get 6".
-std::optional<std::int32_t> ExpectedResponseId(const std::string& message) {
-  constexpr std::string_view kBefore = "responseId to be ";
-  const auto at = message.find(kBefore);
-  if (at == std::string::npos) return std::nullopt;
-  std::int32_t id = 0;
-  const char* begin = message.data() + at + kBefore.size();
-  const auto [end, error] = std::from_chars(begin, message.data() + message.size(), id);
-  if (error != std::errc() || id < 0) return std::nullopt;
-  return id;
-}
-
-}  // namespace
-
 RmSession::RmSession(RmSessionOptions options) : options_(options) {
   TF_CHECK(options.heartbeat > Duration::zero());
   TF_CHECK(options.reply_timeout > Duration::zero());
@@ -165,11 +140,9 @@ void RmSession::OnElided(const HeartbeatsElided& elided) {
   if (unanswered_.has_value()) {
     TF_CHECK(IsIdle(*unanswered_));
     unanswered_.reset();
-    last_response_id_ = NextResponseId(last_response_id_);
+    last_response_id_ = ResponseIdAfter(last_response_id_, 1);
   }
-  const auto count = static_cast<std::uint32_t>(elided.count & kResponseIdMask);
-  last_response_id_ = static_cast<std::int32_t>(
-      (static_cast<std::uint32_t>(last_response_id_) + count) & kResponseIdMask);
+  last_response_id_ = ResponseIdAfter(last_response_id_, elided.count);
   const CallId id(call_.id.value + elided.count);
   call_ = {.kind = CallKind::kAllocate,
            .first = id,
@@ -183,282 +156,9 @@ void RmSession::OnElided(const HeartbeatsElided& elided) {
 /// The latest elided heartbeat was not answered idly after all: back to where it is unanswered.
 void RmSession::UndoElision() {
   latest_was_elided_ = false;
-  last_response_id_ = PreviousResponseId(last_response_id_);
+  last_response_id_ = ResponseIdBefore(last_response_id_);
   unanswered_ = yarn::AllocateRequest{.response_id = last_response_id_,
                                       .progress_permille = progress_permille_};
-}
-
-// ---------------------------------------------------------------- answers
-
-RmNews RmSession::OnReplied(Instant now, const RmReplied& reply) {
-  RmNews news;
-  const bool of_this_call = reply.call >= call_.first && reply.call <= call_.id;
-  const bool is_error = std::holds_alternative<yarn::RpcError>(reply.response);
-  const bool awaited = call_.outstanding || latest_was_elided_;
-  if (stopped_ || !of_this_call || !awaited || (is_error && reply.call != call_.id)) {
-    news.ignored = "RM answer to call " + std::to_string(reply.call.value) + " came late or twice";
-    return news;
-  }
-  switch (call_.kind) {
-    case CallKind::kRegister:
-      OnRegisterAnswered(now, reply.response, news);
-      break;
-    case CallKind::kAllocate:
-      OnAllocateAnswered(now, reply, news);
-      break;
-    case CallKind::kFinish:
-      OnFinishAnswered(now, reply.response, news);
-      break;
-  }
-  return news;
-}
-
-void RmSession::OnRegisterAnswered(Instant now, const yarn::RmResponse& response, RmNews& news) {
-  if (const auto* error = std::get_if<yarn::RpcError>(&response); error != nullptr) {
-    OnRegisterFailed(now, *error, news);
-    return;
-  }
-  const auto* registered = std::get_if<yarn::RegisterApplicationMasterResponse>(&response);
-  if (registered == nullptr) {
-    news.ignored = "RM answered registerApplicationMaster with something else";
-    return;
-  }
-  TakeNmTokens(registered->nm_tokens_from_previous_attempts);
-  if (!ever_registered_) news.registered = *registered;
-  BecomeRegistered(now, news);
-}
-
-void RmSession::OnRegisterFailed(Instant now, const yarn::RpcError& error, RmNews& news) {
-  call_.outstanding = false;
-  switch (error.code) {
-    case yarn::RpcErrorCode::kApplicationAttemptNotFound:
-    case yarn::RpcErrorCode::kApplicationNotFound:
-    case yarn::RpcErrorCode::kInvalidToken:
-      Stop(error, news);
-      return;
-    case yarn::RpcErrorCode::kInvalidApplicationMasterRequest:
-      // Registered twice: the first call arrived, its answer did not.
-      news.registered_blindly = !ever_registered_;
-      if (!ever_registered_) news.registered = yarn::RegisterApplicationMasterResponse{};
-      BecomeRegistered(now, news);
-      return;
-    case yarn::RpcErrorCode::kUnavailable:
-      break;
-    case yarn::RpcErrorCode::kApplicationMasterNotRegistered:
-    case yarn::RpcErrorCode::kInvalidResourceRequest:
-    case yarn::RpcErrorCode::kInvalidLabelResourceRequest:
-    case yarn::RpcErrorCode::kInvalidResourceBlacklistRequest:
-    case yarn::RpcErrorCode::kInvalidContainerRelease:
-    case yarn::RpcErrorCode::kInvalidContainer:
-    case yarn::RpcErrorCode::kNmNotYetReady:
-    case yarn::RpcErrorCode::kYarn:
-    case yarn::RpcErrorCode::kNullPointer:
-      news.rejected = error;
-      break;
-  }
-  next_send_ = std::max(now, call_.sent + register_backoff_);
-  register_backoff_ = std::min(register_backoff_ * 2, options_.register_backoff_max);
-}
-
-void RmSession::BecomeRegistered(Instant now, RmNews& news) {
-  news.resynced = ever_registered_;
-  registered_ = true;
-  ever_registered_ = true;
-  register_backoff_ = options_.register_backoff_first;
-  last_response_id_ = 0;
-  call_.outstanding = false;
-  next_send_ = now;
-}
-
-void RmSession::OnAllocateAnswered(Instant now, const RmReplied& reply, RmNews& news) {
-  const auto* response = std::get_if<yarn::AllocateResponse>(&reply.response);
-  const bool presumed = latest_was_elided_;
-  if (response != nullptr && presumed && IsIdle(*response)) return;  // as presumed
-  if (presumed) UndoElision();
-  if (const auto* error = std::get_if<yarn::RpcError>(&reply.response); error != nullptr) {
-    OnAllocateFailed(now, *error, news);
-    return;
-  }
-  if (response == nullptr || response->response_id != NextResponseId(last_response_id_)) {
-    news.ignored = response == nullptr ? std::string("RM answered allocate with something else")
-                                       : "RM answered allocate with response id " +
-                                             std::to_string(response->response_id) + ", expected " +
-                                             std::to_string(NextResponseId(last_response_id_));
-    return;
-  }
-  call_.outstanding = false;
-  switch (response->am_command) {
-    case yarn::AmCommand::kResync:
-      Resync(now);
-      return;
-    case yarn::AmCommand::kShutdown:
-      Stop({.code = yarn::RpcErrorCode::kApplicationAttemptNotFound,
-            .message = "the RM ordered a shutdown"},
-           news);
-      return;
-    case yarn::AmCommand::kNone:
-      break;
-  }
-  TakeIn(*response);
-  next_send_ = call_.sent + options_.heartbeat;
-  if (!IsIdle(*response)) news.allocated = *response;
-}
-
-void RmSession::TakeIn(const yarn::AllocateResponse& response) {
-  last_response_id_ = response.response_id;
-  asks_.OnAnswered(response.allocated_containers);
-  for (const ContainerId& container : unanswered_->release) {
-    releases_pending_.erase(container);
-    releases_told_.insert(container);
-  }
-  for (const std::string& host : unanswered_->blacklist_additions) blacklist_told_.insert(host);
-  for (const std::string& host : unanswered_->blacklist_removals) blacklist_told_.erase(host);
-  unanswered_.reset();
-  for (const yarn::ContainerStatus& status : response.completed_containers) {
-    releases_pending_.erase(status.id);
-    releases_told_.erase(status.id);
-  }
-  TakeNmTokens(response.nm_tokens);
-  if (response.am_rm_token.has_value()) am_rm_token_ = response.am_rm_token;
-}
-
-void RmSession::OnAllocateFailed(Instant now, const yarn::RpcError& error, RmNews& news) {
-  call_.outstanding = false;
-  next_send_ = call_.sent + options_.heartbeat;
-  switch (error.code) {
-    case yarn::RpcErrorCode::kUnavailable:
-      return;
-    case yarn::RpcErrorCode::kApplicationMasterNotRegistered:
-      Resync(now);
-      return;
-    case yarn::RpcErrorCode::kApplicationAttemptNotFound:
-    case yarn::RpcErrorCode::kApplicationNotFound:
-    case yarn::RpcErrorCode::kInvalidToken:
-      Stop(error, news);
-      return;
-    case yarn::RpcErrorCode::kInvalidApplicationMasterRequest:
-      if (const auto expected = ExpectedResponseId(error.message); expected.has_value()) {
-        AdoptResponseId(error, *expected, news);
-      } else {
-        Resync(now);
-      }
-      return;
-    case yarn::RpcErrorCode::kInvalidResourceRequest:
-    case yarn::RpcErrorCode::kInvalidLabelResourceRequest:
-    case yarn::RpcErrorCode::kInvalidResourceBlacklistRequest:
-    case yarn::RpcErrorCode::kInvalidContainerRelease:
-      news.rejected = error;
-      Refuse(error);
-      return;
-    case yarn::RpcErrorCode::kInvalidContainer:
-    case yarn::RpcErrorCode::kNmNotYetReady:
-    case yarn::RpcErrorCode::kYarn:
-    case yarn::RpcErrorCode::kNullPointer:
-      news.rejected = error;
-      return;
-  }
-}
-
-/// Nothing of the request was taken, and the part at fault will not be taken either next time.
-void RmSession::Refuse(const yarn::RpcError& error) {
-  asks_.OnRefused();
-  if (error.code == yarn::RpcErrorCode::kInvalidContainerRelease) {
-    for (const ContainerId& container : unanswered_->release) releases_pending_.erase(container);
-  } else if (error.code == yarn::RpcErrorCode::kInvalidResourceBlacklistRequest) {
-    blacklist_refused_ = true;
-  } else {
-    asks_refused_ = true;
-  }
-  unanswered_.reset();
-}
-
-/// The RM has answered more often than we know of. What was in those answers is lost, so everything
-/// is told again.
-void RmSession::AdoptResponseId(const yarn::RpcError& error, std::int32_t expected, RmNews& news) {
-  news.resynced = true;
-  news.rejected = error;
-  ForgetTold();
-  last_response_id_ = expected;
-}
-
-void RmSession::Resync(Instant now) {
-  ForgetTold();
-  registered_ = false;
-  // At once, unless that is what was just tried: an RM that registers us and forgets us at once
-  // must not be hammered.
-  next_send_ = now;
-  if (last_register_.has_value()) {
-    next_send_ = std::max(now, *last_register_ + options_.register_backoff_first);
-  }
-}
-
-void RmSession::ForgetTold() {
-  unanswered_.reset();
-  latest_was_elided_ = false;
-  last_response_id_ = 0;
-  asks_.ForgetTold();
-  blacklist_told_.clear();
-  releases_pending_.merge(releases_told_);
-  releases_told_.clear();
-}
-
-void RmSession::OnFinishAnswered(Instant now, const yarn::RmResponse& response, RmNews& news) {
-  if (const auto* error = std::get_if<yarn::RpcError>(&response); error != nullptr) {
-    OnFinishFailed(now, *error, news);
-    return;
-  }
-  const auto* finished = std::get_if<yarn::FinishApplicationMasterResponse>(&response);
-  if (finished == nullptr) {
-    news.ignored = "RM answered finishApplicationMaster with something else";
-    return;
-  }
-  call_.outstanding = false;
-  finish_acknowledged_ = true;
-  next_send_ = now + options_.finish_interval;
-  news.finished = finished->is_unregistered;
-  stopped_ = news.finished;
-}
-
-void RmSession::OnFinishFailed(Instant now, const yarn::RpcError& error, RmNews& news) {
-  call_.outstanding = false;
-  next_send_ = std::max(now, call_.sent + options_.finish_retry);
-  switch (error.code) {
-    case yarn::RpcErrorCode::kApplicationMasterNotRegistered:
-      Resync(now);
-      return;
-    case yarn::RpcErrorCode::kApplicationAttemptNotFound:
-    case yarn::RpcErrorCode::kApplicationNotFound:
-    case yarn::RpcErrorCode::kInvalidToken:
-      // Once the RM has said "not yet" it goes on by itself, and forgets the attempt when it is
-      // through.
-      if (finish_acknowledged_) {
-        news.finished = true;
-        stopped_ = true;
-      } else {
-        Stop(error, news);
-      }
-      return;
-    case yarn::RpcErrorCode::kUnavailable:
-      return;
-    case yarn::RpcErrorCode::kInvalidApplicationMasterRequest:
-    case yarn::RpcErrorCode::kInvalidResourceRequest:
-    case yarn::RpcErrorCode::kInvalidLabelResourceRequest:
-    case yarn::RpcErrorCode::kInvalidResourceBlacklistRequest:
-    case yarn::RpcErrorCode::kInvalidContainerRelease:
-    case yarn::RpcErrorCode::kInvalidContainer:
-    case yarn::RpcErrorCode::kNmNotYetReady:
-    case yarn::RpcErrorCode::kYarn:
-    case yarn::RpcErrorCode::kNullPointer:
-      news.rejected = error;
-      return;
-  }
-}
-
-void RmSession::Stop(const yarn::RpcError& error, RmNews& news) {
-  stopped_ = true;
-  call_.outstanding = false;
-  latest_was_elided_ = false;
-  news.must_stop = error.message.empty() ? std::string(EnumeratorName(error.code)) : error.message;
 }
 
 // ---------------------------------------------------------------- tokens
