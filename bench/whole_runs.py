@@ -5,7 +5,6 @@ Usage: whole_runs.py TFSIM [REPEATS]. Prints lines as bench/summary.h does. The 
 without skipped heartbeats must give one digest; that is checked here, too.
 """
 import json
-import os
 import pathlib
 import statistics
 import subprocess
@@ -57,9 +56,7 @@ def main():
     full = measure(tfsim, "the same with every heartbeat", "bench/steady.yaml", min(repeats, 3), "--no-elision")
     if quick != full:
         sys.exit(f"steady.yaml: digest {quick} with skipped heartbeats, {full} with all")
-    measure(tfsim, "Philly trace, 2,000 jobs", "bench/philly.yaml", repeats)
-    if "TFSIM_WHOLE_PHILLY" in os.environ:
-        measure(tfsim, "Philly trace, all jobs", "bench/philly.yaml", 1, "--set", "arrivals.0.limit=", "--set", "expect=")
+    measure(tfsim, "Philly trace, 82,247 jobs", "philly-replay.yaml", min(repeats, 3))
 
 
 if __name__ == "__main__":

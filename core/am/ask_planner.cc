@@ -22,7 +22,7 @@ AskPlanner::AskPlanner(AskPlannerOptions options) : options_(options) {
   TF_CHECK(options.constrained_wait > Duration::zero());
 }
 
-void AskPlanner::SetNodes(Instant now, const std::vector<yarn::NodeReport>& nodes) {
+void AskPlanner::SetNodes(Instant now, const SharedList<yarn::NodeReport>& nodes) {
   inventory_ = placement::Inventory(nodes);
   reports_from_ = now;
 }

@@ -68,7 +68,7 @@ class AskPlanner {
  public:
   explicit AskPlanner(AskPlannerOptions options);
 
-  void SetNodes(Instant now, const std::vector<yarn::NodeReport>& nodes);
+  void SetNodes(Instant now, const SharedList<yarn::NodeReport>& nodes);
   void OnUpdatedNodes(const std::vector<yarn::NodeReport>& nodes);
   [[nodiscard]] const placement::Inventory& inventory() const { return inventory_; }
 

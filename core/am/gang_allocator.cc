@@ -30,7 +30,7 @@ GangAllocator::GangAllocator(GangAllocatorOptions options)
   TF_CHECK(options_.gang.backoff.first >= Duration::zero());
 }
 
-void GangAllocator::SetNodes(Instant now, const std::vector<yarn::NodeReport>& nodes) {
+void GangAllocator::SetNodes(Instant now, const SharedList<yarn::NodeReport>& nodes) {
   planner_.SetNodes(now, nodes);
   Changed(now);
 }

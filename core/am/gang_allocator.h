@@ -74,7 +74,7 @@ class GangAllocator {
   explicit GangAllocator(GangAllocatorOptions options);
 
   /// What is known of the cluster; before the first Want for the plan to be of use.
-  void SetNodes(Instant now, const std::vector<yarn::NodeReport>& nodes);
+  void SetNodes(Instant now, const SharedList<yarn::NodeReport>& nodes);
   void OnUpdatedNodes(Instant now, const std::vector<yarn::NodeReport>& nodes);
   /// Hosts from which nothing is taken and for which nothing is asked. Containers in use there
   /// stay.

@@ -61,7 +61,7 @@ struct AmStarted {
   ContainerId container;
   TaskAddress address;  ///< Where agents can reach this process.
   WallTime wall{};  ///< Calendar time of this instant: relates Instant to what the journal stores.
-  std::vector<yarn::NodeReport> nodes;  ///< From the client: for host rows and feasibility.
+  SharedList<yarn::NodeReport> nodes;  ///< From the client: for host rows and feasibility.
   Resource queue_maximum;  ///< Most the queue may ever use, from the client; zero = unknown.
   Resource
       maximum_container;  ///< Largest container the RM allows, from the client; zero = unknown.

@@ -40,7 +40,7 @@ struct ApplicationSubmitted {
 BOOST_DESCRIBE_STRUCT(ApplicationSubmitted, (), (application, resubmission))
 /// Facts that the client gathered and the AM gets with its launch (it stages them with the job).
 struct ClusterFacts {
-  std::vector<yarn::NodeReport> nodes;
+  SharedList<yarn::NodeReport> nodes;
   Resource queue_maximum;
   Resource maximum_container;
 };

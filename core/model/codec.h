@@ -42,7 +42,7 @@ class Encoder {
     } else if constexpr (kIsPair<T>) {
       Put(value.first);
       Put(value.second);
-    } else if constexpr (kIsVector<T> || kIsMap<T>) {
+    } else if constexpr (kIsVector<T> || kIsSharedList<T> || kIsMap<T>) {
       PutRaw(static_cast<std::uint32_t>(value.size()));
       for (const auto& element : value) Put(element);
     } else if constexpr (kIsVariant<T>) {
@@ -115,6 +115,10 @@ class Decoder {
       if (size > in_.size() || ++depth_ > kMaxDepth) return Break();
       for (std::uint32_t i = 0; ok_ && i < size; ++i) Get(value.emplace_back());
       --depth_;
+    } else if constexpr (kIsSharedList<T>) {
+      std::vector<typename T::value_type> elements;
+      Get(elements);
+      value = std::move(elements);
     } else if constexpr (kIsMap<T>) {
       value.clear();
       const auto size = GetRaw<std::uint32_t>();

@@ -19,6 +19,8 @@
 #include <variant>
 #include <vector>
 
+#include "core/model/shared_list.h"
+
 namespace tfyarn {
 
 template <class T>
@@ -31,6 +33,10 @@ template <class T>
 inline constexpr bool kIsVector = false;
 template <class T, class A>
 inline constexpr bool kIsVector<std::vector<T, A>> = true;
+template <class T>
+inline constexpr bool kIsSharedList = false;
+template <class T>
+inline constexpr bool kIsSharedList<SharedList<T>> = true;
 template <class T>
 inline constexpr bool kIsMap = false;
 template <class K, class V, class C, class A>

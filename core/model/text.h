@@ -28,7 +28,7 @@ void AppendText(std::string& out, const T& value);
 /// True for values that AppendText leaves out of a struct.
 template <class T>
 [[nodiscard]] bool TextIsEmpty(const T& value) {
-  if constexpr (std::is_same_v<T, std::string> || kIsVector<T> || kIsMap<T>) {
+  if constexpr (std::is_same_v<T, std::string> || kIsVector<T> || kIsSharedList<T> || kIsMap<T>) {
     return value.empty();
   } else if constexpr (kIsOptional<T>) {
     return !value.has_value();
@@ -72,7 +72,7 @@ void AppendText(std::string& out, const T& value) {
     AppendText(out, value.first);
     out += ':';
     AppendText(out, value.second);
-  } else if constexpr (kIsVector<T> || kIsMap<T>) {
+  } else if constexpr (kIsVector<T> || kIsSharedList<T> || kIsMap<T>) {
     out += '[';
     bool first = true;
     for (const auto& element : value) {

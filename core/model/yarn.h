@@ -212,7 +212,7 @@ BOOST_DESCRIBE_STRUCT(KillApplicationResponse, (), (is_kill_completed))
 struct GetClusterNodesRequest {};
 BOOST_DESCRIBE_STRUCT(GetClusterNodesRequest, (), ())
 struct GetClusterNodesResponse {
-  std::vector<NodeReport> nodes;  ///< RUNNING nodes, in NodeId order.
+  SharedList<NodeReport> nodes;  ///< RUNNING nodes, in NodeId order.
 };
 BOOST_DESCRIBE_STRUCT(GetClusterNodesResponse, (), (nodes))
 

@@ -39,8 +39,11 @@ std::string OfPartition(const std::string& partition, const Inventory& inventory
 }
 
 std::optional<Infeasible> CheckPartition(const SlotGroup& group, const Inventory& inventory) {
+  const bool exists =
+      std::any_of(inventory.nodes().begin(), inventory.nodes().end(),
+                  [&](const Node& node) { return node.partition == group.node_label; });
+  if (exists) return std::nullopt;
   const auto partitions = inventory.Partitions();
-  if (partitions.contains(group.node_label)) return std::nullopt;
   std::vector<std::string> names;
   for (const std::string& partition : partitions)
     names.push_back(partition.empty() ? "the default one" : partition);
@@ -209,9 +212,12 @@ std::optional<Infeasible> CheckCount(const SlotGroup& group, const Inventory& in
                           ToString(group.resource), HowPlaced(group), room.text)};
 }
 
-/// What each check on its own allows may still not fit together.
+/// What each check on its own allows may still not fit together; one group alone does.
 std::optional<Infeasible> CheckTogether(const std::vector<SlotGroup>& groups,
                                         const Inventory& inventory) {
+  const auto wanted = std::count_if(groups.begin(), groups.end(),
+                                    [](const SlotGroup& group) { return group.count > 0; });
+  if (wanted < 2) return std::nullopt;
   const PlaceGangResult result = PlaceGang(groups, inventory, {.space = Space::kEmpty});
   if (result.found != Found::kImpossible) return std::nullopt;
   std::vector<std::string> parts;
@@ -232,13 +238,39 @@ std::optional<Infeasible> CheckTogether(const std::vector<SlotGroup>& groups,
           inventory.nodes().size(), fmt::join(parts, ", "))};
 }
 
+/// The usual case, seen in a glance at a few nodes: filling one after the other holds everything.
+/// False proves nothing.
+bool FillsNodesInTurn(const std::vector<SlotGroup>& groups, const Inventory& inventory) {
+  std::vector<std::int64_t> missing;
+  std::size_t unmet = 0;
+  for (const SlotGroup& group : groups) {
+    const PlacementSpec& placement = group.placement;
+    if (OnePerNode(group) || placement.pack_rack || !placement.avoid.empty()) return false;
+    missing.push_back(group.count);
+    if (group.count > 0) ++unmet;
+  }
+  for (const Node& node : inventory.nodes()) {
+    if (unmet == 0) break;
+    Resource left = node.capability;
+    for (std::size_t i = 0; i < groups.size(); ++i) {
+      if (missing[i] == 0 || groups[i].node_label != node.partition) continue;
+      const std::int64_t count = std::min(missing[i], HowManyFit(groups[i].resource, left));
+      left -= Times(groups[i].resource, count);
+      missing[i] -= count;
+      if (missing[i] == 0) --unmet;
+    }
+  }
+  return unmet == 0;
+}
+
 }  // namespace
 
 std::optional<Infeasible> FindInfeasible(const std::vector<SlotGroup>& groups,
                                          const Inventory& inventory, const Limits& limits) {
+  const bool nodes_suffice = inventory.empty() || FillsNodesInTurn(groups, inventory);
   for (const SlotGroup& group : groups) {
     if (group.count == 0) continue;
-    if (!inventory.empty()) {
+    if (!nodes_suffice) {
       if (auto found = CheckPartition(group, inventory); found.has_value()) return found;
       if (auto found = CheckLargestNode(group, inventory); found.has_value()) return found;
     }
@@ -246,7 +278,7 @@ std::optional<Infeasible> FindInfeasible(const std::vector<SlotGroup>& groups,
       return found;
   }
   if (auto found = CheckQueue(groups, limits); found.has_value()) return found;
-  if (inventory.empty()) return std::nullopt;
+  if (nodes_suffice) return std::nullopt;
   for (const SlotGroup& group : groups) {
     if (auto found = CheckCount(group, inventory); group.count > 0 && found.has_value())
       return found;

@@ -43,14 +43,18 @@ Inventory::Inventory(std::vector<Node> nodes) : nodes_(std::move(nodes)) {
            }) == nodes_.end());
 }
 
-Inventory::Inventory(const std::vector<yarn::NodeReport>& reports) {
+Inventory::Inventory(const SharedList<yarn::NodeReport>& reports) {
   nodes_.reserve(reports.size());
   for (const yarn::NodeReport& report : reports) Apply(report);
 }
 
 void Inventory::Apply(const yarn::NodeReport& report) {
-  auto at = std::lower_bound(nodes_.begin(), nodes_.end(), report.node,
-                             [](const Node& node, const NodeId& id) { return node.id < id; });
+  // Reports of a whole cluster come in this order.
+  const bool is_last = nodes_.empty() || nodes_.back().id < report.node;
+  auto at = is_last
+                ? nodes_.end()
+                : std::lower_bound(nodes_.begin(), nodes_.end(), report.node,
+                                   [](const Node& node, const NodeId& id) { return node.id < id; });
   const bool known = at != nodes_.end() && at->id == report.node;
   if (IsGone(report.state)) {
     if (known) nodes_.erase(at);
@@ -59,7 +63,8 @@ void Inventory::Apply(const yarn::NodeReport& report) {
   const bool has_size = !IsZero(report.capability);
   if (!known) {
     if (!has_size) return;
-    at = nodes_.insert(at, Node{.id = report.node});
+    at = nodes_.emplace(at);
+    at->id = report.node;
   }
   at->up = report.state == yarn::NodeState::kRunning;
   if (!has_size) return;

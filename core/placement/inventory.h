@@ -32,7 +32,7 @@ class Inventory {
   Inventory() = default;
   /// Nodes in any order; the ids must differ.
   explicit Inventory(std::vector<Node> nodes);
-  explicit Inventory(const std::vector<yarn::NodeReport>& reports);
+  explicit Inventory(const SharedList<yarn::NodeReport>& reports);
 
   /// Takes in a changed node. Decommissioned and shut down ones leave the inventory; a report
   /// without capability changes only the state.

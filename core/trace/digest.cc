@@ -62,7 +62,7 @@ class Writer {
     } else if constexpr (kIsPair<T>) {
       Put(value.first);
       Put(value.second);
-    } else if constexpr (kIsVector<T> || kIsMap<T>) {
+    } else if constexpr (kIsVector<T> || kIsSharedList<T> || kIsMap<T>) {
       PutSize(value.size());
       for (const auto& element : value) Put(element);
     } else if constexpr (kIsVariant<T>) {

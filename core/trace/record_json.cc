@@ -23,7 +23,7 @@ template <class T>
 void AddMembers(Json& json, const T& record) {
   ForEachMember(record, [&](std::string_view name, const auto& member) {
     using Member = std::remove_cvref_t<decltype(member)>;
-    if constexpr (kIsVector<Member> || kIsMap<Member>) {
+    if constexpr (kIsVector<Member> || kIsSharedList<Member> || kIsMap<Member>) {
       if (member.empty()) return;
     } else if constexpr (kIsOptional<Member>) {
       if (!member) return;
@@ -63,7 +63,7 @@ Json ToJson(const T& value) {
     Json json = Json::object();
     for (const auto& [key, mapped] : value) json[key] = ToJson(mapped);
     return json;
-  } else if constexpr (kIsVector<T>) {
+  } else if constexpr (kIsVector<T> || kIsSharedList<T>) {
     Json json = Json::array();
     for (const auto& element : value) json.push_back(ToJson(element));
     return json;

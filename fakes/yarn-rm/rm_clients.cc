@@ -176,12 +176,13 @@ yarn::RmResponse RmCore::Answer(const RmCall&, const yarn::KillApplicationReques
 }
 
 yarn::RmResponse RmCore::Answer(const RmCall&, const yarn::GetClusterNodesRequest&) {
-  yarn::GetClusterNodesResponse response;
+  std::vector<yarn::NodeReport> reports;
+  reports.reserve(node_order_.size());
   for (const auto& [id, index] : node_order_) {
     const RmNode& node = NodeAt(index);
-    if (node.state == yarn::NodeState::kRunning) response.nodes.push_back(ReportOf(node));
+    if (node.state == yarn::NodeState::kRunning) reports.push_back(ReportOf(node));
   }
-  return response;
+  return yarn::GetClusterNodesResponse{.nodes = std::move(reports)};
 }
 
 yarn::NodeReport RmCore::ReportOf(const RmNode& node) const {

@@ -22,10 +22,11 @@ AmStarted RichEvent() {
   event.container = {.application_attempt = event.attempt, .id = (1LL << 40) + 1};
   event.address = {.host = "n1", .port = 31000};
   event.wall = WallTime(std::chrono::milliseconds(-5));
-  event.nodes.resize(2);
-  event.nodes[0].node = {.host = "n1", .port = 1};
-  event.nodes[0].state = yarn::NodeState::kRunning;
-  event.nodes[0].capability.Set("yarn.io/fpga", 3);
+  std::vector<yarn::NodeReport> nodes(2);
+  nodes[0].node = {.host = "n1", .port = 1};
+  nodes[0].state = yarn::NodeState::kRunning;
+  nodes[0].capability.Set("yarn.io/fpga", 3);
+  event.nodes = std::move(nodes);
   event.queue_maximum = {.memory_mb = -1, .vcores = INT64_MAX, .gpus = INT64_MIN, .others = {}};
   return event;
 }

@@ -73,6 +73,12 @@ class Prober {
     } else if constexpr (kIsPair<T>) {
       Change(value.first, path + ".first");
       Change(value.second, path + ".second");
+    } else if constexpr (kIsSharedList<T>) {
+      value = std::vector<typename T::value_type>(1);
+      Look(path + " longer");
+      // Nobody else has this list yet.
+      Change(const_cast<typename T::value_type&>(value[0]), path + "[]");
+      value = {};
     } else if constexpr (kIsVector<T>) {
       value.emplace_back();
       Look(path + " longer");
@@ -180,9 +186,9 @@ TEST(DigestTest, TheFormIsPinned) {
               .fact = RunStarted{.scenario = "pinned", .scenario_digest = 7, .seed = 3}});
   AmStarted started;
   started.attempt = {{1, 2}, 3};
-  started.nodes.push_back({.node = {"n1", 8041},
-                           .rack = "/r1",
-                           .capability = {.memory_mb = 1, .vcores = 2, .gpus = 3}});
+  started.nodes = {{.node = {"n1", 8041},
+                    .rack = "/r1",
+                    .capability = {.memory_mb = 1, .vcores = 2, .gpus = 3}}};
   digest.Add(
       {.at = Instant(2s), .fact = AmTold{.job = JobIndex(4), .am_attempt = 5, .event = started}});
   EXPECT_EQ(ToString(digest.value()), "342f10f435ee2408fc39a7992b1a7ea3");
