@@ -94,13 +94,13 @@ bool AskPlanner::NamingHostsIsFaster(const Question& question) const {
   std::int64_t wanted = 0;
   for (const placement::SlotGroup& group : question.groups) wanted += group.count;
   std::int64_t nodes = 0;
-  for (const placement::Node& node : inventory_.nodes()) {
-    if (nodes >= wanted) return false;
+  inventory_.Scan([&](const placement::Node& node) {
     nodes += std::any_of(
         question.groups.begin(), question.groups.end(), [&](const placement::SlotGroup& group) {
           return node.up && node.partition == group.node_label && FitsIn(group.resource, node.free);
         });
-  }
+    return nodes < wanted;
+  });
   return nodes < wanted;
 }
 

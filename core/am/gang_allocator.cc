@@ -321,8 +321,7 @@ std::vector<placement::Occupant> GangAllocator::Occupants() const {
 }
 
 std::string GangAllocator::RackOf(const NodeId& node) const {
-  const placement::Node* known = inventory().Find(node);
-  return known == nullptr ? std::string() : known->rack;
+  return inventory().RackOf(node);
 }
 
 std::vector<WantedGroup> GangAllocator::Wanted() const {

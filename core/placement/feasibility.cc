@@ -249,8 +249,7 @@ bool FillsNodesInTurn(const std::vector<SlotGroup>& groups, const Inventory& inv
     missing.push_back(group.count);
     if (group.count > 0) ++unmet;
   }
-  for (const Node& node : inventory.nodes()) {
-    if (unmet == 0) break;
+  inventory.Scan([&](const Node& node) {
     Resource left = node.capability;
     for (std::size_t i = 0; i < groups.size(); ++i) {
       if (missing[i] == 0 || groups[i].node_label != node.partition) continue;
@@ -259,7 +258,8 @@ bool FillsNodesInTurn(const std::vector<SlotGroup>& groups, const Inventory& inv
       missing[i] -= count;
       if (missing[i] == 0) --unmet;
     }
-  }
+    return unmet > 0;
+  });
   return unmet == 0;
 }
 

@@ -44,53 +44,93 @@ Inventory::Inventory(std::vector<Node> nodes) : nodes_(std::move(nodes)) {
 }
 
 Inventory::Inventory(const SharedList<yarn::NodeReport>& reports) {
-  nodes_.reserve(reports.size());
-  for (const yarn::NodeReport& report : reports) Apply(report);
+  const auto plain = [](const yarn::NodeReport& report) {
+    return !IsGone(report.state) && !IsZero(report.capability);
+  };
+  const bool rising =
+      std::adjacent_find(reports.begin(), reports.end(), [](const auto& a, const auto& b) {
+        return !(a.node < b.node);
+      }) == reports.end();
+  if (rising && std::all_of(reports.begin(), reports.end(), plain)) {
+    folded_ = reports;
+  } else {
+    for (const yarn::NodeReport& report : reports) ApplyToNodes(report);
+  }
+}
+
+Node Inventory::NodeOf(const yarn::NodeReport& report) {
+  return {.id = report.node,
+          .rack = report.rack,
+          .partition = report.partition,
+          .capability = report.capability,
+          .free = FreeOf(report.capability, report.used),
+          .up = report.state == yarn::NodeState::kRunning};
+}
+
+bool Inventory::empty() const {
+  if (!updates_.empty()) Unfold();
+  return folded_.empty() && nodes_.empty();
+}
+
+void Inventory::Unfold() const {
+  if (folded_.empty() && updates_.empty()) return;
+  nodes_.reserve(folded_.size());
+  for (const yarn::NodeReport& report : folded_) nodes_.push_back(NodeOf(report));
+  folded_ = {};
+  const std::vector<yarn::NodeReport> updates = std::exchange(updates_, {});
+  for (const yarn::NodeReport& report : updates) ApplyToNodes(report);
 }
 
 void Inventory::Apply(const yarn::NodeReport& report) {
-  // Reports of a whole cluster come in this order.
-  const bool is_last = nodes_.empty() || nodes_.back().id < report.node;
-  auto at = is_last
-                ? nodes_.end()
-                : std::lower_bound(nodes_.begin(), nodes_.end(), report.node,
+  if (folded_.empty()) return ApplyToNodes(report);
+  updates_.push_back(report);
+  if (updates_.size() >= kMostUpdates) Unfold();
+}
+
+void Inventory::ApplyToNodes(const yarn::NodeReport& report) const {
+  const auto at = std::lower_bound(nodes_.begin(), nodes_.end(), report.node,
                                    [](const Node& node, const NodeId& id) { return node.id < id; });
   const bool known = at != nodes_.end() && at->id == report.node;
   if (IsGone(report.state)) {
     if (known) nodes_.erase(at);
-    return;
+  } else if (!IsZero(report.capability)) {
+    if (known) {
+      *at = NodeOf(report);
+    } else {
+      nodes_.insert(at, NodeOf(report));
+    }
+  } else if (known) {
+    at->up = report.state == yarn::NodeState::kRunning;
   }
-  const bool has_size = !IsZero(report.capability);
-  if (!known) {
-    if (!has_size) return;
-    at = nodes_.emplace(at);
-    at->id = report.node;
-  }
-  at->up = report.state == yarn::NodeState::kRunning;
-  if (!has_size) return;
-  at->rack = report.rack;
-  at->partition = report.partition;
-  at->capability = report.capability;
-  at->free = FreeOf(report.capability, report.used);
 }
 
 const Node* Inventory::Find(const NodeId& id) const {
   const auto at =
-      std::lower_bound(nodes_.begin(), nodes_.end(), id,
+      std::lower_bound(nodes().begin(), nodes().end(), id,
                        [](const Node& node, const NodeId& wanted) { return node.id < wanted; });
   return at != nodes_.end() && at->id == id ? &*at : nullptr;
 }
 
+std::string Inventory::RackOf(const NodeId& id) const {
+  if (!updates_.empty()) Unfold();
+  const auto folded = std::lower_bound(
+      folded_.begin(), folded_.end(), id,
+      [](const yarn::NodeReport& report, const NodeId& wanted) { return report.node < wanted; });
+  if (folded != folded_.end() && folded->node == id) return folded->rack;
+  const Node* known = folded_.empty() ? Find(id) : nullptr;
+  return known == nullptr ? std::string() : known->rack;
+}
+
 const Node* Inventory::FindHost(std::string_view host) const {
   const auto at = std::lower_bound(
-      nodes_.begin(), nodes_.end(), host,
+      nodes().begin(), nodes().end(), host,
       [](const Node& node, std::string_view wanted) { return node.id.host < wanted; });
   return at != nodes_.end() && at->id.host == host ? &*at : nullptr;
 }
 
 std::set<std::string> Inventory::Partitions() const {
   std::set<std::string> partitions;
-  for (const Node& node : nodes_) partitions.insert(node.partition);
+  for (const Node& node : nodes()) partitions.insert(node.partition);
   return partitions;
 }
 

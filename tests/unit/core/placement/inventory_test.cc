@@ -43,6 +43,36 @@ TEST(InventoryTest, ADecommissionedNodeLeavesForGood) {
   EXPECT_TRUE(inventory.empty());
 }
 
+// What is told of one node must not depend on whether anybody has looked at the others before.
+TEST(InventoryTest, UpdatesCountBeforeAndAfterTheFirstLookAtAllNodes) {
+  for (const bool looked : {false, true}) {
+    Inventory inventory(
+        {Report("a", yarn::NodeState::kRunning), Report("b", yarn::NodeState::kRunning)});
+    if (looked) {
+      EXPECT_EQ(inventory.nodes().size(), 2U);
+    }
+    inventory.Apply({.node = {"a", 8041}, .state = yarn::NodeState::kLost});
+    inventory.Apply(Report("c", yarn::NodeState::kRunning, 2));
+    std::string seen;
+    inventory.Scan([&](const Node& node) {
+      seen += node.id.host + (node.up ? "+" : "-");
+      return node.id.host != "b";
+    });
+    EXPECT_EQ(seen, "a-b+") << "looked " << looked;
+    EXPECT_EQ(inventory.nodes().size(), 3U);
+    inventory.Apply(Report("a", yarn::NodeState::kDecommissioned));
+    EXPECT_EQ(inventory.Find({"a", 8041}), nullptr);
+  }
+}
+
+TEST(InventoryTest, ManyUpdatesAreTakenInAtOnce) {
+  Inventory inventory({Report("a", yarn::NodeState::kRunning)});
+  for (std::int64_t i = 0; i < 1000; ++i) {
+    inventory.Apply(Report("a", yarn::NodeState::kRunning, i % 8 + 1));
+  }
+  EXPECT_EQ(inventory.FindHost("a")->capability.gpus, 999 % 8 + 1);
+}
+
 // A node that lost GPUs may use more than it has for a moment.
 TEST(InventoryTest, FreeIsNeverNegative) {
   const Inventory inventory({Report("a", yarn::NodeState::kRunning, 2, 5)});
