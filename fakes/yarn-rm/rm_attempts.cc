@@ -201,6 +201,8 @@ void RmCore::StopAttempt(RmApplication& application, bool keep) {
     timers_.erase(TimerOf(*attempt.launch_retry_at, TimerKind::kLaunchRetry, application.id));
   }
   launches_.erase(attempt.launch_call);
+  // Its next heartbeat gets no answer of the usual kind.
+  if (attempt.registered && attempt.state != AttemptState::kDone) NewsFor(application);
   attempt.state = AttemptState::kDone;
   DropAsks(application);
   std::vector<ContainerId> ids;
