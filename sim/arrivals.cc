@@ -23,7 +23,7 @@ std::int64_t TasksFor(std::int64_t gpus, std::int64_t gpus_per_task) {
 
 Arrivals::Arrivals(const config::Scenario& scenario, std::int64_t largest_node_gpus,
                    std::uint64_t seed)
-    : scenario_(scenario), largest_node_gpus_(std::max<std::int64_t>(largest_node_gpus, 1)) {
+    : largest_node_gpus_(std::max<std::int64_t>(largest_node_gpus, 1)) {
   for (const config::JobConfig& job : scenario.jobs) {
     listed_.push_back(std::make_shared<const config::JobConfig>(job));
   }

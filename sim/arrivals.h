@@ -46,7 +46,6 @@ class Arrivals {
   void ShapeLikeRow(config::JobConfig& job, const Source& source,
                     const config::PhillyJob& row) const;
 
-  const config::Scenario& scenario_;
   std::int64_t largest_node_gpus_;
   std::vector<std::shared_ptr<const config::JobConfig>>
       listed_;  ///< By submission, ties in file order.

@@ -16,8 +16,8 @@ bool IsBlacklisted(const RmApplication& application, const RmNode& node) {
 }  // namespace
 
 CapacityScheduler::CapacityScheduler(const RmOptions& options, const QueueTree& queues,
-                                     const std::deque<RmNode>& nodes, const ShapeNumbers& shapes)
-    : options_(options), queues_(queues), nodes_(nodes), shapes_(shapes) {}
+                                     const ShapeNumbers& shapes)
+    : options_(options), queues_(queues), shapes_(shapes) {}
 
 // Source: CapacityScheduler.allocateContainerOnSingleNode.
 Proposal CapacityScheduler::Find(const RmNode& node) const {

@@ -43,8 +43,7 @@ struct Proposal {
 class CapacityScheduler {
  public:
   /// All are the RM's, which outlives this.
-  CapacityScheduler(const RmOptions& options, const QueueTree& queues,
-                    const std::deque<RmNode>& nodes, const ShapeNumbers& shapes);
+  CapacityScheduler(const RmOptions& options, const QueueTree& queues, const ShapeNumbers& shapes);
 
   [[nodiscard]] Proposal Find(const RmNode& node) const;
 
@@ -81,7 +80,6 @@ class CapacityScheduler {
 
   const RmOptions& options_;
   const QueueTree& queues_;
-  const std::deque<RmNode>& nodes_;
   const ShapeNumbers& shapes_;
   std::vector<std::vector<Interest>> interests_;  // by partition, sorted
   std::vector<bool> located_;                     // by partition: somebody names places

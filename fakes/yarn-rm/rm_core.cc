@@ -32,7 +32,7 @@ RmCore::RmCore(RmOptions options, std::uint64_t seed)
       partitions_{""},
       resource_types_(options_.resource_types.begin(), options_.resource_types.end()),
       queues_(options_),
-      capacity_(options_, queues_, nodes_, shapes_) {
+      capacity_(options_, queues_, shapes_) {
   books_.partitions = partitions_;
   for (std::size_t q = 0; q < queues_.size(); ++q)
     books_.queues.push_back(&queues_[static_cast<std::int32_t>(q)]);

@@ -21,10 +21,14 @@ std::size_t live_bytes = 0;  // NOLINT: counted by every operator new of this pr
 
 }  // namespace
 
-void* operator new(std::size_t size) {
+void* operator new(std::size_t size, const std::nothrow_t&) noexcept {
   void* memory = std::malloc(size);
+  if (memory != nullptr) live_bytes += malloc_usable_size(memory);
+  return memory;
+}
+void* operator new(std::size_t size) {
+  void* memory = operator new(size, std::nothrow);
   if (memory == nullptr) throw std::bad_alloc();
-  live_bytes += malloc_usable_size(memory);
   return memory;
 }
 void operator delete(void* memory) noexcept {
