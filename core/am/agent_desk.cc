@@ -153,7 +153,7 @@ void AgentDesk::On(TaskIndex task, const AddressChanged& message) {
     // Others were told the old address: the port was stolen between the spec and the start.
     parts_.failover.OnBlamed(parts_.attempts.Blame(task, {.port_conflict = true},
                                                    "its port was taken before it started"),
-                             true, std::nullopt);
+                             true);
     return;
   }
   parts_.epochs.TryStartAlone(task);
@@ -168,12 +168,11 @@ void AgentDesk::On(TaskIndex task, const ProgressStalled& message) {
                           message.process.attempt.value));
     return;
   }
-  std::optional<ExitAction> action;
-  if (core.job->watch) action = core.job->watch->action;
+  core.tasks.mutable_record(task).stalled = true;
   parts_.failover.OnBlamed(
       parts_.attempts.Blame(task, {.timed_out = true},
                             fmt::format("no progress for {}", ToString(message.silent))),
-      true, action);
+      true);
 }
 
 void AgentDesk::OnVouched(const PeerVouched& word) {

@@ -75,14 +75,32 @@ void Failover::OnStopped(const AttemptEnd& end, bool container_alive) {
   Act({.end = end, .container_alive = container_alive, .decision = AskPolicy(end), .scope = {}});
 }
 
-void Failover::OnBlamed(AttemptEnd end, bool container_alive, std::optional<ExitAction> action) {
-  if (parts_.core.finishing) return;
-  parts_.core.tasks.mutable_record(end.task).hung = end.evidence.timed_out;
+void Failover::OnBlamed(AttemptEnd end, bool container_alive) {
+  AmCore& core = parts_.core;
+  if (core.finishing) return;
+  core.tasks.mutable_record(end.task).hung = end.evidence.timed_out;
   Failure failure{
       .end = std::move(end), .container_alive = container_alive, .decision = {}, .scope = {}};
   failure.decision = AskPolicy(failure.end);
-  if (action) failure.decision.action = *action;
-  Act(std::move(failure));
+  const TaskIndex task = failure.end.task;
+  if (!core.tasks.ProcessAlive(task)) return Act(std::move(failure));
+  switch (failure.decision.action) {
+    case ExitAction::kIgnore:
+      core.tasks.mutable_record(task).hung = false;
+      core.tasks.mutable_record(task).stalled = false;
+      return core.Note(fmt::format("{}: {}; {} lets it go on", ToString(core.tasks.id(task)),
+                                   failure.end.detail, failure.decision.rule));
+    case ExitAction::kTally:
+      // It is counted when its end has come: the policy is asked again then.
+      return parts_.processes.Stop(task);
+    case ExitAction::kRestartTask:
+    case ExitAction::kRestartType:
+    case ExitAction::kRestartGang:
+    case ExitAction::kRaiseMemory:
+    case ExitAction::kFail:
+    case ExitAction::kSucceed:
+      return Act(std::move(failure));
+  }
 }
 
 bool Failover::NoteContainerLost(TaskIndex task) {
@@ -121,11 +139,14 @@ void Failover::Close() {
 Decision Failover::AskPolicy(const AttemptEnd& end) const {
   const AmCore& core = parts_.core;
   TF_CHECK(core.policy.has_value());
-  return core.policy->OnExit({.task = core.tasks.id(end.task),
-                              .exit_class = end.record.exit_class,
-                              .exit = end.record.exit,
-                              .ever_registered = core.tasks.record(end.task).ever_registered},
-                             core.tasks);
+  const TaskRecord& record = core.tasks.record(end.task);
+  return core.policy->OnExit(
+      {.task = core.tasks.id(end.task),
+       .exit_class = end.record.exit_class,
+       .exit = end.record.exit,
+       .ever_registered = record.ever_registered,
+       .stalled = record.stalled && end.record.exit_class == ExitClass::kTimeout},
+      core.tasks);
 }
 
 void Failover::Act(Failure failure) {

@@ -43,7 +43,7 @@ class Failover {
   /// A process ended. `container_alive`: another one may be started where it was.
   void OnEnd(const AttemptEnd& end, bool container_alive);
   /// A living process is the failure: it stalls, or its address is no longer the spec's.
-  void OnBlamed(AttemptEnd end, bool container_alive, std::optional<ExitAction> action);
+  void OnBlamed(AttemptEnd end, bool container_alive);
   /// A task that has lost its container just now lost it with no process alive in it. `free`:
   /// nobody's failure (an RM restart, an expiry).
   void OnLostBeforeStart(TaskIndex task, ExitEvidence evidence, std::string detail, bool free);

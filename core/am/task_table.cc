@@ -180,6 +180,7 @@ ProcessRef TaskTable::BeginProcess(Instant now, TaskIndex task, Epoch epoch) {
   of.process_epoch = epoch;
   of.process_ordered_at = now;
   of.hung = false;
+  of.stalled = false;
   SetStart(task, StartMode::kNone);
   SetProcess(task, ProcessPhase::kOrdered);
   return ProcessOf(task);

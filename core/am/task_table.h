@@ -70,6 +70,7 @@ struct TaskRecord {
   bool ever_ordered = false;        ///< A process was ordered at some time: the next one resumes.
   bool preemption_noticed = false;  ///< The RM has announced to take its container.
   bool hung = false;                ///< Its present process was found to hang.
+  bool stalled = false;             ///< Of the job's `watch`: its present process stalls.
   bool address_stale = false;       ///< The agent is about to tell another port.
   Epoch process_epoch;              ///< Of the latest process.
   Instant process_ordered_at{};

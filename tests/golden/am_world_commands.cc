@@ -138,6 +138,8 @@ void AmWorld::SetJob(const std::string& key, const std::string& value) {
     job_.gang.hold = DurationOf(value);
   else if (key == "policy")
     job_.policy.name = value;
+  else if (key.starts_with("policy."))
+    job_.policy.options[key.substr(7)] = value;
   else if (key == "retries.user")
     job_.retries.user = static_cast<std::int32_t>(NumberOf(value));
   else if (key == "retries.infrastructure")
