@@ -35,6 +35,7 @@ void Attempts::AmendByCompletion(TaskIndex task, const yarn::ContainerStatus& st
                                  bool node_lost) {
   const auto entry = core_.ends.find(task);
   if (entry == core_.ends.end() || entry->second.container != status.id) return;
+  if (core_.policy && core_.policy->first_report_wins()) return;
   AttemptEnd& end = entry->second;
   // What befalls a container later is not how a process ended that its agent saw end.
   if (end.record.source == ExitSource::kAgent && core_.now - end.at > core_.job->deadlines.blame)

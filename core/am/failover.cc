@@ -245,7 +245,8 @@ void Failover::MaybeDecide() {
   const bool known = std::any_of(
       window_->failures.begin(), window_->failures.end(),
       [](const Failure& failure) { return !PeerMayHaveCaused(failure.end.record.exit_class); });
-  if (known || parts_.core.tasks.training_alive() == 0) Decide(false);
+  const bool first_wins = parts_.core.policy->first_report_wins();
+  if (known || first_wins || parts_.core.tasks.training_alive() == 0) Decide(false);
 }
 
 void Failover::Decide(bool at_deadline) {
@@ -253,7 +254,11 @@ void Failover::Decide(bool at_deadline) {
   Window window = std::move(*window_);
   Close();
   if (at_deadline && core.tasks.training_alive() == 1) {
-    if (std::optional<Failure> hung = FindHung()) {
+    std::optional<Failure> hung = FindHung();
+    if (hung && hung->decision.action == ExitAction::kFail)
+      return parts_.finish.Fail(core.CauseOf(hung->end), hung->decision.rule, hung->decision.why);
+    // Where the policy restarts nothing for a hang, those that failed remain the cause.
+    if (hung && IsRestart(hung->decision.action)) {
       core.tasks.mutable_record(hung->end.task).hung = true;
       AddScope(*hung, window.stopped);
       window.failures.push_back(std::move(*hung));
@@ -289,6 +294,7 @@ std::optional<Failure> Failover::FindHung() const {
 }
 
 std::size_t Failover::ChooseCause(const std::vector<Failure>& failures) const {
+  if (parts_.core.policy->first_report_wins()) return 0;
   std::vector<Suspect> suspects;
   suspects.reserve(failures.size());
   for (const Failure& failure : failures) {

@@ -15,22 +15,6 @@ namespace {
 
 constexpr std::int32_t kFewRestarts = 3;
 
-bool IsRestart(ExitAction action) {
-  switch (action) {
-    case ExitAction::kRestartTask:
-    case ExitAction::kRestartType:
-    case ExitAction::kRestartGang:
-    case ExitAction::kRaiseMemory:
-      return true;
-    case ExitAction::kIgnore:
-    case ExitAction::kTally:
-    case ExitAction::kFail:
-    case ExitAction::kSucceed:
-      return false;
-  }
-  return false;
-}
-
 bool Answers(Condition ask, bool fact) {
   return ask == Condition::kEither || (ask == Condition::kYes) == fact;
 }
@@ -87,6 +71,22 @@ TaskClass ClassByTable(const PolicyTable& table, const std::map<std::string, std
 }
 
 }  // namespace
+
+bool IsRestart(ExitAction action) {
+  switch (action) {
+    case ExitAction::kRestartTask:
+    case ExitAction::kRestartType:
+    case ExitAction::kRestartGang:
+    case ExitAction::kRaiseMemory:
+      return true;
+    case ExitAction::kIgnore:
+    case ExitAction::kTally:
+    case ExitAction::kFail:
+    case ExitAction::kSucceed:
+      return false;
+  }
+  return false;
+}
 
 Expected<PolicyEngine> PolicyEngine::Make(const JobSpec& job) {
   std::vector<std::string> types;

@@ -39,6 +39,9 @@ struct ExitView {
       false;  ///< Ended by us for want of progress: `watch.do` decides, after the on_exit rows.
 };
 
+/// Whether processes start again: the actions that need a budget.
+[[nodiscard]] bool IsRestart(ExitAction action);
+
 /// How many restarts may be paid before a budget is spent.
 struct Allowance {
   std::optional<std::int32_t> restarts;  ///< nullopt = no limit.
@@ -93,8 +96,8 @@ class PolicyEngine {
   /// order among them. nullopt: not decided.
   [[nodiscard]] std::optional<Verdict> Judge(const JobView& view) const;
 
-  /// True when the first account of an end stays even if a better one comes before anything is
-  /// decided (TonY).
+  /// True when the first account of an end stays whatever is heard later, and the first failure is
+  /// the cause of what follows (TonY).
   [[nodiscard]] bool first_report_wins() const { return table_->first_report_wins; }
   [[nodiscard]] std::string_view name() const { return table_->name; }
   /// The expression that Judge uses; nullopt when the policy has its own verdict function and the

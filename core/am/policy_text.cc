@@ -85,11 +85,6 @@ std::string WhenText(const PolicyRow& row) {
   return fmt::format("{}", fmt::join(parts, "; "));
 }
 
-bool IsRestart(ExitAction action) {
-  return action == ExitAction::kRestartTask || action == ExitAction::kRestartType ||
-         action == ExitAction::kRestartGang || action == ExitAction::kRaiseMemory;
-}
-
 std::string ActionText(const PolicyTable& table, const PolicyRow& row) {
   if (IsRestart(row.action))
     return fmt::format("{}, then {}", KebabName(row.action), KebabName(row.when_spent));
