@@ -7,6 +7,13 @@
 #include "core/model/text.h"
 
 namespace tfyarn::am {
+namespace {
+
+bool IsAmLost(const yarn::ContainerStatus& status) {
+  return status.exit_status == agent_exit::kAmLost;
+}
+
+}  // namespace
 
 void RmEvents::OnReplied(const RmReplied& reply) {
   AmCore& core = parts_.core;
@@ -95,13 +102,12 @@ void RmEvents::OnOwnedCompleted(TaskIndex task, const yarn::ContainerStatus& sta
   if (core.tasks.ProcessAlive(task)) {
     // Stopped for a failure whose cause is not known yet: this may be that cause.
     const bool ours = record.process == ProcessPhase::kStopping && !parts_.failover.deciding();
-    const AttemptEnd end =
-        parts_.attempts.End(task,
-                            {.yarn_exit = status.exit_status,
-                             .diagnostics = status.diagnostics,
-                             .we_stopped = ours,
-                             .am_lost = status.exit_status == agent_exit::kAmLost},
-                            status.diagnostics);
+    const AttemptEnd end = parts_.attempts.End(task,
+                                               {.yarn_exit = status.exit_status,
+                                                .diagnostics = status.diagnostics,
+                                                .we_stopped = ours,
+                                                .am_lost = IsAmLost(status)},
+                                               status.diagnostics);
     parts_.leaving.Gone(task);
     return parts_.failover.OnEnd(end, false);
   }
@@ -110,9 +116,11 @@ void RmEvents::OnOwnedCompleted(TaskIndex task, const yarn::ContainerStatus& sta
   parts_.leaving.Gone(task);
   const std::string why = fmt::format("its container ended with {} before a process ran in it: {}",
                                       status.exit_status, status.diagnostics);
-  ExitEvidence evidence{
-      .yarn_exit = status.exit_status, .diagnostics = status.diagnostics, .launch_error = {}};
-  if (!had_process && status.exit_status >= 0) evidence.launch_error = why;
+  ExitEvidence evidence{.yarn_exit = status.exit_status,
+                        .diagnostics = status.diagnostics,
+                        .launch_error = {},
+                        .am_lost = IsAmLost(status)};
+  if (!had_process && status.exit_status >= 0 && !evidence.am_lost) evidence.launch_error = why;
   parts_.failover.OnLostBeforeStart(task, std::move(evidence), why, had_process);
 }
 

@@ -108,6 +108,13 @@ std::vector<Case> YarnCases() {
       {"a code that YARN has not", {.yarn_exit = -777}, {kUnknown, -777, ExitSource::kYarnStatus}},
       {"container 137", {.yarn_exit = 137}, {kKilledExternal, 137, ExitSource::kYarnStatus}},
       {"container 1", {.yarn_exit = 1}, {kUserPermanent, 1, ExitSource::kYarnStatus}},
+      {"the agent found no AM", {.yarn_exit = 122}, {kAmLost, 122, ExitSource::kYarnStatus}},
+      {"silent, because it found no AM",
+       {.yarn_exit = 122, .silent = true},
+       {kAmLost, 122, ExitSource::kYarnStatus}},
+      {"a user's 122 is not the agent's",
+       {.process = Code(122), .yarn_exit = 0},
+       {kUserPermanent, 122, ExitSource::kAgent}},
       {"container 0 proves no success", {.yarn_exit = 0}, {kUnknown, 0, ExitSource::kYarnStatus}},
       {"node lost", {.node_lost = true}, {kNodeLost, std::nullopt, ExitSource::kPlatform}},
   };
