@@ -8,6 +8,7 @@
 
 #include "apps/cli/exit_codes.h"
 #include "apps/cli/human.h"
+#include "apps/cli/load.h"
 #include "apps/cli/output.h"
 #include "config/load.h"
 
@@ -36,6 +37,12 @@ std::string Describe(const config::Scenario& scenario) {
                             Plural(scenario.expect.size(), "expectation"));
 }
 
+/// True when there are none; else they were printed.
+bool NoneOf(const std::vector<std::string>& problems) {
+  for (const std::string& problem : problems) WriteStderr(problem + "\n");
+  return problems.empty();
+}
+
 /// What the file is; nullopt when it has errors, which were printed.
 std::optional<std::string> Check(const std::string& file, const ValidateArguments& arguments) {
   config::LoadOptions options;
@@ -44,16 +51,21 @@ std::optional<std::string> Check(const std::string& file, const ValidateArgument
   const config::RenderOptions render{.color = ColorOn(STDERR_FILENO)};
   if (IsJobFile(file)) {
     const auto job = config::LoadJob(file, options);
-    if (job)
-      return fmt::format("job {}: {}", job->name,
-                         Plural(static_cast<std::uint64_t>(job->task_count()), "task"));
-    WriteStderr(config::Render(job.error(), render));
-    return std::nullopt;
+    if (!job) {
+      WriteStderr(config::Render(job.error(), render));
+      return std::nullopt;
+    }
+    if (!NoneOf(PolicyProblems(file, *job))) return std::nullopt;
+    return fmt::format("job {}: {}", job->name,
+                       Plural(static_cast<std::uint64_t>(job->task_count()), "task"));
   }
   const auto scenario = config::LoadScenario(file, options);
-  if (scenario) return Describe(*scenario);
-  WriteStderr(config::Render(scenario.error(), render));
-  return std::nullopt;
+  if (!scenario) {
+    WriteStderr(config::Render(scenario.error(), render));
+    return std::nullopt;
+  }
+  if (!NoneOf(PolicyProblems(*scenario))) return std::nullopt;
+  return Describe(*scenario);
 }
 
 int Finish(const std::string& text, ExitCode code) {

@@ -7,6 +7,7 @@
 
 #include "apps/cli/output.h"
 #include "config/load.h"
+#include "core/am/policy.h"
 
 namespace tfyarn::cli {
 namespace {
@@ -24,7 +25,31 @@ std::string Quoted(const std::string& word) {
   return quoted + "'";
 }
 
+void AddProblem(const std::string& place, const JobSpec& job, std::vector<std::string>& problems) {
+  const auto engine = am::PolicyEngine::Make(job);
+  if (!engine) problems.push_back(fmt::format("{}: {}", place, engine.error().message));
+}
+
 }  // namespace
+
+std::vector<std::string> PolicyProblems(const config::Scenario& scenario) {
+  std::vector<std::string> problems;
+  for (const config::JobConfig& job : scenario.jobs) {
+    AddProblem(fmt::format("{}: job `{}`", scenario.file, job.spec.name), job.spec, problems);
+  }
+  for (std::size_t i = 0; i < scenario.arrivals.size(); ++i) {
+    const config::ArrivalSpec& arrival = scenario.arrivals[i];
+    AddProblem(fmt::format("{}: arrivals[{}] (`{}`)", scenario.file, i, arrival.prefix),
+               arrival.job->spec, problems);
+  }
+  return problems;
+}
+
+std::vector<std::string> PolicyProblems(const std::string& file, const JobSpec& job) {
+  std::vector<std::string> problems;
+  AddProblem(fmt::format("{}: job `{}`", file, job.name), job, problems);
+  return problems;
+}
 
 std::optional<config::Scenario> LoadOrExplain(const InputArguments& input,
                                               const std::vector<std::string>& more_sets) {
@@ -37,9 +62,14 @@ std::optional<config::Scenario> LoadOrExplain(const InputArguments& input,
     options.trace_directory = named;
   }
   auto scenario = config::LoadScenario(input.file, options);
-  if (scenario) return std::move(*scenario);
-  WriteStderr(config::Render(scenario.error(), {.color = ColorOn(STDERR_FILENO)}));
-  return std::nullopt;
+  if (!scenario) {
+    WriteStderr(config::Render(scenario.error(), {.color = ColorOn(STDERR_FILENO)}));
+    return std::nullopt;
+  }
+  const std::vector<std::string> problems = PolicyProblems(*scenario);
+  for (const std::string& problem : problems) WriteStderr(problem + "\n");
+  if (!problems.empty()) return std::nullopt;
+  return std::move(*scenario);
 }
 
 std::set<std::string> JobsWithExpectedStatus(const config::Scenario& scenario) {

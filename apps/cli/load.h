@@ -16,6 +16,13 @@ namespace tfyarn::cli {
 [[nodiscard]] std::optional<config::Scenario> LoadOrExplain(
     const InputArguments& input, const std::vector<std::string>& more_sets = {});
 
+/// What the failure policies refuse in the scenario's jobs and arrival templates, in their order:
+/// options and expressions that only the policy engine can judge. One line each, "FILE: job `a`:
+/// what".
+[[nodiscard]] std::vector<std::string> PolicyProblems(const config::Scenario& scenario);
+/// The same for a job file; empty when there is nothing wrong.
+[[nodiscard]] std::vector<std::string> PolicyProblems(const std::string& file, const JobSpec& job);
+
 /// Jobs whose status an expectation of the scenario names.
 [[nodiscard]] std::set<std::string> JobsWithExpectedStatus(const config::Scenario& scenario);
 

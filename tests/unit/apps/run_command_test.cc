@@ -107,6 +107,23 @@ TEST_F(RunCommandTest, AFileThatIsNotThereIsInvalidInput) {
   EXPECT_FALSE(std::filesystem::exists(directory_ / "out"));
 }
 
+TEST_F(RunCommandTest, WhatAPolicyRefusesIsInvalidInputAndNamesItsJob) {
+  std::ofstream(directory_ / "scenario.yaml") << R"(schema: tfsim/v1
+name: nothing-tracked
+cluster: {nodes: [{name: n, count: 1, resources: {memory: 8GiB, vcores: 4}}]}
+jobs: [{name: only-ps, tasks: {ps: {instances: 1, memory: 1GiB, vcores: 1}}}]
+)";
+  testing::internal::CaptureStderr();
+  EXPECT_EQ(RunCommand(arguments_, simulator_), ToInt(ExitCode::kInvalidInput));
+  EXPECT_NE(testing::internal::GetCapturedStderr().find("scenario.yaml: job `only-ps`: "),
+            std::string::npos);
+  ValidateArguments validate;
+  validate.files = {arguments_.input.file};
+  testing::internal::CaptureStderr();
+  EXPECT_EQ(ValidateCommand(validate), ToInt(ExitCode::kInvalidInput));
+  EXPECT_NE(testing::internal::GetCapturedStderr().find("job `only-ps`"), std::string::npos);
+}
+
 TEST_F(RunCommandTest, AResultThatCannotBeWrittenIsAnError) {
   arguments_.seed = 2;
   arguments_.html = "/dev/full";
