@@ -5,8 +5,8 @@
 // Reading of a row. `after` counts from the process's start (the end of its start delay). Without
 // `after`, a hang, a signal or a non-zero exit happens at the start, and `exit: 0` when training is
 // done, as a process without a row that ends by itself does. `runs` replaces training: the process
-// works for that long, needs no peer, and then exits with `exit` (default 0). `forever` never ends
-// by itself, but still trains. `writes` exist once it has ended with 0.
+// works for that long, needs no peer, and then ends with `exit` (default 0) or by `signal`.
+// `forever` never ends by itself, but still trains. `writes` exist once it has ended with 0.
 #pragma once
 
 #include <cstdint>

@@ -46,8 +46,13 @@ void JobWorkload::AdvanceAlone(Instant now, std::uint32_t slot, Out& out) {
   }
   UpdatePhase(out);
   const bool ends = process.script.runs || process.script.ends_when_done;
-  if (done && ends && !process.winding)
-    EndsAt(slot, {.at = now, .exit = {.code = process.script.done_exit}});
+  if (done && ends && !process.winding) {
+    // Work alone ends as the row says, by a signal too; training that is done ends by an exit.
+    const bool as_row_says = process.script.runs && !process.script.event_after;
+    EndsAt(slot, {.at = now,
+                  .exit = as_row_says ? process.script.exit
+                                      : ProcessExit{.code = process.script.done_exit}});
+  }
   if (done && !has_team_ && AloneDone()) TrainingDone(now);
 }
 

@@ -226,6 +226,16 @@ TEST(WorkloadTest, RunsReplacesTrainingAndNeedsNoPeer) {
             (Log{"0s training", "40s chief:0 exit 2", "60s done", "60s worker:0 exit 0"}));
 }
 
+TEST(WorkloadTest, RunsMayEndByASignal) {
+  config::JobConfig job = MultiWorker(1);
+  job.behavior = {{.task = "worker", .signal = 9, .runs = Const(60), .out_of_memory = true},
+                  {.task = "chief", .runs = Const(30)}};
+  WorkloadHarness host(job);
+  host.SpawnAll(host.SpecOf(1));
+  host.Until(100s);
+  EXPECT_EQ(host.TakeLog().back(), "60s worker:0 signal 9");
+}
+
 TEST(WorkloadTest, AHungProcessStandsUntilItIsKilled) {
   config::JobConfig job = MultiWorker(1);
   job.behavior = {{.task = "worker", .after = Const(20), .hang = true}};
