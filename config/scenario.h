@@ -281,7 +281,7 @@ struct Scenario {
   std::vector<InvariantOff> invariants_off;
   std::optional<SweepSpec> sweep;
   std::uint64_t digest = 0;    ///< Of the effective scenario text.
-  std::string effective_yaml;  ///< After includes, defaults and --set: what the report shows.
+  std::string effective_yaml;  ///< After includes and --set: what the report shows.
 };
 
 }  // namespace tfyarn::config

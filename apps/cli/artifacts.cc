@@ -72,9 +72,9 @@ Expected<void> WriteArtifacts(const trace::Result& result, const std::string& do
 }
 
 Expected<void> WriteArtifacts(const trace::Ensemble& ensemble, const std::string& document,
-                              const ArtifactPaths& paths) {
+                              const ArtifactPaths& paths, const std::string& scenario_yaml) {
   return WriteIfWanted(paths.result, [&] { return document; })
-      .and_then([&] { return WriteReport(paths.html, document, "{}"); })
+      .and_then([&] { return WriteReport(paths.html, document, trace::ReportJson(scenario_yaml)); })
       .and_then(
           [&] { return WriteIfWanted(paths.junit, [&] { return reports::JUnitXml(ensemble); }); });
 }

@@ -27,8 +27,9 @@ struct ArtifactPaths {
 [[nodiscard]] Expected<void> WriteArtifacts(const trace::Result& result,
                                             const std::string& document,
                                             const ArtifactPaths& paths);
+/// `scenario_yaml`: the effective scenario, for the report.
 [[nodiscard]] Expected<void> WriteArtifacts(const trace::Ensemble& ensemble,
-                                            const std::string& document,
-                                            const ArtifactPaths& paths);
+                                            const std::string& document, const ArtifactPaths& paths,
+                                            const std::string& scenario_yaml);
 
 }  // namespace tfyarn::cli

@@ -22,10 +22,10 @@ int Broken(const Error& error) {
 }
 
 /// Files first, then stdout; the exit code of `what` when all of it could be written.
-template <class Outcome>
+template <class Outcome, class... ForTheReport>
 int Deliver(const Outcome& what, const std::string& document, const RunArguments& arguments,
-            const ArtifactPaths& paths) {
-  if (auto written = WriteArtifacts(what, document, paths); !written)
+            const ArtifactPaths& paths, const ForTheReport&... more) {
+  if (auto written = WriteArtifacts(what, document, paths, more...); !written)
     return Broken(written.error());
   const std::string text =
       arguments.json ? document
@@ -91,7 +91,8 @@ int RunCommand(const RunArguments& arguments, const Simulator& simulator) {
   const std::optional<trace::Ensemble> ensemble = RunEnsemble(*scenario, arguments, simulator);
   if (!ensemble) return ToInt(ExitCode::kInvalidInput);
   ArtifactPaths paths = PathsOf(arguments);
-  return Deliver(*ensemble, trace::EnsembleJson(*ensemble), arguments, paths);
+  return Deliver(*ensemble, trace::EnsembleJson(*ensemble), arguments, paths,
+                 scenario->effective_yaml);
 }
 
 }  // namespace tfyarn::cli

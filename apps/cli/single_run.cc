@@ -62,6 +62,7 @@ trace::Result RunOnce(const config::Scenario& scenario, const SingleRun& run,
   trace::Result result = simulator.run(scenario, options).result;
   if (run.progress != nullptr) run.progress->Clear();
   result.version = simulator.version;
+  result.scenario_yaml = scenario.effective_yaml;
   result.wall_seconds =
       std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
   result.peak_rss_bytes = PeakMemory();

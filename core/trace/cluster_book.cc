@@ -10,12 +10,13 @@ std::int64_t ClusterBook::Units(const Resource& resource) const {
   return unit_is_gpu_ ? resource.gpus : resource.vcores;
 }
 
-void ClusterBook::Open(Instant now) {
+void ClusterBook::Open() {
   if (open_) return;
   open_ = true;
   unit_is_gpu_ = false;
   for (const auto& [id, node] : nodes_) unit_is_gpu_ = unit_is_gpu_ || node.capacity.gpus > 0;
-  for (const auto& [id, node] : nodes_) usage_.Change(now, Use::kFree, Units(node.capacity));
+  for (const auto& [id, node] : nodes_)
+    usage_.Change(declared_at_, Use::kFree, Units(node.capacity));
 }
 
 void ClusterBook::DeclareNode(Instant now, const NodeDeclared& declared) {
@@ -24,11 +25,13 @@ void ClusterBook::DeclareNode(Instant now, const NodeDeclared& declared) {
     const std::int64_t change = Units(declared.capacity) - Units(node.capacity);
     usage_.Change(now, node.up ? Use::kFree : Use::kDown, change);
   }
+  if (!open_) declared_at_ = now;
   node.capacity = declared.capacity;
+  node.rack = declared.rack;
 }
 
 void ClusterBook::Power(Instant now, const NodePower& power) {
-  Open(now);
+  Open();
   Node& node = nodes_[power.node];
   if (node.up == power.up) return;
   std::int64_t held = 0;
@@ -59,13 +62,14 @@ void ClusterBook::Power(Instant now, const NodePower& power) {
 }
 
 void ClusterBook::Grant(Instant now, const ContainerGranted& granted) {
-  Open(now);
+  Open();
   const bool is_new = containers_
                           .try_emplace(granted.container, Held{.job = granted.job,
                                                                .node = granted.node,
                                                                .resource = granted.resource,
                                                                .since = now,
                                                                .am = granted.am,
+                                                               .launched = false,
                                                                .task = {}})
                           .second;
   TF_CHECK(is_new);
@@ -90,7 +94,16 @@ std::optional<ClusterBook::FreedContainer> ClusterBook::Free(Instant now,
   node.containers.erase(container);
   if (node.up) usage_.Move(now, use, Use::kFree, Units(held.resource));
   AddBar(now, container, held);
-  return FreedContainer{.job = held.job, .gpus = held.resource.gpus};
+  return FreedContainer{
+      .job = held.job, .gpus = held.resource.gpus, .launched = held.launched && !held.am};
+}
+
+std::optional<JobIndex> ClusterBook::Launch(const ContainerId& container) {
+  const auto entry = containers_.find(container);
+  if (entry == containers_.end() || entry->second.launched) return std::nullopt;
+  entry->second.launched = true;
+  if (entry->second.am) return std::nullopt;
+  return entry->second.job;
 }
 
 void ClusterBook::SetUse(Instant now, JobIndex job, Use use) {
@@ -111,12 +124,12 @@ void ClusterBook::NameContainer(const ContainerId& container, const TaskId& task
 }
 
 UseIntegral ClusterBook::Until(Instant now) {
-  Open(now);
+  Open();
   return usage_.Until(now);
 }
 
 UsageSeries::Points ClusterBook::TakePoints(Instant now) {
-  Open(now);
+  Open();
   UsageSeries::Points points = usage_.TakePoints(now);
   points.gpus = unit_is_gpu_;
   return points;
@@ -125,6 +138,12 @@ UsageSeries::Points ClusterBook::TakePoints(Instant now) {
 void ClusterBook::FillTimeline(Instant now, Timeline& timeline) {
   for (const auto& [container, held] : containers_) AddBar(now, container, held);
   for (const auto& [id, node] : nodes_) {
+    if (max_bars_ > 0) {
+      timeline.nodes.push_back({.host = id.host,
+                                .rack = node.rack,
+                                .gpus = node.capacity.gpus,
+                                .vcores = node.capacity.vcores});
+    }
     if (node.up || max_bars_ == 0) continue;
     timeline_.outages.push_back({.node = id.host, .begin = node.down_since, .end = now});
   }

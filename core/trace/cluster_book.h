@@ -29,9 +29,12 @@ class ClusterBook {
   struct FreedContainer {
     JobIndex job;
     std::int64_t gpus = 0;
+    bool launched = false;  ///< A task's container in which a process ran.
   };
   /// Whose it was, by the record that granted it; nullopt for a container that is not known.
   std::optional<FreedContainer> Free(Instant now, const ContainerId& container);
+  /// The first process of a container runs: whose it is, unless it is an AM's, or not known.
+  std::optional<JobIndex> Launch(const ContainerId& container);
   /// What the job's containers on running nodes are used for from now on.
   void SetUse(Instant now, JobIndex job, Use use);
   /// A process of this task runs in the container: names its bar.
@@ -51,6 +54,7 @@ class ClusterBook {
     Resource resource;
     Instant since{};
     bool am = false;
+    bool launched = false;
     std::string task;
   };
   struct JobHolding {
@@ -59,18 +63,21 @@ class ClusterBook {
   };
   struct Node {
     Resource capacity;
+    std::string rack;
     bool up = true;
     Instant down_since{};
     std::set<ContainerId> containers;
   };
 
   [[nodiscard]] std::int64_t Units(const Resource& resource) const;
-  /// The cluster is known: chooses the unit. Nodes are declared before anything else happens.
-  void Open(Instant now);
+  /// The cluster is known: chooses the unit, and counts from when the nodes were declared. That is
+  /// before anything else happens.
+  void Open();
   void AddBar(Instant now, const ContainerId& container, const Held& held);
 
   std::size_t max_bars_;
   bool open_ = false;
+  Instant declared_at_{};
   bool unit_is_gpu_ = true;
   std::map<NodeId, Node> nodes_;
   std::map<ContainerId, Held> containers_;

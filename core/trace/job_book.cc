@@ -78,6 +78,7 @@ void JobBook::Create(Instant now, const JobCreated& created) {
   job.gpus = created.gpus;
   job.submitted = now;
   jobs_.push_back(std::move(job));
+  AliveAt(created.job).clock.emplace(now);
   by_name_.emplace(created.name, created.job);
   if (jobs_.size() <= kMaxJobsWithTasks || always_tasks_ || !keep_tasks_) return;
   keep_tasks_ = false;
@@ -188,6 +189,7 @@ void JobBook::Reached(JobIndex job, const VerdictReached& verdict) {
 void JobBook::ApplicationOver(Instant now, const ApplicationEnded& ended) {
   Alive& alive = AliveAt(ended.job);
   alive.application_over = now;
+  if (alive.clock) alive.stages_then = alive.clock->Until(now);
   alive.final_status = ended.final_status;
 }
 
@@ -196,10 +198,23 @@ void JobBook::Ended(Instant now, JobIndex job, const JobEnded& ended) {
   result.status = ended.status;
   result.finished = now;
   result.progressing = false;
+  StopClock(now, result, AliveAt(job));
   if (!AliveAt(job).verdict_reached || result.diagnostics.empty())
     result.diagnostics = ended.diagnostics;
   if (ended.status == JobStatus::kSucceeded) result.cause.reset();
   if (!result.started) result.started = AliveAt(job).first_process;
+}
+
+void JobBook::StopClock(Instant at, JobResult& job, Alive& alive) {
+  if (!alive.clock) return;
+  job.stages = alive.clock->Until(at);
+  alive.clock.reset();
+}
+
+JobClock* JobBook::ClockOf(JobIndex job) {
+  const auto alive = alive_.find(job);
+  if (alive == alive_.end() || !alive->second.clock) return nullptr;
+  return &*alive->second.clock;
 }
 
 GpuSplit JobBook::SplitAt(JobIndex job, Instant now) const {
@@ -224,6 +239,7 @@ std::vector<JobResult> JobBook::Take(Instant now) {
   for (auto& [job, alive] : alive_) {
     JobResult& result = At(job);
     result.gpu += alive.gpu.split(now);
+    StopClock(now, result, alive);
     if (!result.finished) Close(result, alive);
   }
   alive_.clear();
@@ -234,6 +250,7 @@ void JobBook::Close(JobResult& job, const Alive& alive) {
   if (!alive.application_over) return;
   job.status = StatusOf(alive.final_status);
   job.finished = alive.application_over;
+  job.stages = alive.stages_then;
   job.progressing = false;
   if (job.status == JobStatus::kSucceeded) job.cause.reset();
   if (!job.started) job.started = alive.first_process;

@@ -45,6 +45,8 @@ class JobBook {
   [[nodiscard]] bool keeps_tasks() const { return keep_tasks_; }
   /// nullptr: no job of that name yet.
   [[nodiscard]] const JobResult* Find(std::string_view name, JobIndex* index = nullptr) const;
+  /// Until the job has ended; nullptr after.
+  [[nodiscard]] JobClock* ClockOf(JobIndex job);
   /// The job's GPU time up to `now`.
   [[nodiscard]] GpuSplit SplitAt(JobIndex job, Instant now) const;
 
@@ -56,11 +58,13 @@ class JobBook {
  private:
   struct Alive {
     GpuAccount gpu;
+    std::optional<JobClock> clock;     ///< From submission to the end.
     ApplicationId application;         ///< Whose attempts are being counted.
     std::int32_t attempts_before = 0;  ///< Of earlier applications.
     std::int32_t attempt = 0;          ///< Highest of this one.
     std::optional<Instant> first_process;
     std::optional<Instant> application_over;
+    StageTimes stages_then{};  ///< When the application was over.
     yarn::FinalApplicationStatus final_status = yarn::FinalApplicationStatus::kUndefined;
     bool verdict_reached = false;
   };
@@ -69,6 +73,7 @@ class JobBook {
   [[nodiscard]] AttemptResult* AttemptAt(JobResult& job, const TaskId& task,
                                          const ProcessRef& process, const ContainerId& container);
   void Close(JobResult& job, const Alive& alive);
+  static void StopClock(Instant at, JobResult& job, Alive& alive);
 
   bool always_tasks_;
   bool keep_tasks_ = true;

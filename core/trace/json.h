@@ -17,8 +17,10 @@ namespace tfyarn::trace {
 [[nodiscard]] std::string ResultJson(const Result& result);
 
 /// What the report draws and result.json does not have: use of the cluster over time, histograms,
-/// timeline. One line.
+/// timeline, the effective scenario. One line.
 [[nodiscard]] std::string ReportJson(const Result& result);
+/// The same of many runs: the effective scenario alone.
+[[nodiscard]] std::string ReportJson(const std::string& scenario_yaml);
 
 /// One line of events.jsonl, without its newline: {"at": seconds, "at_ns": integer, "type":
 /// "ContainerGranted", members...}. Ids are in YARN's text forms, times inside in integer

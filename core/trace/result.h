@@ -16,6 +16,7 @@
 #include <vector>
 
 #include "core/trace/gpu_account.h"
+#include "core/trace/job_clock.h"
 #include "core/trace/record.h"
 #include "core/trace/usage.h"
 
@@ -76,6 +77,8 @@ struct JobResult {
   std::int32_t leaked_containers = 0;  ///< ContainersLeaked.
   std::int32_t containers = 0;         ///< ContainerGranted that are not an AM's.
   Duration lost_work{};                ///< Training time of the job: WorkLost.
+  /// See job_clock.h: sums exactly to the time from submission to the end (of the run).
+  StageTimes stages{};
   GpuSplit gpu;  ///< See gpu_account.h: its parts sum exactly to the GPU time held.
   bool progressing =
       false;  ///< When it was last seen: restoring, training or writing a checkpoint.
@@ -143,7 +146,20 @@ struct Histogram {
 struct TimelineMark {
   JobIndex job;
   Instant at{};
-  std::string phase;  ///< queued, gang-wait, launching, or a TrainingPhase; ended.
+  std::string phase;  ///< A JobStage in kebab case (training whose loss is not known yet:
+                      ///< training), or `ended`.
+};
+/// Training of this length before `at` was in vain.
+struct TimelineLoss {
+  JobIndex job;
+  Instant at{};
+  Duration work{};
+};
+struct TimelineNode {
+  std::string host;
+  std::string rack;
+  std::int64_t gpus = 0;
+  std::int64_t vcores = 0;
 };
 struct ContainerBar {
   std::string node;
@@ -160,10 +176,12 @@ struct NodeOutage {
   Instant end{};
 };
 struct Timeline {
+  std::vector<TimelineNode> nodes;  ///< All, by id.
   std::vector<TimelineMark> marks;
+  std::vector<TimelineLoss> losses;
   std::vector<ContainerBar> bars;
   std::vector<NodeOutage> outages;
-  std::uint64_t left_out = 0;  ///< Marks, bars and outages beyond the bound.
+  std::uint64_t left_out = 0;  ///< Marks, losses, bars and outages beyond the bound.
 };
 
 /// What the whole run comes to. kPassed: nothing below holds.
@@ -198,6 +216,7 @@ struct Result {
   std::vector<Histogram> histograms;
   UsageSeries::Points usage;
   Timeline timeline;
+  std::string scenario_yaml;  ///< The effective scenario; from whoever read it.
 };
 
 // ---------------------------------------------------------------- building it

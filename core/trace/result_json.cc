@@ -44,6 +44,14 @@ Json GpuJson(const GpuSplit& gpu) {
   return json;
 }
 
+Json StagesJson(const StageTimes& stages) {
+  Json json;
+  boost::mp11::mp_for_each<boost::describe::describe_enumerators<JobStage>>([&](auto entry) {
+    json[KebabName(entry.value)] = SecondsOf(stages[static_cast<std::size_t>(entry.value)]);
+  });
+  return json;
+}
+
 Json AttemptJson(const AttemptResult& attempt) {
   Json json;
   json["attempt"] = attempt.attempt.value;
@@ -99,6 +107,7 @@ Json JobJson(const JobResult& job, bool tasks) {
   json["leaked_containers"] = job.leaked_containers;
   json["containers"] = job.containers;
   json["lost_work_seconds"] = SecondsJson(job.lost_work);
+  json["time_seconds"] = StagesJson(job.stages);
   json["gpu_seconds"] = GpuJson(job.gpu);
   if (tasks) json["tasks"] = TasksJson(job.tasks);
   return json;
@@ -193,56 +202,6 @@ std::string ResultJson(const Result& result) {
   for (const InvariantResult& invariant : result.invariants) out.Element(InvariantJson(invariant));
   out.EndList();
   return out.Take();
-}
-
-std::string ReportJson(const Result& result) {
-  Json usage;
-  usage["unit"] = result.usage.gpus ? "gpus" : "vcores";
-  usage["bucket_seconds"] = SecondsJson(result.usage.width);
-  usage["uses"] = Json::array();
-  for (const Use use : {Use::kTraining, Use::kOverhead, Use::kIncomplete, Use::kFree, Use::kDown}) {
-    usage["uses"].push_back(KebabName(use));
-  }
-  usage["points"] = Json::array();
-  const auto count = static_cast<std::int64_t>(result.usage.buckets.size());
-  for (std::int64_t i = 0; i < count; ++i) {
-    // The last bucket is averaged over the part of it that the run reached.
-    const Instant begin{result.usage.width * i};
-    const Duration covered = std::min<Duration>(result.usage.width, result.usage.end - begin);
-    Json point = Json::array();
-    for (const GpuNanos amount : result.usage.buckets[static_cast<std::size_t>(i)]) {
-      point.push_back(static_cast<double>(amount) / static_cast<double>(covered.count()));
-    }
-    usage["points"].push_back(std::move(point));
-  }
-  Json json;
-  json["usage"] = std::move(usage);
-  json["histograms"] = Json::array();
-  for (const Histogram& histogram : result.histograms) {
-    json["histograms"].push_back(
-        {{"name", histogram.name}, {"edges", histogram.edges}, {"counts", histogram.counts}});
-  }
-  Json marks = Json::array();
-  for (const TimelineMark& mark : result.timeline.marks) {
-    marks.push_back({mark.job.value, SecondsJson(mark.at), mark.phase});
-  }
-  Json bars = Json::array();
-  for (const ContainerBar& bar : result.timeline.bars) {
-    bars.push_back({bar.node, ToString(bar.container), bar.job.value, bar.task, bar.gpus,
-                    SecondsJson(bar.begin), SecondsJson(bar.end)});
-  }
-  Json outages = Json::array();
-  for (const NodeOutage& outage : result.timeline.outages) {
-    outages.push_back({outage.node, SecondsJson(outage.begin), SecondsJson(outage.end)});
-  }
-  json["timeline"]["mark_fields"] = {"job", "at", "phase"};
-  json["timeline"]["marks"] = std::move(marks);
-  json["timeline"]["bar_fields"] = {"node", "container", "job", "task", "gpus", "begin", "end"};
-  json["timeline"]["bars"] = std::move(bars);
-  json["timeline"]["outage_fields"] = {"node", "begin", "end"};
-  json["timeline"]["outages"] = std::move(outages);
-  json["timeline"]["left_out"] = result.timeline.left_out;
-  return Dump(json);
 }
 
 }  // namespace tfyarn::trace

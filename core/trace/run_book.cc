@@ -9,7 +9,33 @@
 namespace tfyarn::trace {
 namespace {
 
-constexpr std::size_t kMaxMarks = 20'000;
+std::string_view StageName(JobStage stage) {
+  switch (stage) {
+    case JobStage::kQueued:
+      return "queued";
+    case JobStage::kGang:
+      return "gang";
+    case JobStage::kLocalizing:
+      return "localizing";
+    case JobStage::kRegistering:
+      return "registering";
+    case JobStage::kRunning:
+      return "running";
+    case JobStage::kTraining:
+      return "training";
+    case JobStage::kCheckpoint:
+      return "checkpoint";
+    case JobStage::kLost:
+      return "lost";
+    case JobStage::kRestart:
+      return "restart";
+    case JobStage::kRestore:
+      return "restore";
+    case JobStage::kEnding:
+      return "ending";
+  }
+  CheckFailed(__FILE__, __LINE__, "a job's stage");
+}
 
 Use UseDuring(TrainingPhase phase, bool gang_complete) {
   if (phase == TrainingPhase::kTraining) return Use::kTraining;
@@ -48,7 +74,7 @@ void RunBook::On(const JobCreated& fact) {
   jobs_.Create(now_, fact);
   uses_.emplace(fact.job, JobUse{});
   if (!window_open_) OpenWindow();
-  Mark(fact.job, "queued");
+  Mark(fact.job, StageName(JobStage::kQueued));
 }
 
 void RunBook::On(const ContainerGranted& fact) {
@@ -64,7 +90,24 @@ void RunBook::On(const ContainerFreed& fact) {
   const std::optional<ClusterBook::FreedContainer> freed = cluster_.Free(now_, fact.container);
   if (!freed) return;
   jobs_.Freed(now_, freed->job, freed->gpus);
+  if (freed->launched) Clock(freed->job, [&](JobClock& clock) { clock.Launched(now_, -1); });
   DropIfOver(freed->job);
+}
+
+void RunBook::On(const ContainerLaunched& fact) {
+  const std::optional<JobIndex> job = cluster_.Launch(fact.container);
+  if (job) Clock(*job, [&](JobClock& clock) { clock.Launched(now_, 1); });
+}
+
+void RunBook::On(const WorkLost& fact) {
+  jobs_.Lost(fact.job, fact.work);
+  Clock(fact.job, [&](JobClock& clock) { clock.Lost(now_, fact.work); });
+  if (!options_.timeline) return;
+  if (timeline_.losses.size() < kMaxBars) {
+    timeline_.losses.push_back({.job = fact.job, .at = now_, .work = fact.work});
+  } else {
+    ++timeline_.left_out;
+  }
 }
 
 void RunBook::On(const TrainingAccounted& fact) {
@@ -80,23 +123,8 @@ void RunBook::On(const TrainingPhaseChanged& fact) {
   if (const auto use = uses_.find(fact.job); use != uses_.end()) {
     use->second.phase = fact.phase;
     UpdateUse(fact.job);
-    switch (fact.phase) {
-      case TrainingPhase::kIdle:
-        Mark(fact.job, "idle");
-        break;
-      case TrainingPhase::kRestore:
-        Mark(fact.job, "restore");
-        break;
-      case TrainingPhase::kTraining:
-        Mark(fact.job, "training");
-        break;
-      case TrainingPhase::kCheckpoint:
-        break;  // too many to draw
-      case TrainingPhase::kDone:
-        Mark(fact.job, "done");
-        break;
-    }
   }
+  Clock(fact.job, [&](JobClock& clock) { clock.Trains(now_, fact.phase); });
   DropIfOver(fact.job);
 }
 
@@ -131,20 +159,21 @@ void RunBook::On(const AmOrdered& fact) {
                         [&](const GangReleased&) {
                           if (const auto use = uses_.find(job); use != uses_.end())
                             use->second.gang_complete = false;
+                          Clock(job, [&](JobClock& clock) { clock.GangIncomplete(now_); });
                           UpdateUse(job);
                         },
                         [&](const SpecAssembled& a) { jobs_.EpochSeen(job, a.epoch); },
                         [&](const TaskAttemptStarted& a) { ProcessStarted(job, a); },
                         [&](const TaskAttemptEnded& a) { ProcessEnded(job, a); },
                         [&](const RestartDecided& a) { Restarted(job, a); },
-                        [&](const VerdictReached& a) { jobs_.Reached(job, a); },
+                        [&](const VerdictReached& a) { VerdictDone(job, a); },
                         Ignore<ReadJournal, AppendJournal, PublishAddress, CallRm, CallNm, CallHdfs,
                                SendToAgent, ExitAm, Note>{}},
              fact.action);
 }
 
 void RunBook::On(const ClientOrdered& fact) {
-  std::visit(Overloaded{[&](const ApplicationSubmitted& a) { jobs_.Submitted(fact.job, a); },
+  std::visit(Overloaded{[&](const ApplicationSubmitted& a) { Submitted(fact.job, a); },
                         [&](const JobEnded& a) { Ended(fact.job, a); },
                         Ignore<CallRm, CallHdfs, ClusterFacts, ExitClient, Note>{}},
              fact.action);
@@ -158,10 +187,9 @@ void RunBook::AmCame(JobIndex job, const ApplicationAttemptId& attempt) {
 }
 
 void RunBook::AmRegistered(JobIndex job) {
+  Clock(job, [&](JobClock& clock) { clock.AmRegistered(now_); });
   JobResult& result = jobs_.At(job);
-  if (result.am_registered) return;
-  result.am_registered = now_;
-  Mark(job, "gang-wait");
+  if (!result.am_registered) result.am_registered = now_;
 }
 
 void RunBook::StateChanged(JobIndex job, const JobStateChanged& changed) {
@@ -174,6 +202,7 @@ void RunBook::StateChanged(JobIndex job, const JobStateChanged& changed) {
   }
   if (changed.state == JobState::kAllocating && use != uses_.end())
     use->second.gang_complete = false;
+  Clock(job, [&](JobClock& clock) { clock.StateChanged(now_, changed.state); });
   UpdateUse(job);
 }
 
@@ -181,10 +210,19 @@ void RunBook::GangDone(JobIndex job, const GangCompleted& completed) {
   JobResult& result = jobs_.At(job);
   jobs_.EpochSeen(job, completed.epoch);
   if (const auto use = uses_.find(job); use != uses_.end()) use->second.gang_complete = true;
+  Clock(job, [&](JobClock& clock) { clock.GangComplete(now_, completed.containers); });
   UpdateUse(job);
-  if (result.gang_complete) return;
-  result.gang_complete = now_;
-  Mark(job, "launching");
+  if (!result.gang_complete) result.gang_complete = now_;
+}
+
+void RunBook::Submitted(JobIndex job, const ApplicationSubmitted& submitted) {
+  jobs_.Submitted(job, submitted);
+  if (submitted.resubmission > 0) Clock(job, [&](JobClock& clock) { clock.Resubmitted(now_); });
+}
+
+void RunBook::VerdictDone(JobIndex job, const VerdictReached& verdict) {
+  jobs_.Reached(job, verdict);
+  Clock(job, [&](JobClock& clock) { clock.Deciding(now_); });
 }
 
 void RunBook::ProcessStarted(JobIndex job, const TaskAttemptStarted& started) {
@@ -229,13 +267,26 @@ void RunBook::UpdateUse(JobIndex job) {
   cluster_.SetUse(now_, job, UseDuring(use->second.phase, use->second.gang_complete));
 }
 
-void RunBook::Mark(JobIndex job, const char* phase) {
+template <class Change>
+void RunBook::Clock(JobIndex job, Change change) {
+  // A job that has ended has no clock any more.
+  JobClock* clock = jobs_.ClockOf(job);
+  if (clock == nullptr) return;
+  change(*clock);
+  // Checkpoints are the first detail that a picture of a long run can do without.
+  if (clock->stage() == JobStage::kCheckpoint && timeline_.marks.size() >= kMaxMarksInDetail) {
+    ++timeline_.left_out;
+  } else {
+    Mark(job, StageName(clock->stage()));
+  }
+}
+
+void RunBook::Mark(JobIndex job, std::string_view phase) {
   const auto use = uses_.find(job);
-  if (!options_.timeline || use == uses_.end() || std::string_view(use->second.last_mark) == phase)
-    return;
+  if (!options_.timeline || use == uses_.end() || use->second.last_mark == phase) return;
   use->second.last_mark = phase;
   if (timeline_.marks.size() < kMaxMarks) {
-    timeline_.marks.push_back({.job = job, .at = now_, .phase = phase});
+    timeline_.marks.push_back({.job = job, .at = now_, .phase = std::string(phase)});
   } else {
     ++timeline_.left_out;
   }

@@ -23,8 +23,10 @@ namespace tfyarn::trace {
 
 class RunBook {
  public:
-  /// Bars and outages of the picture.
-  static constexpr std::size_t kMaxBars = 20'000;
+  /// Bars and outages of the picture; its marks; its marks as long as checkpoints are among them.
+  static constexpr std::size_t kMaxBars = 100'000;
+  static constexpr std::size_t kMaxMarks = 200'000;
+  static constexpr std::size_t kMaxMarksInDetail = 100'000;
 
   explicit RunBook(const ResultOptions& options)
       : options_(options), jobs_(options.always_tasks), cluster_(options.timeline ? kMaxBars : 0) {}
@@ -43,10 +45,10 @@ class RunBook {
   void On(const ContainerGranted& fact);
   void On(const ContainerFreed& fact);
   void On(const ContainerLocalizing&) {}
-  void On(const ContainerLaunched&) {}
+  void On(const ContainerLaunched& fact);
   void On(const ContainerGone&) {}
   void On(const TrainingPhaseChanged& fact);
-  void On(const WorkLost& fact) { jobs_.Lost(fact.job, fact.work); }
+  void On(const WorkLost& fact);
   void On(const FaultBegan& fact) { faults_.Began(now_, fact); }
   void On(const FaultEnded& fact) { faults_.Ended(now_, fact); }
   void On(const InvariantBroken& fact);
@@ -66,6 +68,8 @@ class RunBook {
   void AmCame(JobIndex job, const ApplicationAttemptId& attempt);
   void AmRegistered(JobIndex job);
   void StateChanged(JobIndex job, const JobStateChanged& changed);
+  void Submitted(JobIndex job, const ApplicationSubmitted& submitted);
+  void VerdictDone(JobIndex job, const VerdictReached& verdict);
   void GangDone(JobIndex job, const GangCompleted& completed);
   void ProcessStarted(JobIndex job, const TaskAttemptStarted& started);
   void ProcessEnded(JobIndex job, const TaskAttemptEnded& ended);
@@ -73,7 +77,10 @@ class RunBook {
   void Ended(JobIndex job, const JobEnded& ended);
 
   void UpdateUse(JobIndex job);
-  void Mark(JobIndex job, const char* phase);
+  /// Tells the job's clock, and marks the stage it is in then.
+  template <class Change>
+  void Clock(JobIndex job, Change change);
+  void Mark(JobIndex job, std::string_view phase);
   void OpenWindow();
   void DropIfOver(JobIndex job);
   [[nodiscard]] MetricWindow Window(Instant now, bool unfinished);
@@ -82,7 +89,7 @@ class RunBook {
   struct JobUse {
     TrainingPhase phase = TrainingPhase::kIdle;
     bool gang_complete = false;
-    const char* last_mark = "";
+    std::string_view last_mark;
     std::string am_host;  ///< Of the latest AM container; of the one before.
     std::string am_host_before;
   };
