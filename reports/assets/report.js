@@ -1,659 +1,364 @@
-"use strict";
-// Draws the report from two documents in the page: the result and what a picture needs besides. It asks nothing of the
-// network and keeps nothing. Whatever comes from a run goes through textContent or a canvas: it can only ever be text.
-(() => {
-  const read = (id) => JSON.parse(document.getElementById(id).textContent);
-  const result = read("result");
-  const report = read("report");
-  const main = document.getElementById("main");
-  const tip = document.getElementById("tip");
+// The page's sections, from the verdict down to the scenario, and their start. See model.js for what is read.
 
-  // ------------------------------------------------------------------ small things
-
-  const element = (name, text, className) => {
-    const made = document.createElement(name);
-    if (text !== undefined && text !== null) made.textContent = text;
-    if (className) made.className = className;
-    return made;
-  };
-  const css = (name) => getComputedStyle(document.documentElement).getPropertyValue(name).trim();
-  const round = (value, digits = 4) => Number(value.toPrecision(digits));
-  const time = (seconds) => {
-    if (seconds === null || seconds === undefined) return "–";
-    const s = Math.abs(seconds);
-    if (s < 60) return `${round(seconds, 3)} s`;
-    if (s < 3600) return `${round(seconds / 60, 3)} min`;
-    if (s < 172800) return `${round(seconds / 3600, 3)} h`;
-    return `${round(seconds / 86400, 3)} d`;
-  };
-  const show = (value) => {
-    if (value === null || value === undefined) return "–";
-    if (typeof value === "number") return Number.isInteger(value) ? value.toLocaleString("en") : String(round(value, 6));
-    return typeof value === "object" ? JSON.stringify(value) : String(value);
-  };
-  const section = (title, note) => {
-    const made = element("section");
-    made.append(element("h2", title));
-    if (note) made.append(element("p", note, "note"));
-    main.append(made);
-    return made;
-  };
-  const legend = (entries) => {
-    const made = element("div", undefined, "legend");
-    for (const [name, color] of entries) {
-      const item = element("span");
-      const swatch = element("i");
-      swatch.style.background = `var(${color})`;
-      item.append(swatch, name);
-      made.append(item);
-    }
-    return made;
-  };
-
-  // A table whose columns are {title, value(row), text(row)?, node(row)?, long?}; sorts by its heads, filters, pages.
-  const table = (parent, columns, rows, { page = 50, find } = {}) => {
-    let sorted = rows.slice();
-    let order = null;
-    let first = 0;
-    let word = "";
-    const made = element("table");
-    const head = element("tr");
-    const body = element("tbody");
-    const count = element("span", "", "note");
-    const draw = () => {
-      const shown = word ? sorted.filter((r) => find(r).toLowerCase().includes(word)) : sorted;
-      first = Math.max(0, Math.min(first, Math.floor((shown.length - 1) / page) * page));
-      const lines = shown.slice(first, first + page).map((row) => {
-        const line = element("tr");
-        for (const column of columns) {
-          const value = column.value(row);
-          const cell = element("td", column.node ? undefined : column.text ? column.text(row) : show(value),
-                               typeof value === "number" ? "number" : column.long ? "long" : "");
-          if (column.node) cell.append(column.node(row));
-          line.append(cell);
-        }
-        return line;
-      });
-      body.replaceChildren(...lines);
-      count.textContent = shown.length === 0 ? "none" : `${first + 1}–${Math.min(first + page, shown.length)} of ${shown.length}`;
-    };
-    for (const column of columns) {
-      const cell = element("th", undefined, rows.length > 0 && typeof column.value(rows[0]) === "number" ? "number" : "");
-      cell.scope = "col";
-      const button = element("button", column.title);
-      button.addEventListener("click", () => {
-        const down = order === column ? -1 : 1;
-        order = down === 1 ? column : null;
-        sorted = rows.slice().sort((a, b) => {
-          const [x, y] = [column.value(a), column.value(b)];
-          if (x === y) return 0;
-          if (x === null || x === undefined) return 1;
-          if (y === null || y === undefined) return -1;
-          return (x < y ? -1 : 1) * down;
-        });
-        draw();
-      });
-      cell.append(button);
-      head.append(cell);
-    }
-    const thead = element("thead");
-    thead.append(head);
-    made.append(thead, body);
-    const scroll = element("div", undefined, "scroll");
-    scroll.append(made);
-    if (rows.length > page) {
-      const bar = element("div", undefined, "bar");
-      const back = element("button", "◀ back");
-      const on = element("button", "on ▶");
-      back.addEventListener("click", () => { first -= page; draw(); });
-      on.addEventListener("click", () => { first += page; draw(); });
-      bar.append(back, on, count);
-      if (find) {
-        const input = element("input");
-        input.type = "search";
-        input.placeholder = "find";
-        input.setAttribute("aria-label", "find in the table");
-        input.addEventListener("input", () => { word = input.value.toLowerCase(); first = 0; draw(); });
-        bar.append(input);
-      }
-      parent.append(bar);
-    }
-    parent.append(scroll);
-    draw();
-  };
-
-  const tooltip = (event, text) => {
-    tip.hidden = !text;
-    if (!text) return;
-    tip.textContent = text;
-    const wide = tip.offsetWidth + 16;
-    const high = tip.offsetHeight + 16;
-    tip.style.left = `${Math.min(event.clientX + 14, window.innerWidth - wide)}px`;
-    tip.style.top = `${Math.min(event.clientY + 14, window.innerHeight - high)}px`;
-  };
-
-  // A canvas that knows its size in CSS pixels and is drawn again when that or the colours change.
-  const canvas = (parent, height, label, draw) => {
-    const made = element("canvas");
-    made.style.height = `${height}px`;
-    made.setAttribute("role", "img");
-    made.setAttribute("aria-label", label);
-    parent.append(made);
-    const again = () => {
-      const ratio = window.devicePixelRatio || 1;
-      const width = made.clientWidth;
-      made.width = Math.max(1, Math.round(width * ratio));
-      made.height = Math.round(height * ratio);
-      const context = made.getContext("2d");
-      context.setTransform(ratio, 0, 0, ratio, 0, 0);
-      context.clearRect(0, 0, width, height);
-      context.font = "12px system-ui, sans-serif";
-      draw(context, width, height);
-    };
-    new ResizeObserver(again).observe(made);
-    window.matchMedia("(prefers-color-scheme: dark)").addEventListener("change", again);
-    return { node: made, again };
-  };
-
-  const niceStep = (span, most) => {
-    const steps = [1, 2, 5, 10, 15, 30, 60, 120, 300, 600, 1800, 3600, 7200, 21600, 43200, 86400, 172800, 604800, 2592000];
-    return steps.find((step) => span / step <= most) ?? span / most;
-  };
-  const timeAxis = (context, x0, x1, y, from, to, color) => {
-    const step = niceStep(to - from, Math.max(2, (x1 - x0) / 90));
-    context.fillStyle = color;
-    context.textBaseline = "top";
-    for (let t = Math.ceil(from / step) * step; t <= to; t += step) {
-      const x = x0 + ((t - from) / (to - from)) * (x1 - x0);
-      context.globalAlpha = 0.35;
-      context.fillRect(x, 0, 1, y);
-      context.globalAlpha = 1;
-      if (x < x1 - 36) context.fillText(t === 0 ? "0" : time(t), x + 3, y + 3);
-    }
-  };
-
-  // ------------------------------------------------------------------ head
-
+const verdictSection = (result) => {
   document.title = `${result.scenario} – tfsim report`;
   document.getElementById("title").textContent = result.scenario;
   const verdict = document.getElementById("verdict");
-  verdict.textContent = result.verdict + (result.reason ? ": " + result.reason : "");
+  const sign = { passed: "✓", failed: "✗" }[result.verdict] ?? "!";
+  verdict.textContent = `${sign} ${result.verdict}${result.reason ? `: ${result.reason}` : ""}`;
   verdict.className = result.verdict;
-  const ensemble = result.schema === "tfsim.ensemble/v1";
-  document.getElementById("about").textContent = ensemble
-    ? `${result.runs} runs, version ${result.version}`
+  const about = result.schema === "tfsim.ensemble/v1"
+    ? `${plural(result.runs, "run")} · version ${result.version}`
     : `seed ${result.seed} · ${time(result.simulated_seconds)} simulated in ${time(result.wall_seconds)} · digest ${result.digest} · version ${result.version}`;
+  document.getElementById("about").textContent = about;
+};
 
-  const checks = () => {
-    if (result.expectations && result.expectations.length > 0) {
-      const part = section("Expectations");
-      table(part, [
-        { title: "held", value: (e) => (e.passed ? "yes" : "NO"), node: (e) => element("span", e.passed ? "yes" : "NO", e.passed ? "ok" : "broken") },
-        { title: "expected", value: (e) => e.text, long: true },
-        { title: "got", value: (e) => e.got, long: true }], result.expectations);
-    }
-    if (result.invariants) {
-      const broken = result.invariants.filter((i) => i.violations > 0).length;
-      const part = section("Invariants", broken === 0 ? "None was broken." : `${broken} broken.`);
-      table(part, [
-        { title: "invariant", value: (i) => i.name },
-        { title: "checked", value: (i) => i.checked },
-        { title: "violations", value: (i) => i.violations },
-        { title: "first", value: (i) => i.first_detail ?? (i.off_because ? `off: ${i.off_because}` : ""), long: true }], result.invariants);
-    }
-  };
-
-  if (ensemble) {
-    checks();
-    const names = ["count", "mean", "sd", "min", "p50", "p99", "max"];
-    const part = section("Metrics over all runs");
-    table(part, [{ title: "metric", value: ([name]) => name }, ...names.map((n) => ({ title: n, value: ([, m]) => m[n] }))],
-          Object.entries(result.metrics));
-    if (result.failed && result.failed.length > 0) {
-      table(section("Failed runs"), [
-        { title: "seed", value: (f) => f.seed }, { title: "why", value: (f) => f.reason, long: true },
-        { title: "replay", value: (f) => f.replay, long: true }], result.failed);
-    }
-    return;
-  }
-
-  // ------------------------------------------------------------------ the run in numbers
-
-  const jobs = result.jobs;
-  const end = Math.max(result.simulated_seconds, 1e-9);
-  const tiles = section("The run in numbers");
-  const grid = element("div", undefined, "tiles");
+const tiles = (result) => {
   const ended = { SUCCEEDED: 0, FAILED: 0, KILLED: 0, UNFINISHED: 0 };
-  for (const job of jobs) ended[job.status] += 1;
+  for (const job of result.jobs) ended[job.status] += 1;
   const m = result.metrics;
-  const percent = (value) => (value === null || value === undefined ? "–" : `${round(value * 100, 3)} %`);
+  const grid = element("div", undefined, "tiles");
+  grid.id = "tiles";
   for (const [id, name, value] of [
-    ["tile-jobs", "jobs", show(jobs.length)],
-    ["tile-succeeded", "succeeded", show(ended.SUCCEEDED)],
-    ["tile-failed", "failed or killed", show(ended.FAILED + ended.KILLED)],
-    ["tile-unfinished", "unfinished", show(ended.UNFINISHED)],
-    ["tile-utilization", "GPU time in use", percent(m.gpu_utilization)],
-    ["tile-goodput", "of it, useful training", percent(m.goodput)],
-    ["tile-jct", "median time to completion", time(m.jct_p50_seconds)],
-    ["tile-start", "mean wait until training", time(m.start_wait_mean_seconds)],
-    ["tile-faults", "faults", show(result.faults.length + (result.faults_left_out ?? 0))]]) {
+    ["jobs", "jobs", show(result.jobs.length)], ["succeeded", "succeeded", show(ended.SUCCEEDED)],
+    ["failed", "failed or killed", show(ended.FAILED + ended.KILLED)], ["unfinished", "unfinished", show(ended.UNFINISHED)],
+    ["utilization", "of the GPU time held", percent(m.gpu_utilization)], ["goodput", "of that, useful training", percent(m.goodput)],
+    ["jct", "median completion time", time(m.jct_p50_seconds)], ["start", "mean wait until start", time(m.start_wait_mean_seconds)],
+    ["faults", "faults", show(result.faults.length + (result.faults_left_out ?? 0))]]) {
     const tile = element("div", undefined, "tile");
     const number = element("b", value);
-    number.id = id;
+    number.id = `tile-${id}`;
     tile.append(number, element("span", name));
     grid.append(tile);
   }
-  tiles.append(grid);
-  checks();
+  document.getElementById("main").append(grid);
+};
 
-  // ------------------------------------------------------------------ use of the cluster over time
-
-  const uses = [["training", "--useful"], ["overhead", "--overhead"], ["incomplete", "--incomplete"], ["free", "--free"], ["down", "--down"]];
-  const useNames = { training: "training", overhead: "launching, checkpoint, restore", incomplete: "held by incomplete gangs", free: "free", down: "down" };
-  if (report.usage && report.usage.points.length > 0) {
-    const part = section(`${report.usage.unit === "gpus" ? "GPUs" : "vcores"} over time`, "What the capacity of all nodes was used for.");
-    part.append(legend(uses.map(([name, color]) => [useNames[name], color])));
-    const points = report.usage.points;
-    const width = report.usage.bucket_seconds;
-    const top = Math.max(1, ...points.map((p) => p.reduce((a, b) => a + b, 0)));
-    const chart = canvas(part, 240, "stacked areas: use of the cluster over time", (context, w, h) => {
-      const [left, right, bottom] = [46, w - 8, h - 22];
-      const x = (i) => left + Math.min(1, (i * width) / end) * (right - left);
-      for (let i = 0; i < points.length; i += 1) {
-        let y = bottom;
-        for (let use = 0; use < uses.length; use += 1) {
-          const high = (points[i][use] / top) * (bottom - 10);
-          context.fillStyle = css(uses[use][1]);
-          context.fillRect(x(i), y - high, Math.max(1, x(i + 1) - x(i) + 0.5), high);
-          y -= high;
-        }
-      }
-      context.fillStyle = css("--dim");
-      context.textBaseline = "middle";
-      for (const share of [0, 0.5, 1]) context.fillText(show(Math.round(top * share)), 6, bottom - share * (bottom - 10));
-      timeAxis(context, left, right, bottom, 0, end, css("--dim"));
-    });
-    chart.node.addEventListener("mousemove", (event) => {
-      const box = chart.node.getBoundingClientRect();
-      const share = (event.clientX - box.left - 46) / (box.width - 54);
-      const i = Math.floor((share * end) / width);
-      const point = points[i];
-      tooltip(event, point && `${time(i * width)}\n` + uses.map(([name], n) => `${useNames[name]}: ${show(round(point[n]))}`).join("\n"));
-    });
-    chart.node.addEventListener("mouseleave", (event) => tooltip(event, ""));
+const checks = (result) => {
+  const part = section("Checks", undefined, "checks");
+  const expectations = result.expectations ?? [];
+  const sorted = [...expectations].sort((a, b) => a.passed - b.passed);
+  const list = element("ul", undefined, "checks");
+  for (const expectation of sorted) {
+    const item = element("li");
+    item.append(element("span", expectation.passed ? "✓ held" : "✗ NOT held", expectation.passed ? "ok" : "broken"), " ",
+                element("code", expectation.text), ` – got ${expectation.got}`);
+    list.append(item);
   }
+  part.append(expectations.length > 0 ? list : element("p", "The scenario expects nothing but that its jobs succeed.", "note"));
+  if (!result.invariants) return;
+  const broken = result.invariants.filter((i) => i.violations > 0);
+  const details = element("details");
+  details.open = broken.length > 0;
+  const checked = result.invariants.reduce((n, i) => n + i.checked, 0);
+  details.append(element("summary", `${broken.length === 0 ? "✓ None" : `✗ ${show(broken.length)}`} of ${plural(result.invariants.length, "invariant")} was broken in ${plural(checked, "check")}`));
+  table(details, "invariants", [
+    { title: "invariant", value: (i) => i.name },
+    { title: "checked", value: (i) => i.checked },
+    { title: "violations", value: (i) => i.violations },
+    { title: "first", value: (i) => (i.violations > 0 ? `${moment(i.first_at)} ${i.first_detail}` : i.off_because ? `off: ${i.off_because}` : ""), wrap: true }],
+    [...result.invariants].sort((a, b) => b.violations - a.violations));
+  part.append(details);
+};
 
-  // ------------------------------------------------------------------ timelines
+const ensembleSections = (result) => {
+  checks(result);
+  const names = ["count", "mean", "sd", "min", "p50", "p99", "max"];
+  table(section("Metrics over all runs"), "metrics over all runs",
+        [{ title: "metric", value: ([name]) => name }, ...names.map((n) => ({ title: n, value: ([, m]) => m[n] }))],
+        Object.entries(result.metrics ?? {}), { empty: "No run, no metric." });
+  table(section("Failed runs"), "failed runs", [
+    { title: "seed", value: (f) => f.seed }, { title: "why", value: (f) => f.reason, wrap: true },
+    { title: "replay", value: (f) => f.replay, node: (f) => element("code", f.replay), wrap: true }], result.failed ?? [], { empty: "None." });
+};
 
-  const phases = {
-    queued: ["waiting for the AM", "--queued"], "gang-wait": ["waiting for the gang", "--gang"],
-    launching: ["localising, registering", "--launch"], restore: ["restoring", "--restore"], training: ["training", "--train"],
-    checkpoint: ["checkpoint", "--check"], idle: ["standing still", "--idle"], done: ["ending", "--queued"] };
-  const marksOf = new Map();
-  for (const [job, at, phase] of report.timeline?.marks ?? []) {
-    if (!marksOf.has(job)) marksOf.set(job, []);
-    marksOf.get(job).push([at, phase]);
-  }
-  // Segments of a job: [begin, end, phase], without gaps from submission to end.
-  const segmentsOf = (index) => {
-    const marks = marksOf.get(index) ?? [];
-    const segments = [];
-    for (let i = 0; i < marks.length; i += 1) {
-      const [at, phase] = marks[i];
-      if (phase === "ended") break;
-      const to = i + 1 < marks.length ? marks[i + 1][0] : jobs[index].finished ?? end;
-      if (to > at) segments.push([at, to, phase]);
+// ------------------------------------------------------------------ use of the cluster over time
+
+const kUses = [["training", "useful: training", "--training"], ["overhead", "launching, checkpoint, restart", "--overhead"],
+               ["incomplete", "held by incomplete gangs", "--incomplete"], ["free", "free", "--free"], ["down", "down", "--down"]];
+
+const usageSection = (usage, model, view) => {
+  const unit = usage.unit === "gpus" ? "GPUs" : "vcores";
+  const part = section(`${unit} over time`, "What the capacity of all nodes was used for; it follows the timeline's zoom.", "usage");
+  const { points, bucket_seconds: width } = usage;
+  if (points.length === 0) return part.append(element("p", "Nothing ran.", "note"));
+  const covered = (i) => Math.min(width, model.end - i * width);
+  const sums = kUses.map((_, use) => points.reduce((sum, point, i) => sum + point[use] * covered(i), 0));
+  const whole = sums.reduce((a, b) => a + b, 0);
+  const most = Math.max(1, ...points.map((p) => p.reduce((a, b) => a + b, 0)));
+  part.append(legend(kUses.map(([, name, color]) => [name, color])));
+  const [top, high] = [18, 230];
+  const bottom = high - kFoot;
+  let cursor = null;
+  const at = (t) => Math.max(0, Math.min(points.length - 1, Math.floor(t / width)));
+  const words = (i) => `${moment(i * width)} to ${moment(Math.min(model.end, (i + 1) * width))}\n` +
+    kUses.map(([, name], use) => `${name}: ${show(round(points[i][use], 4))} ${unit}`).join("\n");
+  const chart = canvas(part, high, `stacked areas: ${unit} by use over time; the table below has the sums`, (context, w) => {
+    const [x0, x1] = [kLeft, w - kRight];
+    amountAxis(context, [x0, x1], [top, bottom], most, unit);
+    const perPixel = (view.to - view.from) / Math.max(1, x1 - x0);
+    // Heights of the stack at every pixel; drawn from the whole down, so that each area lies on the ones above it.
+    const heights = kUses.map(() => new Float64Array(Math.max(1, Math.ceil(x1 - x0))));
+    for (let x = 0; x < heights[0].length; x += 1) {
+      const [from, to] = [at(view.from + x * perPixel), at(view.from + (x + 1) * perPixel)];
+      let sum = 0;
+      for (let use = 0; use < kUses.length; use += 1) {
+        for (let i = from; i <= to; i += 1) sum += points[i][use];
+        heights[use][x] = (sum / (to - from + 1) / most) * (bottom - top);
+      }
     }
-    return segments;
-  };
-  const hue = (index) => `hsl(${(index * 137.508) % 360} 45% 52%)`;
-
-  const jobRows = jobs.map((job, index) => ({
-    label: job.name, lanes: 1,
-    bars: segmentsOf(index).map(([a, b, phase]) => ({ a, b, lane: 0, span: 1, color: phases[phase]?.[1] ?? "--idle", text: () =>
-      `${job.name}: ${phases[phase]?.[0] ?? phase}\n${time(a)} to ${time(b)} (${time(b - a)})\n${job.status}` })) }));
-
-  const nodeRows = (() => {
-    const byNode = new Map();
-    for (const [node, container, job, task, gpus, a, b] of report.timeline?.bars ?? []) {
-      if (!byNode.has(node)) byNode.set(node, []);
-      byNode.get(node).push({ a, b, job, task, gpus, container });
-    }
-    for (const [node] of report.timeline?.outages ?? []) if (!byNode.has(node)) byNode.set(node, []);
-    const natural = new Intl.Collator("en", { numeric: true });
-    return [...byNode.entries()].sort(([x], [y]) => natural.compare(x, y)).map(([node, bars]) => {
-      bars.sort((x, y) => x.a - y.a);
-      const free = [];
-      const placed = bars.map((bar) => {
-        const span = Math.max(1, bar.gpus);
-        let lane = 0;
-        while (true) {
-          let fits = true;
-          for (let l = lane; l < lane + span; l += 1) if ((free[l] ?? 0) > bar.a) { fits = false; lane = l + 1; break; }
-          if (fits) break;
-        }
-        for (let l = lane; l < lane + span; l += 1) free[l] = bar.b;
-        return { a: bar.a, b: bar.b, lane, span, color: bar.task === "am" ? "--queued" : hue(bar.job), text: () =>
-          `${jobs[bar.job]?.name ?? "?"} ${bar.task || "task"} on ${node}\n${bar.gpus} GPUs, ${bar.container}\n${time(bar.a)} to ${time(bar.b)} (${time(bar.b - bar.a)})` };
-      });
-      for (const [name, a, b] of report.timeline.outages) {
-        if (name === node) placed.push({ a, b, lane: 0, span: -1, color: "--down", text: () => `${node} down\n${time(a)} to ${time(b)}` });
-      }
-      placed.sort((x, y) => x.a - y.a);
-      return { label: node, lanes: Math.max(1, free.length), bars: placed };
-    });
-  })();
-
-  const faultsFor = (label) => result.faults.filter((f) => f.target && f.target.split(/[ ,|]+/).includes(label));
-
-  if (jobRows.length > 0) {
-    const part = section("Timeline", "Drag to move, wheel to scroll, Ctrl + wheel or + and − to zoom, 0 for everything. ▼ marks a fault.");
-    const bar = element("div", undefined, "bar");
-    const buttons = {};
-    const view = { kind: "jobs", from: 0, to: end, top: 0 };
-    const rowsOf = { jobs: jobRows, nodes: nodeRows };
-    const keys = legend([]);
-    const left = 130;
-    const height = 460;
-    const foot = 22;
-    const heightOf = (row) => (view.kind === "jobs" ? 18 : Math.max(20, Math.min(8 * row.lanes, 72)) + 4);
-    const offsets = { jobs: null, nodes: null };
-    const offsetsNow = () => {
-      if (!offsets[view.kind]) {
-        let y = 0;
-        offsets[view.kind] = rowsOf[view.kind].map((row) => { const at = y; y += heightOf(row); return at; });
-        offsets[view.kind].push(y);
-      }
-      return offsets[view.kind];
-    };
-    // First bar of a row that may reach into [from, ...): bars are sorted by begin; `latest` is the running maximum of ends.
-    const prepare = (row) => {
-      if (row.latest) return;
-      row.latest = new Float64Array(row.bars.length);
-      let most = -Infinity;
-      row.bars.forEach((b, i) => { most = Math.max(most, b.b); row.latest[i] = most; });
-      row.faults = faultsFor(row.label);
-    };
-    const firstFrom = (row, from) => {
-      let [low, high] = [0, row.bars.length];
-      while (low < high) {
-        const middle = (low + high) >> 1;
-        if (row.latest[middle] < from) low = middle + 1; else high = middle;
-      }
-      return low;
-    };
-    const firstRow = (table_, y) => {
-      let [low, high] = [0, table_.length - 1];
-      while (low + 1 < high) {
-        const middle = (low + high) >> 1;
-        if (table_[middle] <= y) low = middle; else high = middle;
-      }
-      return low;
-    };
-    const colors = new Map();
-    const colorOf = (name) => {
-      if (!name.startsWith("--")) return name;
-      if (!colors.has(name)) colors.set(name, css(name));
-      return colors.get(name);
-    };
-    const draw = (context, w) => {
-      colors.clear();
-      const right = w - 6;
-      const bottom = height - foot;
-      const scale = (right - left) / (view.to - view.from);
-      const table_ = offsetsNow();
-      const rows = rowsOf[view.kind];
-      context.save();
+    for (let use = kUses.length - 1; use >= 0; use -= 1) {
+      context.fillStyle = css(kUses[use][2]);
       context.beginPath();
-      context.rect(0, 0, w, bottom);
-      context.clip();
-      for (let r = firstRow(table_, view.top); r < rows.length && table_[r] - view.top < bottom; r += 1) {
-        const row = rows[r];
-        prepare(row);
-        const y = table_[r] - view.top;
-        const high = heightOf(row) - 4;
-        const lane = high / row.lanes;
-        let drawn = -Infinity;
-        for (let i = firstFrom(row, view.from); i < row.bars.length && row.bars[i].a <= view.to; i += 1) {
-          const b = row.bars[i];
-          const x0 = Math.max(left, left + (b.a - view.from) * scale);
-          const x1 = Math.min(right, left + (b.b - view.from) * scale);
-          if (x1 < left) continue;
-          // Bars thinner than a pixel that fall on the one before add nothing to see.
-          if (row.lanes === 1 && x1 - x0 < 0.5 && x0 - drawn < 0.5) continue;
-          drawn = x0;
-          context.fillStyle = colorOf(b.color);
-          if (b.span < 0) {
-            context.globalAlpha = 0.45;
-            context.fillRect(x0, y, Math.max(1, x1 - x0), high);
-            context.globalAlpha = 1;
-          } else {
-            context.fillRect(x0, y + b.lane * lane, Math.max(0.8, x1 - x0 - 0.3), Math.max(1, b.span * lane - 0.6));
-          }
-        }
-        context.fillStyle = css("--bad");
-        for (const fault of row.faults) {
-          if (fault.at < view.from || fault.at > view.to) continue;
-          const x = left + (fault.at - view.from) * scale;
-          context.beginPath();
-          context.moveTo(x - 4, y);
-          context.lineTo(x + 4, y);
-          context.lineTo(x, y + 7);
-          context.fill();
-        }
-        context.fillStyle = css("--dim");
-        context.textBaseline = "middle";
-        context.save();
-        context.beginPath();
-        context.rect(0, y, left - 6, high);
-        context.clip();
-        context.fillText(row.label, 6, y + high / 2);
-        context.restore();
-      }
-      context.restore();
-      timeAxis(context, left, right, bottom, view.from, view.to, css("--dim"));
-    };
-    part.append(bar, keys);
-    const chart = canvas(part, height, "timeline of jobs or nodes; the tables below hold the same in text", draw);
-    chart.node.tabIndex = 0;
-    chart.node.className = "drag";
-    let waiting = false;
-    const refresh = () => {
-      if (waiting) return;
-      waiting = true;
-      requestAnimationFrame(() => { waiting = false; chart.again(); });
-    };
-    const clamp = () => {
-      const span = Math.min(end, Math.max(end / 1e7, view.to - view.from));
-      view.from = Math.max(0, Math.min(view.from, end - span));
-      view.to = view.from + span;
-      const table_ = offsetsNow();
-      view.top = Math.max(0, Math.min(view.top, table_[table_.length - 1] - (height - foot) + 4));
-    };
-    const zoom = (factor, share = 0.5) => {
-      const at = view.from + share * (view.to - view.from);
-      const span = (view.to - view.from) * factor;
-      view.from = at - share * span;
-      view.to = view.from + Math.min(span, end);
-      clamp();
-      refresh();
-    };
-    const pan = (share, rows) => {
-      const by = share * (view.to - view.from);
-      view.from += by;
-      view.to += by;
-      view.top += rows;
-      clamp();
-      refresh();
-    };
-    const choose = (kind) => {
-      view.kind = kind;
-      view.top = 0;
-      for (const [name, button] of Object.entries(buttons)) button.setAttribute("aria-pressed", String(name === kind));
-      keys.replaceChildren(...legend(kind === "jobs"
-        ? Object.values(phases).slice(0, 7)
-        : [["one colour a job", "--train"], ["ApplicationMaster", "--queued"], ["node down", "--down"]]).childNodes);
-      refresh();
-    };
-    for (const [kind, name] of [["jobs", `Jobs (${jobRows.length})`], ["nodes", `Nodes (${nodeRows.length})`]]) {
-      const button = element("button", name);
-      buttons[kind] = button;
-      button.addEventListener("click", () => choose(kind));
-      bar.append(button);
-    }
-    for (const [name, label, act] of [["+", "zoom in", () => zoom(0.5)], ["−", "zoom out", () => zoom(2)],
-                                     ["0", "show everything", () => { view.from = 0; view.to = end; view.top = 0; refresh(); }]]) {
-      const button = element("button", name);
-      button.setAttribute("aria-label", label);
-      button.addEventListener("click", act);
-      bar.append(button);
-    }
-    if (report.timeline.left_out > 0) bar.append(element("span", `${show(report.timeline.left_out)} marks and bars are left out`, "note"));
-    chart.node.addEventListener("wheel", (event) => {
-      event.preventDefault();
-      const box = chart.node.getBoundingClientRect();
-      if (event.ctrlKey) zoom(event.deltaY > 0 ? 1.25 : 0.8, Math.min(1, Math.max(0, (event.clientX - box.left - left) / (box.width - left))));
-      else if (event.shiftKey || Math.abs(event.deltaX) > Math.abs(event.deltaY)) pan((event.deltaX || event.deltaY) / box.width, 0);
-      else pan(0, event.deltaY);
-    }, { passive: false });
-    let grip = null;
-    chart.node.addEventListener("pointerdown", (event) => { grip = [event.clientX, event.clientY]; chart.node.setPointerCapture(event.pointerId); });
-    chart.node.addEventListener("pointerup", () => { grip = null; });
-    chart.node.addEventListener("pointermove", (event) => {
-      const box = chart.node.getBoundingClientRect();
-      if (grip) {
-        pan(-(event.clientX - grip[0]) / (box.width - left), -(event.clientY - grip[1]));
-        grip = [event.clientX, event.clientY];
-        return tooltip(event, "");
-      }
-      const table_ = offsetsNow();
-      const rows = rowsOf[view.kind];
-      const y = event.clientY - box.top + view.top;
-      const t = view.from + ((event.clientX - box.left - left) / (box.width - 6 - left)) * (view.to - view.from);
-      const r = firstRow(table_, y);
-      const row = rows[r];
-      if (!row || event.clientX - box.left < left) return tooltip(event, row ? row.label : "");
-      prepare(row);
-      const near = ((view.to - view.from) / (box.width - left)) * 5;
-      const fault = row.faults.find((f) => Math.abs(f.at - t) < near);
-      const lane = Math.floor(((y - table_[r]) / (heightOf(row) - 4)) * row.lanes);
-      const hit = row.bars.find((b) => b.a <= t && t < b.b && (b.span < 0 || (lane >= b.lane && lane < b.lane + b.span)));
-      tooltip(event, fault ? `${fault.kind} of ${fault.target} at ${time(fault.at)}\nnoticed ${time(fault.detected === null ? null : fault.detected - fault.at)} later, recovered ${time(fault.recovered === null ? null : fault.recovered - fault.at)} later`
-        : hit ? hit.text() : "");
-    });
-    chart.node.addEventListener("pointerleave", (event) => tooltip(event, ""));
-    chart.node.addEventListener("keydown", (event) => {
-      const act = { "+": () => zoom(0.5), "=": () => zoom(0.5), "-": () => zoom(2), 0: () => { view.from = 0; view.to = end; refresh(); },
-                    ArrowLeft: () => pan(-0.1, 0), ArrowRight: () => pan(0.1, 0), ArrowUp: () => pan(0, -60), ArrowDown: () => pan(0, 60),
-                    PageUp: () => pan(0, -400), PageDown: () => pan(0, 400) }[event.key];
-      if (!act) return;
-      event.preventDefault();
-      act();
-    });
-    choose("jobs");
-    // For measuring: how the page's own test pans.
-    window.tfsimTimeline = { choose, pan, zoom, bars: jobRows.reduce((n, r) => n + r.bars.length, 0) + nodeRows.reduce((n, r) => n + r.bars.length, 0) };
-  }
-
-  // ------------------------------------------------------------------ distributions
-
-  if (report.histograms && report.histograms.some((h) => h.counts.some((c) => c > 0))) {
-    const part = section("Waiting", "How many jobs waited how long (seconds, bars of growing width).");
-    const charts = element("div", undefined, "charts");
-    part.append(charts);
-    for (const histogram of report.histograms) {
-      const holder = element("div");
-      const total = histogram.counts.reduce((a, b) => a + b, 0);
-      holder.append(element("h3", `${histogram.name.replaceAll("_", " ")} – ${total} jobs`));
-      charts.append(holder);
-      const top = Math.max(1, ...histogram.counts);
-      const count = histogram.counts.length;
-      const chart = canvas(holder, 150, `histogram of ${histogram.name}`, (context, w, h) => {
-        const step = (w - 12) / count;
-        const bottom = h - 20;
-        histogram.counts.forEach((n, i) => {
-          const high = (n / top) * (bottom - 14);
-          context.fillStyle = css("--accent");
-          context.fillRect(6 + i * step, bottom - high, Math.max(1, step - 1.5), high);
-        });
-        context.fillStyle = css("--dim");
-        context.textBaseline = "top";
-        const every = Math.max(1, Math.ceil(count / (w / 64)));
-        for (let i = 0; i < count; i += every) context.fillText(time(histogram.edges[i]), 6 + i * step, bottom + 4);
+      context.moveTo(x0, bottom);
+      heights[use].forEach((tall, x) => {
+        context.lineTo(x0 + x, bottom - tall);
+        context.lineTo(Math.min(x1, x0 + x + 1), bottom - tall);
       });
-      chart.node.addEventListener("mousemove", (event) => {
-        const box = chart.node.getBoundingClientRect();
-        const i = Math.floor((event.clientX - box.left - 6) / ((box.width - 12) / count));
-        if (i < 0 || i >= count) return tooltip(event, "");
-        const upper = histogram.edges[i + 1];
-        tooltip(event, `${time(histogram.edges[i])} to ${upper === undefined ? "more" : time(upper)}: ${histogram.counts[i]} jobs`);
-      });
-      chart.node.addEventListener("mouseleave", (event) => tooltip(event, ""));
+      context.lineTo(x1, bottom);
+      context.fill();
     }
-  }
-
-  // ------------------------------------------------------------------ jobs
-
-  const shares = [["useful", "--useful"], ["checkpoint", "--check"], ["lost", "--down"], ["recovery", "--restore"], ["waiting", "--queued"]];
-  const splitBar = (job) => {
-    const made = element("div", undefined, "split");
-    const held = job.gpu_seconds.held || 1;
-    made.title = shares.map(([name]) => `${name} ${show(round(job.gpu_seconds[name]))} GPU-s`).join(", ");
-    for (const [name, color] of shares) {
-      const piece = element("i");
-      piece.style.width = `${(100 * job.gpu_seconds[name]) / held}%`;
-      piece.style.background = `var(${color})`;
-      made.append(piece);
-    }
-    return made;
+    timeAxis(context, [x0, x1], [top, bottom], view.from, view.to);
+    if (cursor === null) return;
+    context.fillStyle = css("--text");
+    context.fillRect(x0 + (cursor * width + covered(cursor) / 2 - view.from) / perPixel, top, 1, bottom - top);
+  });
+  view.listeners.push(chart.again);
+  const point = (i, x, y) => {
+    cursor = i;
+    chart.again();
+    tooltip(x, y, words(i));
   };
-  const jobsPart = section("Jobs", "Where each job's GPU time went: the five parts add up to the time its containers held GPUs.");
-  jobsPart.append(legend(shares));
-  table(jobsPart, [
-    { title: "job", value: (j) => j.name, long: true },
-    { title: "status", value: (j) => j.status, node: (j) => element("span", j.status, j.status === "SUCCEEDED" ? "ok" : j.status === "UNFINISHED" ? "" : "broken") },
-    { title: "submitted", value: (j) => j.submitted, text: (j) => time(j.submitted) },
+  chart.node.addEventListener("mousemove", (event) => {
+    const share = (event.offsetX - kLeft) / (chart.node.clientWidth - kLeft - kRight);
+    if (share < 0 || share > 1) return noTooltip();
+    point(at(view.from + share * (view.to - view.from)), event.clientX, event.clientY);
+  });
+  const leave = () => { cursor = null; chart.again(); noTooltip(); };
+  chart.node.addEventListener("mouseleave", leave);
+  chart.node.addEventListener("blur", leave);
+  chart.node.addEventListener("keydown", (event) => {
+    const step = { ArrowLeft: -1, ArrowRight: 1, PageUp: -20, PageDown: 20 }[event.key];
+    if (!step) return;
+    event.preventDefault();
+    const box = chart.node.getBoundingClientRect();
+    const i = Math.max(0, Math.min(points.length - 1, (cursor ?? at(view.from)) + step));
+    point(i, box.left + kLeft, box.top + top);
+  });
+  const hours = usage.unit === "gpus" ? "GPU-hours" : "vcore-hours";
+  table(part, `${hours} by use`, [
+    { title: "use", value: ([name]) => name }, { title: hours, value: ([, sum]) => sum / 3600, text: ([, sum]) => (sum / 3600).toLocaleString("en", { minimumFractionDigits: 2, maximumFractionDigits: 2 }) },
+    { title: "share", value: ([, sum]) => sum / whole, text: ([, sum]) => `${((100 * sum) / whole).toFixed(2)} %` }],
+    kUses.map(([, name], i) => [name, sums[i]]));
+};
+
+// ------------------------------------------------------------------ distributions
+
+const kHistogramMetric = { "job completion time": "jct", "queue wait": "queue_wait", "gang wait": "gang_wait", "start wait": "start_wait" };
+const kHistogramNote = { "job completion time": "submission to end", "queue wait": "submission to the AM's registration",
+                         "gang wait": "the AM's registration to the first complete gang", "start wait": "submission to the first start" };
+const kHistogramOrder = ["queue wait", "gang wait", "start wait", "job completion time"];
+
+const histogram = (holder, { name, edges, counts }, metrics) => {
+  const total = counts.reduce((a, b) => a + b, 0);
+  const key = kHistogramMetric[name];
+  holder.append(element("h3", `${name} of ${plural(total, "job")}`));
+  const figures = ["mean", "p50", "p90", "p99", "max"].map((q) => `${q} ${time(metrics[`${key}_${q}_seconds`])}`).join(" · ");
+  holder.append(element("p", `${kHistogramNote[name]} · ${figures}`, "note"));
+  // What is below the first job that waited at all is one bucket: the edges begin at a millisecond.
+  const firstUsed = Math.max(1, counts.findIndex((count, i) => i > 0 && count > 0));
+  const buckets = [{ from: 0, to: edges[firstUsed], count: counts.slice(0, firstUsed).reduce((a, b) => a + b, 0) }];
+  for (let i = firstUsed; i < counts.length; i += 1) buckets.push({ from: edges[i], to: edges[i + 1], count: counts[i] });
+  while (buckets.length > 1 && buckets[buckets.length - 1].count === 0) buckets.pop();
+  const most = Math.max(1, ...buckets.map((b) => b.count));
+  const [left, top] = [46, 18];
+  const chart = canvas(holder, 170, `histogram of ${name}`, (context, w, h) => {
+    const bottom = h - 22;
+    const step = (w - left - 14) / buckets.length;
+    amountAxis(context, [left, w - 14], [top, bottom], most, "jobs");
+    buckets.forEach((bucket, i) => {
+      const high = (bucket.count / most) * (bottom - top);
+      context.fillStyle = css("--accent");
+      context.fillRect(left + i * step + 0.5, bottom - high, Math.max(1, step - 1.5), high);
+    });
+    context.fillStyle = css("--dim");
+    context.textBaseline = "top";
+    context.textAlign = "center";
+    const every = Math.ceil(62 / step);
+    for (let i = 1; i < buckets.length; i += every) context.fillText(time(buckets[i].from), left + i * step, bottom + 5);
+    context.textAlign = "left";
+  });
+  chart.node.addEventListener("mousemove", (event) => {
+    const bucket = buckets[Math.floor((event.offsetX - left) / ((chart.node.clientWidth - left - 14) / buckets.length))];
+    tooltip(event.clientX, event.clientY, bucket ? `${time(bucket.from)} to ${missing(bucket.to) ? "more" : time(bucket.to)}: ${plural(bucket.count, "job")}` : "");
+  });
+  chart.node.addEventListener("mouseleave", noTooltip);
+};
+
+const waitSection = (histograms, metrics) => {
+  const part = section("Waiting", "How many jobs waited how long; the scale of time grows in steps of 1, 2 and 5.", "waiting");
+  const used = histograms.filter((h) => h.counts.some((c) => c > 0));
+  if (used.length === 0) return part.append(element("p", "No job got so far.", "note"));
+  const charts = element("div", undefined, "charts");
+  part.append(charts);
+  used.sort((a, b) => kHistogramOrder.indexOf(a.name) - kHistogramOrder.indexOf(b.name));
+  for (const one of used) {
+    const holder = element("div");
+    charts.append(holder);
+    histogram(holder, one, metrics);
+  }
+};
+
+// ------------------------------------------------------------------ jobs
+
+const statusColumn = { title: "status", value: (j) => j.status,
+                       node: (j) => element("span", j.status, j.status === "SUCCEEDED" ? "ok" : j.status === "UNFINISHED" ? "" : "broken") };
+const jobColumn = { title: "job", value: (j) => j.name, long: true };
+
+const splitBar = (parts) => {
+  const made = element("div", undefined, "split");
+  const whole = parts.reduce((sum, [, , value]) => sum + value, 0) || 1;
+  made.title = parts.filter(([, , value]) => value > 0).map(([name, , value]) => `${name} ${percent(value / whole)}`).join(", ");
+  for (const [, color, value] of parts) {
+    const piece = element("i");
+    piece.style.width = `${(100 * value) / whole}%`;
+    piece.style.background = `var(${color})`;
+    made.append(piece);
+  }
+  return made;
+};
+
+/// Columns for parts in whole units that sum to their total: row by row, to the last digit shown.
+const partColumns = (jobs, parts, partOf, totalTitle) => {
+  const exact = new Map(jobs.map((job) => [job, parts.map(([key]) => micros(partOf(job)[key] ?? 0))]));
+  let longest = 0;
+  for (const list of exact.values()) longest = Math.max(longest, list.reduce((a, b) => a + b, 0));
+  const coarse = longest >= 1e10;
+  const unit = coarse ? 1e6 : 1e3;
+  const text = (units) => (coarse ? units.toLocaleString("en") : (units / 1000).toLocaleString("en", { minimumFractionDigits: 3, maximumFractionDigits: 3 }));
+  const whole = new Map();
+  const of = (job) => {
+    if (!whole.has(job)) whole.set(job, apportion(exact.get(job), unit));
+    return whole.get(job);
+  };
+  return [
+    { title: totalTitle, value: (j) => of(j).total, text: (j) => text(of(j).total) },
+    { title: "", value: (j) => exact.get(j)[0], node: (j) => splitBar(parts.map(([, name, color], i) => [name, color, exact.get(j)[i]])) },
+    ...parts.map(([, name, color], i) => ({ title: name, value: (j) => of(j).whole[i], text: (j) => text(of(j).whole[i]), swatch: color }))];
+};
+
+const kGpuParts = [["useful", "useful training", "--training"], ["checkpoint", "checkpoint", "--checkpoint"], ["lost", "lost work", "--lost"],
+                   ["recovery", "restart, restoring", "--restart"], ["waiting", "waiting, launching, ending", "--queued"]];
+
+const kTabs = [
+  ["time", "Time, in seconds", "Where each job's time went from its submission to its end: the parts add up to the total."],
+  ["gpu", "GPU time, in GPU-seconds", "Where the GPU time went that each job's containers held: the parts add up to the total."],
+  ["detail", "What happened", "Waits: submission to the AM's registration, from there to the first complete gang, submission to the start."]];
+const jobTabs = {
+  time: (jobs) => [jobColumn, statusColumn, ...partColumns(jobs, kStages, (j) => j.time_seconds, "total s")],
+  gpu: (jobs) => [jobColumn, statusColumn, ...partColumns(jobs, kGpuParts, (j) => j.gpu_seconds, "total GPU-s")],
+  detail: () => [
+    jobColumn, statusColumn, { title: "what happened", value: (j) => j.diagnostics, long: true }, { title: "submitted", value: (j) => j.submitted, text: (j) => moment(j.submitted, 1) },
     { title: "AM wait", value: (j) => j.queue_wait_seconds, text: (j) => time(j.queue_wait_seconds) },
     { title: "gang wait", value: (j) => j.gang_wait_seconds, text: (j) => time(j.gang_wait_seconds) },
     { title: "start wait", value: (j) => j.start_wait_seconds, text: (j) => time(j.start_wait_seconds) },
-    { title: "took", value: (j) => j.jct_seconds, text: (j) => time(j.jct_seconds) },
-    { title: "epochs", value: (j) => j.epochs },
-    { title: "restarts", value: (j) => j.restarts.task + j.restarts.gang + j.restarts.job },
+    { title: "took", value: (j) => j.jct_seconds, text: (j) => time(j.jct_seconds) }, { title: "GPUs", value: (j) => j.gpus },
+    { title: "tasks", value: (j) => j.task_count }, { title: "containers", value: (j) => j.containers }, { title: "epochs", value: (j) => j.epochs },
+    { title: "restarts", value: (j) => j.restarts.task + j.restarts.gang + j.restarts.job }, { title: "AM attempts", value: (j) => j.am_attempts },
     { title: "lost work", value: (j) => j.lost_work_seconds, text: (j) => time(j.lost_work_seconds) },
-    { title: "GPU-h held", value: (j) => j.gpu_seconds.held / 3600, text: (j) => show(round(j.gpu_seconds.held / 3600, 3)) },
-    { title: "GPU time", value: (j) => j.gpu_seconds.useful / (j.gpu_seconds.held || 1), node: splitBar },
-    { title: "what happened", value: (j) => j.diagnostics, long: true }],
-    jobs, { find: (j) => `${j.name} ${j.status} ${j.diagnostics}` });
+    { title: "queue", value: (j) => j.queue }, { title: "application", value: (j) => j.application_id }] };
 
-  const withTasks = jobs.filter((j) => j.tasks && j.tasks.some((t) => t.attempts.length > 1));
-  if (withTasks.length > 0) {
-    const rows = withTasks.flatMap((j) => j.tasks.flatMap((t) => t.attempts.map((a) => ({ job: j.name, task: t.task, ...a }))));
-    table(section("Task attempts", "Of jobs in which some task ran more than once."), [
-      { title: "job", value: (r) => r.job, long: true }, { title: "task", value: (r) => r.task }, { title: "attempt", value: (r) => r.attempt },
-      { title: "epoch", value: (r) => r.epoch }, { title: "node", value: (r) => r.node },
-      { title: "started", value: (r) => r.started, text: (r) => time(r.started) },
-      { title: "ended", value: (r) => r.finished, text: (r) => time(r.finished) }, { title: "exit", value: (r) => r.exit },
-      { title: "class", value: (r) => r.exit_class }, { title: "diagnostics", value: (r) => r.diagnostics ?? "", long: true }],
-      rows, { find: (r) => `${r.job} ${r.task} ${r.node} ${r.exit_class}` });
+const jobsSection = (jobs) => {
+  const part = section("Jobs", undefined, "jobs");
+  part.classList.add("long");
+  if (jobs.length === 0) return part.append(element("p", "No job was submitted.", "note"));
+  const bar = element("div", undefined, "bar");
+  const note = element("p", "", "note");
+  const holder = element("div");
+  part.append(bar, note, holder);
+  const filters = ["SUCCEEDED", "FAILED", "KILLED", "UNFINISHED"].map((status) => [status, jobs.filter((j) => j.status === status).length])
+    .filter(([, count]) => count > 0 && count < jobs.length).map(([status, count]) => [`${status} (${show(count)})`, (j) => j.status === status]);
+  const choose = (key) => {
+    for (const button of bar.children) button.setAttribute("aria-pressed", String(button.dataset.tab === key));
+    note.textContent = kTabs.find(([k]) => k === key)[2];
+    holder.replaceChildren();
+    table(holder, "jobs", jobTabs[key](jobs), jobs, { find: (j) => `${j.name} ${j.status} ${j.queue} ${j.diagnostics}`, filters: filters.length > 0 ? filters : undefined });
+  };
+  for (const [key, name] of kTabs) {
+    const button = element("button", name);
+    button.dataset.tab = key;
+    button.addEventListener("click", () => choose(key));
+    bar.append(button);
   }
+  choose("time");
+};
 
-  if (result.faults.length > 0) {
-    const after = (f, what) => (f[what] === null || f[what] === undefined ? null : f[what] - f.at);
-    table(section("Faults", "Noticed: an ApplicationMaster recorded the first victim. Recovered: every job it hit was running again, or had ended."), [
-      { title: "fault", value: (f) => `${f.index}.${f.instance}` }, { title: "kind", value: (f) => f.kind }, { title: "target", value: (f) => f.target, long: true },
-      { title: "at", value: (f) => f.at, text: (f) => time(f.at) }, { title: "ended", value: (f) => f.ended, text: (f) => time(f.ended) },
-      { title: "noticed after", value: (f) => after(f, "detected"), text: (f) => time(after(f, "detected")) },
-      { title: "recovered after", value: (f) => after(f, "recovered"), text: (f) => time(after(f, "recovered")) }],
-      result.faults, { find: (f) => `${f.kind} ${f.target}` });
-  }
+const attemptsSection = (jobs) => {
+  const again = jobs.filter((j) => j.tasks && j.tasks.some((t) => t.attempts.length > 1));
+  if (again.length === 0) return;
+  const rows = again.flatMap((j) => j.tasks.flatMap((t) => t.attempts.map((a) => ({ job: j.name, task: t.task, ...a }))));
+  const part = section("Task attempts", "Of jobs in which some task ran more than once.", "attempts");
+  part.classList.add("long");
+  table(part, "task attempts", [
+    { title: "job", value: (r) => r.job, long: true }, { title: "task", value: (r) => r.task }, { title: "attempt", value: (r) => r.attempt },
+    { title: "epoch", value: (r) => r.epoch }, { title: "node", value: (r) => r.node, long: true },
+    { title: "started", value: (r) => r.started, text: (r) => (missing(r.started) ? "–" : moment(r.started)) },
+    { title: "ended", value: (r) => r.finished, text: (r) => (missing(r.finished) ? "–" : moment(r.finished)) }, { title: "exit", value: (r) => r.exit },
+    { title: "class", value: (r) => r.exit_class }, { title: "diagnostics", value: (r) => r.diagnostics ?? "", long: true }],
+    rows, { find: (r) => `${r.job} ${r.task} ${r.node} ${r.exit_class}` });
+};
 
-  const metrics = section("All metrics");
-  table(metrics, [{ title: "metric", value: ([name]) => name }, { title: "value", value: ([, value]) => value }], Object.entries(result.metrics));
+const faultsSection = (result) => {
+  const after = (f, what) => (missing(f[what]) ? null : (micros(f[what]) - micros(f.at)) / 1e6);
+  const seconds = (value) => (missing(value) ? "–" : value.toLocaleString("en", { minimumFractionDigits: 3, maximumFractionDigits: 3 }));
+  const more = result.faults_left_out > 0 ? ` ${plural(result.faults_left_out, "further fault")} left out.` : "";
+  const part = section("Faults", `Noticed: an ApplicationMaster recorded the first victim. Recovered: every job it hit was running again, or had ended.${more}`, "faults");
+  part.classList.add("long");
+  table(part, "faults", [
+    { title: "fault", value: (f) => `${f.index}.${f.instance}` }, { title: "kind", value: (f) => f.kind }, { title: "target", value: (f) => f.target, long: true },
+    { title: "began", value: (f) => f.at, text: (f) => moment(f.at) }, { title: "lasted", value: (f) => after(f, "ended"), text: (f) => time(after(f, "ended")) },
+    { title: "noticed after, s", value: (f) => after(f, "detected"), text: (f) => seconds(after(f, "detected")) },
+    { title: "recovered after, s", value: (f) => after(f, "recovered"), text: (f) => seconds(after(f, "recovered")) }],
+    result.faults, { find: (f) => `${f.kind} ${f.target}`, empty: "No fault happened." });
+};
 
-  if (report.scenario_yaml) {
-    const part = section("The scenario", "As it ran: includes, defaults and --set merged.");
+const lastSections = (result, report) => {
+  if (result.metrics && result.jobs) {
     const details = element("details");
-    details.append(element("summary", "show"), element("pre", report.scenario_yaml));
-    part.append(details);
+    details.append(element("summary", "show all"));
+    table(details, "metrics", [{ title: "metric", value: ([name]) => name }, { title: "value", value: ([, value]) => value }], Object.entries(result.metrics));
+    section("Metrics", undefined, "metrics").append(details);
   }
-})();
+  if (!report.scenario_yaml) return;
+  const text = element("pre", report.scenario_yaml);
+  text.tabIndex = 0;
+  const details = element("details");
+  details.append(element("summary", "show"), text);
+  section("Scenario", "As it ran: what it includes and what --set changed are merged.", "scenario").append(details);
+};
+
+/// Draws everything from the two documents.
+const start = (result, report) => {
+  verdictSection(result);
+  if (result.schema === "tfsim.ensemble/v1") {
+    ensembleSections(result);
+    lastSections(result, report);
+    return undefined;
+  }
+  const model = makeModel(result, report);
+  const view = new View(model.end);
+  tiles(result);
+  checks(result);
+  if (report.usage) usageSection(report.usage, model, view);
+  const timeline = timelineSection(model, view);
+  waitSection(report.histograms ?? [], result.metrics);
+  jobsSection(result.jobs);
+  faultsSection(result);
+  attemptsSection(result.jobs);
+  lastSections(result, report);
+  return { model, view, timeline };
+};
+
+const read = (id) => JSON.parse(document.getElementById(id).textContent);
+/// What is on the page, for whoever looks into it with a debugger, and for the measurement of its frames.
+const tfsimReport = start(read("result"), read("report"));
