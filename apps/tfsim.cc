@@ -22,7 +22,7 @@ struct Dispatch {
 
   int operator()(const cli::PrintText& print) const {
     const auto written = cli::WriteStdout(print.text);
-    if (!written) cli::WriteStderr("tfsim: " + written.error().message + "\n");
+    if (!written) cli::Complain(written.error().message);
     return cli::ToInt(written ? cli::ExitCode::kOk : cli::ExitCode::kInternal);
   }
   int operator()(const cli::RunArguments& arguments) const {
@@ -57,7 +57,7 @@ int main(int argc, char** argv) {
   const auto command =
       cli::ParseArguments(std::vector<std::string>(argv + 1, argv + argc), TFYARN_VERSION);
   if (!command) {
-    cli::WriteStderr(command.error().message);
+    cli::WriteStderr(cli::TerminalText(command.error().message));
     return cli::ToInt(cli::ExitCode::kUsage);
   }
   return std::visit(Dispatch{simulator}, *command);

@@ -12,7 +12,7 @@
 namespace tfyarn::config {
 namespace {
 
-constexpr std::int32_t kMaxNodesInCluster = 200'000;
+constexpr std::int32_t kMaxNodesInCluster = 100'000;
 
 const Record<NodeClass>& NodeClassTable() {
   static const Record<NodeClass> table = [] {

@@ -104,7 +104,9 @@ Expected<bool> CsvReader::ReadRow() {
 }
 
 tl::unexpected<Error> CsvReader::Bad(std::string_view problem) const {
-  return Fail(ErrorCode::kInvalidArgument, fmt::format("{}:{}: {}", file_, lines_.line(), problem));
+  // Before the first line there is none to name: an archive that cannot be opened.
+  const std::string where = lines_.line() == 0 ? file_ : fmt::format("{}:{}", file_, lines_.line());
+  return Fail(ErrorCode::kInvalidArgument, fmt::format("{}: {}", where, problem));
 }
 
 }  // namespace tfyarn::config

@@ -115,7 +115,13 @@ void CheckMatrix(const Node& root, std::vector<Finding>& findings) {
       Decoder partial(false);
       Scenario ignored;
       ScenarioTable().Read(partial, WithDefaults(changed), ignored);
-      std::set<Place> places = {entry.key_place};
+      std::set<Place> places;
+      // An unknown key of the path is reported where that key begins in it.
+      for (std::uint32_t i = 0; i <= entry.key.size(); ++i) {
+        Place within = entry.key_place;
+        within.col += i;
+        places.insert(within);
+      }
       AddPlaces(value, places);
       for (Finding& finding : partial.findings()) {
         if (places.contains(finding.place)) findings.push_back(std::move(finding));

@@ -21,17 +21,27 @@ std::string Normal(const std::string& path) {
   return std::filesystem::path(path).lexically_normal().string();
 }
 
+/// One key of a path and where it stands in it.
+struct PathStep {
+  std::string key;
+  std::uint32_t begin = 0;
+  std::uint32_t width = 0;  // as written, quotes included
+};
+
 /// A path of `--set`: keys between dots; a key with dots in it is quoted.
-std::vector<std::string> SplitPath(std::string_view path) {
-  std::vector<std::string> steps(1);
+std::vector<PathStep> SplitPath(std::string_view path) {
+  std::vector<PathStep> steps(1);
   bool quoted = false;
-  for (const char c : path) {
-    if (c == '"') {
+  for (std::size_t i = 0; i < path.size(); ++i) {
+    if (path[i] == '.' && !quoted) {
+      steps.push_back({.key = {}, .begin = static_cast<std::uint32_t>(i + 1), .width = 0});
+      continue;
+    }
+    ++steps.back().width;
+    if (path[i] == '"') {
       quoted = !quoted;
-    } else if (c == '.' && !quoted) {
-      steps.emplace_back();
     } else {
-      steps.back() += c;
+      steps.back().key += path[i];
     }
   }
   return steps;
@@ -89,13 +99,13 @@ Node* Element(Node& list, const std::string& step, Finding& finding) {
   return nullptr;
 }
 
-void Remove(Node& root, const std::vector<std::string>& steps) {
+void Remove(Node& root, const std::vector<PathStep>& steps) {
   Node* at = &root;
   for (std::size_t i = 0; i + 1 < steps.size(); ++i) {
-    at = at->is_list() ? FindElement(*at, steps[i]) : at->Find(steps[i]);
+    at = at->is_list() ? FindElement(*at, steps[i].key) : at->Find(steps[i].key);
     if (at == nullptr) return;
   }
-  const std::string& last = steps.back();
+  const std::string& last = steps.back().key;
   std::erase_if(at->entries, [&](const Entry& entry) { return entry.key == last; });
   if (!at->is_list()) return;
   Node* element = FindElement(*at, last);
@@ -222,9 +232,9 @@ std::optional<Node> FileLoader::LoadIncluded(const Node& name, const std::string
 void SetAt(Node& root, std::string_view path, Place place, const Node& value,
            std::vector<Finding>& findings) {
   Finding finding{.place = place, .width = static_cast<std::uint32_t>(path.size())};
-  const std::vector<std::string> steps = SplitPath(path);
+  const std::vector<PathStep> steps = SplitPath(path);
   if (std::any_of(steps.begin(), steps.end(),
-                  [](const std::string& step) { return step.empty(); }) ||
+                  [](const PathStep& step) { return step.key.empty(); }) ||
       steps.size() > kMaxDepth) {
     finding.message = "a path is keys with dots between them, like yarn.scheduler or jobs.a.queue";
     findings.push_back(std::move(finding));
@@ -233,7 +243,9 @@ void SetAt(Node& root, std::string_view path, Place place, const Node& value,
   if (value.is_null()) return Remove(root, steps);
   Node changed = root;
   Node* at = &changed;
-  for (const std::string& step : steps) {
+  for (const auto& [step, begin, width] : steps) {
+    finding.place.col = place.col + begin;
+    finding.width = width;
     if (at->is_null()) *at = {.kind = NodeKind::kMap, .place = place, .end = place};
     if (at->is_list()) {
       at = Element(*at, step, finding);
@@ -251,8 +263,9 @@ void SetAt(Node& root, std::string_view path, Place place, const Node& value,
     }
     Node* next = at->Find(step);
     if (next == nullptr) {
-      at->entries.push_back(
-          {.key = step, .key_place = place, .value = {.place = place, .end = place}});
+      at->entries.push_back({.key = step,
+                             .key_place = finding.place,
+                             .value = {.place = finding.place, .end = finding.place}});
       next = &at->entries.back().value;
     }
     at = next;

@@ -42,13 +42,15 @@ std::optional<std::string> Locate(const Sources& sources, const Node& file,
   const std::string& name = sources.name(file.place.file);
   const std::string& from = name == kSetName ? sources.name(0) : name;
   const std::vector<std::string> candidates = Candidates(from, file.text, options.trace_directory);
+  std::vector<std::string> notes;
   for (const std::string& candidate : candidates) {
-    if (options.open(candidate)) return candidate;
+    const auto opened = options.open(candidate);
+    if (opened) return candidate;
+    const bool absent = opened.error().code == ErrorCode::kNotFound;
+    notes.push_back("not at " + Printable(candidate, 200) +
+                    (absent ? "" : ": " + opened.error().message));
   }
   if (!options.read_traces) return candidates[0];
-  std::vector<std::string> notes;
-  for (const std::string& candidate : candidates)
-    notes.push_back("not at " + Printable(candidate, 200));
   notes.emplace_back(
       "put it there, or name the directory that holds it in the environment variable TFSIM_TRACES");
   findings.push_back(

@@ -13,6 +13,9 @@
 namespace tfyarn::cli {
 namespace {
 
+// As many as a sweep of a scenario may have.
+constexpr std::uint64_t kMaxSeeds = 1'000'000;
+
 /// Options as CLI11 fills them in, before they are checked.
 struct Raw {
   RunArguments run;
@@ -25,6 +28,7 @@ struct Raw {
   DiffArguments diff;
   std::string run_seed, run_seeds, replay_seed, diff_seed, jobs, topic;
   bool version = false;
+  bool no_elision = false;
 };
 
 void AddInput(CLI::App& app, InputArguments& input) {
@@ -57,7 +61,7 @@ void AddRun(CLI::App& app, Raw& raw) {
   run.add_option("--csv", raw.run.csv, "write jobs.csv and attempts.csv there")->type_name("DIR");
   run.add_flag("--events", raw.run.events,
                "with --out: write events.jsonl too, every record of the trace");
-  run.add_flag("!--no-elision", raw.run.elide, "carry every idle heartbeat: slower, same result");
+  run.add_flag("--no-elision", raw.no_elision, "carry every idle heartbeat: slower, same result");
   run.add_flag("--tasks", raw.run.tasks,
                "keep the attempts of every task even with more than 1,000 jobs");
   run.add_flag("-q,--quiet", raw.run.quiet, "no progress line");
@@ -81,8 +85,7 @@ void AddOthers(CLI::App& app, Raw& raw) {
   explain.add_option("WORDS", raw.explain.words, "jobs.gang.hold, or: policy tony")->required();
 
   CLI::App& schema = *app.add_subcommand("schema", "print a JSON Schema for editors");
-  schema.add_option("WHICH", raw.schema.which, "scenario (default) or job")
-      ->check(CLI::IsMember({"scenario", "job"}));
+  schema.add_option("WHICH", raw.schema.which, "scenario (default) or job");
 
   CLI::App& init = *app.add_subcommand("init", "write a small scenario to start from");
   init.add_option("DIR", raw.init.directory, "default: here");
@@ -118,9 +121,18 @@ std::unique_ptr<CLI::App> MakeApp(Raw& raw) {
   auto app = std::make_unique<CLI::App>("Distributed TensorFlow on YARN, simulated.", "tfsim");
   app->require_subcommand(0, 1);
   app->add_flag("-V,--version", raw.version, "print the version");
+  app->footer(
+      "New here? `tfsim init my` writes a scenario, `tfsim run my/scenario.yaml` runs it.\n"
+      "`tfsim help COMMAND` and `tfsim help exit-codes` say more.");
   AddRun(*app, raw);
   AddOthers(*app, raw);
   return app;
+}
+
+/// Of a fresh parser: one that has parsed gives the help of the command it met.
+std::string GeneralHelp() {
+  Raw nothing;
+  return MakeApp(nothing)->help();
 }
 
 std::vector<std::string> CommandNames(const CLI::App& app) {
@@ -202,12 +214,16 @@ std::optional<UsageError> ReadSeed(const std::string& text, std::optional<std::u
 
 std::optional<UsageError> CheckRun(Raw& raw) {
   RunArguments& run = raw.run;
+  run.elide = !raw.no_elision;
   if (auto error = ReadSeed(raw.run_seed, run.seed)) return error;
   if (!raw.run_seeds.empty()) {
     run.seeds = ParseSeeds(raw.run_seeds);
     if (!run.seeds)
       return UsageError{
           fmt::format("tfsim: --seeds takes A..B with A <= B, not {}\n", raw.run_seeds)};
+    if (run.seeds->second - run.seeds->first >= kMaxSeeds)
+      return UsageError{
+          fmt::format("tfsim: --seeds takes at most {} seeds, not {}\n", kMaxSeeds, raw.run_seeds)};
     if (run.seed) return UsageError{"tfsim: --seed and --seeds exclude each other\n"};
   }
   if (!raw.jobs.empty()) {
@@ -224,7 +240,7 @@ std::optional<UsageError> CheckRun(Raw& raw) {
 }
 
 tl::expected<Command, UsageError> Help(const CLI::App& app, const std::string& topic) {
-  if (topic.empty()) return PrintText{app.help()};
+  if (topic.empty()) return PrintText{GeneralHelp()};
   if (topic == "exit-codes") return PrintText{ExitCodesText()};
   std::vector<std::string> names = CommandNames(app);
   if (std::find(names.begin(), names.end(), topic) != names.end()) {
@@ -237,11 +253,16 @@ tl::expected<Command, UsageError> Help(const CLI::App& app, const std::string& t
 
 tl::expected<Command, UsageError> Chosen(const CLI::App& app, Raw& raw) {
   const std::vector<CLI::App*> chosen = app.get_subcommands();
-  if (chosen.empty()) return PrintText{app.help()};
+  if (chosen.empty()) return PrintText{GeneralHelp()};
   const std::string name = chosen.front()->get_name();
   std::optional<UsageError> error;
   if (name == "run") error = CheckRun(raw);
   if (name == "replay") error = ReadSeed(raw.replay_seed, raw.replay.seed);
+  if (name == "schema" && raw.schema.which != "scenario" && raw.schema.which != "job") {
+    error = UsageError{
+        fmt::format("tfsim schema: {} is not one of: scenario, job\nsee: tfsim help schema\n",
+                    raw.schema.which)};
+  }
   if (name == "diff") error = ReadSeed(raw.diff_seed, raw.diff.seed);
   if (error) return tl::unexpected<UsageError>(*error);
   if (name == "run") return raw.run;
@@ -282,6 +303,10 @@ tl::expected<Command, UsageError> ParseArguments(const std::vector<std::string>&
   if (words.front() == "--help" || words.front() == "-h") return PrintText{app->help()};
   const std::vector<std::string> names = CommandNames(*app);
   if (std::find(names.begin(), names.end(), words.front()) == names.end()) {
+    if (words.front().starts_with('-')) {
+      return tl::unexpected<UsageError>(UsageError{fmt::format(
+          "tfsim: a command comes first, not {}\n{}", words.front(), NotesText("", names))});
+    }
     return tl::unexpected<UsageError>(UsageError{fmt::format(
         "tfsim: unknown command {}\n{}", words.front(), NotesText(words.front(), names))});
   }

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <deque>
 #include <fstream>
 #include <nlohmann/json.hpp>
@@ -28,14 +29,14 @@ constexpr std::size_t kLine = 2000;
 
 int Say(std::string text, ExitCode code) {
   if (auto written = WriteStdout(text); !written) {
-    WriteStderr("tfsim: " + written.error().message + "\n");
+    Complain(written.error().message);
     return ToInt(ExitCode::kInternal);
   }
   return ToInt(code);
 }
 
 int Complain(const std::string& text, ExitCode code) {
-  WriteStderr("tfsim: " + text + "\n");
+  cli::Complain(text);
   return ToInt(code);
 }
 
@@ -134,13 +135,32 @@ void CollectDifferences(const Json& left, const Json& right, const std::string& 
   }
 }
 
-int CompareDocuments(const std::string& left, const std::string& right) {
-  std::vector<std::string> differences;
+/// Line and column of a byte, counted from 1.
+std::string PlaceIn(const std::string& text, std::size_t byte) {
+  const std::string before = text.substr(0, byte == 0 ? 0 : byte - 1);
+  const std::size_t newline = before.rfind('\n');
+  return fmt::format("line {}, column {}", 1 + std::count(before.begin(), before.end(), '\n'),
+                     newline == std::string::npos ? before.size() + 1 : before.size() - newline);
+}
+
+/// nullopt: the file is not JSON, which was said.
+std::optional<Json> ParseDocument(const std::string& path, const std::string& text) {
   try {
-    CollectDifferences(Json::parse(left), Json::parse(right), "", differences);
-  } catch (const Json::exception& error) {
-    return Complain(fmt::format("not JSON: {}", error.what()), ExitCode::kInvalidInput);
+    return Json::parse(text);
+  } catch (const Json::parse_error& error) {
+    Complain(fmt::format("{}: not JSON: {}", path, PlaceIn(text, error.byte)),
+             ExitCode::kInvalidInput);
   }
+  return std::nullopt;
+}
+
+int CompareDocuments(const DiffArguments& arguments, const std::string& left,
+                     const std::string& right) {
+  const std::optional<Json> left_document = ParseDocument(arguments.left, left);
+  const std::optional<Json> right_document = ParseDocument(arguments.right, right);
+  if (!left_document || !right_document) return ToInt(ExitCode::kInvalidInput);
+  std::vector<std::string> differences;
+  CollectDifferences(*left_document, *right_document, "", differences);
   if (differences.empty()) return Say("same\n", ExitCode::kOk);
   std::string text;
   for (std::size_t i = 0; i < differences.size() && i < kShownDifferences; ++i)
@@ -218,7 +238,7 @@ int ReplayCommand(const ReplayArguments& arguments, const Simulator& simulator) 
                     ExitCode::kInvalidInput);
   }
   if (scenario_digest != fmt::format("{:016x}", scenario->digest)) {
-    WriteStderr("tfsim: the scenario is not the one of that result (another digest)\n");
+    Complain("the scenario is not the one of that result (another digest)");
   }
   const trace::Result result = RunOnce(*scenario, run, simulator);
   if (result.verdict == trace::Verdict::kInterrupted) return result.exit_code;
@@ -243,7 +263,7 @@ int DiffCommand(const DiffArguments& arguments, const Simulator& simulator) {
     return Complain("cannot read " + (left ? arguments.right : arguments.left),
                     ExitCode::kInvalidInput);
   }
-  return CompareDocuments(*left, *right);
+  return CompareDocuments(arguments, *left, *right);
 }
 
 }  // namespace tfyarn::cli

@@ -47,7 +47,7 @@ bool NoneOf(const std::vector<std::string>& problems) {
 std::optional<std::string> Check(const std::string& file, const ValidateArguments& arguments) {
   config::LoadOptions options;
   options.sets = arguments.sets;
-  options.trace_directory = arguments.trace_directory;
+  options.trace_directory = TraceDirectory(arguments.trace_directory);
   const config::RenderOptions render{.color = ColorOn(STDERR_FILENO)};
   if (IsJobFile(file)) {
     const auto job = config::LoadJob(file, options);
@@ -70,7 +70,7 @@ std::optional<std::string> Check(const std::string& file, const ValidateArgument
 
 int Finish(const std::string& text, ExitCode code) {
   if (auto written = WriteStdout(text); !written) {
-    WriteStderr("tfsim: " + written.error().message + "\n");
+    Complain(written.error().message);
     return ToInt(ExitCode::kInternal);
   }
   return ToInt(code);
@@ -86,21 +86,22 @@ int ValidateCommand(const ValidateArguments& arguments) {
     good = good && what.has_value();
     if (what) text += fmt::format("{}: ok, {}\n", file, *what);
   }
-  return Finish(text, good ? ExitCode::kOk : ExitCode::kInvalidInput);
+  return Finish(TerminalText(text), good ? ExitCode::kOk : ExitCode::kInvalidInput);
 }
 
 int InitCommand(const InitArguments& arguments) {
   const std::string path = (std::filesystem::path(arguments.directory) / "scenario.yaml").string();
   std::error_code error;
   if (!arguments.force && std::filesystem::exists(path, error)) {
-    WriteStderr(fmt::format("tfsim: {} is there already; --force replaces it\n", path));
+    Complain(fmt::format("{} is there already; --force replaces it", path));
     return ToInt(ExitCode::kInvalidInput);
   }
   if (auto written = WriteFile(path, config::InitScenarioText()); !written) {
-    WriteStderr("tfsim: " + written.error().message + "\n");
+    Complain(written.error().message);
     return ToInt(ExitCode::kInternal);
   }
-  return Finish(fmt::format("wrote {}; next: tfsim run {}\n", path, path), ExitCode::kOk);
+  const std::string done = fmt::format("wrote {}; next: tfsim run {}\n", path, path);
+  return Finish(TerminalText(done), ExitCode::kOk);
 }
 
 }  // namespace tfyarn::cli

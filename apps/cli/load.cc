@@ -51,16 +51,17 @@ std::vector<std::string> PolicyProblems(const std::string& file, const JobSpec& 
   return problems;
 }
 
+std::string TraceDirectory(const std::string& option) {
+  const char* named = std::getenv("TFSIM_TRACES");
+  return option.empty() && named != nullptr ? named : option;
+}
+
 std::optional<config::Scenario> LoadOrExplain(const InputArguments& input,
                                               const std::vector<std::string>& more_sets) {
   config::LoadOptions options;
   options.sets = input.sets;
   options.sets.insert(options.sets.end(), more_sets.begin(), more_sets.end());
-  options.trace_directory = input.trace_directory;
-  if (const char* named = std::getenv("TFSIM_TRACES");
-      options.trace_directory.empty() && named != nullptr) {
-    options.trace_directory = named;
-  }
+  options.trace_directory = TraceDirectory(input.trace_directory);
   auto scenario = config::LoadScenario(input.file, options);
   if (!scenario) {
     WriteStderr(config::Render(scenario.error(), {.color = ColorOn(STDERR_FILENO)}));

@@ -11,6 +11,10 @@
 
 namespace tfyarn::cli {
 
+/// Where traces are that are not beside the scenario: the option, or else the environment variable
+/// TFSIM_TRACES; "" = nowhere.
+[[nodiscard]] std::string TraceDirectory(const std::string& option);
+
 /// Loads with `more_sets` after those of the arguments. nullopt: the errors were printed; the exit
 /// code is kInvalidInput.
 [[nodiscard]] std::optional<config::Scenario> LoadOrExplain(

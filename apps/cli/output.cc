@@ -5,16 +5,20 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <cstdlib>
 #include <cstring>
 #include <filesystem>
 #include <utility>
 
+#include "config/diagnostics.h"
+
 namespace tfyarn::cli {
 namespace {
 
 constexpr std::size_t kBuffer = 256 * 1024;
+constexpr std::size_t kLongestLine = 4000;
 
 bool stdout_was_closed = false;
 
@@ -59,6 +63,22 @@ Expected<void> WriteStdout(std::string_view text) {
 
 void WriteStderr(std::string_view text) {
   static_cast<void>(WriteAll(STDERR_FILENO, text));
+}
+
+std::string TerminalText(std::string_view text) {
+  std::string out;
+  while (!text.empty()) {
+    const std::size_t end = std::min(text.find('\n'), text.size());
+    out += config::Printable(text.substr(0, end), kLongestLine);
+    if (end == text.size()) break;
+    out += '\n';
+    text.remove_prefix(end + 1);
+  }
+  return out;
+}
+
+void Complain(std::string_view message) {
+  WriteStderr("tfsim: " + TerminalText(message) + "\n");
 }
 
 OutputFile::~OutputFile() {

@@ -18,6 +18,12 @@ bool PrepareStandardStreams();
 /// Writes to stderr; a stderr that cannot be written is nobody's to tell.
 void WriteStderr(std::string_view text);
 
+/// A message for people on stderr, "tfsim: " in front of it. What users or their files wrote in it
+/// cannot steer the terminal.
+void Complain(std::string_view message);
+/// `text` for a terminal: its lines stay lines, all other control characters are shown.
+[[nodiscard]] std::string TerminalText(std::string_view text);
+
 /// A file that appears under its name when it is complete. What is not a regular file (a device, a
 /// pipe) is written directly.
 class OutputFile {

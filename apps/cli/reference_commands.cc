@@ -16,7 +16,7 @@ namespace {
 
 int Print(const std::string& text) {
   if (auto written = WriteStdout(text); !written) {
-    WriteStderr("tfsim: " + written.error().message + "\n");
+    Complain(written.error().message);
     return ToInt(ExitCode::kInternal);
   }
   return ToInt(ExitCode::kOk);
@@ -26,14 +26,14 @@ int NoSuch(const std::string& what, const std::string& name,
            const std::vector<std::string>& names) {
   std::string text = fmt::format("tfsim: no {} {}\n", what, name);
   for (const std::string& note : config::NotesForNames(name, names)) text += "  " + note + "\n";
-  WriteStderr(text);
+  WriteStderr(TerminalText(text));
   return ToInt(ExitCode::kUsage);
 }
 
 /// Text on stdout, or the error as a usage error.
 int PrintOrExplain(const Expected<std::string>& text) {
   if (text) return Print(text->ends_with('\n') ? *text : *text + "\n");
-  WriteStderr("tfsim: " + text.error().message + "\n");
+  Complain(text.error().message);
   return ToInt(ExitCode::kUsage);
 }
 

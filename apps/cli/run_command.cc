@@ -17,7 +17,7 @@ namespace tfyarn::cli {
 namespace {
 
 int Broken(const Error& error) {
-  WriteStderr("tfsim: " + error.message + "\n");
+  Complain(error.message);
   return ToInt(ExitCode::kInternal);
 }
 
@@ -85,7 +85,7 @@ int RunCommand(const RunArguments& arguments, const Simulator& simulator) {
   const bool many = arguments.seeds.has_value() || (scenario->sweep.has_value() && !arguments.seed);
   if (!many) return RunOne(*scenario, arguments, simulator);
   if (arguments.events || !arguments.trace.empty()) {
-    WriteStderr("tfsim: --events and --trace are about one run; add --seed N to choose it\n");
+    Complain("--events and --trace are about one run; add --seed N to choose it");
     return ToInt(ExitCode::kUsage);
   }
   const std::optional<trace::Ensemble> ensemble = RunEnsemble(*scenario, arguments, simulator);

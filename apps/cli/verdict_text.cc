@@ -151,7 +151,7 @@ std::string TroubledJobs(const trace::Result& result) {
 }
 
 std::string ReportLine(const VerdictStyle& style) {
-  return style.report.empty() ? "" : Row("report", style.report);
+  return style.report.empty() ? "" : Row("report", Safe(style.report));
 }
 
 }  // namespace
@@ -194,7 +194,8 @@ std::string VerdictText(const trace::Ensemble& ensemble, const VerdictStyle& sty
   text += FailedExpectations(ensemble.all.expectations);
   for (std::size_t i = 0; i < ensemble.all.failed.size() && i < kShown; ++i) {
     const trace::FailedRun& run = ensemble.all.failed[i];
-    text += fmt::format("  seed {}: {}\n    again: {}\n", run.seed, Safe(run.reason), run.replay);
+    text +=
+        fmt::format("  seed {}: {}\n    again: {}\n", run.seed, Safe(run.reason), Safe(run.replay));
   }
   if (ensemble.all.failed_runs > kShown) {
     text += fmt::format("  and {} more\n", Plural(ensemble.all.failed_runs - kShown, "run"));

@@ -303,13 +303,13 @@ const Case kAdded[] = {
      {"6:46: `policy`: `hlod` is not one of its values | allowed: all, none, hold | did you mean "
       "`hold`?"}},
     {"sweep: {matrix: {defaults.gnag.policy: [all, hold]}}\n",
-     {"6:18: unknown field `gnag` in job | allowed: schema, name, user, queue, priority, tags, "
+     {"6:27: unknown field `gnag` in job | allowed: schema, name, user, queue, priority, tags, "
       "framework, "
       "strategy, compat, tasks, command, shell, files, archives, python, container, env, gang, "
       "policy, "
       "on_exit, depends, success, retries, finish, and 9 more | did you mean `gang`?"}},
     {"sweep: {matrix: {jobs.b.queue: [default]}}\n",
-     {"6:18: no element of the list is called `b` | allowed: a"}},
+     {"6:23: no element of the list is called `b` | allowed: a"}},
     {"sweep: {matrix: {yarn.scheduler: fifo}}\n",
      {"6:34: `yarn.scheduler` must be a list of values, got `fifo`"}},
     {"arrivals: [{count: 3, template: {tasks: {worker: {memory: 1GiB}}}}]\n",
@@ -354,29 +354,29 @@ const Case kWhole[] = {
      "cluster: {nodes: [{name: n, count: 0, resources: {memory: 1GiB, vcores: 1}}]}\n"
      "jobs:\n"
      "  - {name: a, tasks: {worker: {memory: 1GiB}}}\n",
-     {"2:36: `count`: 0 is out of range: 1 to 200000"}},
+     {"2:36: `count`: 0 is out of range: 1 to 100000"}},
     {"name: x\n"
      "cluster: {nodes: [{name: n, count: 1e99, resources: {memory: 1GiB, vcores: 1}}]}\n"
      "jobs:\n"
      "  - {name: a, tasks: {worker: {memory: 1GiB}}}\n",
-     {"2:36: `count`: 1e99 is not a whole number (1 to 200000)"}},
+     {"2:36: `count`: 1e99 is not a whole number (1 to 100000)"}},
     {"name: x\n"
      "cluster: {nodes: [{name: n, count: .nan, resources: {memory: 1GiB, vcores: 1}}]}\n"
      "jobs:\n"
      "  - {name: a, tasks: {worker: {memory: 1GiB}}}\n",
-     {"2:36: `count`: .nan is not a whole number (1 to 200000)"}},
+     {"2:36: `count`: .nan is not a whole number (1 to 100000)"}},
     {"name: x\n"
      "cluster: {nodes: [{name: n, count: 99999999999999999999, resources: {memory: 1GiB, vcores: "
      "1}}]}\n"
      "jobs:\n"
      "  - {name: a, tasks: {worker: {memory: 1GiB}}}\n",
-     {"2:36: `count`: 99999999999999999999 is out of range (1 to 200000)"}},
+     {"2:36: `count`: 99999999999999999999 is out of range (1 to 100000)"}},
     {"name: x\n"
-     "cluster: {nodes: [{name: n, count: 200000, resources: {memory: 1GiB, vcores: 1}}, {name: m, "
+     "cluster: {nodes: [{name: n, count: 100000, resources: {memory: 1GiB, vcores: 1}}, {name: m, "
      "resources: {memory: 1GiB, vcores: 1}}]}\n"
      "jobs:\n"
      "  - {name: a, tasks: {worker: {memory: 1GiB}}}\n",
-     {"2:18: `nodes`: 200001 nodes are more than 200000"}},
+     {"2:18: `nodes`: 100001 nodes are more than 100000"}},
     {"name: x\n"
      "cluster: {nodes: [{name: n, resources: {vcores: 1}}]}\n"
      "jobs:\n"

@@ -69,11 +69,11 @@ TEST(MergeTest, SetToNothingRemoves) {
 TEST(MergeTest, SetSaysWhatItCannotFind) {
   const std::string yaml = "{jobs: [{name: mnist}], a: 1}";
   EXPECT_EQ(Set(yaml, "jobs.minst.x=1"),
-            "--set:1:1: no element of the list is called `minst` | allowed: mnist | did you mean "
+            "--set:1:6: no element of the list is called `minst` | allowed: mnist | did you mean "
             "`mnist`?");
   EXPECT_EQ(Set(yaml, "jobs.5.x=1"),
-            "--set:1:1: there is no element 5: the list has 1, counted from 0");
-  EXPECT_EQ(Set(yaml, "a.b=1"), "--set:1:1: `b` is below `1`, which is not a map");
+            "--set:1:6: there is no element 5: the list has 1, counted from 0");
+  EXPECT_EQ(Set(yaml, "a.b=1"), "--set:1:3: `b` is below `1`, which is not a map");
   EXPECT_EQ(Set(yaml, "a"), "--set:1:1: `--set` wants path=value, like yarn.scheduler=fifo");
   EXPECT_EQ(
       Set(yaml, "a..b=1"),
