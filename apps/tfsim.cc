@@ -1,4 +1,6 @@
 // tfsim: runs scenarios in simulated time. Arguments in, one command, its exit code out.
+#include <algorithm>
+#include <new>
 #include <string>
 #include <type_traits>
 #include <variant>
@@ -51,14 +53,26 @@ struct Dispatch {
 
 }  // namespace
 
-int main(int argc, char** argv) {
-  cli::PrepareStandardStreams();
+namespace {
+
+int Main(const std::vector<std::string>& words) {
   const cli::Simulator simulator{.run = sim::RunScenario, .version = TFYARN_VERSION};
-  const auto command =
-      cli::ParseArguments(std::vector<std::string>(argv + 1, argv + argc), TFYARN_VERSION);
+  const auto command = cli::ParseArguments(words, TFYARN_VERSION);
   if (!command) {
     cli::WriteStderr(cli::TerminalText(command.error().message));
     return cli::ToInt(cli::ExitCode::kUsage);
   }
   return std::visit(Dispatch{simulator}, *command);
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  cli::PrepareStandardStreams();
+  try {
+    return Main(std::vector<std::string>(argv + std::min(argc, 1), argv + argc));
+  } catch (const std::bad_alloc&) {
+    cli::WriteStderr("tfsim: out of memory\n");
+  }
+  return cli::ToInt(cli::ExitCode::kInternal);
 }

@@ -52,31 +52,39 @@ ArtifactPaths PathsOf(const RunArguments& arguments) {
   return paths;
 }
 
-Expected<void> WriteArtifacts(const trace::Result& result, const std::string& document,
-                              const ArtifactPaths& paths) {
-  return WriteIfWanted(paths.result, [&] { return document; })
-      .and_then([&] {
-        return WriteReport(paths.html, document,
-                           paths.html.empty() ? "" : trace::ReportJson(result));
-      })
-      .and_then(
-          [&] { return WriteIfWanted(paths.junit, [&] { return reports::JUnitXml(result); }); })
-      .and_then(
-          [&] { return WriteIfWanted(paths.jobs_csv, [&] { return reports::JobsCsv(result); }); })
-      .and_then([&] {
-        return WriteIfWanted(paths.attempts_csv, [&] { return reports::AttemptsCsv(result); });
-      })
-      .and_then([&] {
-        return WriteIfWanted(paths.timeline, [&] { return reports::TraceEventsJson(result); });
-      });
+Expected<void> CheckWritable(const ArtifactPaths& paths) {
+  for (const std::string* path : {&paths.result, &paths.html, &paths.junit, &paths.jobs_csv,
+                                  &paths.attempts_csv, &paths.timeline, &paths.records}) {
+    if (auto writable = CheckWritable(*path); !writable) return writable;
+  }
+  return {};
 }
 
-Expected<void> WriteArtifacts(const trace::Ensemble& ensemble, const std::string& document,
-                              const ArtifactPaths& paths, const std::string& scenario_yaml) {
-  return WriteIfWanted(paths.result, [&] { return document; })
-      .and_then([&] { return WriteReport(paths.html, document, trace::ReportJson(scenario_yaml)); })
-      .and_then(
-          [&] { return WriteIfWanted(paths.junit, [&] { return reports::JUnitXml(ensemble); }); });
+std::vector<Error> WriteArtifacts(const trace::Result& result, const std::string& document,
+                                  const ArtifactPaths& paths) {
+  std::vector<Error> errors;
+  const auto note = [&](const Expected<void>& written) {
+    if (!written) errors.push_back(written.error());
+  };
+  note(WriteIfWanted(paths.result, [&] { return document; }));
+  note(WriteReport(paths.html, document, paths.html.empty() ? "" : trace::ReportJson(result)));
+  note(WriteIfWanted(paths.junit, [&] { return reports::JUnitXml(result); }));
+  note(WriteIfWanted(paths.jobs_csv, [&] { return reports::JobsCsv(result); }));
+  note(WriteIfWanted(paths.attempts_csv, [&] { return reports::AttemptsCsv(result); }));
+  note(WriteIfWanted(paths.timeline, [&] { return reports::TraceEventsJson(result); }));
+  return errors;
+}
+
+std::vector<Error> WriteArtifacts(const trace::Ensemble& ensemble, const std::string& document,
+                                  const ArtifactPaths& paths, const std::string& scenario_yaml) {
+  std::vector<Error> errors;
+  const auto note = [&](const Expected<void>& written) {
+    if (!written) errors.push_back(written.error());
+  };
+  note(WriteIfWanted(paths.result, [&] { return document; }));
+  note(WriteReport(paths.html, document, trace::ReportJson(scenario_yaml)));
+  note(WriteIfWanted(paths.junit, [&] { return reports::JUnitXml(ensemble); }));
+  return errors;
 }
 
 }  // namespace tfyarn::cli

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <string>
+#include <vector>
 
 #include "apps/cli/arguments.h"
 #include "core/model/error.h"
@@ -23,13 +24,18 @@ struct ArtifactPaths {
 
 [[nodiscard]] ArtifactPaths PathsOf(const RunArguments& arguments);
 
-/// All but `records`. Stops at the first that cannot be written.
-[[nodiscard]] Expected<void> WriteArtifacts(const trace::Result& result,
-                                            const std::string& document,
-                                            const ArtifactPaths& paths);
+/// Before a long run: every file that is wanted could be written. Errors: kUnavailable.
+[[nodiscard]] Expected<void> CheckWritable(const ArtifactPaths& paths);
+
+/// All but `records`. One that cannot be written keeps no other from being written; returns what
+/// went wrong.
+[[nodiscard]] std::vector<Error> WriteArtifacts(const trace::Result& result,
+                                                const std::string& document,
+                                                const ArtifactPaths& paths);
 /// `scenario_yaml`: the effective scenario, for the report.
-[[nodiscard]] Expected<void> WriteArtifacts(const trace::Ensemble& ensemble,
-                                            const std::string& document, const ArtifactPaths& paths,
-                                            const std::string& scenario_yaml);
+[[nodiscard]] std::vector<Error> WriteArtifacts(const trace::Ensemble& ensemble,
+                                                const std::string& document,
+                                                const ArtifactPaths& paths,
+                                                const std::string& scenario_yaml);
 
 }  // namespace tfyarn::cli

@@ -26,6 +26,21 @@ tl::unexpected<Error> SystemError(std::string_view what, const std::string& path
   return Fail(ErrorCode::kUnavailable, fmt::format("{} {}: {}", what, path, std::strerror(error)));
 }
 
+/// A file without a name in that directory; -1 where the file system has none.
+int OpenNameless(const std::filesystem::path& target) {
+  const std::string directory = target.has_parent_path() ? target.parent_path().string() : ".";
+  return ::open(directory.c_str(), O_WRONLY | O_TMPFILE | O_CLOEXEC, 0666);
+}
+
+/// 0 or errno.
+int GiveName(int fd, const std::string& name) {
+  const std::string nameless = fmt::format("/proc/self/fd/{}", fd);
+  ::unlink(name.c_str());  // of an earlier process with our number
+  const bool linked =
+      ::linkat(AT_FDCWD, nameless.c_str(), AT_FDCWD, name.c_str(), AT_SYMLINK_FOLLOW) == 0;
+  return linked ? 0 : errno;
+}
+
 /// 0 or errno.
 int WriteAll(int fd, std::string_view text) {
   while (!text.empty()) {
@@ -94,6 +109,7 @@ OutputFile& OutputFile::operator=(OutputFile&& other) noexcept {
   Discard();
   path_ = std::exchange(other.path_, {});
   temporary_ = std::exchange(other.temporary_, {});
+  nameless_ = std::exchange(other.nameless_, false);
   fd_ = std::exchange(other.fd_, -1);
   buffer_ = std::exchange(other.buffer_, {});
   return *this;
@@ -115,7 +131,10 @@ Expected<OutputFile> OutputFile::Create(const std::string& path) {
     file.fd_ = ::open(path.c_str(), O_WRONLY | O_CLOEXEC);
   } else {
     file.temporary_ = fmt::format("{}.{}.tmp", path, ::getpid());
-    file.fd_ = ::open(file.temporary_.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
+    file.fd_ = OpenNameless(target);
+    file.nameless_ = file.fd_ >= 0;
+    if (!file.nameless_)
+      file.fd_ = ::open(file.temporary_.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
   }
   if (file.fd_ < 0) {
     const int reason = errno;
@@ -142,6 +161,11 @@ Expected<void> OutputFile::Commit() {
   if (auto flushed = Flush(); !flushed) return flushed;
   // A pipe or a device cannot be synced, and need not be.
   if (!temporary_.empty() && ::fsync(fd_) != 0) return SystemError("cannot write", path_, errno);
+  if (nameless_) {
+    if (const int error = GiveName(fd_, temporary_); error != 0)
+      return SystemError("cannot write", path_, error);
+    nameless_ = false;
+  }
   if (::close(std::exchange(fd_, -1)) != 0) return SystemError("cannot write", path_, errno);
   if (temporary_.empty()) return {};
   if (::rename(temporary_.c_str(), path_.c_str()) != 0)
@@ -152,8 +176,23 @@ Expected<void> OutputFile::Commit() {
 
 void OutputFile::Discard() {
   if (fd_ >= 0) ::close(std::exchange(fd_, -1));
-  if (!temporary_.empty()) ::unlink(temporary_.c_str());
+  if (!temporary_.empty() && !nameless_) ::unlink(temporary_.c_str());
   temporary_.clear();
+  nameless_ = false;
+}
+
+Expected<void> CheckWritable(const std::string& path) {
+  if (path.empty()) return {};
+  std::error_code error;
+  const std::filesystem::file_status status = std::filesystem::status(path, error);
+  // Opening a pipe would be the first thing that its reader sees.
+  if (std::filesystem::exists(status) && !std::filesystem::is_regular_file(status) &&
+      !std::filesystem::is_directory(status)) {
+    return {};
+  }
+  const auto file = OutputFile::Create(path);
+  if (!file) return tl::unexpected<Error>(file.error());
+  return {};
 }
 
 Expected<void> WriteFile(const std::string& path, std::string_view text) {

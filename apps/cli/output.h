@@ -33,7 +33,8 @@ class OutputFile {
   OutputFile(OutputFile&& other) noexcept;
   OutputFile& operator=(OutputFile&& other) noexcept;
 
-  /// Makes missing parent directories. Errors: kUnavailable.
+  /// Makes missing parent directories. Until Commit there is nothing to see of it, and nothing is
+  /// left behind even by SIGKILL, where the file system can do that. Errors: kUnavailable.
   [[nodiscard]] static Expected<OutputFile> Create(const std::string& path);
   /// Buffered. Errors: kUnavailable, also for earlier text that could not be written.
   [[nodiscard]] Expected<void> Write(std::string_view text);
@@ -47,9 +48,14 @@ class OutputFile {
 
   std::string path_;
   std::string temporary_;  // "" = written directly
+  bool nameless_ = false;  // the temporary has no name yet
   int fd_ = -1;
   std::string buffer_;
 };
+
+/// Whether a file could be written there, before the work that makes it; "" is always fine. Makes
+/// missing parent directories. Errors: kUnavailable.
+[[nodiscard]] Expected<void> CheckWritable(const std::string& path);
 
 /// Create, Write and Commit.
 [[nodiscard]] Expected<void> WriteFile(const std::string& path, std::string_view text);

@@ -3,6 +3,7 @@
 #include <fcntl.h>
 #include <fmt/format.h>
 #include <poll.h>
+#include <sys/prctl.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -11,6 +12,7 @@
 #include <csignal>
 #include <cstring>
 #include <map>
+#include <optional>
 #include <vector>
 
 #include "core/model/check.h"
@@ -26,16 +28,26 @@ struct Child {
   std::string bytes;
 };
 
-/// Never returns in the child.
-Child Start(const std::function<std::string(std::size_t)>& run, std::size_t index) {
+/// Never returns in the child. nullopt with errno: there is no room for another process now.
+std::optional<Child> Start(const std::function<std::string(std::size_t)>& run, std::size_t index) {
   std::array<int, 2> ends{};
-  TF_CHECK(::pipe2(ends.data(), O_CLOEXEC) == 0);
+  if (::pipe2(ends.data(), O_CLOEXEC) != 0) return std::nullopt;
+  const pid_t parent = ::getpid();
   const pid_t pid = ::fork();
-  TF_CHECK(pid >= 0);
+  if (pid < 0) {
+    const int reason = errno;
+    ::close(ends[0]);
+    ::close(ends[1]);
+    errno = reason;
+    return std::nullopt;
+  }
   if (pid > 0) {
     ::close(ends[1]);
-    return {.pid = pid, .pipe = ends[0], .bytes = {}};
+    return Child{.pid = pid, .pipe = ends[0], .bytes = {}};
   }
+  // Nobody would read what a child without its parent computes.
+  ::prctl(PR_SET_PDEATHSIG, SIGKILL);
+  if (::getppid() != parent) _exit(1);
   ::close(ends[0]);
   const std::string bytes = run(index);
   std::size_t written = 0;
@@ -91,10 +103,18 @@ std::size_t RunInProcesses(std::size_t count, const PoolOptions& options,
       told = true;
     }
     while (!stop && next < count && running.size() < options.at_once) {
-      running.emplace(next, Start(run, next));
+      auto child = Start(run, next);
+      if (!child && !running.empty()) break;  // one of these will make room
+      if (child) {
+        running.emplace(next, std::move(*child));
+      } else {
+        waiting.emplace(next, ChildOutcome{.bytes = {},
+                                           .crash = fmt::format("no process could be started: {}",
+                                                                std::strerror(errno))});
+      }
       ++next;
     }
-    if (running.empty()) break;
+    if (running.empty() && waiting.empty()) break;
     std::vector<pollfd> polled;
     std::vector<std::size_t> indices;
     for (const auto& [index, child] : running) {

@@ -3,6 +3,9 @@
 #include <fmt/format.h>
 #include <unistd.h>
 
+#include <utility>
+#include <vector>
+
 #include "apps/cli/artifacts.h"
 #include "apps/cli/ensemble_run.h"
 #include "apps/cli/exit_codes.h"
@@ -21,17 +24,20 @@ int Broken(const Error& error) {
   return ToInt(ExitCode::kInternal);
 }
 
-/// Files first, then stdout; the exit code of `what` when all of it could be written.
+/// Files first, then stdout; the exit code of `what` when all of it could be written. What could
+/// not be written takes nothing else with it: the run may have been long.
 template <class Outcome, class... ForTheReport>
 int Deliver(const Outcome& what, const std::string& document, const RunArguments& arguments,
-            const ArtifactPaths& paths, const ForTheReport&... more) {
-  if (auto written = WriteArtifacts(what, document, paths, more...); !written)
-    return Broken(written.error());
+            const ArtifactPaths& paths, std::vector<Error> errors, const ForTheReport&... more) {
+  for (Error& error : WriteArtifacts(what, document, paths, more...)) {
+    errors.push_back(std::move(error));
+  }
   const std::string text =
       arguments.json ? document
                      : VerdictText(what, {.color = ColorOn(STDOUT_FILENO), .report = paths.html});
-  if (auto written = WriteStdout(text); !written) return Broken(written.error());
-  return what.exit_code;
+  if (auto written = WriteStdout(text); !written) errors.push_back(written.error());
+  for (const Error& error : errors) Complain(error.message);
+  return errors.empty() ? what.exit_code : ToInt(ExitCode::kInternal);
 }
 
 /// Every record as a line of a file. The first error ends the writing, and is kept.
@@ -61,6 +67,8 @@ class RecordFile {
 int RunOne(const config::Scenario& scenario, const RunArguments& arguments,
            const Simulator& simulator) {
   const ArtifactPaths paths = PathsOf(arguments);
+  if (auto writable = CheckWritable(paths); !writable) return Broken(writable.error());
+  const std::atomic<bool>& interrupt = CatchInterrupts();
   RecordFile records;
   if (auto opened = records.Open(paths.records); !opened) return Broken(opened.error());
   ProgressLine progress(arguments.quiet);
@@ -69,12 +77,14 @@ int RunOne(const config::Scenario& scenario, const RunArguments& arguments,
   run.elide = arguments.elide;
   run.tasks = arguments.tasks;
   run.progress = &progress;
-  run.interrupt = &CatchInterrupts();
+  run.interrupt = &interrupt;
   if (records.is_open()) run.sink = [&](const trace::TraceRecord& record) { records.Add(record); };
   const trace::Result result = RunOnce(scenario, run, simulator);
-  if (auto committed = records.Commit(); !committed) return Broken(committed.error());
+  std::vector<Error> errors;
+  if (auto committed = records.Commit(); !committed) errors.push_back(committed.error());
   const bool document_wanted = arguments.json || !paths.result.empty() || !paths.html.empty();
-  return Deliver(result, document_wanted ? trace::ResultJson(result) : "", arguments, paths);
+  return Deliver(result, document_wanted ? trace::ResultJson(result) : "", arguments, paths,
+                 std::move(errors));
 }
 
 }  // namespace
@@ -88,10 +98,11 @@ int RunCommand(const RunArguments& arguments, const Simulator& simulator) {
     Complain("--events and --trace are about one run; add --seed N to choose it");
     return ToInt(ExitCode::kUsage);
   }
+  const ArtifactPaths paths = PathsOf(arguments);
+  if (auto writable = CheckWritable(paths); !writable) return Broken(writable.error());
   const std::optional<trace::Ensemble> ensemble = RunEnsemble(*scenario, arguments, simulator);
   if (!ensemble) return ToInt(ExitCode::kInvalidInput);
-  ArtifactPaths paths = PathsOf(arguments);
-  return Deliver(*ensemble, trace::EnsembleJson(*ensemble), arguments, paths,
+  return Deliver(*ensemble, trace::EnsembleJson(*ensemble), arguments, paths, {},
                  scenario->effective_yaml);
 }
 
