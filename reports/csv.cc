@@ -2,8 +2,11 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <optional>
 #include <string_view>
+
+#include "core/trace/metrics.h"
 
 namespace tfyarn::reports {
 namespace {
@@ -59,6 +62,18 @@ std::string_view StatusName(JobStatus status) {
       return "FAILED";
     case JobStatus::kKilled:
       return "KILLED";
+  }
+  return "";
+}
+
+std::string_view VerdictName(trace::Verdict verdict) {
+  switch (verdict) {
+    case trace::Verdict::kPassed:
+      return "passed";
+    case trace::Verdict::kFailed:
+      return "failed";
+    case trace::Verdict::kInterrupted:
+      return "interrupted";
   }
   return "";
 }
@@ -133,6 +148,33 @@ std::string AttemptsCsv(const trace::Result& result) {
       }
     }
   }
+  return csv.Take();
+}
+
+std::string RunsCsvHeader() {
+  Csv csv;
+  for (const std::string_view name : {"set", "seed", "verdict", "exit_code", "reason", "digest",
+                                      "deadlocked", "simulated_seconds", "wall_seconds", "events"})
+    csv.Cell(name);
+  for (const trace::Metric& metric : trace::ComputeMetrics({}, {})) csv.Cell(metric.name);
+  csv.EndLine();
+  return csv.Take();
+}
+
+std::string RunsCsvLine(const trace::RunSummary& run, std::string_view set) {
+  Csv csv;
+  csv.Cell(set).Cell(std::string_view(fmt::format("{}", run.seed)));
+  csv.Cell(VerdictName(run.verdict)).Cell(std::int64_t{run.exit_code}).Cell(run.reason);
+  csv.Cell(run.digest).Cell(std::string_view(run.deadlocked ? "true" : "false"));
+  csv.Cell(run.simulated_seconds).Cell(run.wall_seconds);
+  csv.Cell(std::string_view(fmt::format("{}", run.events)));
+  // By name: a run that crashed has none.
+  for (const trace::Metric& column : trace::ComputeMetrics({}, {})) {
+    const auto found = std::find_if(run.metrics.begin(), run.metrics.end(),
+                                    [&](const auto& metric) { return metric.name == column.name; });
+    csv.Cell(found == run.metrics.end() ? std::nullopt : found->value);
+  }
+  csv.EndLine();
   return csv.Take();
 }
 

@@ -3,7 +3,9 @@
 #pragma once
 
 #include <string>
+#include <string_view>
 
+#include "core/trace/ensemble.h"
 #include "core/trace/result.h"
 
 namespace tfyarn::reports {
@@ -12,5 +14,9 @@ namespace tfyarn::reports {
 [[nodiscard]] std::string JobsCsv(const trace::Result& result);
 /// One line for each attempt of each task; only the header when attempts were not kept.
 [[nodiscard]] std::string AttemptsCsv(const trace::Result& result);
+/// Many runs: the header, and the line of one run. `set`: the settings of its cell, "" without a
+/// matrix. Columns after the fixed ones are the metrics of result.json.
+[[nodiscard]] std::string RunsCsvHeader();
+[[nodiscard]] std::string RunsCsvLine(const trace::RunSummary& run, std::string_view set);
 
 }  // namespace tfyarn::reports

@@ -58,7 +58,9 @@ void AddRun(CLI::App& app, Raw& raw) {
                  "write the timeline there for ui.perfetto.dev; FILE.jsonl: every record instead")
       ->type_name("FILE");
   run.add_option("--junit", raw.run.junit, "write JUnit XML there")->type_name("FILE");
-  run.add_option("--csv", raw.run.csv, "write jobs.csv and attempts.csv there")->type_name("DIR");
+  run.add_option("--csv", raw.run.csv,
+                 "write jobs.csv and attempts.csv there, or runs.csv for many runs")
+      ->type_name("DIR");
   run.add_flag("--events", raw.run.events,
                "with --out: write events.jsonl too, every record of the trace");
   run.add_flag("--no-elision", raw.no_elision, "carry every idle heartbeat: slower, same result");

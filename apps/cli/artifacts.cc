@@ -25,25 +25,30 @@ Expected<void> WriteReport(const std::string& path, const std::string& document,
   return WriteFile(path, *html);
 }
 
+void SetCsv(ArtifactPaths& paths, const std::string& directory, bool many) {
+  if (many) {
+    paths.runs_csv = directory + "/runs.csv";
+  } else {
+    paths.jobs_csv = directory + "/jobs.csv";
+    paths.attempts_csv = directory + "/attempts.csv";
+  }
+}
+
 }  // namespace
 
-ArtifactPaths PathsOf(const RunArguments& arguments) {
+ArtifactPaths PathsOf(const RunArguments& arguments, bool many) {
   ArtifactPaths paths;
   if (!arguments.out.empty()) {
     const std::string directory = arguments.out + "/";
     paths.result = directory + "result.json";
     paths.html = directory + "report.html";
     paths.junit = directory + "junit.xml";
-    paths.jobs_csv = directory + "jobs.csv";
-    paths.attempts_csv = directory + "attempts.csv";
+    SetCsv(paths, arguments.out, many);
     if (arguments.events) paths.records = directory + "events.jsonl";
   }
   if (!arguments.html.empty()) paths.html = arguments.html;
   if (!arguments.junit.empty()) paths.junit = arguments.junit;
-  if (!arguments.csv.empty()) {
-    paths.jobs_csv = arguments.csv + "/jobs.csv";
-    paths.attempts_csv = arguments.csv + "/attempts.csv";
-  }
+  if (!arguments.csv.empty()) SetCsv(paths, arguments.csv, many);
   if (arguments.trace.ends_with(".jsonl")) {
     paths.records = arguments.trace;
   } else {
@@ -53,8 +58,9 @@ ArtifactPaths PathsOf(const RunArguments& arguments) {
 }
 
 Expected<void> CheckWritable(const ArtifactPaths& paths) {
-  for (const std::string* path : {&paths.result, &paths.html, &paths.junit, &paths.jobs_csv,
-                                  &paths.attempts_csv, &paths.timeline, &paths.records}) {
+  for (const std::string* path :
+       {&paths.result, &paths.html, &paths.junit, &paths.jobs_csv, &paths.attempts_csv,
+        &paths.runs_csv, &paths.timeline, &paths.records}) {
     if (auto writable = CheckWritable(*path); !writable) return writable;
   }
   return {};

@@ -19,16 +19,18 @@ struct ArtifactPaths {
   std::string jobs_csv;
   std::string attempts_csv;
   std::string timeline;
-  std::string records;  ///< JSON lines, written while the run goes on.
+  std::string runs_csv;  ///< One line for each of many runs, written while they end.
+  std::string records;   ///< JSON lines, written while the run goes on.
 };
 
-[[nodiscard]] ArtifactPaths PathsOf(const RunArguments& arguments);
+/// `many`: for one summary of many runs.
+[[nodiscard]] ArtifactPaths PathsOf(const RunArguments& arguments, bool many);
 
 /// Before a long run: every file that is wanted could be written. Errors: kUnavailable.
 [[nodiscard]] Expected<void> CheckWritable(const ArtifactPaths& paths);
 
-/// All but `records`. One that cannot be written keeps no other from being written; returns what
-/// went wrong.
+/// All but `records` and `runs_csv`. One that cannot be written keeps no other from being written;
+/// returns what went wrong.
 [[nodiscard]] std::vector<Error> WriteArtifacts(const trace::Result& result,
                                                 const std::string& document,
                                                 const ArtifactPaths& paths);

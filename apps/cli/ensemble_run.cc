@@ -96,7 +96,7 @@ std::vector<CellSettings> CellsOf(const std::optional<config::SweepSpec>& sweep)
 
 std::optional<trace::Ensemble> RunEnsemble(const config::Scenario& scenario,
                                            const RunArguments& arguments,
-                                           const Simulator& simulator) {
+                                           const Simulator& simulator, const RunSink& each) {
   const std::optional<Plan> plan = MakePlan(scenario, arguments);
   if (!plan) return std::nullopt;
   const std::atomic<bool>& interrupt = CatchInterrupts();
@@ -128,6 +128,7 @@ std::optional<trace::Ensemble> RunEnsemble(const config::Scenario& scenario,
         ReplayCommand(arguments.input, SetsOf(plan->cells[cell]), summary.seed);
     builders[cell].Add(summary, replay);
     all.Add(summary, replay);
+    each(summary, fmt::format("{}", fmt::join(SetsOf(plan->cells[cell]), " ")));
     ++done;
   });
   progress.Clear();

@@ -1,6 +1,7 @@
 // Many runs of one scenario, over seeds and the cells of its matrix, in processes of their own.
 #pragma once
 
+#include <functional>
 #include <optional>
 #include <string>
 #include <utility>
@@ -20,9 +21,13 @@ using CellSettings = std::vector<std::pair<std::string, std::string>>;
 /// matrix.
 [[nodiscard]] std::vector<CellSettings> CellsOf(const std::optional<config::SweepSpec>& sweep);
 
+/// Gets each run that was done, in the order of cells and seeds, with the settings of its cell.
+using RunSink = std::function<void(const trace::RunSummary& run, const std::string& set)>;
+
 /// Runs everything. nullopt: a cell's scenario has errors, which were printed.
 [[nodiscard]] std::optional<trace::Ensemble> RunEnsemble(const config::Scenario& scenario,
                                                          const RunArguments& arguments,
-                                                         const Simulator& simulator);
+                                                         const Simulator& simulator,
+                                                         const RunSink& each);
 
 }  // namespace tfyarn::cli

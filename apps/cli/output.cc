@@ -181,6 +181,23 @@ void OutputFile::Discard() {
   nameless_ = false;
 }
 
+Expected<void> GrowingFile::Open(const std::string& path) {
+  if (path.empty()) return {};
+  Expected<OutputFile> file = OutputFile::Create(path);
+  if (!file) return tl::unexpected<Error>(file.error());
+  file_ = std::move(*file);
+  open_ = true;
+  return {};
+}
+
+void GrowingFile::Add(std::string_view text) {
+  if (open_ && state_) state_ = file_.Write(text);
+}
+
+Expected<void> GrowingFile::Commit() {
+  return state_ && open_ ? file_.Commit() : state_;
+}
+
 Expected<void> CheckWritable(const std::string& path) {
   if (path.empty()) return {};
   std::error_code error;

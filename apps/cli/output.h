@@ -53,6 +53,21 @@ class OutputFile {
   std::string buffer_;
 };
 
+/// A file that grows while a run goes on. The first error ends the writing, and is kept for Commit.
+class GrowingFile {
+ public:
+  /// "" opens nothing: all that is added goes nowhere. Errors: the file cannot be made.
+  [[nodiscard]] Expected<void> Open(const std::string& path);
+  [[nodiscard]] bool is_open() const { return open_; }
+  void Add(std::string_view text);
+  [[nodiscard]] Expected<void> Commit();
+
+ private:
+  OutputFile file_;
+  bool open_ = false;
+  Expected<void> state_;
+};
+
 /// Whether a file could be written there, before the work that makes it; "" is always fine. Makes
 /// missing parent directories. Errors: kUnavailable.
 [[nodiscard]] Expected<void> CheckWritable(const std::string& path);

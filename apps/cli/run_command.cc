@@ -15,6 +15,7 @@
 #include "apps/cli/single_run.h"
 #include "apps/cli/verdict_text.h"
 #include "core/trace/json.h"
+#include "reports/csv.h"
 
 namespace tfyarn::cli {
 namespace {
@@ -40,36 +41,12 @@ int Deliver(const Outcome& what, const std::string& document, const RunArguments
   return errors.empty() ? what.exit_code : ToInt(ExitCode::kInternal);
 }
 
-/// Every record as a line of a file. The first error ends the writing, and is kept.
-class RecordFile {
- public:
-  /// Errors: the file cannot be made.
-  [[nodiscard]] Expected<void> Open(const std::string& path) {
-    if (path.empty()) return {};
-    Expected<OutputFile> file = OutputFile::Create(path);
-    if (!file) return tl::unexpected<Error>(file.error());
-    file_ = std::move(*file);
-    open_ = true;
-    return {};
-  }
-  [[nodiscard]] bool is_open() const { return open_; }
-  void Add(const trace::TraceRecord& record) {
-    if (state_) state_ = file_.Write(trace::RecordJson(record) + "\n");
-  }
-  [[nodiscard]] Expected<void> Commit() { return state_ && open_ ? file_.Commit() : state_; }
-
- private:
-  OutputFile file_;
-  bool open_ = false;
-  Expected<void> state_;
-};
-
 int RunOne(const config::Scenario& scenario, const RunArguments& arguments,
            const Simulator& simulator) {
-  const ArtifactPaths paths = PathsOf(arguments);
+  const ArtifactPaths paths = PathsOf(arguments, false);
   if (auto writable = CheckWritable(paths); !writable) return Broken(writable.error());
   const std::atomic<bool>& interrupt = CatchInterrupts();
-  RecordFile records;
+  GrowingFile records;
   if (auto opened = records.Open(paths.records); !opened) return Broken(opened.error());
   ProgressLine progress(arguments.quiet);
   SingleRun run;
@@ -78,13 +55,38 @@ int RunOne(const config::Scenario& scenario, const RunArguments& arguments,
   run.tasks = arguments.tasks;
   run.progress = &progress;
   run.interrupt = &interrupt;
-  if (records.is_open()) run.sink = [&](const trace::TraceRecord& record) { records.Add(record); };
+  if (records.is_open())
+    run.sink = [&](const trace::TraceRecord& record) {
+      records.Add(trace::RecordJson(record) + "\n");
+    };
   const trace::Result result = RunOnce(scenario, run, simulator);
   std::vector<Error> errors;
   if (auto committed = records.Commit(); !committed) errors.push_back(committed.error());
   const bool document_wanted = arguments.json || !paths.result.empty() || !paths.html.empty();
   return Deliver(result, document_wanted ? trace::ResultJson(result) : "", arguments, paths,
                  std::move(errors));
+}
+
+int RunMany(const config::Scenario& scenario, const RunArguments& arguments,
+            const Simulator& simulator) {
+  if (arguments.events || !arguments.trace.empty()) {
+    Complain("--events and --trace are about one run; add --seed N to choose it");
+    return ToInt(ExitCode::kUsage);
+  }
+  const ArtifactPaths paths = PathsOf(arguments, true);
+  if (auto writable = CheckWritable(paths); !writable) return Broken(writable.error());
+  CatchInterrupts();
+  GrowingFile runs;
+  if (auto opened = runs.Open(paths.runs_csv); !opened) return Broken(opened.error());
+  runs.Add(reports::RunsCsvHeader());
+  const std::optional<trace::Ensemble> ensemble = RunEnsemble(
+      scenario, arguments, simulator,
+      [&](const auto& run, const auto& set) { runs.Add(reports::RunsCsvLine(run, set)); });
+  if (!ensemble) return ToInt(ExitCode::kInvalidInput);
+  std::vector<Error> errors;
+  if (auto committed = runs.Commit(); !committed) errors.push_back(committed.error());
+  return Deliver(*ensemble, trace::EnsembleJson(*ensemble), arguments, paths, std::move(errors),
+                 scenario.effective_yaml);
 }
 
 }  // namespace
@@ -94,16 +96,7 @@ int RunCommand(const RunArguments& arguments, const Simulator& simulator) {
   if (!scenario) return ToInt(ExitCode::kInvalidInput);
   const bool many = arguments.seeds.has_value() || (scenario->sweep.has_value() && !arguments.seed);
   if (!many) return RunOne(*scenario, arguments, simulator);
-  if (arguments.events || !arguments.trace.empty()) {
-    Complain("--events and --trace are about one run; add --seed N to choose it");
-    return ToInt(ExitCode::kUsage);
-  }
-  const ArtifactPaths paths = PathsOf(arguments);
-  if (auto writable = CheckWritable(paths); !writable) return Broken(writable.error());
-  const std::optional<trace::Ensemble> ensemble = RunEnsemble(*scenario, arguments, simulator);
-  if (!ensemble) return ToInt(ExitCode::kInvalidInput);
-  return Deliver(*ensemble, trace::EnsembleJson(*ensemble), arguments, paths, {},
-                 scenario->effective_yaml);
+  return RunMany(*scenario, arguments, simulator);
 }
 
 }  // namespace tfyarn::cli
