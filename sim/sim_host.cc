@@ -135,8 +135,9 @@ RunOutcome SimHost::Run() {
 bool SimHost::RunNext() {
   const EventQueue::Event event = queue_.Pop();
   TF_CHECK(event.at >= now_);
+  if (event.at > now_) passed_rank_ = 0;
   now_ = event.at;
-  current_rank_ = event.late ? event.order : 0;
+  if (event.late) passed_rank_ = std::max<std::uint64_t>(passed_rank_, event.order);
   if ((event.payload & 1u) != 0) {
     RunTimer(event.payload >> 1);
   } else {

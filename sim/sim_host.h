@@ -236,7 +236,9 @@ class SimHost : private ClusterView, private WorldView {
   std::uint64_t seed_;
   Instant now_{};
   Instant horizon_;
-  std::uint64_t current_rank_ = 0;  ///< Of the late event that runs; 0 in an ordinary one.
+  /// Highest rank of the late events that have run at this instant; 0 when none has. Whose rank is
+  /// lower has had its turn, even in an ordinary event that a late one brought about.
+  std::uint64_t passed_rank_ = 0;
   std::uint64_t events_ = 0;
   bool stopped_ = false;
 

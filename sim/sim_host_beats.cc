@@ -99,7 +99,9 @@ void SimHost::RunTimer(std::uint32_t index) {
 void SimHost::CatchUp(Actor& actor) {
   Beat& beat = actor.beat;
   if (!beat.clean || beat.awaited || !beat.last_sent) return;
-  const std::uint64_t skipped = BeatsBefore(*beat.last_sent, beat.period, now_);
+  // A beat of this very instant is out when its sender's turn is over.
+  const Instant end = passed_rank_ > TimerRank(actor) ? now_ + Duration(1) : now_;
+  const std::uint64_t skipped = BeatsBefore(*beat.last_sent, beat.period, end);
   if (skipped == 0) return;
   const Instant latest = *beat.last_sent + beat.period * static_cast<std::int64_t>(skipped);
   const bool answer_under_way = actor.kind != ActorKind::kAgent && latest + beat.round_trip >= now_;
@@ -250,7 +252,7 @@ void SimHost::ForceBeat(Actor& actor) {
   // its turn is later.
   const std::uint64_t before = BeatsBefore(*beat.last_sent, beat.period, now_);
   Instant next = *beat.last_sent + beat.period * static_cast<std::int64_t>(before + 1);
-  if (next == now_ && current_rank_ >= TimerRank(actor)) next += beat.period;
+  if (next == now_ && passed_rank_ >= TimerRank(actor)) next += beat.period;
   if (next >= beat.forced) return;
   beat.forced = next;
   if (beat.clean && !beat.awaited && !actor.paused) ScheduleAt(actor, next);
