@@ -175,6 +175,7 @@ void Recovery::Adopt(TaskIndex task, const Past& past,
   AmCore& core = parts_.core;
   core.tasks.Restore(task, past.agent ? past.agent->incarnation : Incarnation(0), past.attempt,
                      past.epoch, past.ordered);
+  RestoreAddress(task);
   if (!past.agent) {
     if (past.outcome == Outcome::kOpen && !verdict_) parts_.restart.WantContainers({task});
     return;
@@ -194,6 +195,17 @@ void Recovery::Adopt(TaskIndex task, const Past& past,
   if (past.ordered && past.alive && past.outcome == Outcome::kOpen) {
     core.tasks.SetProcess(task, past.restarting ? ProcessPhase::kStopping : ProcessPhase::kOrdered);
   }
+}
+
+/// A spec may be due before every agent has found this attempt; who was in the last one and has not
+/// been replaced is still where it said.
+void Recovery::RestoreAddress(TaskIndex task) {
+  if (!spec_) return;
+  const TaskId& id = parts_.core.tasks.id(task);
+  const auto type = spec_->tasks.find(id.type);
+  const auto index = static_cast<std::size_t>(id.index);
+  if (type != spec_->tasks.end() && index < type->second.size())
+    parts_.core.tasks.SetAddress(task, type->second[index]);
 }
 
 void Recovery::OnPreviousContainer(const yarn::Container& container) {

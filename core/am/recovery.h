@@ -52,6 +52,7 @@ class Recovery {
     Outcome outcome = Outcome::kOpen;
   };
 
+  void RestoreAddress(TaskIndex task);
   void Take(const AttemptStarted& entry);
   void Take(const AgentsLaunched& entry);
   void Take(const EpochBegan& entry);
