@@ -1,0 +1,90 @@
+// Failover for tasks that lose their container while no process of theirs is alive in it: nothing
+// has to be stopped, but the spec that others hold may name an address that is gone.
+#include <algorithm>
+#include <utility>
+
+#include "core/am/am_parts.h"
+#include "core/am/failover.h"
+
+namespace tfyarn::am {
+
+void Failover::OnLostBeforeStart(TaskIndex task, ExitEvidence evidence, std::string detail,
+                                 bool free) {
+  AmCore& core = parts_.core;
+  if (core.finishing || core.tasks.record(task).outcome != Outcome::kOpen) return;
+  core.tasks.SetInTrouble(task);
+  if (NoteContainerLost(task)) return;
+  const ExitClass plain = Classify(evidence).exit_class;
+  free = free || plain == ExitClass::kKilledByUs || plain == ExitClass::kOk;
+  AttemptEnd end =
+      free ? parts_.attempts.Blame(task, std::move(evidence), std::move(detail))
+           : parts_.attempts.EndBeforeStart(task, std::move(evidence), std::move(detail));
+  if (free) return ReplaceBeforeStart(end, true, nullptr);
+  Decision decision = AskPolicy(end);
+  switch (decision.action) {
+    case ExitAction::kIgnore:
+      return CloseTask(end, Outcome::kIgnored);
+    case ExitAction::kTally:
+      return CloseTask(end, Outcome::kFailed);
+    case ExitAction::kFail:
+      return parts_.finish.Fail(core.CauseOf(end), decision.rule, decision.why);
+    case ExitAction::kSucceed:
+      return parts_.finish.Succeed(decision.rule, decision.why);
+    case ExitAction::kRestartTask:
+    case ExitAction::kRestartType:
+    case ExitAction::kRestartGang:
+    case ExitAction::kRaiseMemory:
+      break;
+  }
+  // A node that takes several agents with it is one cause.
+  const bool victim = last_cause_ && core.now < last_cause_->until;
+  if (victim) {
+    decision.pays = Budget::kNone;
+  } else if (!budgets_.Allows(decision.allowance, decision.pays, task, core.WallAt(core.now))) {
+    Failure failure{.end = end, .container_alive = false, .decision = decision};
+    RestartTasks tasks;
+    tasks.some.insert(task);
+    return Spent({failure}, failure, tasks);
+  }
+  if (core.tasks.record(task).training && !victim) {
+    last_cause_ = {.cause = core.CauseOf(end),
+                   .until = core.now + core.job->deadlines.blame,
+                   .decided = core.now};
+  }
+  ReplaceBeforeStart(end, false, &decision);
+}
+
+void Failover::ReplaceBeforeStart(const AttemptEnd& end, bool free, const Decision* decision) {
+  AmCore& core = parts_.core;
+  const TaskIndex task = end.task;
+  const TaskRecord& record = core.tasks.record(task);
+  // With the processes of this epoch ordered or its spec written, another address needs another
+  // epoch; a process that was to start alone now takes with it who must know the new address.
+  const bool spec_holds_it = record.training && parts_.epochs.SpecIsFixedFor(task);
+  if (free && !spec_holds_it) {
+    if (record.agent != AgentPhase::kNone) parts_.leaving.Stop(task);
+    parts_.attempts.Decided(task, {});
+    return parts_.restart.WantContainers({task});
+  }
+  RestartOrder order{.tasks = {task},
+                     .replace = {task},
+                     .cause = core.CauseOf(end),
+                     .rule = decision != nullptr ? decision->rule : "container-replaced",
+                     .processes = spec_holds_it};
+  if (decision != nullptr) order.paid = decision->pays;
+  if (spec_holds_it) {
+    Failure failure{.end = end, .container_alive = false, .decision = {}};
+    const TaskSnapshot& shown = core.tasks.shown(task);
+    failure.scope = RestartSet(core.job->strategy, ExitAction::kRestartTask, shown.task.type,
+                               shown.task_class, false);
+    RestartTasks tasks;
+    AddScope(failure, tasks);
+    order.tasks = parts_.restart.ListOf(tasks);
+    order.epoch_rises = true;
+  } else {
+    order.epoch_rises = record.start == StartMode::kWithEpoch;
+  }
+  parts_.restart.Execute(order);
+}
+
+}  // namespace tfyarn::am
