@@ -6,6 +6,7 @@
 
 #include "apps/cli/exit_codes.h"
 #include "apps/cli/output.h"
+#include "apps/cli/policy_page.h"
 #include "config/fault_kinds.h"
 #include "config/reference.h"
 #include "config/suggest.h"
@@ -38,8 +39,7 @@ int PrintOrExplain(const Expected<std::string>& text) {
 }
 
 Expected<std::string> PolicyTextOf(const std::string& name) {
-  return am::Describe(name, {}).map(
-      [](const am::PolicyText& text) { return am::ToMarkdown(text); });
+  return am::Describe(name, {}).map([](const am::PolicyText& text) { return PolicyPage(text); });
 }
 
 }  // namespace

@@ -1,6 +1,9 @@
 #include <gtest/gtest.h>
 
+#include <sstream>
+
 #include "apps/cli/human.h"
+#include "apps/cli/policy_page.h"
 #include "apps/cli/progress.h"
 #include "apps/cli/verdict_text.h"
 
@@ -102,6 +105,37 @@ TEST(VerdictTextTest, AnEnsembleNamesItsFailedSeedsAndHowToRunThemAgain) {
                            "again: tfsim run f.yaml --seed 4"}) {
     EXPECT_NE(text.find(part), std::string::npos) << part << "\n" << text;
   }
+}
+
+TEST(PolicyPageTest, EveryRowOfEveryPolicyIsThereAndFitsATerminal) {
+  for (const std::string_view name : am::PolicyNames()) {
+    const am::PolicyText text = am::Describe(name, {}).value();
+    const std::string page = PolicyPage(text);
+    for (const auto* rows : {&text.options, &text.roles, &text.rows, &text.verdicts}) {
+      for (const am::PolicyRowText& row : *rows) {
+        EXPECT_NE(page.find("\n  " + row.name), std::string::npos) << name << " " << row.name;
+      }
+    }
+    std::istringstream lines(page);
+    for (std::string line; std::getline(lines, line);) EXPECT_LE(line.size(), 100U) << line;
+  }
+}
+
+TEST(PolicyPageTest, ARowSaysWhenWhatAndWhoPays) {
+  const am::PolicyText text{.name = "p",
+                            .summary = "s",
+                            .options = {},
+                            .roles = {},
+                            .rows = {{.name = "gone",
+                                      .when = "chief; any failure",
+                                      .action = "fail",
+                                      .pays = "user",
+                                      .why = "training is over"}},
+                            .verdicts = {}};
+  EXPECT_NE(PolicyPage(text).find("  gone  chief; any failure -> fail, paid by user\n"
+                                  "          training is over\n"),
+            std::string::npos)
+      << PolicyPage(text);
 }
 
 }  // namespace
