@@ -127,6 +127,12 @@ TEST(PolicyTonyTest, ChecksHaveTheOrderOfTonysTick) {
   Court untracked(MakeJob("tony", kAll, {{"stop_on_failure", ""}}));
   untracked.Hear(At("ps:0", Failures()[0], false));
   EXPECT_EQ(untracked.rule(), "tony/untracked-failed") << "check 6 before check 10";
+  Court both(MakeJob("tony", kAll, {{"stop_on_failure", ""}}));
+  both.Hear({Exits("ps:0", 1), Exits("chief:0", 1)});
+  EXPECT_EQ(both.rule(), "tony/chief-failed") << "check 3 before check 6";
+  Court last(MakeJob("tony", {{"worker", 2}}));
+  last.Hear({Exits("worker:0", 0), At("worker:1", Failures()[0], false)});
+  EXPECT_EQ(last.rule(), "tony/starting-failed") << "check 10 before check 11";
 }
 
 struct Outcome {
