@@ -1,7 +1,11 @@
 #include "core/am/am_core.h"
 
+#include <algorithm>
+#include <iterator>
+#include <string_view>
 #include <utility>
 
+#include "core/am/transitions.h"
 #include "core/model/check.h"
 
 namespace tfyarn::am {
@@ -21,6 +25,36 @@ GangAllocatorOptions GangOptions(const JobSpec& job, const AmOptions& options, s
           .heartbeat = options.rm_heartbeat,
           .container_expiry = options.container_expiry};
 }
+
+/// The first four stages follow from where the training tasks stand (JobLife::StageOfTraining), so
+/// one event may skip some.
+struct StageRow {
+  JobState from;
+  std::string_view on;
+  JobState to;
+};
+
+constexpr StageRow kStages[] = {
+    {JobState::kSubmitted, "JournalRead", JobState::kAllocating},
+    {JobState::kAllocating, "GangComplete", JobState::kLaunching},
+    {JobState::kAllocating, "EveryContainerLaunched", JobState::kRegistering},
+    {JobState::kAllocating, "EveryProcessRuns", JobState::kRunning},
+    {JobState::kLaunching, "EveryContainerLaunched", JobState::kRegistering},
+    {JobState::kLaunching, "EveryProcessRuns", JobState::kRunning},
+    {JobState::kLaunching, "ContainerNeeded", JobState::kAllocating},
+    {JobState::kRegistering, "EveryProcessRuns", JobState::kRunning},
+    {JobState::kRegistering, "ContainerNeeded", JobState::kAllocating},
+    {JobState::kRegistering, "ContainerToLaunch", JobState::kLaunching},
+    {JobState::kRunning, "ProcessToStart", JobState::kRegistering},
+    {JobState::kRunning, "ContainerNeeded", JobState::kAllocating},
+    {JobState::kRunning, "ContainerToLaunch", JobState::kLaunching},
+    {JobState::kSubmitted, "VerdictDurable", JobState::kDraining},
+    {JobState::kAllocating, "VerdictDurable", JobState::kDraining},
+    {JobState::kLaunching, "VerdictDurable", JobState::kDraining},
+    {JobState::kRegistering, "VerdictDurable", JobState::kDraining},
+    {JobState::kRunning, "VerdictDurable", JobState::kDraining},
+    {JobState::kDraining, "FinalStatusConfirmed", JobState::kFinished},
+};
 
 std::optional<PolicyEngine> MakePolicy(const JobSpec& job, std::string& error) {
   Expected<PolicyEngine> policy = PolicyEngine::Make(job);
@@ -57,8 +91,25 @@ void AmCore::Send(TaskIndex task, AmToAgent message) {
   Emit(SendToAgent{.container = tasks.shown(task).container, .message = std::move(message)});
 }
 
+const std::vector<Transition>& JobTransitions() {
+  static const std::vector<Transition> kTransitions = [] {
+    std::vector<Transition> all;
+    for (const StageRow& row : kStages) {
+      all.push_back({.region = "",
+                     .from = EnumeratorName(row.from),
+                     .event = row.on,
+                     .to = EnumeratorName(row.to)});
+    }
+    return all;
+  }();
+  return kTransitions;
+}
+
 void AmCore::Enter(JobState state) {
   if (snapshot.state == state) return;
+  TF_CHECK(std::any_of(std::begin(kStages), std::end(kStages), [&](const StageRow& row) {
+    return row.from == snapshot.state && row.to == state;
+  }));
   snapshot.state = state;
   if (state == JobState::kRunning) ever_running = true;
   Emit(JobStateChanged{.state = state});

@@ -1,7 +1,10 @@
 #include "core/am/task_table.h"
 
 #include <algorithm>
+#include <iterator>
+#include <string_view>
 
+#include "core/am/transitions.h"
 #include "core/model/check.h"
 
 namespace tfyarn::am {
@@ -35,7 +38,69 @@ std::int32_t& CountOf(TypeCounts& counts, Outcome outcome, std::int32_t& nowhere
   return nowhere;
 }
 
+template <class Phase>
+struct Move {
+  Phase from;
+  std::string_view on;
+  Phase to;
+};
+
+constexpr Move<AgentPhase> kAgentMoves[] = {
+    {AgentPhase::kNone, "ContainerGranted", AgentPhase::kGranted},
+    {AgentPhase::kGranted, "LaunchDecided", AgentPhase::kLaunching},
+    {AgentPhase::kLaunching, "AgentRegistered", AgentPhase::kUp},
+    {AgentPhase::kGranted, "ContainerGone", AgentPhase::kNone},
+    {AgentPhase::kLaunching, "ContainerGone", AgentPhase::kNone},
+    {AgentPhase::kUp, "ContainerGone", AgentPhase::kNone},
+};
+
+constexpr Move<ProcessPhase> kProcessMoves[] = {
+    {ProcessPhase::kNone, "StartOrdered", ProcessPhase::kOrdered},
+    {ProcessPhase::kOrdered, "ProcessSeen", ProcessPhase::kRunning},
+    {ProcessPhase::kOrdered, "StopOrdered", ProcessPhase::kStopping},
+    {ProcessPhase::kRunning, "StopOrdered", ProcessPhase::kStopping},
+    {ProcessPhase::kOrdered, "EndHeard", ProcessPhase::kEnded},
+    {ProcessPhase::kRunning, "EndHeard", ProcessPhase::kEnded},
+    {ProcessPhase::kStopping, "EndHeard", ProcessPhase::kEnded},
+    {ProcessPhase::kEnded, "StartOrdered", ProcessPhase::kOrdered},
+    // A new AM attempt learns from the journal what was ordered, and from agents what runs.
+    {ProcessPhase::kNone, "StopRemembered", ProcessPhase::kStopping},
+    {ProcessPhase::kNone, "UnknownProcessFound", ProcessPhase::kRunning},
+    {ProcessPhase::kEnded, "UnknownProcessFound", ProcessPhase::kRunning},
+    {ProcessPhase::kOrdered, "ContainerGone", ProcessPhase::kNone},
+    {ProcessPhase::kRunning, "ContainerGone", ProcessPhase::kNone},
+    {ProcessPhase::kStopping, "ContainerGone", ProcessPhase::kNone},
+    {ProcessPhase::kEnded, "ContainerGone", ProcessPhase::kNone},
+};
+
+template <class Phase, std::size_t n>
+bool MayMove(const Move<Phase> (&moves)[n], Phase from, Phase to) {
+  return from == to || std::any_of(std::begin(moves), std::end(moves), [&](const auto& move) {
+           return move.from == from && move.to == to;
+         });
+}
+
+template <class Phase, std::size_t n>
+void Append(std::vector<Transition>& out, std::string_view region, const Move<Phase> (&moves)[n]) {
+  for (const Move<Phase>& move : moves) {
+    out.push_back({.region = region,
+                   .from = EnumeratorName(move.from),
+                   .event = move.on,
+                   .to = EnumeratorName(move.to)});
+  }
+}
+
 }  // namespace
+
+const std::vector<Transition>& TaskTransitions() {
+  static const std::vector<Transition> kTransitions = [] {
+    std::vector<Transition> all;
+    Append(all, "container and agent", kAgentMoves);
+    Append(all, "process", kProcessMoves);
+    return all;
+  }();
+  return kTransitions;
+}
 
 TaskTable::TaskTable(const JobSpec& job,
                      const std::function<TaskClass(const std::string&)>& class_of,
@@ -128,6 +193,7 @@ void TaskTable::GiveContainer(TaskIndex task, const yarn::Container& container, 
 void TaskTable::SetAgent(TaskIndex task, AgentPhase phase) {
   TF_CHECK(phase != AgentPhase::kNone);
   TaskRecord& of = records_[task.value];
+  TF_CHECK(MayMove(kAgentMoves, of.agent, phase));
   of.agent = phase;
   if (phase == AgentPhase::kUp) of.ever_registered = true;
   Refresh(task);
@@ -135,6 +201,7 @@ void TaskTable::SetAgent(TaskIndex task, AgentPhase phase) {
 
 void TaskTable::SetProcess(TaskIndex task, ProcessPhase phase) {
   TaskRecord& of = records_[task.value];
+  TF_CHECK(MayMove(kProcessMoves, of.process, phase));
   TypeCounts& counts = types_[of.type];
   counts.running +=
       static_cast<int>(CountsAsRunning(phase)) - static_cast<int>(CountsAsRunning(of.process));
@@ -160,6 +227,7 @@ void TaskTable::SetOutcome(TaskIndex task, Outcome outcome) {
 void TaskTable::DropContainer(TaskIndex task) {
   TaskRecord& of = records_[task.value];
   TF_CHECK(of.agent != AgentPhase::kNone);
+  TF_CHECK(MayMove(kAgentMoves, of.agent, AgentPhase::kNone));
   of.agent = AgentPhase::kNone;
   of.preemption_noticed = false;
   of.address_stale = false;

@@ -15,6 +15,7 @@
 #include <vector>
 
 #include "core/agent/task_agent.h"
+#include "core/am/transitions.h"
 #include "core/client/job_client.h"
 #include "core/model/transition.h"
 
@@ -103,6 +104,10 @@ TEST(StatesDocsTest, ThePageDrawsTheTablesThatTheMachinesUse) {
 
   const std::string expected =
       page.substr(0, begin + kBegin.size()) +
+      Section("A job, as its ApplicationMaster sees it", "core/am/am_core.cc",
+              am::JobTransitions()) +
+      Section("A task, as the ApplicationMaster sees it", "core/am/task_table.cc",
+              am::TaskTransitions()) +
       Section("The agent of a container", "core/agent/task_agent.cc",
               agent::TaskAgentTransitions()) +
       Section("The client", "core/client/job_client.cc", client::JobClientTransitions());
@@ -124,6 +129,40 @@ TEST(StatesDocsTest, NoMachineHasAStateThatIsEnteredAndNeverLeftButItsLast) {
     }
     for (const auto& [region, states] : dead_ends) {
       EXPECT_EQ(states, std::set<std::string_view>{"Exited"}) << "region '" << region << "'";
+    }
+  }
+}
+
+/// Every enumerator is in a row of the region.
+template <class Enum>
+void ExpectAllNamed(const std::vector<Transition>& table, std::string_view region) {
+  std::set<std::string_view> named;
+  for (const Transition& row : table) {
+    if (row.region == region) named.insert({row.from, row.to});
+  }
+  boost::mp11::mp_for_each<boost::describe::describe_enumerators<Enum>>([&](auto state) {
+    const std::string_view name = EnumeratorName(state.value);
+    EXPECT_TRUE(named.contains(name)) << name << " is in no row of '" << region << "'";
+  });
+}
+
+TEST(StatesDocsTest, EveryStateIsDrawn) {
+  ExpectAllNamed<JobState>(am::JobTransitions(), "");
+  ExpectAllNamed<am::AgentPhase>(am::TaskTransitions(), "container and agent");
+  ExpectAllNamed<am::ProcessPhase>(am::TaskTransitions(), "process");
+  ExpectAllNamed<client::ClientState>(client::JobClientTransitions(), "");
+}
+
+TEST(StatesDocsTest, AJobEndsOnlyFinishedAndATasksPlacesAreNeverLeftForGood) {
+  for (const Transition& row : am::JobTransitions()) EXPECT_NE(row.from, "Finished");
+  for (const std::string_view region : {"container and agent", "process"}) {
+    std::set<std::string_view> left;
+    for (const Transition& row : am::TaskTransitions()) {
+      if (row.region == region) left.insert(row.from);
+    }
+    for (const Transition& row : am::TaskTransitions()) {
+      if (row.region != region) continue;
+      EXPECT_TRUE(left.contains(row.to)) << row.to;
     }
   }
 }
