@@ -9,6 +9,7 @@
 #include "apps/cli/arguments.h"
 #include "apps/cli/compare_commands.h"
 #include "apps/cli/exit_codes.h"
+#include "apps/cli/explain_job.h"
 #include "apps/cli/file_commands.h"
 #include "apps/cli/output.h"
 #include "apps/cli/reference_commands.h"
@@ -35,6 +36,9 @@ struct Dispatch {
   }
   int operator()(const cli::ExplainArguments& arguments) const {
     return cli::ExplainCommand(arguments);
+  }
+  int operator()(const cli::ExplainJobArguments& arguments) const {
+    return cli::ExplainJobCommand(arguments, simulator);
   }
   int operator()(const cli::SchemaArguments& arguments) const {
     return cli::SchemaCommand(arguments);

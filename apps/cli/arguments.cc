@@ -8,6 +8,7 @@
 #include <memory>
 
 #include "apps/cli/exit_codes.h"
+#include "config/quantity.h"
 #include "config/suggest.h"
 
 namespace tfyarn::cli {
@@ -21,12 +22,14 @@ struct Raw {
   RunArguments run;
   ValidateArguments validate;
   ExplainArguments explain;
+  ExplainJobArguments explain_job;
   SchemaArguments schema;
   InitArguments init;
   FaultsArguments faults;
   ReplayArguments replay;
   DiffArguments diff;
   std::string run_seed, run_seeds, replay_seed, diff_seed, jobs, topic;
+  std::string explain_at, explain_seed;
   bool version = false;
   bool no_elision = false;
 };
@@ -83,8 +86,22 @@ void AddOthers(CLI::App& app, Raw& raw) {
       ->type_name("DIR");
 
   CLI::App& explain = *app.add_subcommand(
-      "explain", "what a field of scenario.yaml or job.yaml means; or `policy NAME`");
-  explain.add_option("WORDS", raw.explain.words, "jobs.gang.hold, or: policy tony")->required();
+      "explain", "what a field means, what a policy does, or what a job waits for at a time");
+  explain
+      .add_option("WORDS", raw.explain.words,
+                  "jobs.gang.hold, or: policy tony, or: FILE job/NAME --at TIME")
+      ->required();
+  explain.add_option("--at", raw.explain_at, "of a job: what it waits for then")->type_name("TIME");
+  explain.add_option("--seed", raw.explain_seed, "in place of the scenario's seed")->type_name("N");
+  explain
+      .add_option("--set", raw.explain_job.input.sets,
+                  "path=value, wins over the file; may be repeated")
+      ->allow_extra_args(false)
+      ->type_name("PATH=VALUE");
+  explain
+      .add_option("--trace-dir", raw.explain_job.input.trace_directory,
+                  "where traces are that are not beside the scenario")
+      ->type_name("DIR");
 
   CLI::App& schema = *app.add_subcommand("schema", "print a JSON Schema for editors");
   schema.add_option("WHICH", raw.schema.which, "scenario (default) or job");
@@ -241,6 +258,28 @@ std::optional<UsageError> CheckRun(Raw& raw) {
   return std::nullopt;
 }
 
+/// `explain FILE job/NAME --at TIME`, told from a field by its second word.
+tl::expected<Command, UsageError> Explain(Raw& raw) {
+  const std::vector<std::string>& words = raw.explain.words;
+  constexpr std::string_view kJob = "job/";
+  if (words.size() != 2 || !words[1].starts_with(kJob)) {
+    if (raw.explain_at.empty()) return raw.explain;
+    return tl::unexpected<UsageError>(
+        UsageError{"tfsim explain: --at goes with FILE job/NAME\nsee: tfsim help explain\n"});
+  }
+  ExplainJobArguments& job = raw.explain_job;
+  job.input.file = words[0];
+  job.job = words[1].substr(kJob.size());
+  if (auto error = ReadSeed(raw.explain_seed, job.seed)) return tl::unexpected<UsageError>(*error);
+  const auto at = config::ParseDuration(raw.explain_at);
+  if (!at) {
+    return tl::unexpected<UsageError>(UsageError{
+        fmt::format("tfsim explain: --at takes a time like 90s, not `{}`\n", raw.explain_at)});
+  }
+  job.at = *at;
+  return job;
+}
+
 tl::expected<Command, UsageError> Help(const CLI::App& app, const std::string& topic) {
   if (topic.empty()) return PrintText{GeneralHelp()};
   if (topic == "exit-codes") return PrintText{ExitCodesText()};
@@ -269,7 +308,7 @@ tl::expected<Command, UsageError> Chosen(const CLI::App& app, Raw& raw) {
   if (error) return tl::unexpected<UsageError>(*error);
   if (name == "run") return raw.run;
   if (name == "validate") return raw.validate;
-  if (name == "explain") return raw.explain;
+  if (name == "explain") return Explain(raw);
   if (name == "schema") return raw.schema;
   if (name == "init") return raw.init;
   if (name == "faults") return raw.faults;

@@ -13,6 +13,8 @@
 #include <variant>
 #include <vector>
 
+#include "core/model/time.h"
+
 namespace tfyarn::cli {
 
 /// How a scenario is read; the same for every command that reads one.
@@ -47,6 +49,14 @@ struct ValidateArguments {
 
 struct ExplainArguments {
   std::vector<std::string> words;  ///< A field, or `policy NAME`.
+};
+
+/// `explain FILE job/NAME --at TIME`.
+struct ExplainJobArguments {
+  InputArguments input;
+  std::string job;  ///< Without "job/".
+  Duration at{};
+  std::optional<std::uint64_t> seed;
 };
 
 struct SchemaArguments {
@@ -84,8 +94,8 @@ struct PrintText {
 };
 
 using Command =
-    std::variant<PrintText, RunArguments, ValidateArguments, ExplainArguments, SchemaArguments,
-                 InitArguments, FaultsArguments, ReplayArguments, DiffArguments>;
+    std::variant<PrintText, RunArguments, ValidateArguments, ExplainArguments, ExplainJobArguments,
+                 SchemaArguments, InitArguments, FaultsArguments, ReplayArguments, DiffArguments>;
 
 /// What is wrong with the command line, and what may have been meant; ends with a newline.
 struct UsageError {
