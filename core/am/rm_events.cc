@@ -96,9 +96,9 @@ void RmEvents::OnOwnedCompleted(TaskIndex task, const yarn::ContainerStatus& sta
                           ToString(core.tasks.id(task)), ToString(status.id), status.diagnostics));
     return parts_.leaving.Gone(task);
   }
-  const bool bad_node = status.exit_status == container_exit::kDisksFailed;
-  if (bad_node)
-    core.exclusion.Suspect(core.now, core.tasks.shown(task).node.host, Suspicion::kNodeBad);
+  const std::string host = core.tasks.shown(task).node.host;
+  if (status.exit_status == container_exit::kDisksFailed)
+    core.exclusion.Suspect(core.now, host, Suspicion::kNodeBad);
   if (core.tasks.ProcessAlive(task)) {
     // Stopped for a failure whose cause is not known yet: this may be that cause.
     const bool ours = record.process == ProcessPhase::kStopping && !parts_.failover.deciding();
@@ -120,7 +120,10 @@ void RmEvents::OnOwnedCompleted(TaskIndex task, const yarn::ContainerStatus& sta
                         .diagnostics = status.diagnostics,
                         .launch_error = {},
                         .am_lost = IsAmLost(status)};
-  if (!had_process && status.exit_status >= 0 && !evidence.am_lost) evidence.launch_error = why;
+  if (!had_process && status.exit_status >= 0 && !evidence.am_lost) {
+    evidence.launch_error = why;
+    core.exclusion.Suspect(core.now, host, Suspicion::kLaunchFailed);
+  }
   parts_.failover.OnLostBeforeStart(task, std::move(evidence), why, had_process);
 }
 
