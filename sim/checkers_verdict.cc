@@ -121,7 +121,9 @@ Asked AskedBy(const am::PolicyEngine& policy, const ApplicationBook& application
     if (!task.ended || task.restarts) continue;
     const am::Decision decision =
         policy.OnExit({.task = id, .exit_class = task.exit_class, .exit = task.exit}, view);
-    if (decision.action == ExitAction::kFail) asked.failure = true;
+    // A task that has the most memory it may have fails the job instead.
+    if (decision.action == ExitAction::kFail || decision.action == ExitAction::kRaiseMemory)
+      asked.failure = true;
     if (!am::IsRestart(decision.action)) continue;
     if (policy.name() != "default" || MayBeSpent(decision, application, now)) {
       asked.failure = asked.failure || decision.when_spent == ExitAction::kFail;

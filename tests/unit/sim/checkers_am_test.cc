@@ -140,6 +140,18 @@ TEST(CheckersAmTest, VerdictBreaksWhenAJobFailsAlthoughARestartWasLeft) {
   EXPECT_EQ(script.Broken(), Names{"verdict"});
 }
 
+TEST(CheckersAmTest, VerdictHoldsWhenThereIsNoMoreMemoryToRaise) {
+  JobSpec spec = CheckerScript::Job();
+  spec.on_exit.push_back({.classes = {ExitClass::kOom}, .action = ExitAction::kRaiseMemory});
+  CheckerScript script(spec);
+  script.Run();
+  script.Ended(kWorker1, 137, ExitClass::kOom);
+  script.Order(VerdictReached{
+      .status = JobStatus::kFailed,
+      .cause = Cause{.task = kWorker1, .exit = 137, .exit_class = ExitClass::kOom}});
+  EXPECT_EQ(script.Broken(), Names{});
+}
+
 TEST(CheckersAmTest, VerdictForgetsEndsThatWereRestarted) {
   CheckerScript script;
   script.Run();
