@@ -146,9 +146,9 @@ TEST(CheckersAmTest, VerdictHoldsWhenThereIsNoMoreMemoryToRaise) {
   CheckerScript script(spec);
   script.Run();
   script.Ended(kWorker1, 137, ExitClass::kOom);
-  script.Order(VerdictReached{
-      .status = JobStatus::kFailed,
-      .cause = Cause{.task = kWorker1, .exit = 137, .exit_class = ExitClass::kOom}});
+  script.Order(
+      VerdictReached{.status = JobStatus::kFailed,
+                     .cause = Cause{.task = kWorker1, .exit = 137, .exit_class = ExitClass::kOom}});
   EXPECT_EQ(script.Broken(), Names{});
 }
 
