@@ -242,6 +242,9 @@ void SimHost::BeatAnswered(Actor& actor, std::uint64_t call) {
   // A late answer to an earlier call does not answer the latest.
   if (actor.beat.awaited != call) return;
   actor.beat.awaited.reset();
+  // Who waited for longer than a period has left out what was due meanwhile, and beats anew.
+  if (actor.beat.last_sent && now_ > *actor.beat.last_sent + actor.beat.period)
+    actor.beat.last_sent.reset();
   UpdateLink(actor);
 }
 

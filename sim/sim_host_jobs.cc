@@ -21,6 +21,11 @@ constexpr Duration kAmStart = 7 * 24h;
 constexpr std::uint64_t kMaxDetailedJobs = 1000;
 constexpr std::int32_t kAmPort = 40000;
 
+/// Whether a client in this state asks for reports periodically.
+bool IsPolling(client::ClientState state) {
+  return state == client::ClientState::kWatching || state == client::ClientState::kKilling;
+}
+
 }  // namespace
 
 // ---------------------------------------------------------------- arrivals and clients
@@ -86,6 +91,9 @@ void SimHost::StepClient(ClientActor& client, ClientEvent event) {
     ClientAction order = std::move(std::get<trace::ClientOrdered>(record.fact).action);
     HandleClient(client, order);
   }
+  // Between two applications of a job there is nothing to ask about, and the next one has a grid of
+  // its own.
+  if (client.beat.last_sent && !IsPolling(client.machine->snapshot().state)) StartBeatsAnew(client);
   if (client.alive) return Reschedule(client);
   // The object stays until the step that runs now is over.
   After(Duration::zero(), [this, id = client.id] { actors_[id].reset(); });
