@@ -78,54 +78,114 @@ std::string_view VerdictName(trace::Verdict verdict) {
   return "";
 }
 
-void Header(Csv& csv, std::string_view names) {
-  while (true) {
-    const auto comma = names.find(',');
-    csv.Cell(names.substr(0, comma));
-    if (comma == std::string_view::npos) break;
-    names.remove_prefix(comma + 1);
-  }
-  csv.EndLine();
+double GpuSeconds(trace::GpuNanos amount) {
+  return trace::ToSeconds(amount);
+}
+
+/// A column: its title, with the unit where it has one, and how a row's cell is written.
+template <class Row>
+struct Column {
+  std::string_view title;
+  void (*write)(Csv&, const Row&);
+};
+
+using Job = trace::JobResult;
+
+constexpr Column<Job> kJobColumns[] = {
+    {"name", [](Csv& csv, const Job& j) { csv.Cell(j.name); }},
+    {"application_id",
+     [](Csv& csv, const Job& j) { csv.Cell(j.application ? ToString(*j.application) : ""); }},
+    {"queue", [](Csv& csv, const Job& j) { csv.Cell(j.queue); }},
+    {"status", [](Csv& csv, const Job& j) { csv.Cell(StatusName(j.status)); }},
+    {"task_count", [](Csv& csv, const Job& j) { csv.Cell(std::int64_t{j.task_count}); }},
+    {"gpus", [](Csv& csv, const Job& j) { csv.Cell(j.gpus); }},
+    {"submitted_seconds", [](Csv& csv, const Job& j) { csv.Cell(j.submitted); }},
+    {"am_registered_seconds", [](Csv& csv, const Job& j) { csv.Cell(j.am_registered); }},
+    {"gang_complete_seconds", [](Csv& csv, const Job& j) { csv.Cell(j.gang_complete); }},
+    {"started_seconds", [](Csv& csv, const Job& j) { csv.Cell(j.started); }},
+    {"finished_seconds", [](Csv& csv, const Job& j) { csv.Cell(j.finished); }},
+    {"queue_wait_seconds", [](Csv& csv, const Job& j) { csv.Cell(j.queue_wait()); }},
+    {"gang_wait_seconds", [](Csv& csv, const Job& j) { csv.Cell(j.gang_wait()); }},
+    {"start_wait_seconds", [](Csv& csv, const Job& j) { csv.Cell(j.start_wait()); }},
+    {"jct_seconds", [](Csv& csv, const Job& j) { csv.Cell(j.completion_time()); }},
+    {"epochs", [](Csv& csv, const Job& j) { csv.Cell(std::int64_t{j.epochs}); }},
+    {"am_attempts", [](Csv& csv, const Job& j) { csv.Cell(std::int64_t{j.am_attempts}); }},
+    {"restarts_task", [](Csv& csv, const Job& j) { csv.Cell(std::int64_t{j.restarts.task}); }},
+    {"restarts_gang", [](Csv& csv, const Job& j) { csv.Cell(std::int64_t{j.restarts.gang}); }},
+    {"restarts_job", [](Csv& csv, const Job& j) { csv.Cell(std::int64_t{j.restarts.job}); }},
+    {"leaked_containers",
+     [](Csv& csv, const Job& j) { csv.Cell(std::int64_t{j.leaked_containers}); }},
+    {"containers", [](Csv& csv, const Job& j) { csv.Cell(std::int64_t{j.containers}); }},
+    {"lost_work_seconds", [](Csv& csv, const Job& j) { csv.Cell(j.lost_work); }},
+    {"gpu_seconds_useful", [](Csv& csv, const Job& j) { csv.Cell(GpuSeconds(j.gpu.useful)); }},
+    {"gpu_seconds_waiting", [](Csv& csv, const Job& j) { csv.Cell(GpuSeconds(j.gpu.waiting)); }},
+    {"gpu_seconds_checkpoint",
+     [](Csv& csv, const Job& j) { csv.Cell(GpuSeconds(j.gpu.checkpoint)); }},
+    {"gpu_seconds_lost", [](Csv& csv, const Job& j) { csv.Cell(GpuSeconds(j.gpu.lost)); }},
+    {"gpu_seconds_recovery", [](Csv& csv, const Job& j) { csv.Cell(GpuSeconds(j.gpu.recovery)); }},
+    {"cause_task",
+     [](Csv& csv, const Job& j) {
+       csv.Cell(j.cause && !j.cause->task.type.empty() ? ToString(j.cause->task) : "");
+     }},
+    {"cause_exit_class",
+     [](Csv& csv, const Job& j) { csv.Cell(j.cause ? KebabName(j.cause->exit_class) : ""); }},
+    {"diagnostics", [](Csv& csv, const Job& j) { csv.Cell(j.diagnostics); }},
+};
+
+/// An attempt with what it belongs to.
+struct Attempt {
+  const Job& job;
+  const trace::TaskResult& task;
+  const trace::AttemptResult& result;
+};
+
+constexpr Column<Attempt> kAttemptColumns[] = {
+    {"job", [](Csv& csv, const Attempt& a) { csv.Cell(a.job.name); }},
+    {"task", [](Csv& csv, const Attempt& a) { csv.Cell(ToString(a.task.task)); }},
+    {"attempt", [](Csv& csv, const Attempt& a) { csv.Cell(std::int64_t{a.result.attempt.value}); }},
+    {"epoch", [](Csv& csv, const Attempt& a) { csv.Cell(std::int64_t{a.result.epoch.value}); }},
+    {"node", [](Csv& csv, const Attempt& a) { csv.Cell(a.result.node); }},
+    {"container", [](Csv& csv, const Attempt& a) { csv.Cell(ToString(a.result.container)); }},
+    {"exit",
+     [](Csv& csv, const Attempt& a) {
+       csv.Cell(a.result.exit ? std::optional(std::int64_t{*a.result.exit}) : std::nullopt);
+     }},
+    {"exit_class",
+     [](Csv& csv, const Attempt& a) {
+       csv.Cell(a.result.exit_class ? KebabName(*a.result.exit_class) : "");
+     }},
+    {"started_seconds", [](Csv& csv, const Attempt& a) { csv.Cell(a.result.started); }},
+    {"finished_seconds", [](Csv& csv, const Attempt& a) { csv.Cell(a.result.finished); }},
+    {"diagnostics", [](Csv& csv, const Attempt& a) { csv.Cell(a.result.diagnostics); }},
+};
+
+template <class Row, std::size_t kCount>
+void Line(Csv& csv, const Column<Row> (&columns)[kCount], const Row& row) {
+  for (const Column<Row>& column : columns) column.write(csv, row);
+}
+
+template <class Row, std::size_t kCount>
+void Titles(Csv& csv, const Column<Row> (&columns)[kCount]) {
+  for (const Column<Row>& column : columns) csv.Cell(column.title);
+}
+
+/// Time by stage: one column for each.
+std::string StageTitle(trace::JobStage stage) {
+  return fmt::format("time_{}_seconds", KebabName(stage));
 }
 
 }  // namespace
 
 std::string JobsCsv(const trace::Result& result) {
   Csv csv;
-  Header(csv,
-         "name,application_id,queue,status,task_count,gpus,submitted,am_registered,gang_complete,"
-         "started,finished,"
-         "queue_wait_seconds,gang_wait_seconds,start_wait_seconds,jct_seconds,epochs,am_attempts,"
-         "restarts_task,"
-         "restarts_gang,restarts_job,leaked_containers,containers,lost_work_seconds,gpu_seconds_"
-         "useful,"
-         "gpu_seconds_waiting,gpu_seconds_checkpoint,gpu_seconds_lost,gpu_seconds_recovery,cause_"
-         "task,cause_exit_class,"
-         "diagnostics");
-  for (const trace::JobResult& job : result.jobs) {
-    csv.Cell(job.name).Cell(job.application ? ToString(*job.application) : "").Cell(job.queue);
-    csv.Cell(StatusName(job.status)).Cell(std::int64_t{job.task_count}).Cell(job.gpus);
-    csv.Cell(job.submitted)
-        .Cell(job.am_registered)
-        .Cell(job.gang_complete)
-        .Cell(job.started)
-        .Cell(job.finished);
-    csv.Cell(job.queue_wait())
-        .Cell(job.gang_wait())
-        .Cell(job.start_wait())
-        .Cell(job.completion_time());
-    csv.Cell(std::int64_t{job.epochs})
-        .Cell(std::int64_t{job.am_attempts})
-        .Cell(std::int64_t{job.restarts.task});
-    csv.Cell(std::int64_t{job.restarts.gang}).Cell(std::int64_t{job.restarts.job});
-    csv.Cell(std::int64_t{job.leaked_containers})
-        .Cell(std::int64_t{job.containers})
-        .Cell(job.lost_work);
-    csv.Cell(trace::ToSeconds(job.gpu.useful)).Cell(trace::ToSeconds(job.gpu.waiting));
-    csv.Cell(trace::ToSeconds(job.gpu.checkpoint)).Cell(trace::ToSeconds(job.gpu.lost));
-    csv.Cell(trace::ToSeconds(job.gpu.recovery));
-    csv.Cell(job.cause && !job.cause->task.type.empty() ? ToString(job.cause->task) : "");
-    csv.Cell(job.cause ? KebabName(job.cause->exit_class) : "").Cell(job.diagnostics);
+  Titles(csv, kJobColumns);
+  for (std::size_t stage = 0; stage < trace::kJobStages; ++stage) {
+    csv.Cell(StageTitle(static_cast<trace::JobStage>(stage)));
+  }
+  csv.EndLine();
+  for (const Job& job : result.jobs) {
+    Line(csv, kJobColumns, job);
+    for (const Duration time : job.stages) csv.Cell(time);
     csv.EndLine();
   }
   return csv.Take();
@@ -133,17 +193,12 @@ std::string JobsCsv(const trace::Result& result) {
 
 std::string AttemptsCsv(const trace::Result& result) {
   Csv csv;
-  Header(csv, "job,task,attempt,epoch,node,container,exit,exit_class,started,finished,diagnostics");
-  for (const trace::JobResult& job : result.jobs) {
+  Titles(csv, kAttemptColumns);
+  csv.EndLine();
+  for (const Job& job : result.jobs) {
     for (const trace::TaskResult& task : job.tasks) {
       for (const trace::AttemptResult& attempt : task.attempts) {
-        csv.Cell(job.name).Cell(ToString(task.task)).Cell(std::int64_t{attempt.attempt.value});
-        csv.Cell(std::int64_t{attempt.epoch.value})
-            .Cell(attempt.node)
-            .Cell(ToString(attempt.container));
-        csv.Cell(attempt.exit ? fmt::format("{}", *attempt.exit) : "");
-        csv.Cell(attempt.exit_class ? KebabName(*attempt.exit_class) : "");
-        csv.Cell(attempt.started).Cell(attempt.finished).Cell(attempt.diagnostics);
+        Line(csv, kAttemptColumns, {job, task, attempt});
         csv.EndLine();
       }
     }

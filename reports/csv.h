@@ -1,5 +1,5 @@
-// Results as CSV (RFC 4180, a header line, seconds from the start of the run) for spreadsheets,
-// pandas and duckdb.
+// Results as CSV (RFC 4180, a header line with units, seconds from the start of the run) for
+// spreadsheets, pandas and duckdb.
 #pragma once
 
 #include <string>

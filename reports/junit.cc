@@ -2,18 +2,46 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <pugixml.hpp>
 #include <sstream>
 
 namespace tfyarn::reports {
 namespace {
 
-/// XML 1.0 has no form at all for most control characters.
+/// Length of the UTF-8 sequence at the beginning; 0: it is none that XML may hold.
+std::size_t Sequence(std::string_view text) {
+  const auto byte = [&](std::size_t i) { return static_cast<unsigned char>(text[i]); };
+  const unsigned char first = byte(0);
+  const std::size_t length = first < 0x80   ? 1
+                             : first < 0xC2 ? 0
+                             : first < 0xE0 ? 2
+                             : first < 0xF0 ? 3
+                             : first < 0xF5 ? 4
+                                            : 0;
+  if (length == 0 || length > text.size()) return 0;
+  char32_t code = length == 1 ? first : first & (0x7F >> length);
+  for (std::size_t i = 1; i < length; ++i) {
+    if ((byte(i) & 0xC0) != 0x80) return 0;
+    code = (code << 6) | (byte(i) & 0x3F);
+  }
+  constexpr char32_t kSmallest[] = {0, 0, 0x80, 0x800, 0x10000};
+  if (code < kSmallest[length] || code > 0x10FFFF || (code >= 0xD800 && code < 0xE000)) return 0;
+  const bool control = code < 0x20 && code != '\n' && code != '\t';
+  return control || code == 0xFFFE || code == 0xFFFF ? 0 : length;
+}
+
+/// XML 1.0 has no form at all for most control characters, nor for bytes that are no UTF-8.
 std::string XmlText(std::string_view text) {
   std::string out;
-  for (const char c : text) {
-    const auto byte = static_cast<unsigned char>(c);
-    out += byte < 0x20 && c != '\n' && c != '\t' ? '?' : c;
+  while (!text.empty()) {
+    const std::size_t length = Sequence(text);
+    if (length == 0) {
+      out += '?';
+    } else {
+      out += text.substr(0, length);
+    }
+    text.remove_prefix(std::max<std::size_t>(length, 1));
   }
   return out;
 }
@@ -38,6 +66,7 @@ class Suite {
     ++failures_;
     pugi::xml_node node = test.append_child("failure");
     node.append_attribute("message") = XmlText(failure).c_str();
+    node.append_attribute("type") = XmlText(kind).c_str();
     node.text() = XmlText(failure).c_str();
   }
 

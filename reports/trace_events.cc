@@ -105,8 +105,13 @@ void WriteNodes(Writer& out, const trace::Result& result) {
                {{"container", ToString(bar->container)}, {"gpus", bar->gpus}});
     }
   }
+  // Nodes are down at the same time, too.
+  std::map<std::string, std::int64_t> outage_threads;
   for (const trace::NodeOutage& outage : result.timeline.outages) {
-    out.Span(kNodes, 0, outage.node + " down", outage.begin, outage.end, Json::object());
+    const auto [entry, is_new] = outage_threads.try_emplace(outage.node, next_thread);
+    if (is_new) out.Name("thread_name", kNodes, next_thread++, outage.node + " outages");
+    out.Span(kNodes, entry->second, outage.node + " down", outage.begin, outage.end,
+             Json::object());
   }
 }
 

@@ -99,6 +99,12 @@ const makeModel = (result, report) => {
     const words = new Set((fault.target ?? "").split(/[ ,|]+/));
     for (const word of words) faultsOf.set(word, [...(faultsOf.get(word) ?? []), fault]);
   }
+  const faultsOfTask = new Map();  // "JOB TASK", as faults name them
+  for (const fault of result.faults) {
+    for (const name of (fault.target ?? "").split(/, | \| /)) faultsOfTask.set(name, [...(faultsOfTask.get(name) ?? []), fault]);
+  }
+  const faultsOfNode = (node, bars) => [...new Set([...(faultsOf.get(node) ?? []), ...bars.flatMap((bar) =>
+    (faultsOfTask.get(`${jobs[bar.job].name} ${bar.task}`) ?? []).filter((fault) => bar.a <= fault.at && fault.at <= bar.b))])];
   const faultsOfJob = (index) => {
     const hit = new Set(faultsOf.get(jobs[index].name) ?? []);
     for (const [node, a, b] of hosts[index]) {
@@ -150,7 +156,7 @@ const makeModel = (result, report) => {
     return { label: node, lanes, gpuLanes, title: gpuLanes > 0 ? `${node}, ${plural(gpuLanes, "GPU")}` : node,
       make: () => ({
         lanes: byLane([...bars.flatMap(barSpans), ...outages.map(([, a, b]) => ({ a, b, color: kDown, lane: 0, wide: lanes, source: null }))], lanes),
-        faults: faultsOf.get(node) ?? [] }),
+        faults: faultsOfNode(node, bars) }),
       text: (bar, color, a, b) => (bar
         ? `${jobs[bar.job]?.name ?? "?"} ${bar.task || "task"} on ${node}\n${plural(bar.gpus, "GPU")}, ${bar.container}\nheld ${moment(bar.a)} to ${moment(bar.b)} (${time(bar.b - bar.a)})` +
           `\nthe job: ${kSpanNames[color]} ${moment(a)} to ${moment(b)}`

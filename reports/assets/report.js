@@ -20,11 +20,11 @@ const tiles = (result) => {
   const grid = element("div", undefined, "tiles");
   grid.id = "tiles";
   for (const [id, name, value] of [
-    ["jobs", "jobs", show(result.jobs.length)], ["succeeded", "succeeded", show(ended.SUCCEEDED)],
+    ["jobs", result.jobs.length === 1 ? "job" : "jobs", show(result.jobs.length)], ["succeeded", "succeeded", show(ended.SUCCEEDED)],
     ["failed", "failed or killed", show(ended.FAILED + ended.KILLED)], ["unfinished", "unfinished", show(ended.UNFINISHED)],
     ["utilization", "of the GPU time held", percent(m.gpu_utilization)], ["goodput", "of that, useful training", percent(m.goodput)],
     ["jct", "median completion time", time(m.jct_p50_seconds)], ["start", "mean wait until start", time(m.start_wait_mean_seconds)],
-    ["faults", "faults", show(result.faults.length + (result.faults_left_out ?? 0))]]) {
+    ["faults", result.faults.length === 1 ? "fault" : "faults", show(result.faults.length + (result.faults_left_out ?? 0))]]) {
     const tile = element("div", undefined, "tile");
     const number = element("b", value);
     number.id = `tile-${id}`;

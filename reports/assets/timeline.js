@@ -4,7 +4,9 @@
 const kLeft = window.innerWidth < 640 ? 86 : 150;  // of the plot; the usage chart above keeps the same, so that times stand below each other
 const kRight = 10;
 const kFoot = 24;
-const kTimelineHeight = 480;
+const kLowest = 110;
+const kHighest = 480;
+const kTop = 6;  // room for a fault's mark above the first row
 
 /// What is in sight. Listeners are told when it changes.
 class View {
@@ -35,16 +37,19 @@ class View {
 class Timeline {
   constructor(model, view) {
     Object.assign(this, { model, view, top: 0, kind: "jobs", painter: new Painter(), marked: -1 });
-    this.kinds = { jobs: { rows: model.jobRows, heightOf: () => 20 },
-                   nodes: { rows: model.nodeRows, heightOf: (row) => row.lanes * Math.max(5, 20 / row.lanes) + 6 } };
+    const jobHeight = model.jobRows.length <= 8 ? 32 : 20;
+    this.kinds = { jobs: { rows: model.jobRows, heightOf: () => jobHeight },
+                   nodes: { rows: model.nodeRows, heightOf: (row) => row.lanes * Math.max(model.nodeRows.length <= 6 ? 10 : 5, 20 / row.lanes) + 6 } };
     for (const kind of Object.values(this.kinds)) {
-      let y = 0;
-      kind.offsets = [0, ...kind.rows.map((row) => (y += kind.heightOf(row)))];
+      let y = kTop;
+      kind.offsets = [y, ...kind.rows.map((row) => (y += kind.heightOf(row)))];
     }
+    const whole = Math.max(...Object.values(this.kinds).map((kind) => kind.offsets[kind.rows.length]));
+    this.height = Math.max(kLowest, Math.min(kHighest, whole + kFoot + 4));
   }
   get rows() { return this.kinds[this.kind].rows; }
   get offsets() { return this.kinds[this.kind].offsets; }
-  get plotHeight() { return kTimelineHeight - kFoot; }
+  get plotHeight() { return this.height - kFoot; }
   get lowest() { return Math.max(0, this.offsets[this.rows.length] - this.plotHeight); }
 
   rowAt(y) {
@@ -211,7 +216,7 @@ const timelineSection = (model, view) => {
   timeline.status = element("span", "", "note push");
   timeline.status.id = "timeline-range";
   part.append(bar, keys);
-  timeline.chart = canvas(part, kTimelineHeight, "timeline; the tables below say the same in text", (...all) => timeline.draw(...all));
+  timeline.chart = canvas(part, timeline.height, "timeline; the tables below say the same in text", (...all) => timeline.draw(...all));
   timeline.chart.node.classList.add("pan");
   timeline.chart.node.id = "timeline-canvas";
   view.listeners.push(() => timeline.chart.again());
