@@ -24,6 +24,7 @@ def programs(build, repeats):
     yield "am_heap_bench", [benches / "am_heap_bench"]
     yield "allocation_bench", [benches / "allocation_bench", repeats]
     yield "whole_runs", [sys.executable, BENCH / "whole_runs.py", build / "bin" / "tfsim", repeats]
+    yield "report_pan", [sys.executable, BENCH / "report_pan.py", build / "bin" / "tfsim", repeats]
 
 
 def machine():
@@ -42,7 +43,7 @@ def results_of(name, command):
     print(f"running {name}", file=sys.stderr, flush=True)
     done = subprocess.run([str(word) for word in command], stdout=subprocess.PIPE, text=True)
     if done.returncode == 77:
-        print(f"{name}: its package is not installed, left out", file=sys.stderr)
+        print(f"{name}: what it needs is not installed, left out", file=sys.stderr)
         return []
     if done.returncode != 0:
         sys.exit(f"{name} ended with {done.returncode}")
