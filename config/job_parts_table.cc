@@ -268,6 +268,10 @@ const Record<DeadlineSpec>& DeadlineTable() {
     record.Field("orphan", &DeadlineSpec::orphan, Time(1s),
                  "An agent that hears of no AM ends its process after that. Above the RM's node "
                  "and AM expiry.");
+    record.Field("am_start", &DeadlineSpec::am_start, Maybe(Time(1s)),
+                 "From the submission to a registered ApplicationMaster: the client gives up then, "
+                 "with the RM's reason.",
+                 {.example = "1h", .default_text = "15m; in a scenario 7d"});
     return record;
   }();
   return table;

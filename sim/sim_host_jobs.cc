@@ -14,8 +14,8 @@ namespace {
 constexpr Duration kLeakCheck = 60s;
 constexpr Duration kPublishRetry = 1s;
 constexpr Duration kAllocatePeriod = 1s;
-/// Queues of real clusters hold applications for days; a user who waits less says so with a
-/// client_kill.
+/// Queues of real clusters hold applications for days; a user who waits less says so with
+/// deadlines.am_start. The field table documents this default.
 constexpr Duration kAmStart = 7 * 24h;
 /// Up to so many jobs every checkpoint is an event and shows in the report.
 constexpr std::uint64_t kMaxDetailedJobs = 1000;

@@ -106,13 +106,18 @@ std::optional<Instant> JobClient::next_deadline() const {
   return least;
 }
 
+std::optional<Duration> JobClient::am_start_limit() const {
+  return job_->deadlines.am_start ? job_->deadlines.am_start : options_.am_start;
+}
+
 // Counts from the first time that the RM may have heard of the application: an RM that is away
 // meanwhile does not make the wait endless. While a submission is under way it may still succeed.
 std::optional<Instant> JobClient::am_start_deadline() const {
   const bool waits = state_.state == ClientState::kWatching ||
                      (state_.state == ClientState::kSubmitting && !operation_call_);
-  if (!waits || state_.am_seen || !options_.am_start || !submission_sent_) return std::nullopt;
-  return *submission_sent_ + *options_.am_start;
+  const std::optional<Duration> limit = am_start_limit();
+  if (!waits || state_.am_seen || !limit || !submission_sent_) return std::nullopt;
+  return *submission_sent_ + *limit;
 }
 
 void JobClient::On(Instant now, const DeadlineReached&, Actions& actions) {
@@ -123,7 +128,7 @@ void JobClient::On(Instant now, const DeadlineReached&, Actions& actions) {
     gave_up_on_am_ = true;
     gave_up_because_ =
         fmt::format("no ApplicationMaster started within {}s of the submission to queue {}: {}",
-                    *options_.am_start / 1s, job_->queue, why);
+                    *am_start_limit() / 1s, job_->queue, why);
     Kill(now, kAmTooLate, gave_up_because_, actions);
   }
   if (IsDue(next_try_, now)) {

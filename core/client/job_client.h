@@ -58,7 +58,8 @@ struct ClientOptions {
       10min;  ///< Longest time without an answer of the RM before the submission.
   Duration hdfs_deadline = 10min;  ///< Longest time that staging is tried.
   std::optional<Duration> am_start =
-      15min;                 ///< From the submission to a registered AM; nullopt = for ever.
+      15min;  ///< From the submission to a registered AM, where the job's deadlines.am_start does
+              ///< not say; nullopt = for ever.
   Duration clean_up = 1min;  ///< Longest time that deleting the staging directory is tried.
 };
 
@@ -102,7 +103,7 @@ enum class ClientTrigger {
   kRefused,      ///< The job can never be submitted like this.
   kUnreachable,  ///< No answer for too long.
   kKillRequested,
-  kAmTooLate,  ///< No AM registered within ClientOptions::am_start.
+  kAmTooLate,  ///< No AM registered within deadlines.am_start.
   kForgotten,  ///< The RM does not know the application any more.
   kApplicationEnded,
   kResubmission,
@@ -184,6 +185,7 @@ class JobClient {
 
   [[nodiscard]] bool before_watching() const;
   [[nodiscard]] yarn::RmRequest SubmissionRequest() const;
+  [[nodiscard]] std::optional<Duration> am_start_limit() const;
   [[nodiscard]] std::optional<Instant> am_start_deadline() const;
 
   std::shared_ptr<const JobSpec> job_;

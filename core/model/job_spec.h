@@ -142,8 +142,9 @@ struct DeadlineSpec {
   Duration stop = 15s;
   Duration blame = 10s;
   Duration orphan = 30min;
+  std::optional<Duration> am_start;  ///< nullopt = the client's own default.
 };
-BOOST_DESCRIBE_STRUCT(DeadlineSpec, (), (registration, start, run, stop, blame, orphan))
+BOOST_DESCRIBE_STRUCT(DeadlineSpec, (), (registration, start, run, stop, blame, orphan, am_start))
 
 struct HeartbeatSpec {
   Duration every = 1s;

@@ -51,6 +51,19 @@ TEST(JobClientTest, AnAmThatNeverStartedMakesAFailedJob) {
           AllOf(StartsWith("JobEnded{status=failed"), HasSubstr("no ApplicationMaster started"))));
 }
 
+TEST(JobClientTest, TheJobSaysHowLongItsAmMayTakeToStart) {
+  JobSpec job = Mnist();
+  job.deadlines.am_start = 2h;
+  ClientRig rig(job);
+  rig.Watch();
+  EXPECT_EQ(rig.decision(), 2h);
+  ClientOptions forever;
+  forever.am_start.reset();
+  ClientRig bounded(job, forever);
+  bounded.Watch();
+  EXPECT_EQ(bounded.decision(), 2h);
+}
+
 TEST(JobClientTest, OnceSeenRunningTheAmHasAllTheTimeThereIs) {
   ClientRig rig;
   rig.Watch();
