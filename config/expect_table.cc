@@ -323,7 +323,7 @@ const RecordInfo& ExpectInfo() {
          .pattern = "",
          .of = {value}},
         "Only of this cell of the matrix.", "{defaults.gang.policy: all}");
-    record.other_keys = "^[a-z_.]+$";
+    record.other_keys = "^[a-z_]+(\\.[a-z_]+)*$";
     return record;
   }();
   return info;

@@ -102,6 +102,28 @@ TEST(ArgumentsTest, OtherCommandsAreParsed) {
   EXPECT_EQ(std::get<DiffArguments>(*Parse({"diff", "a", "b"})).right, "b");
 }
 
+TEST(ArgumentsTest, ExplainOfAJobIsToldFromOneOfAField) {
+  const auto job =
+      std::get<ExplainJobArguments>(*Parse({"explain", "s.yaml", "job/a", "--at", "1m30s"}));
+  EXPECT_EQ(job.input.file, "s.yaml");
+  EXPECT_EQ(job.job, "a");
+  EXPECT_EQ(job.at, std::chrono::seconds(90));
+  EXPECT_EQ(std::get<ExplainArguments>(*Parse({"explain", "policy", "tony"})).words.size(), 2U);
+  for (const auto& words : std::vector<std::vector<std::string>>{
+           {"explain", "s.yaml", "job/a"},
+           {"explain", "s.yaml", "job/a", "--at", "90"},
+           {"explain", "s.yaml", "job/a", "--at", "9s", "--seed", "x"},
+           {"explain", "jobs", "--at", "9s"}}) {
+    EXPECT_FALSE(Parse(words)) << words.back();
+  }
+}
+
+TEST(ArgumentsTest, ManySeedsAreNotTooMany) {
+  EXPECT_TRUE(Parse({"run", "--seeds", "1..1000000", "s.yaml"}));
+  EXPECT_FALSE(Parse({"run", "--seeds", "0..1000000", "s.yaml"}));
+  EXPECT_FALSE(Parse({"run", "--seeds", "0..18446744073709551615", "s.yaml"}));
+}
+
 TEST(ArgumentsTest, ExitCodesAreThoseOfTheContract) {
   const std::string text = ExitCodesText();
   for (const char* code :

@@ -65,6 +65,46 @@ TEST_F(OutputTest, AFullDiskIsAnErrorThatNamesTheFile) {
   EXPECT_NE(written.error().message.find("No space left"), std::string::npos);
 }
 
+TEST_F(OutputTest, UntilItIsCommittedThereIsNothingToSee) {
+  auto file = OutputFile::Create((directory_ / "f").string());
+  ASSERT_TRUE(file);
+  ASSERT_TRUE(file->Write(std::string(1 << 20, 'x')));
+  EXPECT_LE(FilesThere(), 1U);  // A temporary, where the file system has no files without names.
+  EXPECT_FALSE(std::filesystem::exists(directory_ / "f"));
+}
+
+TEST_F(OutputTest, WhetherAFileCanBeWrittenIsKnownBeforeItIs) {
+  EXPECT_TRUE(CheckWritable(""));
+  EXPECT_TRUE(CheckWritable("/dev/null"));
+  EXPECT_TRUE(CheckWritable((directory_ / "a" / "f").string()));
+  EXPECT_FALSE(std::filesystem::exists(directory_ / "a" / "f"));
+  EXPECT_FALSE(CheckWritable(directory_.string()));
+  EXPECT_FALSE(CheckWritable("/proc/none/f"));
+  ASSERT_TRUE(WriteFile((directory_ / "old").string(), "old"));
+  EXPECT_TRUE(CheckWritable((directory_ / "old").string()));
+  EXPECT_EQ(Read(directory_ / "old"), "old");
+}
+
+TEST_F(OutputTest, AGrowingFileKeepsItsFirstError) {
+  GrowingFile nowhere;
+  ASSERT_TRUE(nowhere.Open(""));
+  nowhere.Add("text");
+  EXPECT_TRUE(nowhere.Commit());
+  GrowingFile full;
+  ASSERT_TRUE(full.Open("/dev/full"));
+  full.Add(std::string(1 << 20, 'x'));
+  full.Add("more");
+  const auto committed = full.Commit();
+  ASSERT_FALSE(committed);
+  EXPECT_NE(committed.error().message.find("No space left"), std::string::npos);
+}
+
+TEST_F(OutputTest, TextForATerminalCannotSteerIt) {
+  EXPECT_EQ(TerminalText("a\x1b[31m\nb\a\n"), "a\\x1b[31m\nb\\x07\n");
+  EXPECT_EQ(TerminalText("\u00e9 \u202e"), "\u00e9 \\u202e");
+  EXPECT_EQ(TerminalText(""), "");
+}
+
 TEST_F(OutputTest, ADirectoryIsNoFile) {
   const auto written = WriteFile(directory_.string(), "text");
   ASSERT_FALSE(written);

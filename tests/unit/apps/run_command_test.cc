@@ -101,6 +101,27 @@ TEST_F(RunCommandTest, ManySeedsGiveOneSummaryWithTheFailedOnes) {
   EXPECT_EQ(document["failed"][1]["replay"], "tfsim run " + arguments_.input.file + " --seed 3");
 }
 
+TEST_F(RunCommandTest, EveryRunOfManyHasALine) {
+  arguments_.seeds = {1, 4};
+  arguments_.at_once = 2;
+  EXPECT_EQ(RunCommand(arguments_, simulator_), ToInt(ExitCode::kJobFailed));
+  const std::string rows = Read("runs.csv");
+  EXPECT_EQ(std::ranges::count(rows, '\n'), 5);
+  EXPECT_EQ(rows.find("set,seed,verdict,exit_code,reason,digest,"), 0U);
+  for (const char* row :
+       {"\r\n,1,failed,10,", "\r\n,2,passed,0,", "\r\n,3,failed,10,", "\r\n,4,passed,0,"})
+    EXPECT_NE(rows.find(row), std::string::npos) << row << "\n" << rows;
+  EXPECT_EQ(Read("jobs.csv"), "");
+}
+
+TEST_F(RunCommandTest, OneFileThatCannotBeWrittenTakesNoOtherWithIt) {
+  arguments_.seed = 2;
+  arguments_.html = "/dev/full";
+  EXPECT_EQ(RunCommand(arguments_, simulator_), ToInt(ExitCode::kInternal));
+  EXPECT_EQ(Document()["verdict"], "passed");
+  EXPECT_NE(Read("junit.xml"), "");
+}
+
 TEST_F(RunCommandTest, AFileThatIsNotThereIsInvalidInput) {
   arguments_.input.file = (directory_ / "nothing.yaml").string();
   EXPECT_EQ(RunCommand(arguments_, simulator_), ToInt(ExitCode::kInvalidInput));
