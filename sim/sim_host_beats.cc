@@ -286,6 +286,8 @@ bool SimHost::LinkIsClean(const Actor& actor) const {
 void SimHost::UpdateLink(Actor& actor) {
   const bool clean = LinkIsClean(actor);
   if (clean == actor.beat.clean) return;
+  // A beat is overdue: its sender stood still, and its grid starts with the beat that comes now.
+  if (clean && now_ > *actor.beat.last_sent + actor.beat.period) return;
   if (!clean) CatchUp(actor);
   actor.beat.clean = clean;
   Vouch(actor, clean);
