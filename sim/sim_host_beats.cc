@@ -359,6 +359,8 @@ void SimHost::DisturbAllLinks() {
 void SimHost::RestoreAllLinks() {
   for (const std::unique_ptr<Actor>& actor : actors_) {
     if (actor == nullptr || !actor->alive) continue;
+    // What was sent meanwhile may be lost: nobody is vouched for before a beat has come through.
+    if (!actor->beat.clean) actor->beat.last_sent.reset();
     UpdateLink(*actor);
     Reschedule(*actor);
   }
