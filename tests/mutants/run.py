@@ -1,0 +1,216 @@
+#!/usr/bin/env python3
+"""Takes mechanisms of the core away, one at a time, and demands that the scenarios which show them fail.
+
+Usage: run.py [--check | --list | --record | --again] [NAME...]
+  NAME      a mutant, or a scenario: then all mutants that must fail it. Without any, the whole table.
+  --check   only whether the table is sound and names every scenario; nothing is built
+  --record  after a whole run in which all were caught, write docs/mutants.md
+  --again   also what was already caught with these very sources, mutant and scenarios (build/mutants/caught.json)
+
+Works on a copy of the working tree in build/mutants/tree, never on the tree itself. A scenario fails when tfsim exits 10 or 11
+(a job's status that nobody expected), 20 (an expectation) or 21 (an invariant). A crash, a hang or an error is no proof that
+anything was noticed.
+"""
+import datetime
+import hashlib
+import json
+import os
+import pathlib
+import resource
+import shutil
+import subprocess
+import sys
+import time
+
+import table
+
+WORK = table.ROOT / "build" / "mutants"
+TREE = WORK / "tree"
+TFSIM = TREE / "build" / "bin" / "tfsim"
+CAUGHT = WORK / "caught.json"
+NOTICED = {10: "a job's status", 11: "a job's status", 20: "an expectation", 21: "an invariant"}
+MOST_SECONDS = 120
+MOST_BYTES = 4 << 30
+
+
+def copy_tree():
+    """Brings the copy up to date and touches nothing that has not changed."""
+    listed = subprocess.run(["git", "ls-files", "-co", "--exclude-standard", "-z"], cwd=table.ROOT, check=True,
+                            capture_output=True, text=True).stdout.split("\0")
+    wanted = {name for name in listed if name and (table.ROOT / name).is_file()}
+    for path in [path for path in TREE.rglob("*") if path.is_file()] if TREE.exists() else []:
+        name = str(path.relative_to(TREE))
+        if not name.startswith("build/") and name not in wanted:
+            path.unlink()
+    for name in sorted(wanted):
+        source, target = table.ROOT / name, TREE / name
+        if target.is_file() and target.read_bytes() == source.read_bytes():
+            continue
+        target.parent.mkdir(parents=True, exist_ok=True)
+        shutil.copy(source, target)
+
+
+def build():
+    """None, or what the compiler said."""
+    environment = {**os.environ, "CCACHE_BASEDIR": str(TREE), "CCACHE_NOHASHDIR": "1"}
+    launcher = ["-DCMAKE_CXX_COMPILER_LAUNCHER=ccache"] if shutil.which("ccache") else []
+    commands = [["ninja", "-C", "build", "tfsim"]]
+    if not (TREE / "build" / "build.ninja").exists():
+        commands.insert(0, ["cmake", "--preset", "release", *launcher])
+    for command in commands:
+        done = subprocess.run(command, cwd=TREE, env=environment, capture_output=True, text=True, check=False)
+        if done.returncode != 0:
+            return done.stdout + done.stderr
+    return None
+
+
+def limit():
+    resource.setrlimit(resource.RLIMIT_AS, (MOST_BYTES, MOST_BYTES))
+    resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
+
+
+def what_failed(output):
+    """The first expectation or invariant that a result document says was not met."""
+    try:
+        result = json.loads(output)
+    except json.JSONDecodeError:
+        return ""
+    for invariant in result.get("invariants", []):
+        if invariant.get("violations"):
+            return invariant["name"]
+    for expectation in result.get("expectations", []):
+        if not expectation["passed"]:
+            return f"{expectation['text']} got {expectation['got']}"
+    return result.get("reason", "")
+
+
+def run(scenario):
+    """(exit code or None for a hang, what failed)."""
+    command = [str(TFSIM), "run", f"scenarios/{scenario}.yaml", "--json"]
+    try:
+        done = subprocess.run(command, cwd=TREE, capture_output=True, text=True, timeout=MOST_SECONDS, preexec_fn=limit,
+                              check=False)
+    except subprocess.TimeoutExpired:
+        return None, f"no end within {MOST_SECONDS} s"
+    return done.returncode, what_failed(done.stdout) or done.stderr.strip().splitlines()[-1:]
+
+
+def survivors_of(mutant):
+    """The scenarios that did not notice, each with what happened instead."""
+    path = TREE / mutant.file
+    whole = path.read_text(encoding="utf-8")
+    path.write_text(mutant.apply(whole), encoding="utf-8")
+    try:
+        errors = build()
+        if errors is not None:
+            return [("", f"does not compile:\n{errors}")]
+        survivors = []
+        for scenario in mutant.fails:
+            code, what = run(scenario)
+            print(f"  {scenario}: exit {code} {what}"[:220], flush=True)
+            if code not in NOTICED:
+                survivors.append((scenario, f"exit {code}"))
+        return survivors
+    finally:
+        path.write_text(whole, encoding="utf-8")
+
+
+def digest_of_sources():
+    """Of all that tfsim is built from."""
+    digest = hashlib.sha256()
+    for path in sorted(TREE.rglob("*")):
+        inside = str(path.relative_to(TREE))
+        if inside.startswith(("build/", "tests/", "bench/")) or not inside.endswith((".cc", ".h", "CMakeLists.txt", ".cmake")):
+            continue
+        digest.update(inside.encode() + b"\0" + path.read_bytes())
+    return digest.hexdigest()
+
+
+def key_of(mutant, sources):
+    """What the outcome of a mutant depends on; an interrupted run goes on where it was."""
+    digest = hashlib.sha256(sources.encode())
+    for part in (mutant.file, mutant.old_text(), "\n".join(mutant.new)):
+        digest.update(part.encode() + b"\0")
+    for scenario in mutant.fails:
+        digest.update((TREE / "scenarios" / f"{scenario}.yaml").read_bytes())
+    return digest.hexdigest()
+
+
+def select(mutants, names):
+    if not names:
+        return mutants
+    chosen = [mutant for mutant in mutants if mutant.name in names or set(names) & set(mutant.fails)]
+    unknown = set(names) - {mutant.name for mutant in mutants} - {name for mutant in mutants for name in mutant.fails}
+    if unknown:
+        sys.exit(f"run.py: neither a mutant nor a scenario of the table: {', '.join(sorted(unknown))}")
+    return chosen
+
+
+def record(mutants):
+    names = sorted({name for mutant in mutants for name in mutant.fails})
+    lines = ["# Mutants", "",
+             "What proves that the scenarios can fail: `./dev mutants` takes mechanisms of the core away, one at a time, and demands",
+             "that the scenarios which show them fail, by an expectation or an invariant. The table is tests/mutants/mutants.txt; the",
+             "CTest case `mutants` checks that it is not stale and names every scenario. This page is written by",
+             "`./dev mutants --record` after a whole run in which all were caught.", "",
+             f"Last whole run: {datetime.date.today().isoformat()}, {len(mutants)} mutants, {len(names)} scenarios, all caught.", "",
+             "| mechanism taken away | in | fails |", "|---|---|---|"]
+    for mutant in mutants:
+        lines.append(f"| {mutant.name}: {mutant.why} | {mutant.file} | {', '.join(mutant.fails)} |")
+    (table.ROOT / "docs" / "mutants.md").write_text("\n".join(lines) + "\n", encoding="utf-8")
+
+
+def main():
+    options = [argument for argument in sys.argv[1:] if argument.startswith("-")]
+    names = [argument for argument in sys.argv[1:] if not argument.startswith("-")]
+    if set(options) - {"--check", "--list", "--record", "--again"}:
+        sys.exit(__doc__)
+    try:
+        mutants, exemptions = table.read()
+    except table.TableError as error:
+        sys.exit(str(error))
+    found = table.problems(mutants, exemptions)
+    for problem in found:
+        print(problem)
+    if "--check" in options:
+        print(f"{len(mutants)} mutants, {len(found)} problems")
+        sys.exit(1 if found else 0)
+    if "--list" in options:
+        for mutant in mutants:
+            print(f"{mutant.name:40} {' '.join(mutant.fails)}")
+        return
+    chosen = select(mutants, names)
+    copy_tree()
+    errors = build()
+    if errors is not None:
+        sys.exit(f"the tree itself does not build:\n{errors}")
+    broken = [name for name in sorted({name for mutant in chosen for name in mutant.fails}) if run(name)[0] != 0]
+    if broken:
+        sys.exit(f"these fail with nothing taken away: {', '.join(broken)}")
+    bad = []
+    sources = digest_of_sources()
+    caught = json.loads(CAUGHT.read_text(encoding="utf-8")) if CAUGHT.exists() and "--again" not in options else {}
+    for number, mutant in enumerate(chosen, 1):
+        start = time.monotonic()
+        if caught.get(mutant.name) == key_of(mutant, sources):
+            continue
+        print(f"[{number}/{len(chosen)}] {mutant.name}", flush=True)
+        survivors = survivors_of(mutant)
+        for scenario, what in survivors:
+            print(f"  SURVIVED {scenario} {what}", flush=True)
+        bad += [(mutant.name, *survivor) for survivor in survivors]
+        if not survivors:
+            caught[mutant.name] = key_of(mutant, sources)
+            CAUGHT.write_text(json.dumps(caught), encoding="utf-8")
+        print(f"  {'caught' if not survivors else 'not caught'} in {time.monotonic() - start:.0f} s", flush=True)
+    for name, scenario, what in bad:
+        print(f"SURVIVED {name}: {scenario} {what.splitlines()[0]}")
+    print(f"{len(chosen)} mutants, {len(bad)} survived")
+    if bad or found:
+        sys.exit(1)
+    if "--record" in options and not names:
+        record(mutants)
+
+
+if __name__ == "__main__":
+    main()
