@@ -192,6 +192,7 @@ class SimHost : private ClusterView, private WorldView {
   void FaultHdfs(const FaultOrder& order);
   void FaultAmCrash(const FaultOrder& order);
   void FaultAmPause(const FaultOrder& order);
+  void PauseAm(AmActor& am, bool paused);
   void FaultClient(const FaultOrder& order);
   void FaultProcess(const FaultOrder& order);
   void FaultContainerKilled(const FaultOrder& order);
@@ -281,6 +282,8 @@ class SimHost : private ClusterView, private WorldView {
   MessageFaults message_faults_;
   /// Job and task -> how many of its next processes find their port taken.
   std::map<std::pair<std::string, TaskId>, std::int32_t> stolen_ports_;
+  /// By fault and instance: AM processes that it made stand still.
+  std::map<std::pair<std::uint32_t, std::uint32_t>, std::vector<std::uint32_t>> paused_ams_;
   /// Exits of containers whose NM was down when they happened.
   std::map<std::int32_t, std::vector<fakes::ProcessEnded>> unreported_exits_;
   std::map<std::int32_t, fakes::NmState> nm_states_;  ///< Of NMs that are down and will recover.

@@ -401,27 +401,43 @@ void SimHost::FaultAmCrash(const FaultOrder& order) {
 }
 
 void SimHost::FaultAmPause(const FaultOrder& order) {
-  for (const Struck& struck : order.struck) {
-    const JobRt* job = JobNamed(struck.job);
-    if (job == nullptr || job->am == 0) continue;
-    auto& am = static_cast<AmActor&>(*actors_[job->am]);
-    am.paused = order.begins;
-    UpdateLink(am);
-    for (const std::uint32_t id : std::vector<std::uint32_t>(job->agents)) {
+  std::vector<std::uint32_t>& paused = paused_ams_[{order.fault, order.instance}];
+  if (order.begins) {
+    for (const Struck& struck : order.struck) {
+      const JobRt* job = JobNamed(struck.job);
+      if (job == nullptr || job->am == 0) continue;
+      paused.push_back(job->am);
+      PauseAm(static_cast<AmActor&>(*actors_[job->am]), true);
+    }
+    return;
+  }
+  // The process that stood still goes on, though its job may have another AM by now.
+  for (const std::uint32_t id : paused) {
+    Actor* actor = actors_[id].get();
+    if (actor != nullptr && actor->alive) PauseAm(static_cast<AmActor&>(*actor), false);
+  }
+  paused_ams_.erase({order.fault, order.instance});
+}
+
+void SimHost::PauseAm(AmActor& am, bool paused) {
+  am.paused = paused;
+  UpdateLink(am);
+  const auto job = jobs_.find(am.job.value);
+  if (job != jobs_.end()) {
+    for (const std::uint32_t id : std::vector<std::uint32_t>(job->second->agents)) {
       if (actors_[id] != nullptr) UpdateLink(*actors_[id]);
     }
-    if (order.begins) continue;
-    std::deque<AmEvent> inbox = std::move(am.inbox);
-    am.inbox.clear();
-    for (AmEvent& event : inbox) {
-      After(Duration::zero(), [this, id = am.id, event = std::move(event)]() mutable {
-        Actor* actor = actors_[id].get();
-        if (actor != nullptr && actor->alive)
-          StepAm(static_cast<AmActor&>(*actor), std::move(event));
-      });
-    }
-    Reschedule(am);
   }
+  if (paused) return;
+  std::deque<AmEvent> inbox = std::move(am.inbox);
+  am.inbox.clear();
+  for (AmEvent& event : inbox) {
+    After(Duration::zero(), [this, id = am.id, event = std::move(event)]() mutable {
+      Actor* actor = actors_[id].get();
+      if (actor != nullptr && actor->alive) StepAm(static_cast<AmActor&>(*actor), std::move(event));
+    });
+  }
+  Reschedule(am);
 }
 
 void SimHost::FaultClient(const FaultOrder& order) {
