@@ -13,6 +13,8 @@
 
 namespace tfyarn::sim {
 
+struct Doubles;
+
 /// How far a run is; given to RunOptions::progress now and then.
 struct Progress {
   Instant now{};
@@ -31,6 +33,8 @@ struct RunOptions {
   /// Gets every record, in order, as it is made.
   std::function<void(const trace::TraceRecord&)> sink;
   std::function<void(const Progress&)> progress;
+  /// Stand-ins for machines, see doubles.h; null but in tests. Must outlive the run.
+  const Doubles* doubles = nullptr;
   /// When it becomes true the run stops at the next event and reports what it has.
   const std::atomic<bool>* interrupt = nullptr;
 };

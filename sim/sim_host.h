@@ -28,6 +28,7 @@
 #include "sim/actors.h"
 #include "sim/arrivals.h"
 #include "sim/checkers.h"
+#include "sim/doubles.h"
 #include "sim/event_queue.h"
 #include "sim/expectations.h"
 #include "sim/fault_plan.h"
@@ -234,6 +235,7 @@ class SimHost : private ClusterView, private WorldView {
 
   const config::Scenario& scenario_;
   RunOptions options_;
+  const Doubles* doubles_;
   std::uint64_t seed_;
   Instant now_{};
   Instant horizon_;
