@@ -325,7 +325,10 @@ void Checkers::Books::On(const trace::ClientOrdered& fact) {
 void Checkers::Books::Restarts(JobBook& job, const RestartDecided& decision) {
   ApplicationBook& application = job.applications.back();
   job.last_event = now_;
-  for (const TaskId& task : decision.tasks) application.tasks[task].restarts = true;
+  for (const TaskId& task : decision.tasks) {
+    application.tasks[task].restarts = true;
+    ++application.processes[task].restarts;
+  }
   const bool container_lost = decision.cause.exit_class == ExitClass::kNodeLost ||
                               decision.cause.exit_class == ExitClass::kPreempted;
   if (decision.unit == RestartUnit::kGang && container_lost && job.held < job.gang_size)

@@ -109,6 +109,14 @@ struct TaskBook {
   ExitClass exit_class = ExitClass::kUnknown;
 };
 
+/// What is known of a task's processes from the nodes they ran on, whatever the AM says of them.
+struct ProcessBook {
+  std::int32_t starts = 0;
+  std::int32_t restarts = 0;  ///< Announced decisions that start it again.
+  std::optional<TaskAttempt> attempt;
+  std::optional<std::int32_t> exit;  ///< Of that attempt, as its parent saw it.
+};
+
 /// One application of a job: what is asked of it once.
 struct ApplicationBook {
   ApplicationId id;
@@ -125,6 +133,7 @@ struct ApplicationBook {
   std::deque<Instant> paid_infrastructure;
   std::int64_t restarts_paid = 0;
   std::map<TaskId, TaskBook> tasks;
+  std::map<TaskId, ProcessBook> processes;
 };
 
 struct JobBook {
@@ -206,6 +215,8 @@ class Checkers::Books {
   void ProcessStarts(JobBook& job, ContainerBook& container, const ContainerId& id,
                      const SpawnProcess& spawn);
   void ProcessEnds(ContainerBook& container);
+  void CheckStartIsPaid(const JobBook& job, ApplicationBook& application,
+                        const SpawnProcess& spawn);
   void CheckGangStart(JobBook& job, const ApplicationBook& application, const SpawnProcess& spawn);
   void CheckSpec(JobBook& job, ApplicationBook& application, Epoch epoch, SpecId spec);
   void CheckOneEpoch(JobBook& job, const SpawnProcess& spawn);
@@ -231,6 +242,7 @@ class Checkers::Books {
   // ---- checkers_verdict.cc: verdict
   void RecordAttempt(JobBook& job, const TaskAttemptStarted& started);
   void RecordAttempt(JobBook& job, const TaskAttemptEnded& ended);
+  void CheckExit(const JobBook& job, const TaskAttemptEnded& ended);
   void CheckVerdict(JobBook& job, const ApplicationBook& application,
                     const VerdictReached& verdict);
 

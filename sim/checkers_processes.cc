@@ -1,5 +1,7 @@
 // Invariants of user processes: gang-start, one-spec, the agents' side of one-owner and
 // after-final.
+#include <algorithm>
+
 #include "core/model/text.h"
 #include "sim/behavior.h"
 #include "sim/checkers_books.h"
@@ -40,8 +42,15 @@ void Checkers::Books::On(const trace::AgentTold& fact) {
                                        " runs an agent of job " + std::to_string(fact.job.value));
     }
     container->task = started->fence.task;
-  } else if (std::holds_alternative<ProcessExited>(fact.event)) {
+  } else if (const auto* exited = std::get_if<ProcessExited>(&fact.event)) {
     ProcessEnds(*container);
+    JobBook* job = JobOf(container->job);
+    if (job == nullptr || !container->task) return;
+    ApplicationBook& application =
+        ApplicationOf(*job, fact.container.application_attempt.application);
+    ProcessBook& process = application.processes[*container->task];
+    process.attempt = exited->attempt;
+    process.exit = exited->exit.status();
   }
 }
 
@@ -63,6 +72,7 @@ void Checkers::Books::ProcessStarts(JobBook& job, ContainerBook& container, cons
                                     const SpawnProcess& spawn) {
   job.last_event = now_;
   ApplicationBook& application = ApplicationOf(job, id.application_attempt.application);
+  CheckStartIsPaid(job, application, spawn);
   CheckGangStart(job, application, spawn);
   CheckSpec(job, application, spawn.process.epoch, spawn.spec.id());
   const bool late = application.verdict && now_ - application.verdict_at > kOrdersOnTheirWay;
@@ -90,6 +100,21 @@ void Checkers::Books::ProcessEnds(ContainerBook& container) {
   const auto living = job->training_processes.find(container.epoch);
   if (living != job->training_processes.end() && --living->second == 0)
     job->training_processes.erase(living);
+}
+
+// budgets, as nodes see it: a process starts once, and again for each restart that was decided (and
+// judged by what it pays). The successor of an AM may carry out what its predecessor decided last.
+void Checkers::Books::CheckStartIsPaid(const JobBook& job, ApplicationBook& application,
+                                       const SpawnProcess& spawn) {
+  ProcessBook& process = application.processes[spawn.task];
+  ++process.starts;
+  const auto successors = static_cast<std::int32_t>(application.attempts.size()) - 1;
+  if (!Checks(Invariant::kBudgets) ||
+      process.starts <= 1 + process.restarts + std::max(successors, 0))
+    return;
+  Report(Invariant::kBudgets, NameOf(job) + ": " + ToString(spawn.task) + " starts for the " +
+                                  std::to_string(process.starts) + "th time after " +
+                                  std::to_string(process.restarts) + " decisions to restart it");
 }
 
 // gang-start: under gang `all` there was a moment, since the gang was last decided on, at which as

@@ -2,8 +2,9 @@
 // recorded by then.
 //
 // The policy's tables are the product's (core/am/policy.h); the counting of tasks is done again
-// here, from the trace. What this finds is an AM that lost, doubled or misread an exit; whether the
-// tables themselves are right is for their own tests. Verdicts that no exit leads to (a deadline,
+// here, from the trace, and what counts as a success must have been one for the process's parent on
+// its node. What this finds is an AM that lost, doubled or misread an exit; whether the tables
+// themselves are right is for their own tests. Verdicts that no exit leads to (a deadline,
 // an infeasible gang, missing evidence) are left to those who asked.
 #include <set>
 #include <utility>
@@ -158,8 +159,26 @@ void Checkers::Books::RecordAttempt(JobBook& job, const TaskAttemptStarted& star
   task = {.attempt = started.process.attempt, .running = true};
 }
 
+// verdict, first half: what the AM records as a success was one on its node, and the reverse.
+void Checkers::Books::CheckExit(const JobBook& job, const TaskAttemptEnded& ended) {
+  const bool ok = ended.exit_class == ExitClass::kOk;
+  const bool failed = ended.exit_class == ExitClass::kUserPermanent ||
+                      ended.exit_class == ExitClass::kUserRetryable;
+  if ((!ok && !failed) || !Checks(Invariant::kVerdict)) return;
+  const std::map<TaskId, ProcessBook>& processes = job.applications.back().processes;
+  const auto process = processes.find(ended.task);
+  const bool known = process != processes.end() && process->second.attempt == ended.process.attempt;
+  if (known ? (*process->second.exit == 0) == ok : failed) return;
+  Report(Invariant::kVerdict,
+         NameOf(job) + ": attempt " + std::to_string(ended.process.attempt.value) + " of " +
+             ToString(ended.task) + " counts as " + KebabName(ended.exit_class) +
+             ", but its process " +
+             (known ? "ended with " + std::to_string(*process->second.exit) : "has not ended"));
+}
+
 void Checkers::Books::RecordAttempt(JobBook& job, const TaskAttemptEnded& ended) {
   job.last_event = now_;
+  CheckExit(job, ended);
   TaskBook& task = job.applications.back().tasks[ended.task];
   if (task.attempt && ended.process.attempt < *task.attempt)
     return;  // A late account of an earlier attempt.

@@ -1,0 +1,237 @@
+// Bugs of nodes, of the ResourceManager and of agents: capacity, one-owner, released-once,
+// gang-start, one-spec, progress, quiescence.
+#include "tests/canary/canary.h"
+
+#include <optional>
+
+namespace tfyarn::sim {
+namespace {
+
+// ---------------------------------------------------------------- nodes and the RM
+
+TEST(CanaryTest, ANodeThatSaysItHasMoreThanItHasBreaksCapacity) {
+  Doubles doubles;
+  doubles.nm = [](fakes::NodeManager& real, Instant now, const fakes::NmEvent& event,
+                  std::vector<fakes::NmAction>& actions) {
+    real.Step(now, event, actions);
+    for (fakes::NmAction& action : actions) {
+      auto* request = RequestIn<yarn::RegisterNodeManagerRequest, fakes::NmCallRm>(action);
+      if (request != nullptr) request->resource.gpus *= 4;
+    }
+  };
+  constexpr std::string_view kOneSlot = R"(
+schema: tfsim/v1
+name: one-slot
+horizon: 2h
+cluster: {nodes: [{name: n, resources: {memory: 16GiB, vcores: 8, gpus: 1}}]}
+defaults:
+  tasks: {worker: {instances: 1, memory: 1GiB, gpus: 1}}
+  training: {steps: 120, step_time: 1s}
+yarn: {scheduler: fifo}
+jobs: [{name: a}, {name: b, submit: 30s}]
+)";
+  ExpectCaught(kOneSlot, doubles, "capacity");
+}
+
+constexpr std::string_view kTwoJobs = R"(
+schema: tfsim/v1
+name: two-jobs
+horizon: 2h
+cluster: {nodes: [{name: n, count: 4, resources: {memory: 16GiB, vcores: 8, gpus: 1}}]}
+defaults:
+  tasks: {worker: {instances: 1, memory: 1GiB, gpus: 1}}
+  training: {steps: 120, step_time: 1s}
+jobs:
+  - {name: a}
+  - {name: b, submit: 30s}
+)";
+
+TEST(CanaryTest, AContainerGivenToTwoApplicationsBreaksOneOwner) {
+  std::optional<ContainerId> taken;
+  Doubles doubles;
+  doubles.rm = [&taken](fakes::ResourceManager& real, Instant now, const fakes::RmEvent& event,
+                        std::vector<fakes::RmAction>& actions) {
+    real.Step(now, event, actions);
+    for (fakes::RmAction& action : actions) {
+      auto* reply = std::get_if<fakes::RmReply>(&action);
+      auto* allocated =
+          reply == nullptr ? nullptr : std::get_if<yarn::AllocateResponse>(&reply->response);
+      if (allocated == nullptr || allocated->allocated_containers.empty()) continue;
+      ContainerId& id = allocated->allocated_containers.front().id;
+      if (!taken) {
+        taken = id;
+      } else if (taken->application_attempt != id.application_attempt) {
+        id = *taken;
+      }
+    }
+  };
+  ExpectCaught(kTwoJobs, doubles, "one-owner");
+}
+
+/// An agent that never ends, on a node that kills nobody.
+Doubles Immortal() {
+  Doubles doubles;
+  doubles.agent = [](agent::TaskAgent& real, Instant now, const AgentEvent& event,
+                     std::vector<AgentAction>& actions) {
+    real.Step(now, event, actions);
+    std::erase_if(actions, [](const AgentAction& action) {
+      return std::holds_alternative<ExitAgent>(action);
+    });
+  };
+  doubles.nm = [](fakes::NodeManager& real, Instant now, const fakes::NmEvent& event,
+                  std::vector<fakes::NmAction>& actions) {
+    real.Step(now, event, actions);
+    std::erase_if(actions, [](const fakes::NmAction& action) {
+      return std::holds_alternative<fakes::SignalContainer>(action);
+    });
+  };
+  return doubles;
+}
+
+constexpr std::string_view kQuickExpiry = R"(
+schema: tfsim/v1
+name: quick-expiry
+horizon: 2h
+cluster: {nodes: [{name: n, count: 3, resources: {memory: 16GiB, vcores: 8, gpus: 1}}]}
+yarn: {expiry: {nm: 10s, am: 10s}}
+jobs:
+  - name: a
+    strategy: multi-worker
+    tasks: {worker: {instances: 2, memory: 1GiB, gpus: 1}}
+    training: {steps: 60, step_time: 1s}
+)";
+
+TEST(CanaryTest, AContainerThatOutlivesItsApplicationBreaksReleasedOnce) {
+  ExpectCaught(kQuickExpiry, Immortal(), "released-once");
+}
+
+TEST(CanaryTest, AnAgentThatOutlivesItsJobBreaksQuiescence) {
+  ExpectCaught(kQuickExpiry, Immortal(), "quiescence");
+}
+
+TEST(CanaryTest, AnRmThatForgetsToFreeBreaksReleasedOnce) {
+  Doubles doubles;
+  doubles.rm = [](fakes::ResourceManager& real, Instant now, const fakes::RmEvent& event,
+                  std::vector<fakes::RmAction>& actions) {
+    real.Step(now, event, actions);
+    std::erase_if(actions, [](const fakes::RmAction& action) {
+      return std::holds_alternative<fakes::Freed>(action);
+    });
+  };
+  ExpectCaught(kQuickExpiry, doubles, "released-once");
+}
+
+// ---------------------------------------------------------------- agents
+
+TEST(CanaryTest, AProcessThatStartsBeforeItsGangIsCompleteBreaksGangStart) {
+  constexpr std::string_view kHalfAGang = R"(
+schema: tfsim/v1
+name: half-a-gang
+horizon: 4h
+cluster: {nodes: [{name: n, count: 2, resources: {memory: 16GiB, vcores: 8, gpus: 1}}]}
+defaults:
+  strategy: independent
+  gang: {policy: all, deadline: 3h, hold: 5m}
+jobs:
+  - {name: a, tasks: {worker: {instances: 1, memory: 1GiB, gpus: 1}}, training: {steps: 600, step_time: 1s}}
+  - {name: b, submit: 60s, tasks: {worker: {instances: 2, memory: 1GiB, gpus: 1}}, training: {steps: 60, step_time: 1s}}
+)";
+  Doubles doubles;
+  doubles.am_spec = [](const std::shared_ptr<const JobSpec>& spec) {
+    auto hasty = std::make_shared<JobSpec>(*spec);
+    hasty->gang.policy = GangPolicy::kNone;
+    return hasty;
+  };
+  // And its agents wait for nobody: the process starts with the port.
+  std::map<const agent::TaskAgent*, TaskId> tasks;
+  doubles.agent = [&tasks](agent::TaskAgent& real, Instant now, const AgentEvent& event,
+                           std::vector<AgentAction>& actions) {
+    if (const auto* started = std::get_if<AgentStarted>(&event)) tasks[&real] = started->fence.task;
+    // What the agent did not order, it is not told of.
+    if (std::holds_alternative<ProcessSpawned>(event)) return;
+    real.Step(now, event, actions);
+    std::vector<AgentEvent> lies;
+    std::erase_if(actions, [&lies](const AgentAction& action) {
+      const auto* spawn = std::get_if<SpawnProcess>(&action);
+      if (spawn != nullptr) lies.emplace_back(ProcessSpawned{.attempt = spawn->process.attempt});
+      return spawn != nullptr;
+    });
+    for (const AgentEvent& lie : lies) real.Step(now, lie, actions);
+    if (!std::holds_alternative<PortLeased>(event)) return;
+    actions.emplace_back(SpawnProcess{.task = tasks.at(&real),
+                                      .process = {.attempt = TaskAttempt(0), .epoch = Epoch(1)},
+                                      .spec = Share({.epoch = Epoch(1), .tasks = {}})});
+  };
+  ExpectCaught(kHalfAGang, doubles, "gang-start");
+}
+
+TEST(CanaryTest, AProcessWithAnotherSpecThanItsPeersBreaksOneSpec) {
+  Doubles doubles;
+  doubles.agent = [](agent::TaskAgent& real, Instant now, const AgentEvent& event,
+                     std::vector<AgentAction>& actions) {
+    real.Step(now, event, actions);
+    for (AgentAction& action : actions) {
+      auto* spawn = std::get_if<SpawnProcess>(&action);
+      if (spawn == nullptr || spawn->task.index != 1) continue;
+      ClusterSpec other = *spawn->spec.get();
+      other.tasks.begin()->second.front().port += 1;
+      spawn->spec = Share(std::move(other));
+    }
+  };
+  ExpectCaught(kTwoWorkers, doubles, "one-spec");
+}
+
+TEST(CanaryTest, AProcessOfAnEarlierEpochThatStaysBreaksOneSpec) {
+  constexpr std::string_view kOneFails = R"(
+schema: tfsim/v1
+name: one-fails
+horizon: 6h
+cluster: {nodes: [{name: n, count: 3, resources: {memory: 16GiB, vcores: 8, gpus: 1}}]}
+jobs:
+  - name: a
+    strategy: multi-worker
+    retries: {user: 1}
+    tasks: {worker: {instances: 2, memory: 1GiB, gpus: 1}}
+    training: {steps: 60, step_time: 1s, peer_loss: none}
+    behavior: [{task: "worker:1", attempt: 0, after: 20s, exit: 1}]
+)";
+  // worker:0 says that its process has ended and that the next one runs; neither is true.
+  Doubles doubles;
+  doubles.agent = [](agent::TaskAgent& real, Instant now, const AgentEvent& event,
+                     std::vector<AgentAction>& actions) {
+    real.Step(now, event, actions);
+    std::vector<AgentEvent> lies;
+    std::erase_if(actions, [&lies](const AgentAction& action) {
+      if (const auto* signal = std::get_if<SignalProcess>(&action)) {
+        lies.emplace_back(ProcessExited{.attempt = signal->attempt, .exit = {.code = 143}});
+        return true;
+      }
+      const auto* spawn = std::get_if<SpawnProcess>(&action);
+      if (spawn == nullptr || spawn->task.index != 0 || spawn->process.epoch.value == 1)
+        return false;
+      lies.emplace_back(ProcessSpawned{.attempt = spawn->process.attempt});
+      return true;
+    });
+    for (const AgentEvent& lie : lies) real.Step(now, lie, actions);
+  };
+  ExpectCaught(kOneFails, doubles, "one-spec");
+}
+
+TEST(CanaryTest, AJobThatHoldsItsGangAndStartsNothingBreaksProgress) {
+  Doubles doubles;
+  doubles.am_spec = [](const std::shared_ptr<const JobSpec>& spec) {
+    auto patient = std::make_shared<JobSpec>(*spec);
+    patient->deadlines.start = 240h;
+    return patient;
+  };
+  doubles.agent = [](agent::TaskAgent& real, Instant now, const AgentEvent& event,
+                     std::vector<AgentAction>& actions) {
+    const auto* said = std::get_if<AmSaid>(&event);
+    if (said != nullptr && std::holds_alternative<StartProcess>(said->message)) return;
+    real.Step(now, event, actions);
+  };
+  ExpectCaught(kTwoWorkers, doubles, "progress");
+}
+
+}  // namespace
+}  // namespace tfyarn::sim
