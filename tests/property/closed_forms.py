@@ -74,6 +74,7 @@ def head_of_line_row(p, runs, jobs):
         begin, end = 0.2 * min(last.values()), min(last.values())
         return {"rate": sum(begin < job["finished"] <= end for job in result["jobs"]) / (end - begin) * SERVICE}
     settings = {"arrivals.0.poisson.rate": f"{rate * p:.9g}/d", "arrivals.1.poisson.rate": f"{rate * (1 - p):.9g}/d",
+                "defaults.training.steps": f"{{dist: exponential, mean: {SERVICE}}}",
                 "arrivals.0.count": round(jobs * p), "arrivals.1.count": round(jobs * (1 - p)), "expect": "[]"}
     return Row(f"head of line, p={p}", "head-of-line", settings, runs, read, {"rate": right},
                [{"rate": right * off} for off in OFF])
@@ -94,7 +95,12 @@ def elapsed(work):
     return read
 
 
-def training(name, runs, days, interval, mean, cost, restore, down, settings, scenario="checkpoint"):
+def failing(mean):
+    """Failures of one node."""
+    return f"{{dist: exponential, mean: {mean:.0f}s}}"
+
+
+def training(name, runs, days, interval, mean, cost, restore, down, settings, scenario="checkpoint", nodes=1):
     """Failures exponential with `mean`; the interval's segments make up about `days` of work."""
     interval = round(interval)
     work = interval * max(1, round(days * 86400 / interval))
@@ -103,7 +109,7 @@ def training(name, runs, days, interval, mean, cost, restore, down, settings, sc
         return {"slowdown": formulas.slowdown(interval, mean / off, cost, restore, down),
                 "failures": formulas.failures(interval, mean / off, cost, restore) / interval * 100 * 86400}
     settings = {"jobs.0.training.steps": work, "jobs.0.training.checkpoint.every": f"{interval}s",
-                "jobs.0.training.checkpoint.cost": f"{cost}s", "jobs.0.training.restore": f"{restore}s", **settings}
+                "jobs.0.training.checkpoint.cost": f"{cost}s", "jobs.0.training.restore": f"{restore}s", "faults.0.every": failing(mean * nodes), **settings}
     return Row(name, scenario, settings, runs, elapsed(work), at(1), [at(off) for off in OFF])
 
 
@@ -112,7 +118,8 @@ def checkpoint():
 
     def row(name, runs, interval, cost, restore, down):
         return training(name, runs, 600, interval, day, cost, restore, down, {"faults.0.for": f"{down}s"})
-    none = {"jobs.0.training.steps": day, "jobs.0.training.checkpoint": "null"}
+    none = {"jobs.0.training.steps": day, "jobs.0.training.checkpoint": "null", "jobs.0.training.restore": "600s",
+            "faults.0.every": failing(day), "faults.0.for": "300s"}
 
     def without(off):
         return {"slowdown": formulas.slowdown(day, day / off, 0, 600, 300)}
@@ -134,7 +141,7 @@ def detection():
     ours = {600: {"jobs.0.heartbeat": "{every: 1s, missed: 5000}"}, 60: {"jobs.0.heartbeat": "{every: 1s, missed: 60}"},
             3: {"jobs.0.heartbeat": "{every: 100ms, missed: 30}"}}
     return [training(f"64 nodes, noticed in {noticed} s", 40, 90, interval, mean, cost, restore, noticed + 30, settings,
-                     "detection") for noticed, settings in ours.items()]
+                     "detection", nodes=64) for noticed, settings in ours.items()]
 
 
 # ---------------------------------------------------------------- hold and wait
