@@ -5,6 +5,7 @@
 #include <gtest/gtest.h>
 
 #include <memory>
+#include <set>
 #include <string>
 #include <utility>
 #include <vector>
@@ -89,8 +90,14 @@ class CheckerScript {
   void Allocate(yarn::AllocateRequest request, std::int32_t attempt = 1) {
     Order(CallRm{.call = CallId(2), .request = std::move(request)}, attempt);
   }
+  /// A task's second process is announced by a decision to restart it, as an AM does.
   void Spawn(std::int64_t container, const TaskId& task, std::uint32_t epoch = 1,
              std::uint64_t spec = 100) {
+    if (!spawned.insert(task).second) Order(RestartDecided{.epoch = Epoch(epoch), .tasks = {task}});
+    SpawnUnannounced(container, task, epoch, spec);
+  }
+  void SpawnUnannounced(std::int64_t container, const TaskId& task, std::uint32_t epoch = 1,
+                        std::uint64_t spec = 100) {
     Say(trace::AgentTold{
         .job = kJob,
         .container = Container(container),
@@ -158,6 +165,7 @@ class CheckerScript {
 
   static constexpr trace::JobIndex kJob{0};
   Instant now{};
+  std::set<TaskId> spawned;
   Checkers checkers;
 };
 

@@ -80,6 +80,8 @@ TEST(CheckersAmTest, FinalOnceBreaksWhenTheClientEndsTheJobTwiceOrOtherwise) {
 
   CheckerScript other;
   other.Run();
+  other.Exit(2);
+  other.Exit(3);
   other.Ended(kWorker0, 0, ExitClass::kOk);
   other.Ended(kWorker1, 0, ExitClass::kOk);
   other.Order(VerdictReached{.status = JobStatus::kSucceeded});
@@ -150,6 +152,30 @@ TEST(CheckersAmTest, VerdictHoldsWhenThereIsNoMoreMemoryToRaise) {
       VerdictReached{.status = JobStatus::kFailed,
                      .cause = Cause{.task = kWorker1, .exit = 137, .exit_class = ExitClass::kOom}});
   EXPECT_EQ(script.Broken(), Names{});
+}
+
+TEST(CheckersAmTest, VerdictBreaksWhenAnExitIsRecordedThatDidNotHappenSo) {
+  CheckerScript script;
+  script.Run();
+  script.Exit(2, 1);
+  script.Ended(kWorker0, 1, ExitClass::kUserPermanent);
+  EXPECT_EQ(script.Broken(), Names{});
+  script.Ended(kWorker0, 0, ExitClass::kOk);
+  EXPECT_EQ(script.Broken(), Names{"verdict"});
+  script.Exit(3);
+  script.Ended(kWorker1, 1, ExitClass::kUserPermanent);
+  EXPECT_EQ(script.Broken(), Names{"verdict"});
+}
+
+TEST(CheckersAmTest, BudgetsBreakWhenAProcessStartsAgainWithoutADecision) {
+  CheckerScript script;
+  script.Run();
+  script.Exit(2, 1);
+  script.Spawn(2, kWorker0);
+  EXPECT_EQ(script.Broken(), Names{});
+  script.Exit(2, 1);
+  script.SpawnUnannounced(2, kWorker0);
+  EXPECT_EQ(script.Broken(), Names{"budgets"});
 }
 
 TEST(CheckersAmTest, VerdictForgetsEndsThatWereRestarted) {

@@ -81,7 +81,7 @@ TEST(CheckersTest, OneOwnerBreaksWhenAContainerServesAnotherTask) {
                                  .action = SpawnProcess{.task = kWorker1,
                                                         .process = {.epoch = Epoch(1)},
                                                         .spec = SpecRef(SpecId(100), nullptr)}});
-  EXPECT_EQ(script.Broken(), Names{"one-owner"});
+  EXPECT_EQ(script.Broken(), (Names{"one-owner", "budgets"}));
 }
 
 TEST(CheckersTest, OneOwnerBreaksWhenAnAmStartsAForeignContainer) {
