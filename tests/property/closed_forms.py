@@ -129,7 +129,7 @@ def checkpoint():
             row("Young / 4, C=300 s", 24, formulas.young(300, day) / 4, 300, 600, 300),
             row("Young, C=60 s", 24, formulas.young(60, day), 60, 300, 120),
             row("exact, C=60 s", 24, formulas.exact_interval(60, day), 60, 300, 120),
-            MeanRow("no checkpoint", "checkpoint", none, 8000,
+            MeanRow("no checkpoint", "checkpoint", none, 16000,
                     lambda metrics: {"slowdown": {k: v / day for k, v in metrics["jct_mean_seconds"].items()}},
                     without(1), [without(off) for off in OFF])]
 
