@@ -169,7 +169,7 @@ def deadlocks():
     for jobs, k, each in ((2, 4, (4, 5, 6, 7)), (2, 8, (8, 10, 12, 14, 15)), (4, 8, (16, 24, 28, 29))):
         for units in each:
             p = formulas.deadlock(jobs, k, units)
-            rows.append(deadlock_row(jobs, k, units, max(100, round((4.2 / 0.05)**2 * p * (1 - p)))))
+            rows.append(deadlock_row(jobs, k, units, max(100, round((5.2 / 0.05)**2 * p * (1 - p)))))
     return rows
 
 
@@ -211,7 +211,7 @@ def main():
     parser.add_argument("--scale", type=float, default=1, help="times as many runs")
     parser.add_argument("--seed", type=int, default=1, help="the first run's")
     parser.add_argument("--fresh", action="store_true", help="a seed of its own, and 5 standard errors")
-    options = parser.parse_args()
+    options = parser.parse_intermixed_args()
     unknown = [group for group in options.groups if group not in GROUPS]
     if unknown:
         parser.error(f"no group {', '.join(unknown)}")
