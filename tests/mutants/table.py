@@ -100,6 +100,8 @@ def problems(mutants, exemptions):
         if not (mutant.why and mutant.file and mutant.fails and mutant.old):
             found.append(f"{where}: needs why, file, fails and - lines")
             continue
+        if not mutant.file.endswith(".cc"):
+            found.append(f"{where}: changes {mutant.file}, and only a .cc is compiled again")
         if mutant.old == mutant.new:
             found.append(f"{where}: changes nothing")
         file = ROOT / mutant.file
