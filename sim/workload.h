@@ -216,6 +216,7 @@ class JobWorkload {
   /// The processes that train together, and what is still missing.
   struct Team {
     SpecRef spec;
+    ApplicationId application;  // Of the job's, epochs are counted anew in each.
     Epoch epoch;
     std::uint32_t leader = kNone;  // The chief under parameter-server.
     std::uint32_t members = 0;     // Attached, by role.

@@ -14,6 +14,10 @@ using trace::TrainingPhase;
 /// TensorFlow's coordination service takes a peer that does not answer for dead after this time.
 constexpr Duration kSilentPeerIsGone = 10s;
 
+ApplicationId ApplicationOf(const SpawnedProcess& process) {
+  return process.container.application_attempt.application;
+}
+
 /// Where the task listens according to the spec; nullptr when the spec does not list it.
 const TaskAddress* AddressIn(const ClusterSpec* spec, const TaskId& task) {
   if (spec == nullptr) return nullptr;
@@ -49,6 +53,8 @@ bool JobWorkload::IsCore(const Process& process) const {
 
 bool JobWorkload::Belongs(const Process& process) const {
   if (team_.epoch == Epoch{} || process.peers_lost) return false;
+  // Two applications of a job may give the same spec out: same epoch, same addresses.
+  if (ApplicationOf(process.is) != team_.application) return false;
   if (process.is.spec.id() == team_.spec.id()) return true;
   if (!servers_ || process.role == TaskRole::kChief) return false;
   const TaskAddress* listed = AddressIn(team_.spec.get(), process.is.task);
@@ -57,20 +63,24 @@ bool JobWorkload::Belongs(const Process& process) const {
 }
 
 // The newest spec among those who may lead counts: the chief's where there is one, else any
-// worker's or member's.
+// worker's or member's. A job that is submitted again begins with epoch 1 again.
 void JobWorkload::TakeTeamSpec(Instant now, std::uint32_t slot, Out& out) {
   const Process& process = processes_[slot];
   const TaskRole leads = !servers_    ? TaskRole::kMember
                          : has_chief_ ? TaskRole::kChief
                                       : TaskRole::kWorker;
   if (process.role != leads) return;
+  const ApplicationId application = ApplicationOf(process.is);
   const Epoch epoch = process.is.process.epoch;
   const bool leader_gone = leads == TaskRole::kChief && team_.leader == kNone;
-  if (epoch < team_.epoch || (epoch == team_.epoch && !leader_gone)) return;
+  const auto newest = std::pair(team_.application, team_.epoch);
+  const auto its = std::pair(application, epoch);
+  if (its < newest || (its == newest && !leader_gone)) return;
   // Workers without a chief take each other's newer spec up without a break; everybody else starts
   // a new session.
   if (leads != TaskRole::kWorker) BreakTeam(now, out);
   team_.spec = process.is.spec;
+  team_.application = application;
   team_.epoch = epoch;
   team_.broken = false;
   Recount(now, out);

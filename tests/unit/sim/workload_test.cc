@@ -87,6 +87,29 @@ TEST(WorkloadTest, ARestartOfAllGoesOnFromTheCheckpointAfterRestoring) {
   EXPECT_EQ(host.account().gpu.restore, Duration(10s).count());
 }
 
+// Fails when the team keeps the spec of the job's first application: same epoch, same addresses.
+TEST(WorkloadTest, AJobSubmittedAgainGoesOnFromTheCheckpointInItsFirstEpoch) {
+  WorkloadHarness h(MultiWorker(1));
+  const SpecRef spec = h.SpecOf(1);
+  h.SpawnAll(spec);
+  h.Until(25s);
+  h.Exit({.type = "worker", .index = 0}, 2);
+  h.Until(40s);
+  for (const TaskId& task : {TaskId{.type = "chief"}, TaskId{.type = "worker"}}) {
+    ContainerId container = h.ContainerOf(task);
+    container.application_attempt.application.id = 2;
+    h.Spawn({.container = container,
+             .task = task,
+             .process = {.attempt = TaskAttempt(0), .epoch = Epoch(1)},
+             .spec = spec,
+             .host = WorkloadHarness::HostOf(task)});
+  }
+  EXPECT_EQ(h.workload.phase(), trace::TrainingPhase::kRestore);
+  h.Until(200s);
+  EXPECT_EQ(h.workload.phase(), trace::TrainingPhase::kDone);
+  EXPECT_TRUE(h.workload.running().empty());
+}
+
 TEST(WorkloadTest, ProcessesOfDifferentSpecsNeverTrainTogether) {
   WorkloadHarness host(MultiWorker(1));
   host.Spawn(kChief, host.SpecOf(1));
