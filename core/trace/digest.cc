@@ -4,6 +4,7 @@
 #include <xxhash.h>
 
 #include <algorithm>
+#include <array>
 #include <bit>
 #include <cstring>
 #include <type_traits>
@@ -31,10 +32,11 @@ I LittleEndian(I value) {
 
 /// Writes values in the digest's form into a buffer of kBuffer bytes, and hashes it whenever it is
 /// full.
+template <class Lists>
 class Writer {
  public:
-  Writer(XXH3_state_t* state, char* buffer, std::size_t used)
-      : state_(state), buffer_(buffer), at_(buffer + used), end_(buffer + kBuffer) {}
+  Writer(XXH3_state_t* state, char* buffer, std::size_t used, Lists& lists)
+      : state_(state), buffer_(buffer), at_(buffer + used), end_(buffer + kBuffer), lists_(lists) {}
   [[nodiscard]] std::size_t used() const { return static_cast<std::size_t>(at_ - buffer_); }
 
   template <class T>
@@ -62,7 +64,11 @@ class Writer {
     } else if constexpr (kIsPair<T>) {
       Put(value.first);
       Put(value.second);
-    } else if constexpr (kIsVector<T> || kIsSharedList<T> || kIsMap<T>) {
+    } else if constexpr (kIsSharedList<T>) {
+      const XXH128_hash_t hash = lists_.HashOf(value);
+      PutRaw(static_cast<std::uint64_t>(hash.high64));
+      PutRaw(static_cast<std::uint64_t>(hash.low64));
+    } else if constexpr (kIsVector<T> || kIsMap<T>) {
       PutSize(value.size());
       for (const auto& element : value) Put(element);
     } else if constexpr (kIsVariant<T>) {
@@ -103,9 +109,33 @@ class Writer {
   char* buffer_;
   char* at_;
   char* end_;
+  Lists& lists_;
 };
 
 }  // namespace
+
+/// The hash of the list that was met last: the same reports go from the RM to a client, from there
+/// to the host, and on to the AM.
+struct Digest::LatestList {
+  SharedList<yarn::NodeReport> list;  // keeps its address from being used again
+  XXH128_hash_t hash{};
+  bool any = false;
+  std::unique_ptr<XXH3_state_s, FreeState> state{XXH3_createState()};
+  std::array<char, kBuffer> buffer{};
+
+  XXH128_hash_t HashOf(const SharedList<yarn::NodeReport>& value) {
+    if (any && &list.elements() == &value.elements()) return hash;
+    TF_CHECK(state != nullptr);
+    TF_CHECK(XXH3_128bits_reset(state.get()) == XXH_OK);
+    Writer<LatestList> writer(state.get(), buffer.data(), 0, *this);
+    writer.Put(value.elements());
+    TF_CHECK(XXH3_128bits_update(state.get(), buffer.data(), writer.used()) == XXH_OK);
+    hash = XXH3_128bits_digest(state.get());
+    list = value;
+    any = true;
+    return hash;
+  }
+};
 
 std::string ToString(const DigestValue& value) {
   return fmt::format("{:016x}{:016x}", value.high, value.low);
@@ -115,7 +145,10 @@ void Digest::FreeState::operator()(XXH3_state_s* state) const {
   XXH3_freeState(state);
 }
 
-Digest::Digest() : state_(XXH3_createState()), buffer_(std::make_unique<char[]>(kBuffer)) {
+Digest::Digest()
+    : state_(XXH3_createState()),
+      latest_list_(std::make_unique<LatestList>()),
+      buffer_(std::make_unique<char[]>(kBuffer)) {
   TF_CHECK(state_ != nullptr);
   TF_CHECK(XXH3_128bits_reset(state_.get()) == XXH_OK);
 }
@@ -125,7 +158,7 @@ Digest::Digest(Digest&&) noexcept = default;
 Digest& Digest::operator=(Digest&&) noexcept = default;
 
 void Digest::Add(const TraceRecord& record) {
-  Writer writer(state_.get(), buffer_.get(), used_);
+  Writer<LatestList> writer(state_.get(), buffer_.get(), used_, *latest_list_);
   writer.Put(record);
   used_ = writer.used();
   ++records_;

@@ -4,7 +4,8 @@
 // cannot be confused: integers little-endian at their own width, strings and lists after their
 // length, variants after the position of their alternative. So it depends on no compiler, locale or
 // byte order. It is no defence against somebody who wants two runs to look alike, only against
-// accidents. A cluster spec counts by its id, which is a hash of its content.
+// accidents. A cluster spec counts by its id, which is a hash of its content, and a shared list by the
+// hash of its elements.
 #pragma once
 
 #include <cstddef>
@@ -46,7 +47,10 @@ class Digest {
     void operator()(XXH3_state_s* state) const;
   };
 
+  struct LatestList;
+
   std::unique_ptr<XXH3_state_s, FreeState> state_;
+  std::unique_ptr<LatestList> latest_list_;
   std::unique_ptr<char[]> buffer_;  // bytes not yet hashed, the first used_ of a fixed size
   std::size_t used_ = 0;
   std::uint64_t records_ = 0;
