@@ -99,7 +99,10 @@ struct AmCore {
   bool gang_was_complete = false;  ///< At least once in this AM attempt, or before it.
   bool judge = false;  ///< Something that the success expression may see has changed in this step.
   bool asks_dirty = false;  ///< What we want of the RM may have changed in this step.
-  bool gates = false;       ///< Something that `depends` may see has changed in this step.
+  /// The cluster has shrunk or a task wants more than before: what training waits for, now or next,
+  /// may be out of reach for ever.
+  bool feasibility = false;
+  bool gates = false;  ///< Something that `depends` may see has changed in this step.
 };
 
 }  // namespace tfyarn::am

@@ -18,6 +18,7 @@ void JobLife::Settle() {
   }
   if (core.judge && !core.finishing) Judge();
   core.judge = false;
+  if (core.feasibility && !core.finishing) parts_.startup.CheckWhatTrainingWaitsFor();
   if (!core.finishing) {
     CompleteGang();
     parts_.launch.LaunchReady();

@@ -89,6 +89,7 @@ bool Restart::RaiseMemory(TaskIndex task, const Decision& decision) {
   if (largest > 0) raised = std::min(raised, largest);
   if (raised <= now) return false;
   core.tasks.mutable_record(task).memory_mb = raised;
+  core.feasibility = true;
   (void)core.out.Append(MemoryRaised{.task = core.tasks.id(task), .memory_mb = raised});
   return true;
 }

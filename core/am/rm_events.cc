@@ -131,6 +131,11 @@ void RmEvents::OnOwnedCompleted(TaskIndex task, const yarn::ContainerStatus& sta
 
 void RmEvents::OnNode(const yarn::NodeReport& report) {
   AmCore& core = parts_.core;
+  // A lost node may come back; these two do not come back by themselves.
+  if (report.state == yarn::NodeState::kDecommissioned ||
+      report.state == yarn::NodeState::kShutdown) {
+    core.feasibility = true;
+  }
   // Of unhealthy and decommissioned nodes the RM reports the containers itself, each with its
   // reason.
   if (report.state != yarn::NodeState::kLost) return;

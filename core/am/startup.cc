@@ -71,21 +71,51 @@ void Startup::OnRegistered(const yarn::RegisterApplicationMasterResponse& respon
   }
   parts_.recovery.OnRegistered(response.containers_from_previous_attempts, !blindly);
   if (core.finishing || core.snapshot.epoch.value > 0) return;
-  if (!FailIfNeverPossible(core.started.maximum_container)) AskForEverything();
+  if (!FailIfNeverPossible(placement::GroupsOf(*core.job))) AskForEverything();
 }
 
-bool Startup::FailIfNeverPossible(const Resource& maximum_container) {
+bool Startup::FailIfNeverPossible(const std::vector<placement::SlotGroup>& groups) {
   AmCore& core = parts_.core;
   const auto infeasible =
-      placement::FindInfeasible(placement::GroupsOf(*core.job), core.gang.inventory(),
+      placement::FindInfeasible(groups, core.gang.inventory(),
                                 {.queue_maximum = core.started.queue_maximum,
-                                 .maximum_container = maximum_container,
+                                 .maximum_container = core.started.maximum_container,
                                  .reserved = core.job->am.resource});
   if (!infeasible) return false;
   parts_.finish.Fail(
       {.exit_class = ExitClass::kInfeasible, .at = core.now, .detail = infeasible->text},
       "gang/infeasible", infeasible->text);
   return true;
+}
+
+/// What training holds and waits for, in the sizes wanted now. A task that has ended needs nothing
+/// any more.
+std::vector<placement::SlotGroup> Startup::TrainingGroups() const {
+  const AmCore& core = parts_.core;
+  std::vector<placement::SlotGroup> groups;
+  for (std::uint32_t i = 0; i < core.tasks.size(); ++i) {
+    const TaskIndex task(i);
+    const TaskRecord& record = core.tasks.record(task);
+    if (!record.training || record.outcome != Outcome::kOpen) continue;
+    const SlotRequest slot = core.SlotFor(task);
+    const bool another = groups.empty() || groups.back().task_type != slot.task.type ||
+                         groups.back().resource != slot.resource;
+    if (another) {
+      groups.push_back({.task_type = slot.task.type,
+                        .resource = slot.resource,
+                        .node_label = slot.node_label,
+                        .placement = slot.placement});
+    }
+    ++groups.back().count;
+  }
+  return groups;
+}
+
+void Startup::CheckWhatTrainingWaitsFor() {
+  AmCore& core = parts_.core;
+  if (core.tasks.CountTraining(TaskState::kWaiting) == 0) return;
+  core.feasibility = false;
+  (void)FailIfNeverPossible(TrainingGroups());
 }
 
 void Startup::AskForEverything() {

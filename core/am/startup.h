@@ -6,8 +6,10 @@
 #pragma once
 
 #include <string>
+#include <vector>
 
 #include "core/model/am.h"
+#include "core/placement/place_gang.h"
 
 namespace tfyarn::am {
 
@@ -24,10 +26,15 @@ class Startup {
   void OnJournalRetry();
   /// The RM knows this attempt.
   void OnRegistered(const yarn::RegisterApplicationMasterResponse& response, bool blindly);
+  /// Fails the job when what its training waits for can never be met any more: the cluster has
+  /// shrunk, or the job wants more. Nothing happens while training waits for nothing.
+  void CheckWhatTrainingWaitsFor();
 
  private:
   void AskForEverything();
-  [[nodiscard]] bool FailIfNeverPossible(const Resource& maximum_container);
+  /// `groups`: what must be held at once.
+  [[nodiscard]] bool FailIfNeverPossible(const std::vector<placement::SlotGroup>& groups);
+  [[nodiscard]] std::vector<placement::SlotGroup> TrainingGroups() const;
 
   AmParts& parts_;
   bool journal_read_ = false;
