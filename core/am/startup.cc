@@ -24,7 +24,10 @@ void Startup::OnStarted(const AmStarted& started) {
   core.started_at = core.now;
   core.snapshot.attempt = started.attempt;
   core.gang.SetNodes(core.now, started.nodes);
-  core.exclusion.SetClusterSize(core.now, static_cast<std::int32_t>(started.nodes.size()));
+  const auto running = std::count_if(
+      started.nodes.begin(), started.nodes.end(),
+      [](const yarn::NodeReport& node) { return node.state == yarn::NodeState::kRunning; });
+  core.exclusion.SetClusterSize(core.now, static_cast<std::int32_t>(running));
   core.Emit(ReadJournal{});
 }
 

@@ -212,7 +212,7 @@ BOOST_DESCRIBE_STRUCT(KillApplicationResponse, (), (is_kill_completed))
 struct GetClusterNodesRequest {};
 BOOST_DESCRIBE_STRUCT(GetClusterNodesRequest, (), ())
 struct GetClusterNodesResponse {
-  SharedList<NodeReport> nodes;  ///< RUNNING nodes, in NodeId order.
+  SharedList<NodeReport> nodes;  ///< All that the RM knows, in NodeId order.
 };
 BOOST_DESCRIBE_STRUCT(GetClusterNodesResponse, (), (nodes))
 

@@ -129,10 +129,19 @@ Resource Demand(const std::vector<SlotGroup>& groups, const std::string* partiti
   return sum;
 }
 
-std::optional<Infeasible> CheckQueue(const std::vector<SlotGroup>& groups, const Limits& limits) {
+/// The RM says the maximum as a share of the nodes that are up; it can grow by those that come
+/// back.
+std::optional<Infeasible> CheckQueue(const std::vector<SlotGroup>& groups,
+                                     const Inventory& inventory, const Limits& limits) {
   if (IsZero(limits.queue_maximum)) return std::nullopt;
-  return TooLargeInAll(Demand(groups, nullptr) + limits.reserved, limits.queue_maximum,
-                       "the queue at its maximum");
+  const Resource need = Demand(groups, nullptr) + limits.reserved;
+  if (FitsIn(need, limits.queue_maximum)) return std::nullopt;
+  Resource most = limits.queue_maximum;
+  inventory.Scan([&](const Node& node) {
+    if (!node.up) most += node.capability;
+    return true;
+  });
+  return TooLargeInAll(need, most, "the queue at its maximum");
 }
 
 std::optional<Infeasible> CheckClusterTotals(const std::vector<SlotGroup>& groups,
@@ -277,7 +286,7 @@ std::optional<Infeasible> FindInfeasible(const std::vector<SlotGroup>& groups,
     if (auto found = CheckMaximumContainer(group, limits.maximum_container); found.has_value())
       return found;
   }
-  if (auto found = CheckQueue(groups, limits); found.has_value()) return found;
+  if (auto found = CheckQueue(groups, inventory, limits); found.has_value()) return found;
   if (nodes_suffice) return std::nullopt;
   for (const SlotGroup& group : groups) {
     if (auto found = CheckCount(group, inventory); group.count > 0 && found.has_value())

@@ -18,7 +18,7 @@ namespace tfyarn::placement {
 
 /// A resource that is zero as a whole is unknown and limits nothing.
 struct Limits {
-  Resource queue_maximum;      ///< Most the job's queue may ever use.
+  Resource queue_maximum;      ///< Most the job's queue may use of the nodes that are up.
   Resource maximum_container;  ///< Largest container that the RM grants.
   Resource reserved;  ///< What the job needs of the queue besides the gang: its AM container.
 };

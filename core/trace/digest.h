@@ -4,8 +4,8 @@
 // cannot be confused: integers little-endian at their own width, strings and lists after their
 // length, variants after the position of their alternative. So it depends on no compiler, locale or
 // byte order. It is no defence against somebody who wants two runs to look alike, only against
-// accidents. A cluster spec counts by its id, which is a hash of its content, and a shared list by the
-// hash of its elements.
+// accidents. A cluster spec counts by its id, which is a hash of its content, and a shared list by
+// the hash of its elements.
 #pragma once
 
 #include <cstddef>

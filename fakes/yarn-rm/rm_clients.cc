@@ -175,13 +175,11 @@ yarn::RmResponse RmCore::Answer(const RmCall&, const yarn::KillApplicationReques
   return yarn::KillApplicationResponse{.is_kill_completed = false};
 }
 
+// Source: ClientRMService.getClusterNodes: a request that names no states means all of them.
 yarn::RmResponse RmCore::Answer(const RmCall&, const yarn::GetClusterNodesRequest&) {
   std::vector<yarn::NodeReport> reports;
   reports.reserve(node_order_.size());
-  for (const auto& [id, index] : node_order_) {
-    const RmNode& node = NodeAt(index);
-    if (node.state == yarn::NodeState::kRunning) reports.push_back(ReportOf(node));
-  }
+  for (const auto& [id, index] : node_order_) reports.push_back(ReportOf(NodeAt(index)));
   return yarn::GetClusterNodesResponse{.nodes = std::move(reports)};
 }
 

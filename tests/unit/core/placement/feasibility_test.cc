@@ -151,6 +151,15 @@ TEST(FeasibilityTest, ALostNodeStillCounts) {
             "feasible");
 }
 
+TEST(FeasibilityTest, AQueueGrowsWithTheNodesThatComeBack) {
+  std::vector<Node> nodes = {MakeNode("g1", "/r1", kGpuNode), MakeNode("g2", "/r1", kGpuNode)};
+  const std::vector<SlotGroup> gang = {Workers(2, {.memory_mb = kGiB, .vcores = 1, .gpus = 8})};
+  EXPECT_EQ(TextOf(gang, Inventory(nodes), {.queue_maximum = kGpuNode}),
+            "the whole gang needs 16 GPUs (yarn.io/gpu), but the queue at its maximum has 8");
+  nodes[1].up = false;
+  EXPECT_EQ(TextOf(gang, Inventory(nodes), {.queue_maximum = kGpuNode}), "feasible");
+}
+
 TEST(FeasibilityTest, EveryTaskTypeIsAGroup) {
   JobSpec job;
   job.tasks.push_back({.name = "worker",
