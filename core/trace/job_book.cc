@@ -136,12 +136,11 @@ AttemptResult* JobBook::AttemptAt(JobResult& job, const TaskId& task, const Proc
   if (entry == job.tasks.end() || entry->task != task) {
     entry = job.tasks.insert(entry, TaskResult{.task = task, .attempts = {}});
   }
-  // Attempts of a resubmitted job count from 0 again, in another application.
-  const ApplicationId& application = container.application_attempt.application;
+  // A number counts once per container: one that ended before a process ran in it leaves its number
+  // to the next, and the attempts of a resubmitted job count from 0 again.
   auto& attempts = entry->attempts;
   const auto known = std::find_if(attempts.rbegin(), attempts.rend(), [&](const AttemptResult& a) {
-    return a.attempt == process.attempt &&
-           a.container.application_attempt.application == application;
+    return a.attempt == process.attempt && a.container == container;
   });
   if (known != attempts.rend()) return &*known;
   AttemptResult attempt;

@@ -243,6 +243,30 @@ TEST(ResultBuilderTest, AResubmittedJobKeepsBothApplicationsAttemptsApart) {
   EXPECT_EQ(result.jobs[0].application, (ApplicationId{0, 2}));
 }
 
+// Fails when the next container's process is taken for the one that never ran: it would end before
+// it started.
+TEST(ResultBuilderTest, AContainerInWhichNothingRanIsAnAttemptOfItsOwn) {
+  TraceScript script;
+  script.Node("n1", 8).Job("a").AmStarts(0, 1);
+  const ProcessRef process{TaskAttempt(0), Epoch(1)};
+  script.At(1).Am(TaskAttemptEnded{.task = kWorker0,
+                                   .process = process,
+                                   .container = {{{0, 1}, 1}, 2},
+                                   .node = {"n1", 1},
+                                   .exit = std::nullopt,
+                                   .exit_class = ExitClass::kLaunchError,
+                                   .diagnostics = "no disk"});
+  script.At(3).Am(TaskAttemptStarted{
+      .task = kWorker0, .process = process, .container = {{{0, 1}, 1}, 3}, .node = {"n1", 1}});
+  const Result result = script.Finish();
+  const std::vector<AttemptResult>& attempts = result.jobs[0].tasks[0].attempts;
+  ASSERT_EQ(attempts.size(), 2U);
+  EXPECT_FALSE(attempts[0].started);
+  EXPECT_EQ(attempts[0].finished, Instant{} + 1s);
+  EXPECT_EQ(attempts[1].started, Instant{} + 3s);
+  EXPECT_FALSE(attempts[1].finished);
+}
+
 TEST(ResultBuilderTest, MoreThanAThousandJobsGoWithoutTasksUnlessAsked) {
   for (const bool always : {false, true}) {
     TraceScript script({.always_tasks = always});
