@@ -79,7 +79,8 @@ std::optional<ExitRecord> AgentAccount(const ExitEvidence& evidence,
 ExitClass ClassOfContainer(std::int32_t code, const std::vector<std::int32_t>& retryable) {
   if (code == container_exit::kInvalid) return ExitClass::kLaunchError;
   // A container's codes are the agent's: a user's 122 is in the agent's report, not here.
-  if (code == agent_exit::kAmLost) return ExitClass::kAmLost;
+  if (code == agent_exit::kAmLost || code == agent_exit::kRefused) return ExitClass::kAmLost;
+  if (code == agent_exit::kNoPort) return ExitClass::kPortConflict;
   if (code <= 0) return ExitClass::kUnknown;
   return ClassOfStatus(code, retryable);
 }

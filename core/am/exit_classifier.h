@@ -43,7 +43,7 @@ struct ExitEvidence {
   bool port_conflict = false;  ///< The agent's word.
   std::string launch_error;    ///< The agent's or the NM's word; set when no process ever ran.
   bool timed_out = false;  ///< One of our deadlines (registration, start, progress) passed for it.
-  bool am_lost = false;    ///< The agent ended because it found no AM.
+  bool am_lost = false;    ///< The agent ended because it found no AM that owns it.
 };
 BOOST_DESCRIBE_STRUCT(ExitEvidence, (),
                       (process, yarn_exit, diagnostics, we_stopped, node_lost, silent,

@@ -9,8 +9,9 @@
 namespace tfyarn::am {
 namespace {
 
+/// The agent ended for want of an AM that owns it.
 bool IsAmLost(const yarn::ContainerStatus& status) {
-  return status.exit_status == agent_exit::kAmLost;
+  return status.exit_status == agent_exit::kAmLost || status.exit_status == agent_exit::kRefused;
 }
 
 }  // namespace
