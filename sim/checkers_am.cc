@@ -9,8 +9,8 @@
 namespace tfyarn::sim {
 namespace {
 
-/// A superseded AM process learns of it from the first answer it gets; it must have stopped acting
-/// after this time.
+/// A superseded AM process learns of it from the first answer that the RM gives it; it must have
+/// stopped acting after this time.
 constexpr Duration kLearnsOfSuccessor = 10s;
 /// More allocate calls than this in a second are a busy loop, whatever the heartbeat period.
 constexpr std::size_t kAllocatesPerSecond = 20;
@@ -54,6 +54,15 @@ bool IsCallersFault(yarn::RpcErrorCode code) {
   return false;
 }
 
+/// The RM has answered. A call that nobody answered teaches nothing, nor do the AM's own timers,
+/// its journal or its agents: an AM that is cut off has all of those.
+bool IsRmsWord(const AmEvent& event) {
+  const auto* reply = std::get_if<RmReplied>(&event);
+  if (reply == nullptr) return false;
+  const auto* error = std::get_if<yarn::RpcError>(&reply->response);
+  return error == nullptr || error->code != yarn::RpcErrorCode::kUnavailable;
+}
+
 }  // namespace
 
 // ---------------------------------------------------------------- what the AM was told
@@ -66,7 +75,8 @@ void Checkers::Books::On(const trace::AmTold& fact) {
     job->last_event = now_;
   }
   AmAttemptBook& attempt = AttemptOf(*job, fact.am_attempt);
-  if (attempt.superseded_now && !attempt.superseded) attempt.superseded = now_;
+  if (attempt.superseded_now && !attempt.superseded && IsRmsWord(fact.event))
+    attempt.superseded = now_;
   if (const auto* reply = std::get_if<RmReplied>(&fact.event)) RmAnswered(*job, attempt, *reply);
 }
 

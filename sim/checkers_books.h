@@ -88,10 +88,9 @@ struct AmAttemptBook {
   std::int32_t attempt = 0;
   bool registered = false;
   bool unregistered = false;          ///< The RM has confirmed the final status.
-  std::optional<Instant> superseded;  ///< A later attempt registered; this one was told something
-                                      ///< for the first time then.
-  bool superseded_now = false;
-  std::set<std::string> excluded;  ///< Host names on the RM's blacklist on its word.
+  bool superseded_now = false;        ///< A later attempt has registered.
+  std::optional<Instant> superseded;  ///< The RM's first answer after that: it could have learned.
+  std::set<std::string> excluded;     ///< Host names on the RM's blacklist on its word.
   /// Outstanding asks for anywhere, as last said and answered: (priority, allocation request id) ->
   /// number.
   std::map<std::pair<std::int32_t, std::int64_t>, std::int32_t> asks;

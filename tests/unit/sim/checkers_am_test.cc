@@ -22,12 +22,27 @@ TEST(CheckersAmTest, OneAttemptBreaksWhenASupersededAttemptGoesOnActing) {
   script.At(100s);
   script.StartAm(2);
   script.At(110s);
-  script.Tell(JournalAppended{.seq = JournalSeq(5)}, 1);
+  script.Tell(RmReplied{.response = yarn::RpcError{.code = yarn::RpcErrorCode::kInvalidToken}}, 1);
   script.Order(AppendJournal{.seq = JournalSeq(6)}, 1);
   EXPECT_EQ(script.Broken(), Names{});
   script.At(125s);
   script.Order(AppendJournal{.seq = JournalSeq(7)}, 1);
   EXPECT_EQ(script.Broken(), Names{"one-attempt"});
+}
+
+// Fails when any event counts as an answer: its timers and its journal go on while it is cut off.
+TEST(CheckersAmTest, OneAttemptDoesNotAccuseWhoIsCutOffFromTheRm) {
+  CheckerScript script;
+  script.Run();
+  script.At(100s);
+  script.StartAm(2);
+  script.At(110s);
+  script.Tell(DeadlineReached{}, 1);
+  script.Tell(JournalAppended{.seq = JournalSeq(5)}, 1);
+  script.Tell(RmReplied{.response = yarn::RpcError{.code = yarn::RpcErrorCode::kUnavailable}}, 1);
+  script.At(125s);
+  script.Order(AppendJournal{.seq = JournalSeq(7)}, 1);
+  EXPECT_EQ(script.Broken(), Names{});
 }
 
 TEST(CheckersAmTest, OneAttemptDoesNotMindTheNewAttempt) {
