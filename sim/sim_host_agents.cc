@@ -126,8 +126,13 @@ void SimHost::AgentSendsToAm(AgentActor& agent, SendToAm send) {
   if (beat) BeatSent(agent, 0);
   const auto job = jobs_.find(agent.job.value);
   if (job == jobs_.end() || job->second->am == 0) return;
-  auto& am = static_cast<AmActor&>(*actors_[job->second->am]);
-  // Nobody listens any more at the address of an earlier attempt.
+  Actor* listener = actors_[job->second->am].get();
+  // An AM that was cut off and replaced listens still, until it learns of it.
+  if (static_cast<AmActor&>(*listener).attempt.attempt != send.am_attempt && agent.am != 0)
+    listener = actors_[agent.am].get();
+  if (listener == nullptr || !listener->alive) return;
+  auto& am = static_cast<AmActor&>(*listener);
+  // Nobody listens at the address of an attempt that has ended.
   if (am.attempt.attempt != send.am_attempt) return;
   const MessageFate fate = message_faults_.Decide(MessageName(send.message), PartyOf(agent));
   if (fate.dropped || network_.Lost(agent.place, am.place, agent.id) ||

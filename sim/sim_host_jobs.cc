@@ -245,10 +245,13 @@ void SimHost::AmCallsRm(AmActor& am, CallRm call) {
   caller.attempt = am.attempt;
   const bool poll = std::holds_alternative<yarn::AllocateRequest>(call.request);
   if (poll) {
+    // This one may be lost on its way: the RM has heard the one before. When that is unknown the RM
+    // was told as the link was disturbed.
+    const Instant heard = am.beat.last_sent.value_or(Instant{});
     BeatSent(am, call.call.value);
     const std::uint64_t unseen = TakeUnseen(am.beat);
     if (unseen > 0 && rm_ != nullptr) {
-      StepRm(fakes::AmHeartbeatsElided{.attempt = am.attempt, .count = unseen, .last = now_});
+      StepRm(fakes::AmHeartbeatsElided{.attempt = am.attempt, .count = unseen, .last = heard});
     }
   } else if (std::holds_alternative<yarn::RegisterApplicationMasterRequest>(call.request)) {
     StartBeatsAnew(am);

@@ -168,10 +168,12 @@ void SimHost::NmCallsRm(NmActor& nm, fakes::NmCallRm call) {
   caller.node = nodes_[nm.place].id;
   if (std::holds_alternative<yarn::RegisterNodeManagerRequest>(call.request)) StartBeatsAnew(nm);
   if (beat) {
+    // As for AMs: this one may be lost.
+    const Instant heard = nm.beat.last_sent.value_or(Instant{});
     BeatSent(nm, call.id);
     const std::uint64_t unseen = TakeUnseen(nm.beat);
     if (unseen > 0 && rm_ != nullptr) {
-      StepRm(fakes::NodeHeartbeatsElided{.node = caller.node, .count = unseen, .last = now_});
+      StepRm(fakes::NodeHeartbeatsElided{.node = caller.node, .count = unseen, .last = heard});
     }
   }
   SendToRm(nm, caller, {}, std::move(call.request), beat,
