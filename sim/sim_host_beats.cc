@@ -276,6 +276,9 @@ bool SimHost::LinkIsClean(const Actor& actor) const {
     case ActorKind::kAgent: {
       const auto& agent = static_cast<const AgentActor&>(actor);
       if (agent.disowned || agent.am == 0 || actors_[agent.am] == nullptr) return false;
+      // One that looks for its AM has not heard from it yet, and the AM may have given it up in the
+      // very instant of its first beat.
+      if (agent.machine->snapshot().link != agent::LinkState::kConnected) return false;
       const Actor& am = *actors_[agent.am];
       return am.alive && !am.paused && network_.Undisturbed(actor.place, am.place);
     }
