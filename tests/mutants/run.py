@@ -1,11 +1,13 @@
 #!/usr/bin/env python3
 """Takes mechanisms of the core away, one at a time, and demands that the scenarios which show them fail.
 
-Usage: run.py [--check | --list | --record | --again] [NAME...]
+Usage: run.py [--check | --list | --record | --again | --minutes=N] [NAME...]
   NAME      a mutant, or a scenario: then all mutants that must fail it. Without any, the whole table.
   --check   only whether the table is sound and names every scenario; nothing is built
   --record  after a whole run, write docs/mutants.md
   --again   also what was already caught with these very sources, mutant and scenarios (build/mutants/caught.json)
+
+  --minutes=N  start no further mutant after that time; the next run goes on there, and --record names what was not run
 
 Works on a copy of the working tree in build/mutants/tree, never on the tree itself. The copy is built once; a mutant costs one
 source compiled without optimization and one link, and as many run at a time as there are cores. A scenario fails when tfsim exits 10 or 11
@@ -16,6 +18,7 @@ import concurrent.futures
 import datetime
 import hashlib
 import json
+import math
 import os
 import pathlib
 import resource
@@ -135,9 +138,11 @@ def run(scenario, tfsim=TFSIM):
     return done.returncode, what_failed(done.stdout) or " ".join(done.stderr.strip().splitlines()[-1:])
 
 
-def try_mutant(mutant, compiler):
+def try_mutant(mutant, compiler, until):
     """(What happened, as lines; the scenarios that did not notice, each with what happened instead.)"""
     start = time.monotonic()
+    if start > until:
+        return ["  not run: no time left"], [("", "not run since something it depends on has changed")]
     said, survivors = [], []
     with tempfile.TemporaryDirectory(dir=WORK) as name:
         folder = pathlib.Path(name)
@@ -205,7 +210,7 @@ def record(mutants, bad):
     (table.ROOT / "docs" / "mutants.md").write_text("\n".join(lines) + "\n", encoding="utf-8")
 
 
-def run_all(chosen, again):
+def run_all(chosen, again, until):
     """(mutant, scenario, what happened) of what no one noticed."""
     with concurrent.futures.ThreadPoolExecutor(os.cpu_count()) as pool:
         names = sorted({name for mutant in chosen for name in mutant.fails})
@@ -214,7 +219,7 @@ def run_all(chosen, again):
             sys.exit("these fail with nothing taken away:\n" + "\n".join(broken))
         sources, compiler = digest_of_sources(), Compiler()
         caught = json.loads(CAUGHT.read_text(encoding="utf-8")) if CAUGHT.exists() and not again else {}
-        waiting = {pool.submit(try_mutant, mutant, compiler): mutant for mutant in chosen
+        waiting = {pool.submit(try_mutant, mutant, compiler, until): mutant for mutant in chosen
                    if caught.get(mutant.name) != key_of(mutant, sources)}
         bad = []
         for number, done in enumerate(concurrent.futures.as_completed(waiting), 1):
@@ -231,8 +236,11 @@ def run_all(chosen, again):
 def main():
     options = [argument for argument in sys.argv[1:] if argument.startswith("-")]
     names = [argument for argument in sys.argv[1:] if not argument.startswith("-")]
-    if set(options) - {"--check", "--list", "--record", "--again"}:
+    minutes = [option.removeprefix("--minutes=") for option in options if option.startswith("--minutes=")]
+    known = {"--check", "--list", "--record", "--again"}
+    if any(option not in known and not option.startswith("--minutes=") for option in options) or not "".join(minutes + ["1"]).isdigit():
         sys.exit(__doc__)
+    until = time.monotonic() + 60 * int(minutes[-1]) if minutes and minutes[-1] else math.inf
     try:
         mutants, exemptions = table.read()
     except table.TableError as error:
@@ -252,10 +260,10 @@ def main():
     errors = build()
     if errors is not None:
         sys.exit(f"the tree itself does not build:\n{errors}")
-    bad = run_all(chosen, "--again" in options)
+    bad = run_all(chosen, "--again" in options, until)
     for name, scenario, what in bad:
-        print(f"SURVIVED {name}: {scenario} {what}")
-    print(f"{len(chosen)} mutants, {len(bad)} survived")
+        print(f"NOT CAUGHT {name}: {scenario} {what}")
+    print(f"{len(chosen)} mutants, {len({name for name, _, _ in bad})} not caught")
     if "--record" in options and not names:
         record(mutants, bad)
     sys.exit(1 if bad or found else 0)
