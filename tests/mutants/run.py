@@ -201,7 +201,7 @@ def record(mutants, bad):
              f"{len(mutants) - len(missed)} of {len(mutants)} caught.", ""]
     if missed:
         lines += ["## Not caught yet", "", "| mechanism taken away | in | what happened |", "|---|---|---|"]
-        lines += [f"| {mutant.name}: {mutant.why} | {mutant.file} | {' '.join(missed[mutant.name])} |" for mutant in mutants
+        lines += [f"| {mutant.name}: {mutant.why} | {mutant.file} | {' '.join(missed[mutant.name]).strip()} |" for mutant in mutants
                   if mutant.name in missed]
         lines += ["", "## Caught", ""]
     lines += ["| mechanism taken away | in | fails |", "|---|---|---|"]
