@@ -266,7 +266,7 @@ class SimHost : private ClusterView, private WorldView {
   std::vector<std::unique_ptr<Actor>> actors_;
   std::vector<std::uint32_t> nm_of_node_;  ///< Actor id; 0 = none.
   boost::unordered_flat_map<ContainerId, ContainerRt, ContainerHash> containers_;
-  boost::unordered_flat_map<std::int32_t, std::uint32_t> job_of_application_;
+  boost::unordered_flat_map<ApplicationId, std::uint32_t> job_of_application_;
   boost::unordered_flat_map<std::uint32_t, std::unique_ptr<JobRt>>
       jobs_;  ///< Living ones, by JobIndex.
   boost::unordered_flat_map<std::string, std::uint32_t> job_by_name_;

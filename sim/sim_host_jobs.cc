@@ -134,7 +134,7 @@ void SimHost::ClientCallsRm(ClientActor& client, CallRm call) {
   if (const auto* submit = std::get_if<yarn::SubmitApplicationRequest>(&call.request)) {
     // From here on the RM may speak of the application: its AM can run before the client hears of
     // the submission.
-    job_of_application_[submit->application.id] = client.job.value;
+    job_of_application_[submit->application] = client.job.value;
   }
   SendToRm(client, caller, {}, std::move(call.request), poll,
            [this, id = client.id, number = call.call, poll](yarn::RmResponse response) {
@@ -459,7 +459,7 @@ void SimHost::CheckLeaks(trace::JobIndex index) {
     Trace(trace::ContainersLeaked{.job = index, .containers = static_cast<std::int32_t>(leaked)});
   checkers_.JobSettled(now_, index, *this);
   for (const ApplicationId& application : job.applications)
-    job_of_application_.erase(application.id);
+    job_of_application_.erase(application);
   const auto named = job_by_name_.find(job.name);
   if (named != job_by_name_.end() && named->second == index.value) job_by_name_.erase(named);
   for (const std::uint32_t id : std::vector<std::uint32_t>(job.agents)) {

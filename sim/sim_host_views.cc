@@ -78,7 +78,7 @@ std::vector<HeldContainer> SimHost::RmContainers() const {
   if (rm_ == nullptr) return held;
   const fakes::RmBooks& books = rm_->books();
   for (const auto& [application, booked] : books.applications) {
-    const auto job = job_of_application_.find(application.id);
+    const auto job = job_of_application_.find(application);
     for (const auto& [id, container] : booked->containers) {
       held.push_back({.job = trace::JobIndex(job == job_of_application_.end() ? 0 : job->second),
                       .container = id,

@@ -110,7 +110,7 @@ yarn::NmResponse SimHost::DeliverToNm(NmActor& nm, const fakes::Caller& caller,
 }
 
 JobRt* SimHost::JobOf(const ApplicationId& application) {
-  const auto entry = job_of_application_.find(application.id);
+  const auto entry = job_of_application_.find(application);
   if (entry == job_of_application_.end()) return nullptr;
   const auto job = jobs_.find(entry->second);
   return job == jobs_.end() ? nullptr : job->second.get();
