@@ -347,13 +347,14 @@ void SimHost::FaultRmRestart(const FaultOrder& order) {
 
 void SimHost::ForgetUnstarted() {
   // What no NodeManager has started dies with the RM, and nobody ever reports it (hadoop-yarn,
-  // work-preserving recovery); without that recovery everything does.
+  // work-preserving recovery); without that recovery everything does. A node may have started what
+  // the RM has not heard of yet: it says so when it registers again.
   std::vector<ContainerId> lost;
   for (const auto& [application, booked] : rm_->books().applications) {
     for (const auto& [id, container] : booked->containers) {
-      if (!scenario_.yarn.work_preserving_restart ||
-          container.state != fakes::BookedState::kRunning)
-        lost.push_back(id);
+      const bool started =
+          container.state == fakes::BookedState::kRunning || containers_.contains(id);
+      if (!scenario_.yarn.work_preserving_restart || !started) lost.push_back(id);
     }
   }
   for (const ContainerId& id : lost) TraceFreed(id, container_exit::kAborted);
