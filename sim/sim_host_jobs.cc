@@ -458,8 +458,7 @@ void SimHost::CheckLeaks(trace::JobIndex index) {
   if (leaked > 0)
     Trace(trace::ContainersLeaked{.job = index, .containers = static_cast<std::int32_t>(leaked)});
   checkers_.JobSettled(now_, index, *this);
-  for (const ApplicationId& application : job.applications)
-    job_of_application_.erase(application);
+  for (const ApplicationId& application : job.applications) job_of_application_.erase(application);
   const auto named = job_by_name_.find(job.name);
   if (named != job_by_name_.end() && named->second == index.value) job_by_name_.erase(named);
   for (const std::uint32_t id : std::vector<std::uint32_t>(job.agents)) {
