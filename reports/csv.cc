@@ -52,32 +52,6 @@ class Csv {
   bool line_empty_ = true;
 };
 
-std::string_view StatusName(JobStatus status) {
-  switch (status) {
-    case JobStatus::kUnfinished:
-      return "UNFINISHED";
-    case JobStatus::kSucceeded:
-      return "SUCCEEDED";
-    case JobStatus::kFailed:
-      return "FAILED";
-    case JobStatus::kKilled:
-      return "KILLED";
-  }
-  return "";
-}
-
-std::string_view VerdictName(trace::Verdict verdict) {
-  switch (verdict) {
-    case trace::Verdict::kPassed:
-      return "passed";
-    case trace::Verdict::kFailed:
-      return "failed";
-    case trace::Verdict::kInterrupted:
-      return "interrupted";
-  }
-  return "";
-}
-
 double GpuSeconds(trace::GpuNanos amount) {
   return trace::ToSeconds(amount);
 }
@@ -96,7 +70,7 @@ constexpr Column<Job> kJobColumns[] = {
     {"application_id",
      [](Csv& csv, const Job& j) { csv.Cell(j.application ? ToString(*j.application) : ""); }},
     {"queue", [](Csv& csv, const Job& j) { csv.Cell(j.queue); }},
-    {"status", [](Csv& csv, const Job& j) { csv.Cell(StatusName(j.status)); }},
+    {"status", [](Csv& csv, const Job& j) { csv.Cell(trace::StatusName(j.status)); }},
     {"task_count", [](Csv& csv, const Job& j) { csv.Cell(std::int64_t{j.task_count}); }},
     {"gpus", [](Csv& csv, const Job& j) { csv.Cell(j.gpus); }},
     {"submitted_seconds", [](Csv& csv, const Job& j) { csv.Cell(j.submitted); }},
@@ -219,7 +193,7 @@ std::string RunsCsvHeader() {
 std::string RunsCsvLine(const trace::RunSummary& run, std::string_view set) {
   Csv csv;
   csv.Cell(set).Cell(std::string_view(fmt::format("{}", run.seed)));
-  csv.Cell(VerdictName(run.verdict)).Cell(std::int64_t{run.exit_code}).Cell(run.reason);
+  csv.Cell(KebabName(run.verdict)).Cell(std::int64_t{run.exit_code}).Cell(run.reason);
   csv.Cell(run.digest).Cell(std::string_view(run.deadlocked ? "true" : "false"));
   csv.Cell(run.simulated_seconds).Cell(run.wall_seconds);
   csv.Cell(std::string_view(fmt::format("{}", run.events)));

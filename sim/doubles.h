@@ -40,12 +40,18 @@ struct Doubles {
   std::function<std::shared_ptr<const JobSpec>(std::shared_ptr<const JobSpec>)> am_spec;
 };
 
+/// Those of a run without any.
+[[nodiscard]] inline const Doubles& NoDoubles() {
+  static const Doubles kNone;
+  return kNone;
+}
+
 /// One step of `machine`, or of the double in its place.
 template <class Machine, class Event, class Action>
-void StepMachine(const DoubleOf<Machine, Event, Action>* in_its_place, Machine& machine,
+void StepMachine(const DoubleOf<Machine, Event, Action>& in_its_place, Machine& machine,
                  Instant now, const Event& event, std::vector<Action>& actions) {
-  if (in_its_place != nullptr && *in_its_place) {
-    (*in_its_place)(machine, now, event, actions);
+  if (in_its_place) {
+    in_its_place(machine, now, event, actions);
   } else {
     machine.Step(now, event, actions);
   }

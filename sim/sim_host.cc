@@ -38,7 +38,7 @@ std::map<std::uint32_t, std::vector<FaultPlan::Outage>> OutagesOf(
 SimHost::SimHost(const config::Scenario& scenario, const RunOptions& options)
     : scenario_(scenario),
       options_(options),
-      doubles_(options.doubles),
+      doubles_(options.doubles == nullptr ? NoDoubles() : *options.doubles),
       seed_(options.seed),
       horizon_(Instant{} + scenario.horizon),
       nodes_(scenario.cluster),

@@ -235,7 +235,7 @@ class SimHost : private ClusterView, private WorldView {
 
   const config::Scenario& scenario_;
   RunOptions options_;
-  const Doubles* doubles_;
+  const Doubles& doubles_;
   std::uint64_t seed_;
   Instant now_{};
   Instant horizon_;

@@ -60,8 +60,7 @@ void SimHost::StepAgent(AgentActor& agent, AgentEvent event) {
   }
   CatchUp(agent);
   std::vector<AgentAction> actions;
-  StepMachine(doubles_ == nullptr ? nullptr : &doubles_->agent, *agent.machine, now_, event,
-              actions);
+  StepMachine(doubles_.agent, *agent.machine, now_, event, actions);
   const std::uint32_t id = agent.id;
   Trace(trace::AgentTold{
       .job = agent.job, .container = agent.fence.container, .event = std::move(event)});

@@ -165,9 +165,8 @@ void SimHost::StartAm(JobRt& job, std::int32_t node, const ContainerId& containe
   options.staging_directory = job.staging_directory;
   options.rm_heartbeat = kAllocatePeriod;
   options.container_expiry = scenario_.yarn.container_expiry;
-  const bool other_spec = doubles_ != nullptr && doubles_->am_spec;
   actor->machine = std::make_unique<am::ApplicationMaster>(
-      other_spec ? doubles_->am_spec(job.spec) : job.spec, std::move(options),
+      doubles_.am_spec ? doubles_.am_spec(job.spec) : job.spec, std::move(options),
       SeedFor("am", (std::uint64_t{job.index.value} << 8) +
                         static_cast<std::uint64_t>(actor->attempt.attempt)));
   actor->beat.period = kAllocatePeriod;
@@ -192,7 +191,7 @@ void SimHost::StepAm(AmActor& am, AmEvent event) {
   }
   CatchUp(am);
   std::vector<AmAction> actions;
-  StepMachine(doubles_ == nullptr ? nullptr : &doubles_->am, *am.machine, now_, event, actions);
+  StepMachine(doubles_.am, *am.machine, now_, event, actions);
   const std::uint32_t id = am.id;
   Trace(trace::AmTold{.job = am.job, .am_attempt = am.attempt.attempt, .event = std::move(event)});
   for (AmAction& action : actions) {

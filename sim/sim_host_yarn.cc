@@ -22,7 +22,7 @@ constexpr std::int32_t kKilledStatus = 137;
 void SimHost::StepRm(const fakes::RmEvent& event) {
   TF_CHECK(rm_ != nullptr);
   std::vector<fakes::RmAction> actions;
-  StepMachine(doubles_ == nullptr ? nullptr : &doubles_->rm, *rm_, now_, event, actions);
+  StepMachine(doubles_.rm, *rm_, now_, event, actions);
   for (fakes::RmAction& action : actions) HandleRm(action);
   Reschedule(*actors_[0]);
 }
@@ -137,7 +137,7 @@ void SimHost::StartNm(std::int32_t node, std::optional<fakes::NmState> state) {
 void SimHost::StepNm(NmActor& nm, const fakes::NmEvent& event) {
   CatchUp(nm);
   std::vector<fakes::NmAction> actions;
-  StepMachine(doubles_ == nullptr ? nullptr : &doubles_->nm, *nm.machine, now_, event, actions);
+  StepMachine(doubles_.nm, *nm.machine, now_, event, actions);
   for (fakes::NmAction& action : actions) HandleNm(nm, action);
   Reschedule(nm);
 }

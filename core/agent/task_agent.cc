@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "core/model/check.h"
+#include "core/model/deadline.h"
 
 namespace tfyarn::agent {
 namespace {
@@ -20,14 +21,10 @@ constexpr Duration kLookWaitMax = 25s;  // With up to a fifth of jitter on top: 
 
 // ---------------------------------------------------------------- transition tables
 
-template <class State>
-struct Row {
-  State from;
-  AgentTrigger on;
-  State to;
-};
-
 using enum AgentTrigger;
+
+template <class State>
+using Row = TransitionRow<State, AgentTrigger>;
 
 constexpr Row<PortState> kPortTable[] = {
     {PortState::kNone, kAgentStarted, PortState::kLeasing},
@@ -79,41 +76,15 @@ constexpr Row<LifeState> kLifeTable[] = {
     {LifeState::kLeaving, kNothingLeft, LifeState::kExited},
 };
 
-template <class State, std::size_t n>
-bool IsAllowed(const Row<State> (&table)[n], State from, AgentTrigger on, State to) {
-  return std::any_of(std::begin(table), std::end(table), [&](const Row<State>& row) {
-    return row.from == from && row.on == on && row.to == to;
-  });
-}
-
-template <class State, std::size_t n>
-void Append(std::vector<Transition>& out, std::string_view region, const Row<State> (&table)[n]) {
-  for (const Row<State>& row : table) {
-    out.push_back({.region = region,
-                   .from = EnumeratorName(row.from),
-                   .event = EnumeratorName(row.on),
-                   .to = EnumeratorName(row.to)});
-  }
-}
-
-/// The earlier of two deadlines, either of which may be none.
-void Earliest(std::optional<Instant>& least, const std::optional<Instant>& other) {
-  if (other && (!least || *other < *least)) least = other;
-}
-
-bool IsDue(const std::optional<Instant>& deadline, Instant now) {
-  return deadline && *deadline <= now;
-}
-
 }  // namespace
 
 const std::vector<Transition>& TaskAgentTransitions() {
   static const std::vector<Transition> kTransitions = [] {
     std::vector<Transition> all;
-    Append(all, "life", kLifeTable);
-    Append(all, "port", kPortTable);
-    Append(all, "link", kLinkTable);
-    Append(all, "process", kProcessTable);
+    AppendTransitions(all, "life", kLifeTable);
+    AppendTransitions(all, "port", kPortTable);
+    AppendTransitions(all, "link", kLinkTable);
+    AppendTransitions(all, "process", kProcessTable);
     return all;
   }();
   return kTransitions;

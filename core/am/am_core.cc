@@ -1,7 +1,5 @@
 #include "core/am/am_core.h"
 
-#include <algorithm>
-#include <iterator>
 #include <string_view>
 #include <utility>
 
@@ -28,13 +26,7 @@ GangAllocatorOptions GangOptions(const JobSpec& job, const AmOptions& options, s
 
 /// The first four stages follow from where the training tasks stand (JobLife::StageOfTraining), so
 /// one event may skip some.
-struct StageRow {
-  JobState from;
-  std::string_view on;
-  JobState to;
-};
-
-constexpr StageRow kStages[] = {
+constexpr TransitionRow<JobState, std::string_view> kStages[] = {
     {JobState::kSubmitted, "JournalRead", JobState::kAllocating},
     {JobState::kAllocating, "GangComplete", JobState::kLaunching},
     {JobState::kAllocating, "EveryContainerLaunched", JobState::kRegistering},
@@ -94,12 +86,7 @@ void AmCore::Send(TaskIndex task, AmToAgent message) {
 const std::vector<Transition>& JobTransitions() {
   static const std::vector<Transition> kTransitions = [] {
     std::vector<Transition> all;
-    for (const StageRow& row : kStages) {
-      all.push_back({.region = "",
-                     .from = EnumeratorName(row.from),
-                     .event = row.on,
-                     .to = EnumeratorName(row.to)});
-    }
+    AppendTransitions(all, "", kStages);
     return all;
   }();
   return kTransitions;
@@ -107,9 +94,7 @@ const std::vector<Transition>& JobTransitions() {
 
 void AmCore::Enter(JobState state) {
   if (snapshot.state == state) return;
-  TF_CHECK(std::any_of(std::begin(kStages), std::end(kStages), [&](const StageRow& row) {
-    return row.from == snapshot.state && row.to == state;
-  }));
+  TF_CHECK(IsAllowed(kStages, snapshot.state, state));
   snapshot.state = state;
   if (state == JobState::kRunning) ever_running = true;
   Emit(JobStateChanged{.state = state});

@@ -5,6 +5,7 @@
 
 #include "core/am/am_parts.h"
 #include "core/model/check.h"
+#include "core/model/deadline.h"
 
 namespace tfyarn::am {
 namespace {
@@ -15,12 +16,6 @@ struct Overloaded : F... {
 };
 template <class... F>
 Overloaded(F...) -> Overloaded<F...>;
-
-std::optional<Instant> Earlier(std::optional<Instant> a, std::optional<Instant> b) {
-  if (!a) return b;
-  if (!b) return a;
-  return std::min(*a, *b);
-}
 
 void OnAppended(AmParts& parts, const JournalAppended& appended) {
   if (!parts.core.out.OnAppended(appended.seq)) return;
@@ -58,8 +53,11 @@ bool IsBookkeeping(const AmEvent& event) {
 }
 
 std::optional<Instant> NextOf(const AmCore& core) {
-  std::optional<Instant> next = Earlier(core.timers.next(), core.heartbeats.next_deadline());
-  return Earlier(Earlier(next, core.gang.next_deadline()), core.exclusion.next_deadline());
+  std::optional<Instant> next = core.timers.next();
+  Earliest(next, core.heartbeats.next_deadline());
+  Earliest(next, core.gang.next_deadline());
+  Earliest(next, core.exclusion.next_deadline());
+  return next;
 }
 
 }  // namespace
@@ -86,13 +84,17 @@ void ApplicationMaster::Step(Instant now, const AmEvent& event, std::vector<AmAc
 std::optional<Instant> ApplicationMaster::next_deadline() const {
   const AmCore& core = parts_->core;
   if (core.stopped) return std::nullopt;
-  return Earlier(NextOf(core), core.rm.next_deadline());
+  std::optional<Instant> next = NextOf(core);
+  Earliest(next, core.rm.next_deadline());
+  return next;
 }
 
 std::optional<Instant> ApplicationMaster::next_decision() const {
   const AmCore& core = parts_->core;
   if (core.stopped) return std::nullopt;
-  return Earlier(NextOf(core), core.rm.next_decision());
+  std::optional<Instant> next = NextOf(core);
+  Earliest(next, core.rm.next_decision());
+  return next;
 }
 
 const AmSnapshot& ApplicationMaster::snapshot() const {

@@ -1,7 +1,5 @@
 #include "core/am/task_table.h"
 
-#include <algorithm>
-#include <iterator>
 #include <string_view>
 
 #include "core/am/transitions.h"
@@ -39,11 +37,7 @@ std::int32_t& CountOf(TypeCounts& counts, Outcome outcome, std::int32_t& nowhere
 }
 
 template <class Phase>
-struct Move {
-  Phase from;
-  std::string_view on;
-  Phase to;
-};
+using Move = TransitionRow<Phase, std::string_view>;
 
 constexpr Move<AgentPhase> kAgentMoves[] = {
     {AgentPhase::kNone, "ContainerGranted", AgentPhase::kGranted},
@@ -75,19 +69,7 @@ constexpr Move<ProcessPhase> kProcessMoves[] = {
 
 template <class Phase, std::size_t n>
 bool MayMove(const Move<Phase> (&moves)[n], Phase from, Phase to) {
-  return from == to || std::any_of(std::begin(moves), std::end(moves), [&](const auto& move) {
-           return move.from == from && move.to == to;
-         });
-}
-
-template <class Phase, std::size_t n>
-void Append(std::vector<Transition>& out, std::string_view region, const Move<Phase> (&moves)[n]) {
-  for (const Move<Phase>& move : moves) {
-    out.push_back({.region = region,
-                   .from = EnumeratorName(move.from),
-                   .event = move.on,
-                   .to = EnumeratorName(move.to)});
-  }
+  return from == to || IsAllowed(moves, from, to);
 }
 
 }  // namespace
@@ -95,8 +77,8 @@ void Append(std::vector<Transition>& out, std::string_view region, const Move<Ph
 const std::vector<Transition>& TaskTransitions() {
   static const std::vector<Transition> kTransitions = [] {
     std::vector<Transition> all;
-    Append(all, "container and agent", kAgentMoves);
-    Append(all, "process", kProcessMoves);
+    AppendTransitions(all, "container and agent", kAgentMoves);
+    AppendTransitions(all, "process", kProcessMoves);
     return all;
   }();
   return kTransitions;

@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "core/model/check.h"
+#include "core/model/deadline.h"
 #include "core/model/launch.h"
 
 namespace tfyarn::client {
@@ -13,13 +14,7 @@ namespace {
 
 using enum ClientTrigger;
 
-struct Row {
-  ClientState from;
-  ClientTrigger on;
-  ClientState to;
-};
-
-constexpr Row kTable[] = {
+constexpr TransitionRow<ClientState, ClientTrigger> kTable[] = {
     {ClientState::kNew, kSubmitRequested, ClientState::kObtaining},
     {ClientState::kObtaining, kApplicationObtained, ClientState::kSurveying},
     {ClientState::kObtaining, kRefused, ClientState::kCleaning},
@@ -48,34 +43,19 @@ constexpr Row kTable[] = {
     {ClientState::kCleaning, kCleaned, ClientState::kExited},
 };
 
-void Earliest(std::optional<Instant>& least, const std::optional<Instant>& other) {
-  if (other && (!least || *other < *least)) least = other;
-}
-
-bool IsDue(const std::optional<Instant>& deadline, Instant now) {
-  return deadline && *deadline <= now;
-}
-
 }  // namespace
 
 const std::vector<Transition>& JobClientTransitions() {
   static const std::vector<Transition> kTransitions = [] {
     std::vector<Transition> all;
-    for (const Row& row : kTable) {
-      all.push_back({.region = "",
-                     .from = EnumeratorName(row.from),
-                     .event = EnumeratorName(row.on),
-                     .to = EnumeratorName(row.to)});
-    }
+    AppendTransitions(all, "", kTable);
     return all;
   }();
   return kTransitions;
 }
 
 void JobClient::Move(ClientState to, ClientTrigger trigger) {
-  TF_CHECK(std::any_of(std::begin(kTable), std::end(kTable), [&](const Row& row) {
-    return row.from == state_.state && row.on == trigger && row.to == to;
-  }));
+  TF_CHECK(IsAllowed(kTable, state_.state, trigger, to));
   state_.state = to;
 }
 

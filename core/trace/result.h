@@ -188,6 +188,9 @@ struct Timeline {
 enum class Verdict { kPassed, kFailed, kInterrupted };
 BOOST_DESCRIBE_ENUM(Verdict, kPassed, kFailed, kInterrupted)
 
+/// As every document and YARN write it: SUCCEEDED.
+[[nodiscard]] std::string_view StatusName(JobStatus status);
+
 struct Result {
   std::string scenario;
   std::uint64_t scenario_digest = 0;

@@ -4,9 +4,8 @@
 #include "core/trace/json_writer.h"
 
 namespace tfyarn::trace {
-namespace {
 
-std::string StatusName(JobStatus status) {
+std::string_view StatusName(JobStatus status) {
   switch (status) {
     case JobStatus::kUnfinished:
       return "UNFINISHED";
@@ -19,6 +18,8 @@ std::string StatusName(JobStatus status) {
   }
   return "";
 }
+
+namespace {
 
 Json CauseJson(const std::optional<Cause>& cause) {
   if (!cause) return nullptr;
