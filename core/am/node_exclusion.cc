@@ -16,7 +16,8 @@ constexpr std::int64_t kMostHalvings = 40;
 
 NodeExclusion::NodeExclusion(NodeExclusionOptions options) : options_(options) {
   TF_CHECK(options.half_life >= 1ms);
-  TF_CHECK(options.threshold > 1);
+  TF_CHECK(options.readmit > 0);
+  TF_CHECK(options.threshold > options.readmit);
   TF_CHECK(options.one_in > 0);
 }
 
@@ -47,7 +48,7 @@ std::int64_t NodeExclusion::ScoreOf(const std::string& host, Instant now) const 
 std::optional<Instant> NodeExclusion::next_deadline() const {
   std::optional<Instant> next;
   for (const std::string& host : excluded_) {
-    const Instant at = FallsTo(scores_.at(host), options_.threshold / 2);
+    const Instant at = FallsTo(scores_.at(host), options_.readmit);
     if (!next.has_value() || at < *next) next = at;
   }
   return next;
@@ -96,14 +97,14 @@ Instant NodeExclusion::FallsTo(const Score& score, std::int64_t level) const {
   return at + std::chrono::milliseconds(into_ms);
 }
 
-/// Those at the threshold, and those excluded before that have not fallen to half of it.
+/// Those at the threshold, and those excluded before that have not fallen far enough.
 void NodeExclusion::Choose(Instant now) {
   std::vector<std::pair<std::int64_t, std::string>>
       worst;  // negative score first: worst first, then by name
   for (auto at = scores_.begin(); at != scores_.end();) {
     const std::int64_t score = Decayed(at->second, now);
     const std::int64_t level =
-        excluded_.contains(at->first) ? options_.threshold / 2 + 1 : options_.threshold;
+        excluded_.contains(at->first) ? options_.readmit + 1 : options_.threshold;
     if (score >= level) worst.emplace_back(-score, at->first);
     at = score == 0 ? scores_.erase(at) : std::next(at);
   }

@@ -1,9 +1,10 @@
 // Which hosts are kept out of the job because tasks kept failing there.
 //
-// Every failure that looks like the node's own adds to the host's score, and time halves it. Above
-// a threshold the host is excluded, until the score has fallen to half of it; but never more than a
-// third of the cluster, the worst first: when everything fails everywhere the nodes are not to
-// blame. Which failure is whose fault is the policy's business.
+// Every failure that looks like the node's own adds to the host's score, and time halves it. At a
+// threshold, which two failed launches within eight minutes reach, the host is excluded, until the
+// score has fallen to a lower one; but never more than a third of the cluster, the worst first:
+// when everything fails everywhere the nodes are not to blame. Which failure is whose fault is the
+// policy's business.
 #pragma once
 
 #include <cstdint>
@@ -29,7 +30,8 @@ struct NodeExclusionOptions {
   std::int64_t node_bad = 2000;
   std::int64_t died_early = 500;
   std::int64_t agent_lost = 1000;
-  std::int64_t threshold = 2000;
+  std::int64_t threshold = 1600;  ///< Excluded from here on ...
+  std::int64_t readmit = 1000;    ///< ... until here; below the threshold.
   Duration half_life = 10min;
   std::int32_t one_in = 3;  ///< At most one in so many of the cluster's nodes is excluded; > 0.
 };

@@ -21,6 +21,16 @@ TEST(NodeExclusionTest, OneFailureIsNotEnoughAndTwoSoonAfterEachOtherAre) {
   EXPECT_FALSE(exclusion.OnTime(kStart)) << "told once";
 }
 
+// Fails when a threshold of two whole failures meets a score that fades from the first instant on.
+TEST(NodeExclusionTest, TwoFailuresNeedNotBeSimultaneous) {
+  NodeExclusion exclusion;
+  exclusion.SetClusterSize(kStart, 6);
+  exclusion.Suspect(kStart, "a", Suspicion::kLaunchFailed);
+  exclusion.Suspect(kStart + 8min, "a", Suspicion::kLaunchFailed);
+  EXPECT_TRUE(exclusion.OnTime(kStart + 8min));
+  EXPECT_EQ(exclusion.excluded(), Hosts{"a"});
+}
+
 TEST(NodeExclusionTest, ABadNodeIsExcludedAtOnce) {
   NodeExclusion exclusion;
   exclusion.SetClusterSize(kStart, 6);
