@@ -100,6 +100,7 @@ void TaskAgent::On(Instant now, const ProcessExited& event, Actions& actions) {
 }
 
 void TaskAgent::ProcessGone(Instant now, AgentTrigger trigger, ProcessEnded end, Actions& actions) {
+  end.agent_leaves = state_.life != LifeState::kServing;
   Move(ProcessState::kNone, trigger);
   if (early_stop_ && early_stop_->on_order) stopped_on_order_ = true;
   end.exit.stopped_by_agent = end.exit.stopped_by_agent || stopped_on_order_;

@@ -67,6 +67,7 @@ void AgentDesk::On(TaskIndex task, const RegisterAgent& message) {
                      .exit = *message.exit,
                      .launch_error = "",
                      .port_conflict = false,
+                     .agent_leaves = false,
                      .stderr_tail = ""});
   }
   if (is_new && core.tasks.ProcessAlive(task)) {
@@ -137,7 +138,8 @@ void AgentDesk::TakeEnded(TaskIndex task, const ProcessEnded& report) {
   if (report.port_conflict) core.tasks.SetAddressStale(task);
   const std::string detail = report.launch_error.empty() ? report.stderr_tail : report.launch_error;
   const AttemptEnd end = parts_.attempts.End(task, std::move(evidence), detail);
-  const bool usable = end.record.exit_class != ExitClass::kLaunchError &&
+  // A container that is being taken away gets no other process: nobody waits for YARN to say so.
+  const bool usable = end.record.exit_class != ExitClass::kLaunchError && !report.agent_leaves &&
                       !core.tasks.record(task).preemption_noticed;
   parts_.failover.OnEnd(end, usable);
 }

@@ -71,10 +71,12 @@ struct ProcessEnded {
   ProcessExit exit;
   std::string launch_error;    ///< Set when it never ran.
   bool port_conflict = false;  ///< It ended because its leased port was taken.
+  bool agent_leaves = false;   ///< The agent ends too, and with it the container.
   std::string stderr_tail;
 };
 BOOST_DESCRIBE_STRUCT(ProcessEnded, (),
-                      (fence, process, exit, launch_error, port_conflict, stderr_tail))
+                      (fence, process, exit, launch_error, port_conflict, agent_leaves,
+                       stderr_tail))
 /// The agent leased another port (the first was taken before the process started). Repeated until
 /// ReportSeen.
 struct AddressChanged {

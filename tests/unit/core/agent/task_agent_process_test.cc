@@ -65,7 +65,8 @@ TEST(TaskAgentProcessTest, AnEndIsReportedUntilSeenAndAgainWhenTheAmRepeatsTheOr
       rig.Tell(1s, exited),
       ElementsAre(
           "AM1 <- ProcessEnded{process=ProcessRef{attempt=0 epoch=1} exit=ProcessExit{code=1 "
-          "out_of_memory=no stopped_by_agent=no} port_conflict=no stderr_tail=\"Traceback\"}"));
+          "out_of_memory=no stopped_by_agent=no} port_conflict=no agent_leaves=no "
+          "stderr_tail=\"Traceback\"}"));
   (void)rig.Say(1s, Seen(ReportKind::kProcessEnded, 0));
   EXPECT_THAT(rig.Say(2s, AgentRig::Start(0)), ElementsAre(HasSubstr("ProcessEnded")));
   (void)rig.Say(2s, Seen(ReportKind::kProcessEnded, 0));
@@ -337,7 +338,8 @@ TEST(TaskAgentProcessTest, TerminatedItPassesTheSignalOnAndExitsAfterItsProcess)
   rig.RunProcess(0s, 0);
   EXPECT_THAT(rig.Tell(1s, TerminationRequested{}),
               Contains("SignalProcess{attempt=0 signal=term}"));
-  EXPECT_THAT(rig.Tell(1s + 100ms, Exited(0, 143)), ElementsAre(HasSubstr("stopped_by_agent=no")));
+  EXPECT_THAT(rig.Tell(1s + 100ms, Exited(0, 143)),
+              ElementsAre(AllOf(HasSubstr("stopped_by_agent=no"), HasSubstr("agent_leaves=yes"))));
   EXPECT_THAT(rig.Say(1s + 101ms, Seen(ReportKind::kProcessEnded, 0)),
               ElementsAre("ExitAgent{code=143 reason=\"SIGTERM\"}"));
 }
