@@ -24,7 +24,7 @@ struct NodeInfo {
   Resource now;           ///< With lost GPUs taken off.
   std::int32_t down = 0;  ///< Faults that keep it down; 0 = up.
   std::int32_t next_port = 32768;
-  // What faults do to it; see sim_host_faults.cc.
+  // What faults do to it; see sim_host_faults_nodes.cc.
   std::int32_t pace_permille = 1000;      ///< 2000 = everything takes twice as long.
   std::int32_t localize_permille = 1000;  ///< The same for localisation alone.
   std::int32_t localize_fails = 0;        ///< Faults that make every localisation fail; 0 = none.

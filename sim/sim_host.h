@@ -88,6 +88,8 @@ class SimHost : private ClusterView, private WorldView {
   // ---- sim_host_beats.cc: timers and elision
   void Reschedule(Actor& actor);
   void ScheduleAt(Actor& actor, Instant at);
+  /// When the actor's machine is to be stepped next for its own sake.
+  [[nodiscard]] std::optional<Instant> NextTurn(const Actor& actor) const;
   [[nodiscard]] std::optional<Instant> MachineDeadline(const Actor& actor, bool decision) const;
   /// Tells the actor's machine of the idle beats it skipped, before it is stepped at now_.
   void CatchUp(Actor& actor);
@@ -140,12 +142,19 @@ class SimHost : private ClusterView, private WorldView {
   [[nodiscard]] JobRt* JobOf(const ApplicationId& application);
   [[nodiscard]] Party PartyOf(const Actor& actor) const;
 
-  // ---- sim_host_jobs.cc: arrivals, clients, AMs
+  // ---- sim_host_jobs.cc: arrivals, clients
   void SubmitNextArrival();
   void CreateJob(std::shared_ptr<const config::JobConfig> config);
   void StepClient(ClientActor& client, ClientEvent event);
   void HandleClient(ClientActor& client, ClientAction& action);
   void ClientCallsRm(ClientActor& client, CallRm call);
+  void JobStateSeen(JobRt& job, JobState state);
+  void JobEndSeen(JobRt& job);
+  void CheckLeaks(trace::JobIndex job);
+  template <class Answer>
+  void CallNameNode(Place from, std::uint32_t sender, hdfs::HdfsRequest request, Answer answer);
+
+  // ---- sim_host_ams.cc: ApplicationMasters
   void StepAm(AmActor& am, AmEvent event);
   void HandleAm(AmActor& am, AmAction& action);
   void StartAm(JobRt& job, std::int32_t node, const ContainerId& container,
@@ -157,11 +166,6 @@ class SimHost : private ClusterView, private WorldView {
   void ReadJournalFor(AmActor& am);
   void PublishAmAddress(std::uint32_t am, const PublishAddress& publish);
   void EndAm(AmActor& am);
-  void JobStateSeen(JobRt& job, JobState state);
-  void JobEndSeen(JobRt& job);
-  void CheckLeaks(trace::JobIndex job);
-  template <class Answer>
-  void CallNameNode(Place from, std::uint32_t sender, hdfs::HdfsRequest request, Answer answer);
 
   // ---- sim_host_agents.cc: agents and user processes
   void StartAgent(JobRt& job, std::int32_t node, const AgentLaunch& launch);
@@ -176,7 +180,7 @@ class SimHost : private ClusterView, private WorldView {
   void ScheduleWorkload(JobRt& job);
   [[nodiscard]] AgentActor* AgentOf(const ContainerId& container);
 
-  // ---- sim_host_faults.cc
+  // ---- sim_host_faults*.cc
   void ScheduleFaults();
   void ApplyFault(const FaultOrder& order);
   void FaultNodeDown(const FaultOrder& order);

@@ -11,6 +11,7 @@
 #include <fmt/format.h>
 
 #include "core/model/check.h"
+#include "core/model/deadline.h"
 #include "sim/sim_host.h"
 
 namespace tfyarn::sim {
@@ -25,6 +26,14 @@ std::uint64_t BeatsBefore(Instant start, Duration period, Instant now) {
 /// Answers to an actor's beats come right before its timer.
 std::uint64_t TimerRank(const Actor& actor) {
   return std::uint64_t{actor.id} * 2 + 1;
+}
+
+/// A step about beats that were never sent: nothing comes of it.
+template <class Action, class Machine, class Event>
+void StepQuietly(Machine& machine, Instant at, const Event& event) {
+  std::vector<Action> none;
+  machine.Step(at, event, none);
+  TF_CHECK(none.empty());
 }
 
 }  // namespace
@@ -56,12 +65,15 @@ std::optional<Instant> SimHost::MachineDeadline(const Actor& actor, bool decisio
 
 void SimHost::Reschedule(Actor& actor) {
   if (!actor.alive || actor.paused) return;
+  if (const std::optional<Instant> wake = NextTurn(actor)) ScheduleAt(actor, std::max(*wake, now_));
+}
+
+std::optional<Instant> SimHost::NextTurn(const Actor& actor) const {
   const bool skip = actor.beat.clean && !actor.beat.awaited;
-  std::optional<Instant> wake =
+  std::optional<Instant> turn =
       MachineDeadline(actor, skip || (actor.kind == ActorKind::kRm && options_.elide));
-  if (skip && actor.beat.forced != kNever && (!wake || actor.beat.forced < *wake))
-    wake = actor.beat.forced;
-  if (wake) ScheduleAt(actor, std::max(*wake, now_));
+  if (skip && actor.beat.forced != kNever) Earliest(turn, actor.beat.forced);
+  return turn;
 }
 
 void SimHost::ScheduleAt(Actor& actor, Instant at) {
@@ -76,12 +88,7 @@ void SimHost::RunTimer(std::uint32_t index) {
   if (actor == nullptr || !actor->alive || actor->scheduled != now_) return;
   actor->scheduled = kNever;
   if (actor->paused) return;
-  const bool skip = actor->beat.clean && !actor->beat.awaited;
-  std::optional<Instant> due =
-      MachineDeadline(*actor, skip || (actor->kind == ActorKind::kRm && options_.elide));
-  if (skip && actor->beat.forced != kNever && (!due || actor->beat.forced < *due))
-    due = actor->beat.forced;
-  if (!due || *due > now_) return Reschedule(*actor);
+  if (!IsDue(NextTurn(*actor), now_)) return Reschedule(*actor);
   switch (actor->kind) {
     case ActorKind::kRm:
       return StepRm(fakes::RmDeadlineReached{});
@@ -118,34 +125,18 @@ void SimHost::TellElided(Actor& actor, std::uint64_t count, Instant last) {
   switch (actor.kind) {
     case ActorKind::kRm:
       return;
-    case ActorKind::kNm: {
-      std::vector<fakes::NmAction> none;
-      static_cast<NmActor&>(actor).machine->Step(
-          last, fakes::OwnHeartbeatsElided{.count = count, .last = last}, none);
-      TF_CHECK(none.empty());
-      return;
-    }
-    case ActorKind::kClient: {
-      std::vector<ClientAction> none;
-      static_cast<ClientActor&>(actor).machine->Step(
-          last, HeartbeatsElided{.count = count, .last = last}, none);
-      TF_CHECK(none.empty());
-      return;
-    }
-    case ActorKind::kAm: {
-      std::vector<AmAction> none;
-      static_cast<AmActor&>(actor).machine->Step(
-          last, HeartbeatsElided{.count = count, .last = last}, none);
-      TF_CHECK(none.empty());
-      return;
-    }
-    case ActorKind::kAgent: {
-      std::vector<AgentAction> none;
-      static_cast<AgentActor&>(actor).machine->Step(
-          last, HeartbeatsElided{.count = count, .last = last}, none);
-      TF_CHECK(none.empty());
-      return;
-    }
+    case ActorKind::kNm:
+      return StepQuietly<fakes::NmAction>(*static_cast<NmActor&>(actor).machine, last,
+                                          fakes::OwnHeartbeatsElided{.count = count, .last = last});
+    case ActorKind::kClient:
+      return StepQuietly<ClientAction>(*static_cast<ClientActor&>(actor).machine, last,
+                                       HeartbeatsElided{.count = count, .last = last});
+    case ActorKind::kAm:
+      return StepQuietly<AmAction>(*static_cast<AmActor&>(actor).machine, last,
+                                   HeartbeatsElided{.count = count, .last = last});
+    case ActorKind::kAgent:
+      return StepQuietly<AgentAction>(*static_cast<AgentActor&>(actor).machine, last,
+                                      HeartbeatsElided{.count = count, .last = last});
   }
 }
 
@@ -322,26 +313,20 @@ void SimHost::Vouch(Actor& actor, bool vouched) {
       Actor* am = agent.am == 0 ? nullptr : actors_[agent.am].get();
       if (am != nullptr && am->alive) {
         CatchUp(*am);
-        std::vector<AmAction> none;
-        static_cast<AmActor&>(*am).machine->Step(now_,
-                                                 PeerVouched{.task = agent.fence.task,
-                                                             .incarnation = agent.fence.incarnation,
-                                                             .vouched = vouched,
-                                                             .last = last},
-                                                 none);
-        TF_CHECK(none.empty());
+        StepQuietly<AmAction>(*static_cast<AmActor&>(*am).machine, now_,
+                              PeerVouched{.task = agent.fence.task,
+                                          .incarnation = agent.fence.incarnation,
+                                          .vouched = vouched,
+                                          .last = last});
         Reschedule(*am);
       }
       if (agent.alive) {
         CatchUp(agent);
-        std::vector<AgentAction> none;
         const Instant heard = last + beat.round_trip <= now_ ? last + beat.round_trip : last;
-        agent.machine->Step(
-            now_,
+        StepQuietly<AgentAction>(
+            *agent.machine, now_,
             PeerVouched{
-                .task = {}, .incarnation = {}, .vouched = vouched, .last = vouched ? now_ : heard},
-            none);
-        TF_CHECK(none.empty());
+                .task = {}, .incarnation = {}, .vouched = vouched, .last = vouched ? now_ : heard});
         Reschedule(agent);
       }
       return;

@@ -1,0 +1,288 @@
+// SimHost and ApplicationMasters: their processes, what they say to the RM, to NodeManagers and to
+// agents, and their journal and address in HDFS.
+#include <fmt/format.h>
+
+#include <utility>
+
+#include "core/model/check.h"
+#include "sim/sim_host.h"
+#include "sim/sim_host_calls.h"
+
+namespace tfyarn::sim {
+namespace {
+
+constexpr Duration kPublishRetry = 1s;
+constexpr Duration kAllocatePeriod = 1s;
+constexpr std::int32_t kAmPort = 40000;
+
+}  // namespace
+
+void SimHost::StartAm(JobRt& job, std::int32_t node, const ContainerId& container,
+                      std::string staging_directory) {
+  const auto id = static_cast<std::uint32_t>(actors_.size());
+  auto actor = std::make_unique<AmActor>(ActorKind::kAm, id, node);
+  actor->job = job.index;
+  actor->attempt = container.application_attempt;
+  actor->container = container;
+  if (rm_ != nullptr) actor->token = rm_->AmRmTokenOf(actor->attempt);
+  job.staging_directory = std::move(staging_directory);
+  am::AmOptions options;
+  options.staging_directory = job.staging_directory;
+  options.rm_heartbeat = kAllocatePeriod;
+  options.container_expiry = scenario_.yarn.container_expiry;
+  actor->machine = std::make_unique<am::ApplicationMaster>(
+      doubles_.am_spec ? doubles_.am_spec(job.spec) : job.spec, std::move(options),
+      SeedFor("am", (std::uint64_t{job.index.value} << 8) +
+                        static_cast<std::uint64_t>(actor->attempt.attempt)));
+  actor->beat.period = kAllocatePeriod;
+  actor->beat.round_trip = network_.PollRoundTrip(node, kRmPlace, id);
+  containers_.at(container).actor = id;
+  job.am = id;
+  AmActor& am = *actor;
+  actors_.push_back(std::move(actor));
+  StepAm(am, AmStarted{.attempt = am.attempt,
+                       .container = container,
+                       .address = {.host = nodes_[node].id.host, .port = kAmPort},
+                       .wall = WallNow(),
+                       .nodes = job.facts.nodes,
+                       .queue_maximum = job.facts.queue_maximum,
+                       .maximum_container = job.facts.maximum_container});
+}
+
+void SimHost::StepAm(AmActor& am, AmEvent event) {
+  if (am.paused) {
+    am.inbox.push_back(std::move(event));
+    return;
+  }
+  CatchUp(am);
+  std::vector<AmAction> actions;
+  StepMachine(doubles_.am, *am.machine, now_, event, actions);
+  const std::uint32_t id = am.id;
+  Trace(trace::AmTold{.job = am.job, .am_attempt = am.attempt.attempt, .event = std::move(event)});
+  for (AmAction& action : actions) {
+    trace::TraceRecord& record = Trace(trace::AmOrdered{
+        .job = am.job, .am_attempt = am.attempt.attempt, .action = std::move(action)});
+    AmAction order = std::move(std::get<trace::AmOrdered>(record.fact).action);
+    HandleAm(am, order);
+    if (actors_[id] == nullptr || !am.alive) return;
+  }
+  Reschedule(am);
+}
+
+void SimHost::HandleAm(AmActor& am, AmAction& action) {
+  if (std::holds_alternative<ReadJournal>(action)) {
+    ReadJournalFor(am);
+  } else if (auto* append = std::get_if<AppendJournal>(&action)) {
+    am.appends.push_back(std::move(*append));
+    if (am.appends.size() == 1) AppendNext(am);
+  } else if (const auto* publish = std::get_if<PublishAddress>(&action)) {
+    PublishAmAddress(am.id, *publish);
+  } else if (auto* rm_call = std::get_if<CallRm>(&action)) {
+    AmCallsRm(am, std::move(*rm_call));
+  } else if (auto* nm_call = std::get_if<CallNm>(&action)) {
+    AmCallsNm(am, std::move(*nm_call));
+  } else if (auto* hdfs_call = std::get_if<CallHdfs>(&action)) {
+    CallNameNode(am.place, am.id, std::move(hdfs_call->request),
+                 [this, id = am.id, call = hdfs_call->call](hdfs::HdfsResponse response) {
+                   Actor* actor = actors_[id].get();
+                   if (actor == nullptr || !actor->alive) return;
+                   StepAm(static_cast<AmActor&>(*actor),
+                          HdfsReplied{.call = call, .response = std::move(response)});
+                 });
+  } else if (auto* send = std::get_if<SendToAgent>(&action)) {
+    AmSendsToAgent(am, std::move(*send));
+  } else if (const auto* exit = std::get_if<ExitAm>(&action)) {
+    const ContainerId container = am.container;
+    EndAm(am);
+    After(Duration::zero(),
+          [this, container, code = exit->code] { ContainerProcessEnded(container, code, ""); });
+  } else if (const auto* state = std::get_if<JobStateChanged>(&action)) {
+    am.state = state->state;
+    const auto job = jobs_.find(am.job.value);
+    if (job != jobs_.end()) JobStateSeen(*job->second, state->state);
+  }
+}
+
+void SimHost::AmCallsRm(AmActor& am, CallRm call) {
+  fakes::Caller caller;
+  caller.kind = fakes::CallerKind::kAm;
+  caller.attempt = am.attempt;
+  const bool poll = std::holds_alternative<yarn::AllocateRequest>(call.request);
+  if (poll) {
+    // This one may be lost on its way: the RM has heard the one before. When that is unknown the RM
+    // was told as the link was disturbed.
+    const Instant heard = am.beat.last_sent.value_or(Instant{});
+    BeatSent(am, call.call.value);
+    const std::uint64_t unseen = TakeUnseen(am.beat);
+    if (unseen > 0 && rm_ != nullptr) {
+      StepRm(fakes::AmHeartbeatsElided{.attempt = am.attempt, .count = unseen, .last = heard});
+    }
+  } else if (std::holds_alternative<yarn::RegisterApplicationMasterRequest>(call.request)) {
+    StartBeatsAnew(am);
+  }
+  const yarn::Token token = am.token;
+  SendToRm(am, caller, token, std::move(call.request), poll,
+           [this, id = am.id, number = call.call, poll](yarn::RmResponse response) {
+             Actor* actor = actors_[id].get();
+             if (actor == nullptr || !actor->alive) return;
+             if (poll) BeatAnswered(*actor, number.value);
+             const auto* allocated = std::get_if<yarn::AllocateResponse>(&response);
+             // The host keeps the secrets: a rolled token replaces the one that connections are
+             // opened with.
+             if (allocated != nullptr && allocated->am_rm_token)
+               static_cast<AmActor&>(*actor).token = *allocated->am_rm_token;
+             StepAm(static_cast<AmActor&>(*actor),
+                    RmReplied{.call = number, .response = std::move(response)});
+           });
+}
+
+void SimHost::AmCallsNm(AmActor& am, CallNm call) {
+  const std::optional<std::int32_t> node = nodes_.Find(call.node.host);
+  TF_CHECK(node.has_value());
+  const Duration latency = network_.Latency(am.place, *node, am.id);
+  const auto answer = [this, id = am.id, number = call.call, node_id = call.node](
+                          Duration back, yarn::NmResponse response) {
+    After(back, [this, id, number, node_id, response = std::move(response)]() mutable {
+      Actor* actor = actors_[id].get();
+      if (actor == nullptr || !actor->alive) return;
+      StepAm(static_cast<AmActor&>(*actor),
+             NmReplied{.call = number, .node = node_id, .response = std::move(response)});
+    });
+  };
+  const MessageFate fate = message_faults_.Decide(RequestName(call.request), PartyOf(am));
+  if (fate.dropped || !network_.Reachable(am.place, *node) ||
+      network_.Lost(am.place, *node, am.id)) {
+    return answer(kRpcTimeout, NotAnswered(call.node.host));
+  }
+  const bool answer_lost =
+      !network_.Reachable(*node, am.place) || network_.Lost(*node, am.place, am.id);
+  fakes::Caller caller;
+  caller.kind = fakes::CallerKind::kAm;
+  caller.attempt = am.attempt;
+  After(latency + fate.delay, [this, node = *node, latency, answer, answer_lost, caller,
+                               copies = fate.copies, call = std::move(call)]() mutable {
+    if (nodes_[node].down > 0) return answer(kRpcTimeout, NotAnswered(call.node.host));
+    const std::uint32_t index = nm_of_node_[static_cast<std::size_t>(node)];
+    if (index == 0) return answer(latency, Refused(call.node.host));
+    auto& nm = static_cast<NmActor&>(*actors_[index]);
+    for (int copy = 1; copy < copies; ++copy) {
+      static_cast<void>(DeliverToNm(nm, caller, call.nm_token, call.request));
+    }
+    yarn::NmResponse response = DeliverToNm(nm, caller, call.nm_token, std::move(call.request));
+    if (answer_lost) return answer(kRpcTimeout, NotAnswered(call.node.host));
+    answer(latency, std::move(response));
+  });
+}
+
+void SimHost::AmSendsToAgent(AmActor& am, SendToAgent send) {
+  AgentActor* agent = AgentOf(send.container);
+  if (agent == nullptr) return;
+  const bool beat_answer = IsIdle(send.message);
+  const MessageFate fate = message_faults_.Decide(MessageName(send.message), PartyOf(*agent));
+  if (fate.dropped || network_.Lost(am.place, agent->place, am.id) ||
+      !network_.Reachable(am.place, agent->place))
+    return;
+  const Duration latency = beat_answer && network_.Undisturbed(am.place, agent->place)
+                               ? agent->beat.round_trip
+                               : network_.Latency(am.place, agent->place, am.id);
+  for (int copy = 0; copy < fate.copies; ++copy) {
+    auto deliver = [this, id = agent->id, from = am.id, message = send.message]() mutable {
+      Actor* actor = actors_[id].get();
+      if (actor == nullptr || !actor->alive) return;
+      auto& same = static_cast<AgentActor&>(*actor);
+      if (same.paused) {
+        same.inbox.push_back(AmSaid{.message = std::move(message)});
+        return;
+      }
+      if (std::holds_alternative<AgentAccepted>(message) && same.am != from) {
+        UpdateLink(same);
+        same.am = from;
+      }
+      StepAgent(same, AmSaid{.message = std::move(message)});
+    };
+    if (beat_answer) {
+      AtTurnOf(agent->id, now_ + latency + fate.delay, std::move(deliver));
+    } else {
+      After(latency + fate.delay, std::move(deliver));
+    }
+  }
+}
+
+void SimHost::EndAm(AmActor& am) {
+  if (!am.alive) return;
+  am.alive = false;
+  // Its RM and its agents hear nothing from it any more.
+  UpdateLink(am);
+  const auto job = jobs_.find(am.job.value);
+  if (job != jobs_.end()) {
+    if (job->second->am == am.id) job->second->am = 0;
+    for (const std::uint32_t id : std::vector<std::uint32_t>(job->second->agents)) {
+      Actor* actor = actors_[id].get();
+      if (actor == nullptr || !actor->alive) continue;
+      auto& agent = static_cast<AgentActor&>(*actor);
+      if (agent.am != am.id) continue;
+      UpdateLink(agent);
+      agent.am = 0;
+    }
+  }
+  const auto container = containers_.find(am.container);
+  if (container != containers_.end()) container->second.actor = 0;
+  // The object stays until the step that runs now is over.
+  After(Duration::zero(), [this, id = am.id] { actors_[id].reset(); });
+}
+
+// ---------------------------------------------------------------- journal and address
+
+void SimHost::ReadJournalFor(AmActor& am) {
+  const std::string path = jobs_.at(am.job.value)->staging_directory + "/journal";
+  CallNameNode(am.place, am.id, hdfs::ReadRequest{.path = path},
+               [this, id = am.id](hdfs::HdfsResponse response) {
+                 Actor* actor = actors_[id].get();
+                 if (actor == nullptr || !actor->alive) return;
+                 auto& same = static_cast<AmActor&>(*actor);
+                 if (auto* read = std::get_if<hdfs::ReadResponse>(&response)) {
+                   return StepAm(same, JournalRead{.bytes = std::move(read->bytes)});
+                 }
+                 auto* error = std::get_if<hdfs::HdfsError>(&response);
+                 TF_CHECK(error != nullptr);
+                 if (error->code == hdfs::HdfsErrorCode::kNotFound)
+                   return StepAm(same, JournalRead{});
+                 StepAm(same, JournalFailed{.seq = JournalSeq{}, .error = std::move(*error)});
+               });
+}
+
+void SimHost::AppendNext(AmActor& am) {
+  const std::string path = jobs_.at(am.job.value)->staging_directory + "/journal";
+  const AppendJournal& append = am.appends.front();
+  CallNameNode(am.place, am.id, hdfs::AppendRequest{.path = path, .bytes = append.bytes},
+               [this, id = am.id, seq = append.seq](hdfs::HdfsResponse response) {
+                 Actor* actor = actors_[id].get();
+                 if (actor == nullptr || !actor->alive) return;
+                 auto& same = static_cast<AmActor&>(*actor);
+                 same.appends.pop_front();
+                 if (!same.appends.empty()) AppendNext(same);
+                 if (auto* error = std::get_if<hdfs::HdfsError>(&response)) {
+                   return StepAm(same, JournalFailed{.seq = seq, .error = std::move(*error)});
+                 }
+                 StepAm(same, JournalAppended{.seq = seq});
+               });
+}
+
+void SimHost::PublishAmAddress(std::uint32_t am, const PublishAddress& publish) {
+  const Actor* actor = actors_[am].get();
+  if (actor == nullptr || !actor->alive) return;
+  const auto job = jobs_.find(static_cast<const AmActor*>(actor)->job.value);
+  if (job == jobs_.end()) return;
+  std::string bytes =
+      fmt::format("{} {} {}", publish.am_attempt, publish.address.host, publish.address.port);
+  const std::string path = job->second->staging_directory + "/am-address";
+  hdfs::CreateRequest create{
+      .path = path, .bytes = bytes, .size = static_cast<std::int64_t>(bytes.size())};
+  CallNameNode(actor->place, am, std::move(create),
+               [this, am, publish](const hdfs::HdfsResponse& response) {
+                 if (!std::holds_alternative<hdfs::HdfsError>(response)) return;
+                 After(kPublishRetry, [this, am, publish] { PublishAmAddress(am, publish); });
+               });
+}
+
+}  // namespace tfyarn::sim

@@ -1,0 +1,151 @@
+// What faults do to the ResourceManager, HDFS, ApplicationMasters and clients.
+#include <algorithm>
+#include <deque>
+
+#include "sim/fault_words.h"
+#include "sim/sim_host.h"
+#include "sim/yarn_options.h"
+
+namespace tfyarn::sim {
+namespace {
+
+constexpr std::int32_t kSigkill = 9;
+
+}  // namespace
+
+void SimHost::FaultRmRestart(const FaultOrder& order) {
+  if (order.begins) {
+    if (rm_ == nullptr) return;
+    DisturbAllLinks();
+    rm_store_ = rm_->state_store();
+    ForgetUnstarted();
+    rm_.reset();
+  } else if (rm_ == nullptr) {
+    rm_ = std::make_unique<fakes::ResourceManager>(RmOptionsOf(scenario_, nodes_), *rm_store_,
+                                                   SeedFor("rm", KeyOf(order) + 1), now_);
+    rm_store_.reset();
+    RestoreAllLinks();
+    Reschedule(*actors_[0]);
+  }
+}
+
+void SimHost::ForgetUnstarted() {
+  // What no NodeManager has started dies with the RM, and nobody ever reports it (hadoop-yarn,
+  // work-preserving recovery); without that recovery everything does. A node may have started what
+  // the RM has not heard of yet: it says so when it registers again.
+  std::vector<ContainerId> lost;
+  for (const auto& [application, booked] : rm_->books().applications) {
+    for (const auto& [id, container] : booked->containers) {
+      const bool started =
+          container.state == fakes::BookedState::kRunning || containers_.contains(id);
+      if (!scenario_.yarn.work_preserving_restart || !started) lost.push_back(id);
+    }
+  }
+  for (const ContainerId& id : lost) TraceFreed(id, container_exit::kAborted);
+}
+
+void SimHost::FaultRmPause(const FaultOrder& order) {
+  if (order.begins) {
+    DisturbAllLinks();
+    rm_paused_ = actors_[0]->paused = true;
+    return;
+  }
+  rm_paused_ = actors_[0]->paused = false;
+  for (const std::uint32_t task : rm_backlog_) queue_.Push(now_, task << 1);
+  rm_backlog_.clear();
+  RestoreAllLinks();
+  Reschedule(*actors_[0]);
+}
+
+void SimHost::FaultHdfs(const FaultOrder& order) {
+  if (order.kind == "hdfs_down") name_node_.set_down(order.begins);
+  if (order.kind == "hdfs_safemode") name_node_.set_safe_mode(order.begins);
+  if (order.kind == "hdfs_slow") {
+    hdfs_slowness_ = order.begins ? std::max<std::int64_t>(
+                                        1, static_cast<std::int64_t>(NumberOf(order, "factor", 10)))
+                                  : 1;
+  }
+  if (order.kind == "hdfs_quota") {
+    std::optional<std::int64_t> bytes;
+    if (order.begins) bytes = static_cast<std::int64_t>(NumberOf(order, "bytes", 0));
+    name_node_.SetQuota("/", bytes);
+  }
+}
+
+// ---------------------------------------------------------------- AMs, clients
+
+void SimHost::FaultAmCrash(const FaultOrder& order) {
+  for (const Struck& struck : order.struck) {
+    const JobRt* job = JobNamed(struck.job);
+    if (job == nullptr || job->am == 0) continue;
+    auto& am = static_cast<AmActor&>(*actors_[job->am]);
+    const ContainerId container = am.container;
+    EndAm(am);
+    ContainerProcessEnded(container, 128 + kSigkill, "");
+  }
+}
+
+void SimHost::FaultAmPause(const FaultOrder& order) {
+  std::vector<std::uint32_t>& paused = paused_ams_[{order.fault, order.instance}];
+  if (order.begins) {
+    for (const Struck& struck : order.struck) {
+      const JobRt* job = JobNamed(struck.job);
+      if (job == nullptr || job->am == 0) continue;
+      paused.push_back(job->am);
+      PauseAm(static_cast<AmActor&>(*actors_[job->am]), true);
+    }
+    return;
+  }
+  // The process that stood still goes on, though its job may have another AM by now.
+  for (const std::uint32_t id : paused) {
+    Actor* actor = actors_[id].get();
+    if (actor != nullptr && actor->alive) PauseAm(static_cast<AmActor&>(*actor), false);
+  }
+  paused_ams_.erase({order.fault, order.instance});
+}
+
+void SimHost::PauseAm(AmActor& am, bool paused) {
+  am.paused = paused;
+  UpdateLink(am);
+  const auto job = jobs_.find(am.job.value);
+  if (job != jobs_.end()) {
+    for (const std::uint32_t id : std::vector<std::uint32_t>(job->second->agents)) {
+      if (actors_[id] != nullptr) UpdateLink(*actors_[id]);
+    }
+  }
+  if (paused) return;
+  std::deque<AmEvent> inbox = std::move(am.inbox);
+  am.inbox.clear();
+  for (AmEvent& event : inbox) {
+    After(Duration::zero(), [this, id = am.id, event = std::move(event)]() mutable {
+      Actor* actor = actors_[id].get();
+      if (actor != nullptr && actor->alive) StepAm(static_cast<AmActor&>(*actor), std::move(event));
+    });
+  }
+  Reschedule(am);
+}
+
+void SimHost::FaultClient(const FaultOrder& order) {
+  for (const Struck& struck : order.struck) {
+    const auto named = job_by_name_.find(struck.job);
+    if (named == job_by_name_.end()) continue;
+    JobRt& job = *jobs_.at(named->second);
+    if (job.client == 0) continue;
+    auto& client = static_cast<ClientActor&>(*actors_[job.client]);
+    if (order.kind == "client_kill") {
+      if (order.begins) StepClient(client, KillRequested{.reason = "killed by the user"});
+    } else if (order.begins && !order.lasts) {
+      client.alive = false;
+      UpdateLink(client);
+      actors_[job.client].reset();
+      job.client = 0;
+    } else {
+      // A new client finds where the old one was in the staging directory: to the RM they are one.
+      client.paused = order.begins;
+      UpdateLink(client);
+      Reschedule(client);
+    }
+  }
+}
+
+}  // namespace tfyarn::sim
