@@ -68,6 +68,7 @@ Node Inventory::NodeOf(const yarn::NodeReport& report) {
 }
 
 bool Inventory::empty() const {
+  if (folded_.size() > updates_.size()) return false;  // An update takes away one node at most.
   if (!updates_.empty()) Unfold();
   return folded_.empty() && nodes_.empty();
 }
@@ -112,7 +113,11 @@ const Node* Inventory::Find(const NodeId& id) const {
 }
 
 std::string Inventory::RackOf(const NodeId& id) const {
-  if (!updates_.empty()) Unfold();
+  for (auto update = updates_.rbegin(); update != updates_.rend(); ++update) {
+    if (update->node != id) continue;
+    if (IsGone(update->state)) return {};
+    if (!IsZero(update->capability)) return update->rack;
+  }
   const auto folded = std::lower_bound(
       folded_.begin(), folded_.end(), id,
       [](const yarn::NodeReport& report, const NodeId& wanted) { return report.node < wanted; });

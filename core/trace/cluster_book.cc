@@ -63,9 +63,11 @@ void ClusterBook::Power(Instant now, const NodePower& power) {
 
 void ClusterBook::Grant(Instant now, const ContainerGranted& granted) {
   Open();
+  const auto at = nodes_.try_emplace(granted.node).first;
+  Node& node = at->second;
   const bool is_new = containers_
                           .try_emplace(granted.container, Held{.job = granted.job,
-                                                               .node = granted.node,
+                                                               .node = &*at,
                                                                .resource = granted.resource,
                                                                .since = now,
                                                                .am = granted.am,
@@ -74,7 +76,6 @@ void ClusterBook::Grant(Instant now, const ContainerGranted& granted) {
                           .second;
   TF_CHECK(is_new);
   JobHolding& holding = jobs_[granted.job];
-  Node& node = nodes_[granted.node];
   holding.containers.insert(granted.container);
   node.containers.insert(granted.container);
   if (node.up) usage_.Move(now, Use::kFree, holding.use, Units(granted.resource));
@@ -90,7 +91,7 @@ std::optional<ClusterBook::FreedContainer> ClusterBook::Free(Instant now,
   const Use use = holding->second.use;
   holding->second.containers.erase(container);
   if (holding->second.containers.empty()) jobs_.erase(holding);
-  Node& node = nodes_[held.node];
+  Node& node = held.node->second;
   node.containers.erase(container);
   if (node.up) usage_.Move(now, use, Use::kFree, Units(held.resource));
   AddBar(now, container, held);
@@ -112,7 +113,7 @@ void ClusterBook::SetUse(Instant now, JobIndex job, Use use) {
   std::int64_t units = 0;
   for (const ContainerId& container : holding->second.containers) {
     const Held& held = containers_.at(container);
-    if (nodes_[held.node].up) units += Units(held.resource);
+    if (held.node->second.up) units += Units(held.resource);
   }
   usage_.Move(now, holding->second.use, use, units);
   holding->second.use = use;
@@ -157,7 +158,7 @@ void ClusterBook::AddBar(Instant now, const ContainerId& container, const Held& 
     ++timeline_.left_out;
     return;
   }
-  timeline_.bars.push_back({.node = held.node.host,
+  timeline_.bars.push_back({.node = held.node->first.host,
                             .container = container,
                             .job = held.job,
                             .task = held.am ? "am" : held.task,

@@ -22,6 +22,9 @@ class ClusterBook {
  public:
   /// Bars and outages kept for the picture; 0 = none.
   explicit ClusterBook(std::size_t max_bars) : max_bars_(max_bars) {}
+  // Containers point at their nodes.
+  ClusterBook(const ClusterBook&) = delete;
+  ClusterBook& operator=(const ClusterBook&) = delete;
 
   void DeclareNode(Instant now, const NodeDeclared& node);
   void Power(Instant now, const NodePower& power);
@@ -48,15 +51,6 @@ class ClusterBook {
   void FillTimeline(Instant now, Timeline& timeline);
 
  private:
-  struct Held {
-    JobIndex job;
-    NodeId node;
-    Resource resource;
-    Instant since{};
-    bool am = false;
-    bool launched = false;
-    std::string task;
-  };
   struct JobHolding {
     Use use = Use::kIncomplete;
     std::set<ContainerId> containers;
@@ -67,6 +61,15 @@ class ClusterBook {
     bool up = true;
     Instant down_since{};
     std::set<ContainerId> containers;
+  };
+  struct Held {
+    JobIndex job;
+    std::pair<const NodeId, Node>* node;  ///< In nodes_, which forgets none.
+    Resource resource;
+    Instant since{};
+    bool am = false;
+    bool launched = false;
+    std::string task;
   };
 
   [[nodiscard]] std::int64_t Units(const Resource& resource) const;

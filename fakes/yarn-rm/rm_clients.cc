@@ -177,10 +177,34 @@ yarn::RmResponse RmCore::Answer(const RmCall&, const yarn::KillApplicationReques
 
 // Source: ClientRMService.getClusterNodes: a request that names no states means all of them.
 yarn::RmResponse RmCore::Answer(const RmCall&, const yarn::GetClusterNodesRequest&) {
+  if (!restated_.empty()) BringNodeListUpToDate();
+  return yarn::GetClusterNodesResponse{.nodes = node_list_};
+}
+
+void RmCore::BringNodeListUpToDate() {
+  const auto by_id = [](const yarn::NodeReport& a, const yarn::NodeReport& b) {
+    return a.node < b.node;
+  };
   std::vector<yarn::NodeReport> reports;
-  reports.reserve(node_order_.size());
-  for (const auto& [id, index] : node_order_) reports.push_back(ReportOf(NodeAt(index)));
-  return yarn::GetClusterNodesResponse{.nodes = std::move(reports)};
+  reports.reserve(nodes_.size());
+  reports.assign(node_list_.begin(), node_list_.end());
+  const auto known = static_cast<std::ptrdiff_t>(reports.size());
+  for (const std::int32_t index : restated_) {
+    RmNode& node = NodeAt(index);
+    node.restated = false;
+    yarn::NodeReport report = ReportOf(node);
+    const auto end = reports.begin() + known;
+    const auto at = std::lower_bound(reports.begin(), end, report, by_id);
+    if (at != end && at->node == report.node) {
+      *at = std::move(report);
+    } else {
+      reports.push_back(std::move(report));
+    }
+  }
+  restated_.clear();
+  std::sort(reports.begin() + known, reports.end(), by_id);
+  std::inplace_merge(reports.begin(), reports.begin() + known, reports.end(), by_id);
+  node_list_ = std::move(reports);
 }
 
 yarn::NodeReport RmCore::ReportOf(const RmNode& node) const {

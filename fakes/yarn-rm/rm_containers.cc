@@ -62,6 +62,7 @@ BookedContainer& RmCore::Book(RmApplication& application, BookedContainer booked
   const std::int64_t gpus_before = node.free.gpus;
   node.containers.push_back(&container);
   node.used += container.resource;
+  Restate(node);
   node.free -= container.resource;
   Rebucket(node, gpus_before);
   queues_.Use(application.leaf, application.user_number, node.partition_number, container.resource);
@@ -81,6 +82,7 @@ void RmCore::Complete(RmApplication& application, BookedContainer& container,
   node.containers[container.node_slot] = node.containers.back();
   node.containers.pop_back();
   node.used -= container.resource;
+  Restate(node);
   node.free += container.resource;
   Rebucket(node, gpus_before);
   queues_.GiveBack(application.leaf, application.user_number, node.partition_number,

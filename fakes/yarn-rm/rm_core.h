@@ -128,6 +128,12 @@ class RmCore {
   [[nodiscard]] RmNode& NodeAt(std::int32_t index) {
     return nodes_[static_cast<std::size_t>(index)];
   }
+  /// What clients are told of the node has changed.
+  void Restate(RmNode& node) {
+    if (node.restated) return;
+    node.restated = true;
+    restated_.push_back(node.index);
+  }
   [[nodiscard]] BookedContainer* FindContainer(const ContainerId& id);
   [[nodiscard]] static Timer TimerOf(Instant at, TimerKind kind, const ApplicationId& id) {
     return {.at = at, .kind = kind, .a = id.cluster_timestamp, .b = id.id};
@@ -149,6 +155,7 @@ class RmCore {
   [[nodiscard]] std::optional<yarn::RpcError> CheckSubmission(
       const yarn::SubmitApplicationRequest& request) const;
   [[nodiscard]] yarn::ApplicationReport ReportOf(const RmApplication& application) const;
+  void BringNodeListUpToDate();
   [[nodiscard]] yarn::NodeReport ReportOf(const RmNode& node) const;
   [[nodiscard]] Resource MaximumCapability() const;
   [[nodiscard]] Resource WithKnownTypes(const Resource& asked) const;
@@ -314,7 +321,8 @@ class RmCore {
 
   std::deque<RmNode> nodes_;  // by index; addresses are stable
   boost::unordered_flat_map<NodeId, std::int32_t, NodeIdHash> node_by_id_;  // for look-ups only
-  std::map<NodeId, std::int32_t> node_order_;                               // for lists
+  SharedList<yarn::NodeReport> node_list_;  // as it was when a client asked last, in NodeId order
+  std::vector<std::int32_t> restated_;      // nodes of which it no longer holds
   NodeRing ring_;
   std::vector<std::string> partitions_;
   std::set<std::string> resource_types_;

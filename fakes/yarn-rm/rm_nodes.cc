@@ -16,7 +16,6 @@ RmNode& RmCore::AddNode(const yarn::RegisterNodeManagerRequest& request) {
     added.id = request.node;
     added.index = next;
     added.state = yarn::NodeState::kNew;
-    node_order_.emplace(request.node, next);
     books_.nodes.push_back(&added);
   }
   RmNode& node = NodeAt(entry->second);
@@ -31,6 +30,7 @@ RmNode& RmCore::AddNode(const yarn::RegisterNodeManagerRequest& request) {
   largest_node_ = ComponentMax(largest_node_, request.resource);
   any_node_seen_ = true;
   if (request.resource != node.capacity) SetCapacity(node, request.resource);
+  Restate(node);
   return node;
 }
 
@@ -43,6 +43,7 @@ void RmCore::SetCapacity(RmNode& node, const Resource& capacity) {
   }
   node.capacity = capacity;
   node.free = capacity - node.used;
+  Restate(node);
   if (!node.schedulable) return;
   Rebucket(node, gpus_before);
   scheduler_dirty_ = true;
@@ -52,6 +53,7 @@ void RmCore::SetNodeState(RmNode& node, yarn::NodeState state) {
   const bool schedulable = state == yarn::NodeState::kRunning;
   const bool changed = node.state != state;
   node.state = state;
+  Restate(node);
   if (node.schedulable != schedulable) {
     node.schedulable = schedulable;
     capacity_.schedulable_nodes += schedulable ? 1 : -1;

@@ -43,6 +43,7 @@ struct RmNode : BookedNode {
   std::uint32_t nm_key_sent = 0;
   bool news_announced = false;
   bool vouched = false;
+  bool restated = false;  ///< Clients have not been told of it as it is now.
   Instant last_heard{};
   std::optional<Instant> watched_until;  ///< Of its liveness timer.
   RmApplication* reserved_for = nullptr;

@@ -65,6 +65,24 @@ TEST(InventoryTest, UpdatesCountBeforeAndAfterTheFirstLookAtAllNodes) {
   }
 }
 
+TEST(InventoryTest, ARackIsThatOfTheLastUpdateWithASize) {
+  for (const bool looked : {false, true}) {
+    Inventory inventory(
+        {Report("a", yarn::NodeState::kRunning), Report("b", yarn::NodeState::kRunning)});
+    if (looked) {
+      EXPECT_EQ(inventory.nodes().size(), 2U);
+    }
+    yarn::NodeReport moved = Report("a", yarn::NodeState::kRunning);
+    moved.rack = "/elsewhere";
+    inventory.Apply(moved);
+    inventory.Apply({.node = {"a", 8041}, .state = yarn::NodeState::kLost});
+    inventory.Apply(Report("b", yarn::NodeState::kDecommissioned));
+    EXPECT_EQ(inventory.RackOf({"a", 8041}), "/elsewhere") << "looked " << looked;
+    EXPECT_EQ(inventory.RackOf({"b", 8041}), "") << "looked " << looked;
+    EXPECT_EQ(inventory.RackOf({"c", 8041}), "") << "looked " << looked;
+  }
+}
+
 TEST(InventoryTest, ManyUpdatesAreTakenInAtOnce) {
   Inventory inventory({Report("a", yarn::NodeState::kRunning)});
   for (std::int64_t i = 0; i < 1000; ++i) {
