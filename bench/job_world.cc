@@ -19,11 +19,12 @@ Overloaded(F...) -> Overloaded<F...>;
 
 }  // namespace
 
-std::shared_ptr<const JobSpec> WorkersJob(std::int32_t workers) {
+std::shared_ptr<const JobSpec> WorkersJob(std::int32_t workers, Strategy strategy) {
   auto job = std::make_shared<JobSpec>();
   job->name = "bench";
   job->user = "bench";
-  job->strategy = Strategy::kMultiWorker;
+  job->strategy = strategy;
+  job->retries.infrastructure = 1'000'000;
   TaskTypeSpec worker{.name = "worker", .instances = workers};
   worker.resource = {.memory_mb = 4096, .vcores = 1, .gpus = 0, .others = {}};
   worker.command = {"python3", "train.py"};
@@ -83,6 +84,17 @@ void JobWorld::RunDue(Instant now) {
     if (const auto due = agent.machine->next_deadline(); due && *due <= now_)
       StepAgent(agent, DeadlineReached{});
   }
+  Drain();
+}
+
+void JobWorld::KillProcess(std::int32_t worker) {
+  const auto at = std::find_if(agents_.begin(), agents_.end(), [&](const auto& entry) {
+    return entry.second.task.index == worker;
+  });
+  TF_CHECK(at != agents_.end() && at->second.running);
+  Agent& agent = at->second;
+  const TaskAttempt attempt = *std::exchange(agent.running, std::nullopt);
+  StepAgent(agent, ProcessExited{.attempt = attempt, .exit = {.signal = 9}, .stderr_tail = {}});
   Drain();
 }
 
@@ -167,6 +179,7 @@ void JobWorld::StartContainers(const CallNm& call, const yarn::StartContainersRe
     TF_CHECK(launch.has_value());
     Agent& agent = agents_[start.container];
     agent.container = start.container;
+    agent.task = launch->fence.task;
     meter_.BeforeAgent();
     agent.machine = std::make_unique<agent::TaskAgent>(options_.job, std::uint64_t{1});
     meter_.AfterAgent();
@@ -189,6 +202,7 @@ void JobWorld::Carry(Agent& agent, AgentAction& action) {
           [&](SendToAm& send) { to_am_.push_back(AgentSaid{.message = std::move(send.message)}); },
           [&](SpawnProcess& spawn) {
             ++spawned_;
+            agent.running = spawn.process.attempt;
             to_agents_.emplace_back(agent.container,
                                     ProcessSpawned{.attempt = spawn.process.attempt});
           },

@@ -32,7 +32,8 @@ class StepMeter {
 };
 
 /// A multi-worker job of so many workers, 4 GiB and 1 core each; all or none of them.
-[[nodiscard]] std::shared_ptr<const JobSpec> WorkersJob(std::int32_t workers);
+[[nodiscard]] std::shared_ptr<const JobSpec> WorkersJob(std::int32_t workers,
+                                                        Strategy strategy = Strategy::kMultiWorker);
 
 using RmService = std::function<yarn::RmResponse(Instant now, const yarn::RmRequest& request)>;
 
@@ -54,6 +55,8 @@ class JobWorld {
 
   /// Steps whatever is due by `now`, and carries all that follows at once.
   void RunDue(Instant now);
+  /// The process of that worker, which must run, is killed; carries all that follows.
+  void KillProcess(std::int32_t worker);
   /// When RunDue has something to do.
   [[nodiscard]] std::optional<Instant> next_deadline() const;
   [[nodiscard]] const am::AmSnapshot& snapshot() const { return am_->snapshot(); }
@@ -66,6 +69,8 @@ class JobWorld {
   struct Agent {
     std::unique_ptr<agent::TaskAgent> machine;
     ContainerId container;
+    TaskId task;
+    std::optional<TaskAttempt> running;
   };
 
   void StepAm(const AmEvent& event);

@@ -21,6 +21,7 @@ def programs(build, repeats):
     yield "simgrid_bench", [benches / "simgrid_bench", min(repeats, 3)]
     yield "simpy_bench", [PYTHON, BENCH / "peers" / "simpy_bench.py", min(repeats, 3)]
     yield "gang_1000_bench", [benches / "gang_1000_bench", repeats]
+    yield "restart_bench", [benches / "restart_bench", repeats]
     yield "am_heap_bench", [benches / "am_heap_bench"]
     yield "allocation_bench", [benches / "allocation_bench", repeats]
     yield "whole_runs", [sys.executable, BENCH / "whole_runs.py", build / "bin" / "tfsim", repeats]

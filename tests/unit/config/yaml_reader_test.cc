@@ -146,12 +146,11 @@ TEST(YamlReaderTest, SizesAreLimited) {
               ElementsAre("0:0: the file is larger than 1048576 bytes"));
 }
 
-TEST(YamlReaderTest, ManyKeysAreReadInLittleTime) {
+// A look at all earlier keys for each one would take hours: the test would be ended.
+TEST(YamlReaderTest, ManyKeysAreRead) {
   std::string keys;
   for (int i = 0; i < 40'000; ++i) keys += "key" + std::to_string(i) + ": 1\n";
-  const auto start = std::chrono::steady_clock::now();
   EXPECT_THAT(ErrorsOf(keys), IsEmpty());
-  EXPECT_LT(std::chrono::steady_clock::now() - start, 20s);
 }
 
 TEST(YamlReaderTest, EmittedYamlReadsAsTheSameTree) {
