@@ -1,5 +1,5 @@
-// What one restart costs the ApplicationMaster, by the size of the job: workers of an independent job
-// are killed one after the other and started again in place. It must not grow with the job.
+// What one restart costs the ApplicationMaster, by the size of the job: workers of an independent
+// job are killed one after the other and started again in place. It must not grow with the job.
 // Usage: restart_bench [REPEATS].
 #include <cstdlib>
 #include <string>

@@ -1,5 +1,5 @@
-// What the host reads from a fault's order: its numbers and words with their defaults, and the nodes
-// and places that it strikes.
+// What the host reads from a fault's order: its numbers and words with their defaults, and the
+// nodes and places that it strikes.
 #pragma once
 
 #include <algorithm>
@@ -19,12 +19,14 @@ namespace tfyarn::sim {
   return (std::uint64_t{order.fault} << 32) | order.instance;
 }
 
-[[nodiscard]] inline double NumberOf(const FaultOrder& order, const std::string& name, double otherwise) {
+[[nodiscard]] inline double NumberOf(const FaultOrder& order, const std::string& name,
+                                     double otherwise) {
   const auto entry = order.spec->numbers.find(name);
   return entry == order.spec->numbers.end() ? otherwise : entry->second;
 }
 
-[[nodiscard]] inline std::string WordOf(const FaultOrder& order, const std::string& name, std::string otherwise) {
+[[nodiscard]] inline std::string WordOf(const FaultOrder& order, const std::string& name,
+                                        std::string otherwise) {
   const auto entry = order.spec->words.find(name);
   return entry == order.spec->words.end() ? std::move(otherwise) : entry->second;
 }

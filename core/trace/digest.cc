@@ -114,26 +114,47 @@ class Writer {
 
 }  // namespace
 
-/// The hash of the list that was met last: the same reports go from the RM to a client, from there
-/// to the host, and on to the AM.
+/// The hashes of the list that was met last, block by block: the same reports go from the RM to a
+/// client, from there to the host, and on to the AM; and the next client's list shares most blocks.
 struct Digest::LatestList {
-  SharedList<yarn::NodeReport> list;  // keeps its address from being used again
+  using List = SharedList<yarn::NodeReport>;
+
+  List list;  // keeps addresses from being used again
+  std::vector<XXH128_hash_t> of_blocks;
   XXH128_hash_t hash{};
   bool any = false;
   std::unique_ptr<XXH3_state_s, FreeState> state{XXH3_createState()};
   std::array<char, kBuffer> buffer{};
 
-  XXH128_hash_t HashOf(const SharedList<yarn::NodeReport>& value) {
-    if (any && &list.elements() == &value.elements()) return hash;
-    TF_CHECK(state != nullptr);
-    TF_CHECK(XXH3_128bits_reset(state.get()) == XXH_OK);
-    Writer<LatestList> writer(state.get(), buffer.data(), 0, *this);
-    writer.Put(value.elements());
-    TF_CHECK(XXH3_128bits_update(state.get(), buffer.data(), writer.used()) == XXH_OK);
-    hash = XXH3_128bits_digest(state.get());
+  XXH128_hash_t HashOf(const List& value) {
+    const std::vector<List::Block>& known = list.blocks();
+    const std::vector<List::Block>& blocks = value.blocks();
+    if (any && &known == &blocks) return hash;
+    of_blocks.resize(blocks.size());
+    for (std::size_t i = 0; i < blocks.size(); ++i) {
+      if (i >= known.size() || known[i] != blocks[i]) of_blocks[i] = Hash(*blocks[i]);
+    }
+    // A block's hash says how many elements it has, so the blocks' hashes say all of the list.
+    std::vector<std::uint64_t> words;
+    words.reserve(2 * of_blocks.size());
+    for (const XXH128_hash_t& block : of_blocks) {
+      words.push_back(block.high64);
+      words.push_back(block.low64);
+    }
+    hash = Hash(words);
     list = value;
     any = true;
     return hash;
+  }
+
+  template <class T>
+  XXH128_hash_t Hash(const std::vector<T>& elements) {
+    TF_CHECK(state != nullptr);
+    TF_CHECK(XXH3_128bits_reset(state.get()) == XXH_OK);
+    Writer<LatestList> writer(state.get(), buffer.data(), 0, *this);
+    writer.Put(elements);
+    TF_CHECK(XXH3_128bits_update(state.get(), buffer.data(), writer.used()) == XXH_OK);
+    return XXH3_128bits_digest(state.get());
   }
 };
 

@@ -185,26 +185,25 @@ void RmCore::BringNodeListUpToDate() {
   const auto by_id = [](const yarn::NodeReport& a, const yarn::NodeReport& b) {
     return a.node < b.node;
   };
-  std::vector<yarn::NodeReport> reports;
-  reports.reserve(nodes_.size());
-  reports.assign(node_list_.begin(), node_list_.end());
-  const auto known = static_cast<std::ptrdiff_t>(reports.size());
+  std::vector<std::pair<std::size_t, yarn::NodeReport>> changed;
+  std::vector<yarn::NodeReport> added;
   for (const std::int32_t index : restated_) {
     RmNode& node = NodeAt(index);
     node.restated = false;
     yarn::NodeReport report = ReportOf(node);
-    const auto end = reports.begin() + known;
-    const auto at = std::lower_bound(reports.begin(), end, report, by_id);
-    if (at != end && at->node == report.node) {
-      *at = std::move(report);
+    const auto at = std::lower_bound(node_list_.begin(), node_list_.end(), report, by_id);
+    if (at != node_list_.end() && at->node == report.node) {
+      changed.emplace_back(at - node_list_.begin(), std::move(report));
     } else {
-      reports.push_back(std::move(report));
+      added.push_back(std::move(report));
     }
   }
   restated_.clear();
-  std::sort(reports.begin() + known, reports.end(), by_id);
-  std::inplace_merge(reports.begin(), reports.begin() + known, reports.end(), by_id);
-  node_list_ = std::move(reports);
+  node_list_ = node_list_.With(std::move(changed));
+  if (added.empty()) return;
+  added.insert(added.end(), node_list_.begin(), node_list_.end());
+  std::sort(added.begin(), added.end(), by_id);
+  node_list_ = std::move(added);
 }
 
 yarn::NodeReport RmCore::ReportOf(const RmNode& node) const {
