@@ -6,18 +6,9 @@
 
 #include "core/model/check.h"
 #include "core/model/launch.h"
+#include "core/model/visit.h"
 
 namespace tfyarn::bench {
-namespace {
-
-template <class... F>
-struct Overloaded : F... {
-  using F::operator()...;
-};
-template <class... F>
-Overloaded(F...) -> Overloaded<F...>;
-
-}  // namespace
 
 std::shared_ptr<const JobSpec> WorkersJob(std::int32_t workers, Strategy strategy) {
   auto job = std::make_shared<JobSpec>();

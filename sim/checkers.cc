@@ -4,7 +4,7 @@
 
 #include "core/model/check.h"
 #include "core/model/text.h"
-#include "core/trace/visit.h"
+#include "core/model/visit.h"
 #include "sim/checkers_books.h"
 
 namespace tfyarn::sim {
@@ -155,27 +155,26 @@ std::string Checkers::Books::NameOf(const JobBook& job) const {
 // The table: who looks at which kind of record.
 void Checkers::Books::Observe(const trace::TraceRecord& record) {
   now_ = record.at;
-  std::visit(trace::Overloaded{
-                 trace::Ignore<trace::RunStarted, trace::ContainerLocalizing, trace::WorkLost,
+  std::visit(Overloaded{Ignore<trace::RunStarted, trace::ContainerLocalizing, trace::WorkLost,
                                trace::InvariantBroken, trace::ContainersLeaked, trace::RunStopped,
                                trace::TrainingAccounted>{},
-                 [this](const trace::NodeDeclared& fact) { On(fact); },
-                 [this](const trace::NodePower& fact) { On(fact); },
-                 [this](const trace::JobCreated& fact) { On(fact); },
-                 [this](const trace::ContainerGranted& fact) { On(fact); },
-                 [this](const trace::ContainerFreed& fact) { On(fact); },
-                 [this](const trace::ContainerLaunched& fact) { On(fact); },
-                 [this](const trace::ContainerGone& fact) { On(fact); },
-                 [this](const trace::TrainingPhaseChanged& fact) { On(fact); },
-                 [this](const trace::FaultBegan& fact) { On(fact); },
-                 [this](const trace::FaultEnded& fact) { On(fact); },
-                 [this](const trace::AmTold& fact) { On(fact); },
-                 [this](const trace::AmOrdered& fact) { On(fact); },
-                 [this](const trace::AgentTold& fact) { On(fact); },
-                 [this](const trace::AgentOrdered& fact) { On(fact); },
-                 [this](const trace::ClientTold& fact) { On(fact); },
-                 [this](const trace::ClientOrdered& fact) { On(fact); },
-                 [this](const trace::ApplicationEnded& fact) { On(fact); }},
+                        [this](const trace::NodeDeclared& fact) { On(fact); },
+                        [this](const trace::NodePower& fact) { On(fact); },
+                        [this](const trace::JobCreated& fact) { On(fact); },
+                        [this](const trace::ContainerGranted& fact) { On(fact); },
+                        [this](const trace::ContainerFreed& fact) { On(fact); },
+                        [this](const trace::ContainerLaunched& fact) { On(fact); },
+                        [this](const trace::ContainerGone& fact) { On(fact); },
+                        [this](const trace::TrainingPhaseChanged& fact) { On(fact); },
+                        [this](const trace::FaultBegan& fact) { On(fact); },
+                        [this](const trace::FaultEnded& fact) { On(fact); },
+                        [this](const trace::AmTold& fact) { On(fact); },
+                        [this](const trace::AmOrdered& fact) { On(fact); },
+                        [this](const trace::AgentTold& fact) { On(fact); },
+                        [this](const trace::AgentOrdered& fact) { On(fact); },
+                        [this](const trace::ClientTold& fact) { On(fact); },
+                        [this](const trace::ClientOrdered& fact) { On(fact); },
+                        [this](const trace::ApplicationEnded& fact) { On(fact); }},
              record.fact);
 }
 

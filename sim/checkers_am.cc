@@ -3,7 +3,7 @@
 #include <algorithm>
 
 #include "core/model/text.h"
-#include "core/trace/visit.h"
+#include "core/model/visit.h"
 #include "sim/checkers_books.h"
 
 namespace tfyarn::sim {
@@ -120,47 +120,47 @@ void Checkers::Books::On(const trace::AmOrdered& fact) {
            NameOf(job) + ": the AM orders " + std::string(what) + " after its verdict");
   };
   std::visit(
-      trace::Overloaded{
-          trace::Ignore<ReadJournal, PublishAddress, CallHdfs, ExitAm, JobStateChanged,
+      Overloaded{Ignore<ReadJournal, PublishAddress, CallHdfs, ExitAm, JobStateChanged,
                         GangCompleted, Note>{},
-          [&](const AppendJournal&) { Acts(job, attempt, "AppendJournal"); },
-          [&](const CallRm& call) {
-            if (const auto* allocate = std::get_if<yarn::AllocateRequest>(&call.request))
-              Allocates(job, attempt, *allocate);
-            if (const auto* finish =
-                    std::get_if<yarn::FinishApplicationMasterRequest>(&call.request))
-              Finishes(job, *finish);
-          },
-          [&](const CallNm& call) {
-            Acts(job, attempt, "CallNm");
-            const auto* start = std::get_if<yarn::StartContainersRequest>(&call.request);
-            if (start == nullptr) return;
-            after_final("StartContainers");
-            for (const yarn::StartContainerRequest& one : start->containers) {
-              const ContainerBook* container = ContainerOf(one.container);
-              if (!Checks(Invariant::kOneOwner) ||
-                  (container != nullptr && container->job == job.index))
-                continue;
-              Report(Invariant::kOneOwner,
-                     NameOf(job) + " starts " + ToString(one.container) + ", which is not its own");
-            }
-          },
-          [&](const SendToAgent& send) {
-            if (!std::holds_alternative<StartProcess>(send.message)) return;
-            Acts(job, attempt, "StartProcess");
-            after_final("StartProcess");
-          },
-          [&](const GangReleased&) {
-            job.applications.back().gang_complete = false;
-            job.applications.back().partial_since.reset();
-          },
-          [&](const SpecAssembled& assembled) {
-            CheckSpec(job, job.applications.back(), assembled.epoch, assembled.spec.id());
-          },
-          [&](const TaskAttemptStarted& started) { RecordAttempt(job, started); },
-          [&](const TaskAttemptEnded& ended) { RecordAttempt(job, ended); },
-          [&](const RestartDecided& decision) { Restarts(job, decision); },
-          [&](const VerdictReached& verdict) { VerdictIs(job, verdict); }},
+                 [&](const AppendJournal&) { Acts(job, attempt, "AppendJournal"); },
+                 [&](const CallRm& call) {
+                   if (const auto* allocate = std::get_if<yarn::AllocateRequest>(&call.request))
+                     Allocates(job, attempt, *allocate);
+                   if (const auto* finish =
+                           std::get_if<yarn::FinishApplicationMasterRequest>(&call.request))
+                     Finishes(job, *finish);
+                 },
+                 [&](const CallNm& call) {
+                   Acts(job, attempt, "CallNm");
+                   const auto* start = std::get_if<yarn::StartContainersRequest>(&call.request);
+                   if (start == nullptr) return;
+                   after_final("StartContainers");
+                   for (const yarn::StartContainerRequest& one : start->containers) {
+                     const ContainerBook* container = ContainerOf(one.container);
+                     if (!Checks(Invariant::kOneOwner) ||
+                         (container != nullptr && container->job == job.index))
+                       continue;
+                     Report(Invariant::kOneOwner, NameOf(job) + " starts " +
+                                                      ToString(one.container) +
+                                                      ", which is not its own");
+                   }
+                 },
+                 [&](const SendToAgent& send) {
+                   if (!std::holds_alternative<StartProcess>(send.message)) return;
+                   Acts(job, attempt, "StartProcess");
+                   after_final("StartProcess");
+                 },
+                 [&](const GangReleased&) {
+                   job.applications.back().gang_complete = false;
+                   job.applications.back().partial_since.reset();
+                 },
+                 [&](const SpecAssembled& assembled) {
+                   CheckSpec(job, job.applications.back(), assembled.epoch, assembled.spec.id());
+                 },
+                 [&](const TaskAttemptStarted& started) { RecordAttempt(job, started); },
+                 [&](const TaskAttemptEnded& ended) { RecordAttempt(job, ended); },
+                 [&](const RestartDecided& decision) { Restarts(job, decision); },
+                 [&](const VerdictReached& verdict) { VerdictIs(job, verdict); }},
       fact.action);
 }
 

@@ -6,16 +6,10 @@
 #include "core/am/am_parts.h"
 #include "core/model/check.h"
 #include "core/model/deadline.h"
+#include "core/model/visit.h"
 
 namespace tfyarn::am {
 namespace {
-
-template <class... F>
-struct Overloaded : F... {
-  using F::operator()...;
-};
-template <class... F>
-Overloaded(F...) -> Overloaded<F...>;
 
 void OnAppended(AmParts& parts, const JournalAppended& appended) {
   if (!parts.core.out.OnAppended(appended.seq)) return;

@@ -4,7 +4,7 @@
 #include <utility>
 
 #include "core/model/check.h"
-#include "core/trace/visit.h"
+#include "core/model/visit.h"
 
 namespace tfyarn::trace {
 namespace {

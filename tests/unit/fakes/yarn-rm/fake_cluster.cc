@@ -4,16 +4,10 @@
 
 #include "core/model/check.h"
 #include "core/model/text.h"
+#include "core/model/visit.h"
 
 namespace tfyarn::fakes {
 namespace {
-
-template <class... F>
-struct Overloaded : F... {
-  using F::operator()...;
-};
-template <class... F>
-Overloaded(F...) -> Overloaded<F...>;
 
 std::string Stamp(Instant t) {
   return ToString(t) + " ";

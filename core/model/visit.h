@@ -1,10 +1,10 @@
-// std::visit over records of which only some matter, without a catch-all: what is ignored is
+// std::visit with one function for each alternative, and without a catch-all: what is ignored is
 // listed, so that a new alternative fails to compile until somebody has decided about it.
 #pragma once
 
 #include <utility>
 
-namespace tfyarn::trace {
+namespace tfyarn {
 
 template <class T>
 struct IgnoreOne {
@@ -24,4 +24,4 @@ struct Overloaded : F... {
 template <class... F>
 Overloaded(F...) -> Overloaded<F...>;
 
-}  // namespace tfyarn::trace
+}  // namespace tfyarn
