@@ -52,6 +52,68 @@ TEST(PolicyTfJobTest, ReplicaLevelRulesHoldForEachRestartPolicy) {
   }
 }
 
+struct RowCase {
+  std::string row;  ///< That decides.
+  std::string policy;
+  std::vector<ExitClass> classes;
+  std::optional<std::int32_t> exit;
+  std::string action;
+  std::optional<int> restarts;  ///< That a backoff_limit of 3 allows.
+  std::string task = "worker:1";
+};
+
+/// What becomes of a pod, not of its container alone.
+const std::vector<ExitClass> kPodFailed = {kPreempted,     kNodeLost, kNodeBad, kLaunchError,
+                                           kHeartbeatLost, kTimeout,  kAmLost};
+/// Ends of a container whose pod lives on.
+const std::vector<ExitClass> kContainerFailed = {
+    kUserPermanent, kUserRetryable, kOom, kSignalCrash, kKilledExternal, kPortConflict, kUnknown};
+
+std::vector<RowCase> RowCases() {
+  std::vector<RowCase> cases = {
+      {"always-recreated", "Always", kPodFailed, {}, "restart-task", 3},
+      {"always", "Always", kContainerFailed, 200, "restart-task", 2},
+      {"always", "Always", {kOk}, 0, "restart-task", 2},
+      {"on-failure-recreated", "OnFailure", kPodFailed, {}, "restart-task", 3},
+      {"on-failure", "OnFailure", kContainerFailed, 200, "restart-task", 2},
+      {"exit-code-permanent", "ExitCode", kContainerFailed, 1, "fail", {}},
+      {"exit-code-permanent", "ExitCode", kContainerFailed, 127, "fail", {}},
+      {"exit-code-retryable", "ExitCode", kContainerFailed, 128, "restart-task", 3},
+      {"exit-code-retryable", "ExitCode", kContainerFailed, 255, "restart-task", 3},
+      {"exit-code-retryable", "ExitCode", kPodFailed, {}, "restart-task", 3},
+      {"replica-failed", "Never", kContainerFailed, 1, "tally", {}},
+      {"replica-failed", "Never", kPodFailed, {}, "tally", {}},
+  };
+  for (const std::string policy : {"Never", "OnFailure", "Always", "ExitCode"}) {
+    if (policy != "Always") cases.push_back({"ended-ok", policy, {kOk}, 0, "tally", {}});
+    cases.push_back({"stopped-by-us", policy, {kKilledByUs}, -105, "tally", {}});
+    cases.push_back({"no-gang", policy, {kGangTimeout, kInfeasible}, {}, "fail", {}});
+    for (const auto* classes : {&kContainerFailed, &kPodFailed}) {
+      cases.push_back({"sidecar", policy, *classes, 1, "ignore", {}, "tensorboard:0"});
+    }
+    cases.push_back({"sidecar", policy, {kOk}, 0, "ignore", {}, "tensorboard:0"});
+  }
+  return cases;
+}
+
+TEST(PolicyTfJobTest, EveryRowDecidesItsOwnEndsAndCountsOnTheOneBackoffLimit) {
+  for (const RowCase& c : RowCases()) {
+    for (const ExitClass exit_class : c.classes) {
+      Court court(TfJob({{"worker", 2}, {"tensorboard", 1}},
+                        {{"restart_policy", c.policy}, {"backoff_limit", "3"}}));
+      const Decision decision =
+          court.Hear({.task = c.task, .exit_class = exit_class, .exit = c.exit});
+      const std::string what = c.policy + " " + KebabName(exit_class);
+      EXPECT_EQ(decision.rule, "tfjob/" + c.row) << what;
+      EXPECT_EQ(KebabName(decision.action), c.action) << what;
+      if (!c.restarts) continue;
+      EXPECT_EQ(decision.allowance.restarts, c.restarts) << what;
+      EXPECT_EQ(KebabName(decision.pays), "user") << what << ": one count of all restarts";
+      EXPECT_FALSE(decision.allowance.per_task || decision.allowance.window) << what;
+    }
+  }
+}
+
 TEST(PolicyTfJobTest, ExitCodesFrom128AreRetryableAndBelowPermanent) {
   for (std::int32_t code = 1; code < 256; ++code) {
     EXPECT_EQ(Result("ExitCode", Exits("worker:1", code)),
@@ -83,7 +145,20 @@ struct StatusCase {
   std::map<std::string, std::string> options;
   std::vector<End> ends;  ///< Of one pass.
   std::string status;
+  std::string rule;  ///< That decided; of an unfinished job, the one that decides after `then`.
+  std::vector<End> then;  ///< What an unfinished job still waits for.
 };
+
+std::vector<End> Workers(std::int32_t code, int first = 0, int last = 3) {
+  std::vector<End> ends;
+  for (int i = first; i <= last; ++i) ends.push_back(Exits("worker:" + std::to_string(i), code));
+  return ends;
+}
+
+std::vector<End> WithChief(std::vector<End> ends, std::int32_t code) {
+  ends.push_back(Exits("chief:0", code));
+  return ends;
+}
 
 /// The 19 cases of status_test.go; "Running" and "Restarting" are an unfinished job. Of two
 /// conditions that may both be present there, the one that decides here: 14 Failed, 18 Succeeded.
@@ -94,38 +169,35 @@ std::vector<StatusCase> StatusCases() {
   const Types both = {{"chief", 1}, {"worker", 4}};
   const Types with_ps = {{"chief", 1}, {"ps", 2}};
   const std::map<std::string, std::string> all = {{"success_policy", "AllWorkers"}};
-  const auto workers = [](std::int32_t code) {
-    return std::vector<End>{Exits("worker:0", code), Exits("worker:1", code),
-                            Exits("worker:2", code), Exits("worker:3", code)};
-  };
-  const auto with_chief = [](std::vector<End> ends, std::int32_t code) {
-    ends.push_back(Exits("chief:0", code));
-    return ends;
-  };
+  const std::map<std::string, std::string> by_code = {{"restart_policy", "ExitCode"}};
+  const std::string chief_ok = "tfjob/chief-succeeded";
+  const std::string worker0_ok = "tfjob/worker0-succeeded";
+  const std::string workers_ok = "tfjob/workers-succeeded";
+  const std::string broken = "tfjob/replica-failed";
+  const std::vector<End> chief_ends = {Exits("chief:0", 0)};
+  const std::vector<End> two_and_two = {Exits("worker:1", 0), Exits("worker:2", 0),
+                                        Exits("worker:0", 1), Exits("worker:3", 1)};
+  const std::vector<End> one_of_each = {Exits("worker:0", 0), Exits("worker:3", 1)};
   return {
-      {1, chief, {}, {Exits("chief:0", 0)}, "succeeded"},
-      {2, chief, {}, {}, "unfinished"},
-      {3, chief, {}, {Exits("chief:0", 1)}, "failed"},
-      {4, one, {}, {Exits("worker:0", 1)}, "failed"},
-      {5, one, {}, {Exits("worker:0", 0)}, "succeeded"},
-      {6, one, {}, {}, "unfinished"},
-      {7, four, {}, {Exits("worker:2", 0), Exits("worker:3", 0)}, "unfinished"},
-      {8, four, {}, {Exits("worker:2", 1), Exits("worker:3", 1)}, "failed"},
-      {9,
-       four,
-       {},
-       {Exits("worker:1", 0), Exits("worker:2", 0), Exits("worker:0", 1), Exits("worker:3", 1)},
-       "failed"},
-      {10, four, {}, {Exits("worker:0", 0)}, "succeeded"},
-      {11, four, all, {Exits("worker:0", 0)}, "unfinished"},
-      {12, four, all, workers(0), "succeeded"},
-      {13, four, all, {Exits("worker:0", 0), Exits("worker:3", 1)}, "failed"},
-      {14, both, {}, workers(1), "failed"},
-      {15, both, {}, workers(0), "unfinished"},
-      {16, with_ps, {}, {Exits("ps:0", 1), Exits("ps:1", 1)}, "failed"},
-      {17, both, {}, with_chief(workers(0), 1), "failed"},
-      {18, both, {}, with_chief(workers(1), 0), "succeeded"},
-      {19, chief, {{"restart_policy", "ExitCode"}}, {Exits("chief:0", 130)}, "unfinished"},
+      {1, chief, {}, chief_ends, "succeeded", chief_ok, {}},
+      {2, chief, {}, {}, "unfinished", chief_ok, chief_ends},
+      {3, chief, {}, {Exits("chief:0", 1)}, "failed", broken, {}},
+      {4, one, {}, {Exits("worker:0", 1)}, "failed", broken, {}},
+      {5, one, {}, {Exits("worker:0", 0)}, "succeeded", workers_ok, {}},
+      {6, one, {}, {}, "unfinished", workers_ok, {Exits("worker:0", 0)}},
+      {7, four, {}, Workers(0, 2, 3), "unfinished", worker0_ok, {Exits("worker:0", 0)}},
+      {8, four, {}, Workers(1, 2, 3), "failed", broken, {}},
+      {9, four, {}, two_and_two, "failed", broken, {}},
+      {10, four, {}, {Exits("worker:0", 0)}, "succeeded", worker0_ok, {}},
+      {11, four, all, {Exits("worker:0", 0)}, "unfinished", workers_ok, Workers(0, 1, 3)},
+      {12, four, all, Workers(0), "succeeded", workers_ok, {}},
+      {13, four, all, one_of_each, "failed", broken, {}},
+      {14, both, {}, Workers(1), "failed", broken, {}},
+      {15, both, {}, Workers(0), "unfinished", chief_ok, chief_ends},
+      {16, with_ps, {}, {Exits("ps:0", 1), Exits("ps:1", 1)}, "failed", broken, {}},
+      {17, both, {}, WithChief(Workers(0), 1), "failed", broken, {}},
+      {18, both, {}, WithChief(Workers(1), 0), "succeeded", chief_ok, {}},
+      {19, chief, by_code, {Exits("chief:0", 130)}, "unfinished", chief_ok, chief_ends},
   };
 }
 
@@ -135,6 +207,11 @@ TEST(PolicyTfJobTest, TheNineteenStatusCasesHold) {
     court.Hear(c.ends);
     EXPECT_EQ(court.status(), c.status) << "case " << c.number;
     EXPECT_EQ(court.task_restarts(), c.number == 19 ? 1 : 0) << "case " << c.number;
+    if (c.status == "unfinished") {
+      court.Hear(c.then);
+      EXPECT_EQ(court.status(), "succeeded") << "case " << c.number << ", then";
+    }
+    EXPECT_EQ(court.rule(), c.rule) << "case " << c.number;
   }
 }
 
@@ -235,6 +312,22 @@ TEST(PolicyTfJobTest, WithoutALimitRestartsAreNotLimitedButTheJobsRetriesLimitTh
 TEST(PolicyTfJobTest, TensorboardIsNoReplica) {
   Court court(TfJob({{"worker", 2}, {"tensorboard", 1}}));
   court.Hear(Exits("tensorboard:0", 1));
+  EXPECT_EQ(court.status(), "unfinished");
+}
+
+TEST(PolicyTfJobTest, WithoutWorkersEveryTrackedTaskDecides) {
+  Court court(TfJob({{"trainer", 2}}));
+  court.Hear(Exits("trainer:0", 0));
+  EXPECT_EQ(court.status(), "unfinished");
+  court.Hear(Exits("trainer:1", 0));
+  EXPECT_EQ(court.rule(), "tfjob/workers-succeeded");
+}
+
+TEST(PolicyTfJobTest, ATypeThatTheJobMakesAServiceIsNoReplicaEither) {
+  JobSpec job = TfJob({{"worker", 1}, {"cache", 1}});
+  job.tasks[1].task_class = TaskClass::kService;
+  Court court(job);
+  court.Hear(Exits("cache:0", 1));
   EXPECT_EQ(court.status(), "unfinished");
 }
 
