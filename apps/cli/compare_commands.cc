@@ -2,13 +2,12 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
-#include <deque>
+#include <filesystem>
 #include <fstream>
-#include <nlohmann/json.hpp>
 #include <sstream>
 #include <vector>
 
+#include "apps/cli/documents.h"
 #include "apps/cli/exit_codes.h"
 #include "apps/cli/interrupt.h"
 #include "apps/cli/load.h"
@@ -20,8 +19,6 @@
 
 namespace tfyarn::cli {
 namespace {
-
-using Json = nlohmann::ordered_json;
 
 constexpr std::size_t kContext = 3;
 constexpr std::size_t kShownDifferences = 20;
@@ -101,66 +98,41 @@ int CompareRuns(const Side& left, const Side& right, const Simulator& simulator)
 
 // ---------------------------------------------------------------- two files
 
+/// A stream that is not open: the file cannot be read. A directory opens as a file does, and would
+/// read as an empty one.
+std::ifstream Open(const std::string& path) {
+  std::error_code ignored;
+  if (std::filesystem::is_directory(path, ignored)) return {};
+  return std::ifstream(path, std::ios::binary);
+}
+
 std::optional<std::string> ReadFile(const std::string& path) {
-  std::ifstream file(path, std::ios::binary);
-  if (!file) return std::nullopt;
+  const std::ifstream file = Open(path);
+  if (!file.is_open()) return std::nullopt;
   std::ostringstream text;
   text << file.rdbuf();
   return std::move(text).str();
 }
 
-/// Differences that are no difference of the runs.
-bool IsAboutThisMachine(const std::string& path) {
-  return path == "/wall_seconds" || path == "/peak_rss_bytes";
-}
-
-void CollectDifferences(const Json& left, const Json& right, const std::string& path,
-                        std::vector<std::string>& out) {
-  if (left == right || IsAboutThisMachine(path)) return;
-  if (left.is_object() && right.is_object()) {
-    for (const auto& [key, value] : left.items()) {
-      CollectDifferences(value, right.contains(key) ? right[key] : Json(), path + "/" + key, out);
-    }
-    for (const auto& [key, value] : right.items()) {
-      if (!left.contains(key)) CollectDifferences(Json(), value, path + "/" + key, out);
-    }
-  } else if (left.is_array() && right.is_array()) {
-    for (std::size_t i = 0; i < std::max(left.size(), right.size()); ++i) {
-      CollectDifferences(i < left.size() ? left[i] : Json(), i < right.size() ? right[i] : Json(),
-                         fmt::format("{}/{}", path, i), out);
-    }
-  } else {
-    out.push_back(fmt::format("{}: {} | {}", path, config::Printable(left.dump(), 200),
-                              config::Printable(right.dump(), 200)));
+/// nullopt: it cannot be read, which was said.
+std::optional<Document> ReadDocumentFile(const std::string& path) {
+  const auto text = ReadFile(path);
+  if (!text) {
+    cli::Complain("cannot read " + path);
+    return std::nullopt;
   }
-}
-
-/// Line and column of a byte, counted from 1.
-std::string PlaceIn(const std::string& text, std::size_t byte) {
-  const std::string before = text.substr(0, byte == 0 ? 0 : byte - 1);
-  const std::size_t newline = before.rfind('\n');
-  return fmt::format("line {}, column {}", 1 + std::count(before.begin(), before.end(), '\n'),
-                     newline == std::string::npos ? before.size() + 1 : before.size() - newline);
-}
-
-/// nullopt: the file is not JSON, which was said.
-std::optional<Json> ParseDocument(const std::string& path, const std::string& text) {
-  try {
-    return Json::parse(text);
-  } catch (const Json::parse_error& error) {
-    Complain(fmt::format("{}: not JSON: {}", path, PlaceIn(text, error.byte)),
-             ExitCode::kInvalidInput);
-  }
+  Expected<Document> document = ReadDocument(*text);
+  if (document) return *std::move(document);
+  cli::Complain(fmt::format("{}: {}", path, document.error().message));
   return std::nullopt;
 }
 
-int CompareDocuments(const DiffArguments& arguments, const std::string& left,
-                     const std::string& right) {
-  const std::optional<Json> left_document = ParseDocument(arguments.left, left);
-  const std::optional<Json> right_document = ParseDocument(arguments.right, right);
-  if (!left_document || !right_document) return ToInt(ExitCode::kInvalidInput);
-  std::vector<std::string> differences;
-  CollectDifferences(*left_document, *right_document, "", differences);
+int CompareDocumentFiles(const DiffArguments& arguments) {
+  const std::optional<Document> left = ReadDocumentFile(arguments.left);
+  if (!left) return ToInt(ExitCode::kInvalidInput);
+  const std::optional<Document> right = ReadDocumentFile(arguments.right);
+  if (!right) return ToInt(ExitCode::kInvalidInput);
+  const std::vector<std::string> differences = DifferencesOf(*left, *right);
   if (differences.empty()) return Say("same\n", ExitCode::kOk);
   std::string text;
   for (std::size_t i = 0; i < differences.size() && i < kShownDifferences; ++i)
@@ -171,26 +143,21 @@ int CompareDocuments(const DiffArguments& arguments, const std::string& left,
   return Say(text, ExitCode::kRunsDiffer);
 }
 
-int CompareLines(const DiffArguments& arguments) {
-  std::ifstream left(arguments.left), right(arguments.right);
-  std::deque<std::string> before;
-  std::string left_line, right_line;
-  for (std::size_t number = 1;; ++number) {
-    const bool more_left = static_cast<bool>(std::getline(left, left_line));
-    const bool more_right = static_cast<bool>(std::getline(right, right_line));
-    if (!more_left && !more_right)
-      return Say(fmt::format("same: {} records\n", number - 1), ExitCode::kOk);
-    if (more_left && more_right && left_line == right_line) {
-      before.push_back(left_line);
-      if (before.size() > kContext) before.pop_front();
-      continue;
-    }
-    std::string text = fmt::format("first difference at line {}\n", number);
-    for (const std::string& line : before) text += "  " + config::Printable(line, kLine) + "\n";
-    text += "< " + (more_left ? config::Printable(left_line, kLine) : "(end)") + "\n";
-    text += "> " + (more_right ? config::Printable(right_line, kLine) : "(end)") + "\n";
-    return Say(text, ExitCode::kRunsDiffer);
+int CompareLineFiles(const DiffArguments& arguments) {
+  std::ifstream left = Open(arguments.left), right = Open(arguments.right);
+  if (!left.is_open() || !right.is_open()) {
+    return Complain("cannot read " + (left.is_open() ? arguments.right : arguments.left),
+                    ExitCode::kInvalidInput);
   }
+  const LineComparison result = CompareLines(left, right);
+  if (!result.left && !result.right)
+    return Say(fmt::format("same: {} records\n", result.same), ExitCode::kOk);
+  std::string text = fmt::format("first difference at line {}\n", result.same + 1);
+  for (const std::string& line : result.before)
+    text += "  " + config::Printable(line, kLine) + "\n";
+  text += "< " + (result.left ? config::Printable(*result.left, kLine) : "(end)") + "\n";
+  text += "> " + (result.right ? config::Printable(*result.right, kLine) : "(end)") + "\n";
+  return Say(text, ExitCode::kRunsDiffer);
 }
 
 int CompareScenarios(const DiffArguments& arguments, const Simulator& simulator) {
@@ -221,49 +188,35 @@ int ReplayCommand(const ReplayArguments& arguments, const Simulator& simulator) 
   run.interrupt = &CatchInterrupts();
   if (arguments.result.empty()) {
     Side left{.scenario = &*scenario, .run = run, .label = "with idle heartbeats skipped:"};
-    Side right{.scenario = &*scenario, .run = run, .label = "with every heartbeat carried:"};
+    Side right{.scenario = &*scenario, .run = run, .label = "with idle heartbeats simulated:"};
     right.run.elide = false;
     return CompareRuns(left, right, simulator);
   }
   const auto text = ReadFile(arguments.result);
   if (!text) return Complain("cannot read " + arguments.result, ExitCode::kInvalidInput);
-  std::string digest, scenario_digest;
-  try {
-    const Json document = Json::parse(*text);
-    digest = document.at("digest").get<std::string>();
-    scenario_digest = document.at("scenario_digest").get<std::string>();
-    if (!arguments.seed) run.seed = document.at("seed").get<std::uint64_t>();
-  } catch (const Json::exception&) {
-    return Complain(arguments.result + " is no result document of one run",
-                    ExitCode::kInvalidInput);
-  }
-  if (scenario_digest != fmt::format("{:016x}", scenario->digest)) {
+  const Expected<RecordedRun> then = ReadRecordedRun(*text);
+  if (!then)
+    return Complain(arguments.result + ": " + then.error().message, ExitCode::kInvalidInput);
+  if (!arguments.seed) run.seed = then->seed;
+  if (then->scenario_digest != fmt::format("{:016x}", scenario->digest)) {
     Complain("the scenario is not the one of that result (another digest)");
   }
   const trace::Result result = RunOnce(*scenario, run, simulator);
   if (result.verdict == trace::Verdict::kInterrupted) return result.exit_code;
-  if (result.digest == digest) return Say(fmt::format("same: digest {}\n", digest), ExitCode::kOk);
-  return Say(fmt::format("different: digest {} now, {} then\n", result.digest, digest),
+  if (result.digest == then->digest)
+    return Say(fmt::format("same: digest {}\n", then->digest), ExitCode::kOk);
+  return Say(fmt::format("different: digest {} now, {} then\n", result.digest,
+                         config::Printable(then->digest)),
              ExitCode::kRunsDiffer);
 }
 
 int DiffCommand(const DiffArguments& arguments, const Simulator& simulator) {
   if (arguments.left.ends_with(".jsonl") && arguments.right.ends_with(".jsonl")) {
-    for (const std::string* path : {&arguments.left, &arguments.right}) {
-      if (!std::ifstream(*path)) return Complain("cannot read " + *path, ExitCode::kInvalidInput);
-    }
-    return CompareLines(arguments);
+    return CompareLineFiles(arguments);
   }
-  if (!arguments.left.ends_with(".json") || !arguments.right.ends_with(".json")) {
-    return CompareScenarios(arguments, simulator);
-  }
-  const auto left = ReadFile(arguments.left);
-  const auto right = ReadFile(arguments.right);
-  if (!left || !right) {
-    return Complain("cannot read " + (left ? arguments.right : arguments.left),
-                    ExitCode::kInvalidInput);
-  }
-  return CompareDocuments(arguments, *left, *right);
+  if (arguments.left.ends_with(".json") && arguments.right.ends_with(".json"))
+    return CompareDocumentFiles(arguments);
+  return CompareScenarios(arguments, simulator);
 }
 
 }  // namespace tfyarn::cli

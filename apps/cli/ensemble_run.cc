@@ -27,7 +27,8 @@ std::vector<std::string> SetsOf(const CellSettings& settings) {
 /// A run that crashed is a failed run with the reason; the others go on.
 trace::RunSummary SummaryOf(const ChildOutcome& outcome, std::uint64_t seed) {
   if (outcome.crash.empty()) {
-    if (auto summary = trace::SummaryFromJson(outcome.bytes)) return *summary;
+    const auto summary = trace::SummaryFromJson(outcome.bytes);
+    if (summary && summary->seed == seed) return *summary;
   }
   trace::RunSummary summary;
   summary.seed = seed;

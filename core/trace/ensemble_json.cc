@@ -1,3 +1,5 @@
+#include <utility>
+
 #include "core/trace/ensemble.h"
 #include "core/trace/json.h"
 #include "core/trace/json_writer.h"
@@ -48,6 +50,18 @@ Json CellJson(const Cell& cell) {
   json["failed"] = FailedJson(cell);
   json["expectations"] = ExpectationsJson(cell.expectations);
   return json;
+}
+
+/// False: no whole number, or none that T has. get<T>() would make some T of any number.
+template <class T>
+bool ReadWhole(const Json& json, T& value) {
+  const auto take = [&](auto number) {
+    if (!std::in_range<T>(number)) return false;
+    value = static_cast<T>(number);
+    return true;
+  };
+  if (json.is_number_unsigned()) return take(json.get<std::uint64_t>());
+  return json.is_number_integer() && take(json.get<std::int64_t>());
 }
 
 }  // namespace
@@ -102,18 +116,20 @@ std::optional<RunSummary> SummaryFromJson(std::string_view text) {
   try {
     const Json json = Json::parse(text);
     RunSummary summary;
-    summary.seed = json.at("seed").get<std::uint64_t>();
+    if (!ReadWhole(json.at("seed"), summary.seed) ||
+        !ReadWhole(json.at("events"), summary.events) ||
+        !ReadWhole(json.at("exit_code"), summary.exit_code)) {
+      return std::nullopt;
+    }
     const std::optional<Verdict> verdict =
         EnumeratorFromKebab<Verdict>(json.at("verdict").get<std::string>());
     if (!verdict) return std::nullopt;
     summary.verdict = *verdict;
-    summary.exit_code = json.at("exit_code").get<std::int32_t>();
     summary.reason = json.at("reason").get<std::string>();
     summary.digest = json.at("digest").get<std::string>();
     summary.deadlocked = json.at("deadlocked").get<bool>();
     summary.simulated_seconds = json.at("simulated_seconds").get<double>();
     summary.wall_seconds = json.at("wall_seconds").get<double>();
-    summary.events = json.at("events").get<std::uint64_t>();
     for (const Json& row : json.at("metrics")) {
       Metric metric{.name = row.at(0).get<std::string>(), .value = {}};
       if (!row.at(1).is_null()) metric.value = row.at(1).get<double>();

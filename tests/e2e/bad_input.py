@@ -279,12 +279,18 @@ def run_results(suite):
     """Files that `replay --result` and `diff` read."""
     suite.write("base.yaml", BASE)
     for name, content in (("empty.json", ""), ("cut.json", '{"digest": "12'), ("other.json", "[1, 2]"), ("odd.json", '{"digest": 7}'),
-                          ("deep.json", "[" * 200_000), ("binary.json", bytes(range(256)))):
+                          ("deep.json", "[" * 200_000), ("binary.json", bytes(range(256))),
+                          ("large.json", '{"seed": 1e999}'), ("negative.json", '{"digest": "", "scenario_digest": "", "seed": -1}')):
         suite.write(name, content)
         judge(suite, f"replay {name}", suite.run("replay", "base.yaml", "--result", name), [name])
     judge(suite, "replay none.json", suite.run("replay", "base.yaml", "--result", "none.json"), ["cannot read none.json"])
-    for name in ("empty.json", "cut.json", "deep.json", "binary.json"):
+    for name in ("empty.json", "cut.json", "binary.json"):
         judge(suite, f"diff {name}", suite.run("diff", "other.json", name), [f"{name}: not JSON: line 1, column "])
+    for name, text in (("deep.json", "nests deeper than 64 levels"), ("large.json", "holds a number that is out of range")):
+        judge(suite, f"diff {name}", suite.run("diff", "other.json", name), [f"{name}: {text}"])
+    for name in ("folder.json", "folder.jsonl"):
+        (suite.folder / name).mkdir()
+        judge(suite, f"diff {name}", suite.run("diff", name, name), [f"cannot read {name}"])
     judge(suite, "diff none.json", suite.run("diff", "other.json", "none.json"), ["cannot read none.json"])
     judge(suite, "diff none.jsonl", suite.run("diff", "none.jsonl", "none.jsonl"), ["cannot read none.jsonl"])
     judge(suite, "diff of two kinds", suite.run("diff", "other.json", "base.yaml"), ["other.json"], code=3)

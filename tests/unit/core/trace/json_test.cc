@@ -150,5 +150,18 @@ TEST(SummaryJsonTest, ComesBackAsItWas) {
   EXPECT_FALSE(SummaryFromJson("{}"));
 }
 
+TEST(SummaryJsonTest, NumbersThatItsFieldsCannotHoldAreDamage) {
+  RunSummary summary = Summarize(SmallResult());
+  summary.exit_code = 20;
+  const std::string good = SummaryJson(summary);
+  const std::string code = "\"exit_code\":20";
+  ASSERT_NE(good.find(code), std::string::npos);
+  for (const std::string bad : {"4294967316", "20.5", "1e3", "true"}) {
+    std::string text = good;
+    text.replace(text.find(code), code.size(), "\"exit_code\":" + bad);
+    EXPECT_FALSE(SummaryFromJson(text)) << bad;
+  }
+}
+
 }  // namespace
 }  // namespace tfyarn::trace
