@@ -65,10 +65,11 @@ void CellBuilder::Add(const RunSummary& run, std::string replay) {
   if (run.verdict == Verdict::kPassed) {
     ++passed_;
   } else {
-    failed_[run.seed] = {.seed = run.seed,
-                         .exit_code = run.exit_code,
-                         .reason = run.reason,
-                         .replay = std::move(replay)};
+    // Under a matrix a seed runs once in each cell.
+    failed_.emplace(run.seed, FailedRun{.seed = run.seed,
+                                        .exit_code = run.exit_code,
+                                        .reason = run.reason,
+                                        .replay = std::move(replay)});
   }
   for (const Metric& metric : run.metrics) {
     const auto [entry, is_new] = values_.try_emplace(metric.name);

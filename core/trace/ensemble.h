@@ -101,7 +101,7 @@ class CellBuilder {
   std::uint64_t passed_ = 0;
   std::vector<std::string> order_;
   std::map<std::string, std::vector<double>> values_;
-  std::map<std::uint64_t, FailedRun> failed_;
+  std::multimap<std::uint64_t, FailedRun> failed_;
   std::vector<Held> expectations_;
 };
 

@@ -45,6 +45,17 @@ TEST(EnsembleTest, FiguresAreOverTheRunsThatHaveThem) {
   EXPECT_EQ(cell.expectations[0].got, "held in 3 of 4 runs; seed 4: slow");
 }
 
+TEST(EnsembleTest, ASeedThatFailsInTwoCellsAreTwoFailedRuns) {
+  CellBuilder all(Settings{});
+  all.Add(RunOf(4, 10, false), "first cell");
+  all.Add(RunOf(4, 20, false), "second cell");
+  const Cell cell = all.Finish();
+  EXPECT_EQ(cell.failed_runs, 2U);
+  ASSERT_EQ(cell.failed.size(), 2U);
+  EXPECT_EQ(cell.failed[0].replay, "first cell");
+  EXPECT_EQ(cell.failed[1].replay, "second cell");
+}
+
 TEST(EnsembleTest, TheOrderOfRunsChangesNoFigure) {
   CellBuilder forward(Settings{}), backward(Settings{});
   for (int i = 1; i <= 50; ++i) forward.Add(RunOf(static_cast<std::uint64_t>(i), 1.0 / i), "");
