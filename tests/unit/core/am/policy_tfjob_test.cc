@@ -109,6 +109,7 @@ TEST(PolicyTfJobTest, EveryRowDecidesItsOwnEndsAndCountsOnTheOneBackoffLimit) {
       if (!c.restarts) continue;
       EXPECT_EQ(decision.allowance.restarts, c.restarts) << what;
       EXPECT_EQ(KebabName(decision.pays), "user") << what << ": one count of all restarts";
+      EXPECT_EQ(decision.spent_rule, "tfjob/backoff-limit") << what;
       EXPECT_FALSE(decision.allowance.per_task || decision.allowance.window) << what;
     }
   }
