@@ -16,7 +16,8 @@ void ReadTemplate(Decoder& decoder, const Node& node, ArrivalSpec& out) {
     return decoder.Error(*name, "`name`: jobs of a template are named by `prefix`");
   }
   if (const Node* submit = node.Find("submit")) {
-    return decoder.Error(*submit, "`submit`: the law or trace says when jobs of a template come");
+    return decoder.Error(*submit,
+                         "`submit`: the distribution or trace says when jobs of a template come");
   }
   if (named.is_map()) {
     named.entries.push_back(
@@ -125,7 +126,7 @@ const Record<ArrivalSpec>& ArrivalTable() {
                   },
                   {.example = "{rate: 20/h}"});
     record.Field("interarrival", &ArrivalSpec::interarrival, Maybe(Random(LawUnit::kSeconds)),
-                 "Time between two arrivals, as any law.",
+                 "Time between two arrivals, as any distribution.",
                  {.example = "{dist: lognormal, median: 60s, sigma: 2}"});
     record.Field("count", &ArrivalSpec::count, Whole(1, 10'000'000), "How many jobs come.",
                  {.example = "500", .default_text = ""});

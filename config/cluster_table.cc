@@ -16,20 +16,22 @@ constexpr std::int32_t kMaxNodesInCluster = 100'000;
 
 const Record<NodeClass>& NodeClassTable() {
   static const Record<NodeClass> table = [] {
-    Record<NodeClass> record(
-        "node class", "Equal machines: NAME-1 to NAME-count, or just NAME when there is one.");
+    Record<NodeClass> record("node class",
+                             "Equal nodes: NAME-1 to NAME-count, or just NAME when there is one.");
     record.Field("name", &NodeClass::name, PlainName(), "Name of the class.",
                  {.example = "gpu", .required = true});
     record.Field("count", &NodeClass::count, Count(1, kMaxNodesInCluster), "How many.",
                  {.also = {"instances", "nodes"}});
-    record.Field("rack", &NodeClass::rack, PlainName(), "The rack all of them stand in.",
+    record.Field("rack", &NodeClass::rack, PlainName(), "The rack all of them are in.",
                  {.example = "r1", .default_text = "dealt round robin"});
-    record.Field("labels", &NodeClass::labels, OneOrMore(PlainName()),
-                 "Words by which selectors find them.", {.example = "[gpu]"});
     record.Field(
-        "partition", &NodeClass::partition, PlainName(),
-        "YARN's exclusive node label: only tasks with this `node_label` get containers here.",
-        {.default_text = "the default partition"});
+        "labels", &NodeClass::labels, OneOrMore(PlainName()),
+        "Words by which the selectors of faults find them. YARN's node label is `partition`.",
+        {.example = "[gpu]"});
+    record.Field("partition", &NodeClass::partition, PlainName(),
+                 "YARN's exclusive node label (partition): only tasks with this `node_label` get "
+                 "containers here.",
+                 {.default_text = "the default partition"});
     record.Field("resources", &NodeClass::resources, Of(ResourceTable), "What each of them has.",
                  {.example = "{memory: 256GiB, vcores: 32, gpus: 8}", .required = true});
     record.Checked([](Decoder& decoder, const Node& node, const NodeClass& node_class) {
@@ -87,14 +89,15 @@ const Record<QueueSpec>& QueueTable() {
   static const Record<QueueSpec> table = [] {
     Record<QueueSpec> record("queue",
                              "A queue of the capacity scheduler; parents may be listed too.");
-    record.Field("path", &QueueSpec::path, QueueName(), "From the root.",
+    record.Field("path", &QueueSpec::path, QueueName(), "Its full path, from `root`.",
                  {.example = "root.ml", .required = true});
     record.Field(
         "capacity", &QueueSpec::capacity_permille, Percent(),
         "Its share of its parent. What is missing to 100% is the share of `default` beside it.",
         {.example = "60%", .required = true});
-    record.Field("max_capacity", &QueueSpec::max_capacity_permille, Percent(),
-                 "How far it may grow.");
+    record.Field(
+        "max_capacity", &QueueSpec::max_capacity_permille, Percent(),
+        "YARN's maximum-capacity: how much of its parent it may use when others leave it free.");
     record.Field("user_limit", &QueueSpec::user_limit_permille, Percent(),
                  "YARN's minimum-user-limit-percent.");
     record.Custom("user_limit_factor", Number(0.001, 1000).info, "YARN's user-limit-factor.",
@@ -167,41 +170,54 @@ void CheckYarn(Decoder& decoder, const Node& node, const YarnSpec& yarn) {
 
 /// Periods, expiries and keys.
 void AddYarnTimes(Record<YarnSpec>& record) {
-  Record<YarnSpec> heartbeat("yarn heartbeat", "Periods.");
-  heartbeat.Field("nm", &YarnSpec::nm_heartbeat, Time(10ms, 1h), "Of the NodeManagers.");
+  Record<YarnSpec> heartbeat("yarn heartbeat", "How often YARN's daemons report.");
+  heartbeat.Field("nm", &YarnSpec::nm_heartbeat, Time(10ms, 1h),
+                  "From one heartbeat of a NodeManager to the next "
+                  "(yarn.resourcemanager.nodemanagers.heartbeat-interval-ms).");
   record.Group("heartbeat", std::move(heartbeat));
   Record<YarnSpec> expiry("yarn expiry", "After how much silence something counts as lost.");
-  expiry.Field("nm", &YarnSpec::nm_expiry, Time(1ms), "A NodeManager.");
-  expiry.Field("am", &YarnSpec::am_expiry, Time(1ms), "An ApplicationMaster.");
+  expiry.Field("nm", &YarnSpec::nm_expiry, Time(1ms),
+               "A NodeManager (yarn.nm.liveness-monitor.expiry-interval-ms).");
+  expiry.Field("am", &YarnSpec::am_expiry, Time(1ms),
+               "An ApplicationMaster (yarn.am.liveness-monitor.expiry-interval-ms).");
   expiry.Field("container", &YarnSpec::container_expiry, Time(1ms),
-               "A granted container that is not started.");
+               "An allocated container that is not launched "
+               "(yarn.resourcemanager.rm.container-allocation.expiry-interval-ms).");
   record.Group("expiry", std::move(expiry));
-  Record<YarnSpec> tokens("yarn tokens", "How often the keys of tokens roll.");
-  tokens.Field("nm", &YarnSpec::nm_token_roll, Time(1s), "Of NM tokens.");
-  tokens.Field("amrm", &YarnSpec::amrm_token_roll, Time(1s), "Of AM-RM tokens.");
+  Record<YarnSpec> tokens("yarn tokens", "How often the master keys of tokens roll.");
+  tokens.Field("nm", &YarnSpec::nm_token_roll, Time(1s),
+               "Of NMTokens, for calls from AM to NodeManager.");
+  tokens.Field("amrm", &YarnSpec::amrm_token_roll, Time(1s),
+               "Of AMRMTokens, for calls from AM to ResourceManager.");
   record.Group("tokens", std::move(tokens));
   record.Field("sigkill_delay", &YarnSpec::sigkill_delay, Time(),
-               "From an NM's SIGTERM to its SIGKILL.");
-  record.Field("scheduling_wait", &YarnSpec::scheduling_wait, Time(), "After a restart of the RM.");
+               "From a NodeManager's SIGTERM to its SIGKILL "
+               "(yarn.nodemanager.sleep-delay-before-sigkill.ms).");
+  record.Field("scheduling_wait", &YarnSpec::scheduling_wait, Time(),
+               "How long a restarted RM waits for its nodes to report before it allocates again "
+               "(yarn.resourcemanager.work-preserving-recovery.scheduling-wait-ms).");
   record.Field("preemption_notice", &YarnSpec::preemption_notice, Time(),
-               "From the notice to the kill.");
+               "From the preemption message to the AM until the container is killed.");
   record.Field("localize", &YarnSpec::localize, Random(LawUnit::kSeconds),
-               "Localisation of a container, besides what it fetches from HDFS.");
+               "Localization of a container, besides what it fetches from HDFS.");
   record.Field("launch", &YarnSpec::launch, Random(LawUnit::kSeconds),
-               "From there to the running process.");
+               "From the end of localization to the running process.");
 }
 
 /// How containers are given out.
 void AddYarnScheduling(Record<YarnSpec>& record) {
   record.Field("minimum_allocation", &YarnSpec::minimum_allocation, Of(ResourceTable),
-               "The smallest container; requests are rounded up to multiples of it.",
+               "The smallest container (yarn.scheduler.minimum-allocation-mb, -vcores); requests "
+               "are rounded up to multiples of it.",
                {.default_text = "{memory: 1GiB, vcores: 1}"});
   record.Field("maximum_allocation", &YarnSpec::maximum_allocation, Of(ResourceTable),
-               "The largest container.", {.default_text = "the largest node"});
+               "The largest container (yarn.scheduler.maximum-allocation-mb, -vcores).",
+               {.default_text = "the largest node"});
   record.Field("offswitch_per_heartbeat", &YarnSpec::offswitch_per_heartbeat, Count(1, 10'000),
                "YARN's maximum-offswitch-assignments: containers on one node per heartbeat.");
   record.Field("node_locality_delay", &YarnSpec::node_locality_delay, Count(0, 1'000'000),
-               "Missed heartbeats before a located ask goes elsewhere.");
+               "YARN's node-locality-delay: after so many missed opportunities a request for a "
+               "node or rack is met elsewhere.");
 }
 
 }  // namespace
@@ -219,12 +235,13 @@ std::vector<std::string> NodeNames(const ClusterSpecConfig& cluster) {
 
 const Record<ClusterSpecConfig>& ClusterTable() {
   static const Record<ClusterSpecConfig> table = [] {
-    Record<ClusterSpecConfig> record("cluster", "The machines.");
+    Record<ClusterSpecConfig> record("cluster",
+                                     "The nodes, their racks and the network between them.");
     record.Field(
         "racks", &ClusterSpecConfig::racks, Count(1, 10'000),
         "How many racks: r1, r2, ... Nodes are dealt round robin unless their class names one.");
     record.Field("nodes", &ClusterSpecConfig::nodes, ListOf(Of(NodeClassTable)),
-                 "The machines, by class.",
+                 "The nodes, by class.",
                  {.example = "[{name: n, count: 4, resources: {memory: 64GiB, vcores: 16}}]",
                   .required = true});
     record.Field("network", &ClusterSpecConfig::network, Of(NetworkTable), "How messages travel.",
@@ -244,21 +261,25 @@ const Record<YarnSpec>& YarnTable() {
     Record<YarnSpec> record(
         "yarn",
         "The ResourceManager and the NodeManagers. Defaults are Hadoop's own, but the largest "
-        "container is the largest node, resources are dominant, RM and NMs recover.");
-    record.Field("scheduler", &YarnSpec::scheduler, Choice<SchedulerKind>(),
-                 "`capacity`: YARN's, with queues, one container per heartbeat and node rules. "
-                 "`fifo`: each free slot to "
-                 "the first submitted job that can use it. `uniform`: to a random one. `gang`: all "
-                 "outstanding asks of a "
-                 "job, or none.");
+        "container is the largest node, the capacity scheduler uses the "
+        "DominantResourceCalculator, and "
+        "the recovery of ResourceManager (RM) and NodeManagers (NM) is on.");
+    record.Field(
+        "scheduler", &YarnSpec::scheduler, Choice<SchedulerKind>(),
+        "`capacity`: YARN's CapacityScheduler. For comparison, without queue limits: `fifo`: what "
+        "is "
+        "free goes to the first submitted job that can use it. `uniform`: to a random one. "
+        "`gang`: all containers that a job has requested at once, or none.");
     record.Field("queues", &YarnSpec::queues, ListOf(Of(QueueTable)), "Queues beside root.default.",
                  {.example = "[{path: root.ml, capacity: 60%, max_capacity: 100%}]"});
     record.Field("am_max_attempts", &YarnSpec::am_max_attempts, Count(1, 1000),
-                 "ApplicationMasters of one application.");
+                 "Application attempts: how often an ApplicationMaster is started "
+                 "(yarn.resourcemanager.am.max-attempts).");
     record.Field("work_preserving_restart", &YarnSpec::work_preserving_restart, Bool(),
-                 "Containers survive a restart of the RM.");
+                 "Containers survive a restart of the RM "
+                 "(yarn.resourcemanager.work-preserving-recovery.enabled).");
     record.Field("preemption", &YarnSpec::preemption, Bool(),
-                 "Queues take back what others use beyond their share.");
+                 "Queues take back containers that others use beyond their capacity.");
     AddYarnScheduling(record);
     AddYarnTimes(record);
     record.Checked(CheckYarn);

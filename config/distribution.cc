@@ -117,14 +117,15 @@ void CheckKeys(Decoder& decoder, const Node& node, std::string_view law,
   allowed.insert(allowed.begin(), "dist");
   for (const Entry& entry : node.entries) {
     if (std::find(allowed.begin(), allowed.end(), entry.key) == allowed.end()) {
-      decoder.ErrorAtKey(entry,
-                         fmt::format("unknown field `{}` in the law {}", Printable(entry.key), law),
-                         NotesForNames(entry.key, allowed));
+      decoder.ErrorAtKey(
+          entry,
+          fmt::format("unknown field `{}` in the distribution {}", Printable(entry.key), law),
+          NotesForNames(entry.key, allowed));
     }
   }
   for (const std::string& name : wanted) {
     if (node.Find(name) == nullptr) {
-      decoder.Error(node, decoder.Named(fmt::format("the law {} wants `{}`", law, name)));
+      decoder.Error(node, decoder.Named(fmt::format("the distribution {} needs `{}`", law, name)));
     }
   }
 }
@@ -173,7 +174,7 @@ void ReadLaw(Decoder& decoder, const Node& node, LawUnit unit, double least, Dis
   const Node* dist = node.Find("dist");
   const std::vector<std::string> names = LawNames(unit);
   if (dist == nullptr) {
-    return decoder.Error(node, decoder.Named("a law is named by `dist`"),
+    return decoder.Error(node, decoder.Named("a distribution is named by `dist`"),
                          {"example: {dist: exponential, mean: " + rule.type.show(30) + "}"});
   }
   const int which = ReadChoice(decoder, *dist, names);
@@ -224,14 +225,14 @@ std::string LawText(const Distribution& distribution, LawUnit unit) {
 Type<Distribution> Random(LawUnit unit, double least) {
   const UnitRule rule = RuleOf(unit);
   return {.info = {.shape = Shape::kDistribution,
-                   .text = fmt::format("{} or law", rule.name),
+                   .text = fmt::format("{} or distribution", rule.name),
                    .choices = LawNames(unit),
                    .of = {rule.type.info}},
           .read =
               [unit, rule, least](Decoder& decoder, const Node& node, Distribution& out) {
                 if (node.is_map()) return ReadLaw(decoder, node, unit, least, out);
                 if (!node.is_scalar()) {
-                  return decoder.Wrong(node, fmt::format("a {} or a law", rule.name));
+                  return decoder.Wrong(node, fmt::format("a {} or a distribution", rule.name));
                 }
                 double value = -1;
                 rule.type.read(decoder, node, value);

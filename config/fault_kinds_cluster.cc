@@ -1,4 +1,4 @@
-// Faults of machines and of what runs on them.
+// Faults of nodes and of what runs on them.
 #include "config/fault_kind_list.h"
 
 namespace tfyarn::config {
@@ -27,14 +27,14 @@ FaultParam Factor(std::string text, std::string doc) {
 void AddNodeKinds(std::vector<FaultKind>& kinds) {
   kinds.push_back(
       {.name = "node_crash",
-       .doc = "Machines stop at once with all that runs on them. They come back empty after `for`, "
+       .doc = "Nodes stop at once with all that runs on them. They come back empty after `for`, "
               "or never.",
        .target = FaultTarget::kNode,
        .lasts = ForRule::kOptional,
        .example = "{kind: node_crash, at: 400s, target: {job: a, task: \"worker:1\"}, for: 1h}"});
   kinds.push_back(
       {.name = "node_reboot",
-       .doc = "Machines restart: all that runs on them ends, and they register again after `for`.",
+       .doc = "Nodes restart: all that runs on them ends, and they register again after `for`.",
        .target = FaultTarget::kNode,
        .lasts = ForRule::kOptional,
        .default_for = "2m",
@@ -84,14 +84,14 @@ void AddLaunchKinds(std::vector<FaultKind>& kinds) {
                    .params = {Times("How many launches fail on each node.")},
                    .example = "{kind: launch_fail, target: {node: n-1}, count: 2}"});
   kinds.push_back({.name = "localize_fail",
-                   .doc = "The next containers on these nodes fail to localise.",
+                   .doc = "The next containers on these nodes fail in localization.",
                    .target = FaultTarget::kNode,
                    .lasts = ForRule::kOptional,
                    .armed_at_start = true,
-                   .params = {Times("How many localisations fail on each node.")},
+                   .params = {Times("How many localizations fail on each node.")},
                    .example = "{kind: localize_fail, target: {node: n-1}, count: 2}"});
   kinds.push_back({.name = "localize_slow",
-                   .doc = "Localisation on these nodes takes longer.",
+                   .doc = "Localization on these nodes takes longer.",
                    .target = FaultTarget::kNode,
                    .lasts = ForRule::kOptional,
                    .armed_at_start = true,
@@ -155,7 +155,7 @@ void AddContainerKinds(std::vector<FaultKind>& kinds) {
        .lasts = ForRule::kOptional,
        .example = "{kind: hang, at: 5m, target: {job: a, task: \"worker:0\"}}"});
   kinds.push_back({.name = "port_in_use",
-                   .doc = "Somebody has taken the leased port when the process starts.",
+                   .doc = "Another program has taken the task's port when its process starts.",
                    .target = FaultTarget::kTask,
                    .armed_at_start = true,
                    .params = {Times("How many starts of each task.")},

@@ -4,16 +4,16 @@
 namespace tfyarn::config {
 
 std::string InitScenarioText() {
-  return R"(# A first scenario: one training job on four machines, one of which dies.
+  return R"(# A first scenario: one training job on four nodes, one of which dies.
 # Run it:            tfsim run FILE
 # What a field means: tfsim explain gang.hold
 schema: tfsim/v1
 name: first
-description: the machine of a worker dies, and the job still succeeds
+description: the node of a worker dies, and the job still succeeds
 horizon: 24h
 
 cluster:
-  racks: 2                          # r1 and r2; machines are dealt to them in turn
+  racks: 2                          # r1 and r2; nodes are dealt to them in turn
   nodes:
     - {name: gpu, count: 4, labels: [gpu], resources: {memory: 64GiB, vcores: 16, gpus: 4}}
 

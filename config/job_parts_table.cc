@@ -129,16 +129,19 @@ void ReadRequire(Decoder& decoder, const Node& node, FinishSpec& finish) {
 
 const Record<GangSpec>& GangTable() {
   static const Record<GangSpec> table = [] {
-    Record<GangSpec> record("gang", "How the containers that must run together are got.");
-    record.Field("policy", &GangSpec::policy, Choice<GangPolicy>(),
-                 "`all`: no agent is launched before every container is granted. `none`: each at "
-                 "once. `hold`: as all, "
-                 "but what is granted is kept for ever: the naive way, which deadlocks; kept for "
-                 "comparison.");
-    record.Field("deadline", &GangSpec::deadline, Time(1ms),
-                 "From the first ask; without a complete gang by then the job fails with the "
-                 "reason and gives everything "
-                 "back.");
+    Record<GangSpec> record(
+        "gang",
+        "Gang scheduling: how the containers of tasks that must run together are allocated.");
+    record.Field(
+        "policy", &GangSpec::policy, Choice<GangPolicy>(),
+        "`all`: no container is launched before every container of the gang is allocated. "
+        "`none`: each as soon as it is allocated. `hold`: as `all`, but an incomplete gang "
+        "is never given back: the naive way, which deadlocks; for comparison.");
+    record.Field(
+        "deadline", &GangSpec::deadline, Time(1ms),
+        "From the first container request; without a complete gang by then the job fails with the "
+        "reason and gives everything "
+        "back.");
     record.Field("hold", &GangSpec::hold, Time(1ms),
                  "With `all`: the longest time an incomplete gang keeps its containers. Below the "
                  "RM's container expiry.");
@@ -153,19 +156,23 @@ const Record<GangSpec>& GangTable() {
 const Record<ExitRule>& ExitRuleTable() {
   static const Record<ExitRule> table = [] {
     Record<ExitRule> record("exit rule",
-                            "What an exit leads to. All conditions of a row must hold; the first "
+                            "What the end of a task's process or container leads to. All "
+                            "conditions of a row must hold; the first "
                             "row that matches wins, "
                             "and all of them come before the policy's own.");
     record.Field("task", &ExitRule::task_type, TaskTypeName(), "Only tasks of this type.",
                  {.default_text = "any"});
     record.Field("class", &ExitRule::classes, OneOrMore(Choice<ExitClass>()),
-                 "Only exits of these classes.",
+                 "Only ends of these exit classes (docs/policies.md).",
                  {.example = "[oom]", .default_text = "without `exit` too: every failure"});
     record.Field("exit", &ExitRule::exits, OneOrMore(Count(-1000, 255)),
                  "Only these exit codes, of the process (0 to 255) or of YARN (negative).",
                  {.example = "[75]", .default_text = "any of `class`"});
-    record.Custom("do", DoInfo(), "What is done.", ReadDo,
-                  {.example = "restart-gang", .required = true});
+    record.Custom("do", DoInfo(),
+                  "What is done: `ignore` it; `tally`: let it count when success is judged; "
+                  "restart the task, all tasks of its type, or all tasks of the gang; restart it "
+                  "with more memory; end the job.",
+                  ReadDo, {.example = "restart-gang", .required = true});
     record.Field("pays", &ExitRule::pays, Maybe(Choice<Budget>(), "by the exit's class"),
                  "Which budget of `retries` a restart costs.");
     record.Checked([](Decoder& decoder, const Node& node, const ExitRule& rule) {
@@ -215,17 +222,17 @@ const Record<Dependency>& DependencyTable() {
 
 const Record<RetrySpec>& RetryTable() {
   static const Record<RetrySpec> table = [] {
-    Record<RetrySpec> record(
-        "retries",
-        "How often things are started again. A policy without this split (tony, tf-yarn, "
-        "tfjob) counts everything on `user`.");
+    Record<RetrySpec> record("retries",
+                             "Restart budgets: how often things are started again. A policy "
+                             "without this split (tony, tf-yarn, "
+                             "tfjob) counts everything on `user`.");
     record.Field("user", &RetrySpec::user, Count(0, kMaxRetries),
                  "Restarts that the user's own program caused.");
     record.Field("infrastructure", &RetrySpec::infrastructure, Count(0, kMaxRetries),
                  "Restarts that nodes, YARN, preemption and the like caused.");
     record.Field("window", &RetrySpec::window, Time(1s), "Only restarts inside this time count.");
     record.Field("resubmit", &RetrySpec::resubmit, Count(0, kMaxRetries),
-                 "Whole new applications, by the client.");
+                 "How often the client submits the job again, as a new application.");
     return record;
   }();
   return table;
@@ -235,7 +242,7 @@ const Record<FinishSpec>& FinishTable() {
   static const Record<FinishSpec> table = [] {
     Record<FinishSpec> record("finish", "What happens once success is decided.");
     record.Field("drain", &FinishSpec::drain, MapOf(TaskTypeKeys(), Time()),
-                 "How long tasks of a type may go on then.",
+                 "How long tasks of a type may still run then, before they are stopped.",
                  {.example = "{evaluator: 10m, worker: 10s}"});
     record.Custom("require",
                   {.shape = Shape::kList,
@@ -255,7 +262,8 @@ const Record<DeadlineSpec>& DeadlineTable() {
   static const Record<DeadlineSpec> table = [] {
     Record<DeadlineSpec> record("deadlines", "How long things may take.");
     record.Field("registration", &DeadlineSpec::registration, Time(1ms),
-                 "From a container's launch to its agent's first message.");
+                 "From a container's launch to the first message of its agent, the process of ours "
+                 "in each container that starts and watches the user's.");
     record.Field("start", &DeadlineSpec::start, Time(1ms),
                  "From the complete gang to every process running.");
     record.Field("run", &DeadlineSpec::run, OrNone(Time(1ms)),
@@ -265,9 +273,10 @@ const Record<DeadlineSpec>& DeadlineTable() {
     record.Field(
         "blame", &DeadlineSpec::blame, Time(),
         "A failed process may be a peer's victim: the decision waits so long for a better cause.");
-    record.Field("orphan", &DeadlineSpec::orphan, Time(1s),
-                 "An agent that hears of no AM ends its process after that. Above the RM's node "
-                 "and AM expiry.");
+    record.Field(
+        "orphan", &DeadlineSpec::orphan, Time(1s),
+        "After so long without an ApplicationMaster an agent ends its process. Above the RM's node "
+        "and AM expiry.");
     record.Field("am_start", &DeadlineSpec::am_start, Maybe(Time(1s)),
                  "From the submission to a registered ApplicationMaster: the client gives up then, "
                  "with the RM's reason.",
@@ -279,8 +288,9 @@ const Record<DeadlineSpec>& DeadlineTable() {
 
 const Record<HeartbeatSpec>& HeartbeatTable() {
   static const Record<HeartbeatSpec> table = [] {
-    Record<HeartbeatSpec> record("heartbeat", "Between agents and the AM.");
-    record.Field("every", &HeartbeatSpec::every, Time(10ms, 1h), "Time between two.");
+    Record<HeartbeatSpec> record("heartbeat",
+                                 "From the agent in each container to the ApplicationMaster.");
+    record.Field("every", &HeartbeatSpec::every, Time(10ms, 1h), "Time between two heartbeats.");
     record.Field("missed", &HeartbeatSpec::missed, Count(1, 10'000),
                  "So many in a row missing: the agent is lost.");
     return record;

@@ -167,15 +167,21 @@ void AddIdentity(Record<JobDraft>& record) {
   record.Field("tags", &JobDraft::spec, &JobSpec::tags, ListOf(SomeText()),
                "Words by which YARN can find it.", {.example = "[nightly]"});
   record.Field("framework", &JobDraft::spec, &JobSpec::framework, Choice<Framework>(),
-               "Who writes what into the environment of each process.");
+               "What tells each process of the cluster, besides TFYARN_*: `tensorflow`: TF_CONFIG; "
+               "`pytorch`: MASTER_ADDR, RANK, WORLD_SIZE, ...; `horovod`: HOROVOD_*; `generic`: "
+               "nothing more.");
   record.Field("strategy", &JobDraft::strategy, Maybe(Choice<Strategy>()),
-               "What the tasks need of each other.",
+               "Which tasks training needs at once: `parameter-server`: every ps, the chief and a "
+               "worker; `multi-worker`: every tracked task, as in a collective; `independent`: "
+               "each task trains alone.",
                {.default_text = "parameter-server when there is a ps, else multi-worker"});
-  record.Custom("compat", Word({"tony"}).info, "Variables of another tool as well.",
-                [](Decoder& decoder, const Node& node, JobDraft& draft) {
-                  draft.spec.compat_tony = ReadChoice(decoder, node, {"tony"}) == 0;
-                },
-                {.example = "tony"});
+  record.Custom(
+      "compat", Word({"tony"}).info,
+      "`tony`: TonY's environment variables as well (JOB_NAME, TASK_INDEX, CLUSTER_SPEC, ...).",
+      [](Decoder& decoder, const Node& node, JobDraft& draft) {
+        draft.spec.compat_tony = ReadChoice(decoder, node, {"tony"}) == 0;
+      },
+      {.example = "tony"});
 }
 
 void AddProgram(Record<JobDraft>& record) {
@@ -207,9 +213,11 @@ void AddProgram(Record<JobDraft>& record) {
 }
 
 void AddRules(Record<JobDraft>& record) {
-  record.Field("gang", &JobDraft::spec, &JobSpec::gang, Of(GangTable),
-               "How the containers that must run together are got.");
-  record.Field("policy", &JobDraft::spec, &JobSpec::policy, Policy(), "What exits lead to.",
+  record.Field(
+      "gang", &JobDraft::spec, &JobSpec::gang, Of(GangTable),
+      "Gang scheduling: how the containers of tasks that must run together are allocated.");
+  record.Field("policy", &JobDraft::spec, &JobSpec::policy, Policy(),
+               "The failure policy: what the end of a task leads to.",
                {.example = "{name: tony, fail_on_worker_failure: true}"});
   record.Field("on_exit", &JobDraft::spec, &JobSpec::on_exit, ListOf(Of(ExitRuleTable)),
                "Own rules in front of the policy's; the first match wins.",
@@ -223,13 +231,13 @@ void AddRules(Record<JobDraft>& record) {
                 "failed(TYPE) < N; TYPE may be `tracked`; joined by and, or.",
                 ReadSuccess, {.example = "\"ok(chief)\"", .default_text = "the policy's"});
   record.Field("retries", &JobDraft::spec, &JobSpec::retries, Of(RetryTable),
-               "How often things are started again.");
+               "Restart budgets: how often things are started again.");
   record.Field("finish", &JobDraft::spec, &JobSpec::finish, Of(FinishTable),
                "What happens once success is decided.");
   record.Field("deadlines", &JobDraft::spec, &JobSpec::deadlines, Of(DeadlineTable),
                "How long things may take.");
   record.Field("heartbeat", &JobDraft::spec, &JobSpec::heartbeat, Of(HeartbeatTable),
-               "Between agents and the AM.");
+               "From the agent in each container to the ApplicationMaster.");
   record.Field("watch", &JobDraft::spec, &JobSpec::watch, Maybe(Of(WatchTable)),
                "Looks for progress; off by default.",
                {.example = "{progress: \"step (\\\\d+)\", stalled: 10m, do: restart-gang}"});

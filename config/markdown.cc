@@ -66,12 +66,12 @@ constexpr std::string_view kValues = R"(## Values
 | `60%` | a share |
 | `20/h` | a rate |
 | `3` | a count: a bare whole number |
-| `{dist: uniform, min: 1s, max: 3s}` | a law, wherever a type says `or law` |
+| `{dist: uniform, min: 1s, max: 3s}` | a random quantity, wherever a type says `or distribution` |
 
 )";
 
 std::string LawSection() {
-  std::string out = "Laws and what they take:";
+  std::string out = "Distributions and their parameters:";
   for (const LawForm& law : LawForms()) {
     out += fmt::format(" `{}{{", law.name);
     for (const auto& [name, in_unit] : law.params)
@@ -96,14 +96,14 @@ constexpr std::string_view kSelectors = R"(## Selectors
 
 | written | selects |
 |---|---|
-| `{node: n-3}` | a machine |
-| `{rack: r1}` | all machines of a rack |
-| `{label: gpu}` | all machines with that label |
-| `nodes` | all machines |
-| `{job: a, task: "worker:1"}` | the container of a task; for faults of nodes, the machine that holds it when the fault strikes |
+| `{node: n-3}` | a node |
+| `{rack: r1}` | all nodes of a rack |
+| `{label: gpu}` | all nodes with that label |
+| `nodes` | all nodes |
+| `{job: a, task: "worker:1"}` | the container of a task; for faults of nodes, the node that it is on when the fault strikes |
 | `{job: a, task: worker}`, `{job: a}` | those of all workers, of all tasks |
-| `{am: a}` | the job's ApplicationMaster, or the machine that runs it |
-| `{random: 2, of: {label: gpu}}` | so many of them; without `of`, of all machines |
+| `{am: a}` | the job's ApplicationMaster, or the node that it is on |
+| `{random: 2, of: {label: gpu}}` | so many of them; without `of`, of all nodes |
 | `{fraction: 0.1, of: {rack: r1}}` | such a part of them |
 | `rm`, `hdfs` | the ResourceManager, HDFS |
 

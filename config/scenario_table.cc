@@ -156,7 +156,7 @@ const Record<Scenario>& ScenarioTable() {
     Record<Scenario> record("scenario",
                             "A cluster, the jobs on it, what goes wrong, and what must hold.");
     AddHead(record);
-    record.Field("cluster", &Scenario::cluster, Of(ClusterTable), "The machines.",
+    record.Field("cluster", &Scenario::cluster, Of(ClusterTable), "The nodes and the network.",
                  {.required = true});
     record.Field("yarn", &Scenario::yarn, Of(YarnTable),
                  "The ResourceManager and the NodeManagers.");
@@ -167,7 +167,7 @@ const Record<Scenario>& ScenarioTable() {
                   ReadDefaults, {.example = "{gang: {policy: all}}"});
     record.Field("jobs", &Scenario::jobs, ListOf(SimulatedJob()), "The jobs.");
     record.Field("arrivals", &Scenario::arrivals, ListOf(Of(ArrivalTable)),
-                 "Many jobs from a law or a trace.");
+                 "Many jobs, at random times or from a trace.");
     record.Field("faults", &Scenario::faults, ListOf(Fault()), "What goes wrong.");
     record.Field("expect", &Scenario::expect, ListOf(Expect()), "What must hold.");
     record.Group("invariants", InvariantsTable());

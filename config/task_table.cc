@@ -60,8 +60,9 @@ const Record<TaskTypeSpec>& TaskTable() {
     record.Field("class", &TaskTypeSpec::task_class,
                  Maybe(Choice<TaskClass>(), "by the policy's table of roles"),
                  "What its end means to the job: `tracked` counts towards success; `service` is "
-                 "never expected to end; "
-                 "`drained` gets time after success; `sidecar` matters to nobody.");
+                 "never expected to end (ps); "
+                 "`drained` gets time after success (evaluator); `sidecar` neither helps nor harms "
+                 "(tensorboard).");
     record.Field("env", &TaskTypeSpec::env, MapOf(EnvironmentKeys(), Text()),
                  "Variables for its processes, over those of the job.",
                  {.example = "{TF_CPP_MIN_LOG_LEVEL: \"1\"}"});

@@ -14,7 +14,8 @@ const Record<CheckpointSpec>& CheckpointTable() {
         "checkpoint", "When training saves its work. Without this block it never does.");
     record.Field("every", &CheckpointSpec::every, Time(1ms), "Training time between two.",
                  {.example = "60s", .required = true});
-    record.Field("cost", &CheckpointSpec::cost, Time(), "Training stands still for so long.");
+    record.Field("cost", &CheckpointSpec::cost, Time(),
+                 "Training stands still for so long each time.");
     return record;
   }();
   return table;
@@ -104,8 +105,9 @@ const Record<TrainingSpec>& TrainingTable() {
     Record<TrainingSpec> record(
         "training",
         "What the job has to do. It makes progress only while every task that its strategy needs "
-        "runs under one spec; what was done since the last checkpoint is lost when its epoch "
-        "ends.");
+        "runs under one cluster spec; what was done since the last checkpoint is lost when that "
+        "spec "
+        "is replaced.");
     record.Field("steps", &TrainingSpec::steps, Random(LawUnit::kPlain),
                  "How many steps; drawn once per job.", {.example = "10000"});
     record.Field("step_time", &TrainingSpec::step_time, Random(LawUnit::kSeconds),
@@ -146,7 +148,7 @@ const Record<BehaviorRow>& BehaviorTable() {
                  "Of which task type, or of which task.",
                  {.example = "\"worker:1\"", .default_text = "any"});
     record.Field("attempt", &BehaviorRow::attempt, Maybe(Count(0, 1'000'000), "any"),
-                 "The task's n-th process, from 0.");
+                 "Only of this task attempt: the task's n-th process, from 0.");
     record.Field("start", &BehaviorRow::start, Maybe(Random(LawUnit::kSeconds), "0s"),
                  "From its launch until it takes part.",
                  {.example = "{dist: uniform, min: 1s, max: 3s}"});
@@ -159,7 +161,7 @@ const Record<BehaviorRow>& BehaviorTable() {
     record.Field("hang", &BehaviorRow::hang, Bool(), "It stops working and does not end.");
     record.Custom(
         "runs",
-        AnyOf("forever, or a duration or law",
+        AnyOf("forever, or a duration or distribution",
               {{.shape = Shape::kChoice, .text = "", .choices = {"forever"}},
                Random(LawUnit::kSeconds).info}),
         "`forever`: it never ends by itself. A time: in place of steps; it needs no peer.",

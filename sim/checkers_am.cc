@@ -226,7 +226,7 @@ void Checkers::Books::CheckAsk(const JobBook& job, AmAttemptBook& attempt,
   if (!Checks(Invariant::kGoodCitizen)) return;
   if (!row.priority || row.num_containers < 0 || AnyNegative(row.capability) ||
       row.capability.memory_mb <= 0) {
-    Report(Invariant::kGoodCitizen, NameOf(job) + ": malformed ask " + ToText(row));
+    Report(Invariant::kGoodCitizen, NameOf(job) + ": malformed container request " + ToText(row));
     return;
   }
   if (row.resource_name != "*") return;

@@ -44,7 +44,7 @@ void Checkers::Books::CheckCapacity(const NodeBook& node, const trace::Container
   const std::string exceeded = Exceeded(fact.resource, node.used, node.capacity);
   if (exceeded.empty()) return;
   Report(Invariant::kCapacity, ToString(fact.container) + " on " + ToString(node.id) +
-                                   ": granted " + ToString(node.used) + " of " +
+                                   ": allocated " + ToString(node.used) + " of " +
                                    ToString(node.capacity) + ", too much " + exceeded);
 }
 
@@ -56,7 +56,7 @@ void Checkers::Books::On(const trace::ContainerGranted& fact) {
     const bool same =
         !known->freed && known->job == fact.job && known->node == node && known->am == fact.am;
     if (Checks(Invariant::kOneOwner) && !same) {
-      Report(Invariant::kOneOwner, ToString(fact.container) + " is granted again, to job " +
+      Report(Invariant::kOneOwner, ToString(fact.container) + " is allocated again, to job " +
                                        std::to_string(fact.job.value) + " on " +
                                        ToString(fact.node));
     }
@@ -87,7 +87,7 @@ void Checkers::Books::On(const trace::ContainerFreed& fact) {
   if (Checks(Invariant::kReleasedOnce) && (container == nullptr || container->freed)) {
     Report(Invariant::kReleasedOnce,
            ToString(fact.container) + " is given back " +
-               (container == nullptr ? "without having been granted" : "a second time"));
+               (container == nullptr ? "without having been allocated" : "a second time"));
   }
   if (container == nullptr || container->freed) return;
   container->freed = true;
@@ -140,7 +140,7 @@ void Checkers::Books::ScanContainers(const WorldView& world) {
     const ContainerBook* container = ContainerOf(real.container);
     if (container == nullptr || container->freed) {
       Report(Invariant::kCapacity,
-             ToString(real.container) + " is in the RM's books, but not granted by the trace");
+             ToString(real.container) + " is in the RM's books, but not allocated in the trace");
     } else if (nodes_[container->node].id != real.node || !(container->resource == real.resource)) {
       Report(Invariant::kCapacity, ToString(real.container) + ": the RM's books say " +
                                        ToString(real.resource) + " on " + ToString(real.node) +
@@ -154,7 +154,8 @@ void Checkers::Books::ScanContainers(const WorldView& world) {
                                   [](const auto& c) { return !c.second.freed; });
   if (static_cast<std::size_t>(open) > held) {
     Report(Invariant::kCapacity, "the trace has " + std::to_string(open) +
-                                     " granted containers, the RM's books " + std::to_string(held));
+                                     " allocated containers, the RM's books " +
+                                     std::to_string(held));
   }
 }
 
@@ -174,7 +175,7 @@ void Checkers::Books::SettleContainers(JobBook& job, const std::vector<std::stri
     if (!Checks(Invariant::kReleasedOnce)) continue;
     if (!container->freed) {
       Report(Invariant::kReleasedOnce,
-             NameOf(job) + " has ended, but " + ToString(id) + " is still granted");
+             NameOf(job) + " has ended, but " + ToString(id) + " is still allocated");
     } else if (container->running && node.up && !remains.empty()) {
       Report(Invariant::kReleasedOnce, NameOf(job) + " has ended, but " + ToString(id) +
                                            " still runs on " + ToString(node.id));

@@ -40,7 +40,7 @@ void AddInput(CLI::App& app, InputArguments& input) {
       ->allow_extra_args(false)
       ->type_name("PATH=VALUE");
   app.add_option("--trace-dir", input.trace_directory,
-                 "where traces are that are not beside the scenario")
+                 "where traces of jobs and failures are that are not beside the scenario")
       ->type_name("DIR");
 }
 
@@ -57,18 +57,20 @@ void AddRun(CLI::App& app, Raw& raw) {
       ->type_name("DIR");
   run.add_flag("--json", raw.run.json, "print the result document in place of the verdict");
   run.add_option("--html", raw.run.html, "write the report there")->type_name("FILE");
-  run.add_option("--trace", raw.run.trace,
-                 "write the timeline there for ui.perfetto.dev; FILE.jsonl: every record instead")
+  run.add_option(
+         "--trace", raw.run.trace,
+         "write a timeline for ui.perfetto.dev there; FILE.jsonl: every record of the run instead")
       ->type_name("FILE");
   run.add_option("--junit", raw.run.junit, "write JUnit XML there")->type_name("FILE");
   run.add_option("--csv", raw.run.csv,
                  "write jobs.csv and attempts.csv there, or runs.csv for many runs")
       ->type_name("DIR");
   run.add_flag("--events", raw.run.events,
-               "with --out: write events.jsonl too, every record of the trace");
-  run.add_flag("--no-elision", raw.no_elision, "carry every idle heartbeat: slower, same result");
+               "with --out: write events.jsonl too, every record of the run");
+  run.add_flag("--no-elision", raw.no_elision,
+               "simulate idle heartbeats one by one instead of skipping them: slower, same result");
   run.add_flag("--tasks", raw.run.tasks,
-               "keep the attempts of every task even with more than 1,000 jobs");
+               "in result.json: every task attempt, even with more than 1,000 jobs");
   run.add_flag("-q,--quiet", raw.run.quiet, "no progress line");
 }
 
@@ -82,16 +84,18 @@ void AddOthers(CLI::App& app, Raw& raw) {
       ->type_name("PATH=VALUE");
   validate
       .add_option("--trace-dir", raw.validate.trace_directory,
-                  "where traces are that are not beside the file")
+                  "where traces of jobs and failures are that are not beside the file")
       ->type_name("DIR");
 
   CLI::App& explain = *app.add_subcommand(
-      "explain", "what a field means, what a policy does, or what a job waits for at a time");
+      "explain",
+      "what a field means, what a failure policy does, or what a job waits for at a time");
   explain
       .add_option("WORDS", raw.explain.words,
-                  "jobs.gang.hold, or: policy tony, or: FILE job/NAME --at TIME")
+                  "a field (gang.hold), or: policy NAME, or: FILE job/NAME --at TIME")
       ->required();
-  explain.add_option("--at", raw.explain_at, "of a job: what it waits for then")->type_name("TIME");
+  explain.add_option("--at", raw.explain_at, "with FILE job/NAME: the simulated time to look at")
+      ->type_name("TIME");
   explain.add_option("--seed", raw.explain_seed, "in place of the scenario's seed")->type_name("N");
   explain
       .add_option("--set", raw.explain_job.input.sets,
@@ -100,7 +104,7 @@ void AddOthers(CLI::App& app, Raw& raw) {
       ->type_name("PATH=VALUE");
   explain
       .add_option("--trace-dir", raw.explain_job.input.trace_directory,
-                  "where traces are that are not beside the scenario")
+                  "where traces of jobs and failures are that are not beside the scenario")
       ->type_name("DIR");
 
   CLI::App& schema = *app.add_subcommand("schema", "print a JSON Schema for editors");
@@ -111,19 +115,22 @@ void AddOthers(CLI::App& app, Raw& raw) {
   init.add_flag("--force", raw.init.force, "replace a scenario.yaml that is there");
 
   CLI::App& faults =
-      *app.add_subcommand("faults", "list the kinds of faults with their parameters");
+      *app.add_subcommand("faults", "list the kinds of faults that a scenario can have");
   faults.add_option("KIND", raw.faults.kind, "only this one");
 
-  CLI::App& replay = *app.add_subcommand("replay", "run again, and check that nothing differs");
+  CLI::App& replay =
+      *app.add_subcommand("replay", "run a scenario again, and check that nothing differs");
   AddInput(replay, raw.replay.input);
   replay.add_option("--seed", raw.replay_seed, "in place of the scenario's seed")->type_name("N");
   replay
-      .add_option("--result", raw.replay.result, "an earlier result.json that must come out again")
+      .add_option("--result", raw.replay.result,
+                  "an earlier result.json, whose digest must come out again; without it the "
+                  "scenario is run with idle heartbeats skipped and simulated")
       ->type_name("FILE");
   replay.add_flag("-q,--quiet", raw.replay.quiet, "no progress line");
 
   CLI::App& diff = *app.add_subcommand(
-      "diff", "the first difference of two results, two record files, or two scenarios");
+      "diff", "compare two result.json, two events.jsonl, or runs of two scenarios");
   diff.add_option("LEFT", raw.diff.left, "result.json, events.jsonl or scenario.yaml")->required();
   diff.add_option("RIGHT", raw.diff.right, "the same")->required();
   diff.add_option("--seed", raw.diff_seed, "for scenarios")->type_name("N");

@@ -237,6 +237,12 @@ int ExplainJobCommand(const ExplainJobArguments& arguments, const Simulator& sim
     if (!written) Complain(written.error().message);
     return ToInt(written ? ExitCode::kOk : ExitCode::kInternal);
   }
+  for (const config::JobConfig& job : scenario->jobs) {
+    if (job.spec.name != arguments.job) continue;
+    Complain(fmt::format("job {} is submitted at {}: nothing to say of it at {}", arguments.job,
+                         At(Instant(job.submit)), at));
+    return ToInt(ExitCode::kInvalidInput);
+  }
   std::string message = fmt::format("no job {} was submitted by {}", arguments.job, at);
   for (const std::string& note : config::NotesForNames(arguments.job, NamesOf(*scenario, watch)))
     message += "\n  " + note;

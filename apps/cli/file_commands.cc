@@ -32,7 +32,7 @@ std::string Describe(const config::Scenario& scenario) {
   std::uint64_t arrivals = scenario.arrivals.size();
   std::string text = fmt::format("scenario {}: {}, {}", scenario.name, Plural(nodes, "node"),
                                  Plural(scenario.jobs.size(), "job"));
-  if (arrivals > 0) text += fmt::format(" and {}", Plural(arrivals, "arrival law"));
+  if (arrivals > 0) text += fmt::format(" and {}", Plural(arrivals, "arrival rule"));
   return text + fmt::format(", {}, {}", Plural(scenario.faults.size(), "fault"),
                             Plural(scenario.expect.size(), "expectation"));
 }

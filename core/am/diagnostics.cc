@@ -23,7 +23,7 @@ std::string FailureText(const VerdictReached& verdict, const std::string& why) {
     text = fmt::format("Cause: {}.", CauseText(*verdict.cause));
     exit_class = verdict.cause->exit_class;
     if (!verdict.cause->detail.empty() && verdict.cause->detail != why) {
-      text += fmt::format(" Last words: {}.", verdict.cause->detail);
+      text += fmt::format(" Details: {}.", verdict.cause->detail);
     }
   }
   if (!why.empty()) text += fmt::format(" Why: {}.", why);

@@ -77,8 +77,9 @@ constexpr PolicyRow kDefaultRows[] = {
      .classes = kFailure,
      .action = ExitAction::kRestartTask,
      .pays = Pays::kByClass,
-     .why = "parameter servers let the others run on; a ps, or a new address, takes the chief with "
-            "it"},
+     .why = "with parameter servers the other tasks run on; when a ps starts again, or a task gets "
+            "a new "
+            "address, the chief starts again too"},
 };
 
 constexpr std::array<VerdictRow, 3> kExpressionVerdicts = {{

@@ -3,7 +3,7 @@
 
 /// Stages of a job in the order of their positions in time_seconds: [key, name, colour].
 const kStages = [
-  ["queued", "waiting for the AM", "--queued"], ["gang", "waiting for the gang", "--gang"], ["localizing", "localising", "--localizing"],
+  ["queued", "waiting for the AM", "--queued"], ["gang", "waiting for the gang", "--gang"], ["localizing", "localizing", "--localizing"],
   ["registering", "registering", "--registering"], ["running", "running, not training", "--running"], ["training", "training", "--training"],
   ["checkpoint", "checkpoint", "--checkpoint"], ["lost", "lost work", "--lost"], ["restart", "restart", "--restart"],
   ["restore", "restoring", "--restore"], ["ending", "ending", "--ending"]];

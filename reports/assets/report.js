@@ -317,7 +317,7 @@ const faultsSection = (result) => {
   table(part, "faults", [
     { title: "fault", value: (f) => `${f.index}.${f.instance}` }, { title: "kind", value: (f) => f.kind }, { title: "target", value: (f) => f.target, long: true },
     { title: "began", value: (f) => f.at, text: (f) => moment(f.at) }, { title: "lasted", value: (f) => after(f, "ended"), text: (f) => time(after(f, "ended")) },
-    { title: "noticed after, s", value: (f) => after(f, "detected"), text: (f) => seconds(after(f, "detected")) },
+    { title: "detected after, s", value: (f) => after(f, "detected"), text: (f) => seconds(after(f, "detected")) },
     { title: "recovered after, s", value: (f) => after(f, "recovered"), text: (f) => seconds(after(f, "recovered")) }],
     result.faults, { find: (f) => `${f.kind} ${f.target}`, empty: "No fault happened." });
 };

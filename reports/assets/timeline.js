@@ -201,7 +201,7 @@ class Timeline {
 
 const faultText = (fault) => {
   const after = (at, word) => (missing(at) ? `not ${word}` : `${word} after ${time(at - fault.at)}`);
-  return `▼ ${fault.kind} of ${fault.target} at ${moment(fault.at)}\n${after(fault.detected, "noticed")}, ${after(fault.recovered, "recovered")}`;
+  return `▼ ${fault.kind} of ${fault.target} at ${moment(fault.at)}\n${after(fault.detected, "detected")}, ${after(fault.recovered, "recovered")}`;
 };
 
 const timelineSection = (model, view) => {

@@ -76,9 +76,10 @@ const Case kAdded[] = {
       "weibull, "
       "lognormal, gamma, pareto, empirical | did you mean `uniform`?"}},
     {"hdfs: {latency: {dist: uniform, min: 1s}}\n",
-     {"6:17: `latency`: the law uniform wants `max`"}},
+     {"6:17: `latency`: the distribution uniform needs `max`"}},
     {"hdfs: {latency: {dist: exponential, mean: 1s, max: 2s}}\n",
-     {"6:47: unknown field `max` in the law exponential | allowed: dist, mean | did you mean "
+     {"6:47: unknown field `max` in the distribution exponential | allowed: dist, mean | did you "
+      "mean "
       "`mean`?"}},
     {"hdfs: {latency: {dist: uniform, min: 3s, max: 2s}}\n",
      {"6:47: `latency`: `max` 2s is below `min` 3s"}},
@@ -87,12 +88,14 @@ const Case kAdded[] = {
     {"hdfs: {latency: {dist: exponential, mean: 0s}}\n",
      {"6:43: `latency`: `mean` must be more than 0"}},
     {"hdfs: {latency: {min: 1s, max: 2s}}\n",
-     {"6:17: `latency`: a law is named by `dist` | example: {dist: exponential, mean: 30s}"}},
+     {"6:17: `latency`: a distribution is named by `dist` | example: {dist: exponential, mean: "
+      "30s}"}},
     {"hdfs: {latency: {dist: zipf, n: 10, s: 2}}\n",
      {"6:24: `latency`: `zipf` is not one of its values | allowed: const, uniform, exponential, "
       "weibull, "
       "lognormal, gamma, pareto, empirical"}},
-    {"hdfs: {latency: [1s]}\n", {"6:17: `latency` must be a duration or a law, got a list"}},
+    {"hdfs: {latency: [1s]}\n",
+     {"6:17: `latency` must be a duration or a distribution, got a list"}},
     {"hdfs: {latency: {dist: empirical, values: []}}\n",
      {"6:43: `values` must be a list of 1 to 10000 values, got a list"}},
     {"hdfs: {latency: {dist: weibull, shape: 0, scale: 1s}}\n",

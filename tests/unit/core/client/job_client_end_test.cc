@@ -248,7 +248,7 @@ TEST(JobClientTest, OnlyTheAmsOwnWordMakesAJobInfeasible) {
   EXPECT_TRUE(NamesInfeasible("Cause: the job (infeasible). Why: ..."));
   EXPECT_TRUE(NamesInfeasible("Attempt recovered after RM restartCause: worker:0 (infeasible)."));
   EXPECT_FALSE(
-      NamesInfeasible("Cause: worker:0 ended with 1 (user-permanent). Last words: (infeasible)"));
+      NamesInfeasible("Cause: worker:0 ended with 1 (user-permanent). Details: (infeasible)"));
   EXPECT_FALSE(NamesInfeasible("Cause: worker:0 (infeasible-ish)"));
   EXPECT_FALSE(NamesInfeasible("infeasible"));
   EXPECT_FALSE(NamesInfeasible("("));
