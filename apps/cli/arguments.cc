@@ -124,8 +124,7 @@ void AddOthers(CLI::App& app, Raw& raw) {
   replay.add_option("--seed", raw.replay_seed, "in place of the scenario's seed")->type_name("N");
   replay
       .add_option("--result", raw.replay.result,
-                  "an earlier result.json, whose digest must come out again; without it the "
-                  "scenario is run with idle heartbeats skipped and simulated")
+                  "an earlier result.json, whose digest must come out again")
       ->type_name("FILE");
   replay.add_flag("-q,--quiet", raw.replay.quiet, "no progress line");
 
