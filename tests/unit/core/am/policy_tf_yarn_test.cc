@@ -88,16 +88,30 @@ TEST(PolicyTfYarnTest, SuccessIsEveryServicesExitZeroWithPsImplicit) {
 
 TEST(PolicyTfYarnTest, TheChiefsExitZeroAloneIsNotSuccess) {
   Court court(MakeJob("tf-yarn", kTypes));
-  court.Hear(Exits("chief:0", 0));
+  EXPECT_EQ(court.Hear(Exits("chief:0", 0)).action, ExitAction::kTally);
   EXPECT_EQ(court.status(), "unfinished");
   court.Hear(Exits("ps:0", 0));
   EXPECT_EQ(court.status(), "unfinished");
 }
 
 TEST(PolicyTfYarnTest, ATensorboardThatCannotStartLooksSucceeded) {
-  Court court(MakeJob("tf-yarn", kTypes));
-  EXPECT_EQ(court.Hear(Exits("tensorboard:0", 1)).action, ExitAction::kIgnore);
-  EXPECT_EQ(court.status(), "unfinished");
+  for (const End& end : {Exits("tensorboard:0", 1), Exits("tensorboard:0", 75),
+                         End{.task = "tensorboard:0", .exit_class = kPortConflict}}) {
+    Court court(MakeJob("tf-yarn", kTypes));
+    EXPECT_EQ(court.Hear(end).rule, "tf-yarn/tensorboard-error") << KebabName(end.exit_class);
+    EXPECT_EQ(court.status(), "unfinished");
+  }
+}
+
+TEST(PolicyTfYarnTest, EveryExceptionIsHeldBackWhenLate) {
+  for (const std::int32_t code : {1, 2, 75, 127}) {
+    Court court(Late());
+    EXPECT_EQ(court.Hear(Exits("worker:0", code)).rule, "tf-yarn/raised-late") << code;
+    EXPECT_EQ(court.status(), "unfinished") << code;
+  }
+  Court court(Late());
+  court.Hear(Exits("ps:0", 1));
+  EXPECT_EQ(court.rule(), "tf-yarn/container-failed") << "a ps waits for nobody";
 }
 
 TEST(PolicyTfYarnTest, AContainerKilledThroughTheApiIsNoFailure) {
