@@ -82,11 +82,11 @@ void RmCore::SetNodeState(RmNode& node, yarn::NodeState state) {
   if (changed) TellApplications(node);
 }
 
-// Source: RMAppManager.java NODE_UPDATE, RMAppImpl.RMAppNodeUpdateTransition: the changes of the
-// whole cluster go to every application.
+// Source: RMAppImpl.RMAppNodeUpdateTransition: the changes of the whole cluster go to every
+// application, from its submission on; an AM gets them with its first answers.
 void RmCore::TellApplications(const RmNode& node) {
   for (auto& [id, application] : applications_) {
-    if (application->phase != ApplicationPhase::kRunning) continue;
+    if (application->phase == ApplicationPhase::kFinishing) continue;
     application->updated_nodes.insert(node.index);
     if (application->attempt.registered) NewsFor(*application);
   }

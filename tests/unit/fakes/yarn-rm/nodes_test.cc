@@ -2,6 +2,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
+
 #include "tests/unit/fakes/yarn-rm/fake_cluster.h"
 
 namespace tfyarn::fakes {
@@ -63,6 +65,19 @@ TEST_F(NodesTest, ANodeThatComesBackAfterItsLossIsToldToKillWhatItRan) {
   for (const auto& container : granted) EXPECT_FALSE(cluster_.Runs(container.id));
   EXPECT_EQ(am().completed.size(), 2U);
   EXPECT_EQ(am().updated_nodes.back().state, yarn::NodeState::kRunning);
+}
+
+// RMAppImpl takes node updates in every state before its end, and the first answers bring them.
+TEST_F(NodesTest, AnAmIsToldOfNodesThatCameAfterItsSubmission) {
+  const ApplicationId later = cluster_.Submit();
+  const NodeId c = cluster_.AddNode("c", Amount(64, 16, 8));
+  cluster_.RunFor(1ms);
+  ASSERT_FALSE(cluster_.HasAm(later));
+  ASSERT_TRUE(cluster_.RunUntil([&] { return cluster_.HasAm(later); }, 10s));
+  cluster_.RunFor(2s);
+  const auto& told = cluster_.Am(later).updated_nodes;
+  EXPECT_EQ(
+      std::count_if(told.begin(), told.end(), [&](const auto& node) { return node.node == c; }), 1);
 }
 
 // 10.6: back before the expiry; an exit code reached meanwhile is reported correctly.
