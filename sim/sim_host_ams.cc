@@ -119,6 +119,10 @@ void SimHost::AmCallsRm(AmActor& am, CallRm call) {
     }
   } else if (std::holds_alternative<yarn::RegisterApplicationMasterRequest>(call.request)) {
     StartBeatsAnew(am);
+  } else if (std::holds_alternative<yarn::FinishApplicationMasterRequest>(call.request)) {
+    // No beat follows; the RM has heard of it as often as it has beaten.
+    Vouch(am, false);
+    StartBeatsAnew(am);
   }
   const yarn::Token token = am.token;
   SendToRm(am, caller, token, std::move(call.request), poll,
