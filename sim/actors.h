@@ -113,6 +113,7 @@ struct JobRt {
   std::vector<ApplicationId> applications;
   std::string staging_directory;
   ClusterFacts facts;
+  WallTime surveyed{};  ///< When the client had the facts.
   std::unique_ptr<JobWorkload> workload;
   Instant workload_scheduled = kNever;
   std::vector<std::uint32_t> agents;  ///< Actors of its living agents.

@@ -7,6 +7,7 @@
 #include "core/model/check.h"
 #include "sim/sim_host.h"
 #include "sim/sim_host_calls.h"
+#include "sim/yarn_options.h"
 
 namespace tfyarn::sim {
 namespace {
@@ -30,6 +31,8 @@ void SimHost::StartAm(JobRt& job, std::int32_t node, const ContainerId& containe
   options.staging_directory = job.staging_directory;
   options.rm_heartbeat = kAllocatePeriod;
   options.container_expiry = scenario_.yarn.container_expiry;
+  options.cluster_timestamps_from = kWallStart;
+  options.surveyed = job.surveyed;
   actor->machine = std::make_unique<am::ApplicationMaster>(
       doubles_.am_spec ? doubles_.am_spec(job.spec) : job.spec, std::move(options),
       SeedFor("am", (std::uint64_t{job.index.value} << 8) +

@@ -111,6 +111,7 @@ void SimHost::HandleClient(ClientActor& client, ClientAction& action) {
     job.applications.push_back(submitted->application);
   } else if (auto* facts = std::get_if<ClusterFacts>(&action)) {
     job.facts = std::move(*facts);
+    job.surveyed = WallNow();
   } else if (std::holds_alternative<ExitClient>(action)) {
     client.alive = false;
     job.client = 0;

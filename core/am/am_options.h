@@ -17,6 +17,9 @@ struct AmOptions {
   Duration rm_heartbeat = 1s;  ///< Allocate's period; well below the RM's AM expiry.
   Duration container_expiry =
       600s;  ///< The RM takes back containers in which nothing was started for so long.
+  /// What the cluster timestamp in an application's id counts from: 1970, unless it is simulated.
+  WallTime cluster_timestamps_from{};
+  WallTime surveyed{};  ///< When the client asked for what AmStarted says of the cluster.
 };
 
 }  // namespace tfyarn::am

@@ -141,8 +141,8 @@ void Finish::OnEvidenceGiveUp() {
 
 void Finish::Drain() {
   AmCore& core = parts_.core;
-  for (const Timer timer :
-       {Timer::kStartDeadline, Timer::kRunDeadline, Timer::kBlame, Timer::kReattach}) {
+  for (const Timer timer : {Timer::kStartDeadline, Timer::kRunDeadline, Timer::kBlame,
+                            Timer::kReattach, Timer::kNodesMayCome}) {
     core.timers.Disarm(timer);
   }
   core.gang.CancelAll(core.now);

@@ -155,6 +155,7 @@ void JobLife::TakeDue() {
 }
 
 void JobLife::OnTimer(TimerTable::Due due) {
+  AmCore& core = parts_.core;
   const TaskIndex task(due.key);
   switch (due.timer) {
     case Timer::kJournalRetry:
@@ -173,6 +174,9 @@ void JobLife::OnTimer(TimerTable::Due due) {
       return parts_.finish.OnEvidenceGiveUp();
     case Timer::kDependency:
       return parts_.gates.OnExpired(due.key);
+    case Timer::kNodesMayCome:
+      core.feasibility = true;
+      return;
     case Timer::kRegistration:
       return parts_.launch.OnRegistrationTimeout(task);
     case Timer::kLaunchRetry:
@@ -212,6 +216,7 @@ void JobLife::ExplainWaiting() {
       text = core.gang.backing_off() ? "a pause before the gang is asked for again"
                                      : core.gang.Missing();
       if (text.empty()) text = "the ResourceManager";
+      text += parts_.startup.Doubt();
       return;
     case JobState::kLaunching:
       text = fmt::format("{} agents to be launched", core.tasks.Count(TaskState::kGranted) +

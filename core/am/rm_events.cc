@@ -23,11 +23,16 @@ void RmEvents::OnReplied(const RmReplied& reply) {
   if (news.must_stop)
     return parts_.finish.Abandon(fmt::format("the RM ends this attempt: {}", *news.must_stop), 1);
   if (news.finished) return parts_.finish.OnUnregistered();
-  if (news.resynced)
-    core.Note("the RM had lost this attempt: registered again, everything is told again");
+  if (news.resynced) OnResynced();
   if (news.registered) parts_.startup.OnRegistered(*news.registered, news.registered_blindly);
   if (news.rejected) OnRejected(*news.rejected);
   if (news.allocated) OnAllocated(*news.allocated);
+}
+
+/// An RM that has restarted learns of its nodes again, too.
+void RmEvents::OnResynced() {
+  parts_.core.Note("the RM had lost this attempt: registered again, everything is told again");
+  parts_.startup.NodesComeAgain();
 }
 
 void RmEvents::OnRejected(const yarn::RpcError& error) {
@@ -35,6 +40,8 @@ void RmEvents::OnRejected(const yarn::RpcError& error) {
   const bool asks = error.code == yarn::RpcErrorCode::kInvalidResourceRequest ||
                     error.code == yarn::RpcErrorCode::kInvalidLabelResourceRequest;
   if (!asks) return core.Note(fmt::format("the RM refused a call: {}", error.message));
+  // It grants nothing larger than the largest node that it has seen.
+  if (parts_.startup.WaitForNodes(error.message)) return;
   parts_.finish.Fail(
       {.exit_class = ExitClass::kInfeasible, .at = core.now, .detail = error.message},
       "gang/ask-refused", fmt::format("the RM refuses what the job asks for: {}", error.message));
@@ -44,9 +51,11 @@ void RmEvents::OnAllocated(const yarn::AllocateResponse& response) {
   AmCore& core = parts_.core;
   core.asks_dirty = true;
   core.exclusion.SetClusterSize(core.now, response.num_cluster_nodes);
+  core.nodes_counted = response.num_cluster_nodes;
   for (const yarn::ContainerStatus& status : response.completed_containers) OnCompleted(status);
   if (!response.updated_nodes.empty()) {
     core.gang.OnUpdatedNodes(core.now, response.updated_nodes);
+    if (parts_.startup.waits_for_nodes()) core.feasibility = true;
     for (const yarn::NodeReport& report : response.updated_nodes) OnNode(report);
   }
   for (const yarn::Container& container : response.containers_from_previous_attempts) {

@@ -28,6 +28,7 @@ class RmEvents {
   void OnOwnedCompleted(TaskIndex task, const yarn::ContainerStatus& status);
   void OnNode(const yarn::NodeReport& report);
   void OnPreemptionNotice(const ContainerId& container);
+  void OnResynced();
   void OnRejected(const yarn::RpcError& error);
   void OnGivenBack(const ContainerId& container, TaskIndex task);
 

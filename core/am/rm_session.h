@@ -72,6 +72,8 @@ class RmSession {
   void Register(yarn::RegisterApplicationMasterRequest request);
   /// Everything wanted from the RM now, as a whole. Goes with the next heartbeat.
   void SetAsks(std::vector<Ask> asks);
+  /// What the RM refused of the asks is sent once more, as it is.
+  void AskAgain() { asks_refused_ = false; }
   /// Host names that must get no container, as a whole.
   void SetBlacklist(const std::set<std::string>& hosts);
   /// Gives a container back. An id that was given before and not forgotten by a resync is ignored.

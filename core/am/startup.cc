@@ -15,6 +15,12 @@ namespace {
 
 constexpr Duration kFirstRetry = 1s;
 constexpr Duration kLongestRetry = 30s;
+/// So long a node that nobody has seen yet may still come, after the RM's start and, when its nodes
+/// were asked for before that was over, after the AM's. It is the time for which an RM takes a
+/// silent node for alive (yarn.nm.liveness-monitor.expiry-interval-ms); NMs that are alive try
+/// every 30 s (yarn.resourcemanager.connect.retry-interval.ms).
+/// docs/decisions/0002-nodes-that-may-come.md
+constexpr Duration kNodesMayCome = 10min;
 
 }  // namespace
 
@@ -24,10 +30,14 @@ void Startup::OnStarted(const AmStarted& started) {
   core.started_at = core.now;
   core.snapshot.attempt = started.attempt;
   core.gang.SetNodes(core.now, started.nodes);
-  const auto running = std::count_if(
-      started.nodes.begin(), started.nodes.end(),
-      [](const yarn::NodeReport& node) { return node.state == yarn::NodeState::kRunning; });
-  core.exclusion.SetClusterSize(core.now, static_cast<std::int32_t>(running));
+  std::int32_t running = 0;
+  for (const yarn::NodeReport& node : started.nodes) {
+    if (node.state != yarn::NodeState::kRunning) continue;
+    ++running;
+    counted_in_queue_ += node.capability;
+  }
+  core.exclusion.SetClusterSize(core.now, running);
+  if (WasSurveyedTooEarly()) nodes_come_until_ = core.now + kNodesMayCome;
   core.Emit(ReadJournal{});
 }
 
@@ -66,6 +76,8 @@ void Startup::OnRegistered(const yarn::RegisterApplicationMasterResponse& respon
   AmCore& core = parts_.core;
   if (IsZero(core.started.maximum_container))
     core.started.maximum_container = response.maximum_capability;
+  // A younger RM says how large its largest node is so far. It refuses itself what is too large.
+  if (core.now >= nodes_come_until_) maximum_container_ = core.started.maximum_container;
   if (!core.policy) {
     parts_.recovery.OnRegistered(response.containers_from_previous_attempts, !blindly);
     return parts_.finish.Fail(
@@ -79,17 +91,71 @@ void Startup::OnRegistered(const yarn::RegisterApplicationMasterResponse& respon
 
 bool Startup::FailIfNeverPossible(const std::vector<placement::SlotGroup>& groups) {
   AmCore& core = parts_.core;
-  const auto infeasible =
-      placement::FindInfeasible(groups, core.gang.inventory(),
-                                {.queue_maximum = core.started.queue_maximum,
-                                 .maximum_container = core.started.maximum_container,
-                                 .reserved = core.job->am.resource});
+  const auto infeasible = placement::FindInfeasible(groups, core.gang.inventory(),
+                                                    {.queue_maximum = core.started.queue_maximum,
+                                                     .queue_shares = counted_in_queue_,
+                                                     .maximum_container = maximum_container_,
+                                                     .reserved = core.job->am.resource});
+  if (infeasible && WaitForNodes(infeasible->text)) return false;
+  limit_.clear();
+  core.timers.Disarm(Timer::kNodesMayCome);
   if (!infeasible) return false;
+  if (KnowsOfMoreNodes()) {
+    core.Note(fmt::format("not possible on the nodes that are known: {}; but the RM counts more",
+                          infeasible->text));
+    return false;
+  }
   parts_.finish.Fail(
       {.exit_class = ExitClass::kInfeasible, .at = core.now, .detail = infeasible->text},
       "gang/infeasible", infeasible->text);
   return true;
 }
+
+// ---------------------------------------------------------------- nodes that may come
+
+/// The RM's start is in the application's id. Of what a young RM had seen the AM does not know how
+/// much came since, nor does a later attempt what the first one was told.
+bool Startup::WasSurveyedTooEarly() const {
+  const AmCore& core = parts_.core;
+  const WallTime rm_started =
+      core.options.cluster_timestamps_from +
+      std::chrono::milliseconds(core.started.attempt.application.cluster_timestamp);
+  return core.options.surveyed - rm_started < kNodesMayCome;
+}
+
+void Startup::NodesComeAgain() {
+  nodes_come_until_ = parts_.core.now + kNodesMayCome;
+}
+
+bool Startup::KnowsOfMoreNodes() const {
+  std::int32_t up = 0;
+  parts_.core.gang.inventory().Scan([&](const placement::Node& node) {
+    if (node.up) ++up;
+    return true;
+  });
+  return parts_.core.nodes_counted > up;
+}
+
+bool Startup::WaitForNodes(const std::string& limit) {
+  AmCore& core = parts_.core;
+  if (core.now >= nodes_come_until_) return false;
+  core.timers.ArmJob(Timer::kNodesMayCome, nodes_come_until_);
+  limit_ = limit;
+  core.asks_dirty = true;
+  if (std::exchange(noted_limit_, limit) != limit) {
+    core.Note(fmt::format("not possible so far: {}; nodes may still come for {}, then it fails",
+                          limit, ToString(nodes_come_until_ - core.now)));
+  }
+  return true;
+}
+
+std::string Startup::Doubt() const {
+  if (limit_.empty()) return "";
+  return fmt::format("; so far {}: nodes may still come until {}", limit_,
+                     ToString(nodes_come_until_));
+}
+
+// ---------------------------------------------------------------- what training waits for
 
 /// What training holds and waits for, in the sizes wanted now. A task that has ended needs nothing
 /// any more.
@@ -118,6 +184,8 @@ void Startup::CheckWhatTrainingWaitsFor() {
   AmCore& core = parts_.core;
   if (core.tasks.CountTraining(TaskState::kWaiting) == 0) return;
   core.feasibility = false;
+  core.asks_dirty = true;  // What the job is said to wait for changes, too.
+  if (waits_for_nodes()) core.rm.AskAgain();
   (void)FailIfNeverPossible(TrainingGroups());
 }
 

@@ -25,7 +25,8 @@ enum class Timer : std::uint8_t {
   kBlame,          ///< The cause of a failure is decided now at the latest.
   kEvidenceRetry,  ///< Ask again for finish.require.
   kEvidenceGiveUp,
-  kDependency,  ///< `within` of a row of `depends`; key: the row.
+  kDependency,    ///< `within` of a row of `depends`; key: the row.
+  kNodesMayCome,  ///< What the nodes seen so far can never hold is judged for good.
   // of one task
   kRegistration,  ///< deadlines.registration since the launch was ordered.
   kLaunchRetry,   ///< Call StartContainers again.
@@ -37,7 +38,7 @@ enum class Timer : std::uint8_t {
   kEndAgain,  ///< Repeat EndAgent.
   kLeaving,   ///< Next harder step: StopContainers, then release.
 };
-inline constexpr std::size_t kTimers = 16;
+inline constexpr std::size_t kTimers = 17;
 
 class TimerTable {
  public:

@@ -130,18 +130,19 @@ Resource Demand(const std::vector<SlotGroup>& groups, const std::string* partiti
 }
 
 /// The RM says the maximum as a share of the nodes that are up; it can grow by those that come
-/// back.
+/// later or again.
 std::optional<Infeasible> CheckQueue(const std::vector<SlotGroup>& groups,
                                      const Inventory& inventory, const Limits& limits) {
   if (IsZero(limits.queue_maximum)) return std::nullopt;
   const Resource need = Demand(groups, nullptr) + limits.reserved;
   if (FitsIn(need, limits.queue_maximum)) return std::nullopt;
-  Resource most = limits.queue_maximum;
+  Resource all;
   inventory.Scan([&](const Node& node) {
-    if (!node.up) most += node.capability;
+    all += node.capability;
     return true;
   });
-  return TooLargeInAll(need, most, "the queue at its maximum");
+  const Resource more = ComponentMax(all, limits.queue_shares) - limits.queue_shares;
+  return TooLargeInAll(need, limits.queue_maximum + more, "the queue at its maximum");
 }
 
 std::optional<Infeasible> CheckClusterTotals(const std::vector<SlotGroup>& groups,

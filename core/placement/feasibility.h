@@ -18,7 +18,8 @@ namespace tfyarn::placement {
 
 /// A resource that is zero as a whole is unknown and limits nothing.
 struct Limits {
-  Resource queue_maximum;      ///< Most the job's queue may use of the nodes that are up.
+  Resource queue_maximum;      ///< Most the job's queue may use of the nodes that were up, ...
+  Resource queue_shares;       ///< ... which had this together when that was said.
   Resource maximum_container;  ///< Largest container that the RM grants.
   Resource reserved;  ///< What the job needs of the queue besides the gang: its AM container.
 };

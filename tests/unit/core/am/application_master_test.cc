@@ -260,7 +260,7 @@ TEST(ApplicationMasterTest, AnAttemptThatTheRmDisownsEndsWithoutAWord) {
 TEST(ApplicationMasterTest, AJobWhoseContainersNoNodeCanHoldFailsAtOnceAndSaysWhy) {
   JobSpec job;
   job.tasks = {{.name = "worker", .resource = {.memory_mb = 1024, .vcores = 1, .gpus = 16}}};
-  ApplicationMaster am(std::make_shared<const JobSpec>(job), {}, 1);
+  ApplicationMaster am(std::make_shared<const JobSpec>(job), {.surveyed = WallTime(1h)}, 1);
   std::vector<AmAction> actions;
   AmStarted started{.attempt = {.application = kApplication, .attempt = 1},
                     .address = {.host = "am", .port = 1}};

@@ -93,6 +93,7 @@ TEST(FeasibilityTest, AnUnboundedMaximumLimitsNothing) {
 
 TEST(FeasibilityTest, TheQueueLimitsTheWholeGangWithItsMaster) {
   const Limits limits{.queue_maximum = {.memory_mb = 32 * kGiB, .vcores = 64, .gpus = 8},
+                      .queue_shares = kGpuNode + kGpuNode + kCpuNode,
                       .reserved = {.memory_mb = kGiB, .vcores = 1}};
   EXPECT_EQ(TextOf({Workers(2, {.memory_mb = 16 * kGiB, .vcores = 4})}, GpuAndCpu(), limits),
             "the whole gang needs 33 GiB of memory, but the queue at its maximum has 32 GiB");
@@ -151,13 +152,16 @@ TEST(FeasibilityTest, ALostNodeStillCounts) {
             "feasible");
 }
 
-TEST(FeasibilityTest, AQueueGrowsWithTheNodesThatComeBack) {
+TEST(FeasibilityTest, AQueueGrowsWithTheNodesThatComeLaterOrAgain) {
   std::vector<Node> nodes = {MakeNode("g1", "/r1", kGpuNode), MakeNode("g2", "/r1", kGpuNode)};
   const std::vector<SlotGroup> gang = {Workers(2, {.memory_mb = kGiB, .vcores = 1, .gpus = 8})};
-  EXPECT_EQ(TextOf(gang, Inventory(nodes), {.queue_maximum = kGpuNode}),
+  const Limits half_of_both{.queue_maximum = kGpuNode, .queue_shares = kGpuNode + kGpuNode};
+  EXPECT_EQ(TextOf(gang, Inventory(nodes), half_of_both),
             "the whole gang needs 16 GPUs (yarn.io/gpu), but the queue at its maximum has 8");
+  const Limits all_of_one{.queue_maximum = kGpuNode, .queue_shares = kGpuNode};
+  EXPECT_EQ(TextOf(gang, Inventory(nodes), all_of_one), "feasible");
   nodes[1].up = false;
-  EXPECT_EQ(TextOf(gang, Inventory(nodes), {.queue_maximum = kGpuNode}), "feasible");
+  EXPECT_EQ(TextOf(gang, Inventory(nodes), all_of_one), "feasible");
 }
 
 TEST(FeasibilityTest, EveryTaskTypeIsAGroup) {
