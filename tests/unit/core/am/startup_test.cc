@@ -305,5 +305,61 @@ TEST(StartupTest, AnRmThatHasRestartedIsYoungAgain) {
   EXPECT_EQ(rig.rule(), "gang/ask-refused");
 }
 
+// ---------------------------------------------------------------- a job that grows
+
+JobSpec Growing(std::int32_t factor_percent) {
+  JobSpec job = Workers(1);
+  job.on_exit = {{.classes = {ExitClass::kOom},
+                  .action = ExitAction::kRaiseMemory,
+                  .raise_factor_percent = factor_percent}};
+  return job;
+}
+
+TEST(StartupTest, MemoryIsRaisedAsFarAsANodeHolds) {
+  Rig rig(Growing(200), {.nodes = {NodeNamed("n1")}});
+  rig.Grant();
+  ASSERT_EQ(rig.state(), JobState::kRunning);
+  rig.OutOfMemory();
+  EXPECT_EQ(rig.asked_memory(), 8 * kGiB);
+  rig.Grant();
+  EXPECT_EQ(rig.state(), JobState::kRunning);
+  EXPECT_FALSE(rig.failed()) << rig.diagnostics();
+}
+
+TEST(StartupTest, MoreMemoryThanAnyNodeHasIsNotWaitedFor) {
+  Rig rig(Growing(500), {.nodes = {NodeNamed("n1")}});
+  rig.Grant();
+  ASSERT_EQ(rig.state(), JobState::kRunning);
+  rig.OutOfMemory();
+  EXPECT_EQ(rig.rule(), "gang/infeasible");
+  EXPECT_THAT(rig.diagnostics(), HasSubstr("worker needs 20 GiB of memory per container, but the "
+                                           "largest node has 16 GiB"));
+}
+
+TEST(StartupTest, MoreMemoryThanTheQueueMayUseIsNotWaitedFor) {
+  Rig rig(Growing(300), {.nodes = {NodeNamed("n1")},
+                         .queue_maximum = {.memory_mb = 12 * kGiB, .vcores = 8, .gpus = 1}});
+  rig.Grant();
+  ASSERT_EQ(rig.state(), JobState::kRunning);
+  rig.OutOfMemory();
+  EXPECT_EQ(rig.rule(), "gang/infeasible");
+  EXPECT_THAT(rig.diagnostics(), HasSubstr("the queue at its maximum has 12 GiB"));
+}
+
+TEST(StartupTest, MemoryIsRaisedToTheLargestContainerAtMost) {
+  Rig rig(Growing(500), {.nodes = {NodeNamed("n1")},
+                         .maximum_container = {.memory_mb = 6 * kGiB, .vcores = 8, .gpus = 1}});
+  rig.Grant();
+  rig.OutOfMemory();
+  EXPECT_EQ(rig.asked_memory(), 6 * kGiB);
+  rig.Grant();
+  ASSERT_EQ(rig.state(), JobState::kRunning);
+  rig.OutOfMemory();
+  // There is nothing more to give: it is out of memory, not infeasible.
+  ASSERT_TRUE(rig.failed());
+  EXPECT_NE(rig.rule(), "gang/infeasible");
+  EXPECT_THAT(rig.diagnostics(), HasSubstr("oom"));
+}
+
 }  // namespace
 }  // namespace tfyarn::am
