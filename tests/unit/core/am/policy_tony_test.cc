@@ -230,6 +230,19 @@ TEST(PolicyTonyTest, AWaivedTypeFailsLikeAnUntrackedOne) {
   EXPECT_EQ(court.rule(), "tony/waived-failed");
 }
 
+TEST(PolicyTonyTest, AWaivedFailureInTheTickThatCompletesTheTrackedTasksIsIgnored) {
+  Court court(MakeJob("tony", {{"chief", 1}, {"mine", 1}, {"tensorboard", 1}}));
+  court.Waive("mine");
+  const Decision last = court.Hear({Exits("chief:0", 0), Exits("mine:0", 1)});
+  EXPECT_EQ(last.rule, "tony/waived-failed-late");
+  EXPECT_EQ(last.action, ExitAction::kIgnore);
+  EXPECT_EQ(court.rule(), "tony/all-ok");
+  Court other(MakeJob("tony", {{"chief", 1}, {"mine", 1}, {"tensorboard", 1}}));
+  other.Waive("mine");
+  other.Hear({Exits("chief:0", 0), At("tensorboard:0", Failures()[0], false)});
+  EXPECT_EQ(other.rule(), "tony/starting-failed") << "only what was waived is ignored";
+}
+
 TEST(PolicyTonyTest, OutcomeLALateExitZeroDoesNotRepairALostTask) {
   const JobSpec job = MakeJob("tony", {{"worker", 3}});
   EXPECT_TRUE(PolicyEngine::Make(job)->first_report_wins());
