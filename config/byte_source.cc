@@ -13,7 +13,7 @@
 namespace tfyarn::config {
 namespace {
 
-constexpr std::size_t kBlock = 64 * 1024;
+constexpr std::size_t kBlock = std::size_t{64} * 1024;
 // Enough for every preset of xz; a hostile header cannot ask for more.
 constexpr std::uint64_t kXzMemory = 128ULL << 20;
 

@@ -42,7 +42,7 @@ using OpenFile = std::function<Expected<std::unique_ptr<ByteSource>>(const std::
 /// Splits a stream into lines, without their ends (\n or \r\n).
 class LineReader {
  public:
-  static constexpr std::size_t kMaxLine = 64 * 1024;
+  static constexpr std::size_t kMaxLine = std::size_t{64} * 1024;
 
   explicit LineReader(std::unique_ptr<ByteSource> source) : source_(std::move(source)) {}
 

@@ -9,7 +9,7 @@
 namespace tfyarn::config {
 namespace {
 
-constexpr std::size_t kLongestText = 64 * 1024;
+constexpr std::size_t kLongestText = std::size_t{64} * 1024;
 
 /// True when the node is a scalar; the error otherwise.
 bool WantScalar(Decoder& decoder, const Node& node, std::string_view wants) {

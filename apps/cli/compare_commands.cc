@@ -24,7 +24,7 @@ constexpr std::size_t kContext = 3;
 constexpr std::size_t kShownDifferences = 20;
 constexpr std::size_t kLine = 2000;
 
-int Say(std::string text, ExitCode code) {
+int Say(const std::string& text, ExitCode code) {
   if (auto written = WriteStdout(text); !written) {
     Complain(written.error().message);
     return ToInt(ExitCode::kInternal);

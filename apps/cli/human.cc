@@ -13,7 +13,7 @@ std::string HumanSeconds(double seconds) {
   const auto whole = static_cast<std::int64_t>(std::llround(seconds));
   if (whole < 3600) return fmt::format("{}m{:02}s", whole / 60, whole % 60);
   const std::int64_t minutes = (whole + 30) / 60;
-  if (minutes < 24 * 60) return fmt::format("{}h{:02}m", minutes / 60, minutes % 60);
+  if (minutes < std::int64_t{24} * 60) return fmt::format("{}h{:02}m", minutes / 60, minutes % 60);
   const std::int64_t hours = (minutes + 30) / 60;
   return fmt::format("{}d{:02}h", hours / 24, hours % 24);
 }

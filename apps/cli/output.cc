@@ -17,7 +17,7 @@
 namespace tfyarn::cli {
 namespace {
 
-constexpr std::size_t kBuffer = 256 * 1024;
+constexpr std::size_t kBuffer = std::size_t{256} * 1024;
 constexpr std::size_t kLongestLine = 4000;
 
 bool stdout_was_closed = false;

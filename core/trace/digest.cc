@@ -15,7 +15,7 @@ namespace tfyarn::trace {
 namespace {
 
 // Hashing in large pieces is what makes XXH3 fast; this one stays in the first-level cache.
-constexpr std::size_t kBuffer = 16 * 1024;
+constexpr std::size_t kBuffer = std::size_t{16} * 1024;
 
 template <class I>
 I LittleEndian(I value) {

@@ -164,7 +164,8 @@ class Rig {
     const auto* allocate = std::get_if<yarn::AllocateRequest>(&request);
     if (allocate == nullptr) return yarn::FinishApplicationMasterResponse{.is_unregistered = true};
     if (forgets_)
-      return yarn::RpcError{.code = yarn::RpcErrorCode::kApplicationMasterNotRegistered, .message = "who?"};
+      return yarn::RpcError{.code = yarn::RpcErrorCode::kApplicationMasterNotRegistered,
+                            .message = "who?"};
     if (refuses_ && !allocate->ask.empty()) {
       ++refused_;
       return yarn::RpcError{.code = yarn::RpcErrorCode::kInvalidResourceRequest,
@@ -265,7 +266,8 @@ TEST(StartupTest, AQueueGrowsWithNodesThatComeLate) {
 // An RM says the size of its largest node where nothing is configured.
 TEST(StartupTest, TheLargestContainerOfAYoungClusterIsNotItsLast) {
   const Resource small{.memory_mb = 2 * kGiB, .vcores = 1};
-  Rig rig(Workers(1), {.rm_age = 1s, .nodes = {NodeNamed("n1", small)}, .maximum_container = small});
+  Rig rig(Workers(1),
+          {.rm_age = 1s, .nodes = {NodeNamed("n1", small)}, .maximum_container = small});
   rig.Join(NodeNamed("n2"));
   rig.Advance(1h);
   EXPECT_FALSE(rig.failed()) << rig.diagnostics();
