@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 """Runs one scenario as CTest does: it must pass, and give the same digest whether idle heartbeats are skipped or not, and in
-another locale and time zone.
+another locale and time zone. One that says `# ctest: skips heartbeats` has too many of them to simulate each.
 
 Usage: run_scenario.py TFSIM SCENARIO.  Exit 77 (skipped) when the scenario's traces are not on this machine.
 """
@@ -41,11 +41,13 @@ def main():
     if code != 0:
         print(f"exit {code}: {errors}")
         sys.exit(1)
-    _, plain, _ = run(tfsim, scenario, "--no-elision", LC_ALL="C.UTF-8", LANG="tr_TR.UTF-8", TZ="Asia/Tokyo")
-    if plain["digest"] != result["digest"]:
-        print(f"digest {result['digest']} with skipped heartbeats, {plain['digest']} with every one")
+    with open(scenario, encoding="utf-8") as file:
+        other = [] if "# ctest: skips heartbeats" in file.read().splitlines() else ["--no-elision"]
+    _, again, _ = run(tfsim, scenario, *other, LC_ALL="C.UTF-8", LANG="tr_TR.UTF-8", TZ="Asia/Tokyo")
+    if again["digest"] != result["digest"]:
+        print(f"digest {result['digest']}, and {again['digest']} in another locale and time zone", *other)
         sys.exit(1)
-    print(f"digest {result['digest']}, {result['events']} events skipped mode, {plain['events']} in full")
+    print(f"digest {result['digest']}, {result['events']} events, {again['events']} the second time", *other)
 
 
 if __name__ == "__main__":
