@@ -50,6 +50,14 @@ bool Network::Lost(Place from, Place to, std::uint32_t sender) {
   return probability > 0 && StreamOf(sender).Uniform01() < probability;
 }
 
+Duration Network::LongestBadLuck(Duration timeout) const {
+  const double answered = (1 - spec_.loss) * (1 - spec_.loss);
+  Duration luck{};
+  double chance = spec_.loss > 0 ? 1 : 0;
+  for (; chance > 1e-9 && luck < 1h; luck += timeout) chance *= 1 - answered;
+  return luck;
+}
+
 void Network::AddCut(std::uint64_t key, Cut cut) {
   cuts_.emplace_back(key, std::move(cut));
 }

@@ -49,6 +49,10 @@ class Network {
   [[nodiscard]] Duration PollRoundTrip(Place from, Place to, std::uint32_t sender) const;
   /// True when this message is lost by chance.
   [[nodiscard]] bool Lost(Place from, Place to, std::uint32_t sender);
+  /// For how long every repetition of a call that waits `timeout` for each answer may get lost, by
+  /// the scenario's own loss: it takes longer once in 10^9 times, or than an hour. Zero where
+  /// nothing is lost.
+  [[nodiscard]] Duration LongestBadLuck(Duration timeout) const;
 
   void AddCut(std::uint64_t key, Cut cut);
   void RemoveCut(std::uint64_t key);

@@ -10,6 +10,7 @@
 namespace tfyarn::sim {
 namespace {
 
+/// After a job's end, on a network that loses nothing.
 constexpr Duration kLeakCheck = 60s;
 /// Queues of real clusters hold applications for days; a user who waits less says so with
 /// deadlines.am_start. The field table documents this default.
@@ -163,7 +164,9 @@ void SimHost::JobEndSeen(JobRt& job) {
   job.workload->Settle(now_, outputs);
   HandleWorkload(job, outputs);
   JobStateSeen(job, JobState::kFinished);
-  After(kLeakCheck, [this, index = job.index] { CheckLeaks(index); });
+  // An exit whose report is lost is reported again, but its container is held until then.
+  After(kLeakCheck + network_.LongestBadLuck(kRpcTimeout),
+        [this, index = job.index] { CheckLeaks(index); });
 }
 
 void SimHost::CheckLeaks(trace::JobIndex index) {

@@ -113,7 +113,7 @@ struct InvariantBroken {
   std::string detail;
 };
 BOOST_DESCRIBE_STRUCT(InvariantBroken, (), (invariant, detail))
-/// Still held by the RM or a reachable node a minute after the job's end.
+/// Still held by the RM or a reachable node a minute after the job's end (later under `loss`).
 struct ContainersLeaked {
   JobIndex job;
   std::int32_t containers = 0;

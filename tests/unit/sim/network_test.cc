@@ -52,6 +52,13 @@ TEST(NetworkTest, DelaysAndLossTouchOnlyTheirPlaces) {
   EXPECT_FALSE(network.Lost(0, 1, 7));
 }
 
+TEST(NetworkTest, BadLuckWithEveryRepetitionEndsAtOneInABillion) {
+  EXPECT_EQ(TwoRacks().LongestBadLuck(20s), 0s);
+  // Lost on its way or on the way back: 27.75 % of the calls, and 0.2775^17 < 10^-9 < 0.2775^16.
+  EXPECT_EQ(TwoRacks(0.15).LongestBadLuck(20s), 17 * 20s);
+  EXPECT_EQ(TwoRacks(1).LongestBadLuck(20s), 1h) << "nothing gets through, ever";
+}
+
 TEST(NetworkTest, LossFollowsItsProbability) {
   Network network = TwoRacks(0.25);
   int lost = 0;
