@@ -138,6 +138,7 @@ std::vector<double> EdgesUpTo(double largest) {
 }
 
 Histogram Count(std::string name, const std::vector<Duration>& sorted) {
+  TF_CHECK(sorted.front() >= Duration::zero());
   Histogram histogram{
       .name = std::move(name), .edges = EdgesUpTo(Seconds(sorted.back())), .counts = {}};
   histogram.counts.resize(histogram.edges.size());

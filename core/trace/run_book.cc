@@ -46,6 +46,14 @@ bool IsFailure(ExitClass exit_class) {
   return exit_class != ExitClass::kOk && exit_class != ExitClass::kKilledByUs;
 }
 
+/// An AM that missed the answer to its registration hears from the next one that it is registered.
+/// (A wrong response id is refused likewise, but only of one that is registered.)
+bool SaysRegistered(const yarn::RmResponse& response) {
+  const auto* error = std::get_if<yarn::RpcError>(&response);
+  return std::holds_alternative<yarn::RegisterApplicationMasterResponse>(response) ||
+         (error != nullptr && error->code == yarn::RpcErrorCode::kInvalidApplicationMasterRequest);
+}
+
 }  // namespace
 
 void RunBook::Observe(const TraceRecord& record) {
@@ -142,10 +150,7 @@ void RunBook::On(const AmTold& fact) {
                           AmCame(fact.job, started.attempt);
                         },
                         [&](const RmReplied& reply) {
-                          if (std::holds_alternative<yarn::RegisterApplicationMasterResponse>(
-                                  reply.response)) {
-                            AmRegistered(fact.job);
-                          }
+                          if (SaysRegistered(reply.response)) AmRegistered(fact.job);
                         },
                         Ignore<DeadlineReached, JournalRead, JournalAppended, JournalFailed,
                                NmReplied, HdfsReplied, AgentSaid, HeartbeatsElided, PeerVouched>{}},

@@ -351,5 +351,21 @@ TEST(ResultBuilderTest, AContainerGrantedAndFreedAfterItsJobsEndIsStillCounted) 
   EXPECT_EQ(result.jobs[0].gpu.sum(), result.jobs[0].gpu.held);
 }
 
+TEST(ResultBuilderTest, AnAmThatMissedTheAnswerToItsRegistrationIsRegistered) {
+  TraceScript script;
+  script.Node("n", 8).Job("a", 0, 0);
+  script.At(1).Grant(0, 1, "n", 0, true).AmStarts(0);
+  const yarn::RpcError refused{.code = yarn::RpcErrorCode::kInvalidApplicationMasterRequest,
+                               .message = "Application Master is already registered"};
+  script.At(11).Fact(AmTold{.job = JobIndex(0),
+                            .am_attempt = 1,
+                            .event = RmReplied{.call = CallId(2), .response = refused}});
+  script.At(20).Am(GangCompleted{.epoch = Epoch(1), .containers = 2});
+  script.At(50).AmStarts(0, 2).AmRegisters(0);
+  const Result result = script.Finish();
+  EXPECT_EQ(result.jobs[0].queue_wait(), 11s);
+  EXPECT_EQ(result.jobs[0].gang_wait(), 9s) << "and not before the second attempt, at -30 s";
+}
+
 }  // namespace
 }  // namespace tfyarn::trace
