@@ -181,8 +181,11 @@ void SimHost::NmCallsRm(NmActor& nm, fakes::NmCallRm call) {
              Actor* actor = actors_[id].get();
              if (actor == nullptr || !actor->alive) return;
              if (beat) BeatAnswered(*actor, call_id);
+             const bool registered =
+                 std::holds_alternative<yarn::RegisterNodeManagerResponse>(response);
              StepNm(static_cast<NmActor&>(*actor),
                     fakes::RmAnswered{.id = call_id, .response = std::move(response)});
+             if (registered) ForgetUnstartedOn(actor->place);
            });
 }
 

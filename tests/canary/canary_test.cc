@@ -173,6 +173,22 @@ jobs:
   EXPECT_EQ(broken_with_loss("0.000001"), Broken{});
 }
 
+TEST(CanaryTest, AContainerStartedWhileTheRmIsDownStaysAllocated) {
+  // The journal takes two seconds, so that the RM ends between the last grant and the first start.
+  constexpr std::string_view kStartedWithoutRm = R"(
+schema: tfsim/v1
+name: started-without-rm
+horizon: 2h
+cluster: {nodes: [{name: n, count: 3, resources: {memory: 16GiB, vcores: 8}}]}
+hdfs: {latency: 2s}
+jobs:
+  - {name: a, tasks: {worker: {instances: 2, memory: 1GiB}}, training: {steps: 60, step_time: 1s}}
+faults:
+  - {kind: rm_restart, when: {job: a, state: launching}, after: 500ms, for: 15s}
+)";
+  EXPECT_EQ(sim::Run(kStartedWithoutRm, nullptr), Broken{});
+}
+
 // ---------------------------------------------------------------- agents
 
 TEST(CanaryTest, AProcessThatStartsBeforeItsGangIsCompleteBreaksGangStart) {
