@@ -126,9 +126,13 @@ ApplicationBook& Checkers::Books::ApplicationOf(JobBook& job, const ApplicationI
   return job.applications.back();
 }
 
-AmAttemptBook& Checkers::Books::AttemptOf(JobBook& job, std::int32_t attempt) {
+ApplicationBook& Checkers::Books::Acting(JobBook& job) {
   if (job.applications.empty()) job.applications.emplace_back();
-  std::vector<AmAttemptBook>& attempts = job.applications.back().attempts;
+  return job.applications.at(job.acting);
+}
+
+AmAttemptBook& Checkers::Books::AttemptOf(JobBook& job, std::int32_t attempt) {
+  std::vector<AmAttemptBook>& attempts = Acting(job).attempts;
   for (AmAttemptBook& known : attempts) {
     if (known.attempt == attempt) return known;
   }

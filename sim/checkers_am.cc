@@ -71,7 +71,8 @@ void Checkers::Books::On(const trace::AmTold& fact) {
   JobBook* job = JobOf(fact.job);
   if (job == nullptr) return;
   if (const auto* started = std::get_if<AmStarted>(&fact.event)) {
-    static_cast<void>(ApplicationOf(*job, started->attempt.application));
+    const ApplicationBook& its = ApplicationOf(*job, started->attempt.application);
+    job->acting = static_cast<std::size_t>(&its - job->applications.data());
     job->last_event = now_;
   }
   AmAttemptBook& attempt = AttemptOf(*job, fact.am_attempt);
@@ -91,7 +92,7 @@ void Checkers::Books::RmAnswered(JobBook& job, AmAttemptBook& attempt, const RmR
   if (std::holds_alternative<yarn::RegisterApplicationMasterResponse>(reply.response)) {
     attempt.registered = true;
     attempt.asks.clear();
-    for (AmAttemptBook& other : job.applications.back().attempts) {
+    for (AmAttemptBook& other : Acting(job).attempts) {
       if (other.attempt < attempt.attempt) other.superseded_now = true;
     }
   } else if (const auto* allocated = std::get_if<yarn::AllocateResponse>(&reply.response)) {
@@ -114,7 +115,7 @@ void Checkers::Books::On(const trace::AmOrdered& fact) {
   JobBook& job = *found;
   AmAttemptBook& attempt = AttemptOf(job, fact.am_attempt);
   const auto after_final = [&](std::string_view what) {
-    const ApplicationBook& application = job.applications.back();
+    const ApplicationBook& application = Acting(job);
     if (!Checks(Invariant::kAfterFinal) || !application.verdict) return;
     Report(Invariant::kAfterFinal,
            NameOf(job) + ": the AM orders " + std::string(what) + " after its verdict");
@@ -151,11 +152,11 @@ void Checkers::Books::On(const trace::AmOrdered& fact) {
                    after_final("StartProcess");
                  },
                  [&](const GangReleased&) {
-                   job.applications.back().gang_complete = false;
-                   job.applications.back().partial_since.reset();
+                   Acting(job).gang_complete = false;
+                   Acting(job).partial_since.reset();
                  },
                  [&](const SpecAssembled& assembled) {
-                   CheckSpec(job, job.applications.back(), assembled.epoch, assembled.spec.id());
+                   CheckSpec(job, Acting(job), assembled.epoch, assembled.spec.id());
                  },
                  [&](const TaskAttemptStarted& started) { RecordAttempt(job, started); },
                  [&](const TaskAttemptEnded& ended) { RecordAttempt(job, ended); },
@@ -200,7 +201,7 @@ void Checkers::Books::Allocates(JobBook& job, AmAttemptBook& attempt,
   for (const yarn::ResourceRequest& row : request.ask) CheckAsk(job, attempt, row);
   for (const std::string& host : request.blacklist_additions) attempt.excluded.insert(host);
   for (const std::string& host : request.blacklist_removals) attempt.excluded.erase(host);
-  ApplicationBook& application = job.applications.back();
+  ApplicationBook& application = Acting(job);
   if (job.spec == nullptr || job.spec->gang.policy != GangPolicy::kAll ||
       !application.partial_since)
     return;
@@ -242,7 +243,7 @@ void Checkers::Books::CheckAsk(const JobBook& job, AmAttemptBook& attempt,
 // ---------------------------------------------------------------- final-once
 
 void Checkers::Books::Finishes(JobBook& job, const yarn::FinishApplicationMasterRequest& request) {
-  ApplicationBook& application = job.applications.back();
+  ApplicationBook& application = Acting(job);
   if (Checks(Invariant::kFinalOnce)) {
     if (application.final_status && *application.final_status != request.final_status) {
       Report(Invariant::kFinalOnce, NameOf(job) + ": the final status was " +
@@ -260,7 +261,7 @@ void Checkers::Books::Finishes(JobBook& job, const yarn::FinishApplicationMaster
 
 // A later attempt may say the durable verdict again, but never another one.
 void Checkers::Books::VerdictIs(JobBook& job, const VerdictReached& verdict) {
-  ApplicationBook& application = job.applications.back();
+  ApplicationBook& application = Acting(job);
   job.last_event = now_;
   if (Checks(Invariant::kFinalOnce) && application.verdict &&
       *application.verdict != verdict.status) {
@@ -333,7 +334,7 @@ void Checkers::Books::On(const trace::ClientOrdered& fact) {
 // ---------------------------------------------------------------- budgets
 
 void Checkers::Books::Restarts(JobBook& job, const RestartDecided& decision) {
-  ApplicationBook& application = job.applications.back();
+  ApplicationBook& application = Acting(job);
   job.last_event = now_;
   for (const TaskId& task : decision.tasks) {
     application.tasks[task].restarts = true;

@@ -147,6 +147,7 @@ struct JobBook {
   std::optional<JobStatus> status;
   bool kill_wanted = false;
   std::vector<ApplicationBook> applications;
+  std::size_t acting = 0;  ///< The one of them whose AM was the last to start.
   std::vector<ContainerId> containers;
   std::int32_t held = 0;  ///< Containers granted and not freed, the AM's apart.
   std::int32_t gang_size =
@@ -189,6 +190,9 @@ class Checkers::Books {
   [[nodiscard]] JobBook* JobOf(trace::JobIndex job);
   [[nodiscard]] ContainerBook* ContainerOf(const ContainerId& id);
   [[nodiscard]] ApplicationBook& ApplicationOf(JobBook& job, const ApplicationId& id);
+  /// Whom an AM's facts are about. A job that is submitted again has its next application before
+  /// the AM of the one before has heard that it is unregistered.
+  [[nodiscard]] ApplicationBook& Acting(JobBook& job);
   [[nodiscard]] AmAttemptBook& AttemptOf(JobBook& job, std::int32_t attempt);
   [[nodiscard]] std::uint32_t NodeIndex(const NodeId& node);
   /// No fault that reaches beyond single nodes and containers is under way, or began or ended in
@@ -241,7 +245,7 @@ class Checkers::Books {
   // ---- checkers_verdict.cc: verdict
   void RecordAttempt(JobBook& job, const TaskAttemptStarted& started);
   void RecordAttempt(JobBook& job, const TaskAttemptEnded& ended);
-  void CheckExit(const JobBook& job, const TaskAttemptEnded& ended);
+  void CheckExit(JobBook& job, const TaskAttemptEnded& ended);
   void CheckVerdict(JobBook& job, const ApplicationBook& application,
                     const VerdictReached& verdict);
 

@@ -155,17 +155,17 @@ Says SaysOf(const am::PolicyEngine& policy, const ApplicationBook& application, 
 
 void Checkers::Books::RecordAttempt(JobBook& job, const TaskAttemptStarted& started) {
   job.last_event = now_;
-  TaskBook& task = job.applications.back().tasks[started.task];
+  TaskBook& task = Acting(job).tasks[started.task];
   task = {.attempt = started.process.attempt, .running = true};
 }
 
 // verdict, first half: what the AM records as a success was one on its node, and the reverse.
-void Checkers::Books::CheckExit(const JobBook& job, const TaskAttemptEnded& ended) {
+void Checkers::Books::CheckExit(JobBook& job, const TaskAttemptEnded& ended) {
   const bool ok = ended.exit_class == ExitClass::kOk;
   const bool failed = ended.exit_class == ExitClass::kUserPermanent ||
                       ended.exit_class == ExitClass::kUserRetryable;
   if ((!ok && !failed) || !Checks(Invariant::kVerdict)) return;
-  const std::map<TaskId, ProcessBook>& processes = job.applications.back().processes;
+  const std::map<TaskId, ProcessBook>& processes = Acting(job).processes;
   const auto process = processes.find(ended.task);
   const bool known = process != processes.end() && process->second.attempt == ended.process.attempt;
   if (known ? (*process->second.exit == 0) == ok : failed) return;
@@ -179,7 +179,7 @@ void Checkers::Books::CheckExit(const JobBook& job, const TaskAttemptEnded& ende
 void Checkers::Books::RecordAttempt(JobBook& job, const TaskAttemptEnded& ended) {
   job.last_event = now_;
   CheckExit(job, ended);
-  TaskBook& task = job.applications.back().tasks[ended.task];
+  TaskBook& task = Acting(job).tasks[ended.task];
   if (task.attempt && ended.process.attempt < *task.attempt)
     return;  // A late account of an earlier attempt.
   const bool amends = task.attempt == ended.process.attempt && task.ended;

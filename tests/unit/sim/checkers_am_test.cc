@@ -75,6 +75,28 @@ TEST(CheckersAmTest, FinalOnceBreaksWhenTheRmIsToldSomethingElse) {
   EXPECT_EQ(script.Broken(), Names{"final-once"});
 }
 
+TEST(CheckersAmTest, AnAmMayRepeatItsFinalStatusWhenItsJobIsAlreadySubmittedAgain) {
+  CheckerScript script;
+  script.Run();
+  script.Exit(2, 1);
+  script.Exit(3, 1);
+  script.Ended(kWorker0, 1, ExitClass::kUserPermanent);
+  script.Ended(kWorker1, 1, ExitClass::kUserPermanent);
+  script.Order(VerdictReached{.status = JobStatus::kFailed});
+  const CallRm finish{.request = yarn::FinishApplicationMasterRequest{
+                          .final_status = yarn::FinalApplicationStatus::kFailed}};
+  script.Order(finish);
+  const ApplicationId next{.id = 2};
+  script.Say(
+      trace::ClientOrdered{.job = CheckerScript::kJob,
+                           .action = ApplicationSubmitted{.application = next, .resubmission = 1}});
+  script.Order(finish);
+  script.Tell(RmReplied{.response = yarn::FinishApplicationMasterResponse{true}});
+  script.Tell(AmStarted{.attempt = {.application = next, .attempt = 1}});
+  script.Allocate({});
+  EXPECT_EQ(script.Broken(), Names{});
+}
+
 TEST(CheckersAmTest, FinalOnceBreaksWhenTheApplicationEndsTwiceDifferently) {
   CheckerScript script;
   script.Run();
