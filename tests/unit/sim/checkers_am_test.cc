@@ -314,6 +314,19 @@ TEST(CheckersAmTest, GoodCitizenMayAskAgainForWhatItWasGivenAndLost) {
   EXPECT_EQ(script.Broken(), Names{});
 }
 
+TEST(CheckersAmTest, GoodCitizenMayAskAgainWhereTheRmKnowsNothingOfIt) {
+  CheckerScript script;
+  script.Run();
+  for (const std::int64_t number : {1, 2}) {
+    yarn::ResourceRequest row = Ask("*", 2);
+    row.allocation_request_id = number;
+    script.Allocate({.ask = {row}});
+    script.Tell(RmReplied{
+        .response = yarn::RpcError{.code = yarn::RpcErrorCode::kApplicationMasterNotRegistered}});
+  }
+  EXPECT_EQ(script.Broken(), Names{});
+}
+
 TEST(CheckersAmTest, GoodCitizenBreaksOnAMalformedAsk) {
   CheckerScript script;
   script.Run();
