@@ -143,7 +143,8 @@ void JobWorld::Carry(AmAction& action) {
             if (start != nullptr && options_.agents) StartContainers(call, *start);
           },
           [&](SendToAgent& send) {
-            to_agents_.emplace_back(send.container, AmSaid{.message = std::move(send.message)});
+            to_agents_.emplace_back(send.container, AmSaid{.message = std::move(send.message),
+                                                           .am_attempt = options_.attempt.attempt});
           },
           [&](GangCompleted&) { gang_complete_ = true; },
           [&](VerdictReached& verdict) {

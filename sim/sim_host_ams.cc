@@ -16,6 +16,10 @@ constexpr Duration kPublishRetry = 1s;
 constexpr Duration kAllocatePeriod = 1s;
 constexpr std::int32_t kAmPort = 40000;
 
+std::string WriterName(const AmActor& am) {
+  return ToString(am.attempt);
+}
+
 }  // namespace
 
 void SimHost::StartAm(JobRt& job, std::int32_t node, const ContainerId& container,
@@ -193,20 +197,22 @@ void SimHost::AmSendsToAgent(AmActor& am, SendToAgent send) {
                                ? agent->beat.round_trip
                                : network_.Latency(am.place, agent->place, am.id);
   for (int copy = 0; copy < fate.copies; ++copy) {
-    auto deliver = [this, id = agent->id, from = am.id, message = send.message]() mutable {
-      Actor* actor = actors_[id].get();
-      if (actor == nullptr || !actor->alive) return;
-      auto& same = static_cast<AgentActor&>(*actor);
-      if (same.paused) {
-        same.inbox.push_back(AmSaid{.message = std::move(message)});
-        return;
-      }
-      if (std::holds_alternative<AgentAccepted>(message) && same.am != from) {
-        UpdateLink(same);
-        same.am = from;
-      }
-      StepAgent(same, AmSaid{.message = std::move(message)});
-    };
+    auto deliver =
+        [this, id = agent->id, from = am.id,
+         said = AmSaid{.message = send.message, .am_attempt = am.attempt.attempt}]() mutable {
+          Actor* actor = actors_[id].get();
+          if (actor == nullptr || !actor->alive) return;
+          auto& same = static_cast<AgentActor&>(*actor);
+          if (same.paused) {
+            same.inbox.push_back(std::move(said));
+            return;
+          }
+          if (std::holds_alternative<AgentAccepted>(said.message) && same.am != from) {
+            UpdateLink(same);
+            same.am = from;
+          }
+          StepAgent(same, std::move(said));
+        };
     if (beat_answer) {
       AtTurnOf(agent->id, now_ + latency + fate.delay, std::move(deliver));
     } else {
@@ -242,7 +248,7 @@ void SimHost::EndAm(AmActor& am) {
 
 void SimHost::ReadJournalFor(AmActor& am) {
   const std::string path = jobs_.at(am.job.value)->staging_directory + "/journal";
-  CallNameNode(am.place, am.id, hdfs::ReadRequest{.path = path},
+  CallNameNode(am.place, am.id, hdfs::ReadRequest{.path = path, .writer = WriterName(am)},
                [this, id = am.id](hdfs::HdfsResponse response) {
                  Actor* actor = actors_[id].get();
                  if (actor == nullptr || !actor->alive) return;
@@ -261,7 +267,8 @@ void SimHost::ReadJournalFor(AmActor& am) {
 void SimHost::AppendNext(AmActor& am) {
   const std::string path = jobs_.at(am.job.value)->staging_directory + "/journal";
   const AppendJournal& append = am.appends.front();
-  CallNameNode(am.place, am.id, hdfs::AppendRequest{.path = path, .bytes = append.bytes},
+  CallNameNode(am.place, am.id,
+               hdfs::AppendRequest{.path = path, .bytes = append.bytes, .writer = WriterName(am)},
                [this, id = am.id, seq = append.seq](hdfs::HdfsResponse response) {
                  Actor* actor = actors_[id].get();
                  if (actor == nullptr || !actor->alive) return;

@@ -319,6 +319,11 @@ void TaskAgent::Register(Instant now, Actions& actions) {
   Send(std::move(message), actions);
 }
 
+void TaskAgent::StartLooking(Instant now, Actions& actions) {
+  look_wait_ = kLookWaitFirst;
+  LookForAm(now, actions);
+}
+
 void TaskAgent::LookForAm(Instant now, Actions& actions) {
   next_look_ = now + jitter_.Between(look_wait_, look_wait_ + look_wait_ / 5);
   look_wait_ = std::min(look_wait_ * 2, kLookWaitMax);

@@ -173,6 +173,7 @@ class TaskAgent {
   void LeaseAgain(Instant now, AgentTrigger trigger, Actions& actions);
   void Heard(Instant now, Actions& actions);
   void Register(Instant now, Actions& actions);
+  void StartLooking(Instant now, Actions& actions);
   void LookForAm(Instant now, Actions& actions);
   void StopLooking();
   void Send(AgentToAm message, Actions& actions) const;

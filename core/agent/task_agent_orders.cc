@@ -21,10 +21,16 @@ void TaskAgent::On(Instant now, const AmSaid& event, Actions& actions) {
   if (!(FenceOf(event.message) == state_.fence)) {
     return actions.push_back(Note{fmt::format("not for this agent: {}", ToText(event.message))});
   }
-  const auto* accepted = std::get_if<AgentAccepted>(&event.message);
-  if (accepted != nullptr && accepted->am_attempt != state_.am_attempt) {
-    return actions.push_back(Note{fmt::format("accepted by AM attempt {}, but asked {}",
-                                              accepted->am_attempt, state_.am_attempt)});
+  if (event.am_attempt != state_.am_attempt) {
+    // Reports go to one AM: who obeyed another one would leave both in the dark. A newer one
+    // repeats its orders until this agent has found it.
+    actions.push_back(
+        Note{fmt::format("from AM attempt {}, but this agent is attempt {}'s: {}", event.am_attempt,
+                         state_.am_attempt, ToText(event.message))});
+    const bool newer = event.am_attempt > state_.am_attempt;
+    if (newer && serving() && state_.link != LinkState::kClosed && !next_look_)
+      StartLooking(now, actions);
+    return;
   }
   Heard(now, actions);
   std::visit([&](const auto& order) { Obey(now, order, actions); }, event.message);

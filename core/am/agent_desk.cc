@@ -53,8 +53,7 @@ void AgentDesk::Seen(TaskIndex task, ReportKind kind, TaskAttempt attempt) {
 
 void AgentDesk::On(TaskIndex task, const RegisterAgent& message) {
   AmCore& core = parts_.core;
-  core.Send(task,
-            AgentAccepted{.fence = message.fence, .am_attempt = core.snapshot.attempt.attempt});
+  core.Send(task, AgentAccepted{.fence = message.fence});
   const bool is_new = core.tasks.record(task).agent == AgentPhase::kLaunching;
   if (is_new) {
     parts_.launch.OnRegistered(task);

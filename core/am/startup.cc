@@ -43,6 +43,8 @@ void Startup::OnStarted(const AmStarted& started) {
 
 void Startup::OnJournalFailed(const JournalFailed& failed) {
   AmCore& core = parts_.core;
+  if (failed.error.code == hdfs::HdfsErrorCode::kLeaseLost)
+    return parts_.finish.Abandon("a later attempt has taken the journal", 1);
   if (failed.seq.value > 0) return core.out.OnFailed(core.now, failed.seq, failed.error.message);
   if (journal_read_) return;
   read_backoff_ = std::clamp(read_backoff_ * 2, kFirstRetry, kLongestRetry);

@@ -219,6 +219,7 @@ void JobClient::OnHdfsError(Instant now, const hdfs::HdfsError& error, Actions& 
     case hdfs::HdfsErrorCode::kQuotaExceeded:
     case hdfs::HdfsErrorCode::kAccessDenied:
     case hdfs::HdfsErrorCode::kInvalidPath:
+    case hdfs::HdfsErrorCode::kLeaseLost:
       break;
   }
   if (operation_ == Operation::kDelete) {

@@ -40,8 +40,9 @@ BOOST_DESCRIBE_STRUCT(PortLeaseFailed, (), (reason))
 /// A message from the AM.
 struct AmSaid {
   AmToAgent message;
+  std::int32_t am_attempt = 0;  ///< Whose word it is; the channel knows at which AM its end is.
 };
-BOOST_DESCRIBE_STRUCT(AmSaid, (), (message))
+BOOST_DESCRIBE_STRUCT(AmSaid, (), (message, am_attempt))
 /// Answers ReadAmAddress: the newest attempt that published one; am_attempt 0 when nothing is there
 /// or storage fails.
 struct AmAddressRead {

@@ -82,7 +82,8 @@ struct JournalAppended {
   JournalSeq seq;
 };
 BOOST_DESCRIBE_STRUCT(JournalAppended, (), (seq))
-/// Answers ReadJournal (seq 0) or AppendJournal when storage failed. The AM repeats it.
+/// Answers ReadJournal (seq 0) or AppendJournal when storage failed. The AM repeats it; kLeaseLost
+/// says that a later attempt has read the journal, and ends the AM.
 struct JournalFailed {
   JournalSeq seq;
   hdfs::HdfsError error;
@@ -119,7 +120,8 @@ using AmEvent =
 
 // ---------------------------------------------------------------- actions: orders
 
-/// Answered by JournalRead or JournalFailed{seq 0}. May be repeated.
+/// Answered by JournalRead or JournalFailed{seq 0}. May be repeated. Takes the journal from earlier
+/// attempts: what they append from then on fails, so that two never decide at once.
 struct ReadJournal {};
 BOOST_DESCRIBE_STRUCT(ReadJournal, (), ())
 /// Answered by JournalAppended or JournalFailed. The host appends in the order of the actions,

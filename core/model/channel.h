@@ -100,9 +100,8 @@ using AgentToAm = std::variant<RegisterAgent, AgentHeartbeat, ProcessRunning, Pr
 /// Answers RegisterAgent: the agent belongs to this AM attempt from now on.
 struct AgentAccepted {
   AgentFence fence;
-  std::int32_t am_attempt = 0;
 };
-BOOST_DESCRIBE_STRUCT(AgentAccepted, (), (fence, am_attempt))
+BOOST_DESCRIBE_STRUCT(AgentAccepted, (), (fence))
 /// Answers anything from a sender that is not (or no longer) an agent of this job: stop the process
 /// and end.
 struct AgentRefused {

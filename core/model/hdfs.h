@@ -18,9 +18,10 @@ enum class HdfsErrorCode {
   kQuotaExceeded,  ///< Permanent until somebody makes room.
   kAccessDenied,
   kInvalidPath,
+  kLeaseLost,  ///< Another writer has taken the file.
 };
 BOOST_DESCRIBE_ENUM(HdfsErrorCode, kUnavailable, kSafeMode, kNotFound, kAlreadyExists,
-                    kQuotaExceeded, kAccessDenied, kInvalidPath)
+                    kQuotaExceeded, kAccessDenied, kInvalidPath, kLeaseLost)
 
 struct HdfsError {
   HdfsErrorCode code = HdfsErrorCode::kUnavailable;
@@ -41,12 +42,15 @@ BOOST_DESCRIBE_STRUCT(CreateRequest, (), (path, bytes, size, overwrite))
 struct AppendRequest {
   std::string path;
   std::string bytes;
+  std::string
+      writer;  ///< kLeaseLost when another one has taken the file; "" = nobody in particular.
 };
-BOOST_DESCRIBE_STRUCT(AppendRequest, (), (path, bytes))
+BOOST_DESCRIBE_STRUCT(AppendRequest, (), (path, bytes, writer))
 struct ReadRequest {
   std::string path;
+  std::string writer;  ///< Not "": takes the file, there or not yet, from whoever wrote it so far.
 };
-BOOST_DESCRIBE_STRUCT(ReadRequest, (), (path))
+BOOST_DESCRIBE_STRUCT(ReadRequest, (), (path, writer))
 struct GetFileStatusRequest {
   std::string path;
 };

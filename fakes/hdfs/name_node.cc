@@ -61,8 +61,8 @@ std::string_view WithoutFinalSlash(std::string_view path) {
 }
 
 bool Changes(const hdfs::HdfsRequest& request) {
-  return !std::holds_alternative<hdfs::ReadRequest>(request) &&
-         !std::holds_alternative<hdfs::GetFileStatusRequest>(request);
+  if (const auto* read = std::get_if<hdfs::ReadRequest>(&request)) return !read->writer.empty();
+  return !std::holds_alternative<hdfs::GetFileStatusRequest>(request);
 }
 
 }  // namespace
@@ -188,6 +188,14 @@ HdfsResponse NameNode::Do(WallTime now, const hdfs::AppendRequest& request) {
         .message = fmt::format("Cannot append to directory {}; already exists as a directory.",
                                request.path)};
   }
+  // Source: FSNamesystem.checkLease, LeaseExpiredException.
+  const auto taken = writers_.find(request.path);
+  if (taken != writers_.end() && taken->second != request.writer) {
+    return HdfsError{
+        .code = HdfsErrorCode::kLeaseLost,
+        .message = fmt::format("Lease mismatch on {} owned by {} but is accessed by {}",
+                               request.path, taken->second, request.writer)};
+  }
   const Result<Inode*> opened = OpenForWrite(now, request.path);
   if (!opened) return opened.error();
   Inode& file = **opened;
@@ -204,7 +212,9 @@ HdfsResponse NameNode::Do(WallTime now, const hdfs::AppendRequest& request) {
   return hdfs::Done{};
 }
 
+// Source: FSNamesystem.recoverLease, which ends the stream of whoever writes, before the read.
 HdfsResponse NameNode::Do(WallTime, const hdfs::ReadRequest& request) {
+  if (!request.writer.empty()) writers_[request.path] = request.writer;
   const Result<Inode*> file = FileOf(request.path);
   if (!file) return file.error();
   return hdfs::ReadResponse{.bytes = (*file)->bytes};
@@ -254,6 +264,12 @@ HdfsResponse NameNode::Do(WallTime now, const hdfs::DeleteRequest& request) {
   Inode& parent = *inode->parent;
   parent.modified = now;
   parent.children.erase(parent.children.find(NamesOf(request.path).back()));
+  const std::string below = fmt::format("{}/", WithoutFinalSlash(request.path));
+  writers_.erase(std::string(WithoutFinalSlash(request.path)));
+  for (auto taken = writers_.lower_bound(below);
+       taken != writers_.end() && taken->first.starts_with(below);) {
+    taken = writers_.erase(taken);
+  }
   return hdfs::Done{};
 }
 

@@ -90,6 +90,7 @@ class NameNode {
   bool down_ = false;
   bool safe_mode_ = false;
   std::unique_ptr<Inode> root_;
+  std::map<std::string, std::string> writers_;  ///< By path: who took the file.
   std::vector<std::string> denied_;  ///< Sorted paths without a final slash; "" = everything.
 };
 

@@ -71,7 +71,8 @@ faults:
     const auto* reply = std::get_if<RmReplied>(&event);
     if (reply != nullptr && std::holds_alternative<yarn::RpcError>(reply->response) && !refused)
       refused = now;
-    const bool written = std::holds_alternative<JournalAppended>(event);
+    const bool written = std::holds_alternative<JournalAppended>(event) ||
+                         std::holds_alternative<JournalFailed>(event);
     if (refused && (reply != nullptr || written)) {
       if (now - *refused < 12s) actions.emplace_back(*entry);
       return;

@@ -159,7 +159,9 @@ void AmWorld::PrintAccount(const AmAction& action) {
 void AmWorld::CarryAppend(const AppendJournal& append) {
   if (!journal_on_) {
     Print(fmt::format("AppendJournal up to {}: refused", append.seq.value));
-    events_.push_back(JournalFailed{.seq = append.seq, .error = {.message = "HDFS is away"}});
+    hdfs::HdfsError error{.message = "HDFS is away"};
+    if (journal_taken_) error = {.code = hdfs::HdfsErrorCode::kLeaseLost, .message = "taken"};
+    events_.push_back(JournalFailed{.seq = append.seq, .error = std::move(error)});
     return;
   }
   journal_ += append.bytes;

@@ -107,6 +107,7 @@ class AmWorld {
   std::string journal_;
   std::size_t journal_entries_ = 0;
   bool journal_on_ = true;
+  bool journal_taken_ = false;
 
   bool rm_on_ = true;
   bool rm_forgot_ = false;

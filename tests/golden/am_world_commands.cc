@@ -431,7 +431,8 @@ void AmWorld::Stalled(const Words& words) {
 
 // ---------------------------------------------------------------- AM and journal
 
-/// journal off | on: whether appends succeed. journal cut BYTES: the last bytes were never written.
+/// journal off | on: whether appends succeed. journal taken: a later attempt has read it. journal
+/// cut BYTES: the last bytes were never written.
 void AmWorld::JournalCommand(const Words& words) {
   if (words.at(1) == "cut") {
     const auto bytes = static_cast<std::size_t>(NumberOf(words.at(2)));
@@ -439,6 +440,7 @@ void AmWorld::JournalCommand(const Words& words) {
     return;
   }
   journal_on_ = words.at(1) == "on";
+  journal_taken_ = words.at(1) == "taken";
 }
 
 /// am-restart: the AM's process is gone, and another attempt starts.

@@ -76,7 +76,9 @@ TEST(CheckersAmTest, FinalOnceBreaksWhenTheRmIsToldSomethingElse) {
 }
 
 TEST(CheckersAmTest, AnAmMayRepeatItsFinalStatusWhenItsJobIsAlreadySubmittedAgain) {
-  CheckerScript script;
+  JobSpec spec = CheckerScript::Job();
+  spec.retries.resubmit = 1;
+  CheckerScript script(spec);
   script.Run();
   script.Exit(2, 1);
   script.Exit(3, 1);

@@ -70,7 +70,7 @@ std::vector<std::string> AgentRig::RunQuietlyTo(Duration until) {
 void AgentRig::Connect() {
   (void)Tell(0s, StartedEvent());
   (void)Tell(0s, PortLeased{.port = 2222});
-  (void)Say(0s, AgentAccepted{.fence = {}, .am_attempt = 1});
+  (void)Say(0s, AgentAccepted{});
 }
 
 void AgentRig::RunProcess(Duration at, std::uint32_t attempt) {

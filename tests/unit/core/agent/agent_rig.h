@@ -23,7 +23,7 @@ class AgentRig {
   template <class Message>
   std::vector<std::string> Say(Duration at, Message message) {
     message.fence = fence();
-    return Tell(at, AmSaid{message});
+    return Tell(at, AmSaid{.message = message, .am_attempt = state().am_attempt});
   }
   /// Steps at every deadline up to and including `until`, as a host does; each text begins with its
   /// time, "5s ".

@@ -8,6 +8,7 @@
 namespace tfyarn::agent {
 namespace {
 
+using testing::Contains;
 using testing::ElementsAre;
 using testing::HasSubstr;
 using testing::IsEmpty;
@@ -72,7 +73,7 @@ TEST(TaskAgentTest, AnIdleHeartbeatIsADeadlineButNoDecision) {
 TEST(TaskAgentTest, ARepeatedAcceptanceChangesNothing) {
   AgentRig rig;
   rig.Connect();
-  EXPECT_THAT(rig.Say(500ms, AgentAccepted{.fence = {}, .am_attempt = 1}), IsEmpty());
+  EXPECT_THAT(rig.Say(500ms, AgentAccepted{}), IsEmpty());
   EXPECT_EQ(rig.deadline(), 1s);
 }
 
@@ -80,9 +81,29 @@ TEST(TaskAgentTest, AnAcceptanceByAnotherAmAttemptIsNotTaken) {
   AgentRig rig;
   (void)rig.Tell(0s, StartedEvent());
   (void)rig.Tell(0s, PortLeased{.port = 2222});
-  EXPECT_THAT(rig.Say(0s, AgentAccepted{.fence = {}, .am_attempt = 2}),
-              ElementsAre(HasSubstr("Note")));
+  EXPECT_THAT(rig.Tell(0s, AmSaid{.message = AgentAccepted{.fence = rig.fence()}, .am_attempt = 2}),
+              ElementsAre(HasSubstr("Note"), "ReadAmAddress{}"));
   EXPECT_EQ(rig.state().link, LinkState::kRegistering);
+}
+
+// Who obeys one AM and reports to another leaves both in the dark. The newer one repeats itself.
+TEST(TaskAgentTest, AnotherAmIsNotObeyedButANewerOneIsLookedFor) {
+  AgentRig rig;
+  rig.Connect();
+  rig.RunProcess(0s, 0);
+  const auto from = [&](std::int32_t attempt) {
+    return AmSaid{
+        .message = StopProcess{.fence = rig.fence(), .attempt = TaskAttempt(0), .grace = 1s},
+        .am_attempt = attempt};
+  };
+  EXPECT_THAT(rig.Tell(100ms, from(2)),
+              ElementsAre(HasSubstr("from AM attempt 2, but this agent is attempt 1's"),
+                          "ReadAmAddress{}"));
+  EXPECT_THAT(rig.Tell(200ms, from(2)), ElementsAre(HasSubstr("Note"))) << "looked for already";
+  (void)rig.Tell(300ms, AmAddressRead{.am_attempt = 2, .address = {.host = "am2", .port = 7}});
+  EXPECT_THAT(rig.Tell(400ms, from(1)), ElementsAre(HasSubstr("from AM attempt 1")))
+      << "an older one";
+  EXPECT_THAT(rig.Tell(500ms, from(2)), Contains("SignalProcess{attempt=0 signal=term}"));
 }
 
 // A stale executor's orders (TonY #451 #436 #449) must not reach the one that replaced it.
@@ -92,11 +113,12 @@ TEST(TaskAgentTest, AMessageForAnotherIncarnationIsIgnoredWithANote) {
   EndAgent message;
   message.fence = rig.fence();
   message.fence.incarnation = Incarnation(3);
-  EXPECT_THAT(rig.Tell(1s, AmSaid{message}),
+  EXPECT_THAT(rig.Tell(1s, AmSaid{.message = message, .am_attempt = 1}),
               ElementsAre(HasSubstr("Note{text=\"not for this agent: EndAgent")));
   message.fence = rig.fence();
   message.fence.nonce = Nonce(1);
-  EXPECT_THAT(rig.Tell(1s, AmSaid{message}), ElementsAre(HasSubstr("Note")));
+  EXPECT_THAT(rig.Tell(1s, AmSaid{.message = message, .am_attempt = 1}),
+              ElementsAre(HasSubstr("Note")));
   EXPECT_EQ(rig.state().life, LifeState::kServing);
 }
 
@@ -157,7 +179,7 @@ TEST(TaskAgentTest, ANewerAmIsToldWhatRuns) {
                           "running=ProcessRef{attempt=4 epoch=1}}"));
   EXPECT_EQ(rig.state().am_address.host, "am2");
   EXPECT_FALSE(rig.state().accepted);
-  (void)rig.Say(4s + 1ms, AgentAccepted{.fence = {}, .am_attempt = 2});
+  (void)rig.Say(4s + 1ms, AgentAccepted{});
   EXPECT_EQ(rig.deadline(), 5s + 1ms);
 }
 
@@ -173,7 +195,7 @@ TEST(TaskAgentTest, ANewerAmIsToldHowTheLastProcessEnded) {
   EXPECT_THAT(
       rig.Tell(5s, AmAddressRead{.am_attempt = 2, .address = {.host = "am2", .port = 7}}),
       ElementsAre(HasSubstr("ended=ProcessRef{attempt=0 epoch=1} exit=ProcessExit{code=3")));
-  EXPECT_THAT(rig.Say(5s, AgentAccepted{.fence = {}, .am_attempt = 2}),
+  EXPECT_THAT(rig.Say(5s, AgentAccepted{}),
               ElementsAre(HasSubstr("AM2 <- ProcessEnded{process=ProcessRef{attempt=0 epoch=1}")));
 }
 

@@ -94,6 +94,27 @@ TEST_F(NameNodeTest, AFileCannotTakeTheNameOfADirectory) {
   EXPECT_EQ(Code(Create("/", "x")), HdfsErrorCode::kAlreadyExists);
 }
 
+// Fails when an ApplicationMaster that was replaced may go on writing what its successor has read.
+TEST_F(NameNodeTest, AFileThatAnotherWriterTookTakesNothingMoreFromTheFirst) {
+  const auto append = [&](const std::string& writer) {
+    return node_.Call(kNow, hdfs::AppendRequest{.path = "/d/j", .bytes = "x", .writer = writer});
+  };
+  const auto take = [&](const std::string& writer) {
+    return node_.Call(kNow, hdfs::ReadRequest{.path = "/d/j", .writer = writer});
+  };
+  EXPECT_EQ(Code(take("1")), HdfsErrorCode::kNotFound) << "taken before it is there";
+  EXPECT_TRUE(std::holds_alternative<hdfs::Done>(append("1")));
+  EXPECT_TRUE(std::holds_alternative<hdfs::ReadResponse>(take("2")));
+  EXPECT_EQ(Code(append("1")), HdfsErrorCode::kLeaseLost);
+  EXPECT_TRUE(std::holds_alternative<hdfs::Done>(append("2")));
+  EXPECT_EQ(Read("/d/j"), "xx");
+  node_.set_safe_mode(true);
+  EXPECT_EQ(Code(take("3")), HdfsErrorCode::kSafeMode);
+  node_.set_safe_mode(false);
+  (void)Delete("/d");
+  EXPECT_TRUE(std::holds_alternative<hdfs::Done>(append("1"))) << "another file of that name";
+}
+
 TEST_F(NameNodeTest, AFileCannotHaveAFileAsParent) {
   (void)Create("/f", "x");
   EXPECT_EQ(Code(Create("/f/g", "y")), HdfsErrorCode::kInvalidPath);
