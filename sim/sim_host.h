@@ -192,8 +192,8 @@ class SimHost : private ClusterView, private WorldView {
   void FaultLocalizeSlow(const FaultOrder& order);
   void FaultGpus(const FaultOrder& order);
   void FaultRmRestart(const FaultOrder& order);
-  void SetUnstartedAside();
-  void ForgetUnstartedOn(Place node);
+  void SetAllocatedAside();
+  void ForgetUnclaimedOn(Place node);
   void FaultRmPause(const FaultOrder& order);
   void FaultHdfs(const FaultOrder& order);
   void FaultAmCrash(const FaultOrder& order);
@@ -263,8 +263,8 @@ class SimHost : private ClusterView, private WorldView {
   bool rm_paused_ = false;
   /// Granted by the RM and not freed, as the trace has it; outlives an RM.
   boost::unordered_flat_set<ContainerId, ContainerHash> granted_;
-  /// By node: granted by a RM that ended before it heard of their start.
-  std::map<Place, std::vector<ContainerId>> unstarted_;
+  /// By node: allocated by a RM that has ended; the node has not registered with another one since.
+  std::map<Place, std::vector<ContainerId>> unclaimed_;
   std::vector<std::uint32_t> rm_backlog_;  ///< Tasks held while the RM is paused.
   std::uint64_t next_rm_call_ = 1;
   std::optional<yarn::RmResponse> rm_response_;  ///< Of the call that StepRm serves now.

@@ -18,7 +18,7 @@ void SimHost::FaultRmRestart(const FaultOrder& order) {
     if (rm_ == nullptr) return;
     DisturbAllLinks();
     rm_store_ = rm_->state_store();
-    SetUnstartedAside();
+    SetAllocatedAside();
     rm_.reset();
   } else if (rm_ == nullptr) {
     rm_ = std::make_unique<fakes::ResourceManager>(RmOptionsOf(scenario_, nodes_), *rm_store_,
@@ -26,42 +26,48 @@ void SimHost::FaultRmRestart(const FaultOrder& order) {
     rm_store_.reset();
     // A node that has not come back by then counts as lost.
     After(scenario_.yarn.nm_expiry, [this] {
-      while (rm_ != nullptr && !unstarted_.empty()) ForgetUnstartedOn(unstarted_.begin()->first);
+      std::vector<Place> nodes;
+      for (const auto& [place, ids] : unclaimed_) nodes.push_back(place);
+      for (const Place place : nodes) ForgetUnclaimedOn(place);
     });
     RestoreAllLinks();
     Reschedule(*actors_[0]);
   }
 }
 
-// What no NodeManager has started dies with the RM, and nobody ever reports it (hadoop-yarn,
-// work-preserving recovery); without that recovery everything does. But a node takes the tokens of
-// the RM that it has registered with: until it has done so again, it may start what that RM
-// granted, and reports it then.
-void SimHost::SetUnstartedAside() {
+// What a new RM knows of containers it has from their nodes (hadoop-yarn, work-preserving recovery;
+// without that recovery everything ends). A node takes the tokens of the RM that it has registered
+// with: until it has done so again, it may start what that RM allocated. What it does not report
+// then has never been started, or has ended meanwhile; the new RM gives nothing back for it.
+void SimHost::SetAllocatedAside() {
   std::vector<ContainerId> lost;
   for (const auto& [application, booked] : rm_->books().applications) {
     for (const auto& [id, container] : booked->containers) {
       if (!scenario_.yarn.work_preserving_restart) {
         lost.push_back(id);
-      } else if (container.state != fakes::BookedState::kRunning && !containers_.contains(id)) {
+      } else {
         const auto node = static_cast<std::size_t>(container.node);
-        unstarted_[*nodes_.Find(rm_->books().nodes.at(node)->id.host)].push_back(id);
+        unclaimed_[*nodes_.Find(rm_->books().nodes.at(node)->id.host)].push_back(id);
       }
     }
   }
   for (const ContainerId& id : lost) TraceFreed(id, container_exit::kAborted);
 }
 
-void SimHost::ForgetUnstartedOn(Place node) {
-  const auto aside = unstarted_.find(node);
-  if (rm_ == nullptr || aside == unstarted_.end()) return;
+void SimHost::ForgetUnclaimedOn(Place node) {
+  const auto aside = unclaimed_.find(node);
+  if (rm_ == nullptr || aside == unclaimed_.end()) return;
   const std::vector<ContainerId> ids = std::move(aside->second);
-  unstarted_.erase(aside);
+  unclaimed_.erase(aside);
   for (const ContainerId& id : ids) {
     const auto& applications = rm_->books().applications;
     const auto booked = applications.find(id.application_attempt.application);
     if (booked != applications.end() && booked->second->containers.contains(id)) continue;
-    TraceFreed(id, container_exit::kAborted);
+    if (containers_.contains(id)) {
+      unclaimed_[node].push_back(id);  // It runs where the RM cannot know of it.
+    } else {
+      TraceFreed(id, container_exit::kAborted);
+    }
   }
 }
 

@@ -185,7 +185,7 @@ void SimHost::NmCallsRm(NmActor& nm, fakes::NmCallRm call) {
                  std::holds_alternative<yarn::RegisterNodeManagerResponse>(response);
              StepNm(static_cast<NmActor&>(*actor),
                     fakes::RmAnswered{.id = call_id, .response = std::move(response)});
-             if (registered) ForgetUnstartedOn(actor->place);
+             if (registered) ForgetUnclaimedOn(actor->place);
            });
 }
 

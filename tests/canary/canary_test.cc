@@ -189,6 +189,23 @@ faults:
   EXPECT_EQ(sim::Run(kStartedWithoutRm, nullptr), Broken{});
 }
 
+// Fails when only what a new RM books is given back in the trace: it never knew of this one.
+TEST(CanaryTest, AContainerThatEndsBeforeItsNodeHasRegisteredAgainIsGivenBack) {
+  constexpr std::string_view kEndsUnseen = R"(
+schema: tfsim/v1
+name: ends-unseen
+horizon: 2h
+cluster: {nodes: [{name: n, count: 3, resources: {memory: 16GiB, vcores: 8}}]}
+jobs:
+  - {name: a, tasks: {worker: {instances: 2, memory: 12GiB}}, training: {steps: 60, step_time: 1s}}
+  - {name: b, submit: 5m, tasks: {worker: {instances: 3, memory: 12GiB}}, training: {steps: 60, step_time: 1s}}
+faults:
+  - {kind: nm_heartbeat_loss, when: {job: a, state: running}, after: 20s, target: {job: a, task: "worker:1"}, for: 2m}
+  - {kind: rm_restart, when: {job: a, state: running}, after: 30s, for: 5s}
+)";
+  EXPECT_EQ(sim::Run(kEndsUnseen, nullptr), Broken{});
+}
+
 // ---------------------------------------------------------------- agents
 
 TEST(CanaryTest, AProcessThatStartsBeforeItsGangIsCompleteBreaksGangStart) {
