@@ -4,28 +4,11 @@
 #include <cstdlib>
 
 #include "bench/job_world.h"
+#include "bench/stopwatch.h"
 #include "bench/summary.h"
 #include "core/model/check.h"
 
-namespace {
-
 using namespace tfyarn;
-
-class Stopwatch : public bench::StepMeter {
- public:
-  void BeforeAm() override { start_ = bench::CpuNanoseconds(); }
-  void AfterAm() override { am += bench::CpuNanoseconds() - start_; }
-  void BeforeAgent() override { start_ = bench::CpuNanoseconds(); }
-  void AfterAgent() override { agents += bench::CpuNanoseconds() - start_; }
-
-  double am = 0;  ///< Nanoseconds.
-  double agents = 0;
-
- private:
-  double start_ = 0;
-};
-
-}  // namespace
 
 int main(int argc, char** argv) {
   constexpr std::int32_t kWorkers = 1000;
@@ -37,7 +20,7 @@ int main(int argc, char** argv) {
   std::vector<double> agents;
   std::vector<double> both;
   for (int i = 0; i < repeats; ++i) {
-    Stopwatch watch;
+    bench::Stopwatch watch;
     bench::JobWorld world(
         Instant{},
         {.job = job, .attempt = attempt, .rm = bench::ImmediateRm(attempt), .meter = &watch});

@@ -5,6 +5,7 @@
 #include <variant>
 
 #include "core/model/check.h"
+#include "core/model/deadline.h"
 #include "core/model/launch.h"
 #include "core/model/visit.h"
 
@@ -70,10 +71,9 @@ JobWorld::JobWorld(Instant now, JobWorldOptions options)
 
 void JobWorld::RunDue(Instant now) {
   now_ = now;
-  if (const auto due = am_->next_deadline(); due && *due <= now_) StepAm(DeadlineReached{});
+  if (IsDue(am_->next_deadline(), now_)) StepAm(DeadlineReached{});
   for (auto& [id, agent] : agents_) {
-    if (const auto due = agent.machine->next_deadline(); due && *due <= now_)
-      StepAgent(agent, DeadlineReached{});
+    if (IsDue(agent.machine->next_deadline(), now_)) StepAgent(agent, DeadlineReached{});
   }
   Drain();
 }
@@ -91,10 +91,7 @@ void JobWorld::KillProcess(std::int32_t worker) {
 
 std::optional<Instant> JobWorld::next_deadline() const {
   std::optional<Instant> least = am_->next_deadline();
-  for (const auto& [id, agent] : agents_) {
-    const auto due = agent.machine->next_deadline();
-    if (due && (!least || *due < *least)) least = due;
-  }
+  for (const auto& [id, agent] : agents_) Earliest(least, agent.machine->next_deadline());
   return least;
 }
 

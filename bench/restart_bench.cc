@@ -5,6 +5,7 @@
 #include <string>
 
 #include "bench/job_world.h"
+#include "bench/stopwatch.h"
 #include "bench/summary.h"
 #include "core/model/check.h"
 
@@ -12,22 +13,11 @@ namespace {
 
 using namespace tfyarn;
 
-class Stopwatch : public bench::StepMeter {
- public:
-  void BeforeAm() override { start_ = bench::CpuNanoseconds(); }
-  void AfterAm() override { am += bench::CpuNanoseconds() - start_; }
-
-  double am = 0;  ///< Nanoseconds.
-
- private:
-  double start_ = 0;
-};
-
 double MicrosecondsOfARestart(std::int32_t workers) {
   constexpr int kRestarts = 500;
   const ApplicationAttemptId attempt{.application = {.cluster_timestamp = 1, .id = 1},
                                      .attempt = 1};
-  Stopwatch watch;
+  bench::Stopwatch watch;
   bench::JobWorld world(Instant{}, {.job = bench::WorkersJob(workers, Strategy::kIndependent),
                                     .attempt = attempt,
                                     .rm = bench::ImmediateRm(attempt),

@@ -9,7 +9,6 @@ namespace tfyarn::sim {
 namespace {
 
 constexpr std::int32_t kSigterm = 15;
-constexpr std::int32_t kSigkill = 9;
 
 bool IsChiefName(std::string_view type) {
   return type == "chief" || type == "master";

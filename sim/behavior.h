@@ -21,6 +21,8 @@
 
 namespace tfyarn::sim {
 
+constexpr std::int32_t kSigkill = 9;
+
 /// What a task is to its job's training.
 enum class TaskRole {
   kMember,     ///< multi-worker: every one is needed.

@@ -103,6 +103,7 @@ struct TaskBook {
   std::optional<TaskAttempt> attempt;
   bool running = false;
   bool ended = false;
+  Instant ended_at{};
   bool restarts = false;  ///< A restart was decided after its end.
   std::optional<std::int32_t> exit;
   ExitClass exit_class = ExitClass::kUnknown;
@@ -218,6 +219,7 @@ class Checkers::Books {
   void ProcessStarts(JobBook& job, ContainerBook& container, const ContainerId& id,
                      const SpawnProcess& spawn);
   void ProcessEnds(ContainerBook& container);
+  static void CountOut(JobBook& job, ContainerBook& container);
   void CheckStartIsPaid(const JobBook& job, ApplicationBook& application,
                         const SpawnProcess& spawn);
   void CheckGangStart(JobBook& job, const ApplicationBook& application, const SpawnProcess& spawn);

@@ -2,6 +2,7 @@
 // gang-start and gpu-seconds.
 #include <algorithm>
 
+#include "core/model/exit.h"
 #include "core/model/text.h"
 #include "sim/checkers_books.h"
 
@@ -101,6 +102,8 @@ void Checkers::Books::On(const trace::ContainerFreed& fact) {
   if (job == nullptr) return;
   job->last_event = now_;
   if (container->am) return;
+  // The RM declares a node lost when it hears nothing of it; what runs there may outlive that.
+  if (fact.exit_status == container_exit::kAborted) CountOut(*job, *container);
   --job->held;
   HeldChanged(*job);
 }

@@ -1,6 +1,7 @@
 // Invariants of user processes: gang-start, one-spec, the agents' side of one-owner and
 // after-final.
 #include <algorithm>
+#include <utility>
 
 #include "core/model/text.h"
 #include "sim/behavior.h"
@@ -96,10 +97,16 @@ void Checkers::Books::ProcessEnds(ContainerBook& container) {
   JobBook* job = JobOf(container.job);
   if (job == nullptr) return;
   job->last_event = now_;
-  if (!container.training) return;
-  const auto living = job->training_processes.find(container.epoch);
-  if (living != job->training_processes.end() && --living->second == 0)
-    job->training_processes.erase(living);
+  CountOut(*job, container);
+}
+
+// What trained in this container is none of the AM's from here on: it has ended, or YARN has given
+// its node up.
+void Checkers::Books::CountOut(JobBook& job, ContainerBook& container) {
+  if (!std::exchange(container.training, false)) return;
+  const auto living = job.training_processes.find(container.epoch);
+  if (living != job.training_processes.end() && --living->second == 0)
+    job.training_processes.erase(living);
 }
 
 // budgets, as nodes see it: a process starts once, and again for each restart that was decided (and

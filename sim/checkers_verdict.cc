@@ -151,6 +151,20 @@ Says SaysOf(const am::PolicyEngine& policy, const ApplicationBook& application, 
           .failure = asked.failure || (judged && judged->status == JobStatus::kFailed)};
 }
 
+/// A verdict is announced once it is stored, which may take a while, and what ends meanwhile
+/// changes nothing: had the job failed by what had ended when its cause did?
+bool FailedThen(const am::PolicyEngine& policy, const JobSpec& spec, ApplicationBook application,
+                const Cause& cause) {
+  for (auto& [id, task] : application.tasks) {
+    if (!task.ended || task.ended_at <= cause.at) continue;
+    task.ended = false;
+    task.running = true;
+  }
+  RecordedView view(spec, policy, application.tasks);
+  view.Count();
+  return SaysOf(policy, application, view, cause.at).failure;
+}
+
 }  // namespace
 
 void Checkers::Books::RecordAttempt(JobBook& job, const TaskAttemptStarted& started) {
@@ -185,6 +199,7 @@ void Checkers::Books::RecordAttempt(JobBook& job, const TaskAttemptEnded& ended)
   const bool amends = task.attempt == ended.process.attempt && task.ended;
   task.attempt = ended.process.attempt;
   task.running = false;
+  if (!amends) task.ended_at = now_;
   task.ended = true;
   task.restarts = amends && task.restarts;
   task.exit = ended.exit;
@@ -220,7 +235,8 @@ void Checkers::Books::CheckVerdict(JobBook& job, const ApplicationBook& applicat
       // Of `depends` the cause is an exit that the policy had tallied: it fails who waited for it.
       const bool by_dependency = verdict.rule.rfind("depends/", 0) == 0;
       const bool by_exit = verdict.cause && verdict.cause->exit && !by_dependency;
-      if (by_exit && !says_failure) wrong("no recorded exit fails the job");
+      if (by_exit && !says_failure && !FailedThen(*policy, *job.spec, application, *verdict.cause))
+        wrong("no recorded exit fails the job");
       return;
     }
     case JobStatus::kKilled:

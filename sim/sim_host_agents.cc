@@ -1,8 +1,5 @@
 // SimHost and agents: the process in every task's container, and the user's processes that it runs.
-#include <fmt/format.h>
-
 #include <algorithm>
-#include <charconv>
 #include <utility>
 
 #include "core/model/check.h"
@@ -10,22 +7,6 @@
 #include "sim/sim_host_calls.h"
 
 namespace tfyarn::sim {
-namespace {
-
-/// "2 gpu-3 40000", as PublishAmAddress writes it.
-AmAddressRead ParseAddress(std::string_view bytes) {
-  AmAddressRead read;
-  const auto first = bytes.find(' ');
-  const auto last = bytes.rfind(' ');
-  if (first == std::string_view::npos || last == first) return {};
-  std::from_chars(bytes.data(), bytes.data() + first, read.am_attempt);
-  read.address.host = std::string(bytes.substr(first + 1, last - first - 1));
-  std::from_chars(bytes.data() + last + 1, bytes.data() + bytes.size(), read.address.port);
-  return read;
-}
-
-}  // namespace
-
 AgentActor* SimHost::AgentOf(const ContainerId& container) {
   const auto entry = containers_.find(container);
   if (entry == containers_.end() || entry->second.actor == 0) return nullptr;
@@ -94,15 +75,17 @@ void SimHost::HandleAgent(AgentActor& agent, AgentAction& action) {
   } else if (std::holds_alternative<ReadAmAddress>(action)) {
     const auto job = jobs_.find(agent.job.value);
     if (job == jobs_.end()) return;
-    CallNameNode(agent.place, agent.id,
-                 hdfs::ReadRequest{.path = job->second->staging_directory + "/am-address"},
-                 [this, id = agent.id](const hdfs::HdfsResponse& response) {
-                   Actor* actor = actors_[id].get();
-                   if (actor == nullptr || !actor->alive) return;
-                   const auto* read = std::get_if<hdfs::ReadResponse>(&response);
-                   StepAgent(static_cast<AgentActor&>(*actor),
-                             read == nullptr ? AmAddressRead{} : ParseAddress(read->bytes));
-                 });
+    CallNameNode(
+        agent.place, agent.id,
+        hdfs::ReadRequest{.path = job->second->staging_directory + "/am-address"},
+        [this, id = agent.id](const hdfs::HdfsResponse& response) {
+          Actor* actor = actors_[id].get();
+          if (actor == nullptr || !actor->alive) return;
+          const auto* read = std::get_if<hdfs::ReadResponse>(&response);
+          const AmAddress known = read == nullptr ? AmAddress{} : AmAddressFrom(read->bytes);
+          StepAgent(static_cast<AgentActor&>(*actor),
+                    AmAddressRead{.am_attempt = known.am_attempt, .address = known.address});
+        });
   } else if (const auto* exit = std::get_if<ExitAgent>(&action)) {
     const ContainerId container = agent.fence.container;
     EndAgent(agent);

@@ -1,7 +1,5 @@
 // SimHost and ApplicationMasters: their processes, what they say to the RM, to NodeManagers and to
 // agents, and their journal and address in HDFS.
-#include <fmt/format.h>
-
 #include <utility>
 
 #include "core/model/check.h"
@@ -287,8 +285,7 @@ void SimHost::PublishAmAddress(std::uint32_t am, const PublishAddress& publish) 
   if (actor == nullptr || !actor->alive) return;
   const auto job = jobs_.find(static_cast<const AmActor*>(actor)->job.value);
   if (job == jobs_.end()) return;
-  std::string bytes =
-      fmt::format("{} {} {}", publish.am_attempt, publish.address.host, publish.address.port);
+  std::string bytes = ToText(AmAddress{publish.am_attempt, publish.address});
   const std::string path = job->second->staging_directory + "/am-address";
   hdfs::CreateRequest create{
       .path = path, .bytes = bytes, .size = static_cast<std::int64_t>(bytes.size())};

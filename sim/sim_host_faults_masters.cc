@@ -2,16 +2,12 @@
 #include <algorithm>
 #include <deque>
 
+#include "sim/behavior.h"
 #include "sim/fault_words.h"
 #include "sim/sim_host.h"
 #include "sim/yarn_options.h"
 
 namespace tfyarn::sim {
-namespace {
-
-constexpr std::int32_t kSigkill = 9;
-
-}  // namespace
 
 void SimHost::FaultRmRestart(const FaultOrder& order) {
   if (order.begins) {
@@ -40,18 +36,16 @@ void SimHost::FaultRmRestart(const FaultOrder& order) {
 // with: until it has done so again, it may start what that RM allocated. What it does not report
 // then has never been started, or has ended meanwhile; the new RM gives nothing back for it.
 void SimHost::SetAllocatedAside() {
-  std::vector<ContainerId> lost;
   for (const auto& [application, booked] : rm_->books().applications) {
     for (const auto& [id, container] : booked->containers) {
       if (!scenario_.yarn.work_preserving_restart) {
-        lost.push_back(id);
+        TraceFreed(id, container_exit::kAborted);
       } else {
         const auto node = static_cast<std::size_t>(container.node);
         unclaimed_[*nodes_.Find(rm_->books().nodes.at(node)->id.host)].push_back(id);
       }
     }
   }
-  for (const ContainerId& id : lost) TraceFreed(id, container_exit::kAborted);
 }
 
 void SimHost::ForgetUnclaimedOn(Place node) {

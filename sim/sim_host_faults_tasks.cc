@@ -1,6 +1,7 @@
 // What faults do to tasks: their containers, processes and ports.
 #include <algorithm>
 
+#include "sim/behavior.h"
 #include "sim/fault_words.h"
 #include "sim/sim_host.h"
 
@@ -8,7 +9,6 @@ namespace tfyarn::sim {
 namespace {
 
 constexpr std::int32_t kVmemKilled = -103;
-constexpr std::int32_t kSigkill = 9;
 
 }  // namespace
 

@@ -18,7 +18,6 @@
 namespace tfyarn::sim {
 namespace {
 
-constexpr std::int32_t kSigkill = 9;
 /// Steps are looked for this many times within the silence that `watch` allows.
 constexpr std::int64_t kProgressPerSilence = 4;
 constexpr Duration kShortestProgress = 1s;

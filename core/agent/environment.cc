@@ -270,6 +270,21 @@ void AddTony(Environment& out, const JobSpec& job, const TaskId& task, const Clu
 
 // ---------------------------------------------------------------- command line
 
+/// TensorBoard for a task that names only what it shows. A relative directory is one below the
+/// directory that all tasks see, where the host has such a one; only a shell can tell.
+std::vector<std::string> TensorboardCommand(const TaskTypeSpec& type, const TaskAddress& address) {
+  constexpr const char* kLine =
+      "cd \"${TFYARN_SHARED_DIRECTORY:-.}\" && exec tensorboard --logdir \"$1\" --host \"$2\" "
+      "--port \"$3\"";
+  return {"/bin/sh",
+          "-c",
+          kLine,
+          "tensorboard",
+          type.logdir,
+          address.host.empty() ? "localhost" : address.host,
+          fmt::format("{}", address.port)};
+}
+
 std::string Hosts(const ClusterSpec& spec, std::string_view type) {
   std::string out;
   for (const TaskAddress& address : AddressesOf(spec, type)) {
@@ -345,10 +360,22 @@ std::map<std::string, std::string> RenderEnvironment(const JobSpec& job, const T
   return out;
 }
 
+std::string PythonDirectory(const JobSpec& job, std::string_view task_type) {
+  auto named = job.python_archives.find(std::string(task_type));
+  if (named == job.python_archives.end()) named = job.python_archives.find("");
+  if (named == job.python_archives.end()) return "";
+  for (const ArchiveSpec& archive : job.archives) {
+    if (archive.path == named->second) return archive.as;
+  }
+  return "";
+}
+
 std::vector<std::string> RenderCommand(const JobSpec& job, const TaskId& task,
                                        const ClusterSpec& spec) {
   const TaskTypeSpec* type = job.FindType(task.type);
   TF_CHECK(type != nullptr);
+  if (type->command.empty() && type->shell.empty() && !type->logdir.empty())
+    return TensorboardCommand(*type, AddressOf(spec, task));
   std::vector<std::string> argv = type->command;
   if (argv.empty() && !type->shell.empty()) argv = {"/bin/sh", "-c", type->shell};
   for (std::string& argument : argv) argument = FillIn(argument, task, spec);

@@ -9,6 +9,7 @@
 
 #include <map>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "core/model/channel.h"
@@ -39,10 +40,15 @@ namespace tfyarn::agent {
     const JobSpec& job, const TaskId& task, const ProcessRef& process, const ClusterSpec& spec,
     const ApplicationId& application, bool resume);
 
+/// Name in the work directory of the unpacked environment whose bin/ comes first in the PATH of
+/// tasks of that type; "" = the machine's own Python.
+[[nodiscard]] std::string PythonDirectory(const JobSpec& job, std::string_view task_type);
+
 /// The task's argv with {ps_hosts} {worker_hosts} {task_type} {task_index} {port} filled in, and
 /// {TYPE_hosts} for every other type of the spec; anything else in braces stays as it is. What was
-/// filled in is not looked at again. A `shell` command becomes /bin/sh -c COMMAND. `task` must be a
-/// task type of the job.
+/// filled in is not looked at again. A `shell` command becomes /bin/sh -c COMMAND; a `logdir`
+/// without a command becomes TensorBoard at the task's address. `task` must be a task type of the
+/// job.
 [[nodiscard]] std::vector<std::string> RenderCommand(const JobSpec& job, const TaskId& task,
                                                      const ClusterSpec& spec);
 

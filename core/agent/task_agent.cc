@@ -211,8 +211,7 @@ void TaskAgent::TakeLinkTimers(Instant now, Actions& actions) {
   }
   if (IsDue(silence_deadline(), now)) {
     Move(LinkState::kSearching, kAmSilent);
-    look_wait_ = kLookWaitFirst;
-    next_look_ = now;
+    StartLooking(now, actions);
   }
   if (IsDue(next_look_, now)) LookForAm(now, actions);
   if (IsDue(next_register_, now)) Register(now, actions);

@@ -164,6 +164,7 @@ class TaskAgent {
   void Obey(Instant now, const StopProcess& order, Actions& actions);
   void Obey(Instant now, const WarnProcess& order, Actions& actions);
   void Obey(Instant now, const EndAgent& order, Actions& actions);
+  void Obey(Instant now, const ShowStacks& order, Actions& actions);
 
   void Move(PortState to, AgentTrigger trigger);
   void Move(LinkState to, AgentTrigger trigger);
@@ -240,7 +241,7 @@ class TaskAgent {
   std::optional<TaskAttempt> warned_;     ///< Was sent SIGTERM as a warning.
   bool stopped_on_order_ = false;         ///< The living process was signalled on the AM's order.
   std::optional<ProcessEnded> last_end_;  ///< How the newest ended attempt ended.
-  std::optional<Instant> last_progress_;  ///< Of the living process, when the job has a watch.
+  std::optional<Instant> last_progress_;  ///< Of the living process, when it is watched.
   bool stall_reported_ = false;
 
   std::optional<Instant> exit_at_;  ///< Leaving, and only waits for its last report to be seen.

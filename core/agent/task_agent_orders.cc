@@ -125,4 +125,10 @@ void TaskAgent::Obey(Instant now, const EndAgent& order, Actions& actions) {
   Leave(now, order.grace, true, kEndOrdered, "ended by the AM", actions);
 }
 
+void TaskAgent::Obey(Instant, const ShowStacks& order, Actions& actions) {
+  const bool runs = LivesAs(order.attempt) && state_.process_state == ProcessState::kRunning;
+  if (runs) return actions.push_back(DumpStacks{.attempt = order.attempt});
+  actions.push_back(Note{fmt::format("attempt {} has no stacks to show", order.attempt.value)});
+}
+
 }  // namespace tfyarn::agent

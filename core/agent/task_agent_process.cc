@@ -53,6 +53,19 @@ std::int32_t ExitCodeOf(AgentTrigger trigger) {
   CheckFailed(__FILE__, __LINE__, "a trigger that makes the agent leave");
 }
 
+/// Whether a process of that type makes progress from its start on. A ps, an evaluator or
+/// TensorBoard says nothing of steps, nor do workers that only compute what their chief hands out:
+/// they are watched from their first progress on, if there is any.
+bool MakesProgress(const JobSpec& job, const std::string& type) {
+  const TaskTypeSpec* spec = job.FindType(type);
+  const TaskClass task_class =
+      spec != nullptr && spec->task_class ? *spec->task_class : DefaultClass(type);
+  if (task_class != TaskClass::kTracked) return false;
+  if (job.strategy != Strategy::kParameterServer || type == "chief" || type == "master")
+    return true;
+  return job.FindType("chief") == nullptr && job.FindType("master") == nullptr;
+}
+
 }  // namespace
 
 // ---------------------------------------------------------------- what the host says
@@ -67,7 +80,7 @@ void TaskAgent::On(Instant now, const ProcessSpawned& event, Actions& actions) {
         Note{fmt::format("attempt {} spawned, but was not expected", event.attempt.value)});
   }
   Move(ProcessState::kRunning, kProcessSpawned);
-  if (job_->watch) last_progress_ = now;
+  if (job_->watch && MakesProgress(*job_, state_.fence.task.type)) last_progress_ = now;
   stall_reported_ = false;
   ReportRunning(now, actions);
   if (early_stop_) {
@@ -118,7 +131,7 @@ void TaskAgent::ProcessGone(Instant now, AgentTrigger trigger, ProcessEnded end,
 }
 
 void TaskAgent::On(Instant now, const ProgressSeen& event, Actions& actions) {
-  if (!LivesAs(event.attempt) || !last_progress_) {
+  if (!LivesAs(event.attempt) || !job_->watch) {
     return actions.push_back(
         Note{fmt::format("progress of attempt {}, which is not watched", event.attempt.value)});
   }

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <string>
+#include <utility>
 
 #include "core/am/am_parts.h"
 #include "core/model/text.h"
@@ -149,8 +150,11 @@ void AgentDesk::On(TaskIndex task, const AddressChanged& message) {
   Seen(task, ReportKind::kAddressChanged, core.tasks.shown(task).attempt);
   core.tasks.SetAddress(task, message.address);
   if (same) return;
-  if (core.tasks.record(task).training && parts_.epochs.SpecIsFixedFor(task) &&
-      core.tasks.record(task).process != ProcessPhase::kRunning) {
+  const TaskRecord& record = core.tasks.record(task);
+  // What has ended for good needs no address, and a gang that starts again gets a new spec anyway.
+  if (record.outcome != Outcome::kOpen || parts_.failover.GangWillRestart()) return;
+  if (record.training && parts_.epochs.SpecIsFixedFor(task) &&
+      record.process != ProcessPhase::kRunning) {
     // Others were told the old address: the port was stolen between the spec and the start.
     parts_.failover.OnBlamed(parts_.attempts.Blame(task, {.port_conflict = true},
                                                    "its port was taken before it started"),
@@ -158,6 +162,14 @@ void AgentDesk::On(TaskIndex task, const AddressChanged& message) {
     return;
   }
   parts_.epochs.TryStartAlone(task);
+}
+
+bool AgentDesk::AnotherHasStalled(TaskIndex task) const {
+  for (std::uint32_t i = 0; i < parts_.core.tasks.size(); ++i) {
+    const TaskRecord& record = parts_.core.tasks.record(TaskIndex(i));
+    if (i != task.value && record.stalled && record.process == ProcessPhase::kRunning) return true;
+  }
+  return false;
 }
 
 void AgentDesk::On(TaskIndex task, const ProgressStalled& message) {
@@ -169,7 +181,9 @@ void AgentDesk::On(TaskIndex task, const ProgressStalled& message) {
                           message.process.attempt.value));
     return;
   }
-  core.tasks.mutable_record(task).stalled = true;
+  // Others that stall with it have been asked by then.
+  if (!std::exchange(core.tasks.mutable_record(task).stalled, true) && !AnotherHasStalled(task))
+    parts_.processes.ShowStacksOfAll();
   parts_.failover.OnBlamed(
       parts_.attempts.Blame(task, {.timed_out = true},
                             fmt::format("no progress for {}", ToString(message.silent))),

@@ -29,6 +29,7 @@ class AgentDesk {
   void On(TaskIndex task, const ProcessEnded& message);
   void On(TaskIndex task, const AddressChanged& message);
   void On(TaskIndex task, const ProgressStalled& message);
+  [[nodiscard]] bool AnotherHasStalled(TaskIndex task) const;
 
   void Refuse(const AgentToAm& message, const std::string& reason);
   void Seen(TaskIndex task, ReportKind kind, TaskAttempt attempt);

@@ -3,6 +3,7 @@
 
 #include <string>
 
+#include "core/model/describe.h"
 #include "core/model/time.h"
 #include "core/model/yarn.h"
 
@@ -20,6 +21,11 @@ struct AmOptions {
   /// What the cluster timestamp in an application's id counts from: 1970, unless it is simulated.
   WallTime cluster_timestamps_from{};
   WallTime surveyed{};  ///< When the client asked for what AmStarted says of the cluster.
+  /// False: the nodes that the client saw are all that there will ever be.
+  bool nodes_may_come = true;
 };
+BOOST_DESCRIBE_STRUCT(AmOptions, (),
+                      (staging_directory, tracking_url, agent_context, rm_heartbeat,
+                       container_expiry, cluster_timestamps_from, surveyed, nodes_may_come))
 
 }  // namespace tfyarn::am

@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "core/model/check.h"
+#include "core/model/deadline.h"
 
 namespace tfyarn::am {
 namespace {
@@ -288,9 +289,9 @@ bool AskPlanner::OnTime(Instant now) {
 }
 
 std::optional<Instant> AskPlanner::next_deadline() const {
-  if (!planned_until_.has_value()) return constrained_until_;
-  if (!constrained_until_.has_value()) return planned_until_;
-  return std::min(*planned_until_, *constrained_until_);
+  std::optional<Instant> next = planned_until_;
+  Earliest(next, constrained_until_);
+  return next;
 }
 
 }  // namespace tfyarn::am

@@ -62,6 +62,8 @@ class Failover {
   void Close();
 
   [[nodiscard]] bool deciding() const { return window_.has_value(); }
+  /// A failure is being judged for which every training process starts again, in a new epoch.
+  [[nodiscard]] bool GangWillRestart() const { return window_ && window_->stopped.gang; }
   [[nodiscard]] Budgets& budgets() { return budgets_; }
   /// The account by which a job fails that has no other cause: the first failure that was counted.
   [[nodiscard]] const std::optional<Cause>& first_tallied() const { return first_tallied_; }

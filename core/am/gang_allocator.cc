@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "core/model/check.h"
+#include "core/model/deadline.h"
 
 namespace tfyarn::am {
 namespace {
@@ -228,24 +229,23 @@ std::optional<Instant> GangAllocator::HoldEnds() const {
 
 std::optional<Instant> GangAllocator::next_deadline() const {
   std::optional<Instant> next = planner_.next_deadline();
-  for (const std::optional<Instant>& at : {backoff_until_, deadline_, HoldEnds()}) {
-    if (at.has_value() && (!next.has_value() || *at < *next)) next = at;
-  }
+  for (const std::optional<Instant>& at : {backoff_until_, deadline_, HoldEnds()})
+    Earliest(next, at);
   return next;
 }
 
 GangTimeouts GangAllocator::OnTime(Instant now) {
   GangTimeouts timeouts;
   bool changed = planner_.OnTime(now);
-  if (backoff_until_.has_value() && now >= *backoff_until_) {
+  if (IsDue(backoff_until_, now)) {
     backoff_until_.reset();
     changed = true;
   }
-  if (const auto ends = HoldEnds(); ends.has_value() && now >= *ends) {
+  if (IsDue(HoldEnds(), now)) {
     GiveBack(now, timeouts);
     changed = true;
   }
-  if (deadline_.has_value() && now >= *deadline_) {
+  if (IsDue(deadline_, now)) {
     deadline_.reset();
     timeouts.deadline_missed = Missing();
   }

@@ -156,6 +156,11 @@ void LaunchControl::Lost(TaskIndex task, const std::string& why, bool blame_node
   parts_.failover.OnLostBeforeStart(task, {.launch_error = why}, why, free);
 }
 
+void LaunchControl::StartOnceMore(TaskIndex task) {
+  parts_.core.tasks.mutable_record(task).launch_tries = 1;
+  CallStart(task);
+}
+
 void LaunchControl::OnRetry(TaskIndex task) {
   if (parts_.core.tasks.record(task).agent == AgentPhase::kLaunching) CallStart(task);
 }

@@ -35,6 +35,9 @@ class LaunchControl {
   bool OnNmReplied(const NmReplied& reply);
   /// Timer::kLaunchRetry.
   void OnRetry(TaskIndex task);
+  /// Of an earlier AM attempt, which may have started it or not; a node that knows the container
+  /// says so, and that is fine.
+  void StartOnceMore(TaskIndex task);
   /// Timer::kRegistration.
   void OnRegistrationTimeout(TaskIndex task);
   /// The agent has spoken.

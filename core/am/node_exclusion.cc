@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "core/model/check.h"
+#include "core/model/deadline.h"
 
 namespace tfyarn::am {
 namespace {
@@ -47,10 +48,8 @@ std::int64_t NodeExclusion::ScoreOf(const std::string& host, Instant now) const 
 
 std::optional<Instant> NodeExclusion::next_deadline() const {
   std::optional<Instant> next;
-  for (const std::string& host : excluded_) {
-    const Instant at = FallsTo(scores_.at(host), options_.readmit);
-    if (!next.has_value() || at < *next) next = at;
-  }
+  for (const std::string& host : excluded_)
+    Earliest(next, FallsTo(scores_.at(host), options_.readmit));
   return next;
 }
 

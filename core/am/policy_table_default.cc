@@ -78,8 +78,7 @@ constexpr PolicyRow kDefaultRows[] = {
      .action = ExitAction::kRestartTask,
      .pays = Pays::kByClass,
      .why = "with parameter servers the other tasks run on; when a ps starts again, or a task gets "
-            "a new "
-            "address, the chief starts again too"},
+            "a new address, the chief starts again too"},
 };
 
 constexpr std::array<VerdictRow, 3> kExpressionVerdicts = {{

@@ -37,6 +37,16 @@ void ProcessControl::Warn(TaskIndex task) {
                               .attempt = core.tasks.shown(task).attempt});
 }
 
+void ProcessControl::ShowStacksOfAll() {
+  AmCore& core = parts_.core;
+  for (std::uint32_t i = 0; i < core.tasks.size(); ++i) {
+    const TaskIndex task(i);
+    if (core.tasks.record(task).process != ProcessPhase::kRunning) continue;
+    core.Send(task, ShowStacks{.fence = core.tasks.FenceOf(task),
+                               .attempt = core.tasks.shown(task).attempt});
+  }
+}
+
 void ProcessControl::Repeat(TaskIndex task) {
   AmCore& core = parts_.core;
   switch (core.tasks.record(task).process) {

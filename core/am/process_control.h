@@ -20,6 +20,8 @@ class ProcessControl {
   void Stop(TaskIndex task);
   /// SIGTERM, once, as a preemption notice.
   void Warn(TaskIndex task);
+  /// Every running process's agent writes down what it is doing, before what follows ends any.
+  void ShowStacksOfAll();
   /// An agent of an earlier AM attempt is here: goes on with the order that is pending for it.
   void Resume(TaskIndex task);
   /// Sends the pending order again, and goes on repeating it. Timer::kOrder.

@@ -191,6 +191,10 @@ void Recovery::Adopt(TaskIndex task, const Past& past,
   core.tasks.GiveContainer(task, container, past.agent->nonce);
   core.tasks.mutable_record(task).launch_logged = true;
   core.tasks.SetAgent(task, AgentPhase::kLaunching);
+  // An agent that no cluster spec knows may never have been started: the last attempt may have
+  // ended between writing that down and saying so to the node.
+  const bool known = spec_ && past.agent->incarnation == past.agent_at_spec;
+  if (!known && alive != living.end()) parts_.launch.StartOnceMore(task);
   // Which of them runs, its agent will say.
   if (past.ordered && past.alive && past.outcome == Outcome::kOpen) {
     core.tasks.SetProcess(task, past.restarting ? ProcessPhase::kStopping : ProcessPhase::kOrdered);

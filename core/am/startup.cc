@@ -119,6 +119,7 @@ bool Startup::FailIfNeverPossible(const std::vector<placement::SlotGroup>& group
 /// much came since, nor does a later attempt what the first one was told.
 bool Startup::WasSurveyedTooEarly() const {
   const AmCore& core = parts_.core;
+  if (!core.options.nodes_may_come) return false;
   const WallTime rm_started =
       core.options.cluster_timestamps_from +
       std::chrono::milliseconds(core.started.attempt.application.cluster_timestamp);
@@ -153,8 +154,8 @@ bool Startup::WaitForNodes(const std::string& limit) {
 
 std::string Startup::Doubt() const {
   if (limit_.empty()) return "";
-  return fmt::format("; so far {}: nodes may still come until {}", limit_,
-                     ToString(nodes_come_until_));
+  return fmt::format("; so far {}: nodes may still come, for up to {}", limit_,
+                     ToString(kNodesMayCome));
 }
 
 // ---------------------------------------------------------------- what training waits for

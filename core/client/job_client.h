@@ -62,6 +62,9 @@ struct ClientOptions {
               ///< not say; nullopt = for ever.
   Duration clean_up = 1min;  ///< Longest time that deleting the staging directory is tried.
 };
+BOOST_DESCRIBE_STRUCT(ClientOptions, (),
+                      (job_file, job_file_size, am_files, am_command, poll, retry_first, retry_max,
+                       unreachable, hdfs_deadline, am_start, clean_up))
 
 enum class ClientState {
   kNew,

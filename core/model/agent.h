@@ -122,7 +122,14 @@ struct ExitAgent {
 };
 BOOST_DESCRIBE_STRUCT(ExitAgent, (), (code, reason))
 
-using AgentAction =
-    std::variant<LeasePort, SendToAm, SpawnProcess, SignalProcess, ReadAmAddress, ExitAgent, Note>;
+/// What the processes of that attempt are doing, into files beside its logs. Not answered.
+struct DumpStacks {
+  TaskAttempt attempt;
+};
+BOOST_DESCRIBE_STRUCT(DumpStacks, (), (attempt))
+
+/// New alternatives are added at the end: the digest counts them by position.
+using AgentAction = std::variant<LeasePort, SendToAm, SpawnProcess, SignalProcess, ReadAmAddress,
+                                 ExitAgent, Note, DumpStacks>;
 
 }  // namespace tfyarn

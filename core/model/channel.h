@@ -155,8 +155,17 @@ struct EndAgent {
 };
 BOOST_DESCRIBE_STRUCT(EndAgent, (), (fence, grace))
 
+/// Write down what that process and its descendants are doing: some rank has stalled, and what
+/// comes next ends them. Not repeated.
+struct ShowStacks {
+  AgentFence fence;
+  TaskAttempt attempt;
+};
+BOOST_DESCRIBE_STRUCT(ShowStacks, (), (fence, attempt))
+
+/// New alternatives are added at the end: the digest counts them by position.
 using AmToAgent = std::variant<AgentAccepted, AgentRefused, HeartbeatSeen, ReportSeen, StartProcess,
-                               StopProcess, WarnProcess, EndAgent>;
+                               StopProcess, WarnProcess, EndAgent, ShowStacks>;
 
 [[nodiscard]] const AgentFence& FenceOf(const AgentToAm& message);
 [[nodiscard]] const AgentFence& FenceOf(const AmToAgent& message);

@@ -1,23 +1,30 @@
-// Binary form of any described value: what the journal stores.
+// Binary form of any described value: what the journal and recordings store.
 //
 // Little-endian fixed-width integers, length-prefixed strings and lists, one byte for optional, one
 // for the alternative of a variant, members in the order of their description. There is no version
-// in it: the journal's header has one, and a change of any journalled record raises it. A
-// SharedById value has no binary form.
+// in it: the journal's header has one, and a change of any journalled record raises it. A cluster
+// spec is shared by many values, so a SpecRef is its id here, and whoever stores it keeps the specs
+// themselves beside.
 #pragma once
 
 #include <cstdint>
 #include <cstring>
+#include <map>
 #include <string>
 #include <string_view>
+#include <vector>
 
+#include "core/model/check.h"
+#include "core/model/cluster_spec.h"
 #include "core/model/describe.h"
 
 namespace tfyarn {
 
 class Encoder {
  public:
-  explicit Encoder(std::string& out) : out_(out) {}
+  /// `specs`: gets every spec of which only the id was written; without it none may come.
+  explicit Encoder(std::string& out, std::vector<SpecRef>* specs = nullptr)
+      : out_(out), specs_(specs) {}
 
   template <class T>
   void Put(const T& value) {
@@ -36,6 +43,10 @@ class Encoder {
       PutRaw(static_cast<std::int64_t>(value.count()));
     } else if constexpr (StrongNumber<T>) {
       PutRaw(value.value);
+    } else if constexpr (std::is_same_v<T, SpecRef>) {
+      TF_CHECK(specs_ != nullptr);
+      specs_->push_back(value);
+      PutRaw(value.id().value);
     } else if constexpr (kIsOptional<T>) {
       out_ += static_cast<char>(value ? 1 : 0);
       if (value) Put(*value);
@@ -65,13 +76,16 @@ class Encoder {
   }
 
   std::string& out_;
+  std::vector<SpecRef>* specs_;
 };
 
 /// Reads what Encoder wrote. After any failure ok() is false and what was read is of no use, but
 /// whole and safe to destroy.
 class Decoder {
  public:
-  explicit Decoder(std::string_view in) : in_(in) {}
+  /// `specs`: those that SpecRefs may name; an id that is not there is a failure.
+  explicit Decoder(std::string_view in, const std::map<SpecId, SpecRef>* specs = nullptr)
+      : in_(in), specs_(specs) {}
   [[nodiscard]] bool ok() const { return ok_; }
   /// True when everything was read.
   [[nodiscard]] bool at_end() const { return ok_ && in_.empty(); }
@@ -101,6 +115,10 @@ class Decoder {
       value = T(GetRaw<std::int64_t>());
     } else if constexpr (StrongNumber<T>) {
       value = T(GetRaw<typename T::rep>());
+    } else if constexpr (std::is_same_v<T, SpecRef>) {
+      const SpecId id(GetRaw<std::uint64_t>());
+      if (specs_ == nullptr || !specs_->contains(id)) return Break();
+      value = specs_->at(id);
     } else if constexpr (kIsOptional<T>) {
       value.reset();
       if (GetRaw<std::uint8_t>() != 0 && ok_) Get(value.emplace());
@@ -178,6 +196,7 @@ class Decoder {
   static constexpr int kMaxDepth = 100;
 
   std::string_view in_;
+  const std::map<SpecId, SpecRef>* specs_;
   bool ok_ = true;
   int depth_ = 0;
 };

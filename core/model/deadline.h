@@ -1,4 +1,4 @@
-// Deadlines that may not be set: what a machine's `next_decision` and `OnTick` ask of them.
+// Deadlines that may not be set: what machines ask of them.
 #pragma once
 
 #include <optional>

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <charconv>
+#include <optional>
 #include <string_view>
 
 namespace tfyarn {
@@ -30,16 +31,20 @@ Expected<std::string> Text(const Environment& environment, const char* name) {
 }
 
 template <class I>
+std::optional<I> ParseNumber(std::string_view text) {
+  I value{};
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+  if (error != std::errc{} || end != text.data() + text.size()) return std::nullopt;
+  return value;
+}
+
+template <class I>
 Expected<I> Number(const Environment& environment, const char* name) {
   const Expected<std::string> text = Text(environment, name);
   if (!text) return tl::unexpected<Error>(text.error());
-  I value{};
-  const auto [end, error] = std::from_chars(text->data(), text->data() + text->size(), value);
-  if (error != std::errc{} || end != text->data() + text->size()) {
-    return Fail(ErrorCode::kInvalidArgument,
-                fmt::format("environment variable {}='{}' is not a number", name, *text));
-  }
-  return value;
+  if (const auto value = ParseNumber<I>(*text)) return *value;
+  return Fail(ErrorCode::kInvalidArgument,
+              fmt::format("environment variable {}='{}' is not a number", name, *text));
 }
 
 }  // namespace
@@ -90,6 +95,22 @@ Expected<AmLaunch> AmLaunchFrom(const Environment& environment) {
   const auto staging = Text(environment, kStaging);
   if (!staging) return tl::unexpected<Error>(staging.error());
   return AmLaunch{.staging_directory = *staging};
+}
+
+std::string ToText(const AmAddress& address) {
+  return fmt::format("{} {} {}", address.am_attempt, address.address.host, address.address.port);
+}
+
+AmAddress AmAddressFrom(std::string_view text) {
+  const auto first = text.find(' ');
+  const auto last = text.rfind(' ');
+  if (first == std::string_view::npos || last == first) return {};
+  const auto attempt = ParseNumber<std::int32_t>(text.substr(0, first));
+  const auto port = ParseNumber<std::int32_t>(text.substr(last + 1));
+  if (!attempt || !port) return {};
+  return {
+      .am_attempt = *attempt,
+      .address = {.host = std::string(text.substr(first + 1, last - first - 1)), .port = *port}};
 }
 
 std::string LaunchRole(const Environment& environment) {

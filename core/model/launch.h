@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <map>
 #include <string>
+#include <string_view>
 
 #include "core/model/channel.h"
 #include "core/model/error.h"
@@ -37,6 +38,16 @@ struct AmLaunch {
 /// Errors: kInvalidArgument naming the variable that is missing.
 [[nodiscard]] Expected<AmLaunch> AmLaunchFrom(
     const std::map<std::string, std::string>& environment);
+
+/// What an AM attempt writes beside its journal, and agents that lost their AM read: "2 gpu-3
+/// 40000".
+struct AmAddress {
+  std::int32_t am_attempt = 0;  ///< 0: nothing is known.
+  TaskAddress address;
+};
+[[nodiscard]] std::string ToText(const AmAddress& address);
+/// Anything else than what ToText makes gives attempt 0: it is not written yet, or cut.
+[[nodiscard]] AmAddress AmAddressFrom(std::string_view text);
 
 /// TFYARN_ROLE; empty when it is not one of our containers.
 [[nodiscard]] std::string LaunchRole(const std::map<std::string, std::string>& environment);

@@ -294,6 +294,8 @@ void AmWorld::CarryToAgent(const SendToAgent& send) {
     if (agent != nullptr) agent->end_ordered = true;
   } else if (const auto* warn = std::get_if<WarnProcess>(&send.message)) {
     text = fmt::format("WarnProcess attempt {}", warn->attempt.value);
+  } else if (const auto* stacks = std::get_if<ShowStacks>(&send.message)) {
+    text = fmt::format("ShowStacks attempt {}", stacks->attempt.value);
   } else if (const auto* refused = std::get_if<AgentRefused>(&send.message)) {
     text = fmt::format("AgentRefused ({})", refused->reason);
   } else if (std::holds_alternative<AgentAccepted>(send.message)) {

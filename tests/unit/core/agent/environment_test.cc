@@ -13,6 +13,7 @@ namespace tfyarn::agent {
 namespace {
 
 using testing::ElementsAre;
+using testing::HasSubstr;
 
 constexpr ApplicationId kApplication{.cluster_timestamp = 1700000000000, .id = 12};
 
@@ -195,6 +196,17 @@ TEST(CommandTest, AJobWithoutPsHasAnEmptyList) {
   sample.Add("worker", 1);
   sample.job.tasks[0].command = {"--ps_hosts={ps_hosts}"};
   EXPECT_THAT(RenderCommand(sample.job, {"worker", 0}, sample.spec), ElementsAre("--ps_hosts="));
+}
+
+TEST(CommandTest, ADirectoryToShowBecomesTensorboardAtItsAddress) {
+  Sample sample(Framework::kTensorflow);
+  sample.Add("worker", 1).Add("tensorboard", 1);
+  sample.job.tasks[1].logdir = "summaries of $HOME";
+  const auto argv = RenderCommand(sample.job, {"tensorboard", 0}, sample.spec);
+  EXPECT_THAT(argv, ElementsAre("/bin/sh", "-c", HasSubstr("exec tensorboard --logdir \"$1\""),
+                                "tensorboard", "summaries of $HOME", "n2", "5001"));
+  sample.job.tasks[1].command = {"mine"};
+  EXPECT_THAT(RenderCommand(sample.job, {"tensorboard", 0}, sample.spec), ElementsAre("mine"));
 }
 
 TEST(CommandTest, AShellIsUsedOnlyWhenAskedFor) {

@@ -178,6 +178,19 @@ TEST(TaskAgentProcessTest, AWarningIsOneTermAndNoStop) {
   EXPECT_THAT(rig.Tell(3s, Exited(0, 75)), ElementsAre(HasSubstr("stopped_by_agent=no")));
 }
 
+TEST(TaskAgentProcessTest, StacksAreShownOfARunningProcessOnly) {
+  AgentRig rig;
+  rig.Connect();
+  rig.RunProcess(0s, 0);
+  EXPECT_THAT(rig.Say(1s, ShowStacks{.fence = {}, .attempt = TaskAttempt(0)}),
+              ElementsAre("DumpStacks{attempt=0}"));
+  EXPECT_THAT(rig.Say(1s, ShowStacks{.fence = {}, .attempt = TaskAttempt(1)}),
+              ElementsAre(HasSubstr("no stacks")));
+  (void)rig.Say(2s, Stop(0, 1s));
+  EXPECT_THAT(rig.Say(2s, ShowStacks{.fence = {}, .attempt = TaskAttempt(0)}),
+              ElementsAre(HasSubstr("no stacks")));
+}
+
 TEST(TaskAgentProcessTest, AFailedSpawnIsALaunchError) {
   AgentRig rig;
   rig.Connect();
@@ -280,6 +293,42 @@ TEST(TaskAgentProcessTest, AStallIsReportedOncePerStall) {
   EXPECT_THAT(rig.RunQuietlyTo(1h), IsEmpty());
   (void)rig.Tell(1h, ProgressSeen{.attempt = TaskAttempt(0)});
   EXPECT_THAT(rig.RunQuietlyTo(1h + 1min), ElementsAre(HasSubstr("ProgressStalled")));
+}
+
+/// When worker:0 of that job is found to stall if it never says a word; nullopt: not within an
+/// hour.
+std::optional<Duration> StallOfSilent(JobSpec job) {
+  AgentRig rig(std::move(job));
+  rig.Connect();
+  (void)rig.Tell(0s, PeerVouched{.task = {}, .incarnation = {}, .vouched = true, .last = {}});
+  rig.RunProcess(0s, 0);
+  for (const Duration at : {59s, 60s, 3600s}) {
+    if (!rig.RunQuietlyTo(at).empty()) return at;
+  }
+  // Once it has made progress it may not cease.
+  (void)rig.Tell(1h, ProgressSeen{.attempt = TaskAttempt(0)});
+  EXPECT_THAT(rig.RunQuietlyTo(1h + 1min), ElementsAre(HasSubstr("ProgressStalled")));
+  return std::nullopt;
+}
+
+TEST(TaskAgentProcessTest, WhoOnlyServesStallsOnlyAfterItsFirstProgress) {
+  for (const TaskClass task_class :
+       {TaskClass::kService, TaskClass::kDrained, TaskClass::kSidecar}) {
+    JobSpec job = Watched();
+    job.tasks.push_back({.name = "worker", .task_class = task_class});
+    EXPECT_EQ(StallOfSilent(job), std::nullopt);
+  }
+}
+
+TEST(TaskAgentProcessTest, AWorkerWhoseChiefHandsOutTheStepsOnlyServes) {
+  JobSpec job = Watched();
+  job.strategy = Strategy::kParameterServer;
+  job.tasks = {{.name = "worker"}, {.name = "ps"}};
+  EXPECT_EQ(StallOfSilent(job), 60s) << "it trains by itself";
+  job.tasks.push_back({.name = "chief"});
+  EXPECT_EQ(StallOfSilent(job), std::nullopt);
+  job.strategy = Strategy::kMultiWorker;
+  EXPECT_EQ(StallOfSilent(job), 60s) << "it trains like the chief";
 }
 
 TEST(TaskAgentProcessTest, ProgressTakesAnUnseenStallBack) {

@@ -95,7 +95,7 @@ class Walk {
       return SpawnFailed{.attempt = attempt, .reason = "no"};
     }
     if (alive_ && !spawning_ && random_.Below(4) == 0) return Exited();
-    switch (random_.Below(16)) {
+    switch (random_.Below(17)) {
       case 0:
         return Say(AgentAccepted{});
       case 1:
@@ -107,6 +107,8 @@ class Walk {
             StopProcess{.fence = {}, .attempt = SomeAttempt(), .grace = random_.Between(0s, 3s)});
       case 4:
         return Say(WarnProcess{.fence = {}, .attempt = SomeAttempt()});
+      case 16:
+        return Say(ShowStacks{.fence = {}, .attempt = SomeAttempt()});
       case 5:
       case 6:
         return Say(ReportSeen{.fence = {},
@@ -211,6 +213,7 @@ class Walk {
     EXPECT_FALSE(exited_);
     exited_ = true;
   }
+  void Check(const DumpStacks&) { EXPECT_TRUE(alive_) << "stacks of nothing"; }
   void Check(const Note& note) { EXPECT_FALSE(note.text.empty()); }
 
   RandomStream random_;

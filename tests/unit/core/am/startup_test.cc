@@ -223,7 +223,7 @@ TEST(StartupTest, AYoungClusterGetsTenMinutes) {
   EXPECT_EQ(rig.asked_memory(), 4 * kGiB);
   EXPECT_THAT(rig.notes(), Contains(AllOf(HasSubstr("worker needs 2 containers"),
                                           HasSubstr("may still come for 10m"))));
-  EXPECT_THAT(rig.waiting_for(), HasSubstr("nodes may still come until"));
+  EXPECT_THAT(rig.waiting_for(), HasSubstr("nodes may still come, for up to 10m"));
   rig.Advance(10min - 1s);
   EXPECT_FALSE(rig.failed());
   rig.Advance(2s);
