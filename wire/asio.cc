@@ -1,0 +1,3 @@
+// Boost.Asio, compiled once: every other file sees its declarations only.
+#include <boost/asio/impl/src.hpp>
+#include <boost/asio/ssl/impl/src.hpp>
