@@ -1,0 +1,128 @@
+// A task's process and everything that descends from it, until nothing of that is left.
+//
+// The root's own end is what the task's exit means; then whatever it left behind is killed, because
+// a container is over when its process is, and a left-over would hold the port, the GPU and the
+// memory that the next attempt needs. The order is: the root's end is recorded; every group that
+// still has a member gets SIGKILL; the orphans come to us (subreaper.h) and are reaped; that
+// repeats until a reading of the process table shows no member, not even a zombie; the root is
+// reaped last. Until then it stays a zombie, so that its number, which names its group and its
+// session, cannot become another's.
+//
+// A reading is no snapshot: a process can fork and end while the table is read, and its child not
+// be in it. But then the process itself is, as a zombie that only we could reap (or its parent, of
+// which the same is true). So a reading without any member is proof, and one with nothing but
+// zombies is not.
+//
+// Descendants that took a session of their own, or whose parents died, are found by descent, by
+// session and by being our orphans. It sends SIGTERM to the root's group only: a program that made
+// other groups (a shell with job control) passes it on as it sees fit. It decides neither when to
+// stop nor what an exit means.
+//
+// Idea: systemd's KillMode=mixed; docker-init.
+#pragma once
+
+#include <sys/types.h>
+
+#include <boost/asio/posix/stream_descriptor.hpp>
+#include <boost/asio/steady_timer.hpp>
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <optional>
+#include <set>
+#include <vector>
+
+#include "core/model/time.h"
+#include "hosts/agent/lifetime.h"
+#include "hosts/agent/proc_table.h"
+#include "hosts/agent/spawner.h"
+#include "hosts/agent/subreaper.h"
+#include "hosts/agent/task_cgroup.h"
+
+namespace tfyarn::agent_host {
+
+/// How the root ended: exactly one of code and signal is set.
+struct TreeExit {
+  std::optional<int> code;        ///< 0..255.
+  std::optional<int> signal;      ///< Number of the signal that ended it.
+  bool core_dumped = false;       ///< With signal: the kernel wrote a core file, or piped one.
+  bool terminated_by_us = false;  ///< We sent it SIGTERM before it ended.
+  bool killed_by_us = false;      ///< We sent it SIGKILL before it ended.
+  /// Processes that SIGKILL did not end in time (the kernel holds them in a call to a dead device,
+  /// or they belong to another user). Ordinarily empty. When the root is among them its end is not
+  /// known, and `signal` is SIGKILL.
+  std::vector<pid_t> left_behind;
+};
+
+struct TreeOptions {
+  /// From the first SIGKILL, or the root's end, to giving up on what cannot be killed.
+  Duration give_up = 60s;
+  /// The group that the root was started in, where there is one; outlives the tree. Not owned.
+  const TaskCgroup* cgroup = nullptr;
+};
+
+class ProcessTree {
+ public:
+  using OnExit = std::function<void(const TreeExit&)>;
+
+  /// `root`: started by Spawn() from this process and since the subreaper was made; not reaped.
+  /// `on_exit`: called once, from the event loop, never from within a call to this object; it may
+  /// destroy this object.
+  ProcessTree(Subreaper& subreaper, Spawned root, OnExit on_exit, TreeOptions options = {});
+  /// Of a tree that has not ended the root's group gets SIGKILL, and nobody waits for its end: let
+  /// on_exit come first where no process may be left. The next tree reaps it as an orphan.
+  ~ProcessTree();
+  ProcessTree(const ProcessTree&) = delete;
+  ProcessTree& operator=(const ProcessTree&) = delete;
+
+  /// SIGTERM to the root's group. A stopped process does not see it, and is not woken: it would
+  /// find its peers gone and end like their victim, while it is the one that hung, which shows in
+  /// that it does not end (core/am/failover.h). Harmless when it has ended.
+  void Terminate();
+  /// SIGKILL to every process of the tree, repeated until nobody is left.
+  void Kill();
+  /// Terminate() now and Kill() after `grace`, unless it has ended by then. A shorter grace
+  /// replaces a longer one.
+  void Stop(Duration grace);
+
+  [[nodiscard]] pid_t root() const { return root_.pid; }
+  /// Reads the process table: the processes of the tree that live now, by pid. Asking now and then
+  /// makes it remember who belongs here, even if their parents are gone the next time.
+  [[nodiscard]] std::vector<ProcessInfo> Members();
+
+ private:
+  using Clock = std::chrono::steady_clock;
+
+  void WatchRoot();
+  void ChildMayHaveEnded();
+  void LookAtRoot();
+  void ArmGiveUp();
+  void SweepIn(Duration delay);
+  void Sweep();
+  void Finish(std::vector<pid_t> left_behind);
+  [[nodiscard]] std::vector<ProcessInfo> FindMembers(const ProcessTable& table);
+  void KillGroups(const std::set<pid_t>& groups) const;
+  [[nodiscard]] bool IsSeed(const ProcessInfo& info) const;
+
+  Subreaper& subreaper_;
+  Spawned root_;
+  OnExit on_exit_;
+  TreeOptions options_;
+  boost::asio::posix::stream_descriptor root_fd_;
+  boost::asio::steady_timer sweep_timer_;
+  boost::asio::steady_timer stop_timer_;
+  boost::asio::steady_timer give_up_timer_;
+
+  TreeExit exit_;
+  bool root_ended_ = false;
+  bool killing_ = false;  ///< SIGKILL is sent to whoever is found.
+  bool finished_ = false;
+  Duration pause_{};  ///< Between two sweeps while somebody is left.
+  std::optional<Clock::time_point> sweep_at_;
+  std::optional<Clock::time_point> stop_at_;
+  std::set<pid_t> sessions_;                   ///< Of the members of the last reading.
+  std::map<pid_t, std::uint64_t> remembered_;  ///< Start times of the members of the last reading.
+  Lifetime lifetime_;
+};
+
+}  // namespace tfyarn::agent_host

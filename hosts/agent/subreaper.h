@@ -1,0 +1,69 @@
+// Makes this process the parent of its orphans, and hears when a child of it ends.
+//
+// A descendant whose parent dies becomes a child of the nearest ancestor that is a subreaper
+// (prctl(2), PR_SET_CHILD_SUBREAPER): so a program that forks twice, or takes a session of its own,
+// cannot leave its agent. Both the attribute and SIGCHLD belong to the whole process, so there is
+// one Subreaper in it. It reaps nothing itself; each ProcessTree reaps what belongs to it, by pid,
+// and never "any child".
+//
+// Whose is an orphan? A process never joins a session that exists, so what descends from a program
+// that Spawn() started is in that program's session or in one that its descendants made: never in
+// ours. A child in our own session is therefore somebody else's (popen of a library) and is left
+// alone. An orphan in a session that no tree has seen belongs to the only tree there is; when there
+// are several trees it is left until one is left: better late than another job's process killed.
+#pragma once
+
+#include <sys/types.h>
+
+#include <boost/asio/io_context.hpp>
+#include <boost/asio/signal_set.hpp>
+#include <functional>
+#include <map>
+#include <set>
+
+#include "core/model/error.h"
+
+namespace tfyarn::agent_host {
+
+class Subreaper {
+ public:
+  /// Children are asked after from `io`'s thread. Nothing else in the process may handle SIGCHLD.
+  /// Its pending wait keeps io.run() busy until Close() or the destructor.
+  explicit Subreaper(boost::asio::io_context& io);
+  Subreaper(const Subreaper&) = delete;
+  Subreaper& operator=(const Subreaper&) = delete;
+
+  /// `root` has been forked and will be the root of a tree, or be removed: no orphan of others.
+  void Reserve(pid_t root);
+  /// Registers the tree of `root` (a child of this process); `ended` is called whenever some child
+  /// of this process may have ended, until Remove(root).
+  void Add(pid_t root, std::function<void()> ended);
+  void Remove(pid_t root);
+  /// `root` was given up before it was a tree, and whoever gave it up will reap it, and then say
+  /// Remove. It does not count as a tree any more.
+  void Disown(pid_t root);
+  /// Whether `root` is the only tree.
+  [[nodiscard]] bool IsOnly(pid_t root) const;
+  /// Whether `pid` is, will be or would have been the root of a tree, and so nobody's orphan.
+  [[nodiscard]] bool IsRoot(pid_t pid) const {
+    return trees_.contains(pid) || disowned_.contains(pid);
+  }
+  /// Session of this process: children in it are no tree's.
+  [[nodiscard]] pid_t own_session() const { return own_session_; }
+  [[nodiscard]] pid_t own_pid() const { return own_pid_; }
+  [[nodiscard]] boost::asio::io_context& io() { return io_; }
+  /// Hears nothing from now on.
+  void Close();
+
+ private:
+  void Listen();
+
+  boost::asio::io_context& io_;
+  boost::asio::signal_set signals_;
+  pid_t own_pid_ = 0;
+  pid_t own_session_ = 0;
+  std::map<pid_t, std::function<void()>> trees_;
+  std::set<pid_t> disowned_;
+};
+
+}  // namespace tfyarn::agent_host

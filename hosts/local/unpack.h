@@ -1,0 +1,24 @@
+// Archives (tar and zip, compressed or not) into a directory, as a NodeManager unpacks them.
+#pragma once
+
+#include <cstdint>
+#include <string>
+
+#include "core/model/error.h"
+
+namespace tfyarn::hosts {
+
+/// What an archive may hold at most, so that a small one cannot fill the disk.
+struct UnpackLimits {
+  std::uint64_t bytes = std::uint64_t{64} << 30;
+  std::uint64_t entries = 1'000'000;
+};
+
+/// Unpacks into `directory`, which is made. Nothing leaves it: absolute names, names with '..' and
+/// links that lead out are errors. Owners and special modes are not restored.
+/// Errors: kNotFound: no such file; kInvalidArgument: not an archive, damaged, or one of the above;
+/// kUnavailable: cannot write. What was unpacked by then stays.
+[[nodiscard]] Expected<void> Unpack(const std::string& archive, const std::string& directory,
+                                    const UnpackLimits& limits = {});
+
+}  // namespace tfyarn::hosts

@@ -1,0 +1,39 @@
+// Files of an application's staging directory, and what the client tells the AM beside the job.
+#pragma once
+
+#include <string>
+#include <string_view>
+
+#include "core/model/client.h"
+#include "core/model/describe.h"
+#include "core/model/error.h"
+#include "core/model/hdfs.h"
+
+namespace tfyarn::hosts {
+
+inline constexpr std::string_view kJournalFile = "journal";
+inline constexpr std::string_view kAddressFile = "am-address";  ///< See AmAddress.
+inline constexpr std::string_view kFactsFile = "cluster-facts";
+/// Certificate authority of the application, with its key: owner only.
+inline constexpr std::string_view kAuthorityFile = "authority.pem";
+
+/// In a container's work directory: what its agent proves with who it is. Owner only.
+inline constexpr std::string_view kIdentityFile = "identity.pem";
+
+/// What the client saw of the cluster before it submitted, and what it put into the staging
+/// directory for the agents.
+struct StagedFacts {
+  ClusterFacts facts;
+  WallTime surveyed{};
+  yarn::ContainerLaunchContext agent_context;  ///< See am::AmOptions.
+};
+BOOST_DESCRIBE_STRUCT(StagedFacts, (), (facts, surveyed, agent_context))
+
+/// Whether the same call may succeed later: nobody has to change the job for it.
+[[nodiscard]] bool MayPass(hdfs::HdfsErrorCode code);
+
+[[nodiscard]] std::string ToBytes(const StagedFacts& facts);
+/// Errors: kDataLoss.
+[[nodiscard]] Expected<StagedFacts> StagedFactsFrom(std::string_view bytes);
+
+}  // namespace tfyarn::hosts
