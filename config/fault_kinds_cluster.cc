@@ -137,7 +137,7 @@ void AddContainerKinds(std::vector<FaultKind>& kinds) {
                    .default_text = "-100",
                    .doc = "The exit status that YARN reports.",
                    .least = -1000,
-                   .most = -1}},
+                   .most = 255}},
        .example = "{kind: container_lost, at: 5m, target: {job: a, task: \"worker:0\"}}"});
   kinds.push_back(
       {.name = "preempt",

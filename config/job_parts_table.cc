@@ -311,7 +311,9 @@ const Record<WatchSpec>& WatchTable() {
                   "file that does.",
                   ReadProgress, {.example = "\"step (\\\\d+)\"", .required = true});
     record.Field("stalled", &WatchSpec::stalled, Time(1s),
-                 "So long without progress is a failure.");
+                 "So long without progress is a failure. Counted from its start for tasks that "
+                 "train; from its first progress on for a ps, evaluator or tensorboard, and for "
+                 "workers whose chief hands out the steps (parameter-server).");
     record.Field("do", &WatchSpec::action, Action(),
                  "What follows; the one who stalls is blamed where it can be told.");
     record.Checked([](Decoder& decoder, const Node& node, const WatchSpec& watch) {

@@ -273,6 +273,13 @@ JobSpec Complete(JobDraft draft) {
     task.command = draft.command;
     task.shell = draft.shell;
   }
+  // An environment for Python is an archive like others.
+  for (const auto& entry : spec.python_archives) {
+    const std::string& path = entry.second;
+    const bool named = std::any_of(spec.archives.begin(), spec.archives.end(),
+                                   [&](const ArchiveSpec& other) { return other.path == path; });
+    if (!named) spec.archives.push_back({.path = path, .as = ArchiveName(path)});
+  }
   return spec;
 }
 

@@ -155,10 +155,8 @@ tl::expected<Scenario, Diagnostics> Load(const std::string& path, const std::str
   return scenario;
 }
 
-tl::expected<JobSpec, Diagnostics> LoadJobFrom(const std::string& path, const std::string* text,
-                                               const LoadOptions& options) {
-  Document document;
-  ReadInto(document, path, text, options);
+/// `document` has been read.
+tl::expected<JobSpec, Diagnostics> DecodeJob(Document& document) {
   if (!document.root) return document.Failed();
   Decoder decoder;
   JobDraft draft;
@@ -169,6 +167,28 @@ tl::expected<JobSpec, Diagnostics> LoadJobFrom(const std::string& path, const st
   findings.insert(findings.end(), decoder.findings().begin(), decoder.findings().end());
   if (!findings.empty()) return document.Failed();
   return job;
+}
+
+tl::expected<JobSpec, Diagnostics> LoadJobFrom(const std::string& path, const std::string* text,
+                                               const LoadOptions& options) {
+  Document document;
+  ReadInto(document, path, text, options);
+  return DecodeJob(document);
+}
+
+/// Names what it took out of the task types.
+std::vector<std::string> TakeOut(Node& root, const std::vector<std::string>& fields) {
+  std::vector<std::string> taken;
+  Node* tasks = root.Find("tasks");
+  if (tasks == nullptr) return taken;
+  for (Entry& task : tasks->entries) {
+    std::erase_if(task.value.entries, [&](const Entry& field) {
+      const bool out = std::find(fields.begin(), fields.end(), field.key) != fields.end();
+      if (out) taken.push_back("tasks." + task.key + "." + field.key);
+      return out;
+    });
+  }
+  return taken;
 }
 
 }  // namespace
@@ -192,6 +212,22 @@ tl::expected<JobSpec, Diagnostics> LoadJobText(std::string_view text, const std:
                                                const LoadOptions& options) {
   const std::string copy(text);
   return LoadJobFrom(name, &copy, options);
+}
+
+tl::expected<JobDocument, Diagnostics> LoadJobDocument(const std::string& path,
+                                                       const LoadOptions& options,
+                                                       const std::vector<std::string>& without) {
+  Document document;
+  ReadInto(document, path, nullptr, options);
+  tl::expected<JobSpec, Diagnostics> spec = DecodeJob(document);
+  if (!spec) return tl::unexpected<Diagnostics>(spec.error());
+  JobDocument job;
+  job.left_out = TakeOut(*document.root, without);
+  if (!job.left_out.empty()) spec = DecodeJob(document);
+  if (!spec) return tl::unexpected<Diagnostics>(spec.error());
+  job.spec = std::move(*spec);
+  job.effective_yaml = EmitYaml(*document.root);
+  return job;
 }
 
 }  // namespace tfyarn::config

@@ -52,7 +52,23 @@ struct LoadOptions {
                                                              const std::string& name,
                                                              const LoadOptions& options = {});
 
+/// A job, and the document that says the same on its own: includes and `--set` are in it.
+struct JobDocument {
+  JobSpec spec;
+  std::string effective_yaml;
+  /// What was taken out, "tasks.worker.node_label".
+  std::vector<std::string> left_out;
+};
+/// `without`: fields of task types that have no meaning where the job is to run; they are read and
+/// checked first.
+[[nodiscard]] tl::expected<JobDocument, Diagnostics> LoadJobDocument(
+    const std::string& path, const LoadOptions& options,
+    const std::vector<std::string>& without = {});
+
 /// A small scenario that runs, with comments: what `tfsim init` writes.
 [[nodiscard]] std::string InitScenarioText();
+/// The job.yaml that `tfyarn init` writes, and the train.py that it runs.
+[[nodiscard]] std::string InitJobText();
+[[nodiscard]] std::string InitProgramText();
 
 }  // namespace tfyarn::config

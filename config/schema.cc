@@ -26,7 +26,7 @@ class SchemaWriter {
     const RecordInfo& root = RootOf(kind);
     Json schema;
     schema["$schema"] = "https://json-schema.org/draft/2020-12/schema";
-    schema["$id"] = kind == FileKind::kScenario ? "tfsim/v1" : "tfyarn.job/v1";
+    schema["$id"] = kind == FileKind::kScenario ? "urn:tfyarn:tfsim/v1" : "urn:tfyarn:job/v1";
     schema["title"] = kind == FileKind::kScenario ? "scenario.yaml" : "job.yaml";
     Json body = RecordSchema(root, false);
     for (auto& [key, value] : body.items()) schema[key] = value;

@@ -148,11 +148,10 @@ const Case kAdded[] = {
      {"6:32: `message`: `StartProces` is not one of its values | allowed: RegisterAgent, "
       "AgentHeartbeat, "
       "ProcessRunning, ProcessEnded, AddressChanged, ProgressStalled, AgentAccepted, AgentRefused, "
-      "HeartbeatSeen, ReportSeen, StartProcess, StopProcess, WarnProcess, EndAgent, "
+      "HeartbeatSeen, ReportSeen, StartProcess, StopProcess, WarnProcess, EndAgent, ShowStacks, "
       "GetNewApplication, "
       "SubmitApplication, GetApplicationReport, KillApplication, GetClusterNodes, GetQueueInfo, "
-      "RegisterApplicationMaster, Allocate, FinishApplicationMaster, RegisterNodeManager, and 4 "
-      "more | did "
+      "RegisterApplicationMaster, Allocate, FinishApplicationMaster, and 5 more | did "
       "you mean `StartProcess`?"}},
     {"faults: [{kind: container_signal, at: 1s, target: {job: a}, signal: kill}]\n",
      {"6:69: `signal`: kill is not a signal like KILL, TERM or 9 | did you mean KILL?"}},
