@@ -1,7 +1,9 @@
-# Script: writes OUTPUT, a C++ source that holds the bytes of the page's assets. Run at build time, when one changes.
-#   cmake -DOUTPUT=assets.cc -DDIRECTORY=.../assets -DSCRIPTS=a.js,b.js -P EmbedAssets.cmake
-# The script is SCRIPTS one after the other. The page's policy names the digests of script and style: a browser runs these
-# and nothing else that may have come into the page.
+# Script: writes OUTPUT, a C++ source that holds the bytes of a page's assets. Run at build time, when one changes.
+#   cmake -DOUTPUT=assets.cc -DDIRECTORY=.../assets -DPAGE=a.html -DSTYLES=a.css -DSCRIPTS=a.js,b.js
+#         -DHEADER=reports/html.h -DRESULT=Assets,BuiltInAssets,page,style,script -P EmbedAssets.cmake
+# Style and script are STYLES and SCRIPTS one after the other. RESULT: the type of what is made, the function that gives it,
+# and its members for page, style and script. Where the page has a policy that names the digests of script and style, a
+# browser runs these and nothing else that may have come into the page.
 
 # base64(OUT HEX): the text form that a Content-Security-Policy wants, of bytes given in hexadecimal.
 function(base64 out hex)
@@ -22,22 +24,29 @@ function(base64 out hex)
   set(${out} "${text}=" PARENT_SCOPE)
 endfunction()
 
-string(REPLACE "," ";" scripts "${SCRIPTS}")
+# joined(FILE LIST): the files of a comma-separated list as one.
+function(joined file list)
+  string(REPLACE "," ";" parts "${list}")
+  file(WRITE ${file} "")
+  foreach(part ${parts})
+    file(READ ${DIRECTORY}/${part} text)
+    file(APPEND ${file} "${text}")
+  endforeach()
+endfunction()
+
 set(script "${OUTPUT}.js")
-file(WRITE ${script} "")
-foreach(file ${scripts})
-  file(READ ${DIRECTORY}/${file} text)
-  file(APPEND ${script} "${text}")
-endforeach()
+joined(${script} "${SCRIPTS}")
+set(style "${OUTPUT}.css")
+joined(${style} "${STYLES}")
 set(page "${OUTPUT}.html")
 file(SHA256 ${script} script_hex)
-file(SHA256 ${DIRECTORY}/report.css style_hex)
+file(SHA256 ${style} style_hex)
 base64(script_sha256 ${script_hex})
 base64(style_sha256 ${style_hex})
-configure_file(${DIRECTORY}/report.html ${page} @ONLY)
+configure_file(${DIRECTORY}/${PAGE} ${page} @ONLY)
 
-set(source "// Made from reports/assets by EmbedAssets.cmake.\n#include \"reports/html.h\"\n\nnamespace tfyarn::reports {\nnamespace {\n\n")
-foreach(asset page:${page} style:${DIRECTORY}/report.css script:${script})
+set(source "// Made from reports/assets by EmbedAssets.cmake.\n#include \"${HEADER}\"\n\nnamespace tfyarn::reports {\nnamespace {\n\n")
+foreach(asset page:${page} style:${style} script:${script})
   string(FIND ${asset} ":" colon)
   string(SUBSTRING ${asset} 0 ${colon} name)
   math(EXPR colon "${colon} + 1")
@@ -48,9 +57,15 @@ foreach(asset page:${page} style:${DIRECTORY}/report.css script:${script})
   string(REGEX REPLACE "([0-9a-f][0-9a-f])" "'\\\\x\\1'," bytes "${bytes}")
   string(APPEND source "constexpr char k_${name}[] = {\n${bytes}};\n\n")
 endforeach()
-string(APPEND source "}  // namespace\n\nconst Assets& BuiltInAssets() {\n"
-                     "  static constexpr Assets kAssets{.page = {k_page, sizeof k_page},\n"
-                     "                                  .style = {k_style, sizeof k_style},\n"
-                     "                                  .script = {k_script, sizeof k_script}};\n"
+string(REPLACE "," ";" result "${RESULT}")
+list(GET result 0 type)
+list(GET result 1 function)
+list(GET result 2 page_member)
+list(GET result 3 style_member)
+list(GET result 4 script_member)
+string(APPEND source "}  // namespace\n\nconst ${type}& ${function}() {\n"
+                     "  static constexpr ${type} kAssets{.${page_member} = {k_page, sizeof k_page},\n"
+                     "                                  .${style_member} = {k_style, sizeof k_style},\n"
+                     "                                  .${script_member} = {k_script, sizeof k_script}};\n"
                      "  return kAssets;\n}\n\n}  // namespace tfyarn::reports\n")
 file(WRITE ${OUTPUT} "${source}")

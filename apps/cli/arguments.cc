@@ -7,15 +7,15 @@
 #include <charconv>
 #include <memory>
 
-#include "apps/cli/exit_codes.h"
+#include "apps/cli/command_line.h"
 #include "config/quantity.h"
-#include "config/suggest.h"
 
 namespace tfyarn::cli {
 namespace {
 
 // As many as a sweep of a scenario may have.
 constexpr std::uint64_t kMaxSeeds = 1'000'000;
+constexpr const char* kProgram = "tfsim";
 
 /// Options as CLI11 fills them in, before they are checked.
 struct Raw {
@@ -119,7 +119,9 @@ void AddOthers(CLI::App& app, Raw& raw) {
   faults.add_option("KIND", raw.faults.kind, "only this one");
 
   CLI::App& replay =
-      *app.add_subcommand("replay", "run a scenario again, and check that nothing differs");
+      *app.add_subcommand("replay",
+                          "run a scenario, or the machines of a real run, again, and check that "
+                          "nothing differs");
   AddInput(replay, raw.replay.input);
   replay.add_option("--seed", raw.replay_seed, "in place of the scenario's seed")->type_name("N");
   replay
@@ -143,7 +145,7 @@ void AddOthers(CLI::App& app, Raw& raw) {
 }
 
 std::unique_ptr<CLI::App> MakeApp(Raw& raw) {
-  auto app = std::make_unique<CLI::App>("Distributed TensorFlow on YARN, simulated.", "tfsim");
+  auto app = std::make_unique<CLI::App>("Distributed TensorFlow on YARN, simulated.", kProgram);
   app->require_subcommand(0, 1);
   app->add_flag("-V,--version", raw.version, "print the version");
   app->footer(
@@ -152,79 +154,6 @@ std::unique_ptr<CLI::App> MakeApp(Raw& raw) {
   AddRun(*app, raw);
   AddOthers(*app, raw);
   return app;
-}
-
-/// Of a fresh parser: one that has parsed gives the help of the command it met.
-std::string GeneralHelp() {
-  Raw nothing;
-  return MakeApp(nothing)->help();
-}
-
-std::vector<std::string> CommandNames(const CLI::App& app) {
-  std::vector<std::string> names;
-  for (const CLI::App* sub : app.get_subcommands([](const CLI::App*) { return true; }))
-    names.push_back(sub->get_name());
-  return names;
-}
-
-std::string NotesText(const std::string& given, const std::vector<std::string>& names) {
-  std::string text;
-  for (const std::string& note : config::NotesForNames(given, names)) text += "  " + note + "\n";
-  return text;
-}
-
-/// The option of that name (without dashes), or nullptr.
-const CLI::Option* FindOption(const CLI::App& app, const std::string& name) {
-  for (const CLI::Option* option : app.get_options()) {
-    if (option->check_lname(name) || option->check_sname(name)) return option;
-  }
-  return nullptr;
-}
-
-/// "--seed" for "sed"; "" when none is near. Of equally near ones the one that has most of the
-/// letters in order, as a letter left out is the commonest slip.
-std::string NearestOption(const CLI::App& command, const std::string& name) {
-  std::vector<std::string> names;
-  for (const CLI::Option* known : command.get_options()) {
-    for (const std::string& long_name : known->get_lnames()) names.push_back(long_name);
-  }
-  const auto alike = [&](const std::string& other) {
-    std::size_t found = 0;
-    for (const char c : other) found += found < name.size() && name[found] == c ? 1 : 0;
-    return found;
-  };
-  std::stable_sort(names.begin(), names.end(),
-                   [&](const std::string& a, const std::string& b) { return alike(a) > alike(b); });
-  const std::string nearest = config::Nearest(name, names);
-  return nearest.empty() ? "" : "--" + nearest;
-}
-
-/// Compares every option with the registered ones; nullopt when all are known.
-std::optional<UsageError> UnknownOption(const CLI::App& command,
-                                        const std::vector<std::string>& words, std::size_t first) {
-  for (std::size_t i = first; i < words.size(); ++i) {
-    const std::string& word = words[i];
-    if (word == "--") return std::nullopt;
-    if (word.size() < 2 || word[0] != '-') continue;
-    const bool is_long = word[1] == '-';
-    const auto equals = word.find('=');
-    const std::string name = is_long
-                                 ? word.substr(2, equals == std::string::npos ? equals : equals - 2)
-                                 : word.substr(1, 1);
-    const CLI::Option* option = FindOption(command, name);
-    if (option == nullptr) {
-      const std::string near = NearestOption(command, name);
-      return UsageError{fmt::format("tfsim {}: unknown option {}{}\nsee: tfsim help {}\n",
-                                    command.get_name(), word.substr(0, equals),
-                                    near.empty() ? "" : fmt::format("; did you mean {}?", near),
-                                    command.get_name())};
-    }
-    const bool value_follows = option->get_items_expected_max() > 0 &&
-                               option->get_type_size_max() > 0 && equals == std::string::npos &&
-                               (is_long || word.size() == 2);
-    if (value_follows) ++i;
-  }
-  return std::nullopt;
 }
 
 std::optional<UsageError> ReadSeed(const std::string& text, std::optional<std::uint64_t>& seed) {
@@ -286,21 +215,9 @@ tl::expected<Command, UsageError> Explain(Raw& raw) {
   return job;
 }
 
-tl::expected<Command, UsageError> Help(const CLI::App& app, const std::string& topic) {
-  if (topic.empty()) return PrintText{GeneralHelp()};
-  if (topic == "exit-codes") return PrintText{ExitCodesText()};
-  std::vector<std::string> names = CommandNames(app);
-  if (std::find(names.begin(), names.end(), topic) != names.end()) {
-    return PrintText{app.get_subcommand(topic)->help("tfsim")};
-  }
-  names.push_back("exit-codes");
-  return tl::unexpected<UsageError>(
-      UsageError{fmt::format("tfsim help: no help on {}\n{}", topic, NotesText(topic, names))});
-}
-
 tl::expected<Command, UsageError> Chosen(const CLI::App& app, Raw& raw) {
   const std::vector<CLI::App*> chosen = app.get_subcommands();
-  if (chosen.empty()) return PrintText{GeneralHelp()};
+  if (chosen.empty()) return PrintText{MakeApp(*std::make_unique<Raw>())->help()};
   const std::string name = chosen.front()->get_name();
   std::optional<UsageError> error;
   if (name == "run") error = CheckRun(raw);
@@ -320,7 +237,7 @@ tl::expected<Command, UsageError> Chosen(const CLI::App& app, Raw& raw) {
   if (name == "faults") return raw.faults;
   if (name == "replay") return raw.replay;
   if (name == "diff") return raw.diff;
-  return Help(app, raw.topic);
+  return HelpOn(app, kProgram, raw.topic);
 }
 
 }  // namespace
@@ -344,31 +261,9 @@ tl::expected<Command, UsageError> ParseArguments(const std::vector<std::string>&
                                                  const std::string& version) {
   Raw raw;
   const std::unique_ptr<CLI::App> app = MakeApp(raw);
-  if (words.empty()) return tl::unexpected<UsageError>(UsageError{app->help()});
-  if (words.front() == "--version" || words.front() == "-V")
-    return PrintText{"tfsim " + version + "\n"};
-  if (words.front() == "--help" || words.front() == "-h") return PrintText{app->help()};
-  const std::vector<std::string> names = CommandNames(*app);
-  if (std::find(names.begin(), names.end(), words.front()) == names.end()) {
-    if (words.front().starts_with('-')) {
-      return tl::unexpected<UsageError>(UsageError{fmt::format(
-          "tfsim: a command comes first, not {}\n{}", words.front(), NotesText("", names))});
-    }
-    return tl::unexpected<UsageError>(UsageError{fmt::format(
-        "tfsim: unknown command {}\n{}", words.front(), NotesText(words.front(), names))});
-  }
-  const CLI::App& command = *app->get_subcommand(words.front());
-  for (const std::string& word : words) {
-    if (word == "--") break;
-    if (word == "--help" || word == "-h") return PrintText{command.help("tfsim")};
-  }
-  if (auto unknown = UnknownOption(command, words, 1)) return tl::unexpected<UsageError>(*unknown);
-  try {
-    std::vector<std::string> reversed(words.rbegin(), words.rend());
-    app->parse(reversed);
-  } catch (const CLI::ParseError& error) {
-    return tl::unexpected<UsageError>(UsageError{fmt::format(
-        "tfsim {}: {}\nsee: tfsim help {}\n", words.front(), error.what(), words.front())});
+  if (auto other = ParseWords(*app, kProgram, words, version)) {
+    if (!*other) return tl::unexpected<UsageError>(other->error());
+    return std::move(**other);
   }
   return Chosen(*app, raw);
 }

@@ -1,8 +1,6 @@
 // The command line of tfsim: what was asked for, as plain values.
 //
-// CLI11 knows the options and writes the help. What it does badly is done here first: it takes the
-// value of a misspelt option for a file name and knows no "did you mean", so every option and
-// sub-command is compared with the registered names before it parses. Nothing here reads a file.
+// CLI11 knows the options and writes the help. Nothing here reads a file.
 #pragma once
 
 #include <cstdint>
@@ -13,6 +11,7 @@
 #include <variant>
 #include <vector>
 
+#include "apps/cli/command_line.h"
 #include "core/model/time.h"
 
 namespace tfyarn::cli {
@@ -88,19 +87,9 @@ struct DiffArguments {
   std::string trace_directory;
 };
 
-/// Text to be printed on stdout, and the end: help, version, exit codes.
-struct PrintText {
-  std::string text;
-};
-
 using Command =
     std::variant<PrintText, RunArguments, ValidateArguments, ExplainArguments, ExplainJobArguments,
                  SchemaArguments, InitArguments, FaultsArguments, ReplayArguments, DiffArguments>;
-
-/// What is wrong with the command line, and what may have been meant; ends with a newline.
-struct UsageError {
-  std::string message;
-};
 
 /// `words`: without the program's name.
 [[nodiscard]] tl::expected<Command, UsageError> ParseArguments(

@@ -12,6 +12,7 @@
 #include "apps/cli/interrupt.h"
 #include "apps/cli/load.h"
 #include "apps/cli/output.h"
+#include "apps/cli/replay_recordings.h"
 #include "apps/cli/single_run.h"
 #include "config/diagnostics.h"
 #include "core/trace/digest.h"
@@ -181,6 +182,8 @@ int CompareScenarios(const DiffArguments& arguments, const Simulator& simulator)
 }  // namespace
 
 int ReplayCommand(const ReplayArguments& arguments, const Simulator& simulator) {
+  if (std::filesystem::is_directory(arguments.input.file))
+    return ReplayRunDirectory(arguments.input.file);
   const auto scenario = LoadOrExplain(arguments.input);
   if (!scenario) return ToInt(ExitCode::kInvalidInput);
   SingleRun run;

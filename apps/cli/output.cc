@@ -7,6 +7,7 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <csignal>
 #include <cstdlib>
 #include <cstring>
 #include <filesystem>
@@ -21,6 +22,7 @@ constexpr std::size_t kBuffer = std::size_t{256} * 1024;
 constexpr std::size_t kLongestLine = 4000;
 
 bool stdout_was_closed = false;
+std::string program = "tfsim";
 
 tl::unexpected<Error> SystemError(std::string_view what, const std::string& path, int error) {
   return Fail(ErrorCode::kUnavailable, fmt::format("{} {}: {}", what, path, std::strerror(error)));
@@ -57,6 +59,8 @@ int WriteAll(int fd, std::string_view text) {
 }  // namespace
 
 bool PrepareStandardStreams() {
+  // A file that has reached the shell's limit (ulimit -f) is an error of a write, not the end.
+  std::signal(SIGXFSZ, SIG_IGN);
   for (int fd = 0; fd <= 2; ++fd) {
     if (::fcntl(fd, F_GETFD) != -1 || errno != EBADF) continue;
     if (fd == 1) stdout_was_closed = true;
@@ -92,8 +96,12 @@ std::string TerminalText(std::string_view text) {
   return out;
 }
 
+void SetProgram(std::string_view name) {
+  program = name;
+}
+
 void Complain(std::string_view message) {
-  WriteStderr("tfsim: " + TerminalText(message) + "\n");
+  WriteStderr(program + ": " + TerminalText(message) + "\n");
 }
 
 OutputFile::~OutputFile() {

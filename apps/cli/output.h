@@ -10,13 +10,17 @@
 namespace tfyarn::cli {
 
 /// Opens /dev/null in place of standard streams that were closed, so that no file of ours takes
-/// their number. False: stdout was closed, and WriteStdout will say so.
+/// their number; a limit on files becomes an error of their writing. False: stdout was closed, and
+/// WriteStdout will say so.
 bool PrepareStandardStreams();
 
 /// Writes all of it to stdout, now. Errors: kUnavailable with the reason of the system.
 [[nodiscard]] Expected<void> WriteStdout(std::string_view text);
 /// Writes to stderr; a stderr that cannot be written is nobody's to tell.
 void WriteStderr(std::string_view text);
+
+/// What Complain puts in front; "tfsim" where nobody says.
+void SetProgram(std::string_view name);
 
 /// A message for people on stderr, "tfsim: " in front of it. What users or their files wrote in it
 /// cannot steer the terminal.

@@ -1,0 +1,111 @@
+#include "apps/local/arguments.h"
+
+#include <CLI/CLI.hpp>
+#include <utility>
+
+namespace tfyarn::local {
+namespace {
+
+constexpr const char* kProgram = "tfyarn";
+
+/// Options as CLI11 fills them in.
+struct Raw {
+  RunArguments run;
+  RenderArguments render;
+  cli::ValidateArguments validate;
+  cli::InitArguments init;
+  cli::ExplainArguments explain;
+  cli::SchemaArguments schema{.which = "job"};
+  std::string topic;
+  std::string ui = "on";
+  bool version = false;
+};
+
+void AddJob(CLI::App& command, std::string& file, std::vector<std::string>& sets) {
+  command.add_option("FILE", file, "job.yaml")->required();
+  command.add_option("--set", sets, "path=value, wins over the file; may be repeated")
+      ->allow_extra_args(false)
+      ->type_name("PATH=VALUE");
+}
+
+void AddRun(CLI::App& app, RunArguments& run, std::string& ui) {
+  CLI::App& command = *app.add_subcommand("run", "run a job on this machine");
+  AddJob(command, run.file, run.sets);
+  command
+      .add_option("--out", run.out,
+                  "directory for logs, result and report (default: tfyarn-runs/NAME-ID)")
+      ->type_name("DIR");
+  command
+      .add_option("--faults", run.faults,
+                  "what goes wrong meanwhile: a file with `faults:` as in a scenario of tfsim")
+      ->type_name("FILE");
+  command.add_flag("--oversubscribe", run.oversubscribe,
+                   "run it though this machine has less than the tasks ask for");
+  command.add_flag("--dry-run", run.dry_run, "check the job and this machine; start nothing");
+  command.add_flag("--propagate-exit", run.propagate_exit,
+                   "end with the exit code of the process that failed the job, not with 10");
+  command.add_flag("--json", run.json, "print the result document in place of logs and verdict");
+  command.add_option("--ui", ui, "a page on the run while it goes on: on (default) or off");
+  command.add_flag("-q,--quiet", run.quiet, "show no logs and no status line");
+}
+
+void AddOthers(CLI::App& app, Raw& raw) {
+  CLI::App& render = *app.add_subcommand(
+      "render", "show the effective job, and every task's command and environment");
+  AddJob(render, raw.render.file, raw.render.sets);
+
+  CLI::App& validate = *app.add_subcommand("validate", "check job files; nothing is run");
+  validate.add_option("FILES", raw.validate.files, "job.yaml")->required();
+  validate
+      .add_option("--set", raw.validate.sets, "path=value, wins over the files; may be repeated")
+      ->allow_extra_args(false)
+      ->type_name("PATH=VALUE");
+
+  CLI::App& init = *app.add_subcommand("init", "write a job that trains: job.yaml and train.py");
+  init.add_option("DIR", raw.init.directory, "where to (default: here)");
+  init.add_flag("--force", raw.init.force, "replace files that are there");
+
+  CLI::App& explain =
+      *app.add_subcommand("explain", "what a field means, or what a failure policy does");
+  explain.add_option("WORDS", raw.explain.words, "a field (gang.hold), or: policy NAME")
+      ->required();
+
+  app.add_subcommand("schema", "print a JSON Schema of job.yaml for editors");
+
+  CLI::App& help = *app.add_subcommand("help", "help on a command, or on `exit-codes`");
+  help.add_option("TOPIC", raw.topic, "a command, or exit-codes");
+}
+
+}  // namespace
+
+tl::expected<Command, cli::UsageError> ParseArguments(const std::vector<std::string>& words,
+                                                      const std::string& version) {
+  Raw raw;
+  CLI::App app("Distributed TensorFlow jobs, on this machine or on YARN.", kProgram);
+  app.require_subcommand(0, 1);
+  app.add_flag("-V,--version", raw.version, "print the version");
+  app.footer("`tfyarn help COMMAND` and `tfyarn help exit-codes` say more.");
+  AddRun(app, raw.run, raw.ui);
+  AddOthers(app, raw);
+  if (auto other = cli::ParseWords(app, kProgram, words, version)) {
+    if (!*other) return tl::unexpected<cli::UsageError>(other->error());
+    return std::move(**other);
+  }
+  const std::string name = app.get_subcommands().front()->get_name();
+  if (name == "run") {
+    raw.run.page = raw.ui == "on";
+    if (raw.ui == "on" || raw.ui == "off") return raw.run;
+    return tl::unexpected<cli::UsageError>(
+        cli::UsageError{"tfyarn run: --ui takes on or off, not " + raw.ui + "\n"});
+  }
+  if (name == "render") return raw.render;
+  if (name == "validate") return raw.validate;
+  if (name == "init") return raw.init;
+  if (name == "explain") return raw.explain;
+  if (name == "schema") return raw.schema;
+  auto help = cli::HelpOn(app, kProgram, raw.topic);
+  if (!help) return tl::unexpected<cli::UsageError>(help.error());
+  return std::move(*help);
+}
+
+}  // namespace tfyarn::local

@@ -1,0 +1,310 @@
+#include "apps/local/local_run.h"
+
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <csignal>
+#include <filesystem>
+#include <utility>
+
+#include "apps/cli/output.h"
+#include "apps/process_environment.h"
+#include "core/client/job_client.h"
+#include "core/model/codec.h"
+#include "hosts/agent/log_tail.h"
+#include "hosts/local/local_environment.h"
+#include "hosts/local/unpack.h"
+
+namespace tfyarn::local {
+namespace {
+
+namespace fs = std::filesystem;
+
+/// One machine answers at once, so nothing is gained by waiting a second for it.
+constexpr Duration kHeartbeat = 100ms;
+constexpr Duration kPoll = 100ms;
+constexpr Duration kShowPeriod = 100ms;
+/// From the end of the job to the end of its processes; then they are killed.
+constexpr Duration kLastProcesses = 20s;
+constexpr std::size_t kShownLog = std::size_t{16} << 10;
+constexpr const char* kHost = "127.0.0.1";
+
+}  // namespace
+
+/// What the tasks of a job want together.
+Resource WantedBy(const JobSpec& job) {
+  Resource wanted;
+  for (const TaskTypeSpec& type : job.tasks) wanted += Times(type.resource, type.instances);
+  return wanted;
+}
+
+LocalRun::LocalRun(const RunArguments& arguments, config::JobDocument job,
+                   std::vector<config::FaultSpec> faults, RunDirectory directory,
+                   const Admission& admission, const std::string& version)
+    : arguments_(arguments),
+      job_(std::move(job)),
+      spec_(std::make_shared<const JobSpec>(job_.spec)),
+      directory_(std::move(directory)),
+      version_(version),
+      storage_(loop_, directory_.storage(), directory_.history()),
+      cluster_recorder_(Record(hosts::Recorded::kCluster, "cluster", 0, "")),
+      cluster_(RmOptions(admission.capacity), NodeOptions(admission.gpus.gpus()),
+               {.loop = loop_,
+                .recorder = cluster_recorder_,
+                .locate = [this](const std::string& path) { return storage_.Locate(path); },
+                .idle = [this] { EndIfOver(); },
+                .seen =
+                    [this](const trace::Fact& fact) {
+                      if (faults_) faults_->Seen(fact);
+                    }}),
+      records_(directory_.recordings()),
+      logs_(directory_.logs(), cli::ColorOn(STDOUT_FILENO)),
+      status_(arguments.quiet || arguments.json),
+      signals_(loop_, SIGINT, SIGTERM),
+      show_(loop_),
+      last_(loop_) {
+  MakeClient();
+  if (!faults.empty()) MakeFaults(std::move(faults));
+}
+
+hosts::LocalRmOptions LocalRun::RmOptions(const Resource& capacity) const {
+  return {.node = {.host = kHost, .port = 0},
+          .capacity = capacity,
+          .cluster_timestamp = hosts::WallNow().time_since_epoch().count()};
+}
+
+hosts::LocalNodeOptions LocalRun::NodeOptions(const std::vector<std::string>& gpus) const {
+  hosts::LocalNodeOptions options{.node = {.host = kHost, .port = 0},
+                                  .directory = directory_.containers(),
+                                  .log_directory = directory_.logs(),
+                                  .environment = apps::OwnEnvironment(),
+                                  .gpus = gpus};
+  for (auto& [name, value] :
+       hosts::ToEnvironment(hosts::LocalEnvironment{.storage = directory_.storage(),
+       .recordings = directory_.recordings(),
+       .shared = directory_.shared(),
+       .heartbeat = kHeartbeat}))
+    options.environment[name] = value;
+  return options;
+}
+
+hosts::Recorder LocalRun::Record(hosts::Recorded who, const std::string& name, std::uint64_t seed,
+                                 std::string options) {
+  auto recorder = hosts::Recorder::Open(directory_.recordings() + "/" + name + ".record",
+                                        {.version = version_,
+                                         .who = who,
+                                         .seed = seed,
+                                         .job_file = job_.effective_yaml,
+                                         .options = std::move(options)});
+  if (recorder) return std::move(*recorder);
+  cli::Complain(recorder.error().message);
+  return {};
+}
+
+void LocalRun::MakeClient() {
+  client::ClientOptions options;
+  options.job_file = job_.effective_yaml;
+  options.am_command = {apps::OwnDirectory() + "/tfyarn-am"};
+  options.poll = kPoll;
+  const std::uint64_t seed = apps::RandomSeed();
+  std::string bytes;
+  Encoder(bytes).Put(options);
+  client_recorder_ = Record(hosts::Recorded::kClient, "client", seed, std::move(bytes));
+  client_ = std::make_unique<hosts::ClientHost>(
+      spec_, std::move(options), seed,
+      hosts::ClientHost::Parts{
+          .loop = loop_,
+          .cluster = cluster_,
+          .storage = storage_,
+          .recorder = client_recorder_,
+          .stage = [this](const std::string& directory,
+                          const hosts::ClientHost::StagedAnswer& done) { Stage(directory, done); },
+          .seen = {},
+          .exit = [this](std::int32_t code) { ClientEnded(code); }});
+}
+
+void LocalRun::MakeFaults(std::vector<config::FaultSpec> faults) {
+  faults_.emplace(
+      job_.spec.name, std::move(faults),
+      hosts::FaultDriver::World{
+          .loop = loop_,
+          .recordings = directory_.recordings(),
+          .directory = directory_.root,
+          .process_of = [this](const ContainerId& id) { return cluster_.node().ProcessOf(id); },
+          .am = [this] { return cluster_.rm().AmContainer(); },
+          .preempt = [this](const ContainerId& id,
+                            Duration notice) { cluster_.Preempt(id, notice); },
+          .kill_job = [this] { client_->Kill("killed by a fault of the file of faults"); },
+          .record = [this](trace::Fact fact) { cluster_.Record(std::move(fact)); },
+          .complain = [](const std::string& what) { cli::Complain(what); }});
+}
+
+// Files are copied once, so that what is edited meanwhile changes no attempt of this run. What
+// cannot be staged now cannot be a moment later either.
+void LocalRun::Stage(const std::string& application_directory,
+                     const hosts::ClientHost::StagedAnswer& done) {
+  yarn::ContainerLaunchContext context;
+  context.command = {apps::OwnDirectory() + "/tfyarn-agent"};
+  context.local_resources[client::kJobFileName] = {.path = application_directory + "/" +
+                                                           client::kJobFileName};
+  if (auto staged = StageFiles(application_directory, context); !staged) {
+    status_.Clear();
+    cli::Complain(staged.error().message);
+    client_->Kill(staged.error().message);
+    return done(tl::unexpected<Error>(staged.error()));
+  }
+  done(std::move(context));
+}
+
+Expected<void> LocalRun::StageFiles(const std::string& application_directory,
+                                    yarn::ContainerLaunchContext& context) const {
+  const fs::path here = fs::path(arguments_.file).parent_path();
+  for (const std::string& file : job_.spec.files) {
+    const fs::path from = here / file;
+    const std::string name = fs::path(file).filename().string();
+    const std::string path = application_directory + "/files/" + name;
+    std::error_code failed;
+    fs::create_directories(fs::path(storage_.Locate(path)).parent_path(), failed);
+    fs::copy(from, storage_.Locate(path),
+             fs::copy_options::recursive | fs::copy_options::overwrite_existing, failed);
+    if (failed)
+      return Fail(ErrorCode::kNotFound, fmt::format("{}: {}", from.string(), failed.message()));
+    context.local_resources[name] = {.path = path};
+  }
+  for (const ArchiveSpec& archive : job_.spec.archives) {
+    const std::string path = application_directory + "/archives/" + archive.as;
+    if (auto unpacked = hosts::Unpack((here / archive.path).string(), storage_.Locate(path));
+        !unpacked)
+      return unpacked;
+    context.local_resources[archive.as] = {.path = path, .archive = true};
+  }
+  return {};
+}
+
+// ---------------------------------------------------------------- the run
+
+int LocalRun::Run() {
+  cluster_recorder_.Write(began_, trace::RunStarted{.scenario = job_.spec.name});
+  cluster_recorder_.Write(began_, trace::NodeDeclared{.node = {.host = kHost, .port = 0},
+                                                      .rack = "/local",
+                                                      .capacity = cluster_.capacity()});
+  cluster_recorder_.Write(began_, trace::JobCreated{.job = {},
+                                                    .name = job_.spec.name,
+                                                    .queue = job_.spec.queue,
+                                                    .tasks = job_.spec.task_count(),
+                                                    .gpus = WantedBy(job_.spec).gpus});
+  WaitForSignals();
+  OpenPage();
+  if (faults_) faults_->Start(began_);
+  client_->Submit({.user = job_.spec.user, .staging_directory = "/staging"});
+  ShowAgain();
+  loop_.run();
+  return Finish();
+}
+
+void LocalRun::WaitForSignals() {
+  signals_.async_wait([this](const boost::system::error_code& error, int signal) {
+    if (error) return;
+    ++interrupts_;
+    status_.Clear();
+    if (interrupts_ == 1) {
+      cli::WriteStderr("ending the job; once more to kill it at once\n");
+      client_->Kill(fmt::format("the user sent signal {}", signal));
+    } else {
+      cluster_.KillAll();
+    }
+    WaitForSignals();
+  });
+}
+
+void LocalRun::ShowAgain() {
+  show_.expires_after(kShowPeriod);
+  show_.async_wait([this](const boost::system::error_code& error) {
+    if (error) return;
+    ShowNow(false);
+    ShowAgain();
+  });
+}
+
+void LocalRun::ShowNow(bool last) {
+  if (!last && (page_ || status_.enabled())) TakeRecords();
+  if (arguments_.quiet || arguments_.json) return;
+  const std::string text = logs_.Take(last);
+  if (!text.empty()) {
+    status_.Clear();
+    (void)cli::WriteStdout(text);  // The verdict says when stdout is gone.
+  }
+}
+
+void LocalRun::TakeRecords() {
+  const std::vector<trace::TraceRecord> fresh = records_.Take(true);
+  for (const trace::TraceRecord& record : fresh) live_.Observe(record);
+  status_.Show(fresh, hosts::Now() - began_);
+}
+
+// ---------------------------------------------------------------- the page
+
+void LocalRun::OpenPage() {
+  if (!arguments_.page) return;
+  page_ = std::make_unique<hosts::StatusPage>(
+      loop_,
+      hosts::PageContent{.state = [this] { return live_.Json(hosts::Now()); },
+                         .report = [this] { return ReportSoFar(Outcome()); },
+                         .log = [this](const hosts::LogRequest& asked) { return LogEnd(asked); }});
+  const auto address = page_->Listen(kHost);
+  if (!address) return cli::Complain(address.error().message);
+  if (!arguments_.quiet) cli::WriteStderr(fmt::format("page: {}\n", *address));
+  WriteAddress(*address);
+}
+
+/// For those who look at the run from elsewhere; the directory is its owner's only.
+void LocalRun::WriteAddress(const std::string& address) {
+  const auto written = cli::WriteFile(directory_.root + "/page", address + "\n");
+  if (!written) cli::Complain(written.error().message);
+}
+
+std::optional<std::string> LocalRun::LogEnd(const hosts::LogRequest& asked) const {
+  if (!live_.tasks().contains(asked.task)) return std::nullopt;
+  const std::string path = fmt::format("{}/{}-{}.attempt-{}.{}", directory_.logs(), asked.task.type,
+                                       asked.task.index, asked.attempt, asked.stream);
+  std::error_code failed;
+  if (!fs::is_regular_file(path, failed)) return std::nullopt;
+  return agent_host::ReadLogTail(path, 0, kShownLog);
+}
+
+RunOutcome LocalRun::Outcome() const {
+  return {.directory = directory_,
+          .job = job_,
+          .version = version_,
+          .began = began_,
+          .ended = hosts::Now(),
+          .exit_code = exit_code_.value_or(0)};
+}
+
+// ---------------------------------------------------------------- the end
+
+void LocalRun::ClientEnded(int code) {
+  exit_code_ = code;
+  last_.expires_after(kLastProcesses);
+  last_.async_wait([this](const boost::system::error_code& error) {
+    if (!error) cluster_.KillAll();
+  });
+  EndIfOver();
+}
+
+void LocalRun::EndIfOver() {
+  if (!exit_code_ || !cluster_.idle()) return;
+  loop_.stop();
+}
+
+int LocalRun::Finish() {
+  if (faults_) faults_->Finish();
+  do {
+    ShowNow(true);
+  } while (!arguments_.quiet && !arguments_.json && !logs_.AtEnd());
+  status_.Clear();
+  cluster_recorder_.Write(hosts::Now(), trace::RunStopped{});
+  return Deliver(Outcome(), {.json = arguments_.json, .propagate_exit = arguments_.propagate_exit});
+}
+
+}  // namespace tfyarn::local

@@ -1,0 +1,133 @@
+#include "apps/local/run_command.h"
+
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <filesystem>
+#include <optional>
+#include <system_error>
+#include <utility>
+
+#include "apps/cli/exit_codes.h"
+#include "apps/cli/human.h"
+#include "apps/cli/load.h"
+#include "apps/cli/output.h"
+#include "apps/local/local_run.h"
+#include "apps/process_environment.h"
+#include "config/fault_file.h"
+#include "hosts/local/machine.h"
+
+namespace tfyarn::local {
+namespace {
+
+/// All runs on this machine lock there.
+constexpr const char* kGpuLocks = "/tmp/tfyarn-gpus";
+/// Constraints about nodes mean nothing where there is one.
+const std::vector<std::string> kNotHere{"node_label", "placement"};
+
+/// False: what is wrong was said.
+bool CanBeStaged(const RunArguments& arguments, const JobSpec& job) {
+  namespace fs = std::filesystem;
+  bool can = true;
+  const auto want = [&](const std::string& path) {
+    std::error_code failed;
+    if (fs::exists(fs::path(arguments.file).parent_path() / path, failed)) return;
+    cli::Complain(fmt::format("{}: {} is not there (it is looked for beside the job file)",
+                              arguments.file, path));
+    can = false;
+  };
+  for (const std::string& file : job.files) want(file);
+  for (const ArchiveSpec& archive : job.archives) want(archive.path);
+  if (job.container_image.empty()) return can;
+  cli::Complain(fmt::format(
+      "{}: container: images are for YARN's docker runtime; on this machine tasks run as they are. "
+      "Leave `container` out here: --set container=",
+      arguments.file));
+  return false;
+}
+
+/// nullopt: what is wrong was said.
+std::optional<Admission> Admit(const RunArguments& arguments, const JobSpec& job) {
+  Resource capacity = hosts::MachineCapacity();
+  const Resource wanted = WantedBy(job);
+  std::vector<std::string> gpus;
+  if (wanted.gpus > 0) gpus = hosts::FindGpus(apps::OwnEnvironment());
+  capacity.gpus = static_cast<std::int64_t>(gpus.size());
+  const std::string shortage = FirstShortage(wanted, capacity);
+  if (shortage.empty() || arguments.oversubscribe) {
+    auto locks =
+        hosts::GpuLocks::Take(gpus, static_cast<std::size_t>(std::min(wanted.gpus, capacity.gpus)),
+                              kGpuLocks, fmt::format("job {} of process {}", job.name, ::getpid()));
+    if (!locks) {
+      cli::Complain(locks.error().message);
+      return std::nullopt;
+    }
+    if (arguments.oversubscribe) capacity = ComponentMax(capacity, wanted);
+    // The AM asks YARN for room that it does not use here.
+    return Admission{.capacity = capacity + job.am.resource, .gpus = std::move(*locks)};
+  }
+  cli::Complain(fmt::format(
+      "{}: the tasks want {} together, and this machine has {}: too little {}. Ask for less, or "
+      "run it all the same with --oversubscribe",
+      arguments.file, ToString(wanted), ToString(capacity), shortage));
+  return std::nullopt;
+}
+
+/// nullopt: what is wrong was said.
+std::optional<std::vector<config::FaultSpec>> LoadFaults(const RunArguments& arguments,
+                                                         const JobSpec& job) {
+  if (arguments.faults.empty()) return std::vector<config::FaultSpec>();
+  auto faults = config::LoadRealFaults(arguments.faults, job);
+  if (!faults) {
+    cli::WriteStderr(config::Render(faults.error(), {.color = cli::ColorOn(STDERR_FILENO)}));
+    return std::nullopt;
+  }
+  const bool fills =
+      std::any_of(faults->begin(), faults->end(),
+                  [](const config::FaultSpec& fault) { return fault.kind == "hdfs_quota"; });
+  const auto room =
+      fills ? hosts::Ballast::Check(arguments.out.empty() ? "." : arguments.out) : Expected<void>();
+  if (room) return std::move(*faults);
+  cli::Complain(fmt::format("{}: hdfs_quota: {}", arguments.faults, room.error().message));
+  return std::nullopt;
+}
+
+}  // namespace
+
+int RunCommand(const RunArguments& arguments, const std::string& version) {
+  auto job = config::LoadJobDocument(arguments.file, {.sets = arguments.sets}, kNotHere);
+  if (!job) {
+    cli::WriteStderr(config::Render(job.error(), {.color = cli::ColorOn(STDERR_FILENO)}));
+    return cli::ToInt(cli::ExitCode::kInvalidInput);
+  }
+  const auto problems = cli::PolicyProblems(arguments.file, job->spec);
+  for (const std::string& problem : problems) cli::Complain(problem);
+  if (!problems.empty()) return cli::ToInt(cli::ExitCode::kInvalidInput);
+  if (!CanBeStaged(arguments, job->spec)) return cli::ToInt(cli::ExitCode::kInvalidInput);
+  const std::optional<Admission> admission = Admit(arguments, job->spec);
+  if (!admission) return cli::ToInt(cli::ExitCode::kInvalidInput);
+  auto faults = LoadFaults(arguments, job->spec);
+  if (!faults) return cli::ToInt(cli::ExitCode::kInvalidInput);
+  if (arguments.dry_run) {
+    const auto written = cli::WriteStdout(
+        fmt::format("{}: {} on this machine ({})\n", job->spec.name,
+                    cli::Plural(static_cast<std::uint64_t>(job->spec.task_count()), "task"),
+                    ToString(admission->capacity)));
+    return cli::ToInt(written ? cli::ExitCode::kOk : cli::ExitCode::kInternal);
+  }
+  auto directory = MakeRunDirectory(arguments.out, job->spec.name);
+  if (!directory) {
+    cli::Complain(directory.error().message);
+    return cli::ToInt(cli::ExitCode::kInvalidInput);
+  }
+  for (const std::string& field : job->left_out) {
+    if (!arguments.quiet)
+      cli::WriteStderr(fmt::format("{} has no meaning on one machine and is left out\n", field));
+  }
+  LocalRun run(arguments, std::move(*job), std::move(*faults), std::move(*directory), *admission,
+               version);
+  return run.Run();
+}
+
+}  // namespace tfyarn::local

@@ -1,0 +1,66 @@
+#include "apps/local/status_line.h"
+
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <cstdlib>
+#include <string_view>
+
+#include "apps/cli/human.h"
+#include "apps/cli/output.h"
+#include "core/model/visit.h"
+
+namespace tfyarn::local {
+namespace {
+
+void FoldAction(StatusFacts& facts, const AmAction& action) {
+  if (const auto* state = std::get_if<JobStateChanged>(&action)) {
+    facts.state = KebabName(state->state);
+  } else if (std::holds_alternative<TaskAttemptStarted>(action)) {
+    ++facts.running;
+  } else if (std::holds_alternative<TaskAttemptEnded>(action)) {
+    facts.running = std::max(0, facts.running - 1);
+  } else if (const auto* assembled = std::get_if<SpecAssembled>(&action)) {
+    facts.epoch = assembled->epoch.value;
+  } else if (std::holds_alternative<RestartDecided>(action)) {
+    ++facts.restarts;
+  }
+}
+
+}  // namespace
+
+void Fold(StatusFacts& facts, const trace::TraceRecord& record) {
+  if (const auto* created = std::get_if<trace::JobCreated>(&record.fact)) {
+    facts.tasks = created->tasks;
+  } else if (const auto* ordered = std::get_if<trace::AmOrdered>(&record.fact)) {
+    FoldAction(facts, ordered->action);
+  }
+}
+
+std::string StatusText(const StatusFacts& facts, Duration since_start) {
+  std::string text = fmt::format("{}  {}/{} tasks run", facts.state, facts.running, facts.tasks);
+  if (facts.epoch > 0) text += fmt::format("  epoch {}", facts.epoch);
+  if (facts.restarts > 0)
+    text += "  " + cli::Plural(static_cast<std::uint64_t>(facts.restarts), "restart");
+  return text + "  " + cli::HumanSeconds(std::chrono::duration<double>(since_start).count());
+}
+
+StatusLine::StatusLine(bool quiet) {
+  const char* term = std::getenv("TERM");
+  enabled_ =
+      !quiet && ::isatty(STDERR_FILENO) == 1 && term != nullptr && std::string_view(term) != "dumb";
+}
+
+void StatusLine::Show(const std::vector<trace::TraceRecord>& fresh, Duration since_start) {
+  for (const trace::TraceRecord& record : fresh) Fold(facts_, record);
+  if (!enabled_) return;
+  cli::WriteStderr("\r\033[K" + StatusText(facts_, since_start));
+  drawn_ = true;
+}
+
+void StatusLine::Clear() {
+  if (drawn_) cli::WriteStderr("\r\033[K");
+  drawn_ = false;
+}
+
+}  // namespace tfyarn::local
