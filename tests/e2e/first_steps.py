@@ -110,7 +110,7 @@ def run_schema(suite, source):
         first: [(tag, pattern) for tag, pattern in resolvers if tag != "tag:yaml.org,2002:bool"]
         for first, resolvers in yaml.SafeLoader.yaml_implicit_resolvers.items()}
     Loader.add_implicit_resolver("tag:yaml.org,2002:bool", re.compile("^(?:true|false)$"), list("tf"))
-    validator = jsonschema.Draft7Validator(schema)
+    validator = jsonschema.validators.validator_for(schema)(schema)
     validator.check_schema(schema)
     for path in scenarios:
         document = yaml.load(path.read_text(encoding="utf-8"), Loader)

@@ -105,11 +105,11 @@ class Browser:
 
 
 class Page:
-    """One tab that has loaded a file. `problems` and `requests` gather what it complained about and asked for."""
+    """One tab that has loaded a file or an http address. `problems` and `requests` gather what it complained about and asked for."""
 
     def __init__(self, browser, path, dark, width, height):
         self.browser = browser
-        self.url = "file://" + os.path.abspath(path)
+        self.url = path if path.startswith("http") else "file://" + os.path.abspath(path)
         target = browser.call("Target.createTarget", url="about:blank")["targetId"]
         self.session = browser.call("Target.attachToTarget", targetId=target, flatten=True)["sessionId"]
         for domain in ("Page", "Runtime", "Network", "Log"):

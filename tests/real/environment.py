@@ -1,0 +1,95 @@
+#!/usr/bin/env python3
+"""What real processes find in their environment, work directory and on their command line. Usage: environment.py BIN_DIR [CASE...]"""
+import json
+import pathlib
+import sys
+
+from harness import Job, check, run_cases
+
+BIN = sys.argv[1]
+DUMP = "import json,os,sys; json.dump([dict(os.environ),sys.argv[1:],sorted(os.listdir('.')),os.getcwd()], open(sys.argv[1],'w'))"
+TASKS = ("chief:0", "worker:0", "worker:1", "ps:0", "evaluator:0", "tensorboard:0")
+
+
+def dump(more, tasks, environment=None, files=None):
+    """Runs a job whose tasks write down what they see; {task: (environment, argv, files, directory)}."""
+    lines = ""
+    for name, count in tasks:
+        lines += (f'  {name}: {{instances: {count}, memory: 64MiB, command: [python3, "%s/dump.py", '
+                  f'"%s/shared/{{task_type}}-{{task_index}}.json", "--ps={{ps_hosts}}", "--port={{port}}", "{{odd}}"]}}\n')
+    job = Job(BIN, f"name: seen\n{more}\ntasks:\n{lines}", {"dump.py": DUMP, **(files or {})})
+    code = job.run("-q", environment=environment)
+    check(code == 0, f"exit code {code}: {job.output}")
+    seen = {}
+    for name, count in tasks:
+        for index in range(count):
+            seen[f"{name}:{index}"] = json.loads((job.shared / f"{name}-{index}.json").read_text())
+    job.close()
+    return seen
+
+
+def common():
+    seen = dump("framework: generic\nstrategy: independent\nenv: {MINE: a b}\nfiles: [data.txt]", [("worker", 2)],
+                {"FROM_THE_SHELL": "kept", "TFYARN_NONSENSE": "dropped"}, {"data.txt": "x"})
+    for index in (0, 1):
+        env, argv, files, directory = seen[f"worker:{index}"]
+        want = {"TFYARN_JOB_NAME": "seen", "TFYARN_TASK_TYPE": "worker", "TFYARN_TASK_INDEX": str(index), "TFYARN_TASK_COUNT": "2",
+                "TFYARN_EPOCH": "1", "TFYARN_ATTEMPT": "0", "TFYARN_RESUME": "0", "MINE": "a b", "FROM_THE_SHELL": "kept"}
+        check({key: env.get(key) for key in want} == want, f"{ {key: env.get(key) for key in want} }")
+        check(env["TFYARN_APPLICATION_ID"].startswith("application_"), env["TFYARN_APPLICATION_ID"])
+        spec = json.loads(env["TFYARN_CLUSTER_SPEC"])
+        check(spec["worker"][index].endswith(":" + env["TFYARN_PORT"]), f"{spec} and port {env['TFYARN_PORT']}")
+        check("TFYARN_NONSENSE" not in env and "TFYARN_NONCE" not in env, "the agent's own variables came through")
+        check(argv[2] == "--port=" + env["TFYARN_PORT"] and argv[3] == "{odd}", f"argv {argv}")
+        shared = pathlib.Path(env["TFYARN_SHARED_DIRECTORY"])
+        check(shared.name == "shared" and shared.parent.name == "run", f"{shared}")
+        check("data.txt" in files and "job.yaml" in files, f"files {files}")
+        check(directory.endswith(env["CONTAINER_ID"]) and directory == env["PWD"], f"{directory}, {env['PWD']}")
+        secrets = [key for key, value in env.items() if "PRIVATE KEY" in value or "CERTIFICATE" in value]
+        check(not secrets, f"secrets in {secrets}")
+
+
+def tensorflow():
+    tasks = [("chief", 1), ("worker", 2), ("ps", 1), ("evaluator", 1), ("tensorboard", 1)]
+    seen = dump("strategy: parameter-server\nsuccess: ok(chief)", tasks)
+    chief = json.loads(seen["chief:0"][0]["TF_CONFIG"])
+    check(sorted(chief["cluster"]) == ["chief", "ps", "worker"], f"{chief}")
+    check(chief["task"] == {"type": "chief", "index": 0}, f"{chief['task']}")
+    evaluator = json.loads(seen["evaluator:0"][0]["TF_CONFIG"])
+    check(evaluator["task"] == {"type": "evaluator", "index": 0}, f"{evaluator['task']}")
+    check(seen["chief:0"][0]["TF_GRPC_REUSE_PORT"] == "true", "TF_GRPC_REUSE_PORT")
+    check(seen["worker:1"][1][1] == "--ps=" + chief["cluster"]["ps"][0], f"{seen['worker:1'][1]}")
+    workers = [json.loads(seen[f"worker:{index}"][0]["TF_CONFIG"])["cluster"] for index in (0, 1)]
+    check(workers == [chief["cluster"]] * 2, "tasks see different clusters")
+
+
+def pytorch():
+    seen = dump("framework: pytorch", [("worker", 3)])
+    names = ("MASTER_ADDR", "MASTER_PORT", "RANK", "WORLD_SIZE", "LOCAL_RANK", "LOCAL_WORLD_SIZE", "NODE_RANK")
+    rows = [[seen[f"worker:{index}"][0].get(name) for name in names] for index in range(3)]
+    check(len({tuple(row[:2]) for row in rows}) == 1, f"{rows}")
+    check([row[2] for row in rows] == ["0", "1", "2"] and {row[3] for row in rows} == {"3"}, f"{rows}")
+    check([row[4] for row in rows] == ["0", "1", "2"] and {row[5] for row in rows} == {"3"}, f"{rows}")
+    spec = json.loads(seen["worker:0"][0]["TFYARN_CLUSTER_SPEC"])
+    check(":".join(rows[0][:2]) == spec["worker"][0], f"{rows[0]} and {spec}")
+
+
+def horovod():
+    seen = dump("framework: horovod", [("worker", 2)])
+    for index in (0, 1):
+        env = seen[f"worker:{index}"][0]
+        check((env["HOROVOD_RANK"], env["HOROVOD_SIZE"], env["HOROVOD_LOCAL_RANK"], env["HOROVOD_LOCAL_SIZE"]) ==
+              (str(index), "2", str(index), "2"), f"{ {k: v for k, v in env.items() if k.startswith('HOROVOD')} }")
+
+
+def tony():
+    seen = dump("compat: tony\nstrategy: multi-worker", [("worker", 2)])
+    env = seen["worker:1"][0]
+    check((env["JOB_NAME"], env["TASK_INDEX"], env["TASK_NUM"]) == ("worker", "1", "2"), f"{env['JOB_NAME']} {env['TASK_INDEX']}")
+    check(len(json.loads(env["CLUSTER_SPEC"])["worker"]) == 2, env["CLUSTER_SPEC"])
+
+
+CASES = {"common": common, "tensorflow": tensorflow, "pytorch": pytorch, "horovod": horovod, "tony": tony}
+
+if __name__ == "__main__":
+    run_cases(CASES, sys.argv[2:])

@@ -1,0 +1,171 @@
+#!/usr/bin/env python3
+"""How real processes end, and what is recorded of it: exit codes, signals, programs that ignore SIGTERM, leave children behind,
+write without end or use too much memory. Usage: exits.py BIN_DIR [CASE...]"""
+import pathlib
+import sys
+
+from harness import SANITIZED, Job, check, processes, run_cases, wait_for
+
+BIN = sys.argv[1]
+
+
+def one_task(shell, more="", memory="128MiB"):
+    """A job of one process that runs `shell`."""
+    body = shell.replace("\\", "\\\\").replace('"', '\\"')
+    return Job(BIN, f"""\
+name: exits
+framework: generic
+strategy: independent
+{more}
+tasks:
+  worker: {{instances: 1, memory: {memory}, command: [bash, -c, "{body}"]}}
+""")
+
+
+def ends(shell, status, exit_status, exit_class, more="", memory="128MiB"):
+    job = one_task(shell, more, memory)
+    code = job.run("-q")
+    try:
+        check(code == {"SUCCEEDED": 0, "FAILED": 10}[status], f"exit code {code}: {job.output}")
+        result = job.job()
+        check(result["status"] == status, f"{result['status']}: {result['diagnostics']}")
+        last = job.attempts("worker:0")[-1]
+        check(last["exit"] == exit_status, f"exit {last['exit']}, not {exit_status}")
+        check(last["exit_class"] == exit_class, f"class {last['exit_class']}, not {exit_class}")
+        return job
+    finally:
+        job.close()
+
+
+def exit_codes():
+    for code, exit_class in ((1, "user-permanent"), (75, "user-retryable"), (127, "user-permanent"), (137, "killed-external"),
+                             (139, "signal-crash"), (143, "killed-external")):
+        status = "FAILED"
+        more = "retries: {infrastructure: 0}"
+        ends(f"exit {code}", status, code, exit_class, more)
+    ends("exit 0", "SUCCEEDED", 0, "ok")
+
+
+def signals():
+    more = "retries: {infrastructure: 0}"
+    ends("kill -SEGV $$", "FAILED", 139, "signal-crash", more)
+    ends("kill -ABRT $$", "FAILED", 134, "signal-crash", more)
+    ends("kill -KILL $$", "FAILED", 137, "killed-external", more)
+    ends("kill -TERM $$", "FAILED", 143, "killed-external", more)
+
+
+def missing_program():
+    job = Job(BIN, """\
+name: exits
+framework: generic
+strategy: independent
+retries: {infrastructure: 0}
+tasks:
+  worker: {instances: 1, memory: 64MiB, command: [no-such-program, "1"]}
+""")
+    code = job.run("-q")
+    text = job.job()["diagnostics"]
+    job.close()
+    check(code == 10 and "no-such-program" in text, f"{code}: {text}")
+
+
+def children_are_ended():
+    """What a task leaves behind ends with it: in its group, in sessions of their own, double forked."""
+    job = one_task("(setsid sleep 991 &) ; (sleep 992 & disown) ; python3 -c 'import os,time\nif os.fork()==0:\n os.setsid()\n "
+                   "if os.fork()==0: time.sleep(993)\n' ; exit 0")
+    code = job.run("-q")
+    left = [argv for _, _, argv in processes() if any(word in argv for word in ("991", "992", "993"))]
+    job.close()
+    check(code == 0, f"exit code {code}")
+    check(not left, f"left behind: {left}")
+
+
+def term_is_ignored():
+    """A second process fails the job; the one that ignores SIGTERM is killed after `stop`."""
+    job = Job(BIN, """\
+name: exits
+framework: generic
+strategy: independent
+deadlines: {stop: 1s}
+tasks:
+  deaf: {instances: 1, memory: 64MiB, command: [bash, -c, "trap '' TERM; echo deaf; while true; do sleep 0.1; done"]}
+  worker: {instances: 1, memory: 64MiB, command: [bash, -c, "while ! grep -q deaf %s/run/logs/deaf-0.attempt-0.stdout; do sleep 0.05; done; exit 3"]}
+""")
+    code = job.run("-q")
+    result = job.job()
+    job.close()
+    check(code == 10, f"exit code {code}")
+    check(result["cause"]["task"] == "worker:0" and result["cause"]["exit"] == 3, f"cause {result['cause']}")
+
+
+def stdin_is_closed():
+    ends("if read -r line; then exit 4; fi; exit 0", "SUCCEEDED", 0, "ok")
+
+
+def much_output():
+    """A gigabyte of log costs disk, not memory, and holds nobody up."""
+    megabytes = 64 if SANITIZED else 1024
+    job = one_task(f"head -c {megabytes}M /dev/zero | tr '\\\\0' 'x'; exit 0")
+    code = job.run("-q")
+    size = (job.out / "logs" / "worker-0.attempt-0.stdout").stat().st_size
+    job.close()
+    check(code == 0 and size == megabytes << 20, f"exit code {code}, {size} bytes")
+
+
+def too_much_memory():
+    """As YARN's NodeManager: killed with -104, and an oom is not tried again without more memory."""
+    megabytes = 1500 if SANITIZED else 300
+    job = one_task(f"python3 -c 'import time; x = bytearray({megabytes} << 20); time.sleep(30)'", memory="128MiB")
+    code = job.run("-q")
+    result = job.job()
+    attempt = job.attempts("worker:0")[-1]
+    job.close()
+    check(code == 10, f"exit code {code}")
+    check(attempt["exit_class"] == "oom", f"attempt {attempt}")
+    check(result["cause"]["exit"] == -104, f"cause {result['cause']}")
+
+
+def interrupt():
+    """Ctrl-C ends the job in good order: KILLED, exit code 11, nothing left."""
+    import signal
+    job = one_task("echo up; sleep 300")
+    job.start("-q")
+    job.wait_for_line("worker:0", "up")
+    job.process.send_signal(signal.SIGINT)
+    code = job.end()
+    status = job.job()["status"]
+    job.close()
+    check(code == 11 and status == "KILLED", f"exit code {code}, {status}")
+
+
+def whole_tfyarn_is_killed():
+    """kill -9 of tfyarn itself leaves no process."""
+    import signal
+    job = one_task("echo up; sleep 994; exit 0")
+    job.start("-q")
+    job.wait_for_line("worker:0", "up")
+    pids = [pid for pid, _ in job.descendants()]
+    check(len(pids) == 4, f"AM, agent, shell and sleep run: {pids}")
+    job.process.send_signal(signal.SIGKILL)
+    job.process.wait()
+    wait_for("the end of every process",
+             lambda: not [pid for pid, _, _ in processes() if pid in pids])
+    job.close()
+
+
+CASES = {
+    "exit-codes": exit_codes,
+    "signals": signals,
+    "missing-program": missing_program,
+    "children-are-ended": children_are_ended,
+    "term-is-ignored": term_is_ignored,
+    "stdin-is-closed": stdin_is_closed,
+    "much-output": much_output,
+    "too-much-memory": too_much_memory,
+    "interrupt": interrupt,
+    "whole-tfyarn-is-killed": whole_tfyarn_is_killed,
+}
+
+if __name__ == "__main__":
+    check(pathlib.Path(BIN, "tfyarn").exists(), f"no tfyarn in {BIN}")
+    run_cases(CASES, sys.argv[2:])

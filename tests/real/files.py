@@ -1,0 +1,100 @@
+#!/usr/bin/env python3
+"""Files, archives and Python environments that a job brings along. Usage: files.py BIN_DIR [CASE...]"""
+import io
+import sys
+import tarfile
+import zipfile
+
+from harness import Job, check, run_cases
+
+BIN = sys.argv[1]
+
+
+def job(more, command, prepare=None):
+    run = Job(BIN, f"""\
+name: files
+framework: generic
+strategy: independent
+{more}
+tasks:
+  worker: {{instances: 1, memory: 64MiB, command: {command}}}
+""")
+    if prepare:
+        prepare(run.folder)
+    return run
+
+
+def tar(path, members):
+    """members: (name, bytes or a link's target, mode)."""
+    with tarfile.open(path, "w:gz") as archive:
+        for name, content, mode in members:
+            info = tarfile.TarInfo(name)
+            info.mode = mode
+            if isinstance(content, str):
+                info.type, info.linkname = tarfile.SYMTYPE, content
+                archive.addfile(info)
+            else:
+                info.size = len(content)
+                archive.addfile(info, io.BytesIO(content))
+
+
+def succeeds(run, text):
+    code = run.run("-q")
+    check(code == 0, f"exit code {code}: {run.output}{run.log_text('worker:0', stream='stderr')}")
+    check(text in run.log_text("worker:0"), run.log_text("worker:0"))
+    run.close()
+
+
+def files_and_folders():
+    def prepare(folder):
+        (folder / "one.txt").write_text("one")
+        (folder / "data").mkdir()
+        (folder / "data" / "two.txt").write_text("two")
+    succeeds(job("files: [one.txt, data]", '[bash, -c, "cat one.txt data/two.txt"]', prepare), "onetwo")
+
+
+def archives():
+    def prepare(folder):
+        tar(folder / "data.tar.gz", [("a/deep.txt", b"deep", 0o644), ("link", "a/deep.txt", 0o777)])
+        with zipfile.ZipFile(folder / "more.zip", "w") as archive:
+            archive.writestr("zipped.txt", "zipped")
+    succeeds(job("archives: [{path: data.tar.gz, as: data}, more.zip]", '[bash, -c, "cat data/link more/zipped.txt"]', prepare),
+             "deepzipped")
+
+
+def python_environment():
+    """Its bin/ comes first in PATH."""
+    def prepare(folder):
+        tar(folder / "env.tar.gz", [("bin/python3", b"#!/bin/sh\necho packed python $@\n", 0o755)])
+    succeeds(job("python: {archive: env.tar.gz}", "[python3, train.py]", prepare), "packed python train.py")
+
+
+def missing():
+    job("files: [gone.py]\narchives: [lost.tar.gz]", '["true"]').refused("gone.py", "lost.tar.gz")
+    job("container: {image: repo/tf}", '["true"]').refused("container")
+
+
+def hostile_archives():
+    """Nothing leaves the directory, and the job ends at once with the reason."""
+    hostile = {
+        "up": [("../up.txt", b"x", 0o644)],
+        "absolute": [("/tmp/tfyarn-absolute.txt", b"x", 0o644)],
+        "link-out": [("out", "../../..", 0o777), ("out/x.txt", b"x", 0o644)],
+        "link-absolute": [("out", "/tmp", 0o777), ("out/tfyarn-link.txt", b"x", 0o644)],
+    }
+    for name, members in hostile.items():
+        run = job("archives: [bad.tar.gz]", '["true"]', lambda folder, what=members: tar(folder / "bad.tar.gz", what))
+        code = run.run("-q")
+        check(code != 0 and "bad.tar.gz" in run.output, f"{name}: exit code {code}: {run.output}")
+        run.close()
+    run = job("archives: [bad.tar.gz]", '["true"]', lambda folder: (folder / "bad.tar.gz").write_bytes(b"\x1f\x8bnothing"))
+    code = run.run("-q")
+    check(code != 0 and "bad.tar.gz" in run.output, f"damaged: exit code {code}: {run.output}")
+    run.close()
+
+
+CASES = {"files-and-folders": files_and_folders, "archives": archives, "python-environment": python_environment, "missing": missing,
+         "hostile-archives": hostile_archives}
+
+if __name__ == "__main__":
+    run_cases(CASES, sys.argv[2:])

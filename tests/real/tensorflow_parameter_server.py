@@ -1,0 +1,122 @@
+#!/usr/bin/env python3
+"""ParameterServerStrategy when a process dies or hangs: only what must starts again, and the job ends although workers and ps never do.
+Usage: tensorflow_parameter_server.py BIN_DIR [CASE...]"""
+import os
+import re
+import signal
+import sys
+import urllib.request
+
+from harness import check, run_cases
+from tensorflow_rig import TrainingJob, skip_without_tensorflow
+
+BIN = sys.argv[1]
+TRAINING = ["chief:0", "worker:0", "worker:1", "ps:0"]
+STEPS, ROUND = 200, 20
+OPTIONS = [f"--steps={STEPS}", f"--round={ROUND}", "--pause=0.02"]
+WITHOUT_SERVICES = ["tasks.evaluator=null", "tasks.tensorboard=null", "finish.drain.evaluator=null"]
+BY_INFRASTRUCTURE = "retries={user: 0, infrastructure: 1}"
+
+
+def training(more=()):
+    """Started, and past its first checkpoint."""
+    job = TrainingJob(BIN, "parameter-server", OPTIONS, ["command=COMMAND", "deadlines.stop=3s", *more]).start()
+    job.wait_for_step("chief:0", ROUND, attempt=0)
+    return job
+
+
+def kill(job, task, by=signal.SIGKILL):
+    os.kill(job.process_of(task), by)
+
+
+def ended_well(job, restarted, cause):
+    """To the end. `restarted`: who has a second attempt, everybody else none. `cause`: of the one restart."""
+    job.succeed()
+    decided = job.only_restart()
+    found = (decided["cause"]["task"], decided["cause"].get("exit"), decided["cause"]["exit_class"])
+    check(found == cause, f"the cause is {found}")
+    check(decided["paid"] == "infrastructure", f"paid by {decided['paid']}")
+    attempts = {task: len(job.attempts(task)) for task in TRAINING}
+    check(attempts == {task: 2 if task in restarted else 1 for task in TRAINING}, f"attempts {attempts}")
+    # Nobody waits for those who never end: they are ended, and that is no failure.
+    for task in ("worker:0", "worker:1", "ps:0"):
+        check(job.attempts(task)[-1]["exit_class"] == "killed-by-us", f"{task}: {job.attempts(task)[-1]}")
+    check(job.steps("chief:0")[-1] >= STEPS, f"steps {job.steps('chief:0')}")
+
+
+def served_at(job, task, attempt):
+    return re.search(r"serves at (\S+)", job.log_text(task, attempt)).group(1)
+
+
+def answers(url):
+    with urllib.request.urlopen(url, timeout=30) as answer:
+        return answer.status, answer.read()
+
+
+def worker_killed():
+    """It alone, at its old address, while the chief goes on. Beside it TensorBoard answers, and the evaluator scores the last checkpoint."""
+    job = training([BY_INFRASTRUCTURE])
+    pids = job.pids(["chief:0", "worker:0", "ps:0", "evaluator:0", "tensorboard:0"])
+    kill(job, "worker:1")
+    job.wait_for_step("chief:0", job.steps("chief:0")[-1] + ROUND)
+    kill(job, "chief:0", signal.SIGSTOP)  # So that the job is not over before all has been looked at.
+    job.wait("the second attempt of worker:1", lambda: "serves at" in job.log_text("worker:1", 1))
+    check(job.pids(pids) == pids, "somebody else was restarted")
+    job.wait("TensorBoard", lambda: "http://" in job.log_text("tensorboard:0", stream="stderr"))
+    url = re.search(r"http://\S+", job.log_text("tensorboard:0", stream="stderr")).group(0)
+    status, page = answers(url)
+    check(status == 200 and b"TensorBoard" in page, f"{status}: {page[:200]}")
+    job.wait("the chief's summaries in TensorBoard", lambda: b'"chief"' in answers(url + "data/runs")[1])
+    kill(job, "chief:0", signal.SIGCONT)
+    ended_well(job, ["worker:1"], ("worker:1", 137, "killed-external"))
+    check(served_at(job, "worker:1", 0) == served_at(job, "worker:1", 1), "it serves elsewhere")
+    last = job.steps("chief:0")[-1]
+    scored = [int(step) for step in re.findall(r"scored checkpoint (\d+)", job.log_text("evaluator:0"))]
+    check(scored and scored[-1] == last, f"scored {scored}, the last checkpoint is {last}")
+    check(job.attempts("evaluator:0")[-1]["exit_class"] == "ok", f"{job.attempts('evaluator:0')}")
+    job.close()
+
+
+def ps_killed():
+    """The ps and the chief; the workers run on."""
+    job = training([*WITHOUT_SERVICES, BY_INFRASTRUCTURE])
+    workers = job.pids(["worker:0", "worker:1"])
+    kill(job, "ps:0")
+    job.wait_until_resumed(["chief:0"])
+    job.wait_for_step("chief:0", 1, attempt=1)
+    check(job.pids(workers) == workers, "a worker was restarted")
+    ended_well(job, ["ps:0", "chief:0"], ("ps:0", 137, "killed-external"))
+    job.check_resumed("chief:0", 1)
+    job.close()
+
+
+def chief_killed():
+    """The chief alone."""
+    job = training([*WITHOUT_SERVICES, BY_INFRASTRUCTURE])
+    others = job.pids(["worker:0", "worker:1", "ps:0"])
+    kill(job, "chief:0")
+    job.wait_until_resumed(["chief:0"])
+    job.wait_for_step("chief:0", 1, attempt=1)
+    check(job.pids(others) == others, "somebody else was restarted")
+    ended_well(job, ["chief:0"], ("chief:0", 137, "killed-external"))
+    job.check_resumed("chief:0", 1)
+    job.close()
+
+
+def worker_stopped():
+    """TensorFlow waits for it for ever; the watch does not."""
+    job = training([*WITHOUT_SERVICES, BY_INFRASTRUCTURE, "watch.stalled=25s"])
+    agents = job.agents_of(TRAINING)
+    kill(job, "worker:1", signal.SIGSTOP)
+    job.wait_until_resumed(["chief:0"])
+    check(job.agents_of(TRAINING) == agents, "the agents are others")
+    ended_well(job, TRAINING, ("chief:0", None, "timeout"))
+    job.check_resumed("chief:0", 1)
+    job.close()
+
+
+CASES = {"worker-killed": worker_killed, "ps-killed": ps_killed, "chief-killed": chief_killed, "worker-stopped": worker_stopped}
+
+if __name__ == "__main__":
+    skip_without_tensorflow()
+    run_cases(CASES, sys.argv[2:])
