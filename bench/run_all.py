@@ -24,6 +24,7 @@ def programs(build, repeats):
     yield "restart_bench", [benches / "restart_bench", repeats]
     yield "am_heap_bench", [benches / "am_heap_bench"]
     yield "allocation_bench", [benches / "allocation_bench", repeats]
+    yield "channel_bench", [benches / "channel_bench", repeats]
     yield "whole_runs", [sys.executable, BENCH / "whole_runs.py", build / "bin" / "tfsim", repeats]
     yield "report_pan", [sys.executable, BENCH / "report_pan.py", build / "bin" / "tfsim", repeats]
 

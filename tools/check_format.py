@@ -11,7 +11,7 @@ import shutil
 import subprocess
 import sys
 
-FOLDERS = ["core", "config", "fakes", "sim", "reports", "apps", "bench", "tests"]
+FOLDERS = ["core", "config", "fakes", "sim", "reports", "wire", "hosts", "apps", "bench", "tests"]
 TOOL = "clang-format-14"
 
 
