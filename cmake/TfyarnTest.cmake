@@ -1,11 +1,12 @@
 # Tests. Every *_test.cc belongs to exactly one target; tests/CMakeLists.txt fails the configuration otherwise.
 #
 # Names begin with TFYARN_TEST_PREFIX, so that one CTest run over several build trees (./dev test) can tell them apart.
-# Labels: `unit` (all of these), `core` (those that count for the coverage of core/), what the call adds.
+# Labels: `unit` (all of these), `core` (those that count for the coverage of core/), `app`, `host`, what the call adds.
 set(TFYARN_TEST_PREFIX "" CACHE STRING "Begins the name of every CTest case, e.g. asan/")
 
 add_custom_target(core-tests)
 add_custom_target(app-tests)
+add_custom_target(host-tests)
 
 # tfyarn_case(NAME): NAME with the prefix, in the variable CASE.
 macro(tfyarn_case name)
@@ -24,6 +25,9 @@ function(tfyarn_test name)
   elseif(CMAKE_CURRENT_SOURCE_DIR MATCHES "/tests/unit/apps")
     list(APPEND ARG_LABELS app)
     add_dependencies(app-tests ${name})
+  elseif(CMAKE_CURRENT_SOURCE_DIR MATCHES "/tests/unit/(wire|hosts)")
+    list(APPEND ARG_LABELS host)
+    add_dependencies(host-tests ${name})
   endif()
   tfyarn_case(${name})
   add_test(NAME ${CASE} COMMAND ${name})

@@ -105,11 +105,11 @@ bool AgentHost::HoldsPortWhileRunning(const std::map<std::string, std::string>& 
 void AgentHost::WatchPort() {
   port_watch_.expires_after(kPortWatch);
   port_watch_.async_wait(
-      [this, alive = std::weak_ptr<bool>(alive_)](const boost::system::error_code& error) {
-        if (error || alive.expired() || driver_.stopped()) return;
+      lifetime_.Guard([this](const boost::system::error_code& error) {
+        if (error || driver_.stopped()) return;
         LookAtPort();
         WatchPort();
-      });
+      }));
 }
 
 /// A port that is stolen before a process uses it disturbs nobody yet: the agent takes another.
@@ -177,9 +177,9 @@ void AgentHost::WriteStacks(TaskAttempt attempt) {
 
 void AgentHost::ReadAddress() {
   hosts::ReadAmAddressFrom(parts_.storage, options_.launch.staging_directory,
-                           [this, alive = std::weak_ptr<bool>(alive_)](AmAddressRead read) {
-                             if (!alive.expired()) driver_.Tell(std::move(read));
-                           });
+                           lifetime_.Guard([this](AmAddressRead read) {
+                             driver_.Tell(std::move(read));
+                           }));
 }
 
 }  // namespace tfyarn::agent_host

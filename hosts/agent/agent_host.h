@@ -18,6 +18,7 @@
 #include "hosts/agent/subreaper.h"
 #include "hosts/agent/task_process.h"
 #include "hosts/runtime/cluster.h"
+#include "hosts/runtime/lifetime.h"
 #include "hosts/runtime/machine_driver.h"
 #include "hosts/runtime/recording.h"
 #include "wire/channel_client.h"
@@ -78,7 +79,7 @@ class AgentHost {
   std::optional<Lease> lease_;
   std::unique_ptr<TaskProcess> process_;
   boost::asio::steady_timer port_watch_;
-  std::shared_ptr<bool> alive_ = std::make_shared<bool>(true);
+  hosts::Lifetime lifetime_;
 };
 
 }  // namespace tfyarn::agent_host

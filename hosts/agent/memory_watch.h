@@ -18,8 +18,8 @@
 #include <vector>
 
 #include "core/model/time.h"
-#include "hosts/agent/lifetime.h"
 #include "hosts/agent/proc_table.h"
+#include "hosts/runtime/lifetime.h"
 
 namespace tfyarn::agent_host {
 
@@ -71,7 +71,7 @@ class MemoryWatch {
   MemoryMeter meter_;
   MemoryUse last_;
   std::uint64_t peak_bytes_ = 0;
-  Lifetime lifetime_;
+  hosts::Lifetime lifetime_;
 };
 
 }  // namespace tfyarn::agent_host

@@ -33,11 +33,11 @@
 #include <vector>
 
 #include "core/model/time.h"
-#include "hosts/agent/lifetime.h"
 #include "hosts/agent/proc_table.h"
 #include "hosts/agent/spawner.h"
 #include "hosts/agent/subreaper.h"
 #include "hosts/agent/task_cgroup.h"
+#include "hosts/runtime/lifetime.h"
 
 namespace tfyarn::agent_host {
 
@@ -122,7 +122,7 @@ class ProcessTree {
   std::optional<Clock::time_point> stop_at_;
   std::set<pid_t> sessions_;                   ///< Of the members of the last reading.
   std::map<pid_t, std::uint64_t> remembered_;  ///< Start times of the members of the last reading.
-  Lifetime lifetime_;
+  hosts::Lifetime lifetime_;
 };
 
 }  // namespace tfyarn::agent_host

@@ -18,7 +18,7 @@
 #include "core/model/error.h"
 #include "core/model/job_spec.h"
 #include "core/model/time.h"
-#include "hosts/agent/lifetime.h"
+#include "hosts/runtime/lifetime.h"
 
 namespace re2 {
 class RE2;
@@ -79,7 +79,7 @@ class ProgressWatch {
   std::unique_ptr<ProgressSource> source_;
   std::function<void()> on_progress_;
   Duration period_;
-  Lifetime lifetime_;
+  hosts::Lifetime lifetime_;
 };
 
 }  // namespace tfyarn::agent_host

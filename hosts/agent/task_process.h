@@ -75,7 +75,7 @@ class TaskProcess {
   std::unique_ptr<ProgressWatch> progress_;
   std::optional<Clock::time_point> dumped_;
   boost::asio::steady_timer term_later_;
-  Lifetime lifetime_;
+  hosts::Lifetime lifetime_;
 };
 
 }  // namespace tfyarn::agent_host

@@ -116,9 +116,7 @@ void ClusterSocket::Call(ClusterCall call, Waiting::mapped_type answer) {
   call.id = next_++;
   waiting_.emplace(call.id, std::move(answer));
   if (closed_) {
-    return boost::asio::post(loop_, [this, alive = std::weak_ptr<bool>(alive_)] {
-      if (!alive.expired()) FailWaiting();
-    });
+    return boost::asio::post(loop_, lifetime_.Guard([this] { FailWaiting(); }));
   }
   std::string body;
   Encoder(body).Put(call);
@@ -144,9 +142,12 @@ void ClusterSocket::Received(const std::string& body) {
 
 void ClusterSocket::Closed() {
   closed_ = true;
-  const std::weak_ptr<bool> alive = alive_;
+  // Whoever is told that nobody will answer may end this object.
+  auto tell = lifetime_.Guard([this] {
+    if (lost_) std::exchange(lost_, nullptr)();
+  });
   FailWaiting();
-  if (!alive.expired() && lost_) std::exchange(lost_, nullptr)();
+  tell();
 }
 
 void ClusterSocket::FailWaiting() {

@@ -21,6 +21,7 @@
 #include "core/model/yarn.h"
 #include "hosts/agent/unique_fd.h"
 #include "hosts/runtime/cluster.h"
+#include "hosts/runtime/lifetime.h"
 
 namespace tfyarn::hosts {
 
@@ -100,7 +101,7 @@ class ClusterSocket : public Cluster {
   bool closed_ = false;
   std::uint64_t next_ = 1;
   Waiting waiting_;
-  std::shared_ptr<bool> alive_ = std::make_shared<bool>(true);
+  Lifetime lifetime_;
 };
 
 }  // namespace tfyarn::hosts

@@ -64,28 +64,24 @@ void AmHost::CarryOut(AmAction& action) {
 }
 
 void AmHost::Call(CallRm& call) {
-  parts_.cluster.CallRm(std::move(call.request), [this, alive = std::weak_ptr<bool>(alive_),
-                                                  id = call.call](yarn::RmResponse response) {
-    if (!alive.expired()) driver_.Tell(RmReplied{.call = id, .response = std::move(response)});
-  });
+  parts_.cluster.CallRm(std::move(call.request), lifetime_.Guard([this, id = call.call](yarn::RmResponse response) {
+    driver_.Tell(RmReplied{.call = id, .response = std::move(response)});
+  }));
 }
 
 void AmHost::Call(CallNm& call) {
   Cluster::Secrets secrets = SecretsFor(call.request, parts_.issue_identity);
   parts_.cluster.CallNm(
       call.node, call.nm_token, std::move(call.request), std::move(secrets),
-      [this, alive = std::weak_ptr<bool>(alive_), id = call.call,
-       node = call.node](yarn::NmResponse response) {
-        if (alive.expired()) return;
+      lifetime_.Guard([this, id = call.call, node = call.node](yarn::NmResponse response) {
         driver_.Tell(NmReplied{.call = id, .node = node, .response = std::move(response)});
-      });
+      }));
 }
 
 void AmHost::Call(CallHdfs& call) {
-  parts_.storage.Call(std::move(call.request), [this, alive = std::weak_ptr<bool>(alive_),
-                                                id = call.call](hdfs::HdfsResponse response) {
-    if (!alive.expired()) driver_.Tell(HdfsReplied{.call = id, .response = std::move(response)});
-  });
+  parts_.storage.Call(std::move(call.request), lifetime_.Guard([this, id = call.call](hdfs::HdfsResponse response) {
+    driver_.Tell(HdfsReplied{.call = id, .response = std::move(response)});
+  }));
 }
 
 }  // namespace tfyarn::hosts

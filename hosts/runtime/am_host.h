@@ -13,6 +13,7 @@
 #include "core/model/channel.h"
 #include "hosts/runtime/cluster.h"
 #include "hosts/runtime/journal_file.h"
+#include "hosts/runtime/lifetime.h"
 #include "hosts/runtime/machine_driver.h"
 #include "hosts/runtime/recording.h"
 
@@ -54,7 +55,7 @@ class AmHost {
   am::ApplicationMaster machine_;
   MachineDriver<am::ApplicationMaster, AmEvent, AmAction> driver_;
   JournalFile journal_;
-  std::shared_ptr<bool> alive_ = std::make_shared<bool>(true);
+  Lifetime lifetime_;
 };
 
 }  // namespace tfyarn::hosts

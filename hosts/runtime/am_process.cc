@@ -34,18 +34,13 @@ void AmProcess::Retry(void (AmProcess::*step)(), const hdfs::HdfsError& error) {
   if (!MayPass(error.code)) return Fail(error.message);
   parts_.note(error.message + "; again in 1s");
   again_.expires_after(kRetry);
-  again_.async_wait([this, alive = std::weak_ptr<bool>(alive_),
-                     step](const boost::system::error_code& cancelled) {
-    if (!cancelled && !alive.expired()) (this->*step)();
-  });
+  again_.async_wait(lifetime_.Guard([this, step](const boost::system::error_code& cancelled) {
+    if (!cancelled) (this->*step)();
+  }));
 }
 
 void AmProcess::Ask(hdfs::HdfsRequest request, Storage::Answer answer) {
-  parts_.storage.Call(std::move(request),
-                      [alive = std::weak_ptr<bool>(alive_),
-                       answer = std::move(answer)](hdfs::HdfsResponse response) {
-                        if (!alive.expired()) answer(std::move(response));
-                      });
+  parts_.storage.Call(std::move(request), lifetime_.Guard(std::move(answer)));
 }
 
 void AmProcess::Fail(const std::string& why) {

@@ -15,6 +15,7 @@
 #include "core/model/job_spec.h"
 #include "hosts/runtime/am_host.h"
 #include "hosts/runtime/cluster.h"
+#include "hosts/runtime/lifetime.h"
 #include "hosts/runtime/recording.h"
 #include "hosts/runtime/staging.h"
 #include "wire/channel_server.h"
@@ -73,7 +74,7 @@ class AmProcess {
   Recorder recorder_;
   std::unique_ptr<AmHost> host_;
   boost::asio::steady_timer again_;
-  std::shared_ptr<bool> alive_ = std::make_shared<bool>(true);
+  Lifetime lifetime_;
 };
 
 }  // namespace tfyarn::hosts

@@ -47,31 +47,28 @@ void ClientHost::CarryOut(ClientAction& action) {
 }
 
 void ClientHost::Call(CallRm call) {
-  parts_.cluster.CallRm(std::move(call.request), [this, alive = std::weak_ptr<bool>(alive_),
-                                                  id = call.call](yarn::RmResponse response) {
-    if (!alive.expired()) driver_.Tell(RmReplied{.call = id, .response = std::move(response)});
-  });
+  parts_.cluster.CallRm(std::move(call.request), lifetime_.Guard([this, id = call.call](yarn::RmResponse response) {
+    driver_.Tell(RmReplied{.call = id, .response = std::move(response)});
+  }));
 }
 
 void ClientHost::Call(CallHdfs call) {
-  parts_.storage.Call(std::move(call.request), [this, alive = std::weak_ptr<bool>(alive_),
-                                                id = call.call](hdfs::HdfsResponse response) {
-    if (!alive.expired()) driver_.Tell(HdfsReplied{.call = id, .response = std::move(response)});
-  });
+  parts_.storage.Call(std::move(call.request), lifetime_.Guard([this, id = call.call](hdfs::HdfsResponse response) {
+    driver_.Tell(HdfsReplied{.call = id, .response = std::move(response)});
+  }));
 }
 
 void ClientHost::StageThenCall(CallRm submit) {
   const std::string directory = machine_.snapshot().application_directory;
-  parts_.stage(directory, [this, alive = std::weak_ptr<bool>(alive_), submit = std::move(submit)](
+  parts_.stage(directory, lifetime_.Guard([this, submit = std::move(submit)](
                               Expected<yarn::ContainerLaunchContext> context) mutable {
-    if (alive.expired()) return;
     if (!context) {
       const Error& error = context.error();
       return SubmissionFailed(submit, error.code == ErrorCode::kUnavailable, error.message);
     }
     facts_.agent_context = std::move(*context);
     StoreFactsThenCall(std::move(submit));
-  });
+  }));
 }
 
 void ClientHost::StoreFactsThenCall(CallRm submit) {
@@ -82,13 +79,11 @@ void ClientHost::StoreFactsThenCall(CallRm submit) {
       .bytes = std::move(bytes),
       .size = size};
   parts_.storage.Call(std::move(create),
-                      [this, alive = std::weak_ptr<bool>(alive_),
-                       submit = std::move(submit)](const hdfs::HdfsResponse& response) mutable {
-                        if (alive.expired()) return;
+                      lifetime_.Guard([this, submit = std::move(submit)](const hdfs::HdfsResponse& response) mutable {
                         const auto* error = std::get_if<hdfs::HdfsError>(&response);
                         if (error == nullptr) return Call(std::move(submit));
                         SubmissionFailed(submit, MayPass(error->code), error->message);
-                      });
+                      }));
 }
 
 // To the machine it is an RM that did not answer, or one that does not take the application.

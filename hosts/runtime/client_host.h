@@ -9,6 +9,7 @@
 
 #include "core/client/job_client.h"
 #include "hosts/runtime/cluster.h"
+#include "hosts/runtime/lifetime.h"
 #include "hosts/runtime/machine_driver.h"
 #include "hosts/runtime/recording.h"
 #include "hosts/runtime/staging.h"
@@ -54,7 +55,7 @@ class ClientHost {
   client::JobClient machine_;
   MachineDriver<client::JobClient, ClientEvent, ClientAction> driver_;
   StagedFacts facts_;
-  std::shared_ptr<bool> alive_ = std::make_shared<bool>(true);
+  Lifetime lifetime_;
 };
 
 }  // namespace tfyarn::hosts

@@ -27,15 +27,14 @@ JournalFile::JournalFile(boost::asio::io_context& loop, Storage& storage,
 
 void JournalFile::Read() {
   storage_.Call(hdfs::ReadRequest{.path = PathOf(directory_, kJournalFile), .writer = writer_},
-                [this, alive = std::weak_ptr<bool>(alive_)](hdfs::HdfsResponse response) {
-                  if (alive.expired()) return;
+                lifetime_.Guard([this](hdfs::HdfsResponse response) {
                   if (auto* read = std::get_if<hdfs::ReadResponse>(&response))
                     return tell_(JournalRead{.bytes = std::move(read->bytes)});
                   auto* error = std::get_if<hdfs::HdfsError>(&response);
                   if (error == nullptr || error->code == hdfs::HdfsErrorCode::kNotFound)
                     return tell_(JournalRead{});
                   tell_(JournalFailed{.seq = JournalSeq{}, .error = std::move(*error)});
-                });
+                }));
 }
 
 void JournalFile::Append(AppendJournal append) {
@@ -48,14 +47,13 @@ void JournalFile::AppendNext() {
   storage_.Call(
       hdfs::AppendRequest{
           .path = PathOf(directory_, kJournalFile), .bytes = append.bytes, .writer = writer_},
-      [this, alive = std::weak_ptr<bool>(alive_), seq = append.seq](hdfs::HdfsResponse response) {
-        if (alive.expired()) return;
+      lifetime_.Guard([this, seq = append.seq](hdfs::HdfsResponse response) {
         appends_.pop_front();
         if (!appends_.empty()) AppendNext();
         if (auto* error = std::get_if<hdfs::HdfsError>(&response))
           return tell_(JournalFailed{.seq = seq, .error = std::move(*error)});
         tell_(JournalAppended{.seq = seq});
-      });
+      }));
 }
 
 void JournalFile::Publish(const PublishAddress& publish) {
@@ -64,13 +62,14 @@ void JournalFile::Publish(const PublishAddress& publish) {
   storage_.Call(
       hdfs::CreateRequest{
           .path = PathOf(directory_, kAddressFile), .bytes = std::move(bytes), .size = size},
-      [this, alive = std::weak_ptr<bool>(alive_), publish](const hdfs::HdfsResponse& response) {
-        if (alive.expired() || !std::holds_alternative<hdfs::HdfsError>(response)) return;
+      lifetime_.Guard([this, publish](const hdfs::HdfsResponse& response) {
+        if (!std::holds_alternative<hdfs::HdfsError>(response)) return;
         publish_again_.expires_after(kPublishRetry);
-        publish_again_.async_wait([this, alive, publish](const boost::system::error_code& error) {
-          if (!error && !alive.expired()) Publish(publish);
-        });
-      });
+        publish_again_.async_wait(
+            lifetime_.Guard([this, publish](const boost::system::error_code& error) {
+              if (!error) Publish(publish);
+            }));
+      }));
 }
 
 void ReadAmAddressFrom(Storage& storage, const std::string& staging_directory,

@@ -6,12 +6,12 @@
 #include <boost/asio/steady_timer.hpp>
 #include <deque>
 #include <functional>
-#include <memory>
 #include <string>
 
 #include "core/model/agent.h"
 #include "core/model/am.h"
 #include "hosts/runtime/cluster.h"
+#include "hosts/runtime/lifetime.h"
 
 namespace tfyarn::hosts {
 
@@ -38,7 +38,7 @@ class JournalFile {
   std::function<void(AmEvent)> tell_;
   std::deque<AppendJournal> appends_;
   boost::asio::steady_timer publish_again_;
-  std::shared_ptr<bool> alive_ = std::make_shared<bool>(true);
+  Lifetime lifetime_;
 };
 
 /// Asks for the newest AM address beside the journal.

@@ -6,13 +6,13 @@
 #include <boost/asio/steady_timer.hpp>
 #include <deque>
 #include <functional>
-#include <memory>
 #include <optional>
 #include <utility>
 #include <vector>
 
 #include "core/model/am.h"
 #include "hosts/runtime/clock.h"
+#include "hosts/runtime/lifetime.h"
 
 namespace tfyarn::hosts {
 
@@ -73,11 +73,11 @@ class MachineDriver {
     if (!next) return;
     timer_.expires_at(std::chrono::steady_clock::time_point(next->time_since_epoch()));
     timer_.async_wait(
-        [this, alive = std::weak_ptr<bool>(alive_), next](const boost::system::error_code& error) {
-          if (error || alive.expired() || stopped_ || armed_ != next) return;
+        lifetime_.Guard([this, next](const boost::system::error_code& error) {
+          if (error || stopped_ || armed_ != next) return;
           armed_.reset();
           Tell(DeadlineReached{});
-        });
+        }));
   }
 
   Machine& machine_;
@@ -87,9 +87,7 @@ class MachineDriver {
   std::optional<Instant> armed_;
   bool stepping_ = false;
   bool stopped_ = false;
-  /// A handler that was cancelled too late may come after the driver's end, or when the deadline
-  /// has moved.
-  std::shared_ptr<bool> alive_ = std::make_shared<bool>(true);
+  Lifetime lifetime_;
 };
 
 }  // namespace tfyarn::hosts

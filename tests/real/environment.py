@@ -7,7 +7,16 @@ import sys
 from harness import Job, check, run_cases
 
 BIN = sys.argv[1]
-DUMP = "import json,os,sys; json.dump([dict(os.environ),sys.argv[1:],sorted(os.listdir('.')),os.getcwd()], open(sys.argv[1],'w'))"
+# A task writes down what it sees and stays until all have: the job may end with its chief, and take with it who is slow.
+DUMP = """\
+import json, os, sys, time
+seen = [dict(os.environ), sys.argv[1:], sorted(os.listdir(".")), os.getcwd()]
+with open(sys.argv[1] + ".part", "w") as file:
+    json.dump(seen, file)
+os.rename(sys.argv[1] + ".part", sys.argv[1])
+while sum(name.endswith(".json") for name in os.listdir(os.path.dirname(sys.argv[1]))) < ALL:
+    time.sleep(0.02)
+"""
 TASKS = ("chief:0", "worker:0", "worker:1", "ps:0", "evaluator:0", "tensorboard:0")
 
 
@@ -17,7 +26,8 @@ def dump(more, tasks, environment=None, files=None):
     for name, count in tasks:
         lines += (f'  {name}: {{instances: {count}, memory: 64MiB, command: [python3, "%s/dump.py", '
                   f'"%s/shared/{{task_type}}-{{task_index}}.json", "--ps={{ps_hosts}}", "--port={{port}}", "{{odd}}"]}}\n')
-    job = Job(BIN, f"name: seen\n{more}\ntasks:\n{lines}", {"dump.py": DUMP, **(files or {})})
+    program = DUMP.replace("ALL", str(sum(count for _, count in tasks)))
+    job = Job(BIN, f"name: seen\n{more}\ntasks:\n{lines}", {"dump.py": program, **(files or {})})
     code = job.run("-q", environment=environment)
     check(code == 0, f"exit code {code}: {job.output}")
     seen = {}

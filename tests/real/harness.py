@@ -57,6 +57,11 @@ def processes():
     return found
 
 
+def is_running(pid):
+    """Whether a process has not ended yet; a zombie has."""
+    return any(running == pid for running, _, _ in processes())
+
+
 class Job:
     """One job in a folder of its own. `text`: job.yaml without its schema line; a lone %s in it is the folder."""
 

@@ -11,7 +11,7 @@ import signal
 import sys
 import time
 
-from harness import Failure, Job, check, wait_for
+from harness import Failure, Job, check, is_running, wait_for
 
 BIN = sys.argv[1]
 RUNS = int(sys.argv[2]) if len(sys.argv) > 2 else 20
@@ -83,8 +83,7 @@ def run(case):
         time.sleep(case.after)  # When it strikes is what is random, not what the test waits for.
         pid = wait_for(f"a process of {case.victim}", lambda: victim_of(job, case))
         os.kill(pid, signal.SIGKILL)
-        wait_for("the end of what was killed", lambda: not os.path.exists(f"/proc/{pid}") or
-                 "Z" in open(f"/proc/{pid}/stat", encoding="utf-8", errors="replace").read().split(")")[-1].split()[:1])
+        wait_for("the end of what was killed", lambda: not is_running(pid))
         (job.shared / "go").touch()
         job.end()
         result = job.job()

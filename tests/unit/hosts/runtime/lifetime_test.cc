@@ -1,10 +1,10 @@
-#include "hosts/agent/lifetime.h"
+#include "hosts/runtime/lifetime.h"
 
 #include <gtest/gtest.h>
 
 #include <memory>
 
-namespace tfyarn::agent_host {
+namespace tfyarn::hosts {
 namespace {
 
 TEST(LifetimeTest, AGuardedHandlerIsCalledOnlyWhileItsOwnerLives) {
@@ -19,4 +19,4 @@ TEST(LifetimeTest, AGuardedHandlerIsCalledOnlyWhileItsOwnerLives) {
 }
 
 }  // namespace
-}  // namespace tfyarn::agent_host
+}  // namespace tfyarn::hosts

@@ -8,7 +8,7 @@
 #include <memory>
 #include <utility>
 
-namespace tfyarn::agent_host {
+namespace tfyarn::hosts {
 
 class Lifetime {
  public:
@@ -29,4 +29,4 @@ class Lifetime {
   std::shared_ptr<const bool> token_ = std::make_shared<const bool>(true);
 };
 
-}  // namespace tfyarn::agent_host
+}  // namespace tfyarn::hosts
