@@ -1,3 +1,2 @@
 // Boost.Asio, compiled once: every other file sees its declarations only.
 #include <boost/asio/impl/src.hpp>
-#include <boost/asio/ssl/impl/src.hpp>

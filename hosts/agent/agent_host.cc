@@ -104,12 +104,11 @@ bool AgentHost::HoldsPortWhileRunning(const std::map<std::string, std::string>& 
 
 void AgentHost::WatchPort() {
   port_watch_.expires_after(kPortWatch);
-  port_watch_.async_wait(
-      lifetime_.Guard([this](const boost::system::error_code& error) {
-        if (error || driver_.stopped()) return;
-        LookAtPort();
-        WatchPort();
-      }));
+  port_watch_.async_wait(lifetime_.Guard([this](const boost::system::error_code& error) {
+    if (error || driver_.stopped()) return;
+    LookAtPort();
+    WatchPort();
+  }));
 }
 
 /// A port that is stolen before a process uses it disturbs nobody yet: the agent takes another.
@@ -176,10 +175,9 @@ void AgentHost::WriteStacks(TaskAttempt attempt) {
 }
 
 void AgentHost::ReadAddress() {
-  hosts::ReadAmAddressFrom(parts_.storage, options_.launch.staging_directory,
-                           lifetime_.Guard([this](AmAddressRead read) {
-                             driver_.Tell(std::move(read));
-                           }));
+  hosts::ReadAmAddressFrom(
+      parts_.storage, options_.launch.staging_directory,
+      lifetime_.Guard([this](AmAddressRead read) { driver_.Tell(std::move(read)); }));
 }
 
 }  // namespace tfyarn::agent_host

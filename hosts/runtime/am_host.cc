@@ -64,9 +64,10 @@ void AmHost::CarryOut(AmAction& action) {
 }
 
 void AmHost::Call(CallRm& call) {
-  parts_.cluster.CallRm(std::move(call.request), lifetime_.Guard([this, id = call.call](yarn::RmResponse response) {
-    driver_.Tell(RmReplied{.call = id, .response = std::move(response)});
-  }));
+  parts_.cluster.CallRm(std::move(call.request),
+                        lifetime_.Guard([this, id = call.call](yarn::RmResponse response) {
+                          driver_.Tell(RmReplied{.call = id, .response = std::move(response)});
+                        }));
 }
 
 void AmHost::Call(CallNm& call) {
@@ -79,9 +80,10 @@ void AmHost::Call(CallNm& call) {
 }
 
 void AmHost::Call(CallHdfs& call) {
-  parts_.storage.Call(std::move(call.request), lifetime_.Guard([this, id = call.call](hdfs::HdfsResponse response) {
-    driver_.Tell(HdfsReplied{.call = id, .response = std::move(response)});
-  }));
+  parts_.storage.Call(std::move(call.request),
+                      lifetime_.Guard([this, id = call.call](hdfs::HdfsResponse response) {
+                        driver_.Tell(HdfsReplied{.call = id, .response = std::move(response)});
+                      }));
 }
 
 }  // namespace tfyarn::hosts

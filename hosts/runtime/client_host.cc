@@ -47,28 +47,31 @@ void ClientHost::CarryOut(ClientAction& action) {
 }
 
 void ClientHost::Call(CallRm call) {
-  parts_.cluster.CallRm(std::move(call.request), lifetime_.Guard([this, id = call.call](yarn::RmResponse response) {
-    driver_.Tell(RmReplied{.call = id, .response = std::move(response)});
-  }));
+  parts_.cluster.CallRm(std::move(call.request),
+                        lifetime_.Guard([this, id = call.call](yarn::RmResponse response) {
+                          driver_.Tell(RmReplied{.call = id, .response = std::move(response)});
+                        }));
 }
 
 void ClientHost::Call(CallHdfs call) {
-  parts_.storage.Call(std::move(call.request), lifetime_.Guard([this, id = call.call](hdfs::HdfsResponse response) {
-    driver_.Tell(HdfsReplied{.call = id, .response = std::move(response)});
-  }));
+  parts_.storage.Call(std::move(call.request),
+                      lifetime_.Guard([this, id = call.call](hdfs::HdfsResponse response) {
+                        driver_.Tell(HdfsReplied{.call = id, .response = std::move(response)});
+                      }));
 }
 
 void ClientHost::StageThenCall(CallRm submit) {
   const std::string directory = machine_.snapshot().application_directory;
-  parts_.stage(directory, lifetime_.Guard([this, submit = std::move(submit)](
-                              Expected<yarn::ContainerLaunchContext> context) mutable {
-    if (!context) {
-      const Error& error = context.error();
-      return SubmissionFailed(submit, error.code == ErrorCode::kUnavailable, error.message);
-    }
-    facts_.agent_context = std::move(*context);
-    StoreFactsThenCall(std::move(submit));
-  }));
+  parts_.stage(
+      directory, lifetime_.Guard([this, submit = std::move(submit)](
+                                     Expected<yarn::ContainerLaunchContext> context) mutable {
+        if (!context) {
+          const Error& error = context.error();
+          return SubmissionFailed(submit, error.code == ErrorCode::kUnavailable, error.message);
+        }
+        facts_.agent_context = std::move(*context);
+        StoreFactsThenCall(std::move(submit));
+      }));
 }
 
 void ClientHost::StoreFactsThenCall(CallRm submit) {
@@ -79,7 +82,8 @@ void ClientHost::StoreFactsThenCall(CallRm submit) {
       .bytes = std::move(bytes),
       .size = size};
   parts_.storage.Call(std::move(create),
-                      lifetime_.Guard([this, submit = std::move(submit)](const hdfs::HdfsResponse& response) mutable {
+                      lifetime_.Guard([this, submit = std::move(submit)](
+                                          const hdfs::HdfsResponse& response) mutable {
                         const auto* error = std::get_if<hdfs::HdfsError>(&response);
                         if (error == nullptr) return Call(std::move(submit));
                         SubmissionFailed(submit, MayPass(error->code), error->message);

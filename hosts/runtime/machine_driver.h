@@ -72,12 +72,11 @@ class MachineDriver {
     timer_.cancel();
     if (!next) return;
     timer_.expires_at(std::chrono::steady_clock::time_point(next->time_since_epoch()));
-    timer_.async_wait(
-        lifetime_.Guard([this, next](const boost::system::error_code& error) {
-          if (error || stopped_ || armed_ != next) return;
-          armed_.reset();
-          Tell(DeadlineReached{});
-        }));
+    timer_.async_wait(lifetime_.Guard([this, next](const boost::system::error_code& error) {
+      if (error || stopped_ || armed_ != next) return;
+      armed_.reset();
+      Tell(DeadlineReached{});
+    }));
   }
 
   Machine& machine_;
