@@ -183,7 +183,7 @@ int CompareScenarios(const DiffArguments& arguments, const Simulator& simulator)
 
 int ReplayCommand(const ReplayArguments& arguments, const Simulator& simulator) {
   if (std::filesystem::is_directory(arguments.input.file))
-    return ReplayRunDirectory(arguments.input.file);
+    return ReplayRunDirectory(arguments.input.file, simulator.version);
   const auto scenario = LoadOrExplain(arguments.input);
   if (!scenario) return ToInt(ExitCode::kInvalidInput);
   SingleRun run;

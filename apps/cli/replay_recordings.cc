@@ -137,7 +137,7 @@ Expected<Replayed> ReplayRecording(const hosts::Recording& recording) {
   return Replayed{};
 }
 
-int ReplayRunDirectory(const std::string& directory) {
+int ReplayRunDirectory(const std::string& directory, const std::string& version) {
   namespace fs = std::filesystem;
   std::vector<fs::path> files;
   std::error_code failed;
@@ -157,6 +157,10 @@ int ReplayRunDirectory(const std::string& directory) {
     const auto replayed =
         recording ? ReplayRecording(*recording) : tl::unexpected<Error>(recording.error());
     const std::string name = file.filename().string();
+    if (recording && recording->header.version != version) {
+      text += fmt::format("{}: written by version {}, replayed by {}\n", name,
+                          config::Printable(recording->header.version, kLongestText), version);
+    }
     if (!replayed) {
       text += fmt::format("{}: {}\n", name, replayed.error().message);
       if (code == ExitCode::kOk) code = ExitCode::kInvalidInput;

@@ -29,7 +29,9 @@ struct Replayed {
 [[nodiscard]] Expected<Replayed> ReplayRecording(const hosts::Recording& recording);
 
 /// Prints one line for each recording below `directory`/recordings, and the first difference of
-/// each. Returns kOk, kRunsDiffer, or kInvalidInput where there is nothing to replay.
-[[nodiscard]] int ReplayRunDirectory(const std::string& directory);
+/// each. `version`: of this program; where a recording names another, a line says so, as a
+/// difference may then be a change of the program. Returns kOk, kRunsDiffer, or kInvalidInput where
+/// there is nothing to replay.
+[[nodiscard]] int ReplayRunDirectory(const std::string& directory, const std::string& version);
 
 }  // namespace tfyarn::cli

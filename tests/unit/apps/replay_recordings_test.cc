@@ -1,8 +1,11 @@
 #include "apps/cli/replay_recordings.h"
 
+#include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <unistd.h>
 
+#include <filesystem>
 #include <memory>
 
 #include "config/load.h"
@@ -83,6 +86,27 @@ TEST(ReplayRecordingsTest, AJobThatCannotBeReadIsAnError) {
   hosts::Recording recording = AgentRecording();
   recording.header.job_file = "name: [";
   EXPECT_FALSE(ReplayRecording(recording));
+}
+
+TEST(ReplayRecordingsTest, ARunOfAnotherVersionIsReplayedAndNamed) {
+  const std::filesystem::path directory =
+      std::filesystem::path(testing::TempDir()) / fmt::format("replay-{}", getpid());
+  std::filesystem::create_directories(directory / "recordings");
+  const hosts::Recording recording = AgentRecording();
+  {
+    auto recorder =
+        hosts::Recorder::Open(directory / "recordings" / "agent.record", recording.header);
+    ASSERT_TRUE(recorder) << recorder.error().message;
+    for (const trace::TraceRecord& record : recording.records)
+      recorder->Write(record.at, record.fact);
+  }
+  testing::internal::CaptureStdout();
+  const int code = ReplayRunDirectory(directory, "2");
+  const std::string text = testing::internal::GetCapturedStdout();
+  std::filesystem::remove_all(directory);
+  EXPECT_EQ(code, 0) << text;
+  EXPECT_THAT(text, HasSubstr("agent.record: written by version 1, replayed by 2\n"));
+  EXPECT_THAT(text, HasSubstr("agent.record: same, 4 steps"));
 }
 
 }  // namespace
