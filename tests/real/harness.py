@@ -30,14 +30,14 @@ def check(holds, what):
         raise Failure(what)
 
 
-def wait_for(what, look, patience=None):
-    """The first true value of look()."""
+def wait_for(what, look, patience=None, every=0.02):
+    """The first true value of look(), asked every so many seconds."""
     end = time.monotonic() + (patience or PATIENCE)
     while time.monotonic() < end:
         value = look()
         if value:
             return value
-        time.sleep(0.02)
+        time.sleep(every)
     raise Failure(f"waited in vain for {what}")
 
 
