@@ -234,6 +234,43 @@ TEST(ApplicationMasterTest, WhatNobodyWaitsForIsNotedAndChangesNothing) {
   EXPECT_EQ(driver.am_->snapshot().state, JobState::kRunning);
 }
 
+TEST(ApplicationMasterTest, AnAgentSpeaksOnlyForItsOwnTaskContainerAndLife) {
+  Driver driver(2);
+  driver.Start();
+  ASSERT_EQ(driver.agents_.size(), 3U);
+  const AgentFence own = driver.agents_.back();
+  AgentFence other_task = own;
+  other_task.task = driver.agents_.front().task;
+  AgentFence other_container = own;
+  other_container.container = driver.agents_.front().container;
+  AgentFence earlier_life = own;
+  earlier_life.incarnation = Incarnation(own.incarnation.value + 1);
+  AgentFence guessed = own;
+  guessed.nonce = Nonce(own.nonce.value + 1);
+  const TaskAddress address{.host = "evil", .port = 1};
+  for (const AgentFence& fence : {other_task, other_container, earlier_life, guessed}) {
+    std::vector<AmAction> actions;
+    driver.am_->Step(driver.now_, AgentSaid{RegisterAgent{.fence = fence, .address = address}},
+                     actions);
+    ASSERT_EQ(actions.size(), 2U);
+    EXPECT_TRUE(std::holds_alternative<Note>(actions[0]));
+    const auto& send = std::get<SendToAgent>(actions[1]);
+    EXPECT_EQ(send.container, fence.container);
+    EXPECT_TRUE(std::holds_alternative<AgentRefused>(send.message));
+    driver.Step(AgentSaid{ProcessEnded{.fence = fence, .exit = {.code = 1}}});
+  }
+  EXPECT_EQ(driver.am_->snapshot().state, JobState::kRunning);
+
+  // The same registration again, by its own agent: accepted again, and nothing else.
+  std::vector<AmAction> actions;
+  driver.am_->Step(driver.now_,
+                   AgentSaid{RegisterAgent{
+                       .fence = own, .address = {.host = "n", .port = 1000 + own.task.index}}},
+                   actions);
+  ASSERT_EQ(actions.size(), 1U);
+  EXPECT_TRUE(std::holds_alternative<AgentAccepted>(std::get<SendToAgent>(actions[0]).message));
+}
+
 TEST(ApplicationMasterTest, AnAttemptThatTheRmDisownsEndsWithoutAWord) {
   Driver driver(1);
   driver.Start();
