@@ -285,11 +285,10 @@ void SimHost::PublishAmAddress(std::uint32_t am, const PublishAddress& publish) 
   if (actor == nullptr || !actor->alive) return;
   const auto job = jobs_.find(static_cast<const AmActor*>(actor)->job.value);
   if (job == jobs_.end()) return;
-  std::string bytes = ToText(AmAddress{publish.am_attempt, publish.address});
-  const std::string path = job->second->staging_directory + "/am-address";
-  hdfs::CreateRequest create{
-      .path = path, .bytes = bytes, .size = static_cast<std::int64_t>(bytes.size())};
-  CallNameNode(actor->place, am, std::move(create),
+  hdfs::AppendRequest append{.path = job->second->staging_directory + "/am-address",
+                             .bytes = ToText(AmAddress{publish.am_attempt, publish.address}),
+                             .writer = {}};
+  CallNameNode(actor->place, am, std::move(append),
                [this, am, publish](const hdfs::HdfsResponse& response) {
                  if (!std::holds_alternative<hdfs::HdfsError>(response)) return;
                  After(kPublishRetry, [this, am, publish] { PublishAmAddress(am, publish); });

@@ -98,10 +98,12 @@ Expected<AmLaunch> AmLaunchFrom(const Environment& environment) {
 }
 
 std::string ToText(const AmAddress& address) {
-  return fmt::format("{} {} {}", address.am_attempt, address.address.host, address.address.port);
+  return fmt::format("{} {} {}\n", address.am_attempt, address.address.host, address.address.port);
 }
 
-AmAddress AmAddressFrom(std::string_view text) {
+namespace {
+
+AmAddress FromLine(std::string_view text) {
   const auto first = text.find(' ');
   const auto last = text.rfind(' ');
   if (first == std::string_view::npos || last == first) return {};
@@ -111,6 +113,18 @@ AmAddress AmAddressFrom(std::string_view text) {
   return {
       .am_attempt = *attempt,
       .address = {.host = std::string(text.substr(first + 1, last - first - 1)), .port = *port}};
+}
+
+}  // namespace
+
+AmAddress AmAddressFrom(std::string_view text) {
+  AmAddress newest;
+  for (auto end = text.find('\n'); end != std::string_view::npos; end = text.find('\n')) {
+    AmAddress line = FromLine(text.substr(0, end));
+    if (line.am_attempt >= newest.am_attempt) newest = std::move(line);
+    text.remove_prefix(end + 1);
+  }
+  return newest;
 }
 
 std::string LaunchRole(const Environment& environment) {

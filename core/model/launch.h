@@ -39,14 +39,16 @@ struct AmLaunch {
 [[nodiscard]] Expected<AmLaunch> AmLaunchFrom(
     const std::map<std::string, std::string>& environment);
 
-/// What an AM attempt writes beside its journal, and agents that lost their AM read: "2 gpu-3
-/// 40000".
+/// What an AM attempt appends to a file beside its journal, and agents that lost their AM read: one
+/// line, "2 gpu-3 40000". Appended, so that an older attempt whose call comes late takes nothing
+/// away.
 struct AmAddress {
   std::int32_t am_attempt = 0;  ///< 0: nothing is known.
   TaskAddress address;
 };
 [[nodiscard]] std::string ToText(const AmAddress& address);
-/// Anything else than what ToText makes gives attempt 0: it is not written yet, or cut.
+/// The newest attempt of such lines. Anything else than what ToText makes counts for nothing: it is
+/// not written yet, or cut.
 [[nodiscard]] AmAddress AmAddressFrom(std::string_view text);
 
 /// TFYARN_ROLE; empty when it is not one of our containers.

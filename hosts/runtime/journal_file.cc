@@ -57,19 +57,17 @@ void JournalFile::AppendNext() {
 }
 
 void JournalFile::Publish(const PublishAddress& publish) {
-  std::string bytes = ToText(AmAddress{publish.am_attempt, publish.address});
-  const auto size = static_cast<std::int64_t>(bytes.size());
-  storage_.Call(
-      hdfs::CreateRequest{
-          .path = PathOf(directory_, kAddressFile), .bytes = std::move(bytes), .size = size},
-      lifetime_.Guard([this, publish](const hdfs::HdfsResponse& response) {
-        if (!std::holds_alternative<hdfs::HdfsError>(response)) return;
-        publish_again_.expires_after(kPublishRetry);
-        publish_again_.async_wait(
-            lifetime_.Guard([this, publish](const boost::system::error_code& error) {
-              if (!error) Publish(publish);
-            }));
-      }));
+  storage_.Call(hdfs::AppendRequest{.path = PathOf(directory_, kAddressFile),
+                                    .bytes = ToText(AmAddress{publish.am_attempt, publish.address}),
+                                    .writer = {}},
+                lifetime_.Guard([this, publish](const hdfs::HdfsResponse& response) {
+                  if (!std::holds_alternative<hdfs::HdfsError>(response)) return;
+                  publish_again_.expires_after(kPublishRetry);
+                  publish_again_.async_wait(
+                      lifetime_.Guard([this, publish](const boost::system::error_code& error) {
+                        if (!error) Publish(publish);
+                      }));
+                }));
 }
 
 void ReadAmAddressFrom(Storage& storage, const std::string& staging_directory,

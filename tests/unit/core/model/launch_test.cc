@@ -72,5 +72,20 @@ TEST(LaunchTest, OtherProcessesHaveNoRole) {
   EXPECT_EQ(LaunchRole({{"HOME", "/"}}), "");
 }
 
+TEST(AmAddressTest, TheNewestOfWholeLinesCounts) {
+  const std::string second = ToText(AmAddress{2, {.host = "gpu-1", .port = 40000}});
+  EXPECT_EQ(second, "2 gpu-1 40000\n");
+  const std::string first = ToText(AmAddress{1, {.host = "gpu-0", .port = 39999}});
+  for (const std::string& text : {second, first + second, second + first, second + "3 gpu-2 400",
+                                  second + "3 gpu-2\n", "x\n\n" + second + "9 a b\n"}) {
+    const AmAddress known = AmAddressFrom(text);
+    EXPECT_EQ(known.am_attempt, 2) << text;
+    EXPECT_EQ(known.address.host, "gpu-1") << text;
+    EXPECT_EQ(known.address.port, 40000) << text;
+  }
+  EXPECT_EQ(AmAddressFrom("").am_attempt, 0);
+  EXPECT_EQ(AmAddressFrom("2 gpu-1 40000").am_attempt, 0);
+}
+
 }  // namespace
 }  // namespace tfyarn

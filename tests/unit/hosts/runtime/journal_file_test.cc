@@ -109,6 +109,17 @@ TEST_F(JournalFileTest, AnAddressIsPublishedUntilItIsWrittenAndThenRead) {
                                 "port=40000}}"));
 }
 
+TEST_F(JournalFileTest, AnOlderAttemptThatPublishesLateTakesNothingAway) {
+  journal_->Publish({.am_attempt = 2, .address = {.host = "gpu-1", .port = 40000}});
+  journal_->Publish({.am_attempt = 1, .address = {.host = "gpu-0", .port = 39999}});
+  UntilIdle();
+  AmAddressRead read;
+  ReadAmAddressFrom(storage_, "/a", [&](AmAddressRead answer) { read = std::move(answer); });
+  Settle();
+  EXPECT_EQ(read.am_attempt, 2);
+  EXPECT_EQ(ToText(read.address), "TaskAddress{host=\"gpu-1\" port=40000}");
+}
+
 TEST_F(JournalFileTest, NoAddressIsAttemptZero) {
   std::vector<std::int32_t> attempts;
   const auto read = [&] {
