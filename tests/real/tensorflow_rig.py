@@ -87,11 +87,12 @@ class TrainingJob(Job):
         check(len(decided) == 1, f"{len(decided)} restarts were decided: {decided}")
         return decided[0]
 
-    def check_resumed(self, task, attempt):
-        """It goes on after a checkpoint, within what the attempt before had done."""
+    def check_resumed(self, task, attempt, savers=None):
+        """It goes on after a checkpoint, within what the attempts before of those who save had done (None: it alone). Each
+        says a step before it saves it; who was killed between its peers' word and its own has said one less."""
         step = self.resumed(task, attempt)
-        before = self.steps(task, attempt - 1)
-        check(step is not None and 0 < step <= max(before, default=0), f"{task} resumed from {step}, after {before[-1:]}")
+        before = max((done for saver in savers or [task] for done in self.steps(saver, attempt - 1)), default=0)
+        check(step is not None and 0 < step <= before, f"{task} resumed from {step}, after {before}")
         after = self.steps(task, attempt)
         check(after and min(after) > step, f"{task} resumed from {step} and did {after[:3]}")
         return step
