@@ -9,7 +9,7 @@ import sys
 
 CORE = ["core/model", "core/am", "core/agent", "core/client", "core/placement", "core/trace"]
 SIMULATED = ["fakes/yarn-rm", "fakes/hdfs", "sim"]
-REAL = ["wire", "hosts/runtime", "hosts/agent", "hosts/local"]
+REAL = ["wire", "wire/hadoop", "hosts/runtime", "hosts/agent", "hosts/local"]
 
 # Folder -> folders of ours that it may include, besides itself.
 OURS = {
@@ -25,6 +25,7 @@ OURS = {
     "reports": ["core/model", "core/trace"],
     "sim": CORE + ["config", "fakes/yarn-rm", "fakes/hdfs"],
     "wire": ["core/model"],
+    "wire/hadoop": ["core/model", "wire"],
     "hosts/runtime": CORE + ["wire", "reports"],
     "hosts/agent": CORE + ["config", "wire", "hosts/runtime"],
     "hosts/local": CORE + ["config", "wire", "hosts/runtime", "hosts/agent"],
@@ -49,7 +50,7 @@ ALLOWED = {
             r"xxhash\.h"],
     "reports": [r"nlohmann/", r"zlib\.h", r"pugixml\.hpp", r"fmt/", r"tl/expected\.hpp", r"boost/(describe|mp11)"],
     "wire": [r"boost/(asio|system|describe|mp11)", r"google/protobuf/", r"openssl/", r"zlib\.h", r"fmt/", r"tl/expected\.hpp",
-             r"wire/.*\.pb\.h", r"sys/stat\.h"],
+             r"wire/.*\.pb\.h", r"sasl/sasl\.h", r"sys/stat\.h"],
     "hosts": [r"boost/(asio|beast|system|describe|mp11)", r"spdlog/", r"fmt/", r"archive(_entry)?\.h", r"re2/", r"xxhash\.h", r"tl/expected\.hpp", r"nlohmann/",
               r"(sys|linux|netinet|arpa)/"],
     "apps": [r"CLI/", r"boost/asio", r"spdlog/", r"fmt/", r"tl/expected\.hpp", r"nlohmann/", r"boost/(describe|mp11)"],

@@ -46,8 +46,10 @@ std::optional<std::string_view> TakeDelimited(std::string_view& payload) {
   return message;
 }
 
+/// ParseFromArray() would complain on stderr about a field that is missing.
 bool Parse(std::string_view bytes, MessageLite& message) {
-  return message.ParseFromArray(bytes.data(), static_cast<int>(bytes.size()));
+  return message.ParsePartialFromArray(bytes.data(), static_cast<int>(bytes.size())) &&
+         message.IsInitialized();
 }
 
 /// Errors: kInvalidArgument naming `what`.
