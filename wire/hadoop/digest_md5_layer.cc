@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 #include <openssl/crypto.h>
 #include <openssl/hmac.h>
+#include <openssl/provider.h>
 
 #include <array>
 
@@ -74,6 +75,18 @@ std::string Crypt(EVP_CIPHER_CTX& cipher, std::string_view bytes) {
   return out;
 }
 
+/// nullptr without the legacy provider. It lives apart from the library that everything else here
+/// uses, and as long as the process.
+const EVP_CIPHER* Rc4() {
+  static const EVP_CIPHER* const cipher = [] {
+    OSSL_LIB_CTX* const context = OSSL_LIB_CTX_new();
+    if (context == nullptr || OSSL_PROVIDER_load(context, "legacy") == nullptr)
+      return static_cast<EVP_CIPHER*>(nullptr);
+    return EVP_CIPHER_fetch(context, "RC4", nullptr);
+  }();
+  return cipher;
+}
+
 tl::unexpected<Error> Forged(const char* why) {
   return Fail(ErrorCode::kFailedPrecondition, fmt::format("DIGEST-MD5 cannot unwrap: {}", why));
 }
@@ -92,6 +105,14 @@ std::string_view QopName(Protection protection) {
   TF_CHECK(false);
 }
 
+std::string_view CipherName(DigestCipher cipher) {
+  return cipher == DigestCipher::k3Des ? "3des" : "rc4";
+}
+
+bool HasCipher(DigestCipher cipher) {
+  return cipher == DigestCipher::k3Des || Rc4() != nullptr;
+}
+
 std::string DigestMd5SessionKey(const DigestMd5Exchange& exchange) {
   std::string a1 =
       Md5(fmt::format("{}:{}:{}", exchange.username, exchange.realm, exchange.password));
@@ -108,45 +129,45 @@ std::string DigestMd5ResponseAuth(const DigestMd5Exchange& exchange) {
   return Proof(exchange, "");
 }
 
-DigestMd5Layer::DigestMd5Layer(std::string_view session_key, Protection protection)
-    : protection_(protection) {
-  TF_CHECK(protection != Protection::kAuthentication);
-  const std::string key(session_key);
+DigestMd5Layer::DigestMd5Layer(const DigestMd5Exchange& exchange)
+    : protection_(exchange.protection), cipher_(exchange.cipher) {
+  TF_CHECK(protection_ != Protection::kAuthentication);
+  const std::string key = DigestMd5SessionKey(exchange);
   sign_ = Md5(key + "Digest session key to server-to-client signing key magic constant");
   verify_ = Md5(key + "Digest session key to client-to-server signing key magic constant");
-  if (protection == Protection::kIntegrity) return;
+  if (protection_ == Protection::kIntegrity) return;
   seal_ =
       MakeCipher(Md5(key + "Digest H(A1) to server-to-client sealing key magic constant"), true);
   unseal_ =
       MakeCipher(Md5(key + "Digest H(A1) to client-to-server sealing key magic constant"), false);
 }
 
-/// Two keys of DES, the first used twice; the chain of blocks goes on from message to message.
-DigestMd5Layer::Cipher DigestMd5Layer::MakeCipher(std::string_view key, bool encrypt) {
+/// 3DES is two keys of DES, the first used twice. What it leaves behind goes on to the next
+/// message.
+DigestMd5Layer::Cipher DigestMd5Layer::MakeCipher(std::string_view key, bool encrypt) const {
+  const bool rc4 = cipher_ == DigestCipher::kRc4;
   const std::string first = DesKey(key.substr(0, 7));
-  const std::string keys = first + DesKey(key.substr(7, 7)) + first;
+  const std::string keys = rc4 ? std::string(key) : first + DesKey(key.substr(7, 7)) + first;
   const std::string_view start = key.substr(kBlock, kBlock);
   Cipher cipher(EVP_CIPHER_CTX_new());
   TF_CHECK(cipher != nullptr);
-  TF_CHECK(EVP_CipherInit_ex(cipher.get(), EVP_des_ede3_cbc(), nullptr,
-                             reinterpret_cast<const unsigned char*>(keys.data()),
-                             reinterpret_cast<const unsigned char*>(start.data()),
-                             encrypt ? 1 : 0) == 1);
+  TF_CHECK(EVP_CipherInit_ex2(cipher.get(), rc4 ? Rc4() : EVP_des_ede3_cbc(),
+                              reinterpret_cast<const unsigned char*>(keys.data()),
+                              rc4 ? nullptr : reinterpret_cast<const unsigned char*>(start.data()),
+                              encrypt ? 1 : 0, nullptr) == 1);
   TF_CHECK(EVP_CIPHER_CTX_set_padding(cipher.get(), 0) == 1);
   return cipher;
 }
 
 std::string DigestMd5Layer::Wrap(std::string_view plain) {
   const std::uint32_t number = next_sent_++;
-  const std::string hash = Hash(sign_, number, plain);
   std::string out(plain);
-  if (protection_ == Protection::kPrivacy) {
+  if (seal_ != nullptr && cipher_ == DigestCipher::k3Des) {
     const std::size_t padding = kBlock - (plain.size() + kHash) % kBlock;
     out.append(padding, static_cast<char>(padding));
-    out = Crypt(*seal_, out + hash);
-  } else {
-    out += hash;
   }
+  out += Hash(sign_, number, plain);
+  if (seal_ != nullptr) out = Crypt(*seal_, out);
   return out.append(kVersion).append(BigEndian(number));
 }
 
@@ -157,13 +178,12 @@ Expected<std::string> DigestMd5Layer::Unwrap(std::string_view wrapped) {
   if (trailer.substr(0, 2) != kVersion || trailer.substr(2) != BigEndian(number))
     return Forged("out of order");
   std::string plain(wrapped.substr(0, wrapped.size() - kTrailer));
-  if (protection_ == Protection::kPrivacy) {
-    if (plain.size() % kBlock != 0) return Forged("no whole blocks");
-    plain = Crypt(*unseal_, plain);
-  }
+  const bool padded = unseal_ != nullptr && cipher_ == DigestCipher::k3Des;
+  if (padded && plain.size() % kBlock != 0) return Forged("no whole blocks");
+  if (unseal_ != nullptr) plain = Crypt(*unseal_, plain);
   const std::string hash = plain.substr(plain.size() - kHash);
   plain.resize(plain.size() - kHash);
-  if (protection_ == Protection::kPrivacy) {
+  if (padded) {
     const auto padding = plain.empty() ? 0U : static_cast<unsigned char>(plain.back());
     if (padding < 1 || padding > kBlock || padding > plain.size()) return Forged("bad padding");
     plain.resize(plain.size() - padding);

@@ -1,8 +1,9 @@
 // What DIGEST-MD5 computes: the proof that somebody knows a password, and the layer that protects
 // what is sent afterwards. Source: RFC 2831, 2.1.2.1 and 2.3 to 2.5.
 //
-// Integrity adds a keyed hash to every message, privacy encrypts message and hash with 3DES, the
-// one cipher of RFC 2831 that is both mandatory and still in OpenSSL's default provider.
+// Integrity adds a keyed hash to every message, privacy encrypts message and hash as well: with
+// 3DES, which Java's clients choose, or RC4, the only one that Cyrus SASL 2.1.28 manages on
+// OpenSSL 3 ("failed to init cipher '3des'": it makes keys without the parity that is checked now).
 #pragma once
 
 #include <openssl/evp.h>
@@ -23,6 +24,12 @@ enum class Protection { kAuthentication, kIntegrity, kPrivacy };
 /// "auth", "auth-int", "auth-conf".
 [[nodiscard]] std::string_view QopName(Protection protection);
 
+enum class DigestCipher { k3Des, kRc4 };
+/// "3des", "rc4".
+[[nodiscard]] std::string_view CipherName(DigestCipher cipher);
+/// RC4 is in OpenSSL's legacy provider, which need not be installed.
+[[nodiscard]] bool HasCipher(DigestCipher cipher);
+
 /// What both ends know once the response is there.
 struct DigestMd5Exchange {
   std::string username;
@@ -34,6 +41,7 @@ struct DigestMd5Exchange {
   std::string digest_uri;
   std::string authzid;
   Protection protection = Protection::kAuthentication;
+  DigestCipher cipher = DigestCipher::k3Des;  ///< Of kPrivacy.
 };
 
 /// H(A1), 16 bytes: the session's key.
@@ -46,8 +54,8 @@ struct DigestMd5Exchange {
 /// The server's end of the layer.
 class DigestMd5Layer {
  public:
-  /// `protection`: kIntegrity or kPrivacy.
-  DigestMd5Layer(std::string_view session_key, Protection protection);
+  /// Of an exchange with kIntegrity or kPrivacy, and a cipher that is there.
+  explicit DigestMd5Layer(const DigestMd5Exchange& exchange);
 
   [[nodiscard]] std::string Wrap(std::string_view plain);
   /// Errors: kFailedPrecondition when it was not wrapped by the client, or not as the next one.
@@ -55,9 +63,10 @@ class DigestMd5Layer {
 
  private:
   using Cipher = std::unique_ptr<EVP_CIPHER_CTX, wire::FreeWith<&EVP_CIPHER_CTX_free>>;
-  static Cipher MakeCipher(std::string_view key, bool encrypt);
+  [[nodiscard]] Cipher MakeCipher(std::string_view key, bool encrypt) const;
 
   const Protection protection_;
+  const DigestCipher cipher_;
   std::string sign_;    ///< Key of what we hash.
   std::string verify_;  ///< Key of what the client hashes.
   Cipher seal_;

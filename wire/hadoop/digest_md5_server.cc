@@ -74,18 +74,32 @@ DigestMd5Server::DigestMd5Server(DigestMd5ServerOptions options, Passwords passw
 
 std::string DigestMd5Server::Challenge() const {
   std::string qops;
-  bool privacy = false;
+  std::string ciphers;
   for (const Protection protection : options_.offered) {
     qops += fmt::format("{}{}", qops.empty() ? "" : ",", QopName(protection));
-    privacy = privacy || protection == Protection::kPrivacy;
   }
-  return fmt::format(R"(realm="{}",nonce="{}",qop="{}",charset=utf-8{},algorithm=md5-sess)",
-                     options_.host, options_.nonce, qops, privacy ? R"(,cipher="3des")" : "");
+  for (const DigestCipher cipher : options_.ciphers) {
+    if (HasCipher(cipher))
+      ciphers += fmt::format("{}{}", ciphers.empty() ? "" : ",", CipherName(cipher));
+  }
+  if (ProtectionNamed("auth-conf"))
+    ciphers = fmt::format(R"(cipher="{}",)", ciphers);
+  else
+    ciphers.clear();
+  return fmt::format(R"(realm="{}",nonce="{}",qop="{}",charset=utf-8,{}algorithm=md5-sess)",
+                     options_.host, options_.nonce, qops, ciphers);
 }
 
 std::optional<Protection> DigestMd5Server::ProtectionNamed(std::string_view qop) const {
   for (const Protection protection : options_.offered) {
     if (QopName(protection) == qop) return protection;
+  }
+  return std::nullopt;
+}
+
+std::optional<DigestCipher> DigestMd5Server::CipherNamed(std::string_view name) const {
+  for (const DigestCipher cipher : options_.ciphers) {
+    if (CipherName(cipher) == name && HasCipher(cipher)) return cipher;
   }
   return std::nullopt;
 }
@@ -96,7 +110,8 @@ Expected<DigestMd5Exchange> DigestMd5Server::Read(std::string_view token) const 
   auto& get = *said;  // What is not there is empty.
   const auto protection = ProtectionNamed(get["qop"].empty() ? "auth" : get["qop"]);
   if (!protection) return Refuse(fmt::format("qop {} was not offered", get["qop"]));
-  if (*protection == Protection::kPrivacy && get["cipher"] != "3des")
+  const auto cipher = CipherNamed(get["cipher"]);
+  if (*protection == Protection::kPrivacy && !cipher)
     return Refuse(fmt::format("cipher {} was not offered", get["cipher"]));
   const std::string uri = fmt::format("{}/{}", options_.service, options_.host);
   if (get["nonce"] != options_.nonce || get["nc"] != "00000001" || get["digest-uri"] != uri ||
@@ -114,7 +129,8 @@ Expected<DigestMd5Exchange> DigestMd5Server::Read(std::string_view token) const 
                              .nonce_count = get["nc"],
                              .digest_uri = uri,
                              .authzid = get["authzid"],
-                             .protection = *protection};
+                             .protection = *protection,
+                             .cipher = cipher.value_or(DigestCipher::k3Des)};
   const std::string expected = DigestMd5Response(exchange);
   const std::string& response = get["response"];
   if (response.size() != expected.size() ||
@@ -129,8 +145,7 @@ Expected<std::string> DigestMd5Server::Step(std::string_view token) {
   if (!exchange) return tl::unexpected(exchange.error());
   username_ = exchange->username;
   complete_ = true;
-  if (exchange->protection != Protection::kAuthentication)
-    layer_.emplace(DigestMd5SessionKey(*exchange), exchange->protection);
+  if (exchange->protection != Protection::kAuthentication) layer_.emplace(*exchange);
   return fmt::format("rspauth={}", DigestMd5ResponseAuth(*exchange));
 }
 

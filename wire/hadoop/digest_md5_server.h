@@ -19,6 +19,8 @@ struct DigestMd5ServerOptions {
   std::string host = "default";  ///< Also the realm.
   std::string nonce;             ///< Fresh for every exchange, printable, without '"'.
   std::vector<Protection> offered = {Protection::kAuthentication};  ///< Most wanted first.
+  /// For kPrivacy; those that are not there are not offered.
+  std::vector<DigestCipher> ciphers = {DigestCipher::k3Des, DigestCipher::kRc4};
 };
 
 class DigestMd5Server final : public SaslMechanism {
@@ -46,6 +48,7 @@ class DigestMd5Server final : public SaslMechanism {
   /// The client's response, once its proof is right.
   [[nodiscard]] Expected<DigestMd5Exchange> Read(std::string_view token) const;
   [[nodiscard]] std::optional<Protection> ProtectionNamed(std::string_view qop) const;
+  [[nodiscard]] std::optional<DigestCipher> CipherNamed(std::string_view name) const;
 
   const DigestMd5ServerOptions options_;
   const Passwords passwords_;

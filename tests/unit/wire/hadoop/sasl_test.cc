@@ -158,7 +158,8 @@ TEST_P(SaslProtectionTest, CallsAndAnswersGoThroughTheLayer) {
   desk_.offered = {GetParam()};
   const std::string large(200'000, 'x');  // More than one wrap of ours, one of the server's.
   desk_.answer = large;
-  EXPECT_EQ(CallOnce(large).body.size(), large.size());
+  const Outcome outcome = CallOnce(large);
+  EXPECT_EQ(outcome.body.size(), large.size()) << outcome.error.message;
   ASSERT_EQ(desk_.calls.size(), 1U);
   EXPECT_EQ(desk_.calls[0].body, large);
   Outcome again;
