@@ -4,6 +4,7 @@
 
 #include "core/model/check.h"
 #include "wire/frame.h"
+#include "wire/hadoop/delimited.h"
 #include "wire/hadoop/ipc.pb.h"
 
 namespace tfyarn::hadoop {
@@ -11,39 +12,11 @@ namespace {
 
 using google::protobuf::MessageLite;
 
-void AppendDelimited(std::string_view message, std::string& out) {
-  auto size = message.size();
-  for (; size >= 0x80; size >>= 7) out += static_cast<char>(size | 0x80);
-  out += static_cast<char>(size);
-  out += message;
-}
-
-void AppendDelimited(const MessageLite& message, std::string& out) {
-  AppendDelimited(message.SerializeAsString(), out);
-}
-
 std::string Framed(std::string_view payload) {
   std::string frame;
   frame.reserve(wire::kFrameHeader + payload.size());
   wire::AppendFrame(payload, frame);
   return frame;
-}
-
-/// Takes one delimited message off the front of `payload`; nullopt when there is no whole one.
-std::optional<std::string_view> TakeDelimited(std::string_view& payload) {
-  std::uint64_t size = 0;
-  std::size_t at = 0;
-  for (int shift = 0;; shift += 7, ++at) {
-    if (at == payload.size() || shift > 28) return std::nullopt;
-    const auto byte = static_cast<unsigned char>(payload[at]);
-    size |= std::uint64_t{byte & 0x7fU} << shift;
-    if ((byte & 0x80) == 0) break;
-  }
-  payload.remove_prefix(at + 1);
-  if (size > payload.size()) return std::nullopt;
-  const std::string_view message = payload.substr(0, size);
-  payload.remove_prefix(size);
-  return message;
 }
 
 /// ParseFromArray() would complain on stderr about a field that is missing.
@@ -122,7 +95,7 @@ std::string ContextFrame(const ConnectionContext& context, std::string_view clie
   if (context.real_user) message.mutable_user()->set_real_user(*context.real_user);
   std::string payload;
   AppendDelimited(RequestHeaderBytes(kContextCallId, -1, client_id), payload);
-  AppendDelimited(message, payload);
+  AppendDelimited(message.SerializeAsString(), payload);
   return Framed(payload);
 }
 
@@ -139,7 +112,7 @@ std::string RequestFrame(const CallRequest& call) {
   method.set_protocol_version(call.protocol.version);
   std::string payload;
   AppendDelimited(RequestHeaderBytes(call.call_id, call.retry_count, call.client_id), payload);
-  AppendDelimited(method, payload);
+  AppendDelimited(method.SerializeAsString(), payload);
   AppendDelimited(call.body, payload);
   return Framed(payload);
 }
@@ -147,7 +120,7 @@ std::string RequestFrame(const CallRequest& call) {
 std::string SaslRequestFrame(const SaslMessage& message) {
   std::string payload;
   AppendDelimited(RequestHeaderBytes(kSaslCallId, -1, ""), payload);
-  AppendDelimited(ToProto(message), payload);
+  AppendDelimited(ToProto(message).SerializeAsString(), payload);
   return Framed(payload);
 }
 
@@ -213,7 +186,7 @@ std::string ResponseFrame(const Response& response) {
   header.set_client_id(response.client_id);
   header.set_retry_count(response.retry_count);
   std::string payload;
-  AppendDelimited(header, payload);
+  AppendDelimited(header.SerializeAsString(), payload);
   if (response.status == ResponseStatus::kSuccess) AppendDelimited(response.body, payload);
   return Framed(payload);
 }
