@@ -13,6 +13,7 @@
 #include "apps/local/init_command.h"
 #include "apps/local/render_command.h"
 #include "apps/local/run_command.h"
+#include "apps/yarn/config_command.h"
 
 namespace {
 
@@ -41,6 +42,9 @@ struct Dispatch {
   }
   int operator()(const cli::SchemaArguments& arguments) const {
     return cli::SchemaCommand(arguments);
+  }
+  int operator()(const apps::ConfigArguments& arguments) const {
+    return apps::ConfigCommand(arguments);
   }
 };
 

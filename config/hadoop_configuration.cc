@@ -12,7 +12,12 @@
 namespace tfyarn::config {
 namespace {
 
-constexpr std::string_view kFiles[] = {"core-site.xml", "hdfs-site.xml", "yarn-site.xml"};
+struct Layer {
+  std::string_view file;
+  std::string_view prefix;  ///< Of the keys whose defaults lie right below it.
+};
+constexpr Layer kLayers[] = {
+    {"core-site.xml", ""}, {"hdfs-site.xml", "dfs."}, {"yarn-site.xml", "yarn."}};
 
 /// The name in the first ${name} of `text`; empty when there is none. Hadoop takes no name with a
 /// blank or another $ in it.
@@ -36,7 +41,8 @@ tl::expected<HadoopConfiguration, Diagnostics> HadoopConfiguration::Load(
   configuration.sources_.Add(directory, "");
   std::vector<Finding> findings;
   bool any = false;
-  for (const std::string_view file : kFiles) {
+  for (const auto& [file, prefix] : kLayers) {
+    configuration.ApplyDefaults(prefix);
     HadoopXmlReader reader(configuration.sources_, configuration.surroundings_.open, directory,
                            findings);
     any = reader.Read(fmt::format("{}/{}", directory, file)) || any;
@@ -44,11 +50,19 @@ tl::expected<HadoopConfiguration, Diagnostics> HadoopConfiguration::Load(
   }
   if (!any) {
     Finding nothing{.message = "this is no configuration of Hadoop"};
-    nothing.notes = {fmt::format("expected: at least one of {}", fmt::join(kFiles, ", "))};
+    nothing.notes = {"expected: at least one of core-site.xml, hdfs-site.xml, yarn-site.xml"};
     findings.push_back(std::move(nothing));
   }
   if (!findings.empty()) return tl::unexpected(configuration.sources_.Finish(std::move(findings)));
   return configuration;
+}
+
+void HadoopConfiguration::ApplyDefaults(std::string_view prefix) {
+  std::erase_if(entries_, [&](const auto& item) {
+    const HadoopKey* known = FindHadoopKey(item.first);
+    return known != nullptr && known->has_default && item.first.starts_with(prefix) &&
+           !item.second.is_final;
+  });
 }
 
 void HadoopConfiguration::Apply(std::vector<HadoopProperty> properties) {

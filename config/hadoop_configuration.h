@@ -1,10 +1,11 @@
 // A Hadoop configuration directory (HADOOP_CONF_DIR) as Hadoop's clients read it.
 //
-// core-site.xml, hdfs-site.xml and yarn-site.xml lie over one another in this order and over the
-// defaults; a value that is `final` cannot be overridden by what comes later. Values are expanded
-// when they are asked for: ${other.key}, ${user.name}, ${env.VARIABLE}, ${env.VARIABLE:-else}.
-// What is wrong with a value is said when it is asked for, too, and with its place.
-// Source: Configuration.java of Hadoop 3.4.
+// core-site.xml, hdfs-site.xml and yarn-site.xml lie over one another in this order, each over the
+// defaults of its own kind of keys: dfs.replication in core-site.xml counts for nothing, as the
+// default of HDFS overrides it. A value that is `final` cannot be overridden by anything. Values
+// are expanded when they are asked for: ${other.key}, ${user.name}, ${env.VARIABLE},
+// ${env.VARIABLE:-else}. What is wrong with a value is said when it is asked for, too, and with its
+// place. Source: Configuration.java of Hadoop 3.4.
 #pragma once
 
 #include <cstdint>
@@ -92,6 +93,8 @@ class HadoopConfiguration {
 
   explicit HadoopConfiguration(HadoopSurroundings surroundings)
       : surroundings_(std::move(surroundings)) {}
+  /// What an earlier file said of keys that begin so is overridden by their defaults.
+  void ApplyDefaults(std::string_view prefix);
   void Apply(std::vector<HadoopProperty> properties);
   [[nodiscard]] std::optional<Entry> Raw(std::string_view key) const;
   [[nodiscard]] std::optional<std::string> Variable(std::string_view name) const;

@@ -16,6 +16,8 @@ struct Raw {
   cli::InitArguments init;
   cli::ExplainArguments explain;
   cli::SchemaArguments schema{.which = "job"};
+  apps::ConfigArguments config;
+  std::string config_verb;
   std::string topic;
   std::string ui = "on";
   bool version = false;
@@ -72,6 +74,13 @@ void AddOthers(CLI::App& app, Raw& raw) {
 
   app.add_subcommand("schema", "print a JSON Schema of job.yaml for editors");
 
+  CLI::App& config = *app.add_subcommand(
+      "config", "show: the Hadoop configuration in HADOOP_CONF_DIR, as we read it");
+  config.add_option("VERB", raw.config_verb, "show")->required();
+  config.add_option("KEYS", raw.config.keys, "keys of Hadoop (default: all that are used here)");
+  config.add_flag("--origin", raw.config.origin, "say which file and line each value is from");
+  config.add_flag("--json", raw.config.json, "a list of {key, value, origin, final}");
+
   CLI::App& help = *app.add_subcommand("help", "help on a command, or on `exit-codes`");
   help.add_option("TOPIC", raw.topic, "a command, or exit-codes");
 }
@@ -103,6 +112,11 @@ tl::expected<Command, cli::UsageError> ParseArguments(const std::vector<std::str
   if (name == "init") return raw.init;
   if (name == "explain") return raw.explain;
   if (name == "schema") return raw.schema;
+  if (name == "config") {
+    if (raw.config_verb == "show") return raw.config;
+    return tl::unexpected<cli::UsageError>(
+        cli::UsageError{"tfyarn config: only `show` is known, not " + raw.config_verb + "\n"});
+  }
   auto help = cli::HelpOn(app, kProgram, raw.topic);
   if (!help) return tl::unexpected<cli::UsageError>(help.error());
   return std::move(*help);

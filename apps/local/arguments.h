@@ -8,6 +8,7 @@
 
 #include "apps/cli/arguments.h"
 #include "apps/cli/command_line.h"
+#include "apps/yarn/config_command.h"
 
 namespace tfyarn::local {
 
@@ -30,7 +31,8 @@ struct RenderArguments {
 };
 
 using Command = std::variant<cli::PrintText, RunArguments, RenderArguments, cli::ValidateArguments,
-                             cli::InitArguments, cli::ExplainArguments, cli::SchemaArguments>;
+                             cli::InitArguments, cli::ExplainArguments, cli::SchemaArguments,
+                             apps::ConfigArguments>;
 
 /// `words`: without the program's name.
 [[nodiscard]] tl::expected<Command, cli::UsageError> ParseArguments(

@@ -1,4 +1,4 @@
-// Any bytes as a core-site.xml and what it includes: every value of it can be read or is an error
+// Any bytes as a yarn-site.xml and what it includes: every value of it can be read or is an error
 // that can be shown.
 #include <algorithm>
 #include <cstddef>
@@ -19,7 +19,7 @@ void Try(const std::string& text, const std::string& included) {
       },
       .user = "u",
       .open = [&](const std::string& path) -> Expected<std::unique_ptr<ByteSource>> {
-        if (path == "c/core-site.xml") return OpenBytes(text);
+        if (path == "c/yarn-site.xml") return OpenBytes(text);
         if (path == "c/i") return OpenBytes(included);
         return Fail(ErrorCode::kNotFound, "No such file or directory");
       }};

@@ -13,8 +13,9 @@ namespace {
 using testing::ElementsAre;
 using testing::HasSubstr;
 
-HadoopConfiguration LoadOne(std::string core_site) {
-  auto loaded = HadoopDirectory{.files = {{"core-site.xml", std::move(core_site)}}}.Load();
+/// All in the file that comes last.
+HadoopConfiguration LoadOne(std::string yarn_site) {
+  auto loaded = HadoopDirectory{.files = {{"yarn-site.xml", std::move(yarn_site)}}}.Load();
   EXPECT_TRUE(loaded) << Render(loaded.error());
   return std::move(*loaded);
 }
@@ -48,6 +49,17 @@ TEST(HadoopConfigurationTest, LaterFilesOverrideAndEachValueKnowsItsPlace) {
   EXPECT_EQ(OriginOf(*loaded, "c"), "/conf/yarn-site.xml:2");
   EXPECT_EQ(OriginOf(*loaded, "dfs.replication"), "default");
   EXPECT_THAT(loaded->SetKeys(), ElementsAre("a", "b", "c"));
+}
+
+TEST(HadoopConfigurationTest, DefaultsLieOverTheFilesOfOtherKinds) {
+  const std::string both = Site({{"dfs.replication", "5"}, {"yarn.http.policy", "x"}});
+  const auto core = HadoopDirectory{.files = {{"core-site.xml", both}}}.Load();
+  const auto hdfs = HadoopDirectory{.files = {{"hdfs-site.xml", both}}}.Load();
+  ASSERT_TRUE(core && hdfs);
+  EXPECT_EQ(core->Text("dfs.replication"), "3");
+  EXPECT_EQ(core->Text("yarn.http.policy"), "HTTP_ONLY");
+  EXPECT_EQ(hdfs->Text("dfs.replication"), "5");
+  EXPECT_EQ(hdfs->Text("yarn.http.policy"), "HTTP_ONLY");
 }
 
 TEST(HadoopConfigurationTest, WhatIsFinalStays) {
@@ -238,7 +250,7 @@ TEST(HadoopConfigurationTest, AWrongValueSaysWhereAndWhatIsAllowed) {
                                                    {"yarn.log-aggregation-enable", "yes"},
                                                    {"dfs.replication", "3 "}}));
   EXPECT_EQ(Render(loaded.Finish({loaded.Time("ipc.ping.interval").error()})),
-            "/conf/core-site.xml:2:48: error: 'soon' of ipc.ping.interval is no time\n"
+            "/conf/yarn-site.xml:2:48: error: 'soon' of ipc.ping.interval is no time\n"
             "  <property><name>ipc.ping.interval</name><value>soon</value></property>\n"
             "                                                 ^\n"
             "  allowed: a whole number with ns, us, ms, s, m, h or d; milliseconds without\n");

@@ -14,7 +14,7 @@ using testing::HasSubstr;
 tl::expected<HadoopSettings, Diagnostics> Read(
     std::initializer_list<std::pair<const char*, const char*>> properties,
     std::map<std::string, std::string> variables = {}) {
-  const auto loaded = HadoopDirectory{.files = {{"core-site.xml", Site(properties)}},
+  const auto loaded = HadoopDirectory{.files = {{"yarn-site.xml", Site(properties)}},
                                       .variables = std::move(variables)}
                           .Load();
   EXPECT_TRUE(loaded) << Render(loaded.error());
