@@ -1,0 +1,51 @@
+// Files of which at most one writer may believe that he writes them, on HDFS as it is.
+//
+// HDFS fences nobody by name: every append of WebHDFS is another client's, and an open stream of a
+// lost writer keeps its lease for as long as his connection stands. So a file F is a row of files:
+// F.N.open, which its writer appends to, and F.N.ID, which are sealed. Taking F renames what is
+// open, reads all, and makes the next one; a writer looks after each append whether his file still
+// has its name, and has lost it when it has not. Why that is enough is in
+// docs/decisions/0006-journal-on-hdfs.md.
+#pragma once
+
+#include <boost/asio/io_context.hpp>
+#include <map>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "core/model/hdfs.h"
+#include "wire/webhdfs/webhdfs_operations.h"
+
+namespace tfyarn::wire {
+
+class FencedFiles : public std::enable_shared_from_this<FencedFiles> {
+ public:
+  FencedFiles(boost::asio::io_context& loop, WebHdfsOperations operations)
+      : loop_(loop), operations_(std::move(operations)) {}
+
+  /// Takes the file from whoever wrote it so far, and reads it. Errors: kNotFound when nobody has
+  /// taken it before, which then is done all the same.
+  void Take(const std::string& path, WebHdfsAnswer<std::string> answer);
+  /// At least once, see WebHdfsOperations::Append. Errors: kLeaseLost when somebody else has taken
+  /// it, or this process never has.
+  void Append(const std::string& path, std::string bytes, WebHdfsAnswer<hdfs::Done> answer);
+
+ private:
+  class Taking;
+  struct Own {
+    std::string path;
+    std::int64_t id = 0;
+  };
+
+  /// `appended`: what became of the append, if the file is still ours.
+  void CheckOwn(const std::string& path, const Own& own,
+                tl::expected<hdfs::Done, hdfs::HdfsError> appended,
+                const WebHdfsAnswer<hdfs::Done>& answer);
+
+  boost::asio::io_context& loop_;
+  WebHdfsOperations operations_;
+  std::map<std::string, Own> own_;  ///< By the file's own path.
+};
+
+}  // namespace tfyarn::wire
