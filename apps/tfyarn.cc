@@ -14,6 +14,7 @@
 #include "apps/local/render_command.h"
 #include "apps/local/run_command.h"
 #include "apps/yarn/config_command.h"
+#include "apps/yarn/submit_command.h"
 
 namespace {
 
@@ -42,6 +43,9 @@ struct Dispatch {
   }
   int operator()(const cli::SchemaArguments& arguments) const {
     return cli::SchemaCommand(arguments);
+  }
+  int operator()(const apps::SubmitArguments& arguments) const {
+    return apps::SubmitCommand(arguments);
   }
   int operator()(const apps::ConfigArguments& arguments) const {
     return apps::ConfigCommand(arguments);

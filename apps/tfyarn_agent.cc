@@ -9,6 +9,7 @@
 #include <map>
 #include <memory>
 #include <string>
+#include <utility>
 
 #include "apps/cli/output.h"
 #include "apps/process_environment.h"
@@ -17,11 +18,15 @@
 #include "hosts/local/local_environment.h"
 #include "hosts/local/local_storage.h"
 #include "hosts/runtime/staging.h"
+#include "hosts/yarn/hdfs_storage.h"
+#include "hosts/yarn/yarn_environment.h"
+#include "wire/hadoop/credentials.h"
 #include "wire/private_file.h"
 
 namespace {
 
 using namespace tfyarn;
+using Environment = std::map<std::string, std::string>;
 
 void Note(const std::string& text) {
   cli::WriteStderr(text + "\n");
@@ -33,7 +38,7 @@ int Fail(const std::string& why) {
 }
 
 /// Without what a user's process must not inherit, as it is the agent's own business.
-std::map<std::string, std::string> ForTheTask(std::map<std::string, std::string> environment) {
+Environment ForTheTask(Environment environment) {
   std::erase_if(environment, [](const auto& entry) {
     return entry.first.starts_with("TFYARN_") && entry.first != hosts::kSharedDirectoryVariable;
   });
@@ -53,35 +58,75 @@ hosts::Recorder OpenRecorder(const hosts::LocalEnvironment& local, std::uint64_t
   return {};
 }
 
-int Main() {
-  const auto environment = apps::OwnEnvironment();
-  const auto launch = AgentLaunchFrom(environment);
-  if (!launch) return Fail(launch.error().message + "; `tfyarn run` starts this program");
+/// Where the agent is, as whoever started it says.
+struct Place {
+  std::string host;
+  std::string logs;
+  std::string identity;  ///< PEM.
+  hosts::Recorder recorder;
+  std::unique_ptr<hosts::Storage> storage;
+};
+
+Expected<Place> PlaceHere(const Environment& environment, boost::asio::io_context& loop,
+                          std::uint64_t seed, const std::string& job_file) {
   const auto local = hosts::LocalEnvironmentFrom(environment);
-  if (!local) return Fail(local.error().message);
+  if (!local) return tl::unexpected<Error>(local.error());
+  auto pem = wire::ReadPrivateFile(std::string(hosts::kIdentityFile));
+  if (!pem) return tl::unexpected<Error>(pem.error());
+  return Place{.host = local->host,
+               .logs = local->logs,
+               .identity = std::move(*pem),
+               .recorder = OpenRecorder(*local, seed, job_file),
+               .storage = std::make_unique<hosts::LocalStorage>(loop, local->storage, "")};
+}
+
+Expected<Place> PlaceOnYarn(const Environment& environment, boost::asio::io_context& loop) {
+  const auto yarn = hosts::YarnEnvironmentFrom(environment);
+  if (!yarn) return tl::unexpected<Error>(yarn.error());
+  const auto credentials = hadoop::ReadCredentialsFile(yarn->container.credentials);
+  if (!credentials) return tl::unexpected<Error>(credentials.error());
+  const std::string* pem = credentials->FindSecret(hosts::kIdentitySecret);
+  if (pem == nullptr) {
+    return tfyarn::Fail(ErrorCode::kNotFound, fmt::format("{} has no identity for this agent",
+                                                          yarn->container.credentials));
+  }
+  return Place{.host = yarn->container.host,
+               .logs = yarn->container.logs,
+               .identity = *pem,
+               .recorder = {},
+               .storage = std::make_unique<hosts::HdfsStorage>(
+                   loop, hosts::HdfsOptionsFor(yarn->addresses))};
+}
+
+int Main() {
+  const Environment environment = apps::OwnEnvironment();
+  const auto launch = AgentLaunchFrom(environment);
+  if (!launch) {
+    return Fail(launch.error().message +
+                "; `tfyarn run` starts this program, and YARN for `tfyarn submit`");
+  }
   const auto job = apps::ReadStagedJob();
   if (!job) return Fail(job.error().message);
-  const auto pem = wire::ReadPrivateFile(std::string(hosts::kIdentityFile));
-  if (!pem) return Fail(pem.error().message);
-  const auto identity = wire::IdentityFromPem(*pem);
+  boost::asio::io_context loop;
+  const std::uint64_t seed = apps::RandomSeed();
+  auto place = hosts::IsOnYarn(environment) ? PlaceOnYarn(environment, loop)
+                                            : PlaceHere(environment, loop, seed, job->text);
+  if (!place) return Fail(place.error().message);
+  const auto identity = wire::IdentityFromPem(place->identity);
   if (!identity) return Fail(identity.error().message);
 
-  boost::asio::io_context loop;
   int exit_code = 1;
-  hosts::LocalStorage storage(loop, local->storage, "");
-  const std::uint64_t seed = apps::RandomSeed();
-  hosts::Recorder recorder = OpenRecorder(*local, seed, job->text);
   agent_host::AgentHost host(job->spec,
                              {.launch = *launch,
-                              .host = local->host,
+                              .host = place->host,
                               .directory = std::filesystem::current_path().string(),
-                              .log_directory = local->logs,
+                              .log_directory = place->logs,
                               .environment = ForTheTask(environment),
                               .seed = seed},
                              *identity,
                              {.loop = loop,
-                              .storage = storage,
-                              .recorder = recorder,
+                              .storage = *place->storage,
+                              .recorder = place->recorder,
                               .exit =
                                   [&](int code, const std::string& reason) {
                                     Note(reason);

@@ -9,6 +9,7 @@
 #include <map>
 #include <memory>
 #include <string>
+#include <utility>
 
 #include "apps/cli/output.h"
 #include "apps/process_environment.h"
@@ -17,6 +18,10 @@
 #include "hosts/local/local_environment.h"
 #include "hosts/local/local_storage.h"
 #include "hosts/runtime/am_process.h"
+#include "hosts/yarn/hdfs_storage.h"
+#include "hosts/yarn/yarn_cluster.h"
+#include "hosts/yarn/yarn_environment.h"
+#include "wire/hadoop/credentials.h"
 
 namespace {
 
@@ -30,46 +35,88 @@ int Fail(const std::string& why) {
   return 1;
 }
 
-int Main() {
-  const auto environment = apps::OwnEnvironment();
-  const auto launch = AmLaunchFrom(environment);
-  if (!launch) return Fail(launch.error().message + "; `tfyarn run` starts this program");
-  const auto local = hosts::LocalEnvironmentFrom(environment);
-  if (!local) return Fail(local.error().message);
-  const auto job = apps::ReadStagedJob();
-  if (!job) return Fail(job.error().message);
+hosts::AmProcessOptions Options(const hosts::AmProcessOptions& options, const AmLaunch& launch,
+                                const apps::StagedJob& job) {
+  hosts::AmProcessOptions all = options;
+  all.am.staging_directory = launch.staging_directory;
+  all.seed = apps::RandomSeed();
+  all.version = TFYARN_VERSION;
+  all.job_file = job.text;
+  return all;
+}
 
-  boost::asio::io_context loop;
-  int exit_code = 1;
-  const auto stop = [&](int code) {
-    exit_code = code;
-    loop.stop();
-  };
-  hosts::ClusterSocket cluster(loop, agent_host::UniqueFd(kClusterDescriptor),
-                               [&] { stop(Fail("the process that started this one is gone")); });
-  hosts::LocalStorage storage(loop, local->storage, "");
-  const ApplicationAttemptId attempt = local->container.application_attempt;
+/// To the end of the process, in a world of two parts.
+int RunIn(boost::asio::io_context& loop, hosts::Cluster& cluster, hosts::Storage& storage,
+          const apps::StagedJob& job, const hosts::AmProcessOptions& options, int& exit_code) {
   hosts::AmProcess process(
-      job->spec,
-      {.container = local->container,
-       .host = local->host,
-       .listen_on = local->host,
-       .am = {.staging_directory = launch->staging_directory,
-              .rm_heartbeat = local->heartbeat,
-              .nodes_may_come = false},
-       .seed = apps::RandomSeed(),
-       .version = TFYARN_VERSION,
-       .recording = fmt::format("{}/am-{}.record", local->recordings, ToString(attempt)),
-       .job_file = job->text},
+      job.spec, options,
       {.loop = loop,
        .cluster = cluster,
        .storage = storage,
-       .exit = stop,
+       .exit =
+           [&](int code) {
+             exit_code = code;
+             loop.stop();
+           },
        .seen = {},
        .note = [](const std::string& note) { cli::WriteStderr(note + "\n"); }});
   process.Start();
   loop.run();
   return exit_code;
+}
+
+int RunHere(const std::map<std::string, std::string>& environment, const AmLaunch& launch,
+            const apps::StagedJob& job) {
+  const auto local = hosts::LocalEnvironmentFrom(environment);
+  if (!local) return Fail(local.error().message);
+  boost::asio::io_context loop;
+  int exit_code = 1;
+  hosts::ClusterSocket cluster(loop, agent_host::UniqueFd(kClusterDescriptor), [&] {
+    exit_code = Fail("the process that started this one is gone");
+    loop.stop();
+  });
+  hosts::LocalStorage storage(loop, local->storage, "");
+  const std::string attempt = ToString(local->container.application_attempt);
+  return RunIn(loop, cluster, storage, job,
+               Options({.container = local->container,
+                        .host = local->host,
+                        .listen_on = local->host,
+                        .am = {.rm_heartbeat = local->heartbeat, .nodes_may_come = false},
+                        .recording = fmt::format("{}/am-{}.record", local->recordings, attempt)},
+                       launch, job),
+               exit_code);
+}
+
+int RunOnYarn(const std::map<std::string, std::string>& environment, const AmLaunch& launch,
+              const apps::StagedJob& job) {
+  const auto yarn = hosts::YarnEnvironmentFrom(environment);
+  if (!yarn) return Fail(yarn.error().message);
+  auto credentials = hadoop::ReadCredentialsFile(yarn->container.credentials);
+  if (!credentials) return Fail(credentials.error().message);
+  boost::asio::io_context loop;
+  int exit_code = 1;
+  hosts::YarnCluster cluster(loop, {.schedulers = yarn->addresses.schedulers,
+                                    .user = yarn->addresses.user,
+                                    .file_system = yarn->addresses.file_system,
+                                    .credentials = std::move(*credentials)});
+  hosts::HdfsStorage storage(loop, hosts::HdfsOptionsFor(yarn->addresses));
+  return RunIn(
+      loop, cluster, storage, job,
+      Options({.container = yarn->container.container, .host = yarn->container.host}, launch, job),
+      exit_code);
+}
+
+int Main() {
+  const auto environment = apps::OwnEnvironment();
+  const auto launch = AmLaunchFrom(environment);
+  if (!launch) {
+    return Fail(launch.error().message +
+                "; `tfyarn run` starts this program, and YARN for `tfyarn submit`");
+  }
+  const auto job = apps::ReadStagedJob();
+  if (!job) return Fail(job.error().message);
+  return hosts::IsOnYarn(environment) ? RunOnYarn(environment, *launch, *job)
+                                      : RunHere(environment, *launch, *job);
 }
 
 }  // namespace

@@ -9,7 +9,7 @@ import sys
 
 CORE = ["core/model", "core/am", "core/agent", "core/client", "core/placement", "core/trace"]
 SIMULATED = ["fakes/yarn-rm", "fakes/hdfs", "sim"]
-REAL = ["wire", "wire/hadoop", "hosts/runtime", "hosts/agent", "hosts/local"]
+REAL = ["wire", "wire/hadoop", "hosts/runtime", "hosts/agent", "hosts/local", "hosts/yarn"]
 
 # Folder -> folders of ours that it may include, besides itself.
 OURS = {
@@ -29,6 +29,7 @@ OURS = {
     "hosts/runtime": CORE + ["wire", "reports"],
     "hosts/agent": CORE + ["config", "wire", "hosts/runtime"],
     "hosts/local": CORE + ["config", "wire", "hosts/runtime", "hosts/agent"],
+    "hosts/yarn": CORE + ["config", "wire", "wire/hadoop", "wire/webhdfs", "hosts/runtime"],
     "bench": CORE + SIMULATED + REAL + ["config", "reports"],
     "apps": CORE + SIMULATED + REAL + ["config", "reports"],
     "tests": CORE + SIMULATED + REAL + ["config", "reports", "apps"],

@@ -4,6 +4,8 @@
 #include <unistd.h>
 
 #include <cstdlib>
+#include <filesystem>
+#include <system_error>
 
 #include "apps/cli/output.h"
 #include "config/load.h"
@@ -95,6 +97,20 @@ std::string ReplayCommand(const InputArguments& input, const std::vector<std::st
   }
   if (!input.trace_directory.empty()) command += " --trace-dir " + Quoted(input.trace_directory);
   return command;
+}
+
+std::vector<std::string> MissingFiles(const std::string& file, const JobSpec& job) {
+  namespace fs = std::filesystem;
+  std::vector<std::string> named = job.files;
+  for (const ArchiveSpec& archive : job.archives) named.push_back(archive.path);
+  std::vector<std::string> problems;
+  for (const std::string& name : named) {
+    std::error_code failed;
+    if (fs::exists(fs::path(file).parent_path() / name, failed)) continue;
+    problems.push_back(
+        fmt::format("{}: {} is not there (it is looked for beside the job file)", file, name));
+  }
+  return problems;
 }
 
 }  // namespace tfyarn::cli

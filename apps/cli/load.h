@@ -27,6 +27,9 @@ namespace tfyarn::cli {
 /// The same for a job file; empty when there is nothing wrong.
 [[nodiscard]] std::vector<std::string> PolicyProblems(const std::string& file, const JobSpec& job);
 
+/// Files and archives that a job names and that are not beside its file. One line each.
+[[nodiscard]] std::vector<std::string> MissingFiles(const std::string& file, const JobSpec& job);
+
 /// Jobs whose status an expectation of the scenario names.
 [[nodiscard]] std::set<std::string> JobsWithExpectedStatus(const config::Scenario& scenario);
 

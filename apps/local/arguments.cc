@@ -17,6 +17,7 @@ struct Raw {
   cli::ExplainArguments explain;
   cli::SchemaArguments schema{.which = "job"};
   apps::ConfigArguments config;
+  apps::SubmitArguments submit;
   std::string config_verb;
   std::string topic;
   std::string ui = "on";
@@ -49,6 +50,15 @@ void AddRun(CLI::App& app, RunArguments& run, std::string& ui) {
   command.add_flag("--json", run.json, "print the result document in place of logs and verdict");
   command.add_option("--ui", ui, "a page on the run while it goes on: on (default) or off");
   command.add_flag("-q,--quiet", run.quiet, "show no logs and no status line");
+}
+
+void AddSubmit(CLI::App& app, apps::SubmitArguments& submit) {
+  CLI::App& command =
+      *app.add_subcommand("submit", "run a job on the YARN cluster of HADOOP_CONF_DIR");
+  AddJob(command, submit.file, submit.sets);
+  command.add_flag("--wait", submit.wait, "stay until the job has ended, and end as it did");
+  command.add_flag("--json", submit.json, "{application, status, diagnostics, exit_code}");
+  command.add_flag("-q,--quiet", submit.quiet, "say nothing meanwhile");
 }
 
 void AddOthers(CLI::App& app, Raw& raw) {
@@ -95,6 +105,7 @@ tl::expected<Command, cli::UsageError> ParseArguments(const std::vector<std::str
   app.add_flag("-V,--version", raw.version, "print the version");
   app.footer("`tfyarn help COMMAND` and `tfyarn help exit-codes` say more.");
   AddRun(app, raw.run, raw.ui);
+  AddSubmit(app, raw.submit);
   AddOthers(app, raw);
   if (auto other = cli::ParseWords(app, kProgram, words, version)) {
     if (!*other) return tl::unexpected<cli::UsageError>(other->error());
@@ -107,6 +118,7 @@ tl::expected<Command, cli::UsageError> ParseArguments(const std::vector<std::str
     return tl::unexpected<cli::UsageError>(
         cli::UsageError{"tfyarn run: --ui takes on or off, not " + raw.ui + "\n"});
   }
+  if (name == "submit") return raw.submit;
   if (name == "render") return raw.render;
   if (name == "validate") return raw.validate;
   if (name == "init") return raw.init;

@@ -9,6 +9,7 @@
 #include "apps/cli/arguments.h"
 #include "apps/cli/command_line.h"
 #include "apps/yarn/config_command.h"
+#include "apps/yarn/submit_command.h"
 
 namespace tfyarn::local {
 
@@ -32,7 +33,7 @@ struct RenderArguments {
 
 using Command = std::variant<cli::PrintText, RunArguments, RenderArguments, cli::ValidateArguments,
                              cli::InitArguments, cli::ExplainArguments, cli::SchemaArguments,
-                             apps::ConfigArguments>;
+                             apps::ConfigArguments, apps::SubmitArguments>;
 
 /// `words`: without the program's name.
 [[nodiscard]] tl::expected<Command, cli::UsageError> ParseArguments(

@@ -4,9 +4,7 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <filesystem>
 #include <optional>
-#include <system_error>
 #include <utility>
 
 #include "apps/cli/exit_codes.h"
@@ -28,18 +26,9 @@ const std::vector<std::string> kNotHere{"node_label", "placement"};
 
 /// False: what is wrong was said.
 bool CanBeStaged(const RunArguments& arguments, const JobSpec& job) {
-  namespace fs = std::filesystem;
-  bool can = true;
-  const auto want = [&](const std::string& path) {
-    std::error_code failed;
-    if (fs::exists(fs::path(arguments.file).parent_path() / path, failed)) return;
-    cli::Complain(fmt::format("{}: {} is not there (it is looked for beside the job file)",
-                              arguments.file, path));
-    can = false;
-  };
-  for (const std::string& file : job.files) want(file);
-  for (const ArchiveSpec& archive : job.archives) want(archive.path);
-  if (job.container_image.empty()) return can;
+  const std::vector<std::string> missing = cli::MissingFiles(arguments.file, job);
+  for (const std::string& problem : missing) cli::Complain(problem);
+  if (job.container_image.empty()) return missing.empty();
   cli::Complain(fmt::format(
       "{}: container: images are for YARN's docker runtime; on this machine tasks run as they are. "
       "Leave `container` out here: --set container=",

@@ -214,6 +214,8 @@ yarn::RmRequest JobClient::SubmissionRequest() const {
                                                         .archive = false};
   request.am_container.environment =
       ToEnvironment(AmLaunch{.staging_directory = state_.application_directory});
+  request.am_container.environment.insert(options_.am_environment.begin(),
+                                          options_.am_environment.end());
   request.am_container.command = options_.am_command;
   request.am_resource = job_->am.resource;
   request.max_app_attempts = job_->am.attempts;

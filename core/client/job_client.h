@@ -51,6 +51,8 @@ struct ClientOptions {
       am_files;  ///< What else the AM's container needs, staged by the host.
   std::vector<std::string> am_command{
       "./tfyarn-am"};         ///< Plain words: the NM pastes them into a shell script.
+  std::map<std::string, std::string>
+      am_environment;         ///< Variables of the AM's container, beside those that core sets.
   Duration poll = 1s;         ///< Period of the report query.
   Duration retry_first = 1s;  ///< After a call that was not answered, with jitter; doubles.
   Duration retry_max = 30s;
@@ -63,7 +65,7 @@ struct ClientOptions {
   Duration clean_up = 1min;  ///< Longest time that deleting the staging directory is tried.
 };
 BOOST_DESCRIBE_STRUCT(ClientOptions, (),
-                      (job_file, job_file_size, am_files, am_command, poll, retry_first, retry_max,
+                      (job_file, job_file_size, am_files, am_command, am_environment, poll, retry_first, retry_max,
                        unreachable, hdfs_deadline, am_start, clean_up))
 
 enum class ClientState {

@@ -1,0 +1,192 @@
+#include "apps/yarn/submission.h"
+
+#include <fmt/format.h>
+
+#include <csignal>
+#include <filesystem>
+#include <nlohmann/json.hpp>
+#include <utility>
+
+#include "apps/cli/exit_codes.h"
+#include "apps/cli/output.h"
+#include "apps/process_environment.h"
+#include "core/client/job_client.h"
+#include "core/model/text.h"
+
+namespace tfyarn::apps {
+namespace {
+
+constexpr Duration kShowPeriod = 200ms;
+
+std::vector<hosts::HostPort> Addresses(
+    const std::vector<config::ResourceManagerAddresses>& managers,
+    config::HadoopAddress config::ResourceManagerAddresses::*which) {
+  std::vector<hosts::HostPort> addresses;
+  for (const auto& manager : managers)
+    addresses.push_back({(manager.*which).host, (manager.*which).port});
+  return addresses;
+}
+
+hosts::YarnAddresses AddressesOf(const config::HadoopSettings& settings) {
+  hosts::YarnAddresses addresses{
+      .schedulers =
+          Addresses(settings.resource_managers, &config::ResourceManagerAddresses::scheduler),
+      .file_system = settings.hdfs.authority,
+      .user = settings.user};
+  for (const config::NameNodeAddresses& name_node : settings.hdfs.name_nodes)
+    addresses.name_nodes.push_back({name_node.web.host, name_node.web.port});
+  return addresses;
+}
+
+wire::WebHdfsOptions HdfsOptions(const config::HadoopSettings& settings) {
+  wire::WebHdfsOptions options{.user = settings.user, .umask = settings.umask};
+  for (const config::NameNodeAddresses& name_node : settings.hdfs.name_nodes)
+    options.name_nodes.push_back({name_node.web.host, name_node.web.port});
+  return options;
+}
+
+hosts::YarnClusterOptions ClusterOptions(const config::HadoopSettings& settings) {
+  return {
+      .clients = Addresses(settings.resource_managers, &config::ResourceManagerAddresses::client),
+      .user = settings.user,
+      .file_system = settings.hdfs.authority,
+      .connection = {.connect = settings.connect_timeout,
+                     .call = settings.rpc_timeout,
+                     .ping = settings.ping_interval,
+                     .idle = settings.idle_connection}};
+}
+
+/// Everything of ours in HDFS.
+std::string HomeOf(const std::string& user) {
+  return fmt::format("/user/{}/.tfyarn", user);
+}
+
+}  // namespace
+
+Submission::Submission(const SubmitArguments& arguments, config::JobDocument job,
+                       const config::HadoopSettings& settings)
+    : arguments_(arguments),
+      job_(std::move(job)),
+      spec_(std::make_shared<const JobSpec>(job_.spec)),
+      user_(settings.user),
+      addresses_(AddressesOf(settings)),
+      storage_(loop_, HdfsOptions(settings)),
+      cluster_(loop_, ClusterOptions(settings)),
+      staging_(storage_),
+      signals_(loop_, SIGINT, SIGTERM),
+      show_(loop_) {}
+
+int Submission::Run() {
+  WaitForSignals();
+  staging_.ProvideRuntime(
+      OwnDirectory(), HomeOf(user_) + "/runtime", std::filesystem::temp_directory_path().string(),
+      [this](Expected<yarn::LocalResource> runtime) { RuntimeProvided(std::move(runtime)); });
+  if (!exit_code_) loop_.run();
+  return Finish();
+}
+
+void Submission::RuntimeProvided(Expected<yarn::LocalResource> runtime) {
+  if (runtime) return MakeClient(*runtime);
+  cli::Complain(runtime.error().message);
+  End(cli::ToInt(cli::ExitCode::kCluster));
+}
+
+void Submission::MakeClient(const yarn::LocalResource& runtime) {
+  client::ClientOptions options;
+  options.job_file = job_.effective_yaml;
+  options.am_files[hosts::kRuntimeDirectory] = runtime;
+  options.am_command = hosts::BundledCommand("tfyarn-am");
+  options.am_environment = hosts::ToEnvironment(addresses_);
+  options.am_environment["SASL_PATH"] = hosts::BundledSaslPath();
+  const std::string here = std::filesystem::path(arguments_.file).parent_path().string();
+  client_ = std::make_unique<hosts::ClientHost>(
+      spec_, std::move(options), RandomSeed(),
+      hosts::ClientHost::Parts{.loop = loop_,
+                               .cluster = cluster_,
+                               .storage = storage_,
+                               .recorder = recorder_,
+                               .stage =
+                                   [this, here, runtime](const std::string& directory,
+                                                         hosts::ClientHost::StagedAnswer done) {
+                                     staging_.Stage(*spec_, here, directory, addresses_, runtime,
+                                                    std::move(done));
+                                   },
+                               .seen = [this](const ClientAction& action) { Seen(action); },
+                               .exit = [this](std::int32_t code) { End(code); }});
+  client_->Submit({.user = user_, .staging_directory = HomeOf(user_) + "/staging"});
+  ShowProgress();
+}
+
+// ---------------------------------------------------------------- while it goes on
+
+void Submission::Seen(const ClientAction& action) {
+  if (const auto* note = std::get_if<Note>(&action)) return Say(note->text);
+  const auto* submitted = std::get_if<ApplicationSubmitted>(&action);
+  if (submitted == nullptr) return;
+  application_ = submitted->application;
+  if (!arguments_.json && !cli::WriteStdout(ApplicationText() + "\n")) return End(1);
+  if (!arguments_.wait) End(cli::ToInt(cli::ExitCode::kOk));
+}
+
+void Submission::ShowProgress() {
+  const client::ClientSnapshot& known = client_->snapshot();
+  if (known.state == client::ClientState::kWatching && known.report) {
+    std::string line = ToText(known.report->state);
+    if (!known.report->diagnostics.empty()) line += ": " + known.report->diagnostics;
+    if (line != shown_) Say(line);
+    shown_ = line;
+  }
+  show_.expires_after(kShowPeriod);
+  show_.async_wait([this](const boost::system::error_code& error) {
+    if (!error) ShowProgress();
+  });
+}
+
+void Submission::WaitForSignals() {
+  signals_.async_wait([this](const boost::system::error_code& error, int signal) {
+    if (error) return;
+    if (++interrupts_ > 1 || client_ == nullptr)
+      return End(cli::ToInt(cli::ExitCode::kSignalBase) + signal);
+    cli::WriteStderr("killing the job; once more to leave it as it is\n");
+    client_->Kill(fmt::format("the user sent signal {}", signal));
+    WaitForSignals();
+  });
+}
+
+void Submission::Say(const std::string& text) const {
+  if (!arguments_.quiet) cli::WriteStderr(cli::TerminalText(text) + "\n");
+}
+
+// ---------------------------------------------------------------- the end
+
+void Submission::End(int code) {
+  exit_code_ = code;
+  loop_.stop();
+}
+
+std::string Submission::ApplicationText() const {
+  return application_ ? ToString(*application_) : std::string();
+}
+
+int Submission::Finish() const {
+  const int code = exit_code_.value_or(cli::ToInt(cli::ExitCode::kInternal));
+  if (client_ == nullptr) return code;
+  const client::ClientSnapshot& known = client_->snapshot();
+  const bool ended = known.status != JobStatus::kUnfinished;
+  if (arguments_.json) {
+    nlohmann::ordered_json result;
+    result["application"] = ApplicationText();
+    result["status"] = ended ? ToText(known.status) : "SUBMITTED";
+    result["diagnostics"] = known.diagnostics;
+    result["exit_code"] = code;
+    const auto text =
+        result.dump(2, ' ', false, nlohmann::ordered_json::error_handler_t::replace) + "\n";
+    return cli::WriteStdout(text) ? code : cli::ToInt(cli::ExitCode::kInternal);
+  }
+  if (!ended) return code;
+  const std::string verdict = fmt::format("{} {}{}{}\n", job_.spec.name, ToText(known.status),
+                                          known.diagnostics.empty() ? "" : ": ", known.diagnostics);
+  return cli::WriteStdout(cli::TerminalText(verdict)) ? code : cli::ToInt(cli::ExitCode::kInternal);
+}
+
+}  // namespace tfyarn::apps

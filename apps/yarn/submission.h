@@ -1,0 +1,62 @@
+// One job on its way to a YARN cluster and, when somebody waits for it, to its end.
+#pragma once
+
+#include <boost/asio/io_context.hpp>
+#include <boost/asio/signal_set.hpp>
+#include <boost/asio/steady_timer.hpp>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+
+#include "apps/yarn/submit_command.h"
+#include "config/hadoop_settings.h"
+#include "config/load.h"
+#include "hosts/runtime/client_host.h"
+#include "hosts/runtime/recording.h"
+#include "hosts/yarn/hdfs_staging.h"
+#include "hosts/yarn/hdfs_storage.h"
+#include "hosts/yarn/yarn_cluster.h"
+
+namespace tfyarn::apps {
+
+class Submission {
+ public:
+  Submission(const SubmitArguments& arguments, config::JobDocument job,
+             const config::HadoopSettings& settings);
+
+  /// Returns the exit code.
+  [[nodiscard]] int Run();
+
+ private:
+  void RuntimeProvided(Expected<yarn::LocalResource> runtime);
+  void MakeClient(const yarn::LocalResource& runtime);
+  void Seen(const ClientAction& action);
+  void WaitForSignals();
+  /// Looks at what the client knows, and says what is new.
+  void ShowProgress();
+  void Say(const std::string& text) const;
+  void End(int code);
+  [[nodiscard]] int Finish() const;
+  [[nodiscard]] std::string ApplicationText() const;
+
+  SubmitArguments arguments_;
+  config::JobDocument job_;
+  std::shared_ptr<const JobSpec> spec_;
+  std::string user_;
+  hosts::YarnAddresses addresses_;
+  boost::asio::io_context loop_;
+  hosts::HdfsStorage storage_;
+  hosts::YarnCluster cluster_;
+  hosts::HdfsStaging staging_;
+  hosts::Recorder recorder_;  ///< Of nothing: what happened to the job, its AM knows.
+  std::unique_ptr<hosts::ClientHost> client_;
+  boost::asio::signal_set signals_;
+  boost::asio::steady_timer show_;
+  int interrupts_ = 0;
+  std::string shown_;
+  std::optional<ApplicationId> application_;
+  std::optional<int> exit_code_;
+};
+
+}  // namespace tfyarn::apps

@@ -1,0 +1,91 @@
+#include "apps/yarn/submit_command.h"
+
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <filesystem>
+#include <optional>
+#include <system_error>
+#include <utility>
+
+#include "apps/cli/exit_codes.h"
+#include "apps/cli/load.h"
+#include "apps/cli/output.h"
+#include "apps/yarn/hadoop_environment.h"
+#include "apps/yarn/submission.h"
+#include "config/load.h"
+
+namespace tfyarn::apps {
+namespace {
+
+namespace fs = std::filesystem;
+
+int Refuse(const config::Diagnostics& diagnostics) {
+  cli::WriteStderr(config::Render(diagnostics, {.color = cli::ColorOn(STDERR_FILENO)}));
+  return cli::ToInt(cli::ExitCode::kInvalidInput);
+}
+
+/// What the cluster is asked to bring to its nodes: it takes files, not directories.
+std::vector<std::string> StagingProblems(const std::string& job_file, const JobSpec& job) {
+  std::vector<std::string> problems = cli::MissingFiles(job_file, job);
+  if (!problems.empty()) return problems;
+  const fs::path here = fs::path(job_file).parent_path();
+  std::vector<std::string> names = job.files;
+  for (const ArchiveSpec& archive : job.archives) names.push_back(archive.path);
+  for (const std::string& name : names) {
+    std::error_code failed;
+    if (!fs::is_directory(here / name, failed)) continue;
+    problems.push_back(fmt::format(
+        "{}: {} is a directory, and YARN takes files: pack it (tar czf) and name it in `archives`",
+        job_file, name));
+  }
+  if (!job.container_image.empty()) {
+    problems.push_back(fmt::format(
+        "{}: container: images are not supported on YARN yet; leave it out: --set container=",
+        job_file));
+  }
+  return problems;
+}
+
+/// nullopt: what is wrong was said.
+std::optional<config::HadoopSettings> Settings() {
+  const auto directory = HadoopConfigurationDirectory();
+  if (!directory) {
+    cli::Complain(directory.error().message);
+    return std::nullopt;
+  }
+  const auto loaded = config::HadoopConfiguration::Load(*directory, OwnHadoopSurroundings());
+  if (!loaded) {
+    (void)Refuse(loaded.error());
+    return std::nullopt;
+  }
+  auto settings = config::ReadHadoopSettings(*loaded);
+  if (!settings) {
+    (void)Refuse(settings.error());
+    return std::nullopt;
+  }
+  if (settings->kerberos || settings->hdfs_https) {
+    cli::Complain(fmt::format("{}: {} is not supported yet", *directory,
+                              settings->kerberos ? "hadoop.security.authentication=kerberos"
+                                                 : "dfs.http.policy=HTTPS_ONLY"));
+    return std::nullopt;
+  }
+  return std::move(*settings);
+}
+
+}  // namespace
+
+int SubmitCommand(const SubmitArguments& arguments) {
+  auto job = config::LoadJobDocument(arguments.file, {.sets = arguments.sets}, {});
+  if (!job) return Refuse(job.error());
+  std::vector<std::string> problems = cli::PolicyProblems(arguments.file, job->spec);
+  if (problems.empty()) problems = StagingProblems(arguments.file, job->spec);
+  for (const std::string& problem : problems) cli::Complain(problem);
+  if (!problems.empty()) return cli::ToInt(cli::ExitCode::kInvalidInput);
+  auto settings = Settings();
+  if (!settings) return cli::ToInt(cli::ExitCode::kInvalidInput);
+  Submission submission(arguments, std::move(*job), *settings);
+  return submission.Run();
+}
+
+}  // namespace tfyarn::apps

@@ -1,0 +1,22 @@
+// `tfyarn submit`: runs a job on a YARN cluster.
+#pragma once
+
+#include <string>
+#include <vector>
+
+namespace tfyarn::apps {
+
+struct SubmitArguments {
+  std::string file;
+  std::vector<std::string> sets;  ///< path=value
+  bool wait = false;              ///< Stay until the job has ended, and end as it did.
+  bool json = false;              ///< What came of it as one JSON object on stdout.
+  bool quiet = false;             ///< No progress on stderr.
+};
+
+/// Prints the application's id on stdout as soon as YARN has taken it, and with `wait` the verdict.
+/// A first Ctrl-C kills the job, a second one ends the program. Returns kOk once it is submitted,
+/// or with `wait` the job's outcome; kInvalidInput, kCluster.
+[[nodiscard]] int SubmitCommand(const SubmitArguments& arguments);
+
+}  // namespace tfyarn::apps

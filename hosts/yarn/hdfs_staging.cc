@@ -1,0 +1,140 @@
+#include "hosts/yarn/hdfs_staging.h"
+
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <filesystem>
+#include <system_error>
+#include <utility>
+#include <variant>
+
+#include "core/client/job_client.h"
+#include "hosts/runtime/staging.h"
+
+namespace tfyarn::hosts {
+namespace {
+
+namespace fs = std::filesystem;
+
+Error ToError(const hdfs::HdfsError& error) {
+  const bool may_pass = MayPass(error.code);
+  const auto code = error.code == hdfs::HdfsErrorCode::kNotFound ? ErrorCode::kNotFound
+                    : may_pass                                   ? ErrorCode::kUnavailable
+                                                                 : ErrorCode::kFailedPrecondition;
+  return {.code = code, .message = error.message};
+}
+
+}  // namespace
+
+/// Items, one after the other.
+struct HdfsStaging::Stages {
+  std::vector<Item> items;
+  std::size_t next = 0;
+  yarn::ContainerLaunchContext context;
+  ContextAnswer answer;
+};
+
+void HdfsStaging::Find(const std::string& path, bool archive, const ResourceAnswer& answer) {
+  storage_.Call(hdfs::GetFileStatusRequest{.path = path},
+                lifetime_.Guard([answer, archive, path](const hdfs::HdfsResponse& response) {
+                  if (const auto* error = std::get_if<hdfs::HdfsError>(&response))
+                    return answer(tl::unexpected<Error>(ToError(*error)));
+                  const auto& status = std::get<hdfs::FileStatus>(response);
+                  answer(yarn::LocalResource{.path = path,
+                                             .size = status.size,
+                                             .timestamp = status.modification_time,
+                                             .archive = archive});
+                }));
+}
+
+// ---------------------------------------------------------------- the runtime
+
+void HdfsStaging::ProvideRuntime(const std::string& programs, const std::string& directory,
+                                 const std::string& scratch, ResourceAnswer answer) {
+  auto bundle = FindRuntime(programs);
+  if (!bundle) return answer(tl::unexpected<Error>(bundle.error()));
+  const std::string path = directory + "/" + bundle->name;
+  Find(path, true,
+       [this, bundle = std::move(*bundle), path, scratch,
+        answer = std::move(answer)](Expected<yarn::LocalResource> found) {
+         if (found || found.error().code != ErrorCode::kNotFound) return answer(std::move(found));
+         UploadRuntime(bundle, path, scratch, answer);
+       });
+}
+
+/// Under another name first: who finds it finds all of it.
+void HdfsStaging::UploadRuntime(const RuntimeBundle& bundle, const std::string& path,
+                                const std::string& scratch, const ResourceAnswer& answer) {
+  const std::string local = fmt::format("{}/{}.{}", scratch, bundle.name, ::getpid());
+  std::error_code ignored;
+  if (auto written = WriteBundle(bundle, local); !written) {
+    fs::remove(local, ignored);
+    return answer(tl::unexpected<Error>(written.error()));
+  }
+  const std::string part = fmt::format("{}.{}.part", path, ::getpid());
+  storage_.client().Upload(
+      local, part, true,
+      lifetime_.Guard([this, local, part, path, answer](const hdfs::HdfsResponse& response) {
+        std::error_code failed;
+        fs::remove(local, failed);
+        if (const auto* error = std::get_if<hdfs::HdfsError>(&response))
+          return answer(tl::unexpected<Error>(ToError(*error)));
+        // False: somebody else was quicker, and the names say that both are the same.
+        storage_.client().Rename(
+            part, path,
+            lifetime_.Guard([this, part, path, answer](tl::expected<bool, hdfs::HdfsError> done) {
+              if (!done) return answer(tl::unexpected<Error>(ToError(done.error())));
+              if (!*done) storage_.Call(hdfs::DeleteRequest{.path = part}, [](const auto&) {});
+              Find(path, true, answer);
+            }));
+      }));
+}
+
+// ---------------------------------------------------------------- the job
+
+void HdfsStaging::Stage(const JobSpec& job, const std::string& here,
+                        const std::string& application_directory, const YarnAddresses& addresses,
+                        const yarn::LocalResource& runtime, ContextAnswer answer) {
+  const auto stages = std::make_shared<Stages>();
+  stages->answer = std::move(answer);
+  stages->context.command = BundledCommand("tfyarn-agent");
+  stages->context.environment = ToEnvironment(addresses);
+  stages->context.local_resources[kRuntimeDirectory] = runtime;
+  stages->items.push_back(
+      {.name = client::kJobFileName,
+       .path = application_directory + "/" + std::string(client::kJobFileName)});
+  for (const std::string& file : job.files) {
+    const std::string name = fs::path(file).filename();
+    stages->items.push_back({.name = name,
+                             .local = fs::path(here) / file,
+                             .path = application_directory + "/files/" + name});
+  }
+  for (const ArchiveSpec& archive : job.archives) {
+    const std::string name = fs::path(archive.path).filename();
+    stages->items.push_back({.name = archive.as,
+                             .local = fs::path(here) / archive.path,
+                             .path = application_directory + "/archives/" + name,
+                             .archive = true});
+  }
+  NextItem(stages);
+}
+
+void HdfsStaging::NextItem(const std::shared_ptr<Stages>& stages) {
+  if (stages->next == stages->items.size()) return stages->answer(std::move(stages->context));
+  const Item& item = stages->items[stages->next++];
+  const ResourceAnswer took = [this, stages, &item](Expected<yarn::LocalResource> found) {
+    if (!found) return stages->answer(tl::unexpected<Error>(found.error()));
+    stages->context.local_resources[item.name] = std::move(*found);
+    NextItem(stages);
+  };
+  if (item.local.empty()) return Find(item.path, item.archive, took);
+  storage_.client().Upload(
+      item.local, item.path, true,
+      lifetime_.Guard([this, stages, &item, took](const hdfs::HdfsResponse& response) {
+        if (const auto* error = std::get_if<hdfs::HdfsError>(&response))
+          return stages->answer(tl::unexpected<Error>(ToError(*error)));
+        Find(item.path, item.archive, took);
+      }));
+}
+
+}  // namespace tfyarn::hosts

@@ -1,0 +1,58 @@
+// What a job brings with it, put where NodeManagers find it: the runtime bundle, once for all jobs
+// of a user, and the job's own files, beside its journal.
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "core/model/error.h"
+#include "core/model/job_spec.h"
+#include "core/model/yarn.h"
+#include "hosts/runtime/lifetime.h"
+#include "hosts/yarn/hdfs_storage.h"
+#include "hosts/yarn/runtime_bundle.h"
+#include "hosts/yarn/yarn_environment.h"
+
+namespace tfyarn::hosts {
+
+class HdfsStaging {
+ public:
+  using ResourceAnswer = std::function<void(Expected<yarn::LocalResource>)>;
+  using ContextAnswer = std::function<void(Expected<yarn::ContainerLaunchContext>)>;
+
+  /// `storage` must outlive this.
+  explicit HdfsStaging(HdfsStorage& storage) : storage_(storage) {}
+
+  /// The bundle in `directory`, uploaded when it is not there yet. `scratch`: a directory of this
+  /// machine for the archive. Errors: those of FindRuntime and of HDFS.
+  void ProvideRuntime(const std::string& programs, const std::string& directory,
+                      const std::string& scratch, ResourceAnswer answer);
+
+  /// How agents of the job are started. Its files and archives are looked for in `here`;
+  /// job.yaml is in `application_directory` already. Errors: kUnavailable may pass; any other does
+  /// not.
+  void Stage(const JobSpec& job, const std::string& here, const std::string& application_directory,
+             const YarnAddresses& addresses, const yarn::LocalResource& runtime,
+             ContextAnswer answer);
+
+ private:
+  struct Item {
+    std::string name;   ///< In the container.
+    std::string local;  ///< "": it is in HDFS already.
+    std::string path;
+    bool archive = false;
+  };
+  struct Stages;
+
+  void Find(const std::string& path, bool archive, const ResourceAnswer& answer);
+  void UploadRuntime(const RuntimeBundle& bundle, const std::string& path,
+                     const std::string& scratch, const ResourceAnswer& answer);
+  void NextItem(const std::shared_ptr<Stages>& stages);
+
+  HdfsStorage& storage_;
+  Lifetime lifetime_;
+};
+
+}  // namespace tfyarn::hosts

@@ -1,0 +1,189 @@
+#include "hosts/yarn/runtime_bundle.h"
+
+#include <archive.h>
+#include <archive_entry.h>
+#include <fmt/format.h>
+#include <xxhash.h>
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
+#include <cstdio>
+#include <cstring>
+#include <filesystem>
+#include <fstream>
+#include <map>
+#include <memory>
+#include <system_error>
+
+namespace tfyarn::hosts {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr const char* kLoader = "ld-linux-x86-64.so.2";
+constexpr const char* kSaslMechanism = "libdigestmd5.so";
+constexpr std::size_t kPiece = std::size_t{1} << 16;
+
+struct CloseArchive {
+  void operator()(archive* a) const { archive_write_free(a); }
+};
+struct FreeEntry {
+  void operator()(archive_entry* e) const { archive_entry_free(e); }
+};
+struct ClosePipe {
+  void operator()(std::FILE* pipe) const { pclose(pipe); }
+};
+
+std::string ShellQuoted(const std::string& text) {
+  std::string quoted = "'";
+  for (const char c : text) quoted += c == '\'' ? std::string("'\\''") : std::string(1, c);
+  return quoted + "'";
+}
+
+/// "\tlibz.so.1 => /lib/libz.so.1 (0x7f...)" and "\t/lib64/ld-linux-x86-64.so.2 (0x7f...)".
+void TakeLibrary(std::string line, std::map<std::string, std::string>& libraries) {
+  const auto slash = line.find('/');
+  if (slash == std::string::npos) return;
+  const std::string path = line.substr(slash, line.find(" (", slash) - slash);
+  libraries[fs::path(path).filename()] = path;
+}
+
+/// What the loader would load for it. Source: ld.so(8), LD_TRACE_LOADED_OBJECTS.
+Expected<void> AddLibrariesOf(const std::string& object,
+                              std::map<std::string, std::string>& libraries) {
+  const std::string loader = std::string("/lib64/") + kLoader;
+  const std::unique_ptr<std::FILE, ClosePipe> pipe(
+      popen((loader + " --list " + ShellQuoted(object)).c_str(), "re"));
+  if (pipe == nullptr)
+    return Fail(ErrorCode::kUnavailable,
+                fmt::format("{} cannot be started: {}", loader, std::strerror(errno)));
+  std::array<char, 4096> line{};
+  bool any = false;
+  while (std::fgets(line.data(), line.size(), pipe.get()) != nullptr) {
+    TakeLibrary(line.data(), libraries);
+    any = true;
+  }
+  if (any) return {};
+  return Fail(ErrorCode::kNotFound, fmt::format("{} does not know what {} needs", loader, object));
+}
+
+/// Of what is installed here: beside the other libraries.
+Expected<std::string> SaslMechanism(const std::map<std::string, std::string>& libraries) {
+  for (const auto& [name, path] : libraries) {
+    if (!name.starts_with("libsasl2.so")) continue;
+    std::error_code failed;
+    const fs::path real = fs::canonical(path, failed);
+    const fs::path mechanism = real.parent_path() / "sasl2" / kSaslMechanism;
+    if (fs::exists(mechanism, failed)) return mechanism.string();
+    return Fail(ErrorCode::kNotFound,
+                fmt::format("{} is not there: install libsasl2-modules, which an AM needs to prove "
+                            "to YARN who it is",
+                            mechanism.string()));
+  }
+  return std::string();
+}
+
+Expected<void> HashFile(XXH3_state_t* hash, const BundledFile& file) {
+  std::ifstream in(file.path, std::ios::binary);
+  std::array<char, kPiece> piece{};
+  XXH3_128bits_update(hash, file.name.data(), file.name.size());
+  while (in.read(piece.data(), piece.size()) || in.gcount() > 0)
+    XXH3_128bits_update(hash, piece.data(), static_cast<std::size_t>(in.gcount()));
+  if (in.eof()) return {};
+  return Fail(ErrorCode::kNotFound,
+              fmt::format("{} cannot be read: {}", file.path, std::strerror(errno)));
+}
+
+Expected<std::string> NameOf(const std::vector<BundledFile>& files) {
+  const std::unique_ptr<XXH3_state_t, XXH_errorcode (*)(XXH3_state_t*)> hash(XXH3_createState(),
+                                                                             XXH3_freeState);
+  XXH3_128bits_reset(hash.get());
+  for (const BundledFile& file : files) {
+    if (auto hashed = HashFile(hash.get(), file); !hashed)
+      return tl::unexpected<Error>(hashed.error());
+  }
+  const XXH128_hash_t digest = XXH3_128bits_digest(hash.get());
+  return fmt::format("tfyarn-runtime-{:016x}{:016x}.tar.gz", digest.high64, digest.low64);
+}
+
+Error Failure(archive* writer, const std::string& path) {
+  const char* why = archive_error_string(writer);
+  return {.code = ErrorCode::kUnavailable,
+          .message = fmt::format("{}: {}", path, why == nullptr ? "cannot be written" : why)};
+}
+
+Expected<void> AddFile(archive* writer, const BundledFile& file, const std::string& path) {
+  std::error_code failed;
+  const auto size = fs::file_size(file.path, failed);
+  std::ifstream in(file.path, std::ios::binary);
+  if (failed || !in) return Fail(ErrorCode::kNotFound, fmt::format("{} cannot be read", file.path));
+  const std::unique_ptr<archive_entry, FreeEntry> entry(archive_entry_new());
+  archive_entry_set_pathname(entry.get(), file.name.c_str());
+  archive_entry_set_filetype(entry.get(), AE_IFREG);
+  archive_entry_set_perm(entry.get(), 0755);
+  archive_entry_set_size(entry.get(), static_cast<la_int64_t>(size));
+  if (archive_write_header(writer, entry.get()) != ARCHIVE_OK)
+    return tl::unexpected(Failure(writer, path));
+  std::array<char, kPiece> piece{};
+  while (in.read(piece.data(), piece.size()) || in.gcount() > 0) {
+    if (archive_write_data(writer, piece.data(), static_cast<std::size_t>(in.gcount())) < 0)
+      return tl::unexpected(Failure(writer, path));
+  }
+  return {};
+}
+
+}  // namespace
+
+Expected<RuntimeBundle> FindRuntime(const std::string& programs) {
+  std::map<std::string, std::string> libraries;
+  for (const char* program : {"tfyarn-am", "tfyarn-agent"}) {
+    if (auto added = AddLibrariesOf(programs + "/" + program, libraries); !added)
+      return tl::unexpected<Error>(added.error());
+  }
+  const auto mechanism = SaslMechanism(libraries);
+  if (!mechanism) return tl::unexpected<Error>(mechanism.error());
+  if (!mechanism->empty()) {
+    if (auto added = AddLibrariesOf(*mechanism, libraries); !added)
+      return tl::unexpected<Error>(added.error());
+  }
+  RuntimeBundle bundle;
+  for (const char* program : {"tfyarn-agent", "tfyarn-am"})
+    bundle.files.push_back(
+        {.name = std::string("bin/") + program, .path = programs + "/" + program});
+  for (const auto& [name, path] : libraries)
+    bundle.files.push_back({.name = "lib/" + name, .path = path});
+  if (!mechanism->empty())
+    bundle.files.push_back(
+        {.name = std::string("lib/sasl2/") + kSaslMechanism, .path = *mechanism});
+  auto name = NameOf(bundle.files);
+  if (!name) return tl::unexpected<Error>(name.error());
+  bundle.name = std::move(*name);
+  return bundle;
+}
+
+Expected<void> WriteBundle(const RuntimeBundle& bundle, const std::string& path) {
+  const std::unique_ptr<archive, CloseArchive> writer(archive_write_new());
+  archive_write_set_format_pax_restricted(writer.get());
+  archive_write_add_filter_gzip(writer.get());
+  if (archive_write_open_filename(writer.get(), path.c_str()) != ARCHIVE_OK)
+    return tl::unexpected(Failure(writer.get(), path));
+  for (const BundledFile& file : bundle.files) {
+    if (auto added = AddFile(writer.get(), file, path); !added) return added;
+  }
+  if (archive_write_close(writer.get()) != ARCHIVE_OK)
+    return tl::unexpected(Failure(writer.get(), path));
+  return {};
+}
+
+std::vector<std::string> BundledCommand(const std::string& program) {
+  const std::string lib = std::string(kRuntimeDirectory) + "/lib";
+  return {lib + "/" + kLoader, "--library-path", lib,
+          fmt::format("{}/bin/{}", kRuntimeDirectory, program)};
+}
+
+std::string BundledSaslPath() {
+  return std::string(kRuntimeDirectory) + "/lib/sasl2";
+}
+
+}  // namespace tfyarn::hosts

@@ -1,0 +1,114 @@
+#include "hosts/yarn/yarn_environment.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <charconv>
+#include <string_view>
+#include <utility>
+
+namespace tfyarn::hosts {
+namespace {
+
+using Environment = std::map<std::string, std::string>;
+
+constexpr const char* kSchedulers = "TFYARN_RM_SCHEDULERS";
+constexpr const char* kNameNodes = "TFYARN_NAME_NODES";
+constexpr const char* kFileSystem = "TFYARN_FILE_SYSTEM";
+constexpr const char* kUser = "TFYARN_HADOOP_USER";
+
+std::string Join(const std::vector<HostPort>& addresses) {
+  std::string text;
+  for (const HostPort& address : addresses)
+    text += fmt::format("{}{}:{}", text.empty() ? "" : ",", address.host, address.port);
+  return text;
+}
+
+Expected<std::string> Text(const Environment& environment, const char* name) {
+  const auto entry = environment.find(name);
+  if (entry != environment.end() && !entry->second.empty()) return entry->second;
+  return Fail(ErrorCode::kInvalidArgument,
+              fmt::format("environment variable {} is not set; `tfyarn submit` has this program "
+                          "started by YARN",
+                          name));
+}
+
+/// HOST:PORT; the host may have colons of its own.
+Expected<HostPort> Address(std::string_view text, const char* variable) {
+  const auto colon = text.rfind(':');
+  HostPort address;
+  if (colon != std::string_view::npos) {
+    address.host = text.substr(0, colon);
+    const char* const end = text.data() + text.size();
+    const auto parsed = std::from_chars(text.data() + colon + 1, end, address.port);
+    if (parsed.ec == std::errc() && parsed.ptr == end && !address.host.empty() && address.port != 0)
+      return address;
+  }
+  return Fail(ErrorCode::kInvalidArgument, fmt::format("{}: '{}' is no HOST:PORT", variable, text));
+}
+
+Expected<std::vector<HostPort>> Addresses(const Environment& environment, const char* name) {
+  const auto text = Text(environment, name);
+  if (!text) return tl::unexpected<Error>(text.error());
+  std::vector<HostPort> addresses;
+  for (std::string_view rest = *text; !rest.empty();) {
+    const auto comma = rest.find(',');
+    auto address = Address(rest.substr(0, comma), name);
+    if (!address) return tl::unexpected<Error>(address.error());
+    addresses.push_back(std::move(*address));
+    rest = comma == std::string_view::npos ? "" : rest.substr(comma + 1);
+  }
+  return addresses;
+}
+
+Expected<YarnContainer> ContainerFrom(const Environment& environment) {
+  YarnContainer container;
+  std::string id;
+  for (const auto& [name, target] : {std::pair<const char*, std::string*>{"CONTAINER_ID", &id},
+                                     {"NM_HOST", &container.host},
+                                     {"LOG_DIRS", &container.logs},
+                                     {"HADOOP_TOKEN_FILE_LOCATION", &container.credentials}}) {
+    auto text = Text(environment, name);
+    if (!text) return tl::unexpected<Error>(text.error());
+    *target = std::move(*text);
+  }
+  const auto parsed = ParseContainerId(id);
+  if (!parsed) return tl::unexpected<Error>(parsed.error());
+  container.container = *parsed;
+  container.logs.resize(std::min(container.logs.find(','), container.logs.size()));
+  return container;
+}
+
+}  // namespace
+
+Environment ToEnvironment(const YarnAddresses& addresses) {
+  return {{kSchedulers, Join(addresses.schedulers)},
+          {kNameNodes, Join(addresses.name_nodes)},
+          {kFileSystem, addresses.file_system},
+          {kUser, addresses.user}};
+}
+
+bool IsOnYarn(const Environment& environment) {
+  return environment.contains(kSchedulers);
+}
+
+Expected<YarnEnvironment> YarnEnvironmentFrom(const Environment& environment) {
+  YarnEnvironment found;
+  auto schedulers = Addresses(environment, kSchedulers);
+  if (!schedulers) return tl::unexpected<Error>(schedulers.error());
+  auto name_nodes = Addresses(environment, kNameNodes);
+  if (!name_nodes) return tl::unexpected<Error>(name_nodes.error());
+  auto file_system = Text(environment, kFileSystem);
+  if (!file_system) return tl::unexpected<Error>(file_system.error());
+  auto user = Text(environment, kUser);
+  if (!user) return tl::unexpected<Error>(user.error());
+  auto container = ContainerFrom(environment);
+  if (!container) return tl::unexpected<Error>(container.error());
+  return YarnEnvironment{.addresses = {.schedulers = std::move(*schedulers),
+                                       .name_nodes = std::move(*name_nodes),
+                                       .file_system = std::move(*file_system),
+                                       .user = std::move(*user)},
+                         .container = std::move(*container)};
+}
+
+}  // namespace tfyarn::hosts
