@@ -332,6 +332,48 @@ TEST_F(IpcConnectionTest, AServerThatSaysNothingAtAllIsGivenUp) {
   EXPECT_FALSE(connection->usable());
 }
 
+TEST_F(IpcConnectionTest, AServerThatNeverSaysWhetherItAcceptsUsIsGivenUp) {
+  TestServer server(io_);
+  Outcome outcome;
+  To(server.address(), {.handshake = 20ms},
+     {.token = HadoopToken{.identifier = "i", .password = "p", .kind = kAmRmTokenKind}})
+      ->Call(0, 0, "m", "", Into(outcome));
+  RUN_UNTIL(io_, outcome.done);
+  EXPECT_EQ(outcome.error.kind, IpcErrorKind::kTimeout);
+  EXPECT_FALSE(outcome.error.sent);
+}
+
+// The loopback net answers at once, or never: a full queue of a listener drops what comes.
+TEST_F(IpcConnectionTest, AServerThatTakesNoConnectionIsGivenUp) {
+  using Tcp = boost::asio::ip::tcp;
+  Tcp::acceptor listener(io_);
+  listener.open(Tcp::v4());
+  listener.bind({boost::asio::ip::address_v4::loopback(), 0});
+  listener.listen(0);
+  std::vector<Tcp::socket> fillers;
+  for (int i = 0; i < 4; ++i) {
+    fillers.emplace_back(io_);
+    fillers.back().async_connect(listener.local_endpoint(),
+                                 [](const boost::system::error_code&) {});
+  }
+  Outcome outcome;
+  To({.host = "127.0.0.1", .port = listener.local_endpoint().port()}, {.connect = 50ms})
+      ->Call(0, 0, "m", "", Into(outcome));
+  RUN_UNTIL(io_, outcome.done);
+  EXPECT_EQ(outcome.error.kind, IpcErrorKind::kConnect);
+  EXPECT_THAT(outcome.error.message, HasSubstr("no connection in time"));
+}
+
+// A label of more than 63 characters is no name: nobody is asked.
+TEST_F(IpcConnectionTest, AHostThatNobodyKnowsIsNamed) {
+  const std::string host(70, 'x');
+  Outcome outcome;
+  To({.host = host, .port = 1})->Call(0, 0, "m", "", Into(outcome));
+  RUN_UNTIL(io_, outcome.done);
+  EXPECT_EQ(outcome.error.kind, IpcErrorKind::kConnect);
+  EXPECT_THAT(outcome.error.message, HasSubstr(host + ":1: unknown host"));
+}
+
 TEST_F(IpcConnectionTest, AnIdleConnectionIsClosed) {
   TestServer server(io_, Echo());
   Outcome outcome;

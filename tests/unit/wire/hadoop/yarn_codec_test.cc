@@ -319,9 +319,7 @@ TEST_F(YarnCodecTest, AStartCarriesTokenCredentialsAndText) {
   id.mutable_app_attempt_id()->set_attempt_id(2);
   id.mutable_app_attempt_id()->mutable_application_id()->set_id(12);
   id.mutable_app_attempt_id()->mutable_application_id()->set_cluster_timestamp(1700000000000);
-  const yarn::Token token =
-      tokens_.Keep(TokenOf(kContainerTokenKind, identifier.SerializeAsString().c_str()));
-  HadoopToken whole = *tokens_.Find(token);
+  HadoopToken whole = TokenOf(kContainerTokenKind, "");
   whole.identifier = identifier.SerializeAsString();
   const yarn::Token handle = tokens_.Keep(whole);
   const yarn::StartContainersRequest request{
