@@ -4,12 +4,16 @@
 #include <gtest/gtest.h>
 #include <unistd.h>
 
+#include <boost/asio/connect.hpp>
+#include <boost/asio/ip/tcp.hpp>
+#include <boost/asio/read.hpp>
+#include <boost/asio/write.hpp>
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
 #include <memory>
 
-#include "tests/unit/wire/webhdfs_waiting.h"
+#include "tests/unit/wire/webhdfs/waiting.h"
 
 namespace tfyarn::wire {
 namespace {
@@ -164,6 +168,48 @@ TEST_F(WebHdfsOnHadoop, WhoTakesAFileReadsItAndFencesItsWriter) {
   EXPECT_EQ(CodeOf(append(older, "late ")), HdfsErrorCode::kLeaseLost);
   EXPECT_EQ(BytesOf(take(older)), "one two three ");
   EXPECT_EQ(CodeOf(append(client_, "late ")), HdfsErrorCode::kLeaseLost);
+}
+
+// The machine of the older writer has gone without a word, in the middle of an append: his lease
+// stays, and nobody waits for it.
+TEST_F(WebHdfsOnHadoop, AStreamThatIsOpenHoldsNobodyUp) {
+  const std::string path = Path("journal");
+  WebHdfsClient older(loop_, Options());
+  const auto call = [&](WebHdfsClient& client, hdfs::HdfsRequest request) {
+    return CallAndWait(loop_, client, std::move(request));
+  };
+  call(older, hdfs::ReadRequest{.path = path, .writer = "w"});
+  call(older, hdfs::AppendRequest{.path = path, .bytes = "whole ", .writer = "w"});
+
+  const WebHdfsOptions options = Options();
+  HttpRequest first{.method = "POST",
+                    .url = {.host = options.name_nodes[0].host,
+                            .port = options.name_nodes[0].port,
+                            .target = "/webhdfs/v1" + EncodePath(path) +
+                                      ".1.open?op=APPEND&user.name=" + options.user}};
+  std::shared_ptr<HttpExchange> exchange;
+  const auto redirect = WaitFor<tl::expected<HttpReply, HttpFailure>>(
+      loop_, [&](auto done) { exchange = StartHttpExchange(loop_, {}, first, done); });
+  ASSERT_TRUE(redirect);
+  const auto there = ParseHttpUrl(redirect->location);
+  ASSERT_TRUE(there) << redirect->location;
+  boost::asio::ip::tcp::socket stuck(loop_);
+  stuck.connect({boost::asio::ip::make_address(there->host), there->port});
+  boost::asio::write(
+      stuck, boost::asio::buffer("POST " + there->target +
+                                 " HTTP/1.1\r\nHost: x\r\nContent-Length: 100\r\n\r\ntorn"));
+  std::string answer(12, ' ');  // "HTTP/1.1 100": the DataNode has begun.
+  boost::asio::read(stuck, boost::asio::buffer(answer));
+  EXPECT_EQ(answer, "HTTP/1.1 100");
+
+  const auto begin = std::chrono::steady_clock::now();
+  EXPECT_THAT(BytesOf(call(client_, hdfs::ReadRequest{.path = path, .writer = "w"})),
+              testing::StartsWith("whole "));
+  EXPECT_LT(std::chrono::steady_clock::now() - begin, std::chrono::seconds(20));
+  EXPECT_EQ(CodeOf(call(client_, hdfs::AppendRequest{.path = path, .bytes = "new", .writer = "w"})),
+            std::nullopt);
+  EXPECT_EQ(CodeOf(call(older, hdfs::AppendRequest{.path = path, .bytes = "old", .writer = "w"})),
+            HdfsErrorCode::kLeaseLost);
 }
 
 // Every append that was answered is in what the last one reads, and nobody's that was refused is

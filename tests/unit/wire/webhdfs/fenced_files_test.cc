@@ -1,0 +1,286 @@
+// Rules: docs/decisions/0006-journal-on-hdfs.md. The namespace here does what a real NameNode did
+// (tests/hadoop/webhdfs.py).
+#include "wire/webhdfs/fenced_files.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <map>
+
+#include "tests/unit/wire/webhdfs/http_stage.h"
+#include "tests/unit/wire/webhdfs/waiting.h"
+
+namespace tfyarn::wire {
+namespace {
+
+using hdfs::HdfsErrorCode;
+using testing::HasSubstr;
+
+/// Files below "/d", by WebHDFS; its NameNode is its DataNode.
+class Namespace {
+ public:
+  explicit Namespace(boost::asio::io_context& loop)
+      : stage_(loop, [this](StageRequest request, HttpStage::Reply reply) {
+          Play(std::move(request), std::move(reply));
+        }) {}
+
+  /// Of the requests that carry `user`, the one that is number `at` (from 0) is held: before it is
+  /// carried out, or when it has been and before its answer.
+  void Hold(const std::string& user, int at, bool before, std::function<void()> then) {
+    hold_ = {user, at, before, std::move(then)};
+  }
+  /// Goes on with what is held.
+  void Release() {
+    if (auto go = std::exchange(release_, nullptr)) go();
+  }
+  [[nodiscard]] bool held() const { return release_ != nullptr; }
+  [[nodiscard]] WebHdfsOptions Options(const std::string& user) const {
+    return {.name_nodes = {{"127.0.0.1", stage_.port()}},
+            .user = user,
+            .longest = 5s,
+            .pause_first = 1ms};
+  }
+
+ private:
+  struct File {
+    std::string bytes;
+    std::int64_t id = 0;
+  };
+  struct Holding {
+    std::string user;
+    int at = -1;
+    bool before = false;
+    std::function<void()> then;
+  };
+
+  void Play(StageRequest request, HttpStage::Reply reply) {
+    const bool counts = request.Has("user.name=" + hold_.user);
+    if (!counts || hold_.at-- != 0) return reply(Carry(request));
+    auto then = std::move(hold_.then);
+    if (hold_.before) {
+      release_ = [this, request, reply] { reply(Carry(request)); };
+    } else {
+      release_ = [answer = Carry(request), reply] { reply(answer); };
+    }
+    then();
+  }
+
+  static StageReply Refuse(unsigned status, const std::string& exception) {
+    return {.status = status,
+            .body = R"({"RemoteException":{"exception":")" + exception + R"(","message":"m"}})"};
+  }
+
+  StageReply Carry(const StageRequest& request) {
+    const auto begin = request.target.find("/d");
+    const std::string path = request.target.substr(begin, request.target.find('?') - begin);
+    if (request.Has("op=LISTSTATUS")) return List();
+    if (request.Has("op=CREATE") || request.Has("op=APPEND") || request.Has("op=OPEN")) {
+      if (!request.Has("&data"))
+        return {.status = 307, .location = stage_.url() + request.target + "&data"};
+    }
+    const auto file = files_.find(path);
+    if (request.Has("op=CREATE")) {
+      if (file != files_.end()) return Refuse(403, "FileAlreadyExistsException");
+      files_[path] = {request.body, ++last_id_};
+      return {.status = 201};
+    }
+    if (file == files_.end()) {
+      if (request.Has("op=RENAME")) return {.body = R"({"boolean":false})"};
+      return Refuse(404, "FileNotFoundException");
+    }
+    if (request.Has("op=APPEND")) file->second.bytes += request.body;
+    if (request.Has("op=OPEN")) return {.body = file->second.bytes};
+    if (request.Has("op=GETFILESTATUS"))
+      return {.body = "{\"FileStatus\":" + Describe("", file->second) + "}"};
+    if (request.Has("op=RENAME")) return Rename(request, path);
+    return {};
+  }
+
+  StageReply Rename(const StageRequest& request, const std::string& path) {
+    const std::string mark = "destination=%2Fd%2F";
+    const std::string to = "/d/" + request.target.substr(request.target.find(mark) + mark.size());
+    if (files_.contains(to)) return {.body = R"({"boolean":false})"};
+    files_[to] = files_[path];
+    files_.erase(path);
+    return {.body = R"({"boolean":true})"};
+  }
+
+  StageReply List() {
+    std::string text;
+    for (const auto& [path, file] : files_)
+      text += (text.empty() ? "" : ",") + Describe(path.substr(3), file);
+    return {.body = "{\"FileStatuses\":{\"FileStatus\":[" + text + "]}}"};
+  }
+  static std::string Describe(const std::string& name, const File& file) {
+    return R"({"pathSuffix":")" + name + R"(","type":"FILE","modificationTime":1,"length":)" +
+           std::to_string(file.bytes.size()) + R"(,"fileId":)" + std::to_string(file.id) + "}";
+  }
+
+  HttpStage stage_;
+  std::map<std::string, File> files_;
+  std::int64_t last_id_ = 16'384;
+  Holding hold_;
+  std::function<void()> release_;
+};
+
+class FencedFilesTest : public testing::Test {
+ protected:
+  hdfs::HdfsResponse Take(WebHdfsClient& client) {
+    return CallAndWait(loop_, client, hdfs::ReadRequest{.path = "/d/j", .writer = "w"});
+  }
+  hdfs::HdfsResponse Append(WebHdfsClient& client, const std::string& bytes) {
+    return CallAndWait(loop_, client,
+                       hdfs::AppendRequest{.path = "/d/j", .bytes = bytes, .writer = "w"});
+  }
+
+  boost::asio::io_context loop_;
+  Namespace namespace_{loop_};
+};
+
+TEST_F(FencedFilesTest, TheNextOneReadsAllAndTheOneBeforeIsToldSo) {
+  WebHdfsClient first(loop_, namespace_.Options("first"));
+  WebHdfsClient second(loop_, namespace_.Options("second"));
+  EXPECT_EQ(CodeOf(Take(first)), HdfsErrorCode::kNotFound);
+  EXPECT_EQ(CodeOf(Append(first, "a")), std::nullopt);
+  EXPECT_EQ(CodeOf(Append(first, "b")), std::nullopt);
+  EXPECT_EQ(BytesOf(Take(second)), "ab");
+  EXPECT_EQ(CodeOf(Append(second, "c")), std::nullopt);
+  EXPECT_EQ(CodeOf(Append(first, "x")), HdfsErrorCode::kLeaseLost);
+  EXPECT_EQ(CodeOf(Append(first, "y")), HdfsErrorCode::kLeaseLost);
+  EXPECT_EQ(BytesOf(Take(first)), "abc");
+}
+
+TEST_F(FencedFilesTest, WhoNeverTookItMayNotAppend) {
+  WebHdfsClient client(loop_, namespace_.Options("client"));
+  EXPECT_EQ(CodeOf(Append(client, "a")), HdfsErrorCode::kLeaseLost);
+}
+
+/// A client that takes "/d/j" and appends to it.
+class Writer {
+ public:
+  Writer(boost::asio::io_context& loop, const Namespace& names, const std::string& name)
+      : name_(name), client_(loop, names.Options(name)) {}
+
+  void Take(std::function<void()> then) {
+    client_.Call(hdfs::ReadRequest{.path = "/d/j", .writer = "w"},
+                 [this, then = std::move(then)](const hdfs::HdfsResponse& response) {
+                   read_ = BytesOf(response);
+                   then();
+                 });
+  }
+  /// One more of its own letter.
+  void Append(std::function<void()> then) {
+    client_.Call(hdfs::AppendRequest{.path = "/d/j", .bytes = name_.substr(0, 1), .writer = "w"},
+                 [this, then = std::move(then)](const hdfs::HdfsResponse& response) {
+                   code_ = CodeOf(response);
+                   then();
+                 });
+  }
+  [[nodiscard]] const std::string& read() const { return read_; }
+  [[nodiscard]] bool appended() const { return !code_; }
+  [[nodiscard]] bool fenced() const { return code_ == HdfsErrorCode::kLeaseLost; }
+
+ private:
+  std::string name_;
+  WebHdfsClient client_;
+  std::string read_;
+  std::optional<HdfsErrorCode> code_ = HdfsErrorCode::kUnavailable;
+};
+
+void RunUntil(boost::asio::io_context& loop, const bool& done) {
+  const auto patience = std::chrono::steady_clock::now() + std::chrono::seconds(30);
+  loop.restart();
+  while (!done && loop.run_one_until(patience) > 0) {
+  }
+  ASSERT_TRUE(done);
+}
+
+/// x takes and appends; at his request number `at`, before or after it counts, others take and
+/// append, `others` of them one after the other. False: he has no such request.
+bool TakenAt(int at, bool before, int others) {
+  SCOPED_TRACE("request " + std::to_string(at) + (before ? " before" : " after") + ", others " +
+               std::to_string(others));
+  boost::asio::io_context loop;
+  Namespace names(loop);
+  Writer x(loop, names, "x");
+  Writer a(loop, names, "a");
+  Writer b(loop, names, "b");
+  Writer z(loop, names, "z");
+  bool done = false;
+  z.Take([&] { z.Append([&] { done = true; }); });
+  RunUntil(loop, done);
+  bool reached = false;
+  names.Hold("x", at, before, [&] {
+    reached = true;
+    const auto release = [&] { names.Release(); };
+    a.Take([&, release] {
+      a.Append([&, release] {
+        if (others == 1) return release();
+        b.Take([&, release] { b.Append(release); });
+      });
+    });
+  });
+  done = false;
+  x.Take([&] { x.Append([&] { done = true; }); });
+  RunUntil(loop, done);
+  if (!reached) return false;
+  EXPECT_TRUE(a.appended());
+  EXPECT_TRUE(x.appended() || x.fenced());
+  EXPECT_EQ(others == 2, b.appended());
+  // Whoever reads it now finds all that anybody was told to be there.
+  Writer last(loop, names, "last");
+  done = false;
+  last.Take([&] { done = true; });
+  RunUntil(loop, done);
+  for (const char* told : {"z", "a", others == 2 ? "b" : "a", x.appended() ? "x" : "z"})
+    EXPECT_THAT(last.read(), HasSubstr(told));
+  // Of two writers one knew of all that the other was told.
+  if (x.appended()) {
+    const std::string& newest = others == 2 ? b.read() : a.read();
+    const std::string letter = others == 2 ? "b" : "a";
+    EXPECT_TRUE(newest.find('x') != std::string::npos || x.read().find(letter) != std::string::npos)
+        << "x read '" << x.read() << "', the other '" << newest << "'";
+  }
+  return true;
+}
+
+TEST(FencedFilesSweepTest, NoAnswerIsFalseWhenOthersTakeAtAnyMoment) {
+  for (const int others : {1, 2}) {
+    for (const bool before : {true, false}) {
+      int at = 0;
+      while (TakenAt(at, before, others)) ++at;
+      EXPECT_EQ(at, 10) << "seven requests to take, three to append";
+    }
+  }
+}
+
+// x has listed the row before a's file was there, and makes one of that name when b has sealed a's:
+// it is not a's.
+TEST(FencedFilesSweepTest, AnotherFileOfTheSameNameIsNotOnesOwn) {
+  boost::asio::io_context loop;
+  Namespace names(loop);
+  Writer x(loop, names, "x");
+  Writer a(loop, names, "a");
+  Writer b(loop, names, "b");
+  bool made = false;
+  bool done = false;
+  constexpr int kCreate = 2;  // LISTSTATUS, CREATE in two steps.
+  names.Hold("x", kCreate, true, [&] {
+    a.Take([&] {
+      b.Take([&] {
+        names.Hold("x", 0, true, [&] {
+          made = true;
+          a.Append([&] { names.Release(); });
+        });
+        names.Release();
+      });
+    });
+  });
+  x.Take([&] { done = true; });
+  RunUntil(loop, done);
+  EXPECT_TRUE(made);
+  EXPECT_TRUE(a.fenced());
+}
+
+}  // namespace
+}  // namespace tfyarn::wire
