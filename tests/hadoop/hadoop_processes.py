@@ -120,7 +120,10 @@ class Daemon:
             return log.read()
 
     def last_lines(self, count=15):
-        lines = self.output().decode(errors="replace").splitlines()[-count:]
+        """From its last error on, or else the last lines: behind an error stands only how it shut down."""
+        lines = self.output().decode(errors="replace").splitlines()
+        errors = [i for i, line in enumerate(lines) if " ERROR " in line or " FATAL " in line]
+        lines = lines[errors[-1]:][:count] if errors else lines[-count:]
         return "\n".join([f"\nlast lines of {self.log}:", *(f"  {line[:300]}" for line in lines)])
 
     def kill(self, number=signal.SIGKILL, patience=30):
