@@ -50,7 +50,7 @@ struct ClientOptions {
   std::map<std::string, yarn::LocalResource>
       am_files;  ///< What else the AM's container needs, staged by the host.
   std::vector<std::string> am_command{
-      "./tfyarn-am"};         ///< Plain words: the NM pastes them into a shell script.
+      "./tfyarn-am"};  ///< Plain words: the NM pastes them into a shell script.
   std::map<std::string, std::string>
       am_environment;         ///< Variables of the AM's container, beside those that core sets.
   Duration poll = 1s;         ///< Period of the report query.
@@ -65,8 +65,8 @@ struct ClientOptions {
   Duration clean_up = 1min;  ///< Longest time that deleting the staging directory is tried.
 };
 BOOST_DESCRIBE_STRUCT(ClientOptions, (),
-                      (job_file, job_file_size, am_files, am_command, am_environment, poll, retry_first, retry_max,
-                       unreachable, hdfs_deadline, am_start, clean_up))
+                      (job_file, job_file_size, am_files, am_command, am_environment, poll,
+                       retry_first, retry_max, unreachable, hdfs_deadline, am_start, clean_up))
 
 enum class ClientState {
   kNew,
