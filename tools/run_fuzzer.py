@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Runs a fuzz target as CTest does.
 
-Usage: run_fuzzer.py PROGRAM SEEDS FOUND    searches for $TFYARN_FUZZ_SECONDS seconds (default 15) under a fresh random seed,
+Usage: run_fuzzer.py PROGRAM SEEDS FOUND    searches for $TFYARN_FUZZ_SECONDS seconds (default 30) under a fresh random seed,
                                             which it prints; inputs worth keeping and crashes go to FOUND
        run_fuzzer.py --replay PROGRAM SEEDS runs every file of SEEDS once
 """
@@ -26,7 +26,7 @@ def replay(program, seeds):
 def search(program, seeds, found):
     kept = pathlib.Path(found) / "kept"
     kept.mkdir(parents=True, exist_ok=True)
-    seconds = int(os.environ.get("TFYARN_FUZZ_SECONDS", "15"))
+    seconds = int(os.environ.get("TFYARN_FUZZ_SECONDS", "30"))
     seed = random.SystemRandom().randrange(1, 2**31)
     command = [program, f"-max_total_time={seconds}", f"-seed={seed}", "-timeout=25", "-rss_limit_mb=2048",
                "-print_final_stats=1", f"-artifact_prefix={found}/", str(kept), seeds]
