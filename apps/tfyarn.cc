@@ -13,6 +13,7 @@
 #include "apps/local/init_command.h"
 #include "apps/local/render_command.h"
 #include "apps/local/run_command.h"
+#include "apps/yarn/application_commands.h"
 #include "apps/yarn/config_command.h"
 #include "apps/yarn/submit_command.h"
 
@@ -46,6 +47,12 @@ struct Dispatch {
   }
   int operator()(const apps::SubmitArguments& arguments) const {
     return apps::SubmitCommand(arguments);
+  }
+  int operator()(const apps::ListArguments& arguments) const {
+    return apps::ListCommand(arguments);
+  }
+  int operator()(const apps::ApplicationArguments& arguments) const {
+    return apps::ApplicationCommand(arguments);
   }
   int operator()(const apps::ConfigArguments& arguments) const {
     return apps::ConfigCommand(arguments);

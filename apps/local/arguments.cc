@@ -1,6 +1,7 @@
 #include "apps/local/arguments.h"
 
 #include <CLI/CLI.hpp>
+#include <array>
 #include <utility>
 
 namespace tfyarn::local {
@@ -18,6 +19,8 @@ struct Raw {
   cli::SchemaArguments schema{.which = "job"};
   apps::ConfigArguments config;
   apps::SubmitArguments submit;
+  apps::ListArguments list;
+  apps::ApplicationArguments application;
   std::string config_verb;
   std::string topic;
   std::string ui = "on";
@@ -59,6 +62,30 @@ void AddSubmit(CLI::App& app, apps::SubmitArguments& submit) {
   command.add_flag("--wait", submit.wait, "stay until the job has ended, and end as it did");
   command.add_flag("--json", submit.json, "{application, status, diagnostics, exit_code}");
   command.add_flag("-q,--quiet", submit.quiet, "say nothing meanwhile");
+}
+
+/// Names of commands about one application, in the order of the help.
+struct NamedVerb {
+  const char* name;
+  apps::ApplicationVerb verb;
+  const char* help;
+};
+constexpr std::array kApplicationVerbs{
+    NamedVerb{"status", apps::ApplicationVerb::kStatus, "show a job of the YARN cluster"},
+    NamedVerb{"wait", apps::ApplicationVerb::kWait,
+              "stay until a job of the YARN cluster has ended, and end as it did"},
+    NamedVerb{"kill", apps::ApplicationVerb::kKill, "end a job of the YARN cluster"}};
+
+void AddApplications(CLI::App& app, Raw& raw) {
+  CLI::App& list = *app.add_subcommand("list", "show the jobs of the YARN cluster");
+  list.add_flag("-a,--all", raw.list.all, "those that have ended, too");
+  list.add_flag("--json", raw.list.json, "a list of objects");
+  for (const NamedVerb& verb : kApplicationVerbs) {
+    CLI::App& command = *app.add_subcommand(verb.name, verb.help);
+    command.add_option("ID", raw.application.application, "application_1700000000000_0007")
+        ->required();
+    command.add_flag("--json", raw.application.json, "an object");
+  }
 }
 
 void AddOthers(CLI::App& app, Raw& raw) {
@@ -106,6 +133,7 @@ tl::expected<Command, cli::UsageError> ParseArguments(const std::vector<std::str
   app.footer("`tfyarn help COMMAND` and `tfyarn help exit-codes` say more.");
   AddRun(app, raw.run, raw.ui);
   AddSubmit(app, raw.submit);
+  AddApplications(app, raw);
   AddOthers(app, raw);
   if (auto other = cli::ParseWords(app, kProgram, words, version)) {
     if (!*other) return tl::unexpected<cli::UsageError>(other->error());
@@ -119,6 +147,12 @@ tl::expected<Command, cli::UsageError> ParseArguments(const std::vector<std::str
         cli::UsageError{"tfyarn run: --ui takes on or off, not " + raw.ui + "\n"});
   }
   if (name == "submit") return raw.submit;
+  if (name == "list") return raw.list;
+  for (const NamedVerb& verb : kApplicationVerbs) {
+    if (name != verb.name) continue;
+    raw.application.verb = verb.verb;
+    return raw.application;
+  }
   if (name == "render") return raw.render;
   if (name == "validate") return raw.validate;
   if (name == "init") return raw.init;

@@ -8,6 +8,7 @@
 
 #include "apps/cli/arguments.h"
 #include "apps/cli/command_line.h"
+#include "apps/yarn/application_commands.h"
 #include "apps/yarn/config_command.h"
 #include "apps/yarn/submit_command.h"
 
@@ -33,7 +34,8 @@ struct RenderArguments {
 
 using Command = std::variant<cli::PrintText, RunArguments, RenderArguments, cli::ValidateArguments,
                              cli::InitArguments, cli::ExplainArguments, cli::SchemaArguments,
-                             apps::ConfigArguments, apps::SubmitArguments>;
+                             apps::ConfigArguments, apps::SubmitArguments, apps::ListArguments,
+                             apps::ApplicationArguments>;
 
 /// `words`: without the program's name.
 [[nodiscard]] tl::expected<Command, cli::UsageError> ParseArguments(

@@ -10,6 +10,7 @@
 #include "apps/cli/exit_codes.h"
 #include "apps/cli/output.h"
 #include "apps/process_environment.h"
+#include "apps/yarn/cluster_access.h"
 #include "core/client/job_client.h"
 #include "core/model/text.h"
 
@@ -17,15 +18,6 @@ namespace tfyarn::apps {
 namespace {
 
 constexpr Duration kShowPeriod = 200ms;
-
-std::vector<hosts::HostPort> Addresses(
-    const std::vector<config::ResourceManagerAddresses>& managers,
-    config::HadoopAddress config::ResourceManagerAddresses::*which) {
-  std::vector<hosts::HostPort> addresses;
-  for (const auto& manager : managers)
-    addresses.push_back({(manager.*which).host, (manager.*which).port});
-  return addresses;
-}
 
 hosts::YarnAddresses AddressesOf(const config::HadoopSettings& settings) {
   hosts::YarnAddresses addresses{
@@ -43,17 +35,6 @@ wire::WebHdfsOptions HdfsOptions(const config::HadoopSettings& settings) {
   for (const config::NameNodeAddresses& name_node : settings.hdfs.name_nodes)
     options.name_nodes.push_back({name_node.web.host, name_node.web.port});
   return options;
-}
-
-hosts::YarnClusterOptions ClusterOptions(const config::HadoopSettings& settings) {
-  return {
-      .clients = Addresses(settings.resource_managers, &config::ResourceManagerAddresses::client),
-      .user = settings.user,
-      .file_system = settings.hdfs.authority,
-      .connection = {.connect = settings.connect_timeout,
-                     .call = settings.rpc_timeout,
-                     .ping = settings.ping_interval,
-                     .idle = settings.idle_connection}};
 }
 
 /// Everything of ours in HDFS.

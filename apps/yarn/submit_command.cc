@@ -4,14 +4,13 @@
 #include <unistd.h>
 
 #include <filesystem>
-#include <optional>
 #include <system_error>
 #include <utility>
 
 #include "apps/cli/exit_codes.h"
 #include "apps/cli/load.h"
 #include "apps/cli/output.h"
-#include "apps/yarn/hadoop_environment.h"
+#include "apps/yarn/cluster_access.h"
 #include "apps/yarn/submission.h"
 #include "config/load.h"
 
@@ -47,32 +46,6 @@ std::vector<std::string> StagingProblems(const std::string& job_file, const JobS
   return problems;
 }
 
-/// nullopt: what is wrong was said.
-std::optional<config::HadoopSettings> Settings() {
-  const auto directory = HadoopConfigurationDirectory();
-  if (!directory) {
-    cli::Complain(directory.error().message);
-    return std::nullopt;
-  }
-  const auto loaded = config::HadoopConfiguration::Load(*directory, OwnHadoopSurroundings());
-  if (!loaded) {
-    (void)Refuse(loaded.error());
-    return std::nullopt;
-  }
-  auto settings = config::ReadHadoopSettings(*loaded);
-  if (!settings) {
-    (void)Refuse(settings.error());
-    return std::nullopt;
-  }
-  if (settings->kerberos || settings->hdfs_https) {
-    cli::Complain(fmt::format("{}: {} is not supported yet", *directory,
-                              settings->kerberos ? "hadoop.security.authentication=kerberos"
-                                                 : "dfs.http.policy=HTTPS_ONLY"));
-    return std::nullopt;
-  }
-  return std::move(*settings);
-}
-
 }  // namespace
 
 int SubmitCommand(const SubmitArguments& arguments) {
@@ -82,7 +55,7 @@ int SubmitCommand(const SubmitArguments& arguments) {
   if (problems.empty()) problems = StagingProblems(arguments.file, job->spec);
   for (const std::string& problem : problems) cli::Complain(problem);
   if (!problems.empty()) return cli::ToInt(cli::ExitCode::kInvalidInput);
-  auto settings = Settings();
+  const auto settings = LoadSettings();
   if (!settings) return cli::ToInt(cli::ExitCode::kInvalidInput);
   Submission submission(arguments, std::move(*job), *settings);
   return submission.Run();

@@ -199,8 +199,46 @@ def job_killed(cluster):
     wait_until("the end of its processes", PATIENCE, lambda: not any(pathlib.Path(f"/proc/{pid}").exists() for pid in pids))
 
 
+def looked_at(cluster):
+    """Submitted by one, shown, waited for and killed by others."""
+    def tfyarn(*words):
+        done = subprocess.run([str(BIN / "tfyarn"), *words], text=True, capture_output=True, timeout=PATIENCE, check=False,
+                              env={**os.environ, "HADOOP_CONF_DIR": str(cluster.conf)})
+        return done.returncode, done.stdout + done.stderr
+
+    def submitted():
+        job = waiting(cluster)
+        code, out = tfyarn("submit", str(job.folder / "job.yaml"), "-q")
+        check(code == 0 and out.startswith("application_"), f"submit: {code} {out}")
+        all_work(job, 0)
+        return job, out.strip()
+
+    job, first = submitted()
+    code, out = tfyarn("status", first)
+    check(code == 0 and re.search(r"state +running", out) and re.search(r"name +waiting", out), f"status: {code} {out}")
+    code, out = tfyarn("list", "--json")
+    check(code == 0 and [entry["application"] for entry in json.loads(out)] == [first], f"list: {code} {out}")
+    (job.folder / "end").touch()
+    code, out = tfyarn("wait", first)
+    check(code == 0 and re.search(r"status +succeeded", out), f"wait: {code} {out}")
+    job, second = submitted()
+    code, out = tfyarn("kill", second)
+    check(code == 0 and re.search(r"status +killed", out), f"kill: {code} {out}")
+    code, out = tfyarn("wait", second)
+    check(code == 11, f"wait for what was killed: {code} {out}")
+    code, out = tfyarn("list")
+    check(code == 0 and out == "", f"list: {code} {out}")
+    code, out = tfyarn("list", "--all")
+    check(code == 0 and out.index(second) < out.index(first), f"list --all: {code} {out}")
+    code, out = tfyarn("status", first[:-4] + "9999")
+    check(code == 3 and "9999" in out, f"an unknown application: {code} {out}")
+    code, out = tfyarn("status", "job_1")
+    check(code == 3 and "application_1700000000000_0007" in out, f"no id: {code} {out}")
+
+
 CASES = {"ends-well": ends_well, "ends-badly": ends_badly, "words-survive": words_survive, "refused": refused,
-         "worker-killed": worker_killed, "am-killed": am_killed, "rm-killed": rm_killed, "job-killed": job_killed}
+         "worker-killed": worker_killed, "am-killed": am_killed, "rm-killed": rm_killed, "job-killed": job_killed,
+         "looked-at": looked_at}
 
 
 def main():

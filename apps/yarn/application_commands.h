@@ -1,0 +1,28 @@
+// `tfyarn list`, `status`, `wait` and `kill`: applications of a YARN cluster, whoever looks.
+#pragma once
+
+#include <string>
+
+namespace tfyarn::apps {
+
+struct ListArguments {
+  bool all = false;  ///< Those that have ended, too, as long as the RM remembers them.
+  bool json = false;
+};
+
+enum class ApplicationVerb { kStatus, kWait, kKill };
+
+struct ApplicationArguments {
+  ApplicationVerb verb = ApplicationVerb::kStatus;
+  std::string application;  ///< application_1700000000000_0007
+  bool json = false;
+};
+
+/// Applications of ours, the newest first. Returns kOk, kInvalidInput or kCluster.
+[[nodiscard]] int ListCommand(const ListArguments& arguments);
+/// kStatus shows the application. kWait stays until it has ended and returns what `tfyarn submit
+/// --wait` would. kKill returns once it has ended. Others: kInvalidInput (no such application),
+/// kCluster.
+[[nodiscard]] int ApplicationCommand(const ApplicationArguments& arguments);
+
+}  // namespace tfyarn::apps

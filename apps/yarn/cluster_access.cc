@@ -1,0 +1,78 @@
+#include "apps/yarn/cluster_access.h"
+
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <utility>
+
+#include "apps/cli/output.h"
+#include "apps/yarn/hadoop_environment.h"
+#include "config/diagnostics.h"
+
+namespace tfyarn::apps {
+namespace {
+
+void Explain(const config::Diagnostics& diagnostics) {
+  cli::WriteStderr(config::Render(diagnostics, {.color = cli::ColorOn(STDERR_FILENO)}));
+}
+
+}  // namespace
+
+std::optional<config::HadoopSettings> LoadSettings() {
+  const auto directory = HadoopConfigurationDirectory();
+  if (!directory) {
+    cli::Complain(directory.error().message);
+    return std::nullopt;
+  }
+  const auto loaded = config::HadoopConfiguration::Load(*directory, OwnHadoopSurroundings());
+  if (!loaded) {
+    Explain(loaded.error());
+    return std::nullopt;
+  }
+  auto settings = config::ReadHadoopSettings(*loaded);
+  if (!settings) {
+    Explain(settings.error());
+    return std::nullopt;
+  }
+  if (settings->kerberos || settings->hdfs_https) {
+    cli::Complain(fmt::format("{}: {} is not supported yet", *directory,
+                              settings->kerberos ? "hadoop.security.authentication=kerberos"
+                                                 : "dfs.http.policy=HTTPS_ONLY"));
+    return std::nullopt;
+  }
+  return std::move(*settings);
+}
+
+std::vector<hosts::HostPort> Addresses(
+    const std::vector<config::ResourceManagerAddresses>& managers,
+    config::HadoopAddress config::ResourceManagerAddresses::*which) {
+  std::vector<hosts::HostPort> addresses;
+  for (const auto& manager : managers)
+    addresses.push_back({(manager.*which).host, (manager.*which).port});
+  return addresses;
+}
+
+hosts::YarnClusterOptions ClusterOptions(const config::HadoopSettings& settings) {
+  return {
+      .clients = Addresses(settings.resource_managers, &config::ResourceManagerAddresses::client),
+      .user = settings.user,
+      .file_system = settings.hdfs.authority,
+      .connection = {.connect = settings.connect_timeout,
+                     .call = settings.rpc_timeout,
+                     .ping = settings.ping_interval,
+                     .idle = settings.idle_connection}};
+}
+
+tl::expected<std::string, hadoop::IpcError> ClusterQuestions::Ask(const hadoop::EncodedCall& call) {
+  std::optional<tl::expected<std::string, hadoop::IpcError>> answer;
+  cluster_.client().Call(call.method, call.body, hadoop::Repeatable::kAlways,
+                         [&](tl::expected<std::string, hadoop::IpcError> result) {
+                           answer = std::move(result);
+                           loop_.stop();
+                         });
+  loop_.restart();
+  loop_.run();
+  return std::move(*answer);
+}
+
+}  // namespace tfyarn::apps

@@ -1,0 +1,39 @@
+// How commands reach the cluster of HADOOP_CONF_DIR.
+#pragma once
+
+#include <boost/asio/io_context.hpp>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "config/hadoop_settings.h"
+#include "core/model/error.h"
+#include "hosts/yarn/yarn_cluster.h"
+#include "wire/hadoop/ipc_error.h"
+
+namespace tfyarn::apps {
+
+/// nullopt: what is wrong was said; the exit code is kInvalidInput.
+[[nodiscard]] std::optional<config::HadoopSettings> LoadSettings();
+/// As a client.
+[[nodiscard]] hosts::YarnClusterOptions ClusterOptions(const config::HadoopSettings& settings);
+/// One address of each ResourceManager.
+[[nodiscard]] std::vector<hosts::HostPort> Addresses(
+    const std::vector<config::ResourceManagerAddresses>& managers,
+    config::HadoopAddress config::ResourceManagerAddresses::*which);
+
+/// Questions to the ResourceManager, one after the other.
+class ClusterQuestions {
+ public:
+  explicit ClusterQuestions(const config::HadoopSettings& settings)
+      : cluster_(loop_, ClusterOptions(settings)) {}
+
+  /// Waits for the answer: seconds at most, when no ResourceManager gives one.
+  [[nodiscard]] tl::expected<std::string, hadoop::IpcError> Ask(const hadoop::EncodedCall& call);
+
+ private:
+  boost::asio::io_context loop_;
+  hosts::YarnCluster cluster_;
+};
+
+}  // namespace tfyarn::apps
