@@ -30,10 +30,9 @@ hosts::YarnAddresses AddressesOf(const config::HadoopSettings& settings) {
   return addresses;
 }
 
-wire::WebHdfsOptions HdfsOptions(const config::HadoopSettings& settings) {
-  wire::WebHdfsOptions options{.user = settings.user, .umask = settings.umask};
-  for (const config::NameNodeAddresses& name_node : settings.hdfs.name_nodes)
-    options.name_nodes.push_back({name_node.web.host, name_node.web.port});
+wire::WebHdfsOptions HdfsOptions(const hosts::YarnAddresses& addresses, std::uint32_t umask) {
+  wire::WebHdfsOptions options = hosts::HdfsOptionsFor(addresses);
+  options.umask = umask;
   return options;
 }
 
@@ -51,7 +50,7 @@ Submission::Submission(const SubmitArguments& arguments, config::JobDocument job
       spec_(std::make_shared<const JobSpec>(job_.spec)),
       user_(settings.user),
       addresses_(AddressesOf(settings)),
-      storage_(loop_, HdfsOptions(settings)),
+      storage_(loop_, HdfsOptions(addresses_, settings.umask)),
       cluster_(loop_, ClusterOptions(settings)),
       staging_(storage_),
       signals_(loop_, SIGINT, SIGTERM),

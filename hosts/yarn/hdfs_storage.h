@@ -25,7 +25,7 @@ class HdfsStorage : public Storage {
   wire::WebHdfsClient client_;
 };
 
-/// For a process in a container.
+/// With the umask that HDFS has where nothing else is configured.
 [[nodiscard]] wire::WebHdfsOptions HdfsOptionsFor(const YarnAddresses& addresses);
 
 }  // namespace tfyarn::hosts

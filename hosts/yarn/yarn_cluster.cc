@@ -74,7 +74,10 @@ YarnCluster::YarnCluster(boost::asio::io_context& loop, YarnClusterOptions optio
 // ---------------------------------------------------------------- ResourceManager
 
 void YarnCluster::CallRm(yarn::RmRequest request, RmAnswer answer) {
-  auto call = hadoop::EncodeRmRequest(request, {.am = TermsFor("")});
+  // Terms are encoded credentials: not for every heartbeat.
+  hadoop::SubmitTerms terms;
+  if (std::holds_alternative<yarn::SubmitApplicationRequest>(request)) terms.am = TermsFor("");
+  auto call = hadoop::EncodeRmRequest(request, terms);
   if (!call) return AnswerLater(std::move(answer), Unreadable(call.error()));
   const bool as_am = call->protocol.name == hadoop::kApplicationMasterProtocol.name;
   hadoop::IpcClient* const client = (as_am ? scheduler_ : client_).get();
