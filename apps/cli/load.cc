@@ -66,7 +66,7 @@ std::optional<config::Scenario> LoadOrExplain(const InputArguments& input,
   options.trace_directory = TraceDirectory(input.trace_directory);
   auto scenario = config::LoadScenario(input.file, options);
   if (!scenario) {
-    WriteStderr(config::Render(scenario.error(), {.color = ColorOn(STDERR_FILENO)}));
+    Explain(scenario.error());
     return std::nullopt;
   }
   const std::vector<std::string> problems = PolicyProblems(*scenario);
@@ -97,6 +97,10 @@ std::string ReplayCommand(const InputArguments& input, const std::vector<std::st
   }
   if (!input.trace_directory.empty()) command += " --trace-dir " + Quoted(input.trace_directory);
   return command;
+}
+
+void Explain(const config::Diagnostics& diagnostics) {
+  WriteStderr(config::Render(diagnostics, {.color = ColorOn(STDERR_FILENO)}));
 }
 
 std::vector<std::string> MissingFiles(const std::string& file, const JobSpec& job) {

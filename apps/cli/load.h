@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "apps/cli/arguments.h"
+#include "config/diagnostics.h"
 #include "config/scenario.h"
 
 namespace tfyarn::cli {
@@ -14,6 +15,9 @@ namespace tfyarn::cli {
 /// Where traces are that are not beside the scenario: the option, or else the environment variable
 /// TFSIM_TRACES; "" = nowhere.
 [[nodiscard]] std::string TraceDirectory(const std::string& option);
+
+/// What is wrong with a file, on stderr.
+void Explain(const config::Diagnostics& diagnostics);
 
 /// Loads with `more_sets` after those of the arguments. nullopt: the errors were printed; the exit
 /// code is kInvalidInput.

@@ -2,7 +2,6 @@
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
-#include <unistd.h>
 
 #include <algorithm>
 #include <cctype>
@@ -54,7 +53,7 @@ bool LooksSecret(const std::string& name) {
 int RenderCommand(const RenderArguments& arguments) {
   const auto job = config::LoadJobDocument(arguments.file, {.sets = arguments.sets});
   if (!job) {
-    cli::WriteStderr(config::Render(job.error(), {.color = cli::ColorOn(STDERR_FILENO)}));
+    cli::Explain(job.error());
     return cli::ToInt(cli::ExitCode::kInvalidInput);
   }
   const auto problems = cli::PolicyProblems(arguments.file, job->spec);

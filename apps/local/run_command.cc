@@ -69,7 +69,7 @@ std::optional<std::vector<config::FaultSpec>> LoadFaults(const RunArguments& arg
   if (arguments.faults.empty()) return std::vector<config::FaultSpec>();
   auto faults = config::LoadRealFaults(arguments.faults, job);
   if (!faults) {
-    cli::WriteStderr(config::Render(faults.error(), {.color = cli::ColorOn(STDERR_FILENO)}));
+    cli::Explain(faults.error());
     return std::nullopt;
   }
   const bool fills =
@@ -87,7 +87,7 @@ std::optional<std::vector<config::FaultSpec>> LoadFaults(const RunArguments& arg
 int RunCommand(const RunArguments& arguments, const std::string& version) {
   auto job = config::LoadJobDocument(arguments.file, {.sets = arguments.sets}, kNotHere);
   if (!job) {
-    cli::WriteStderr(config::Render(job.error(), {.color = cli::ColorOn(STDERR_FILENO)}));
+    cli::Explain(job.error());
     return cli::ToInt(cli::ExitCode::kInvalidInput);
   }
   const auto problems = cli::PolicyProblems(arguments.file, job->spec);

@@ -1,41 +1,38 @@
 #include "apps/yarn/cluster_access.h"
 
 #include <fmt/format.h>
-#include <unistd.h>
 
 #include <utility>
 
+#include "apps/cli/load.h"
 #include "apps/cli/output.h"
 #include "apps/yarn/hadoop_environment.h"
 #include "config/diagnostics.h"
 
 namespace tfyarn::apps {
-namespace {
 
-void Explain(const config::Diagnostics& diagnostics) {
-  cli::WriteStderr(config::Render(diagnostics, {.color = cli::ColorOn(STDERR_FILENO)}));
-}
-
-}  // namespace
-
-std::optional<config::HadoopSettings> LoadSettings() {
+std::optional<config::HadoopConfiguration> LoadHadoopConfiguration() {
   const auto directory = HadoopConfigurationDirectory();
   if (!directory) {
     cli::Complain(directory.error().message);
     return std::nullopt;
   }
-  const auto loaded = config::HadoopConfiguration::Load(*directory, OwnHadoopSurroundings());
-  if (!loaded) {
-    Explain(loaded.error());
-    return std::nullopt;
-  }
+  auto loaded = config::HadoopConfiguration::Load(*directory, OwnHadoopSurroundings());
+  if (loaded) return std::move(*loaded);
+  cli::Explain(loaded.error());
+  return std::nullopt;
+}
+
+std::optional<config::HadoopSettings> LoadSettings() {
+  const auto loaded = LoadHadoopConfiguration();
+  if (!loaded) return std::nullopt;
   auto settings = config::ReadHadoopSettings(*loaded);
   if (!settings) {
-    Explain(settings.error());
+    cli::Explain(settings.error());
     return std::nullopt;
   }
   if (settings->kerberos || settings->hdfs_https) {
-    cli::Complain(fmt::format("{}: {} is not supported yet", *directory,
+    cli::Complain(fmt::format("{}: {} is not supported yet", *HadoopConfigurationDirectory(),
                               settings->kerberos ? "hadoop.security.authentication=kerberos"
                                                  : "dfs.http.policy=HTTPS_ONLY"));
     return std::nullopt;

@@ -14,6 +14,8 @@
 namespace tfyarn::apps {
 
 /// nullopt: what is wrong was said; the exit code is kInvalidInput.
+[[nodiscard]] std::optional<config::HadoopConfiguration> LoadHadoopConfiguration();
+/// The same.
 [[nodiscard]] std::optional<config::HadoopSettings> LoadSettings();
 /// As a client.
 [[nodiscard]] hosts::YarnClusterOptions ClusterOptions(const config::HadoopSettings& settings);

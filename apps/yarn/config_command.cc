@@ -1,7 +1,6 @@
 #include "apps/yarn/config_command.h"
 
 #include <fmt/format.h>
-#include <unistd.h>
 
 #include <algorithm>
 #include <nlohmann/json.hpp>
@@ -9,9 +8,10 @@
 #include <string_view>
 
 #include "apps/cli/exit_codes.h"
+#include "apps/cli/load.h"
 #include "apps/cli/output.h"
 #include "apps/local/render_command.h"
-#include "apps/yarn/hadoop_environment.h"
+#include "apps/yarn/cluster_access.h"
 #include "config/hadoop_settings.h"
 #include "config/suggest.h"
 
@@ -118,20 +118,15 @@ bool Complained(const config::HadoopConfiguration& configuration,
 }
 
 int Refuse(const config::Diagnostics& diagnostics) {
-  cli::WriteStderr(config::Render(diagnostics, {.color = cli::ColorOn(STDERR_FILENO)}));
+  cli::Explain(diagnostics);
   return cli::ToInt(cli::ExitCode::kInvalidInput);
 }
 
 }  // namespace
 
 int ConfigCommand(const ConfigArguments& arguments) {
-  const auto directory = HadoopConfigurationDirectory();
-  if (!directory) {
-    cli::Complain(directory.error().message);
-    return cli::ToInt(cli::ExitCode::kInvalidInput);
-  }
-  const auto loaded = config::HadoopConfiguration::Load(*directory, OwnHadoopSurroundings());
-  if (!loaded) return Refuse(loaded.error());
+  const auto loaded = LoadHadoopConfiguration();
+  if (!loaded) return cli::ToInt(cli::ExitCode::kInvalidInput);
   if (Complained(*loaded, arguments.keys)) return cli::ToInt(cli::ExitCode::kInvalidInput);
   const bool all = arguments.keys.empty();
   std::vector<config::Finding> findings;

@@ -1,7 +1,6 @@
 #include "apps/yarn/submit_command.h"
 
 #include <fmt/format.h>
-#include <unistd.h>
 
 #include <filesystem>
 #include <system_error>
@@ -20,7 +19,7 @@ namespace {
 namespace fs = std::filesystem;
 
 int Refuse(const config::Diagnostics& diagnostics) {
-  cli::WriteStderr(config::Render(diagnostics, {.color = cli::ColorOn(STDERR_FILENO)}));
+  cli::Explain(diagnostics);
   return cli::ToInt(cli::ExitCode::kInvalidInput);
 }
 
