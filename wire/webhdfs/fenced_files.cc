@@ -50,6 +50,19 @@ std::optional<Segment> SegmentOf(const WebHdfsFile& file, const std::string& pat
       .number = *number, .id = file.id, .path = file.status.path, .open = state == "open"};
 }
 
+std::string OpenName(const std::string& path, std::int64_t number) {
+  return fmt::format("{}.{}.open", path, number);
+}
+
+std::string SealedName(const std::string& path, std::int64_t number, std::int64_t id) {
+  return fmt::format("{}.{}.{}", path, number, id);
+}
+
+std::string DirectoryOf(const std::string& path) {
+  const auto slash = path.rfind('/');
+  return slash == 0 ? "/" : path.substr(0, slash);
+}
+
 std::vector<Segment> SegmentsIn(const std::vector<WebHdfsFile>& files, const std::string& path) {
   std::vector<Segment> segments;
   for (const WebHdfsFile& file : files) {
@@ -93,9 +106,7 @@ class FencedFiles::Taking : public std::enable_shared_from_this<Taking> {
   /// `next` with the row as it is now; without directory there is none.
   template <class Next>
   void List(Next next) {
-    const auto slash = path_.rfind('/');
-    const std::string directory = slash == 0 ? "/" : path_.substr(0, slash);
-    files_->operations_.List(directory, [self = shared_from_this(), next](auto found) {
+    files_->operations_.List(DirectoryOf(path_), [self = shared_from_this(), next](auto found) {
       if (!found && found.error().code != HdfsErrorCode::kNotFound)
         return self->Fail(std::move(found.error()));
       next(*self, found ? SegmentsIn(*found, self->path_) : std::vector<Segment>());
@@ -106,7 +117,7 @@ class FencedFiles::Taking : public std::enable_shared_from_this<Taking> {
     while (at < segments_.size() && !segments_[at].open) ++at;
     if (at == segments_.size()) return Read(0);
     const Segment& segment = segments_[at];
-    const std::string sealed = fmt::format("{}.{}.{}", path_, segment.number, segment.id);
+    const std::string sealed = SealedName(path_, segment.number, segment.id);
     files_->operations_.Rename(segment.path, sealed,
                                [self = shared_from_this(), at, sealed](auto renamed) {
                                  if (!renamed) return self->Fail(std::move(renamed.error()));
@@ -128,8 +139,8 @@ class FencedFiles::Taking : public std::enable_shared_from_this<Taking> {
   }
 
   void Make() {
-    const std::int64_t number = segments_.empty() ? 1 : segments_.back().number + 1;
-    own_.path = fmt::format("{}.{}.open", path_, number);
+    own_.number = segments_.empty() ? 1 : segments_.back().number + 1;
+    own_.path = OpenName(path_, own_.number);
     files_->operations_.Create(own_.path, "", false, [self = shared_from_this()](auto made) {
       if (made) return self->LookAgain();
       // Another's, or our own of an attempt that seemed to fail: it becomes one of the row.
@@ -147,6 +158,7 @@ class FencedFiles::Taking : public std::enable_shared_from_this<Taking> {
                      [](const Segment& a, const Segment& b) { return a.path == b.path; });
       if (!alone) return taking.Begin();
       taking.own_.id = found.back().id;
+      taking.own_.row = found.size();
       taking.End();
     });
   }
@@ -172,43 +184,110 @@ void FencedFiles::Take(const std::string& path, WebHdfsAnswer<std::string> answe
   std::make_shared<Taking>(shared_from_this(), path, std::move(answer))->Begin();
 }
 
+/// Appending to one's own file, and to the next one of the row where that one is stuck.
+class FencedFiles::Appending : public std::enable_shared_from_this<Appending> {
+ public:
+  Appending(std::shared_ptr<FencedFiles> files, std::string path, std::string bytes,
+            WebHdfsAnswer<hdfs::Done> answer)
+      : files_(std::move(files)),
+        path_(std::move(path)),
+        own_(files_->own_.at(path_)),
+        bytes_(std::move(bytes)),
+        answer_(std::move(answer)) {}
+
+  void Append() {
+    if (!own_.sealed.empty()) return Make();
+    files_->operations_.AppendAlone(
+        own_.path, bytes_, [self = shared_from_this()](tl::expected<bool, HdfsError> appended) {
+          if (appended && !*appended) return self->Seal();
+          const bool gone = !appended && (appended.error().code == HdfsErrorCode::kNotFound ||
+                                          appended.error().code == HdfsErrorCode::kLeaseLost);
+          if (!appended && !gone) return self->Fail(std::move(appended.error()));
+          self->CheckOwn(gone ? appended.error().message : "");
+        });
+  }
+
+ private:
+  /// `failure`: why nothing was appended if the file should be ours all the same.
+  void CheckOwn(const std::string& failure) {
+    files_->operations_.Status(own_.path, [self = shared_from_this(),
+                                           failure](tl::expected<WebHdfsFile, HdfsError> found) {
+      if (!found && found.error().code != HdfsErrorCode::kNotFound)
+        return self->Fail(std::move(found.error()));
+      if (!found || found->id != self->own_.id) return self->Lost();
+      if (failure.empty()) return self->answer_(hdfs::Done{});
+      self->Fail({.code = HdfsErrorCode::kUnavailable, .message = failure});
+    });
+  }
+
+  // From here on: the file has an open stream that nobody will close. What it brings yet, if
+  // anything, is what the next file gets too.
+  void Seal() {
+    const std::string sealed = SealedName(path_, own_.number, own_.id);
+    files_->operations_.Rename(
+        own_.path, sealed,
+        [self = shared_from_this(), sealed](tl::expected<bool, HdfsError> renamed) {
+          if (!renamed) return self->Fail(std::move(renamed.error()));
+          if (!*renamed) return self->Lost();
+          self->own_.sealed = sealed;
+          self->Keep();
+          self->Make();
+        });
+  }
+
+  void Make() {
+    const std::string next = OpenName(path_, own_.number + 1);
+    files_->operations_.Create(
+        next, "", false,
+        [self = shared_from_this(), next](tl::expected<hdfs::Done, HdfsError> made) {
+          if (made) return self->LookAgain(next);
+          if (made.error().code == HdfsErrorCode::kAlreadyExists) return self->Lost();
+          self->Fail(std::move(made.error()));
+        });
+  }
+
+  /// Who took the row when the sealed one was its last, made one of his own.
+  void LookAgain(const std::string& next) {
+    files_->operations_.List(
+        DirectoryOf(path_),
+        [self = shared_from_this(), next](tl::expected<std::vector<WebHdfsFile>, HdfsError> found) {
+          if (!found) return self->Fail(std::move(found.error()));
+          const std::vector<Segment> row = SegmentsIn(*found, self->path_);
+          const Own& own = self->own_;
+          const bool alone = row.size() == own.row + 1 && row.back().path == next &&
+                             row[row.size() - 2].path == own.sealed;
+          if (!alone) return self->Lost();
+          self->own_ = {
+              .path = next, .number = own.number + 1, .id = row.back().id, .row = row.size()};
+          self->Keep();
+          self->Append();
+        });
+  }
+
+  void Keep() { files_->own_[path_] = own_; }
+  void Lost() {
+    files_->own_.erase(path_);
+    Fail({.code = HdfsErrorCode::kLeaseLost, .message = path_ + " was taken by somebody else"});
+  }
+  void Fail(HdfsError error) { answer_(tl::unexpected(std::move(error))); }
+
+  std::shared_ptr<FencedFiles> files_;
+  std::string path_;
+  Own own_;
+  std::string bytes_;
+  WebHdfsAnswer<hdfs::Done> answer_;
+};
+
 void FencedFiles::Append(const std::string& path, std::string bytes,
                          WebHdfsAnswer<hdfs::Done> answer) {
-  const auto own = own_.find(path);
-  if (own == own_.end()) {
-    boost::asio::post(loop_, [path, answer = std::move(answer)] {
-      answer(tl::unexpected(HdfsError{.code = HdfsErrorCode::kLeaseLost,
-                                      .message = path + " is not taken by this process"}));
-    });
-    return;
+  if (own_.contains(path)) {
+    return std::make_shared<Appending>(shared_from_this(), path, std::move(bytes),
+                                       std::move(answer))
+        ->Append();
   }
-  operations_.Append(own->second.path, std::move(bytes),
-                     [self = shared_from_this(), path, mine = own->second,
-                      answer = std::move(answer)](tl::expected<hdfs::Done, HdfsError> appended) {
-                       const bool gone =
-                           !appended && (appended.error().code == HdfsErrorCode::kNotFound ||
-                                         appended.error().code == HdfsErrorCode::kLeaseLost);
-                       if (!appended && !gone) return answer(std::move(appended));
-                       self->CheckOwn(path, mine, std::move(appended), answer);
-                     });
-}
-
-void FencedFiles::CheckOwn(const std::string& path, const Own& own,
-                           tl::expected<hdfs::Done, HdfsError> appended,
-                           const WebHdfsAnswer<hdfs::Done>& answer) {
-  operations_.Status(own.path, [self = shared_from_this(), path, own, appended,
-                                answer](tl::expected<WebHdfsFile, HdfsError> found) {
-    if (!found && found.error().code != HdfsErrorCode::kNotFound)
-      return answer(tl::unexpected(std::move(found.error())));
-    if (found && found->id == own.id) {
-      if (appended) return answer(hdfs::Done{});
-      // It is ours, and the append failed all the same: that may pass.
-      return answer(tl::unexpected(
-          HdfsError{.code = HdfsErrorCode::kUnavailable, .message = appended.error().message}));
-    }
-    self->own_.erase(path);
+  boost::asio::post(loop_, [path, answer = std::move(answer)] {
     answer(tl::unexpected(HdfsError{.code = HdfsErrorCode::kLeaseLost,
-                                    .message = path + " was taken by somebody else"}));
+                                    .message = path + " is not taken by this process"}));
   });
 }
 

@@ -4,8 +4,9 @@
 // lost writer keeps its lease for as long as his connection stands. So a file F is a row of files:
 // F.N.open, which its writer appends to, and F.N.ID, which are sealed. Taking F renames what is
 // open, reads all, and makes the next one; a writer looks after each append whether his file still
-// has its name, and has lost it when it has not. Why that is enough is in
-// docs/decisions/0006-journal-on-hdfs.md.
+// has its name, and has lost it when it has not. A writer whose own stream hangs, as one does that
+// was open when the NameNode went down, seals his file and goes on with the next one of the row.
+// Why that is enough is in docs/decisions/0006-journal-on-hdfs.md.
 #pragma once
 
 #include <boost/asio/io_context.hpp>
@@ -33,15 +34,14 @@ class FencedFiles : public std::enable_shared_from_this<FencedFiles> {
 
  private:
   class Taking;
+  class Appending;
   struct Own {
     std::string path;
+    std::int64_t number = 0;
     std::int64_t id = 0;
+    std::size_t row = 1;  ///< Files of the row, this one included.
+    std::string sealed;   ///< Its name since its stream hung; "" = it is open.
   };
-
-  /// `appended`: what became of the append, if the file is still ours.
-  void CheckOwn(const std::string& path, const Own& own,
-                tl::expected<hdfs::Done, hdfs::HdfsError> appended,
-                const WebHdfsAnswer<hdfs::Done>& answer);
 
   boost::asio::io_context& loop_;
   WebHdfsOperations operations_;

@@ -68,8 +68,8 @@ constexpr auto kKnown = std::to_array<Known>({
     {"StandbyException", HdfsErrorCode::kUnavailable, WebHdfsRemedy::kOtherNameNode},
     {"RetriableException", HdfsErrorCode::kUnavailable, WebHdfsRemedy::kOtherNameNode},
     // Somebody's stream is open; it ends with his connection. (run)
-    {"AlreadyBeingCreatedException", HdfsErrorCode::kUnavailable, kRepeat},
-    {"RecoveryInProgressException", HdfsErrorCode::kUnavailable, kRepeat},
+    {"AlreadyBeingCreatedException", HdfsErrorCode::kUnavailable, WebHdfsRemedy::kWaitForWriter},
+    {"RecoveryInProgressException", HdfsErrorCode::kUnavailable, WebHdfsRemedy::kWaitForWriter},
     // The file was taken away while it was written.
     {"LeaseExpiredException", HdfsErrorCode::kLeaseLost, kRepeat},
 });

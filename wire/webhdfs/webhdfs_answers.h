@@ -23,6 +23,8 @@ struct WebHdfsFile {
 enum class WebHdfsRemedy {
   kNone,
   kRepeat,
+  kWaitForWriter,  ///< Somebody's stream is open on the file: as kRepeat, for who does not know
+                   ///< whose.
   kOtherNameNode,  ///< This one is not the active one.
 };
 

@@ -148,7 +148,10 @@ void WebHdfsCalls::AskDataNode(const RunningPtr& running, const std::string& loc
 
 void WebHdfsCalls::AfterReply(const RunningPtr& running, HttpReply reply) {
   if (reply.status == 200 || reply.status == 201) return End(running, std::move(reply));
-  AfterFailure(running, WebHdfsFailureOf(reply.status, reply.body));
+  WebHdfsFailure failure = WebHdfsFailureOf(reply.status, reply.body);
+  if (failure.remedy == WebHdfsRemedy::kWaitForWriter && running->call.only_writer)
+    return End(running, std::move(reply));
+  AfterFailure(running, std::move(failure));
 }
 
 void WebHdfsCalls::AfterFailure(const RunningPtr& running, WebHdfsFailure failure) {

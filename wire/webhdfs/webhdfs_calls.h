@@ -37,7 +37,7 @@ struct WebHdfsOptions {
   HttpLimits http;
   Duration longest = 2min;       ///< A call is repeated so long.
   Duration pause_first = 500ms;  ///< Doubles with each try.
-  Duration pause_most = 15s;
+  Duration pause_most = 5s;
   std::size_t most_answer = std::size_t{16} << 20;  ///< Bytes of a document, lists included.
   std::size_t most_read = std::size_t{256} << 20;   ///< Bytes of a file that is read into memory.
 };
@@ -52,6 +52,9 @@ struct WebHdfsCall {
   std::string body_file;  ///< As in HttpRequest.
   std::string sink_file;
   std::uint64_t most_answer = 0;  ///< 0 = that of the options.
+  /// Nobody else writes the file: an open stream is that of an earlier call that has gone wrong.
+  /// Who finds one gets the refusing reply at once.
+  bool only_writer = false;
 };
 
 class WebHdfsCalls : public std::enable_shared_from_this<WebHdfsCalls> {

@@ -25,6 +25,14 @@ WebHdfsCalls::Done Understood(WebHdfsAnswer<T> answer, Parse parse) {
   };
 }
 
+WebHdfsCall AppendCall(const std::string& path, std::string bytes) {
+  return {.method = "POST",
+          .path = path,
+          .operation = "APPEND",
+          .with_data = true,
+          .body = std::move(bytes)};
+}
+
 }  // namespace
 
 std::string WebHdfsOperations::Permission(std::uint32_t most) const {
@@ -63,12 +71,17 @@ void WebHdfsOperations::Upload(const std::string& path, const std::string& local
 
 void WebHdfsOperations::Append(const std::string& path, std::string bytes,
                                WebHdfsAnswer<hdfs::Done> answer) {
-  RunForDone({.method = "POST",
-              .path = path,
-              .operation = "APPEND",
-              .with_data = true,
-              .body = std::move(bytes)},
-             std::move(answer));
+  RunForDone(AppendCall(path, std::move(bytes)), std::move(answer));
+}
+
+void WebHdfsOperations::AppendAlone(const std::string& path, std::string bytes,
+                                    WebHdfsAnswer<bool> answer) {
+  WebHdfsCall call = AppendCall(path, std::move(bytes));
+  call.only_writer = true;
+  calls_->Run(std::move(call), [answer = std::move(answer)](const Reply& reply) {
+    if (!reply) return answer(tl::unexpected(reply.error()));
+    answer(reply->status == 200);
+  });
 }
 
 void WebHdfsOperations::Open(const std::string& path, WebHdfsAnswer<std::string> answer) {

@@ -31,6 +31,9 @@ class WebHdfsOperations {
   /// To a file that is there. At least once: after a broken connection the bytes may be there
   /// twice, or a part of them and then all.
   void Append(const std::string& path, std::string bytes, WebHdfsAnswer<hdfs::Done> answer);
+  /// The same for who alone writes the file. False, and nothing appended: the stream of an earlier
+  /// append that went wrong is still open, and nobody knows for how long.
+  void AppendAlone(const std::string& path, std::string bytes, WebHdfsAnswer<bool> answer);
   /// Errors: kInvalidPath when it has more than WebHdfsOptions::most_read bytes.
   void Open(const std::string& path, WebHdfsAnswer<std::string> answer);
   /// Into a file of this machine that only this user may read; at most `most` bytes.

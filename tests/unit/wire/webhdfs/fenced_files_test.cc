@@ -6,6 +6,7 @@
 #include <gtest/gtest.h>
 
 #include <map>
+#include <set>
 
 #include "tests/unit/wire/webhdfs/http_stage.h"
 #include "tests/unit/wire/webhdfs/waiting.h"
@@ -34,6 +35,10 @@ class Namespace {
     if (auto go = std::exchange(release_, nullptr)) go();
   }
   [[nodiscard]] bool held() const { return release_ != nullptr; }
+  /// The streams of files that are there now hang: nobody can append to them any more.
+  void HangStreams() {
+    for (const auto& [path, file] : files_) hanging_.insert(file.id);
+  }
   [[nodiscard]] WebHdfsOptions Options(const std::string& user) const {
     return {.name_nodes = {{"127.0.0.1", stage_.port()}},
             .user = user,
@@ -88,6 +93,8 @@ class Namespace {
       if (request.Has("op=RENAME")) return {.body = R"({"boolean":false})"};
       return Refuse(404, "FileNotFoundException");
     }
+    if (request.Has("op=APPEND") && hanging_.contains(file->second.id))
+      return Refuse(403, "AlreadyBeingCreatedException");
     if (request.Has("op=APPEND")) file->second.bytes += request.body;
     if (request.Has("op=OPEN")) return {.body = file->second.bytes};
     if (request.Has("op=GETFILESTATUS"))
@@ -118,6 +125,7 @@ class Namespace {
 
   HttpStage stage_;
   std::map<std::string, File> files_;
+  std::set<std::int64_t> hanging_;  ///< Inodes.
   std::int64_t last_id_ = 16'384;
   Holding hold_;
   std::function<void()> release_;
@@ -148,6 +156,21 @@ TEST_F(FencedFilesTest, TheNextOneReadsAllAndTheOneBeforeIsToldSo) {
   EXPECT_EQ(CodeOf(Append(first, "x")), HdfsErrorCode::kLeaseLost);
   EXPECT_EQ(CodeOf(Append(first, "y")), HdfsErrorCode::kLeaseLost);
   EXPECT_EQ(BytesOf(Take(first)), "abc");
+}
+
+// As after a NameNode's restart in the middle of an append.
+TEST_F(FencedFilesTest, AWriterWhoseStreamHangsGoesOnInTheNextFile) {
+  WebHdfsClient first(loop_, namespace_.Options("first"));
+  WebHdfsClient second(loop_, namespace_.Options("second"));
+  EXPECT_EQ(CodeOf(Take(first)), HdfsErrorCode::kNotFound);
+  EXPECT_EQ(CodeOf(Append(first, "a")), std::nullopt);
+  namespace_.HangStreams();
+  EXPECT_EQ(CodeOf(Append(first, "b")), std::nullopt);
+  namespace_.HangStreams();
+  EXPECT_EQ(CodeOf(Append(first, "c")), std::nullopt);
+  EXPECT_EQ(CodeOf(Append(first, "d")), std::nullopt);
+  EXPECT_EQ(BytesOf(Take(second)), "abcd");
+  EXPECT_EQ(CodeOf(Append(first, "x")), HdfsErrorCode::kLeaseLost);
 }
 
 TEST_F(FencedFilesTest, WhoNeverTookItMayNotAppend) {
@@ -195,11 +218,19 @@ void RunUntil(boost::asio::io_context& loop, const bool& done) {
   ASSERT_TRUE(done);
 }
 
-/// x takes and appends; at his request number `at`, before or after it counts, others take and
-/// append, `others` of them one after the other. False: he has no such request.
-bool TakenAt(int at, bool before, int others) {
+struct Moment {
+  int at = 0;           ///< Number of x's request.
+  bool before = false;  ///< Before it counts, or after.
+  int others = 1;
+  bool hang = false;
+};
+
+/// x takes and appends; at one of his requests others take and append, one after the other. With
+/// `hang` his stream hangs when he first appends. False: he has no such request.
+bool TakenAt(const Moment& moment) {
+  const auto [at, before, others, hang] = moment;
   SCOPED_TRACE("request " + std::to_string(at) + (before ? " before" : " after") + ", others " +
-               std::to_string(others));
+               std::to_string(others) + (hang ? ", hanging" : ""));
   boost::asio::io_context loop;
   Namespace names(loop);
   Writer x(loop, names, "x");
@@ -221,7 +252,10 @@ bool TakenAt(int at, bool before, int others) {
     });
   });
   done = false;
-  x.Take([&] { x.Append([&] { done = true; }); });
+  x.Take([&, hangs = hang] {
+    if (hangs) names.HangStreams();
+    x.Append([&] { done = true; });
+  });
   RunUntil(loop, done);
   if (!reached) return false;
   EXPECT_TRUE(a.appended());
@@ -247,9 +281,12 @@ bool TakenAt(int at, bool before, int others) {
 TEST(FencedFilesSweepTest, NoAnswerIsFalseWhenOthersTakeAtAnyMoment) {
   for (const int others : {1, 2}) {
     for (const bool before : {true, false}) {
-      int at = 0;
-      while (TakenAt(at, before, others)) ++at;
-      EXPECT_EQ(at, 10) << "seven requests to take, three to append";
+      for (const bool hang : {false, true}) {
+        Moment moment{.before = before, .others = others, .hang = hang};
+        while (TakenAt(moment)) ++moment.at;
+        EXPECT_EQ(moment.at, hang ? 16 : 10)
+            << "seven requests to take, three to append, and six for another file";
+      }
     }
   }
 }

@@ -65,7 +65,7 @@ TEST(WebHdfsAnswersTest, ExceptionsHaveTheProductsCodesAndRemedies) {
             std::pair(HdfsErrorCode::kSafeMode, kOtherNameNode));
   EXPECT_EQ(of(403, "StandbyException"), std::pair(HdfsErrorCode::kUnavailable, kOtherNameNode));
   EXPECT_EQ(of(403, "AlreadyBeingCreatedException"),
-            std::pair(HdfsErrorCode::kUnavailable, kRepeat));
+            std::pair(HdfsErrorCode::kUnavailable, kWaitForWriter));
   EXPECT_EQ(of(403, "IOException"), std::pair(HdfsErrorCode::kUnavailable, kRepeat));
   EXPECT_EQ(of(400, "OddException"), std::pair(HdfsErrorCode::kInvalidPath, kNone));
   EXPECT_EQ(of(500, "NullPointerException"), std::pair(HdfsErrorCode::kUnavailable, kRepeat));
