@@ -1,0 +1,129 @@
+"""What the tests of jobs on a real cluster share: a job in a folder of its own, `tfyarn submit` on it, its processes on the
+cluster's nodes, and the run of a script's cases on one cluster.
+
+The first argument of a script that uses this is the programs' folder; further ones name cases.
+"""
+import json
+import os
+import pathlib
+import re
+import subprocess
+import sys
+import tempfile
+import time
+
+import hadoop_cluster
+from hadoop_processes import ClusterError, owned, wait_until
+
+BIN = pathlib.Path(sys.argv[1])
+PATIENCE = hadoop_cluster.PATIENCE
+
+
+def check(holds, what):
+    if not holds:
+        raise ClusterError(what)
+
+
+class Job:
+    """A job in a folder of its own. A lone %s in its text is the folder."""
+
+    def __init__(self, cluster, text):
+        self.cluster = cluster
+        self.folder = pathlib.Path(tempfile.mkdtemp(prefix="tfyarn-submit-"))
+        (self.folder / "job.yaml").write_text("schema: tfyarn.job/v1\n" + text.replace("%s", str(self.folder)))
+        self.process = None
+
+    def submit(self, *words):
+        self.process = subprocess.Popen(
+            [str(BIN / "tfyarn"), "submit", str(self.folder / "job.yaml"), "--wait", "--json", *words], text=True,
+            stdout=subprocess.PIPE, stderr=subprocess.PIPE, env={**os.environ, "HADOOP_CONF_DIR": str(self.cluster.conf)})
+        return self
+
+    def end(self):
+        """(exit code, what --json says)."""
+        out, err = self.process.communicate(timeout=PATIENCE)
+        return self.process.returncode, json.loads(out) if out else {"diagnostics": err}
+
+    def processes(self, word):
+        """Pids of processes of the cluster's containers with `word` on their command line."""
+        found = []
+        for entry in pathlib.Path("/proc").iterdir():
+            if not entry.name.isdigit():
+                continue
+            try:
+                argv = (entry / "cmdline").read_bytes().split(b"\0")
+                environment = (entry / "environ").read_bytes()
+            except OSError:
+                continue
+            mine = str(self.cluster.folder).encode() in environment
+            if mine and any(word.encode() in part for part in argv) and not any(b"launch_container" in part for part in argv) \
+                    and not (argv[0].endswith(b"bash") and b"-c" in argv and b"runtime/" in argv[2]):
+                found.append(int(entry.name))
+        return sorted(found)
+
+    def masters(self):
+        return self.processes("bin/tfyarn-am")
+
+    def wait_for(self, name, content=None):
+        """Until a task has written its file."""
+        path = self.folder / name
+        wait_until(f"{name} of a task", PATIENCE,
+                   lambda: path.exists() and (content is None or content in path.read_text()))
+
+    def finish(self, restarts=None):
+        (self.folder / "end").touch()
+        code, result = self.end()
+        check(code == 0 and result["status"] == "succeeded", f"exit code {code}: {result}")
+        if restarts is not None:
+            texts = [path.read_text() for path in sorted(self.folder.glob("worker-*"))]
+            check([text.count("attempt") for text in texts] == restarts, f"attempts: {texts}")
+
+
+def waiting(cluster, instances=3, more=""):
+    """Workers, one on each node, that write down each attempt and work until told to end."""
+    return Job(cluster, f"""\
+name: waiting
+framework: generic
+strategy: multi-worker
+{more}
+tasks:
+  worker:
+    instances: {instances}
+    memory: 128MiB
+    gpus: 2
+    placement: {{spread: node}}
+    command:
+    - bash
+    - -c
+    - 'echo attempt $TFYARN_ATTEMPT pid $$ >> %s/worker-$TFYARN_TASK_INDEX; while [ ! -e %s/end ]; do sleep 0.1; done'
+""")
+
+
+def all_work(job, attempt, instances=3):
+    for index in range(instances):
+        job.wait_for(f"worker-{index}", f"attempt {attempt} ")
+
+
+def pid_of(job, index):
+    return int(re.findall(r"pid (\d+)", (job.folder / f"worker-{index}").read_text())[-1])
+
+
+def run_cases(cases, **cluster_options):
+    """Runs the cases that the command line names (all, without names) on one cluster, and exits: 1 when one failed, 77 without
+    Hadoop. Each case gets the cluster, as it was left by the one before."""
+    if what := hadoop_cluster.missing():
+        print(f"skipped: {what}")
+        sys.exit(77)
+    failed = 0
+    with hadoop_cluster.Cluster.up(**cluster_options) as cluster:
+        for name in sys.argv[2:] or cases:
+            begun = time.monotonic()
+            try:
+                cases[name](cluster)
+            except (ClusterError, subprocess.TimeoutExpired, KeyError, OSError) as failure:
+                failed += 1
+                print(f"{name}: FAILED: {failure}", flush=True)
+            else:
+                print(f"{name}: ok, {time.monotonic() - begun:.1f} s", flush=True)
+    check(not owned(cluster.folder), f"processes are left: {owned(cluster.folder)}")
+    sys.exit(1 if failed else 0)
