@@ -108,9 +108,11 @@ TEST_F(AmProcessTest, ASecondAttemptTakesTheAuthorityOfTheFirst) {
   log_.clear();
   const auto second = Start(2);
   UntilRegistered();
+  // Storage may answer later than the registration is sent.
+  Until([this] { return AmAddressFrom(storage_.files["/a/am-address"]).am_attempt == 2; },
+        "its address");
   EXPECT_EQ(Count("CreateRequest /a/authority.pem"), 0);
   EXPECT_EQ(storage_.files["/a/authority.pem"], authority);
-  EXPECT_EQ(AmAddressFrom(storage_.files["/a/am-address"]).am_attempt, 2);
 }
 
 TEST_F(AmProcessTest, OneThatComesSecondToTheAuthorityReadsTheFirstOnes) {
