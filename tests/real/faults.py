@@ -3,6 +3,7 @@
 be made real is refused before anything starts. Usage: faults.py BIN_DIR [CASE...]"""
 import contextlib
 import json
+import os
 import pathlib
 import subprocess
 import sys
@@ -209,7 +210,8 @@ def a_full_disk():
             job.start("-q", "--faults", "faults.yaml")
             ballast = job.out / "ballast"
             wait_for("a full disk", ballast.exists)
-            wait_for("room", lambda: not ballast.exists())
+            # A file's name goes before its pages do.
+            wait_for("room", lambda: not ballast.exists() and os.statvfs(job.out).f_bavail > os.statvfs(job.out).f_blocks / 2)
             job.finish()
             the_fault(job, "hdfs_quota", "hdfs", detected=False, ended=True)
             ended = [event for event in job.events() if event["type"] == "AgentTold" and event["event"]["type"] == "ProcessExited"]
