@@ -1,5 +1,6 @@
 #include "core/am/am_core.h"
 
+#include <algorithm>
 #include <string_view>
 #include <utility>
 
@@ -71,7 +72,9 @@ AmCore::AmCore(std::shared_ptr<const JobSpec> job_spec, AmOptions am_options,
           snapshot),
       heartbeats(job->heartbeat.every * job->heartbeat.missed, tasks.size()),
       out(timers),
-      rm(RmSessionOptions{.heartbeat = options.rm_heartbeat}),
+      rm(RmSessionOptions{
+          .heartbeat = options.rm_heartbeat,
+          .fast_heartbeat = std::min(options.rm_heartbeat_fast, options.rm_heartbeat)}),
       gang(GangOptions(*job, options, seed)) {
   snapshot.state = JobState::kSubmitted;
   for (std::uint32_t i = 0; policy && i < tasks.size(); ++i) {

@@ -16,6 +16,8 @@ struct AmOptions {
   /// Every agent's command, files and environment; the AM adds what tells one agent from another.
   yarn::ContainerLaunchContext agent_context;
   Duration rm_heartbeat = 1s;  ///< Allocate's period; well below the RM's AM expiry.
+  /// The same while asks are new; at most rm_heartbeat. See RmSessionOptions::fast_heartbeat.
+  Duration rm_heartbeat_fast = 200ms;
   Duration container_expiry =
       600s;  ///< The RM takes back containers in which nothing was started for so long.
   /// What the cluster timestamp in an application's id counts from: 1970, unless it is simulated.
@@ -26,6 +28,7 @@ struct AmOptions {
 };
 BOOST_DESCRIBE_STRUCT(AmOptions, (),
                       (staging_directory, tracking_url, agent_context, rm_heartbeat,
-                       container_expiry, cluster_timestamps_from, surveyed, nodes_may_come))
+                       rm_heartbeat_fast, container_expiry, cluster_timestamps_from, surveyed,
+                       nodes_may_come))
 
 }  // namespace tfyarn::am

@@ -9,7 +9,8 @@
 
 namespace tfyarn::am {
 RmSession::RmSession(RmSessionOptions options) : options_(options) {
-  TF_CHECK(options.heartbeat > Duration::zero());
+  TF_CHECK(options.fast_heartbeat > Duration::zero());
+  TF_CHECK(options.heartbeat >= options.fast_heartbeat);
   TF_CHECK(options.reply_timeout > Duration::zero());
   TF_CHECK(options.register_backoff_first > Duration::zero());
   TF_CHECK(options.register_backoff_first <= options.register_backoff_max);
@@ -67,7 +68,17 @@ bool RmSession::everything_told() const {
 
 Instant RmSession::due() const {
   if (!registration_.has_value() || stopped_) return kNever;
-  return call_.outstanding ? call_.sent + options_.reply_timeout : next_send_;
+  return call_.outstanding ? call_.sent + options_.reply_timeout : next_send();
+}
+
+Instant RmSession::next_send() const {
+  const bool allocates = registered_ && !finish_.has_value() && call_.kind == CallKind::kAllocate;
+  if (!allocates || !HasSomethingToSay()) return next_send_;
+  return std::min(next_send_, call_.sent + options_.fast_heartbeat);
+}
+
+bool RmSession::InAHurry(Instant now) const {
+  return now < fast_until_ && asks_.told_total() > 0;
 }
 
 std::optional<Instant> RmSession::next_deadline() const {
@@ -76,7 +87,8 @@ std::optional<Instant> RmSession::next_deadline() const {
 }
 
 std::optional<Instant> RmSession::next_decision() const {
-  const bool idle = registered_ && !finish_.has_value() && !call_.outstanding &&
+  const bool fast = next_send_ < call_.sent + options_.heartbeat;
+  const bool idle = registered_ && !finish_.has_value() && !call_.outstanding && !fast &&
                     !unanswered_.has_value() && !HasSomethingToSay();
   return idle ? std::nullopt : next_deadline();
 }
@@ -110,6 +122,7 @@ void RmSession::SendRegister(Instant now, std::vector<AmAction>& actions) {
 void RmSession::SendAllocate(Instant now, std::vector<AmAction>& actions) {
   const bool again = unanswered_.has_value();
   if (!again) unanswered_ = ComposeAllocate();
+  if (!again && !unanswered_->ask.empty()) fast_until_ = now + options_.fast_for;
   Send(now, CallKind::kAllocate, again, *unanswered_, actions);
 }
 

@@ -30,7 +30,13 @@
 namespace tfyarn::am {
 
 struct RmSessionOptions {
-  Duration heartbeat = 1s;       ///< Allocate's grid; well below the RM's AM expiry.
+  Duration heartbeat = 1s;  ///< Allocate's grid; well below the RM's AM expiry.
+  /// Least time between two allocates. What is new goes so soon, and grants are asked for as often
+  /// for a while: a node's heartbeat brings them, and waiting for a slow answer of ours beside that
+  /// is lost time.
+  Duration fast_heartbeat = 1s;
+  Duration fast_for =
+      10s;  ///< From the last change of asks; who waits for longer is not in a hurry.
   Duration reply_timeout = 10s;  ///< An unanswered call is repeated after this time.
   Duration register_backoff_first = 1s;
   Duration register_backoff_max = 10s;
@@ -139,6 +145,9 @@ class RmSession {
   void TakeNmTokens(const std::vector<yarn::NmToken>& tokens);
 
   [[nodiscard]] bool HasSomethingToSay() const;
+  /// Grants may come any moment.
+  [[nodiscard]] bool InAHurry(Instant now) const;
+  [[nodiscard]] Instant next_send() const;
   [[nodiscard]] Instant due() const;
 
   RmSessionOptions options_;
@@ -150,7 +159,8 @@ class RmSession {
   bool stopped_ = false;              // terminal
 
   Call call_;
-  Instant next_send_ = Instant::min();  // when nothing is outstanding
+  Instant next_send_ = Instant::min();  // when nothing is outstanding and nothing new to be said
+  Instant fast_until_ = Instant::min();
   Duration register_backoff_{};
   std::optional<Instant> last_register_;
 

@@ -138,7 +138,7 @@ void RmSession::OnAllocateAnswered(Instant now, const RmReplied& reply, RmNews& 
       break;
   }
   TakeIn(*response);
-  next_send_ = call_.sent + options_.heartbeat;
+  next_send_ = call_.sent + (InAHurry(now) ? options_.fast_heartbeat : options_.heartbeat);
   if (!IsIdle(*response)) news.allocated = *response;
 }
 

@@ -15,17 +15,17 @@ def variable_of(pid, name):
     return re.search(rb"(?:^|\0)" + name.encode() + rb"=([^\0]*)", pathlib.Path(f"/proc/{pid}/environ").read_bytes())[1].decode()
 
 
-def daemon_of(cluster, pid):
+def node_of(cluster, pid):
     """The NodeManager that a process's container belongs to."""
     return next(name for name in cluster.of_kind("nm") if f"{cluster.folder}/{name}/" in variable_of(pid, "LOCAL_DIRS") + "/")
 
 
 def away_from_master(cluster, job):
     """A worker whose node is not its AM's, as (index, pid, NodeManager)."""
-    of_master = daemon_of(cluster, job.masters()[0])
+    of_master = node_of(cluster, job.masters()[0])
     for index in range(3):
         pid = pid_of(job, index)
-        if (node := daemon_of(cluster, pid)) != of_master:
+        if (node := node_of(cluster, pid)) != of_master:
             return index, pid, node
     raise AssertionError("three workers on three nodes, and the AM on all of them")
 
@@ -92,8 +92,8 @@ def node_killed(cluster):
 def node_of_master_killed(cluster):
     """The AM goes with its node, and a worker perhaps; the RM starts another when it has missed the node."""
     job = working(cluster)
-    node = daemon_of(cluster, job.masters()[0])
-    lost = [index for index in range(3) if daemon_of(cluster, pid_of(job, index)) == node]
+    node = node_of(cluster, job.masters()[0])
+    lost = [index for index in range(3) if node_of(cluster, pid_of(job, index)) == node]
     master = job.masters()
     kill_node(cluster, node)
     wait_until("another AM", PATIENCE, lambda: job.masters() and job.masters() != master)
