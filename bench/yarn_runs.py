@@ -90,7 +90,7 @@ class Sampler(threading.Thread):
 def of_tfyarn(argv):
     if argv[0].endswith(("bash", "container-executor")):
         return None
-    return next((pathlib.Path(word).name for word in argv[:3] if pathlib.Path(word).name in ("tfyarn", "tfyarn-am", "tfyarn-agent")
+    return next((pathlib.Path(word).name for word in argv[:6] if pathlib.Path(word).name in ("tfyarn", "tfyarn-am", "tfyarn-agent")
                  and "/" in word), None)
 
 

@@ -37,11 +37,6 @@ std::vector<std::string> StagingProblems(const std::string& job_file, const JobS
         "{}: {} is a directory, and YARN takes files: pack it (tar czf) and name it in `archives`",
         job_file, name));
   }
-  if (!job.container_image.empty()) {
-    problems.push_back(fmt::format(
-        "{}: container: images are not supported on YARN yet; leave it out: --set container=",
-        job_file));
-  }
   return problems;
 }
 

@@ -92,14 +92,25 @@ void HdfsStaging::UploadRuntime(const RuntimeBundle& bundle, const std::string& 
 
 // ---------------------------------------------------------------- the job
 
+yarn::ContainerLaunchContext AgentContext(const JobSpec& job, const YarnAddresses& addresses,
+                                          const yarn::LocalResource& runtime) {
+  yarn::ContainerLaunchContext context;
+  context.command = BundledCommand("tfyarn-agent");
+  context.environment = ToEnvironment(addresses);
+  context.local_resources[kRuntimeDirectory] = runtime;
+  if (!job.container_image.empty()) {
+    context.environment["YARN_CONTAINER_RUNTIME_TYPE"] = "docker";
+    context.environment["YARN_CONTAINER_RUNTIME_DOCKER_IMAGE"] = job.container_image;
+  }
+  return context;
+}
+
 void HdfsStaging::Stage(const JobSpec& job, const std::string& here,
                         const std::string& application_directory, const YarnAddresses& addresses,
                         const yarn::LocalResource& runtime, ContextAnswer answer) {
   const auto stages = std::make_shared<Stages>();
   stages->answer = std::move(answer);
-  stages->context.command = BundledCommand("tfyarn-agent");
-  stages->context.environment = ToEnvironment(addresses);
-  stages->context.local_resources[kRuntimeDirectory] = runtime;
+  stages->context = AgentContext(job, addresses, runtime);
   stages->items.push_back(
       {.name = client::kJobFileName,
        .path = application_directory + "/" + std::string(client::kJobFileName)});

@@ -17,6 +17,13 @@
 
 namespace tfyarn::hosts {
 
+/// What every agent of the job is started with, but for its files. A job with an image asks for
+/// YARN's docker runtime: NodeManagers that allow it start the whole container in the image, which
+/// needs nothing of ours. Source: hadoop-yarn-site/DockerContainers.html.
+[[nodiscard]] yarn::ContainerLaunchContext AgentContext(const JobSpec& job,
+                                                        const YarnAddresses& addresses,
+                                                        const yarn::LocalResource& runtime);
+
 class HdfsStaging {
  public:
   using ResourceAnswer = std::function<void(Expected<yarn::LocalResource>)>;

@@ -36,21 +36,24 @@ tasks:
 
 
 def words_survive(cluster):
-    """Any argument and variable reaches the user's process as it was written."""
+    """Any argument and variable reaches the user's process as it was written. An image reaches the NodeManager's launch: these
+    have no docker, and start the process as it is."""
     job = Job(cluster, """\
 name: words
 framework: generic
+container: {image: "repo/tf:2"}
 env: {ODD: "a \\"b\\" $HOME `id` \\\\ {{X}} <LOG_DIR>"}
 tasks:
   worker:
     memory: 128MiB
-    command: [python3, -c, "import json,os,sys; json.dump([os.environ['ODD'], sys.argv[1:]], open('%s/seen', 'w'))", "$HOME 'x' \\"y\\"", ""]
+    command: [python3, -c, "import json,os,sys; json.dump([os.environ['ODD'], sys.argv[1:], os.environ['YARN_CONTAINER_RUNTIME_DOCKER_IMAGE']], open('%s/seen', 'w'))", "$HOME 'x' \\"y\\"", ""]
 """).submit()
     code, result = job.end()
     check(code == 0, f"{result}")
-    odd, argv = json.loads((job.folder / "seen").read_text())
+    odd, argv, image = json.loads((job.folder / "seen").read_text())
     check(odd == 'a "b" $HOME `id` \\ {{X}} <LOG_DIR>', f"{odd}")
     check(argv == ["$HOME 'x' \"y\"", ""], f"{argv}")
+    check(image == "repo/tf:2", f"{image}")
 
 
 def refused(cluster):
