@@ -5,7 +5,7 @@
 #include <string>
 
 #include "core/model/check.h"
-#include "wire/webhdfs/http_url.h"
+#include "wire/http/http_url.h"
 #include "wire/webhdfs/webhdfs_answers.h"
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {

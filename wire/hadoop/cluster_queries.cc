@@ -85,6 +85,7 @@ ContainerReport ReadContainer(Reader& reader, const pb::ContainerReport& in) {
           .exit_status = in.container_exit_status(),
           .node = reader.Node(in.node_id()),
           .resource = Read(in.resource()),
+          .web = in.node_http_address(),
           .log_url = in.log_url(),
           .diagnostics = in.diagnostics_info()};
 }
@@ -167,6 +168,30 @@ Expected<NodeLabels> DecodeNodeToLabels(std::string_view body) {
     labels.emplace_back(reader.Node(in.node_id()),
                         std::vector<std::string>(in.node_labels().begin(), in.node_labels().end()));
   return reader.Done(std::move(labels));
+}
+
+EncodedCall GetNodeWebAddresses() {
+  return Call("getClusterNodes", pb::GetClusterNodesRequest());
+}
+
+std::string EncodeNodeWebAddresses(const NodeWebAddresses& addresses) {
+  pb::GetClusterNodesResponse message;
+  for (const auto& [node, web] : addresses) {
+    pb::NodeReport& out = *message.add_node_reports();
+    Write(node, *out.mutable_node_id());
+    out.set_http_address(web);
+  }
+  return message.SerializeAsString();
+}
+
+Expected<NodeWebAddresses> DecodeNodeWebAddresses(std::string_view body) {
+  const auto message = Parse<pb::GetClusterNodesResponse>(body, "answer to getClusterNodes");
+  if (!message) return tl::unexpected(message.error());
+  Reader reader("answer to getClusterNodes");
+  NodeWebAddresses addresses;
+  for (const pb::NodeReport& in : message->node_reports())
+    addresses.emplace_back(reader.Node(in.node_id()), in.http_address());
+  return reader.Done(std::move(addresses));
 }
 
 EncodedCall GetResourceTypes() {
@@ -290,6 +315,7 @@ std::string Encode(const std::vector<ContainerReport>& containers) {
     out.set_container_exit_status(in.exit_status);
     Write(in.node, *out.mutable_node_id());
     Write(in.resource, *out.mutable_resource());
+    out.set_node_http_address(in.web);
     out.set_log_url(in.log_url);
     out.set_diagnostics_info(in.diagnostics);
   }

@@ -47,6 +47,12 @@ using NodeLabels = std::vector<std::pair<NodeId, std::vector<std::string>>>;
 [[nodiscard]] std::string Encode(const NodeLabels& labels);
 [[nodiscard]] Expected<NodeLabels> DecodeNodeToLabels(std::string_view body);
 
+/// Where each node's web server is, "host:port"; of all nodes that the RM knows.
+using NodeWebAddresses = std::vector<std::pair<NodeId, std::string>>;
+[[nodiscard]] EncodedCall GetNodeWebAddresses();
+[[nodiscard]] std::string EncodeNodeWebAddresses(const NodeWebAddresses& addresses);
+[[nodiscard]] Expected<NodeWebAddresses> DecodeNodeWebAddresses(std::string_view body);
+
 /// Names of what can be asked for: memory-mb, vcores, yarn.io/gpu, ... An RM drops what it does not
 /// know from an ask without a word, so a job that needs it has to be refused before.
 [[nodiscard]] EncodedCall GetResourceTypes();
@@ -117,6 +123,7 @@ struct ContainerReport {
   std::int32_t exit_status = 0;  ///< Of a container that is complete.
   NodeId node;
   Resource resource;
+  std::string web;  ///< "host:port" of its node's web server.
   std::string log_url;
   std::string diagnostics;
 };

@@ -20,7 +20,7 @@
 
 #include "core/model/hdfs.h"
 #include "core/model/time.h"
-#include "wire/webhdfs/http_exchange.h"
+#include "wire/http/http_exchange.h"
 #include "wire/webhdfs/webhdfs_answers.h"
 
 namespace tfyarn::wire {

@@ -96,6 +96,21 @@ void WebHdfsOperations::Open(const std::string& path, WebHdfsAnswer<std::string>
               });
 }
 
+void WebHdfsOperations::OpenRange(const std::string& path, std::uint64_t offset,
+                                  std::uint64_t length, WebHdfsAnswer<std::string> answer) {
+  calls_->Run(
+      {.method = "GET",
+       .path = path,
+       .operation = "OPEN",
+       .parameters = {{"offset", std::to_string(offset)}, {"length", std::to_string(length)}},
+       .with_data = true,
+       .most_answer = length},
+      [answer = std::move(answer)](Reply reply) {
+        if (!reply) return answer(tl::unexpected(std::move(reply.error())));
+        answer(std::move(reply->body));
+      });
+}
+
 void WebHdfsOperations::Download(const std::string& path, const std::string& local,
                                  std::uint64_t most, WebHdfsAnswer<hdfs::Done> answer) {
   RunForDone({.method = "GET",

@@ -1,6 +1,7 @@
 // The operations of WebHDFS that the product needs, each with typed arguments and answer.
 #pragma once
 
+#include <cstdint>
 #include <functional>
 #include <memory>
 #include <string>
@@ -36,6 +37,9 @@ class WebHdfsOperations {
   void AppendAlone(const std::string& path, std::string bytes, WebHdfsAnswer<bool> answer);
   /// Errors: kInvalidPath when it has more than WebHdfsOptions::most_read bytes.
   void Open(const std::string& path, WebHdfsAnswer<std::string> answer);
+  /// `length` bytes from `offset`; fewer only at the file's end.
+  void OpenRange(const std::string& path, std::uint64_t offset, std::uint64_t length,
+                 WebHdfsAnswer<std::string> answer);
   /// Into a file of this machine that only this user may read; at most `most` bytes.
   void Download(const std::string& path, const std::string& local, std::uint64_t most,
                 WebHdfsAnswer<hdfs::Done> answer);

@@ -412,6 +412,8 @@ TEST(ClusterQueriesTest, AnswersComeBack) {
   EXPECT_EQ(*DecodeNodeLabels(Encode(labels)), labels);
   const NodeLabels by_node = {{kNode, {"gpu"}}};
   EXPECT_EQ(*DecodeNodeToLabels(Encode(by_node)), by_node);
+  const NodeWebAddresses web{{kNode, "n1:8042"}};
+  EXPECT_EQ(*DecodeNodeWebAddresses(EncodeNodeWebAddresses(web)), web);
   EXPECT_THAT(*DecodeResourceTypes(EncodeResourceTypes({"memory-mb", "yarn.io/gpu"})),
               ElementsAre("memory-mb", "yarn.io/gpu"));
   const AttemptReport attempt{.id = kAttempt,
@@ -450,12 +452,14 @@ TEST(ClusterQueriesTest, ApplicationsAndContainersComeBack) {
                                            .exit_status = 137,
                                            .node = kNode,
                                            .resource = kResource,
+                                           .web = "n:8042",
                                            .log_url = "l",
                                            .diagnostics = "d"}}));
   ASSERT_TRUE(containers.has_value());
   EXPECT_EQ(containers->at(0).id, kContainer);
   EXPECT_EQ(containers->at(0).exit_status, 137);
   EXPECT_EQ(containers->at(0).resource, kResource);
+  EXPECT_EQ(containers->at(0).web, "n:8042");
 }
 
 TEST(ClusterQueriesTest, AFilterIsSent) {

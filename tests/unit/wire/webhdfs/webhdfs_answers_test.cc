@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-#include "wire/webhdfs/http_url.h"
+#include "wire/http/http_url.h"
 
 namespace tfyarn::wire {
 namespace {

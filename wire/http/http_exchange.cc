@@ -1,4 +1,4 @@
-#include "wire/webhdfs/http_exchange.h"
+#include "wire/http/http_exchange.h"
 
 #include <fcntl.h>
 #include <fmt/format.h>
@@ -124,7 +124,7 @@ class Exchange : public HttpExchange, public std::enable_shared_from_this<Exchan
     request.method_string(request_.method);
     request.target(request_.url.target);
     request.set(http::field::host, HostText(request_.url));
-    request.set(http::field::accept, "*/*");
+    request.set(http::field::accept, request_.accept);
     request.set(http::field::connection, "close");
     request.set(http::field::content_type, "application/octet-stream");
   }
@@ -195,6 +195,8 @@ class Exchange : public HttpExchange, public std::enable_shared_from_this<Exchan
     // A DataNode says "100 Continue" though nobody has asked whether he may.
     if (reply_.status < 200 && ++interim_ <= kMostInterim) return ReadHeader();
     reply_.location = std::string(head[http::field::location]);
+    reply_.date = std::string(head[http::field::date]);
+    to_taker_ = request_.take && reply_.status == 200;
     to_file_ = !request_.sink_file.empty() && reply_.status == 200;
     if (to_file_ && !sink_.Open(request_.sink_file)) return FailToWrite();
     body_.emplace(std::move(*header_));
@@ -220,7 +222,10 @@ class Exchange : public HttpExchange, public std::enable_shared_from_this<Exchan
 
   void TakePiece() {
     const std::size_t size = piece_.size() - body_->get().body().size;
-    if (!to_file_) {
+    if (to_taker_) {
+      if (!request_.take(std::string_view(piece_).substr(0, size)))
+        return FailWith(Kind::kLocal, "the answer is not wanted any further");
+    } else if (!to_file_) {
       reply_.body.append(piece_.data(), size);
     } else if (!sink_.Write(piece_.data(), size)) {
       return FailToWrite();
@@ -266,6 +271,7 @@ class Exchange : public HttpExchange, public std::enable_shared_from_this<Exchan
   HttpReply reply_;
   Sink sink_;
   bool to_file_ = false;
+  bool to_taker_ = false;
 };
 
 }  // namespace

@@ -1,4 +1,4 @@
-#include "wire/webhdfs/http_url.h"
+#include "wire/http/http_url.h"
 
 #include <fmt/format.h>
 
@@ -27,7 +27,7 @@ std::string Encode(std::string_view text, bool keep_slashes) {
 
 tl::unexpected<Error> Bad(std::string_view text, std::string_view why) {
   return Fail(ErrorCode::kInvalidArgument,
-              fmt::format("'{}' is no address of a DataNode: {}", text.substr(0, 200), why));
+              fmt::format("'{}' is no HTTP address of a server: {}", text.substr(0, 200), why));
 }
 
 }  // namespace

@@ -1,4 +1,5 @@
-// Addresses of HTTP, as WebHDFS uses them: written with percent signs, and taken apart again.
+// Addresses of HTTP, as Hadoop's servers use them: written with percent signs, and taken apart
+// again.
 #pragma once
 
 #include <cstdint>

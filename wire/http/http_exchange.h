@@ -1,8 +1,9 @@
 // One request over HTTP/1.1 and its answer, on a connection of its own.
 //
-// Bodies are in memory with a limit, or stream from and to files of this machine. Nothing is
-// followed, repeated or kept open: WebHDFS sends every second request to another host, and what may
-// be repeated is its caller's to know. Boost.Beast stays in the .cc file.
+// Bodies are in memory with a limit, stream from and to files of this machine, or are taken piece
+// by piece. Nothing is followed, repeated or kept open: WebHDFS sends every second request to
+// another host, and what may be repeated is its caller's to know. Boost.Beast stays in the .cc
+// file.
 #pragma once
 
 #include <boost/asio/io_context.hpp>
@@ -11,10 +12,11 @@
 #include <functional>
 #include <memory>
 #include <string>
+#include <string_view>
 #include <tl/expected.hpp>
 
 #include "core/model/time.h"
-#include "wire/webhdfs/http_url.h"
+#include "wire/http/http_url.h"
 
 namespace tfyarn::wire {
 
@@ -30,13 +32,18 @@ struct HttpRequest {
   std::string body_file;  ///< Not "": its bytes are the body.
   /// Not "": the body of a 200 goes there, into a new file that only its owner may read.
   std::string sink_file;
+  /// Set: gets the body of a 200 as it comes, in place of HttpReply::body. False ends the exchange
+  /// as kLocal.
+  std::function<bool(std::string_view)> take;
+  std::string accept = "*/*";                      ///< Media types of the answer.
   std::uint64_t most_body = std::size_t{1} << 20;  ///< Longest answer, in bytes.
 };
 
 struct HttpReply {
   unsigned status = 0;
   std::string location;
-  std::string body;  ///< "" when it went to the file.
+  std::string date;  ///< The server's clock, as in "Sun, 22 Nov 2026 04:31:24 GMT"; "" = not said.
+  std::string body;  ///< "" when it went elsewhere.
 };
 
 struct HttpFailure {
