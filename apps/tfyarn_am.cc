@@ -5,6 +5,7 @@
 #include <boost/asio/io_context.hpp>
 #include <cstdio>
 #include <fstream>
+#include <functional>
 #include <iterator>
 #include <map>
 #include <memory>
@@ -13,6 +14,7 @@
 
 #include "apps/cli/output.h"
 #include "apps/process_environment.h"
+#include "apps/yarn/started_containers.h"
 #include "core/model/launch.h"
 #include "hosts/local/cluster_socket.h"
 #include "hosts/local/local_environment.h"
@@ -47,7 +49,8 @@ hosts::AmProcessOptions Options(const hosts::AmProcessOptions& options, const Am
 
 /// To the end of the process, in a world of two parts.
 int RunIn(boost::asio::io_context& loop, hosts::Cluster& cluster, hosts::Storage& storage,
-          const apps::StagedJob& job, const hosts::AmProcessOptions& options, int& exit_code) {
+          const apps::StagedJob& job, const hosts::AmProcessOptions& options, int& exit_code,
+          std::function<void(const AmAction&)> seen = {}) {
   hosts::AmProcess process(
       job.spec, options,
       {.loop = loop,
@@ -58,7 +61,7 @@ int RunIn(boost::asio::io_context& loop, hosts::Cluster& cluster, hosts::Storage
              exit_code = code;
              loop.stop();
            },
-       .seen = {},
+       .seen = std::move(seen),
        .note = [](const std::string& note) { cli::WriteStderr(note + "\n"); }});
   process.Start();
   loop.run();
@@ -87,6 +90,16 @@ int RunHere(const std::map<std::string, std::string>& environment, const AmLaunc
                exit_code);
 }
 
+/// Tells who reads this log later where the others are.
+void NoteStarts(const AmAction& action) {
+  const auto* call = std::get_if<CallNm>(&action);
+  if (call == nullptr) return;
+  const auto* start = std::get_if<yarn::StartContainersRequest>(&call->request);
+  if (start == nullptr) return;
+  for (const yarn::StartContainerRequest& each : start->containers)
+    cli::WriteStderr(apps::StartedLine({.container = each.container, .node = call->node}) + "\n");
+}
+
 int RunOnYarn(const std::map<std::string, std::string>& environment, const AmLaunch& launch,
               const apps::StagedJob& job) {
   const auto yarn = hosts::YarnEnvironmentFrom(environment);
@@ -103,7 +116,7 @@ int RunOnYarn(const std::map<std::string, std::string>& environment, const AmLau
   return RunIn(
       loop, cluster, storage, job,
       Options({.container = yarn->container.container, .host = yarn->container.host}, launch, job),
-      exit_code);
+      exit_code, NoteStarts);
 }
 
 int Main() {

@@ -130,6 +130,9 @@ class Reader {
         Address(https ? "yarn.nodemanager.webapp.https.address" : "yarn.nodemanager.webapp.address",
                 https ? kNmWebHttpsPort : kNmWebPort)
             .port;
+    settings_.log_aggregation = Take(from_.Boolean("yarn.log-aggregation-enable"));
+    settings_.log_directory = Take(from_.Text("yarn.nodemanager.remote-app-log-dir"));
+    settings_.log_directory_suffix = Take(from_.Text("yarn.nodemanager.remote-app-log-dir-suffix"));
   }
 
   /// `suffix`: ".SERVICE.NAMENODE", ".SERVICE" or "".

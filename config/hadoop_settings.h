@@ -65,6 +65,9 @@ struct HadoopSettings {
   HdfsService hdfs;
   bool hdfs_https = false;
   std::uint16_t node_manager_web_port = 0;
+  bool log_aggregation = false;      ///< NodeManagers collect logs in HDFS at an application's end.
+  std::string log_directory;         ///< Where to; a path or a URI.
+  std::string log_directory_suffix;  ///< Part of the directory's name below that of the user.
 
   std::uint32_t umask = 0;
   std::int64_t replication = 0;

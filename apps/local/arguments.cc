@@ -21,6 +21,8 @@ struct Raw {
   apps::SubmitArguments submit;
   apps::ListArguments list;
   apps::ApplicationArguments application;
+  apps::LogsArguments logs;
+  std::vector<std::string> streams;
   std::string config_verb;
   std::string topic;
   std::string ui = "on";
@@ -88,6 +90,29 @@ void AddApplications(CLI::App& app, Raw& raw) {
   }
 }
 
+void AddLogs(CLI::App& app, Raw& raw) {
+  apps::LogsArguments& logs = raw.logs;
+  CLI::App& command =
+      *app.add_subcommand("logs", "show what the tasks of a job of the YARN cluster have written");
+  command.add_option("ID", logs.application, "application_1700000000000_0007")->required();
+  command.add_option("--task", logs.selection.task, "worker:1, or worker for all of them")
+      ->type_name("TASK");
+  command.add_option("--attempt", logs.selection.attempt, "of the task, counted from 0")
+      ->type_name("N");
+  command
+      .add_option("--stream", raw.streams,
+                  "stdout, stderr (default: both), agent or am; may be repeated")
+      ->allow_extra_args(false)
+      ->check(CLI::IsMember({"stdout", "stderr", "agent", "am"}))
+      ->type_name("STREAM");
+  command.add_flag("-f,--follow", logs.follow, "until the job has ended");
+  command.add_option("--tail", logs.tail, "begin with the last N lines of each log")
+      ->check(CLI::Range(std::int64_t{0}, apps::kMostTail))
+      ->type_name("N");
+  command.add_flag("--json", logs.json,
+                   "an object {task, attempt, stream, container, line} a line");
+}
+
 void AddOthers(CLI::App& app, Raw& raw) {
   CLI::App& render = *app.add_subcommand(
       "render", "show the effective job, and every task's command and environment");
@@ -134,6 +159,7 @@ tl::expected<Command, cli::UsageError> ParseArguments(const std::vector<std::str
   AddRun(app, raw.run, raw.ui);
   AddSubmit(app, raw.submit);
   AddApplications(app, raw);
+  AddLogs(app, raw);
   AddOthers(app, raw);
   if (auto other = cli::ParseWords(app, kProgram, words, version)) {
     if (!*other) return tl::unexpected<cli::UsageError>(other->error());
@@ -152,6 +178,11 @@ tl::expected<Command, cli::UsageError> ParseArguments(const std::vector<std::str
     if (name != verb.name) continue;
     raw.application.verb = verb.verb;
     return raw.application;
+  }
+  if (name == "logs") {
+    for (const std::string& text : raw.streams)
+      raw.logs.selection.streams.push_back(*apps::LogStreamFrom(text));
+    return raw.logs;
   }
   if (name == "render") return raw.render;
   if (name == "validate") return raw.validate;

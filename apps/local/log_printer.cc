@@ -1,8 +1,5 @@
 #include "apps/local/log_printer.h"
 
-#include <fmt/format.h>
-
-#include <array>
 #include <filesystem>
 #include <fstream>
 #include <functional>
@@ -17,11 +14,7 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr std::size_t kMostAtOnce = std::size_t{64} << 10;
-/// A line without an end is shown in parts.
-constexpr std::size_t kLongestLine = std::size_t{8} << 10;
 constexpr std::string_view kAttempt = ".attempt-";
-/// Readable on dark and on light ground: cyan, green, yellow, magenta, blue, red.
-constexpr std::array<int, 6> kColors{36, 32, 33, 35, 34, 31};
 
 }  // namespace
 
@@ -50,11 +43,7 @@ std::string LogPrinter::PrefixOf(const std::string& name) const {
   std::string task = name.substr(0, name.find(kAttempt));
   const auto dash = task.rfind('-');
   if (dash != std::string::npos) task[dash] = ':';
-  const std::string prefix = fmt::format("{:<10} | ", task);
-  if (!color_) return prefix;
-  std::size_t sum = 0;
-  for (const char c : task) sum = sum * 31 + static_cast<unsigned char>(c);
-  return fmt::format("\033[{}m{}\033[0m", kColors[sum % kColors.size()], prefix);
+  return cli::LinePrefix(task, color_);
 }
 
 void LogPrinter::TakeFrom(const std::string& name, File& file, bool last, std::string& out) {
@@ -65,23 +54,11 @@ void LogPrinter::TakeFrom(const std::string& name, File& file, bool last, std::s
   fresh.resize(static_cast<std::size_t>(in.gcount()));
   if (!fresh.empty()) at_end_ = false;
   file.offset += fresh.size();
-  file.rest += fresh;
-  std::size_t from = 0;
-  const auto show = [&](std::size_t to) {
-    out +=
-        file.prefix + cli::TerminalText(std::string_view(file.rest).substr(from, to - from)) + "\n";
+  const auto show = [&](std::string_view line) {
+    out += file.prefix + cli::TerminalText(line) + "\n";
   };
-  for (std::size_t end = file.rest.find('\n'); end != std::string::npos;
-       end = file.rest.find('\n', from)) {
-    show(end);
-    from = end + 1;
-  }
-  const bool too_long = file.rest.size() - from > kLongestLine;
-  if (from < file.rest.size() && (too_long || (last && fresh.empty()))) {
-    show(file.rest.size());
-    from = file.rest.size();
-  }
-  file.rest.erase(0, from);
+  file.lines.Add(fresh, show);
+  if (last && fresh.empty()) file.lines.Flush(show);
 }
 
 }  // namespace tfyarn::local

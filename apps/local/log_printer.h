@@ -5,6 +5,8 @@
 #include <map>
 #include <string>
 
+#include "apps/cli/task_lines.h"
+
 namespace tfyarn::local {
 
 class LogPrinter {
@@ -21,7 +23,7 @@ class LogPrinter {
  private:
   struct File {
     std::uint64_t offset = 0;
-    std::string rest;    ///< Of a line whose end is not there yet.
+    cli::LineCutter lines;
     std::string prefix;  ///< "worker:1 | ", coloured.
   };
 

@@ -60,6 +60,23 @@ hosts::YarnClusterOptions ClusterOptions(const config::HadoopSettings& settings)
                      .idle = settings.idle_connection}};
 }
 
+hosts::YarnAddresses YarnAddressesOf(const config::HadoopSettings& settings) {
+  hosts::YarnAddresses addresses{
+      .schedulers =
+          Addresses(settings.resource_managers, &config::ResourceManagerAddresses::scheduler),
+      .file_system = settings.hdfs.authority,
+      .user = settings.user};
+  for (const config::NameNodeAddresses& name_node : settings.hdfs.name_nodes)
+    addresses.name_nodes.push_back({name_node.web.host, name_node.web.port});
+  return addresses;
+}
+
+wire::WebHdfsOptions HdfsOptions(const config::HadoopSettings& settings) {
+  wire::WebHdfsOptions options = hosts::HdfsOptionsFor(YarnAddressesOf(settings));
+  options.umask = settings.umask;
+  return options;
+}
+
 tl::expected<std::string, hadoop::IpcError> ClusterQuestions::Ask(const hadoop::EncodedCall& call) {
   std::optional<tl::expected<std::string, hadoop::IpcError>> answer;
   cluster_.client().Call(call.method, call.body, hadoop::Repeatable::kAlways,

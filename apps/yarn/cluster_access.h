@@ -8,6 +8,7 @@
 
 #include "config/hadoop_settings.h"
 #include "core/model/error.h"
+#include "hosts/yarn/hdfs_storage.h"
 #include "hosts/yarn/yarn_cluster.h"
 #include "wire/hadoop/ipc_error.h"
 
@@ -23,6 +24,9 @@ namespace tfyarn::apps {
 [[nodiscard]] std::vector<hosts::HostPort> Addresses(
     const std::vector<config::ResourceManagerAddresses>& managers,
     config::HadoopAddress config::ResourceManagerAddresses::*which);
+/// What the job's own processes are told.
+[[nodiscard]] hosts::YarnAddresses YarnAddressesOf(const config::HadoopSettings& settings);
+[[nodiscard]] wire::WebHdfsOptions HdfsOptions(const config::HadoopSettings& settings);
 
 /// Questions to the ResourceManager, one after the other.
 class ClusterQuestions {

@@ -19,23 +19,6 @@ namespace {
 
 constexpr Duration kShowPeriod = 200ms;
 
-hosts::YarnAddresses AddressesOf(const config::HadoopSettings& settings) {
-  hosts::YarnAddresses addresses{
-      .schedulers =
-          Addresses(settings.resource_managers, &config::ResourceManagerAddresses::scheduler),
-      .file_system = settings.hdfs.authority,
-      .user = settings.user};
-  for (const config::NameNodeAddresses& name_node : settings.hdfs.name_nodes)
-    addresses.name_nodes.push_back({name_node.web.host, name_node.web.port});
-  return addresses;
-}
-
-wire::WebHdfsOptions HdfsOptions(const hosts::YarnAddresses& addresses, std::uint32_t umask) {
-  wire::WebHdfsOptions options = hosts::HdfsOptionsFor(addresses);
-  options.umask = umask;
-  return options;
-}
-
 /// Everything of ours in HDFS.
 std::string HomeOf(const std::string& user) {
   return fmt::format("/user/{}/.tfyarn", user);
@@ -49,8 +32,8 @@ Submission::Submission(const SubmitArguments& arguments, config::JobDocument job
       job_(std::move(job)),
       spec_(std::make_shared<const JobSpec>(job_.spec)),
       user_(settings.user),
-      addresses_(AddressesOf(settings)),
-      storage_(loop_, HdfsOptions(addresses_, settings.umask)),
+      addresses_(YarnAddressesOf(settings)),
+      storage_(loop_, HdfsOptions(settings)),
       cluster_(loop_, ClusterOptions(settings)),
       staging_(storage_),
       signals_(loop_, SIGINT, SIGTERM),

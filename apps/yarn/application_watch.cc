@@ -1,0 +1,103 @@
+#include "apps/yarn/application_watch.h"
+
+#include <chrono>
+#include <thread>
+#include <utility>
+
+#include "apps/cli/exit_codes.h"
+#include "apps/cli/output.h"
+#include "core/model/text.h"
+#include "wire/hadoop/yarn_errors.h"
+
+namespace tfyarn::apps {
+namespace {
+
+using hadoop::ApplicationDetails;
+using yarn::YarnApplicationState;
+
+constexpr Duration kPoll = 1s;
+/// A ResourceManager that is away for longer does not come back by itself.
+constexpr Duration kLongestSilence = 15min;
+
+}  // namespace
+
+bool HasEnded(const ApplicationDetails& application) {
+  const YarnApplicationState state = application.report.state;
+  return state == YarnApplicationState::kFinished || state == YarnApplicationState::kFailed ||
+         state == YarnApplicationState::kKilled;
+}
+
+std::string StatusOf(const ApplicationDetails& application) {
+  return application.report.state == YarnApplicationState::kFinished
+             ? ToText(application.report.final_status)
+             : ToText(application.report.state);
+}
+
+int ExitCodeOf(const ApplicationDetails& application) {
+  const std::string status = StatusOf(application);
+  if (status == "succeeded") return cli::ToInt(cli::ExitCode::kOk);
+  return cli::ToInt(status == "killed" ? cli::ExitCode::kJobKilled : cli::ExitCode::kJobFailed);
+}
+
+std::optional<ApplicationId> ApplicationFrom(const std::string& text) {
+  // The AM's container of that application, whose form core knows.
+  const std::string prefix = "application_";
+  if (text.starts_with(prefix)) {
+    const auto container =
+        ParseContainerId("container_" + text.substr(prefix.size()) + "_01_000001");
+    if (container && ToString(container->application_attempt.application) == text)
+      return container->application_attempt.application;
+  }
+  cli::Complain(text + " is no application's id: those look like application_1700000000000_0007");
+  return std::nullopt;
+}
+
+int Refuse(const hadoop::IpcError& error) {
+  cli::Complain(error.message);
+  const yarn::RpcErrorCode code = hadoop::ToYarnError(error).code;
+  return cli::ToInt(code == yarn::RpcErrorCode::kApplicationNotFound ? cli::ExitCode::kInvalidInput
+                                                                     : cli::ExitCode::kCluster);
+}
+
+hadoop::IpcError Unreadable(const Error& error) {
+  return {.kind = hadoop::IpcErrorKind::kProtocol, .message = error.message};
+}
+
+bool MayPass(const hadoop::IpcError& error) {
+  return hadoop::ToYarnError(error).code == yarn::RpcErrorCode::kUnavailable;
+}
+
+ApplicationWatch::Seen ApplicationWatch::Look() const {
+  const auto answer = Ask(yarn::GetApplicationReportRequest{.application = application_});
+  if (!answer) return tl::unexpected(answer.error());
+  auto details = hadoop::DecodeApplicationReport(*answer);
+  if (!details) return tl::unexpected(Unreadable(details.error()));
+  return std::move(*details);
+}
+
+ApplicationWatch::Seen ApplicationWatch::UntilItHasEnded() const {
+  using Clock = std::chrono::steady_clock;
+  Clock::time_point answered = Clock::now();
+  while (true) {
+    auto seen = Look();
+    if (seen) answered = Clock::now();
+    const bool wait = seen ? !HasEnded(*seen)
+                           : MayPass(seen.error()) && Clock::now() - answered < kLongestSilence;
+    if (!wait) return seen;
+    std::this_thread::sleep_for(kPoll);
+  }
+}
+
+tl::expected<std::string, hadoop::IpcError> ApplicationWatch::Kill() const {
+  return Ask(yarn::KillApplicationRequest{.application = application_,
+                                          .diagnostics = "killed by `tfyarn kill`"});
+}
+
+tl::expected<std::string, hadoop::IpcError> ApplicationWatch::Ask(
+    const yarn::RmRequest& request) const {
+  const auto call = hadoop::EncodeRmRequest(request, {});
+  if (!call) return tl::unexpected(Unreadable(call.error()));
+  return questions_.Ask(*call);
+}
+
+}  // namespace tfyarn::apps

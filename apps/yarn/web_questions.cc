@@ -1,0 +1,114 @@
+#include "apps/yarn/web_questions.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <utility>
+
+#include "apps/yarn/cluster_access.h"
+
+namespace tfyarn::apps {
+namespace {
+
+/// Connections that are open at once.
+constexpr std::size_t kMostAtOnce = 16;
+
+constexpr unsigned kRedirected = 307;
+
+}  // namespace
+
+WebAnswer AskWeb(wire::HttpRequest request) {
+  std::vector<wire::HttpRequest> requests;
+  requests.push_back(std::move(request));
+  return std::move(AskWeb(std::move(requests)).front());
+}
+
+std::vector<WebAnswer> AskWeb(std::vector<wire::HttpRequest> requests) {
+  boost::asio::io_context loop;
+  std::vector<WebAnswer> answers(requests.size());
+  std::size_t next = 0;
+  const std::function<void()> start = [&] {
+    if (next == requests.size()) return;
+    const std::size_t index = next++;
+    // It lives until it has answered.
+    (void)wire::StartHttpExchange(loop, kWebLimits, std::move(requests[index]),
+                                  [&, index](WebAnswer answer) {
+                                    answers[index] = std::move(answer);
+                                    start();
+                                  });
+  };
+  for (std::size_t i = 0; i < std::min(kMostAtOnce, requests.size()); ++i) start();
+  loop.run();
+  return answers;
+}
+
+Expected<wire::HttpRequest> GetAt(const std::string& web, std::string target) {
+  auto url = wire::ParseHttpUrl("http://" + web);
+  if (!url) return tl::unexpected(url.error());
+  url->target = std::move(target);
+  return wire::HttpRequest{.method = "GET", .url = std::move(*url)};
+}
+
+Expected<wire::HttpReply> AskResourceManager(const config::HadoopSettings& settings,
+                                             const std::string& target) {
+  std::string failures;
+  const auto failed = [&](const std::string& why) {
+    failures += (failures.empty() ? "" : "; ") + why;
+  };
+  for (const config::ResourceManagerAddresses& manager : settings.resource_managers) {
+    const std::string web = ToString(manager.web);
+    auto request = GetAt(web, target);
+    if (!request) return tl::unexpected(request.error());
+    WebAnswer answer = AskWeb(std::move(*request));
+    if (answer && answer->status == kRedirected) {
+      const auto active = wire::ParseHttpUrl(answer->location);
+      if (!active) {
+        failed(active.error().message);
+        continue;
+      }
+      answer = AskWeb(wire::HttpRequest{.method = "GET", .url = *active});
+    }
+    if (answer && answer->status == 200) return std::move(*answer);
+    failed(answer ? fmt::format("{}: HTTP status {}", web, answer->status)
+                  : answer.error().message);
+  }
+  return Fail(ErrorCode::kUnavailable,
+              "the ResourceManager's web server gives no answer: " + failures);
+}
+
+HdfsQuestions::HdfsQuestions(const config::HadoopSettings& settings, Duration longest)
+    : calls_(std::make_shared<wire::WebHdfsCalls>(loop_,
+                                                  [&] {
+                                                    wire::WebHdfsOptions options =
+                                                        HdfsOptions(settings);
+                                                    options.longest = longest;
+                                                    return options;
+                                                  }())),
+      operations_(calls_) {}
+
+template <class T, class Call>
+HdfsQuestions::Result<T> HdfsQuestions::Await(Call&& call) {
+  std::optional<Result<T>> answer;
+  call([&](Result<T> result) {
+    answer = std::move(result);
+    loop_.stop();
+  });
+  loop_.restart();
+  loop_.run();
+  return std::move(*answer);
+}
+
+HdfsQuestions::Result<std::vector<wire::WebHdfsFile>> HdfsQuestions::List(
+    const std::string& directory) {
+  return Await<std::vector<wire::WebHdfsFile>>(
+      [&](auto answer) { operations_.List(directory, std::move(answer)); });
+}
+
+HdfsQuestions::Result<std::string> HdfsQuestions::OpenRange(const std::string& path,
+                                                            std::uint64_t offset,
+                                                            std::uint64_t length) {
+  return Await<std::string>(
+      [&](auto answer) { operations_.OpenRange(path, offset, length, std::move(answer)); });
+}
+
+}  // namespace tfyarn::apps
