@@ -62,6 +62,7 @@ void CheckQueries(std::string_view body) {
   (void)hadoop::DecodeNodeLabels(body);
   (void)hadoop::DecodeNodeToLabels(body);
   (void)hadoop::DecodeNodeWebAddresses(body);
+  (void)hadoop::DecodeQueueRights(body);
   (void)hadoop::DecodeResourceTypes(body);
   (void)hadoop::DecodeApplications(body);
   (void)hadoop::DecodeApplicationReport(body);

@@ -6,6 +6,7 @@
 
 #include "core/model/check.h"
 #include "wire/yarnweb/aggregated_log.h"
+#include "wire/yarnweb/cluster_answers.h"
 #include "wire/yarnweb/node_logs.h"
 #include "wire/yarnweb/rm_answers.h"
 
@@ -50,6 +51,10 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   const std::string text(reinterpret_cast<const char*>(data), size);
   (void)wire::ParseContainerLogs(text);
   (void)wire::ParseAttempts(text);
+  (void)wire::ParseClusterInfo(text);
+  (void)wire::ParseScheduler(text);
+  (void)wire::ParseConfigurationValue(text);
+  (void)wire::ParseHttpDate(text);
   ReadTail(text);
   ReadCollected(text);
   return 0;

@@ -194,6 +194,32 @@ Expected<NodeWebAddresses> DecodeNodeWebAddresses(std::string_view body) {
   return reader.Done(std::move(addresses));
 }
 
+EncodedCall GetQueueRights() {
+  return Call("getQueueUserAcls", pb::GetQueueUserAclsRequest());
+}
+
+std::string Encode(const std::vector<QueueRights>& rights) {
+  pb::GetQueueUserAclsResponse message;
+  for (const QueueRights& each : rights) {
+    pb::QueueUserAclInfo& out = *message.add_queue_user_acls();
+    out.set_queue_name(each.queue);
+    if (each.submit) out.add_user_acls(pb::QUEUE_ACL_SUBMIT_APPLICATIONS);
+  }
+  return message.SerializeAsString();
+}
+
+Expected<std::vector<QueueRights>> DecodeQueueRights(std::string_view body) {
+  const auto message = Parse<pb::GetQueueUserAclsResponse>(body, "answer to getQueueUserAcls");
+  if (!message) return tl::unexpected(message.error());
+  std::vector<QueueRights> rights;
+  for (const pb::QueueUserAclInfo& in : message->queue_user_acls()) {
+    rights.push_back({.queue = in.queue_name(),
+                      .submit = std::count(in.user_acls().begin(), in.user_acls().end(),
+                                           pb::QUEUE_ACL_SUBMIT_APPLICATIONS) > 0});
+  }
+  return rights;
+}
+
 EncodedCall GetResourceTypes() {
   return Call("getResourceTypeInfo", pb::GetResourceTypeInfoRequest());
 }

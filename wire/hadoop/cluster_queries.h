@@ -53,6 +53,17 @@ using NodeWebAddresses = std::vector<std::pair<NodeId, std::string>>;
 [[nodiscard]] std::string EncodeNodeWebAddresses(const NodeWebAddresses& addresses);
 [[nodiscard]] Expected<NodeWebAddresses> DecodeNodeWebAddresses(std::string_view body);
 
+/// What the caller may do with a queue. The RM names queues by the last part of their path, or by
+/// all of it.
+struct QueueRights {
+  std::string queue;
+  bool submit = false;
+  friend bool operator==(const QueueRights&, const QueueRights&) = default;
+};
+[[nodiscard]] EncodedCall GetQueueRights();
+[[nodiscard]] std::string Encode(const std::vector<QueueRights>& rights);
+[[nodiscard]] Expected<std::vector<QueueRights>> DecodeQueueRights(std::string_view body);
+
 /// Names of what can be asked for: memory-mb, vcores, yarn.io/gpu, ... An RM drops what it does not
 /// know from an ask without a word, so a job that needs it has to be refused before.
 [[nodiscard]] EncodedCall GetResourceTypes();

@@ -1,7 +1,6 @@
 #include "wire/yarnweb/aggregated_log.h"
 
 #include <fmt/format.h>
-#include <zlib.h>
 
 #include <algorithm>
 #include <charconv>
@@ -9,50 +8,16 @@
 #include <utility>
 #include <vector>
 
+#include "wire/yarnweb/byte_source.h"
+
 namespace tfyarn::wire {
 namespace {
 
 constexpr std::string_view kMagic{
     "\xd1\x11\xd3\x68\x91\xb5\xd7\xb6\x39\xdf\x41\x40\x92\xba\xe1\x50", 16};
 constexpr std::uint64_t kTail = 8 + 4 + 16;  ///< Offset of the index, version, magic.
-constexpr std::uint64_t kPiece = std::uint64_t{4} << 20;
 constexpr std::uint64_t kMostIndex = std::uint64_t{16} << 20;
 constexpr std::uint64_t kMostNames = std::uint64_t{64} << 10;  ///< Of one key or file name.
-constexpr std::size_t kInflated = std::size_t{256} << 10;
-
-tl::unexpected<Error> Damaged(std::string_view what) {
-  return Fail(ErrorCode::kDataLoss, fmt::format("no aggregated log, or a damaged one: {}", what));
-}
-
-/// Bytes one after the other, wherever they come from.
-class Source {
- public:
-  virtual ~Source() = default;
-  /// Some of the next bytes, at most `most`, which stay until the next call; "" = the end.
-  [[nodiscard]] virtual Expected<std::string_view> Next(std::uint64_t most) = 0;
-  [[nodiscard]] virtual Expected<void> Skip(std::uint64_t count) = 0;
-  [[nodiscard]] virtual Expected<bool> AtEnd() = 0;
-};
-
-/// Calls `use` with exactly `count` bytes, in pieces.
-template <class Use>
-Expected<void> Each(Source& source, std::uint64_t count, Use&& use) {
-  while (count > 0) {
-    const auto piece = source.Next(count);
-    if (!piece) return tl::unexpected(piece.error());
-    if (piece->empty()) return Damaged("it ends too early");
-    use(*piece);
-    count -= piece->size();
-  }
-  return {};
-}
-
-Expected<std::string> Exactly(Source& source, std::uint64_t count) {
-  std::string bytes;
-  const auto read = Each(source, count, [&](std::string_view piece) { bytes += piece; });
-  if (!read) return tl::unexpected(read.error());
-  return bytes;
-}
 
 std::uint64_t BigEndian(std::string_view bytes) {
   std::uint64_t value = 0;
@@ -61,7 +26,7 @@ std::uint64_t BigEndian(std::string_view bytes) {
 }
 
 /// TFile's own form of a number: the first byte is a small number, or says how many follow.
-Expected<std::int64_t> ReadVLong(Source& source) {
+Expected<std::int64_t> ReadVLong(ByteSource& source) {
   const auto first = Exactly(source, 1);
   if (!first) return tl::unexpected(first.error());
   const auto byte = static_cast<signed char>((*first)[0]);
@@ -106,7 +71,7 @@ Expected<std::int64_t> ReadVLong(Source& source) {
 }
 
 /// A number that says how much there is of something.
-Expected<std::uint64_t> ReadCount(Source& source, std::uint64_t most) {
+Expected<std::uint64_t> ReadCount(ByteSource& source, std::uint64_t most) {
   const auto value = ReadVLong(source);
   if (!value) return tl::unexpected(value.error());
   if (*value < 0 || static_cast<std::uint64_t>(*value) > most)
@@ -114,127 +79,23 @@ Expected<std::uint64_t> ReadCount(Source& source, std::uint64_t most) {
   return static_cast<std::uint64_t>(*value);
 }
 
-Expected<std::string> ReadString(Source& source) {
+Expected<std::string> ReadString(ByteSource& source) {
   const auto length = ReadCount(source, kMostNames);
   if (!length) return tl::unexpected(length.error());
   return Exactly(source, *length);
 }
 
 /// As Java's DataOutput.writeUTF; the names here are plain.
-Expected<std::string> ReadUtf(Source& source) {
+Expected<std::string> ReadUtf(ByteSource& source) {
   const auto length = Exactly(source, 2);
   if (!length) return tl::unexpected(length.error());
   return Exactly(source, BigEndian(*length));
 }
 
-/// A part of the file as it stands there.
-class Plain : public Source {
- public:
-  Plain(const ReadRange& read, std::uint64_t offset, std::uint64_t length)
-      : read_(read), next_(offset), end_(offset + length) {}
-
-  Expected<std::string_view> Next(std::uint64_t most) override {
-    if (used_ == piece_.size()) {
-      if (auto filled = Fill(); !filled) return tl::unexpected(filled.error());
-    }
-    const auto view = std::string_view(piece_).substr(used_, most);
-    used_ += view.size();
-    return view;
-  }
-
-  Expected<void> Skip(std::uint64_t count) override {
-    const std::uint64_t here = std::min<std::uint64_t>(count, piece_.size() - used_);
-    used_ += here;
-    if (count - here > end_ - next_) return Damaged("it ends too early");
-    next_ += count - here;
-    return {};
-  }
-
-  Expected<bool> AtEnd() override { return used_ == piece_.size() && next_ == end_; }
-
- private:
-  Expected<void> Fill() {
-    used_ = 0;
-    piece_.clear();
-    if (next_ == end_) return {};
-    auto piece = read_(next_, std::min(kPiece, end_ - next_));
-    if (!piece) return tl::unexpected(piece.error());
-    if (piece->empty() || piece->size() > end_ - next_) return Damaged("it ends too early");
-    next_ += piece->size();
-    piece_ = std::move(*piece);
-    return {};
-  }
-
-  const ReadRange& read_;
-  std::uint64_t next_;  ///< Offset behind the piece.
-  std::uint64_t end_;
-  std::string piece_;
-  std::size_t used_ = 0;
-};
-
-/// A part that was deflated.
-class Inflated : public Source {
- public:
-  explicit Inflated(std::unique_ptr<Source> from) : from_(std::move(from)) {
-    good_ = ::inflateInit(&stream_) == Z_OK;
-  }
-  Inflated(const Inflated&) = delete;
-  Inflated& operator=(const Inflated&) = delete;
-  ~Inflated() override { ::inflateEnd(&stream_); }
-
-  Expected<std::string_view> Next(std::uint64_t most) override {
-    if (const auto end = AtEnd(); !end) return tl::unexpected(end.error());
-    const auto view = std::string_view(out_.data() + used_, size_ - used_).substr(0, most);
-    used_ += view.size();
-    return view;
-  }
-
-  Expected<void> Skip(std::uint64_t count) override {
-    return Each(*this, count, [](std::string_view) {});
-  }
-
-  Expected<bool> AtEnd() override {
-    while (used_ == size_ && !ended_) {
-      if (auto filled = Fill(); !filled) return tl::unexpected(filled.error());
-    }
-    return used_ == size_;
-  }
-
- private:
-  Expected<void> Fill() {
-    if (!good_) return Fail(ErrorCode::kInternal, "zlib cannot be used");
-    if (stream_.avail_in == 0) {
-      const auto piece = from_->Next(kPiece);
-      if (!piece) return tl::unexpected(piece.error());
-      if (piece->empty()) return Damaged("a block ends too early");
-      // zlib reads it only.
-      stream_.next_in = reinterpret_cast<Bytef*>(const_cast<char*>(piece->data()));
-      stream_.avail_in = static_cast<uInt>(piece->size());
-    }
-    stream_.next_out = reinterpret_cast<Bytef*>(out_.data());
-    stream_.avail_out = static_cast<uInt>(out_.size());
-    const int state = ::inflate(&stream_, Z_NO_FLUSH);
-    if (state != Z_OK && state != Z_STREAM_END && state != Z_BUF_ERROR)
-      return Damaged("a block cannot be inflated");
-    used_ = 0;
-    size_ = out_.size() - stream_.avail_out;
-    ended_ = state == Z_STREAM_END;
-    return {};
-  }
-
-  std::unique_ptr<Source> from_;
-  z_stream stream_{};
-  bool good_ = false;
-  bool ended_ = false;
-  std::string out_ = std::string(kInflated, '\0');
-  std::size_t used_ = 0;
-  std::size_t size_ = 0;
-};
-
 /// The value of one record: chunks, of which the last one says that it is.
-class Value : public Source {
+class Value : public ByteSource {
  public:
-  explicit Value(Source& block) : block_(block) {}
+  explicit Value(ByteSource& block) : block_(block) {}
 
   Expected<std::string_view> Next(std::uint64_t most) override {
     if (auto ready = Begin(); !ready) return tl::unexpected(ready.error());
@@ -284,7 +145,7 @@ class Value : public Source {
     return {};
   }
 
-  Source& block_;
+  ByteSource& block_;
   std::uint64_t left_ = 0;  ///< Of this chunk.
   bool last_ = false;
 };
@@ -301,29 +162,29 @@ class Index {
 
   Expected<void> Read() {
     if (size_ < kTail + kMagic.size()) return Damaged("it is too short");
-    Plain tail(read_, size_ - kTail, kTail);
-    const auto bytes = Exactly(tail, kTail);
+    const auto tail = OpenPlain(read_, size_ - kTail, kTail);
+    const auto bytes = Exactly(*tail, kTail);
     if (!bytes) return tl::unexpected(bytes.error());
     if (std::string_view(*bytes).substr(12) != kMagic) return Damaged("the magic is another one");
     const std::uint64_t from = BigEndian(std::string_view(*bytes).substr(0, 8));
     if (from > size_ - kTail || size_ - kTail - from > kMostIndex)
       return Damaged("the index is not where it should be");
-    Plain names(read_, from, size_ - kTail - from);
-    return ReadMeta(names);
+    const auto names = OpenPlain(read_, from, size_ - kTail - from);
+    return ReadMeta(*names);
   }
 
   [[nodiscard]] const std::vector<Region>& blocks() const { return blocks_; }
 
-  [[nodiscard]] Expected<std::unique_ptr<Source>> Open(const Region& region) const {
-    auto plain = std::make_unique<Plain>(read_, region.offset, region.size);
+  [[nodiscard]] Expected<std::unique_ptr<ByteSource>> Open(const Region& region) const {
+    auto plain = OpenPlain(read_, region.offset, region.size);
     if (compression_ == "none") return plain;
-    if (compression_ == "gz") return std::make_unique<Inflated>(std::move(plain));
+    if (compression_ == "gz") return Inflate(std::move(plain));
     return Fail(ErrorCode::kFailedPrecondition,
                 fmt::format("it is compressed by {}, which is not read here", compression_));
   }
 
  private:
-  Expected<Region> ReadRegion(Source& source) const {
+  Expected<Region> ReadRegion(ByteSource& source) const {
     const auto offset = ReadCount(source, size_);
     if (!offset) return tl::unexpected(offset.error());
     const auto length = ReadCount(source, size_ - *offset);
@@ -333,7 +194,7 @@ class Index {
     return Region{.offset = *offset, .size = *length};
   }
 
-  Expected<void> ReadMeta(Source& names) {
+  Expected<void> ReadMeta(ByteSource& names) {
     const auto count = ReadCount(names, kMostNames);
     if (!count) return tl::unexpected(count.error());
     for (std::uint64_t i = 0; i < *count; ++i) {
@@ -395,7 +256,7 @@ Expected<void> VisitFile(Value& value, const ContainerId& container,
   });
 }
 
-Expected<void> VisitRecord(Source& block, const AggregatedVisitor& visitor) {
+Expected<void> VisitRecord(ByteSource& block, const AggregatedVisitor& visitor) {
   const auto key_length = ReadCount(block, kMostNames);
   if (!key_length) return tl::unexpected(key_length.error());
   const auto key = Exactly(block, *key_length);

@@ -10,17 +10,14 @@
 
 #include <cstdint>
 #include <functional>
-#include <string>
 #include <string_view>
 
 #include "core/model/error.h"
 #include "core/model/ids.h"
+#include "wire/yarnweb/byte_source.h"
 #include "wire/yarnweb/node_logs.h"
 
 namespace tfyarn::wire {
-
-/// `length` bytes from `offset` of the file; fewer only at its end.
-using ReadRange = std::function<Expected<std::string>(std::uint64_t offset, std::uint64_t length)>;
 
 struct AggregatedVisitor {
   /// Whether the file's bytes are wanted.

@@ -412,6 +412,8 @@ TEST(ClusterQueriesTest, AnswersComeBack) {
   EXPECT_EQ(*DecodeNodeLabels(Encode(labels)), labels);
   const NodeLabels by_node = {{kNode, {"gpu"}}};
   EXPECT_EQ(*DecodeNodeToLabels(Encode(by_node)), by_node);
+  const std::vector<QueueRights> rights{{.queue = "a", .submit = true}, {.queue = "b"}};
+  EXPECT_EQ(*DecodeQueueRights(Encode(rights)), rights);
   const NodeWebAddresses web{{kNode, "n1:8042"}};
   EXPECT_EQ(*DecodeNodeWebAddresses(EncodeNodeWebAddresses(web)), web);
   EXPECT_THAT(*DecodeResourceTypes(EncodeResourceTypes({"memory-mb", "yarn.io/gpu"})),
