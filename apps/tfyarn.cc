@@ -15,6 +15,7 @@
 #include "apps/local/run_command.h"
 #include "apps/yarn/application_commands.h"
 #include "apps/yarn/config_command.h"
+#include "apps/yarn/doctor_command.h"
 #include "apps/yarn/logs_command.h"
 #include "apps/yarn/submit_command.h"
 
@@ -57,6 +58,9 @@ struct Dispatch {
   }
   int operator()(const apps::LogsArguments& arguments) const {
     return apps::LogsCommand(arguments);
+  }
+  int operator()(const apps::DoctorArguments& arguments) const {
+    return apps::DoctorCommand(arguments);
   }
   int operator()(const apps::ConfigArguments& arguments) const {
     return apps::ConfigCommand(arguments);

@@ -22,10 +22,13 @@ struct Raw {
   apps::ListArguments list;
   apps::ApplicationArguments application;
   apps::LogsArguments logs;
+  apps::DoctorArguments doctor;
   std::vector<std::string> streams;
   std::string config_verb;
   std::string topic;
   std::string ui = "on";
+  bool yarn = false;
+  std::string submit_dry_run;
   bool version = false;
 };
 
@@ -36,7 +39,7 @@ void AddJob(CLI::App& command, std::string& file, std::vector<std::string>& sets
       ->type_name("PATH=VALUE");
 }
 
-void AddRun(CLI::App& app, RunArguments& run, std::string& ui) {
+void AddRun(CLI::App& app, RunArguments& run, std::string& ui, bool& yarn) {
   CLI::App& command = *app.add_subcommand("run", "run a job on this machine");
   AddJob(command, run.file, run.sets);
   command
@@ -55,15 +58,23 @@ void AddRun(CLI::App& app, RunArguments& run, std::string& ui) {
   command.add_flag("--json", run.json, "print the result document in place of logs and verdict");
   command.add_option("--ui", ui, "a page on the run while it goes on: on (default) or off");
   command.add_flag("-q,--quiet", run.quiet, "show no logs and no status line");
+  CLI::Option& on_yarn = *command.add_flag(
+      "--yarn", yarn, "run it on the YARN cluster of HADOOP_CONF_DIR: submit --wait");
+  for (const char* only_here : {"--out", "--faults", "--oversubscribe", "--propagate-exit", "--ui"})
+    on_yarn.excludes(only_here);
 }
 
-void AddSubmit(CLI::App& app, apps::SubmitArguments& submit) {
+void AddSubmit(CLI::App& app, apps::SubmitArguments& submit, std::string& dry_run) {
   CLI::App& command =
       *app.add_subcommand("submit", "run a job on the YARN cluster of HADOOP_CONF_DIR");
   AddJob(command, submit.file, submit.sets);
   command.add_flag("--wait", submit.wait, "stay until the job has ended, and end as it did");
   command.add_flag("--json", submit.json, "{application, status, diagnostics, exit_code}");
   command.add_flag("-q,--quiet", submit.quiet, "say nothing meanwhile");
+  command.add_flag(
+      "--dry-run{job}", dry_run,
+      "check the job; --dry-run=cluster: and whether the cluster could hold it; submit "
+      "nothing");
 }
 
 /// Names of commands about one application, in the order of the help.
@@ -76,6 +87,9 @@ constexpr std::array kApplicationVerbs{
     NamedVerb{"status", apps::ApplicationVerb::kStatus, "show a job of the YARN cluster"},
     NamedVerb{"wait", apps::ApplicationVerb::kWait,
               "stay until a job of the YARN cluster has ended, and end as it did"},
+    NamedVerb{
+        "attach", apps::ApplicationVerb::kAttach,
+        "show how a job of the YARN cluster goes on, as `submit --wait` does; Ctrl-C leaves it"},
     NamedVerb{"kill", apps::ApplicationVerb::kKill, "end a job of the YARN cluster"}};
 
 void AddApplications(CLI::App& app, Raw& raw) {
@@ -88,6 +102,12 @@ void AddApplications(CLI::App& app, Raw& raw) {
         ->required();
     command.add_flag("--json", raw.application.json, "an object");
   }
+}
+
+void AddDoctor(CLI::App& app, apps::DoctorArguments& doctor) {
+  CLI::App& command = *app.add_subcommand(
+      "doctor", "say what keeps jobs from running on the YARN cluster, and what to do");
+  command.add_flag("--json", doctor.json, "a list of {subject, state, text, advice}");
 }
 
 void AddLogs(CLI::App& app, Raw& raw) {
@@ -156,29 +176,46 @@ tl::expected<Command, cli::UsageError> ParseArguments(const std::vector<std::str
   app.require_subcommand(0, 1);
   app.add_flag("-V,--version", raw.version, "print the version");
   app.footer("`tfyarn help COMMAND` and `tfyarn help exit-codes` say more.");
-  AddRun(app, raw.run, raw.ui);
-  AddSubmit(app, raw.submit);
+  AddRun(app, raw.run, raw.ui, raw.yarn);
+  AddSubmit(app, raw.submit, raw.submit_dry_run);
   AddApplications(app, raw);
   AddLogs(app, raw);
+  AddDoctor(app, raw.doctor);
   AddOthers(app, raw);
   if (auto other = cli::ParseWords(app, kProgram, words, version)) {
     if (!*other) return tl::unexpected<cli::UsageError>(other->error());
     return std::move(**other);
   }
   const std::string name = app.get_subcommands().front()->get_name();
+  if (name == "run" && raw.yarn) {
+    return apps::SubmitArguments{
+        .file = raw.run.file,
+        .sets = raw.run.sets,
+        .wait = true,
+        .json = raw.run.json,
+        .quiet = raw.run.quiet,
+        .dry_run = raw.run.dry_run ? apps::DryRun::kJob : apps::DryRun::kNo};
+  }
   if (name == "run") {
     raw.run.page = raw.ui == "on";
     if (raw.ui == "on" || raw.ui == "off") return raw.run;
     return tl::unexpected<cli::UsageError>(
         cli::UsageError{"tfyarn run: --ui takes on or off, not " + raw.ui + "\n"});
   }
-  if (name == "submit") return raw.submit;
+  if (name == "submit") {
+    if (raw.submit_dry_run == "job") raw.submit.dry_run = apps::DryRun::kJob;
+    if (raw.submit_dry_run == "cluster") raw.submit.dry_run = apps::DryRun::kCluster;
+    if (raw.submit.dry_run != apps::DryRun::kNo || raw.submit_dry_run.empty()) return raw.submit;
+    return tl::unexpected<cli::UsageError>(cli::UsageError{
+        "tfyarn submit: --dry-run takes nothing or =cluster, not " + raw.submit_dry_run + "\n"});
+  }
   if (name == "list") return raw.list;
   for (const NamedVerb& verb : kApplicationVerbs) {
     if (name != verb.name) continue;
     raw.application.verb = verb.verb;
     return raw.application;
   }
+  if (name == "doctor") return raw.doctor;
   if (name == "logs") {
     for (const std::string& text : raw.streams)
       raw.logs.selection.streams.push_back(*apps::LogStreamFrom(text));

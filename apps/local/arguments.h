@@ -10,6 +10,7 @@
 #include "apps/cli/command_line.h"
 #include "apps/yarn/application_commands.h"
 #include "apps/yarn/config_command.h"
+#include "apps/yarn/doctor_command.h"
 #include "apps/yarn/logs_command.h"
 #include "apps/yarn/submit_command.h"
 
@@ -33,10 +34,11 @@ struct RenderArguments {
   std::vector<std::string> sets;
 };
 
-using Command = std::variant<cli::PrintText, RunArguments, RenderArguments, cli::ValidateArguments,
-                             cli::InitArguments, cli::ExplainArguments, cli::SchemaArguments,
-                             apps::ConfigArguments, apps::SubmitArguments, apps::ListArguments,
-                             apps::ApplicationArguments, apps::LogsArguments>;
+using Command =
+    std::variant<cli::PrintText, RunArguments, RenderArguments, cli::ValidateArguments,
+                 cli::InitArguments, cli::ExplainArguments, cli::SchemaArguments,
+                 apps::ConfigArguments, apps::SubmitArguments, apps::ListArguments,
+                 apps::ApplicationArguments, apps::LogsArguments, apps::DoctorArguments>;
 
 /// `words`: without the program's name.
 [[nodiscard]] tl::expected<Command, cli::UsageError> ParseArguments(

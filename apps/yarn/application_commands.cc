@@ -1,10 +1,13 @@
 #include "apps/yarn/application_commands.h"
 
 #include <fmt/format.h>
+#include <unistd.h>
 
 #include <algorithm>
+#include <csignal>
 #include <ctime>
 #include <nlohmann/json.hpp>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -84,6 +87,47 @@ int Show(const ApplicationDetails& application, bool json, int code) {
   return Print(json ? Dump(Json(application)) : Page(application), code);
 }
 
+/// A signal ends this program, and says that it ends nothing else.
+void LeaveOnSignal() {
+  struct sigaction action {};
+  action.sa_handler = [](int number) {
+    constexpr std::string_view kText =
+        "left; the job goes on (`tfyarn attach` comes back to it, `tfyarn kill` ends it)\n";
+    // Nobody is there to be told that it cannot be written.
+    (void)!::write(STDERR_FILENO, kText.data(), kText.size());
+    ::_exit(cli::ToInt(cli::ExitCode::kSignalBase) + number);
+  };
+  sigemptyset(&action.sa_mask);
+  sigaction(SIGINT, &action, nullptr);
+  sigaction(SIGTERM, &action, nullptr);
+}
+
+/// As `tfyarn submit --wait` shows a job that it has submitted.
+int Attach(const ApplicationWatch& watch, bool json) {
+  LeaveOnSignal();
+  std::string shown;
+  const auto ended = watch.UntilItHasEnded([&](const ApplicationDetails& now) {
+    std::string line = ToText(now.report.state);
+    if (!now.report.diagnostics.empty()) line += ": " + now.report.diagnostics;
+    if (line != shown) cli::WriteStderr(cli::TerminalText(line) + "\n");
+    shown = std::move(line);
+  });
+  if (!ended) return Refuse(ended.error());
+  const int code = ExitCodeOf(*ended);
+  const std::string& diagnostics = ended->report.diagnostics;
+  if (json) {
+    nlohmann::ordered_json result;
+    result["application"] = ToString(ended->report.application);
+    result["status"] = StatusOf(*ended);
+    result["diagnostics"] = diagnostics;
+    result["exit_code"] = code;
+    return Print(Dump(result), code);
+  }
+  return Print(cli::TerminalText(fmt::format("{} {}{}{}\n", ended->name, StatusOf(*ended),
+                                             diagnostics.empty() ? "" : ": ", diagnostics)),
+               code);
+}
+
 }  // namespace
 
 int ListCommand(const ListArguments& arguments) {
@@ -131,6 +175,7 @@ int ApplicationCommand(const ApplicationArguments& arguments) {
     return seen ? Show(*seen, arguments.json, cli::ToInt(cli::ExitCode::kOk))
                 : Refuse(seen.error());
   }
+  if (arguments.verb == ApplicationVerb::kAttach) return Attach(watch, arguments.json);
   const bool kill = arguments.verb == ApplicationVerb::kKill;
   if (kill) {
     if (const auto killed = watch.Kill(); !killed) return Refuse(killed.error());

@@ -1,4 +1,5 @@
-// `tfyarn list`, `status`, `wait` and `kill`: applications of a YARN cluster, whoever looks.
+// `tfyarn list`, `status`, `wait`, `attach` and `kill`: applications of a YARN cluster, whoever
+// looks.
 #pragma once
 
 #include <string>
@@ -10,7 +11,7 @@ struct ListArguments {
   bool json = false;
 };
 
-enum class ApplicationVerb { kStatus, kWait, kKill };
+enum class ApplicationVerb { kStatus, kWait, kAttach, kKill };
 
 struct ApplicationArguments {
   ApplicationVerb verb = ApplicationVerb::kStatus;
@@ -21,8 +22,8 @@ struct ApplicationArguments {
 /// Applications of ours, the newest first. Returns kOk, kInvalidInput or kCluster.
 [[nodiscard]] int ListCommand(const ListArguments& arguments);
 /// kStatus shows the application. kWait stays until it has ended and returns what `tfyarn submit
-/// --wait` would. kKill returns once it has ended. Others: kInvalidInput (no such application),
-/// kCluster.
+/// --wait` would; kAttach shows meanwhile what that shows, and Ctrl-C leaves the job as it is.
+/// kKill returns once it has ended. Others: kInvalidInput (no such application), kCluster.
 [[nodiscard]] int ApplicationCommand(const ApplicationArguments& arguments);
 
 }  // namespace tfyarn::apps

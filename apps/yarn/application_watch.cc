@@ -75,15 +75,17 @@ ApplicationWatch::Seen ApplicationWatch::Look() const {
   return std::move(*details);
 }
 
-ApplicationWatch::Seen ApplicationWatch::UntilItHasEnded() const {
+ApplicationWatch::Seen ApplicationWatch::UntilItHasEnded(
+    const std::function<void(const ApplicationDetails&)>& seen) const {
   using Clock = std::chrono::steady_clock;
   Clock::time_point answered = Clock::now();
   while (true) {
-    auto seen = Look();
-    if (seen) answered = Clock::now();
-    const bool wait = seen ? !HasEnded(*seen)
-                           : MayPass(seen.error()) && Clock::now() - answered < kLongestSilence;
-    if (!wait) return seen;
+    auto now = Look();
+    if (now) answered = Clock::now();
+    if (now && seen) seen(*now);
+    const bool wait =
+        now ? !HasEnded(*now) : MayPass(now.error()) && Clock::now() - answered < kLongestSilence;
+    if (!wait) return now;
     std::this_thread::sleep_for(kPoll);
   }
 }

@@ -1,6 +1,7 @@
 // One application of a YARN cluster, asked for as often as need be.
 #pragma once
 
+#include <functional>
 #include <optional>
 #include <string>
 
@@ -35,8 +36,9 @@ class ApplicationWatch {
       : questions_(questions), application_(application) {}
 
   [[nodiscard]] Seen Look() const;
-  /// A ResourceManager that starts again is waited for.
-  [[nodiscard]] Seen UntilItHasEnded() const;
+  /// A ResourceManager that starts again is waited for. `seen`: gets every answer.
+  [[nodiscard]] Seen UntilItHasEnded(
+      const std::function<void(const hadoop::ApplicationDetails&)>& seen = {}) const;
   /// The RM kills later.
   [[nodiscard]] tl::expected<std::string, hadoop::IpcError> Kill() const;
 

@@ -77,6 +77,10 @@ wire::WebHdfsOptions HdfsOptions(const config::HadoopSettings& settings) {
   return options;
 }
 
+std::string HomeInHdfs(const std::string& user) {
+  return fmt::format("/user/{}/.tfyarn", user);
+}
+
 tl::expected<std::string, hadoop::IpcError> ClusterQuestions::Ask(const hadoop::EncodedCall& call) {
   std::optional<tl::expected<std::string, hadoop::IpcError>> answer;
   cluster_.client().Call(call.method, call.body, hadoop::Repeatable::kAlways,

@@ -27,6 +27,8 @@ namespace tfyarn::apps {
 /// What the job's own processes are told.
 [[nodiscard]] hosts::YarnAddresses YarnAddressesOf(const config::HadoopSettings& settings);
 [[nodiscard]] wire::WebHdfsOptions HdfsOptions(const config::HadoopSettings& settings);
+/// Everything of ours that a user has in HDFS is below.
+[[nodiscard]] std::string HomeInHdfs(const std::string& user);
 
 /// Questions to the ResourceManager, one after the other.
 class ClusterQuestions {

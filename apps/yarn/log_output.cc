@@ -42,8 +42,10 @@ void LogOutput::Line(State& state, std::string_view line) {
   if (state.held.size() > static_cast<std::size_t>(options_.tail)) state.held.pop_front();
 }
 
-void LogOutput::CaughtUp(const TaskLog& log) {
-  Release(StateOf(log));
+void LogOutput::CaughtUp(const TaskLog& log, bool last) {
+  State& state = StateOf(log);
+  if (last) state.lines.Flush([&](std::string_view line) { Line(state, line); });
+  Release(state);
 }
 
 void LogOutput::Release(State& state) {
@@ -66,7 +68,7 @@ void LogOutput::Show(const State& state, std::string_view line) {
     nlohmann::ordered_json entry;
     entry["task"] = state.log.task;
     entry["attempt"] = state.log.attempt;
-    entry["stream"] = ToText(state.log.stream);
+    entry["stream"] = NameOf(state.log.stream);
     entry["container"] = ToString(state.log.container);
     entry["line"] = line;
     text = entry.dump(-1, ' ', false, nlohmann::ordered_json::error_handler_t::replace) + "\n";

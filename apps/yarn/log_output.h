@@ -30,7 +30,8 @@ class LogOutput {
   /// What is known already is left out.
   void Add(const TaskLog& log, std::uint64_t offset, std::string_view bytes);
   /// All that there was of this log was added: shows the last lines, where only those are wanted.
-  void CaughtUp(const TaskLog& log);
+  /// `last`: nothing will be added any more, and an unfinished line is one.
+  void CaughtUp(const TaskLog& log, bool last);
   /// Shows unfinished lines, too.
   void End();
   /// stdout takes nothing any more.

@@ -112,7 +112,7 @@ class LogsRun {
                                     });
       if (!read) missing_[each.log.container] = read.error().message;
     }
-    output_.CaughtUp(each.log);
+    output_.CaughtUp(each.log, !arguments_.follow);
   }
 
   /// What nodes do not have (any more) lies in HDFS, or will soon.
@@ -182,7 +182,7 @@ class LogsRun {
         output_.Add(log, std::max(offset, next), bytes);
       });
     }
-    output_.CaughtUp(log);
+    output_.CaughtUp(log, !arguments_.follow);
     return read;
   }
 

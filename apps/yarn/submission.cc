@@ -19,11 +19,6 @@ namespace {
 
 constexpr Duration kShowPeriod = 200ms;
 
-/// Everything of ours in HDFS.
-std::string HomeOf(const std::string& user) {
-  return fmt::format("/user/{}/.tfyarn", user);
-}
-
 }  // namespace
 
 Submission::Submission(const SubmitArguments& arguments, config::JobDocument job,
@@ -42,7 +37,8 @@ Submission::Submission(const SubmitArguments& arguments, config::JobDocument job
 int Submission::Run() {
   WaitForSignals();
   staging_.ProvideRuntime(
-      OwnDirectory(), HomeOf(user_) + "/runtime", std::filesystem::temp_directory_path().string(),
+      OwnDirectory(), HomeInHdfs(user_) + "/runtime",
+      std::filesystem::temp_directory_path().string(),
       [this](Expected<yarn::LocalResource> runtime) { RuntimeProvided(std::move(runtime)); });
   if (!exit_code_) loop_.run();
   return Finish();
@@ -50,7 +46,7 @@ int Submission::Run() {
 
 void Submission::RuntimeProvided(Expected<yarn::LocalResource> runtime) {
   if (runtime) return MakeClient(*runtime);
-  cli::Complain(runtime.error().message);
+  cli::Complain(runtime.error().message + "; `tfyarn doctor` says more");
   End(cli::ToInt(cli::ExitCode::kCluster));
 }
 
@@ -76,7 +72,7 @@ void Submission::MakeClient(const yarn::LocalResource& runtime) {
                                    },
                                .seen = [this](const ClientAction& action) { Seen(action); },
                                .exit = [this](std::int32_t code) { End(code); }});
-  client_->Submit({.user = user_, .staging_directory = HomeOf(user_) + "/staging"});
+  client_->Submit({.user = user_, .staging_directory = HomeInHdfs(user_) + "/staging"});
   ShowProgress();
 }
 

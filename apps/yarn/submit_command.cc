@@ -9,9 +9,14 @@
 #include "apps/cli/exit_codes.h"
 #include "apps/cli/load.h"
 #include "apps/cli/output.h"
+#include "apps/yarn/application_watch.h"
 #include "apps/yarn/cluster_access.h"
 #include "apps/yarn/submission.h"
+#include "apps/yarn/trial_submission.h"
+#include "apps/yarn/web_questions.h"
 #include "config/load.h"
+#include "hosts/runtime/staging.h"
+#include "wire/hadoop/cluster_queries.h"
 
 namespace tfyarn::apps {
 namespace {
@@ -40,6 +45,20 @@ std::vector<std::string> StagingProblems(const std::string& job_file, const JobS
   return problems;
 }
 
+/// A cluster that is only starting is waited for; nobody should wonder what for.
+void TellWhoIsAway(const config::HadoopSettings& settings) {
+  constexpr Duration kPatience = 3s;
+  const auto tell = [](const std::string& why) {
+    cli::Complain(why + "; waiting for some minutes, Ctrl-C gives up (`tfyarn doctor` says more)");
+  };
+  const auto manager = ClusterQuestions(settings).Ask(hadoop::GetClusterMetrics());
+  if (!manager && MayPass(manager.error()))
+    tell("the ResourceManager gives no answer: " + manager.error().message);
+  const auto home = HdfsQuestions(settings, kPatience).Mkdirs(HomeInHdfs(settings.user));
+  if (!home && hosts::MayPass(home.error().code))
+    tell("HDFS gives no answer: " + home.error().message);
+}
+
 }  // namespace
 
 int SubmitCommand(const SubmitArguments& arguments) {
@@ -51,6 +70,8 @@ int SubmitCommand(const SubmitArguments& arguments) {
   if (!problems.empty()) return cli::ToInt(cli::ExitCode::kInvalidInput);
   const auto settings = LoadSettings();
   if (!settings) return cli::ToInt(cli::ExitCode::kInvalidInput);
+  if (arguments.dry_run != DryRun::kNo) return TrySubmission(arguments, job->spec, *settings);
+  if (!arguments.quiet) TellWhoIsAway(*settings);
   Submission submission(arguments, std::move(*job), *settings);
   return submission.Run();
 }

@@ -6,12 +6,19 @@
 
 namespace tfyarn::apps {
 
+enum class DryRun {
+  kNo,
+  kJob,      ///< Look at the job and its files, and ask nobody.
+  kCluster,  ///< Ask the cluster, too, whether it could hold the job.
+};
+
 struct SubmitArguments {
   std::string file;
   std::vector<std::string> sets;  ///< path=value
   bool wait = false;              ///< Stay until the job has ended, and end as it did.
   bool json = false;              ///< What came of it as one JSON object on stdout.
   bool quiet = false;             ///< No progress on stderr.
+  DryRun dry_run = DryRun::kNo;   ///< Not kNo: nothing is submitted.
 };
 
 /// Prints the application's id on stdout as soon as YARN has taken it, and with `wait` the verdict.

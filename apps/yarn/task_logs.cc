@@ -58,7 +58,7 @@ std::optional<LogStream> LogStreamFrom(std::string_view text) {
   return std::nullopt;
 }
 
-std::string ToText(LogStream stream) {
+std::string NameOf(LogStream stream) {
   for (const auto& [name, each] : kStreams) {
     if (each == stream) return std::string(name);
   }

@@ -21,7 +21,7 @@ enum class LogStream {
 };
 /// "stdout", "stderr", "agent" or "am", as users write it; nullopt: something else.
 [[nodiscard]] std::optional<LogStream> LogStreamFrom(std::string_view text);
-[[nodiscard]] std::string ToText(LogStream stream);
+[[nodiscard]] std::string NameOf(LogStream stream);
 
 /// One log file of an application.
 struct TaskLog {

@@ -14,6 +14,8 @@ namespace {
 constexpr std::size_t kMostAtOnce = 16;
 
 constexpr unsigned kRedirected = 307;
+/// Some daemons prefer XML.
+constexpr const char* kAccept = "application/json, text/plain;q=0.9, */*;q=0.1";
 
 }  // namespace
 
@@ -46,7 +48,19 @@ Expected<wire::HttpRequest> GetAt(const std::string& web, std::string target) {
   auto url = wire::ParseHttpUrl("http://" + web);
   if (!url) return tl::unexpected(url.error());
   url->target = std::move(target);
-  return wire::HttpRequest{.method = "GET", .url = std::move(*url)};
+  return wire::HttpRequest{.method = "GET", .url = std::move(*url), .accept = kAccept};
+}
+
+std::vector<WebAnswer> AskEachResourceManager(const config::HadoopSettings& settings,
+                                              const std::string& target) {
+  std::vector<wire::HttpRequest> requests;
+  for (const config::ResourceManagerAddresses& manager : settings.resource_managers) {
+    requests.push_back(
+        {.method = "GET",
+         .url = {.host = manager.web.host, .port = manager.web.port, .target = target},
+         .accept = kAccept});
+  }
+  return AskWeb(std::move(requests));
 }
 
 Expected<wire::HttpReply> AskResourceManager(const config::HadoopSettings& settings,
@@ -66,7 +80,7 @@ Expected<wire::HttpReply> AskResourceManager(const config::HadoopSettings& setti
         failed(active.error().message);
         continue;
       }
-      answer = AskWeb(wire::HttpRequest{.method = "GET", .url = *active});
+      answer = AskWeb(wire::HttpRequest{.method = "GET", .url = *active, .accept = kAccept});
     }
     if (answer && answer->status == 200) return std::move(*answer);
     failed(answer ? fmt::format("{}: HTTP status {}", web, answer->status)
@@ -109,6 +123,31 @@ HdfsQuestions::Result<std::string> HdfsQuestions::OpenRange(const std::string& p
                                                             std::uint64_t length) {
   return Await<std::string>(
       [&](auto answer) { operations_.OpenRange(path, offset, length, std::move(answer)); });
+}
+
+HdfsQuestions::Result<hdfs::Done> HdfsQuestions::Mkdirs(const std::string& path) {
+  return Await<hdfs::Done>([&](auto answer) { operations_.Mkdirs(path, std::move(answer)); });
+}
+
+HdfsQuestions::Result<hdfs::Done> HdfsQuestions::Create(const std::string& path,
+                                                        std::string bytes) {
+  return Await<hdfs::Done>(
+      [&](auto answer) { operations_.Create(path, std::move(bytes), false, std::move(answer)); });
+}
+
+HdfsQuestions::Result<hdfs::Done> HdfsQuestions::Append(const std::string& path,
+                                                        std::string bytes) {
+  return Await<hdfs::Done>(
+      [&](auto answer) { operations_.Append(path, std::move(bytes), std::move(answer)); });
+}
+
+HdfsQuestions::Result<bool> HdfsQuestions::Rename(const std::string& from, const std::string& to) {
+  return Await<bool>([&](auto answer) { operations_.Rename(from, to, std::move(answer)); });
+}
+
+HdfsQuestions::Result<hdfs::Done> HdfsQuestions::Delete(const std::string& path) {
+  return Await<hdfs::Done>(
+      [&](auto answer) { operations_.Delete(path, false, std::move(answer)); });
 }
 
 }  // namespace tfyarn::apps

@@ -27,6 +27,9 @@ inline constexpr wire::HttpLimits kWebLimits{.connect = 5s, .silence = 20s};
 [[nodiscard]] std::vector<WebAnswer> AskWeb(std::vector<wire::HttpRequest> requests);
 /// A GET of `target` at "host:port". Errors: kInvalidArgument for what is no address.
 [[nodiscard]] Expected<wire::HttpRequest> GetAt(const std::string& web, std::string target);
+/// The answers to GETs of `target`, one of each ResourceManager.
+[[nodiscard]] std::vector<WebAnswer> AskEachResourceManager(const config::HadoopSettings& settings,
+                                                            const std::string& target);
 /// The answer of the first ResourceManager that gives one; a standby one names the active one.
 /// Errors: kUnavailable, in words for the user.
 [[nodiscard]] Expected<wire::HttpReply> AskResourceManager(const config::HadoopSettings& settings,
@@ -44,6 +47,11 @@ class HdfsQuestions {
   [[nodiscard]] Result<std::vector<wire::WebHdfsFile>> List(const std::string& directory);
   [[nodiscard]] Result<std::string> OpenRange(const std::string& path, std::uint64_t offset,
                                               std::uint64_t length);
+  [[nodiscard]] Result<hdfs::Done> Mkdirs(const std::string& path);
+  [[nodiscard]] Result<hdfs::Done> Create(const std::string& path, std::string bytes);
+  [[nodiscard]] Result<hdfs::Done> Append(const std::string& path, std::string bytes);
+  [[nodiscard]] Result<bool> Rename(const std::string& from, const std::string& to);
+  [[nodiscard]] Result<hdfs::Done> Delete(const std::string& path);
 
  private:
   /// Runs `call(answer)` to its answer.

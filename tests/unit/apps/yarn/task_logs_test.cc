@@ -22,7 +22,7 @@ std::vector<std::string> Texts(std::vector<TaskLog> logs) {
   std::sort(logs.begin(), logs.end());
   std::vector<std::string> texts;
   for (const TaskLog& log : logs)
-    texts.push_back(log.task + "/" + std::to_string(log.attempt) + "/" + ToText(log.stream));
+    texts.push_back(log.task + "/" + std::to_string(log.attempt) + "/" + NameOf(log.stream));
   return texts;
 }
 

@@ -1,0 +1,193 @@
+#include "apps/yarn/cluster_fit.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cstddef>
+#include <utility>
+
+#include "core/placement/feasibility.h"
+#include "core/placement/inventory.h"
+#include "core/placement/place_gang.h"
+
+namespace tfyarn::apps {
+namespace {
+
+using enum CheckState;
+
+Resource SumOf(const std::vector<placement::SlotGroup>& groups) {
+  Resource sum;
+  for (const placement::SlotGroup& group : groups) sum += Times(group.resource, group.count);
+  return sum;
+}
+
+/// What an RM of this configuration drops from an ask without a word.
+std::string UnknownType(const Resource& ask, const std::vector<std::string>& types) {
+  if (types.empty()) return "";
+  const auto unknown = [&](std::string_view name) {
+    return std::find(types.begin(), types.end(), name) == types.end();
+  };
+  if (ask.gpus > 0 && unknown(kGpuResourceName)) return std::string(kGpuResourceName);
+  for (const auto& [name, amount] : ask.others) {
+    if (amount > 0 && unknown(name)) return name;
+  }
+  return "";
+}
+
+Check Judged(std::string subject, CheckState state, std::string text, std::string advice = "") {
+  return {.subject = std::move(subject),
+          .state = state,
+          .text = std::move(text),
+          .advice = std::move(advice)};
+}
+
+/// How many nodes an assignment uses.
+std::size_t NodesOf(const placement::Assignment& assignment) {
+  std::vector<std::size_t> nodes;
+  for (const auto& group : assignment.groups) {
+    for (const placement::Placed& placed : group) nodes.push_back(placed.node);
+  }
+  std::sort(nodes.begin(), nodes.end());
+  return static_cast<std::size_t>(std::unique(nodes.begin(), nodes.end()) - nodes.begin());
+}
+
+class Judge {
+ public:
+  Judge(const JobSpec& job, const AskFacts& facts)
+      : job_(job),
+        facts_(facts),
+        inventory_(facts.cluster.nodes),
+        groups_(placement::GroupsOf(job)) {
+    for (const yarn::NodeReport& node : facts.cluster.nodes) {
+      if (node.state == yarn::NodeState::kRunning) up_ += node.capability;
+    }
+    inventory_.Scan([&](const placement::Node& node) {
+      if (node.up) free_ += node.free;
+      return true;
+    });
+  }
+
+  FitResult Run() {
+    Attempts();
+    if (!Types() || !Sizes()) return std::move(result_);
+    // The AM's own container is granted first.
+    groups_.push_back({.task_type = "ApplicationMaster", .resource = job_.am.resource, .count = 1});
+    if (Ever()) Now();
+    return std::move(result_);
+  }
+
+ private:
+  void Attempts() {
+    if (!facts_.am_attempts || job_.am.attempts <= *facts_.am_attempts) return;
+    result_.checks.push_back(
+        Judged("am.attempts", kWarning,
+               fmt::format("{} are asked for, and the ResourceManager allows {}", job_.am.attempts,
+                           *facts_.am_attempts),
+               "yarn.resourcemanager.am.max-attempts is the limit"));
+  }
+
+  bool Types() {
+    for (const placement::SlotGroup& group : groups_) {
+      const std::string unknown = UnknownType(group.resource, facts_.types);
+      if (unknown.empty()) continue;
+      Never(group.task_type,
+            fmt::format("asks for {}, which the ResourceManager does not know", unknown),
+            "yarn.resource-types names what can be asked for");
+      return false;
+    }
+    return true;
+  }
+
+  bool Sizes() {
+    const auto infeasible =
+        placement::FindInfeasible(groups_, inventory_,
+                                  {.queue_maximum = facts_.cluster.queue_maximum,
+                                   .queue_shares = up_,
+                                   .maximum_container = facts_.cluster.maximum_container,
+                                   .reserved = job_.am.resource});
+    if (!infeasible) {
+      result_.checks.push_back(
+          Judged("limits", kOk,
+                 fmt::format("largest container {}; queue '{}' at most {}",
+                             ToString(facts_.cluster.maximum_container), job_.queue,
+                             ToString(facts_.cluster.queue_maximum))));
+      return true;
+    }
+    const std::string& type = infeasible->task_type;
+    Never(type.empty() ? "all tasks" : type, infeasible->text,
+          "ask for less, or for other nodes (`node_label`)");
+    return false;
+  }
+
+  bool Ever() {
+    const auto placed =
+        placement::PlaceGang(groups_, inventory_, {.space = placement::Space::kEmpty});
+    if (placed.found == placement::Found::kPlaced) return true;
+    if (placed.found == placement::Found::kImpossible) {
+      Never("ApplicationMaster",
+            fmt::format("the tasks have room on the empty cluster, but not together with the AM's "
+                        "own container ({})",
+                        ToString(job_.am.resource)),
+            "ask for fewer or smaller tasks, or for a smaller `am`");
+    } else {
+      result_.checks.push_back(
+          Judged("all tasks", kNotChecked, "no placement was found, and none is ruled out either"));
+    }
+    return false;
+  }
+
+  void Now() {
+    const auto placed = placement::PlaceGang(groups_, inventory_, {});
+    const Resource need = SumOf(groups_);
+    if (placed.found == placement::Found::kPlaced) {
+      result_.fit = Fit::kNow;
+      result_.checks.push_back(
+          Judged("all tasks", kOk,
+                 fmt::format("{} with the AM, of {} that are free: there is room on {} node{}",
+                             ToString(need), ToString(free_), NodesOf(placed.assignment),
+                             NodesOf(placed.assignment) == 1 ? "" : "s")));
+      return;
+    }
+    result_.fit = Fit::kLater;
+    result_.checks.push_back(Judged(
+        "all tasks", kWarning,
+        fmt::format("{} with the AM do not fit into what is free now, {} on nodes of their own",
+                    ToString(need), ToString(free_)),
+        "the job would wait for others to leave (`gang.deadline` says how long)"));
+  }
+
+  void Never(const std::string& subject, std::string text, std::string advice) {
+    result_.fit = Fit::kNever;
+    result_.checks.push_back(Judged(subject, kProblem, std::move(text), std::move(advice)));
+  }
+
+  const JobSpec& job_;
+  const AskFacts& facts_;
+  placement::Inventory inventory_;
+  std::vector<placement::SlotGroup> groups_;
+  Resource up_;
+  Resource free_;
+  FitResult result_;
+};
+
+}  // namespace
+
+std::string NameOf(Fit fit) {
+  switch (fit) {
+    case Fit::kNow:
+      return "fits now";
+    case Fit::kLater:
+      return "fits when others leave";
+    case Fit::kNever:
+      return "can never fit";
+    case Fit::kUnknown:
+      return "may fit";
+  }
+  return "";
+}
+
+FitResult JudgeFit(const JobSpec& job, const AskFacts& facts) {
+  return Judge(job, facts).Run();
+}
+
+}  // namespace tfyarn::apps

@@ -1,0 +1,33 @@
+// Whether a cluster could hold a job: now, when others leave, or never.
+//
+// Facts in, checks out; nobody is asked here. The judgement is the ApplicationMaster's own
+// (core/placement), made before anything is submitted.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "apps/yarn/checks.h"
+#include "core/model/client.h"
+#include "core/model/job_spec.h"
+
+namespace tfyarn::apps {
+
+enum class Fit { kNow, kLater, kNever, kUnknown };
+/// "fits now", ...
+[[nodiscard]] std::string NameOf(Fit fit);
+
+struct AskFacts {
+  ClusterFacts cluster;
+  std::vector<std::string> types;           ///< Of resources that the RM knows; empty = unknown.
+  std::optional<std::int64_t> am_attempts;  ///< Most that the RM allows; nullopt = unknown.
+};
+
+struct FitResult {
+  Fit fit = Fit::kUnknown;
+  std::vector<Check> checks;
+};
+[[nodiscard]] FitResult JudgeFit(const JobSpec& job, const AskFacts& facts);
+
+}  // namespace tfyarn::apps

@@ -1,0 +1,157 @@
+#include "apps/yarn/trial_submission.h"
+
+#include <fmt/format.h>
+
+#include <charconv>
+#include <deque>
+#include <memory>
+#include <nlohmann/json.hpp>
+#include <optional>
+#include <string>
+#include <utility>
+#include <variant>
+#include <vector>
+
+#include "apps/cli/exit_codes.h"
+#include "apps/cli/human.h"
+#include "apps/cli/output.h"
+#include "apps/yarn/application_watch.h"
+#include "apps/yarn/cluster_access.h"
+#include "apps/yarn/cluster_fit.h"
+#include "apps/yarn/web_questions.h"
+#include "core/client/job_client.h"
+#include "hosts/runtime/clock.h"
+#include "wire/hadoop/cluster_queries.h"
+#include "wire/hadoop/token_store.h"
+#include "wire/hadoop/yarn_errors.h"
+#include "wire/yarnweb/cluster_answers.h"
+
+namespace tfyarn::apps {
+namespace {
+
+/// What the client's own machine finds out before it submits.
+struct Surveyed {
+  std::optional<ClusterFacts> facts;
+  std::string refusal;  ///< Why it would not submit at all.
+  std::optional<hadoop::IpcError> no_answer;
+};
+
+/// Takes the machine from its first event to the moment in which it knows the cluster.
+class Survey {
+ public:
+  Survey(const JobSpec& job, ClusterQuestions& cluster)
+      : client_(std::make_shared<const JobSpec>(job), {}, 0), cluster_(cluster) {}
+
+  Surveyed Run(const std::string& user) {
+    Step(SubmitRequested{.user = user, .staging_directory = "/"});
+    while (!actions_.empty() && !over_) {
+      const ClientAction action = std::move(actions_.front());
+      actions_.pop_front();
+      if (const auto* call = std::get_if<CallRm>(&action)) Answer(*call);
+      if (const auto* facts = std::get_if<ClusterFacts>(&action)) {
+        result_.facts = *facts;
+        over_ = true;
+      }
+      if (const auto* ended = std::get_if<JobEnded>(&action)) {
+        result_.refusal = ended->diagnostics;
+        over_ = true;
+      }
+    }
+    return std::move(result_);
+  }
+
+ private:
+  void Step(const ClientEvent& event) {
+    std::vector<ClientAction> actions;
+    client_.Step(hosts::Now(), event, actions);
+    for (ClientAction& action : actions) actions_.push_back(std::move(action));
+  }
+
+  void Answer(const CallRm& call) {
+    const auto encoded = hadoop::EncodeRmRequest(call.request, {});
+    if (!encoded) return Fail(Unreadable(encoded.error()));
+    const auto body = cluster_.Ask(*encoded);
+    if (!body && MayPass(body.error())) return Fail(body.error());
+    if (!body)
+      return Step(RmReplied{.call = call.call, .response = hadoop::ToYarnError(body.error())});
+    auto response = hadoop::DecodeRmResponse(call.request, *body, tokens_);
+    if (!response) return Fail(Unreadable(response.error()));
+    Step(RmReplied{.call = call.call, .response = std::move(*response)});
+  }
+
+  void Fail(hadoop::IpcError error) {
+    result_.no_answer = std::move(error);
+    over_ = true;
+  }
+
+  client::JobClient client_;
+  ClusterQuestions& cluster_;
+  hadoop::TokenStore tokens_;
+  std::deque<ClientAction> actions_;
+  bool over_ = false;
+  Surveyed result_;
+};
+
+std::optional<std::int64_t> AmAttempts(const config::HadoopSettings& settings) {
+  const auto answer = AskResourceManager(
+      settings, wire::ConfigurationTarget("yarn.resourcemanager.am.max-attempts"));
+  const auto text =
+      answer ? wire::ParseConfigurationValue(answer->body) : std::optional<std::string>();
+  if (!text) return std::nullopt;
+  std::int64_t value = 0;
+  const char* end = text->data() + text->size();
+  const auto [stop, failed] = std::from_chars(text->data(), end, value);
+  if (failed != std::errc{} || stop != end) return std::nullopt;
+  return value;
+}
+
+int Print(const std::string& text, int code) {
+  const auto written = cli::WriteStdout(text);
+  if (written) return code;
+  cli::Complain(written.error().message);
+  return cli::ToInt(cli::ExitCode::kInternal);
+}
+
+int Show(const SubmitArguments& arguments, const JobSpec& job, const FitResult& result) {
+  const int code =
+      cli::ToInt(result.fit == Fit::kNever ? cli::ExitCode::kInvalidInput : cli::ExitCode::kOk);
+  if (!arguments.json) {
+    return Print(cli::TerminalText(RenderText(result.checks) +
+                                   fmt::format("{}: {}\n", job.name, NameOf(result.fit))),
+                 code);
+  }
+  nlohmann::ordered_json document;
+  document["job"] = job.name;
+  document["verdict"] = NameOf(result.fit);
+  document["checks"] = nlohmann::ordered_json::parse(RenderJson(result.checks));
+  return Print(document.dump(2) + "\n", code);
+}
+
+}  // namespace
+
+int TrySubmission(const SubmitArguments& arguments, const JobSpec& job,
+                  const config::HadoopSettings& settings) {
+  if (arguments.dry_run == DryRun::kJob) {
+    return Print(
+        fmt::format("{}: {} for queue '{}'; the cluster was not asked (--dry-run=cluster does)\n",
+                    job.name, cli::Plural(static_cast<std::uint64_t>(job.task_count()), "task"),
+                    job.queue),
+        cli::ToInt(cli::ExitCode::kOk));
+  }
+  ClusterQuestions cluster(settings);
+  Surveyed surveyed = Survey(job, cluster).Run(settings.user);
+  if (surveyed.no_answer) return Refuse(*surveyed.no_answer);
+  if (!surveyed.facts) {
+    return Show(
+        arguments, job,
+        {.fit = Fit::kNever,
+         .checks = {
+             {.subject = "submission", .state = CheckState::kProblem, .text = surveyed.refusal}}});
+  }
+  AskFacts facts{.cluster = std::move(*surveyed.facts), .am_attempts = AmAttempts(settings)};
+  if (const auto types = cluster.Ask(hadoop::GetResourceTypes()))
+    facts.types = hadoop::DecodeResourceTypes(*types).value_or(facts.types);
+  return Show(arguments, job, JudgeFit(job, facts));
+}
+
+}  // namespace tfyarn::apps

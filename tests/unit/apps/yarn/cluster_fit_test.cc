@@ -1,0 +1,92 @@
+#include "apps/yarn/cluster_fit.h"
+
+#include <gtest/gtest.h>
+
+namespace tfyarn::apps {
+namespace {
+
+yarn::NodeReport Node(const std::string& host, std::int64_t gpus, std::int64_t used) {
+  return {.node = {.host = host, .port = 1},
+          .rack = "/r",
+          .state = yarn::NodeState::kRunning,
+          .capability = {.memory_mb = 8192, .vcores = 8, .gpus = gpus},
+          .used = {.memory_mb = 1024 * used, .vcores = used, .gpus = used}};
+}
+
+AskFacts Cluster(std::vector<yarn::NodeReport> nodes) {
+  AskFacts facts{.types = {"memory-mb", "vcores", "yarn.io/gpu"}};
+  facts.cluster.nodes = SharedList<yarn::NodeReport>(std::move(nodes));
+  facts.cluster.maximum_container = {.memory_mb = 8192, .vcores = 8, .gpus = 8};
+  return facts;
+}
+
+JobSpec Workers(std::int32_t instances, std::int64_t gpus) {
+  JobSpec job{.name = "j"};
+  TaskTypeSpec worker;
+  worker.name = "worker";
+  worker.instances = instances;
+  worker.resource = {.memory_mb = 1024, .vcores = 1, .gpus = gpus};
+  job.tasks.push_back(worker);
+  return job;
+}
+
+std::string Text(const FitResult& result) {
+  return result.checks.empty() ? "" : result.checks.back().text;
+}
+
+TEST(ClusterFitTest, WhatFitsIntoFreeNodesFitsNow) {
+  const FitResult result = JudgeFit(Workers(2, 4), Cluster({Node("a", 4, 0), Node("b", 4, 0)}));
+  EXPECT_EQ(result.fit, Fit::kNow) << Text(result);
+}
+
+TEST(ClusterFitTest, WhatFitsIntoAnEmptyClusterFitsLater) {
+  const FitResult result = JudgeFit(Workers(2, 4), Cluster({Node("a", 4, 1), Node("b", 4, 0)}));
+  EXPECT_EQ(result.fit, Fit::kLater) << Text(result);
+}
+
+TEST(ClusterFitTest, ATaskLargerThanEveryNodeNeverFits) {
+  const FitResult result = JudgeFit(Workers(3, 5), Cluster({Node("a", 4, 0), Node("b", 4, 0)}));
+  EXPECT_EQ(result.fit, Fit::kNever);
+  EXPECT_NE(Text(result).find("5 GPUs"), std::string::npos) << Text(result);
+  EXPECT_NE(Text(result).find("largest node has 4"), std::string::npos) << Text(result);
+}
+
+TEST(ClusterFitTest, AGangWithoutRoomForAllAtOnceNeverFits) {
+  // Each type has room alone, and GPUs there are enough.
+  JobSpec job = Workers(2, 3);
+  job.tasks.push_back(job.tasks[0]);
+  job.tasks[1].name = "ps";
+  job.tasks[1].instances = 1;
+  const FitResult result = JudgeFit(job, Cluster({Node("a", 5, 0), Node("b", 5, 0)}));
+  EXPECT_EQ(result.fit, Fit::kNever) << Text(result);
+  EXPECT_NE(Text(result).find("does not fit together"), std::string::npos) << Text(result);
+}
+
+TEST(ClusterFitTest, TheAmNeedsRoomToo) {
+  AskFacts facts = Cluster({Node("a", 0, 0)});
+  JobSpec job = Workers(8, 0);
+  const FitResult result = JudgeFit(job, facts);
+  EXPECT_EQ(result.fit, Fit::kNever);
+  EXPECT_NE(Text(result).find("AM's own container"), std::string::npos) << Text(result);
+  job.tasks[0].instances = 7;
+  EXPECT_EQ(JudgeFit(job, facts).fit, Fit::kNow);
+}
+
+TEST(ClusterFitTest, AResourceThatTheResourceManagerDoesNotKnowIsNeverGranted) {
+  AskFacts facts = Cluster({Node("a", 4, 0)});
+  facts.types = {"memory-mb", "vcores"};
+  const FitResult result = JudgeFit(Workers(1, 1), facts);
+  EXPECT_EQ(result.fit, Fit::kNever);
+  EXPECT_NE(Text(result).find("yarn.io/gpu"), std::string::npos);
+}
+
+TEST(ClusterFitTest, TooManyAttemptsOfTheAmAreToldOf) {
+  AskFacts facts = Cluster({Node("a", 4, 0)});
+  facts.am_attempts = 1;
+  const FitResult result = JudgeFit(Workers(1, 1), facts);
+  EXPECT_EQ(result.fit, Fit::kNow);
+  EXPECT_EQ(result.checks.front().state, CheckState::kWarning);
+}
+
+}  // namespace
+}  // namespace tfyarn::apps
