@@ -152,14 +152,15 @@ def own_keys(plan, daemon):
             f"dfs.datanode.{key}": f"{host}:{ports[f'{daemon}-{port}']}" for key, port in addresses.items()}
     addresses = {"address": "nm", "localizer.address": "nm-localizer", "webapp.address": "nm-http",
                  "webapp.https.address": "nm-https"}
-    gpus = plan["gpus"]
-    return {f"yarn.nodemanager.{key}": f"{host}:{ports[port]}" for key, port in addresses.items()} | {
+    gpus = plan["gpus"][min(int(daemon[2:]), len(plan["gpus"])) - 1]
+    # Without a plugin the NodeManager reports what is said here, and looks for no device. One that does not know the resource
+    # type does not start with it.
+    own_gpus = {"yarn.nodemanager.resource-type.yarn.io/gpu": gpus} if gpus else {}
+    return own_gpus | {f"yarn.nodemanager.{key}": f"{host}:{ports[port]}" for key, port in addresses.items()} | {
         "yarn.nodemanager.hostname": host,
         "yarn.nodemanager.local-dirs": f"{folder}/local",
         "yarn.nodemanager.log-dirs": f"{folder}/log",
         "yarn.nodemanager.recovery.dir": f"{folder}/recovery",
-        # Without a plugin the NodeManager reports what is said here, and looks for no device.
-        "yarn.nodemanager.resource-type.yarn.io/gpu": gpus[min(int(daemon[2:]), len(gpus)) - 1],
     }
 
 
