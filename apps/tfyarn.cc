@@ -17,6 +17,7 @@
 #include "apps/yarn/config_command.h"
 #include "apps/yarn/doctor_command.h"
 #include "apps/yarn/logs_command.h"
+#include "apps/yarn/history_commands.h"
 #include "apps/yarn/submit_command.h"
 
 namespace {
@@ -61,6 +62,12 @@ struct Dispatch {
   }
   int operator()(const apps::DoctorArguments& arguments) const {
     return apps::DoctorCommand(arguments);
+  }
+  int operator()(const apps::HistoryArguments& arguments) const {
+    return apps::HistoryCommand(arguments, TFYARN_VERSION);
+  }
+  int operator()(const apps::EventsArguments& arguments) const {
+    return apps::EventsCommand(arguments);
   }
   int operator()(const apps::ConfigArguments& arguments) const {
     return apps::ConfigCommand(arguments);

@@ -3,23 +3,26 @@
 #include <fmt/format.h>
 
 #include <boost/asio/io_context.hpp>
-#include <cstdio>
-#include <fstream>
+#include <boost/asio/signal_set.hpp>
+#include <csignal>
+#include <cstdint>
 #include <functional>
-#include <iterator>
 #include <map>
 #include <memory>
 #include <string>
 #include <utility>
 
+#include "apps/cli/exit_codes.h"
 #include "apps/cli/output.h"
 #include "apps/process_environment.h"
 #include "apps/yarn/started_containers.h"
 #include "core/model/launch.h"
+#include "core/trace/record.h"
 #include "hosts/local/cluster_socket.h"
 #include "hosts/local/local_environment.h"
 #include "hosts/local/local_storage.h"
 #include "hosts/runtime/am_process.h"
+#include "hosts/yarn/am_face.h"
 #include "hosts/yarn/hdfs_storage.h"
 #include "hosts/yarn/yarn_cluster.h"
 #include "hosts/yarn/yarn_environment.h"
@@ -47,22 +50,34 @@ hosts::AmProcessOptions Options(const hosts::AmProcessOptions& options, const Am
   return all;
 }
 
+void Note(const std::string& text) {
+  cli::WriteStderr(text + "\n");
+}
+
+/// What a host adds to a run.
+struct Around {
+  std::function<void(Instant, const trace::Fact&)> observe;  ///< May be empty.
+  /// The machine has ended with this code; calls the other when the process may.
+  std::function<void(std::int32_t, std::function<void()>)> finish;
+};
+
 /// To the end of the process, in a world of two parts.
 int RunIn(boost::asio::io_context& loop, hosts::Cluster& cluster, hosts::Storage& storage,
-          const apps::StagedJob& job, const hosts::AmProcessOptions& options, int& exit_code,
-          std::function<void(const AmAction&)> seen = {}) {
-  hosts::AmProcess process(
-      job.spec, options,
-      {.loop = loop,
-       .cluster = cluster,
-       .storage = storage,
-       .exit =
-           [&](int code) {
-             exit_code = code;
-             loop.stop();
-           },
-       .seen = std::move(seen),
-       .note = [](const std::string& note) { cli::WriteStderr(note + "\n"); }});
+          const apps::StagedJob& job, const hosts::AmProcessOptions& options, const Around& around,
+          int& exit_code) {
+  hosts::AmProcess process(job.spec, options,
+                           {.loop = loop,
+                            .cluster = cluster,
+                            .storage = storage,
+                            .exit =
+                                [&](int code) {
+                                  around.finish(code, [&, code] {
+                                    exit_code = code;
+                                    loop.stop();
+                                  });
+                                },
+                            .observe = around.observe,
+                            .note = Note});
   process.Start();
   loop.run();
   return exit_code;
@@ -87,17 +102,19 @@ int RunHere(const std::map<std::string, std::string>& environment, const AmLaunc
                         .am = {.rm_heartbeat = local->heartbeat, .nodes_may_come = false},
                         .recording = fmt::format("{}/am-{}.record", local->recordings, attempt)},
                        launch, job),
+               {.finish = [](std::int32_t, const std::function<void()>& end) { end(); }},
                exit_code);
 }
 
 /// Tells who reads this log later where the others are.
-void NoteStarts(const AmAction& action) {
-  const auto* call = std::get_if<CallNm>(&action);
+void NoteStarts(const trace::Fact& fact) {
+  const auto* ordered = std::get_if<trace::AmOrdered>(&fact);
+  const auto* call = ordered == nullptr ? nullptr : std::get_if<CallNm>(&ordered->action);
   if (call == nullptr) return;
   const auto* start = std::get_if<yarn::StartContainersRequest>(&call->request);
   if (start == nullptr) return;
   for (const yarn::StartContainerRequest& each : start->containers)
-    cli::WriteStderr(apps::StartedLine({.container = each.container, .node = call->node}) + "\n");
+    Note(apps::StartedLine({.container = each.container, .node = call->node}));
 }
 
 int RunOnYarn(const std::map<std::string, std::string>& environment, const AmLaunch& launch,
@@ -113,10 +130,30 @@ int RunOnYarn(const std::map<std::string, std::string>& environment, const AmLau
                                     .file_system = yarn->addresses.file_system,
                                     .credentials = std::move(*credentials)});
   hosts::HdfsStorage storage(loop, hosts::HdfsOptionsFor(yarn->addresses));
-  return RunIn(
-      loop, cluster, storage, job,
-      Options({.container = yarn->container.container, .host = yarn->container.host}, launch, job),
-      exit_code, NoteStarts);
+  hosts::AmFace face(loop, job.spec, *yarn,
+                     {.version = TFYARN_VERSION,
+                      .job_file = job.text,
+                      .directory = ".",
+                      .staging_directory = launch.staging_directory,
+                      .note = Note});
+  // A NodeManager that ends this container gives it a moment: 250 ms, unless told otherwise.
+  boost::asio::signal_set signals(loop, SIGTERM);
+  signals.async_wait([&](const boost::system::error_code& error, int signal) {
+    if (error) return;
+    face.Finish(signal, [&, signal] {
+      exit_code = cli::ToInt(cli::ExitCode::kSignalBase) + signal;
+      loop.stop();
+    });
+  });
+  return RunIn(loop, cluster, storage, job,
+               Options({.container = yarn->container.container,
+                        .host = yarn->container.host,
+                        .am = {.tracking_url = face.OpenPage()}},
+                       launch, job),
+               {.observe = [&](Instant at, const trace::Fact& fact) { face.Observe(at, fact); },
+                .finish = [&](std::int32_t code,
+                              std::function<void()> end) { face.Finish(code, std::move(end)); }},
+               exit_code);
 }
 
 int Main() {

@@ -24,6 +24,8 @@ struct Raw {
   apps::LogsArguments logs;
   apps::DoctorArguments doctor;
   std::vector<std::string> streams;
+  apps::HistoryArguments history;
+  apps::EventsArguments events;
   std::string config_verb;
   std::string topic;
   std::string ui = "on";
@@ -133,6 +135,40 @@ void AddLogs(CLI::App& app, Raw& raw) {
                    "an object {task, attempt, stream, container, line} a line");
 }
 
+void AddHistory(CLI::App& app, Raw& raw) {
+  apps::HistoryArguments& of = raw.history;
+  CLI::App& history =
+      *app.add_subcommand("history", "what is kept in HDFS of jobs that ran on the YARN cluster");
+  history.add_option("ID", of.application,
+                     "application_1700000000000_0007; without it they are listed");
+  const auto add_where = [](CLI::App& command, std::string& user, std::string& directory) {
+    command.add_option("--user", user, "of whose jobs (default: yours)");
+    command.add_option("--dir", directory, "`history.dir` of the jobs, where they have one")
+        ->type_name("PATH");
+  };
+  add_where(history, of.user, of.directory);
+  history.add_option("--status", of.status, "only these: succeeded, failed, killed or unfinished");
+  history.add_option("--name", of.name, "only jobs with this in their name");
+  history.add_option("--since", of.days, "only those begun in the last DAYS days")
+      ->check(CLI::PositiveNumber)
+      ->type_name("DAYS");
+  history.add_flag("-a,--all", of.all, "list more than the newest 20");
+  history.add_flag("--json", of.json, "a list of objects; of one ID its result.json");
+  history.add_flag("--open", of.open, "show the report of ID in a browser")->needs("ID");
+  history
+      .add_option("--out", of.out,
+                  "write all files of ID there: report, result, events, journal and job")
+      ->needs("ID")
+      ->type_name("DIR");
+
+  CLI::App& events = *app.add_subcommand(
+      "events", "what happened to a job of the YARN cluster, while it runs and after");
+  events.add_option("ID", raw.events.application, "application_1700000000000_0007")->required();
+  add_where(events, raw.events.user, raw.events.directory);
+  events.add_flag("-f,--follow", raw.events.follow, "stay until the job has ended");
+  events.add_flag("--json", raw.events.json, "every record, one object a line");
+}
+
 void AddOthers(CLI::App& app, Raw& raw) {
   CLI::App& render = *app.add_subcommand(
       "render", "show the effective job, and every task's command and environment");
@@ -181,6 +217,7 @@ tl::expected<Command, cli::UsageError> ParseArguments(const std::vector<std::str
   AddApplications(app, raw);
   AddLogs(app, raw);
   AddDoctor(app, raw.doctor);
+  AddHistory(app, raw);
   AddOthers(app, raw);
   if (auto other = cli::ParseWords(app, kProgram, words, version)) {
     if (!*other) return tl::unexpected<cli::UsageError>(other->error());
@@ -210,6 +247,8 @@ tl::expected<Command, cli::UsageError> ParseArguments(const std::vector<std::str
         "tfyarn submit: --dry-run takes nothing or =cluster, not " + raw.submit_dry_run + "\n"});
   }
   if (name == "list") return raw.list;
+  if (name == "history") return raw.history;
+  if (name == "events") return raw.events;
   for (const NamedVerb& verb : kApplicationVerbs) {
     if (name != verb.name) continue;
     raw.application.verb = verb.verb;

@@ -11,6 +11,7 @@
 #include "apps/yarn/application_commands.h"
 #include "apps/yarn/config_command.h"
 #include "apps/yarn/doctor_command.h"
+#include "apps/yarn/history_commands.h"
 #include "apps/yarn/logs_command.h"
 #include "apps/yarn/submit_command.h"
 
@@ -34,11 +35,11 @@ struct RenderArguments {
   std::vector<std::string> sets;
 };
 
-using Command =
-    std::variant<cli::PrintText, RunArguments, RenderArguments, cli::ValidateArguments,
-                 cli::InitArguments, cli::ExplainArguments, cli::SchemaArguments,
-                 apps::ConfigArguments, apps::SubmitArguments, apps::ListArguments,
-                 apps::ApplicationArguments, apps::LogsArguments, apps::DoctorArguments>;
+using Command = std::variant<cli::PrintText, RunArguments, RenderArguments, cli::ValidateArguments,
+                             cli::InitArguments, cli::ExplainArguments, cli::SchemaArguments,
+                             apps::ConfigArguments, apps::SubmitArguments, apps::ListArguments,
+                             apps::ApplicationArguments, apps::LogsArguments, apps::DoctorArguments,
+                             apps::HistoryArguments, apps::EventsArguments>;
 
 /// `words`: without the program's name.
 [[nodiscard]] tl::expected<Command, cli::UsageError> ParseArguments(

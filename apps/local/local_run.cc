@@ -251,7 +251,7 @@ void LocalRun::OpenPage() {
       hosts::PageContent{.state = [this] { return live_.Json(hosts::Now()); },
                          .report = [this] { return ReportSoFar(Outcome()); },
                          .log = [this](const hosts::LogRequest& asked) { return LogEnd(asked); }});
-  const auto address = page_->Listen(kHost);
+  const auto address = page_->Listen(kHost, kHost);
   if (!address) return cli::Complain(address.error().message);
   if (!arguments_.quiet) cli::WriteStderr(fmt::format("page: {}\n", *address));
   WriteAddress(*address);

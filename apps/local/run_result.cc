@@ -1,7 +1,6 @@
 #include "apps/local/run_result.h"
 
 #include <fmt/format.h>
-#include <sys/resource.h>
 #include <unistd.h>
 
 #include <filesystem>
@@ -12,38 +11,36 @@
 #include "apps/cli/output.h"
 #include "apps/local/job_verdict.h"
 #include "core/trace/json.h"
-#include "core/trace/verdict.h"
+#include "hosts/runtime/live_state.h"
+#include "hosts/runtime/run_documents.h"
 #include "hosts/runtime/run_records.h"
 #include "hosts/runtime/staging.h"
-#include "reports/html.h"
 
 namespace tfyarn::local {
 namespace {
 
 namespace fs = std::filesystem;
 
-std::int64_t PeakMemory() {
-  rusage usage{};
-  ::getrusage(RUSAGE_SELF, &usage);
-  return std::int64_t{usage.ru_maxrss} * 1024;
+std::vector<trace::TraceRecord> RecordsOf(const RunOutcome& outcome,
+                                          hosts::RecordingsReader& reader) {
+  std::vector<trace::TraceRecord> records = reader.Take();
+  hosts::CountFrom(outcome.began, records);
+  return records;
 }
 
-trace::Result ResultOf(const RunOutcome& outcome, const std::vector<trace::TraceRecord>& records) {
-  trace::ResultBuilder builder(trace::ResultOptions{.always_tasks = true});
-  for (const trace::TraceRecord& record : records) builder.Observe(record);
-  trace::Result result = builder.Finish(
-      {.version = outcome.version,
-       .events = records.size(),
-       .wall_seconds = std::chrono::duration<double>(outcome.ended - outcome.began).count(),
-       .peak_rss_bytes = PeakMemory()});
-  result.scenario_yaml = outcome.job.effective_yaml;
-  trace::Judge(result, {});
-  return result;
+hosts::RunDocuments::Made DocumentsOf(const RunOutcome& outcome,
+                                      const std::vector<trace::TraceRecord>& records, bool over) {
+  hosts::RunDocuments documents(outcome.version, outcome.job.effective_yaml);
+  for (const trace::TraceRecord& record : records) documents.Observe(record);
+  return documents.Make(outcome.ended - outcome.began, over);
 }
 
-std::string EventsText(const std::vector<trace::TraceRecord>& records) {
+std::string EventsText(const JobSpec& job, const std::vector<trace::TraceRecord>& records) {
+  hosts::LiveState live(job, Instant{});
   std::string text;
-  for (const trace::TraceRecord& record : records) text += trace::RecordJson(record) + "\n";
+  std::uint64_t seq = 0;
+  for (const trace::TraceRecord& record : records)
+    text += trace::RecordJson(record, {.seq = ++seq, .text = live.Observe(record)}) + "\n";
   return text;
 }
 
@@ -68,11 +65,8 @@ int ExitCodeOf(const RunOutcome& outcome, const trace::Result& result, bool prop
 
 std::string ReportSoFar(const RunOutcome& outcome) {
   hosts::RecordingsReader reader(outcome.directory.recordings());
-  std::vector<trace::TraceRecord> records = reader.Take();
-  hosts::CountFrom(outcome.began, records);
-  const trace::Result result = ResultOf(outcome, records);
-  const auto html = reports::Html(trace::ResultJson(result), trace::ReportJson(result));
-  return html ? *html : html.error().message;
+  const auto made = DocumentsOf(outcome, RecordsOf(outcome, reader), false);
+  return made.html ? *made.html : made.html.error().message;
 }
 
 int Deliver(const RunOutcome& outcome, const DeliveryOptions& options) {
@@ -81,26 +75,24 @@ int Deliver(const RunOutcome& outcome, const DeliveryOptions& options) {
     if (!written) problems.push_back(written.error().message);
   };
   hosts::RecordingsReader reader(outcome.directory.recordings());
-  std::vector<trace::TraceRecord> records = reader.Take();
+  const std::vector<trace::TraceRecord> records = RecordsOf(outcome, reader);
   problems = reader.problems();
-  hosts::CountFrom(outcome.began, records);
-  const trace::Result result = ResultOf(outcome, records);
-  const std::string document = trace::ResultJson(result);
+  const auto made = DocumentsOf(outcome, records, true);
+  const trace::Result& result = made.result;
   const std::string root = outcome.directory.root;
-  check(cli::WriteFile(root + "/events.jsonl", EventsText(records)));
-  check(cli::WriteFile(root + "/result.json", document));
+  check(cli::WriteFile(root + "/events.jsonl", EventsText(outcome.job.spec, records)));
+  check(cli::WriteFile(root + "/result.json", made.json));
   check(cli::WriteFile(root + "/job.yaml", outcome.job.effective_yaml));
   const std::string report = root + "/report.html";
-  const auto html = reports::Html(document, trace::ReportJson(result));
-  if (html) {
-    check(cli::WriteFile(report, *html));
+  if (made.html) {
+    check(cli::WriteFile(report, *made.html));
   } else {
-    problems.push_back(html.error().message);
+    problems.push_back(made.html.error().message);
   }
   KeepJournal(outcome.directory);
   check(cli::WriteStdout(
       options.json || result.jobs.empty()
-          ? document
+          ? made.json
           : JobVerdictText(result.jobs.front(), root, cli::ColorOn(STDOUT_FILENO))));
   for (const std::string& problem : problems) cli::Complain(problem);
   if (!problems.empty()) return cli::ToInt(cli::ExitCode::kInternal);

@@ -5,7 +5,10 @@
 // results can be compared with line tools.
 #pragma once
 
+#include <cstdint>
+#include <optional>
 #include <string>
+#include <string_view>
 
 #include "core/trace/ensemble.h"
 #include "core/trace/record.h"
@@ -22,11 +25,24 @@ namespace tfyarn::trace {
 /// The same of many runs: the effective scenario alone.
 [[nodiscard]] std::string ReportJson(const std::string& scenario_yaml);
 
+/// What a line of events.jsonl says besides its record.
+struct RecordRemarks {
+  std::uint64_t seq = 0;  ///< Its number among the lines of its writer, from 1; 0 = none.
+  std::string text;       ///< The same in words for people; "" = it says nothing to them.
+};
+
 /// One line of events.jsonl, without its newline: {"at": seconds, "at_ns": integer, "type":
 /// "ContainerGranted", members...}. Ids are in YARN's text forms, times inside in integer
 /// nanoseconds under NAME_ns (calendar times: NAME_ms), an alternative of a variant is an object
-/// with its `type` first, bytes that are no UTF-8 are replaced.
-[[nodiscard]] std::string RecordJson(const TraceRecord& record);
+/// with its `type` first, bytes that are no UTF-8 are replaced. Remarks are `seq` and `text`.
+[[nodiscard]] std::string RecordJson(const TraceRecord& record, const RecordRemarks& remarks = {});
+struct RecordLine {
+  TraceRecord record;
+  std::uint64_t seq = 0;
+};
+/// Such a line read back, as far as it can be: of a cluster spec there is only the id. nullopt: it
+/// is none, or one of another version.
+[[nodiscard]] std::optional<RecordLine> RecordFromJson(std::string_view line);
 
 /// The document `tfsim.ensemble/v1`, ended by a newline.
 [[nodiscard]] std::string EnsembleJson(const Ensemble& ensemble);

@@ -37,6 +37,24 @@ template <class T>
   return json.dump(-1, ' ', false, Json::error_handler_t::replace);
 }
 
+/// How a record's member is called: durations and instants carry their unit in the name, as plain
+/// numbers must.
+template <class T>
+[[nodiscard]] std::string JsonMemberName(std::string_view name) {
+  std::string full(name);
+  if constexpr (std::is_same_v<T, Instant> || std::is_same_v<T, Duration>) {
+    full += "_ns";
+  } else if constexpr (kIsTimePoint<T>) {
+    full += "_ms";
+  }
+  return full;
+}
+/// Members that are written in YARN's text form.
+template <class T>
+inline constexpr bool kHasTextForm =
+    std::is_same_v<T, ApplicationId> || std::is_same_v<T, ApplicationAttemptId> ||
+    std::is_same_v<T, ContainerId> || std::is_same_v<T, NodeId> || std::is_same_v<T, TaskId>;
+
 [[nodiscard]] Json ExpectationsJson(const std::vector<ExpectationResult>& expectations);
 [[nodiscard]] Json MetricsJson(const std::vector<Metric>& metrics);
 /// "00c0ffee00c0ffee": 64-bit numbers do not survive JavaScript.

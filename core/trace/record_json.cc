@@ -7,18 +7,6 @@ namespace {
 template <class T>
 Json ToJson(const T& value);
 
-/// Durations and instants carry their unit in the name, as plain numbers must.
-template <class T>
-std::string MemberName(std::string_view name) {
-  std::string full(name);
-  if constexpr (std::is_same_v<T, Instant> || std::is_same_v<T, Duration>) {
-    full += "_ns";
-  } else if constexpr (kIsTimePoint<T>) {
-    full += "_ms";
-  }
-  return full;
-}
-
 template <class T>
 void AddMembers(Json& json, const T& record) {
   ForEachMember(record, [&](std::string_view name, const auto& member) {
@@ -28,14 +16,9 @@ void AddMembers(Json& json, const T& record) {
     } else if constexpr (kIsOptional<Member>) {
       if (!member) return;
     }
-    json[MemberName<Member>(name)] = ToJson(member);
+    json[JsonMemberName<Member>(name)] = ToJson(member);
   });
 }
-
-template <class T>
-inline constexpr bool kHasTextForm =
-    std::is_same_v<T, ApplicationId> || std::is_same_v<T, ApplicationAttemptId> ||
-    std::is_same_v<T, ContainerId> || std::is_same_v<T, NodeId> || std::is_same_v<T, TaskId>;
 
 template <class T>
 Json ToJson(const T& value) {
@@ -86,8 +69,9 @@ Json ToJson(const T& value) {
 
 }  // namespace
 
-std::string RecordJson(const TraceRecord& record) {
+std::string RecordJson(const TraceRecord& record, const RecordRemarks& remarks) {
   Json json;
+  if (remarks.seq > 0) json["seq"] = remarks.seq;
   json["at"] = SecondsJson(record.at);
   json["at_ns"] = record.at.time_since_epoch().count();
   std::visit(
@@ -96,6 +80,7 @@ std::string RecordJson(const TraceRecord& record) {
         AddMembers(json, fact);
       },
       record.fact);
+  if (!remarks.text.empty()) json["text"] = remarks.text;
   return Dump(json);
 }
 

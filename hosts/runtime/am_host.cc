@@ -31,21 +31,19 @@ AmHost::AmHost(std::shared_ptr<const JobSpec> job, am::AmOptions options, std::u
           parts_.loop, machine_,
           {.told =
                [this](Instant now, const AmEvent& event) {
-                 parts_.recorder.Write(
+                 parts_.record(
                      now, trace::AmTold{.job = kJob, .am_attempt = am_attempt_, .event = event});
                },
            .ordered =
                [this](Instant now, const AmAction& action) {
-                 parts_.recorder.Write(
-                     now,
-                     trace::AmOrdered{.job = kJob, .am_attempt = am_attempt_, .action = action});
+                 parts_.record(now, trace::AmOrdered{
+                                        .job = kJob, .am_attempt = am_attempt_, .action = action});
                },
            .carry_out = [this](AmAction& action) { CarryOut(action); }}),
       journal_(parts_.loop, parts_.storage, options.staging_directory, attempt,
                [this](AmEvent event) { driver_.Tell(std::move(event)); }) {}
 
 void AmHost::CarryOut(AmAction& action) {
-  if (parts_.seen) parts_.seen(action);
   std::visit(
       Overloaded{
           Ignore<JobStateChanged, GangCompleted, GangReleased, SpecAssembled, TaskAttemptStarted,

@@ -11,11 +11,11 @@
 #include "core/am/application_master.h"
 #include "core/model/am.h"
 #include "core/model/channel.h"
+#include "core/trace/record.h"
 #include "hosts/runtime/cluster.h"
 #include "hosts/runtime/journal_file.h"
 #include "hosts/runtime/lifetime.h"
 #include "hosts/runtime/machine_driver.h"
-#include "hosts/runtime/recording.h"
 
 namespace tfyarn::hosts {
 
@@ -25,15 +25,14 @@ class AmHost {
     boost::asio::io_context& loop;
     Cluster& cluster;
     Storage& storage;
-    Recorder& recorder;
+    /// Every event before its step, and every action of a step before any is carried out.
+    std::function<void(Instant, trace::Fact)> record;
     /// To the agent in that container; lost when it is not connected.
     std::function<void(const ContainerId&, const AmToAgent&)> send;
     /// What a new container's agent proves with who it is.
     std::function<std::string(const ContainerId&)> issue_identity;
     /// Last call: the process is to end with this code.
     std::function<void(std::int32_t)> exit;
-    /// Every action, as it is carried out: for logs and pages.
-    std::function<void(const AmAction&)> seen;
   };
 
   /// `attempt`: which one this process is; `job` not null. Nothing happens before Start.

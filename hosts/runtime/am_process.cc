@@ -131,7 +131,11 @@ void AmProcess::StartMachine(std::int32_t port) {
       AmHost::Parts{.loop = parts_.loop,
                     .cluster = parts_.cluster,
                     .storage = parts_.storage,
-                    .recorder = recorder_,
+                    .record =
+                        [this](Instant at, trace::Fact fact) {
+                          if (parts_.observe) parts_.observe(at, fact);
+                          recorder_.Write(at, std::move(fact));
+                        },
                     .send = [this](const ContainerId& to,
                                    const AmToAgent& message) { channel_->Send(to, message); },
                     .issue_identity =
@@ -139,8 +143,7 @@ void AmProcess::StartMachine(std::int32_t port) {
                           const auto identity = authority_->IssueAgent(container);
                           return identity ? wire::ToPem(*identity) : std::string();
                         },
-                    .exit = parts_.exit,
-                    .seen = parts_.seen});
+                    .exit = parts_.exit});
   host_->Start({.attempt = attempt_,
                 .container = options_.container,
                 .address = {.host = options_.host, .port = port},

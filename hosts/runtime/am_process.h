@@ -40,8 +40,9 @@ class AmProcess {
     boost::asio::io_context& loop;
     Cluster& cluster;
     Storage& storage;
-    std::function<void(std::int32_t)> exit;        ///< Last call.
-    std::function<void(const AmAction&)> seen;     ///< As AmHost's.
+    std::function<void(std::int32_t)> exit;  ///< Last call.
+    /// All that its machine is told and orders, idle heartbeats included; may be empty.
+    std::function<void(Instant, const trace::Fact&)> observe;
     std::function<void(const std::string&)> note;  ///< What its log should say.
   };
 

@@ -19,7 +19,8 @@ std::string Text(const ordered_json& json) {
 
 }  // namespace
 
-LiveState::LiveState(const JobSpec& job, Instant began) : name_(job.name), began_(began) {
+LiveState::LiveState(const JobSpec& job, Instant began, LogAddress logs)
+    : name_(job.name), began_(began), logs_(std::move(logs)) {
   for (const TaskTypeSpec& type : job.tasks) {
     for (std::int32_t i = 0; i < type.instances; ++i) tasks_[{.type = type.name, .index = i}] = {};
   }
@@ -30,11 +31,13 @@ double LiveState::Seconds(Instant at) const {
 }
 
 void LiveState::Say(Instant at, std::string text) {
+  said_ = text;
   events_.push_back({.at = at, .text = std::move(text)});
   if (events_.size() > kMostEvents) events_.pop_front();
 }
 
-void LiveState::Observe(const trace::TraceRecord& record) {
+std::string LiveState::Observe(const trace::TraceRecord& record) {
+  said_.clear();
   if (const auto* told = std::get_if<trace::AmTold>(&record.fact)) {
     Told(record.at, told->event);
   } else if (const auto* ordered = std::get_if<trace::AmOrdered>(&record.fact)) {
@@ -42,6 +45,7 @@ void LiveState::Observe(const trace::TraceRecord& record) {
   } else if (const auto* fault = std::get_if<trace::FaultBegan>(&record.fact)) {
     Say(record.at, fmt::format("fault {} strikes {}", fault->kind, fault->target));
   }
+  return std::move(said_);
 }
 
 void LiveState::Told(Instant at, const AmEvent& event) {
@@ -134,6 +138,7 @@ std::string LiveState::Json(Instant now) const {
   state["restarts"] = restarts_;
   state["am_attempt"] = am_attempt_;
   state["seconds"] = Seconds(now);
+  state["logs_elsewhere"] = static_cast<bool>(logs_);
   state["tasks"] = ordered_json::array();
   for (const auto& [id, task] : tasks_) {
     ordered_json row{{"task", ToString(id)},    {"state", task.state},
@@ -145,6 +150,7 @@ std::string LiveState::Json(Instant now) const {
     row["heard"] = task.heard
                        ? ordered_json(std::chrono::duration<double>(now - *task.heard).count())
                        : ordered_json();
+    if (logs_) row["logs"] = logs_(task);
     state["tasks"].push_back(std::move(row));
   }
   state["events"] = ordered_json::array();

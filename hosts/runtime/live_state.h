@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <deque>
+#include <functional>
 #include <map>
 #include <optional>
 #include <string>
@@ -32,13 +33,19 @@ struct LiveEvent {
 
 class LiveState {
  public:
-  /// `began`: what all times are counted from.
-  LiveState(const JobSpec& job, Instant began);
+  /// Where somebody's browser finds the logs of a task; "" = nowhere yet.
+  using LogAddress = std::function<std::string(const LiveTask&)>;
 
-  /// Of any record, idle heartbeats included, in any order that their processes wrote them.
-  void Observe(const trace::TraceRecord& record);
+  /// `began`: what all times are counted from. `logs`: where they are not to be had from the page
+  /// itself.
+  LiveState(const JobSpec& job, Instant began, LogAddress logs = {});
+
+  /// Of any record, idle heartbeats included, in any order that their processes wrote them. Returns
+  /// it in words, when it says something to people; "" otherwise.
+  std::string Observe(const trace::TraceRecord& record);
   /// One JSON object: name, state, status, epoch, restarts, seconds, tasks, events (the latest
-  /// 200). Times are seconds from the start of the run; `heard` counts back from `now`.
+  /// 200), and logs_elsewhere when the page has no logs: then each task has its address in `logs`.
+  /// Times are seconds from the start of the run; `heard` counts back from `now`.
   [[nodiscard]] std::string Json(Instant now) const;
 
   [[nodiscard]] const std::map<TaskId, LiveTask>& tasks() const { return tasks_; }
@@ -53,6 +60,8 @@ class LiveState {
 
   std::string name_;
   Instant began_;
+  LogAddress logs_;
+  std::string said_;  ///< Of the record that is being observed.
   std::string state_ = "submitted";
   std::string status_;
   std::string diagnostics_;

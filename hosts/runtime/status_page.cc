@@ -90,7 +90,7 @@ class StatusPage::Server : public std::enable_shared_from_this<StatusPage::Serve
   Server(boost::asio::io_context& loop, PageContent content)
       : content_(std::move(content)), acceptor_(loop), pause_(loop), token_(NewToken()) {}
 
-  Expected<std::string> Listen(const std::string& host);
+  Expected<std::string> Listen(const std::string& listen_on, const std::string& host);
   void Close();
   [[nodiscard]] Response Answer(const Request& request) const;
   void Ended() { --connections_; }
@@ -150,15 +150,16 @@ class StatusPage::Server::Session : public std::enable_shared_from_this<Session>
   Response response_;
 };
 
-Expected<std::string> StatusPage::Server::Listen(const std::string& host) {
+Expected<std::string> StatusPage::Server::Listen(const std::string& listen_on,
+                                                 const std::string& host) {
   error_code failed;
-  const auto address = boost::asio::ip::make_address(host, failed);
+  const auto address = boost::asio::ip::make_address(listen_on, failed);
   if (!failed) acceptor_.open(address.is_v6() ? tcp::v6() : tcp::v4(), failed);
   if (!failed) acceptor_.bind({address, 0}, failed);
   if (!failed) acceptor_.listen(tcp::socket::max_listen_connections, failed);
   if (failed) {
     return Fail(ErrorCode::kUnavailable,
-                fmt::format("the page cannot listen at {}: {}", host, failed.message()));
+                fmt::format("the page cannot listen at {}: {}", listen_on, failed.message()));
   }
   const auto port = acceptor_.local_endpoint().port();
   hosts_ = fmt::format(" {}:{} localhost:{} ", host, port, port);
@@ -263,8 +264,8 @@ StatusPage::~StatusPage() {
   server_->Close();
 }
 
-Expected<std::string> StatusPage::Listen(const std::string& host) {
-  return server_->Listen(host);
+Expected<std::string> StatusPage::Listen(const std::string& listen_on, const std::string& host) {
+  return server_->Listen(listen_on, host);
 }
 
 }  // namespace tfyarn::hosts

@@ -37,9 +37,10 @@ class StatusPage {
   StatusPage(const StatusPage&) = delete;
   StatusPage& operator=(const StatusPage&) = delete;
 
-  /// Listens at `host`, a free port. Returns the page's address, token included. Errors:
-  /// kUnavailable with the system's reason.
-  [[nodiscard]] Expected<std::string> Listen(const std::string& host);
+  /// Listens at the address `listen_on` of this machine (0.0.0.0: all), a free port. Returns the
+  /// page's address under `host`, token included: the only name, beside localhost, by which it can
+  /// be asked for. Errors: kUnavailable with the system's reason.
+  [[nodiscard]] Expected<std::string> Listen(const std::string& listen_on, const std::string& host);
 
  private:
   class Server;

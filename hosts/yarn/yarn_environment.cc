@@ -61,6 +61,18 @@ Expected<std::vector<HostPort>> Addresses(const Environment& environment, const 
   return addresses;
 }
 
+/// nullopt: it is not there, or no such number; nothing depends on it then.
+template <class T>
+std::optional<T> Number(const Environment& environment, const char* name) {
+  const auto entry = environment.find(name);
+  if (entry == environment.end()) return std::nullopt;
+  const std::string& text = entry->second;
+  T number{};
+  const auto [stop, failed] = std::from_chars(text.data(), text.data() + text.size(), number);
+  if (failed != std::errc{} || stop != text.data() + text.size() || number < 0) return std::nullopt;
+  return number;
+}
+
 Expected<YarnContainer> ContainerFrom(const Environment& environment) {
   YarnContainer container;
   std::string id;
@@ -75,6 +87,9 @@ Expected<YarnContainer> ContainerFrom(const Environment& environment) {
   const auto parsed = ParseContainerId(id);
   if (!parsed) return tl::unexpected<Error>(parsed.error());
   container.container = *parsed;
+  container.web_port = Number<std::uint16_t>(environment, "NM_HTTP_PORT").value_or(0);
+  if (const auto submitted = Number<std::int64_t>(environment, "APP_SUBMIT_TIME_ENV"))
+    container.submitted = WallTime(std::chrono::milliseconds(*submitted));
   container.logs.resize(std::min(container.logs.find(','), container.logs.size()));
   return container;
 }

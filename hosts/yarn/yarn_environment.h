@@ -7,11 +7,13 @@
 
 #include <cstdint>
 #include <map>
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "core/model/error.h"
 #include "core/model/ids.h"
+#include "core/model/time.h"
 
 namespace tfyarn::hosts {
 
@@ -37,10 +39,12 @@ struct YarnAddresses {
 
 /// Said by the NodeManager. Source: ContainerLaunch.java, sanitizeEnv().
 struct YarnContainer {
-  ContainerId container;    ///< CONTAINER_ID.
-  std::string host;         ///< NM_HOST.
-  std::string logs;         ///< The first of LOG_DIRS.
-  std::string credentials;  ///< HADOOP_TOKEN_FILE_LOCATION: path of a file.
+  ContainerId container;              ///< CONTAINER_ID.
+  std::string host;                   ///< NM_HOST.
+  std::string logs;                   ///< The first of LOG_DIRS.
+  std::string credentials;            ///< HADOOP_TOKEN_FILE_LOCATION: path of a file.
+  std::uint16_t web_port = 0;         ///< NM_HTTP_PORT; 0 = not said.
+  std::optional<WallTime> submitted;  ///< APP_SUBMIT_TIME_ENV, which an AM alone is given.
 };
 
 struct YarnEnvironment {

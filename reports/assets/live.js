@@ -79,11 +79,29 @@ const showState = (state) => {
   showEvents(state.events);
 };
 
+/// On a cluster the logs of a task are on its node, and its NodeManager shows them.
+const showLogElsewhere = (row, stream) => {
+  const log = byId("log");
+  if (!row.logs || !/^http:\/\/[0-9A-Za-z.:_/[\]-]+$/.test(row.logs)) {
+    log.textContent = "On the task's node; its address is known once the task runs.";
+    return;
+  }
+  const link = element("a", `${stream} of ${row.task}, attempt ${row.attempt}`);
+  link.href = `${row.logs}/${row.task.replace(":", "-")}.attempt-${row.attempt}.${stream}/?start=-65536`;
+  link.target = "_blank";
+  if (log.firstElementChild?.href === link.href) return;
+  log.replaceChildren("On the task's node, as YARN keeps them: ", link);
+};
+
 const showLog = async (state) => {
   const task = byId("log-task").value;
   const row = state.tasks.find((one) => one.task === task);
   if (!row || missing(row.attempt)) return;
   const stream = byId("log-stream").value;
+  if (state.logs_elsewhere) {
+    showLogElsewhere(row, stream);
+    return;
+  }
   const answer = await fetch(`log?task=${task}&attempt=${row.attempt}&stream=${stream}`);
   const log = byId("log");
   const atEnd = log.scrollTop + log.clientHeight >= log.scrollHeight - 20;

@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include <boost/mp11.hpp>
 #include <nlohmann/json.hpp>
 
 #include "tests/unit/core/trace/trace_script.h"
@@ -161,6 +162,79 @@ TEST(SummaryJsonTest, NumbersThatItsFieldsCannotHoldAreDamage) {
     text.replace(text.find(code), code.size(), "\"exit_code\":" + bad);
     EXPECT_FALSE(SummaryFromJson(text)) << bad;
   }
+}
+
+/// A record with each alternative of facts, events and actions, with every member at its default.
+std::vector<TraceRecord> OneOfEach() {
+  std::vector<TraceRecord> records;
+  const auto add = [&](Fact fact) {
+    records.push_back({.at = Second(7), .fact = std::move(fact)});
+  };
+  boost::mp11::mp_for_each<boost::mp11::mp_transform<boost::mp11::mp_identity, Fact>>(
+      [&](auto which) { add(typename decltype(which)::type{}); });
+  boost::mp11::mp_for_each<boost::mp11::mp_transform<boost::mp11::mp_identity, AmEvent>>(
+      [&](auto which) { add(AmTold{.event = typename decltype(which)::type{}}); });
+  boost::mp11::mp_for_each<boost::mp11::mp_transform<boost::mp11::mp_identity, AmAction>>(
+      [&](auto which) { add(AmOrdered{.action = typename decltype(which)::type{}}); });
+  return records;
+}
+
+TEST(RecordJsonTest, EveryKindOfRecordIsReadBack) {
+  for (const TraceRecord& record : OneOfEach()) {
+    const std::string line = RecordJson(record, {.seq = 3, .text = "in words"});
+    const auto read = RecordFromJson(line);
+    ASSERT_TRUE(read) << line;
+    EXPECT_EQ(read->seq, 3u);
+    EXPECT_EQ(RecordJson(read->record, {.seq = 3, .text = "in words"}), line);
+  }
+}
+
+TEST(RecordJsonTest, ReadsBackWhatMembersSay) {
+  const ContainerId container{
+      .application_attempt = {.application = {.cluster_timestamp = 1'700'000'000'000, .id = 7},
+                              .attempt = 2},
+      .id = (std::int64_t{3} << 40) | 12};
+  const std::vector<TraceRecord> records{
+      {.at = Second(1),
+       .fact = AmTold{.am_attempt = 2,
+                      .event = AmStarted{.attempt = container.application_attempt,
+                                         .container = container,
+                                         .wall = WallTime(1'700'000'000'123ms)}}},
+      {.at = Second(2),
+       .fact = AmTold{.event = RmReplied{.response =
+                                             yarn::AllocateResponse{
+                                                 .allocated_containers = {{.id = container,
+                                                                           .node = {"::1", 8041},
+                                                                           .resource = {.gpus =
+                                                                                            2}}},
+                                                 .completed_containers = {{.id = container}}}}}},
+      {.at = Second(3),
+       .fact = AmOrdered{.action =
+                             VerdictReached{
+                                 .status = JobStatus::kFailed,
+                                 .diagnostics = "a \"b\"\n",
+                                 .cause = Cause{.task = {"worker", 1}, .exit = -7, .at = Second(2)},
+                                 .rule = "r"}}},
+      {.at = Second(4),
+       .fact = AmOrdered{.action = SpecAssembled{
+                             .spec = Share({.tasks = {{"worker", {{.host = "a", .port = 1}}}}})}}}};
+  for (const TraceRecord& record : records) {
+    const auto read = RecordFromJson(RecordJson(record));
+    ASSERT_TRUE(read) << RecordJson(record);
+    EXPECT_EQ(RecordJson(read->record), RecordJson(record));
+  }
+}
+
+TEST(RecordJsonTest, WhatIsNoLineOfOursIsNotRead) {
+  for (const char* line :
+       {"", "7", "[]", "{}", R"({"at_ns":1})", R"({"at_ns":1,"type":"Unheard"})",
+        R"({"at_ns":"1","type":"RunStopped"})", R"({"at_ns":1,"type":"RunStopped","reason":"?"})",
+        R"({"at_ns":1,"type":"JobCreated","tasks":4294967296})",
+        R"({"at_ns":1,"type":"ContainerFreed","container":"container_1"})",
+        R"({"at_ns":1,"type":"RunStopped","seq":-1})", R"({"at_ns":1,"type":"RunSto)"}) {
+    EXPECT_FALSE(RecordFromJson(line)) << line;
+  }
+  EXPECT_TRUE(RecordFromJson(R"({"at_ns":1,"type":"RunStopped","unheard":[{}]})"));
 }
 
 }  // namespace

@@ -65,7 +65,7 @@ class AmProcessTest : public HostRig {
                          .cluster = cluster_,
                          .storage = storage_,
                          .exit = [out](std::int32_t code) { out->exits.push_back(code); },
-                         .seen = {},
+                         .observe = {},
                          .note = [out](const std::string& note) { out->notes.push_back(note); }});
     process->am->Start();
     return process;

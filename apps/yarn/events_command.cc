@@ -1,0 +1,120 @@
+// `tfyarn events`: what happened to a job, line by line.
+#include <fmt/format.h>
+
+#include <chrono>
+#include <map>
+#include <nlohmann/json.hpp>
+#include <string_view>
+#include <thread>
+#include <utility>
+
+#include "apps/cli/exit_codes.h"
+#include "apps/cli/output.h"
+#include "apps/yarn/cluster_access.h"
+#include "apps/yarn/history_commands.h"
+#include "apps/yarn/history_store.h"
+#include "config/diagnostics.h"
+#include "core/model/text.h"
+#include "hosts/yarn/history_paths.h"
+#include "wire/hadoop/cluster_queries.h"
+#include "wire/hadoop/yarn_codec.h"
+#include "wire/hadoop/yarn_errors.h"
+
+namespace tfyarn::apps {
+namespace {
+
+constexpr Duration kPoll = 1s;
+/// An AM writes its last lines after YARN has said the end.
+constexpr int kLastLooks = 4;
+constexpr std::size_t kLongestText = 2'000;
+
+/// Whole lines of one attempt's events, as far as they were shown.
+struct Shown {
+  std::int64_t size = 0;  ///< Of the file, when it was read last.
+  std::uint64_t seq = 0;
+};
+
+/// What is new in `bytes`, for people or as it is. An append that was repeated is shown once.
+std::string NewLines(std::string_view bytes, bool json, Shown& shown) {
+  std::string text;
+  for (auto end = bytes.find('\n'); end != std::string_view::npos; end = bytes.find('\n')) {
+    const std::string_view line = bytes.substr(0, end);
+    bytes.remove_prefix(end + 1);
+    const auto read = nlohmann::json::parse(line, nullptr, false);
+    if (!read.is_object() || !read.contains("seq") || !read["seq"].is_number_unsigned() ||
+        !read.contains("at") || !read["at"].is_number())
+      continue;
+    const auto seq = read["seq"].get<std::uint64_t>();
+    if (seq <= shown.seq) continue;
+    shown.seq = seq;
+    if (json) {
+      text += std::string(line) + "\n";
+    } else if (const auto words = read.find("text"); words != read.end() && words->is_string()) {
+      text += fmt::format("{:>10.2f}  {}\n", read["at"].get<double>(),
+                          config::Printable(words->get<std::string>(), kLongestText));
+    }
+  }
+  return text;
+}
+
+/// Shows what is new of all attempts. Errors: those of HDFS; what is not there yet is none.
+HistoryStore::Answer<void> ShowNew(HistoryStore& store, const ApplicationId& application, bool json,
+                                   std::map<std::int32_t, Shown>& shown) {
+  const auto attempts = store.Attempts(application);
+  if (!attempts) return tl::unexpected(attempts.error());
+  for (const std::int32_t attempt : *attempts) {
+    const ApplicationAttemptId id{.application = application, .attempt = attempt};
+    Shown& seen = shown[attempt];
+    const auto size = store.Size(id, hosts::kEventsFile);
+    if (!size && size.error().code != hdfs::HdfsErrorCode::kNotFound)
+      return tl::unexpected(size.error());
+    if (!size || *size == seen.size) continue;
+    const auto bytes = store.Read(id, hosts::kEventsFile);
+    if (!bytes) return tl::unexpected(bytes.error());
+    seen.size = *size;
+    if (const auto written = cli::WriteStdout(NewLines(*bytes, json, seen)); !written) {
+      return tl::unexpected(hdfs::HdfsError{.code = hdfs::HdfsErrorCode::kInvalidPath,
+                                            .message = written.error().message});
+    }
+  }
+  return {};
+}
+
+/// Whether more may come: the ResourceManager knows it, and not as ended. One that does not answer
+/// may come back.
+bool MayGoOn(ClusterQuestions& questions, const ApplicationId& application) {
+  const auto call =
+      hadoop::EncodeRmRequest(yarn::GetApplicationReportRequest{.application = application}, {});
+  const auto answer = questions.Ask(*call);
+  if (!answer) return hadoop::ToYarnError(answer.error()).code == yarn::RpcErrorCode::kUnavailable;
+  const auto details = hadoop::DecodeApplicationReport(*answer);
+  if (!details) return false;
+  const yarn::YarnApplicationState state = details->report.state;
+  return state != yarn::YarnApplicationState::kFinished &&
+         state != yarn::YarnApplicationState::kFailed &&
+         state != yarn::YarnApplicationState::kKilled;
+}
+
+}  // namespace
+
+int EventsCommand(const EventsArguments& arguments) {
+  const auto application = WantedApplication(arguments.application);
+  if (!application) return cli::ToInt(cli::ExitCode::kInvalidInput);
+  const auto settings = LoadSettings();
+  if (!settings) return cli::ToInt(cli::ExitCode::kInvalidInput);
+  HistoryStore store(*settings, arguments.user, arguments.directory);
+  ClusterQuestions questions(*settings);
+  std::map<std::int32_t, Shown> shown;
+  bool running = arguments.follow;
+  for (int looks = arguments.follow ? kLastLooks : 1; looks > 0; --looks) {
+    running = running && MayGoOn(questions, *application);
+    const auto done = ShowNew(store, *application, arguments.json, shown);
+    const bool none_yet = !done && running && done.error().code == hdfs::HdfsErrorCode::kNotFound;
+    if (!done && !none_yet) return RefuseHistory(done.error(), store.directory());
+    if (running) looks = kLastLooks;
+    if (looks > 1) std::this_thread::sleep_for(kPoll);
+  }
+  return cli::ToInt(cli::ExitCode::kOk);
+}
+
+}  // namespace tfyarn::apps

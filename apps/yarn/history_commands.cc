@@ -1,0 +1,277 @@
+#include "apps/yarn/history_commands.h"
+
+#include <fmt/format.h>
+#include <spawn.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <chrono>
+#include <ctime>
+#include <filesystem>
+#include <nlohmann/json.hpp>
+#include <optional>
+#include <utility>
+#include <vector>
+
+#include "apps/cli/exit_codes.h"
+#include "apps/cli/output.h"
+#include "apps/yarn/cluster_access.h"
+#include "apps/yarn/history_store.h"
+#include "config/diagnostics.h"
+#include "core/model/text.h"
+#include "hosts/runtime/run_documents.h"
+#include "hosts/runtime/staging.h"
+#include "hosts/yarn/history_paths.h"
+
+namespace tfyarn::apps {
+namespace {
+
+using Json = nlohmann::ordered_json;
+using hdfs::HdfsErrorCode;
+
+constexpr std::size_t kShown = 20;
+constexpr std::size_t kLongestText = 10'000;
+constexpr const char* kRunning = "unfinished";
+
+int Print(const std::string& text) {
+  const auto written = cli::WriteStdout(text);
+  if (written) return cli::ToInt(cli::ExitCode::kOk);
+  cli::Complain(written.error().message);
+  return cli::ToInt(cli::ExitCode::kInternal);
+}
+
+std::string Dump(const Json& json, int indent = 2) {
+  return json.dump(indent, ' ', false, Json::error_handler_t::replace) + "\n";
+}
+
+std::string Time(std::int64_t milliseconds) {
+  const std::time_t seconds = milliseconds / 1000;
+  std::tm utc{};
+  gmtime_r(&seconds, &utc);
+  return fmt::format("{:04}-{:02}-{:02} {:02}:{:02}:{:02}Z", utc.tm_year + 1900, utc.tm_mon + 1,
+                     utc.tm_mday, utc.tm_hour, utc.tm_min, utc.tm_sec);
+}
+
+std::string Lower(std::string text) {
+  for (char& c : text) {
+    if (c >= 'A' && c <= 'Z') c = static_cast<char>(c - 'A' + 'a');
+  }
+  return text;
+}
+
+/// What a result document says of its job; empty for what is none.
+Json JobOf(const std::string& document) {
+  const Json json = Json::parse(document, nullptr, false);
+  if (!json.is_object() || !json.contains("jobs") || !json["jobs"].is_array() ||
+      json["jobs"].empty() || !json["jobs"][0].is_object())
+    return Json::object();
+  return json["jobs"][0];
+}
+
+std::string TextOf(const Json& object, const char* member) {
+  const auto entry = object.find(member);
+  return entry != object.end() && entry->is_string() ? entry->get<std::string>() : "";
+}
+
+// ---------------------------------------------------------------- the list
+
+struct Row {
+  HistoryStore::Application application;
+  std::int32_t attempts = 0;
+  std::string name;
+  std::string status;
+};
+
+/// nullopt: nothing of it can be read, which is said.
+std::optional<Row> RowOf(HistoryStore& store, const HistoryStore::Application& application) {
+  const auto attempts = store.Attempts(application.id);
+  if (!attempts) {
+    cli::Complain(attempts.error().message);
+    return std::nullopt;
+  }
+  Row row{.application = application, .status = kRunning};
+  if (attempts->empty()) return row;
+  row.attempts = attempts->back();
+  const auto document =
+      store.Read({.application = application.id, .attempt = row.attempts}, hosts::kResultFile);
+  if (!document) return row;
+  const Json job = JobOf(*document);
+  row.name = TextOf(job, "name");
+  if (const std::string status = Lower(TextOf(job, "status")); !status.empty()) row.status = status;
+  return row;
+}
+
+bool Selects(const HistoryArguments& arguments, const Row& row) {
+  return (arguments.status.empty() || Lower(arguments.status) == row.status) &&
+         row.name.find(arguments.name) != std::string::npos;
+}
+
+int List(const HistoryArguments& arguments, HistoryStore& store) {
+  const auto applications = store.Applications();
+  if (!applications) return RefuseHistory(applications.error(), store.directory());
+  const double now_ms = static_cast<double>(std::chrono::duration_cast<std::chrono::milliseconds>(
+                                                std::chrono::system_clock::now().time_since_epoch())
+                                                .count());
+  std::vector<Row> rows;
+  for (const HistoryStore::Application& application : *applications) {
+    if (!arguments.all && rows.size() == kShown) break;
+    const double age_days = (now_ms - static_cast<double>(application.begun_ms)) / 86'400'000.0;
+    if (arguments.days > 0 && age_days > arguments.days) continue;
+    auto row = RowOf(store, application);
+    if (row && Selects(arguments, *row)) rows.push_back(std::move(*row));
+  }
+  Json list = Json::array();
+  std::string text;
+  for (const Row& row : rows) {
+    const std::string id = ToString(row.application.id);
+    list.push_back({{"application", id},
+                    {"name", row.name},
+                    {"status", row.status},
+                    {"begun_ms", row.application.begun_ms},
+                    {"am_attempts", row.attempts}});
+    text += fmt::format("{}  {:<10}  {}  {}\n", id, row.status, Time(row.application.begun_ms),
+                        config::Printable(row.name, kLongestText));
+  }
+  return Print(arguments.json ? Dump(list) : text);
+}
+
+// ---------------------------------------------------------------- one application
+
+/// All that there is of one application.
+struct Kept {
+  ApplicationId application;
+  std::vector<std::int32_t> attempts;
+  std::string result;  ///< Of the newest attempt that has one.
+  std::string report;
+  bool ended = false;  ///< They are of the whole run.
+};
+
+/// Where no AM could say the last word, it is made of the events.
+void MakeDocuments(HistoryStore& store, const std::string& version, Kept& kept) {
+  std::string job_file;
+  Instant last{};
+  std::vector<std::string> events;
+  for (const std::int32_t attempt : kept.attempts) {
+    const ApplicationAttemptId id{.application = kept.application, .attempt = attempt};
+    if (auto job = store.Read(id, hosts::kEffectiveJobFile)) job_file = std::move(*job);
+    if (auto lines = store.Read(id, hosts::kEventsFile)) events.push_back(std::move(*lines));
+  }
+  if (events.empty()) return;
+  hosts::RunDocuments documents(version, job_file);
+  hosts::EventsReader reader([&](const trace::TraceRecord& record) {
+    documents.Observe(record);
+    last = record.at;
+  });
+  for (const std::string& lines : events) {
+    reader.Feed(lines);
+    reader.NextFile();
+  }
+  auto made = documents.Make(last - Instant{}, false);
+  kept.result = std::move(made.json);
+  if (made.html) kept.report = std::move(*made.html);
+}
+
+HistoryStore::Answer<Kept> Find(HistoryStore& store, const ApplicationId& application,
+                                const std::string& version) {
+  auto attempts = store.Attempts(application);
+  if (!attempts) return tl::unexpected(attempts.error());
+  Kept kept{.application = application, .attempts = std::move(*attempts)};
+  if (kept.attempts.empty()) {
+    return tl::unexpected(hdfs::HdfsError{
+        .code = HdfsErrorCode::kNotFound,
+        .message = ToString(application) + ": its ApplicationMaster has written nothing"});
+  }
+  const ApplicationAttemptId newest{.application = application, .attempt = kept.attempts.back()};
+  if (auto result = store.Read(newest, hosts::kResultFile)) kept.result = std::move(*result);
+  kept.ended = Lower(TextOf(JobOf(kept.result), "status")) != kRunning && !kept.result.empty();
+  if (auto report = kept.ended ? store.Read(newest, hosts::kReportFile) : kept.report)
+    kept.report = std::move(*report);
+  if (!kept.ended) MakeDocuments(store, version, kept);
+  return kept;
+}
+
+std::string Page(const Kept& kept, const HistoryStore& store) {
+  const Json job = JobOf(kept.result);
+  std::string text;
+  const auto add = [&](const char* name, const std::string& value) {
+    if (!value.empty())
+      text += fmt::format("{:<12} {}\n", name, config::Printable(value, kLongestText));
+  };
+  add("application", ToString(kept.application));
+  add("name", TextOf(job, "name"));
+  add("status", Lower(TextOf(job, "status")));
+  add("rule", TextOf(job, "rule"));
+  add("diagnostics", TextOf(job, "diagnostics"));
+  if (const auto finished = job.find("finished"); finished != job.end() && finished->is_number())
+    add("took", fmt::format("{:.1f} s", finished->get<double>()));
+  add("AM attempts", std::to_string(kept.attempts.back()));
+  add("files", store.directory() + "/" + ToString(kept.application));
+  return text;
+}
+
+/// Everything into `out`; the report of the whole on top.
+int Fetch(HistoryStore& store, const Kept& kept, const std::string& out) {
+  std::vector<std::string> problems;
+  const auto write = [&](const std::string& name, const std::string& text) {
+    if (const auto written = cli::WriteFile(out + "/" + name, text); !written)
+      problems.push_back(written.error().message);
+  };
+  write(hosts::kResultFile, kept.result);
+  if (!kept.report.empty()) write(hosts::kReportFile, kept.report);
+  for (const std::int32_t attempt : kept.attempts) {
+    for (const std::string& file :
+         {std::string(hosts::kEventsFile), std::string(hosts::kResultFile),
+          std::string(hosts::kReportFile), std::string(hosts::kEffectiveJobFile),
+          std::string(hosts::kJournalFile)}) {
+      const auto bytes = store.Read({.application = kept.application, .attempt = attempt}, file);
+      if (bytes) write(fmt::format("attempt-{}/{}", attempt, file), *bytes);
+      if (!bytes && bytes.error().code != HdfsErrorCode::kNotFound)
+        problems.push_back(bytes.error().message);
+    }
+  }
+  for (const std::string& problem : problems) cli::Complain(problem);
+  return cli::ToInt(problems.empty() ? cli::ExitCode::kOk : cli::ExitCode::kInternal);
+}
+
+int Open(const Kept& kept) {
+  const std::string path =
+      fmt::format("{}/tfyarn-{}.html", std::filesystem::temp_directory_path().string(),
+                  ToString(kept.application));
+  if (const auto written = cli::WriteFile(path, kept.report); !written) {
+    cli::Complain(written.error().message);
+    return cli::ToInt(cli::ExitCode::kInternal);
+  }
+  std::string program = "xdg-open", argument = path;
+  char* const argv[] = {program.data(), argument.data(), nullptr};
+  pid_t child = -1;
+  int status = 1;
+  const bool started = ::posix_spawnp(&child, "xdg-open", nullptr, nullptr, argv, environ) == 0;
+  if (!started || ::waitpid(child, &status, 0) != child || status != 0)
+    cli::Complain("no browser could be started with xdg-open; the report is " + path);
+  return Print(path + "\n");
+}
+
+}  // namespace
+
+int HistoryCommand(const HistoryArguments& arguments, const std::string& version) {
+  std::optional<ApplicationId> application;
+  if (!arguments.application.empty()) {
+    application = WantedApplication(arguments.application);
+    if (!application) return cli::ToInt(cli::ExitCode::kInvalidInput);
+  }
+  const auto settings = LoadSettings();
+  if (!settings) return cli::ToInt(cli::ExitCode::kInvalidInput);
+  HistoryStore store(*settings, arguments.user, arguments.directory);
+  if (!application) return List(arguments, store);
+  const auto kept = Find(store, *application, version);
+  if (!kept) return RefuseHistory(kept.error(), store.directory());
+  if (!arguments.out.empty()) {
+    const int code = Fetch(store, *kept, arguments.out);
+    if (code != 0) return code;
+  }
+  if (arguments.open) return Open(*kept);
+  return Print(arguments.json ? kept->result : Page(*kept, store));
+}
+
+}  // namespace tfyarn::apps

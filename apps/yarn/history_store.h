@@ -1,0 +1,63 @@
+// The history of applications in HDFS, as commands read it: what their ApplicationMasters wrote
+// there.
+#pragma once
+
+#include <boost/asio/io_context.hpp>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <tl/expected.hpp>
+#include <vector>
+
+#include "config/hadoop_settings.h"
+#include "core/model/hdfs.h"
+#include "core/model/ids.h"
+#include "wire/webhdfs/webhdfs_client.h"
+
+namespace tfyarn::apps {
+
+/// "application_1700000000000_0007", of which YARN's own commands make nothing else either.
+[[nodiscard]] std::optional<ApplicationId> ParseApplication(const std::string& text);
+/// The same of a command's argument; what is none is said.
+[[nodiscard]] std::optional<ApplicationId> WantedApplication(const std::string& text);
+/// Says why a history in `directory` cannot be shown; the exit code.
+[[nodiscard]] int RefuseHistory(const hdfs::HdfsError& error, const std::string& directory);
+
+/// One after the other; each call waits for HDFS, half a minute at most.
+class HistoryStore {
+ public:
+  template <class T>
+  using Answer = tl::expected<T, hdfs::HdfsError>;
+
+  struct Application {
+    ApplicationId id;
+    std::int64_t begun_ms = 0;  ///< When its newest AM began, since 1970.
+  };
+
+  /// `directory`: of HDFS; "" = the default one of `user`, where "" is the caller.
+  HistoryStore(const config::HadoopSettings& settings, const std::string& user,
+               const std::string& directory);
+
+  [[nodiscard]] const std::string& directory() const { return directory_; }
+  /// The newest first.
+  [[nodiscard]] Answer<std::vector<Application>> Applications();
+  /// Numbers of its AM attempts, in order. Errors: kNotFound.
+  [[nodiscard]] Answer<std::vector<std::int32_t>> Attempts(const ApplicationId& application);
+  /// A file of an attempt. Errors: kNotFound.
+  [[nodiscard]] Answer<std::string> Read(const ApplicationAttemptId& attempt,
+                                         const std::string& file);
+  [[nodiscard]] Answer<std::int64_t> Size(const ApplicationAttemptId& attempt,
+                                          const std::string& file);
+
+ private:
+  /// Runs `call`, which is given what takes its answer.
+  template <class T, class Call>
+  [[nodiscard]] Answer<T> Wait(Call call);
+  [[nodiscard]] Answer<hdfs::HdfsResponse> Ask(hdfs::HdfsRequest request);
+
+  boost::asio::io_context loop_;
+  wire::WebHdfsClient client_;
+  std::string directory_;
+};
+
+}  // namespace tfyarn::apps
