@@ -150,7 +150,11 @@ int RunOnYarn(const std::map<std::string, std::string>& environment, const AmLau
                         .host = yarn->container.host,
                         .am = {.tracking_url = face.OpenPage()}},
                        launch, job),
-               {.observe = [&](Instant at, const trace::Fact& fact) { face.Observe(at, fact); },
+               {.observe =
+                    [&](Instant at, const trace::Fact& fact) {
+                      NoteStarts(fact);
+                      face.Observe(at, fact);
+                    },
                 .finish = [&](std::int32_t code,
                               std::function<void()> end) { face.Finish(code, std::move(end)); }},
                exit_code);

@@ -9,7 +9,7 @@
 #include "hosts/runtime/clock.h"
 #include "hosts/runtime/staging.h"
 #include "hosts/yarn/history_paths.h"
-#include "wire/webhdfs/http_url.h"
+#include "wire/http/http_url.h"
 
 namespace tfyarn::hosts {
 namespace {
