@@ -7,7 +7,9 @@
 
 #include "core/model/check.h"
 #include "core/model/text.h"
+#include "wire/hadoop/base64.h"
 #include "wire/hadoop/cluster_queries.h"
+#include "wire/hadoop/token_identifiers.h"
 #include "wire/hadoop/yarn_codec.h"
 
 namespace {
@@ -55,6 +57,18 @@ void CheckRequest(const yarn::RmRequest& example, std::string_view body) {
   hadoop::TokenStore tokens;
   for (const char* method : {"startContainers", "stopContainers", "getContainerStatuses"})
     (void)hadoop::DecodeNmRequest(method, body, tokens);
+  (void)hadoop::DecodeSubmitTerms(body);
+  (void)hadoop::DecodeLaunchTerms(body);
+}
+
+/// What a client shows of a token.
+void CheckTokens(std::string_view bytes) {
+  if (const auto token = hadoop::DecodeAmRmTokenIdentifier(bytes))
+    TF_CHECK(hadoop::DecodeAmRmTokenIdentifier(Encode(*token)) == *token);
+  if (const auto token = hadoop::DecodeNmTokenIdentifier(bytes))
+    TF_CHECK(hadoop::DecodeNmTokenIdentifier(Encode(*token)) == *token);
+  if (const auto decoded = hadoop::DecodeBase64(bytes))
+    TF_CHECK(hadoop::DecodeBase64(hadoop::EncodeBase64(*decoded)) == *decoded);
 }
 
 void CheckQueries(std::string_view body) {
@@ -89,6 +103,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
       break;
     case 3:
       CheckQueries(rest);
+      CheckTokens(rest);
       break;
   }
   return 0;

@@ -1,7 +1,7 @@
 #include "wire/hadoop/digest_md5_client.h"
 
 #include <fmt/format.h>
-#include <openssl/evp.h>
+#include <openssl/crypto.h>
 #include <sasl/sasl.h>
 
 #include <algorithm>
@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "core/model/check.h"
+#include "wire/hadoop/base64.h"
 
 namespace tfyarn::hadoop {
 namespace {
@@ -23,15 +24,6 @@ constexpr unsigned kMaxBuffer = 0xffffff;
 constexpr std::size_t kMostToWrap = 65536;
 /// Cyrus begins every wrapped buffer with its length; Hadoop's frames have one already.
 constexpr std::size_t kLengthPrefix = 4;
-
-std::string Base64(std::string_view bytes) {
-  std::string text((bytes.size() + 2) / 3 * 4 + 1, '\0');
-  const int size = EVP_EncodeBlock(reinterpret_cast<unsigned char*>(text.data()),
-                                   reinterpret_cast<const unsigned char*>(bytes.data()),
-                                   static_cast<int>(bytes.size()));
-  text.resize(static_cast<std::size_t>(size));
-  return text;
-}
 
 /// Cyrus knows every callback as a function without arguments, and calls it with its own.
 template <class Function>
@@ -54,7 +46,8 @@ int StartLibrary() {
 class DigestMd5Client final : public SaslMechanism {
  public:
   explicit DigestMd5Client(const HadoopToken& token)
-      : user_(Base64(token.identifier)), password_(MakePassword(Base64(token.password))) {
+      : user_(EncodeBase64(token.identifier)),
+        password_(MakePassword(EncodeBase64(token.password))) {
     callbacks_ = {Callback(SASL_CB_USER, &GiveEmpty, this),
                   Callback(SASL_CB_AUTHNAME, &GiveUser, this),
                   Callback(SASL_CB_PASS, &GivePassword, this),

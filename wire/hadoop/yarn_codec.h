@@ -81,12 +81,16 @@ struct EncodedCall {
 [[nodiscard]] Expected<yarn::RmRequest> DecodeRmRequest(const IpcProtocol& protocol,
                                                         std::string_view method,
                                                         std::string_view body);
+/// What a submitApplication says beyond core's record. Errors: kInvalidArgument.
+[[nodiscard]] Expected<SubmitTerms> DecodeSubmitTerms(std::string_view body);
 /// `response`: no RpcError. Tokens that are not in `tokens` are left out.
 [[nodiscard]] std::string EncodeRmResponse(const yarn::RmResponse& response,
                                            const TokenStore& tokens);
 /// The containers' tokens get handles of `tokens`.
 [[nodiscard]] Expected<yarn::NmRequest> DecodeNmRequest(std::string_view method,
                                                         std::string_view body, TokenStore& tokens);
+/// What a startContainers says beyond core's record, by container. Errors: kInvalidArgument.
+[[nodiscard]] Expected<std::map<ContainerId, LaunchTerms>> DecodeLaunchTerms(std::string_view body);
 [[nodiscard]] std::string EncodeNmResponse(const yarn::NmResponse& response);
 
 }  // namespace tfyarn::hadoop

@@ -188,6 +188,21 @@ Expected<yarn::NmRequest> DecodeNmRequest(std::string_view method, std::string_v
                                                 kContainerManagementProtocol.name));
 }
 
+Expected<std::map<ContainerId, LaunchTerms>> DecodeLaunchTerms(std::string_view body) {
+  const auto in = Parse<pb::StartContainersRequest>(body, "startContainers");
+  if (!in) return tl::unexpected(in.error());
+  Reader reader("startContainers");
+  std::map<ContainerId, LaunchTerms> out;
+  for (const pb::StartContainerRequest& entry : in->start_container_request()) {
+    const auto identifier = Parse<pb::ContainerTokenIdentifier>(
+        entry.container_token().identifier(), "container token");
+    if (!identifier) return tl::unexpected(identifier.error());
+    out.emplace(reader.Container(identifier->container_id()),
+                Reader::Terms(entry.container_launch_context()));
+  }
+  return reader.Done(std::move(out));
+}
+
 std::string EncodeNmResponse(const yarn::NmResponse& response) {
   return std::visit(ResponseEncoder{}, response);
 }

@@ -285,6 +285,14 @@ yarn::ContainerLaunchContext Reader::LaunchContext(const pb::ContainerLaunchCont
   return out;
 }
 
+LaunchTerms Reader::Terms(const pb::ContainerLaunchContext& in) {
+  LaunchTerms out{.file_system = {}, .credentials = in.tokens()};
+  if (in.local_resources().empty()) return out;
+  const pb::Url& url = in.local_resources(0).value().resource();
+  out.file_system = {.scheme = url.scheme(), .host = url.host(), .port = url.port()};
+  return out;
+}
+
 yarn::RpcError Reader::Exception(const pb::SerializedException& in) {
   return {.code = CodeOfException(in.class_name()), .message = in.message()};
 }

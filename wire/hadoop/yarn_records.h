@@ -61,6 +61,8 @@ class Reader {
   yarn::ResourceRequest Row(const pb::ResourceRequest& in);
   yarn::ApplicationReport Report(const pb::ApplicationReport& in);
   yarn::ContainerLaunchContext LaunchContext(const pb::ContainerLaunchContext& in);
+  /// The file system is that of the first file.
+  static LaunchTerms Terms(const pb::ContainerLaunchContext& in);
   static yarn::RpcError Exception(const pb::SerializedException& in);
 
  private:

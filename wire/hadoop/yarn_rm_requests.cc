@@ -250,4 +250,13 @@ Expected<yarn::RmRequest> DecodeRmRequest(const IpcProtocol& protocol, std::stri
               fmt::format("Unknown method {} called on {} protocol.", method, protocol.name));
 }
 
+Expected<SubmitTerms> DecodeSubmitTerms(std::string_view body) {
+  const auto message = Parse<pb::SubmitApplicationRequest>(body, "submitApplication");
+  if (!message) return tl::unexpected(message.error());
+  const pb::ApplicationSubmissionContext& in = message->application_submission_context();
+  return SubmitTerms{.am = Reader::Terms(in.am_container_spec()),
+                     .unmanaged_am = in.unmanaged_am(),
+                     .application_type = in.application_type()};
+}
+
 }  // namespace tfyarn::hadoop

@@ -1,0 +1,80 @@
+// A port that speaks Hadoop's IPC version 9 as a daemon does: takes connections, settles who calls,
+// and has calls answered by whom it was made for. What goes wrong on a wire goes wrong here, when a
+// test says so.
+//
+// Calls are taken in and answered one after the other; only an answer that is to come late waits.
+//
+// Source: hadoop-common ipc/Server.java.
+#pragma once
+
+#include <boost/asio/io_context.hpp>
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <string>
+#include <tl/expected.hpp>
+#include <utility>
+
+#include "core/model/error.h"
+#include "core/model/time.h"
+#include "wire/hadoop/ipc_connection.h"
+#include "wire/hadoop/ipc_messages.h"
+#include "wire/hadoop/sasl_server.h"
+
+namespace tfyarn::fakes {
+
+/// Who a connection's calls come from.
+struct IpcCaller {
+  std::string user;              ///< Without a token: who he says he is.
+  std::string token_identifier;  ///< Else the token's.
+};
+
+/// An exception for the caller.
+struct IpcException {
+  std::string name;  ///< Java's name of the class.
+  std::string message;
+  std::uint32_t detail = 1;  ///< RpcErrorCodeProto; 1 = ERROR_APPLICATION.
+};
+using IpcResult = tl::expected<std::string, IpcException>;
+
+/// What becomes of one call on the wire.
+struct CallFate {
+  bool take_in = true;      ///< False: the connection breaks before anybody reads it.
+  bool answer = true;       ///< False: the connection breaks instead of an answer.
+  Duration answer_after{};  ///< 0 = at once.
+};
+
+struct IpcHandlers {
+  /// A client without a token is believed who he says he is; else he needs one.
+  bool simple = false;
+  hadoop::SaslServer::TokenPassword token_password;
+  std::function<IpcResult(const IpcCaller&, const hadoop::CallRequest&)> call;
+  /// Of every call before it is taken in; unset: all goes well.
+  std::function<CallFate(const hadoop::CallRequest&)> fate;
+};
+
+class IpcServer {
+ public:
+  /// `host`: a numeric address of this machine. Port 0: any; the same after Close() and Open().
+  /// `io` must outlive this.
+  IpcServer(boost::asio::io_context& io, hadoop::IpcAddress address, IpcHandlers handlers);
+  ~IpcServer();
+  IpcServer(const IpcServer&) = delete;
+  IpcServer& operator=(const IpcServer&) = delete;
+
+  /// Errors: kUnavailable when the address cannot be had.
+  [[nodiscard]] Expected<void> Open();
+  /// Connections break and new ones are refused, as when the daemon was killed.
+  void Close();
+  /// Connections break; new ones are taken.
+  void BreakConnections();
+
+  /// Once it was open, with its port.
+  [[nodiscard]] const hadoop::IpcAddress& address() const;
+
+ private:
+  class Core;
+  std::shared_ptr<Core> core_;
+};
+
+}  // namespace tfyarn::fakes

@@ -1,0 +1,328 @@
+#include "fakes/server/node_server.h"
+
+#include <fmt/format.h>
+#include <signal.h>
+#include <sys/stat.h>
+
+#include <fstream>
+#include <iterator>
+#include <utility>
+
+#include "core/model/check.h"
+#include "fakes/server/launch_script.h"
+#include "wire/hadoop/token_identifiers.h"
+#include "wire/hadoop/yarn_codec.h"
+#include "wire/hadoop/yarn_errors.h"
+
+namespace tfyarn::fakes {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr char kInvalidToken[] = "org.apache.hadoop.security.token.SecretManager$InvalidToken";
+/// Bytes of a file of the container that its diagnostics quote. Source:
+/// yarn.nodemanager.container.stderr.tail.bytes.
+constexpr std::size_t kTail = 4096;
+constexpr std::int32_t kNoProcess = 127;
+
+std::string Quoted(std::string text) {
+  for (std::size_t at = 0; (at = text.find('\'', at)) != std::string::npos; at += 4)
+    text.replace(at, 1, "'\\''");
+  return "'" + text + "'";
+}
+
+void WriteFile(const fs::path& path, const std::string& content) {
+  std::ofstream(path, std::ios::binary) << content;
+}
+
+std::string Tail(const fs::path& path) {
+  std::ifstream file(path, std::ios::binary);
+  std::string text((std::istreambuf_iterator<char>(file)), {});
+  return text.size() > kTail ? text.substr(text.size() - kTail) : text;
+}
+
+IpcException ExceptionOf(const yarn::RpcError& error) {
+  return {.name = std::string(hadoop::ExceptionOfCode(error.code)), .message = error.message};
+}
+
+}  // namespace
+
+NodeServer::NodeServer(boost::asio::io_context& io, NodeServerOptions options, TokenOffice& office,
+                       NodeServerLinks links)
+    : io_(io),
+      options_(std::move(options)),
+      office_(office),
+      links_(std::move(links)),
+      port_(io,
+            {.host = options_.machine.node.host,
+             .port = static_cast<std::uint16_t>(options_.machine.node.port)},
+            {.simple = false,
+             .token_password =
+                 [this](const std::string& identifier) { return PasswordOf(identifier); },
+             .call = [this](const IpcCaller& caller,
+                            const hadoop::CallRequest& call) { return OnCall(caller, call); },
+             .fate = links_.fate}),
+      processes_(io, [this](const ContainerId& container,
+                            std::int32_t status) { Ended(container, status); }),
+      fetchers_(io, [this](const ContainerId& container, std::int32_t status) {
+        if (status == 0) return Step(Localized{.container = container});
+        Step(LocalizationFailed{.container = container,
+                                .diagnostics = Tail(LogOf(container) / "prelaunch.out")});
+      }) {}
+
+Expected<void> NodeServer::Start(std::shared_ptr<const TokenBook> tokens) {
+  if (machine_ != nullptr) return {};
+  if (auto opened = port_.Open(); !opened) return opened;
+  options_.machine.node.port = port_.address().port;
+  machine_ =
+      std::make_unique<NodeManager>(options_.machine, std::move(tokens), std::move(left_), 0);
+  left_ = {};
+  Step(NmStarted{});
+  const auto missed = std::move(missed_);
+  missed_.clear();
+  for (const NmEvent& event : missed) Step(event);
+  return {};
+}
+
+void NodeServer::Stop() {
+  if (machine_ == nullptr) return;
+  left_ = machine_->state();
+  machine_.reset();
+  port_.Close();
+  links_.stepped();
+}
+
+std::optional<Instant> NodeServer::next_deadline() const {
+  return machine_ == nullptr ? std::nullopt : machine_->next_deadline();
+}
+
+void NodeServer::Step(NmEvent event) {
+  if (machine_ == nullptr) {
+    // Answers to a NodeManager that is gone reach nobody.
+    if (!std::holds_alternative<RmAnswered>(event)) missed_.push_back(std::move(event));
+    return;
+  }
+  events_.push_back(std::move(event));
+  if (stepping_) return;
+  stepping_ = true;
+  while (!events_.empty()) {
+    const NmEvent next = std::move(events_.front());
+    events_.pop_front();
+    std::vector<NmAction> actions;
+    machine_->Step(links_.now(), next, actions);
+    for (NmAction& action : actions) Do(std::move(action));
+  }
+  stepping_ = false;
+  links_.stepped();
+}
+
+// ---------------------------------------------------------------- calls
+
+// Source: NMTokenSecretManagerInNM.retrievePassword.
+tl::expected<std::string, hadoop::SaslRefusal> NodeServer::PasswordOf(
+    const std::string& identifier) const {
+  const auto refuse = [](std::string why) {
+    return tl::unexpected(
+        hadoop::SaslRefusal{.exception = kInvalidToken, .message = std::move(why)});
+  };
+  const auto said = hadoop::DecodeNmTokenIdentifier(identifier);
+  if (!said) return refuse(said.error().message);
+  if (said->node != id())
+    return refuse(
+        fmt::format("Given NMToken for application : {} is not valid for current node "
+                    "manager.expected : {} found : {}",
+                    ToString(said->attempt), ToString(id()), ToString(said->node)));
+  return office_.PasswordOf(identifier);
+}
+
+Expected<yarn::NmRequest> NodeServer::Decode(const hadoop::CallRequest& call,
+                                             const std::string& user) {
+  hadoop::TokenStore shown;
+  auto request = hadoop::DecodeNmRequest(call.method, call.body, shown);
+  if (!request) return request;
+  auto* start = std::get_if<yarn::StartContainersRequest>(&*request);
+  if (start == nullptr) return request;
+  const auto terms = hadoop::DecodeLaunchTerms(call.body);
+  if (!terms) return tl::unexpected(terms.error());
+  for (yarn::StartContainerRequest& container : start->containers) {
+    const hadoop::HadoopToken* token = shown.Find(container.container_token);
+    // One that was not issued here stands for nothing, and the machine refuses it.
+    container.container_token =
+        token == nullptr ? yarn::Token{} : office_.ContainerToken(*token).value_or(yarn::Token{});
+    if (places_.count(container.container) > 0) continue;  // It runs, or is over.
+    const hadoop::LaunchTerms& launch = terms->at(container.container);
+    places_[container.container] = {.user = user,
+                                    .credentials = launch.credentials,
+                                    .local_files = launch.file_system.scheme == "file"};
+  }
+  return request;
+}
+
+IpcResult NodeServer::OnCall(const IpcCaller& caller, const hadoop::CallRequest& call) {
+  const auto said = hadoop::DecodeNmTokenIdentifier(caller.token_identifier);
+  if (!said || machine_ == nullptr) return tl::unexpected(IpcException{.name = kInvalidToken});
+  auto request = Decode(call, said->user);
+  if (!request && request.error().code == ErrorCode::kNotFound)
+    return tl::unexpected(IpcException{.name = "org.apache.hadoop.ipc.RpcNoSuchMethodException",
+                                       .message = request.error().message,
+                                       .detail = 2});
+  if (!request)
+    return tl::unexpected(
+        IpcException{.name = "java.lang.NullPointerException", .message = request.error().message});
+  const Caller attempt{
+      .kind = CallerKind::kAm, .user = said->user, .attempt = said->attempt, .node = {}};
+  const yarn::Token token =
+      MakeNmToken(static_cast<std::uint32_t>(said->key_id), said->attempt, id());
+  const yarn::NmResponse response = Call(attempt, token, *std::move(request), {});
+  // What was refused leaves nothing.
+  std::erase_if(places_,
+                [&](const auto& place) { return machine_->containers().count(place.first) == 0; });
+  if (const auto* error = std::get_if<yarn::RpcError>(&response))
+    return tl::unexpected(ExceptionOf(*error));
+  return hadoop::EncodeNmResponse(response);
+}
+
+yarn::NmResponse NodeServer::Call(const Caller& caller, const yarn::Token& token,
+                                  yarn::NmRequest request,
+                                  const std::map<ContainerId, std::string>& credentials) {
+  for (const auto& [container, bytes] : credentials)
+    places_[container] = {.user = caller.user, .credentials = bytes, .local_files = false};
+  const std::uint64_t call = next_call_++;
+  Step(NmCall{.id = call, .caller = caller, .token = token, .request = std::move(request)});
+  const auto reply = replies_.find(call);
+  TF_CHECK(reply != replies_.end());
+  yarn::NmResponse response = std::move(reply->second);
+  replies_.erase(reply);
+  return response;
+}
+
+// ---------------------------------------------------------------- what it orders
+
+void NodeServer::Do(NmAction action) {
+  if (auto* reply = std::get_if<NmReply>(&action)) {
+    replies_[reply->id] = std::move(reply->response);
+  } else if (auto* call = std::get_if<NmCallRm>(&action)) {
+    links_.call_rm(call->id, std::move(call->request));
+  } else if (const auto* fetch = std::get_if<Localize>(&action)) {
+    Fetch(*fetch);
+  } else if (const auto* launch = std::get_if<Launch>(&action)) {
+    Run(*launch);
+  } else if (const auto* order = std::get_if<fakes::SignalContainer>(&action)) {
+    processes_.Signal(order->container, order->kill ? SIGKILL : SIGTERM);
+  } else if (const auto* done = std::get_if<ContainerDone>(&action)) {
+    Done(done->container);
+  }
+}
+
+fs::path NodeServer::WorkOf(const ContainerId& container) const {
+  return options_.folder / "local" / ToString(container.application_attempt.application) /
+         ToString(container);
+}
+
+fs::path NodeServer::LogOf(const ContainerId& container) const {
+  return options_.folder / "log" / ToString(container.application_attempt.application) /
+         ToString(container);
+}
+
+// Source: FSDownload.verifyAndCopy.
+std::string NodeServer::Changed(const yarn::LocalResource& file, bool local) const {
+  const fs::path path = local ? fs::path(file.path) : options_.files / file.path.substr(1);
+  struct stat found {};
+  if (stat(path.c_str(), &found) != 0) return fmt::format("File does not exist: {}", file.path);
+  constexpr std::int64_t kMilli = 1000;
+  constexpr std::int64_t kNanosInMilli = 1'000'000;
+  const std::int64_t changed =
+      found.st_mtim.tv_sec * kMilli + found.st_mtim.tv_nsec / kNanosInMilli;
+  if (changed == file.timestamp) return {};
+  return fmt::format("Resource {} changed on src filesystem - expected: \"{}\", was: \"{}\"",
+                     file.path, file.timestamp, changed);
+}
+
+// A process fetches, as a real one's localizer does.
+void NodeServer::Fetch(const Localize& order) {
+  const ContainerId& id = order.container;
+  Place& place = places_[id];
+  std::error_code ignored;
+  fs::create_directories(WorkOf(id), ignored);
+  fs::create_directories(LogOf(id), ignored);
+  if (order.context.local_resources.empty()) {
+    events_.emplace_back(Localized{.container = id});
+    return;
+  }
+  const fs::path cache = options_.folder / "filecache" / ToString(id);
+  std::string script = "set -e\nmkdir -p " + Quoted(cache.string()) + "\n";
+  place.links.clear();
+  for (const auto& [name, file] : order.context.local_resources) {
+    if (std::string why = Changed(file, place.local_files); !why.empty()) {
+      events_.emplace_back(LocalizationFailed{.container = id, .diagnostics = std::move(why)});
+      return;
+    }
+    const fs::path from =
+        place.local_files ? fs::path(file.path) : options_.files / file.path.substr(1);
+    const fs::path to = cache / name;
+    script += "mkdir -p " + Quoted(to.parent_path().string()) + "\n";
+    if (file.archive) {
+      script += "mkdir " + Quoted(to.string()) + "; /bin/tar -xf " + Quoted(from.string()) +
+                " -C " + Quoted(to.string()) + "\n";
+    } else {
+      script += "/bin/cp " + Quoted(from.string()) + " " + Quoted(to.string()) +
+                "; /bin/chmod 0500 " + Quoted(to.string()) + "\n";
+    }
+    place.links.emplace_back(name, to.string());
+  }
+  const fs::path file = LogOf(id) / "fetch.sh";
+  WriteFile(file, script);
+  if (const auto started = fetchers_.Start(id, file.string(), options_.folder.string(),
+                                           (LogOf(id) / "prelaunch.out").string());
+      !started)
+    events_.emplace_back(
+        LocalizationFailed{.container = id, .diagnostics = started.error().message});
+}
+
+void NodeServer::Run(const Launch& order) {
+  const ContainerId& id = order.container;
+  const Place& place = places_[id];
+  const fs::path work = WorkOf(id);
+  WriteFile(work / "container_tokens", place.credentials);
+  const LaunchPlaces places{
+      .log_directory = LogOf(id).string(),
+      .environment = {{"CONTAINER_ID", ToString(id)},
+                      {"NM_HOST", this->id().host},
+                      {"NM_PORT", std::to_string(this->id().port)},
+                      {"NM_HTTP_PORT", "0"},
+                      {"LOCAL_DIRS", work.parent_path().string()},
+                      {"LOCAL_USER_DIRS", work.parent_path().string()},
+                      {"LOG_DIRS", LogOf(id).string()},
+                      {"USER", place.user},
+                      {"LOGNAME", place.user},
+                      {"HOME", "/home/"},
+                      {"PWD", work.string()},
+                      {"MALLOC_ARENA_MAX", ""},
+                      {"HADOOP_TOKEN_FILE_LOCATION", (work / "container_tokens").string()}},
+      .links = place.links};
+  WriteFile(work / "launch_container.sh", LaunchScript(order.context, places));
+  const auto started = processes_.Start(id, (work / "launch_container.sh").string(), work.string(),
+                                        (LogOf(id) / "prelaunch.err").string());
+  if (started) {
+    events_.emplace_back(ProcessStarted{.container = id});
+  } else {
+    events_.emplace_back(LaunchFailed{
+        .container = id, .exit_status = kNoProcess, .diagnostics = started.error().message});
+  }
+}
+
+void NodeServer::Ended(const ContainerId& container, std::int32_t exit_status) {
+  const std::string said =
+      Tail(LogOf(container) / "prelaunch.err") + Tail(LogOf(container) / "stderr");
+  Step(ProcessEnded{.container = container, .exit_status = exit_status, .diagnostics = said});
+}
+
+// What it wrote into its log directory stays.
+void NodeServer::Done(const ContainerId& container) {
+  std::error_code ignored;
+  fs::remove_all(WorkOf(container), ignored);
+  fs::remove_all(options_.folder / "filecache" / ToString(container), ignored);
+  places_.erase(container);
+}
+
+}  // namespace tfyarn::fakes

@@ -1,0 +1,356 @@
+#include "fakes/server/yarn_server.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <random>
+#include <utility>
+
+#include "core/model/check.h"
+#include "wire/hadoop/token_identifiers.h"
+#include "wire/hadoop/yarn_codec.h"
+#include "wire/hadoop/yarn_errors.h"
+
+namespace tfyarn::fakes {
+namespace {
+
+constexpr char kLoopback[] = "127.0.0.1";
+constexpr std::uint64_t kSeed = 1;
+
+/// Whoever holds it can make tokens; it never leaves this process.
+std::string RandomKey() {
+  std::random_device random;
+  std::string key(20, '\0');
+  for (char& byte : key) byte = static_cast<char>(random());
+  return key;
+}
+
+RmOptions WithTimestamp(RmOptions options) {
+  if (options.cluster_timestamp == 0)
+    options.cluster_timestamp = std::chrono::duration_cast<std::chrono::milliseconds>(
+                                    std::chrono::system_clock::now().time_since_epoch())
+                                    .count();
+  return options;
+}
+
+YarnServerOptions Completed(YarnServerOptions options) {
+  options.rm = WithTimestamp(std::move(options.rm));
+  return options;
+}
+
+tl::unexpected<IpcException> Undecodable(const Error& error) {
+  if (error.code == ErrorCode::kNotFound)
+    return tl::unexpected(IpcException{.name = "org.apache.hadoop.ipc.RpcNoSuchMethodException",
+                                       .message = error.message,
+                                       .detail = 2});
+  // What is missing is a null to Java.
+  return tl::unexpected(
+      IpcException{.name = "java.lang.NullPointerException", .message = error.message});
+}
+
+tl::unexpected<IpcException> Thrown(const yarn::RpcError& error) {
+  return tl::unexpected(IpcException{.name = std::string(hadoop::ExceptionOfCode(error.code)),
+                                     .message = error.message});
+}
+
+}  // namespace
+
+YarnServer::YarnServer(boost::asio::io_context& io, YarnServerOptions options)
+    : io_(io),
+      options_(Completed(std::move(options))),
+      office_(RandomKey()),
+      clients_(io, {.host = kLoopback}, ClientHandlers()),
+      masters_(io, {.host = kLoopback}, MasterHandlers()),
+      timer_(io) {
+  for (const NmOptions& node : options_.nodes) {
+    const std::size_t index = nodes_.size();
+    nodes_.push_back(std::make_unique<NodeServer>(
+        io,
+        NodeServerOptions{.machine = node,
+                          .folder = options_.folder / fmt::format("nm{}", index + 1),
+                          .files = options_.files},
+        office_,
+        NodeServerLinks{
+            .now = [this] { return now(); },
+            .call_rm =
+                [this, index](std::uint64_t id, yarn::RmRequest request) {
+                  todo_.emplace_back([this, index, id, request = std::move(request)] {
+                    yarn::RmResponse response =
+                        CallRm({.kind = CallerKind::kNm, .node = nodes_[index]->id()}, {}, request);
+                    nodes_[index]->Step(RmAnswered{.id = id, .response = std::move(response)});
+                  });
+                },
+            .stepped = [this] { Stepped(); },
+            .fate =
+                [this](const hadoop::CallRequest& call) {
+                  return fate_ ? fate_(call) : CallFate{};
+                }}));
+  }
+}
+
+YarnServer::~YarnServer() = default;
+
+Expected<void> YarnServer::Start() {
+  rm_ = std::make_unique<ResourceManager>(options_.rm, kSeed);
+  book_ = rm_->tokens();
+  if (auto opened = clients_.Open(); !opened) return opened;
+  if (auto opened = masters_.Open(); !opened) return opened;
+  for (std::size_t i = 0; i < nodes_.size(); ++i) {
+    if (auto started = StartNode(i); !started) return started;
+  }
+  return {};
+}
+
+// ---------------------------------------------------------------- time
+
+Instant YarnServer::Clock() const {
+  return Instant(std::chrono::steady_clock::now() - began_ + ahead_);
+}
+
+Instant YarnServer::now() {
+  if (!passing_) passed_ = std::max(passed_, Clock());
+  return passed_;
+}
+
+std::optional<Instant> YarnServer::NextDeadline() const {
+  Instant next = kNever;
+  if (rm_ != nullptr) next = std::min(next, rm_->next_deadline().value_or(kNever));
+  for (const auto& node : nodes_) next = std::min(next, node->next_deadline().value_or(kNever));
+  return next == kNever ? std::nullopt : std::optional(next);
+}
+
+/// Steps the machines through what is due, at the times when it is due.
+void YarnServer::Pass(Instant until) {
+  if (passing_) return;
+  passing_ = true;
+  for (auto due = NextDeadline(); due && *due <= until; due = NextDeadline()) {
+    passed_ = std::max(passed_, *due);
+    if (rm_ != nullptr && rm_->next_deadline().value_or(kNever) <= passed_)
+      (void)StepRm(RmDeadlineReached{});
+    for (const auto& node : nodes_) {
+      if (node->next_deadline().value_or(kNever) <= passed_) node->Step(NmDeadlineReached{});
+    }
+    Stepped();
+  }
+  passed_ = std::max(passed_, until);
+  passing_ = false;
+}
+
+void YarnServer::Advance(Duration time) {
+  ahead_ += time;
+  Pass(Clock());
+  Arm();
+}
+
+void YarnServer::Arm() {
+  const auto due = NextDeadline();
+  if (!due) {
+    timer_.cancel();
+    return;
+  }
+  timer_.expires_after(std::max(*due - Clock(), Duration::zero()));
+  timer_.async_wait([this](const boost::system::error_code& stopped) {
+    if (stopped) return;
+    Pass(Clock());
+    Arm();
+  });
+}
+
+/// Does what the machines asked for; they are never stepped from inside their own step.
+void YarnServer::Stepped() {
+  if (doing_) return;
+  doing_ = true;
+  while (!todo_.empty()) {
+    const auto next = std::move(todo_.front());
+    todo_.pop_front();
+    next();
+  }
+  doing_ = false;
+  if (!passing_) Arm();
+}
+
+// ---------------------------------------------------------------- daemons
+
+void YarnServer::StopRm() {
+  if (rm_ == nullptr) return;
+  stored_ = rm_->state_store();
+  rm_.reset();
+  clients_.Close();
+  masters_.Close();
+  Arm();
+}
+
+Expected<void> YarnServer::StartRm() {
+  if (rm_ != nullptr) return {};
+  TF_CHECK(stored_.has_value());
+  rm_ = std::make_unique<ResourceManager>(options_.rm, *stored_, kSeed, now());
+  book_ = rm_->tokens();
+  if (auto opened = clients_.Open(); !opened) return opened;
+  if (auto opened = masters_.Open(); !opened) return opened;
+  Arm();
+  return {};
+}
+
+void YarnServer::StopNode(std::size_t index) {
+  nodes_.at(index)->Stop();
+}
+
+Expected<void> YarnServer::StartNode(std::size_t index) {
+  return nodes_.at(index)->Start(book_);
+}
+
+NodeServer* YarnServer::Find(const NodeId& id) {
+  const auto found = std::find_if(nodes_.begin(), nodes_.end(),
+                                  [&](const auto& node) { return node->id() == id; });
+  return found == nodes_.end() || !(*found)->running() ? nullptr : found->get();
+}
+
+void YarnServer::Order(const RmEvent& order) {
+  if (rm_ == nullptr) return;
+  (void)StepRm(order);
+  Stepped();
+}
+
+// ---------------------------------------------------------------- the RM
+
+yarn::RmResponse YarnServer::StepRm(const RmEvent& event) {
+  yarn::RmResponse response;
+  std::vector<RmAction> actions;
+  rm_->Step(now(), event, actions);
+  for (RmAction& action : actions) {
+    if (auto* reply = std::get_if<RmReply>(&action)) {
+      response = std::move(reply->response);
+    } else if (auto* call = std::get_if<RmCallNm>(&action)) {
+      todo_.emplace_back([this, call = std::move(*call)] { CallNode(call); });
+    }
+  }
+  return response;
+}
+
+yarn::RmResponse YarnServer::CallRm(const Caller& caller, const yarn::Token& token,
+                                    yarn::RmRequest request) {
+  if (rm_ == nullptr) return yarn::RpcError{.message = "the ResourceManager does not run"};
+  return StepRm(
+      RmCall{.id = next_call_++, .caller = caller, .token = token, .request = std::move(request)});
+}
+
+/// The RM starts an AM.
+void YarnServer::CallNode(const RmCallNm& call) {
+  NodeServer* node = Find(call.node);
+  yarn::NmResponse response = yarn::RpcError{.message = "the NodeManager does not run"};
+  if (node != nullptr) {
+    std::map<ContainerId, std::string> credentials;
+    if (const auto* start = std::get_if<yarn::StartContainersRequest>(&call.request)) {
+      for (const yarn::StartContainerRequest& container : start->containers)
+        credentials[container.container] = CredentialsOfAm(call.caller.attempt);
+    }
+    response = node->Call(call.caller, call.token, call.request, credentials);
+  }
+  if (rm_ != nullptr)
+    (void)StepRm(NmAnswered{.id = call.id, .node = call.node, .response = std::move(response)});
+}
+
+// Its own token first, then what was submitted. Source: AMLauncher.setupTokens.
+std::string YarnServer::CredentialsOfAm(const ApplicationAttemptId& attempt) const {
+  hadoop::Credentials credentials;
+  if (rm_ != nullptr)
+    credentials.tokens.emplace_back("", office_.AmRmToken(rm_->AmRmTokenOf(attempt), attempt));
+  if (const auto found = credentials_.find(attempt.application); found != credentials_.end()) {
+    const hadoop::Credentials& submitted = found->second;
+    credentials.tokens.insert(credentials.tokens.end(), submitted.tokens.begin(),
+                              submitted.tokens.end());
+    credentials.secrets = submitted.secrets;
+  }
+  return hadoop::EncodeCredentials(credentials);
+}
+
+// ---------------------------------------------------------------- ports
+
+IpcHandlers YarnServer::ClientHandlers() {
+  return {
+      .simple = true,
+      .token_password = [](const std::string&) -> tl::expected<std::string, hadoop::SaslRefusal> {
+        return tl::unexpected(hadoop::SaslRefusal{
+            .exception = "org.apache.hadoop.security.token.SecretManager$InvalidToken",
+            .message = "this ResourceManager issues no delegation tokens"});
+      },
+      .call = [this](const IpcCaller& caller,
+                     const hadoop::CallRequest& call) { return OnClientCall(caller, call); },
+      .fate = [this](const hadoop::CallRequest& call) { return fate_ ? fate_(call) : CallFate{}; }};
+}
+
+IpcHandlers YarnServer::MasterHandlers() {
+  return {
+      .simple = false,
+      .token_password = [this](const std::string& identifier) { return PasswordOf(identifier); },
+      .call = [this](const IpcCaller& caller,
+                     const hadoop::CallRequest& call) { return OnMasterCall(caller, call); },
+      .fate = [this](const hadoop::CallRequest& call) { return fate_ ? fate_(call) : CallFate{}; }};
+}
+
+// A token of an attempt that is over opens no connection; one that stands hears it with each call.
+// Source: AMRMTokenSecretManager.retrievePassword.
+tl::expected<std::string, hadoop::SaslRefusal> YarnServer::PasswordOf(
+    const std::string& identifier) const {
+  const auto refuse = [](std::string why) {
+    return tl::unexpected(hadoop::SaslRefusal{
+        .exception = "org.apache.hadoop.security.token.SecretManager$InvalidToken",
+        .message = std::move(why)});
+  };
+  const auto said = hadoop::DecodeAmRmTokenIdentifier(identifier);
+  if (!said) return refuse(said.error().message);
+  if (rm_ == nullptr) return refuse("the ResourceManager does not run");
+  for (const StoredApplication& application : rm_->state_store().applications) {
+    if (application.submission->application == said->attempt.application &&
+        application.attempt == said->attempt.attempt)
+      return office_.PasswordOf(identifier);
+  }
+  return refuse(fmt::format("{} not found in AMRMTokenSecretManager.", ToString(said->attempt)));
+}
+
+IpcResult YarnServer::OnClientCall(const IpcCaller& caller, const hadoop::CallRequest& call) {
+  if (rm_ == nullptr) return tl::unexpected(IpcException{.name = "java.io.IOException"});
+  auto request =
+      hadoop::DecodeRmRequest(hadoop::kApplicationClientProtocol, call.method, call.body);
+  if (!request) return Undecodable(request.error());
+  if (auto* submit = std::get_if<yarn::SubmitApplicationRequest>(&*request)) {
+    const auto terms = hadoop::DecodeSubmitTerms(call.body);
+    if (!terms) return Undecodable(terms.error());
+    if (terms->unmanaged_am)
+      return Thrown({.code = yarn::RpcErrorCode::kYarn,
+                     .message = "this ResourceManager has no unmanaged AMs"});
+    auto credentials = terms->am.credentials.empty()
+                           ? Expected<hadoop::Credentials>()
+                           : hadoop::DecodeCredentials(terms->am.credentials);
+    if (!credentials) return Undecodable(credentials.error());
+    credentials_.emplace(submit->application, *std::move(credentials));
+    submit->user = caller.user;
+  }
+  const yarn::RmResponse response =
+      CallRm({.kind = CallerKind::kClient, .user = caller.user, .attempt = {}, .node = {}}, {},
+             *std::move(request));
+  Stepped();
+  if (const auto* error = std::get_if<yarn::RpcError>(&response)) return Thrown(*error);
+  return hadoop::EncodeRmResponse(response, office_.store());
+}
+
+IpcResult YarnServer::OnMasterCall(const IpcCaller& caller, const hadoop::CallRequest& call) {
+  const auto said = hadoop::DecodeAmRmTokenIdentifier(caller.token_identifier);
+  if (!said || rm_ == nullptr) return tl::unexpected(IpcException{.name = "java.io.IOException"});
+  auto request =
+      hadoop::DecodeRmRequest(hadoop::kApplicationMasterProtocol, call.method, call.body);
+  if (!request) return Undecodable(request.error());
+  const ApplicationAttemptId& attempt = said->attempt;
+  const yarn::RmResponse response =
+      CallRm({.kind = CallerKind::kAm, .user = {}, .attempt = attempt, .node = {}},
+             MakeAmRmToken(static_cast<std::uint32_t>(said->key_id), attempt), *std::move(request));
+  const auto& applications = rm_->books().applications;
+  const auto application = applications.find(attempt.application);
+  if (application != applications.end())
+    office_.Issue(response, attempt, application->second->user, *book_);
+  Stepped();
+  if (const auto* error = std::get_if<yarn::RpcError>(&response)) return Thrown(*error);
+  return hadoop::EncodeRmResponse(response, office_.store());
+}
+
+}  // namespace tfyarn::fakes

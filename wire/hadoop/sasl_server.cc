@@ -1,0 +1,93 @@
+#include "wire/hadoop/sasl_server.h"
+
+#include <utility>
+
+#include "wire/hadoop/base64.h"
+
+namespace tfyarn::hadoop {
+namespace {
+
+constexpr char kSaslException[] = "javax.security.sasl.SaslException";
+constexpr char kAccessControl[] = "org.apache.hadoop.security.AccessControlException";
+constexpr char kInvalidToken[] = "org.apache.hadoop.security.token.SecretManager$InvalidToken";
+
+SaslAuth TokenAuth() {
+  return {.method = "TOKEN",
+          .mechanism = "DIGEST-MD5",
+          .protocol = "",
+          .server_id = "default",
+          .challenge = {}};
+}
+
+SaslAuth SimpleAuth() {
+  return {.method = "SIMPLE", .mechanism = ""};
+}
+
+tl::unexpected<SaslRefusal> Refuse(std::string exception, std::string message) {
+  return tl::unexpected(
+      SaslRefusal{.exception = std::move(exception), .message = std::move(message)});
+}
+
+}  // namespace
+
+SaslServer::SaslServer(std::string nonce, bool offers_simple, TokenPassword password)
+    : offers_simple_(offers_simple),
+      password_(std::move(password)),
+      digest_({.nonce = std::move(nonce)},
+              [this](const std::string& username) -> std::optional<std::string> {
+                const auto identifier = DecodeBase64(username);
+                if (!identifier) {
+                  refusal_ = {.exception = kInvalidToken, .message = "the user is no token"};
+                  return std::nullopt;
+                }
+                auto password_of = password_(*identifier);
+                if (!password_of) {
+                  refusal_ = password_of.error();
+                  return std::nullopt;
+                }
+                identifier_ = *identifier;
+                return EncodeBase64(*password_of);
+              }) {}
+
+SaslMessage SaslServer::Offer() const {
+  SaslMessage offer{.state = SaslState::kNegotiate, .token = {}, .auths = {TokenAuth()}};
+  offer.auths[0].challenge = digest_.Challenge();
+  if (offers_simple_) offer.auths.push_back(SimpleAuth());
+  return offer;
+}
+
+SaslServer::Reply SaslServer::OnMessage(const SaslMessage& message) {
+  if (result_) return Refuse(kSaslException, "the negotiation is over");
+  switch (message.state) {
+    case SaslState::kNegotiate:
+      return Offer();
+    case SaslState::kInitiate:
+      return Initiate(message);
+    case SaslState::kSuccess:
+    case SaslState::kChallenge:
+    case SaslState::kResponse:
+    case SaslState::kWrap:
+      break;
+  }
+  return Refuse(kSaslException, "a client does not say this here");
+}
+
+SaslServer::Reply SaslServer::Initiate(const SaslMessage& message) {
+  if (message.auths.size() != 1 ||
+      (message.auths[0] != TokenAuth() && !(offers_simple_ && message.auths[0] == SimpleAuth())))
+    return Refuse(kAccessControl,
+                  offers_simple_ ? "Available:[TOKEN, SIMPLE]" : "Available:[TOKEN]");
+  if (message.auths[0] == SimpleAuth()) {
+    result_ = AuthMethod::kSimple;
+    return std::nullopt;
+  }
+  auto proof = digest_.Step(message.token.value_or(std::string()));
+  if (!proof) {
+    if (!refusal_.exception.empty()) return tl::unexpected(refusal_);
+    return Refuse(kSaslException, proof.error().message);
+  }
+  result_ = AuthMethod::kToken;
+  return SaslMessage{.state = SaslState::kSuccess, .token = *std::move(proof), .auths = {}};
+}
+
+}  // namespace tfyarn::hadoop
