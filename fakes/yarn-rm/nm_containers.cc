@@ -12,6 +12,21 @@ namespace {
 using Stage = NmContainer::Stage;
 
 constexpr std::int32_t kInvalidExit = -1000;
+/// Source: ContainerExecutor.ExitCode.LOST.
+constexpr std::int32_t kLostExit = 154;
+constexpr std::int32_t kInterrupted = 130;
+constexpr std::int32_t kTerminated = 143;
+
+/// What is found of a process that outlived its NM: the script that notes its exit dies of a broken
+/// pipe when it says that a signal killed it, which it does but for these two (run).
+/// Source: DefaultContainerExecutor.UnixLocalWrapperScriptBuilder,
+/// ContainerExecutor.reacquireContainer.
+std::int32_t RecoveredExit(std::int32_t exit_status) {
+  constexpr std::int32_t kSignal = 128;
+  const bool noted =
+      exit_status <= kSignal || exit_status == kInterrupted || exit_status == kTerminated;
+  return noted ? exit_status : kLostExit;
+}
 
 }  // namespace
 
@@ -55,6 +70,15 @@ void NodeManager::On(const LaunchFailed& event) {
 void NodeManager::On(const ProcessEnded& event) {
   NmContainer* container = Find(event.container);
   if (container == nullptr || container->stage == Stage::kDone) return;
+  if (container->recovered) {
+    // Who stopped it is not said. Source: RecoveredContainerLaunch.call (run).
+    const std::int32_t found = RecoveredExit(event.exit_status);
+    Finish(*container, found,
+           found == 0 ? event.diagnostics
+                      : fmt::format("{}Container exited with a non-zero exit code {}. {}\n",
+                                    container->stop_reason, found, event.diagnostics));
+    return;
+  }
   if (container->stop_status) {
     Finish(*container, *container->stop_status,
            fmt::format("{}Container killed on request. Exit code is {}\n", container->stop_reason,

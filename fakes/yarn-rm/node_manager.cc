@@ -40,8 +40,10 @@ NodeManager::NodeManager(NmOptions options, std::shared_ptr<const TokenBook> tok
       grid_(options_.heartbeat_phase) {
   TF_CHECK(options_.heartbeat > Duration::zero());
   TF_CHECK(tokens_ != nullptr);
-  for (const auto& [id, container] : state_.containers) {
-    if (container.kill_at && !IsDone(container)) kills_.emplace(*container.kill_at, id);
+  for (auto& [id, container] : state_.containers) {
+    if (IsDone(container)) continue;
+    container.recovered = container.stage == NmContainer::Stage::kRunning;
+    if (container.kill_at) kills_.emplace(*container.kill_at, id);
   }
 }
 

@@ -78,7 +78,7 @@ std::optional<RpcError> RmCore::CheckRow(const RmApplication& application,
 
 void RmCore::TakeAsks(RmApplication& application, const std::vector<yarn::ResourceRequest>& rows) {
   if (rows.empty()) return;
-  application.attempt.asked_before = true;
+  application.attempt.served = true;
   std::map<AskKey, AskUpdate> updates;
   for (const yarn::ResourceRequest& row : rows) {
     const Resource capability = Normalized(WithKnownTypes(row.capability));

@@ -214,9 +214,9 @@ void RmCore::AcknowledgeDelivered(RmApplication& application) {
   application.delivered.clear();
 }
 
-// All zero until the first ask (run).
+// All zero until something was served; an AM by hand, which has no container, sees that (run).
 Resource RmCore::HeadroomOf(const RmApplication& application) const {
-  if (!application.attempt.asked_before || !SchedulingAllowed()) return {};
+  if (!application.attempt.served || !SchedulingAllowed()) return {};
   std::set<std::int32_t> partitions{0};
   for (const auto& [key, ask] : application.asks) partitions.insert(ask.partition);
   Resource headroom;

@@ -80,7 +80,9 @@ struct RmAttempt {
   std::uint64_t launch_call = 0;                         ///< Of the RmCallNm that is awaited.
   Instant launch_began{};
   std::optional<Instant> launch_retry_at;
-  bool asked_before = false;  ///< Until the first ask the headroom is reported as nothing.
+  /// Until the scheduler served something of it the headroom is reported as nothing; the AM's own
+  /// container counts.
+  bool served = false;
 };
 
 // ---------------------------------------------------------------- applications

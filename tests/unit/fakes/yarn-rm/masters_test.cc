@@ -90,11 +90,11 @@ TEST_F(MastersTest, AForeignTokenIsRefused) {
               HasSubstr("Invalid AMRMToken from appattempt_0_0001_000001"));
 }
 
-// Row "limit": all zero until the first ask.
-TEST_F(MastersTest, TheHeadroomIsZeroUntilTheFirstAsk) {
+// Contract: Asks.TheHeadroomIsWhatTheUserHasLeft.
+TEST_F(MastersTest, TheHeadroomIsWhatIsLeftFromTheAmsOwnContainerOn) {
   const ApplicationId id = Start();
   cluster_.RunFor(2s);
-  EXPECT_TRUE(IsZero(cluster_.Am(id).last->limit));
+  EXPECT_EQ(cluster_.Am(id).last->limit, Amount(192 - 1, 48 - 1, 24));
   EXPECT_EQ(cluster_.Am(id).last->num_cluster_nodes, 3);
   Fill(id, 3);
   EXPECT_EQ(cluster_.Am(id).last->limit, Amount(192 - 6 - 1, 48 - 3 - 1, 24 - 3));

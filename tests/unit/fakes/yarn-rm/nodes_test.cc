@@ -99,6 +99,26 @@ TEST_F(NodesTest, AnNmRestartLosesNothing) {
   EXPECT_EQ(cluster_.rm().books().applications.at(app_)->containers.size(), 2U);
 }
 
+// Contract: Failures.ANodeManagerThatComesBackInTimeLostNothingButWhatKilledItsContainers.
+TEST_F(NodesTest, ARestartedNmDoesNotKnowWhatKilledItsContainersNorThatItStoppedThem) {
+  FillB(3);
+  const auto granted = am().granted;
+  cluster_.StopNm(b_);
+  cluster_.RunFor(1s);
+  cluster_.Exit(granted[0].id, 137);
+  cluster_.StartNm(b_);
+  cluster_.RunFor(5s);
+  cluster_.Exit(granted[1].id, 139);
+  (void)cluster_.CallNm(b_, am().attempt, am().nm_tokens.at(b_),
+                        yarn::StopContainersRequest{.containers = {granted[2].id}});
+  ASSERT_TRUE(cluster_.RunUntil([&] { return am().completed.size() == 3; }, 10s));
+  std::map<ContainerId, std::int32_t> exits;
+  for (const auto& status : am().completed) exits[status.id] = status.exit_status;
+  EXPECT_EQ(exits[granted[0].id], 154);
+  EXPECT_EQ(exits[granted[1].id], 154);
+  EXPECT_EQ(exits[granted[2].id], 143);
+}
+
 TEST_F(NodesTest, AnUnhealthyNodeLosesItsContainersAndComesBackHealthy) {
   FillB(2);
   cluster_.StepNm(b_, HealthChanged{.healthy = false, .report = "disk"});
