@@ -40,6 +40,8 @@ class Spawn {
                                      O_WRONLY | O_CREAT | O_TRUNC, kFileMode);
     posix_spawn_file_actions_adddup2(&actions_, STDOUT_FILENO, STDERR_FILENO);
     posix_spawn_file_actions_addchdir_np(&actions_, directory.c_str());
+    // A daemon's sockets must not live on in what it started.
+    posix_spawn_file_actions_addclosefrom_np(&actions_, STDERR_FILENO + 1);
     sigset_t none;
     sigemptyset(&none);
     sigset_t all;

@@ -48,12 +48,16 @@ Caller::Caller(boost::asio::io_context& io, const hadoop::IpcAddress& address,
     : io_(io), client_(io, {address}, protocol, std::move(credential), {.give_up = 0s}) {}
 
 Answer<std::string> Caller::Call(const hadoop::EncodedCall& call) {
-  hadoop::Outcome outcome;
-  client_.Call(call.method, call.body, hadoop::Repeatable::kAlways, hadoop::Into(outcome));
+  // It may be answered after a test has given up.
+  const auto outcome = std::make_shared<hadoop::Outcome>();
+  client_.Call(call.method, call.body, hadoop::Repeatable::kAlways,
+               [outcome](tl::expected<std::string, hadoop::IpcError> result) {
+                 hadoop::Into (*outcome)(std::move(result));
+               });
   hadoop::RunUntil(
-      io_, [&] { return outcome.done; }, call.method.c_str());
-  if (!outcome.ok()) return tl::unexpected(hadoop::ToYarnError(outcome.error));
-  return outcome.body;
+      io_, [&] { return outcome->done; }, call.method.c_str());
+  if (!outcome->ok()) return tl::unexpected(hadoop::ToYarnError(outcome->error));
+  return outcome->body;
 }
 
 // ---------------------------------------------------------------- the client
@@ -143,9 +147,13 @@ std::optional<AmProcess> Contract::FindAm(const ApplicationAttemptId& attempt) c
     const hadoop::HadoopToken* token = credentials->FindToken(hadoop::kAmRmTokenKind);
     EXPECT_NE(token, nullptr);
     if (token == nullptr) return std::nullopt;
-    auto pid = entry.path();
-    return AmProcess{
-        .container = *id, .pid = std::stoi(Read(pid.replace_extension(".pid"))), .token = *token};
+    auto path = entry.path();
+    std::string host = Read(path.replace_extension(".host"));
+    host.pop_back();  // The end of its line.
+    return AmProcess{.container = *id,
+                     .pid = std::stoi(Read(path.replace_extension(".pid"))),
+                     .host = std::move(host),
+                     .token = *token};
   }
   return std::nullopt;
 }
@@ -199,8 +207,10 @@ Answer<yarn::AllocateResponse> HandAm::Allocate(const yarn::AllocateRequest& req
 yarn::AllocateResponse HandAm::Beat(yarn::AllocateRequest request) {
   request.response_id = response_id;
   const auto answer = Allocate(request);
-  EXPECT_TRUE(answer.has_value()) << answer.error().message;
-  if (!answer) return {};
+  if (!answer) {
+    [&] { FAIL() << answer.error().message; }();
+    return {};
+  }
   response_id = answer->response_id;
   granted.insert(granted.end(), answer->allocated_containers.begin(),
                  answer->allocated_containers.end());
@@ -230,6 +240,15 @@ void HandAm::BeatUntil(const char* what, const std::function<bool()>& done) {
   while (!done()) {
     ASSERT_LT(std::chrono::steady_clock::now(), limit) << "never happened: " << what;
     RunFor(io_, kBetweenBeats);
+    Beat();
+    ASSERT_FALSE(::testing::Test::HasFatalFailure());
+  }
+}
+
+void HandAm::PassBeating(Duration time) {
+  constexpr Duration kSlice = kAmExpiry / 4;
+  for (Duration passed{}; passed < time; passed += kSlice) {
+    subject_.LetPass(std::min(kSlice, time - passed));
     Beat();
     ASSERT_FALSE(::testing::Test::HasFatalFailure());
   }

@@ -119,6 +119,8 @@ class HandAm {
   /// Beats until so many containers were granted in all.
   void BeatUntilGranted(std::size_t count);
   void BeatUntil(const char* what, const std::function<bool()>& done);
+  /// Cluster time passes, and the AM beats often enough not to expire.
+  void PassBeating(Duration time);
   [[nodiscard]] yarn::ContainerStatus AwaitEnd(const ContainerId& container);
 
   template <class Response>

@@ -20,9 +20,9 @@
 
 namespace tfyarn::contract {
 
-inline constexpr Duration kAmExpiry = 10s;
-inline constexpr Duration kNodeExpiry = 5s;
-inline constexpr Duration kContainerExpiry = 4s;
+inline constexpr Duration kAmExpiry = 30s;
+inline constexpr Duration kNodeExpiry = 30s;
+inline constexpr Duration kContainerExpiry = 30s;
 inline constexpr Duration kSigkillDelay = 500ms;
 inline constexpr int kMaxAttempts = 2;
 /// Longest wait for what must come: a busy machine may be slow.

@@ -13,7 +13,7 @@ PREEMPTION = "yarn.resourcemanager.monitor.capacity.preemption"
 # tests/contract/subject.h has the same numbers.
 SETTINGS = (
     "yarn.resourcemanager.am.max-attempts=2",
-    "yarn.resourcemanager.rm.container-allocation.expiry-interval-ms=4000",
+    "yarn.resourcemanager.rm.container-allocation.expiry-interval-ms=30000",
     "yarn.nodemanager.sleep-delay-before-sigkill.ms=500",
     "yarn.resourcemanager.scheduler.monitor.enable=true",
     f"{PREEMPTION}.monitoring_interval=500",
@@ -30,7 +30,7 @@ def main():
     program = pathlib.Path(sys.argv[1]) / "yarn_contract"
     control = shlex.join([sys.executable, hadoop_cluster.__file__])
     with hadoop_cluster.Cluster.up(nodes=3, gpus=(0, 2, 4), partition=1, node_memory_mb=2048, node_vcores=8, heartbeat_ms=100,
-                                   nm_expiry_ms=5000, am_expiry_ms=10000, settings=SETTINGS) as cluster:
+                                   nm_expiry_ms=30000, am_expiry_ms=30000, settings=SETTINGS) as cluster:
         done = subprocess.run([program, *sys.argv[2:]], check=False, env=os.environ | cluster.environment() | {
             "TFYARN_CONTRACT_RM": cluster.address("rm"), "TFYARN_CONTRACT_SCHEDULER": cluster.address("rm-scheduler"),
             "TFYARN_CONTRACT_CONTROL": control})
