@@ -16,8 +16,8 @@
 #include "apps/yarn/application_commands.h"
 #include "apps/yarn/config_command.h"
 #include "apps/yarn/doctor_command.h"
-#include "apps/yarn/logs_command.h"
 #include "apps/yarn/history_commands.h"
+#include "apps/yarn/logs_command.h"
 #include "apps/yarn/submit_command.h"
 
 namespace {
