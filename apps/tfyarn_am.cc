@@ -145,19 +145,20 @@ int RunOnYarn(const std::map<std::string, std::string>& environment, const AmLau
       loop.stop();
     });
   });
-  return RunIn(loop, cluster, storage, job,
-               Options({.container = yarn->container.container,
-                        .host = yarn->container.host,
-                        .am = {.tracking_url = face.OpenPage()}},
-                       launch, job),
-               {.observe =
-                    [&](Instant at, const trace::Fact& fact) {
-                      NoteStarts(fact);
-                      face.Observe(at, fact);
-                    },
-                .finish = [&](std::int32_t code,
-                              std::function<void()> end) { face.Finish(code, std::move(end)); }},
-               exit_code);
+  return RunIn(
+      loop, cluster, storage, job,
+      Options({.container = yarn->container.container,
+               .host = yarn->container.host,
+               .am = {.tracking_url = face.OpenPage(), .final_tracking_url = face.ReportAddress()}},
+              launch, job),
+      {.observe =
+           [&](Instant at, const trace::Fact& fact) {
+             NoteStarts(fact);
+             face.Observe(at, fact);
+           },
+       .finish = [&](std::int32_t code,
+                     std::function<void()> end) { face.Finish(code, std::move(end)); }},
+      exit_code);
 }
 
 int Main() {

@@ -244,7 +244,14 @@ void AddRules(Record<JobDraft>& record) {
   record.Field("am", &JobDraft::spec, &JobSpec::am, Of(AmTable),
                "The ApplicationMaster's own container.");
   Record<JobDraft> history("history", "What is kept after the job.");
-  history.Field("keep", &JobDraft::spec, &JobSpec::history_keep, Time(), "How long.");
+  history.Field("keep", &JobDraft::spec, &JobSpec::history_keep, Time(),
+                "How long. On YARN each job, at its end, removes from its `dir` what is older.");
+  history.Field(
+      "dir", &JobDraft::spec, &JobSpec::history_directory,
+      TextLike("^/", "an absolute path of HDFS",
+               [](std::string_view path) { return path.starts_with('/'); }),
+      "On YARN: the directory of HDFS with a directory for each application.",
+      {.example = "/shared/tfyarn/history", .default_text = "/user/USER/.tfyarn/history"});
   record.Group("history", std::move(history));
 }
 

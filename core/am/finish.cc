@@ -218,7 +218,7 @@ void Finish::Advance() {
   stage_ = Stage::kUnregistering;
   core.rm.Finish({.final_status = FinalStatusOf(verdict_.status),
                   .diagnostics = verdict_.diagnostics,
-                  .tracking_url = core.options.tracking_url});
+                  .tracking_url = core.options.final_tracking_url});
 }
 
 bool Finish::EverythingGone() const {

@@ -199,6 +199,7 @@ struct JobSpec {
   std::optional<WatchSpec> watch;
   AmSpec am;
   Duration history_keep = 720h;
+  std::string history_directory;  ///< In HDFS; "" = below the submitter's home.
 
   /// nullptr when there is no such type.
   [[nodiscard]] const TaskTypeSpec* FindType(std::string_view type) const;
@@ -208,7 +209,7 @@ BOOST_DESCRIBE_STRUCT(JobSpec, (),
                       (name, user, queue, priority, tags, framework, strategy, compat_tony, tasks,
                        files, archives, python_archives, container_image, env, gang, policy,
                        on_exit, depends, success, retries, finish, deadlines, heartbeat, watch, am,
-                       history_keep))
+                       history_keep, history_directory))
 
 /// Name of the built-in role's class under policy `default`.
 [[nodiscard]] TaskClass DefaultClass(std::string_view task_type);

@@ -57,7 +57,7 @@ AmFace::AmFace(boost::asio::io_context& loop, std::shared_ptr<const JobSpec> job
     : environment_(environment),
       options_(std::move(options)),
       keep_(job->history_keep),
-      applications_(HistoryDirectory("", environment.addresses.user)),
+      applications_(HistoryDirectory(job->history_directory, environment.addresses.user)),
       history_(
           AttemptDirectory(applications_, environment.container.container.application_attempt)),
       chronicle_(std::move(job), {.version = options_.version,
