@@ -10,15 +10,13 @@
 
 #include "apps/cli/exit_codes.h"
 #include "apps/cli/output.h"
+#include "apps/yarn/application_status.h"
 #include "apps/yarn/cluster_access.h"
 #include "apps/yarn/history_commands.h"
 #include "apps/yarn/history_store.h"
 #include "config/diagnostics.h"
 #include "core/model/text.h"
 #include "hosts/yarn/history_paths.h"
-#include "wire/hadoop/cluster_queries.h"
-#include "wire/hadoop/yarn_codec.h"
-#include "wire/hadoop/yarn_errors.h"
 
 namespace tfyarn::apps {
 namespace {
@@ -80,21 +78,6 @@ HistoryStore::Answer<void> ShowNew(HistoryStore& store, const ApplicationId& app
   return {};
 }
 
-/// Whether more may come: the ResourceManager knows it, and not as ended. One that does not answer
-/// may come back.
-bool MayGoOn(ClusterQuestions& questions, const ApplicationId& application) {
-  const auto call =
-      hadoop::EncodeRmRequest(yarn::GetApplicationReportRequest{.application = application}, {});
-  const auto answer = questions.Ask(*call);
-  if (!answer) return hadoop::ToYarnError(answer.error()).code == yarn::RpcErrorCode::kUnavailable;
-  const auto details = hadoop::DecodeApplicationReport(*answer);
-  if (!details) return false;
-  const yarn::YarnApplicationState state = details->report.state;
-  return state != yarn::YarnApplicationState::kFinished &&
-         state != yarn::YarnApplicationState::kFailed &&
-         state != yarn::YarnApplicationState::kKilled;
-}
-
 }  // namespace
 
 int EventsCommand(const EventsArguments& arguments) {
@@ -107,7 +90,7 @@ int EventsCommand(const EventsArguments& arguments) {
   std::map<std::int32_t, Shown> shown;
   bool running = arguments.follow;
   for (int looks = arguments.follow ? kLastLooks : 1; looks > 0; --looks) {
-    running = running && MayGoOn(questions, *application);
+    running = running && AskStatus(questions, *application).may_change;
     const auto done = ShowNew(store, *application, arguments.json, shown);
     const bool none_yet = !done && running && done.error().code == hdfs::HdfsErrorCode::kNotFound;
     if (!done && !none_yet) return RefuseHistory(done.error(), store.directory());

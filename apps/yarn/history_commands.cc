@@ -16,6 +16,7 @@
 
 #include "apps/cli/exit_codes.h"
 #include "apps/cli/output.h"
+#include "apps/yarn/application_status.h"
 #include "apps/yarn/cluster_access.h"
 #include "apps/yarn/history_store.h"
 #include "config/diagnostics.h"
@@ -32,7 +33,7 @@ using hdfs::HdfsErrorCode;
 
 constexpr std::size_t kShown = 20;
 constexpr std::size_t kLongestText = 10'000;
-constexpr const char* kRunning = "unfinished";
+constexpr const char* kUnfinished = "unfinished";
 
 int Print(const std::string& text) {
   const auto written = cli::WriteStdout(text);
@@ -83,22 +84,32 @@ struct Row {
   std::string status;
 };
 
+/// Of a job whose AM has not said the last word, or never will, YARN may know more.
+std::string StatusOf(const std::string& written, const ApplicationId& application,
+                     ClusterQuestions& questions) {
+  if (!written.empty() && written != kUnfinished) return written;
+  const std::string status = AskStatus(questions, application).text;
+  return status.empty() ? kUnfinished : status;
+}
+
 /// nullopt: nothing of it can be read, which is said.
-std::optional<Row> RowOf(HistoryStore& store, const HistoryStore::Application& application) {
+std::optional<Row> RowOf(HistoryStore& store, ClusterQuestions& questions,
+                         const HistoryStore::Application& application) {
   const auto attempts = store.Attempts(application.id);
   if (!attempts) {
     cli::Complain(attempts.error().message);
     return std::nullopt;
   }
-  Row row{.application = application, .status = kRunning};
-  if (attempts->empty()) return row;
-  row.attempts = attempts->back();
-  const auto document =
-      store.Read({.application = application.id, .attempt = row.attempts}, hosts::kResultFile);
-  if (!document) return row;
-  const Json job = JobOf(*document);
-  row.name = TextOf(job, "name");
-  if (const std::string status = Lower(TextOf(job, "status")); !status.empty()) row.status = status;
+  Row row{.application = application};
+  if (!attempts->empty()) {
+    row.attempts = attempts->back();
+    const auto document =
+        store.Read({.application = application.id, .attempt = row.attempts}, hosts::kResultFile);
+    const Json job = JobOf(document ? *document : "");
+    row.name = TextOf(job, "name");
+    row.status = Lower(TextOf(job, "status"));
+  }
+  row.status = StatusOf(row.status, application.id, questions);
   return row;
 }
 
@@ -107,7 +118,7 @@ bool Selects(const HistoryArguments& arguments, const Row& row) {
          row.name.find(arguments.name) != std::string::npos;
 }
 
-int List(const HistoryArguments& arguments, HistoryStore& store) {
+int List(const HistoryArguments& arguments, HistoryStore& store, ClusterQuestions& questions) {
   const auto applications = store.Applications();
   if (!applications) return RefuseHistory(applications.error(), store.directory());
   const double now_ms = static_cast<double>(std::chrono::duration_cast<std::chrono::milliseconds>(
@@ -118,7 +129,7 @@ int List(const HistoryArguments& arguments, HistoryStore& store) {
     if (!arguments.all && rows.size() == kShown) break;
     const double age_days = (now_ms - static_cast<double>(application.begun_ms)) / 86'400'000.0;
     if (arguments.days > 0 && age_days > arguments.days) continue;
-    auto row = RowOf(store, application);
+    auto row = RowOf(store, questions, application);
     if (row && Selects(arguments, *row)) rows.push_back(std::move(*row));
   }
   Json list = Json::array();
@@ -184,14 +195,14 @@ HistoryStore::Answer<Kept> Find(HistoryStore& store, const ApplicationId& applic
   }
   const ApplicationAttemptId newest{.application = application, .attempt = kept.attempts.back()};
   if (auto result = store.Read(newest, hosts::kResultFile)) kept.result = std::move(*result);
-  kept.ended = Lower(TextOf(JobOf(kept.result), "status")) != kRunning && !kept.result.empty();
+  kept.ended = Lower(TextOf(JobOf(kept.result), "status")) != kUnfinished && !kept.result.empty();
   if (auto report = kept.ended ? store.Read(newest, hosts::kReportFile) : kept.report)
     kept.report = std::move(*report);
   if (!kept.ended) MakeDocuments(store, version, kept);
   return kept;
 }
 
-std::string Page(const Kept& kept, const HistoryStore& store) {
+std::string Page(const Kept& kept, const HistoryStore& store, ClusterQuestions& questions) {
   const Json job = JobOf(kept.result);
   std::string text;
   const auto add = [&](const char* name, const std::string& value) {
@@ -200,7 +211,7 @@ std::string Page(const Kept& kept, const HistoryStore& store) {
   };
   add("application", ToString(kept.application));
   add("name", TextOf(job, "name"));
-  add("status", Lower(TextOf(job, "status")));
+  add("status", StatusOf(Lower(TextOf(job, "status")), kept.application, questions));
   add("rule", TextOf(job, "rule"));
   add("diagnostics", TextOf(job, "diagnostics"));
   if (const auto finished = job.find("finished"); finished != job.end() && finished->is_number())
@@ -263,7 +274,8 @@ int HistoryCommand(const HistoryArguments& arguments, const std::string& version
   const auto settings = LoadSettings();
   if (!settings) return cli::ToInt(cli::ExitCode::kInvalidInput);
   HistoryStore store(*settings, arguments.user, arguments.directory);
-  if (!application) return List(arguments, store);
+  ClusterQuestions questions(*settings);
+  if (!application) return List(arguments, store, questions);
   const auto kept = Find(store, *application, version);
   if (!kept) return RefuseHistory(kept.error(), store.directory());
   if (!arguments.out.empty()) {
@@ -271,7 +283,7 @@ int HistoryCommand(const HistoryArguments& arguments, const std::string& version
     if (code != 0) return code;
   }
   if (arguments.open) return Open(*kept);
-  return Print(arguments.json ? kept->result : Page(*kept, store));
+  return Print(arguments.json ? kept->result : Page(*kept, store, questions));
 }
 
 }  // namespace tfyarn::apps

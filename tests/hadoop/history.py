@@ -111,7 +111,9 @@ def attempt(cluster, application, number):
 
 
 def result_of(cluster, application, number=1):
-    return json.loads(read(cluster, f"{attempt(cluster, application, number)}/result.json"))["jobs"][0]
+    """What it says of the job; nothing while it is being written."""
+    text = read(cluster, f"{attempt(cluster, application, number)}/result.json")
+    return json.loads(text)["jobs"][0] if text and text.endswith("}\n") else {}
 
 
 def no_staging(cluster, application):
@@ -121,7 +123,7 @@ def no_staging(cluster, application):
 def whole(cluster, application, number=1):
     """Until the AM has written its last word."""
     wait_until("the whole history", PATIENCE,
-               lambda: result_of(cluster, application, number)["status"] != "UNFINISHED")
+               lambda: result_of(cluster, application, number).get("status", "UNFINISHED") != "UNFINISHED")
     kept = names(cluster, attempt(cluster, application, number))
     check(set(kept) == {"events.jsonl", "journal", "result.json", "report.html", "job.yaml"}, f"files: {set(kept)}")
     check({each["permission"] for each in kept.values()} == {"600"}, f"permissions: {kept}")
@@ -143,7 +145,7 @@ def after_success(cluster):
     wait_until("events of a running job", PATIENCE,
                lambda: "worker:2 runs" in (read(cluster, f"{attempt(cluster, application, 1)}/events.jsonl") or ""))
     code, out, _ = tfyarn(cluster, "history", application)
-    check(code == 0 and re.search(r"status +unfinished", out) and re.search(r"name +waiting", out), f"history ID: {out}")
+    check(code == 0 and re.search(r"status +running", out) and re.search(r"name +waiting", out), f"history ID: {out}")
     code, out, _ = tfyarn(cluster, "events", application)
     check(code == 0 and "worker:1 runs, attempt 0" in out, f"events: {code} {out}")
     follow = subprocess.Popen([str(BIN / "tfyarn"), "events", application, "-f"], text=True, stdout=subprocess.PIPE,
@@ -155,6 +157,9 @@ def after_success(cluster):
     no_staging(cluster, application)
     text = follow.communicate(timeout=PATIENCE)[0]
     check(follow.returncode == 0 and "succeeded" in text and text.count("AM attempt 1 starts") == 1, f"events -f: {text}")
+    # YARN's own link leads to the report.
+    status, _, text = get(f"{cluster.rm_web.split('/ws/')[0]}/proxy/{application}/")
+    check(status == 200 and '"SUCCEEDED"' in text, f"the link after the end: {status} {text[:300]}")
     commands(cluster, application)
 
 
@@ -194,6 +199,24 @@ tasks:
     no_staging(cluster, application)
 
 
+def after_kill(cluster):
+    """No AM says the last word; YARN knows how it ended, and the events say what was."""
+    job = waiting(cluster)
+    application = submitted(job)
+    all_work(job, 0)
+    wait_until("events of a running job", PATIENCE,
+               lambda: "worker:2 runs" in (read(cluster, f"{attempt(cluster, application, 1)}/events.jsonl") or ""))
+    check(tfyarn(cluster, "kill", application)[0] == 0, "kill")
+    code, out, _ = tfyarn(cluster, "history", application)
+    check(code == 0 and re.search(r"status +killed", out) and re.search(r"name +waiting", out), f"history ID: {out}")
+    code, out, _ = tfyarn(cluster, "history", "--status", "killed")
+    check(code == 0 and application in out, f"history: {out}")
+    with tempfile.TemporaryDirectory() as folder:
+        code, _, err = tfyarn(cluster, "history", application, "--out", folder)
+        tasks = json.loads(pathlib.Path(folder, "result.json").read_text())["jobs"][0]["tasks"]
+        check(code == 0 and len(tasks) == 3 and pathlib.Path(folder, "report.html").exists(), f"{code} {err} {tasks}")
+
+
 def after_am_killed(cluster):
     """What the first attempt wrote stays; the second one's documents are of both."""
     job = waiting(cluster)
@@ -223,7 +246,8 @@ def after_am_killed(cluster):
     no_staging(cluster, application)
 
 
-CASES = {"page": page, "after-success": after_success, "after-failure": after_failure, "after-am-killed": after_am_killed}
+CASES = {"page": page, "after-success": after_success, "after-failure": after_failure, "after-kill": after_kill,
+         "after-am-killed": after_am_killed}
 
 if __name__ == "__main__":
     run_cases(CASES, nodes=3, gpus=(4,))
