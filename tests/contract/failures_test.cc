@@ -192,7 +192,9 @@ TEST_F(Failures, ANodeManagerThatComesBackInTimeLostNothingButWhatKilledItsConta
 // Source: NMLivelinessMonitor.java, RMNodeImpl.java#deactivateNode.
 TEST_F(Failures, ANodeThatStaysAwayIsLostWithItsContainers) {
   const auto am = RunAndRegister();
-  const auto [container, index] = ElsewhereThan(*am, ":");
+  const auto placed = ElsewhereThan(*am, ":");
+  const yarn::Container& container = placed.first;
+  const std::size_t index = placed.second;
   subject_->StopNode(index);
   am->PassBeating(kNodeExpiry);
   const auto status = am->AwaitEnd(container.id);
