@@ -347,10 +347,6 @@ void IpcServer::Close() {
   core_->Close();
 }
 
-void IpcServer::BreakConnections() {
-  core_->BreakConnections();
-}
-
 const hadoop::IpcAddress& IpcServer::address() const {
   return core_->address_;
 }

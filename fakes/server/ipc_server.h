@@ -66,8 +66,6 @@ class IpcServer {
   [[nodiscard]] Expected<void> Open();
   /// Connections break and new ones are refused, as when the daemon was killed.
   void Close();
-  /// Connections break; new ones are taken.
-  void BreakConnections();
 
   /// Once it was open, with its port.
   [[nodiscard]] const hadoop::IpcAddress& address() const;

@@ -205,12 +205,6 @@ NodeServer* YarnServer::Find(const NodeId& id) {
   return found == nodes_.end() || !(*found)->running() ? nullptr : found->get();
 }
 
-void YarnServer::Order(const RmEvent& order) {
-  if (rm_ == nullptr) return;
-  (void)StepRm(order);
-  Stepped();
-}
-
 // ---------------------------------------------------------------- the RM
 
 yarn::RmResponse YarnServer::StepRm(const RmEvent& event) {

@@ -63,8 +63,6 @@ class YarnServer {
   /// The cluster's clocks go ahead; what was due until then happens first. Processes live in real
   /// time.
   void Advance(Duration time);
-  /// An administrator's order to the RM.
-  void Order(const RmEvent& order);
   /// Says what becomes of every call from now on.
   void SetFate(std::function<CallFate(const hadoop::CallRequest&)> fate) {
     fate_ = std::move(fate);

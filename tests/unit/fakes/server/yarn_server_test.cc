@@ -1,0 +1,86 @@
+// What goes wrong on a wire, and how production's client goes on: calls and answers that are lost
+// or late, and a daemon that is away. What the daemons answer is tests/contract's.
+#include "fakes/server/yarn_server.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "tests/unit/wire/hadoop/test_server.h"
+#include "wire/hadoop/ipc_client.h"
+#include "wire/hadoop/yarn_codec.h"
+
+namespace tfyarn::fakes {
+namespace {
+
+class YarnServerTest : public ::testing::Test {
+ protected:
+  YarnServerTest() { EXPECT_TRUE(server_.Start().has_value()); }
+
+  /// What becomes of the first call; all others go well.
+  void Suffer(CallFate fate) {
+    server_.SetFate(
+        [this, fate](const hadoop::CallRequest&) { return ++calls_ == 1 ? fate : CallFate{}; });
+  }
+  /// The number of the application that a client got, with production's way to call again.
+  std::int32_t NewApplication() {
+    hadoop::IpcClient client(io_, {server_.client_address()}, hadoop::kApplicationClientProtocol,
+                             {.user = "alice"}, {.retry_least = 10ms, .retry_most = 10ms});
+    const auto call = hadoop::EncodeRmRequest(yarn::GetNewApplicationRequest{}, {});
+    hadoop::Outcome outcome;
+    client.Call(call->method, call->body, hadoop::Repeatable::kAlways, hadoop::Into(outcome));
+    hadoop::RunUntil(
+        io_,
+        [&] {
+          if (on_step_) on_step_();
+          return outcome.done;
+        },
+        "an answer");
+    hadoop::TokenStore tokens;
+    const auto response =
+        hadoop::DecodeRmResponse(yarn::GetNewApplicationRequest{}, outcome.body, tokens);
+    EXPECT_TRUE(response.has_value()) << outcome.error.message;
+    return response ? std::get<yarn::GetNewApplicationResponse>(*response).application.id : 0;
+  }
+
+  boost::asio::io_context io_;
+  YarnServer server_{io_, {}};
+  int calls_ = 0;
+  std::function<void()> on_step_;
+};
+
+TEST_F(YarnServerTest, ACallThatIsLostIsCarriedOutOnce) {
+  Suffer({.take_in = false});
+  EXPECT_EQ(NewApplication(), 1);
+  EXPECT_EQ(calls_, 2);
+}
+
+TEST_F(YarnServerTest, ACallWhoseAnswerIsLostIsCarriedOutTwice) {
+  Suffer({.answer = false});
+  EXPECT_EQ(NewApplication(), 2);
+  EXPECT_EQ(calls_, 2);
+}
+
+TEST_F(YarnServerTest, AnAnswerMayComeLate) {
+  Suffer({.answer_after = 20ms});
+  const auto began = std::chrono::steady_clock::now();
+  EXPECT_EQ(NewApplication(), 1);
+  EXPECT_GE(std::chrono::steady_clock::now() - began, 20ms);
+  EXPECT_EQ(calls_, 1);
+}
+
+TEST_F(YarnServerTest, AResourceManagerThatComesBackHasItsPortsAndItsMemory) {
+  EXPECT_EQ(NewApplication(), 1);
+  const auto port = server_.client_address().port;
+  server_.StopRm();
+  int steps = 0;
+  on_step_ = [&] {
+    if (++steps == 3) {
+      EXPECT_TRUE(server_.StartRm().has_value());
+    }
+  };
+  EXPECT_EQ(NewApplication(), 1) << "numbers begin anew under the new ResourceManager's time";
+  EXPECT_EQ(server_.client_address().port, port);
+}
+
+}  // namespace
+}  // namespace tfyarn::fakes
