@@ -74,6 +74,10 @@ std::optional<ExitRecord> AgentAccount(const ExitEvidence& evidence,
   return record(ClassOfStatus(*exit, retryable));
 }
 
+/// Of a container that a signal killed while its NodeManager was away, and nobody knows which.
+/// Source: ContainerExecutor.java, ExitCode.LOST; docs/fakes.md.
+constexpr std::int32_t kLost = 154;
+
 /// The container's own exit status, when nobody says more. Its 0 is the agent's, not proof of the
 /// process's success.
 ExitClass ClassOfContainer(std::int32_t code, const std::vector<std::int32_t>& retryable) {
@@ -81,6 +85,7 @@ ExitClass ClassOfContainer(std::int32_t code, const std::vector<std::int32_t>& r
   // A container's codes are the agent's: a user's 122 is in the agent's report, not here.
   if (code == agent_exit::kAmLost || code == agent_exit::kRefused) return ExitClass::kAmLost;
   if (code == agent_exit::kNoPort) return ExitClass::kPortConflict;
+  if (code == kLost) return ExitClass::kKilledExternal;
   if (code <= 0) return ExitClass::kUnknown;
   return ClassOfStatus(code, retryable);
 }
