@@ -124,8 +124,12 @@ def whole(cluster, application, number=1):
     """Until the AM has written its last word."""
     wait_until("the whole history", PATIENCE,
                lambda: result_of(cluster, application, number).get("status", "UNFINISHED") != "UNFINISHED")
+    # The result is not the last that is written.
+    whole_set = {"events.jsonl", "journal", "result.json", "report.html", "job.yaml"}
+    wait_until("all files of the history", PATIENCE,
+               lambda: set(names(cluster, attempt(cluster, application, number))) >= whole_set)
     kept = names(cluster, attempt(cluster, application, number))
-    check(set(kept) == {"events.jsonl", "journal", "result.json", "report.html", "job.yaml"}, f"files: {set(kept)}")
+    check(set(kept) == whole_set, f"files: {set(kept)}")
     check({each["permission"] for each in kept.values()} == {"600"}, f"permissions: {kept}")
     return result_of(cluster, application, number)
 
