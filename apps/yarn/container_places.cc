@@ -14,6 +14,10 @@ std::vector<ContainerPlace> ContainerPlaces::Find() {
   FindAms();
   FindRunning();
   ReadAmLogs();
+  return Known();
+}
+
+std::vector<ContainerPlace> ContainerPlaces::Known() const {
   std::vector<ContainerPlace> all;
   for (const auto& [container, web] : places_) all.push_back({.container = container, .web = web});
   return all;
@@ -61,21 +65,34 @@ void ContainerPlaces::ReadAmLogs() {
   const std::vector<NodeLogs::Files> lists = nodes_.List(ams);
   for (std::size_t i = 0; i < ams.size(); ++i) {
     if (!lists[i]) continue;
-    AmLog& log = ams_[ams[i].container];
+    const AmLog& log = ams_[ams[i].container];
     for (const wire::LogFile& file : *lists[i]) {
       if (file.name != "stderr" || file.size <= log.next) continue;
       // What is left out now is read the next time.
       (void)nodes_.Read(ams[i], file.name, log.next, file.size,
                         [&](std::uint64_t offset, std::string_view bytes) {
-                          if (offset + bytes.size() <= log.next) return;
-                          if (offset < log.next) bytes.remove_prefix(log.next - offset);
-                          log.next += bytes.size();
-                          log.lines.Add(bytes, [&](std::string_view line) {
-                            if (const auto started = ParseStartedLine(line)) Learn(*started);
-                          });
+                          TakeAmLog(ams[i].container, offset, bytes);
                         });
     }
   }
+}
+
+std::optional<std::uint64_t> ContainerPlaces::ReadOf(const ContainerId& am) const {
+  const auto log = ams_.find(am);
+  return log == ams_.end() ? std::nullopt : std::optional(log->second.next);
+}
+
+void ContainerPlaces::TakeAmLog(const ContainerId& am, std::uint64_t offset,
+                                std::string_view bytes) {
+  const auto found = ams_.find(am);
+  if (found == ams_.end()) return;
+  AmLog& log = found->second;
+  if (offset + bytes.size() <= log.next) return;
+  if (offset < log.next) bytes.remove_prefix(log.next - offset);
+  log.next += bytes.size();
+  log.lines.Add(bytes, [&](std::string_view line) {
+    if (const auto started = ParseStartedLine(line)) Learn(*started);
+  });
 }
 
 void ContainerPlaces::Learn(const StartedContainer& started) {

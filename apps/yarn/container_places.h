@@ -1,12 +1,14 @@
 // On which nodes an application's containers run, or ran.
 //
 // The ResourceManager says where AMs ran and where containers run now; where others ran, an AM's
-// own log says, as long as its node has it.
+// own log says, which is on its node and later in HDFS.
 #pragma once
 
+#include <cstdint>
 #include <map>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "apps/cli/task_lines.h"
@@ -25,6 +27,12 @@ class ContainerPlaces {
   /// All that are known now, by container. What cannot be asked is left out, and `problem` says
   /// why.
   [[nodiscard]] std::vector<ContainerPlace> Find();
+  /// The same without asking anybody.
+  [[nodiscard]] std::vector<ContainerPlace> Known() const;
+  /// Up to where an AM's own log was read; nullopt: it is no AM that is known.
+  [[nodiscard]] std::optional<std::uint64_t> ReadOf(const ContainerId& am) const;
+  /// A piece of an AM's own log, wherever it was found.
+  void TakeAmLog(const ContainerId& am, std::uint64_t offset, std::string_view bytes);
   /// "" = everybody has answered.
   [[nodiscard]] const std::string& problem() const { return problem_; }
 

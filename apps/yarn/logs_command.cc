@@ -76,8 +76,10 @@ class LogsRun {
     const std::vector<ContainerPlace> places = places_.Find();
     const std::vector<NodeLogs::Files> lists = nodes_.List(places);
     missing_.clear();
+    asked_.clear();
     std::vector<Found> found;
     for (std::size_t i = 0; i < places.size(); ++i) {
+      asked_.insert(places[i].container);
       if (!lists[i] || lists[i]->empty()) {
         missing_[places[i].container] =
             lists[i] ? fmt::format("the NodeManager at {} has no logs of it", places[i].web)
@@ -147,6 +149,11 @@ class LogsRun {
     if (!logs) return logs.error();
     std::map<ContainerId, std::vector<const CollectedLogs::Log*>> containers;
     for (const CollectedLogs::Log& log : *logs) containers[log.container].push_back(&log);
+    LearnFrom(collected, *logs);
+    for (const ContainerPlace& place : places_.Known()) {
+      if (!asked_.contains(place.container))
+        missing_.try_emplace(place.container, "its node has not moved its logs to HDFS yet");
+    }
     std::vector<std::pair<TaskLog, const CollectedLogs::Log*>> found;
     for (const auto& [container, files] : containers) {
       missing_.erase(container);
@@ -168,6 +175,18 @@ class LogsRun {
       if (output_.failed()) break;
     }
     return problem;
+  }
+
+  /// Where an AM's log has left its node before others left theirs, it still tells of them.
+  void LearnFrom(CollectedLogs& collected, const std::vector<CollectedLogs::Log>& logs) {
+    for (const CollectedLogs::Log& log : logs) {
+      const auto read = places_.ReadOf(log.container);
+      if (!read || log.file.name != "stderr" || log.file.size <= *read) continue;
+      // What cannot be read now is read the next time.
+      (void)collected.Read(log, [&](std::uint64_t offset, std::string_view bytes) {
+        places_.TakeAmLog(log.container, offset, bytes);
+      });
+    }
   }
 
   Expected<void> ReadCollected(CollectedLogs& collected, const TaskLog& log,
@@ -243,6 +262,7 @@ class LogsRun {
   ContainerPlaces places_;
   LogOutput output_;
   std::map<ContainerId, std::string> missing_;  ///< Why their nodes do not show their logs.
+  std::set<ContainerId> asked_;                 ///< At their nodes, the last time.
   std::set<ContainerId> shown_;
   std::set<std::string> tasks_;  ///< That have logs, wanted or not.
   std::size_t known_ = 0;
