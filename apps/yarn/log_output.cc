@@ -55,7 +55,8 @@ void LogOutput::Release(State& state) {
 }
 
 void LogOutput::End() {
-  for (auto& [key, state] : states_) {
+  for (auto& entry : states_) {
+    State& state = entry.second;
     state.lines.Flush([&](std::string_view line) { Line(state, line); });
     Release(state);
   }
