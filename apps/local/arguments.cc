@@ -147,7 +147,8 @@ void AddHistory(CLI::App& app, Raw& raw) {
         ->type_name("PATH");
   };
   add_where(history, of.user, of.directory);
-  history.add_option("--status", of.status, "only these: succeeded, failed, killed, running, unfinished");
+  history.add_option("--status", of.status,
+                     "only these: succeeded, failed, killed, running, unfinished");
   history.add_option("--name", of.name, "only jobs with this in their name");
   history.add_option("--since", of.days, "only those begun in the last DAYS days")
       ->check(CLI::PositiveNumber)
