@@ -22,11 +22,9 @@ constexpr int kReportShare = 10;
 constexpr Duration kFirstDocuments = 3s;
 constexpr Duration kHour = 1h;
 
-/// The history tells its owner alone: it has what the job's programs were given. HDFS that is away
-/// is not waited for here, but by those who ask again.
+/// HDFS that is away is not waited for here, but by those who ask again.
 wire::WebHdfsOptions StorageOptions(const YarnAddresses& addresses) {
   wire::WebHdfsOptions options = HdfsOptionsFor(addresses);
-  options.umask = 077;
   options.longest = AmFace::kLongestEnd;
   options.http = {.connect = AmFace::kLongestEnd, .silence = AmFace::kLongestEnd};
   options.most_read = 3 * Chronicle::kMostBytes;

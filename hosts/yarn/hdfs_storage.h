@@ -25,7 +25,7 @@ class HdfsStorage : public Storage {
   wire::WebHdfsClient client_;
 };
 
-/// With the umask that HDFS has where nothing else is configured.
+/// What is made with them is for its user alone: an authority's key is among it.
 [[nodiscard]] wire::WebHdfsOptions HdfsOptionsFor(const YarnAddresses& addresses);
 
 }  // namespace tfyarn::hosts

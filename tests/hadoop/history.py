@@ -44,6 +44,8 @@ def page(cluster):
     job = waiting(cluster).submit()
     all_work(job, 0)
     application = running_application(cluster)
+    key = names(cluster, f"{home(cluster)}/staging/{application}")["authority.pem"]
+    check(key["permission"] == "600", f"others may read the key: {key}")
     status, _, text = proxied(cluster, application)
     check(status == 200 and "live.js" in text, f"the page: {status} {text[:200]}")
     for name, word in (("live.js", "state.json"), ("live.css", "#log"), ("report.html", "application/json")):
@@ -189,17 +191,21 @@ def commands(cluster, application):
 
 
 def after_failure(cluster):
+    """And in a directory that the job names."""
     job = Job(cluster, """\
 name: bad
 framework: generic
 retries: {user: 0}
+history: {dir: /kept/here/}
 tasks:
   worker: {memory: 128MiB, command: [bash, -c, 'exit 7']}
 """)
     application = submitted(job)
     check(tfyarn(cluster, "wait", application)[0] == 10, "the job")
-    result = whole(cluster, application)
-    check(result["status"] == "FAILED" and result["cause"]["exit"] == 7, f"{result}")
+    wait_until("the report", PATIENCE, lambda: "report.html" in names(cluster, f"/kept/here/{application}/attempt-1"))
+    code, out, err = tfyarn(cluster, "history", application, "--dir", "/kept/here", "--json")
+    result = json.loads(out)["jobs"][0]
+    check(code == 0 and result["status"] == "FAILED" and result["cause"]["exit"] == 7, f"{code} {result} {err}")
     no_staging(cluster, application)
 
 
