@@ -39,17 +39,21 @@ int ExitCodeOf(const ApplicationDetails& application) {
   return cli::ToInt(status == "killed" ? cli::ExitCode::kJobKilled : cli::ExitCode::kJobFailed);
 }
 
-std::optional<ApplicationId> ApplicationFrom(const std::string& text) {
+std::optional<ApplicationId> ParseApplication(const std::string& text) {
   // The AM's container of that application, whose form core knows.
   const std::string prefix = "application_";
-  if (text.starts_with(prefix)) {
-    const auto container =
-        ParseContainerId("container_" + text.substr(prefix.size()) + "_01_000001");
-    if (container && ToString(container->application_attempt.application) == text)
-      return container->application_attempt.application;
-  }
-  cli::Complain(text + " is no application's id: those look like application_1700000000000_0007");
-  return std::nullopt;
+  if (!text.starts_with(prefix)) return std::nullopt;
+  const auto container = ParseContainerId("container_" + text.substr(prefix.size()) + "_01_000001");
+  if (!container || ToString(container->application_attempt.application) != text)
+    return std::nullopt;
+  return container->application_attempt.application;
+}
+
+std::optional<ApplicationId> ApplicationFrom(const std::string& text) {
+  auto application = ParseApplication(text);
+  if (!application)
+    cli::Complain(text + " is no application's id: those look like application_1700000000000_0007");
+  return application;
 }
 
 int Refuse(const hadoop::IpcError& error) {

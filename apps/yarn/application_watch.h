@@ -12,7 +12,9 @@
 namespace tfyarn::apps {
 
 /// "application_1700000000000_0007", of which YARN's own commands make nothing else either.
-/// nullopt: what is wrong was said; the exit code is kInvalidInput.
+[[nodiscard]] std::optional<ApplicationId> ParseApplication(const std::string& text);
+/// The same of a command's argument. nullopt: what is wrong was said; the exit code is
+/// kInvalidInput.
 [[nodiscard]] std::optional<ApplicationId> ApplicationFrom(const std::string& text);
 
 [[nodiscard]] bool HasEnded(const hadoop::ApplicationDetails& application);

@@ -10,12 +10,11 @@
 
 #include "apps/cli/exit_codes.h"
 #include "apps/cli/output.h"
-#include "apps/yarn/application_status.h"
+#include "apps/yarn/application_watch.h"
 #include "apps/yarn/cluster_access.h"
 #include "apps/yarn/history_commands.h"
 #include "apps/yarn/history_store.h"
 #include "config/diagnostics.h"
-#include "core/model/text.h"
 #include "hosts/yarn/history_paths.h"
 
 namespace tfyarn::apps {
@@ -78,19 +77,26 @@ HistoryStore::Answer<void> ShowNew(HistoryStore& store, const ApplicationId& app
   return {};
 }
 
+/// A ResourceManager that does not answer may come back.
+bool MayGoOn(const ApplicationWatch& watch) {
+  const auto seen = watch.Look();
+  return seen ? !HasEnded(*seen) : MayPass(seen.error());
+}
+
 }  // namespace
 
 int EventsCommand(const EventsArguments& arguments) {
-  const auto application = WantedApplication(arguments.application);
+  const auto application = ApplicationFrom(arguments.application);
   if (!application) return cli::ToInt(cli::ExitCode::kInvalidInput);
   const auto settings = LoadSettings();
   if (!settings) return cli::ToInt(cli::ExitCode::kInvalidInput);
   HistoryStore store(*settings, arguments.user, arguments.directory);
   ClusterQuestions questions(*settings);
+  const ApplicationWatch watch(questions, *application);
   std::map<std::int32_t, Shown> shown;
   bool running = arguments.follow;
   for (int looks = arguments.follow ? kLastLooks : 1; looks > 0; --looks) {
-    running = running && AskStatus(questions, *application).may_change;
+    running = running && MayGoOn(watch);
     const auto done = ShowNew(store, *application, arguments.json, shown);
     const bool none_yet = !done && running && done.error().code == hdfs::HdfsErrorCode::kNotFound;
     if (!done && !none_yet) return RefuseHistory(done.error(), store.directory());

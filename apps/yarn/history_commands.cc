@@ -16,7 +16,7 @@
 
 #include "apps/cli/exit_codes.h"
 #include "apps/cli/output.h"
-#include "apps/yarn/application_status.h"
+#include "apps/yarn/application_watch.h"
 #include "apps/yarn/cluster_access.h"
 #include "apps/yarn/history_store.h"
 #include "config/diagnostics.h"
@@ -85,11 +85,11 @@ struct Row {
 };
 
 /// Of a job whose AM has not said the last word, or never will, YARN may know more.
-std::string StatusOf(const std::string& written, const ApplicationId& application,
-                     ClusterQuestions& questions) {
+std::string FinalWord(const std::string& written, const ApplicationId& application,
+                      ClusterQuestions& questions) {
   if (!written.empty() && written != kUnfinished) return written;
-  const std::string status = AskStatus(questions, application).text;
-  return status.empty() ? kUnfinished : status;
+  const auto seen = ApplicationWatch(questions, application).Look();
+  return seen ? StatusOf(*seen) : kUnfinished;
 }
 
 /// nullopt: nothing of it can be read, which is said.
@@ -109,7 +109,7 @@ std::optional<Row> RowOf(HistoryStore& store, ClusterQuestions& questions,
     row.name = TextOf(job, "name");
     row.status = Lower(TextOf(job, "status"));
   }
-  row.status = StatusOf(row.status, application.id, questions);
+  row.status = FinalWord(row.status, application.id, questions);
   return row;
 }
 
@@ -211,7 +211,7 @@ std::string Page(const Kept& kept, const HistoryStore& store, ClusterQuestions& 
   };
   add("application", ToString(kept.application));
   add("name", TextOf(job, "name"));
-  add("status", StatusOf(Lower(TextOf(job, "status")), kept.application, questions));
+  add("status", FinalWord(Lower(TextOf(job, "status")), kept.application, questions));
   add("rule", TextOf(job, "rule"));
   add("diagnostics", TextOf(job, "diagnostics"));
   if (const auto finished = job.find("finished"); finished != job.end() && finished->is_number())
@@ -268,7 +268,7 @@ int Open(const Kept& kept) {
 int HistoryCommand(const HistoryArguments& arguments, const std::string& version) {
   std::optional<ApplicationId> application;
   if (!arguments.application.empty()) {
-    application = WantedApplication(arguments.application);
+    application = ApplicationFrom(arguments.application);
     if (!application) return cli::ToInt(cli::ExitCode::kInvalidInput);
   }
   const auto settings = LoadSettings();

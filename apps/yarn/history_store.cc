@@ -3,12 +3,13 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <string_view>
 #include <utility>
 #include <variant>
 
 #include "apps/cli/exit_codes.h"
 #include "apps/cli/output.h"
+#include "apps/yarn/application_watch.h"
+#include "apps/yarn/cluster_access.h"
 #include "hosts/yarn/history_paths.h"
 
 namespace tfyarn::apps {
@@ -17,33 +18,12 @@ namespace {
 constexpr Duration kLongest = 30s;
 
 wire::WebHdfsOptions OptionsFor(const config::HadoopSettings& settings) {
-  wire::WebHdfsOptions options{.user = settings.user};
-  for (const config::NameNodeAddresses& name_node : settings.hdfs.name_nodes)
-    options.name_nodes.push_back({.host = name_node.web.host, .port = name_node.web.port});
+  wire::WebHdfsOptions options = HdfsOptions(settings);
   options.longest = kLongest;
   return options;
 }
 
 }  // namespace
-
-std::optional<ApplicationId> ParseApplication(const std::string& text) {
-  // The AM's container of that application, whose form core knows.
-  constexpr std::string_view kPrefix = "application_";
-  if (!text.starts_with(kPrefix)) return std::nullopt;
-  const auto container =
-      ParseContainerId("container_" + text.substr(kPrefix.size()) + "_01_000001");
-  if (!container || ToString(container->application_attempt.application) != text)
-    return std::nullopt;
-  return container->application_attempt.application;
-}
-
-std::optional<ApplicationId> WantedApplication(const std::string& text) {
-  auto application = ParseApplication(text);
-  if (!application) {
-    cli::Complain(text + " is no application's id: those look like application_1700000000000_0007");
-  }
-  return application;
-}
 
 int RefuseHistory(const hdfs::HdfsError& error, const std::string& directory) {
   const bool absent = error.code == hdfs::HdfsErrorCode::kNotFound;

@@ -16,10 +16,6 @@
 
 namespace tfyarn::apps {
 
-/// "application_1700000000000_0007", of which YARN's own commands make nothing else either.
-[[nodiscard]] std::optional<ApplicationId> ParseApplication(const std::string& text);
-/// The same of a command's argument; what is none is said.
-[[nodiscard]] std::optional<ApplicationId> WantedApplication(const std::string& text);
 /// Says why a history in `directory` cannot be shown; the exit code.
 [[nodiscard]] int RefuseHistory(const hdfs::HdfsError& error, const std::string& directory);
 
