@@ -66,7 +66,8 @@ void HistoryWriter::Tick() {
 void HistoryWriter::Next() {
   if (ended_) return;
   if (!directory_made_) return MakeDirectory();
-  if (PutNext() || AppendNext()) return;
+  // Whole files say what has come of the others: last.
+  if (AppendNext() || PutNext()) return;
   if (finishing_) return End();
   Tick();
 }
