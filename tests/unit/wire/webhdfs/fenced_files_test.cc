@@ -228,7 +228,10 @@ struct Moment {
 /// x takes and appends; at one of his requests others take and append, one after the other. With
 /// `hang` his stream hangs when he first appends. False: he has no such request.
 bool TakenAt(const Moment& moment) {
-  const auto [at, before, others, hang] = moment;
+  const int at = moment.at;
+  const bool before = moment.before;
+  const int others = moment.others;
+  const bool hang = moment.hang;
   SCOPED_TRACE("request " + std::to_string(at) + (before ? " before" : " after") + ", others " +
                std::to_string(others) + (hang ? ", hanging" : ""));
   boost::asio::io_context loop;
@@ -252,8 +255,8 @@ bool TakenAt(const Moment& moment) {
     });
   });
   done = false;
-  x.Take([&, hangs = hang] {
-    if (hangs) names.HangStreams();
+  x.Take([&] {
+    if (hang) names.HangStreams();
     x.Append([&] { done = true; });
   });
   RunUntil(loop, done);
