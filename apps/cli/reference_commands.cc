@@ -7,6 +7,7 @@
 #include "apps/cli/exit_codes.h"
 #include "apps/cli/output.h"
 #include "apps/cli/policy_page.h"
+#include "apps/cli/print.h"
 #include "config/fault_kinds.h"
 #include "config/reference.h"
 #include "config/suggest.h"
@@ -14,14 +15,6 @@
 
 namespace tfyarn::cli {
 namespace {
-
-int Print(const std::string& text) {
-  if (auto written = WriteStdout(text); !written) {
-    Complain(written.error().message);
-    return ToInt(ExitCode::kInternal);
-  }
-  return ToInt(ExitCode::kOk);
-}
 
 int NoSuch(const std::string& what, const std::string& name,
            const std::vector<std::string>& names) {

@@ -5,7 +5,6 @@
 
 #include <algorithm>
 #include <csignal>
-#include <ctime>
 #include <nlohmann/json.hpp>
 #include <string_view>
 #include <utility>
@@ -13,6 +12,7 @@
 
 #include "apps/cli/exit_codes.h"
 #include "apps/cli/output.h"
+#include "apps/cli/print.h"
 #include "apps/yarn/application_watch.h"
 #include "apps/yarn/cluster_access.h"
 #include "config/diagnostics.h"
@@ -27,15 +27,6 @@ using yarn::YarnApplicationState;
 
 constexpr const char* kType = "TFYARN";
 constexpr std::size_t kLongestName = 60;
-
-std::string Time(std::int64_t milliseconds) {
-  if (milliseconds <= 0) return "-";
-  const std::time_t seconds = milliseconds / 1000;
-  std::tm utc{};
-  gmtime_r(&seconds, &utc);
-  return fmt::format("{:04}-{:02}-{:02} {:02}:{:02}:{:02}Z", utc.tm_year + 1900, utc.tm_mon + 1,
-                     utc.tm_mday, utc.tm_hour, utc.tm_min, utc.tm_sec);
-}
 
 nlohmann::ordered_json Json(const ApplicationDetails& application) {
   nlohmann::ordered_json entry;
@@ -53,17 +44,6 @@ nlohmann::ordered_json Json(const ApplicationDetails& application) {
   return entry;
 }
 
-int Print(const std::string& text, int code) {
-  const auto written = cli::WriteStdout(text);
-  if (written) return code;
-  cli::Complain(written.error().message);
-  return cli::ToInt(cli::ExitCode::kInternal);
-}
-
-std::string Dump(const nlohmann::ordered_json& document) {
-  return document.dump(2, ' ', false, nlohmann::ordered_json::error_handler_t::replace) + "\n";
-}
-
 std::string Page(const ApplicationDetails& application) {
   const yarn::ApplicationReport& report = application.report;
   std::string text = fmt::format("{:<12} {}\n", "application", ToString(report.application));
@@ -76,15 +56,15 @@ std::string Page(const ApplicationDetails& application) {
   add("state", ToText(report.state));
   if (HasEnded(application)) add("status", StatusOf(application));
   add("am attempt", report.current_attempt > 0 ? std::to_string(report.current_attempt) : "");
-  add("started", Time(application.started_ms));
-  add("finished", Time(application.finished_ms));
+  add("started", cli::UtcText(application.started_ms));
+  add("finished", cli::UtcText(application.finished_ms));
   add("page", report.tracking_url == "N/A" ? "" : report.tracking_url);
   add("diagnostics", report.diagnostics);
   return text;
 }
 
 int Show(const ApplicationDetails& application, bool json, int code) {
-  return Print(json ? Dump(Json(application)) : Page(application), code);
+  return cli::Print(json ? cli::JsonText(Json(application)) : Page(application), code);
 }
 
 /// A signal ends this program, and says that it ends nothing else.
@@ -121,11 +101,11 @@ int Attach(const ApplicationWatch& watch, bool json) {
     result["status"] = StatusOf(*ended);
     result["diagnostics"] = diagnostics;
     result["exit_code"] = code;
-    return Print(Dump(result), code);
+    return cli::Print(cli::JsonText(result), code);
   }
-  return Print(cli::TerminalText(fmt::format("{} {}{}{}\n", ended->name, StatusOf(*ended),
-                                             diagnostics.empty() ? "" : ": ", diagnostics)),
-               code);
+  return cli::Print(cli::TerminalText(fmt::format("{} {}{}{}\n", ended->name, StatusOf(*ended),
+                                                  diagnostics.empty() ? "" : ": ", diagnostics)),
+                    code);
 }
 
 }  // namespace
@@ -150,17 +130,17 @@ int ListCommand(const ListArguments& arguments) {
   if (arguments.json) {
     nlohmann::ordered_json list = nlohmann::ordered_json::array();
     for (const ApplicationDetails& application : *applications) list.push_back(Json(application));
-    return Print(Dump(list), cli::ToInt(cli::ExitCode::kOk));
+    return cli::Print(cli::JsonText(list), cli::ToInt(cli::ExitCode::kOk));
   }
   std::string text;
   for (const ApplicationDetails& application : *applications) {
     text += fmt::format("{}  {:<9}  {:<8}  {}  {}  {}\n", ToString(application.report.application),
                         StatusOf(application), config::Printable(application.user, kLongestName),
-                        Time(application.started_ms),
+                        cli::UtcText(application.started_ms),
                         config::Printable(application.queue, kLongestName),
                         config::Printable(application.name, kLongestName));
   }
-  return Print(text, cli::ToInt(cli::ExitCode::kOk));
+  return cli::Print(text, cli::ToInt(cli::ExitCode::kOk));
 }
 
 int ApplicationCommand(const ApplicationArguments& arguments) {

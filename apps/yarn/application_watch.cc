@@ -16,8 +16,6 @@ using hadoop::ApplicationDetails;
 using yarn::YarnApplicationState;
 
 constexpr Duration kPoll = 1s;
-/// A ResourceManager that is away for longer does not come back by itself.
-constexpr Duration kLongestSilence = 15min;
 
 }  // namespace
 

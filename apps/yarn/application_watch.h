@@ -11,6 +11,9 @@
 
 namespace tfyarn::apps {
 
+/// A ResourceManager that is away for longer does not come back by itself.
+inline constexpr Duration kLongestSilence = 15min;
+
 /// "application_1700000000000_0007", of which YARN's own commands make nothing else either.
 [[nodiscard]] std::optional<ApplicationId> ParseApplication(const std::string& text);
 /// The same of a command's argument. nullopt: what is wrong was said; the exit code is

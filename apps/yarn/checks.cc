@@ -5,6 +5,8 @@
 #include <algorithm>
 #include <nlohmann/json.hpp>
 
+#include "apps/cli/print.h"
+
 namespace tfyarn::apps {
 namespace {
 
@@ -49,7 +51,7 @@ std::string RenderJson(const std::vector<Check>& checks) {
     entry["advice"] = check.advice;
     list.push_back(std::move(entry));
   }
-  return list.dump(2, ' ', false, nlohmann::ordered_json::error_handler_t::replace) + "\n";
+  return cli::JsonText(list);
 }
 
 CheckState WorstOf(const std::vector<Check>& checks) {

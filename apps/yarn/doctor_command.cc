@@ -5,6 +5,7 @@
 
 #include "apps/cli/exit_codes.h"
 #include "apps/cli/output.h"
+#include "apps/cli/print.h"
 #include "apps/yarn/checks.h"
 #include "apps/yarn/cluster_survey.h"
 #include "apps/yarn/hadoop_environment.h"
@@ -15,11 +16,8 @@ namespace tfyarn::apps {
 namespace {
 
 int Show(const std::vector<Check>& checks, bool json, cli::ExitCode code) {
-  const auto written =
-      cli::WriteStdout(json ? RenderJson(checks) : cli::TerminalText(RenderText(checks)));
-  if (written) return cli::ToInt(code);
-  cli::Complain(written.error().message);
-  return cli::ToInt(cli::ExitCode::kInternal);
+  return cli::Print(json ? RenderJson(checks) : cli::TerminalText(RenderText(checks)),
+                    cli::ToInt(code));
 }
 
 Check Unusable(const std::string& directory, const config::Diagnostics& diagnostics) {

@@ -7,7 +7,6 @@
 
 #include <algorithm>
 #include <chrono>
-#include <ctime>
 #include <filesystem>
 #include <nlohmann/json.hpp>
 #include <optional>
@@ -16,6 +15,7 @@
 
 #include "apps/cli/exit_codes.h"
 #include "apps/cli/output.h"
+#include "apps/cli/print.h"
 #include "apps/yarn/application_watch.h"
 #include "apps/yarn/cluster_access.h"
 #include "apps/yarn/history_store.h"
@@ -34,25 +34,6 @@ using hdfs::HdfsErrorCode;
 constexpr std::size_t kShown = 20;
 constexpr std::size_t kLongestText = 10'000;
 constexpr const char* kUnfinished = "unfinished";
-
-int Print(const std::string& text) {
-  const auto written = cli::WriteStdout(text);
-  if (written) return cli::ToInt(cli::ExitCode::kOk);
-  cli::Complain(written.error().message);
-  return cli::ToInt(cli::ExitCode::kInternal);
-}
-
-std::string Dump(const Json& json, int indent = 2) {
-  return json.dump(indent, ' ', false, Json::error_handler_t::replace) + "\n";
-}
-
-std::string Time(std::int64_t milliseconds) {
-  const std::time_t seconds = milliseconds / 1000;
-  std::tm utc{};
-  gmtime_r(&seconds, &utc);
-  return fmt::format("{:04}-{:02}-{:02} {:02}:{:02}:{:02}Z", utc.tm_year + 1900, utc.tm_mon + 1,
-                     utc.tm_mday, utc.tm_hour, utc.tm_min, utc.tm_sec);
-}
 
 std::string Lower(std::string text) {
   for (char& c : text) {
@@ -141,10 +122,11 @@ int List(const HistoryArguments& arguments, HistoryStore& store, ClusterQuestion
                     {"status", row.status},
                     {"begun_ms", row.application.begun_ms},
                     {"am_attempts", row.attempts}});
-    text += fmt::format("{}  {:<10}  {}  {}\n", id, row.status, Time(row.application.begun_ms),
-                        config::Printable(row.name, kLongestText));
+    text +=
+        fmt::format("{}  {:<10}  {}  {}\n", id, row.status, cli::UtcText(row.application.begun_ms),
+                    config::Printable(row.name, kLongestText));
   }
-  return Print(arguments.json ? Dump(list) : text);
+  return cli::Print(arguments.json ? cli::JsonText(list) : text);
 }
 
 // ---------------------------------------------------------------- one application
@@ -260,7 +242,7 @@ int Open(const Kept& kept) {
   const bool started = ::posix_spawnp(&child, "xdg-open", nullptr, nullptr, argv, environ) == 0;
   if (!started || ::waitpid(child, &status, 0) != child || status != 0)
     cli::Complain("no browser could be started with xdg-open; the report is " + path);
-  return Print(path + "\n");
+  return cli::Print(path + "\n");
 }
 
 }  // namespace
@@ -283,7 +265,7 @@ int HistoryCommand(const HistoryArguments& arguments, const std::string& version
     if (code != 0) return code;
   }
   if (arguments.open) return Open(*kept);
-  return Print(arguments.json ? kept->result : Page(*kept, store, questions));
+  return cli::Print(arguments.json ? kept->result : Page(*kept, store, questions));
 }
 
 }  // namespace tfyarn::apps

@@ -29,8 +29,6 @@ using Clock = std::chrono::steady_clock;
 constexpr Duration kPoll = 1s;
 /// NodeManagers collect logs within that time of an application's end.
 constexpr Duration kCollecting = 30s;
-/// A ResourceManager that is away for longer does not come back by itself.
-constexpr Duration kLongestSilence = 15min;
 
 class LogsRun {
  public:

@@ -15,6 +15,7 @@
 #include "apps/cli/exit_codes.h"
 #include "apps/cli/human.h"
 #include "apps/cli/output.h"
+#include "apps/cli/print.h"
 #include "apps/yarn/application_watch.h"
 #include "apps/yarn/cluster_access.h"
 #include "apps/yarn/cluster_fit.h"
@@ -105,26 +106,19 @@ std::optional<std::int64_t> AmAttempts(const config::HadoopSettings& settings) {
   return value;
 }
 
-int Print(const std::string& text, int code) {
-  const auto written = cli::WriteStdout(text);
-  if (written) return code;
-  cli::Complain(written.error().message);
-  return cli::ToInt(cli::ExitCode::kInternal);
-}
-
 int Show(const SubmitArguments& arguments, const JobSpec& job, const FitResult& result) {
   const int code =
       cli::ToInt(result.fit == Fit::kNever ? cli::ExitCode::kInvalidInput : cli::ExitCode::kOk);
   if (!arguments.json) {
-    return Print(cli::TerminalText(RenderText(result.checks) +
-                                   fmt::format("{}: {}\n", job.name, NameOf(result.fit))),
-                 code);
+    return cli::Print(cli::TerminalText(RenderText(result.checks) +
+                                        fmt::format("{}: {}\n", job.name, NameOf(result.fit))),
+                      code);
   }
   nlohmann::ordered_json document;
   document["job"] = job.name;
   document["verdict"] = NameOf(result.fit);
   document["checks"] = nlohmann::ordered_json::parse(RenderJson(result.checks));
-  return Print(document.dump(2) + "\n", code);
+  return cli::Print(document.dump(2) + "\n", code);
 }
 
 }  // namespace
@@ -132,7 +126,7 @@ int Show(const SubmitArguments& arguments, const JobSpec& job, const FitResult& 
 int TrySubmission(const SubmitArguments& arguments, const JobSpec& job,
                   const config::HadoopSettings& settings) {
   if (arguments.dry_run == DryRun::kJob) {
-    return Print(
+    return cli::Print(
         fmt::format("{}: {} for queue '{}'; the cluster was not asked (--dry-run=cluster does)\n",
                     job.name, cli::Plural(static_cast<std::uint64_t>(job.task_count()), "task"),
                     job.queue),
