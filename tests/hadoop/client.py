@@ -10,24 +10,12 @@ import re
 import shutil
 import signal
 import subprocess
-import sys
 import tempfile
 import time
 
-import hadoop_cluster
 import hadoop_web
-from hadoop_processes import ClusterError, owned, wait_until
-from submitted import BIN, PATIENCE, check
-
-
-def tfyarn(conf, *words, **more):
-    """(exit code, stdout, stderr)"""
-    environment = {key: value for key, value in os.environ.items() if not key.startswith("HADOOP_")} | more
-    if conf is not None:
-        environment["HADOOP_CONF_DIR"] = str(conf)
-    done = subprocess.run([str(BIN / "tfyarn"), *words], text=True, capture_output=True, timeout=PATIENCE, check=False,
-                          env=environment)
-    return done.returncode, done.stdout, done.stderr
+from hadoop_processes import wait_until
+from submitted import BIN, PATIENCE, check, run_groups, tfyarn
 
 
 def expect(result, code, *texts):
@@ -84,6 +72,16 @@ def has_lines(cluster, application, count=3):
     wait_until("lines of both workers", PATIENCE, seen)
 
 
+def ended(cluster):
+    """A job that has written, and succeeded."""
+    file = talking()
+    application = submitted(cluster, file)
+    has_lines(cluster, application)
+    (file.parent / "end").touch()
+    expect(tfyarn(cluster.conf, "wait", application), 0)
+    return application
+
+
 def numbers(text, task, word):
     return [int(each) for each in re.findall(rf"^{task} *\| {word} (\d+)$", text, re.M)]
 
@@ -123,11 +121,7 @@ def logs_of_a_running_job(cluster):
 
 def logs_of_an_ended_job(cluster):
     """While they are on the nodes, while they move, and when they are in HDFS."""
-    file = talking()
-    application = submitted(cluster, file)
-    has_lines(cluster, application)
-    (file.parent / "end").touch()
-    expect(tfyarn(cluster.conf, "wait", application), 0)
+    application = ended(cluster)
     ends = time.monotonic() + 10
     while time.monotonic() < ends:
         code, out, err = tfyarn(cluster.conf, "logs", application)
@@ -300,11 +294,7 @@ CASES = {"running": logs_of_a_running_job, "ended": logs_of_an_ended_job, "attac
 # ---- a cluster that is set up in another way
 
 def logs_stay_on_nodes(cluster):
-    file = talking()
-    application = submitted(cluster, file)
-    has_lines(cluster, application)
-    (file.parent / "end").touch()
-    expect(tfyarn(cluster.conf, "wait", application), 0)
+    application = ended(cluster)
     time.sleep(3)
     code, out, err = tfyarn(cluster.conf, "logs", application)
     check(code == 0, f"{code} {err}")
@@ -330,43 +320,13 @@ def a_stopped_queue(cluster):
     check(said["queue root.default"]["state"] == "ok", f"{said}")
 
 
-OTHER_CASES = {"logs-on-nodes": logs_stay_on_nodes, "memory-alone": memory_alone_counts, "stopped-queue": a_stopped_queue}
+# The last one stops the nodes.
+OTHER_CASES = {"memory-alone": memory_alone_counts, "stopped-queue": a_stopped_queue, "logs-on-nodes": logs_stay_on_nodes}
 # Without a resource type for GPUs a ResourceManager takes the calculator that counts memory only; with one it does not start.
 OTHER_SETTINGS = ("yarn.log-aggregation-enable=false", "yarn.resource-types=", "yarn.scheduler.capacity.root.batch.state=STOPPED",
                   "yarn.scheduler.capacity.resource-calculator="
                   "org.apache.hadoop.yarn.util.resource.DefaultResourceCalculator")
 
 
-def run(cases, wanted, **options):
-    """How many failed."""
-    names = [name for name in cases if not wanted or name in wanted]
-    if not names:
-        return 0
-    failed = 0
-    with hadoop_cluster.Cluster.up(nodes=3, **options) as cluster:
-        folder = cluster.folder
-        # Jobs run in the other cases: this one stops the nodes.
-        for name in sorted(names, key=lambda each: each == "logs-on-nodes"):
-            begun = time.monotonic()
-            try:
-                cases[name](cluster)
-            except (ClusterError, subprocess.TimeoutExpired, KeyError, OSError, ValueError) as failure:
-                failed += 1
-                print(f"{name}: FAILED: {failure}", flush=True)
-            else:
-                print(f"{name}: ok, {time.monotonic() - begun:.1f} s", flush=True)
-    check(not owned(folder), f"processes are left: {owned(folder)}")
-    return failed
-
-
-def main():
-    if what := hadoop_cluster.missing():
-        print(f"skipped: {what}")
-        return 77
-    wanted = sys.argv[2:]
-    failed = run(CASES, wanted, gpus=(4,)) + run(OTHER_CASES, wanted, gpus=(0,), settings=OTHER_SETTINGS)
-    return 1 if failed else 0
-
-
 if __name__ == "__main__":
-    sys.exit(main())
+    run_groups((CASES, {"nodes": 3, "gpus": (4,)}), (OTHER_CASES, {"nodes": 3, "gpus": (0,), "settings": OTHER_SETTINGS}))

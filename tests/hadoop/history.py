@@ -12,10 +12,9 @@ import tempfile
 import urllib.error
 import urllib.request
 
-import hadoop_cluster
 import hadoop_web
 from hadoop_processes import wait_until
-from submitted import BIN, PATIENCE, Job, all_work, check, run_cases, waiting
+from submitted import BIN, PATIENCE, Job, all_work, check, run_cases, tfyarn, waiting
 
 
 def running_application(cluster):
@@ -86,13 +85,6 @@ def get_plain(host, port):
 
 # ---- history
 
-def tfyarn(cluster, *words):
-    """(exit code, stdout, stderr)."""
-    done = subprocess.run([str(BIN / "tfyarn"), *words], text=True, capture_output=True, timeout=PATIENCE, check=False,
-                          env={**os.environ, "HADOOP_CONF_DIR": str(cluster.conf)})
-    return done.returncode, done.stdout, done.stderr
-
-
 def home(cluster):
     return f"/user/{cluster.plan['user']}/.tfyarn"
 
@@ -126,38 +118,41 @@ def whole(cluster, application, number=1):
     """Until the AM has written its last word."""
     wait_until("the whole history", PATIENCE,
                lambda: result_of(cluster, application, number).get("status", "UNFINISHED") != "UNFINISHED")
-    # The result is not the last that is written.
-    whole_set = {"events.jsonl", "journal", "result.json", "report.html", "job.yaml"}
-    wait_until("all files of the history", PATIENCE,
-               lambda: set(names(cluster, attempt(cluster, application, number))) >= whole_set)
+    # The result is the last that is written.
     kept = names(cluster, attempt(cluster, application, number))
-    check(set(kept) == whole_set, f"files: {set(kept)}")
+    check(set(kept) == {"events.jsonl", "journal", "result.json", "report.html", "job.yaml"}, f"files: {set(kept)}")
     check({each["permission"] for each in kept.values()} == {"600"}, f"permissions: {kept}")
     return result_of(cluster, application, number)
 
 
 def submitted(job):
     """Without --wait: nobody but the AM cleans up."""
-    code, out, err = tfyarn(job.cluster, "submit", str(job.folder / "job.yaml"), "-q")
+    code, out, err = tfyarn(job.cluster.conf, "submit", str(job.folder / "job.yaml"), "-q")
     check(code == 0, f"submit: {code} {err}")
     return out.strip()
 
 
-def after_success(cluster):
-    """Readable while it runs, whole at the end, and nothing else is left in HDFS."""
+def told(cluster):
+    """A job whose first attempt's history has it running, and its application."""
     job = waiting(cluster)
     application = submitted(job)
     all_work(job, 0)
     wait_until("events of a running job", PATIENCE,
                lambda: "worker:2 runs" in (read(cluster, f"{attempt(cluster, application, 1)}/events.jsonl") or ""))
-    code, out, _ = tfyarn(cluster, "history", application)
+    return job, application
+
+
+def after_success(cluster):
+    """Readable while it runs, whole at the end, and nothing else is left in HDFS."""
+    job, application = told(cluster)
+    code, out, _ = tfyarn(cluster.conf, "history", application)
     check(code == 0 and re.search(r"status +running", out) and re.search(r"name +waiting", out), f"history ID: {out}")
-    code, out, _ = tfyarn(cluster, "events", application)
+    code, out, _ = tfyarn(cluster.conf, "events", application)
     check(code == 0 and "worker:1 runs, attempt 0" in out, f"events: {code} {out}")
     follow = subprocess.Popen([str(BIN / "tfyarn"), "events", application, "-f"], text=True, stdout=subprocess.PIPE,
                               env={**os.environ, "HADOOP_CONF_DIR": str(cluster.conf)})
     (job.folder / "end").touch()
-    check(tfyarn(cluster, "wait", application)[0] == 0, "the job")
+    check(tfyarn(cluster.conf, "wait", application)[0] == 0, "the job")
     result = whole(cluster, application)
     check(result["status"] == "SUCCEEDED" and result["application_id"] == application, f"{result}")
     no_staging(cluster, application)
@@ -170,23 +165,23 @@ def after_success(cluster):
 
 
 def commands(cluster, application):
-    code, out, _ = tfyarn(cluster, "history", "--json")
+    code, out, _ = tfyarn(cluster.conf, "history", "--json")
     first = json.loads(out)[0]
     check(code == 0 and (first["application"], first["status"], first["name"]) == (application, "succeeded", "waiting"), out)
     for words, there in ((("--status", "failed"), False), (("--name", "wait"), True), (("--name", "x"), False),
                          (("--since", "1"), True), (("--dir", f"{home(cluster)}/history/"), True)):
-        code, out, _ = tfyarn(cluster, "history", *words)
+        code, out, _ = tfyarn(cluster.conf, "history", *words)
         check(code == 0 and (application in out) == there, f"history {words}: {code} {out}")
     with tempfile.TemporaryDirectory() as folder:
-        code, out, err = tfyarn(cluster, "history", application, "--out", f"{folder}/kept")
+        code, out, err = tfyarn(cluster.conf, "history", application, "--out", f"{folder}/kept")
         files = {str(path.relative_to(f"{folder}/kept")) for path in pathlib.Path(f"{folder}/kept").rglob("*.*")}
         check(code == 0 and {"report.html", "result.json", "attempt-1/events.jsonl", "attempt-1/job.yaml"} <= files, f"{files} {err}")
-    code, out, _ = tfyarn(cluster, "events", application, "--json")
+    code, out, _ = tfyarn(cluster.conf, "events", application, "--json")
     lines = [json.loads(line) for line in out.splitlines()]
     check([line["seq"] for line in lines] == list(range(1, len(lines) + 1)) and lines[0]["type"] == "RunStarted", out[:300])
-    code, _, err = tfyarn(cluster, "history", application[:-4] + "9999")
+    code, _, err = tfyarn(cluster.conf, "history", application[:-4] + "9999")
     check(code == 3 and "no such history" in err, f"an unknown one: {code} {err}")
-    code, _, err = tfyarn(cluster, "history", "--user", "nobody-here")
+    code, _, err = tfyarn(cluster.conf, "history", "--user", "nobody-here")
     check(code == 3 and "/user/nobody-here/" in err, f"an unknown user: {code} {err}")
 
 
@@ -201,9 +196,9 @@ tasks:
   worker: {memory: 128MiB, command: [bash, -c, 'exit 7']}
 """)
     application = submitted(job)
-    check(tfyarn(cluster, "wait", application)[0] == 10, "the job")
+    check(tfyarn(cluster.conf, "wait", application)[0] == 10, "the job")
     wait_until("the report", PATIENCE, lambda: "report.html" in names(cluster, f"/kept/here/{application}/attempt-1"))
-    code, out, err = tfyarn(cluster, "history", application, "--dir", "/kept/here", "--json")
+    code, out, err = tfyarn(cluster.conf, "history", application, "--dir", "/kept/here", "--json")
     result = json.loads(out)["jobs"][0]
     check(code == 0 and result["status"] == "FAILED" and result["cause"]["exit"] == 7, f"{code} {result} {err}")
     no_staging(cluster, application)
@@ -211,29 +206,21 @@ tasks:
 
 def after_kill(cluster):
     """No AM says the last word; YARN knows how it ended, and the events say what was."""
-    job = waiting(cluster)
-    application = submitted(job)
-    all_work(job, 0)
-    wait_until("events of a running job", PATIENCE,
-               lambda: "worker:2 runs" in (read(cluster, f"{attempt(cluster, application, 1)}/events.jsonl") or ""))
-    check(tfyarn(cluster, "kill", application)[0] == 0, "kill")
-    code, out, _ = tfyarn(cluster, "history", application)
+    job, application = told(cluster)
+    check(tfyarn(cluster.conf, "kill", application)[0] == 0, "kill")
+    code, out, _ = tfyarn(cluster.conf, "history", application)
     check(code == 0 and re.search(r"status +killed", out) and re.search(r"name +waiting", out), f"history ID: {out}")
-    code, out, _ = tfyarn(cluster, "history", "--status", "killed")
+    code, out, _ = tfyarn(cluster.conf, "history", "--status", "killed")
     check(code == 0 and application in out, f"history: {out}")
     with tempfile.TemporaryDirectory() as folder:
-        code, _, err = tfyarn(cluster, "history", application, "--out", folder)
+        code, _, err = tfyarn(cluster.conf, "history", application, "--out", folder)
         tasks = json.loads(pathlib.Path(folder, "result.json").read_text())["jobs"][0]["tasks"]
         check(code == 0 and len(tasks) == 3 and pathlib.Path(folder, "report.html").exists(), f"{code} {err} {tasks}")
 
 
 def after_am_killed(cluster):
     """What the first attempt wrote stays; the second one's documents are of both."""
-    job = waiting(cluster)
-    application = submitted(job)
-    all_work(job, 0)
-    wait_until("events of the first attempt", PATIENCE,
-               lambda: "worker:2 runs" in (read(cluster, f"{attempt(cluster, application, 1)}/events.jsonl") or ""))
+    job, application = told(cluster)
     wait_until("its first result", PATIENCE, lambda: read(cluster, f"{attempt(cluster, application, 1)}/result.json"))
     master = job.masters()
     os.kill(master[0], signal.SIGKILL)
@@ -247,7 +234,7 @@ def after_am_killed(cluster):
             [row["state"] for row in state["tasks"]] == ["running"] * 3
     wait_until("a page of both attempts", PATIENCE, page_of_both)
     (job.folder / "end").touch()
-    check(tfyarn(cluster, "wait", application)[0] == 0, "the job")
+    check(tfyarn(cluster.conf, "wait", application)[0] == 0, "the job")
     result = whole(cluster, application, 2)
     check(result["status"] == "SUCCEEDED" and result["am_attempts"] == 2, f"{result}")
     check([len(task["attempts"]) for task in result["tasks"]] == [1, 1, 1], f"{result['tasks']}")

@@ -8,7 +8,7 @@ import signal
 import time
 
 from hadoop_processes import send, started, wait_until
-from submitted import PATIENCE, all_work, check, pid_of, run_cases, waiting
+from submitted import PATIENCE, all_work, pid_of, run_cases, waiting
 
 
 def variable_of(pid, name):

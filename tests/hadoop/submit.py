@@ -6,10 +6,9 @@ import os
 import pathlib
 import re
 import signal
-import subprocess
 
 from hadoop_processes import wait_until
-from submitted import BIN, PATIENCE, Job, all_work, check, pid_of, run_cases, waiting
+from submitted import PATIENCE, Job, all_work, check, pid_of, run_cases, tfyarn, waiting
 
 
 def ends_well(cluster):
@@ -109,38 +108,37 @@ def job_killed(cluster):
 
 def looked_at(cluster):
     """Submitted by one, shown, waited for and killed by others."""
-    def tfyarn(*words):
-        done = subprocess.run([str(BIN / "tfyarn"), *words], text=True, capture_output=True, timeout=PATIENCE, check=False,
-                              env={**os.environ, "HADOOP_CONF_DIR": str(cluster.conf)})
-        return done.returncode, done.stdout + done.stderr
+    def said(*words):
+        code, out, err = tfyarn(cluster.conf, *words)
+        return code, out + err
 
     def submitted():
         job = waiting(cluster)
-        code, out = tfyarn("submit", str(job.folder / "job.yaml"), "-q")
+        code, out = said("submit", str(job.folder / "job.yaml"), "-q")
         check(code == 0 and out.startswith("application_"), f"submit: {code} {out}")
         all_work(job, 0)
         return job, out.strip()
 
     job, first = submitted()
-    code, out = tfyarn("status", first)
+    code, out = said("status", first)
     check(code == 0 and re.search(r"state +running", out) and re.search(r"name +waiting", out), f"status: {code} {out}")
-    code, out = tfyarn("list", "--json")
+    code, out = said("list", "--json")
     check(code == 0 and [entry["application"] for entry in json.loads(out)] == [first], f"list: {code} {out}")
     (job.folder / "end").touch()
-    code, out = tfyarn("wait", first)
+    code, out = said("wait", first)
     check(code == 0 and re.search(r"status +succeeded", out), f"wait: {code} {out}")
     job, second = submitted()
-    code, out = tfyarn("kill", second)
+    code, out = said("kill", second)
     check(code == 0 and re.search(r"status +killed", out), f"kill: {code} {out}")
-    code, out = tfyarn("wait", second)
+    code, out = said("wait", second)
     check(code == 11, f"wait for what was killed: {code} {out}")
-    code, out = tfyarn("list")
+    code, out = said("list")
     check(code == 0 and out == "", f"list: {code} {out}")
-    code, out = tfyarn("list", "--all")
+    code, out = said("list", "--all")
     check(code == 0 and out.index(second) < out.index(first), f"list --all: {code} {out}")
-    code, out = tfyarn("status", first[:-4] + "9999")
+    code, out = said("status", first[:-4] + "9999")
     check(code == 3 and "9999" in out, f"an unknown application: {code} {out}")
-    code, out = tfyarn("status", "job_1")
+    code, out = said("status", "job_1")
     check(code == 3 and "application_1700000000000_0007" in out, f"no id: {code} {out}")
 
 

@@ -24,6 +24,16 @@ def check(holds, what):
         raise ClusterError(what)
 
 
+def tfyarn(conf, *words, **more):
+    """(exit code, stdout, stderr). `conf`: None for a user without HADOOP_CONF_DIR; `more`: variables."""
+    environment = {key: value for key, value in os.environ.items() if not key.startswith("HADOOP_")} | more
+    if conf is not None:
+        environment["HADOOP_CONF_DIR"] = str(conf)
+    done = subprocess.run([str(BIN / "tfyarn"), *words], text=True, capture_output=True, timeout=PATIENCE, check=False,
+                          env=environment)
+    return done.returncode, done.stdout, done.stderr
+
+
 class Job:
     """A job in a folder of its own. A lone %s in its text is the folder."""
 
@@ -108,22 +118,37 @@ def pid_of(job, index):
     return int(re.findall(r"pid (\d+)", (job.folder / f"worker-{index}").read_text())[-1])
 
 
-def run_cases(cases, **cluster_options):
-    """Runs the cases that the command line names (all, without names) on one cluster, and exits: 1 when one failed, 77 without
-    Hadoop. Each case gets the cluster, as it was left by the one before."""
-    if what := hadoop_cluster.missing():
-        print(f"skipped: {what}")
-        sys.exit(77)
+def count_failed(cases, **cluster_options):
+    """Runs those of the cases that the command line names (all, without names) on one cluster, each with the cluster as the one
+    before has left it; how many failed. Without any there is no cluster either."""
+    names = [name for name in cases if not sys.argv[2:] or name in sys.argv[2:]]
+    if not names:
+        return 0
     failed = 0
     with hadoop_cluster.Cluster.up(**cluster_options) as cluster:
-        for name in sys.argv[2:] or cases:
+        for name in names:
             begun = time.monotonic()
             try:
                 cases[name](cluster)
-            except (ClusterError, subprocess.TimeoutExpired, KeyError, OSError) as failure:
+            except (ClusterError, subprocess.TimeoutExpired, KeyError, OSError, ValueError) as failure:
                 failed += 1
                 print(f"{name}: FAILED: {failure}", flush=True)
             else:
                 print(f"{name}: ok, {time.monotonic() - begun:.1f} s", flush=True)
     check(not owned(cluster.folder), f"processes are left: {owned(cluster.folder)}")
-    sys.exit(1 if failed else 0)
+    return failed
+
+
+def run_groups(*groups):
+    """Each group is (cases, the options of their cluster). Exits: 1 when a case failed, 77 without Hadoop."""
+    known = {name for cases, _ in groups for name in cases}
+    if unknown := set(sys.argv[2:]) - known:
+        sys.exit(f"no such case: {', '.join(sorted(unknown))}; there are {', '.join(sorted(known))}")
+    if what := hadoop_cluster.missing():
+        print(f"skipped: {what}")
+        sys.exit(77)
+    sys.exit(1 if sum(count_failed(cases, **options) for cases, options in groups) else 0)
+
+
+def run_cases(cases, **cluster_options):
+    run_groups((cases, cluster_options))
