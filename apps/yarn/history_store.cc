@@ -4,24 +4,16 @@
 
 #include <algorithm>
 #include <utility>
-#include <variant>
 
 #include "apps/cli/exit_codes.h"
 #include "apps/cli/output.h"
 #include "apps/yarn/application_watch.h"
-#include "apps/yarn/cluster_access.h"
 #include "hosts/yarn/history_paths.h"
 
 namespace tfyarn::apps {
 namespace {
 
 constexpr Duration kLongest = 30s;
-
-wire::WebHdfsOptions OptionsFor(const config::HadoopSettings& settings) {
-  wire::WebHdfsOptions options = HdfsOptions(settings);
-  options.longest = kLongest;
-  return options;
-}
 
 }  // namespace
 
@@ -42,34 +34,16 @@ int RefuseHistory(const hdfs::HdfsError& error, const std::string& directory) {
 
 HistoryStore::HistoryStore(const config::HadoopSettings& settings, const std::string& user,
                            const std::string& directory)
-    : client_(loop_, OptionsFor(settings)),
+    : hdfs_(settings, kLongest),
       directory_(hosts::HistoryDirectory(directory, user.empty() ? settings.user : user)) {}
 
-template <class T, class Call>
-HistoryStore::Answer<T> HistoryStore::Wait(Call call) {
-  std::optional<Answer<T>> result;
-  call([&](Answer<T> answer) {
-    result = std::move(answer);
-    loop_.stop();
-  });
-  loop_.restart();
-  loop_.run();
-  return std::move(*result);
-}
-
-HistoryStore::Answer<hdfs::HdfsResponse> HistoryStore::Ask(hdfs::HdfsRequest request) {
-  return Wait<hdfs::HdfsResponse>([&](auto answer) {
-    client_.Call(std::move(request), [answer](hdfs::HdfsResponse response) {
-      if (auto* error = std::get_if<hdfs::HdfsError>(&response))
-        return answer(tl::unexpected(std::move(*error)));
-      answer(std::move(response));
-    });
-  });
+std::string HistoryStore::PathOf(const ApplicationAttemptId& attempt,
+                                 const std::string& file) const {
+  return hosts::AttemptDirectory(directory_, attempt) + "/" + file;
 }
 
 HistoryStore::Answer<std::vector<HistoryStore::Application>> HistoryStore::Applications() {
-  const auto listed = Wait<std::vector<wire::WebHdfsFile>>(
-      [&](auto answer) { client_.List(directory_, std::move(answer)); });
+  const auto listed = hdfs_.List(directory_);
   if (!listed) return tl::unexpected(listed.error());
   std::vector<Application> applications;
   for (const wire::WebHdfsFile& file : *listed) {
@@ -84,9 +58,7 @@ HistoryStore::Answer<std::vector<HistoryStore::Application>> HistoryStore::Appli
 
 HistoryStore::Answer<std::vector<std::int32_t>> HistoryStore::Attempts(
     const ApplicationId& application) {
-  const auto listed = Wait<std::vector<wire::WebHdfsFile>>([&](auto answer) {
-    client_.List(directory_ + "/" + ToString(application), std::move(answer));
-  });
+  const auto listed = hdfs_.List(directory_ + "/" + ToString(application));
   if (!listed) return tl::unexpected(listed.error());
   std::vector<std::int32_t> attempts;
   for (const wire::WebHdfsFile& file : *listed) {
@@ -98,18 +70,14 @@ HistoryStore::Answer<std::vector<std::int32_t>> HistoryStore::Attempts(
 
 HistoryStore::Answer<std::string> HistoryStore::Read(const ApplicationAttemptId& attempt,
                                                      const std::string& file) {
-  auto response = Ask(hdfs::ReadRequest{
-      .path = hosts::AttemptDirectory(directory_, attempt) + "/" + file, .writer = {}});
-  if (!response) return tl::unexpected(std::move(response.error()));
-  return std::move(std::get<hdfs::ReadResponse>(*response).bytes);
+  return hdfs_.Open(PathOf(attempt, file));
 }
 
 HistoryStore::Answer<std::int64_t> HistoryStore::Size(const ApplicationAttemptId& attempt,
                                                       const std::string& file) {
-  const auto response = Ask(hdfs::GetFileStatusRequest{
-      .path = hosts::AttemptDirectory(directory_, attempt) + "/" + file});
-  if (!response) return tl::unexpected(response.error());
-  return std::get<hdfs::FileStatus>(*response).size;
+  const auto found = hdfs_.Status(PathOf(attempt, file));
+  if (!found) return tl::unexpected(found.error());
+  return found->status.size;
 }
 
 }  // namespace tfyarn::apps

@@ -2,17 +2,15 @@
 // there.
 #pragma once
 
-#include <boost/asio/io_context.hpp>
 #include <cstdint>
-#include <optional>
 #include <string>
 #include <tl/expected.hpp>
 #include <vector>
 
+#include "apps/yarn/web_questions.h"
 #include "config/hadoop_settings.h"
 #include "core/model/hdfs.h"
 #include "core/model/ids.h"
-#include "wire/webhdfs/webhdfs_client.h"
 
 namespace tfyarn::apps {
 
@@ -46,13 +44,10 @@ class HistoryStore {
                                           const std::string& file);
 
  private:
-  /// Runs `call`, which is given what takes its answer.
-  template <class T, class Call>
-  [[nodiscard]] Answer<T> Wait(Call call);
-  [[nodiscard]] Answer<hdfs::HdfsResponse> Ask(hdfs::HdfsRequest request);
+  [[nodiscard]] std::string PathOf(const ApplicationAttemptId& attempt,
+                                   const std::string& file) const;
 
-  boost::asio::io_context loop_;
-  wire::WebHdfsClient client_;
+  HdfsQuestions hdfs_;
   std::string directory_;
 };
 

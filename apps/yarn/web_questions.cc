@@ -118,6 +118,15 @@ HdfsQuestions::Result<std::vector<wire::WebHdfsFile>> HdfsQuestions::List(
       [&](auto answer) { operations_.List(directory, std::move(answer)); });
 }
 
+HdfsQuestions::Result<std::string> HdfsQuestions::Open(const std::string& path) {
+  return Await<std::string>([&](auto answer) { operations_.Open(path, std::move(answer)); });
+}
+
+HdfsQuestions::Result<wire::WebHdfsFile> HdfsQuestions::Status(const std::string& path) {
+  return Await<wire::WebHdfsFile>(
+      [&](auto answer) { operations_.Status(path, std::move(answer)); });
+}
+
 HdfsQuestions::Result<std::string> HdfsQuestions::OpenRange(const std::string& path,
                                                             std::uint64_t offset,
                                                             std::uint64_t length) {

@@ -45,6 +45,9 @@ class HdfsQuestions {
   using Result = tl::expected<T, hdfs::HdfsError>;
 
   [[nodiscard]] Result<std::vector<wire::WebHdfsFile>> List(const std::string& directory);
+  /// A whole file.
+  [[nodiscard]] Result<std::string> Open(const std::string& path);
+  [[nodiscard]] Result<wire::WebHdfsFile> Status(const std::string& path);
   [[nodiscard]] Result<std::string> OpenRange(const std::string& path, std::uint64_t offset,
                                               std::uint64_t length);
   [[nodiscard]] Result<hdfs::Done> Mkdirs(const std::string& path);
