@@ -27,7 +27,7 @@ constexpr std::size_t kLongestText = 2'000;
 
 /// Whole lines of one attempt's events, as far as they were shown.
 struct Shown {
-  std::int64_t size = 0;  ///< Of the file, when it was read last.
+  std::uint64_t next = 0;  ///< Byte of the file behind the last whole line.
   std::uint64_t seq = 0;
 };
 
@@ -37,6 +37,7 @@ std::string NewLines(std::string_view bytes, bool json, Shown& shown) {
   for (auto end = bytes.find('\n'); end != std::string_view::npos; end = bytes.find('\n')) {
     const std::string_view line = bytes.substr(0, end);
     bytes.remove_prefix(end + 1);
+    shown.next += end + 1;
     const auto read = nlohmann::json::parse(line, nullptr, false);
     if (!read.is_object() || !read.contains("seq") || !read["seq"].is_number_unsigned() ||
         !read.contains("at") || !read["at"].is_number())
@@ -65,10 +66,9 @@ HistoryStore::Answer<void> ShowNew(HistoryStore& store, const ApplicationId& app
     const auto size = store.Size(id, hosts::kEventsFile);
     if (!size && size.error().code != hdfs::HdfsErrorCode::kNotFound)
       return tl::unexpected(size.error());
-    if (!size || *size == seen.size) continue;
-    const auto bytes = store.Read(id, hosts::kEventsFile);
+    if (!size || *size <= seen.next) continue;
+    const auto bytes = store.ReadRange(id, hosts::kEventsFile, seen.next, *size - seen.next);
     if (!bytes) return tl::unexpected(bytes.error());
-    seen.size = *size;
     if (const auto written = cli::WriteStdout(NewLines(*bytes, json, seen)); !written) {
       return tl::unexpected(hdfs::HdfsError{.code = hdfs::HdfsErrorCode::kInvalidPath,
                                             .message = written.error().message});

@@ -73,11 +73,18 @@ HistoryStore::Answer<std::string> HistoryStore::Read(const ApplicationAttemptId&
   return hdfs_.Open(PathOf(attempt, file));
 }
 
-HistoryStore::Answer<std::int64_t> HistoryStore::Size(const ApplicationAttemptId& attempt,
-                                                      const std::string& file) {
+HistoryStore::Answer<std::string> HistoryStore::ReadRange(const ApplicationAttemptId& attempt,
+                                                          const std::string& file,
+                                                          std::uint64_t offset,
+                                                          std::uint64_t length) {
+  return hdfs_.OpenRange(PathOf(attempt, file), offset, length);
+}
+
+HistoryStore::Answer<std::uint64_t> HistoryStore::Size(const ApplicationAttemptId& attempt,
+                                                       const std::string& file) {
   const auto found = hdfs_.Status(PathOf(attempt, file));
   if (!found) return tl::unexpected(found.error());
-  return found->status.size;
+  return static_cast<std::uint64_t>(found->status.size);
 }
 
 }  // namespace tfyarn::apps

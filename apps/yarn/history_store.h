@@ -40,8 +40,12 @@ class HistoryStore {
   /// A file of an attempt. Errors: kNotFound.
   [[nodiscard]] Answer<std::string> Read(const ApplicationAttemptId& attempt,
                                          const std::string& file);
-  [[nodiscard]] Answer<std::int64_t> Size(const ApplicationAttemptId& attempt,
-                                          const std::string& file);
+  /// `length` bytes of it from `offset` on.
+  [[nodiscard]] Answer<std::string> ReadRange(const ApplicationAttemptId& attempt,
+                                              const std::string& file, std::uint64_t offset,
+                                              std::uint64_t length);
+  [[nodiscard]] Answer<std::uint64_t> Size(const ApplicationAttemptId& attempt,
+                                           const std::string& file);
 
  private:
   [[nodiscard]] std::string PathOf(const ApplicationAttemptId& attempt,
