@@ -7,6 +7,8 @@
 #include <utility>
 
 #include "core/model/check.h"
+#include "fakes/hdfs/file_paths.h"
+#include "fakes/hdfs/inode.h"
 
 namespace tfyarn::fakes {
 namespace {
@@ -15,44 +17,8 @@ using hdfs::HdfsError;
 using hdfs::HdfsErrorCode;
 using hdfs::HdfsResponse;
 
-// Source: HdfsServerConstants.java MAX_PATH_LENGTH, MAX_PATH_DEPTH; hdfs-default.xml
-// dfs.namenode.fs-limits.max-component-length.
-constexpr std::size_t kMaxPathLength = 8000;
-constexpr std::size_t kMaxPathDepth = 1000;
-constexpr std::size_t kMaxNameLength = 255;
-
 tl::unexpected<HdfsError> Refuse(HdfsErrorCode code, std::string message) {
   return tl::unexpected<HdfsError>(HdfsError{.code = code, .message = std::move(message)});
-}
-
-/// Whether a path may be used at all: absolute, and no part that is empty, ".", ".." or holds a
-/// colon. One slash at the end is allowed. Source: DFSUtilClient.isValidName; lengths: FSDirMkdirOp
-/// and FSDirectory.verifyMaxComponentLength.
-bool IsValid(std::string_view path) {
-  if (path.empty() || path[0] != '/' || path.size() > kMaxPathLength) return false;
-  if (path == "/") return true;
-  path.remove_prefix(1);
-  if (path.back() == '/') path.remove_suffix(1);
-  std::size_t depth = 0;
-  while (true) {
-    const std::string_view name = path.substr(0, path.find('/'));
-    if (name.empty() || name == "." || name == ".." || name.find(':') != name.npos) return false;
-    if (name.size() > kMaxNameLength || ++depth > kMaxPathDepth) return false;
-    if (name.size() == path.size()) return true;
-    path.remove_prefix(name.size() + 1);
-  }
-}
-
-/// The names of a valid path from the root down; none for "/".
-std::vector<std::string_view> NamesOf(std::string_view path) {
-  std::vector<std::string_view> names;
-  path.remove_prefix(1);
-  while (!path.empty()) {
-    const std::size_t end = std::min(path.find('/'), path.size());
-    names.push_back(path.substr(0, end));
-    path.remove_prefix(std::min(end + 1, path.size()));
-  }
-  return names;
 }
 
 std::string_view WithoutFinalSlash(std::string_view path) {
@@ -67,51 +33,15 @@ bool Changes(const hdfs::HdfsRequest& request) {
 
 }  // namespace
 
-/// A file or a directory. A directory keeps the totals of everything below it, so that quotas and
-/// the removal of a whole tree cost the depth of the path, and the tree itself, not the namespace.
-struct NameNode::Inode {
-  Inode* parent = nullptr;
-  bool directory = false;
-  WallTime modified{};
-  std::string bytes;                  ///< Of a file; may be shorter than `size`.
-  std::int64_t size = 0;              ///< Of a file: its length. Of a directory: the sum below.
-  std::int64_t files = 0;             ///< Below a directory.
-  std::int64_t directories = 0;       ///< Below a directory.
-  std::optional<std::int64_t> quota;  ///< Of a directory, replicas counted.
-  std::map<std::string, std::unique_ptr<Inode>, std::less<>> children;
-
-  [[nodiscard]] Inode* Child(std::string_view name) const {
-    const auto entry = children.find(name);
-    return entry == children.end() ? nullptr : entry->second.get();
-  }
-  Inode& AddChild(std::string_view name, bool is_directory, WallTime now) {
-    auto child = std::make_unique<Inode>();
-    child->parent = this;
-    child->directory = is_directory;
-    child->modified = now;
-    modified = now;  // Source: FSDirectory.addLastINode, updateModificationTime of the parent.
-    Inode& added = *children.emplace(std::string(name), std::move(child)).first->second;
-    GrowAncestors(added, 0, is_directory ? 0 : 1, is_directory ? 1 : 0);
-    return added;
-  }
-  void Resize(std::int64_t new_size) {
-    GrowAncestors(*this, new_size - size, 0, 0);
-    size = new_size;
-  }
-  static void GrowAncestors(const Inode& of, std::int64_t bytes, std::int64_t files,
-                            std::int64_t directories) {
-    for (Inode* inode = of.parent; inode != nullptr; inode = inode->parent) {
-      inode->size += bytes;
-      inode->files += files;
-      inode->directories += directories;
-    }
-  }
-};
-
 NameNode::NameNode(NameNodeOptions options)
-    : replicas_(options.replicas), root_(std::make_unique<Inode>()) {
+    : replicas_(options.replicas),
+      superuser_(std::move(options.superuser)),
+      root_(std::make_unique<Inode>()) {
   TF_CHECK(options.replicas >= 1);
   root_->directory = true;
+  root_->id = next_id_++;
+  root_->owner = superuser_;
+  root_->permission = kDirectoryPermission;
   root_->quota = options.quota_bytes;
 }
 
@@ -119,29 +49,30 @@ NameNode::~NameNode() = default;
 NameNode::NameNode(NameNode&&) noexcept = default;
 NameNode& NameNode::operator=(NameNode&&) noexcept = default;
 
-HdfsResponse NameNode::Call(WallTime now, const hdfs::HdfsRequest& request) {
+// A path's rights count for users (name_node_users.cc); this is for everybody.
+NameNode::Result<void> NameNode::Check(std::string_view path, bool changes) const {
   // What the caller of a stopped process sees. Source: org.apache.hadoop.ipc.Client,
   // ConnectException.
-  if (down_)
-    return HdfsError{.code = HdfsErrorCode::kUnavailable, .message = "NameNode does not answer"};
-  const std::string& path =
-      std::visit([](const auto& r) -> const std::string& { return r.path; }, request);
-  if (!IsValid(path)) {
-    return HdfsError{.code = HdfsErrorCode::kInvalidPath,
-                     .message = fmt::format("Invalid path name {}", path)};
-  }
+  if (down_) return Refuse(HdfsErrorCode::kUnavailable, "NameNode does not answer");
+  if (!IsValidPath(path))
+    return Refuse(HdfsErrorCode::kInvalidPath, fmt::format("Invalid path name {}", path));
   // Source: FSNamesystem: checkNameNodeSafeMode comes before the operation, in every call that
   // writes. Reads work (assumption: the blocks of what is read have been reported by then).
-  if (safe_mode_ && Changes(request)) {
-    return HdfsError{.code = HdfsErrorCode::kSafeMode,
-                     .message = fmt::format("Cannot change {}. Name node is in safe mode.", path)};
+  if (safe_mode_ && changes) {
+    return Refuse(HdfsErrorCode::kSafeMode,
+                  fmt::format("Cannot change {}. Name node is in safe mode.", path));
   }
   // Assumption: one answer for reading and writing. Source of the kind: FSPermissionChecker,
   // AccessControlException.
-  if (IsDenied(path)) {
-    return HdfsError{.code = HdfsErrorCode::kAccessDenied,
-                     .message = fmt::format("Permission denied: {}", path)};
-  }
+  if (IsDenied(path))
+    return Refuse(HdfsErrorCode::kAccessDenied, fmt::format("Permission denied: {}", path));
+  return {};
+}
+
+HdfsResponse NameNode::Call(WallTime now, const hdfs::HdfsRequest& request) {
+  const std::string& path =
+      std::visit([](const auto& r) -> const std::string& { return r.path; }, request);
+  if (auto refused = Check(path, Changes(request)); !refused) return std::move(refused.error());
   return std::visit([&](const auto& r) { return Do(now, r); }, request);
 }
 
@@ -258,12 +189,8 @@ HdfsResponse NameNode::Do(WallTime now, const hdfs::DeleteRequest& request) {
     return HdfsError{.code = HdfsErrorCode::kInvalidPath,
                      .message = fmt::format("{} is non empty", request.path)};
   }
-  const bool directory = inode->directory;
-  Inode::GrowAncestors(*inode, -inode->size, directory ? -inode->files : -1,
-                       directory ? -inode->directories - 1 : 0);
-  Inode& parent = *inode->parent;
-  parent.modified = now;
-  parent.children.erase(parent.children.find(NamesOf(request.path).back()));
+  Forget(*inode);
+  (void)inode->parent->TakeChild(NamesOf(request.path).back(), now);
   const std::string below = fmt::format("{}/", WithoutFinalSlash(request.path));
   writers_.erase(std::string(WithoutFinalSlash(request.path)));
   for (auto taken = writers_.lower_bound(below);
@@ -274,14 +201,14 @@ HdfsResponse NameNode::Do(WallTime now, const hdfs::DeleteRequest& request) {
 }
 
 void NameNode::SetQuota(std::string_view path, std::optional<std::int64_t> bytes) {
-  TF_CHECK(IsValid(path));
+  TF_CHECK(IsValidPath(path));
   const Result<Inode*> directory = MakeDirectories(WallTime{}, NamesOf(path));
   TF_CHECK(directory.has_value());
   (*directory)->quota = bytes;
 }
 
 void NameNode::SetAccess(std::string_view path, bool allowed) {
-  TF_CHECK(IsValid(path));
+  TF_CHECK(IsValidPath(path));
   const std::string name(WithoutFinalSlash(path));
   const auto at = std::lower_bound(denied_.begin(), denied_.end(), name);
   const bool known = at != denied_.end() && *at == name;
@@ -299,7 +226,7 @@ std::int64_t NameNode::directory_count() const {
   return root_->directories;
 }
 bool NameNode::Exists(std::string_view path) const {
-  return IsValid(path) && Find(path) != nullptr;
+  return IsValidPath(path) && Find(path) != nullptr;
 }
 
 NameNode::Inode* NameNode::Find(std::string_view path) const {
@@ -311,6 +238,15 @@ NameNode::Inode* NameNode::Find(std::string_view path) const {
   return inode;
 }
 
+NameNode::Inode& NameNode::AddChild(Inode& parent, std::string_view name, bool is_directory,
+                                    WallTime now) {
+  Inode& child = parent.AddChild(name, is_directory, now);
+  child.id = next_id_++;
+  child.owner = superuser_;
+  child.permission = is_directory ? kDirectoryPermission : kFilePermission;
+  return child;
+}
+
 // Source: FSDirMkdirOp.mkdirs: parents are made too, a directory that exists is no error; the path
 // itself being a file is FileAlreadyExistsException, a file on the way ParentNotDirectoryException.
 NameNode::Result<NameNode::Inode*> NameNode::MakeDirectories(
@@ -319,7 +255,7 @@ NameNode::Result<NameNode::Inode*> NameNode::MakeDirectories(
   for (std::size_t i = 0; i < names.size(); ++i) {
     Inode* child = inode->Child(names[i]);
     if (child == nullptr) {
-      child = &inode->AddChild(names[i], true, now);
+      child = &AddChild(*inode, names[i], true, now);
     } else if (!child->directory) {
       const bool last = i + 1 == names.size();
       return Refuse(last ? HdfsErrorCode::kAlreadyExists : HdfsErrorCode::kInvalidPath,
@@ -340,7 +276,7 @@ NameNode::Result<NameNode::Inode*> NameNode::OpenForWrite(WallTime now, const st
   const Result<Inode*> parent = MakeDirectories(now, names);
   if (!parent) return Refuse(HdfsErrorCode::kInvalidPath, parent.error().message);
   Inode* file = (*parent)->Child(name);
-  return file != nullptr ? file : &(*parent)->AddChild(name, false, now);
+  return file != nullptr ? file : &AddChild(**parent, name, false, now);
 }
 
 // Source: INodeFile.valueOf: FileNotFoundException for nothing, and for a directory.

@@ -4,6 +4,9 @@
 // who has TransferTime for the latter. It knows nothing of jobs. A file holds the bytes written, or
 // only a size.
 //
+// Call() is for the simulator, and all its callers may do everything. Users that come over a wire
+// (fakes/server/webhdfs_server.h) have rights, and write in streams that others find open.
+//
 // Each rule names the Hadoop 3.4 source it follows; what is called an assumption was not found
 // there.
 #pragma once
@@ -26,7 +29,33 @@ struct NameNodeOptions {
   std::int32_t replicas = 3;  ///< >= 1; every byte counts that often against a quota.
   std::optional<std::int64_t>
       quota_bytes;  ///< Space quota of "/", replicas counted; nullopt = none.
+  /// May do everything, and owns what Call() makes. Source: who starts a NameNode.
+  std::string superuser;
 };
+
+/// An exception for a user.
+struct HdfsException {
+  std::string name;  ///< Java's name of the class.
+  std::string message;
+};
+
+/// What a user is told of a file or directory.
+struct InodeStatus {
+  std::string name;     ///< The last part of its path; "" of the path that was asked for.
+  std::int64_t id = 0;  ///< Renaming keeps it, and no other file ever has it.
+  bool directory = false;
+  std::int64_t size = 0;  ///< 0 of a directory.
+  WallTime modified{};
+  std::string owner;
+  std::uint32_t permission = 0;  ///< Nine bits, as chmod's.
+  std::size_t children = 0;
+};
+
+/// Extended attributes: bytes by name.
+using HdfsAttributes = std::map<std::string, std::string>;
+
+/// A file that is open for writing: its inode's id.
+using HdfsStream = std::int64_t;
 
 class NameNode {
  public:
@@ -39,6 +68,44 @@ class NameNode {
 
   /// Answers one call. `now` becomes the modification time of what the call changes.
   [[nodiscard]] hdfs::HdfsResponse Call(WallTime now, const hdfs::HdfsRequest& request);
+
+  // ---- users: each call with the rights of `user`
+
+  template <class T>
+  using Told = tl::expected<T, HdfsException>;
+
+  [[nodiscard]] Told<InodeStatus> StatusFor(const std::string& user, const std::string& path) const;
+  /// In order of names. A file lists itself.
+  [[nodiscard]] Told<std::vector<InodeStatus>> ListFor(const std::string& user,
+                                                       const std::string& path) const;
+  /// At most `length` bytes; nullopt = all there are.
+  [[nodiscard]] Told<std::string> ReadFor(const std::string& user, const std::string& path,
+                                          std::int64_t offset,
+                                          std::optional<std::int64_t> length) const;
+  [[nodiscard]] Told<void> MkdirsFor(WallTime now, const std::string& user, const std::string& path,
+                                     std::uint32_t permission);
+  /// False: there is nothing to rename, or it cannot be there.
+  [[nodiscard]] Told<bool> RenameFor(WallTime now, const std::string& user, const std::string& from,
+                                     const std::string& to);
+  /// False: there was nothing.
+  [[nodiscard]] Told<bool> DeleteFor(WallTime now, const std::string& user, const std::string& path,
+                                     bool recursive);
+  [[nodiscard]] Told<void> SetPermissionFor(const std::string& user, const std::string& path,
+                                            std::uint32_t permission);
+  /// An extended attribute, in place of an older one of its name. No quota counts it. Source:
+  /// FSDirXAttrOp.unprotectedSetXAttrs, DFSConfigKeys (limits).
+  [[nodiscard]] Told<void> SetAttributeFor(const std::string& user, const std::string& path,
+                                           const std::string& name, const std::string& bytes);
+  [[nodiscard]] Told<HdfsAttributes> AttributesFor(const std::string& user,
+                                                   const std::string& path) const;
+  /// An empty file, in place of one that is there if `overwrite` says so.
+  [[nodiscard]] Told<HdfsStream> CreateFor(WallTime now, const std::string& user,
+                                           const std::string& path, bool overwrite,
+                                           std::uint32_t permission);
+  /// Refused while another stream is open on the file.
+  [[nodiscard]] Told<HdfsStream> AppendFor(const std::string& user, const std::string& path);
+  /// At its end, and the stream is closed, whatever comes of it. It follows a file that is renamed.
+  [[nodiscard]] Told<void> WriteAndClose(WallTime now, HdfsStream stream, std::string bytes);
 
   // ---- faults; each stays until it is set again
 
@@ -78,7 +145,22 @@ class NameNode {
   [[nodiscard]] hdfs::HdfsResponse Do(WallTime now, const hdfs::MkdirsRequest& request);
   [[nodiscard]] hdfs::HdfsResponse Do(WallTime now, const hdfs::DeleteRequest& request);
 
+  enum class Right : std::uint32_t { kNone = 0, kExecute = 1, kWrite = 2, kRead = 4 };
+
+  [[nodiscard]] Result<void> Check(std::string_view path, bool changes) const;
+  /// Check(), the right to pass every directory of the path that there is, and `right` to its last
+  /// one, or to the file; with `above`, to the directory above.
+  [[nodiscard]] Told<void> CheckFor(const std::string& user, std::string_view path, bool changes,
+                                    Right right, bool above) const;
+  void Own(const std::string& user, const std::string& path, std::int64_t first,
+           std::uint32_t permission);
+  [[nodiscard]] static InodeStatus StatusOf(const Inode& inode, std::string name);
+  [[nodiscard]] bool Has(const Inode& inode, const std::string& user, Right right) const;
+
   [[nodiscard]] Inode* Find(std::string_view path) const;
+  Inode& AddChild(Inode& parent, std::string_view name, bool is_directory, WallTime now);
+  /// Streams into it, or into what is below it, are cut.
+  void Forget(const Inode& inode);
   [[nodiscard]] Result<Inode*> MakeDirectories(WallTime now,
                                                const std::vector<std::string_view>& names);
   [[nodiscard]] Result<Inode*> OpenForWrite(WallTime now, const std::string& path);
@@ -89,7 +171,10 @@ class NameNode {
   std::int32_t replicas_ = 3;
   bool down_ = false;
   bool safe_mode_ = false;
+  std::string superuser_;
+  std::int64_t next_id_ = 16385;  ///< Source: INodeId.ROOT_INODE_ID.
   std::unique_ptr<Inode> root_;
+  std::map<HdfsStream, Inode*> streams_;
   std::map<std::string, std::string> writers_;  ///< By path: who took the file.
   std::vector<std::string> denied_;  ///< Sorted paths without a final slash; "" = everything.
 };

@@ -4,7 +4,6 @@
 
 #include <array>
 #include <boost/asio/buffer.hpp>
-#include <boost/asio/ip/address.hpp>
 #include <boost/asio/ip/tcp.hpp>
 #include <boost/asio/steady_timer.hpp>
 #include <boost/asio/write.hpp>
@@ -12,6 +11,7 @@
 #include <set>
 #include <string_view>
 
+#include "fakes/server/listen.h"
 #include "wire/frame.h"
 #include "wire/hadoop/ipc_messages.h"
 
@@ -101,20 +101,8 @@ class IpcServer::Core::Connection : public std::enable_shared_from_this<Connecti
 // ---------------------------------------------------------------- the port
 
 Expected<void> IpcServer::Core::Open() {
-  error_code failed;
-  const auto host = boost::asio::ip::make_address(address_.host, failed);
-  const tcp::endpoint endpoint(host, address_.port);
-  if (!failed) acceptor_.open(endpoint.protocol(), failed);
-  if (!failed) acceptor_.set_option(tcp::acceptor::reuse_address(true), failed);
-  if (!failed) acceptor_.bind(endpoint, failed);
-  if (!failed) acceptor_.listen(tcp::acceptor::max_listen_connections, failed);
-  if (failed) {
-    error_code ignored;
-    acceptor_.close(ignored);
-    return Fail(ErrorCode::kUnavailable,
-                fmt::format("cannot listen at {}: {}", ToString(address_), failed.message()));
-  }
-  address_.port = acceptor_.local_endpoint().port();
+  if (auto listening = Listen(acceptor_, address_.host, address_.port); !listening)
+    return listening;
   Accept();
   return {};
 }
@@ -261,7 +249,7 @@ bool IpcServer::Core::Connection::TakeContext(const hadoop::ConnectionContext& c
 }
 
 bool IpcServer::Core::Connection::TakeCall(const hadoop::CallRequest& call) {
-  const CallFate fate = core_.handlers_.fate ? core_.handlers_.fate(call) : CallFate{};
+  const CallFate fate = core_.handlers_.fate ? core_.handlers_.fate(caller_, call) : CallFate{};
   if (!fate.take_in) {
     Break();
     core_.connections_.erase(shared_from_this());

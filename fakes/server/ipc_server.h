@@ -16,7 +16,7 @@
 #include <utility>
 
 #include "core/model/error.h"
-#include "core/model/time.h"
+#include "fakes/server/call_fate.h"
 #include "wire/hadoop/ipc_connection.h"
 #include "wire/hadoop/ipc_messages.h"
 #include "wire/hadoop/sasl_server.h"
@@ -37,20 +37,13 @@ struct IpcException {
 };
 using IpcResult = tl::expected<std::string, IpcException>;
 
-/// What becomes of one call on the wire.
-struct CallFate {
-  bool take_in = true;      ///< False: the connection breaks before anybody reads it.
-  bool answer = true;       ///< False: the connection breaks instead of an answer.
-  Duration answer_after{};  ///< 0 = at once.
-};
-
 struct IpcHandlers {
   /// A client without a token is believed who he says he is; else he needs one.
   bool simple = false;
   hadoop::SaslServer::TokenPassword token_password;
   std::function<IpcResult(const IpcCaller&, const hadoop::CallRequest&)> call;
   /// Of every call before it is taken in; unset: all goes well.
-  std::function<CallFate(const hadoop::CallRequest&)> fate;
+  std::function<CallFate(const IpcCaller&, const hadoop::CallRequest&)> fate;
 };
 
 class IpcServer {

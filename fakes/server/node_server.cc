@@ -2,17 +2,16 @@
 
 #include <fmt/format.h>
 #include <signal.h>
-#include <sys/stat.h>
 
-#include <fstream>
-#include <iterator>
+#include <set>
 #include <utility>
 
 #include "core/model/check.h"
+#include "fakes/server/files.h"
+#include "fakes/server/ipc_exceptions.h"
 #include "fakes/server/launch_script.h"
 #include "wire/hadoop/token_identifiers.h"
 #include "wire/hadoop/yarn_codec.h"
-#include "wire/hadoop/yarn_errors.h"
 
 namespace tfyarn::fakes {
 namespace {
@@ -20,30 +19,7 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr char kInvalidToken[] = "org.apache.hadoop.security.token.SecretManager$InvalidToken";
-/// Bytes of a file of the container that its diagnostics quote. Source:
-/// yarn.nodemanager.container.stderr.tail.bytes.
-constexpr std::size_t kTail = 4096;
 constexpr std::int32_t kNoProcess = 127;
-
-std::string Quoted(std::string text) {
-  for (std::size_t at = 0; (at = text.find('\'', at)) != std::string::npos; at += 4)
-    text.replace(at, 1, "'\\''");
-  return "'" + text + "'";
-}
-
-void WriteFile(const fs::path& path, const std::string& content) {
-  std::ofstream(path, std::ios::binary) << content;
-}
-
-std::string Tail(const fs::path& path) {
-  std::ifstream file(path, std::ios::binary);
-  std::string text((std::istreambuf_iterator<char>(file)), {});
-  return text.size() > kTail ? text.substr(text.size() - kTail) : text;
-}
-
-IpcException ExceptionOf(const yarn::RpcError& error) {
-  return {.name = std::string(hadoop::ExceptionOfCode(error.code)), .message = error.message};
-}
 
 }  // namespace
 
@@ -61,14 +37,20 @@ NodeServer::NodeServer(boost::asio::io_context& io, NodeServerOptions options, T
                  [this](const std::string& identifier) { return PasswordOf(identifier); },
              .call = [this](const IpcCaller& caller,
                             const hadoop::CallRequest& call) { return OnCall(caller, call); },
-             .fate = links_.fate}),
+             .fate =
+                 [this](const IpcCaller& caller, const hadoop::CallRequest& call) {
+                   const auto said = hadoop::DecodeNmTokenIdentifier(caller.token_identifier);
+                   if (!links_.fate) return CallFate{};
+                   return links_.fate(
+                       {.name = call.method,
+                        .attempt = said ? std::optional(said->attempt) : std::nullopt});
+                 }}),
       processes_(io, [this](const ContainerId& container,
                             std::int32_t status) { Ended(container, status); }),
-      fetchers_(io, [this](const ContainerId& container, std::int32_t status) {
-        if (status == 0) return Step(Localized{.container = container});
-        Step(LocalizationFailed{.container = container,
-                                .diagnostics = Tail(LogOf(container) / "prelaunch.out")});
-      }) {}
+      localizer_(io, options_.folder / "local", options_.hdfs,
+                 [this](const ContainerId& container, Expected<LocalLinks> files) {
+                   Fetched(container, std::move(files));
+                 }) {}
 
 Expected<void> NodeServer::Start(std::shared_ptr<const TokenBook> tokens) {
   if (machine_ != nullptr) return {};
@@ -113,6 +95,9 @@ void NodeServer::Step(NmEvent event) {
     for (NmAction& action : actions) Do(std::move(action));
   }
   stepping_ = false;
+  std::set<ApplicationId> applications;
+  for (const auto& [id, application] : machine_->applications()) applications.insert(id);
+  localizer_.Keep(applications);
   links_.stepped();
 }
 
@@ -162,13 +147,7 @@ IpcResult NodeServer::OnCall(const IpcCaller& caller, const hadoop::CallRequest&
   const auto said = hadoop::DecodeNmTokenIdentifier(caller.token_identifier);
   if (!said || machine_ == nullptr) return tl::unexpected(IpcException{.name = kInvalidToken});
   auto request = Decode(call, said->user);
-  if (!request && request.error().code == ErrorCode::kNotFound)
-    return tl::unexpected(IpcException{.name = "org.apache.hadoop.ipc.RpcNoSuchMethodException",
-                                       .message = request.error().message,
-                                       .detail = 2});
-  if (!request)
-    return tl::unexpected(
-        IpcException{.name = "java.lang.NullPointerException", .message = request.error().message});
+  if (!request) return tl::unexpected(IpcExceptionOf(request.error()));
   const Caller attempt{
       .kind = CallerKind::kAm, .user = said->user, .attempt = said->attempt, .node = {}};
   const yarn::Token token =
@@ -178,7 +157,7 @@ IpcResult NodeServer::OnCall(const IpcCaller& caller, const hadoop::CallRequest&
   std::erase_if(places_,
                 [&](const auto& place) { return machine_->containers().count(place.first) == 0; });
   if (const auto* error = std::get_if<yarn::RpcError>(&response))
-    return tl::unexpected(ExceptionOf(*error));
+    return tl::unexpected(IpcExceptionOf(*error));
   return hadoop::EncodeNmResponse(response);
 }
 
@@ -224,59 +203,26 @@ fs::path NodeServer::LogOf(const ContainerId& container) const {
          ToString(container);
 }
 
-// Source: FSDownload.verifyAndCopy.
-std::string NodeServer::Changed(const yarn::LocalResource& file, bool local) const {
-  const fs::path path = local ? fs::path(file.path) : options_.files / file.path.substr(1);
-  struct stat found {};
-  if (stat(path.c_str(), &found) != 0) return fmt::format("File does not exist: {}", file.path);
-  constexpr std::int64_t kMilli = 1000;
-  constexpr std::int64_t kNanosInMilli = 1'000'000;
-  const std::int64_t changed =
-      found.st_mtim.tv_sec * kMilli + found.st_mtim.tv_nsec / kNanosInMilli;
-  if (changed == file.timestamp) return {};
-  return fmt::format("Resource {} changed on src filesystem - expected: \"{}\", was: \"{}\"",
-                     file.path, file.timestamp, changed);
-}
-
-// A process fetches, as a real one's localizer does.
 void NodeServer::Fetch(const Localize& order) {
   const ContainerId& id = order.container;
-  Place& place = places_[id];
+  const Place& place = places_[id];
   std::error_code ignored;
   fs::create_directories(WorkOf(id), ignored);
   fs::create_directories(LogOf(id), ignored);
-  if (order.context.local_resources.empty()) {
-    events_.emplace_back(Localized{.container = id});
-    return;
-  }
-  const fs::path cache = options_.folder / "filecache" / ToString(id);
-  std::string script = "set -e\nmkdir -p " + Quoted(cache.string()) + "\n";
-  place.links.clear();
-  for (const auto& [name, file] : order.context.local_resources) {
-    if (std::string why = Changed(file, place.local_files); !why.empty()) {
-      events_.emplace_back(LocalizationFailed{.container = id, .diagnostics = std::move(why)});
-      return;
-    }
-    const fs::path from =
-        place.local_files ? fs::path(file.path) : options_.files / file.path.substr(1);
-    const fs::path to = cache / name;
-    script += "mkdir -p " + Quoted(to.parent_path().string()) + "\n";
-    if (file.archive) {
-      script += "mkdir " + Quoted(to.string()) + "; /bin/tar -xf " + Quoted(from.string()) +
-                " -C " + Quoted(to.string()) + "\n";
-    } else {
-      script += "/bin/cp " + Quoted(from.string()) + " " + Quoted(to.string()) +
-                "; /bin/chmod 0500 " + Quoted(to.string()) + "\n";
-    }
-    place.links.emplace_back(name, to.string());
-  }
-  const fs::path file = LogOf(id) / "fetch.sh";
-  WriteFile(file, script);
-  if (const auto started = fetchers_.Start(id, file.string(), options_.folder.string(),
-                                           (LogOf(id) / "prelaunch.out").string());
-      !started)
-    events_.emplace_back(
-        LocalizationFailed{.container = id, .diagnostics = started.error().message});
+  localizer_.Fetch({.container = id,
+                    .user = place.user,
+                    .local_files = place.local_files,
+                    .files = order.context.local_resources,
+                    .log_directory = LogOf(id)});
+}
+
+void NodeServer::Fetched(const ContainerId& container, Expected<LocalLinks> links) {
+  const auto place = places_.find(container);
+  if (place == places_.end()) return;  // It has been stopped meanwhile.
+  if (!links)
+    return Step(LocalizationFailed{.container = container, .diagnostics = links.error().message});
+  place->second.links = std::move(*links);
+  Step(Localized{.container = container});
 }
 
 void NodeServer::Run(const Launch& order) {
@@ -284,7 +230,7 @@ void NodeServer::Run(const Launch& order) {
   const Place& place = places_[id];
   const fs::path work = WorkOf(id);
   WriteFile(work / "container_tokens", place.credentials);
-  const LaunchPlaces places{
+  LaunchPlaces places{
       .log_directory = LogOf(id).string(),
       .environment = {{"CONTAINER_ID", ToString(id)},
                       {"NM_HOST", this->id().host},
@@ -300,6 +246,10 @@ void NodeServer::Run(const Launch& order) {
                       {"MALLOC_ARENA_MAX", ""},
                       {"HADOOP_TOKEN_FILE_LOCATION", (work / "container_tokens").string()}},
       .links = place.links};
+  // What a container has set for itself counts more. Source: ContainerLaunch.sanitizeEnv.
+  for (const auto& [name, value] : options_.environment) {
+    if (order.context.environment.count(name) == 0) places.environment.emplace(name, value);
+  }
   WriteFile(work / "launch_container.sh", LaunchScript(order.context, places));
   const auto started = processes_.Start(id, (work / "launch_container.sh").string(), work.string(),
                                         (LogOf(id) / "prelaunch.err").string());
@@ -321,7 +271,7 @@ void NodeServer::Ended(const ContainerId& container, std::int32_t exit_status) {
 void NodeServer::Done(const ContainerId& container) {
   std::error_code ignored;
   fs::remove_all(WorkOf(container), ignored);
-  fs::remove_all(options_.folder / "filecache" / ToString(container), ignored);
+  localizer_.Forget(container);
   places_.erase(container);
 }
 

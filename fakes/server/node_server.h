@@ -19,6 +19,7 @@
 #include "core/model/time.h"
 #include "fakes/server/container_processes.h"
 #include "fakes/server/ipc_server.h"
+#include "fakes/server/localizer.h"
 #include "fakes/server/token_office.h"
 #include "fakes/yarn-rm/messages.h"
 #include "fakes/yarn-rm/node_manager.h"
@@ -29,8 +30,10 @@ struct NodeServerOptions {
   NmOptions machine;  ///< Its node's port is chosen by the system.
   /// Containers' directories are below; made when needed, never removed.
   std::filesystem::path folder;
-  /// Where paths of other file systems than this machine's begin.
-  std::filesystem::path files;
+  /// Where containers' files come from, unless they are this machine's; nullptr: there is no HDFS.
+  const NameNode* hdfs = nullptr;
+  /// Of the NodeManager's own, what containers get too. Source: yarn.nodemanager.env-whitelist.
+  std::map<std::string, std::string> environment;
 };
 
 /// What a node needs of the cluster around it.
@@ -40,7 +43,7 @@ struct NodeServerLinks {
   std::function<void(std::uint64_t id, yarn::RmRequest request)> call_rm;
   /// Something may be due at another time.
   std::function<void()> stepped;
-  std::function<CallFate(const hadoop::CallRequest&)> fate;
+  FateOfCall fate;
 };
 
 class NodeServer {
@@ -72,7 +75,7 @@ class NodeServer {
     std::string user;
     std::string credentials;
     bool local_files = true;  ///< Paths are this machine's own.
-    std::vector<std::pair<std::string, std::string>> links;
+    LocalLinks links;
   };
 
   [[nodiscard]] tl::expected<std::string, hadoop::SaslRefusal> PasswordOf(
@@ -83,11 +86,10 @@ class NodeServer {
 
   void Do(NmAction action);
   void Fetch(const Localize& order);
+  void Fetched(const ContainerId& container, Expected<LocalLinks> links);
   void Run(const Launch& order);
   void Ended(const ContainerId& container, std::int32_t exit_status);
   void Done(const ContainerId& container);
-  /// Why the file is not the one that was meant; empty when it is.
-  [[nodiscard]] std::string Changed(const yarn::LocalResource& file, bool local) const;
   [[nodiscard]] std::filesystem::path WorkOf(const ContainerId& container) const;
   [[nodiscard]] std::filesystem::path LogOf(const ContainerId& container) const;
 
@@ -97,7 +99,7 @@ class NodeServer {
   const NodeServerLinks links_;
   IpcServer port_;
   ContainerProcesses processes_;
-  ContainerProcesses fetchers_;
+  Localizer localizer_;
   std::unique_ptr<NodeManager> machine_;
   NmState left_;                 ///< By one that was killed.
   std::vector<NmEvent> missed_;  ///< While none ran.

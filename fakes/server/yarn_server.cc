@@ -7,9 +7,10 @@
 #include <utility>
 
 #include "core/model/check.h"
+#include "fakes/server/ipc_exceptions.h"
+#include "fakes/server/wall_clock.h"
 #include "wire/hadoop/token_identifiers.h"
 #include "wire/hadoop/yarn_codec.h"
-#include "wire/hadoop/yarn_errors.h"
 
 namespace tfyarn::fakes {
 namespace {
@@ -26,10 +27,7 @@ std::string RandomKey() {
 }
 
 RmOptions WithTimestamp(RmOptions options) {
-  if (options.cluster_timestamp == 0)
-    options.cluster_timestamp = std::chrono::duration_cast<std::chrono::milliseconds>(
-                                    std::chrono::system_clock::now().time_since_epoch())
-                                    .count();
+  if (options.cluster_timestamp == 0) options.cluster_timestamp = WallMilliseconds();
   return options;
 }
 
@@ -38,26 +36,10 @@ YarnServerOptions Completed(YarnServerOptions options) {
   return options;
 }
 
-tl::unexpected<IpcException> Undecodable(const Error& error) {
-  if (error.code == ErrorCode::kNotFound)
-    return tl::unexpected(IpcException{.name = "org.apache.hadoop.ipc.RpcNoSuchMethodException",
-                                       .message = error.message,
-                                       .detail = 2});
-  // What is missing is a null to Java.
-  return tl::unexpected(
-      IpcException{.name = "java.lang.NullPointerException", .message = error.message});
-}
-
-tl::unexpected<IpcException> Thrown(const yarn::RpcError& error) {
-  return tl::unexpected(IpcException{.name = std::string(hadoop::ExceptionOfCode(error.code)),
-                                     .message = error.message});
-}
-
 }  // namespace
 
 YarnServer::YarnServer(boost::asio::io_context& io, YarnServerOptions options)
-    : io_(io),
-      options_(Completed(std::move(options))),
+    : options_(Completed(std::move(options))),
       office_(RandomKey()),
       clients_(io, {.host = kLoopback}, ClientHandlers()),
       masters_(io, {.host = kLoopback}, MasterHandlers()),
@@ -68,7 +50,8 @@ YarnServer::YarnServer(boost::asio::io_context& io, YarnServerOptions options)
         io,
         NodeServerOptions{.machine = node,
                           .folder = options_.folder / fmt::format("nm{}", index + 1),
-                          .files = options_.files},
+                          .hdfs = options_.hdfs,
+                          .environment = options_.environment},
         office_,
         NodeServerLinks{
             .now = [this] { return now(); },
@@ -81,10 +64,7 @@ YarnServer::YarnServer(boost::asio::io_context& io, YarnServerOptions options)
                   });
                 },
             .stepped = [this] { Stepped(); },
-            .fate =
-                [this](const hadoop::CallRequest& call) {
-                  return fate_ ? fate_(call) : CallFate{};
-                }}));
+            .fate = [this](const ServedCall& call) { return fate_ ? fate_(call) : CallFate{}; }}));
   }
 }
 
@@ -199,6 +179,23 @@ Expected<void> YarnServer::StartNode(std::size_t index) {
   return nodes_.at(index)->Start(book_);
 }
 
+bool YarnServer::IsRunning(std::size_t index) const {
+  if (rm_ == nullptr) return false;
+  const auto& nodes = rm_->books().nodes;
+  return std::any_of(nodes.begin(), nodes.end(), [&](const BookedNode* node) {
+    return node->id == nodes_.at(index)->id() && node->state == yarn::NodeState::kRunning;
+  });
+}
+
+std::vector<ApplicationAttemptId> YarnServer::Attempts() const {
+  std::vector<ApplicationAttemptId> attempts;
+  if (rm_ == nullptr) return attempts;
+  for (const StoredApplication& application : rm_->state_store().applications)
+    attempts.push_back(
+        {.application = application.submission->application, .attempt = application.attempt});
+  return attempts;
+}
+
 NodeServer* YarnServer::Find(const NodeId& id) {
   const auto found = std::find_if(nodes_.begin(), nodes_.end(),
                                   [&](const auto& node) { return node->id() == id; });
@@ -216,6 +213,9 @@ yarn::RmResponse YarnServer::StepRm(const RmEvent& event) {
       response = std::move(reply->response);
     } else if (auto* call = std::get_if<RmCallNm>(&action)) {
       todo_.emplace_back([this, call = std::move(*call)] { CallNode(call); });
+    } else if (const auto* ended = std::get_if<ApplicationEnded>(&action)) {
+      if (const auto found = submitted_.find(ended->application); found != submitted_.end())
+        found->second.details.finished_ms = WallMilliseconds();
     }
   }
   return response;
@@ -234,11 +234,18 @@ void YarnServer::CallNode(const RmCallNm& call) {
   yarn::NmResponse response = yarn::RpcError{.message = "the NodeManager does not run"};
   if (node != nullptr) {
     std::map<ContainerId, std::string> credentials;
-    if (const auto* start = std::get_if<yarn::StartContainersRequest>(&call.request)) {
-      for (const yarn::StartContainerRequest& container : start->containers)
+    yarn::NmRequest request = call.request;
+    if (auto* start = std::get_if<yarn::StartContainersRequest>(&request)) {
+      const auto application = submitted_.find(call.caller.attempt.application);
+      for (yarn::StartContainerRequest& container : start->containers) {
         credentials[container.container] = CredentialsOfAm(call.caller.attempt);
+        // Source: AMLauncher.setupTokens.
+        if (application != submitted_.end())
+          container.context.environment["APP_SUBMIT_TIME_ENV"] =
+              std::to_string(application->second.details.started_ms);
+      }
     }
-    response = node->Call(call.caller, call.token, call.request, credentials);
+    response = node->Call(call.caller, call.token, std::move(request), credentials);
   }
   if (rm_ != nullptr)
     (void)StepRm(NmAnswered{.id = call.id, .node = call.node, .response = std::move(response)});
@@ -249,8 +256,8 @@ std::string YarnServer::CredentialsOfAm(const ApplicationAttemptId& attempt) con
   hadoop::Credentials credentials;
   if (rm_ != nullptr)
     credentials.tokens.emplace_back("", office_.AmRmToken(rm_->AmRmTokenOf(attempt), attempt));
-  if (const auto found = credentials_.find(attempt.application); found != credentials_.end()) {
-    const hadoop::Credentials& submitted = found->second;
+  if (const auto found = submitted_.find(attempt.application); found != submitted_.end()) {
+    const hadoop::Credentials& submitted = found->second.credentials;
     credentials.tokens.insert(credentials.tokens.end(), submitted.tokens.begin(),
                               submitted.tokens.end());
     credentials.secrets = submitted.secrets;
@@ -260,26 +267,19 @@ std::string YarnServer::CredentialsOfAm(const ApplicationAttemptId& attempt) con
 
 // ---------------------------------------------------------------- ports
 
-IpcHandlers YarnServer::ClientHandlers() {
-  return {
-      .simple = true,
-      .token_password = [](const std::string&) -> tl::expected<std::string, hadoop::SaslRefusal> {
-        return tl::unexpected(hadoop::SaslRefusal{
-            .exception = "org.apache.hadoop.security.token.SecretManager$InvalidToken",
-            .message = "this ResourceManager issues no delegation tokens"});
-      },
-      .call = [this](const IpcCaller& caller,
-                     const hadoop::CallRequest& call) { return OnClientCall(caller, call); },
-      .fate = [this](const hadoop::CallRequest& call) { return fate_ ? fate_(call) : CallFate{}; }};
-}
-
 IpcHandlers YarnServer::MasterHandlers() {
   return {
       .simple = false,
       .token_password = [this](const std::string& identifier) { return PasswordOf(identifier); },
       .call = [this](const IpcCaller& caller,
                      const hadoop::CallRequest& call) { return OnMasterCall(caller, call); },
-      .fate = [this](const hadoop::CallRequest& call) { return fate_ ? fate_(call) : CallFate{}; }};
+      .fate =
+          [this](const IpcCaller& caller, const hadoop::CallRequest& call) {
+            const auto said = hadoop::DecodeAmRmTokenIdentifier(caller.token_identifier);
+            if (!fate_) return CallFate{};
+            return fate_({.name = call.method,
+                          .attempt = said ? std::optional(said->attempt) : std::nullopt});
+          }};
 }
 
 // A token of an attempt that is over opens no connection; one that stands hears it with each call.
@@ -302,38 +302,12 @@ tl::expected<std::string, hadoop::SaslRefusal> YarnServer::PasswordOf(
   return refuse(fmt::format("{} not found in AMRMTokenSecretManager.", ToString(said->attempt)));
 }
 
-IpcResult YarnServer::OnClientCall(const IpcCaller& caller, const hadoop::CallRequest& call) {
-  if (rm_ == nullptr) return tl::unexpected(IpcException{.name = "java.io.IOException"});
-  auto request =
-      hadoop::DecodeRmRequest(hadoop::kApplicationClientProtocol, call.method, call.body);
-  if (!request) return Undecodable(request.error());
-  if (auto* submit = std::get_if<yarn::SubmitApplicationRequest>(&*request)) {
-    const auto terms = hadoop::DecodeSubmitTerms(call.body);
-    if (!terms) return Undecodable(terms.error());
-    if (terms->unmanaged_am)
-      return Thrown({.code = yarn::RpcErrorCode::kYarn,
-                     .message = "this ResourceManager has no unmanaged AMs"});
-    auto credentials = terms->am.credentials.empty()
-                           ? Expected<hadoop::Credentials>()
-                           : hadoop::DecodeCredentials(terms->am.credentials);
-    if (!credentials) return Undecodable(credentials.error());
-    credentials_.emplace(submit->application, *std::move(credentials));
-    submit->user = caller.user;
-  }
-  const yarn::RmResponse response =
-      CallRm({.kind = CallerKind::kClient, .user = caller.user, .attempt = {}, .node = {}}, {},
-             *std::move(request));
-  Stepped();
-  if (const auto* error = std::get_if<yarn::RpcError>(&response)) return Thrown(*error);
-  return hadoop::EncodeRmResponse(response, office_.store());
-}
-
 IpcResult YarnServer::OnMasterCall(const IpcCaller& caller, const hadoop::CallRequest& call) {
   const auto said = hadoop::DecodeAmRmTokenIdentifier(caller.token_identifier);
   if (!said || rm_ == nullptr) return tl::unexpected(IpcException{.name = "java.io.IOException"});
   auto request =
       hadoop::DecodeRmRequest(hadoop::kApplicationMasterProtocol, call.method, call.body);
-  if (!request) return Undecodable(request.error());
+  if (!request) return tl::unexpected(IpcExceptionOf(request.error()));
   const ApplicationAttemptId& attempt = said->attempt;
   const yarn::RmResponse response =
       CallRm({.kind = CallerKind::kAm, .user = {}, .attempt = attempt, .node = {}},
@@ -343,7 +317,8 @@ IpcResult YarnServer::OnMasterCall(const IpcCaller& caller, const hadoop::CallRe
   if (application != applications.end())
     office_.Issue(response, attempt, application->second->user, *book_);
   Stepped();
-  if (const auto* error = std::get_if<yarn::RpcError>(&response)) return Thrown(*error);
+  if (const auto* error = std::get_if<yarn::RpcError>(&response))
+    return tl::unexpected(IpcExceptionOf(*error));
   return hadoop::EncodeRmResponse(response, office_.store());
 }
 

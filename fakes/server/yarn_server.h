@@ -3,8 +3,8 @@
 // where these protocols go; there is no JVM, and it starts in no time.
 //
 // It lives in real time, and may be moved ahead: what would have happened meanwhile happens at
-// once. Not there: unmanaged AMs, aggregated logs, web pages, the calls that core/model/yarn.h does
-// not have.
+// once. HDFS is fakes/server/webhdfs_server.h. Not there: unmanaged AMs, aggregated logs, web
+// pages, calls that core/model/yarn.h does not have, but for getApplications.
 #pragma once
 
 #include <boost/asio/io_context.hpp>
@@ -25,9 +25,16 @@
 #include "fakes/server/node_server.h"
 #include "fakes/server/token_office.h"
 #include "fakes/yarn-rm/resource_manager.h"
+#include "wire/hadoop/cluster_queries.h"
 #include "wire/hadoop/credentials.h"
 
 namespace tfyarn::fakes {
+
+/// What nobody but clients is told of an application again.
+struct SubmittedApplication {
+  hadoop::ApplicationDetails details;  ///< Without the report.
+  hadoop::Credentials credentials;
+};
 
 struct YarnServerOptions {
   RmOptions rm;
@@ -35,8 +42,10 @@ struct YarnServerOptions {
   std::vector<NmOptions> nodes;
   /// Containers' directories; made when needed, never removed.
   std::filesystem::path folder;
-  /// Where paths of HDFS begin.
-  std::filesystem::path files;
+  /// Where containers' files come from, unless they are this machine's; nullptr: there is no HDFS.
+  const NameNode* hdfs = nullptr;
+  /// What every container gets besides: PATH and the like.
+  std::map<std::string, std::string> environment;
 };
 
 class YarnServer {
@@ -64,9 +73,11 @@ class YarnServer {
   /// time.
   void Advance(Duration time);
   /// Says what becomes of every call from now on.
-  void SetFate(std::function<CallFate(const hadoop::CallRequest&)> fate) {
-    fate_ = std::move(fate);
-  }
+  void SetFate(FateOfCall fate) { fate_ = std::move(fate); }
+  /// Whether the RM runs and counts the node among those that do.
+  [[nodiscard]] bool IsRunning(std::size_t index) const;
+  /// The attempts of applications that have not ended, as their tokens name them.
+  [[nodiscard]] std::vector<ApplicationAttemptId> Attempts() const;
 
  private:
   /// What the cluster's clocks show.
@@ -89,17 +100,20 @@ class YarnServer {
       const std::string& identifier) const;
   [[nodiscard]] IpcHandlers ClientHandlers();
   [[nodiscard]] IpcHandlers MasterHandlers();
+  [[nodiscard]] IpcResult TakeSubmission(yarn::SubmitApplicationRequest& request,
+                                         const std::string& user, const std::string& body);
+  [[nodiscard]] IpcResult ListApplications(const std::string& body);
   [[nodiscard]] IpcResult OnClientCall(const IpcCaller& caller, const hadoop::CallRequest& call);
+  [[nodiscard]] hadoop::ApplicationDetails DetailsOf(const yarn::ApplicationReport& report) const;
   [[nodiscard]] IpcResult OnMasterCall(const IpcCaller& caller, const hadoop::CallRequest& call);
 
-  boost::asio::io_context& io_;
   const YarnServerOptions options_;
   const std::chrono::steady_clock::time_point began_ = std::chrono::steady_clock::now();
   Duration ahead_{};
   Instant passed_{};  ///< No machine was stepped later than this.
   bool passing_ = false;
   TokenOffice office_;
-  std::function<CallFate(const hadoop::CallRequest&)> fate_;
+  FateOfCall fate_;
   std::unique_ptr<ResourceManager> rm_;
   std::optional<RmStateStore> stored_;
   std::shared_ptr<const TokenBook> book_;
@@ -107,7 +121,7 @@ class YarnServer {
   IpcServer masters_;
   std::vector<std::unique_ptr<NodeServer>> nodes_;
   std::uint64_t next_call_ = 1;
-  std::map<ApplicationId, hadoop::Credentials> credentials_;  ///< As they were submitted.
+  std::map<ApplicationId, SubmittedApplication> submitted_;
   std::deque<std::function<void()>> todo_;
   bool doing_ = false;
   boost::asio::steady_timer timer_;

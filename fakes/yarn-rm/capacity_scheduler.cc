@@ -5,15 +5,6 @@
 #include "fakes/yarn-rm/dominant.h"
 
 namespace tfyarn::fakes {
-namespace {
-
-bool IsBlacklisted(const RmApplication& application, const RmNode& node) {
-  if (application.blacklist.empty()) return false;
-  return application.blacklist.count(node.host_place) > 0 ||
-         application.blacklist.count(node.rack_place) > 0;
-}
-
-}  // namespace
 
 CapacityScheduler::CapacityScheduler(const RmOptions& options, const QueueTree& queues,
                                      const ShapeNumbers& shapes)

@@ -9,19 +9,12 @@
 namespace tfyarn::fakes {
 namespace {
 
-constexpr std::int64_t kWhole = 1'000'000'000;
-
-/// amount * kWhole / whole without overflow for whatever a cluster can hold.
-std::int64_t ShareOf(std::int64_t amount, std::int64_t whole) {
-  return (amount / whole) * kWhole + (amount % whole) * kWhole / whole;
-}
-
 using Shares = boost::container::small_vector<std::int64_t, 6>;
 
 Shares SharesOf(const Resource& r, const Resource& whole) {
   Shares shares;
   const auto add = [&shares](std::int64_t amount, std::int64_t of) {
-    if (of > 0) shares.push_back(ShareOf(amount, of));
+    if (of > 0) shares.push_back(PartsOf(amount, of));
   };
   add(r.memory_mb, whole.memory_mb);
   add(r.vcores, whole.vcores);
@@ -48,7 +41,7 @@ std::int64_t RoundUpTo(std::int64_t amount, std::int64_t step) {
 std::int64_t DominantShare(const Resource& amount, const Resource& whole) {
   std::int64_t share = 0;
   const auto add = [&share](std::int64_t part, std::int64_t of) {
-    if (of > 0) share = std::max(share, ShareOf(part, of));
+    if (of > 0) share = std::max(share, PartsOf(part, of));
   };
   add(amount.memory_mb, whole.memory_mb);
   add(amount.vcores, whole.vcores);

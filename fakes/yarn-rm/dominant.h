@@ -12,7 +12,16 @@
 
 namespace tfyarn::fakes {
 
-/// Largest share of any type, in parts per 1e9 of `whole`.
+/// What shares are parts of.
+inline constexpr std::int64_t kWhole = 1'000'000'000;
+
+/// amount * kWhole / whole, rounded down, without overflow for whatever a cluster can hold;
+/// whole > 0.
+[[nodiscard]] constexpr std::int64_t PartsOf(std::int64_t amount, std::int64_t whole) {
+  return (amount / whole) * kWhole + (amount % whole) * kWhole / whole;
+}
+
+/// Largest share of any type, in parts of kWhole.
 [[nodiscard]] std::int64_t DominantShare(const Resource& amount, const Resource& whole);
 /// Below, equal to or above zero as `a` is less than, as large as or greater than `b`.
 [[nodiscard]] int CompareDominant(const Resource& a, const Resource& b, const Resource& whole);

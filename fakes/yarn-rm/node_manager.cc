@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "core/model/check.h"
+#include "core/model/response_id.h"
 
 namespace tfyarn::fakes {
 namespace {
@@ -122,8 +123,7 @@ void NodeManager::On(const NmDeadlineReached&) {
 
 void NodeManager::On(const OwnHeartbeatsElided& elided) {
   if (elided.count == 0) return;
-  const auto advanced = static_cast<std::uint64_t>(response_id_) + elided.count;
-  response_id_ = static_cast<std::int32_t>(advanced & 0x7fffffff);
+  response_id_ = ResponseIdAfter(response_id_, elided.count);
   state_.next_call += elided.count;
   last_call_ = state_.next_call - 1;
   grid_ = elided.last.time_since_epoch();

@@ -100,6 +100,9 @@ class NodeManager {
   [[nodiscard]] const std::map<ContainerId, NmContainer>& containers() const {
     return state_.containers;
   }
+  [[nodiscard]] const std::map<ApplicationId, NmApplication>& applications() const {
+    return state_.applications;
+  }
   /// False before it registered, while it resyncs, and after a shutdown.
   [[nodiscard]] bool registered() const { return phase_ == Phase::kRegistered; }
   [[nodiscard]] bool is_shut_down() const { return phase_ == Phase::kShutDown; }

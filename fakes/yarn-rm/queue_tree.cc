@@ -9,8 +9,6 @@
 namespace tfyarn::fakes {
 namespace {
 
-constexpr std::int64_t kWhole = 1'000'000'000;
-
 std::string LastName(const std::string& path) {
   const auto dot = path.rfind('.');
   return dot == std::string::npos ? path : path.substr(dot + 1);
@@ -251,7 +249,7 @@ std::int64_t QueueTree::UsedRatio(std::int32_t queue, std::int32_t partition) co
   const std::int64_t used = DominantShare(at.used[index], total_[partition]);
   if (used == 0) return 0;
   if (at.capacity_ppb == 0) return INT64_MAX;
-  return (used / at.capacity_ppb) * kWhole + (used % at.capacity_ppb) * kWhole / at.capacity_ppb;
+  return PartsOf(used, at.capacity_ppb);
 }
 
 // Source: AbstractLeafQueue.activateApplications, calculateAndGetAMResourceLimitPerPartition,

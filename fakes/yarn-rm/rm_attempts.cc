@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <utility>
 
 #include "core/model/check.h"
 #include "fakes/yarn-rm/dominant.h"
@@ -189,7 +190,16 @@ void RmCore::FailAttempt(RmApplication& application, std::int32_t exit_status,
     return;
   }
   application.phase = ApplicationPhase::kAccepted;
-  StartAttempt(application);
+  next_attempts_.push_back(application.id);
+}
+
+// The end of an attempt is stored, and the next one added to the scheduler by an event of its own:
+// a heartbeat that reports an AM's end has been used by then. Source:
+// RMAppAttemptImpl.FinalTransition, CapacityScheduler.nodeUpdate.
+void RmCore::StartNextAttempts() {
+  for (const ApplicationId& id : std::exchange(next_attempts_, {})) {
+    if (RmApplication* application = FindApplication(id)) StartAttempt(*application);
+  }
 }
 
 // Source: CapacityScheduler.doneApplicationAttempt: of the containers only running ones can be

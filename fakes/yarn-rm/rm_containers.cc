@@ -7,17 +7,12 @@
 #include "fakes/yarn-rm/rm_core.h"
 
 namespace tfyarn::fakes {
-namespace {
-
-constexpr int kEpochShift = 40;
-
-}  // namespace
 
 BookedContainer& RmCore::Grant(RmApplication& application, AskEntry& ask, RmNode& node,
                                Locality locality, const Resource& resource) {
   RmAttempt& attempt = application.attempt;
   const ContainerId id{.application_attempt = attempt.id,
-                       .id = (epoch_ << kEpochShift) | attempt.next_container++};
+                       .id = (epoch_ << kContainerEpochShift) | attempt.next_container++};
   BookedContainer& container = Book(application,
                                     {.id = id,
                                      .node = node.index,
@@ -97,7 +92,7 @@ void RmCore::Complete(RmApplication& application, BookedContainer& container,
   const bool reached = container.state != BookedState::kAllocated;
   const std::int32_t index = node.index;
   application.containers.erase(id);
-  if (id.id >> kEpochShift < epoch_) application.settled.insert(id);
+  if (id.id >> kContainerEpochShift < epoch_) application.settled.insert(id);
   Emit(Freed{.container = id, .exit_status = ending.exit_status});
   if (ending.tell_node && reached) CleanUpOnNode(node, id);
   if (node.schedulable && is_capacity()) AnnounceNode(node);

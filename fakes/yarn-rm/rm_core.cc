@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "core/model/check.h"
+#include "core/model/response_id.h"
 
 namespace tfyarn::fakes {
 namespace {
@@ -54,6 +55,7 @@ void RmCore::Step(Instant now, const RmEvent& event, std::vector<RmAction>& acti
   now_ = now;
   actions_ = &actions;
   std::visit([this](const auto& e) { On(e); }, event);
+  StartNextAttempts();
   if (scheduler_dirty_) {
     scheduler_dirty_ = false;
     if (is_capacity()) {
@@ -113,8 +115,7 @@ void RmCore::On(const AmHeartbeatsElided& elided) {
   RmApplication* application = FindApplication(elided.attempt.application);
   if (application == nullptr || application->attempt.id != elided.attempt) return;
   RmAttempt& attempt = application->attempt;
-  const auto advanced = static_cast<std::uint64_t>(attempt.response_id) + elided.count;
-  attempt.response_id = static_cast<std::int32_t>(advanced & 0x7fffffff);
+  attempt.response_id = ResponseIdAfter(attempt.response_id, elided.count);
   if (elided.count > 0) attempt.last_response.reset();
   attempt.last_heard = std::max(attempt.last_heard, elided.last);
 }
@@ -122,8 +123,7 @@ void RmCore::On(const AmHeartbeatsElided& elided) {
 void RmCore::On(const NodeHeartbeatsElided& elided) {
   RmNode* node = FindNode(elided.node);
   if (node == nullptr) return;
-  const auto advanced = static_cast<std::uint64_t>(node->response_id) + elided.count;
-  node->response_id = static_cast<std::int32_t>(advanced & 0x7fffffff);
+  node->response_id = ResponseIdAfter(node->response_id, elided.count);
   if (elided.count > 0) node->last_response.reset();
   node->last_heard = std::max(node->last_heard, elided.last);
 }

@@ -233,6 +233,7 @@ class RmCore {
   void OnAmExpired(RmApplication& application);
   void FailAttempt(RmApplication& application, std::int32_t exit_status,
                    const std::string& diagnostics);
+  void StartNextAttempts();
   /// Takes the attempt out of the scheduler; running containers stay when `keep`.
   void StopAttempt(RmApplication& application, bool keep);
   void StoreFinal(RmApplication& application, yarn::FinalApplicationStatus final_status);
@@ -346,6 +347,7 @@ class RmCore {
   std::map<ApplicationId, yarn::ApplicationReport> ended_;
   std::deque<ApplicationId> ended_order_;
   std::map<std::uint64_t, ApplicationId> launches_;  // RmCallNm awaited
+  std::vector<ApplicationId> next_attempts_;         // to be started when the event is over
   std::map<std::string, std::int32_t> users_;
   std::map<std::uint64_t, Preempted> preempting_;  // by the container's sequence
   RmBooks books_;

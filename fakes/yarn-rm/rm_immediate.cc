@@ -15,12 +15,6 @@
 namespace tfyarn::fakes {
 namespace {
 
-bool IsBlacklisted(const RmApplication& application, const RmNode& node) {
-  if (application.blacklist.empty()) return false;
-  return application.blacklist.count(node.host_place) > 0 ||
-         application.blacklist.count(node.rack_place) > 0;
-}
-
 /// How the ask may use the node, by its rows; nullopt: not at all.
 std::optional<Locality> MayUse(const AskEntry& ask, const RmNode& node) {
   const AskRow* host = ask.RowOf(node.host_place);

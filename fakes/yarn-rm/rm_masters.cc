@@ -7,6 +7,7 @@
 #include <algorithm>
 
 #include "core/model/check.h"
+#include "core/model/response_id.h"
 #include "fakes/yarn-rm/rm_core.h"
 
 namespace tfyarn::fakes {
@@ -14,12 +15,6 @@ namespace {
 
 using yarn::RpcError;
 using yarn::RpcErrorCode;
-
-constexpr std::int32_t kResponseIdMask = 0x7fffffff;
-
-std::int32_t NextResponseId(std::int32_t id) {
-  return static_cast<std::int32_t>((static_cast<std::uint32_t>(id) + 1) & kResponseIdMask);
-}
 
 }  // namespace
 
@@ -102,7 +97,7 @@ yarn::RmResponse RmCore::Answer(const RmCall& call, const yarn::AllocateRequest&
             "after AM registered. AM should re-register.",
             ToString(attempt.id))};
   }
-  if (NextResponseId(request.response_id) == attempt.response_id) {
+  if (ResponseIdAfter(request.response_id, 1) == attempt.response_id) {
     return attempt.last_response.value_or(
         yarn::AllocateResponse{.response_id = attempt.response_id,
                                .limit = HeadroomOf(*application),
@@ -122,7 +117,7 @@ yarn::RmResponse RmCore::Answer(const RmCall& call, const yarn::AllocateRequest&
   }
   AcknowledgeDelivered(*application);
   application->news_announced = false;
-  attempt.response_id = NextResponseId(attempt.response_id);
+  attempt.response_id = ResponseIdAfter(attempt.response_id, 1);
   if (finishing) {
     attempt.last_response.reset();
     return yarn::AllocateResponse{.response_id = attempt.response_id,

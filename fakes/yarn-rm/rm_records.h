@@ -156,4 +156,11 @@ struct EndedApplication {
   yarn::ApplicationReport report;
 };
 
+/// The application wants nothing on this node, or its rack.
+[[nodiscard]] inline bool IsBlacklisted(const RmApplication& application, const RmNode& node) {
+  if (application.blacklist.empty()) return false;
+  return application.blacklist.count(node.host_place) > 0 ||
+         application.blacklist.count(node.rack_place) > 0;
+}
+
 }  // namespace tfyarn::fakes

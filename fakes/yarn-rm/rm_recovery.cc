@@ -11,8 +11,6 @@
 namespace tfyarn::fakes {
 namespace {
 
-constexpr int kEpochShift = 40;
-
 yarn::ContainerStatus StatusOf(const yarn::NmContainerStatus& status) {
   return {.id = status.id,
           .state = status.state,
@@ -137,7 +135,7 @@ void RmCore::RecoverContainer(RmNode& node, const yarn::NmContainerStatus& statu
   RmApplication* application = FindApplication(status.id.application_attempt.application);
   const bool booked = FindContainer(status.id) != nullptr;
   const bool complete = status.state == yarn::ContainerState::kComplete;
-  const bool ours = status.id.id >> kEpochShift == epoch_;
+  const bool ours = status.id.id >> kContainerEpochShift == epoch_;
   if (application == nullptr || booked || ours || application->settled.count(status.id) > 0) {
     TakeContainerStatus(node, StatusOf(status));
     return;

@@ -6,16 +6,11 @@
 #include <algorithm>
 
 #include "core/model/check.h"
+#include "core/model/response_id.h"
 #include "fakes/yarn-rm/rm_core.h"
 
 namespace tfyarn::fakes {
 namespace {
-
-constexpr std::int32_t kResponseIdMask = 0x7fffffff;
-
-std::int32_t NextResponseId(std::int32_t id) {
-  return static_cast<std::int32_t>((static_cast<std::uint32_t>(id) + 1) & kResponseIdMask);
-}
 
 bool IsActive(const RmNode& node) {
   return node.state == yarn::NodeState::kRunning || node.state == yarn::NodeState::kUnhealthy ||
@@ -72,7 +67,7 @@ yarn::RmResponse RmCore::Answer(const RmCall&, const yarn::NodeHeartbeatRequest&
     return yarn::NodeHeartbeatResponse{.action = yarn::NodeAction::kResync};
   RmNode& node = *known;
   node.last_heard = now_;
-  if (NextResponseId(request.response_id) == node.response_id) {
+  if (ResponseIdAfter(request.response_id, 1) == node.response_id) {
     return node.last_response.value_or(
         yarn::NodeHeartbeatResponse{.response_id = node.response_id});
   }
@@ -88,7 +83,7 @@ yarn::RmResponse RmCore::Answer(const RmCall&, const yarn::NodeHeartbeatRequest&
                                        });
   ring_.Heard(node.index, now_, out_of_turn);
   node.news_announced = false;
-  node.response_id = NextResponseId(node.response_id);
+  node.response_id = ResponseIdAfter(node.response_id, 1);
   // Orders first: what this heartbeat causes goes with the next one.
   yarn::NodeHeartbeatResponse response = TakeNodeOrders(node);
   const bool idle = response.containers_to_cleanup.empty() &&

@@ -18,8 +18,7 @@ class YarnServerTest : public ::testing::Test {
 
   /// What becomes of the first call; all others go well.
   void Suffer(CallFate fate) {
-    server_.SetFate(
-        [this, fate](const hadoop::CallRequest&) { return ++calls_ == 1 ? fate : CallFate{}; });
+    server_.SetFate([this, fate](const ServedCall&) { return ++calls_ == 1 ? fate : CallFate{}; });
   }
   /// The number of the application that a client got, with production's way to call again.
   std::int32_t NewApplication() {

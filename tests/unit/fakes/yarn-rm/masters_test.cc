@@ -210,6 +210,19 @@ TEST_F(MastersTest, AnAmThatExitsIsTriedAgainAndFailsAfterTheLastAttempt) {
                 "  exitCode: 5"));
 }
 
+// The scheduler hears of the next attempt by an event of its own, when that heartbeat is over.
+// Source: RMAppAttemptImpl.FinalTransition, CapacityScheduler.nodeUpdate.
+TEST_F(MastersTest, TheHeartbeatThatReportsAnAmsEndGivesTheNextOneNoContainer) {
+  const ApplicationId id = Start();
+  const ContainerId first = cluster_.Am(id).container;
+  const NodeId node = cluster_.Am(id).node;
+  cluster_.Exit(first, 137);
+  ASSERT_TRUE(cluster_.RunUntil(
+      [&] { return cluster_.HasAm(id) && cluster_.Am(id).attempt.attempt == 2; }, 20s));
+  // Each other node beats before that one beats again, a period later.
+  EXPECT_NE(cluster_.Am(id).node, node);
+}
+
 TEST_F(MastersTest, ALocalLimitBelowTheGlobalOneIsNamed) {
   const ApplicationId id = Start({.max_app_attempts = 1});
   cluster_.Exit(cluster_.Am(id).container, 5);

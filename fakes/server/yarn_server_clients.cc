@@ -1,0 +1,115 @@
+// The fake ResourceManager's port for clients.
+#include <algorithm>
+#include <utility>
+
+#include "fakes/server/ipc_exceptions.h"
+#include "fakes/server/wall_clock.h"
+#include "fakes/server/yarn_server.h"
+#include "wire/hadoop/yarn_codec.h"
+
+namespace tfyarn::fakes {
+namespace {
+
+template <class E>
+tl::unexpected<IpcException> Thrown(const E& error) {
+  return tl::unexpected(IpcExceptionOf(error));
+}
+
+template <class T>
+bool Has(const std::vector<T>& list, const T& value) {
+  return std::find(list.begin(), list.end(), value) != list.end();
+}
+
+bool Selects(const hadoop::ApplicationFilter& filter, const hadoop::ApplicationDetails& details) {
+  return (filter.types.empty() || Has(filter.types, details.type)) &&
+         (filter.states.empty() || Has(filter.states, details.report.state)) &&
+         std::all_of(filter.tags.begin(), filter.tags.end(),
+                     [&](const std::string& tag) { return Has(details.tags, tag); });
+}
+
+}  // namespace
+
+IpcHandlers YarnServer::ClientHandlers() {
+  return {
+      .simple = true,
+      .token_password = [](const std::string&) -> tl::expected<std::string, hadoop::SaslRefusal> {
+        return tl::unexpected(hadoop::SaslRefusal{
+            .exception = "org.apache.hadoop.security.token.SecretManager$InvalidToken",
+            .message = "this ResourceManager issues no delegation tokens"});
+      },
+      .call = [this](const IpcCaller& caller,
+                     const hadoop::CallRequest& call) { return OnClientCall(caller, call); },
+      .fate =
+          [this](const IpcCaller&, const hadoop::CallRequest& call) {
+            return fate_ ? fate_({.name = call.method, .attempt = {}}) : CallFate{};
+          }};
+}
+
+/// What comes again is known already.
+IpcResult YarnServer::TakeSubmission(yarn::SubmitApplicationRequest& request,
+                                     const std::string& user, const std::string& body) {
+  const auto terms = hadoop::DecodeSubmitTerms(body);
+  if (!terms) return Thrown(terms.error());
+  if (terms->unmanaged_am)
+    return Thrown(yarn::RpcError{.code = yarn::RpcErrorCode::kYarn,
+                                 .message = "this ResourceManager has no unmanaged AMs"});
+  auto credentials = terms->am.credentials.empty()
+                         ? Expected<hadoop::Credentials>()
+                         : hadoop::DecodeCredentials(terms->am.credentials);
+  if (!credentials) return Thrown(credentials.error());
+  request.user = user;
+  submitted_.emplace(request.application,
+                     SubmittedApplication{.details = {.name = request.name,
+                                                      .user = user,
+                                                      .queue = request.queue,
+                                                      .type = terms->application_type,
+                                                      .tags = request.tags,
+                                                      .started_ms = WallMilliseconds()},
+                                          .credentials = *std::move(credentials)});
+  return std::string();
+}
+
+IpcResult YarnServer::OnClientCall(const IpcCaller& caller, const hadoop::CallRequest& call) {
+  if (rm_ == nullptr) return tl::unexpected(IpcException{.name = "java.io.IOException"});
+  if (call.method == "getApplications") return ListApplications(call.body);
+  auto request =
+      hadoop::DecodeRmRequest(hadoop::kApplicationClientProtocol, call.method, call.body);
+  if (!request) return Thrown(request.error());
+  if (auto* submit = std::get_if<yarn::SubmitApplicationRequest>(&*request)) {
+    if (auto taken = TakeSubmission(*submit, caller.user, call.body); !taken) return taken;
+  }
+  const yarn::RmResponse response =
+      CallRm({.kind = CallerKind::kClient, .user = caller.user, .attempt = {}, .node = {}}, {},
+             *std::move(request));
+  Stepped();
+  if (const auto* error = std::get_if<yarn::RpcError>(&response)) return Thrown(*error);
+  if (const auto* report = std::get_if<yarn::GetApplicationReportResponse>(&response))
+    return hadoop::EncodeApplicationReport(DetailsOf(report->report));
+  return hadoop::EncodeRmResponse(response, office_.store());
+}
+
+hadoop::ApplicationDetails YarnServer::DetailsOf(const yarn::ApplicationReport& report) const {
+  const auto found = submitted_.find(report.application);
+  hadoop::ApplicationDetails details =
+      found == submitted_.end() ? hadoop::ApplicationDetails{} : found->second.details;
+  details.report = report;
+  return details;
+}
+
+// Source: ClientRMService.getApplications.
+IpcResult YarnServer::ListApplications(const std::string& body) {
+  const auto filter = hadoop::DecodeGetApplications(body);
+  if (!filter) return Thrown(filter.error());
+  std::vector<hadoop::ApplicationDetails> found;
+  for (const auto& [id, submitted] : submitted_) {
+    const auto response = CallRm({.kind = CallerKind::kClient}, {},
+                                 yarn::GetApplicationReportRequest{.application = id});
+    const auto* report = std::get_if<yarn::GetApplicationReportResponse>(&response);
+    if (report == nullptr) continue;
+    hadoop::ApplicationDetails details = DetailsOf(report->report);
+    if (Selects(*filter, details)) found.push_back(std::move(details));
+  }
+  return hadoop::EncodeApplications(found);
+}
+
+}  // namespace tfyarn::fakes

@@ -1,0 +1,122 @@
+#!/usr/bin/env python3
+"""What keeps a job from running on a cluster of fakes, each with its own words and exit code, and what holds a running one up; nothing is
+left of any. Usage: refusals.py BIN_DIR [CASE...]."""
+import contextlib
+import json
+import os
+import signal
+import subprocess
+
+import fake_cluster  # noqa: F401  (finds tests/hadoop)
+import cases
+import client
+import verdict
+from history import home, names
+from submitted import BIN, PATIENCE, Job, all_work, check, pid_of, tfyarn, waiting
+
+SMALL = "name: a\ntasks: {worker: {memory: 128MiB, command: ['true']}}\n"
+
+
+def no_files(cluster):
+    left = names(cluster, f"{home(cluster)}/staging")
+    check(not left, f"left in HDFS: {left}")
+
+
+def refused(cluster, code, *words):
+    """A submission that ends so."""
+    verdict.ended_badly(waiting(cluster).submit(), code, *words)
+    no_files(cluster)
+
+
+@contextlib.contextmanager
+def while_it_is(cluster, order, end):
+    cluster.order(order)
+    try:
+        yield
+    finally:
+        cluster.order(end)
+
+
+def queue(cluster):
+    verdict.ended_badly(Job(cluster, "queue: nowhere\n" + SMALL).submit(), 3, "queue 'nowhere' does not exist")
+    no_files(cluster)
+
+
+def no_room(cluster):
+    user = f"/user/{cluster.plan['user']}"
+    with while_it_is(cluster, f"full {user}", f"room {user}"):
+        refused(cluster, 5, "quota")
+
+
+def no_room_for_a_file(cluster):
+    """The job file fits, one of the job's files does not: it is named, and the ResourceManager is not blamed."""
+    job = Job(cluster, "files: [data.bin]\n" + SMALL)
+    (job.folder / "data.bin").write_bytes(b"\0" * (2 << 20))
+    staging = f"{home(cluster)}/staging"
+    with while_it_is(cluster, f"quota {staging} 1", f"room {staging}"):
+        verdict.ended_badly(job.submit(), 5, "cannot be staged", "data.bin", "quota")
+        no_files(cluster)
+
+
+def no_room_for_the_running(cluster):
+    """What is decided needs none; what needs some is refused."""
+    job = verdict.working(cluster)
+    user = f"/user/{cluster.plan['user']}"
+    with while_it_is(cluster, f"full {user}", f"room {user}"):
+        os.kill(pid_of(job, 1), signal.SIGKILL)
+        client.expect(tfyarn(cluster.conf, "submit", str(job.folder / "job.yaml"), "-q"), 5, "quota")
+        all_work(job, 1)
+    verdict.ended_well(job, attempts=(2, 2, 2), epochs=2)
+
+
+def staging_denied(cluster):
+    with while_it_is(cluster, f"deny {home(cluster)}/staging", f"allow {home(cluster)}/staging"):
+        refused(cluster, 5, "Permission denied")
+
+
+def home_denied(cluster):
+    with while_it_is(cluster, f"deny {home(cluster)}", f"allow {home(cluster)}"):
+        verdict.ended_badly(waiting(cluster).submit(), 5, "Permission denied", "tfyarn doctor")
+
+
+def not_ones_own(cluster):
+    """The rights of files, which a real HDFS has, too."""
+    file = client.asking()
+    client.expect(tfyarn(cluster.conf, "submit", str(file), HADOOP_USER_NAME="stranger"), 5, "Permission denied")
+
+
+def no_resource_manager(cluster):
+    with client.changed(cluster, {"yarn.resourcemanager.address": "127.0.0.1:1"}) as conf:
+        for words in (("list",), ("status", "application_1_0001"), ("kill", "application_1_0001")):
+            client.expect(tfyarn(conf, *words), 5, "127.0.0.1:1")
+        client.waits_and_says(conf, "the ResourceManager gives no answer: ")
+
+
+def no_hdfs(cluster):
+    with client.changed(cluster, {"dfs.namenode.http-address": "127.0.0.1:1"}) as conf:
+        client.waits_and_says(conf, "HDFS gives no answer: ")
+
+
+def given_up(cluster):
+    """Ctrl-C at a submission that waits: nothing has been started, and nothing is."""
+    cluster.order("kill rm")
+    process = subprocess.Popen([str(BIN / "tfyarn"), "submit", str(client.asking())], text=True, stdout=subprocess.PIPE,
+                               stderr=subprocess.PIPE, env={**os.environ, "HADOOP_CONF_DIR": str(cluster.conf)})
+    line = process.stderr.readline()
+    check("Ctrl-C" in line, f"it says: {line}")
+    process.send_signal(signal.SIGINT)
+    process.communicate(timeout=PATIENCE)
+    check(process.returncode in (-signal.SIGINT, 130), f"exit code {process.returncode}")
+    cluster.order("start rm")
+    listed = json.loads(client.expect(tfyarn(cluster.conf, "list", "--json"), 0))
+    check(not listed, f"it has been submitted: {listed}")
+    no_files(cluster)
+
+
+CASES = {"queue": queue, "no-room": no_room, "no-room-for-a-file": no_room_for_a_file,
+         "no-room-for-the-running": no_room_for_the_running, "staging-denied": staging_denied,
+         "home-denied": home_denied, "not-ones-own": not_ones_own, "no-configuration": client.no_configuration,
+         "no-resource-manager": no_resource_manager, "no-hdfs": no_hdfs, "given-up": given_up}
+
+if __name__ == "__main__":
+    cases.run((CASES, {}))

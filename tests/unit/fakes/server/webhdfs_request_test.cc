@@ -1,0 +1,54 @@
+// Requests taken apart and errors put together. What a whole exchange looks like is shown by
+// tests/hadoop/webhdfs_on_hadoop.cc, on the fake and on a real HDFS.
+#include "fakes/server/webhdfs_request.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+namespace tfyarn::fakes {
+namespace {
+
+using testing::HasSubstr;
+
+TEST(WebHdfsRequestTest, NamesAreDecodedOnce) {
+  const auto request = ParseWebHdfsRequest(
+      "PUT", "/webhdfs/v1/a%20b+c%2525?op=rename&destination=%2Fx+y%2Bz&user.name=alice");
+  EXPECT_EQ(request.path, "/a b+c%25");
+  EXPECT_EQ(request.operation(), "RENAME");
+  EXPECT_EQ(request.Parameter("destination"), "/x y+z");
+  EXPECT_EQ(request.User(), "alice");
+  EXPECT_FALSE(request.AtDataNode());
+}
+
+TEST(WebHdfsRequestTest, WhatIsNotSaidHasItsDefault) {
+  const auto request = ParseWebHdfsRequest("GET", "/webhdfs/v1/a?op=OPEN&offset=7&permission=9");
+  EXPECT_EQ(request.User(), "dr.who");
+  EXPECT_EQ(request.Number("offset"), 7);
+  EXPECT_EQ(request.Number("length"), std::nullopt);
+  EXPECT_EQ(request.Permission(0644), 0644U) << "9 is no octal digit";
+  EXPECT_FALSE(request.Flag("overwrite"));
+}
+
+TEST(WebHdfsRequestTest, OddTargetsAreTaken) {
+  EXPECT_EQ(ParseWebHdfsRequest("GET", "/").path, "");
+  EXPECT_EQ(ParseWebHdfsRequest("GET", "/webhdfs/v1?op=LISTSTATUS").path, "/");
+  EXPECT_EQ(ParseWebHdfsRequest("GET", "/webhdfs/v1/%").path, "/%");
+  EXPECT_EQ(ParseWebHdfsRequest("GET", "/webhdfs/v1/%4").path, "/%4");
+  EXPECT_EQ(ParseWebHdfsRequest("GET", "/webhdfs/v1/%zz?&&=&op").operation(), "");
+}
+
+// Source: ExceptionHandler.java.
+TEST(WebHdfsRequestTest, ExceptionsHaveTheirStatus) {
+  const auto status = [](const char* name) {
+    return ExceptionAnswer({.name = name, .message = "m"}).status;
+  };
+  EXPECT_EQ(status("java.io.FileNotFoundException"), 404U);
+  EXPECT_EQ(status("java.lang.IllegalArgumentException"), 400U);
+  EXPECT_EQ(status("org.apache.hadoop.security.AccessControlException"), 403U);
+  EXPECT_THAT(ExceptionAnswer({.name = "java.io.IOException", .message = "say \"no\"\xFF"}).body,
+              HasSubstr("\"exception\":\"IOException\",\"javaClassName\":\"java.io.IOException\","
+                        "\"message\":\"say \\\"no\\\""));
+}
+
+}  // namespace
+}  // namespace tfyarn::fakes
