@@ -16,6 +16,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     for (const WebHdfsFile& file : *files) TF_CHECK(file.status.path.starts_with("/a"));
   }
   (void)ParseBoolean(text);
+  (void)ParseAttributes(text);
   TF_CHECK(!WebHdfsFailureOf(403, text).error.message.empty());
   if (const auto url = ParseHttpUrl(text)) {
     TF_CHECK(!url->host.empty() && url->target.starts_with('/'));

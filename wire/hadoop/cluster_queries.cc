@@ -254,6 +254,17 @@ EncodedCall GetApplications(const ApplicationFilter& filter) {
   return Call("getApplications", out);
 }
 
+Expected<ApplicationFilter> DecodeGetApplications(std::string_view body) {
+  const auto in = Parse<pb::GetApplicationsRequest>(body, "getApplications");
+  if (!in) return tl::unexpected(in.error());
+  ApplicationFilter filter{
+      .types = {in->application_types().begin(), in->application_types().end()},
+      .tags = {in->application_tags().begin(), in->application_tags().end()}};
+  for (const int state : in->application_states())
+    filter.states.push_back(static_cast<yarn::YarnApplicationState>(state - 1));
+  return filter;
+}
+
 std::string EncodeApplications(const std::vector<ApplicationDetails>& applications) {
   pb::GetApplicationsResponse message;
   for (const ApplicationDetails& in : applications) WriteDetails(in, *message.add_applications());

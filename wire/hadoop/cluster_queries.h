@@ -92,6 +92,7 @@ struct ApplicationFilter {
   std::vector<yarn::YarnApplicationState> states;
 };
 [[nodiscard]] EncodedCall GetApplications(const ApplicationFilter& filter);
+[[nodiscard]] Expected<ApplicationFilter> DecodeGetApplications(std::string_view body);
 [[nodiscard]] std::string EncodeApplications(const std::vector<ApplicationDetails>& applications);
 [[nodiscard]] Expected<std::vector<ApplicationDetails>> DecodeApplications(std::string_view body);
 /// The whole of an answer to getApplicationReport.

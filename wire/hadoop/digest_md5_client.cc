@@ -12,6 +12,7 @@
 
 #include "core/model/check.h"
 #include "wire/hadoop/base64.h"
+#include "wire/hadoop/digest_md5_layer.h"
 
 namespace tfyarn::hadoop {
 namespace {
@@ -20,8 +21,6 @@ constexpr char kMechanism[] = "DIGEST-MD5";
 /// Most bytes that the peer may wrap at once. Hadoop's server wraps a whole response whatever its
 /// size and whatever was agreed; this is Cyrus' own limit. Source: ipc/Server.java, wrapWithSasl().
 constexpr unsigned kMaxBuffer = 0xffffff;
-/// Most that we wrap at once, as Hadoop's client does.
-constexpr std::size_t kMostToWrap = 65536;
 /// Cyrus begins every wrapped buffer with its length; Hadoop's frames have one already.
 constexpr std::size_t kLengthPrefix = 4;
 

@@ -30,6 +30,9 @@ enum class DigestCipher { k3Des, kRc4 };
 /// RC4 is in OpenSSL's legacy provider, which need not be installed.
 [[nodiscard]] bool HasCipher(DigestCipher cipher);
 
+/// Most that we wrap at once, as Hadoop's client does.
+inline constexpr std::size_t kMostToWrap = 65536;
+
 /// What both ends know once the response is there.
 struct DigestMd5Exchange {
   std::string username;

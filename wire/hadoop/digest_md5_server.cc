@@ -11,11 +11,10 @@
 namespace tfyarn::hadoop {
 namespace {
 
-constexpr std::size_t kMostToWrap = 65536;
 /// Longest response. RFC 2831 says 4096, but a token's identifier is a user name here.
 constexpr std::size_t kMaxResponse = std::size_t{64} * 1024;
 
-tl::unexpected<Error> Refuse(std::string_view why) {
+tl::unexpected<Error> Denied(std::string_view why) {
   return Fail(ErrorCode::kFailedPrecondition, fmt::format("DIGEST-MD5: {}", why));
 }
 
@@ -109,18 +108,18 @@ Expected<DigestMd5Exchange> DigestMd5Server::Read(std::string_view token) const 
   if (!said) return tl::unexpected(said.error());
   auto& get = *said;  // What is not there is empty.
   const auto protection = ProtectionNamed(get["qop"].empty() ? "auth" : get["qop"]);
-  if (!protection) return Refuse(fmt::format("qop {} was not offered", get["qop"]));
+  if (!protection) return Denied(fmt::format("qop {} was not offered", get["qop"]));
   const auto cipher = CipherNamed(get["cipher"]);
   if (*protection == Protection::kPrivacy && !cipher)
-    return Refuse(fmt::format("cipher {} was not offered", get["cipher"]));
+    return Denied(fmt::format("cipher {} was not offered", get["cipher"]));
   const std::string uri = fmt::format("{}/{}", options_.service, options_.host);
   if (get["nonce"] != options_.nonce || get["nc"] != "00000001" || get["digest-uri"] != uri ||
       get["realm"] != options_.host || get["cnonce"].empty())
-    return Refuse("nonce, nonce count, realm or digest-uri is not that of the challenge");
+    return Denied("nonce, nonce count, realm or digest-uri is not that of the challenge");
   if (!get["authzid"].empty() && get["authzid"] != get["username"])
-    return Refuse("may not act for somebody else");
+    return Denied("may not act for somebody else");
   const auto password = passwords_(get["username"]);
-  if (!password) return Refuse("unknown user");
+  if (!password) return Denied("unknown user");
   DigestMd5Exchange exchange{.username = get["username"],
                              .realm = options_.host,
                              .password = *password,
@@ -135,12 +134,12 @@ Expected<DigestMd5Exchange> DigestMd5Server::Read(std::string_view token) const 
   const std::string& response = get["response"];
   if (response.size() != expected.size() ||
       CRYPTO_memcmp(response.data(), expected.data(), expected.size()) != 0)
-    return Refuse("digest response format violation. Mismatched response.");
+    return Denied("digest response format violation. Mismatched response.");
   return exchange;
 }
 
 Expected<std::string> DigestMd5Server::Step(std::string_view token) {
-  if (complete_) return Refuse("the exchange is over");
+  if (complete_) return Denied("the exchange is over");
   const auto exchange = Read(token);
   if (!exchange) return tl::unexpected(exchange.error());
   username_ = exchange->username;

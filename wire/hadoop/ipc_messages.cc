@@ -20,7 +20,7 @@ std::string Framed(std::string_view payload) {
 }
 
 /// ParseFromArray() would complain on stderr about a field that is missing.
-bool Parse(std::string_view bytes, MessageLite& message) {
+bool ParseInto(std::string_view bytes, MessageLite& message) {
   return message.ParsePartialFromArray(bytes.data(), static_cast<int>(bytes.size())) &&
          message.IsInitialized();
 }
@@ -29,7 +29,7 @@ bool Parse(std::string_view bytes, MessageLite& message) {
 Expected<void> TakeMessage(std::string_view& payload, MessageLite& message, std::string_view what) {
   const auto bytes = TakeDelimited(payload);
   if (!bytes) return Fail(ErrorCode::kInvalidArgument, fmt::format("{} is not whole", what));
-  if (!Parse(*bytes, message))
+  if (!ParseInto(*bytes, message))
     return Fail(ErrorCode::kInvalidArgument, fmt::format("{} cannot be decoded", what));
   return {};
 }
@@ -223,7 +223,7 @@ Expected<Response> DecodeResponse(std::string_view payload) {
 
 Expected<SaslMessage> DecodeSasl(std::string_view body) {
   pb::SaslMessage message;
-  if (!Parse(body, message))
+  if (!ParseInto(body, message))
     return Fail(ErrorCode::kInvalidArgument, "SASL message of the server cannot be decoded");
   return FromProto(message);
 }

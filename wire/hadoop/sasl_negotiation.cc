@@ -9,7 +9,7 @@
 namespace tfyarn::hadoop {
 namespace {
 
-tl::unexpected<Error> Refuse(std::string message) {
+tl::unexpected<Error> GiveUp(std::string message) {
   return Fail(ErrorCode::kFailedPrecondition, std::move(message));
 }
 
@@ -30,10 +30,10 @@ bool Offers(const std::vector<SaslAuth>& offered, std::string_view method) {
 }  // namespace
 
 SaslNegotiation::Reply SaslNegotiation::OnMessage(const SaslMessage& message) {
-  if (result_) return Refuse("the server goes on negotiating after the end");
+  if (result_) return GiveUp("the server goes on negotiating after the end");
   switch (message.state) {
     case SaslState::kNegotiate:
-      if (mechanism_ != nullptr) return Refuse("the server offers its methods twice");
+      if (mechanism_ != nullptr) return GiveUp("the server offers its methods twice");
       return Choose(message.auths);
     case SaslState::kChallenge:
       return Respond(message);
@@ -44,7 +44,7 @@ SaslNegotiation::Reply SaslNegotiation::OnMessage(const SaslMessage& message) {
     case SaslState::kWrap:
       break;
   }
-  return Refuse("the server says what only a client may say, or wraps too early");
+  return GiveUp("the server says what only a client may say, or wraps too early");
 }
 
 /// The first that we can do, as the server prefers.
@@ -59,9 +59,9 @@ SaslNegotiation::Reply SaslNegotiation::Choose(const std::vector<SaslAuth>& offe
     }
   }
   if (Offers(offered, "KERBEROS"))
-    return Refuse(fmt::format("the server offers {}; Kerberos comes with a later version of tfyarn",
+    return GiveUp(fmt::format("the server offers {}; Kerberos comes with a later version of tfyarn",
                               Names(offered)));
-  return Refuse(fmt::format("the server offers {}, and we have a token of kind {}", Names(offered),
+  return GiveUp(fmt::format("the server offers {}, and we have a token of kind {}", Names(offered),
                             token_.kind));
 }
 
@@ -79,7 +79,7 @@ SaslNegotiation::Reply SaslNegotiation::ChooseToken(const SaslAuth& offered) {
 }
 
 SaslNegotiation::Reply SaslNegotiation::Respond(const SaslMessage& challenge) {
-  if (mechanism_ == nullptr) return Refuse("the server challenges before a method was chosen");
+  if (mechanism_ == nullptr) return GiveUp("the server challenges before a method was chosen");
   auto token = mechanism_->Step(challenge.token.value_or(""));
   if (!token) return tl::unexpected(token.error());
   return SaslMessage{.state = SaslState::kResponse, .token = std::move(*token)};
@@ -88,7 +88,7 @@ SaslNegotiation::Reply SaslNegotiation::Respond(const SaslMessage& challenge) {
 SaslNegotiation::Reply SaslNegotiation::Finish(const SaslMessage& success) {
   if (mechanism_ == nullptr) {
     if (!allow_simple_)
-      return Refuse(
+      return GiveUp(
           fmt::format("the server asks for no proof of who we are, but we have a token "
                       "of kind {}: it is not the server that the token is for",
                       token_.kind));
@@ -98,10 +98,10 @@ SaslNegotiation::Reply SaslNegotiation::Finish(const SaslMessage& success) {
   if (success.token) {
     const auto more = mechanism_->Step(*success.token);
     if (!more) return tl::unexpected(more.error());
-    if (!more->empty()) return Refuse("the server ends the exchange too early");
+    if (!more->empty()) return GiveUp("the server ends the exchange too early");
   }
   if (!mechanism_->complete())
-    return Refuse("the server ends the exchange without proof that it knows the token");
+    return GiveUp("the server ends the exchange without proof that it knows the token");
   result_ = AuthMethod::kToken;
   return std::nullopt;
 }

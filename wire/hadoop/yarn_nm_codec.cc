@@ -17,7 +17,7 @@ using EncodedRequest = Expected<EncodedCall>;
 using DecodedRequest = Expected<yarn::NmRequest>;
 using DecodedResponse = Expected<yarn::NmResponse>;
 
-EncodedRequest Call(std::string method, const google::protobuf::MessageLite& message) {
+EncodedRequest NmCall(std::string method, const google::protobuf::MessageLite& message) {
   return EncodedCall{.protocol = kContainerManagementProtocol,
                      .method = std::move(method),
                      .body = message.SerializeAsString()};
@@ -51,7 +51,7 @@ std::vector<yarn::FailedContainer> ReadFailed(Reader& reader,
   return out;
 }
 
-struct RequestEncoder {
+struct NmRequestEncoder {
   const std::map<ContainerId, LaunchTerms>& terms;
   const TokenStore& tokens;
 
@@ -69,21 +69,21 @@ struct RequestEncoder {
           Write(request.context, launch->second, *entry.mutable_container_launch_context());
       if (!written) return tl::unexpected(written.error());
     }
-    return Call("startContainers", out);
+    return NmCall("startContainers", out);
   }
   EncodedRequest operator()(const yarn::StopContainersRequest& in) const {
     pb::StopContainersRequest out;
     WriteIds(in.containers, *out.mutable_container_id());
-    return Call("stopContainers", out);
+    return NmCall("stopContainers", out);
   }
   EncodedRequest operator()(const yarn::GetContainerStatusesRequest& in) const {
     pb::GetContainerStatusesRequest out;
     WriteIds(in.containers, *out.mutable_container_id());
-    return Call("getContainerStatuses", out);
+    return NmCall("getContainerStatuses", out);
   }
 };
 
-struct ResponseDecoder {
+struct NmResponseDecoder {
   std::string_view body;
 
   DecodedResponse operator()(const yarn::StartContainersRequest&) const {
@@ -142,7 +142,7 @@ DecodedRequest DecodeIds(std::string_view body, std::string_view what) {
   return reader.Done<yarn::NmRequest>(std::move(out));
 }
 
-struct ResponseEncoder {
+struct NmResponseEncoder {
   std::string operator()(const yarn::RpcError&) const { TF_CHECK(false); }
   std::string operator()(const yarn::StartContainersResponse& in) const {
     pb::StartContainersResponse out;
@@ -169,11 +169,11 @@ struct ResponseEncoder {
 Expected<EncodedCall> EncodeNmRequest(const yarn::NmRequest& request,
                                       const std::map<ContainerId, LaunchTerms>& terms,
                                       const TokenStore& tokens) {
-  return std::visit(RequestEncoder{terms, tokens}, request);
+  return std::visit(NmRequestEncoder{terms, tokens}, request);
 }
 
 Expected<yarn::NmResponse> DecodeNmResponse(const yarn::NmRequest& request, std::string_view body) {
-  return std::visit(ResponseDecoder{body}, request);
+  return std::visit(NmResponseDecoder{body}, request);
 }
 
 Expected<yarn::NmRequest> DecodeNmRequest(std::string_view method, std::string_view body,
@@ -204,7 +204,7 @@ Expected<std::map<ContainerId, LaunchTerms>> DecodeLaunchTerms(std::string_view 
 }
 
 std::string EncodeNmResponse(const yarn::NmResponse& response) {
-  return std::visit(ResponseEncoder{}, response);
+  return std::visit(NmResponseEncoder{}, response);
 }
 
 }  // namespace tfyarn::hadoop

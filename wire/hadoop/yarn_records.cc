@@ -39,8 +39,8 @@ void WriteAmount(std::string_view name, std::int64_t amount, pb::Resource& out) 
   entry.set_type(pb::RESOURCE_TYPE_COUNTABLE);
 }
 
-void Write(const FileSystemAddress& file_system, const yarn::LocalResource& in,
-           pb::LocalResource& out) {
+void WriteAt(const FileSystemAddress& file_system, const yarn::LocalResource& in,
+             pb::LocalResource& out) {
   pb::Url& url = *out.mutable_resource();
   url.set_scheme(file_system.scheme);
   url.set_host(file_system.host);
@@ -146,7 +146,7 @@ Expected<void> Write(const yarn::ContainerLaunchContext& in, const LaunchTerms& 
   for (const auto& [name, resource] : in.local_resources) {
     pb::LocalResourceEntry& entry = *out.add_local_resources();
     entry.set_key(name);
-    Write(terms.file_system, resource, *entry.mutable_value());
+    WriteAt(terms.file_system, resource, *entry.mutable_value());
   }
   if (!terms.credentials.empty()) out.set_tokens(terms.credentials);
   return {};

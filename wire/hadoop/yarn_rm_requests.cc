@@ -32,7 +32,7 @@ Expected<EncodedCall> MasterCall(std::string method, const MessageLite& message)
   return Call(kApplicationMasterProtocol, std::move(method), message);
 }
 
-struct RequestEncoder {
+struct RmRequestEncoder {
   const SubmitTerms& submit;
 
   Expected<EncodedCall> operator()(const yarn::GetNewApplicationRequest&) const {
@@ -84,7 +84,7 @@ struct RequestEncoder {
   }
 };
 
-Expected<EncodedCall> RequestEncoder::operator()(const yarn::SubmitApplicationRequest& in) const {
+Expected<EncodedCall> RmRequestEncoder::operator()(const yarn::SubmitApplicationRequest& in) const {
   pb::SubmitApplicationRequest message;
   pb::ApplicationSubmissionContext& out = *message.mutable_application_submission_context();
   Write(in.application, *out.mutable_application_id());
@@ -106,7 +106,7 @@ Expected<EncodedCall> RequestEncoder::operator()(const yarn::SubmitApplicationRe
   return ClientCall("submitApplication", message);
 }
 
-Expected<EncodedCall> RequestEncoder::operator()(const yarn::AllocateRequest& in) const {
+Expected<EncodedCall> RmRequestEncoder::operator()(const yarn::AllocateRequest& in) const {
   pb::AllocateRequest out;
   for (const yarn::ResourceRequest& row : in.ask) Write(row, *out.add_ask());
   for (const ContainerId& container : in.release) Write(container, *out.add_release());
@@ -121,13 +121,13 @@ Expected<EncodedCall> RequestEncoder::operator()(const yarn::AllocateRequest& in
 
 // ---------------------------------------------------------------- a daemon's end
 
-using Decoded = Expected<yarn::RmRequest>;
+using DecodedRmRequest = Expected<yarn::RmRequest>;
 
-Decoded DecodeNewApplication(std::string_view) {
+DecodedRmRequest DecodeNewApplication(std::string_view) {
   return yarn::GetNewApplicationRequest{};
 }
 
-Decoded DecodeSubmit(std::string_view body) {
+DecodedRmRequest DecodeSubmit(std::string_view body) {
   const auto message = Parse<pb::SubmitApplicationRequest>(body, "submitApplication");
   if (!message) return tl::unexpected(message.error());
   const pb::ApplicationSubmissionContext& in = message->application_submission_context();
@@ -154,7 +154,7 @@ Decoded DecodeSubmit(std::string_view body) {
   return reader.Done<yarn::RmRequest>(std::move(out));
 }
 
-Decoded DecodeReport(std::string_view body) {
+DecodedRmRequest DecodeReport(std::string_view body) {
   const auto in = Parse<pb::GetApplicationReportRequest>(body, "getApplicationReport");
   if (!in) return tl::unexpected(in.error());
   Reader reader("getApplicationReport");
@@ -162,7 +162,7 @@ Decoded DecodeReport(std::string_view body) {
       yarn::GetApplicationReportRequest{.application = reader.Application(in->application_id())});
 }
 
-Decoded DecodeKill(std::string_view body) {
+DecodedRmRequest DecodeKill(std::string_view body) {
   const auto in = Parse<pb::KillApplicationRequest>(body, "forceKillApplication");
   if (!in) return tl::unexpected(in.error());
   Reader reader("forceKillApplication");
@@ -171,24 +171,24 @@ Decoded DecodeKill(std::string_view body) {
       yarn::KillApplicationRequest{.application = application, .diagnostics = in->diagnostics()});
 }
 
-Decoded DecodeClusterNodes(std::string_view) {
+DecodedRmRequest DecodeClusterNodes(std::string_view) {
   return yarn::GetClusterNodesRequest{};
 }
 
-Decoded DecodeQueueInfo(std::string_view body) {
+DecodedRmRequest DecodeQueueInfo(std::string_view body) {
   const auto in = Parse<pb::GetQueueInfoRequest>(body, "getQueueInfo");
   if (!in) return tl::unexpected(in.error());
   return yarn::GetQueueInfoRequest{.queue = in->queue_name()};
 }
 
-Decoded DecodeRegister(std::string_view body) {
+DecodedRmRequest DecodeRegister(std::string_view body) {
   const auto in = Parse<pb::RegisterApplicationMasterRequest>(body, "registerApplicationMaster");
   if (!in) return tl::unexpected(in.error());
   return yarn::RegisterApplicationMasterRequest{
       .host = in->host(), .rpc_port = in->rpc_port(), .tracking_url = in->tracking_url()};
 }
 
-Decoded DecodeAllocate(std::string_view body) {
+DecodedRmRequest DecodeAllocate(std::string_view body) {
   const auto in = Parse<pb::AllocateRequest>(body, "allocate");
   if (!in) return tl::unexpected(in.error());
   Reader reader("allocate");
@@ -209,7 +209,7 @@ Decoded DecodeAllocate(std::string_view body) {
   return reader.Done<yarn::RmRequest>(std::move(out));
 }
 
-Decoded DecodeFinish(std::string_view body) {
+DecodedRmRequest DecodeFinish(std::string_view body) {
   const auto in = Parse<pb::FinishApplicationMasterRequest>(body, "finishApplicationMaster");
   if (!in) return tl::unexpected(in.error());
   return yarn::FinishApplicationMasterRequest{
@@ -221,13 +221,13 @@ Decoded DecodeFinish(std::string_view body) {
 struct Method {
   const IpcProtocol& protocol;
   std::string_view name;
-  Decoded (*decode)(std::string_view body);
+  DecodedRmRequest (*decode)(std::string_view body);
 };
 
 }  // namespace
 
 Expected<EncodedCall> EncodeRmRequest(const yarn::RmRequest& request, const SubmitTerms& submit) {
-  return std::visit(RequestEncoder{submit}, request);
+  return std::visit(RmRequestEncoder{submit}, request);
 }
 
 Expected<yarn::RmRequest> DecodeRmRequest(const IpcProtocol& protocol, std::string_view method,

@@ -11,7 +11,7 @@
 namespace tfyarn::hadoop {
 namespace {
 
-using Decoded = Expected<yarn::RmResponse>;
+using DecodedRmResponse = Expected<yarn::RmResponse>;
 
 std::vector<yarn::NmToken> ReadNmTokens(Reader& reader,
                                         const google::protobuf::RepeatedPtrField<pb::NmToken>& in,
@@ -52,11 +52,11 @@ Resource ReadQueueMaximum(const pb::QueueInfo& in) {
   return maximum;
 }
 
-struct ResponseDecoder {
+struct RmResponseDecoder {
   std::string_view body;
   TokenStore& tokens;
 
-  Decoded operator()(const yarn::GetNewApplicationRequest&) const {
+  DecodedRmResponse operator()(const yarn::GetNewApplicationRequest&) const {
     const auto in = Parse<pb::GetNewApplicationResponse>(body, "answer to getNewApplication");
     if (!in) return tl::unexpected(in.error());
     Reader reader("answer to getNewApplication");
@@ -64,40 +64,40 @@ struct ResponseDecoder {
     return reader.Done<yarn::RmResponse>(yarn::GetNewApplicationResponse{
         .application = application, .maximum_capability = Read(in->maximum_capability())});
   }
-  Decoded operator()(const yarn::SubmitApplicationRequest&) const {
+  DecodedRmResponse operator()(const yarn::SubmitApplicationRequest&) const {
     return yarn::SubmitApplicationResponse{};
   }
-  Decoded operator()(const yarn::GetApplicationReportRequest&) const {
+  DecodedRmResponse operator()(const yarn::GetApplicationReportRequest&) const {
     const auto in = Parse<pb::GetApplicationReportResponse>(body, "answer to getApplicationReport");
     if (!in) return tl::unexpected(in.error());
     Reader reader("answer to getApplicationReport");
     return reader.Done<yarn::RmResponse>(
         yarn::GetApplicationReportResponse{.report = reader.Report(in->application_report())});
   }
-  Decoded operator()(const yarn::KillApplicationRequest&) const {
+  DecodedRmResponse operator()(const yarn::KillApplicationRequest&) const {
     const auto in = Parse<pb::KillApplicationResponse>(body, "answer to forceKillApplication");
     if (!in) return tl::unexpected(in.error());
     return yarn::KillApplicationResponse{.is_kill_completed = in->is_kill_completed()};
   }
-  Decoded operator()(const yarn::GetClusterNodesRequest&) const;
-  Decoded operator()(const yarn::GetQueueInfoRequest&) const;
-  Decoded operator()(const yarn::RegisterApplicationMasterRequest&) const;
-  Decoded operator()(const yarn::AllocateRequest&) const;
-  Decoded operator()(const yarn::FinishApplicationMasterRequest&) const {
+  DecodedRmResponse operator()(const yarn::GetClusterNodesRequest&) const;
+  DecodedRmResponse operator()(const yarn::GetQueueInfoRequest&) const;
+  DecodedRmResponse operator()(const yarn::RegisterApplicationMasterRequest&) const;
+  DecodedRmResponse operator()(const yarn::AllocateRequest&) const;
+  DecodedRmResponse operator()(const yarn::FinishApplicationMasterRequest&) const {
     const auto in =
         Parse<pb::FinishApplicationMasterResponse>(body, "answer to finishApplicationMaster");
     if (!in) return tl::unexpected(in.error());
     return yarn::FinishApplicationMasterResponse{.is_unregistered = in->is_unregistered()};
   }
-  Decoded operator()(const yarn::RegisterNodeManagerRequest&) const {
+  DecodedRmResponse operator()(const yarn::RegisterNodeManagerRequest&) const {
     return Fail(ErrorCode::kInvalidArgument, "registerNodeManager is no call of a client or an AM");
   }
-  Decoded operator()(const yarn::NodeHeartbeatRequest&) const {
+  DecodedRmResponse operator()(const yarn::NodeHeartbeatRequest&) const {
     return Fail(ErrorCode::kInvalidArgument, "nodeHeartbeat is no call of a client or an AM");
   }
 };
 
-Decoded ResponseDecoder::operator()(const yarn::GetClusterNodesRequest&) const {
+DecodedRmResponse RmResponseDecoder::operator()(const yarn::GetClusterNodesRequest&) const {
   const auto in = Parse<pb::GetClusterNodesResponse>(body, "answer to getClusterNodes");
   if (!in) return tl::unexpected(in.error());
   Reader reader("answer to getClusterNodes");
@@ -109,7 +109,7 @@ Decoded ResponseDecoder::operator()(const yarn::GetClusterNodesRequest&) const {
       yarn::GetClusterNodesResponse{.nodes = SharedList<yarn::NodeReport>(std::move(nodes))});
 }
 
-Decoded ResponseDecoder::operator()(const yarn::GetQueueInfoRequest& request) const {
+DecodedRmResponse RmResponseDecoder::operator()(const yarn::GetQueueInfoRequest& request) const {
   const auto in = Parse<pb::GetQueueInfoResponse>(body, "answer to getQueueInfo");
   if (!in) return tl::unexpected(in.error());
   const pb::QueueInfo& queue = in->queue_info();
@@ -122,7 +122,8 @@ Decoded ResponseDecoder::operator()(const yarn::GetQueueInfoRequest& request) co
       .maximum = ReadQueueMaximum(queue)};
 }
 
-Decoded ResponseDecoder::operator()(const yarn::RegisterApplicationMasterRequest&) const {
+DecodedRmResponse RmResponseDecoder::operator()(
+    const yarn::RegisterApplicationMasterRequest&) const {
   constexpr char kWhat[] = "answer to registerApplicationMaster";
   const auto in = Parse<pb::RegisterApplicationMasterResponse>(body, kWhat);
   if (!in) return tl::unexpected(in.error());
@@ -137,7 +138,7 @@ Decoded ResponseDecoder::operator()(const yarn::RegisterApplicationMasterRequest
   return reader.Done<yarn::RmResponse>(std::move(out));
 }
 
-Decoded ResponseDecoder::operator()(const yarn::AllocateRequest&) const {
+DecodedRmResponse RmResponseDecoder::operator()(const yarn::AllocateRequest&) const {
   const auto in = Parse<pb::AllocateResponse>(body, "answer to allocate");
   if (!in) return tl::unexpected(in.error());
   Reader reader("answer to allocate");
@@ -174,7 +175,7 @@ void WriteNmToken(const yarn::NmToken& in, const TokenStore& tokens, pb::NmToken
   if (const HadoopToken* token = tokens.Find(in.token)) Write(*token, *out.mutable_token());
 }
 
-struct ResponseEncoder {
+struct RmResponseEncoder {
   const TokenStore& tokens;
 
   std::string operator()(const yarn::RpcError&) const { TF_CHECK(false); }
@@ -212,7 +213,7 @@ struct ResponseEncoder {
   std::string operator()(const yarn::NodeHeartbeatResponse&) const { TF_CHECK(false); }
 };
 
-std::string ResponseEncoder::operator()(const yarn::GetQueueInfoResponse& in) const {
+std::string RmResponseEncoder::operator()(const yarn::GetQueueInfoResponse& in) const {
   pb::GetQueueInfoResponse out;
   if (!in.exists) return out.SerializeAsString();
   pb::QueueInfo& queue = *out.mutable_queue_info();
@@ -226,7 +227,7 @@ std::string ResponseEncoder::operator()(const yarn::GetQueueInfoResponse& in) co
   return out.SerializeAsString();
 }
 
-std::string ResponseEncoder::operator()(const yarn::RegisterApplicationMasterResponse& in) const {
+std::string RmResponseEncoder::operator()(const yarn::RegisterApplicationMasterResponse& in) const {
   pb::RegisterApplicationMasterResponse out;
   Write(in.maximum_capability, *out.mutable_maximum_capability());
   out.set_queue(in.queue);
@@ -237,7 +238,7 @@ std::string ResponseEncoder::operator()(const yarn::RegisterApplicationMasterRes
   return out.SerializeAsString();
 }
 
-std::string ResponseEncoder::operator()(const yarn::AllocateResponse& in) const {
+std::string RmResponseEncoder::operator()(const yarn::AllocateResponse& in) const {
   pb::AllocateResponse out;
   out.set_response_id(in.response_id);
   if (in.am_command != yarn::AmCommand::kNone)
@@ -268,11 +269,11 @@ std::string ResponseEncoder::operator()(const yarn::AllocateResponse& in) const 
 
 Expected<yarn::RmResponse> DecodeRmResponse(const yarn::RmRequest& request, std::string_view body,
                                             TokenStore& tokens) {
-  return std::visit(ResponseDecoder{body, tokens}, request);
+  return std::visit(RmResponseDecoder{body, tokens}, request);
 }
 
 std::string EncodeRmResponse(const yarn::RmResponse& response, const TokenStore& tokens) {
-  return std::visit(ResponseEncoder{tokens}, response);
+  return std::visit(RmResponseEncoder{tokens}, response);
 }
 
 }  // namespace tfyarn::hadoop

@@ -4,7 +4,10 @@
 
 #include <algorithm>
 #include <boost/asio/post.hpp>
+#include <boost/asio/steady_timer.hpp>
 #include <charconv>
+#include <chrono>
+#include <cstdint>
 #include <optional>
 #include <string_view>
 #include <tuple>
@@ -18,7 +21,18 @@ using hdfs::HdfsErrorCode;
 
 /// Others may take the file while it is being taken; so often it is tried again.
 constexpr int kMostRounds = 16;
+/// Before each round but the first, up to: doubles with each. Several that go on at once would
+/// keep each other from ever ending.
+constexpr std::chrono::milliseconds kFirstPause{10};
+constexpr int kMostDoublings = 6;
 constexpr std::size_t kMostSegments = 1000;
+
+/// HDFS has room for 32 of 16 KiB at a file unless somebody sets other limits.
+constexpr int kMostAttributes = 24;
+constexpr std::size_t kLongestAttribute = 4096;
+/// A longer row costs its next reader more than its writer gains.
+constexpr std::size_t kLongestQuickRow = 40;
+constexpr std::string_view kAttribute = "user.tfyarn.";
 
 /// One file of the row.
 struct Segment {
@@ -58,6 +72,19 @@ std::string SealedName(const std::string& path, std::int64_t number, std::int64_
   return fmt::format("{}.{}.{}", path, number, id);
 }
 
+/// What attributes say, in the order in which they were made.
+std::string Joined(const WebHdfsAttributes& attributes) {
+  std::map<std::int64_t, std::string_view> ordered;
+  for (const auto& [name, bytes] : attributes) {
+    if (!name.starts_with(kAttribute)) continue;
+    if (const auto number = NumberIn(std::string_view(name).substr(kAttribute.size())))
+      ordered[*number] = bytes;
+  }
+  std::string joined;
+  for (const auto& [number, bytes] : ordered) joined += bytes;
+  return joined;
+}
+
 std::string DirectoryOf(const std::string& path) {
   const auto slash = path.rfind('/');
   return slash == 0 ? "/" : path.substr(0, slash);
@@ -81,7 +108,10 @@ std::vector<Segment> SegmentsIn(const std::vector<WebHdfsFile>& files, const std
 class FencedFiles::Taking : public std::enable_shared_from_this<Taking> {
  public:
   Taking(std::shared_ptr<FencedFiles> files, std::string path, WebHdfsAnswer<std::string> answer)
-      : files_(std::move(files)), path_(std::move(path)), answer_(std::move(answer)) {}
+      : files_(std::move(files)),
+        path_(std::move(path)),
+        answer_(std::move(answer)),
+        pause_(files_->loop_) {}
 
   void Begin() {
     if (++rounds_ > kMostRounds) {
@@ -89,6 +119,17 @@ class FencedFiles::Taking : public std::enable_shared_from_this<Taking> {
                    .message = fmt::format("{}: others take it too, {} times in a row", path_,
                                           kMostRounds)});
     }
+    if (rounds_ == 1) return Round();
+    const auto most = kFirstPause * (1 << std::min(rounds_ - 2, kMostDoublings));
+    pause_.expires_after(std::chrono::milliseconds(
+        std::uniform_int_distribution<std::int64_t>(0, most.count())(files_->random_)));
+    pause_.async_wait([self = shared_from_this()](const boost::system::error_code& stopped) {
+      if (!stopped) self->Round();
+    });
+  }
+
+ private:
+  void Round() {
     segments_.clear();
     bytes_.clear();
     List([](Taking& taking, std::vector<Segment> found) {
@@ -102,7 +143,6 @@ class FencedFiles::Taking : public std::enable_shared_from_this<Taking> {
     });
   }
 
- private:
   /// `next` with the row as it is now; without directory there is none.
   template <class Next>
   void List(Next next) {
@@ -131,6 +171,17 @@ class FencedFiles::Taking : public std::enable_shared_from_this<Taking> {
 
   void Read(std::size_t at) {
     if (at == segments_.size()) return Make();
+    files_->operations_.Attributes(segments_[at].path, [self = shared_from_this(), at](auto found) {
+      if (found) {
+        self->bytes_ += Joined(*found);
+      } else if (found.error().code != HdfsErrorCode::kInvalidPath) {
+        return self->Fail(std::move(found.error()));
+      }
+      self->ReadBytes(at);
+    });
+  }
+
+  void ReadBytes(std::size_t at) {
     files_->operations_.Open(segments_[at].path, [self = shared_from_this(), at](auto bytes) {
       if (!bytes) return self->Fail(std::move(bytes.error()));
       self->bytes_ += *bytes;
@@ -173,6 +224,7 @@ class FencedFiles::Taking : public std::enable_shared_from_this<Taking> {
   std::shared_ptr<FencedFiles> files_;
   std::string path_;
   WebHdfsAnswer<std::string> answer_;
+  boost::asio::steady_timer pause_;
   int rounds_ = 0;
   std::vector<Segment> segments_;
   std::string bytes_;
@@ -197,6 +249,33 @@ class FencedFiles::Appending : public std::enable_shared_from_this<Appending> {
 
   void Append() {
     if (!own_.sealed.empty()) return Make();
+    const bool quick = files_->attributes_work_ && bytes_.size() <= kLongestAttribute;
+    if (!quick) return AppendBytes();
+    if (!own_.bytes && own_.attributes < kMostAttributes) return SetAttribute();
+    own_.row < kLongestQuickRow ? Seal() : AppendBytes();
+  }
+
+ private:
+  void SetAttribute() {
+    // Whatever becomes of this one, the next one has another name: a late call replaces nothing.
+    const std::string name = fmt::format("{}{}", kAttribute, own_.attributes++);
+    Keep();
+    files_->operations_.SetAttribute(
+        own_.path, name, bytes_,
+        [self = shared_from_this()](tl::expected<hdfs::Done, HdfsError> set) {
+          if (!set && set.error().code == HdfsErrorCode::kInvalidPath) {
+            self->files_->attributes_work_ = false;
+            return self->AppendBytes();
+          }
+          const bool gone = !set && set.error().code == HdfsErrorCode::kNotFound;
+          if (!set && !gone) return self->Fail(std::move(set.error()));
+          self->CheckOwn(gone ? set.error().message : "");
+        });
+  }
+
+  void AppendBytes() {
+    own_.bytes = true;
+    Keep();
     files_->operations_.AppendAlone(
         own_.path, bytes_, [self = shared_from_this()](tl::expected<bool, HdfsError> appended) {
           if (appended && !*appended) return self->Seal();
@@ -207,7 +286,6 @@ class FencedFiles::Appending : public std::enable_shared_from_this<Appending> {
         });
   }
 
- private:
   /// `failure`: why nothing was appended if the file should be ours all the same.
   void CheckOwn(const std::string& failure) {
     files_->operations_.Status(own_.path, [self = shared_from_this(),

@@ -4,6 +4,8 @@
 
 #include <algorithm>
 #include <array>
+#include <charconv>
+#include <iterator>
 #include <nlohmann/json.hpp>
 #include <utility>
 
@@ -74,6 +76,21 @@ constexpr auto kKnown = std::to_array<Known>({
     {"LeaseExpiredException", HdfsErrorCode::kLeaseLost, kRepeat},
 });
 
+/// Of 0x and hexadecimal digits.
+std::optional<std::string> BytesOf(std::string_view text) {
+  if (!text.starts_with("0x") || text.size() % 2 != 0) return std::nullopt;
+  std::string bytes;
+  bytes.reserve(text.size() / 2 - 1);
+  for (std::size_t i = 2; i < text.size(); i += 2) {
+    unsigned char byte = 0;
+    const char* end = text.data() + i + 2;
+    const auto [stop, failed] = std::from_chars(text.data() + i, end, byte, 16);
+    if (failed != std::errc{} || stop != end) return std::nullopt;
+    bytes.push_back(static_cast<char>(byte));
+  }
+  return bytes;
+}
+
 std::optional<WebHdfsFile> FileOf(const json& entry, const std::string& path) {
   const json& length = Member(entry, "length");
   const json& modified = Member(entry, "modificationTime");
@@ -110,11 +127,13 @@ WebHdfsFailure WebHdfsFailureOf(unsigned status, std::string_view body) {
       failure.error.code = HdfsErrorCode::kSafeMode;
     return failure;
   }
+  // Off, or no more for this file (run): there is no exception of their own for that.
+  const bool of_attributes = message.find("XAttr") != std::string::npos;
   if (status == 401 || (status == 403 && exception.empty())) {
     failure.error.code = HdfsErrorCode::kAccessDenied;
   } else if (status == 404 && exception.empty()) {
     failure.error.code = HdfsErrorCode::kNotFound;
-  } else if (status < 500 && status != 403) {
+  } else if (of_attributes || (status < 500 && status != 403)) {
     failure.error.code = HdfsErrorCode::kInvalidPath;
   } else {
     // Any other IOException or a server's own bug: it may pass.
@@ -142,6 +161,27 @@ std::optional<std::vector<WebHdfsFile>> ParseFileStatuses(std::string_view body,
     files.push_back(std::move(*file));
   }
   return files;
+}
+
+std::string AttributeText(std::string_view bytes) {
+  std::string text = "0x";
+  text.reserve(2 + 2 * bytes.size());
+  for (const char byte : bytes)
+    fmt::format_to(std::back_inserter(text), "{:02x}", static_cast<unsigned char>(byte));
+  return text;
+}
+
+std::optional<WebHdfsAttributes> ParseAttributes(std::string_view body) {
+  const json document = Parse(body);
+  const json& entries = Member(document, "XAttrs");
+  if (!entries.is_array()) return std::nullopt;
+  WebHdfsAttributes attributes;
+  for (const json& entry : entries) {
+    const std::string name = TextOf(Member(entry, "name"));
+    auto bytes = BytesOf(TextOf(Member(entry, "value")));
+    if (!name.empty() && bytes) attributes[name] = std::move(*bytes);
+  }
+  return attributes;
 }
 
 std::optional<bool> ParseBoolean(std::string_view body) {

@@ -5,6 +5,7 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -42,6 +43,13 @@ struct WebHdfsFailure {
 /// LISTSTATUS of a directory, or of a file, which lists itself.
 [[nodiscard]] std::optional<std::vector<WebHdfsFile>> ParseFileStatuses(
     std::string_view body, const std::string& directory);
+/// Extended attributes: bytes by name.
+using WebHdfsAttributes = std::map<std::string, std::string>;
+
+/// How a value is written in a request: 0x and hexadecimal digits.
+[[nodiscard]] std::string AttributeText(std::string_view bytes);
+/// GETXATTRS with encoding=hex. Attributes of another encoding are none of ours, and left out.
+[[nodiscard]] std::optional<WebHdfsAttributes> ParseAttributes(std::string_view body);
 /// {"boolean": ...}
 [[nodiscard]] std::optional<bool> ParseBoolean(std::string_view body);
 

@@ -46,6 +46,7 @@ WebHdfsCalls::WebHdfsCalls(boost::asio::io_context& loop, WebHdfsOptions options
 }
 
 void WebHdfsCalls::Run(WebHdfsCall call, Done done) {
+  if (stopped_) return;
   auto running = std::make_shared<Running>(loop_, std::move(call), std::move(done),
                                            Clock::now() + options_.longest);
   running->pause = options_.pause_first;
@@ -63,6 +64,7 @@ void WebHdfsCalls::Run(WebHdfsCall call, Done done) {
 }
 
 void WebHdfsCalls::Stop() {
+  stopped_ = true;
   for (const RunningPtr& running : running_) {
     running->done = nullptr;
     running->timer.cancel();
@@ -107,7 +109,7 @@ HttpRequest WebHdfsCalls::RequestOf(const Running& running, HttpUrl url, bool wi
 }
 
 void WebHdfsCalls::AskNameNode(const RunningPtr& running) {
-  const WebHdfsOptions::NameNode& node = options_.name_nodes[name_node_];
+  const WebHdfsOptions::NameNode& node = name_node();
   HttpUrl url{.host = node.host, .port = node.port, .target = Target(*running)};
   running->exchange = StartHttpExchange(
       loop_, options_.http, RequestOf(*running, std::move(url), false),

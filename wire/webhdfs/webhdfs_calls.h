@@ -65,8 +65,13 @@ class WebHdfsCalls : public std::enable_shared_from_this<WebHdfsCalls> {
 
   /// `done` is called once, from the event loop, unless Stop() comes first.
   void Run(WebHdfsCall call, Done done);
+  /// For good.
   void Stop();
   [[nodiscard]] const WebHdfsOptions& options() const { return options_; }
+  /// The one that answered last: of a pair, the active one.
+  [[nodiscard]] const WebHdfsOptions::NameNode& name_node() const {
+    return options_.name_nodes[name_node_];
+  }
 
  private:
   struct Running;
@@ -82,8 +87,9 @@ class WebHdfsCalls : public std::enable_shared_from_this<WebHdfsCalls> {
 
   boost::asio::io_context& loop_;
   WebHdfsOptions options_;
-  std::size_t name_node_ = 0;  ///< The one that answered last.
+  std::size_t name_node_ = 0;
   std::set<RunningPtr> running_;
+  bool stopped_ = false;
 };
 
 }  // namespace tfyarn::wire

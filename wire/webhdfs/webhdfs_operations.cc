@@ -122,6 +122,27 @@ void WebHdfsOperations::Download(const std::string& path, const std::string& loc
              std::move(answer));
 }
 
+void WebHdfsOperations::SetAttribute(const std::string& path, const std::string& name,
+                                     std::string_view bytes, WebHdfsAnswer<hdfs::Done> answer) {
+  RunForDone({.method = "PUT",
+              .path = path,
+              .operation = "SETXATTR",
+              // A call that is repeated finds its own.
+              .parameters = {{"xattr.name", name},
+                             {"xattr.value", AttributeText(bytes)},
+                             {"flag", "CREATE,REPLACE"}}},
+             std::move(answer));
+}
+
+void WebHdfsOperations::Attributes(const std::string& path,
+                                   WebHdfsAnswer<WebHdfsAttributes> answer) {
+  calls_->Run({.method = "GET",
+               .path = path,
+               .operation = "GETXATTRS",
+               .parameters = {{"encoding", "hex"}}},
+              Understood(std::move(answer), ParseAttributes));
+}
+
 void WebHdfsOperations::Status(const std::string& path, WebHdfsAnswer<WebHdfsFile> answer) {
   calls_->Run({.method = "GET", .path = path, .operation = "GETFILESTATUS"},
               Understood(std::move(answer),

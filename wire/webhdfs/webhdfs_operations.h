@@ -5,6 +5,7 @@
 #include <functional>
 #include <memory>
 #include <string>
+#include <string_view>
 #include <tl/expected.hpp>
 #include <vector>
 
@@ -43,6 +44,13 @@ class WebHdfsOperations {
   /// Into a file of this machine that only this user may read; at most `most` bytes.
   void Download(const std::string& path, const std::string& local, std::uint64_t most,
                 WebHdfsAnswer<hdfs::Done> answer);
+  /// An extended attribute of what is there, which replaces an older one of its name: the NameNode
+  /// writes it down and asks no DataNode. `bytes`: some kilobytes. Errors: kInvalidPath where the
+  /// file system has none, or no more for this file.
+  void SetAttribute(const std::string& path, const std::string& name, std::string_view bytes,
+                    WebHdfsAnswer<hdfs::Done> answer);
+  /// All that it has. Errors: kInvalidPath where the file system has none.
+  void Attributes(const std::string& path, WebHdfsAnswer<WebHdfsAttributes> answer);
   void Status(const std::string& path, WebHdfsAnswer<WebHdfsFile> answer);
   void List(const std::string& directory, WebHdfsAnswer<std::vector<WebHdfsFile>> answer);
   void Mkdirs(const std::string& path, WebHdfsAnswer<hdfs::Done> answer);

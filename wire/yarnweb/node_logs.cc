@@ -3,9 +3,9 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <charconv>
 #include <utility>
 
+#include "core/model/parse_number.h"
 #include "wire/http/http_url.h"
 #include "wire/yarnweb/json_list.h"
 
@@ -18,17 +18,9 @@ constexpr std::size_t kLongestHeader = std::size_t{64} << 10;
 constexpr std::string_view kLengthLine = "\nLogLength:";
 constexpr std::string_view kContentsLine = "\nLogContents:\n";
 
-std::optional<std::uint64_t> Number(std::string_view text) {
-  std::uint64_t value = 0;
-  const char* end = text.data() + text.size();
-  const auto [stop, failed] = std::from_chars(text.data(), end, value);
-  if (text.empty() || failed != std::errc{} || stop != end) return std::nullopt;
-  return value;
-}
-
 bool AddFile(const json& entry, std::vector<LogFile>& files) {
   const json& name = MemberOf(entry, "fileName");
-  const auto size = Number(TextOf(MemberOf(entry, "fileSize")));
+  const auto size = ParseNumber<std::uint64_t>(TextOf(MemberOf(entry, "fileSize")));
   if (!name.is_string() || !size) return false;
   files.push_back({.name = name.get<std::string>(), .size = *size});
   return true;
@@ -83,7 +75,7 @@ bool LogTailReader::ReadHeader() {
   const auto line = header_.rfind(kLengthLine, end);
   if (line == std::string::npos || end > kLongestHeader) return false;
   const auto from = line + kLengthLine.size();
-  length_ = Number(std::string_view(header_).substr(from, end - from));
+  length_ = ParseNumber<std::uint64_t>(std::string_view(header_).substr(from, end - from));
   if (!length_) return false;
   left_ = std::min(asked_, *length_);
   offset_ = *length_ - left_;

@@ -464,15 +464,20 @@ TEST(ClusterQueriesTest, ApplicationsAndContainersComeBack) {
   EXPECT_EQ(containers->at(0).web, "n:8042");
 }
 
-TEST(ClusterQueriesTest, AFilterIsSent) {
+TEST(ClusterQueriesTest, AFilterIsSentAndRead) {
+  const EncodedCall call = GetApplications(
+      {.types = {"TFYARN"}, .tags = {"t"}, .states = {yarn::YarnApplicationState::kAccepted}});
   pb::GetApplicationsRequest message;
-  ASSERT_TRUE(message.ParseFromString(
-      GetApplications(
-          {.types = {"TFYARN"}, .tags = {"t"}, .states = {yarn::YarnApplicationState::kAccepted}})
-          .body));
+  ASSERT_TRUE(message.ParseFromString(call.body));
   EXPECT_EQ(message.application_states(0), pb::APPLICATION_STATE_ACCEPTED);
   EXPECT_EQ(message.application_types(0), "TFYARN");
   EXPECT_EQ(message.application_tags(0), "t");
+  const auto filter = DecodeGetApplications(call.body);
+  ASSERT_TRUE(filter.has_value());
+  EXPECT_EQ(filter->types, std::vector<std::string>{"TFYARN"});
+  EXPECT_EQ(filter->tags, std::vector<std::string>{"t"});
+  EXPECT_EQ(filter->states,
+            std::vector<yarn::YarnApplicationState>{yarn::YarnApplicationState::kAccepted});
 }
 
 }  // namespace

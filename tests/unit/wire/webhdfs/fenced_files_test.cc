@@ -35,6 +35,10 @@ class Namespace {
     if (auto go = std::exchange(release_, nullptr)) go();
   }
   [[nodiscard]] bool held() const { return release_ != nullptr; }
+  /// As a file system that has no attributes, or so many for each file.
+  void LimitAttributes(std::size_t most) { most_attributes_ = most; }
+  [[nodiscard]] int appends() const { return appends_; }
+  [[nodiscard]] std::size_t files() const { return files_.size(); }
   /// The streams of files that are there now hang: nobody can append to them any more.
   void HangStreams() {
     for (const auto& [path, file] : files_) hanging_.insert(file.id);
@@ -50,6 +54,7 @@ class Namespace {
   struct File {
     std::string bytes;
     std::int64_t id = 0;
+    std::map<std::string, std::string> attributes;  ///< As they were written.
   };
   struct Holding {
     std::string user;
@@ -86,7 +91,7 @@ class Namespace {
     const auto file = files_.find(path);
     if (request.Has("op=CREATE")) {
       if (file != files_.end()) return Refuse(403, "FileAlreadyExistsException");
-      files_[path] = {request.body, ++last_id_};
+      files_[path] = {request.body, ++last_id_, {}};
       return {.status = 201};
     }
     if (file == files_.end()) {
@@ -95,7 +100,12 @@ class Namespace {
     }
     if (request.Has("op=APPEND") && hanging_.contains(file->second.id))
       return Refuse(403, "AlreadyBeingCreatedException");
-    if (request.Has("op=APPEND")) file->second.bytes += request.body;
+    if (request.Has("op=APPEND")) {
+      ++appends_;
+      file->second.bytes += request.body;
+    }
+    if (request.Has("op=SETXATTR")) return SetAttribute(request, file->second);
+    if (request.Has("op=GETXATTRS")) return Attributes(file->second);
     if (request.Has("op=OPEN")) return {.body = file->second.bytes};
     if (request.Has("op=GETFILESTATUS"))
       return {.body = "{\"FileStatus\":" + Describe("", file->second) + "}"};
@@ -110,6 +120,30 @@ class Namespace {
     files_[to] = files_[path];
     files_.erase(path);
     return {.body = R"({"boolean":true})"};
+  }
+
+  static std::string Parameter(const StageRequest& request, const std::string& name) {
+    const auto begin = request.target.find(name + "=") + name.size() + 1;
+    return request.target.substr(begin, request.target.find('&', begin) - begin);
+  }
+
+  StageReply SetAttribute(const StageRequest& request, File& file) {
+    if (file.attributes.size() >= most_attributes_) {
+      return {.status = 403,
+              .body = R"({"RemoteException":{"exception":"IOException","message":)"
+                      R"("Cannot add additional XAttr to inode, would exceed limit of 32"}})"};
+    }
+    file.attributes[Parameter(request, "xattr.name")] = Parameter(request, "xattr.value");
+    return {};
+  }
+
+  static StageReply Attributes(const File& file) {
+    std::string text;
+    for (const auto& [name, value] : file.attributes) {
+      text.append(text.empty() ? "" : ",")
+          .append(R"({"name":")" + name + R"(","value":")" + value + R"("})");
+    }
+    return {.body = "{\"XAttrs\":[" + text + "]}"};
   }
 
   StageReply List() {
@@ -127,6 +161,8 @@ class Namespace {
   std::map<std::string, File> files_;
   std::set<std::int64_t> hanging_;  ///< Inodes.
   std::int64_t last_id_ = 16'384;
+  std::size_t most_attributes_ = 32;
+  int appends_ = 0;
   Holding hold_;
   std::function<void()> release_;
 };
@@ -158,8 +194,61 @@ TEST_F(FencedFilesTest, TheNextOneReadsAllAndTheOneBeforeIsToldSo) {
   EXPECT_EQ(BytesOf(Take(first)), "abc");
 }
 
+TEST_F(FencedFilesTest, WhatIsShortIsAnAttributeAndWhatIsLongIsNot) {
+  WebHdfsClient first(loop_, namespace_.Options("first"));
+  WebHdfsClient second(loop_, namespace_.Options("second"));
+  const std::string binary("a\0\xff\n", 4);
+  const std::string large(5000, 'l');
+  EXPECT_EQ(CodeOf(Take(first)), HdfsErrorCode::kNotFound);
+  EXPECT_EQ(CodeOf(Append(first, binary)), std::nullopt);
+  EXPECT_EQ(CodeOf(Append(first, "b")), std::nullopt);
+  EXPECT_EQ(namespace_.appends(), 0);
+  EXPECT_EQ(CodeOf(Append(first, large)), std::nullopt);
+  EXPECT_EQ(namespace_.appends(), 1);
+  // Attributes come before bytes: a short one after them needs another file.
+  EXPECT_EQ(CodeOf(Append(first, "c")), std::nullopt);
+  EXPECT_EQ(namespace_.appends(), 1);
+  EXPECT_EQ(namespace_.files(), 2U);
+  EXPECT_EQ(BytesOf(Take(second)), binary + "b" + large + "c");
+}
+
+TEST_F(FencedFilesTest, AFullFileIsFollowedByAnotherAndALongRowByAppends) {
+  WebHdfsClient first(loop_, namespace_.Options("first"));
+  WebHdfsClient second(loop_, namespace_.Options("second"));
+  EXPECT_EQ(CodeOf(Take(first)), HdfsErrorCode::kNotFound);
+  std::string all;
+  for (int i = 0; i < 24 * 40; ++i) {
+    const std::string word = std::to_string(i) + ",";
+    all += word;
+    ASSERT_EQ(CodeOf(Append(first, word)), std::nullopt);
+  }
+  EXPECT_EQ(namespace_.appends(), 0);
+  EXPECT_EQ(namespace_.files(), 40U);
+  EXPECT_EQ(CodeOf(Append(first, "x")), std::nullopt);
+  EXPECT_EQ(CodeOf(Append(first, "y")), std::nullopt);
+  EXPECT_EQ(namespace_.appends(), 2);
+  EXPECT_EQ(namespace_.files(), 40U);
+  EXPECT_EQ(BytesOf(Take(second)), all + "xy");
+}
+
+TEST_F(FencedFilesTest, WithoutAttributesAllAreAppends) {
+  for (const std::size_t most : {std::size_t{0}, std::size_t{2}}) {
+    Namespace names(loop_);
+    names.LimitAttributes(most);
+    WebHdfsClient first(loop_, names.Options("first"));
+    WebHdfsClient second(loop_, names.Options("second"));
+    EXPECT_EQ(CodeOf(Take(first)), HdfsErrorCode::kNotFound);
+    for (const char* word : {"a", "b", "c", "d"})
+      EXPECT_EQ(CodeOf(Append(first, word)), std::nullopt);
+    EXPECT_EQ(names.appends(), 4 - static_cast<int>(most));
+    EXPECT_EQ(BytesOf(Take(second)), "abcd");
+    EXPECT_EQ(CodeOf(Append(first, "x")), HdfsErrorCode::kLeaseLost);
+  }
+}
+
 // As after a NameNode's restart in the middle of an append.
 TEST_F(FencedFilesTest, AWriterWhoseStreamHangsGoesOnInTheNextFile) {
+  namespace_.LimitAttributes(0);
   WebHdfsClient first(loop_, namespace_.Options("first"));
   WebHdfsClient second(loop_, namespace_.Options("second"));
   EXPECT_EQ(CodeOf(Take(first)), HdfsErrorCode::kNotFound);
@@ -223,19 +312,23 @@ struct Moment {
   bool before = false;  ///< Before it counts, or after.
   int others = 1;
   bool hang = false;
+  bool attributes = true;
 };
 
 /// x takes and appends; at one of his requests others take and append, one after the other. With
-/// `hang` his stream hangs when he first appends. False: he has no such request.
+/// `hang` his stream hangs when he first appends; without `attributes` all are bytes. False: he has
+/// no such request.
 bool TakenAt(const Moment& moment) {
   const int at = moment.at;
   const bool before = moment.before;
   const int others = moment.others;
   const bool hang = moment.hang;
   SCOPED_TRACE("request " + std::to_string(at) + (before ? " before" : " after") + ", others " +
-               std::to_string(others) + (hang ? ", hanging" : ""));
+               std::to_string(others) + (hang ? ", hanging" : "") +
+               (moment.attributes ? ", attributes" : ""));
   boost::asio::io_context loop;
   Namespace names(loop);
+  if (!moment.attributes) names.LimitAttributes(0);
   Writer x(loop, names, "x");
   Writer a(loop, names, "a");
   Writer b(loop, names, "b");
@@ -282,13 +375,20 @@ bool TakenAt(const Moment& moment) {
 }
 
 TEST(FencedFilesSweepTest, NoAnswerIsFalseWhenOthersTakeAtAnyMoment) {
+  struct Way {
+    bool attributes;
+    bool hang;
+    int requests;
+  };
   for (const int others : {1, 2}) {
     for (const bool before : {true, false}) {
-      for (const bool hang : {false, true}) {
-        Moment moment{.before = before, .others = others, .hang = hang};
+      // Eight requests to take; two for an attribute, of which the first is refused where there are
+      // none; three to append; seven for another file.
+      for (const Way& way : {Way{true, false, 10}, Way{false, false, 12}, Way{false, true, 18}}) {
+        Moment moment{
+            .before = before, .others = others, .hang = way.hang, .attributes = way.attributes};
         while (TakenAt(moment)) ++moment.at;
-        EXPECT_EQ(moment.at, hang ? 16 : 10)
-            << "seven requests to take, three to append, and six for another file";
+        EXPECT_EQ(moment.at, way.requests);
       }
     }
   }

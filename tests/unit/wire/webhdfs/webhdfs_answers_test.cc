@@ -51,6 +51,27 @@ TEST(WebHdfsAnswersTest, WhatIsNoAnswerIsNone) {
   EXPECT_EQ(ParseBoolean(R"({"boolean":false})"), false);
 }
 
+TEST(WebHdfsAnswersTest, AttributesAreBytes) {
+  EXPECT_EQ(AttributeText(std::string_view("a\0\xff", 3)), "0x6100ff");
+  EXPECT_EQ(AttributeText(""), "0x");
+  const auto found = ParseAttributes(
+      R"({"XAttrs":[{"name":"user.a","value":"0x6100fF"},{"name":"user.e","value":"0x"},)"
+      R"({"name":"user.odd","value":"0x123"},{"name":"user.text","value":"\"ab\""},)"
+      R"({"name":"user.none"}]})");
+  ASSERT_TRUE(found);
+  EXPECT_EQ(*found, (WebHdfsAttributes{{"user.a", std::string("a\0\xff", 3)}, {"user.e", ""}}));
+  EXPECT_EQ(ParseAttributes(R"({"XAttrs":{}})"), std::nullopt);
+  EXPECT_EQ(ParseAttributes("x"), std::nullopt);
+}
+
+TEST(WebHdfsAnswersTest, NoRoomForAttributesDoesNotPass) {
+  const auto failure = WebHdfsFailureOf(
+      403, R"({"RemoteException":{"exception":"IOException","message":)"
+           R"("Cannot add additional XAttr to inode, would exceed limit of 32"}})");
+  EXPECT_EQ(failure.error.code, HdfsErrorCode::kInvalidPath);
+  EXPECT_EQ(failure.remedy, WebHdfsRemedy::kNone);
+}
+
 TEST(WebHdfsAnswersTest, ExceptionsHaveTheProductsCodesAndRemedies) {
   const auto of = [](unsigned status, const std::string& name, const std::string& message = "m") {
     const WebHdfsFailure failure = WebHdfsFailureOf(status, Exception(name, message));

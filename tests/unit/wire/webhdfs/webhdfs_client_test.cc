@@ -105,6 +105,7 @@ TEST_F(WebHdfsClientTest, AStandbyOrMissingNameNodeMakesRoomForTheNext) {
     EXPECT_EQ(CodeOf(CallAndWait(loop_, client, hdfs::GetFileStatusRequest{.path = "/a"})),
               std::nullopt);
   EXPECT_EQ(asked, 1) << "the active one is asked first the next time";
+  EXPECT_EQ(client.name_node().port, active.port());
 }
 
 TEST_F(WebHdfsClientTest, WhatMayPassIsRepeatedAndWhatMayNotIsNot) {
