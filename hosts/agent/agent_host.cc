@@ -13,7 +13,6 @@
 namespace tfyarn::agent_host {
 namespace {
 
-constexpr trace::JobIndex kJob{};
 /// How often an idle agent looks whether somebody listens on its port.
 constexpr Duration kPortWatch = 2s;
 
@@ -33,14 +32,14 @@ AgentHost::AgentHost(std::shared_ptr<const JobSpec> job, AgentHostOptions option
               {.told =
                    [this](Instant now, const AgentEvent& event) {
                      parts_.recorder.Write(
-                         now, trace::AgentTold{.job = kJob,
+                         now, trace::AgentTold{.job = trace::kOnlyJob,
                                                .container = options_.launch.fence.container,
                                                .event = event});
                    },
                .ordered =
                    [this](Instant now, const AgentAction& action) {
                      parts_.recorder.Write(
-                         now, trace::AgentOrdered{.job = kJob,
+                         now, trace::AgentOrdered{.job = trace::kOnlyJob,
                                                   .container = options_.launch.fence.container,
                                                   .action = action});
                    },

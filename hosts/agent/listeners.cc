@@ -11,16 +11,13 @@
 
 #include "core/model/check.h"
 #include "hosts/agent/listening_sockets.h"
+#include "hosts/agent/open_directory.h"
 #include "hosts/agent/proc_table.h"
 
 namespace tfyarn::agent_host {
 namespace {
 
 constexpr std::string_view kSocket = "socket:[";  // And its inode and ].
-
-struct CloseDirectory {
-  void operator()(DIR* directory) const { ::closedir(directory); }
-};
 
 /// A zombie holds nothing, and the kernel lets nobody but root look at it.
 bool IsGone(pid_t pid) {
@@ -31,7 +28,7 @@ bool IsGone(pid_t pid) {
 /// Takes out of `inodes` what `pid` holds. False: it exists and may not be looked into.
 bool TakeOwn(pid_t pid, SocketInodes& inodes) {
   const std::string path = "/proc/" + std::to_string(pid) + "/fd";
-  const std::unique_ptr<DIR, CloseDirectory> directory(::opendir(path.c_str()));
+  const auto directory = OpenDirectory(path);
   if (!directory) return IsGone(pid);
   while (const dirent* entry = ::readdir(directory.get())) {
     char target[64];

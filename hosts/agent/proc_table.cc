@@ -8,14 +8,11 @@
 #include <charconv>
 #include <memory>
 
+#include "hosts/agent/open_directory.h"
 #include "hosts/agent/unique_fd.h"
 
 namespace tfyarn::agent_host {
 namespace {
-
-struct CloseDirectory {
-  void operator()(DIR* directory) const { ::closedir(directory); }
-};
 
 std::uint64_t PageSize() {
   static const auto size = static_cast<std::uint64_t>(::sysconf(_SC_PAGESIZE));
@@ -79,7 +76,7 @@ std::optional<ProcessInfo> ReadProcess(pid_t pid) {
 
 ProcessTable ReadProcessTable() {
   ProcessTable table;
-  const std::unique_ptr<DIR, CloseDirectory> directory(::opendir("/proc"));
+  const auto directory = OpenDirectory("/proc");
   if (!directory) return table;
   while (const dirent* entry = ::readdir(directory.get())) {
     const std::string_view name = entry->d_name;

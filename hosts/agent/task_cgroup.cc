@@ -22,7 +22,7 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr std::string_view kPrefix = "tfyarn-task-";
-constexpr std::size_t kLongestFile = 1U << 20;
+constexpr std::size_t kLongestGroupFile = 1U << 20;
 
 /// Calls `visit` with each line.
 template <class Visit>
@@ -80,7 +80,7 @@ void RemoveOld(const std::string& parent) {
 }
 
 void AddProcesses(const fs::path& group, std::vector<pid_t>& pids) {
-  const auto text = ReadSmallFile(group / "cgroup.procs", kLongestFile);
+  const auto text = ReadSmallFile(group / "cgroup.procs", kLongestGroupFile);
   if (!text) return;
   ForEachLine(*text, [&](std::string_view line) {
     pid_t pid = 0;
@@ -135,8 +135,8 @@ OwnCgroups FindOwnCgroups(std::string_view cgroup, std::string_view mountinfo) {
 }
 
 OwnCgroups FindOwnCgroups() {
-  return FindOwnCgroups(ReadSmallFile("/proc/self/cgroup", kLongestFile).value_or(""),
-                        ReadSmallFile("/proc/self/mountinfo", kLongestFile).value_or(""));
+  return FindOwnCgroups(ReadSmallFile("/proc/self/cgroup", kLongestGroupFile).value_or(""),
+                        ReadSmallFile("/proc/self/mountinfo", kLongestGroupFile).value_or(""));
 }
 
 Expected<TaskCgroup> TaskCgroup::Create(const std::string& parent) {
@@ -183,7 +183,7 @@ bool TaskCgroup::Kill() const {
 }
 
 std::optional<std::uint64_t> TaskCgroup::OomKills() const {
-  const auto text = ReadSmallFile(directory_ + "/memory.events", kLongestFile);
+  const auto text = ReadSmallFile(directory_ + "/memory.events", kLongestGroupFile);
   return text ? CounterIn(*text, "oom_kill") : std::nullopt;
 }
 

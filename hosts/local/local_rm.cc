@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "core/model/exit.h"
+#include "core/model/response_id.h"
 #include "core/model/visit.h"
 
 namespace tfyarn::hosts {
@@ -23,11 +24,6 @@ RpcError NoSuchApplication(const ApplicationId& id) {
 
 RpcError NotForYou(std::string_view who) {
   return {.code = RpcErrorCode::kYarn, .message = fmt::format("this call is not one of {}", who)};
-}
-
-/// Response ids begin again at 0 after the largest.
-std::int32_t AfterResponse(std::int32_t id) {
-  return static_cast<std::int32_t>((static_cast<std::uint32_t>(id) + 1) & 0x7fffffff);
 }
 
 }  // namespace
@@ -142,8 +138,8 @@ yarn::RmResponse LocalRm::Allocate(Application& application, const yarn::Allocat
     return RpcError{.code = RpcErrorCode::kApplicationMasterNotRegistered,
                     .message = "AM is not registered for known application attempt"};
   }
-  const std::int32_t next = AfterResponse(application.response_id);
-  if (AfterResponse(request.response_id) == application.response_id)
+  const std::int32_t next = ResponseIdAfter(application.response_id, 1);
+  if (ResponseIdAfter(request.response_id, 1) == application.response_id)
     return application.last_response;
   if (request.response_id != application.response_id) {
     return RpcError{.code = RpcErrorCode::kInvalidApplicationMasterRequest,

@@ -16,8 +16,6 @@ using yarn::RpcError;
 using yarn::RpcErrorCode;
 using yarn::YarnApplicationState;
 
-constexpr trace::JobIndex kJob{};
-
 }  // namespace
 
 yarn::RmResponse LocalRm::Submit(const yarn::SubmitApplicationRequest& request, Instant now) {
@@ -50,8 +48,9 @@ yarn::RmResponse LocalRm::Kill(const yarn::KillApplicationRequest& request) {
     application.killed = true;
     // It had not started: no end of it will be told.
     if (!application.containers.contains(application.am_container)) {
-      node_.observe(trace::ApplicationEnded{
-          .job = kJob, .application = application.id, .final_status = application.final_status});
+      node_.observe(trace::ApplicationEnded{.job = trace::kOnlyJob,
+                                            .application = application.id,
+                                            .final_status = application.final_status});
     }
   }
   return yarn::KillApplicationResponse{.is_kill_completed = application.containers.empty()};
@@ -78,8 +77,11 @@ const yarn::Container& LocalRm::Allot(Application& application, const Resource& 
       .application_attempt = {.application = application.id, .attempt = application.attempt},
       .id = application.next_container++};
   used_ += resource;
-  node_.observe(trace::ContainerGranted{
-      .job = kJob, .container = id, .node = options_.node, .resource = resource, .am = am});
+  node_.observe(trace::ContainerGranted{.job = trace::kOnlyJob,
+                                        .container = id,
+                                        .node = options_.node,
+                                        .resource = resource,
+                                        .am = am});
   return application.containers[id] = {
              .id = id,
              .node = options_.node,
@@ -95,8 +97,8 @@ void LocalRm::Free(Application& application, const ContainerId& container,
   TF_CHECK(held != application.containers.end());
   used_ -= held->second.resource;
   application.containers.erase(held);
-  node_.observe(
-      trace::ContainerFreed{.job = kJob, .container = container, .exit_status = exit_status});
+  node_.observe(trace::ContainerFreed{
+      .job = trace::kOnlyJob, .container = container, .exit_status = exit_status});
 }
 
 std::optional<Resource> LocalRm::GrantOf(const ContainerId& container) const {
@@ -164,8 +166,9 @@ void LocalRm::AmEnded(Application& application, std::int32_t exit_status,
                       const std::string& diagnostics, Instant now) {
   if (application.unregistered || application.killed) {
     StopAll(application, container_exit::kKilledAfterAppCompletion, "the application has ended");
-    node_.observe(trace::ApplicationEnded{
-        .job = kJob, .application = application.id, .final_status = application.final_status});
+    node_.observe(trace::ApplicationEnded{.job = trace::kOnlyJob,
+                                          .application = application.id,
+                                          .final_status = application.final_status});
     return;
   }
   const std::int32_t allowed = application.submission.max_app_attempts > 0
@@ -181,8 +184,9 @@ void LocalRm::AmEnded(Application& application, std::int32_t exit_status,
                    ToString(application.id), application.attempt,
                    ToString(application.am_container.application_attempt), exit_status,
                    diagnostics.empty() ? "" : ": ", diagnostics));
-  node_.observe(trace::ApplicationEnded{
-      .job = kJob, .application = application.id, .final_status = application.final_status});
+  node_.observe(trace::ApplicationEnded{.job = trace::kOnlyJob,
+                                        .application = application.id,
+                                        .final_status = application.final_status});
 }
 
 // Source: CapacityScheduler.doneApplicationAttempt.

@@ -7,9 +7,6 @@
 namespace tfyarn::hosts {
 namespace {
 
-/// A process runs one job.
-constexpr trace::JobIndex kJob{};
-
 Cluster::Secrets SecretsFor(const yarn::NmRequest& request,
                             const std::function<std::string(const ContainerId&)>& issue) {
   Cluster::Secrets secrets;
@@ -27,19 +24,20 @@ AmHost::AmHost(std::shared_ptr<const JobSpec> job, am::AmOptions options, std::u
     : parts_(std::move(parts)),
       am_attempt_(attempt.attempt),
       machine_(std::move(job), options, seed),
-      driver_(
-          parts_.loop, machine_,
-          {.told =
-               [this](Instant now, const AmEvent& event) {
-                 parts_.record(
-                     now, trace::AmTold{.job = kJob, .am_attempt = am_attempt_, .event = event});
-               },
-           .ordered =
-               [this](Instant now, const AmAction& action) {
-                 parts_.record(now, trace::AmOrdered{
-                                        .job = kJob, .am_attempt = am_attempt_, .action = action});
-               },
-           .carry_out = [this](AmAction& action) { CarryOut(action); }}),
+      driver_(parts_.loop, machine_,
+              {.told =
+                   [this](Instant now, const AmEvent& event) {
+                     parts_.record(now, trace::AmTold{.job = trace::kOnlyJob,
+                                                      .am_attempt = am_attempt_,
+                                                      .event = event});
+                   },
+               .ordered =
+                   [this](Instant now, const AmAction& action) {
+                     parts_.record(now, trace::AmOrdered{.job = trace::kOnlyJob,
+                                                         .am_attempt = am_attempt_,
+                                                         .action = action});
+                   },
+               .carry_out = [this](AmAction& action) { CarryOut(action); }}),
       journal_(parts_.loop, parts_.storage, options.staging_directory, attempt,
                [this](AmEvent event) { driver_.Tell(std::move(event)); }) {}
 

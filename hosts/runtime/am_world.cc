@@ -5,9 +5,6 @@
 namespace tfyarn::hosts {
 namespace {
 
-/// An AM has one job.
-constexpr trace::JobIndex kJob{};
-
 std::int64_t GpusOf(const JobSpec& job) {
   std::int64_t gpus = 0;
   for (const TaskTypeSpec& type : job.tasks) gpus += type.resource.gpus * type.instances;
@@ -50,7 +47,7 @@ std::vector<trace::Fact> AmWorld::After(const trace::Fact& fact) const {
                          : std::get_if<yarn::FinishApplicationMasterResponse>(&replied->response);
   if (finished == nullptr || !finished->is_unregistered) return {};
   return {trace::ApplicationEnded{
-      .job = kJob, .application = application_, .final_status = FinalStatusOf(status_)}};
+      .job = trace::kOnlyJob, .application = application_, .final_status = FinalStatusOf(status_)}};
 }
 
 std::vector<trace::Fact> AmWorld::Started(const AmStarted& started) {
@@ -64,12 +61,12 @@ std::vector<trace::Fact> AmWorld::Started(const AmStarted& started) {
                                            .partition = node.partition,
                                            .capacity = node.capability});
   }
-  facts.emplace_back(trace::JobCreated{.job = kJob,
+  facts.emplace_back(trace::JobCreated{.job = trace::kOnlyJob,
                                        .name = job_->name,
                                        .queue = job_->queue,
                                        .tasks = job_->task_count(),
                                        .gpus = GpusOf(*job_)});
-  facts.emplace_back(trace::ContainerGranted{.job = kJob,
+  facts.emplace_back(trace::ContainerGranted{.job = trace::kOnlyJob,
                                              .container = started.container,
                                              .node = own,
                                              .resource = job_->am.resource,
@@ -81,7 +78,7 @@ void AmWorld::Granted(const std::vector<yarn::Container>& containers,
                       std::vector<trace::Fact>& facts) {
   for (const yarn::Container& container : containers) {
     if (!held_.insert(container.id).second) continue;
-    facts.emplace_back(trace::ContainerGranted{.job = kJob,
+    facts.emplace_back(trace::ContainerGranted{.job = trace::kOnlyJob,
                                                .container = container.id,
                                                .node = container.node,
                                                .resource = container.resource});
@@ -98,7 +95,7 @@ std::vector<trace::Fact> AmWorld::Replied(const yarn::RmResponse& response) {
     for (const yarn::ContainerStatus& completed : allocated->completed_containers) {
       held_.erase(completed.id);
       facts.emplace_back(trace::ContainerFreed{
-          .job = kJob, .container = completed.id, .exit_status = completed.exit_status});
+          .job = trace::kOnlyJob, .container = completed.id, .exit_status = completed.exit_status});
     }
   }
   return facts;

@@ -1,8 +1,5 @@
 #include "hosts/runtime/chronicle.h"
 
-#include <fcntl.h>
-#include <unistd.h>
-
 #include <fstream>
 #include <utility>
 
@@ -10,16 +7,11 @@
 #include "core/trace/routine.h"
 #include "hosts/runtime/clock.h"
 #include "hosts/runtime/run_records.h"
-#include "hosts/runtime/write_all.h"
 
 namespace tfyarn::hosts {
 namespace {
 
-int Create(const std::string& path) {
-  return ::open(path.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_APPEND | O_CLOEXEC, 0600);
-}
-
-constexpr std::streamsize kPiece = 64 << 10;
+constexpr std::size_t kPiece = 64 << 10;
 
 /// A fact without what must not be told, or is told elsewhere.
 trace::Fact Lean(const trace::Fact& fact) {
@@ -65,14 +57,8 @@ Chronicle::Chronicle(std::shared_ptr<const JobSpec> job, ChronicleOptions option
       options_(std::move(options)),
       world_(job_),
       live_(*job_, Instant{}, options_.logs),
-      file_(Create(events_file())),
-      journal_(Create(journal_file())) {}
-
-Chronicle::~Chronicle() {
-  for (const int file : {file_, journal_}) {
-    if (file >= 0) ::close(file);
-  }
-}
+      events_(options_.directory + "/events.jsonl", false),
+      journal_(options_.directory + "/journal", false) {}
 
 void Chronicle::Observe(Instant at, const trace::Fact& fact) {
   for (const trace::Fact& before : world_.Before(fact))
@@ -94,16 +80,11 @@ void Chronicle::Record(Instant at, const trace::Fact& fact) {
   Write(line, IsNeeded(fact));
 }
 
-/// A line that cannot be written is one that is missing: nothing else depends on it.
+/// A line that is not taken is one that is missing: nothing else depends on it.
 void Chronicle::Write(const std::string& line, bool needed) {
-  const std::uint64_t after = written_ + line.size();
-  if (file_ < 0 || after > 2 * kMostBytes || (after > kMostBytes && !needed)) return;
-  // What follows a line that was cut begins a line of its own.
-  const std::string whole = cut_ ? "\n" + line : line;
-  std::string_view rest = whole;
-  cut_ = !WriteAll(file_, rest);
-  written_ += whole.size() - rest.size();
-  ++seq_;
+  const std::uint64_t after = events_.size() + line.size();
+  if (after > 2 * kMostBytes || (after > kMostBytes && !needed)) return;
+  if (events_.Append(line)) ++seq_;
 }
 
 std::string Chronicle::State() const {
@@ -116,24 +97,26 @@ void Chronicle::KeepJournal(const trace::Fact& fact) {
   const auto* read = told == nullptr ? nullptr : std::get_if<JournalRead>(&told->event);
   const auto* append = ordered == nullptr ? nullptr : std::get_if<AppendJournal>(&ordered->action);
   if (read == nullptr && append == nullptr) return;
-  std::string_view bytes = read != nullptr ? read->bytes : append->bytes;
-  if (journal_ < 0 || journaled_ + bytes.size() > kMostBytes) return;
-  journaled_ += bytes.size();
-  // Its readers find the next whole entry after one that was cut.
-  (void)WriteAll(journal_, bytes);
+  const std::string& bytes = read != nullptr ? read->bytes : append->bytes;
+  if (journal_.size() + bytes.size() <= kMostBytes) journal_.Append(bytes);
 }
 
 void Chronicle::ReadAll(const EventsReader::OnRecord& on_record) const {
   EventsReader reader(on_record);
-  std::vector<char> piece(kPiece);
-  const auto read_file = [&](const std::string& path) {
+  for (const std::string& path : earlier_) {
     std::ifstream in(path, std::ios::binary);
+    std::vector<char> piece(kPiece);
     while (in.read(piece.data(), kPiece) || in.gcount() > 0)
       reader.Feed({piece.data(), static_cast<std::size_t>(in.gcount())});
     reader.NextFile();
-  };
-  for (const std::string& path : earlier_) read_file(path);
-  read_file(events_file());
+  }
+  std::uint64_t at = 0;
+  for (std::string piece = events_.Read(at, kPiece); !piece.empty();
+       piece = events_.Read(at, kPiece)) {
+    reader.Feed(piece);
+    at += piece.size();
+  }
+  reader.NextFile();
 }
 
 void Chronicle::Precede(std::vector<std::string> files) {

@@ -14,6 +14,7 @@
 #include "core/model/job_spec.h"
 #include "core/trace/record.h"
 #include "hosts/runtime/am_world.h"
+#include "hosts/runtime/growing_file.h"
 #include "hosts/runtime/live_state.h"
 #include "hosts/runtime/run_documents.h"
 
@@ -35,15 +36,14 @@ class Chronicle {
   Chronicle(std::shared_ptr<const JobSpec> job, ChronicleOptions options);
   Chronicle(const Chronicle&) = delete;
   Chronicle& operator=(const Chronicle&) = delete;
-  ~Chronicle();
 
   /// All that the machine is told and orders, in order.
   void Observe(Instant at, const trace::Fact& fact);
   /// The same job's events.jsonl of earlier attempts, of this machine, in order: from now on they
   /// come before what is written here.
   void Precede(std::vector<std::string> files);
-  [[nodiscard]] std::string events_file() const { return options_.directory + "/events.jsonl"; }
-  [[nodiscard]] std::string journal_file() const { return options_.directory + "/journal"; }
+  [[nodiscard]] const GrowingFile& events() const { return events_; }
+  [[nodiscard]] const GrowingFile& journal() const { return journal_; }
 
   /// The job as it stands now: LiveState's JSON.
   [[nodiscard]] std::string State() const;
@@ -62,12 +62,9 @@ class Chronicle {
   AmWorld world_;
   LiveState live_;
   std::vector<std::string> earlier_;
-  int file_ = -1;
-  int journal_ = -1;
-  std::uint64_t written_ = 0;
-  std::uint64_t journaled_ = 0;
+  GrowingFile events_;
+  GrowingFile journal_;
   std::uint64_t seq_ = 0;
-  bool cut_ = false;  ///< The last line is not whole: a full disk.
 };
 
 }  // namespace tfyarn::hosts

@@ -5,12 +5,6 @@
 #include "core/model/visit.h"
 
 namespace tfyarn::hosts {
-namespace {
-
-constexpr trace::JobIndex kJob{};
-
-}  // namespace
-
 ClientHost::ClientHost(std::shared_ptr<const JobSpec> job, client::ClientOptions options,
                        std::uint64_t seed, Parts parts)
     : parts_(std::move(parts)),
@@ -18,12 +12,13 @@ ClientHost::ClientHost(std::shared_ptr<const JobSpec> job, client::ClientOptions
       driver_(parts_.loop, machine_,
               {.told =
                    [this](Instant now, const ClientEvent& event) {
-                     parts_.recorder.Write(now, trace::ClientTold{.job = kJob, .event = event});
+                     parts_.recorder.Write(
+                         now, trace::ClientTold{.job = trace::kOnlyJob, .event = event});
                    },
                .ordered =
                    [this](Instant now, const ClientAction& action) {
-                     parts_.recorder.Write(now,
-                                           trace::ClientOrdered{.job = kJob, .action = action});
+                     parts_.recorder.Write(
+                         now, trace::ClientOrdered{.job = trace::kOnlyJob, .action = action});
                    },
                .carry_out = [this](ClientAction& action) { CarryOut(action); }}) {}
 
@@ -60,18 +55,38 @@ void ClientHost::Call(CallHdfs call) {
                       }));
 }
 
+namespace {
+
+hdfs::HdfsErrorCode ToHdfsCode(ErrorCode code) {
+  switch (code) {
+    case ErrorCode::kUnavailable:
+      return hdfs::HdfsErrorCode::kUnavailable;
+    case ErrorCode::kNotFound:
+      return hdfs::HdfsErrorCode::kNotFound;
+    case ErrorCode::kInvalidArgument:
+      return hdfs::HdfsErrorCode::kInvalidPath;
+    case ErrorCode::kFailedPrecondition:
+    case ErrorCode::kDataLoss:
+    case ErrorCode::kInternal:
+      return hdfs::HdfsErrorCode::kAccessDenied;
+  }
+  return hdfs::HdfsErrorCode::kAccessDenied;
+}
+
+}  // namespace
+
 void ClientHost::StageThenCall(CallRm submit) {
   const std::string directory = machine_.snapshot().application_directory;
-  parts_.stage(
-      directory, lifetime_.Guard([this, submit = std::move(submit)](
-                                     Expected<yarn::ContainerLaunchContext> context) mutable {
-        if (!context) {
-          const Error& error = context.error();
-          return SubmissionFailed(submit, error.code == ErrorCode::kUnavailable, error.message);
-        }
-        facts_.agent_context = std::move(*context);
-        StoreFactsThenCall(std::move(submit));
-      }));
+  parts_.stage(directory,
+               lifetime_.Guard([this, submit = std::move(submit)](
+                                   Expected<yarn::ContainerLaunchContext> context) mutable {
+                 if (!context) {
+                   return SubmissionFailed(submit, {.code = ToHdfsCode(context.error().code),
+                                                    .message = context.error().message});
+                 }
+                 facts_.agent_context = std::move(*context);
+                 StoreFactsThenCall(std::move(submit));
+               }));
 }
 
 void ClientHost::StoreFactsThenCall(CallRm submit) {
@@ -86,15 +101,13 @@ void ClientHost::StoreFactsThenCall(CallRm submit) {
                                           const hdfs::HdfsResponse& response) mutable {
                         const auto* error = std::get_if<hdfs::HdfsError>(&response);
                         if (error == nullptr) return Call(std::move(submit));
-                        SubmissionFailed(submit, MayPass(error->code), error->message);
+                        SubmissionFailed(submit, *error);
                       }));
 }
 
-// To the machine it is an RM that did not answer, or one that does not take the application.
-void ClientHost::SubmissionFailed(const CallRm& submit, bool again, const std::string& why) {
-  const auto code = again ? yarn::RpcErrorCode::kUnavailable : yarn::RpcErrorCode::kYarn;
-  driver_.Tell(RmReplied{.call = submit.call,
-                         .response = yarn::RpcError{.code = code, .message = "staging: " + why}});
+// The RM has not been asked yet.
+void ClientHost::SubmissionFailed(const CallRm& submit, hdfs::HdfsError why) {
+  driver_.Tell(HdfsReplied{.call = submit.call, .response = std::move(why)});
 }
 
 }  // namespace tfyarn::hosts

@@ -48,8 +48,8 @@ class ClientHost {
   /// Before an application is submitted: its AM reads there what the client saw.
   void StageThenCall(CallRm submit);
   void StoreFactsThenCall(CallRm submit);
-  /// `again`: it may succeed when it is tried again.
-  void SubmissionFailed(const CallRm& submit, bool again, const std::string& why);
+  /// What the job needs is not staged: the submission's answer comes from HDFS.
+  void SubmissionFailed(const CallRm& submit, hdfs::HdfsError why);
 
   Parts parts_;
   client::JobClient machine_;

@@ -1,21 +1,16 @@
 #include "hosts/runtime/history_writer.h"
 
 #include <algorithm>
-#include <fstream>
 #include <utility>
 
 namespace tfyarn::hosts {
 namespace {
 
-/// Of a file of this machine, from `offset` on; of more than `most` bytes, whole lines.
-std::string ReadPiece(const std::string& path, std::uint64_t offset, std::size_t most) {
-  std::ifstream in(path, std::ios::binary);
-  in.seekg(static_cast<std::streamoff>(offset));
-  std::string piece(most, '\0');
-  in.read(piece.data(), static_cast<std::streamsize>(most));
-  const auto read = static_cast<std::size_t>(std::max<std::streamsize>(in.gcount(), 0));
-  const auto line = read < most ? std::string::npos : piece.rfind('\n');
-  piece.resize(line == std::string::npos ? read : line + 1);
+/// From `offset` on; of more than `most` bytes, whole lines.
+std::string ReadPiece(const GrowingFile& grown, std::uint64_t offset, std::size_t most) {
+  std::string piece = grown.Read(offset, most);
+  const auto line = piece.size() < most ? std::string::npos : piece.rfind('\n');
+  if (line != std::string::npos) piece.resize(line + 1);
   return piece;
 }
 
@@ -26,8 +21,8 @@ HistoryWriter::HistoryWriter(Parts parts)
   Tick();
 }
 
-void HistoryWriter::Follow(const std::string& name, std::string local) {
-  followed_[name] = {.local = std::move(local)};
+void HistoryWriter::Follow(const std::string& name, const GrowingFile& grown) {
+  followed_[name] = {.grown = &grown};
 }
 
 void HistoryWriter::Put(const std::string& name, std::string bytes) {
@@ -93,7 +88,7 @@ bool HistoryWriter::PutNext() {
 
 bool HistoryWriter::AppendNext() {
   for (auto& [name, file] : followed_) {
-    std::string piece = ReadPiece(file.local, file.written, kMostAtOnce);
+    std::string piece = ReadPiece(*file.grown, file.written, kMostAtOnce);
     if (piece.empty()) continue;
     const std::size_t size = piece.size();
     if (file.new_line) piece.insert(0, 1, '\n');

@@ -17,6 +17,7 @@
 #include "core/model/hdfs.h"
 #include "core/model/time.h"
 #include "hosts/runtime/cluster.h"
+#include "hosts/runtime/growing_file.h"
 #include "hosts/runtime/lifetime.h"
 
 namespace tfyarn::hosts {
@@ -40,8 +41,8 @@ class HistoryWriter {
 
   explicit HistoryWriter(Parts parts);
 
-  /// From now on `name` has what the file `local` of this machine has.
-  void Follow(const std::string& name, std::string local);
+  /// From now on `name` has what `grown` has, which outlives this.
+  void Follow(const std::string& name, const GrowingFile& grown);
   /// `name` has these bytes; what was there before is replaced.
   void Put(const std::string& name, std::string bytes);
   /// Writes what is there and then calls `done`: at once when nothing is, and after `most` whatever
@@ -50,7 +51,7 @@ class HistoryWriter {
 
  private:
   struct Followed {
-    std::string local;
+    const GrowingFile* grown = nullptr;
     std::uint64_t written = 0;  ///< Bytes of it that HDFS has.
     bool new_line = false;      ///< Begin with one.
   };

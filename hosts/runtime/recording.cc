@@ -1,8 +1,6 @@
 #include "hosts/runtime/recording.h"
 
-#include <fcntl.h>
 #include <fmt/format.h>
-#include <unistd.h>
 #include <xxhash.h>
 
 #include <algorithm>
@@ -15,7 +13,6 @@
 
 #include "core/model/codec.h"
 #include "core/model/visit.h"
-#include "hosts/runtime/write_all.h"
 
 namespace tfyarn::hosts {
 namespace {
@@ -30,9 +27,6 @@ struct SpecDefined {
 BOOST_DESCRIBE_STRUCT(SpecDefined, (), (spec))
 
 using Entry = std::variant<RecordingHeader, SpecDefined, trace::TraceRecord>;
-
-/// Kept for a disk that is full.
-constexpr std::size_t kMostPending = std::size_t{4} << 20;
 
 std::uint32_t Checksum(std::string_view body) {
   return static_cast<std::uint32_t>(XXH3_64bits(body.data(), body.size()));
@@ -62,43 +56,20 @@ std::string Framed(const Entry& entry, std::vector<SpecRef>& specs) {
 
 Expected<Recorder> Recorder::Open(const std::string& path, const RecordingHeader& header) {
   Recorder recorder;
-  recorder.file_ = ::open(path.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_APPEND | O_CLOEXEC, 0600);
-  if (recorder.file_ < 0)
-    return Fail(ErrorCode::kFailedPrecondition,
-                fmt::format("{}: cannot be made: {}", path, std::strerror(errno)));
+  recorder.file_ = GrowingFile(path, true);
+  const auto failed = [&](const char* what) {
+    return Fail(ErrorCode::kFailedPrecondition, fmt::format("{}: cannot be {}: {}", path, what,
+                                                            std::strerror(recorder.file_.error())));
+  };
+  if (!recorder.file_.is_open()) return failed("made");
   std::vector<SpecRef> none;
-  const std::string begin = std::string(kMagic) + Framed(Entry(header), none);
-  std::string_view rest = begin;
-  if (!WriteAll(recorder.file_, rest))
-    return Fail(ErrorCode::kFailedPrecondition,
-                fmt::format("{}: cannot be written: {}", path, std::strerror(errno)));
+  recorder.file_.Append(std::string(kMagic) + Framed(Entry(header), none));
+  if (recorder.file_.error() != 0) return failed("written");
   return recorder;
 }
 
-Recorder::Recorder(Recorder&& other) noexcept
-    : file_(std::exchange(other.file_, -1)),
-      pending_(std::move(other.pending_)),
-      known_specs_(std::move(other.known_specs_)),
-      failure_(std::move(other.failure_)) {}
-
-Recorder& Recorder::operator=(Recorder&& other) noexcept {
-  if (this != &other) {
-    if (file_ >= 0) ::close(file_);
-    file_ = std::exchange(other.file_, -1);
-    pending_ = std::move(other.pending_);
-    known_specs_ = std::move(other.known_specs_);
-    failure_ = std::move(other.failure_);
-  }
-  return *this;
-}
-
-Recorder::~Recorder() {
-  if (file_ >= 0) WritePending();
-  if (file_ >= 0) ::close(file_);
-}
-
 void Recorder::Write(Instant at, trace::Fact fact) {
-  if (file_ < 0) return;
+  if (!file_.is_open()) return;
   std::vector<SpecRef> specs;
   const std::string record =
       Framed(Entry(trace::TraceRecord{.at = at, .fact = std::move(fact)}), specs);
@@ -110,19 +81,11 @@ void Recorder::Write(Instant at, trace::Fact fact) {
     std::vector<SpecRef> none;
     bytes += Framed(Entry(SpecDefined{*spec.get()}), none);
   }
-  pending_ += bytes + record;
-  WritePending();
-}
-
-void Recorder::WritePending() {
-  std::string_view rest = pending_;
-  const bool written = WriteAll(file_, rest);
-  const int error = errno;
-  pending_.erase(0, pending_.size() - rest.size());
-  const bool no_room = error == ENOSPC || error == EDQUOT;
-  if (written || (no_room && pending_.size() <= kMostPending)) return;
+  const bool kept = file_.Append(bytes + record);
+  const int error = file_.error();
+  if (kept && (error == 0 || error == ENOSPC || error == EDQUOT)) return;
   failure_ = fmt::format("the recording ends here: {}", std::strerror(error));
-  ::close(std::exchange(file_, -1));
+  file_.Close();
 }
 
 Expected<Recording> ReadRecording(const std::string& path) {

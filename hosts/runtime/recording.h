@@ -22,6 +22,7 @@
 #include "core/model/describe.h"
 #include "core/model/error.h"
 #include "core/trace/record.h"
+#include "hosts/runtime/growing_file.h"
 
 namespace tfyarn::hosts {
 
@@ -39,26 +40,20 @@ struct RecordingHeader {
 BOOST_DESCRIBE_STRUCT(RecordingHeader, (), (version, who, seed, job_file, options))
 
 /// Writes a recording. A write that fails ends the recording, never the run. On a full disk it
-/// waits: up to 4 MiB are kept and written with what comes later.
+/// waits (GrowingFile); with more than can wait it ends, too.
 class Recorder {
  public:
   Recorder() = default;  ///< Records nothing.
   /// Errors: kFailedPrecondition when the file cannot be made; one that is there is an error.
   [[nodiscard]] static Expected<Recorder> Open(const std::string& path,
                                                const RecordingHeader& header);
-  Recorder(Recorder&& other) noexcept;
-  Recorder& operator=(Recorder&& other) noexcept;
-  ~Recorder();
 
   void Write(Instant at, trace::Fact fact);
   /// Why recording has ended early; "" while it goes on.
   [[nodiscard]] const std::string& failure() const { return failure_; }
 
  private:
-  void WritePending();
-
-  int file_ = -1;
-  std::string pending_;              ///< For want of room; may begin within an entry.
+  GrowingFile file_;
   std::vector<SpecId> known_specs_;  ///< Sorted: those that are in the file.
   std::string failure_;
 };

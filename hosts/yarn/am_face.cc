@@ -72,8 +72,8 @@ AmFace::AmFace(boost::asio::io_context& loop, std::shared_ptr<const JobSpec> job
       documents_(loop),
       last_(loop) {
   writer_.Put(kEffectiveJobFile, options_.job_file);
-  writer_.Follow(kEventsFile, chronicle_.events_file());
-  writer_.Follow(std::string(kJournalFile), chronicle_.journal_file());
+  writer_.Follow(kEventsFile, chronicle_.events());
+  writer_.Follow(std::string(kJournalFile), chronicle_.journal());
   ReadEarlier(1);
 }
 
@@ -85,7 +85,7 @@ std::string AmFace::OpenPage() {
 }
 
 std::string AmFace::ReportAddress() const {
-  const HostPort& name_node = environment_.addresses.name_nodes.front();
+  const wire::WebHdfsOptions::NameNode& name_node = storage_.client().name_node();
   return fmt::format("http://{}/webhdfs/v1{}?op=OPEN&user.name={}",
                      wire::HostText({.host = name_node.host, .port = name_node.port}),
                      wire::EncodePath(history_ + "/" + kReportFile),

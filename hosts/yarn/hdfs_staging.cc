@@ -8,7 +8,6 @@
 #include <utility>
 #include <variant>
 
-#include "core/client/job_client.h"
 #include "hosts/runtime/staging.h"
 
 namespace tfyarn::hosts {
@@ -16,10 +15,11 @@ namespace {
 
 namespace fs = std::filesystem;
 
+/// Somebody waits for a submission: unlike a running job it does not wait for room.
 Error ToError(const hdfs::HdfsError& error) {
-  const bool may_pass = MayPass(error.code);
+  const bool full = error.code == hdfs::HdfsErrorCode::kQuotaExceeded;
   const auto code = error.code == hdfs::HdfsErrorCode::kNotFound ? ErrorCode::kNotFound
-                    : may_pass                                   ? ErrorCode::kUnavailable
+                    : MayPass(error.code) && !full               ? ErrorCode::kUnavailable
                                                                  : ErrorCode::kFailedPrecondition;
   return {.code = code, .message = error.message};
 }
@@ -111,9 +111,6 @@ void HdfsStaging::Stage(const JobSpec& job, const std::string& here,
   const auto stages = std::make_shared<Stages>();
   stages->answer = std::move(answer);
   stages->context = AgentContext(job, addresses, runtime);
-  stages->items.push_back(
-      {.name = client::kJobFileName,
-       .path = application_directory + "/" + std::string(client::kJobFileName)});
   for (const std::string& file : job.files) {
     const std::string name = fs::path(file).filename();
     stages->items.push_back({.name = name,
@@ -138,12 +135,14 @@ void HdfsStaging::NextItem(const std::shared_ptr<Stages>& stages) {
     stages->context.local_resources[item.name] = std::move(*found);
     NextItem(stages);
   };
-  if (item.local.empty()) return Find(item.path, item.archive, took);
   storage_.client().Upload(
       item.local, item.path, true,
       lifetime_.Guard([this, stages, &item, took](const hdfs::HdfsResponse& response) {
-        if (const auto* error = std::get_if<hdfs::HdfsError>(&response))
-          return stages->answer(tl::unexpected<Error>(ToError(*error)));
+        if (const auto* error = std::get_if<hdfs::HdfsError>(&response)) {
+          Error failed = ToError(*error);
+          failed.message = fmt::format("{}: {}", item.name, failed.message);
+          return stages->answer(tl::unexpected<Error>(std::move(failed)));
+        }
         Find(item.path, item.archive, took);
       }));
 }

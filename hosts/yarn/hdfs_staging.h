@@ -37,17 +37,16 @@ class HdfsStaging {
   void ProvideRuntime(const std::string& programs, const std::string& directory,
                       const std::string& scratch, ResourceAnswer answer);
 
-  /// How agents of the job are started. Its files and archives are looked for in `here`;
-  /// job.yaml is in `application_directory` already. Errors: kUnavailable may pass; any other does
-  /// not.
+  /// How agents of the job are started, which fetch job.yaml themselves. Its files and archives are
+  /// looked for in `here`. Errors: kUnavailable may pass; any other does not.
   void Stage(const JobSpec& job, const std::string& here, const std::string& application_directory,
              const YarnAddresses& addresses, const yarn::LocalResource& runtime,
              ContextAnswer answer);
 
  private:
   struct Item {
-    std::string name;   ///< In the container.
-    std::string local;  ///< "": it is in HDFS already.
+    std::string name;  ///< In the container.
+    std::string local;
     std::string path;
     bool archive = false;
   };

@@ -1,12 +1,42 @@
 #include "hosts/yarn/hdfs_storage.h"
 
+#include <cstdint>
+#include <variant>
+
+#include "core/client/job_client.h"
+
 namespace tfyarn::hosts {
+namespace {
+
+constexpr std::uint64_t kLargestJobFile = std::uint64_t{64} << 20;
+
+}  // namespace
 
 wire::WebHdfsOptions HdfsOptionsFor(const YarnAddresses& addresses) {
   wire::WebHdfsOptions options{.user = addresses.user, .umask = 077};
   for (const HostPort& name_node : addresses.name_nodes)
     options.name_nodes.push_back({.host = name_node.host, .port = name_node.port});
   return options;
+}
+
+Expected<hdfs::Done> FetchJobFile(const std::map<std::string, std::string>& environment,
+                                  const std::string& staging_directory) {
+  if (!IsOnYarn(environment)) return hdfs::Done{};
+  const auto yarn = YarnEnvironmentFrom(environment);
+  if (!yarn) return tl::unexpected<Error>(yarn.error());
+  boost::asio::io_context loop;
+  HdfsStorage storage(loop, HdfsOptionsFor(yarn->addresses));
+  hdfs::HdfsResponse answer = hdfs::Done{};
+  const std::string name(client::kJobFileName);
+  storage.client().Download(staging_directory + "/" + name, name, kLargestJobFile,
+                            [&](const hdfs::HdfsResponse& response) {
+                              answer = response;
+                              loop.stop();
+                            });
+  loop.run();
+  if (const auto* error = std::get_if<hdfs::HdfsError>(&answer))
+    return Fail(ErrorCode::kUnavailable, error->message);
+  return hdfs::Done{};
 }
 
 }  // namespace tfyarn::hosts

@@ -77,6 +77,9 @@ void YarnCluster::CallRm(yarn::RmRequest request, RmAnswer answer) {
   // Terms are encoded credentials: not for every heartbeat.
   hadoop::SubmitTerms terms;
   if (std::holds_alternative<yarn::SubmitApplicationRequest>(request)) terms.am = TermsFor("");
+  auto* const finish = std::get_if<yarn::FinishApplicationMasterRequest>(&request);
+  if (finish != nullptr && options_.report_address)
+    finish->tracking_url = options_.report_address();
   auto call = hadoop::EncodeRmRequest(request, terms);
   if (!call) return AnswerLater(std::move(answer), Unreadable(call.error()));
   const bool as_am = call->protocol.name == hadoop::kApplicationMasterProtocol.name;

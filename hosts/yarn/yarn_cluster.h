@@ -7,6 +7,7 @@
 #pragma once
 
 #include <boost/asio/io_context.hpp>
+#include <functional>
 #include <map>
 #include <memory>
 #include <optional>
@@ -29,6 +30,9 @@ struct YarnClusterOptions {
   std::string file_system;           ///< Authority of the HDFS in which paths of launches are.
   hadoop::Credentials credentials;   ///< An AM's own, with its token.
   hadoop::IpcOptions connection;
+  /// Of an AM: where people find the report once it has unregistered; asked for only then, as it
+  /// depends on which NameNode is active. Unset = nowhere.
+  std::function<std::string()> report_address;
 };
 
 class YarnCluster : public Cluster {

@@ -229,7 +229,7 @@ TEST_F(LocalNodeTest, OneThatIsStoppedBeforeItsProgramRunsEndsAsStopped) {
 TEST_F(LocalNodeTest, KillAllWaitsForNobody) {
   StartWell(Odd({"ignore-term"}));
   UntilReady();
-  EXPECT_GT(node_->ProcessOf(kOne).value_or(0), 0);
+  Until([this] { return node_->ProcessOf(kOne).value_or(0) > 0; }, "word of the process");
   node_->KillAll();
   EXPECT_EQ(Ended().status, 128 + SIGKILL);
   EXPECT_EQ(node_->ProcessOf(kOne), std::nullopt);

@@ -86,6 +86,8 @@ class AmProcessTest : public HostRig {
 TEST_F(AmProcessTest, MakesTheAuthorityAndReadsItBack) {
   const auto process = Start(1);
   UntilRegistered();
+  Until([this] { return AmAddressFrom(storage_.files["/a/am-address"]).am_attempt == 1; },
+        "its address");
   ASSERT_GE(log_.size(), 5u);
   log_.resize(5);
   EXPECT_THAT(log_, ElementsAre("ReadRequest /a/cluster-facts", "ReadRequest /a/authority.pem",

@@ -132,11 +132,17 @@ TEST_F(ChronicleTest, AFullFileStillTakesTheResult) {
   EXPECT_EQ(Events().back()["action"]["type"], "VerdictReached");
 }
 
-TEST_F(ChronicleTest, AFullDiskHarmsNobody) {
-  const FullDisk disk(100);
-  Starts();
-  EXPECT_EQ(json::parse(chronicle_->State())["tasks"].size(), 1u);
-  (void)chronicle_->Documents(false);
+TEST_F(ChronicleTest, OnAFullDiskNothingIsLost) {
+  {
+    const FullDisk disk(100);
+    Starts();
+    EXPECT_EQ(json::parse(chronicle_->State())["tasks"].size(), 1u);
+    EXPECT_EQ(chronicle_->Documents(false).result.jobs.at(0).gpus, 2);
+    EXPECT_EQ(ReadBytes(PathOf("events.jsonl")).size(), 100u);
+  }
+  Ordered(9s, VerdictReached{.status = JobStatus::kSucceeded});
+  EXPECT_EQ(Events().size(), 8u);
+  EXPECT_EQ(Events().back()["seq"], 8);
 }
 
 }  // namespace

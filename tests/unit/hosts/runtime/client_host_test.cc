@@ -12,6 +12,7 @@ namespace {
 
 using testing::ElementsAre;
 using testing::IsEmpty;
+using testing::SizeIs;
 
 const Resource kCapacity{.memory_mb = 16384, .vcores = 8};
 constexpr ApplicationId kApplication{.cluster_timestamp = 5, .id = 1};
@@ -63,6 +64,17 @@ class ClientHostTest : public HostRig {
             .exit = [this](std::int32_t code) { exits_.push_back(code); }});
     host_->Submit({.user = "ann", .staging_directory = "/staging"});
   }
+  /// What the first try to stage fails with is the end of the job; the exit code is returned.
+  std::int32_t EndsWhenStagingFails(ErrorCode code, const std::string& message) {
+    stage_ = [=](const ClientHost::StagedAnswer& answer) { answer(Fail(code, message)); };
+    Start();
+    Until([this] { return !exits_.empty(); }, "the end");
+    EXPECT_EQ(Count("stage " + kDirectory), 1);
+    EXPECT_EQ(Count("SubmitApplicationRequest"), 0);
+    EXPECT_THAT(host_->snapshot().diagnostics, testing::HasSubstr(message));
+    EXPECT_THAT(exits_, SizeIs(1));
+    return exits_.front();
+  }
   [[nodiscard]] std::ptrdiff_t Count(const std::string& line) const {
     return std::count(log_.begin(), log_.end(), line);
   }
@@ -113,15 +125,13 @@ TEST_F(ClientHostTest, StagesAgainWhenStagingFailedForNow) {
 }
 
 TEST_F(ClientHostTest, WhatCanNeverBeStagedIsRefusedAtOnce) {
-  stage_ = [](const ClientHost::StagedAnswer& answer) {
-    answer(Fail(ErrorCode::kNotFound, "train.py: no such file"));
-  };
-  Start();
-  Until([this] { return !exits_.empty(); }, "the end");
-  EXPECT_THAT(exits_, ElementsAre(client::exit_code::kRefused));
-  EXPECT_EQ(Count("stage " + kDirectory), 1);
-  EXPECT_EQ(Count("SubmitApplicationRequest"), 0);
-  EXPECT_THAT(host_->snapshot().diagnostics, testing::HasSubstr("train.py: no such file"));
+  EXPECT_EQ(EndsWhenStagingFails(ErrorCode::kNotFound, "train.py: no such file"),
+            client::exit_code::kRefused);
+}
+
+TEST_F(ClientHostTest, WhatStorageRefusesIsNotTheJobsFault) {
+  EXPECT_EQ(EndsWhenStagingFails(ErrorCode::kFailedPrecondition, "data.bin: the quota is exceeded"),
+            client::exit_code::kUnreachable);
 }
 
 TEST_F(ClientHostTest, StoresTheFactsAgainWhenStorageFailedForNow) {

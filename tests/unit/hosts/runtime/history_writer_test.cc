@@ -14,8 +14,6 @@ using testing::IsEmpty;
 
 class HistoryWriterTest : public HostRig {
  protected:
-  HistoryWriterTest() { WriteBytes(PathOf("events"), ""); }
-
   std::unique_ptr<HistoryWriter> Writer() {
     return std::make_unique<HistoryWriter>(
         HistoryWriter::Parts{.loop = io_,
@@ -23,15 +21,14 @@ class HistoryWriterTest : public HostRig {
                              .directory = "/h/attempt-1",
                              .note = [this](const std::string& note) { notes_.push_back(note); }});
   }
-  void Append(const std::string& bytes) {
-    WriteBytes(PathOf("events"), ReadBytes(PathOf("events")) + bytes);
-  }
+  void Append(const std::string& bytes) { EXPECT_TRUE(events_.Append(bytes)); }
   void Finish(HistoryWriter& writer, Duration most = 1min) {
     bool done = false;
     writer.Finish(most, [&] { done = true; });
     Until([&] { return done; }, "the writer's end");
   }
 
+  GrowingFile events_{PathOf("events"), false};
   std::vector<std::string> log_;
   std::vector<std::string> notes_;
   ScriptedStorage storage_{io_, log_};
@@ -39,7 +36,7 @@ class HistoryWriterTest : public HostRig {
 
 TEST_F(HistoryWriterTest, AppendsWhatIsNewAndWritesOthersWhole) {
   auto writer = Writer();
-  writer->Follow("events", PathOf("events"));
+  writer->Follow("events", events_);
   writer->Put("result", "old");
   Append("a\n");
   Until([&] { return storage_.files["/h/attempt-1/events"] == "a\n"; }, "the first line");
@@ -54,7 +51,7 @@ TEST_F(HistoryWriterTest, AppendsWhatIsNewAndWritesOthersWhole) {
 
 TEST_F(HistoryWriterTest, AsksNothingWhileNothingIsNew) {
   auto writer = Writer();
-  writer->Follow("events", PathOf("events"));
+  writer->Follow("events", events_);
   Append("a\n");
   Until([&] { return log_.size() == 2; }, "one append");
   Finish(*writer);
@@ -65,7 +62,7 @@ TEST_F(HistoryWriterTest, AsksNothingWhileNothingIsNew) {
 TEST_F(HistoryWriterTest, AfterAFailedAppendTheSameBytesBeginALine) {
   storage_.failures["/h/attempt-1/events"] = {HdfsErrorCode::kUnavailable};
   auto writer = Writer();
-  writer->Follow("events", PathOf("events"));
+  writer->Follow("events", events_);
   Append("a\n");
   Until([&] { return storage_.files["/h/attempt-1/events"] == "\na\n"; }, "the second try");
   Append("b\n");
@@ -111,7 +108,7 @@ TEST_F(HistoryWriterTest, AnHdfsThatRefusesIsAskedAgainUntilTheTimeIsOver) {
 
 TEST_F(HistoryWriterTest, AppendsAreCutBetweenLines) {
   auto writer = Writer();
-  writer->Follow("events", PathOf("events"));
+  writer->Follow("events", events_);
   const std::string line = std::string(700'000, 'x') + "\n";
   Append(line + line);
   storage_.hold = true;
