@@ -38,9 +38,9 @@ class RealFile final : public ByteSource {
   std::string path_;
 };
 
-class Bytes final : public ByteSource {
+class MemoryBytes final : public ByteSource {
  public:
-  explicit Bytes(std::string bytes) : bytes_(std::move(bytes)) {}
+  explicit MemoryBytes(std::string bytes) : bytes_(std::move(bytes)) {}
 
   Expected<std::size_t> Read(char* buffer, std::size_t size) override {
     const std::size_t got = std::min(size, bytes_.size() - at_);
@@ -112,7 +112,7 @@ Expected<std::unique_ptr<ByteSource>> OpenRealFile(const std::string& path) {
 }
 
 std::unique_ptr<ByteSource> OpenBytes(std::string bytes) {
-  return std::make_unique<Bytes>(std::move(bytes));
+  return std::make_unique<MemoryBytes>(std::move(bytes));
 }
 
 std::unique_ptr<ByteSource> DecompressXz(std::unique_ptr<ByteSource> compressed) {

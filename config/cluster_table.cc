@@ -200,8 +200,16 @@ void AddYarnTimes(Record<YarnSpec>& record) {
                "From the preemption message to the AM until the container is killed.");
   record.Field("localize", &YarnSpec::localize, Random(LawUnit::kSeconds),
                "Localization of a container, besides what it fetches from HDFS.");
+  record.Field("localize_again", &YarnSpec::localize_again,
+               Maybe(Random(LawUnit::kSeconds), "as localize"),
+               "The same of further containers of an application on a node: a real one fetches "
+               "their common files once. They wait for it, and then so long.");
   record.Field("launch", &YarnSpec::launch, Random(LawUnit::kSeconds),
                "From the end of localization to the running process.");
+  record.Field(
+      "am_launch", &YarnSpec::am_launch, Maybe(Random(LawUnit::kSeconds), "as launch"),
+      "The same of an ApplicationMaster, until it begins: it reads its job's facts and keys "
+      "from HDFS first.");
 }
 
 /// How containers are given out.

@@ -9,7 +9,7 @@
 namespace tfyarn::config {
 namespace {
 
-constexpr std::size_t kMaxCells = 1000;
+constexpr std::size_t kMostColumns = 1000;
 
 std::string_view Trim(std::string_view text) {
   while (!text.empty() && (text.front() == ' ' || text.front() == '\t')) text.remove_prefix(1);
@@ -17,7 +17,7 @@ std::string_view Trim(std::string_view text) {
   return text;
 }
 
-std::string Fold(std::string_view text) {
+std::string LowerCase(std::string_view text) {
   std::string out(Trim(text));
   std::transform(out.begin(), out.end(), out.begin(), [](char c) {
     return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;
@@ -46,7 +46,7 @@ bool Split(std::string_view line, std::vector<std::string>& cells) {
     const std::size_t comma = std::min(line.find(',', at), line.size());
     cell += line.substr(std::min(at, line.size()), comma - std::min(at, line.size()));
     cells.push_back(std::move(cell));
-    if (comma >= line.size() || cells.size() > kMaxCells) return true;
+    if (comma >= line.size() || cells.size() > kMostColumns) return true;
     at = comma + 1;
   }
 }
@@ -67,7 +67,7 @@ Expected<std::vector<std::size_t>> CsvReader::Columns(const std::vector<std::str
   std::vector<std::size_t> columns;
   for (const std::string& name : names) {
     const auto found = std::find_if(header_.begin(), header_.end(), [&](const std::string& column) {
-      return Fold(column) == Fold(name);
+      return LowerCase(column) == LowerCase(name);
     });
     if (found == header_.end()) {
       std::string all;

@@ -55,7 +55,7 @@ UnitRule RuleOf(LawUnit unit) {
                            [time](Decoder& decoder, const Node& node, double& out) {
                              auto value = Duration::min();
                              time.read(decoder, node, value);
-                             if (value >= Duration::zero()) out = Seconds(value);
+                             if (value >= Duration::zero()) out = SecondsOf(value);
                            },
                        .show =
                            [](const double& value) {
@@ -93,8 +93,8 @@ std::vector<std::string> LawNames(LawUnit unit) {
   return names;
 }
 
-void ReadParam(Decoder& decoder, const Node& node, const ParamInfo& param, const UnitRule& rule,
-               double& out) {
+void ReadLawParam(Decoder& decoder, const Node& node, const ParamInfo& param, const UnitRule& rule,
+                  double& out) {
   const Decoder::Scope scope(decoder, std::string(param.name));
   switch (param.kind) {
     case Param::kUnit:
@@ -186,9 +186,9 @@ void ReadLaw(Decoder& decoder, const Node& node, LawUnit unit, double least, Dis
   const std::size_t before = decoder.findings().size();
   CheckKeys(decoder, node, law.name, wanted);
   out = {.law = law.law};
-  if (const Node* a = node.Find(law.a.name)) ReadParam(decoder, *a, law.a, rule, out.a);
+  if (const Node* a = node.Find(law.a.name)) ReadLawParam(decoder, *a, law.a, rule, out.a);
   if (const Node* b = law.b.name.empty() ? nullptr : node.Find(law.b.name))
-    ReadParam(decoder, *b, law.b, rule, out.b);
+    ReadLawParam(decoder, *b, law.b, rule, out.b);
   if (decoder.findings().size() == before) CheckRanges(decoder, node, law, rule, least, out);
 }
 

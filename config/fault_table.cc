@@ -54,7 +54,7 @@ void TakeNumber(Decoder& decoder, const Node& node, const FaultParam& param, Fau
     case FaultParamKind::kDuration: {
       Duration value{};
       Time().read(decoder, node, value);
-      out.numbers[param.name] = Seconds(value);
+      out.numbers[param.name] = SecondsOf(value);
       return;
     }
     case FaultParamKind::kBytes: {
@@ -305,7 +305,7 @@ void ReadFault(Decoder& decoder, const Node& node, FaultSpec& out) {
   FillDefaults(*kind, out);
   if (!out.duration && !kind->default_for.empty()) {
     out.duration = Distribution::Constant(
-        Seconds(ParseDuration(kind->default_for).value_or(Duration::zero())));
+        SecondsOf(ParseDuration(kind->default_for).value_or(Duration::zero())));
   }
   const bool has_time = out.when.at || out.when.state || out.when.every;
   if (!has_time && kind->armed_at_start) out.when.at = Duration::zero();

@@ -8,7 +8,7 @@
 namespace tfyarn::config {
 namespace {
 
-std::string Slug(std::string_view name) {
+std::string Anchor(std::string_view name) {
   std::string out;
   for (const char c : name) {
     if (c == ' ') {
@@ -21,7 +21,7 @@ std::string Slug(std::string_view name) {
 }
 
 /// Fit for a cell of a table.
-std::string Cell(std::string_view text) {
+std::string TableCell(std::string_view text) {
   std::string out;
   for (const char c : text) {
     if (c == '|') out += '\\';
@@ -33,11 +33,11 @@ std::string Cell(std::string_view text) {
 std::string TypeCell(const TypeInfo& type) {
   const auto records = RecordsIn(type);
   if (type.shape == Shape::kRecord)
-    return fmt::format("[{}](#{})", records[0]->name, Slug(records[0]->name));
+    return fmt::format("[{}](#{})", records[0]->name, Anchor(records[0]->name));
   if (type.shape == Shape::kList && !type.of.empty()) return "list of " + TypeCell(type.of[0]);
-  std::string out = Cell(TextOf(type));
+  std::string out = TableCell(TextOf(type));
   for (const RecordInfo* record : records)
-    out += fmt::format(", see [{}](#{})", record->name, Slug(record->name));
+    out += fmt::format(", see [{}](#{})", record->name, Anchor(record->name));
   return out;
 }
 
@@ -47,9 +47,9 @@ std::string RecordSection(const PlacedRecord& placed) {
   if (!placed.path.empty()) out += fmt::format("At `{}`. ", placed.path);
   out += record.doc + "\n\n| field | type | default | meaning |\n|---|---|---|---|\n";
   for (const FieldInfo& field : record.fields) {
-    std::string meaning = Cell(field.doc);
-    if (!field.example.empty()) meaning += fmt::format(" Example: `{}`", Cell(field.example));
-    const std::string shown = field.required ? "required" : Cell(field.default_text);
+    std::string meaning = TableCell(field.doc);
+    if (!field.example.empty()) meaning += fmt::format(" Example: `{}`", TableCell(field.example));
+    const std::string shown = field.required ? "required" : TableCell(field.default_text);
     out +=
         fmt::format("| `{}` | {} | {} | {} |\n", field.name, TypeCell(field.type), shown, meaning);
   }
@@ -125,8 +125,8 @@ std::string FaultSection() {
     const std::string lasts = kind.lasts == ForRule::kNever ? "no"
                               : kind.default_for.empty()    ? "for ever"
                                                             : kind.default_for;
-    out += fmt::format("| `{}` | {} | {} | {} | {} |\n", kind.name, Cell(kind.doc),
-                       Cell(TargetText(kind.target)), lasts, Cell(params));
+    out += fmt::format("| `{}` | {} | {} | {} | {} |\n", kind.name, TableCell(kind.doc),
+                       TableCell(TargetText(kind.target)), lasts, TableCell(params));
   }
   out += "\nExamples:\n\n```yaml\nfaults:\n";
   for (const FaultKind& kind : FaultKinds()) out += "  - " + kind.example + "\n";

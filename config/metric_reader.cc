@@ -82,7 +82,7 @@ std::optional<double> NumberFor(std::string_view text, MetricKind kind, std::str
   problem = number.error().problem;
   if (kind == MetricKind::kSeconds) {
     const auto duration = ParseDuration(text);
-    if (duration) return Seconds(*duration);
+    if (duration) return SecondsOf(*duration);
     problem = "is neither seconds nor a duration";
   } else if (text.ends_with('%')) {
     const auto share = ParsePermille(text);

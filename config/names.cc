@@ -12,9 +12,6 @@ bool IsLower(char c) {
 bool IsUpper(char c) {
   return c >= 'A' && c <= 'Z';
 }
-bool IsDigit(char c) {
-  return c >= '0' && c <= '9';
-}
 bool IsOneOf(char c, std::string_view set) {
   return set.find(c) != std::string_view::npos;
 }
@@ -25,6 +22,10 @@ bool IsIndex(std::string_view text) {
 }
 
 }  // namespace
+
+bool IsDigit(char c) {
+  return c >= '0' && c <= '9';
+}
 
 bool IsScenarioName(std::string_view text) {
   return !text.empty() && std::all_of(text.begin(), text.end(),

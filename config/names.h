@@ -8,6 +8,7 @@
 
 namespace tfyarn::config {
 
+[[nodiscard]] bool IsDigit(char c);
 [[nodiscard]] bool IsScenarioName(std::string_view text);  ///< [a-z0-9-]+
 [[nodiscard]] bool IsJobName(std::string_view text);       ///< [a-z0-9][a-z0-9._-]*
 [[nodiscard]] bool IsTaskType(std::string_view text);      ///< [a-z][a-z0-9_-]*

@@ -11,6 +11,8 @@
 #include <span>
 #include <utility>
 
+#include "config/names.h"
+
 namespace tfyarn::config {
 namespace {
 
@@ -51,9 +53,6 @@ constexpr std::array<std::pair<std::string_view, std::int32_t>, 14> kSignals = {
                                                                                  {"PIPE", 13},
                                                                                  {"TERM", 15}}};
 
-bool IsDigit(char c) {
-  return c >= '0' && c <= '9';
-}
 bool IsLetter(char c) {
   return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z');
 }
@@ -306,7 +305,7 @@ Quantity<double> ParseRate(std::string_view text) {
   for (const Unit& unit : kTimeUnits) {
     if (unit.name == per) {
       const double mean = static_cast<double>(unit.size) / 1e9 / *number;
-      if (!(mean <= Seconds(kLongest))) return Bad("is too small");
+      if (!(mean <= SecondsOf(kLongest))) return Bad("is too small");
       return mean;
     }
   }

@@ -43,10 +43,6 @@ inline constexpr Duration kLongest = 100LL * 365 * 24h;
 /// "KILL" for 9; the number where it has no name here.
 [[nodiscard]] std::string SignalName(std::int32_t number);
 
-[[nodiscard]] inline double Seconds(Duration d) {
-  return static_cast<double>(d.count()) / 1e9;
-}
-
 /// "16GiB", "512MiB", "1536MiB" / bytes likewise / "10Gbps" / "12.5%": the shortest exact text.
 [[nodiscard]] std::string MemoryText(std::int64_t mb);
 [[nodiscard]] std::string BytesText(std::int64_t bytes);

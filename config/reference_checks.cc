@@ -12,10 +12,6 @@
 namespace tfyarn::config {
 namespace {
 
-const Node& ItemOf(const Node& list, std::size_t i) {
-  return i < list.items.size() ? list.items[i] : list;
-}
-
 class ReferenceCheck {
  public:
   ReferenceCheck(Decoder& decoder, const Scenario& scenario)

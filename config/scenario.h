@@ -82,8 +82,11 @@ struct YarnSpec {
   Duration preemption_notice = 15s;  ///< From strict notice to kill.
   Distribution localize =
       Distribution::Constant(0.5);  ///< Seconds per container besides HDFS transfer.
+  /// The same of a further container of an application on a node; unset: as `localize`.
+  std::optional<Distribution> localize_again;
   Distribution launch =
-      Distribution::Constant(0.1);  ///< Seconds from localised to running process.
+      Distribution::Constant(0.1);        ///< Seconds from localised to running process.
+  std::optional<Distribution> am_launch;  ///< The same of an AM; unset: as `launch`.
 };
 
 struct HdfsSpec {

@@ -23,10 +23,6 @@ Node KeyNode(const Entry& entry) {
   return key;
 }
 
-const Node& ItemOf(const Node& list, std::size_t i) {
-  return i < list.items.size() ? list.items[i] : list;
-}
-
 // ---------------------------------------------------------------- jobs
 
 void CheckJobNames(Decoder& decoder, const Node& node, const Scenario& scenario) {

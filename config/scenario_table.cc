@@ -9,7 +9,7 @@
 namespace tfyarn::config {
 namespace {
 
-constexpr std::size_t kMaxCells = 10'000;
+constexpr std::size_t kMostCells = 10'000;
 constexpr std::uint64_t kMaxSeeds = 1'000'000;
 
 Type<JobConfig> SimulatedJob() {
@@ -72,11 +72,11 @@ void ReadMatrix(Decoder& decoder, const Node& node, SweepSpec& out) {
     }
     std::vector<std::string> values;
     for (const Node& value : entry.value.items) values.push_back(EmitInline(value));
-    if (cells <= kMaxCells) cells *= values.size();
+    if (cells <= kMostCells) cells *= values.size();
     out.matrix.emplace_back(entry.key, std::move(values));
   }
-  if (cells > kMaxCells)
-    decoder.Error(node, fmt::format("`matrix`: more than {} cells", kMaxCells));
+  if (cells > kMostCells)
+    decoder.Error(node, fmt::format("`matrix`: more than {} cells", kMostCells));
 }
 
 const Record<SweepSpec>& SweepTable() {

@@ -73,6 +73,10 @@ std::string Describe(const Node& node) {
   return {};
 }
 
+const Node& ItemOf(const Node& list, std::size_t i) {
+  return i < list.items.size() ? list.items[i] : list;
+}
+
 std::size_t CountNodes(const Node& node) {
   std::size_t count = 1;
   for (const Node& item : node.items) count += CountNodes(item);

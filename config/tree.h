@@ -50,6 +50,8 @@ struct Entry {
 
 /// "a map", "a list", "nothing", or "`text`": what an error says that it got.
 [[nodiscard]] std::string Describe(const Node& node);
+/// An item of a list; the list itself where it has none there.
+[[nodiscard]] const Node& ItemOf(const Node& list, std::size_t i);
 /// Number of nodes below and including this one.
 [[nodiscard]] std::size_t CountNodes(const Node& node);
 

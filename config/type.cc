@@ -27,15 +27,15 @@ void TakeQuantity(Decoder& decoder, const Node& node, const Quantity<V>& quantit
   }
 }
 
-std::string Range(std::string_view least, std::string_view most) {
+std::string RangeText(std::string_view least, std::string_view most) {
   return fmt::format("{} to {}", least, most);
 }
 
 template <class I>
 Type<I> WholeOf(I least, I most) {
   const bool open = most == std::numeric_limits<I>::max();
-  const std::string range =
-      open ? fmt::format("at least {}", least) : Range(fmt::to_string(least), fmt::to_string(most));
+  const std::string range = open ? fmt::format("at least {}", least)
+                                 : RangeText(fmt::to_string(least), fmt::to_string(most));
   const std::string text = "whole number, " + range;
   return {.info = {.shape = Shape::kWhole,
                    .text = text,
@@ -186,7 +186,7 @@ Type<std::uint64_t> Seed() {
 }
 
 Type<double> Number(double least, double most) {
-  const std::string range = Range(NumberText(least), NumberText(most));
+  const std::string range = RangeText(NumberText(least), NumberText(most));
   return {
       .info = {.shape = Shape::kNumber, .text = "number, " + range, .least = least, .most = most},
       .read =

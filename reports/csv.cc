@@ -30,7 +30,7 @@ class Csv {
   }
   Csv& Cell(std::int64_t number) { return Cell(std::string_view(fmt::format("{}", number))); }
   Csv& Cell(double number) { return Cell(std::string_view(fmt::format("{}", number))); }
-  Csv& Cell(Duration d) { return Cell(static_cast<double>(d.count()) / 1e9); }
+  Csv& Cell(Duration d) { return Cell(SecondsOf(d)); }
   Csv& Cell(Instant at) { return Cell(at.time_since_epoch()); }
   template <class T>
   Csv& Cell(const std::optional<T>& value) {

@@ -141,7 +141,7 @@ std::string JUnitXml(const trace::Result& result) {
       result.exit_code == 10 || result.exit_code == 11 || result.exit_code == 20;
   for (const trace::JobResult& job : result.jobs) {
     const std::optional<Duration> took = job.completion_time();
-    const double seconds = took ? static_cast<double>(took->count()) / 1e9 : 0;
+    const double seconds = took ? SecondsOf(*took) : 0;
     suite.Add("job", job.name, seconds, jobs_decide ? FailureOf(job) : "");
   }
   return suite.Finish(result.wall_seconds);

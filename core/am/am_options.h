@@ -10,10 +10,10 @@
 namespace tfyarn::am {
 
 struct AmOptions {
-  std::string staging_directory;   ///< HDFS directory of this application; agents look for the AM's
-                                   ///< address there.
-  std::string tracking_url;        ///< Given to the RM; "" = none.
-  std::string final_tracking_url;  ///< Given to it at the end, when this process goes; "" = none.
+  std::string staging_directory;  ///< HDFS directory of this application; agents look for the AM's
+                                  ///< address there.
+  std::string tracking_url;       ///< Given to the RM; "" = none. At the end a host says where the
+                                  ///< report is.
   /// Every agent's command, files and environment; the AM adds what tells one agent from another.
   yarn::ContainerLaunchContext agent_context;
   Duration rm_heartbeat = 1s;  ///< Allocate's period; well below the RM's AM expiry.
@@ -28,8 +28,8 @@ struct AmOptions {
   bool nodes_may_come = true;
 };
 BOOST_DESCRIBE_STRUCT(AmOptions, (),
-                      (staging_directory, tracking_url, final_tracking_url, agent_context,
-                       rm_heartbeat, rm_heartbeat_fast, container_expiry, cluster_timestamps_from,
-                       surveyed, nodes_may_come))
+                      (staging_directory, tracking_url, agent_context, rm_heartbeat,
+                       rm_heartbeat_fast, container_expiry, cluster_timestamps_from, surveyed,
+                       nodes_may_come))
 
 }  // namespace tfyarn::am

@@ -216,14 +216,13 @@ void Finish::Advance() {
   }
   if (!EverythingGone() || !core.rm.registered() || !core.rm.everything_told()) return;
   stage_ = Stage::kUnregistering;
-  core.rm.Finish({.final_status = FinalStatusOf(verdict_.status),
-                  .diagnostics = verdict_.diagnostics,
-                  .tracking_url = core.options.final_tracking_url});
+  core.rm.Finish(
+      {.final_status = FinalStatusOf(verdict_.status), .diagnostics = verdict_.diagnostics});
 }
 
 bool Finish::EverythingGone() const {
   const AmCore& core = parts_.core;
-  return core.tasks.containers() == 0 && parts_.leaving.all_released();
+  return core.tasks.containers() == 0 && parts_.leaving.all_empty();
 }
 
 void Finish::OnUnregistered() {

@@ -12,8 +12,8 @@
 namespace tfyarn::am {
 namespace {
 
-constexpr Duration kFirstRetry = 1s;
-constexpr Duration kLongestRetry = 10s;
+constexpr Duration kFirstLaunchRetry = 1s;
+constexpr Duration kLongestLaunchRetry = 10s;
 /// A NM that restarts is back within seconds; one that is silent for longer is treated as gone.
 constexpr std::int32_t kMostUnansweredTries = 8;
 
@@ -133,8 +133,8 @@ void LaunchControl::OnStartFailed(TaskIndex task, const yarn::RpcError& error) {
   const bool not_ready = error.code == yarn::RpcErrorCode::kNmNotYetReady;
   const bool silent = error.code == yarn::RpcErrorCode::kUnavailable;
   if (not_ready || (silent && tries < kMostUnansweredTries)) {
-    const Duration pause =
-        std::min<Duration>(kLongestRetry, kFirstRetry * (1LL << std::min(tries - 1, 10)));
+    const Duration pause = std::min<Duration>(kLongestLaunchRetry,
+                                              kFirstLaunchRetry * (1LL << std::min(tries - 1, 10)));
     core.timers.Arm(Timer::kLaunchRetry, task.value, core.now + pause);
     return;
   }

@@ -10,6 +10,7 @@ namespace tfyarn::am {
 void Leaving::EndAgent(TaskIndex task) {
   const std::uint32_t slot = Take(task);
   slots_[slot].step = Step::kEnding;
+  alone_ += static_cast<int>(slots_[slot].alone);
   SendEnd(slot);
   core_.timers.Arm(Timer::kLeaving, slot, core_.now + core_.job->deadlines.stop + kStopSlack);
 }
@@ -49,6 +50,7 @@ bool Leaving::OnCompleted(const ContainerId& container) {
   Slot& slot = slots_[index];
   maybe_training_ -= static_cast<int>(slot.maybe_training);
   released_ -= static_cast<int>(slot.step == Step::kReleased);
+  Harder(slot, Step::kFree);
   core_.timers.Disarm(Timer::kEndAgain, index);
   core_.timers.Disarm(Timer::kLeaving, index);
   stop_calls_.erase(slot.stop_call);
@@ -100,7 +102,9 @@ Leaving::Slot Leaving::SlotOf(TaskIndex task) const {
   TF_CHECK(record.agent != AgentPhase::kNone);
   // A process whose end was assumed, not seen, may live on.
   const bool unseen = record.process == ProcessPhase::kEnded && !EndWasSeen(task);
-  return {.maybe_training = record.training && (core_.tasks.ProcessAlive(task) || unseen),
+  const bool running = core_.tasks.ProcessAlive(task) || unseen;
+  return {.maybe_training = record.training && running,
+          .alone = !running,
           .container = shown.container,
           .node = shown.node,
           .task = task,
@@ -156,7 +160,7 @@ void Leaving::SendEnd(std::uint32_t slot) {
 
 void Leaving::StopSlot(std::uint32_t index) {
   Slot& slot = slots_[index];
-  slot.step = Step::kStopping;
+  Harder(slot, Step::kStopping);
   core_.timers.Disarm(Timer::kEndAgain, index);
   if (!core_.CallNm(slot.stop_call, slot.node,
                     yarn::StopContainersRequest{.containers = {slot.container}})) {
@@ -171,9 +175,14 @@ void Leaving::ReleaseSlot(std::uint32_t index) {
   MarkReleased(index);
 }
 
+void Leaving::Harder(Slot& slot, Step step) {
+  alone_ -= static_cast<int>(slot.step == Step::kEnding && slot.alone);
+  slot.step = step;
+}
+
 void Leaving::MarkReleased(std::uint32_t index) {
   Slot& slot = slots_[index];
-  slot.step = Step::kReleased;
+  Harder(slot, Step::kReleased);
   ++released_;
   // From here the RM sees to it; a process that outlives that is on a node nobody can reach.
   maybe_training_ -= static_cast<int>(slot.maybe_training);

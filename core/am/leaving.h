@@ -61,9 +61,10 @@ class Leaving {
   [[nodiscard]] std::size_t size() const { return slot_of_.size(); }
   /// Containers in which a training process may be alive on a node that may be reached.
   [[nodiscard]] std::int32_t maybe_training() const { return maybe_training_; }
-  /// Every container here has been given back; what is missing is the RM's word.
-  [[nodiscard]] bool all_released() const {
-    return released_ == static_cast<std::int32_t>(slot_of_.size());
+  /// Nothing of the user runs in any container here. Each has been given back, and what is missing
+  /// is the RM's word; or an agent that was told to end is alone in it.
+  [[nodiscard]] bool all_empty() const {
+    return released_ + alone_ == static_cast<std::int32_t>(slot_of_.size());
   }
 
  private:
@@ -71,6 +72,7 @@ class Leaving {
   struct Slot {
     Step step = Step::kFree;
     bool maybe_training = false;
+    bool alone = false;  ///< With kEnding: the agent has no process.
     ContainerId container;
     NodeId node;
     std::optional<TaskIndex> task;
@@ -87,6 +89,8 @@ class Leaving {
   void StopSlot(std::uint32_t slot);
   void ReleaseSlot(std::uint32_t slot);
   void MarkReleased(std::uint32_t slot);
+  /// Enters another step than kEnding.
+  void Harder(Slot& slot, Step step);
 
   AmCore& core_;
   std::vector<Slot> slots_;
@@ -95,6 +99,7 @@ class Leaving {
   std::map<CallId, std::uint32_t> stop_calls_;
   std::int32_t maybe_training_ = 0;
   std::int32_t released_ = 0;
+  std::int32_t alone_ = 0;  ///< In kEnding.
 };
 
 }  // namespace tfyarn::am

@@ -4,8 +4,8 @@
 #include <iterator>
 #include <utility>
 
-#include "core/am/response_id.h"
 #include "core/model/check.h"
+#include "core/model/response_id.h"
 
 namespace tfyarn::am {
 RmSession::RmSession(RmSessionOptions options) : options_(options) {

@@ -4,8 +4,8 @@
 #include <string_view>
 #include <utility>
 
-#include "core/am/response_id.h"
 #include "core/am/rm_session.h"
+#include "core/model/response_id.h"
 
 namespace tfyarn::am {
 namespace {

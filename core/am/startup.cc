@@ -13,8 +13,8 @@
 namespace tfyarn::am {
 namespace {
 
-constexpr Duration kFirstRetry = 1s;
-constexpr Duration kLongestRetry = 30s;
+constexpr Duration kFirstReadRetry = 1s;
+constexpr Duration kLongestReadRetry = 30s;
 /// So long a node that nobody has seen yet may still come, after the RM's start and, when its nodes
 /// were asked for before that was over, after the AM's. It is the time for which an RM takes a
 /// silent node for alive (yarn.nm.liveness-monitor.expiry-interval-ms); NMs that are alive try
@@ -47,7 +47,7 @@ void Startup::OnJournalFailed(const JournalFailed& failed) {
     return parts_.finish.Abandon("a later attempt has taken the journal", 1);
   if (failed.seq.value > 0) return core.out.OnFailed(core.now, failed.seq, failed.error.message);
   if (journal_read_) return;
-  read_backoff_ = std::clamp(read_backoff_ * 2, kFirstRetry, kLongestRetry);
+  read_backoff_ = std::clamp(read_backoff_ * 2, kFirstReadRetry, kLongestReadRetry);
   core.timers.ArmJob(Timer::kJournalRetry, core.now + read_backoff_);
   core.Note(fmt::format("journal: could not be read ({}); again in {}", failed.error.message,
                         ToString(read_backoff_)));

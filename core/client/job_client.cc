@@ -208,10 +208,12 @@ yarn::RmRequest JobClient::SubmissionRequest() const {
   request.priority = job_->priority;
   request.user = user_;
   request.am_container.local_resources = options_.am_files;
-  request.am_container.local_resources[kJobFileName] = {.path = staged_.path,
-                                                        .size = staged_.size,
-                                                        .timestamp = staged_.modification_time,
-                                                        .archive = false};
+  if (options_.localize_job_file) {
+    request.am_container.local_resources[kJobFileName] = {.path = staged_.path,
+                                                          .size = staged_.size,
+                                                          .timestamp = staged_.modification_time,
+                                                          .archive = false};
+  }
   request.am_container.environment =
       ToEnvironment(AmLaunch{.staging_directory = state_.application_directory});
   request.am_container.environment.insert(options_.am_environment.begin(),

@@ -31,7 +31,7 @@ inline constexpr std::int32_t kSucceeded = 0;
 inline constexpr std::int32_t kRefused =
     3;  ///< Nothing was started: unknown queue, AM too large, refused.
 inline constexpr std::int32_t kUnreachable =
-    5;  ///< RM or HDFS did not answer for too long before the submission.
+    5;  ///< Before the submission RM or HDFS gave no answer for too long, or HDFS refused.
 inline constexpr std::int32_t kFailed = 10;
 inline constexpr std::int32_t kKilled = 11;
 }  // namespace exit_code
@@ -52,8 +52,12 @@ struct ClientOptions {
   std::vector<std::string> am_command{
       "./tfyarn-am"};  ///< Plain words: the NM pastes them into a shell script.
   std::map<std::string, std::string>
-      am_environment;         ///< Variables of the AM's container, beside those that core sets.
-  Duration poll = 1s;         ///< Period of the report query.
+      am_environment;  ///< Variables of the AM's container, beside those that core sets.
+  /// Whether the NM brings the job file into the AM's container; else the AM fetches it.
+  bool localize_job_file = true;
+  /// Period of the report query: half of it is what a user waits too long for the end, and an RM
+  /// answers thousands of such questions a second.
+  Duration poll = 500ms;
   Duration retry_first = 1s;  ///< After a call that was not answered, with jitter; doubles.
   Duration retry_max = 30s;
   Duration unreachable =
@@ -65,8 +69,9 @@ struct ClientOptions {
   Duration clean_up = 1min;  ///< Longest time that deleting the staging directory is tried.
 };
 BOOST_DESCRIBE_STRUCT(ClientOptions, (),
-                      (job_file, job_file_size, am_files, am_command, am_environment, poll,
-                       retry_first, retry_max, unreachable, hdfs_deadline, am_start, clean_up))
+                      (job_file, job_file_size, am_files, am_command, am_environment,
+                       localize_job_file, poll, retry_first, retry_max, unreachable, hdfs_deadline,
+                       am_start, clean_up))
 
 enum class ClientState {
   kNew,

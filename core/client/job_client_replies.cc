@@ -229,10 +229,18 @@ void JobClient::OnHdfsError(Instant now, const hdfs::HdfsError& error, Actions& 
     }
     return Cleaned(now, actions);
   }
-  Refuse(
-      now,
-      fmt::format("HDFS refused to stage the job ({}): {}", KebabName(error.code), error.message),
-      actions);
+  // Between the job file and the submission a host stages what else the job names: that may be
+  // missing, which is the job's fault.
+  const bool named = operation_ == Operation::kSubmit;
+  const bool missing = named && (error.code == hdfs::HdfsErrorCode::kNotFound ||
+                                 error.code == hdfs::HdfsErrorCode::kInvalidPath);
+  const std::string why =
+      named ? fmt::format("what the job needs cannot be staged: {}", error.message)
+            : fmt::format("HDFS refused to stage the job ({}): {}", KebabName(error.code),
+                          error.message);
+  const bool first = !state_.submitted && state_.resubmission == 0;
+  const auto code = missing ? exit_code::kRefused : exit_code::kUnreachable;
+  Conclude(now, kRefused, JobStatus::kFailed, why, first ? code : exit_code::kFailed, actions);
 }
 
 }  // namespace tfyarn::client

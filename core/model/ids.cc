@@ -2,23 +2,15 @@
 
 #include <fmt/format.h>
 
-#include <charconv>
 #include <optional>
 #include <vector>
+
+#include "core/model/parse_number.h"
 
 namespace tfyarn {
 namespace {
 
-constexpr int kEpochShift = 40;
-constexpr std::int64_t kCounterMask = (std::int64_t{1} << kEpochShift) - 1;
-
-template <class I>
-std::optional<I> ParseNumber(std::string_view text) {
-  I value{};
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-  if (error != std::errc{} || end != text.data() + text.size() || text.empty()) return std::nullopt;
-  return value;
-}
+constexpr std::int64_t kCounterMask = (std::int64_t{1} << kContainerEpochShift) - 1;
 
 std::vector<std::string_view> Split(std::string_view text, char separator) {
   std::vector<std::string_view> parts;
@@ -43,7 +35,7 @@ std::string ToString(const ApplicationAttemptId& id) {
 
 std::string ToString(const ContainerId& id) {
   const ApplicationAttemptId& attempt = id.application_attempt;
-  const std::int64_t epoch = id.id >> kEpochShift;
+  const std::int64_t epoch = id.id >> kContainerEpochShift;
   const std::string prefix = epoch > 0 ? fmt::format("e{:02}_", epoch) : std::string();
   return fmt::format("container_{}{}_{:04}_{:02}_{:06}", prefix,
                      attempt.application.cluster_timestamp, attempt.application.id, attempt.attempt,
@@ -84,7 +76,7 @@ Expected<ContainerId> ParseContainerId(std::string_view text) {
   if (*timestamp < 0 || *application < 0 || *attempt < 0 || *number < 0) return fail();
   return ContainerId{
       .application_attempt = {.application = {*timestamp, *application}, .attempt = *attempt},
-      .id = (epoch << kEpochShift) | *number};
+      .id = (epoch << kContainerEpochShift) | *number};
 }
 
 Expected<TaskId> ParseTaskId(std::string_view text) {

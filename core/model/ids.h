@@ -68,6 +68,9 @@ struct ContainerId {
 };
 BOOST_DESCRIBE_STRUCT(ContainerId, (), (application_attempt, id))
 
+/// Where the epoch of the RM begins in ContainerId::id.
+inline constexpr int kContainerEpochShift = 40;
+
 struct NodeId {
   std::string host;
   std::int32_t port = 0;

@@ -2,9 +2,10 @@
 
 #include <fmt/format.h>
 
-#include <charconv>
 #include <optional>
 #include <string_view>
+
+#include "core/model/parse_number.h"
 
 namespace tfyarn {
 namespace {
@@ -28,14 +29,6 @@ Expected<std::string> Text(const Environment& environment, const char* name) {
                 fmt::format("environment variable {} is not set", name));
   }
   return entry->second;
-}
-
-template <class I>
-std::optional<I> ParseNumber(std::string_view text) {
-  I value{};
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-  if (error != std::errc{} || end != text.data() + text.size()) return std::nullopt;
-  return value;
 }
 
 template <class I>

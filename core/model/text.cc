@@ -42,7 +42,7 @@ std::string ToString(Duration d) {
 }
 
 std::string ToString(Instant t) {
-  return fmt::format("t={:.6f}s", static_cast<double>(t.time_since_epoch().count()) / 1e9);
+  return fmt::format("t={:.6f}s", SecondsOf(t));
 }
 
 }  // namespace tfyarn

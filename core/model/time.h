@@ -37,4 +37,12 @@ using WallTime = CalendarClock::time_point;
 /// Later than everything that happens; never added to.
 inline constexpr Instant kNever = Instant::max();
 
+/// In seconds, for people and documents. Of an instant: since the host began.
+[[nodiscard]] inline double SecondsOf(Duration d) {
+  return static_cast<double>(d.count()) / 1e9;
+}
+[[nodiscard]] inline double SecondsOf(Instant at) {
+  return SecondsOf(at.time_since_epoch());
+}
+
 }  // namespace tfyarn

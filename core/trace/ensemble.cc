@@ -52,7 +52,7 @@ RunSummary Summarize(const Result& result) {
           .reason = result.reason,
           .digest = result.digest,
           .deadlocked = result.deadlocked,
-          .simulated_seconds = static_cast<double>(result.stopped.time_since_epoch().count()) / 1e9,
+          .simulated_seconds = SecondsOf(result.stopped),
           .wall_seconds = result.wall_seconds,
           .events = result.events,
           .metrics = result.metrics,

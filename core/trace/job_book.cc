@@ -154,6 +154,8 @@ AttemptResult* JobBook::AttemptAt(JobResult& job, const TaskId& task, const Proc
 void JobBook::AttemptStarted(Instant now, JobIndex job, const TaskAttemptStarted& started) {
   Alive& alive = AliveAt(job);
   if (!alive.first_process) alive.first_process = now;
+  // Told, too, by an AM whose predecessor died before it could tell of the epoch.
+  EpochSeen(job, started.process.epoch);
   AttemptResult* attempt = AttemptAt(At(job), started.task, started.process, started.container);
   if (attempt == nullptr || attempt->started) return;
   attempt->node = started.node.host;

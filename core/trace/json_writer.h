@@ -15,14 +15,11 @@ namespace tfyarn::trace {
 
 using Json = nlohmann::ordered_json;
 
-[[nodiscard]] inline double SecondsOf(Duration d) {
-  return static_cast<double>(d.count()) / 1e9;
-}
 [[nodiscard]] inline Json SecondsJson(Duration d) {
   return SecondsOf(d);
 }
 [[nodiscard]] inline Json SecondsJson(Instant at) {
-  return SecondsOf(at.time_since_epoch());
+  return SecondsOf(at);
 }
 template <class T>
 [[nodiscard]] Json SecondsJson(const std::optional<T>& value) {

@@ -19,7 +19,7 @@ MetricValue Null() {
   return Word("null");
 }
 MetricValue Seconds(Duration d) {
-  return Number(static_cast<double>(d.count()) / 1e9);
+  return Number(SecondsOf(d));
 }
 MetricValue Seconds(const std::optional<Duration>& d) {
   return d ? Seconds(*d) : Null();

@@ -9,10 +9,6 @@
 namespace tfyarn::trace {
 namespace {
 
-double Seconds(Duration d) {
-  return static_cast<double>(d.count()) / 1e9;
-}
-
 using Getter = std::optional<Duration> (JobResult::*)() const;
 
 std::vector<Duration> Sorted(const std::vector<JobResult>& jobs, Instant from, Getter getter) {
@@ -55,10 +51,10 @@ class Figures {
     Add(prefix + "_mean_seconds", Mean(sorted));
     for (const std::int64_t percent : {50, 90, 99}) {
       Add(prefix + "_p" + std::to_string(percent) + "_seconds",
-          sorted.empty() ? std::nullopt : std::optional(Seconds(Percentile(sorted, percent))));
+          sorted.empty() ? std::nullopt : std::optional(SecondsOf(Percentile(sorted, percent))));
     }
     Add(prefix + "_max_seconds",
-        sorted.empty() ? std::nullopt : std::optional(Seconds(sorted.back())));
+        sorted.empty() ? std::nullopt : std::optional(SecondsOf(sorted.back())));
   }
   [[nodiscard]] std::vector<Metric> Take() { return std::move(metrics_); }
 
@@ -116,7 +112,7 @@ void AddTotals(Figures& figures, const Totals& totals) {
   figures.Add("gpu_seconds_checkpoint", ToSeconds(totals.gpu.checkpoint));
   figures.Add("gpu_seconds_lost", ToSeconds(totals.gpu.lost));
   figures.Add("gpu_seconds_recovery", ToSeconds(totals.gpu.recovery));
-  figures.Add("lost_work_seconds", Seconds(totals.lost_work));
+  figures.Add("lost_work_seconds", SecondsOf(totals.lost_work));
   figures.Count("restarts_task", totals.task_restarts);
   figures.Count("restarts_gang", totals.gang_restarts);
   figures.Count("restarts_job", totals.resubmissions);
@@ -140,11 +136,11 @@ std::vector<double> EdgesUpTo(double largest) {
 Histogram Count(std::string name, const std::vector<Duration>& sorted) {
   TF_CHECK(sorted.front() >= Duration::zero());
   Histogram histogram{
-      .name = std::move(name), .edges = EdgesUpTo(Seconds(sorted.back())), .counts = {}};
+      .name = std::move(name), .edges = EdgesUpTo(SecondsOf(sorted.back())), .counts = {}};
   histogram.counts.resize(histogram.edges.size());
   for (const Duration value : sorted) {
     const auto above =
-        std::upper_bound(histogram.edges.begin(), histogram.edges.end(), Seconds(value));
+        std::upper_bound(histogram.edges.begin(), histogram.edges.end(), SecondsOf(value));
     ++histogram.counts[static_cast<std::size_t>(above - histogram.edges.begin()) - 1];
   }
   return histogram;
@@ -171,7 +167,7 @@ std::vector<Metric> ComputeMetrics(const std::vector<JobResult>& jobs, const Met
   AddUse(figures, window);
   figures.Add("makespan_seconds", totals.submitted == 0
                                       ? std::nullopt
-                                      : std::optional(Seconds(window.until - window.from)));
+                                      : std::optional(SecondsOf(window.until - window.from)));
   figures.Distribution("jct", Sorted(jobs, window.from, &JobResult::completion_time));
   figures.Distribution("queue_wait", Sorted(jobs, window.from, &JobResult::queue_wait));
   figures.Distribution("gang_wait", Sorted(jobs, window.from, &JobResult::gang_wait));

@@ -20,6 +20,8 @@ namespace tfyarn::trace {
 
 /// Position of a job in order of submission, from 0.
 using JobIndex = StrongInt<struct JobIndexTag, std::uint32_t>;
+/// Of the one job that a process outside the simulator serves.
+inline constexpr JobIndex kOnlyJob{};
 
 // ---------------------------------------------------------------- facts of the world
 

@@ -69,8 +69,9 @@ struct JobResult {
   /// First JobStateChanged to running; else, when the job has ended, its first TaskAttemptStarted.
   std::optional<Instant> started;
   std::optional<Instant> finished;  ///< As status.
-  std::uint32_t epochs =
-      0;  ///< Highest of SpecAssembled, GangCompleted, RestartDecided in the last application.
+  /// Highest of SpecAssembled, GangCompleted, TaskAttemptStarted, RestartDecided in the last
+  /// application.
+  std::uint32_t epochs = 0;
   std::int32_t am_attempts =
       0;  ///< AM attempts that got a container or a process, over all applications.
   RestartCounts restarts;

@@ -33,7 +33,8 @@ const Case kAdded[] = {
       "am_max_attempts, "
       "work_preserving_restart, preemption, minimum_allocation, maximum_allocation, "
       "offswitch_per_heartbeat, node_locality_delay, heartbeat, expiry, tokens, sigkill_delay, "
-      "scheduling_wait, preemption_notice, localize, launch"}},
+      "scheduling_wait, preemption_notice, localize, localize_again, launch, "
+      "am_launch"}},
     {"yarn: {scheduler: }\n",
      {"6:8: `scheduler` has no value | wants capacity | fifo | uniform | gang"}},
     {"yarn: {scheduler: gnag}\n",

@@ -77,7 +77,9 @@ TEST(LoadTest, EveryBlockOfYarnAndHdfsIsRead) {
   scheduling_wait: 3s
   preemption_notice: 5s
   localize: {dist: uniform, min: 1s, max: 2s}
+  localize_again: 3ms
   launch: 200ms
+  am_launch: 600ms
 hdfs: {latency: 1ms, bandwidth: 1Gbps, replicas: 2, quota: 1TiB}
 )"));
   const YarnSpec& yarn = s.yarn;
@@ -104,7 +106,9 @@ hdfs: {latency: 1ms, bandwidth: 1Gbps, replicas: 2, quota: 1TiB}
   EXPECT_EQ(yarn.scheduling_wait, 3s);
   EXPECT_EQ(yarn.preemption_notice, 5s);
   EXPECT_EQ(yarn.localize, (Distribution{.law = Law::kUniform, .a = 1, .b = 2, .values = {}}));
+  EXPECT_EQ(yarn.localize_again, Distribution::Constant(0.003));
   EXPECT_EQ(yarn.launch, Distribution::Constant(0.2));
+  EXPECT_EQ(yarn.am_launch, Distribution::Constant(0.6));
   EXPECT_EQ(s.hdfs.replicas, 2);
   EXPECT_EQ(s.hdfs.quota_bytes, 1LL << 40);
 }

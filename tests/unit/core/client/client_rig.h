@@ -26,7 +26,15 @@ inline JobSpec Mnist() {
 /// Instants are given relative to kStart; actions come back as texts, of calls only the request.
 class ClientRig {
  public:
-  explicit ClientRig(JobSpec job = Mnist(), ClientOptions options = {}, std::uint64_t seed = 1)
+  /// Whole seconds are easier to count in.
+  static ClientOptions Options() {
+    ClientOptions options;
+    options.poll = 1s;
+    return options;
+  }
+
+  explicit ClientRig(JobSpec job = Mnist(), ClientOptions options = Options(),
+                     std::uint64_t seed = 1)
       : client_(std::make_shared<const JobSpec>(std::move(job)), std::move(options), seed) {}
 
   std::vector<std::string> Tell(Duration at, const ClientEvent& event) {
@@ -59,6 +67,11 @@ class ClientRig {
   std::vector<std::string> HdfsFails(Duration at, hdfs::HdfsErrorCode code) {
     return Hdfs(at, hdfs::HdfsError{.code = code, .message = "why"});
   }
+  /// What the submission needs, which a host stages before it asks the RM.
+  std::vector<std::string> SubmissionFailsInHdfs(Duration at, hdfs::HdfsErrorCode code) {
+    return Tell(at, HdfsReplied{.call = rm_calls_.back().call,
+                                .response = hdfs::HdfsError{.code = code, .message = "why"}});
+  }
   std::vector<std::string> Submit(Duration at = 0s) {
     return Tell(at, SubmitRequested{.user = "ann", .staging_directory = "/user/ann/.tfyarn/"});
   }
@@ -68,12 +81,16 @@ class ClientRig {
                   .application = id,
                   .maximum_capability = {.memory_mb = 8192, .vcores = 4, .gpus = 0, .others = {}}});
   }
-  /// From a new application to the submission call.
-  std::vector<std::string> Stage(Duration at, ApplicationId id = kFirst) {
+  /// From a new application to the first call to HDFS.
+  std::vector<std::string> Survey(Duration at, ApplicationId id = kFirst) {
     (void)Obtained(at, id);
     (void)Rm(at, yarn::GetClusterNodesResponse{});
-    (void)Rm(at, yarn::GetQueueInfoResponse{
-                     .path = "root.ml", .is_leaf = true, .exists = true, .maximum = {}});
+    return Rm(at, yarn::GetQueueInfoResponse{
+                      .path = "root.ml", .is_leaf = true, .exists = true, .maximum = {}});
+  }
+  /// From a new application to the submission call.
+  std::vector<std::string> Stage(Duration at, ApplicationId id = kFirst) {
+    (void)Survey(at, id);
     (void)Hdfs(at, hdfs::Done{});
     return Hdfs(at,
                 hdfs::FileStatus{

@@ -38,7 +38,7 @@ TEST(JobClientTest, AnAmThatNeverStartsIsKilledWithTheReasonOfTheReport) {
 }
 
 TEST(JobClientTest, AnAmThatNeverStartedMakesAFailedJob) {
-  ClientOptions options;
+  ClientOptions options = ClientRig::Options();
   options.am_start = 10s + 500ms;
   ClientRig rig(Mnist(), options);
   rig.Watch();
@@ -57,7 +57,7 @@ TEST(JobClientTest, TheJobSaysHowLongItsAmMayTakeToStart) {
   ClientRig rig(job);
   rig.Watch();
   EXPECT_EQ(rig.decision(), 2h);
-  ClientOptions forever;
+  ClientOptions forever = ClientRig::Options();
   forever.am_start.reset();
   ClientRig bounded(job, forever);
   bounded.Watch();
@@ -74,7 +74,7 @@ TEST(JobClientTest, OnceSeenRunningTheAmHasAllTheTimeThereIs) {
 }
 
 TEST(JobClientTest, WithoutALimitItWaitsForEver) {
-  ClientOptions options;
+  ClientOptions options = ClientRig::Options();
   options.am_start.reset();
   ClientRig rig(Mnist(), options);
   rig.Watch();

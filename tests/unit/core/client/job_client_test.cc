@@ -23,7 +23,7 @@ using yarn::YarnApplicationState;
 // ---------------------------------------------------------------- the straight way
 
 TEST(JobClientTest, StagesThenSubmitsThenWatches) {
-  ClientOptions options;
+  ClientOptions options = ClientRig::Options();
   options.job_file = "schema: tfyarn.job/v1\n";
   options.job_file_size = 100;
   ClientRig rig(Mnist(), options);
@@ -226,9 +226,7 @@ TEST(JobClientTest, AnRmThatDoesNotAnswerIsAskedAgainWithGrowingWaitsAndThenGive
 TEST(JobClientTest, HdfsInSafeModeIsWaitedFor) {
   ClientRig rig;
   (void)rig.Submit();
-  (void)rig.Obtained(0s);
-  (void)rig.Rm(0s, yarn::GetClusterNodesResponse{});
-  (void)rig.Rm(0s, yarn::GetQueueInfoResponse{});
+  (void)rig.Survey(0s);
   EXPECT_THAT(rig.HdfsFails(0s, hdfs::HdfsErrorCode::kSafeMode), IsEmpty());
   EXPECT_THAT(rig.RunTo(1s), ElementsAre(HasSubstr("MkdirsRequest")));
   EXPECT_THAT(rig.Hdfs(1s, hdfs::Done{}), ElementsAre(StartsWith("CreateRequest")));
@@ -237,9 +235,7 @@ TEST(JobClientTest, HdfsInSafeModeIsWaitedFor) {
 TEST(JobClientTest, StagingHasTenMinutesForBothItsCalls) {
   ClientRig rig;
   (void)rig.Submit();
-  (void)rig.Obtained(0s);
-  (void)rig.Rm(0s, yarn::GetClusterNodesResponse{});
-  (void)rig.Rm(0s, yarn::GetQueueInfoResponse{});
+  (void)rig.Survey(0s);
   (void)rig.Hdfs(9min, hdfs::Done{});  // Mkdirs took nine of them.
   std::vector<std::string> last;
   for (Duration now = 9min; rig.state().state == ClientState::kStaging; now = *rig.deadline()) {
@@ -254,12 +250,37 @@ TEST(JobClientTest, StagingHasTenMinutesForBothItsCalls) {
 TEST(JobClientTest, AFullQuotaIsTheEndAtOnce) {
   ClientRig rig;
   (void)rig.Submit();
-  (void)rig.Obtained(0s);
-  (void)rig.Rm(0s, yarn::GetClusterNodesResponse{});
-  (void)rig.Rm(0s, yarn::GetQueueInfoResponse{});
+  (void)rig.Survey(0s);
   (void)rig.Hdfs(0s, hdfs::Done{});
   EXPECT_THAT(rig.HdfsFails(0s, hdfs::HdfsErrorCode::kQuotaExceeded),
               Contains(HasSubstr("HDFS refused to stage the job (quota-exceeded): why")));
+  // Not 3: nothing is wrong with the job.
+  EXPECT_THAT(rig.Hdfs(0s, hdfs::Done{}), ElementsAre("ExitClient{code=5}"));
+}
+
+TEST(JobClientTest, WhatTheSubmissionNeedsIsMissingOrRefusedByHdfs) {
+  const auto exits_with = [](hdfs::HdfsErrorCode code) {
+    ClientRig rig;
+    (void)rig.Submit();
+    (void)rig.Stage(0s);
+    EXPECT_EQ(rig.state().state, ClientState::kSubmitting);
+    EXPECT_THAT(rig.SubmissionFailsInHdfs(0s, code),
+                Contains(HasSubstr("what the job needs cannot be staged: why")));
+    return rig.Hdfs(0s, hdfs::Done{});
+  };
+  EXPECT_THAT(exits_with(hdfs::HdfsErrorCode::kQuotaExceeded), ElementsAre("ExitClient{code=5}"));
+  EXPECT_THAT(exits_with(hdfs::HdfsErrorCode::kNotFound), ElementsAre("ExitClient{code=3}"));
+}
+
+TEST(JobClientTest, WhatTheSubmissionNeedsIsTriedAgain) {
+  ClientRig rig;
+  (void)rig.Submit();
+  (void)rig.Stage(0s);
+  (void)rig.SubmissionFailsInHdfs(0s, hdfs::HdfsErrorCode::kUnavailable);
+  EXPECT_EQ(rig.state().state, ClientState::kSubmitting);
+  ASSERT_TRUE(rig.deadline());
+  EXPECT_THAT(rig.Tell(*rig.deadline(), DeadlineReached{}),
+              Contains(HasSubstr("SubmitApplicationRequest")));
 }
 
 TEST(JobClientTest, CleaningUpIsTriedForAMinute) {

@@ -367,5 +367,13 @@ TEST(ResultBuilderTest, AnAmThatMissedTheAnswerToItsRegistrationIsRegistered) {
   EXPECT_EQ(result.jobs[0].gang_wait(), 9s) << "and not before the second attempt, at -30 s";
 }
 
+TEST(ResultBuilderTest, AnEpochIsKnownByItsProcessesWhereItsAmCouldNotTell) {
+  TraceScript script;
+  script.Node("n", 8).Job("a", 0, 8);
+  script.At(10).AmStarts(0, 2).AmRegisters(0);
+  script.At(11).Starts(0, kWorker0, 1, 2, "n", 2);
+  EXPECT_EQ(script.Finish().jobs[0].epochs, 2U);
+}
+
 }  // namespace
 }  // namespace tfyarn::trace

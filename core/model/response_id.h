@@ -6,7 +6,7 @@
 
 #include <cstdint>
 
-namespace tfyarn::am {
+namespace tfyarn {
 
 inline constexpr std::uint32_t kResponseIdMask = 0x7fffffff;
 
@@ -21,4 +21,4 @@ inline constexpr std::uint32_t kResponseIdMask = 0x7fffffff;
   return ResponseIdAfter(id, kResponseIdMask);
 }
 
-}  // namespace tfyarn::am
+}  // namespace tfyarn
