@@ -105,6 +105,8 @@ int Main() {
     return Fail(launch.error().message +
                 "; `tfyarn run` starts this program, and YARN for `tfyarn submit`");
   }
+  if (const auto fetched = hosts::FetchJobFile(environment, launch->staging_directory); !fetched)
+    return Fail(fetched.error().message);
   const auto job = apps::ReadStagedJob();
   if (!job) return Fail(job.error().message);
   boost::asio::io_context loop;

@@ -125,10 +125,6 @@ int RunOnYarn(const std::map<std::string, std::string>& environment, const AmLau
   if (!credentials) return Fail(credentials.error().message);
   boost::asio::io_context loop;
   int exit_code = 1;
-  hosts::YarnCluster cluster(loop, {.schedulers = yarn->addresses.schedulers,
-                                    .user = yarn->addresses.user,
-                                    .file_system = yarn->addresses.file_system,
-                                    .credentials = std::move(*credentials)});
   hosts::HdfsStorage storage(loop, hosts::HdfsOptionsFor(yarn->addresses));
   hosts::AmFace face(loop, job.spec, *yarn,
                      {.version = TFYARN_VERSION,
@@ -136,6 +132,12 @@ int RunOnYarn(const std::map<std::string, std::string>& environment, const AmLau
                       .directory = ".",
                       .staging_directory = launch.staging_directory,
                       .note = Note});
+  hosts::YarnCluster cluster(loop, {.schedulers = yarn->addresses.schedulers,
+                                    .user = yarn->addresses.user,
+                                    .file_system = yarn->addresses.file_system,
+                                    .credentials = std::move(*credentials),
+                                    .connection = {},
+                                    .report_address = [&face] { return face.ReportAddress(); }});
   // A NodeManager that ends this container gives it a moment: 250 ms, unless told otherwise.
   boost::asio::signal_set signals(loop, SIGTERM);
   signals.async_wait([&](const boost::system::error_code& error, int signal) {
@@ -145,20 +147,19 @@ int RunOnYarn(const std::map<std::string, std::string>& environment, const AmLau
       loop.stop();
     });
   });
-  return RunIn(
-      loop, cluster, storage, job,
-      Options({.container = yarn->container.container,
-               .host = yarn->container.host,
-               .am = {.tracking_url = face.OpenPage(), .final_tracking_url = face.ReportAddress()}},
-              launch, job),
-      {.observe =
-           [&](Instant at, const trace::Fact& fact) {
-             NoteStarts(fact);
-             face.Observe(at, fact);
-           },
-       .finish = [&](std::int32_t code,
-                     std::function<void()> end) { face.Finish(code, std::move(end)); }},
-      exit_code);
+  return RunIn(loop, cluster, storage, job,
+               Options({.container = yarn->container.container,
+                        .host = yarn->container.host,
+                        .am = {.tracking_url = face.OpenPage()}},
+                       launch, job),
+               {.observe =
+                    [&](Instant at, const trace::Fact& fact) {
+                      NoteStarts(fact);
+                      face.Observe(at, fact);
+                    },
+                .finish = [&](std::int32_t code,
+                              std::function<void()> end) { face.Finish(code, std::move(end)); }},
+               exit_code);
 }
 
 int Main() {
@@ -168,6 +169,8 @@ int Main() {
     return Fail(launch.error().message +
                 "; `tfyarn run` starts this program, and YARN for `tfyarn submit`");
   }
+  if (const auto fetched = hosts::FetchJobFile(environment, launch->staging_directory); !fetched)
+    return Fail(fetched.error().message);
   const auto job = apps::ReadStagedJob();
   if (!job) return Fail(job.error().message);
   return hosts::IsOnYarn(environment) ? RunOnYarn(environment, *launch, *job)

@@ -33,7 +33,7 @@ int Say(const std::string& text, ExitCode code) {
   return ToInt(code);
 }
 
-int Complain(const std::string& text, ExitCode code) {
+int EndWith(const std::string& text, ExitCode code) {
   cli::Complain(text);
   return ToInt(code);
 }
@@ -147,8 +147,8 @@ int CompareDocumentFiles(const DiffArguments& arguments) {
 int CompareLineFiles(const DiffArguments& arguments) {
   std::ifstream left = Open(arguments.left), right = Open(arguments.right);
   if (!left.is_open() || !right.is_open()) {
-    return Complain("cannot read " + (left.is_open() ? arguments.right : arguments.left),
-                    ExitCode::kInvalidInput);
+    return EndWith("cannot read " + (left.is_open() ? arguments.right : arguments.left),
+                   ExitCode::kInvalidInput);
   }
   const LineComparison result = CompareLines(left, right);
   if (!result.left && !result.right)
@@ -196,10 +196,10 @@ int ReplayCommand(const ReplayArguments& arguments, const Simulator& simulator) 
     return CompareRuns(left, right, simulator);
   }
   const auto text = ReadFile(arguments.result);
-  if (!text) return Complain("cannot read " + arguments.result, ExitCode::kInvalidInput);
+  if (!text) return EndWith("cannot read " + arguments.result, ExitCode::kInvalidInput);
   const Expected<RecordedRun> then = ReadRecordedRun(*text);
   if (!then)
-    return Complain(arguments.result + ": " + then.error().message, ExitCode::kInvalidInput);
+    return EndWith(arguments.result + ": " + then.error().message, ExitCode::kInvalidInput);
   if (!arguments.seed) run.seed = then->seed;
   if (then->scenario_digest != fmt::format("{:016x}", scenario->digest)) {
     Complain("the scenario is not the one of that result (another digest)");

@@ -11,7 +11,7 @@
 namespace tfyarn::cli {
 namespace {
 
-constexpr std::size_t kContext = 3;
+constexpr std::size_t kRecordsBefore = 3;
 constexpr std::size_t kShownValue = 200;
 
 /// Ends the reading of a document from inside nlohmann-json's callback.
@@ -133,7 +133,7 @@ LineComparison CompareLines(std::istream& left, std::istream& right) {
     if (more_left && more_right && left_line == right_line) {
       ++result.same;
       result.before.push_back(left_line);
-      if (result.before.size() > kContext) result.before.erase(result.before.begin());
+      if (result.before.size() > kRecordsBefore) result.before.erase(result.before.begin());
       continue;
     }
     if (more_left) result.left = left_line;

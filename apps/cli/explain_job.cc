@@ -22,7 +22,7 @@ namespace tfyarn::cli {
 namespace {
 
 std::string At(Instant at) {
-  return HumanSeconds(static_cast<double>(at.time_since_epoch().count()) / 1e9);
+  return HumanSeconds(SecondsOf(at));
 }
 
 /// What there is on one node.

@@ -13,10 +13,6 @@
 namespace tfyarn::cli {
 namespace {
 
-double SecondsOf(Instant at) {
-  return static_cast<double>(at.time_since_epoch().count()) / 1e9;
-}
-
 std::int64_t PeakMemory() {
   rusage usage{};
   ::getrusage(RUSAGE_SELF, &usage);

@@ -12,10 +12,10 @@ namespace tfyarn::cli {
 namespace {
 
 constexpr std::size_t kShown = 5;
-constexpr std::size_t kLine = 400;
+constexpr std::size_t kLongestVerdict = 400;
 
 std::string Safe(const std::string& text) {
-  return config::Printable(text, kLine);
+  return config::Printable(text, kLongestVerdict);
 }
 
 std::string Heading(trace::Verdict verdict, const std::string& rest, bool color) {
@@ -36,7 +36,7 @@ std::string Heading(trace::Verdict verdict, const std::string& rest, bool color)
   return fmt::format("\x1b[1m{}{}\x1b[0m  {}\n", paint, word, rest);
 }
 
-std::string Row(const std::string& name, const std::string& value) {
+std::string NamedRow(const std::string& name, const std::string& value) {
   return fmt::format("  {:<14} {}\n", name, value);
 }
 
@@ -62,32 +62,33 @@ std::string TellingNumbers(const trace::Result& result) {
   std::string text;
   if (const auto mean = Value(result, "jct_mean_seconds")) {
     if (Value(result, "jobs_finished") == 1.0) {
-      text += Row("job took", HumanSeconds(*mean));
+      text += NamedRow("job took", HumanSeconds(*mean));
     } else {
-      text += Row("jobs took",
-                  fmt::format("{} on average, {} at the 99th percentile", HumanSeconds(*mean),
-                              HumanSeconds(Value(result, "jct_p99_seconds").value_or(0))));
+      text += NamedRow("jobs took",
+                       fmt::format("{} on average, {} at the 99th percentile", HumanSeconds(*mean),
+                                   HumanSeconds(Value(result, "jct_p99_seconds").value_or(0))));
     }
   }
   const auto goodput = Value(result, "goodput");
   const auto utilization = Value(result, "cluster_utilization");
   if (goodput) {
-    text +=
-        Row("goodput", fmt::format("{} of the GPU time that jobs held", HumanPercent(*goodput)));
+    text += NamedRow("goodput",
+                     fmt::format("{} of the GPU time that jobs held", HumanPercent(*goodput)));
   } else if (utilization) {
-    text +=
-        Row("utilization", fmt::format("{} of the cluster's vcores", HumanPercent(*utilization)));
+    text += NamedRow("utilization",
+                     fmt::format("{} of the cluster's vcores", HumanPercent(*utilization)));
   }
   const double lost = Value(result, "lost_work_seconds").value_or(0);
   const double restarts = Value(result, "restarts_task").value_or(0) +
                           Value(result, "restarts_gang").value_or(0) +
                           Value(result, "restarts_job").value_or(0);
   if (lost > 0 || restarts > 0) {
-    text += Row("lost work", fmt::format("{} of training, {}", HumanSeconds(lost),
-                                         Plural(static_cast<std::uint64_t>(restarts), "restart")));
+    text +=
+        NamedRow("lost work", fmt::format("{} of training, {}", HumanSeconds(lost),
+                                          Plural(static_cast<std::uint64_t>(restarts), "restart")));
   } else if (const auto wait = Value(result, "start_wait_mean_seconds")) {
-    text += Row("waited", fmt::format("{} from submission to start{}", HumanSeconds(*wait),
-                                      result.jobs.size() > 1 ? ", on average" : ""));
+    text += NamedRow("waited", fmt::format("{} from submission to start{}", HumanSeconds(*wait),
+                                           result.jobs.size() > 1 ? ", on average" : ""));
   }
   return text;
 }
@@ -106,10 +107,7 @@ std::string BrokenInvariants(const trace::Result& result) {
   std::string text;
   for (const trace::InvariantResult& invariant : result.invariants) {
     if (invariant.violations == 0) continue;
-    const double at =
-        invariant.first_at
-            ? static_cast<double>(invariant.first_at->time_since_epoch().count()) / 1e9
-            : 0;
+    const double at = invariant.first_at ? SecondsOf(*invariant.first_at) : 0;
     text += fmt::format("  invariant {} broke {}{}, first at {:.3f} s: {}\n", invariant.name,
                         Plural(invariant.violations, "time"),
                         invariant.off_because.empty() ? "" : " (switched off)", at,
@@ -151,7 +149,7 @@ std::string TroubledJobs(const trace::Result& result) {
 }
 
 std::string ReportLine(const VerdictStyle& style) {
-  return style.report.empty() ? "" : Row("report", Safe(style.report));
+  return style.report.empty() ? "" : NamedRow("report", Safe(style.report));
 }
 
 }  // namespace
@@ -159,9 +157,8 @@ std::string ReportLine(const VerdictStyle& style) {
 std::string VerdictText(const trace::Result& result, const VerdictStyle& style) {
   std::string text = Heading(result.verdict,
                              fmt::format("{}, seed {}", result.scenario, result.seed), style.color);
-  const double simulated = static_cast<double>(result.stopped.time_since_epoch().count()) / 1e9;
-  text += fmt::format("  {}; {} simulated in {}\n", JobsLine(result), HumanSeconds(simulated),
-                      HumanSeconds(result.wall_seconds));
+  text += fmt::format("  {}; {} simulated in {}\n", JobsLine(result),
+                      HumanSeconds(SecondsOf(result.stopped)), HumanSeconds(result.wall_seconds));
   text += TellingNumbers(result);
   text += FailedExpectations(result.expectations);
   text += BrokenInvariants(result);
@@ -169,7 +166,7 @@ std::string VerdictText(const trace::Result& result, const VerdictStyle& style) 
   if (result.verdict == trace::Verdict::kInterrupted)
     text += "  interrupted: all of this is about the part that ran\n";
   if (result.deadlocked) text += "  no unfinished job was making progress at the end\n";
-  text += Row("digest", result.digest);
+  text += NamedRow("digest", result.digest);
   return text + ReportLine(style);
 }
 
@@ -180,14 +177,14 @@ std::string VerdictText(const trace::Ensemble& ensemble, const VerdictStyle& sty
       style.color);
   text += fmt::format("  {}: {} passed; {}\n", Plural(ensemble.all.runs, "run"),
                       HumanPercent(ensemble.all.pass_rate), HumanSeconds(ensemble.wall_seconds));
-  text += Row("deadlocked", HumanPercent(ensemble.all.deadlock_rate));
+  text += NamedRow("deadlocked", HumanPercent(ensemble.all.deadlock_rate));
   for (const auto& [metric, label] :
        {std::pair("jct_mean_seconds", "jobs took"), std::pair("goodput", "goodput")}) {
     for (const auto& [name, spread] : ensemble.all.metrics) {
       if (name != metric) continue;
       const auto show = name == "goodput" ? HumanPercent : HumanSeconds;
-      text += Row(label, fmt::format("{} on average (sd {}, from {} to {})", show(spread.mean),
-                                     show(spread.sd), show(spread.min), show(spread.max)));
+      text += NamedRow(label, fmt::format("{} on average (sd {}, from {} to {})", show(spread.mean),
+                                          show(spread.sd), show(spread.min), show(spread.max)));
     }
   }
   text += FailedExpectations(ensemble.expectations);

@@ -15,6 +15,7 @@
 #include "apps/cli/print.h"
 #include "apps/yarn/application_watch.h"
 #include "apps/yarn/cluster_access.h"
+#include "apps/yarn/web_questions.h"
 #include "config/diagnostics.h"
 #include "core/model/text.h"
 #include "wire/hadoop/cluster_queries.h"
@@ -26,6 +27,7 @@ using hadoop::ApplicationDetails;
 using yarn::YarnApplicationState;
 
 constexpr const char* kType = "TFYARN";
+constexpr Duration kLongestRemoval = 10s;
 constexpr std::size_t kLongestName = 60;
 
 nlohmann::ordered_json Json(const ApplicationDetails& application) {
@@ -67,6 +69,17 @@ int Show(const ApplicationDetails& application, bool json, int code) {
   return cli::Print(json ? cli::JsonText(Json(application)) : Page(application), code);
 }
 
+/// What an AM removes that says the job's last word: nobody has where YARN ended the application.
+/// Not the history.
+void RemoveStaging(const config::HadoopSettings& settings, const ApplicationDetails& ended) {
+  if (ended.report.state == YarnApplicationState::kFinished) return;
+  const std::string directory =
+      StagingInHdfs(ended.user) + "/" + ToString(ended.report.application);
+  HdfsQuestions hdfs(settings, kLongestRemoval);
+  if (const auto removed = hdfs.Delete(directory, true); !removed)
+    cli::Complain(fmt::format("{} is left in HDFS: {}", directory, removed.error().message));
+}
+
 /// A signal ends this program, and says that it ends nothing else.
 void LeaveOnSignal() {
   struct sigaction action {};
@@ -83,7 +96,7 @@ void LeaveOnSignal() {
 }
 
 /// As `tfyarn submit --wait` shows a job that it has submitted.
-int Attach(const ApplicationWatch& watch, bool json) {
+int Attach(const ApplicationWatch& watch, const config::HadoopSettings& settings, bool json) {
   LeaveOnSignal();
   std::string shown;
   const auto ended = watch.UntilItHasEnded([&](const ApplicationDetails& now) {
@@ -93,19 +106,13 @@ int Attach(const ApplicationWatch& watch, bool json) {
     shown = std::move(line);
   });
   if (!ended) return Refuse(ended.error());
-  const int code = ExitCodeOf(*ended);
-  const std::string& diagnostics = ended->report.diagnostics;
-  if (json) {
-    nlohmann::ordered_json result;
-    result["application"] = ToString(ended->report.application);
-    result["status"] = StatusOf(*ended);
-    result["diagnostics"] = diagnostics;
-    result["exit_code"] = code;
-    return cli::Print(cli::JsonText(result), code);
-  }
-  return cli::Print(cli::TerminalText(fmt::format("{} {}{}{}\n", ended->name, StatusOf(*ended),
-                                                  diagnostics.empty() ? "" : ": ", diagnostics)),
-                    code);
+  RemoveStaging(settings, *ended);
+  return PrintEnd({.application = ToString(ended->report.application),
+                   .name = ended->name,
+                   .status = StatusOf(*ended),
+                   .diagnostics = ended->report.diagnostics,
+                   .code = ExitCodeOf(*ended)},
+                  json);
 }
 
 }  // namespace
@@ -155,13 +162,14 @@ int ApplicationCommand(const ApplicationArguments& arguments) {
     return seen ? Show(*seen, arguments.json, cli::ToInt(cli::ExitCode::kOk))
                 : Refuse(seen.error());
   }
-  if (arguments.verb == ApplicationVerb::kAttach) return Attach(watch, arguments.json);
+  if (arguments.verb == ApplicationVerb::kAttach) return Attach(watch, *settings, arguments.json);
   const bool kill = arguments.verb == ApplicationVerb::kKill;
   if (kill) {
     if (const auto killed = watch.Kill(); !killed) return Refuse(killed.error());
   }
   const auto ended = watch.UntilItHasEnded();
   if (!ended) return Refuse(ended.error());
+  RemoveStaging(*settings, *ended);
   return Show(*ended, arguments.json, kill ? cli::ToInt(cli::ExitCode::kOk) : ExitCodeOf(*ended));
 }
 

@@ -1,11 +1,16 @@
 #include "apps/yarn/application_watch.h"
 
+#include <fmt/format.h>
+
 #include <chrono>
+#include <nlohmann/json.hpp>
 #include <thread>
 #include <utility>
 
 #include "apps/cli/exit_codes.h"
 #include "apps/cli/output.h"
+#include "apps/cli/print.h"
+#include "core/client/job_client.h"
 #include "core/model/text.h"
 #include "wire/hadoop/yarn_errors.h"
 
@@ -15,7 +20,8 @@ namespace {
 using hadoop::ApplicationDetails;
 using yarn::YarnApplicationState;
 
-constexpr Duration kPoll = 1s;
+/// As a client that has submitted it.
+const Duration kPoll = client::ClientOptions{}.poll;
 
 }  // namespace
 
@@ -52,6 +58,21 @@ std::optional<ApplicationId> ApplicationFrom(const std::string& text) {
   if (!application)
     cli::Complain(text + " is no application's id: those look like application_1700000000000_0007");
   return application;
+}
+
+int PrintEnd(const JobEnd& end, bool json) {
+  if (json) {
+    nlohmann::ordered_json result;
+    result["application"] = end.application;
+    result["status"] = end.status;
+    result["diagnostics"] = end.diagnostics;
+    result["exit_code"] = end.code;
+    return cli::Print(cli::JsonText(result), end.code);
+  }
+  return cli::Print(
+      cli::TerminalText(fmt::format("{} {}{}{}\n", end.name, end.status,
+                                    end.diagnostics.empty() ? "" : ": ", end.diagnostics)),
+      end.code);
 }
 
 int Refuse(const hadoop::IpcError& error) {

@@ -26,6 +26,16 @@ inline constexpr Duration kLongestSilence = 15min;
 /// Of a program that waited for it.
 [[nodiscard]] int ExitCodeOf(const hadoop::ApplicationDetails& application);
 
+/// How a job ended, for people or programs; returns `code`, or kInternal when it cannot be written.
+struct JobEnd {
+  std::string application;
+  std::string name;
+  std::string status;
+  std::string diagnostics;
+  int code = 0;
+};
+[[nodiscard]] int PrintEnd(const JobEnd& end, bool json);
+
 /// Says it; returns kInvalidInput where there is no such application, else kCluster.
 [[nodiscard]] int Refuse(const hadoop::IpcError& error);
 /// An answer that is none.

@@ -81,6 +81,10 @@ std::string HomeInHdfs(const std::string& user) {
   return fmt::format("/user/{}/.tfyarn", user);
 }
 
+std::string StagingInHdfs(const std::string& user) {
+  return HomeInHdfs(user) + "/staging";
+}
+
 tl::expected<std::string, hadoop::IpcError> ClusterQuestions::Ask(const hadoop::EncodedCall& call) {
   std::optional<tl::expected<std::string, hadoop::IpcError>> answer;
   cluster_.client().Call(call.method, call.body, hadoop::Repeatable::kAlways,

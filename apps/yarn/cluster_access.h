@@ -29,6 +29,8 @@ namespace tfyarn::apps {
 [[nodiscard]] wire::WebHdfsOptions HdfsOptions(const config::HadoopSettings& settings);
 /// Everything of ours that a user has in HDFS is below.
 [[nodiscard]] std::string HomeInHdfs(const std::string& user);
+/// The staging directories of a user's applications are below.
+[[nodiscard]] std::string StagingInHdfs(const std::string& user);
 
 /// Questions to the ResourceManager, one after the other.
 class ClusterQuestions {

@@ -19,7 +19,7 @@ namespace tfyarn::apps {
 namespace {
 
 /// Who does not answer within it counts as away.
-constexpr Duration kPatience = 5s;
+constexpr Duration kSurveyPatience = 5s;
 constexpr Duration kHdfsPatience = 10s;
 
 /// This configuration with one ResourceManager only, and little patience.
@@ -27,8 +27,8 @@ config::HadoopSettings OnlyWith(const config::HadoopSettings& settings,
                                 const config::ResourceManagerAddresses& manager) {
   config::HadoopSettings one = settings;
   one.resource_managers = {manager};
-  one.connect_timeout = kPatience;
-  one.rpc_timeout = kPatience;
+  one.connect_timeout = kSurveyPatience;
+  one.rpc_timeout = kSurveyPatience;
   return one;
 }
 
@@ -206,10 +206,10 @@ void ClusterSurvey::TryHdfs() {
                    good("renaming a file", hdfs.Rename(file, moved)) &&
                    good("reading a file", hdfs.OpenRange(moved, 0, 8));
   if (all) {
-    (void)good("deleting a file", hdfs.Delete(moved));
+    (void)good("deleting a file", hdfs.Delete(moved, false));
   } else if (facts.error->code != hdfs::HdfsErrorCode::kUnavailable) {
     // What is left of a trial that failed is in nobody's way.
-    (void)hdfs.Delete(file);
+    (void)hdfs.Delete(file, false);
   }
   checks_.push_back(JudgeHdfs(facts));
   for (const config::NameNodeAddresses& node : settings_.hdfs.name_nodes) {

@@ -10,6 +10,7 @@
 #include "apps/cli/exit_codes.h"
 #include "apps/cli/load.h"
 #include "apps/cli/output.h"
+#include "apps/cli/print.h"
 #include "apps/local/render_command.h"
 #include "apps/yarn/cluster_access.h"
 #include "config/hadoop_settings.h"
@@ -73,7 +74,7 @@ std::string Json(const std::vector<Line>& lines) {
     list.push_back(std::move(entry));
   }
   // What is not UTF-8 is replaced: the configuration may say anything.
-  return list.dump(2, ' ', false, nlohmann::ordered_json::error_handler_t::replace) + "\n";
+  return cli::JsonText(list);
 }
 
 /// The lines of these keys; what is wrong goes to `findings`.
@@ -117,7 +118,7 @@ bool Complained(const config::HadoopConfiguration& configuration,
   return complained;
 }
 
-int Refuse(const config::Diagnostics& diagnostics) {
+int RefuseConfiguration(const config::Diagnostics& diagnostics) {
   cli::Explain(diagnostics);
   return cli::ToInt(cli::ExitCode::kInvalidInput);
 }
@@ -138,10 +139,10 @@ int ConfigCommand(const ConfigArguments& arguments) {
     cli::Complain(written.error().message);
     return cli::ToInt(cli::ExitCode::kInternal);
   }
-  if (!findings.empty()) return Refuse(loaded->Finish(std::move(findings)));
+  if (!findings.empty()) return RefuseConfiguration(loaded->Finish(std::move(findings)));
   if (!all) return cli::ToInt(cli::ExitCode::kOk);
   const auto settings = config::ReadHadoopSettings(*loaded);
-  return settings ? cli::ToInt(cli::ExitCode::kOk) : Refuse(settings.error());
+  return settings ? cli::ToInt(cli::ExitCode::kOk) : RefuseConfiguration(settings.error());
 }
 
 }  // namespace tfyarn::apps

@@ -20,10 +20,10 @@
 namespace tfyarn::apps {
 namespace {
 
-constexpr Duration kPoll = 1s;
+constexpr Duration kEventsPoll = 1s;
 /// An AM writes its last lines after YARN has said the end.
 constexpr int kLastLooks = 4;
-constexpr std::size_t kLongestText = 2'000;
+constexpr std::size_t kLongestWords = 2'000;
 
 /// Whole lines of one attempt's events, as far as they were shown.
 struct Shown {
@@ -49,7 +49,7 @@ std::string NewLines(std::string_view bytes, bool json, Shown& shown) {
       text += std::string(line) + "\n";
     } else if (const auto words = read.find("text"); words != read.end() && words->is_string()) {
       text += fmt::format("{:>10.2f}  {}\n", read["at"].get<double>(),
-                          config::Printable(words->get<std::string>(), kLongestText));
+                          config::Printable(words->get<std::string>(), kLongestWords));
     }
   }
   return text;
@@ -101,7 +101,7 @@ int EventsCommand(const EventsArguments& arguments) {
     const bool none_yet = !done && running && done.error().code == hdfs::HdfsErrorCode::kNotFound;
     if (!done && !none_yet) return RefuseHistory(done.error(), store.directory());
     if (running) looks = kLastLooks;
-    if (looks > 1) std::this_thread::sleep_for(kPoll);
+    if (looks > 1) std::this_thread::sleep_for(kEventsPoll);
   }
   return cli::ToInt(cli::ExitCode::kOk);
 }

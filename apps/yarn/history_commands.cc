@@ -28,7 +28,8 @@
 namespace tfyarn::apps {
 namespace {
 
-using Json = nlohmann::ordered_json;
+using nlohmann::ordered_json;
+
 using hdfs::HdfsErrorCode;
 
 constexpr std::size_t kShown = 20;
@@ -43,15 +44,15 @@ std::string Lower(std::string text) {
 }
 
 /// What a result document says of its job; empty for what is none.
-Json JobOf(const std::string& document) {
-  const Json json = Json::parse(document, nullptr, false);
+ordered_json JobOf(const std::string& document) {
+  const ordered_json json = ordered_json::parse(document, nullptr, false);
   if (!json.is_object() || !json.contains("jobs") || !json["jobs"].is_array() ||
       json["jobs"].empty() || !json["jobs"][0].is_object())
-    return Json::object();
+    return ordered_json::object();
   return json["jobs"][0];
 }
 
-std::string TextOf(const Json& object, const char* member) {
+std::string TextOf(const ordered_json& object, const char* member) {
   const auto entry = object.find(member);
   return entry != object.end() && entry->is_string() ? entry->get<std::string>() : "";
 }
@@ -86,7 +87,7 @@ std::optional<Row> RowOf(HistoryStore& store, ClusterQuestions& questions,
     row.attempts = attempts->back();
     const auto document =
         store.Read({.application = application.id, .attempt = row.attempts}, hosts::kResultFile);
-    const Json job = JobOf(document ? *document : "");
+    const ordered_json job = JobOf(document ? *document : "");
     row.name = TextOf(job, "name");
     row.status = Lower(TextOf(job, "status"));
   }
@@ -113,7 +114,7 @@ int List(const HistoryArguments& arguments, HistoryStore& store, ClusterQuestion
     auto row = RowOf(store, questions, application);
     if (row && Selects(arguments, *row)) rows.push_back(std::move(*row));
   }
-  Json list = Json::array();
+  ordered_json list = ordered_json::array();
   std::string text;
   for (const Row& row : rows) {
     const std::string id = ToString(row.application.id);
@@ -185,7 +186,7 @@ HistoryStore::Answer<Kept> Find(HistoryStore& store, const ApplicationId& applic
 }
 
 std::string Page(const Kept& kept, const HistoryStore& store, ClusterQuestions& questions) {
-  const Json job = JobOf(kept.result);
+  const ordered_json job = JobOf(kept.result);
   std::string text;
   const auto add = [&](const char* name, const std::string& value) {
     if (!value.empty())

@@ -26,7 +26,7 @@ namespace {
 using hadoop::ApplicationDetails;
 using Clock = std::chrono::steady_clock;
 
-constexpr Duration kPoll = 1s;
+constexpr Duration kLogsPoll = 1s;
 /// NodeManagers collect logs within that time of an application's end.
 constexpr Duration kCollecting = 30s;
 
@@ -59,7 +59,7 @@ class LogsRun {
         if (HasEnded(*seen)) return AfterTheEnd(*seen);
         if (!arguments_.follow) return Finish(WhyNothingYet(*seen));
       }
-      std::this_thread::sleep_for(kPoll);
+      std::this_thread::sleep_for(kLogsPoll);
     }
   }
 
@@ -127,7 +127,7 @@ class LogsRun {
       const bool final = problem && problem->code != ErrorCode::kNotFound;
       if (final || output_.failed() || Clock::now() >= end)
         return Finish(problem ? WhyNothing(*problem) : "");
-      std::this_thread::sleep_for(kPoll);
+      std::this_thread::sleep_for(kLogsPoll);
       FromNodes();
     }
   }

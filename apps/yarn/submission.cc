@@ -4,12 +4,12 @@
 
 #include <csignal>
 #include <filesystem>
-#include <nlohmann/json.hpp>
 #include <utility>
 
 #include "apps/cli/exit_codes.h"
 #include "apps/cli/output.h"
 #include "apps/process_environment.h"
+#include "apps/yarn/application_watch.h"
 #include "apps/yarn/cluster_access.h"
 #include "core/client/job_client.h"
 #include "core/model/text.h"
@@ -53,6 +53,7 @@ void Submission::RuntimeProvided(Expected<yarn::LocalResource> runtime) {
 void Submission::MakeClient(const yarn::LocalResource& runtime) {
   client::ClientOptions options;
   options.job_file = job_.effective_yaml;
+  options.localize_job_file = false;
   options.am_files[hosts::kRuntimeDirectory] = runtime;
   options.am_command = hosts::BundledCommand("tfyarn-am");
   options.am_environment = hosts::ToEnvironment(addresses_);
@@ -72,7 +73,7 @@ void Submission::MakeClient(const yarn::LocalResource& runtime) {
                                    },
                                .seen = [this](const ClientAction& action) { Seen(action); },
                                .exit = [this](std::int32_t code) { End(code); }});
-  client_->Submit({.user = user_, .staging_directory = HomeInHdfs(user_) + "/staging"});
+  client_->Submit({.user = user_, .staging_directory = StagingInHdfs(user_)});
   ShowProgress();
 }
 
@@ -132,20 +133,13 @@ int Submission::Finish() const {
   if (client_ == nullptr) return code;
   const client::ClientSnapshot& known = client_->snapshot();
   const bool ended = known.status != JobStatus::kUnfinished;
-  if (arguments_.json) {
-    nlohmann::ordered_json result;
-    result["application"] = ApplicationText();
-    result["status"] = ended ? ToText(known.status) : "SUBMITTED";
-    result["diagnostics"] = known.diagnostics;
-    result["exit_code"] = code;
-    const auto text =
-        result.dump(2, ' ', false, nlohmann::ordered_json::error_handler_t::replace) + "\n";
-    return cli::WriteStdout(text) ? code : cli::ToInt(cli::ExitCode::kInternal);
-  }
-  if (!ended) return code;
-  const std::string verdict = fmt::format("{} {}{}{}\n", job_.spec.name, ToText(known.status),
-                                          known.diagnostics.empty() ? "" : ": ", known.diagnostics);
-  return cli::WriteStdout(cli::TerminalText(verdict)) ? code : cli::ToInt(cli::ExitCode::kInternal);
+  if (!ended && !arguments_.json) return code;
+  return PrintEnd({.application = ApplicationText(),
+                   .name = job_.spec.name,
+                   .status = ended ? ToText(known.status) : "SUBMITTED",
+                   .diagnostics = known.diagnostics,
+                   .code = code},
+                  arguments_.json);
 }
 
 }  // namespace tfyarn::apps

@@ -23,7 +23,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-int Refuse(const config::Diagnostics& diagnostics) {
+int RefuseFile(const config::Diagnostics& diagnostics) {
   cli::Explain(diagnostics);
   return cli::ToInt(cli::ExitCode::kInvalidInput);
 }
@@ -63,7 +63,7 @@ void TellWhoIsAway(const config::HadoopSettings& settings) {
 
 int SubmitCommand(const SubmitArguments& arguments) {
   auto job = config::LoadJobDocument(arguments.file, {.sets = arguments.sets}, {});
-  if (!job) return Refuse(job.error());
+  if (!job) return RefuseFile(job.error());
   std::vector<std::string> problems = cli::PolicyProblems(arguments.file, job->spec);
   if (problems.empty()) problems = StagingProblems(arguments.file, job->spec);
   for (const std::string& problem : problems) cli::Complain(problem);

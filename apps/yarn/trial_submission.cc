@@ -118,7 +118,7 @@ int Show(const SubmitArguments& arguments, const JobSpec& job, const FitResult& 
   document["job"] = job.name;
   document["verdict"] = NameOf(result.fit);
   document["checks"] = nlohmann::ordered_json::parse(RenderJson(result.checks));
-  return cli::Print(document.dump(2) + "\n", code);
+  return cli::Print(cli::JsonText(document), code);
 }
 
 }  // namespace

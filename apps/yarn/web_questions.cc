@@ -154,9 +154,9 @@ HdfsQuestions::Result<bool> HdfsQuestions::Rename(const std::string& from, const
   return Await<bool>([&](auto answer) { operations_.Rename(from, to, std::move(answer)); });
 }
 
-HdfsQuestions::Result<hdfs::Done> HdfsQuestions::Delete(const std::string& path) {
+HdfsQuestions::Result<hdfs::Done> HdfsQuestions::Delete(const std::string& path, bool recursive) {
   return Await<hdfs::Done>(
-      [&](auto answer) { operations_.Delete(path, false, std::move(answer)); });
+      [&](auto answer) { operations_.Delete(path, recursive, std::move(answer)); });
 }
 
 }  // namespace tfyarn::apps

@@ -54,7 +54,7 @@ class HdfsQuestions {
   [[nodiscard]] Result<hdfs::Done> Create(const std::string& path, std::string bytes);
   [[nodiscard]] Result<hdfs::Done> Append(const std::string& path, std::string bytes);
   [[nodiscard]] Result<bool> Rename(const std::string& from, const std::string& to);
-  [[nodiscard]] Result<hdfs::Done> Delete(const std::string& path);
+  [[nodiscard]] Result<hdfs::Done> Delete(const std::string& path, bool recursive);
 
  private:
   /// Runs `call(answer)` to its answer.
