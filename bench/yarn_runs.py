@@ -1,11 +1,12 @@
 #!/usr/bin/env python3
 """What a small job costs on a real YARN of three nodes with Hadoop's own heartbeat of 1 s: from the submission to the last of its 4
-user processes, from the last one's end to the client's exit, CPU time and memory, of `tfyarn submit --wait` and, in turn with it
-on the same cluster, of Skein.
+user processes, from the last grant to that, from the last one's end to the client's exit, CPU time and memory, of `tfyarn submit
+--wait` and, in turn with it on the same cluster, of Skein (all but the grants, which it keeps to itself).
 
 Usage: yarn_runs.py BIN_DIR [REPEATS [TASKS]]; prints NAME <tab> CASE <tab> UNIT <tab> MEDIAN <tab> LEAST <tab> MOST, as the other measuring
 programs do. Skein runs where TFYARN_SKEIN names a Python that has it (`python3 -m venv V; V/bin/pip install skein setuptools`).
 """
+import json
 import os
 import pathlib
 import statistics
@@ -21,8 +22,11 @@ TASKS = int(sys.argv[3]) if len(sys.argv) > 3 else 4
 SKEIN = os.environ.get("TFYARN_SKEIN")
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent / "tests" / "hadoop"))
-import hadoop_cluster  # noqa: E402  pylint: disable=wrong-import-position
+# pylint: disable=wrong-import-position
+import hadoop_cluster  # noqa: E402
+from submitted import records  # noqa: E402
 
+WARM_UP = 5  # Jobs until the daemons' machine code is made.
 TICK = os.sysconf("SC_CLK_TCK")
 WORK = "cut -d ' ' -f 1 /proc/uptime >> {0}/began; sleep 2; cut -d ' ' -f 1 /proc/uptime >> {0}/ended"
 
@@ -113,22 +117,36 @@ def one_run(command, environment, folder, kind_of):
     sampler = Sampler(kind_of)
     sampler.start()
     begun = uptime()
-    done = subprocess.run(command, env=environment, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, check=False)
+    done = subprocess.run(command, env=environment, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, check=False)
     ended = uptime()
     seen = sampler.stop()
-    assert done.returncode == 0 and len(times(folder, "began")) == TASKS, done.stdout
-    return max(times(folder, "began")) - begun, ended - max(times(folder, "ended")), seen
+    assert done.returncode == 0 and len(times(folder, "began")) == TASKS, done.stdout + done.stderr
+    return max(times(folder, "began")) - begun, ended - max(times(folder, "ended")), seen, done.stdout
 
 
 def run_tfyarn(environment):
     folder = pathlib.Path(tempfile.mkdtemp(prefix="tfyarn-bench-"))
     (folder / "job.yaml").write_text(JOB.format(WORK.format(folder).replace("\\", "\\\\"), TASKS))
-    return one_run([str(BIN / "tfyarn"), "submit", str(folder / "job.yaml"), "--wait", "-q"], environment, folder, of_tfyarn)
+    return one_run([str(BIN / "tfyarn"), "submit", str(folder / "job.yaml"), "--wait", "--json"], environment, folder, of_tfyarn)
+
+
+def settled(run, environment):
+    """Once what the job before has left to NodeManagers and JVMs is done."""
+    time.sleep(3)
+    return run(environment)
 
 
 def run_skein(environment):
     folder = pathlib.Path(tempfile.mkdtemp(prefix="tfyarn-bench-"))
     return one_run([SKEIN, "-c", SKEIN_CLIENT, WORK.format(folder), str(TASKS)], environment, folder, of_skein)
+
+
+def from_grant_to_start(cluster, run):
+    """Seconds from the last container's grant to the AM's knowledge that the last process runs."""
+    told = [each for each in records(cluster.conf, json.loads(run[3])["application"]) if each["type"] == "AmOrdered"]
+    granted = [each["at"] for each in told if each["action"]["type"] == "GangCompleted"]
+    started = [each["at"] for each in told if each["action"]["type"] == "TaskAttemptStarted"]
+    return max(started) - max(granted)
 
 
 def report(name, runs):
@@ -153,14 +171,13 @@ def main():
             (tools / "yarn").chmod(0o755)
             environment["PATH"] = f"{tools}:{environment['PATH']}"
         ours, theirs = [], []
-        run_tfyarn(environment)  # Warms the nodes up.
-        if SKEIN:
-            run_skein(environment)
-        for _ in range(REPEATS):
-            ours.append(run_tfyarn(environment))
-            if SKEIN:
-                theirs.append(run_skein(environment))
+        for number in range(WARM_UP + REPEATS):
+            ours.append(settled(run_tfyarn, environment))
+            if SKEIN and number >= WARM_UP - 1:
+                theirs.append(settled(run_skein, environment))
+        ours, theirs = ours[WARM_UP:], theirs[1:]
         report("tfyarn submit --wait", ours)
+        show("tfyarn submit --wait", f"last grant to the last of {TASKS} processes", "s", [from_grant_to_start(cluster, run) for run in ours])
         report("Skein", theirs)
 
 

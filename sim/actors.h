@@ -4,9 +4,11 @@
 
 #include <cstdint>
 #include <deque>
+#include <map>
 #include <memory>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "core/agent/task_agent.h"
@@ -117,6 +119,8 @@ struct JobRt {
   std::unique_ptr<JobWorkload> workload;
   Instant workload_scheduled = kNever;
   std::vector<std::uint32_t> agents;  ///< Actors of its living agents.
+  /// When the files that an application's containers have in common are on a node.
+  std::map<std::pair<ApplicationId, Place>, Instant> localized;
   bool ended = false;
 };
 

@@ -8,7 +8,7 @@
 namespace tfyarn::sim {
 namespace {
 
-constexpr Duration kSlack = 60s;
+constexpr Duration kGiveBackSlack = 60s;
 
 std::string Seconds(Area area) {
   return std::to_string(static_cast<double>(area) / 1e9);
@@ -120,7 +120,7 @@ void Checkers::Books::On(const trace::FaultEnded& fact) {
 
 /// Node expiry plus an AM's restart, and what the job itself allows between two steps.
 Duration Checkers::Books::ProgressBound(const JobBook& job) const {
-  Duration bound = times_.nm_expiry + times_.am_expiry + kSlack;
+  Duration bound = times_.nm_expiry + times_.am_expiry + kGiveBackSlack;
   const DeadlineSpec& deadlines = job.spec->deadlines;
   bound += deadlines.registration + deadlines.start + deadlines.stop + deadlines.blame;
   Duration drain{};

@@ -12,7 +12,7 @@ namespace {
 /// A minute after a job's end is when it is looked at; what is allowed to live longer than that is
 /// not checked then.
 constexpr Duration kSettleAfter = 60s;
-constexpr Duration kSlack = 5s;
+constexpr Duration kKillSlack = 5s;
 
 /// The type of which a node gives out more than it has, of those that `asked` wants; empty when
 /// none.
@@ -165,7 +165,7 @@ void Checkers::Books::ScanContainers(const WorldView& world) {
 // released-once, at the end of a job: nothing of it is held any more, and nothing that can be
 // reached still runs.
 void Checkers::Books::SettleContainers(JobBook& job, const std::vector<std::string>& remains) {
-  Duration allowed = times_.nm_heartbeat + times_.sigkill_delay + kSlack;
+  Duration allowed = times_.nm_heartbeat + times_.sigkill_delay + kKillSlack;
   if (job.spec != nullptr) allowed += job.spec->deadlines.stop;
   const bool judged =
       job.ended && allowed <= kSettleAfter && Undisturbed(allowed + times_.nm_expiry);

@@ -113,11 +113,19 @@ class SimHost : private ClusterView, private WorldView {
   void StepRm(const fakes::RmEvent& event);
   void HandleRm(fakes::RmAction& action);
   [[nodiscard]] bool rm_answers() const { return rm_ != nullptr && !rm_paused_; }
+  /// A call's way to the RM and back.
+  struct RmCallTerms {
+    fakes::Caller caller;
+    yarn::Token token;
+    Duration back{};                    ///< Of the answer.
+    std::optional<std::uint32_t> turn;  ///< Set: the answer comes in that actor's turn.
+    std::uint32_t sender = 0;           ///< Actor.
+    Instant give_up{};                  ///< Until then a refused call is tried again.
+  };
   /// Delivers a call to the RM now; `answer(response)` runs when the answer arrives back at the
   /// caller.
   template <class Answer>
-  void DeliverToRm(const fakes::Caller& caller, const yarn::Token& token, yarn::RmRequest request,
-                   Duration back, std::optional<std::uint32_t> turn, Answer answer);
+  void DeliverToRm(const RmCallTerms& terms, yarn::RmRequest request, Answer answer);
   template <class Answer>
   void SendToRm(Actor& from, const fakes::Caller& caller, const yarn::Token& token,
                 yarn::RmRequest request, bool poll, Answer answer);
@@ -129,6 +137,8 @@ class SimHost : private ClusterView, private WorldView {
   [[nodiscard]] yarn::NmResponse DeliverToNm(NmActor& nm, const fakes::Caller& caller,
                                              const yarn::Token& token, yarn::NmRequest request);
   void LocalizeContainer(NmActor& nm, const fakes::Localize& order);
+  /// Besides what is fetched from HDFS.
+  [[nodiscard]] Duration LocalizationTime(Place node, const ApplicationId& application);
   void LaunchContainer(NmActor& nm, const fakes::Launch& order);
   /// Why a file of the container cannot be fetched; empty when all can.
   [[nodiscard]] std::string MissingFile(const yarn::ContainerLaunchContext& context);
@@ -162,6 +172,7 @@ class SimHost : private ClusterView, private WorldView {
   void AmCallsRm(AmActor& am, CallRm call);
   void AmCallsNm(AmActor& am, CallNm call);
   void AmSendsToAgent(AmActor& am, SendToAgent send);
+  void AgentHears(std::uint32_t id, std::uint32_t from, AmSaid said);
   void AppendNext(AmActor& am);
   void ReadJournalFor(AmActor& am);
   void PublishAmAddress(std::uint32_t am, const PublishAddress& publish);

@@ -198,18 +198,7 @@ void SimHost::AmSendsToAgent(AmActor& am, SendToAgent send) {
     auto deliver =
         [this, id = agent->id, from = am.id,
          said = AmSaid{.message = send.message, .am_attempt = am.attempt.attempt}]() mutable {
-          Actor* actor = actors_[id].get();
-          if (actor == nullptr || !actor->alive) return;
-          auto& same = static_cast<AgentActor&>(*actor);
-          if (same.paused) {
-            same.inbox.push_back(std::move(said));
-            return;
-          }
-          if (std::holds_alternative<AgentAccepted>(said.message) && same.am != from) {
-            UpdateLink(same);
-            same.am = from;
-          }
-          StepAgent(same, std::move(said));
+          AgentHears(id, from, std::move(said));
         };
     if (beat_answer) {
       AtTurnOf(agent->id, now_ + latency + fate.delay, std::move(deliver));
@@ -217,6 +206,21 @@ void SimHost::AmSendsToAgent(AmActor& am, SendToAgent send) {
       After(latency + fate.delay, std::move(deliver));
     }
   }
+}
+
+void SimHost::AgentHears(std::uint32_t id, std::uint32_t from, AmSaid said) {
+  Actor* actor = actors_[id].get();
+  if (actor == nullptr || !actor->alive) return;
+  auto& agent = static_cast<AgentActor&>(*actor);
+  if (agent.paused) {
+    agent.inbox.push_back(std::move(said));
+    return;
+  }
+  if (std::holds_alternative<AgentAccepted>(said.message) && agent.am != from) {
+    UpdateLink(agent);
+    agent.am = from;
+  }
+  StepAgent(agent, std::move(said));
 }
 
 void SimHost::EndAm(AmActor& am) {

@@ -12,6 +12,7 @@
 
 #include "core/model/check.h"
 #include "core/model/deadline.h"
+#include "core/model/response_id.h"
 #include "sim/sim_host.h"
 
 namespace tfyarn::sim {
@@ -191,7 +192,7 @@ void SimHost::SendIdleBeatInThePast(Actor& actor, Instant at) {
       const auto& request = std::get<yarn::AllocateRequest>(call.request);
       TF_CHECK(yarn::IsIdle(request));
       beat.awaited = call.call.value;
-      yarn::AllocateResponse idle{.response_id = (request.response_id + 1) & 0x7fffffff};
+      yarn::AllocateResponse idle{.response_id = ResponseIdAfter(request.response_id, 1)};
       AtTurnOf(actor.id, answered, [this, id = actor.id, call_id = call.call, idle] {
         Actor* sender = actors_[id].get();
         if (sender == nullptr || !sender->alive) return;
@@ -322,7 +323,18 @@ void SimHost::Vouch(Actor& actor, bool vouched) {
       }
       if (agent.alive) {
         CatchUp(agent);
-        const Instant heard = last + beat.round_trip <= now_ ? last + beat.round_trip : last;
+        const Instant answered = last + beat.round_trip;
+        const bool under_way = !vouched && am != nullptr && answered > now_;
+        // What the AM has answered comes, whatever became of the AM meanwhile.
+        if (under_way) {
+          const std::int32_t attempt = static_cast<AmActor&>(*am).attempt.attempt;
+          AtTurnOf(agent.id, answered,
+                   [this, id = agent.id, fence = agent.fence, from = am->id, attempt] {
+                     AgentHears(id, from,
+                                AmSaid{.message = HeartbeatSeen{fence}, .am_attempt = attempt});
+                   });
+        }
+        const Instant heard = answered <= now_ ? answered : last;
         StepQuietly<AgentAction>(
             *agent.machine, now_,
             PeerVouched{

@@ -15,6 +15,13 @@ namespace tfyarn::sim {
 /// shorter on cut connections. Assumption.
 inline constexpr Duration kRpcTimeout = 20s;
 
+/// Hosts of ours try a refused call again so often, and begin no try after so long, before they say
+/// kUnavailable. Source: hosts/yarn/yarn_cluster.cc, wire/hadoop/ipc_client.cc. (A NodeManager goes
+/// on with its next heartbeat. Assumption: yarn.resourcemanager.connect.retry-interval.ms is stock
+/// at 30 s.)
+inline constexpr Duration kRefusedRetry = 500ms;
+inline constexpr Duration kRefusedGiveUp = 3s;
+
 [[nodiscard]] inline yarn::RpcError NotAnswered(std::string_view who) {
   return {.code = yarn::RpcErrorCode::kUnavailable,
           .message = fmt::format("{} did not answer within 20s", who)};
@@ -26,29 +33,37 @@ inline constexpr Duration kRpcTimeout = 20s;
 }
 
 template <class Answer>
-void SimHost::DeliverToRm(const fakes::Caller& caller, const yarn::Token& token,
-                          yarn::RmRequest request, Duration back, std::optional<std::uint32_t> turn,
-                          Answer answer) {
+void SimHost::DeliverToRm(const RmCallTerms& terms, yarn::RmRequest request, Answer answer) {
   if (rm_ == nullptr) {
-    return After(
-        back, [answer = std::move(answer)]() mutable { answer(Refused("the ResourceManager")); });
+    if (now_ + kRefusedRetry >= terms.give_up) {
+      return After(terms.back, [answer = std::move(answer)]() mutable {
+        answer(Refused("the ResourceManager"));
+      });
+    }
+    return After(kRefusedRetry,
+                 [this, terms, request = std::move(request), answer = std::move(answer)]() mutable {
+                   const Actor* sender = actors_[terms.sender].get();
+                   if (sender == nullptr || !sender->alive) return;
+                   DeliverToRm(terms, std::move(request), std::move(answer));
+                 });
   }
   if (rm_paused_) {
-    rm_backlog_.push_back(tasks_.Add(
-        [this, caller, token, request = std::move(request), back, turn, answer]() mutable {
-          DeliverToRm(caller, token, std::move(request), back, turn, std::move(answer));
-        }));
+    rm_backlog_.push_back(tasks_.Add([this, terms, request = std::move(request), answer]() mutable {
+      DeliverToRm(terms, std::move(request), std::move(answer));
+    }));
     return;
   }
   rm_response_.reset();
-  StepRm(fakes::RmCall{
-      .id = next_rm_call_++, .caller = caller, .token = token, .request = std::move(request)});
+  StepRm(fakes::RmCall{.id = next_rm_call_++,
+                       .caller = terms.caller,
+                       .token = terms.token,
+                       .request = std::move(request)});
   TF_CHECK(rm_response_.has_value());
   auto deliver = [answer = std::move(answer), response = std::move(*rm_response_)]() mutable {
     answer(std::move(response));
   };
-  if (turn) return AtTurnOf(*turn, now_ + back, std::move(deliver));
-  After(back, std::move(deliver));
+  if (terms.turn) return AtTurnOf(*terms.turn, now_ + terms.back, std::move(deliver));
+  After(terms.back, std::move(deliver));
 }
 
 template <class Answer>
@@ -72,20 +87,26 @@ void SimHost::SendToRm(Actor& from, const fakes::Caller& caller, const yarn::Tok
   }
   const bool answer_lost = answer_fate.dropped || network_.Lost(kRmPlace, from.place, from.id) ||
                            !network_.Reachable(kRmPlace, from.place);
-  const std::optional<std::uint32_t> turn = poll ? std::optional(from.id) : std::nullopt;
-  auto deliver = [this, caller, token, turn, request = std::move(request),
-                  back = back + answer_fate.delay, answer_lost, copies = fate.copies,
+  const Duration patience =
+      from.kind == ActorKind::kNm ? Duration::zero() : there + fate.delay + kRefusedGiveUp;
+  const RmCallTerms terms{.caller = caller,
+                          .token = token,
+                          .back = back + answer_fate.delay,
+                          .turn = poll ? std::optional(from.id) : std::nullopt,
+                          .sender = from.id,
+                          .give_up = now_ + patience};
+  auto deliver = [this, terms, request = std::move(request), answer_lost, copies = fate.copies,
                   answers = answer_fate.copies, answer = std::move(answer)]() mutable {
     for (int copy = 1; copy < copies; ++copy) {
-      DeliverToRm(caller, token, request, back, turn, [](const yarn::RmResponse&) {});
+      DeliverToRm(terms, request, [](const yarn::RmResponse&) {});
     }
     if (answer_lost) {
-      DeliverToRm(caller, token, std::move(request), back, turn, [](const yarn::RmResponse&) {});
+      DeliverToRm(terms, std::move(request), [](const yarn::RmResponse&) {});
       return After(kRpcTimeout, [answer = std::move(answer)]() mutable {
         answer(NotAnswered("the ResourceManager"));
       });
     }
-    DeliverToRm(caller, token, std::move(request), back, turn,
+    DeliverToRm(terms, std::move(request),
                 [answer = std::move(answer), answers](yarn::RmResponse response) mutable {
                   for (int copy = 1; copy < answers; ++copy) answer(response);
                   answer(std::move(response));

@@ -24,6 +24,8 @@ void SimHost::CrashNode(std::int32_t node) {
   const std::uint32_t nm = nm_of_node_[static_cast<std::size_t>(node)];
   if (nm != 0) EndNm(static_cast<NmActor&>(*actors_[nm]));
   unreported_exits_.erase(node);
+  for (const auto& [index, job] : jobs_)
+    std::erase_if(job->localized, [node](const auto& entry) { return entry.first.second == node; });
   for (const ContainerId& id : ContainersOn(node)) EndContainer(id);
 }
 

@@ -2,6 +2,7 @@
 // NodeManagers start.
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <utility>
 
 #include "core/model/check.h"
@@ -197,13 +198,15 @@ void SimHost::LocalizeContainer(NmActor& nm, const fakes::Localize& order) {
   JobRt* job = JobOf(container.application_attempt.application);
   containers_[container] = {
       .node = nm.place, .actor = 0, .job = job == nullptr ? trace::JobIndex{} : job->index};
-  Duration time = launch_delays_.DrawDuration(scenario_.yarn.localize);
+  Duration time = LocalizationTime(nm.place, container.application_attempt.application);
   time += fakes::TransferTime(job == nullptr ? 0 : job->config->files_bytes,
                               scenario_.hdfs.bandwidth_bps) *
           hdfs_slowness_;
   time = time / 1000 * nodes_[nm.place].localize_permille;
   std::string failure = LaunchFailure(nm.place, /*localize=*/true);
   if (failure.empty()) failure = MissingFile(order.context);
+  if (!failure.empty() && job != nullptr)
+    job->localized.erase({container.application_attempt.application, nm.place});
   After(time, [this, id = nm.id, container, failure = std::move(failure)] {
     Actor* actor = actors_[id].get();
     if (actor == nullptr || !actor->alive) return;
@@ -214,6 +217,22 @@ void SimHost::LocalizeContainer(NmActor& nm, const fakes::Localize& order) {
       StepNm(same, fakes::LocalizationFailed{.container = container, .diagnostics = failure});
     }
   });
+}
+
+// Source: LocalResourcesTrackerImpl.java: who asks for a resource that is being fetched waits for
+// it, who asks later has it.
+Duration SimHost::LocalizationTime(Place node, const ApplicationId& application) {
+  const config::YarnSpec& yarn = scenario_.yarn;
+  JobRt* job = JobOf(application);
+  if (!yarn.localize_again || job == nullptr) return launch_delays_.DrawDuration(yarn.localize);
+  const auto [common, first] = job->localized.try_emplace({application, node});
+  if (!first) {
+    return std::max(common->second - now_, Duration::zero()) +
+           launch_delays_.DrawDuration(*yarn.localize_again);
+  }
+  const Duration time = launch_delays_.DrawDuration(yarn.localize);
+  common->second = now_ + time;
+  return time;
 }
 
 std::string SimHost::MissingFile(const yarn::ContainerLaunchContext& context) {
@@ -228,7 +247,10 @@ std::string SimHost::MissingFile(const yarn::ContainerLaunchContext& context) {
 }
 
 void SimHost::LaunchContainer(NmActor& nm, const fakes::Launch& order) {
-  const Duration delay = launch_delays_.DrawDuration(scenario_.yarn.launch);
+  const config::YarnSpec& yarn = scenario_.yarn;
+  const bool am = LaunchRole(order.context.environment) == "am";
+  const Duration delay =
+      launch_delays_.DrawDuration(am ? yarn.am_launch.value_or(yarn.launch) : yarn.launch);
   After(delay, [this, id = nm.id, node = nm.place, container = order.container,
                 context = order.context] {
     Actor* actor = actors_[id].get();

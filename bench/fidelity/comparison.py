@@ -1,0 +1,72 @@
+"""Stages of real and simulated runs side by side: medians, the bound that they are held to, and whether chance alone would do it."""
+import dataclasses
+import random
+import statistics
+
+import stages
+
+SHARE = 0.20     # The larger of the two bounds a gap, as a share of the real median and in seconds.
+LEAST = 0.200
+DRAWS = 4000
+LIKELY = 0.05    # A gap that chance gives at least so often is no sign of anything.
+
+
+@dataclasses.dataclass
+class Row:
+    job: str
+    stage: str
+    real: list
+    simulated: list
+
+    @property
+    def gap(self):
+        return statistics.median(self.simulated) - statistics.median(self.real)
+
+    @property
+    def bound(self):
+        return max(LEAST, SHARE * statistics.median(self.real))
+
+    @property
+    def within(self):
+        return abs(self.gap) <= self.bound
+
+    def chance(self):
+        """How often so few runs of the simulator, drawn at random, have a median as far from the simulator's own: where a wait for
+        a heartbeat dominates, five runs say little."""
+        draw = random.Random(f"{self.job} {self.stage}")
+        own = statistics.median(self.simulated)
+        medians = (statistics.median(draw.choices(self.simulated, k=len(self.real))) for _ in range(DRAWS))
+        return sum(abs(median - own) >= abs(self.gap) for median in medians) / DRAWS
+
+
+def rows_of(job, real, simulated):
+    """`real`, `simulated`: seconds by stage of each run."""
+    return [Row(job, stage, [run[stage] for run in real], [run[stage] for run in simulated])
+            for stage, *_ in stages.STAGES if all(stage in run for run in real + simulated)]
+
+
+def span(values):
+    """The median, the least and the most, in seconds."""
+    return f"{statistics.median(values):.2f} ({min(values):.2f}–{max(values):.2f})"
+
+
+def verdict(row, explained):
+    if row.within:
+        return "yes"
+    chance = row.chance()
+    text = f"no; chance {chance:.0%}" if chance >= LIKELY else "**no**"
+    return text + ("" if chance >= LIKELY or (row.job, row.stage) not in explained else ", explained below")
+
+
+def table(rows, explained):
+    """Markdown."""
+    yield "| job | stage | real, s | simulated, s | gap | within |"
+    yield "|---|---|---|---|---|---|"
+    for row in rows:
+        yield (f"| {row.job} | {row.stage} | {span(row.real)} | {span(row.simulated)} | {row.gap * 1e3:+.0f} ms | "
+               f"{verdict(row, explained)} |")
+
+
+def open_gaps(rows, explained):
+    """Rows that neither the bound, nor chance, nor a text accounts for."""
+    return [row for row in rows if not row.within and (row.job, row.stage) not in explained and row.chance() < LIKELY]
