@@ -66,7 +66,7 @@ TEST_F(Asks, AnAskWhoseAnswerWasLostIsTakenOnce) {
 TEST_F(Asks, ARowSentAgainBeforeItsGrantsWereDeliveredIsGrantedAgain) {
   const auto am = RunAndRegister();
   am->Beat({.ask = {Row(3)}});
-  subject_->LetPass(1s);
+  subject_->LetPass(3s);
   am->Beat({.ask = {Row(3)}});
   am->BeatUntilGranted(6);
   BeatFor(*am, 500ms);

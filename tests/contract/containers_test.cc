@@ -83,15 +83,16 @@ TEST_F(Containers, AStoppedContainerIsTerminatedAndThenKilled) {
   EXPECT_GE(std::chrono::steady_clock::now() - began, kSigkillDelay);
 }
 
-// Source: CapacityScheduler.java#allocate (releaseContainers comes before the answer is filled).
-TEST_F(Containers, AReleasedContainerIsCompletedInTheSameAnswerAndKilledLater) {
+// Source: CapacityScheduler.java#allocate (releaseContainers comes before the answer is filled;
+// what it says of the end goes through the dispatcher, which may be busy).
+TEST_F(Containers, AReleasedContainerIsCompletedAtOnceAndKilledLater) {
   const auto am = RunAndRegister();
   const auto container = am->Get(Row(1)).at(0);
   am->StartRunning(container, ":");
-  const auto answer = am->Beat({.release = {container.id}});
-  ASSERT_EQ(answer.completed_containers.size(), 1U);
-  EXPECT_EQ(answer.completed_containers[0].exit_status, -100);
-  EXPECT_EQ(answer.completed_containers[0].diagnostics, "Container released by application");
+  am->Beat({.release = {container.id}});
+  const auto released = am->AwaitEnd(container.id);
+  EXPECT_EQ(released.exit_status, -100);
+  EXPECT_EQ(released.diagnostics, "Container released by application");
   EXPECT_TRUE(am->Beat({.release = {container.id}}).completed_containers.empty());
   am->BeatUntil("the process' end", [&] {
     const auto status = am->StatusOf(container);

@@ -125,9 +125,8 @@ TEST_F(Failures, KeptContainersAreGivenToTheNextAttempt) {
   EXPECT_EQ(status->state, ContainerState::kRunning);
   ASSERT_TRUE(second->Stop(containers[0]).has_value());
   EXPECT_EQ(second->AwaitEnd(containers[0].id).exit_status, -105);
-  const auto released = second->Beat({.release = {containers[1].id}});
-  ASSERT_EQ(released.completed_containers.size(), 1U);
-  EXPECT_EQ(released.completed_containers[0].exit_status, -100);
+  second->Beat({.release = {containers[1].id}});
+  EXPECT_EQ(second->AwaitEnd(containers[1].id).exit_status, -100);
   const auto fresh = second->Get(Row(1)).at(0);
   EXPECT_EQ(fresh.id.application_attempt.attempt, 2);
 }
@@ -164,8 +163,8 @@ TEST_F(Failures, AnAttemptThatIsOverIsToldSoAndCannotConnectAgain) {
 TEST_F(Failures, ANodeManagerThatComesBackInTimeLostNothingButWhatKilledItsContainers) {
   const auto am = RunAndRegister();
   const auto when = [&](const char* sign, const char* then) {
-    return fmt::format("(while [ ! -e {}/{} ]; do sleep 0.1; done; {}) & true", folder_.string(),
-                       sign, then);
+    return fmt::format("(while [ ! -e {0}/{1} ]; do sleep 0.1; done; {2}; echo >> {0}/done) & true",
+                       folder_.string(), sign, then);
   };
   const auto [killed, index] = ElsewhereThan(*am, when("down", "kill -9 $$"));
   const auto others = am->Get(Row(3));
@@ -179,6 +178,10 @@ TEST_F(Failures, ANodeManagerThatComesBackInTimeLostNothingButWhatKilledItsConta
   ASSERT_FALSE(unanswered.has_value());
   EXPECT_EQ(unanswered.error().code, RpcErrorCode::kUnavailable);
   std::ofstream(folder_ / "down") << "now";
+  WaitUntil("two signals", [&] {
+    std::error_code none_yet;
+    return std::filesystem::file_size(folder_ / "done", none_yet) == 2 && !none_yet;
+  });
   RunFor(io_, 500ms);
   subject_->StartNode(index);
   EXPECT_EQ(am->AwaitEnd(others[0].id).exit_status, 9);

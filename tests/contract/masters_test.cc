@@ -22,7 +22,10 @@ TEST_F(Masters, AllocateBeforeRegistrationIsRefused) {
 // Source: ApplicationMasterService.java#registerApplicationMaster.
 TEST_F(Masters, ASecondRegistrationIsRefused) {
   const auto am = RunAndRegister();
-  EXPECT_EQ(Report(am->attempt().application).state, YarnApplicationState::kRunning);
+  // The RM's books follow its answer.
+  WaitUntil("the application to run", [&] {
+    return Report(am->attempt().application).state == YarnApplicationState::kRunning;
+  });
   const auto again = am->Register();
   ASSERT_FALSE(again.has_value());
   EXPECT_EQ(again.error().code, RpcErrorCode::kInvalidApplicationMasterRequest);

@@ -6,6 +6,7 @@
 #include <boost/asio/steady_timer.hpp>
 #include <cstdlib>
 
+#include "fakes/server/quick_rm.h"
 #include "fakes/server/yarn_server.h"
 
 namespace tfyarn::contract {
@@ -18,31 +19,17 @@ std::string Variable(const char* name) {
 
 // ---------------------------------------------------------------- the fake one
 
-fakes::QueueOptions Queue(const char* path, std::int32_t permille) {
-  return {.path = path,
-          .capacity_permille = permille,
-          .max_capacity_permille = 1000,
-          .user_limit_permille = 1000,
-          .user_limit_factor_permille = 10'000,
-          .am_share_permille = 1000};
-}
-
 fakes::YarnServerOptions FakeOptions(const std::string& folder) {
-  fakes::YarnServerOptions options{.folder = folder, .files = folder + "/hdfs"};
-  options.rm.queues = {Queue("root.default", 700), Queue("root.batch", 300)};
-  options.rm.nm_heartbeat = 100ms;
+  fakes::YarnServerOptions options{.folder = folder};
+  options.rm = fakes::QuickRmOptions();
   options.rm.nm_expiry = kNodeExpiry;
   options.rm.am_expiry = kAmExpiry;
   options.rm.container_expiry = kContainerExpiry;
   options.rm.am_max_attempts = kMaxAttempts;
-  options.rm.minimum_allocation = {.memory_mb = 16, .vcores = 1};
   options.rm.maximum_allocation = {.memory_mb = 2048, .vcores = 8};
-  options.rm.node_locality_delay = -1;
-  options.rm.scheduling_wait = 1s;
   options.rm.preemption = true;
   options.rm.preemption_interval = 500ms;
   options.rm.preemption_notice = 1500ms;
-  options.rm.am_launch_retry = 500ms;
   for (int i = 0; i < 3; ++i) {
     fakes::NmOptions node{.node = {.host = fmt::format("127.0.0.{}", 11 + i), .port = 0},
                           .rack = i == 1 ? "/rack2" : "/rack1",

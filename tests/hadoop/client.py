@@ -180,10 +180,14 @@ def trials(cluster):
     expect(trial(asking(), "--set", "am.attempts=9"), 0, "fits now", "allows 4")
     expect(tfyarn(cluster.conf, "submit", str(asking()), "--dry-run"), 0, "was not asked")
     expect(tfyarn(cluster.conf, "submit", str(asking()), "--dry-run=all"), 2, "--dry-run")
+
+    def containers():
+        return sum(node["numContainers"] for node in cluster.nodes())
+    # Those of jobs before leave with the next heartbeats.
+    wait_until("the end of other containers", PATIENCE, lambda: containers() == 0)
     application = submitted(cluster, asking(gpus=4))
     try:
-        wait_until("the job", PATIENCE, lambda: len([1 for node in cluster.nodes() if node["numContainers"] > 0]) > 0
-                   and sum(node["numContainers"] for node in cluster.nodes()) == 2)
+        wait_until("the job", PATIENCE, lambda: containers() == 2)
         code, out, err = trial(asking(gpus=4, instances=3), "--json")
         check(code == 0 and json.loads(out)["verdict"] == "fits when others leave", f"{code} {out} {err}")
     finally:

@@ -31,7 +31,7 @@ def main():
     control = shlex.join([sys.executable, hadoop_cluster.__file__])
     with hadoop_cluster.Cluster.up(nodes=3, gpus=(0, 2, 4), partition=1, node_memory_mb=2048, node_vcores=8, heartbeat_ms=100,
                                    nm_expiry_ms=30000, am_expiry_ms=30000, settings=SETTINGS) as cluster:
-        done = subprocess.run([program, *sys.argv[2:]], check=False, env=os.environ | cluster.environment() | {
+        done = subprocess.run([program, "--gtest_brief=1", *sys.argv[2:]], check=False, env=os.environ | cluster.environment() | {
             "TFYARN_CONTRACT_RM": cluster.address("rm"), "TFYARN_CONTRACT_SCHEDULER": cluster.address("rm-scheduler"),
             "TFYARN_CONTRACT_CONTROL": control})
     return done.returncode

@@ -208,6 +208,7 @@ def after_kill(cluster):
     """No AM says the last word; YARN knows how it ended, and the events say what was."""
     job, application = told(cluster)
     check(tfyarn(cluster.conf, "kill", application)[0] == 0, "kill")
+    check(application not in names(cluster, f"{home(cluster)}/staging"), "its staging directory is left")
     code, out, _ = tfyarn(cluster.conf, "history", application)
     check(code == 0 and re.search(r"status +killed", out) and re.search(r"name +waiting", out), f"history ID: {out}")
     code, out, _ = tfyarn(cluster.conf, "history", "--status", "killed")

@@ -1,14 +1,17 @@
 #!/usr/bin/env python3
 """Jobs on a real cluster of four nodes that loses parts of itself: a container, a NodeManager alone (its containers' processes run
-on), a node with everything on it, HDFS. Usage: losses.py BIN_DIR [CASE...]; exit code 77 without Hadoop."""
+on), a node with everything on it, HDFS for a minute, all room in HDFS. Usage: losses.py BIN_DIR [CASE...]; exit code 77 without Hadoop."""
 import os
 import pathlib
 import re
 import signal
 import time
 
+import hadoop_web
 from hadoop_processes import send, started, wait_until
-from submitted import PATIENCE, all_work, pid_of, run_cases, waiting
+from submitted import PATIENCE, all_work, check, pid_of, run_cases, waiting
+
+NO_LIMIT = -1
 
 
 def variable_of(pid, name):
@@ -33,6 +36,11 @@ def away_from_master(cluster, job):
 def kill_node(cluster, name):
     """As when the power fails: the NodeManager, and every process of its containers."""
     cluster.kill(name)
+    kill_containers(cluster, name)
+
+
+def kill_containers(cluster, name):
+    """Every process of a NodeManager's containers."""
     inside = f"{cluster.folder}/{name}/local"
     for entry in pathlib.Path("/proc").glob("[0-9]*"):
         try:
@@ -108,14 +116,36 @@ def hdfs_away(cluster):
     job = working(cluster)
     cluster.kill("nn")
     os.kill(pid_of(job, 1), signal.SIGKILL)
-    time.sleep(5)
+    time.sleep(60)
+    check(job.attempts() == [1, 1, 1], f"a decision that was not written: {job.attempts()} attempts")
     cluster.start("nn")
     all_work(job, 1)
     job.finish(restarts=[2, 2, 2])
 
 
+def hdfs_full(cluster):
+    """What is decided needs no room; of what does, the AM says what is wrong."""
+    job = working(cluster)
+    limit_space(cluster, 1)
+    os.kill(pid_of(job, 1), signal.SIGKILL)
+    all_work(job, 1)
+    said = pathlib.Path(variable_of(job.masters()[0], "LOG_DIRS"), "stderr")
+    wait_until("a word of the AM on the quota", PATIENCE, lambda: "quota" in said.read_text())
+    limit_space(cluster, NO_LIMIT)
+    job.finish(restarts=[2, 2, 2])
+
+
+def limit_space(cluster, size):
+    """A space quota on what the user has there, in bytes."""
+    user = cluster.plan["user"]
+    status, answer = hadoop_web.webhdfs("PUT", cluster.webhdfs, f"/user/{user}/.tfyarn", "SETQUOTA", storagespacequota=size,
+                                        **{"user.name": user})
+    check(status == 200, f"SETQUOTA: {status} {answer}")
+
+
 CASES = {"container-killed": container_killed, "node-manager-killed": node_manager_killed, "node-killed": node_killed,
-         "node-of-master-killed": node_of_master_killed, "hdfs-away": hdfs_away}
+         "node-of-master-killed": node_of_master_killed, "hdfs-away": hdfs_away,
+         "hdfs-full": hdfs_full}
 
 if __name__ == "__main__":
     run_cases(CASES, nodes=4, gpus=(2,))

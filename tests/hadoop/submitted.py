@@ -34,6 +34,13 @@ def tfyarn(conf, *words, **more):
     return done.returncode, done.stdout, done.stderr
 
 
+def records(conf, application):
+    """What its AMs have told of it so far, as docs/yarn.md describes events.jsonl."""
+    code, out, err = tfyarn(conf, "events", application, "--json")
+    check(code == 0, err)
+    return [json.loads(line) for line in out.splitlines()]
+
+
 class Job:
     """A job in a folder of its own. A lone %s in its text is the folder."""
 
@@ -85,8 +92,11 @@ class Job:
         code, result = self.end()
         check(code == 0 and result["status"] == "succeeded", f"exit code {code}: {result}")
         if restarts is not None:
-            texts = [path.read_text() for path in sorted(self.folder.glob("worker-*"))]
-            check([text.count("attempt") for text in texts] == restarts, f"attempts: {texts}")
+            check(self.attempts() == restarts, f"attempts: {self.attempts()}")
+
+    def attempts(self):
+        """How often each worker of `waiting` was started."""
+        return [path.read_text().count("attempt") for path in sorted(self.folder.glob("worker-*"))]
 
 
 def waiting(cluster, instances=3, more=""):
@@ -118,35 +128,43 @@ def pid_of(job, index):
     return int(re.findall(r"pid (\d+)", (job.folder / f"worker-{index}").read_text())[-1])
 
 
+def run_case(cluster, name, case):
+    """Whether it went well, which is said."""
+    begun = time.monotonic()
+    try:
+        case(cluster)
+    except (ClusterError, subprocess.TimeoutExpired, KeyError, OSError, ValueError) as failure:
+        print(f"{name}: FAILED: {failure}", flush=True)
+        return False
+    print(f"{name}: ok, {time.monotonic() - begun:.1f} s", flush=True)
+    return True
+
+
+def prepare(groups, missing):
+    """Exits where the command line names a case that is in no group, and with 77 where there can be no cluster: `missing` says why."""
+    known = {name for cases, _ in groups for name in cases}
+    if unknown := set(sys.argv[2:]) - known:
+        sys.exit(f"no such case: {', '.join(sorted(unknown))}; there are {', '.join(sorted(known))}")
+    if missing:
+        print(f"skipped: {missing}")
+        sys.exit(77)
+
+
 def count_failed(cases, **cluster_options):
     """Runs those of the cases that the command line names (all, without names) on one cluster, each with the cluster as the one
     before has left it; how many failed. Without any there is no cluster either."""
     names = [name for name in cases if not sys.argv[2:] or name in sys.argv[2:]]
     if not names:
         return 0
-    failed = 0
     with hadoop_cluster.Cluster.up(**cluster_options) as cluster:
-        for name in names:
-            begun = time.monotonic()
-            try:
-                cases[name](cluster)
-            except (ClusterError, subprocess.TimeoutExpired, KeyError, OSError, ValueError) as failure:
-                failed += 1
-                print(f"{name}: FAILED: {failure}", flush=True)
-            else:
-                print(f"{name}: ok, {time.monotonic() - begun:.1f} s", flush=True)
+        failed = sum(not run_case(cluster, name, cases[name]) for name in names)
     check(not owned(cluster.folder), f"processes are left: {owned(cluster.folder)}")
     return failed
 
 
 def run_groups(*groups):
     """Each group is (cases, the options of their cluster). Exits: 1 when a case failed, 77 without Hadoop."""
-    known = {name for cases, _ in groups for name in cases}
-    if unknown := set(sys.argv[2:]) - known:
-        sys.exit(f"no such case: {', '.join(sorted(unknown))}; there are {', '.join(sorted(known))}")
-    if what := hadoop_cluster.missing():
-        print(f"skipped: {what}")
-        sys.exit(77)
+    prepare(groups, hadoop_cluster.missing())
     sys.exit(1 if sum(count_failed(cases, **options) for cases, options in groups) else 0)
 
 

@@ -170,6 +170,26 @@ TEST_F(WebHdfsOnHadoop, WhoTakesAFileReadsItAndFencesItsWriter) {
   EXPECT_EQ(CodeOf(append(client_, "late ")), HdfsErrorCode::kLeaseLost);
 }
 
+// More attributes than a file has room for, and bytes that are too many for one.
+TEST_F(WebHdfsOnHadoop, ShortAndLongEntriesAreReadInTheirOrder) {
+  const std::string path = Path("many");
+  WebHdfsClient older(loop_, Options());
+  const auto call = [&](WebHdfsClient& client, hdfs::HdfsRequest request) {
+    return CallAndWait(loop_, client, std::move(request));
+  };
+  call(older, hdfs::ReadRequest{.path = path, .writer = "w"});
+  std::string all;
+  for (int i = 0; i < 60; ++i) {
+    std::string entry = std::to_string(i) + std::string(i % 25 == 10 ? 4500 : i % 3 * 1300, '\xfe');
+    all += entry;
+    EXPECT_EQ(
+        CodeOf(call(older,
+                    hdfs::AppendRequest{.path = path, .bytes = std::move(entry), .writer = "w"})),
+        std::nullopt);
+  }
+  EXPECT_EQ(BytesOf(call(client_, hdfs::ReadRequest{.path = path, .writer = "w"})), all);
+}
+
 // The machine of the older writer has gone without a word, in the middle of an append: his lease
 // stays, and nobody waits for it.
 TEST_F(WebHdfsOnHadoop, AStreamThatIsOpenHoldsNobodyUp) {

@@ -210,7 +210,7 @@ def main():
     parser.add_argument("--row", default="", help="only rows whose name contains this")
     parser.add_argument("--scale", type=float, default=1, help="times as many runs")
     parser.add_argument("--seed", type=int, default=1, help="the first run's")
-    parser.add_argument("--fresh", action="store_true", help="a seed of its own, and 5 standard errors")
+    parser.add_argument("--fresh", action="store_true", help="a seed of its own; refused is what 5 standard errors are exceeded as rarely as, however few runs there are")
     options = parser.parse_intermixed_args()
     unknown = [group for group in options.groups if group not in GROUPS]
     if unknown:

@@ -109,9 +109,32 @@ class ShareRow(Row):
         return runs, [Figure(name, shares[name], math.sqrt(p * (1 - p) / runs), p) for name, p in self.right.items()]
 
 
+def student(limit, runs):
+    """How many standard errors, estimated from so many runs, a mean exceeds as rarely as `limit` known ones: the distribution of
+    Student, whose tails are long when runs are few."""
+    freedom = runs - 1
+
+    def tail(t):
+        """With x = sqrt(freedom) tan(angle) the density is a power of a cosine; Simpson's rule."""
+        begin, panels = math.atan(t / math.sqrt(freedom)), 400
+        step = (math.pi / 2 - begin) / panels
+        total = sum((1 if i in (0, panels) else 4 if i % 2 else 2) * math.cos(begin + i * step) ** (freedom - 1) for i in range(panels + 1))
+        log_scale = math.lgamma((freedom + 1) / 2) - math.lgamma(freedom / 2) - math.log(math.pi) / 2
+        return math.exp(log_scale) * total * step / 3
+    wanted = math.erfc(limit / math.sqrt(2)) / 2
+    low, high = limit, 1000.0
+    for _ in range(60):
+        middle = (low + high) / 2
+        low, high = (middle, high) if tail(middle) > wanted else (low, middle)
+    return high
+
+
 def judge(row, simulator, scale, limit, must_tell):
-    """Prints the row and returns whether it is as the formulas say, and (with must_tell) would not be, were a rate off."""
+    """Prints the row and returns whether it is as the formulas say, and (with must_tell) would not be, were a rate off. Who does not
+    choose the seed (not must_tell) must not be refused by chance."""
     runs, figures = row.measure(simulator, scale)
+    if not must_tell:
+        limit = student(limit, runs)
     by_name = {figure.name: figure for figure in figures}
     good = True
     for figure in figures:

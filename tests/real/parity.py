@@ -10,6 +10,7 @@ import pathlib
 import subprocess
 import sys
 
+from behavior_rows import shell_of
 from harness import Failure, Job, check, run_cases
 
 BIN = sys.argv[1]
@@ -22,36 +23,6 @@ CLUSTER = {
 }
 
 BIND = """python3 -c 'import os, socket; socket.socket().bind(("", int(os.environ["TFYARN_PORT"])))' || exit 1; """
-STEPS = "n=0; while [ $n -lt %d ]; do n=$((n+1)); echo step $n; sleep 0.1; done"
-
-
-# ---------------------------------------------------------------- programs
-
-
-def seconds(text):
-    return float(text.removesuffix("ms")) / 1000 if text.endswith("ms") else float(text.removesuffix("s"))
-
-
-def program_of(row, steps):
-    """The shell text of one row of `behavior`."""
-    text = "trap '' TERM; " if row.get("on_term", {}).get("ignore") else ""
-    if row["runs"] == "forever":
-        return text + "while :; do sleep 0.1; done"
-    if steps:
-        text += STEPS % round(seconds(row["runs"]) * 10)
-    else:
-        text += f"sleep {seconds(row['runs'])}"
-    return text + f"; exit {row.get('exit', 0)}"
-
-
-def shell_of(case):
-    """One program for all tasks: it looks which row is its own."""
-    arms = []
-    for row in case["behavior"]:
-        task = row["task"] if ":" in row["task"] else row["task"] + ":*"
-        attempt = str(row["attempt"]) if "attempt" in row else "*"
-        arms.append(f"{task}/{attempt}) {program_of(row, 'watch' in case['job'])} ;;")
-    return (BIND if case.get("bind") else "") + 'case "$TFYARN_TASK_TYPE:$TFYARN_TASK_INDEX/$TFYARN_ATTEMPT" in ' + " ".join(arms) + " esac"
 
 
 # ---------------------------------------------------------------- the two worlds
@@ -65,8 +36,12 @@ def outcome(result):
     return seen
 
 
+def program_of(case):
+    return shell_of(case["behavior"], steps="watch" in case["job"], before=BIND if case.get("bind") else "")
+
+
 def job_of(case):
-    return {"name": "a", "framework": "generic", **case["job"], "command": ["bash", "-c", shell_of(case)]}
+    return {"name": "a", "framework": "generic", **case["job"], "command": ["bash", "-c", program_of(case)]}
 
 
 def simulated(case):

@@ -1,0 +1,1 @@
+// CMake compiles a header in advance for a target, and a target has a source.
