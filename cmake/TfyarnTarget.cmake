@@ -26,9 +26,10 @@ if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
     # In a batch every source is an included file, where an anonymous namespace would be a mistake.
     target_compile_options(tfyarn_flags INTERFACE -Wno-subobject-linkage)
   endif()
-  # A program gets whole objects of a library, batches above all: without this an agent is a third larger, in memory too.
+  # A program gets whole objects of a library, batches above all: without this an agent is a third larger, in memory too, and
+  # loads libraries that nothing in it calls.
   target_compile_options(tfyarn_flags INTERFACE -ffunction-sections -fdata-sections)
-  target_link_options(tfyarn_flags INTERFACE -Wl,--gc-sections)
+  target_link_options(tfyarn_flags INTERFACE -Wl,--gc-sections,--as-needed)
 endif()
 if(TFYARN_SANITIZE)
   target_compile_options(tfyarn_flags INTERFACE -fsanitize=${TFYARN_SANITIZE} -fno-sanitize-recover=all
@@ -56,11 +57,16 @@ function(tfyarn_precompiled target kind)
   endif()
 endfunction()
 
-# tfyarn_library(NAME SOURCES ... LINK ...): a static library of one folder.
+# tfyarn_library(NAME SOURCES ... LINK ... [APART ...]): a static library of one folder. APART are those of its sources that need
+# a shared library which not every program of the folder's others needs: in a batch with them, each such program would load it,
+# as a linker sees who needs what before it leaves unused sections out.
 function(tfyarn_library name)
-  cmake_parse_arguments(ARG "" "" "SOURCES;LINK" ${ARGN})
+  cmake_parse_arguments(ARG "" "" "SOURCES;LINK;APART" ${ARGN})
   add_library(${name} STATIC ${ARG_SOURCES})
   target_link_libraries(${name} PUBLIC tfyarn_flags ${ARG_LINK})
   set_target_properties(${name} PROPERTIES UNITY_BUILD ${TFYARN_BATCH} UNITY_BUILD_BATCH_SIZE 8)
+  if(ARG_APART)
+    set_source_files_properties(${ARG_APART} PROPERTIES SKIP_UNITY_BUILD_INCLUSION ON)
+  endif()
   tfyarn_precompiled(${name} sources)
 endfunction()

@@ -6,6 +6,7 @@ ResourceManager (RM), the user's processes and this program's clock the others; 
 """
 import functools
 import json
+import random
 import re
 import signal
 import socket
@@ -48,6 +49,19 @@ def cluster_options(scenario):
             "node_memory_mb": mebibytes(nodes["resources"]["memory"]), "heartbeat_ms": milliseconds(yarn["heartbeat"]["nm"]),
             "nm_expiry_ms": milliseconds(yarn["expiry"]["nm"]), "am_expiry_ms": milliseconds(yarn["expiry"]["am"]),
             "settings": [f"{key}={value}" for key, value in own.items()]}
+
+
+def scatter_heartbeats(cluster, interval):
+    """Gives each NodeManager's heartbeats a moment of their own, at random, as each seed of the simulator does: those of one cluster
+    keep what they have to each other over many runs, and all of them beat at once after a restart of their ResourceManager.
+    `interval`: seconds between two of them; whoever is stopped for as long is late, and beats when it goes on."""
+    moments = sorted((random.uniform(interval, 2 * interval), name) for name in cluster.of_kind("nm"))
+    begun = time.monotonic()
+    for _, name in moments:
+        cluster.kill(name, signal.SIGSTOP)
+    for moment, name in moments:
+        time.sleep(max(0, begun + moment - time.monotonic()))
+        cluster.kill(name, signal.SIGCONT)
 
 
 class RealRun:

@@ -10,7 +10,6 @@ import fnmatch
 import json
 import pathlib
 import platform
-import random
 import re
 import statistics
 import subprocess
@@ -22,6 +21,7 @@ import yaml
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 sys.path[:0] = [str(ROOT / "tests" / "hadoop"), str(ROOT / "tests" / "real")]
 
+import behavior_rows  # noqa: E402  pylint: disable=wrong-import-position
 import comparison  # noqa: E402  pylint: disable=wrong-import-position
 import hadoop_cluster  # noqa: E402  pylint: disable=wrong-import-position
 import parts  # noqa: E402  pylint: disable=wrong-import-position
@@ -88,14 +88,14 @@ def write_downtime(seconds):
 
 # ---------------------------------------------------------------- both worlds
 
-def really(cluster, names, repeats):
+def really(cluster, interval, names, repeats):
     """Seconds by stage of each run, by job; for how long the RM was down; how long agents' launches took, by job. The jobs take
-    turns, so that what else happens on the machine happens to all."""
+    turns, so that what else happens on the machine happens to all. `interval`: of the NodeManagers' heartbeats, seconds."""
     found, down, launches = {name: [] for name in names}, [], {name: [] for name in names}
     for number in range(repeats):
         for name in names:
             begun = time.monotonic()
-            time.sleep(random.random())  # At no particular moment between two heartbeats.
+            real.scatter_heartbeats(cluster, interval)
             run = real.RealRun(cluster, scenario(name)).go()
             found[name].append(stages.durations(run.instants()))
             down += [run.down] if run.down else []
@@ -172,8 +172,9 @@ def main():
         sys.exit(77)
     names = arguments.jobs or list(JOBS)
     with hadoop_cluster.Cluster.up(**real.cluster_options(scenario("cluster"))) as cluster:
+        interval = behavior_rows.seconds(scenario("cluster")["yarn"]["heartbeat"]["nm"])
         found = measure_parts(cluster)
-        real_runs, down, launches = really(cluster, names, arguments.repeats)
+        real_runs, down, launches = really(cluster, interval, names, arguments.repeats)
     if arguments.raw:
         arguments.raw.write_text(json.dumps({"parts": found, "down": down, "launches": launches, "real": real_runs}))
     write_measured(found)

@@ -4,6 +4,7 @@
 #include <signal.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <chrono>
 #include <fstream>
 #include <iterator>
@@ -300,14 +301,21 @@ Answer<yarn::StartContainersResponse> HandAm::Start(const yarn::Container& conta
   return Start(container, {.command = std::move(argv)}, {});
 }
 
-void HandAm::StartRunning(const yarn::Container& container, const std::string& script) {
-  const auto sign = folder_ / ("runs." + ToString(container.id));
-  const auto answer = Start(container, {"bash", "-c",
-                                        fmt::format("{}; : > {}", script, sign.string()) +
-                                            "; while :; do sleep 0.1; done"});
-  ASSERT_TRUE(answer.has_value()) << answer.error().message;
-  ASSERT_EQ(answer->failed.size(), 0U) << answer->failed[0].error.message;
-  BeatUntil("a container's process", [&] { return std::filesystem::exists(sign); });
+void HandAm::StartRunning(const std::vector<yarn::Container>& containers,
+                          const std::string& script) {
+  std::vector<std::filesystem::path> signs;
+  for (const yarn::Container& container : containers) {
+    signs.push_back(folder_ / ("runs." + ToString(container.id)));
+    const auto answer = Start(container, {"bash", "-c",
+                                          fmt::format("{}; : > {}", script, signs.back().string()) +
+                                              "; while :; do sleep 0.1; done"});
+    ASSERT_TRUE(answer.has_value()) << answer.error().message;
+    ASSERT_EQ(answer->failed.size(), 0U) << answer->failed[0].error.message;
+  }
+  BeatUntil("the containers' processes", [&] {
+    return std::all_of(signs.begin(), signs.end(),
+                       [](const auto& sign) { return std::filesystem::exists(sign); });
+  });
 }
 
 Answer<yarn::StopContainersResponse> HandAm::Stop(const yarn::Container& container) {

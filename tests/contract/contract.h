@@ -139,8 +139,12 @@ class HandAm {
   Answer<yarn::StartContainersResponse> Start(const yarn::Container& container,
                                               const yarn::ContainerLaunchContext& context,
                                               const hadoop::LaunchTerms& terms);
-  /// Starts a shell's command, and waits until it runs.
-  void StartRunning(const yarn::Container& container, const std::string& script);
+  /// Starts a shell's command in each, and waits until all run. All at once: a granted container that
+  /// waits for its turn expires on a slow machine.
+  void StartRunning(const std::vector<yarn::Container>& containers, const std::string& script);
+  void StartRunning(const yarn::Container& container, const std::string& script) {
+    StartRunning(std::vector{container}, script);
+  }
   Answer<yarn::StopContainersResponse> Stop(const yarn::Container& container);
   /// nullopt when the NodeManager does not know it.
   std::optional<yarn::ContainerStatus> StatusOf(const yarn::Container& container);

@@ -103,8 +103,7 @@ TEST_F(Failures, TheNextAttemptFindsNothingOfTheLastWithoutKeptContainers) {
 TEST_F(Failures, KeptContainersAreGivenToTheNextAttempt) {
   const auto first = RunAndRegister(WithAttempts(2, true));
   const auto containers = first->Get(Row(3));
-  first->StartRunning(containers[0], ":");
-  first->StartRunning(containers[1], ":");
+  first->StartRunning({containers[0], containers[1]}, ":");
   const yarn::Container& unstarted = containers[2];
   RunFor(io_, 300ms);  // A heartbeat says that they run.
   first->Beat({.ask = {Row(1, 2048, 9)}});
@@ -277,7 +276,7 @@ TEST_F(Failures, AQueueTakesItsShareBackFromOneThatIsBeyondItsOwn) {
   const auto batch = RunAndRegister(request);
   // So many that almost nothing is left on either node.
   const auto containers = batch->Get(Row(8, 480));
-  for (const yarn::Container& container : containers) batch->StartRunning(container, ":");
+  batch->StartRunning(containers, ":");
   const auto owner = Run(Waiting());
   ASSERT_TRUE(owner->Register().has_value());
   owner->Beat({.ask = {Row(3, 480)}});
