@@ -139,8 +139,8 @@ class HandAm {
   Answer<yarn::StartContainersResponse> Start(const yarn::Container& container,
                                               const yarn::ContainerLaunchContext& context,
                                               const hadoop::LaunchTerms& terms);
-  /// Starts a shell's command in each, and waits until all run. All at once: a granted container that
-  /// waits for its turn expires on a slow machine.
+  /// Starts a shell's command in each, and waits until all run. All at once: a granted container
+  /// that waits for its turn expires on a slow machine.
   void StartRunning(const std::vector<yarn::Container>& containers, const std::string& script);
   void StartRunning(const yarn::Container& container, const std::string& script) {
     StartRunning(std::vector{container}, script);
