@@ -161,7 +161,7 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("bin", type=pathlib.Path)
     parser.add_argument("--repeats", type=int, default=5)
-    parser.add_argument("--seeds", type=int, default=50)
+    parser.add_argument("--seeds", type=int, default=200)
     parser.add_argument("--raw", type=pathlib.Path, help="write what was measured there, as JSON")
     parser.add_argument("jobs", nargs="*", metavar="JOB", help=", ".join(JOBS))
     arguments = parser.parse_intermixed_args()

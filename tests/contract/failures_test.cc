@@ -257,13 +257,16 @@ TEST_F(Failures, ARestartedResourceManagerTakesUpWhatRuns) {
   EXPECT_EQ(am->AwaitEnd(containers[0].id).exit_status, -105);
   // Asks of before are forgotten; new containers carry the epoch.
   const auto fresh = am->Get(Row(1)).at(0);
-  EXPECT_EQ(fresh.id.id >> kEpochShift, 1);
+  EXPECT_EQ(fresh.id.id >> kEpochShift, (containers[0].id.id >> kEpochShift) + 1);
   am->StartRunning(fresh, ":");
   ASSERT_TRUE(am->Finish().has_value());
   WaitUntil("the end of unregistering", [&] {
     const auto again = am->Finish();
     return again && again->is_unregistered;
   });
+  // Until its process ends, the application keeps what it has.
+  am->EndProcess(0);
+  AwaitState(am->attempt().application, YarnApplicationState::kFinished);
 }
 
 // ---------------------------------------------------------------- preemption
@@ -274,12 +277,12 @@ TEST_F(Failures, AQueueTakesItsShareBackFromOneThatIsBeyondItsOwn) {
   auto request = Waiting();
   request.queue = "batch";
   const auto batch = RunAndRegister(request);
-  // So many that almost nothing is left on either node.
-  const auto containers = batch->Get(Row(8, 480));
+  // So many that too little is left on either node, and room for ApplicationMasters.
+  const auto containers = batch->Get(Row(8, 448));
   batch->StartRunning(containers, ":");
   const auto owner = Run(Waiting());
   ASSERT_TRUE(owner->Register().has_value());
-  owner->Beat({.ask = {Row(3, 480)}});
+  owner->Beat({.ask = {Row(3, 448)}});
   const auto taken_back = [&] {
     owner->Beat();
     for (const auto& [id, status] : batch->completed) {
