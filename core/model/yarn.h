@@ -138,8 +138,11 @@ struct LocalResource {
   std::int64_t timestamp =
       0;  ///< Modification time in ms; the NM refuses a file whose time differs.
   bool archive = false;
+  /// A node keeps it for all applications of its user (YARN's PRIVATE visibility); otherwise each
+  /// application brings its own.
+  bool shared = false;
 };
-BOOST_DESCRIBE_STRUCT(LocalResource, (), (path, size, timestamp, archive))
+BOOST_DESCRIBE_STRUCT(LocalResource, (), (path, size, timestamp, archive, shared))
 
 struct ContainerLaunchContext {
   std::map<std::string, LocalResource> local_resources;

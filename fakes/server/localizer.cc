@@ -55,7 +55,7 @@ Localizer::Localizer(boost::asio::io_context& io, fs::path folder, const NameNod
 
 void Localizer::Fetch(LocalizeOrder order) {
   if (HasAll(order)) return done_(order.container, LinksOf(order));
-  if (fetching_.count(ApplicationOf(order)) > 0) {
+  if (IsUnderWay(order)) {
     waiting_.push_back(std::move(order));
     return;
   }
@@ -81,10 +81,11 @@ Expected<std::string> Localizer::ScriptFor(const LocalizeOrder& order,
                                            std::map<File, std::string>& files) {
   std::string script = "set -e\nPATH=/usr/bin:/bin\n";
   for (const auto& [name, file] : order.files) {
-    const File key{ApplicationOf(order), file.path, file.timestamp};
+    const File key = KeyOf(order, file);
     if (there_.count(key) > 0 || files.count(key) > 0) continue;
-    const fs::path place =
-        folder_ / ToString(ApplicationOf(order)) / "filecache" / std::to_string(next_++);
+    const fs::path owned =
+        file.shared ? fs::path("usercache") / order.user : fs::path(ToString(ApplicationOf(order)));
+    const fs::path place = folder_ / owned / "filecache" / std::to_string(next_++);
     std::error_code ignored;
     fs::create_directories(place, ignored);
     const auto from = Source(order, file, place / ".source");
@@ -118,17 +119,29 @@ Expected<std::string> Localizer::Source(const LocalizeOrder& order, const yarn::
   return scratch.string();
 }
 
+Localizer::File Localizer::KeyOf(const LocalizeOrder& order, const yarn::LocalResource& file) {
+  return {file.shared ? Owner(order.user) : Owner(ApplicationOf(order)), file.path, file.timestamp};
+}
+
 bool Localizer::HasAll(const LocalizeOrder& order) const {
   return std::all_of(order.files.begin(), order.files.end(), [&](const auto& entry) {
-    const yarn::LocalResource& file = entry.second;
-    return there_.count({ApplicationOf(order), file.path, file.timestamp}) > 0;
+    return there_.count(KeyOf(order, entry.second)) > 0;
+  });
+}
+
+bool Localizer::IsUnderWay(const LocalizeOrder& order) const {
+  return std::any_of(fetching_.begin(), fetching_.end(), [&](const auto& fetching) {
+    if (fetching.first == ApplicationOf(order)) return true;
+    return std::any_of(order.files.begin(), order.files.end(), [&](const auto& entry) {
+      return fetching.second.files.count(KeyOf(order, entry.second)) > 0;
+    });
   });
 }
 
 LocalLinks Localizer::LinksOf(const LocalizeOrder& order) const {
   LocalLinks links;
   for (const auto& [name, file] : order.files)
-    links.emplace_back(name, there_.at({ApplicationOf(order), file.path, file.timestamp}));
+    links.emplace_back(name, there_.at(KeyOf(order, file)));
   return links;
 }
 
@@ -145,17 +158,12 @@ void Localizer::Ended(const ContainerId& container, std::int32_t exit_status) {
     done_(container,
           Fail(ErrorCode::kUnavailable, Tail(fetching.order.log_directory / "prelaunch.out")));
   }
-  Next(application);
+  Next();
 }
 
-void Localizer::Next(const ApplicationId& application) {
-  std::deque<LocalizeOrder> ready;
-  std::erase_if(waiting_, [&](LocalizeOrder& order) {
-    if (ApplicationOf(order) != application) return false;
-    ready.push_back(std::move(order));
-    return true;
-  });
-  for (LocalizeOrder& order : ready) Fetch(std::move(order));
+void Localizer::Next() {
+  // Those that have to go on waiting come back.
+  for (LocalizeOrder& order : std::exchange(waiting_, {})) Fetch(std::move(order));
 }
 
 void Localizer::Forget(const ContainerId& container) {
@@ -165,14 +173,15 @@ void Localizer::Forget(const ContainerId& container) {
 void Localizer::Keep(const std::set<ApplicationId>& applications) {
   std::set<ApplicationId> over;
   for (const auto& entry : there_) {
-    const ApplicationId& application = std::get<ApplicationId>(entry.first);
-    if (applications.count(application) == 0 && fetching_.count(application) == 0)
-      over.insert(application);
+    const auto* application = std::get_if<ApplicationId>(&std::get<Owner>(entry.first));
+    if (application != nullptr && applications.count(*application) == 0 &&
+        fetching_.count(*application) == 0)
+      over.insert(*application);
   }
   std::error_code ignored;
   for (const ApplicationId& application : over) {
     std::erase_if(there_, [&](const auto& entry) {
-      return std::get<ApplicationId>(entry.first) == application;
+      return std::get<Owner>(entry.first) == Owner(application);
     });
     fs::remove_all(folder_ / ToString(application), ignored);
   }

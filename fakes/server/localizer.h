@@ -1,10 +1,11 @@
 // Brings the files of containers to a node: from HDFS or this machine, unpacked where they are
-// archives, each once for an application.
+// archives, each once for an application, or once for a user where it is shared.
 //
-// A process copies and unpacks, as a real one's localizer does. What an application's containers
-// have in common is fetched by the first of them; the others wait.
+// A process copies and unpacks, as a real one's localizer does. What containers have in common is
+// fetched by the first of them; the others wait.
 //
-// Source: ResourceLocalizationService.java, LocalResourcesTrackerImpl.java (APPLICATION),
+// Source: ResourceLocalizationService.java, LocalResourcesTrackerImpl.java (APPLICATION,
+// PRIVATE),
 // FSDownload.java.
 #pragma once
 
@@ -18,6 +19,7 @@
 #include <string>
 #include <tuple>
 #include <utility>
+#include <variant>
 #include <vector>
 
 #include "core/model/error.h"
@@ -45,19 +47,20 @@ class Localizer {
   using Done = std::function<void(const ContainerId&, Expected<LocalLinks>)>;
 
   /// `io` and `hdfs` must outlive this; hdfs: nullptr = there is none. Files lie below
-  /// `folder`/APPLICATION/filecache.
+  /// `folder`/APPLICATION/filecache, or `folder`/usercache/USER/filecache.
   Localizer(boost::asio::io_context& io, std::filesystem::path folder, const NameNode* hdfs,
             Done done);
 
   void Fetch(LocalizeOrder order);
   /// The container has ended: nobody waits for its files any more.
   void Forget(const ContainerId& container);
-  /// Removes the files of all other applications.
+  /// Removes the files of all other applications. What is shared stays.
   void Keep(const std::set<ApplicationId>& applications);
 
  private:
-  /// Of one application: path, and time of its last change.
-  using File = std::tuple<ApplicationId, std::string, std::int64_t>;
+  /// Whose it is, path, and time of its last change.
+  using Owner = std::variant<ApplicationId, std::string>;  ///< A user's where it is shared.
+  using File = std::tuple<Owner, std::string, std::int64_t>;
   struct Fetching {
     LocalizeOrder order;
     std::map<File, std::string> files;  ///< Where they will be.
@@ -70,10 +73,13 @@ class Localizer {
   [[nodiscard]] Expected<std::string> Source(const LocalizeOrder& order,
                                              const yarn::LocalResource& file,
                                              const std::filesystem::path& scratch) const;
+  static File KeyOf(const LocalizeOrder& order, const yarn::LocalResource& file);
   [[nodiscard]] bool HasAll(const LocalizeOrder& order) const;
+  /// Somebody fetches for the same application, or what this one needs.
+  [[nodiscard]] bool IsUnderWay(const LocalizeOrder& order) const;
   [[nodiscard]] LocalLinks LinksOf(const LocalizeOrder& order) const;
   void Ended(const ContainerId& container, std::int32_t exit_status);
-  void Next(const ApplicationId& application);
+  void Next();
 
   const std::filesystem::path folder_;
   const NameNode* const hdfs_;

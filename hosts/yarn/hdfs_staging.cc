@@ -34,16 +34,17 @@ struct HdfsStaging::Stages {
   ContextAnswer answer;
 };
 
-void HdfsStaging::Find(const std::string& path, bool archive, const ResourceAnswer& answer) {
-  storage_.Call(hdfs::GetFileStatusRequest{.path = path},
-                lifetime_.Guard([answer, archive, path](const hdfs::HdfsResponse& response) {
+void HdfsStaging::Find(yarn::LocalResource wanted, const ResourceAnswer& answer) {
+  hdfs::GetFileStatusRequest request{.path = wanted.path};
+  storage_.Call(std::move(request),
+                lifetime_.Guard([answer, wanted = std::move(wanted)](
+                                    const hdfs::HdfsResponse& response) mutable {
                   if (const auto* error = std::get_if<hdfs::HdfsError>(&response))
                     return answer(tl::unexpected<Error>(ToError(*error)));
                   const auto& status = std::get<hdfs::FileStatus>(response);
-                  answer(yarn::LocalResource{.path = path,
-                                             .size = status.size,
-                                             .timestamp = status.modification_time,
-                                             .archive = archive});
+                  wanted.size = status.size;
+                  wanted.timestamp = status.modification_time;
+                  answer(std::move(wanted));
                 }));
 }
 
@@ -53,17 +54,19 @@ void HdfsStaging::ProvideRuntime(const std::string& programs, const std::string&
                                  const std::string& scratch, ResourceAnswer answer) {
   auto bundle = FindRuntime(programs);
   if (!bundle) return answer(tl::unexpected<Error>(bundle.error()));
-  const std::string path = directory + "/" + bundle->name;
-  Find(path, true,
-       [this, bundle = std::move(*bundle), path, scratch,
-        answer = std::move(answer)](Expected<yarn::LocalResource> found) {
-         if (found || found.error().code != ErrorCode::kNotFound) return answer(std::move(found));
-         UploadRuntime(bundle, path, scratch, answer);
-       });
+  // A node unpacks it for the first of its user's applications, which takes a second; its name says
+  // what is in it.
+  const yarn::LocalResource wanted{
+      .path = directory + "/" + bundle->name, .archive = true, .shared = true};
+  Find(wanted, [this, bundle = std::move(*bundle), wanted, scratch,
+                answer = std::move(answer)](Expected<yarn::LocalResource> found) {
+    if (found || found.error().code != ErrorCode::kNotFound) return answer(std::move(found));
+    UploadRuntime(bundle, wanted, scratch, answer);
+  });
 }
 
 /// Under another name first: who finds it finds all of it.
-void HdfsStaging::UploadRuntime(const RuntimeBundle& bundle, const std::string& path,
+void HdfsStaging::UploadRuntime(const RuntimeBundle& bundle, const yarn::LocalResource& wanted,
                                 const std::string& scratch, const ResourceAnswer& answer) {
   const std::string local = fmt::format("{}/{}.{}", scratch, bundle.name, ::getpid());
   std::error_code ignored;
@@ -71,21 +74,21 @@ void HdfsStaging::UploadRuntime(const RuntimeBundle& bundle, const std::string& 
     fs::remove(local, ignored);
     return answer(tl::unexpected<Error>(written.error()));
   }
-  const std::string part = fmt::format("{}.{}.part", path, ::getpid());
+  const std::string part = fmt::format("{}.{}.part", wanted.path, ::getpid());
   storage_.client().Upload(
       local, part, true,
-      lifetime_.Guard([this, local, part, path, answer](const hdfs::HdfsResponse& response) {
+      lifetime_.Guard([this, local, part, wanted, answer](const hdfs::HdfsResponse& response) {
         std::error_code failed;
         fs::remove(local, failed);
         if (const auto* error = std::get_if<hdfs::HdfsError>(&response))
           return answer(tl::unexpected<Error>(ToError(*error)));
         // False: somebody else was quicker, and the names say that both are the same.
         storage_.client().Rename(
-            part, path,
-            lifetime_.Guard([this, part, path, answer](tl::expected<bool, hdfs::HdfsError> done) {
+            part, wanted.path,
+            lifetime_.Guard([this, part, wanted, answer](tl::expected<bool, hdfs::HdfsError> done) {
               if (!done) return answer(tl::unexpected<Error>(ToError(done.error())));
               if (!*done) storage_.Call(hdfs::DeleteRequest{.path = part}, [](const auto&) {});
-              Find(path, true, answer);
+              Find(wanted, answer);
             }));
       }));
 }
@@ -143,7 +146,7 @@ void HdfsStaging::NextItem(const std::shared_ptr<Stages>& stages) {
           failed.message = fmt::format("{}: {}", item.name, failed.message);
           return stages->answer(tl::unexpected<Error>(std::move(failed)));
         }
-        Find(item.path, item.archive, took);
+        Find({.path = item.path, .archive = item.archive}, took);
       }));
 }
 

@@ -52,8 +52,9 @@ class HdfsStaging {
   };
   struct Stages;
 
-  void Find(const std::string& path, bool archive, const ResourceAnswer& answer);
-  void UploadRuntime(const RuntimeBundle& bundle, const std::string& path,
+  /// Answers with what is at `wanted.path`: its size and time.
+  void Find(yarn::LocalResource wanted, const ResourceAnswer& answer);
+  void UploadRuntime(const RuntimeBundle& bundle, const yarn::LocalResource& wanted,
                      const std::string& scratch, const ResourceAnswer& answer);
   void NextItem(const std::shared_ptr<Stages>& stages);
 

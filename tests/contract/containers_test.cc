@@ -23,8 +23,9 @@ class Containers : public Contract {
   static hadoop::LaunchTerms LocalFiles() {
     return {.file_system = {.scheme = "file", .host = "", .port = -1}};
   }
-  [[nodiscard]] yarn::LocalResource LocalFile(const std::string& content) const {
-    const std::string path = (folder_ / "a file").string();
+  [[nodiscard]] yarn::LocalResource LocalFile(const std::string& content,
+                                              const char* name = "a file") const {
+    const std::string path = (folder_ / name).string();
     std::ofstream(path) << content;
     struct stat found {};
     EXPECT_EQ(stat(path.c_str(), &found), 0);
@@ -237,6 +238,38 @@ TEST_F(Containers, AFileThatChangedIsNotLocalized) {
   const auto status = am->AwaitEnd(container.id);
   EXPECT_EQ(status.exit_status, -1000);
   EXPECT_THAT(status.diagnostics, HasSubstr("changed on src filesystem"));
+}
+
+// Source: LocalResourcesTrackerImpl.java#handle, ResourceLocalizationService.java
+// #getLocalResourcesTracker.
+TEST_F(Containers, AFileThatIsSharedIsTheSameForTheNextApplication) {
+  const yarn::LocalResource own = LocalFile("content");
+  yarn::LocalResource shared = LocalFile("content", "for-all");  // A space would be overlooked.
+  shared.shared = true;
+  // Where the files are that a container of a new application sees.
+  const auto places = [&] {
+    const auto am = RunAndRegister();
+    am->Beat({.blacklist_additions = {node(1).host}});  // All on the other one.
+    const auto container = am->Get(Row(1)).at(0);
+    const auto seen = folder_ / ToString(container.id);
+    EXPECT_EQ(Refused(am->Start(
+                  container,
+                  {.local_resources = {{"own", own}, {"shared", shared}},
+                   .command = Shell(fmt::format("realpath own shared > {}", seen.string()))},
+                  LocalFiles())),
+              "");
+    EXPECT_EQ(am->AwaitEnd(container.id).exit_status, 0);
+    std::ifstream file(seen);
+    std::pair<std::string, std::string> found;
+    std::getline(file, found.first);
+    std::getline(file, found.second);
+    return found;
+  };
+  const auto first = places();
+  const auto second = places();
+  EXPECT_NE(first.first, second.first);
+  EXPECT_EQ(first.second, second.second);
+  EXPECT_NE(first.second, "");
 }
 
 // Source: ContainerLocalizer.java, ContainerLaunch.java (symlinks in the work directory).

@@ -20,6 +20,15 @@ def ends_well(cluster):
     job.finish(restarts=[1, 1, 1])
 
 
+def runtime_kept(cluster):
+    """A node unpacks the runtime for the first of its user's jobs; the next finds it there."""
+    for _ in range(2):
+        code, result = Job(cluster, "name: a\ntasks: {worker: {instances: 3, memory: 128MiB, command: ['true']}}\n").submit().end()
+        check(code == 0, f"{result}")
+    there = [path.relative_to(cluster.folder).parts[0] for path in cluster.folder.glob("nm*/local/usercache/*/filecache/*/tfyarn-runtime-*")]
+    check(there and len(there) == len(set(there)), f"it is on {there}")
+
+
 def ends_badly(cluster):
     job = Job(cluster, """\
 name: bad
@@ -144,7 +153,7 @@ def looked_at(cluster):
 
 CASES = {"ends-well": ends_well, "ends-badly": ends_badly, "words-survive": words_survive, "refused": refused,
          "worker-killed": worker_killed, "am-killed": am_killed, "rm-killed": rm_killed, "job-killed": job_killed,
-         "looked-at": looked_at}
+         "looked-at": looked_at, "runtime-kept": runtime_kept}
 
 if __name__ == "__main__":
     run_cases(CASES, nodes=3, gpus=(4,))

@@ -49,7 +49,8 @@ void WriteAt(const FileSystemAddress& file_system, const yarn::LocalResource& in
   out.set_size(in.size);
   out.set_timestamp(in.timestamp);
   out.set_type(in.archive ? pb::LOCAL_RESOURCE_TYPE_ARCHIVE : pb::LOCAL_RESOURCE_TYPE_FILE);
-  out.set_visibility(pb::LOCAL_RESOURCE_VISIBILITY_APPLICATION);
+  out.set_visibility(in.shared ? pb::LOCAL_RESOURCE_VISIBILITY_PRIVATE
+                               : pb::LOCAL_RESOURCE_VISIBILITY_APPLICATION);
 }
 
 }  // namespace
@@ -274,10 +275,12 @@ yarn::ContainerLaunchContext Reader::LaunchContext(const pb::ContainerLaunchCont
     const pb::LocalResource& value = entry.value();
     Need(value.has_resource() && value.has_type() && value.has_visibility(),
          "a local resource's address, type or visibility");
-    out.local_resources[entry.key()] = {.path = value.resource().file(),
-                                        .size = value.size(),
-                                        .timestamp = value.timestamp(),
-                                        .archive = value.type() == pb::LOCAL_RESOURCE_TYPE_ARCHIVE};
+    out.local_resources[entry.key()] = {
+        .path = value.resource().file(),
+        .size = value.size(),
+        .timestamp = value.timestamp(),
+        .archive = value.type() == pb::LOCAL_RESOURCE_TYPE_ARCHIVE,
+        .shared = value.visibility() != pb::LOCAL_RESOURCE_VISIBILITY_APPLICATION};
   }
   for (const pb::StringStringEntry& entry : in.environment())
     out.environment[entry.key()] = entry.value();
