@@ -7,7 +7,6 @@
 #include <csignal>
 #include <nlohmann/json.hpp>
 #include <string_view>
-#include <utility>
 #include <vector>
 
 #include "apps/cli/exit_codes.h"
@@ -15,6 +14,7 @@
 #include "apps/cli/print.h"
 #include "apps/yarn/application_watch.h"
 #include "apps/yarn/cluster_access.h"
+#include "apps/yarn/progress_lines.h"
 #include "apps/yarn/web_questions.h"
 #include "config/diagnostics.h"
 #include "core/model/text.h"
@@ -98,12 +98,10 @@ void LeaveOnSignal() {
 /// As `tfyarn submit --wait` shows a job that it has submitted.
 int Attach(const ApplicationWatch& watch, const config::HadoopSettings& settings, bool json) {
   LeaveOnSignal();
-  std::string shown;
+  ProgressLines lines;
   const auto ended = watch.UntilItHasEnded([&](const ApplicationDetails& now) {
-    std::string line = ToText(now.report.state);
-    if (!now.report.diagnostics.empty()) line += ": " + now.report.diagnostics;
-    if (line != shown) cli::WriteStderr(cli::TerminalText(line) + "\n");
-    shown = std::move(line);
+    if (const auto line = lines.Next(now.report, ProgressLines::Clock::now()))
+      cli::WriteStderr(cli::TerminalText(*line) + "\n");
   });
   if (!ended) return Refuse(ended.error());
   RemoveStaging(settings, *ended);

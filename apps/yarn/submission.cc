@@ -91,10 +91,7 @@ void Submission::Seen(const ClientAction& action) {
 void Submission::ShowProgress() {
   const client::ClientSnapshot& known = client_->snapshot();
   if (known.state == client::ClientState::kWatching && known.report) {
-    std::string line = ToText(known.report->state);
-    if (!known.report->diagnostics.empty()) line += ": " + known.report->diagnostics;
-    if (line != shown_) Say(line);
-    shown_ = line;
+    if (const auto line = lines_.Next(*known.report, ProgressLines::Clock::now())) Say(*line);
   }
   show_.expires_after(kShowPeriod);
   show_.async_wait([this](const boost::system::error_code& error) {

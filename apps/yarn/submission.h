@@ -9,6 +9,7 @@
 #include <optional>
 #include <string>
 
+#include "apps/yarn/progress_lines.h"
 #include "apps/yarn/submit_command.h"
 #include "config/hadoop_settings.h"
 #include "config/load.h"
@@ -54,7 +55,7 @@ class Submission {
   boost::asio::signal_set signals_;
   boost::asio::steady_timer show_;
   int interrupts_ = 0;
-  std::string shown_;
+  ProgressLines lines_;
   std::optional<ApplicationId> application_;
   std::optional<int> exit_code_;
 };

@@ -1,0 +1,30 @@
+// What to tell somebody who waits for an application, and when.
+#pragma once
+
+#include <chrono>
+#include <optional>
+#include <string>
+
+#include "core/model/yarn.h"
+
+namespace tfyarn::apps {
+
+/// A ResourceManager has a long explanation for every state, and most states pass: the state is
+/// said at once, the explanation when there is time to read it.
+class ProgressLines {
+ public:
+  using Clock = std::chrono::steady_clock;
+  /// So long a state must last, and as long one explanation, before there is another.
+  static constexpr std::chrono::seconds kPatience{3};
+
+  /// nullopt: nothing that was not said.
+  [[nodiscard]] std::optional<std::string> Next(const yarn::ApplicationReport& report,
+                                                Clock::time_point now);
+
+ private:
+  std::optional<yarn::YarnApplicationState> state_;
+  std::string explanation_;
+  Clock::time_point said_;
+};
+
+}  // namespace tfyarn::apps
