@@ -1,5 +1,6 @@
 """Stages of real and simulated runs side by side: medians, the bound that they are held to, and whether chance alone would do it."""
 import dataclasses
+import functools
 import random
 import statistics
 
@@ -30,6 +31,7 @@ class Row:
     def within(self):
         return abs(self.gap) <= self.bound
 
+    @functools.cached_property
     def chance(self):
         """How often so few runs of the simulator, drawn at random, have a median as far from the simulator's own: where a wait for
         a heartbeat dominates, five runs say little."""
@@ -53,10 +55,10 @@ def span(values):
 def open_gaps(rows, explained):
     """Rows that neither the bound, nor a text, nor chance accounts for. Among many gaps the unlikeliest is not very likely: Holm's
     procedure asks the less of each, the more there are."""
-    judged = sorted((row for row in rows if not row.within and (row.job, row.stage) not in explained), key=Row.chance)
+    judged = sorted((row for row in rows if not row.within and (row.job, row.stage) not in explained), key=lambda row: row.chance)
     found = []
     for row in judged:
-        if row.chance() * (len(judged) - len(found)) > ALARM:
+        if row.chance * (len(judged) - len(found)) > ALARM:
             break
         found.append(row)
     return found
@@ -67,7 +69,7 @@ def verdict(row, explained, left):
         return "yes"
     if (row.job, row.stage) in explained:
         return "**no**, explained below"
-    return f"{'**no**' if row in left else 'no'}; chance {row.chance():.1%}"
+    return f"{'**no**' if row in left else 'no'}; chance {row.chance:.1%}"
 
 
 def table(rows, explained):

@@ -25,7 +25,8 @@ def runtime_kept(cluster):
     for _ in range(2):
         code, result = Job(cluster, "name: a\ntasks: {worker: {instances: 3, memory: 128MiB, command: ['true']}}\n").submit().end()
         check(code == 0, f"{result}")
-    there = [path.relative_to(cluster.folder).parts[0] for path in cluster.folder.glob("nm*/local/usercache/*/filecache/*/tfyarn-runtime-*")]
+    kept = cluster.folder.glob("nm*/local/usercache/*/filecache/*/tfyarn-runtime-*")
+    there = [path.relative_to(cluster.folder).parts[0] for path in kept]
     check(there and len(there) == len(set(there)), f"it is on {there}")
 
 

@@ -38,6 +38,14 @@ class WebHdfsOnHadoop : public testing::Test {
   hdfs::HdfsResponse Call(hdfs::HdfsRequest request) {
     return CallAndWait(loop_, client_, std::move(request));
   }
+  /// As a journal's writer: `client` reads the file, and nobody else appends to it from then on.
+  hdfs::HdfsResponse Take(WebHdfsClient& client, const std::string& path) {
+    return CallAndWait(loop_, client, hdfs::ReadRequest{.path = path, .writer = "w"});
+  }
+  hdfs::HdfsResponse Append(WebHdfsClient& client, const std::string& path, std::string bytes) {
+    return CallAndWait(loop_, client,
+                       hdfs::AppendRequest{.path = path, .bytes = std::move(bytes), .writer = "w"});
+  }
   [[nodiscard]] static std::string Path(const std::string& name) {
     return std::string("/webhdfs test/") +
            testing::UnitTest::GetInstance()->current_test_info()->name() + "/" + name;
@@ -152,42 +160,29 @@ TEST_F(WebHdfsOnHadoop, LargeFilesGoFromDiskToDisk) {
 TEST_F(WebHdfsOnHadoop, WhoTakesAFileReadsItAndFencesItsWriter) {
   const std::string path = Path("journal");
   WebHdfsClient older(loop_, Options());
-  const auto take = [&](WebHdfsClient& client) {
-    return CallAndWait(loop_, client, hdfs::ReadRequest{.path = path, .writer = "w"});
-  };
-  const auto append = [&](WebHdfsClient& client, std::string bytes) {
-    return CallAndWait(loop_, client,
-                       hdfs::AppendRequest{.path = path, .bytes = std::move(bytes), .writer = "w"});
-  };
-  EXPECT_EQ(CodeOf(append(older, "early")), HdfsErrorCode::kLeaseLost);
-  EXPECT_EQ(CodeOf(take(older)), HdfsErrorCode::kNotFound);
-  EXPECT_EQ(CodeOf(append(older, "one ")), std::nullopt);
-  EXPECT_EQ(CodeOf(append(older, "two ")), std::nullopt);
-  EXPECT_EQ(BytesOf(take(client_)), "one two ");
-  EXPECT_EQ(CodeOf(append(client_, "three ")), std::nullopt);
-  EXPECT_EQ(CodeOf(append(older, "late ")), HdfsErrorCode::kLeaseLost);
-  EXPECT_EQ(BytesOf(take(older)), "one two three ");
-  EXPECT_EQ(CodeOf(append(client_, "late ")), HdfsErrorCode::kLeaseLost);
+  EXPECT_EQ(CodeOf(Append(older, path, "early")), HdfsErrorCode::kLeaseLost);
+  EXPECT_EQ(CodeOf(Take(older, path)), HdfsErrorCode::kNotFound);
+  EXPECT_EQ(CodeOf(Append(older, path, "one ")), std::nullopt);
+  EXPECT_EQ(CodeOf(Append(older, path, "two ")), std::nullopt);
+  EXPECT_EQ(BytesOf(Take(client_, path)), "one two ");
+  EXPECT_EQ(CodeOf(Append(client_, path, "three ")), std::nullopt);
+  EXPECT_EQ(CodeOf(Append(older, path, "late ")), HdfsErrorCode::kLeaseLost);
+  EXPECT_EQ(BytesOf(Take(older, path)), "one two three ");
+  EXPECT_EQ(CodeOf(Append(client_, path, "late ")), HdfsErrorCode::kLeaseLost);
 }
 
 // More attributes than a file has room for, and bytes that are too many for one.
 TEST_F(WebHdfsOnHadoop, ShortAndLongEntriesAreReadInTheirOrder) {
   const std::string path = Path("many");
   WebHdfsClient older(loop_, Options());
-  const auto call = [&](WebHdfsClient& client, hdfs::HdfsRequest request) {
-    return CallAndWait(loop_, client, std::move(request));
-  };
-  call(older, hdfs::ReadRequest{.path = path, .writer = "w"});
+  Take(older, path);
   std::string all;
   for (int i = 0; i < 60; ++i) {
     std::string entry = std::to_string(i) + std::string(i % 25 == 10 ? 4500 : i % 3 * 1300, '\xfe');
     all += entry;
-    EXPECT_EQ(
-        CodeOf(call(older,
-                    hdfs::AppendRequest{.path = path, .bytes = std::move(entry), .writer = "w"})),
-        std::nullopt);
+    EXPECT_EQ(CodeOf(Append(older, path, std::move(entry))), std::nullopt);
   }
-  EXPECT_EQ(BytesOf(call(client_, hdfs::ReadRequest{.path = path, .writer = "w"})), all);
+  EXPECT_EQ(BytesOf(Take(client_, path)), all);
 }
 
 // The machine of the older writer has gone without a word, in the middle of an append: his lease
@@ -195,11 +190,8 @@ TEST_F(WebHdfsOnHadoop, ShortAndLongEntriesAreReadInTheirOrder) {
 TEST_F(WebHdfsOnHadoop, AStreamThatIsOpenHoldsNobodyUp) {
   const std::string path = Path("journal");
   WebHdfsClient older(loop_, Options());
-  const auto call = [&](WebHdfsClient& client, hdfs::HdfsRequest request) {
-    return CallAndWait(loop_, client, std::move(request));
-  };
-  call(older, hdfs::ReadRequest{.path = path, .writer = "w"});
-  call(older, hdfs::AppendRequest{.path = path, .bytes = "whole ", .writer = "w"});
+  Take(older, path);
+  Append(older, path, "whole ");
 
   const WebHdfsOptions options = Options();
   HttpRequest first{.method = "POST",
@@ -223,13 +215,10 @@ TEST_F(WebHdfsOnHadoop, AStreamThatIsOpenHoldsNobodyUp) {
   EXPECT_EQ(answer, "HTTP/1.1 100");
 
   const auto begin = std::chrono::steady_clock::now();
-  EXPECT_THAT(BytesOf(call(client_, hdfs::ReadRequest{.path = path, .writer = "w"})),
-              testing::StartsWith("whole "));
+  EXPECT_THAT(BytesOf(Take(client_, path)), testing::StartsWith("whole "));
   EXPECT_LT(std::chrono::steady_clock::now() - begin, std::chrono::seconds(20));
-  EXPECT_EQ(CodeOf(call(client_, hdfs::AppendRequest{.path = path, .bytes = "new", .writer = "w"})),
-            std::nullopt);
-  EXPECT_EQ(CodeOf(call(older, hdfs::AppendRequest{.path = path, .bytes = "old", .writer = "w"})),
-            HdfsErrorCode::kLeaseLost);
+  EXPECT_EQ(CodeOf(Append(client_, path, "new")), std::nullopt);
+  EXPECT_EQ(CodeOf(Append(older, path, "old")), HdfsErrorCode::kLeaseLost);
 }
 
 // Every append that was answered is in what the last one reads, and nobody's that was refused is

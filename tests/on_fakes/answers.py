@@ -11,11 +11,15 @@ from hadoop_processes import wait_until
 from submitted import PATIENCE, all_work, waiting
 
 
+def give(cluster, orders):
+    for order in orders:
+        cluster.order(order)
+
+
 def from_the_start(*orders):
     """Faults that are there before the job is."""
     def case(cluster):
-        for order in orders:
-            cluster.order(order)
+        give(cluster, orders)
         job = waiting(cluster).submit()
         all_work(job, 0)
         verdict.ended_well(job)
@@ -26,8 +30,7 @@ def in_mid_run(*orders):
     """Faults that a job meets while it runs."""
     def case(cluster):
         job = verdict.working(cluster)
-        for order in orders:
-            cluster.order(order)
+        give(cluster, orders)
         wait_until("the end of the faults", PATIENCE, lambda: cluster.order("rules") == "")
         verdict.ended_well(job)
     return case
@@ -37,8 +40,7 @@ def at_the_end(*orders):
     """Faults that a job meets when it ends."""
     def case(cluster):
         job = verdict.working(cluster)
-        for order in orders:
-            cluster.order(order)
+        give(cluster, orders)
         verdict.ended_well(job)
     return case
 
@@ -47,8 +49,7 @@ def agent_stopped(*orders):
     """An agent that says nothing is replaced, and its container stopped."""
     def case(cluster):
         job = verdict.working(cluster)
-        for order in orders:
-            cluster.order(order)
+        give(cluster, orders)
         os.kill(job.processes("bin/tfyarn-agent")[0], signal.SIGSTOP)
         all_work(job, 1)
         verdict.ended_well(job, attempts=(2, 2, 2), epochs=2)
@@ -61,8 +62,7 @@ def am_killed(*orders):
         job = verdict.told(verdict.working(cluster))
         master = job.masters()
         os.kill(master[0], signal.SIGKILL)
-        for order in orders:
-            cluster.order(order)
+        give(cluster, orders)
         wait_until("another AM", PATIENCE, lambda: job.masters() and job.masters() != master)
         wait_until("the end of the faults", PATIENCE, lambda: cluster.order("rules") == "")
         verdict.ended_well(job, am_attempts=2)
