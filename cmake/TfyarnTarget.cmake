@@ -1,16 +1,12 @@
 # Flags and targets. Every folder of the architecture is one target; it links only what its row there allows.
 
 # For a build from nothing: half the time. The sources of a folder are compiled in batches, which share what they include and
-# instantiate, and by clang the headers that most include once for all (g++ gains nothing by that). Who changes a source then waits
+# instantiate. TFYARN_PCH: the headers that most include are compiled once for all (clang; g++ gains nothing by that). Who changes a source then waits
 # for its batch, and ccache shares nothing with another checkout: `./dev` leaves this off where there is ccache. A source still
 # includes what it uses, and names that no other of its folder uses; trees without this (dev, tsan, fuzz) and clang-tidy tell of the
 # former, the test `batches` of the latter.
 option(TFYARN_BATCH "Compile sources in batches" OFF)
-if(TFYARN_BATCH AND CMAKE_CXX_COMPILER_ID STREQUAL "Clang")
-  set(TFYARN_PCH ON)
-else()
-  set(TFYARN_PCH OFF)
-endif()
+option(TFYARN_PCH "Compile the headers that most sources include once for all" OFF)
 add_library(tfyarn_flags INTERFACE)
 target_include_directories(tfyarn_flags INTERFACE ${PROJECT_SOURCE_DIR})
 target_compile_options(tfyarn_flags INTERFACE -Wall -Wextra -Wpedantic -Wshadow -Wconversion
