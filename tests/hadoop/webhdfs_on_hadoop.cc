@@ -178,7 +178,9 @@ TEST_F(WebHdfsOnHadoop, ShortAndLongEntriesAreReadInTheirOrder) {
   Take(older, path);
   std::string all;
   for (int i = 0; i < 60; ++i) {
-    std::string entry = std::to_string(i) + std::string(static_cast<std::size_t>(i % 25 == 10 ? 4500 : i % 3 * 1300), '\xfe');
+    std::string entry =
+        std::to_string(i) +
+        std::string(static_cast<std::size_t>(i % 25 == 10 ? 4500 : i % 3 * 1300), '\xfe');
     all += entry;
     EXPECT_EQ(CodeOf(Append(older, path, std::move(entry))), std::nullopt);
   }
