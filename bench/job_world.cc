@@ -198,6 +198,7 @@ void JobWorld::Carry(Agent& agent, AgentAction& action) {
           [](SignalProcess&) {},
           [&](ReadAmAddress&) { to_agents_.emplace_back(agent.container, AmAddressRead{}); },
           [](ExitAgent&) {},
+          [](DumpStacks&) {},
           [](Note&) {},
       },
       action);
