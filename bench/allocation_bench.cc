@@ -153,6 +153,14 @@ class Cluster {
     return fresh.application;
   }
 
+  /// Every client asks before it submits.
+  SharedList<yarn::NodeReport> NodesAsClientsSeeThem() {
+    const fakes::Caller client{
+        .kind = fakes::CallerKind::kClient, .user = "bench", .attempt = {}, .node = {}};
+    return std::get<yarn::GetClusterNodesResponse>(Call(client, yarn::GetClusterNodesRequest{}))
+        .nodes;
+  }
+
   void StartAm(const ApplicationId& application, std::int32_t workers) {
     const ApplicationAttemptId attempt{.application = application, .attempt = 1};
     const fakes::Caller caller{
@@ -165,6 +173,7 @@ class Cluster {
             .job = description,
             .attempt = attempt,
             .rm = [this, caller](Instant, const yarn::RmRequest& r) { return Call(caller, r); },
+            .nodes = [this] { return NodesAsClientsSeeThem(); },
             .agents = false});
     due_.insert({jobs_[application]->next_deadline().value_or(kNever), application});
   }

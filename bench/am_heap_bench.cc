@@ -1,10 +1,12 @@
 // The heap of one ApplicationMaster with 1,000 running tasks, counted by the allocator: every block
 // that was allocated while the AM was stepped and that still lives. The cluster spec, which the
-// agents share, is in it; the job's description, which the AM was given, is not. Usage:
-// am_heap_bench.
+// agents share, and the list of nodes, of which the AM is the only owner, are in it; the job's
+// description, which the AM was given, is not. Usage: am_heap_bench [MOST_MIB]: exit 1 when the AM
+// of a running job on 1,000 nodes has more.
 #include <algorithm>
 #include <cstdlib>
 #include <new>
+#include <string>
 
 #include "bench/job_world.h"
 #include "bench/summary.h"
@@ -76,29 +78,58 @@ class HeapMeter : public bench::StepMeter {
     counting = false;
     most = std::max(most, live_bytes);
   }
+  void BeforeNodes() override { counting = true; }
+  void AfterNodes() override { counting = false; }
   std::size_t most = 0;
 };
 
-}  // namespace
+struct Measured {
+  std::size_t running = 0;
+  std::size_t most = 0;
+  std::size_t blocks = 0;
+};
 
-int main() {
+Measured Measure(std::int32_t nodes, std::int32_t roomy) {
   constexpr std::int32_t kWorkers = 1000;
   const ApplicationAttemptId attempt{.application = {.cluster_timestamp = 1, .id = 1},
                                      .attempt = 1};
+  const std::size_t before = live_bytes;
+  const std::size_t blocks_before = live_blocks;
   HeapMeter meter;
-  bench::JobWorld world(Instant{}, {.job = bench::WorkersJob(kWorkers),
-                                    .attempt = attempt,
-                                    .rm = bench::ImmediateRm(attempt),
-                                    .meter = &meter});
+  bench::JobWorld world(Instant{},
+                        {.job = bench::WorkersJob(kWorkers),
+                         .attempt = attempt,
+                         .rm = bench::ImmediateRm(attempt, nodes, nodes - roomy),
+                         .nodes = [&] { return bench::NodeReports(nodes, nodes - roomy); },
+                         .meter = &meter});
   while (world.snapshot().state != JobState::kRunning) world.RunDue(world.next_deadline().value());
   // Some heartbeats on, so that what was only needed to start is gone.
   for (int i = 0; i < 20; ++i) world.RunDue(world.next_deadline().value());
   TF_CHECK(world.snapshot().state == JobState::kRunning);
+  return {.running = live_bytes - before,
+          .most = meter.most - before,
+          .blocks = live_blocks - blocks_before};
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
   constexpr double kMiB = 1024.0 * 1024.0;
-  bench::PrintResult("heap of one AM, 1,000 tasks", "running", "MiB",
-                     {static_cast<double>(live_bytes) / kMiB});
-  bench::PrintResult("heap of one AM, 1,000 tasks", "most, actions under way included", "MiB",
-                     {static_cast<double>(meter.most) / kMiB});
-  bench::PrintResult("heap of one AM, 1,000 tasks", "blocks when running", "blocks",
-                     {static_cast<double>(live_blocks)});
+  const bool bounded = argc > 1;
+  const double bound = bounded ? std::strtod(argv[1], nullptr) : 0;
+  bool within = true;
+  for (const std::int32_t nodes : {1000, 10'000}) {
+    for (const std::int32_t roomy : {nodes, 300}) {
+      const Measured heap = Measure(nodes, roomy);
+      const std::string name = "heap of one AM, 1,000 tasks, " + std::to_string(roomy) + " of " +
+                               std::to_string(nodes) + " nodes with room";
+      bench::PrintResult(name, "running", "MiB", {static_cast<double>(heap.running) / kMiB});
+      bench::PrintResult(name, "most, actions under way included", "MiB",
+                         {static_cast<double>(heap.most) / kMiB});
+      bench::PrintResult(name, "blocks when running", "blocks", {static_cast<double>(heap.blocks)});
+      within = within && (!bounded || static_cast<double>(heap.running) <= bound * kMiB);
+    }
+    if (bounded) break;
+  }
+  return within ? 0 : 1;
 }

@@ -1,9 +1,15 @@
-// What the channel between AM and agents costs: 10,000 agents that beat once a second, and 1,000
-// that register at once and wait for the spec. Agents and TLS are real, the network is loopback.
+// What one ApplicationMaster and its channel cost: 10,000 agents that beat once a second, and 1,000
+// that register at once and wait for the spec. The AM is the process that runs in production, with
+// its journal, its recording, TLS and the certificates that it issues; the agents are the machines
+// that run in production, each with a connection of its own. What is around them (ResourceManager,
+// NodeManagers, users' processes) answers at once, and the network is loopback.
 //
-// The server is this process; all agents live in a child, so that the server's CPU time can be told
-// apart. They tell each other through pipes when something begins and what was measured.
+// The AM is this process; all agents live in a child, so that the AM's CPU time can be told apart.
+// The AM tells it through a pipe of every container that it starts, as a NodeManager would. Of the
+// agents that beat one more is awaited and never comes: a job of 10,001 that waits for its last
+// task. So no spec of 10,000 hosts goes to each of 10,000 agents of one process.
 // Usage: channel_bench [REPEATS [AGENTS]]: REPEATS seconds of heartbeats, REPEATS starts.
+#include <fmt/format.h>
 #include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -11,19 +17,33 @@
 #include <algorithm>
 #include <boost/asio/io_context.hpp>
 #include <boost/asio/posix/stream_descriptor.hpp>
-#include <boost/asio/steady_timer.hpp>
+#include <boost/asio/post.hpp>
 #include <chrono>
 #include <cstdlib>
+#include <deque>
+#include <filesystem>
 #include <functional>
+#include <map>
 #include <memory>
+#include <sstream>
 #include <string>
+#include <utility>
 #include <variant>
 #include <vector>
 
+#include "bench/job_world.h"
 #include "bench/summary.h"
+#include "core/agent/task_agent.h"
 #include "core/model/check.h"
+#include "core/model/launch.h"
+#include "core/model/visit.h"
+#include "hosts/local/local_storage.h"
+#include "hosts/runtime/am_process.h"
+#include "hosts/runtime/clock.h"
+#include "hosts/runtime/cluster.h"
+#include "hosts/runtime/machine_driver.h"
+#include "hosts/runtime/staging.h"
 #include "wire/channel_client.h"
-#include "wire/channel_server.h"
 #include "wire/identity.h"
 
 namespace {
@@ -31,32 +51,11 @@ namespace {
 using namespace tfyarn;
 using Clock = std::chrono::steady_clock;
 
-const ApplicationId kApplication{.cluster_timestamp = 1700000000000, .id = 7};
-constexpr auto kGiveUp = std::chrono::minutes(2);
-
-ContainerId ContainerOf(std::size_t agent) {
-  return {.application_attempt = {.application = kApplication, .attempt = 1},
-          .id = static_cast<std::int64_t>(agent) + 2};
-}
-
-AgentFence FenceOfAgent(std::size_t agent) {
-  return {.container = ContainerOf(agent),
-          .task = {.type = "worker", .index = static_cast<std::int32_t>(agent)},
-          .incarnation = Incarnation(0),
-          .nonce = Nonce(0x9e3779b97f4a7c15 * (agent + 1))};
-}
-
-/// The size of a cluster: `per_host` tasks on each host.
-SpecRef SpecOf(std::size_t tasks, std::size_t per_host) {
-  ClusterSpec spec{.epoch = Epoch(1), .tasks = {}};
-  for (std::size_t i = 0; i < tasks; ++i) {
-    const std::size_t host = i / per_host;
-    spec.tasks["worker"].push_back({.host = "node-" + std::to_string(1000 + host) + ".rack-" +
-                                            std::to_string(host / 40) + ".cluster.example.org",
-                                    .port = static_cast<std::int32_t>(32768 + i * 7919 % 28000)});
-  }
-  return Share(std::move(spec));
-}
+const ApplicationAttemptId kAttempt{
+    .application = {.cluster_timestamp = 1'700'000'000'000, .id = 7}, .attempt = 1};
+constexpr auto kGiveUp = std::chrono::minutes(5);
+/// A reply that takes longer comes after the agent's next heartbeat.
+constexpr double kLateMs = 1000;
 
 double SecondsSince(Clock::time_point start) {
   return std::chrono::duration<double>(Clock::now() - start).count();
@@ -72,7 +71,7 @@ class Pipe {
     read_ = ends[0];
     write_ = ends[1];
   }
-  /// At once: the reader finds all of it or nothing.
+  /// Few enough: the reader finds all of it or nothing.
   void Put(const std::vector<double>& values) const {
     std::vector<double> words{static_cast<double>(values.size())};
     words.insert(words.end(), values.begin(), values.end());
@@ -85,6 +84,18 @@ class Pipe {
     std::vector<double> values(static_cast<std::size_t>(size));
     TakeBytes(values.data(), values.size() * sizeof(double));
     return values;
+  }
+  void PutText(const std::string& text) const {
+    const std::size_t size = text.size();
+    GiveBytes(&size, sizeof size);
+    GiveBytes(text.data(), size);
+  }
+  [[nodiscard]] std::string TakeText() const {
+    std::size_t size = 0;
+    TakeBytes(&size, sizeof size);
+    std::string text(size, ' ');
+    TakeBytes(text.data(), size);
+    return text;
   }
   [[nodiscard]] int reading_end() const { return read_; }
   void Close() const {
@@ -103,24 +114,140 @@ class Pipe {
     }
   }
 
+  void GiveBytes(const void* bytes, std::size_t size) const {
+    const auto* at = static_cast<const char*>(bytes);
+    while (size > 0) {
+      const ssize_t put = ::write(write_, at, size);
+      TF_CHECK(put > 0);
+      at += put;
+      size -= static_cast<std::size_t>(put);
+    }
+  }
+
   int read_ = -1;
   int write_ = -1;
 };
 
-/// The AM's end. It answers as the core would, and sends the spec when all have registered.
-class Server {
- public:
-  Server(const wire::CertificateAuthority& authority, std::size_t agents, SpecRef spec)
-      : agents_(agents), spec_(std::move(spec)) {
-    server_ = std::make_unique<wire::ChannelServer>(
-        io_, wire::ServerOptions{}, authority.IssueAm(1).value(), kApplication, 1,
-        wire::ServerHandlers{.on_message = [this](const ContainerId& peer, AgentToAm message) {
-          Take(peer, message);
-        }});
-    port_ = server_->Listen("127.0.0.1").value();
+/// What a container is started with, on its way to the process of the agents.
+void PutLaunch(const Pipe& pipe, const NodeId& node,
+               const std::map<std::string, std::string>& environment, const std::string& identity) {
+  std::string text;
+  for (const auto& [name, value] : environment) text += fmt::format("{}={}\n", name, value);
+  pipe.PutText(text);
+  pipe.PutText(node.host);
+  pipe.PutText(identity);
+}
+
+struct Launch {
+  AgentLaunch agent;
+  std::string host;
+  wire::Identity identity;
+};
+
+Launch TakeLaunch(const Pipe& pipe) {
+  std::map<std::string, std::string> environment;
+  std::istringstream lines(pipe.TakeText());
+  for (std::string line; std::getline(lines, line);) {
+    const std::size_t equals = line.find('=');
+    environment[line.substr(0, equals)] = line.substr(equals + 1);
   }
-  [[nodiscard]] int port() const { return port_; }
-  [[nodiscard]] wire::ServerCounters counters() const { return server_->counters(); }
+  const std::string host = pipe.TakeText();
+  return {.agent = AgentLaunchFrom(environment).value(),
+          .host = host,
+          .identity = wire::IdentityFromPem(pipe.TakeText()).value()};
+}
+
+std::shared_ptr<const JobSpec> JobOf(std::size_t workers) {
+  auto job = std::make_shared<JobSpec>(*bench::WorkersJob(static_cast<std::int32_t>(workers)));
+  job->deadlines.registration = 1h;
+  return job;
+}
+
+// ---------------------------------------------------------------- the AM's process
+
+/// Grants at once, and tells the other process of the first `agents` containers that are started.
+class InstantCluster : public hosts::Cluster {
+ public:
+  InstantCluster(boost::asio::io_context& loop, bench::RmService rm, std::size_t agents,
+                 const Pipe& launches)
+      : loop_(loop), rm_(std::move(rm)), left_(agents), launches_(launches) {}
+
+  void CallRm(yarn::RmRequest request, RmAnswer answer) override {
+    boost::asio::post(loop_, [response = rm_(hosts::Now(), request), answer = std::move(answer)] {
+      answer(response);
+    });
+  }
+  void CallNm(const NodeId& node, const yarn::Token&, yarn::NmRequest request, Secrets secrets,
+              NmAnswer answer) override {
+    const auto* start = std::get_if<yarn::StartContainersRequest>(&request);
+    TF_CHECK(start != nullptr);  // Nothing ends here, so nothing is stopped.
+    yarn::StartContainersResponse response;
+    for (const yarn::StartContainerRequest& one : start->containers) {
+      response.succeeded.push_back(one.container);
+      if (left_ == 0) continue;
+      --left_;
+      PutLaunch(launches_, node, one.context.environment, secrets.at(one.container));
+    }
+    boost::asio::post(
+        loop_, [response = std::move(response), answer = std::move(answer)] { answer(response); });
+  }
+
+ private:
+  boost::asio::io_context& loop_;
+  bench::RmService rm_;
+  std::size_t left_;
+  const Pipe& launches_;
+};
+
+class Scratch {
+ public:
+  Scratch() {
+    std::string name = std::filesystem::temp_directory_path() / "channel_bench.XXXXXX";
+    TF_CHECK(::mkdtemp(name.data()) != nullptr);
+    path_ = name;
+  }
+  ~Scratch() {
+    std::error_code ignored;
+    std::filesystem::remove_all(path_, ignored);
+  }
+  Scratch(const Scratch&) = delete;
+  Scratch& operator=(const Scratch&) = delete;
+  [[nodiscard]] const std::string& path() const { return path_; }
+
+ private:
+  std::string path_;
+};
+
+class Master {
+ public:
+  /// A job of `workers` on `nodes`, of which the first `agents` are started.
+  Master(std::size_t workers, std::int32_t nodes, std::size_t agents, const Pipe& launches)
+      : storage_(io_, scratch_.path(), ""),
+        cluster_(io_, bench::ImmediateRm(kAttempt, nodes), agents, launches),
+        process_(
+            JobOf(workers),
+            {.container = {.application_attempt = kAttempt, .id = 1},
+             .host = "127.0.0.1",
+             .listen_on = "127.0.0.1",
+             .am = {.staging_directory = "/staging", .nodes_may_come = false},
+             .seed = 1,
+             .version = "bench",
+             .recording = scratch_.path() + "/am.record"},
+            {.loop = io_,
+             .cluster = cluster_,
+             .storage = storage_,
+             .exit = [](std::int32_t) { CheckFailed(__FILE__, __LINE__, "the AM ended"); },
+             .note =
+                 [](const std::string& text) { std::fprintf(stderr, "AM: %s\n", text.c_str()); }}) {
+    const std::string facts = ToBytes(hosts::StagedFacts{
+        .facts = {.nodes = bench::NodeReports(nodes, 0)}, .surveyed = hosts::WallNow()});
+    const auto stored =
+        storage_.Carry(hdfs::CreateRequest{.path = "/staging/" + std::string(hosts::kFactsFile),
+                                           .bytes = facts,
+                                           .size = static_cast<std::int64_t>(facts.size())});
+    TF_CHECK(std::holds_alternative<hdfs::FileStatus>(stored));
+    process_.Start();
+  }
   /// Serves until the other process writes.
   void ServeUntilWord(const Pipe& pipe) {
     boost::asio::posix::stream_descriptor word(io_, ::dup(pipe.reading_end()));
@@ -135,123 +262,199 @@ class Server {
   }
 
  private:
-  void Take(const ContainerId& peer, const AgentToAm& message) {
-    const AgentFence& fence = FenceOf(message);
-    if (std::holds_alternative<AgentHeartbeat>(message))
-      return server_->Send(peer, HeartbeatSeen{.fence = fence});
-    server_->Send(peer, AgentAccepted{.fence = fence});
-    registered_.push_back(fence);
-    if (registered_.size() != agents_ || spec_.get() == nullptr) return;
-    for (const AgentFence& agent : registered_) {
-      server_->Send(agent.container, StartProcess{.fence = agent,
-                                                  .process = {TaskAttempt(0), Epoch(1)},
-                                                  .spec = spec_,
-                                                  .resume = false});
-    }
-  }
-
   boost::asio::io_context io_{1};
-  std::size_t agents_;
-  SpecRef spec_;
-  std::vector<AgentFence> registered_;
-  std::unique_ptr<wire::ChannelServer> server_;
-  int port_ = 0;
+  Scratch scratch_;
+  hosts::LocalStorage storage_;
+  InstantCluster cluster_;
+  hosts::AmProcess process_;
 };
 
-/// All agents.
-class Load {
+// ---------------------------------------------------------------- the agents' process
+
+/// When which heartbeat was sent and answered. An agent's messages and the AM's answers keep their
+/// order on a connection, so each answer is that of the oldest heartbeat without one.
+class ReplyTimes {
  public:
-  Load(const std::vector<wire::Identity>& identities, const Pipe& ports) {
-    clients_.resize(identities.size());
-    sent_.resize(identities.size());
-    for (std::size_t i = 0; i < clients_.size(); ++i) {
-      clients_[i] = std::make_unique<wire::ChannelClient>(
-          io_, wire::ClientOptions{.idle = kGiveUp}, identities[i], kApplication, ContainerOf(i),
-          wire::ClientHandlers{
-              .on_message = [this, i](const AmToAgent& message, std::int32_t) { Take(i, message); },
-              .on_lost =
-                  [this](wire::ChannelEnd why, const std::string& detail) {
-                    if (lost_++ == 0)
-                      std::fprintf(stderr, "lost: %s: %s\n",
-                                   std::string(EnumeratorName(why)).c_str(), detail.c_str());
-                  }});
+  explicit ReplyTimes(std::size_t agents) : sent_(agents) {}
+
+  /// Heartbeats from here on count; each of so many seconds is a sample.
+  void Start(int seconds) {
+    samples_.resize(static_cast<std::size_t>(seconds));
+    start_ = Clock::now();
+    counting_ = true;
+  }
+  /// Those from here on do not count any more; the others' answers do.
+  void Stop() { counting_ = false; }
+  void Sent(std::size_t agent) {
+    sent_[agent].push_back({Clock::now(), counting_});
+    if (counting_) ++awaited_;
+  }
+  void Answered(std::size_t agent) {
+    if (sent_[agent].empty()) return;
+    const auto [when, counts] = sent_[agent].front();
+    sent_[agent].pop_front();
+    if (!counts) return;
+    --awaited_;
+    const double at = std::chrono::duration<double>(when - start_).count();
+    const std::size_t second = std::min(static_cast<std::size_t>(at), samples_.size() - 1);
+    samples_[second].push_back(SecondsSince(when) * 1e3);
+  }
+  /// Its connection broke: what was on the way is not answered.
+  void Lost(std::size_t agent) {
+    for (const auto& [when, counts] : sent_[agent]) {
+      if (!counts) continue;
+      --awaited_;
+      ++never_;
     }
-    am_.port = static_cast<std::int32_t>(ports.Take().at(0));
+    sent_[agent].clear();
+  }
+  [[nodiscard]] std::size_t awaited() const { return awaited_; }
+  /// By second: how many, p50, p99 in ms; then how many answers came late and how many never.
+  [[nodiscard]] std::vector<double> Summary() {
+    std::vector<double> summary;
+    std::size_t late = 0;
+    for (std::vector<double>& sample : samples_) {
+      std::sort(sample.begin(), sample.end());
+      late += static_cast<std::size_t>(sample.end() -
+                                       std::upper_bound(sample.begin(), sample.end(), kLateMs));
+      TF_CHECK(!sample.empty());
+      summary.insert(summary.end(), {static_cast<double>(sample.size()), sample[sample.size() / 2],
+                                     sample[sample.size() * 99 / 100]});
+    }
+    summary.insert(summary.end(),
+                   {static_cast<double>(late), static_cast<double>(never_ + awaited_)});
+    return summary;
   }
 
-  void Register(std::size_t agent) {
-    clients_[agent]->Send(am_, 1,
-                          RegisterAgent{.fence = FenceOfAgent(agent),
-                                        .address = {.host = "127.0.0.1", .port = 40000},
-                                        .running = {},
-                                        .ended = {},
-                                        .exit = {}});
-  }
-  /// At most `at_once` on their way.
-  void RegisterAll(std::size_t at_once) {
+ private:
+  struct Beat {
+    Clock::time_point when;
+    bool counts = false;
+  };
+  Clock::time_point start_;
+  bool counting_ = false;
+  std::vector<std::deque<Beat>> sent_;  // by agent: not answered yet
+  std::vector<std::vector<double>> samples_;
+  std::size_t awaited_ = 0;
+  std::size_t never_ = 0;
+};
+
+/// All agents: the production machine and channel of each. Ports and processes are not real.
+class Load {
+ public:
+  Load(std::vector<Launch> launches, std::shared_ptr<const JobSpec> job)
+      : job_(std::move(job)), launches_(std::move(launches)), replies_(launches_.size()) {}
+
+  /// At most `at_once` that the AM has not accepted yet.
+  void StartAll(std::size_t at_once) {
+    agents_.resize(launches_.size());
     std::size_t begun = 0;
-    while (accepted_ < clients_.size()) {
-      for (; begun < clients_.size() && begun - accepted_ < at_once; ++begun) Register(begun);
+    while (accepted_ < launches_.size()) {
+      for (; begun < launches_.size() && begun - accepted_ < at_once; ++begun) Start(begun);
       Run();
     }
   }
   void AwaitSpecs() {
-    while (started_ < clients_.size()) Run();
+    while (spawned_ < launches_.size()) Run();
   }
-  /// Every agent once a second, evenly. For each second: p50 and p99 of the reply times in ms.
-  [[nodiscard]] std::vector<double> Beat(int seconds) {
-    std::vector<double> quantiles;
-    const auto start = Clock::now();
-    for (int second = 0; second < seconds; ++second) {
-      replies_.clear();
-      BeatOnce(start + std::chrono::seconds(second));
-      std::sort(replies_.begin(), replies_.end());
-      // All but those on their way as the second ends.
-      if (replies_.size() < clients_.size() * 9 / 10)
-        std::fprintf(stderr, "only %zu replies in a second\n", replies_.size());
-      TF_CHECK(!replies_.empty());
-      quantiles.push_back(replies_[replies_.size() / 2]);
-      quantiles.push_back(replies_[replies_.size() * 99 / 100]);
+  void RunFor(std::chrono::milliseconds time) {
+    const auto end = Clock::now() + time;
+    while (Clock::now() < end) {
+      io_.run_one_until(end);
+      io_.restart();
     }
-    return quantiles;
   }
+  [[nodiscard]] ReplyTimes& replies() { return replies_; }
   [[nodiscard]] double lost() const { return static_cast<double>(lost_); }
+  [[nodiscard]] double megabytes() const {
+    std::uint64_t bytes = 0;
+    for (const auto& agent : agents_) {
+      const wire::ClientCounters counters = agent->channel->counters();
+      bytes += counters.bytes_in + counters.bytes_out;
+    }
+    return static_cast<double>(bytes) / 1e6;
+  }
 
  private:
+  using Driver = hosts::MachineDriver<agent::TaskAgent, AgentEvent, AgentAction>;
+  struct Agent {
+    std::unique_ptr<agent::TaskAgent> machine;
+    std::unique_ptr<wire::ChannelClient> channel;
+    std::unique_ptr<Driver> driver;
+  };
+
   void Run() {
+    TF_CHECK(Clock::now() - created_ < kGiveUp);
     io_.run_one_for(std::chrono::seconds(1));
     io_.restart();
   }
-  void BeatOnce(Clock::time_point begin) {
-    boost::asio::steady_timer tick(io_);
-    for (std::size_t next = 0; Clock::now() < begin + std::chrono::seconds(1);) {
-      const auto due = static_cast<std::size_t>(
-          std::clamp(std::chrono::duration<double>(Clock::now() - begin).count(), 0.0, 1.0) *
-          static_cast<double>(clients_.size()));
-      for (; next < due; ++next) {
-        sent_[next] = Clock::now();
-        clients_[next]->Send(am_, 1, AgentHeartbeat{.fence = FenceOfAgent(next)});
-      }
-      bool ticked = false;
-      tick.expires_after(std::chrono::milliseconds(1));
-      tick.async_wait([&](const boost::system::error_code&) { ticked = true; });
-      while (!ticked) Run();
-    }
+
+  void Start(std::size_t i) {
+    const Launch& launch = launches_[i];
+    const AgentFence& fence = launch.agent.fence;
+    auto agent = std::make_unique<Agent>();
+    agent->machine = std::make_unique<agent::TaskAgent>(job_, i);
+    agent->channel = std::make_unique<wire::ChannelClient>(
+        io_, wire::ClientOptions{}, launch.identity,
+        fence.container.application_attempt.application, fence.container,
+        wire::ClientHandlers{
+            .on_message = [this, i](AmToAgent message,
+                                    std::int32_t am_attempt) { Take(i, message, am_attempt); },
+            .on_lost =
+                [this, i](wire::ChannelEnd why, const std::string& detail) {
+                  replies_.Lost(i);
+                  if (lost_++ == 0) {
+                    std::fprintf(stderr, "lost: %s: %s\n", std::string(EnumeratorName(why)).c_str(),
+                                 detail.c_str());
+                  }
+                }});
+    agent->driver = std::make_unique<Driver>(
+        io_, *agent->machine,
+        Driver::Handlers{.told = [](Instant, const AgentEvent&) {},
+                         .ordered = [](Instant, const AgentAction&) {},
+                         .carry_out = [this, i](AgentAction& action) { CarryOut(i, action); }});
+    agents_[i] = std::move(agent);
+    agents_[i]->driver->Tell(AgentStarted{.fence = fence,
+                                          .am_attempt = launch.agent.am_attempt,
+                                          .am_address = launch.agent.am_address,
+                                          .host = launch.host});
   }
-  void Take(std::size_t agent, const AmToAgent& message) {
+
+  void Take(std::size_t i, const AmToAgent& message, std::int32_t am_attempt) {
     if (std::holds_alternative<AgentAccepted>(message)) ++accepted_;
-    if (std::holds_alternative<StartProcess>(message)) ++started_;
-    if (std::holds_alternative<HeartbeatSeen>(message))
-      replies_.push_back(SecondsSince(sent_[agent]) * 1e3);
+    if (std::holds_alternative<HeartbeatSeen>(message)) replies_.Answered(i);
+    agents_[i]->driver->Tell(AmSaid{.message = message, .am_attempt = am_attempt});
+  }
+
+  void CarryOut(std::size_t i, AgentAction& action) {
+    Agent& agent = *agents_[i];
+    std::visit(
+        Overloaded{[&](LeasePort&) {
+                     agent.driver->Tell(
+                         PortLeased{.port = static_cast<std::int32_t>(32768 + i % 28000)});
+                   },
+                   [&](SendToAm& send) {
+                     if (std::holds_alternative<AgentHeartbeat>(send.message)) replies_.Sent(i);
+                     agent.channel->Send(send.am_address, send.am_attempt, send.message);
+                   },
+                   [&](SpawnProcess& spawn) {
+                     ++spawned_;
+                     agent.driver->Tell(ProcessSpawned{.attempt = spawn.process.attempt});
+                   },
+                   [&](ReadAmAddress&) { agent.driver->Tell(AmAddressRead{}); },
+                   [](ExitAgent& exit) { CheckFailed(__FILE__, __LINE__, exit.reason.c_str()); },
+                   Ignore<SignalProcess, DumpStacks, Note>{}},
+        action);
   }
 
   boost::asio::io_context io_{1};
-  std::vector<std::unique_ptr<wire::ChannelClient>> clients_;
-  std::vector<Clock::time_point> sent_;
-  std::vector<double> replies_;
-  TaskAddress am_{.host = "127.0.0.1", .port = 0};
+  std::shared_ptr<const JobSpec> job_;
+  std::vector<Launch> launches_;
+  ReplyTimes replies_;
+  std::vector<std::unique_ptr<Agent>> agents_;
+  Clock::time_point created_ = Clock::now();
   std::size_t accepted_ = 0;
-  std::size_t started_ = 0;
+  std::size_t spawned_ = 0;
   std::uint64_t lost_ = 0;
 };
 
@@ -271,95 +474,104 @@ void WithLoad(const std::function<void()>& load, const std::function<void()>& se
   TF_CHECK(WIFEXITED(status) && WEXITSTATUS(status) == 0);
 }
 
-std::vector<wire::Identity> IdentitiesOf(const wire::CertificateAuthority& authority,
-                                         std::size_t agents) {
-  std::vector<wire::Identity> identities;
-  for (std::size_t i = 0; i < agents; ++i)
-    identities.push_back(authority.IssueAgent(ContainerOf(i)).value());
-  return identities;
+std::vector<Launch> TakeLaunches(const Pipe& pipe, std::size_t agents) {
+  std::vector<Launch> launches;
+  for (std::size_t i = 0; i < agents; ++i) launches.push_back(TakeLaunch(pipe));
+  return launches;
 }
 
-void MeasureHeartbeats(const wire::CertificateAuthority& authority, std::size_t agents,
-                       int seconds) {
-  const auto identities = IdentitiesOf(authority, agents);
-  const Pipe ports;
+void MeasureHeartbeats(std::size_t agents, int seconds) {
+  const Pipe launches;
   const Pipe words;
   std::vector<double> shares;
-  std::vector<double> quantiles;
+  std::vector<double> summary;
   WithLoad(
       [&] {
-        Load load(identities, ports);
-        load.RegisterAll(200);
+        Load load(TakeLaunches(launches, agents), JobOf(agents + 1));
+        load.StartAll(200);
+        load.RunFor(std::chrono::seconds(2));
+        load.replies().Start(seconds);
         for (int i = 0; i < seconds; ++i) {
           words.Put({});
-          words.Put(load.Beat(1));
+          load.RunFor(std::chrono::seconds(1));
         }
-        words.Put({load.lost()});
+        words.Put({});
+        load.replies().Stop();
+        for (int i = 0; i < 20 && load.replies().awaited() > 0; ++i)
+          load.RunFor(std::chrono::milliseconds(500));
+        if (load.lost() > 0) std::fprintf(stderr, "%g connections were lost\n", load.lost());
+        for (const double value : load.replies().Summary()) words.Put({value});
       },
       [&] {
-        Server server(authority, agents, {});
-        ports.Put({static_cast<double>(server.port())});
+        Master master(agents + 1, static_cast<std::int32_t>(agents), agents, launches);
+        master.ServeUntilWord(words);
+        (void)words.Take();
         for (int i = 0; i < seconds; ++i) {
-          server.ServeUntilWord(words);
-          (void)words.Take();
           const double cpu = bench::CpuNanoseconds();
           const auto start = Clock::now();
-          server.ServeUntilWord(words);
+          master.ServeUntilWord(words);
+          (void)words.Take();
           shares.push_back((bench::CpuNanoseconds() - cpu) / 1e7 / SecondsSince(start));
-          for (const double value : words.Take()) quantiles.push_back(value);
         }
-        server.ServeUntilWord(words);
-        const double lost = words.Take().at(0);
-        if (lost > 0) std::fprintf(stderr, "%g connections were lost\n", lost);
+        for (int i = 0; i < 3 * seconds + 2; ++i) {
+          master.ServeUntilWord(words);
+          summary.push_back(words.Take().at(0));
+        }
       });
+  std::vector<double> count;
   std::vector<double> p50;
   std::vector<double> p99;
-  for (std::size_t i = 0; i < quantiles.size(); i += 2) {
-    p50.push_back(quantiles[i]);
-    p99.push_back(quantiles[i + 1]);
+  for (std::size_t i = 0; i + 2 < summary.size(); i += 3) {
+    count.push_back(summary[i]);
+    p50.push_back(summary[i + 1]);
+    p99.push_back(summary[i + 2]);
   }
   const std::string name = std::to_string(agents) + " agents beat at 1 Hz";
-  bench::PrintResult(name, "AM's channel, of one core", "%", shares);
+  bench::PrintResult(name, "AM, of one core", "%", shares);
+  bench::PrintResult(name, "answered heartbeats of a second", "replies", count);
   bench::PrintResult(name, "reply, p50", "ms", p50);
   bench::PrintResult(name, "reply, p99", "ms", p99);
-  ports.Close();
+  bench::PrintResult(name, "late: after more than 1 s", "replies", {summary[summary.size() - 2]});
+  bench::PrintResult(name, "never answered", "replies", {summary.back()});
+  launches.Close();
   words.Close();
 }
 
-void MeasureStart(const wire::CertificateAuthority& authority, std::size_t agents,
-                  std::size_t per_host, int repeats) {
-  const auto identities = IdentitiesOf(authority, agents);
+void MeasureStart(std::size_t agents, std::size_t per_host, int repeats) {
   std::vector<double> seconds;
   std::vector<double> megabytes;
   std::vector<double> cpu;
   for (int i = 0; i < repeats; ++i) {
-    const Pipe ports;
+    const Pipe launches;
     const Pipe words;
     WithLoad(
         [&] {
-          Load load(identities, ports);
+          Load load(TakeLaunches(launches, agents), JobOf(agents));
+          words.Put({});
           const auto start = Clock::now();
-          load.RegisterAll(agents);
+          load.StartAll(agents);
           load.AwaitSpecs();
-          words.Put({SecondsSince(start), load.lost()});
+          words.Put({SecondsSince(start), load.megabytes()});
         },
         [&] {
-          Server server(authority, agents, SpecOf(agents, per_host));
+          const std::size_t hosts = (agents + per_host - 1) / per_host;
+          Master master(agents, static_cast<std::int32_t>(hosts), agents, launches);
+          master.ServeUntilWord(words);
+          (void)words.Take();
           const double before = bench::CpuNanoseconds();
-          ports.Put({static_cast<double>(server.port())});
-          server.ServeUntilWord(words);
-          const auto counters = server.counters();
-          seconds.push_back(words.Take().at(0));
+          master.ServeUntilWord(words);
           cpu.push_back((bench::CpuNanoseconds() - before) / 1e9);
-          megabytes.push_back(static_cast<double>(counters.bytes_in + counters.bytes_out) / 1e6);
+          const std::vector<double> measured = words.Take();
+          seconds.push_back(measured.at(0));
+          megabytes.push_back(measured.at(1));
         });
-    ports.Close();
+    launches.Close();
     words.Close();
   }
   const std::string name = std::to_string(agents) + " agents register and get the spec, " +
                            std::to_string(per_host) + " per host";
   bench::PrintResult(name, "until all hold it", "s", seconds);
-  bench::PrintResult(name, "AM's channel, CPU", "s", cpu);
+  bench::PrintResult(name, "AM, CPU", "s", cpu);
   bench::PrintResult(name, "on the wire, both ways", "MB", megabytes);
 }
 
@@ -383,11 +595,7 @@ int main(int argc, char** argv) {
   const int repeats = argc > 1 ? std::atoi(argv[1]) : 10;
   const std::size_t agents =
       AgentsWithinLimit(argc > 2 ? std::strtoul(argv[2], nullptr, 10) : 10'000);
-  const auto now =
-      std::chrono::time_point_cast<std::chrono::milliseconds>(std::chrono::system_clock::now());
-  const auto authority =
-      wire::CertificateAuthority::Make(kApplication, WallTime(now.time_since_epoch())).value();
-  MeasureHeartbeats(authority, agents, repeats);
+  MeasureHeartbeats(agents, repeats);
   for (const std::size_t per_host : {std::size_t{1}, std::size_t{8}})
-    MeasureStart(authority, std::min<std::size_t>(agents, 1000), per_host, repeats);
+    MeasureStart(std::min<std::size_t>(agents, 1000), per_host, repeats);
 }

@@ -1,6 +1,9 @@
 #include "bench/job_world.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
+#include <set>
 #include <string>
 #include <variant>
 
@@ -10,6 +13,12 @@
 #include "core/model/visit.h"
 
 namespace tfyarn::bench {
+namespace {
+
+constexpr std::int64_t kWorkerMemory = 4096;
+const Resource kLargestContainer{.memory_mb = 65'536, .vcores = 16, .gpus = 0, .others = {}};
+
+}  // namespace
 
 std::shared_ptr<const JobSpec> WorkersJob(std::int32_t workers, Strategy strategy) {
   auto job = std::make_shared<JobSpec>();
@@ -18,39 +27,114 @@ std::shared_ptr<const JobSpec> WorkersJob(std::int32_t workers, Strategy strateg
   job->strategy = strategy;
   job->retries.infrastructure = 1'000'000;
   TaskTypeSpec worker{.name = "worker", .instances = workers};
-  worker.resource = {.memory_mb = 4096, .vcores = 1, .gpus = 0, .others = {}};
+  worker.resource = {.memory_mb = kWorkerMemory, .vcores = 1, .gpus = 0, .others = {}};
   worker.command = {"python3", "train.py"};
   job->tasks.push_back(std::move(worker));
   return job;
 }
 
-RmService ImmediateRm(ApplicationAttemptId attempt) {
-  return [attempt, next = std::int64_t{2}](
+namespace {
+
+/// Racks of 40, hosts with the names that hosts have.
+yarn::NodeReport ReportOf(std::int32_t node) {
+  const std::int32_t rack = node / 40;
+  return {
+      .node = {.host = fmt::format("node-{:05}.rack-{:03}.example.org", node, rack), .port = 45454},
+      .rack = fmt::format("/rack-{:03}", rack),
+      .state = yarn::NodeState::kRunning,
+      .capability = {.memory_mb = 65'536, .vcores = 16, .gpus = 0, .others = {}},
+      .used = {},
+      .partition = {}};
+}
+
+/// What `tfyarn submit` puts into the AM's options.
+yarn::ContainerLaunchContext AgentContext() {
+  yarn::ContainerLaunchContext context;
+  const std::string staging = "hdfs://nameservice1/user/bench/.tfyarn/";
+  context.local_resources["runtime"] = {.path = staging + "runtime/" + std::string(48, 'r'),
+                                        .size = 14'600'000,
+                                        .timestamp = 1'700'000'000'000,
+                                        .archive = true,
+                                        .shared = true};
+  context.local_resources["train.py"] = {.path = staging + "staging/application/files/train.py",
+                                         .size = 4'000,
+                                         .timestamp = 1'700'000'000'000};
+  for (int i = 0; i < 8; ++i) {
+    context.environment[fmt::format("TFYARN_ADDRESS_OF_SOMETHING_{}", i)] =
+        "http://namenode-1.example.org:9870";
+  }
+  context.command = {"runtime/lib/ld-linux-x86-64.so.2", "--library-path", "runtime/lib",
+                     "runtime/bin/tfyarn-agent"};
+  return context;
+}
+
+class ImmediateGrants {
+ public:
+  ImmediateGrants(ApplicationAttemptId attempt, std::int32_t nodes, std::int32_t full)
+      : attempt_(attempt), nodes_(nodes), roomy_(nodes - full) {
+    TF_CHECK(roomy_ > 0);
+  }
+
+  yarn::AllocateResponse Allocate(const yarn::AllocateRequest& request) {
+    yarn::AllocateResponse response{.response_id = request.response_id + 1};
+    for (const yarn::ResourceRequest& row : request.ask) {
+      const bool anywhere = row.resource_name == "*";
+      if (anywhere ? !row.relax_locality : row.resource_name.starts_with('/')) continue;
+      for (std::int32_t i = 0; i < row.num_containers; ++i) {
+        NodeId node{.host = row.resource_name, .port = 45454};
+        if (anywhere) node = ReportOf(turn_++ % roomy_).node;
+        Grant(row, node, response);
+      }
+    }
+    response.num_cluster_nodes = nodes_;
+    return response;
+  }
+
+ private:
+  void Grant(const yarn::ResourceRequest& row, const NodeId& node,
+             yarn::AllocateResponse& response) {
+    response.allocated_containers.push_back({.id = {.application_attempt = attempt_, .id = next_++},
+                                             .node = node,
+                                             .resource = row.capability,
+                                             .priority = row.priority.value_or(0),
+                                             .allocation_request_id = row.allocation_request_id,
+                                             .token = {}});
+    if (known_.insert(node).second) response.nm_tokens.push_back({.node = node, .token = {}});
+  }
+
+  ApplicationAttemptId attempt_;
+  std::int32_t nodes_;
+  std::int32_t roomy_;
+  std::int32_t turn_ = 0;
+  std::int64_t next_ = 2;
+  std::set<NodeId> known_;
+};
+
+}  // namespace
+
+std::vector<yarn::NodeReport> NodeReports(std::int32_t nodes, std::int32_t full) {
+  std::vector<yarn::NodeReport> reports;
+  for (std::int32_t node = 0; node < nodes; ++node) {
+    reports.push_back(ReportOf(node));
+    yarn::NodeReport& report = reports.back();
+    report.used = report.capability;
+    if (node >= nodes - full) continue;
+    report.used.memory_mb -= std::int64_t{kRoomPerNode} * kWorkerMemory;
+    report.used.vcores -= kRoomPerNode;
+  }
+  return reports;
+}
+
+RmService ImmediateRm(ApplicationAttemptId attempt, std::int32_t nodes, std::int32_t full) {
+  return [grants = ImmediateGrants(attempt, nodes, full)](
              Instant, const yarn::RmRequest& request) mutable -> yarn::RmResponse {
     if (std::holds_alternative<yarn::RegisterApplicationMasterRequest>(request)) {
-      return yarn::RegisterApplicationMasterResponse{
-          .maximum_capability = {.memory_mb = 1 << 20, .vcores = 128, .gpus = 8, .others = {}},
-          .queue = "root.default"};
+      return yarn::RegisterApplicationMasterResponse{.maximum_capability = kLargestContainer,
+                                                     .queue = "root.default"};
     }
     const auto* allocate = std::get_if<yarn::AllocateRequest>(&request);
     if (allocate == nullptr) return yarn::FinishApplicationMasterResponse{.is_unregistered = true};
-    yarn::AllocateResponse response{.response_id = allocate->response_id + 1};
-    for (const yarn::ResourceRequest& row : allocate->ask) {
-      if (row.resource_name != "*") continue;
-      for (std::int32_t i = 0; i < row.num_containers; ++i) {
-        const NodeId node{.host = "node-" + std::to_string(next), .port = 8041};
-        response.allocated_containers.push_back(
-            {.id = {.application_attempt = attempt, .id = next},
-             .node = node,
-             .resource = row.capability,
-             .priority = row.priority.value_or(0),
-             .allocation_request_id = row.allocation_request_id});
-        response.nm_tokens.push_back({.node = node, .token = {}});
-        ++next;
-      }
-    }
-    response.num_cluster_nodes = 1000;
-    return response;
+    return grants.Allocate(*allocate);
   };
 }
 
@@ -58,15 +142,27 @@ JobWorld::JobWorld(Instant now, JobWorldOptions options)
     : options_(std::move(options)),
       meter_(options_.meter == nullptr ? none_ : *options_.meter),
       now_(now) {
+  // The RM is an hour older than the survey: what it says of its nodes is all there is.
+  const am::AmOptions am_options{.staging_directory = "/user/bench/.tfyarn/application",
+                                 .agent_context = AgentContext(),
+                                 .surveyed = WallTime(1h)};
   meter_.BeforeAm();
-  am_ = std::make_unique<am::ApplicationMaster>(
-      options_.job, am::AmOptions{.staging_directory = "/user/bench/.tfyarn/application"},
-      std::uint64_t{1});
+  am_ = std::make_unique<am::ApplicationMaster>(options_.job, am_options, std::uint64_t{1});
   meter_.AfterAm();
-  StepAm(AmStarted{.attempt = options_.attempt,
-                   .container = {.application_attempt = options_.attempt, .id = 1},
-                   .address = {.host = "am-node", .port = 40000}});
+  to_am_.emplace_back(
+      AmStarted{.attempt = options_.attempt,
+                .container = {.application_attempt = options_.attempt, .id = 1},
+                .address = {.host = "node-00000.rack-000.example.org", .port = 40000},
+                .nodes = Nodes(),
+                .maximum_container = kLargestContainer});
   Drain();
+}
+
+SharedList<yarn::NodeReport> JobWorld::Nodes() {
+  meter_.BeforeNodes();
+  SharedList<yarn::NodeReport> nodes = std::exchange(options_.nodes, nullptr)();
+  meter_.AfterNodes();
+  return nodes;
 }
 
 void JobWorld::RunDue(Instant now) {

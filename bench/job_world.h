@@ -2,7 +2,9 @@
 // in which everything works and nothing takes time but heartbeats.
 //
 // Only the core is measured: a meter is told when a machine is about to step and when it has. The
-// ResourceManager is the caller's; ImmediateRm grants every ask at the next allocate.
+// ResourceManager is the caller's; ImmediateRm grants every ask at the next allocate. What the AM
+// is told has the size that it has in production: names of hosts, launch contexts, and the list of
+// the cluster's nodes that every client hands to its AM.
 #pragma once
 
 #include <cstdint>
@@ -29,21 +31,33 @@ class StepMeter {
   virtual void AfterAm() {}
   virtual void BeforeAgent() {}
   virtual void AfterAgent() {}
+  /// Around the making of the node list, of which the AM is then the only owner.
+  virtual void BeforeNodes() {}
+  virtual void AfterNodes() {}
 };
 
 /// A multi-worker job of so many workers, 4 GiB and 1 core each; all or none of them.
 [[nodiscard]] std::shared_ptr<const JobSpec> WorkersJob(std::int32_t workers,
                                                         Strategy strategy = Strategy::kMultiWorker);
 
+/// A cluster of so many nodes as the client finds it: all but the last `full` have room for
+/// kRoomPerNode workers of WorkersJob each, spread over racks of 40. Sorted by id.
+[[nodiscard]] std::vector<yarn::NodeReport> NodeReports(std::int32_t nodes, std::int32_t full);
+inline constexpr std::int32_t kRoomPerNode = 4;
+
 using RmService = std::function<yarn::RmResponse(Instant now, const yarn::RmRequest& request)>;
 
-/// Grants what is asked, each container on a node of its own, at the allocate that asks.
-[[nodiscard]] RmService ImmediateRm(ApplicationAttemptId attempt);
+/// Grants what is asked at the allocate that asks: on the hosts that are named, else on one node
+/// after the other of NodeReports(nodes, full).
+[[nodiscard]] RmService ImmediateRm(ApplicationAttemptId attempt, std::int32_t nodes,
+                                    std::int32_t full = 0);
 
 struct JobWorldOptions {
   std::shared_ptr<const JobSpec> job;
   ApplicationAttemptId attempt;
   RmService rm;
+  /// What the client tells the AM of the cluster; called once.
+  std::function<SharedList<yarn::NodeReport>()> nodes;
   StepMeter* meter = nullptr;
   bool agents = true;  ///< False: containers are never started, the AM waits.
 };
@@ -73,6 +87,7 @@ class JobWorld {
     std::optional<TaskAttempt> running;
   };
 
+  [[nodiscard]] SharedList<yarn::NodeReport> Nodes();
   void StepAm(const AmEvent& event);
   void StepAgent(Agent& agent, const AgentEvent& event);
   void Carry(AmAction& action);

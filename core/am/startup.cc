@@ -30,6 +30,7 @@ void Startup::OnStarted(const AmStarted& started) {
   core.started_at = core.now;
   core.snapshot.attempt = started.attempt;
   core.gang.SetNodes(core.now, started.nodes);
+  core.started.nodes = {};  // Of thousands of nodes the gang keeps what it needs.
   std::int32_t running = 0;
   for (const yarn::NodeReport& node : started.nodes) {
     if (node.state != yarn::NodeState::kRunning) continue;
