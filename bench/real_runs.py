@@ -1,11 +1,14 @@
 #!/usr/bin/env python3
 """What real runs on this machine cost: start to exit, an agent's memory and time to register, from a dead process to the AM's
-decision. Usage: real_runs.py BIN_DIR [REPEATS]; prints NAME <tab> CASE <tab> UNIT <tab> MEDIAN <tab> LEAST <tab> MOST, as the
+decision, many tasks at once, and what a run costs in which nothing happens. Usage: real_runs.py BIN_DIR [REPEATS [PART...]], PART
+being one of the names at the end of this file; without one it takes all. It prints NAME <tab> CASE <tab> UNIT <tab> MEDIAN <tab> LEAST <tab> MOST, as the
 other measuring programs do.
 
 Times between processes are taken from the run's own records, which all count from one clock.
 """
+import os
 import pathlib
+import resource
 import statistics
 import subprocess
 import sys
@@ -32,6 +35,21 @@ retries: {infrastructure: 3}
 tasks:
   worker: {instances: 2, memory: 64MiB, command: [bash, -c, "while [ ! -e %s/shared/end ]; do sleep 0.05; done"]}
 """
+SLEEPERS = """\
+name: bench
+framework: generic
+strategy: independent
+tasks:
+  worker: {instances: %d, memory: 64MiB, command: [sleep, "1"]}
+"""
+IDLE = """\
+name: bench
+framework: generic
+strategy: independent
+tasks:
+  worker: {instances: %d, memory: 64MiB, command: [sleep, "1000"]}
+"""
+IDLE_SECONDS = 10
 
 
 def show(name, case, unit, values):
@@ -91,7 +109,75 @@ def agents_and_kills():
     show("ApplicationMaster", "dead process to decision", "ms", decided)
 
 
+def cpu_of_children():
+    used = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return used.ru_utime + used.ru_stime
+
+
+def sleepers(tasks=500):
+    """Many tasks of one second at once: how long, and how much of the processors all of it takes."""
+    walls, processor = [], []
+    for _ in range(REPEATS):
+        job = Job(BIN, SLEEPERS % tasks)
+        before, begin = cpu_of_children(), time.monotonic()
+        code = job.start("-q").end(600)
+        walls.append(time.monotonic() - begin)
+        processor.append(cpu_of_children() - before)
+        assert code == 0, job.output
+        job.close()
+    show("tfyarn run", f"{tasks} tasks of sleep 1, start to exit", "s", walls)
+    show("tfyarn run", f"{tasks} tasks of sleep 1, CPU time of all processes", "s", processor)
+
+
+def cpu_seconds(pid):
+    words = pathlib.Path(f"/proc/{pid}/stat").read_text().rsplit(")", 1)[1].split()
+    return (int(words[11]) + int(words[12])) / os.sysconf("SC_CLK_TCK")
+
+
+def opens_of_proc(pid):
+    """How often a process opens something below /proc in IDLE_SECONDS; None without strace."""
+    try:
+        traced = subprocess.run(["timeout", "-s", "INT", str(IDLE_SECONDS), "strace", "-f", "-e", "trace=openat,open", "-p", str(pid)],
+                                stderr=subprocess.PIPE, text=True, check=False)
+    except FileNotFoundError:
+        return None
+    return traced.stderr.count('"/proc')
+
+
+def idle(counts=(1, 40)):
+    """Nothing happens: what the run's own processes take of one core meanwhile."""
+    for tasks in counts:
+        shares, masters, agents, opens = [], [], [], []
+        for _ in range(REPEATS):
+            job = Job(BIN, IDLE % tasks)
+            job.start("-q")
+            while len(job.find("1000")) < tasks:
+                time.sleep(0.2)
+            time.sleep(2)
+            own, master, mine = [job.process.pid], job.masters(), job.agents()
+            before, begin = [[cpu_seconds(pid) for pid in pids] for pids in (own, master, mine)], time.monotonic()
+            time.sleep(IDLE_SECONDS)
+            after, passed = [[cpu_seconds(pid) for pid in pids] for pids in (own, master, mine)], time.monotonic() - begin
+            spent = [100 * (sum(now) - sum(then)) / passed for now, then in zip(after, before)]
+            shares.append(spent[0])
+            masters.append(spent[1])
+            agents.append(spent[2] / tasks)
+            count = opens_of_proc(job.process.pid)
+            opens += [] if count is None else [count / IDLE_SECONDS]
+            job.process.send_signal(2)
+            job.end()
+            job.close()
+        case = f"nothing happens, {tasks} task" + ("s" if tasks > 1 else "")
+        show("tfyarn run", case, "% of a core", shares)
+        show("tfyarn-am", case, "% of a core", masters)
+        show("tfyarn-agent", case + ", each", "% of a core", agents)
+        if opens:
+            show("tfyarn run", case + ", opens of /proc", "1/s", opens)
+
+
+PARTS = {"true": run_of_true, "kills": agents_and_kills, "sleepers": sleepers, "idle": idle}
+
 if __name__ == "__main__":
     subprocess.run([str(pathlib.Path(BIN) / "tfyarn"), "--version"], check=True, stdout=subprocess.DEVNULL)
-    run_of_true()
-    agents_and_kills()
+    for name in sys.argv[3:] or PARTS:
+        PARTS[name]()

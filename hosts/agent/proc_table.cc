@@ -31,6 +31,17 @@ T TakeNumber(std::string_view& text) {
   return error == std::errc() ? value : T{};
 }
 
+constexpr std::size_t kLongestList = std::size_t{4} << 20;
+
+/// Adds the numbers in a file of children.
+void AddChildren(const std::string& path, std::vector<pid_t>& children) {
+  const std::string list = ReadSmallFile(path, kLongestList).value_or("");
+  std::string_view text = list;
+  while (!text.empty()) {
+    if (const auto pid = TakeNumber<pid_t>(text); pid > 0) children.push_back(pid);
+  }
+}
+
 }  // namespace
 
 std::optional<std::string> ReadSmallFile(const std::string& path, std::size_t limit) {
@@ -62,7 +73,9 @@ std::optional<ProcessInfo> ParseStat(std::string_view text) {
   info.parent = TakeNumber<pid_t>(text);
   info.group = TakeNumber<pid_t>(text);
   info.session = TakeNumber<pid_t>(text);
-  for (int field = 7; field < 22; ++field) TakeNumber<std::int64_t>(text);
+  for (int field = 7; field < 20; ++field) TakeNumber<std::int64_t>(text);
+  info.threads = TakeNumber<std::int64_t>(text);
+  TakeNumber<std::int64_t>(text);  // nothing since Linux 2.6.17
   info.start_time = TakeNumber<std::uint64_t>(text);
   TakeNumber<std::uint64_t>(text);  // size of its address space
   info.rss_bytes = TakeNumber<std::uint64_t>(text) * PageSize();
@@ -86,6 +99,29 @@ ProcessTable ReadProcessTable() {
     if (const auto info = ReadProcess(pid)) table.emplace_hint(table.end(), pid, *info);
   }
   return table;
+}
+
+std::vector<pid_t> ReadChildren(pid_t pid, std::int64_t threads) {
+  std::vector<pid_t> children;
+  const std::string tasks = "/proc/" + std::to_string(pid) + "/task/";
+  if (threads == 1) {
+    AddChildren(tasks + std::to_string(pid) + "/children", children);
+    return children;
+  }
+  const auto directory = OpenDirectory(tasks);
+  if (!directory) return children;
+  while (const dirent* entry = ::readdir(directory.get())) {
+    if (entry->d_name[0] != '.') AddChildren(tasks + entry->d_name + "/children", children);
+  }
+  return children;
+}
+
+bool ChildrenAreListed() {
+  static const bool listed = [] {
+    const std::string self = std::to_string(::getpid());
+    return ::access(("/proc/" + self + "/task/" + self + "/children").c_str(), R_OK) == 0;
+  }();
+  return listed;
 }
 
 std::set<pid_t> WithDescendants(const ProcessTable& table, std::vector<pid_t> roots) {

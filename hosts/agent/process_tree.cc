@@ -38,7 +38,10 @@ ProcessTree::ProcessTree(Subreaper& subreaper, Spawned root, OnExit on_exit, Tre
       sessions_{root_.pid},
       remembered_{{root_.pid, root_.start_time}} {
   TF_CHECK(root_.pid > 0);
-  subreaper_.Add(root_.pid, lifetime_.Guard([this] { ChildMayHaveEnded(); }));
+  subreaper_.Add(root_.pid,
+                 lifetime_.Guard([this](const std::optional<std::vector<ProcessInfo>>& orphans) {
+                   ChildMayHaveEnded(orphans);
+                 }));
   WatchRoot();
 }
 
@@ -58,13 +61,24 @@ void ProcessTree::WatchRoot() {
   (void)root_.pidfd.release();
   root_fd_.async_wait(
       boost::asio::posix::descriptor_base::wait_read,
-      lifetime_.Guard([this](const boost::system::error_code&) { ChildMayHaveEnded(); }));
+      lifetime_.Guard([this](const boost::system::error_code&) { RootMayHaveEnded(); }));
 }
 
-void ProcessTree::ChildMayHaveEnded() {
+// With a hundred trees in this process, each of them hears of the ends of all the others: it looks
+// at nothing but what is its own.
+void ProcessTree::ChildMayHaveEnded(const std::optional<std::vector<ProcessInfo>>& orphans) {
+  if (finished_) return;
+  if (!root_fd_.is_open()) RootMayHaveEnded();
+  const bool mine =
+      !orphans || std::any_of(orphans->begin(), orphans->end(),
+                              [this](const ProcessInfo& info) { return IsSeed(info); });
+  if (mine) SweepIn(root_ended_ ? Duration{} : kReapPause);
+}
+
+void ProcessTree::RootMayHaveEnded() {
   if (finished_) return;
   LookAtRoot();
-  SweepIn(root_ended_ || killing_ ? Duration{} : kReapPause);
+  if (root_ended_) SweepIn(Duration{});
 }
 
 void ProcessTree::LookAtRoot() {
@@ -146,7 +160,7 @@ void ProcessTree::Sweep() {
   std::set<pid_t> groups;
   std::vector<pid_t> zombies;
   bool alive = false;
-  for (const ProcessInfo& member : FindMembers(ReadProcessTable())) {
+  for (const ProcessInfo& member : FindMembers(Family::Orphans::kOfNow)) {
     if (member.pid == root_.pid && root_ended) continue;
     groups.insert(member.group);
     if (!member.is_zombie()) {
@@ -180,7 +194,7 @@ void ProcessTree::KillGroups(const std::set<pid_t>& groups) const {
 }
 
 std::vector<ProcessInfo> ProcessTree::Members() {
-  std::vector<ProcessInfo> members = FindMembers(ReadProcessTable());
+  std::vector<ProcessInfo> members = FindMembers(Family::Orphans::kRecent);
   std::erase_if(members, [](const ProcessInfo& member) { return member.is_zombie(); });
   return members;
 }
@@ -197,9 +211,17 @@ bool ProcessTree::IsSeed(const ProcessInfo& info) const {
   return known != remembered_.end() && known->second == info.start_time;
 }
 
-std::vector<ProcessInfo> ProcessTree::FindMembers(const ProcessTable& table) {
+ProcessTable ProcessTree::ReadTable(Family::Orphans orphans, const std::vector<pid_t>& confined) {
+  std::vector<pid_t> from = confined;
+  from.push_back(root_.pid);
+  for (const auto& [pid, start_time] : remembered_) from.push_back(pid);
+  return subreaper_.family().Read(std::move(from), orphans);
+}
+
+std::vector<ProcessInfo> ProcessTree::FindMembers(Family::Orphans orphans) {
   std::vector<pid_t> confined;
   if (options_.cgroup != nullptr) confined = options_.cgroup->Processes();
+  const ProcessTable table = ReadTable(orphans, confined);
   std::set<pid_t> members;
   // A new member may bring a new session, and the session more members.
   for (std::size_t known_sessions = 0; known_sessions != sessions_.size();) {

@@ -11,8 +11,13 @@
 
 namespace tfyarn::agent_host {
 
-Subreaper::Subreaper(boost::asio::io_context& io)
-    : io_(io), signals_(io), own_pid_(::getpid()), own_session_(::getsid(0)) {
+Subreaper::Subreaper(boost::asio::io_context& io, const ProcSource& proc)
+    : io_(io),
+      signals_(io),
+      own_pid_(::getpid()),
+      own_session_(::getsid(0)),
+      family_(
+          own_pid_, [this](pid_t pid) { return IsRoot(pid); }, proc) {
   // Both fail only when the arguments are wrong.
   TF_CHECK(::prctl(PR_SET_CHILD_SUBREAPER, 1) == 0);
   boost::system::error_code error;
@@ -26,8 +31,8 @@ void Subreaper::Reserve(pid_t root) {
   trees_.emplace(root, nullptr);
 }
 
-void Subreaper::Add(pid_t root, std::function<void()> ended) {
-  auto& entry = trees_[root];
+void Subreaper::Add(pid_t root, Ended ended) {
+  Ended& entry = trees_[root];
   TF_CHECK(!entry);
   entry = std::move(ended);
 }
@@ -55,16 +60,21 @@ void Subreaper::Listen() {
   signals_.async_wait([this](const boost::system::error_code& error, int) {
     if (error) return;
     Listen();
-    // A tree may end, and be removed, while the others are told.
-    std::vector<pid_t> roots;
-    for (const auto& [root, ended] : trees_) roots.push_back(root);
-    for (const pid_t root : roots) {
-      const auto tree = trees_.find(root);
-      if (tree == trees_.end()) continue;
-      const auto ended = tree->second;
-      if (ended) ended();
-    }
+    TellTrees();
   });
+}
+
+void Subreaper::TellTrees() {
+  const auto orphans = family_.EndedOrphans();
+  // A tree may end, and be removed, while the others are told.
+  std::vector<pid_t> roots;
+  for (const auto& [root, ended] : trees_) roots.push_back(root);
+  for (const pid_t root : roots) {
+    const auto tree = trees_.find(root);
+    if (tree == trees_.end()) continue;
+    const auto ended = tree->second;
+    if (ended) ended(orphans);
+  }
 }
 
 }  // namespace tfyarn::agent_host

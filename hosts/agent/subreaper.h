@@ -19,9 +19,12 @@
 #include <boost/asio/signal_set.hpp>
 #include <functional>
 #include <map>
+#include <optional>
 #include <set>
+#include <vector>
 
 #include "core/model/error.h"
+#include "hosts/agent/family.h"
 
 namespace tfyarn::agent_host {
 
@@ -29,15 +32,17 @@ class Subreaper {
  public:
   /// Children are asked after from `io`'s thread. Nothing else in the process may handle SIGCHLD.
   /// Its pending wait keeps io.run() busy until Close() or the destructor.
-  explicit Subreaper(boost::asio::io_context& io);
+  explicit Subreaper(boost::asio::io_context& io, const ProcSource& proc = SystemProc());
   Subreaper(const Subreaper&) = delete;
   Subreaper& operator=(const Subreaper&) = delete;
 
   /// `root` has been forked and will be the root of a tree, or be removed: no orphan of others.
   void Reserve(pid_t root);
-  /// Registers the tree of `root` (a child of this process); `ended` is called whenever some child
-  /// of this process may have ended, until Remove(root).
-  void Add(pid_t root, std::function<void()> ended);
+  /// Registers the tree of `root` (a child of this process). `ended` is called whenever some child
+  /// of this process may have ended, until Remove(root), with the orphans that have ended and wait
+  /// to be reaped, which need not be the tree's; nullopt: they are not known (family.h).
+  using Ended = std::function<void(const std::optional<std::vector<ProcessInfo>>& orphans)>;
+  void Add(pid_t root, Ended ended);
   void Remove(pid_t root);
   /// `root` was given up before it was a tree, and whoever gave it up will reap it, and then say
   /// Remove. It does not count as a tree any more.
@@ -51,19 +56,23 @@ class Subreaper {
   /// Session of this process: children in it are no tree's.
   [[nodiscard]] pid_t own_session() const { return own_session_; }
   [[nodiscard]] pid_t own_pid() const { return own_pid_; }
+  /// What descends from this process.
+  [[nodiscard]] Family& family() { return family_; }
   [[nodiscard]] boost::asio::io_context& io() { return io_; }
   /// Hears nothing from now on.
   void Close();
 
  private:
   void Listen();
+  void TellTrees();
 
   boost::asio::io_context& io_;
   boost::asio::signal_set signals_;
   pid_t own_pid_ = 0;
   pid_t own_session_ = 0;
-  std::map<pid_t, std::function<void()>> trees_;
+  std::map<pid_t, Ended> trees_;  ///< Empty while the root is only reserved.
   std::set<pid_t> disowned_;
+  Family family_;
 };
 
 }  // namespace tfyarn::agent_host

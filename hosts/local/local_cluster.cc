@@ -113,10 +113,11 @@ void LocalCluster::TellIfIdle() {
 }
 
 void LocalCluster::WatchAms() {
+  const Instant due = Now() + kAmWatchPeriod;
   am_watch_.expires_after(kAmWatchPeriod);
-  am_watch_.async_wait([this](const boost::system::error_code& error) {
+  am_watch_.async_wait([this, due](const boost::system::error_code& error) {
     if (error) return;
-    rm_.ExpireAms(Now());
+    rm_.ExpireAms(Now(), Now() - due);
     WatchAms();
   });
 }

@@ -53,8 +53,10 @@ class LocalRm {
   /// Nothing of that container is left.
   void ContainerEnded(const ContainerId& container, std::int32_t exit_status,
                       const std::string& diagnostics, Instant now);
-  /// Looks for AMs that have fallen silent.
-  void ExpireAms(Instant now);
+  /// Looks for AMs that have fallen silent. `late`: how much later than it wanted this process
+  /// comes to it. On a machine that is busy, or was suspended, it heard nobody in that time, so it
+  /// is no AM's silence.
+  void ExpireAms(Instant now, Duration late = {});
   /// Its AM's next allocate call hears that the container will be taken.
   void AnnouncePreemption(const ContainerId& container);
   /// Takes it, with -102; harmless when it is not held any more.

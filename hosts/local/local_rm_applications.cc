@@ -1,6 +1,7 @@
 // What becomes of applications, their AM attempts and their containers.
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <utility>
 
 #include "core/model/check.h"
@@ -222,8 +223,9 @@ void LocalRm::StopAll(Application& application, std::int32_t exit_status, const 
   for (const ContainerId& id : never_started) Free(application, id, exit_status);
 }
 
-void LocalRm::ExpireAms(Instant now) {
+void LocalRm::ExpireAms(Instant now, Duration late) {
   for (auto& [id, application] : applications_) {
+    application.heard = std::min(now, application.heard + late);
     if (application.unregistered || !application.containers.contains(application.am_container))
       continue;
     if (now - application.heard < options_.am_expiry) continue;

@@ -8,6 +8,7 @@
 
 #include "core/model/error.h"
 #include "core/trace/record.h"
+#include "hosts/runtime/folder_watch.h"
 #include "hosts/runtime/recording.h"
 
 namespace tfyarn::hosts {
@@ -18,7 +19,8 @@ namespace tfyarn::hosts {
 class RecordingsReader {
  public:
   /// `directory`: every *.record in it belongs to the run.
-  explicit RecordingsReader(std::string directory) : directory_(std::move(directory)) {}
+  explicit RecordingsReader(std::string directory)
+      : directory_(std::move(directory)), watch_(directory_) {}
 
   /// Whole entries that were not given yet, sorted by time; without idle heartbeats and the like
   /// (trace::IsRoutine) unless they are asked for.
@@ -33,7 +35,11 @@ class RecordingsReader {
     bool broken = false;
   };
 
+  void TakeFrom(const std::string& path, File& file, bool routine,
+                std::vector<trace::TraceRecord>& records);
+
   std::string directory_;
+  FolderWatch watch_;
   std::map<std::string, File> files_;
   std::vector<std::string> problems_;
 };

@@ -12,6 +12,7 @@
 //   ends environment | descriptors | signals | directory | limits flood BYTES          lines on
 //   stdout listen PORT reuse-port|reuse-address|plain [child]    listens on [::]:PORT and sleeps
 //   threads              its first thread ends, another sleeps
+//   thread-child         a child of its second thread, and sleeps
 //   grow MEGABYTES       uses that much memory and sleeps
 //   usr1                 writes a line to stderr on SIGUSR1 and sleeps
 #include <dirent.h>
@@ -262,6 +263,17 @@ int Threads() {
   ::pthread_exit(nullptr);
 }
 
+int ThreadChild() {
+  pthread_t thread{};
+  const auto start = [](void*) -> void* {
+    InChild([] { Sleep(); });
+    Say("ready");
+    Sleep();
+  };
+  if (::pthread_create(&thread, nullptr, start, nullptr) != 0) return 95;
+  Sleep();
+}
+
 int Grow(int megabytes) {
   std::vector<char> memory(static_cast<std::size_t>(megabytes) << 20);
   for (std::size_t i = 0; i < memory.size(); i += 4096) memory[i] = 1;
@@ -319,6 +331,7 @@ int Run(const Words& words) {
       {"flood", [&] { return Flood(std::atoll(words.at(1).c_str())); }},
       {"listen", [&] { return ListenAs(words); }},
       {"threads", [&] { return Threads(); }},
+      {"thread-child", [&] { return ThreadChild(); }},
       {"grow", [&] { return Grow(Number(words, 1)); }},
       {"usr1", [&] { return Usr1(); }},
   };

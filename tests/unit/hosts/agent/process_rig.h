@@ -18,6 +18,32 @@
 
 namespace tfyarn::agent_host {
 
+/// The kernel's own /proc, and how often it was asked.
+class CountingProc : public ProcSource {
+ public:
+  [[nodiscard]] std::optional<ProcessInfo> Process(pid_t pid) const override {
+    ++processes;
+    return ProcSource::Process(pid);
+  }
+  [[nodiscard]] std::vector<pid_t> Children(pid_t pid, std::int64_t threads) const override {
+    ++lists;
+    return ProcSource::Children(pid, threads);
+  }
+  [[nodiscard]] ProcessTable All() const override {
+    ++tables;
+    return ProcSource::All();
+  }
+  [[nodiscard]] bool lists_children() const override {
+    return may_list && ProcSource::lists_children();
+  }
+  void Forget() { processes = lists = tables = 0; }
+
+  bool may_list = true;  ///< False: as on a kernel without such lists.
+  mutable int processes = 0;
+  mutable int lists = 0;
+  mutable int tables = 0;  ///< Readings of every process that there is.
+};
+
 class ProcessRig : public testing::Test {
  protected:
   ProcessRig();
@@ -49,7 +75,8 @@ class ProcessRig : public testing::Test {
 
   std::filesystem::path directory_;
   boost::asio::io_context io_;
-  Subreaper subreaper_{io_};
+  CountingProc proc_;
+  Subreaper subreaper_{io_, proc_};
   TreeOptions options_;  ///< Of the trees that Start() makes.
   std::unique_ptr<ProcessTree> tree_;
   std::optional<TreeExit> exit_;

@@ -261,6 +261,109 @@ TEST_F(ProcessTreeTest, WhatCannotBeKilledIsGivenUpAndNamed) {
   EXPECT_EQ(::rmdir(freezer.c_str()), 0);
 }
 
+/// Many trees in one process, as `tfyarn run` has a tree for each container.
+class ManyTreesTest : public ProcessRig {
+ protected:
+  static constexpr int kTrees = 12;
+
+  void SetUp() override {
+    if (!ChildrenAreListed()) GTEST_SKIP() << "this kernel lists no children";
+    for (int i = 0; i < kTrees; ++i) {
+      std::filesystem::remove(directory_ / "stdout");
+      Start({"children", "2"});
+      UntilSaid();
+      trees_.push_back(std::move(tree_));
+    }
+  }
+  void TearDown() override {
+    for (const auto& tree : trees_) {
+      exit_.reset();
+      if (!tree) continue;
+      // The end of those whose Start() was followed by another one is told into the same place.
+      tree->Kill();
+      End();
+    }
+    trees_.clear();
+    ProcessRig::TearDown();
+  }
+  /// Until the looks that follow a start are over.
+  void UntilQuiet() {
+    int before = -1;
+    Until(
+        [&] {
+          const int now = proc_.processes + proc_.lists;
+          const bool quiet = now == before;
+          before = now;
+          if (!quiet) Pause();
+          return quiet;
+        },
+        "no more looks");
+  }
+  void Pause() {
+    io_.restart();
+    io_.run_for(std::chrono::milliseconds(600));
+  }
+
+  std::vector<std::unique_ptr<ProcessTree>> trees_;
+};
+
+TEST_F(ManyTreesTest, ALookAtOneReadsItsOwnProcessesAndTheListOfOurChildren) {
+  proc_.Forget();
+  EXPECT_EQ(trees_[0]->Members().size(), 3U);
+  EXPECT_EQ(proc_.tables, 0);
+  EXPECT_EQ(proc_.processes, 3) << "the root and its two children";
+  EXPECT_LE(proc_.lists, 4) << "theirs, and ours";
+}
+
+TEST_F(ManyTreesTest, TheListOfOurChildrenIsSharedByThoseWhoLookTogether) {
+  proc_.Forget();
+  for (const auto& tree : trees_) EXPECT_EQ(tree->Members().size(), 3U);
+  EXPECT_EQ(proc_.processes, 3 * kTrees);
+  EXPECT_LT(proc_.lists, 3 * kTrees + kTrees / 2) << "theirs, and ours now and then";
+}
+
+TEST_F(ManyTreesTest, WhileNothingEndsNothingIsRead) {
+  UntilQuiet();
+  proc_.Forget();
+  Pause();
+  EXPECT_EQ(proc_.processes + proc_.lists + proc_.tables, 0);
+}
+
+TEST_F(ManyTreesTest, TheEndOfOneMakesNoOtherLook) {
+  UntilQuiet();
+  proc_.Forget();
+  exit_.reset();
+  ::kill(trees_[0]->root(), SIGKILL);
+  End();
+  trees_[0].reset();
+  Pause();
+  EXPECT_EQ(proc_.tables, 0);
+  // Its two children are killed and reaped in a few looks of a few readings; each of the others
+  // would read three processes.
+  EXPECT_LT(proc_.processes, 3 * kTrees);
+}
+
+TEST_F(ProcessTreeTest, WithoutListsOfChildrenTheWholeTableServes) {
+  proc_.may_list = false;
+  Start({"children", "20"});
+  UntilSaid();
+  Until([&] { return tree().Members().size() == 21; }, "all of them");
+  tree().Kill();
+  EXPECT_EQ(End().signal, SIGKILL);
+  EXPECT_EQ(Whole({"daemon", "0"}).code, 0);
+  EXPECT_TRUE(Living().empty());
+  EXPECT_GT(proc_.tables, 0);
+  EXPECT_EQ(proc_.lists, 0);
+}
+
+TEST_F(ProcessTreeTest, AChildOfAThreadIsAMember) {
+  Start({"thread-child"});
+  UntilSaid();
+  EXPECT_EQ(tree().Members().size(), 2U);
+  tree().Kill();
+  EXPECT_EQ(End().signal, SIGKILL);
+}
+
 TEST_F(ProcessTreeTest, TheCallbackMayDestroyTheTreeAndStartTheNext) {
   auto spawned = Spawn(Odd({"exit", "1"}));
   ASSERT_TRUE(spawned);

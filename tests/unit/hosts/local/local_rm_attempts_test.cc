@@ -181,6 +181,25 @@ TEST_F(LocalRmAttemptsTest, ASilentAmIsStoppedAndAnotherComes) {
   FinishAll(2);
 }
 
+TEST_F(LocalRmAttemptsTest, ATimeInWhichThisProcessStoodStillIsNoAmsSilence) {
+  Submit();
+  (void)Register();
+  (void)Orders();
+  now_ += 90s;
+  rm_.ExpireAms(now_, 85s);
+  EXPECT_THAT(Orders(), IsEmpty());
+  now_ += 54s;
+  rm_.ExpireAms(now_);
+  EXPECT_THAT(Orders(), IsEmpty());
+  now_ += 1s;
+  rm_.ExpireAms(now_);
+  EXPECT_THAT(Orders(), ElementsAre("stop " + ToString(IdOf(1, 1)) + " -100"));
+  End(IdOf(1, 1), container_exit::kAborted, "silent");
+  NextAm(2);
+  (void)Register(2);
+  FinishAll(2);
+}
+
 TEST_F(LocalRmAttemptsTest, AnAmThatNeverRegistersIsSilentToo) {
   Submit(1);
   (void)Orders();
