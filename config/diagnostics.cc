@@ -131,6 +131,16 @@ std::string Printable(std::string_view text, std::size_t max_chars) {
   std::size_t at = 0;
   std::size_t characters = 0;
   while (at < text.size()) {
+    // Most of most text: in one piece, for much of it is shown (logs).
+    std::size_t plain = at;
+    while (plain < text.size() && plain - at < max_chars - characters && text[plain] >= ' ' &&
+           text[plain] <= '~') {
+      ++plain;
+    }
+    out.append(text.substr(at, plain - at));
+    characters += plain - at;
+    at = plain;
+    if (at == text.size()) break;
     if (characters++ == max_chars) return out + "...";
     if (text[at] == '\n') {
       out += "\\n";

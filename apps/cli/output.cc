@@ -2,6 +2,7 @@
 
 #include <fcntl.h>
 #include <fmt/format.h>
+#include <poll.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -82,6 +83,11 @@ Expected<void> WriteStdout(std::string_view text) {
 
 void WriteStderr(std::string_view text) {
   static_cast<void>(WriteAll(STDERR_FILENO, text));
+}
+
+void TryWriteStderr(std::string_view text) {
+  pollfd stream{.fd = STDERR_FILENO, .events = POLLOUT, .revents = 0};
+  if (::poll(&stream, 1, 0) > 0) WriteStderr(text);
 }
 
 std::string TerminalText(std::string_view text) {

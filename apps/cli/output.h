@@ -18,6 +18,9 @@ bool PrepareStandardStreams();
 [[nodiscard]] Expected<void> WriteStdout(std::string_view text);
 /// Writes to stderr; a stderr that cannot be written is nobody's to tell.
 void WriteStderr(std::string_view text);
+/// The same, but drops it where stderr takes nothing now (a stopped terminal, a full pipe): for
+/// what matters at that moment only, and to those who must not wait. Some lines at most.
+void TryWriteStderr(std::string_view text);
 
 /// What Complain puts in front; "tfsim" where nobody says.
 void SetProgram(std::string_view name);

@@ -7,6 +7,7 @@
 #include <filesystem>
 #include <utility>
 
+#include "apps/cli/exit_codes.h"
 #include "apps/cli/output.h"
 #include "apps/process_environment.h"
 #include "core/client/job_client.h"
@@ -26,6 +27,12 @@ constexpr Duration kPoll = 100ms;
 constexpr Duration kShowPeriod = 100ms;
 /// From the end of the job to the end of its processes; then they are killed.
 constexpr Duration kLastProcesses = 20s;
+/// From the user's second signal to the end, whatever is left of the job's processes.
+constexpr Duration kAfterSecondSignal = 3s;
+/// How long a reader of the logs may take nothing after the user has sent a signal.
+constexpr Duration kReaderPatience = 1s;
+/// Bytes of logs that wait for their reader; while there are more no log is read.
+constexpr std::size_t kMostWaiting = std::size_t{512} << 10;
 constexpr std::size_t kShownLog = std::size_t{16} << 10;
 constexpr const char* kHost = "127.0.0.1";
 
@@ -59,6 +66,7 @@ LocalRun::LocalRun(const RunArguments& arguments, config::JobDocument job,
                     }}),
       records_(directory_.recordings()),
       logs_(directory_.logs(), cli::ColorOn(STDOUT_FILENO)),
+      log_writer_(STDOUT_FILENO),
       status_(arguments.quiet || arguments.json),
       signals_(loop_, SIGINT, SIGTERM),
       show_(loop_),
@@ -203,17 +211,37 @@ int LocalRun::Run() {
 }
 
 void LocalRun::WaitForSignals() {
+  // A closed pipe is an error of a write.
+  std::signal(SIGPIPE, SIG_IGN);
+  // The terminal is closed; nohup has it ignored.
+  struct sigaction hangup {};
+  ::sigaction(SIGHUP, nullptr, &hangup);
+  boost::system::error_code ignored;
+  if (hangup.sa_handler != SIG_IGN) signals_.add(SIGHUP, ignored);
   signals_.async_wait([this](const boost::system::error_code& error, int signal) {
-    if (error) return;
-    ++interrupts_;
-    status_.Clear();
-    if (interrupts_ == 1) {
-      cli::WriteStderr("ending the job; once more to kill it at once\n");
-      client_->Kill(fmt::format("the user sent signal {}", signal));
-    } else {
-      cluster_.KillAll();
-    }
-    WaitForSignals();
+    if (!error) Interrupted(signal);
+  });
+}
+
+void LocalRun::Interrupted(int signal) {
+  ++interrupts_;
+  status_.Clear();
+  if (interrupts_ == 1) {
+    cli::TryWriteStderr("ending the job; once more to kill it at once\n");
+    client_->Kill(fmt::format("the user sent signal {}", signal));
+  } else {
+    cluster_.KillAll();
+  }
+  if (interrupts_ == 2) {
+    last_.expires_after(kAfterSecondSignal);
+    last_.async_wait([this](const boost::system::error_code& error) {
+      if (error) return;
+      if (!exit_code_) exit_code_ = cli::ToInt(cli::ExitCode::kJobKilled);
+      loop_.stop();
+    });
+  }
+  signals_.async_wait([this](const boost::system::error_code& error, int next) {
+    if (!error) Interrupted(next);
   });
 }
 
@@ -221,25 +249,29 @@ void LocalRun::ShowAgain() {
   show_.expires_after(kShowPeriod);
   show_.async_wait([this](const boost::system::error_code& error) {
     if (error) return;
-    ShowNow(false);
+    ShowNow();
     ShowAgain();
   });
 }
 
-void LocalRun::ShowNow(bool last) {
-  if (!last && (page_ || status_.enabled())) TakeRecords();
-  if (arguments_.quiet || arguments_.json) return;
-  const std::string text = logs_.Take(last);
-  if (!text.empty()) {
-    status_.Clear();
-    (void)cli::WriteStdout(text);  // The verdict says when stdout is gone.
-  }
+void LocalRun::ShowNow() {
+  if (page_ || status_.enabled()) TakeRecords();
+  if (shows_logs()) ShowLogs();
+}
+
+void LocalRun::ShowLogs() {
+  if (log_writer_.waiting() > kMostWaiting) return;
+  const std::string text = logs_.Take();
+  if (text.empty()) return;
+  status_.Clear();
+  log_writer_.Write(text);
 }
 
 void LocalRun::TakeRecords() {
   const std::vector<trace::TraceRecord> fresh = records_.Take(true);
   for (const trace::TraceRecord& record : fresh) live_.Observe(record);
-  status_.Show(fresh, hosts::Now() - began_);
+  // A line that is drawn while logs are written would stand among them.
+  status_.Show(fresh, hosts::Now() - began_, log_writer_.waiting() == 0);
 }
 
 // ---------------------------------------------------------------- the page
@@ -285,6 +317,7 @@ RunOutcome LocalRun::Outcome() const {
 
 void LocalRun::ClientEnded(int code) {
   exit_code_ = code;
+  if (interrupts_ > 1) return EndIfOver();
   last_.expires_after(kLastProcesses);
   last_.async_wait([this](const boost::system::error_code& error) {
     if (!error) cluster_.KillAll();
@@ -299,12 +332,28 @@ void LocalRun::EndIfOver() {
 
 int LocalRun::Finish() {
   if (faults_) faults_->Finish();
-  do {
-    ShowNow(true);
-  } while (!arguments_.quiet && !arguments_.json && !logs_.AtEnd());
   status_.Clear();
+  if (shows_logs()) log_writer_.Write(logs_.TakeLast());
   cluster_recorder_.Write(hosts::Now(), trace::RunStopped{});
-  return Deliver(Outcome(), {.json = arguments_.json, .propagate_exit = arguments_.propagate_exit});
+  return Deliver(Outcome(), {.json = arguments_.json,
+                             .propagate_exit = arguments_.propagate_exit,
+                             .may_print = [this] { return LogsAreWritten(); }});
+}
+
+// All results are in their files. From now on a signal ends this process at once, as it ends any
+// other that waits for the reader of its output.
+bool LocalRun::LogsAreWritten() {
+  boost::system::error_code ignored;
+  signals_.clear(ignored);
+  while (!log_writer_.Drain(kReaderPatience)) {
+    if (interrupts_ == 0) continue;
+    cli::TryWriteStderr(
+        fmt::format("standard output takes nothing: the end of the logs, in {}, and the "
+                    "verdict, in {}/result.json, are not shown\n",
+                    directory_.logs(), directory_.root));
+    return false;
+  }
+  return true;
 }
 
 }  // namespace tfyarn::local

@@ -13,6 +13,7 @@
 
 #include "apps/local/arguments.h"
 #include "apps/local/log_printer.h"
+#include "apps/local/log_writer.h"
 #include "apps/local/run_directory.h"
 #include "apps/local/run_result.h"
 #include "apps/local/status_line.h"
@@ -61,7 +62,10 @@ class LocalRun {
   [[nodiscard]] Expected<void> StageFiles(const std::string& application_directory,
                                           yarn::ContainerLaunchContext& context) const;
   void WaitForSignals();
-  void ShowNow(bool last);
+  void Interrupted(int signal);
+  void ShowNow();
+  void ShowLogs();
+  [[nodiscard]] bool shows_logs() const { return !arguments_.quiet && !arguments_.json; }
   void TakeRecords();
   void OpenPage();
   void WriteAddress(const std::string& address);
@@ -71,6 +75,8 @@ class LocalRun {
   void ClientEnded(int code);
   void EndIfOver();
   int Finish();
+  /// Waits for the reader of the logs; false: it takes nothing, and the user does not want to wait.
+  [[nodiscard]] bool LogsAreWritten();
 
   const RunArguments& arguments_;
   config::JobDocument job_;
@@ -86,6 +92,7 @@ class LocalRun {
   std::optional<hosts::FaultDriver> faults_;
   hosts::RecordingsReader records_;
   LogPrinter logs_;
+  LogWriter log_writer_;
   StatusLine status_;
   boost::asio::signal_set signals_;
   boost::asio::steady_timer show_;

@@ -2,6 +2,7 @@
 // its directory, and the verdict on stdout.
 #pragma once
 
+#include <functional>
 #include <string>
 
 #include "apps/local/run_directory.h"
@@ -22,6 +23,8 @@ struct RunOutcome {
 struct DeliveryOptions {
   bool json = false;            ///< The result document in place of the verdict.
   bool propagate_exit = false;  ///< The cause's own exit code.
+  /// Asked when all files are written; false: stdout gets no verdict. May be empty.
+  std::function<bool()> may_print;
 };
 
 /// The report of what has happened so far, while the run goes on.

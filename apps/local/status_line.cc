@@ -51,15 +51,16 @@ StatusLine::StatusLine(bool quiet) {
       !quiet && ::isatty(STDERR_FILENO) == 1 && term != nullptr && std::string_view(term) != "dumb";
 }
 
-void StatusLine::Show(const std::vector<trace::TraceRecord>& fresh, Duration since_start) {
+void StatusLine::Show(const std::vector<trace::TraceRecord>& fresh, Duration since_start,
+                      bool draw) {
   for (const trace::TraceRecord& record : fresh) Fold(facts_, record);
-  if (!enabled_) return;
-  cli::WriteStderr("\r\033[K" + StatusText(facts_, since_start));
+  if (!enabled_ || !draw) return;
+  cli::TryWriteStderr("\r\033[K" + StatusText(facts_, since_start));
   drawn_ = true;
 }
 
 void StatusLine::Clear() {
-  if (drawn_) cli::WriteStderr("\r\033[K");
+  if (drawn_) cli::TryWriteStderr("\r\033[K");
   drawn_ = false;
 }
 

@@ -31,7 +31,8 @@ class StatusLine {
   StatusLine& operator=(const StatusLine&) = delete;
 
   [[nodiscard]] bool enabled() const { return enabled_; }
-  void Show(const std::vector<trace::TraceRecord>& fresh, Duration since_start);
+  /// `draw`: now; otherwise `fresh` shows the next time.
+  void Show(const std::vector<trace::TraceRecord>& fresh, Duration since_start, bool draw);
   /// Takes the line away; to be called before anything else is written to the terminal.
   void Clear();
 
