@@ -10,9 +10,11 @@
 #include <memory>
 #include <string>
 #include <utility>
+#include <vector>
 
 #include "apps/cli/output.h"
 #include "apps/process_environment.h"
+#include "core/model/job_secrets.h"
 #include "core/model/launch.h"
 #include "hosts/agent/agent_host.h"
 #include "hosts/local/local_environment.h"
@@ -58,11 +60,22 @@ hosts::Recorder OpenRecorder(const hosts::LocalEnvironment& local, std::uint64_t
   return {};
 }
 
+/// Those of the job, among pairs of name and value.
+template <class Pairs>
+std::vector<SecretValue> SecretsAmong(const Pairs& pairs) {
+  std::vector<SecretValue> secrets;
+  for (const auto& [name, value] : pairs) {
+    if (auto secret = SecretFrom(name, value)) secrets.push_back(std::move(*secret));
+  }
+  return secrets;
+}
+
 /// Where the agent is, as whoever started it says.
 struct Place {
   std::string host;
   std::string logs;
   std::string identity;  ///< PEM.
+  std::vector<SecretValue> secrets;
   hosts::Recorder recorder;
   std::unique_ptr<hosts::Storage> storage;
 };
@@ -76,6 +89,7 @@ Expected<Place> PlaceHere(const Environment& environment, boost::asio::io_contex
   return Place{.host = local->host,
                .logs = local->logs,
                .identity = std::move(*pem),
+               .secrets = SecretsAmong(environment),
                .recorder = OpenRecorder(*local, seed, job_file),
                .storage = std::make_unique<hosts::LocalStorage>(loop, local->storage, "")};
 }
@@ -93,6 +107,7 @@ Expected<Place> PlaceOnYarn(const Environment& environment, boost::asio::io_cont
   return Place{.host = yarn->container.host,
                .logs = yarn->container.logs,
                .identity = *pem,
+               .secrets = SecretsAmong(credentials->secrets),
                .recorder = {},
                .storage = std::make_unique<hosts::HdfsStorage>(
                    loop, hosts::HdfsOptionsFor(yarn->addresses))};
@@ -124,6 +139,7 @@ int Main() {
                               .directory = std::filesystem::current_path().string(),
                               .log_directory = place->logs,
                               .environment = ForTheTask(environment),
+                              .secrets = std::move(place->secrets),
                               .seed = seed},
                              *identity,
                              {.loop = loop,

@@ -145,6 +145,21 @@ void CheckReferences(Decoder& decoder, const Node& node, const JobSpec& job) {
   }
 }
 
+void CheckSecrets(Decoder& decoder, const Node& node, const JobSpec& job) {
+  const Node* secrets = node.Find("secrets");
+  if (secrets == nullptr || decoder.Broken("secrets")) return;
+  const auto also = [&](const Entry& entry, const std::string& where) {
+    decoder.ErrorAtKey(entry, fmt::format("`{}` is in `{}` and in `secrets`: which one holds?",
+                                          Printable(entry.key), where));
+  };
+  for (const Entry& entry : secrets->entries) {
+    if (job.env.contains(entry.key)) also(entry, "env");
+    for (const TaskTypeSpec& task : job.tasks) {
+      if (task.env.contains(entry.key)) also(entry, "tasks." + task.name + ".env");
+    }
+  }
+}
+
 void CheckNumbers(Decoder& decoder, const Node& node, const JobSpec& job) {
   if (!decoder.Broken("watch") && job.watch && job.watch->stalled <= job.heartbeat.every) {
     decoder.Error(node.Nearest("watch.stalled"), "`stalled`: must be longer than heartbeat.every");
@@ -160,6 +175,7 @@ void CheckNumbers(Decoder& decoder, const Node& node, const JobSpec& job) {
 
 void CheckJob(Decoder& decoder, const Node& node, const JobDraft& draft) {
   CheckNumbers(decoder, node, draft.spec);
+  CheckSecrets(decoder, node, draft.spec);
   if (decoder.Broken("tasks")) return;
   CheckTasks(decoder, node.Nearest("tasks"), draft);
   if (!decoder.Broken("strategy") && !decoder.Broken("framework"))

@@ -148,6 +148,27 @@ const Record<Container>& ContainerTable() {
   return table;
 }
 
+const Record<SecretSource>& SecretTable() {
+  static const Record<SecretSource> table = [] {
+    Record<SecretSource> record(
+        "secret", "Where the value of a secret variable comes from: `env` or `file`.");
+    record.Field(
+        "env", &SecretSource::env,
+        TextLike("^[A-Za-z_][A-Za-z0-9_]*$", "a name of a variable", EnvironmentKeys().matches),
+        "A variable of the environment in which the job is submitted.", {.example = "HF_TOKEN"});
+    record.Field("file", &SecretSource::file, SomeText(),
+                 "A file; a path that is relative is looked for beside job.yaml. A line's end at "
+                 "the end of the file is no part of the value.",
+                 {.example = "db-password.txt"});
+    record.Checked([](Decoder& decoder, const Node& node, const SecretSource& secret) {
+      if (secret.env.empty() == secret.file.empty())
+        decoder.Error(node, "a secret wants one of `env` and `file`");
+    });
+    return record;
+  }();
+  return table;
+}
+
 void AddIdentity(Record<JobDraft>& record) {
   record.Custom("schema", Word({"tfyarn.job/v1"}).info,
                 "Which version of this description the file follows.",
@@ -209,7 +230,14 @@ void AddProgram(Record<JobDraft>& record) {
                 },
                 {.example = "{image: repo/tf:2}"});
   record.Field("env", &JobDraft::spec, &JobSpec::env, MapOf(EnvironmentKeys(), Text()),
-               "Variables for every process.");
+               "Variables for every process. Values of names with PASSWORD, PASSWD, TOKEN, SECRET, "
+               "CREDENTIAL or KEY in them (in whatever case) are secrets: stars stand for them "
+               "wherever the job is shown or kept.");
+  record.Field("secrets", &JobDraft::spec, &JobSpec::secrets,
+               MapOf(EnvironmentKeys(), Of(SecretTable)),
+               "Variables for every process whose values are not in this file, and are never shown "
+               "or kept.",
+               {.example = "{HF_TOKEN: {env: HF_TOKEN}, DB_PASSWORD: {file: db-password.txt}}"});
 }
 
 void AddRules(Record<JobDraft>& record) {

@@ -8,6 +8,7 @@
 #include <set>
 
 #include "config/emit.h"
+#include "config/hide_secrets.h"
 #include "config/job_table.h"
 #include "config/merge.h"
 #include "config/scenario_table.h"
@@ -25,19 +26,36 @@ struct Document {
   Sources sources;
   std::vector<Finding> findings;
   std::optional<Node> root;
+  std::vector<SecretValue> secrets;  ///< Taken out of `root`.
 
   [[nodiscard]] tl::unexpected<Diagnostics> Failed() {
     return tl::unexpected(sources.Finish(std::move(findings)));
   }
 };
 
-void ReadInto(Document& document, const std::string& path, const std::string* text,
+enum class Kind { kJob, kScenario };
+
+/// Also between one `--set` and the next: an error of the second may quote what the first says.
+void TakeSecrets(Kind kind, Document& document) {
+  Node& root = *document.root;
+  if (kind == Kind::kScenario) return HideSecretsOfScenario(document.sources, root);
+  HideSecrets(document.sources, root, document.secrets);
+  // What a `--set` removed.
+  std::erase_if(document.secrets, [&](const SecretValue& secret) {
+    const std::string in = secret.task_type.empty() ? "" : "tasks." + secret.task_type + ".";
+    return root.FindPath(in + "env." + secret.name) == nullptr;
+  });
+}
+
+void ReadInto(Kind kind, Document& document, const std::string& path, const std::string* text,
               const LoadOptions& options) {
   FileLoader loader(document.sources, options.open, document.findings);
   document.root = text != nullptr ? loader.LoadText(*text, path) : loader.LoadFile(path);
   if (!document.root) return;
+  TakeSecrets(kind, document);
   for (const std::string& set : options.sets) {
     ApplySet(document.sources, set, *document.root, document.findings);
+    TakeSecrets(kind, document);
   }
 }
 
@@ -133,7 +151,7 @@ void CheckMatrix(const Node& root, std::vector<Finding>& findings) {
 tl::expected<Scenario, Diagnostics> Load(const std::string& path, const std::string* text,
                                          const LoadOptions& options) {
   Document document;
-  ReadInto(document, path, text, options);
+  ReadInto(Kind::kScenario, document, path, text, options);
   if (!document.root) return document.Failed();
   const Node merged = WithDefaults(*document.root);
   Decoder decoder;
@@ -172,7 +190,7 @@ tl::expected<JobSpec, Diagnostics> DecodeJob(Document& document) {
 tl::expected<JobSpec, Diagnostics> LoadJobFrom(const std::string& path, const std::string* text,
                                                const LoadOptions& options) {
   Document document;
-  ReadInto(document, path, text, options);
+  ReadInto(Kind::kJob, document, path, text, options);
   return DecodeJob(document);
 }
 
@@ -218,7 +236,7 @@ tl::expected<JobDocument, Diagnostics> LoadJobDocument(const std::string& path,
                                                        const LoadOptions& options,
                                                        const std::vector<std::string>& without) {
   Document document;
-  ReadInto(document, path, nullptr, options);
+  ReadInto(Kind::kJob, document, path, nullptr, options);
   tl::expected<JobSpec, Diagnostics> spec = DecodeJob(document);
   if (!spec) return tl::unexpected<Diagnostics>(spec.error());
   JobDocument job;
@@ -227,6 +245,7 @@ tl::expected<JobDocument, Diagnostics> LoadJobDocument(const std::string& path,
   if (!spec) return tl::unexpected<Diagnostics>(spec.error());
   job.spec = std::move(*spec);
   job.effective_yaml = EmitYaml(*document.root);
+  job.secrets = std::move(document.secrets);
   return job;
 }
 

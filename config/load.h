@@ -16,6 +16,7 @@
 #include "config/byte_source.h"
 #include "config/diagnostics.h"
 #include "config/scenario.h"
+#include "core/model/job_secrets.h"
 #include "core/model/job_spec.h"
 
 namespace tfyarn::config {
@@ -56,6 +57,8 @@ struct LoadOptions {
 struct JobDocument {
   JobSpec spec;
   std::string effective_yaml;
+  /// What `spec` and `effective_yaml` have stars for: values in `env` whose names look secret.
+  std::vector<SecretValue> secrets;
   /// What was taken out, "tasks.worker.node_label".
   std::vector<std::string> left_out;
 };

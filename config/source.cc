@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <tuple>
 
+#include "config/hide_secrets.h"
 #include "core/model/check.h"
 
 namespace tfyarn::config {
@@ -40,6 +41,24 @@ std::string_view Sources::Line(std::uint32_t file, std::uint32_t line) const {
   return std::string_view(source.text).substr(begin, end - begin);
 }
 
+void Sources::Hide(Place from, Place to) {
+  TF_CHECK(from.file < sources_.size());
+  sources_[from.file].hidden.emplace_back(from, to);
+}
+
+std::string Sources::Shown(std::uint32_t file, std::uint32_t line) const {
+  std::string text = WithoutValuesOfSecrets(std::string(Line(file, line)));
+  for (const auto& [from, to] : sources_[file].hidden) {
+    // An end that is not known is the line's: that of a block of text is where the next key is.
+    const bool known = from < to;
+    if (line < from.line || line > (known ? to.line : from.line)) continue;
+    const std::size_t begin = line == from.line ? from.col - 1 : 0;
+    const std::size_t end = known && line == to.line ? to.col - 1 : text.size();
+    for (std::size_t i = begin; i < std::min(end, text.size()); ++i) text[i] = '*';
+  }
+  return text;
+}
+
 Diagnostics Sources::Finish(std::vector<Finding> findings) const {
   std::stable_sort(findings.begin(), findings.end(), [](const Finding& a, const Finding& b) {
     return std::tie(a.place, a.message) < std::tie(b.place, b.message);
@@ -62,7 +81,7 @@ Diagnostics Sources::Finish(std::vector<Finding> findings) const {
          .col = finding.place.line == 0 ? 0 : CharactersBefore(line, finding.place.col) + 1,
          .message = std::move(finding.message),
          .notes = std::move(finding.notes),
-         .source_line = std::string(line),
+         .source_line = Shown(finding.place.file, finding.place.line),
          .byte_col = finding.place.col,
          .width = std::max<std::uint32_t>(1, finding.width)});
   }

@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "config/diagnostics.h"
@@ -37,6 +38,9 @@ class Sources {
   /// The line without its end; "" when there is no such line.
   [[nodiscard]] std::string_view Line(std::uint32_t file, std::uint32_t line) const;
 
+  /// Diagnostics show stars in place of this part of a text, line by line.
+  void Hide(Place from, Place to);
+
   /// Sorted by place, without repetitions, cut at Diagnostics::kMax.
   [[nodiscard]] Diagnostics Finish(std::vector<Finding> findings) const;
 
@@ -45,7 +49,11 @@ class Sources {
     std::string name;
     std::string text;
     std::vector<std::size_t> line_starts;
+    std::vector<std::pair<Place, Place>> hidden;
   };
+  /// The line as it may be shown.
+  [[nodiscard]] std::string Shown(std::uint32_t file, std::uint32_t line) const;
+
   std::vector<Source> sources_;
 };
 

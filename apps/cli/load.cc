@@ -3,13 +3,20 @@
 #include <fmt/format.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cstdlib>
 #include <filesystem>
+#include <fstream>
+#include <iterator>
+#include <map>
 #include <system_error>
+#include <utility>
 
 #include "apps/cli/output.h"
+#include "config/hide_secrets.h"
 #include "config/load.h"
 #include "core/am/policy.h"
+#include "core/model/job_secrets.h"
 
 namespace tfyarn::cli {
 namespace {
@@ -25,6 +32,37 @@ std::string Quoted(const std::string& word) {
   std::string quoted = "'";
   for (const char c : word) quoted += c == '\'' ? std::string("'\\''") : std::string(1, c);
   return quoted + "'";
+}
+
+/// As it must stand in a process's environment. Errors: what is wrong with it, as the end of a
+/// sentence that begins with where it is from.
+Expected<std::string> Checked(std::string value) {
+  constexpr std::size_t kLongest = std::size_t{64} << 10;
+  if (value.empty()) return Fail(ErrorCode::kInvalidArgument, "is empty");
+  if (value.size() > kLongest) {
+    return Fail(ErrorCode::kInvalidArgument,
+                fmt::format("has {} bytes, and a variable takes {}", value.size(), kLongest));
+  }
+  if (value.find('\0') != std::string::npos)
+    return Fail(ErrorCode::kInvalidArgument, "has a byte 0 in it, and a variable takes none");
+  return value;
+}
+
+Expected<std::string> FromEnvironment(const std::string& variable) {
+  const char* value = std::getenv(variable.c_str());
+  if (value == nullptr) return Fail(ErrorCode::kNotFound, "is not set where the job is submitted");
+  return Checked(value);
+}
+
+Expected<std::string> FromFile(const std::filesystem::path& path) {
+  std::error_code failed;
+  std::ifstream in(path, std::ios::binary);
+  if (!in || std::filesystem::is_directory(path, failed))
+    return Fail(ErrorCode::kNotFound, "cannot be read (it is looked for beside the job file)");
+  std::string text((std::istreambuf_iterator<char>(in)), {});
+  if (text.ends_with('\n')) text.pop_back();
+  if (text.ends_with('\r')) text.pop_back();
+  return Checked(std::move(text));
 }
 
 void AddProblem(const std::string& place, const JobSpec& job, std::vector<std::string>& problems) {
@@ -50,6 +88,40 @@ std::vector<std::string> PolicyProblems(const config::Scenario& scenario) {
 std::vector<std::string> PolicyProblems(const std::string& file, const JobSpec& job) {
   std::vector<std::string> problems;
   AddProblem(fmt::format("{}: job `{}`", file, job.name), job, problems);
+  return problems;
+}
+
+std::vector<std::string> ReadSecrets(const std::string& file, config::JobDocument& job) {
+  std::vector<std::string> problems;
+  for (const auto& [name, source] : job.spec.secrets) {
+    const bool from_file = source.env.empty();
+    auto value = from_file ? FromFile(std::filesystem::path(file).parent_path() / source.file)
+                           : FromEnvironment(source.env);
+    if (!value) {
+      problems.push_back(fmt::format("{}: secrets.{}: {} {} {}", file, name,
+                                     from_file ? "the file" : "the variable",
+                                     from_file ? source.file : source.env, value.error().message));
+      continue;
+    }
+    job.secrets.push_back({.name = name, .value = std::move(*value)});
+  }
+  // Stars in the file itself: it is what an earlier run left of a job.
+  const auto look = [&](const std::map<std::string, std::string>& env, const std::string& where) {
+    for (const auto& [name, value] : env) {
+      const bool stars = value == kSecretStars && LooksSecret(name);
+      const bool known =
+          std::any_of(job.secrets.begin(), job.secrets.end(),
+                      [&, &of = name](const SecretValue& secret) { return secret.name == of; });
+      if (!stars || known) continue;
+      problems.push_back(
+          fmt::format("{}: {}.{} has stars in place of its value, as in what is kept of a job: "
+                      "write the value, "
+                      "or name it in `secrets`",
+                      file, where, name));
+    }
+  };
+  look(job.spec.env, "env");
+  for (const TaskTypeSpec& task : job.spec.tasks) look(task.env, "tasks." + task.name + ".env");
   return problems;
 }
 
@@ -93,7 +165,8 @@ std::string ReplayCommand(const InputArguments& input, const std::vector<std::st
                           std::uint64_t seed) {
   std::string command = fmt::format("tfsim run {} --seed {}", Quoted(input.file), seed);
   for (const auto* sets : {&input.sets, &more_sets}) {
-    for (const std::string& set : *sets) command += " --set " + Quoted(set);
+    for (const std::string& set : *sets)
+      command += " --set " + Quoted(config::WithoutSecretOfSet(set));
   }
   if (!input.trace_directory.empty()) command += " --trace-dir " + Quoted(input.trace_directory);
   return command;

@@ -8,6 +8,7 @@
 
 #include "apps/cli/arguments.h"
 #include "config/diagnostics.h"
+#include "config/load.h"
 #include "config/scenario.h"
 
 namespace tfyarn::cli {
@@ -33,6 +34,12 @@ void Explain(const config::Diagnostics& diagnostics);
 
 /// Files and archives that a job names and that are not beside its file. One line each.
 [[nodiscard]] std::vector<std::string> MissingFiles(const std::string& file, const JobSpec& job);
+
+/// Adds the values of the job's `secrets`, from this process's environment and from files, to those
+/// that were in its `env`. Returns what keeps the job from having them all, one line each; no line
+/// quotes a value.
+[[nodiscard]] std::vector<std::string> ReadSecrets(const std::string& file,
+                                                   config::JobDocument& job);
 
 /// Jobs whose status an expectation of the scenario names.
 [[nodiscard]] std::set<std::string> JobsWithExpectedStatus(const config::Scenario& scenario);

@@ -93,6 +93,8 @@ hosts::LocalNodeOptions LocalRun::NodeOptions(const std::vector<std::string>& gp
        .shared = directory_.shared(),
        .heartbeat = kHeartbeat}))
     options.environment[name] = value;
+  for (const SecretValue& secret : job_.secrets)
+    options.environment[TravelName(secret)] = secret.value;
   return options;
 }
 

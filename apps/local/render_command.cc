@@ -3,10 +3,6 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include <algorithm>
-#include <cctype>
-#include <string_view>
-
 #include "apps/cli/exit_codes.h"
 #include "apps/cli/load.h"
 #include "apps/cli/output.h"
@@ -34,21 +30,11 @@ std::string Task(const JobSpec& job, const TaskId& task, const ClusterSpec& spec
   const auto environment =
       agent::RenderEnvironment(job, task, {.attempt = TaskAttempt(0), .epoch = Epoch(1)}, spec,
                                {.cluster_timestamp = 1, .id = 1}, false);
-  for (const auto& [name, value] : environment)
-    text += fmt::format("{}={}\n", name, LooksSecret(name) ? "***" : value);
+  for (const auto& [name, value] : environment) text += fmt::format("{}={}\n", name, value);
   return text;
 }
 
 }  // namespace
-
-bool LooksSecret(const std::string& name) {
-  std::string upper;
-  for (const char c : name) upper += static_cast<char>(std::toupper(static_cast<unsigned char>(c)));
-  constexpr std::string_view kWords[] = {"TOKEN",      "SECRET",  "PASSWORD",   "PASSWD",
-                                         "CREDENTIAL", "API_KEY", "ACCESS_KEY", "PRIVATE_KEY"};
-  return std::any_of(std::begin(kWords), std::end(kWords),
-                     [&](std::string_view word) { return upper.find(word) != std::string::npos; });
-}
 
 int RenderCommand(const RenderArguments& arguments) {
   const auto job = config::LoadJobDocument(arguments.file, {.sets = arguments.sets});

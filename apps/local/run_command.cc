@@ -94,6 +94,9 @@ int RunCommand(const RunArguments& arguments, const std::string& version) {
   for (const std::string& problem : problems) cli::Complain(problem);
   if (!problems.empty()) return cli::ToInt(cli::ExitCode::kInvalidInput);
   if (!CanBeStaged(arguments, job->spec)) return cli::ToInt(cli::ExitCode::kInvalidInput);
+  const auto unknown = cli::ReadSecrets(arguments.file, *job);
+  for (const std::string& problem : unknown) cli::Complain(problem);
+  if (!unknown.empty()) return cli::ToInt(cli::ExitCode::kInvalidInput);
   const std::optional<Admission> admission = Admit(arguments, job->spec);
   if (!admission) return cli::ToInt(cli::ExitCode::kInvalidInput);
   auto faults = LoadFaults(arguments, job->spec);

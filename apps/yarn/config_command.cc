@@ -11,10 +11,10 @@
 #include "apps/cli/load.h"
 #include "apps/cli/output.h"
 #include "apps/cli/print.h"
-#include "apps/local/render_command.h"
 #include "apps/yarn/cluster_access.h"
 #include "config/hadoop_settings.h"
 #include "config/suggest.h"
+#include "core/model/job_secrets.h"
 
 namespace tfyarn::apps {
 namespace {
@@ -90,8 +90,8 @@ std::vector<Line> LinesOf(const config::HadoopConfiguration& configuration,
     }
     Line line{.key = key};
     if (*value) {
-      const bool hidden = !IsOurs(key) && local::LooksSecret(key);
-      line.value = hidden ? "***" : (**value).text;
+      const bool hidden = !IsOurs(key) && LooksSecret(key);
+      line.value = hidden ? std::string(kSecretStars) : (**value).text;
       line.origin = configuration.OriginOf(**value);
       line.is_final = (**value).is_final;
     }

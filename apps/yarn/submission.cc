@@ -12,12 +12,22 @@
 #include "apps/yarn/application_watch.h"
 #include "apps/yarn/cluster_access.h"
 #include "core/client/job_client.h"
+#include "core/model/job_secrets.h"
 #include "core/model/text.h"
 
 namespace tfyarn::apps {
 namespace {
 
 constexpr Duration kShowPeriod = 200ms;
+
+/// YARN keeps credentials from all but the containers of the application and itself. The AM hands
+/// its own on to its agents.
+hosts::YarnClusterOptions WithSecrets(hosts::YarnClusterOptions options,
+                                      const std::vector<SecretValue>& secrets) {
+  for (const SecretValue& secret : secrets)
+    options.credentials.secrets.emplace_back(TravelName(secret), secret.value);
+  return options;
+}
 
 }  // namespace
 
@@ -29,7 +39,7 @@ Submission::Submission(const SubmitArguments& arguments, config::JobDocument job
       user_(settings.user),
       addresses_(YarnAddressesOf(settings)),
       storage_(loop_, HdfsOptions(settings)),
-      cluster_(loop_, ClusterOptions(settings)),
+      cluster_(loop_, WithSecrets(ClusterOptions(settings), job_.secrets)),
       staging_(storage_),
       signals_(loop_, SIGINT, SIGTERM),
       show_(loop_) {}

@@ -66,6 +66,7 @@ int SubmitCommand(const SubmitArguments& arguments) {
   if (!job) return RefuseFile(job.error());
   std::vector<std::string> problems = cli::PolicyProblems(arguments.file, job->spec);
   if (problems.empty()) problems = StagingProblems(arguments.file, job->spec);
+  if (problems.empty()) problems = cli::ReadSecrets(arguments.file, *job);
   for (const std::string& problem : problems) cli::Complain(problem);
   if (!problems.empty()) return cli::ToInt(cli::ExitCode::kInvalidInput);
   const auto settings = LoadSettings();

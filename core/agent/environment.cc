@@ -10,6 +10,7 @@
 #include <utility>
 
 #include "core/model/check.h"
+#include "core/model/job_secrets.h"
 
 namespace tfyarn::agent {
 namespace {
@@ -342,6 +343,7 @@ std::map<std::string, std::string> RenderEnvironment(const JobSpec& job, const T
   TF_CHECK(type != nullptr);
   Environment out = type->env;
   out.insert(job.env.begin(), job.env.end());  // What the task type sets stays.
+  for (const auto& [name, source] : job.secrets) out[name] = std::string(kSecretStars);
   AddCommon(out, job, task, process, spec, application, resume);
   switch (job.framework) {
     case Framework::kTensorflow:

@@ -21,8 +21,9 @@ namespace tfyarn::agent {
 
 /// The variables for one process of `task`, which must be a task type of the job.
 ///
-/// The job's `env`, over it the task type's `env`, over both what this file writes; only
-/// TF_GRPC_REUSE_PORT gives way to the user's value. Lists of addresses follow the task index; an
+/// The job's `env`, over it the task type's `env`, over both its `secrets`, with stars for values
+/// (job_secrets.h), over all what this file writes; only TF_GRPC_REUSE_PORT gives way to the user's
+/// value. Lists of addresses follow the task index; an
 /// address that is not known yet (port 0) is left out of TF_CONFIG, which then uses TensorFlow's
 /// sparse form for that task type.
 ///

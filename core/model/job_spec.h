@@ -172,6 +172,13 @@ struct ArchiveSpec {
 };
 BOOST_DESCRIBE_STRUCT(ArchiveSpec, (), (path, as))
 
+/// Where the value of a secret variable comes from: one of both is set.
+struct SecretSource {
+  std::string env;   ///< A variable of the environment that the job is submitted from.
+  std::string file;  ///< A file beside job.yaml; one line's end at its end does not count.
+};
+BOOST_DESCRIBE_STRUCT(SecretSource, (), (env, file))
+
 struct JobSpec {
   std::string name;
   std::string user;  ///< Who submits; queues limit users.
@@ -186,7 +193,9 @@ struct JobSpec {
   std::vector<ArchiveSpec> archives;
   std::map<std::string, std::string> python_archives;  ///< Task type (or "") -> archive name.
   std::string container_image;
+  /// Stars (job_secrets.h) in place of values of variables whose names look secret.
   std::map<std::string, std::string> env;
+  std::map<std::string, SecretSource> secrets;  ///< By the name of the variable.
   GangSpec gang;
   PolicySpec policy;
   std::vector<ExitRule> on_exit;
@@ -207,9 +216,9 @@ struct JobSpec {
 };
 BOOST_DESCRIBE_STRUCT(JobSpec, (),
                       (name, user, queue, priority, tags, framework, strategy, compat_tony, tasks,
-                       files, archives, python_archives, container_image, env, gang, policy,
-                       on_exit, depends, success, retries, finish, deadlines, heartbeat, watch, am,
-                       history_keep, history_directory))
+                       files, archives, python_archives, container_image, env, secrets, gang,
+                       policy, on_exit, depends, success, retries, finish, deadlines, heartbeat,
+                       watch, am, history_keep, history_directory))
 
 /// Name of the built-in role's class under policy `default`.
 [[nodiscard]] TaskClass DefaultClass(std::string_view task_type);

@@ -56,7 +56,11 @@ AgentHost::AgentHost(std::shared_ptr<const JobSpec> job, AgentHostOptions option
                     [this](wire::ChannelEnd, const std::string& detail) {
                       parts_.note("channel to the AM: " + detail);
                     }}),
-      port_watch_(parts_.loop) {}
+      port_watch_(parts_.loop) {
+  parts_.note = [note = parts_.note, secrets = options_.secrets](const std::string& text) {
+    note(WithoutSecrets(text, secrets));
+  };
+}
 
 void AgentHost::Start() {
   driver_.Tell(AgentStarted{.fence = options_.launch.fence,
@@ -126,6 +130,7 @@ void AgentHost::Spawn(const SpawnProcess& order) {
       *job_, order.task, order.process, *order.spec.get(),
       options_.launch.fence.container.application_attempt.application, order.resume);
   if (lease_ && !HoldsPortWhileRunning(environment)) lease_->Release();
+  FillInSecrets(options_.secrets, order.task.type, environment);
   environment.insert(options_.environment.begin(), options_.environment.end());
   const std::string python = agent::PythonDirectory(*job_, order.task.type);
   if (!python.empty()) PutFirst(options_.directory + "/" + python + "/bin", environment["PATH"]);
@@ -152,7 +157,17 @@ void AgentHost::Spawn(const SpawnProcess& order) {
       attempt);
 }
 
+/// What a process said at its end goes into recordings, journal, verdict and history.
+void AgentHost::HideSecrets(AgentEvent& end) const {
+  const auto hide = [this](std::string& text) {
+    text = WithoutSecrets(std::move(text), options_.secrets);
+  };
+  if (auto* exited = std::get_if<ProcessExited>(&end)) hide(exited->stderr_tail);
+  if (auto* failed = std::get_if<SpawnFailed>(&end)) hide(failed->reason);
+}
+
 void AgentHost::ProcessOver(AgentEvent end) {
+  HideSecrets(end);
   process_.reset();
   std::string lost;
   if (lease_ && !lease_->is_held()) {

@@ -13,6 +13,7 @@
 
 #include "core/agent/task_agent.h"
 #include "core/model/agent.h"
+#include "core/model/job_secrets.h"
 #include "core/model/launch.h"
 #include "hosts/agent/port_lease.h"
 #include "hosts/agent/subreaper.h"
@@ -32,6 +33,7 @@ struct AgentHostOptions {
   std::string directory;      ///< Work directory of the task's processes.
   std::string log_directory;  ///< Of their stdout and stderr: worker-1.attempt-0.stdout.
   std::map<std::string, std::string> environment;  ///< Under what the core renders.
+  std::vector<SecretValue> secrets;                ///< For what the core renders as stars.
   std::uint64_t seed = 0;
 };
 
@@ -58,6 +60,7 @@ class AgentHost {
 
  private:
   void CarryOut(AgentAction& action);
+  void HideSecrets(AgentEvent& end) const;
   void TakePort();
   void Spawn(const SpawnProcess& order);
   void ProcessOver(AgentEvent end);

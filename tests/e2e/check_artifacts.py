@@ -126,6 +126,28 @@ def check_many(tfsim, scenario, directory):
     print("ok   three seeds at once")
 
 
+def check_secrets(tfsim, scenario, directory):
+    """A value of `env` whose variable is named like a secret is in nothing that a run prints or leaves."""
+    planted = "planted-4711"
+    out = directory / "secrets"
+    sets = ["--set", f"jobs.0.env.API_TOKEN={planted}", "--set", f"jobs.0.tasks.worker.env={{db_password: {planted}, PLAIN: seen}}",
+            "--set", "jobs.0.secrets={SESSION: {env: NOT_SET_HERE}}"]
+    shown = []
+    # The first fails, and says how to run a seed again.
+    for words in (["run", scenario, "--seeds", "1..2", "--set", "horizon=10s"], ["run", scenario, "--out", out, "--events", "--trace", out / "trace.json"],
+                  ["run", scenario, "--json"], ["validate", scenario],
+                  ["validate", scenario, "--set", f"jobs.0.env.API_TOKEN=[{planted}]"]):
+        done = subprocess.run([tfsim, *words, *sets], capture_output=True, text=True)
+        shown.append((" ".join(str(word) for word in words[:1]), done.stdout + done.stderr))
+    shown += [(path.name, path.read_text(encoding="utf-8")) for path in out.iterdir()]
+    check({"result.json", "report.html", "events.jsonl", "trace.json"} <= {name for name, _ in shown}, "secrets: files of a run")
+    for name, text in shown:
+        check(planted not in text, f"secrets: {name} has the value: ...{text[max(0, text.find(planted) - 100):][:200]}")
+    check("API_TOKEN" in (out / "report.html").read_text(encoding="utf-8"), "secrets: the name is in the report")
+    check(any("tfsim run" in text and "API_TOKEN=***" in text for _, text in shown), "secrets: the command for another run")
+    print("ok   secrets")
+
+
 def main():
     tfsim, source = sys.argv[1], pathlib.Path(sys.argv[2])
     scenarios = source / "scenarios"
@@ -139,6 +161,7 @@ def main():
         check_run(tfsim, scenarios / "finish" / "evaluator-hangs.yaml", directory)
         check_run(tfsim, source / "tests" / "e2e" / "browser" / "busy.yaml", directory)
         check_many(tfsim, dies, directory)
+        check_secrets(tfsim, dies, directory)
 
 
 if __name__ == "__main__":

@@ -169,8 +169,8 @@ const Case kWhole[] = {
      "training: {steps: 1}\n",
      {"4:1: unknown field `training` in job | allowed: schema, name, user, queue, priority, tags, "
       "framework, strategy, compat, tasks, command, shell, files, archives, python, container, "
-      "env, gang, "
-      "policy, on_exit, depends, success, retries, finish, and 5 more"}},
+      "env, secrets, gang, "
+      "policy, on_exit, depends, success, retries, and 6 more"}},
     {"name: a\n"
      "shell: x\n"
      "tasks: {a: {memory: 1GiB, instances: 100001}}\n",

@@ -104,9 +104,10 @@ const Case kAdded[] = {
     {"defaults: {gnag: {policy: all}}\n",
      {"6:12: unknown field `gnag` in job | allowed: schema, name, user, queue, priority, tags, "
       "framework, "
-      "strategy, compat, tasks, command, shell, files, archives, python, container, env, gang, "
+      "strategy, compat, tasks, command, shell, files, archives, python, container, env, secrets, "
+      "gang, "
       "policy, "
-      "on_exit, depends, success, retries, finish, and 9 more | did you mean `gang`?"}},
+      "on_exit, depends, success, retries, and 10 more | did you mean `gang`?"}},
     {"defaults: {name: x}\n", {"6:18: `name`: every job needs its own"}},
     {"defaults: {gang: {policy: al}}\n",
      {"6:27: `policy`: `al` is not one of its values | allowed: all, none, hold | did you mean "
@@ -308,9 +309,10 @@ const Case kAdded[] = {
     {"sweep: {matrix: {defaults.gnag.policy: [all, hold]}}\n",
      {"6:27: unknown field `gnag` in job | allowed: schema, name, user, queue, priority, tags, "
       "framework, "
-      "strategy, compat, tasks, command, shell, files, archives, python, container, env, gang, "
+      "strategy, compat, tasks, command, shell, files, archives, python, container, env, secrets, "
+      "gang, "
       "policy, "
-      "on_exit, depends, success, retries, finish, and 9 more | did you mean `gang`?"}},
+      "on_exit, depends, success, retries, and 10 more | did you mean `gang`?"}},
     {"sweep: {matrix: {jobs.b.queue: [default]}}\n",
      {"6:23: no element of the list is called `b` | allowed: a"}},
     {"sweep: {matrix: {yarn.scheduler: fifo}}\n",
@@ -431,8 +433,8 @@ const Case kWhole[] = {
      {"4:5: `jobs` must be a map of fields, got `a` | allowed: schema, name, user, queue, "
       "priority, tags, "
       "framework, strategy, compat, tasks, command, shell, files, archives, python, container, "
-      "env, gang, "
-      "policy, on_exit, depends, success, retries, finish, and 9 more"}},
+      "env, secrets, gang, "
+      "policy, on_exit, depends, success, retries, and 10 more"}},
     {"name: x\n"
      "cluster: {racks: 2, nodes: [{name: n, resources: {memory: 16GiB, vcores: 8}}]}\n"
      "jobs:\n"
