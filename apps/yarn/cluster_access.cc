@@ -73,7 +73,7 @@ hosts::YarnAddresses YarnAddressesOf(const config::HadoopSettings& settings) {
 
 wire::WebHdfsOptions HdfsOptions(const config::HadoopSettings& settings) {
   wire::WebHdfsOptions options = hosts::HdfsOptionsFor(YarnAddressesOf(settings));
-  options.umask = settings.umask;
+  options.umask |= settings.umask;
   return options;
 }
 

@@ -26,6 +26,8 @@ namespace tfyarn::apps {
     config::HadoopAddress config::ResourceManagerAddresses::*which);
 /// What the job's own processes are told.
 [[nodiscard]] hosts::YarnAddresses YarnAddressesOf(const config::HadoopSettings& settings);
+/// What is made with them is for its user alone, whatever fs.permissions.umask-mode leaves to
+/// others: a staging directory has a job's files in it.
 [[nodiscard]] wire::WebHdfsOptions HdfsOptions(const config::HadoopSettings& settings);
 /// Everything of ours that a user has in HDFS is below.
 [[nodiscard]] std::string HomeInHdfs(const std::string& user);

@@ -88,6 +88,8 @@ Expected<std::string> Localizer::ScriptFor(const LocalizeOrder& order,
     const fs::path place = folder_ / owned / "filecache" / std::to_string(next_++);
     std::error_code ignored;
     fs::create_directories(place, ignored);
+    // Source: DefaultContainerExecutor.createUserLocalDirs. Others' files are their application's.
+    if (file.shared) fs::permissions(folder_ / owned, fs::perms(0750), ignored);
     const auto from = Source(order, file, place / ".source");
     if (!from) return tl::unexpected<Error>(from.error());
     const std::string to = place / fs::path(file.path).filename();

@@ -209,6 +209,9 @@ void NodeServer::Fetch(const Localize& order) {
   std::error_code ignored;
   fs::create_directories(WorkOf(id), ignored);
   fs::create_directories(LogOf(id), ignored);
+  // Source: ContainerLocalizer and DefaultContainerExecutor, createAppDirs, createAppLogDirs: 710.
+  for (const fs::path& made : {WorkOf(id), LogOf(id)})
+    fs::permissions(made.parent_path(), fs::perms(0710), ignored);
   localizer_.Fetch({.container = id,
                     .user = place.user,
                     .local_files = place.local_files,
