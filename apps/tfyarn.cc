@@ -37,13 +37,13 @@ struct Dispatch {
     return local::RenderCommand(arguments);
   }
   int operator()(const cli::ValidateArguments& arguments) const {
-    return cli::ValidateCommand(arguments);
+    return cli::ValidateCommand(arguments, config::FileKind::kJob);
   }
   int operator()(const cli::InitArguments& arguments) const {
     return local::InitCommand(arguments);
   }
   int operator()(const cli::ExplainArguments& arguments) const {
-    return cli::ExplainCommand(arguments);
+    return cli::ExplainCommand(arguments, config::FileKind::kJob);
   }
   int operator()(const cli::SchemaArguments& arguments) const {
     return cli::SchemaCommand(arguments);

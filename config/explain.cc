@@ -85,11 +85,17 @@ struct PlacedField {
   const FieldInfo* field = nullptr;
 };
 
+/// Where the fields of a kind of file are looked for: those of a scenario's jobs are a job's too.
+std::vector<FileKind> PlacesFor(FileKind kind) {
+  if (kind == FileKind::kJob) return {FileKind::kJob};
+  return {FileKind::kScenario, FileKind::kJob};
+}
+
 /// All fields whose path ends with `path`, the scenario's first; a field of a record once.
-std::vector<PlacedField> EndingWith(std::string_view path) {
+std::vector<PlacedField> EndingWith(std::string_view path, FileKind kind) {
   std::vector<PlacedField> found;
-  for (const FileKind kind : {FileKind::kScenario, FileKind::kJob}) {
-    for (const PlacedRecord& placed : AllRecords(kind)) {
+  for (const FileKind place : PlacesFor(kind)) {
+    for (const PlacedRecord& placed : AllRecords(place)) {
       for (const FieldInfo& field : placed.record->fields) {
         const std::string full = placed.path.empty() ? field.name : placed.path + "." + field.name;
         if (!std::string_view(full).ends_with(path)) continue;
@@ -146,15 +152,50 @@ std::string KindText(const FaultKind& kind) {
   return out;
 }
 
+/// The last `steps` steps of a path; "" where it has fewer.
+std::string EndOf(const std::string& path, std::size_t steps) {
+  std::size_t begin = path.size();
+  for (std::size_t i = 0; i < steps; ++i) {
+    if (begin == 0) return {};
+    const std::size_t dot = path.rfind('.', begin - 1);
+    begin = dot == std::string::npos ? 0 : dot;
+  }
+  return path.substr(begin == 0 ? 0 : begin + 1);
+}
+
+/// What may have been meant by a path of so many steps: `retries.user` for `retires.user`. "" =
+/// nothing is near.
+std::string NearestPath(std::string_view path, std::size_t steps, FileKind kind) {
+  std::vector<std::string> paths;
+  std::vector<std::string> names;
+  for (const FileKind place : PlacesFor(kind)) {
+    for (const PlacedRecord& placed : AllRecords(place)) {
+      for (const FieldInfo& field : placed.record->fields) {
+        paths.push_back(
+            EndOf(placed.path.empty() ? field.name : placed.path + "." + field.name, steps));
+        names.push_back(field.name);
+      }
+    }
+  }
+  for (const FaultKind& fault : FaultKinds()) names.push_back(fault.name);
+  std::erase(paths, "");
+  const std::string near = Nearest(path, paths);
+  if (!near.empty() || steps == 1) return near.empty() ? Nearest(path, names) : near;
+  // Of a path that is wrong elsewhere, too, or that names a list's element.
+  const std::string_view last = path.substr(path.rfind('.') + 1);
+  const std::string name = Nearest(last, names);
+  return name == last ? std::string() : name;
+}
+
 }  // namespace
 
-Expected<std::string> ExplainField(std::string_view path) {
-  if (const FaultKind* kind = FindFaultKind(path)) return KindText(*kind);
+Expected<std::string> ExplainField(std::string_view path, FileKind kind) {
+  if (const FaultKind* fault = FindFaultKind(path)) return KindText(*fault);
   const std::vector<std::string> steps = Split(path);
-  for (const FileKind kind : {FileKind::kScenario, FileKind::kJob}) {
-    if (const FieldInfo* field = Walk(RootOf(kind), steps, 0)) return FieldText(path, *field);
+  for (const FileKind place : PlacesFor(kind)) {
+    if (const FieldInfo* field = Walk(RootOf(place), steps, 0)) return FieldText(path, *field);
   }
-  const std::vector<PlacedField> found = EndingWith(path);
+  const std::vector<PlacedField> found = EndingWith(path, kind);
   if (found.size() == 1) return FieldText(found[0].path, *found[0].field);
   if (!found.empty()) {
     std::string out =
@@ -166,14 +207,7 @@ Expected<std::string> ExplainField(std::string_view path) {
       out += fmt::format("  and {} more\n", found.size() - kPathsShown);
     return out;
   }
-  std::vector<std::string> names;
-  for (const FileKind kind : {FileKind::kScenario, FileKind::kJob}) {
-    for (const PlacedRecord& placed : AllRecords(kind)) {
-      for (const FieldInfo& field : placed.record->fields) names.push_back(field.name);
-    }
-  }
-  for (const FaultKind& kind : FaultKinds()) names.push_back(kind.name);
-  const std::string nearest = Nearest(steps.back(), names);
+  const std::string nearest = NearestPath(path, steps.size(), kind);
   return Fail(ErrorCode::kNotFound,
               fmt::format("there is no field `{}`{}", Printable(path),
                           nearest.empty() ? "" : fmt::format("; did you mean `{}`?", nearest)));

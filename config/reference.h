@@ -12,8 +12,10 @@ namespace tfyarn::config {
 enum class FileKind { kScenario, kJob };
 
 /// A field by its path: `gang.hold`, `yarn.scheduler`, `jobs.a.tasks.worker.memory`, or only the
-/// end of one; a kind of fault by its name. Errors: kNotFound, with what is near.
-[[nodiscard]] Expected<std::string> ExplainField(std::string_view path);
+/// end of one; a kind of fault by its name. Of job.yaml alone, or of a scenario and then of
+/// job.yaml. Errors: kNotFound, with what is near.
+[[nodiscard]] Expected<std::string> ExplainField(std::string_view path,
+                                                 FileKind kind = FileKind::kScenario);
 
 /// A JSON Schema (draft 2020-12) that an editor can check files with. Names and contradictions are
 /// beyond it.

@@ -15,14 +15,16 @@
 namespace tfyarn::cli {
 namespace {
 
-/// By its `schema:` line; a file without one is taken for a scenario.
-bool IsJobFile(const std::string& path) {
+/// By its `schema:` line; `otherwise` where it has none.
+config::FileKind KindOf(const std::string& path, config::FileKind otherwise) {
   std::ifstream file(path);
   std::string line;
   for (int lines = 0; lines < 200 && std::getline(file, line); ++lines) {
-    if (line.starts_with("schema:")) return line.find("tfyarn.job/") != std::string::npos;
+    if (!line.starts_with("schema:")) continue;
+    const bool job = line.find("tfyarn.job/") != std::string::npos;
+    return job ? config::FileKind::kJob : config::FileKind::kScenario;
   }
-  return false;
+  return otherwise;
 }
 
 std::string Describe(const config::Scenario& scenario) {
@@ -44,12 +46,13 @@ bool NoneOf(const std::vector<std::string>& problems) {
 }
 
 /// What the file is; nullopt when it has errors, which were printed.
-std::optional<std::string> Check(const std::string& file, const ValidateArguments& arguments) {
+std::optional<std::string> Check(const std::string& file, const ValidateArguments& arguments,
+                                 config::FileKind kind) {
   config::LoadOptions options;
   options.sets = arguments.sets;
   options.trace_directory = TraceDirectory(arguments.trace_directory);
   const config::RenderOptions render{.color = ColorOn(STDERR_FILENO)};
-  if (IsJobFile(file)) {
+  if (KindOf(file, kind) == config::FileKind::kJob) {
     const auto job = config::LoadJob(file, options);
     if (!job) {
       WriteStderr(config::Render(job.error(), render));
@@ -78,11 +81,11 @@ int Finish(const std::string& text, ExitCode code) {
 
 }  // namespace
 
-int ValidateCommand(const ValidateArguments& arguments) {
+int ValidateCommand(const ValidateArguments& arguments, config::FileKind kind) {
   std::string text;
   bool good = true;
   for (const std::string& file : arguments.files) {
-    const std::optional<std::string> what = Check(file, arguments);
+    const std::optional<std::string> what = Check(file, arguments, kind);
     good = good && what.has_value();
     if (what) text += fmt::format("{}: ok, {}\n", file, *what);
   }

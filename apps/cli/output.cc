@@ -102,6 +102,10 @@ std::string TerminalText(std::string_view text) {
   return out;
 }
 
+const std::string& Program() {
+  return program;
+}
+
 void SetProgram(std::string_view name) {
   program = name;
 }

@@ -24,6 +24,7 @@ void TryWriteStderr(std::string_view text);
 
 /// What Complain puts in front; "tfsim" where nobody says.
 void SetProgram(std::string_view name);
+[[nodiscard]] const std::string& Program();
 
 /// A message for people on stderr, "tfsim: " in front of it. What users or their files wrote in it
 /// cannot steer the terminal.

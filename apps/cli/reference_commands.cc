@@ -18,7 +18,7 @@ namespace {
 
 int NoSuch(const std::string& what, const std::string& name,
            const std::vector<std::string>& names) {
-  std::string text = fmt::format("tfsim: no {} {}\n", what, name);
+  std::string text = fmt::format("{}: no {} {}\n", Program(), what, name);
   for (const std::string& note : config::NotesForNames(name, names)) text += "  " + note + "\n";
   WriteStderr(TerminalText(text));
   return ToInt(ExitCode::kUsage);
@@ -37,20 +37,20 @@ Expected<std::string> PolicyTextOf(const std::string& name) {
 
 }  // namespace
 
-int ExplainCommand(const ExplainArguments& arguments) {
+int ExplainCommand(const ExplainArguments& arguments, config::FileKind kind) {
   const std::vector<std::string>& words = arguments.words;
   if (words.front() != "policy") {
-    if (words.size() == 1) return PrintOrExplain(config::ExplainField(words.front()));
-    WriteStderr("tfsim explain: one field at a time, or `policy NAME`\n");
+    if (words.size() == 1) return PrintOrExplain(config::ExplainField(words.front(), kind));
+    WriteStderr(Program() + " explain: one field at a time, or `policy NAME`\n");
     return ToInt(ExitCode::kUsage);
   }
-  if (words.size() == 1) return PrintOrExplain(config::ExplainField("policy"));
+  if (words.size() == 1) return PrintOrExplain(config::ExplainField("policy", kind));
   const std::vector<std::string_view> known = am::PolicyNames();
   if (words.size() == 2 && std::find(known.begin(), known.end(), words[1]) == known.end()) {
     return NoSuch("policy", words[1], {known.begin(), known.end()});
   }
   if (words.size() == 2) return PrintOrExplain(PolicyTextOf(words[1]));
-  WriteStderr("tfsim explain policy: one name at a time\n");
+  WriteStderr(Program() + " explain policy: one name at a time\n");
   return ToInt(ExitCode::kUsage);
 }
 

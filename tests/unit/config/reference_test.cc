@@ -91,7 +91,27 @@ TEST(ExplainTest, AnUnknownFieldHasASuggestion) {
   const auto explained = ExplainField("gang.hodl");
   ASSERT_FALSE(explained);
   EXPECT_EQ(explained.error().code, ErrorCode::kNotFound);
-  EXPECT_EQ(explained.error().message, "there is no field `gang.hodl`; did you mean `hold`?");
+  EXPECT_EQ(explained.error().message, "there is no field `gang.hodl`; did you mean `gang.hold`?");
+  const auto nearest = [](std::string_view path, FileKind kind) {
+    return ExplainField(path, kind).error().message;
+  };
+  for (const FileKind kind : {FileKind::kScenario, FileKind::kJob}) {
+    EXPECT_EQ(nearest("retires.user", kind),
+              "there is no field `retires.user`; did you mean `retries.user`?");
+    EXPECT_EQ(nearest("hodl", kind), "there is no field `hodl`; did you mean `hold`?");
+    // What is right already is no suggestion; an element's own name is in no table.
+    EXPECT_EQ(nearest("nothing.like.user", kind), "there is no field `nothing.like.user`");
+    EXPECT_EQ(nearest("tasks.worker.memroy", kind),
+              "there is no field `tasks.worker.memroy`; did you mean `memory`?");
+  }
+}
+
+TEST(ExplainTest, OfAJobOnlyItsOwnFields) {
+  EXPECT_THAT(ExplainField("name").value(), HasSubstr("The scenario's name."));
+  EXPECT_THAT(ExplainField("name", FileKind::kJob).value(), HasSubstr("The job's name."));
+  EXPECT_THAT(ExplainField("hold", FileKind::kJob).value(), HasSubstr("gang.hold: duration"));
+  EXPECT_THAT(ExplainField("hold", FileKind::kJob).value(), Not(HasSubstr("jobs[]")));
+  EXPECT_FALSE(ExplainField("horizon", FileKind::kJob));
 }
 
 TEST(SchemaTest, ItIsJsonWhoseReferencesExist) {
