@@ -297,6 +297,47 @@ Place PlaceIn(std::string_view text, std::uint32_t file, std::size_t offset) {
                                                                               : offset - newline)};
 }
 
+/// Where the innermost bracket stands that is open in front of `end`; npos: none is. Only brackets
+/// where a value begins, or inside of others, are brackets; those in quotes and comments are not.
+std::size_t OpenBracket(std::string_view text, std::size_t end) {
+  std::vector<std::size_t> open;
+  char quote = '\0';
+  char before = '\n';  // The last byte that was no blank.
+  for (std::size_t at = 0; at < std::min(end, text.size()); ++at) {
+    const char c = text[at];
+    const bool begins = before == '\n' || before == ':' || before == ',' || before == '[' ||
+                        before == '{' || before == '-';
+    if (quote != '\0') {
+      if (quote == '"' && c == '\\') {
+        ++at;
+      } else if (c == quote) {
+        quote = '\0';
+      }
+    } else if (c == '#' && (at == 0 || text[at - 1] == ' ' || text[at - 1] == '\n')) {
+      at = std::min(text.find('\n', at), text.size()) - 1;
+      continue;
+    } else if ((c == '"' || c == '\'') && begins) {
+      quote = c;
+    } else if ((c == '[' || c == '{') && (begins || !open.empty())) {
+      open.push_back(at);
+    } else if ((c == ']' || c == '}') && !open.empty()) {
+      open.pop_back();
+    }
+    if (c != ' ' && c != '\t' && c != '\r') before = c;
+  }
+  return open.empty() ? std::string_view::npos : open.back();
+}
+
+std::size_t OffsetIn(std::string_view text, Place place) {
+  std::size_t begin = 0;
+  for (std::uint32_t line = 1; line < place.line; ++line) {
+    const std::size_t end = text.find('\n', begin);
+    if (end == std::string_view::npos) return text.size();
+    begin = end + 1;
+  }
+  return std::min(begin + place.col - 1, text.size());
+}
+
 Finding FromParser(const YAML::ParserException& error, std::string_view text,
                    const Sources& sources, Place place) {
   const std::string_view line = sources.Line(place.file, place.line);
@@ -306,6 +347,18 @@ Finding FromParser(const YAML::ParserException& error, std::string_view text,
     place.col = static_cast<std::uint32_t>(tab + 1);
     return {.place = place, .message = "a tab cannot indent", .notes = {"use spaces"}};
   }
+  if (error.msg == "end of map flow not found" || error.msg == "end of sequence flow not found" ||
+      error.msg == "illegal flow end") {
+    // What comes behind it is where the parser gave up, which may be the end of the file.
+    const std::size_t open = OpenBracket(text, OffsetIn(text, place));
+    if (open != std::string_view::npos) {
+      return {.place = PlaceIn(text, place.file, open),
+              .message = fmt::format("this `{}` is not closed", text[open]),
+              .notes = {fmt::format("a comma or the closing bracket is missing before line {}, "
+                                    "column {}",
+                                    place.line, place.col)}};
+    }
+  }
   Finding finding{.place = place,
                   .message = fmt::format("not valid YAML: {}", Printable(error.msg, 120))};
   if (error.msg == "illegal map value") {
@@ -313,9 +366,12 @@ Finding FromParser(const YAML::ParserException& error, std::string_view text,
         "a text with `: ` in it needs quotes; a nested key needs a deeper line of its own");
   } else if (error.msg == "end of map not found" || error.msg == "end of sequence not found") {
     finding.notes.push_back("the line is indented differently from its neighbours");
-  } else if (error.msg == "end of map flow not found" ||
-             error.msg == "end of sequence flow not found") {
-    finding.notes.push_back("a comma or a closing bracket is missing before this");
+  } else if (error.msg == "illegal flow end") {
+    finding.notes.push_back("no bracket that this one closes is open here");
+  } else if (error.msg == "illegal block entry") {
+    finding.notes.push_back("each `- ` of a list begins a line of its own");
+  } else if (error.msg == "unknown token") {
+    finding.notes.push_back("a text that begins with this needs quotes");
   } else if (place.line > 1 &&
              place.line > static_cast<std::uint32_t>(std::count(text.begin(), text.end(), '\n'))) {
     finding.notes.push_back("the file ends too early");

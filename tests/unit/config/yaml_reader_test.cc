@@ -114,14 +114,33 @@ TEST(YamlReaderTest, SyntaxErrorsSayWhatToDo) {
                           "indented differently from its neighbours"));
 }
 
+TEST(YamlReaderTest, ABracketThatIsNotClosedIsFoundWhereItStands) {
+  const auto place = [](std::string_view text) {
+    const auto errors = ErrorsOf(std::string(text));
+    return errors.empty() ? std::string() : errors[0].substr(0, errors[0].find(" | "));
+  };
+  EXPECT_EQ(place("a: 1\nb: {c: 1\n\nd: 2\n"), "2:4: this `{` is not closed");
+  EXPECT_EQ(place("a: 1\nb: {c: 1\n"), "2:4: this `{` is not closed");
+  EXPECT_EQ(place("a: {b: [1, 2}\n"), "1:8: this `[` is not closed");
+  EXPECT_EQ(place("a: {b: [1, 2], c: {d: 1}\n"), "1:4: this `{` is not closed");
+  // Others only look like brackets.
+  EXPECT_EQ(place("a: x[1 # [\nb: '[' # {\nc: \"\\\"[\"\nd: it's\ne: [1\n"),
+            "5:4: this `[` is not closed");
+  EXPECT_THAT(ErrorsOf("a: [1]]\n"),
+              ElementsAre(testing::HasSubstr("no bracket that this one closes is open")));
+  EXPECT_THAT(ErrorsOf("a: @b\n"),
+              ElementsAre(testing::HasSubstr("begins with this needs quotes")));
+  EXPECT_THAT(ErrorsOf("a: - b\n"), ElementsAre(testing::HasSubstr("a line of its own")));
+}
+
 TEST(YamlReaderTest, DepthIsLimited) {
   EXPECT_THAT(ErrorsOf(std::string(64, '[') + std::string(64, ']')), IsEmpty());
   EXPECT_THAT(ErrorsOf(std::string(65, '[') + std::string(65, ']')),
               ElementsAre("1:65: nested deeper than 64"));
   EXPECT_THAT(ErrorsOf(std::string(100'000, '[')), ElementsAre("1:1: this bracket is not closed"));
   EXPECT_THAT(ErrorsOf("a: [1, 2\nb: 3\n"),
-              ElementsAre("2:2: not valid YAML: end of sequence flow not found | a "
-                          "comma or a closing bracket is missing before this"));
+              ElementsAre("1:4: this `[` is not closed | a comma or the closing bracket is missing "
+                          "before line 2, column 2"));
 }
 
 TEST(YamlReaderTest, AliasesCannotExplode) {
