@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "core/am/am_parts.h"
+#include "core/model/rounded_text.h"
 #include "core/model/text.h"
 
 namespace tfyarn::am {
@@ -186,7 +187,7 @@ void AgentDesk::On(TaskIndex task, const ProgressStalled& message) {
     parts_.processes.ShowStacksOfAll();
   parts_.failover.OnBlamed(
       parts_.attempts.Blame(task, {.timed_out = true},
-                            fmt::format("no progress for {}", ToString(message.silent))),
+                            fmt::format("no progress for {}", RoundedText(message.silent))),
       true);
 }
 
@@ -208,7 +209,7 @@ void AgentDesk::FindSilent() {
         core.tasks.shown(task).incarnation != silent.incarnation)
       continue;
     const std::string why =
-        fmt::format("nothing heard of its agent for {}", ToString(core.now - silent.last_heard));
+        fmt::format("nothing heard of its agent for {}", RoundedText(core.now - silent.last_heard));
     core.exclusion.Suspect(core.now, core.tasks.shown(task).node.host, Suspicion::kAgentLost);
     if (!core.tasks.ProcessAlive(task)) {
       parts_.leaving.Stop(task);

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "core/am/am_parts.h"
+#include "core/model/rounded_text.h"
 #include "core/model/text.h"
 #include "core/placement/feasibility.h"
 
@@ -148,7 +149,7 @@ bool Startup::WaitForNodes(const std::string& limit) {
   core.asks_dirty = true;
   if (std::exchange(noted_limit_, limit) != limit) {
     core.Note(fmt::format("not possible so far: {}; nodes may still come for {}, then it fails",
-                          limit, ToString(nodes_come_until_ - core.now)));
+                          limit, RoundedText(nodes_come_until_ - core.now)));
   }
   return true;
 }

@@ -4,6 +4,7 @@
 
 #include "core/model/am.h"
 #include "core/model/random_stream.h"
+#include "core/model/rounded_text.h"
 
 namespace tfyarn {
 namespace {
@@ -21,6 +22,21 @@ TEST(TextTest, DurationsUseTheLargestUnits) {
   EXPECT_EQ(ToString(Duration(-1s)), "-1s");
   EXPECT_EQ(ToString(Duration::min()), "-106751d23h47m16.854775808s");
   EXPECT_EQ(ToString(Duration::max()), "106751d23h47m16.854775807s");
+}
+
+TEST(TextTest, AMeasuredDurationIsRounded) {
+  EXPECT_EQ(RoundedText(Duration(599'799'816'191)), "10m");
+  EXPECT_EQ(RoundedText(Duration::zero()), "0s");
+  EXPECT_EQ(RoundedText(Duration(1ns)), "0s");
+  EXPECT_EQ(RoundedText(Duration(12'345us)), "12ms");
+  EXPECT_EQ(RoundedText(Duration(999'500us)), "1s");
+  EXPECT_EQ(RoundedText(Duration(5'049ms)), "5s");
+  EXPECT_EQ(RoundedText(Duration(5'050ms)), "5.1s");
+  EXPECT_EQ(RoundedText(Duration(61'499ms)), "1m1s");
+  EXPECT_EQ(RoundedText(Duration(90min + 31s)), "1h31m");
+  EXPECT_EQ(RoundedText(Duration(-1'234ms)), "-1.2s");
+  EXPECT_EQ(RoundedText(Duration::max()), "106751d23h47m");
+  EXPECT_EQ(RoundedText(Duration::min()), "-106751d23h47m");
 }
 
 TEST(TextTest, InstantsAreSeconds) {
