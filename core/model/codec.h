@@ -182,12 +182,13 @@ class Decoder {
   template <class V>
   void GetAlternative(V& value, std::size_t index) {
     bool known = false;
-    boost::mp11::mp_for_each<boost::mp11::mp_iota_c<std::variant_size_v<V>>>([&](auto i) {
-      if (i == index) {
-        known = true;
-        Get(value.template emplace<i>());
-      }
-    });
+    boost::mp11::mp_for_each<boost::mp11::mp_iota_c<std::variant_size_v<VariantOf<V>>>>(
+        [&](auto i) {
+          if (i == index) {
+            known = true;
+            Get(value.template emplace<i>());
+          }
+        });
     if (!known) Break();
   }
 

@@ -45,10 +45,16 @@ template <class T>
 inline constexpr bool kIsOptional = false;
 template <class T>
 inline constexpr bool kIsOptional<std::optional<T>> = true;
-template <class T>
-inline constexpr bool kIsVariant = false;
+/// Declared only: which std::variant a type is or derives from.
 template <class... T>
-inline constexpr bool kIsVariant<std::variant<T...>> = true;
+std::variant<T...> VariantBase(const std::variant<T...>&);
+template <class T>
+inline constexpr bool kIsVariant = requires(const T& value) {
+  VariantBase(value);
+};
+/// That std::variant, for questions that the standard library answers of no class derived from one.
+template <class T>
+using VariantOf = decltype(VariantBase(std::declval<const T&>()));
 template <class T>
 inline constexpr bool kIsPair = false;
 template <class A, class B>

@@ -101,17 +101,19 @@ class Prober {
   template <class V>
   void ChangeAlternatives(V& value, const std::string& path) {
     const std::size_t original = value.index();
-    boost::mp11::mp_for_each<boost::mp11::mp_iota_c<std::variant_size_v<V>>>([&](auto i) {
-      auto& alternative = value.template emplace<i>();
-      const std::string inside =
-          path + "<" + std::string(TypeName<std::remove_reference_t<decltype(alternative)>>()) +
-          ">";
-      if (i != original) Look(inside);
-      Change(alternative, inside);
-    });
-    boost::mp11::mp_for_each<boost::mp11::mp_iota_c<std::variant_size_v<V>>>([&](auto i) {
-      if (i == original) value.template emplace<i>();
-    });
+    boost::mp11::mp_for_each<boost::mp11::mp_iota_c<std::variant_size_v<VariantOf<V>>>>(
+        [&](auto i) {
+          auto& alternative = value.template emplace<i>();
+          const std::string inside =
+              path + "<" + std::string(TypeName<std::remove_reference_t<decltype(alternative)>>()) +
+              ">";
+          if (i != original) Look(inside);
+          Change(alternative, inside);
+        });
+    boost::mp11::mp_for_each<boost::mp11::mp_iota_c<std::variant_size_v<VariantOf<V>>>>(
+        [&](auto i) {
+          if (i == original) value.template emplace<i>();
+        });
   }
 
   const TraceRecord& record_;

@@ -124,7 +124,7 @@ template <class T>
 void ExpectNoMemberNamedType() {
   if constexpr (kIsVariant<T>) {
     boost::mp11::mp_for_each<boost::mp11::mp_transform<
-        boost::mp11::mp_identity, boost::mp11::mp_rename<T, boost::mp11::mp_list>>>(
+        boost::mp11::mp_identity, boost::mp11::mp_rename<VariantOf<T>, boost::mp11::mp_list>>>(
         [](auto identity) {
           using Alternative = typename decltype(identity)::type;
           Alternative value;
