@@ -3,7 +3,8 @@
 
 Usage: run_fuzzer.py PROGRAM SEEDS FOUND    searches for $TFYARN_FUZZ_SECONDS seconds (default 30) under a fresh random seed,
                                             which it prints; inputs worth keeping and crashes go to FOUND
-       run_fuzzer.py --replay PROGRAM SEEDS runs every file of SEEDS once
+       run_fuzzer.py --replay PROGRAM NAME SEEDS   gives the target NAME of fuzz_corpus every file of SEEDS, and $TFYARN_FUZZ_ROUNDS
+                                            (default 500) inputs drawn by changing those under a fresh random seed, which it prints
 """
 import os
 import pathlib
@@ -12,15 +13,19 @@ import subprocess
 import sys
 
 
-def replay(program, seeds):
+def replay(program, name, seeds):
     files = sorted(path for path in pathlib.Path(seeds).iterdir() if path.is_file())
     if not files:
         sys.exit(f"{seeds} has no seeds")
-    done = subprocess.run([program, *map(str, files)], capture_output=True, text=True, errors="replace")
+    rounds = int(os.environ.get("TFYARN_FUZZ_ROUNDS", "500"))
+    seed = random.SystemRandom().randrange(1, 2**31)
+    print(len(files), "seeds,", rounds, "changes of them under seed", seed, flush=True)
+    done = subprocess.run([program, name, "--seed", str(seed), "--rounds", str(rounds), *map(str, files)],
+                          stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True, errors="replace")
     if done.returncode != 0:
         print(done.stderr[-8000:])
-        sys.exit(f"{program} ended with {done.returncode}")
-    print(f"{len(files)} seeds")
+        sys.exit(f"{program} {name} ended with {done.returncode}; with --seed {seed} --round N and the same files it does so again,"
+                 " N being the last round named above")
 
 
 def search(program, seeds, found):
@@ -43,7 +48,7 @@ def search(program, seeds, found):
 
 def main():
     if sys.argv[1] == "--replay":
-        replay(*sys.argv[2:4])
+        replay(*sys.argv[2:5])
     else:
         search(*sys.argv[1:4])
 
