@@ -77,7 +77,7 @@ def page_of(html, texts):
 
 def main():
     tfsim, repeats = sys.argv[1], int(sys.argv[2]) if len(sys.argv) > 2 else 10
-    with tempfile.TemporaryDirectory() as directory, Browser(patience=600) as browser:
+    with tempfile.TemporaryDirectory() as directory, Browser(longest=600) as browser:
         path = directory + "/report.html"
         subprocess.run([tfsim, "run", str(ROOT / "scenarios/failover/worker-node-dies.yaml"), "--quiet", "--html", path], check=True, stdout=subprocess.DEVNULL)
         html = pathlib.Path(path).read_text(encoding="utf-8")

@@ -8,6 +8,7 @@
 
 #include "fakes/server/quick_rm.h"
 #include "fakes/server/yarn_server.h"
+#include "tests/unit/patience.h"
 
 namespace tfyarn::contract {
 namespace {
@@ -100,8 +101,7 @@ class RealSubject final : public Subject {
 }  // namespace
 
 Duration Patience() {
-  const std::string seconds = Variable("TFYARN_PATIENCE");
-  return std::chrono::seconds(seconds.empty() ? 60 : std::stoi(seconds));
+  return tfyarn::Patience(1min);
 }
 
 std::unique_ptr<Subject> MakeSubject(boost::asio::io_context& io, const std::string& folder) {

@@ -14,7 +14,7 @@ import subprocess
 import sys
 import time
 
-from program import BASE, SANITIZED, Suite
+from program import BASE, SANITIZED, Suite, patience
 
 # Long enough to be cut anywhere: it would take most of a minute.
 LONG = """\
@@ -177,7 +177,7 @@ def cut(suite, number, seconds, number_of, *words):
                              stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
     time.sleep(seconds)
     child.send_signal(number)
-    out, err = child.communicate(timeout=300)
+    out, err = child.communicate(timeout=patience(200))
     code = child.returncode if child.returncode >= 0 else 128 - child.returncode
     return folder, code, out, err
 
@@ -211,7 +211,7 @@ def run_signals(suite):
         child.send_signal(signal.SIGINT)
         time.sleep(moments.random() * 0.1)
         child.send_signal(signal.SIGINT if i % 2 else signal.SIGKILL)
-        code = child.wait(timeout=300)
+        code = child.wait(timeout=patience(200))
         suite.check(code in (130, -signal.SIGINT, -signal.SIGKILL), f"two signals: exit {code}")
         judge_folder(suite, "two signals", suite.folder / f"twice{i}")
     run_orphans(suite)
@@ -224,7 +224,7 @@ def run_orphans(suite):
     children = two_children(child.pid)
     child.kill()
     child.wait()
-    deadline = time.monotonic() + 10
+    deadline = time.monotonic() + patience(10)
     while time.monotonic() < deadline and any(is_alive(pid) for pid in children):
         time.sleep(0.05)
     suite.check(len(children) == 2, f"two runs at once: {children}")
@@ -233,7 +233,7 @@ def run_orphans(suite):
 
 def two_children(pid):
     """Waits for two children."""
-    deadline = time.monotonic() + 30
+    deadline = time.monotonic() + patience(30)
     while True:
         with open(f"/proc/{pid}/task/{pid}/children", encoding="ascii") as file:
             children = [int(word) for word in file.read().split()]

@@ -7,6 +7,9 @@ import subprocess
 import sys
 import tempfile
 
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1]))
+from patience import patience  # noqa: E402
+
 # A tree with sanitizers is slow and large: there only what the program says is judged.
 SANITIZED = bool(os.environ.get("TFYARN_SANITIZED"))
 SECONDS = 60 if SANITIZED else 2

@@ -7,7 +7,7 @@ import sys
 
 import hadoop_cluster
 import hadoop_web
-from hadoop_processes import ClusterError, owned, wait_until
+from hadoop_processes import ClusterError, owned, patience, wait_until
 
 
 def check(holds, what):
@@ -45,7 +45,7 @@ def check_restarts(cluster):
     check_nodes(cluster)
     first = hadoop_web.get(f"{cluster.rm_web}/info")["clusterInfo"]["startedOn"]
     cluster.kill("rm")
-    wait_until("the ResourceManager's silence", 10, lambda: not hadoop_web.get(f"{cluster.rm_web}/info"))
+    wait_until("the ResourceManager's silence", patience(10), lambda: not hadoop_web.get(f"{cluster.rm_web}/info"))
     cluster.start("rm")
     check(hadoop_web.get(f"{cluster.rm_web}/info")["clusterInfo"]["startedOn"] > first, "the ResourceManager is the old one")
     check_nodes(cluster)
@@ -66,7 +66,7 @@ def main():
             os.setsid()
             os.chdir(inside)
             os.execvpe("sleep", ["sleep", "600"], {"PATH": os.environ["PATH"]})
-        wait_until("a process in a container's place", 10, lambda: len(owned(folder)) == len(cluster.daemons) + 1)
+        wait_until("a process in a container's place", patience(10), lambda: len(owned(folder)) == len(cluster.daemons) + 1)
     check(not owned(folder), f"processes are left: {owned(folder)}")
     check(not folder.exists(), f"{folder} is left")
     print("ok")

@@ -21,12 +21,12 @@ import tempfile
 
 import hadoop_sites
 import hadoop_web
-from hadoop_processes import MARK, ClusterError, Daemon, end_all, owned, send, started, wait_until
+from hadoop_processes import MARK, ClusterError, Daemon, end_all, owned, patience, send, started, wait_until
 from hadoop_sites import HOST, LABEL, host_of, kind_of
 
 JARS = pathlib.Path(__file__).resolve().parents[2] / "build" / "hadoop" / "jars"
 # Longest wait for a daemon, in seconds: a JVM starts slowly on a busy machine.
-PATIENCE = float(os.environ.get("TFYARN_PATIENCE", "180"))
+PATIENCE = patience(120)
 PLAN = "cluster.json"
 SERVERS = {
     "nn": ("org.apache.hadoop.hdfs.server.namenode.NameNode", "192m"),
@@ -217,7 +217,7 @@ class Cluster:
         began = started(pid)
         os.killpg(pid, number)
         if number in (signal.SIGKILL, signal.SIGTERM):
-            wait_until(f"the end of {target}", 30, lambda: started(pid) != began)
+            wait_until(f"the end of {target}", patience(30), lambda: started(pid) != began)
 
     def container_pid(self, target):
         """The leader of a container's session, which the NodeManager has written down."""

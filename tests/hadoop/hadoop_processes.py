@@ -8,7 +8,11 @@ import os
 import pathlib
 import signal
 import subprocess
+import sys
 import time
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1]))
+from patience import patience  # noqa: E402
 
 MARK = "TFYARN_TEST_CLUSTER"
 
@@ -77,7 +81,7 @@ def end_all(folder, grace):
             send(pid, signal.SIGKILL)
         return not left
 
-    wait_until("the end of the cluster's processes", 30, killed, lambda: f"; left: {sorted(owned(folder))}")
+    wait_until("the end of the cluster's processes", patience(30), killed, lambda: f"; left: {sorted(owned(folder))}")
 
 
 class Daemon:
@@ -126,11 +130,11 @@ class Daemon:
         lines = lines[errors[-1]:][:count] if errors else lines[-count:]
         return "\n".join([f"\nlast lines of {self.log}:", *(f"  {line[:300]}" for line in lines)])
 
-    def kill(self, number=signal.SIGKILL, patience=30):
+    def kill(self, number=signal.SIGKILL):
         """Errors: ClusterError when it does not run, or survives a deadly signal."""
         pid = self.pid()
         if not pid:
             raise ClusterError(f"{self.name} is not running{self.last_lines()}")
         send(pid, number)
         if number in (signal.SIGKILL, signal.SIGTERM):
-            wait_until(f"the end of {self.name}", patience, lambda: self.pid() is None, self.last_lines)
+            wait_until(f"the end of {self.name}", patience(30), lambda: self.pid() is None, self.last_lines)

@@ -28,7 +28,7 @@ def running_application(cluster):
 def get(url, method="GET"):
     """(status, headers, text); redirects are followed."""
     try:
-        with hadoop_web.OPENER.open(urllib.request.Request(url, method=method), timeout=20) as answer:
+        with hadoop_web.OPENER.open(urllib.request.Request(url, method=method), timeout=PATIENCE) as answer:
             return answer.status, answer.headers, answer.read().decode(errors="replace")
     except urllib.error.HTTPError as error:
         return error.code, error.headers, error.read().decode(errors="replace")

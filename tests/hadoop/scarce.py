@@ -3,7 +3,7 @@
 partition `gpu`. Usage: scarce.py BIN_DIR [CASE...]; exit code 77 without Hadoop."""
 import pathlib
 
-from hadoop_processes import wait_until
+from hadoop_processes import patience, wait_until
 from hadoop_sites import LABEL
 from submitted import Job, check, run_cases
 
@@ -68,7 +68,7 @@ tasks:
 """).submit()
     code, result = job.end()
     check(code == 10 and "worker" in result["diagnostics"] and "GPU" in result["diagnostics"], f"exit code {code}: {result}")
-    wait_until("the release of all containers", 30, lambda: all(node["numContainers"] == 0 for node in cluster.nodes()))
+    wait_until("the release of all containers", patience(30), lambda: all(node["numContainers"] == 0 for node in cluster.nodes()))
 
 
 CASES = {"two-gangs": two_gangs, "by-label": by_label, "never": never}

@@ -9,7 +9,7 @@ import subprocess
 import sys
 
 import hadoop_cluster
-from hadoop_processes import ClusterError
+from hadoop_processes import ClusterError, patience
 
 PROGRAM = pathlib.Path(sys.argv[1]).resolve() / "webhdfs_on_hadoop"
 
@@ -19,8 +19,8 @@ def start(cluster, cases="*"):
     return subprocess.Popen([PROGRAM, f"--gtest_filter={cases}", "--gtest_brief=1"], env=around)
 
 
-def check(what, process, patience=300):
-    if process.wait(patience):
+def check(what, process):
+    if process.wait(patience(200)):
         raise ClusterError(f"{what}: the client's tests fail")
     print(f"{what}: ok", flush=True)
 

@@ -13,6 +13,7 @@
 #include <fstream>
 #include <memory>
 
+#include "tests/unit/patience.h"
 #include "tests/unit/wire/webhdfs/waiting.h"
 
 namespace tfyarn::wire {
@@ -253,7 +254,7 @@ TEST_F(WebHdfsOnHadoop, OfManyThatTakeAndAppendAtOnceEachAnswerIsTrue) {
                          });
   }
   loop_.restart();
-  const auto end = std::chrono::steady_clock::now() + std::chrono::minutes(4);
+  const auto end = std::chrono::steady_clock::now() + Patience(4min);
   while (open > 0 && loop_.run_one_until(end) > 0) {
   }
   ASSERT_EQ(open, 0);

@@ -12,7 +12,7 @@ import sys
 import tempfile
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "hadoop"))
-from hadoop_processes import MARK, ClusterError, end_all, owned, send, started, wait_until  # noqa: E402
+from hadoop_processes import MARK, ClusterError, end_all, owned, patience, send, started, wait_until  # noqa: E402
 
 # Daemons as a real cluster names them: HDFS is one thing here.
 PARTS = {"nn": "hdfs", "rm": "rm"}
@@ -103,7 +103,7 @@ class Cluster:
         pid = self.leader_of(target)
         began = started(pid)
         os.killpg(pid, number)
-        wait_until(f"the end of {target}", 30, lambda: started(pid) != began)
+        wait_until(f"the end of {target}", patience(30), lambda: started(pid) != began)
 
     def start(self, *names):
         for name in names:

@@ -6,6 +6,7 @@ import subprocess
 import sys
 
 import fake_cluster
+from hadoop_processes import patience
 
 
 def main():
@@ -15,7 +16,7 @@ def main():
     with fake_cluster.Cluster.up(nodes=1) as cluster:
         around = os.environ | {"HADOOP_CLUSTER_WEBHDFS": cluster.webhdfs, "HADOOP_CLUSTER_USER": cluster.plan["user"]}
         program = fake_cluster.program().parent / "webhdfs_on_hadoop"
-        return subprocess.run([program, "--gtest_brief=1"], env=around, timeout=300, check=False).returncode
+        return subprocess.run([program, "--gtest_brief=1"], env=around, timeout=patience(200), check=False).returncode
 
 
 if __name__ == "__main__":

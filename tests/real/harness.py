@@ -15,10 +15,13 @@ import tempfile
 import textwrap
 import time
 
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1]))
+from patience import patience  # noqa: E402
+
 # A tree with sanitizers: an agent alone takes more memory than the tests' small containers have.
 SANITIZED = bool(os.environ.get("TFYARN_SANITIZED"))
-# Longest wait for any one fact, in seconds: a sanitized program on a busy machine is slow.
-PATIENCE = float(os.environ.get("TFYARN_PATIENCE", "60"))
+# Longest wait for any one fact, in seconds.
+PATIENCE = patience(40)
 
 
 class Failure(Exception):

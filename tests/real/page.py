@@ -11,7 +11,7 @@ import urllib.parse
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent / "e2e" / "browser"))
 from devtools import Browser  # noqa: E402  pylint: disable=wrong-import-position
-from harness import Job, check, run_cases, wait_for  # noqa: E402  pylint: disable=wrong-import-position
+from harness import PATIENCE, Job, check, run_cases, wait_for  # noqa: E402  pylint: disable=wrong-import-position
 
 BIN = sys.argv[1]
 HOSTILE = "<b>bold</b><img src=x onerror=alert(1)><script>document.title=\\\\\\\"taken\\\\\\\"</script>"
@@ -38,7 +38,7 @@ def address_of(run):
 def get(url, method="GET", headers=None):
     """(status, headers, body)."""
     parts = urllib.parse.urlsplit(url)
-    connection = http.client.HTTPConnection(parts.netloc, timeout=20)
+    connection = http.client.HTTPConnection(parts.netloc, timeout=PATIENCE)
     connection.request(method, parts.path + (f"?{parts.query}" if parts.query else ""), headers=headers or {})
     answer = connection.getresponse()
     body = answer.read().decode(errors="replace")

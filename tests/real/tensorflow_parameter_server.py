@@ -8,7 +8,7 @@ import sys
 import urllib.request
 
 from harness import check, run_cases
-from tensorflow_rig import TrainingJob, skip_without_tensorflow
+from tensorflow_rig import PATIENCE, TrainingJob, skip_without_tensorflow
 
 BIN = sys.argv[1]
 TRAINING = ["chief:0", "worker:0", "worker:1", "ps:0"]
@@ -49,7 +49,7 @@ def served_at(job, task, attempt):
 
 
 def answers(url):
-    with urllib.request.urlopen(url, timeout=30) as answer:
+    with urllib.request.urlopen(url, timeout=PATIENCE) as answer:
         return answer.status, answer.read()
 
 

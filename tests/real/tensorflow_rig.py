@@ -9,12 +9,12 @@ import pathlib
 import re
 import sys
 
-from harness import Job, check, wait_for
+from harness import Job, check, patience, wait_for
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 VENV = pathlib.Path(os.environ.get("TFYARN_TENSORFLOW", ROOT / "build/tensorflow"))
 # Importing TensorFlow alone takes seconds, and six do so at once on two cores.
-PATIENCE = 280.0
+PATIENCE = patience(140)
 
 
 def skip_without_tensorflow():

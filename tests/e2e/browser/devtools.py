@@ -7,12 +7,16 @@ import base64
 import itertools
 import json
 import os
+import pathlib
 import select
 import shutil
 import subprocess
 import sys
 import tempfile
 import time
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[2]))
+from patience import patience  # noqa: E402
 
 SKIPPED = 77
 NAMES = ("chromium", "chromium-browser", "google-chrome")
@@ -33,8 +37,9 @@ def find_chromium():
 class Browser:
     """A browser with an empty profile; its pages are made by `open`."""
 
-    def __init__(self, patience=30):
-        self.patience = patience
+    def __init__(self, longest=None):
+        """`longest`: wait for one answer, in seconds."""
+        self.patience = longest or patience(30)
         self.profile = tempfile.TemporaryDirectory(prefix="tfsim-chromium-", ignore_cleanup_errors=True)
         to_read, self.to_write = os.pipe()
         self.to_answer, answer_write = os.pipe()

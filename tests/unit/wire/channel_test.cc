@@ -8,6 +8,7 @@
 #include <utility>
 #include <variant>
 
+#include "tests/unit/patience.h"
 #include "tests/unit/wire/channel_world.h"
 
 namespace tfyarn::wire {
@@ -223,7 +224,7 @@ TEST_F(ChannelTest, APortThatIsTakenIsSaidSo) {
 /// Runs what is left; everything must have let go of the loop by itself.
 void ExpectNothingLeft(boost::asio::io_context& io) {
   io.restart();
-  io.run_for(std::chrono::seconds(60));
+  io.run_for(Patience(1min));
   EXPECT_TRUE(io.stopped());
 }
 

@@ -13,6 +13,7 @@
 #include <utility>
 #include <vector>
 
+#include "tests/unit/patience.h"
 #include "wire/channel_client.h"
 #include "wire/channel_server.h"
 #include "wire/identity.h"
@@ -47,7 +48,7 @@ inline AgentFence FenceIn(const ContainerId& container) {
 /// one.
 inline void RunUntil(boost::asio::io_context& io, const std::function<bool()>& done,
                      const char* what, Duration pause = 1s) {
-  const auto limit = std::chrono::steady_clock::now() + std::chrono::minutes(1);
+  const auto limit = std::chrono::steady_clock::now() + Patience(1min);
   while (!done()) {
     ASSERT_LT(std::chrono::steady_clock::now(), limit) << "never happened: " << what;
     io.restart();

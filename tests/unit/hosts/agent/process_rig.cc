@@ -10,6 +10,7 @@
 #include <sstream>
 
 #include "hosts/agent/proc_table.h"
+#include "tests/unit/patience.h"
 
 namespace tfyarn::agent_host {
 
@@ -90,10 +91,10 @@ TreeExit ProcessRig::Whole(std::vector<std::string> words) {
 }
 
 void ProcessRig::Until(const std::function<bool()>& done, const std::string& what) {
-  const auto watchdog = std::chrono::steady_clock::now() + std::chrono::minutes(1);
+  const auto watchdog = std::chrono::steady_clock::now() + Patience(1min);
   while (!done()) {
     if (std::chrono::steady_clock::now() > watchdog) {
-      ADD_FAILURE() << "a minute has passed without: " << what;
+      ADD_FAILURE() << "waited in vain for: " << what;
       return;
     }
     io_.restart();

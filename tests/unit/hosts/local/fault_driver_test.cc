@@ -14,6 +14,7 @@
 #include "hosts/agent/port_lease.h"
 #include "hosts/runtime/clock.h"
 #include "hosts/runtime/recording.h"
+#include "tests/unit/patience.h"
 
 namespace tfyarn::hosts {
 namespace {
@@ -97,9 +98,9 @@ class FaultDriverTest : public testing::Test {
     }
   }
 
-  /// Runs the loop until so much is recorded, or in vain for a minute.
+  /// Runs the loop until so much is recorded, or waits in vain.
   void RunUntilRecorded(std::size_t count) {
-    const Instant end = Now() + 60s;
+    const Instant end = Now() + Patience(1min);
     while (recorded_.size() < count && Now() < end) loop_.run_one_for(100ms);
     ASSERT_EQ(recorded_.size(), count);
   }
@@ -185,7 +186,7 @@ TEST_F(FaultDriverTest, ThePortIsTakenWhileTheAmStandsStill) {
   AgentStartsIn(Container(2));
   recorder_.Write(Now(), trace::AgentTold{.container = Container(2),
                                           .event = PortLeased{.port = lease->port()}});
-  const Instant end = Now() + 60s;
+  const Instant end = Now() + Patience(1min);
   while (::waitpid(am, &status, WCONTINUED | WNOHANG) == 0 && Now() < end) loop_.run_one_for(100ms);
   EXPECT_TRUE(WIFCONTINUED(status));
   EXPECT_EQ(agent_host::WhoListens(lease->port(), [] { return std::vector<pid_t>{}; }),

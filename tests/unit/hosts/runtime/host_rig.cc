@@ -11,6 +11,7 @@
 #include <utility>
 
 #include "core/model/describe.h"
+#include "tests/unit/patience.h"
 
 namespace tfyarn::hosts {
 
@@ -40,10 +41,10 @@ HostRig::~HostRig() {
 }
 
 void HostRig::Until(const std::function<bool()>& done, const std::string& what) {
-  const auto watchdog = std::chrono::steady_clock::now() + std::chrono::minutes(1);
+  const auto watchdog = std::chrono::steady_clock::now() + Patience(1min);
   while (!done()) {
     if (std::chrono::steady_clock::now() > watchdog) {
-      ADD_FAILURE() << "a minute has passed without: " << what;
+      ADD_FAILURE() << "waited in vain for: " << what;
       return;
     }
     io_.restart();

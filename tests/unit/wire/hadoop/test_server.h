@@ -19,6 +19,7 @@
 #include <vector>
 
 #include "core/model/time.h"
+#include "tests/unit/patience.h"
 #include "wire/frame.h"
 #include "wire/hadoop/ipc_connection.h"
 #include "wire/hadoop/ipc_messages.h"
@@ -28,7 +29,7 @@ namespace tfyarn::hadoop {
 /// Runs `io` until `done`, which is asked after every handler.
 inline void RunUntil(boost::asio::io_context& io, const std::function<bool()>& done,
                      const char* what) {
-  const auto limit = std::chrono::steady_clock::now() + std::chrono::minutes(1);
+  const auto limit = std::chrono::steady_clock::now() + Patience(1min);
   while (!done()) {
     ASSERT_LT(std::chrono::steady_clock::now(), limit) << "never happened: " << what;
     io.restart();

@@ -8,6 +8,7 @@
 #include <map>
 #include <set>
 
+#include "tests/unit/patience.h"
 #include "tests/unit/wire/webhdfs/http_stage.h"
 #include "tests/unit/wire/webhdfs/waiting.h"
 
@@ -300,9 +301,9 @@ class Writer {
 };
 
 void RunUntil(boost::asio::io_context& loop, const bool& done) {
-  const auto patience = std::chrono::steady_clock::now() + std::chrono::seconds(30);
+  const auto end = std::chrono::steady_clock::now() + Patience(1min);
   loop.restart();
-  while (!done && loop.run_one_until(patience) > 0) {
+  while (!done && loop.run_one_until(end) > 0) {
   }
   ASSERT_TRUE(done);
 }

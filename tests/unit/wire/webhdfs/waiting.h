@@ -8,6 +8,7 @@
 #include <optional>
 #include <utility>
 
+#include "tests/unit/patience.h"
 #include "wire/webhdfs/webhdfs_client.h"
 
 namespace tfyarn::wire {
@@ -21,7 +22,7 @@ T WaitFor(boost::asio::io_context& loop, Start start) {
     result = std::move(value);
   });
   EXPECT_FALSE(result) << "answered from inside the call";
-  const auto end = std::chrono::steady_clock::now() + std::chrono::seconds(120);
+  const auto end = std::chrono::steady_clock::now() + Patience(1min);
   loop.restart();
   while (!result && loop.run_one_until(end) > 0) {
   }
