@@ -3,6 +3,8 @@
 # Names begin with TFYARN_TEST_PREFIX, so that one CTest run over several build trees (./dev test) can tell them apart.
 # Labels: `unit` (all of these), `core` (those that count for the coverage of core/), `app`, `host`, what the call adds.
 set(TFYARN_TEST_PREFIX "" CACHE STRING "Begins the name of every CTest case, e.g. asan/")
+# Tests wait for facts, with limits that follow how fast the machine is (tests/patience.py). This one is for a test that hangs.
+set(TFYARN_TEST_TIMEOUT 1800 CACHE STRING "Seconds after which CTest ends a case")
 
 add_custom_target(core-tests)
 add_custom_target(app-tests)
@@ -12,6 +14,11 @@ add_custom_target(host-tests)
 macro(tfyarn_case name)
   set(CASE "${TFYARN_TEST_PREFIX}${name}")
 endmacro()
+
+# tfyarn_soak(CASE): it costs more than it finds in every run of CI. `./dev test` leaves it out, `./dev soak` has it.
+function(tfyarn_soak case)
+  set_property(TEST ${case} APPEND PROPERTY LABELS soak)
+endfunction()
 
 # tfyarn_test(NAME SOURCES ... LINK ... [LABELS ...]): one GoogleTest program, one CTest case per program.
 function(tfyarn_test name)
@@ -32,7 +39,7 @@ function(tfyarn_test name)
   endif()
   tfyarn_case(${name})
   add_test(NAME ${CASE} COMMAND ${name})
-  set_tests_properties(${CASE} PROPERTIES LABELS "unit;${ARG_LABELS}" TIMEOUT 300
+  set_tests_properties(${CASE} PROPERTIES LABELS "unit;${ARG_LABELS}" TIMEOUT ${TFYARN_TEST_TIMEOUT}
                                           ENVIRONMENT "TFYARN_SOURCE_DIR=${PROJECT_SOURCE_DIR}")
   foreach(source ${ARG_SOURCES})
     get_filename_component(path ${source} ABSOLUTE)

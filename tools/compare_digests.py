@@ -1,20 +1,26 @@
 #!/usr/bin/env python3
 """Two programs, one digest: runs scenarios with both and compares.
 
-Usage: compare_digests.py TFSIM TFSIM [SCENARIO...]. Without scenarios: all of scenarios/ that are not slow, several at once.
+Usage: compare_digests.py [--sample N [--seed S]] TFSIM TFSIM [SCENARIO...]. Without scenarios: all of scenarios/ that are not slow,
+several at once; with --sample so many of them that are not large either, which a fresh seed draws that it prints.
 The second program's run must pass, too (exit 0). Exit 77 when the only scenario's traces are not on this machine.
 """
+import argparse
 import concurrent.futures
 import json
 import os
 import pathlib
+import random
 import subprocess
 import sys
 
 
-def is_quick_scenario(path):
-    lines = path.read_text(encoding="utf-8").splitlines()
-    return any(line.startswith("schema:") for line in lines) and "# ctest: slow" not in lines
+def quick_scenarios(marks):
+    """All but those that carry one of the marks."""
+    for path in sorted(pathlib.Path("scenarios").rglob("*.yaml")):
+        lines = path.read_text(encoding="utf-8").splitlines()
+        if any(line.startswith("schema:") for line in lines) and not any(f"# ctest: {mark}" in lines for mark in marks):
+            yield str(path)
 
 
 def run(tfsim, scenario):
@@ -46,9 +52,17 @@ def compare(programs, scenario):
 
 
 def main():
-    programs, scenarios = sys.argv[1:3], sys.argv[3:]
-    if not scenarios:
-        scenarios = [str(path) for path in sorted(pathlib.Path("scenarios").rglob("*.yaml")) if is_quick_scenario(path)]
+    arguments = argparse.ArgumentParser()
+    arguments.add_argument("--sample", type=int, metavar="N")
+    arguments.add_argument("--seed", type=int, default=random.SystemRandom().randrange(2**31))
+    arguments.add_argument("programs", nargs=2, metavar="TFSIM")
+    arguments.add_argument("scenarios", nargs="*", metavar="SCENARIO")
+    given = arguments.parse_args()
+    programs = given.programs
+    scenarios = given.scenarios or list(quick_scenarios(("slow", "large") if given.sample else ("slow",)))
+    if given.sample:
+        print("a sample of seed", given.seed)
+        scenarios = sorted(random.Random(given.seed).sample(scenarios, min(given.sample, len(scenarios))))
     counts = {"same": 0, "skipped": 0, "FAIL": 0}
     with concurrent.futures.ThreadPoolExecutor(os.cpu_count()) as pool:
         for scenario, (verdict, detail) in zip(scenarios, pool.map(lambda s: compare(programs, s), scenarios)):

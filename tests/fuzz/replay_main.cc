@@ -22,7 +22,7 @@
 #include <vector>
 
 #define FUZZ_TARGET(name) extern "C" int Fuzz_##name(const std::uint8_t* data, std::size_t size);
-#include "fuzz_targets.inc"
+#include "tests/fuzz/fuzz_targets.inc"
 #undef FUZZ_TARGET
 
 namespace {
@@ -31,7 +31,7 @@ using Target = int (*)(const std::uint8_t* data, std::size_t size);
 
 const std::map<std::string_view, Target> kTargets = {
 #define FUZZ_TARGET(name) {#name, Fuzz_##name},
-#include "fuzz_targets.inc"
+#include "tests/fuzz/fuzz_targets.inc"
 #undef FUZZ_TARGET
 };
 
