@@ -154,7 +154,7 @@ def idle(counts=(1, 40)):
             while len(job.find("1000")) < tasks:
                 time.sleep(0.2)
             time.sleep(2)
-            own, master, mine = [job.process.pid], job.masters(), job.agents()
+            own, master, mine = [job.runner(), job.process.pid], job.masters(), job.agents()
             before, begin = [[cpu_seconds(pid) for pid in pids] for pids in (own, master, mine)], time.monotonic()
             time.sleep(IDLE_SECONDS)
             after, passed = [[cpu_seconds(pid) for pid in pids] for pids in (own, master, mine)], time.monotonic() - begin
@@ -162,7 +162,7 @@ def idle(counts=(1, 40)):
             shares.append(spent[0])
             masters.append(spent[1])
             agents.append(spent[2] / tasks)
-            count = opens_of_proc(job.process.pid)
+            count = opens_of_proc(job.runner())
             opens += [] if count is None else [count / IDLE_SECONDS]
             job.process.send_signal(2)
             job.end()

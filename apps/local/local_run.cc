@@ -13,6 +13,7 @@
 #include "core/client/job_client.h"
 #include "core/model/codec.h"
 #include "hosts/agent/log_tail.h"
+#include "hosts/local/last_watcher.h"
 #include "hosts/local/local_environment.h"
 #include "hosts/local/unpack.h"
 
@@ -33,6 +34,8 @@ constexpr Duration kAfterSecondSignal = 3s;
 constexpr Duration kReaderPatience = 1s;
 /// Bytes of logs that wait for their reader; while there are more no log is read.
 constexpr std::size_t kMostWaiting = std::size_t{512} << 10;
+/// For what is found left when the job's containers have ended.
+constexpr Duration kLeftOvers = 1s;
 constexpr std::size_t kShownLog = std::size_t{16} << 10;
 constexpr const char* kHost = "127.0.0.1";
 
@@ -85,6 +88,7 @@ hosts::LocalNodeOptions LocalRun::NodeOptions(const std::vector<std::string>& gp
   hosts::LocalNodeOptions options{.node = {.host = kHost, .port = 0},
                                   .directory = directory_.containers(),
                                   .log_directory = directory_.logs(),
+                                  .temporary = directory_.temporary,
                                   .environment = apps::OwnEnvironment(),
                                   .gpus = gpus};
   for (auto& [name, value] :
@@ -334,6 +338,10 @@ void LocalRun::EndIfOver() {
 
 int LocalRun::Finish() {
   if (faults_) faults_->Finish();
+  // What no tree knew for its own: of an agent that was killed before its task's children were
+  // seen.
+  hosts::EndDescendants({}, kLeftOvers);
+  RemoveTemporary(directory_);
   status_.Clear();
   if (shows_logs()) log_writer_.Write(logs_.TakeLast());
   cluster_recorder_.Write(hosts::Now(), trace::RunStopped{});

@@ -14,6 +14,7 @@
 #include "apps/local/local_run.h"
 #include "apps/process_environment.h"
 #include "config/fault_file.h"
+#include "hosts/local/last_watcher.h"
 #include "hosts/local/machine.h"
 
 namespace tfyarn::local {
@@ -117,9 +118,12 @@ int RunCommand(const RunArguments& arguments, const std::string& version) {
     if (!arguments.quiet)
       cli::WriteStderr(fmt::format("{} has no meaning on one machine and is left out\n", field));
   }
-  LocalRun run(arguments, std::move(*job), std::move(*faults), std::move(*directory), *admission,
-               version);
-  return run.Run();
+  const int code = hosts::RunWatched([&] {
+    LocalRun run(arguments, std::move(*job), std::move(*faults), *directory, *admission, version);
+    return run.Run();
+  });
+  RemoveTemporary(*directory);
+  return code;
 }
 
 }  // namespace tfyarn::local

@@ -4,6 +4,9 @@
 #include <fmt/format.h>
 #include <sys/stat.h>
 
+#include <cerrno>
+#include <cstdlib>
+#include <cstring>
 #include <ctime>
 #include <filesystem>
 #include <system_error>
@@ -42,7 +45,19 @@ Expected<RunDirectory> MakeRunDirectory(const std::string& out, const std::strin
     }
   }
   ::chmod(run.root.c_str(), 0700);
+  // In the user's own TMPDIR, or in /tmp.
+  run.temporary = (fs::temp_directory_path(failed) / "tfyarn-XXXXXX").string();
+  if (failed || ::mkdtemp(run.temporary.data()) == nullptr) {
+    return Fail(ErrorCode::kUnavailable,
+                fmt::format("no directory for temporary files: {}",
+                            failed ? failed.message() : std::strerror(errno)));
+  }
   return run;
+}
+
+void RemoveTemporary(const RunDirectory& directory) {
+  std::error_code ignored;
+  if (!directory.temporary.empty()) fs::remove_all(directory.temporary, ignored);
 }
 
 }  // namespace tfyarn::local

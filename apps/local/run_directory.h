@@ -9,6 +9,9 @@ namespace tfyarn::local {
 
 struct RunDirectory {
   std::string root;  ///< Absolute.
+  /// Where containers' own directories for temporary files are made: a short path, as the sockets
+  /// that programs make there must fit into 108 bytes. RemoveTemporary() takes it away.
+  std::string temporary;
 
   [[nodiscard]] std::string logs() const { return root + "/logs"; }
   [[nodiscard]] std::string containers() const { return root + "/containers"; }
@@ -24,5 +27,8 @@ struct RunDirectory {
 /// made.
 [[nodiscard]] Expected<RunDirectory> MakeRunDirectory(const std::string& out,
                                                       const std::string& job_name);
+
+/// What is left of RunDirectory::temporary. Nothing else may use it any more.
+void RemoveTemporary(const RunDirectory& directory);
 
 }  // namespace tfyarn::local

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include <boost/asio/post.hpp>
 #include <cstring>
 #include <filesystem>
 #include <system_error>
@@ -147,6 +148,8 @@ Expected<void> LocalNode::MakeDirectory(const ContainerId& container,
   std::error_code failed;
   fs::create_directories(directory, failed);
   if (!failed) fs::create_directories(options_.log_directory, failed);
+  const std::string temporary = TemporaryOf(container);
+  if (!failed && !temporary.empty()) fs::create_directories(temporary, failed);
   if (failed) {
     return Fail(ErrorCode::kUnavailable,
                 fmt::format("{} or {}: cannot be made: {}", directory.string(),
@@ -176,11 +179,19 @@ std::map<std::string, std::string> LocalNode::EnvironmentOf(
   environment["NM_PORT"] = fmt::format("{}", options_.node.port);
   environment["LOG_DIRS"] = options_.log_directory;
   environment["PWD"] = directory;
+  if (const std::string own = TemporaryOf(container); !own.empty()) environment["TMPDIR"] = own;
   environment["TFYARN_MEMORY_MB"] = fmt::format("{}", resource.memory_mb);
   // A task without GPUs must not take those of another; where there are none nothing is said.
   if (!options_.gpus.empty() || resource.gpus > 0)
     environment["CUDA_VISIBLE_DEVICES"] = fmt::format("{}", fmt::join(gpus, ","));
   return environment;
+}
+
+/// A short name: see RunDirectory::temporary.
+std::string LocalNode::TemporaryOf(const ContainerId& container) const {
+  if (options_.temporary.empty()) return "";
+  return fmt::format("{}/{}-{}", options_.temporary, container.application_attempt.attempt,
+                     container.id);
 }
 
 /// Fewer where the machine has fewer: then the run was told to oversubscribe it.
@@ -248,6 +259,12 @@ void LocalNode::Ended(const ContainerId& container, std::int32_t exit_status,
   const std::string why = found->second.exit_status ? found->second.why : diagnostics;
   for (std::string& gpu : found->second.gpus) options_.gpus.push_back(std::move(gpu));
   containers_.erase(found);
+  if (const std::string temporary = TemporaryOf(container); !temporary.empty()) {
+    boost::asio::post(remover_, [temporary] {
+      std::error_code ignored;
+      fs::remove_all(temporary, ignored);
+    });
+  }
   ended_[container] = {.id = container,
                        .state = yarn::ContainerState::kComplete,
                        .exit_status = status,

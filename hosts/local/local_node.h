@@ -8,6 +8,7 @@
 #pragma once
 
 #include <boost/asio/io_context.hpp>
+#include <boost/asio/thread_pool.hpp>
 #include <cstdint>
 #include <functional>
 #include <map>
@@ -41,6 +42,9 @@ struct LocalNodeOptions {
   NodeId node;
   std::string directory;      ///< Absolute: containers' work directories are made below it.
   std::string log_directory;  ///< Absolute: what containers write to stdout and stderr.
+  /// Absolute: each container gets a directory in it as its TMPDIR, which goes with it; empty: the
+  /// user's own TMPDIR.
+  std::string temporary;
   std::map<std::string, std::string> environment;  ///< Every container's, below its own.
   std::vector<std::string> gpus;  ///< For CUDA_VISIBLE_DEVICES of containers that are granted some.
   Duration kill_delay = 5s;       ///< From SIGTERM to SIGKILL when a container is stopped.
@@ -99,6 +103,7 @@ class LocalNode {
   [[nodiscard]] std::map<std::string, std::string> EnvironmentOf(
       const ContainerId& container, const Resource& resource,
       const yarn::ContainerLaunchContext& context, const std::vector<std::string>& gpus) const;
+  [[nodiscard]] std::string TemporaryOf(const ContainerId& container) const;
   [[nodiscard]] std::vector<std::string> TakeGpus(std::int64_t count);
   void WatchMemory(const ContainerId& container, Running& running, std::int64_t limit_mb);
   void Began(const ContainerId& container, const Resource& resource, Expected<Spawned> spawned);
@@ -110,6 +115,7 @@ class LocalNode {
   Subreaper subreaper_;
   std::map<ContainerId, Running> containers_;
   std::map<ContainerId, yarn::ContainerStatus> ended_;
+  boost::asio::thread_pool remover_{1};  ///< Of what may be many files.
 };
 
 }  // namespace tfyarn::hosts

@@ -1,10 +1,13 @@
 #!/usr/bin/env python3
 """What real processes find in their environment, work directory and on their command line. Usage: environment.py BIN_DIR [CASE...]"""
 import json
+import os
 import pathlib
+import signal
 import sys
+import tempfile
 
-from harness import Job, check, run_cases
+from harness import Job, check, run_cases, wait_for
 
 BIN = sys.argv[1]
 # A task writes down what it sees and stays until all have: the job may end with its chief, and take with it who is slow.
@@ -99,7 +102,44 @@ def tony():
     check(len(json.loads(env["CLUSTER_SPEC"])["worker"]) == 2, env["CLUSTER_SPEC"])
 
 
-CASES = {"common": common, "tensorflow": tensorflow, "pytorch": pytorch, "horovod": horovod, "tony": tony}
+def temporary_files():
+    """Each container has its TMPDIR, whose path leaves room for the name of a socket, and which goes with it; a job may name its own."""
+    with tempfile.TemporaryDirectory(prefix="tfyarn-tmp-") as base:
+        job = Job(BIN, """\
+name: temporary
+framework: generic
+strategy: independent
+retries: {infrastructure: 0}
+tasks:
+  worker:
+    instances: 2
+    memory: 64MiB
+    command: [bash, -c, "mkdir $TMPDIR/much; touch $TMPDIR/much/file; echo dir $TMPDIR; while [ ! -e %s/shared/end ]; do sleep 0.05; done"]
+  named: {instances: 1, memory: 64MiB, env: {TMPDIR: /nowhere}, command: [bash, -c, "echo dir $TMPDIR"]}
+""")
+        job.start("-q", environment={"TMPDIR": base})
+        places = []
+        for index in (0, 1):
+            job.wait_for_line(f"worker:{index}", "dir ")
+            places.append(pathlib.Path(job.log_text(f"worker:{index}").split("dir ")[1].strip()))
+        job.wait_for_line("named:0", "dir /nowhere")
+        check(places[0] != places[1], f"one for all: {places}")
+        for place in places:
+            check(pathlib.Path(base) in place.parents, f"{place} is not in the user's own")
+            check((place / "much" / "file").exists(), f"{place} is not there")
+            check(place.stat().st_mode & 0o077 == 0 or place.parent.stat().st_mode & 0o077 == 0, f"{place} is open to others")
+            check(len(str(place)) < len(base) + 24, f"{place} is long")
+        agent = job.agent_of("worker:0")
+        os.kill(agent, signal.SIGKILL)
+        wait_for("the removal with the container", lambda: not places[0].exists())
+        check(places[1].exists(), "another container's was removed")
+        job.end()
+        job.close()
+        check(not list(pathlib.Path(base).iterdir()), f"left: {list(pathlib.Path(base).iterdir())}")
+
+
+CASES = {"temporary-files": temporary_files, "common": common, "tensorflow": tensorflow, "pytorch": pytorch, "horovod": horovod,
+         "tony": tony}
 
 if __name__ == "__main__":
     run_cases(CASES, sys.argv[2:])

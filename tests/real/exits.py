@@ -1,7 +1,10 @@
 #!/usr/bin/env python3
 """How real processes end, and what is recorded of it: exit codes, signals, programs that ignore SIGTERM, leave children behind,
 write without end or use too much memory. Usage: exits.py BIN_DIR [CASE...]"""
+import contextlib
+import os
 import pathlib
+import signal
 import sys
 
 from harness import SANITIZED, Job, check, processes, run_cases, wait_for
@@ -46,7 +49,7 @@ def exit_codes():
     ends("exit 0", "SUCCEEDED", 0, "ok")
 
 
-def signals():
+def ends_by_signal():
     more = "retries: {infrastructure: 0}"
     ends("kill -SEGV $$", "FAILED", 139, "signal-crash", more)
     ends("kill -ABRT $$", "FAILED", 134, "signal-crash", more)
@@ -127,7 +130,6 @@ def too_much_memory():
 
 def interrupt():
     """Ctrl-C ends the job in good order: KILLED, exit code 11, nothing left."""
-    import signal
     job = one_task("echo up; sleep 300")
     job.start("-q")
     job.wait_for_line("worker:0", "up")
@@ -139,23 +141,65 @@ def interrupt():
 
 
 def whole_tfyarn_is_killed():
-    """kill -9 of tfyarn itself leaves no process."""
-    import signal
+    """kill -9 of tfyarn itself leaves no process, and a result all the same."""
     job = one_task("echo up; sleep 994; exit 0")
     job.start("-q")
     job.wait_for_line("worker:0", "up")
     pids = [pid for pid, _ in job.descendants()]
-    check(len(pids) == 4, f"AM, agent, shell and sleep run: {pids}")
+    check(len(pids) == 5, f"tfyarn's child, AM, agent, shell and sleep run: {pids}")
     job.process.send_signal(signal.SIGKILL)
     job.process.wait()
     wait_for("the end of every process",
              lambda: not [pid for pid, _, _ in processes() if pid in pids])
+    check(job.job()["status"] == "KILLED", f"{job.job()}")
     job.close()
+
+
+def killed_together(victims):
+    """kill -9 of several at once, while every task has a process in a session of its own and one without a parent."""
+    job = Job(BIN, """\
+name: exits
+framework: generic
+strategy: independent
+tasks:
+  worker: {instances: 3, memory: 64MiB, command: [bash, -c, "(setsid sleep 995 &); setsid sleep 996 & echo up; sleep 997"]}
+""")
+    job.start("-q")
+    for index in range(3):
+        job.wait_for_line(f"worker:{index}", "up")
+    wait_for("all of them", lambda: len(job.find("995") + job.find("996") + job.find("997")) == 9)
+    pids = [pid for pid, _ in job.descendants()]
+    for pid in victims(job):
+        os.kill(pid, signal.SIGKILL)
+    code = job.end()
+    wait_for("the end of every process",
+             lambda: not [pid for pid, _, _ in processes() if pid in pids])
+    job.close()
+    return code
+
+
+def front_masters_and_agents_are_killed():
+    """What a user kills who finds them in a list: tfyarn run, AM and agents. Its child ends the rest."""
+    killed_together(lambda job: [job.process.pid, *job.masters(), *job.agents()])
+
+
+def all_of_our_name_are_killed():
+    """As `pkill -9 tfyarn` does, which knows names (comm) only: the one that waits ends the rest, and says so by its exit code."""
+    def named(job):
+        found = []
+        for pid in [job.process.pid] + [pid for pid, _ in job.descendants()]:
+            with contextlib.suppress(OSError):
+                if "tfyarn" in pathlib.Path(f"/proc/{pid}/comm").read_text():
+                    found.append(pid)
+        check(len(found) == 5 and job.process.pid not in found, f"child, AM and three agents: {found}")
+        return found
+    code = killed_together(named)
+    check(code == 137, f"exit code {code}")
 
 
 CASES = {
     "exit-codes": exit_codes,
-    "signals": signals,
+    "signals": ends_by_signal,
     "missing-program": missing_program,
     "children-are-ended": children_are_ended,
     "term-is-ignored": term_is_ignored,
@@ -164,6 +208,8 @@ CASES = {
     "too-much-memory": too_much_memory,
     "interrupt": interrupt,
     "whole-tfyarn-is-killed": whole_tfyarn_is_killed,
+    "front-am-and-agents-are-killed": front_masters_and_agents_are_killed,
+    "all-of-our-name-are-killed": all_of_our_name_are_killed,
 }
 
 if __name__ == "__main__":

@@ -138,6 +138,10 @@ class Job:
         """Processes of ours with `word` in their command line, by pid."""
         return sorted(pid for pid, argv in self.descendants() if any(word in part for part in argv))
 
+    def runner(self):
+        """Pid of the child of tfyarn that does its work; tfyarn itself waits for it."""
+        return next((pid for pid, parent, argv in processes() if parent == self.process.pid and "run" in argv), None)
+
     def masters(self):
         return self.find("tfyarn-am")
 
@@ -201,8 +205,12 @@ class Job:
 
     def close(self, keep=False):
         if self.process and self.process.poll() is None:
-            self.process.send_signal(signal.SIGKILL)
+            mine = [self.process.pid] + [pid for pid, _ in self.descendants()]
+            for pid in mine:
+                with contextlib.suppress(OSError):
+                    os.kill(pid, signal.SIGKILL)
             self.process.wait()
+            wait_for("the end of what was killed", lambda: not [pid for pid, _, _ in processes() if pid in mine])
         if (self.out / "result.json").exists():
             self.replays()
         left = [(pid, argv) for pid, _, argv in processes() if any(str(self.folder) in part for part in argv)]
