@@ -32,16 +32,21 @@ bool IsScenarioName(std::string_view text) {
                                       [](char c) { return IsLower(c) || IsDigit(c) || c == '-'; });
 }
 
+// Files and directories are named after jobs and task types, and file systems take 255 bytes.
+constexpr std::size_t kLongestJobName = 100;
+constexpr std::size_t kLongestTaskType = 64;
+
 bool IsJobName(std::string_view text) {
-  return !text.empty() && (IsLower(text[0]) || IsDigit(text[0])) &&
+  return !text.empty() && text.size() <= kLongestJobName &&
+         (IsLower(text[0]) || IsDigit(text[0])) &&
          std::all_of(text.begin(), text.end(),
                      [](char c) { return IsLower(c) || IsDigit(c) || IsOneOf(c, "._-"); });
 }
 
 bool IsTaskType(std::string_view text) {
-  return !text.empty() && IsLower(text[0]) && std::all_of(text.begin(), text.end(), [](char c) {
-    return IsLower(c) || IsDigit(c) || IsOneOf(c, "_-");
-  });
+  return !text.empty() && text.size() <= kLongestTaskType && IsLower(text[0]) &&
+         std::all_of(text.begin(), text.end(),
+                     [](char c) { return IsLower(c) || IsDigit(c) || IsOneOf(c, "_-"); });
 }
 
 bool IsTaskSelector(std::string_view text) {
@@ -87,13 +92,15 @@ Type<std::string> ScenarioName() {
   return TextLike("^[a-z0-9-]+$", "a name of a-z, 0-9 and -", IsScenarioName);
 }
 Type<std::string> JobName() {
-  return TextLike("^[a-z0-9][a-z0-9._-]*$", "a name of a-z, 0-9, . _ and -", IsJobName);
+  return TextLike("^[a-z0-9][a-z0-9._-]{0,99}$", "a name of a-z, 0-9, . _ and -, at most 100",
+                  IsJobName);
 }
 Type<std::string> TaskTypeName() {
-  return TextLike("^[a-z][a-z0-9_-]*$", "a task type like worker (a-z, 0-9, _ and -)", IsTaskType);
+  return TextLike("^[a-z][a-z0-9_-]{0,63}$",
+                  "a task type like worker (a-z, 0-9, _ and -; at most 64)", IsTaskType);
 }
 Type<std::string> TaskSelector() {
-  return TextLike("^[a-z][a-z0-9_-]*(:[0-9]+)?$",
+  return TextLike("^[a-z][a-z0-9_-]{0,63}(:[0-9]+)?$",
                   "a task type like worker or one task like worker:1", IsTaskSelector);
 }
 Type<std::string> PlainName() {
@@ -114,8 +121,8 @@ Type<std::string> SomeText() {
 }
 
 KeyRule TaskTypeKeys() {
-  return {.pattern = "^[a-z][a-z0-9_-]*$",
-          .what = "a task type like worker (a-z, 0-9, _ and -)",
+  return {.pattern = "^[a-z][a-z0-9_-]{0,63}$",
+          .what = "a task type like worker (a-z, 0-9, _ and -; at most 64)",
           .matches = IsTaskType};
 }
 KeyRule EnvironmentKeys() {

@@ -10,8 +10,8 @@ namespace tfyarn::config {
 
 [[nodiscard]] bool IsDigit(char c);
 [[nodiscard]] bool IsScenarioName(std::string_view text);  ///< [a-z0-9-]+
-[[nodiscard]] bool IsJobName(std::string_view text);       ///< [a-z0-9][a-z0-9._-]*
-[[nodiscard]] bool IsTaskType(std::string_view text);      ///< [a-z][a-z0-9_-]*
+[[nodiscard]] bool IsJobName(std::string_view text);       ///< [a-z0-9][a-z0-9._-]{0,99}
+[[nodiscard]] bool IsTaskType(std::string_view text);      ///< [a-z][a-z0-9_-]{0,63}
 [[nodiscard]] bool IsTaskSelector(std::string_view text);  ///< A task type, or TYPE:INDEX.
 [[nodiscard]] bool IsPlainName(
     std::string_view text);  ///< [A-Za-z0-9][A-Za-z0-9._-]*: racks, labels, queues' parts.

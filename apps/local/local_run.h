@@ -32,7 +32,8 @@ namespace tfyarn::local {
 
 /// What a job may have of this machine.
 struct Admission {
-  Resource capacity;
+  Resource machine;   ///< What it has.
+  Resource capacity;  ///< What the run's cluster has: no less than the tasks want, and the AM.
   hosts::GpuLocks gpus;
 };
 

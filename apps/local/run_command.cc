@@ -53,9 +53,11 @@ std::optional<Admission> Admit(const RunArguments& arguments, const JobSpec& job
       cli::Complain(locks.error().message);
       return std::nullopt;
     }
+    const Resource machine = capacity;
     if (arguments.oversubscribe) capacity = ComponentMax(capacity, wanted);
     // The AM asks YARN for room that it does not use here.
-    return Admission{.capacity = capacity + job.am.resource, .gpus = std::move(*locks)};
+    return Admission{
+        .machine = machine, .capacity = capacity + job.am.resource, .gpus = std::move(*locks)};
   }
   cli::Complain(fmt::format(
       "{}: the tasks want {} together, and this machine has {}: too little {}. Ask for less, or "
@@ -83,6 +85,16 @@ std::optional<std::vector<config::FaultSpec>> LoadFaults(const RunArguments& arg
   return std::nullopt;
 }
 
+/// What the tasks want, and what the machine has.
+std::string DryRunText(const JobSpec& job, const Resource& machine) {
+  const Resource wanted = WantedBy(job);
+  const std::string shortage = FirstShortage(wanted, machine);
+  return fmt::format("{}: {}, {} together; this machine has {}{}\n", job.name,
+                     cli::Plural(static_cast<std::uint64_t>(job.task_count()), "task"),
+                     ToString(wanted), ToString(machine),
+                     shortage.empty() ? "" : fmt::format(": too little {}", shortage));
+}
+
 }  // namespace
 
 int RunCommand(const RunArguments& arguments, const std::string& version) {
@@ -103,10 +115,7 @@ int RunCommand(const RunArguments& arguments, const std::string& version) {
   auto faults = LoadFaults(arguments, job->spec);
   if (!faults) return cli::ToInt(cli::ExitCode::kInvalidInput);
   if (arguments.dry_run) {
-    const auto written = cli::WriteStdout(
-        fmt::format("{}: {} on this machine ({})\n", job->spec.name,
-                    cli::Plural(static_cast<std::uint64_t>(job->spec.task_count()), "task"),
-                    ToString(admission->capacity)));
+    const auto written = cli::WriteStdout(DryRunText(job->spec, admission->machine));
     return cli::ToInt(written ? cli::ExitCode::kOk : cli::ExitCode::kInternal);
   }
   auto directory = MakeRunDirectory(arguments.out, job->spec.name);

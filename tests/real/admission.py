@@ -3,6 +3,7 @@
 import os
 import pathlib
 import stat
+import subprocess
 import sys
 
 from harness import Job, check, run_cases
@@ -25,6 +26,42 @@ def too_large():
     for task, words in (("instances: 2, memory: 900000GiB", ("memory",)), ("instances: 4096, memory: 1MiB", ("vcores",)),
                         ("instances: 1, memory: 64MiB, gpus: 64", ("GPUs",))):
         job(task).refused("--oversubscribe", *words)
+
+
+def dry_run(task, *words):
+    """What `tfyarn run --dry-run` prints."""
+    this = job(task)
+    done = subprocess.run([this.program, "run", "job.yaml", "--dry-run", *words], cwd=this.folder, capture_output=True, text=True,
+                          check=False)
+    check(done.returncode == 0, f"exit code {done.returncode}: {done.stderr}")
+    this.close()
+    return done.stdout
+
+
+def a_dry_run_invents_no_machine():
+    small = dry_run("instances: 1, memory: 64MiB, vcores: 1", "--oversubscribe")
+    large = dry_run("instances: 4000, memory: 64MiB, vcores: 1", "--oversubscribe")
+    machine = small.split("this machine has ")[1].strip()
+    check("too little" not in small, small)
+    check(f"this machine has {machine}: too little" in large and "4000 vcores" in large, large)
+
+
+def names_fit_into_file_names():
+    """A name that no file can have is refused at once; the longest ones run."""
+    text = """\
+name: {name}
+framework: generic
+strategy: independent
+tasks:
+  {task}: {{instances: 1, memory: 64MiB, command: ["true"]}}
+"""
+    for name, task, words in (("n" * 240, "worker", "at most 100"), ("n", "t" * 240, "at most 64")):
+        Job(BIN, text.format(name=name, task=task)).refused(words)
+    this = Job(BIN, text.format(name="n" * 100, task="t" * 64))
+    done = subprocess.run([this.program, "run", "job.yaml", "--oversubscribe", "-q"], cwd=this.folder, capture_output=True,
+                          text=True, check=False)
+    this.close()
+    check(done.returncode == 0, f"exit code {done.returncode}: {done.stderr}{done.stdout}")
 
 
 def fake_gpus(folder, count):
@@ -70,7 +107,8 @@ def fields_without_meaning_are_left_out():
 
 
 CASES = {"too-large": too_large, "gpus-are-not-shared": gpus_are_not_shared,
-         "fields-without-meaning-are-left-out": fields_without_meaning_are_left_out}
+         "fields-without-meaning-are-left-out": fields_without_meaning_are_left_out,
+         "dry-run": a_dry_run_invents_no_machine, "names": names_fit_into_file_names}
 
 if __name__ == "__main__":
     run_cases(CASES, sys.argv[2:])

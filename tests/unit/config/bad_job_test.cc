@@ -162,7 +162,7 @@ const Case kWhole[] = {
     {"name: A\n"
      "shell: x\n"
      "tasks: {a: {memory: 1GiB}}\n",
-     {"1:7: `name` must be a name of a-z, 0-9, . _ and -, got `A`"}},
+     {"1:7: `name` must be a name of a-z, 0-9, . _ and -, at most 100, got `A`"}},
     {"name: a\n"
      "shell: x\n"
      "tasks: {a: {memory: 1GiB}}\n"

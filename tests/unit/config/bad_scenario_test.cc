@@ -454,7 +454,7 @@ const Case kWhole[] = {
      "cluster: {racks: 2, nodes: [{name: n, resources: {memory: 16GiB, vcores: 8}}]}\n"
      "jobs:\n"
      "  - {name: a, tasks: {Worker: {memory: 1GiB}}}\n",
-     {"4:23: `Worker` is not a task type like worker (a-z, 0-9, _ and -)"}},
+     {"4:23: `Worker` is not a task type like worker (a-z, 0-9, _ and -; at most 64)"}},
     {"name: x\n"
      "cluster: {racks: 2, nodes: [{name: n, resources: {memory: 16GiB, vcores: 8}}]}\n"
      "jobs:\n"
