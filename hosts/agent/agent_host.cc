@@ -8,6 +8,7 @@
 #include "core/agent/environment.h"
 #include "core/model/visit.h"
 #include "hosts/agent/listeners.h"
+#include "hosts/runtime/clock.h"
 #include "hosts/runtime/journal_file.h"
 
 namespace tfyarn::agent_host {
@@ -54,7 +55,9 @@ AgentHost::AgentHost(std::shared_ptr<const JobSpec> job, AgentHostOptions option
                     },
                 .on_lost =
                     [this](wire::ChannelEnd, const std::string& detail) {
-                      parts_.note("channel to the AM: " + detail);
+                      // Each of its attempts to find an AM that is gone fails.
+                      const auto note = losses_.Take(hosts::Now(), "channel to the AM: " + detail);
+                      if (note) parts_.note(*note);
                     }}),
       port_watch_(parts_.loop) {
   parts_.note = [note = parts_.note, secrets = options_.secrets](const std::string& text) {

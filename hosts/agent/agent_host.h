@@ -21,6 +21,7 @@
 #include "hosts/runtime/cluster.h"
 #include "hosts/runtime/lifetime.h"
 #include "hosts/runtime/machine_driver.h"
+#include "hosts/runtime/rare_notes.h"
 #include "hosts/runtime/recording.h"
 #include "wire/channel_client.h"
 #include "wire/identity.h"
@@ -78,6 +79,7 @@ class AgentHost {
   agent::TaskAgent machine_;
   hosts::MachineDriver<agent::TaskAgent, AgentEvent, AgentAction> driver_;
   Subreaper subreaper_;
+  hosts::RareNotes losses_;
   wire::ChannelClient channel_;
   std::optional<Lease> lease_;
   std::unique_ptr<TaskProcess> process_;

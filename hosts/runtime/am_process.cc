@@ -106,7 +106,10 @@ void AmProcess::OpenChannel() {
           .on_gone = {},
           .on_refused =
               [this](const std::string& address, wire::ChannelEnd, const std::string& detail) {
-                parts_.note(fmt::format("turned away {}: {}", address, detail));
+                // Anybody who reaches the port can cause it, as often as he likes.
+                const auto note =
+                    refusals_.Take(Now(), fmt::format("turned away {}: {}", address, detail));
+                if (note) parts_.note(*note);
               }});
   const auto port = channel_->Listen(options_.listen_on);
   if (!port) return Fail(port.error().message);

@@ -16,6 +16,7 @@
 #include "hosts/runtime/am_host.h"
 #include "hosts/runtime/cluster.h"
 #include "hosts/runtime/lifetime.h"
+#include "hosts/runtime/rare_notes.h"
 #include "hosts/runtime/recording.h"
 #include "hosts/runtime/staging.h"
 #include "wire/channel_server.h"
@@ -72,6 +73,7 @@ class AmProcess {
   StagedFacts facts_;
   std::optional<wire::CertificateAuthority> authority_;
   std::unique_ptr<wire::ChannelServer> channel_;
+  RareNotes refusals_;
   Recorder recorder_;
   std::unique_ptr<AmHost> host_;
   boost::asio::steady_timer again_;

@@ -3,6 +3,10 @@
 #include <gmock/gmock.h>
 
 #include <algorithm>
+#include <boost/asio/buffer.hpp>
+#include <boost/asio/ip/tcp.hpp>
+#include <boost/asio/write.hpp>
+#include <functional>
 
 #include "core/model/codec.h"
 #include "core/model/launch.h"
@@ -100,6 +104,31 @@ TEST_F(AmProcessTest, MakesTheAuthorityAndReadsItBack) {
   EXPECT_EQ(address.am_attempt, 1);
   EXPECT_EQ(address.address.host, "localhost");
   EXPECT_GT(address.address.port, 0);
+}
+
+TEST_F(AmProcessTest, WhoeverKnocksWithoutEndFillsNoLog) {
+  const auto process = Start(1);
+  UntilRegistered();
+  const AmAddress address = AmAddressFrom(storage_.files["/a/am-address"]);
+  const auto port = static_cast<std::uint16_t>(address.address.port);
+  for (int i = 0; i < 40; ++i) {
+    boost::asio::ip::tcp::socket socket(io_);
+    socket.connect({boost::asio::ip::address_v4::loopback(), port});
+    boost::asio::write(socket, boost::asio::buffer("GET / HTTP/1.1\r\n\r\n", 18));
+    bool closed = false;
+    char byte = 0;
+    std::function<void()> read = [&] {
+      socket.async_read_some(boost::asio::buffer(&byte, 1),
+                             [&](const boost::system::error_code& error, std::size_t) {
+                               closed = static_cast<bool>(error);
+                               if (!closed) read();
+                             });
+    };
+    read();
+    Until([&] { return closed; }, "being turned away");
+  }
+  EXPECT_THAT(process->notes, testing::SizeIs(5));
+  EXPECT_THAT(process->notes, testing::Each(HasSubstr("turned away 127.0.0.1:")));
 }
 
 TEST_F(AmProcessTest, ASecondAttemptTakesTheAuthorityOfTheFirst) {
