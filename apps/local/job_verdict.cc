@@ -6,6 +6,7 @@
 
 #include "apps/cli/human.h"
 #include "apps/cli/output.h"
+#include "core/am/diagnostics.h"
 #include "core/model/text.h"
 
 namespace tfyarn::local {
@@ -39,10 +40,16 @@ std::string Row(std::string_view name, std::string_view value) {
   return fmt::format("  {:<10} {}\n", name, value);
 }
 
-std::string CauseText(const Cause& cause) {
-  std::string text = cause.task.type.empty() ? "the job" : ToString(cause.task);
-  if (cause.exit) text += fmt::format(" ended with {}", *cause.exit);
-  return text + fmt::format(" ({})", KebabName(cause.exit_class));
+/// There is one machine only: it is not named.
+std::string CauseText(Cause cause) {
+  cause.node.clear();
+  return am::CauseText(cause);
+}
+
+/// What the rows of cause and rule do not say.
+std::string WhyText(const trace::JobResult& job) {
+  std::string why = am::WhyAlone(job.diagnostics, job.cause, job.rule);
+  return why.empty() && job.cause ? am::AdviceFor(*job.cause, {}) : why;
 }
 
 /// The last lines of what a process wrote to stderr, each behind a bar.
@@ -75,7 +82,7 @@ std::string JobVerdictText(const trace::JobResult& job, const std::string& direc
     text += Quote(job.cause->detail);
   }
   if (job.status != JobStatus::kSucceeded && !job.diagnostics.empty())
-    text += Row("why", job.diagnostics);
+    text += Row("why", WhyText(job));
   if (!job.rule.empty()) text += Row("rule", job.rule);
   const std::int32_t restarts = job.restarts.task + job.restarts.gang + job.restarts.job;
   if (restarts > 0) {

@@ -18,9 +18,15 @@ std::string SpentText(const Decision& decision) {
     return fmt::format("{}; retries.{} allows no restart for it", decision.why,
                        KebabName(decision.pays));
   }
+  const std::int32_t restarts = *decision.allowance.restarts;
   return fmt::format(
-      "{}; {} restarts{} are used up", decision.why, *decision.allowance.restarts,
-      decision.allowance.window ? " within " + ToString(*decision.allowance.window) : "");
+      "{}; {} {}{} {} used up", decision.why, restarts, restarts == 1 ? "restart" : "restarts",
+      decision.allowance.window ? " within " + ToString(*decision.allowance.window) : "",
+      restarts == 1 ? "is" : "are");
+}
+
+Tried WhatWasTried(const Decision& decision) {
+  return {.unpaid = decision.pays, .restarts = decision.allowance.restarts.value_or(0)};
 }
 
 }  // namespace
@@ -165,7 +171,8 @@ void Failover::Act(Failure failure) {
     case ExitAction::kRaiseMemory:
       if (!parts_.restart.RaiseMemory(failure.end.task, decision)) {
         return parts_.finish.Fail(parts_.core.CauseOf(failure.end), decision.rule,
-                                  "the task has the most memory that a container may have");
+                                  "the task has the most memory that a container may have",
+                                  {.most_memory = true});
       }
       failure.container_alive = false;
       break;
@@ -183,10 +190,13 @@ void Failover::Act(Failure failure) {
   Report(std::move(failure));
 }
 
-void Failover::CloseTask(const AttemptEnd& end, Outcome outcome) {
+void Failover::CloseTask(const AttemptEnd& end, Outcome outcome, const Tried& tried) {
   AmCore& core = parts_.core;
   const TaskIndex task = end.task;
-  if (outcome == Outcome::kFailed && !first_tallied_) first_tallied_ = core.CauseOf(end);
+  if (outcome == Outcome::kFailed && !first_tallied_) {
+    first_tallied_ = core.CauseOf(end);
+    first_tried_ = tried;
+  }
   core.tasks.SetOutcome(task, outcome);
   core.tasks.SetStart(task, StartMode::kNone);
   core.judge = true;
@@ -335,13 +345,14 @@ void Failover::Spent(const std::vector<Failure>& failures, const Failure& cause,
   AmCore& core = parts_.core;
   const Decision& decision = cause.decision;
   if (decision.when_spent != ExitAction::kIgnore && decision.when_spent != ExitAction::kTally) {
-    return parts_.finish.Fail(core.CauseOf(cause.end), decision.spent_rule, SpentText(decision));
+    return parts_.finish.Fail(core.CauseOf(cause.end), decision.spent_rule, SpentText(decision),
+                              WhatWasTried(decision));
   }
   const Outcome outcome =
       decision.when_spent == ExitAction::kIgnore ? Outcome::kIgnored : Outcome::kFailed;
   for (const Failure& failure : failures) {
     if (core.tasks.ProcessAlive(failure.end.task)) parts_.processes.Stop(failure.end.task);
-    CloseTask(failure.end, outcome);
+    CloseTask(failure.end, outcome, WhatWasTried(failure.decision));
   }
   // Who was stopped for their sake does not run on either.
   for (const TaskIndex task : parts_.restart.ListOf(tasks)) {
@@ -378,6 +389,7 @@ bool Failover::RetryInstead(const Verdict& verdict, const Cause& cause) {
   }
   Close();
   first_tallied_.reset();
+  first_tried_ = {};
   RestartOrder order{
       .epoch_rises = true, .paid = verdict.retry->pays, .cause = cause, .rule = verdict.rule};
   for (std::uint32_t i = 0; i < core.tasks.size(); ++i) order.tasks.push_back(TaskIndex(i));

@@ -17,6 +17,7 @@
 
 #include "core/am/attempts.h"
 #include "core/am/budgets.h"
+#include "core/am/diagnostics.h"
 #include "core/am/policy.h"
 #include "core/am/task_index.h"
 
@@ -67,6 +68,8 @@ class Failover {
   [[nodiscard]] Budgets& budgets() { return budgets_; }
   /// The account by which a job fails that has no other cause: the first failure that was counted.
   [[nodiscard]] const std::optional<Cause>& first_tallied() const { return first_tallied_; }
+  /// What was tried about that one.
+  [[nodiscard]] const Tried& first_tried() const { return first_tried_; }
 
  private:
   struct Window {
@@ -83,7 +86,7 @@ class Failover {
   void Act(Failure failure);
   void Absorb(const AttemptEnd& end, bool container_alive);
   [[nodiscard]] bool DecidesByOk(TaskIndex task);
-  void CloseTask(const AttemptEnd& end, Outcome outcome);
+  void CloseTask(const AttemptEnd& end, Outcome outcome, const Tried& tried = {});
   void Report(Failure failure);
   void StopAtOnce(const Failure& failure);
   void MaybeDecide();
@@ -104,6 +107,7 @@ class Failover {
   std::optional<Window> window_;
   std::optional<LastCause> last_cause_;
   std::optional<Cause> first_tallied_;
+  Tried first_tried_;
   std::deque<std::pair<JournalSeq, TaskIndex>>
       done_for_good_;  // their agents may end when that is durable
 };

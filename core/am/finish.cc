@@ -34,10 +34,11 @@ yarn::FinalApplicationStatus FinalStatusOf(JobStatus status) {
 
 // ---------------------------------------------------------------- the verdict
 
-void Finish::Fail(Cause cause, const std::string& rule, const std::string& why) {
+void Finish::Fail(Cause cause, const std::string& rule, const std::string& why,
+                  const Tried& tried) {
   if (stage_ != Stage::kOpen && stage_ != Stage::kEvidence) return;
   VerdictReached verdict{.status = JobStatus::kFailed, .cause = std::move(cause), .rule = rule};
-  verdict.diagnostics = FailureText(verdict, why);
+  verdict.diagnostics = FailureText(verdict, why, tried);
   Write(std::move(verdict));
 }
 

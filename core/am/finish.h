@@ -10,6 +10,7 @@
 #include <optional>
 #include <string>
 
+#include "core/am/diagnostics.h"
 #include "core/am/task_index.h"
 #include "core/model/am.h"
 
@@ -22,7 +23,7 @@ class Finish {
   explicit Finish(AmParts& parts) : parts_(parts) {}
 
   // Decisions. Those after the first are ignored.
-  void Fail(Cause cause, const std::string& rule, const std::string& why);
+  void Fail(Cause cause, const std::string& rule, const std::string& why, const Tried& tried = {});
   /// Succeeds if what finish.require asks for is there.
   void Succeed(const std::string& rule, const std::string& why);
   /// After an AM restart: this verdict is durable already.

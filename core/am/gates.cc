@@ -101,7 +101,7 @@ void Gates::Break(std::size_t row, const std::string& why, TaskIndex task) {
     case DependencyAction::kFail:
       if (!rule.within && parts_.failover.first_tallied()) {
         return parts_.finish.Fail(*parts_.failover.first_tallied(), fmt::format("depends/{}", row),
-                                  why);
+                                  why, parts_.failover.first_tried());
       }
       return parts_.finish.Fail({.task = core.tasks.id(task),
                                  .exit_class = ExitClass::kTimeout,

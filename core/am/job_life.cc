@@ -56,7 +56,7 @@ void JobLife::Judge() {
   const Cause cause = parts_.failover.first_tallied().value_or(
       Cause{.exit_class = ExitClass::kUnknown, .at = core.now});
   if (!parts_.failover.RetryInstead(*verdict, cause))
-    parts_.finish.Fail(cause, verdict->rule, verdict->why);
+    parts_.finish.Fail(cause, verdict->rule, verdict->why, parts_.failover.first_tried());
 }
 
 // ---------------------------------------------------------------- stages

@@ -8,6 +8,7 @@
 #include "core/am/exit_classifier.h"
 #include "core/am/policy_options.h"
 #include "core/am/success_eval.h"
+#include "core/am/task_table.h"
 #include "core/model/check.h"
 
 namespace tfyarn::am {
@@ -113,6 +114,7 @@ Expected<PolicyEngine> PolicyEngine::Make(const JobSpec& job) {
         engine.has_chief_ || std::find(engine.table_->chiefs.begin(), engine.table_->chiefs.end(),
                                        type.name) != engine.table_->chiefs.end();
   }
+  engine.one_trains_ = engine.CountTraining(job) == 1;
   engine.on_exit_ = job.on_exit;
   for (const ExitRule& rule : job.on_exit) {
     if (rule.task_type.empty() || engine.classes_.contains(rule.task_type)) continue;
@@ -137,6 +139,14 @@ Expected<void> PolicyEngine::TakeSuccess(const JobSpec& job) {
     success_ = DefaultSuccess(job, *table_);
   }
   return CheckSuccess(success_ ? *success_ : OkOf("tracked"), types);
+}
+
+std::int64_t PolicyEngine::CountTraining(const JobSpec& job) const {
+  std::int64_t count = 0;
+  for (const TaskTypeSpec& type : job.tasks) {
+    if (IsTraining(ClassOf(type.name), type.name)) count += type.instances;
+  }
+  return count;
 }
 
 TaskClass PolicyEngine::ClassOf(std::string_view task_type) const {
@@ -302,7 +312,7 @@ Decision PolicyEngine::ByRow(const PolicyRow& row, const ExitView& exit) const {
   decision.action = row.action;
   decision.when_spent = row.when_spent;
   decision.rule = fmt::format("{}/{}", table_->name, row.name);
-  decision.why = std::string(row.why);
+  decision.why = std::string(one_trains_ && !row.why_alone.empty() ? row.why_alone : row.why);
   if (row.action == ExitAction::kFail && table_->retry_instead_of_failing &&
       user_limit().value_or(1) > 0 && exit.exit_class != ExitClass::kInfeasible) {
     decision.action = ExitAction::kRestartGang;

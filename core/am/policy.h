@@ -110,6 +110,7 @@ class PolicyEngine {
  private:
   PolicyEngine() = default;
   [[nodiscard]] Expected<void> TakeSuccess(const JobSpec& job);
+  [[nodiscard]] std::int64_t CountTraining(const JobSpec& job) const;
   [[nodiscard]] Decision ByOwnRule(std::size_t index, const ExitView& exit) const;
   [[nodiscard]] Decision ByWatch(const ExitView& exit) const;
   [[nodiscard]] std::optional<std::int32_t> user_limit() const;
@@ -132,7 +133,8 @@ class PolicyEngine {
   std::optional<ExitAction> watch_action_;
   RetrySpec retries_;
   std::optional<SuccessExpr> success_;
-  bool has_chief_ = false;  ///< The job has a task type that is a chief by name.
+  bool one_trains_ = false;  ///< The job has a single training task.
+  bool has_chief_ = false;   ///< The job has a task type that is a chief by name.
 };
 
 // ---------------------------------------------------------------- restart units

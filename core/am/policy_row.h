@@ -65,6 +65,7 @@ struct PolicyRow {
   Limit limit = Limit::kBudget;
   ExitAction when_spent = ExitAction::kFail;
   std::string_view why;
+  std::string_view why_alone;  ///< In place of `why` in a job of one training task; "" = the same.
 };
 
 struct PolicyOption {

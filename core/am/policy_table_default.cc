@@ -64,7 +64,8 @@ constexpr PolicyRow kDefaultRows[] = {
      .action = ExitAction::kRestartGang,
      .pays = Pays::kByClass,
      .why = "a collective breaks with one member: a process restarted alone hangs, and its peers "
-            "die within seconds"},
+            "die within seconds",
+     .why_alone = "training needs this process, and has no other"},
     {.name = "restart-one",
      .classes = kFailure,
      .option = "strategy",

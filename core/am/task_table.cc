@@ -8,11 +8,6 @@
 namespace tfyarn::am {
 namespace {
 
-/// TensorFlow's cluster spec has neither, whatever class the job gives them.
-bool IsBesideTraining(const std::string& type) {
-  return type == "evaluator" || type == "tensorboard";
-}
-
 bool MayBeAlive(ProcessPhase phase) {
   return phase == ProcessPhase::kOrdered || phase == ProcessPhase::kRunning ||
          phase == ProcessPhase::kStopping;
@@ -74,6 +69,13 @@ bool MayMove(const Move<Phase> (&moves)[n], Phase from, Phase to) {
 
 }  // namespace
 
+/// TensorFlow's cluster spec has neither evaluator nor tensorboard, whatever class the job gives
+/// them.
+bool IsTraining(TaskClass task_class, std::string_view type) {
+  const bool counts = task_class == TaskClass::kTracked || task_class == TaskClass::kService;
+  return counts && type != "evaluator" && type != "tensorboard";
+}
+
 const std::vector<Transition>& TaskTransitions() {
   static const std::vector<Transition> kTransitions = [] {
     std::vector<Transition> all;
@@ -94,9 +96,7 @@ TaskTable::TaskTable(const JobSpec& job,
   for (std::size_t type = 0; type < job.tasks.size(); ++type) {
     const TaskTypeSpec& spec = job.tasks[type];
     const TaskClass task_class = class_of(spec.name);
-    const bool training =
-        (task_class == TaskClass::kTracked || task_class == TaskClass::kService) &&
-        !IsBesideTraining(spec.name);
+    const bool training = IsTraining(task_class, spec.name);
     first_of_type_.push_back(static_cast<std::uint32_t>(records_.size()));
     types_.push_back({.name = spec.name, .task_class = task_class, .instances = spec.instances});
     for (std::int32_t i = 0; i < spec.instances; ++i) {

@@ -12,6 +12,7 @@
 #include <map>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "core/am/job_view.h"
@@ -50,11 +51,13 @@ enum class StartMode : std::uint8_t {
 /// How the task ended for good.
 enum class Outcome : std::uint8_t { kOpen, kOk, kFailed, kIgnored };
 
+/// In the training cluster: tracked or service, and no evaluator or tensorboard.
+[[nodiscard]] bool IsTraining(TaskClass task_class, std::string_view type);
+
 struct TaskRecord {
   std::uint32_t type = 0;  ///< Position in JobSpec::tasks.
-  bool training =
-      false;  ///< In the training cluster: tracked or service, and no evaluator or tensorboard.
-  bool chief = false;  ///< The policy gives it the chief's role.
+  bool training = false;   ///< See IsTraining.
+  bool chief = false;      ///< The policy gives it the chief's role.
   AgentPhase agent = AgentPhase::kNone;
   ProcessPhase process = ProcessPhase::kNone;
   Outcome outcome = Outcome::kOpen;

@@ -202,8 +202,22 @@ void JobBook::Ended(Instant now, JobIndex job, const JobEnded& ended) {
   StopClock(now, result, AliveAt(job));
   if (!AliveAt(job).verdict_reached || result.diagnostics.empty())
     result.diagnostics = ended.diagnostics;
+  if (!AliveAt(job).verdict_reached) NameLostMaster(now, result);
   if (ended.status == JobStatus::kSucceeded) result.cause.reset();
   if (!result.started) result.started = AliveAt(job).first_process;
+}
+
+/// An ApplicationMaster that has no attempt left gives no verdict: the ResourceManager's is all
+/// there is. Source: RMAppImpl.java, getAppAttemptFailedDiagnostics.
+void JobBook::NameLostMaster(Instant now, JobResult& job) {
+  if (job.status != JobStatus::kFailed) return;
+  const std::string& text = job.diagnostics;
+  const auto failed = text.find("Application application_");
+  if (failed == std::string::npos) return;
+  const auto times = text.find(" times", text.find(" failed ", failed));
+  if (times == std::string::npos || text.find(" due to ", times) == std::string::npos) return;
+  job.rule = "yarn/am-attempts";
+  job.cause = Cause{.exit_class = ExitClass::kAmLost, .at = now, .detail = text};
 }
 
 void JobBook::StopClock(Instant at, JobResult& job, Alive& alive) {

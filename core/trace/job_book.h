@@ -73,6 +73,7 @@ class JobBook {
   [[nodiscard]] AttemptResult* AttemptAt(JobResult& job, const TaskId& task,
                                          const ProcessRef& process, const ContainerId& container);
   void Close(JobResult& job, const Alive& alive);
+  static void NameLostMaster(Instant now, JobResult& job);
   static void StopClock(Instant at, JobResult& job, Alive& alive);
 
   bool always_tasks_;

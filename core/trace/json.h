@@ -16,7 +16,7 @@
 
 namespace tfyarn::trace {
 
-/// The document `tfsim.result/v1`, ended by a newline.
+/// The document `tfsim.result/v1`, of a real run `tfyarn.result/v1`, ended by a newline.
 [[nodiscard]] std::string ResultJson(const Result& result);
 
 /// What the report draws and result.json does not have: use of the cluster over time, histograms,

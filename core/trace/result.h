@@ -193,6 +193,9 @@ BOOST_DESCRIBE_ENUM(Verdict, kPassed, kFailed, kInterrupted)
 [[nodiscard]] std::string_view StatusName(JobStatus status);
 
 struct Result {
+  /// Of real processes, not simulated: `scenario` is the job's name, and digest and seed of a
+  /// scenario say nothing.
+  bool real = false;
   std::string scenario;
   std::uint64_t scenario_digest = 0;
   std::uint64_t seed = 0;

@@ -174,10 +174,15 @@ Json MetricsJson(const std::vector<Metric>& metrics) {
 
 std::string ResultJson(const Result& result) {
   DocumentWriter out;
-  out.Add("schema", "tfsim.result/v1");
-  out.Add("scenario", result.scenario);
-  out.Add("scenario_digest", HexDigest(result.scenario_digest));
-  out.Add("seed", result.seed);
+  if (result.real) {
+    out.Add("schema", "tfyarn.result/v1");
+    out.Add("job", result.scenario);
+  } else {
+    out.Add("schema", "tfsim.result/v1");
+    out.Add("scenario", result.scenario);
+    out.Add("scenario_digest", HexDigest(result.scenario_digest));
+    out.Add("seed", result.seed);
+  }
   out.Add("version", result.version);
   out.Add("verdict", KebabName(result.verdict));
   out.Add("exit_code", result.exit_code);
@@ -186,7 +191,7 @@ std::string ResultJson(const Result& result) {
   out.Add("records", result.records);
   out.Add("events", result.events);
   out.Add("stop_reason", KebabName(result.stop_reason));
-  out.Add("simulated_seconds", SecondsJson(result.stopped));
+  out.Add(result.real ? "run_seconds" : "simulated_seconds", SecondsJson(result.stopped));
   out.Add("wall_seconds", result.wall_seconds);
   out.Add("peak_rss_bytes", result.peak_rss_bytes);
   out.Add("deadlocked", result.deadlocked);

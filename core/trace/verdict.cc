@@ -54,7 +54,8 @@ void Judge(Result& result, const std::set<std::string>& status_expected) {
     const char* what;
   };
   for (const Row& row :
-       {Row{JobStatus::kUnfinished, 20, "unfinished at the horizon"},
+       {Row{JobStatus::kUnfinished, 20,
+            result.real ? "unfinished when the run ended" : "unfinished at the horizon"},
         Row{JobStatus::kFailed, 10, "failed"}, Row{JobStatus::kKilled, 11, "killed"}}) {
     const auto [job, count] = JobsOf(result, row.status, status_expected);
     if (job != nullptr)

@@ -47,6 +47,7 @@ RunDocuments::Made RunDocuments::Make(Duration took, bool over) {
                        .events = records_,
                        .wall_seconds = std::chrono::duration<double>(took).count(),
                        .peak_rss_bytes = PeakMemory()});
+  result.real = true;
   result.scenario_yaml = job_file_;
   trace::Judge(result, {});
   std::string json = trace::ResultJson(result);

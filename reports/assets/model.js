@@ -76,7 +76,7 @@ const markLoss = (segments, at, work) => {
 const makeModel = (result, report) => {
   const timeline = report.timeline ?? { nodes: [], marks: [], losses: [], bars: [], outages: [], left_out: 0 };
   const { jobs } = result;
-  const end = Math.max(result.simulated_seconds, 1e-6);
+  const end = Math.max(result.run_seconds ?? result.simulated_seconds, 1e-6);
 
   const segments = jobs.map(() => []);
   for (const [job, at, phase] of timeline.marks) {

@@ -1,14 +1,17 @@
 // The page's sections, from the verdict down to the scenario, and their start. See model.js for what is read.
 
 const verdictSection = (result) => {
-  document.title = `${result.scenario} – tfsim report`;
-  document.getElementById("title").textContent = result.scenario;
+  const name = result.job ?? result.scenario;
+  document.title = `${name} – ${result.job === undefined ? "tfsim" : "tfyarn"} report`;
+  document.getElementById("title").textContent = name;
   const verdict = document.getElementById("verdict");
   const sign = { passed: "✓", failed: "✗" }[result.verdict] ?? "!";
   verdict.textContent = `${sign} ${result.verdict}${result.reason ? `: ${result.reason}` : ""}`;
   verdict.className = result.verdict;
   const about = result.schema === "tfsim.ensemble/v1"
     ? `${plural(result.runs, "run")} · version ${result.version}`
+    : result.job !== undefined
+    ? `ran for ${time(result.run_seconds)} · version ${result.version}`
     : `seed ${result.seed} · ${time(result.simulated_seconds)} simulated in ${time(result.wall_seconds)} · digest ${result.digest} · version ${result.version}`;
   document.getElementById("about").textContent = about;
 };
@@ -35,6 +38,7 @@ const tiles = (result) => {
 };
 
 const checks = (result) => {
+  if (result.job !== undefined) return;  // A real run has neither expectations nor invariants.
   const part = section("Checks", undefined, "checks");
   const expectations = result.expectations ?? [];
   const sorted = [...expectations].sort((a, b) => a.passed - b.passed);
@@ -334,7 +338,8 @@ const lastSections = (result, report) => {
   text.tabIndex = 0;
   const details = element("details");
   details.append(element("summary", "show"), text);
-  section("Scenario", "As it ran: what it includes and what --set changed are merged.", "scenario").append(details);
+  const real = result.job !== undefined;
+  section(real ? "Job" : "Scenario", real ? "As it ran." : "As it ran: what it includes and what --set changed are merged.", "scenario").append(details);
 };
 
 /// Draws everything from the two documents.

@@ -115,6 +115,20 @@ def a_dead_master():
     job.close()
 
 
+def a_last_master():
+    """It has no other attempt: the ResourceManager's word is the cause, and each row of the verdict says its own."""
+    job = two_workers(when_running("am_crash", {"am": "a"}), more="am: {attempts: 1}")
+    code = job.run("-q", "--faults", "faults.yaml")
+    check(code == 10, f"exit code {code}: {job.output}")
+    for row in ("cause      the ApplicationMaster (am-lost)", "why        Every attempt of the ApplicationMaster", "rule       yarn/am-attempts"):
+        check(row in job.output, f"'{row}' is not in {job.output}")
+    check(job.output.count("due to AM Container") == 1, f"said more than once: {job.output}")
+    document = json.loads((job.out / "result.json").read_text())
+    check(document["schema"] == "tfyarn.result/v1" and document["job"] == "a", f"{document['schema']}")
+    check(not {"scenario", "scenario_digest", "seed", "simulated_seconds"} & set(document), f"a scenario's words: {list(document)}")
+    job.close()
+
+
 def a_paused_master():
     """It stands still for a moment, and nobody is the worse for it."""
     job = start(when_running("am_pause", {"am": "a"}, **{"for": "1s"}))
@@ -240,6 +254,7 @@ CASES = {
     "signal": a_signal,
     "lost-container": a_lost_container,
     "dead-master": a_dead_master,
+    "last-master": a_last_master,
     "paused-master": a_paused_master,
     "hanging-task": a_hanging_task,
     "hang-that-ends": a_hang_that_ends,

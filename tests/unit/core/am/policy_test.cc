@@ -412,6 +412,17 @@ TEST(PolicyTest, DescriptionsLeaveOutRowsThatOptionsSwitchOff) {
   EXPECT_FALSE(Describe("tony", {{"nonsense", ""}}).has_value());
 }
 
+TEST(PolicyTest, AJobOfOneTaskHasNoCollectiveThatBreaks) {
+  for (const bool alone : {true, false}) {
+    JobSpec job = MakeJob("default", {{"worker", alone ? 1 : 2}, {"evaluator", 1}});
+    job.strategy = Strategy::kMultiWorker;
+    Court court(job);
+    const Decision decision = court.Hear(Exits("worker:0", 1));
+    EXPECT_EQ(decision.rule, "default/restart-gang");
+    EXPECT_EQ(decision.why.find("collective") == std::string::npos, alone) << decision.why;
+  }
+}
+
 TEST(PolicyTest, RowsSayConditionActionAndPayer) {
   const auto text = Describe("default", {});
   const PolicyRowText& gang = text->rows[8];

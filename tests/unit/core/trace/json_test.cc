@@ -81,6 +81,18 @@ TEST(ResultJsonTest, HasTheNamesOfTheContract) {
   EXPECT_EQ(json["scenario_digest"], "00000000000000ff");
 }
 
+TEST(ResultJsonTest, ARealRunHasAJobAndNoScenario) {
+  Result result = SmallResult();
+  result.real = true;
+  const std::string text = ResultJson(result);
+  const Json json = Json::parse(text);
+  EXPECT_EQ(json["schema"], "tfyarn.result/v1");
+  EXPECT_EQ(json["job"], result.scenario);
+  EXPECT_EQ(json["run_seconds"], SecondsOf(result.stopped));
+  for (const char* word : {"scenario", "simulated", "seed", "tfsim"})
+    EXPECT_EQ(text.find(word), std::string::npos) << word;
+}
+
 TEST(ResultJsonTest, ValuesAreSecondsTextFormsAndNulls) {
   const Json json = Json::parse(ResultJson(SmallResult()));
   const Json& job = json["jobs"][0];

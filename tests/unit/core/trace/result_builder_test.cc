@@ -375,5 +375,26 @@ TEST(ResultBuilderTest, AnEpochIsKnownByItsProcessesWhereItsAmCouldNotTell) {
   EXPECT_EQ(script.Finish().jobs[0].epochs, 2U);
 }
 
+// Nothing but the ResourceManager says how such a job ended.
+TEST(ResultBuilderTest, AMasterThatHasNoAttemptLeftIsTheCause) {
+  const std::string diagnostics =
+      "Application application_1_0001 failed 2 times due to AM Container for appattempt_1_0001_02 "
+      "exited with  exitCode: 137";
+  TraceScript script;
+  script.At(0).Fact(RunStarted{.scenario = "s"}).Job("a");
+  script.At(9).Client(tfyarn::JobEnded{.status = JobStatus::kFailed, .diagnostics = diagnostics});
+  const Result lost = script.Finish();
+  EXPECT_EQ(lost.jobs[0].rule, "yarn/am-attempts");
+  ASSERT_TRUE(lost.jobs[0].cause.has_value());
+  EXPECT_EQ(lost.jobs[0].cause->exit_class, ExitClass::kAmLost);
+  EXPECT_EQ(lost.jobs[0].cause->detail, diagnostics);
+
+  TraceScript other;
+  other.At(0).Fact(RunStarted{.scenario = "s"}).Job("a");
+  other.At(9).Client(
+      tfyarn::JobEnded{.status = JobStatus::kFailed, .diagnostics = "queue q is stopped"});
+  EXPECT_FALSE(other.Finish().jobs[0].cause.has_value());
+}
+
 }  // namespace
 }  // namespace tfyarn::trace
