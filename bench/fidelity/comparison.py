@@ -1,7 +1,9 @@
 """Stages of real and simulated runs side by side: medians, the bound that they are held to, and whether chance alone would do it."""
 import dataclasses
+import fnmatch
 import functools
 import random
+import re
 import statistics
 
 import stages
@@ -52,10 +54,33 @@ def span(values):
     return f"{statistics.median(values):.2f} ({min(values):.2f}–{max(values):.2f})"
 
 
+def causes(page):
+    """(job, stage, least, most) of each row of the page's last table: how large a gap its cause explains, in seconds."""
+    found = []
+    for line in page.partition("\n## Gaps")[2].splitlines():
+        cells = [cell.strip() for cell in line.strip("|").split("|")]
+        span = re.fullmatch(r"([+-]?\d+) to ([+-]?\d+)", cells[2]) if line.startswith("| ") and len(cells) > 3 else None
+        if span:
+            found.append((cells[0], cells[1], int(span.group(1)) / 1e3, int(span.group(2)) / 1e3))
+    return found
+
+
+def explained(rows, page):
+    """{(job, stage): (least, most)} of the gaps that the page has a cause for; `*` stands for all."""
+    return {(row.job, row.stage): (least, most) for row in rows for job, stage, least, most in causes(page)
+            if fnmatch.fnmatch(row.job, job) and fnmatch.fnmatch(row.stage, stage)}
+
+
+def is_explained(row, explained):
+    """`explained`: by (job, stage), the least and the most seconds that a gap's cause explains. A larger one has another cause, too."""
+    least, most = explained.get((row.job, row.stage), (1, 0))
+    return least <= row.gap <= most
+
+
 def open_gaps(rows, explained):
-    """Rows that neither the bound, nor a text, nor chance accounts for. Among many gaps the unlikeliest is not very likely: Holm's
+    """Rows that neither the bound, nor a cause, nor chance accounts for. Among many gaps the unlikeliest is not very likely: Holm's
     procedure asks the less of each, the more there are."""
-    judged = sorted((row for row in rows if not row.within and (row.job, row.stage) not in explained), key=lambda row: row.chance)
+    judged = sorted((row for row in rows if not row.within and not is_explained(row, explained)), key=lambda row: row.chance)
     found = []
     for row in judged:
         if row.chance * (len(judged) - len(found)) > ALARM:
@@ -67,7 +92,7 @@ def open_gaps(rows, explained):
 def verdict(row, explained, left):
     if row.within:
         return "yes"
-    if (row.job, row.stage) in explained:
+    if is_explained(row, explained):
         return "**no**, explained below"
     return f"{'**no**' if row in left else 'no'}; chance {row.chance:.1%}"
 

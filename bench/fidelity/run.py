@@ -3,10 +3,10 @@
 
 Usage: run.py BIN_DIR [--repeats N] [--seeds N] [--raw FILE] [JOB...]. A JOB is the name of a file in scenarios/fidelity; without one all of them
 run, and docs/fidelity.md gets its tables, scenarios/fidelity/measured.yaml what was measured of the cluster's parts. Exit codes: 1 when
-a gap is larger than the bound, is not chance, and is not explained in docs/fidelity.md; 77 without Hadoop.
+a gap is larger than the bound, is not chance, and is not explained in docs/fidelity.md, or larger than what is explained there; 77
+without Hadoop.
 """
 import argparse
-import fnmatch
 import json
 import pathlib
 import platform
@@ -35,6 +35,8 @@ JOBS = ("one-worker", "four-workers", "twelve-workers", "parameter-server", "gpu
         "node-killed", "am-killed", "rm-killed")
 # Run to learn how fast the cluster is.
 PROBE, PROBES = "four-workers", 5
+# Its fault, and how often it is made to learn how long a ResourceManager needs to start: the runs that are compared have none of it.
+RESTARTED, RESTARTS = "rm-killed", 3
 # Run before, as it needs every node: from then on they have the runtime.
 WARMER = "twelve-workers"
 
@@ -70,6 +72,15 @@ def measure_parts(cluster):
     return found
 
 
+def measure_downtime(cluster):
+    """Seconds of each restart of the ResourceManager, in runs for this alone."""
+    found = []
+    for _ in range(RESTARTS):
+        print(f"  {RESTARTED}, to measure the ResourceManager's restart", flush=True)
+        found.append(real.RealRun(cluster, scenario(RESTARTED)).go().down)
+    return found
+
+
 def write_measured(found):
     one_way = statistics.median(found["call to the RM"] + found["call to a NodeManager"]) / 2
     measured = {"yarn": {"localize": law(found["localization"]), "localize_again": law(found["localization again"]),
@@ -91,19 +102,18 @@ def write_downtime(seconds):
 # ---------------------------------------------------------------- both worlds
 
 def really(cluster, interval, names, repeats):
-    """Seconds by stage of each run, by job; for how long the RM was down; how long agents' launches took, by job. The jobs take
-    turns, so that what else happens on the machine happens to all. `interval`: of the NodeManagers' heartbeats, seconds."""
-    found, down, launches = {name: [] for name in names}, [], {name: [] for name in names}
+    """Seconds by stage of each run, by job; how long agents' launches took, by job. The jobs take turns, so that what else happens on
+    the machine happens to all. `interval`: of the NodeManagers' heartbeats, seconds."""
+    found, launches = {name: [] for name in names}, {name: [] for name in names}
     for number in range(repeats):
         for name in names:
             begun = time.monotonic()
             real.scatter_heartbeats(cluster, interval)
             run = real.RealRun(cluster, scenario(name)).go()
             found[name].append(stages.durations(run.instants()))
-            down += [run.down] if run.down else []
             launches[name] += parts.launches(parts.agents_words(run.records), real.containers(cluster, run.application))
             print(f"  {name}, {number + 1} of {repeats}: {time.monotonic() - begun:.0f} s", flush=True)
-    return found, down, launches
+    return found, launches
 
 
 def in_simulator(tfsim, names, seeds):
@@ -127,14 +137,6 @@ def machine():
     fields = {key.strip(): value.strip() for key, _, value in (line.partition(":") for line in out.splitlines())}
     return (f"{fields.get('CPU(s)', '?')} CPUs, {fields.get('Model name', 'unknown processor')}, family "
             f"{fields.get('CPU family', '?')} model {fields.get('Model', '?')}; Linux {platform.release()}")
-
-
-def explained(rows):
-    """(job, stage) of the gaps that the page has a cause for: rows of its last table, `*` for all."""
-    section = PAGE.read_text().partition("\n## Gaps")[2]
-    patterns = [[cell.strip() for cell in line.strip("|").split("|")[:2]] for line in section.splitlines() if line.startswith("| ")]
-    return {(row.job, row.stage) for row in rows for job, stage in patterns
-            if fnmatch.fnmatch(row.job, job) and fnmatch.fnmatch(row.stage, stage)}
 
 
 def part_lines(found, down, launches):
@@ -176,7 +178,8 @@ def main():
     with hadoop_cluster.Cluster.up(**real.cluster_options(scenario("cluster"))) as cluster:
         interval = behavior_rows.seconds(scenario("cluster")["yarn"]["heartbeat"]["nm"])
         found = measure_parts(cluster)
-        real_runs, down, launches = really(cluster, interval, names, arguments.repeats)
+        down = measure_downtime(cluster) if RESTARTED in names else []
+        real_runs, launches = really(cluster, interval, names, arguments.repeats)
     if arguments.raw:
         arguments.raw.write_text(json.dumps({"parts": found, "down": down, "launches": launches, "real": real_runs}))
     write_measured(found)
@@ -184,7 +187,7 @@ def main():
         write_downtime(statistics.median(down))
     simulated_runs = in_simulator(arguments.bin / "tfsim", names, arguments.seeds)
     rows = [row for name in names for row in comparison.rows_of(name, real_runs[name], simulated_runs[name])]
-    known = explained(rows)
+    known = comparison.explained(rows, PAGE.read_text())
     lines = [summary(rows, arguments.repeats, arguments.seeds), "", *comparison.table(rows, known)]
     print("\n".join([*part_lines(found, down, launches), "", *lines]))
     if not arguments.jobs:
@@ -192,7 +195,7 @@ def main():
         PAGE.write_text(put(text, "stages", lines))
     left = comparison.open_gaps(rows, known)
     for row in left:
-        print(f"{row.job}, {row.stage}: {row.gap * 1e3:+.0f} ms is not explained in {PAGE.relative_to(ROOT)}", file=sys.stderr)
+        print(f"{row.job}, {row.stage}: {row.gap * 1e3:+.0f} ms is not explained in {PAGE.relative_to(ROOT)}, or not all of it", file=sys.stderr)
     sys.exit(1 if left else 0)
 
 

@@ -42,6 +42,15 @@ def check_told():
     check(abs(slow_again["AM registered"] - plain["AM registered"]) < 0.01, f"the first one waits: {plain} and {slow_again}")
 
 
+def check_page():
+    """Each cause on the page says how large a gap it explains."""
+    page = (SOURCE / "docs" / "fidelity.md").read_text()
+    table = [line for line in page.partition("\n## Gaps")[2].splitlines() if line.startswith("| ")][1:]
+    causes = comparison.causes(page)
+    check(table and len(causes) == len(table), f"{len(table)} causes, of which {len(causes)} have a bound")
+    check(all(least < most for _, _, least, most in causes), f"bounds: {causes}")
+
+
 def check_stages(name, kind, run):
     wanted = {stage for stage, *_ in stages.STAGES} - (set() if kind else FAULT)
     check(set(run) == wanted, f"{name}: stages {sorted(run)}")
@@ -66,12 +75,15 @@ def main():
         for run in runs:
             check_stages(path.stem, kind, run)
         same = comparison.rows_of(path.stem, runs, runs)
-        check(len(same) == len(runs[0]) and not comparison.open_gaps(same, set()), f"{path.stem}: differs from itself")
+        check(len(same) == len(runs[0]) and not comparison.open_gaps(same, {}), f"{path.stem}: differs from itself")
         slower = [{stage: value * 1.3 + 1 for stage, value in run.items()} for run in runs]
-        gaps = comparison.open_gaps(comparison.rows_of(path.stem, slower, runs), set())
+        gaps = comparison.open_gaps(comparison.rows_of(path.stem, slower, runs), {})
         check("all of it" in {row.stage for row in gaps}, f"{path.stem}: a slower cluster is not noticed")
-        known = {(row.job, row.stage) for row in gaps}
+        known = {(row.job, row.stage): (row.gap - 0.1, row.gap + 0.1) for row in gaps}
         check(not comparison.open_gaps(gaps, known), f"{path.stem}: an explained gap is still open")
+        smaller = {key: (least + 0.2, most + 0.2) for key, (least, most) in known.items()}
+        check(len(comparison.open_gaps(gaps, smaller)) == len(gaps), f"{path.stem}: a gap beyond what its cause explains is not open")
+    check_page()
     check_told()
     print("ok")
 
