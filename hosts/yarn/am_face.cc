@@ -25,6 +25,7 @@ constexpr Duration kHour = 1h;
 /// HDFS that is away is not waited for here, but by those who ask again.
 wire::WebHdfsOptions StorageOptions(const YarnAddresses& addresses) {
   wire::WebHdfsOptions options = HdfsOptionsFor(addresses);
+  options.quick_files = false;  // A history is read by others too.
   options.longest = AmFace::kLongestEnd;
   options.http = {.connect = AmFace::kLongestEnd, .silence = AmFace::kLongestEnd};
   options.most_read = 3 * Chronicle::kMostBytes;

@@ -4,6 +4,7 @@
 #include <variant>
 
 #include "core/client/job_client.h"
+#include "wire/private_file.h"
 
 namespace tfyarn::hosts {
 namespace {
@@ -13,7 +14,7 @@ constexpr std::uint64_t kLargestJobFile = std::uint64_t{64} << 20;
 }  // namespace
 
 wire::WebHdfsOptions HdfsOptionsFor(const YarnAddresses& addresses) {
-  wire::WebHdfsOptions options{.user = addresses.user, .umask = 077};
+  wire::WebHdfsOptions options{.user = addresses.user, .umask = 077, .quick_files = true};
   for (const HostPort& name_node : addresses.name_nodes)
     options.name_nodes.push_back({.host = name_node.host, .port = name_node.port});
   return options;
@@ -25,17 +26,22 @@ Expected<hdfs::Done> FetchJobFile(const std::map<std::string, std::string>& envi
   const auto yarn = YarnEnvironmentFrom(environment);
   if (!yarn) return tl::unexpected<Error>(yarn.error());
   boost::asio::io_context loop;
-  HdfsStorage storage(loop, HdfsOptionsFor(yarn->addresses));
+  wire::WebHdfsOptions options = HdfsOptionsFor(yarn->addresses);
+  options.most_read = kLargestJobFile;
+  HdfsStorage storage(loop, std::move(options));
   hdfs::HdfsResponse answer = hdfs::Done{};
   const std::string name(client::kJobFileName);
-  storage.client().Download(staging_directory + "/" + name, name, kLargestJobFile,
-                            [&](const hdfs::HdfsResponse& response) {
-                              answer = response;
-                              loop.stop();
-                            });
+  storage.Call(hdfs::ReadRequest{.path = staging_directory + "/" + name, .writer = {}},
+               [&](hdfs::HdfsResponse response) {
+                 answer = std::move(response);
+                 loop.stop();
+               });
   loop.run();
   if (const auto* error = std::get_if<hdfs::HdfsError>(&answer))
     return Fail(ErrorCode::kUnavailable, error->message);
+  const std::string& bytes = std::get<hdfs::ReadResponse>(answer).bytes;
+  if (auto written = wire::WritePrivateFile(name, bytes); !written)
+    return tl::unexpected<Error>(written.error());
   return hdfs::Done{};
 }
 

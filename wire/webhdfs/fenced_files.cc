@@ -5,13 +5,14 @@
 #include <algorithm>
 #include <boost/asio/post.hpp>
 #include <boost/asio/steady_timer.hpp>
-#include <charconv>
 #include <chrono>
 #include <cstdint>
 #include <optional>
 #include <string_view>
 #include <tuple>
 #include <utility>
+
+#include "wire/webhdfs/numbered_attributes.h"
 
 namespace tfyarn::wire {
 namespace {
@@ -27,12 +28,8 @@ constexpr std::chrono::milliseconds kFirstPause{10};
 constexpr int kMostDoublings = 6;
 constexpr std::size_t kMostSegments = 1000;
 
-/// HDFS has room for 32 of 16 KiB at a file unless somebody sets other limits.
-constexpr int kMostAttributes = 24;
-constexpr std::size_t kLongestAttribute = 4096;
 /// A longer row costs its next reader more than its writer gains.
 constexpr std::size_t kLongestQuickRow = 40;
-constexpr std::string_view kAttribute = "user.tfyarn.";
 
 /// One file of the row.
 struct Segment {
@@ -41,14 +38,6 @@ struct Segment {
   std::string path;
   bool open = false;
 };
-
-std::optional<std::int64_t> NumberIn(std::string_view text) {
-  std::int64_t number = 0;
-  const auto [stop, failed] = std::from_chars(text.data(), text.data() + text.size(), number);
-  if (text.empty() || failed != std::errc{} || stop != text.data() + text.size() || number < 0)
-    return std::nullopt;
-  return number;
-}
 
 /// nullopt: another file that happens to be beside it.
 std::optional<Segment> SegmentOf(const WebHdfsFile& file, const std::string& path) {
@@ -70,19 +59,6 @@ std::string OpenName(const std::string& path, std::int64_t number) {
 
 std::string SealedName(const std::string& path, std::int64_t number, std::int64_t id) {
   return fmt::format("{}.{}.{}", path, number, id);
-}
-
-/// What attributes say, in the order in which they were made.
-std::string Joined(const WebHdfsAttributes& attributes) {
-  std::map<std::int64_t, std::string_view> ordered;
-  for (const auto& [name, bytes] : attributes) {
-    if (!name.starts_with(kAttribute)) continue;
-    if (const auto number = NumberIn(std::string_view(name).substr(kAttribute.size())))
-      ordered[*number] = bytes;
-  }
-  std::string joined;
-  for (const auto& [number, bytes] : ordered) joined += bytes;
-  return joined;
 }
 
 std::string DirectoryOf(const std::string& path) {
@@ -173,7 +149,7 @@ class FencedFiles::Taking : public std::enable_shared_from_this<Taking> {
     if (at == segments_.size()) return Make();
     files_->operations_.Attributes(segments_[at].path, [self = shared_from_this(), at](auto found) {
       if (found) {
-        self->bytes_ += Joined(*found);
+        self->bytes_ += JoinedAttributes(*found).value_or("");
       } else if (found.error().code != HdfsErrorCode::kInvalidPath) {
         return self->Fail(std::move(found.error()));
       }
@@ -258,7 +234,7 @@ class FencedFiles::Appending : public std::enable_shared_from_this<Appending> {
  private:
   void SetAttribute() {
     // Whatever becomes of this one, the next one has another name: a late call replaces nothing.
-    const std::string name = fmt::format("{}{}", kAttribute, own_.attributes++);
+    const std::string name = AttributeName(own_.attributes++);
     Keep();
     files_->operations_.SetAttribute(
         own_.path, name, bytes_,

@@ -102,7 +102,8 @@ std::optional<WebHdfsFile> FileOf(const json& entry, const std::string& path) {
                                 .directory = type == "DIRECTORY",
                                 .size = length.get<std::int64_t>(),
                                 .modification_time = modified.get<std::int64_t>()},
-                     .id = id.is_number_integer() ? id.get<std::int64_t>() : 0};
+                     .id = id.is_number_integer() ? id.get<std::int64_t>() : 0,
+                     .owner = TextOf(Member(entry, "owner"))};
 }
 
 }  // namespace

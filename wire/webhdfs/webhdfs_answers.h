@@ -18,6 +18,7 @@ namespace tfyarn::wire {
 struct WebHdfsFile {
   hdfs::FileStatus status;
   std::int64_t id = 0;  ///< Of the inode: renaming keeps it, and no other file ever has it.
+  std::string owner;    ///< "" = not said.
 };
 
 /// What may be done about a call that failed.

@@ -34,6 +34,9 @@ struct WebHdfsOptions {
   std::string user;                  ///< Who the caller says he is, on a cluster without Kerberos.
   std::string delegation_token;      ///< In its URL form; not "": in place of the user.
   std::uint32_t umask = 022;         ///< HDFS would apply none to what comes by HTTP.
+  /// Short files that are written whole are QuickFiles: for our own programs alone, as others see
+  /// them empty.
+  bool quick_files = false;
   HttpLimits http;
   Duration longest = 2min;       ///< A call is repeated so long.
   Duration pause_first = 500ms;  ///< Doubles with each try.

@@ -65,7 +65,8 @@ void AppendOrCreate(WebHdfsOperations operations, hdfs::AppendRequest request, A
 WebHdfsClient::WebHdfsClient(boost::asio::io_context& loop, WebHdfsOptions options)
     : calls_(std::make_shared<WebHdfsCalls>(loop, std::move(options))),
       operations_(calls_),
-      fenced_(std::make_shared<FencedFiles>(loop, operations_)) {}
+      fenced_(std::make_shared<FencedFiles>(loop, operations_)),
+      quick_(std::make_shared<QuickFiles>(operations_)) {}
 
 WebHdfsClient::~WebHdfsClient() {
   calls_->Stop();
@@ -76,8 +77,12 @@ void WebHdfsClient::Call(hdfs::HdfsRequest request, Answer answer) {
 }
 
 void WebHdfsClient::Do(hdfs::CreateRequest request, Answer answer) {
-  operations_.Create(request.path, std::move(request.bytes), request.overwrite,
-                     ThenStatus(operations_, request.path, std::move(answer)));
+  auto then = ThenStatus(operations_, request.path, std::move(answer));
+  if (calls_->options().quick_files) {
+    return quick_->Create(request.path, std::move(request.bytes), request.overwrite,
+                          std::move(then));
+  }
+  operations_.Create(request.path, std::move(request.bytes), request.overwrite, std::move(then));
 }
 
 void WebHdfsClient::Do(hdfs::AppendRequest request, Answer answer) {
@@ -87,6 +92,8 @@ void WebHdfsClient::Do(hdfs::AppendRequest request, Answer answer) {
 }
 
 void WebHdfsClient::Do(hdfs::ReadRequest request, Answer answer) {
+  if (request.writer.empty() && calls_->options().quick_files)
+    return quick_->Read(request.path, ForBytes(std::move(answer)));
   if (request.writer.empty()) return operations_.Open(request.path, ForBytes(std::move(answer)));
   fenced_->Take(request.path, ForBytes(std::move(answer)));
 }
@@ -104,8 +111,18 @@ void WebHdfsClient::Do(hdfs::DeleteRequest request, Answer answer) {
 }
 
 void WebHdfsClient::Upload(const std::string& local, const std::string& path, bool overwrite,
-                           Answer answer) {
-  operations_.Upload(path, local, overwrite, ThenStatus(operations_, path, std::move(answer)));
+                           Answer answer, Readers readers) {
+  constexpr std::uint32_t kAllMayRead = 0644;
+  WebHdfsAnswer<hdfs::Done> then = ThenStatus(operations_, path, std::move(answer));
+  if (readers == Readers::kAsUmaskSays)
+    return operations_.Upload(path, local, overwrite, std::move(then));
+  // The bytes keep the rights that the file was made with.
+  operations_.Upload(path, local, overwrite,
+                     [operations = operations_, path,
+                      then = std::move(then)](tl::expected<hdfs::Done, HdfsError> done) mutable {
+                       if (!done) return then(std::move(done));
+                       operations.SetPermission(path, kAllMayRead, std::move(then));
+                     });
 }
 
 void WebHdfsClient::Download(const std::string& path, const std::string& local, std::uint64_t most,

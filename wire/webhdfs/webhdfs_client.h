@@ -14,6 +14,7 @@
 
 #include "core/model/hdfs.h"
 #include "wire/webhdfs/fenced_files.h"
+#include "wire/webhdfs/quick_files.h"
 #include "wire/webhdfs/webhdfs_calls.h"
 #include "wire/webhdfs/webhdfs_operations.h"
 
@@ -33,8 +34,13 @@ class WebHdfsClient {
   /// FencedFiles: who reads it without a writer finds nothing.
   void Call(hdfs::HdfsRequest request, Answer answer);
 
+  enum class Readers { kAsUmaskSays, kAll };
   /// A file of this machine, as large as it may be. Answers FileStatus.
-  void Upload(const std::string& local, const std::string& path, bool overwrite, Answer answer);
+  void Upload(const std::string& local, const std::string& path, bool overwrite, Answer answer,
+              Readers readers = Readers::kAsUmaskSays);
+  void Status(const std::string& path, WebHdfsAnswer<WebHdfsFile> answer) {
+    operations_.Status(path, std::move(answer));
+  }
   /// Into a file that only this user may read. Errors: kInvalidPath for more than `most` bytes, or
   /// when the file cannot be written; what there is of it stays.
   void Download(const std::string& path, const std::string& local, std::uint64_t most,
@@ -59,6 +65,7 @@ class WebHdfsClient {
   std::shared_ptr<WebHdfsCalls> calls_;
   WebHdfsOperations operations_;
   std::shared_ptr<FencedFiles> fenced_;
+  std::shared_ptr<QuickFiles> quick_;
 };
 
 }  // namespace tfyarn::wire

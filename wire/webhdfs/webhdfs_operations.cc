@@ -165,6 +165,15 @@ void WebHdfsOperations::Mkdirs(const std::string& path, WebHdfsAnswer<hdfs::Done
              std::move(answer));
 }
 
+void WebHdfsOperations::SetPermission(const std::string& path, std::uint32_t permission,
+                                      WebHdfsAnswer<hdfs::Done> answer) {
+  RunForDone({.method = "PUT",
+              .path = path,
+              .operation = "SETPERMISSION",
+              .parameters = {{"permission", fmt::format("{:o}", permission)}}},
+             std::move(answer));
+}
+
 void WebHdfsOperations::Rename(const std::string& from, const std::string& to,
                                WebHdfsAnswer<bool> answer) {
   calls_->Run(

@@ -54,6 +54,8 @@ class WebHdfsOperations {
   void Status(const std::string& path, WebHdfsAnswer<WebHdfsFile> answer);
   void List(const std::string& directory, WebHdfsAnswer<std::vector<WebHdfsFile>> answer);
   void Mkdirs(const std::string& path, WebHdfsAnswer<hdfs::Done> answer);
+  void SetPermission(const std::string& path, std::uint32_t permission,
+                     WebHdfsAnswer<hdfs::Done> answer);
   /// False: there was nothing to rename, or something stands where it should go to.
   void Rename(const std::string& from, const std::string& to, WebHdfsAnswer<bool> answer);
   /// What is not there counts as deleted.

@@ -1,15 +1,11 @@
-// Rules: docs/decisions/0006-journal-on-hdfs.md. The namespace here does what a real NameNode did
-// (tests/hadoop/webhdfs.py).
+// Rules: docs/decisions/0006-journal-on-hdfs.md.
 #include "wire/webhdfs/fenced_files.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include <map>
-#include <set>
-
 #include "tests/unit/patience.h"
-#include "tests/unit/wire/webhdfs/http_stage.h"
+#include "tests/unit/wire/webhdfs/file_namespace.h"
 #include "tests/unit/wire/webhdfs/waiting.h"
 
 namespace tfyarn::wire {
@@ -17,156 +13,6 @@ namespace {
 
 using hdfs::HdfsErrorCode;
 using testing::HasSubstr;
-
-/// Files below "/d", by WebHDFS; its NameNode is its DataNode.
-class Namespace {
- public:
-  explicit Namespace(boost::asio::io_context& loop)
-      : stage_(loop, [this](StageRequest request, HttpStage::Reply reply) {
-          Play(std::move(request), std::move(reply));
-        }) {}
-
-  /// Of the requests that carry `user`, the one that is number `at` (from 0) is held: before it is
-  /// carried out, or when it has been and before its answer.
-  void Hold(const std::string& user, int at, bool before, std::function<void()> then) {
-    hold_ = {user, at, before, std::move(then)};
-  }
-  /// Goes on with what is held.
-  void Release() {
-    if (auto go = std::exchange(release_, nullptr)) go();
-  }
-  [[nodiscard]] bool held() const { return release_ != nullptr; }
-  /// As a file system that has no attributes, or so many for each file.
-  void LimitAttributes(std::size_t most) { most_attributes_ = most; }
-  [[nodiscard]] int appends() const { return appends_; }
-  [[nodiscard]] std::size_t files() const { return files_.size(); }
-  /// The streams of files that are there now hang: nobody can append to them any more.
-  void HangStreams() {
-    for (const auto& [path, file] : files_) hanging_.insert(file.id);
-  }
-  [[nodiscard]] WebHdfsOptions Options(const std::string& user) const {
-    return {.name_nodes = {{"127.0.0.1", stage_.port()}},
-            .user = user,
-            .longest = 5s,
-            .pause_first = 1ms};
-  }
-
- private:
-  struct File {
-    std::string bytes;
-    std::int64_t id = 0;
-    std::map<std::string, std::string> attributes;  ///< As they were written.
-  };
-  struct Holding {
-    std::string user;
-    int at = -1;
-    bool before = false;
-    std::function<void()> then;
-  };
-
-  void Play(StageRequest request, HttpStage::Reply reply) {
-    const bool counts = request.Has("user.name=" + hold_.user);
-    if (!counts || hold_.at-- != 0) return reply(Carry(request));
-    auto then = std::move(hold_.then);
-    if (hold_.before) {
-      release_ = [this, request, reply] { reply(Carry(request)); };
-    } else {
-      release_ = [answer = Carry(request), reply] { reply(answer); };
-    }
-    then();
-  }
-
-  static StageReply Refuse(unsigned status, const std::string& exception) {
-    return {.status = status,
-            .body = R"({"RemoteException":{"exception":")" + exception + R"(","message":"m"}})"};
-  }
-
-  StageReply Carry(const StageRequest& request) {
-    const auto begin = request.target.find("/d");
-    const std::string path = request.target.substr(begin, request.target.find('?') - begin);
-    if (request.Has("op=LISTSTATUS")) return List();
-    if (request.Has("op=CREATE") || request.Has("op=APPEND") || request.Has("op=OPEN")) {
-      if (!request.Has("&data"))
-        return {.status = 307, .location = stage_.url() + request.target + "&data"};
-    }
-    const auto file = files_.find(path);
-    if (request.Has("op=CREATE")) {
-      if (file != files_.end()) return Refuse(403, "FileAlreadyExistsException");
-      files_[path] = {request.body, ++last_id_, {}};
-      return {.status = 201};
-    }
-    if (file == files_.end()) {
-      if (request.Has("op=RENAME")) return {.body = R"({"boolean":false})"};
-      return Refuse(404, "FileNotFoundException");
-    }
-    if (request.Has("op=APPEND") && hanging_.contains(file->second.id))
-      return Refuse(403, "AlreadyBeingCreatedException");
-    if (request.Has("op=APPEND")) {
-      ++appends_;
-      file->second.bytes += request.body;
-    }
-    if (request.Has("op=SETXATTR")) return SetAttribute(request, file->second);
-    if (request.Has("op=GETXATTRS")) return Attributes(file->second);
-    if (request.Has("op=OPEN")) return {.body = file->second.bytes};
-    if (request.Has("op=GETFILESTATUS"))
-      return {.body = "{\"FileStatus\":" + Describe("", file->second) + "}"};
-    if (request.Has("op=RENAME")) return Rename(request, path);
-    return {};
-  }
-
-  StageReply Rename(const StageRequest& request, const std::string& path) {
-    const std::string mark = "destination=%2Fd%2F";
-    const std::string to = "/d/" + request.target.substr(request.target.find(mark) + mark.size());
-    if (files_.contains(to)) return {.body = R"({"boolean":false})"};
-    files_[to] = files_[path];
-    files_.erase(path);
-    return {.body = R"({"boolean":true})"};
-  }
-
-  static std::string Parameter(const StageRequest& request, const std::string& name) {
-    const auto begin = request.target.find(name + "=") + name.size() + 1;
-    return request.target.substr(begin, request.target.find('&', begin) - begin);
-  }
-
-  StageReply SetAttribute(const StageRequest& request, File& file) {
-    if (file.attributes.size() >= most_attributes_) {
-      return {.status = 403,
-              .body = R"({"RemoteException":{"exception":"IOException","message":)"
-                      R"("Cannot add additional XAttr to inode, would exceed limit of 32"}})"};
-    }
-    file.attributes[Parameter(request, "xattr.name")] = Parameter(request, "xattr.value");
-    return {};
-  }
-
-  static StageReply Attributes(const File& file) {
-    std::string text;
-    for (const auto& [name, value] : file.attributes) {
-      text.append(text.empty() ? "" : ",")
-          .append(R"({"name":")" + name + R"(","value":")" + value + R"("})");
-    }
-    return {.body = "{\"XAttrs\":[" + text + "]}"};
-  }
-
-  StageReply List() {
-    std::string text;
-    for (const auto& [path, file] : files_)
-      text += (text.empty() ? "" : ",") + Describe(path.substr(3), file);
-    return {.body = "{\"FileStatuses\":{\"FileStatus\":[" + text + "]}}"};
-  }
-  static std::string Describe(const std::string& name, const File& file) {
-    return R"({"pathSuffix":")" + name + R"(","type":"FILE","modificationTime":1,"length":)" +
-           std::to_string(file.bytes.size()) + R"(,"fileId":)" + std::to_string(file.id) + "}";
-  }
-
-  HttpStage stage_;
-  std::map<std::string, File> files_;
-  std::set<std::int64_t> hanging_;  ///< Inodes.
-  std::int64_t last_id_ = 16'384;
-  std::size_t most_attributes_ = 32;
-  int appends_ = 0;
-  Holding hold_;
-  std::function<void()> release_;
-};
 
 class FencedFilesTest : public testing::Test {
  protected:
@@ -179,7 +25,7 @@ class FencedFilesTest : public testing::Test {
   }
 
   boost::asio::io_context loop_;
-  Namespace namespace_{loop_};
+  FileNamespace namespace_{loop_};
 };
 
 TEST_F(FencedFilesTest, TheNextOneReadsAllAndTheOneBeforeIsToldSo) {
@@ -234,7 +80,7 @@ TEST_F(FencedFilesTest, AFullFileIsFollowedByAnotherAndALongRowByAppends) {
 
 TEST_F(FencedFilesTest, WithoutAttributesAllAreAppends) {
   for (const std::size_t most : {std::size_t{0}, std::size_t{2}}) {
-    Namespace names(loop_);
+    FileNamespace names(loop_);
     names.LimitAttributes(most);
     WebHdfsClient first(loop_, names.Options("first"));
     WebHdfsClient second(loop_, names.Options("second"));
@@ -271,7 +117,7 @@ TEST_F(FencedFilesTest, WhoNeverTookItMayNotAppend) {
 /// A client that takes "/d/j" and appends to it.
 class Writer {
  public:
-  Writer(boost::asio::io_context& loop, const Namespace& names, const std::string& name)
+  Writer(boost::asio::io_context& loop, const FileNamespace& names, const std::string& name)
       : name_(name), client_(loop, names.Options(name)) {}
 
   void Take(std::function<void()> then) {
@@ -328,7 +174,7 @@ bool TakenAt(const Moment& moment) {
                std::to_string(others) + (hang ? ", hanging" : "") +
                (moment.attributes ? ", attributes" : ""));
   boost::asio::io_context loop;
-  Namespace names(loop);
+  FileNamespace names(loop);
   if (!moment.attributes) names.LimitAttributes(0);
   Writer x(loop, names, "x");
   Writer a(loop, names, "a");
@@ -399,7 +245,7 @@ TEST(FencedFilesSweepTest, NoAnswerIsFalseWhenOthersTakeAtAnyMoment) {
 // it is not a's.
 TEST(FencedFilesSweepTest, AnotherFileOfTheSameNameIsNotOnesOwn) {
   boost::asio::io_context loop;
-  Namespace names(loop);
+  FileNamespace names(loop);
   Writer x(loop, names, "x");
   Writer a(loop, names, "a");
   Writer b(loop, names, "b");

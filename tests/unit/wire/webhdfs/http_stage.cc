@@ -19,6 +19,7 @@ class Session : public std::enable_shared_from_this<Session> {
  public:
   explicit Session(tcp::socket socket) : socket_(std::move(socket)) {
     parser_.body_limit(64 << 20);
+    parser_.header_limit(64 << 10);  // Of Hadoop's servers: hadoop.http.max.request.header.size.
   }
 
   void Read(const HttpStage::Play& play) {
