@@ -55,7 +55,7 @@ struct Dispatch {
     return apps::ListCommand(arguments);
   }
   int operator()(const apps::ApplicationArguments& arguments) const {
-    return apps::ApplicationCommand(arguments);
+    return apps::ApplicationCommand(arguments, TFYARN_VERSION);
   }
   int operator()(const apps::LogsArguments& arguments) const {
     return apps::LogsCommand(arguments);

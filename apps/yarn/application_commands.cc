@@ -14,9 +14,12 @@
 #include "apps/cli/print.h"
 #include "apps/yarn/application_watch.h"
 #include "apps/yarn/cluster_access.h"
+#include "apps/yarn/kept_history.h"
 #include "apps/yarn/progress_lines.h"
 #include "apps/yarn/web_questions.h"
 #include "config/diagnostics.h"
+#include "config/load.h"
+#include "core/client/job_client.h"
 #include "core/model/text.h"
 #include "wire/hadoop/cluster_queries.h"
 
@@ -69,13 +72,23 @@ int Show(const ApplicationDetails& application, bool json, int code) {
   return cli::Print(json ? cli::JsonText(Json(application)) : Page(application), code);
 }
 
-/// What an AM removes that says the job's last word: nobody has where YARN ended the application.
-/// Not the history.
-void RemoveStaging(const config::HadoopSettings& settings, const ApplicationDetails& ended) {
+/// Where the job's history is, as its staged file says; "" = where it says nothing.
+std::string HistoryOf(HdfsQuestions& hdfs, const std::string& staging) {
+  const auto text = hdfs.OpenStaged(fmt::format("{}/{}", staging, client::kJobFileName));
+  const auto job = text ? config::LoadJobText(*text, client::kJobFileName)
+                        : tl::expected<JobSpec, config::Diagnostics>();
+  return job ? job->history_directory : "";
+}
+
+/// What an AM does that says the job's last word: no AM has where YARN ended the application. Keeps
+/// the end in the history, and removes the staging directory.
+void CleanUp(const config::HadoopSettings& settings, const ApplicationDetails& ended,
+             const std::string& version) {
   if (ended.report.state == YarnApplicationState::kFinished) return;
   const std::string directory =
       StagingInHdfs(ended.user) + "/" + ToString(ended.report.application);
   HdfsQuestions hdfs(settings, kLongestRemoval);
+  KeepEnd(settings, HistoryOf(hdfs, directory), ended, EndOf(ended), version);
   if (const auto removed = hdfs.Delete(directory, true); !removed)
     cli::Complain(fmt::format("{} is left in HDFS: {}", directory, removed.error().message));
 }
@@ -96,7 +109,8 @@ void LeaveOnSignal() {
 }
 
 /// As `tfyarn submit --wait` shows a job that it has submitted.
-int Attach(const ApplicationWatch& watch, const config::HadoopSettings& settings, bool json) {
+int Attach(const ApplicationWatch& watch, const config::HadoopSettings& settings, bool json,
+           const std::string& version) {
   LeaveOnSignal();
   ProgressLines lines;
   const auto ended = watch.UntilItHasEnded([&](const ApplicationDetails& now) {
@@ -104,7 +118,7 @@ int Attach(const ApplicationWatch& watch, const config::HadoopSettings& settings
       cli::WriteStderr(cli::TerminalText(*line) + "\n");
   });
   if (!ended) return Refuse(ended.error());
-  RemoveStaging(settings, *ended);
+  CleanUp(settings, *ended, version);
   return PrintEnd({.application = ToString(ended->report.application),
                    .name = ended->name,
                    .status = StatusOf(*ended),
@@ -148,7 +162,7 @@ int ListCommand(const ListArguments& arguments) {
   return cli::Print(text, cli::ToInt(cli::ExitCode::kOk));
 }
 
-int ApplicationCommand(const ApplicationArguments& arguments) {
+int ApplicationCommand(const ApplicationArguments& arguments, const std::string& version) {
   const auto application = ApplicationFrom(arguments.application);
   if (!application) return cli::ToInt(cli::ExitCode::kInvalidInput);
   const auto settings = LoadSettings();
@@ -160,14 +174,15 @@ int ApplicationCommand(const ApplicationArguments& arguments) {
     return seen ? Show(*seen, arguments.json, cli::ToInt(cli::ExitCode::kOk))
                 : Refuse(seen.error());
   }
-  if (arguments.verb == ApplicationVerb::kAttach) return Attach(watch, *settings, arguments.json);
+  if (arguments.verb == ApplicationVerb::kAttach)
+    return Attach(watch, *settings, arguments.json, version);
   const bool kill = arguments.verb == ApplicationVerb::kKill;
   if (kill) {
     if (const auto killed = watch.Kill(); !killed) return Refuse(killed.error());
   }
   const auto ended = watch.UntilItHasEnded();
   if (!ended) return Refuse(ended.error());
-  RemoveStaging(*settings, *ended);
+  CleanUp(*settings, *ended, version);
   return Show(*ended, arguments.json, kill ? cli::ToInt(cli::ExitCode::kOk) : ExitCodeOf(*ended));
 }
 

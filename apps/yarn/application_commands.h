@@ -24,6 +24,8 @@ struct ApplicationArguments {
 /// kStatus shows the application. kWait stays until it has ended and returns what `tfyarn submit
 /// --wait` would; kAttach shows meanwhile what that shows, and Ctrl-C leaves the job as it is.
 /// kKill returns once it has ended. Others: kInvalidInput (no such application), kCluster.
-[[nodiscard]] int ApplicationCommand(const ApplicationArguments& arguments);
+/// `version`: of the program, for what they write into a history.
+[[nodiscard]] int ApplicationCommand(const ApplicationArguments& arguments,
+                                     const std::string& version);
 
 }  // namespace tfyarn::apps

@@ -19,9 +19,9 @@
 #include "apps/yarn/application_watch.h"
 #include "apps/yarn/cluster_access.h"
 #include "apps/yarn/history_store.h"
+#include "apps/yarn/kept_history.h"
 #include "config/diagnostics.h"
 #include "core/model/text.h"
-#include "hosts/runtime/run_documents.h"
 #include "hosts/runtime/staging.h"
 #include "hosts/yarn/history_paths.h"
 
@@ -41,15 +41,6 @@ std::string Lower(std::string text) {
     if (c >= 'A' && c <= 'Z') c = static_cast<char>(c - 'A' + 'a');
   }
   return text;
-}
-
-/// What a result document says of its job; empty for what is none.
-ordered_json JobOf(const std::string& document) {
-  const ordered_json json = ordered_json::parse(document, nullptr, false);
-  if (!json.is_object() || !json.contains("jobs") || !json["jobs"].is_array() ||
-      json["jobs"].empty() || !json["jobs"][0].is_object())
-    return ordered_json::object();
-  return json["jobs"][0];
 }
 
 std::string TextOf(const ordered_json& object, const char* member) {
@@ -85,12 +76,17 @@ std::optional<Row> RowOf(HistoryStore& store, ClusterQuestions& questions,
   Row row{.application = application};
   if (!attempts->empty()) {
     row.attempts = attempts->back();
-    const auto document =
-        store.Read({.application = application.id, .attempt = row.attempts}, hosts::kResultFile);
-    const ordered_json job = JobOf(document ? *document : "");
-    row.name = TextOf(job, "name");
-    row.status = Lower(TextOf(job, "status"));
   }
+  std::string document;
+  if (const auto whole = WholeHistory(store, application.id, *attempts)) {
+    document = whole->result;
+  } else if (!attempts->empty()) {
+    document =
+        store.Read({.application = application.id, .attempt = row.attempts}, hosts::kResultFile)
+            .value_or("");
+  }
+  row.name = TextOf(JobOfResult(document), "name");
+  row.status = StatusOfResult(document);
   row.status = FinalWord(row.status, application.id, questions);
   return row;
 }
@@ -132,61 +128,8 @@ int List(const HistoryArguments& arguments, HistoryStore& store, ClusterQuestion
 
 // ---------------------------------------------------------------- one application
 
-/// All that there is of one application.
-struct Kept {
-  ApplicationId application;
-  std::vector<std::int32_t> attempts;
-  std::string result;  ///< Of the newest attempt that has one.
-  std::string report;
-  bool ended = false;  ///< They are of the whole run.
-};
-
-/// Where no AM could say the last word, it is made of the events.
-void MakeDocuments(HistoryStore& store, const std::string& version, Kept& kept) {
-  std::string job_file;
-  Instant last{};
-  std::vector<std::string> events;
-  for (const std::int32_t attempt : kept.attempts) {
-    const ApplicationAttemptId id{.application = kept.application, .attempt = attempt};
-    if (auto job = store.Read(id, hosts::kEffectiveJobFile)) job_file = std::move(*job);
-    if (auto lines = store.Read(id, hosts::kEventsFile)) events.push_back(std::move(*lines));
-  }
-  if (events.empty()) return;
-  hosts::RunDocuments documents(version, job_file);
-  hosts::EventsReader reader([&](const trace::TraceRecord& record) {
-    documents.Observe(record);
-    last = record.at;
-  });
-  for (const std::string& lines : events) {
-    reader.Feed(lines);
-    reader.NextFile();
-  }
-  auto made = documents.Make(last - Instant{}, false);
-  kept.result = std::move(made.json);
-  if (made.html) kept.report = std::move(*made.html);
-}
-
-HistoryStore::Answer<Kept> Find(HistoryStore& store, const ApplicationId& application,
-                                const std::string& version) {
-  auto attempts = store.Attempts(application);
-  if (!attempts) return tl::unexpected(attempts.error());
-  Kept kept{.application = application, .attempts = std::move(*attempts)};
-  if (kept.attempts.empty()) {
-    return tl::unexpected(hdfs::HdfsError{
-        .code = HdfsErrorCode::kNotFound,
-        .message = ToString(application) + ": its ApplicationMaster has written nothing"});
-  }
-  const ApplicationAttemptId newest{.application = application, .attempt = kept.attempts.back()};
-  if (auto result = store.Read(newest, hosts::kResultFile)) kept.result = std::move(*result);
-  kept.ended = Lower(TextOf(JobOf(kept.result), "status")) != kUnfinished && !kept.result.empty();
-  if (auto report = kept.ended ? store.Read(newest, hosts::kReportFile) : kept.report)
-    kept.report = std::move(*report);
-  if (!kept.ended) MakeDocuments(store, version, kept);
-  return kept;
-}
-
-std::string Page(const Kept& kept, const HistoryStore& store, ClusterQuestions& questions) {
-  const ordered_json job = JobOf(kept.result);
+std::string Page(const KeptHistory& kept, const HistoryStore& store, ClusterQuestions& questions) {
+  const ordered_json job = JobOfResult(kept.result);
   std::string text;
   const auto add = [&](const char* name, const std::string& value) {
     if (!value.empty())
@@ -194,18 +137,18 @@ std::string Page(const Kept& kept, const HistoryStore& store, ClusterQuestions& 
   };
   add("application", ToString(kept.application));
   add("name", TextOf(job, "name"));
-  add("status", FinalWord(Lower(TextOf(job, "status")), kept.application, questions));
+  add("status", FinalWord(StatusOfResult(kept.result), kept.application, questions));
   add("rule", TextOf(job, "rule"));
   add("diagnostics", TextOf(job, "diagnostics"));
   if (const auto finished = job.find("finished"); finished != job.end() && finished->is_number())
     add("took", fmt::format("{:.1f} s", finished->get<double>()));
-  add("AM attempts", std::to_string(kept.attempts.back()));
+  add("AM attempts", kept.attempts.empty() ? "" : std::to_string(kept.attempts.back()));
   add("files", store.directory() + "/" + ToString(kept.application));
   return text;
 }
 
 /// Everything into `out`; the report of the whole on top.
-int Fetch(HistoryStore& store, const Kept& kept, const std::string& out) {
+int Fetch(HistoryStore& store, const KeptHistory& kept, const std::string& out) {
   std::vector<std::string> problems;
   const auto write = [&](const std::string& name, const std::string& text) {
     if (const auto written = cli::WriteFile(out + "/" + name, text); !written)
@@ -228,7 +171,7 @@ int Fetch(HistoryStore& store, const Kept& kept, const std::string& out) {
   return cli::ToInt(problems.empty() ? cli::ExitCode::kOk : cli::ExitCode::kInternal);
 }
 
-int Open(const Kept& kept) {
+int Open(const KeptHistory& kept) {
   const std::string path =
       fmt::format("{}/tfyarn-{}.html", std::filesystem::temp_directory_path().string(),
                   ToString(kept.application));
@@ -259,7 +202,7 @@ int HistoryCommand(const HistoryArguments& arguments, const std::string& version
   HistoryStore store(*settings, arguments.user, arguments.directory);
   ClusterQuestions questions(*settings);
   if (!application) return List(arguments, store, questions);
-  const auto kept = Find(store, *application, version);
+  const auto kept = FindHistory(store, questions, *application, version);
   if (!kept) return RefuseHistory(kept.error(), store.directory());
   if (!arguments.out.empty()) {
     const int code = Fetch(store, *kept, arguments.out);

@@ -15,6 +15,12 @@ namespace {
 
 constexpr Duration kLongest = 30s;
 
+/// What is written is for its user alone, as all that an AM writes.
+config::HadoopSettings Private(config::HadoopSettings settings) {
+  settings.umask = 077;
+  return settings;
+}
+
 }  // namespace
 
 int RefuseHistory(const hdfs::HdfsError& error, const std::string& directory) {
@@ -34,7 +40,7 @@ int RefuseHistory(const hdfs::HdfsError& error, const std::string& directory) {
 
 HistoryStore::HistoryStore(const config::HadoopSettings& settings, const std::string& user,
                            const std::string& directory)
-    : hdfs_(settings, kLongest),
+    : hdfs_(Private(settings), kLongest),
       directory_(hosts::HistoryDirectory(directory, user.empty() ? settings.user : user)) {}
 
 std::string HistoryStore::PathOf(const ApplicationAttemptId& attempt,
@@ -71,6 +77,19 @@ HistoryStore::Answer<std::vector<std::int32_t>> HistoryStore::Attempts(
 HistoryStore::Answer<std::string> HistoryStore::Read(const ApplicationAttemptId& attempt,
                                                      const std::string& file) {
   return hdfs_.Open(PathOf(attempt, file));
+}
+
+HistoryStore::Answer<std::string> HistoryStore::ReadOfAll(const ApplicationId& application,
+                                                          const std::string& file) {
+  return hdfs_.Open(directory_ + "/" + ToString(application) + "/" + file);
+}
+
+HistoryStore::Answer<hdfs::Done> HistoryStore::WriteOfAll(const ApplicationId& application,
+                                                          const std::string& file,
+                                                          std::string bytes) {
+  const std::string directory = directory_ + "/" + ToString(application);
+  if (const auto made = hdfs_.Mkdirs(directory); !made) return made;
+  return hdfs_.Create(directory + "/" + file, std::move(bytes));
 }
 
 HistoryStore::Answer<std::string> HistoryStore::ReadRange(const ApplicationAttemptId& attempt,

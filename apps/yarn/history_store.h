@@ -44,6 +44,12 @@ class HistoryStore {
   [[nodiscard]] Answer<std::string> ReadRange(const ApplicationAttemptId& attempt,
                                               const std::string& file, std::uint64_t offset,
                                               std::uint64_t length);
+  /// A file of the application as a whole, which no AM writes. Errors: kNotFound.
+  [[nodiscard]] Answer<std::string> ReadOfAll(const ApplicationId& application,
+                                              const std::string& file);
+  /// For the owner alone. Errors: kAlreadyExists.
+  [[nodiscard]] Answer<hdfs::Done> WriteOfAll(const ApplicationId& application,
+                                              const std::string& file, std::string bytes);
   [[nodiscard]] Answer<std::uint64_t> Size(const ApplicationAttemptId& attempt,
                                            const std::string& file);
 

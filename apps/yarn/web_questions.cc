@@ -91,14 +91,19 @@ Expected<wire::HttpReply> AskResourceManager(const config::HadoopSettings& setti
 }
 
 HdfsQuestions::HdfsQuestions(const config::HadoopSettings& settings, Duration longest)
-    : calls_(std::make_shared<wire::WebHdfsCalls>(loop_,
-                                                  [&] {
-                                                    wire::WebHdfsOptions options =
-                                                        HdfsOptions(settings);
-                                                    options.longest = longest;
-                                                    return options;
-                                                  }())),
-      operations_(calls_) {}
+    : calls_(std::make_shared<wire::WebHdfsCalls>(
+          loop_,
+          [&] {
+            wire::WebHdfsOptions options = HdfsOptions(settings);
+            options.longest = longest;
+            // A server that accepts and says nothing.
+            const Duration least = std::max<Duration>(longest, 5s);
+            options.http.connect = std::min(options.http.connect, least);
+            options.http.silence = std::min(options.http.silence, least);
+            return options;
+          }())),
+      operations_(calls_),
+      quick_(std::make_shared<wire::QuickFiles>(operations_)) {}
 
 template <class T, class Call>
 HdfsQuestions::Result<T> HdfsQuestions::Await(Call&& call) {
@@ -120,6 +125,10 @@ HdfsQuestions::Result<std::vector<wire::WebHdfsFile>> HdfsQuestions::List(
 
 HdfsQuestions::Result<std::string> HdfsQuestions::Open(const std::string& path) {
   return Await<std::string>([&](auto answer) { operations_.Open(path, std::move(answer)); });
+}
+
+HdfsQuestions::Result<std::string> HdfsQuestions::OpenStaged(const std::string& path) {
+  return Await<std::string>([&](auto answer) { quick_->Read(path, std::move(answer)); });
 }
 
 HdfsQuestions::Result<wire::WebHdfsFile> HdfsQuestions::Status(const std::string& path) {

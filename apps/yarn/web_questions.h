@@ -13,6 +13,7 @@
 #include "core/model/error.h"
 #include "core/model/hdfs.h"
 #include "wire/http/http_exchange.h"
+#include "wire/webhdfs/quick_files.h"
 #include "wire/webhdfs/webhdfs_operations.h"
 
 namespace tfyarn::apps {
@@ -47,6 +48,8 @@ class HdfsQuestions {
   [[nodiscard]] Result<std::vector<wire::WebHdfsFile>> List(const std::string& directory);
   /// A whole file.
   [[nodiscard]] Result<std::string> Open(const std::string& path);
+  /// One of a staging directory, whose short files have their bytes elsewhere (wire::QuickFiles).
+  [[nodiscard]] Result<std::string> OpenStaged(const std::string& path);
   [[nodiscard]] Result<wire::WebHdfsFile> Status(const std::string& path);
   [[nodiscard]] Result<std::string> OpenRange(const std::string& path, std::uint64_t offset,
                                               std::uint64_t length);
@@ -64,6 +67,7 @@ class HdfsQuestions {
   boost::asio::io_context loop_;
   std::shared_ptr<wire::WebHdfsCalls> calls_;
   wire::WebHdfsOperations operations_;
+  std::shared_ptr<wire::QuickFiles> quick_;
 };
 
 }  // namespace tfyarn::apps

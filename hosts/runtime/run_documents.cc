@@ -42,6 +42,18 @@ void RunDocuments::Observe(const trace::TraceRecord& record) {
 RunDocuments::Made RunDocuments::Make(Duration took, bool over) {
   if (!over)
     builder_.Observe({.at = last_, .fact = trace::RunStopped{trace::StopReason::kInterrupted}});
+  return Finish(took, "");
+}
+
+RunDocuments::Made RunDocuments::MakeEnded(Instant at, const JobEnded& ended) {
+  const Instant then = std::max(at, last_);
+  builder_.Observe(
+      {.at = then, .fact = trace::ClientOrdered{.job = trace::kOnlyJob, .action = ended}});
+  return Finish(then - Instant{}, ended.diagnostics);
+}
+
+/// `diagnostics`: of the one that had the last word; "" = of the AM's verdict.
+RunDocuments::Made RunDocuments::Finish(Duration took, const std::string& diagnostics) {
   trace::Result result =
       builder_.Finish({.version = version_,
                        .events = records_,
@@ -49,6 +61,7 @@ RunDocuments::Made RunDocuments::Make(Duration took, bool over) {
                        .peak_rss_bytes = PeakMemory()});
   result.real = true;
   result.scenario_yaml = job_file_;
+  if (!diagnostics.empty() && !result.jobs.empty()) result.jobs.front().diagnostics = diagnostics;
   trace::Judge(result, {});
   std::string json = trace::ResultJson(result);
   auto html = reports::Html(json, trace::ReportJson(result));

@@ -9,6 +9,7 @@
 #include <string_view>
 #include <utility>
 
+#include "core/model/client.h"
 #include "core/model/error.h"
 #include "core/trace/record.h"
 #include "core/trace/result.h"
@@ -34,8 +35,13 @@ class RunDocuments {
   /// What has come of the run after it took so long; `over` false: it goes on, or nobody knows.
   /// This object is spent then.
   [[nodiscard]] Made Make(Duration took, bool over);
+  /// The same of a run that has ended `at` so, which its records do not tell, or not all of it. A
+  /// JobCreated must be among them.
+  [[nodiscard]] Made MakeEnded(Instant at, const JobEnded& ended);
 
  private:
+  [[nodiscard]] Made Finish(Duration took, const std::string& diagnostics);
+
   std::string version_;
   std::string job_file_;
   trace::ResultBuilder builder_{trace::ResultOptions{.always_tasks = true}};
