@@ -1,6 +1,7 @@
 #include "apps/process_environment.h"
 
 #include <fmt/format.h>
+#include <sys/prctl.h>
 #include <unistd.h>
 
 #include <cerrno>
@@ -51,6 +52,10 @@ Expected<StagedJob> ReadStagedJob() {
 std::uint64_t RandomSeed() {
   std::random_device entropy;
   return (std::uint64_t{entropy()} << 32) | entropy();
+}
+
+void ShowAs(const char* name) {
+  ::prctl(PR_SET_NAME, name);
 }
 
 std::string OwnDirectory() {

@@ -23,6 +23,9 @@ struct StagedJob {
 [[nodiscard]] Expected<StagedJob> ReadStagedJob();
 /// From the system's entropy. Machines get it once, and it is in their recording.
 [[nodiscard]] std::uint64_t RandomSeed();
+/// What `ps` and `top` call this process: on YARN it is started by its bundle's loader, and would
+/// be called like that.
+void ShowAs(const char* name);
 /// Directory of the running program, where its siblings are.
 [[nodiscard]] std::string OwnDirectory();
 

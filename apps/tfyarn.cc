@@ -49,7 +49,7 @@ struct Dispatch {
     return cli::SchemaCommand(arguments);
   }
   int operator()(const apps::SubmitArguments& arguments) const {
-    return apps::SubmitCommand(arguments);
+    return apps::SubmitCommand(arguments, TFYARN_VERSION);
   }
   int operator()(const apps::ListArguments& arguments) const {
     return apps::ListCommand(arguments);

@@ -165,5 +165,6 @@ int Main() {
 
 int main() {
   cli::PrepareStandardStreams();
+  apps::ShowAs("tfyarn-agent");
   return Main();
 }

@@ -181,5 +181,6 @@ int Main() {
 
 int main() {
   cli::PrepareStandardStreams();
+  apps::ShowAs("tfyarn-am");
   return Main();
 }

@@ -55,6 +55,7 @@ constexpr auto kKeys = std::to_array<HadoopKey>({
     Key("ipc.maximum.data.length", kWhole, "134217728"),
     Key("ipc.maximum.response.length", kWhole, "134217728"),
     Key("ipc.ping.interval", kMilliseconds, "60000"),
+    Key("tfyarn.runtime.dir", kText, ""),
     Key("yarn.am.liveness-monitor.expiry-interval-ms", kMilliseconds, "900000"),
     Unset("yarn.application.classpath", kList),
     Key("yarn.client.application-client-protocol.poll-interval-ms", kMilliseconds, "200"),

@@ -192,6 +192,10 @@ class Reader {
     } else {
       Complain(kUmask, "is no umask", {"allowed: 022, or what stays: u=rwx,g=rx,o=rx"});
     }
+    constexpr std::string_view kRuntime = "tfyarn.runtime.dir";
+    settings_.runtime_directory = Take(from_.Text(kRuntime));
+    if (!settings_.runtime_directory.empty() && !settings_.runtime_directory.starts_with('/'))
+      Complain(kRuntime, "is no absolute path of HDFS", {"for example: /apps/tfyarn"});
     settings_.replication = Take(from_.Whole("dfs.replication"));
     settings_.block_size = Take(from_.Bytes("dfs.blocksize"));
   }

@@ -69,6 +69,8 @@ struct HadoopSettings {
   std::string log_directory;         ///< Where to; a path or a URI.
   std::string log_directory_suffix;  ///< Part of the directory's name below that of the user.
 
+  /// tfyarn.runtime.dir: one place in HDFS for the programs of all users' jobs; "" = none.
+  std::string runtime_directory;
   std::uint32_t umask = 0;
   std::int64_t replication = 0;
   std::int64_t block_size = 0;  ///< Bytes.

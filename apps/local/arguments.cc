@@ -1,8 +1,12 @@
 #include "apps/local/arguments.h"
 
+#include <fmt/format.h>
+
 #include <CLI/CLI.hpp>
 #include <array>
 #include <utility>
+
+#include "config/quantity.h"
 
 namespace tfyarn::local {
 namespace {
@@ -31,6 +35,7 @@ struct Raw {
   std::string ui = "on";
   bool yarn = false;
   std::string submit_dry_run;
+  std::string submit_timeout = "10m";
   bool version = false;
 };
 
@@ -66,13 +71,19 @@ void AddRun(CLI::App& app, RunArguments& run, std::string& ui, bool& yarn) {
     on_yarn.excludes(only_here);
 }
 
-void AddSubmit(CLI::App& app, apps::SubmitArguments& submit, std::string& dry_run) {
+void AddSubmit(CLI::App& app, apps::SubmitArguments& submit, std::string& dry_run,
+               std::string& timeout) {
   CLI::App& command =
       *app.add_subcommand("submit", "run a job on the YARN cluster of HADOOP_CONF_DIR");
   AddJob(command, submit.file, submit.sets);
   command.add_flag("--wait", submit.wait, "stay until the job has ended, and end as it did");
   command.add_flag("--json", submit.json, "{application, status, diagnostics, exit_code}");
   command.add_flag("-q,--quiet", submit.quiet, "say nothing meanwhile");
+  command
+      .add_option("--timeout", timeout,
+                  "longest silence of ResourceManager or HDFS until the job is accepted (default: "
+                  "10m)")
+      ->type_name("DURATION");
   command.add_flag(
       "--dry-run{job}", dry_run,
       "check the job; --dry-run=cluster: and whether the cluster could hold it; submit "
@@ -214,7 +225,7 @@ tl::expected<Command, cli::UsageError> ParseArguments(const std::vector<std::str
   app.add_flag("-V,--version", raw.version, "print the version");
   app.footer("`tfyarn help COMMAND` and `tfyarn help exit-codes` say more.");
   AddRun(app, raw.run, raw.ui, raw.yarn);
-  AddSubmit(app, raw.submit, raw.submit_dry_run);
+  AddSubmit(app, raw.submit, raw.submit_dry_run, raw.submit_timeout);
   AddApplications(app, raw);
   AddLogs(app, raw);
   AddDoctor(app, raw.doctor);
@@ -241,6 +252,13 @@ tl::expected<Command, cli::UsageError> ParseArguments(const std::vector<std::str
         cli::UsageError{"tfyarn run: --ui takes on or off, not " + raw.ui + "\n"});
   }
   if (name == "submit") {
+    const auto timeout = config::ParseDuration(raw.submit_timeout);
+    if (!timeout) {
+      return tl::unexpected<cli::UsageError>(cli::UsageError{
+          fmt::format("tfyarn submit: --timeout takes a duration such as 30s, and {} {}\n",
+                      raw.submit_timeout, timeout.error().problem)});
+    }
+    raw.submit.timeout = *timeout;
     if (raw.submit_dry_run == "job") raw.submit.dry_run = apps::DryRun::kJob;
     if (raw.submit_dry_run == "cluster") raw.submit.dry_run = apps::DryRun::kCluster;
     if (raw.submit.dry_run != apps::DryRun::kNo || raw.submit_dry_run.empty()) return raw.submit;

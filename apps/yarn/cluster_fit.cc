@@ -68,6 +68,11 @@ class Judge {
   }
 
   FitResult Run() {
+    if (auto refusal = JudgeQueue(job_.queue, facts_)) {
+      result_.fit = Fit::kRefused;
+      result_.checks.push_back(std::move(*refusal));
+      return std::move(result_);
+    }
     Attempts();
     if (!Types() || !Sizes()) return std::move(result_);
     // The AM's own container is granted first.
@@ -180,10 +185,41 @@ std::string NameOf(Fit fit) {
       return "fits when others leave";
     case Fit::kNever:
       return "can never fit";
+    case Fit::kRefused:
+      return "would be refused";
     case Fit::kUnknown:
       return "may fit";
   }
   return "";
+}
+
+std::optional<Check> JudgeQueue(const std::string& queue, const AskFacts& facts) {
+  using hadoop::QueueRunState;
+  const std::string subject = "queue " + queue;
+  if (facts.queue_state && *facts.queue_state != QueueRunState::kRunning) {
+    const bool stopped = *facts.queue_state == QueueRunState::kStopped;
+    return Judged(subject, kProblem,
+                  fmt::format("queue '{}' is {} and takes no application", queue,
+                              stopped ? "STOPPED" : "DRAINING"),
+                  "ask for another queue, or have an administrator start it: "
+                  "yarn.scheduler.capacity.PATH.state=RUNNING");
+  }
+  // The RM names a queue by its path, or by the path's last part, and so does a job.
+  const auto last = [](const std::string& path) { return path.substr(path.rfind('.') + 1); };
+  const auto is_it = [&](const hadoop::QueueRights& each) {
+    const bool paths =
+        each.queue.find('.') != std::string::npos && queue.find('.') != std::string::npos;
+    return paths ? each.queue == queue : last(each.queue) == last(queue);
+  };
+  bool known = false;
+  for (const hadoop::QueueRights& each : facts.queue_rights) {
+    if (is_it(each) && each.submit) return std::nullopt;
+    known = known || is_it(each);
+  }
+  if (!known) return std::nullopt;
+  return Judged(subject, kProblem, fmt::format("no right to submit to queue '{}'", queue),
+                "ask for another queue, or have an administrator allow it: "
+                "yarn.scheduler.capacity.PATH.acl_submit_applications");
 }
 
 FitResult JudgeFit(const JobSpec& job, const AskFacts& facts) {

@@ -2,8 +2,11 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <chrono>
 #include <csignal>
 #include <filesystem>
+#include <system_error>
 #include <utility>
 
 #include "apps/cli/exit_codes.h"
@@ -11,6 +14,7 @@
 #include "apps/process_environment.h"
 #include "apps/yarn/application_watch.h"
 #include "apps/yarn/cluster_access.h"
+#include "apps/yarn/kept_history.h"
 #include "core/client/job_client.h"
 #include "core/model/job_secrets.h"
 #include "core/model/text.h"
@@ -19,6 +23,23 @@ namespace tfyarn::apps {
 namespace {
 
 constexpr Duration kShowPeriod = 200ms;
+/// Between two looks whether the job is accepted, where somebody waits for no more than that.
+constexpr Duration kAcceptancePoll = 100ms;
+/// A call of HDFS is repeated so long below who asked, who repeats it then, and says so.
+constexpr Duration kLongestCall = 20s;
+constexpr Duration kRuntimeRetry = 1s;
+/// Of a server of HDFS that has accepted a connection.
+constexpr Duration kLeastSilence = 5s;
+constexpr Duration kMostSilence = 30s;
+/// The client's own deadlines come first: it cleans up what it has staged.
+constexpr Duration kLastChance = 15s;
+
+wire::WebHdfsOptions StorageOptions(const config::HadoopSettings& settings, Duration timeout) {
+  wire::WebHdfsOptions options = HdfsOptions(settings);
+  options.longest = std::min(kLongestCall, timeout);
+  options.http.silence = std::clamp<Duration>(timeout, kLeastSilence, kMostSilence);
+  return options;
+}
 
 /// YARN keeps credentials from all but the containers of the application and itself. The AM hands
 /// its own on to its agents.
@@ -31,31 +52,67 @@ hosts::YarnClusterOptions WithSecrets(hosts::YarnClusterOptions options,
 
 }  // namespace
 
+std::string TimeoutText(Duration timeout) {
+  const auto seconds = std::chrono::duration_cast<std::chrono::seconds>(timeout).count();
+  return seconds % 60 == 0 ? fmt::format("{}m", seconds / 60) : fmt::format("{}s", seconds);
+}
+
 Submission::Submission(const SubmitArguments& arguments, config::JobDocument job,
-                       const config::HadoopSettings& settings)
+                       const config::HadoopSettings& settings, std::string version)
     : arguments_(arguments),
       job_(std::move(job)),
       spec_(std::make_shared<const JobSpec>(job_.spec)),
+      settings_(settings),
+      version_(std::move(version)),
       user_(settings.user),
       addresses_(YarnAddressesOf(settings)),
-      storage_(loop_, HdfsOptions(settings)),
+      storage_(loop_, StorageOptions(settings, arguments.timeout)),
       cluster_(loop_, WithSecrets(ClusterOptions(settings), job_.secrets)),
       staging_(storage_),
+      watched_cluster_(cluster_, away_),
+      watched_storage_(storage_, away_),
       signals_(loop_, SIGINT, SIGTERM),
-      show_(loop_) {}
+      show_(loop_),
+      runtime_again_(loop_) {}
 
 int Submission::Run() {
   WaitForSignals();
-  staging_.ProvideRuntime(
-      OwnDirectory(), HomeInHdfs(user_) + "/runtime",
-      std::filesystem::temp_directory_path().string(),
-      [this](Expected<yarn::LocalResource> runtime) { RuntimeProvided(std::move(runtime)); });
+  ShowProgress();
+  ProvideRuntime();
   if (!exit_code_) loop_.run();
   return Finish();
 }
 
+void Submission::ProvideRuntime() {
+  std::error_code failed;
+  const std::string scratch = std::filesystem::temp_directory_path(failed).string();
+  if (failed) {
+    cli::Complain("TMPDIR is no directory: " + failed.message());
+    return End(cli::ToInt(cli::ExitCode::kInvalidInput));
+  }
+  staging_.ProvideRuntime(
+      OwnDirectory(),
+      {.shared = settings_.runtime_directory,
+       .own = HomeInHdfs(user_) + "/runtime",
+       .user = user_,
+       .scratch = scratch},
+      [this](Expected<yarn::LocalResource> runtime) { RuntimeProvided(std::move(runtime)); });
+}
+
 void Submission::RuntimeProvided(Expected<yarn::LocalResource> runtime) {
   if (runtime) return MakeClient(*runtime);
+  const bool again = runtime.error().code == ErrorCode::kUnavailable &&
+                     AwayWatch::Clock::now() < begun_ + arguments_.timeout;
+  if (again) {
+    Say(
+        fmt::format("HDFS has not taken the runtime: {}; it is asked again, {} in all (--timeout), "
+                    "Ctrl-C gives up (`tfyarn doctor` says more)",
+                    runtime.error().message, TimeoutText(arguments_.timeout)));
+    runtime_again_.expires_after(kRuntimeRetry);
+    return runtime_again_.async_wait([this](const boost::system::error_code& error) {
+      if (!error) ProvideRuntime();
+    });
+  }
   cli::Complain(runtime.error().message + "; `tfyarn doctor` says more");
   End(cli::ToInt(cli::ExitCode::kCluster));
 }
@@ -64,6 +121,8 @@ void Submission::MakeClient(const yarn::LocalResource& runtime) {
   client::ClientOptions options;
   options.job_file = job_.effective_yaml;
   options.localize_job_file = false;
+  options.unreachable = options.hdfs_deadline = arguments_.timeout;
+  if (!arguments_.wait) options.poll = kAcceptancePoll;
   options.am_files[hosts::kRuntimeDirectory] = runtime;
   options.am_command = hosts::BundledCommand("tfyarn-am");
   options.am_environment = hosts::ToEnvironment(addresses_);
@@ -72,8 +131,8 @@ void Submission::MakeClient(const yarn::LocalResource& runtime) {
   client_ = std::make_unique<hosts::ClientHost>(
       spec_, std::move(options), RandomSeed(),
       hosts::ClientHost::Parts{.loop = loop_,
-                               .cluster = cluster_,
-                               .storage = storage_,
+                               .cluster = watched_cluster_,
+                               .storage = watched_storage_,
                                .recorder = recorder_,
                                .stage =
                                    [this, here, runtime](const std::string& directory,
@@ -82,9 +141,8 @@ void Submission::MakeClient(const yarn::LocalResource& runtime) {
                                                     std::move(done));
                                    },
                                .seen = [this](const ClientAction& action) { Seen(action); },
-                               .exit = [this](std::int32_t code) { End(code); }});
+                               .exit = [this](std::int32_t code) { ClientEnded(code); }});
   client_->Submit({.user = user_, .staging_directory = StagingInHdfs(user_)});
-  ShowProgress();
 }
 
 // ---------------------------------------------------------------- while it goes on
@@ -95,15 +153,48 @@ void Submission::Seen(const ClientAction& action) {
   if (submitted == nullptr) return;
   application_ = submitted->application;
   if (!arguments_.json && !cli::WriteStdout(ApplicationText() + "\n")) return End(1);
-  if (!arguments_.wait) End(cli::ToInt(cli::ExitCode::kOk));
+}
+
+/// Before that YARN may still fail it for its queue or its user's rights.
+bool Submission::IsAccepted() const {
+  const std::optional<yarn::ApplicationReport>& report = client_->snapshot().report;
+  if (!report || report->application != application_) return false;
+  return report->state == yarn::YarnApplicationState::kAccepted ||
+         report->state == yarn::YarnApplicationState::kRunning ||
+         report->state == yarn::YarnApplicationState::kFinished;
+}
+
+void Submission::ClientEnded(std::int32_t code) {
+  const bool accepted = !arguments_.wait && IsAccepted();
+  End(accepted ? cli::ToInt(cli::ExitCode::kOk) : code);
+}
+
+void Submission::ShowWhoIsAway() {
+  const auto now = AwayWatch::Clock::now();
+  const bool submitting = client_ == nullptr || !application_;
+  if (const auto line = away_.Next(now)) {
+    Say(submitting ? fmt::format("{}; it is asked again, {} in all (--timeout), Ctrl-C gives up "
+                                 "(`tfyarn doctor` says more)",
+                                 *line, TimeoutText(arguments_.timeout))
+                   : *line + "; it is asked again, and the job goes on without");
+  }
+  const bool waits_for_job = arguments_.wait && !submitting;
+  if (waits_for_job || away_.Longest(now) < arguments_.timeout + kLastChance) return;
+  cli::Complain(fmt::format("no answer for {}: given up{}", TimeoutText(arguments_.timeout),
+                            application_ ? "; " + ApplicationText() + " may run" : ""));
+  End(cli::ToInt(cli::ExitCode::kCluster));
 }
 
 void Submission::ShowProgress() {
-  const client::ClientSnapshot& known = client_->snapshot();
-  if (known.state == client::ClientState::kWatching && known.report) {
-    if (const auto line = lines_.Next(*known.report, ProgressLines::Clock::now())) Say(*line);
+  ShowWhoIsAway();
+  if (client_ != nullptr) {
+    const client::ClientSnapshot& known = client_->snapshot();
+    if (known.state == client::ClientState::kWatching && known.report) {
+      if (const auto line = lines_.Next(*known.report, ProgressLines::Clock::now())) Say(*line);
+    }
+    if (!arguments_.wait && !exit_code_ && IsAccepted()) return End(cli::ToInt(cli::ExitCode::kOk));
   }
-  show_.expires_after(kShowPeriod);
+  show_.expires_after(arguments_.wait ? kShowPeriod : kAcceptancePoll);
   show_.async_wait([this](const boost::system::error_code& error) {
     if (!error) ShowProgress();
   });
@@ -131,6 +222,18 @@ void Submission::End(int code) {
   loop_.stop();
 }
 
+void Submission::KeepEndInHistory() const {
+  const client::ClientSnapshot& known = client_->snapshot();
+  if (!application_ || !known.report ||
+      known.report->state == yarn::YarnApplicationState::kFinished)
+    return;
+  ClusterQuestions questions(settings_);
+  const auto seen = ApplicationWatch(questions, *application_).Look();
+  if (!seen || !HasEnded(*seen)) return;
+  KeepEnd(settings_, spec_->history_directory, *seen,
+          {.status = known.status, .diagnostics = known.diagnostics}, version_);
+}
+
 std::string Submission::ApplicationText() const {
   return application_ ? ToString(*application_) : std::string();
 }
@@ -139,8 +242,9 @@ int Submission::Finish() const {
   const int code = exit_code_.value_or(cli::ToInt(cli::ExitCode::kInternal));
   if (client_ == nullptr) return code;
   const client::ClientSnapshot& known = client_->snapshot();
-  const bool ended = known.status != JobStatus::kUnfinished;
+  const bool ended = known.status != JobStatus::kUnfinished && (arguments_.wait || !IsAccepted());
   if (!ended && !arguments_.json) return code;
+  if (ended) KeepEndInHistory();
   return PrintEnd({.application = ApplicationText(),
                    .name = job_.spec.name,
                    .status = ended ? ToText(known.status) : "SUBMITTED",

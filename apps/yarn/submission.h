@@ -9,6 +9,7 @@
 #include <optional>
 #include <string>
 
+#include "apps/yarn/away_watch.h"
 #include "apps/yarn/progress_lines.h"
 #include "apps/yarn/submit_command.h"
 #include "config/hadoop_settings.h"
@@ -21,39 +22,57 @@
 
 namespace tfyarn::apps {
 
+/// "10m", "90s".
+[[nodiscard]] std::string TimeoutText(Duration timeout);
+
 class Submission {
  public:
   Submission(const SubmitArguments& arguments, config::JobDocument job,
-             const config::HadoopSettings& settings);
+             const config::HadoopSettings& settings, std::string version);
 
   /// Returns the exit code.
   [[nodiscard]] int Run();
 
  private:
+  void ProvideRuntime();
   void RuntimeProvided(Expected<yarn::LocalResource> runtime);
   void MakeClient(const yarn::LocalResource& runtime);
   void Seen(const ClientAction& action);
   void WaitForSignals();
   /// Looks at what the client knows, and says what is new.
   void ShowProgress();
+  /// Says which part of the cluster leaves it without an answer; gives up on one that stays silent.
+  void ShowWhoIsAway();
+  [[nodiscard]] bool IsAccepted() const;
+  /// The client has ended.
+  void ClientEnded(std::int32_t code);
   void Say(const std::string& text) const;
   void End(int code);
   [[nodiscard]] int Finish() const;
+  /// Of a job that YARN has ended, as no AM says its last word.
+  void KeepEndInHistory() const;
   [[nodiscard]] std::string ApplicationText() const;
 
   SubmitArguments arguments_;
   config::JobDocument job_;
   std::shared_ptr<const JobSpec> spec_;
+  config::HadoopSettings settings_;
+  std::string version_;
   std::string user_;
   hosts::YarnAddresses addresses_;
   boost::asio::io_context loop_;
   hosts::HdfsStorage storage_;
   hosts::YarnCluster cluster_;
   hosts::HdfsStaging staging_;
+  AwayWatch away_;
+  WatchedCluster watched_cluster_;
+  WatchedStorage watched_storage_;
   hosts::Recorder recorder_;  ///< Of nothing: what happened to the job, its AM knows.
   std::unique_ptr<hosts::ClientHost> client_;
   boost::asio::signal_set signals_;
   boost::asio::steady_timer show_;
+  boost::asio::steady_timer runtime_again_;
+  AwayWatch::Clock::time_point begun_ = AwayWatch::Clock::now();
   int interrupts_ = 0;
   ProgressLines lines_;
   std::optional<ApplicationId> application_;

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <filesystem>
+#include <optional>
 #include <system_error>
 #include <utility>
 
@@ -11,10 +12,12 @@
 #include "apps/cli/output.h"
 #include "apps/yarn/application_watch.h"
 #include "apps/yarn/cluster_access.h"
+#include "apps/yarn/cluster_fit.h"
 #include "apps/yarn/submission.h"
 #include "apps/yarn/trial_submission.h"
 #include "apps/yarn/web_questions.h"
 #include "config/load.h"
+#include "core/model/text.h"
 #include "hosts/runtime/staging.h"
 #include "wire/hadoop/cluster_queries.h"
 
@@ -45,23 +48,45 @@ std::vector<std::string> StagingProblems(const std::string& job_file, const JobS
   return problems;
 }
 
-/// A cluster that is only starting is waited for; nobody should wonder what for.
-void TellWhoIsAway(const config::HadoopSettings& settings) {
+/// Who accepts connections and answers nothing counts as away, too.
+config::HadoopSettings Impatient(config::HadoopSettings settings) {
+  constexpr Duration kLongestCall = 5s;
+  settings.connect_timeout = kLongestCall;
+  settings.rpc_timeout = kLongestCall;
+  return settings;
+}
+
+/// A cluster that is only starting is waited for; nobody should wonder what for. Whether the
+/// ResourceManager answers.
+bool TellWhoIsAway(const config::HadoopSettings& settings, const SubmitArguments& arguments) {
   constexpr Duration kPatience = 3s;
-  const auto tell = [](const std::string& why) {
-    cli::Complain(why + "; waiting for some minutes, Ctrl-C gives up (`tfyarn doctor` says more)");
+  const auto tell = [&](const std::string& why) {
+    if (arguments.quiet) return;
+    cli::Complain(fmt::format(
+        "{}; waiting for it for {} (--timeout), Ctrl-C gives up (`tfyarn doctor` says more)", why,
+        TimeoutText(arguments.timeout)));
   };
-  const auto manager = ClusterQuestions(settings).Ask(hadoop::GetClusterMetrics());
+  const auto manager = ClusterQuestions(Impatient(settings)).Ask(hadoop::GetClusterMetrics());
   if (!manager && MayPass(manager.error()))
     tell("the ResourceManager gives no answer: " + manager.error().message);
   const auto home = HdfsQuestions(settings, kPatience).Mkdirs(HomeInHdfs(settings.user));
   if (!home && hosts::MayPass(home.error().code))
     tell("HDFS gives no answer: " + home.error().message);
+  return manager || !MayPass(manager.error());
+}
+
+/// A queue that takes no application would fail this one at once.
+std::optional<Check> RefusalOfQueue(const config::HadoopSettings& settings,
+                                    const std::string& queue) {
+  ClusterQuestions cluster(Impatient(settings));
+  AskFacts facts;
+  AskQueue(cluster, queue, facts);
+  return JudgeQueue(queue, facts);
 }
 
 }  // namespace
 
-int SubmitCommand(const SubmitArguments& arguments) {
+int SubmitCommand(const SubmitArguments& arguments, const std::string& version) {
   auto job = config::LoadJobDocument(arguments.file, {.sets = arguments.sets}, {});
   if (!job) return RefuseFile(job.error());
   std::vector<std::string> problems = cli::PolicyProblems(arguments.file, job->spec);
@@ -72,8 +97,17 @@ int SubmitCommand(const SubmitArguments& arguments) {
   const auto settings = LoadSettings();
   if (!settings) return cli::ToInt(cli::ExitCode::kInvalidInput);
   if (arguments.dry_run != DryRun::kNo) return TrySubmission(arguments, job->spec, *settings);
-  if (!arguments.quiet) TellWhoIsAway(*settings);
-  Submission submission(arguments, std::move(*job), *settings);
+  if (TellWhoIsAway(*settings, arguments)) {
+    if (const auto refusal = RefusalOfQueue(*settings, job->spec.queue)) {
+      return PrintEnd({.application = "",
+                       .name = job->spec.name,
+                       .status = ToText(JobStatus::kFailed),
+                       .diagnostics = refusal->text + ": " + refusal->advice,
+                       .code = cli::ToInt(cli::ExitCode::kInvalidInput)},
+                      arguments.json);
+    }
+  }
+  Submission submission(arguments, std::move(*job), *settings, version);
   return submission.Run();
 }
 

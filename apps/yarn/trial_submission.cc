@@ -107,8 +107,8 @@ std::optional<std::int64_t> AmAttempts(const config::HadoopSettings& settings) {
 }
 
 int Show(const SubmitArguments& arguments, const JobSpec& job, const FitResult& result) {
-  const int code =
-      cli::ToInt(result.fit == Fit::kNever ? cli::ExitCode::kInvalidInput : cli::ExitCode::kOk);
+  const bool refused = result.fit == Fit::kNever || result.fit == Fit::kRefused;
+  const int code = cli::ToInt(refused ? cli::ExitCode::kInvalidInput : cli::ExitCode::kOk);
   if (!arguments.json) {
     return cli::Print(cli::TerminalText(RenderText(result.checks) +
                                         fmt::format("{}: {}\n", job.name, NameOf(result.fit))),
@@ -122,6 +122,13 @@ int Show(const SubmitArguments& arguments, const JobSpec& job, const FitResult& 
 }
 
 }  // namespace
+
+void AskQueue(ClusterQuestions& cluster, const std::string& queue, AskFacts& facts) {
+  if (const auto state = cluster.Ask(hadoop::GetQueueRunState(queue)))
+    facts.queue_state = hadoop::DecodeQueueRunState(*state).value_or(facts.queue_state);
+  if (const auto rights = cluster.Ask(hadoop::GetQueueRights()))
+    facts.queue_rights = hadoop::DecodeQueueRights(*rights).value_or(facts.queue_rights);
+}
 
 int TrySubmission(const SubmitArguments& arguments, const JobSpec& job,
                   const config::HadoopSettings& settings) {
@@ -145,6 +152,7 @@ int TrySubmission(const SubmitArguments& arguments, const JobSpec& job,
   AskFacts facts{.cluster = std::move(*surveyed.facts), .am_attempts = AmAttempts(settings)};
   if (const auto types = cluster.Ask(hadoop::GetResourceTypes()))
     facts.types = hadoop::DecodeResourceTypes(*types).value_or(facts.types);
+  AskQueue(cluster, job.queue, facts);
   return Show(arguments, job, JudgeFit(job, facts));
 }
 

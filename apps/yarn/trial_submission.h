@@ -2,6 +2,8 @@
 // submitted.
 #pragma once
 
+#include "apps/yarn/cluster_access.h"
+#include "apps/yarn/cluster_fit.h"
 #include "apps/yarn/submit_command.h"
 #include "config/hadoop_settings.h"
 #include "core/model/job_spec.h"
@@ -12,5 +14,9 @@ namespace tfyarn::apps {
 /// refused; kCluster.
 [[nodiscard]] int TrySubmission(const SubmitArguments& arguments, const JobSpec& job,
                                 const config::HadoopSettings& settings);
+
+/// What the ResourceManager says of a queue now, and of the caller's rights there. What it does not
+/// say stays unknown.
+void AskQueue(ClusterQuestions& cluster, const std::string& queue, AskFacts& facts);
 
 }  // namespace tfyarn::apps

@@ -17,6 +17,7 @@
 #include <map>
 #include <memory>
 #include <optional>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -74,6 +75,8 @@ class YarnServer {
   void Advance(Duration time);
   /// Says what becomes of every call from now on.
   void SetFate(FateOfCall fate) { fate_ = std::move(fate); }
+  /// The queue takes no application from now on, or does again. `name`: as submissions have it.
+  void SetStopped(const std::string& name, bool stopped);
   /// Whether the RM runs and counts the node among those that do.
   [[nodiscard]] bool IsRunning(std::size_t index) const;
   /// The attempts of applications that have not ended, as their tokens name them.
@@ -102,6 +105,8 @@ class YarnServer {
   [[nodiscard]] IpcHandlers MasterHandlers();
   [[nodiscard]] IpcResult TakeSubmission(yarn::SubmitApplicationRequest& request,
                                          const std::string& user, const std::string& body);
+  /// What a stopped queue changes of a call; nullopt: nothing.
+  [[nodiscard]] std::optional<IpcResult> OfStoppedQueue(const yarn::RmRequest& request);
   [[nodiscard]] IpcResult ListApplications(const std::string& body);
   [[nodiscard]] IpcResult OnClientCall(const IpcCaller& caller, const hadoop::CallRequest& call);
   [[nodiscard]] hadoop::ApplicationDetails DetailsOf(const yarn::ApplicationReport& report) const;
@@ -122,6 +127,8 @@ class YarnServer {
   std::vector<std::unique_ptr<NodeServer>> nodes_;
   std::uint64_t next_call_ = 1;
   std::map<ApplicationId, SubmittedApplication> submitted_;
+  std::set<std::string> stopped_queues_;
+  std::map<ApplicationId, std::string> rejected_;  ///< By stopped queues: their diagnostics.
   std::deque<std::function<void()>> todo_;
   bool doing_ = false;
   boost::asio::steady_timer timer_;

@@ -1,10 +1,13 @@
 // The fake ResourceManager's port for clients.
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <utility>
 
 #include "fakes/server/ipc_exceptions.h"
 #include "fakes/server/wall_clock.h"
 #include "fakes/server/yarn_server.h"
+#include "wire/hadoop/cluster_queries.h"
 #include "wire/hadoop/yarn_codec.h"
 
 namespace tfyarn::fakes {
@@ -78,6 +81,7 @@ IpcResult YarnServer::OnClientCall(const IpcCaller& caller, const hadoop::CallRe
   if (auto* submit = std::get_if<yarn::SubmitApplicationRequest>(&*request)) {
     if (auto taken = TakeSubmission(*submit, caller.user, call.body); !taken) return taken;
   }
+  if (auto result = OfStoppedQueue(*request)) return *std::move(result);
   const yarn::RmResponse response =
       CallRm({.kind = CallerKind::kClient, .user = caller.user, .attempt = {}, .node = {}}, {},
              *std::move(request));
@@ -86,6 +90,48 @@ IpcResult YarnServer::OnClientCall(const IpcCaller& caller, const hadoop::CallRe
   if (const auto* report = std::get_if<yarn::GetApplicationReportResponse>(&response))
     return hadoop::EncodeApplicationReport(DetailsOf(report->report));
   return hadoop::EncodeRmResponse(response, office_.store());
+}
+
+void YarnServer::SetStopped(const std::string& name, bool stopped) {
+  if (stopped) {
+    stopped_queues_.insert(name);
+  } else {
+    stopped_queues_.erase(name);
+  }
+}
+
+// The call succeeds, and the application fails. Source:
+// AbstractLeafQueue.validateSubmitApplication, CapacityScheduler.addApplication; seen on
+// Hadoop 3.4.2.
+std::optional<IpcResult> YarnServer::OfStoppedQueue(const yarn::RmRequest& request) {
+  const auto reported = [&](const ApplicationId& id, const std::string& diagnostics) {
+    return hadoop::EncodeApplicationReport(
+        DetailsOf({.application = id,
+                   .state = yarn::YarnApplicationState::kFailed,
+                   .final_status = yarn::FinalApplicationStatus::kFailed,
+                   .current_attempt = -1,
+                   .diagnostics = diagnostics,
+                   .tracking_url = "N/A"}));
+  };
+  if (const auto* submit = std::get_if<yarn::SubmitApplicationRequest>(&request)) {
+    if (!stopped_queues_.contains(submit->queue)) return std::nullopt;
+    rejected_[submit->application] = fmt::format(
+        "org.apache.hadoop.security.AccessControlException: Queue {} is STOPPED. Cannot accept "
+        "submission of application: {}",
+        submit->queue, ToString(submit->application));
+    return hadoop::EncodeRmResponse(yarn::SubmitApplicationResponse{}, office_.store());
+  }
+  if (const auto* report = std::get_if<yarn::GetApplicationReportRequest>(&request)) {
+    const auto found = rejected_.find(report->application);
+    if (found == rejected_.end()) return std::nullopt;
+    return reported(found->first, found->second);
+  }
+  const auto* queue = std::get_if<yarn::GetQueueInfoRequest>(&request);
+  if (queue == nullptr || !stopped_queues_.contains(queue->queue)) return std::nullopt;
+  const yarn::RmResponse response = CallRm({.kind = CallerKind::kClient}, {}, request);
+  // One message behind the other is both.
+  return hadoop::EncodeRmResponse(response, office_.store()) +
+         hadoop::EncodeQueueRunState(hadoop::QueueRunState::kStopped);
 }
 
 hadoop::ApplicationDetails YarnServer::DetailsOf(const yarn::ApplicationReport& report) const {

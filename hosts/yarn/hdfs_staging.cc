@@ -24,6 +24,12 @@ Error ToError(const hdfs::HdfsError& error) {
   return {.code = code, .message = error.message};
 }
 
+/// What is wrong here does not pass.
+Error OfThisMachine(Error error) {
+  error.code = ErrorCode::kFailedPrecondition;
+  return error;
+}
+
 }  // namespace
 
 /// Items, one after the other.
@@ -50,47 +56,109 @@ void HdfsStaging::Find(yarn::LocalResource wanted, const ResourceAnswer& answer)
 
 // ---------------------------------------------------------------- the runtime
 
-void HdfsStaging::ProvideRuntime(const std::string& programs, const std::string& directory,
-                                 const std::string& scratch, ResourceAnswer answer) {
+void HdfsStaging::ProvideRuntime(const std::string& programs, const RuntimePlaces& places,
+                                 ResourceAnswer answer) {
   auto bundle = FindRuntime(programs);
-  if (!bundle) return answer(tl::unexpected<Error>(bundle.error()));
-  // A node unpacks it for the first of its user's applications, which takes a second; its name says
-  // what is in it.
-  const yarn::LocalResource wanted{
-      .path = directory + "/" + bundle->name, .archive = true, .shared = true};
-  Find(wanted, [this, bundle = std::move(*bundle), wanted, scratch,
-                answer = std::move(answer)](Expected<yarn::LocalResource> found) {
-    if (found || found.error().code != ErrorCode::kNotFound) return answer(std::move(found));
-    UploadRuntime(bundle, wanted, scratch, answer);
+  if (!bundle) return answer(tl::unexpected<Error>(OfThisMachine(bundle.error())));
+  Upload upload{.bundle = std::move(*bundle),
+                .wanted = {},
+                .scratch = places.scratch,
+                .answer = std::move(answer)};
+  if (places.shared.empty()) return ProvideOwn(std::move(upload), places);
+  LookInShared(std::move(upload), places);
+}
+
+namespace {
+
+// A node unpacks it for the first of its user's applications, which takes a second; its name says
+// what is in it.
+yarn::LocalResource BundleIn(const std::string& directory, const RuntimeBundle& bundle) {
+  return {.path = directory + "/" + bundle.name, .archive = true, .shared = true};
+}
+
+}  // namespace
+
+void HdfsStaging::LookInShared(Upload upload, RuntimePlaces places) {
+  using Found = tl::expected<wire::WebHdfsFile, hdfs::HdfsError>;
+  const std::string directory = places.shared;
+  storage_.client().Status(directory, lifetime_.Guard([this, upload = std::move(upload),
+                                                       places](const Found& place) mutable {
+    if (!place || !place->status.directory) return ProvideOwn(std::move(upload), places);
+    const std::string owner = place->owner;
+    upload.wanted = BundleIn(places.shared, upload.bundle);
+    upload.for_all = true;
+    const std::string path = upload.wanted.path;
+    storage_.client().Status(path, lifetime_.Guard([this, upload = std::move(upload), places,
+                                                    owner](const Found& file) mutable {
+      if (file && (file->owner == owner || file->owner == places.user)) {
+        upload.wanted.size = file->status.size;
+        upload.wanted.timestamp = file->status.modification_time;
+        return upload.answer(std::move(upload.wanted));
+      }
+      const bool absent = !file && file.error().code == hdfs::HdfsErrorCode::kNotFound;
+      if (!absent || owner != places.user) return ProvideOwn(std::move(upload), places);
+      TryToWrite(std::make_shared<const Upload>(std::move(upload)));
+    }));
+  }));
+}
+
+void HdfsStaging::ProvideOwn(Upload upload, const RuntimePlaces& places) {
+  upload.wanted = BundleIn(places.own, upload.bundle);
+  upload.for_all = false;
+  const yarn::LocalResource wanted = upload.wanted;
+  Find(wanted, [this, upload = std::move(upload)](Expected<yarn::LocalResource> found) {
+    if (found || found.error().code != ErrorCode::kNotFound) return upload.answer(std::move(found));
+    TryToWrite(std::make_shared<const Upload>(upload));
   });
 }
 
-/// Under another name first: who finds it finds all of it.
-void HdfsStaging::UploadRuntime(const RuntimeBundle& bundle, const yarn::LocalResource& wanted,
-                                const std::string& scratch, const ResourceAnswer& answer) {
-  const std::string local = fmt::format("{}/{}.{}", scratch, bundle.name, ::getpid());
+/// Packing takes seconds of a processor: a byte goes first, which needs all that the whole needs, a
+/// right, room for a block and a DataNode.
+void HdfsStaging::TryToWrite(std::shared_ptr<const Upload> upload) {
+  // Under another name: who finds it finds all of it.
+  const std::string part = fmt::format("{}.{}.part", upload->wanted.path, ::getpid());
+  storage_.Call(
+      hdfs::AppendRequest{.path = part, .bytes = "\n", .writer = {}},
+      lifetime_.Guard([this, upload = std::move(upload), part](const hdfs::HdfsResponse& response) {
+        if (const auto* error = std::get_if<hdfs::HdfsError>(&response))
+          return upload->answer(tl::unexpected<Error>(ToError(*error)));
+        // Who is interrupted while he packs leaves nothing.
+        storage_.Call(hdfs::DeleteRequest{.path = part},
+                      lifetime_.Guard([this, upload, part](const hdfs::HdfsResponse& deleted) {
+                        if (const auto* error = std::get_if<hdfs::HdfsError>(&deleted))
+                          return upload->answer(tl::unexpected<Error>(ToError(*error)));
+                        PackAndUpload(upload, part);
+                      }));
+      }));
+}
+
+void HdfsStaging::PackAndUpload(const std::shared_ptr<const Upload>& upload,
+                                const std::string& part) {
+  const std::string local =
+      fmt::format("{}/{}.{}", upload->scratch, upload->bundle.name, ::getpid());
   std::error_code ignored;
-  if (auto written = WriteBundle(bundle, local); !written) {
+  if (auto written = WriteBundle(upload->bundle, local); !written) {
     fs::remove(local, ignored);
-    return answer(tl::unexpected<Error>(written.error()));
+    return upload->answer(tl::unexpected<Error>(OfThisMachine(written.error())));
   }
-  const std::string part = fmt::format("{}.{}.part", wanted.path, ::getpid());
   storage_.client().Upload(
       local, part, true,
-      lifetime_.Guard([this, local, part, wanted, answer](const hdfs::HdfsResponse& response) {
+      lifetime_.Guard([this, local, part, upload](const hdfs::HdfsResponse& response) {
         std::error_code failed;
         fs::remove(local, failed);
         if (const auto* error = std::get_if<hdfs::HdfsError>(&response))
-          return answer(tl::unexpected<Error>(ToError(*error)));
+          return upload->answer(tl::unexpected<Error>(ToError(*error)));
         // False: somebody else was quicker, and the names say that both are the same.
         storage_.client().Rename(
-            part, wanted.path,
-            lifetime_.Guard([this, part, wanted, answer](tl::expected<bool, hdfs::HdfsError> done) {
-              if (!done) return answer(tl::unexpected<Error>(ToError(done.error())));
+            part, upload->wanted.path,
+            lifetime_.Guard([this, part, upload](tl::expected<bool, hdfs::HdfsError> done) {
+              if (!done) return upload->answer(tl::unexpected<Error>(ToError(done.error())));
               if (!*done) storage_.Call(hdfs::DeleteRequest{.path = part}, [](const auto&) {});
-              Find(wanted, answer);
+              Find(upload->wanted, upload->answer);
             }));
-      }));
+      }),
+      upload->for_all ? wire::WebHdfsClient::Readers::kAll
+                      : wire::WebHdfsClient::Readers::kAsUmaskSays);
 }
 
 // ---------------------------------------------------------------- the job

@@ -24,6 +24,15 @@ namespace tfyarn::hosts {
                                                         const YarnAddresses& addresses,
                                                         const yarn::LocalResource& runtime);
 
+/// Where the bundle may be in HDFS.
+struct RuntimePlaces {
+  /// One directory for all users of the cluster, if its administrator has made one; "" = none.
+  std::string shared;
+  std::string own;      ///< Of this user.
+  std::string user;     ///< Who this is.
+  std::string scratch;  ///< A directory of this machine for the archive.
+};
+
 class HdfsStaging {
  public:
   using ResourceAnswer = std::function<void(Expected<yarn::LocalResource>)>;
@@ -32,10 +41,12 @@ class HdfsStaging {
   /// `storage` must outlive this.
   explicit HdfsStaging(HdfsStorage& storage) : storage_(storage) {}
 
-  /// The bundle in `directory`, uploaded when it is not there yet. `scratch`: a directory of this
-  /// machine for the archive. Errors: those of FindRuntime and of HDFS.
-  void ProvideRuntime(const std::string& programs, const std::string& directory,
-                      const std::string& scratch, ResourceAnswer answer);
+  /// The bundle, uploaded when it is not there yet. In the shared place only the files of that
+  /// directory's owner are believed, and only that owner uploads: all others use what is there, and
+  /// their own place where nothing is. Errors: kUnavailable may pass; any
+  /// other does not.
+  void ProvideRuntime(const std::string& programs, const RuntimePlaces& places,
+                      ResourceAnswer answer);
 
   /// How agents of the job are started, which fetch job.yaml themselves. Its files and archives are
   /// looked for in `here`. Errors: kUnavailable may pass; any other does not.
@@ -54,8 +65,18 @@ class HdfsStaging {
 
   /// Answers with what is at `wanted.path`: its size and time.
   void Find(yarn::LocalResource wanted, const ResourceAnswer& answer);
-  void UploadRuntime(const RuntimeBundle& bundle, const yarn::LocalResource& wanted,
-                     const std::string& scratch, const ResourceAnswer& answer);
+  struct Upload {
+    RuntimeBundle bundle;
+    yarn::LocalResource wanted;
+    std::string scratch;
+    bool for_all = false;  ///< Other users may read it.
+    ResourceAnswer answer;
+  };
+
+  void LookInShared(Upload upload, RuntimePlaces places);
+  void ProvideOwn(Upload upload, const RuntimePlaces& places);
+  void TryToWrite(std::shared_ptr<const Upload> upload);
+  void PackAndUpload(const std::shared_ptr<const Upload>& upload, const std::string& part);
   void NextItem(const std::shared_ptr<Stages>& stages);
 
   HdfsStorage& storage_;

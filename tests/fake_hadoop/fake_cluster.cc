@@ -108,6 +108,8 @@ const std::vector<FakeCluster::Order>& FakeCluster::Orders() {
       {"expire-am", "running AMs are heard no more, and time passes until they are missed",
        &FakeCluster::ExpireAm},
       {"expire-node PART", "a NodeManager is away until it is missed", &FakeCluster::ExpireNode},
+      {"stop-queue NAME", "it takes no application", &FakeCluster::StopQueue},
+      {"start-queue NAME", "it does again", &FakeCluster::StartQueue},
       {"full PATH", "no byte more fits into that directory of HDFS", &FakeCluster::Full},
       {"quota PATH MIB", "no more than that fits into it, all replicas counted",
        &FakeCluster::Quota},
@@ -242,6 +244,16 @@ FakeCluster::Said FakeCluster::ExpireAm(const Words&) {
   for (const ApplicationAttemptId& attempt : yarn_.Attempts())
     rules_.Add({.attempt = attempt, .left = -1, .fate = {.take_in = false}});
   yarn_.Advance(options_.am_expiry + 1s);
+  return "";
+}
+
+FakeCluster::Said FakeCluster::StopQueue(const Words& words) {
+  yarn_.SetStopped(words[1], true);
+  return "";
+}
+
+FakeCluster::Said FakeCluster::StartQueue(const Words& words) {
+  yarn_.SetStopped(words[1], false);
   return "";
 }
 

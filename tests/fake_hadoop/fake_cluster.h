@@ -68,6 +68,8 @@ class FakeCluster {
   [[nodiscard]] Said Clear(const Words& words);
   [[nodiscard]] Said Advance(const Words& words);
   [[nodiscard]] Said ExpireAm(const Words& words);
+  [[nodiscard]] Said StopQueue(const Words& words);
+  [[nodiscard]] Said StartQueue(const Words& words);
   [[nodiscard]] Said ExpireNode(const Words& words);
   [[nodiscard]] Said Full(const Words& words);
   [[nodiscard]] Said Quota(const Words& words);

@@ -322,6 +322,9 @@ def a_stopped_queue(cluster):
     said = doctor(cluster.conf, 0)
     check(said["queue root.batch"]["state"] == "warning" and "STOPPED" in said["queue root.batch"]["text"], f"{said}")
     check(said["queue root.default"]["state"] == "ok", f"{said}")
+    for words, verdict in (((), "failed"), (("--dry-run=cluster",), "would be refused")):
+        expect(tfyarn(cluster.conf, "submit", str(asking(gpus=0, more="queue: batch")), *words), 3, "'batch' is STOPPED", verdict)
+    expect(tfyarn(cluster.conf, "submit", str(asking(gpus=0)), "--dry-run=cluster"), 0, "fits now")
 
 
 # The last one stops the nodes.

@@ -64,7 +64,9 @@ def no_room_for_the_running(cluster):
     user = f"/user/{cluster.plan['user']}"
     with while_it_is(cluster, f"full {user}", f"room {user}"):
         os.kill(pid_of(job, 1), signal.SIGKILL)
-        client.expect(tfyarn(cluster.conf, "submit", str(job.folder / "job.yaml"), "-q"), 5, "quota")
+        more = Job(cluster, "files: [data.bin]\n" + SMALL)
+        (more.folder / "data.bin").write_bytes(b"\0")
+        client.expect(tfyarn(cluster.conf, "submit", str(more.folder / "job.yaml"), "-q"), 5, "data.bin", "quota")
         all_work(job, 1)
     verdict.ended_well(job, attempts=(2, 2, 2), epochs=2)
 

@@ -194,6 +194,39 @@ Expected<NodeWebAddresses> DecodeNodeWebAddresses(std::string_view body) {
   return reader.Done(std::move(addresses));
 }
 
+EncodedCall GetQueueRunState(const std::string& queue) {
+  pb::GetQueueInfoRequest message;
+  message.set_queue_name(queue);
+  message.set_include_applications(false);
+  message.set_include_child_queues(false);
+  message.set_recursive(false);
+  return Call("getQueueInfo", message);
+}
+
+std::string EncodeQueueRunState(QueueRunState state) {
+  pb::GetQueueInfoResponse message;
+  message.mutable_queue_info()->set_state(state == QueueRunState::kStopped ? pb::QUEUE_STATE_STOPPED
+                                          : state == QueueRunState::kDraining
+                                              ? pb::QUEUE_STATE_DRAINING
+                                              : pb::QUEUE_STATE_RUNNING);
+  return message.SerializeAsString();
+}
+
+Expected<std::optional<QueueRunState>> DecodeQueueRunState(std::string_view body) {
+  const auto message = Parse<pb::GetQueueInfoResponse>(body, "answer to getQueueInfo");
+  if (!message) return tl::unexpected(message.error());
+  if (!message->has_queue_info() || !message->queue_info().has_state())
+    return std::optional<QueueRunState>();
+  switch (message->queue_info().state()) {
+    case pb::QUEUE_STATE_STOPPED:
+      return QueueRunState::kStopped;
+    case pb::QUEUE_STATE_DRAINING:
+      return QueueRunState::kDraining;
+    default:
+      return QueueRunState::kRunning;
+  }
+}
+
 EncodedCall GetQueueRights() {
   return Call("getQueueUserAcls", pb::GetQueueUserAclsRequest());
 }

@@ -53,6 +53,13 @@ using NodeWebAddresses = std::vector<std::pair<NodeId, std::string>>;
 [[nodiscard]] std::string EncodeNodeWebAddresses(const NodeWebAddresses& addresses);
 [[nodiscard]] Expected<NodeWebAddresses> DecodeNodeWebAddresses(std::string_view body);
 
+/// Whether a queue takes applications: only a running one does, and another refuses each at once.
+enum class QueueRunState { kRunning, kStopped, kDraining };
+[[nodiscard]] EncodedCall GetQueueRunState(const std::string& queue);
+[[nodiscard]] std::string EncodeQueueRunState(QueueRunState state);
+/// nullopt: there is no such queue, or the RM does not say.
+[[nodiscard]] Expected<std::optional<QueueRunState>> DecodeQueueRunState(std::string_view body);
+
 /// What the caller may do with a queue. The RM names queues by the last part of their path, or by
 /// all of it.
 struct QueueRights {

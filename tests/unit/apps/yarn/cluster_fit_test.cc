@@ -88,5 +88,36 @@ TEST(ClusterFitTest, TooManyAttemptsOfTheAmAreToldOf) {
   EXPECT_EQ(result.checks.front().state, CheckState::kWarning);
 }
 
+TEST(ClusterFitTest, AQueueThatTakesNothingRefusesWhatWouldFit) {
+  AskFacts facts = Cluster({Node("a", 4, 0), Node("b", 4, 0)});
+  JobSpec job = Workers(2, 4);
+  job.queue = "root.batch";
+  facts.queue_state = hadoop::QueueRunState::kRunning;
+  EXPECT_EQ(JudgeFit(job, facts).fit, Fit::kNow);
+  facts.queue_state = hadoop::QueueRunState::kStopped;
+  const FitResult stopped = JudgeFit(job, facts);
+  EXPECT_EQ(stopped.fit, Fit::kRefused);
+  EXPECT_NE(Text(stopped).find("STOPPED"), std::string::npos) << Text(stopped);
+  facts.queue_state = hadoop::QueueRunState::kDraining;
+  EXPECT_EQ(JudgeFit(job, facts).fit, Fit::kRefused);
+}
+
+TEST(ClusterFitTest, AUserWithoutRightsAtTheQueueIsRefused) {
+  AskFacts facts = Cluster({Node("a", 4, 0), Node("b", 4, 0)});
+  JobSpec job = Workers(2, 4);
+  job.queue = "batch";
+  facts.queue_rights = {{.queue = "root.default", .submit = true}};
+  EXPECT_EQ(JudgeFit(job, facts).fit, Fit::kNow) << "nothing is known of this queue";
+  facts.queue_rights = {{.queue = "root.default", .submit = true}, {.queue = "root.batch"}};
+  EXPECT_EQ(JudgeFit(job, facts).fit, Fit::kRefused);
+  facts.queue_rights[1].submit = true;
+  EXPECT_EQ(JudgeFit(job, facts).fit, Fit::kNow);
+  // Two queues of that last name: which one is meant, the RM decides.
+  facts.queue_rights.push_back({.queue = "root.other.batch"});
+  EXPECT_EQ(JudgeFit(job, facts).fit, Fit::kNow);
+  job.queue = "root.other.batch";
+  EXPECT_EQ(JudgeFit(job, facts).fit, Fit::kRefused);
+}
+
 }  // namespace
 }  // namespace tfyarn::apps

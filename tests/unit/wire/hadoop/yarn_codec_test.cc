@@ -419,6 +419,10 @@ TEST(ClusterQueriesTest, AnswersComeBack) {
   EXPECT_EQ(*DecodeNodeToLabels(Encode(by_node)), by_node);
   const std::vector<QueueRights> rights{{.queue = "a", .submit = true}, {.queue = "b"}};
   EXPECT_EQ(*DecodeQueueRights(Encode(rights)), rights);
+  for (const QueueRunState state :
+       {QueueRunState::kRunning, QueueRunState::kStopped, QueueRunState::kDraining})
+    EXPECT_EQ(*DecodeQueueRunState(EncodeQueueRunState(state)), state);
+  EXPECT_EQ(*DecodeQueueRunState(""), std::nullopt) << "there is no such queue";
   const NodeWebAddresses web{{kNode, "n1:8042"}};
   EXPECT_EQ(*DecodeNodeWebAddresses(EncodeNodeWebAddresses(web)), web);
   EXPECT_THAT(*DecodeResourceTypes(EncodeResourceTypes({"memory-mb", "yarn.io/gpu"})),

@@ -1,0 +1,185 @@
+#!/usr/bin/env python3
+"""What `tfyarn submit` looks at before it submits, waits for before it says so, and says while nothing answers.
+Usage: submission.py BIN_DIR [CASE...]."""
+import contextlib
+import json
+import os
+import pathlib
+import re
+import signal
+import subprocess
+
+import fake_cluster  # noqa: F401  (finds tests/hadoop)
+import cases
+import client
+import hadoop_web
+import verdict
+from hadoop_processes import wait_until
+from history import home, names
+from submitted import BIN, PATIENCE, all_work, check, tfyarn, waiting
+
+
+def submit(cluster, file, *words, **more):
+    return tfyarn(cluster.conf, "submit", str(file), *words, **more)
+
+
+@contextlib.contextmanager
+def while_it_is(cluster, order, end):
+    cluster.order(order)
+    try:
+        yield
+    finally:
+        cluster.order(end)
+
+
+# ---- accepted, or not
+
+def accepted(cluster):
+    """The client asks until the ResourceManager says that it has taken the job."""
+    cluster.order("drop-calls getApplicationReport 2")
+    application = client.expect(submit(cluster, client.asking(), "-q"), 0).strip()
+    check(cluster.order("rules") == "", "it ends before it has heard of the job")
+    listed = json.loads(client.expect(tfyarn(cluster.conf, "list", "--json"), 0))
+    check([each["application"] for each in listed] == [application], f"{listed}")
+    client.expect(tfyarn(cluster.conf, "kill", application), 0)
+
+
+def stopped_queue(cluster):
+    def listed():
+        return json.loads(client.expect(tfyarn(cluster.conf, "list", "--all", "--json"), 0))
+    before = len(listed())
+    with while_it_is(cluster, "stop-queue default", "start-queue default"):
+        client.expect(submit(cluster, client.asking(), "--dry-run=cluster"), 3, "'default' is STOPPED", "would be refused")
+        client.expect(submit(cluster, client.asking()), 3, "'default' is STOPPED")
+        check(len(listed()) == before, "something has been submitted")
+    client.expect(submit(cluster, client.asking(), "--dry-run=cluster"), 0, "fits now")
+
+
+def stopped_meanwhile(cluster):
+    """It was running when the client looked."""
+    cluster.order("delay getNewApplication 1 3")
+    process = subprocess.Popen([str(BIN / "tfyarn"), "submit", str(client.asking())], text=True, stdout=subprocess.PIPE,
+                               stderr=subprocess.STDOUT, env={**os.environ, "HADOOP_CONF_DIR": str(cluster.conf)})
+    wait_until("the delayed call", PATIENCE, lambda: cluster.order("rules") == "")
+    with while_it_is(cluster, "stop-queue default", "start-queue default"):
+        said = process.communicate(timeout=PATIENCE)[0]
+    check(process.returncode == 10 and "STOPPED" in said, f"exit code {process.returncode}: {said}")
+    check(not names(cluster, f"{home(cluster)}/staging"), "its staging directory is left")
+
+
+# ---- the runtime
+
+def no_right_before_packing(cluster):
+    """Seconds of a processor are not spent on what HDFS will not take: there is no place here to pack into, and that is not what it
+    says."""
+    client.expect(submit(cluster, client.asking(), HADOOP_USER_NAME="stranger", TMPDIR="/proc"), 5, "Permission denied")
+    with while_it_is(cluster, "safe-mode on", "safe-mode off"):
+        said = client.expect(submit(cluster, client.asking(), "--timeout", "4s", TMPDIR="/proc"), 5)
+        check("/proc" not in said, said)
+    client.expect(submit(cluster, client.asking(), TMPDIR="/nowhere-at-all"), 3, "TMPDIR is no directory")
+
+
+def changed(cluster, key, value):
+    """The client's configuration with one more key."""
+    @contextlib.contextmanager
+    def conf():
+        with client.changed(cluster, {}) as folder:
+            path = folder / "core-site.xml"
+            path.write_text(path.read_text().replace("</configuration>", f"<property><name>{key}</name><value>{value}</value>"
+                                                                         "</property></configuration>"))
+            yield folder
+    return conf()
+
+
+def put(cluster, path, operation, user, **parameters):
+    status, body = hadoop_web.webhdfs("PUT", cluster.webhdfs, path, operation, **{"user.name": user, **parameters})
+    check(status == 200, f"{operation} {path}: {status} {body}")
+
+
+def one_runtime_for_all(cluster):
+    """Its owner uploads it for all; another user takes that, and believes no stranger's."""
+    owner, place = cluster.plan["user"], "/apps/tfyarn"
+    put(cluster, place, "MKDIRS", owner, permission="755")
+    put(cluster, "/user/other", "MKDIRS", owner, permission="777")
+    with changed(cluster, "tfyarn.runtime.dir", place) as conf:
+        def run(user):
+            application = client.expect(tfyarn(conf, "submit", str(client.asking()), "-q", HADOOP_USER_NAME=user), 0).strip()
+            client.expect(tfyarn(conf, "kill", application, HADOOP_USER_NAME=user), 0)
+        before = names(cluster, f"{home(cluster)}/runtime")
+        run(owner)
+        run("other")
+        kept = names(cluster, place)
+        check([entry["permission"] for entry in kept.values()] == ["644"], f"in the shared place: {kept}")
+        check(names(cluster, f"{home(cluster)}/runtime") == before, "its owner has another one")
+        check(not names(cluster, "/user/other/.tfyarn/runtime"), "the other user has another one")
+        # A directory in which anybody may put programs for others to run.
+        put(cluster, "/apps/open", "MKDIRS", owner, permission="777")
+        bundle, = kept
+        put(cluster, f"/apps/open/{bundle}", "MKDIRS", "stranger")
+    with changed(cluster, "tfyarn.runtime.dir", "/apps/open") as conf:
+        run("other")
+        check(list(names(cluster, "/user/other/.tfyarn/runtime")) == [bundle], "a stranger's programs are run")
+
+
+def shown_as(cluster):
+    """What ps says of our processes."""
+    job = verdict.working(cluster)
+    for program in ("tfyarn-am", "tfyarn-agent"):
+        names_ = {pathlib.Path(f"/proc/{pid}/comm").read_text().strip() for pid in job.processes(f"bin/{program}")}
+        check(names_ == {program}, f"{program} is shown as {names_}")
+    verdict.ended_well(job)
+
+
+# ---- who is away
+
+def told_in_the_middle(cluster, part, order, end, *words):
+    """A part that goes silent when the client has begun is named, with what it was asked, and given up after the time."""
+    cluster.order("delay getNewApplication 1 3")
+    process = subprocess.Popen([str(BIN / "tfyarn"), "submit", str(client.asking()), "--timeout", "15s"], text=True,
+                               stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+                               env={**os.environ, "HADOOP_CONF_DIR": str(cluster.conf)})
+    wait_until("the delayed call", PATIENCE, lambda: cluster.order("rules") == "")
+    with while_it_is(cluster, order, end):
+        out, err = process.communicate(timeout=PATIENCE)
+    check(process.returncode == 5, f"exit code {process.returncode}: {out} {err}")
+    line = next((line for line in err.splitlines() if "has not answered" in line), "")
+    check(line.startswith(part) and "15s in all (--timeout)" in line and all(word in line for word in words), f"it says: {err}")
+
+
+def rm_away(cluster):
+    told_in_the_middle(cluster, "the ResourceManager", "kill rm", "start rm")
+
+
+def hdfs_away(cluster):
+    told_in_the_middle(cluster, "HDFS", "kill hdfs", "start hdfs", "/staging/")
+
+
+def frozen(cluster):
+    """It accepts connections, and answers nothing."""
+    cluster.process.send_signal(signal.SIGSTOP)
+    try:
+        code, out, err = submit(cluster, client.asking(), "--timeout", "2s")
+    finally:
+        cluster.process.send_signal(signal.SIGCONT)
+    check(code == 5 and "the ResourceManager gives no answer" in err and "(--timeout)" in err, f"exit code {code}: {out} {err}")
+
+
+def bad_timeout(cluster):
+    client.expect(submit(cluster, client.asking(), "--timeout", "soon"), 2, "--timeout")
+    check(re.search(r"--timeout DURATION", client.expect(tfyarn(None, "submit", "--help"), 0)), "the help")
+
+
+def unnoticed(cluster):
+    """A job that runs while the ResourceManager is away for as long as would end its submission."""
+    job = waiting(cluster).submit("--timeout", "2s")
+    all_work(job, 0)
+    cluster.order("away rm 5")
+    verdict.ended_well(job)
+
+
+CASES = {"hdfs-away": hdfs_away, "rm-away": rm_away, "frozen": frozen, "unnoticed": unnoticed, "one-runtime-for-all": one_runtime_for_all,
+         "shown-as": shown_as, "stopped-meanwhile": stopped_meanwhile, "stopped-queue": stopped_queue, "accepted": accepted,
+         "no-right-before-packing": no_right_before_packing, "bad-timeout": bad_timeout}
+
+if __name__ == "__main__":
+    cases.run((CASES, {}))
