@@ -30,14 +30,22 @@ std::int64_t Permille(const json& value) {
   return percent >= 0.0 && percent <= 1e6 ? std::lround(percent * 10.0) : -1;
 }
 
-SchedulerQueue QueueOf(const json& entry) {
-  SchedulerQueue queue{.path = TextOf(MemberOf(entry, "queuePath")),
+/// CapacityScheduler names its queues by the last part of their paths, and says the paths only
+/// since Hadoop 3.4; FairScheduler names them by their paths.
+std::string PathOf(const json& entry, const std::string& parent) {
+  std::string path = TextOf(MemberOf(entry, "queuePath"));
+  if (!path.empty()) return path;
+  std::string name = TextOf(MemberOf(entry, "queueName"));
+  return parent.empty() || name.starts_with(parent + ".") ? name : parent + "." + name;
+}
+
+SchedulerQueue QueueOf(const json& entry, std::string path) {
+  SchedulerQueue queue{.path = std::move(path),
                        .state = TextOf(MemberOf(entry, "state")),
                        .policy = TextOf(MemberOf(entry, "schedulingPolicy")),
                        .capacity = Permille(MemberOf(entry, "absoluteCapacity")),
                        .maximum = Permille(MemberOf(entry, "absoluteMaxCapacity")),
                        .used = Permille(MemberOf(entry, "absoluteUsedCapacity"))};
-  if (queue.path.empty()) queue.path = TextOf(MemberOf(entry, "queueName"));
   const json& am = MemberOf(entry, "AMResourceLimit");
   queue.am_memory_mb = Whole(MemberOf(am, "memory"));
   queue.am_vcores = Whole(MemberOf(am, "vCores"));
@@ -45,14 +53,17 @@ SchedulerQueue QueueOf(const json& entry) {
 }
 
 /// The leaves below; false: this is no queue, or there is no end to them.
-bool AddLeaves(const json& entry, int depth, std::vector<SchedulerQueue>& leaves) {
+bool AddLeaves(const json& entry, const std::string& parent, int depth,
+               std::vector<SchedulerQueue>& leaves) {
   if (!entry.is_object() || depth > kDeepest || leaves.size() >= kMostQueues) return false;
+  std::string path = PathOf(entry, parent);
   for (const char* name : {"queues", "childQueues"}) {
     const json& below = MemberOf(MemberOf(entry, name), "queue");
     if (below.is_null() || (below.is_array() && below.empty())) continue;
-    return ForEachOf(below, [&](const json& each) { return AddLeaves(each, depth + 1, leaves); });
+    return ForEachOf(below,
+                     [&](const json& each) { return AddLeaves(each, path, depth + 1, leaves); });
   }
-  leaves.push_back(QueueOf(entry));
+  leaves.push_back(QueueOf(entry, std::move(path)));
   return true;
 }
 
@@ -83,7 +94,7 @@ std::optional<SchedulerAnswer> ParseScheduler(std::string_view body) {
   out.most_memory_mb = Whole(MemberOf(MemberOf(info, "maximumAllocation"), "memory"));
   out.most_vcores = Whole(MemberOf(MemberOf(info, "maximumAllocation"), "vCores"));
   const json& root = MemberOf(info, "rootQueue");
-  if (!AddLeaves(root.is_object() ? root : info, 0, out.queues)) return std::nullopt;
+  if (!AddLeaves(root.is_object() ? root : info, "", 0, out.queues)) return std::nullopt;
   return out;
 }
 

@@ -35,6 +35,19 @@ TEST(ClusterAnswersTest, QueuesThatTakeApplicationsAreFoundAtEveryDepth) {
   EXPECT_EQ(scheduler->queues[1].capacity, -1);
 }
 
+// As Hadoop 3.3.6 and 2.10.2 answer, shortened.
+TEST(ClusterAnswersTest, APathIsPutTogetherWhereOnlyNamesAreSaid) {
+  const auto scheduler = ParseScheduler(
+      R"({"scheduler":{"schedulerInfo":{"type":"capacityScheduler","queueName":"root","queues":)"
+      R"({"queue":[{"type":"capacitySchedulerLeafQueueInfo","queueName":"default"},)"
+      R"({"queueName":"a","queues":{"queue":[{"queueName":"b"},{"queueName":"a"}]}}]}}}})");
+  ASSERT_TRUE(scheduler);
+  ASSERT_EQ(scheduler->queues.size(), 3U);
+  EXPECT_EQ(scheduler->queues[0].path, "root.default");
+  EXPECT_EQ(scheduler->queues[1].path, "root.a.b");
+  EXPECT_EQ(scheduler->queues[2].path, "root.a.a");
+}
+
 TEST(ClusterAnswersTest, TheFairSchedulersQueuesHaveTheirPolicy) {
   const auto scheduler = ParseScheduler(
       R"({"scheduler":{"schedulerInfo":{"type":"fairScheduler","rootQueue":{"queueName":"root",)"
