@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cstddef>
+#include <set>
 #include <utility>
 
 #include "core/placement/feasibility.h"
@@ -59,10 +60,14 @@ class Judge {
         inventory_(facts.cluster.nodes),
         groups_(placement::GroupsOf(job)) {
     for (const yarn::NodeReport& node : facts.cluster.nodes) {
-      if (node.state == yarn::NodeState::kRunning) up_ += node.capability;
+      if (node.state == yarn::NodeState::kRunning) up_[node.partition] += node.capability;
     }
+    partitions_.emplace("");  // The AM's.
+    for (const placement::SlotGroup& group : groups_) partitions_.insert(group.node_label);
     inventory_.Scan([&](const placement::Node& node) {
+      if (!partitions_.contains(node.partition)) return true;
       if (node.up) free_ += node.free;
+      largest_ = ComponentMax(largest_, node.capability);
       return true;
     });
   }
@@ -112,16 +117,35 @@ class Judge {
                                    .reserved = job_.am.resource});
     if (!infeasible) {
       result_.checks.push_back(
-          Judged("limits", kOk,
-                 fmt::format("largest container {}; queue '{}' at most {}",
-                             ToString(facts_.cluster.maximum_container), job_.queue,
-                             ToString(facts_.cluster.queue_maximum))));
+          Judged("limits", kOk, "largest container " + LargestContainer() + QueueMaximum()));
       return true;
     }
     const std::string& type = infeasible->task_type;
     Never(type.empty() ? "all tasks" : type, infeasible->text,
           "ask for less, or for other nodes (`node_label`)");
     return false;
+  }
+
+  /// As the RM allows it, and the nodes that the job can use have it.
+  [[nodiscard]] std::string LargestContainer() const {
+    const Resource& most = facts_.cluster.maximum_container;
+    if (IsZero(largest_)) return ToString(most);
+    if (IsZero(most)) return ToString(largest_);
+    return ToString(ComponentMin(most, largest_));
+  }
+
+  /// "; queue 'a' at most 8 GiB, 4 vcores" of each partition that the job uses; "" when the RM does
+  /// not say it.
+  [[nodiscard]] std::string QueueMaximum() const {
+    std::string text;
+    for (const std::string& partition : partitions_) {
+      const auto maximum = facts_.cluster.queue_maximum.find(partition);
+      if (maximum == facts_.cluster.queue_maximum.end()) continue;
+      text += text.empty() ? fmt::format("; queue '{}' at most ", job_.queue) : ", ";
+      text += ToString(maximum->second);
+      if (!partition.empty()) text += " of partition " + partition;
+    }
+    return text;
   }
 
   bool Ever() {
@@ -170,8 +194,10 @@ class Judge {
   const AskFacts& facts_;
   placement::Inventory inventory_;
   std::vector<placement::SlotGroup> groups_;
-  Resource up_;
-  Resource free_;
+  std::set<std::string> partitions_;  ///< That the job uses.
+  yarn::PartitionAmounts up_;
+  Resource free_;     ///< Of these partitions.
+  Resource largest_;  ///< Of each resource, on a node of these partitions.
   FitResult result_;
 };
 

@@ -36,7 +36,7 @@ void Startup::OnStarted(const AmStarted& started) {
   for (const yarn::NodeReport& node : started.nodes) {
     if (node.state != yarn::NodeState::kRunning) continue;
     ++running;
-    counted_in_queue_ += node.capability;
+    counted_in_queue_[node.partition] += node.capability;
   }
   core.exclusion.SetClusterSize(core.now, running);
   if (WasSurveyedTooEarly()) nodes_come_until_ = core.now + kNodesMayCome;

@@ -52,7 +52,8 @@ class Startup {
   AmParts& parts_;
   bool journal_read_ = false;
   Duration read_backoff_{};
-  Resource counted_in_queue_;   ///< All nodes that were up when the client asked for the queue.
+  /// All nodes that were up when the client asked for the queue.
+  yarn::PartitionAmounts counted_in_queue_;
   Resource maximum_container_;  ///< As far as it is known to stay.
   Instant nodes_come_until_{};
   std::string limit_;  ///< Why nodes are waited for; "" = they are not.

@@ -37,6 +37,25 @@ bool HasEnded(yarn::YarnApplicationState state) {
   return false;
 }
 
+/// What the queue may use at most, as far as it is known. An RM before Hadoop 3.1 says no amounts,
+/// but shares of the nodes that are up.
+yarn::PartitionAmounts QueueMaximum(const std::map<std::string, yarn::QueueLimit>& limits,
+                                    const SharedList<yarn::NodeReport>& nodes) {
+  yarn::PartitionAmounts maximum;
+  for (const auto& [partition, limit] : limits) {
+    Resource amount = limit.maximum;
+    if (IsZero(amount) && limit.share_ppm > 0) {
+      for (const yarn::NodeReport& node : nodes) {
+        if (node.state == yarn::NodeState::kRunning && node.partition == partition)
+          amount += node.capability;
+      }
+      amount = Share(amount, limit.share_ppm);
+    }
+    if (!IsZero(amount)) maximum.emplace(partition, std::move(amount));
+  }
+  return maximum;
+}
+
 }  // namespace
 
 // ---------------------------------------------------------------- answers of the RM
@@ -129,7 +148,7 @@ void JobClient::Got(Instant now, const yarn::GetClusterNodesResponse& response, 
 // A submission to such a queue would succeed, and the application fail at once (RMAppManager; seen
 // on Hadoop 3.4).
 void JobClient::Got(Instant now, const yarn::GetQueueInfoResponse& response, Actions& actions) {
-  facts_.queue_maximum = response.maximum;
+  facts_.queue_maximum = QueueMaximum(response.limits, facts_.nodes);
   if (state_.kill_requested) return ObeyKill(now, actions);
   if (!response.exists) {
     return Refuse(now, fmt::format("queue '{}' does not exist: ask for one that does", job_->queue),
@@ -141,13 +160,14 @@ void JobClient::Got(Instant now, const yarn::GetQueueInfoResponse& response, Act
                   actions);
   }
   const Resource& need = job_->am.resource;
-  if (!IsZero(response.maximum) && !FitsIn(need, response.maximum)) {
+  const auto limit = facts_.queue_maximum.find("");  // The AM's partition.
+  if (limit != facts_.queue_maximum.end() && !FitsIn(need, limit->second)) {
     return Refuse(
         now,
         fmt::format(
             "the ApplicationMaster asks for {} ({}), but queue '{}' may never use more than {}",
-            FirstShortage(need, response.maximum), ToString(need), job_->queue,
-            ToString(response.maximum)),
+            FirstShortage(need, limit->second), ToString(need), job_->queue,
+            ToString(limit->second)),
         actions);
   }
   GatheredFacts(now, actions);

@@ -62,7 +62,8 @@ struct AmStarted {
   TaskAddress address;  ///< Where agents can reach this process.
   WallTime wall{};  ///< Calendar time of this instant: relates Instant to what the journal stores.
   SharedList<yarn::NodeReport> nodes;  ///< From the client: for host rows and feasibility.
-  Resource queue_maximum;  ///< Most the queue may ever use, from the client; zero = unknown.
+  /// Most that the queue may ever use of each partition, from the client; not there = unknown.
+  yarn::PartitionAmounts queue_maximum;
   Resource
       maximum_container;  ///< Largest container the RM allows, from the client; zero = unknown.
 };

@@ -41,7 +41,7 @@ BOOST_DESCRIBE_STRUCT(ApplicationSubmitted, (), (application, resubmission))
 /// Facts that the client gathered and the AM gets with its launch (it stages them with the job).
 struct ClusterFacts {
   SharedList<yarn::NodeReport> nodes;
-  Resource queue_maximum;
+  yarn::PartitionAmounts queue_maximum;  ///< As AmStarted has it.
   Resource maximum_container;
 };
 BOOST_DESCRIBE_STRUCT(ClusterFacts, (), (nodes, queue_maximum, maximum_container))

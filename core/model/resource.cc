@@ -82,6 +82,17 @@ bool FitsIn(const Resource& need, const Resource& available) {
   return true;
 }
 
+Resource Share(const Resource& r, std::int64_t ppm) {
+  constexpr std::int64_t kWhole = 1'000'000;
+  // No product overflows.
+  const auto of = [ppm](std::int64_t amount) {
+    return amount / kWhole * ppm + amount % kWhole * ppm / kWhole;
+  };
+  Resource share{.memory_mb = of(r.memory_mb), .vcores = of(r.vcores), .gpus = of(r.gpus)};
+  for (const auto& [name, amount] : r.others) share.Set(name, of(amount));
+  return share;
+}
+
 Resource Times(const Resource& r, std::int64_t times) {
   Resource product = r;
   product.memory_mb *= times;
@@ -122,6 +133,15 @@ Resource ComponentMax(const Resource& a, const Resource& b) {
   for (const auto& [name, amount] : b.others)
     SetOther(most.others, name, std::max(amount, OtherOf(a.others, name)));
   return most;
+}
+
+Resource ComponentMin(const Resource& a, const Resource& b) {
+  Resource least{.memory_mb = std::min(a.memory_mb, b.memory_mb),
+                 .vcores = std::min(a.vcores, b.vcores),
+                 .gpus = std::min(a.gpus, b.gpus)};
+  for (const auto& [name, amount] : a.others)
+    least.Set(name, std::min(amount, OtherOf(b.others, name)));
+  return least;
 }
 
 bool IsZero(const Resource& r) {

@@ -39,6 +39,8 @@ BOOST_DESCRIBE_STRUCT(Resource, (), (memory_mb, vcores, gpus, others))
 [[nodiscard]] bool FitsIn(const Resource& need, const Resource& available);
 /// `r` taken `times` times; times >= 0.
 [[nodiscard]] Resource Times(const Resource& r, std::int64_t times);
+/// `ppm` millionths of `r`, rounded down; 0 <= ppm <= 1000000.
+[[nodiscard]] Resource Share(const Resource& r, std::int64_t ppm);
 /// How many of `unit` fit into `available` at once; a unit of nothing fits INT32_MAX times.
 [[nodiscard]] std::int64_t HowManyFit(const Resource& unit, const Resource& available);
 /// The name of the first type (memory-mb, vcores, yarn.io/gpu, others by name) of which `need`
@@ -46,6 +48,8 @@ BOOST_DESCRIBE_STRUCT(Resource, (), (memory_mb, vcores, gpus, others))
 [[nodiscard]] std::string FirstShortage(const Resource& need, const Resource& available);
 /// Largest amount of each type.
 [[nodiscard]] Resource ComponentMax(const Resource& a, const Resource& b);
+/// Smallest amount of each type.
+[[nodiscard]] Resource ComponentMin(const Resource& a, const Resource& b);
 [[nodiscard]] bool IsZero(const Resource& r);
 [[nodiscard]] bool AnyNegative(const Resource& r);
 /// "16 GiB, 4 vcores, 8 GPUs".

@@ -125,6 +125,9 @@ struct NodeReport {
 };
 BOOST_DESCRIBE_STRUCT(NodeReport, (), (node, rack, state, capability, used, partition))
 
+/// Amounts by partition; "" is the default one.
+using PartitionAmounts = std::map<std::string, Resource>;
+
 struct NmToken {
   NodeId node;
   Token token;
@@ -223,15 +226,21 @@ struct GetQueueInfoRequest {
   std::string queue;
 };
 BOOST_DESCRIBE_STRUCT(GetQueueInfoRequest, (), (queue))
-/// One queue, with the largest amount it may ever use (absolute maximum capacity of the cluster as
-/// it is now).
+/// The most that a queue may ever use of one partition (its absolute maximum capacity there).
+struct QueueLimit {
+  Resource maximum;  ///< Of the partition's nodes that are up; zero = not said (Hadoop before 3.1).
+  std::int64_t share_ppm = 0;  ///< The same as a share of these nodes, in millionths.
+};
+BOOST_DESCRIBE_STRUCT(QueueLimit, (), (maximum, share_ppm))
+/// One queue.
 struct GetQueueInfoResponse {
   std::string path;
   bool is_leaf = true;
   bool exists = true;
-  Resource maximum;
+  /// By partition; of one that is not there nothing is known.
+  std::map<std::string, QueueLimit> limits;
 };
-BOOST_DESCRIBE_STRUCT(GetQueueInfoResponse, (), (path, is_leaf, exists, maximum))
+BOOST_DESCRIBE_STRUCT(GetQueueInfoResponse, (), (path, is_leaf, exists, limits))
 
 // ---------------------------------------------------------------- AM protocol
 // (ApplicationMasterProtocol)

@@ -31,11 +31,12 @@ std::string LimitText(const std::string& resource, std::int64_t amount) {
   return fmt::format("{}", amount);
 }
 
-std::string OfPartition(const std::string& partition, const Inventory& inventory) {
+std::string OfPartition(const std::string& partition, const Inventory& inventory,
+                        const char* preposition = "of") {
   const auto partitions = inventory.Partitions();
   if (partitions.size() == 1 && partitions.contains(partition)) return "";
-  return partition.empty() ? " of the default partition"
-                           : fmt::format(" of partition {}", partition);
+  return partition.empty() ? fmt::format(" {} the default partition", preposition)
+                           : fmt::format(" {} partition {}", preposition, partition);
 }
 
 std::optional<Infeasible> CheckPartition(const SlotGroup& group, const Inventory& inventory) {
@@ -120,29 +121,37 @@ std::optional<Infeasible> TooLargeInAll(const Resource& need, const Resource& ha
                           whose, LimitText(shortage, limit))};
 }
 
-Resource Demand(const std::vector<SlotGroup>& groups, const std::string* partition) {
+Resource Demand(const std::vector<SlotGroup>& groups, const std::string& partition) {
   Resource sum;
   for (const SlotGroup& group : groups) {
-    if (partition == nullptr || group.node_label == *partition)
-      sum += Times(group.resource, group.count);
+    if (group.node_label == partition) sum += Times(group.resource, group.count);
   }
   return sum;
 }
 
 /// The RM says the maximum as a share of the nodes that are up; it can grow by those that come
-/// later or again.
+/// later or again. What it allows in one partition is of no use in another.
 std::optional<Infeasible> CheckQueue(const std::vector<SlotGroup>& groups,
                                      const Inventory& inventory, const Limits& limits) {
-  if (IsZero(limits.queue_maximum)) return std::nullopt;
-  const Resource need = Demand(groups, nullptr) + limits.reserved;
-  if (FitsIn(need, limits.queue_maximum)) return std::nullopt;
-  Resource all;
-  inventory.Scan([&](const Node& node) {
-    all += node.capability;
-    return true;
-  });
-  const Resource more = ComponentMax(all, limits.queue_shares) - limits.queue_shares;
-  return TooLargeInAll(need, limits.queue_maximum + more, "the queue at its maximum");
+  for (const auto& [partition, maximum] : limits.queue_maximum) {
+    Resource need = Demand(groups, partition);
+    if (partition.empty()) need += limits.reserved;
+    if (IsZero(maximum) || FitsIn(need, maximum)) continue;
+    Resource all;
+    inventory.Scan([&, &where = partition](const Node& node) {
+      if (node.partition == where) all += node.capability;
+      return true;
+    });
+    const auto counted = limits.queue_shares.find(partition);
+    const Resource shares = counted == limits.queue_shares.end() ? Resource{} : counted->second;
+    const Resource more = ComponentMax(all, shares) - shares;
+    if (auto found =
+            TooLargeInAll(need, maximum + more,
+                          "the queue at its maximum" + OfPartition(partition, inventory, "in"));
+        found.has_value())
+      return found;
+  }
+  return std::nullopt;
 }
 
 std::optional<Infeasible> CheckClusterTotals(const std::vector<SlotGroup>& groups,
@@ -154,7 +163,7 @@ std::optional<Infeasible> CheckClusterTotals(const std::vector<SlotGroup>& group
                                   ? "the whole cluster"
                                   : (partition.empty() ? "the default partition"
                                                        : fmt::format("partition {}", partition));
-    if (auto found = TooLargeInAll(Demand(groups, &partition), total, whose); found.has_value())
+    if (auto found = TooLargeInAll(Demand(groups, partition), total, whose); found.has_value())
       return found;
   }
   return std::nullopt;

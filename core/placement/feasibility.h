@@ -16,12 +16,14 @@
 
 namespace tfyarn::placement {
 
-/// A resource that is zero as a whole is unknown and limits nothing.
+/// A resource that is zero as a whole is unknown and limits nothing, as one that is not there.
 struct Limits {
-  Resource queue_maximum;      ///< Most the job's queue may use of the nodes that were up, ...
-  Resource queue_shares;       ///< ... which had this together when that was said.
-  Resource maximum_container;  ///< Largest container that the RM grants.
-  Resource reserved;  ///< What the job needs of the queue besides the gang: its AM container.
+  /// Most that the job's queue may use of the nodes of each partition that were up, ...
+  yarn::PartitionAmounts queue_maximum;
+  yarn::PartitionAmounts queue_shares;  ///< ... which had this together when that was said.
+  Resource maximum_container;           ///< Largest container that the RM grants.
+  /// What the job needs of the queue besides the gang: its AM container, in the default partition.
+  Resource reserved;
 };
 
 /// Why a gang can never be met.

@@ -219,13 +219,13 @@ yarn::RmResponse RmCore::Answer(const RmCall&, const yarn::GetQueueInfoRequest& 
   const auto queue = queues_.Find(request.queue);
   if (!queue) {
     return yarn::GetQueueInfoResponse{
-        .path = request.queue, .is_leaf = false, .exists = false, .maximum = {}};
+        .path = request.queue, .is_leaf = false, .exists = false, .limits = {}};
   }
   yarn::GetQueueInfoResponse response{
-      .path = queues_[*queue].path, .is_leaf = queues_[*queue].leaf, .exists = true, .maximum = {}};
+      .path = queues_[*queue].path, .is_leaf = queues_[*queue].leaf, .exists = true, .limits = {}};
   for (std::size_t p = 0; p < partitions_.size(); ++p) {
     const auto partition = static_cast<std::int32_t>(p);
-    response.maximum +=
+    response.limits[partitions_[p]].maximum =
         is_capacity() ? queues_[*queue].max_capacity[partition] : queues_.Total(partition);
   }
   return response;

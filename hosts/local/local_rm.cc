@@ -56,8 +56,8 @@ yarn::RmResponse LocalRm::Client(const yarn::RmRequest& request, Instant now) {
                    return yarn::GetClusterNodesResponse{.nodes = std::vector{NodeNow()}};
                  },
                  [&](const yarn::GetQueueInfoRequest& queue) -> Response {
-                   return yarn::GetQueueInfoResponse{.path = queue.queue,
-                                                     .maximum = options_.capacity};
+                   return yarn::GetQueueInfoResponse{
+                       .path = queue.queue, .limits = {{"", {.maximum = options_.capacity}}}};
                  },
                  [](const auto&) -> Response { return NotForYou("a client's"); }},
       request);

@@ -114,8 +114,8 @@ TEST_F(Clients, AQueueSaysWhatItMayUseAndWhetherItIsALeaf) {
   };
   EXPECT_TRUE(ask("default").is_leaf);
   EXPECT_EQ(ask("default").path, "root.default");
-  EXPECT_EQ(ask("default").maximum.memory_mb, 3 * 2048);
-  EXPECT_EQ(ask("default").maximum.gpus, 6);
+  EXPECT_EQ(ask("default").limits[""].maximum.memory_mb, 3 * 2048);
+  EXPECT_EQ(ask("default").limits[""].maximum.gpus, 6);
   EXPECT_FALSE(ask("root").is_leaf);
   EXPECT_FALSE(ask("nowhere").exists);
 }

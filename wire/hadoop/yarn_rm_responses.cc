@@ -1,5 +1,7 @@
 // Answers of the ResourceManager, to clients and to AMs, both ways.
 #include <algorithm>
+#include <cmath>
+#include <map>
 #include <utility>
 
 #include "core/model/check.h"
@@ -44,12 +46,21 @@ yarn::AmCommand ReadCommand(const pb::AllocateResponse& in) {
                                                    : yarn::AmCommand::kShutdown;
 }
 
-/// The most that the queue may use in all partitions together.
-Resource ReadQueueMaximum(const pb::QueueInfo& in) {
-  Resource maximum;
-  for (const pb::QueueConfigurationsEntry& entry : in.queue_configurations_map())
-    maximum += Read(entry.queue_configurations().effective_max_capacity());
-  return maximum;
+/// Of a share; what is none says nothing.
+std::int64_t Millionths(float share) {
+  return std::isfinite(share)
+             ? static_cast<std::int64_t>(std::lround(std::clamp(share, 0.0F, 1.0F) * 1e6F))
+             : 0;
+}
+
+std::map<std::string, yarn::QueueLimit> ReadQueueLimits(const pb::QueueInfo& in) {
+  std::map<std::string, yarn::QueueLimit> limits;
+  for (const pb::QueueConfigurationsEntry& entry : in.queue_configurations_map()) {
+    const pb::QueueConfigurations& configured = entry.queue_configurations();
+    limits[entry.partition_name()] = {.maximum = Read(configured.effective_max_capacity()),
+                                      .share_ppm = Millionths(configured.absolute_max_capacity())};
+  }
+  return limits;
 }
 
 struct RmResponseDecoder {
@@ -119,7 +130,7 @@ DecodedRmResponse RmResponseDecoder::operator()(const yarn::GetQueueInfoRequest&
       .path = queue.has_queue_path() ? queue.queue_path() : queue.queue_name(),
       .is_leaf = queue.child_queues().empty(),
       .exists = true,
-      .maximum = ReadQueueMaximum(queue)};
+      .limits = ReadQueueLimits(queue)};
 }
 
 DecodedRmResponse RmResponseDecoder::operator()(
@@ -221,9 +232,14 @@ std::string RmResponseEncoder::operator()(const yarn::GetQueueInfoResponse& in) 
   queue.set_queue_path(in.path);
   queue.set_state(pb::QUEUE_STATE_RUNNING);
   if (!in.is_leaf) queue.add_child_queues();
-  pb::QueueConfigurationsEntry& entry = *queue.add_queue_configurations_map();
-  entry.set_partition_name("");
-  Write(in.maximum, *entry.mutable_queue_configurations()->mutable_effective_max_capacity());
+  for (const auto& [partition, limit] : in.limits) {
+    pb::QueueConfigurationsEntry& entry = *queue.add_queue_configurations_map();
+    entry.set_partition_name(partition);
+    pb::QueueConfigurations& out_limit = *entry.mutable_queue_configurations();
+    if (!IsZero(limit.maximum)) Write(limit.maximum, *out_limit.mutable_effective_max_capacity());
+    if (limit.share_ppm > 0)
+      out_limit.set_absolute_max_capacity(static_cast<float>(limit.share_ppm) / 1e6F);
+  }
   return out.SerializeAsString();
 }
 

@@ -80,6 +80,40 @@ TEST(ClusterFitTest, AResourceThatTheResourceManagerDoesNotKnowIsNeverGranted) {
   EXPECT_NE(Text(result).find("yarn.io/gpu"), std::string::npos);
 }
 
+TEST(ClusterFitTest, APartitionThatTheJobCannotUseIsNotCounted) {
+  yarn::NodeReport labelled = Node("g", 4, 0);
+  labelled.partition = "gpu";
+  AskFacts facts = Cluster({Node("a", 0, 2), labelled});
+  facts.cluster.queue_maximum = {{"", {.memory_mb = 8192, .vcores = 8}},
+                                 {"gpu", {.memory_mb = 4096, .vcores = 4, .gpus = 2}}};
+  JobSpec job = Workers(1, 0);
+  job.queue = "ml";
+  const FitResult without = JudgeFit(job, facts);
+  ASSERT_EQ(without.checks.size(), 2U);
+  EXPECT_EQ(without.checks[0].text,
+            "largest container 8 GiB, 8 vcores; queue 'ml' at most 8 GiB, 8 vcores");
+  EXPECT_NE(Text(without).find("of 6 GiB, 6 vcores that are free"), std::string::npos)
+      << Text(without);
+  job.tasks[0].node_label = "gpu";
+  const FitResult with = JudgeFit(job, facts);
+  ASSERT_EQ(with.checks.size(), 2U);
+  EXPECT_EQ(with.checks[0].text,
+            "largest container 8 GiB, 8 vcores, 4 GPUs; queue 'ml' at most 8 GiB, 8 vcores, 4 GiB, "
+            "4 vcores, 2 GPUs of partition gpu");
+  EXPECT_NE(Text(with).find("of 14 GiB, 14 vcores, 4 GPUs that are free"), std::string::npos)
+      << Text(with);
+  // The queue has room for them in the other partition only.
+  job.tasks[0].instances = 5;
+  const FitResult never = JudgeFit(job, facts);
+  EXPECT_EQ(never.fit, Fit::kNever);
+  EXPECT_NE(Text(never).find("in partition gpu"), std::string::npos) << Text(never);
+}
+
+TEST(ClusterFitTest, WhatTheResourceManagerDoesNotSayIsNotShown) {
+  const FitResult result = JudgeFit(Workers(1, 0), Cluster({Node("a", 0, 0)}));
+  EXPECT_EQ(result.checks[0].text, "largest container 8 GiB, 8 vcores");
+}
+
 TEST(ClusterFitTest, TooManyAttemptsOfTheAmAreToldOf) {
   AskFacts facts = Cluster({Node("a", 4, 0)});
   facts.am_attempts = 1;

@@ -44,7 +44,7 @@ struct World {
   Duration rm_age = 1h;  ///< When the client asks for its nodes.
   std::int32_t attempt = 1;
   std::vector<yarn::NodeReport> nodes;
-  Resource queue_maximum;
+  yarn::PartitionAmounts queue_maximum;
   Resource maximum_container;
   bool rm_refuses = false;  ///< It finds what is asked for too large.
 };
@@ -257,7 +257,7 @@ TEST(StartupTest, ALaterAttemptJudgesByTheAgeOfTheListToo) {
 }
 
 TEST(StartupTest, AQueueGrowsWithNodesThatComeLate) {
-  Rig rig(Workers(2), {.rm_age = 1s, .nodes = {NodeNamed("n1")}, .queue_maximum = kNode});
+  Rig rig(Workers(2), {.rm_age = 1s, .nodes = {NodeNamed("n1")}, .queue_maximum = {{"", kNode}}});
   rig.Join(NodeNamed("n2"));
   rig.Advance(1h);
   EXPECT_FALSE(rig.failed()) << rig.diagnostics();
@@ -339,8 +339,9 @@ TEST(StartupTest, MoreMemoryThanAnyNodeHasIsNotWaitedFor) {
 }
 
 TEST(StartupTest, MoreMemoryThanTheQueueMayUseIsNotWaitedFor) {
-  Rig rig(Growing(300), {.nodes = {NodeNamed("n1")},
-                         .queue_maximum = {.memory_mb = 12 * kGiB, .vcores = 8, .gpus = 1}});
+  Rig rig(Growing(300),
+          {.nodes = {NodeNamed("n1")},
+           .queue_maximum = {{"", {.memory_mb = 12 * kGiB, .vcores = 8, .gpus = 1}}}});
   rig.Grant();
   ASSERT_EQ(rig.state(), JobState::kRunning);
   rig.OutOfMemory();

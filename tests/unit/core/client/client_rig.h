@@ -86,7 +86,7 @@ class ClientRig {
     (void)Obtained(at, id);
     (void)Rm(at, yarn::GetClusterNodesResponse{});
     return Rm(at, yarn::GetQueueInfoResponse{
-                      .path = "root.ml", .is_leaf = true, .exists = true, .maximum = {}});
+                      .path = "root.ml", .is_leaf = true, .exists = true, .limits = {}});
   }
   /// From a new application to the submission call.
   std::vector<std::string> Stage(Duration at, ApplicationId id = kFirst) {

@@ -33,7 +33,7 @@ TEST(JobClientTest, StagesThenSubmitsThenWatches) {
               ElementsAre("GetQueueInfoRequest{queue=\"ml\"}"));
   EXPECT_THAT(rig.Rm(0s,
                      yarn::GetQueueInfoResponse{
-                         .path = "root.ml", .is_leaf = true, .exists = true, .maximum = {}}),
+                         .path = "root.ml", .is_leaf = true, .exists = true, .limits = {}}),
               ElementsAre(StartsWith("ClusterFacts{"),
                           "MkdirsRequest{path=\"/user/ann/.tfyarn/application_0_0007\"}"));
   EXPECT_THAT(
@@ -138,7 +138,7 @@ TEST(JobClientTest, AnUnknownQueueIsSaidBeforeAnythingIsStaged) {
   (void)rig.Rm(0s, yarn::GetClusterNodesResponse{});
   EXPECT_THAT(rig.Rm(0s,
                      yarn::GetQueueInfoResponse{
-                         .path = "", .is_leaf = true, .exists = false, .maximum = {}}),
+                         .path = "", .is_leaf = true, .exists = false, .limits = {}}),
               ElementsAre(AllOf(StartsWith("JobEnded{status=failed"),
                                 HasSubstr("queue 'ml' does not exist")),
                           "ExitClient{code=3}"));
@@ -151,7 +151,7 @@ TEST(JobClientTest, AQueueThatHasQueuesBelowIsRefused) {
   (void)rig.Rm(0s, yarn::GetClusterNodesResponse{});
   EXPECT_THAT(rig.Rm(0s,
                      yarn::GetQueueInfoResponse{
-                         .path = "root.ml", .is_leaf = false, .exists = true, .maximum = {}}),
+                         .path = "root.ml", .is_leaf = false, .exists = true, .limits = {}}),
               Contains(HasSubstr("has queues below it")));
 }
 
@@ -175,7 +175,36 @@ TEST(JobClientTest, AnAmLargerThanItsQueueMayEverUseIsRefused) {
                          .path = "root.ml",
                          .is_leaf = true,
                          .exists = true,
-                         .maximum = {.memory_mb = 256, .vcores = 1, .gpus = 0, .others = {}}}),
+                         .limits = {{"", {.maximum = {.memory_mb = 256, .vcores = 1}}},
+                                    {"gpu", {.maximum = {.memory_mb = 65536, .vcores = 64}}}}}),
+              Contains(HasSubstr("queue 'ml' may never use more than")));
+}
+
+// Before 3.1 Hadoop says no amounts.
+TEST(JobClientTest, AShareIsOneOfThePartitionsNodesThatAreUp) {
+  const auto node = [](const char* host, yarn::NodeState state, const char* partition) {
+    return yarn::NodeReport{.node = {.host = host, .port = 1},
+                            .state = state,
+                            .capability = {.memory_mb = 1000, .vcores = 10},
+                            .partition = partition};
+  };
+  const auto facts_after = [&](const std::map<std::string, yarn::QueueLimit>& limits) {
+    ClientRig rig;
+    (void)rig.Submit();
+    (void)rig.Obtained(0s);
+    (void)rig.Rm(0s, yarn::GetClusterNodesResponse{
+                         .nodes = std::vector{node("a", yarn::NodeState::kRunning, ""),
+                                              node("b", yarn::NodeState::kRunning, ""),
+                                              node("c", yarn::NodeState::kLost, ""),
+                                              node("d", yarn::NodeState::kRunning, "gpu")}});
+    return rig.Rm(0s, yarn::GetQueueInfoResponse{.path = "root.ml", .limits = limits});
+  };
+  EXPECT_THAT(
+      facts_after({{"", {.share_ppm = 700'000}}, {"gpu", {.share_ppm = 1'000'000}}}),
+      Contains(HasSubstr(R"(queue_maximum=["":1400 MiB, 14 vcores, "gpu":1000 MiB, 10 vcores])")));
+  EXPECT_THAT(facts_after({{"", {.maximum = {.memory_mb = 1024, .vcores = 6}, .share_ppm = 1}}}),
+              Contains(HasSubstr(R"(queue_maximum=["":1 GiB, 6 vcores])")));
+  EXPECT_THAT(facts_after({{"", {.share_ppm = 100'000}}}),
               Contains(HasSubstr("queue 'ml' may never use more than")));
 }
 

@@ -148,7 +148,7 @@ class Walk {
   }
   yarn::RmResponse Serve(const yarn::GetQueueInfoRequest&) {
     return yarn::GetQueueInfoResponse{
-        .path = "root.default", .is_leaf = true, .exists = queue_exists_, .maximum = {}};
+        .path = "root.default", .is_leaf = true, .exists = queue_exists_, .limits = {}};
   }
   yarn::RmResponse Serve(const yarn::SubmitApplicationRequest& request) {
     if (applications_.count(request.application) != 0) return yarn::SubmitApplicationResponse{};

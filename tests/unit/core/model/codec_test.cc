@@ -27,7 +27,8 @@ AmStarted RichEvent() {
   nodes[0].state = yarn::NodeState::kRunning;
   nodes[0].capability.Set("yarn.io/fpga", 3);
   event.nodes = std::move(nodes);
-  event.queue_maximum = {.memory_mb = -1, .vcores = INT64_MAX, .gpus = INT64_MIN, .others = {}};
+  event.queue_maximum[""] = {.memory_mb = -1, .vcores = INT64_MAX, .gpus = INT64_MIN, .others = {}};
+  event.queue_maximum["gpu"].Set("yarn.io/fpga", 1);
   return event;
 }
 

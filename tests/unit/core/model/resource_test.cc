@@ -66,10 +66,19 @@ TEST(ResourceTest, HowManyFitIsTheScarcestTypes) {
   EXPECT_EQ(HowManyFit(Resource{}, Of(1, 1)), INT32_MAX);
 }
 
+TEST(ResourceTest, AShareIsRoundedDown) {
+  EXPECT_EQ(Share(Of(1000, 7, 3, 5), 700'000), Of(700, 4, 2, 3));
+  EXPECT_EQ(Share(Of(8192, 8, 4, 4), 1'000'000), Of(8192, 8, 4, 4));
+  EXPECT_EQ(Share({.memory_mb = INT64_MAX}, 1'000'000).memory_mb, INT64_MAX);
+  EXPECT_EQ(Share(Of(8192, 8, 4, 4), 0), Resource{});
+}
+
 TEST(ResourceTest, TimesAndMaximum) {
   EXPECT_EQ(Times(Of(1, 2, 3, 4), 3), Of(3, 6, 9, 12));
   EXPECT_EQ(Times(Of(1, 2, 3, 4), 0), Resource{});
   EXPECT_EQ(ComponentMax(Of(1, 9, 1), Of(9, 1, 0, 5)), Of(9, 9, 1, 5));
+  EXPECT_EQ(ComponentMin(Of(1, 9, 1, 7), Of(9, 1, 0, 5)), Of(1, 1, 0, 5));
+  EXPECT_EQ(ComponentMin(Of(1, 9, 1, 7), Of(9, 1, 0)), Of(1, 1, 0));
 }
 
 TEST(ResourceTest, TextIsForPeople) {

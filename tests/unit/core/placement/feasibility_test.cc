@@ -92,13 +92,35 @@ TEST(FeasibilityTest, AnUnboundedMaximumLimitsNothing) {
 }
 
 TEST(FeasibilityTest, TheQueueLimitsTheWholeGangWithItsMaster) {
-  const Limits limits{.queue_maximum = {.memory_mb = 32 * kGiB, .vcores = 64, .gpus = 8},
-                      .queue_shares = kGpuNode + kGpuNode + kCpuNode,
+  const Limits limits{.queue_maximum = {{"", {.memory_mb = 32 * kGiB, .vcores = 64, .gpus = 8}}},
+                      .queue_shares = {{"", kGpuNode + kGpuNode + kCpuNode}},
                       .reserved = {.memory_mb = kGiB, .vcores = 1}};
   EXPECT_EQ(TextOf({Workers(2, {.memory_mb = 16 * kGiB, .vcores = 4})}, GpuAndCpu(), limits),
             "the whole gang needs 33 GiB of memory, but the queue at its maximum has 32 GiB");
   EXPECT_EQ(TextOf({Workers(1, {.memory_mb = 16 * kGiB, .vcores = 4})}, GpuAndCpu(), limits),
             "feasible");
+}
+
+TEST(FeasibilityTest, WhatAQueueMayUseOfOnePartitionIsOfNoUseInAnother) {
+  const Inventory inventory(
+      {MakeNode("g", "/r1", kGpuNode, "gpu"), MakeNode("c", "/r1", kCpuNode)});
+  const Limits limits{.queue_maximum = {{"", {.memory_mb = 32 * kGiB, .vcores = 64}},
+                                        {"gpu", {.memory_mb = 64 * kGiB, .vcores = 8, .gpus = 4}}},
+                      .queue_shares = {{"", kCpuNode}, {"gpu", kGpuNode}},
+                      .reserved = {.memory_mb = kGiB, .vcores = 1}};
+  EXPECT_EQ(TextOf({Workers(2, {.memory_mb = 16 * kGiB, .vcores = 4})}, inventory, limits),
+            "the whole gang needs 33 GiB of memory, but the queue at its maximum in the default "
+            "partition has 32 GiB");
+  // The AM is in the default partition.
+  SlotGroup labelled = Workers(4, {.memory_mb = 16 * kGiB, .vcores = 2, .gpus = 1});
+  labelled.node_label = "gpu";
+  EXPECT_EQ(TextOf({labelled}, inventory, limits), "feasible");
+  labelled.count = 5;
+  EXPECT_EQ(TextOf({labelled}, inventory, limits),
+            "the whole gang needs 80 GiB of memory, but the queue at its maximum in partition gpu "
+            "has 64 GiB");
+  // Of what the queue may use there nothing is known.
+  EXPECT_EQ(TextOf({labelled}, inventory, {.queue_maximum = {{"", kCpuNode}}}), "feasible");
 }
 
 TEST(FeasibilityTest, TheGangMayBeLargerThanTheCluster) {
@@ -155,10 +177,11 @@ TEST(FeasibilityTest, ALostNodeStillCounts) {
 TEST(FeasibilityTest, AQueueGrowsWithTheNodesThatComeLaterOrAgain) {
   std::vector<Node> nodes = {MakeNode("g1", "/r1", kGpuNode), MakeNode("g2", "/r1", kGpuNode)};
   const std::vector<SlotGroup> gang = {Workers(2, {.memory_mb = kGiB, .vcores = 1, .gpus = 8})};
-  const Limits half_of_both{.queue_maximum = kGpuNode, .queue_shares = kGpuNode + kGpuNode};
+  const Limits half_of_both{.queue_maximum = {{"", kGpuNode}},
+                            .queue_shares = {{"", kGpuNode + kGpuNode}}};
   EXPECT_EQ(TextOf(gang, Inventory(nodes), half_of_both),
             "the whole gang needs 16 GPUs (yarn.io/gpu), but the queue at its maximum has 8");
-  const Limits all_of_one{.queue_maximum = kGpuNode, .queue_shares = kGpuNode};
+  const Limits all_of_one{.queue_maximum = {{"", kGpuNode}}, .queue_shares = {{"", kGpuNode}}};
   EXPECT_EQ(TextOf(gang, Inventory(nodes), all_of_one), "feasible");
   nodes[1].up = false;
   EXPECT_EQ(TextOf(gang, Inventory(nodes), all_of_one), "feasible");

@@ -120,7 +120,8 @@ TEST_F(ClientsTest, AQueueSaysTheMostItMayEverUse) {
         cluster_.CallRm({}, yarn::GetQueueInfoRequest{.queue = name}));
   };
   EXPECT_EQ(ask("ml").path, "root.ml");
-  EXPECT_EQ(ask("ml").maximum, Amount(96, 24, 12));
+  EXPECT_EQ(ask("ml").limits.at("").maximum, Amount(64, 16, 8));
+  EXPECT_EQ(ask("ml").limits.at("gpu").maximum, Amount(32, 8, 4));
   EXPECT_FALSE(ask("root").is_leaf);
   EXPECT_FALSE(ask("nope").exists);
 }

@@ -50,7 +50,7 @@ TEST_F(LocalRmTest, ShowsItsOneNode) {
   EXPECT_EQ(node.capability, Options().capacity);
   EXPECT_EQ(node.used, (Resource{.memory_mb = 1024, .vcores = 1}));
   const auto queue = User(yarn::GetQueueInfoRequest{.queue = "ml"});
-  EXPECT_EQ(std::get<yarn::GetQueueInfoResponse>(queue).maximum, Options().capacity);
+  EXPECT_EQ(std::get<yarn::GetQueueInfoResponse>(queue).limits.at("").maximum, Options().capacity);
 }
 
 TEST_F(LocalRmTest, LaunchesTheAmOfASubmissionOnce) {

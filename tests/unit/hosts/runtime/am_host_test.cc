@@ -86,7 +86,7 @@ class AmHostTest : public HostRig {
                                                           .rack = "/r1",
                                                           .state = yarn::NodeState::kRunning,
                                                           .capability = kCapacity}},
-                  .queue_maximum = kCapacity,
+                  .queue_maximum = {{"", kCapacity}},
                   .maximum_container = kCapacity});
   }
   [[nodiscard]] std::ptrdiff_t CallOf(const std::string& line) const {

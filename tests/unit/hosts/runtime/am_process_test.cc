@@ -43,7 +43,7 @@ class AmProcessTest : public HostRig {
     StagedFacts facts;
     facts.agent_context.command = {"/bin/tfyarn-agent"};
     facts.surveyed = WallTime(77ms);
-    facts.facts.queue_maximum = {.memory_mb = 4096};
+    facts.facts.queue_maximum = {{"", {.memory_mb = 4096}}};
     storage_.files["/a/cluster-facts"] = ToBytes(facts);
     JobSpec job;
     job.tasks = {{.name = "worker", .resource = {.memory_mb = 1024, .vcores = 1, .gpus = 0}}};

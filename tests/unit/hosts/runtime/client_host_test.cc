@@ -38,7 +38,8 @@ class ClientHostTest : public HostRig {
                                                   .state = yarn::NodeState::kRunning,
                                                   .capability = kCapacity}}};
     if (std::holds_alternative<yarn::GetQueueInfoRequest>(request))
-      return yarn::GetQueueInfoResponse{.path = "root.default", .maximum = kCapacity};
+      return yarn::GetQueueInfoResponse{.path = "root.default",
+                                        .limits = {{"", {.maximum = kCapacity}}}};
     if (std::holds_alternative<yarn::SubmitApplicationRequest>(request))
       return yarn::SubmitApplicationResponse{};
     yarn::ApplicationReport report{.application = kApplication,

@@ -164,7 +164,10 @@ TEST_F(RealHadoopTest, TheClusterAnswersEveryQuery) {
     const auto queue =
         Ask<yarn::GetQueueInfoResponse>(*client_, yarn::GetQueueInfoRequest{.queue = name});
     std::cout << name << ": " << queue.path << " exists " << queue.exists << " leaf "
-              << queue.is_leaf << " maximum " << ToString(queue.maximum) << "\n";
+              << queue.is_leaf << "\n";
+    for (const auto& [partition, limit] : queue.limits)
+      std::cout << "  '" << partition << "' at most " << ToString(limit.maximum) << ", "
+                << limit.share_ppm << " ppm\n";
   }
 }
 

@@ -232,8 +232,11 @@ TEST_F(YarnCodecTest, AnswersOfTheRmComeBack) {
       {yarn::GetClusterNodesRequest{},
        yarn::GetClusterNodesResponse{.nodes = SharedList<yarn::NodeReport>({node})}},
       {yarn::GetQueueInfoRequest{},
-       yarn::GetQueueInfoResponse{
-           .path = "root.a", .is_leaf = true, .exists = true, .maximum = kResource}},
+       yarn::GetQueueInfoResponse{.path = "root.a",
+                                  .is_leaf = true,
+                                  .exists = true,
+                                  .limits = {{"", {.maximum = kResource, .share_ppm = 700'000}},
+                                             {"gpu", {.share_ppm = 1'000'000}}}}},
       {yarn::GetQueueInfoRequest{.queue = "q"},
        yarn::GetQueueInfoResponse{.path = "q", .is_leaf = false, .exists = false}},
       {yarn::RegisterApplicationMasterRequest{},
