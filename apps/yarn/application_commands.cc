@@ -130,7 +130,7 @@ int Attach(const ApplicationWatch& watch, const config::HadoopSettings& settings
 }  // namespace
 
 int ListCommand(const ListArguments& arguments) {
-  const auto settings = LoadSettings();
+  const auto settings = LoadClusterSettings();
   if (!settings) return cli::ToInt(cli::ExitCode::kInvalidInput);
   hadoop::ApplicationFilter filter{.types = {kType}};
   if (!arguments.all) {
@@ -165,7 +165,7 @@ int ListCommand(const ListArguments& arguments) {
 int ApplicationCommand(const ApplicationArguments& arguments, const std::string& version) {
   const auto application = ApplicationFrom(arguments.application);
   if (!application) return cli::ToInt(cli::ExitCode::kInvalidInput);
-  const auto settings = LoadSettings();
+  const auto settings = LoadClusterSettings();
   if (!settings) return cli::ToInt(cli::ExitCode::kInvalidInput);
   ClusterQuestions questions(*settings);
   const ApplicationWatch watch(questions, *application);

@@ -6,6 +6,7 @@
 
 #include "apps/cli/load.h"
 #include "apps/cli/output.h"
+#include "apps/yarn/cluster_security.h"
 #include "apps/yarn/hadoop_environment.h"
 #include "config/diagnostics.h"
 
@@ -38,6 +39,18 @@ std::optional<config::HadoopSettings> LoadSettings() {
     return std::nullopt;
   }
   return std::move(*settings);
+}
+
+bool IsOpenTo(const config::HadoopSettings& settings) {
+  const std::string why = KerberosIsWanted(settings);
+  if (!why.empty()) cli::Complain(fmt::format("{}: {}", *HadoopConfigurationDirectory(), why));
+  return why.empty();
+}
+
+std::optional<config::HadoopSettings> LoadClusterSettings() {
+  auto settings = LoadSettings();
+  if (settings && !IsOpenTo(*settings)) return std::nullopt;
+  return settings;
 }
 
 std::vector<hosts::HostPort> Addresses(

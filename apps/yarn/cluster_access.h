@@ -16,8 +16,13 @@ namespace tfyarn::apps {
 
 /// nullopt: what is wrong was said; the exit code is kInvalidInput.
 [[nodiscard]] std::optional<config::HadoopConfiguration> LoadHadoopConfiguration();
-/// The same.
+/// The same; nobody is asked.
 [[nodiscard]] std::optional<config::HadoopSettings> LoadSettings();
+/// The same, of a cluster that takes calls by these settings, as far as it answers.
+[[nodiscard]] std::optional<config::HadoopSettings> LoadClusterSettings();
+/// False: the cluster refuses all calls by these settings; that was said, and the exit code is
+/// kInvalidInput.
+[[nodiscard]] bool IsOpenTo(const config::HadoopSettings& settings);
 /// As a client.
 [[nodiscard]] hosts::YarnClusterOptions ClusterOptions(const config::HadoopSettings& settings);
 /// One address of each ResourceManager.

@@ -1,5 +1,6 @@
 #include "apps/yarn/doctor_command.h"
 
+#include <string>
 #include <utility>
 #include <vector>
 
@@ -7,6 +8,7 @@
 #include "apps/cli/output.h"
 #include "apps/cli/print.h"
 #include "apps/yarn/checks.h"
+#include "apps/yarn/cluster_security.h"
 #include "apps/yarn/cluster_survey.h"
 #include "apps/yarn/hadoop_environment.h"
 #include "config/diagnostics.h"
@@ -53,6 +55,12 @@ int DoctorCommand(const DoctorArguments& arguments) {
                                ? "this is a secure cluster (hadoop.security.authentication is "
                                  "kerberos): Kerberos is not supported yet"
                                : "dfs.http.policy is HTTPS_ONLY, which is not supported yet"});
+  }
+  if (std::string why = KerberosIsWanted(*settings); !why.empty()) {
+    return refuse({.subject = "security",
+                   .state = CheckState::kProblem,
+                   .text = std::move(why),
+                   .advice = "is " + *directory + " the configuration of this cluster?"});
   }
   std::vector<Check> checks{{.subject = "configuration", .text = *directory}};
   checks.push_back({.subject = "user",

@@ -88,7 +88,7 @@ bool MayGoOn(const ApplicationWatch& watch) {
 int EventsCommand(const EventsArguments& arguments) {
   const auto application = ApplicationFrom(arguments.application);
   if (!application) return cli::ToInt(cli::ExitCode::kInvalidInput);
-  const auto settings = LoadSettings();
+  const auto settings = LoadClusterSettings();
   if (!settings) return cli::ToInt(cli::ExitCode::kInvalidInput);
   HistoryStore store(*settings, arguments.user, arguments.directory);
   ClusterQuestions questions(*settings);

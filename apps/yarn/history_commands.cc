@@ -197,7 +197,7 @@ int HistoryCommand(const HistoryArguments& arguments, const std::string& version
     application = ApplicationFrom(arguments.application);
     if (!application) return cli::ToInt(cli::ExitCode::kInvalidInput);
   }
-  const auto settings = LoadSettings();
+  const auto settings = LoadClusterSettings();
   if (!settings) return cli::ToInt(cli::ExitCode::kInvalidInput);
   HistoryStore store(*settings, arguments.user, arguments.directory);
   ClusterQuestions questions(*settings);

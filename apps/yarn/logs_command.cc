@@ -271,7 +271,7 @@ class LogsRun {
 int LogsCommand(const LogsArguments& arguments) {
   const auto application = ApplicationFrom(arguments.application);
   if (!application) return cli::ToInt(cli::ExitCode::kInvalidInput);
-  const auto settings = LoadSettings();
+  const auto settings = LoadClusterSettings();
   if (!settings) return cli::ToInt(cli::ExitCode::kInvalidInput);
   return LogsRun(arguments, *settings, *application).Run();
 }

@@ -96,6 +96,8 @@ int SubmitCommand(const SubmitArguments& arguments, const std::string& version) 
   if (!problems.empty()) return cli::ToInt(cli::ExitCode::kInvalidInput);
   const auto settings = LoadSettings();
   if (!settings) return cli::ToInt(cli::ExitCode::kInvalidInput);
+  if (arguments.dry_run != DryRun::kJob && !IsOpenTo(*settings))
+    return cli::ToInt(cli::ExitCode::kInvalidInput);
   if (arguments.dry_run != DryRun::kNo) return TrySubmission(arguments, job->spec, *settings);
   if (TellWhoIsAway(*settings, arguments)) {
     if (const auto refusal = RefusalOfQueue(*settings, job->spec.queue)) {

@@ -60,7 +60,7 @@ class IpcServer::Core::Connection : public std::enable_shared_from_this<Connecti
       : core_(core),
         socket_(std::move(socket)),
         handshake_(core.io_),
-        sasl_(nonce, core.handlers_.simple, core.handlers_.token_password) {}
+        sasl_(nonce, core.handlers_.besides, core.handlers_.token_password) {}
 
   void Start();
   void Break();
@@ -200,9 +200,10 @@ bool IpcServer::Core::Connection::TakePreamble() {
   if (auth != hadoop::AuthProtocol::kNone)
     return Refuse(hadoop::kConnectionCallId, kFatalUnauthorized,
                   "org.apache.hadoop.ipc.IpcException", "Unknown auth protocol");
-  if (!core_.handlers_.simple)
+  if (core_.handlers_.besides != hadoop::BesidesTokens::kSimple)
     return Refuse(hadoop::kConnectionCallId, kFatalUnauthorized, kAccessControl,
-                  "SIMPLE authentication is not enabled.  Available:[TOKEN]");
+                  "SIMPLE authentication is not enabled.  " +
+                      hadoop::AvailableMethods(core_.handlers_.besides));
   phase_ = Phase::kContext;
   return true;
 }

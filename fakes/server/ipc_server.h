@@ -38,8 +38,7 @@ struct IpcException {
 using IpcResult = tl::expected<std::string, IpcException>;
 
 struct IpcHandlers {
-  /// A client without a token is believed who he says he is; else he needs one.
-  bool simple = false;
+  hadoop::BesidesTokens besides = hadoop::BesidesTokens::kNothing;
   hadoop::SaslServer::TokenPassword token_password;
   std::function<IpcResult(const IpcCaller&, const hadoop::CallRequest&)> call;
   /// Of every call before it is taken in; unset: all goes well.

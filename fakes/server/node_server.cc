@@ -32,7 +32,7 @@ NodeServer::NodeServer(boost::asio::io_context& io, NodeServerOptions options, T
       port_(io,
             {.host = options_.machine.node.host,
              .port = static_cast<std::uint16_t>(options_.machine.node.port)},
-            {.simple = false,
+            {.besides = hadoop::BesidesTokens::kNothing,
              .token_password =
                  [this](const std::string& identifier) { return PasswordOf(identifier); },
              .call = [this](const IpcCaller& caller,

@@ -35,6 +35,7 @@ constexpr std::uint32_t kDirectoryPermission = 0755;
 constexpr std::uint32_t kFilePermission = 0644;
 constexpr unsigned kCreated = 201;
 constexpr unsigned kRedirect = 307;
+constexpr unsigned kUnauthorized = 401;
 constexpr char kOctets[] = "application/octet-stream";
 constexpr std::string_view kContinue = "HTTP/1.1 100 Continue\r\n\r\n";
 
@@ -88,6 +89,7 @@ class WebHdfsServer::Core : public std::enable_shared_from_this<Core> {
   const FateOfCall fate_;
   tcp::acceptor acceptor_;
   std::uint16_t port_ = 0;
+  bool wants_kerberos_ = false;
   std::set<std::shared_ptr<Session>> sessions_;
 };
 
@@ -122,6 +124,12 @@ class WebHdfsServer::Core::Session : public std::enable_shared_from_this<Session
   void Begin() {
     const auto& head = parser_.get();
     request_ = ParseWebHdfsRequest(std::string(head.method_string()), std::string(head.target()));
+    if (core_->wants_kerberos_) {
+      answer_ = {
+          .status = kUnauthorized, .content_type = "text/html", .body = "Authentication required"};
+      response_.set(http::field::www_authenticate, "Negotiate");
+      return Write();
+    }
     const bool data = WithData(request_);
     // The first of two steps is not what a rule is about.
     if (core_->fate_ && (!data || request_.AtDataNode()))
@@ -333,6 +341,10 @@ Expected<void> WebHdfsServer::Open() {
 
 void WebHdfsServer::Close() {
   core_->Close();
+}
+
+void WebHdfsServer::DemandKerberos() {
+  core_->wants_kerberos_ = true;
 }
 
 std::uint16_t WebHdfsServer::port() const {

@@ -4,8 +4,8 @@
 // Data goes in two steps: without any body to the NameNode, which answers with the address of a
 // DataNode; here that is the same port, and `namenoderpcaddress` tells the steps apart. What is
 // being written is open for its writer until all of it has come; where his connection breaks, what
-// has come is in the file. One request for each connection. Not there: Kerberos, delegation tokens,
-// pages for people.
+// has come is in the file. One request for each connection. Not there: Kerberos but for its demand,
+// delegation tokens, pages for people.
 //
 // Source: NamenodeWebHdfsMethods.java, web/webhdfs/WebHdfsHandler.java, ExceptionHandler.java.
 #pragma once
@@ -37,6 +37,9 @@ class WebHdfsServer {
   void Close();
   /// Once it was open.
   [[nodiscard]] std::uint16_t port() const;
+
+  /// From now on clients have to prove who they are, and cannot: there are no tickets.
+  void DemandKerberos();
 
  private:
   class Core;

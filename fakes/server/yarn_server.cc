@@ -269,7 +269,7 @@ std::string YarnServer::CredentialsOfAm(const ApplicationAttemptId& attempt) con
 
 IpcHandlers YarnServer::MasterHandlers() {
   return {
-      .simple = false,
+      .besides = hadoop::BesidesTokens::kNothing,
       .token_password = [this](const std::string& identifier) { return PasswordOf(identifier); },
       .call = [this](const IpcCaller& caller,
                      const hadoop::CallRequest& call) { return OnMasterCall(caller, call); },

@@ -47,6 +47,8 @@ struct YarnServerOptions {
   const NameNode* hdfs = nullptr;
   /// What every container gets besides: PATH and the like.
   std::map<std::string, std::string> environment;
+  /// Clients have to prove who they are, and cannot: there are no tickets.
+  bool kerberos = false;
 };
 
 class YarnServer {

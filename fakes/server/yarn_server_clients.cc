@@ -34,7 +34,8 @@ bool Selects(const hadoop::ApplicationFilter& filter, const hadoop::ApplicationD
 
 IpcHandlers YarnServer::ClientHandlers() {
   return {
-      .simple = true,
+      .besides =
+          options_.kerberos ? hadoop::BesidesTokens::kKerberos : hadoop::BesidesTokens::kSimple,
       .token_password = [](const std::string&) -> tl::expected<std::string, hadoop::SaslRefusal> {
         return tl::unexpected(hadoop::SaslRefusal{
             .exception = "org.apache.hadoop.security.token.SecretManager$InvalidToken",

@@ -23,8 +23,10 @@ tl::unexpected<Error> Bad(std::string message) {
 }
 
 YarnServerOptions YarnOptions(const FakeClusterOptions& options, const NameNode& files) {
-  YarnServerOptions yarn{
-      .folder = options.folder, .hdfs = &files, .environment = options.environment};
+  YarnServerOptions yarn{.folder = options.folder,
+                         .hdfs = &files,
+                         .environment = options.environment,
+                         .kerberos = options.kerberos};
   yarn.rm = QuickRmOptions();
   yarn.rm.nm_expiry = options.node_expiry;
   yarn.rm.am_expiry = options.am_expiry;
@@ -75,6 +77,7 @@ FakeCluster::FakeCluster(boost::asio::io_context& io, FakeClusterOptions options
       files_({.replicas = 1, .superuser = options_.user}),
       hdfs_(io, kHost, files_, [this](const ServedCall& call) { return rules_.Judge(call); }),
       yarn_(io, YarnOptions(options_, files_)) {
+  if (options_.kerberos) hdfs_.DemandKerberos();
   yarn_.SetFate([this](const ServedCall& call) { return rules_.Judge(call); });
 }
 

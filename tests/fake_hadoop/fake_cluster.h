@@ -29,6 +29,7 @@ struct FakeClusterOptions {
   Duration node_expiry = 15s;
   Duration am_expiry = 30s;
   std::string user;                                ///< Owns HDFS.
+  bool kerberos = false;                           ///< Wanted of clients, and not to be had.
   std::map<std::string, std::string> environment;  ///< PATH and the like, for containers.
 };
 

@@ -145,6 +145,7 @@ int main(int argc, char** argv) {
   app.add_option("--am-expiry", am_expiry, "Seconds until a silent AM has failed")
       ->check(CLI::Range(1.0, 3600.0))
       ->capture_default_str();
+  app.add_flag("--kerberos", options.kerberos, "Refuse every client that says only who it is");
   CLI11_PARSE(app, argc, argv);
   constexpr double kMilli = 1000;
   options.node_expiry = std::chrono::milliseconds(static_cast<std::int64_t>(node_expiry * kMilli));

@@ -15,7 +15,8 @@ WORKERS = 4
 def clean(cluster):
     """Without what an earlier case that failed has left of faults and jobs."""
     cluster.order("clear")
-    for application in json.loads(tfyarn(cluster.conf, "list", "--json")[1]):
+    # One that refuses every client has no job.
+    for application in json.loads(tfyarn(cluster.conf, "list", "--json")[1] or "[]"):
         tfyarn(cluster.conf, "kill", application["application"])
 
 

@@ -44,14 +44,14 @@ class Cluster:
         self.has_disk = False
 
     @classmethod
-    def up(cls, nodes=3, gpus=(4,), node_expiry=5, am_expiry=10, disk=""):
+    def up(cls, nodes=3, gpus=(4,), node_expiry=5, am_expiry=10, disk="", kerberos=False):
         """`disk`: how large a file system of their own all nodes share, "512m"; "" = none. Errors: ClusterError."""
         folder = pathlib.Path(tempfile.mkdtemp(prefix="tfyarn-fakes-")).resolve()
         if disk and not mounted(folder, disk):
             folder.rmdir()
             raise ClusterError("no file system can be mounted here")
         command = [program(), "--dir", folder, "--nodes", nodes, "--gpus", ",".join(map(str, gpus)), "--node-expiry", node_expiry,
-                   "--am-expiry", am_expiry]
+                   "--am-expiry", am_expiry, *(["--kerberos"] if kerberos else [])]
         with open(folder / "fake-hadoop.log", "wb") as log:
             process = subprocess.Popen([str(word) for word in command], text=True, bufsize=1, stdin=subprocess.PIPE,
                                        stdout=subprocess.PIPE, stderr=log, env={**os.environ, MARK: str(folder)})

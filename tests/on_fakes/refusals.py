@@ -99,6 +99,23 @@ def no_hdfs(cluster):
         client.waits_and_says(conf, "HDFS gives no answer: ")
 
 
+def kerberos(cluster):
+    """A configuration without Kerberos for a cluster with it: every command says so, and nothing else."""
+    application = "application_1700000000000_0007"
+    file = str(client.asking())
+    for words in (("submit", file), ("submit", file, "--wait", "--json"), ("submit", file, "--dry-run=cluster"), ("run", "--yarn", file),
+                  ("list",), ("list", "--all"), ("status", application), ("wait", application), ("kill", application),
+                  ("attach", application), ("logs", application), ("events", application), ("history",),
+                  ("history", application)):
+        said = client.expect(tfyarn(cluster.conf, *words), 3, "the cluster wants Kerberos", "accepts TOKEN, KERBEROS")
+        check(said.count("\n") == 1, f"{words} says more: {said}")
+    said = client.doctor(cluster.conf, 3)
+    check(list(said) == ["security"] and said["security"]["state"] == "problem", f"doctor says more: {said}")
+    check("the cluster wants Kerberos" in said["security"]["text"], f"{said}")
+    # That one asks nobody.
+    client.expect(tfyarn(cluster.conf, "submit", file, "--dry-run"), 0)
+
+
 def given_up(cluster):
     """Ctrl-C at a submission that waits: nothing has been started, and nothing is."""
     cluster.order("kill rm")
@@ -121,4 +138,4 @@ CASES = {"queue": queue, "no-room": no_room, "no-room-for-a-file": no_room_for_a
          "no-resource-manager": no_resource_manager, "no-hdfs": no_hdfs, "given-up": given_up}
 
 if __name__ == "__main__":
-    cases.run((CASES, {}))
+    cases.run((CASES, {}), ({"kerberos": kerberos}, {"kerberos": True}))

@@ -19,6 +19,14 @@ SaslAuth TokenAuth() {
           .challenge = {}};
 }
 
+SaslAuth KerberosAuth() {
+  return {.method = "KERBEROS",
+          .mechanism = "GSSAPI",
+          .protocol = "rm",
+          .server_id = "localhost",
+          .challenge = {}};
+}
+
 SaslAuth SimpleAuth() {
   return {.method = "SIMPLE", .mechanism = ""};
 }
@@ -30,8 +38,20 @@ tl::unexpected<SaslRefusal> Refuse(std::string exception, std::string message) {
 
 }  // namespace
 
-SaslServer::SaslServer(std::string nonce, bool offers_simple, TokenPassword password)
-    : offers_simple_(offers_simple),
+std::string AvailableMethods(BesidesTokens besides) {
+  switch (besides) {
+    case BesidesTokens::kNothing:
+      break;
+    case BesidesTokens::kSimple:
+      return "Available:[TOKEN, SIMPLE]";
+    case BesidesTokens::kKerberos:
+      return "Available:[TOKEN, KERBEROS]";
+  }
+  return "Available:[TOKEN]";
+}
+
+SaslServer::SaslServer(std::string nonce, BesidesTokens besides, TokenPassword password)
+    : besides_(besides),
       password_(std::move(password)),
       digest_({.nonce = std::move(nonce)},
               [this](const std::string& username) -> std::optional<std::string> {
@@ -52,7 +72,8 @@ SaslServer::SaslServer(std::string nonce, bool offers_simple, TokenPassword pass
 SaslMessage SaslServer::Offer() const {
   SaslMessage offer{.state = SaslState::kNegotiate, .token = {}, .auths = {TokenAuth()}};
   offer.auths[0].challenge = digest_.Challenge();
-  if (offers_simple_) offer.auths.push_back(SimpleAuth());
+  if (besides_ == BesidesTokens::kSimple) offer.auths.push_back(SimpleAuth());
+  if (besides_ == BesidesTokens::kKerberos) offer.auths.push_back(KerberosAuth());
   return offer;
 }
 
@@ -73,10 +94,10 @@ SaslServer::Reply SaslServer::OnMessage(const SaslMessage& message) {
 }
 
 SaslServer::Reply SaslServer::Initiate(const SaslMessage& message) {
+  const bool simple = besides_ == BesidesTokens::kSimple;
   if (message.auths.size() != 1 ||
-      (message.auths[0] != TokenAuth() && !(offers_simple_ && message.auths[0] == SimpleAuth())))
-    return Refuse(kAccessControl,
-                  offers_simple_ ? "Available:[TOKEN, SIMPLE]" : "Available:[TOKEN]");
+      (message.auths[0] != TokenAuth() && !(simple && message.auths[0] == SimpleAuth())))
+    return Refuse(kAccessControl, AvailableMethods(besides_));
   if (message.auths[0] == SimpleAuth()) {
     result_ = AuthMethod::kSimple;
     return std::nullopt;

@@ -23,6 +23,16 @@ struct SaslRefusal {
   std::string message;
 };
 
+/// How clients without a token are known.
+enum class BesidesTokens {
+  kNothing,
+  kSimple,    ///< They are believed who they say they are.
+  kKerberos,  ///< They prove it; here nobody can, as there are no tickets.
+};
+
+/// As a refusal names what there is.
+[[nodiscard]] std::string AvailableMethods(BesidesTokens besides);
+
 class SaslServer {
  public:
   /// The password of the token with this identifier, or why it opens nothing.
@@ -30,9 +40,8 @@ class SaslServer {
       std::function<tl::expected<std::string, SaslRefusal>(const std::string& identifier)>;
   using Reply = tl::expected<std::optional<SaslMessage>, SaslRefusal>;
 
-  /// `nonce`: fresh for every connection. `offers_simple`: a client may also say who it is without
-  /// proof.
-  SaslServer(std::string nonce, bool offers_simple, TokenPassword password);
+  /// `nonce`: fresh for every connection. `besides`: what a client may do without a token.
+  SaslServer(std::string nonce, BesidesTokens besides, TokenPassword password);
 
   /// What to send in answer to `message`, if anything. After a refusal the connection ends.
   [[nodiscard]] Reply OnMessage(const SaslMessage& message);
@@ -46,7 +55,7 @@ class SaslServer {
   [[nodiscard]] SaslMessage Offer() const;
   [[nodiscard]] Reply Initiate(const SaslMessage& message);
 
-  const bool offers_simple_;
+  const BesidesTokens besides_;
   const TokenPassword password_;
   SaslRefusal refusal_;  ///< Of the token's password.
   DigestMd5Server digest_;

@@ -39,7 +39,8 @@ class SaslServerTest : public ::testing::Test {
   }
 
   SaslServer server_{
-      "nonce", true, [](const std::string& identifier) -> tl::expected<std::string, SaslRefusal> {
+      "nonce", BesidesTokens::kSimple,
+      [](const std::string& identifier) -> tl::expected<std::string, SaslRefusal> {
         const auto token = DecodeAmRmTokenIdentifier(identifier);
         if (!token || token->attempt != kAttempt)
           return tl::unexpected(SaslRefusal{.exception = "Invalid", .message = "not found"});

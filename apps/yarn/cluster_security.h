@@ -1,0 +1,15 @@
+// Whether a cluster takes the calls of who only says who he is.
+#pragma once
+
+#include <string>
+
+#include "config/hadoop_settings.h"
+
+namespace tfyarn::apps {
+
+/// For a configuration without Kerberos: why its cluster takes no calls by it, in words for the
+/// user; "" when it does, or none of its daemons answers. Asks the client ports of ResourceManagers
+/// and NameNodes; the first answer decides. Seconds at most, when hosts are gone.
+[[nodiscard]] std::string KerberosIsWanted(const config::HadoopSettings& settings);
+
+}  // namespace tfyarn::apps
