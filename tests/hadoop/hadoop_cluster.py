@@ -2,7 +2,8 @@
 """A small real Hadoop cluster on loopback, for tests: one NameNode and ResourceManager, some DataNodes and NodeManagers.
 
 As a program it keeps a cluster in a directory between calls; tests use the class Cluster. The jars are those of `./dev setup
---hadoop`. It is an insecure cluster (no Kerberos), and every daemon runs as the caller.
+--hadoop`, or of the version that TFYARN_HADOOP_VERSION names. It is an insecure cluster (no Kerberos), and every daemon runs as
+the caller.
 """
 import argparse
 import getpass
@@ -24,7 +25,10 @@ import hadoop_web
 from hadoop_processes import MARK, ClusterError, Daemon, end_all, owned, patience, send, started, wait_until
 from hadoop_sites import HOST, LABEL, host_of, kind_of
 
-JARS = pathlib.Path(__file__).resolve().parents[2] / "build" / "hadoop" / "jars"
+BUILD = pathlib.Path(__file__).resolve().parents[2] / "build"
+# Another version of Hadoop than that of pom.xml; "" = that.
+VERSION = os.environ.get("TFYARN_HADOOP_VERSION", "")
+JARS = BUILD / (f"hadoop-{VERSION}" if VERSION else "hadoop") / "jars"
 # Longest wait for a daemon, in seconds: a JVM starts slowly on a busy machine.
 PATIENCE = patience(120)
 PLAN = "cluster.json"
@@ -55,7 +59,7 @@ def missing():
     if not find_java():
         return "no java: install openjdk-17-jre-headless or set JAVA_HOME"
     if not any(JARS.glob("hadoop-yarn-server-resourcemanager-*.jar")):
-        return "the Hadoop jars are not there: `./dev setup --hadoop` fetches them"
+        return f"the Hadoop jars are not there: `./dev setup --hadoop{' ' + VERSION if VERSION else ''}` fetches them"
     return ""
 
 

@@ -75,7 +75,7 @@ def hdfs_keys(plan):
         "dfs.namenode.fs-limits.min-block-size": 512,
         "dfs.namenode.datanode.registration.ip-hostname-check": "false",
         "dfs.datanode.hostname": HOST,
-        "dfs.heartbeat.interval": "1s",  # 3s
+        "dfs.heartbeat.interval": 1,  # 3 s
         "dfs.namenode.heartbeat.recheck-interval": 2000,  # 300000
     }
 
