@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 """From kill -9 of one worker of a MultiWorkerMirroredStrategy job to all of them stepping again, beside TensorFlow's own start
-in the same run. Usage: tensorflow_recovery.py BIN_DIR [REPEATS]; needs `./dev setup --tensorflow`, else it ends with 77.
+in the same run: of plain scripts, in which TensorFlow swallows SIGTERM, and of scripts that save on it (preemptible).
+Usage: tensorflow_recovery.py BIN_DIR [REPEATS]; needs `./dev setup --tensorflow`, else it ends with 77.
 Prints NAME <tab> CASE <tab> UNIT <tab> MEDIAN <tab> LEAST <tab> MOST, as the other measuring programs do.
 
 A task has started when its log file is there, and steps when its log says so; both are looked at every 10 ms.
@@ -34,9 +35,9 @@ def stepping(job, attempt):
     return when(f"attempt {attempt} to step", lambda: all(job.steps(task, attempt) for task in WORKERS))
 
 
-def one_run(programs):
+def one_run(programs, options):
     """Seconds: TensorFlow's own start; from the kill until all run again; until all step again."""
-    job = TrainingJob(programs, "multi-worker", ["--steps=40", "--save-every=5", "--pause=0.05", "--preemptible"],
+    job = TrainingJob(programs, "multi-worker", ["--steps=40", "--save-every=5", "--pause=0.05", *options],
                       ["tasks.worker.command=COMMAND"]).start()
     begin = started(job, 0)
     own_start = stepping(job, 0) - begin
@@ -53,13 +54,15 @@ def one_run(programs):
 def main():
     skip_without_tensorflow()
     repeats = int(sys.argv[2]) if len(sys.argv) > 2 else 10
-    runs = [one_run(sys.argv[1]) for _ in range(repeats)]
-    rows = {"TensorFlow's own start, process to first step": [run[0] for run in runs],
-            "kill -9 of a worker to all processes started again": [run[1] for run in runs],
-            "kill -9 of a worker to all stepping again": [run[2] for run in runs],
-            "the same, less the own start of that run": [run[2] - run[0] for run in runs]}
-    for case, values in rows.items():
-        print(f"tfyarn run\t{case}\ts\t{statistics.median(values):.6g}\t{min(values):.6g}\t{max(values):.6g}", flush=True)
+    for script, options in {"plain": [], "preemptible": ["--preemptible"]}.items():
+        runs = [one_run(sys.argv[1], options) for _ in range(repeats)]
+        rows = {"TensorFlow's own start, process to first step": [run[0] for run in runs],
+                "kill -9 of a worker to all processes started again": [run[1] for run in runs],
+                "kill -9 of a worker to all stepping again": [run[2] for run in runs],
+                "the same, less the own start of that run": [run[2] - run[0] for run in runs]}
+        for case, values in rows.items():
+            print(f"tfyarn run\t{script} script: {case}\ts\t{statistics.median(values):.6g}\t{min(values):.6g}\t{max(values):.6g}",
+                  flush=True)
 
 
 if __name__ == "__main__":

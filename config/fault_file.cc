@@ -69,6 +69,12 @@ void CheckExit(Decoder& decoder, const Node& node, const FaultSpec& fault) {
                 {"say `exit: 137`", "`tfsim run` knows what this machine cannot do"});
 }
 
+void CheckState(Decoder& decoder, const Node& node, const FaultSpec& fault) {
+  if (fault.kind != "hang" || fault.words.at("state") == "stopped") return;
+  decoder.Error(node.Nearest("state"), "`state`: a process that hangs here is stopped by SIGSTOP",
+                {"say `state: stopped`", "`tfsim run` knows what this machine cannot do"});
+}
+
 /// Whether the fault can be made real. The decoder is told what keeps it from that.
 bool CheckReal(Decoder& decoder, const Node& node, const FaultSpec& fault) {
   if (!IsReal(fault.kind)) {
@@ -82,6 +88,7 @@ bool CheckReal(Decoder& decoder, const Node& node, const FaultSpec& fault) {
   CheckTimes(decoder, node, fault);
   CheckTarget(decoder, node, fault);
   CheckExit(decoder, node, fault);
+  CheckState(decoder, node, fault);
   return decoder.findings().size() == before;
 }
 

@@ -153,6 +153,13 @@ void AddContainerKinds(std::vector<FaultKind>& kinds) {
        .doc = "The user's processes stop working and do not end; after `for` they go on.",
        .target = FaultTarget::kTask,
        .lasts = ForRule::kOptional,
+       .params = {{.name = "state",
+                   .kind = K::kWord,
+                   .default_text = "stopped",
+                   .doc =
+                       "`stopped`: as by SIGSTOP, which their agent sees; `busy`: they look as if "
+                       "they worked.",
+                   .choices = {"stopped", "busy"}}},
        .example = "{kind: hang, at: 5m, target: {job: a, task: \"worker:0\"}}"});
   kinds.push_back({.name = "port_in_use",
                    .doc = "Another program has taken the task's port when its process starts.",

@@ -271,6 +271,11 @@ const Record<DeadlineSpec>& DeadlineTable() {
     record.Field("stop", &DeadlineSpec::stop, Time(),
                  "From the order to stop (SIGTERM) to SIGKILL.");
     record.Field(
+        "stop_broken", &DeadlineSpec::stop_broken, Time(),
+        "The same, when shorter, for a collective (multi-worker) that starts again because "
+        "a member is gone: what is left of it has nothing that it could save together. Not "
+        "for processes with a handler for SIGTERM of their own; TensorFlow's is none.");
+    record.Field(
         "blame", &DeadlineSpec::blame, Time(),
         "A failed process may be a peer's victim: the decision waits so long for a better cause.");
     record.Field(

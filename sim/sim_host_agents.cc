@@ -195,6 +195,12 @@ void SimHost::HandleWorkload(JobRt& job, std::vector<WorkloadOutput>& outputs) {
     } else if (const auto* progress = std::get_if<ProgressIsSeen>(&output)) {
       const AgentActor* agent = AgentOf(progress->container);
       if (agent != nullptr) LaterToAgent(*agent, ProgressSeen{.attempt = progress->attempt});
+    } else if (const auto* signs = std::get_if<SignsAreSeen>(&output)) {
+      const AgentActor* agent = AgentOf(signs->container);
+      if (agent == nullptr) continue;
+      LaterToAgent(*agent, ProcessSignsSeen{.attempt = signs->attempt,
+                                            .standstill = signs->standstill,
+                                            .catches_term = signs->catches_term});
     } else if (const auto* file = std::get_if<FileIsWritten>(&output)) {
       static_cast<void>(name_node_.Call(
           WallNow(), hdfs::CreateRequest{.path = file->path, .bytes = "", .size = 1}));

@@ -79,7 +79,9 @@ void SimHost::FaultHang(const FaultOrder& order) {
   for (const AgentActor* agent : AgentsOf(order)) {
     JobRt& job = *jobs_.at(agent->job.value);
     std::vector<WorkloadOutput> outputs;
-    job.workload->Froze(now_, agent->fence.container, order.begins, outputs);
+    const Freeze how =
+        WordOf(order, "state", "stopped") == "busy" ? Freeze::kBusy : Freeze::kStopped;
+    job.workload->Froze(now_, agent->fence.container, order.begins ? how : Freeze::kNone, outputs);
     HandleWorkload(job, outputs);
   }
 }

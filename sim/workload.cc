@@ -146,8 +146,12 @@ void JobWorkload::Signalled(Instant now, const ContainerId& container, TaskAttem
   if (signal == StopSignal::kKill) {
     processes_[slot].saving = false;
     EndNow(now, slot, {.at = now, .exit = {.signal = kSigkill}}, out);
+  } else if (signal == StopSignal::kContinue) {
+    if (processes_[slot].frozen == Freeze::kStopped) Thaw(now, slot, Freeze::kNone, out);
   } else if (!processes_[slot].standing()) {
     Terminate(now, slot, out);
+  } else if (processes_[slot].frozen == Freeze::kStopped) {
+    processes_[slot].term_waits = true;
   }
   RunDue(now, out);
 }
@@ -169,15 +173,34 @@ void JobWorkload::Vanished(Instant now, const ContainerId& container, Out& out) 
   RunDue(now, out);
 }
 
-void JobWorkload::Froze(Instant now, const ContainerId& container, bool frozen, Out& out) {
+void JobWorkload::Froze(Instant now, const ContainerId& container, Freeze how, Out& out) {
   RunDue(now, out);
   const std::uint32_t slot = SlotOf(container);
-  if (slot == kNone || processes_[slot].frozen == frozen) return;
+  if (slot == kNone || processes_[slot].frozen == how) return;
+  Thaw(now, slot, how, out);
+  RunDue(now, out);
+}
+
+void JobWorkload::Thaw(Instant now, std::uint32_t slot, Freeze how, Out& out) {
   Process& process = processes_[slot];
   const bool stood = process.standing();
-  process.frozen = frozen;
+  const bool showed = process.frozen == Freeze::kStopped;
+  process.frozen = how;
+  if (showed != (how == Freeze::kStopped)) ShowSigns(process, out);
   StandingChanged(now, slot, stood, out);
-  RunDue(now, out);
+  if (how == Freeze::kNone && std::exchange(processes_[slot].term_waits, false) &&
+      !processes_[slot].standing())
+    Terminate(now, slot, out);
+}
+
+void JobWorkload::ShowSigns(const Process& process, Out& out) {
+  const bool stopped = process.frozen == Freeze::kStopped;
+  const auto* row = process.script.row;
+  out.push_back(
+      SignsAreSeen{.container = process.is.container,
+                   .attempt = process.is.process.attempt,
+                   .standstill = stopped ? Standstill::kStopped : Standstill::kNone,
+                   .catches_term = row != nullptr && row->on_term && !row->on_term->ignore});
 }
 
 void JobWorkload::StandingChanged(Instant now, std::uint32_t slot, bool stood, Out& out) {

@@ -107,13 +107,27 @@ struct ProgressIsSeen {
   ContainerId container;
   TaskAttempt attempt;
 };
+/// What is to be seen of the process from outside is now this.
+struct SignsAreSeen {
+  ContainerId container;
+  TaskAttempt attempt;
+  Standstill standstill = Standstill::kNone;
+  bool catches_term = false;
+};
 /// The process left this file behind (evidence for finish.require).
 struct FileIsWritten {
   std::string path;
 };
 
-using WorkloadOutput =
-    std::variant<ProcessExits, PhaseChanged, WorkIsLost, Accounted, ProgressIsSeen, FileIsWritten>;
+using WorkloadOutput = std::variant<ProcessExits, PhaseChanged, WorkIsLost, Accounted,
+                                    ProgressIsSeen, SignsAreSeen, FileIsWritten>;
+
+/// How a process is made to stand still.
+enum class Freeze {
+  kNone,     ///< It is not, or goes on.
+  kStopped,  ///< As by SIGSTOP: the kernel shows it, and SIGCONT ends it.
+  kBusy,     ///< It looks as if it worked.
+};
 
 /// A process that runs now.
 struct RunningProcess {
@@ -134,7 +148,7 @@ class JobWorkload {
 
   /// The container must have no other process.
   void Spawned(Instant now, const SpawnedProcess& process, std::vector<WorkloadOutput>& out);
-  /// SIGTERM or SIGKILL. Harmless when that attempt does not run in that container.
+  /// Harmless when that attempt does not run in that container.
   void Signalled(Instant now, const ContainerId& container, TaskAttempt attempt, StopSignal signal,
                  std::vector<WorkloadOutput>& out);
   /// A fault ends the process this way, now. Harmless when none runs there.
@@ -143,9 +157,9 @@ class JobWorkload {
   /// The process is gone with its container or node: no ProcessExits. Harmless when none runs
   /// there.
   void Vanished(Instant now, const ContainerId& container, std::vector<WorkloadOutput>& out);
-  /// Stands still (as after SIGSTOP) or goes on. A standing process hears only SIGKILL.
-  /// A hang by a behaviour row is not undone by frozen = false.
-  void Froze(Instant now, const ContainerId& container, bool frozen,
+  /// Stands still or goes on. A standing process hears only SIGKILL; a stopped one also SIGCONT,
+  /// and then the SIGTERM that came before. A hang by a behaviour row is not undone by kNone.
+  void Froze(Instant now, const ContainerId& container, Freeze how,
              std::vector<WorkloadOutput>& out);
   /// Its node computes at another speed from now on.
   void PaceChanged(Instant now, const ContainerId& container, std::int32_t pace_permille,
@@ -188,13 +202,14 @@ class JobWorkload {
     std::uint32_t ordinal = 0;  // Its task's place in the job.
     std::int64_t gpus = 0;
     bool alive = false;
-    bool started = false;     // Takes part: its start delay is over.
-    bool frozen = false;      // By the host.
-    bool hung = false;        // By its own row.
-    bool winding = false;     // Got SIGTERM and is on its way out.
-    bool saving = false;      // ... and saves before it ends.
-    bool attached = false;    // Counted in team_.
-    bool peers_lost = false;  // Will end because of a peer.
+    bool started = false;           // Takes part: its start delay is over.
+    Freeze frozen = Freeze::kNone;  // By the host.
+    bool term_waits = false;        // SIGTERM came while it was stopped.
+    bool hung = false;              // By its own row.
+    bool winding = false;           // Got SIGTERM and is on its way out.
+    bool saving = false;            // ... and saves before it ends.
+    bool attached = false;          // Counted in team_.
+    bool peers_lost = false;        // Will end because of a peer.
     std::optional<Instant> starts_at;
     std::optional<Instant> hangs_at;
     std::optional<End> end;
@@ -204,7 +219,7 @@ class JobWorkload {
     std::int64_t steps_seen = 0;
     Instant due = kNever;
 
-    [[nodiscard]] bool standing() const { return frozen || hung; }
+    [[nodiscard]] bool standing() const { return frozen != Freeze::kNone || hung; }
   };
   struct TaskGroup {
     std::string type;
@@ -240,6 +255,8 @@ class JobWorkload {
   [[nodiscard]] const TaskGroup& GroupOf(const TaskId& task) const;
   [[nodiscard]] std::uint32_t SlotOf(const ContainerId& container) const;
   void StandingChanged(Instant now, std::uint32_t slot, bool stood, Out& out);
+  void Thaw(Instant now, std::uint32_t slot, Freeze how, Out& out);
+  static void ShowSigns(const Process& process, Out& out);
   static void TellAccount(const TrainingAccount& account, Out& out);
 
   // workload_process.cc: processes and time

@@ -100,6 +100,8 @@ void JobWorkload::Start(Instant now, std::uint32_t slot, Out& out) {
   if (process.winding) return;
   process.started = true;
   const ProcessScript& script = process.script;
+  if (script.row != nullptr && script.row->on_term && !script.row->on_term->ignore)
+    ShowSigns(process, out);
   if (script.event_after && script.hang) process.hangs_at = now + *script.event_after;
   if (script.event_after && !script.hang)
     EndsAt(slot, {.at = now + *script.event_after, .exit = script.exit});
@@ -217,7 +219,7 @@ std::vector<RunningProcess> JobWorkload::running() const {
                    .process = process.is.process,
                    .spec = process.is.spec.id(),
                    .host = process.is.host,
-                   .frozen = process.frozen});
+                   .frozen = process.frozen != Freeze::kNone});
   }
   return all;
 }

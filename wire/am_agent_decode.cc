@@ -122,9 +122,24 @@ class Reader {
         return ReportKind::kAddressChanged;
       case v1::REPORT_PROGRESS_STALLED:
         return ReportKind::kProgressStalled;
+      case v1::REPORT_PROCESS_SIGNS:
+        return ReportKind::kProcessSigns;
       default:  // Any number can come over the wire.
         Wrong("kind of report", fmt::format("is {}, which is unknown", static_cast<int>(in)));
         return ReportKind::kProcessRunning;
+    }
+  }
+  tfyarn::Standstill Standstill(v1::Standstill in) {
+    switch (in) {
+      case v1::STANDSTILL_NONE:
+        return tfyarn::Standstill::kNone;
+      case v1::STANDSTILL_STOPPED:
+        return tfyarn::Standstill::kStopped;
+      case v1::STANDSTILL_UNINTERRUPTIBLE:
+        return tfyarn::Standstill::kUninterruptible;
+      default:  // Any number can come over the wire.
+        Wrong("standstill", fmt::format("is {}, which is unknown", static_cast<int>(in)));
+        return tfyarn::Standstill::kNone;
     }
   }
   SpecRef Spec(const v1::StartProcess& in) {
@@ -198,6 +213,14 @@ Expected<AgentToAm> Convert(const v1::ProgressStalled& in) {
       ProgressStalled{.fence = read.Fence(in),
                       .process = read.ProcessOf(in),
                       .silent = read.NotNegative(in.silent_ns(), "silence")});
+}
+
+Expected<AgentToAm> Convert(const v1::ProcessSigns& in) {
+  Reader read("ProcessSigns");
+  return read.Done<AgentToAm>(ProcessSigns{.fence = read.Fence(in),
+                                           .process = read.ProcessOf(in),
+                                           .standstill = read.Standstill(in.standstill()),
+                                           .catches_term = in.catches_term()});
 }
 
 Expected<AmToAgent> Convert(const v1::AgentAccepted& in) {
@@ -305,6 +328,8 @@ Expected<AgentToAm> DecodeAgentToAm(std::string_view bytes) {
       return Convert(in.address_changed());
     case v1::AgentToAm::kProgressStalled:
       return Convert(in.progress_stalled());
+    case v1::AgentToAm::kProcessSigns:
+      return Convert(in.process_signs());
     case v1::AgentToAm::KIND_NOT_SET:
       return UnknownKind("message of an agent");
   }

@@ -65,6 +65,20 @@ v1::Report ReportOf(ReportKind kind) {
       return v1::REPORT_ADDRESS_CHANGED;
     case ReportKind::kProgressStalled:
       return v1::REPORT_PROGRESS_STALLED;
+    case ReportKind::kProcessSigns:
+      return v1::REPORT_PROCESS_SIGNS;
+  }
+  TF_CHECK(false);
+}
+
+v1::Standstill StandstillOf(Standstill standstill) {
+  switch (standstill) {
+    case Standstill::kNone:
+      return v1::STANDSTILL_NONE;
+    case Standstill::kStopped:
+      return v1::STANDSTILL_STOPPED;
+    case Standstill::kUninterruptible:
+      return v1::STANDSTILL_UNINTERRUPTIBLE;
   }
   TF_CHECK(false);
 }
@@ -108,6 +122,13 @@ struct AgentToAmWriter {
     Put(message.fence, *to.mutable_fence());
     Put(message.process, *to.mutable_process());
     to.set_silent_ns(message.silent.count());
+  }
+  void operator()(const ProcessSigns& message) const {
+    auto& to = *out.mutable_process_signs();
+    Put(message.fence, *to.mutable_fence());
+    Put(message.process, *to.mutable_process());
+    to.set_standstill(StandstillOf(message.standstill));
+    to.set_catches_term(message.catches_term);
   }
 };
 

@@ -134,6 +134,7 @@ std::optional<Instant> TaskAgent::next_decision() const {
   Earliest(least, next_register_);
   Earliest(least, next_report());
   Earliest(least, stall_deadline());
+  Earliest(least, standstill_deadline());
   if (state_.link == LinkState::kSearching) Earliest(least, next_heartbeat_);
   return least;
 }
@@ -193,6 +194,7 @@ void TaskAgent::TakeProcessTimers(Instant now, Actions& actions) {
         SignalProcess{.attempt = state_.process->attempt, .signal = StopSignal::kKill});
   }
   if (IsDue(exit_at_, now)) return Exit(actions);
+  if (IsDue(standstill_deadline(), now)) TellSigns(now, actions);
   if (IsDue(stall_deadline(), now)) {
     stall_reported_ = true;
     AddReport(

@@ -151,6 +151,7 @@ class TaskAgent {
   void On(Instant now, const SpawnFailed& event, Actions& actions);
   void On(Instant now, const ProcessExited& event, Actions& actions);
   void On(Instant now, const ProgressSeen& event, Actions& actions);
+  void On(Instant now, const ProcessSignsSeen& event, Actions& actions);
   void On(Instant now, const TerminationRequested& event, Actions& actions);
   void On(Instant now, const DeadlineReached& event, Actions& actions);
   void On(Instant now, const HeartbeatsElided& event, Actions& actions);
@@ -194,6 +195,8 @@ class TaskAgent {
   void ProcessGone(Instant now, AgentTrigger trigger, ProcessEnded end, Actions& actions);
   void StopRunning(Instant now, Duration grace, bool on_order, AgentTrigger trigger,
                    Actions& actions);
+  void Wake(Instant now, Actions& actions);
+  void TellSigns(Instant now, Actions& actions);
   void Leave(Instant now, Duration grace, bool on_order, AgentTrigger trigger, std::string reason,
              Actions& actions);
   void ExitIfDone(Instant now, Actions& actions);
@@ -209,7 +212,15 @@ class TaskAgent {
   [[nodiscard]] std::optional<Instant> silence_deadline() const;
   [[nodiscard]] std::optional<Instant> orphan_deadline() const;
   [[nodiscard]] std::optional<Instant> stall_deadline() const;
+  [[nodiscard]] std::optional<Instant> standstill_deadline() const;
   [[nodiscard]] std::optional<Instant> next_report() const;
+
+  /// What is to be seen of the living process.
+  struct Signs {
+    Standstill standstill = Standstill::kNone;
+    bool catches_term = false;
+    friend bool operator==(const Signs&, const Signs&) = default;
+  };
 
   /// A stop that was wanted before the process was seen running.
   struct EarlyStop {
@@ -243,6 +254,9 @@ class TaskAgent {
   std::optional<ProcessEnded> last_end_;  ///< How the newest ended attempt ended.
   std::optional<Instant> last_progress_;  ///< Of the living process, when it is watched.
   bool stall_reported_ = false;
+  Signs signs_;
+  Signs signs_told_;                     ///< To the AM that it knows.
+  std::optional<Instant> stands_since_;  ///< While signs_ has a standstill.
 
   std::optional<Instant> exit_at_;  ///< Leaving, and only waits for its last report to be seen.
   std::string exit_reason_;

@@ -44,6 +44,8 @@ void TaskAgent::Obey(Instant now, const AgentAccepted&, Actions& actions) {
   next_heartbeat_ = now + job_->heartbeat.every;
   for (Report& report : reports_) report.next = now;
   SayReports(now, actions);
+  signs_told_ = {};  // What an AM attempt before this one was told.
+  TellSigns(now, actions);
 }
 
 void TaskAgent::Obey(Instant now, const AgentRefused& order, Actions& actions) {

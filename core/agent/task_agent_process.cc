@@ -14,6 +14,11 @@ namespace {
 using enum AgentTrigger;
 
 constexpr Duration kReportEvery = 2s;
+/// A process that stands still for so long does so for a reason: a debugger's or a disk's moment is
+/// over by then.
+constexpr Duration kStandstillCounts = 3s;
+/// What a stopped process gets to die of its SIGTERM once it may go on.
+constexpr Duration kAfterContinue = 1s;
 /// How long a leaving agent waits for its last report to be seen. A NodeManager gives it less.
 constexpr Duration kFarewell = 1s;
 
@@ -120,6 +125,8 @@ void TaskAgent::ProcessGone(Instant now, AgentTrigger trigger, ProcessEnded end,
   kill_at_.reset();
   early_stop_.reset();
   last_progress_.reset();
+  signs_ = signs_told_ = {};
+  stands_since_.reset();
   DropReports(ReportKind::kProcessRunning);
   DropReports(ReportKind::kProgressStalled);
   const bool port_conflict = end.port_conflict;
@@ -140,6 +147,56 @@ void TaskAgent::On(Instant now, const ProgressSeen& event, Actions& actions) {
   stall_reported_ = false;
   DropReports(ReportKind::kProgressStalled);  // It moves again: a report that nobody has seen would
                                               // now be false.
+}
+
+// ---------------------------------------------------------------- what is to be seen of it
+
+/// TensorFlow's collectives install a handler for SIGTERM that only takes note of it, and nothing
+/// outside the process tells that from the handler of a program that saves.
+void TaskAgent::On(Instant now, const ProcessSignsSeen& event, Actions& actions) {
+  if (!LivesAs(event.attempt)) {
+    return actions.push_back(
+        Note{fmt::format("signs of attempt {}, which does not live", event.attempt.value)});
+  }
+  if (event.standstill != signs_.standstill) stands_since_ = now;
+  signs_ = {.standstill = event.standstill,
+            .catches_term = event.catches_term && job_->framework != Framework::kTensorflow};
+  if (signs_.standstill == Standstill::kNone) stands_since_.reset();
+  if (state_.process_state == ProcessState::kStopping) Wake(now, actions);
+  TellSigns(now, actions);
+}
+
+std::optional<Instant> TaskAgent::standstill_deadline() const {
+  if (!stands_since_ || signs_told_.standstill == signs_.standstill) return std::nullopt;
+  return *stands_since_ + kStandstillCounts;
+}
+
+/// A standstill counts when it has lasted, or when it keeps the process from ending as told.
+void TaskAgent::TellSigns(Instant now, Actions& actions) {
+  if (!has_process()) return;
+  const bool lasts = stands_since_ && now >= *stands_since_ + kStandstillCounts;
+  const bool counts = lasts || state_.process_state == ProcessState::kStopping ||
+                      state_.process_state == ProcessState::kKilled;
+  const Signs telling{.standstill = counts ? signs_.standstill : Standstill::kNone,
+                      .catches_term = signs_.catches_term};
+  if (telling == signs_told_) return;
+  signs_told_ = telling;
+  DropReports(ReportKind::kProcessSigns);
+  AddReport(now, ReportKind::kProcessSigns, state_.process->attempt,
+            ProcessSigns{.fence = state_.fence,
+                         .process = *state_.process,
+                         .standstill = telling.standstill,
+                         .catches_term = telling.catches_term},
+            actions);
+}
+
+/// A stopped process hears no SIGTERM: it may go on for a moment, and does not have the whole
+/// grace.
+void TaskAgent::Wake(Instant now, Actions& actions) {
+  if (signs_.standstill != Standstill::kStopped) return;
+  actions.push_back(
+      SignalProcess{.attempt = state_.process->attempt, .signal = StopSignal::kContinue});
+  kill_at_ = std::min(*kill_at_, now + kAfterContinue);
 }
 
 // ---------------------------------------------------------------- starting and ending it
@@ -195,6 +252,8 @@ void TaskAgent::StopRunning(Instant now, Duration grace, bool on_order, AgentTri
       kill_at_ = now + grace;
       actions.push_back(
           SignalProcess{.attempt = state_.process->attempt, .signal = StopSignal::kTerm});
+      TellSigns(now, actions);
+      Wake(now, actions);
       break;
     case ProcessState::kStopping:
       kill_at_ = std::min(*kill_at_, now + grace);

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <set>
 #include <string>
 #include <utility>
 
@@ -175,6 +176,8 @@ bool AgentDesk::AnotherHasStalled(TaskIndex task) const {
 
 void AgentDesk::On(TaskIndex task, const ProgressStalled& message) {
   AmCore& core = parts_.core;
+  // Without an answer it says so again, and no more once it moves.
+  if (BlameStanding(task, message.silent)) return;
   Seen(task, ReportKind::kProgressStalled, message.process.attempt);
   if (!(message.process == core.tasks.ProcessOf(task)) ||
       core.tasks.record(task).process != ProcessPhase::kRunning) {
@@ -189,6 +192,41 @@ void AgentDesk::On(TaskIndex task, const ProgressStalled& message) {
       parts_.attempts.Blame(task, {.timed_out = true},
                             fmt::format("no progress for {}", RoundedText(message.silent))),
       true);
+}
+
+/// Who waits for a peer that stands still makes no progress either: that peer is the failure. True:
+/// one was blamed, or has been, and the job has had no time to go on since.
+bool AgentDesk::BlameStanding(TaskIndex stalled, Duration silent) {
+  AmCore& core = parts_.core;
+  const bool has_peers =
+      core.tasks.record(stalled).training && core.job->strategy != Strategy::kIndependent;
+  if (!has_peers || core.finishing) return false;
+  if (core.now < stall_excused_until_) return true;
+  bool blamed = false;
+  bool stacks_shown = false;
+  for (const TaskIndex task : parts_.failover.Standing()) {
+    if (core.tasks.record(task).process != ProcessPhase::kRunning) continue;
+    if (!std::exchange(stacks_shown, true)) parts_.processes.ShowStacksOfAll();
+    parts_.failover.OnStandsStill(
+        task, fmt::format("{} has made no progress for {}", ToString(core.tasks.id(stalled)),
+                          ToString(silent)));
+    blamed = blamed || core.tasks.record(task).process != ProcessPhase::kRunning;
+  }
+  if (blamed) stall_excused_until_ = core.now + core.job->watch->stalled;
+  return blamed;
+}
+
+void AgentDesk::On(TaskIndex task, const ProcessSigns& message) {
+  AmCore& core = parts_.core;
+  Seen(task, ReportKind::kProcessSigns, message.process.attempt);
+  if (!(message.process == core.tasks.ProcessOf(task)) || !core.tasks.ProcessAlive(task)) {
+    core.Note(fmt::format("late: signs of {} attempt {}", ToString(core.tasks.id(task)),
+                          message.process.attempt.value));
+    return;
+  }
+  core.tasks.mutable_record(task).catches_term = message.catches_term;
+  core.tasks.mutable_record(task).standstill = message.standstill;
+  parts_.failover.OnSigns(task);
 }
 
 void AgentDesk::OnVouched(const PeerVouched& word) {

@@ -29,7 +29,9 @@ class AgentDesk {
   void On(TaskIndex task, const ProcessEnded& message);
   void On(TaskIndex task, const AddressChanged& message);
   void On(TaskIndex task, const ProgressStalled& message);
+  void On(TaskIndex task, const ProcessSigns& message);
   [[nodiscard]] bool AnotherHasStalled(TaskIndex task) const;
+  bool BlameStanding(TaskIndex stalled, Duration silent);
 
   void Refuse(const AgentToAm& message, const std::string& reason);
   void Seen(TaskIndex task, ReportKind kind, TaskAttempt attempt);
@@ -37,6 +39,8 @@ class AgentDesk {
   void TakeEnded(TaskIndex task, const ProcessEnded& report);
 
   AmParts& parts_;
+  /// Until then who stalls is excused: a peer that stood still was blamed for it.
+  Instant stall_excused_until_{};
 };
 
 }  // namespace tfyarn::am

@@ -122,7 +122,7 @@ bool Failover::NoteContainerLost(TaskIndex task) {
 }
 
 void Failover::OnBlameDeadline() {
-  if (window_) Decide(true);
+  if (window_) Decide(FindLastOne());
 }
 
 void Failover::OnDurable() {
@@ -226,7 +226,7 @@ void Failover::Report(Failure failure) {
   if (!has_peers) {
     RestartTasks tasks;
     AddScope(failure, tasks);
-    StopAtOnce(failure);
+    StopAtOnce(failure, false);
     const Failure cause = failure;
     return DecideOn({std::move(failure)}, cause, std::move(tasks));
   }
@@ -235,72 +235,61 @@ void Failover::Report(Failure failure) {
     window_.emplace();
     core.timers.ArmJob(Timer::kBlame, core.now + core.job->deadlines.blame);
   }
-  StopAtOnce(failure);
+  if (!window_->named) window_->named = NamedBy(failure);
+  window_->failures.push_back(failure);
+  // Where the cause is not known yet, who hangs may show by not ending within the whole grace.
+  const bool known = CauseIsKnown() || FindAccused().has_value();
+  StopAtOnce(failure, known && IsBroken(window_->failures));
   AddScope(failure, window_->stopped);
-  window_->failures.push_back(std::move(failure));
   MaybeDecide();
 }
 
-void Failover::StopAtOnce(const Failure& failure) {
+void Failover::StopAtOnce(const Failure& failure, bool broken) {
   AmCore& core = parts_.core;
-  if (window_ && window_->stopped.gang) return;  // They were told.
+  if (window_ && window_->stopped.gang && !broken) return;  // They were told.
   RestartTasks tasks;
   AddScope(failure, tasks);
   for (const TaskIndex task : parts_.restart.ListOf(tasks)) {
-    if (core.tasks.ProcessAlive(task)) parts_.processes.Stop(task);
+    if (!core.tasks.ProcessAlive(task)) continue;
+    parts_.processes.Stop(task,
+                          broken ? parts_.processes.GraceInBroken(task) : core.job->deadlines.stop);
   }
+}
+
+bool Failover::CauseIsKnown() const {
+  return parts_.core.policy->first_report_wins() ||
+         std::any_of(window_->failures.begin(), window_->failures.end(),
+                     [](const Failure& failure) {
+                       return !PeerMayHaveCaused(failure.end.record.exit_class);
+                     });
 }
 
 void Failover::MaybeDecide() {
-  const bool known = std::any_of(
-      window_->failures.begin(), window_->failures.end(),
-      [](const Failure& failure) { return !PeerMayHaveCaused(failure.end.record.exit_class); });
-  const bool first_wins = parts_.core.policy->first_report_wins();
-  if (known || first_wins || parts_.core.tasks.training_alive() == 0) Decide(false);
+  if (CauseIsKnown()) return Decide(std::nullopt);
+  if (auto accused = FindAccused()) return Decide(std::move(accused));
+  if (parts_.core.tasks.training_alive() == 0) Decide(FindKilled());
 }
 
-void Failover::Decide(bool at_deadline) {
+void Failover::Decide(std::optional<Failure> hung) {
   AmCore& core = parts_.core;
   Window window = std::move(*window_);
   Close();
-  if (at_deadline && core.tasks.training_alive() == 1) {
-    std::optional<Failure> hung = FindHung();
-    if (hung && hung->decision.action == ExitAction::kFail)
-      return parts_.finish.Fail(core.CauseOf(hung->end), hung->decision.rule, hung->decision.why);
-    // Where the policy restarts nothing for a hang, those that failed remain the cause.
-    if (hung && IsRestart(hung->decision.action)) {
-      core.tasks.mutable_record(hung->end.task).hung = true;
-      AddScope(*hung, window.stopped);
-      window.failures.push_back(std::move(*hung));
-    }
-  }
   // Better accounts may have come since.
   for (Failure& failure : window.failures) {
     const auto end = core.ends.find(failure.end.task);
     if (end != core.ends.end() && end->second.process == failure.end.process)
       failure.end = end->second;
   }
+  if (hung && hung->decision.action == ExitAction::kFail)
+    return parts_.finish.Fail(core.CauseOf(hung->end), hung->decision.rule, hung->decision.why);
+  // Where the policy restarts nothing for a hang, those that failed remain the cause.
+  if (hung && IsRestart(hung->decision.action)) {
+    core.tasks.mutable_record(hung->end.task).hung = true;
+    AddScope(*hung, window.stopped);
+    window.failures.push_back(std::move(*hung));
+  }
   const Failure cause = window.failures[ChooseCause(window.failures)];
   DecideOn(std::move(window.failures), cause, std::move(window.stopped));
-}
-
-std::optional<Failure> Failover::FindHung() const {
-  const AmCore& core = parts_.core;
-  for (std::uint32_t i = 0; i < core.tasks.size(); ++i) {
-    const TaskIndex task(i);
-    if (!core.tasks.record(task).training || !core.tasks.ProcessAlive(task)) continue;
-    // Only one that was told to end and does not: under parameter-server others run on in good
-    // health.
-    if (core.tasks.record(task).process != ProcessPhase::kStopping) return std::nullopt;
-    Failure hung{.end = parts_.attempts.Blame(task, {.timed_out = true},
-                                              "still ran when all its peers had ended: it hangs"),
-                 .container_alive = true,
-                 .decision = {}};
-    hung.decision = AskPolicy(hung.end);
-    hung.scope = {};
-    return hung;
-  }
-  return std::nullopt;
 }
 
 std::size_t Failover::ChooseCause(const std::vector<Failure>& failures) const {
@@ -324,7 +313,8 @@ void Failover::DecideOn(std::vector<Failure> failures, const Failure& cause, Res
   RestartOrder order{.tasks = parts_.restart.ListOf(tasks),
                      .paid = decision.pays,
                      .cause = core.CauseOf(cause.end),
-                     .rule = decision.rule};
+                     .rule = decision.rule,
+                     .broken = IsBroken(failures)};
   for (const Failure& failure : failures) {
     if (!failure.container_alive) order.replace.push_back(failure.end.task);
     order.epoch_rises = order.epoch_rises ||
@@ -369,13 +359,15 @@ bool Failover::IsVictim(const Failure& failure) const {
 void Failover::RestartVictim(Failure failure) {
   RestartTasks tasks;
   AddScope(failure, tasks);
-  StopAtOnce(failure);
+  const bool broken = IsBroken(failure);
+  StopAtOnce(failure, broken);
   failure.decision.pays = Budget::kNone;
   failure.decision.allowance = {};
   RestartOrder order{.tasks = parts_.restart.ListOf(tasks),
                      .epoch_rises = failure.scope.epoch_rises || tasks.gang,
                      .cause = last_cause_->cause,
-                     .rule = failure.decision.rule + " (victim)"};
+                     .rule = failure.decision.rule + " (victim)",
+                     .broken = broken};
   if (!failure.container_alive) order.replace.push_back(failure.end.task);
   parts_.restart.Execute(order);
 }

@@ -6,6 +6,10 @@
 // peer can give, or until every training process has reported. Only the cause pays; whoever fails
 // within `blame` of it is its victim and costs nothing.
 //
+// Evidence that a living process hangs ends that wait: /proc shows that it stands still, or a
+// victim names it. Without any, who still runs when all its peers have failed, or did not end
+// before SIGKILL, is taken for the one that hung.
+//
 // Not here: carrying out a restart (restart.h), and ending the job (finish.h).
 #pragma once
 
@@ -45,6 +49,12 @@ class Failover {
   void OnEnd(const AttemptEnd& end, bool container_alive);
   /// A living process is the failure: it stalls, or its address is no longer the spec's.
   void OnBlamed(AttemptEnd end, bool container_alive);
+  /// What is to be seen of a task's living process has changed.
+  void OnSigns(TaskIndex task);
+  /// A living process is the failure because it stands still, and `harm` came of it.
+  void OnStandsStill(TaskIndex task, const std::string& harm);
+  /// Training tasks whose living process stands still.
+  [[nodiscard]] std::set<TaskIndex> Standing() const;
   /// A task that has lost its container just now lost it with no process alive in it. `free`:
   /// nobody's failure (an RM restart, an expiry).
   void OnLostBeforeStart(TaskIndex task, ExitEvidence evidence, std::string detail, bool free);
@@ -75,6 +85,7 @@ class Failover {
   struct Window {
     std::vector<Failure> failures;  // in the order in which they came
     RestartTasks stopped;
+    std::optional<TaskIndex> named;  // by a victim, as the one that fell silent
   };
   struct LastCause {
     Cause cause;
@@ -88,11 +99,20 @@ class Failover {
   [[nodiscard]] bool DecidesByOk(TaskIndex task);
   void CloseTask(const AttemptEnd& end, Outcome outcome, const Tried& tried = {});
   void Report(Failure failure);
-  void StopAtOnce(const Failure& failure);
+  void StopAtOnce(const Failure& failure, bool broken);
   void MaybeDecide();
-  void Decide(bool at_deadline);
+  void Decide(std::optional<Failure> hung);
+  [[nodiscard]] bool CauseIsKnown() const;
   [[nodiscard]] std::size_t ChooseCause(const std::vector<Failure>& failures) const;
-  [[nodiscard]] std::optional<Failure> FindHung() const;
+  // failover_hung.cc
+  [[nodiscard]] std::optional<Failure> FindAccused() const;
+  [[nodiscard]] std::optional<Failure> FindLastOne() const;
+  [[nodiscard]] std::optional<Failure> FindKilled() const;
+  [[nodiscard]] Failure Hung(TaskIndex task, std::string detail) const;
+  [[nodiscard]] std::optional<TaskIndex> NamedBy(const Failure& failure) const;
+  [[nodiscard]] bool IsBroken(const Failure& failure) const;
+  [[nodiscard]] bool LeftInOrder(const Failure& failure) const;
+  [[nodiscard]] bool IsBroken(const std::vector<Failure>& failures) const;
   void DecideOn(std::vector<Failure> failures, const Failure& cause, RestartTasks tasks);
   void Spent(const std::vector<Failure>& failures, const Failure& cause, const RestartTasks& tasks);
   [[nodiscard]] bool MayBeNeededAgain(TaskIndex task) const;
@@ -106,6 +126,7 @@ class Failover {
   Budgets budgets_;
   std::optional<Window> window_;
   std::optional<LastCause> last_cause_;
+  std::set<TaskIndex> standing_;  ///< Told of a standstill; may have ended since.
   std::optional<Cause> first_tallied_;
   Tried first_tried_;
   std::deque<std::pair<JournalSeq, TaskIndex>>

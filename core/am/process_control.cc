@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <string>
 
 #include "core/am/am_parts.h"
@@ -19,16 +20,36 @@ void ProcessControl::Start(TaskIndex task) {
     core.timers.Arm(Timer::kProcessStart, task.value, core.now + core.job->deadlines.start);
 }
 
-void ProcessControl::Stop(TaskIndex task) {
+void ProcessControl::Stop(TaskIndex task, Duration grace) {
   AmCore& core = parts_.core;
   TF_CHECK(core.tasks.ProcessAlive(task));
-  if (core.tasks.record(task).process == ProcessPhase::kStopping) return;
+  const bool told = core.tasks.record(task).process == ProcessPhase::kStopping;
+  if (told && GraceOf(task) <= grace) return;
+  core.tasks.mutable_record(task).stop_grace = grace;
   core.tasks.SetProcess(task, ProcessPhase::kStopping);
   SendStop(task);
   core.timers.Disarm(Timer::kProcessStart, task.value);
   core.timers.Arm(Timer::kOrder, task.value, core.now + kOrderRepeat);
-  core.timers.Arm(Timer::kStopOverdue, task.value,
-                  core.now + core.job->deadlines.stop + kStopSlack);
+  WatchStop(task);
+}
+
+void ProcessControl::Stop(TaskIndex task) {
+  Stop(task, parts_.core.job->deadlines.stop);
+}
+
+Duration ProcessControl::GraceInBroken(TaskIndex task) const {
+  const DeadlineSpec& deadlines = parts_.core.job->deadlines;
+  if (parts_.core.tasks.record(task).catches_term) return deadlines.stop;
+  return std::min(deadlines.stop, deadlines.stop_broken);
+}
+
+Duration ProcessControl::GraceOf(TaskIndex task) const {
+  return parts_.core.tasks.record(task).stop_grace.value_or(parts_.core.job->deadlines.stop);
+}
+
+void ProcessControl::WatchStop(TaskIndex task) {
+  AmCore& core = parts_.core;
+  core.timers.Arm(Timer::kStopOverdue, task.value, core.now + GraceOf(task) + kStopSlack);
 }
 
 void ProcessControl::Warn(TaskIndex task) {
@@ -67,8 +88,7 @@ void ProcessControl::Repeat(TaskIndex task) {
 void ProcessControl::Resume(TaskIndex task) {
   AmCore& core = parts_.core;
   if (core.tasks.record(task).process == ProcessPhase::kStopping) {
-    core.timers.Arm(Timer::kStopOverdue, task.value,
-                    core.now + core.job->deadlines.stop + kStopSlack);
+    WatchStop(task);
   } else {
     core.timers.Arm(Timer::kProcessStart, task.value, core.now + core.job->deadlines.start);
   }
@@ -124,7 +144,7 @@ void ProcessControl::SendStop(TaskIndex task) {
   AmCore& core = parts_.core;
   core.Send(task, StopProcess{.fence = core.tasks.FenceOf(task),
                               .attempt = core.tasks.shown(task).attempt,
-                              .grace = core.job->deadlines.stop});
+                              .grace = GraceOf(task)});
 }
 
 }  // namespace tfyarn::am

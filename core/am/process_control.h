@@ -16,8 +16,12 @@ class ProcessControl {
   /// Orders the task's next process with the spec of the present epoch. What the order depends on
   /// is durable.
   void Start(TaskIndex task);
-  /// Orders the end of its process. The agent stays.
-  void Stop(TaskIndex task);
+  /// Orders the end of its process. The agent stays. A shorter grace replaces a longer one.
+  void Stop(TaskIndex task, Duration grace);
+  void Stop(TaskIndex task);  ///< With deadlines.stop.
+  /// How long its process has from SIGTERM to SIGKILL when its collective is broken: no handler in
+  /// it can save together with peers that are gone.
+  [[nodiscard]] Duration GraceInBroken(TaskIndex task) const;
   /// SIGTERM, once, as a preemption notice.
   void Warn(TaskIndex task);
   /// Every running process's agent writes down what it is doing, before what follows ends any.
@@ -36,6 +40,8 @@ class ProcessControl {
  private:
   void SendStart(TaskIndex task);
   void SendStop(TaskIndex task);
+  void WatchStop(TaskIndex task);
+  [[nodiscard]] Duration GraceOf(TaskIndex task) const;
   void LoseAgent(TaskIndex task, const char* why);
 
   AmParts& parts_;

@@ -36,7 +36,10 @@ void Restart::Execute(const RestartOrder& order) {
         record.agent != AgentPhase::kNone) {
       parts_.leaving.Stop(task);
     }
-    if (core.tasks.ProcessAlive(task)) parts_.processes.Stop(task);
+    if (core.tasks.ProcessAlive(task)) {
+      parts_.processes.Stop(
+          task, order.broken ? parts_.processes.GraceInBroken(task) : core.job->deadlines.stop);
+    }
     core.tasks.SetStart(task, order.epoch_rises ? StartMode::kWithEpoch : StartMode::kAlone);
     if (record.agent == AgentPhase::kNone) wanted.push_back(task);
   }

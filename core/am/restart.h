@@ -17,6 +17,7 @@ struct RestartOrder {
   Budget paid = Budget::kNone;
   Cause cause;
   std::string rule;
+  bool broken = false;    ///< A collective of which a member is gone: nothing can be saved in it.
   bool processes = true;  ///< False: no process had been started; only a container is replaced.
 };
 

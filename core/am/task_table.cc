@@ -231,6 +231,9 @@ ProcessRef TaskTable::BeginProcess(Instant now, TaskIndex task, Epoch epoch) {
   of.process_ordered_at = now;
   of.hung = false;
   of.stalled = false;
+  of.standstill = Standstill::kNone;
+  of.catches_term = false;
+  of.stop_grace.reset();
   SetStart(task, StartMode::kNone);
   SetProcess(task, ProcessPhase::kOrdered);
   return ProcessOf(task);

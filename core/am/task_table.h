@@ -74,8 +74,12 @@ struct TaskRecord {
   bool preemption_noticed = false;  ///< The RM has announced to take its container.
   bool hung = false;                ///< Its present process was found to hang.
   bool stalled = false;             ///< Of the job's `watch`: its present process stalls.
-  bool address_stale = false;       ///< The agent is about to tell another port.
-  Epoch process_epoch;              ///< Of the latest process.
+  Standstill standstill = Standstill::kNone;  ///< Of its present process, as its agent says.
+  bool catches_term = false;                  ///< Its present process may save on SIGTERM.
+  /// Of its present process, once it was told to end; unset: deadlines.stop.
+  std::optional<Duration> stop_grace;
+  bool address_stale = false;  ///< The agent is about to tell another port.
+  Epoch process_epoch;         ///< Of the latest process.
   Instant process_ordered_at{};
   Nonce nonce;
   yarn::Token container_token;

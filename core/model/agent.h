@@ -74,14 +74,23 @@ struct ProgressSeen {
   TaskAttempt attempt;
 };
 BOOST_DESCRIBE_STRUCT(ProgressSeen, (), (attempt))
+/// What the kernel shows of the process and its descendants has changed. Nothing was seen before
+/// the first one.
+struct ProcessSignsSeen {
+  TaskAttempt attempt;
+  Standstill standstill = Standstill::kNone;
+  bool catches_term = false;  ///< One of them has a handler for SIGTERM.
+};
+BOOST_DESCRIBE_STRUCT(ProcessSignsSeen, (), (attempt, standstill, catches_term))
 /// SIGTERM from the NodeManager (or a user): the container ends soon.
 struct TerminationRequested {};
 BOOST_DESCRIBE_STRUCT(TerminationRequested, (), ())
 
+/// New alternatives are added at the end: the digest counts them by position.
 using AgentEvent =
     std::variant<AgentStarted, PortLeased, PortLeaseFailed, AmSaid, AmAddressRead, ProcessSpawned,
                  SpawnFailed, ProcessExited, ProgressSeen, TerminationRequested, DeadlineReached,
-                 HeartbeatsElided, PeerVouched>;
+                 HeartbeatsElided, PeerVouched, ProcessSignsSeen>;
 
 // ---------------------------------------------------------------- actions
 
@@ -104,8 +113,12 @@ struct SpawnProcess {
   bool resume = false;
 };
 BOOST_DESCRIBE_STRUCT(SpawnProcess, (), (task, process, spec, resume))
-enum class StopSignal { kTerm, kKill };
-BOOST_DESCRIBE_ENUM(StopSignal, kTerm, kKill)
+enum class StopSignal {
+  kTerm,
+  kKill,
+  kContinue,  ///< SIGCONT to every process of it: a stopped one hears SIGTERM only then.
+};
+BOOST_DESCRIBE_ENUM(StopSignal, kTerm, kKill, kContinue)
 /// To the process group of that attempt. Harmless when it has ended.
 struct SignalProcess {
   TaskAttempt attempt;

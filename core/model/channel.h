@@ -92,8 +92,21 @@ struct ProgressStalled {
 };
 BOOST_DESCRIBE_STRUCT(ProgressStalled, (), (fence, process, silent))
 
+/// What is to be seen of the process from outside has changed: evidence, no failure yet. Repeated
+/// until ReportSeen.
+struct ProcessSigns {
+  AgentFence fence;
+  ProcessRef process;
+  Standstill standstill = Standstill::kNone;  ///< For some seconds, or when it was told to end.
+  /// It has a handler for SIGTERM of its own: it may have something to save. Always false under
+  /// TensorFlow, which catches SIGTERM whether the program saves or not.
+  bool catches_term = false;
+};
+BOOST_DESCRIBE_STRUCT(ProcessSigns, (), (fence, process, standstill, catches_term))
+
+/// New alternatives are added at the end: the digest counts them by position.
 using AgentToAm = std::variant<RegisterAgent, AgentHeartbeat, ProcessRunning, ProcessEnded,
-                               AddressChanged, ProgressStalled>;
+                               AddressChanged, ProgressStalled, ProcessSigns>;
 
 // ---------------------------------------------------------------- AM -> agent
 
@@ -114,8 +127,15 @@ struct HeartbeatSeen {
   AgentFence fence;
 };
 BOOST_DESCRIBE_STRUCT(HeartbeatSeen, (), (fence))
-enum class ReportKind { kProcessRunning, kProcessEnded, kAddressChanged, kProgressStalled };
-BOOST_DESCRIBE_ENUM(ReportKind, kProcessRunning, kProcessEnded, kAddressChanged, kProgressStalled)
+enum class ReportKind {
+  kProcessRunning,
+  kProcessEnded,
+  kAddressChanged,
+  kProgressStalled,
+  kProcessSigns
+};
+BOOST_DESCRIBE_ENUM(ReportKind, kProcessRunning, kProcessEnded, kAddressChanged, kProgressStalled,
+                    kProcessSigns)
 /// Answers the report of that kind for that attempt.
 struct ReportSeen {
   AgentFence fence;

@@ -48,6 +48,14 @@ struct ProcessExit {
 };
 BOOST_DESCRIBE_STRUCT(ProcessExit, (), (code, signal, out_of_memory, stopped_by_agent))
 
+/// A process that does nothing and will do nothing by itself, as the kernel shows it.
+enum class Standstill {
+  kNone,
+  kStopped,          ///< By SIGSTOP or the like (state T): goes on after SIGCONT.
+  kUninterruptible,  ///< In a call that hears no signal (state D), as of a dead disk or device.
+};
+BOOST_DESCRIBE_ENUM(Standstill, kNone, kStopped, kUninterruptible)
+
 /// What an exit means. Written in lower case with hyphens in files and results.
 /// Source: decision tables of the predecessors, see docs/policies.md.
 enum class ExitClass {

@@ -140,11 +140,13 @@ struct DeadlineSpec {
   Duration start = 15min;
   std::optional<Duration> run;
   Duration stop = 15s;
-  Duration blame = 10s;
+  Duration stop_broken = 1s;  ///< In place of `stop`, where nothing can be saved any more.
+  Duration blame = 20s;
   Duration orphan = 30min;
   std::optional<Duration> am_start;  ///< nullopt = the client's own default.
 };
-BOOST_DESCRIBE_STRUCT(DeadlineSpec, (), (registration, start, run, stop, blame, orphan, am_start))
+BOOST_DESCRIBE_STRUCT(DeadlineSpec, (),
+                      (registration, start, run, stop, stop_broken, blame, orphan, am_start))
 
 struct HeartbeatSpec {
   Duration every = 1s;

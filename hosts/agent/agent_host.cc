@@ -156,6 +156,12 @@ void AgentHost::Spawn(const SpawnProcess& order) {
               },
           .over = [this](ProcessExited exit) { ProcessOver(std::move(exit)); },
           .progress = [this, attempt] { driver_.Tell(ProgressSeen{.attempt = attempt}); },
+          .signs =
+              [this, attempt](const Signs& signs) {
+                driver_.Tell(ProcessSignsSeen{.attempt = attempt,
+                                              .standstill = signs.standstill,
+                                              .catches_term = signs.catches_term});
+              },
           .note = parts_.note},
       attempt);
 }

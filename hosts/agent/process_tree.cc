@@ -107,6 +107,11 @@ void ProcessTree::Terminate() {
   ::kill(-root_.pid, SIGTERM);
 }
 
+void ProcessTree::Continue() {
+  if (finished_) return;
+  for (const ProcessInfo& member : Members()) ::kill(member.pid, SIGCONT);
+}
+
 void ProcessTree::Kill() {
   if (finished_) return;
   LookAtRoot();

@@ -76,10 +76,11 @@ class ProcessTree {
   ProcessTree(const ProcessTree&) = delete;
   ProcessTree& operator=(const ProcessTree&) = delete;
 
-  /// SIGTERM to the root's group. A stopped process does not see it, and is not woken: it would
-  /// find its peers gone and end like their victim, while it is the one that hung, which shows in
-  /// that it does not end (core/am/failover.h). Harmless when it has ended.
+  /// SIGTERM to the root's group. A stopped process does not see it before it goes on. Harmless
+  /// when it has ended.
   void Terminate();
+  /// SIGCONT to every process of the tree.
+  void Continue();
   /// SIGKILL to every process of the tree, repeated until nobody is left.
   void Kill();
   /// Terminate() now and Kill() after `grace`, unless it has ended by then. A shorter grace

@@ -56,7 +56,10 @@ void TaskProcess::Began(Spawned spawned) {
   tree_ = std::make_unique<ProcessTree>(subreaper_, std::move(spawned),
                                         [this](const TreeExit& exit) { Over(exit); });
   WatchProgress();
+  const pid_t root = tree_->root();
+  // What is told may come after what it is told of.
   callbacks_.spawned();
+  signs_ = std::make_unique<SignsWatch>(subreaper_.io(), root, callbacks_.signs);
 }
 
 void TaskProcess::WatchProgress() {
@@ -76,6 +79,8 @@ void TaskProcess::Signal(TaskAttempt attempt, StopSignal signal) {
       return TerminateInTurn();
     case StopSignal::kKill:
       return tree_->Kill();
+    case StopSignal::kContinue:
+      return tree_->Continue();
   }
 }
 

@@ -18,6 +18,7 @@
 #include "hosts/agent/oom_evidence.h"
 #include "hosts/agent/process_tree.h"
 #include "hosts/agent/progress_watch.h"
+#include "hosts/agent/signs_watch.h"
 #include "hosts/agent/stacks.h"
 #include "hosts/agent/subreaper.h"
 #include "hosts/agent/task_cgroup.h"
@@ -41,6 +42,7 @@ class TaskProcess {
     std::function<void(const Error&)> failed;  ///< In place of both others. May destroy this.
     std::function<void(ProcessExited)> over;   ///< Once; nothing of it is left. May destroy this.
     std::function<void()> progress;
+    std::function<void(const Signs&)> signs;  ///< They have changed.
     std::function<void(const std::string&)> note;
   };
 
@@ -73,6 +75,7 @@ class TaskProcess {
   OomCounters oom_before_;
   std::unique_ptr<ProcessTree> tree_;
   std::unique_ptr<ProgressWatch> progress_;
+  std::unique_ptr<SignsWatch> signs_;
   std::optional<Clock::time_point> dumped_;
   boost::asio::steady_timer term_later_;
   hosts::Lifetime lifetime_;

@@ -288,6 +288,7 @@ void AmWorld::CarryToAgent(const SendToAgent& send) {
     if (agent != nullptr) agent->ordered = start->process;
   } else if (const auto* stop = std::get_if<StopProcess>(&send.message)) {
     text = fmt::format("StopProcess attempt {}", stop->attempt.value);
+    if (stop->grace != job_.deadlines.stop) text += " within " + ToString(stop->grace);
     if (agent != nullptr) agent->stop_ordered = true;
   } else if (std::holds_alternative<EndAgent>(send.message)) {
     text = "EndAgent";

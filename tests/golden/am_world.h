@@ -72,6 +72,7 @@ class AmWorld {
   void Stale(const Words& words);
   void Address(const Words& words);
   void Stalled(const Words& words);
+  void Signs(const Words& words);
   void Preempt(const Words& words);
   void State();
 

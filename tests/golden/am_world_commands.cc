@@ -1,6 +1,7 @@
 // The commands of golden scripts for the AM; see tests/golden/am/README.md for what each does.
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <charconv>
 #include <functional>
 #include <map>
@@ -78,6 +79,7 @@ std::string AmWorld::Do(const std::string& line) {
       {"running", [this](const Words& w) { Running(w); }},
       {"exit", [this](const Words& w) { Exit(w); }},
       {"stopped", [this](const Words& w) { Stopped(w); }},
+      {"killed", [this](const Words& w) { Stopped(w); }},
       {"ended", [this](const Words& w) { Ended(w); }},
       {"complete", [this](const Words& w) { Complete(w); }},
       {"node", [this](const Words& w) { Node(w); }},
@@ -89,6 +91,7 @@ std::string AmWorld::Do(const std::string& line) {
       {"stale", [this](const Words& w) { Stale(w); }},
       {"address", [this](const Words& w) { Address(w); }},
       {"stalled", [this](const Words& w) { Stalled(w); }},
+      {"signs", [this](const Words& w) { Signs(w); }},
       {"preempt", [this](const Words& w) { Preempt(w); }},
       {"state", [this](const Words&) { State(); }},
       {"verbose", [this](const Words& w) { verbose_ = w.at(1) == "on"; }},
@@ -154,6 +157,8 @@ void AmWorld::SetJob(const std::string& key, const std::string& value) {
     job_.deadlines.run = DurationOf(value);
   else if (key == "deadlines.blame")
     job_.deadlines.blame = DurationOf(value);
+  else if (key == "deadlines.stop")
+    job_.deadlines.stop = DurationOf(value);
   else if (key == "drain.none")
     job_.finish.drain = {{"", Duration::zero()}};
   else if (key == "require.path")
@@ -366,14 +371,18 @@ void AmWorld::Exit(const Words& words) {
     else
       report.stderr_tail += (report.stderr_tail.empty() ? "" : " ") + words[at];
   }
+  // A line ends with a bar in a script.
+  std::replace(report.stderr_tail.begin(), report.stderr_tail.end(), '|', '\n');
   agent.running.reset();
   agent.ordered.reset();
   agent.unseen_end = report;
   Say(report);
 }
 
-/// stopped TASK...: processes that were ordered to stop have stopped.
+/// stopped TASK...: processes that were ordered to stop have stopped. killed TASK...: they had to
+/// be killed.
 void AmWorld::Stopped(const Words& words) {
+  const std::int32_t signal = words.front() == "killed" ? 9 : 15;
   for (const TaskId& task : TasksOf(words, 1)) {
     Agent& agent = agents_.at(task);
     const auto process = agent.running ? agent.running : agent.ordered;
@@ -381,7 +390,7 @@ void AmWorld::Stopped(const Words& words) {
     agent.running.reset();
     agent.ordered.reset();
     ProcessEnded report{.fence = agent.fence, .process = *process};
-    report.exit = {.signal = 15, .stopped_by_agent = true};
+    report.exit = {.signal = signal, .stopped_by_agent = true};
     agent.unseen_end = report;
     Say(report);
   }
@@ -427,6 +436,16 @@ void AmWorld::Stalled(const Words& words) {
   const Agent& agent = agents_.at(TaskOf(words.at(1)));
   if (!agent.running) Wrong("it has no process");
   Say(ProgressStalled{.fence = agent.fence, .process = *agent.running, .silent = 10min});
+}
+
+/// signs TASK none|stopped|uninterruptible [catches-term]
+void AmWorld::Signs(const Words& words) {
+  const Agent& agent = agents_.at(TaskOf(words.at(1)));
+  if (!agent.running) Wrong("it has no process");
+  Say(ProcessSigns{.fence = agent.fence,
+                   .process = *agent.running,
+                   .standstill = EnumOf<Standstill>(words.at(2)),
+                   .catches_term = words.size() > 3 && words[3] == "catches-term"});
 }
 
 // ---------------------------------------------------------------- AM and journal

@@ -14,6 +14,7 @@
 //   threads              its first thread ends, another sleeps
 //   thread-child         a child of its second thread, and sleeps
 //   grow MEGABYTES       uses that much memory and sleeps
+//   vfork                waits for a child that does not go on, in a call that hears no signal
 //   usr1                 writes a line to stderr on SIGUSR1 and sleeps
 #include <dirent.h>
 #include <netinet/in.h>
@@ -307,6 +308,17 @@ int Run(const Words& words) {
          Say("ready");
          ::raise(SIGSTOP);
          Sleep();
+       }},
+      {"vfork",
+       [&]() -> int {
+         Say("ready");
+         // The child has its parent's memory, so it may do nothing but this.
+         if (::vfork() == 0) {
+           ::alarm(300);
+           ::pause();
+           ::_exit(0);
+         }
+         return 0;
        }},
       {"children", [&] { return Children(Number(words, 1)); }},
       {"sessions", [&] { return Sessions(Number(words, 1), Number(words, 2)); }},

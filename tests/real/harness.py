@@ -190,6 +190,10 @@ class Job:
         return [event["action"] for event in self.events()
                 if event["type"] == "AmOrdered" and event["action"]["type"] == kind]
 
+    def am_messages(self, kind):
+        """What the AM said to agents."""
+        return [order["message"] for order in self.am_orders("SendToAgent") if order["message"]["type"] == kind]
+
     def attempts(self, task):
         """Attempts of a task as result.json has them."""
         for entry in self.job()["tasks"]:

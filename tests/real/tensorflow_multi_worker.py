@@ -10,18 +10,20 @@ from harness import check, run_cases
 from tensorflow_rig import TrainingJob, skip_without_tensorflow
 
 BIN = sys.argv[1]
-OPTIONS = ["--steps=40", "--save-every=5", "--pause=0.05", "--preemptible"]
+PLAIN = ["--steps=40", "--save-every=5", "--pause=0.05"]
+OPTIONS = [*PLAIN, "--preemptible"]
 WORKERS = ["worker:0", "worker:1", "worker:2"]
 CHIEF_AND_WORKERS = ["chief:0", "worker:0", "worker:1"]
+SECOND = 1_000_000_000
 USER_MAY_NOT_PAY = "retries={user: 0, infrastructure: 1}"
 
 
-def training(tasks, more=()):
+def training(tasks, options=None):
     """Started, and past its first checkpoint."""
-    settings = ["tasks.worker.command=COMMAND", USER_MAY_NOT_PAY, *more]
+    settings = ["tasks.worker.command=COMMAND", USER_MAY_NOT_PAY]
     if "chief:0" in tasks:
         settings += ["tasks.worker.instances=2", "tasks.chief={memory: 1GiB, command: COMMAND}"]
-    job = TrainingJob(BIN, "multi-worker", OPTIONS, settings).start()
+    job = TrainingJob(BIN, "multi-worker", options or OPTIONS, settings).start()
     job.wait_for_step(tasks[0], 8, attempt=0)
     return job
 
@@ -58,19 +60,24 @@ def worker_killed():
 
 
 def chief_killed():
-    job = training(CHIEF_AND_WORKERS)
+    """Of plain scripts, in which TensorFlow takes note of SIGTERM and goes on: they do not get `deadlines.stop` for that."""
+    job = training(CHIEF_AND_WORKERS, PLAIN)
     agents = job.agents_of(CHIEF_AND_WORKERS)
     os.kill(job.process_of("chief:0"), signal.SIGKILL)
     all_start_again(job, CHIEF_AND_WORKERS, agents, ("chief:0", 137, "killed-external"))
+    stops = job.am_messages("StopProcess")
+    check(stops and all(stop["grace_ns"] == SECOND for stop in stops if stop["attempt"] == 0), f"{stops}")
     job.close()
 
 
 def worker_stopped():
-    """Its peers find out, and end with 1: they are its victims, and who still runs is the cause."""
-    job = training(WORKERS, ["deadlines={blame: 4s, stop: 6s}"])
+    """Its peers find out, and end with 1: they are its victims. /proc shows who stands still, and that one is the cause at once."""
+    job = training(WORKERS)
     agents = job.agents_of(WORKERS)
     os.kill(job.process_of("worker:2"), signal.SIGSTOP)
     all_start_again(job, WORKERS, agents, ("worker:2", None, "timeout"))
+    why = job.only_restart()["cause"]["detail"]
+    check("stopped (state T)" in why, f"the cause is told as: {why}")
     ends = [job.attempts(task)[0]["exit"] for task in ("worker:0", "worker:1")]
     check(1 in ends, f"nobody ended by itself: {ends}")
     job.close()

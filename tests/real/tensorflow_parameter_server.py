@@ -104,14 +104,17 @@ def chief_killed():
 
 
 def worker_stopped():
-    """TensorFlow waits for it for ever; the watch does not."""
-    job = training([*WITHOUT_SERVICES, BY_INFRASTRUCTURE, "watch.stalled=25s"])
+    """TensorFlow waits for it for ever; the watch does not. The chief stalls, and the worker that stands still starts again alone."""
+    job = training([*WITHOUT_SERVICES, BY_INFRASTRUCTURE, "watch.stalled=2m"])
     agents = job.agents_of(TRAINING)
+    others = job.pids(["chief:0", "worker:0", "ps:0"])
     kill(job, "worker:1", signal.SIGSTOP)
-    job.wait_until_resumed(["chief:0"])
+    job.wait("the second attempt of worker:1", lambda: "serves at" in job.log_text("worker:1", 1))
+    check(job.pids(others) == others, "somebody else was restarted")
     check(job.agents_of(TRAINING) == agents, "the agents are others")
-    ended_well(job, TRAINING, ("chief:0", None, "timeout"))
-    job.check_resumed("chief:0", 1)
+    ended_well(job, ["worker:1"], ("worker:1", None, "timeout"))
+    why = job.only_restart()["cause"]["detail"]
+    check("stopped (state T)" in why and "chief:0 has made no progress" in why, f"the cause is told as: {why}")
     job.close()
 
 

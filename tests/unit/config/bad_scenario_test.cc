@@ -149,11 +149,12 @@ const Case kAdded[] = {
     {"faults: [{kind: drop, message: StartProces}]\n",
      {"6:32: `message`: `StartProces` is not one of its values | allowed: RegisterAgent, "
       "AgentHeartbeat, "
-      "ProcessRunning, ProcessEnded, AddressChanged, ProgressStalled, AgentAccepted, AgentRefused, "
+      "ProcessRunning, ProcessEnded, AddressChanged, ProgressStalled, ProcessSigns, AgentAccepted, "
+      "AgentRefused, "
       "HeartbeatSeen, ReportSeen, StartProcess, StopProcess, WarnProcess, EndAgent, ShowStacks, "
       "GetNewApplication, "
       "SubmitApplication, GetApplicationReport, KillApplication, GetClusterNodes, GetQueueInfo, "
-      "RegisterApplicationMaster, Allocate, FinishApplicationMaster, and 5 more | did "
+      "RegisterApplicationMaster, Allocate, and 6 more | did "
       "you mean `StartProcess`?"}},
     {"faults: [{kind: container_signal, at: 1s, target: {job: a}, signal: kill}]\n",
      {"6:69: `signal`: kill is not a signal like KILL, TERM or 9 | did you mean KILL?"}},

@@ -67,6 +67,20 @@ TEST(WorkloadAloneTest, SigtermWithACheckpointSavesTheTasksOwnWork) {
   EXPECT_EQ(host.account().wall.useful, Duration(8s).count());
 }
 
+TEST(WorkloadAloneTest, AStoppedTaskShowsAndHearsItsSigtermAfterSigcont) {
+  WorkloadHarness host(Independent(1));
+  host.SpawnAll(host.SpecOf(1));
+  host.Until(5s);
+  host.Freeze(kWorker0, true);
+  EXPECT_EQ(host.TakeSigns(), Log{"worker:0 stopped"});
+  host.Signal(kWorker0, StopSignal::kTerm);
+  host.Until(7s);
+  host.Signal(kWorker0, StopSignal::kContinue);
+  EXPECT_EQ(host.TakeSigns(), Log{"worker:0 none"});
+  EXPECT_EQ(host.TakeLog(), (Log{"0s training", "5s idle", "7s training", "7s worker:0 signal 15",
+                                 "7s lost 5s", "7s idle"}));
+}
+
 TEST(WorkloadAloneTest, WhatWasPutOffByAStandstillHappensWhenItEnds) {
   config::JobConfig job = Independent(1);
   job.behavior = {{.after = Const(10), .exit = 4}};

@@ -116,7 +116,7 @@ class WorkloadHarness {
     Collect();
   }
   void Freeze(const TaskId& task, bool frozen) {
-    workload.Froze(now, ContainerOf(task), frozen, fresh_);
+    workload.Froze(now, ContainerOf(task), frozen ? Freeze::kStopped : Freeze::kNone, fresh_);
     Collect();
   }
   void Pace(const TaskId& task, std::int32_t pace) {
@@ -149,6 +149,8 @@ class WorkloadHarness {
 
   /// "12s worker:1 exit 0" and so on; accounts are summed instead.
   std::vector<std::string> TakeLog() { return std::exchange(log_, {}); }
+  /// "worker:1 stopped" and so on: what agents are shown.
+  std::vector<std::string> TakeSigns() { return std::exchange(signs_, {}); }
   [[nodiscard]] const TrainingAccount& account() const { return account_; }
 
   Instant now{};
@@ -183,6 +185,10 @@ class WorkloadHarness {
   void On(const PhaseChanged& change) { Say(KebabName(change.phase)); }
   void On(const WorkIsLost& lost) { Say("lost " + ToString(lost.work)); }
   void On(const ProgressIsSeen& seen) { Say(TaskIn(seen.container) + " progress"); }
+  void On(const SignsAreSeen& seen) {
+    signs_.push_back(TaskIn(seen.container) + " " + KebabName(seen.standstill) +
+                     (seen.catches_term ? ", catches SIGTERM" : ""));
+  }
   void On(const FileIsWritten& file) { Say("wrote " + file.path); }
   void On(const Accounted& accounted) {
     const auto add = [](TimeSplit& sum, const Accounted::Split& split) {
@@ -202,6 +208,7 @@ class WorkloadHarness {
 
  private:
   std::vector<WorkloadOutput> fresh_;
+  std::vector<std::string> signs_;
   std::vector<std::string> log_;
   TrainingAccount account_;
 };

@@ -258,6 +258,27 @@ TEST(CodecTest, AReportThatCannotBeIsRefused) {
               "launch error has 5000 bytes");
 }
 
+TEST(CodecTest, AStandstillOfALaterVersionIsRefusedAndNoneIsTheDefault) {
+  const AgentToAm signs = ProcessSigns{.fence = SomeFence(),
+                                       .process = {},
+                                       .standstill = Standstill::kStopped,
+                                       .catches_term = true};
+  const auto said = [&](int standstill) {
+    return ErrorAfter(signs, [&](v1::AgentToAm& wire) {
+      wire.mutable_process_signs()->set_standstill(static_cast<v1::Standstill>(standstill));
+    });
+  };
+  EXPECT_SAYS(said(3), "standstill is 3, which is unknown");
+  v1::AgentToAm wire;
+  ASSERT_TRUE(wire.ParseFromString(Encode(signs)));
+  wire.mutable_process_signs()->clear_standstill();
+  wire.mutable_process_signs()->clear_catches_term();
+  const auto plain = DecodeAgentToAm(wire.SerializeAsString());
+  ASSERT_TRUE(plain) << plain.error().message;
+  EXPECT_EQ(std::get<ProcessSigns>(*plain).standstill, Standstill::kNone);
+  EXPECT_FALSE(std::get<ProcessSigns>(*plain).catches_term);
+}
+
 TEST(CodecTest, NegativeTimesAndPortsBeyondSixteenBitsAreRefused) {
   const AgentToAm stalled =
       ProgressStalled{.fence = SomeFence(), .process = {}, .silent = Duration(-1)};

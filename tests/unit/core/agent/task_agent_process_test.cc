@@ -270,6 +270,93 @@ TEST(TaskAgentProcessTest, ALeaseLostBeforeAnyProcessIsRenewed) {
   rig.RunProcess(2s, 0);
 }
 
+// ---------------------------------------------------------------- signs
+
+ProcessSignsSeen Shows(Standstill standstill, bool catches_term = false) {
+  return {.attempt = TaskAttempt(0), .standstill = standstill, .catches_term = catches_term};
+}
+
+std::string SignsSaid(const std::string& standstill, const std::string& catches_term = "no") {
+  return "ProcessSigns{process=ProcessRef{attempt=0 epoch=1} standstill=" + standstill +
+         " catches_term=" + catches_term + "}";
+}
+
+TEST(TaskAgentProcessTest, AStandstillIsReportedWhenItHasLastedAndWhenItIsOver) {
+  AgentRig rig;
+  rig.Connect();
+  (void)rig.Tell(0s, PeerVouched{.task = {}, .incarnation = {}, .vouched = true, .last = {}});
+  rig.RunProcess(0s, 0);
+  EXPECT_THAT(rig.Tell(10s, Shows(Standstill::kUninterruptible)), IsEmpty());
+  EXPECT_THAT(rig.Tell(12s, Shows(Standstill::kNone)), IsEmpty());
+  EXPECT_THAT(rig.Tell(20s, Shows(Standstill::kStopped)), IsEmpty());
+  EXPECT_EQ(rig.decision(), 23s);
+  EXPECT_THAT(rig.RunQuietlyTo(23s), ElementsAre("23s AM1 <- " + SignsSaid("stopped")));
+  (void)rig.Say(23s, Seen(ReportKind::kProcessSigns, 0));
+  EXPECT_THAT(rig.Tell(60s, Shows(Standstill::kNone)), ElementsAre("AM1 <- " + SignsSaid("none")));
+}
+
+TEST(TaskAgentProcessTest, AStoppedProcessIsWokenForItsSigtermAndDoesNotHaveTheWholeGrace) {
+  AgentRig rig;
+  rig.Connect();
+  rig.RunProcess(0s, 0);
+  (void)rig.Tell(10s, Shows(Standstill::kStopped));
+  // The AM, which waits for a cause, hears why this one does not end.
+  EXPECT_THAT(rig.Say(11s, Stop(0, 15s)),
+              ElementsAre("SignalProcess{attempt=0 signal=term}", "AM1 <- " + SignsSaid("stopped"),
+                          "SignalProcess{attempt=0 signal=continue}"));
+  EXPECT_THAT(rig.RunQuietlyTo(12s),
+              Contains(HasSubstr("12s SignalProcess{attempt=0 signal=kill}")));
+}
+
+TEST(TaskAgentProcessTest, AProcessFoundStoppedWhileItShouldEndIsWokenToo) {
+  AgentRig rig;
+  rig.Connect();
+  rig.RunProcess(0s, 0);
+  (void)rig.Say(10s, Stop(0, 15s));
+  EXPECT_THAT(
+      rig.Tell(11s, Shows(Standstill::kStopped)),
+      ElementsAre("SignalProcess{attempt=0 signal=continue}", "AM1 <- " + SignsSaid("stopped")));
+  EXPECT_THAT(rig.RunQuietlyTo(12s), Contains(HasSubstr("signal=kill")));
+}
+
+TEST(TaskAgentProcessTest, WhoHearsNoSignalAtAllHasTheWholeGrace) {
+  AgentRig rig;
+  rig.Connect();
+  rig.RunProcess(0s, 0);
+  (void)rig.Tell(10s, Shows(Standstill::kUninterruptible));
+  EXPECT_THAT(rig.Say(11s, Stop(0, 15s)), ElementsAre("SignalProcess{attempt=0 signal=term}",
+                                                      "AM1 <- " + SignsSaid("uninterruptible")));
+  EXPECT_THAT(rig.RunQuietlyTo(26s - 1ns), testing::Not(Contains(HasSubstr("signal=kill"))));
+}
+
+TEST(TaskAgentProcessTest, AHandlerForSigtermIsReportedUnlessItIsTensorFlows) {
+  JobSpec job;
+  job.framework = Framework::kGeneric;
+  AgentRig generic(job);
+  generic.Connect();
+  generic.RunProcess(0s, 0);
+  EXPECT_THAT(generic.Tell(1s, Shows(Standstill::kNone, true)),
+              ElementsAre("AM1 <- " + SignsSaid("none", "yes")));
+  job.framework = Framework::kTensorflow;
+  AgentRig tensorflow(job);
+  tensorflow.Connect();
+  tensorflow.RunProcess(0s, 0);
+  EXPECT_THAT(tensorflow.Tell(1s, Shows(Standstill::kNone, true)), IsEmpty());
+}
+
+TEST(TaskAgentProcessTest, ANewAmHearsOfAStandstillThatTheOneBeforeKnew) {
+  AgentRig rig;
+  rig.Connect();
+  rig.RunProcess(0s, 0);
+  (void)rig.Tell(10s, Shows(Standstill::kStopped));
+  (void)rig.RunQuietlyTo(13s);
+  (void)rig.Say(13s, Seen(ReportKind::kProcessSigns, 0));
+  (void)rig.Tell(30s, AmAddressRead{.am_attempt = 2, .address = {.host = "am2", .port = 2}});
+  EXPECT_THAT(
+      rig.Tell(31s, AmSaid{.message = AgentAccepted{.fence = rig.fence()}, .am_attempt = 2}),
+      Contains("AM2 <- " + SignsSaid("stopped")));
+}
+
 // ---------------------------------------------------------------- watch
 
 JobSpec Watched() {

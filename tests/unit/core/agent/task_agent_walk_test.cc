@@ -95,7 +95,7 @@ class Walk {
       return SpawnFailed{.attempt = attempt, .reason = "no"};
     }
     if (alive_ && !spawning_ && random_.Below(4) == 0) return Exited();
-    switch (random_.Below(17)) {
+    switch (random_.Below(18)) {
       case 0:
         return Say(AgentAccepted{});
       case 1:
@@ -107,12 +107,16 @@ class Walk {
             StopProcess{.fence = {}, .attempt = SomeAttempt(), .grace = random_.Between(0s, 3s)});
       case 4:
         return Say(WarnProcess{.fence = {}, .attempt = SomeAttempt()});
+      case 17:
+        return ProcessSignsSeen{.attempt = SomeAttempt(),
+                                .standstill = static_cast<Standstill>(random_.Below(3)),
+                                .catches_term = random_.Below(2) == 0};
       case 16:
         return Say(ShowStacks{.fence = {}, .attempt = SomeAttempt()});
       case 5:
       case 6:
         return Say(ReportSeen{.fence = {},
-                              .kind = static_cast<ReportKind>(random_.Below(4)),
+                              .kind = static_cast<ReportKind>(random_.Below(5)),
                               .attempt = SomeAttempt()});
       case 7:
         return AmAddressRead{.am_attempt = static_cast<std::int32_t>(random_.Below(4)),

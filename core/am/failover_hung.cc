@@ -1,0 +1,166 @@
+// Which of several is the one that hangs, and whether what is left of a collective can still save
+// its work. It only looks; what follows is in failover.cc.
+#include <algorithm>
+#include <utility>
+
+#include "core/am/am_parts.h"
+#include "core/am/failover.h"
+#include "core/am/silent_peers.h"
+
+namespace tfyarn::am {
+namespace {
+
+/// Survivors of a broken collective of TensorFlow end by themselves within 8 s (docs/policies.md).
+/// Who was killed sooner than this may have been about to.
+constexpr Duration kVictimsHaveEnded = 10s;
+
+const char* InWords(Standstill standstill) {
+  switch (standstill) {
+    case Standstill::kNone:
+      return "runs";
+    case Standstill::kStopped:
+      return "is stopped (state T)";
+    case Standstill::kUninterruptible:
+      return "waits in a call that hears no signal (state D)";
+  }
+  return "";
+}
+
+/// A program chose that code to say that it has saved and wants to go on later: TensorFlow's own
+/// are 143 on Google's machines and 42 on its clusters, shells and others have 130.
+bool SaysItSaved(std::int32_t code) {
+  const std::vector<std::int32_t>& retryable = DefaultRetryableCodes();
+  return code == 42 || code == 130 || code == 143 ||
+         std::find(retryable.begin(), retryable.end(), code) != retryable.end();
+}
+
+}  // namespace
+
+void Failover::OnSigns(TaskIndex task) {
+  if (parts_.core.tasks.record(task).standstill == Standstill::kNone) {
+    standing_.erase(task);
+    return;
+  }
+  standing_.insert(task);
+  if (window_) MaybeDecide();
+}
+
+std::set<TaskIndex> Failover::Standing() const {
+  const AmCore& core = parts_.core;
+  std::set<TaskIndex> standing;
+  for (const TaskIndex task : standing_) {
+    const TaskRecord& record = core.tasks.record(task);
+    if (record.training && record.standstill != Standstill::kNone && core.tasks.ProcessAlive(task))
+      standing.insert(task);
+  }
+  return standing;
+}
+
+void Failover::OnStandsStill(TaskIndex task, const std::string& harm) {
+  AmCore& core = parts_.core;
+  TaskRecord& record = core.tasks.mutable_record(task);
+  // `watch` says what follows for the one that stalls. A standstill is a failure of its own, and
+  // what starts again is its own restart unit, unless `watch` starts nothing again.
+  record.stalled = core.job->watch && !IsRestart(core.job->watch->action);
+  OnBlamed(Hung(task, std::string(InWords(record.standstill)) + ", and " + harm).end, true);
+}
+
+// ---------------------------------------------------------------- who hangs
+
+/// Only of a collective: under parameter-server a standing worker ends none of its peers.
+std::optional<Failure> Failover::FindAccused() const {
+  const AmCore& core = parts_.core;
+  if (core.job->strategy != Strategy::kMultiWorker) return std::nullopt;
+  const std::set<TaskIndex> standing = Standing();
+  if (!standing.empty()) {
+    const TaskIndex task = *standing.begin();
+    return Hung(task, std::string(InWords(core.tasks.record(task).standstill)) +
+                          ", and its peers have failed");
+  }
+  if (window_->named && core.tasks.ProcessAlive(*window_->named))
+    return Hung(*window_->named, "a peer's last words: it has stopped sending heartbeats");
+  return std::nullopt;
+}
+
+std::optional<TaskIndex> Failover::NamedBy(const Failure& failure) const {
+  const AmCore& core = parts_.core;
+  if (!failure.end.evidence.process) return std::nullopt;
+  for (const TaskId& id : SilentPeersIn(failure.end.detail)) {
+    const auto task = core.tasks.Find(id);
+    if (task && core.tasks.record(*task).training && core.tasks.ProcessAlive(*task)) return task;
+  }
+  return std::nullopt;
+}
+
+/// The only one that still runs. It was told to end and does not: under parameter-server others run
+/// on in good health.
+std::optional<Failure> Failover::FindLastOne() const {
+  const AmCore& core = parts_.core;
+  if (core.tasks.training_alive() != 1) return std::nullopt;
+  for (std::uint32_t i = 0; i < core.tasks.size(); ++i) {
+    const TaskIndex task(i);
+    if (!core.tasks.record(task).training || !core.tasks.ProcessAlive(task)) continue;
+    if (core.tasks.record(task).process != ProcessPhase::kStopping) return std::nullopt;
+    return Hung(task, "still ran when all its peers had ended: it hangs");
+  }
+  return std::nullopt;
+}
+
+/// The only one that did not end before SIGKILL, although it had the time in which victims end.
+std::optional<Failure> Failover::FindKilled() const {
+  const AmCore& core = parts_.core;
+  constexpr std::int32_t kSigkill = 9;
+  if (!window_->stopped.gang || core.job->deadlines.stop < kVictimsHaveEnded) return std::nullopt;
+  std::optional<TaskIndex> killed;
+  for (const auto& [task, end] : core.ends) {
+    const bool this_time =
+        core.tasks.record(task).training && end.process == core.tasks.ProcessOf(task);
+    if (!this_time || !end.evidence.we_stopped || !end.evidence.process ||
+        end.evidence.process->signal != kSigkill)
+      continue;
+    if (killed) return std::nullopt;
+    killed = task;
+  }
+  if (!killed) return std::nullopt;
+  return Hung(*killed, "did not end as all its peers did, but had to be killed: it hung");
+}
+
+Failure Failover::Hung(TaskIndex task, std::string detail) const {
+  Failure hung{.end = parts_.attempts.Blame(task, {.timed_out = true}, std::move(detail)),
+               .container_alive = true,
+               .decision = {},
+               .scope = {}};
+  hung.decision = AskPolicy(hung.end);
+  return hung;
+}
+
+// ---------------------------------------------------------------- can anything be saved
+
+/// It told by its exit code that it has saved, as its peers may be about to.
+bool Failover::LeftInOrder(const Failure& failure) const {
+  const auto& process = failure.end.evidence.process;
+  if (!process || !process->code) return false;
+  return parts_.core.tasks.record(failure.end.task).preemption_noticed ||
+         SaysItSaved(*process->code);
+}
+
+/// Its process is gone, or does nothing any more, and did not tell that it had saved.
+bool Failover::IsBroken(const Failure& failure) const {
+  const AmCore& core = parts_.core;
+  const TaskIndex task = failure.end.task;
+  if (core.job->strategy != Strategy::kMultiWorker || !core.tasks.record(task).training)
+    return false;
+  if (core.tasks.ProcessAlive(task)) return core.tasks.record(task).standstill != Standstill::kNone;
+  return !LeftInOrder(failure);
+}
+
+bool Failover::IsBroken(const std::vector<Failure>& failures) const {
+  bool broken = false;
+  for (const Failure& failure : failures) {
+    if (LeftInOrder(failure)) return false;
+    broken = broken || IsBroken(failure);
+  }
+  return broken;
+}
+
+}  // namespace tfyarn::am
