@@ -253,6 +253,7 @@ void JobWorld::Carry(AmAction& action) {
           [](TaskAttemptEnded&) {},
           [](RestartDecided&) {},
           [](Note&) {},
+          [](NodesAwaited&) {},
       },
       action);
 }

@@ -286,6 +286,11 @@ const Record<DeadlineSpec>& DeadlineTable() {
                  "From the submission to a registered ApplicationMaster: the client gives up then, "
                  "with the RM's reason.",
                  {.example = "1h", .default_text = "15m; in a scenario 7d"});
+    record.Field(
+        "nodes", &DeadlineSpec::nodes, Time(),
+        "From the ResourceManager's start, and from the ApplicationMaster's while that one "
+        "is young: so long nodes may still come that nobody has seen. Meanwhile a job that "
+        "the nodes seen so far can never hold asks for nothing and waits; then it fails.");
     return record;
   }();
   return table;

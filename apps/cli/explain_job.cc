@@ -119,6 +119,8 @@ class JobWatch {
     if (const auto* changed = std::get_if<JobStateChanged>(&action)) {
       state_ = changed->state;
       since_ = at;
+    } else if (const auto* nodes = std::get_if<NodesAwaited>(&action)) {
+      limit_ = nodes->limit;
     } else if (const auto* released = std::get_if<GangReleased>(&action)) {
       Remember(at,
                fmt::format("an incomplete gang of {} was given back",
@@ -154,6 +156,7 @@ class JobWatch {
       case JobState::kSubmitted:
         return fmt::format("waits for its ApplicationMaster to start in queue {}", queue_);
       case JobState::kAllocating:
+        if (!limit_.empty()) return fmt::format("waits for nodes, and holds nothing: {}", limit_);
         return fmt::format("waits for containers: it holds {} for its {}", held,
                            Plural(static_cast<std::uint64_t>(tasks_), "task"));
       case JobState::kLaunching:
@@ -195,6 +198,7 @@ class JobWatch {
   std::string queue_;
   JobState state_ = JobState::kSubmitted;
   Instant since_{};
+  std::string limit_;  ///< What the nodes seen so far cannot hold; "" = they are not waited for.
   std::string end_;
   std::map<NodeId, NodeBook> nodes_;
   std::map<ContainerId, HeldContainer> held_;

@@ -157,8 +157,8 @@ std::vector<Grant> GangAllocator::OnAllocated(Instant now,
 
 GangAllocator::Slot* GangAllocator::SlotFor(const yarn::Container& container,
                                             const placement::PlacementRules& rules) {
-  // During a backoff only what was allocated before the rows were withdrawn still comes.
-  if (backoff_until_.has_value() || excluded_.contains(container.node.host)) return nullptr;
+  // Then only what was allocated before the rows were withdrawn still comes.
+  if (silent() || excluded_.contains(container.node.host)) return nullptr;
   const AskedFor* what = planner_.Find({container.priority, container.allocation_request_id});
   if (what == nullptr || !FitsIn(what->resource, container.resource)) return nullptr;
   if (!rules.Allows(what->task_type, container.node.host, RackOf(container.node))) return nullptr;
@@ -242,7 +242,9 @@ GangTimeouts GangAllocator::OnTime(Instant now) {
     changed = true;
   }
   if (IsDue(HoldEnds(), now)) {
-    GiveBack(now, timeouts);
+    timeouts.given_back = GiveBack();
+    timeouts.given_back->backoff = DrawBackoff();
+    backoff_until_ = now + timeouts.given_back->backoff;
     changed = true;
   }
   if (IsDue(deadline_, now)) {
@@ -253,7 +255,22 @@ GangTimeouts GangAllocator::OnTime(Instant now) {
   return timeouts;
 }
 
-void GangAllocator::GiveBack(Instant now, GangTimeouts& timeouts) {
+std::optional<GangGivenBack> GangAllocator::Suspend(Instant now) {
+  suspended_ = true;
+  backoff_until_.reset();
+  const bool keeps = kept_held_since_.has_value() && by_container_.size() > held_.size();
+  std::optional<GangGivenBack> given_back;
+  if (!wanted_.empty() && (!held_.empty() || keeps)) given_back = GiveBack();
+  Changed(now);
+  return given_back;
+}
+
+void GangAllocator::Resume(Instant now) {
+  if (!std::exchange(suspended_, false)) return;
+  Changed(now);
+}
+
+GangGivenBack GangAllocator::GiveBack() {
   GangGivenBack given_back;
   for (auto& [task, slot] : slots_) {
     if (!slot.container.has_value() || (slot.used && !kept_held_since_.has_value())) continue;
@@ -263,10 +280,8 @@ void GangAllocator::GiveBack(Instant now, GangTimeouts& timeouts) {
     wanted_.insert(task);
   }
   kept_held_since_.reset();
-  given_back.backoff = DrawBackoff();
-  backoff_until_ = now + given_back.backoff;
   planner_.StartRound();
-  timeouts.given_back = std::move(given_back);
+  return given_back;
 }
 
 /// Uniform in the upper half of a span that doubles: gangs that collided once drift apart.
@@ -286,8 +301,7 @@ void GangAllocator::Changed(Instant now) {
     next_backoff_ = options_.gang.backoff.first;
     if (planner_.asks().empty() && !planner_.next_deadline().has_value()) return;
   }
-  const bool silent = wanted_.empty() || backoff_until_.has_value();
-  const std::vector<WantedGroup> wanted = silent ? std::vector<WantedGroup>() : Wanted();
+  const std::vector<WantedGroup> wanted = silent() ? std::vector<WantedGroup>() : Wanted();
   planner_.Plan(now, wanted, RulesNow(), Occupants(), excluded_);
 }
 

@@ -109,6 +109,14 @@ class GangAllocator {
   /// wanted again as if it had completed unused. Unknown containers are ignored.
   void Refuse(Instant now, const ContainerId& container);
 
+  /// Nothing is asked for from now on and nothing comes of what is granted, for no gang can be had
+  /// of it; what an incomplete gang holds is given back, with policy `hold` too. The gang's
+  /// deadline runs on. nullopt: there was nothing to give back.
+  [[nodiscard]] std::optional<GangGivenBack> Suspend(Instant now);
+  /// What is wanted is asked for again.
+  void Resume(Instant now);
+  [[nodiscard]] bool suspended() const { return suspended_; }
+
   [[nodiscard]] GangTimeouts OnTime(Instant now);
   [[nodiscard]] std::optional<Instant> next_deadline() const;
 
@@ -124,7 +132,8 @@ class GangAllocator {
   /// when complete.
   [[nodiscard]] std::string Missing() const;
 
-  /// Everything to ask the RM for now, for RmSession::SetAsks; empty during a backoff.
+  /// Everything to ask the RM for now, for RmSession::SetAsks; empty during a backoff and while
+  /// suspended.
   [[nodiscard]] const std::vector<Ask>& asks() const { return planner_.asks(); }
   /// Containers to give back since the last call, each once ever.
   [[nodiscard]] std::vector<ContainerId> TakeReleases();
@@ -151,8 +160,12 @@ class GangAllocator {
   void TakeFrom(Slot& slot);
   void Forget(const TaskId& task);
   void GiveToRm(const ContainerId& container);
-  void GiveBack(Instant now, GangTimeouts& timeouts);
+  [[nodiscard]] GangGivenBack GiveBack();
   [[nodiscard]] Duration DrawBackoff();
+  /// Nothing is asked for, though something may be wanted.
+  [[nodiscard]] bool silent() const {
+    return wanted_.empty() || backoff_until_.has_value() || suspended_;
+  }
   [[nodiscard]] Duration hold() const;
   [[nodiscard]] std::optional<Instant> HoldEnds() const;
   void Changed(Instant now);
@@ -174,6 +187,7 @@ class GangAllocator {
   std::optional<Instant> kept_held_since_;
   std::optional<Instant> deadline_;
   std::optional<Instant> backoff_until_;
+  bool suspended_ = false;
   Duration next_backoff_{};  // doubles until a gang is complete
 };
 

@@ -216,7 +216,7 @@ void JobLife::ExplainWaiting() {
       text = core.gang.backing_off() ? "a pause before the gang is asked for again"
                                      : core.gang.Missing();
       if (text.empty()) text = "the ResourceManager";
-      text += parts_.startup.Doubt();
+      if (parts_.startup.waits_for_nodes()) text = parts_.startup.WaitingFor();
       return;
     case JobState::kLaunching:
       text = fmt::format("{} agents to be launched", core.tasks.Count(TaskState::kGranted) +

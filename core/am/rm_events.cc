@@ -26,6 +26,7 @@ void RmEvents::OnReplied(const RmReplied& reply) {
   if (news.resynced) OnResynced();
   if (news.registered) parts_.startup.OnRegistered(*news.registered, news.registered_blindly);
   if (news.rejected) OnRejected(*news.rejected);
+  if (news.nodes_counted) parts_.startup.OnNodesCounted(*news.nodes_counted);
   if (news.allocated) OnAllocated(*news.allocated);
 }
 
@@ -40,8 +41,9 @@ void RmEvents::OnRejected(const yarn::RpcError& error) {
   const bool asks = error.code == yarn::RpcErrorCode::kInvalidResourceRequest ||
                     error.code == yarn::RpcErrorCode::kInvalidLabelResourceRequest;
   if (!asks) return core.Note(fmt::format("the RM refused a call: {}", error.message));
-  // It grants nothing larger than the largest node that it has seen.
-  if (parts_.startup.WaitForNodes(error.message)) return;
+  if (error.code == yarn::RpcErrorCode::kInvalidResourceRequest &&
+      parts_.startup.OnSizeRefused(error.message))
+    return;
   parts_.finish.Fail(
       {.exit_class = ExitClass::kInfeasible, .at = core.now, .detail = error.message},
       "gang/ask-refused", fmt::format("the RM refuses what the job asks for: {}", error.message));
@@ -187,16 +189,7 @@ void RmEvents::OnGangTime() {
   if (!due || *due > core.now) return;
   core.asks_dirty = true;
   const GangTimeouts timeouts = core.gang.OnTime(core.now);
-  if (timeouts.given_back) {
-    for (const auto& [name, container] : timeouts.given_back->lost) {
-      const auto task = core.tasks.Find(name);
-      TF_CHECK(task.has_value());
-      OnGivenBack(container, *task);
-    }
-    core.Emit(
-        GangReleased{.containers = static_cast<std::int32_t>(timeouts.given_back->lost.size()),
-                     .backoff = timeouts.given_back->backoff});
-  }
+  TakeGivenBack(timeouts.given_back);
   if (timeouts.deadline_missed && !core.finishing) {
     const bool training = core.tasks.CountTraining(TaskState::kWaiting) > 0;
     const std::string why =
@@ -207,6 +200,18 @@ void RmEvents::OnGangTime() {
                         .detail = *timeouts.deadline_missed},
                        "gang/deadline", why);
   }
+}
+
+void RmEvents::TakeGivenBack(const std::optional<GangGivenBack>& gang) {
+  AmCore& core = parts_.core;
+  if (!gang) return;
+  for (const auto& [name, container] : gang->lost) {
+    const auto task = core.tasks.Find(name);
+    TF_CHECK(task.has_value());
+    OnGivenBack(container, *task);
+  }
+  core.Emit(GangReleased{.containers = static_cast<std::int32_t>(gang->lost.size()),
+                         .backoff = gang->backoff});
 }
 
 void RmEvents::OnGivenBack(const ContainerId& container, TaskIndex task) {

@@ -2,8 +2,10 @@
 // preemption.
 #pragma once
 
+#include <optional>
 #include <set>
 
+#include "core/am/gang_allocator.h"
 #include "core/am/task_index.h"
 #include "core/model/am.h"
 #include "core/model/yarn.h"
@@ -21,6 +23,8 @@ class RmEvents {
   void ReleaseSurplus();
   /// What the gang's clocks say.
   void OnGangTime();
+  /// The gang has given back what it held.
+  void TakeGivenBack(const std::optional<GangGivenBack>& gang);
 
  private:
   void OnAllocated(const yarn::AllocateResponse& response);

@@ -88,7 +88,9 @@ std::optional<Instant> RmSession::next_deadline() const {
 
 std::optional<Instant> RmSession::next_decision() const {
   const bool fast = next_send_ < call_.sent + options_.heartbeat;
-  const bool idle = registered_ && !finish_.has_value() && !call_.outstanding && !fast &&
+  // The first answer says how many nodes there are.
+  const bool first = call_.kind != CallKind::kAllocate;
+  const bool idle = registered_ && !first && !finish_.has_value() && !call_.outstanding && !fast &&
                     !unanswered_.has_value() && !HasSomethingToSay();
   return idle ? std::nullopt : next_deadline();
 }

@@ -44,7 +44,8 @@ struct RmSessionOptions {
   Duration finish_retry = 1s;        ///< After a finish call that nobody answered.
 };
 
-/// What one reply brought. At most one of the optional parts is set, but for `resynced`.
+/// What one reply brought. At most one of the optional parts is set, but for `resynced` and
+/// `nodes_counted`.
 struct RmNews {
   /// The first registration of this attempt succeeded.
   std::optional<yarn::RegisterApplicationMasterResponse> registered;
@@ -57,6 +58,9 @@ struct RmNews {
   bool resynced = false;
   /// An answer with news. Idle ones are not handed out: with elided heartbeats nobody sees them.
   std::optional<yarn::AllocateResponse> allocated;
+  /// How many nodes the RM counts, by the first answer to an allocate after each registration. It
+  /// is real, idle or not; later nodes are told.
+  std::optional<std::int32_t> nodes_counted;
   /// The RM will not have us any more; why. Nothing is sent from now on.
   std::optional<std::string> must_stop;
   /// The final status is confirmed. Nothing is sent from now on.
@@ -78,8 +82,6 @@ class RmSession {
   void Register(yarn::RegisterApplicationMasterRequest request);
   /// Everything wanted from the RM now, as a whole. Goes with the next heartbeat.
   void SetAsks(std::vector<Ask> asks);
-  /// What the RM refused of the asks is sent once more, as it is.
-  void AskAgain() { asks_refused_ = false; }
   /// Host names that must get no container, as a whole.
   void SetBlacklist(const std::set<std::string>& hosts);
   /// Gives a container back. An id that was given before and not forgotten by a resync is ignored.

@@ -137,8 +137,10 @@ void RmSession::OnAllocateAnswered(Instant now, const RmReplied& reply, RmNews& 
     case yarn::AmCommand::kNone:
       break;
   }
+  const bool first_answer = last_response_id_ == 0;
   TakeIn(*response);
   next_send_ = call_.sent + (InAHurry(now) ? options_.fast_heartbeat : options_.heartbeat);
+  if (first_answer) news.nodes_counted = response->num_cluster_nodes;
   if (!IsIdle(*response)) news.allocated = *response;
 }
 

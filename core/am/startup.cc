@@ -16,12 +16,6 @@ namespace {
 
 constexpr Duration kFirstReadRetry = 1s;
 constexpr Duration kLongestReadRetry = 30s;
-/// So long a node that nobody has seen yet may still come, after the RM's start and, when its nodes
-/// were asked for before that was over, after the AM's. It is the time for which an RM takes a
-/// silent node for alive (yarn.nm.liveness-monitor.expiry-interval-ms); NMs that are alive try
-/// every 30 s (yarn.resourcemanager.connect.retry-interval.ms).
-/// docs/decisions/0002-nodes-that-may-come.md
-constexpr Duration kNodesMayCome = 10min;
 
 }  // namespace
 
@@ -39,7 +33,7 @@ void Startup::OnStarted(const AmStarted& started) {
     counted_in_queue_[node.partition] += node.capability;
   }
   core.exclusion.SetClusterSize(core.now, running);
-  if (WasSurveyedTooEarly()) nodes_come_until_ = core.now + kNodesMayCome;
+  if (WasSurveyedTooEarly()) nodes_come_until_ = core.now + core.job->deadlines.nodes;
   core.Emit(ReadJournal{});
 }
 
@@ -80,8 +74,6 @@ void Startup::OnRegistered(const yarn::RegisterApplicationMasterResponse& respon
   AmCore& core = parts_.core;
   if (IsZero(core.started.maximum_container))
     core.started.maximum_container = response.maximum_capability;
-  // A younger RM says how large its largest node is so far. It refuses itself what is too large.
-  if (core.now >= nodes_come_until_) maximum_container_ = core.started.maximum_container;
   if (!core.policy) {
     parts_.recovery.OnRegistered(response.containers_from_previous_attempts, !blindly);
     return parts_.finish.Fail(
@@ -90,29 +82,51 @@ void Startup::OnRegistered(const yarn::RegisterApplicationMasterResponse& respon
   }
   parts_.recovery.OnRegistered(response.containers_from_previous_attempts, !blindly);
   if (core.finishing || core.snapshot.epoch.value > 0) return;
-  if (!FailIfNeverPossible(placement::GroupsOf(*core.job))) AskForEverything();
+  const std::vector<placement::SlotGroup> groups = placement::GroupsOf(*core.job);
+  if (const auto never =
+          placement::FindBeyondSetting(groups, core.gang.inventory(), response.maximum_capability))
+    return FailAsImpossible(never->text);
+  if (!FailIfNeverPossible(groups)) AskForEverything();
 }
 
 bool Startup::FailIfNeverPossible(const std::vector<placement::SlotGroup>& groups) {
   AmCore& core = parts_.core;
-  const auto infeasible = placement::FindInfeasible(groups, core.gang.inventory(),
-                                                    {.queue_maximum = core.started.queue_maximum,
-                                                     .queue_shares = counted_in_queue_,
-                                                     .maximum_container = maximum_container_,
-                                                     .reserved = core.job->am.resource});
-  if (infeasible && WaitForNodes(infeasible->text)) return false;
-  limit_.clear();
-  core.timers.Disarm(Timer::kNodesMayCome);
-  if (!infeasible) return false;
-  if (KnowsOfMoreNodes()) {
+  const std::optional<placement::Infeasible> infeasible = LimitOfNodes(groups);
+  if (!infeasible) {
+    WaitNoMore();
+    return false;
+  }
+  if (core.nodes_counted > KnownNodes() && !size_refused_) {
+    WaitNoMore();
     core.Note(fmt::format("not possible on the nodes that are known: {}; but the RM counts more",
                           infeasible->text));
     return false;
   }
-  parts_.finish.Fail(
-      {.exit_class = ExitClass::kInfeasible, .at = core.now, .detail = infeasible->text},
-      "gang/infeasible", infeasible->text);
+  if (core.now < nodes_come_until_) {
+    WaitForNodes(infeasible->text);
+    return false;
+  }
+  WaitNoMore();
+  FailAsImpossible(infeasible->text);
   return true;
+}
+
+void Startup::FailAsImpossible(const std::string& limit) {
+  parts_.finish.Fail({.exit_class = ExitClass::kInfeasible, .at = parts_.core.now, .detail = limit},
+                     "gang/infeasible", limit);
+}
+
+std::optional<placement::Infeasible> Startup::LimitOfNodes(
+    const std::vector<placement::SlotGroup>& groups) const {
+  const AmCore& core = parts_.core;
+  // A young RM says how large its largest node is so far.
+  const bool young = core.now < nodes_come_until_;
+  return placement::FindInfeasible(
+      groups, core.gang.inventory(),
+      {.queue_maximum = core.started.queue_maximum,
+       .queue_shares = counted_in_queue_,
+       .maximum_container = young ? Resource() : core.started.maximum_container,
+       .reserved = core.job->am.resource});
 }
 
 // ---------------------------------------------------------------- nodes that may come
@@ -125,52 +139,94 @@ bool Startup::WasSurveyedTooEarly() const {
   const WallTime rm_started =
       core.options.cluster_timestamps_from +
       std::chrono::milliseconds(core.started.attempt.application.cluster_timestamp);
-  return core.options.surveyed - rm_started < kNodesMayCome;
+  return core.options.surveyed - rm_started < core.job->deadlines.nodes;
 }
 
 void Startup::NodesComeAgain() {
-  nodes_come_until_ = parts_.core.now + kNodesMayCome;
+  nodes_come_until_ = parts_.core.now + parts_.core.job->deadlines.nodes;
+  parts_.core.nodes_counted = 0;
+  size_refused_ = false;
 }
 
-bool Startup::KnowsOfMoreNodes() const {
+void Startup::OnNodesCounted(std::int32_t nodes) {
+  AmCore& core = parts_.core;
+  core.nodes_counted = nodes;
+  if (waits_for_nodes() && (!size_refused_ || RmKnowsThemAll())) core.feasibility = true;
+}
+
+std::int32_t Startup::KnownNodes() const {
   std::int32_t up = 0;
   parts_.core.gang.inventory().Scan([&](const placement::Node& node) {
     if (node.up) ++up;
     return true;
   });
-  return parts_.core.nodes_counted > up;
+  return up;
 }
 
-bool Startup::WaitForNodes(const std::string& limit) {
+bool Startup::RmKnowsThemAll() const {
+  const std::int32_t known = KnownNodes();
+  return known > 0 && parts_.core.nodes_counted >= known;
+}
+
+/// The RM grants nothing larger than the largest node that it has seen: which says nothing of nodes
+/// that it has not seen, or not again after its restart. If it has seen all that we know, and they
+/// could hold it, then a setting of its own does not allow it.
+bool Startup::OnSizeRefused(const std::string& limit) {
   AmCore& core = parts_.core;
-  if (core.now >= nodes_come_until_) return false;
-  core.timers.ArmJob(Timer::kNodesMayCome, nodes_come_until_);
-  limit_ = limit;
-  core.asks_dirty = true;
-  if (std::exchange(noted_limit_, limit) != limit) {
-    core.Note(fmt::format("not possible so far: {}; nodes may still come for {}, then it fails",
-                          limit, RoundedText(nodes_come_until_ - core.now)));
-  }
+  const bool setting = RmKnowsThemAll() && !LimitOfNodes(TrainingGroups());
+  if (core.now >= nodes_come_until_ || setting) return false;
+  size_refused_ = true;
+  WaitForNodes(limit);
   return true;
 }
 
-std::string Startup::Doubt() const {
+void Startup::WaitForNodes(const std::string& limit) {
+  AmCore& core = parts_.core;
+  core.timers.ArmJob(Timer::kNodesMayCome, nodes_come_until_);
+  core.asks_dirty = true;
+  if (!core.gang.suspended()) parts_.rm_events.TakeGivenBack(core.gang.Suspend(core.now));
+  if (std::exchange(limit_, limit) == limit) return;
+  const Duration left = nodes_come_until_ - core.now;
+  core.Emit(NodesAwaited{.limit = limit, .at_most = left});
+  core.Note(
+      fmt::format("not possible so far: {}; nodes may still come for {}, then it fails; "
+                  "nothing is asked for meanwhile",
+                  limit, RoundedText(left)));
+}
+
+void Startup::WaitNoMore() {
+  AmCore& core = parts_.core;
+  core.timers.Disarm(Timer::kNodesMayCome);
+  if (limit_.empty()) return;
+  limit_.clear();
+  core.asks_dirty = true;
+  core.gang.Resume(core.now);
+  core.Emit(NodesAwaited{});
+}
+
+std::string Startup::WaitingFor() const {
   if (limit_.empty()) return "";
-  return fmt::format("; so far {}: nodes may still come, for up to {}", limit_,
-                     ToString(kNodesMayCome));
+  return fmt::format("nodes that may still come, for up to {}: {}",
+                     ToString(parts_.core.job->deadlines.nodes), limit_);
 }
 
 // ---------------------------------------------------------------- what training waits for
+
+bool Startup::WaitsForEveryTask() const {
+  const AmCore& core = parts_.core;
+  return core.job->gang.policy != GangPolicy::kNone && !core.gang_was_complete;
+}
 
 /// What training holds and waits for, in the sizes wanted now. A task that has ended needs nothing
 /// any more.
 std::vector<placement::SlotGroup> Startup::TrainingGroups() const {
   const AmCore& core = parts_.core;
+  const bool every = WaitsForEveryTask();
   std::vector<placement::SlotGroup> groups;
   for (std::uint32_t i = 0; i < core.tasks.size(); ++i) {
     const TaskIndex task(i);
     const TaskRecord& record = core.tasks.record(task);
-    if (!record.training || record.outcome != Outcome::kOpen) continue;
+    if (record.outcome != Outcome::kOpen || !(record.training || every)) continue;
     const SlotRequest slot = core.SlotFor(task);
     const bool another = groups.empty() || groups.back().task_type != slot.task.type ||
                          groups.back().resource != slot.resource;
@@ -187,10 +243,11 @@ std::vector<placement::SlotGroup> Startup::TrainingGroups() const {
 
 void Startup::CheckWhatTrainingWaitsFor() {
   AmCore& core = parts_.core;
-  if (core.tasks.CountTraining(TaskState::kWaiting) == 0) return;
   core.feasibility = false;
+  const bool complete = WaitsForEveryTask() ? core.gang.complete()
+                                            : core.tasks.CountTraining(TaskState::kWaiting) == 0;
+  if (complete) return WaitNoMore();
   core.asks_dirty = true;  // What the job is said to wait for changes, too.
-  if (waits_for_nodes()) core.rm.AskAgain();
   (void)FailIfNeverPossible(TrainingGroups());
 }
 

@@ -5,10 +5,13 @@
 // brought, everything that may follow from the new state follows, in one fixed order.
 #pragma once
 
+#include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "core/model/am.h"
+#include "core/placement/feasibility.h"
 #include "core/placement/place_gang.h"
 
 namespace tfyarn::am {
@@ -32,32 +35,46 @@ class Startup {
   void CheckWhatTrainingWaitsFor();
   /// The RM has restarted: its nodes have to register once more.
   void NodesComeAgain();
-  /// Nodes that nobody has seen yet may lift `limit`: that is said, what was asked for stands, and
-  /// it is judged again when they come or their time is over. False when that is over already.
-  [[nodiscard]] bool WaitForNodes(const std::string& limit);
+  /// The RM refuses a size. True when nodes that it has not seen yet may be larger: they are waited
+  /// for.
+  [[nodiscard]] bool OnSizeRefused(const std::string& limit);
+  /// So many nodes the RM counts now that it has registered this attempt.
+  void OnNodesCounted(std::int32_t nodes);
   [[nodiscard]] bool waits_for_nodes() const { return !limit_.empty(); }
-  /// For people: "" or what the nodes seen so far do not allow, and until when more may come.
-  [[nodiscard]] std::string Doubt() const;
+  /// For people: what the nodes seen so far do not allow, and for how long more may come. Only
+  /// while they are waited for.
+  [[nodiscard]] std::string WaitingFor() const;
 
  private:
   void AskForEverything();
   /// `groups`: what must be held at once.
   [[nodiscard]] bool FailIfNeverPossible(const std::vector<placement::SlotGroup>& groups);
-  /// The RM counts nodes of which we were not told.
-  [[nodiscard]] bool KnowsOfMoreNodes() const;
+  void FailAsImpossible(const std::string& limit);
+  /// Until nodes come that may lift `limit` nothing is asked for and nothing held: that is said,
+  /// and it is judged again when some come or their time is over.
+  void WaitForNodes(const std::string& limit);
+  void WaitNoMore();
+  /// What the nodes that are known cannot hold, or the queue or a container because of them.
+  [[nodiscard]] std::optional<placement::Infeasible> LimitOfNodes(
+      const std::vector<placement::SlotGroup>& groups) const;
+  /// Those that are up as far as we were told.
+  [[nodiscard]] std::int32_t KnownNodes() const;
+  /// The RM has seen every node that we know.
+  [[nodiscard]] bool RmKnowsThemAll() const;
   /// When the client asked, the RM was so young that nodes may have been missing.
   [[nodiscard]] bool WasSurveyedTooEarly() const;
   [[nodiscard]] std::vector<placement::SlotGroup> TrainingGroups() const;
+  /// Nothing runs before what does not train has its container, too.
+  [[nodiscard]] bool WaitsForEveryTask() const;
 
   AmParts& parts_;
   bool journal_read_ = false;
   Duration read_backoff_{};
   /// All nodes that were up when the client asked for the queue.
   yarn::PartitionAmounts counted_in_queue_;
-  Resource maximum_container_;  ///< As far as it is known to stay.
   Instant nodes_come_until_{};
-  std::string limit_;  ///< Why nodes are waited for; "" = they are not.
-  std::string noted_limit_;
+  std::string limit_;          ///< Why nodes are waited for; "" = they are not.
+  bool size_refused_ = false;  ///< By the RM, which knows of no node that is large enough.
 };
 
 }  // namespace tfyarn::am

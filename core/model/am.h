@@ -236,15 +236,22 @@ struct VerdictReached {
   std::string rule;  ///< Name of the deciding row, "default/user-permanent-exhausted".
 };
 BOOST_DESCRIBE_STRUCT(VerdictReached, (), (status, diagnostics, cause, rule))
+/// More is needed than the nodes seen so far can ever hold: nothing is asked for until nodes come
+/// that can, for `at_most`; then the job fails. `limit` empty: they are not waited for any more.
+struct NodesAwaited {
+  std::string limit;  ///< For people: what they cannot hold.
+  Duration at_most{};
+};
+BOOST_DESCRIBE_STRUCT(NodesAwaited, (), (limit, at_most))
 /// Something was seen and deliberately not acted on: a late, stale or repeated event.
 struct Note {
   std::string text;
 };
 BOOST_DESCRIBE_STRUCT(Note, (), (text))
 
-using AmAction =
-    std::variant<ReadJournal, AppendJournal, PublishAddress, CallRm, CallNm, CallHdfs, SendToAgent,
-                 ExitAm, JobStateChanged, GangCompleted, GangReleased, SpecAssembled,
-                 TaskAttemptStarted, TaskAttemptEnded, RestartDecided, VerdictReached, Note>;
+using AmAction = std::variant<ReadJournal, AppendJournal, PublishAddress, CallRm, CallNm, CallHdfs,
+                              SendToAgent, ExitAm, JobStateChanged, GangCompleted, GangReleased,
+                              SpecAssembled, TaskAttemptStarted, TaskAttemptEnded, RestartDecided,
+                              VerdictReached, Note, NodesAwaited>;
 
 }  // namespace tfyarn

@@ -144,9 +144,15 @@ struct DeadlineSpec {
   Duration blame = 20s;
   Duration orphan = 30min;
   std::optional<Duration> am_start;  ///< nullopt = the client's own default.
+  /// So long after the RM's start a node that nobody has seen yet may still come. It is the time
+  /// for which an RM takes a silent node for alive
+  /// (yarn.nm.liveness-monitor.expiry-interval-ms); NMs that are alive try every 30 s
+  /// (yarn.resourcemanager.connect.retry-interval.ms).
+  /// docs/decisions/0002-nodes-that-may-come.md
+  Duration nodes = 10min;
 };
 BOOST_DESCRIBE_STRUCT(DeadlineSpec, (),
-                      (registration, start, run, stop, stop_broken, blame, orphan, am_start))
+                      (registration, start, run, stop, stop_broken, blame, orphan, am_start, nodes))
 
 struct HeartbeatSpec {
   Duration every = 1s;

@@ -306,6 +306,23 @@ std::optional<Infeasible> FindInfeasible(const std::vector<SlotGroup>& groups,
   return CheckTogether(groups, inventory);
 }
 
+std::optional<Infeasible> FindBeyondSetting(const std::vector<SlotGroup>& groups,
+                                            const Inventory& inventory,
+                                            const Resource& maximum_container) {
+  for (const SlotGroup& group : groups) {
+    if (group.count == 0) continue;
+    auto found = CheckMaximumContainer(group, maximum_container);
+    if (!found) continue;
+    bool setting = false;
+    inventory.Scan([&](const Node& node) {
+      setting = node.capability.Get(found->resource) > found->limit;
+      return !setting;
+    });
+    if (setting) return found;
+  }
+  return std::nullopt;
+}
+
 std::vector<SlotGroup> GroupsOf(const JobSpec& job) {
   std::vector<SlotGroup> groups;
   for (const TaskTypeSpec& type : job.tasks) {

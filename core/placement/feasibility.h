@@ -43,6 +43,14 @@ struct Infeasible {
                                                        const Inventory& inventory,
                                                        const Limits& limits);
 
+/// A container that no node to come can make possible: larger than the largest one that the RM
+/// grants although a node has more than that, so that a setting of the RM's is the limit.
+/// `maximum_container`: said by the RM when it had seen the whole `inventory`. nullopt = none is
+/// known to be.
+[[nodiscard]] std::optional<Infeasible> FindBeyondSetting(const std::vector<SlotGroup>& groups,
+                                                          const Inventory& inventory,
+                                                          const Resource& maximum_container);
+
 /// One group per task type, with all its instances.
 [[nodiscard]] std::vector<SlotGroup> GroupsOf(const JobSpec& job);
 

@@ -173,7 +173,7 @@ void RunBook::On(const AmOrdered& fact) {
                         [&](const RestartDecided& a) { Restarted(job, a); },
                         [&](const VerdictReached& a) { VerdictDone(job, a); },
                         Ignore<ReadJournal, AppendJournal, PublishAddress, CallRm, CallNm, CallHdfs,
-                               SendToAgent, ExitAm, Note>{}},
+                               SendToAgent, ExitAm, Note, NodesAwaited>{}},
              fact.action);
 }
 

@@ -45,7 +45,7 @@ void AmHost::CarryOut(AmAction& action) {
   std::visit(
       Overloaded{
           Ignore<JobStateChanged, GangCompleted, GangReleased, SpecAssembled, TaskAttemptStarted,
-                 TaskAttemptEnded, RestartDecided, VerdictReached, Note>{},
+                 TaskAttemptEnded, RestartDecided, VerdictReached, Note, NodesAwaited>{},
           [this](ReadJournal&) { journal_.Read(); },
           [this](AppendJournal& append) { journal_.Append(std::move(append)); },
           [this](PublishAddress& publish) { journal_.Publish(publish); },

@@ -121,8 +121,13 @@ void LiveState::Ordered(Instant at, const AmAction& action) {
           },
           [&](const VerdictReached& verdict) {
             status_ = KebabName(verdict.status);
+            waits_for_.clear();
             diagnostics_ = verdict.diagnostics;
             Say(at, fmt::format("{}: {}", status_, verdict.diagnostics));
+          },
+          [&](const NodesAwaited& nodes) {
+            waits_for_ = nodes.limit.empty() ? "" : "nodes: " + nodes.limit;
+            if (nodes.limit.empty()) Say(at, "nodes are not waited for any more");
           },
           [&](const Note& note) { Say(at, note.text); }},
       action);
@@ -132,6 +137,7 @@ std::string LiveState::Json(Instant now) const {
   ordered_json state;
   state["name"] = name_;
   state["state"] = state_;
+  state["waits_for"] = waits_for_;
   state["status"] = status_;
   state["diagnostics"] = diagnostics_;
   state["epoch"] = epoch_;

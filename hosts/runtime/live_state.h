@@ -43,7 +43,8 @@ class LiveState {
   /// Of any record, idle heartbeats included, in any order that their processes wrote them. Returns
   /// it in words, when it says something to people; "" otherwise.
   std::string Observe(const trace::TraceRecord& record);
-  /// One JSON object: name, state, status, epoch, restarts, seconds, tasks, events (the latest
+  /// One JSON object: name, state, waits_for ("" or "nodes: " and what those seen so far cannot
+  /// hold), status, epoch, restarts, seconds, tasks, events (the latest
   /// 200), and logs_elsewhere when the page has no logs: then each task has its address in `logs`.
   /// Times are seconds from the start of the run; `heard` counts back from `now`.
   [[nodiscard]] std::string Json(Instant now) const;
@@ -63,6 +64,7 @@ class LiveState {
   LogAddress logs_;
   std::string said_;  ///< Of the record that is being observed.
   std::string state_ = "submitted";
+  std::string waits_for_;
   std::string status_;
   std::string diagnostics_;
   std::uint32_t epoch_ = 0;

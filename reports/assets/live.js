@@ -57,7 +57,7 @@ const about = (state) => {
   const line = byId("about");
   const report = element("a", "timeline so far");
   report.href = "report.html";
-  line.replaceChildren(element("span", state.diagnostics ? `${state.diagnostics} ` : ""), report);
+  line.replaceChildren(element("span", state.diagnostics ? `${state.diagnostics} ` : state.waits_for ? `waits for ${state.waits_for} ` : ""), report);
   const board = state.tasks.find((row) => row.task.startsWith("tensorboard:") && row.state === "running" && row.address);
   if (board && /^[0-9A-Za-z.-]+:[0-9]+$/.test(board.address)) {
     const link = element("a", "TensorBoard");

@@ -6,6 +6,7 @@
 #include <gtest/gtest.h>
 
 #include <deque>
+#include <map>
 #include <utility>
 
 #include "core/am/application_master.h"
@@ -16,8 +17,11 @@ namespace {
 
 using testing::AllOf;
 using testing::Contains;
+using testing::ElementsAre;
 using testing::HasSubstr;
+using testing::IsEmpty;
 using testing::Not;
+using testing::SizeIs;
 
 constexpr std::int64_t kGiB = 1024;
 constexpr ApplicationId kApplication{.cluster_timestamp = 5'000, .id = 1};
@@ -46,7 +50,9 @@ struct World {
   std::vector<yarn::NodeReport> nodes;
   yarn::PartitionAmounts queue_maximum;
   Resource maximum_container;
-  bool rm_refuses = false;  ///< It finds what is asked for too large.
+  bool rm_refuses = false;      ///< It finds what is asked for too large.
+  Resource registered_maximum;  ///< What the RM says at the registration.
+  std::int32_t more_nodes = 0;  ///< That the RM counts and nobody told of.
 };
 
 /// One AM. Its journal stores at once, NMs start what they are told, agents register and run what
@@ -60,7 +66,8 @@ class Rig {
                                   std::chrono::floor<std::chrono::milliseconds>(world.rm_age))},
             1),
         refuses_(world.rm_refuses),
-        nodes_(static_cast<std::int32_t>(world.nodes.size())) {
+        registered_maximum_(world.registered_maximum),
+        nodes_(static_cast<std::int32_t>(world.nodes.size()) + world.more_nodes) {
     Step(AmStarted{.attempt = {.application = kApplication, .attempt = world.attempt},
                    .address = {.host = "am", .port = 1},
                    .nodes = world.nodes,
@@ -81,6 +88,14 @@ class Rig {
   void Join(const yarn::NodeReport& node) {
     ++nodes_;
     next_.updated_nodes.push_back(node);
+    Advance(2s);
+  }
+  /// A node is taken out of service.
+  void Leave(const std::string& host) {
+    --nodes_;
+    yarn::NodeReport node = NodeNamed(host);
+    node.state = yarn::NodeState::kDecommissioned;
+    next_.updated_nodes.push_back(std::move(node));
     Advance(2s);
   }
   /// The RM says something with the next answer, so that it is heard.
@@ -123,9 +138,23 @@ class Rig {
     return asked_.empty() ? 0 : asked_.back().capability.memory_mb;
   }
 
-  void SetForgets() { forgets_ = true; }  ///< The RM restarts.
+  /// The RM restarts: its nodes have to come again.
+  void SetForgets() {
+    forgets_ = true;
+    nodes_ = 0;
+  }
+  void SetRefusal(yarn::RpcErrorCode code) { refusal_ = code; }
   void SetRefuses(bool refuses) { refuses_ = refuses; }
   void CountOneMore() { ++nodes_; }
+  /// What the RM has been asked for and has not granted.
+  [[nodiscard]] std::int32_t outstanding() const {
+    std::int32_t sum = 0;
+    for (const auto& [key, count] : outstanding_) sum += count;
+    return sum;
+  }
+  [[nodiscard]] const std::vector<ContainerId>& released() const { return released_; }
+  /// The limits because of which nodes were waited for, "" where that ended.
+  [[nodiscard]] const std::vector<std::string>& awaited() const { return awaited_; }
   [[nodiscard]] std::int32_t refused() const { return refused_; }
 
  private:
@@ -144,6 +173,7 @@ class Rig {
     if (std::holds_alternative<ReadJournal>(action)) events_.push_back(JournalRead{});
     if (const auto* append = std::get_if<AppendJournal>(&action))
       events_.push_back(JournalAppended{append->seq});
+    if (const auto* nodes = std::get_if<NodesAwaited>(&action)) awaited_.push_back(nodes->limit);
     if (const auto* note = std::get_if<Note>(&action)) notes_.push_back(note->text);
     if (const auto* call = std::get_if<CallRm>(&action))
       events_.push_back(RmReplied{.call = call->call, .response = AnswerTo(call->request)});
@@ -159,7 +189,7 @@ class Rig {
   yarn::RmResponse AnswerTo(const yarn::RmRequest& request) {
     if (std::holds_alternative<yarn::RegisterApplicationMasterRequest>(request)) {
       forgets_ = false;
-      return yarn::RegisterApplicationMasterResponse{};
+      return yarn::RegisterApplicationMasterResponse{.maximum_capability = registered_maximum_};
     }
     const auto* allocate = std::get_if<yarn::AllocateRequest>(&request);
     if (allocate == nullptr) return yarn::FinishApplicationMasterResponse{.is_unregistered = true};
@@ -168,12 +198,13 @@ class Rig {
                             .message = "who?"};
     if (refuses_ && !allocate->ask.empty()) {
       ++refused_;
-      return yarn::RpcError{.code = yarn::RpcErrorCode::kInvalidResourceRequest,
-                            .message = "greater than maximum allowed allocation"};
+      return yarn::RpcError{.code = refusal_, .message = "greater than maximum allowed allocation"};
     }
     for (const yarn::ResourceRequest& row : allocate->ask) {
       if (row.num_containers > 0) asked_.push_back(row);
+      outstanding_[{*row.priority, row.allocation_request_id}] = row.num_containers;
     }
+    released_.insert(released_.end(), allocate->release.begin(), allocate->release.end());
     yarn::AllocateResponse response = std::exchange(next_, {});
     response.response_id = allocate->response_id + 1;
     response.num_cluster_nodes = nodes_;
@@ -202,8 +233,13 @@ class Rig {
   std::vector<yarn::ResourceRequest> asked_;
   yarn::AllocateResponse next_;
   std::int64_t containers_ = 0;
+  yarn::RpcErrorCode refusal_ = yarn::RpcErrorCode::kInvalidResourceRequest;
+  std::vector<ContainerId> released_;
+  std::map<std::pair<std::int32_t, std::int64_t>, std::int32_t> outstanding_;
+  std::vector<std::string> awaited_;
   bool forgets_ = false;
   bool refuses_ = false;
+  Resource registered_maximum_;
   std::int32_t refused_ = 0;
   std::int32_t nodes_ = 0;
 };
@@ -220,10 +256,11 @@ TEST(StartupTest, InAnOldClusterWhatItsNodesCannotHoldFailsAtOnce) {
 TEST(StartupTest, AYoungClusterGetsTenMinutes) {
   Rig rig(Workers(2), {.rm_age = 10min - 1ms, .nodes = {NodeNamed("n1")}});
   EXPECT_FALSE(rig.failed());
-  EXPECT_EQ(rig.asked_memory(), 4 * kGiB);
+  EXPECT_EQ(rig.outstanding(), 0) << "what is known to be impossible is not asked for";
   EXPECT_THAT(rig.notes(), Contains(AllOf(HasSubstr("worker needs 2 containers"),
                                           HasSubstr("may still come for 10m"))));
-  EXPECT_THAT(rig.waiting_for(), HasSubstr("nodes may still come, for up to 10m"));
+  EXPECT_THAT(rig.waiting_for(), HasSubstr("nodes that may still come, for up to 10m: worker"));
+  EXPECT_THAT(rig.awaited(), ElementsAre(HasSubstr("worker needs 2 containers")));
   rig.Advance(10min - 1s);
   EXPECT_FALSE(rig.failed());
   rig.Advance(2s);
@@ -233,7 +270,9 @@ TEST(StartupTest, AYoungClusterGetsTenMinutes) {
 TEST(StartupTest, ANodeThatComesInTimeEndsTheDoubt) {
   Rig rig(Workers(2), {.rm_age = 1s, .nodes = {NodeNamed("n1")}});
   rig.Join(NodeNamed("n2"));
+  EXPECT_EQ(rig.outstanding(), 2);
   EXPECT_THAT(rig.waiting_for(), Not(HasSubstr("may still come")));
+  EXPECT_THAT(rig.awaited(), ElementsAre(Not(""), ""));
   rig.Advance(1h);
   EXPECT_FALSE(rig.failed()) << rig.diagnostics();
 }
@@ -245,6 +284,39 @@ TEST(StartupTest, ANodeThatTheRmCountsAndNobodyToldOfIsNotForgotten) {
   rig.Advance(15min);
   EXPECT_FALSE(rig.failed()) << rig.diagnostics();
   EXPECT_THAT(rig.notes(), Contains(HasSubstr("the RM counts more")));
+}
+
+TEST(StartupTest, ANodeThatTheRmCountsMayHoldWhatNoKnownOneDoes) {
+  Rig rig(Workers(2), {.rm_age = 1s, .nodes = {NodeNamed("n1")}, .more_nodes = 1});
+  rig.Advance(2s);
+  EXPECT_EQ(rig.outstanding(), 2);
+  EXPECT_THAT(rig.waiting_for(), Not(HasSubstr("may still come")));
+}
+
+TEST(StartupTest, AGangThatHasBecomeImpossibleGivesBackWhatItHolds) {
+  Rig rig(Workers(2), {.rm_age = 1s, .nodes = {NodeNamed("n1"), NodeNamed("n2")}});
+  rig.Advance(2s);
+  ASSERT_EQ(rig.outstanding(), 2);
+  rig.Grant();
+  EXPECT_THAT(rig.released(), IsEmpty());
+  rig.Leave("n2");
+  EXPECT_EQ(rig.outstanding(), 0);
+  EXPECT_THAT(rig.released(), SizeIs(1));
+  EXPECT_FALSE(rig.failed()) << rig.diagnostics();
+  rig.Join(NodeNamed("n3"));
+  EXPECT_EQ(rig.outstanding(), 2);
+}
+
+TEST(StartupTest, TheJobSaysHowLongNodesMayCome) {
+  JobSpec job = Workers(2);
+  job.deadlines.nodes = 30s;
+  const Rig old(job, {.rm_age = 30s, .nodes = {NodeNamed("n1")}});
+  EXPECT_EQ(old.rule(), "gang/infeasible");
+  Rig young(job, {.rm_age = 29s, .nodes = {NodeNamed("n1")}});
+  young.Advance(29s);
+  EXPECT_FALSE(young.failed());
+  young.Advance(2s);
+  EXPECT_EQ(young.rule(), "gang/infeasible");
 }
 
 TEST(StartupTest, ALaterAttemptJudgesByTheAgeOfTheListToo) {
@@ -293,6 +365,32 @@ TEST(StartupTest, WhatAnRmRefusesToTheEndFails) {
   Rig old(Workers(1), {.rm_refuses = true});
   old.Advance(2s);
   EXPECT_EQ(old.rule(), "gang/ask-refused");
+}
+
+// Source: RMServerUtils.validateResourceRequests and
+// SchedulerUtils.checkIfLabelInClusterNodeLabels.
+TEST(StartupTest, ARefusedLabelIsFinalInAYoungClusterToo) {
+  Rig rig(Workers(1), {.rm_age = 1s, .nodes = {NodeNamed("n1")}, .rm_refuses = true});
+  rig.SetRefusal(yarn::RpcErrorCode::kInvalidLabelResourceRequest);
+  EXPECT_FALSE(rig.failed()) << "it is a size that the RM has refused first";
+  rig.Advance(2s);
+  EXPECT_EQ(rig.rule(), "gang/ask-refused");
+}
+
+TEST(StartupTest, ARefusedSizeThatANodeHasIsFinal) {
+  Rig rig(Workers(1), {.rm_age = 1s, .nodes = {NodeNamed("n1")}, .rm_refuses = true});
+  rig.Advance(3s);
+  EXPECT_EQ(rig.rule(), "gang/ask-refused");
+}
+
+// The RM says the smaller of its setting and its largest node.
+TEST(StartupTest, AMaximumBelowWhatANodeHasIsASettingAndFinal) {
+  const Resource maximum{.memory_mb = 2 * kGiB, .vcores = 8, .gpus = 1};
+  const Rig rig(Workers(1),
+                {.rm_age = 1s, .nodes = {NodeNamed("n1")}, .registered_maximum = maximum});
+  EXPECT_EQ(rig.rule(), "gang/infeasible");
+  EXPECT_THAT(rig.diagnostics(), HasSubstr("the ResourceManager's largest container has 2 GiB"));
+  EXPECT_EQ(rig.asked_memory(), 0);
 }
 
 TEST(StartupTest, AnRmThatHasRestartedIsYoungAgain) {
