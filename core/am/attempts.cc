@@ -89,14 +89,26 @@ AttemptEnd Attempts::Describe(TaskIndex task, ExitEvidence evidence, std::string
                  .detail = std::move(detail),
                  .at = core_.now};
   end.record = Classify(end.evidence);
-  // Notice was given: however the process then ends, it is the RM that took its container.
-  if (core_.tasks.record(task).preemption_noticed && end.record.exit_class != ExitClass::kOk &&
+  // Notice was given: however the process then ends, it is the RM that took its container. In a
+  // collective one that is warned takes all with it, and any of them may be the first to end.
+  const bool noticed = core_.tasks.record(task).preemption_noticed || TeamIsNoticed(task);
+  if (noticed && end.record.exit_class != ExitClass::kOk &&
       end.record.exit_class != ExitClass::kKilledByUs) {
     end.record = {.exit_class = ExitClass::kPreempted,
                   .exit = end.record.exit,
                   .source = ExitSource::kPlatform};
   }
   return end;
+}
+
+bool Attempts::TeamIsNoticed(TaskIndex task) const {
+  if (core_.job->strategy != Strategy::kMultiWorker || !core_.tasks.record(task).training)
+    return false;
+  for (std::uint32_t i = 0; i < core_.tasks.size(); ++i) {
+    const TaskRecord& member = core_.tasks.record(TaskIndex(i));
+    if (member.training && member.preemption_noticed) return true;
+  }
+  return false;
 }
 
 const AttemptEnd& Attempts::Keep(AttemptEnd end) {

@@ -42,6 +42,8 @@ class Attempts {
  private:
   [[nodiscard]] AttemptEnd Describe(TaskIndex task, ExitEvidence evidence,
                                     std::string detail) const;
+  /// The RM has announced to take a member of the collective to which the task belongs.
+  [[nodiscard]] bool TeamIsNoticed(TaskIndex task) const;
   const AttemptEnd& Keep(AttemptEnd end);
   void Say(const AttemptEnd& end);
   void Acknowledge(const AttemptEnd& end);

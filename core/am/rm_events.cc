@@ -69,10 +69,9 @@ void RmEvents::OnAllocated(const yarn::AllocateResponse& response) {
     parts_.launch.OnGranted(*task, grant.container);
   }
   for (const ContainerId& container : response.preempt_strict) OnPreemptionNotice(container);
-  if (!response.preempt_contract.empty()) {
-    core.Note(fmt::format("the RM would like {} containers back; a gang has none to spare",
-                          response.preempt_contract.size()));
-  }
+  // The CapacityScheduler would take others instead, but these are what it has marked and takes.
+  // Source: FiCaSchedulerApp.getAllocation, ProportionalCapacityPreemptionPolicy.
+  for (const ContainerId& container : response.preempt_contract) OnPreemptionNotice(container);
 }
 
 void RmEvents::ReleaseSurplus() {

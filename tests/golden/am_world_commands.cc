@@ -279,9 +279,12 @@ void AmWorld::Node(const Words& words) {
   NextAllocate();
 }
 
-/// preempt TASK: the RM announces that it takes the task's container.
+/// preempt TASK [by-policy]: the RM announces that it takes the task's container; `by-policy`: as
+/// the CapacityScheduler does, in a contract.
 void AmWorld::Preempt(const Words& words) {
-  next_response_.preempt_strict.push_back(agents_.at(TaskOf(words.at(1))).fence.container);
+  auto& notices = words.size() > 2 && words[2] == "by-policy" ? next_response_.preempt_contract
+                                                              : next_response_.preempt_strict;
+  notices.push_back(agents_.at(TaskOf(words.at(1))).fence.container);
   NextAllocate();
 }
 
