@@ -152,9 +152,11 @@ const Record<BehaviorRow>& BehaviorTable() {
     record.Field("start", &BehaviorRow::start, Maybe(Random(LawUnit::kSeconds), "0s"),
                  "From its launch until it takes part.",
                  {.example = "{dist: uniform, min: 1s, max: 3s}"});
-    record.Field("after", &BehaviorRow::after, Maybe(Random(LawUnit::kSeconds)),
-                 "How long after its start `exit`, `signal` or `hang` happens.",
-                 {.example = "30s", .default_text = "when training is done"});
+    record.Field(
+        "after", &BehaviorRow::after, Maybe(Random(LawUnit::kSeconds)),
+        "How long after its start `exit`, `signal` or `hang` happens, unless its training is "
+        "done before; a job without training has none that could be.",
+        {.example = "30s", .default_text = "when training is done"});
     record.Field("exit", &BehaviorRow::exit, Maybe(Count(0, 255), "0"), "Its exit code.");
     record.Field("signal", &BehaviorRow::signal, Maybe(Signal()), "The signal that ends it.",
                  {.example = "SEGV"});

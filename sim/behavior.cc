@@ -45,6 +45,12 @@ bool EndsByDefault(const config::JobConfig& job, TaskRole role) {
   return false;
 }
 
+/// False: training is done as soon as it begins.
+bool HasTraining(const config::JobConfig& job) {
+  const config::Distribution& steps = job.training.steps;
+  return !steps.is_constant() || steps.a > 0;
+}
+
 void TakeRow(const config::BehaviorRow& row, ProcessScript& script) {
   script.row = &row;
   if (row.forever) script.ends_when_done = false;
@@ -102,7 +108,11 @@ ProcessScript ScriptFor(const config::JobConfig& job, trace::JobIndex index, std
     if (row.attempt && *row.attempt != static_cast<std::int32_t>(attempt.value)) continue;
     TakeRow(row, script);
     if (row.start) script.start = DrawFor(*row.start, "start", index, seed, task, attempt);
-    if (row.after) script.event_after = DrawFor(*row.after, "after", index, seed, task, attempt);
+    if (row.after) {
+      script.event_after = DrawFor(*row.after, "after", index, seed, task, attempt);
+      // Where there is no training none is done either: the row alone says when it ends.
+      if (!HasTraining(job)) script.ends_when_done = false;
+    }
     if (row.runs) script.runs = DrawFor(*row.runs, "runs", index, seed, task, attempt);
     break;
   }

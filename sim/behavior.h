@@ -2,7 +2,8 @@
 // drawn, or the default of its role. Only the script; when and beside whom it is played is the
 // workload's.
 //
-// Reading of a row. `after` counts from the process's start (the end of its start delay). Without
+// Reading of a row. `after` counts from the process's start (the end of its start delay); a process
+// whose training is done before ends then, and one of a job without training at `after`. Without
 // `after`, a hang, a signal or a non-zero exit happens at the start, and `exit: 0` when training is
 // done, as a process without a row that ends by itself does. `runs` replaces training: the process
 // works for that long, needs no peer, and then ends with `exit` (default 0) or by `signal`.
