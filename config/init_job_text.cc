@@ -71,15 +71,16 @@ own = CHECKPOINTS if INDEX == 0 else os.path.join(CHECKPOINTS, f"unused-{INDEX}"
 manager = tf.train.CheckpointManager(checkpoint, own, max_to_keep=2)
 last = tf.train.latest_checkpoint(CHECKPOINTS)
 if last:
-    checkpoint.restore(last)
-    print("resumed from step", int(step), flush=True)
-while int(step) < STEPS:
+    checkpoint.restore(last).expect_partial()
+    print("resumed from step", int(step.numpy()), flush=True)
+while (done := int(step.numpy())) < STEPS:
     loss = float(train())
-    if INDEX == 0 and int(step) % 10 == 0:
+    done += 1
+    if INDEX == 0 and done % 10 == 0:
         print(f"loss {loss:.4f}")
-    print("step", int(step), flush=True)
-    if int(step) % 20 == 0:
-        manager.save(checkpoint_number=int(step))
+    print("step", done, flush=True)
+    if done % 20 == 0:
+        manager.save(checkpoint_number=done)
     time.sleep(0.02)  # So that there is time to look at it, and to kill a worker.
 )python";
 }

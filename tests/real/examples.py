@@ -1,9 +1,11 @@
 #!/usr/bin/env python3
-"""The examples that need nothing but Python end well, each in one attempt. Those with TensorFlow are in tensorflow_*.py.
-Usage: examples.py BIN_DIR [CASE...]"""
+"""The examples that need nothing but Python end well, each in one attempt, and when a process is killed once. Those with TensorFlow
+are in tensorflow_*.py. Usage: examples.py BIN_DIR [CASE...]"""
+import os
+import signal
 import sys
 
-from harness import Job, check, run_cases
+from harness import Failure, Job, check, run_cases
 from tensorflow_rig import ROOT
 
 BIN = sys.argv[1]
@@ -34,7 +36,45 @@ def pytorch_env():
     job.close()
 
 
-CASES = {"one-task": one_task, "pytorch-env": pytorch_env}
+def killed_once(name, script, task):
+    """To its end, with a kill of the task's first process; again where that had ended by itself, as it is short."""
+    folder = ROOT / "examples" / name
+    for _ in range(20):
+        job = Job(BIN, (folder / "job.yaml").read_text().replace("schema: tfyarn.job/v1\n", ""),
+                  {script: (folder / script).read_text()}).start("-q")
+        pid = None
+        while pid is None and job.process.poll() is None:
+            pid = job.process_of(task)
+        if pid is not None:
+            try:
+                os.kill(pid, signal.SIGKILL)
+            except ProcessLookupError:
+                pid = None
+        code = job.end()
+        ends = [attempt["exit_class"] for attempt in job.attempts(task)]
+        check(code == 0 and job.job()["status"] == "SUCCEEDED", f"exit code {code}, {ends}: {job.output}")
+        if "killed-external" in ends:
+            check(ends == ["killed-external", "ok"], f"{ends}")
+            return job
+        job.close()
+    raise Failure(f"{name} always ended before it was killed")
+
+
+def one_task_killed():
+    job = killed_once("one-task", "estimate.py", "worker:0")
+    check("step 10 pi is about 3.1" in job.log_text("worker:0"), job.log_text("worker:0"))
+    job.close()
+
+
+def pytorch_env_killed():
+    """All three meet again."""
+    job = killed_once("pytorch-env", "rendezvous.py", "worker:0")
+    for rank in range(3):
+        check(f"rank {rank} of 3 met all others" in job.log_text(f"worker:{rank}"), job.log_text(f"worker:{rank}"))
+    job.close()
+
+
+CASES = {"one-task": one_task, "pytorch-env": pytorch_env, "one-task-killed": one_task_killed, "pytorch-env-killed": pytorch_env_killed}
 
 if __name__ == "__main__":
     run_cases(CASES, sys.argv[2:])

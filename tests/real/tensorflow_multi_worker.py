@@ -18,6 +18,13 @@ SECOND = 1_000_000_000
 USER_MAY_NOT_PAY = "retries={user: 0, infrastructure: 1}"
 
 
+def as_written():
+    """The example as it is, past its first checkpoint."""
+    job = TrainingJob(BIN, "multi-worker").start()
+    job.wait_for_step("worker:0", 30, attempt=0)
+    return job
+
+
 def training(tasks, options=None):
     """Started, and past its first checkpoint."""
     settings = ["tasks.worker.command=COMMAND", USER_MAY_NOT_PAY]
@@ -52,7 +59,7 @@ def all_start_again(job, tasks, agents, cause):
 
 
 def worker_killed():
-    job = training(WORKERS)
+    job = as_written()
     agents = job.agents_of(WORKERS)
     os.kill(job.process_of("worker:1"), signal.SIGKILL)
     all_start_again(job, WORKERS, agents, ("worker:1", 137, "killed-external"))

@@ -18,6 +18,13 @@ WITHOUT_SERVICES = ["tasks.evaluator=null", "tasks.tensorboard=null", "finish.dr
 BY_INFRASTRUCTURE = "retries={user: 0, infrastructure: 1}"
 
 
+def as_written():
+    """The example as it is, past its first checkpoint."""
+    job = TrainingJob(BIN, "parameter-server").start()
+    job.wait_for_step("chief:0", 50, attempt=0)
+    return job
+
+
 def training(more=()):
     """Started, and past its first checkpoint."""
     job = TrainingJob(BIN, "parameter-server", OPTIONS, ["command=COMMAND", "deadlines.stop=3s", *more]).start()
@@ -55,10 +62,10 @@ def answers(url):
 
 def worker_killed():
     """It alone, at its old address, while the chief goes on. Beside it TensorBoard answers, and the evaluator scores the last checkpoint."""
-    job = training([BY_INFRASTRUCTURE])
+    job = as_written()
     pids = job.pids(["chief:0", "worker:0", "ps:0", "evaluator:0", "tensorboard:0"])
     kill(job, "worker:1")
-    job.wait_for_step("chief:0", job.steps("chief:0")[-1] + ROUND)
+    job.wait_for_step("chief:0", job.steps("chief:0")[-1] + 1)
     kill(job, "chief:0", signal.SIGSTOP)  # So that the job is not over before all has been looked at.
     job.wait("the second attempt of worker:1", lambda: "serves at" in job.log_text("worker:1", 1))
     check(job.pids(pids) == pids, "somebody else was restarted")

@@ -24,9 +24,10 @@ def skip_without_tensorflow():
 
 
 class TrainingJob(Job):
-    """An example by its folder's name. `options`: of its script. `more`: further --set words."""
+    """An example by its folder's name or path. `options`: of its script. `more`: further --set words. Without both it runs as it is
+    written."""
 
-    def __init__(self, programs, example, options, more=()):
+    def __init__(self, programs, example, options=(), more=()):
         folder = ROOT / "examples" / example
         text = (folder / "job.yaml").read_text().replace("schema: tfyarn.job/v1\n", "")
         super().__init__(programs, text, {"train.py": (folder / "train.py").read_text()})
