@@ -15,7 +15,6 @@
 #include <utility>
 
 #include "config/load.h"
-#include "core/client/job_client.h"
 
 namespace tfyarn::apps {
 
@@ -39,11 +38,10 @@ Expected<std::string> ReadText(const std::string& path) {
   return std::string((std::istreambuf_iterator<char>(file)), {});
 }
 
-Expected<StagedJob> ReadStagedJob() {
-  const std::string name{client::kJobFileName};
-  auto text = ReadText(name);
+Expected<StagedJob> ReadStagedJob(const std::string& path) {
+  auto text = ReadText(path);
   if (!text) return tl::unexpected<Error>(text.error());
-  auto job = config::LoadJobText(*text, name);
+  auto job = config::LoadJobText(*text, path);
   if (!job) return Fail(ErrorCode::kInvalidArgument, config::Render(job.error(), {}));
   return StagedJob{.spec = std::make_shared<const JobSpec>(std::move(*job)),
                    .text = std::move(*text)};

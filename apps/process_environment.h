@@ -20,7 +20,7 @@ struct StagedJob {
   std::string text;
 };
 /// Errors: it is not there, or it is no job; in words for a log.
-[[nodiscard]] Expected<StagedJob> ReadStagedJob();
+[[nodiscard]] Expected<StagedJob> ReadStagedJob(const std::string& path);
 /// From the system's entropy. Machines get it once, and it is in their recording.
 [[nodiscard]] std::uint64_t RandomSeed();
 /// What `ps` and `top` call this process: on YARN it is started by its bundle's loader, and would

@@ -120,9 +120,11 @@ int Main() {
     return Fail(launch.error().message +
                 "; `tfyarn run` starts this program, and YARN for `tfyarn submit`");
   }
-  if (const auto fetched = hosts::FetchJobFile(environment, launch->staging_directory); !fetched)
+  const std::string job_file{hosts::kAgentJobFile};
+  if (const auto fetched = hosts::FetchJobFile(environment, launch->staging_directory, job_file);
+      !fetched)
     return Fail(fetched.error().message);
-  const auto job = apps::ReadStagedJob();
+  const auto job = apps::ReadStagedJob(job_file);
   if (!job) return Fail(job.error().message);
   boost::asio::io_context loop;
   const std::uint64_t seed = apps::RandomSeed();

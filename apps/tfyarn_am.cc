@@ -16,6 +16,7 @@
 #include "apps/cli/output.h"
 #include "apps/process_environment.h"
 #include "apps/yarn/started_containers.h"
+#include "core/client/job_client.h"
 #include "core/model/launch.h"
 #include "core/trace/record.h"
 #include "hosts/local/cluster_socket.h"
@@ -169,9 +170,12 @@ int Main() {
     return Fail(launch.error().message +
                 "; `tfyarn run` starts this program, and YARN for `tfyarn submit`");
   }
-  if (const auto fetched = hosts::FetchJobFile(environment, launch->staging_directory); !fetched)
+  // Nothing of the user's is in this directory.
+  const std::string job_file = client::kJobFileName;
+  if (const auto fetched = hosts::FetchJobFile(environment, launch->staging_directory, job_file);
+      !fetched)
     return Fail(fetched.error().message);
-  const auto job = apps::ReadStagedJob();
+  const auto job = apps::ReadStagedJob(job_file);
   if (!job) return Fail(job.error().message);
   return hosts::IsOnYarn(environment) ? RunOnYarn(environment, *launch, *job)
                                       : RunHere(environment, *launch, *job);

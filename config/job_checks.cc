@@ -176,6 +176,7 @@ void CheckNumbers(Decoder& decoder, const Node& node, const JobSpec& job) {
 void CheckJob(Decoder& decoder, const Node& node, const JobDraft& draft) {
   CheckNumbers(decoder, node, draft.spec);
   CheckSecrets(decoder, node, draft.spec);
+  CheckWorkDirectory(decoder, node, draft.spec);
   if (decoder.Broken("tasks")) return;
   CheckTasks(decoder, node.Nearest("tasks"), draft);
   if (!decoder.Broken("strategy") && !decoder.Broken("framework"))

@@ -37,17 +37,6 @@ Type<std::vector<TaskTypeSpec>> Tasks() {
           .show = [](const std::vector<TaskTypeSpec>&) { return std::string(); }};
 }
 
-std::string ArchiveName(std::string_view path) {
-  std::string_view name =
-      path.substr(path.rfind('/') == std::string_view::npos ? 0 : path.rfind('/') + 1);
-  for (const std::string_view suffix :
-       {".tar.gz", ".tgz", ".tar", ".zip", ".jar", ".tar.zst", ".tar.xz"}) {
-    if (name.size() > suffix.size() && name.ends_with(suffix))
-      return std::string(name.substr(0, name.size() - suffix.size()));
-  }
-  return std::string(name);
-}
-
 const Record<ArchiveSpec>& ArchiveTable() {
   static const Record<ArchiveSpec> table = [] {
     Record<ArchiveSpec> record(
@@ -215,7 +204,9 @@ void AddProgram(Record<JobDraft>& record) {
   record.Field("shell", &JobDraft::shell, SomeText(),
                "A line for the shell, in place of `command`.");
   record.Field("files", &JobDraft::spec, &JobSpec::files, ListOf(SomeText()),
-               "Put into the work directory of every task.", {.example = "[train.py]"});
+               "Put into the work directory of every task, each under its last name. Two of one "
+               "name, and names that tfyarn (.tfyarn*) or YARN needs there, are errors.",
+               {.example = "[train.py]"});
   record.Field("archives", &JobDraft::spec, &JobSpec::archives, ListOf(Archive()),
                "Unpacked into the work directory of every task.",
                {.example = "[{path: env.tar.gz, as: env}]"});
@@ -295,6 +286,17 @@ const Record<JobDraft>& JobTable() {
     return record;
   }();
   return table;
+}
+
+std::string ArchiveName(std::string_view path) {
+  std::string_view name =
+      path.substr(path.rfind('/') == std::string_view::npos ? 0 : path.rfind('/') + 1);
+  for (const std::string_view suffix :
+       {".tar.gz", ".tgz", ".tar", ".zip", ".jar", ".tar.zst", ".tar.xz"}) {
+    if (name.size() > suffix.size() && name.ends_with(suffix))
+      return std::string(name.substr(0, name.size() - suffix.size()));
+  }
+  return std::string(name);
 }
 
 JobSpec Complete(JobDraft draft) {

@@ -50,12 +50,16 @@ struct PolicyOptionInfo {
 };
 [[nodiscard]] const std::vector<PolicyOptionInfo>& PolicyOptions();
 
+/// The directory that an archive is unpacked to when nothing is said: its name without suffix.
+[[nodiscard]] std::string ArchiveName(std::string_view path);
 /// The job with inheritance and derived defaults applied.
 [[nodiscard]] JobSpec Complete(JobDraft draft);
 [[nodiscard]] JobConfig Complete(SimulatedJobDraft draft);
 
 /// What must hold between the parts of a job: names that exist, numbers that agree.
 void CheckJob(Decoder& decoder, const Node& node, const JobDraft& draft);
+/// What the job puts into work directories: one source for each name, none that is taken.
+void CheckWorkDirectory(Decoder& decoder, const Node& node, const JobSpec& job);
 /// What must hold for a job that is really run: every task has a command.
 void CheckCommands(Decoder& decoder, const Node& node, const JobSpec& job);
 void CheckBehavior(Decoder& decoder, const Node& node, const SimulatedJobDraft& draft);

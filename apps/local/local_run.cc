@@ -12,10 +12,12 @@
 #include "apps/process_environment.h"
 #include "core/client/job_client.h"
 #include "core/model/codec.h"
+#include "core/model/work_directory.h"
 #include "hosts/agent/log_tail.h"
 #include "hosts/local/last_watcher.h"
 #include "hosts/local/local_environment.h"
 #include "hosts/local/unpack.h"
+#include "hosts/runtime/staging.h"
 
 namespace tfyarn::local {
 namespace {
@@ -159,8 +161,8 @@ void LocalRun::Stage(const std::string& application_directory,
                      const hosts::ClientHost::StagedAnswer& done) {
   yarn::ContainerLaunchContext context;
   context.command = {apps::OwnDirectory() + "/tfyarn-agent"};
-  context.local_resources[client::kJobFileName] = {.path = application_directory + "/" +
-                                                           client::kJobFileName};
+  context.local_resources[std::string(hosts::kAgentJobFile)] = {.path = application_directory +
+                                                                        "/" + client::kJobFileName};
   if (auto staged = StageFiles(application_directory, context); !staged) {
     status_.Clear();
     cli::Complain(staged.error().message);
@@ -175,7 +177,7 @@ Expected<void> LocalRun::StageFiles(const std::string& application_directory,
   const fs::path here = fs::path(arguments_.file).parent_path();
   for (const std::string& file : job_.spec.files) {
     const fs::path from = here / file;
-    const std::string name = fs::path(file).filename().string();
+    const std::string name = NameInWorkDirectory(file);
     const std::string path = application_directory + "/files/" + name;
     std::error_code failed;
     fs::create_directories(fs::path(storage_.Locate(path)).parent_path(), failed);

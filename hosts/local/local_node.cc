@@ -156,7 +156,8 @@ Expected<void> LocalNode::MakeDirectory(const ContainerId& container,
                             options_.log_directory, failed.message()));
   }
   for (const auto& [name, resource] : context.local_resources) {
-    fs::create_symlink(callbacks_.locate(resource.path), directory / name, failed);
+    fs::create_directories((directory / name).parent_path(), failed);
+    if (!failed) fs::create_symlink(callbacks_.locate(resource.path), directory / name, failed);
     if (failed) {
       return Fail(
           ErrorCode::kUnavailable,
@@ -164,7 +165,9 @@ Expected<void> LocalNode::MakeDirectory(const ContainerId& container,
     }
   }
   if (secret.empty()) return {};
-  return wire::WritePrivateFile((directory / kIdentityFile).string(), secret);
+  const fs::path identity = directory / kIdentityFile;
+  fs::create_directories(identity.parent_path(), failed);
+  return wire::WritePrivateFile(identity.string(), secret);
 }
 
 std::map<std::string, std::string> LocalNode::EnvironmentOf(

@@ -17,8 +17,10 @@ inline constexpr std::string_view kFactsFile = "cluster-facts";
 /// Certificate authority of the application, with its key: owner only.
 inline constexpr std::string_view kAuthorityFile = "authority.pem";
 
-/// In a container's work directory: what its agent proves with who it is. Owner only.
-inline constexpr std::string_view kIdentityFile = "identity.pem";
+/// In an agent's work directory, where the user's files stand as well, and so below kOwnDirectory.
+inline constexpr std::string_view kAgentJobFile = ".tfyarn/job.yaml";
+/// What the agent proves with who it is. Owner only.
+inline constexpr std::string_view kIdentityFile = ".tfyarn/identity.pem";
 
 /// What the client saw of the cluster before it submitted, and what it put into the staging
 /// directory for the agents.

@@ -8,6 +8,7 @@
 #include <utility>
 #include <variant>
 
+#include "core/model/work_directory.h"
 #include "hosts/runtime/staging.h"
 
 namespace tfyarn::hosts {
@@ -183,17 +184,20 @@ void HdfsStaging::Stage(const JobSpec& job, const std::string& here,
   stages->answer = std::move(answer);
   stages->context = AgentContext(job, addresses, runtime);
   for (const std::string& file : job.files) {
-    const std::string name = fs::path(file).filename();
+    const std::string name = NameInWorkDirectory(file);
     stages->items.push_back({.name = name,
                              .local = fs::path(here) / file,
                              .path = application_directory + "/files/" + name});
   }
   for (const ArchiveSpec& archive : job.archives) {
-    const std::string name = fs::path(archive.path).filename();
-    stages->items.push_back({.name = archive.as,
-                             .local = fs::path(here) / archive.path,
-                             .path = application_directory + "/archives/" + name,
-                             .archive = true});
+    // Beside its own name, which says to NodeManagers what it is, that of its directory: two may
+    // have the same.
+    const std::string name = NameInWorkDirectory(archive.path);
+    stages->items.push_back(
+        {.name = archive.as,
+         .local = fs::path(here) / archive.path,
+         .path = fmt::format("{}/archives/{}/{}", application_directory, archive.as, name),
+         .archive = true});
   }
   NextItem(stages);
 }

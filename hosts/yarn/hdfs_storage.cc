@@ -1,6 +1,10 @@
 #include "hosts/yarn/hdfs_storage.h"
 
+#include <fmt/format.h>
+
 #include <cstdint>
+#include <filesystem>
+#include <system_error>
 #include <variant>
 
 #include "core/client/job_client.h"
@@ -21,7 +25,7 @@ wire::WebHdfsOptions HdfsOptionsFor(const YarnAddresses& addresses) {
 }
 
 Expected<hdfs::Done> FetchJobFile(const std::map<std::string, std::string>& environment,
-                                  const std::string& staging_directory) {
+                                  const std::string& staging_directory, const std::string& path) {
   if (!IsOnYarn(environment)) return hdfs::Done{};
   const auto yarn = YarnEnvironmentFrom(environment);
   if (!yarn) return tl::unexpected<Error>(yarn.error());
@@ -30,17 +34,23 @@ Expected<hdfs::Done> FetchJobFile(const std::map<std::string, std::string>& envi
   options.most_read = kLargestJobFile;
   HdfsStorage storage(loop, std::move(options));
   hdfs::HdfsResponse answer = hdfs::Done{};
-  const std::string name(client::kJobFileName);
-  storage.Call(hdfs::ReadRequest{.path = staging_directory + "/" + name, .writer = {}},
-               [&](hdfs::HdfsResponse response) {
-                 answer = std::move(response);
-                 loop.stop();
-               });
+  const std::filesystem::path directory = std::filesystem::path(path).parent_path();
+  std::error_code failed;
+  if (!directory.empty()) std::filesystem::create_directories(directory, failed);
+  if (failed) {
+    return Fail(ErrorCode::kUnavailable,
+                fmt::format("{}: cannot be made: {}", directory.string(), failed.message()));
+  }
+  const std::string staged = fmt::format("{}/{}", staging_directory, client::kJobFileName);
+  storage.Call(hdfs::ReadRequest{.path = staged, .writer = {}}, [&](hdfs::HdfsResponse response) {
+    answer = std::move(response);
+    loop.stop();
+  });
   loop.run();
   if (const auto* error = std::get_if<hdfs::HdfsError>(&answer))
     return Fail(ErrorCode::kUnavailable, error->message);
   const std::string& bytes = std::get<hdfs::ReadResponse>(answer).bytes;
-  if (auto written = wire::WritePrivateFile(name, bytes); !written)
+  if (auto written = wire::WritePrivateFile(path, bytes); !written)
     return tl::unexpected<Error>(written.error());
   return hdfs::Done{};
 }

@@ -33,11 +33,12 @@ class HdfsStorage : public Storage {
 /// What is made with them is for its user alone: an authority's key is among it.
 [[nodiscard]] wire::WebHdfsOptions HdfsOptionsFor(const YarnAddresses& addresses);
 
-/// On a cluster, the job file from the staging directory into the work directory of an AM or an
-/// agent, with a loop of its own; minutes at most. Elsewhere it is there, and nothing is done. A
+/// On a cluster, the job file from the staging directory to `path` of this machine, whose directory
+/// is made, with a loop of its own; minutes at most. Elsewhere it is there, and nothing is done. A
 /// NodeManager would bring it too, but takes most of a second for an application's first file on
 /// its node. Errors: those of YarnEnvironmentFrom; kUnavailable.
 [[nodiscard]] Expected<hdfs::Done> FetchJobFile(
-    const std::map<std::string, std::string>& environment, const std::string& staging_directory);
+    const std::map<std::string, std::string>& environment, const std::string& staging_directory,
+    const std::string& path);
 
 }  // namespace tfyarn::hosts

@@ -13,8 +13,9 @@
 
 namespace tfyarn::hosts {
 
-/// Name of the directory in a container's work directory.
-inline constexpr const char* kRuntimeDirectory = "runtime";
+/// Name of the directory in a container's work directory; ours by kOwnPrefix. Beside kOwnDirectory:
+/// for a name with directories a NodeManager's script starts mkdir, and this one is only a link.
+inline constexpr const char* kRuntimeDirectory = ".tfyarn-runtime";
 
 struct BundledFile {
   std::string name;  ///< In the bundle: "bin/tfyarn-am".

@@ -56,7 +56,7 @@ def common():
         check(argv[2] == "--port=" + env["TFYARN_PORT"] and argv[3] == "{odd}", f"argv {argv}")
         shared = pathlib.Path(env["TFYARN_SHARED_DIRECTORY"])
         check(shared.name == "shared" and shared.parent.name == "run", f"{shared}")
-        check("data.txt" in files and "job.yaml" in files, f"files {files}")
+        check(files == [".tfyarn", "data.txt"], f"files {files}")
         check(directory.endswith(env["CONTAINER_ID"]) and directory == env["PWD"], f"{directory}, {env['PWD']}")
         secrets = [key for key, value in env.items() if "PRIVATE KEY" in value or "CERTIFICATE" in value]
         check(not secrets, f"secrets in {secrets}")

@@ -74,6 +74,44 @@ def missing():
     job("container: {image: repo/tf}", '["true"]').refused("container")
 
 
+def two_sources_for_one_name():
+    """Told before anything starts, on every host: the file is wrong. A name that tfyarn or YARN needs is nobody else's."""
+    more = {
+        "files: [a.py, d/a.py]": ("`d/a.py` and `a.py` of `files` (line 5): both become `a.py`", "rename one"),
+        "files: [a.py, a.py/]": ("both become `a.py`",),
+        "files: [env]\npython: {archive: env.tar.gz}": ("`env.tar.gz` and `env` of `files`", "both become `env`"),
+        "archives: [x/env.zip, y/env.tgz]": ("both become `env`", "as: NAME"),
+        "archives: [{path: a.zip, as: d}, {path: b.zip, as: d/e}]": ("`d` and `d/e` lie in one another",),
+        "python: {archive: {worker: x/env.tgz, ps: y/env.tgz}}": ("both become `env`",),
+        "files: [x/.tfyarn]": ("`.tfyarn` in the work directory is tfyarn's own",),
+        "archives: [{path: a.zip, as: ./.tfyarn/lib}]": ("tfyarn's own",),
+        "files: [container_tokens]": ("YARN's own",),
+        "files: [d/..]": ("gives no name in the work directory",),
+    }
+    for text, words in more.items():
+        run = job(text, '["true"]')
+        if "ps:" in text:
+            run.write_job(run.text.replace("tasks:\n", "tasks:\n  ps: {memory: 64MiB, command: ['true']}\n"))
+        for program in (["run", "job.yaml", "--out", str(run.out)], ["validate", "job.yaml"], ["submit", "job.yaml", "--dry-run"]):
+            done = run.tfyarn(*program)
+            check(done.returncode == 3, f"{text}: {program[0]}: exit code {done.returncode}: {done.stderr}")
+            for word in words:
+                check(word in done.stderr, f"{text}: {program[0]}: no '{word}' in: {done.stderr}")
+        check(not run.out.exists(), "a run directory was made")
+        run.close()
+
+
+def names_of_ours():
+    """A task has its own files under names that were once ours; it runs what the job says, and its agent keeps its key."""
+    def prepare(folder):
+        (folder / "mine").mkdir()
+        for name in ("job.yaml", "identity.pem", "runtime"):
+            (folder / "mine" / name).write_text(f"my {name}")
+    run = job("files: [mine/job.yaml, mine/identity.pem, mine/runtime]",
+              '[bash, -c, "cat job.yaml identity.pem runtime; echo broken > job.yaml; echo; ls .tfyarn"]', prepare)
+    succeeds(run, "my job.yamlmy identity.pemmy runtime\nidentity.pem\njob.yaml\n")
+
+
 def hostile_archives():
     """Nothing leaves the directory, and the job ends at once with the reason."""
     hostile = {
@@ -94,6 +132,7 @@ def hostile_archives():
 
 
 CASES = {"files-and-folders": files_and_folders, "archives": archives, "python-environment": python_environment, "missing": missing,
+         "two-sources-for-one-name": two_sources_for_one_name, "names-of-ours": names_of_ours,
          "hostile-archives": hostile_archives}
 
 if __name__ == "__main__":

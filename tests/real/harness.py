@@ -77,11 +77,20 @@ class Job:
         text = textwrap.dedent(text).replace("%s", str(self.folder))
         if SANITIZED:
             text = text.replace("memory: 64MiB", "memory: 1GiB").replace("memory: 128MiB", "memory: 1GiB")
-        (self.folder / "job.yaml").write_text("schema: tfyarn.job/v1\n" + text)
+        self.write_job(text)
         for name, content in (files or {}).items():
             (self.folder / name).write_text(textwrap.dedent(content))
         self.process = None
         self.output = ""
+
+    def write_job(self, text):
+        self.text = text
+        (self.folder / "job.yaml").write_text("schema: tfyarn.job/v1\n" + text)
+
+    def tfyarn(self, *words):
+        """A command of tfyarn, to its end."""
+        return subprocess.run([self.program, *words], cwd=self.folder, capture_output=True, text=True, check=False,
+                              stdin=subprocess.DEVNULL)
 
     # ---- running it
 

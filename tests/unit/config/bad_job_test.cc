@@ -105,6 +105,21 @@ const Case kAdded[] = {
       "5:1: the key `shell` is here twice | it is first on line 2"}},
     {"python: {archive: {ps: x}}",
      {"4:24: `python`: there is no task type `ps` | allowed: worker"}},
+    {"files: [a.py, d/a.py]",
+     {"4:15: `files`: `d/a.py` and `a.py` of `files` (line 4): both become `a.py` in the work "
+      "directory | rename one of them, or pack it into one of `archives`"}},
+    {"files: [env]\npython: {archive: env.tgz}",
+     {"5:19: `python`: `env.tgz` and `env` of `files` (line 4): both become `env` in the work "
+      "directory | give one of them another name by `archives: [{path: ..., as: NAME}]`"}},
+    {"archives: [{path: x, as: d}, {path: y, as: ./d//e}]",
+     {"4:44: `archives`: `y` and `x` of `archives` (line 4): `d` and `d/e` lie in one another in "
+      "the work directory | give one of them another name by `archives: [{path: ..., as: NAME}]`"}},
+    {"files: [x/.tfyarn-lib, container_tokens]",
+     {"4:9: `files`: the name `.tfyarn-lib` in the work directory is tfyarn's own | give it "
+      "another name",
+      "4:24: `files`: the name `container_tokens` in the work directory is YARN's own | give it "
+      "another name"}},
+    {"files: [d/..]", {"4:9: `files`: `d/..` gives no name in the work directory"}},
     {"archives: [{path: x, as: ../y}]", {"4:26: `as` must be a relative path, got `../y`"}},
     {"retries: {user: -1}", {"4:17: `user`: -1 is out of range: 0 to 1000000"}},
     {"heartbeat: {every: 1ms}", {"4:20: `every`: 1ms is out of range: at least 10ms, at most 1h"}},

@@ -144,6 +144,16 @@ TEST_F(LocalNodeTest, PutsLinksIntoTheWorkDirectory) {
   EXPECT_EQ(ReadBytes(Directory() / "job.yaml"), "name: mnist\n");
 }
 
+TEST_F(LocalNodeTest, MakesTheDirectoriesOfALink) {
+  fs::create_directories(PathOf("storage/a"));
+  WriteBytes(PathOf("storage/a/job.yaml"), "name: mnist\n");
+  auto context = Odd({"directory"});
+  context.local_resources = {{std::string(kAgentJobFile), {.path = "/a/job.yaml"}}};
+  StartWell(context);
+  EXPECT_EQ(Ended().status, 0);
+  EXPECT_EQ(ReadBytes(Directory() / kAgentJobFile), "name: mnist\n");
+}
+
 TEST_F(LocalNodeTest, ASecretIsAFileOfItsOwnerAndNothingElse) {
   StartWell(Odd({"environment"}), {{kOne, "very secret"}});
   EXPECT_EQ(Ended().status, 0);
@@ -302,10 +312,11 @@ TEST_F(LocalNodeTest, ADirectoryThatCannotBeMadeIsARefusal) {
 
 TEST_F(LocalNodeTest, ALinkThatCannotBeMadeIsARefusal) {
   auto context = Odd({"exit", "0"});
-  context.local_resources = {{"absent/job.yaml", {.path = "/a/job.yaml"}}};
+  // What is a link to nothing is no directory.
+  context.local_resources = {{"x", {.path = "/absent"}}, {"x/job.yaml", {.path = "/a/job.yaml"}}};
   const auto response = Start(context);
   ASSERT_EQ(response.failed.size(), 1u);
-  EXPECT_THAT(response.failed[0].error.message, HasSubstr("absent/job.yaml"));
+  EXPECT_THAT(response.failed[0].error.message, HasSubstr("x/job.yaml"));
 }
 
 }  // namespace
