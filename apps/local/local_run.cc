@@ -263,7 +263,7 @@ void LocalRun::ShowAgain() {
 }
 
 void LocalRun::ShowNow() {
-  if (page_ || status_.enabled()) TakeRecords();
+  if (page_ || shows_logs()) TakeRecords();
   if (shows_logs()) ShowLogs();
 }
 
@@ -277,7 +277,13 @@ void LocalRun::ShowLogs() {
 
 void LocalRun::TakeRecords() {
   const std::vector<trace::TraceRecord> fresh = records_.Take(true);
-  for (const trace::TraceRecord& record : fresh) live_.Observe(record);
+  for (const trace::TraceRecord& record : fresh) {
+    live_.Observe(record);
+    const std::string restart = shows_logs() ? RestartText(record) : "";
+    if (restart.empty()) continue;
+    status_.Clear();
+    cli::TryWriteStderr(cli::TerminalText(restart) + "\n");
+  }
   // A line that is drawn while logs are written would stand among them.
   status_.Show(fresh, hosts::Now() - began_, log_writer_.waiting() == 0);
 }
@@ -344,6 +350,7 @@ int LocalRun::Finish() {
   // seen.
   hosts::EndDescendants({}, kLeftOvers);
   RemoveTemporary(directory_);
+  if (shows_logs()) TakeRecords();
   status_.Clear();
   if (shows_logs()) log_writer_.Write(logs_.TakeLast());
   cluster_recorder_.Write(hosts::Now(), trace::RunStopped{});

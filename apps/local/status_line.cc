@@ -45,6 +45,24 @@ std::string StatusText(const StatusFacts& facts, Duration since_start) {
   return text + "  " + cli::HumanSeconds(std::chrono::duration<double>(since_start).count());
 }
 
+std::string RestartText(const trace::TraceRecord& record) {
+  const auto* ordered = std::get_if<trace::AmOrdered>(&record.fact);
+  const auto* restart =
+      ordered == nullptr ? nullptr : std::get_if<RestartDecided>(&ordered->action);
+  if (restart == nullptr) return "";
+  const Cause& cause = restart->cause;
+  std::string text = restart->tasks.size() == 1
+                         ? ToString(restart->tasks.front()) + " starts again: "
+                         : fmt::format("{} tasks start again: ", restart->tasks.size());
+  text += cause.task.type.empty() ? "the job" : ToString(cause.task);
+  if (cause.exit) text += fmt::format(" ended with {}", *cause.exit);
+  text += fmt::format(" ({})", KebabName(cause.exit_class));
+  // Where there is no exit the first line says what happened.
+  const std::string line = cause.detail.substr(0, cause.detail.find('\n'));
+  if (!cause.exit && !line.empty()) text += ": " + line;
+  return text;
+}
+
 StatusLine::StatusLine(bool quiet) {
   const char* term = std::getenv("TERM");
   enabled_ =

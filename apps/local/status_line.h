@@ -22,6 +22,9 @@ void Fold(StatusFacts& facts, const trace::TraceRecord& record);
 /// "running  3/4 tasks  epoch 2  1 restart  12.3 s".
 [[nodiscard]] std::string StatusText(const StatusFacts& facts, Duration since_start);
 
+/// "worker:0 starts again: worker:0 ended with 1 (user-permanent)". Empty: it tells of no restart.
+[[nodiscard]] std::string RestartText(const trace::TraceRecord& record);
+
 class StatusLine {
  public:
   /// Shows nothing when stderr is no terminal, TERM is dumb, or `quiet`.

@@ -118,6 +118,7 @@ class Failover {
   [[nodiscard]] bool MayBeNeededAgain(TaskIndex task) const;
   [[nodiscard]] bool IsVictim(const Failure& failure) const;
   void RestartVictim(Failure failure);
+  void PauseBeforeAsking(TaskIndex task);
   void ReplaceBeforeStart(const AttemptEnd& end, bool free, const Decision* decision);
   [[nodiscard]] Decision AskPolicy(const AttemptEnd& end) const;
   void AddScope(const Failure& failure, RestartTasks& tasks) const;

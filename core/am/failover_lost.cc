@@ -7,12 +7,31 @@
 #include "core/am/failover.h"
 
 namespace tfyarn::am {
+namespace {
+
+/// As for launches that are not answered: a node, or all of them, may need a moment to recover.
+constexpr Duration kFirstPause = 1s;
+constexpr Duration kLongestPause = 10s;
+
+}  // namespace
+
+/// One lost container is replaced at once. Where the next ones do not come to a process either, the
+/// reason is likely to be there still.
+void Failover::PauseBeforeAsking(TaskIndex task) {
+  TaskRecord& record = parts_.core.tasks.mutable_record(task);
+  const std::int32_t again = record.lost_early++;
+  if (again == 0) return;
+  const Duration pause =
+      std::min<Duration>(kLongestPause, kFirstPause * (1LL << std::min(again - 1, 10)));
+  record.ask_from = parts_.core.now + pause;
+}
 
 void Failover::OnLostBeforeStart(TaskIndex task, ExitEvidence evidence, std::string detail,
                                  bool free) {
   AmCore& core = parts_.core;
   if (core.finishing || core.tasks.record(task).outcome != Outcome::kOpen) return;
   core.tasks.SetInTrouble(task);
+  PauseBeforeAsking(task);
   if (NoteContainerLost(task)) return;
   const ExitClass plain = Classify(evidence).exit_class;
   free = free || plain == ExitClass::kKilledByUs || plain == ExitClass::kOk;
@@ -36,8 +55,10 @@ void Failover::OnLostBeforeStart(TaskIndex task, ExitEvidence evidence, std::str
     case ExitAction::kRaiseMemory:
       break;
   }
-  // A node that takes several agents with it is one cause.
-  const bool victim = last_cause_ && core.now < last_cause_->until;
+  // A node that takes several agents with it is one cause. An agent that was launched because of
+  // the cause is none of them: else all that follow within `blame` would be free.
+  const bool victim = last_cause_ && core.now < last_cause_->until &&
+                      core.tasks.record(task).launched_at <= last_cause_->decided;
   if (victim) {
     decision.pays = Budget::kNone;
   } else if (!budgets_.Allows(decision.allowance, decision.pays, task, core.WallAt(core.now))) {
@@ -70,7 +91,8 @@ void Failover::ReplaceBeforeStart(const AttemptEnd& end, bool free, const Decisi
                      .replace = {task},
                      .cause = core.CauseOf(end),
                      .rule = decision != nullptr ? decision->rule : "container-replaced",
-                     .processes = spec_holds_it};
+                     .processes = spec_holds_it,
+                     .counts = spec_holds_it || decision != nullptr};
   if (decision != nullptr) order.paid = decision->pays;
   if (spec_holds_it) {
     Failure failure{.end = end, .container_alive = false, .decision = {}};

@@ -189,6 +189,8 @@ void JobLife::OnTimer(TimerTable::Due due) {
       return parts_.processes.OnStartOverdue(task);
     case Timer::kDrain:
       return parts_.finish.OnDrained(task);
+    case Timer::kAskAgain:
+      return parts_.restart.AskAgain(task);
     case Timer::kEndAgain:
       return parts_.leaving.OnEndAgain(due.key);
     case Timer::kLeaving:

@@ -80,6 +80,7 @@ void LaunchControl::Start(TaskIndex task) {
   if (core.finishing) return;
   core.gang.Use(core.tasks.id(task));
   core.tasks.SetAgent(task, AgentPhase::kLaunching);
+  core.tasks.mutable_record(task).launched_at = core.now;
   core.timers.Arm(Timer::kRegistration, task.value, core.now + core.job->deadlines.registration);
   CallStart(task);
 }

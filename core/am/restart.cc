@@ -1,8 +1,11 @@
 #include "core/am/restart.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 
 #include "core/am/am_parts.h"
+#include "core/model/text.h"
 
 namespace tfyarn::am {
 
@@ -26,10 +29,8 @@ void Restart::Execute(const RestartOrder& order) {
   std::vector<TaskIndex> wanted;
   for (const TaskIndex task : order.tasks) {
     const TaskRecord& record = core.tasks.record(task);
-    if (order.processes) {
-      parts_.failover.budgets().CountTask(task, wall);
-      if (record.ever_ordered) core.tasks.CountRestart(task);
-    }
+    if (order.counts) parts_.failover.budgets().CountTask(task, wall);
+    if (order.processes && record.ever_ordered) core.tasks.CountRestart(task);
     if (record.outcome != Outcome::kOpen) core.tasks.SetOutcome(task, Outcome::kOpen);
     parts_.attempts.Decided(task, seq);
     if (std::binary_search(order.replace.begin(), order.replace.end(), task) &&
@@ -62,13 +63,35 @@ void Restart::WantContainers(const std::vector<TaskIndex>& tasks) {
   for (const TaskIndex task : tasks) {
     // A second cause may strike while the replacement for the first is still on its way.
     if (core.gang.Wants(core.tasks.id(task))) continue;
+    if (core.now < core.tasks.record(task).ask_from) {
+      AskLater(task);
+      continue;
+    }
     slots.push_back(core.SlotFor(task));
     training = training || core.tasks.record(task).training;
   }
+  if (slots.empty()) return;
   // A collective stands still until it is whole again: what it keeps meanwhile is an incomplete
   // gang.
   core.asks_dirty = true;
   core.gang.Want(core.now, slots, training && core.job->strategy == Strategy::kMultiWorker);
+}
+
+void Restart::AskLater(TaskIndex task) {
+  AmCore& core = parts_.core;
+  if (core.timers.IsArmed(Timer::kAskAgain, task.value)) return;
+  const TaskRecord& record = core.tasks.record(task);
+  core.timers.Arm(Timer::kAskAgain, task.value, record.ask_from);
+  core.Note(fmt::format(
+      "{} has lost {} containers in a row before a process ran in them: the next "
+      "one is asked for in {}",
+      ToString(core.tasks.id(task)), record.lost_early, ToString(record.ask_from - core.now)));
+}
+
+void Restart::AskAgain(TaskIndex task) {
+  const TaskRecord& record = parts_.core.tasks.record(task);
+  const bool wanted = record.agent == AgentPhase::kNone && record.outcome == Outcome::kOpen;
+  if (wanted && !parts_.core.finishing) WantContainers({task});
 }
 
 std::vector<TaskIndex> Restart::ListOf(const RestartTasks& tasks) const {

@@ -19,6 +19,8 @@ struct RestartOrder {
   std::string rule;
   bool broken = false;    ///< A collective of which a member is gone: nothing can be saved in it.
   bool processes = true;  ///< False: no process had been started; only a container is replaced.
+  /// Allowances that count by task count it.
+  bool counts = true;
 };
 
 class Restart {
@@ -26,14 +28,18 @@ class Restart {
   explicit Restart(AmParts& parts) : parts_(parts) {}
 
   void Execute(const RestartOrder& order);
-  /// Asks for containers for tasks that have none.
+  /// Asks for containers for tasks that have none; after some were lost early, a while later.
   void WantContainers(const std::vector<TaskIndex>& tasks);
+  /// Timer::kAskAgain.
+  void AskAgain(TaskIndex task);
   /// The tasks as a list.
   [[nodiscard]] std::vector<TaskIndex> ListOf(const RestartTasks& tasks) const;
   /// More memory for a task, as the decision says. False: it has the most it may have.
   bool RaiseMemory(TaskIndex task, const Decision& decision);
 
  private:
+  void AskLater(TaskIndex task);
+
   AmParts& parts_;
 };
 

@@ -229,6 +229,7 @@ ProcessRef TaskTable::BeginProcess(Instant now, TaskIndex task, Epoch epoch) {
   of.ever_ordered = true;
   of.process_epoch = epoch;
   of.process_ordered_at = now;
+  of.lost_early = 0;
   of.hung = false;
   of.stalled = false;
   of.standstill = Standstill::kNone;

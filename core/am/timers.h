@@ -34,11 +34,12 @@ enum class Timer : std::uint8_t {
   kStopOverdue,   ///< The agent did not report the end of a process it was told to stop.
   kProcessStart,  ///< deadlines.start of a process that starts alone.
   kDrain,         ///< finish.drain of this task is over.
+  kAskAgain,      ///< Ask for a container once more, after others were lost early.
   // of one container that must go
   kEndAgain,  ///< Repeat EndAgent.
   kLeaving,   ///< Next harder step: StopContainers, then release.
 };
-inline constexpr std::size_t kTimers = 17;
+inline constexpr std::size_t kTimers = 18;
 
 class TimerTable {
  public:

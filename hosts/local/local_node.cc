@@ -11,6 +11,7 @@
 
 #include "core/model/exit.h"
 #include "core/model/launch.h"
+#include "hosts/agent/log_tail.h"
 #include "hosts/agent/spawner.h"
 #include "hosts/runtime/staging.h"
 #include "wire/private_file.h"
@@ -26,6 +27,9 @@ RpcError NotHandled(const ContainerId& id) {
   return {.code = RpcErrorCode::kYarn,
           .message = fmt::format("Container {} is not handled by this NodeManager", ToString(id))};
 }
+
+/// yarn.nodemanager.container.stderr.tail.bytes by default.
+constexpr std::size_t kQuotedStderr = 4096;
 
 /// Code, or 128 + signal, as a NodeManager takes it from the shell that it starts.
 std::int32_t StatusOf(const TreeExit& exit) {
@@ -254,12 +258,21 @@ std::optional<pid_t> LocalNode::ProcessOf(const ContainerId& container) const {
   return found->second.tree->root();
 }
 
+/// As a NodeManager's diagnostics quote it. Source: ContainerLaunch.java,
+/// handleContainerExitWithFailure.
+std::string LocalNode::LastWords(const ContainerId& container, std::int32_t exit_status) const {
+  const std::string path = fmt::format("{}/{}.stderr", options_.log_directory, ToString(container));
+  return fmt::format("Container exited with a non-zero exit code {}. Last {} bytes of stderr :\n{}",
+                     exit_status, kQuotedStderr, agent_host::ReadLogTail(path, 0, kQuotedStderr));
+}
+
 void LocalNode::Ended(const ContainerId& container, std::int32_t exit_status,
                       const std::string& diagnostics) {
   const auto found = containers_.find(container);
   if (found == containers_.end()) return;
   const std::int32_t status = found->second.exit_status.value_or(exit_status);
-  const std::string why = found->second.exit_status ? found->second.why : diagnostics;
+  std::string why = found->second.exit_status ? found->second.why : diagnostics;
+  if (why.empty() && status != 0) why = LastWords(container, status);
   for (std::string& gpu : found->second.gpus) options_.gpus.push_back(std::move(gpu));
   containers_.erase(found);
   if (const std::string temporary = TemporaryOf(container); !temporary.empty()) {

@@ -107,6 +107,7 @@ class LocalNode {
   [[nodiscard]] std::vector<std::string> TakeGpus(std::int64_t count);
   void WatchMemory(const ContainerId& container, Running& running, std::int64_t limit_mb);
   void Began(const ContainerId& container, const Resource& resource, Expected<Spawned> spawned);
+  [[nodiscard]] std::string LastWords(const ContainerId& container, std::int32_t exit_status) const;
   void Ended(const ContainerId& container, std::int32_t exit_status, const std::string& why);
 
   boost::asio::io_context& loop_;

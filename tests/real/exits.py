@@ -5,7 +5,9 @@ import contextlib
 import os
 import pathlib
 import signal
+import shutil
 import sys
+import tempfile
 
 from harness import SANITIZED, Job, check, processes, run_cases, wait_for
 
@@ -70,6 +72,35 @@ tasks:
     text = job.job()["diagnostics"]
     job.close()
     check(code == 10 and "no-such-program" in text, f"{code}: {text}")
+
+
+def agents_that_never_start():
+    """Each costs the budget, and the verdict has the agent's own words."""
+    with tempfile.TemporaryDirectory(prefix="tfyarn-bin-") as programs:
+        for name in ("tfyarn", "tfyarn-am", "tfsim"):
+            shutil.copy(pathlib.Path(BIN) / name, programs)
+        agent = pathlib.Path(programs) / "tfyarn-agent"
+        agent.write_text("#!/bin/sh\necho the bundle is broken >&2\nexit 1\n")
+        agent.chmod(0o755)
+        job = Job(programs, """\
+name: exits
+framework: generic
+strategy: independent
+retries: {user: 0, infrastructure: 2}
+tasks:
+  worker: {instances: 1, memory: 64MiB, command: ["true"]}
+""")
+        code = job.run()
+        result = job.job()
+        started = [event for event in job.events() if event["type"] == "ContainerLaunched"]
+        paid = [order["paid"] for order in job.am_orders("RestartDecided")]
+        job.close()
+    check(code == 10 and result["cause"]["exit_class"] == "launch-error", f"exit code {code}: {result}")
+    check("the bundle is broken" in result["cause"]["detail"], f"{result['cause']}")
+    check("the bundle is broken" in job.output, f"{job.output}")
+    check(len(started) == 4 and paid == ["infrastructure"] * 2, f"{len(started)} containers with the AM's, paid {paid}")
+    told = job.output.count("worker:0 starts again")
+    check(told == 2, f"{told} restarts were told: {job.output}")
 
 
 def children_are_ended():
@@ -201,6 +232,7 @@ CASES = {
     "exit-codes": exit_codes,
     "signals": ends_by_signal,
     "missing-program": missing_program,
+    "agents-that-never-start": agents_that_never_start,
     "children-are-ended": children_are_ended,
     "term-is-ignored": term_is_ignored,
     "stdin-is-closed": stdin_is_closed,

@@ -121,7 +121,8 @@ TEST_F(LocalNodeTest, RunsAProgramAndTellsHowItEnded) {
   StartWell(Odd({"exit", "7"}));
   EXPECT_EQ(StatusOf(), "running -1000");
   EXPECT_EQ(Ended().status, 7);
-  EXPECT_EQ(Ended().why, "");
+  EXPECT_EQ(Ended().why,
+            "Container exited with a non-zero exit code 7. Last 4096 bytes of stderr :\n");
   EXPECT_EQ(StatusOf(), "complete 7");
   EXPECT_EQ(node_->running(), 0u);
   EXPECT_THAT(seen_, ElementsAre("ContainerLocalizing", "ContainerLaunched", "ContainerGone"));
@@ -152,6 +153,13 @@ TEST_F(LocalNodeTest, MakesTheDirectoriesOfALink) {
   StartWell(context);
   EXPECT_EQ(Ended().status, 0);
   EXPECT_EQ(ReadBytes(Directory() / kAgentJobFile), "name: mnist\n");
+}
+
+TEST_F(LocalNodeTest, QuotesTheLastWordsOfWhatFailed) {
+  StartWell({.command = {"/bin/sh", "-c", "echo the bundle is broken >&2; exit 1"}});
+  EXPECT_EQ(Ended().status, 1);
+  EXPECT_THAT(Ended().why,
+              HasSubstr("exit code 1. Last 4096 bytes of stderr :\nthe bundle is broken"));
 }
 
 TEST_F(LocalNodeTest, ASecretIsAFileOfItsOwnerAndNothingElse) {
