@@ -58,6 +58,7 @@ LocalRun::LocalRun(const RunArguments& arguments, config::JobDocument job,
       spec_(std::make_shared<const JobSpec>(job_.spec)),
       directory_(std::move(directory)),
       version_(version),
+      reserve_(directory_.root),
       storage_(loop_, directory_.storage(), directory_.history()),
       cluster_recorder_(Record(hosts::Recorded::kCluster, "cluster", 0, "")),
       cluster_(RmOptions(admission.capacity), NodeOptions(admission.gpus.gpus()),
@@ -67,8 +68,10 @@ LocalRun::LocalRun(const RunArguments& arguments, config::JobDocument job,
                 .idle = [this] { EndIfOver(); },
                 .seen =
                     [this](const trace::Fact& fact) {
+                      if (std::holds_alternative<trace::ContainerGone>(fact)) LookAtDisk(false);
                       if (faults_) faults_->Seen(fact);
-                    }}),
+                    },
+                .finishing = [this] { LookAtDisk(true); }}),
       records_(directory_.recordings()),
       logs_(directory_.logs(), cli::ColorOn(STDOUT_FILENO)),
       log_writer_(STDOUT_FILENO),
@@ -113,8 +116,15 @@ hosts::Recorder LocalRun::Record(hosts::Recorded who, const std::string& name, s
                                          .job_file = job_.effective_yaml,
                                          .options = std::move(options)});
   if (recorder) return std::move(*recorder);
-  cli::Complain(recorder.error().message);
+  // What is not recorded has no result, and the disk has no room for the job either.
+  NotStarted(cli::ExitCode::kInternal, recorder.error().message);
   return {};
+}
+
+void LocalRun::NotStarted(cli::ExitCode code, const std::string& why) {
+  if (!not_started_) cli::Complain(why);
+  not_started_ = not_started_.value_or(code);
+  loop_.stop();
 }
 
 void LocalRun::MakeClient() {
@@ -163,11 +173,11 @@ void LocalRun::Stage(const std::string& application_directory,
   context.command = {apps::OwnDirectory() + "/tfyarn-agent"};
   context.local_resources[std::string(hosts::kAgentJobFile)] = {.path = application_directory +
                                                                         "/" + client::kJobFileName};
-  if (auto staged = StageFiles(application_directory, context); !staged) {
+  if (const auto staged = StageFiles(application_directory, context); !staged) {
     status_.Clear();
-    cli::Complain(staged.error().message);
-    client_->Kill(staged.error().message);
-    return done(tl::unexpected<Error>(staged.error()));
+    const bool full = staged.error().code == ErrorCode::kUnavailable;
+    return NotStarted(full ? cli::ExitCode::kInternal : cli::ExitCode::kInvalidInput,
+                      staged.error().message);
   }
   done(std::move(context));
 }
@@ -183,8 +193,11 @@ Expected<void> LocalRun::StageFiles(const std::string& application_directory,
     fs::create_directories(fs::path(storage_.Locate(path)).parent_path(), failed);
     fs::copy(from, storage_.Locate(path),
              fs::copy_options::recursive | fs::copy_options::overwrite_existing, failed);
-    if (failed)
-      return Fail(ErrorCode::kNotFound, fmt::format("{}: {}", from.string(), failed.message()));
+    if (failed) {
+      const bool full = failed == std::errc::no_space_on_device;
+      return Fail(full ? ErrorCode::kUnavailable : ErrorCode::kNotFound,
+                  fmt::format("{}: {}", from.string(), failed.message()));
+    }
     context.local_resources[name] = {.path = path};
   }
   for (const ArchiveSpec& archive : job_.spec.archives) {
@@ -200,6 +213,9 @@ Expected<void> LocalRun::StageFiles(const std::string& application_directory,
 // ---------------------------------------------------------------- the run
 
 int LocalRun::Run() {
+  if (const auto room = reserve_.Take(); !room && !not_started_)
+    NotStarted(cli::ExitCode::kInternal, room.error().message);
+  if (not_started_) return CleanUp();
   cluster_recorder_.Write(began_, trace::RunStarted{.scenario = job_.spec.name});
   cluster_recorder_.Write(began_, trace::NodeDeclared{.node = {.host = kHost, .port = 0},
                                                       .rack = "/local",
@@ -215,7 +231,7 @@ int LocalRun::Run() {
   client_->Submit({.user = job_.spec.user, .staging_directory = "/staging"});
   ShowAgain();
   loop_.run();
-  return Finish();
+  return not_started_ ? CleanUp() : Finish();
 }
 
 void LocalRun::WaitForSignals() {
@@ -257,6 +273,7 @@ void LocalRun::ShowAgain() {
   show_.expires_after(kShowPeriod);
   show_.async_wait([this](const boost::system::error_code& error) {
     if (error) return;
+    LookAtDisk(false);
     ShowNow();
     ShowAgain();
   });
@@ -344,6 +361,19 @@ void LocalRun::EndIfOver() {
   loop_.stop();
 }
 
+/// The AM is no process of the user's.
+void LocalRun::LookAtDisk(bool finishing) {
+  reserve_.Look(hosts::Now(), finishing || cluster_.node().running() <= 1);
+}
+
+/// Of a run in which no process was started.
+int LocalRun::CleanUp() {
+  cli::WriteStderr("nothing was started\n");
+  std::error_code ignored;
+  fs::remove_all(directory_.root, ignored);
+  return cli::ToInt(*not_started_);
+}
+
 int LocalRun::Finish() {
   if (faults_) faults_->Finish();
   // What no tree knew for its own: of an agent that was killed before its task's children were
@@ -352,6 +382,8 @@ int LocalRun::Finish() {
   RemoveTemporary(directory_);
   if (shows_logs()) TakeRecords();
   status_.Clear();
+  if (const std::string full = reserve_.Account(); !full.empty()) cli::TryWriteStderr(full + "\n");
+  reserve_.GiveBack();
   if (shows_logs()) log_writer_.Write(logs_.TakeLast());
   cluster_recorder_.Write(hosts::Now(), trace::RunStopped{});
   return Deliver(Outcome(), {.json = arguments_.json,

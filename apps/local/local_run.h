@@ -11,7 +11,9 @@
 #include <string>
 #include <vector>
 
+#include "apps/cli/exit_codes.h"
 #include "apps/local/arguments.h"
+#include "apps/local/disk_reserve.h"
 #include "apps/local/log_printer.h"
 #include "apps/local/log_writer.h"
 #include "apps/local/run_directory.h"
@@ -75,6 +77,10 @@ class LocalRun {
   void ShowAgain();
   void ClientEnded(int code);
   void EndIfOver();
+  /// Nothing of the job has been started, and nothing will be.
+  void NotStarted(cli::ExitCode code, const std::string& why);
+  int CleanUp();
+  void LookAtDisk(bool finishing);
   int Finish();
   /// Waits for the reader of the logs; false: it takes nothing, and the user does not want to wait.
   [[nodiscard]] bool LogsAreWritten();
@@ -84,7 +90,9 @@ class LocalRun {
   std::shared_ptr<const JobSpec> spec_;
   RunDirectory directory_;
   std::string version_;
+  std::optional<cli::ExitCode> not_started_;  ///< Before the recorders, whose opening may set it.
   boost::asio::io_context loop_;
+  DiskReserve reserve_;
   hosts::LocalStorage storage_;
   hosts::Recorder cluster_recorder_;
   hosts::LocalCluster cluster_;

@@ -90,11 +90,12 @@ int Deliver(const RunOutcome& outcome, const DeliveryOptions& options) {
     problems.push_back(made.html.error().message);
   }
   KeepJournal(outcome.directory);
-  if (!options.may_print || options.may_print()) {
+  if (result.jobs.empty()) {
+    problems.push_back(root + ": there is no record of the job");
+  } else if (!options.may_print || options.may_print()) {
     check(cli::WriteStdout(
-        options.json || result.jobs.empty()
-            ? made.json
-            : JobVerdictText(result.jobs.front(), root, cli::ColorOn(STDOUT_FILENO))));
+        options.json ? made.json
+                     : JobVerdictText(result.jobs.front(), root, cli::ColorOn(STDOUT_FILENO))));
   }
   for (const std::string& problem : problems) cli::Complain(problem);
   if (!problems.empty()) return cli::ToInt(cli::ExitCode::kInternal);

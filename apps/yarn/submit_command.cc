@@ -18,6 +18,7 @@
 #include "apps/yarn/web_questions.h"
 #include "config/load.h"
 #include "core/model/text.h"
+#include "hosts/local/unpack.h"
 #include "hosts/runtime/staging.h"
 #include "wire/hadoop/cluster_queries.h"
 
@@ -44,6 +45,11 @@ std::vector<std::string> StagingProblems(const std::string& job_file, const JobS
     problems.push_back(fmt::format(
         "{}: {} is a directory, and YARN takes files: pack it (tar czf) and name it in `archives`",
         job_file, name));
+  }
+  if (!problems.empty()) return problems;
+  for (const ArchiveSpec& archive : job.archives) {
+    const auto sound = hosts::CheckArchive((here / archive.path).string());
+    if (!sound) problems.push_back(fmt::format("{}: {}", job_file, sound.error().message));
   }
   return problems;
 }

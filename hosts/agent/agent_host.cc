@@ -21,6 +21,16 @@ void PutFirst(const std::string& directory, std::string& path) {
   path = path.empty() ? directory : directory + ":" + path;
 }
 
+/// What tells the AM that a process could not be started. A command that cannot be started here
+/// cannot be started elsewhere: it ends as in a shell (POSIX, 2.8.2), and is the user's.
+AgentEvent NotStarted(TaskAttempt attempt, const Error& error) {
+  if (error.code != ErrorCode::kNotFound && error.code != ErrorCode::kInvalidArgument)
+    return SpawnFailed{.attempt = attempt, .reason = error.message};
+  ProcessExited exited{.attempt = attempt, .exit = {}, .stderr_tail = error.message};
+  exited.exit.code = error.code == ErrorCode::kNotFound ? 127 : 126;
+  return exited;
+}
+
 }  // namespace
 
 AgentHost::AgentHost(std::shared_ptr<const JobSpec> job, AgentHostOptions options,
@@ -150,10 +160,8 @@ void AgentHost::Spawn(const SpawnProcess& order) {
       subreaper_, std::move(command),
       TaskProcess::Callbacks{
           .spawned = [this, attempt] { driver_.Tell(ProcessSpawned{.attempt = attempt}); },
-          .failed =
-              [this, attempt](const Error& error) {
-                ProcessOver(SpawnFailed{.attempt = attempt, .reason = error.message});
-              },
+          .failed = [this,
+                     attempt](const Error& error) { ProcessOver(NotStarted(attempt, error)); },
           .over = [this](ProcessExited exit) { ProcessOver(std::move(exit)); },
           .progress = [this, attempt] { driver_.Tell(ProgressSeen{.attempt = attempt}); },
           .signs =

@@ -233,7 +233,7 @@ std::string ExplainExec(const ChildPlan& plan, const ChildFailure& failure) {
 Error Explain(const ChildPlan& plan, const ChildFailure& failure) {
   const SpawnSpec& spec = plan.spec;
   const std::string words = std::strerror(failure.error);
-  Error error{.code = CodeOf(failure.error), .message = ""};
+  Error error{.code = ErrorCode::kUnavailable, .message = ""};
   switch (failure.step) {
     case ChildStep::kSession:
       error.message = "cannot give the process a session of its own: " + words;
@@ -254,6 +254,7 @@ Error Explain(const ChildPlan& plan, const ChildFailure& failure) {
       error.message = "cannot enter the work directory " + spec.directory + ": " + words;
       break;
     case ChildStep::kExec:
+      error.code = CodeOf(failure.error);
       error.message = ExplainExec(plan, failure);
       break;
   }

@@ -67,9 +67,10 @@ using OnSpawned = std::function<void(Expected<Spawned>)>;
 /// this call. The child is the subreaper's from the fork on: on success, make it a ProcessTree (or
 /// end it, reap it and say Remove). After an error nothing is left running.
 ///
-/// Errors: kNotFound: program, its interpreter or the working directory is missing;
-/// kInvalidArgument: there, but not executable, not a program, too many arguments, a bad limit or
-/// cgroup, empty argv; kUnavailable: no file, process or memory to be had, or exec_deadline passed.
+/// Errors of the command itself: kNotFound: the program or its interpreter is missing;
+/// kInvalidArgument: there, but not executable, not a program, too many arguments, empty argv.
+/// kUnavailable, of all else: no file, working directory, cgroup, limit, process or memory to be
+/// had, or exec_deadline passed.
 /// The message names the step, the path and the system's own words.
 void Spawn(Subreaper& subreaper, SpawnSpec spec, OnSpawned on_spawned);
 

@@ -86,6 +86,8 @@ void LocalCluster::Received(const ContainerId& container, const std::string& bod
   if (!decoder.at_end() || master == masters_.end()) return;
   ClusterAnswer answer{.id = call.id};
   if (const auto* rm = std::get_if<yarn::RmRequest>(&call.call)) {
+    if (parts_.finishing && std::holds_alternative<yarn::FinishApplicationMasterRequest>(*rm))
+      parts_.finishing();
     answer.answer = rm_.Answer(container.application_attempt, *rm, Now());
   } else {
     const NodeCall& to_node = std::get<NodeCall>(call.call);

@@ -26,6 +26,9 @@ class LocalCluster : public Cluster {
     /// Nothing holds or runs anything any more.
     std::function<void()> idle;
     std::function<void(const trace::Fact&)> seen;  ///< What is recorded, as it is. May be empty.
+    /// Before an AM hears that it has unregistered: none of its tasks' processes runs any more. May
+    /// be empty.
+    std::function<void()> finishing = {};
   };
 
   LocalCluster(LocalRmOptions rm, LocalNodeOptions node, Parts parts);

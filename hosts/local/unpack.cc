@@ -15,6 +15,7 @@ namespace fs = std::filesystem;
 
 constexpr int kSafely = ARCHIVE_EXTRACT_PERM | ARCHIVE_EXTRACT_TIME |
                         ARCHIVE_EXTRACT_SECURE_SYMLINKS | ARCHIVE_EXTRACT_SECURE_NODOTDOT;
+constexpr const char* kEmpty = "there is nothing in it";
 constexpr std::size_t kBlock = std::size_t{1} << 16;
 
 struct CloseReader {
@@ -25,6 +26,14 @@ struct CloseWriter {
 };
 using Reader = std::unique_ptr<archive, CloseReader>;
 using Writer = std::unique_ptr<archive, CloseWriter>;
+
+Reader NewReader() {
+  Reader reader(archive_read_new());
+  archive_read_support_filter_all(reader.get());
+  archive_read_support_format_tar(reader.get());
+  archive_read_support_format_zip(reader.get());
+  return reader;
+}
 
 std::string Why(archive* of) {
   const char* text = archive_error_string(of);
@@ -42,13 +51,7 @@ bool LeadsOut(const std::string& from, const char* target) {
 class Unpacking {
  public:
   Unpacking(const std::string& name, const UnpackLimits& limits)
-      : name_(name),
-        limits_(limits),
-        reader_(archive_read_new()),
-        writer_(archive_write_disk_new()) {
-    archive_read_support_filter_all(reader_.get());
-    archive_read_support_format_tar(reader_.get());
-    archive_read_support_format_zip(reader_.get());
+      : name_(name), limits_(limits), reader_(NewReader()), writer_(archive_write_disk_new()) {
     // Names are looked at one by one; the directory that they are put below may be absolute.
     archive_write_disk_set_options(writer_.get(), kSafely);
   }
@@ -59,6 +62,7 @@ class Unpacking {
     archive_entry* entry = nullptr;
     for (std::uint64_t count = 0;; ++count) {
       const int next = archive_read_next_header(reader_.get(), &entry);
+      if (next == ARCHIVE_EOF && count == 0) return Bad(kEmpty);
       if (next == ARCHIVE_EOF) return {};
       if (next < ARCHIVE_WARN) return Bad(Why(reader_.get()));
       if (count == limits_.entries) return Bad(fmt::format("more than {} entries", count));
@@ -126,6 +130,27 @@ Expected<void> Unpack(const std::string& archive, const std::string& directory,
                 fmt::format("{}: cannot be made: {}", directory, failed.message()));
   }
   return Unpacking(archive, limits).Run(directory);
+}
+
+Expected<void> CheckArchive(const std::string& archive, std::uint64_t whole) {
+  std::error_code failed;
+  const std::uint64_t size = fs::file_size(archive, failed);
+  if (failed) return Fail(ErrorCode::kNotFound, fmt::format("{}: {}", archive, failed.message()));
+  const Reader reader = NewReader();
+  const auto bad = [&](const std::string& why) {
+    return Fail(ErrorCode::kInvalidArgument, fmt::format("{}: {}", archive, why));
+  };
+  if (archive_read_open_filename(reader.get(), archive.c_str(), kBlock) != ARCHIVE_OK)
+    return bad(Why(reader.get()));
+  archive_entry* entry = nullptr;
+  for (bool first = true;; first = false) {
+    const int next = archive_read_next_header(reader.get(), &entry);
+    if (next == ARCHIVE_EOF && first) return bad(kEmpty);
+    if (next == ARCHIVE_EOF) return {};
+    if (next < ARCHIVE_WARN) return bad(Why(reader.get()));
+    if (size > whole) return {};
+    if (archive_read_data_skip(reader.get()) < ARCHIVE_WARN) return bad(Why(reader.get()));
+  }
 }
 
 }  // namespace tfyarn::hosts

@@ -59,19 +59,29 @@ def ends_by_signal():
     ends("kill -TERM $$", "FAILED", 143, "killed-external", more)
 
 
-def missing_program():
-    job = Job(BIN, """\
+def command_that_cannot_be_started():
+    """The user's, at once, by the shell's numbers: not there, not to be executed, no program, without its interpreter."""
+    files = {"plain": "#!/bin/sh\n", "noformat": "exit 0\n", "lost": "#!/no/such/python\n"}
+    for command, status, words in (("no-such-program", 127, "not found in PATH"), ("./nothing", 127, "No such file"),
+                                   ("./lost", 127, "/no/such/python"), ("./plain", 126, "Permission denied"),
+                                   ("./noformat", 126, "#! line"), ("./data", 126, "Permission denied")):
+        job = Job(BIN, f"""\
 name: exits
 framework: generic
 strategy: independent
-retries: {infrastructure: 0}
+files: [plain, noformat, lost, data]
+retries: {{user: 0, infrastructure: 20}}
 tasks:
-  worker: {instances: 1, memory: 64MiB, command: [no-such-program, "1"]}
-""")
-    code = job.run("-q")
-    text = job.job()["diagnostics"]
-    job.close()
-    check(code == 10 and "no-such-program" in text, f"{code}: {text}")
+  worker: {{instances: 1, memory: 64MiB, command: ["{command}", "1"]}}
+""", files)
+        (job.folder / "data").mkdir()
+        for name in ("noformat", "lost"):
+            (job.folder / name).chmod(0o755)
+        code = job.run("-q")
+        result, attempts = job.job(), job.attempts("worker:0")
+        job.close()
+        check(code == 10 and words in result["cause"]["detail"], f"{command}: exit code {code}: {result['cause']}")
+        check([(attempt["exit"], attempt["exit_class"]) for attempt in attempts] == [(status, "user-permanent")], f"{command}: {attempts}")
 
 
 def agents_that_never_start():
@@ -231,8 +241,7 @@ def all_of_our_name_are_killed():
 CASES = {
     "exit-codes": exit_codes,
     "signals": ends_by_signal,
-    "missing-program": missing_program,
-    "agents-that-never-start": agents_that_never_start,
+    "command-that-cannot-be-started": command_that_cannot_be_started, "agents-that-never-start": agents_that_never_start,
     "children-are-ended": children_are_ended,
     "term-is-ignored": term_is_ignored,
     "stdin-is-closed": stdin_is_closed,

@@ -5,10 +5,9 @@ import contextlib
 import json
 import os
 import pathlib
-import subprocess
 import sys
 
-from harness import Job, check, run_cases, wait_for
+from harness import Job, check, run_cases, small_disk, wait_for
 
 BIN = sys.argv[1]
 
@@ -197,23 +196,6 @@ def the_users_kill():
     code = job.end()
     check(code == 11 and job.job()["status"] == "KILLED", f"exit code {code}: {job.output}")
     job.close()
-
-
-@contextlib.contextmanager
-def small_disk(job, size):
-    """A file system of its own for the run directory."""
-    folder = job.folder / "small"
-    folder.mkdir()
-    mounted = subprocess.run(["mount", "-t", "tmpfs", "-o", f"size={size}", "none", str(folder)], capture_output=True, check=False)
-    if mounted.returncode != 0:
-        print("no file system can be mounted here: a full run directory is not tried", flush=True)
-        yield False
-        return
-    job.out = folder / "run"
-    try:
-        yield True
-    finally:
-        subprocess.run(["umount", "-l", str(folder)], check=True)
 
 
 def a_full_disk():

@@ -1,11 +1,13 @@
 #!/usr/bin/env python3
 """Files, archives and Python environments that a job brings along. Usage: files.py BIN_DIR [CASE...]"""
+import contextlib
 import io
+import random
 import sys
 import tarfile
 import zipfile
 
-from harness import Job, check, run_cases
+from harness import Job, check, run_cases, small_disk
 
 BIN = sys.argv[1]
 
@@ -112,8 +114,20 @@ def names_of_ours():
     succeeds(run, "my job.yamlmy identity.pemmy runtime\nidentity.pem\njob.yaml\n")
 
 
+def broken_archives():
+    """Before anything starts, with the archive's name."""
+    whole = io.BytesIO()
+    with tarfile.open(fileobj=whole, mode="w:gz") as archive:
+        info = tarfile.TarInfo("noise")
+        info.size = 1 << 20
+        archive.addfile(info, io.BytesIO(random.Random(1).randbytes(info.size)))
+    for content in (b"\x1f\x8bnothing", b"no archive at all", b"", whole.getvalue()[:-1000]):
+        run = job("archives: [bad.tar.gz]", '["true"]', lambda folder, what=content: (folder / "bad.tar.gz").write_bytes(what))
+        run.refused("bad.tar.gz", "nothing was started")
+
+
 def hostile_archives():
-    """Nothing leaves the directory, and the job ends at once with the reason."""
+    """Nothing leaves the directory: refused before anything starts."""
     hostile = {
         "up": [("../up.txt", b"x", 0o644)],
         "absolute": [("/tmp/tfyarn-absolute.txt", b"x", 0o644)],
@@ -121,18 +135,42 @@ def hostile_archives():
         "link-absolute": [("out", "/tmp", 0o777), ("out/tfyarn-link.txt", b"x", 0o644)],
     }
     for name, members in hostile.items():
+        print(f"  {name}", flush=True)
         run = job("archives: [bad.tar.gz]", '["true"]', lambda folder, what=members: tar(folder / "bad.tar.gz", what))
-        code = run.run("-q")
-        check(code != 0 and "bad.tar.gz" in run.output, f"{name}: exit code {code}: {run.output}")
-        run.close()
-    run = job("archives: [bad.tar.gz]", '["true"]', lambda folder: (folder / "bad.tar.gz").write_bytes(b"\x1f\x8bnothing"))
-    code = run.run("-q")
-    check(code != 0 and "bad.tar.gz" in run.output, f"damaged: exit code {code}: {run.output}")
+        run.refused("bad.tar.gz", "nothing was started")
+
+
+def disk_full_before_the_start():
+    """Nothing is started, no result is claimed, and it is said why."""
+    run = job("", '["true"]')
+    with small_disk(run, "1m") as small:
+        if small:
+            with open(run.out.parent / "filler", "wb", buffering=0) as filler, contextlib.suppress(OSError):
+                while True:
+                    filler.write(bytes(4096))
+            code = run.run("--json")
+            check(code == 1 and "No space left on device" in run.output and "nothing was started" in run.output, f"{code}: {run.output}")
+            check("verdict" not in run.output and not run.out.exists(), run.output)
+    run.close()
+
+
+def disk_filled_by_logs():
+    """The job's end has its cause, and the largest log is named."""
+    run = job("retries: {user: 0}", '[bash, -c, "head -c 60M /dev/zero | tr \'\\\\0\' x || exit 9; exit ${PIPESTATUS[1]}"]')
+    with small_disk(run, "16m") as small:
+        if small:
+            code = run.run()
+            check(code == 10, f"exit code {code}: {run.output}")
+            result = run.job()
+            check(result["status"] == "FAILED" and result["cause"]["task"] == "worker:0", f"{result}")
+            check("the disk was full" in run.output and "worker-0.attempt-0.stdout with" in run.output, run.output)
+            run.replays()
     run.close()
 
 
 CASES = {"files-and-folders": files_and_folders, "archives": archives, "python-environment": python_environment, "missing": missing,
-         "two-sources-for-one-name": two_sources_for_one_name, "names-of-ours": names_of_ours,
+         "two-sources-for-one-name": two_sources_for_one_name, "names-of-ours": names_of_ours, "broken-archives": broken_archives,
+         "disk-full-before-the-start": disk_full_before_the_start, "disk-filled-by-logs": disk_filled_by_logs,
          "hostile-archives": hostile_archives}
 
 if __name__ == "__main__":

@@ -232,6 +232,23 @@ class Job:
         check(not left, f"processes are left: {left}")
 
 
+@contextlib.contextmanager
+def small_disk(job, size):
+    """A file system of its own for the run directory."""
+    folder = job.folder / "small"
+    folder.mkdir()
+    mounted = subprocess.run(["mount", "-t", "tmpfs", "-o", f"size={size}", "none", str(folder)], capture_output=True, check=False)
+    if mounted.returncode != 0:
+        print("no file system can be mounted here: a full run directory is not tried", flush=True)
+        yield False
+        return
+    job.out = folder / "run"
+    try:
+        yield True
+    finally:
+        subprocess.run(["umount", "-l", str(folder)], check=True)
+
+
 def run_cases(cases, names):
     """Runs the named cases (all, without names), prints what failed, and exits 1 when one did."""
     failed = 0

@@ -182,7 +182,7 @@ TEST_F(SpawnerTest, AMissingWorkDirectoryIsNamed) {
   SpawnSpec spec = Odd({"exit", "0"});
   spec.directory = directory_ / "nowhere";
   const Error error = Refusal(spec);
-  EXPECT_EQ(error.code, ErrorCode::kNotFound);
+  EXPECT_EQ(error.code, ErrorCode::kUnavailable);
   EXPECT_EQ(error.message,
             "cannot enter the work directory " + spec.directory + ": No such file or directory");
 }
