@@ -12,6 +12,7 @@ namespace {
 /// As for launches that are not answered: a node, or all of them, may need a moment to recover.
 constexpr Duration kFirstPause = 1s;
 constexpr Duration kLongestPause = 10s;
+constexpr std::int32_t kFreeInARow = 3;
 
 }  // namespace
 
@@ -33,6 +34,8 @@ void Failover::OnLostBeforeStart(TaskIndex task, ExitEvidence evidence, std::str
   core.tasks.SetInTrouble(task);
   PauseBeforeAsking(task);
   if (NoteContainerLost(task)) return;
+  // What the platform does once is nobody's failure; what it does each time ends with a budget.
+  free = free && core.tasks.record(task).lost_early <= kFreeInARow;
   const ExitClass plain = Classify(evidence).exit_class;
   free = free || plain == ExitClass::kKilledByUs || plain == ExitClass::kOk;
   AttemptEnd end =
