@@ -126,7 +126,7 @@ class WebHdfsServer::Core::Session : public std::enable_shared_from_this<Session
     request_ = ParseWebHdfsRequest(std::string(head.method_string()), std::string(head.target()));
     if (core_->wants_kerberos_) {
       answer_ = {
-          .status = kUnauthorized, .content_type = "text/html", .body = "Authentication required"};
+          .status = kUnauthorized, .body = "Authentication required", .content_type = "text/html"};
       response_.set(http::field::www_authenticate, "Negotiate");
       return Write();
     }

@@ -182,7 +182,7 @@ std::vector<TraceRecord> OneOfEach() {
   const auto add = [&](Fact fact) {
     records.push_back({.at = Second(7), .fact = std::move(fact)});
   };
-  boost::mp11::mp_for_each<boost::mp11::mp_transform<boost::mp11::mp_identity, Fact>>(
+  boost::mp11::mp_for_each<boost::mp11::mp_transform<boost::mp11::mp_identity, VariantOf<Fact>>>(
       [&](auto which) { add(typename decltype(which)::type{}); });
   boost::mp11::mp_for_each<boost::mp11::mp_transform<boost::mp11::mp_identity, AmEvent>>(
       [&](auto which) { add(AmTold{.event = typename decltype(which)::type{}}); });
