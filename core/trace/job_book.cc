@@ -43,7 +43,8 @@ std::optional<Duration> JobResult::queue_wait() const {
 }
 
 std::optional<Duration> JobResult::gang_wait() const {
-  if (!am_registered || !gang_complete) return std::nullopt;
+  // Of a run whose events were cut the second may be known alone, or of an earlier attempt.
+  if (!am_registered || !gang_complete || *gang_complete < *am_registered) return std::nullopt;
   return *gang_complete - *am_registered;
 }
 

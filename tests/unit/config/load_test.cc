@@ -416,7 +416,8 @@ depends: [{task: ps, after: chief, state: ended, within: 60s, do: ignore}]
 success: "ok(chief) and count(worker) >= 2"
 retries: {user: 1, infrastructure: 2, window: 3h, resubmit: 4}
 finish: {drain: {worker: 10s}, require: [{path: model.bin}, other]}
-deadlines: {registration: 1m, start: 2m, run: 3h, stop: 4s, stop_broken: 2s, blame: 5s, orphan: 6m, am_start: 7m}
+deadlines: {registration: 1m, start: 2m, run: 3h, stop: 4s, stop_broken: 2s, blame: 5s, orphan: 6m, am_start: 7m,
+            nodes: 9m}
 heartbeat: {every: 2s, missed: 7}
 watch: {progress: "step (\\d+)", stalled: 20m, do: fail}
 am: {memory: 1GiB, vcores: 2, attempts: 5}
@@ -462,7 +463,7 @@ history: {keep: 7d}
       "finish=FinishSpec{drain=[\"worker\":10s] require_paths=[\"model.bin\", \"other\"]} "
       "deadlines=DeadlineSpec{registration=1m start=2m run=3h stop=4s stop_broken=2s blame=5s "
       "orphan=6m "
-      "am_start=7m} "
+      "am_start=7m nodes=9m} "
       "heartbeat=HeartbeatSpec{every=2s "
       "missed=7} watch=WatchSpec{progress=\"step (\\d+)\" stalled=20m action=fail} "
       "am=AmSpec{resource=1 GiB, 2 vcores "
