@@ -56,9 +56,9 @@ std::vector<std::string> StagingProblems(const std::string& job_file, const JobS
 
 /// Who accepts connections and answers nothing counts as away, too.
 config::HadoopSettings Impatient(config::HadoopSettings settings) {
-  constexpr Duration kLongestCall = 5s;
-  settings.connect_timeout = kLongestCall;
-  settings.rpc_timeout = kLongestCall;
+  constexpr Duration kLongestQuestion = 5s;
+  settings.connect_timeout = kLongestQuestion;
+  settings.rpc_timeout = kLongestQuestion;
   return settings;
 }
 
