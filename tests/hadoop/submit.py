@@ -6,6 +6,7 @@ import os
 import pathlib
 import re
 import signal
+import zipfile
 
 from hadoop_processes import wait_until
 from submitted import PATIENCE, Job, all_work, check, pid_of, run_cases, tfyarn, waiting
@@ -63,6 +64,32 @@ tasks:
     check(odd == 'a "b" $HOME `id` \\ {{X}} <LOG_DIR>', f"{odd}")
     check(argv == ["$HOME 'x' \"y\"", ""], f"{argv}")
     check(image == "repo/tf:2", f"{image}")
+
+
+def names_stay_apart(cluster):
+    """A file named as one of ours is the task's, and the agent's own stand in a directory of theirs; archives of one name come from
+    two directories."""
+    job = Job(cluster, """\
+name: names
+framework: generic
+files: [mine/job.yaml, mine/runtime]
+archives: [{path: x/a.zip, as: x}, {path: y/a.zip, as: y}]
+tasks:
+  worker:
+    memory: 128MiB
+    command: [bash, -c, "cat job.yaml runtime x/word y/word > %s/part; ls -a .tfyarn >> %s/part; mv %s/part %s/seen"]
+""")
+    for name in ("mine", "x", "y"):
+        (job.folder / name).mkdir()
+    for name in ("job.yaml", "runtime"):
+        (job.folder / "mine" / name).write_text(f"my {name}\n")
+    for name in ("x", "y"):
+        with zipfile.ZipFile(job.folder / name / "a.zip", "w") as archive:
+            archive.writestr("word", f"in {name}\n")
+    code, result = job.submit().end()
+    check(code == 0, f"{result}")
+    seen = (job.folder / "seen").read_text()
+    check(seen == "my job.yaml\nmy runtime\nin x\nin y\n.\n..\njob.yaml\n", seen)
 
 
 def refused(cluster):
@@ -152,7 +179,8 @@ def looked_at(cluster):
     check(code == 3 and "application_1700000000000_0007" in out, f"no id: {code} {out}")
 
 
-CASES = {"ends-well": ends_well, "ends-badly": ends_badly, "words-survive": words_survive, "refused": refused,
+CASES = {"ends-well": ends_well, "ends-badly": ends_badly, "words-survive": words_survive, "names-stay-apart": names_stay_apart,
+         "refused": refused,
          "worker-killed": worker_killed, "am-killed": am_killed, "rm-killed": rm_killed, "job-killed": job_killed,
          "looked-at": looked_at, "runtime-kept": runtime_kept}
 
