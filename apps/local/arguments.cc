@@ -84,6 +84,8 @@ void AddSubmit(CLI::App& app, apps::SubmitArguments& submit, std::string& dry_ru
                   "longest silence of ResourceManager or HDFS until the job is accepted (default: "
                   "10m)")
       ->type_name("DURATION");
+  command.add_flag("--no-check", submit.no_check,
+                   "submit it without asking the cluster whether it could ever hold it");
   command.add_flag(
       "--dry-run{job}", dry_run,
       "check the job; --dry-run=cluster: and whether the cluster could hold it; submit "

@@ -149,6 +149,11 @@ class Judge {
   }
 
   bool Ever() {
+    if (inventory_.empty()) {
+      result_.checks.push_back(
+          Judged("all tasks", kNotChecked, "the ResourceManager knows of no node yet"));
+      return false;
+    }
     const auto placed =
         placement::PlaceGang(groups_, inventory_, {.space = placement::Space::kEmpty});
     if (placed.found == placement::Found::kPlaced) return true;

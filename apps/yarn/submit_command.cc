@@ -114,6 +114,10 @@ int SubmitCommand(const SubmitArguments& arguments, const std::string& version) 
                        .code = cli::ToInt(cli::ExitCode::kInvalidInput)},
                       arguments.json);
     }
+    if (!arguments.no_check) {
+      if (const auto refused = RefuseWhatNeverFits(arguments, job->spec, Impatient(*settings)))
+        return *refused;
+    }
   }
   Submission submission(arguments, std::move(*job), *settings, version);
   return submission.Run();

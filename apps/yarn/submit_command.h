@@ -22,6 +22,7 @@ struct SubmitArguments {
   bool quiet = false;             ///< No progress on stderr.
   Duration timeout = 10min;       ///< Longest silence of RM or HDFS until the job is accepted.
   DryRun dry_run = DryRun::kNo;   ///< Not kNo: nothing is submitted.
+  bool no_check = false;          ///< Submit what the cluster can never hold, too.
 };
 
 /// Prints the application's id on stdout as soon as YARN has taken it, and with `wait` the verdict.

@@ -21,6 +21,7 @@
 #include "apps/yarn/cluster_fit.h"
 #include "apps/yarn/web_questions.h"
 #include "core/client/job_client.h"
+#include "core/model/text.h"
 #include "hosts/runtime/clock.h"
 #include "wire/hadoop/cluster_queries.h"
 #include "wire/hadoop/token_store.h"
@@ -121,6 +122,28 @@ int Show(const SubmitArguments& arguments, const JobSpec& job, const FitResult& 
   return cli::Print(cli::JsonText(document), code);
 }
 
+/// `whole`: asks for what only a warning can come of, too, and for the queue, of which `tfyarn
+/// submit` knows already that it takes the job.
+tl::expected<FitResult, hadoop::IpcError> AskAndJudge(const JobSpec& job,
+                                                      const config::HadoopSettings& settings,
+                                                      bool whole) {
+  ClusterQuestions cluster(settings);
+  Surveyed surveyed = Survey(job, cluster).Run(settings.user);
+  if (surveyed.no_answer) return tl::unexpected(std::move(*surveyed.no_answer));
+  if (!surveyed.facts) {
+    return FitResult{
+        .fit = Fit::kNever,
+        .checks = {
+            {.subject = "submission", .state = CheckState::kProblem, .text = surveyed.refusal}}};
+  }
+  AskFacts facts{.cluster = std::move(*surveyed.facts)};
+  if (whole) facts.am_attempts = AmAttempts(settings);
+  if (const auto types = cluster.Ask(hadoop::GetResourceTypes()))
+    facts.types = hadoop::DecodeResourceTypes(*types).value_or(facts.types);
+  if (whole) AskQueue(cluster, job.queue, facts);
+  return JudgeFit(job, facts);
+}
+
 }  // namespace
 
 void AskQueue(ClusterQuestions& cluster, const std::string& queue, AskFacts& facts) {
@@ -139,21 +162,31 @@ int TrySubmission(const SubmitArguments& arguments, const JobSpec& job,
                     job.queue),
         cli::ToInt(cli::ExitCode::kOk));
   }
-  ClusterQuestions cluster(settings);
-  Surveyed surveyed = Survey(job, cluster).Run(settings.user);
-  if (surveyed.no_answer) return Refuse(*surveyed.no_answer);
-  if (!surveyed.facts) {
-    return Show(
-        arguments, job,
-        {.fit = Fit::kNever,
-         .checks = {
-             {.subject = "submission", .state = CheckState::kProblem, .text = surveyed.refusal}}});
+  const auto result = AskAndJudge(job, settings, true);
+  return result ? Show(arguments, job, *result) : Refuse(result.error());
+}
+
+std::optional<int> RefuseWhatNeverFits(const SubmitArguments& arguments, const JobSpec& job,
+                                       const config::HadoopSettings& settings) {
+  const auto result = AskAndJudge(job, settings, false);
+  if (!result || result->fit != Fit::kNever) return std::nullopt;
+  std::string why;
+  for (const Check& check : result->checks) {
+    if (check.state != CheckState::kProblem) continue;
+    const bool refused = check.subject == "submission";
+    why += fmt::format("{}{}", why.empty() ? "" : "; ", check.text);
+    // Of a refusal by the RM itself nothing can be skipped.
+    if (refused) continue;
+    why += fmt::format(
+        " (nothing was submitted; {}; --no-check submits it, and it waits for nodes "
+        "as `deadlines.nodes` says)",
+        check.advice);
   }
-  AskFacts facts{.cluster = std::move(*surveyed.facts), .am_attempts = AmAttempts(settings)};
-  if (const auto types = cluster.Ask(hadoop::GetResourceTypes()))
-    facts.types = hadoop::DecodeResourceTypes(*types).value_or(facts.types);
-  AskQueue(cluster, job.queue, facts);
-  return Show(arguments, job, JudgeFit(job, facts));
+  return PrintEnd({.name = job.name,
+                   .status = ToText(JobStatus::kFailed),
+                   .diagnostics = why,
+                   .code = cli::ToInt(cli::ExitCode::kInvalidInput)},
+                  arguments.json);
 }
 
 }  // namespace tfyarn::apps

@@ -1,6 +1,8 @@
-// `tfyarn submit --dry-run` and `--dry-run=cluster`: what would become of a job, and nothing is
-// submitted.
+// What would become of a job, asked before it is submitted: by `tfyarn submit --dry-run` and
+// `--dry-run=cluster`, which submit nothing, and by every submission.
 #pragma once
+
+#include <optional>
 
 #include "apps/yarn/cluster_access.h"
 #include "apps/yarn/cluster_fit.h"
@@ -18,5 +20,11 @@ namespace tfyarn::apps {
 /// What the ResourceManager says of a queue now, and of the caller's rights there. What it does not
 /// say stays unknown.
 void AskQueue(ClusterQuestions& cluster, const std::string& queue, AskFacts& facts);
+
+/// nullopt: the job may be submitted, or the cluster gives no answer now. Else what is wrong was
+/// said, and it is the exit code: the cluster can never hold the job, or would refuse it.
+[[nodiscard]] std::optional<int> RefuseWhatNeverFits(const SubmitArguments& arguments,
+                                                     const JobSpec& job,
+                                                     const config::HadoopSettings& settings);
 
 }  // namespace tfyarn::apps

@@ -58,20 +58,34 @@ tasks:
 
 
 def never(cluster):
-    """More in the partition than it has: refused with the reason, as soon as nodes that might come have had their time."""
+    """More in the partition than it has: refused with the reason. Submitted all the same, its AM says so as soon as nodes that might
+    come have had their time, and has held nothing until then."""
     job = Job(cluster, f"""\
 name: never
 framework: generic
-gang: {{deadline: 3s}}
+deadlines: {{nodes: 3s}}
 tasks:
   worker: {{instances: 5, memory: 128MiB, gpus: 1, node_label: {LABEL}, command: ['true']}}
-""").submit()
-    code, result = job.end()
-    check(code == 10 and "worker" in result["diagnostics"] and "GPU" in result["diagnostics"], f"exit code {code}: {result}")
+""")
+    for words, wanted in (((), 3), (("--no-check",), 10)):
+        code, result = job.submit(*words).end()
+        check(code == wanted and "worker" in result["diagnostics"] and "GPU" in result["diagnostics"], f"exit code {code}: {result}")
     wait_until("the release of all containers", patience(30), lambda: all(node["numContainers"] == 0 for node in cluster.nodes()))
 
 
-CASES = {"two-gangs": two_gangs, "by-label": by_label, "never": never}
+def no_such_label(cluster):
+    """The RM refuses it, and no node that comes changes that."""
+    job = Job(cluster, """\
+name: no-label
+framework: generic
+tasks: {worker: {memory: 128MiB, node_label: nowhere, command: ['true']}}
+""")
+    for words, wanted in (((), 3), (("--no-check", "--set", "deadlines.nodes=1s"), 10)):
+        code, result = job.submit(*words).end()
+        check(code == wanted and "nowhere" in result["diagnostics"], f"exit code {code}: {result}")
+
+
+CASES = {"two-gangs": two_gangs, "by-label": by_label, "never": never, "no-such-label": no_such_label}
 
 if __name__ == "__main__":
     run_cases(CASES, nodes=3, gpus=(4,), partition=1)

@@ -94,11 +94,9 @@ tasks:
 
 def refused(cluster):
     small = "name: a\ntasks: {worker: {memory: 128MiB, command: ['true']}}\n"
-    # While an RM is young, larger nodes may still come: docs/decisions/0002-nodes-that-may-come.md.
-    soon = "gang: {deadline: 3s}\n"
     for text, wanted, words in (("queue: nowhere\n" + small, 3, ["queue 'nowhere' does not exist"]),
-                                (soon + small.replace("128MiB", "64GiB"), 10, ["1 of 1 worker", "64 GiB"]),
-                                (soon + small.replace("128MiB", "128MiB, gpus: 5"), 10, ["1 of 1 worker", "5 GPUs"]),
+                                (small.replace("128MiB", "64GiB"), 3, ["worker needs 64 GiB", "--no-check"]),
+                                (small.replace("128MiB", "128MiB, gpus: 5"), 3, ["worker needs 5 GPUs", "largest node has 4"]),
                                 (small + "files: [missing.py]\n", 3, ["missing.py"])):
         code, result = Job(cluster, text).submit().end()
         check(code == wanted, f"exit code {code}: {result}")

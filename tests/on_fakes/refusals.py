@@ -11,8 +11,9 @@ import fake_cluster  # noqa: F401  (finds tests/hadoop)
 import cases
 import client
 import verdict
+from hadoop_processes import wait_until
 from history import home, names
-from submitted import BIN, PATIENCE, Job, all_work, check, pid_of, tfyarn, waiting
+from submitted import BIN, PATIENCE, Job, all_work, check, pid_of, records, tfyarn, waiting
 
 SMALL = "name: a\ntasks: {worker: {memory: 128MiB, command: ['true']}}\n"
 
@@ -40,6 +41,21 @@ def while_it_is(cluster, order, end):
 def queue(cluster):
     verdict.ended_badly(Job(cluster, "queue: nowhere\n" + SMALL).submit(), 3, "queue 'nowhere' does not exist")
     no_files(cluster)
+
+
+def never_fits(cluster):
+    """What no node can hold is refused before anything is uploaded. Submitted all the same it holds nothing while nodes may come, and says so."""
+    text = "name: large\ntasks: {worker: {memory: 128MiB, gpus: 5, command: ['true']}}\n"
+    verdict.ended_badly(Job(cluster, text).submit(), 3, "worker needs 5 GPUs", "--no-check")
+    no_files(cluster)
+    code, out, err = tfyarn(cluster.conf, "submit", str(Job(cluster, text).folder / "job.yaml"), "-q", "--no-check")
+    check(code == 0, err)
+    application = out.strip()
+    # Before its AM has started it has no events.
+    wait_until("the word of its AM", PATIENCE,
+               lambda: "nothing is asked for meanwhile" in tfyarn(cluster.conf, "events", application, "--json")[1])
+    check(not any("GangReleased" in json.dumps(line) for line in records(cluster.conf, application)), "it has held something")
+    client.expect(tfyarn(cluster.conf, "kill", application), 0)
 
 
 def no_room(cluster):
@@ -132,7 +148,7 @@ def given_up(cluster):
     no_files(cluster)
 
 
-CASES = {"queue": queue, "no-room": no_room, "no-room-for-a-file": no_room_for_a_file,
+CASES = {"queue": queue, "never-fits": never_fits, "no-room": no_room, "no-room-for-a-file": no_room_for_a_file,
          "no-room-for-the-running": no_room_for_the_running, "staging-denied": staging_denied,
          "home-denied": home_denied, "not-ones-own": not_ones_own, "no-configuration": client.no_configuration,
          "no-resource-manager": no_resource_manager, "no-hdfs": no_hdfs, "given-up": given_up}

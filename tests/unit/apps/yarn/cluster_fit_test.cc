@@ -44,6 +44,13 @@ TEST(ClusterFitTest, WhatFitsIntoAnEmptyClusterFitsLater) {
   EXPECT_EQ(result.fit, Fit::kLater) << Text(result);
 }
 
+TEST(ClusterFitTest, WithoutANodeNothingIsKnown) {
+  AskFacts facts = Cluster({});
+  EXPECT_EQ(JudgeFit(Workers(2, 4), facts).fit, Fit::kUnknown);
+  facts.cluster.maximum_container = {.memory_mb = 512, .vcores = 8, .gpus = 8};
+  EXPECT_EQ(JudgeFit(Workers(2, 4), facts).fit, Fit::kNever) << "it is larger than any container";
+}
+
 TEST(ClusterFitTest, ATaskLargerThanEveryNodeNeverFits) {
   const FitResult result = JudgeFit(Workers(3, 5), Cluster({Node("a", 4, 0), Node("b", 4, 0)}));
   EXPECT_EQ(result.fit, Fit::kNever);
