@@ -70,8 +70,8 @@ def end_all(folder, grace):
     """SIGTERM to every process of the cluster, SIGKILL after `grace` seconds to what is left; returns when all have ended."""
     for pid in owned(folder):
         send(pid, signal.SIGTERM)
-    patience = time.monotonic() + grace
-    while owned(folder) and time.monotonic() < patience:
+    gentle_until = time.monotonic() + grace
+    while owned(folder) and time.monotonic() < gentle_until:
         time.sleep(0.05)
 
     def killed():
