@@ -11,20 +11,12 @@ import random
 import subprocess
 import sys
 
+from other_place import other_place
 from program import SANITIZED, Suite
 
 FROM_THE_MACHINE = ("wall_seconds", "peak_rss_bytes")
 SEEDS = int(os.environ.get("TFYARN_SEEDS", "20" if SANITIZED else "100"))
 ALONE = 3 if SANITIZED else 8
-
-
-def make_locale(folder):
-    """A locale with decimal commas and another order of letters; the machine's own when none can be made."""
-    made = subprocess.run(["localedef", "-i", "de_DE", "-f", "UTF-8", str(folder / "de_DE.UTF-8")], capture_output=True, check=False)
-    if (folder / "de_DE.UTF-8").is_dir():
-        return {"LOCPATH": str(folder), "LC_ALL": "de_DE.UTF-8"}
-    print("no locale can be made here:", made.stderr.decode()[:200])
-    return {"LC_ALL": "C.UTF-8"}
 
 
 def document(suite, what, *words, environment=None):
@@ -61,7 +53,7 @@ def compare_company(suite, name, scenario, chosen):
 
 def main():
     suite = Suite(sys.argv[1])
-    places = [{**make_locale(suite.folder), "TZ": "Asia/Kathmandu"}, {"LC_ALL": "POSIX", "TZ": "America/St_Johns", "LANG": "tr_TR.UTF-8"}]
+    places = [other_place(suite.folder / "locale") or {}, {"LC_ALL": "POSIX", "TZ": "America/St_Johns", "LANG": "tr_TR.UTF-8"}]
     for argument in sys.argv[2:]:
         scenario = str(pathlib.Path(argument).resolve())
         name = os.path.basename(argument)

@@ -47,6 +47,12 @@ class Suite:
         self.folder = pathlib.Path(tempfile.mkdtemp(prefix="tfsim-test-"))
         self.failures = 0
         self.checks = 0
+        self.skips = 0
+
+    def skip(self, why):
+        """A part cannot be tried on this machine: the test counts as skipped, not as passed."""
+        print("skipped:", why)
+        self.skips += 1
 
     def write(self, name, content):
         path = self.folder / name
@@ -89,7 +95,7 @@ class Suite:
     def finish(self):
         shutil.rmtree(self.folder, ignore_errors=True)
         print(f"{self.checks} checks, {self.failures} failed")
-        sys.exit(1 if self.failures or not self.checks else 0)
+        sys.exit(1 if self.failures or not self.checks else 77 if self.skips else 0)
 
 
 def is_calm(text):

@@ -201,18 +201,17 @@ def the_users_kill():
 def a_full_disk():
     """The job goes on, and what could not be written is in the recordings once there is room."""
     job = two_workers('{kind: hdfs_quota, when: {job: a, state: running}, after: 100ms, for: 2s}')
-    with small_disk(job, "16m") as small:
-        if small:
-            job.start("-q", "--faults", "faults.yaml")
-            ballast = job.out / "ballast"
-            wait_for("a full disk", ballast.exists)
-            # A file's name goes before its pages do.
-            wait_for("room", lambda: not ballast.exists() and os.statvfs(job.out).f_bavail > os.statvfs(job.out).f_blocks / 2)
-            job.finish()
-            the_fault(job, "hdfs_quota", "hdfs", detected=False, ended=True)
-            ended = [event for event in job.events() if event["type"] == "AgentTold" and event["event"]["type"] == "ProcessExited"]
-            check(len(ended) == 2, f"the recordings do not have how the tasks ended: {ended}")
-            job.replays()
+    with small_disk(job, "16m"):
+        job.start("-q", "--faults", "faults.yaml")
+        ballast = job.out / "ballast"
+        wait_for("a full disk", ballast.exists)
+        # A file's name goes before its pages do.
+        wait_for("room", lambda: not ballast.exists() and os.statvfs(job.out).f_bavail > os.statvfs(job.out).f_blocks / 2)
+        job.finish()
+        the_fault(job, "hdfs_quota", "hdfs", detected=False, ended=True)
+        ended = [event for event in job.events() if event["type"] == "AgentTold" and event["event"]["type"] == "ProcessExited"]
+        check(len(ended) == 2, f"the recordings do not have how the tasks ended: {ended}")
+        job.replays()
     job.close()
 
 

@@ -143,28 +143,26 @@ def hostile_archives():
 def disk_full_before_the_start():
     """Nothing is started, no result is claimed, and it is said why."""
     run = job("", '["true"]')
-    with small_disk(run, "1m") as small:
-        if small:
-            with open(run.out.parent / "filler", "wb", buffering=0) as filler, contextlib.suppress(OSError):
-                while True:
-                    filler.write(bytes(4096))
-            code = run.run("--json")
-            check(code == 1 and "No space left on device" in run.output and "nothing was started" in run.output, f"{code}: {run.output}")
-            check("verdict" not in run.output and not run.out.exists(), run.output)
+    with small_disk(run, "1m"):
+        with open(run.out.parent / "filler", "wb", buffering=0) as filler, contextlib.suppress(OSError):
+            while True:
+                filler.write(bytes(4096))
+        code = run.run("--json")
+        check(code == 1 and "No space left on device" in run.output and "nothing was started" in run.output, f"{code}: {run.output}")
+        check("verdict" not in run.output and not run.out.exists(), run.output)
     run.close()
 
 
 def disk_filled_by_logs():
     """The job's end has its cause, and the largest log is named."""
     run = job("retries: {user: 0}", '[bash, -c, "head -c 60M /dev/zero | tr \'\\\\0\' x || exit 9; exit ${PIPESTATUS[1]}"]')
-    with small_disk(run, "16m") as small:
-        if small:
-            code = run.run()
-            check(code == 10, f"exit code {code}: {run.output}")
-            result = run.job()
-            check(result["status"] == "FAILED" and result["cause"]["task"] == "worker:0", f"{result}")
-            check("the disk was full" in run.output and "worker-0.attempt-0.stdout with" in run.output, run.output)
-            run.replays()
+    with small_disk(run, "16m"):
+        code = run.run()
+        check(code == 10, f"exit code {code}: {run.output}")
+        result = run.job()
+        check(result["status"] == "FAILED" and result["cause"]["task"] == "worker:0", f"{result}")
+        check("the disk was full" in run.output and "worker-0.attempt-0.stdout with" in run.output, run.output)
+        run.replays()
     run.close()
 
 

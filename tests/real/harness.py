@@ -28,6 +28,10 @@ class Failure(Exception):
     """What did not hold."""
 
 
+class Skipped(Exception):
+    """Why a case cannot be tried on this machine."""
+
+
 def check(holds, what):
     if not holds:
         raise Failure(what)
@@ -239,19 +243,18 @@ def small_disk(job, size):
     folder.mkdir()
     mounted = subprocess.run(["mount", "-t", "tmpfs", "-o", f"size={size}", "none", str(folder)], capture_output=True, check=False)
     if mounted.returncode != 0:
-        print("no file system can be mounted here: a full run directory is not tried", flush=True)
-        yield False
-        return
+        job.close()
+        raise Skipped("no file system can be mounted here")
     job.out = folder / "run"
     try:
-        yield True
+        yield
     finally:
         subprocess.run(["umount", "-l", str(folder)], check=True)
 
 
 def run_cases(cases, names):
-    """Runs the named cases (all, without names), prints what failed, and exits 1 when one did."""
-    failed = 0
+    """Runs the named cases (all, without names), prints what failed, and exits 1 when one did; 77 when one was skipped."""
+    failed = skipped = 0
     for name, case in cases.items():
         if names and name not in names:
             continue
@@ -261,6 +264,9 @@ def run_cases(cases, names):
         except Failure as failure:
             failed += 1
             print(f"{name}: FAILED: {failure}", flush=True)
+        except Skipped as why:
+            skipped += 1
+            print(f"{name}: skipped: {why}", flush=True)
         else:
             print(f"{name}: ok, {time.monotonic() - begin:.1f} s", flush=True)
-    sys.exit(1 if failed else 0)
+    sys.exit(1 if failed else 77 if skipped else 0)
