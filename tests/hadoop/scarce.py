@@ -69,7 +69,7 @@ tasks:
 """)
     for words, wanted in (((), 3), (("--no-check",), 10)):
         code, result = job.submit(*words).end()
-        check(code == wanted and "worker" in result["diagnostics"] and "GPU" in result["diagnostics"], f"exit code {code}: {result}")
+        check(code == wanted and "needs 5 GPUs" in result["diagnostics"], f"exit code {code}: {result}")
     wait_until("the release of all containers", patience(30), lambda: all(node["numContainers"] == 0 for node in cluster.nodes()))
 
 
