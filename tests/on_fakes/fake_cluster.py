@@ -12,6 +12,7 @@ import sys
 import tempfile
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "hadoop"))
+import hadoop_web  # noqa: E402
 from hadoop_processes import MARK, ClusterError, end_all, owned, patience, send, started, wait_until  # noqa: E402
 
 # Daemons as a real cluster names them: HDFS is one thing here.
@@ -63,6 +64,9 @@ class Cluster:
         if "http://" not in said:
             raise ClusterError(f"fake-hadoop does not start: {(folder / 'fake-hadoop.log').read_text()}")
         cluster.webhdfs = "http://" + said.split("http://")[1].split("/")[0] + "/webhdfs/v1"
+        if not kerberos:
+            # As the administrator of a cluster makes it. A job's own directories are for their owner alone, and so were this.
+            hadoop_web.webhdfs("PUT", cluster.webhdfs, "/user", "MKDIRS", permission="755", **{"user.name": cluster.plan["user"]})
         return cluster
 
     def __enter__(self):
