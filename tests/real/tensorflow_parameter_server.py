@@ -7,7 +7,7 @@ import signal
 import sys
 import urllib.request
 
-from harness import check, run_cases
+from harness import check, patience, run_cases
 from tensorflow_rig import PATIENCE, TrainingJob, skip_without_tensorflow
 
 BIN = sys.argv[1]
@@ -112,7 +112,7 @@ def chief_killed():
 
 def worker_stopped():
     """TensorFlow waits for it for ever; the watch does not. The chief stalls, and the worker that stands still starts again alone."""
-    job = training([*WITHOUT_SERVICES, BY_INFRASTRUCTURE, "watch.stalled=2m"])
+    job = training([*WITHOUT_SERVICES, BY_INFRASTRUCTURE, f"watch.stalled={patience(30):.0f}s"])
     agents = job.agents_of(TRAINING)
     others = job.pids(["chief:0", "worker:0", "ps:0"])
     kill(job, "worker:1", signal.SIGSTOP)
