@@ -35,19 +35,13 @@ retries: {infrastructure: 3}
 tasks:
   worker: {instances: 2, memory: 64MiB, command: [bash, -c, "while [ ! -e %s/shared/end ]; do sleep 0.05; done"]}
 """
+# So many tasks, each for so many seconds.
 SLEEPERS = """\
 name: bench
 framework: generic
 strategy: independent
 tasks:
-  worker: {instances: %d, memory: 64MiB, command: [sleep, "1"]}
-"""
-IDLE = """\
-name: bench
-framework: generic
-strategy: independent
-tasks:
-  worker: {instances: %d, memory: 64MiB, command: [sleep, "1000"]}
+  worker: {instances: %d, memory: 64MiB, command: [sleep, "%d"]}
 """
 IDLE_SECONDS = 10
 
@@ -118,7 +112,7 @@ def sleepers(tasks=500):
     """Many tasks of one second at once: how long, and how much of the processors all of it takes."""
     walls, processor = [], []
     for _ in range(REPEATS):
-        job = Job(BIN, SLEEPERS % tasks)
+        job = Job(BIN, SLEEPERS % (tasks, 1))
         before, begin = cpu_of_children(), time.monotonic()
         code = job.start("-q").end(600)
         walls.append(time.monotonic() - begin)
@@ -149,7 +143,7 @@ def idle(counts=(1, 40)):
     for tasks in counts:
         shares, masters, agents, opens = [], [], [], []
         for _ in range(REPEATS):
-            job = Job(BIN, IDLE % tasks)
+            job = Job(BIN, SLEEPERS % (tasks, 1000))
             job.start("-q")
             while len(job.find("1000")) < tasks:
                 time.sleep(0.2)

@@ -289,7 +289,7 @@ const Record<DeadlineSpec>& DeadlineTable() {
     record.Field(
         "nodes", &DeadlineSpec::nodes, Time(),
         "From the ResourceManager's start, and from the ApplicationMaster's while that one "
-        "is young: so long nodes may still come that nobody has seen. Meanwhile a job that "
+        "is young: so long nodes may still come that the RM has not seen. Meanwhile a job that "
         "the nodes seen so far can never hold asks for nothing and waits; then it fails.");
     return record;
   }();

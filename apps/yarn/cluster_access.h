@@ -16,7 +16,7 @@ namespace tfyarn::apps {
 
 /// nullopt: what is wrong was said; the exit code is kInvalidInput.
 [[nodiscard]] std::optional<config::HadoopConfiguration> LoadHadoopConfiguration();
-/// The same; nobody is asked.
+/// The same; no server is asked.
 [[nodiscard]] std::optional<config::HadoopSettings> LoadSettings();
 /// The same, of a cluster that takes calls by these settings, as far as it answers.
 [[nodiscard]] std::optional<config::HadoopSettings> LoadClusterSettings();

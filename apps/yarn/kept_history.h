@@ -34,7 +34,7 @@ struct KeptHistory {
 [[nodiscard]] std::string StatusOfResult(const std::string& document);
 
 /// The documents of a run that has ended, where they are already. nullopt: an AM has written none,
-/// and nobody in its place.
+/// and no client in its place.
 [[nodiscard]] std::optional<KeptHistory> WholeHistory(HistoryStore& store,
                                                       const ApplicationId& application,
                                                       const std::vector<std::int32_t>& attempts);

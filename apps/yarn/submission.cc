@@ -23,7 +23,7 @@ namespace tfyarn::apps {
 namespace {
 
 constexpr Duration kShowPeriod = 200ms;
-/// Between two looks whether the job is accepted, where somebody waits for no more than that.
+/// Between two looks whether the job is accepted, where the caller waits for no more than that.
 constexpr Duration kAcceptancePoll = 100ms;
 /// A call of HDFS is repeated so long below who asked, who repeats it then, and says so.
 constexpr Duration kLongestCall = 20s;

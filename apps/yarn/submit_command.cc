@@ -62,7 +62,7 @@ config::HadoopSettings Impatient(config::HadoopSettings settings) {
   return settings;
 }
 
-/// A cluster that is only starting is waited for; nobody should wonder what for. Whether the
+/// A cluster that is only starting is waited for, and the user is told so. Whether the
 /// ResourceManager answers.
 bool TellWhoIsAway(const config::HadoopSettings& settings, const SubmitArguments& arguments) {
   constexpr Duration kPatience = 3s;

@@ -10,8 +10,7 @@
 
 namespace tfyarn::am {
 
-/// What the job's rules had done, or would have done, about a failure: nobody is advised to do
-/// that.
+/// What the job's rules had done, or would have done, about a failure: advice leaves it out.
 struct Tried {
   std::optional<Budget> unpaid;  ///< A restart was due, and this budget did not pay for it.
   std::int32_t restarts = 0;     ///< So many it had paid; 0: the job gives it none.

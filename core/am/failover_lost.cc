@@ -34,7 +34,7 @@ void Failover::OnLostBeforeStart(TaskIndex task, ExitEvidence evidence, std::str
   core.tasks.SetInTrouble(task);
   PauseBeforeAsking(task);
   if (NoteContainerLost(task)) return;
-  // What the platform does once is nobody's failure; what it does each time ends with a budget.
+  // What the platform does once costs no budget; what it does each time ends with a budget.
   free = free && core.tasks.record(task).lost_early <= kFreeInARow;
   const ExitClass plain = Classify(evidence).exit_class;
   free = free || plain == ExitClass::kKilledByUs || plain == ExitClass::kOk;

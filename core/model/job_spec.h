@@ -144,7 +144,7 @@ struct DeadlineSpec {
   Duration blame = 20s;
   Duration orphan = 30min;
   std::optional<Duration> am_start;  ///< nullopt = the client's own default.
-  /// So long after the RM's start a node that nobody has seen yet may still come. It is the time
+  /// So long after the RM's start a node that it has not seen yet may still come. It is the time
   /// for which an RM takes a silent node for alive
   /// (yarn.nm.liveness-monitor.expiry-interval-ms); NMs that are alive try every 30 s
   /// (yarn.resourcemanager.connect.retry-interval.ms).

@@ -54,7 +54,7 @@ class LocalRm {
   void ContainerEnded(const ContainerId& container, std::int32_t exit_status,
                       const std::string& diagnostics, Instant now);
   /// Looks for AMs that have fallen silent. `late`: how much later than it wanted this process
-  /// comes to it. On a machine that is busy, or was suspended, it heard nobody in that time, so it
+  /// comes to it. On a machine that is busy, or was suspended, it heard no AM in that time, so it
   /// is no AM's silence.
   void ExpireAms(Instant now, Duration late = {});
   /// Its AM's next allocate call hears that the container will be taken.

@@ -106,7 +106,7 @@ void AmProcess::OpenChannel() {
           .on_gone = {},
           .on_refused =
               [this](const std::string& address, wire::ChannelEnd, const std::string& detail) {
-                // Anybody who reaches the port can cause it, as often as he likes.
+                // Any program that reaches the port can cause it, as often as it likes.
                 const auto note =
                     refusals_.Take(Now(), fmt::format("turned away {}: {}", address, detail));
                 if (note) parts_.note(*note);

@@ -1,5 +1,6 @@
 """Runs a script's cases, some at a time, as a cluster mostly waits: each worker has clusters of its own, and takes one case after the
 other."""
+import contextlib
 import json
 import queue
 import sys
@@ -10,6 +11,16 @@ from hadoop_processes import ClusterError, owned
 from submitted import prepare, run_case, tfyarn
 
 WORKERS = 4
+
+
+@contextlib.contextmanager
+def while_it_is(cluster, order, end):
+    """Between two orders to the cluster: one that breaks a part of it, and one that mends it."""
+    cluster.order(order)
+    try:
+        yield
+    finally:
+        cluster.order(end)
 
 
 def clean(cluster):

@@ -1,7 +1,6 @@
 #!/usr/bin/env python3
 """What keeps a job from running on a cluster of fakes, each with its own words and exit code, and what holds a running one up; nothing is
 left of any. Usage: refusals.py BIN_DIR [CASE...]."""
-import contextlib
 import json
 import os
 import signal
@@ -29,15 +28,6 @@ def refused(cluster, code, *words):
     no_files(cluster)
 
 
-@contextlib.contextmanager
-def while_it_is(cluster, order, end):
-    cluster.order(order)
-    try:
-        yield
-    finally:
-        cluster.order(end)
-
-
 def queue(cluster):
     verdict.ended_badly(Job(cluster, "queue: nowhere\n" + SMALL).submit(), 3, "queue 'nowhere' does not exist")
     no_files(cluster)
@@ -60,7 +50,7 @@ def never_fits(cluster):
 
 def no_room(cluster):
     user = f"/user/{cluster.plan['user']}"
-    with while_it_is(cluster, f"full {user}", f"room {user}"):
+    with cases.while_it_is(cluster, f"full {user}", f"room {user}"):
         refused(cluster, 5, "quota")
 
 
@@ -69,7 +59,7 @@ def no_room_for_a_file(cluster):
     job = Job(cluster, "files: [data.bin]\n" + SMALL)
     (job.folder / "data.bin").write_bytes(b"\0" * (2 << 20))
     staging = f"{home(cluster)}/staging"
-    with while_it_is(cluster, f"quota {staging} 1", f"room {staging}"):
+    with cases.while_it_is(cluster, f"quota {staging} 1", f"room {staging}"):
         verdict.ended_badly(job.submit(), 5, "cannot be staged", "data.bin", "quota")
         no_files(cluster)
 
@@ -78,7 +68,7 @@ def no_room_for_the_running(cluster):
     """What is decided needs none; what needs some is refused."""
     job = verdict.working(cluster)
     user = f"/user/{cluster.plan['user']}"
-    with while_it_is(cluster, f"full {user}", f"room {user}"):
+    with cases.while_it_is(cluster, f"full {user}", f"room {user}"):
         os.kill(pid_of(job, 1), signal.SIGKILL)
         more = Job(cluster, "files: [data.bin]\n" + SMALL)
         (more.folder / "data.bin").write_bytes(b"\0")
@@ -88,12 +78,12 @@ def no_room_for_the_running(cluster):
 
 
 def staging_denied(cluster):
-    with while_it_is(cluster, f"deny {home(cluster)}/staging", f"allow {home(cluster)}/staging"):
+    with cases.while_it_is(cluster, f"deny {home(cluster)}/staging", f"allow {home(cluster)}/staging"):
         refused(cluster, 5, "Permission denied")
 
 
 def home_denied(cluster):
-    with while_it_is(cluster, f"deny {home(cluster)}", f"allow {home(cluster)}"):
+    with cases.while_it_is(cluster, f"deny {home(cluster)}", f"allow {home(cluster)}"):
         verdict.ended_badly(waiting(cluster).submit(), 5, "Permission denied", "tfyarn doctor")
 
 
@@ -128,7 +118,7 @@ def kerberos(cluster):
     said = client.doctor(cluster.conf, 3)
     check(list(said) == ["security"] and said["security"]["state"] == "problem", f"doctor says more: {said}")
     check("the cluster wants Kerberos" in said["security"]["text"], f"{said}")
-    # That one asks nobody.
+    # That one asks no server.
     client.expect(tfyarn(cluster.conf, "submit", file, "--dry-run"), 0)
 
 

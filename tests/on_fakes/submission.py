@@ -23,15 +23,6 @@ def submit(cluster, file, *words, **more):
     return tfyarn(cluster.conf, "submit", str(file), *words, **more)
 
 
-@contextlib.contextmanager
-def while_it_is(cluster, order, end):
-    cluster.order(order)
-    try:
-        yield
-    finally:
-        cluster.order(end)
-
-
 # ---- accepted, or not
 
 def accepted(cluster):
@@ -48,7 +39,7 @@ def stopped_queue(cluster):
     def listed():
         return json.loads(client.expect(tfyarn(cluster.conf, "list", "--all", "--json"), 0))
     before = len(listed())
-    with while_it_is(cluster, "stop-queue default", "start-queue default"):
+    with cases.while_it_is(cluster, "stop-queue default", "start-queue default"):
         client.expect(submit(cluster, client.asking(), "--dry-run=cluster"), 3, "'default' is STOPPED", "would be refused")
         client.expect(submit(cluster, client.asking()), 3, "'default' is STOPPED")
         check(len(listed()) == before, "something has been submitted")
@@ -61,7 +52,7 @@ def stopped_meanwhile(cluster):
     process = subprocess.Popen([str(BIN / "tfyarn"), "submit", str(client.asking())], text=True, stdout=subprocess.PIPE,
                                stderr=subprocess.STDOUT, env={**os.environ, "HADOOP_CONF_DIR": str(cluster.conf)})
     wait_until("the delayed call", PATIENCE, lambda: cluster.order("rules") == "")
-    with while_it_is(cluster, "stop-queue default", "start-queue default"):
+    with cases.while_it_is(cluster, "stop-queue default", "start-queue default"):
         said = process.communicate(timeout=PATIENCE)[0]
     check(process.returncode == 10 and "STOPPED" in said, f"exit code {process.returncode}: {said}")
     check(not names(cluster, f"{home(cluster)}/staging"), "its staging directory is left")
@@ -73,7 +64,7 @@ def no_right_before_packing(cluster):
     """Seconds of a processor are not spent on what HDFS will not take: there is no place here to pack into, and that is not what it
     says."""
     client.expect(submit(cluster, client.asking(), HADOOP_USER_NAME="stranger", TMPDIR="/proc"), 5, "Permission denied")
-    with while_it_is(cluster, "safe-mode on", "safe-mode off"):
+    with cases.while_it_is(cluster, "safe-mode on", "safe-mode off"):
         said = client.expect(submit(cluster, client.asking(), "--timeout", "4s", TMPDIR="/proc"), 5)
         check("/proc" not in said, said)
     client.expect(submit(cluster, client.asking(), TMPDIR="/nowhere-at-all"), 3, "TMPDIR is no directory")
@@ -112,7 +103,7 @@ def one_runtime_for_all(cluster):
         check([entry["permission"] for entry in kept.values()] == ["644"], f"in the shared place: {kept}")
         check(names(cluster, f"{home(cluster)}/runtime") == before, "its owner has another one")
         check(not names(cluster, "/user/other/.tfyarn/runtime"), "the other user has another one")
-        # A directory in which anybody may put programs for others to run.
+        # A directory in which any user may put programs for others to run.
         put(cluster, "/apps/open", "MKDIRS", owner, permission="777")
         bundle, = kept
         put(cluster, f"/apps/open/{bundle}", "MKDIRS", "stranger")
@@ -140,7 +131,7 @@ def told_in_the_middle(cluster, part, order, end, *words):
                                stdout=subprocess.PIPE, stderr=subprocess.PIPE,
                                env={**os.environ, "HADOOP_CONF_DIR": str(cluster.conf)})
     wait_until("the delayed call", PATIENCE, lambda: cluster.order("rules") == "")
-    with while_it_is(cluster, order, end):
+    with cases.while_it_is(cluster, order, end):
         out, err = process.communicate(timeout=PATIENCE)
     check(process.returncode == 5, f"exit code {process.returncode}: {out} {err}")
     line = next((line for line in err.splitlines() if "has not answered" in line), "")

@@ -77,7 +77,7 @@ def missing():
 
 
 def two_sources_for_one_name():
-    """Told before anything starts, on every host: the file is wrong. A name that tfyarn or YARN needs is nobody else's."""
+    """Told before anything starts, on every host: the file is wrong. A name that tfyarn or YARN needs is theirs."""
     more = {
         "files: [a.py, d/a.py]": ("`d/a.py` and `a.py` of `files` (line 5): both become `a.py`", "rename one"),
         "files: [a.py, a.py/]": ("both become `a.py`",),

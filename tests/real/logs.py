@@ -26,7 +26,7 @@ UNTIL_END = "while [ ! -e %s/shared/end ]; do sleep 0.05; done"
 
 
 def a_flood_is_passed_over():
-    """What nobody can read is not shown, and it is said how much; the last words are shown."""
+    """What is too much to read is not shown, and it is said how much; the last words are shown."""
     megabytes = 64 if SANITIZED else 256
     job = one_task(f"yes 0123456789012345678901234567890123456789 | head -c {megabytes}M; echo; echo the last words")
     code = job.run()
@@ -40,7 +40,7 @@ def a_flood_is_passed_over():
 
 
 def start_without_reader(job):
-    """tfyarn run with a full pipe as its stdout; the end of it that nobody reads."""
+    """tfyarn run with a full pipe as its stdout; the other end of which is not read."""
     unread, stdout = os.pipe()
     command = [job.program, "run", "job.yaml", "--out", str(job.out), "--oversubscribe"]
     with open(job.folder / "output.txt", "w", encoding="utf-8") as stderr:
@@ -69,7 +69,7 @@ def a_reader_who_stands_still_holds_nothing_up():
 
 
 def two_signals_end_a_run_without_reader():
-    """Ctrl-C twice, while nobody reads the logs and the task does not hear SIGTERM."""
+    """Ctrl-C twice, while the reader of the logs stands still and the task does not hear SIGTERM."""
     job = one_task("trap '' TERM; yes | head -c 4M; echo; echo wrote; while true; do sleep 0.1; done")
     unread = start_without_reader(job)
     pids = [pid for pid, _ in job.descendants()]

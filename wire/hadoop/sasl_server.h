@@ -27,7 +27,7 @@ struct SaslRefusal {
 enum class BesidesTokens {
   kNothing,
   kSimple,    ///< They are believed who they say they are.
-  kKerberos,  ///< They prove it; here nobody can, as there are no tickets.
+  kKerberos,  ///< They prove it; here no client can, as there are no tickets.
 };
 
 /// As a refusal names what there is.

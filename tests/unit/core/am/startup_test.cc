@@ -52,7 +52,7 @@ struct World {
   Resource maximum_container;
   bool rm_refuses = false;      ///< It finds what is asked for too large.
   Resource registered_maximum;  ///< What the RM says at the registration.
-  std::int32_t more_nodes = 0;  ///< That the RM counts and nobody told of.
+  std::int32_t more_nodes = 0;  ///< That the RM counts and did not tell of.
 };
 
 /// One AM. Its journal stores at once, NMs start what they are told, agents register and run what

@@ -40,7 +40,7 @@ class FileNamespace {
   /// Files that were made with bytes of their own.
   [[nodiscard]] int blocks() const { return blocks_; }
   [[nodiscard]] std::size_t files() const { return files_.size(); }
-  /// The streams of files that are there now hang: nobody can append to them any more.
+  /// The streams of files that are there now hang: no writer can append to them any more.
   void HangStreams() {
     for (const auto& [path, file] : files_) hanging_.insert(file.id);
   }
