@@ -24,6 +24,8 @@ void FoldAction(StatusFacts& facts, const AmAction& action) {
     facts.epoch = assembled->epoch.value;
   } else if (std::holds_alternative<RestartDecided>(action)) {
     ++facts.restarts;
+  } else if (const auto* nodes = std::get_if<NodesAwaited>(&action)) {
+    facts.waits_for_nodes = !nodes->limit.empty();
   }
 }
 
@@ -39,6 +41,7 @@ void Fold(StatusFacts& facts, const trace::TraceRecord& record) {
 
 std::string StatusText(const StatusFacts& facts, Duration since_start) {
   std::string text = fmt::format("{}  {}/{} tasks run", facts.state, facts.running, facts.tasks);
+  if (facts.waits_for_nodes) text += "  waits for nodes that may still come";
   if (facts.epoch > 0) text += fmt::format("  epoch {}", facts.epoch);
   if (facts.restarts > 0)
     text += "  " + cli::Plural(static_cast<std::uint64_t>(facts.restarts), "restart");

@@ -16,6 +16,7 @@ struct StatusFacts {
   std::int32_t running = 0;
   std::uint32_t epoch = 0;
   std::int32_t restarts = 0;
+  bool waits_for_nodes = false;
 };
 
 void Fold(StatusFacts& facts, const trace::TraceRecord& record);

@@ -15,12 +15,14 @@
 #include "apps/yarn/application_watch.h"
 #include "apps/yarn/cluster_access.h"
 #include "apps/yarn/kept_history.h"
+#include "apps/yarn/nodes_wait.h"
 #include "apps/yarn/progress_lines.h"
 #include "apps/yarn/web_questions.h"
 #include "config/diagnostics.h"
 #include "config/load.h"
 #include "core/client/job_client.h"
 #include "core/model/text.h"
+#include "hosts/yarn/history_paths.h"
 #include "wire/hadoop/cluster_queries.h"
 
 namespace tfyarn::apps {
@@ -31,6 +33,8 @@ using yarn::YarnApplicationState;
 
 constexpr const char* kType = "TFYARN";
 constexpr Duration kLongestRemoval = 10s;
+/// HDFS is asked again so long for what a command can do without.
+constexpr Duration kLongestLook = 2s;
 constexpr std::size_t kLongestName = 60;
 
 nlohmann::ordered_json Json(const ApplicationDetails& application) {
@@ -49,7 +53,8 @@ nlohmann::ordered_json Json(const ApplicationDetails& application) {
   return entry;
 }
 
-std::string Page(const ApplicationDetails& application) {
+/// `nodes`: what the job waits for nodes for; "" = for none.
+std::string Page(const ApplicationDetails& application, const std::string& nodes) {
   const yarn::ApplicationReport& report = application.report;
   std::string text = fmt::format("{:<12} {}\n", "application", ToString(report.application));
   const auto add = [&](const char* name, const std::string& value) {
@@ -60,6 +65,7 @@ std::string Page(const ApplicationDetails& application) {
   add("queue", application.queue);
   add("state", ToText(report.state));
   if (HasEnded(application)) add("status", StatusOf(application));
+  if (!nodes.empty()) add("waits for", "nodes that may still come: " + nodes);
   add("am attempt", report.current_attempt > 0 ? std::to_string(report.current_attempt) : "");
   add("started", cli::UtcText(application.started_ms));
   add("finished", cli::UtcText(application.finished_ms));
@@ -68,16 +74,56 @@ std::string Page(const ApplicationDetails& application) {
   return text;
 }
 
-int Show(const ApplicationDetails& application, bool json, int code) {
-  return cli::Print(json ? cli::JsonText(Json(application)) : Page(application), code);
-}
-
 /// Where the job's history is, as its staged file says; "" = where it says nothing.
 std::string HistoryOf(HdfsQuestions& hdfs, const std::string& staging) {
   const auto text = hdfs.OpenStaged(fmt::format("{}/{}", staging, client::kJobFileName));
   const auto job = text ? config::LoadJobText(*text, client::kJobFileName)
                         : tl::expected<JobSpec, config::Diagnostics>();
   return job ? job->history_directory : "";
+}
+
+/// Whether an application of the cluster waits for nodes, as its history says.
+class JobNodes {
+ public:
+  explicit JobNodes(const config::HadoopSettings& settings)
+      : settings_(settings), client_(loop_, Options(settings)) {}
+
+  /// "" = it waits for none, or the caller may not know.
+  std::string Limit(const ApplicationDetails& application) {
+    const yarn::ApplicationReport& report = application.report;
+    if (report.state != YarnApplicationState::kRunning) return "";
+    if (!wait_) {
+      HdfsQuestions hdfs(settings_, kLongestLook);
+      const std::string staging =
+          StagingInHdfs(application.user) + "/" + ToString(report.application);
+      wait_.emplace(client_, hosts::HistoryDirectory(HistoryOf(hdfs, staging), application.user));
+    }
+    if (const auto now = ProgressLines::Clock::now(); now >= next_) {
+      wait_->LookNow(loop_, {.application = report.application, .attempt = report.current_attempt});
+      next_ = now + NodesWait::kPause;
+    }
+    return wait_->limit();
+  }
+
+ private:
+  static wire::WebHdfsOptions Options(const config::HadoopSettings& settings) {
+    wire::WebHdfsOptions options = HdfsOptions(settings);
+    options.longest = kLongestLook;
+    return options;
+  }
+
+  const config::HadoopSettings& settings_;
+  boost::asio::io_context loop_;
+  wire::WebHdfsClient client_;
+  std::optional<NodesWait> wait_;
+  ProgressLines::Clock::time_point next_;
+};
+
+int Show(const ApplicationDetails& application, const std::string& nodes, bool json, int code) {
+  if (!json) return cli::Print(Page(application, nodes), code);
+  nlohmann::ordered_json page = Json(application);
+  page["waits_for"] = nodes.empty() ? "" : "nodes: " + nodes;
+  return cli::Print(cli::JsonText(page), code);
 }
 
 /// What an AM does that says the job's last word: no AM has where YARN ended the application. Keeps
@@ -113,8 +159,10 @@ int Attach(const ApplicationWatch& watch, const config::HadoopSettings& settings
            const std::string& version) {
   LeaveOnSignal();
   ProgressLines lines;
+  JobNodes nodes(settings);
   const auto ended = watch.UntilItHasEnded([&](const ApplicationDetails& now) {
-    if (const auto line = lines.Next(now.report, ProgressLines::Clock::now()))
+    const std::string limit = nodes.Limit(now);
+    if (const auto line = lines.Next(now.report, limit, ProgressLines::Clock::now()))
       cli::WriteStderr(cli::TerminalText(*line) + "\n");
   });
   if (!ended) return Refuse(ended.error());
@@ -171,7 +219,8 @@ int ApplicationCommand(const ApplicationArguments& arguments, const std::string&
   const ApplicationWatch watch(questions, *application);
   if (arguments.verb == ApplicationVerb::kStatus) {
     const auto seen = watch.Look();
-    return seen ? Show(*seen, arguments.json, cli::ToInt(cli::ExitCode::kOk))
+    return seen ? Show(*seen, JobNodes(*settings).Limit(*seen), arguments.json,
+                       cli::ToInt(cli::ExitCode::kOk))
                 : Refuse(seen.error());
   }
   if (arguments.verb == ApplicationVerb::kAttach)
@@ -183,7 +232,8 @@ int ApplicationCommand(const ApplicationArguments& arguments, const std::string&
   const auto ended = watch.UntilItHasEnded();
   if (!ended) return Refuse(ended.error());
   CleanUp(*settings, *ended, version);
-  return Show(*ended, arguments.json, kill ? cli::ToInt(cli::ExitCode::kOk) : ExitCodeOf(*ended));
+  return Show(*ended, "", arguments.json,
+              kill ? cli::ToInt(cli::ExitCode::kOk) : ExitCodeOf(*ended));
 }
 
 }  // namespace tfyarn::apps

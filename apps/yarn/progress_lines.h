@@ -17,14 +17,18 @@ class ProgressLines {
   /// So long a state must last, and as long one explanation, before there is another.
   static constexpr std::chrono::seconds kPatience{3};
 
-  /// nullopt: nothing that was not said.
+  /// `nodes`: what the job waits for nodes for, "" = for none. nullopt: nothing that was not said.
   [[nodiscard]] std::optional<std::string> Next(const yarn::ApplicationReport& report,
-                                                Clock::time_point now);
+                                                const std::string& nodes, Clock::time_point now);
 
  private:
   std::optional<yarn::YarnApplicationState> state_;
   std::string explanation_;
+  std::string nodes_;
   Clock::time_point said_;
 };
+
+/// "waits for nodes that may still come: NODES".
+[[nodiscard]] std::string NodesWaitText(const std::string& nodes);
 
 }  // namespace tfyarn::apps

@@ -18,6 +18,7 @@
 #include "core/client/job_client.h"
 #include "core/model/job_secrets.h"
 #include "core/model/text.h"
+#include "hosts/yarn/history_paths.h"
 
 namespace tfyarn::apps {
 namespace {
@@ -73,7 +74,8 @@ Submission::Submission(const SubmitArguments& arguments, config::JobDocument job
       watched_storage_(storage_, away_),
       signals_(loop_, SIGINT, SIGTERM),
       show_(loop_),
-      runtime_again_(loop_) {}
+      runtime_again_(loop_),
+      nodes_(storage_.client(), hosts::HistoryDirectory(spec_->history_directory, user_)) {}
 
 int Submission::Run() {
   WaitForSignals();
@@ -185,12 +187,22 @@ void Submission::ShowWhoIsAway() {
   End(cli::ToInt(cli::ExitCode::kCluster));
 }
 
+void Submission::LookAtNodes(const yarn::ApplicationReport& report) {
+  const bool running = report.state == yarn::YarnApplicationState::kRunning;
+  if (!arguments_.wait || !running || !next_look_ || AwayWatch::Clock::now() < *next_look_) return;
+  next_look_.reset();
+  nodes_.Look({.application = report.application, .attempt = report.current_attempt},
+              [this] { next_look_ = AwayWatch::Clock::now() + NodesWait::kPause; });
+}
+
 void Submission::ShowProgress() {
   ShowWhoIsAway();
   if (client_ != nullptr) {
     const client::ClientSnapshot& known = client_->snapshot();
     if (known.state == client::ClientState::kWatching && known.report) {
-      if (const auto line = lines_.Next(*known.report, ProgressLines::Clock::now())) Say(*line);
+      LookAtNodes(*known.report);
+      if (const auto line = lines_.Next(*known.report, nodes_.limit(), ProgressLines::Clock::now()))
+        Say(*line);
     }
     if (!arguments_.wait && !exit_code_ && IsAccepted()) return End(cli::ToInt(cli::ExitCode::kOk));
   }

@@ -48,6 +48,35 @@ def never_fits(cluster):
     client.expect(tfyarn(cluster.conf, "kill", application), 0)
 
 
+def waits_for_nodes(cluster):
+    """Where the job is asked for it says which nodes it waits for; it begins when they come, and says that, too."""
+    # A ResourceManager that begins again has never seen a node that is away.
+    for order in ("kill nm3", "kill rm", "start rm"):
+        cluster.order(order)
+    job = waiting(cluster).submit("--no-check")
+    application, = wait_until("its staging", PATIENCE, lambda: list(names(cluster, f"{home(cluster)}/staging")))
+
+    def status(*words):
+        return client.expect(tfyarn(cluster.conf, "status", application, *words), 0)
+    wait_until("the word of its status", PATIENCE, lambda: "waits for" in status())
+    said = json.loads(status("--json"))["waits_for"]
+    check(said.startswith("nodes: ") and "worker" in said, f"status --json: {said}")
+    with open(job.folder / "attached", "w") as told:
+        attached = subprocess.Popen([str(BIN / "tfyarn"), "attach", application], stdout=told, stderr=told,
+                                    env={**os.environ, "HADOOP_CONF_DIR": str(cluster.conf)})
+    begins, ends = "running: waits for nodes that may still come: worker", "running: waits for nodes no more"
+    job.wait_for("attached", begins)
+    cluster.order("start nm3")
+    all_work(job, 0)
+    job.wait_for("attached", ends)
+    wait_until("the end of the wait", PATIENCE, lambda: json.loads(status("--json"))["waits_for"] == "")
+    check("waits for" not in status(), "status still says it")
+    (job.folder / "end").touch()
+    _, told = job.process.communicate(timeout=PATIENCE)
+    check(job.process.returncode == 0 and begins in told and ends in told, f"submit --wait says: {told}")
+    check(attached.wait(PATIENCE) == 0, "attach ends otherwise")
+
+
 def no_room(cluster):
     user = f"/user/{cluster.plan['user']}"
     with cases.while_it_is(cluster, f"full {user}", f"room {user}"):
@@ -138,7 +167,7 @@ def given_up(cluster):
     no_files(cluster)
 
 
-CASES = {"queue": queue, "never-fits": never_fits, "no-room": no_room, "no-room-for-a-file": no_room_for_a_file,
+CASES = {"queue": queue, "never-fits": never_fits, "waits-for-nodes": waits_for_nodes, "no-room": no_room, "no-room-for-a-file": no_room_for_a_file,
          "no-room-for-the-running": no_room_for_the_running, "staging-denied": staging_denied,
          "home-denied": home_denied, "not-ones-own": not_ones_own, "no-configuration": client.no_configuration,
          "no-resource-manager": no_resource_manager, "no-hdfs": no_hdfs, "given-up": given_up}

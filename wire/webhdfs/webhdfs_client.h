@@ -41,6 +41,10 @@ class WebHdfsClient {
   void Status(const std::string& path, WebHdfsAnswer<WebHdfsFile> answer) {
     operations_.Status(path, std::move(answer));
   }
+  void OpenRange(const std::string& path, std::uint64_t offset, std::uint64_t length,
+                 WebHdfsAnswer<std::string> answer) {
+    operations_.OpenRange(path, offset, length, std::move(answer));
+  }
   /// Into a file that only this user may read. Errors: kInvalidPath for more than `most` bytes, or
   /// when the file cannot be written; what there is of it stays.
   void Download(const std::string& path, const std::string& local, std::uint64_t most,
