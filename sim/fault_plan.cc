@@ -53,9 +53,11 @@ void AddTasks(const ClusterView& cluster, const std::string& job, std::vector<St
 
 template <class Predicate>
 std::vector<Struck> NodesThat(const ClusterView& cluster, Predicate matches) {
+  const std::vector<PlanNode>& nodes = cluster.nodes();
   std::vector<Struck> struck;
-  for (std::size_t i = 0; i < cluster.nodes().size(); ++i) {
-    if (matches(cluster.nodes()[i])) struck.push_back({.node = static_cast<std::int32_t>(i)});
+  struck.reserve(static_cast<std::size_t>(std::count_if(nodes.begin(), nodes.end(), matches)));
+  for (std::size_t i = 0; i < nodes.size(); ++i) {
+    if (matches(nodes[i])) struck.push_back({.node = static_cast<std::int32_t>(i)});
   }
   return struck;
 }

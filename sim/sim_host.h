@@ -36,6 +36,7 @@
 #include "sim/network.h"
 #include "sim/node_table.h"
 #include "sim/run.h"
+#include "sim/spare_list.h"
 #include "sim/task.h"
 
 namespace tfyarn::sim {
@@ -151,6 +152,12 @@ class SimHost : private ClusterView, private WorldView {
   void StartNm(std::int32_t node, std::optional<fakes::NmState> state);
   [[nodiscard]] JobRt* JobOf(const ApplicationId& application);
   [[nodiscard]] Party PartyOf(const Actor& actor) const;
+  /// What message faults do to a message from or to this actor. `name()` gives the message's name;
+  /// it is not asked while there are no message faults, as in most runs.
+  template <class NameOf>
+  [[nodiscard]] MessageFate FateOf(const Actor& actor, NameOf name) {
+    return message_faults_.empty() ? MessageFate{} : message_faults_.Decide(name(), PartyOf(actor));
+  }
 
   // ---- sim_host_jobs.cc: arrivals, clients
   void SubmitNextArrival();
@@ -278,6 +285,10 @@ class SimHost : private ClusterView, private WorldView {
   std::map<Place, std::vector<ContainerId>> unclaimed_;
   std::vector<std::uint32_t> rm_backlog_;  ///< Tasks held while the RM is paused.
   std::uint64_t next_rm_call_ = 1;
+  std::vector<fakes::RmAction> spare_rm_actions_;
+  std::vector<fakes::NmAction> spare_nm_actions_;
+  std::vector<AmAction> spare_am_actions_;
+  std::vector<AgentAction> spare_agent_actions_;
   std::optional<yarn::RmResponse> rm_response_;  ///< Of the call that StepRm serves now.
   std::optional<yarn::NmResponse> nm_response_;
 

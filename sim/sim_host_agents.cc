@@ -40,12 +40,12 @@ void SimHost::StepAgent(AgentActor& agent, AgentEvent event) {
     return;
   }
   CatchUp(agent);
-  std::vector<AgentAction> actions;
-  StepMachine(doubles_.agent, *agent.machine, now_, event, actions);
+  SpareList<AgentAction> actions(spare_agent_actions_);
+  StepMachine(doubles_.agent, *agent.machine, now_, event, *actions);
   const std::uint32_t id = agent.id;
   Trace(trace::AgentTold{
       .job = agent.job, .container = agent.fence.container, .event = std::move(event)});
-  for (AgentAction& action : actions) {
+  for (AgentAction& action : *actions) {
     trace::TraceRecord& record = Trace(trace::AgentOrdered{
         .job = agent.job, .container = agent.fence.container, .action = std::move(action)});
     AgentAction order = std::move(std::get<trace::AgentOrdered>(record.fact).action);
@@ -116,7 +116,7 @@ void SimHost::AgentSendsToAm(AgentActor& agent, SendToAm send) {
   auto& am = static_cast<AmActor&>(*listener);
   // Nobody listens at the address of an attempt that has ended.
   if (am.attempt.attempt != send.am_attempt) return;
-  const MessageFate fate = message_faults_.Decide(MessageName(send.message), PartyOf(agent));
+  const MessageFate fate = FateOf(agent, [&] { return MessageName(send.message); });
   if (fate.dropped || network_.Lost(agent.place, am.place, agent.id) ||
       !network_.Reachable(agent.place, am.place))
     return;

@@ -60,11 +60,11 @@ void SimHost::StepAm(AmActor& am, AmEvent event) {
     return;
   }
   CatchUp(am);
-  std::vector<AmAction> actions;
-  StepMachine(doubles_.am, *am.machine, now_, event, actions);
+  SpareList<AmAction> actions(spare_am_actions_);
+  StepMachine(doubles_.am, *am.machine, now_, event, *actions);
   const std::uint32_t id = am.id;
   Trace(trace::AmTold{.job = am.job, .am_attempt = am.attempt.attempt, .event = std::move(event)});
-  for (AmAction& action : actions) {
+  for (AmAction& action : *actions) {
     trace::TraceRecord& record = Trace(trace::AmOrdered{
         .job = am.job, .am_attempt = am.attempt.attempt, .action = std::move(action)});
     AmAction order = std::move(std::get<trace::AmOrdered>(record.fact).action);
@@ -158,7 +158,7 @@ void SimHost::AmCallsNm(AmActor& am, CallNm call) {
              NmReplied{.call = number, .node = node_id, .response = std::move(response)});
     });
   };
-  const MessageFate fate = message_faults_.Decide(RequestName(call.request), PartyOf(am));
+  const MessageFate fate = FateOf(am, [&] { return RequestName(call.request); });
   if (fate.dropped || !network_.Reachable(am.place, *node) ||
       network_.Lost(am.place, *node, am.id)) {
     return answer(kRpcTimeout, NotAnswered(call.node.host));
@@ -187,7 +187,7 @@ void SimHost::AmSendsToAgent(AmActor& am, SendToAgent send) {
   AgentActor* agent = AgentOf(send.container);
   if (agent == nullptr) return;
   const bool beat_answer = IsIdle(send.message);
-  const MessageFate fate = message_faults_.Decide(MessageName(send.message), PartyOf(*agent));
+  const MessageFate fate = FateOf(*agent, [&] { return MessageName(send.message); });
   if (fate.dropped || network_.Lost(am.place, agent->place, am.id) ||
       !network_.Reachable(am.place, agent->place))
     return;

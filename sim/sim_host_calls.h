@@ -74,9 +74,8 @@ void SimHost::SendToRm(Actor& from, const fakes::Caller& caller, const yarn::Tok
       poll && network_.Undisturbed(from.place, kRmPlace)
           ? from.beat.round_trip
           : network_.Latency(kRmPlace, from.place, from.id) + (poll ? there : Duration::zero());
-  const Party party = PartyOf(from);
-  const MessageFate fate = message_faults_.Decide(RequestName(request), party);
-  const MessageFate answer_fate = message_faults_.Decide(ResponseName(request), party);
+  const MessageFate fate = FateOf(from, [&] { return RequestName(request); });
+  const MessageFate answer_fate = FateOf(from, [&] { return ResponseName(request); });
   const bool muted = from.kind == ActorKind::kNm && static_cast<const NmActor&>(from).muted;
   const bool lost = muted || fate.dropped || network_.Lost(from.place, kRmPlace, from.id) ||
                     !network_.Reachable(from.place, kRmPlace);

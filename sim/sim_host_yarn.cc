@@ -22,9 +22,9 @@ constexpr std::int32_t kKilledStatus = 137;
 
 void SimHost::StepRm(const fakes::RmEvent& event) {
   TF_CHECK(rm_ != nullptr);
-  std::vector<fakes::RmAction> actions;
-  StepMachine(doubles_.rm, *rm_, now_, event, actions);
-  for (fakes::RmAction& action : actions) HandleRm(action);
+  SpareList<fakes::RmAction> actions(spare_rm_actions_);
+  StepMachine(doubles_.rm, *rm_, now_, event, *actions);
+  for (fakes::RmAction& action : *actions) HandleRm(action);
   Reschedule(*actors_[0]);
 }
 
@@ -137,9 +137,9 @@ void SimHost::StartNm(std::int32_t node, std::optional<fakes::NmState> state) {
 
 void SimHost::StepNm(NmActor& nm, const fakes::NmEvent& event) {
   CatchUp(nm);
-  std::vector<fakes::NmAction> actions;
-  StepMachine(doubles_.nm, *nm.machine, now_, event, actions);
-  for (fakes::NmAction& action : actions) HandleNm(nm, action);
+  SpareList<fakes::NmAction> actions(spare_nm_actions_);
+  StepMachine(doubles_.nm, *nm.machine, now_, event, *actions);
+  for (fakes::NmAction& action : *actions) HandleNm(nm, action);
   Reschedule(nm);
 }
 

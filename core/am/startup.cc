@@ -27,10 +27,13 @@ void Startup::OnStarted(const AmStarted& started) {
   core.gang.SetNodes(core.now, started.nodes);
   core.started.nodes = {};  // Of thousands of nodes the gang keeps what it needs.
   std::int32_t running = 0;
+  auto partition = counted_in_queue_.end();  // Most nodes are in the partition of the one before.
   for (const yarn::NodeReport& node : started.nodes) {
     if (node.state != yarn::NodeState::kRunning) continue;
     ++running;
-    counted_in_queue_[node.partition] += node.capability;
+    if (partition == counted_in_queue_.end() || partition->first != node.partition)
+      partition = counted_in_queue_.try_emplace(node.partition).first;
+    partition->second += node.capability;
   }
   core.exclusion.SetClusterSize(core.now, running);
   if (WasSurveyedTooEarly()) nodes_come_until_ = core.now + core.job->deadlines.nodes;

@@ -37,13 +37,14 @@ void ClusterBook::Power(Instant now, const NodePower& power) {
   std::int64_t held = 0;
   for (const ContainerId& container : node.containers) {
     const Held& entry = containers_.at(container);
-    const Use use = jobs_.at(entry.job).use;
+    JobHolding& holding = jobs_.at(entry.job);
     const std::int64_t units = Units(entry.resource);
     held += units;
+    holding.units += power.up ? units : -units;
     if (power.up) {
-      usage_.Move(now, Use::kDown, use, units);
+      usage_.Move(now, Use::kDown, holding.use, units);
     } else {
-      usage_.Move(now, use, Use::kDown, units);
+      usage_.Move(now, holding.use, Use::kDown, units);
     }
   }
   const std::int64_t idle = Units(node.capacity) - held;
@@ -78,7 +79,9 @@ void ClusterBook::Grant(Instant now, const ContainerGranted& granted) {
   JobHolding& holding = jobs_[granted.job];
   holding.containers.insert(granted.container);
   node.containers.insert(granted.container);
-  if (node.up) usage_.Move(now, Use::kFree, holding.use, Units(granted.resource));
+  if (!node.up) return;
+  holding.units += Units(granted.resource);
+  usage_.Move(now, Use::kFree, holding.use, Units(granted.resource));
 }
 
 std::optional<ClusterBook::FreedContainer> ClusterBook::Free(Instant now,
@@ -89,9 +92,10 @@ std::optional<ClusterBook::FreedContainer> ClusterBook::Free(Instant now,
   containers_.erase(entry);
   const auto holding = jobs_.find(held.job);
   const Use use = holding->second.use;
+  Node& node = held.node->second;
+  if (node.up) holding->second.units -= Units(held.resource);
   holding->second.containers.erase(container);
   if (holding->second.containers.empty()) jobs_.erase(holding);
-  Node& node = held.node->second;
   node.containers.erase(container);
   if (node.up) usage_.Move(now, use, Use::kFree, Units(held.resource));
   AddBar(now, container, held);
@@ -110,12 +114,7 @@ std::optional<JobIndex> ClusterBook::Launch(const ContainerId& container) {
 void ClusterBook::SetUse(Instant now, JobIndex job, Use use) {
   const auto holding = jobs_.find(job);
   if (holding == jobs_.end() || holding->second.use == use) return;
-  std::int64_t units = 0;
-  for (const ContainerId& container : holding->second.containers) {
-    const Held& held = containers_.at(container);
-    if (held.node->second.up) units += Units(held.resource);
-  }
-  usage_.Move(now, holding->second.use, use, units);
+  usage_.Move(now, holding->second.use, use, holding->second.units);
   holding->second.use = use;
 }
 

@@ -54,6 +54,7 @@ class ClusterBook {
   struct JobHolding {
     Use use = Use::kIncomplete;
     std::set<ContainerId> containers;
+    std::int64_t units = 0;  ///< Of its containers on nodes that are up.
   };
   struct Node {
     Resource capacity;

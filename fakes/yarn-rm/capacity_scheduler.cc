@@ -276,7 +276,8 @@ bool CapacityScheduler::MayInterest(const RmNode& node) const {
            (rack != nullptr && HasRoomFor(rack->capability, node.free));
   }
   const auto at = static_cast<std::size_t>(node.partition_number);
-  if (at >= interests_.size() || !HasMinimum(node)) return false;
+  if (at >= interests_.size() || (interests_[at].empty() && !located_[at])) return false;
+  if (!HasMinimum(node)) return false;
   if (located_[at]) return true;
   return std::any_of(interests_[at].begin(), interests_[at].end(), [&](const Interest& interest) {
     const Resource& shape = shapes_[interest.shape];
