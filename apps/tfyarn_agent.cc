@@ -17,6 +17,7 @@
 #include "core/model/job_secrets.h"
 #include "core/model/launch.h"
 #include "hosts/agent/agent_host.h"
+#include "hosts/agent/temporary_directory.h"
 #include "hosts/local/local_environment.h"
 #include "hosts/local/local_storage.h"
 #include "hosts/runtime/staging.h"
@@ -39,8 +40,14 @@ int Fail(const std::string& why) {
   return 1;
 }
 
-/// Without what a user's process must not inherit, as it is the agent's own business.
+/// Without what a user's process must not inherit, as it is the agent's own business. On YARN with
+/// a place for its temporary files; on this machine there is one already.
 Environment ForTheTask(Environment environment) {
+  if (hosts::IsOnYarn(environment)) {
+    const auto own = agent_host::MakeTemporaryDirectory(std::string(hosts::kTemporaryDirectory));
+    if (own) environment["TMPDIR"] = *own;
+    if (!own) Note(own.error().message);
+  }
   std::erase_if(environment, [](const auto& entry) {
     return entry.first.starts_with("TFYARN_") && entry.first != hosts::kSharedDirectoryVariable;
   });

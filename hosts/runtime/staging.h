@@ -19,6 +19,8 @@ inline constexpr std::string_view kAuthorityFile = "authority.pem";
 
 /// In an agent's work directory, where the user's files stand as well, and so below kOwnDirectory.
 inline constexpr std::string_view kAgentJobFile = ".tfyarn/job.yaml";
+/// On YARN, the TMPDIR of the task's processes.
+inline constexpr std::string_view kTemporaryDirectory = ".tfyarn/tmp";
 /// What the agent proves with who it is. Owner only.
 inline constexpr std::string_view kIdentityFile = ".tfyarn/identity.pem";
 

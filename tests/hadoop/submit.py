@@ -89,7 +89,40 @@ tasks:
     code, result = job.submit().end()
     check(code == 0, f"{result}")
     seen = (job.folder / "seen").read_text()
-    check(seen == "my job.yaml\nmy runtime\nin x\nin y\n.\n..\njob.yaml\n", seen)
+    check(seen == "my job.yaml\nmy runtime\nin x\nin y\n.\n..\njob.yaml\ntmp\n", seen)
+
+
+def temporary_files(cluster):
+    """Each container has its TMPDIR, in its work directory under a name that leaves room for a socket's, and it goes with it; a job may
+    name its own."""
+    job = Job(cluster, """\
+name: temporary
+framework: generic
+strategy: independent
+tasks:
+  worker:
+    instances: 2
+    memory: 128MiB
+    command:
+    - bash
+    - -c
+    - >-
+      python3 -c "import multiprocessing.connection as c, tempfile, os; c.Listener(family='AF_UNIX'); open(tempfile.gettempdir() + '/file', 'w')"
+      && stat -L -c "%a" $TMPDIR > %s/$TFYARN_TASK_INDEX.part && realpath $TMPDIR >> %s/$TFYARN_TASK_INDEX.part
+      && mv %s/$TFYARN_TASK_INDEX.part %s/place-$TFYARN_TASK_INDEX; while [ ! -e %s/end ]; do sleep 0.1; done
+  named: {memory: 128MiB, env: {TMPDIR: /nowhere}, command: [bash, -c, "echo $TMPDIR > %s/named.part; mv %s/named.part %s/named"]}
+""").submit()
+    places = []
+    for index in (0, 1):
+        job.wait_for(f"place-{index}")
+        mode, place = (job.folder / f"place-{index}").read_text().splitlines()
+        places.append(pathlib.Path(place))
+        check(mode == "700", f"open to others: {mode}")
+        check((places[-1] / "file").exists() and "container_" in place and cluster.folder in places[-1].parents, f"{place}")
+    check(places[0] != places[1], f"one for all: {places}")
+    job.wait_for("named", "/nowhere")
+    job.finish()
+    wait_until("the removal with the containers", PATIENCE, lambda: not any(place.exists() for place in places))
 
 
 def refused(cluster):
@@ -178,7 +211,7 @@ def looked_at(cluster):
 
 
 CASES = {"ends-well": ends_well, "ends-badly": ends_badly, "words-survive": words_survive, "names-stay-apart": names_stay_apart,
-         "refused": refused,
+         "temporary-files": temporary_files, "refused": refused,
          "worker-killed": worker_killed, "am-killed": am_killed, "rm-killed": rm_killed, "job-killed": job_killed,
          "looked-at": looked_at, "runtime-kept": runtime_kept}
 

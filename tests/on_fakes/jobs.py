@@ -6,8 +6,8 @@ import cases
 import losses
 import submit
 
-SUBMIT = {name: submit.CASES[name] for name in ("ends-well", "ends-badly", "words-survive", "names-stay-apart", "refused",
-                                                "worker-killed", "am-killed", "rm-killed", "job-killed")}
+SUBMIT = {name: submit.CASES[name] for name in ("ends-well", "ends-badly", "words-survive", "names-stay-apart",
+                                                "temporary-files", "refused", "worker-killed", "am-killed", "rm-killed", "job-killed")}
 
 # Its quota is set as an administrator of a real HDFS does; refusals.py has it for this one.
 LOSSES = {name: case for name, case in losses.CASES.items() if name != "hdfs-full"}
