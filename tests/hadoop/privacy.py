@@ -123,7 +123,7 @@ def check_nodes(cluster, application):
 
 
 def check_processes(job):
-    for word in ("bin/tfyarn-am", "bin/tfyarn-agent"):
+    for word in ("tfyarn-am", "tfyarn-agent"):
         found = job.processes(word)
         check(found, f"no {word} runs")
         for pid in found:

@@ -79,7 +79,7 @@ class Job:
         return sorted(found)
 
     def masters(self):
-        return self.processes("bin/tfyarn-am")
+        return self.processes("tfyarn-am")
 
     def wait_for(self, name, content=None):
         """Until a task has written its file."""

@@ -50,7 +50,7 @@ def agent_stopped(*orders):
     def case(cluster):
         job = verdict.working(cluster)
         give(cluster, orders)
-        os.kill(job.processes("bin/tfyarn-agent")[0], signal.SIGSTOP)
+        os.kill(job.processes("tfyarn-agent")[0], signal.SIGSTOP)
         all_work(job, 1)
         verdict.ended_well(job, attempts=(2, 2, 2), epochs=2)
     return case

@@ -116,8 +116,9 @@ def shown_as(cluster):
     """What ps says of our processes."""
     job = verdict.working(cluster)
     for program in ("tfyarn-am", "tfyarn-agent"):
-        names_ = {pathlib.Path(f"/proc/{pid}/comm").read_text().strip() for pid in job.processes(f"bin/{program}")}
-        check(names_ == {program}, f"{program} is shown as {names_}")
+        for pid in job.processes(program):
+            words = [pathlib.Path(f"/proc/{pid}/{name}").read_text().strip("\0\n") for name in ("comm", "cmdline")]
+            check(words == [program] * 2, f"{program} is shown as {words}")
     verdict.ended_well(job)
 
 
