@@ -1,8 +1,12 @@
 #!/usr/bin/env python3
 """The examples that need nothing but Python end well, each in one attempt, and when a process is killed once. Those with TensorFlow
-are in tensorflow_*.py. Usage: examples.py BIN_DIR [CASE...]"""
+are in tensorflow_*.py. Commands for all of them work on a small machine. Usage: examples.py BIN_DIR [CASE...]"""
 import os
+import pathlib
+import re
+import shlex
 import signal
+import subprocess
 import sys
 
 from harness import Failure, Job, check, run_cases
@@ -74,7 +78,25 @@ def pytorch_env_killed():
     job.close()
 
 
-CASES = {"one-task": one_task, "pytorch-env": pytorch_env, "one-task-killed": one_task_killed, "pytorch-env-killed": pytorch_env_killed}
+def two_cores():
+    os.sched_setaffinity(0, sorted(os.sched_getaffinity(0))[:2])
+
+
+def small_machine():
+    """Each command that README, docs and the examples themselves give is let in where there are two cores."""
+    pages = [ROOT / "README.md", ROOT / "docs/local.md", *sorted((ROOT / "examples").glob("*/job.yaml"))]
+    commands = sorted({command for page in pages
+                       for command in re.findall(r"tfyarn run (examples/[\w-]+/job\.yaml[^#\\\n]*)", page.read_text())})
+    told = {pathlib.Path(command.split()[0]).parent.name for command in commands}
+    there = {folder.name for folder in (ROOT / "examples").iterdir() if folder.is_dir()}
+    check(told == there, f"commands for {told}, examples {there}")
+    for command in commands:
+        done = subprocess.run([os.path.abspath(f"{BIN}/tfyarn"), "run", *shlex.split(command), "--dry-run"], cwd=ROOT, text=True,
+                              capture_output=True, preexec_fn=two_cores, check=False)
+        check(done.returncode == 0, f"tfyarn run {command}: exit code {done.returncode}: {done.stderr}")
+
+
+CASES = {"small-machine": small_machine, "one-task": one_task, "pytorch-env": pytorch_env, "one-task-killed": one_task_killed, "pytorch-env-killed": pytorch_env_killed}
 
 if __name__ == "__main__":
     run_cases(CASES, sys.argv[2:])
