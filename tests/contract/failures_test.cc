@@ -139,6 +139,15 @@ TEST_F(Failures, ASilentAmExpires) {
   EXPECT_THAT(report.diagnostics, HasSubstr("timed out"));
 }
 
+// The time counts from the launch, and so does what a node needs to fetch and unpack the AM's
+// files. Source: RMAppAttemptImpl.java, AMLaunchedTransition.
+TEST_F(Failures, AnAmThatNeverRegistersExpiresAsWell) {
+  const auto am = Run(Waiting());
+  subject_->LetPass(kAmExpiry * 3 / 2);
+  const auto report = AwaitState(am->attempt().application, YarnApplicationState::kFailed);
+  EXPECT_THAT(report.diagnostics, HasSubstr("timed out"));
+}
+
 // Source: ApplicationMasterService.java#allocate, AMRMTokenSecretManager.java#retrievePassword.
 TEST_F(Failures, AnAttemptThatIsOverIsToldSoAndCannotConnectAgain) {
   const auto first = RunAndRegister(WithAttempts(2, false));

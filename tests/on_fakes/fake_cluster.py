@@ -45,8 +45,11 @@ class Cluster:
         self.has_disk = False
 
     @classmethod
-    def up(cls, nodes=3, gpus=(4,), node_expiry=5, am_expiry=10, disk="", kerberos=False):
-        """`disk`: how large a file system of their own all nodes share, "512m"; "" = none. Errors: ClusterError."""
+    def up(cls, nodes=3, gpus=(4,), node_expiry=5, am_expiry=None, disk="", kerberos=False):
+        """`am_expiry`: seconds, counted from the launch as YARN does: the node unpacks the runtime in that time. By default as many as a busy
+        machine needs for it; no case waits for them, as there is `expire-am`. `disk`: how large a file system of their own all nodes share,
+        "512m"; "" = none. Errors: ClusterError."""
+        am_expiry = am_expiry or round(patience(20))
         folder = pathlib.Path(tempfile.mkdtemp(prefix="tfyarn-fakes-")).resolve()
         if disk and not mounted(folder, disk):
             folder.rmdir()
