@@ -8,6 +8,8 @@ import pathlib
 import re
 import signal
 import subprocess
+import tarfile
+import zipfile
 
 import fake_cluster  # noqa: F401  (finds tests/hadoop)
 import cases
@@ -122,6 +124,29 @@ def shown_as(cluster):
     verdict.ended_well(job)
 
 
+# ---- archives
+
+def large_archives(cluster):
+    """What is broken far from the beginning of a large archive is found before anything is submitted."""
+    file = client.asking(more="archives: [{path: a.tar.gz, as: a}, {path: b.zip, as: b}]")
+    data = file.parent / "data"
+    data.write_bytes(bytes(80 << 20))
+    tar, zipped = file.parent / "a.tar.gz", file.parent / "b.zip"
+    with tarfile.open(tar, "w:gz", compresslevel=0) as archive:
+        archive.add(data, "data")
+    with zipfile.ZipFile(zipped, "w") as archive:
+        archive.write(data, "data")
+        archive.writestr("last", b"the last one")
+    client.expect(submit(cluster, file, "--dry-run"), 0)
+    for broken, change in ((tar, lambda all_: all_[:78 << 20]), (zipped, lambda all_: all_.replace(b"the last one", b"the lost one"))):
+        whole = broken.read_bytes()
+        broken.write_bytes(change(whole))
+        client.expect(submit(cluster, file, "--dry-run"), 3, broken.name)
+        client.expect(submit(cluster, file), 3, broken.name)
+        broken.write_bytes(whole)
+    check(not names(cluster, f"{home(cluster)}/staging"), "something is left in HDFS")
+
+
 # ---- who is away
 
 def told_in_the_middle(cluster, part, order, end, *words):
@@ -172,7 +197,8 @@ def unnoticed(cluster):
 
 CASES = {"hdfs-away": hdfs_away, "rm-away": rm_away, "frozen": frozen, "unnoticed": unnoticed, "one-runtime-for-all": one_runtime_for_all,
          "shown-as": shown_as, "stopped-meanwhile": stopped_meanwhile, "stopped-queue": stopped_queue, "accepted": accepted,
-         "no-right-before-packing": no_right_before_packing, "bad-timeout": bad_timeout}
+         "no-right-before-packing": no_right_before_packing, "bad-timeout": bad_timeout,
+         "large-archives": large_archives}
 
 if __name__ == "__main__":
     cases.run((CASES, {}))
