@@ -79,6 +79,8 @@ class YarnServer {
   void SetFate(FateOfCall fate) { fate_ = std::move(fate); }
   /// The queue takes no application from now on, or does again. `name`: as submissions have it.
   void SetStopped(const std::string& name, bool stopped);
+  /// No user may submit to it from now on, or all may again.
+  void SetDenied(const std::string& name, bool denied);
   /// Whether the RM runs and counts the node among those that do.
   [[nodiscard]] bool IsRunning(std::size_t index) const;
   /// The attempts of applications that have not ended, as their tokens name them.
@@ -109,6 +111,8 @@ class YarnServer {
                                          const std::string& user, const std::string& body);
   /// What a stopped queue changes of a call; nullopt: nothing.
   [[nodiscard]] std::optional<IpcResult> OfStoppedQueue(const yarn::RmRequest& request);
+  /// Of every queue that there is.
+  [[nodiscard]] std::string QueueRights() const;
   [[nodiscard]] IpcResult ListApplications(const std::string& body);
   [[nodiscard]] IpcResult OnClientCall(const IpcCaller& caller, const hadoop::CallRequest& call);
   [[nodiscard]] hadoop::ApplicationDetails DetailsOf(const yarn::ApplicationReport& report) const;
@@ -130,6 +134,7 @@ class YarnServer {
   std::uint64_t next_call_ = 1;
   std::map<ApplicationId, SubmittedApplication> submitted_;
   std::set<std::string> stopped_queues_;
+  std::set<std::string> denied_queues_;
   std::map<ApplicationId, std::string> rejected_;  ///< By stopped queues: their diagnostics.
   std::deque<std::function<void()>> todo_;
   bool doing_ = false;

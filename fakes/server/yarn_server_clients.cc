@@ -76,10 +76,18 @@ IpcResult YarnServer::TakeSubmission(yarn::SubmitApplicationRequest& request,
 IpcResult YarnServer::OnClientCall(const IpcCaller& caller, const hadoop::CallRequest& call) {
   if (rm_ == nullptr) return tl::unexpected(IpcException{.name = "java.io.IOException"});
   if (call.method == "getApplications") return ListApplications(call.body);
+  if (call.method == "getQueueUserAcls") return QueueRights();
   auto request =
       hadoop::DecodeRmRequest(hadoop::kApplicationClientProtocol, call.method, call.body);
   if (!request) return Thrown(request.error());
   if (auto* submit = std::get_if<yarn::SubmitApplicationRequest>(&*request)) {
+    // Source: RMAppManager.createAndPopulateNewRMApp, with yarn.acl.enable.
+    if (denied_queues_.contains(submit->queue))
+      return Thrown(yarn::RpcError{
+          .code = yarn::RpcErrorCode::kYarn,
+          .message = fmt::format("org.apache.hadoop.security.AccessControlException: User {} does "
+                                 "not have permission to submit {} to queue {}",
+                                 caller.user, ToString(submit->application), submit->queue)});
     if (auto taken = TakeSubmission(*submit, caller.user, call.body); !taken) return taken;
   }
   if (auto result = OfStoppedQueue(*request)) return *std::move(result);
@@ -99,6 +107,26 @@ void YarnServer::SetStopped(const std::string& name, bool stopped) {
   } else {
     stopped_queues_.erase(name);
   }
+}
+
+void YarnServer::SetDenied(const std::string& name, bool denied) {
+  if (denied) {
+    denied_queues_.insert(name);
+  } else {
+    denied_queues_.erase(name);
+  }
+}
+
+// A queue without any right is told of all the same. Source: AbstractLeafQueue.getQueueUserAclInfo.
+std::string YarnServer::QueueRights() const {
+  std::vector<hadoop::QueueRights> rights;
+  std::set<std::string> paths{"root.default"};
+  for (const QueueOptions& queue : options_.rm.queues) paths.insert(queue.path);
+  for (const std::string& path : paths) {
+    const std::string name = path.substr(path.rfind('.') + 1);
+    rights.push_back({.queue = path, .submit = !denied_queues_.contains(name)});
+  }
+  return hadoop::Encode(rights);
 }
 
 // The call succeeds, and the application fails. Source:

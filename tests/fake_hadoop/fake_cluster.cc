@@ -113,6 +113,8 @@ const std::vector<FakeCluster::Order>& FakeCluster::Orders() {
       {"expire-node PART", "a NodeManager is away until it is missed", &FakeCluster::ExpireNode},
       {"stop-queue NAME", "it takes no application", &FakeCluster::StopQueue},
       {"start-queue NAME", "it does again", &FakeCluster::StartQueue},
+      {"deny-queue NAME", "no user may submit to it", &FakeCluster::DenyQueue},
+      {"allow-queue NAME", "they may again", &FakeCluster::AllowQueue},
       {"full PATH", "no byte more fits into that directory of HDFS", &FakeCluster::Full},
       {"quota PATH MIB", "no more than that fits into it, all replicas counted",
        &FakeCluster::Quota},
@@ -252,6 +254,16 @@ FakeCluster::Said FakeCluster::ExpireAm(const Words&) {
 
 FakeCluster::Said FakeCluster::StopQueue(const Words& words) {
   yarn_.SetStopped(words[1], true);
+  return "";
+}
+
+FakeCluster::Said FakeCluster::DenyQueue(const Words& words) {
+  yarn_.SetDenied(words[1], true);
+  return "";
+}
+
+FakeCluster::Said FakeCluster::AllowQueue(const Words& words) {
+  yarn_.SetDenied(words[1], false);
   return "";
 }
 

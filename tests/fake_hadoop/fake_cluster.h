@@ -71,6 +71,8 @@ class FakeCluster {
   [[nodiscard]] Said ExpireAm(const Words& words);
   [[nodiscard]] Said StopQueue(const Words& words);
   [[nodiscard]] Said StartQueue(const Words& words);
+  [[nodiscard]] Said DenyQueue(const Words& words);
+  [[nodiscard]] Said AllowQueue(const Words& words);
   [[nodiscard]] Said ExpireNode(const Words& words);
   [[nodiscard]] Said Full(const Words& words);
   [[nodiscard]] Said Quota(const Words& words);

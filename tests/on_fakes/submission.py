@@ -48,16 +48,31 @@ def stopped_queue(cluster):
     client.expect(submit(cluster, client.asking(), "--dry-run=cluster"), 0, "fits now")
 
 
-def stopped_meanwhile(cluster):
-    """It was running when the client looked."""
+def denied_queue(cluster):
+    with cases.while_it_is(cluster, "deny-queue default", "allow-queue default"):
+        client.expect(submit(cluster, client.asking(), "--dry-run=cluster"), 3, "no right to submit to queue 'default'", "would be refused")
+        client.expect(submit(cluster, client.asking()), 3, "no right to submit to queue 'default'")
+    client.expect(submit(cluster, client.asking(), "--dry-run=cluster"), 0, "fits now")
+
+
+def changed_meanwhile(cluster, order, end, code, word):
+    """All was well when the client looked."""
     cluster.order("delay getNewApplication 1 3")
     process = subprocess.Popen([str(BIN / "tfyarn"), "submit", str(client.asking())], text=True, stdout=subprocess.PIPE,
                                stderr=subprocess.STDOUT, env={**os.environ, "HADOOP_CONF_DIR": str(cluster.conf)})
     wait_until("the delayed call", PATIENCE, lambda: cluster.order("rules") == "")
-    with cases.while_it_is(cluster, "stop-queue default", "start-queue default"):
+    with cases.while_it_is(cluster, order, end):
         said = process.communicate(timeout=PATIENCE)[0]
-    check(process.returncode == 10 and "STOPPED" in said, f"exit code {process.returncode}: {said}")
+    check(process.returncode == code and word in said, f"exit code {process.returncode}: {said}")
     check(not names(cluster, f"{home(cluster)}/staging"), "its staging directory is left")
+
+
+def stopped_meanwhile(cluster):
+    changed_meanwhile(cluster, "stop-queue default", "start-queue default", 10, "STOPPED")
+
+
+def denied_meanwhile(cluster):
+    changed_meanwhile(cluster, "deny-queue default", "allow-queue default", 3, "does not have permission to submit")
 
 
 # ---- the runtime
@@ -196,7 +211,8 @@ def unnoticed(cluster):
 
 
 CASES = {"hdfs-away": hdfs_away, "rm-away": rm_away, "frozen": frozen, "unnoticed": unnoticed, "one-runtime-for-all": one_runtime_for_all,
-         "shown-as": shown_as, "stopped-meanwhile": stopped_meanwhile, "stopped-queue": stopped_queue, "accepted": accepted,
+         "shown-as": shown_as, "stopped-meanwhile": stopped_meanwhile, "stopped-queue": stopped_queue, "denied-queue": denied_queue,
+         "denied-meanwhile": denied_meanwhile, "accepted": accepted,
          "no-right-before-packing": no_right_before_packing, "bad-timeout": bad_timeout,
          "large-archives": large_archives}
 
