@@ -24,7 +24,8 @@ struct StagedJob {
 /// From the system's entropy. Machines get it once, and it is in their recording.
 [[nodiscard]] std::uint64_t RandomSeed();
 /// What `ps` and `top` call this process, with its command line: on YARN it is started by its
-/// bundle's loader, and would be called like that. To be called first: no caller may use argv after it.
+/// bundle's loader, and would be called like that. To be called first: no caller may use argv after
+/// it.
 void ShowAs(const char* name);
 /// Directory of the running program, where its siblings are.
 [[nodiscard]] std::string OwnDirectory();
