@@ -1,5 +1,5 @@
 // Where the processes of a container put temporary files: a directory in its work directory, which
-// whoever made that one removes with it, also when nothing of the agent is left to do so.
+// the NodeManager removes with the container, also when nothing of the agent is left to do so.
 //
 // A work directory of YARN has 130 characters and more, and the name of a socket at most 107
 // (Linux, unix(7)): Python's multiprocessing makes sockets in TMPDIR, and fails there. /proc has a
