@@ -3,19 +3,14 @@
 on), a node with everything on it, HDFS for a minute, all room in HDFS. Usage: losses.py BIN_DIR [CASE...]; exit code 77 without Hadoop."""
 import os
 import pathlib
-import re
 import signal
 import time
 
 import hadoop_web
 from hadoop_processes import send, started, wait_until
-from submitted import PATIENCE, all_work, check, pid_of, run_cases, waiting
+from submitted import PATIENCE, all_work, check, pid_of, run_cases, variable_of, waiting
 
 NO_LIMIT = -1
-
-
-def variable_of(pid, name):
-    return re.search(rb"(?:^|\0)" + name.encode() + rb"=([^\0]*)", pathlib.Path(f"/proc/{pid}/environ").read_bytes())[1].decode()
 
 
 def node_of(cluster, pid):

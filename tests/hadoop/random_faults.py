@@ -17,8 +17,8 @@ import time
 import hadoop_cluster
 import hadoop_web
 from hadoop_processes import ClusterError, send, wait_until
-from losses import kill_node, node_of, variable_of
-from submitted import PATIENCE, Job, all_work, check, pid_of
+from losses import kill_node, node_of
+from submitted import PATIENCE, Job, all_work, check, pid_of, variable_of
 
 RUNS = int(sys.argv[2]) if len(sys.argv) > 2 else 5
 SEED = int(sys.argv[3]) if len(sys.argv) > 3 else random.SystemRandom().randrange(1 << 30)

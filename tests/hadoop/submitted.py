@@ -41,6 +41,22 @@ def records(conf, application):
     return [json.loads(line) for line in out.splitlines()]
 
 
+def variable_of(pid, name):
+    """A variable of a process's environment, which it must have."""
+    return re.search(rb"(?:^|\0)" + name.encode() + rb"=([^\0]*)", pathlib.Path(f"/proc/{pid}/environ").read_bytes())[1].decode()
+
+
+def application_of(pid):
+    """(start of the RM, number) of the application in whose container this process runs; zeros once it is gone."""
+    try:
+        container = variable_of(pid, "CONTAINER_ID")
+    except (OSError, TypeError):
+        return 0, 0
+    # container_e17_1410901177871_0001_01_000005: the epoch is left out before the first restart of an RM.
+    start, number = container.removeprefix("container_").split("_")[-4:-2]
+    return int(start), int(number)
+
+
 class Job:
     """A job in a folder of its own. A lone %s in its text is the folder."""
 
@@ -79,7 +95,9 @@ class Job:
         return sorted(found)
 
     def masters(self):
-        return self.processes("tfyarn-am")
+        """Its AMs, where it is the newest application: that of the job before may still put its history away."""
+        of = {pid: application_of(pid) for pid in self.processes("tfyarn-am")}
+        return [pid for pid, application in of.items() if application == max(of.values())]
 
     def wait_for(self, name, content=None):
         """Until a task has written its file."""

@@ -10,8 +10,8 @@ import sys
 from hadoop_processes import ClusterError, started, wait_until
 from hadoop_sites import LABEL
 from history import running_application, whole
-from losses import ended, kill_node, node_of, variable_of
-from submitted import PATIENCE, Job, check, run_cases
+from losses import ended, kill_node, node_of
+from submitted import PATIENCE, Job, check, run_cases, variable_of
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 # As in tests/real: where `./dev setup --tensorflow` puts it, unless somebody says otherwise.
