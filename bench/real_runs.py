@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 """What real runs on this machine cost: start to exit, an agent's memory and time to register, from a dead process to the AM's
-decision, many tasks at once, and what a run costs in which nothing happens. Usage: real_runs.py BIN_DIR [REPEATS [PART...]], PART
+decision, many tasks at once, a task that writes 1 GiB of log, and what a run costs in which nothing happens. Usage: real_runs.py BIN_DIR [REPEATS [PART...]], PART
 being one of the names at the end of this file; without one it takes all. It prints NAME <tab> CASE <tab> UNIT <tab> MEDIAN <tab> LEAST <tab> MOST, as the
 other measuring programs do.
 
@@ -42,6 +42,14 @@ framework: generic
 strategy: independent
 tasks:
   worker: {instances: %d, memory: 64MiB, command: [sleep, "%d"]}
+"""
+# A process that writes a GiB; a file says when it was done.
+FLOOD = """\
+name: bench
+framework: generic
+strategy: independent
+tasks:
+  worker: {instances: 1, memory: 64MiB, command: [bash, -c, "yes 0123456789012345678901234567890123456789 | head -c 1G; touch %s/shared/done"]}
 """
 IDLE_SECONDS = 10
 
@@ -123,6 +131,18 @@ def sleepers(tasks=500):
     show("tfyarn run", f"{tasks} tasks of sleep 1, CPU time of all processes", "s", processor)
 
 
+def flood():
+    """A GiB of log from one task, followed into a file: from the end of the task's process to that of the run."""
+    walls = []
+    for _ in range(REPEATS):
+        job = Job(BIN, FLOOD)
+        code = job.start().end(600)
+        walls.append(time.time() - (job.shared / "done").stat().st_mtime)
+        assert code == 0, job.output[-2000:]
+        job.close()
+    show("tfyarn run", "1 GiB of log, end of the task to exit", "s", walls)
+
+
 def cpu_seconds(pid):
     words = pathlib.Path(f"/proc/{pid}/stat").read_text().rsplit(")", 1)[1].split()
     return (int(words[11]) + int(words[12])) / os.sysconf("SC_CLK_TCK")
@@ -169,7 +189,7 @@ def idle(counts=(1, 40)):
             show("tfyarn run", case + ", opens of /proc", "1/s", opens)
 
 
-PARTS = {"true": run_of_true, "kills": agents_and_kills, "sleepers": sleepers, "idle": idle}
+PARTS = {"true": run_of_true, "kills": agents_and_kills, "sleepers": sleepers, "flood": flood, "idle": idle}
 
 if __name__ == "__main__":
     subprocess.run([str(pathlib.Path(BIN) / "tfyarn"), "--version"], check=True, stdout=subprocess.DEVNULL)
