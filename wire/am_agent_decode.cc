@@ -204,15 +204,16 @@ Expected<AgentToAm> Convert(const v1::ProcessEnded& in) {
 
 Expected<AgentToAm> Convert(const v1::AddressChanged& in) {
   Reader read("AddressChanged");
-  return read.Done<AgentToAm>(AddressChanged{.fence = read.Fence(in), .address = read.Address(in)});
+  return read.Done<AgentToAm>(
+      AddressChanged{.fence = read.Fence(in), .address = read.Address(in), .number = in.number()});
 }
 
 Expected<AgentToAm> Convert(const v1::ProgressStalled& in) {
   Reader read("ProgressStalled");
-  return read.Done<AgentToAm>(
-      ProgressStalled{.fence = read.Fence(in),
-                      .process = read.ProcessOf(in),
-                      .silent = read.NotNegative(in.silent_ns(), "silence")});
+  return read.Done<AgentToAm>(ProgressStalled{.fence = read.Fence(in),
+                                              .process = read.ProcessOf(in),
+                                              .silent = read.NotNegative(in.silent_ns(), "silence"),
+                                              .number = in.number()});
 }
 
 Expected<AgentToAm> Convert(const v1::ProcessSigns& in) {
@@ -220,7 +221,8 @@ Expected<AgentToAm> Convert(const v1::ProcessSigns& in) {
   return read.Done<AgentToAm>(ProcessSigns{.fence = read.Fence(in),
                                            .process = read.ProcessOf(in),
                                            .standstill = read.Standstill(in.standstill()),
-                                           .catches_term = in.catches_term()});
+                                           .catches_term = in.catches_term(),
+                                           .number = in.number()});
 }
 
 Expected<AmToAgent> Convert(const v1::AgentAccepted& in) {
@@ -271,6 +273,11 @@ Expected<AmToAgent> Convert(const v1::ShowStacks& in) {
   Reader read("ShowStacks");
   return read.Done<AmToAgent>(
       ShowStacks{.fence = read.Fence(in), .attempt = TaskAttempt(in.attempt())});
+}
+
+Expected<AmToAgent> Convert(const v1::NewsSeen& in) {
+  Reader read("NewsSeen");
+  return read.Done<AmToAgent>(NewsSeen{.fence = read.Fence(in), .number = in.number()});
 }
 
 Expected<AmToAgent> Convert(const v1::EndAgent& in) {
@@ -358,6 +365,8 @@ Expected<AmToAgent> DecodeAmToAgent(std::string_view bytes) {
       return Convert(in.end_agent());
     case v1::AmToAgent::kShowStacks:
       return Convert(in.show_stacks());
+    case v1::AmToAgent::kNewsSeen:
+      return Convert(in.news_seen());
     case v1::AmToAgent::KIND_NOT_SET:
       return UnknownKind("message of the AM");
   }

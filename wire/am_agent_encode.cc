@@ -116,12 +116,14 @@ struct AgentToAmWriter {
     auto& to = *out.mutable_address_changed();
     Put(message.fence, *to.mutable_fence());
     Put(message.address, *to.mutable_address());
+    to.set_number(message.number);
   }
   void operator()(const ProgressStalled& message) const {
     auto& to = *out.mutable_progress_stalled();
     Put(message.fence, *to.mutable_fence());
     Put(message.process, *to.mutable_process());
     to.set_silent_ns(message.silent.count());
+    to.set_number(message.number);
   }
   void operator()(const ProcessSigns& message) const {
     auto& to = *out.mutable_process_signs();
@@ -129,6 +131,7 @@ struct AgentToAmWriter {
     Put(message.process, *to.mutable_process());
     to.set_standstill(StandstillOf(message.standstill));
     to.set_catches_term(message.catches_term);
+    to.set_number(message.number);
   }
 };
 
@@ -181,6 +184,11 @@ struct AmToAgentWriter {
     auto& to = *out.mutable_show_stacks();
     Put(message.fence, *to.mutable_fence());
     to.set_attempt(message.attempt.value);
+  }
+  void operator()(const NewsSeen& message) const {
+    auto& to = *out.mutable_news_seen();
+    Put(message.fence, *to.mutable_fence());
+    to.set_number(message.number);
   }
 };
 

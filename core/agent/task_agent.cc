@@ -197,11 +197,7 @@ void TaskAgent::TakeProcessTimers(Instant now, Actions& actions) {
   if (IsDue(standstill_deadline(), now)) TellSigns(now, actions);
   if (IsDue(stall_deadline(), now)) {
     stall_reported_ = true;
-    AddReport(
-        now, ReportKind::kProgressStalled, state_.process->attempt,
-        ProgressStalled{
-            .fence = state_.fence, .process = *state_.process, .silent = now - *last_progress_},
-        actions);
+    ReportStall(now, actions);
   }
 }
 

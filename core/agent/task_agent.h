@@ -106,7 +106,7 @@ struct AgentSnapshot {
   bool vouched = false;               ///< The host answers for the AM being alive.
   Instant last_heard{};               ///< Of any AM; the start, before.
   std::optional<ProcessRef> process;  ///< The newest one it knows of, running or not.
-  std::uint32_t unseen_reports = 0;   ///< Reports without ReportSeen.
+  std::uint32_t unseen_reports = 0;   ///< Reports without an answer.
   std::int32_t exit_code = 0;         ///< In kExited.
 };
 BOOST_DESCRIBE_STRUCT(AgentSnapshot, (),
@@ -134,10 +134,11 @@ class TaskAgent {
  private:
   using Actions = std::vector<AgentAction>;
 
-  /// A report that the AM has not answered with ReportSeen.
+  /// A report that the AM has not answered.
   struct Report {
     ReportKind kind = ReportKind::kProcessRunning;
     TaskAttempt attempt;
+    std::uint32_t number = 0;  ///< 0: answered by ReportSeen; else by NewsSeen.
     AgentToAm message;
     Instant next{};  ///< When it is said again.
   };
@@ -166,6 +167,7 @@ class TaskAgent {
   void Obey(Instant now, const WarnProcess& order, Actions& actions);
   void Obey(Instant now, const EndAgent& order, Actions& actions);
   void Obey(Instant now, const ShowStacks& order, Actions& actions);
+  void Obey(Instant now, const NewsSeen& order, Actions& actions);
 
   void Move(PortState to, AgentTrigger trigger);
   void Move(LinkState to, AgentTrigger trigger);
@@ -181,11 +183,16 @@ class TaskAgent {
   void Send(AgentToAm message, Actions& actions) const;
 
   void AddReport(Instant now, ReportKind kind, TaskAttempt attempt, AgentToAm message,
-                 Actions& actions);
+                 Actions& actions, std::uint32_t number = 0);
+  /// Of something that changes again: takes the place of an older one of its kind.
+  template <class Message>
+  void AddNews(Instant now, ReportKind kind, TaskAttempt attempt, Message message,
+               Actions& actions);
   void DropReports(ReportKind kind);
   void SayReports(Instant now, Actions& actions);
   void ReportRunning(Instant now, Actions& actions);
   void ReportAddress(Instant now, Actions& actions);
+  void ReportStall(Instant now, Actions& actions);
   void ReportEnd(Instant now, ProcessEnded end, Actions& actions);
   void ReportNeverRan(Instant now, ProcessRef process, Actions& actions);
   void RepeatStateOf(Instant now, TaskAttempt attempt, Actions& actions);
@@ -243,7 +250,8 @@ class TaskAgent {
   Duration register_wait_{};
   std::optional<Instant> next_look_;  ///< In LinkState::kSearching.
   Duration look_wait_{};
-  std::vector<Report> reports_;  ///< In the order they were made.
+  std::vector<Report> reports_;    ///< In the order they were made.
+  std::uint32_t last_number_ = 0;  ///< Of reports that tell news.
 
   std::optional<ProcessRef> newest_;      ///< The newest attempt ordered to start or to stop.
   std::optional<StartProcess> pending_;   ///< Waits for an older process to end, or for a port.

@@ -63,12 +63,18 @@ void TaskAgent::Obey(Instant, const HeartbeatSeen&, Actions&) {}
 
 void TaskAgent::Obey(Instant now, const ReportSeen& order, Actions& actions) {
   const auto seen = std::find_if(reports_.begin(), reports_.end(), [&](const Report& report) {
-    return report.kind == order.kind &&
-           (order.kind == ReportKind::kAddressChanged || report.attempt == order.attempt);
+    return report.number == 0 && report.kind == order.kind && report.attempt == order.attempt;
   });
   if (seen == reports_.end()) return;  // Said twice, seen twice.
   reports_.erase(seen);
   ExitIfDone(now, actions);
+}
+
+/// An answer to what was said before the latest news leaves that to be said again.
+void TaskAgent::Obey(Instant, const NewsSeen& order, Actions&) {
+  std::erase_if(reports_, [&](const Report& report) {
+    return report.number != 0 && report.number == order.number;
+  });
 }
 
 void TaskAgent::Obey(Instant now, const StartProcess& order, Actions& actions) {

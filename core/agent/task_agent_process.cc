@@ -181,13 +181,12 @@ void TaskAgent::TellSigns(Instant now, Actions& actions) {
                       .catches_term = signs_.catches_term};
   if (telling == signs_told_) return;
   signs_told_ = telling;
-  DropReports(ReportKind::kProcessSigns);
-  AddReport(now, ReportKind::kProcessSigns, state_.process->attempt,
-            ProcessSigns{.fence = state_.fence,
-                         .process = *state_.process,
-                         .standstill = telling.standstill,
-                         .catches_term = telling.catches_term},
-            actions);
+  AddNews(now, ReportKind::kProcessSigns, state_.process->attempt,
+          ProcessSigns{.fence = state_.fence,
+                       .process = *state_.process,
+                       .standstill = telling.standstill,
+                       .catches_term = telling.catches_term},
+          actions);
 }
 
 /// A stopped process hears no SIGTERM: it may go on for a moment, and does not have the whole
@@ -273,13 +272,24 @@ bool TaskAgent::IsUnseen(ReportKind kind, TaskAttempt attempt) const {
 }
 
 void TaskAgent::AddReport(Instant now, ReportKind kind, TaskAttempt attempt, AgentToAm message,
-                          Actions& actions) {
-  reports_.push_back(
-      {.kind = kind, .attempt = attempt, .message = std::move(message), .next = now});
+                          Actions& actions, std::uint32_t number) {
+  reports_.push_back({.kind = kind,
+                      .attempt = attempt,
+                      .number = number,
+                      .message = std::move(message),
+                      .next = now});
   if (state_.link != LinkState::kConnected)
     return;  // Said when an AM has accepted the agent, or is heard again.
   reports_.back().next = now + kReportEvery;
   Send(reports_.back().message, actions);
+}
+
+template <class Message>
+void TaskAgent::AddNews(Instant now, ReportKind kind, TaskAttempt attempt, Message message,
+                        Actions& actions) {
+  DropReports(kind);
+  message.number = ++last_number_;
+  AddReport(now, kind, attempt, std::move(message), actions, last_number_);
 }
 
 void TaskAgent::DropReports(ReportKind kind) {
@@ -301,9 +311,15 @@ void TaskAgent::ReportRunning(Instant now, Actions& actions) {
 }
 
 void TaskAgent::ReportAddress(Instant now, Actions& actions) {
-  DropReports(ReportKind::kAddressChanged);
-  AddReport(now, ReportKind::kAddressChanged, newest_ ? newest_->attempt : TaskAttempt{},
-            AddressChanged{.fence = state_.fence, .address = state_.address}, actions);
+  AddNews(now, ReportKind::kAddressChanged, newest_ ? newest_->attempt : TaskAttempt{},
+          AddressChanged{.fence = state_.fence, .address = state_.address}, actions);
+}
+
+void TaskAgent::ReportStall(Instant now, Actions& actions) {
+  AddNews(now, ReportKind::kProgressStalled, state_.process->attempt,
+          ProgressStalled{
+              .fence = state_.fence, .process = *state_.process, .silent = now - *last_progress_},
+          actions);
 }
 
 void TaskAgent::ReportEnd(Instant now, ProcessEnded end, Actions& actions) {

@@ -54,6 +54,23 @@ void AgentDesk::Seen(TaskIndex task, ReportKind kind, TaskAttempt attempt) {
       task, ReportSeen{.fence = parts_.core.tasks.FenceOf(task), .kind = kind, .attempt = attempt});
 }
 
+bool AgentDesk::IsOld(TaskIndex task, ReportKind kind, std::uint32_t number) const {
+  return number < parts_.core.tasks.record(task).latest_news.at(static_cast<std::size_t>(kind));
+}
+
+// An older one was made before the latest: on its way it was overtaken.
+bool AgentDesk::IsNews(TaskIndex task, ReportKind kind, std::uint32_t number) {
+  AmCore& core = parts_.core;
+  core.Send(task, NewsSeen{.fence = core.tasks.FenceOf(task), .number = number});
+  if (IsOld(task, kind, number)) {
+    core.Note(fmt::format("late: report {} of {}, a newer one was heard", number,
+                          ToString(core.tasks.id(task))));
+    return false;
+  }
+  core.tasks.mutable_record(task).latest_news.at(static_cast<std::size_t>(kind)) = number;
+  return true;
+}
+
 void AgentDesk::On(TaskIndex task, const RegisterAgent& message) {
   AmCore& core = parts_.core;
   core.Send(task, AgentAccepted{.fence = message.fence});
@@ -149,7 +166,7 @@ void AgentDesk::TakeEnded(TaskIndex task, const ProcessEnded& report) {
 void AgentDesk::On(TaskIndex task, const AddressChanged& message) {
   AmCore& core = parts_.core;
   const bool same = core.tasks.shown(task).address == message.address;
-  Seen(task, ReportKind::kAddressChanged, core.tasks.shown(task).attempt);
+  if (!IsNews(task, ReportKind::kAddressChanged, message.number)) return;
   core.tasks.SetAddress(task, message.address);
   if (same) return;
   const TaskRecord& record = core.tasks.record(task);
@@ -177,8 +194,9 @@ bool AgentDesk::AnotherHasStalled(TaskIndex task) const {
 void AgentDesk::On(TaskIndex task, const ProgressStalled& message) {
   AmCore& core = parts_.core;
   // Without an answer it says so again, and no more once it moves.
-  if (BlameStanding(task, message.silent)) return;
-  Seen(task, ReportKind::kProgressStalled, message.process.attempt);
+  const bool old = IsOld(task, ReportKind::kProgressStalled, message.number);
+  if (!old && BlameStanding(task, message.silent)) return;
+  if (!IsNews(task, ReportKind::kProgressStalled, message.number)) return;
   if (!(message.process == core.tasks.ProcessOf(task)) ||
       core.tasks.record(task).process != ProcessPhase::kRunning) {
     core.Note(fmt::format("late: {} attempt {} stalled", ToString(core.tasks.id(task)),
@@ -218,7 +236,7 @@ bool AgentDesk::BlameStanding(TaskIndex stalled, Duration silent) {
 
 void AgentDesk::On(TaskIndex task, const ProcessSigns& message) {
   AmCore& core = parts_.core;
-  Seen(task, ReportKind::kProcessSigns, message.process.attempt);
+  if (!IsNews(task, ReportKind::kProcessSigns, message.number)) return;
   if (!(message.process == core.tasks.ProcessOf(task)) || !core.tasks.ProcessAlive(task)) {
     core.Note(fmt::format("late: signs of {} attempt {}", ToString(core.tasks.id(task)),
                           message.process.attempt.value));

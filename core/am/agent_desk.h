@@ -4,6 +4,8 @@
 // for the task is refused and told to end; who is gets its answer, every time it asks.
 #pragma once
 
+#include <cstdint>
+
 #include "core/am/task_index.h"
 #include "core/model/am.h"
 #include "core/model/channel.h"
@@ -35,6 +37,9 @@ class AgentDesk {
 
   void Refuse(const AgentToAm& message, const std::string& reason);
   void Seen(TaskIndex task, ReportKind kind, TaskAttempt attempt);
+  /// Answers a numbered report. False: it is older than what was heard before.
+  [[nodiscard]] bool IsNews(TaskIndex task, ReportKind kind, std::uint32_t number);
+  [[nodiscard]] bool IsOld(TaskIndex task, ReportKind kind, std::uint32_t number) const;
   void TakeRunning(TaskIndex task, const ProcessRef& process);
   void TakeEnded(TaskIndex task, const ProcessEnded& report);
 

@@ -164,6 +164,7 @@ void TaskTable::GiveContainer(TaskIndex task, const yarn::Container& container, 
   of.launch_logged = false;
   of.preemption_noticed = false;
   of.address_stale = false;
+  of.latest_news = {};
   TaskSnapshot& to = MutableShown(task);
   to.container = container.id;
   owner_of_[container.id] = task;

@@ -79,7 +79,9 @@ struct TaskRecord {
   /// Of its present process, once it was told to end; unset: deadlines.stop.
   std::optional<Duration> stop_grace;
   bool address_stale = false;  ///< The agent is about to tell another port.
-  Epoch process_epoch;         ///< Of the latest process.
+  /// By ReportKind: number of the latest report of its present agent (channel.h).
+  std::array<std::uint32_t, kReportKinds> latest_news{};
+  Epoch process_epoch;  ///< Of the latest process.
   Instant process_ordered_at{};
   Nonce nonce;
   yarn::Token container_token;

@@ -5,6 +5,7 @@
 // comes. The simulator carries these structs; real hosts carry their protobuf form.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -77,23 +78,29 @@ struct ProcessEnded {
 BOOST_DESCRIBE_STRUCT(ProcessEnded, (),
                       (fence, process, exit, launch_error, port_conflict, agent_leaves,
                        stderr_tail))
+// What follows tells of something that changes again. An agent numbers these reports in the order
+// in which it makes them, from 1: only the answer to the latest of a kind ends its repetition, and
+// an AM that hears an older one late leaves it aside.
+
 /// The agent leased another port (the first was taken before the process started). Repeated until
-/// ReportSeen.
+/// NewsSeen.
 struct AddressChanged {
   AgentFence fence;
   TaskAddress address;
+  std::uint32_t number = 0;
 };
-BOOST_DESCRIBE_STRUCT(AddressChanged, (), (fence, address))
-/// The process made no progress for the time of `watch`. Repeated until ReportSeen.
+BOOST_DESCRIBE_STRUCT(AddressChanged, (), (fence, address, number))
+/// The process made no progress for the time of `watch`. Repeated until NewsSeen.
 struct ProgressStalled {
   AgentFence fence;
   ProcessRef process;
   Duration silent{};
+  std::uint32_t number = 0;
 };
-BOOST_DESCRIBE_STRUCT(ProgressStalled, (), (fence, process, silent))
+BOOST_DESCRIBE_STRUCT(ProgressStalled, (), (fence, process, silent, number))
 
 /// What is to be seen of the process from outside has changed: evidence, no failure yet. Repeated
-/// until ReportSeen.
+/// until NewsSeen.
 struct ProcessSigns {
   AgentFence fence;
   ProcessRef process;
@@ -101,8 +108,9 @@ struct ProcessSigns {
   /// It has a handler for SIGTERM of its own: it may have something to save. Always false under
   /// TensorFlow, which catches SIGTERM whether the program saves or not.
   bool catches_term = false;
+  std::uint32_t number = 0;
 };
-BOOST_DESCRIBE_STRUCT(ProcessSigns, (), (fence, process, standstill, catches_term))
+BOOST_DESCRIBE_STRUCT(ProcessSigns, (), (fence, process, standstill, catches_term, number))
 
 /// New alternatives are added at the end: the digest counts them by position.
 using AgentToAm = std::variant<RegisterAgent, AgentHeartbeat, ProcessRunning, ProcessEnded,
@@ -136,7 +144,8 @@ enum class ReportKind {
 };
 BOOST_DESCRIBE_ENUM(ReportKind, kProcessRunning, kProcessEnded, kAddressChanged, kProgressStalled,
                     kProcessSigns)
-/// Answers the report of that kind for that attempt.
+inline constexpr std::size_t kReportKinds = 5;
+/// Answers ProcessRunning or ProcessEnded, by kind, of that attempt: they never change.
 struct ReportSeen {
   AgentFence fence;
   ReportKind kind = ReportKind::kProcessRunning;
@@ -182,10 +191,16 @@ struct ShowStacks {
   TaskAttempt attempt;
 };
 BOOST_DESCRIBE_STRUCT(ShowStacks, (), (fence, attempt))
+/// Answers the numbered report of that number, and none that was made after it.
+struct NewsSeen {
+  AgentFence fence;
+  std::uint32_t number = 0;
+};
+BOOST_DESCRIBE_STRUCT(NewsSeen, (), (fence, number))
 
 /// New alternatives are added at the end: the digest counts them by position.
 using AmToAgent = std::variant<AgentAccepted, AgentRefused, HeartbeatSeen, ReportSeen, StartProcess,
-                               StopProcess, WarnProcess, EndAgent, ShowStacks>;
+                               StopProcess, WarnProcess, EndAgent, ShowStacks, NewsSeen>;
 
 [[nodiscard]] const AgentFence& FenceOf(const AgentToAm& message);
 [[nodiscard]] const AgentFence& FenceOf(const AmToAgent& message);

@@ -304,6 +304,9 @@ void AmWorld::CarryToAgent(const SendToAgent& send) {
     dull = true;
     events_.push_back(
         PeerVouched{.task = fence.task, .incarnation = fence.incarnation, .vouched = true});
+  } else if (const auto* news = std::get_if<NewsSeen>(&send.message)) {
+    text = fmt::format("NewsSeen {}", news->number);
+    dull = true;
   } else if (const auto* seen = std::get_if<ReportSeen>(&send.message)) {
     text = fmt::format("ReportSeen {} attempt {}", KebabName(seen->kind), seen->attempt.value);
     dull = true;

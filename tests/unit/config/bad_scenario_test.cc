@@ -152,9 +152,10 @@ const Case kAdded[] = {
       "ProcessRunning, ProcessEnded, AddressChanged, ProgressStalled, ProcessSigns, AgentAccepted, "
       "AgentRefused, "
       "HeartbeatSeen, ReportSeen, StartProcess, StopProcess, WarnProcess, EndAgent, ShowStacks, "
+      "NewsSeen, "
       "GetNewApplication, "
       "SubmitApplication, GetApplicationReport, KillApplication, GetClusterNodes, GetQueueInfo, "
-      "RegisterApplicationMaster, Allocate, and 6 more | did "
+      "RegisterApplicationMaster, and 7 more | did "
       "you mean `StartProcess`?"}},
     {"faults: [{kind: container_signal, at: 1s, target: {job: a}, signal: kill}]\n",
      {"6:69: `signal`: kill is not a signal like KILL, TERM or 9 | did you mean KILL?"}},

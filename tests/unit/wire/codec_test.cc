@@ -262,7 +262,8 @@ TEST(CodecTest, AStandstillOfALaterVersionIsRefusedAndNoneIsTheDefault) {
   const AgentToAm signs = ProcessSigns{.fence = SomeFence(),
                                        .process = {},
                                        .standstill = Standstill::kStopped,
-                                       .catches_term = true};
+                                       .catches_term = true,
+                                       .number = 7};
   const auto said = [&](int standstill) {
     return ErrorAfter(signs, [&](v1::AgentToAm& wire) {
       wire.mutable_process_signs()->set_standstill(static_cast<v1::Standstill>(standstill));

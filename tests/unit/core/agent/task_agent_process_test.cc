@@ -229,11 +229,12 @@ TEST(TaskAgentProcessTest, ATakenPortIsReportedAndAnotherOneLeased) {
   ProcessExited exited = Exited(0, 1);
   exited.port_conflict = true;
   EXPECT_THAT(rig.Tell(1s, exited), ElementsAre(HasSubstr("port_conflict=yes"), "LeasePort{}"));
-  EXPECT_THAT(rig.Tell(2s, PortLeased{.port = 3333}),
-              ElementsAre("AM1 <- AddressChanged{address=TaskAddress{host=\"n1\" port=3333}}"));
+  EXPECT_THAT(
+      rig.Tell(2s, PortLeased{.port = 3333}),
+      ElementsAre("AM1 <- AddressChanged{address=TaskAddress{host=\"n1\" port=3333} number=1}"));
   (void)rig.Say(2s, Seen(ReportKind::kProcessEnded, 0));
   EXPECT_THAT(rig.RunQuietlyTo(4s), Contains(HasSubstr("4s AM1 <- AddressChanged")));
-  (void)rig.Say(4s, Seen(ReportKind::kAddressChanged, 0));
+  (void)rig.Say(4s, NewsSeen{.number = 1});
   EXPECT_EQ(rig.state().unseen_reports, 0U);
   EXPECT_THAT(rig.Say(5s, AgentRig::Start(1, 3333, 2)), ElementsAre(StartsWith("SpawnProcess")));
 }
@@ -276,9 +277,10 @@ ProcessSignsSeen Shows(Standstill standstill, bool catches_term = false) {
   return {.attempt = TaskAttempt(0), .standstill = standstill, .catches_term = catches_term};
 }
 
-std::string SignsSaid(const std::string& standstill, const std::string& catches_term = "no") {
+std::string SignsSaid(const std::string& standstill, const std::string& catches_term = "no",
+                      int number = 1) {
   return "ProcessSigns{process=ProcessRef{attempt=0 epoch=1} standstill=" + standstill +
-         " catches_term=" + catches_term + "}";
+         " catches_term=" + catches_term + " number=" + std::to_string(number) + "}";
 }
 
 TEST(TaskAgentProcessTest, AStandstillIsReportedWhenItHasLastedAndWhenItIsOver) {
@@ -291,8 +293,29 @@ TEST(TaskAgentProcessTest, AStandstillIsReportedWhenItHasLastedAndWhenItIsOver) 
   EXPECT_THAT(rig.Tell(20s, Shows(Standstill::kStopped)), IsEmpty());
   EXPECT_EQ(rig.decision(), 23s);
   EXPECT_THAT(rig.RunQuietlyTo(23s), ElementsAre("23s AM1 <- " + SignsSaid("stopped")));
-  (void)rig.Say(23s, Seen(ReportKind::kProcessSigns, 0));
-  EXPECT_THAT(rig.Tell(60s, Shows(Standstill::kNone)), ElementsAre("AM1 <- " + SignsSaid("none")));
+  (void)rig.Say(23s, NewsSeen{.number = 1});
+  EXPECT_THAT(rig.Tell(60s, Shows(Standstill::kNone)),
+              ElementsAre("AM1 <- " + SignsSaid("none", "no", 2)));
+}
+
+// The channel may answer late: that the AM has seen the first signs does not say that it has seen
+// what came after them.
+TEST(TaskAgentProcessTest, AnAnswerToOlderSignsLeavesTheNewerOnesToBeSaidAgain) {
+  JobSpec job;
+  job.framework = Framework::kGeneric;
+  AgentRig rig(job);
+  rig.Connect();
+  (void)rig.Tell(0s, PeerVouched{.task = {}, .incarnation = {}, .vouched = true, .last = {}});
+  rig.RunProcess(0s, 0);
+  (void)rig.Tell(1s, Shows(Standstill::kNone, true));
+  EXPECT_THAT(rig.Tell(2s, Shows(Standstill::kNone, false)),
+              ElementsAre("AM1 <- " + SignsSaid("none", "no", 2)));
+  (void)rig.Say(2s, NewsSeen{.number = 1});
+  (void)rig.Say(2s, Seen(ReportKind::kProcessSigns, 0));
+  EXPECT_EQ(rig.state().unseen_reports, 1U);
+  EXPECT_THAT(rig.RunQuietlyTo(4s), ElementsAre("4s AM1 <- " + SignsSaid("none", "no", 2)));
+  (void)rig.Say(4s, NewsSeen{.number = 2});
+  EXPECT_THAT(rig.RunQuietlyTo(1min), IsEmpty());
 }
 
 TEST(TaskAgentProcessTest, AStoppedProcessIsWokenForItsSigtermAndDoesNotHaveTheWholeGrace) {
@@ -350,11 +373,11 @@ TEST(TaskAgentProcessTest, ANewAmHearsOfAStandstillThatTheOneBeforeKnew) {
   rig.RunProcess(0s, 0);
   (void)rig.Tell(10s, Shows(Standstill::kStopped));
   (void)rig.RunQuietlyTo(13s);
-  (void)rig.Say(13s, Seen(ReportKind::kProcessSigns, 0));
+  (void)rig.Say(13s, NewsSeen{.number = 1});
   (void)rig.Tell(30s, AmAddressRead{.am_attempt = 2, .address = {.host = "am2", .port = 2}});
   EXPECT_THAT(
       rig.Tell(31s, AmSaid{.message = AgentAccepted{.fence = rig.fence()}, .am_attempt = 2}),
-      Contains("AM2 <- " + SignsSaid("stopped")));
+      Contains("AM2 <- " + SignsSaid("stopped", "no", 2)));
 }
 
 // ---------------------------------------------------------------- watch
@@ -373,10 +396,10 @@ TEST(TaskAgentProcessTest, AStallIsReportedOncePerStall) {
   rig.RunProcess(0s, 0);
   (void)rig.Tell(30s, ProgressSeen{.attempt = TaskAttempt(0)});
   EXPECT_THAT(rig.RunQuietlyTo(90s - 1ns), IsEmpty());
-  EXPECT_THAT(
-      rig.RunQuietlyTo(90s),
-      ElementsAre("1m30s AM1 <- ProgressStalled{process=ProcessRef{attempt=0 epoch=1} silent=1m}"));
-  (void)rig.Say(90s, Seen(ReportKind::kProgressStalled, 0));
+  EXPECT_THAT(rig.RunQuietlyTo(90s),
+              ElementsAre("1m30s AM1 <- ProgressStalled{process=ProcessRef{attempt=0 epoch=1} "
+                          "silent=1m number=1}"));
+  (void)rig.Say(90s, NewsSeen{.number = 1});
   EXPECT_THAT(rig.RunQuietlyTo(1h), IsEmpty());
   (void)rig.Tell(1h, ProgressSeen{.attempt = TaskAttempt(0)});
   EXPECT_THAT(rig.RunQuietlyTo(1h + 1min), ElementsAre(HasSubstr("ProgressStalled")));

@@ -115,6 +115,8 @@ class Walk {
         return Say(ShowStacks{.fence = {}, .attempt = SomeAttempt()});
       case 5:
       case 6:
+        if (random_.Below(2) == 0)
+          return Say(NewsSeen{.fence = {}, .number = static_cast<std::uint32_t>(random_.Below(6))});
         return Say(ReportSeen{.fence = {},
                               .kind = static_cast<ReportKind>(random_.Below(5)),
                               .attempt = SomeAttempt()});

@@ -234,6 +234,29 @@ TEST(ApplicationMasterTest, WhatNobodyWaitsForIsNotedAndChangesNothing) {
   EXPECT_EQ(driver.am_->snapshot().state, JobState::kRunning);
 }
 
+// The channel may reorder: what an agent said first can come last.
+TEST(ApplicationMasterTest, AReportThatANewerOneHasOvertakenIsAnsweredAndChangesNothing) {
+  Driver driver(2);
+  driver.Start();
+  const AgentFence own = driver.agents_.back();
+  const auto changed = [&](std::int32_t port, std::uint32_t number) {
+    std::vector<AmAction> actions;
+    driver.am_->Step(driver.now_,
+                     AgentSaid{AddressChanged{
+                         .fence = own, .address = {.host = "n", .port = port}, .number = number}},
+                     actions);
+    const auto* send = std::get_if<SendToAgent>(&actions.at(0));
+    EXPECT_EQ(std::get<NewsSeen>(send->message).number, number);
+    for (const TaskSnapshot& task : driver.am_->snapshot().tasks) {
+      if (task.task == own.task) return task.address.port;
+    }
+    return -1;
+  };
+  EXPECT_EQ(changed(2002, 2), 2002);
+  EXPECT_EQ(changed(2001, 1), 2002);
+  EXPECT_EQ(changed(2003, 3), 2003);
+}
+
 TEST(ApplicationMasterTest, AnAgentSpeaksOnlyForItsOwnTaskContainerAndLife) {
   Driver driver(2);
   driver.Start();
