@@ -254,6 +254,7 @@ void JobWorld::Carry(AmAction& action) {
           [](RestartDecided&) {},
           [](Note&) {},
           [](NodesAwaited&) {},
+          [](PortUseFound&) {},
       },
       action);
 }

@@ -268,6 +268,11 @@ const Record<DeadlineSpec>& DeadlineTable() {
                  "From the complete gang to every process running.");
     record.Field("run", &DeadlineSpec::run, OrNone(Time(1ms)),
                  "From there to the job's end, restarts included.");
+    record.Field("listen", &DeadlineSpec::listen, Time(1s),
+                 "From a process's start until it should listen on the port that its peers were "
+                 "told, where the framework makes it listen (tensorflow: chief, worker, ps; "
+                 "pytorch: rank 0; horovod: driver). That it does not is told, and nothing else "
+                 "follows.");
     record.Field("stop", &DeadlineSpec::stop, Time(),
                  "From the order to stop (SIGTERM) to SIGKILL.");
     record.Field(

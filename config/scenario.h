@@ -139,7 +139,10 @@ struct BehaviorRow {
   std::optional<Distribution> runs;  ///< Seconds, in place of steps; needs no peer.
   bool out_of_memory = false;        ///< With signal KILL: the kernel's OOM killer did it.
   std::optional<OnTerm> on_term;
-  std::vector<std::string> writes;  ///< Paths that exist after it ended 0.
+  std::vector<std::string> writes;      ///< Paths that exist after it ended 0.
+  bool never_listens = false;           ///< listens: never
+  bool port_taken = false;              ///< listens: taken
+  std::optional<Distribution> listens;  ///< Seconds after its start.
 };
 
 struct JobConfig {

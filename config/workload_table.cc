@@ -78,6 +78,15 @@ void ReadRuns(Decoder& decoder, const Node& node, BehaviorRow& row) {
   row.runs = std::move(runs);
 }
 
+void ReadListens(Decoder& decoder, const Node& node, BehaviorRow& row) {
+  row.never_listens = node.is_scalar() && node.text == "never";
+  row.port_taken = node.is_scalar() && node.text == "taken";
+  if (row.never_listens || row.port_taken) return;
+  Distribution listens;
+  Random(LawUnit::kSeconds).read(decoder, node, listens);
+  row.listens = std::move(listens);
+}
+
 void CheckRow(Decoder& decoder, const Node& node, const BehaviorRow& row) {
   const auto clash = [&](const char* field, std::string why) {
     decoder.Error(*node.Find(field), fmt::format("`{}`: {}", field, why));
@@ -176,6 +185,14 @@ const Record<BehaviorRow>& BehaviorTable() {
                   .default_text = "it ends at once with 143"});
     record.Field("writes", &BehaviorRow::writes, ListOf(SomeText()),
                  "Paths that exist after it ended 0.", {.example = "[model.bin]"});
+    record.Custom(
+        "listens",
+        AnyOf("never, taken, or a duration or distribution",
+              {{.shape = Shape::kChoice, .text = "", .choices = {"never", "taken"}},
+               Random(LawUnit::kSeconds).info}),
+        "How long after its start it listens on its port. Before that it takes no part in "
+        "training. `never`: it does not; `taken`: another program listens there.",
+        ReadListens, {.example = "never", .default_text = "from its start on"});
     record.Checked(CheckRow);
     return record;
   }();

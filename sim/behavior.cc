@@ -113,6 +113,7 @@ ProcessScript ScriptFor(const config::JobConfig& job, trace::JobIndex index, std
       // Where there is no training none is done either: the row alone says when it ends.
       if (!HasTraining(job)) script.ends_when_done = false;
     }
+    if (row.listens) script.listens = DrawFor(*row.listens, "listens", index, seed, task, attempt);
     if (row.runs) script.runs = DrawFor(*row.runs, "runs", index, seed, task, attempt);
     break;
   }

@@ -46,8 +46,9 @@ struct ProcessScript {
   std::optional<Duration> event_after;  ///< From its start until `exit` or `hang` happens.
   ProcessExit exit;                     ///< With event_after and not hang.
   bool hang = false;
-  std::optional<Duration> runs;  ///< Works alone for so long, then exits with done_exit.
-  bool ends_when_done = false;   ///< Exits with done_exit when training is done.
+  std::optional<Duration> runs;     ///< Works alone for so long, then exits with done_exit.
+  std::optional<Duration> listens;  ///< From its start until it listens; with a row that says so.
+  bool ends_when_done = false;      ///< Exits with done_exit when training is done.
   std::int32_t done_exit = 0;
   const config::BehaviorRow* row = nullptr;  ///< nullptr: none matched.
 };

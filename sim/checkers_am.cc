@@ -124,7 +124,7 @@ void Checkers::Books::On(const trace::AmOrdered& fact) {
   };
   std::visit(
       Overloaded{Ignore<ReadJournal, PublishAddress, CallHdfs, ExitAm, JobStateChanged,
-                        NodesAwaited, GangCompleted, Note>{},
+                        NodesAwaited, PortUseFound, GangCompleted, Note>{},
                  [&](const AppendJournal&) { Acts(job, attempt, "AppendJournal"); },
                  [&](const CallRm& call) {
                    if (const auto* allocate = std::get_if<yarn::AllocateRequest>(&call.request))

@@ -201,6 +201,11 @@ void SimHost::HandleWorkload(JobRt& job, std::vector<WorkloadOutput>& outputs) {
       LaterToAgent(*agent, ProcessSignsSeen{.attempt = signs->attempt,
                                             .standstill = signs->standstill,
                                             .catches_term = signs->catches_term});
+    } else if (const auto* port = std::get_if<PortIsSeen>(&output)) {
+      const AgentActor* agent = AgentOf(port->container);
+      if (agent == nullptr) continue;
+      LaterToAgent(*agent, PortUseSeen{.attempt = port->attempt,
+                                       .use = {.listener = port->listener, .elsewhere = {}}});
     } else if (const auto* file = std::get_if<FileIsWritten>(&output)) {
       static_cast<void>(name_node_.Call(
           WallNow(), hdfs::CreateRequest{.path = file->path, .bytes = "", .size = 1}));

@@ -134,6 +134,9 @@ void JobWorkload::Spawned(Instant now, const SpawnedProcess& spawned, Out& out) 
   process.script = ScriptFor(*job_, index_, seed_, spawned.task, spawned.process.attempt);
   if (spawned.pace_permille != 1000) ++slow_processes_;
   process.starts_at = now + process.script.start;
+  const config::BehaviorRow* row = process.script.row;
+  if (row != nullptr && (row->never_listens || row->listens))
+    process.looked_at = now + job_->spec.deadlines.listen;
   Reschedule(slot);
   RunDue(now, out);
 }

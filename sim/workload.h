@@ -114,13 +114,20 @@ struct SignsAreSeen {
   Standstill standstill = Standstill::kNone;
   bool catches_term = false;
 };
+/// Who listens on the process's port is now this, or still at the end of deadlines.listen. Only
+/// where its row has `listens`.
+struct PortIsSeen {
+  ContainerId container;
+  TaskAttempt attempt;
+  PortListener listener = PortListener::kNobody;
+};
 /// The process left this file behind (evidence for finish.require).
 struct FileIsWritten {
   std::string path;
 };
 
 using WorkloadOutput = std::variant<ProcessExits, PhaseChanged, WorkIsLost, Accounted,
-                                    ProgressIsSeen, SignsAreSeen, FileIsWritten>;
+                                    ProgressIsSeen, SignsAreSeen, PortIsSeen, FileIsWritten>;
 
 /// How a process is made to stand still.
 enum class Freeze {
@@ -212,6 +219,8 @@ class JobWorkload {
     bool peers_lost = false;        // Will end because of a peer.
     std::optional<Instant> starts_at;
     std::optional<Instant> hangs_at;
+    std::optional<Instant> listens_at;
+    std::optional<Instant> looked_at;  // Its agent looks whether it listens.
     std::optional<End> end;
     std::unique_ptr<TrainingRun> run;                            // Of a task that trains alone.
     trace::TrainingPhase counted = trace::TrainingPhase::kIdle;  // In alone_in_phase_.
@@ -263,6 +272,8 @@ class JobWorkload {
   void RunDue(Instant now, Out& out);
   void RunProcess(Instant at, std::uint32_t slot, Out& out);
   void Start(Instant now, std::uint32_t slot, Out& out);
+  void TakePart(Instant now, std::uint32_t slot, Out& out);
+  void ShowPort(const Process& process, PortListener listener, Out& out) const;
   void EndNow(Instant now, std::uint32_t slot, const End& end, Out& out);
   /// Removes the process from everything. Peers feel it.
   void Remove(Instant now, std::uint32_t slot, Out& out);

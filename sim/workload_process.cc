@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "core/agent/environment.h"
 #include "core/model/check.h"
 #include "sim/workload.h"
 
@@ -64,6 +65,8 @@ Instant JobWorkload::DueOf(const Process& process) const {
   Instant due = process.progress_at;
   if (process.starts_at) due = std::min(due, *process.starts_at);
   if (process.hangs_at) due = std::min(due, *process.hangs_at);
+  if (process.listens_at) due = std::min(due, *process.listens_at);
+  if (process.looked_at) due = std::min(due, *process.looked_at);
   if (process.end) due = std::min(due, process.end->at);
   if (process.run != nullptr) {
     // Without details only the beginning and the end of training are of interest.
@@ -90,7 +93,17 @@ void JobWorkload::RunProcess(Instant at, std::uint32_t slot, Out& out) {
     process.hung = true;
     return StandingChanged(at, slot, stood, out);
   }
-  if (process.run != nullptr) AdvanceAlone(at, slot, out);
+  if (process.looked_at && *process.looked_at <= at) {
+    process.looked_at.reset();
+    ShowPort(process, PortListener::kNobody, out);
+  }
+  if (process.listens_at && *process.listens_at <= at) {
+    process.listens_at.reset();
+    process.looked_at.reset();
+    ShowPort(process, PortListener::kOurs, out);
+    TakePart(at, slot, out);
+  }
+  if (processes_[slot].run != nullptr) AdvanceAlone(at, slot, out);
   if (processes_[slot].alive) Reschedule(slot);
 }
 
@@ -114,6 +127,28 @@ void JobWorkload::Start(Instant now, std::uint32_t slot, Out& out) {
   }
   // What fails or hangs at its start never takes part.
   if (script.event_after == Duration::zero()) return;
+  const config::BehaviorRow* row = script.row;
+  if (row != nullptr && row->port_taken) return ShowPort(process, PortListener::kStranger, out);
+  if (row != nullptr && row->never_listens) return;
+  if (!script.listens) return TakePart(now, slot, out);
+  process.listens_at = now + *script.listens;
+  Reschedule(slot);
+}
+
+void JobWorkload::ShowPort(const Process& process, PortListener listener, Out& out) const {
+  if (process.is.spec.get() == nullptr ||
+      !agent::ShouldListen(job_->spec, process.is.task, *process.is.spec.get()))
+    return;
+  out.push_back(PortIsSeen{.container = process.is.container,
+                           .attempt = process.is.process.attempt,
+                           .listener = listener});
+}
+
+/// Its peers reach it from now on.
+void JobWorkload::TakePart(Instant now, std::uint32_t slot, Out& out) {
+  Process& process = processes_[slot];
+  if (process.winding) return;
+  const ProcessScript& script = process.script;
   if (process.role == TaskRole::kSolo || script.runs) {
     StartAlone(now, slot, out);
   } else if (InTeam(process)) {

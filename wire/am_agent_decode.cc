@@ -124,6 +124,8 @@ class Reader {
         return ReportKind::kProgressStalled;
       case v1::REPORT_PROCESS_SIGNS:
         return ReportKind::kProcessSigns;
+      case v1::REPORT_PORT_REPORT:
+        return ReportKind::kPortReport;
       default:  // Any number can come over the wire.
         Wrong("kind of report", fmt::format("is {}, which is unknown", static_cast<int>(in)));
         return ReportKind::kProcessRunning;
@@ -141,6 +143,29 @@ class Reader {
         Wrong("standstill", fmt::format("is {}, which is unknown", static_cast<int>(in)));
         return tfyarn::Standstill::kNone;
     }
+  }
+  PortUse Use(const v1::PortReport& in) {
+    PortUse use;
+    switch (in.listener()) {
+      case v1::PORT_LISTENER_NOBODY:
+        break;
+      case v1::PORT_LISTENER_OURS:
+        use.listener = PortListener::kOurs;
+        break;
+      case v1::PORT_LISTENER_STRANGER:
+        use.listener = PortListener::kStranger;
+        break;
+      default:  // Any number can come over the wire.
+        Wrong("listener", fmt::format("is {}, which is unknown", static_cast<int>(in.listener())));
+    }
+    constexpr int kMostPorts = 64;
+    if (in.elsewhere_size() > kMostPorts)
+      Wrong("elsewhere", fmt::format("has {} ports", in.elsewhere_size()));
+    for (const std::uint32_t port : in.elsewhere()) {
+      if (port == 0 || port > 65535) Wrong("elsewhere", fmt::format("has port {}", port));
+      use.elsewhere.push_back(static_cast<std::int32_t>(port));
+    }
+    return use;
   }
   SpecRef Spec(const v1::StartProcess& in) {
     auto spec = DecodeSpec(in.spec());
@@ -223,6 +248,15 @@ Expected<AgentToAm> Convert(const v1::ProcessSigns& in) {
                                            .standstill = read.Standstill(in.standstill()),
                                            .catches_term = in.catches_term(),
                                            .number = in.number()});
+}
+
+Expected<AgentToAm> Convert(const v1::PortReport& in) {
+  Reader read("PortReport");
+  return read.Done<AgentToAm>(PortReport{.fence = read.Fence(in),
+                                         .process = read.ProcessOf(in),
+                                         .use = read.Use(in),
+                                         .after = read.NotNegative(in.after_ns(), "time"),
+                                         .number = in.number()});
 }
 
 Expected<AmToAgent> Convert(const v1::AgentAccepted& in) {
@@ -337,6 +371,8 @@ Expected<AgentToAm> DecodeAgentToAm(std::string_view bytes) {
       return Convert(in.progress_stalled());
     case v1::AgentToAm::kProcessSigns:
       return Convert(in.process_signs());
+    case v1::AgentToAm::kPortReport:
+      return Convert(in.port_report());
     case v1::AgentToAm::KIND_NOT_SET:
       return UnknownKind("message of an agent");
   }

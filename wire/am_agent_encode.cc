@@ -67,6 +67,8 @@ v1::Report ReportOf(ReportKind kind) {
       return v1::REPORT_PROGRESS_STALLED;
     case ReportKind::kProcessSigns:
       return v1::REPORT_PROCESS_SIGNS;
+    case ReportKind::kPortReport:
+      return v1::REPORT_PORT_REPORT;
   }
   TF_CHECK(false);
 }
@@ -79,6 +81,18 @@ v1::Standstill StandstillOf(Standstill standstill) {
       return v1::STANDSTILL_STOPPED;
     case Standstill::kUninterruptible:
       return v1::STANDSTILL_UNINTERRUPTIBLE;
+  }
+  TF_CHECK(false);
+}
+
+v1::PortListener PortListenerOf(PortListener listener) {
+  switch (listener) {
+    case PortListener::kNobody:
+      return v1::PORT_LISTENER_NOBODY;
+    case PortListener::kOurs:
+      return v1::PORT_LISTENER_OURS;
+    case PortListener::kStranger:
+      return v1::PORT_LISTENER_STRANGER;
   }
   TF_CHECK(false);
 }
@@ -131,6 +145,16 @@ struct AgentToAmWriter {
     Put(message.process, *to.mutable_process());
     to.set_standstill(StandstillOf(message.standstill));
     to.set_catches_term(message.catches_term);
+    to.set_number(message.number);
+  }
+  void operator()(const PortReport& message) const {
+    auto& to = *out.mutable_port_report();
+    Put(message.fence, *to.mutable_fence());
+    Put(message.process, *to.mutable_process());
+    to.set_listener(PortListenerOf(message.use.listener));
+    for (const std::int32_t port : message.use.elsewhere)
+      to.add_elsewhere(static_cast<std::uint32_t>(port));
+    to.set_after_ns(message.after.count());
     to.set_number(message.number);
   }
 };

@@ -17,6 +17,7 @@
 #include "apps/cli/output.h"
 #include "config/suggest.h"
 #include "core/model/describe.h"
+#include "core/model/port_use.h"
 
 namespace tfyarn::cli {
 namespace {
@@ -128,6 +129,8 @@ class JobWatch {
     } else if (const auto* restart = std::get_if<RestartDecided>(&action)) {
       Remember(at, fmt::format("restart of the {} as epoch {}: {}", KebabName(restart->unit),
                                restart->epoch.value, KebabName(restart->cause.exit_class)));
+    } else if (const auto* port = std::get_if<PortUseFound>(&action)) {
+      Remember(at, PortUseInWords(*port));
     } else if (const auto* started = std::get_if<TaskAttemptStarted>(&action)) {
       running_.insert(started->task);
     } else if (const auto* ended = std::get_if<TaskAttemptEnded>(&action)) {

@@ -296,10 +296,11 @@ void LocalRun::TakeRecords() {
   const std::vector<trace::TraceRecord> fresh = records_.Take(true);
   for (const trace::TraceRecord& record : fresh) {
     live_.Observe(record);
-    const std::string restart = shows_logs() ? RestartText(record) : "";
-    if (restart.empty()) continue;
-    status_.Clear();
-    cli::TryWriteStderr(cli::TerminalText(restart) + "\n");
+    for (const std::string& text : {RestartText(record), ports_.Text(record)}) {
+      if (text.empty() || !shows_logs()) continue;
+      status_.Clear();
+      cli::TryWriteStderr(cli::TerminalText(text) + "\n");
+    }
   }
   // A line that is drawn while logs are written would stand among them.
   status_.Show(fresh, hosts::Now() - began_, log_writer_.waiting() == 0);

@@ -103,6 +103,7 @@ class LocalRun {
   LogPrinter logs_;
   LogWriter log_writer_;
   StatusLine status_;
+  PortNews ports_;
   boost::asio::signal_set signals_;
   boost::asio::steady_timer show_;
   boost::asio::steady_timer last_;

@@ -362,6 +362,32 @@ std::map<std::string, std::string> RenderEnvironment(const JobSpec& job, const T
   return out;
 }
 
+bool ShouldListen(const JobSpec& job, const TaskId& task, const ClusterSpec& spec) {
+  if (AddressOf(spec, task).port == 0) return false;
+  switch (job.framework) {
+    case Framework::kTensorflow: {
+      const TaskClass task_class = ClassOf(job, task.type);
+      const bool trains = task.type != "evaluator" && IsInTfCluster(job, task.type, task.type) &&
+                          (task_class == TaskClass::kTracked || task_class == TaskClass::kService);
+      if (!trains || job.strategy == Strategy::kIndependent) return false;
+      std::size_t members = 0;
+      for (const auto& [type, addresses] : spec.tasks) {
+        if (IsInTfCluster(job, type, task.type)) members += addresses.size();
+      }
+      return members > 1;
+    }
+    case Framework::kPytorch: {
+      const std::optional<Ranks> ranks = RanksOf(job, task, spec);
+      return ranks && ranks->rank == 0 && ranks->size > 1;
+    }
+    case Framework::kHorovod:
+      return task.type == "driver";
+    case Framework::kGeneric:
+      return false;
+  }
+  return false;
+}
+
 std::string PythonDirectory(const JobSpec& job, std::string_view task_type) {
   auto named = job.python_archives.find(std::string(task_type));
   if (named == job.python_archives.end()) named = job.python_archives.find("");

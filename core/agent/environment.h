@@ -41,6 +41,12 @@ namespace tfyarn::agent {
     const JobSpec& job, const TaskId& task, const ProcessRef& process, const ClusterSpec& spec,
     const ApplicationId& application, bool resume);
 
+/// Whether the job's framework makes a process of `task` listen at its address in `spec`.
+/// tensorflow: who stands in the cluster of its own TF_CONFIG together with others, but for the
+/// types that do not train, and under strategy independent nobody, as no peer connects. pytorch:
+/// rank 0, where it has peers. horovod: the driver.
+[[nodiscard]] bool ShouldListen(const JobSpec& job, const TaskId& task, const ClusterSpec& spec);
+
 /// Name in the work directory of the unpacked environment whose bin/ comes first in the PATH of
 /// tasks of that type; "" = the machine's own Python.
 [[nodiscard]] std::string PythonDirectory(const JobSpec& job, std::string_view task_type);

@@ -153,6 +153,7 @@ class TaskAgent {
   void On(Instant now, const ProcessExited& event, Actions& actions);
   void On(Instant now, const ProgressSeen& event, Actions& actions);
   void On(Instant now, const ProcessSignsSeen& event, Actions& actions);
+  void On(Instant now, const PortUseSeen& event, Actions& actions);
   void On(Instant now, const TerminationRequested& event, Actions& actions);
   void On(Instant now, const DeadlineReached& event, Actions& actions);
   void On(Instant now, const HeartbeatsElided& event, Actions& actions);
@@ -204,6 +205,7 @@ class TaskAgent {
                    Actions& actions);
   void Wake(Instant now, Actions& actions);
   void TellSigns(Instant now, Actions& actions);
+  void TellPort(Instant now, Actions& actions);
   void Leave(Instant now, Duration grace, bool on_order, AgentTrigger trigger, std::string reason,
              Actions& actions);
   void ExitIfDone(Instant now, Actions& actions);
@@ -265,6 +267,10 @@ class TaskAgent {
   Signs signs_;
   Signs signs_told_;                     ///< To the AM that it knows.
   std::optional<Instant> stands_since_;  ///< While signs_ has a standstill.
+  bool should_listen_ = false;           ///< The living process; see ShouldListen.
+  Instant spawned_at_{};
+  std::optional<PortUse> port_use_;        ///< As last seen.
+  std::optional<PortListener> port_told_;  ///< To the AM that it knows.
 
   std::optional<Instant> exit_at_;  ///< Leaving, and only waits for its last report to be seen.
   std::string exit_reason_;

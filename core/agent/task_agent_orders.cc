@@ -46,6 +46,8 @@ void TaskAgent::Obey(Instant now, const AgentAccepted&, Actions& actions) {
   SayReports(now, actions);
   signs_told_ = {};  // What an AM attempt before this one was told.
   TellSigns(now, actions);
+  port_told_.reset();
+  if (port_use_ && port_use_->listener != PortListener::kOurs) TellPort(now, actions);
 }
 
 void TaskAgent::Obey(Instant now, const AgentRefused& order, Actions& actions) {

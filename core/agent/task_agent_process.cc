@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "core/agent/environment.h"
 #include "core/agent/task_agent.h"
 #include "core/model/check.h"
 
@@ -85,6 +86,7 @@ void TaskAgent::On(Instant now, const ProcessSpawned& event, Actions& actions) {
         Note{fmt::format("attempt {} spawned, but was not expected", event.attempt.value)});
   }
   Move(ProcessState::kRunning, kProcessSpawned);
+  spawned_at_ = now;
   if (job_->watch && MakesProgress(*job_, state_.fence.task.type)) last_progress_ = now;
   stall_reported_ = false;
   ReportRunning(now, actions);
@@ -127,7 +129,10 @@ void TaskAgent::ProcessGone(Instant now, AgentTrigger trigger, ProcessEnded end,
   last_progress_.reset();
   signs_ = signs_told_ = {};
   stands_since_.reset();
+  port_use_.reset();
+  port_told_.reset();
   DropReports(ReportKind::kProcessRunning);
+  DropReports(ReportKind::kPortReport);
   DropReports(ReportKind::kProgressStalled);
   const bool port_conflict = end.port_conflict;
   ReportEnd(now, std::move(end), actions);
@@ -198,6 +203,33 @@ void TaskAgent::Wake(Instant now, Actions& actions) {
   kill_at_ = std::min(*kill_at_, now + kAfterContinue);
 }
 
+// ---------------------------------------------------------------- does it listen
+
+void TaskAgent::On(Instant now, const PortUseSeen& event, Actions& actions) {
+  if (!LivesAs(event.attempt) || !should_listen_) {
+    return actions.push_back(
+        Note{fmt::format("port use of attempt {}, which is not watched", event.attempt.value)});
+  }
+  port_use_ = event.use;
+  TellPort(now, actions);
+}
+
+/// That nobody listens is no news before the process has had its time. Where it listens instead may
+/// change often, and is told with the first word only.
+void TaskAgent::TellPort(Instant now, Actions& actions) {
+  if (!port_use_ || state_.process_state != ProcessState::kRunning) return;
+  const bool early = now < spawned_at_ + job_->deadlines.listen;
+  if (port_use_->listener == PortListener::kNobody && early) return;
+  if (port_told_ == port_use_->listener) return;
+  port_told_ = port_use_->listener;
+  AddNews(now, ReportKind::kPortReport, state_.process->attempt,
+          PortReport{.fence = state_.fence,
+                     .process = *state_.process,
+                     .use = *port_use_,
+                     .after = now - spawned_at_},
+          actions);
+}
+
 // ---------------------------------------------------------------- starting and ending it
 
 /// True when the spec says that this task listens elsewhere than at the port it holds.
@@ -226,6 +258,8 @@ void TaskAgent::SpawnPending(Instant now, Actions& actions) {
     return;
   }
   state_.process = order.process;
+  should_listen_ =
+      order.spec.get() != nullptr && ShouldListen(*job_, state_.fence.task, *order.spec.get());
   stopped_on_order_ = false;
   warned_.reset();
   Move(ProcessState::kSpawning, kStartOrdered);

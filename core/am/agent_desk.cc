@@ -208,7 +208,8 @@ void AgentDesk::On(TaskIndex task, const ProgressStalled& message) {
     parts_.processes.ShowStacksOfAll();
   parts_.failover.OnBlamed(
       parts_.attempts.Blame(task, {.timed_out = true},
-                            fmt::format("no progress for {}", RoundedText(message.silent))),
+                            core.tasks.WithWhoDoesNotListen(
+                                fmt::format("no progress for {}", RoundedText(message.silent)))),
       true);
 }
 
@@ -245,6 +246,25 @@ void AgentDesk::On(TaskIndex task, const ProcessSigns& message) {
   core.tasks.mutable_record(task).catches_term = message.catches_term;
   core.tasks.mutable_record(task).standstill = message.standstill;
   parts_.failover.OnSigns(task);
+}
+
+void AgentDesk::On(TaskIndex task, const PortReport& message) {
+  AmCore& core = parts_.core;
+  if (!IsNews(task, ReportKind::kPortReport, message.number)) return;
+  if (!(message.process == core.tasks.ProcessOf(task)) || !core.tasks.ProcessAlive(task)) {
+    core.Note(fmt::format("late: port use of {} attempt {}", ToString(core.tasks.id(task)),
+                          message.process.attempt.value));
+    return;
+  }
+  std::optional<PortUse>& known = core.tasks.mutable_record(task).port_use;
+  if (known == message.use) return;  // Repeated: the answer was lost.
+  known = message.use;
+  core.Emit(PortUseFound{.task = core.tasks.id(task),
+                         .process = message.process,
+                         .container = core.tasks.shown(task).container,
+                         .address = core.tasks.shown(task).address,
+                         .use = message.use,
+                         .after = message.after});
 }
 
 void AgentDesk::OnVouched(const PeerVouched& word) {

@@ -32,6 +32,7 @@ class AgentDesk {
   void On(TaskIndex task, const AddressChanged& message);
   void On(TaskIndex task, const ProgressStalled& message);
   void On(TaskIndex task, const ProcessSigns& message);
+  void On(TaskIndex task, const PortReport& message);
   [[nodiscard]] bool AnotherHasStalled(TaskIndex task) const;
   bool BlameStanding(TaskIndex stalled, Duration silent);
 

@@ -136,8 +136,9 @@ void JobLife::OnStartDeadline() {
 
 void JobLife::OnRunDeadline() {
   AmCore& core = parts_.core;
-  const std::string why = fmt::format("the job had not ended {} after it first ran",
-                                      ToString(core.job->deadlines.run.value_or(0s)));
+  const std::string why =
+      core.tasks.WithWhoDoesNotListen(fmt::format("the job had not ended {} after it first ran",
+                                                  ToString(core.job->deadlines.run.value_or(0s))));
   parts_.finish.Fail({.exit_class = ExitClass::kTimeout, .at = core.now, .detail = why},
                      "deadlines/run", why);
 }

@@ -4,6 +4,7 @@
 
 #include "core/am/transitions.h"
 #include "core/model/check.h"
+#include "core/model/port_use.h"
 
 namespace tfyarn::am {
 namespace {
@@ -235,10 +236,24 @@ ProcessRef TaskTable::BeginProcess(Instant now, TaskIndex task, Epoch epoch) {
   of.stalled = false;
   of.standstill = Standstill::kNone;
   of.catches_term = false;
+  of.port_use.reset();
   of.stop_grace.reset();
   SetStart(task, StartMode::kNone);
   SetProcess(task, ProcessPhase::kOrdered);
   return ProcessOf(task);
+}
+
+std::string TaskTable::WithWhoDoesNotListen(std::string why) const {
+  constexpr int kNamed = 3;
+  int found = 0;
+  for (std::uint32_t i = 0; i < size(); ++i) {
+    const TaskIndex task(i);
+    const std::optional<PortUse>& use = record(task).port_use;
+    if (!use || use->listener == PortListener::kOurs || !ProcessAlive(task)) continue;
+    if (++found <= kNamed) why += "; " + PortUseInBrief(id(task), *use, shown(task).address.port);
+  }
+  if (found > kNamed) why += fmt::format("; and so {} more", found - kNamed);
+  return why;
 }
 
 void TaskTable::SetAddress(TaskIndex task, const TaskAddress& address) {

@@ -76,6 +76,7 @@ struct TaskRecord {
   bool stalled = false;             ///< Of the job's `watch`: its present process stalls.
   Standstill standstill = Standstill::kNone;  ///< Of its present process, as its agent says.
   bool catches_term = false;                  ///< Its present process may save on SIGTERM.
+  std::optional<PortUse> port_use;            ///< Of its present process, once its agent has told.
   /// Of its present process, once it was told to end; unset: deadlines.stop.
   std::optional<Duration> stop_grace;
   bool address_stale = false;  ///< The agent is about to tell another port.
@@ -167,6 +168,9 @@ class TaskTable final : public JobView {
   /// with a known address and no process.
   [[nodiscard]] std::int32_t starters() const { return starters_; }
   [[nodiscard]] std::int32_t starters_ready() const { return starters_ready_; }
+  /// `why` some wait for others, and who of the living processes does not listen where its peers
+  /// look for it, if any.
+  [[nodiscard]] std::string WithWhoDoesNotListen(std::string why) const;
   [[nodiscard]] std::int32_t beside_in_trouble() const { return beside_in_trouble_; }
 
   // JobView.

@@ -82,6 +82,13 @@ struct ProcessSignsSeen {
   bool catches_term = false;  ///< One of them has a handler for SIGTERM.
 };
 BOOST_DESCRIBE_STRUCT(ProcessSignsSeen, (), (attempt, standstill, catches_term))
+/// Who listens on the task's port is seen to have changed, or is as before when deadlines.listen is
+/// over. Only of a process that should listen; nothing was seen before the first one.
+struct PortUseSeen {
+  TaskAttempt attempt;
+  PortUse use;
+};
+BOOST_DESCRIBE_STRUCT(PortUseSeen, (), (attempt, use))
 /// SIGTERM from the NodeManager (or a user): the container ends soon.
 struct TerminationRequested {};
 BOOST_DESCRIBE_STRUCT(TerminationRequested, (), ())
@@ -90,7 +97,7 @@ BOOST_DESCRIBE_STRUCT(TerminationRequested, (), ())
 using AgentEvent =
     std::variant<AgentStarted, PortLeased, PortLeaseFailed, AmSaid, AmAddressRead, ProcessSpawned,
                  SpawnFailed, ProcessExited, ProgressSeen, TerminationRequested, DeadlineReached,
-                 HeartbeatsElided, PeerVouched, ProcessSignsSeen>;
+                 HeartbeatsElided, PeerVouched, ProcessSignsSeen, PortUseSeen>;
 
 // ---------------------------------------------------------------- actions
 

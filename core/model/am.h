@@ -243,6 +243,17 @@ struct NodesAwaited {
   Duration at_most{};
 };
 BOOST_DESCRIBE_STRUCT(NodesAwaited, (), (limit, at_most))
+/// A process that should listen on its port in the cluster spec was seen to, or not to for
+/// deadlines.listen, or with a stranger there. The latest one for an attempt counts.
+struct PortUseFound {
+  TaskId task;
+  ProcessRef process;
+  ContainerId container;
+  TaskAddress address;  ///< Where it should listen.
+  PortUse use;
+  Duration after{};  ///< From the process's start.
+};
+BOOST_DESCRIBE_STRUCT(PortUseFound, (), (task, process, container, address, use, after))
 /// Something was seen and deliberately not acted on: a late, stale or repeated event.
 struct Note {
   std::string text;
@@ -252,6 +263,6 @@ BOOST_DESCRIBE_STRUCT(Note, (), (text))
 using AmAction = std::variant<ReadJournal, AppendJournal, PublishAddress, CallRm, CallNm, CallHdfs,
                               SendToAgent, ExitAm, JobStateChanged, GangCompleted, GangReleased,
                               SpecAssembled, TaskAttemptStarted, TaskAttemptEnded, RestartDecided,
-                              VerdictReached, Note, NodesAwaited>;
+                              VerdictReached, Note, NodesAwaited, PortUseFound>;
 
 }  // namespace tfyarn

@@ -39,6 +39,21 @@ struct ProcessRef {
 };
 BOOST_DESCRIBE_STRUCT(ProcessRef, (), (attempt, epoch))
 
+/// Who listens on the port that the agent leased for its task.
+enum class PortListener {
+  kNobody,
+  kOurs,      ///< The task's process or a descendant.
+  kStranger,  ///< Another program: alone, or beside them.
+};
+BOOST_DESCRIBE_ENUM(PortListener, kNobody, kOurs, kStranger)
+struct PortUse {
+  PortListener listener = PortListener::kNobody;
+  /// With kNobody: where its processes listen instead; the lowest ports, if any.
+  std::vector<std::int32_t> elsewhere;
+  friend bool operator==(const PortUse&, const PortUse&) = default;
+};
+BOOST_DESCRIBE_STRUCT(PortUse, (), (listener, elsewhere))
+
 // ---------------------------------------------------------------- agent -> AM
 
 /// First word of an agent, and its word to every new AM attempt. Repeated until AgentAccepted or
@@ -112,9 +127,20 @@ struct ProcessSigns {
 };
 BOOST_DESCRIBE_STRUCT(ProcessSigns, (), (fence, process, standstill, catches_term, number))
 
+/// Whether a process that should listen does: when it is seen to, when a stranger is, and when it
+/// has not for deadlines.listen. Repeated until NewsSeen.
+struct PortReport {
+  AgentFence fence;
+  ProcessRef process;
+  PortUse use;
+  Duration after{};  ///< From the process's start to what was seen.
+  std::uint32_t number = 0;
+};
+BOOST_DESCRIBE_STRUCT(PortReport, (), (fence, process, use, after, number))
+
 /// New alternatives are added at the end: the digest counts them by position.
 using AgentToAm = std::variant<RegisterAgent, AgentHeartbeat, ProcessRunning, ProcessEnded,
-                               AddressChanged, ProgressStalled, ProcessSigns>;
+                               AddressChanged, ProgressStalled, ProcessSigns, PortReport>;
 
 // ---------------------------------------------------------------- AM -> agent
 
@@ -140,11 +166,12 @@ enum class ReportKind {
   kProcessEnded,
   kAddressChanged,
   kProgressStalled,
-  kProcessSigns
+  kProcessSigns,
+  kPortReport
 };
 BOOST_DESCRIBE_ENUM(ReportKind, kProcessRunning, kProcessEnded, kAddressChanged, kProgressStalled,
-                    kProcessSigns)
-inline constexpr std::size_t kReportKinds = 5;
+                    kProcessSigns, kPortReport)
+inline constexpr std::size_t kReportKinds = 6;
 /// Answers ProcessRunning or ProcessEnded, by kind, of that attempt: they never change.
 struct ReportSeen {
   AgentFence fence;

@@ -139,6 +139,7 @@ struct DeadlineSpec {
   Duration registration = 5min;
   Duration start = 15min;
   std::optional<Duration> run;
+  Duration listen = 5min;  ///< From a process's start until it should listen on its port.
   Duration stop = 15s;
   Duration stop_broken = 1s;  ///< In place of `stop`, where nothing can be saved any more.
   Duration blame = 20s;
@@ -152,7 +153,8 @@ struct DeadlineSpec {
   Duration nodes = 10min;
 };
 BOOST_DESCRIBE_STRUCT(DeadlineSpec, (),
-                      (registration, start, run, stop, stop_broken, blame, orphan, am_start, nodes))
+                      (registration, start, run, listen, stop, stop_broken, blame, orphan, am_start,
+                       nodes))
 
 struct HeartbeatSpec {
   Duration every = 1s;

@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "core/model/check.h"
+#include "core/model/port_use.h"
 
 namespace tfyarn::trace {
 namespace {
@@ -162,6 +163,11 @@ void JobBook::AttemptStarted(Instant now, JobIndex job, const TaskAttemptStarted
   attempt->node = started.node.host;
   attempt->container = started.container;
   attempt->started = now;
+}
+
+void JobBook::PortFound(JobIndex job, const PortUseFound& found) {
+  AttemptResult* attempt = AttemptAt(At(job), found.task, found.process, found.container);
+  if (attempt != nullptr) attempt->port = PortUseInBrief(found.task, found.use, found.address.port);
 }
 
 void JobBook::AttemptEnded(Instant now, JobIndex job, const TaskAttemptEnded& ended) {

@@ -32,6 +32,7 @@ class JobBook {
   /// An AM attempt exists: it has a container, or runs.
   void AmAttempt(JobIndex job, const ApplicationAttemptId& attempt);
   void Submitted(JobIndex job, const ApplicationSubmitted& submitted);
+  void PortFound(JobIndex job, const PortUseFound& found);
   void AttemptStarted(Instant now, JobIndex job, const TaskAttemptStarted& started);
   void AttemptEnded(Instant now, JobIndex job, const TaskAttemptEnded& ended);
   void EpochSeen(JobIndex job, Epoch epoch);

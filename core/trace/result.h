@@ -34,6 +34,8 @@ struct AttemptResult {
   std::optional<std::int32_t> exit;
   std::optional<ExitClass> exit_class;  ///< Unset while it runs.
   std::string diagnostics;
+  /// PortUseFound: that it did not listen on its port, in words; "" where nothing else is known.
+  std::string port;
   std::optional<Instant> started;   ///< TaskAttemptStarted; unset when it never ran.
   std::optional<Instant> finished;  ///< The first TaskAttemptEnded.
 };

@@ -63,6 +63,7 @@ Json AttemptJson(const AttemptResult& attempt) {
   json["exit_class"] = attempt.exit_class ? Json(KebabName(*attempt.exit_class)) : Json(nullptr);
   json["started"] = SecondsJson(attempt.started);
   json["finished"] = SecondsJson(attempt.finished);
+  if (!attempt.port.empty()) json["port"] = attempt.port;
   if (!attempt.diagnostics.empty()) json["diagnostics"] = attempt.diagnostics;
   return json;
 }

@@ -172,6 +172,7 @@ void RunBook::On(const AmOrdered& fact) {
                         [&](const TaskAttemptEnded& a) { ProcessEnded(job, a); },
                         [&](const RestartDecided& a) { Restarted(job, a); },
                         [&](const VerdictReached& a) { VerdictDone(job, a); },
+                        [&](const PortUseFound& a) { jobs_.PortFound(job, a); },
                         Ignore<ReadJournal, AppendJournal, PublishAddress, CallRm, CallNm, CallHdfs,
                                SendToAgent, ExitAm, Note, NodesAwaited>{}},
              fact.action);

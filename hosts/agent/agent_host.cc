@@ -155,7 +155,10 @@ void AgentHost::Spawn(const SpawnProcess& order) {
                       .stdout_path = stem + ".stdout",
                       .stderr_path = stem + ".stderr",
                       .port = lease_ ? lease_->port() : 0,
-                      .watch = job_->watch};
+                      .watch = job_->watch,
+                      .listen = {}};
+  if (agent::ShouldListen(*job_, order.task, *order.spec.get()))
+    command.listen = job_->deadlines.listen;
   process_ = std::make_unique<TaskProcess>(
       subreaper_, std::move(command),
       TaskProcess::Callbacks{
@@ -169,6 +172,10 @@ void AgentHost::Spawn(const SpawnProcess& order) {
                 driver_.Tell(ProcessSignsSeen{.attempt = attempt,
                                               .standstill = signs.standstill,
                                               .catches_term = signs.catches_term});
+              },
+          .port_use =
+              [this, attempt](const PortUse& use) {
+                driver_.Tell(PortUseSeen{.attempt = attempt, .use = use});
               },
           .note = parts_.note},
       attempt);

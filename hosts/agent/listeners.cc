@@ -6,6 +6,7 @@
 #include <cerrno>
 #include <charconv>
 #include <memory>
+#include <set>
 #include <string>
 #include <string_view>
 
@@ -67,6 +68,21 @@ Listener WhoListens(std::int32_t port, const PidSource& ours) {
   TF_CHECK(port > 0 && port <= 65535);
   const Listener first = LookOnce(port, ours);
   return first == Listener::kStranger ? LookOnce(port, ours) : first;
+}
+
+std::vector<std::int32_t> PortsOf(const PidSource& ours) {
+  const auto all = AllListening();
+  SocketInodes others;
+  for (const auto& [inode, port] : all) others.insert(inode);
+  for (const pid_t pid : ours()) {
+    if (others.empty()) break;
+    static_cast<void>(TakeOwn(pid, others));
+  }
+  std::set<std::int32_t> ports;
+  for (const auto& [inode, port] : all) {
+    if (!others.contains(inode)) ports.insert(port);
+  }
+  return {ports.begin(), ports.end()};
 }
 
 }  // namespace tfyarn::agent_host

@@ -29,4 +29,7 @@ using PidSource = std::function<std::vector<pid_t>()>;
 /// costs about 1 microsecond for each open descriptor of theirs.
 [[nodiscard]] Listener WhoListens(std::int32_t port, const PidSource& ours);
 
+/// The ports on which the processes listen, in order.
+[[nodiscard]] std::vector<std::int32_t> PortsOf(const PidSource& ours);
+
 }  // namespace tfyarn::agent_host

@@ -40,8 +40,17 @@ std::string_view TakeWord(std::string_view& line) {
   return word;
 }
 
-/// Adds the inode of the socket in `line` if it listens on `port`.
-void ReadLine(std::string_view line, std::int32_t port, SocketInodes& inodes) {
+using PortOfInode = std::map<std::uint64_t, std::int32_t>;
+constexpr std::int32_t kAnyPort = 0;
+
+SocketInodes InodesOf(const PortOfInode& found) {
+  SocketInodes inodes;
+  for (const auto& [inode, port] : found) inodes.insert(inode);
+  return inodes;
+}
+
+/// Adds the socket in `line` if it listens on `port`.
+void ReadLine(std::string_view line, std::int32_t port, PortOfInode& found) {
   // sl local_address rem_address st tx:rx tr:when retrnsmt uid timeout inode ...; addresses are
   // HEX:PORT. Source: proc(5), Documentation/networking/proc_net_tcp.rst.
   TakeWord(line);
@@ -51,29 +60,25 @@ void ReadLine(std::string_view line, std::int32_t port, SocketInodes& inodes) {
   const std::size_t colon = local.rfind(':');
   std::int32_t there = 0;
   if (colon == std::string_view::npos || !Parse(local.substr(colon + 1), there, 16)) return;
-  if (there != port) return;
+  if (port != kAnyPort && there != port) return;
   for (int word = 0; word < 5; ++word) TakeWord(line);
   std::uint64_t inode = 0;
-  if (Parse(TakeWord(line), inode, 10)) inodes.insert(inode);
+  if (Parse(TakeWord(line), inode, 10) && inode != 0) found.emplace(inode, there);
 }
 
-}  // namespace
-
-SocketInodes ListeningOnByProc(std::int32_t port) {
-  SocketInodes inodes;
+PortOfInode ByProc(std::int32_t port) {
+  PortOfInode found;
   for (const char* path : {"/proc/self/net/tcp", "/proc/self/net/tcp6"}) {
     const std::string text = ReadSmallFile(path, kLongestTable).value_or("");
     std::string_view rest = text;
     while (!rest.empty()) {
       const std::string_view line = rest.substr(0, rest.find('\n'));
       rest.remove_prefix(std::min(line.size() + 1, rest.size()));
-      ReadLine(line, port, inodes);
+      ReadLine(line, port, found);
     }
   }
-  return inodes;
+  return found;
 }
-
-namespace {
 
 struct DiagRequest {
   nlmsghdr header{};
@@ -97,21 +102,20 @@ bool Ask(int socket, int family, std::int32_t port) {
 
 enum class Part { kMore, kDone, kRefused };
 
-Part ReadPart(const nlmsghdr* message, std::size_t size, std::int32_t port, SocketInodes& inodes) {
-  const auto wanted = htons(static_cast<std::uint16_t>(port));
+Part ReadPart(const nlmsghdr* message, std::size_t size, std::int32_t port, PortOfInode& inodes) {
   for (; NLMSG_OK(message, size); message = NLMSG_NEXT(message, size)) {
     if (message->nlmsg_type == NLMSG_DONE) return Part::kDone;
     if (message->nlmsg_type == NLMSG_ERROR) return Part::kRefused;
     if (message->nlmsg_len < NLMSG_LENGTH(sizeof(inet_diag_msg))) return Part::kRefused;
     const auto* found = static_cast<const inet_diag_msg*>(NLMSG_DATA(message));
-    if (found->id.idiag_sport == wanted && found->idiag_inode != 0) {
-      inodes.insert(found->idiag_inode);
-    }
+    const std::int32_t there = ntohs(found->id.idiag_sport);
+    if ((port == kAnyPort || there == port) && found->idiag_inode != 0)
+      inodes.emplace(found->idiag_inode, there);
   }
   return Part::kMore;
 }
 
-bool AskFamily(int socket, int family, std::int32_t port, SocketInodes& inodes) {
+bool AskFamily(int socket, int family, std::int32_t port, PortOfInode& inodes) {
   if (!Ask(socket, family, port)) return false;
   alignas(nlmsghdr) std::array<char, 32U << 10> buffer{};
   while (true) {
@@ -124,25 +128,40 @@ bool AskFamily(int socket, int family, std::int32_t port, SocketInodes& inodes) 
   }
 }
 
-}  // namespace
-
-std::optional<SocketInodes> ListeningOnBySockDiag(std::int32_t port) {
+std::optional<PortOfInode> BySockDiag(std::int32_t port) {
   const UniqueFd socket(::socket(AF_NETLINK, SOCK_DGRAM | SOCK_CLOEXEC, NETLINK_SOCK_DIAG));
   // The kernel answers at once or not at all.
   const timeval longest{.tv_sec = 0, .tv_usec = 100'000};
   if (!socket || ::setsockopt(socket.get(), SOL_SOCKET, SO_RCVTIMEO, &longest, sizeof longest)) {
     return std::nullopt;
   }
-  SocketInodes inodes;
+  PortOfInode found;
   for (const int family : {AF_INET, AF_INET6}) {
-    if (!AskFamily(socket.get(), family, port, inodes)) return std::nullopt;
+    if (!AskFamily(socket.get(), family, port, found)) return std::nullopt;
   }
-  return inodes;
+  return found;
+}
+
+}  // namespace
+
+std::optional<SocketInodes> ListeningOnBySockDiag(std::int32_t port) {
+  const auto found = BySockDiag(port);
+  if (!found) return std::nullopt;
+  return InodesOf(*found);
+}
+
+SocketInodes ListeningOnByProc(std::int32_t port) {
+  return InodesOf(ByProc(port));
 }
 
 SocketInodes ListeningOn(std::int32_t port) {
   auto inodes = ListeningOnBySockDiag(port);
   return inodes ? std::move(*inodes) : ListeningOnByProc(port);
+}
+
+PortOfInode AllListening() {
+  auto found = BySockDiag(kAnyPort);
+  return found ? std::move(*found) : ByProc(kAnyPort);
 }
 
 }  // namespace tfyarn::agent_host

@@ -6,6 +6,7 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
 #include <optional>
 #include <set>
 
@@ -16,7 +17,10 @@ using SocketInodes = std::set<std::uint64_t>;
 /// `port`: 1..65535, on any local address, IPv4 and IPv6.
 [[nodiscard]] SocketInodes ListeningOn(std::int32_t port);
 
-/// The same by one way only. nullopt: the kernel does not answer.
+/// Port by inode of all sockets that listen.
+[[nodiscard]] std::map<std::uint64_t, std::int32_t> AllListening();
+
+/// ListeningOn by one way only. nullopt: the kernel does not answer.
 [[nodiscard]] std::optional<SocketInodes> ListeningOnBySockDiag(std::int32_t port);
 /// At most 4 MiB of each table is read: Linux lists the sockets that listen first, so what is left
 /// out are connections.

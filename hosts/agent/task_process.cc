@@ -60,6 +60,19 @@ void TaskProcess::Began(Spawned spawned) {
   // What is told may come after what it is told of.
   callbacks_.spawned();
   signs_ = std::make_unique<SignsWatch>(subreaper_.io(), root, callbacks_.signs);
+  WatchPort();
+}
+
+void TaskProcess::WatchPort() {
+  if (!command_.listen || command_.port == 0) return;
+  const auto members = [this] {
+    std::vector<pid_t> pids;
+    for (const ProcessInfo& member : tree_->Members()) pids.push_back(member.pid);
+    return pids;
+  };
+  port_ = std::make_unique<PortWatch>(
+      subreaper_.io(), PortWatchOptions{.port = command_.port, .deadline = *command_.listen},
+      members, callbacks_.port_use);
 }
 
 void TaskProcess::WatchProgress() {

@@ -16,6 +16,7 @@
 #include "core/model/error.h"
 #include "core/model/job_spec.h"
 #include "hosts/agent/oom_evidence.h"
+#include "hosts/agent/port_watch.h"
 #include "hosts/agent/process_tree.h"
 #include "hosts/agent/progress_watch.h"
 #include "hosts/agent/signs_watch.h"
@@ -33,6 +34,7 @@ struct TaskCommand {
   std::string stderr_path;
   std::int32_t port = 0;  ///< The task's; 0: none.
   std::optional<WatchSpec> watch;
+  std::optional<Duration> listen;  ///< It should listen on `port` so soon.
 };
 
 class TaskProcess {
@@ -43,6 +45,7 @@ class TaskProcess {
     std::function<void(ProcessExited)> over;   ///< Once; nothing of it is left. May destroy this.
     std::function<void()> progress;
     std::function<void(const Signs&)> signs;  ///< They have changed.
+    std::function<void(const PortUse&)> port_use;
     std::function<void(const std::string&)> note;
   };
 
@@ -61,6 +64,7 @@ class TaskProcess {
   void Spawn();
   void Began(Spawned spawned);
   void WatchProgress();
+  void WatchPort();
   void TerminateInTurn();
   void Over(const TreeExit& exit);
   [[nodiscard]] bool PortWasTaken(const TreeExit& exit) const;
@@ -76,6 +80,7 @@ class TaskProcess {
   std::unique_ptr<ProcessTree> tree_;
   std::unique_ptr<ProgressWatch> progress_;
   std::unique_ptr<SignsWatch> signs_;
+  std::unique_ptr<PortWatch> port_;
   std::optional<Clock::time_point> dumped_;
   boost::asio::steady_timer term_later_;
   hosts::Lifetime lifetime_;

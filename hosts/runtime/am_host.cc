@@ -42,21 +42,20 @@ AmHost::AmHost(std::shared_ptr<const JobSpec> job, am::AmOptions options, std::u
                [this](AmEvent event) { driver_.Tell(std::move(event)); }) {}
 
 void AmHost::CarryOut(AmAction& action) {
-  std::visit(
-      Overloaded{
-          Ignore<JobStateChanged, GangCompleted, GangReleased, SpecAssembled, TaskAttemptStarted,
-                 TaskAttemptEnded, RestartDecided, VerdictReached, Note, NodesAwaited>{},
-          [this](ReadJournal&) { journal_.Read(); },
-          [this](AppendJournal& append) { journal_.Append(std::move(append)); },
-          [this](PublishAddress& publish) { journal_.Publish(publish); },
-          [this](CallRm& call) { Call(call); }, [this](CallNm& call) { Call(call); },
-          [this](CallHdfs& call) { Call(call); },
-          [this](SendToAgent& send) { parts_.send(send.container, send.message); },
-          [this](ExitAm& exit) {
-            driver_.Stop();
-            parts_.exit(exit.code);
-          }},
-      action);
+  std::visit(Overloaded{Ignore<JobStateChanged, GangCompleted, GangReleased, SpecAssembled,
+                               TaskAttemptStarted, TaskAttemptEnded, RestartDecided, VerdictReached,
+                               Note, NodesAwaited, PortUseFound>{},
+                        [this](ReadJournal&) { journal_.Read(); },
+                        [this](AppendJournal& append) { journal_.Append(std::move(append)); },
+                        [this](PublishAddress& publish) { journal_.Publish(publish); },
+                        [this](CallRm& call) { Call(call); }, [this](CallNm& call) { Call(call); },
+                        [this](CallHdfs& call) { Call(call); },
+                        [this](SendToAgent& send) { parts_.send(send.container, send.message); },
+                        [this](ExitAm& exit) {
+                          driver_.Stop();
+                          parts_.exit(exit.code);
+                        }},
+             action);
 }
 
 void AmHost::Call(CallRm& call) {

@@ -5,6 +5,7 @@
 #include <nlohmann/json.hpp>
 #include <utility>
 
+#include "core/model/port_use.h"
 #include "core/model/text.h"
 #include "core/model/visit.h"
 
@@ -97,11 +98,13 @@ void LiveState::Ordered(Instant at, const AmAction& action) {
             task.started = at;
             task.exit.reset();
             task.exit_class.clear();
+            task.port.clear();
             Say(at, fmt::format("{} runs, attempt {}", ToString(started.task), *task.attempt));
           },
           [&](const TaskAttemptEnded& ended) {
             LiveTask& task = tasks_[ended.task];
             task.state = "ended";
+            task.port.clear();
             task.attempt = ended.process.attempt.value;
             task.exit = ended.exit;
             task.exit_class = KebabName(ended.exit_class);
@@ -129,6 +132,10 @@ void LiveState::Ordered(Instant at, const AmAction& action) {
             waits_for_ = nodes.limit.empty() ? "" : "nodes: " + nodes.limit;
             if (nodes.limit.empty()) Say(at, "nodes are not waited for any more");
           },
+          [&](const PortUseFound& found) {
+            tasks_[found.task].port = PortUseInBrief(found.task, found.use, found.address.port);
+            Say(at, PortUseInWords(found));
+          },
           [&](const Note& note) { Say(at, note.text); }},
       action);
 }
@@ -149,7 +156,8 @@ std::string LiveState::Json(Instant now) const {
   for (const auto& [id, task] : tasks_) {
     ordered_json row{{"task", ToString(id)},    {"state", task.state},
                      {"address", task.address}, {"container", task.container},
-                     {"epoch", task.epoch},     {"exit_class", task.exit_class}};
+                     {"epoch", task.epoch},     {"exit_class", task.exit_class},
+                     {"port", task.port}};
     row["attempt"] = task.attempt ? ordered_json(*task.attempt) : ordered_json();
     row["exit"] = task.exit ? ordered_json(*task.exit) : ordered_json();
     row["started"] = task.started ? ordered_json(Seconds(*task.started)) : ordered_json();

@@ -22,6 +22,7 @@ struct LiveTask {
   std::uint32_t epoch = 0;
   std::optional<std::int32_t> exit;
   std::string exit_class;
+  std::string port;  ///< That its process does not listen on it; "" otherwise.
   std::optional<Instant> started;
   std::optional<Instant> heard;  ///< Of its agent.
 };
@@ -44,9 +45,10 @@ class LiveState {
   /// it in words, when it says something to people; "" otherwise.
   std::string Observe(const trace::TraceRecord& record);
   /// One JSON object: name, state, waits_for ("" or "nodes: " and what those seen so far cannot
-  /// hold), status, epoch, restarts, seconds, tasks, events (the latest
-  /// 200), and logs_elsewhere when the page has no logs: then each task has its address in `logs`.
-  /// Times are seconds from the start of the run; `heard` counts back from `now`.
+  /// hold), status, epoch, restarts, seconds, tasks (`port`: that
+  /// one does not listen on its port, in words), events (the latest 200), and logs_elsewhere when
+  /// the page has no logs: then each task has its address in `logs`. Times are seconds from the
+  /// start of the run; `heard` counts back from `now`.
   [[nodiscard]] std::string Json(Instant now) const;
 
   [[nodiscard]] const std::map<TaskId, LiveTask>& tasks() const { return tasks_; }

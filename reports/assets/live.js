@@ -16,6 +16,7 @@ const tile = (value, label) => {
 
 const cell = (row, column) => {
   if (column === "exit") return missing(row.exit) ? row.exit_class : `${row.exit} ${row.exit_class}`;
+  if (column === "state") return row.port ? `${row.state}; ${row.port}` : row.state;
   if (column === "heard") return missing(row.heard) ? "–" : `${time(row.heard)} ago`;
   return missing(row[column]) ? "–" : String(row[column]);
 };

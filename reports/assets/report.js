@@ -308,7 +308,7 @@ const attemptsSection = (jobs) => {
     { title: "epoch", value: (r) => r.epoch }, { title: "node", value: (r) => r.node, long: true },
     { title: "started", value: (r) => r.started, text: (r) => (missing(r.started) ? "–" : moment(r.started)) },
     { title: "ended", value: (r) => r.finished, text: (r) => (missing(r.finished) ? "–" : moment(r.finished)) }, { title: "exit", value: (r) => r.exit },
-    { title: "class", value: (r) => r.exit_class }, { title: "diagnostics", value: (r) => r.diagnostics ?? "", long: true }],
+    { title: "class", value: (r) => r.exit_class }, { title: "diagnostics", value: (r) => [r.port, r.diagnostics].filter(Boolean).join("; "), long: true }],
     rows, { find: (r) => `${r.job} ${r.task} ${r.node} ${r.exit_class}` });
 };
 

@@ -149,13 +149,14 @@ const Case kAdded[] = {
     {"faults: [{kind: drop, message: StartProces}]\n",
      {"6:32: `message`: `StartProces` is not one of its values | allowed: RegisterAgent, "
       "AgentHeartbeat, "
-      "ProcessRunning, ProcessEnded, AddressChanged, ProgressStalled, ProcessSigns, AgentAccepted, "
+      "ProcessRunning, ProcessEnded, AddressChanged, ProgressStalled, ProcessSigns, PortReport, "
+      "AgentAccepted, "
       "AgentRefused, "
       "HeartbeatSeen, ReportSeen, StartProcess, StopProcess, WarnProcess, EndAgent, ShowStacks, "
       "NewsSeen, "
       "GetNewApplication, "
       "SubmitApplication, GetApplicationReport, KillApplication, GetClusterNodes, GetQueueInfo, "
-      "RegisterApplicationMaster, and 7 more | did "
+      "and 8 more | did "
       "you mean `StartProcess`?"}},
     {"faults: [{kind: container_signal, at: 1s, target: {job: a}, signal: kill}]\n",
      {"6:69: `signal`: kill is not a signal like KILL, TERM or 9 | did you mean KILL?"}},

@@ -416,7 +416,7 @@ depends: [{task: ps, after: chief, state: ended, within: 60s, do: ignore}]
 success: "ok(chief) and count(worker) >= 2"
 retries: {user: 1, infrastructure: 2, window: 3h, resubmit: 4}
 finish: {drain: {worker: 10s}, require: [{path: model.bin}, other]}
-deadlines: {registration: 1m, start: 2m, run: 3h, stop: 4s, stop_broken: 2s, blame: 5s, orphan: 6m, am_start: 7m,
+deadlines: {registration: 1m, start: 2m, run: 3h, listen: 4m, stop: 4s, stop_broken: 2s, blame: 5s, orphan: 6m, am_start: 7m,
             nodes: 9m}
 heartbeat: {every: 2s, missed: 7}
 watch: {progress: "step (\\d+)", stalled: 20m, do: fail}
@@ -461,7 +461,8 @@ history: {keep: 7d}
       "task_type=\"worker\" number=2}]} retries=RetrySpec{user=1 infrastructure=2 window=3h "
       "resubmit=4} "
       "finish=FinishSpec{drain=[\"worker\":10s] require_paths=[\"model.bin\", \"other\"]} "
-      "deadlines=DeadlineSpec{registration=1m start=2m run=3h stop=4s stop_broken=2s blame=5s "
+      "deadlines=DeadlineSpec{registration=1m start=2m run=3h listen=4m stop=4s stop_broken=2s "
+      "blame=5s "
       "orphan=6m "
       "am_start=7m nodes=9m} "
       "heartbeat=HeartbeatSpec{every=2s "

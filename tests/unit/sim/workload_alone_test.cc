@@ -95,6 +95,17 @@ TEST(WorkloadAloneTest, WhatWasPutOffByAStandstillHappensWhenItEnds) {
                                  "50s lost 5s", "50s idle"}));
 }
 
+TEST(WorkloadAloneTest, ATaskThatListensLateTakesPartThenAndIsSeenAtTheDeadlineBefore) {
+  config::JobConfig job = MultiWorker(2);
+  job.spec.deadlines.listen = 10s;
+  job.behavior = {{.task = "worker:1", .listens = Const(30)}};
+  WorkloadHarness host(job);
+  host.SpawnAll(host.SpecOf(1));
+  host.Until(31s);
+  EXPECT_EQ(host.TakeLog(),
+            (Log{"10s worker:1 port: nobody", "30s worker:1 port: ours", "30s training"}));
+}
+
 // A thousand processes cost a handful of events each, not more.
 TEST(WorkloadAloneTest, EventsGrowWithProcessesAndNotWithTime) {
   config::JobConfig job = Independent(1000);

@@ -189,6 +189,9 @@ class WorkloadHarness {
     signs_.push_back(TaskIn(seen.container) + " " + KebabName(seen.standstill) +
                      (seen.catches_term ? ", catches SIGTERM" : ""));
   }
+  void On(const PortIsSeen& seen) {
+    Say(TaskIn(seen.container) + " port: " + KebabName(seen.listener));
+  }
   void On(const FileIsWritten& file) { Say("wrote " + file.path); }
   void On(const Accounted& accounted) {
     const auto add = [](TimeSplit& sum, const Accounted::Split& split) {

@@ -280,6 +280,28 @@ TEST(CodecTest, AStandstillOfALaterVersionIsRefusedAndNoneIsTheDefault) {
   EXPECT_FALSE(std::get<ProcessSigns>(*plain).catches_term);
 }
 
+TEST(CodecTest, AReportOnAPortComesThroughAndAListenerOfALaterVersionIsRefused) {
+  const PortReport report{.fence = SomeFence(),
+                          .process = {},
+                          .use = {.listener = PortListener::kNobody, .elsewhere = {5001, 65535}},
+                          .after = 5min,
+                          .number = 3};
+  const auto same = DecodeAgentToAm(Encode(AgentToAm(report)));
+  ASSERT_TRUE(same) << same.error().message;
+  EXPECT_EQ(ToText(*same), ToText(AgentToAm(report)));
+  const auto wrong = [&](auto change) {
+    return ErrorAfter(AgentToAm(report),
+                      [&](v1::AgentToAm& wire) { change(*wire.mutable_port_report()); });
+  };
+  EXPECT_SAYS(wrong([](v1::PortReport& in) { in.set_listener(static_cast<v1::PortListener>(3)); }),
+              "listener is 3, which is unknown");
+  EXPECT_SAYS(wrong([](v1::PortReport& in) { in.add_elsewhere(65536); }),
+              "elsewhere has port 65536");
+  const auto seen = DecodeAmToAgent(Encode(AmToAgent(NewsSeen{.fence = SomeFence(), .number = 9})));
+  ASSERT_TRUE(seen) << seen.error().message;
+  EXPECT_EQ(std::get<NewsSeen>(*seen).number, 9U);
+}
+
 TEST(CodecTest, NegativeTimesAndPortsBeyondSixteenBitsAreRefused) {
   const AgentToAm stalled =
       ProgressStalled{.fence = SomeFence(), .process = {}, .silent = Duration(-1)};

@@ -73,6 +73,12 @@ class RandomMessages {
     address.port = static_cast<std::int32_t>(random_.Below(65536));
     address.host = Of("abcXYZ012.:%-_", address.port == 0 ? 0 : 1, 20);
   }
+  void Fill(PortUse& use) {
+    Fill(use.listener);
+    use.elsewhere.resize(random_.Below(5));
+    for (std::int32_t& port : use.elsewhere)
+      port = static_cast<std::int32_t>(1 + random_.Below(65535));
+  }
   void Fill(TaskId& task) {
     task.type = TaskType();
     task.index = Number<std::int32_t>();

@@ -164,6 +164,40 @@ TEST(EnvironmentTest, ACustomTypeOfDrainedClassIsLeftOutLikeAnEvaluator) {
   EXPECT_NE(sample.Of("scorer", 0).at("TF_CONFIG").find("\"worker\""), std::string::npos);
 }
 
+// ---------------------------------------------------------------- who listens
+
+std::vector<std::string> Listeners(const Sample& sample) {
+  std::vector<std::string> listen;
+  for (const auto& [type, addresses] : sample.spec.tasks) {
+    for (std::size_t i = 0; i < addresses.size(); ++i) {
+      const TaskId task{.type = type, .index = static_cast<std::int32_t>(i)};
+      if (ShouldListen(sample.job, task, sample.spec)) listen.push_back(ToString(task));
+    }
+  }
+  return listen;
+}
+
+TEST(EnvironmentTest, FrameworksMakeTheseTasksListen) {
+  Sample tensorflow(Framework::kTensorflow);
+  tensorflow.Add("chief", 1)
+      .Add("ps", 1)
+      .Add("worker", 2)
+      .Add("evaluator", 1)
+      .Add("tensorboard", 1);
+  tensorflow.job.strategy = Strategy::kParameterServer;
+  EXPECT_THAT(Listeners(tensorflow), ElementsAre("chief:0", "ps:0", "worker:0", "worker:1"));
+  tensorflow.job.strategy = Strategy::kIndependent;
+  EXPECT_THAT(Listeners(tensorflow), testing::IsEmpty());
+  // A strategy with one worker starts no server.
+  EXPECT_THAT(Listeners(Sample(Framework::kTensorflow).Add("worker", 1)), testing::IsEmpty());
+  EXPECT_THAT(Listeners(Sample(Framework::kPytorch).Add("master", 1).Add("worker", 2)),
+              ElementsAre("master:0"));
+  EXPECT_THAT(Listeners(Sample(Framework::kPytorch).Add("worker", 1)), testing::IsEmpty());
+  EXPECT_THAT(Listeners(Sample(Framework::kHorovod).Add("driver", 1).Add("worker", 2)),
+              ElementsAre("driver:0"));
+  EXPECT_THAT(Listeners(Sample(Framework::kGeneric).Add("worker", 2)), testing::IsEmpty());
+}
+
 // ---------------------------------------------------------------- command line
 
 Sample WithCommand(std::vector<std::string> command) {

@@ -380,6 +380,79 @@ TEST(TaskAgentProcessTest, ANewAmHearsOfAStandstillThatTheOneBeforeKnew) {
       Contains("AM2 <- " + SignsSaid("stopped", "no", 2)));
 }
 
+// ---------------------------------------------------------------- does it listen
+
+PortUseSeen PortOf(PortListener listener, std::vector<std::int32_t> elsewhere = {}) {
+  return {.attempt = TaskAttempt(0), .use = {.listener = listener, .elsewhere = elsewhere}};
+}
+
+std::string PortSaid(const std::string& use, const std::string& after, int number) {
+  return "AM1 <- PortReport{process=ProcessRef{attempt=0 epoch=1} use=PortUse{" + use +
+         "} after=" + after + " number=" + std::to_string(number) + "}";
+}
+
+/// worker:0 of two, connected and running.
+AgentRig OneOfTwo(Framework framework = Framework::kTensorflow) {
+  JobSpec job;
+  job.framework = framework;
+  AgentRig rig(job);
+  rig.Connect();
+  (void)rig.Tell(0s, PeerVouched{.task = {}, .incarnation = {}, .vouched = true, .last = {}});
+  StartProcess order = AgentRig::Start(0);
+  ClusterSpec spec = *order.spec.get();
+  spec.tasks.at("worker").push_back({.host = "n2", .port = 2222});
+  order.spec = Share(std::move(spec));
+  (void)rig.Say(0s, order);
+  (void)rig.Tell(0s, ProcessSpawned{.attempt = TaskAttempt(0)});
+  (void)rig.Say(0s, Seen(ReportKind::kProcessRunning, 0));
+  return rig;
+}
+
+TEST(TaskAgentProcessTest, AProcessThatListensIsReportedOnce) {
+  AgentRig rig = OneOfTwo();
+  EXPECT_THAT(rig.Tell(6s, PortOf(PortListener::kOurs)),
+              ElementsAre(PortSaid("listener=ours", "6s", 1)));
+  (void)rig.Say(6s, NewsSeen{.number = 1});
+  EXPECT_THAT(rig.Tell(7s, PortOf(PortListener::kOurs)), IsEmpty());
+}
+
+TEST(TaskAgentProcessTest, AProcessThatDoesNotListenInItsTimeIsReportedAndItsLateStartToo) {
+  AgentRig rig = OneOfTwo();
+  EXPECT_THAT(rig.Tell(4min, PortOf(PortListener::kNobody)), IsEmpty());
+  EXPECT_THAT(rig.Tell(5min, PortOf(PortListener::kNobody, {5001})),
+              ElementsAre(PortSaid("listener=nobody elsewhere=[5001]", "5m", 1)));
+  (void)rig.Say(5min, NewsSeen{.number = 1});
+  // Where else it listens is told once.
+  EXPECT_THAT(rig.Tell(6min, PortOf(PortListener::kNobody, {5001, 5002})), IsEmpty());
+  EXPECT_THAT(rig.Tell(7min, PortOf(PortListener::kOurs)),
+              ElementsAre(PortSaid("listener=ours", "7m", 2)));
+}
+
+TEST(TaskAgentProcessTest, AStrangerOnItsPortIsReportedAtOnce) {
+  AgentRig rig = OneOfTwo();
+  EXPECT_THAT(rig.Tell(2s, PortOf(PortListener::kStranger)),
+              ElementsAre(PortSaid("listener=stranger", "2s", 1)));
+}
+
+TEST(TaskAgentProcessTest, WhoNeedNotListenIsNotReported) {
+  AgentRig generic = OneOfTwo(Framework::kGeneric);
+  EXPECT_THAT(generic.Tell(5min, PortOf(PortListener::kNobody)), ElementsAre(HasSubstr("Note")));
+  AgentRig alone;
+  alone.Connect();
+  alone.RunProcess(0s, 0);
+  EXPECT_THAT(alone.Tell(5min, PortOf(PortListener::kNobody)), ElementsAre(HasSubstr("Note")));
+}
+
+TEST(TaskAgentProcessTest, ANewAmHearsOfAPortOnWhichNobodyListens) {
+  AgentRig rig = OneOfTwo();
+  (void)rig.Tell(5min, PortOf(PortListener::kNobody));
+  (void)rig.Say(5min, NewsSeen{.number = 1});
+  (void)rig.Tell(6min, AmAddressRead{.am_attempt = 2, .address = {.host = "am2", .port = 2}});
+  EXPECT_THAT(
+      rig.Tell(6min, AmSaid{.message = AgentAccepted{.fence = rig.fence()}, .am_attempt = 2}),
+      Contains(HasSubstr("AM2 <- PortReport")));
+}
+
 // ---------------------------------------------------------------- watch
 
 JobSpec Watched() {

@@ -108,6 +108,10 @@ class Walk {
       case 4:
         return Say(WarnProcess{.fence = {}, .attempt = SomeAttempt()});
       case 17:
+        if (random_.Below(2) == 0)
+          return PortUseSeen{
+              .attempt = SomeAttempt(),
+              .use = {.listener = static_cast<PortListener>(random_.Below(3)), .elsewhere = {}}};
         return ProcessSignsSeen{.attempt = SomeAttempt(),
                                 .standstill = static_cast<Standstill>(random_.Below(3)),
                                 .catches_term = random_.Below(2) == 0};
@@ -118,7 +122,7 @@ class Walk {
         if (random_.Below(2) == 0)
           return Say(NewsSeen{.fence = {}, .number = static_cast<std::uint32_t>(random_.Below(6))});
         return Say(ReportSeen{.fence = {},
-                              .kind = static_cast<ReportKind>(random_.Below(5)),
+                              .kind = static_cast<ReportKind>(random_.Below(6)),
                               .attempt = SomeAttempt()});
       case 7:
         return AmAddressRead{.am_attempt = static_cast<std::int32_t>(random_.Below(4)),

@@ -2,9 +2,10 @@
 // events.
 #include "core/am/application_master.h"
 
-#include <gtest/gtest.h>
+#include <gmock/gmock.h>
 #include <malloc.h>
 
+#include <algorithm>
 #include <cstdlib>
 #include <deque>
 #include <new>
@@ -46,7 +47,7 @@ constexpr ApplicationId kApplication{.cluster_timestamp = 0, .id = 1};
 /// One AM whose world answers everything at once and well. Heartbeats of agents are vouched for.
 class Driver {
  public:
-  explicit Driver(std::int32_t workers) {
+  explicit Driver(std::int32_t workers, std::optional<WatchSpec> watch = {}) {
     JobSpec job;
     job.name = "large";
     job.strategy = Strategy::kMultiWorker;
@@ -54,6 +55,7 @@ class Driver {
         {.name = "chief", .resource = {.memory_mb = 1024, .vcores = 1}},
         {.name = "worker", .instances = workers, .resource = {.memory_mb = 1024, .vcores = 1}}};
     job.retries.infrastructure = 1'000'000;
+    job.watch = std::move(watch);
     job_ = std::make_shared<const JobSpec>(job);
     am_ = std::make_unique<ApplicationMaster>(job_, AmOptions{.staging_directory = "/staging"}, 1);
   }
@@ -96,6 +98,9 @@ class Driver {
     if (std::holds_alternative<ReadJournal>(action)) events_.push_back(JournalRead{});
     if (const auto* append = std::get_if<AppendJournal>(&action))
       events_.push_back(JournalAppended{append->seq});
+    if (std::holds_alternative<PortUseFound>(action)) ++ports_found_;
+    if (const auto* restart = std::get_if<RestartDecided>(&action))
+      causes_.push_back(restart->cause.detail);
     if (const auto* note = std::get_if<Note>(&action)) notes_.push_back(note->text);
     if (const auto* call = std::get_if<CallRm>(&action)) {
       events_.push_back(RmReplied{.call = call->call, .response = Answer(call->request)});
@@ -156,6 +161,8 @@ class Driver {
   std::vector<std::pair<AgentFence, ProcessRef>> ordered_;
   std::vector<std::pair<AgentFence, TaskAttempt>> stops_;
   std::vector<std::string> notes_;
+  std::vector<std::string> causes_;  // Of restarts.
+  int ports_found_ = 0;
   yarn::AllocateResponse next_;
   std::int64_t next_container_ = 0;
   std::uint64_t allocates_ = 0;
@@ -255,6 +262,28 @@ TEST(ApplicationMasterTest, AReportThatANewerOneHasOvertakenIsAnsweredAndChanges
   EXPECT_EQ(changed(2002, 2), 2002);
   EXPECT_EQ(changed(2001, 1), 2002);
   EXPECT_EQ(changed(2003, 3), 2003);
+}
+
+TEST(ApplicationMasterTest, WhoDoesNotListenIsToldOnceAndNamedByTheCauseOfAStall) {
+  Driver driver(2, WatchSpec{});
+  driver.Start();
+  const AgentFence own = driver.agents_.back();
+  const ProcessRef process{.attempt = TaskAttempt(0), .epoch = driver.am_->snapshot().epoch};
+  const PortReport report{.fence = own,
+                          .process = process,
+                          .use = {.listener = PortListener::kNobody, .elsewhere = {5001}},
+                          .after = 5min,
+                          .number = 1};
+  driver.Step(AgentSaid{report});
+  EXPECT_EQ(driver.ports_found_, 1);
+  driver.Step(AgentSaid{report});
+  EXPECT_EQ(driver.ports_found_, 1);
+  driver.Step(
+      AgentSaid{ProgressStalled{.fence = own, .process = process, .silent = 10min, .number = 2}});
+  for (int i = 0; i < 100 && driver.causes_.empty(); ++i) driver.Beat();
+  ASSERT_EQ(driver.causes_.size(), 1U);
+  EXPECT_THAT(driver.causes_[0], testing::StartsWith("no progress for 10m; " + ToString(own.task) +
+                                                     " listens on 5001, not on its port"));
 }
 
 TEST(ApplicationMasterTest, AnAgentSpeaksOnlyForItsOwnTaskContainerAndLife) {

@@ -1,0 +1,17 @@
+// Who listens on a task's port, in words for people.
+#pragma once
+
+#include <string>
+
+#include "core/model/am.h"
+#include "core/model/channel.h"
+#include "core/model/ids.h"
+
+namespace tfyarn {
+
+/// "worker:1 does not listen on its port 41233": no full stop; "" where it listens as it should.
+[[nodiscard]] std::string PortUseInBrief(const TaskId& task, const PortUse& use, std::int32_t port);
+/// The same with how long, and what to look at.
+[[nodiscard]] std::string PortUseInWords(const PortUseFound& found);
+
+}  // namespace tfyarn
