@@ -3,6 +3,7 @@ runs, and what it left behind.
 
 Nothing here waits for a time: a test waits for a fact (a record, a line, a process), with a limit after which it fails.
 """
+import atexit
 import contextlib
 import json
 import os
@@ -69,6 +70,17 @@ def is_running(pid):
     return any(running == pid for running, _, _ in processes())
 
 
+# Jobs that were started and not closed yet. A case that fails does not come to close its own.
+_open = []
+
+
+@atexit.register
+def abandon_open():
+    """Ends whatever jobs have left: no process outlives a test, however that ends."""
+    while _open:
+        _open.pop().abandon()
+
+
 class Job:
     """One job in a folder of its own. `text`: job.yaml without its schema line; a lone %s in it is the folder."""
 
@@ -103,6 +115,8 @@ class Job:
         self.log = open(self.folder / "output.txt", "w+", encoding="utf-8", errors="replace")
         self.process = subprocess.Popen(command, cwd=self.folder, stdout=self.log, stderr=subprocess.STDOUT,
                                         stdin=subprocess.DEVNULL, env={**os.environ, **(environment or {})})
+        if self not in _open:
+            _open.append(self)
         return self
 
     def end(self, patience=None):
@@ -220,7 +234,35 @@ class Job:
                               text=True, check=False)
         check(done.returncode == 0, f"replay: {done.stdout}{done.stderr}")
 
+    def members(self):
+        """Pids of its processes, also of those that have another parent by now: by what they were started with, or where they are."""
+        table = processes()
+        mine = {pid for pid, _, argv in table if any(str(self.folder) in part for part in argv)}
+        for pid, _, _ in table:
+            with contextlib.suppress(OSError):
+                if os.readlink(f"/proc/{pid}/cwd").startswith(str(self.folder)):
+                    mine.add(pid)
+        if self.process and self.process.poll() is None:
+            mine |= {self.process.pid} | {pid for pid, _ in self.descendants()}
+        return mine - {os.getpid()}
+
+    def abandon(self):
+        """Kills all that is left of it. The folder stays, to look for the reason in."""
+        end = time.monotonic() + PATIENCE
+        while time.monotonic() < end:
+            left = self.members()
+            if not left:
+                break
+            for pid in left:
+                with contextlib.suppress(OSError):
+                    os.kill(pid, signal.SIGKILL)
+            if self.process:
+                self.process.poll()
+            time.sleep(0.05)
+
     def close(self, keep=False):
+        if self in _open:
+            _open.remove(self)
         if self.process and self.process.poll() is None:
             mine = [self.process.pid] + [pid for pid, _ in self.descendants()]
             for pid in mine:
@@ -269,4 +311,6 @@ def run_cases(cases, names):
             print(f"{name}: skipped: {why}", flush=True)
         else:
             print(f"{name}: ok, {time.monotonic() - begin:.1f} s", flush=True)
+        finally:
+            abandon_open()
     sys.exit(1 if failed else 77 if skipped else 0)
