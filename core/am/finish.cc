@@ -45,8 +45,7 @@ void Finish::Fail(Cause cause, const std::string& rule, const std::string& why,
 void Finish::Succeed(const std::string& rule, const std::string& why) {
   if (stage_ != Stage::kOpen) return;
   verdict_ = {.status = JobStatus::kSucceeded, .diagnostics = SuccessText(rule, why), .rule = rule};
-  parts_.core.finishing = true;
-  parts_.failover.Close();
+  StartNothingMore();
   unproven_ = parts_.core.job->finish.require_paths;
   if (unproven_.empty()) return Write(verdict_);
   stage_ = Stage::kEvidence;
@@ -61,10 +60,19 @@ void Finish::Restore(const VerdictReached& verdict) {
   stage_ = Stage::kWriting;
 }
 
-void Finish::Write(VerdictReached verdict) {
+/// What the verdict made needless is asked for no longer, while the journal stores it or evidence
+/// is looked for: a container that came then would be granted for nothing.
+void Finish::StartNothingMore() {
   AmCore& core = parts_.core;
   core.finishing = true;
   parts_.failover.Close();
+  core.gang.CancelAll(core.now);
+  core.asks_dirty = true;
+}
+
+void Finish::Write(VerdictReached verdict) {
+  AmCore& core = parts_.core;
+  StartNothingMore();
   core.timers.Disarm(Timer::kEvidenceRetry);
   core.timers.Disarm(Timer::kEvidenceGiveUp);
   verdict_ = std::move(verdict);

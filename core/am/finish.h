@@ -53,6 +53,7 @@ class Finish {
  private:
   enum class Stage : std::uint8_t { kOpen, kEvidence, kWriting, kDraining, kUnregistering, kDone };
 
+  void StartNothingMore();
   void Write(VerdictReached verdict);
   void Reach();
   void Drain();

@@ -265,6 +265,7 @@ TEST(StartupTest, AYoungClusterGetsTenMinutes) {
   EXPECT_FALSE(rig.failed());
   rig.Advance(2s);
   EXPECT_EQ(rig.rule(), "gang/infeasible");
+  EXPECT_EQ(rig.asked_memory(), 0) << "the end of the wait is no reason to ask";
 }
 
 TEST(StartupTest, ANodeThatComesInTimeEndsTheDoubt) {
