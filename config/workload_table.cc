@@ -100,6 +100,8 @@ void CheckRow(Decoder& decoder, const Node& node, const BehaviorRow& row) {
   if (row.after && !row.exit && !row.signal && !row.hang) {
     clash("after", "says when, but not what: give `exit`, `signal` or `hang: true`");
   }
+  if (!row.says.empty() && (row.runs || (row.exit.value_or(0) == 0 && !row.signal)))
+    clash("says", "goes with `signal` or an `exit` that is not 0, and without `runs`");
   if (row.forever && row.exit && !row.after)
     clash("exit", "a process that runs for ever ends only with `after`");
   if (row.runs && row.after) clash("after", "`runs` says already when it ends");
@@ -193,6 +195,10 @@ const Record<BehaviorRow>& BehaviorTable() {
         "How long after its start it listens on its port. Before that it takes no part in "
         "training. `never`: it does not; `taken`: another program listens there.",
         ReadListens, {.example = "never", .default_text = "from its start on"});
+    record.Field("says", &BehaviorRow::says, SomeText(),
+                 "Its last words on stderr, when `exit` or `signal` ends it: the AM reads in them "
+                 "which peer TensorFlow misses.",
+                 {.example = "out of ideas"});
     record.Checked(CheckRow);
     return record;
   }();

@@ -181,7 +181,7 @@ void SimHost::HandleWorkload(JobRt& job, std::vector<WorkloadOutput>& outputs) {
       LaterToAgent(*agent, ProcessExited{.attempt = exits->attempt,
                                          .exit = exits->exit,
                                          .port_conflict = exits->port_conflict,
-                                         .stderr_tail = {}});
+                                         .stderr_tail = exits->says});
     } else if (const auto* phase = std::get_if<PhaseChanged>(&output)) {
       Trace(trace::TrainingPhaseChanged{.job = job.index, .phase = phase->phase});
     } else if (const auto* lost = std::get_if<WorkIsLost>(&output)) {

@@ -77,6 +77,7 @@ struct ProcessExits {
   ProcessExit exit;
   bool port_conflict = false;
   std::string stderr_tail;  ///< What it said last, where the reason is known.
+  std::string says;         ///< What the scenario has it say: this the agent reads.
 };
 /// What the job's training does from now on. Checkpoints show only when the workload was made
 /// `detailed`.
@@ -201,6 +202,7 @@ class JobWorkload {
     ProcessExit exit;
     bool port_conflict = false;
     std::string stderr_tail;
+    std::string says;
   };
   struct Process {
     SpawnedProcess is;

@@ -117,7 +117,9 @@ void JobWorkload::Start(Instant now, std::uint32_t slot, Out& out) {
     ShowSigns(process, out);
   if (script.event_after && script.hang) process.hangs_at = now + *script.event_after;
   if (script.event_after && !script.hang)
-    EndsAt(slot, {.at = now + *script.event_after, .exit = script.exit});
+    EndsAt(slot, {.at = now + *script.event_after,
+                  .exit = script.exit,
+                  .says = script.row != nullptr ? script.row->says : ""});
   if (process.is.port_taken) {
     EndsAt(slot, {.at = now + kPortTakenAfter,
                   .exit = {.code = 1},
@@ -202,7 +204,8 @@ void JobWorkload::EndNow(Instant now, std::uint32_t slot, const End& end, Out& o
                              .attempt = process.is.process.attempt,
                              .exit = end.exit,
                              .port_conflict = end.port_conflict,
-                             .stderr_tail = end.stderr_tail});
+                             .stderr_tail = end.stderr_tail,
+                             .says = end.says});
   Remove(now, slot, out);
 }
 

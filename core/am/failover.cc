@@ -151,7 +151,8 @@ Decision Failover::AskPolicy(const AttemptEnd& end) const {
        .exit_class = end.record.exit_class,
        .exit = end.record.exit,
        .ever_registered = record.ever_registered,
-       .stalled = record.stalled && end.record.exit_class == ExitClass::kTimeout},
+       .stalled = record.stalled && end.record.exit_class == ExitClass::kTimeout,
+       .peer_unreachable = UnreachedBy(end).has_value()},
       core.tasks);
 }
 
@@ -230,7 +231,10 @@ void Failover::Report(Failure failure) {
     const Failure cause = failure;
     return DecideOn({std::move(failure)}, cause, std::move(tasks));
   }
-  if (!window_ && IsVictim(failure)) return RestartVictim(std::move(failure));
+  if (!window_ && IsVictim(failure)) return RestartVictim(std::move(failure), last_cause_->cause);
+  if (!window_) {
+    if (const auto cause = CauseInPeer(failure)) return RestartVictim(std::move(failure), *cause);
+  }
   if (!window_) {
     window_.emplace();
     core.timers.ArmJob(Timer::kBlame, core.now + core.job->deadlines.blame);
@@ -356,7 +360,7 @@ bool Failover::IsVictim(const Failure& failure) const {
   return parts_.core.tasks.record(failure.end.task).process_ordered_at < last_cause_->decided;
 }
 
-void Failover::RestartVictim(Failure failure) {
+void Failover::RestartVictim(Failure failure, const Cause& cause) {
   RestartTasks tasks;
   AddScope(failure, tasks);
   const bool broken = IsBroken(failure);
@@ -365,7 +369,7 @@ void Failover::RestartVictim(Failure failure) {
   failure.decision.allowance = {};
   RestartOrder order{.tasks = parts_.restart.ListOf(tasks),
                      .epoch_rises = failure.scope.epoch_rises || tasks.gang,
-                     .cause = last_cause_->cause,
+                     .cause = cause,
                      .rule = failure.decision.rule + " (victim)",
                      .broken = broken};
   if (!failure.container_alive) order.replace.push_back(failure.end.task);

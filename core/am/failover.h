@@ -10,10 +10,14 @@
 // victim names it. Without any, who still runs when all its peers have failed, or did not end
 // before SIGKILL, is taken for the one that hung.
 //
+// Under parameter-server a restarted chief may be faster than what started with it. Its last words
+// then name the peer that it could not reach, and that restart is still the cause, however late.
+//
 // Not here: carrying out a restart (restart.h), and ending the job (finish.h).
 #pragma once
 
 #include <deque>
+#include <map>
 #include <optional>
 #include <set>
 #include <string>
@@ -110,6 +114,8 @@ class Failover {
   [[nodiscard]] std::optional<Failure> FindKilled() const;
   [[nodiscard]] Failure Hung(TaskIndex task, std::string detail) const;
   [[nodiscard]] std::optional<TaskIndex> NamedBy(const Failure& failure) const;
+  [[nodiscard]] std::optional<TaskIndex> UnreachedBy(const AttemptEnd& end) const;
+  [[nodiscard]] std::optional<Cause> CauseInPeer(const Failure& failure);
   [[nodiscard]] bool IsBroken(const Failure& failure) const;
   [[nodiscard]] bool LeftInOrder(const Failure& failure) const;
   [[nodiscard]] bool IsBroken(const std::vector<Failure>& failures) const;
@@ -117,7 +123,7 @@ class Failover {
   void Spent(const std::vector<Failure>& failures, const Failure& cause, const RestartTasks& tasks);
   [[nodiscard]] bool MayBeNeededAgain(TaskIndex task) const;
   [[nodiscard]] bool IsVictim(const Failure& failure) const;
-  void RestartVictim(Failure failure);
+  void RestartVictim(Failure failure, const Cause& cause);
   void PauseBeforeAsking(TaskIndex task);
   void ReplaceBeforeStart(const AttemptEnd& end, bool free, const Decision* decision);
   [[nodiscard]] Decision AskPolicy(const AttemptEnd& end) const;
@@ -128,6 +134,8 @@ class Failover {
   std::optional<Window> window_;
   std::optional<LastCause> last_cause_;
   std::set<TaskIndex> standing_;  ///< Told of a standstill; may have ended since.
+  /// Of a peer that was restarted, the process that a victim has blamed.
+  std::map<TaskIndex, TaskAttempt> blamed_;
   std::optional<Cause> first_tallied_;
   Tried first_tried_;
   std::deque<std::pair<JournalSeq, TaskIndex>>

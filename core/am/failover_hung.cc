@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "core/am/am_parts.h"
+#include "core/am/exit_classifier.h"
 #include "core/am/failover.h"
 #include "core/am/silent_peers.h"
 
@@ -90,6 +91,41 @@ std::optional<TaskIndex> Failover::NamedBy(const Failure& failure) const {
     if (task && core.tasks.record(*task).training && core.tasks.ProcessAlive(*task)) return task;
   }
   return std::nullopt;
+}
+
+/// Whom a process, by its own last words, could not reach. Only under parameter-server, where one
+/// task drives all others; in a collective who cannot be reached may have ended for the same
+/// reason.
+std::optional<TaskIndex> Failover::UnreachedBy(const AttemptEnd& end) const {
+  const AmCore& core = parts_.core;
+  if (core.job->strategy != Strategy::kParameterServer || !end.evidence.process ||
+      !core.tasks.record(end.task).training || !PeerMayHaveCaused(end.record.exit_class))
+    return std::nullopt;
+  const auto id = UnreachablePeerIn(end.detail);
+  const auto peer = id ? core.tasks.Find(*id) : std::nullopt;
+  if (!peer || *peer == end.task || !core.tasks.record(*peer).training) return std::nullopt;
+  return peer;
+}
+
+/// Why the peer that it could not reach had started again, with it or after it: TensorFlow's
+/// servers keep their connections, and try a broken one again only each second. Each process of the
+/// peer excuses one end, of a process that may still be starting.
+std::optional<Cause> Failover::CauseInPeer(const Failure& failure) {
+  const AmCore& core = parts_.core;
+  const auto peer = UnreachedBy(failure.end);
+  if (!peer) return std::nullopt;
+  const TaskRecord& record = core.tasks.record(*peer);
+  const auto last = core.ends.find(*peer);
+  const TaskAttempt attempt = core.tasks.ProcessOf(*peer).attempt;
+  const bool restarted = last != core.ends.end() && (last->second.process.attempt != attempt ||
+                                                     record.start != StartMode::kNone);
+  const Instant began = core.tasks.record(failure.end.task).process_ordered_at;
+  const bool starting = core.now - began < core.job->deadlines.start;
+  if (!restarted || !starting || began > record.process_ordered_at) return std::nullopt;
+  const auto blamed = blamed_.find(*peer);
+  if (blamed != blamed_.end() && blamed->second == attempt) return std::nullopt;
+  blamed_.insert_or_assign(*peer, attempt);
+  return core.CauseOf(last->second);
 }
 
 /// The only one that still runs. It was told to end and does not: under parameter-server others run

@@ -190,6 +190,11 @@ std::optional<std::int32_t> PolicyEngine::user_limit() const {
   return retries;
 }
 
+Budget PolicyEngine::BudgetFor(const ExitView& exit) {
+  const Budget budget = DefaultBudget(exit.exit_class);
+  return budget == Budget::kUser && exit.peer_unreachable ? Budget::kInfrastructure : budget;
+}
+
 Allowance PolicyEngine::AllowanceFor(Budget budget) const {
   switch (budget) {
     case Budget::kNone:
@@ -243,7 +248,7 @@ Decision PolicyEngine::ByOwnRule(std::size_t index, const ExitView& exit) const 
   decision.rule = fmt::format("on_exit/{}", index);
   decision.why = fmt::format("row {} of the job's on_exit", index);
   if (!IsRestart(rule.action)) return decision;
-  Budget by_class = table_->one_budget ? Budget::kUser : DefaultBudget(exit.exit_class);
+  Budget by_class = table_->one_budget ? Budget::kUser : BudgetFor(exit);
   // More memory is bounded by itself; and nothing restarts for ever unless `pays: none` says so.
   if (rule.action == ExitAction::kRaiseMemory && !table_->one_budget)
     by_class = Budget::kInfrastructure;
@@ -330,7 +335,7 @@ Decision PolicyEngine::ByRow(const PolicyRow& row, const ExitView& exit) const {
       decision.pays = Budget::kUser;
       break;
     case Pays::kByClass:
-      decision.pays = DefaultBudget(exit.exit_class);
+      decision.pays = BudgetFor(exit);
       break;
   }
   decision.allowance = AllowanceFor(row, decision.pays);

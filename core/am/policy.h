@@ -37,6 +37,9 @@ struct ExitView {
   bool success_decided = false;  ///< The job has succeeded and is finishing.
   bool stalled =
       false;  ///< Ended by us for want of progress: `watch.do` decides, after the on_exit rows.
+  /// By its last words it ended because a peer could not be reached: infrastructure pays what the
+  /// user would.
+  bool peer_unreachable = false;
 };
 
 /// Whether processes start again: the actions that need a budget.
@@ -114,6 +117,7 @@ class PolicyEngine {
   [[nodiscard]] Decision ByOwnRule(std::size_t index, const ExitView& exit) const;
   [[nodiscard]] Decision ByWatch(const ExitView& exit) const;
   [[nodiscard]] std::optional<std::int32_t> user_limit() const;
+  [[nodiscard]] static Budget BudgetFor(const ExitView& exit);
   [[nodiscard]] bool Matches(const PolicyRow& row, const ExitView& exit, const JobView& view) const;
   [[nodiscard]] bool HasRole(const PolicyRow& row, const TaskId& task, const JobView& view) const;
   [[nodiscard]] Decision ByRow(const PolicyRow& row, const ExitView& exit) const;

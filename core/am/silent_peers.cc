@@ -11,6 +11,9 @@ namespace {
 
 constexpr std::string_view kHeading = "unhealthy (stopped sending heartbeats):";
 constexpr std::size_t kMost = 16;
+constexpr std::string_view kUnavailable = "UnavailableError: ";
+constexpr std::string_view kNoConnection = "failed to connect to all addresses";
+constexpr std::string_view kTarget = "remote target ";
 
 /// Removes `word` from the front of `text`, if it is there.
 bool Take(std::string_view& text, std::string_view word) {
@@ -27,18 +30,24 @@ std::optional<std::int32_t> TakeNumber(std::string_view& text) {
   return value;
 }
 
-/// A line like /job:worker/replica:0/task:1.
+/// Removes a name like /job:worker/replica:0/task:1 from the front of `text`.
+std::optional<TaskId> TakeTask(std::string_view& text) {
+  if (!Take(text, "/job:")) return std::nullopt;
+  const std::size_t slash = text.find('/');
+  if (slash == 0 || slash == std::string_view::npos) return std::nullopt;
+  const std::string type(text.substr(0, slash));
+  text.remove_prefix(slash);
+  if (!Take(text, "/replica:") || !TakeNumber(text) || !Take(text, "/task:")) return std::nullopt;
+  const auto index = TakeNumber(text);
+  if (!index) return std::nullopt;
+  return TaskId{.type = type, .index = *index};
+}
+
+/// A line that is a task's name and nothing else.
 std::optional<TaskId> TaskIn(std::string_view line) {
   while (line.ends_with('\r') || line.ends_with(' ')) line.remove_suffix(1);
-  if (!Take(line, "/job:")) return std::nullopt;
-  const std::size_t slash = line.find('/');
-  if (slash == 0 || slash == std::string_view::npos) return std::nullopt;
-  const std::string type(line.substr(0, slash));
-  line.remove_prefix(slash);
-  if (!Take(line, "/replica:") || !TakeNumber(line) || !Take(line, "/task:")) return std::nullopt;
-  const auto index = TakeNumber(line);
-  if (!index || !line.empty()) return std::nullopt;
-  return TaskId{.type = type, .index = *index};
+  auto task = TakeTask(line);
+  return line.empty() ? task : std::nullopt;
 }
 
 }  // namespace
@@ -58,6 +67,18 @@ std::vector<TaskId> SilentPeersIn(std::string_view text) {
     }
   }
   return named;
+}
+
+std::optional<TaskId> UnreachablePeerIn(std::string_view text) {
+  for (const std::string_view word : {kUnavailable, kNoConnection, kTarget}) {
+    // The last error is what ended the process; within it the innermost comes first.
+    const std::size_t at = word == kUnavailable ? text.rfind(word) : text.find(word);
+    if (at == std::string_view::npos) return std::nullopt;
+    text.remove_prefix(at + word.size());
+  }
+  auto task = TakeTask(text);
+  // A number that the text's end cuts off may be another one.
+  return text.empty() ? std::nullopt : task;
 }
 
 }  // namespace tfyarn::am

@@ -44,5 +44,45 @@ TEST(SilentPeersTest, WhatIsCutOrMeansNoTaskIsPassedOver) {
   }
 }
 
+/// The last words of a chief that handed work to a worker whose connection to the ps was refused.
+constexpr const char* kRefused =
+    "tensorflow.python.framework.errors_impl.UnavailableError: failed to connect to all addresses; "
+    "last error: UNKNOWN: ipv4:127.0.0.1:47297: Failed to connect to remote host: Connection "
+    "refused\n"
+    "Additional GRPC error information from remote target /job:ps/replica:0/task:3/device:CPU:0 "
+    "while calling /tensorflow.eager.EagerService/Enqueue:\n"
+    ":UNKNOWN:Error received from peer  {grpc_message:\"failed to connect to all addresses; last "
+    "error: UNKNOWN: ipv4:127.0.0.1:47297: Failed to connect to remote host: Connection "
+    "refused\", grpc_status:14}\n"
+    "Additional GRPC error information from remote target /job:worker/replica:0/task:1 while "
+    "calling /tensorflow.eager.EagerService/Enqueue:\n";
+
+TEST(UnreachablePeerTest, TheTaskThatRefusedIsNamedAndNotWhoPassedItOn) {
+  EXPECT_EQ(UnreachablePeerIn(kRefused), (TaskId{"ps", 3}));
+  EXPECT_EQ(UnreachablePeerIn(std::string("Traceback (most recent call last):\n") + kRefused),
+            (TaskId{"ps", 3}));
+}
+
+TEST(UnreachablePeerTest, OnlyTheLastErrorCounts) {
+  const std::string handled = std::string(kRefused) + "During handling of the above exception, ";
+  EXPECT_EQ(UnreachablePeerIn(handled + "another occurred:\nUnavailableError: Socket closed\n"),
+            std::nullopt);
+}
+
+TEST(UnreachablePeerTest, WhatIsCutOrAnotherErrorNamesNobody) {
+  const std::string refused = kRefused;
+  for (const std::size_t cut : {refused.find("failed to connect"), refused.find("remote target"),
+                                refused.find("/job:ps"), refused.find("3/device")}) {
+    EXPECT_EQ(UnreachablePeerIn(refused.substr(0, cut)), std::nullopt) << refused.substr(0, cut);
+  }
+  EXPECT_EQ(UnreachablePeerIn(refused.substr(0, refused.find("/device"))), std::nullopt);
+  EXPECT_EQ(UnreachablePeerIn("ValueError: failed to connect to all addresses; remote target "
+                              "/job:ps/replica:0/task:0 while"),
+            std::nullopt);
+  EXPECT_EQ(UnreachablePeerIn("UnavailableError: Socket closed, remote target "
+                              "/job:ps/replica:0/task:0 while"),
+            std::nullopt);
+}
+
 }  // namespace
 }  // namespace tfyarn::am
