@@ -55,8 +55,9 @@ const Record<TaskTypeSpec>& TaskTable() {
         "`{task_index}` and `{port}` are filled in.",
         {.example = "[python3, train.py, \"--ps_hosts={ps_hosts}\"]", .default_text = "the job's"});
     record.Field("shell", &TaskTypeSpec::shell, SomeText(),
-                 "A line for the shell, in place of `command`.",
-                 {.example = "python3 train.py | tee log", .default_text = "the job's"});
+                 "A line for /bin/sh, in place of `command`. Of a pipe, the last program's exit "
+                 "code counts.",
+                 {.example = "cd src && exec python3 train.py", .default_text = "the job's"});
     record.Field("class", &TaskTypeSpec::task_class,
                  Maybe(Choice<TaskClass>(), "by the policy's table of roles"),
                  "What its end means to the job: `tracked` counts towards success; `service` is "

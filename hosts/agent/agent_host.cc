@@ -156,7 +156,8 @@ void AgentHost::Spawn(const SpawnProcess& order) {
                       .stderr_path = stem + ".stderr",
                       .port = lease_ ? lease_->port() : 0,
                       .watch = job_->watch,
-                      .listen = {}};
+                      .listen = {},
+                      .stop = job_->deadlines.stop};
   if (agent::ShouldListen(*job_, order.task, *order.spec.get()))
     command.listen = job_->deadlines.listen;
   process_ = std::make_unique<TaskProcess>(

@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "core/model/check.h"
+#include "hosts/agent/term_plan.h"
 
 namespace tfyarn::agent_host {
 namespace {
@@ -16,12 +17,21 @@ namespace {
 constexpr Duration kReapPause = 250ms;
 constexpr Duration kFirstPause = 2ms;
 constexpr Duration kLongestPause = 200ms;
+/// For the last words of a program that has saved to go through its pipe.
+constexpr Duration kTimeToDrain = 500ms;
 
 /// Ends of children are asked after one by one, by pid: "any child" could be somebody else's.
 bool Reap(pid_t pid) {
   siginfo_t info{};
   return ::waitid(P_PID, static_cast<id_t>(pid), &info, WEXITED | WNOHANG) == 0 &&
          info.si_pid == pid;
+}
+
+bool AnyLives(const std::vector<ProcessInfo>& processes) {
+  return std::any_of(processes.begin(), processes.end(), [](const ProcessInfo& before) {
+    const auto now = ReadProcess(before.pid);
+    return now && now->start_time == before.start_time && !now->is_zombie();
+  });
 }
 
 }  // namespace
@@ -35,6 +45,7 @@ ProcessTree::ProcessTree(Subreaper& subreaper, Spawned root, OnExit on_exit, Tre
       sweep_timer_(subreaper.io()),
       stop_timer_(subreaper.io()),
       give_up_timer_(subreaper.io()),
+      saving_timer_(subreaper.io()),
       sessions_{root_.pid},
       remembered_{{root_.pid, root_.start_time}} {
   TF_CHECK(root_.pid > 0);
@@ -90,21 +101,50 @@ void ProcessTree::LookAtRoot() {
   TF_CHECK(result == 0);  // Fails only when somebody else reaped our child.
   if (info.si_pid != root_.pid) return;
   root_ended_ = true;
-  killing_ = true;
   if (info.si_code == CLD_EXITED) {
     exit_.code = info.si_status;
   } else {
     exit_.signal = info.si_status;
     exit_.core_dumped = info.si_code == CLD_DUMPED;
   }
+  if (!killing_ && exit_.signal == SIGTERM && AnyLives(saving_)) return LetSave();
+  StartKilling();
+}
+
+void ProcessTree::StartKilling() {
+  killing_ = true;
   stop_timer_.cancel();
+  saving_timer_.cancel();
   ArmGiveUp();
 }
 
+void ProcessTree::LetSave() {
+  saving_timer_.expires_after(options_.saving);
+  saving_timer_.async_wait(lifetime_.Guard([this](const boost::system::error_code& error) {
+    if (!error) Kill();
+  }));
+}
+
+void ProcessTree::LookAtSaving() {
+  if (!root_ended_ || killing_ || AnyLives(saving_)) return;
+  if (!AnyLives(passive_)) return StartKilling();
+  if (saving_.empty()) return;
+  saving_.clear();
+  saving_timer_.expires_after(kTimeToDrain);
+  saving_timer_.async_wait(lifetime_.Guard([this](const boost::system::error_code& error) {
+    if (!error) Kill();
+  }));
+}
+
 void ProcessTree::Terminate() {
-  if (finished_) return;
-  if (!root_ended_) exit_.terminated_by_us = true;
-  ::kill(-root_.pid, SIGTERM);
+  // Those that save beyond the root's end were told before it.
+  if (finished_ || root_ended_) return;
+  exit_.terminated_by_us = true;
+  TermPlan plan = PlanTerm(root_.pid, Members(), HasHandlerForTerm);
+  saving_ = std::move(plan.saving);
+  passive_ = std::move(plan.passive);
+  if (plan.whole_group) ::kill(-root_.pid, SIGTERM);
+  for (const pid_t process : plan.told) ::kill(process, SIGTERM);
 }
 
 void ProcessTree::Continue() {
@@ -116,15 +156,14 @@ void ProcessTree::Kill() {
   if (finished_) return;
   LookAtRoot();
   if (!root_ended_) exit_.killed_by_us = true;
-  killing_ = true;
+  StartKilling();
   KillGroups({root_.pid});
-  ArmGiveUp();
   SweepIn(Duration{});
 }
 
 void ProcessTree::Stop(Duration grace) {
   Terminate();
-  if (finished_ || root_ended_) return;
+  if (finished_ || killing_) return;
   const Clock::time_point at = Clock::now() + grace;
   if (stop_at_ && *stop_at_ <= at) return;
   stop_at_ = at;
@@ -160,6 +199,7 @@ void ProcessTree::SweepIn(Duration delay) {
 
 void ProcessTree::Sweep() {
   LookAtRoot();
+  LookAtSaving();
   // Only a reading that began after the root's end can show that nobody is left.
   const bool root_ended = root_ended_;
   std::set<pid_t> groups;
@@ -180,6 +220,8 @@ void ProcessTree::Sweep() {
     // What looks like a zombie but cannot be reaped has lost its first thread only.
     if (!Reap(zombie)) alive = true;
   }
+  // Who saves is not always our child, whose end would be told.
+  if (root_ended && !killing_) return SweepIn(kLongestPause);
   if (!killing_) return;
   if (root_ended && groups.empty()) return Finish({});
   pause_ = alive ? std::clamp(pause_ * 2, kFirstPause, kLongestPause) : Duration{};
@@ -265,6 +307,7 @@ void ProcessTree::Finish(std::vector<pid_t> left_behind) {
   sweep_timer_.cancel();
   stop_timer_.cancel();
   give_up_timer_.cancel();
+  saving_timer_.cancel();
   const OnExit on_exit = std::move(on_exit_);
   const TreeExit exit = exit_;
   on_exit(exit);

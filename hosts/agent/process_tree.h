@@ -14,10 +14,14 @@
 // our children, which is read first, has all of these. So a reading without any member is proof,
 // and one with nothing but zombies is not.
 //
+// One exception: a root without a handler for SIGTERM (the shell of `python3 train.py | tee log`)
+// dies of it at once, and the program that it has started may still save. Those that were told and
+// have a handler then have their time before SIGKILL.
+//
 // Descendants that took a session of their own, or whose parents died, are found by descent, by
-// session and by being our orphans. It sends SIGTERM to the root's group only: a program that made
-// other groups (a shell with job control) passes it on as it sees fit. It decides neither when to
-// stop nor what an exit means.
+// session and by being our orphans. SIGTERM goes to the root's group, with the exceptions of
+// term_plan.h: a program that made other groups (a shell with job control) passes it on as it sees
+// fit. It decides neither when to stop nor what an exit means.
 //
 // Idea: systemd's KillMode=mixed; docker-init.
 #pragma once
@@ -58,6 +62,8 @@ struct TreeExit {
 struct TreeOptions {
   /// From the first SIGKILL, or the root's end, to giving up on what cannot be killed.
   Duration give_up = 60s;
+  /// How long those that save may outlive a root that SIGTERM has ended, unless Kill() comes.
+  Duration saving = 15s;
   /// The group that the root was started in, where there is one; outlives the tree. Not owned.
   const TaskCgroup* cgroup = nullptr;
 };
@@ -76,8 +82,8 @@ class ProcessTree {
   ProcessTree(const ProcessTree&) = delete;
   ProcessTree& operator=(const ProcessTree&) = delete;
 
-  /// SIGTERM to the root's group. A stopped process does not see it before it goes on. Harmless
-  /// when it has ended.
+  /// SIGTERM to those that term_plan.h names: ordinarily the root's group. A stopped process does
+  /// not see it before it goes on. Harmless when it has ended.
   void Terminate();
   /// SIGCONT to every process of the tree.
   void Continue();
@@ -101,6 +107,11 @@ class ProcessTree {
   void ChildMayHaveEnded(const std::optional<std::vector<ProcessInfo>>& orphans);
   void RootMayHaveEnded();
   void LookAtRoot();
+  void StartKilling();
+  /// The root has ended; some that were told with it may have something to save.
+  void LetSave();
+  /// Ends that time when the last of them has ended.
+  void LookAtSaving();
   void ArmGiveUp();
   void SweepIn(Duration delay);
   void Sweep();
@@ -119,12 +130,15 @@ class ProcessTree {
   boost::asio::steady_timer sweep_timer_;
   boost::asio::steady_timer stop_timer_;
   boost::asio::steady_timer give_up_timer_;
+  boost::asio::steady_timer saving_timer_;
 
   TreeExit exit_;
   bool root_ended_ = false;
   bool killing_ = false;  ///< SIGKILL is sent to whoever is found.
   bool finished_ = false;
-  Duration pause_{};  ///< Between two sweeps while somebody is left.
+  std::vector<ProcessInfo> saving_;   ///< Were told, have a handler, and the root had none.
+  std::vector<ProcessInfo> passive_;  ///< Read or feed what those write or read.
+  Duration pause_{};                  ///< Between two sweeps while somebody is left.
   std::optional<Clock::time_point> sweep_at_;
   std::optional<Clock::time_point> stop_at_;
   std::set<pid_t> sessions_;                   ///< Of the members of the last reading.

@@ -53,8 +53,9 @@ void TaskProcess::Spawn() {
 }
 
 void TaskProcess::Began(Spawned spawned) {
-  tree_ = std::make_unique<ProcessTree>(subreaper_, std::move(spawned),
-                                        [this](const TreeExit& exit) { Over(exit); });
+  tree_ = std::make_unique<ProcessTree>(
+      subreaper_, std::move(spawned), [this](const TreeExit& exit) { Over(exit); },
+      TreeOptions{.saving = command_.stop});
   WatchProgress();
   const pid_t root = tree_->root();
   // What is told may come after what it is told of.

@@ -35,6 +35,8 @@ struct TaskCommand {
   std::int32_t port = 0;  ///< The task's; 0: none.
   std::optional<WatchSpec> watch;
   std::optional<Duration> listen;  ///< It should listen on `port` so soon.
+  /// For a program that saves when SIGTERM has ended the shell that it was started from.
+  Duration stop = 15s;
 };
 
 class TaskProcess {

@@ -124,6 +124,42 @@ def children_are_ended():
     check(not left, f"left behind: {left}")
 
 
+def shell_and_its_program():
+    """A gang starts again: a program that is behind a shell, and writes into a pipe, has the time to save, though both others end at
+    SIGTERM at once."""
+    job = Job(BIN, """\
+name: exits
+framework: generic
+strategy: multi-worker
+retries: {user: 1}
+deadlines: {stop: 10m}
+files: [saves.py]
+tasks:
+  chief: {memory: 64MiB, command: [bash, -c, "echo attempt $TFYARN_ATTEMPT; while [ ! -e %s/shared/end$TFYARN_ATTEMPT ]; do sleep 0.05; done; exit $((75 - 75 * TFYARN_ATTEMPT))"]}
+  worker: {memory: 64MiB, shell: "python3 -u saves.py %s/shared/end1 | cat"}
+""", {"saves.py": """\
+import os, sys, signal, time
+def save(*_):
+    print("saves", flush=True)
+    time.sleep(0.5)
+    print("saved", flush=True)
+    sys.exit(75)
+signal.signal(signal.SIGTERM, save)
+print("attempt", os.environ["TFYARN_ATTEMPT"], flush=True)
+while not os.path.exists(sys.argv[1]):
+    time.sleep(0.05)
+"""})
+    job.start("-q")
+    for attempt in range(2):
+        job.wait_for_line("worker:0", f"attempt {attempt}")
+        (job.shared / f"end{attempt}").touch()
+    code = job.end()
+    said = job.log_text("worker:0", 0)
+    check(code == 0, f"exit code {code}: {job.output}")
+    check("saved" in said, f"it was ended before it had saved: {said}")
+    job.close()
+
+
 def term_is_ignored():
     """A second process fails the job; the one that ignores SIGTERM is killed after `stop`."""
     job = Job(BIN, """\
@@ -243,6 +279,7 @@ CASES = {
     "signals": ends_by_signal,
     "command-that-cannot-be-started": command_that_cannot_be_started, "agents-that-never-start": agents_that_never_start,
     "children-are-ended": children_are_ended,
+    "shell-and-its-program": shell_and_its_program,
     "term-is-ignored": term_is_ignored,
     "stdin-is-closed": stdin_is_closed,
     "much-output": much_output,

@@ -105,6 +105,62 @@ TEST_F(ProcessTreeTest, AShorterGraceReplacesALongerOne) {
   EXPECT_EQ(End().signal, SIGKILL);
 }
 
+/// A program that `on_term` has a handler for, behind a shell and beside the other end of a pipe,
+/// which have none.
+std::string BehindAShell(const std::string& on_term) {
+  return "(trap '" + on_term + "' TERM; echo ready; while :; do sleep 0.02; done) | cat; true";
+}
+constexpr char kSaves[] = "echo saving; sleep 0.2; echo saved; exit 75";
+
+SpawnSpec InShell(SpawnSpec spec, const std::string& line) {
+  spec.argv = {"/bin/sh", "-c", line};
+  return spec;
+}
+
+TEST_F(ProcessTreeTest, AProgramSavesThoughItsShellEndsAtOnce) {
+  Start(InShell(Odd({}), BehindAShell(kSaves)));
+  UntilSaid();
+  tree().Terminate();
+  const TreeExit exit = End();
+  EXPECT_EQ(exit.signal, SIGTERM);
+  EXPECT_TRUE(exit.terminated_by_us);
+  EXPECT_FALSE(exit.killed_by_us);
+  EXPECT_THAT(Stdout(), testing::HasSubstr("saved"));
+}
+
+TEST_F(ProcessTreeTest, AProgramBehindAShellSavesWithinTheGrace) {
+  Start(InShell(Odd({}), BehindAShell(kSaves)));
+  UntilSaid();
+  tree().Stop(1min);
+  EXPECT_EQ(End().signal, SIGTERM);
+  EXPECT_THAT(Stdout(), testing::HasSubstr("saved"));
+}
+
+TEST_F(ProcessTreeTest, AProgramBehindAShellThatStaysIsKilledAfterTheGrace) {
+  Start(InShell(Odd({}), BehindAShell("echo heard")));
+  UntilSaid();
+  tree().Stop(50ms);
+  EXPECT_EQ(End().signal, SIGTERM);
+}
+
+TEST_F(ProcessTreeTest, AProgramMayOutliveItsShellOnlySoLong) {
+  options_.saving = 50ms;
+  Start(InShell(Odd({}), BehindAShell("echo heard")));
+  UntilSaid();
+  tree().Terminate();
+  EXPECT_EQ(End().signal, SIGTERM);
+}
+
+TEST_F(ProcessTreeTest, AProgramInAGroupOfItsOwnSavesToo) {
+  const std::string line = std::string("timeout 300 sh -c \"trap '") + kSaves +
+                           "' TERM; echo ready; while :; do sleep 0.02; done\" | cat; true";
+  Start(InShell(Odd({}), line));
+  UntilSaid();
+  tree().Terminate();
+  EXPECT_EQ(End().signal, SIGTERM);
+  EXPECT_THAT(Stdout(), testing::HasSubstr("saved"));
+}
+
 TEST_F(ProcessTreeTest, AStoppedProcessIsNotWokenByTermButKilledAfterTheGrace) {
   Start({"sleep"});
   UntilSaid();
