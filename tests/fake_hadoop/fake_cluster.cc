@@ -31,6 +31,9 @@ YarnServerOptions YarnOptions(const FakeClusterOptions& options, const NameNode&
   yarn.rm.nm_expiry = options.node_expiry;
   yarn.rm.am_expiry = options.am_expiry;
   yarn.rm.am_max_attempts = 4;
+  yarn.rm.preemption = options.preemption_notice > Duration{};
+  yarn.rm.preemption_notice = options.preemption_notice;
+  yarn.rm.preemption_interval = 500ms;
   yarn.rm.maximum_allocation = {.memory_mb = options.node_memory_mb, .vcores = options.node_vcores};
   yarn.rm.resource_types = {"yarn.io/gpu"};
   for (int i = 0; i < options.nodes; ++i) {

@@ -28,8 +28,9 @@ struct FakeClusterOptions {
   std::int32_t node_vcores = 32;
   Duration node_expiry = 15s;
   Duration am_expiry = 30s;
-  std::string user;                                ///< Owns HDFS.
-  bool kerberos = false;                           ///< Wanted of clients, and not to be had.
+  std::string user;              ///< Owns HDFS.
+  Duration preemption_notice{};  ///< From a queue's notice to the kill; 0: no queue takes back.
+  bool kerberos = false;         ///< Wanted of clients, and not to be had.
   std::map<std::string, std::string> environment;  ///< PATH and the like, for containers.
 };
 

@@ -125,6 +125,7 @@ int main(int argc, char** argv) {
   std::string folder;
   double node_expiry = 15;
   double am_expiry = 30;
+  double preemption_notice = 0;
   CLI::App app("A YARN cluster and HDFS of fakes on this machine, for trying and testing tfyarn.");
   app.add_option("--dir", folder, "Configuration and containers' files; made when needed")
       ->required();
@@ -145,11 +146,17 @@ int main(int argc, char** argv) {
   app.add_option("--am-expiry", am_expiry, "Seconds until a silent AM has failed")
       ->check(CLI::Range(1.0, 3600.0))
       ->capture_default_str();
+  app.add_option("--preemption-notice", preemption_notice,
+                 "Queues take their share back, so many seconds after they have said so; 0: never")
+      ->check(CLI::Range(0.0, 3600.0))
+      ->capture_default_str();
   app.add_flag("--kerberos", options.kerberos, "Refuse every client that says only who it is");
   CLI11_PARSE(app, argc, argv);
   constexpr double kMilli = 1000;
   options.node_expiry = std::chrono::milliseconds(static_cast<std::int64_t>(node_expiry * kMilli));
   options.am_expiry = std::chrono::milliseconds(static_cast<std::int64_t>(am_expiry * kMilli));
+  options.preemption_notice =
+      std::chrono::milliseconds(static_cast<std::int64_t>(preemption_notice * kMilli));
   std::error_code failed;
   std::filesystem::create_directories(folder, failed);
   options.folder = std::filesystem::canonical(folder, failed);

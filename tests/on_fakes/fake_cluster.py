@@ -45,17 +45,17 @@ class Cluster:
         self.has_disk = False
 
     @classmethod
-    def up(cls, nodes=3, gpus=(4,), node_expiry=5, am_expiry=None, disk="", kerberos=False):
+    def up(cls, nodes=3, gpus=(4,), node_expiry=5, am_expiry=None, node_memory_mb=8192, preemption_notice=0, disk="", kerberos=False):
         """`am_expiry`: seconds, counted from the launch as YARN does: the node unpacks the runtime in that time. By default as many as a busy
         machine needs for it; no case waits for them, as there is `expire-am`. `disk`: how large a file system of their own all nodes share,
-        "512m"; "" = none. Errors: ClusterError."""
+        "512m"; "" = none. `preemption_notice`: in seconds; 0 = no queue takes back. Errors: ClusterError."""
         am_expiry = am_expiry or round(patience(20))
         folder = pathlib.Path(tempfile.mkdtemp(prefix="tfyarn-fakes-")).resolve()
         if disk and not mounted(folder, disk):
             folder.rmdir()
             raise ClusterError("no file system can be mounted here")
         command = [program(), "--dir", folder, "--nodes", nodes, "--gpus", ",".join(map(str, gpus)), "--node-expiry", node_expiry,
-                   "--am-expiry", am_expiry, *(["--kerberos"] if kerberos else [])]
+                   "--am-expiry", am_expiry, "--node-memory-mb", node_memory_mb, "--preemption-notice", preemption_notice, *(["--kerberos"] if kerberos else [])]
         with open(folder / "fake-hadoop.log", "wb") as log:
             process = subprocess.Popen([str(word) for word in command], text=True, bufsize=1, stdin=subprocess.PIPE,
                                        stdout=subprocess.PIPE, stderr=log, env={**os.environ, MARK: str(folder)})
