@@ -122,7 +122,7 @@ void HdfsStaging::TryToWrite(std::shared_ptr<const Upload> upload) {
       hdfs::AppendRequest{.path = part, .bytes = "\n", .writer = {}},
       lifetime_.Guard([this, upload = std::move(upload), part](const hdfs::HdfsResponse& response) {
         if (const auto* error = std::get_if<hdfs::HdfsError>(&response))
-          return upload->answer(tl::unexpected<Error>(ToError(*error)));
+          return GiveUp(upload, part, *error);
         // Who is interrupted while he packs leaves nothing.
         storage_.Call(hdfs::DeleteRequest{.path = part},
                       lifetime_.Guard([this, upload, part](const hdfs::HdfsResponse& deleted) {
@@ -131,6 +131,18 @@ void HdfsStaging::TryToWrite(std::shared_ptr<const Upload> upload) {
                         PackAndUpload(upload, part);
                       }));
       }));
+}
+
+/// HDFS has a file from its creation on, also one for which there is no room for a byte.
+void HdfsStaging::GiveUp(const std::shared_ptr<const Upload>& upload, const std::string& part,
+                         const hdfs::HdfsError& error) {
+  RemovePart(part, [upload, error] { upload->answer(tl::unexpected<Error>(ToError(error))); });
+}
+
+/// `done` comes also when HDFS does not remove it: then it stays, and does no harm.
+void HdfsStaging::RemovePart(const std::string& part, std::function<void()> done) {
+  storage_.Call(hdfs::DeleteRequest{.path = part},
+                lifetime_.Guard([done = std::move(done)](const hdfs::HdfsResponse&) { done(); }));
 }
 
 void HdfsStaging::PackAndUpload(const std::shared_ptr<const Upload>& upload,
@@ -148,14 +160,14 @@ void HdfsStaging::PackAndUpload(const std::shared_ptr<const Upload>& upload,
         std::error_code failed;
         fs::remove(local, failed);
         if (const auto* error = std::get_if<hdfs::HdfsError>(&response))
-          return upload->answer(tl::unexpected<Error>(ToError(*error)));
-        // False: somebody else was quicker, and the names say that both are the same.
+          return GiveUp(upload, part, *error);
         storage_.client().Rename(
             part, upload->wanted.path,
             lifetime_.Guard([this, part, upload](tl::expected<bool, hdfs::HdfsError> done) {
-              if (!done) return upload->answer(tl::unexpected<Error>(ToError(done.error())));
-              if (!*done) storage_.Call(hdfs::DeleteRequest{.path = part}, [](const auto&) {});
-              Find(upload->wanted, upload->answer);
+              if (!done) return GiveUp(upload, part, done.error());
+              if (*done) return Find(upload->wanted, upload->answer);
+              // Another client was quicker, and the names say that both files are the same.
+              RemovePart(part, [this, upload] { Find(upload->wanted, upload->answer); });
             }));
       }),
       upload->for_all ? wire::WebHdfsClient::Readers::kAll

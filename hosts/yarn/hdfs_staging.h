@@ -77,6 +77,9 @@ class HdfsStaging {
   void ProvideOwn(Upload upload, const RuntimePlaces& places);
   void TryToWrite(std::shared_ptr<const Upload> upload);
   void PackAndUpload(const std::shared_ptr<const Upload>& upload, const std::string& part);
+  void GiveUp(const std::shared_ptr<const Upload>& upload, const std::string& part,
+              const hdfs::HdfsError& error);
+  void RemovePart(const std::string& part, std::function<void()> done);
   void NextItem(const std::shared_ptr<Stages>& stages);
 
   HdfsStorage& storage_;

@@ -24,13 +24,17 @@ def told(job):
     return job
 
 
+def unfinished(cluster):
+    """Bundles that were not uploaded whole: until then each has another name."""
+    return [name for name in names(cluster, f"{home(cluster)}/runtime") if name.endswith(".part")]
+
+
 def nothing_left(job, application):
     def look():
         return not job.processes("tfyarn-a") and not job.processes(str(job.folder))
     wait_until("the end of every process of the job", PATIENCE, look)
     no_staging(job.cluster, application)
-    # A file under another name until it was whole.
-    parts = [name for name in names(job.cluster, f"{home(job.cluster)}/runtime") if name.endswith(".part")]
+    parts = unfinished(job.cluster)
     check(not parts, f"left in HDFS: {parts}")
 
 
