@@ -10,6 +10,7 @@
 #include "apps/cli/exit_codes.h"
 #include "apps/cli/output.h"
 #include "apps/cli/print.h"
+#include "apps/yarn/away_watch.h"
 #include "core/client/job_client.h"
 #include "core/model/text.h"
 #include "wire/hadoop/yarn_errors.h"
@@ -100,15 +101,24 @@ ApplicationWatch::Seen ApplicationWatch::Look() const {
 
 ApplicationWatch::Seen ApplicationWatch::UntilItHasEnded(
     const std::function<void(const ApplicationDetails&)>& seen) const {
-  using Clock = std::chrono::steady_clock;
+  using Clock = AwayWatch::Clock;
+  constexpr auto kRm = AwayWatch::Part::kResourceManager;
+  AwayWatch away;
   Clock::time_point answered = Clock::now();
   while (true) {
+    away.Asked(kRm, "the question about the job", Clock::now());
     auto now = Look();
+    away.Answered(kRm, now ? "" : now.error().message, Clock::now());
     if (now) answered = Clock::now();
     if (now && seen) seen(*now);
     const bool wait =
         now ? !HasEnded(*now) : MayPass(now.error()) && Clock::now() - answered < kLongestSilence;
     if (!wait) return now;
+    if (const auto line = away.Next(Clock::now())) {
+      cli::WriteStderr(cli::TerminalText(fmt::format(
+          "tfyarn: {}; it is asked again for {} min, and the job goes on without\n", *line,
+          std::chrono::duration_cast<std::chrono::minutes>(kLongestSilence).count())));
+    }
     std::this_thread::sleep_for(kPoll);
   }
 }

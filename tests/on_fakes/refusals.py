@@ -152,6 +152,23 @@ def kerberos(cluster):
     client.expect(tfyarn(cluster.conf, "submit", file, "--dry-run"), 0)
 
 
+def watched_without_resource_manager(cluster):
+    """Who watches a job is told that the ResourceManager is away, and goes on when it is back."""
+    job = waiting(cluster).submit()
+    all_work(job, 0)
+    application, = names(cluster, f"{home(cluster)}/staging")
+    watchers = [subprocess.Popen([str(BIN / "tfyarn"), verb, application], text=True, stdout=subprocess.DEVNULL,
+                                 stderr=open(job.folder / verb, "w"), env={**os.environ, "HADOOP_CONF_DIR": str(cluster.conf)})
+                for verb in ("wait", "attach")]
+    job.wait_for("attach", "running")
+    cluster.order("kill rm")
+    for verb in ("wait", "attach"):
+        job.wait_for(verb, "the ResourceManager has not answered the question about the job for ")
+    cluster.order("start rm")
+    verdict.ended_well(job)
+    check([watcher.wait(PATIENCE) for watcher in watchers] == [0, 0], "they end otherwise")
+
+
 def given_up(cluster):
     """Ctrl-C at a submission that waits: nothing has been started, and nothing is."""
     cluster.order("kill rm")
@@ -171,7 +188,8 @@ def given_up(cluster):
 CASES = {"queue": queue, "never-fits": never_fits, "waits-for-nodes": waits_for_nodes, "no-room": no_room, "no-room-for-a-file": no_room_for_a_file,
          "no-room-for-the-running": no_room_for_the_running, "staging-denied": staging_denied,
          "home-denied": home_denied, "not-ones-own": not_ones_own, "no-configuration": client.no_configuration,
-         "no-resource-manager": no_resource_manager, "no-hdfs": no_hdfs, "given-up": given_up}
+         "no-resource-manager": no_resource_manager, "no-hdfs": no_hdfs, "given-up": given_up,
+         "watched-without-resource-manager": watched_without_resource_manager}
 
 if __name__ == "__main__":
     cases.run((CASES, {}), ({"kerberos": kerberos}, {"kerberos": True}))
