@@ -14,6 +14,7 @@
 #include "apps/yarn/cluster_access.h"
 #include "apps/yarn/history_commands.h"
 #include "apps/yarn/history_store.h"
+#include "apps/yarn/kept_history.h"
 #include "config/diagnostics.h"
 #include "hosts/yarn/history_paths.h"
 
@@ -21,8 +22,6 @@ namespace tfyarn::apps {
 namespace {
 
 constexpr Duration kEventsPoll = 1s;
-/// An AM writes its last lines after YARN has said the end.
-constexpr int kLastLooks = 4;
 constexpr std::size_t kLongestWords = 2'000;
 
 /// Whole lines of one attempt's events, as far as they were shown.
@@ -94,16 +93,19 @@ int EventsCommand(const EventsArguments& arguments) {
   ClusterQuestions questions(*settings);
   const ApplicationWatch watch(questions, *application);
   std::map<std::int32_t, Shown> shown;
-  bool running = arguments.follow;
-  for (int looks = arguments.follow ? kLastLooks : 1; looks > 0; --looks) {
-    running = running && MayGoOn(watch);
-    const auto done = ShowNew(store, *application, arguments.json, shown);
-    const bool none_yet = !done && running && done.error().code == hdfs::HdfsErrorCode::kNotFound;
-    if (!done && !none_yet) return RefuseHistory(done.error(), store.directory());
-    if (running) looks = kLastLooks;
-    if (looks > 1) std::this_thread::sleep_for(kEventsPoll);
+  HistoryStore::Answer<void> done;
+  while (arguments.follow && MayGoOn(watch)) {
+    done = ShowNew(store, *application, arguments.json, shown);
+    if (!done && done.error().code != hdfs::HdfsErrorCode::kNotFound)
+      return RefuseHistory(done.error(), store.directory());
+    std::this_thread::sleep_for(kEventsPoll);
   }
-  return cli::ToInt(cli::ExitCode::kOk);
+  done = ShowNew(store, *application, arguments.json, shown);
+  if (done) {
+    AwaitLastWord(store, questions, *application);
+    done = ShowNew(store, *application, arguments.json, shown);
+  }
+  return done ? cli::ToInt(cli::ExitCode::kOk) : RefuseHistory(done.error(), store.directory());
 }
 
 }  // namespace tfyarn::apps

@@ -56,6 +56,27 @@ std::vector<std::int32_t> AttemptsNow(HistoryStore& store, const ApplicationId& 
   return store.Attempts(application).value_or(std::vector<std::int32_t>());
 }
 
+/// One of ours that YARN knows to have ended.
+std::optional<hadoop::ApplicationDetails> EndedByYarn(ClusterQuestions& questions,
+                                                      const ApplicationId& application) {
+  auto seen = ApplicationWatch(questions, application).Look();
+  if (!seen || !HasEnded(*seen) || seen->type != kOurType) return std::nullopt;
+  return std::move(*seen);
+}
+
+/// Waits for what the AM writes at its end. `attempts`: become those that HDFS has.
+std::optional<KeptHistory> LastWord(HistoryStore& store, const hadoop::ApplicationDetails& ended,
+                                    std::vector<std::int32_t>& attempts) {
+  using Clock = std::chrono::steady_clock;
+  const ApplicationId& application = ended.report.application;
+  for (const auto until = Clock::now() + PatienceWith(ended); Clock::now() < until;) {
+    std::this_thread::sleep_for(kLookAgain);
+    attempts = AttemptsNow(store, application);
+    if (auto whole = WholeHistory(store, application, attempts)) return whole;
+  }
+  return std::nullopt;
+}
+
 /// The records with which every run begins, of a run none of whose records were written.
 void Begin(hosts::RunDocuments& documents, const ToldEnd& told, const std::string& job_file) {
   documents.Observe({.at = {}, .fact = trace::RunStarted{.scenario = told.application.name}});
@@ -155,7 +176,6 @@ std::optional<KeptHistory> WholeHistory(HistoryStore& store, const ApplicationId
 HistoryStore::Answer<KeptHistory> FindHistory(HistoryStore& store, ClusterQuestions& questions,
                                               const ApplicationId& application,
                                               const std::string& version) {
-  using Clock = std::chrono::steady_clock;
   auto attempts = store.Attempts(application);
   if (!attempts && attempts.error().code != HdfsErrorCode::kNotFound)
     return tl::unexpected(attempts.error());
@@ -163,15 +183,9 @@ HistoryStore::Answer<KeptHistory> FindHistory(HistoryStore& store, ClusterQuesti
                    .attempts = attempts.value_or(std::vector<std::int32_t>())};
   if (auto whole = WholeHistory(store, application, kept.attempts)) return std::move(*whole);
   std::optional<ToldEnd> told;
-  if (const auto seen = ApplicationWatch(questions, application).Look();
-      seen && HasEnded(*seen) && seen->type == kOurType) {
+  if (const auto seen = EndedByYarn(questions, application)) {
     told = ToldEnd{.application = *seen, .how = EndOf(*seen)};
-    const auto until = Clock::now() + PatienceWith(*seen);
-    while (Clock::now() < until) {
-      std::this_thread::sleep_for(kLookAgain);
-      kept.attempts = AttemptsNow(store, application);
-      if (auto whole = WholeHistory(store, application, kept.attempts)) return std::move(*whole);
-    }
+    if (auto whole = LastWord(store, *seen, kept.attempts)) return std::move(*whole);
   }
   if (kept.attempts.empty() && !told) {
     return tl::unexpected(hdfs::HdfsError{
@@ -186,6 +200,14 @@ HistoryStore::Answer<KeptHistory> FindHistory(HistoryStore& store, ClusterQuesti
   // For the time when YARN has forgotten it. Who may not write there loses nothing.
   if (told) (void)WriteDocuments(store, kept);
   return kept;
+}
+
+void AwaitLastWord(HistoryStore& store, ClusterQuestions& questions,
+                   const ApplicationId& application) {
+  std::vector<std::int32_t> attempts = AttemptsNow(store, application);
+  if (WholeHistory(store, application, attempts)) return;
+  if (const auto ended = EndedByYarn(questions, application))
+    (void)LastWord(store, *ended, attempts);
 }
 
 JobEnded EndOf(const hadoop::ApplicationDetails& application) {

@@ -47,6 +47,11 @@ struct KeptHistory {
                                                             const ApplicationId& application,
                                                             const std::string& version);
 
+/// Returns once the AM of an application that has ended has written its last word, or may no longer
+/// be expected to: seconds at most. At once for one that runs.
+void AwaitLastWord(HistoryStore& store, ClusterQuestions& questions,
+                   const ApplicationId& application);
+
 /// How YARN ended an application, as a job's status. kUnfinished: it has not.
 [[nodiscard]] JobEnded EndOf(const hadoop::ApplicationDetails& application);
 

@@ -11,7 +11,7 @@ import client
 import verdict
 from hadoop_processes import wait_until
 from history import home, names
-from submitted import PATIENCE, Job, check, tfyarn
+from submitted import PATIENCE, Job, check, records, tfyarn
 
 VERDICTS = {0: "passed", 10: "failed", 11: "failed"}
 
@@ -70,6 +70,20 @@ def last_word_late(cluster):
     cluster.order("clear")
 
 
+def last_events_late(cluster):
+    """`events` has all lines of a job whose client has just seen the end."""
+    job = verdict.working(cluster)
+    cluster.order("delay APPEND 3 4")
+    (job.folder / "end").touch()
+    code, said = job.end()
+    check(code == 0, f"exit code {code}: {said}")
+    seen = records(cluster.conf, said["application"])
+    cluster.order("clear")
+    same(cluster.conf, said["application"], code, "succeeded", said["diagnostics"])
+    missing = len(records(cluster.conf, said["application"])) - len(seen)
+    check(missing == 0, f"{missing} lines were missing")
+
+
 def kill_each_am(job, count):
     """As soon as it is there."""
     killed = set()
@@ -116,7 +130,7 @@ def killed(cluster):
     check(application in listed, f"{listed}")
 
 
-CASES = {"ams-killed": ams_killed, "ams-killed-at-once": ams_killed_at_once, "killed": killed, "last-word-late": last_word_late,
+CASES = {"ams-killed": ams_killed, "ams-killed-at-once": ams_killed_at_once, "killed": killed, "last-word-late": last_word_late, "last-events-late": last_events_late,
          "succeeded": succeeded, "failed": failed}
 
 if __name__ == "__main__":
