@@ -1,11 +1,13 @@
 // The machines of a simulated cluster: names, racks, labels, capacity, and whether they are up.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
-#include <map>
+#include <functional>
 #include <optional>
 #include <string>
 #include <string_view>
+#include <unordered_map>
 #include <vector>
 
 #include "config/scenario.h"
@@ -57,7 +59,14 @@ class NodeTable {
 
  private:
   std::vector<NodeInfo> nodes_;
-  std::map<std::string, std::int32_t, std::less<>> by_host_;
+  struct HostHash {
+    using is_transparent = void;
+    std::size_t operator()(std::string_view host) const {
+      return std::hash<std::string_view>()(host);
+    }
+  };
+
+  std::unordered_map<std::string, std::int32_t, HostHash, std::equal_to<>> by_host_;
 };
 
 /// The port that NodeManagers of the simulation name in their ids.

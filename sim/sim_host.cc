@@ -156,9 +156,7 @@ bool SimHost::RunNext() {
   return options_.interrupt == nullptr || !options_.interrupt->load(std::memory_order_relaxed);
 }
 
-trace::TraceRecord& SimHost::Trace(trace::Fact fact) {
-  record_.at = now_;
-  record_.fact = std::move(fact);
+trace::TraceRecord& SimHost::TakeRecord() {
   if (trace::IsRoutine(record_.fact)) return record_;
   checkers_.Observe(record_);
   digest_.Add(record_);

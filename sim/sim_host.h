@@ -79,7 +79,14 @@ class SimHost : private ClusterView, private WorldView {
     queue_.PushLate(at, std::uint64_t{actor} * 2, tasks_.Add(std::forward<F>(f)) << 1);
   }
   /// Makes the record, lets everybody who watches see it, and returns it for its contents.
-  trace::TraceRecord& Trace(trace::Fact fact);
+  template <class OneFact>
+  trace::TraceRecord& Trace(OneFact fact) {
+    record_.at = now_;
+    // In place: a Fact of its own would move the whole of it twice more.
+    record_.fact.template emplace<OneFact>(std::move(fact));
+    return TakeRecord();
+  }
+  trace::TraceRecord& TakeRecord();
   [[nodiscard]] std::uint64_t SeedFor(std::string_view what, std::uint64_t entity) const;
   [[nodiscard]] WallTime WallNow() const;
   RunOutcome Finish(trace::StopReason reason);

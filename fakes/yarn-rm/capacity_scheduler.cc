@@ -265,8 +265,7 @@ std::vector<CapacityScheduler::Interest> CapacityScheduler::InterestsIn(std::int
   return interests;
 }
 
-bool CapacityScheduler::MayInterest(const RmNode& node) const {
-  if (!node.schedulable) return false;
+bool CapacityScheduler::FitsInterest(const RmNode& node) const {
   if (node.reserved_for != nullptr) {
     const AskEntry& ask = *node.reserved_ask;
     if (ask.wanted() == 0 || HasRoomFor(ask.any->capability, node.free)) return true;
@@ -276,7 +275,6 @@ bool CapacityScheduler::MayInterest(const RmNode& node) const {
            (rack != nullptr && HasRoomFor(rack->capability, node.free));
   }
   const auto at = static_cast<std::size_t>(node.partition_number);
-  if (at >= interests_.size() || (interests_[at].empty() && !located_[at])) return false;
   if (!HasMinimum(node)) return false;
   if (located_[at]) return true;
   return std::any_of(interests_[at].begin(), interests_[at].end(), [&](const Interest& interest) {

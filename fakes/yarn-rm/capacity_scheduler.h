@@ -51,7 +51,10 @@ class CapacityScheduler {
   /// that a node that was of no interest may be now.
   [[nodiscard]] bool RefreshInterest(std::int32_t partitions);
   /// A quick look: false means that Find finds nothing.
-  [[nodiscard]] bool MayInterest(const RmNode& node) const;
+  [[nodiscard]] bool MayInterest(const RmNode& node) const {
+    if (!node.schedulable) return false;
+    return (node.reserved_for != nullptr || IsWanted(node.partition_number)) && FitsInterest(node);
+  }
 
   /// Nodes that take part in scheduling; bounds the locality delay.
   std::int32_t schedulable_nodes = 0;
@@ -75,6 +78,12 @@ class CapacityScheduler {
                               Locality locality, const RmNode& node, bool from_reserved,
                               Proposal& proposal) const;
   [[nodiscard]] bool MayGoOffSwitch(const AskEntry& ask, std::int64_t missed) const;
+  /// An application asks for a container of that partition, and its queue may have it.
+  [[nodiscard]] bool IsWanted(std::int32_t partition) const {
+    const auto at = static_cast<std::size_t>(partition);
+    return at < interests_.size() && (located_[at] || !interests_[at].empty());
+  }
+  [[nodiscard]] bool FitsInterest(const RmNode& node) const;
   [[nodiscard]] bool HasMinimum(const RmNode& node) const;
   [[nodiscard]] std::vector<Interest> InterestsIn(std::int32_t partition, bool& located) const;
 
