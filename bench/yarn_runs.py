@@ -94,8 +94,10 @@ class Sampler(threading.Thread):
 def of_tfyarn(argv):
     if argv[0].endswith(("bash", "container-executor")):
         return None
-    return next((pathlib.Path(word).name for word in argv[:6] if pathlib.Path(word).name in ("tfyarn", "tfyarn-am", "tfyarn-agent")
-                 and "/" in word), None)
+    # AM and agents show their name alone; for a moment, until they do, that of their loader with its words.
+    names = ("tfyarn", "tfyarn-am", "tfyarn-agent")
+    return next((pathlib.Path(word).name for word in argv[:6] if pathlib.Path(word).name in names and ("/" in word or word == argv[0])),
+                None)
 
 
 def of_skein(argv):

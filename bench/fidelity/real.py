@@ -19,8 +19,8 @@ from behavior_rows import seconds, shell_of
 from hadoop_processes import wait_until
 from hadoop_sites import HOST
 from history import attempt, names, read, result_of, running_application
-from losses import kill_containers, node_of, variable_of
-from submitted import PATIENCE, Job, check
+from losses import kill_containers, node_of
+from submitted import PATIENCE, Job, check, variable_of
 
 SIMULATED_ONLY = {"submit", "training", "behavior", "files_size"}
 # Processes write down when they begin, and when they end by themselves.
