@@ -1,5 +1,7 @@
 #include "core/am/task_table.h"
 
+#include <fmt/format.h>
+
 #include <string_view>
 
 #include "core/am/transitions.h"
