@@ -43,7 +43,7 @@ namespace tfyarn::agent {
 
 /// Whether the job's framework makes a process of `task` listen at its address in `spec`.
 /// tensorflow: who stands in the cluster of its own TF_CONFIG together with others, but for the
-/// types that do not train, and under strategy independent nobody, as no peer connects. pytorch:
+/// types that do not train, and under strategy independent no task, as no peer connects. pytorch:
 /// rank 0, where it has peers. horovod: the driver.
 [[nodiscard]] bool ShouldListen(const JobSpec& job, const TaskId& task, const ClusterSpec& spec);
 

@@ -214,8 +214,8 @@ void TaskAgent::On(Instant now, const PortUseSeen& event, Actions& actions) {
   TellPort(now, actions);
 }
 
-/// That nobody listens is no news before the process has had its time. Where it listens instead may
-/// change often, and is told with the first word only.
+/// That no process listens is no news before the task's process has had its time. Where it listens
+/// instead may change often, and is told with the first word only.
 void TaskAgent::TellPort(Instant now, Actions& actions) {
   if (!port_use_ || state_.process_state != ProcessState::kRunning) return;
   const bool early = now < spawned_at_ + job_->deadlines.listen;
@@ -266,7 +266,8 @@ void TaskAgent::SpawnPending(Instant now, Actions& actions) {
   actions.push_back(SpawnProcess{.task = state_.fence.task,
                                  .process = order.process,
                                  .spec = order.spec,
-                                 .resume = order.resume});
+                                 .resume = order.resume,
+                                 .should_listen = should_listen_});
 }
 
 void TaskAgent::StopRunning(Instant now, Duration grace, bool on_order, AgentTrigger trigger,

@@ -99,6 +99,8 @@ void AgentDesk::On(TaskIndex task, const RegisterAgent& message) {
   if (!is_new) return;
   if (core.finishing && !core.tasks.ProcessAlive(task)) return parts_.finish.OnProcessEnded(task);
   if (core.tasks.record(task).outcome != Outcome::kOpen) return parts_.failover.OnIdleAgent(task);
+  if (core.tasks.record(task).preemption_noticed && !core.tasks.ProcessAlive(task))
+    return parts_.rm_events.ObeyNotice(task);
   parts_.epochs.TryStartAlone(task);
 }
 
@@ -154,7 +156,7 @@ void AgentDesk::TakeEnded(TaskIndex task, const ProcessEnded& report) {
     evidence.we_stopped = report.exit.stopped_by_agent || !report.launch_error.empty();
   }
   evidence.timed_out = core.tasks.record(task).hung;
-  if (report.port_conflict) core.tasks.SetAddressStale(task);
+  if (report.port_conflict) core.tasks.PortWasTaken(task);
   const std::string detail = report.launch_error.empty() ? report.stderr_tail : report.launch_error;
   const AttemptEnd end = parts_.attempts.End(task, std::move(evidence), detail);
   // A container that is being taken away gets no other process: nobody waits for YARN to say so.
@@ -235,14 +237,19 @@ bool AgentDesk::BlameStanding(TaskIndex stalled, Duration silent) {
   return blamed;
 }
 
+bool AgentDesk::IsOfLivingProcess(TaskIndex task, const ProcessRef& process,
+                                  std::string_view what) {
+  AmCore& core = parts_.core;
+  if (process == core.tasks.ProcessOf(task) && core.tasks.ProcessAlive(task)) return true;
+  core.Note(fmt::format("late: {} of {} attempt {}", what, ToString(core.tasks.id(task)),
+                        process.attempt.value));
+  return false;
+}
+
 void AgentDesk::On(TaskIndex task, const ProcessSigns& message) {
   AmCore& core = parts_.core;
   if (!IsNews(task, ReportKind::kProcessSigns, message.number)) return;
-  if (!(message.process == core.tasks.ProcessOf(task)) || !core.tasks.ProcessAlive(task)) {
-    core.Note(fmt::format("late: signs of {} attempt {}", ToString(core.tasks.id(task)),
-                          message.process.attempt.value));
-    return;
-  }
+  if (!IsOfLivingProcess(task, message.process, "signs")) return;
   core.tasks.mutable_record(task).catches_term = message.catches_term;
   core.tasks.mutable_record(task).standstill = message.standstill;
   parts_.failover.OnSigns(task);
@@ -251,11 +258,7 @@ void AgentDesk::On(TaskIndex task, const ProcessSigns& message) {
 void AgentDesk::On(TaskIndex task, const PortReport& message) {
   AmCore& core = parts_.core;
   if (!IsNews(task, ReportKind::kPortReport, message.number)) return;
-  if (!(message.process == core.tasks.ProcessOf(task)) || !core.tasks.ProcessAlive(task)) {
-    core.Note(fmt::format("late: port use of {} attempt {}", ToString(core.tasks.id(task)),
-                          message.process.attempt.value));
-    return;
-  }
+  if (!IsOfLivingProcess(task, message.process, "port use")) return;
   std::optional<PortUse>& known = core.tasks.mutable_record(task).port_use;
   if (known == message.use) return;  // Repeated: the answer was lost.
   known = message.use;

@@ -5,6 +5,7 @@
 #pragma once
 
 #include <cstdint>
+#include <string_view>
 
 #include "core/am/task_index.h"
 #include "core/model/am.h"
@@ -41,6 +42,9 @@ class AgentDesk {
   /// Answers a numbered report. False: it is older than what was heard before.
   [[nodiscard]] bool IsNews(TaskIndex task, ReportKind kind, std::uint32_t number);
   [[nodiscard]] bool IsOld(TaskIndex task, ReportKind kind, std::uint32_t number) const;
+  /// False, with a note, for what an agent tells of a process that is not the task's present one.
+  [[nodiscard]] bool IsOfLivingProcess(TaskIndex task, const ProcessRef& process,
+                                       std::string_view what);
   void TakeRunning(TaskIndex task, const ProcessRef& process);
   void TakeEnded(TaskIndex task, const ProcessEnded& report);
 

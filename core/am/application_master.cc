@@ -54,6 +54,17 @@ std::optional<Instant> NextOf(const AmCore& core) {
   return next;
 }
 
+/// How long deadlines that passed in the AM's sleep wait for what came in the mail meanwhile.
+constexpr Duration kReadsItsMail = 1s;
+
+/// The AM runs so late that it must have been kept from running, by SIGSTOP or by its machine. Its
+/// own sleep is no silence of its agents, and what would have met a deadline may be in the mail.
+void WakeUp(AmCore& core, std::optional<Instant> due) {
+  if (!due || core.now - *due < core.heartbeats.allowed_silence() / 10) return;
+  core.heartbeats.Slept(core.now);
+  core.timers.PutOff(core.now, core.now + kReadsItsMail);
+}
+
 }  // namespace
 
 ApplicationMaster::ApplicationMaster(std::shared_ptr<const JobSpec> job, AmOptions options,
@@ -67,7 +78,9 @@ void ApplicationMaster::Step(Instant now, const AmEvent& event, std::vector<AmAc
   AmCore& core = parts_->core;
   if (core.stopped) return;
   TF_CHECK(now >= core.now);
+  const std::optional<Instant> due = IsBookkeeping(event) ? std::nullopt : next_deadline();
   core.now = now;
+  WakeUp(core, due);
   core.out.BeginStep(actions);
   Route(*parts_, event);
   if (core.stopped || IsBookkeeping(event)) return;

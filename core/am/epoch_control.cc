@@ -7,8 +7,40 @@
 
 #include "core/am/am_parts.h"
 #include "core/model/check.h"
+#include "core/model/text.h"
 
 namespace tfyarn::am {
+namespace {
+
+// kubelet's CrashLoopBackOff rests from the first restart on, for 10 s to 5 min. Here a few
+// restarts are free of it.
+constexpr Duration kShortLife = 10s;
+constexpr std::int32_t kWithoutRest = 3;
+constexpr Duration kFirstRest = 1s;
+constexpr Duration kLongestRest = 5min;
+
+}  // namespace
+
+void EpochControl::RestBeforeStart(TaskIndex task, Instant ended) {
+  AmCore& core = parts_.core;
+  TaskRecord& record = core.tasks.mutable_record(task);
+  const bool early = ended - record.process_ordered_at < kShortLife;
+  record.ended_early = early ? record.ended_early + 1 : 0;
+  if (record.ended_early <= kWithoutRest) return;
+  const std::int32_t doublings = std::min(record.ended_early - kWithoutRest - 1, 10);
+  const Duration rest = std::min<Duration>(kLongestRest, kFirstRest * (1LL << doublings));
+  core.tasks.SetResting(task, true);
+  core.timers.Arm(Timer::kRested, task.value, core.now + rest);
+  core.Note(fmt::format(
+      "{} has ended {} times in a row within {} of its start: it does not start "
+      "again for {}",
+      ToString(core.tasks.id(task)), record.ended_early, ToString(kShortLife), ToString(rest)));
+}
+
+void EpochControl::OnRested(TaskIndex task) {
+  parts_.core.tasks.SetResting(task, false);
+  TryStartAlone(task);
+}
 
 void EpochControl::Prepare() {
   AmCore& core = parts_.core;
@@ -131,7 +163,7 @@ void EpochControl::TryStartAlone(TaskIndex task) {
   const TaskRecord& record = core.tasks.record(task);
   if (core.finishing || current_.value == 0 || record.start != StartMode::kAlone ||
       record.start_logged || record.agent != AgentPhase::kUp || record.address_stale ||
-      core.tasks.ProcessAlive(task) || !parts_.gates.IsOpen(task)) {
+      record.resting || core.tasks.ProcessAlive(task) || !parts_.gates.IsOpen(task)) {
     return;
   }
   const TaskSnapshot& shown = core.tasks.shown(task);

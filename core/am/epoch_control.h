@@ -14,6 +14,7 @@
 #include "core/am/task_index.h"
 #include "core/model/cluster_spec.h"
 #include "core/model/ids.h"
+#include "core/model/time.h"
 
 namespace tfyarn::am {
 
@@ -29,6 +30,11 @@ class EpochControl {
   void TryCommit();
   /// Orders the task's process if it starts alone and everything it needs is there.
   void TryStartAlone(TaskIndex task);
+  /// The task starts again as its own process ended at `ended`. One that ends again and again as
+  /// soon as it runs gets pauses: each start costs journal, node and log what a working one costs.
+  void RestBeforeStart(TaskIndex task, Instant ended);
+  /// Timer::kRested.
+  void OnRested(TaskIndex task);
   /// Entries have become durable.
   void OnDurable();
   /// After an AM restart: this epoch had begun.

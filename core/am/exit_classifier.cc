@@ -8,21 +8,21 @@
 namespace tfyarn::am {
 namespace {
 
-// Texts of ContainerStatus.diagnostics with which the RM says that a -100 was nobody's loss.
-// Source: hadoop-yarn-server-resourcemanager SchedulerUtils.java (RELEASED_CONTAINER,
-// EXPIRED_CONTAINER, COMPLETED_APPLICATION).
-bool SaysGivenBack(std::string_view diagnostics) {
-  for (const std::string_view text :
-       {"released by application", "expired since it was unused", "of a completed application"}) {
-    if (diagnostics.find(text) != std::string_view::npos) return true;
-  }
-  return false;
+// Texts of ContainerStatus.diagnostics with which the RM says why a container has -100. Source:
+// hadoop-yarn-server-resourcemanager SchedulerUtils.java (RELEASED_CONTAINER, EXPIRED_CONTAINER,
+// COMPLETED_APPLICATION).
+constexpr std::string_view kReleased = "released by application";
+constexpr std::string_view kExpired = "expired since it was unused";
+constexpr std::string_view kAttemptEnded = "of a completed application";
+
+bool Says(const ExitEvidence& evidence, std::string_view text) {
+  return evidence.diagnostics.find(text) != std::string::npos;
 }
 
-/// A -100 is a lost node unless somebody gave the container back.
+/// A -100 is a lost node unless the AM gave the container back.
 bool IsGivenBack(const ExitEvidence& evidence) {
   return evidence.yarn_exit == container_exit::kAborted && !evidence.node_lost &&
-         (evidence.we_stopped || SaysGivenBack(evidence.diagnostics));
+         (evidence.we_stopped || Says(evidence, kReleased));
 }
 
 /// YARN's codes for containers that we, or the end of the application, took away.
@@ -34,10 +34,16 @@ bool IsTakenAway(const ExitEvidence& evidence) {
 /// The class of a reason that YARN itself gives for ending a container; nullopt when it gives none.
 std::optional<ExitClass> PlatformReason(const ExitEvidence& evidence) {
   if (evidence.node_lost) return ExitClass::kNodeLost;
+  if (evidence.marked) return ExitClass::kPreempted;
   if (!evidence.yarn_exit) return std::nullopt;
   switch (*evidence.yarn_exit) {
     case container_exit::kAborted:
       if (IsGivenBack(evidence)) return std::nullopt;
+      // Of the containers of an AM that failed YARN keeps those alone whose node has reported them
+      // running.
+      if (Says(evidence, kAttemptEnded)) return ExitClass::kAmLost;
+      // The node has not reported for so long that the RM takes the container for never started.
+      if (Says(evidence, kExpired)) return ExitClass::kLaunchError;
       return ExitClass::kNodeLost;
     case container_exit::kDisksFailed:
       return ExitClass::kNodeBad;

@@ -38,15 +38,16 @@ struct ExitEvidence {
   /// The stop or release was ordered for another reason than the end of this attempt (a peer's
   /// failure, the finish). Cleaning up after silence or after a deadline does not count.
   bool we_stopped = false;
-  bool node_lost = false;      ///< The RM reported the node lost or unusable.
-  bool silent = false;         ///< Heartbeats stayed away too long.
+  bool node_lost = false;  ///< The RM reported the node lost or unusable.
+  bool marked = false;     ///< The RM announced to take its container, and we gave it back first.
+  bool silent = false;     ///< Heartbeats stayed away too long.
   bool port_conflict = false;  ///< The agent's word.
   std::string launch_error;    ///< The agent's or the NM's word; set when no process ever ran.
   bool timed_out = false;  ///< One of our deadlines (registration, start, progress) passed for it.
   bool am_lost = false;    ///< The agent ended because it found no AM that owns it.
 };
 BOOST_DESCRIBE_STRUCT(ExitEvidence, (),
-                      (process, yarn_exit, diagnostics, we_stopped, node_lost, silent,
+                      (process, yarn_exit, diagnostics, we_stopped, node_lost, marked, silent,
                        port_conflict, launch_error, timed_out, am_lost))
 
 struct ExitRecord {

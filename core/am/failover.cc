@@ -310,6 +310,8 @@ std::size_t Failover::ChooseCause(const std::vector<Failure>& failures) const {
 
 void Failover::DecideOn(std::vector<Failure> failures, const Failure& cause, RestartTasks tasks) {
   AmCore& core = parts_.core;
+  // Two of a collective that start again do so in a new epoch, and all must hold one spec.
+  if (core.job->strategy == Strategy::kMultiWorker && tasks.some.size() > 1) tasks.gang = true;
   const Decision& decision = cause.decision;
   const WallTime wall = core.WallAt(core.now);
   if (!budgets_.Allows(decision.allowance, decision.pays, cause.end.task, wall))
@@ -356,6 +358,8 @@ void Failover::Spent(const std::vector<Failure>& failures, const Failure& cause,
 
 bool Failover::IsVictim(const Failure& failure) const {
   if (!last_cause_ || failure.end.at >= last_cause_->until) return false;
+  // Nor is one that ended well, where a policy starts those again too: it pays.
+  if (failure.end.record.exit_class == ExitClass::kOk) return false;
   // A process that was started because of the cause is not its victim.
   return parts_.core.tasks.record(failure.end.task).process_ordered_at < last_cause_->decided;
 }

@@ -52,8 +52,7 @@ void GangAllocator::SetExcludedHosts(const std::set<std::string>& hosts) {
 void GangAllocator::Want(Instant now, const std::vector<SlotRequest>& slots,
                          bool kept_counts_as_held) {
   if (slots.empty()) return;
-  if (wanted_.empty() && options_.gang.policy != GangPolicy::kHold)
-    deadline_ = now + options_.gang.deadline;
+  BeginDeadline(now);
   for (const SlotRequest& request : slots) {
     TF_CHECK(request.priority >= 1);
     placements_[request.task.type] = request.placement;
@@ -203,13 +202,19 @@ void GangAllocator::Refuse(Instant now, const ContainerId& container) {
   const TaskId task = owner->second;
   GiveToRm(container);
   TakeFrom(slots_.at(task));
-  if (wanted_.empty() && options_.gang.policy != GangPolicy::kHold)
-    deadline_ = now + options_.gang.deadline;
+  BeginDeadline(now);
   wanted_.insert(task);
   Changed(now);
 }
 
 // ---------------------------------------------------------------- the gang's clocks
+
+/// It runs from the first request: not while nothing may be asked for. `hold` is the naive way: it
+/// waits without limit.
+void GangAllocator::BeginDeadline(Instant now) {
+  if (!deadline_ && !suspended_ && options_.gang.policy != GangPolicy::kHold)
+    deadline_ = now + options_.gang.deadline;
+}
 
 Duration GangAllocator::hold() const {
   const Duration margin = std::min(options_.expiry_margin, options_.container_expiry / 4);
@@ -267,6 +272,7 @@ std::optional<GangGivenBack> GangAllocator::Suspend(Instant now) {
 
 void GangAllocator::Resume(Instant now) {
   if (!std::exchange(suspended_, false)) return;
+  if (!wanted_.empty()) BeginDeadline(now);
   Changed(now);
 }
 

@@ -166,6 +166,7 @@ class GangAllocator {
   [[nodiscard]] bool silent() const {
     return wanted_.empty() || backoff_until_.has_value() || suspended_;
   }
+  void BeginDeadline(Instant now);
   [[nodiscard]] Duration hold() const;
   [[nodiscard]] std::optional<Instant> HoldEnds() const;
   void Changed(Instant now);

@@ -46,11 +46,6 @@ void HeartbeatWatch::Unvouch(TaskIndex task, Incarnation incarnation, Instant la
 
 std::vector<SilentAgent> HeartbeatWatch::TakeSilent(Instant now) {
   std::vector<SilentAgent> silent;
-  if (by_deadline_.empty() || by_deadline_.begin()->first > now) return silent;
-  if (now - by_deadline_.begin()->first >= allowed_silence_ / 10) {
-    ForgiveAll(now);
-    return silent;
-  }
   while (!by_deadline_.empty() && by_deadline_.begin()->first <= now) {
     const TaskIndex task = by_deadline_.begin()->second;
     const Watched& entry = entries_.at(task.value);
@@ -77,7 +72,7 @@ Instant HeartbeatWatch::DeadlineOf(const Watched& entry) const {
   return entry.last_heard + allowed_silence_;
 }
 
-void HeartbeatWatch::ForgiveAll(Instant now) {
+void HeartbeatWatch::Slept(Instant now) {
   by_deadline_.clear();
   for (std::size_t i = 0; i < entries_.size(); ++i) {
     Watched& entry = entries_[i];

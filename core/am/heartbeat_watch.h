@@ -50,10 +50,14 @@ class HeartbeatWatch {
   /// That ended; the agent was last heard at `last`.
   void Unvouch(TaskIndex task, Incarnation incarnation, Instant last);
 
-  /// Removes and returns who is silent at `now`, longest silence first, then in task order. When it
-  /// is asked so late (a tenth of the allowed silence) that this process itself must have slept,
-  /// nobody is silent: what they said meanwhile is still in the mail.
+  /// Removes and returns the agents that are silent at `now`, longest silence first, then in task
+  /// order.
   [[nodiscard]] std::vector<SilentAgent> TakeSilent(Instant now);
+
+  /// This process itself has not run until `now`. What agents said meanwhile is still in the mail:
+  /// silence counts from now on.
+  void Slept(Instant now);
+  [[nodiscard]] Duration allowed_silence() const { return allowed_silence_; }
 
   /// When TakeSilent next returns something if nobody speaks; nullopt when nobody is watched.
   [[nodiscard]] std::optional<Instant> next_deadline() const;
@@ -69,7 +73,6 @@ class HeartbeatWatch {
   void Schedule(TaskIndex task, const Watched& entry);
   void Unschedule(TaskIndex task, const Watched& entry);
   [[nodiscard]] Instant DeadlineOf(const Watched& entry) const;
-  void ForgiveAll(Instant now);
 
   Duration allowed_silence_;
   std::vector<Watched> entries_;  // by task index

@@ -192,6 +192,8 @@ void JobLife::OnTimer(TimerTable::Due due) {
       return parts_.finish.OnDrained(task);
     case Timer::kAskAgain:
       return parts_.restart.AskAgain(task);
+    case Timer::kRested:
+      return parts_.epochs.OnRested(task);
     case Timer::kEndAgain:
       return parts_.leaving.OnEndAgain(due.key);
     case Timer::kLeaving:

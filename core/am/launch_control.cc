@@ -139,8 +139,8 @@ void LaunchControl::OnStartFailed(TaskIndex task, const yarn::RpcError& error) {
     core.timers.Arm(Timer::kLaunchRetry, task.value, core.now + pause);
     return;
   }
-  // The answer to an earlier try was lost, and that try had started it.
-  if (tries > 1 && error.message.find("relaunch the same container") != std::string::npos) return;
+  // An earlier try had started it, and its answer was lost; or the call arrived twice.
+  if (error.message.find("relaunch the same container") != std::string::npos) return;
   // Granted by an RM that has restarted since: nobody's failure, and no node's.
   const bool forgotten = error.code == yarn::RpcErrorCode::kInvalidContainer;
   Lost(task, fmt::format("launch refused: {}", error.message), !forgotten, forgotten);

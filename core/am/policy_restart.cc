@@ -54,6 +54,8 @@ RestartScope RestartSet(Strategy strategy, ExitAction action, std::string_view t
     case ExitAction::kRaiseMemory:
       return scope;
     case ExitAction::kRestartType:
+      // In a new epoch, in which a collective starts whole.
+      if (strategy == Strategy::kMultiWorker) scope = kGang;
       scope.same_type = true;
       scope.epoch_rises = true;
       return scope;

@@ -69,20 +69,24 @@ std::optional<Verdict> PolicyEngine::JudgeByExpression(const JobView& view) cons
   const bool all_ended = AllTrackedEnded(view);
   std::optional<Verdict> verdict;
   switch (Evaluate(*success_, view)) {
+    case SuccessValue::kHolds:
+      if (!all_ended) break;
+      [[fallthrough]];
     case SuccessValue::kTrue:
       verdict = Succeeded("success");
-      break;
-    case SuccessValue::kHolds:
-      if (all_ended) verdict = Succeeded("success");
+      verdict->why = fmt::format("{} holds", ToString(*success_));
       break;
     case SuccessValue::kNever:
       verdict = Failed("success-impossible");
+      verdict->why = fmt::format("{} can no longer hold", ToString(*success_));
       break;
     case SuccessValue::kOpen:
-      if (all_ended) verdict = Failed("tracked-ended");
+      if (!all_ended) break;
+      verdict = Failed("tracked-ended");
+      verdict->why =
+          fmt::format("every tracked task has ended, and {} does not hold", ToString(*success_));
       break;
   }
-  if (verdict) verdict->why = fmt::format("success: {}", ToString(*success_));
   return verdict;
 }
 

@@ -14,6 +14,7 @@ void ProcessControl::Start(TaskIndex task) {
   AmCore& core = parts_.core;
   const bool alone = core.tasks.record(task).start == StartMode::kAlone;
   (void)core.tasks.BeginProcess(core.now, task, parts_.epochs.current());
+  core.tasks.mutable_record(task).process_spec = parts_.epochs.spec();
   SendStart(task);
   core.timers.Arm(Timer::kOrder, task.value, core.now + kOrderRepeat);
   if (alone)
@@ -108,6 +109,7 @@ void ProcessControl::OnRunning(TaskIndex task) {
                                .process = core.tasks.ProcessOf(task),
                                .container = shown.container,
                                .node = shown.node});
+  if (core.tasks.record(task).preemption_noticed) parts_.rm_events.ObeyNotice(task);
 }
 
 void ProcessControl::OnStopOverdue(TaskIndex task) {
@@ -136,7 +138,7 @@ void ProcessControl::SendStart(TaskIndex task) {
   const ProcessRef process = core.tasks.ProcessOf(task);
   core.Send(task, StartProcess{.fence = core.tasks.FenceOf(task),
                                .process = process,
-                               .spec = parts_.epochs.spec(),
+                               .spec = core.tasks.record(task).process_spec,
                                .resume = process.attempt.value > 0});
 }
 

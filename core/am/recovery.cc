@@ -41,7 +41,7 @@ void Recovery::Take(const AgentsLaunched& entry) {
 }
 
 void Recovery::Take(const EpochBegan& entry) {
-  spec_ = entry.spec;
+  spec_ = Share(entry.spec);
   for (Past& past : pasts_) {
     if (past.agent) past.agent_at_spec = past.agent->incarnation;
   }
@@ -50,6 +50,7 @@ void Recovery::Take(const EpochBegan& entry) {
     if (past == nullptr) continue;
     past->attempt = process.attempt;
     past->epoch = entry.spec.epoch;
+    past->spec = spec_;
     past->ordered = past->alive = true;
     past->restarting = past->with_epoch = false;
     past->outcome = Outcome::kOpen;
@@ -62,6 +63,7 @@ void Recovery::Take(const ProcessesOrdered& entry) {
     if (past == nullptr) continue;
     past->attempt = process.attempt;
     past->epoch = entry.epoch;
+    past->spec = spec_;
     past->ordered = past->alive = true;
     past->restarting = false;
   }
@@ -138,7 +140,7 @@ void Recovery::OnRegistered(const std::vector<yarn::Container>& containers, bool
 /// Epochs and starts, before any task has its container back.
 void Recovery::Plan() {
   AmCore& core = parts_.core;
-  if (spec_) parts_.epochs.Restore(Share(*spec_));
+  if (has_spec()) parts_.epochs.Restore(spec_);
   if (all_running_) {
     core.ever_running = true;
     if (core.job->deadlines.run) {
@@ -146,7 +148,7 @@ void Recovery::Plan() {
                                                                      *core.job->deadlines.run));
     }
   }
-  bool prepare = !spec_.has_value();
+  bool prepare = !has_spec();
   for (std::uint32_t i = 0; i < pasts_.size(); ++i) {
     const TaskIndex task(i);
     Past& past = pasts_[i];
@@ -154,7 +156,7 @@ void Recovery::Plan() {
     past.with_epoch = past.with_epoch || (new_address && core.tasks.record(task).training);
     if (past.outcome != Outcome::kOpen) {
       core.tasks.SetOutcome(task, past.outcome);
-    } else if (!spec_) {
+    } else if (!has_spec()) {
       core.tasks.SetStart(task, StartMode::kWithEpoch);
     } else if (past.restarting && past.with_epoch) {
       core.tasks.SetStart(task, StartMode::kWithEpoch);
@@ -164,7 +166,7 @@ void Recovery::Plan() {
     }
   }
   if (prepare && !verdict_) parts_.epochs.Prepare();
-  core.gang_was_complete = spec_.has_value();
+  core.gang_was_complete = has_spec();
   core.gang_open = !core.gang_was_complete;
   core.gates = true;
   core.judge = true;
@@ -175,6 +177,7 @@ void Recovery::Adopt(TaskIndex task, const Past& past,
   AmCore& core = parts_.core;
   core.tasks.Restore(task, past.agent ? past.agent->incarnation : Incarnation(0), past.attempt,
                      past.epoch, past.ordered);
+  core.tasks.mutable_record(task).process_spec = past.spec;
   RestoreAddress(task);
   if (!past.agent) {
     if (past.outcome == Outcome::kOpen && !verdict_) parts_.restart.WantContainers({task});
@@ -193,7 +196,7 @@ void Recovery::Adopt(TaskIndex task, const Past& past,
   core.tasks.SetAgent(task, AgentPhase::kLaunching);
   // An agent that no cluster spec knows may never have been started: the last attempt may have
   // ended between writing that down and saying so to the node.
-  const bool known = spec_ && past.agent->incarnation == past.agent_at_spec;
+  const bool known = has_spec() && past.agent->incarnation == past.agent_at_spec;
   if (!known && alive != living.end()) parts_.launch.StartOnceMore(task);
   // Which of them runs, its agent will say.
   if (past.ordered && past.alive && past.outcome == Outcome::kOpen) {
@@ -204,11 +207,12 @@ void Recovery::Adopt(TaskIndex task, const Past& past,
 /// A spec may be due before every agent has found this attempt; who was in the last one and has not
 /// been replaced is still where it said.
 void Recovery::RestoreAddress(TaskIndex task) {
-  if (!spec_) return;
+  if (!has_spec()) return;
   const TaskId& id = parts_.core.tasks.id(task);
-  const auto type = spec_->tasks.find(id.type);
+  const ClusterSpec& spec = *spec_.get();
+  const auto type = spec.tasks.find(id.type);
   const auto index = static_cast<std::size_t>(id.index);
-  if (type != spec_->tasks.end() && index < type->second.size())
+  if (type != spec.tasks.end() && index < type->second.size())
     parts_.core.tasks.SetAddress(task, type->second[index]);
 }
 
@@ -222,6 +226,7 @@ void Recovery::OnPreviousContainer(const yarn::Container& container) {
 
 void Recovery::OnReattached(TaskIndex task, const RegisterAgent& message) {
   AmCore& core = parts_.core;
+  core.tasks.mutable_record(task).process_address = message.address;
   const ProcessRef latest = core.tasks.ProcessOf(task);
   const bool runs = message.running == latest;
   if (core.tasks.record(task).process == ProcessPhase::kOrdered && runs) {

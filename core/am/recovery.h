@@ -42,6 +42,7 @@ class Recovery {
   /// What the entries say of one task.
   struct Past {
     std::optional<JournaledAgent> agent;
+    SpecRef spec;               ///< That its latest process was ordered under.
     Incarnation agent_at_spec;  ///< Whose address the latest spec has.
     TaskAttempt attempt;
     Epoch epoch;
@@ -55,6 +56,7 @@ class Recovery {
   void RestoreAddress(TaskIndex task);
   void Take(const AttemptStarted& entry);
   void Take(const AgentsLaunched& entry);
+  [[nodiscard]] bool has_spec() const { return spec_.get() != nullptr; }
   void Take(const EpochBegan& entry);
   void Take(const ProcessesOrdered& entry);
   void Take(const AllRunning& entry);
@@ -71,7 +73,7 @@ class Recovery {
 
   AmParts& parts_;
   std::vector<Past> pasts_;  // by task index; empty once used
-  std::optional<ClusterSpec> spec_;
+  SpecRef spec_;             ///< The latest; default-made: there was none.
   std::optional<VerdictDecided> verdict_;
   std::optional<WallTime> all_running_;
   bool taken_over_ = false;

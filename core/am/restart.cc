@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "core/am/am_parts.h"
+#include "core/am/exit_classifier.h"
 #include "core/model/text.h"
 
 namespace tfyarn::am {
@@ -25,6 +26,7 @@ void Restart::Execute(const RestartOrder& order) {
                                                      .rule = order.rule});
   parts_.failover.budgets().Pay(order.paid, wall);
   if (order.epoch_rises) parts_.epochs.Prepare();
+  RestIfItsOwn(order.cause);
 
   std::vector<TaskIndex> wanted;
   for (const TaskIndex task : order.tasks) {
@@ -75,6 +77,14 @@ void Restart::WantContainers(const std::vector<TaskIndex>& tasks) {
   // gang.
   core.asks_dirty = true;
   core.gang.Want(core.now, slots, training && core.job->strategy == Strategy::kMultiWorker);
+}
+
+/// What infrastructure did needs no pause: it would be the program's loss twice.
+void Restart::RestIfItsOwn(const Cause& cause) {
+  const bool its_own =
+      cause.exit_class == ExitClass::kOk || DefaultBudget(cause.exit_class) == Budget::kUser;
+  const auto task = parts_.core.tasks.Find(cause.task);
+  if (its_own && task) parts_.epochs.RestBeforeStart(*task, cause.at);
 }
 
 void Restart::AskLater(TaskIndex task) {

@@ -38,6 +38,7 @@ class Restart {
   bool RaiseMemory(TaskIndex task, const Decision& decision);
 
  private:
+  void RestIfItsOwn(const Cause& cause);
   void AskLater(TaskIndex task);
 
   AmParts& parts_;

@@ -177,7 +177,38 @@ void RmEvents::OnPreemptionNotice(const ContainerId& container) {
   core.tasks.mutable_record(*task).preemption_noticed = true;
   core.Note(fmt::format("{} will lose {} to preemption", ToString(core.tasks.id(*task)),
                         ToString(container)));
-  if (core.tasks.record(*task).process == ProcessPhase::kRunning) parts_.processes.Warn(*task);
+  ObeyNotice(*task);
+}
+
+void RmEvents::ObeyNotice(TaskIndex task) {
+  AmCore& core = parts_.core;
+  const TaskRecord& record = core.tasks.record(task);
+  switch (record.process) {
+    case ProcessPhase::kRunning:
+      return parts_.processes.Warn(task);
+    case ProcessPhase::kOrdered:   // Warned when it is seen to run.
+    case ProcessPhase::kStopping:  // Its container is given back when it has ended.
+      return;
+    case ProcessPhase::kNone:
+    case ProcessPhase::kEnded:
+      break;
+  }
+  if (record.agent == AgentPhase::kGranted) {
+    core.gang.Refuse(core.now, core.tasks.shown(task).container);
+    core.asks_dirty = true;
+    return parts_.leaving.Gone(task);
+  }
+  // What runs in the container of an earlier AM attempt, its agent has yet to say.
+  if (record.agent == AgentPhase::kLaunching &&
+      !core.timers.IsArmed(Timer::kRegistration, task.value))
+    return;
+  // To wait here for the others of a gang would only keep the queue that the RM takes it for
+  // waiting: a process that does not run has nothing to save.
+  const bool had_process = record.process == ProcessPhase::kEnded;
+  parts_.leaving.Release(task);
+  parts_.failover.OnLostBeforeStart(
+      task, {.marked = true},
+      "its container was given back on the RM's notice: no process ran in it", had_process);
 }
 
 // ---------------------------------------------------------------- the gang's clocks
@@ -190,7 +221,9 @@ void RmEvents::OnGangTime() {
   const GangTimeouts timeouts = core.gang.OnTime(core.now);
   TakeGivenBack(timeouts.given_back);
   if (timeouts.deadline_missed && !core.finishing) {
-    const bool training = core.tasks.CountTraining(TaskState::kWaiting) > 0;
+    // Of a gang that has trained, what is missing beside the training keeps nothing from going on.
+    const bool training =
+        !core.gang_was_complete || core.tasks.CountTraining(TaskState::kWaiting) > 0;
     const std::string why =
         fmt::format("no complete gang within {}", ToString(core.job->gang.deadline));
     if (!training) return core.Note(fmt::format("{}: {}", why, *timeouts.deadline_missed));

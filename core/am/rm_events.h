@@ -23,6 +23,9 @@ class RmEvents {
   void ReleaseSurplus();
   /// What the gang's clocks say.
   void OnGangTime();
+  /// The RM will take the task's container: a process in it is warned; one in which none runs is
+  /// given back.
+  void ObeyNotice(TaskIndex task);
   /// The gang has given back what it held.
   void TakeGivenBack(const std::optional<GangGivenBack>& gang);
 

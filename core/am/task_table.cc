@@ -233,6 +233,7 @@ ProcessRef TaskTable::BeginProcess(Instant now, TaskIndex task, Epoch epoch) {
   of.ever_ordered = true;
   of.process_epoch = epoch;
   of.process_ordered_at = now;
+  of.process_address = to.address;
   of.lost_early = 0;
   of.hung = false;
   of.stalled = false;
@@ -276,8 +277,15 @@ void TaskTable::SetStart(TaskIndex task, StartMode start) {
   Refresh(task);
 }
 
-void TaskTable::SetAddressStale(TaskIndex task) {
-  records_[task.value].address_stale = true;
+void TaskTable::PortWasTaken(TaskIndex task) {
+  TaskRecord& of = records_[task.value];
+  // The agent's next address may have overtaken its report of the end.
+  of.address_stale = shown(task).address == of.process_address;
+  Refresh(task);
+}
+
+void TaskTable::SetResting(TaskIndex task, bool resting) {
+  records_[task.value].resting = resting;
   Refresh(task);
 }
 
@@ -349,7 +357,7 @@ TaskState TaskTable::StateOf(const TaskRecord& record) {
 void TaskTable::Refresh(TaskIndex task) {
   TaskRecord& of = records_[task.value];
   const bool ready = of.start == StartMode::kWithEpoch && of.agent == AgentPhase::kUp &&
-                     !of.address_stale && !ProcessAlive(task);
+                     !of.address_stale && !of.resting && !ProcessAlive(task);
   starters_ready_ += static_cast<int>(ready) - static_cast<int>(of.ready);
   of.ready = ready;
   TaskSnapshot& to = MutableShown(task);

@@ -79,11 +79,15 @@ struct TaskRecord {
   std::optional<PortUse> port_use;            ///< Of its present process, once its agent has told.
   /// Of its present process, once it was told to end; unset: deadlines.stop.
   std::optional<Duration> stop_grace;
-  bool address_stale = false;  ///< The agent is about to tell another port.
+  bool address_stale = false;   ///< The agent is about to tell another port.
+  TaskAddress process_address;  ///< What the latest process was told to be its own.
   /// By ReportKind: number of the latest report of its present agent (channel.h).
   std::array<std::uint32_t, kReportKinds> latest_news{};
-  Epoch process_epoch;  ///< Of the latest process.
+  Epoch process_epoch;   ///< Of the latest process ...
+  SpecRef process_spec;  ///< ... and the cluster spec that it was ordered under.
   Instant process_ordered_at{};
+  std::int32_t ended_early = 0;  ///< Processes in a row that ended as soon as they ran.
+  bool resting = false;          ///< Its next process must wait for Timer::kRested.
   Nonce nonce;
   yarn::Token container_token;
   std::int64_t memory_mb = 0;     ///< Raised from the job's word after an OOM; 0 = as the job says.
@@ -136,8 +140,9 @@ class TaskTable final : public JobView {
   void SetAddress(TaskIndex task, const TaskAddress& address);
   void CountRestart(TaskIndex task);
   void SetStart(TaskIndex task, StartMode start);
-  /// The agent is about to tell another port.
-  void SetAddressStale(TaskIndex task);
+  /// Its latest process ended for its port: the agent tells another one, unless it has already.
+  void PortWasTaken(TaskIndex task);
+  void SetResting(TaskIndex task, bool resting);
   void Waive(std::size_t type) { types_[type].waived = true; }
   /// What has no rule here.
   [[nodiscard]] TaskRecord& mutable_record(TaskIndex task) { return records_[task.value]; }

@@ -37,6 +37,12 @@ std::optional<TimerTable::Due> TimerTable::TakeDue(Instant now) {
   return due;
 }
 
+void TimerTable::PutOff(Instant now, Instant to) {
+  std::vector<Due> put_off;
+  while (const auto due = TakeDue(now)) put_off.push_back(*due);
+  for (const Due& due : put_off) Arm(due.timer, due.key, to);
+}
+
 std::optional<Instant> TimerTable::next() const {
   if (heap_.empty()) return std::nullopt;
   return heap_.front().at;

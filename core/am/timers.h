@@ -35,11 +35,12 @@ enum class Timer : std::uint8_t {
   kProcessStart,  ///< deadlines.start of a process that starts alone.
   kDrain,         ///< finish.drain of this task is over.
   kAskAgain,      ///< Ask for a container once more, after others were lost early.
+  kRested,        ///< Its process may start again, after others ended early.
   // of one container that must go
   kEndAgain,  ///< Repeat EndAgent.
   kLeaving,   ///< Next harder step: StopContainers, then release.
 };
-inline constexpr std::size_t kTimers = 18;
+inline constexpr std::size_t kTimers = 19;
 
 class TimerTable {
  public:
@@ -57,6 +58,8 @@ class TimerTable {
   [[nodiscard]] bool IsArmed(Timer timer, std::uint32_t key = 0) const;
   /// Removes and returns the first timer due at `now`: by instant, then in enum order, then by key.
   [[nodiscard]] std::optional<Due> TakeDue(Instant now);
+  /// Moves every timer that is due at `now` to `to`.
+  void PutOff(Instant now, Instant to);
   /// The earliest set timer.
   [[nodiscard]] std::optional<Instant> next() const;
 

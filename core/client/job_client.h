@@ -44,6 +44,10 @@ inline constexpr const char* kJobFileName = "job.yaml";
 /// failure, "Cause: the job (infeasible). ...".
 [[nodiscard]] bool NamesInfeasible(std::string_view diagnostics);
 
+/// Why an application has ended: its diagnostics, or what is known where YARN gives none. "" for
+/// one that succeeded and says nothing.
+[[nodiscard]] std::string WhyEnded(const yarn::ApplicationReport& report);
+
 struct ClientOptions {
   std::string job_file;  ///< Content of the job file; may be empty when only its size matters.
   std::int64_t job_file_size = 0;  ///< Bytes; at least that of `job_file`, or it counts as that.

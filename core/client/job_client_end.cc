@@ -171,20 +171,32 @@ void JobClient::OnForgotten(Instant now, Actions& actions) {
   ApplicationFailed(now, kForgotten, gave_up_on_am_ ? gave_up_because_ : text, actions);
 }
 
+std::string WhyEnded(const yarn::ApplicationReport& report) {
+  if (!report.diagnostics.empty() || StatusOf(report) == JobStatus::kSucceeded)
+    return report.diagnostics;
+  std::string text =
+      fmt::format("YARN gives no reason: the application's state is {}", KebabName(report.state));
+  if (report.state == yarn::YarnApplicationState::kFinished)
+    text += fmt::format(", its final status {}", KebabName(report.final_status));
+  // YARN tells of attempt -1 until there is one, and to those who may not view the application.
+  if (report.current_attempt == 1) text += ", after one attempt of its ApplicationMaster";
+  if (report.current_attempt > 1)
+    text += fmt::format(", after {} attempts of its ApplicationMaster", report.current_attempt);
+  return text;
+}
+
 void JobClient::OnEnded(Instant now, const yarn::ApplicationReport& report, Actions& actions) {
   next_poll_.reset();
   EndOperation();
   const bool killed_by_us = gave_up_on_am_ && report.state == yarn::YarnApplicationState::kKilled;
   const JobStatus status = killed_by_us ? JobStatus::kFailed : StatusOf(report);
-  std::string diagnostics = killed_by_us ? gave_up_because_ : report.diagnostics;
+  std::string diagnostics = killed_by_us ? gave_up_because_ : WhyEnded(report);
   if (killed_by_us && state_.kill_requested) {
     return Conclude(now, kApplicationEnded, JobStatus::kKilled, std::move(diagnostics),
                     exit_code::kKilled, actions);
   }
-  if (status == JobStatus::kFailed) {
-    if (diagnostics.empty()) diagnostics = "the application ended without a reason";
+  if (status == JobStatus::kFailed)
     return ApplicationFailed(now, kApplicationEnded, std::move(diagnostics), actions);
-  }
   Conclude(now, kApplicationEnded, status, std::move(diagnostics), ExitCodeOf(status), actions);
 }
 

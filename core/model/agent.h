@@ -118,8 +118,10 @@ struct SpawnProcess {
   ProcessRef process;
   SpecRef spec;
   bool resume = false;
+  /// Its framework makes it listen on its port: the host looks whether it does, PortUseSeen.
+  bool should_listen = false;
 };
-BOOST_DESCRIBE_STRUCT(SpawnProcess, (), (task, process, spec, resume))
+BOOST_DESCRIBE_STRUCT(SpawnProcess, (), (task, process, spec, resume, should_listen))
 enum class StopSignal {
   kTerm,
   kKill,

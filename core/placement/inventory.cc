@@ -34,6 +34,23 @@ bool IsGone(yarn::NodeState state) {
   return false;
 }
 
+/// Whether the reports are sorted by id, without repetition, and each is of a node that stays and
+/// has a size. Every AM asks this of every node of the cluster: in one pass, block by block.
+bool CanStayFolded(const SharedList<yarn::NodeReport>& reports) {
+  const NodeId* before = nullptr;
+  for (const SharedList<yarn::NodeReport>::Block& block : reports.blocks()) {
+    for (const yarn::NodeReport& report : *block) {
+      if (IsGone(report.state) || IsZero(report.capability)) return false;
+      if (before != nullptr) {
+        const int order = before->host.compare(report.node.host);
+        if (order > 0 || (order == 0 && before->port >= report.node.port)) return false;
+      }
+      before = &report.node;
+    }
+  }
+  return true;
+}
+
 }  // namespace
 
 Inventory::Inventory(std::vector<Node> nodes) : nodes_(std::move(nodes)) {
@@ -44,14 +61,7 @@ Inventory::Inventory(std::vector<Node> nodes) : nodes_(std::move(nodes)) {
 }
 
 Inventory::Inventory(const SharedList<yarn::NodeReport>& reports) {
-  const auto plain = [](const yarn::NodeReport& report) {
-    return !IsGone(report.state) && !IsZero(report.capability);
-  };
-  const bool rising =
-      std::adjacent_find(reports.begin(), reports.end(), [](const auto& a, const auto& b) {
-        return !(a.node < b.node);
-      }) == reports.end();
-  if (rising && std::all_of(reports.begin(), reports.end(), plain)) {
+  if (CanStayFolded(reports)) {
     folded_ = reports;
   } else {
     for (const yarn::NodeReport& report : reports) ApplyToNodes(report);

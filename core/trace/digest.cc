@@ -81,8 +81,9 @@ class Writer {
   }
 
  private:
+  /// For nearly every member of every record: a call of its own would cost more than what it does.
   template <class I>
-  void PutRaw(I value) {
+  [[gnu::always_inline]] void PutRaw(I value) {
     if (static_cast<std::size_t>(end_ - at_) < sizeof value) [[unlikely]]
       Hash();
     const I bytes = LittleEndian(value);
@@ -100,7 +101,7 @@ class Writer {
       size -= piece;
     }
   }
-  void Hash() {
+  [[gnu::noinline]] void Hash() {
     TF_CHECK(XXH3_128bits_update(state_, buffer_, used()) == XXH_OK);
     at_ = buffer_;
   }

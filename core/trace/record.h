@@ -25,6 +25,7 @@ inline constexpr JobIndex kOnlyJob{};
 
 // ---------------------------------------------------------------- facts of the world
 
+/// Of a simulated run.
 struct RunStarted {
   std::string scenario;
   std::uint64_t scenario_digest = 0;
@@ -185,14 +186,22 @@ struct TrainingAccounted {
 };
 BOOST_DESCRIBE_STRUCT(TrainingAccounted, (), (job, useful, checkpoint, lost, restore))
 
+/// A run of real processes began: there is no scenario, but one job. Older histories have
+/// RunStarted in its place, with the job's name as `scenario`.
+struct JobRunStarted {
+  std::string name;
+};
+BOOST_DESCRIBE_STRUCT(JobRunStarted, (), (name))
+
 /// New alternatives are added at the end: the digest counts them by position. Copies and moves are
 /// compiled in record.cc alone: of so many alternatives, most of them variants again, they took a
 /// quarter of the time of every source that moves a record.
-struct Fact : std::variant<RunStarted, NodeDeclared, NodePower, JobCreated, ContainerGranted,
-                           ContainerFreed, ContainerLocalizing, ContainerLaunched, ContainerGone,
-                           TrainingPhaseChanged, WorkLost, FaultBegan, FaultEnded, InvariantBroken,
-                           ContainersLeaked, RunStopped, AmTold, AmOrdered, AgentTold, AgentOrdered,
-                           ClientTold, ClientOrdered, ApplicationEnded, TrainingAccounted> {
+struct Fact
+    : std::variant<RunStarted, NodeDeclared, NodePower, JobCreated, ContainerGranted,
+                   ContainerFreed, ContainerLocalizing, ContainerLaunched, ContainerGone,
+                   TrainingPhaseChanged, WorkLost, FaultBegan, FaultEnded, InvariantBroken,
+                   ContainersLeaked, RunStopped, AmTold, AmOrdered, AgentTold, AgentOrdered,
+                   ClientTold, ClientOrdered, ApplicationEnded, TrainingAccounted, JobRunStarted> {
   using variant::variant;
   Fact();
   Fact(const Fact& other);

@@ -115,6 +115,13 @@ struct FaultResult {
   std::optional<Instant> recovered;
 };
 
+/// A fault of the scenario that never struck anything.
+struct FaultWithoutEffect {
+  std::uint32_t index = 0;  ///< Position in the scenario.
+  std::string kind;
+  std::string why;
+};
+
 struct ExpectationResult {
   std::string text;
   bool passed = false;
@@ -217,6 +224,8 @@ struct Result {
   std::vector<Metric> metrics;
   std::vector<FaultResult> faults;  ///< In order of their beginning.
   std::uint64_t faults_left_out = 0;
+  std::vector<FaultWithoutEffect>
+      faults_without_effect;  ///< The simulator tells; empty for other runs.
   std::vector<ExpectationResult> expectations;
   std::vector<InvariantResult> invariants;
   /// At the horizon jobs were unfinished and none of them was making progress.

@@ -204,6 +204,12 @@ std::string ResultJson(const Result& result) {
   for (const FaultResult& fault : result.faults) out.Element(FaultJson(fault));
   out.EndList();
   if (result.faults_left_out > 0) out.Add("faults_left_out", result.faults_left_out);
+  if (!result.faults_without_effect.empty()) {
+    out.BeginList("faults_without_effect");
+    for (const FaultWithoutEffect& fault : result.faults_without_effect)
+      out.Element({{"index", fault.index}, {"kind", fault.kind}, {"why", fault.why}});
+    out.EndList();
+  }
   out.Add("expectations", ExpectationsJson(result.expectations));
   out.BeginList("invariants");
   for (const InvariantResult& invariant : result.invariants) out.Element(InvariantJson(invariant));

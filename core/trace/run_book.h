@@ -62,6 +62,7 @@ class RunBook {
   void On(const ClientOrdered& fact);
   void On(const ApplicationEnded& fact) { jobs_.ApplicationOver(now_, fact); }
   void On(const TrainingAccounted& fact);
+  void On(const JobRunStarted& fact) { started_ = {.scenario = fact.name}; }
 
  private:
   // What AMs say of a job.

@@ -52,6 +52,9 @@ class AmWorld {
   };
   using Words = std::vector<std::string>;
 
+  /// Of the task's latest agent, or that in which none was launched yet.
+  [[nodiscard]] ContainerId ContainerOf(const TaskId& task) const;
+
   // Commands.
   void Submit(const Words& words);
   void SetJob(const std::string& key, const std::string& value);

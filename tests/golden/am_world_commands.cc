@@ -249,6 +249,12 @@ void AmWorld::Extra(const Words& words) {
   Wrong("that type was never asked for");
 }
 
+ContainerId AmWorld::ContainerOf(const TaskId& task) const {
+  if (const auto agent = agents_.find(task); agent != agents_.end())
+    return agent->second.fence.container;
+  return FindTask(am_->snapshot(), task)->container;
+}
+
 /// complete TASK STATUS [TEXT...]: the RM reports the end of the task's container.
 void AmWorld::Complete(const Words& words) {
   const bool again = words.at(1) == "again";
@@ -256,13 +262,7 @@ void AmWorld::Complete(const Words& words) {
   const std::size_t at = again ? 3 : 2;
   std::string text;
   for (std::size_t i = at + 1; i < words.size(); ++i) text += (text.empty() ? "" : " ") + words[i];
-  ContainerId id;
-  if (const auto agent = agents_.find(task); agent != agents_.end()) {
-    id = agent->second.fence.container;
-  } else {
-    const TaskSnapshot* shown = FindTask(am_->snapshot(), task);
-    id = shown->container;
-  }
+  const ContainerId id = ContainerOf(task);
   alive_.erase(id);
   next_response_.completed_containers.push_back(
       {.id = id,
@@ -284,7 +284,7 @@ void AmWorld::Node(const Words& words) {
 void AmWorld::Preempt(const Words& words) {
   auto& notices = words.size() > 2 && words[2] == "by-policy" ? next_response_.preempt_contract
                                                               : next_response_.preempt_strict;
-  notices.push_back(agents_.at(TaskOf(words.at(1))).fence.container);
+  notices.push_back(ContainerOf(TaskOf(words.at(1))));
   NextAllocate();
 }
 

@@ -7,6 +7,7 @@
 namespace tfyarn::agent {
 namespace {
 
+using testing::AllOf;
 using testing::Contains;
 using testing::ElementsAre;
 using testing::HasSubstr;
@@ -391,18 +392,36 @@ std::string PortSaid(const std::string& use, const std::string& after, int numbe
          "} after=" + after + " number=" + std::to_string(number) + "}";
 }
 
-/// worker:0 of two, connected and running.
-AgentRig OneOfTwo(Framework framework = Framework::kTensorflow) {
+JobSpec JobOf(Framework framework) {
   JobSpec job;
   job.framework = framework;
-  AgentRig rig(job);
+  return job;
+}
+
+/// Connects worker:0 of two and orders its process.
+std::vector<std::string> StartOneOfTwo(AgentRig& rig) {
   rig.Connect();
   (void)rig.Tell(0s, PeerVouched{.task = {}, .incarnation = {}, .vouched = true, .last = {}});
   StartProcess order = AgentRig::Start(0);
   ClusterSpec spec = *order.spec.get();
   spec.tasks.at("worker").push_back({.host = "n2", .port = 2222});
   order.spec = Share(std::move(spec));
-  (void)rig.Say(0s, order);
+  return rig.Say(0s, order);
+}
+
+TEST(TaskAgentProcessTest, TheOrderToSpawnSaysWhetherTheProcessShouldListen) {
+  AgentRig tensorflow(JobOf(Framework::kTensorflow));
+  EXPECT_THAT(StartOneOfTwo(tensorflow),
+              ElementsAre(AllOf(StartsWith("SpawnProcess"), HasSubstr("should_listen=yes"))));
+  AgentRig generic(JobOf(Framework::kGeneric));
+  EXPECT_THAT(StartOneOfTwo(generic),
+              ElementsAre(AllOf(StartsWith("SpawnProcess"), HasSubstr("should_listen=no"))));
+}
+
+/// worker:0 of two, connected and running.
+AgentRig OneOfTwo(Framework framework = Framework::kTensorflow) {
+  AgentRig rig(JobOf(framework));
+  (void)StartOneOfTwo(rig);
   (void)rig.Tell(0s, ProcessSpawned{.attempt = TaskAttempt(0)});
   (void)rig.Say(0s, Seen(ReportKind::kProcessRunning, 0));
   return rig;

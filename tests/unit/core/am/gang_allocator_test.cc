@@ -278,6 +278,18 @@ TEST(GangAllocatorTest, TheDeadlineRunsFromTheFirstAskOverAllRoundsAndSaysWhatIs
   EXPECT_FALSE(gang.OnTime(kStart + 31min).deadline_missed.has_value()) << "said once";
 }
 
+TEST(GangAllocatorTest, TheDeadlineBeginsWhenSomethingMayBeAskedFor) {
+  GangAllocator gang({.gang = {.deadline = 1min}});
+  static_cast<void>(gang.Suspend(kStart));
+  gang.Want(kStart, Slots("worker", 2));
+  EXPECT_FALSE(gang.OnTime(kStart + 1min).deadline_missed.has_value());
+  gang.Resume(kStart + 3min);
+  EXPECT_FALSE(gang.OnTime(kStart + 4min - 1ns).deadline_missed.has_value());
+  // Waiting again for nodes does not prolong it.
+  static_cast<void>(gang.Suspend(kStart + 3min + 30s));
+  EXPECT_TRUE(gang.OnTime(kStart + 4min).deadline_missed.has_value());
+}
+
 TEST(GangAllocatorTest, AReplacementIsHeldAloneUnlessTheKeptOnesCountToo) {
   for (const bool kept_counts : {false, true}) {
     GangAllocator gang({.gang = {.hold = 100s}});

@@ -118,6 +118,7 @@ TEST(HeartbeatWatchTest, AnAmThatSleptItselfBlamesNobody) {
   watch.Heard(kStart, kWorker0, Incarnation{0});
   watch.Heard(kStart, kWorker1, Incarnation{0});
 
+  watch.Slept(kStart + 10s);
   EXPECT_TRUE(watch.TakeSilent(kStart + 10s).empty());
   EXPECT_EQ(watch.next_deadline(), kStart + 15s);
 }

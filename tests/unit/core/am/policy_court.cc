@@ -147,6 +147,7 @@ void Court::Judge() {
     view_.RestartAll();
     return;
   }
+  why_ = verdict->why;
   Finish(verdict->status, verdict->rule);
 }
 

@@ -61,6 +61,8 @@ class Court {
   /// "unfinished", "succeeded" or "failed".
   [[nodiscard]] std::string status() const;
   [[nodiscard]] const std::string& rule() const { return rule_; }
+  /// Of a verdict that was judged; "" of one that an end decided.
+  [[nodiscard]] const std::string& why() const { return why_; }
   [[nodiscard]] int gang_restarts() const { return gang_restarts_; }
   [[nodiscard]] int task_restarts() const { return task_restarts_; }
   [[nodiscard]] const PolicyEngine& engine() const { return engine_; }
@@ -78,6 +80,7 @@ class Court {
   std::map<TaskId, int> restarts_of_;
   std::optional<JobStatus> status_;
   std::string rule_;
+  std::string why_;
   int gang_restarts_ = 0;
   int task_restarts_ = 0;
 };

@@ -1,5 +1,6 @@
 #include "core/am/policy.h"
 
+#include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -259,6 +260,26 @@ TEST(PolicyTest, EverythingTrackedEndedWithoutSuccessIsFailure) {
   EXPECT_EQ(court.rule(), "default/tracked-ended");
 }
 
+/// The worker's ends are heard one after another.
+std::string WhyOf(const std::string& success, const std::vector<std::int32_t>& worker_codes) {
+  JobSpec job = MakeJob("default", {{"worker", 2}, {"evaluator", 1}});
+  job.strategy = Strategy::kIndependent;
+  job.success = ParseSuccess(success).value();
+  Court court(job);
+  for (std::size_t i = 0; i < worker_codes.size(); ++i)
+    court.Hear(Exits(fmt::format("worker:{}", i), worker_codes[i]));
+  return court.why();
+}
+
+TEST(PolicyTest, AVerdictSaysWhatBecameOfTheSuccessExpression) {
+  EXPECT_EQ(WhyOf("ok(worker)", {0, 0}), "ok(worker) holds");
+  EXPECT_EQ(WhyOf("failed(evaluator) < 1", {0, 0}), "failed(evaluator) < 1 holds");
+  EXPECT_EQ(WhyOf("ok(worker)", {1}), "ok(worker) can no longer hold");
+  EXPECT_EQ(WhyOf("ok(evaluator)", {0, 0}),
+            "every tracked task has ended, and ok(evaluator) does not hold");
+  EXPECT_EQ(WhyOf("ok(worker)", {0}), "") << "nothing is decided yet";
+}
+
 TEST(PolicyTest, AnOwnSuccessExpressionReplacesEveryPolicysVerdictFunction) {
   for (const std::string_view policy : PolicyNames()) {
     JobSpec job = MakeJob(std::string(policy), {{"chief", 1}, {"worker", 2}});
@@ -367,6 +388,7 @@ TEST(PolicyTest, RestartUnitsAreThoseOfTheJobPage) {
                                                  {ps, raise, "worker", false, "self chief epoch"},
                                                  {mw, gang, "worker", true, "self gang epoch"},
                                                  {mw, gang, "worker", false, "self gang epoch"},
+                                                 {mw, type, "worker", true, "self type gang epoch"},
                                                  {mw, task, "worker", true, "self"},
                                                  {mw, task, "worker", false, "self gang epoch"},
                                                  {mw, raise, "worker", false, "self gang epoch"},

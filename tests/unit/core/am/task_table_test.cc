@@ -56,16 +56,34 @@ TEST_F(TaskTableTest, ATaskThatStartsWithTheEpochIsReadyWhenItsAgentWaitsWithAKn
   EXPECT_EQ(table_.starters_ready(), 0);
   Launch(kWorker0);
   EXPECT_EQ(table_.starters_ready(), 1);
-  table_.SetAddressStale(kWorker0);
-  EXPECT_EQ(table_.starters_ready(), 0);
-  table_.SetAddress(kWorker0, {.host = "n1", .port = 1});
-  EXPECT_EQ(table_.starters_ready(), 1);
 
   EXPECT_EQ(table_.BeginProcess(Instant{}, kWorker0, Epoch(1)),
             (ProcessRef{TaskAttempt(0), Epoch(1)}));
   EXPECT_EQ(table_.starters(), 0);
   EXPECT_EQ(table_.starters_ready(), 0);
   EXPECT_EQ(table_.training_alive(), 1);
+}
+
+TEST_F(TaskTableTest, AProcessWhosePortWasTakenWaitsForAnotherAddressUnlessItIsThere) {
+  const TaskAddress first{.host = "n1", .port = 1};
+  const TaskAddress second{.host = "n1", .port = 2};
+  Launch(kWorker0);
+  table_.SetAddress(kWorker0, first);
+  (void)table_.BeginProcess(Instant{}, kWorker0, Epoch(1));
+  table_.SetProcess(kWorker0, ProcessPhase::kEnded);
+  table_.PortWasTaken(kWorker0);
+  table_.SetStart(kWorker0, StartMode::kWithEpoch);
+  EXPECT_EQ(table_.starters_ready(), 0);
+  table_.SetAddress(kWorker0, second);
+  EXPECT_EQ(table_.starters_ready(), 1);
+
+  // The other way round: the address overtakes the end.
+  (void)table_.BeginProcess(Instant{}, kWorker0, Epoch(2));
+  table_.SetAddress(kWorker0, first);
+  table_.SetProcess(kWorker0, ProcessPhase::kEnded);
+  table_.PortWasTaken(kWorker0);
+  table_.SetStart(kWorker0, StartMode::kWithEpoch);
+  EXPECT_EQ(table_.starters_ready(), 1);
 }
 
 TEST_F(TaskTableTest, AttemptsCountProcessesAndIncarnationsCountContainers) {

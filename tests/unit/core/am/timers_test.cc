@@ -36,6 +36,19 @@ TEST(TimerTableTest, ArmingAgainMovesATimer) {
   EXPECT_EQ(timers.TakeDue(kStart + 9s), std::nullopt);
 }
 
+TEST(TimerTableTest, WhatIsDueIsPutOffAndNothingElse) {
+  TimerTable timers;
+  timers.Arm(Timer::kOrder, 1, kStart + 1s);
+  timers.Arm(Timer::kBlame, 0, kStart + 2s);
+  timers.Arm(Timer::kOrder, 2, kStart + 3s);
+  timers.PutOff(kStart + 2s, kStart + 9s);
+
+  EXPECT_EQ(timers.TakeDue(kStart + 8s), (TimerTable::Due{Timer::kOrder, 2}));
+  EXPECT_EQ(timers.TakeDue(kStart + 8s), std::nullopt);
+  EXPECT_EQ(timers.TakeDue(kStart + 9s), (TimerTable::Due{Timer::kBlame, 0}));
+  EXPECT_EQ(timers.TakeDue(kStart + 9s), (TimerTable::Due{Timer::kOrder, 1}));
+}
+
 TEST(TimerTableTest, ADisarmedTimerIsNotHeardOf) {
   TimerTable timers;
   timers.Arm(Timer::kOrder, 1, kStart + 1s);

@@ -3,6 +3,9 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <string>
+#include <utility>
+
 #include "tests/unit/core/client/client_rig.h"
 
 namespace tfyarn::client {
@@ -99,6 +102,40 @@ TEST(JobClientTest, AKillIsRepeatedUntilItIsDoneAndTheReportHasTheLastWord) {
   EXPECT_THAT(rig.RunTo(3s), ElementsAre(HasSubstr("3s GetApplicationReport")));
   EXPECT_THAT(rig.Report(3s, YarnApplicationState::kKilled, FinalApplicationStatus::kKilled),
               Contains(StartsWith("JobEnded{status=killed")));
+}
+
+TEST(JobClientTest, AnEndWithoutAReasonSaysWhatIsKnown) {
+  const auto why = [](YarnApplicationState state, std::int32_t attempt,
+                      FinalApplicationStatus final_status = FinalApplicationStatus::kUndefined,
+                      std::string diagnostics = "") {
+    return WhyEnded({.state = state,
+                     .final_status = final_status,
+                     .current_attempt = attempt,
+                     .diagnostics = std::move(diagnostics)});
+  };
+  using enum YarnApplicationState;
+  EXPECT_EQ(why(kFailed, 2),
+            "YARN gives no reason: the application's state is failed, after 2 attempts of its "
+            "ApplicationMaster");
+  EXPECT_EQ(why(kKilled, 1),
+            "YARN gives no reason: the application's state is killed, after one attempt of its "
+            "ApplicationMaster");
+  EXPECT_EQ(why(kKilled, -1), "YARN gives no reason: the application's state is killed");
+  EXPECT_EQ(
+      why(kFinished, 0),
+      "YARN gives no reason: the application's state is finished, its final status undefined");
+  EXPECT_EQ(why(kFailed, 2, FinalApplicationStatus::kFailed, "the queue is gone"),
+            "the queue is gone");
+  EXPECT_EQ(why(kFinished, 1, FinalApplicationStatus::kSucceeded), "");
+}
+
+TEST(JobClientTest, AKilledApplicationWithoutAReasonSaysSo) {
+  ClientRig rig;
+  rig.Watch();
+  (void)rig.RunTo(1s);
+  EXPECT_THAT(
+      rig.Report(1s, YarnApplicationState::kKilled, FinalApplicationStatus::kKilled),
+      Contains(AllOf(StartsWith("JobEnded{status=killed"), HasSubstr("YARN gives no reason"))));
 }
 
 TEST(JobClientTest, AKillThatCameTooLateDoesNotChangeASuccess) {
