@@ -19,9 +19,11 @@ bool IsPlainSafe(std::string_view text) {
   };
   if (!std::all_of(text.begin(), text.end(), safe)) return false;
   const char first = text.front();
-  const bool first_safe = (first >= 'a' && first <= 'z') || (first >= 'A' && first <= 'Z') ||
-                          (first >= '0' && first <= '9') || first == '/' || first == '.' ||
-                          first == '_';
+  // A negative number: in quotes it would be text.
+  const bool negative = first == '-' && text.size() > 1 && text[1] >= '0' && text[1] <= '9';
+  const bool first_safe = negative || (first >= 'a' && first <= 'z') ||
+                          (first >= 'A' && first <= 'Z') || (first >= '0' && first <= '9') ||
+                          first == '/' || first == '.' || first == '_';
   return first_safe && text.back() != ' ' && text != "...";
 }
 

@@ -42,6 +42,14 @@ void CheckTimes(Decoder& decoder, const Node& node, const FaultSpec& fault) {
   OnlySimulated(decoder, node, "every", "for the simulator; here a fault strikes once");
   if (fault.when.every == std::nullopt)
     OnlySimulated(decoder, node, "per", "for the simulator; here a fault strikes once");
+  for (const std::string_view moment : {"append", "message", "fault", "nth"}) {
+    const Node* when = node.Find("when");
+    if (when != nullptr && when->Find(moment) != nullptr)
+      OnlySimulated(decoder, *when, moment, "such a moment is for the simulator; name a state");
+  }
+  if (!fault.when.task.empty() && fault.when.state && *fault.when.state != "registered")
+    OnlySimulated(decoder, node.Nearest("when"), "state",
+                  "of a task, `registered` is the only state that is seen here");
   if (fault.duration && !fault.duration->is_constant())
     OnlySimulated(decoder, node, "for", "a random length is for the simulator");
   if (fault.kind != "port_in_use") return;
@@ -101,7 +109,7 @@ void CheckFaults(Decoder& decoder, const Node& file, Scenario draft, const JobSp
     if (CheckReal(decoder, list.items[i], fault)) continue;
     fault.target.reset();
     fault.between.clear();
-    fault.when.state.reset();
+    fault.when = {};
   }
   draft.jobs.push_back({.spec = job});
   CheckTargets(decoder, file, draft);

@@ -3,6 +3,8 @@
 #include <algorithm>
 
 #include "config/fault_kind_list.h"
+#include "config/type.h"
+#include "core/model/am.h"
 #include "core/model/channel.h"
 #include "core/model/yarn.h"
 
@@ -89,6 +91,27 @@ const std::vector<std::string>& MessageNames() {
     AddNames<yarn::NmRequest>(all);
     return all;
   }();
+  return names;
+}
+
+const std::vector<std::string>& MomentMessageNames() {
+  static const std::vector<std::string> names = [] {
+    std::vector<std::string> all = MessageNames();
+    std::erase_if(all, [](const std::string& name) {
+      return name.find("Heartbeat") != std::string::npos || name == "RegisterNodeManager";
+    });
+    return all;
+  }();
+  return names;
+}
+
+const std::vector<std::string>& JobStateNames() {
+  static const std::vector<std::string> names = Choice<JobState>().info.choices;
+  return names;
+}
+
+const std::vector<std::string>& TaskStateNames() {
+  static const std::vector<std::string> names = {"registered", "running", "ended"};
   return names;
 }
 

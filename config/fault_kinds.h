@@ -77,6 +77,13 @@ struct FaultKind {
 /// The messages that drop, delay and duplicate know: names of core/model/channel.h, and calls of
 /// core/model/yarn.h without "Request".
 [[nodiscard]] const std::vector<std::string>& MessageNames();
+/// Those that a fault can wait for with `when: {message: ...}`: of the job's own processes, and new
+/// each time.
+[[nodiscard]] const std::vector<std::string>& MomentMessageNames();
+/// Names of JobState, in its order: `when: {job: ..., state: ...}`.
+[[nodiscard]] const std::vector<std::string>& JobStateNames();
+/// What a task comes into, in this order: `when: {job: ..., task: ..., state: ...}`.
+[[nodiscard]] const std::vector<std::string>& TaskStateNames();
 /// What `target` may be for a kind, for people: "a node, rack or label, ...".
 [[nodiscard]] std::string TargetText(FaultTarget target);
 

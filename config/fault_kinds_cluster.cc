@@ -41,13 +41,14 @@ void AddNodeKinds(std::vector<FaultKind>& kinds) {
        .example = "{kind: node_reboot, at: 400s, target: {node: n-1}}"});
   kinds.push_back(
       {.name = "node_decommission",
-       .doc = "The RM takes nodes out of service. After `for` they are taken in again.",
+       .doc = "The RM takes nodes out of service, and ends what runs there. After `for` they are "
+              "taken in again.",
        .target = FaultTarget::kNode,
        .lasts = ForRule::kOptional,
        .params = {{.name = "graceful",
                    .kind = K::kDuration,
                    .default_text = "0s",
-                   .doc = "How long running containers may go on; 0s: none."}},
+                   .doc = "How long running containers may go on before that; 0s: not at all."}},
        .example = "{kind: node_decommission, at: 1h, target: {node: n-1}, graceful: 10m}"});
   kinds.push_back(
       {.name = "slow_node",
@@ -76,19 +77,21 @@ void AddNodeKinds(std::vector<FaultKind>& kinds) {
 }
 
 void AddLaunchKinds(std::vector<FaultKind>& kinds) {
-  kinds.push_back({.name = "launch_fail",
-                   .doc = "The next containers on these nodes fail to launch.",
-                   .target = FaultTarget::kNode,
-                   .lasts = ForRule::kOptional,
-                   .armed_at_start = true,
-                   .params = {Times("How many launches fail on each node.")},
-                   .example = "{kind: launch_fail, target: {node: n-1}, count: 2}"});
+  kinds.push_back(
+      {.name = "launch_fail",
+       .doc = "The next containers on these nodes fail to launch.",
+       .target = FaultTarget::kNode,
+       .lasts = ForRule::kOptional,
+       .armed_at_start = true,
+       .params = {Times("How many launches fail on each node; with `for` all while it lasts.")},
+       .example = "{kind: launch_fail, target: {node: n-1}, count: 2}"});
   kinds.push_back({.name = "localize_fail",
                    .doc = "The next containers on these nodes fail in localization.",
                    .target = FaultTarget::kNode,
                    .lasts = ForRule::kOptional,
                    .armed_at_start = true,
-                   .params = {Times("How many localizations fail on each node.")},
+                   .params = {Times(
+                       "How many localizations fail on each node; with `for` all while it lasts.")},
                    .example = "{kind: localize_fail, target: {node: n-1}, count: 2}"});
   kinds.push_back({.name = "localize_slow",
                    .doc = "Localization on these nodes takes longer.",
@@ -183,7 +186,7 @@ void AddGpuKinds(std::vector<FaultKind>& kinds) {
                    .most = 1e6}},
        .example = "{kind: gpu_scarcity, at: 1h, target: {label: gpu}, for: 30m}"});
   kinds.push_back({.name = "gpu_lost",
-                   .doc = "GPUs of these nodes fail; a process that uses one ends.",
+                   .doc = "GPUs of these nodes fail, and the first process that has some ends.",
                    .target = FaultTarget::kNode,
                    .lasts = ForRule::kOptional,
                    .params = {{.name = "gpus",

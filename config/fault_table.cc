@@ -11,28 +11,87 @@
 namespace tfyarn::config {
 namespace {
 
-const std::vector<std::string> kStates = {"submitted", "allocating", "launching", "registering",
-                                          "running",   "draining",   "finished",  "registered"};
+const std::vector<std::string> kFaultStates = {"began", "ended"};
+
+bool Holds(const std::vector<std::string>& words, const std::string& word) {
+  return std::find(words.begin(), words.end(), word) != words.end();
+}
+
+std::vector<std::string> AllStates() {
+  std::vector<std::string> all = JobStateNames();
+  for (const auto* more : {&TaskStateNames(), &kFaultStates}) {
+    for (const std::string& state : *more) {
+      if (!Holds(all, state)) all.push_back(state);
+    }
+  }
+  return all;
+}
+
+/// A state has one owner: the fault that is named, else the task, else the job.
+void CheckState(Decoder& decoder, const Node& node, const FaultWhen& when) {
+  if (!when.state) return;
+  const bool of_task = !when.fault && !when.task.empty();
+  const std::vector<std::string>& known = when.fault ? kFaultStates
+                                          : of_task  ? TaskStateNames()
+                                                     : JobStateNames();
+  if (Holds(known, *when.state)) return;
+  if (!when.fault && !of_task && Holds(TaskStateNames(), *when.state)) {
+    return decoder.Error(
+        node, fmt::format("`when`: `{}` is a state of a task: `task` is missing", *when.state));
+  }
+  const std::string_view owner = when.fault ? "a fault" : of_task ? "a task" : "a job";
+  decoder.Error(*node.Find("state"),
+                fmt::format("`when`: `{}` is no state of {}", *when.state, owner),
+                {fmt::format("allowed: {}", fmt::join(known, ", "))});
+}
+
+void CheckWhen(Decoder& decoder, const Node& node, const FaultWhen& when) {
+  const int others = (when.append ? 1 : 0) + (when.message.empty() ? 0 : 1) + (when.fault ? 1 : 0);
+  const int given = others + (when.state && !when.fault ? 1 : 0);
+  if (given != 1) {
+    return decoder.Error(node, "`when` names one moment",
+                         {"give one of `state`, `append`, `message` and `fault`"});
+  }
+  if (when.fault && !when.job.empty())
+    decoder.Error(*node.Find("job"), "`when`: `job` does not go with `fault`");
+  if (!when.fault && when.job.empty()) decoder.Error(node, "`when`: `job` is missing");
+  if (!when.task.empty() && (when.fault || when.append))
+    decoder.Error(*node.Find("task"), "`when`: `task` goes with `state` and `message`");
+  const Node* nth = node.Find("nth");
+  if (nth != nullptr && (when.fault || when.append))
+    decoder.Error(*nth, "`when`: `nth` goes with `state` and `message`");
+  CheckState(decoder, node, when);
+}
 
 const Record<FaultWhen>& WhenTable() {
   static const Record<FaultWhen> table = [] {
-    Record<FaultWhen> record(
-        "when", "A state of a job or of one of its tasks, reached for the first time.");
-    record.Field("job", &FaultWhen::job, JobName(), "Which job.", {.required = true});
-    record.Field("state", &FaultWhen::state, Maybe(Word(kStates)),
-                 "The job's state; `registered` is a task's, and needs `task`.",
-                 {.example = "running", .required = true});
-    record.Field("task", &FaultWhen::task, TaskSelector(), "With `state: registered`: which task.",
+    Record<FaultWhen> record("when",
+                             "A moment: of a job, of one of its tasks, or of another fault. One of "
+                             "`state`, `append`, `message` and `fault`.");
+    record.Field("job", &FaultWhen::job, JobName(), "Which job; not with `fault`.",
+                 {.example = "a"});
+    record.Field("state", &FaultWhen::state, Maybe(Word(AllStates())),
+                 "The job comes into this state. With `task`: an AM has accepted its agent "
+                 "(registered), or its process runs or has ended. With `fault`: began or ended.",
+                 {.example = "running"});
+    record.Field("task", &FaultWhen::task, TaskSelector(),
+                 "Whose state; whose agent sends or gets the `message`.",
                  {.example = "\"worker:0\""});
-    record.Checked([](Decoder& decoder, const Node& node, const FaultWhen& when) {
-      if (*when.state == "registered" && when.task.empty()) {
-        decoder.Error(node, "`when`: `registered` is a state of a task: `task` is missing");
-      } else if (*when.state != "registered" && !when.task.empty()) {
-        decoder.Error(
-            *node.Find("task"),
-            fmt::format("`when`: `{}` is a state of the job, not of a task", *when.state));
-      }
-    });
+    record.Field(
+        "append", &FaultWhen::append, Maybe(Whole(1, 1'000'000)),
+        "The AM orders its n-th append to the job's journal, counted over all its attempts.",
+        {.example = "3"});
+    record.Field("message", &FaultWhen::message, Word(MomentMessageNames()),
+                 "A message of this name leaves its sender: the job's AM, one of its agents, or "
+                 "its client. Heartbeats and polls that say nothing new are not counted.",
+                 {.example = "StartProcess"});
+    record.Field("nth", &FaultWhen::nth, Whole(1, 1'000'000),
+                 "Which time the state or the message comes.");
+    record.Field("fault", &FaultWhen::fault, Maybe(Whole(0, 100'000)),
+                 "Another fault of the list, by its position from 0, strikes for the first time; "
+                 "with `state: ended`: ends.",
+                 {.example = "0"});
+    record.Checked(CheckWhen);
     return record;
   }();
   return table;
@@ -237,7 +296,7 @@ const Record<FaultSpec>& FaultTable() {
   static const Record<FaultSpec> table = [] {
     Record<FaultSpec> record(
         "fault",
-        "Something that goes wrong: once, when a job reaches a state, or again and again. "
+        "Something that goes wrong: once, at a moment of a job, or again and again. "
         "Each kind has its own parameters beside these.");
     std::vector<std::string> kinds;
     for (const FaultKind& kind : FaultKinds()) kinds.push_back(kind.name);
@@ -246,7 +305,8 @@ const Record<FaultSpec>& FaultTable() {
                   {.example = "node_crash", .required = true});
     record.Field("at", &FaultSpec::when, &FaultWhen::at, Maybe(Time()),
                  "At this time of the simulation.", {.example = "400s"});
-    record.Custom("when", Of(WhenTable).info, "When a job or task reaches a state.",
+    record.Custom("when", Of(WhenTable).info,
+                  "At a moment of a job, of a task, or of another fault.",
                   [](Decoder& decoder, const Node& node, FaultSpec& out) {
                     WhenTable().Read(decoder, node, out.when);
                   },
@@ -307,7 +367,7 @@ void ReadFault(Decoder& decoder, const Node& node, FaultSpec& out) {
     out.duration = Distribution::Constant(
         SecondsOf(ParseDuration(kind->default_for).value_or(Duration::zero())));
   }
-  const bool has_time = out.when.at || out.when.state || out.when.every;
+  const bool has_time = out.when.at || out.when.moment() || out.when.every;
   if (!has_time && kind->armed_at_start) out.when.at = Duration::zero();
   if (!out.target && kind->target == FaultTarget::kRm) out.target = Target{.kind = TargetKind::kRm};
   if (!out.target && kind->target == FaultTarget::kHdfs)

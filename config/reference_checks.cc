@@ -81,6 +81,17 @@ class ReferenceCheck {
     return nullptr;
   }
 
+  /// The position of a fault other than `self`.
+  void WantOther(const Node& node, std::int64_t fault, std::size_t self) {
+    const auto count = static_cast<std::int64_t>(scenario_.faults.size());
+    if (fault >= count) {
+      decoder_.Error(node, fmt::format("there is no fault {}: the list has {}, counted from 0",
+                                       fault, Counted(count, "fault")));
+    } else if (fault == static_cast<std::int64_t>(self)) {
+      decoder_.Error(node, "a fault cannot wait for itself");
+    }
+  }
+
   /// `text` is "fault/N" and perhaps more.
   void WantFault(const Node& node, std::string_view text) {
     std::size_t index = 0;
@@ -156,7 +167,9 @@ void CheckTargets(Decoder& decoder, const Node& node, const Scenario& scenario) 
     for (std::size_t g = 0; g < fault.between.size(); ++g) {
       check.CheckTarget(ItemOf(at.Nearest("between"), g), fault.between[g]);
     }
-    if (fault.when.state) check.WantTask(at.Nearest("when"), fault.when.job, fault.when.task);
+    const Node& when = at.Nearest("when");
+    if (!fault.when.job.empty()) check.WantTask(when, fault.when.job, fault.when.task);
+    if (fault.when.fault) check.WantOther(when.Nearest("fault"), *fault.when.fault, i);
   }
 }
 

@@ -202,13 +202,22 @@ struct Target {
   std::shared_ptr<const Target> of;
 };
 
-/// When a fault happens: once at a time, when a job reaches a state, or again and again.
+/// When a fault happens: once at a time, at a moment (`when`), or again and again. A moment is one
+/// of state, append, message and fault.
 struct FaultWhen {
   std::optional<Duration> at;
-  std::string job;                   ///< With state.
-  std::optional<std::string> state;  ///< submitted .. finished, or `registered` with task.
-  std::string task;
+  std::string job;  ///< With state, append and message.
+  /// Of the job, submitted .. finished; with task registered, running or ended; with fault began or
+  /// ended.
+  std::optional<std::string> state;
+  std::string task;                    ///< With state and message: "worker:1", or a whole type.
+  std::optional<std::int64_t> append;  ///< An AM's order to append to the job's journal, from 1.
+  std::string message;                 ///< Sent by or to the job's AM, agents or client.
+  std::optional<std::int64_t> fault;   ///< Position of another fault.
+  std::int64_t nth = 1;                ///< With state and message: which time it comes.
   Duration after = Duration::zero();
+  /// Something waited for.
+  [[nodiscard]] bool moment() const { return state || append || !message.empty() || fault; }
   std::optional<Distribution> every;  ///< Seconds.
   bool per_node = false;
 };

@@ -141,9 +141,10 @@ void AddHead(Record<Scenario>& record) {
 
 const std::vector<std::string>& InvariantNames() {
   static const std::vector<std::string> names = {
-      "capacity",   "one-owner",   "released-once", "gang-start",  "one-spec",       "one-attempt",
-      "final-once", "verdict",     "after-final",   "budgets",     "excluded-nodes", "progress",
-      "quiescence", "littles-law", "gpu-seconds",   "good-citizen"};
+      "capacity",       "one-owner",        "released-once", "gang-start",  "one-spec",
+      "one-attempt",    "final-once",       "verdict",       "after-final", "budgets",
+      "excluded-nodes", "progress",         "quiescence",    "littles-law", "gpu-seconds",
+      "good-citizen",   "reference-verdict"};
   return names;
 }
 

@@ -62,7 +62,6 @@ struct RmActor : Actor {
 struct NmActor : Actor {
   using Actor::Actor;
   std::unique_ptr<fakes::NodeManager> machine;
-  bool muted = false;  ///< Fault nm_heartbeat_loss: its calls to the RM get lost.
 };
 
 struct ClientActor : Actor {
@@ -71,6 +70,8 @@ struct ClientActor : Actor {
   trace::JobIndex job;
   std::optional<yarn::GetApplicationReportResponse> last_report;
   CallId last_poll;
+  std::int32_t lost = 0;          ///< Faults client_lost that last.
+  std::deque<ClientEvent> inbox;  ///< What arrived while it was lost.
 };
 
 struct AmActor : Actor {
@@ -82,6 +83,7 @@ struct AmActor : Actor {
   yarn::Token token;  ///< AMRM token.
   JobState state = JobState::kSubmitted;
   std::deque<AppendJournal> appends;  ///< In order; the first is under way.
+  std::int32_t pauses = 0;            ///< Faults that make it stand still.
   std::deque<AmEvent> inbox;          ///< What arrived while paused.
 };
 

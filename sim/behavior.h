@@ -67,8 +67,8 @@ struct TermScript {
 [[nodiscard]] TermScript TermScriptFor(const ProcessScript& script, trace::JobIndex index,
                                        std::uint64_t seed, const TaskId& task, TaskAttempt attempt);
 
-/// True when the task never trains, whichever attempt it is: the first row that matches every
-/// attempt says `runs`.
+/// True when the task never trains with others, whichever attempt it is: the first row that matches
+/// every attempt says `runs`. An attempt for which another row comes first trains alone.
 [[nodiscard]] bool NeverTrains(const config::JobConfig& job, const TaskId& task);
 
 }  // namespace tfyarn::sim

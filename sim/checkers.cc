@@ -25,23 +25,29 @@ bool StandsStill(const config::JobConfig& job) {
 
 const std::vector<std::string_view>& InvariantNames() {
   static const std::vector<std::string_view> names = {
-      "capacity",   "one-owner",   "released-once", "gang-start",  "one-spec",       "one-attempt",
-      "final-once", "verdict",     "after-final",   "budgets",     "excluded-nodes", "progress",
-      "quiescence", "littles-law", "gpu-seconds",   "good-citizen"};
+      "capacity",       "one-owner",        "released-once", "gang-start",  "one-spec",
+      "one-attempt",    "final-once",       "verdict",       "after-final", "budgets",
+      "excluded-nodes", "progress",         "quiescence",    "littles-law", "gpu-seconds",
+      "good-citizen",   "reference-verdict"};
   return names;
 }
 
 // ---------------------------------------------------------------- the door
 
-Checkers::Checkers(const config::Scenario& scenario) : books_(std::make_unique<Books>(scenario)) {}
+Checkers::Checkers(const config::Scenario& scenario, bool reference)
+    : books_(std::make_unique<Books>(scenario)) {
+  if (!reference) books_->off_[static_cast<std::size_t>(Invariant::kReferenceVerdict)] = true;
+}
 Checkers::~Checkers() = default;
 
 void Checkers::JobSubmitted(trace::JobIndex job, std::shared_ptr<const JobSpec> spec) {
+  if (books_->on(Invariant::kReferenceVerdict)) books_->reference_.JobSubmitted(job, spec);
   books_->specs_[job.value] = std::move(spec);
 }
 
 void Checkers::Observe(const trace::TraceRecord& record) {
   books_->Observe(record);
+  books_->ObserveReference(record);
 }
 
 void Checkers::FullScan(Instant now, const WorldView& world) {
@@ -53,6 +59,7 @@ void Checkers::FullScan(Instant now, const WorldView& world) {
 
 void Checkers::JobSettled(Instant now, trace::JobIndex job, const WorldView& world) {
   books_->Settle(now, job, world);
+  books_->reference_.JobSettled(job);
 }
 
 void Checkers::Finish(Instant now, trace::StopReason reason) {
@@ -73,7 +80,8 @@ Checkers::Books::Books(const config::Scenario& scenario)
     : times_{.nm_heartbeat = scenario.yarn.nm_heartbeat,
              .nm_expiry = scenario.yarn.nm_expiry,
              .am_expiry = scenario.yarn.am_expiry,
-             .sigkill_delay = scenario.yarn.sigkill_delay} {
+             .sigkill_delay = scenario.yarn.sigkill_delay},
+      reference_(scenario.cluster.network.loss > 0) {
   TF_CHECK(InvariantNames().size() == kInvariantCount);
   PlanFaults(scenario);
   for (std::size_t i = 0; i < kInvariantCount; ++i) {
@@ -131,6 +139,11 @@ ApplicationBook& Checkers::Books::Acting(JobBook& job) {
   return job.applications.at(job.acting);
 }
 
+ApplicationBook& Checkers::Books::Finishing(JobBook& job) {
+  ApplicationBook& acting = Acting(job);
+  return acting.verdict || job.acting == 0 ? acting : job.applications[job.acting - 1];
+}
+
 AmAttemptBook& Checkers::Books::AttemptOf(JobBook& job, std::int32_t attempt) {
   std::vector<AmAttemptBook>& attempts = Acting(job).attempts;
   for (AmAttemptBook& known : attempts) {
@@ -156,12 +169,23 @@ std::string Checkers::Books::NameOf(const JobBook& job) const {
   return "job " + job.name;
 }
 
+// reference-verdict: the model keeps books of its own.
+void Checkers::Books::ObserveReference(const trace::TraceRecord& record) {
+  if (!on(Invariant::kReferenceVerdict)) return;
+  reference_.Observe(record);
+  std::uint64_t& checked = results_[static_cast<std::size_t>(Invariant::kReferenceVerdict)].checked;
+  if (checked == reference_.judged()) return;
+  checked = reference_.judged();
+  for (std::string& broken : reference_.TakeNew())
+    Report(Invariant::kReferenceVerdict, std::move(broken));
+}
+
 // The table: who looks at which kind of record.
 void Checkers::Books::Observe(const trace::TraceRecord& record) {
   now_ = record.at;
   std::visit(Overloaded{Ignore<trace::RunStarted, trace::ContainerLocalizing, trace::WorkLost,
                                trace::InvariantBroken, trace::ContainersLeaked, trace::RunStopped,
-                               trace::TrainingAccounted>{},
+                               trace::TrainingAccounted, trace::JobRunStarted>{},
                         [this](const trace::NodeDeclared& fact) { On(fact); },
                         [this](const trace::NodePower& fact) { On(fact); },
                         [this](const trace::JobCreated& fact) { On(fact); },

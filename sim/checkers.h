@@ -77,7 +77,8 @@ class Checkers {
  public:
   /// Takes the list of invariants that are off, and the times that bounds are made of, from the
   /// scenario.
-  explicit Checkers(const config::Scenario& scenario);
+  /// `reference`: whether the reference model (reference-verdict) looks on.
+  explicit Checkers(const config::Scenario& scenario, bool reference = true);
   ~Checkers();
   Checkers(const Checkers&) = delete;
   Checkers& operator=(const Checkers&) = delete;

@@ -79,6 +79,10 @@ void Checkers::Books::On(const trace::AmTold& fact) {
   if (attempt.superseded_now && !attempt.superseded && IsRmsWord(fact.event))
     attempt.superseded = now_;
   if (const auto* reply = std::get_if<RmReplied>(&fact.event)) RmAnswered(*job, attempt, *reply);
+  if (const auto* said = std::get_if<AgentSaid>(&fact.event)) {
+    if (const auto* registers = std::get_if<RegisterAgent>(&said->message))
+      Acting(*job).tasks[registers->fence.task].registered = true;
+  }
 }
 
 void Checkers::Books::RmAnswered(JobBook& job, AmAttemptBook& attempt, const RmReplied& reply) {
@@ -118,7 +122,8 @@ void Checkers::Books::On(const trace::AmOrdered& fact) {
   AmAttemptBook& attempt = AttemptOf(job, fact.am_attempt);
   const auto after_final = [&](std::string_view what) {
     const ApplicationBook& application = Acting(job);
-    if (!Checks(Invariant::kAfterFinal) || !application.verdict) return;
+    // What an attempt does that has not heard of its successor is one-attempt's business.
+    if (!Checks(Invariant::kAfterFinal) || !application.verdict || attempt.superseded_now) return;
     Report(Invariant::kAfterFinal,
            NameOf(job) + ": the AM orders " + std::string(what) + " after its verdict");
   };
@@ -245,7 +250,7 @@ void Checkers::Books::CheckAsk(const JobBook& job, AmAttemptBook& attempt,
 // ---------------------------------------------------------------- final-once
 
 void Checkers::Books::Finishes(JobBook& job, const yarn::FinishApplicationMasterRequest& request) {
-  ApplicationBook& application = Acting(job);
+  ApplicationBook& application = Finishing(job);
   if (Checks(Invariant::kFinalOnce)) {
     if (application.final_status && *application.final_status != request.final_status) {
       Report(Invariant::kFinalOnce, NameOf(job) + ": the final status was " +
@@ -340,11 +345,12 @@ void Checkers::Books::Restarts(JobBook& job, const RestartDecided& decision) {
   job.last_event = now_;
   for (const TaskId& task : decision.tasks) {
     application.tasks[task].restarts = true;
+    application.tasks[task].restart_cause_at = decision.cause.at;
     ++application.processes[task].restarts;
   }
   const bool container_lost = decision.cause.exit_class == ExitClass::kNodeLost ||
                               decision.cause.exit_class == ExitClass::kPreempted;
-  if (decision.unit == RestartUnit::kGang && container_lost && job.held < job.gang_size)
+  if (decision.unit == RestartUnit::kGang && container_lost && !HoldsGang(job))
     application.gang_complete = false;
   // Only the default policy spends the budgets of `retries` as they stand; other policies have
   // counters of their own.

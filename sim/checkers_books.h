@@ -20,6 +20,7 @@
 #include <vector>
 
 #include "core/am/policy.h"
+#include "oracles/reference_verdict.h"
 #include "sim/checkers.h"
 
 namespace tfyarn::sim {
@@ -42,9 +43,10 @@ enum class Invariant : std::uint8_t {
   kLittlesLaw,
   kGpuSeconds,
   kGoodCitizen,
+  kReferenceVerdict,
 };
 inline constexpr std::size_t kInvariantCount =
-    static_cast<std::size_t>(Invariant::kGoodCitizen) + 1;
+    static_cast<std::size_t>(Invariant::kReferenceVerdict) + 1;
 
 /// GPUs, or jobs, times nanoseconds.
 __extension__ using Area = __int128;
@@ -101,10 +103,14 @@ struct AmAttemptBook {
 /// What is known of a task for the verdict: its latest attempt.
 struct TaskBook {
   std::optional<TaskAttempt> attempt;
+  ContainerId container;  ///< Of its end: one that is lost before a process runs has no attempt.
   bool running = false;
   bool ended = false;
   Instant ended_at{};
-  bool restarts = false;  ///< A restart was decided after its end.
+  std::uint64_t ended_as = 0;  ///< How many ends of the application's were recorded by then.
+  bool restarts = false;       ///< A restart was decided after its end ...
+  Instant restart_cause_at{};  ///< ... for something that happened then.
+  bool registered = false;     ///< An agent of it has ever spoken to an AM.
   std::optional<std::int32_t> exit;
   ExitClass exit_class = ExitClass::kUnknown;
 };
@@ -132,6 +138,7 @@ struct ApplicationBook {
   std::deque<Instant> paid_user;
   std::deque<Instant> paid_infrastructure;
   std::int64_t restarts_paid = 0;
+  std::uint64_t ends = 0;  ///< Of tasks, as recorded.
   std::map<TaskId, TaskBook> tasks;
   std::map<TaskId, ProcessBook> processes;
 };
@@ -180,6 +187,7 @@ class Checkers::Books {
   explicit Books(const config::Scenario& scenario);
 
   void Observe(const trace::TraceRecord& record);
+  void ObserveReference(const trace::TraceRecord& record);
 
   // ---- checkers.cc
   [[nodiscard]] bool on(Invariant invariant) const {
@@ -194,6 +202,9 @@ class Checkers::Books {
   /// Whom an AM's facts are about. A job that is submitted again has its next application before
   /// the AM of the one before has heard that it is unregistered.
   [[nodiscard]] ApplicationBook& Acting(JobBook& job);
+  /// Of whose final status an AM tells the RM: it says it again while it waits for the RM's word,
+  /// and the job's next application may have begun by then.
+  [[nodiscard]] ApplicationBook& Finishing(JobBook& job);
   [[nodiscard]] AmAttemptBook& AttemptOf(JobBook& job, std::int32_t attempt);
   [[nodiscard]] std::uint32_t NodeIndex(const NodeId& node);
   /// No fault that reaches beyond single nodes and containers is under way, or began or ended in
@@ -209,6 +220,7 @@ class Checkers::Books {
   void On(const trace::ContainerLaunched& fact);
   void On(const trace::ContainerGone& fact);
   void CheckCapacity(const NodeBook& node, const trace::ContainerGranted& fact);
+  [[nodiscard]] bool HoldsGang(JobBook& job);
   void HeldChanged(JobBook& job);
   void ScanContainers(const WorldView& world);
   void SettleContainers(JobBook& job, const std::vector<std::string>& remains);
@@ -285,6 +297,8 @@ class Checkers::Books {
   std::optional<Instant> last_wide_fault_change_;
   std::map<std::string, bool>
       stands_still_;  ///< By job name or arrival prefix: see JobBook::may_stand_still.
+
+  oracles::ReferenceVerdict reference_;  ///< reference-verdict: the other reading of policies.md.
 
   // gpu-seconds: use over time by node, and by container.
   Instant gpus_since_{};

@@ -108,17 +108,26 @@ void Checkers::Books::On(const trace::ContainerFreed& fact) {
   HeldChanged(*job);
 }
 
+/// A task that has ended well needs no container any more.
+bool Checkers::Books::HoldsGang(JobBook& job) {
+  if (job.held >= job.gang_size) return true;
+  const auto& tasks = Acting(job).tasks;
+  const auto done = std::count_if(tasks.begin(), tasks.end(), [](const auto& entry) {
+    const TaskBook& task = entry.second;
+    return task.ended && !task.restarts && task.exit_class == ExitClass::kOk;
+  });
+  return job.held >= job.gang_size - static_cast<std::int32_t>(done);
+}
+
 /// Keeps whether the gang was complete, and good-citizen's clock of an incomplete first gang.
 void Checkers::Books::HeldChanged(JobBook& job) {
   if (job.applications.empty()) return;
   ApplicationBook& application = job.applications.back();
-  if (job.held >= job.gang_size) {
-    application.gang_complete = true;
+  application.gang_complete = application.gang_complete || HoldsGang(job);
+  if (application.gang_complete || job.held == 0) {
     application.partial_since.reset();
-  } else if (!application.gang_complete && job.held > 0) {
-    if (!application.partial_since) application.partial_since = now_;
-  } else {
-    application.partial_since.reset();
+  } else if (!application.partial_since) {
+    application.partial_since = now_;
   }
 }
 

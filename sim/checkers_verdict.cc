@@ -120,8 +120,11 @@ Asked AskedBy(const am::PolicyEngine& policy, const ApplicationBook& application
   Asked asked;
   for (const auto& [id, task] : application.tasks) {
     if (!task.ended || task.restarts) continue;
-    const am::Decision decision =
-        policy.OnExit({.task = id, .exit_class = task.exit_class, .exit = task.exit}, view);
+    const am::Decision decision = policy.OnExit({.task = id,
+                                                 .exit_class = task.exit_class,
+                                                 .exit = task.exit,
+                                                 .ever_registered = task.registered},
+                                                view);
     // A task that has the most memory it may have fails the job instead.
     if (decision.action == ExitAction::kFail || decision.action == ExitAction::kRaiseMemory)
       asked.failure = true;
@@ -155,8 +158,11 @@ Says SaysOf(const am::PolicyEngine& policy, const ApplicationBook& application, 
 /// changes nothing: had the job failed by what had ended when its cause did?
 bool FailedThen(const am::PolicyEngine& policy, const JobSpec& spec, ApplicationBook application,
                 const Cause& cause) {
+  const auto first = application.tasks.find(cause.task);
+  const bool known = first != application.tasks.end() && first->second.ended_at == cause.at;
+  const std::uint64_t by_then = known ? first->second.ended_as : application.ends;
   for (auto& [id, task] : application.tasks) {
-    if (!task.ended || task.ended_at <= cause.at) continue;
+    if (!task.ended || (task.ended_at <= cause.at && task.ended_as <= by_then)) continue;
     task.ended = false;
     task.running = true;
   }
@@ -165,12 +171,25 @@ bool FailedThen(const am::PolicyEngine& policy, const JobSpec& spec, Application
   return SaysOf(policy, application, view, cause.at).failure;
 }
 
+/// A success that is recorded while a restart is decided, or before it was carried out, still
+/// counts: the process that the restart would have stopped was faster.
+bool SucceededBeforeRestart(const am::PolicyEngine& policy, const JobSpec& spec,
+                            ApplicationBook application, Instant now) {
+  for (auto& [id, task] : application.tasks) {
+    if (task.ended && task.exit_class == ExitClass::kOk && task.ended_at >= task.restart_cause_at)
+      task.restarts = false;
+  }
+  RecordedView view(spec, policy, application.tasks);
+  view.Count();
+  return SaysOf(policy, application, view, now).success;
+}
+
 }  // namespace
 
 void Checkers::Books::RecordAttempt(JobBook& job, const TaskAttemptStarted& started) {
   job.last_event = now_;
   TaskBook& task = Acting(job).tasks[started.task];
-  task = {.attempt = started.process.attempt, .running = true};
+  task = {.attempt = started.process.attempt, .running = true, .registered = true};
 }
 
 // verdict, first half: what the AM records as a success was one on its node, and the reverse.
@@ -196,10 +215,15 @@ void Checkers::Books::RecordAttempt(JobBook& job, const TaskAttemptEnded& ended)
   TaskBook& task = Acting(job).tasks[ended.task];
   if (task.attempt && ended.process.attempt < *task.attempt)
     return;  // A late account of an earlier attempt.
-  const bool amends = task.attempt == ended.process.attempt && task.ended;
+  const bool amends =
+      task.attempt == ended.process.attempt && task.ended && task.container == ended.container;
   task.attempt = ended.process.attempt;
+  task.container = ended.container;
   task.running = false;
-  if (!amends) task.ended_at = now_;
+  if (!amends) {
+    task.ended_at = now_;
+    task.ended_as = ++Acting(job).ends;
+  }
   task.ended = true;
   task.restarts = amends && task.restarts;
   task.exit = ended.exit;
@@ -228,7 +252,8 @@ void Checkers::Books::CheckVerdict(JobBook& job, const ApplicationBook& applicat
   switch (verdict.status) {
     case JobStatus::kSucceeded:
       // An on_exit row may say `succeed` for an exit that the expression does not count.
-      if (!says_success && job.spec->on_exit.empty())
+      if (!says_success && job.spec->on_exit.empty() &&
+          !SucceededBeforeRestart(*policy, *job.spec, application, now_))
         wrong("by the recorded exits the job has not succeeded");
       return;
     case JobStatus::kFailed: {

@@ -6,8 +6,10 @@
 #include <cmath>
 #include <utility>
 
+#include "config/fault_kinds.h"
 #include "core/model/check.h"
 #include "core/model/describe.h"
+#include "sim/message_faults.h"
 
 namespace tfyarn::sim {
 namespace {
@@ -31,9 +33,10 @@ std::vector<Struck> ImpliedBy(std::string_view kind) {
 }
 
 /// `amount` of the candidates, each set equally likely, in the candidates' order.
-std::vector<Struck> Choose(std::vector<Struck> candidates, std::size_t amount, Random& draw) {
+template <class Candidate>
+std::vector<Candidate> Choose(std::vector<Candidate> candidates, std::size_t amount, Random& draw) {
   amount = std::min(amount, candidates.size());
-  std::vector<Struck> chosen;
+  std::vector<Candidate> chosen;
   for (std::size_t i = 0; i < candidates.size() && amount > 0; ++i) {
     if (draw.UniformInt(candidates.size() - i) >= amount) continue;
     chosen.push_back(std::move(candidates[i]));
@@ -51,15 +54,88 @@ void AddTasks(const ClusterView& cluster, const std::string& job, std::vector<St
   }
 }
 
-template <class Predicate>
-std::vector<Struck> NodesThat(const ClusterView& cluster, Predicate matches) {
-  const std::vector<PlanNode>& nodes = cluster.nodes();
-  std::vector<Struck> struck;
-  struck.reserve(static_cast<std::size_t>(std::count_if(nodes.begin(), nodes.end(), matches)));
-  for (std::size_t i = 0; i < nodes.size(); ++i) {
-    if (matches(nodes[i])) struck.push_back({.node = static_cast<std::int32_t>(i)});
+/// Whether a task or AM that is nowhere is out of reach for faults of that kind.
+bool NeedsPlace(std::string_view name) {
+  const config::FaultKind* kind = config::FindFaultKind(name);
+  if (kind == nullptr) return false;
+  switch (kind->target) {
+    case config::FaultTarget::kNode:
+    case config::FaultTarget::kAm:
+    case config::FaultTarget::kNothing:  // Sides of a partition.
+      return true;
+    case config::FaultTarget::kTask:
+      return name != "port_in_use";
+    case config::FaultTarget::kCaller:
+      return name == "latency" || name == "loss";
+    case config::FaultTarget::kJob:
+    case config::FaultTarget::kRm:
+    case config::FaultTarget::kHdfs:
+      return false;
   }
+  return false;
+}
+
+/// Takes away what is not there.
+std::vector<Struck> Present(std::vector<Struck> struck, std::string_view kind,
+                            const ClusterView& cluster) {
+  const bool needs_place = NeedsPlace(kind);
+  const bool needs_client = StartsWith(kind, "client_");
+  std::erase_if(struck, [&](const Struck& one) {
+    if (one.kind == StruckKind::kJob) return needs_client && !cluster.HasClient(one.job);
+    const bool placed = one.kind == StruckKind::kTask || one.kind == StruckKind::kAm;
+    return placed && needs_place && one.node < 0;
+  });
   return struck;
+}
+
+bool SelectsNodes(config::TargetKind kind) {
+  switch (kind) {
+    case config::TargetKind::kNode:
+    case config::TargetKind::kRack:
+    case config::TargetKind::kLabel:
+    case config::TargetKind::kAllNodes:
+      return true;
+    case config::TargetKind::kTask:
+    case config::TargetKind::kAm:
+    case config::TargetKind::kRm:
+    case config::TargetKind::kHdfs:
+    case config::TargetKind::kRandom:
+    case config::TargetKind::kFraction:
+      return false;
+  }
+  return false;
+}
+
+bool Selects(const config::Target& target, const PlanNode& node) {
+  if (target.kind == config::TargetKind::kNode) return node.name == target.name;
+  if (target.kind == config::TargetKind::kRack) return node.rack == target.name;
+  if (target.kind == config::TargetKind::kAllNodes) return true;
+  return std::find(node.labels.begin(), node.labels.end(), target.name) != node.labels.end();
+}
+
+/// By position; the target is one that SelectsNodes.
+std::vector<std::int32_t> NodesOf(const config::Target& target, const ClusterView& cluster) {
+  std::vector<std::int32_t> nodes;
+  for (std::size_t i = 0; i < cluster.nodes().size(); ++i) {
+    if (Selects(target, cluster.nodes()[i])) nodes.push_back(static_cast<std::int32_t>(i));
+  }
+  return nodes;
+}
+
+std::vector<Struck> Strike(const std::vector<std::int32_t>& nodes) {
+  std::vector<Struck> struck;
+  struck.reserve(nodes.size());
+  for (const std::int32_t node : nodes) struck.push_back({.node = node});
+  return struck;
+}
+
+/// How many of so many candidates a kRandom or kFraction wants.
+std::size_t WantedOf(const config::Target& target, std::size_t candidates) {
+  const double wanted = target.kind == config::TargetKind::kRandom
+                            ? target.amount
+                            : std::max(target.amount * static_cast<double>(candidates),
+                                       target.amount > 0 ? 1.0 : 0.0);
+  return static_cast<std::size_t>(std::max(0LL, std::llround(wanted)));
 }
 
 std::string Text(const Struck& struck, const ClusterView& cluster) {
@@ -92,6 +168,12 @@ std::string Text(const std::vector<Struck>& struck, const ClusterView& cluster) 
 }
 
 }  // namespace
+
+bool StrikesNobody(const FaultOrder& order) {
+  const auto empty = [](const std::vector<Struck>& group) { return group.empty(); };
+  if (!order.groups.empty()) return std::any_of(order.groups.begin(), order.groups.end(), empty);
+  return order.struck.empty() && order.spec->target.has_value();
+}
 
 std::string DescribeStruck(const FaultOrder& order, const ClusterView& cluster) {
   std::string text;
@@ -126,8 +208,7 @@ void FaultPlan::Plan(std::uint32_t fault, std::uint64_t seed) {
   if (spec.when.every && spec.when.per_node) {
     Random draw(seed, "fault/nodes", fault);
     const std::vector<Struck> nodes =
-        spec.target ? Resolve(*spec.target, spec.kind, draw)
-                    : NodesThat(cluster_, [](const PlanNode&) { return true; });
+        spec.target ? Resolve(*spec.target, spec.kind, draw) : Strike(NodesOf({}, cluster_));
     for (const Struck& struck : nodes) {
       if (struck.node >= 0) AddClock(fault, struck.node, seed);
     }
@@ -135,7 +216,9 @@ void FaultPlan::Plan(std::uint32_t fault, std::uint64_t seed) {
     AddClock(fault, -1, seed);
   }
   for (std::size_t clock = first; clock < clocks_.size(); ++clock) {
-    if (spec.when.state) {
+    if (spec.when.fault) {
+      after_faults_.push_back(clock);
+    } else if (spec.when.moment()) {
       waiting_[spec.when.job].push_back(clock);
     } else if (spec.when.every && !spec.when.at) {
       PlanNext(clock, Instant{} + spec.when.after);
@@ -233,13 +316,16 @@ void FaultPlan::Begin(const Due& due, std::vector<FaultOrder>& orders) {
     if (clock.node >= 0) {
       order.struck.push_back({.node = clock.node});
     } else {
-      order.struck = StruckBy(spec, clock.targets);
+      order.struck = Present(StruckBy(spec, clock.targets), spec.kind, cluster_);
     }
-    for (const config::Target& group : spec.between)
-      order.groups.push_back(Resolve(group, spec.kind, clock.targets));
+    for (const config::Target& group : spec.between) {
+      order.groups.push_back(
+          Present(Resolve(group, spec.kind, clock.targets), spec.kind, cluster_));
+    }
     if (spec.duration) end = due.at + clock.lasting.DrawDuration(*spec.duration);
   }
   order.lasts = end.has_value();
+  TriggerAfter(due.fault, false, due.at);
   if (!end) {
     PlanNext(due.clock, due.at);
   } else {
@@ -260,44 +346,116 @@ void FaultPlan::End(const Due& due, std::vector<FaultOrder>& orders) {
   Open& open = open_[due.order];
   open.order.begins = false;
   open.order.lasts = false;
+  TriggerAfter(due.fault, true, due.at);
   if (open.clock != kNoClock) PlanNext(open.clock, due.at);
   orders.push_back(std::move(open.order));
   free_.push_back(due.order);
 }
 
-// ---------------------------------------------------------------- waiting for jobs
+// ---------------------------------------------------------------- waiting for moments
 
 bool FaultPlan::Watches(std::string_view job) const {
   return waiting_.find(job) != waiting_.end();
 }
 
 void FaultPlan::OnJobState(Instant now, std::string_view job, JobState state) {
-  if (Watches(job)) Trigger(now, job, KebabName(state), nullptr);
+  Trigger(now, job, {.state = KebabName(state)});
 }
 
-void FaultPlan::OnTaskRegistered(Instant now, std::string_view job, const TaskId& task) {
-  if (Watches(job)) Trigger(now, job, "registered", &task);
+bool FaultPlan::IsMeant(const config::FaultWhen& when, const Moment& moment) {
+  if (when.append) return moment.append;
+  const bool same_task = when.task.empty() ||
+                         (moment.task != nullptr &&
+                          (when.task == moment.task->type || when.task == ToString(*moment.task)));
+  if (!when.message.empty()) return when.message == moment.message && same_task;
+  // `running` is a state of jobs and of tasks.
+  return *when.state == moment.state && same_task && when.task.empty() == (moment.task == nullptr);
 }
 
-void FaultPlan::Trigger(Instant now, std::string_view job, std::string_view state,
-                        const TaskId* task) {
+bool FaultPlan::Trigger(Instant now, std::string_view job, const Moment& moment) {
   const auto waiting = waiting_.find(job);
-  std::vector<std::size_t> left;
-  for (const std::size_t clock : waiting->second) {
-    const config::FaultWhen& when = faults_[clocks_[clock].fault].when;
-    const bool same_task = task == nullptr || when.task.empty() || when.task == task->type ||
-                           when.task == ToString(*task);
-    if (*when.state == state && same_task) {
-      Push({.at = now + when.after, .fault = clocks_[clock].fault, .clock = clock});
-    } else {
-      left.push_back(clock);
-    }
+  if (waiting == waiting_.end()) return false;
+  const std::size_t before = waiting->second.size();
+  std::erase_if(waiting->second, [&](std::size_t index) {
+    Clock& clock = clocks_[index];
+    const config::FaultWhen& when = faults_[clock.fault].when;
+    if (!IsMeant(when, moment) || ++clock.seen < when.append.value_or(when.nth)) return false;
+    Push({.at = now + when.after, .fault = clock.fault, .clock = index});
+    return true;
+  });
+  const bool armed = waiting->second.size() < before;
+  if (waiting->second.empty()) waiting_.erase(waiting);
+  return armed;
+}
+
+void FaultPlan::TriggerAfter(std::uint32_t fault, bool ended, Instant at) {
+  std::erase_if(after_faults_, [&](std::size_t index) {
+    const config::FaultWhen& when = faults_[clocks_[index].fault].when;
+    if (*when.fault != fault || (when.state == "ended") != ended) return false;
+    Push({.at = at + when.after, .fault = clocks_[index].fault, .clock = index});
+    return true;
+  });
+}
+
+bool FaultPlan::Observe(const trace::TraceRecord& record) {
+  if (!waits()) return false;
+  if (const auto* created = std::get_if<trace::JobCreated>(&record.fact)) {
+    if (Watches(created->name)) job_names_[created->job.value] = created->name;
+  } else if (const auto* ordered = std::get_if<trace::AmOrdered>(&record.fact)) {
+    return Observe(record.at, ordered->job, ordered->action);
+  } else if (const auto* told = std::get_if<trace::AgentTold>(&record.fact)) {
+    return Observe(record.at, *told);
+  } else if (const auto* sent = std::get_if<trace::AgentOrdered>(&record.fact)) {
+    return Observe(record.at, *sent);
+  } else if (const auto* client = std::get_if<trace::ClientOrdered>(&record.fact)) {
+    const auto name = job_names_.find(client->job.value);
+    const auto* call = std::get_if<CallRm>(&client->action);
+    if (name != job_names_.end() && call != nullptr)
+      return Trigger(record.at, name->second, {.message = RequestName(call->request)});
   }
-  if (left.empty()) {
-    waiting_.erase(waiting);
-  } else {
-    waiting->second = std::move(left);
-  }
+  return false;
+}
+
+const TaskId* FaultPlan::TaskIn(const ContainerId& container) const {
+  const auto task = task_in_.find(container);
+  return task == task_in_.end() ? nullptr : &task->second;
+}
+
+bool FaultPlan::Observe(Instant now, trace::JobIndex job, const AmAction& action) {
+  const auto name = job_names_.find(job.value);
+  if (name == job_names_.end()) return false;
+  if (std::holds_alternative<AppendJournal>(action))
+    return Trigger(now, name->second, {.append = true});
+  if (const auto* rm_call = std::get_if<CallRm>(&action))
+    return Trigger(now, name->second, {.message = RequestName(rm_call->request)});
+  if (const auto* nm_call = std::get_if<CallNm>(&action))
+    return Trigger(now, name->second, {.message = RequestName(nm_call->request)});
+  const auto* send = std::get_if<SendToAgent>(&action);
+  if (send == nullptr) return false;
+  const TaskId* task = TaskIn(send->container);
+  bool armed = Trigger(now, name->second, {.message = MessageName(send->message), .task = task});
+  if (std::holds_alternative<AgentAccepted>(send->message) && task != nullptr)
+    armed = Trigger(now, name->second, {.state = "registered", .task = task}) || armed;
+  return armed;
+}
+
+bool FaultPlan::Observe(Instant now, const trace::AgentTold& told) {
+  const auto name = job_names_.find(told.job.value);
+  if (name == job_names_.end()) return false;
+  if (const auto* started = std::get_if<AgentStarted>(&told.event))
+    task_in_[told.container] = started->fence.task;
+  const bool runs = std::holds_alternative<ProcessSpawned>(told.event);
+  if (!runs && !std::holds_alternative<ProcessExited>(told.event)) return false;
+  return Trigger(now, name->second,
+                 {.state = runs ? "running" : "ended", .task = TaskIn(told.container)});
+}
+
+bool FaultPlan::Observe(Instant now, const trace::AgentOrdered& ordered) {
+  const auto name = job_names_.find(ordered.job.value);
+  const auto* send = std::get_if<SendToAm>(&ordered.action);
+  if (name == job_names_.end() || send == nullptr) return false;
+  return Trigger(now, name->second,
+                 {.message = MessageName(send->message), .task = TaskIn(ordered.container)});
 }
 
 // ---------------------------------------------------------------- targets
@@ -311,15 +469,10 @@ std::vector<Struck> FaultPlan::Resolve(const config::Target& target, std::string
   std::vector<Struck> struck;
   switch (target.kind) {
     case config::TargetKind::kNode:
-      return NodesThat(cluster_, [&](const PlanNode& node) { return node.name == target.name; });
     case config::TargetKind::kRack:
-      return NodesThat(cluster_, [&](const PlanNode& node) { return node.rack == target.name; });
     case config::TargetKind::kLabel:
-      return NodesThat(cluster_, [&](const PlanNode& node) {
-        return std::find(node.labels.begin(), node.labels.end(), target.name) != node.labels.end();
-      });
     case config::TargetKind::kAllNodes:
-      return NodesThat(cluster_, [](const PlanNode&) { return true; });
+      return Strike(NodesOf(target, cluster_));
     case config::TargetKind::kTask:
       if (target.task.empty() && (StartsWith(kind, "client_") || IsMessageFault(kind))) {
         struck.push_back({.kind = StruckKind::kJob, .job = target.name});
@@ -349,15 +502,16 @@ std::vector<Struck> FaultPlan::Resolve(const config::Target& target, std::string
     case config::TargetKind::kFraction:
       break;
   }
-  std::vector<Struck> candidates = target.of != nullptr
-                                       ? Resolve(*target.of, kind, draw)
-                                       : NodesThat(cluster_, [](const PlanNode&) { return true; });
-  const double wanted = target.kind == config::TargetKind::kRandom
-                            ? target.amount
-                            : std::max(target.amount * static_cast<double>(candidates.size()),
-                                       target.amount > 0 ? 1.0 : 0.0);
-  const auto amount = static_cast<std::size_t>(std::max(0LL, std::llround(wanted)));
-  return Choose(std::move(candidates), amount, draw);
+  const config::Target of = target.of != nullptr ? *target.of : config::Target{};
+  if (SelectsNodes(of.kind)) {
+    // Only those chosen are made: one of thousands of nodes, as a rule.
+    std::vector<std::int32_t> nodes = NodesOf(of, cluster_);
+    const std::size_t wanted = WantedOf(target, nodes.size());
+    return Strike(Choose(std::move(nodes), wanted, draw));
+  }
+  std::vector<Struck> candidates = Resolve(of, kind, draw);
+  const std::size_t wanted = WantedOf(target, candidates.size());
+  return Choose(std::move(candidates), wanted, draw);
 }
 
 }  // namespace tfyarn::sim

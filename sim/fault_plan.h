@@ -8,6 +8,9 @@
 //
 // A fault that comes again and again (`every`) counts the time to the next from the end of the
 // last: a machine that is down cannot fail, and availability is MTTF / (MTTF + MTTR).
+//
+// The moments that a fault may wait for are read from the trace, which has no idle beats: a message
+// has the same number whether they are skipped or not.
 #pragma once
 
 #include <cstddef>
@@ -24,6 +27,7 @@
 #include "core/model/am.h"
 #include "core/model/ids.h"
 #include "core/model/time.h"
+#include "core/trace/record.h"
 #include "sim/random.h"
 
 namespace tfyarn::sim {
@@ -48,15 +52,18 @@ class ClusterView {
   [[nodiscard]] virtual std::vector<TaskId> TasksOfJob(std::string_view job) const = 0;
   /// Index of the node that runs the job's AM now.
   [[nodiscard]] virtual std::optional<std::int32_t> NodeOfAm(std::string_view job) const = 0;
+  /// Whether the job's client runs now.
+  [[nodiscard]] virtual bool HasClient(std::string_view job) const = 0;
 };
 
 enum class StruckKind { kNode, kTask, kAm, kJob, kRm, kHdfs };
 BOOST_DESCRIBE_ENUM(StruckKind, kNode, kTask, kAm, kJob, kRm, kHdfs)
 
 /// One thing that a fault strikes. A task target stays a task (a fault of nodes means the node that
-/// holds it): a task that was named is struck even when it holds no container; a whole job is all
-/// tasks that hold one, but kJob for what concerns its client (client_*) and for single messages
-/// (drop, delay, duplicate).
+/// holds it). A task that was named and holds no container is struck by what waits for it
+/// (port_in_use, single messages) and by nothing else, as is an AM that does not run. A whole job
+/// is all tasks that hold one, but kJob for what concerns its client (client_*) and for single
+/// messages (drop, delay, duplicate).
 struct Struck {
   StruckKind kind = StruckKind::kNode;
   std::int32_t node =
@@ -78,6 +85,10 @@ struct FaultOrder {
   std::vector<Struck> struck;
   std::vector<std::vector<Struck>> groups;  ///< partition: one for each of `between`.
 };
+
+/// True when what the scenario names is not there at that moment, or one side of a partition is
+/// not.
+[[nodiscard]] bool StrikesNobody(const FaultOrder& order);
 
 /// Target as text for the trace: "gpu-2", "gpu-1, gpu-4", "a worker:1", "r1 | am of a", "nobody".
 [[nodiscard]] std::string DescribeStruck(const FaultOrder& order, const ClusterView& cluster);
@@ -102,12 +113,14 @@ class FaultPlan {
   /// order of the file.
   [[nodiscard]] std::vector<FaultOrder> Fire(Instant now);
 
-  /// A job has come into this state. Arms the faults that wait for it; only the first time counts.
+  /// A job has come into this state. Arms the faults that wait for it.
   void OnJobState(Instant now, std::string_view job, JobState state);
-  /// A task's agent has been accepted by its AM. Arms `when: {state: registered, task: ...}`.
-  void OnTaskRegistered(Instant now, std::string_view job, const TaskId& task);
+  /// The next record of the trace, idle beats apart. Arms the faults that wait for a task's state,
+  /// an append or a message: true when one was armed.
+  bool Observe(const trace::TraceRecord& record);
   /// True when some fault waits for this job: the host may skip the hooks of other jobs.
   [[nodiscard]] bool Watches(std::string_view job) const;
+  [[nodiscard]] bool waits() const { return !waiting_.empty(); }
 
  private:
   /// One clock of a fault: of the whole, or with `per: node` of one node.
@@ -117,6 +130,14 @@ class FaultPlan {
     Random every;
     Random lasting;
     Random targets;
+    std::int64_t seen = 0;  // How often what it waits for has come.
+  };
+  /// What a fault may wait for.
+  struct Moment {
+    std::string_view state;    // "" = none.
+    std::string_view message;  // "" = none.
+    bool append = false;
+    const TaskId* task = nullptr;  // Whose state, or whose message.
   };
   struct Due {
     Instant at{};
@@ -148,7 +169,14 @@ class FaultPlan {
   void PlanNext(std::size_t clock, Instant from);
   void Begin(const Due& due, std::vector<FaultOrder>& orders);
   void End(const Due& due, std::vector<FaultOrder>& orders);
-  void Trigger(Instant now, std::string_view job, std::string_view state, const TaskId* task);
+  /// True when a fault was armed.
+  bool Trigger(Instant now, std::string_view job, const Moment& moment);
+  void TriggerAfter(std::uint32_t fault, bool ended, Instant at);
+  [[nodiscard]] static bool IsMeant(const config::FaultWhen& when, const Moment& moment);
+  bool Observe(Instant now, trace::JobIndex job, const AmAction& action);
+  bool Observe(Instant now, const trace::AgentTold& told);
+  bool Observe(Instant now, const trace::AgentOrdered& ordered);
+  [[nodiscard]] const TaskId* TaskIn(const ContainerId& container) const;
   [[nodiscard]] std::vector<Struck> Resolve(const config::Target& target, std::string_view kind,
                                             Random& draw) const;
   [[nodiscard]] std::vector<Struck> StruckBy(const config::FaultSpec& spec, Random& draw) const;
@@ -162,7 +190,10 @@ class FaultPlan {
   std::vector<Open> open_;  // What has begun and will end; places are used again.
   std::vector<std::size_t> free_;
   std::map<std::string, std::vector<std::size_t>, std::less<>>
-      waiting_;  // Clocks, by the job they wait for.
+      waiting_;                                     // Clocks, by the job they wait for.
+  std::vector<std::size_t> after_faults_;           // Clocks that wait for another fault.
+  std::map<std::uint32_t, std::string> job_names_;  // Of jobs that were ever waited for.
+  std::map<ContainerId, TaskId> task_in_;           // Agents of those jobs.
 };
 
 }  // namespace tfyarn::sim

@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <functional>
+#include <map>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -26,13 +27,22 @@ struct NodeInfo {
   Resource now;           ///< With lost GPUs taken off.
   std::int32_t down = 0;  ///< Faults that keep it down; 0 = up.
   std::int32_t next_port = 32768;
-  // What faults do to it; see sim_host_faults_nodes.cc.
-  std::int32_t pace_permille = 1000;      ///< 2000 = everything takes twice as long.
-  std::int32_t localize_permille = 1000;  ///< The same for localisation alone.
-  std::int32_t localize_fails = 0;        ///< Faults that make every localisation fail; 0 = none.
-  std::int32_t launch_fails = 0;          ///< The same for launches.
-  std::int32_t localize_fails_next = 0;   ///< How many of the next localisations fail.
-  std::int32_t launch_fails_next = 0;     ///< The same for launches.
+  // What faults do to it; see sim_host_faults_nodes.cc. Faults overlap, so their effects are
+  // counted or kept by fault and instance (KeyOf), and each ends what it began.
+  std::int32_t pace_permille = 1000;                ///< 2000 = everything takes twice as long.
+  std::int32_t localize_permille = 1000;            ///< The same for localisation alone.
+  std::map<std::uint64_t, std::int32_t> slowed_by;  ///< Permille; pace_permille is their product.
+  std::map<std::uint64_t, std::int32_t> localize_slowed_by;  ///< The same for localisation alone.
+  std::map<std::uint64_t, std::int64_t> gpus_taken_by;       ///< GPUs; `now` is without their sum.
+  std::map<std::uint64_t, bool>
+      leaving_by;  ///< Takes it out of service; true: at once, or its time of grace is over.
+  bool restart_nm = false;   ///< It was taken in again; its NM may still hear that it is to stop.
+  std::int32_t nm_down = 0;  ///< Faults that keep its NM down.
+  std::int32_t muted = 0;    ///< Faults that lose its NM's calls to the RM.
+  std::int32_t localize_fails = 0;       ///< Faults that make every localisation fail; 0 = none.
+  std::int32_t launch_fails = 0;         ///< The same for launches.
+  std::int32_t localize_fails_next = 0;  ///< How many of the next localisations fail.
+  std::int32_t launch_fails_next = 0;    ///< The same for launches.
 };
 
 class NodeTable {

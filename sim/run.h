@@ -28,6 +28,8 @@ struct RunOptions {
   std::uint64_t seed = 1;
   /// Skip idle heartbeats. Changes the speed and nothing else: the digest is the same.
   bool elide = true;
+  /// Judge verdicts, restarts and specs by the reference model too (oracles/).
+  bool reference = false;
   /// Keep the attempts of every task in the result however many jobs there are.
   bool tasks = false;
   /// Gets every record, in order, as it is made.

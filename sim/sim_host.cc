@@ -46,7 +46,7 @@ SimHost::SimHost(const config::Scenario& scenario, const RunOptions& options)
       name_node_(NameNodeOptionsOf(scenario.hdfs)),
       nm_of_node_(static_cast<std::size_t>(nodes_.size()), 0),
       arrivals_(scenario, nodes_.largest().gpus, options.seed),
-      checkers_(scenario),
+      checkers_(scenario, options.reference),
       result_({.warmup = scenario.warmup, .always_tasks = options.tasks, .timeline = true}),
       expectations_(scenario.expect),
       launch_delays_(options.seed, "containers"),
@@ -55,6 +55,8 @@ SimHost::SimHost(const config::Scenario& scenario, const RunOptions& options)
     plan_nodes_.push_back(
         {.name = nodes_[i].id.host, .rack = nodes_[i].rack, .labels = nodes_[i].labels});
   }
+  fault_began_.resize(scenario.faults.size());
+  fault_struck_.resize(scenario.faults.size());
   const ClusterView& view = *this;
   faults_.emplace(scenario.faults, view, options.seed, OutagesOf(scenario.faults));
   rm_ = std::make_unique<fakes::ResourceManager>(RmOptionsOf(scenario, nodes_), SeedFor("rm", 0));
@@ -160,6 +162,7 @@ trace::TraceRecord& SimHost::TakeRecord() {
   if (trace::IsRoutine(record_.fact)) return record_;
   checkers_.Observe(record_);
   digest_.Add(record_);
+  if (faults_ && faults_->Observe(record_)) ScheduleFaults();
   result_.Observe(record_);
   expectations_.Observe(record_, result_);
   if (options_.sink) options_.sink(record_);
@@ -190,6 +193,7 @@ RunOutcome SimHost::Finish(trace::StopReason reason) {
                                    .wall_seconds = 0,
                                    .peak_rss_bytes = 0,
                                    .invariants = checkers_.summary()});
+  outcome.result.faults_without_effect = FaultsWithoutEffect();
   expectations_.Finish(outcome.result);
   return outcome;
 }

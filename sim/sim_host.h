@@ -133,11 +133,12 @@ class SimHost : private ClusterView, private WorldView {
   /// Delivers a call to the RM now; `answer(response)` runs when the answer arrives back at the
   /// caller.
   template <class Answer>
-  void DeliverToRm(const RmCallTerms& terms, yarn::RmRequest request, Answer answer);
+  void DeliverToRm(RmCallTerms&& terms, yarn::RmRequest&& request, Answer answer);
   template <class Answer>
-  void SendToRm(Actor& from, const fakes::Caller& caller, const yarn::Token& token,
-                yarn::RmRequest request, bool poll, Answer answer);
+  void SendToRm(Actor& from, fakes::Caller caller, yarn::Token token, yarn::RmRequest request,
+                bool poll, Answer answer);
   void StepNm(NmActor& nm, const fakes::NmEvent& event);
+  void NmShutDown(NmActor& nm);
   void HandleNm(NmActor& nm, fakes::NmAction& action);
   void NmCallsRm(NmActor& nm, fakes::NmCallRm call);
   void RmCallsNm(fakes::RmCallNm call);
@@ -147,7 +148,7 @@ class SimHost : private ClusterView, private WorldView {
   void LocalizeContainer(NmActor& nm, const fakes::Localize& order);
   /// Besides what is fetched from HDFS.
   [[nodiscard]] Duration LocalizationTime(Place node, const ApplicationId& application);
-  void LaunchContainer(NmActor& nm, const fakes::Launch& order);
+  void LaunchContainer(NmActor& nm, fakes::Launch&& order);
   /// Why a file of the container cannot be fetched; empty when all can.
   [[nodiscard]] std::string MissingFile(const yarn::ContainerLaunchContext& context);
   void StartContainerProcess(std::int32_t node, const ContainerId& container,
@@ -175,6 +176,8 @@ class SimHost : private ClusterView, private WorldView {
   void JobStateSeen(JobRt& job, JobState state);
   void JobEndSeen(JobRt& job);
   void CheckLeaks(trace::JobIndex job);
+  /// How long what takes so long takes with the faults of HDFS in force.
+  [[nodiscard]] Duration SlowedByHdfs(Duration time) const;
   template <class Answer>
   void CallNameNode(Place from, std::uint32_t sender, hdfs::HdfsRequest request, Answer answer);
 
@@ -208,8 +211,12 @@ class SimHost : private ClusterView, private WorldView {
   // ---- sim_host_faults*.cc
   void ScheduleFaults();
   void ApplyFault(const FaultOrder& order);
+  [[nodiscard]] std::vector<trace::FaultWithoutEffect> FaultsWithoutEffect() const;
   void FaultNodeDown(const FaultOrder& order);
   void FaultDecommission(const FaultOrder& order);
+  void OrderDecommission(std::int32_t node);
+  void Recommission(std::int32_t node);
+  void RestartShutDownNm(std::int32_t node);
   void FaultSlowNode(const FaultOrder& order);
   void FaultNmRestart(const FaultOrder& order);
   void FaultNmMuted(const FaultOrder& order);
@@ -225,6 +232,8 @@ class SimHost : private ClusterView, private WorldView {
   void FaultAmPause(const FaultOrder& order);
   void PauseAm(AmActor& am, bool paused);
   void FaultClient(const FaultOrder& order);
+  void ReturnClients(std::uint64_t fault);
+  void KeepForNextClient(ClientActor& client, ClientEvent event);
   void FaultProcess(const FaultOrder& order);
   void FaultContainerKilled(const FaultOrder& order);
   void FaultPreempt(const FaultOrder& order);
@@ -239,7 +248,7 @@ class SimHost : private ClusterView, private WorldView {
   /// What runs in the container is gone, and its node forgets it.
   void EndContainer(const ContainerId& id);
   void ReportMissedExits(std::int32_t node);
-  void FailProcessOn(std::int32_t node);
+  void FailGpuProcessOn(std::int32_t node);
   void EndUserProcess(const ContainerId& container, const ProcessExit& exit);
   /// Why a launch (or a localisation) that begins now on the node fails; empty when it does not.
   [[nodiscard]] std::string LaunchFailure(std::int32_t node, bool localize);
@@ -255,6 +264,7 @@ class SimHost : private ClusterView, private WorldView {
                                                        const TaskId& task) const override;
   [[nodiscard]] std::vector<TaskId> TasksOfJob(std::string_view job) const override;
   [[nodiscard]] std::optional<std::int32_t> NodeOfAm(std::string_view job) const override;
+  [[nodiscard]] bool HasClient(std::string_view job) const override;
   [[nodiscard]] std::vector<LiveProcess> LiveProcesses() const override;
   [[nodiscard]] std::vector<HeldContainer> RmContainers() const override;
   [[nodiscard]] std::vector<HeldContainer> NodeContainers() const override;
@@ -296,6 +306,7 @@ class SimHost : private ClusterView, private WorldView {
   std::vector<fakes::NmAction> spare_nm_actions_;
   std::vector<AmAction> spare_am_actions_;
   std::vector<AgentAction> spare_agent_actions_;
+  std::vector<WorkloadOutput> spare_workload_outputs_;
   std::optional<yarn::RmResponse> rm_response_;  ///< Of the call that StepRm serves now.
   std::optional<yarn::NmResponse> nm_response_;
 
@@ -313,6 +324,8 @@ class SimHost : private ClusterView, private WorldView {
   Arrivals arrivals_;
   std::optional<FaultPlan> faults_;
   Instant faults_scheduled_ = kNever;
+  std::vector<bool> fault_began_;   ///< By fault.
+  std::vector<bool> fault_struck_;  ///< By fault: what it names was there once.
   Checkers checkers_;
   trace::Digest digest_;
   trace::ResultBuilder result_;
@@ -320,14 +333,20 @@ class SimHost : private ClusterView, private WorldView {
   MessageFaults message_faults_;
   /// Job and task -> how many of its next processes find their port taken.
   std::map<std::pair<std::string, TaskId>, std::int32_t> stolen_ports_;
-  /// By fault and instance: AM processes that it made stand still.
-  std::map<std::pair<std::uint32_t, std::uint32_t>, std::vector<std::uint32_t>> paused_ams_;
+  /// By fault and instance: AM processes that it made stand still, clients that it took away.
+  std::map<std::uint64_t, std::vector<std::uint32_t>> paused_;
   /// Exits of containers whose NM was down when they happened.
   std::map<std::int32_t, std::vector<fakes::ProcessEnded>> unreported_exits_;
   std::map<std::int32_t, fakes::NmState> nm_states_;  ///< Of NMs that are down and will recover.
   Random launch_delays_;
   Random hdfs_delays_;
-  std::int64_t hdfs_slowness_ = 1;
+  // Faults in force; those of nodes are in NodeInfo.
+  std::int32_t rm_downs_ = 0;
+  std::int32_t rm_pauses_ = 0;
+  std::int32_t hdfs_downs_ = 0;
+  std::int32_t hdfs_safe_modes_ = 0;
+  std::map<std::uint64_t, std::int32_t> hdfs_slowed_by_;  ///< Permille.
+  std::map<std::uint64_t, std::int64_t> hdfs_quotas_;
   trace::TraceRecord record_;
 };
 

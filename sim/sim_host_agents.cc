@@ -68,10 +68,10 @@ void SimHost::HandleAgent(AgentActor& agent, AgentAction& action) {
   } else if (const auto* signal = std::get_if<SignalProcess>(&action)) {
     const auto job = jobs_.find(agent.job.value);
     if (job == jobs_.end()) return;
-    std::vector<WorkloadOutput> outputs;
+    SpareList<WorkloadOutput> outputs(spare_workload_outputs_);
     job->second->workload->Signalled(now_, agent.fence.container, signal->attempt, signal->signal,
-                                     outputs);
-    HandleWorkload(*job->second, outputs);
+                                     *outputs);
+    HandleWorkload(*job->second, *outputs);
   } else if (std::holds_alternative<ReadAmAddress>(action)) {
     const auto job = jobs_.find(agent.job.value);
     if (job == jobs_.end()) return;
@@ -138,9 +138,9 @@ void SimHost::EndAgent(AgentActor& agent) {
   if (!agent.alive) return;
   const auto job = jobs_.find(agent.job.value);
   if (job != jobs_.end()) {
-    std::vector<WorkloadOutput> outputs;
-    job->second->workload->Vanished(now_, agent.fence.container, outputs);
-    HandleWorkload(*job->second, outputs);
+    SpareList<WorkloadOutput> outputs(spare_workload_outputs_);
+    job->second->workload->Vanished(now_, agent.fence.container, *outputs);
+    HandleWorkload(*job->second, *outputs);
     std::erase(job->second->agents, agent.id);
   }
   agent.alive = false;
@@ -160,7 +160,7 @@ void SimHost::SpawnUserProcess(AgentActor& agent, const SpawnProcess& order) {
   const auto stolen = stolen_ports_.find({job->second->name, order.task});
   const bool port_taken = stolen != stolen_ports_.end() && stolen->second > 0;
   if (port_taken) --stolen->second;
-  std::vector<WorkloadOutput> outputs;
+  SpareList<WorkloadOutput> outputs(spare_workload_outputs_);
   job->second->workload->Spawned(now_,
                                  SpawnedProcess{.container = agent.fence.container,
                                                 .task = order.task,
@@ -168,9 +168,10 @@ void SimHost::SpawnUserProcess(AgentActor& agent, const SpawnProcess& order) {
                                                 .spec = order.spec,
                                                 .host = nodes_[agent.place].id.host,
                                                 .pace_permille = nodes_[agent.place].pace_permille,
-                                                .port_taken = port_taken},
-                                 outputs);
-  HandleWorkload(*job->second, outputs);
+                                                .port_taken = port_taken,
+                                                .should_listen = order.should_listen},
+                                 *outputs);
+  HandleWorkload(*job->second, *outputs);
 }
 
 void SimHost::HandleWorkload(JobRt& job, std::vector<WorkloadOutput>& outputs) {
@@ -181,7 +182,7 @@ void SimHost::HandleWorkload(JobRt& job, std::vector<WorkloadOutput>& outputs) {
       LaterToAgent(*agent, ProcessExited{.attempt = exits->attempt,
                                          .exit = exits->exit,
                                          .port_conflict = exits->port_conflict,
-                                         .stderr_tail = exits->says});
+                                         .stderr_tail = exits->stderr_tail});
     } else if (const auto* phase = std::get_if<PhaseChanged>(&output)) {
       Trace(trace::TrainingPhaseChanged{.job = job.index, .phase = phase->phase});
     } else if (const auto* lost = std::get_if<WorkIsLost>(&output)) {
@@ -226,9 +227,9 @@ void SimHost::ScheduleWorkload(JobRt& job) {
     const std::optional<Instant> deadline = same.workload->next_deadline();
     if (!deadline) return;
     if (*deadline > now_) return ScheduleWorkload(same);
-    std::vector<WorkloadOutput> outputs;
-    same.workload->DeadlineReached(now_, outputs);
-    HandleWorkload(same, outputs);
+    SpareList<WorkloadOutput> outputs(spare_workload_outputs_);
+    same.workload->DeadlineReached(now_, *outputs);
+    HandleWorkload(same, *outputs);
   });
 }
 

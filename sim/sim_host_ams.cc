@@ -129,9 +129,8 @@ void SimHost::AmCallsRm(AmActor& am, CallRm call) {
     Vouch(am, false);
     StartBeatsAnew(am);
   }
-  const yarn::Token token = am.token;
-  SendToRm(am, caller, token, std::move(call.request), poll,
-           [this, id = am.id, number = call.call, poll](yarn::RmResponse response) {
+  SendToRm(am, std::move(caller), am.token, std::move(call.request), poll,
+           [this, id = am.id, number = call.call, poll](yarn::RmResponse&& response) {
              Actor* actor = actors_[id].get();
              if (actor == nullptr || !actor->alive) return;
              if (poll) BeatAnswered(*actor, number.value);
@@ -168,8 +167,9 @@ void SimHost::AmCallsNm(AmActor& am, CallNm call) {
   fakes::Caller caller;
   caller.kind = fakes::CallerKind::kAm;
   caller.attempt = am.attempt;
-  After(latency + fate.delay, [this, node = *node, latency, answer, answer_lost, caller,
-                               copies = fate.copies, call = std::move(call)]() mutable {
+  After(latency + fate.delay, [this, node = *node, latency, answer, answer_lost,
+                               caller = std::move(caller), copies = fate.copies,
+                               call = std::move(call)]() mutable {
     if (nodes_[node].down > 0) return answer(kRpcTimeout, NotAnswered(call.node.host));
     const std::uint32_t index = nm_of_node_[static_cast<std::size_t>(node)];
     if (index == 0) return answer(latency, Refused(call.node.host));

@@ -260,7 +260,7 @@ bool SimHost::LinkIsClean(const Actor& actor) const {
     case ActorKind::kRm:
       return false;
     case ActorKind::kNm:
-      if (static_cast<const NmActor&>(actor).muted) return false;
+      if (nodes_[actor.place].muted > 0) return false;
       return rm_answers() && network_.Undisturbed(actor.place, kRmPlace);
     case ActorKind::kClient:
     case ActorKind::kAm:
@@ -268,6 +268,9 @@ bool SimHost::LinkIsClean(const Actor& actor) const {
     case ActorKind::kAgent: {
       const auto& agent = static_cast<const AgentActor&>(actor);
       if (agent.disowned || agent.am == 0 || actors_[agent.am] == nullptr) return false;
+      // Before its first answer it may take its AM for silent, and several answers are under way at
+      // once.
+      if (agent.beat.round_trip >= agent.beat.period) return false;
       // One that looks for its AM has not heard from it yet, and the AM may have given it up in the
       // very instant of its first beat.
       if (agent.machine->snapshot().link != agent::LinkState::kConnected) return false;

@@ -33,31 +33,36 @@ inline constexpr Duration kRefusedGiveUp = 3s;
 }
 
 template <class Answer>
-void SimHost::DeliverToRm(const RmCallTerms& terms, yarn::RmRequest request, Answer answer) {
+void SimHost::DeliverToRm(RmCallTerms&& terms, yarn::RmRequest&& request, Answer answer) {
   if (rm_ == nullptr) {
     if (now_ + kRefusedRetry >= terms.give_up) {
       return After(terms.back, [answer = std::move(answer)]() mutable {
         answer(Refused("the ResourceManager"));
       });
     }
-    return After(kRefusedRetry,
-                 [this, terms, request = std::move(request), answer = std::move(answer)]() mutable {
-                   const Actor* sender = actors_[terms.sender].get();
-                   if (sender == nullptr || !sender->alive) return;
-                   DeliverToRm(terms, std::move(request), std::move(answer));
-                 });
+    return After(kRefusedRetry, [this, terms = std::move(terms), request = std::move(request),
+                                 answer = std::move(answer)]() mutable {
+      const Actor* sender = actors_[terms.sender].get();
+      if (sender == nullptr || !sender->alive) return;
+      DeliverToRm(std::move(terms), std::move(request), std::move(answer));
+    });
   }
   if (rm_paused_) {
-    rm_backlog_.push_back(tasks_.Add([this, terms, request = std::move(request), answer]() mutable {
-      DeliverToRm(terms, std::move(request), std::move(answer));
+    rm_backlog_.push_back(tasks_.Add([this, terms = std::move(terms), request = std::move(request),
+                                      answer = std::move(answer)]() mutable {
+      DeliverToRm(std::move(terms), std::move(request), std::move(answer));
     }));
     return;
   }
   rm_response_.reset();
-  StepRm(fakes::RmCall{.id = next_rm_call_++,
-                       .caller = terms.caller,
-                       .token = terms.token,
-                       .request = std::move(request)});
+  // In place: an RmCall of its own would move the whole of it once more.
+  fakes::RmEvent event;
+  auto& call = event.emplace<fakes::RmCall>();
+  call.id = next_rm_call_++;
+  call.caller = std::move(terms.caller);
+  call.token = std::move(terms.token);
+  call.request = std::move(request);
+  StepRm(event);
   TF_CHECK(rm_response_.has_value());
   auto deliver = [answer = std::move(answer), response = std::move(*rm_response_)]() mutable {
     answer(std::move(response));
@@ -67,7 +72,7 @@ void SimHost::DeliverToRm(const RmCallTerms& terms, yarn::RmRequest request, Ans
 }
 
 template <class Answer>
-void SimHost::SendToRm(Actor& from, const fakes::Caller& caller, const yarn::Token& token,
+void SimHost::SendToRm(Actor& from, fakes::Caller caller, yarn::Token token,
                        yarn::RmRequest request, bool poll, Answer answer) {
   const Duration there = poll ? Duration::zero() : network_.Latency(from.place, kRmPlace, from.id);
   const Duration back =
@@ -76,7 +81,7 @@ void SimHost::SendToRm(Actor& from, const fakes::Caller& caller, const yarn::Tok
           : network_.Latency(kRmPlace, from.place, from.id) + (poll ? there : Duration::zero());
   const MessageFate fate = FateOf(from, [&] { return RequestName(request); });
   const MessageFate answer_fate = FateOf(from, [&] { return ResponseName(request); });
-  const bool muted = from.kind == ActorKind::kNm && static_cast<const NmActor&>(from).muted;
+  const bool muted = from.kind == ActorKind::kNm && nodes_[from.place].muted > 0;
   const bool lost = muted || fate.dropped || network_.Lost(from.place, kRmPlace, from.id) ||
                     !network_.Reachable(from.place, kRmPlace);
   if (lost) {
@@ -88,26 +93,28 @@ void SimHost::SendToRm(Actor& from, const fakes::Caller& caller, const yarn::Tok
                            !network_.Reachable(kRmPlace, from.place);
   const Duration patience =
       from.kind == ActorKind::kNm ? Duration::zero() : there + fate.delay + kRefusedGiveUp;
-  const RmCallTerms terms{.caller = caller,
-                          .token = token,
-                          .back = back + answer_fate.delay,
-                          .turn = poll ? std::optional(from.id) : std::nullopt,
-                          .sender = from.id,
-                          .give_up = now_ + patience};
-  auto deliver = [this, terms, request = std::move(request), answer_lost, copies = fate.copies,
-                  answers = answer_fate.copies, answer = std::move(answer)]() mutable {
+  // Not const: a lambda that holds a constant is copied where it could be moved.
+  RmCallTerms terms{.caller = std::move(caller),
+                    .token = std::move(token),
+                    .back = back + answer_fate.delay,
+                    .turn = poll ? std::optional(from.id) : std::nullopt,
+                    .sender = from.id,
+                    .give_up = now_ + patience};
+  auto deliver = [this, terms = std::move(terms), request = std::move(request), answer_lost,
+                  copies = fate.copies, answers = answer_fate.copies,
+                  answer = std::move(answer)]() mutable {
     for (int copy = 1; copy < copies; ++copy) {
-      DeliverToRm(terms, request, [](const yarn::RmResponse&) {});
+      DeliverToRm(RmCallTerms(terms), yarn::RmRequest(request), [](const yarn::RmResponse&) {});
     }
     if (answer_lost) {
-      DeliverToRm(terms, std::move(request), [](const yarn::RmResponse&) {});
+      DeliverToRm(std::move(terms), std::move(request), [](const yarn::RmResponse&) {});
       return After(kRpcTimeout, [answer = std::move(answer)]() mutable {
         answer(NotAnswered("the ResourceManager"));
       });
     }
-    DeliverToRm(terms, std::move(request),
-                [answer = std::move(answer), answers](yarn::RmResponse response) mutable {
-                  for (int copy = 1; copy < answers; ++copy) answer(response);
+    DeliverToRm(std::move(terms), std::move(request),
+                [answer = std::move(answer), answers](yarn::RmResponse&& response) mutable {
+                  for (int copy = 1; copy < answers; ++copy) answer(yarn::RmResponse(response));
                   answer(std::move(response));
                 });
   };
@@ -118,10 +125,11 @@ void SimHost::SendToRm(Actor& from, const fakes::Caller& caller, const yarn::Tok
 template <class Answer>
 void SimHost::CallNameNode(Place from, std::uint32_t sender, hdfs::HdfsRequest request,
                            Answer answer) {
-  Duration time = hdfs_delays_.DrawDuration(scenario_.hdfs.latency) * hdfs_slowness_;
+  Duration time = hdfs_delays_.DrawDuration(scenario_.hdfs.latency);
   if (const auto* create = std::get_if<hdfs::CreateRequest>(&request)) {
     time += fakes::TransferTime(create->size, scenario_.hdfs.bandwidth_bps);
   }
+  time = SlowedByHdfs(time);
   if (!network_.Reachable(from, kHdfsPlace) || !network_.Reachable(kHdfsPlace, from) ||
       network_.Lost(from, kHdfsPlace, sender)) {
     return After(kRpcTimeout, [answer = std::move(answer)]() mutable {

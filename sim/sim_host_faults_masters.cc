@@ -1,6 +1,7 @@
 // What faults do to the ResourceManager, HDFS, ApplicationMasters and clients.
 #include <algorithm>
 #include <deque>
+#include <utility>
 
 #include "sim/behavior.h"
 #include "sim/fault_words.h"
@@ -11,15 +12,16 @@ namespace tfyarn::sim {
 
 void SimHost::FaultRmRestart(const FaultOrder& order) {
   if (order.begins) {
-    if (rm_ == nullptr) return;
+    if (rm_downs_++ > 0) return;
     DisturbAllLinks();
     rm_store_ = rm_->state_store();
     SetAllocatedAside();
     rm_.reset();
-  } else if (rm_ == nullptr) {
+  } else if (--rm_downs_ == 0) {
     rm_ = std::make_unique<fakes::ResourceManager>(RmOptionsOf(scenario_, nodes_), *rm_store_,
                                                    SeedFor("rm", KeyOf(order) + 1), now_);
     rm_store_.reset();
+    for (std::int32_t node = 0; node < nodes_.size(); ++node) OrderDecommission(node);
     // A node that has not come back by then counts as lost.
     After(scenario_.yarn.nm_expiry, [this] {
       std::vector<Place> nodes;
@@ -67,10 +69,12 @@ void SimHost::ForgetUnclaimedOn(Place node) {
 
 void SimHost::FaultRmPause(const FaultOrder& order) {
   if (order.begins) {
+    if (rm_pauses_++ > 0) return;
     DisturbAllLinks();
     rm_paused_ = actors_[0]->paused = true;
     return;
   }
+  if (--rm_pauses_ > 0) return;
   rm_paused_ = actors_[0]->paused = false;
   for (const std::uint32_t task : rm_backlog_) queue_.Push(now_, task << 1);
   rm_backlog_.clear();
@@ -79,18 +83,27 @@ void SimHost::FaultRmPause(const FaultOrder& order) {
 }
 
 void SimHost::FaultHdfs(const FaultOrder& order) {
-  if (order.kind == "hdfs_down") name_node_.set_down(order.begins);
-  if (order.kind == "hdfs_safemode") name_node_.set_safe_mode(order.begins);
+  const std::int32_t more = order.begins ? 1 : -1;
+  if (order.kind == "hdfs_down") name_node_.set_down((hdfs_downs_ += more) > 0);
+  if (order.kind == "hdfs_safemode") name_node_.set_safe_mode((hdfs_safe_modes_ += more) > 0);
   if (order.kind == "hdfs_slow") {
-    hdfs_slowness_ = order.begins ? std::max<std::int64_t>(
-                                        1, static_cast<std::int64_t>(NumberOf(order, "factor", 10)))
-                                  : 1;
+    hdfs_slowed_by_.erase(KeyOf(order));
+    if (order.begins) hdfs_slowed_by_[KeyOf(order)] = PermilleOf(order, 10);
   }
   if (order.kind == "hdfs_quota") {
-    std::optional<std::int64_t> bytes;
-    if (order.begins) bytes = static_cast<std::int64_t>(NumberOf(order, "bytes", 0));
-    name_node_.SetQuota("/", bytes);
+    hdfs_quotas_.erase(KeyOf(order));
+    if (order.begins)
+      hdfs_quotas_[KeyOf(order)] = static_cast<std::int64_t>(NumberOf(order, "bytes", 0));
+    std::optional<std::int64_t> least = scenario_.hdfs.quota_bytes;
+    for (const auto& [key, bytes] : hdfs_quotas_) least = std::min(least.value_or(bytes), bytes);
+    name_node_.SetQuota("/", least);
   }
+}
+
+Duration SimHost::SlowedByHdfs(Duration time) const {
+  for (const auto& [key, permille] : hdfs_slowed_by_)
+    time = time * (permille / 1000) + time / 1000 * (permille % 1000);
+  return time;
 }
 
 // ---------------------------------------------------------------- AMs, clients
@@ -107,22 +120,25 @@ void SimHost::FaultAmCrash(const FaultOrder& order) {
 }
 
 void SimHost::FaultAmPause(const FaultOrder& order) {
-  std::vector<std::uint32_t>& paused = paused_ams_[{order.fault, order.instance}];
+  std::vector<std::uint32_t>& paused = paused_[KeyOf(order)];
   if (order.begins) {
     for (const Struck& struck : order.struck) {
       const JobRt* job = JobNamed(struck.job);
       if (job == nullptr || job->am == 0) continue;
       paused.push_back(job->am);
-      PauseAm(static_cast<AmActor&>(*actors_[job->am]), true);
+      auto& am = static_cast<AmActor&>(*actors_[job->am]);
+      if (++am.pauses == 1) PauseAm(am, true);
     }
     return;
   }
   // The process that stood still goes on, though its job may have another AM by now.
   for (const std::uint32_t id : paused) {
     Actor* actor = actors_[id].get();
-    if (actor != nullptr && actor->alive) PauseAm(static_cast<AmActor&>(*actor), false);
+    if (actor == nullptr || !actor->alive) continue;
+    auto& am = static_cast<AmActor&>(*actor);
+    if (--am.pauses == 0) PauseAm(am, false);
   }
-  paused_ams_.erase({order.fault, order.instance});
+  paused_.erase(KeyOf(order));
 }
 
 void SimHost::PauseAm(AmActor& am, bool paused) {
@@ -147,6 +163,7 @@ void SimHost::PauseAm(AmActor& am, bool paused) {
 }
 
 void SimHost::FaultClient(const FaultOrder& order) {
+  if (!order.begins) return ReturnClients(KeyOf(order));
   for (const Struck& struck : order.struck) {
     const auto named = job_by_name_.find(struck.job);
     if (named == job_by_name_.end()) continue;
@@ -154,19 +171,53 @@ void SimHost::FaultClient(const FaultOrder& order) {
     if (job.client == 0) continue;
     auto& client = static_cast<ClientActor&>(*actors_[job.client]);
     if (order.kind == "client_kill") {
-      if (order.begins) StepClient(client, KillRequested{.reason = "killed by the user"});
-    } else if (order.begins && !order.lasts) {
+      StepClient(client, KillRequested{.reason = "killed by the user"});
+    } else if (!order.lasts) {
       client.alive = false;
       UpdateLink(client);
       actors_[job.client].reset();
       job.client = 0;
     } else {
-      // A new client finds where the old one was in the staging directory: to the RM they are one.
-      client.paused = order.begins;
+      paused_[KeyOf(order)].push_back(client.id);
+      if (++client.lost > 1) continue;
+      client.paused = true;
       UpdateLink(client);
-      Reschedule(client);
     }
   }
+}
+
+// A new client finds where the old one was in the staging directory: to the RM they are one.
+void SimHost::ReturnClients(std::uint64_t fault) {
+  for (const std::uint32_t id : paused_[fault]) {
+    Actor* actor = actors_[id].get();
+    if (actor == nullptr || !actor->alive) continue;
+    auto& client = static_cast<ClientActor&>(*actor);
+    if (--client.lost > 0) continue;
+    client.paused = false;
+    UpdateLink(client);
+    for (ClientEvent& event : std::exchange(client.inbox, {})) {
+      After(Duration::zero(), [this, id, event = std::move(event)]() mutable {
+        Actor* same = actors_[id].get();
+        if (same != nullptr && same->alive)
+          StepClient(static_cast<ClientActor&>(*same), std::move(event));
+      });
+    }
+    Reschedule(client);
+  }
+  paused_.erase(fault);
+}
+
+/// What was meant for a client that is gone: an answer is lost, and its successor asks again; what
+/// the user wants is kept.
+void SimHost::KeepForNextClient(ClientActor& client, ClientEvent event) {
+  if (auto* reply = std::get_if<RmReplied>(&event)) {
+    reply->response = yarn::RpcError{.code = yarn::RpcErrorCode::kUnavailable,
+                                     .message = "the client that asked is gone"};
+  } else if (auto* read = std::get_if<HdfsReplied>(&event)) {
+    read->response = hdfs::HdfsError{.code = hdfs::HdfsErrorCode::kUnavailable,
+                                     .message = "the client that asked is gone"};
+  }
+  client.inbox.push_back(std::move(event));
 }
 
 }  // namespace tfyarn::sim

@@ -12,6 +12,8 @@ void SimHost::FaultPartition(const FaultOrder& order) {
     Cut cut;
     if (!order.groups.empty()) cut.from = PlacesOf(order.groups[0]);
     for (std::size_t i = 1; i < order.groups.size(); ++i) cut.to.merge(PlacesOf(order.groups[i]));
+    // An empty `to` would cut off every place, but no group of those named is anywhere.
+    if (order.groups.size() > 1 && cut.to.empty()) cut.from.clear();
     const std::string direction = WordOf(order, "direction", "both");
     cut.forward = direction != "backward";
     cut.backward = direction != "forward";
@@ -53,6 +55,7 @@ void SimHost::TellWorkloadsOfCuts() {
 }
 
 void SimHost::FaultLatency(const FaultOrder& order) {
+  if (order.struck.empty() && order.spec->target) return;  // An absent target is no target at all.
   DisturbAllLinks();
   if (order.begins) {
     network_.AddDelay(KeyOf(order), PlacesOf(order.struck),
@@ -64,6 +67,7 @@ void SimHost::FaultLatency(const FaultOrder& order) {
 }
 
 void SimHost::FaultLoss(const FaultOrder& order) {
+  if (order.struck.empty() && order.spec->target) return;  // An absent target is no target at all.
   DisturbAllLinks();
   if (order.begins) {
     network_.AddLoss(KeyOf(order), PlacesOf(order.struck), NumberOf(order, "loss", 0));

@@ -2,11 +2,30 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <map>
 
 #include "sim/fault_words.h"
 #include "sim/sim_host.h"
 
 namespace tfyarn::sim {
+namespace {
+
+/// How much slower all of these together make it, in permille.
+std::int32_t ProductOf(const std::map<std::uint64_t, std::int32_t>& factors) {
+  constexpr std::int64_t kMost = 1'000'000'000;
+  std::int64_t product = 1000;
+  for (const auto& [key, permille] : factors) product = std::min(kMost, product * permille / 1000);
+  return static_cast<std::int32_t>(product);
+}
+
+std::int64_t GpusOf(const JobSpec& job, const TaskId& task) {
+  for (const TaskTypeSpec& type : job.tasks) {
+    if (type.name == task.type) return type.resource.gpus;
+  }
+  return 0;
+}
+
+}  // namespace
 
 void SimHost::FaultNodeDown(const FaultOrder& order) {
   for (const std::int32_t node : NodesOf(order)) {
@@ -14,7 +33,7 @@ void SimHost::FaultNodeDown(const FaultOrder& order) {
       if (nodes_[node].down++ == 0) CrashNode(node);
     } else if (--nodes_[node].down == 0) {
       Trace(trace::NodePower{.node = nodes_[node].id, .up = true});
-      StartNm(node, std::nullopt);
+      if (nodes_[node].nm_down == 0) StartNm(node, std::nullopt);
     }
   }
 }
@@ -24,6 +43,7 @@ void SimHost::CrashNode(std::int32_t node) {
   const std::uint32_t nm = nm_of_node_[static_cast<std::size_t>(node)];
   if (nm != 0) EndNm(static_cast<NmActor&>(*actors_[nm]));
   unreported_exits_.erase(node);
+  nm_states_.erase(node);
   for (const auto& [index, job] : jobs_)
     std::erase_if(job->localized, [node](const auto& entry) { return entry.first.second == node; });
   for (const ContainerId& id : ContainersOn(node)) EndContainer(id);
@@ -57,36 +77,67 @@ void SimHost::EndNm(NmActor& nm) {
 }
 
 void SimHost::FaultDecommission(const FaultOrder& order) {
-  if (rm_ == nullptr) return;
+  const Duration grace = SecondsToDuration(NumberOf(order, "graceful", 0));
   for (const std::int32_t node : NodesOf(order)) {
-    if (order.begins) {
-      const Duration grace = SecondsToDuration(NumberOf(order, "graceful", 0));
-      StepRm(
-          fakes::DecommissionNode{.node = nodes_[node].id, .graceful = grace > Duration::zero()});
-      if (grace == Duration::zero()) continue;
-      After(grace, [this, node] {
-        if (rm_ != nullptr)
-          StepRm(fakes::DecommissionNode{.node = nodes_[node].id, .graceful = false});
-      });
-    } else {
-      StepRm(fakes::RecommissionNode{.node = nodes_[node].id});
-      const std::uint32_t nm = nm_of_node_[static_cast<std::size_t>(node)];
-      // An excluded NodeManager has shut itself down; its operator starts it again.
-      if (nm != 0) EndNm(static_cast<NmActor&>(*actors_[nm]));
-      if (nodes_[node].down == 0) StartNm(node, std::nullopt);
+    std::map<std::uint64_t, bool>& leaving = nodes_[node].leaving_by;
+    if (!order.begins) {
+      leaving.erase(KeyOf(order));
+      if (leaving.empty()) Recommission(node);
+      continue;
     }
+    leaving[KeyOf(order)] = grace == Duration::zero();
+    OrderDecommission(node);
+    if (grace == Duration::zero()) continue;
+    After(grace, [this, node, key = KeyOf(order)] {
+      const auto entry = nodes_[node].leaving_by.find(key);
+      if (entry == nodes_[node].leaving_by.end()) return;
+      entry->second = true;
+      OrderDecommission(node);
+    });
   }
+}
+
+/// An RM that is down reads the list of its administrator when it starts.
+void SimHost::OrderDecommission(std::int32_t node) {
+  const std::map<std::uint64_t, bool>& leaving = nodes_[node].leaving_by;
+  if (rm_ == nullptr || leaving.empty()) return;
+  const bool at_once =
+      std::any_of(leaving.begin(), leaving.end(), [](const auto& entry) { return entry.second; });
+  StepRm(fakes::DecommissionNode{.node = nodes_[node].id, .graceful = !at_once});
+}
+
+void SimHost::Recommission(std::int32_t node) {
+  if (rm_ != nullptr) StepRm(fakes::RecommissionNode{.node = nodes_[node].id});
+  nodes_[node].restart_nm = true;
+  RestartShutDownNm(node);
+}
+
+/// An excluded NodeManager has shut itself down; its operator starts it again, when nothing of it
+/// runs any more. One that has not heard of it goes on.
+void SimHost::RestartShutDownNm(std::int32_t node) {
+  const std::uint32_t index = nm_of_node_[static_cast<std::size_t>(node)];
+  if (index == 0 || !static_cast<const NmActor&>(*actors_[index]).machine->is_shut_down()) return;
+  nodes_[node].restart_nm = false;
+  EndNm(static_cast<NmActor&>(*actors_[index]));
+  for (const ContainerId& id : ContainersOn(node)) EndContainer(id);
+  StartNm(node, std::nullopt);
 }
 
 void SimHost::FaultSlowNode(const FaultOrder& order) {
   for (const std::int32_t node : NodesOf(order)) {
-    nodes_[node].pace_permille = order.begins ? PermilleOf(order, 4) : 1000;
+    NodeInfo& info = nodes_[node];
+    if (order.begins) {
+      info.slowed_by[KeyOf(order)] = PermilleOf(order, 4);
+    } else {
+      info.slowed_by.erase(KeyOf(order));
+    }
+    info.pace_permille = ProductOf(info.slowed_by);
     for (const ContainerId& id : ContainersOn(node)) {
       const AgentActor* agent = AgentOf(id);
       if (agent == nullptr) continue;
       JobRt& job = *jobs_.at(agent->job.value);
       std::vector<WorkloadOutput> outputs;
-      job.workload->PaceChanged(now_, id, nodes_[node].pace_permille, outputs);
+      job.workload->PaceChanged(now_, id, info.pace_permille, outputs);
       HandleWorkload(job, outputs);
     }
   }
@@ -96,17 +147,18 @@ void SimHost::FaultNmRestart(const FaultOrder& order) {
   for (const std::int32_t node : NodesOf(order)) {
     const std::uint32_t index = nm_of_node_[static_cast<std::size_t>(node)];
     if (order.begins) {
+      ++nodes_[node].nm_down;
       if (index == 0) continue;
       auto& nm = static_cast<NmActor&>(*actors_[index]);
       CatchUp(nm);
-      nm_states_.insert_or_assign(node, nm.machine->state());
+      const bool keeps = NumberOf(order, "recover", 1) != 0 && !nm.machine->is_shut_down();
+      if (keeps) nm_states_.insert_or_assign(node, nm.machine->state());
       EndNm(nm);
-      if (NumberOf(order, "recover", 1) != 0) continue;
+      if (keeps) continue;
       // Without recovery a stopping NodeManager ends its containers.
-      nm_states_.erase(node);
       for (const ContainerId& id : ContainersOn(node)) EndContainer(id);
     } else {
-      if (index != 0 || nodes_[node].down > 0) continue;
+      if (--nodes_[node].nm_down > 0 || nodes_[node].down > 0) continue;
       std::optional<fakes::NmState> state;
       if (const auto kept = nm_states_.find(node); kept != nm_states_.end()) {
         state = std::move(kept->second);
@@ -129,10 +181,12 @@ void SimHost::ReportMissedExits(std::int32_t node) {
 
 void SimHost::FaultNmMuted(const FaultOrder& order) {
   for (const std::int32_t node : NodesOf(order)) {
+    nodes_[node].muted += order.begins ? 1 : -1;
     const std::uint32_t index = nm_of_node_[static_cast<std::size_t>(node)];
     if (index == 0) continue;
     auto& nm = static_cast<NmActor&>(*actors_[index]);
-    nm.muted = order.begins;
+    // What it sent meanwhile was lost: nothing vouches for it before a beat has come through.
+    if (!order.begins && !nm.beat.clean) nm.beat.last_sent.reset();
     UpdateLink(nm);
     Reschedule(nm);
   }
@@ -162,20 +216,30 @@ std::string SimHost::LaunchFailure(std::int32_t node, bool localize) {
 
 void SimHost::FaultLocalizeSlow(const FaultOrder& order) {
   for (const std::int32_t node : NodesOf(order)) {
-    nodes_[node].localize_permille = order.begins ? PermilleOf(order, 10) : 1000;
+    NodeInfo& info = nodes_[node];
+    if (order.begins) {
+      info.localize_slowed_by[KeyOf(order)] = PermilleOf(order, 10);
+    } else {
+      info.localize_slowed_by.erase(KeyOf(order));
+    }
+    info.localize_permille = ProductOf(info.localize_slowed_by);
   }
 }
 
 void SimHost::FaultGpus(const FaultOrder& order) {
   for (const std::int32_t node : NodesOf(order)) {
     NodeInfo& info = nodes_[node];
-    const std::int64_t gone =
-        std::min(info.capacity.gpus,
-                 static_cast<std::int64_t>(NumberOf(
-                     order, "gpus",
-                     order.kind == "gpu_lost" ? 1 : static_cast<double>(info.capacity.gpus))));
-    info.now.gpus += order.begins ? -gone : gone;
-    info.now.gpus = std::clamp<std::int64_t>(info.now.gpus, 0, info.capacity.gpus);
+    const auto all = static_cast<double>(info.capacity.gpus);
+    const auto gone = static_cast<std::int64_t>(
+        std::min(all, NumberOf(order, "gpus", order.kind == "gpu_lost" ? 1 : all)));
+    if (order.begins) {
+      info.gpus_taken_by[KeyOf(order)] = gone;
+    } else {
+      info.gpus_taken_by.erase(KeyOf(order));
+    }
+    std::int64_t taken = 0;
+    for (const auto& [key, gpus] : info.gpus_taken_by) taken += gpus;
+    info.now.gpus = std::max<std::int64_t>(0, info.capacity.gpus - taken);
     Trace(trace::NodeDeclared{.node = info.id,
                               .rack = info.rack,
                               .partition = info.partition,
@@ -184,14 +248,21 @@ void SimHost::FaultGpus(const FaultOrder& order) {
     const std::uint32_t nm = nm_of_node_[static_cast<std::size_t>(node)];
     if (nm != 0)
       StepNm(static_cast<NmActor&>(*actors_[nm]), fakes::CapacityChanged{.capacity = info.now});
-    if (order.kind == "gpu_lost" && order.begins) FailProcessOn(node);
+    if (order.kind == "gpu_lost" && order.begins) FailGpuProcessOn(node);
   }
 }
 
-/// The first user process on the node, in order of container, finds its GPU gone and exits 1.
-void SimHost::FailProcessOn(std::int32_t node) {
+/// The first user process on the node that has GPUs, in order of container, finds one gone and
+/// exits 1.
+void SimHost::FailGpuProcessOn(std::int32_t node) {
   for (const ContainerId& id : ContainersOn(node)) {
-    if (AgentOf(id) != nullptr) return EndUserProcess(id, {.code = 1});
+    const AgentActor* agent = AgentOf(id);
+    if (agent == nullptr) continue;
+    const JobRt& job = *jobs_.at(agent->job.value);
+    for (const RunningProcess& process : job.workload->running()) {
+      if (process.container == id && GpusOf(*job.spec, process.task) > 0)
+        return EndUserProcess(id, {.code = 1});
+    }
   }
 }
 

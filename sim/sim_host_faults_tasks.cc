@@ -75,13 +75,15 @@ void SimHost::FaultPreempt(const FaultOrder& order) {
   }
 }
 
+// The end of a hang concerns the processes that stand still because of it: a later process of the
+// task never did.
 void SimHost::FaultHang(const FaultOrder& order) {
+  const Freeze how = WordOf(order, "state", "stopped") == "busy" ? Freeze::kBusy : Freeze::kStopped;
   for (const AgentActor* agent : AgentsOf(order)) {
     JobRt& job = *jobs_.at(agent->job.value);
     std::vector<WorkloadOutput> outputs;
-    const Freeze how =
-        WordOf(order, "state", "stopped") == "busy" ? Freeze::kBusy : Freeze::kStopped;
-    job.workload->Froze(now_, agent->fence.container, order.begins ? how : Freeze::kNone, outputs);
+    job.workload->Froze(now_, agent->fence.container, KeyOf(order),
+                        order.begins ? how : Freeze::kNone, outputs);
     HandleWorkload(job, outputs);
   }
 }

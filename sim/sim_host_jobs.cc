@@ -78,6 +78,7 @@ void SimHost::CreateJob(std::shared_ptr<const config::JobConfig> config) {
 }
 
 void SimHost::StepClient(ClientActor& client, ClientEvent event) {
+  if (client.paused) return KeepForNextClient(client, std::move(event));
   CatchUp(client);
   std::vector<ClientAction> actions;
   client.machine->Step(now_, event, actions);
@@ -134,13 +135,14 @@ void SimHost::ClientCallsRm(ClientActor& client, CallRm call) {
     // the submission.
     job_of_application_[submit->application] = client.job.value;
   }
-  SendToRm(client, caller, {}, std::move(call.request), poll,
-           [this, id = client.id, number = call.call, poll](yarn::RmResponse response) {
+  SendToRm(client, std::move(caller), {}, std::move(call.request), poll,
+           [this, id = client.id, number = call.call, poll](yarn::RmResponse&& response) {
              Actor* actor = actors_[id].get();
              if (actor == nullptr || !actor->alive) return;
              auto& same = static_cast<ClientActor&>(*actor);
              if (poll) {
-               if (const auto* report = std::get_if<yarn::GetApplicationReportResponse>(&response))
+               if (const auto* report = std::get_if<yarn::GetApplicationReportResponse>(&response);
+                   report != nullptr && !same.paused)
                  same.last_report = *report;
                BeatAnswered(same, number.value);
              }
@@ -160,9 +162,9 @@ void SimHost::JobEndSeen(JobRt& job) {
   if (job.ended) return;
   job.ended = true;
   ++jobs_ended_;
-  std::vector<WorkloadOutput> outputs;
-  job.workload->Settle(now_, outputs);
-  HandleWorkload(job, outputs);
+  SpareList<WorkloadOutput> outputs(spare_workload_outputs_);
+  job.workload->Settle(now_, *outputs);
+  HandleWorkload(job, *outputs);
   JobStateSeen(job, JobState::kFinished);
   // An exit whose report is lost is reported again, but its container is held until then.
   After(kLeakCheck + network_.LongestBadLuck(kRpcTimeout),

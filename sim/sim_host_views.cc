@@ -46,6 +46,11 @@ std::optional<std::int32_t> SimHost::NodeOfAm(std::string_view job_name) const {
   return actors_[job->am]->place;
 }
 
+bool SimHost::HasClient(std::string_view job_name) const {
+  const JobRt* job = JobNamed(job_name);
+  return job != nullptr && job->client != 0;
+}
+
 // ---------------------------------------------------------------- WorldView
 
 bool SimHost::ReachableFromMasters(const JobRt& job, Place place) const {

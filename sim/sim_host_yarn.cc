@@ -140,7 +140,16 @@ void SimHost::StepNm(NmActor& nm, const fakes::NmEvent& event) {
   SpareList<fakes::NmAction> actions(spare_nm_actions_);
   StepMachine(doubles_.nm, *nm.machine, now_, event, *actions);
   for (fakes::NmAction& action : *actions) HandleNm(nm, action);
+  if (nm.machine->is_shut_down()) NmShutDown(nm);
   Reschedule(nm);
+}
+
+void SimHost::NmShutDown(NmActor& nm) {
+  if (nm.beat.last_sent) StartBeatsAnew(nm);  // It beats no more.
+  NodeInfo& node = nodes_[nm.place];
+  if (!node.restart_nm || !nm.alive || !node.leaving_by.empty()) return;
+  // The RM's order crossed the operator's, which has taken the node in again.
+  After(Duration::zero(), [this, place = nm.place] { RestartShutDownNm(place); });
 }
 
 void SimHost::HandleNm(NmActor& nm, fakes::NmAction& action) {
@@ -150,8 +159,8 @@ void SimHost::HandleNm(NmActor& nm, fakes::NmAction& action) {
     NmCallsRm(nm, std::move(*call));
   } else if (const auto* localize = std::get_if<fakes::Localize>(&action)) {
     LocalizeContainer(nm, *localize);
-  } else if (const auto* launch = std::get_if<fakes::Launch>(&action)) {
-    LaunchContainer(nm, *launch);
+  } else if (auto* launch = std::get_if<fakes::Launch>(&action)) {
+    LaunchContainer(nm, std::move(*launch));
   } else if (const auto* signal = std::get_if<fakes::SignalContainer>(&action)) {
     After(Duration::zero(), [this, container = signal->container, kill = signal->kill] {
       SignalContainerProcess(container, kill);
@@ -177,8 +186,8 @@ void SimHost::NmCallsRm(NmActor& nm, fakes::NmCallRm call) {
       StepRm(fakes::NodeHeartbeatsElided{.node = caller.node, .count = unseen, .last = heard});
     }
   }
-  SendToRm(nm, caller, {}, std::move(call.request), beat,
-           [this, id = nm.id, call_id = call.id, beat](yarn::RmResponse response) {
+  SendToRm(nm, std::move(caller), {}, std::move(call.request), beat,
+           [this, id = nm.id, call_id = call.id, beat](yarn::RmResponse&& response) {
              Actor* actor = actors_[id].get();
              if (actor == nullptr || !actor->alive) return;
              if (beat) BeatAnswered(*actor, call_id);
@@ -199,9 +208,8 @@ void SimHost::LocalizeContainer(NmActor& nm, const fakes::Localize& order) {
   containers_[container] = {
       .node = nm.place, .actor = 0, .job = job == nullptr ? trace::JobIndex{} : job->index};
   Duration time = LocalizationTime(nm.place, container.application_attempt.application);
-  time += fakes::TransferTime(job == nullptr ? 0 : job->config->files_bytes,
-                              scenario_.hdfs.bandwidth_bps) *
-          hdfs_slowness_;
+  time += SlowedByHdfs(fakes::TransferTime(job == nullptr ? 0 : job->config->files_bytes,
+                                           scenario_.hdfs.bandwidth_bps));
   time = time / 1000 * nodes_[nm.place].localize_permille;
   std::string failure = LaunchFailure(nm.place, /*localize=*/true);
   if (failure.empty()) failure = MissingFile(order.context);
@@ -246,13 +254,13 @@ std::string SimHost::MissingFile(const yarn::ContainerLaunchContext& context) {
   return {};
 }
 
-void SimHost::LaunchContainer(NmActor& nm, const fakes::Launch& order) {
+void SimHost::LaunchContainer(NmActor& nm, fakes::Launch&& order) {
   const config::YarnSpec& yarn = scenario_.yarn;
   const bool am = LaunchRole(order.context.environment) == "am";
   const Duration delay =
       launch_delays_.DrawDuration(am ? yarn.am_launch.value_or(yarn.launch) : yarn.launch);
   After(delay, [this, id = nm.id, node = nm.place, container = order.container,
-                context = order.context] {
+                context = std::move(order.context)] {
     Actor* actor = actors_[id].get();
     if (actor == nullptr || !actor->alive || !containers_.contains(container)) return;
     auto& same = static_cast<NmActor&>(*actor);

@@ -42,7 +42,8 @@ class TaskSlab {
   };
   template <class F>
   struct TaskOf final : Task {
-    explicit TaskOf(F f) : function(std::move(f)) {}
+    template <class G>
+    explicit TaskOf(G&& g) : function(std::forward<G>(g)) {}
     void Run() override { function(); }
     F function;
   };

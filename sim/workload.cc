@@ -150,7 +150,9 @@ void JobWorkload::Signalled(Instant now, const ContainerId& container, TaskAttem
     processes_[slot].saving = false;
     EndNow(now, slot, {.at = now, .exit = {.signal = kSigkill}}, out);
   } else if (signal == StopSignal::kContinue) {
-    if (processes_[slot].frozen == Freeze::kStopped) Thaw(now, slot, Freeze::kNone, out);
+    std::erase_if(processes_[slot].frozen_by,
+                  [](const auto& fault) { return fault.second == Freeze::kStopped; });
+    if (processes_[slot].frozen == Freeze::kStopped) Thaw(now, slot, EffectOf(slot), out);
   } else if (!processes_[slot].standing()) {
     Terminate(now, slot, out);
   } else if (processes_[slot].frozen == Freeze::kStopped) {
@@ -176,12 +178,27 @@ void JobWorkload::Vanished(Instant now, const ContainerId& container, Out& out) 
   RunDue(now, out);
 }
 
-void JobWorkload::Froze(Instant now, const ContainerId& container, Freeze how, Out& out) {
+void JobWorkload::Froze(Instant now, const ContainerId& container, std::uint64_t by, Freeze how,
+                        Out& out) {
   RunDue(now, out);
   const std::uint32_t slot = SlotOf(container);
-  if (slot == kNone || processes_[slot].frozen == how) return;
-  Thaw(now, slot, how, out);
+  if (slot == kNone) return;
+  auto& faults = processes_[slot].frozen_by;
+  std::erase_if(faults, [by](const auto& fault) { return fault.first == by; });
+  if (how != Freeze::kNone) faults.emplace_back(by, how);
+  if (processes_[slot].frozen == EffectOf(slot)) return;
+  Thaw(now, slot, EffectOf(slot), out);
   RunDue(now, out);
+}
+
+/// A process that is stopped shows it, whatever else holds it.
+Freeze JobWorkload::EffectOf(std::uint32_t slot) const {
+  Freeze effect = Freeze::kNone;
+  for (const auto& [by, how] : processes_[slot].frozen_by) {
+    if (how == Freeze::kStopped) return how;
+    effect = how;
+  }
+  return effect;
 }
 
 void JobWorkload::Thaw(Instant now, std::uint32_t slot, Freeze how, Out& out) {
@@ -213,6 +230,9 @@ void JobWorkload::StandingChanged(Instant now, std::uint32_t slot, bool stood, O
     team_.standing += process.standing() ? 1 : 0;
     team_.standing -= process.standing() ? 0 : 1;
     RefreshTeam(now, out);
+    // It stood for so long that its peers took it for dead; now it hears of it.
+    if (!process.standing() && team_.broken && !process.peers_lost)
+      LosePeer(now, slot, "its peers do not answer any more");
   }
   if (process.run != nullptr && process.run->in_session()) {
     if (process.standing()) {

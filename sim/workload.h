@@ -60,6 +60,7 @@ struct SpawnedProcess {
   std::int32_t pace_permille = 1000;  ///< 2000 = the node computes at half speed; >= 1.
   bool port_taken =
       false;  ///< Somebody else holds its leased port: it ends 1 with a port conflict.
+  bool should_listen = false;  ///< As SpawnProcess says.
 };
 
 /// Two groups of hosts that cannot talk (one way is as bad: TCP needs both).
@@ -76,8 +77,7 @@ struct ProcessExits {
   TaskAttempt attempt;
   ProcessExit exit;
   bool port_conflict = false;
-  std::string stderr_tail;  ///< What it said last, where the reason is known.
-  std::string says;         ///< What the scenario has it say: this the agent reads.
+  std::string stderr_tail;  ///< Its last words: the scenario's, or why it ended.
 };
 /// What the job's training does from now on. Checkpoints show only when the workload was made
 /// `detailed`.
@@ -166,8 +166,10 @@ class JobWorkload {
   /// there.
   void Vanished(Instant now, const ContainerId& container, std::vector<WorkloadOutput>& out);
   /// Stands still or goes on. A standing process hears only SIGKILL; a stopped one also SIGCONT,
-  /// and then the SIGTERM that came before. A hang by a behaviour row is not undone by kNone.
-  void Froze(Instant now, const ContainerId& container, Freeze how,
+  /// and then the SIGTERM that came before. A hang by a behaviour row is not undone by kNone. `by`:
+  /// the fault; the process goes on when the last that made it stand still has ended (kNone), or
+  /// SIGCONT has ended them.
+  void Froze(Instant now, const ContainerId& container, std::uint64_t by, Freeze how,
              std::vector<WorkloadOutput>& out);
   /// Its node computes at another speed from now on.
   void PaceChanged(Instant now, const ContainerId& container, std::int32_t pace_permille,
@@ -202,7 +204,6 @@ class JobWorkload {
     ProcessExit exit;
     bool port_conflict = false;
     std::string stderr_tail;
-    std::string says;
   };
   struct Process {
     SpawnedProcess is;
@@ -212,13 +213,14 @@ class JobWorkload {
     std::int64_t gpus = 0;
     bool alive = false;
     bool started = false;           // Takes part: its start delay is over.
-    Freeze frozen = Freeze::kNone;  // By the host.
-    bool term_waits = false;        // SIGTERM came while it was stopped.
-    bool hung = false;              // By its own row.
-    bool winding = false;           // Got SIGTERM and is on its way out.
-    bool saving = false;            // ... and saves before it ends.
-    bool attached = false;          // Counted in team_.
-    bool peers_lost = false;        // Will end because of a peer.
+    Freeze frozen = Freeze::kNone;  // By all of frozen_by.
+    std::vector<std::pair<std::uint64_t, Freeze>> frozen_by;  // Faults in force.
+    bool term_waits = false;                                  // SIGTERM came while it was stopped.
+    bool hung = false;                                        // By its own row.
+    bool winding = false;                                     // Got SIGTERM and is on its way out.
+    bool saving = false;                                      // ... and saves before it ends.
+    bool attached = false;                                    // Counted in team_.
+    bool peers_lost = false;                                  // Will end because of a peer.
     std::optional<Instant> starts_at;
     std::optional<Instant> hangs_at;
     std::optional<Instant> listens_at;
@@ -266,6 +268,7 @@ class JobWorkload {
   [[nodiscard]] const TaskGroup& GroupOf(const TaskId& task) const;
   [[nodiscard]] std::uint32_t SlotOf(const ContainerId& container) const;
   void StandingChanged(Instant now, std::uint32_t slot, bool stood, Out& out);
+  [[nodiscard]] Freeze EffectOf(std::uint32_t slot) const;
   void Thaw(Instant now, std::uint32_t slot, Freeze how, Out& out);
   static void ShowSigns(const Process& process, Out& out);
   static void TellAccount(const TrainingAccount& account, Out& out);
@@ -318,6 +321,7 @@ class JobWorkload {
   [[nodiscard]] bool Complete() const;
   [[nodiscard]] bool Separated() const;
   [[nodiscard]] bool IsCore(const Process& process) const;
+  [[nodiscard]] bool SomeoneAwake() const;
   [[nodiscard]] std::int32_t TeamPace() const;
   [[nodiscard]] Instant NextTeamChange() const;
 

@@ -2,7 +2,6 @@
 #include <algorithm>
 #include <utility>
 
-#include "core/agent/environment.h"
 #include "core/model/check.h"
 #include "sim/workload.h"
 
@@ -119,7 +118,7 @@ void JobWorkload::Start(Instant now, std::uint32_t slot, Out& out) {
   if (script.event_after && !script.hang)
     EndsAt(slot, {.at = now + *script.event_after,
                   .exit = script.exit,
-                  .says = script.row != nullptr ? script.row->says : ""});
+                  .stderr_tail = script.row != nullptr ? script.row->says : ""});
   if (process.is.port_taken) {
     EndsAt(slot, {.at = now + kPortTakenAfter,
                   .exit = {.code = 1},
@@ -138,9 +137,7 @@ void JobWorkload::Start(Instant now, std::uint32_t slot, Out& out) {
 }
 
 void JobWorkload::ShowPort(const Process& process, PortListener listener, Out& out) const {
-  if (process.is.spec.get() == nullptr ||
-      !agent::ShouldListen(job_->spec, process.is.task, *process.is.spec.get()))
-    return;
+  if (!process.is.should_listen) return;
   out.push_back(PortIsSeen{.container = process.is.container,
                            .attempt = process.is.process.attempt,
                            .listener = listener});
@@ -151,7 +148,7 @@ void JobWorkload::TakePart(Instant now, std::uint32_t slot, Out& out) {
   Process& process = processes_[slot];
   if (process.winding) return;
   const ProcessScript& script = process.script;
-  if (process.role == TaskRole::kSolo || script.runs) {
+  if (process.role == TaskRole::kSolo || script.runs || trains_alone_[process.ordinal]) {
     StartAlone(now, slot, out);
   } else if (InTeam(process)) {
     JoinTeam(now, slot, out);
@@ -204,8 +201,7 @@ void JobWorkload::EndNow(Instant now, std::uint32_t slot, const End& end, Out& o
                              .attempt = process.is.process.attempt,
                              .exit = end.exit,
                              .port_conflict = end.port_conflict,
-                             .stderr_tail = end.stderr_tail,
-                             .says = end.says});
+                             .stderr_tail = end.stderr_tail});
   Remove(now, slot, out);
 }
 

@@ -30,7 +30,7 @@ const TaskAddress* AddressIn(const ClusterSpec* spec, const TaskId& task) {
 }  // namespace
 
 bool JobWorkload::InTeam(const Process& process) const {
-  if (process.script.runs) return false;
+  if (process.script.runs || trains_alone_[process.ordinal]) return false;
   switch (process.role) {
     case TaskRole::kMember:
     case TaskRole::kChief:
@@ -206,6 +206,13 @@ bool JobWorkload::Separated() const {
   return false;
 }
 
+/// A process that stands still notices no silence; a team of one has no peer that could.
+bool JobWorkload::SomeoneAwake() const {
+  return std::any_of(attached_of_.begin(), attached_of_.end(), [this](std::uint32_t slot) {
+    return slot != kNone && !processes_[slot].standing();
+  });
+}
+
 /// The slowest sets the pace; under parameter-server workers do not count.
 std::int32_t JobWorkload::TeamPace() const {
   if (slow_processes_ == 0) return 1000;
@@ -235,7 +242,7 @@ void JobWorkload::RefreshTeam(Instant now, Out& out) {
     } else {
       team_run_.Resume(now);
     }
-    if (!silent || servers_ || peers_wait_ || team_run_.done()) {
+    if (!silent || servers_ || peers_wait_ || team_run_.done() || !SomeoneAwake()) {
       team_.suspects_at = kNever;
     } else if (team_.suspects_at == kNever) {
       team_.suspects_at = now + kSilentPeerIsGone;

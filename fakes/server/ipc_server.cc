@@ -37,7 +37,7 @@ constexpr std::uint32_t kFatalUnauthorized = 15;
 class IpcServer::Core : public std::enable_shared_from_this<Core> {
  public:
   Core(boost::asio::io_context& io, hadoop::IpcAddress address, IpcHandlers handlers)
-      : io_(io), address_(std::move(address)), handlers_(std::move(handlers)), acceptor_(io) {}
+      : io_(io), address_(std::move(address)), handlers_(std::move(handlers)), port_(io) {}
 
   Expected<void> Open();
   void Close();
@@ -48,7 +48,7 @@ class IpcServer::Core : public std::enable_shared_from_this<Core> {
   boost::asio::io_context& io_;
   hadoop::IpcAddress address_;
   const IpcHandlers handlers_;
-  tcp::acceptor acceptor_;
+  ListeningPort port_;
   std::set<std::shared_ptr<Connection>> connections_;
   std::uint64_t accepted_ = 0;
 };
@@ -101,15 +101,13 @@ class IpcServer::Core::Connection : public std::enable_shared_from_this<Connecti
 // ---------------------------------------------------------------- the port
 
 Expected<void> IpcServer::Core::Open() {
-  if (auto listening = Listen(acceptor_, address_.host, address_.port); !listening)
-    return listening;
+  if (auto opened = port_.Open(address_.host, address_.port); !opened) return opened;
   Accept();
   return {};
 }
 
 void IpcServer::Core::Close() {
-  error_code ignored;
-  acceptor_.close(ignored);
+  port_.Close();
   BreakConnections();
 }
 
@@ -120,15 +118,16 @@ void IpcServer::Core::BreakConnections() {
 }
 
 void IpcServer::Core::Accept() {
-  acceptor_.async_accept([self = shared_from_this()](const error_code& failed, tcp::socket socket) {
-    if (failed || !self->acceptor_.is_open()) return;
-    const auto connection = std::make_shared<Connection>(
-        *self, std::move(socket),
-        fmt::format("nonce-{}-{}", self->address_.port, ++self->accepted_));
-    self->connections_.insert(connection);
-    connection->Start();
-    self->Accept();
-  });
+  port_.acceptor().async_accept(
+      [self = shared_from_this()](const error_code& failed, tcp::socket socket) {
+        if (failed || !self->port_.acceptor().is_open()) return;
+        const auto connection = std::make_shared<Connection>(
+            *self, std::move(socket),
+            fmt::format("nonce-{}-{}", self->address_.port, ++self->accepted_));
+        self->connections_.insert(connection);
+        connection->Start();
+        self->Accept();
+      });
 }
 
 // ---------------------------------------------------------------- one connection

@@ -69,7 +69,7 @@ bool WithData(const WebHdfsRequest& request) {
 class WebHdfsServer::Core : public std::enable_shared_from_this<Core> {
  public:
   Core(boost::asio::io_context& io, std::string host, NameNode& files, FateOfCall fate)
-      : io_(io), host_(std::move(host)), files_(files), fate_(std::move(fate)), acceptor_(io) {}
+      : io_(io), host_(std::move(host)), files_(files), fate_(std::move(fate)), listening_(io) {}
 
   Expected<void> Open();
   void Close();
@@ -87,7 +87,7 @@ class WebHdfsServer::Core : public std::enable_shared_from_this<Core> {
   const std::string host_;
   NameNode& files_;
   const FateOfCall fate_;
-  tcp::acceptor acceptor_;
+  ListeningPort listening_;
   std::uint16_t port_ = 0;
   bool wants_kerberos_ = false;
   std::set<std::shared_ptr<Session>> sessions_;
@@ -221,27 +221,27 @@ class WebHdfsServer::Core::Session : public std::enable_shared_from_this<Session
 // ---------------------------------------------------------------- the port
 
 Expected<void> WebHdfsServer::Core::Open() {
-  if (auto listening = Listen(acceptor_, host_, port_); !listening) return listening;
+  if (auto opened = listening_.Open(host_, port_); !opened) return opened;
   Accept();
   return {};
 }
 
 void WebHdfsServer::Core::Close() {
-  error_code ignored;
-  acceptor_.close(ignored);
+  listening_.Close();
   const auto sessions = std::move(sessions_);
   sessions_.clear();
   for (const auto& session : sessions) session->Break();
 }
 
 void WebHdfsServer::Core::Accept() {
-  acceptor_.async_accept([self = shared_from_this()](const error_code& failed, tcp::socket socket) {
-    if (failed || !self->acceptor_.is_open()) return;
-    const auto session = std::make_shared<Session>(*self, std::move(socket));
-    self->sessions_.insert(session);
-    session->Start();
-    self->Accept();
-  });
+  listening_.acceptor().async_accept(
+      [self = shared_from_this()](const error_code& failed, tcp::socket socket) {
+        if (failed || !self->listening_.acceptor().is_open()) return;
+        const auto session = std::make_shared<Session>(*self, std::move(socket));
+        self->sessions_.insert(session);
+        session->Start();
+        self->Accept();
+      });
 }
 
 // ---------------------------------------------------------------- operations

@@ -1,6 +1,8 @@
 #include "fakes/yarn-rm/capacity_scheduler.h"
 
 #include <algorithm>
+#include <boost/container/flat_map.hpp>
+#include <boost/container/small_vector.hpp>
 
 #include "fakes/yarn-rm/dominant.h"
 
@@ -83,9 +85,9 @@ bool CapacityScheduler::SearchLeaf(std::int32_t leaf, const RmNode& node,
     const DemandClass* demand_class;
     bool allocate;  // else reserve
   };
-  std::vector<Candidate> candidates;
+  boost::container::small_vector<Candidate, 8> candidates;
   const DemandOrder* barrier = nullptr;
-  std::map<std::int32_t, bool> user_may;
+  boost::container::small_flat_map<std::int32_t, bool, 8> user_may;
   const auto may = [&](std::int32_t user) {
     const auto [known, is_new] = user_may.try_emplace(user, true);
     if (is_new) known->second = queues_.UserMayAssign(leaf, user, partition);

@@ -56,6 +56,14 @@ class CapacityScheduler {
     return (node.reserved_for != nullptr || IsWanted(node.partition_number)) && FitsInterest(node);
   }
 
+  /// False: no node is of interest but one that is reserved.
+  [[nodiscard]] bool WantsAnything() const {
+    for (std::size_t p = 0; p < interests_.size(); ++p) {
+      if (IsWanted(static_cast<std::int32_t>(p))) return true;
+    }
+    return false;
+  }
+
   /// Nodes that take part in scheduling; bounds the locality delay.
   std::int32_t schedulable_nodes = 0;
 

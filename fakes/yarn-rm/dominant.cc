@@ -23,6 +23,19 @@ Shares SharesOf(const Resource& r, const Resource& whole) {
   return shares;
 }
 
+/// Of SharesOf, without the list; INT64_MIN where there is none.
+std::int64_t LargestShare(const Resource& r, const Resource& whole) {
+  std::int64_t largest = INT64_MIN;
+  const auto add = [&largest](std::int64_t amount, std::int64_t of) {
+    if (of > 0) largest = std::max(largest, PartsOf(amount, of));
+  };
+  add(r.memory_mb, whole.memory_mb);
+  add(r.vcores, whole.vcores);
+  add(r.gpus, whole.gpus);
+  for (const auto& [name, of] : whole.others) add(r.Get(name), of);
+  return largest;
+}
+
 template <class F>
 Resource ForEachAmount(const Resource& r, F f) {
   Resource result{
@@ -51,12 +64,11 @@ std::int64_t DominantShare(const Resource& amount, const Resource& whole) {
 }
 
 int CompareDominant(const Resource& a, const Resource& b, const Resource& whole) {
+  const std::int64_t most_left = LargestShare(a, whole);
+  const std::int64_t most_right = LargestShare(b, whole);
+  if (most_left != most_right) return most_left < most_right ? -1 : 1;
   Shares left = SharesOf(a, whole);
   Shares right = SharesOf(b, whole);
-  if (left == right) return 0;
-  const auto most_left = *std::max_element(left.begin(), left.end());
-  const auto most_right = *std::max_element(right.begin(), right.end());
-  if (most_left != most_right) return most_left < most_right ? -1 : 1;
   std::sort(left.begin(), left.end(), std::greater<>());
   std::sort(right.begin(), right.end(), std::greater<>());
   if (left == right) return 0;

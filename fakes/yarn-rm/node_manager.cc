@@ -151,6 +151,7 @@ void NodeManager::On(const ClockChanged& change) {
 void NodeManager::Register() {
   phase_ = Phase::kRegistering;
   retry_at_.reset();
+  capacity_sent_ = options_.capacity;
   yarn::RegisterNodeManagerRequest request{.node = options_.node,
                                            .rack = options_.rack,
                                            .partition = options_.partition,
@@ -227,6 +228,7 @@ void NodeManager::OnRegistered(const yarn::RegisterNodeManagerResponse& response
   uncertain_ = false;
   ForgetDelivered();
   PlaceOnGrid();
+  if (options_.capacity != capacity_sent_) Register();  // It changed meanwhile.
 }
 
 void NodeManager::PlaceOnGrid() {

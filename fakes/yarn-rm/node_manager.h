@@ -188,6 +188,7 @@ class NodeManager {
   Keys container_keys_;
   Keys nm_keys_;
   std::int64_t rm_identifier_ = 0;
+  Resource capacity_sent_;  // with the last registration
   std::int32_t response_id_ = 0;
   std::optional<Instant> retry_at_;  // registering again
   Instant next_beat_{};

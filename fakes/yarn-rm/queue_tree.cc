@@ -116,6 +116,7 @@ void QueueTree::SetTotal(std::int32_t partition, const Resource& total) {
   for (auto& queue : queues_) {
     queue->capacity.At(partition) = ShareOf(total, queue->capacity_ppb);
     queue->max_capacity.At(partition) = ShareOf(total, queue->max_capacity_ppb);
+    queue->below_maximum.clear();
     queue->user_limits.clear();
   }
 }
@@ -127,6 +128,7 @@ void QueueTree::Use(std::int32_t leaf, std::int32_t user, std::int32_t partition
     const auto index = static_cast<std::size_t>(partition);
     if (index >= used.size()) used.resize(index + 1);
     used[index] += amount;
+    (*this)[at].below_maximum.clear();
   }
   Queue& queue = (*this)[leaf];
   LeafUser& owner = queue.users[user];
@@ -139,6 +141,7 @@ void QueueTree::GiveBack(std::int32_t leaf, std::int32_t user, std::int32_t part
                          const Resource& amount) {
   for (std::int32_t at = leaf; at >= 0; at = (*this)[at].parent) {
     (*this)[at].used[static_cast<std::size_t>(partition)] -= amount;
+    (*this)[at].below_maximum.clear();
   }
   Queue& queue = (*this)[leaf];
   LeafUser& owner = queue.users[user];
@@ -174,10 +177,19 @@ void QueueTree::SetWanting(std::int32_t leaf, std::int32_t user, bool wanting) {
 
 bool QueueTree::MayAssign(std::int32_t queue, std::int32_t partition) const {
   const Queue& at = (*this)[queue];
-  if (!AnyPositive(at.pending[partition])) return false;
+  return AnyPositive(at.pending[partition]) && IsBelowMaximum(at, partition);
+}
+
+bool QueueTree::IsBelowMaximum(const Queue& queue, std::int32_t partition) const {
   const auto index = static_cast<std::size_t>(partition);
-  if (index >= at.used.size()) return true;
-  return CompareDominant(at.used[index], at.max_capacity[partition], total_[partition]) < 0;
+  if (index >= queue.used.size()) return true;
+  if (index >= queue.below_maximum.size()) queue.below_maximum.resize(index + 1);
+  auto& below = queue.below_maximum[index];
+  if (!below) {
+    below =
+        CompareDominant(queue.used[index], queue.max_capacity[partition], total_[partition]) < 0;
+  }
+  return *below;
 }
 
 bool QueueTree::HasRoom(std::int32_t leaf, std::int32_t partition, const Resource& amount) const {
@@ -192,18 +204,22 @@ bool QueueTree::HasRoom(std::int32_t leaf, std::int32_t partition, const Resourc
 }
 
 Resource QueueTree::Headroom(std::int32_t leaf, std::int32_t partition) const {
+  static const Resource kZero;
   const auto index = static_cast<std::size_t>(partition);
   Resource least = (*this)[leaf].max_capacity[partition];
+  const auto others = least.others;
   for (std::int32_t at = leaf; at >= 0; at = (*this)[at].parent) {
     const Queue& queue = (*this)[at];
-    Resource left = queue.max_capacity[partition];
-    if (index < queue.used.size()) left -= queue.used[index];
-    least.memory_mb = std::clamp<std::int64_t>(left.memory_mb, 0, least.memory_mb);
-    least.vcores = std::clamp<std::int64_t>(left.vcores, 0, least.vcores);
-    least.gpus = std::clamp<std::int64_t>(left.gpus, 0, least.gpus);
-    const auto others = least.others;
+    const Resource& most = queue.max_capacity[partition];
+    const Resource& used = index < queue.used.size() ? queue.used[index] : kZero;
+    const auto lower = [](std::int64_t amount, std::int64_t left) {
+      return std::clamp<std::int64_t>(left, 0, amount);
+    };
+    least.memory_mb = lower(least.memory_mb, most.memory_mb - used.memory_mb);
+    least.vcores = lower(least.vcores, most.vcores - used.vcores);
+    least.gpus = lower(least.gpus, most.gpus - used.gpus);
     for (const auto& [name, amount] : others) {
-      least.Set(name, std::clamp<std::int64_t>(left.Get(name), 0, amount));
+      least.Set(name, lower(least.Get(name), most.Get(name) - used.Get(name)));
     }
   }
   return least;

@@ -48,6 +48,8 @@ struct Queue : BookedQueue {
   ByPartition capacity;  ///< What the shares are now.
   ByPartition max_capacity;
   ByPartition pending;  ///< May be below zero (see asks.h).
+  /// Whether less than max_capacity is used, by partition, until either changes.
+  mutable std::vector<std::optional<bool>> below_maximum;
 
   // Leaf queues only.
   DemandIndex demand;  ///< Of activated applications.
@@ -112,6 +114,7 @@ class QueueTree {
  private:
   std::int32_t AddQueue(const std::string& path, const QueueOptions& options);
   void ComputeShares();
+  [[nodiscard]] bool IsBelowMaximum(const Queue& queue, std::int32_t partition) const;
   [[nodiscard]] Resource ComputeUserLimit(const Queue& queue, std::int32_t partition) const;
 
   Resource minimum_;

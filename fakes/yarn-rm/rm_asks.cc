@@ -227,6 +227,7 @@ void RmCore::DropReservation(RmNode& node) {
   ask.reserved.erase(std::find(ask.reserved.begin(), ask.reserved.end(), node.index));
   node.reserved_for = nullptr;
   node.reserved_ask = nullptr;
+  --reserved_nodes_;
   RefreshReservable(application, ask);
   scheduler_dirty_ = true;
   if (is_capacity()) AnnounceNode(node);

@@ -48,6 +48,7 @@ void RmCore::CarryOut(RmNode& node, const Proposal& proposal) {
       node.reserved_ask = &ask;
       ask.reserved.insert(std::upper_bound(ask.reserved.begin(), ask.reserved.end(), node.index),
                           node.index);
+      ++reserved_nodes_;
       RefreshReservable(application, ask);
       scheduler_dirty_ = true;
       break;
@@ -110,6 +111,7 @@ void RmCore::Announce() {
   }
   announced_slots_ = last + 1;
   announce_at_.reset();
+  if (!capacity_.WantsAnything() && reserved_nodes_ == 0) return;
   for (std::int64_t slot = last + 1; slot <= last + ring_.slots_per_period(); ++slot) {
     const auto& nodes = ring_.NodesIn(slot);
     if (std::any_of(nodes.begin(), nodes.end(),

@@ -85,9 +85,9 @@ std::optional<Instant> RmCore::next_deadline() const {
 // ---------------------------------------------------------------- events
 
 void RmCore::On(const RmCall& call) {
-  yarn::RmResponse response =
-      std::visit([&](const auto& request) { return Answer(call, request); }, call.request);
-  Emit(RmReply{.id = call.id, .response = std::move(response)});
+  Emit(RmReply{.id = call.id,
+               .response = std::visit([&](const auto& request) { return Answer(call, request); },
+                                      call.request)});
 }
 
 void RmCore::On(const NmAnswered& answer) {

@@ -316,12 +316,14 @@ class RmCore {
   std::optional<Instant> announce_at_;
   std::int64_t announced_slots_ = 0;  // slots below this were announced
   std::set<std::int32_t> declined_;   // nodes whose slots were, but for whom nothing was found then
+  std::int32_t reserved_nodes_ = 0;   // kept for an ask
   bool scheduler_dirty_ = false;
   bool monitor_armed_ = false;
   bool pass_wanted_ = false;
 
   std::deque<RmNode> nodes_;  // by index; addresses are stable
   boost::unordered_flat_map<NodeId, std::int32_t, NodeIdHash> node_by_id_;  // for look-ups only
+  std::set<NodeId> excluded_;               // taken out of service before they registered
   SharedList<yarn::NodeReport> node_list_;  // as it was when a client asked last, in NodeId order
   std::vector<std::int32_t> restated_;      // nodes of which it no longer holds
   NodeRing ring_;

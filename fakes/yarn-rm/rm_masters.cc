@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <utility>
 
 #include "core/model/check.h"
 #include "core/model/response_id.h"
@@ -98,6 +99,8 @@ yarn::RmResponse RmCore::Answer(const RmCall& call, const yarn::AllocateRequest&
             ToString(attempt.id))};
   }
   if (ResponseIdAfter(request.response_id, 1) == attempt.response_id) {
+    // News since then is not in this answer.
+    if (std::exchange(application->news_announced, false)) NewsFor(*application);
     return attempt.last_response.value_or(
         yarn::AllocateResponse{.response_id = attempt.response_id,
                                .limit = HeadroomOf(*application),

@@ -121,10 +121,15 @@ void RmCore::On(const DecommissionNode& order) {
   RmNode* node = FindNode(order.node);
   if (node == nullptr) {
     Note("decommission of a node that never registered: " + ToString(order.node));
+    excluded_.insert(order.node);
     return;
   }
   node->leaving = true;
-  if (node->state != yarn::NodeState::kRunning && node->state != yarn::NodeState::kUnhealthy)
+  // The end of a graceful decommissioning's time comes as an order without grace. Source:
+  // DecommissioningNodesWatcher.java, DECOMMISSION of a node that is DECOMMISSIONING.
+  const bool time_is_over = node->state == yarn::NodeState::kDecommissioning && !order.graceful;
+  if (node->state != yarn::NodeState::kRunning && node->state != yarn::NodeState::kUnhealthy &&
+      !time_is_over)
     return;
   if (order.graceful) {
     SetNodeState(*node, yarn::NodeState::kDecommissioning);
@@ -142,6 +147,7 @@ void RmCore::FinishDecommission(RmNode& node) {
 }
 
 void RmCore::On(const RecommissionNode& order) {
+  excluded_.erase(order.node);
   RmNode* node = FindNode(order.node);
   if (node == nullptr) return;
   node->leaving = false;

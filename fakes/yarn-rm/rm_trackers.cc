@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <utility>
 
 #include "core/model/check.h"
 #include "core/model/response_id.h"
@@ -25,7 +26,7 @@ yarn::RmResponse RmCore::Answer(const RmCall&, const yarn::RegisterNodeManagerRe
   RmNode* known = FindNode(request.node);
   const bool too_small = request.resource.memory_mb < options_.minimum_allocation.memory_mb ||
                          request.resource.vcores < options_.minimum_allocation.vcores;
-  if (too_small ||
+  if (too_small || (known == nullptr && excluded_.contains(request.node)) ||
       (known != nullptr && known->leaving && known->state != yarn::NodeState::kDecommissioning)) {
     return yarn::RegisterNodeManagerResponse{.action = yarn::NodeAction::kShutdown};
   }
@@ -68,6 +69,8 @@ yarn::RmResponse RmCore::Answer(const RmCall&, const yarn::NodeHeartbeatRequest&
   RmNode& node = *known;
   node.last_heard = now_;
   if (ResponseIdAfter(request.response_id, 1) == node.response_id) {
+    // News since then is not in this answer.
+    if (std::exchange(node.news_announced, false)) NewsFor(node);
     return node.last_response.value_or(
         yarn::NodeHeartbeatResponse{.response_id = node.response_id});
   }

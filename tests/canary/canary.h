@@ -42,6 +42,7 @@ inline Broken Run(std::string_view text, const Doubles* doubles) {
   RunOptions options;
   options.elide = false;  // A double has to see every beat.
   options.doubles = doubles;
+  options.reference = true;
   const trace::Result result = RunScenario(*scenario, options).result;
   Broken broken;
   for (const trace::InvariantResult& invariant : result.invariants) {

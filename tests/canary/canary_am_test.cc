@@ -224,5 +224,13 @@ TEST(CanaryAmTest, AnAskWithoutPriorityBreaksGoodCitizen) {
   ExpectCaught(kTwoWorkers, doubles, "good-citizen");
 }
 
+TEST(CanaryAmTest, AnAmThatTakesTheWrongBudgetBreaksReferenceVerdict) {
+  const Doubles doubles = SpoiledAm([](AmAction& action) {
+    if (auto* decision = std::get_if<RestartDecided>(&action))
+      decision->paid = Budget::kInfrastructure;
+  });
+  ExpectCaught(kWorkerFails, doubles, "reference-verdict");
+}
+
 }  // namespace
 }  // namespace tfyarn::sim

@@ -180,11 +180,31 @@ const Case kAdded[] = {
     {"faults: [{kind: am_crash, when: {job: a, state: runing}, target: {am: a}}]\n",
      {"6:49: `state`: `runing` is not one of its values | allowed: submitted, allocating, "
       "launching, "
-      "registering, running, draining, finished, registered | did you mean `running`?"}},
+      "registering, running, draining, finished, registered, ended, began | did you mean "
+      "`running`?"}},
     {"faults: [{kind: am_crash, when: {job: a, state: registered}, target: {am: a}}]\n",
      {"6:33: `when`: `registered` is a state of a task: `task` is missing"}},
-    {"faults: [{kind: am_crash, when: {job: a, state: running, task: worker}, target: {am: a}}]\n",
-     {"6:64: `when`: `running` is a state of the job, not of a task"}},
+    {"faults: [{kind: am_crash, when: {job: a, state: draining, task: worker}, target: {am: a}}]\n",
+     {"6:49: `when`: `draining` is no state of a task | allowed: registered, running, ended"}},
+    {"faults: [{kind: am_crash, when: {fault: 0, state: running}, target: {am: a}}]\n",
+     {"6:51: `when`: `running` is no state of a fault | allowed: began, ended"}},
+    {"faults: [{kind: am_crash, when: {fault: 0}, target: {am: a}}]\n",
+     {"6:41: a fault cannot wait for itself"}},
+    {"faults: [{kind: am_crash, when: {fault: 3}, target: {am: a}}]\n",
+     {"6:41: there is no fault 3: the list has 1 fault, counted from 0"}},
+    {"faults: [{kind: am_crash, when: {job: a}, target: {am: a}}]\n",
+     {"6:33: `when` names one moment | give one of `state`, `append`, `message` and `fault`"}},
+    {"faults: [{kind: am_crash, when: {job: a, append: 2, nth: 2}, target: {am: a}}]\n",
+     {"6:58: `when`: `nth` goes with `state` and `message`"}},
+    {"faults: [{kind: am_crash, when: {append: 2}, target: {am: a}}]\n",
+     {"6:33: `when`: `job` is missing"}},
+    {"faults: [{kind: am_crash, when: {job: a, message: NodeHeartbeat}, target: {am: a}}]\n",
+     {"6:51: `message`: `NodeHeartbeat` is not one of its values | allowed: RegisterAgent, "
+      "ProcessRunning, ProcessEnded, AddressChanged, ProgressStalled, ProcessSigns, PortReport, "
+      "AgentAccepted, AgentRefused, ReportSeen, StartProcess, StopProcess, WarnProcess, EndAgent, "
+      "ShowStacks, NewsSeen, GetNewApplication, SubmitApplication, GetApplicationReport, "
+      "KillApplication, GetClusterNodes, GetQueueInfo, RegisterApplicationMaster, Allocate, and 4 "
+      "more"}},
     {"faults: [{kind: am_crash, when: {job: b, state: running}, target: {am: a}}]\n",
      {"6:39: `job`: there is no job `b` | allowed: a"}},
     {"faults: [{kind: trace, format: lanl, file: x, system: 2, at: 1s}]\n",
@@ -301,7 +321,8 @@ const Case kAdded[] = {
       "released-once, "
       "gang-start, one-spec, one-attempt, final-once, verdict, after-final, budgets, "
       "excluded-nodes, "
-      "progress, quiescence, littles-law, gpu-seconds, good-citizen | did you mean `progress`?"}},
+      "progress, quiescence, littles-law, gpu-seconds, good-citizen, "
+      "reference-verdict | did you mean `progress`?"}},
     {"invariants: {off: [{name: progress}]}\n",
      {"6:20: `because` is missing in invariant that is off | wants text"}},
     {"sweep: {seeds: 9..1}\n", {"6:16: `seeds`: the first is above the last"}},

@@ -35,7 +35,7 @@ struct FixedWorld : WorldView {
 class CheckerScript {
  public:
   explicit CheckerScript(JobSpec spec = Job(), config::Scenario scenario = {})
-      : checkers(scenario) {
+      : checkers(WithoutReference(std::move(scenario))) {
     for (const char* host : {"n1", "n2"}) {
       Say(trace::NodeDeclared{
           .node = Node(host),
@@ -46,6 +46,11 @@ class CheckerScript {
         .job = kJob, .name = spec.name, .queue = "default", .tasks = 2, .gpus = 2});
   }
 
+  /// These traces say what the checker under test reads, and not why the AM decided anything.
+  static config::Scenario WithoutReference(config::Scenario scenario) {
+    scenario.invariants_off.push_back({.name = "reference-verdict", .because = "not all is told"});
+    return scenario;
+  }
   static JobSpec Job() {
     JobSpec spec;
     spec.name = "a";

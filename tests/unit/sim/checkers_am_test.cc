@@ -96,6 +96,8 @@ TEST(CheckersAmTest, AnAmMayRepeatItsFinalStatusWhenItsJobIsAlreadySubmittedAgai
   script.Tell(RmReplied{.response = yarn::FinishApplicationMasterResponse{true}});
   script.Tell(AmStarted{.attempt = {.application = next, .attempt = 1}});
   script.Allocate({});
+  // The answer was lost: it says it once more, beside the next application's AM.
+  script.Order(finish);
   EXPECT_EQ(script.Broken(), Names{});
 }
 
@@ -127,6 +129,19 @@ TEST(CheckersAmTest, FinalOnceBreaksWhenTheClientEndsTheJobTwiceOrOtherwise) {
   other.Say(trace::ClientOrdered{.job = CheckerScript::kJob,
                                  .action = JobEnded{.status = JobStatus::kFailed}});
   EXPECT_EQ(other.Broken(), Names{"final-once"});
+}
+
+TEST(CheckersAmTest, AfterFinalDoesNotAccuseAnAttemptThatHasNotHeardOfItsSuccessor) {
+  CheckerScript script;
+  script.Run();
+  script.StartAm(2);
+  script.Order(VerdictReached{.status = JobStatus::kFailed}, 2);
+  const CallNm start{.request = yarn::StartContainersRequest{
+                         .containers = {{.container = CheckerScript::Container(3)}}}};
+  script.Order(start, 1);
+  EXPECT_EQ(script.Broken(), Names{});
+  script.Order(start, 2);
+  EXPECT_EQ(script.Broken(), Names{"after-final"});
 }
 
 TEST(CheckersAmTest, AfterFinalBreaksWhenTheAmStartsSomethingAfterItsVerdict) {
@@ -166,6 +181,46 @@ TEST(CheckersAmTest, VerdictHoldsForAFailureThatWasRecorded) {
   script.Order(VerdictReached{
       .status = JobStatus::kFailed,
       .cause = Cause{.task = kWorker1, .exit = 1, .exit_class = ExitClass::kUserPermanent}});
+  EXPECT_EQ(script.Broken(), Names{});
+}
+
+// A success that the AM hears of at the same instant, but later, is not what its verdict rests on.
+TEST(CheckersAmTest, VerdictKnowsTheOrderOfEndsOfOneInstant) {
+  JobSpec spec = CheckerScript::Job();
+  spec.policy.name = "tfjob";
+  CheckerScript script(spec);
+  script.Run();
+  script.Exit(3, 143);
+  script.Exit(2, 0);
+  script.Ended(kWorker1, 143, ExitClass::kKilledExternal);
+  script.Ended(kWorker0, 0, ExitClass::kOk);
+  script.Order(VerdictReached{.status = JobStatus::kFailed,
+                              .cause = Cause{.task = kWorker1,
+                                             .exit = 143,
+                                             .exit_class = ExitClass::kKilledExternal,
+                                             .at = script.now}});
+  EXPECT_EQ(script.Broken(), Names{});
+}
+
+TEST(CheckersAmTest, VerdictTellsTwoContainersThatWereLostBeforeAProcessRanApart) {
+  JobSpec spec = CheckerScript::Job();
+  spec.retries.infrastructure = 1;
+  CheckerScript script(spec);
+  script.Grant(1, "n1", 0, true);
+  script.StartAm();
+  const auto lost = [&](std::int64_t container) {
+    script.Order(TaskAttemptEnded{.task = kWorker1,
+                                  .container = CheckerScript::Container(container),
+                                  .exit = -1000,
+                                  .exit_class = ExitClass::kLaunchError});
+  };
+  lost(3);
+  script.Order(
+      RestartDecided{.paid = Budget::kInfrastructure, .epoch = Epoch(1), .tasks = {kWorker1}});
+  lost(4);
+  script.Order(VerdictReached{
+      .status = JobStatus::kFailed,
+      .cause = Cause{.task = kWorker1, .exit = -1000, .exit_class = ExitClass::kLaunchError}});
   EXPECT_EQ(script.Broken(), Names{});
 }
 
@@ -226,6 +281,46 @@ TEST(CheckersAmTest, VerdictForgetsEndsThatWereRestarted) {
   script.Started(kWorker1, 1);
   script.Order(VerdictReached{.status = JobStatus::kSucceeded});
   EXPECT_EQ(script.Broken(), Names{"verdict"});
+}
+
+// The process that the restart would have stopped was faster.
+TEST(CheckersAmTest, VerdictHoldsForASuccessThatCameWhileARestartWasDecided) {
+  JobSpec spec = CheckerScript::Job();
+  spec.success = SuccessExpr{.op = SuccessOp::kOk, .task_type = "worker", .index = 0};
+  const auto end = [&](Duration ended_at) {
+    CheckerScript script(spec);
+    script.Run();
+    script.At(ended_at);
+    script.Exit(2);
+    script.Ended(kWorker0, 0, ExitClass::kOk);
+    script.At(6s);
+    script.Order(RestartDecided{.unit = RestartUnit::kGang,
+                                .epoch = Epoch(2),
+                                .cause = {.task = kWorker1, .at = Instant{} + 5s},
+                                .tasks = {kWorker0, kWorker1}});
+    script.Order(VerdictReached{.status = JobStatus::kSucceeded});
+    return script.Broken();
+  };
+  EXPECT_EQ(end(5s), Names{});
+  EXPECT_EQ(end(4s), Names{"verdict"});
+}
+
+TEST(CheckersAmTest, VerdictKnowsWhoNeverRegistered) {
+  JobSpec spec = CheckerScript::Job();
+  spec.policy.name = "tony";
+  const auto fail = [&](bool registered) {
+    CheckerScript script(spec);
+    script.Grant(1, "n1", 0, true);
+    script.StartAm();
+    if (registered) script.Tell(AgentSaid{.message = RegisterAgent{.fence = {.task = kWorker1}}});
+    script.Ended(kWorker1, -1000, ExitClass::kLaunchError);
+    script.Order(VerdictReached{
+        .status = JobStatus::kFailed,
+        .cause = Cause{.task = kWorker1, .exit = -1000, .exit_class = ExitClass::kLaunchError}});
+    return script.Broken();
+  };
+  EXPECT_EQ(fail(false), Names{});
+  EXPECT_EQ(fail(true), Names{"verdict"});
 }
 
 TEST(CheckersAmTest, VerdictBreaksWhenAJobIsKilledThatNobodyWantedKilled) {

@@ -41,6 +41,7 @@ class SmallCluster : public ClusterView {
     return tasks;
   }
   [[nodiscard]] std::optional<std::int32_t> NodeOfAm(std::string_view) const override { return 4; }
+  [[nodiscard]] bool HasClient(std::string_view) const override { return true; }
 
   int holding = 2;
 
@@ -124,14 +125,82 @@ TEST(FaultPlanTest, AStateOfAJobArmsAFaultOnce) {
   EXPECT_EQ(Play(plan, cluster, 1h), Log{"15s begin am of a"});
 }
 
-TEST(FaultPlanTest, ATasksRegistrationArmsAFault) {
+/// What the simulator's trace says of job `a`, whose container 1 has worker:0 and 2 worker:1.
+class TracedJob {
+ public:
+  explicit TracedJob(FaultPlan& plan) : plan_(plan) {
+    Say(0s, trace::JobCreated{.job = {}, .name = "a"});
+    for (std::int32_t i = 0; i < 2; ++i) {
+      AgentStarted started;
+      started.fence = {.container = Container(i), .task = {"worker", i}};
+      Say(0s, trace::AgentTold{.container = Container(i), .event = started});
+    }
+  }
+  static ContainerId Container(std::int32_t i) { return {.id = i + 1}; }
+  bool Say(Duration at, trace::Fact fact) {
+    return plan_.Observe({.at = kStart + at, .fact = std::move(fact)});
+  }
+  bool Orders(Duration at, AmAction action) {
+    return Say(at, trace::AmOrdered{.am_attempt = 1, .action = std::move(action)});
+  }
+
+ private:
+  FaultPlan& plan_;
+};
+
+TEST(FaultPlanTest, ATasksStatesArmAFault) {
   const SmallCluster cluster;
   const std::vector<FaultSpec> faults = {
-      {.kind = "rm_restart", .when = {.job = "a", .state = "registered", .task = "worker:1"}}};
+      {.kind = "rm_restart", .when = {.job = "a", .state = "registered", .task = "worker:1"}},
+      {.kind = "rm_pause", .when = {.job = "a", .state = "running", .task = "worker"}},
+      {.kind = "hdfs_down", .when = {.job = "a", .state = "ended", .task = "worker:0", .nth = 2}}};
   FaultPlan plan(faults, cluster, 1);
-  plan.OnTaskRegistered(kStart + 1s, "a", {"worker", 0});
-  plan.OnTaskRegistered(kStart + 2s, "a", {"worker", 1});
-  EXPECT_EQ(Play(plan, cluster, 1h), Log{"2s begin rm"});
+  TracedJob job(plan);
+  for (std::int32_t i = 0; i < 2; ++i) {
+    EXPECT_EQ(job.Orders(1s * (i + 1), SendToAgent{.container = TracedJob::Container(i),
+                                                   .message = AgentAccepted{}}),
+              i == 1);
+  }
+  EXPECT_FALSE(job.Orders(3s, JobStateChanged{.state = JobState::kRunning}));
+  plan.OnJobState(kStart + 3s, "a", JobState::kRunning);
+  EXPECT_TRUE(job.Say(
+      4s, trace::AgentTold{.container = TracedJob::Container(1), .event = ProcessSpawned{}}));
+  EXPECT_FALSE(job.Say(
+      5s, trace::AgentTold{.container = TracedJob::Container(0), .event = ProcessExited{}}));
+  EXPECT_FALSE(job.Say(
+      6s, trace::AgentTold{.container = TracedJob::Container(1), .event = ProcessExited{}}));
+  EXPECT_TRUE(job.Say(
+      7s, trace::AgentTold{.container = TracedJob::Container(0), .event = ProcessExited{}}));
+  EXPECT_EQ(Play(plan, cluster, 1h), (Log{"2s begin rm", "4s begin rm", "7s begin hdfs"}));
+}
+
+TEST(FaultPlanTest, AnAppendAndAMessageAreCounted) {
+  const SmallCluster cluster;
+  const std::vector<FaultSpec> faults = {
+      {.kind = "rm_restart", .when = {.job = "a", .append = 2, .after = 1s}},
+      {.kind = "hdfs_down", .when = {.job = "a", .message = "StopProcess", .nth = 2}},
+      {.kind = "rm_pause", .when = {.job = "a", .task = "worker:1", .message = "StopProcess"}}};
+  FaultPlan plan(faults, cluster, 1);
+  TracedJob job(plan);
+  EXPECT_FALSE(job.Orders(1s, AppendJournal{}));
+  EXPECT_TRUE(job.Orders(2s, AppendJournal{}));
+  const auto stop = [](std::int32_t i) {
+    return SendToAgent{.container = TracedJob::Container(i), .message = StopProcess{}};
+  };
+  EXPECT_FALSE(job.Orders(4s, stop(0)));
+  EXPECT_TRUE(job.Orders(5s, stop(1)));
+  EXPECT_EQ(Play(plan, cluster, 1h), (Log{"3s begin rm", "5s begin hdfs", "5s begin rm"}));
+}
+
+TEST(FaultPlanTest, AFaultWaitsForAnother) {
+  const SmallCluster cluster;
+  const std::vector<FaultSpec> faults = {
+      {.kind = "hdfs_down", .when = {.fault = 1, .after = 5s}},
+      {.kind = "rm_pause", .when = {.at = 10s}, .duration = Const(20)},
+      {.kind = "rm_restart", .when = {.state = "ended", .fault = 1}}};
+  FaultPlan plan(faults, cluster, 1);
+  EXPECT_EQ(Play(plan, cluster, 1h),
+            (Log{"10s begin rm", "15s begin hdfs", "30s end rm", "30s begin rm"}));
 }
 
 TEST(FaultPlanTest, ARepeatedFaultCountsFromItsOwnEnd) {

@@ -10,6 +10,7 @@
 #include <variant>
 #include <vector>
 
+#include "core/agent/environment.h"
 #include "core/model/text.h"
 #include "sim/workload.h"
 
@@ -91,7 +92,8 @@ class WorkloadHarness {
            .task = task,
            .process = {.attempt = TaskAttempt(attempt), .epoch = spec.get()->epoch},
            .spec = spec,
-           .host = HostOf(task)});
+           .host = HostOf(task),
+           .should_listen = agent::ShouldListen(config_->spec, task, *spec.get())});
   }
   void Spawn(const SpawnedProcess& process) {
     workload.Spawned(now, process, fresh_);
@@ -116,7 +118,7 @@ class WorkloadHarness {
     Collect();
   }
   void Freeze(const TaskId& task, bool frozen) {
-    workload.Froze(now, ContainerOf(task), frozen ? Freeze::kStopped : Freeze::kNone, fresh_);
+    workload.Froze(now, ContainerOf(task), 0, frozen ? Freeze::kStopped : Freeze::kNone, fresh_);
     Collect();
   }
   void Pace(const TaskId& task, std::int32_t pace) {

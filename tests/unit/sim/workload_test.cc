@@ -147,6 +147,32 @@ TEST(WorkloadTest, AShortStandstillOnlyCostsItsTime) {
                  "116s worker:0 exit 0", "116s worker:1 exit 0"}));
 }
 
+TEST(WorkloadTest, WhoWakesTooLateHearsThatItsPeersAreGone) {
+  WorkloadHarness host(MultiWorker(2));
+  host.SpawnAll(host.SpecOf(1));
+  host.Until(5s);
+  host.Freeze(kWorker1, true);
+  host.Until(100s);
+  static_cast<void>(host.TakeLog());
+  host.Freeze(kWorker1, false);
+  host.Until(200s);
+  EXPECT_EQ(host.TakeLog(), Log{"103s worker:1 exit 1"});
+}
+
+TEST(WorkloadTest, WhoTrainsAloneMissesNobodyWhenItWakes) {
+  config::JobConfig job = MultiWorker(1);
+  job.spec.tasks = {TaskType("worker", 1, 1)};
+  WorkloadHarness host(job);
+  host.SpawnAll(host.SpecOf(1));
+  host.Until(5s);
+  host.Freeze(kWorker0, true);
+  host.Until(100s);
+  host.Freeze(kWorker0, false);
+  host.Until(300s);
+  EXPECT_EQ(host.TakeLog(),
+            (Log{"0s training", "5s idle", "100s training", "204s done", "204s worker:0 exit 0"}));
+}
+
 TEST(WorkloadTest, PeersThatCannotTalkStandStillAndGiveUp) {
   WorkloadHarness host(MultiWorker(2));
   host.SpawnAll(host.SpecOf(1));
@@ -247,6 +273,19 @@ TEST(WorkloadTest, RunsReplacesTrainingAndNeedsNoPeer) {
   host.Until(100s);
   EXPECT_EQ(host.TakeLog(),
             (Log{"0s training", "40s chief:0 exit 2", "60s done", "60s worker:0 exit 0"}));
+}
+
+// A task of which any attempt has `runs` is in no team: its peers do not wait for it, nor it for
+// them.
+TEST(WorkloadTest, AnAttemptWithoutRunsOfATaskWithRunsTrainsAlone) {
+  config::JobConfig job = MultiWorker(1);
+  job.spec.tasks = {TaskType("worker", 1, 1)};
+  job.behavior = {{.task = "worker", .attempt = 0, .on_term = config::OnTerm{.exit = 143}},
+                  {.task = "worker", .runs = Const(60)}};
+  WorkloadHarness host(job);
+  host.SpawnAll(host.SpecOf(1));
+  host.Until(500s);
+  EXPECT_EQ(host.TakeLog(), (Log{"0s training", "109s done", "109s worker:0 exit 0"}));
 }
 
 TEST(WorkloadTest, RunsMayEndByASignal) {

@@ -161,6 +161,38 @@ TEST_F(NodesTest, AGracefulDecommissionWaitsForTheNodesApplications) {
   EXPECT_TRUE(cluster_.nm(b_).is_shut_down());
 }
 
+// Source: DecommissioningNodesWatcher.java: a node whose timeout has passed is decommissioned.
+TEST_F(NodesTest, TheEndOfAGracefulDecommissionsTimeEndsWhatRuns) {
+  FillB(1);
+  cluster_.StepRm(DecommissionNode{.node = b_, .graceful = true});
+  cluster_.RunFor(5s);
+  cluster_.StepRm(DecommissionNode{.node = b_, .graceful = false});
+  cluster_.RunFor(3s);
+  EXPECT_EQ(am().completed.size(), 1U);
+  EXPECT_TRUE(cluster_.nm(b_).is_shut_down());
+  EXPECT_FALSE(cluster_.Runs(am().granted.at(0).id));
+}
+
+// Source: ResourceTrackerService.registerNodeManager: the list of excluded hosts comes first.
+TEST_F(NodesTest, ANodeThatIsExcludedBeforeItRegistersIsRefusedUntilItIsTakenIn) {
+  const NodeId c{.host = "c", .port = b_.port};
+  cluster_.StepRm(DecommissionNode{.node = c});
+  cluster_.AddNode("c", Amount(64, 16, 8));
+  cluster_.RunFor(2s);
+  ASSERT_TRUE(cluster_.nm(c).is_shut_down());
+  cluster_.StepRm(RecommissionNode{.node = c});
+  cluster_.StepNm(c, NmStarted{});
+  cluster_.RunFor(2s);
+  EXPECT_TRUE(cluster_.nm(c).registered());
+}
+
+TEST_F(NodesTest, ACapacityThatChangesWhileTheNodeRegistersIsToldNext) {
+  cluster_.StepNm(b_, CapacityChanged{.capacity = Amount(64, 16, 4)});
+  cluster_.StepNm(b_, CapacityChanged{.capacity = Amount(64, 16, 6)});
+  cluster_.RunFor(3s);
+  EXPECT_EQ(cluster_.rm().books().nodes.at(1)->capacity.gpus, 6);
+}
+
 TEST_F(NodesTest, ALostGpuIsToldByRegisteringAgainAndContainersStay) {
   FillB(8);
   cluster_.StepNm(b_, CapacityChanged{.capacity = Amount(64, 16, 4)});

@@ -1,0 +1,52 @@
+#include "fakes/server/listen.h"
+
+#include <gtest/gtest.h>
+
+namespace tfyarn::fakes {
+namespace {
+
+using boost::asio::ip::tcp;
+using boost::system::error_code;
+
+constexpr auto kHost = "127.0.0.1";
+
+error_code Connected(boost::asio::io_context& io, std::uint16_t port) {
+  tcp::socket socket(io);
+  error_code failed;
+  socket.connect({boost::asio::ip::make_address(kHost), port}, failed);
+  return failed;
+}
+
+TEST(ListeningPortTest, KeepsItsNumberWhileItIsClosed) {
+  boost::asio::io_context io;
+  ListeningPort port(io);
+  std::uint16_t number = 0;
+  ASSERT_TRUE(port.Open(kHost, number));
+  ASSERT_NE(number, 0);
+  EXPECT_FALSE(Connected(io, number));
+
+  port.Close();
+  EXPECT_EQ(Connected(io, number), boost::asio::error::connection_refused);
+  tcp::socket other(io, tcp::v4());
+  error_code failed;
+  other.bind({boost::asio::ip::make_address(kHost), number}, failed);
+  EXPECT_EQ(failed, boost::asio::error::address_in_use);
+
+  ASSERT_TRUE(port.Open(kHost, number));
+  EXPECT_FALSE(Connected(io, number));
+}
+
+TEST(ListeningPortTest, APortThatIsTakenIsAnError) {
+  boost::asio::io_context io;
+  ListeningPort first(io);
+  std::uint16_t number = 0;
+  ASSERT_TRUE(first.Open(kHost, number));
+  ListeningPort second(io);
+  const auto opened = second.Open(kHost, number);
+  ASSERT_FALSE(opened);
+  EXPECT_EQ(opened.error().code, ErrorCode::kUnavailable);
+  EXPECT_FALSE(second.acceptor().is_open());
+}
+
+}  // namespace
+}  // namespace tfyarn::fakes
