@@ -1,0 +1,305 @@
+// Drawing faults from the table of kinds: whom, when, for how long, with which parameters. A kind
+// that the table gets is drawn without a word here.
+#include <algorithm>
+#include <optional>
+
+#include "config/fault_kinds.h"
+#include "explore/draw.h"
+#include "explore/generator.h"
+
+namespace tfyarn::explore {
+namespace {
+
+using config::FaultKind;
+using config::FaultParam;
+using config::FaultParamKind;
+using config::FaultTarget;
+using config::ForRule;
+
+/// They may stay so until the end of the run, ...
+const std::vector<std::string> kMayStay = {"node_crash", "gpu_lost", "slow_node",
+                                           "node_decommission"};
+/// ... but these take a node away. YARN waits for ever for a node on which it can start an AM, so
+/// one must be left.
+const std::vector<std::string> kTakesNode = {"node_crash", "node_decommission"};
+/// What a healthy job must survive with the budgets that it has. Left out: what ends it by design
+/// (client_kill, a limit in HDFS, memory), what the user pays for, and what takes capacity away
+/// that another job may need.
+const std::vector<std::string> kSurvived = {"node_crash",
+                                            "node_reboot",
+                                            "slow_node",
+                                            "nm_restart",
+                                            "nm_heartbeat_loss",
+                                            "launch_fail",
+                                            "localize_fail",
+                                            "localize_slow",
+                                            "rm_restart",
+                                            "rm_pause",
+                                            "rm_drop_response",
+                                            "rm_duplicate_response",
+                                            "am_crash",
+                                            "am_pause",
+                                            "container_signal",
+                                            "container_lost",
+                                            "preempt",
+                                            "hang",
+                                            "port_in_use",
+                                            "client_lost",
+                                            "partition",
+                                            "latency",
+                                            "loss",
+                                            "drop",
+                                            "delay",
+                                            "duplicate",
+                                            "hdfs_down",
+                                            "hdfs_safemode",
+                                            "hdfs_slow"};
+constexpr Duration kShortOutage = 3min;
+constexpr Duration kLongOutage = 15min;
+constexpr Duration kFirstPhase = 15min;
+constexpr std::string_view kHdfsDown = "hdfs_down";
+
+bool Holds(const std::vector<std::string>& words, std::string_view word) {
+  return std::find(words.begin(), words.end(), word) != words.end();
+}
+
+class FaultDrawer {
+ public:
+  FaultDrawer(std::uint64_t seed, const Sketch& sketch) : draw_(seed, "faults"), sketch_(sketch) {
+    for (const FaultKind& kind : config::FaultKinds()) {
+      if (kind.name == "trace") continue;  // It needs a file.
+      if (sketch.healthy && !Holds(kSurvived, kind.name)) continue;
+      if (sketch.jobs.empty() && StrikesJob(kind)) continue;
+      kinds_.push_back(&kind);
+    }
+    // Each alone, in pairs, and with itself: the fewer kinds a scenario knows, the likelier.
+    const auto some = static_cast<std::size_t>(draw_.Whole(1, 6));
+    while (kinds_.size() > some)
+      kinds_.erase(kinds_.begin() + draw_.Whole(0, static_cast<std::int64_t>(kinds_.size()) - 1));
+  }
+
+  DrawnFaults Finish(std::int64_t count) {
+    DrawnFaults drawn{.list = List()};
+    for (std::int64_t n = 0; n < count; ++n) {
+      const FaultKind& kind = *draw_.Of(kinds_);
+      if (sketch_.healthy && kind.name == kHdfsDown) return WhileRunning(kind);
+      drawn.list.items.push_back(Fault(kind));
+      drawn.ends = std::max(drawn.ends, ends_);
+    }
+    return drawn;
+  }
+
+ private:
+  static bool StrikesJob(const FaultKind& kind) {
+    return kind.target == FaultTarget::kTask || kind.target == FaultTarget::kJob ||
+           kind.target == FaultTarget::kAm;
+  }
+
+  /// Without HDFS YARN starts no AM, and fails an application whose AMs do not start: it must be
+  /// the only fault, of a job that runs.
+  DrawnFaults WhileRunning(const FaultKind& kind) {
+    Node fault = Map({{"kind", Text(kind.name)},
+                      {"when", Map({{"job", Text(AnyJob().name)}, {"state", Text("running")}})}});
+    const Duration lasts = Lasting(kind, fault);
+    return {.list = List({std::move(fault)}), .ends = kFirstPhase + lasts};
+  }
+
+  Node Fault(const FaultKind& kind) {
+    Node fault = Map({{"kind", Text(kind.name)}});
+    const Duration begins = When(kind, fault);
+    Reach(kind, fault);
+    Duration lasts{};
+    if (kind.lasts != ForRule::kNever) lasts = Lasting(kind, fault);
+    for (const FaultParam& param : kind.params) Param(kind, param, fault);
+    ends_ = begins + lasts;
+    if (const auto at = static_cast<std::size_t>(count_++); at >= ends_of_.size())
+      ends_of_.push_back(ends_);
+    return fault;
+  }
+
+  // ---------------------------------------------------------------- when
+
+  const JobSketch& AnyJob() { return draw_.Of(sketch_.jobs); }
+  std::string AnyTask(const JobSketch& job) {
+    const JobSketch::Type& type = draw_.Of(job.types);
+    return type.name + ":" + std::to_string(draw_.Whole(0, type.instances - 1));
+  }
+
+  /// Returns the latest time at which it begins if what it waits for comes within a run's first
+  /// phase.
+  Duration When(const FaultKind& kind, Node& fault) {
+    if (kind.armed_at_start && draw_.Percent(40)) return {};
+    const int form = static_cast<int>(draw_.Whole(0, 99));
+    if (form < 25 || sketch_.jobs.empty()) {
+      const Duration at = draw_.Time(1ms, 10min);
+      Set(fault, "at", Time(at));
+      return at;
+    }
+    Node when = Map();
+    const Duration after = draw_.Percent(30) ? Duration::zero() : draw_.Time(1ms, 2min);
+    if (form >= 85 && count_ > 0) {
+      const std::int64_t other = draw_.Whole(0, count_ - 1);
+      Set(when, "fault", Number(other));
+      if (draw_.Percent(40)) Set(when, "state", Text("ended"));
+      Set(fault, "when", std::move(when));
+      Set(fault, "after", Time(after));
+      return ends_of_[static_cast<std::size_t>(other)] + after;
+    }
+    const JobSketch& job = AnyJob();
+    Set(when, "job", Text(job.name));
+    if (form < 50) {
+      Set(when, "state", Text(draw_.Of(config::JobStateNames())));
+    } else if (form < 62) {
+      Set(when, "task", Text(AnyTask(job)));
+      Set(when, "state", Text(draw_.Of(config::TaskStateNames())));
+      if (draw_.Percent(30)) Set(when, "nth", Number(2));
+    } else if (form < 74) {
+      Set(when, "append", Number(draw_.Whole(1, 30)));
+    } else {
+      Set(when, "message", Text(draw_.Of(config::MomentMessageNames())));
+      if (draw_.Percent(50)) Set(when, "nth", Number(draw_.Whole(1, 6)));
+    }
+    Set(fault, "when", std::move(when));
+    if (after != Duration::zero()) Set(fault, "after", Time(after));
+    return kFirstPhase + after;
+  }
+
+  // ---------------------------------------------------------------- whom
+
+  Node AnyNode() { return Map({{"node", Text(draw_.Of(sketch_.nodes))}}); }
+  Node TaskOf(const JobSketch& job) {
+    return Map({{"job", Text(job.name)}, {"task", Text(AnyTask(job))}});
+  }
+  Node AnyPlace() {
+    const auto form = draw_.Whole(0, 9);
+    if (form < 3 || sketch_.jobs.empty()) return AnyNode();
+    if (form < 6) return TaskOf(AnyJob());
+    if (form < 8) return Map({{"am", Text(AnyJob().name)}});
+    if (form < 9 || sketch_.racks.empty()) return Map({{"random", Number(1)}});
+    return Map({{"rack", Text(draw_.Of(sketch_.racks))}});
+  }
+  Node AnyTasks() {
+    const JobSketch& job = AnyJob();
+    const auto form = draw_.Whole(0, 9);
+    if (form < 6) return TaskOf(job);
+    if (form < 8) return Map({{"job", Text(job.name)}, {"task", Text(draw_.Of(job.types).name)}});
+    if (form < 9) return Map({{"job", Text(job.name)}});
+    return Map({{"random", Number(1)}, {"of", Map({{"job", Text(job.name)}})}});
+  }
+
+  void Reach(const FaultKind& kind, Node& fault) {
+    switch (kind.target) {
+      case FaultTarget::kNode:
+        return Set(fault, "target", AnyPlace());
+      case FaultTarget::kTask:
+        return Set(fault, "target", AnyTasks());
+      case FaultTarget::kJob:
+        return Set(fault, "target", Map({{"job", Text(AnyJob().name)}}));
+      case FaultTarget::kAm:
+        return Set(fault, "target", Map({{"am", Text(AnyJob().name)}}));
+      case FaultTarget::kCaller:
+        if (draw_.Percent(20)) return;
+        return Set(fault, "target",
+                   draw_.Percent(30) || sketch_.jobs.empty() ? AnyPlace() : AnyTasks());
+      case FaultTarget::kNothing:
+        break;
+      case FaultTarget::kRm:
+      case FaultTarget::kHdfs:
+        return;
+    }
+    if (kind.name != "partition") return;
+    Node groups = List({AnyPlace()});
+    if (draw_.Percent(60)) groups.items.push_back(AnyPlace());
+    Set(fault, "between", std::move(groups));
+  }
+
+  // ---------------------------------------------------------------- how long, and the rest
+
+  Duration Lasting(const FaultKind& kind, Node& fault) {
+    if (!kind.default_for.empty() && draw_.Percent(30)) return kLongOutage;
+    // With `for` all launches fail as long as it lasts, those of AMs too.
+    if (sketch_.healthy && (kind.name == "launch_fail" || kind.name == "localize_fail")) return {};
+    if (!sketch_.healthy && Holds(kMayStay, kind.name) && draw_.Percent(15) && MayStay(kind, fault))
+      return {};
+    const Duration lasts = draw_.Time(10ms, sketch_.healthy ? kShortOutage : kLongOutage);
+    Set(fault, "for", Time(lasts));
+    return lasts;
+  }
+
+  bool MayStay(const FaultKind& kind, const Node& fault) {
+    if (!Holds(kTakesNode, kind.name)) return true;
+    const bool one_node = fault.FindPath("target.rack") == nullptr;
+    if (!one_node || node_stays_away_ || sketch_.nodes_for_ams < 2) return false;
+    node_stays_away_ = true;
+    return true;
+  }
+
+  void Param(const FaultKind& kind, const FaultParam& param, Node& fault) {
+    if (!param.required && draw_.Percent(40)) return;
+    std::optional<Node> value;
+    switch (param.kind) {
+      case FaultParamKind::kWhole:
+        value = Number(Whole(kind, param));
+        break;
+      case FaultParamKind::kNumber:
+        // Shares are below 1, factors are not.
+        value = param.most <= 1
+                    ? Text("0." + std::to_string(draw_.Whole(5, sketch_.healthy ? 20 : 70)))
+                    : Number(draw_.Whole(2, 30));
+        if (param.most <= 1 && value->text == "0.5") value->text = "0.05";
+        break;
+      case FaultParamKind::kDuration:
+        value = Time(draw_.Time(1ms, sketch_.healthy ? 5s : 1min));
+        break;
+      case FaultParamKind::kBytes:
+        value = Text(std::to_string(draw_.Whole(0, 4)) + "KiB");
+        break;
+      case FaultParamKind::kBool:
+        value = Flag(draw_.Percent(50));
+        break;
+      case FaultParamKind::kSignal: {
+        static const std::vector<std::string> kSignals = {"KILL", "TERM", "SEGV", "ABRT", "INT"};
+        value = Text(sketch_.healthy ? "KILL" : draw_.Of(kSignals));
+        break;
+      }
+      case FaultParamKind::kWord:
+        value = Text(draw_.Of(param.choices));
+        break;
+      case FaultParamKind::kText:
+        return;
+    }
+    Set(fault, param.name, std::move(*value));
+  }
+
+  std::int64_t Whole(const FaultKind& kind, const FaultParam& param) {
+    if (param.name == "exit" && kind.name == "container_lost") {
+      static const std::vector<std::int64_t> kStatuses = {-100, -101, -102, -103, -104, -105,
+                                                          -106, -107, 0,    1,    137,  143};
+      return sketch_.healthy ? -100 : draw_.Of(kStatuses);
+    }
+    if (param.name == "exit") {
+      static const std::vector<std::int64_t> kExits = {0, 1, 2, 42, 75, 126, 134, 137, 139, 143};
+      return draw_.Of(kExits);
+    }
+    // More in a row end an application, or a budget, by rules that are meant so.
+    if (sketch_.healthy && param.name == "count") return 1;
+    const auto least = std::max<std::int64_t>(0, static_cast<std::int64_t>(param.least));
+    return draw_.Whole(least, least + 3);
+  }
+
+  Draw draw_;
+  const Sketch& sketch_;
+  std::vector<const FaultKind*> kinds_;
+  std::int64_t count_ = 0;
+  bool node_stays_away_ = false;
+  Duration ends_{};                ///< Of the fault that is drawn.
+  std::vector<Duration> ends_of_;  ///< Of those before it.
+};
+
+}  // namespace
+
+DrawnFaults DrawFaults(std::uint64_t seed, const Sketch& sketch, std::int64_t count) {
+  return FaultDrawer(seed, sketch).Finish(count);
+}
+
+}  // namespace tfyarn::explore

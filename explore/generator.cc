@@ -1,0 +1,212 @@
+#include "explore/generator.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "config/scenario_table.h"
+#include "explore/draw.h"
+#include "explore/job_drawer.h"
+
+namespace tfyarn::explore {
+namespace {
+
+constexpr int kHealthyPercent = 50;
+
+std::vector<std::string> RackNames(std::int64_t racks) {
+  std::vector<std::string> names;
+  for (std::int64_t i = 1; i <= racks; ++i) names.push_back("r" + std::to_string(i));
+  return names;
+}
+
+class ScenarioDrawer {
+ public:
+  explicit ScenarioDrawer(std::uint64_t seed)
+      : seed_(seed), draw_(seed, "scenario"), swarm_(Swarm::Of(draw_)) {
+    sketch_.healthy = draw_.Percent(kHealthyPercent);
+  }
+
+  Node Finish() {
+    Set(document_, "schema", Text("tfsim/v1"));
+    Set(document_, "name", Text("explored"));
+    Set(document_, "description",
+        Text(sketch_.healthy ? "Every job is healthy, and must succeed."
+                             : "Every job must come to an end."));
+    Set(document_, "seed", Number(draw_.Whole(1, 1'000'000)));
+    Set(document_, "horizon", Text(""));
+    DrawCluster();
+    DrawYarn();
+    if (swarm_.delays && draw_.Percent(40)) {
+      Set(document_, "hdfs", Map({{"latency", SomeDelay(100us, 500ms)}}));
+    }
+    DrawJobs();
+    const std::int64_t faults = sketch_.healthy ? draw_.Whole(0, 2) : draw_.Whole(0, 3);
+    DrawnFaults drawn = DrawFaults(seed_, sketch_, faults);
+    if (faults > 0) Set(document_, "faults", std::move(drawn.list));
+    Set(document_, "horizon", Time(std::max<Duration>(drawn.ends, last_submit_) + bound_));
+    Expect();
+    return std::move(document_);
+  }
+
+ private:
+  bool wild() const { return !sketch_.healthy; }
+
+  /// A time, or a law around it.
+  Node SomeDelay(Duration least, Duration most) {
+    const Duration first = draw_.Time(least, most);
+    if (draw_.Percent(50)) return Time(first);
+    return Map({{"dist", Text("uniform")}, {"min", Time(first)}, {"max", Time(first * 3)}});
+  }
+
+  void DrawCluster() {
+    // A healthy job must fit on what is left when one node is away.
+    const std::int64_t nodes = draw_.Whole(wild() ? 1 : 2, 4);
+    std::int64_t racks = 1;
+    Node cluster = Map();
+    if (draw_.Percent(30)) {
+      racks = 2;
+      Set(cluster, "racks", Number(racks));
+    }
+    Node resources = Map({{"memory", Text(draw_.Percent(70) || !wild() ? "64GiB" : "8GiB")},
+                          {"vcores", Number(draw_.Percent(70) || !wild() ? 32 : 4)}});
+    gpus_ = swarm_.gpus;
+    if (gpus_) Set(resources, "gpus", Number(wild() ? draw_.Whole(1, 4) : 8));
+    partition_ = swarm_.partitions && wild() && nodes > 1;
+    Node classes = List();
+    const std::int64_t first = partition_ ? nodes - 1 : nodes;
+    classes.items.push_back(Map({{"name", Text("n")},
+                                 {"count", Number(first)},
+                                 {"labels", List({Text("any")})},
+                                 {"resources", resources}}));
+    if (partition_) {
+      classes.items.push_back(
+          Map({{"name", Text("q")}, {"partition", Text("p")}, {"resources", resources}}));
+      sketch_.nodes.emplace_back("q");
+    }
+    for (std::int64_t i = 1; i <= first; ++i)
+      sketch_.nodes.push_back(first == 1 ? "n" : "n-" + std::to_string(i));
+    sketch_.racks = RackNames(racks);
+    nodes_ = nodes;
+    sketch_.nodes_for_ams = first;
+    Set(cluster, "nodes", std::move(classes));
+    if (swarm_.delays) {
+      Node network = Map({{"latency", SomeDelay(50us, 200ms)}});
+      if (wild() && draw_.Percent(20)) Set(network, "loss", Text("0.02"));
+      Set(cluster, "network", std::move(network));
+    }
+    Set(document_, "cluster", std::move(cluster));
+  }
+
+  void DrawYarn() {
+    Node yarn = Map();
+    if (wild() && swarm_.yarn) {
+      static const std::vector<std::string> kSchedulers = {"capacity", "fifo", "uniform", "gang"};
+      Set(yarn, "scheduler", Text(draw_.Of(kSchedulers)));
+      if (draw_.Percent(30)) Set(yarn, "am_max_attempts", Number(draw_.Whole(1, 3)));
+      if (draw_.Percent(30)) Set(yarn, "work_preserving_restart", Flag(false));
+      if (draw_.Percent(30)) Set(yarn, "sigkill_delay", Time(draw_.Time(1ms, 5s)));
+      if (draw_.Percent(20)) Set(yarn, "tokens", Map({{"nm", Text("30s")}, {"amrm", Text("45s")}}));
+    } else if (!wild()) {
+      Set(yarn, "am_max_attempts", Number(8));
+    }
+    queues_ = {"default"};
+    if (swarm_.queues && wild()) {
+      const std::int64_t share = draw_.Whole(2, 6) * 10;
+      Node queue =
+          Map({{"path", Text("root.ml")}, {"capacity", Text(std::to_string(share) + "%")}});
+      if (draw_.Percent(50)) Set(queue, "max_capacity", Text(std::to_string(share + 20) + "%"));
+      Set(queue, "am_share", Text("50%"));
+      Set(yarn, "queues", List({std::move(queue)}));
+      queues_.emplace_back("ml");
+      if (draw_.Percent(30)) Set(yarn, "preemption", Flag(true));
+    }
+    if (swarm_.expiry) {
+      Node expiry = Map();
+      // The RM's own times, shorter than Hadoop's but above the beats that they count.
+      for (const auto& [name, least] : {std::pair("nm", 5s), std::pair("am", 10s)})
+        if (draw_.Percent(50)) Set(expiry, name, Time(draw_.Time(least, 10min)));
+      if (wild() && draw_.Percent(40)) {
+        const Duration container = draw_.Time(10s, 10min);
+        Set(expiry, "container", Time(container));
+        hold_ = std::max<Duration>(container / 2, 1ms);
+      }
+      if (!expiry.entries.empty()) Set(yarn, "expiry", std::move(expiry));
+    }
+    if (swarm_.delays) {
+      if (draw_.Percent(50)) Set(yarn, "localize", SomeDelay(1ms, 20s));
+      if (draw_.Percent(50)) Set(yarn, "launch", SomeDelay(1ms, 10s));
+      if (draw_.Percent(30)) Set(yarn, "am_launch", SomeDelay(1ms, 20s));
+    }
+    if (!yarn.entries.empty()) Set(document_, "yarn", std::move(yarn));
+  }
+
+  void DrawJobs() {
+    constexpr Duration kExpiries = 10min + 15min + 10min;
+    const JobSurroundings around{.healthy = sketch_.healthy,
+                                 .nodes = nodes_,
+                                 .gpus = gpus_,
+                                 .partition = partition_,
+                                 .queues = queues_,
+                                 .expiries = kExpiries,
+                                 .hold = hold_};
+    Node jobs = List();
+    const std::vector<std::string> names =
+        swarm_.two_jobs ? std::vector<std::string>{"a", "b"} : std::vector<std::string>{"a"};
+    for (const std::string& name : names) {
+      DrawnJob job = DrawJob(draw_, swarm_, around, name);
+      bound_ += job.bound;  // One may wait for the other.
+      last_submit_ = 2min;
+      sketch_.jobs.push_back(std::move(job.sketch));
+      jobs.items.push_back(std::move(job.document));
+    }
+    Set(document_, "jobs", std::move(jobs));
+  }
+
+  void Expect() {
+    Node rows = List();
+    for (const JobSketch& job : sketch_.jobs) {
+      Node status =
+          wild() ? List({Text("SUCCEEDED"), Text("FAILED"), Text("KILLED")}) : Text("SUCCEEDED");
+      rows.items.push_back(Map({{"job", Text(job.name)}, {"status", std::move(status)}}));
+    }
+    Set(document_, "expect", std::move(rows));
+  }
+
+  std::uint64_t seed_;
+  Draw draw_;
+  Swarm swarm_;
+  Sketch sketch_;
+  Node document_ = Map();
+  std::int64_t nodes_ = 1;
+  bool gpus_ = false;
+  bool partition_ = false;
+  std::vector<std::string> queues_;
+  Duration hold_{};
+  Duration bound_{};
+  Duration last_submit_{};
+};
+
+}  // namespace
+
+Node DrawScenario(std::uint64_t seed) {
+  return ScenarioDrawer(seed).Finish();
+}
+
+Sketch SketchOf(const config::Scenario& scenario) {
+  Sketch sketch{.nodes = config::NodeNames(scenario.cluster)};
+  for (const config::NodeClass& node_class : scenario.cluster.nodes) {
+    if (node_class.partition.empty()) sketch.nodes_for_ams += node_class.count;
+  }
+  sketch.racks = RackNames(scenario.cluster.racks);
+  const config::JobNames jobs(scenario);
+  for (std::string& name : jobs.All()) {
+    const config::JobConfig* job = jobs.Find(name);
+    if (job == nullptr || job->spec.tasks.empty()) continue;
+    JobSketch one{.name = std::move(name)};
+    for (const TaskTypeSpec& type : job->spec.tasks)
+      one.types.push_back({.name = type.name, .instances = type.instances});
+    sketch.jobs.push_back(std::move(one));
+  }
+  return sketch;
+}
+
+}  // namespace tfyarn::explore

@@ -1,0 +1,206 @@
+#include "oracles/policy_rows.h"
+
+#include <algorithm>
+#include <array>
+
+#include "core/model/describe.h"
+
+namespace tfyarn::oracles {
+namespace {
+
+constexpr Row kAfterSuccess{"after-success", Who::kAnyone, kEveryEnd, When::kSuccessDecided};
+constexpr std::array kDefaultRows = {
+    kAfterSuccess,
+    Row{.name = "ended-ok", .ends = Of(kOk)},
+    Row{.name = "stopped-by-us", .ends = Of(kKilledByUs)},
+    Row{.name = "no-gang", .ends = kNoGang, .action = kFail},
+    Row{"sidecar", Who::kSidecar, kFailure, When::kAlways, kRestartTask, Pays::kNobody, kIgnore},
+    Row{"drained-oom", Who::kDrained, Of(kOom)},
+    Row{"drained", Who::kDrained, kFailure, When::kAlways, kRestartTask, Pays::kByClass, kTally},
+    Row{.name = "oom", .ends = Of(kOom), .action = kFail},
+    Row{"restart-gang", Who::kAnyone, kFailure, When::kMultiWorker, kRestartGang, Pays::kByClass},
+    Row{"restart-one", Who::kAnyone, kFailure, When::kIndependent, kRestartTask, Pays::kByClass,
+        kTally},
+    Row{"restart-task", Who::kAnyone, kFailure, When::kAlways, kRestartTask, Pays::kByClass},
+};
+// `fail (or restart-gang)` is written kFail, paid by the user.
+constexpr std::array kTonyRows = {
+    kAfterSuccess,
+    Row{"untracked-ended", Who::kService, Of(kOk, kKilledByUs), When::kAlways, kIgnore},
+    Row{"sidecar-ended", Who::kSidecar, Of(kOk, kKilledByUs), When::kAlways, kIgnore},
+    Row{.name = "ended-ok", .ends = Of(kOk)},
+    Row{.name = "killed-by-am", .ends = Of(kKilledByUs)},
+    Row{"chief-failed", Who::kChief, kFailure, When::kAlways, kFail, Pays::kUser},
+    Row{"stop-on-failure", Who::kAnyone, kFailure, When::kStopOnFailure, kFail, Pays::kUser},
+    Row{"fail-on-worker-failure", Who::kAnyone, kFailure, When::kFailOnWorkerFailure, kFail,
+        Pays::kUser},
+    Row{"untracked-failed", Who::kService},
+    Row{"waived-failed-late", Who::kAnyone, kFailure, When::kWaivedAndAllEnded, kIgnore},
+    Row{"waived-failed", Who::kAnyone, kFailure, When::kWaived, kFail, Pays::kUser},
+    Row{"starting-failed", Who::kAnyone, kFailure, When::kNeverRegistered, kFail, Pays::kUser},
+    Row{"sidecar-failed", Who::kSidecar, kFailure, When::kAlways, kIgnore},
+    Row{.name = "tracked-failed"},
+};
+constexpr Classes kRaised = Of(kUserPermanent, kUserRetryable);
+constexpr std::array kTfYarnRows = {
+    kAfterSuccess,
+    Row{.name = "ended-ok", .ends = Of(kOk)},
+    Row{"killed-by-api", Who::kAnyone, Of(kKilledByUs), When::kAlways, kIgnore},
+    Row{"tensorboard-error", Who::kTensorboard, kRaised | Of(kPortConflict), When::kAlways,
+        kIgnore},
+    Row{"raised-late", Who::kTracked, kRaised, When::kLate},
+    Row{"container-failed", Who::kAnyone, kFailure, When::kAlways, kFail, Pays::kUser},
+};
+constexpr Classes kPodFailed =
+    Of(kPreempted, kNodeLost, kNodeBad, kLaunchError, kHeartbeatLost, kTimeout, kAmLost);
+constexpr std::array kTfjobRows = {
+    kAfterSuccess,
+    Row{.name = "stopped-by-us", .ends = Of(kKilledByUs)},
+    Row{.name = "no-gang", .ends = kNoGang, .action = kFail},
+    Row{"sidecar", Who::kSidecar, kEveryEnd, When::kAlways, kIgnore},
+    Row{"always-recreated", Who::kAnyone, kPodFailed, When::kRestartAlways, kRestartTask,
+        Pays::kUser},
+    Row{"always", Who::kAnyone, kEveryEnd, When::kRestartAlways, kRestartTask,
+        Pays::kUserBelowLimit},
+    Row{.name = "ended-ok", .ends = Of(kOk)},
+    Row{"on-failure-recreated", Who::kAnyone, kPodFailed, When::kRestartOnFailure, kRestartTask,
+        Pays::kUser},
+    Row{"on-failure", Who::kAnyone, kFailure, When::kRestartOnFailure, kRestartTask,
+        Pays::kUserBelowLimit},
+    Row{"exit-code-permanent", Who::kAnyone, kFailure, When::kExitCodePermanent, kFail},
+    Row{"exit-code-retryable", Who::kAnyone, kFailure, When::kRestartExitCode, kRestartTask,
+        Pays::kUser},
+    Row{.name = "replica-failed"},
+};
+
+}  // namespace
+
+std::span<const Row> RowsOf(Policy policy) {
+  switch (policy) {
+    case Policy::kDefault:
+      return kDefaultRows;
+    case Policy::kTony:
+      return kTonyRows;
+    case Policy::kTfYarn:
+      return kTfYarnRows;
+    case Policy::kTfjob:
+      return kTfjobRows;
+  }
+  return {};
+}
+
+Classes ClassOfCode(std::int32_t code) {
+  switch (code) {
+    case 0:
+      return Of(kOk);
+    case 75:
+    case 138:
+    case 154:
+    case 193:
+      return Of(kUserRetryable);
+    case 132:
+    case 134:
+    case 135:
+    case 136:
+    case 139:
+      return Of(kSignalCrash);
+    case 130:
+    case 137:
+    case 143:
+      return Of(kKilledExternal);
+    default:
+      return Of(code >= 1 && code <= 127 ? kUserPermanent : kUnknown);
+  }
+}
+
+/// Of a container's status; `ran`: a process of the user's had begun in it.
+Classes ClassOfContainer(std::int32_t status, bool released, bool ran) {
+  if (released) return Of(kKilledByUs);
+  switch (status) {
+    case container_exit::kKilledExceededVmem:
+    case container_exit::kKilledExceededPmem:
+      return Of(kOom);
+    case container_exit::kKilledByAppMaster:
+    case container_exit::kKilledAfterAppCompletion:
+      return Of(kKilledByUs);
+    case container_exit::kAborted:
+      return Of(kNodeLost, kAmLost, kLaunchError) | (ran ? 0 : Of(kKilledByUs));
+    case container_exit::kPreempted:
+    case container_exit::kKilledByResourceManager:
+    case container_exit::kKilledByContainerScheduler:
+      return Of(kPreempted);
+    case container_exit::kDisksFailed:
+      return Of(kNodeBad);
+    case container_exit::kKilledForExcessLogs:
+      return Of(kUserPermanent);
+    case container_exit::kInvalid:
+      return Of(kLaunchError);
+    case agent_exit::kNoPort:
+      return Of(kPortConflict, kLaunchError);
+    case agent_exit::kRefused:
+    case agent_exit::kAmLost:
+      return Of(kAmLost);
+    case 154:
+      return Of(kKilledExternal) | (ran ? 0 : Of(kLaunchError));
+    case 0:
+      return Of(kUnknown) | (ran ? 0 : Of(kLaunchError));
+    default:
+      return ClassOfCode(status) | (ran ? 0 : Of(kLaunchError));
+  }
+}
+
+std::string Text(Classes classes) {
+  std::string text;
+  for (unsigned bit = 0; bit <= static_cast<unsigned>(kUnknown); ++bit) {
+    if ((classes >> bit & 1) != 0)
+      text += (text.empty() ? "" : " or ") + std::string(KebabName(static_cast<ExitClass>(bit)));
+  }
+  return text;
+}
+
+Policy PolicyNamed(const std::string& name) {
+  if (name == "tony") return Policy::kTony;
+  if (name == "tf-yarn") return Policy::kTfYarn;
+  return name == "tfjob" ? Policy::kTfjob : Policy::kDefault;
+}
+
+std::string OptionOf(const JobSpec& spec, const std::string& name) {
+  const auto found = spec.policy.options.find(name);
+  return found == spec.policy.options.end() ? "" : found->second;
+}
+
+bool Lists(const JobSpec& spec, const std::string& option, std::string_view type,
+           std::string_view standard) {
+  if (spec.policy.options.count(option) == 0) return type == standard;
+  const std::string text = OptionOf(spec, option);
+  std::size_t begin = 0;
+  while (begin <= text.size()) {
+    const std::size_t end = std::min(text.find_first_of(", []", begin), text.size());
+    if (std::string_view(text).substr(begin, end - begin) == type) return true;
+    begin = end + 1;
+  }
+  return false;
+}
+
+TaskClass RoleOf(const JobSpec& spec, Policy policy, const TaskTypeSpec& type) {
+  if (type.task_class) return *type.task_class;
+  const std::string& name = type.name;
+  switch (policy) {
+    case Policy::kDefault:
+      if (name == "ps") return TaskClass::kService;
+      if (name == "evaluator") return TaskClass::kDrained;
+      return name == "tensorboard" ? TaskClass::kSidecar : TaskClass::kTracked;
+    case Policy::kTony:
+      if (Lists(spec, "untracked", name, spec.framework == Framework::kHorovod ? "driver" : "ps"))
+        return TaskClass::kService;
+      return Lists(spec, "sidecar", name, "tensorboard") ? TaskClass::kSidecar
+                                                         : TaskClass::kTracked;
+    case Policy::kTfYarn:
+      return name == "ps" || name == "tensorboard" ? TaskClass::kService : TaskClass::kTracked;
+    case Policy::kTfjob:
+      return name == "tensorboard" ? TaskClass::kSidecar : TaskClass::kTracked;
+  }
+  return TaskClass::kTracked;
+}
+
+}  // namespace tfyarn::oracles

@@ -1,0 +1,751 @@
+#include "oracles/reference_verdict.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cstdlib>
+#include <map>
+#include <optional>
+#include <set>
+#include <string_view>
+#include <utility>
+
+#include "core/model/text.h"
+#include "oracles/verdict_model.h"
+
+namespace tfyarn::oracles {
+namespace {
+
+std::vector<std::string> Names(const std::set<TaskId>& tasks) {
+  std::vector<std::string> names;
+  for (const TaskId& task : tasks) names.push_back(ToString(task));
+  return names;
+}
+
+}  // namespace
+
+void ReferenceVerdict::Model::Observe(const trace::TraceRecord& record) {
+  if (record.at >= next_due_) {
+    now_ = record.at;
+    Overdue();
+  }
+  RunFacts::Observe(record);
+  const auto* ordered = std::get_if<trace::AmOrdered>(&record.fact);
+  Job* job = ordered == nullptr ? nullptr : JobOf(ordered->job);
+  if (job == nullptr || ordered->am_attempt != job->am_attempt) return;
+  if (const auto* assembled = std::get_if<SpecAssembled>(&ordered->action)) {
+    Judge(*job, *assembled);
+  } else if (const auto* decision = std::get_if<RestartDecided>(&ordered->action)) {
+    Judge(*job, *decision);
+  } else if (const auto* verdict = std::get_if<VerdictReached>(&ordered->action)) {
+    Judge(*job, *verdict);
+  }
+}
+
+// ---------------------------------------------------------------- what the documents allow
+
+Tri ReferenceVerdict::Model::Holds(const Job& job, const Task& task, When when,
+                                   std::optional<std::int32_t> exit) const {
+  const JobSpec& spec = *job.spec;
+  const auto policy_is = [&](std::string_view wanted) {
+    const std::string one = OptionOf(spec, "restart_policy." + task.id.type);
+    return (one.empty() ? OptionOf(spec, "restart_policy") : one) == wanted;
+  };
+  switch (when) {
+    case When::kAlways:
+      return Tri::kYes;
+    case When::kSuccessDecided:  // By the caller.
+      return Tri::kMaybe;
+    case When::kMultiWorker:
+      return Sure(spec.strategy == Strategy::kMultiWorker);
+    case When::kIndependent:
+      return Sure(spec.strategy == Strategy::kIndependent);
+    case When::kStopOnFailure:
+      return Sure(Lists(spec, "stop_on_failure", task.id.type, "ps"));
+    case When::kFailOnWorkerFailure:
+      return Sure(OptionOf(spec, "fail_on_worker_failure") == "true");
+    case When::kWaived:
+    case When::kWaivedAndAllEnded:
+      return std::any_of(spec.depends.begin(), spec.depends.end(),
+                         [&](const Dependency& rule) {
+                           return rule.task == task.id.type && rule.within &&
+                                  rule.action == DependencyAction::kIgnore;
+                         })
+                 ? Tri::kMaybe
+                 : Tri::kNo;
+    case When::kNeverRegistered:
+      return task.registered ? (task.spawned ? Tri::kNo : Tri::kMaybe) : Tri::kMaybe;
+    case When::kLate:
+      return Sure(OptionOf(spec, "propagate") == "late");
+    case When::kRestartAlways:
+      return Sure(policy_is("Always"));
+    case When::kRestartOnFailure:
+      return Sure(policy_is("OnFailure"));
+    case When::kRestartExitCode:
+      return Sure(policy_is("ExitCode"));
+    case When::kExitCodePermanent:
+      return Sure(policy_is("ExitCode") && exit && *exit >= 1 && *exit <= 127);
+  }
+  return Tri::kNo;
+}
+
+namespace {
+
+/// The last words of a process that found a peer's port closed.
+bool CouldNotReach(const Task& task) {
+  return std::any_of(task.accounts.begin(), task.accounts.end(), [](const Account& account) {
+    return account.told != 0 && !account.spent &&
+           account.last_words.find("failed to connect to all addresses") != std::string::npos;
+  });
+}
+
+/// The AM has heard of an end of its that was none too well.
+bool HasFailed(const Task& task) {
+  return std::any_of(task.accounts.begin(), task.accounts.end(), [](const Account& account) {
+    return account.told != 0 && !account.spent && account.classes != Of(kOk);
+  });
+}
+
+bool IsFor(const JobSpec& spec, const Task& task, Who who) {
+  switch (who) {
+    case Who::kAnyone:
+      return true;
+    case Who::kChief:
+      return task.chief;
+    case Who::kService:
+      return task.role == TaskClass::kService;
+    case Who::kDrained:
+      return task.role == TaskClass::kDrained;
+    case Who::kSidecar:
+      return task.role == TaskClass::kSidecar;
+    case Who::kTracked:
+      return task.role == TaskClass::kTracked;
+    case Who::kTensorboard:
+      return task.id.type == "tensorboard" && spec.FindType("tensorboard") != nullptr;
+  }
+  return false;
+}
+
+}  // namespace
+
+/// The rows that may decide an end of this class: the rows of `on_exit`, what `watch` says of a
+/// stall, the policy's. More than one where it is open whether a condition holds.
+std::vector<Option> ReferenceVerdict::Model::Options(const Job& job, const Task& task,
+                                                     ExitClass cls,
+                                                     std::optional<std::int32_t> exit,
+                                                     Tri succeeded) const {
+  const JobSpec& spec = *job.spec;
+  // A good end starts again only where a row of `on_exit` says so, and nothing does so for ever.
+  const bool user = job.policy != Policy::kDefault || (Of(cls) & kUserPays) != 0 || cls == kOk;
+  const Budget by_class = user ? Budget::kUser : Budget::kInfrastructure;
+  std::vector<Budget> class_pays = {by_class};
+  if (job.policy == Policy::kDefault && spec.strategy == Strategy::kParameterServer &&
+      CouldNotReach(task))
+    class_pays = {Budget::kInfrastructure};
+  if (cls == kPreempted && job.notice != 0 && !task.runs) class_pays.push_back(Budget::kNone);
+  std::vector<Option> options;
+  for (std::size_t i = 0; succeeded != Tri::kYes && i < spec.on_exit.size(); ++i) {
+    const ExitRule& rule = spec.on_exit[i];
+    const auto has = [](const auto& list, const auto& value) {
+      return list.empty() || std::find(list.begin(), list.end(), value) != list.end();
+    };
+    const bool any_failure = rule.classes.empty() && rule.exits.empty();
+    if ((!rule.task_type.empty() && rule.task_type != task.id.type) || !has(rule.classes, cls) ||
+        (!rule.exits.empty() && !(exit && has(rule.exits, *exit))) ||
+        (any_failure && (Of(cls) & kFailure) == 0))
+      continue;
+    Option option{.name = fmt::format("on_exit/{}", i), .action = rule.action};
+    option.payers = class_pays;
+    if (rule.action == kRaiseMemory && job.policy == Policy::kDefault)
+      option.payers = {Budget::kInfrastructure};
+    if (rule.pays) option.payers = {*rule.pays};
+    if (rule.pays && *rule.pays != Budget::kNone && job.policy != Policy::kDefault)
+      option.payers = {Budget::kUser};
+    if (task.role == TaskClass::kDrained) option.then = kTally;
+    if (task.role == TaskClass::kSidecar) option.then = kIgnore;
+    options.push_back(std::move(option));
+    if (succeeded == Tri::kNo) return options;
+    break;
+  }
+  if (cls == kTimeout && spec.watch)
+    options.push_back({.name = "watch", .action = spec.watch->action, .payers = class_pays});
+  for (const Row& row : RowsOf(job.policy)) {
+    if ((row.ends & Of(cls)) == 0 || !IsFor(spec, task, row.who)) continue;
+    const Tri holds =
+        row.when == When::kSuccessDecided ? succeeded : Holds(job, task, row.when, exit);
+    if (holds == Tri::kNo) continue;
+    Option option{.name = fmt::format("{}/{}", spec.policy.name, row.name), .action = row.action};
+    option.session = row.action == kFail && row.pays == Pays::kUser;
+    option.below_limit = row.pays == Pays::kUserBelowLimit;
+    option.then = row.then;
+    option.payers = row.pays == Pays::kByClass  ? class_pays
+                    : row.pays == Pays::kNobody ? std::vector{Budget::kNone}
+                                                : std::vector{Budget::kUser};
+    options.push_back(std::move(option));
+    if (holds == Tri::kYes) break;
+  }
+  return options;
+}
+
+/// The end may be one for good: no restart that is left answers it.
+bool ReferenceVerdict::Model::Counts(const Job& job, const Task& task,
+                                     const Account& account) const {
+  for (unsigned bit = 0; bit <= static_cast<unsigned>(kUnknown); ++bit) {
+    if ((account.classes >> bit & 1) == 0) continue;
+    for (const Option& option :
+         Options(job, task, static_cast<ExitClass>(bit), account.exit, Tri::kNo)) {
+      if (!IsRestart(option.action) || MayBeExhausted(job, task, option)) return true;
+    }
+  }
+  return false;
+}
+
+/// Whatever its class, the end leads to a restart or to a verdict.
+bool ReferenceVerdict::Model::MustAct(const Job& job, const Task& task,
+                                      const Account& account) const {
+  for (unsigned bit = 0; bit <= static_cast<unsigned>(kUnknown); ++bit) {
+    if ((account.classes >> bit & 1) == 0) continue;
+    for (const Option& option :
+         Options(job, task, static_cast<ExitClass>(bit), account.exit, Succeeded(job))) {
+      const bool acts = option.session || IsRestart(option.action) || option.action == kFail ||
+                        option.action == kSucceed;
+      if (!acts || (option.then != kFail && MayBeExhausted(job, task, option))) return false;
+    }
+  }
+  return account.classes != 0;
+}
+
+// ---------------------------------------------------------------- budgets, units, epochs
+
+std::optional<std::int64_t> ReferenceVerdict::Model::Limit(const Job& job, const Option& option,
+                                                           Budget budget) const {
+  const JobSpec& spec = *job.spec;
+  if (budget == Budget::kNone) return std::nullopt;
+  if (job.policy == Policy::kDefault)
+    return budget == Budget::kUser ? spec.retries.user : spec.retries.infrastructure;
+  const std::string given = OptionOf(spec, job.policy == Policy::kTony    ? "retry_count"
+                                           : job.policy == Policy::kTfjob ? "backoff_limit"
+                                                                          : "");
+  if (given.empty() && job.policy == Policy::kTfjob && spec.retries.user == 0) return std::nullopt;
+  const std::int64_t limit = given.empty() ? spec.retries.user : std::atoi(given.c_str());
+  return option.below_limit ? std::max<std::int64_t>(limit - 1, 0) : limit;
+}
+
+/// Restarts that count, surely or perhaps: under `default` those within the window.
+std::int64_t ReferenceVerdict::Model::Spent(const Job& job, Budget budget, bool surely) const {
+  std::int64_t count = surely ? 0 : job.hidden;
+  for (const Payment& payment : job.paid) {
+    if (payment.budget != budget) continue;
+    const Duration age = surely ? now_ - payment.earliest : job.window_at - payment.latest;
+    count += job.policy != Policy::kDefault || age <= job.spec->retries.window ? 1 : 0;
+  }
+  return count;
+}
+
+bool ReferenceVerdict::Model::MayBeExhausted(const Job& job, const Task& task,
+                                             const Option& option) const {
+  if (option.name == "default/sidecar") return task.free_restarts + job.hidden >= 3;
+  return std::any_of(option.payers.begin(), option.payers.end(), [&](Budget payer) {
+    const std::optional<std::int64_t> limit = Limit(job, option, payer);
+    return limit && Spent(job, payer, false) >= *limit;
+  });
+}
+
+/// What is wrong with the tasks that start again; empty when nothing is.
+std::string ReferenceVerdict::Model::WrongUnit(const Job& job, const Task& task,
+                                               const Option& option, ExitClass cls,
+                                               const RestartDecided& decision) const {
+  const JobSpec& spec = *job.spec;
+  const std::set<TaskId> tasks(decision.tasks.begin(), decision.tasks.end());
+  const ExitAction action = option.session ? kRestartGang : option.action;
+  const Tri lost = action == kRaiseMemory ? Tri::kYes : Lost(job, task, cls);
+  std::vector<std::set<TaskId>> units;  // Any of them, whole.
+  std::set<TaskId> gang, chiefs;
+  for (const auto& [id, other] : job.tasks) {
+    if (other.in_gang) gang.insert(id);
+    if (other.in_gang && (other.chief || (!job.has_chief && id == TaskId{"worker", 0})))
+      chiefs.insert(id);
+  }
+  std::set<TaskId> with_chief = chiefs;
+  with_chief.insert(task.id);
+  const bool alone = task.role == TaskClass::kDrained || task.role == TaskClass::kSidecar;
+  if (option.session || (action == kRestartGang && spec.strategy != Strategy::kMultiWorker))
+    units.push_back(gang);
+  if (alone || spec.strategy == Strategy::kIndependent) {
+    if (!option.session) units.push_back({task.id});
+  } else if (spec.strategy == Strategy::kMultiWorker) {
+    // Two that start again do so in a new epoch, which a collective begins whole.
+    const bool whole = action == kRestartGang || action == kRestartType || tasks.size() > 1;
+    if (whole || lost != Tri::kNo || option.name == "watch") units.push_back(gang);
+    if (!whole && lost != Tri::kYes) units.push_back({task.id});
+    if (!task.in_gang) units.push_back({task.id});
+  } else if (!option.session) {
+    if (task.id.type == "ps" || lost != Tri::kNo) units.push_back(with_chief);
+    if (task.id.type != "ps" && lost != Tri::kYes) units.push_back({task.id});
+  }
+  for (std::set<TaskId>& unit : units) {
+    for (const auto& [id, other] : job.tasks) {
+      if (action == kRestartType && id.type == task.id.type) unit.insert(id);
+    }
+    // What has not begun since its last restart need not begin again.
+    const bool whole = std::all_of(unit.begin(), unit.end(), [&](const TaskId& id) {
+      const Task& one = job.tasks.at(id);
+      return tasks.count(id) > 0 || !one.spawned || one.settled == one.attempt;
+    });
+    if (!whole || tasks.count(task.id) == 0) continue;
+    // Others may join that have ended too, and what is no part of the gang may go with it.
+    const bool fits = std::all_of(tasks.begin(), tasks.end(), [&](const TaskId& id) {
+      const auto other = job.tasks.find(id);
+      return unit.count(id) > 0 ||
+             (other != job.tasks.end() && unit == gang && !other->second.in_gang) ||
+             (other != job.tasks.end() && HasFailed(other->second));
+    });
+    if (fits) return {};
+  }
+  return fmt::format("starts {} again by {}, whose restart unit is {}",
+                     fmt::join(Names(tasks), " "), option.name,
+                     units.empty() ? "none" : fmt::format("{}", fmt::join(Names(units[0]), " ")));
+}
+
+std::string ReferenceVerdict::Model::WrongEpoch(const Job& job, const Task& task, ExitClass cls,
+                                                const RestartDecided& decision) const {
+  if (job.epoch_unsure) return decision.epoch < job.epoch ? "begins an earlier epoch" : "";
+  const Tri lost = Lost(job, task, cls);
+  const bool to_begin = job.assembled < job.epoch;  // Not yet begun: joined, or another one.
+  const bool stays = to_begin || (decision.tasks.size() == 1 && lost != Tri::kYes) ||
+                     (decision.tasks.size() == 1 && !task.in_gang);
+  // A gang of one starts again as gangs do.
+  const bool rises = to_begin || decision.tasks.size() > 1 || lost != Tri::kNo ||
+                     (job.spec->strategy == Strategy::kMultiWorker && task.in_gang);
+  if (decision.epoch == job.epoch && stays) return {};
+  if (decision.epoch == job.epoch.next() && rises) return {};
+  return fmt::format(
+      "is to run in epoch {} after epoch {}: it rises when more than one process "
+      "starts again or an address changes, and only then",
+      decision.epoch.value, job.epoch.value);
+}
+
+// ---------------------------------------------------------------- whose failure it is
+
+/// Of a collective: what surely broke it before `cause` did, or could not be a victim where `cause`
+/// could; empty when there is no such thing.
+std::string ReferenceVerdict::Model::WrongCause(const Job& job, const Task& task,
+                                                const Option& option, const Cause& cause) const {
+  if (job.spec->strategy != Strategy::kMultiWorker || !task.in_gang) return {};
+  // What fails the job does so at once, and TonY takes the first report.
+  if (!IsRestart(option.action) || (Of(cause.exit_class) & kFailure) == 0 ||
+      job.policy == Policy::kTony)
+    return {};
+  if ((Of(cause.exit_class) & kOwnFate) != 0) return {};
+  const bool crash = cause.exit_class == kSignalCrash;
+  const Account* own = nullptr;
+  for (const Account& account : task.accounts) {
+    if (!account.spent && account.told != 0 && (account.classes & Of(cause.exit_class)) != 0)
+      own = &account;
+  }
+  // The window, and who alone still ran at its end or had to be killed.
+  Instant first = now_;
+  std::vector<const Task*> run, killed;
+  for (const auto& [id, other] : job.tasks) {
+    if (!other.in_gang) continue;
+    bool heard = false;
+    for (const Account& account : other.accounts) {
+      if (account.spent || account.told == 0) continue;
+      heard = true;
+      first = std::min(first, account.told_at);
+    }
+    if (other.runs && !heard) run.push_back(&other);
+    if (other.killed) killed.push_back(&other);
+  }
+  const bool over = now_ - first >= job.spec->deadlines.blame;
+  if (!run.empty() && !over) return "peers still run, and deadlines.blame is not over";
+  if (run.size() == 1 && run[0] != &task && !run[0]->warned)
+    return ToString(run[0]->id) + " alone still ran";
+  if (run.empty() && killed.size() == 1 && killed[0] != &task &&
+      job.spec->deadlines.stop >= kVictimsEnd)
+    return ToString(killed[0]->id) + " alone had to be killed";
+  for (const auto& [id, other] : job.tasks) {
+    if (id == task.id || !other.in_gang) continue;
+    if (other.stands_still != 0 && other.stands_still < window_)
+      return fmt::format("{} stood still, as its agent had told", ToString(id));
+    const Account* best = BestOf(job, other);
+    if (best == nullptr || (best->classes & ~kFailure) != 0) continue;
+    if ((best->classes & ~kOwnFate) == 0)
+      return fmt::format("{} had ended with {}, as no peer can make it end", ToString(id),
+                         best->exit);
+    const bool other_crash = best->classes == Of(kSignalCrash);
+    if (other_crash && !crash) return fmt::format("{} had crashed", ToString(id));
+    if (other_crash == crash && own != nullptr && best->happened < own->happened &&
+        best->told < own->told)
+      return fmt::format("{} had failed before it", ToString(id));
+  }
+  return {};
+}
+
+// ---------------------------------------------------------------- judgement
+
+/// A verdict `failed` of TonY's or tf-yarn's second table, in place of which the session starts
+/// again.
+bool ReferenceVerdict::Model::TriesSessionAgain(const Job& job,
+                                                const RestartDecided& decision) const {
+  if (job.policy != Policy::kTony && job.policy != Policy::kTfYarn) return false;
+  static constexpr std::string_view kFailed[] = {"untracked-failed",   "worker-failure",
+                                                 "all-failed",         "raised",
+                                                 "success-impossible", "tracked-ended"};
+  const auto holds = [&](std::string_view row) { return HoldsVerdict(job, row); };
+  const std::optional<std::int64_t> limit = Limit(job, {}, Budget::kUser);
+  const std::set<TaskId> tasks(decision.tasks.begin(), decision.tasks.end());
+  return decision.paid == Budget::kUser && limit && Spent(job, Budget::kUser, true) < *limit &&
+         std::any_of(std::begin(kFailed), std::end(kFailed), holds) &&
+         std::all_of(job.tasks.begin(), job.tasks.end(), [&](const auto& entry) {
+           return !entry.second.in_gang || tasks.count(entry.first) > 0;
+         });
+}
+
+std::string ReferenceVerdict::Model::Wrong(const Job& job, const RestartDecided& decision) const {
+  const Cause& cause = decision.cause;
+  if (TriesSessionAgain(job, decision)) return {};
+  const auto found = job.tasks.find(cause.task);
+  if (found == job.tasks.end()) return "has no task of the job as its cause";
+  if (decision.tasks.empty()) return "starts nothing again";
+  const Task& task = found->second;
+  if (job.verdict) return "comes after the verdict";
+  if (Succeeded(job) == Tri::kYes) return "comes after success was decided (row after-success)";
+  // Free of charge: it joins an epoch that is decided and has not begun, or the task could not
+  // reach the peer that was the cause of the last one.
+  const bool free = decision.paid == Budget::kNone;
+  const auto launched_since = [&](const TaskId& id) {
+    const Task& one = job.tasks.at(id);
+    return one.container && !one.registered && one.launch_ordered > *job.epoch_decided;
+  };
+  if (free && job.epoch_decided && decision.epoch == job.epoch &&
+      std::none_of(decision.tasks.begin(), decision.tasks.end(), launched_since))
+    return {};
+  // Or it falls to a victim, soon after the last decision: of a process that is older, or a launch.
+  const auto victim = [&](const TaskId& id) {
+    const Task& one = job.tasks.at(id);
+    if (one.container && one.ran_in != one.container)
+      return one.launch_ordered <= job.last_decided_at;
+    const auto decided = job.causes.find(cause.task);
+    return one.in_gang && HasFailed(one) && decided != job.causes.end() &&
+           one.spawned_at < decided->second;
+  };
+  if (free && job.last_decision != 0 &&
+      now_ - job.last_decided_at <= job.spec->deadlines.blame + kVictimsEnd &&
+      std::any_of(decision.tasks.begin(), decision.tasks.end(), victim))
+    return {};
+  if (free && job.spec->strategy == Strategy::kParameterServer && task.settled &&
+      now_ - task.settled_at <= job.spec->deadlines.start + job.spec->deadlines.blame &&
+      std::any_of(decision.tasks.begin(), decision.tasks.end(), [&](const TaskId& id) {
+        return id != task.id && CouldNotReach(job.tasks.at(id));
+      }))
+    return task.excused.count(*task.settled) == 0
+               ? ""
+               : "is free a second time for the same process of " + ToString(task.id);
+  const Classes may_be = MayBe(job, task);
+  if ((may_be & Of(cause.exit_class)) == 0)
+    return fmt::format("calls the end of its cause {}, of which the AM had heard {}",
+                       KebabName(cause.exit_class), may_be == 0 ? "nothing" : Text(may_be));
+  std::string why = "has no row of docs/policies.md that starts anything again for that end";
+  for (const Option& option : Options(job, task, cause.exit_class, cause.exit, Succeeded(job))) {
+    if (!option.session && !IsRestart(option.action)) {
+      why = fmt::format("falls under {}, which starts nothing again", option.name);
+      continue;
+    }
+    if (std::find(option.payers.begin(), option.payers.end(), decision.paid) ==
+        option.payers.end()) {
+      why = fmt::format("is paid by {}, which {} does not allow", KebabName(decision.paid),
+                        option.name);
+      continue;
+    }
+    const std::optional<std::int64_t> limit = Limit(job, option, decision.paid);
+    if (limit && Spent(job, decision.paid, true) >= *limit) {
+      why = fmt::format("is paid by {} although {} of {} restarts are spent ({})",
+                        KebabName(decision.paid), Spent(job, decision.paid, true), *limit,
+                        option.name);
+      continue;
+    }
+    if (option.name == "default/sidecar" && task.free_restarts >= 3) {
+      why = "is the fourth of a sidecar (default/sidecar allows 3 of each task)";
+      continue;
+    }
+    why = WrongUnit(job, task, option, cause.exit_class, decision);
+    if (why.empty()) why = WrongEpoch(job, task, cause.exit_class, decision);
+    if (why.empty()) {
+      const std::string other = WrongCause(job, task, option, cause);
+      if (!other.empty()) why = "has the wrong cause: " + other + " (Whose failure it is)";
+    }
+    if (why.empty()) return {};
+  }
+  return why;
+}
+
+void ReferenceVerdict::Model::Judge(Job& job, const SpecAssembled& assembled) {
+  ++judged;
+  // Independent tasks get a spec each, when they can start.
+  const bool one_each = job.spec->strategy == Strategy::kIndependent &&
+                        assembled.epoch > job.epoch &&
+                        std::any_of(job.tasks.begin(), job.tasks.end(), [](const auto& entry) {
+                          const Task& task = entry.second;
+                          return task.container && (!task.runs || task.ran_in != task.container);
+                        });
+  if (assembled.epoch != job.epoch && !job.epoch_unsure && !one_each) {
+    Report(job, fmt::format("a cluster spec of epoch {} is made, but by the restarts decided it is "
+                            "epoch {} (Restart units)",
+                            assembled.epoch.value, job.epoch.value));
+  }
+  job.epoch = job.assembled = assembled.epoch;
+  job.epoch_decided.reset();
+  job.epoch_unsure = false;
+}
+
+void ReferenceVerdict::Model::Judge(Job& job, const RestartDecided& decision) {
+  ++judged;
+  window_ = job.window;
+  const std::string wrong = Wrong(job, decision);
+  if (!wrong.empty()) {
+    Report(job,
+           fmt::format("the restart for {} (attempt {}, {}{}) {}", ToString(decision.cause.task),
+                       job.tasks.count(decision.cause.task) > 0
+                           ? job.tasks.at(decision.cause.task).attempt.value
+                           : 0,
+                       KebabName(decision.cause.exit_class),
+                       decision.cause.exit ? fmt::format(" {}", *decision.cause.exit) : "", wrong));
+  }
+  Apply(job, decision);
+}
+
+void ReferenceVerdict::Model::Apply(Job& job, const RestartDecided& decision) {
+  const auto cause = job.tasks.find(decision.cause.task);
+  if (cause != job.tasks.end() && decision.paid == Budget::kNone) {
+    ++cause->second.free_restarts;
+    if (cause->second.settled && std::find(decision.tasks.begin(), decision.tasks.end(),
+                                           cause->first) == decision.tasks.end())
+      cause->second.excused.insert(*cause->second.settled);
+  }
+  if (decision.paid != Budget::kNone) {
+    job.causes[decision.cause.task] = job.last_decision = moment_;
+    job.last_decided_at = now_;
+    if (job.policy == Policy::kDefault)
+      std::erase_if(job.paid, [&](const Payment& payment) {
+        return job.window_at - payment.latest > job.spec->retries.window;
+      });
+    job.paid.push_back({.budget = decision.paid, .earliest = job.window_at, .latest = now_});
+  }
+  for (const TaskId& id : decision.tasks) {
+    const auto found = job.tasks.find(id);
+    if (found == job.tasks.end()) continue;
+    Task& task = found->second;
+    // A job may start again for days.
+    std::erase_if(task.accounts, [&](const Account& account) {
+      return (account.attempt && task.settled && *account.attempt < *task.settled) ||
+             (account.spent && account.container != task.container);
+    });
+    for (Account& account : task.accounts)
+      account.spent |= account.told != 0 || (account.attempt && *account.attempt <= task.attempt);
+    // One whose order to start is still on its way runs for a moment, too.
+    if (task.spawned) task.settled = task.attempt;
+    if (task.ordered) task.settled = std::max(task.settled.value_or(*task.ordered), *task.ordered);
+    task.settled_at = now_;
+    task.stalled = task.stands_still = 0;
+  }
+  if (decision.epoch > job.epoch || job.epoch_unsure) job.epoch_decided = now_;
+  job.epoch = std::max(job.epoch, decision.epoch);
+}
+
+/// Of a job that succeeds: what should have ended or restarted it before; empty when nothing.
+std::string ReferenceVerdict::Model::FailedSooner(const Job& job) {
+  std::string what;
+  for (const auto& [id, task] : job.tasks) {
+    const Account* best = BestOf(job, task);
+    if (best == nullptr || now_ - best->told_at < job.spec->deadlines.blame + kVictimsEnd) continue;
+    const Moment window = std::exchange(window_, best->told + 1);
+    as_of_ = best->told;
+    if (Succeeded(job) == Tri::kNo && MustAct(job, task, *best))
+      what = fmt::format("but {} had ended with {} ({}) before, which decides otherwise",
+                         ToString(id), best->exit, Text(best->classes));
+    window_ = window;
+    as_of_ = ~Moment{0};
+  }
+  return what;
+}
+
+std::string ReferenceVerdict::Model::Wrong(const Job& job, const VerdictReached& verdict) {
+  const std::string& rule = verdict.rule;
+  const bool failed = verdict.status == JobStatus::kFailed;
+  if (verdict.status == JobStatus::kKilled) return job.kill_wanted ? "" : "but no one asked for it";
+  if (rule == "finish/evidence-missing")
+    return !job.spec->finish.require_paths.empty() && Succeeded(job) != Tri::kNo
+               ? ""
+               : "but the job had not succeeded, or requires no evidence";
+  if (!failed) {
+    const std::string sooner = FailedSooner(job);
+    if (!sooner.empty()) return sooner;
+  }
+  const Tri succeeded = Succeeded(job);
+  if (failed && succeeded == Tri::kYes) return "but success was decided before (row after-success)";
+  if (rule.rfind("gang/", 0) == 0 || rule.rfind("deadlines/", 0) == 0)
+    return HoldsDeadline(job, rule) ? "" : "whose time had not come";
+  if (rule.rfind("depends/", 0) == 0) {
+    const std::size_t at = static_cast<std::size_t>(std::atoi(rule.c_str() + 8));
+    return at < job.spec->depends.size() && HoldsDependency(job, job.spec->depends[at])
+               ? ""
+               : "but that dependency can be met";
+  }
+  const std::string prefix = job.spec->policy.name + "/";
+  const Option session{.name = rule, .session = true, .payers = {Budget::kUser}};
+  const bool retries = job.policy == Policy::kTony || job.policy == Policy::kTfYarn;
+  if (rule.rfind(prefix, 0) == 0 &&
+      HoldsVerdict(job, std::string_view(rule).substr(prefix.size()))) {
+    static const std::set<std::string> kSuccess = {
+        "success",           "all-ok",           "some-failed", "services-ended", "chief-succeeded",
+        "workers-succeeded", "worker0-succeeded"};
+    if (failed == (kSuccess.count(rule.substr(prefix.size())) > 0))
+      return "which says the opposite";
+    return failed && retries && !MayBeExhausted(job, job.tasks.begin()->second, session)
+               ? "although the session may be tried again"
+               : "";
+  }
+  if (!failed && rule.rfind("on_exit/", 0) == 0) {
+    const std::size_t at = static_cast<std::size_t>(std::atoi(rule.c_str() + 8));
+    return at < job.spec->on_exit.size() && job.spec->on_exit[at].action == kSucceed
+               ? ""
+               : "which does not say `succeed`";
+  }
+  if (!verdict.cause || verdict.cause->task.type.empty())
+    return "whose conditions do not hold for what the AM had heard";
+  const Cause& cause = *verdict.cause;
+  const auto found = job.tasks.find(cause.task);
+  if (found == job.tasks.end()) return "whose cause is no task of the job";
+  const Task& task = found->second;
+  const Classes may_be = MayBe(job, task);
+  if ((may_be & Of(cause.exit_class)) == 0)
+    return fmt::format("and calls the end of {} {}, of which the AM had heard {}",
+                       ToString(cause.task), KebabName(cause.exit_class),
+                       may_be == 0 ? "nothing" : Text(may_be));
+  std::string allowed;
+  for (const Option& option : Options(job, task, cause.exit_class, cause.exit, Succeeded(job))) {
+    allowed += " " + option.name;
+    const bool restarts = option.session || IsRestart(option.action);
+    const bool ends =
+        option.action == kFail || option.action == kSucceed || option.action == kRaiseMemory;
+    const bool named_for_budget = rule == prefix + KebabName(cause.exit_class) + "-exhausted" ||
+                                  rule == "tfjob/backoff-limit";
+    const bool named = rule == option.name && ends;
+    if (!named && !(restarts && named_for_budget && option.then == kFail)) continue;
+    if (failed == (option.action == kSucceed)) return "which says the opposite";
+    if (restarts && option.action != kRaiseMemory && !MayBeExhausted(job, task, option))
+      return fmt::format("although {} has restarts left", option.name);
+    const std::string other = WrongCause(job, task, option, cause);
+    return other.empty() ? "" : "but has the wrong cause: " + other + " (Whose failure it is)";
+  }
+  return fmt::format("which does not decide {} of {}: allowed are{}", KebabName(cause.exit_class),
+                     ToString(cause.task), allowed);
+}
+
+void ReferenceVerdict::Model::Judge(Job& job, const VerdictReached& verdict) {
+  ++judged;
+  window_ = job.window;
+  job.due = kNever;
+  if (job.verdict) {  // The next attempt says it again.
+    if (job.verdict->status != verdict.status || job.verdict->rule != verdict.rule)
+      Report(job,
+             fmt::format("the verdict was {} and becomes {}", job.verdict->rule, verdict.rule));
+    return;
+  }
+  const std::string wrong = Wrong(job, verdict);
+  if (!wrong.empty())
+    Report(job, fmt::format("the verdict is {} by {}, {}", KebabName(verdict.status), verdict.rule,
+                            wrong));
+  job.verdict = verdict;
+}
+
+// ---------------------------------------------------------------- what is left undecided
+
+/// When the AM heard of an end for the last time.
+Instant LastHeard(const Job& job) {
+  Instant last = job.begun;
+  for (const auto& [id, task] : job.tasks) {
+    for (const Account& account : task.accounts) {
+      if (account.told != 0) last = std::max(last, account.told_at);
+    }
+  }
+  return last;
+}
+
+/// What the AM has heard for long enough, and has not decided.
+std::string ReferenceVerdict::Model::Undecided(Job& job) {
+  const Duration bound = DecisionBound(*job.spec);
+  if (Succeeded(job) == Tri::kYes) {
+    const Instant known = LastHeard(job);
+    if (now_ - known >= bound) return "success is decided";
+    Await(job, known + bound);
+  }
+  if (job.all_ran && job.spec->deadlines.run &&
+      now_ - *job.all_ran >= *job.spec->deadlines.run + bound)
+    return "deadlines.run is over";
+  for (const auto& [id, task] : job.tasks) {
+    const Account* best = BestOf(job, task);
+    if (best == nullptr) continue;
+    const Account& account = *best;
+    // A container whose task is to start again already.
+    if (!account.attempt && task.settled == task.attempt) continue;
+    if (now_ - account.told_at < bound) {
+      Await(job, account.told_at + bound);
+      continue;
+    }
+    if (MustAct(job, task, account))
+      return fmt::format("attempt {} of {} ended with {} ({})", task.attempt.value, ToString(id),
+                         account.exit, Text(account.classes));
+  }
+  return {};
+}
+
+void ReferenceVerdict::Model::Overdue() {
+  next_due_ = kNever;
+  for (const auto& job : jobs_) {
+    if (job == nullptr || job->due == kNever) continue;
+    if (now_ >= job->due) {
+      if (!cut_.empty() || job->append_open) {
+        job->due = now_ + DecisionBound(*job->spec);
+      } else {
+        job->due = kNever;
+        window_ = moment_ + 1;
+        job->window_at = now_;
+        const std::string what = Undecided(*job);
+        ++judged;
+        if (!what.empty())
+          Report(*job, fmt::format("{}, as the AM has known for {}, and it has decided nothing",
+                                   what, ToString(DecisionBound(*job->spec))));
+      }
+    }
+    next_due_ = std::min(next_due_, job->due);
+  }
+}
+
+// ---------------------------------------------------------------- the door
+
+ReferenceVerdict::ReferenceVerdict(bool lossy) : model_(std::make_unique<Model>(lossy)) {}
+ReferenceVerdict::~ReferenceVerdict() = default;
+
+void ReferenceVerdict::JobSubmitted(trace::JobIndex job, std::shared_ptr<const JobSpec> spec) {
+  model_->Add(job, std::move(spec));
+}
+
+void ReferenceVerdict::Observe(const trace::TraceRecord& record) {
+  model_->Observe(record);
+}
+
+void ReferenceVerdict::JobSettled(trace::JobIndex job) {
+  model_->Drop(job);
+}
+
+std::vector<std::string> ReferenceVerdict::TakeNew() {
+  return std::exchange(model_->fresh, {});
+}
+
+std::uint64_t ReferenceVerdict::judged() const {
+  return model_->judged;
+}
+
+}  // namespace tfyarn::oracles

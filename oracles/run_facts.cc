@@ -1,0 +1,460 @@
+#include "oracles/run_facts.h"
+
+#include <algorithm>
+#include <cstdlib>
+#include <utility>
+
+namespace tfyarn::oracles {
+namespace {
+
+/// Nothing reaches the AM, or nothing that it says, while such a fault is under way.
+bool KeepsNews(const std::string& kind) {
+  static const std::set<std::string> kElsewhere = {
+      "node_crash",       "node_reboot",   "node_decommission", "slow_node",
+      "launch_fail",      "localize_fail", "localize_slow",     "container_exit",
+      "container_signal", "container_oom", "container_vmem",    "container_lost",
+      "preempt",          "hang",          "port_in_use",       "gpu_scarcity",
+      "gpu_lost",         "client_kill",   "client_lost",       "am_crash"};
+  return kElsewhere.count(kind) == 0;
+}
+
+}  // namespace
+
+Duration DecisionBound(const JobSpec& spec) {
+  return spec.deadlines.blame + spec.deadlines.stop + 60s;
+}
+
+void RunFacts::Await(Job& job, Instant due) {
+  if (job.verdict) return;
+  job.due = std::min(job.due, due);
+  next_due_ = std::min(next_due_, job.due);
+}
+
+// ---------------------------------------------------------------- evidence
+
+void RunFacts::Add(trace::JobIndex index, std::shared_ptr<const JobSpec> spec) {
+  auto job = std::make_unique<Job>();
+  job->index = index;
+  job->spec = std::move(spec);
+  job->policy = PolicyNamed(job->spec->policy.name);
+  if (jobs_.size() <= index.value) jobs_.resize(index.value + std::size_t{1});
+  jobs_[index.value] = std::move(job);
+}
+
+void RunFacts::Observe(const trace::TraceRecord& record) {
+  ++moment_;
+  now_ = record.at;
+  if (const auto* told = std::get_if<trace::AgentTold>(&record.fact)) {
+    On(*told);
+  } else if (const auto* agent = std::get_if<trace::AgentOrdered>(&record.fact)) {
+    On(*agent);
+  } else if (const auto* am_told = std::get_if<trace::AmTold>(&record.fact)) {
+    On(*am_told);
+  } else if (const auto* ordered = std::get_if<trace::AmOrdered>(&record.fact)) {
+    On(*ordered);
+  } else if (const auto* freed = std::get_if<trace::ContainerFreed>(&record.fact)) {
+    On(*freed);
+  } else if (const auto* gone = std::get_if<trace::ContainerGone>(&record.fact)) {
+    for (const auto& job : jobs_) {
+      if (job != nullptr && job->am_container == gone->container) job->due = kNever;
+    }
+  } else if (const auto* granted = std::get_if<trace::ContainerGranted>(&record.fact)) {
+    Job* job = granted->am ? nullptr : JobOf(granted->job);
+    if (job != nullptr && !job->first_grant) job->first_grant = now_;
+  } else if (const auto* began = std::get_if<trace::FaultBegan>(&record.fact)) {
+    faults_ = true;
+    if (KeepsNews(began->kind)) cut_.insert({began->fault, began->instance});
+  } else if (const auto* ended = std::get_if<trace::FaultEnded>(&record.fact)) {
+    cut_.erase({ended->fault, ended->instance});
+    for (const auto& job : jobs_) {
+      if (job != nullptr && job->due != kNever)
+        job->due = std::max(job->due, now_ + DecisionBound(*job->spec));
+    }
+  } else if (const auto* client = std::get_if<trace::ClientOrdered>(&record.fact)) {
+    const auto* call = std::get_if<CallRm>(&client->action);
+    Job* job = JobOf(client->job);
+    if (job != nullptr && call != nullptr &&
+        std::holds_alternative<yarn::KillApplicationRequest>(call->request))
+      job->kill_wanted = true;
+  }
+}
+
+void RunFacts::BeginApplication(Job& job, const ApplicationId& application) {
+  const bool kill_wanted = job.kill_wanted;
+  job = Job{.index = job.index, .spec = job.spec, .policy = job.policy, .application = application};
+  job.kill_wanted = kill_wanted;
+  job.begun = now_;
+  const JobSpec& spec = *job.spec;
+  const bool knows_master = job.policy == Policy::kDefault || job.policy == Policy::kTfjob;
+  const bool first_worker = job.policy == Policy::kDefault || job.policy == Policy::kTony;
+  const auto is_chief = [&](const std::string& type) {
+    return type == "chief" || (knows_master && type == "master");
+  };
+  job.has_chief = std::any_of(spec.tasks.begin(), spec.tasks.end(),
+                              [&](const TaskTypeSpec& type) { return is_chief(type.name); });
+  for (const TaskTypeSpec& type : spec.tasks) {
+    const TaskClass role = RoleOf(spec, job.policy, type);
+    const bool waits = std::any_of(spec.depends.begin(), spec.depends.end(),
+                                   [&](const Dependency& rule) { return rule.task == type.name; });
+    for (std::int32_t i = 0; i < type.instances; ++i) {
+      Task& task = job.tasks[TaskId{.type = type.name, .index = i}];
+      task.id = {.type = type.name, .index = i};
+      task.role = role;
+      task.chief = is_chief(type.name) ||
+                   (!job.has_chief && first_worker && type.name == "worker" && i == 0);
+      task.in_gang = role != TaskClass::kDrained && role != TaskClass::kSidecar &&
+                     type.name != "evaluator" && type.name != "tensorboard";
+      task.begins = task.in_gang && !waits;
+      job.never_ran += task.begins ? 1 : 0;
+    }
+  }
+}
+
+// Another application begins with empty books; another attempt of the same knows what was stored.
+void RunFacts::BeginAttempt(Job& job, const AmStarted& started) {
+  if (job.application != started.attempt.application) {
+    BeginApplication(job, started.attempt.application);
+  } else {
+    job.epoch_unsure = true;
+    job.hidden += job.append_open ? 2 : 1;
+  }
+  job.am_attempt = started.attempt.attempt;
+  job.attempt_begun = now_;
+  job.stored_before = std::exchange(job.stored, 0);
+  job.am_container = started.container;
+  job.append_open = false;
+  job.append_ordered = job.open_window = job.window = moment_;
+  job.append_ordered_at = job.open_window_at = job.window_at = now_;
+  job.due = kNever;
+}
+
+void RunFacts::On(const trace::AmTold& fact) {
+  Job* job = JobOf(fact.job);
+  if (job == nullptr) return;
+  if (const auto* started = std::get_if<AmStarted>(&fact.event)) BeginAttempt(*job, *started);
+  if (fact.am_attempt != job->am_attempt) return;  // One that was paused or cut off.
+  if (std::holds_alternative<JournalAppended>(fact.event)) {
+    job->window = job->open_window;
+    job->window_at = job->open_window_at;
+    job->append_open = false;
+    job->append_answered = now_;
+    job->stored = job->append_ordered;
+  } else if (const auto* said = std::get_if<AgentSaid>(&fact.event)) {
+    Told(*job, said->message);
+  } else if (const auto* reply = std::get_if<RmReplied>(&fact.event)) {
+    const auto* allocated = std::get_if<yarn::AllocateResponse>(&reply->response);
+    if (allocated == nullptr) return;
+    if (!allocated->preempt_strict.empty() || !allocated->preempt_contract.empty())
+      job->notice = moment_;
+    for (const yarn::ContainerStatus& status : allocated->completed_containers) Told(*job, status);
+  } else if (const auto* node = std::get_if<NmReplied>(&fact.event)) {
+    const auto* statuses = std::get_if<yarn::GetContainerStatusesResponse>(&node->response);
+    if (statuses == nullptr) return;
+    for (const yarn::ContainerStatus& status : statuses->statuses) {
+      if (status.state == yarn::ContainerState::kComplete) Told(*job, status);
+    }
+  }
+}
+
+void RunFacts::Appends(Job& job, const AppendJournal& append) {
+  if (job.append_open && append.seq == job.appended) return;  // Again, after a failure.
+  const bool waited = job.append_answered == now_;
+  job.open_window = waited ? job.append_ordered : moment_;
+  job.open_window_at = waited ? job.append_ordered_at : now_;
+  job.append_ordered = moment_;
+  job.append_ordered_at = now_;
+  job.appended = append.seq;
+  job.append_open = true;
+}
+
+void RunFacts::On(const trace::AmOrdered& fact) {
+  Job* job = JobOf(fact.job);
+  if (job == nullptr || fact.am_attempt != job->am_attempt) return;
+  if (const auto* append = std::get_if<AppendJournal>(&fact.action)) {
+    Appends(*job, *append);
+  } else if (const auto* call = std::get_if<CallRm>(&fact.action)) {
+    const auto* ask = std::get_if<yarn::AllocateRequest>(&call->request);
+    if (ask == nullptr) return;
+    if (!ask->ask.empty() && !job->first_ask) job->first_ask = now_;
+    job->released.insert(ask->release.begin(), ask->release.end());
+  } else if (const auto* node = std::get_if<CallNm>(&fact.action)) {
+    if (const auto* stop = std::get_if<yarn::StopContainersRequest>(&node->request))
+      job->released.insert(stop->containers.begin(), stop->containers.end());
+    const auto* start = std::get_if<yarn::StartContainersRequest>(&node->request);
+    if (start == nullptr) return;
+    for (const yarn::StartContainerRequest& one : start->containers) {
+      const auto name = one.context.environment.find("TFYARN_TASK");
+      if (name == one.context.environment.end()) continue;
+      const std::size_t colon = name->second.find(':');
+      const auto task = job->tasks.find({.type = name->second.substr(0, colon),
+                                         .index = std::atoi(name->second.c_str() + colon + 1)});
+      if (colon != std::string::npos && task != job->tasks.end())
+        Launches(*job, task->second, one.container);
+    }
+  } else if (const auto* send = std::get_if<SendToAgent>(&fact.action)) {
+    Task* task = TaskIn(*job, send->container);
+    if (task == nullptr) return;
+    const auto* stop = std::get_if<StopProcess>(&send->message);
+    if (const auto* start = std::get_if<StartProcess>(&send->message))
+      task->ordered = start->process.attempt;
+    if (std::holds_alternative<WarnProcess>(send->message)) task->warned = true;
+    if ((stop != nullptr && stop->attempt == task->attempt && task->stop_ordered == 0) ||
+        std::holds_alternative<EndAgent>(send->message))
+      task->stop_ordered = moment_;
+  } else if (const auto* ended = std::get_if<TaskAttemptEnded>(&fact.action)) {
+    Assigned(*job, ended->task, ended->container);
+  } else if (std::holds_alternative<ExitAm>(fact.action)) {
+    job->due = kNever;
+  }
+}
+
+void RunFacts::Launches(Job& job, Task& task, const ContainerId& container) {
+  if (task.container == container) return;  // Again.
+  for (Account& account : task.accounts) account.spent = true;
+  task.container = container;
+  task.launch_ordered = now_;
+  task.registered = false;
+  job.by_container[container] = &task;
+}
+
+void RunFacts::On(const trace::AgentTold& fact) {
+  Job* job = JobOf(fact.job);
+  if (job == nullptr) return;
+  if (const auto* exited = std::get_if<ProcessExited>(&fact.event)) {
+    Task* task = TaskIn(*job, fact.container);
+    if (task == nullptr) return;
+    if (task->attempt == exited->attempt) task->runs = false;
+    Account& account = AccountOf(*job, *task, fact.container, exited->attempt, exited->exit,
+                                 exited->port_conflict);
+    account.last_words = exited->stderr_tail;
+  } else if (const auto* failed = std::get_if<SpawnFailed>(&fact.event)) {
+    Task* task = TaskIn(*job, fact.container);
+    if (task == nullptr) return;
+    task->runs = false;
+    AccountOf(*job, *task, fact.container, failed->attempt, {}, false).classes =
+        Of(kLaunchError, kUserPermanent);
+  } else if (const auto* signs = std::get_if<ProcessSignsSeen>(&fact.event)) {
+    Task* task = TaskIn(*job, fact.container);
+    if (task != nullptr && signs->standstill != Standstill::kNone) task->stood_still = true;
+  }
+}
+
+void RunFacts::On(const trace::AgentOrdered& fact) {
+  const auto* spawn = std::get_if<SpawnProcess>(&fact.action);
+  const auto* signal = std::get_if<SignalProcess>(&fact.action);
+  if (spawn == nullptr && signal == nullptr) return;
+  Job* job = JobOf(fact.job);
+  Task* task = job == nullptr ? nullptr : TaskIn(*job, fact.container);
+  if (task == nullptr) return;
+  if (signal != nullptr) {
+    if (signal->signal == StopSignal::kKill && signal->attempt == task->attempt)
+      task->killed = true;
+    return;
+  }
+  if (!task->spawned && task->begins && --job->never_ran == 0) {
+    job->all_ran = now_;
+    if (job->spec->deadlines.run)
+      Await(*job, now_ + *job->spec->deadlines.run + DecisionBound(*job->spec));
+  }
+  task->attempt = spawn->process.attempt;
+  task->spawned = task->runs = true;
+  task->spawned_at = moment_;
+  task->ran_in = fact.container;
+  task->killed = task->warned = task->stood_still = false;
+  task->stop_ordered = task->stands_still = task->stalled = 0;
+}
+
+void RunFacts::On(const trace::ContainerFreed& fact) {
+  Job* job = JobOf(fact.job);
+  if (job == nullptr) return;
+  Task* task = TaskIn(*job, fact.container);
+  if (task != nullptr) AccountOf(*job, *task, fact.container, fact.exit_status);
+}
+
+/// How the process's parent saw the end of that attempt.
+Account& RunFacts::AccountOf(const Job& job, Task& task, const ContainerId& container,
+                             TaskAttempt attempt, const ProcessExit& exit, bool port_conflict) {
+  for (Account& known : task.accounts) {
+    if (known.container == container && known.attempt == attempt) return known;
+  }
+  Account account{.container = container,
+                  .attempt = attempt,
+                  .exit = exit.status(),
+                  .happened = moment_,
+                  .spent = task.settled && attempt <= *task.settled};
+  account.classes = ClassOfCode(exit.status());
+  if (port_conflict) account.classes = Of(kPortConflict);
+  if (exit.out_of_memory) account.classes = Of(kOom);
+  const bool failed = exit.status() != 0;
+  // Our own order counts, unless the process had ended by itself before it.
+  if (exit.stopped_by_agent) {
+    account.source = Source::kOurOrder;
+    account.classes = Of(kKilledByUs) | (failed ? 0 : Of(kOk)) |
+                      (task.warned ? account.classes | Of(kPreempted) : 0);
+  } else if (task.stop_ordered != 0) {
+    account.classes |= Of(kKilledByUs);
+  }
+  if (failed && (task.warned || (job.notice != 0 && task.in_gang)))
+    account.classes |= Of(kPreempted);
+  return task.accounts.emplace_back(std::move(account));
+}
+
+/// What YARN says of the container's end.
+Account& RunFacts::AccountOf(const Job& job, Task& task, const ContainerId& container,
+                             std::int32_t status) {
+  for (Account& known : task.accounts) {
+    if (known.container == container && !known.attempt && known.exit == status) return known;
+  }
+  const bool ran = std::any_of(task.accounts.begin(), task.accounts.end(),
+                               [&](const Account& a) { return a.container == container; }) ||
+                   (task.container == container && task.registered && task.spawned);
+  const bool released = job.released.count(container) > 0;
+  return task.accounts.emplace_back(Account{
+      .container = container,
+      .source = released ? Source::kOurOrder : (status < 0 ? Source::kYarn : Source::kContainer),
+      .classes = ClassOfContainer(status, released, ran),
+      .exit = status,
+      .happened = moment_,
+      .spent = task.container != container});
+}
+
+namespace {
+
+bool EndedWell(const Job& job, const Task& task, const ContainerId& container) {
+  return std::any_of(task.accounts.begin(), task.accounts.end(), [&](const Account& account) {
+    return account.container == container && account.attempt == task.attempt &&
+           account.classes == Of(kOk) && account.told != 0 &&
+           (account.told_attempt == job.am_attempt || account.told <= job.stored_before);
+  });
+}
+
+}  // namespace
+
+// ---------------------------------------------------------------- what the AM hears
+
+void RunFacts::Tell(Job& job, const Task& task, Account& account) {
+  if (account.told != 0 && account.told_attempt == job.am_attempt) return;
+  account.told = moment_;
+  account.told_at = now_;
+  account.told_attempt = job.am_attempt;
+  // Once the AM knows that a process ended well, what becomes of its container changes nothing.
+  if (!account.attempt && EndedWell(job, task, account.container)) account.spent = true;
+  if (!account.spent) Await(job, now_ + DecisionBound(*job.spec));
+}
+
+void RunFacts::Told(Job& job, const yarn::ContainerStatus& status) {
+  Task* task = TaskIn(job, status.id);
+  if (task == nullptr) {
+    job.never_started[status.id] = status.exit_status;
+    return;
+  }
+  Tell(job, *task, AccountOf(job, *task, status.id, status.exit_status));
+}
+
+/// For which task a container was that it never ordered to start, only the AM can say.
+void RunFacts::Assigned(Job& job, const TaskId& id, const ContainerId& container) {
+  const auto heard = job.never_started.find(container);
+  const auto task = job.tasks.find(id);
+  if (heard == job.never_started.end() || task == job.tasks.end() || task->second.runs) return;
+  Launches(job, task->second, container);
+  Tell(job, task->second, AccountOf(job, task->second, container, heard->second));
+  job.never_started.erase(heard);
+}
+
+void RunFacts::Told(Job& job, const AgentToAm& message) {
+  const ContainerId& container = FenceOf(message).container;
+  Task* task = TaskIn(job, container);
+  if (task == nullptr || task->container != container) return;
+  task->heard = now_;
+  task->registered = true;
+  if (const auto* ended = std::get_if<ProcessEnded>(&message)) {
+    Account& account =
+        AccountOf(job, *task, container, ended->process.attempt, ended->exit, ended->port_conflict);
+    if (!ended->launch_error.empty()) account.classes |= Of(kLaunchError);
+    Tell(job, *task, account);
+  } else if (const auto* again = std::get_if<RegisterAgent>(&message)) {
+    if (again->ended && again->exit)
+      Tell(job, *task,
+           AccountOf(job, *task, container, again->ended->attempt, *again->exit, false));
+  } else if (const auto* stalled = std::get_if<ProgressStalled>(&message)) {
+    if (stalled->process.attempt == task->attempt) task->stalled = moment_;
+  } else if (const auto* signs = std::get_if<ProcessSigns>(&message)) {
+    if (signs->process.attempt != task->attempt) return;
+    if (signs->standstill != Standstill::kNone) {
+      task->stands_still = moment_;
+    } else if (task->stop_ordered == 0) {  // To be stopped it is woken.
+      task->stands_still = 0;
+    }
+  }
+}
+
+// ---------------------------------------------------------------- what the AM made of it
+
+const Account* RunFacts::BestOf(const Job& job, const Task& task) const {
+  const Account* best = nullptr;
+  for (const Account& account : task.accounts) {
+    if (account.spent || !Certain(job, account)) continue;
+    if (best == nullptr || account.source < best->source) best = &account;
+  }
+  return best;
+}
+
+/// Classes that the end of the task, as far as the AM has heard, may have. Of several sources the
+/// best counts; a worse one, only if the AM may have decided before it heard of the better.
+Classes RunFacts::MayBe(const Job& job, const Task& task) const {
+  Source best = Source::kNone;
+  for (const Account& account : task.accounts) {
+    if (!account.spent && Certain(job, account)) best = std::min(best, account.source);
+  }
+  Classes classes = MayBeTimeout(job, task);
+  for (const Account& account : task.accounts) {
+    if (account.spent || account.told == 0) continue;
+    if (job.policy == Policy::kTony || account.source <= best) classes |= account.classes;
+  }
+  const Duration silence = job.spec->heartbeat.every * (job.spec->heartbeat.missed - 1);
+  if (faults_ && task.registered && now_ - task.heard >= silence && best >= Source::kSilence)
+    classes |= Of(kHeartbeatLost);
+  // An agent of an earlier attempt's has so long to find the new AM.
+  if (task.container && !task.registered && task.launch_ordered < job.attempt_begun &&
+      now_ - job.attempt_begun >= job.spec->deadlines.registration)
+    classes |= Of(kHeartbeatLost);
+  if (task.container && task.ran_in != task.container) classes |= Of(kLaunchError);
+  // A marked container in which no process runs is given back at once.
+  if (job.notice != 0 && !task.runs) classes |= Of(kPreempted);
+  return classes;
+}
+
+Classes RunFacts::MayBeTimeout(const Job& job, const Task& task) const {
+  const bool never_heard = task.container && !task.registered &&
+                           now_ - task.launch_ordered >= job.spec->deadlines.registration;
+  if (never_heard || task.stood_still || task.stalled != 0) return Of(kTimeout);
+  if (!task.in_gang || !(task.runs || task.stop_ordered != 0)) return 0;
+  // It hangs: it alone still runs or had to be killed, or a victim's last words name it.
+  bool alone = true;
+  for (const auto& [id, other] : job.tasks) {
+    if (&other == &task || !other.in_gang) continue;
+    bool ended = false;
+    for (const Account& account : other.accounts) {
+      if (account.spent || account.told == 0) continue;
+      ended = true;
+      if (account.last_words.find("stopped sending heartbeats") != std::string::npos)
+        return Of(kTimeout);
+    }
+    alone = alone && ended;
+  }
+  return alone ? Of(kTimeout) : 0;
+}
+
+Tri RunFacts::Lost(const Job& job, const Task& task, ExitClass cls) const {
+  if ((Of(cls) & Of(kNodeLost, kNodeBad, kHeartbeatLost)) != 0) return Tri::kYes;
+  if (!task.container || !task.registered) return Tri::kMaybe;
+  if ((Of(cls) & Of(kPreempted, kAmLost, kLaunchError, kPortConflict, kTimeout)) != 0)
+    return Tri::kMaybe;
+  for (const Account& account : task.accounts) {
+    if (!account.attempt && account.container == *task.container && account.happened != 0)
+      return Certain(job, account) ? Tri::kYes : Tri::kMaybe;
+  }
+  return job.released.count(*task.container) > 0 ? Tri::kMaybe : Tri::kNo;
+}
+
+}  // namespace tfyarn::oracles

@@ -1,0 +1,186 @@
+// What happened in a run, and what of it each ApplicationMaster has heard: the evidence that the
+// reference model judges by. From the trace: ends of processes as their parents saw them, ends of
+// containers as YARN said them, orders, faults, and the messages that reached the AM. What the AM
+// says of itself is not evidence.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <optional>
+#include <set>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "core/trace/record.h"
+#include "oracles/policy_rows.h"
+
+namespace tfyarn::oracles {
+
+/// The source that tells of an end, the best first.
+enum class Source { kOurOrder, kYarn, kAgent, kDeadline, kContainer, kSilence, kNone };
+
+/// Position of a record in the run, from 1; 0: it has not come.
+using Moment = std::uint64_t;
+
+struct Account {
+  ContainerId container;
+  std::optional<TaskAttempt> attempt;  ///< Empty: of the container.
+  Source source = Source::kAgent;
+  Classes classes = 0;
+  std::int32_t exit = 0;
+  Moment happened = 0;
+  Moment told = 0;
+  Instant told_at{};
+  std::int32_t told_attempt = 0;  ///< To which application attempt.
+  bool spent = false;             ///< The task starts again since.
+  std::string last_words;
+};
+
+struct Task {
+  TaskId id;
+  TaskClass role = TaskClass::kTracked;
+  bool chief = false;
+  bool in_gang = false;
+  bool begins = false;                   ///< With the gang: nothing in `depends` holds it back.
+  std::optional<ContainerId> container;  ///< The latest that was to be launched for it.
+  Instant launch_ordered{};
+  std::optional<ContainerId> ran_in;  ///< The latest process.
+  bool registered = false;            ///< The agent in it was heard of.
+  Instant heard{};
+  bool spawned = false;  ///< A process ever ran.
+  Moment spawned_at = 0;
+  bool runs = false;
+  TaskAttempt attempt;                 ///< The latest that was spawned, and ...
+  std::optional<TaskAttempt> settled;  ///< ... up to which a restart has been decided.
+  std::optional<TaskAttempt> ordered;  ///< The latest that the AM ordered to start.
+  Instant settled_at{};
+  Moment stop_ordered = 0;
+  bool killed = false;  ///< The latest got SIGKILL from its agent.
+  bool warned = false;
+  Moment stands_still = 0;  ///< The AM heard so, of the latest.
+  bool stood_still = false;
+  Moment stalled = 0;
+  std::int32_t free_restarts = 0;
+  std::set<TaskAttempt> excused;  ///< Of this peer's processes, those whose end was no one's fault.
+  std::vector<Account> accounts;
+};
+
+struct Payment {
+  Budget budget = Budget::kUser;
+  Instant earliest{};
+  Instant latest{};
+};
+
+struct Job {
+  trace::JobIndex index;
+  std::shared_ptr<const JobSpec> spec;
+  Policy policy = Policy::kDefault;
+  bool has_chief = false;
+  std::map<TaskId, Task> tasks;
+  std::map<ContainerId, Task*> by_container;
+  std::set<ContainerId> released;
+  /// Exit status, as the AM heard it, of containers that were never ordered to start.
+  std::map<ContainerId, std::int32_t> never_started;
+  std::optional<ApplicationId> application;
+  std::int32_t am_attempt = 0;
+  Instant attempt_begun{};
+  // What the AM may not have known yet when it decided: see Window.
+  JournalSeq appended;
+  bool append_open = false;
+  Moment append_ordered = 0;
+  Moment stored_before = 0;  ///< The same, of the attempts before.
+  Moment stored = 0;         ///< What the AM had heard by then is in its journal.
+  Instant append_ordered_at{};
+  Moment open_window = 0, window = 0;
+  Instant open_window_at{}, window_at{}, append_answered{Instant::min()};
+  Epoch epoch{1};
+  Epoch assembled;
+  bool epoch_unsure = false;
+  std::optional<Instant> epoch_decided;  ///< The one that has not begun.
+  std::map<TaskId, Moment> causes;  ///< Of restarts that were paid: when the latest was decided.
+  Moment last_decision = 0;         ///< The latest of all.
+  Instant last_decided_at{};
+  std::int32_t hidden = 0;  ///< Decisions that may have been stored and never announced.
+  std::vector<Payment> paid;
+  Instant begun{};  ///< The application's first AM.
+  std::optional<Instant> first_ask, first_grant, all_ran;
+  std::int64_t never_ran = 0;  ///< Tasks that begin with the gang and have not yet.
+  ContainerId am_container;
+  Moment notice = 0;  ///< YARN will take containers back.
+  bool kill_wanted = false;
+  std::optional<VerdictReached> verdict;
+  Instant due = kNever;  ///< A decision must have come by then.
+};
+
+/// A truth that is known, or not.
+enum class Tri { kNo, kMaybe, kYes };
+
+/// How long a decision may take, once the AM has heard what it rests on.
+[[nodiscard]] Duration DecisionBound(const JobSpec& spec);
+
+class RunFacts {
+ public:
+  explicit RunFacts(bool lossy) : faults_(lossy) {}
+  void Add(trace::JobIndex index, std::shared_ptr<const JobSpec> spec);
+  void Observe(const trace::TraceRecord& record);
+  void Drop(trace::JobIndex index) {
+    if (index.value < jobs_.size()) jobs_[index.value].reset();
+  }
+
+ protected:
+  [[nodiscard]] Job* JobOf(trace::JobIndex index) {
+    return index.value < jobs_.size() ? jobs_[index.value].get() : nullptr;
+  }
+  /// Something of the job must be decided by then.
+  void Await(Job& job, Instant due);
+
+  [[nodiscard]] bool Heard(const Account& account) const {
+    return account.told != 0 && account.told <= as_of_;
+  }
+  [[nodiscard]] bool Certain(const Job& job, const Account& account) const {
+    if (!Heard(account) || account.told >= window_) return false;
+    return account.told_attempt == job.am_attempt ||
+           (account.classes == Of(kOk) && account.told <= job.stored_before);
+  }
+  /// The best account of the task's end that the AM surely knew.
+  [[nodiscard]] const Account* BestOf(const Job& job, const Task& task) const;
+  [[nodiscard]] Classes MayBe(const Job& job, const Task& task) const;
+  [[nodiscard]] Tri Lost(const Job& job, const Task& task, ExitClass cls) const;
+
+  std::vector<std::unique_ptr<Job>> jobs_;
+  Moment moment_ = 0;
+  Instant now_{};
+  Instant next_due_ = kNever;
+  bool faults_;  ///< Something may have kept an agent from being heard.
+  std::set<std::pair<std::uint32_t, std::uint32_t>> cut_;  ///< Faults that keep news from the AM.
+
+  Moment as_of_ = ~Moment{0};  ///< What came after it does not count.
+  Moment window_ = 0;          ///< What came before it, the AM knew when it decided.
+
+ private:
+  [[nodiscard]] static Task* TaskIn(Job& job, const ContainerId& container) {
+    const auto found = job.by_container.find(container);
+    return found == job.by_container.end() ? nullptr : found->second;
+  }
+  [[nodiscard]] Classes MayBeTimeout(const Job& job, const Task& task) const;
+  void On(const trace::AmTold& fact);
+  void On(const trace::AmOrdered& fact);
+  void On(const trace::AgentTold& fact);
+  void On(const trace::AgentOrdered& fact);
+  void On(const trace::ContainerFreed& fact);
+  void BeginApplication(Job& job, const ApplicationId& application);
+  void BeginAttempt(Job& job, const AmStarted& started);
+  void Told(Job& job, const AgentToAm& message);
+  void Told(Job& job, const yarn::ContainerStatus& status);
+  void Assigned(Job& job, const TaskId& id, const ContainerId& container);
+  void Tell(Job& job, const Task& task, Account& account);
+  void Appends(Job& job, const AppendJournal& append);
+  void Launches(Job& job, Task& task, const ContainerId& container);
+  Account& AccountOf(const Job& job, Task& task, const ContainerId& container, TaskAttempt attempt,
+                     const ProcessExit& exit, bool port_conflict);
+  Account& AccountOf(const Job& job, Task& task, const ContainerId& container, std::int32_t status);
+};
+
+}  // namespace tfyarn::oracles

@@ -1,0 +1,108 @@
+// The reference model's insides: what it asks of the tables and of what the AM may have known.
+// Private to reference_verdict.cc (judgement) and verdict_success.cc (success and failure of the
+// whole job).
+#pragma once
+
+#include <fmt/format.h>
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "oracles/reference_verdict.h"
+#include "oracles/run_facts.h"
+
+namespace tfyarn::oracles {
+
+/// What may be done about one end, by one row.
+struct Option {
+  std::string name;
+  ExitAction action = kTally;
+  bool session = false;  ///< `fail (or restart-gang)`.
+  std::vector<Budget> payers;
+  bool below_limit = false;
+  ExitAction then = kFail;
+};
+
+inline bool IsRestart(ExitAction action) {
+  return action == kRestartTask || action == kRestartType || action == kRestartGang ||
+         action == kRaiseMemory;
+}
+
+/// From such a grace on, only who hangs has to be killed.
+inline constexpr Duration kVictimsEnd = 10s;
+
+/// How a task may have ended for the AM, and surely has.
+struct State {
+  bool may_ok = false, must_ok = false;
+  bool may_fail = false, must_fail = false;
+  bool may_end = false, must_end = false;
+  bool ignored = false;  ///< Surely: it ended, and neither helps nor harms success.
+};
+enum class Outlook { kMay, kMust, kNever };  ///< kNever: even if all goes well from now on.
+
+inline Tri Sure(bool value) {
+  return value ? Tri::kYes : Tri::kNo;
+}
+
+class ReferenceVerdict::Model : public RunFacts {
+ public:
+  using RunFacts::RunFacts;
+  void Observe(const trace::TraceRecord& record);
+
+  std::vector<std::string> fresh;
+  std::uint64_t judged = 0;
+
+ private:
+  // ---- what the documents allow
+  [[nodiscard]] Tri Holds(const Job& job, const Task& task, When when,
+                          std::optional<std::int32_t> exit) const;
+  [[nodiscard]] std::vector<Option> Options(const Job& job, const Task& task, ExitClass cls,
+                                            std::optional<std::int32_t> exit, Tri succeeded) const;
+  [[nodiscard]] bool Counts(const Job& job, const Task& task, const Account& account) const;
+  [[nodiscard]] bool MustAct(const Job& job, const Task& task, const Account& account) const;
+  [[nodiscard]] std::optional<std::int64_t> Limit(const Job& job, const Option& option,
+                                                  Budget budget) const;
+  [[nodiscard]] std::int64_t Spent(const Job& job, Budget budget, bool surely) const;
+  [[nodiscard]] bool MayBeExhausted(const Job& job, const Task& task, const Option& option) const;
+  [[nodiscard]] std::string WrongUnit(const Job& job, const Task& task, const Option& option,
+                                      ExitClass cls, const RestartDecided& decision) const;
+  [[nodiscard]] std::string WrongEpoch(const Job& job, const Task& task, ExitClass cls,
+                                       const RestartDecided& decision) const;
+  [[nodiscard]] std::string WrongCause(const Job& job, const Task& task, const Option& option,
+                                       const Cause& cause) const;
+  [[nodiscard]] bool HoldsVerdict(const Job& job, std::string_view row) const;
+  [[nodiscard]] bool HoldsDeadline(const Job& job, std::string_view rule) const;
+  [[nodiscard]] bool HoldsDependency(const Job& job, const Dependency& rule) const;
+  /// What rows make of an end with 0.
+  struct GoodEnd {
+    bool helps = true;  ///< It is a success.
+    bool starts_again = false;
+  };
+  [[nodiscard]] GoodEnd EndWell(const Job& job, const Task& task, const Account& account) const;
+  [[nodiscard]] Tri Ignored(const Job& job, const Task& task, const Account& account) const;
+  [[nodiscard]] State StateOf(const Job& job, const Task& task) const;
+  [[nodiscard]] bool Every(const Job& job, TaskClass role, bool State::*is) const;
+  [[nodiscard]] bool Any(const Job& job, TaskClass role, bool State::*is) const;
+  [[nodiscard]] Tri Succeeded(const Job& job) const;
+  [[nodiscard]] bool Eval(const Job& job, const SuccessExpr& expr, Outlook outlook) const;
+
+  // ---- judgement
+  void Judge(Job& job, const SpecAssembled& assembled);
+  void Judge(Job& job, const RestartDecided& decision);
+  void Judge(Job& job, const VerdictReached& verdict);
+  [[nodiscard]] std::string Wrong(const Job& job, const RestartDecided& decision) const;
+  [[nodiscard]] bool TriesSessionAgain(const Job& job, const RestartDecided& decision) const;
+  [[nodiscard]] std::string Wrong(const Job& job, const VerdictReached& verdict);
+  [[nodiscard]] std::string FailedSooner(const Job& job);
+  void Apply(Job& job, const RestartDecided& decision);
+  void Overdue();
+  [[nodiscard]] std::string Undecided(Job& job);
+  void Report(const Job& job, const std::string& what) {
+    fresh.push_back(fmt::format("job {}: {}", job.spec->name, what));
+  }
+};
+
+}  // namespace tfyarn::oracles

@@ -1,0 +1,277 @@
+// The reference model: whether the job has succeeded or failed by what the AM has heard, with what
+// it may have known and with what it must have known.
+#include <algorithm>
+
+#include "oracles/verdict_model.h"
+
+namespace tfyarn::oracles {
+
+/// Whether the end neither helps nor harms success, by the rows that may decide it.
+Tri ReferenceVerdict::Model::Ignored(const Job& job, const Task& task,
+                                     const Account& account) const {
+  bool any = false, all = true;
+  for (int bit = 0; bit <= static_cast<int>(kUnknown); ++bit) {
+    const auto cls = static_cast<ExitClass>(bit);
+    if ((account.classes & Of(cls)) == 0) continue;
+    for (const Option& option : Options(job, task, cls, account.exit, Tri::kNo)) {
+      const bool ignores = option.action == kIgnore;
+      any |= ignores;
+      all &= ignores;
+    }
+  }
+  return any ? (all ? Tri::kYes : Tri::kMaybe) : Tri::kNo;
+}
+
+/// An end that starts again does not help either; one that a row lets fail the job harms it.
+ReferenceVerdict::Model::GoodEnd ReferenceVerdict::Model::EndWell(const Job& job, const Task& task,
+                                                                  const Account& account) const {
+  GoodEnd end;
+  for (const Option& option : Options(job, task, kOk, account.exit, Tri::kNo)) {
+    end.starts_again |= IsRestart(option.action);
+    end.helps &= option.action != kIgnore && option.action != kFail && !IsRestart(option.action);
+  }
+  return end;
+}
+
+State ReferenceVerdict::Model::StateOf(const Job& job, const Task& task) const {
+  State state;
+  for (const Account& account : task.accounts) {
+    if (account.spent || !Heard(account)) continue;
+    const bool sure = Certain(job, account) && account.attempt == task.attempt;
+    const Tri ignored = Ignored(job, task, account);
+    state.may_ok |= ignored != Tri::kNo;
+    state.ignored |= sure && ignored == Tri::kYes;
+    state.may_end = true;
+    if ((account.classes & Of(kOk)) != 0) {
+      const GoodEnd end = EndWell(job, task, account);
+      const bool surely = sure && account.classes == Of(kOk);
+      state.may_ok = true;
+      state.must_end |= surely && !end.starts_again;
+      state.must_ok |= surely && end.helps;
+      state.may_fail |= !end.helps;
+    }
+    if ((account.classes & ~Of(kOk)) != 0 && Counts(job, task, account)) state.may_fail = true;
+  }
+  if (!state.must_end && MayBe(job, task) != 0) state.may_end = state.may_fail = true;
+  if (state.must_ok) state.may_fail = false;
+  if (Holds(job, task, When::kWaived, {}) != Tri::kNo) state.may_ok = state.may_end = true;
+  state.must_fail = state.must_end && !state.may_ok;
+  return state;
+}
+
+bool ReferenceVerdict::Model::Every(const Job& job, TaskClass role, bool State::*is) const {
+  return std::all_of(job.tasks.begin(), job.tasks.end(), [&](const auto& entry) {
+    if (entry.second.role != role) return true;
+    const State state = StateOf(job, entry.second);
+    return state.ignored || state.*is;
+  });
+}
+
+bool ReferenceVerdict::Model::Any(const Job& job, TaskClass role, bool State::*is) const {
+  return std::any_of(job.tasks.begin(), job.tasks.end(), [&](const auto& entry) {
+    if (entry.second.role != role) return false;
+    const State state = StateOf(job, entry.second);
+    return !state.ignored && state.*is;
+  });
+}
+
+bool ReferenceVerdict::Model::Eval(const Job& job, const SuccessExpr& expr, Outlook outlook) const {
+  const auto child = [&](const SuccessExpr& one) { return Eval(job, one, outlook); };
+  if (expr.op == SuccessOp::kAnd)
+    return std::all_of(expr.children.begin(), expr.children.end(), child);
+  if (expr.op == SuccessOp::kOr)
+    return std::any_of(expr.children.begin(), expr.children.end(), child);
+  std::int32_t all = 0, ok = 0, done = 0, failed = 0;
+  bool tracked_ended = true;
+  for (const auto& [id, task] : job.tasks) {
+    const bool tracked = task.role == TaskClass::kTracked;
+    const bool counts = (expr.task_type == "tracked" ? tracked : id.type == expr.task_type) &&
+                        (!expr.index || id.index == *expr.index);
+    if (!counts && !tracked) continue;
+    const State state = StateOf(job, task);
+    if (tracked)
+      tracked_ended &= outlook == Outlook::kMust ? state.must_end || state.ignored : true;
+    if (!counts || state.ignored) continue;
+    ++all;
+    switch (outlook) {
+      case Outlook::kMay:
+        ok += state.may_ok ? 1 : 0;
+        done += state.may_end ? 1 : 0;
+        failed += state.must_fail ? 1 : 0;
+        break;
+      case Outlook::kMust:
+        ok += state.must_ok ? 1 : 0;
+        done += state.must_end ? 1 : 0;
+        failed += state.must_ok ? 0 : 1;
+        break;
+      case Outlook::kNever:
+        ok += state.may_fail ? 0 : 1;
+        done += 1;
+        failed += state.may_fail ? 1 : 0;
+        break;
+    }
+  }
+  switch (expr.op) {
+    case SuccessOp::kOk:
+      return ok == all;
+    case SuccessOp::kAny:
+      return ok > 0;
+    case SuccessOp::kDone:
+      return done == all;
+    case SuccessOp::kCountAtLeast:
+      return ok >= expr.number;
+    case SuccessOp::kFailedBelow:
+      return failed < expr.number && tracked_ended;
+    case SuccessOp::kAnd:
+    case SuccessOp::kOr:
+      break;
+  }
+  return false;
+}
+
+/// Whether success is decided by what the AM has heard.
+Tri ReferenceVerdict::Model::Succeeded(const Job& job) const {
+  const auto tri = [](bool must, bool may) {
+    return must ? Tri::kYes : may ? Tri::kMaybe : Tri::kNo;
+  };
+  if (job.verdict) return Sure(job.verdict->status == JobStatus::kSucceeded);
+  if (job.spec->success)
+    return tri(Eval(job, *job.spec->success, Outlook::kMust),
+               Eval(job, *job.spec->success, Outlook::kMay));
+  const auto all_of_type = [&](const auto& is_it, bool State::*is) {
+    bool any = false;
+    for (const auto& [id, task] : job.tasks) {
+      if (!is_it(task)) continue;
+      any = true;
+      if (!(StateOf(job, task).*is)) return false;
+    }
+    return any;
+  };
+  const auto chief = [](const Task& task) { return task.chief; };
+  switch (job.policy) {
+    case Policy::kDefault:
+      if (job.has_chief)
+        return tri(all_of_type(chief, &State::must_ok), all_of_type(chief, &State::may_ok));
+      return tri(Every(job, TaskClass::kTracked, &State::must_ok),
+                 Every(job, TaskClass::kTracked, &State::may_ok));
+    case Policy::kTony:
+      return tri(Every(job, TaskClass::kTracked, &State::must_ok) &&
+                     !Any(job, TaskClass::kService, &State::may_fail),
+                 HoldsVerdict(job, "all-ok") || HoldsVerdict(job, "some-failed"));
+    case Policy::kTfYarn:
+      return tri(Every(job, TaskClass::kTracked, &State::must_ok),
+                 Every(job, TaskClass::kTracked, &State::may_ok));
+    case Policy::kTfjob: {
+      const bool may = HoldsVerdict(job, "chief-succeeded") ||
+                       HoldsVerdict(job, "workers-succeeded") ||
+                       HoldsVerdict(job, "worker0-succeeded");
+      if (!may || Any(job, TaskClass::kTracked, &State::may_fail))
+        return may ? Tri::kMaybe : Tri::kNo;
+      return tri(job.has_chief ? all_of_type(chief, &State::must_ok)
+                               : Every(job, TaskClass::kTracked, &State::must_ok),
+                 true);
+    }
+  }
+  return Tri::kMaybe;
+}
+
+/// Whether a row of the policy's second table, its verdicts, may hold.
+bool ReferenceVerdict::Model::HoldsVerdict(const Job& job, std::string_view row) const {
+  const JobSpec& spec = *job.spec;
+  constexpr TaskClass kTracked = TaskClass::kTracked;
+  const bool all_end = Every(job, kTracked, &State::may_end);
+  const bool strict =
+      Holds(job, job.tasks.begin()->second, When::kFailOnWorkerFailure, {}) == Tri::kYes;
+  if (row == "success") return Succeeded(job) != Tri::kNo;
+  if (row == "tracked-ended") return all_end && Succeeded(job) != Tri::kYes;
+  if (row == "success-impossible")
+    return spec.success ? !Eval(job, *spec.success, Outlook::kNever)
+                        : Any(job, kTracked, &State::may_fail);
+  switch (job.policy) {
+    case Policy::kDefault:
+      return false;
+    case Policy::kTony:
+      if (row == "untracked-failed")
+        return Any(job, TaskClass::kService, &State::may_fail) &&
+               !Every(job, kTracked, &State::must_end);
+      if (row == "all-ok") return Every(job, kTracked, &State::may_ok);
+      if (row == "worker-failure") return strict && all_end && Any(job, kTracked, &State::may_fail);
+      if (row == "all-failed") return all_end && !Any(job, kTracked, &State::must_ok);
+      return row == "some-failed" && !strict && all_end && Any(job, kTracked, &State::may_ok) &&
+             Any(job, kTracked, &State::may_fail);
+    case Policy::kTfYarn: {
+      if (row == "services-ended") return Every(job, kTracked, &State::may_ok);
+      const bool cluster_ended =
+          std::all_of(job.tasks.begin(), job.tasks.end(), [&](const auto& entry) {
+            return entry.second.role != kTracked || entry.first.type == "evaluator" ||
+                   StateOf(job, entry.second).may_end;
+          });
+      return row == "raised" && OptionOf(spec, "propagate") == "late" && cluster_ended &&
+             Any(job, kTracked, &State::may_fail);
+    }
+    case Policy::kTfjob: {
+      const auto every_ok = [&](const auto& counts) {
+        return std::all_of(job.tasks.begin(), job.tasks.end(), [&](const auto& entry) {
+          return !counts(entry.second) || StateOf(job, entry.second).may_ok;
+        });
+      };
+      const bool workers = spec.FindType("worker") != nullptr;
+      if (row == "chief-succeeded")
+        return job.has_chief && every_ok([](const Task& task) { return task.chief; });
+      if (row == "workers-succeeded")
+        return !job.has_chief && every_ok([&](const Task& task) {
+          return workers ? task.id.type == "worker" : task.role == kTracked;
+        });
+      if (row == "worker0-succeeded")
+        return !job.has_chief && workers && OptionOf(spec, "success_policy").empty() &&
+               every_ok([](const Task& task) {
+                 return task.id == TaskId{"worker", 0};
+               });
+      const bool dynamic = OptionOf(spec, "enable_dynamic_worker") == "true";
+      if (row == "replica-failed")
+        return std::any_of(job.tasks.begin(), job.tasks.end(), [&](const auto& entry) {
+          return entry.second.role == kTracked && !(dynamic && entry.first.type == "worker") &&
+                 StateOf(job, entry.second).may_fail;
+        });
+      return row == "nothing-left" && all_end;
+    }
+  }
+  return false;
+}
+
+bool ReferenceVerdict::Model::HoldsDependency(const Job& job, const Dependency& rule) const {
+  if (rule.action != DependencyAction::kFail) return false;
+  const auto all = [&](const std::string& type, const auto& is) {
+    return std::all_of(job.tasks.begin(), job.tasks.end(), [&](const auto& entry) {
+      return entry.first.type != type || is(entry.second);
+    });
+  };
+  if (!rule.within)  // What it waits for can no longer come.
+    return !all(rule.after, [&](const Task& task) { return !StateOf(job, task).may_fail; });
+  const bool reached = all(rule.after, [&](const Task& task) {
+    const State state = StateOf(job, task);
+    return rule.state == DependencyState::kRunning ? task.spawned
+           : rule.state == DependencyState::kEnded ? state.may_end
+                                                   : state.may_ok;
+  });
+  return reached && !all(rule.task, [&](const Task& task) { return StateOf(job, task).must_end; });
+}
+
+/// What no policy decides.
+bool ReferenceVerdict::Model::HoldsDeadline(const Job& job, std::string_view rule) const {
+  const JobSpec& spec = *job.spec;
+  const bool all_run = std::all_of(job.tasks.begin(), job.tasks.end(), [](const auto& entry) {
+    return !entry.second.begins || entry.second.runs;
+  });
+  // What is to be asked for waits for the next heartbeat.
+  constexpr Duration kHeartbeat = 1s;
+  if (rule == "gang/deadline")
+    return now_ - job.first_ask.value_or(job.begun) >= spec.gang.deadline - kHeartbeat;
+  if (rule.rfind("gang/", 0) == 0) return !all_run;
+  if (rule == "deadlines/run")
+    return spec.deadlines.run && job.all_ran && now_ - *job.all_ran >= *spec.deadlines.run;
+  return rule == "deadlines/start" && !all_run && job.first_grant &&
+         now_ - *job.first_grant >= spec.deadlines.start;
+}
+
+}  // namespace tfyarn::oracles

@@ -1,0 +1,164 @@
+#include "explore/trial.h"
+
+#include <gtest/gtest.h>
+
+#include "explore/generator.h"
+
+namespace tfyarn::explore {
+namespace {
+
+const std::string kSmall = R"(schema: tfsim/v1
+name: small
+cluster: {nodes: [{name: n, count: 2, resources: {memory: 8GiB, vcores: 8}}]}
+jobs:
+  - name: a
+    tasks: {worker: {instances: 1, memory: 1GiB}}
+    training: {steps: 100, step_time: 100ms}
+expect: [{job: a, status: SUCCEEDED}]
+)";
+
+Node Small() {
+  return DocumentOf(kSmall).value();
+}
+
+TEST(TrialTest, AHealthyRunHasNoProblemUnderAnyRelation) {
+  for (const Relation relation : {Relation::kNone, Relation::kEveryHeartbeat, Relation::kKeyOrder,
+                                  Relation::kUnusedNode, Relation::kRepeatedMessage}) {
+    const Trial trial = Try({.document = Small(), .relation = relation},
+                            {.simulate = sim::RunScenario, .accepts = {}});
+    EXPECT_TRUE(trial.valid);
+    EXPECT_TRUE(trial.problems.empty()) << trial.problems[0].sentence;
+    EXPECT_GT(trial.records, 0U);
+  }
+}
+
+TEST(TrialTest, AnExpectationThatBreaksSaysHowTheJobEnded) {
+  Node document = Small();
+  Set(document, "faults",
+      List({Map({{"kind", Text("client_kill")},
+                 {"at", Text("5s")},
+                 {"target", Map({{"job", Text("a")}})}})}));
+  const Trial trial = Try({.document = document, .relation = Relation::kNone},
+                          {.simulate = sim::RunScenario, .accepts = {}});
+  ASSERT_EQ(trial.problems.size(), 1U);
+  EXPECT_TRUE(trial.problems[0].expectation);
+  EXPECT_TRUE(
+      trial.problems[0].sentence.starts_with("expected {job: a, status: SUCCEEDED}; got KILLED"))
+      << trial.problems[0].sentence;
+  EXPECT_TRUE(trial.problems[0].at);
+}
+
+TEST(TrialTest, WhatIsNoScenarioIsAProblemWithItsPlace) {
+  Node document = Small();
+  Set(document, "horizon", Text("soon"));
+  const Trial trial = Try({.document = document, .relation = Relation::kNone},
+                          {.simulate = sim::RunScenario, .accepts = {}});
+  EXPECT_FALSE(trial.valid);
+  ASSERT_EQ(trial.problems.size(), 1U);
+  EXPECT_TRUE(trial.problems[0].sentence.starts_with("not a scenario: "));
+}
+
+TEST(TrialTest, WhatIsNotAcceptedIsNotRun) {
+  const Laboratory laboratory{
+      .simulate = [](const config::Scenario&, const sim::RunOptions&) -> sim::RunOutcome {
+        ADD_FAILURE() << "it ran";
+        return {};
+      },
+      .accepts = [](const config::Scenario&) { return false; }};
+  const Trial trial = Try({.document = Small(), .relation = Relation::kKeyOrder}, laboratory);
+  EXPECT_FALSE(trial.valid);
+  EXPECT_TRUE(trial.problems.empty());
+}
+
+/// A simulator that says the same of every scenario but that `differs` says.
+Simulate StandIn(const std::function<void(const config::Scenario&, const sim::RunOptions&,
+                                          trace::Result&)>& differs) {
+  return [differs](const config::Scenario& scenario, const sim::RunOptions& options) {
+    sim::RunOutcome outcome;
+    outcome.result.digest = "same";
+    outcome.result.jobs.push_back({.name = "a", .status = JobStatus::kSucceeded});
+    differs(scenario, options, outcome.result);
+    return outcome;
+  };
+}
+
+TEST(TrialTest, EachRelationSeesWhatDiffers) {
+  const Simulate simulate = StandIn(
+      [](const config::Scenario& scenario, const sim::RunOptions& options, trace::Result& result) {
+        if (!options.elide) result.digest = "other";
+        if (scenario.cluster.nodes.size() > 1) result.jobs[0].epochs = 2;
+        if (!scenario.faults.empty() && scenario.faults[0].kind == "duplicate")
+          result.jobs[0].status = JobStatus::kFailed;
+      });
+  const auto sentence = [&](Relation relation) {
+    const Trial trial =
+        Try({.document = Small(), .relation = relation}, {.simulate = simulate, .accepts = {}});
+    return trial.problems.empty() ? std::string() : trial.problems[0].sentence;
+  };
+  EXPECT_EQ(sentence(Relation::kNone), "");
+  EXPECT_EQ(sentence(Relation::kKeyOrder), "");
+  EXPECT_EQ(sentence(Relation::kEveryHeartbeat), "relation every-heartbeat: another digest");
+  EXPECT_EQ(sentence(Relation::kUnusedNode),
+            "relation unused-node: the number of epochs of job a is 2 and not 0");
+  EXPECT_EQ(sentence(Relation::kRepeatedMessage),
+            "relation repeated-message: the status of job a is FAILED and not SUCCEEDED");
+}
+
+/// A run of so many events, that many in each second, whose job never ends.
+Simulate Busy(std::uint64_t in_a_second, std::uint64_t events = 500'000) {
+  return StandIn(
+      [=](const config::Scenario&, const sim::RunOptions& options, trace::Result& result) {
+        result.expectations.push_back(
+            {.text = "job/a.status: SUCCEEDED", .passed = events < 2'000'000});
+        for (result.events = 0; result.events < events && !*options.interrupt;
+             result.events += 20'000) {
+          result.stopped = Instant{} + 1s * static_cast<std::int64_t>(result.events / in_a_second);
+          options.progress({.now = result.stopped, .horizon = {}, .events = result.events});
+        }
+      });
+}
+
+// The small scenario has two nodes, a job and a task.
+TEST(TrialTest, ARunThatGoesRoundInCirclesIsCut) {
+  const Trial trial = Try({.document = Small(), .relation = Relation::kNone},
+                          {.simulate = Busy(1000), .accepts = {}});
+  ASSERT_EQ(trial.problems.size(), 1U);
+  EXPECT_EQ(trial.problems[0].sentence,
+            "the run goes round in circles: 200000 events within 3m20s");
+  EXPECT_EQ(trial.problems[0].at, Instant{} + 200s);
+}
+
+TEST(TrialTest, ALongRunGoesOn) {
+  const Trial trial = Try({.document = Small(), .relation = Relation::kNone},
+                          {.simulate = Busy(100), .accepts = {}});
+  EXPECT_FALSE(trial.cut_short);
+  EXPECT_TRUE(trial.problems.empty());
+}
+
+TEST(TrialTest, ARunThatIsTooLongIsCutAndItsEndNotJudged) {
+  const Trial trial = Try({.document = Small(), .relation = Relation::kNone},
+                          {.simulate = Busy(100, 1'000'000'000), .accepts = {}});
+  EXPECT_TRUE(trial.cut_short);
+  EXPECT_TRUE(trial.problems.empty());
+}
+
+TEST(TrialTest, WhatIsManyEventsBesideFourNodesIsUsualForAThousand) {
+  Node document = Small();
+  Set(document, "cluster",
+      Map({{"nodes", List({Map({{"name", Text("n")},
+                                {"count", Number(1000)},
+                                {"resources",
+                                 Map({{"memory", Text("8GiB")}, {"vcores", Number(8)}})}})})}}));
+  const Trial trial = Try({.document = document, .relation = Relation::kNone},
+                          {.simulate = Busy(1000), .accepts = {}});
+  EXPECT_TRUE(trial.problems.empty());
+}
+
+TEST(TrialTest, NumbersAndTimesDoNotTellTwoFindingsApart) {
+  EXPECT_EQ(Anonymous("container_0_0001_01_000002 ran for 1m30.5s on n-3:8041"),
+            Anonymous("container_0_0007_02_000011 ran for 20s on n-1:8041"));
+  EXPECT_NE(Anonymous("job a failed"), Anonymous("job a was killed"));
+}
+
+}  // namespace
+}  // namespace tfyarn::explore

@@ -1,0 +1,731 @@
+// The reference model on traces made by hand: for each rule of docs/policies.md that it knows, a
+// decision that the document allows and one that it refuses.
+#include "oracles/reference_verdict.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <map>
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "core/model/text.h"
+
+namespace tfyarn::oracles {
+namespace {
+
+using testing::ElementsAre;
+using testing::HasSubstr;
+using testing::IsEmpty;
+
+constexpr trace::JobIndex kJob{0};
+const TaskId kChief{"chief", 0};
+const TaskId kPs{"ps", 0};
+const TaskId kWorker0{"worker", 0};
+const TaskId kWorker1{"worker", 1};
+
+JobSpec Spec(std::vector<std::pair<std::string, std::int32_t>> types, Strategy strategy) {
+  JobSpec spec;
+  spec.name = "a";
+  spec.strategy = strategy;
+  for (auto& [name, instances] : types)
+    spec.tasks.push_back({.name = name, .instances = instances, .resource = {.memory_mb = 1024}});
+  return spec;
+}
+
+JobSpec TwoWorkers() {
+  return Spec({{"worker", 2}}, Strategy::kMultiWorker);
+}
+
+JobSpec WithPs() {
+  return Spec({{"chief", 1}, {"ps", 1}, {"worker", 2}}, Strategy::kParameterServer);
+}
+
+/// A run of one job in which every task runs from 10 s on; each word below is told to the AM at
+/// once unless it says otherwise.
+class Script {
+ public:
+  explicit Script(JobSpec spec) : spec_(std::make_shared<const JobSpec>(std::move(spec))) {
+    model.JobSubmitted(kJob, spec_);
+    StartAm(1);
+    std::int64_t next = 2;
+    for (const TaskTypeSpec& type : spec_->tasks) {
+      for (std::int32_t i = 0; i < type.instances; ++i) Launch({type.name, i}, next++);
+    }
+    At(10s);
+    Assemble(1);
+    for (const auto& [task, container] : containers_) Spawn(task, 0, 1);
+  }
+
+  void At(Duration time) { now_ = Instant{} + time; }
+  void StartAm(std::int32_t attempt) {
+    am_attempt_ = attempt;
+    Tell(AmStarted{.attempt = {.application = {.id = 1}, .attempt = attempt}});
+  }
+  void Launch(const TaskId& task, std::int64_t id) {
+    containers_[task] = {.application_attempt = {.application = {.id = 1}, .attempt = 1}, .id = id};
+    yarn::StartContainerRequest start{.container = containers_[task]};
+    start.context.environment["TFYARN_TASK"] = ToString(task);
+    Order(CallNm{.request = yarn::StartContainersRequest{.containers = {start}}});
+  }
+  void Assemble(std::uint32_t epoch) { Order(SpecAssembled{.epoch = Epoch(epoch)}); }
+  void OrderStart(const TaskId& task, std::uint32_t attempt, std::uint32_t epoch) {
+    Order(SendToAgent{.container = containers_[task],
+                      .message = StartProcess{
+                          .fence = Fence(task),
+                          .process = {.attempt = TaskAttempt(attempt), .epoch = Epoch(epoch)}}});
+  }
+  void Spawn(const TaskId& task, std::uint32_t attempt, std::uint32_t epoch) {
+    const ProcessRef process{.attempt = TaskAttempt(attempt), .epoch = Epoch(epoch)};
+    attempts_[task] = process;
+    Tell(AgentSaid{RegisterAgent{.fence = Fence(task)}});
+    Say(trace::AgentOrdered{.job = kJob,
+                            .container = containers_[task],
+                            .action = SpawnProcess{.task = task, .process = process}});
+    Tell(AgentSaid{ProcessRunning{.fence = Fence(task), .process = process}});
+  }
+  void Exit(const TaskId& task, ProcessExit exit, bool told = true, std::string last_words = "") {
+    Say(trace::AgentTold{.job = kJob,
+                         .container = containers_[task],
+                         .event = ProcessExited{.attempt = attempts_[task].attempt,
+                                                .exit = exit,
+                                                .stderr_tail = std::move(last_words)}});
+    if (told)
+      Tell(AgentSaid{ProcessEnded{.fence = Fence(task), .process = attempts_[task], .exit = exit}});
+  }
+  void Exit(const TaskId& task, std::int32_t code) { Exit(task, ProcessExit{.code = code}); }
+  void LoseContainer(const TaskId& task, std::int32_t status) {
+    Say(trace::ContainerFreed{.job = kJob, .container = containers_[task], .exit_status = status});
+    Tell(RmReplied{.response = yarn::AllocateResponse{
+                       .completed_containers = {{.id = containers_[task],
+                                                 .state = yarn::ContainerState::kComplete,
+                                                 .exit_status = status}}}});
+  }
+  void StandStill(const TaskId& task) {
+    Tell(AgentSaid{ProcessSigns{
+        .fence = Fence(task), .process = attempts_[task], .standstill = Standstill::kStopped}});
+    Say(trace::AgentTold{.job = kJob,
+                         .container = containers_[task],
+                         .event = ProcessSignsSeen{.attempt = attempts_[task].attempt,
+                                                   .standstill = Standstill::kStopped}});
+  }
+  /// Both workers of a multi-worker job end with these codes, worker:1 first.
+  void BothFail(std::int32_t worker1, std::int32_t worker0) {
+    At(60s);
+    Exit(kWorker1, worker1);
+    At(61s);
+    Exit(kWorker0, worker0);
+  }
+  /// The AM stores what it has decided so far.
+  void Store() {
+    Order(AppendJournal{.seq = JournalSeq(++seq_)});
+    Tell(JournalAppended{.seq = JournalSeq(seq_)});
+  }
+  void Restart(const TaskId& cause, ExitClass cls, Budget paid, std::uint32_t epoch,
+               std::vector<TaskId> tasks) {
+    Store();
+    Order(RestartDecided{.unit = tasks.size() > 1 ? RestartUnit::kGang : RestartUnit::kTask,
+                         .paid = paid,
+                         .epoch = Epoch(epoch),
+                         .cause = {.task = cause, .exit_class = cls},
+                         .tasks = std::move(tasks)});
+  }
+  void Verdict(JobStatus status, std::string rule) {
+    Store();
+    Order(VerdictReached{.status = status, .rule = std::move(rule)});
+  }
+  void Verdict(JobStatus status, std::string rule, const TaskId& cause, ExitClass cls,
+               std::optional<std::int32_t> exit = {}) {
+    Store();
+    Order(VerdictReached{.status = status,
+                         .cause = Cause{.task = cause, .exit = exit, .exit_class = cls},
+                         .rule = std::move(rule)});
+  }
+  void Tell(AmEvent event) {
+    Say(trace::AmTold{.job = kJob, .am_attempt = am_attempt_, .event = std::move(event)});
+  }
+  void Order(AmAction action) {
+    Say(trace::AmOrdered{.job = kJob, .am_attempt = am_attempt_, .action = std::move(action)});
+  }
+  void Say(trace::Fact fact) { model.Observe({.at = now_, .fact = std::move(fact)}); }
+
+  ReferenceVerdict model;
+
+ private:
+  [[nodiscard]] AgentFence Fence(const TaskId& task) {
+    return {.container = containers_[task], .task = task};
+  }
+
+  std::shared_ptr<const JobSpec> spec_;
+  Instant now_{};
+  std::int32_t am_attempt_ = 1;
+  std::uint64_t seq_ = 0;
+  std::map<TaskId, ContainerId> containers_;
+  std::map<TaskId, ProcessRef> attempts_;
+};
+
+const std::vector<TaskId> kBoth = {kWorker0, kWorker1};
+
+// ---------------------------------------------------------------- classes and payers
+
+TEST(ReferenceVerdictTest, ACodeThatAsksForAnotherTryIsPaidByTheUser) {
+  JobSpec spec = TwoWorkers();
+  spec.retries.user = 1;
+  for (const bool right : {true, false}) {
+    Script script(spec);
+    script.BothFail(75, 75);
+    script.Restart(kWorker1, ExitClass::kUserRetryable,
+                   right ? Budget::kUser : Budget::kInfrastructure, 2, kBoth);
+    EXPECT_THAT(script.model.TakeNew(), right
+                                            ? testing::Matcher<std::vector<std::string>>(IsEmpty())
+                                            : ElementsAre(HasSubstr("is paid by infrastructure")));
+  }
+}
+
+TEST(ReferenceVerdictTest, TheClassFollowsFromWhatTheProcessEndedWith) {
+  Script script(TwoWorkers());
+  script.BothFail(1, 1);
+  script.Restart(kWorker1, ExitClass::kKilledExternal, Budget::kInfrastructure, 2, kBoth);
+  EXPECT_THAT(script.model.TakeNew(), ElementsAre(HasSubstr("had heard user-permanent")));
+}
+
+TEST(ReferenceVerdictTest, WhatTheAmHasNotHeardIsNoReason) {
+  Script script(TwoWorkers());
+  script.At(60s);
+  script.Exit(kWorker1, ProcessExit{.code = 137}, /*told=*/false);
+  script.Restart(kWorker1, ExitClass::kKilledExternal, Budget::kInfrastructure, 2, kBoth);
+  EXPECT_THAT(script.model.TakeNew(), ElementsAre(HasSubstr("had heard nothing")));
+}
+
+TEST(ReferenceVerdictTest, YarnsReasonIsBetterThanTheProcesssOwn) {
+  for (const bool right : {true, false}) {
+    Script script(TwoWorkers());
+    script.At(60s);
+    script.Exit(kWorker1, 143);
+    script.LoseContainer(kWorker1, container_exit::kPreempted);
+    script.Restart(kWorker1, right ? ExitClass::kPreempted : ExitClass::kKilledExternal,
+                   Budget::kInfrastructure, 2, kBoth);
+    EXPECT_EQ(script.model.TakeNew().empty(), right);
+  }
+}
+
+TEST(ReferenceVerdictTest, OomFailsTheJobAndIsNotTriedAgain) {
+  const ProcessExit oom{.signal = 9, .out_of_memory = true};
+  Script fails(TwoWorkers());
+  fails.Exit(kWorker1, oom);
+  fails.Verdict(JobStatus::kFailed, "default/oom", kWorker1, ExitClass::kOom, 137);
+  EXPECT_THAT(fails.model.TakeNew(), IsEmpty());
+  Script again(TwoWorkers());
+  again.Exit(kWorker1, oom);
+  again.Restart(kWorker1, ExitClass::kOom, Budget::kUser, 2, kBoth);
+  EXPECT_THAT(again.model.TakeNew(), ElementsAre(HasSubstr("default/oom, which starts nothing")));
+}
+
+TEST(ReferenceVerdictTest, AnEarlierRowOfOnExitDecides) {
+  JobSpec spec = TwoWorkers();
+  spec.on_exit = {{.exits = {75}, .action = ExitAction::kFail}};
+  Script fails(spec);
+  fails.BothFail(75, 75);
+  fails.Verdict(JobStatus::kFailed, "on_exit/0", kWorker1, ExitClass::kUserRetryable, 75);
+  EXPECT_THAT(fails.model.TakeNew(), IsEmpty());
+  Script passed_over(spec);
+  passed_over.BothFail(75, 75);
+  passed_over.Verdict(JobStatus::kFailed, "default/user-retryable-exhausted", kWorker1,
+                      ExitClass::kUserRetryable, 75);
+  EXPECT_THAT(passed_over.model.TakeNew(), ElementsAre(HasSubstr("allowed are on_exit/0")));
+}
+
+// ---------------------------------------------------------------- budgets
+
+TEST(ReferenceVerdictTest, ABudgetCountsWithinItsWindow) {
+  JobSpec spec = TwoWorkers();
+  spec.retries.infrastructure = 1;
+  for (const bool later : {true, false}) {
+    Script script(spec);
+    script.BothFail(143, 143);
+    script.Restart(kWorker1, ExitClass::kKilledExternal, Budget::kInfrastructure, 2, kBoth);
+    script.Assemble(2);
+    for (const TaskId& task : kBoth) script.Spawn(task, 1, 2);
+    script.At(later ? 2h : 5min);
+    for (const TaskId& task : kBoth) script.Exit(task, 143);
+    script.Restart(kWorker0, ExitClass::kKilledExternal, Budget::kInfrastructure, 3, kBoth);
+    EXPECT_EQ(script.model.TakeNew().empty(), later);
+  }
+}
+
+TEST(ReferenceVerdictTest, AJobFailsForABudgetOnlyWhenItIsSpent) {
+  JobSpec spec = TwoWorkers();
+  for (const std::int32_t user : {0, 1}) {
+    spec.retries.user = user;
+    Script script(spec);
+    script.BothFail(1, 1);
+    script.Verdict(JobStatus::kFailed, "default/user-permanent-exhausted", kWorker1,
+                   ExitClass::kUserPermanent, 1);
+    EXPECT_EQ(script.model.TakeNew().empty(), user == 0);
+  }
+}
+
+TEST(ReferenceVerdictTest, TonysSessionsAreTriedAgainRetryCountTimes) {
+  JobSpec spec = TwoWorkers();
+  spec.policy.name = "tony";
+  for (const char* count : {"0", "1"}) {
+    spec.policy.options["retry_count"] = count;
+    Script script(spec);
+    script.Exit(kWorker0, 1);
+    script.Verdict(JobStatus::kFailed, "tony/chief-failed", kWorker0, ExitClass::kUserPermanent, 1);
+    EXPECT_EQ(script.model.TakeNew().empty(), std::string(count) == "0");
+  }
+}
+
+TEST(ReferenceVerdictTest, TfjobsRestartsInPlaceStopBeforeTheLimit) {
+  JobSpec spec = Spec({{"worker", 2}}, Strategy::kIndependent);
+  spec.policy = {.name = "tfjob",
+                 .options = {{"restart_policy", "OnFailure"}, {"backoff_limit", "1"}}};
+  Script fails(spec);
+  fails.Exit(kWorker1, 1);
+  fails.Verdict(JobStatus::kFailed, "tfjob/backoff-limit", kWorker1, ExitClass::kUserPermanent, 1);
+  EXPECT_THAT(fails.model.TakeNew(), IsEmpty());
+  Script again(spec);
+  again.Exit(kWorker1, 1);
+  again.Restart(kWorker1, ExitClass::kUserPermanent, Budget::kUser, 1, {kWorker1});
+  EXPECT_THAT(again.model.TakeNew(), ElementsAre(HasSubstr("0 of 0 restarts are spent")));
+}
+
+TEST(ReferenceVerdictTest, ASidecarStartsAgainThreeTimes) {
+  const TaskId board{"tensorboard", 0};
+  Script script(Spec({{"worker", 1}, {"tensorboard", 1}}, Strategy::kMultiWorker));
+  for (std::uint32_t attempt = 0; attempt < 4; ++attempt) {
+    EXPECT_THAT(script.model.TakeNew(), IsEmpty());
+    script.Exit(board, 1);
+    script.Restart(board, ExitClass::kUserPermanent, Budget::kNone, 1, {board});
+    script.Spawn(board, attempt + 1, 1);
+  }
+  EXPECT_THAT(script.model.TakeNew(), ElementsAre(HasSubstr("the fourth of a sidecar")));
+}
+
+// ---------------------------------------------------------------- restart units and epochs
+
+TEST(ReferenceVerdictTest, ACollectiveStartsAgainAsAWhole) {
+  Script script(TwoWorkers());
+  script.BothFail(143, 143);
+  script.Restart(kWorker1, ExitClass::kKilledExternal, Budget::kInfrastructure, 1, {kWorker1});
+  EXPECT_THAT(script.model.TakeNew(), ElementsAre(HasSubstr("whose restart unit is worker:0")));
+}
+
+TEST(ReferenceVerdictTest, APsTakesTheChiefWithIt) {
+  for (const bool with_chief : {true, false}) {
+    Script script(WithPs());
+    script.Exit(kPs, 137);
+    script.Restart(kPs, ExitClass::kKilledExternal, Budget::kInfrastructure, with_chief ? 2 : 1,
+                   with_chief ? std::vector{kChief, kPs} : std::vector{kPs});
+    EXPECT_EQ(script.model.TakeNew().empty(), with_chief);
+  }
+}
+
+TEST(ReferenceVerdictTest, AWorkerTakesTheChiefWithItOnlyWhenItsAddressChanges) {
+  for (const bool lost : {true, false}) {
+    for (const bool with_chief : {true, false}) {
+      Script script(WithPs());
+      script.Exit(kWorker1, 137);
+      if (lost) script.LoseContainer(kWorker1, container_exit::kAborted);
+      script.Restart(kWorker1, lost ? ExitClass::kNodeLost : ExitClass::kKilledExternal,
+                     Budget::kInfrastructure, with_chief ? 2 : 1,
+                     with_chief ? std::vector{kChief, kWorker1} : std::vector{kWorker1});
+      EXPECT_EQ(script.model.TakeNew().empty(), lost == with_chief);
+    }
+  }
+}
+
+TEST(ReferenceVerdictTest, TheEpochRisesWhenMoreThanOneProcessStartsAgainAndOnlyThen) {
+  for (const std::uint32_t epoch : {1U, 2U}) {
+    Script gang(TwoWorkers());
+    gang.BothFail(143, 143);
+    gang.Restart(kWorker1, ExitClass::kKilledExternal, Budget::kInfrastructure, epoch, kBoth);
+    EXPECT_EQ(gang.model.TakeNew().empty(), epoch == 2);
+    Script alone(Spec({{"worker", 2}}, Strategy::kIndependent));
+    alone.Exit(kWorker1, 143);
+    alone.Restart(kWorker1, ExitClass::kKilledExternal, Budget::kInfrastructure, epoch, {kWorker1});
+    EXPECT_EQ(alone.model.TakeNew().empty(), epoch == 1);
+  }
+}
+
+TEST(ReferenceVerdictTest, ASpecIsMadeForTheEpochThatWasDecided) {
+  Script script(TwoWorkers());
+  script.Assemble(2);
+  EXPECT_THAT(script.model.TakeNew(), ElementsAre(HasSubstr("a cluster spec of epoch 2 is made")));
+}
+
+// ---------------------------------------------------------------- whose failure it is
+
+TEST(ReferenceVerdictTest, WhatNoPeerCanBringAboutIsTheCause) {
+  JobSpec spec = TwoWorkers();
+  spec.retries.user = 1;
+  Script right(spec);
+  right.BothFail(1, 143);
+  right.Restart(kWorker0, ExitClass::kKilledExternal, Budget::kInfrastructure, 2, kBoth);
+  EXPECT_THAT(right.model.TakeNew(), IsEmpty());
+  Script victim(spec);
+  victim.BothFail(1, 143);
+  victim.Restart(kWorker1, ExitClass::kUserPermanent, Budget::kUser, 2, kBoth);
+  EXPECT_THAT(victim.model.TakeNew(), ElementsAre(HasSubstr("worker:0 had ended with 143")));
+}
+
+TEST(ReferenceVerdictTest, ACrashGoesBeforeOtherFailuresAndTheFirstBeforeLater) {
+  JobSpec spec = TwoWorkers();
+  spec.retries.user = 1;
+  Script crash(spec);
+  crash.BothFail(1, 139);
+  crash.Restart(kWorker1, ExitClass::kUserPermanent, Budget::kUser, 2, kBoth);
+  EXPECT_THAT(crash.model.TakeNew(), ElementsAre(HasSubstr("worker:0 had crashed")));
+  Script first(spec);
+  first.BothFail(1, 2);
+  first.Restart(kWorker0, ExitClass::kUserPermanent, Budget::kUser, 2, kBoth);
+  EXPECT_THAT(first.model.TakeNew(), ElementsAre(HasSubstr("worker:1 had failed before it")));
+}
+
+TEST(ReferenceVerdictTest, WhoStandsStillIsTheCause) {
+  JobSpec spec = TwoWorkers();
+  spec.retries.user = 1;
+  for (const bool right : {true, false}) {
+    Script script(spec);
+    script.At(60s);
+    script.StandStill(kWorker0);
+    script.At(70s);
+    script.Exit(kWorker1, 1);
+    script.Restart(right ? kWorker0 : kWorker1,
+                   right ? ExitClass::kTimeout : ExitClass::kUserPermanent,
+                   right ? Budget::kInfrastructure : Budget::kUser, 2, kBoth);
+    EXPECT_EQ(script.model.TakeNew().empty(), right);
+  }
+}
+
+TEST(ReferenceVerdictTest, TheFirstFailureWaitsForABetterCause) {
+  JobSpec spec = Spec({{"worker", 3}}, Strategy::kMultiWorker);
+  spec.retries.user = 1;
+  for (const bool waits : {true, false}) {
+    Script script(spec);
+    script.At(60s);
+    script.Exit(kWorker1, 1);
+    if (waits) script.At(60s + spec.deadlines.blame);
+    script.Restart(kWorker1, ExitClass::kUserPermanent, Budget::kUser, 2,
+                   {kWorker0, kWorker1, {"worker", 2}});
+    EXPECT_EQ(script.model.TakeNew().empty(), waits);
+  }
+}
+
+TEST(ReferenceVerdictTest, WhoAloneStillRunsIsTheCause) {
+  JobSpec spec = TwoWorkers();
+  spec.retries.user = 1;
+  for (const bool right : {true, false}) {
+    Script script(spec);
+    script.At(60s);
+    script.Exit(kWorker1, 1);
+    script.At(60s + spec.deadlines.blame);
+    script.Restart(right ? kWorker0 : kWorker1,
+                   right ? ExitClass::kTimeout : ExitClass::kUserPermanent,
+                   right ? Budget::kInfrastructure : Budget::kUser, 2, kBoth);
+    EXPECT_EQ(script.model.TakeNew().empty(), right);
+  }
+}
+
+TEST(ReferenceVerdictTest, WhoCouldNotReachAPeerDoesNotPayAsUser) {
+  JobSpec spec = WithPs();
+  spec.retries.user = 1;
+  for (const Budget paid : {Budget::kInfrastructure, Budget::kUser}) {
+    Script script(spec);
+    script.Exit(kChief, ProcessExit{.code = 1}, true,
+                "UnavailableError: failed to connect to all addresses");
+    script.Restart(kChief, ExitClass::kUserPermanent, paid, 1, {kChief});
+    EXPECT_EQ(script.model.TakeNew().empty(), paid == Budget::kInfrastructure);
+  }
+}
+
+// ---------------------------------------------------------------- verdicts
+
+TEST(ReferenceVerdictTest, SuccessNeedsWhatTheExpressionNames) {
+  for (const std::int32_t code : {0, 1}) {
+    Script script(TwoWorkers());
+    script.BothFail(0, code);
+    script.Verdict(JobStatus::kSucceeded, "default/success");
+    EXPECT_EQ(script.model.TakeNew().empty(), code == 0);
+  }
+}
+
+TEST(ReferenceVerdictTest, AfterSuccessNothingFailsTheJob) {
+  Script script(TwoWorkers());
+  script.BothFail(0, 0);
+  script.Verdict(JobStatus::kFailed, "default/tracked-ended", kWorker0, ExitClass::kOk, 0);
+  EXPECT_THAT(script.model.TakeNew(), ElementsAre(HasSubstr("success was decided before")));
+}
+
+TEST(ReferenceVerdictTest, TonySucceedsWithSomeFailedAndNotWithTheChief) {
+  JobSpec spec = TwoWorkers();
+  spec.policy.name = "tony";
+  Script some(spec);
+  some.BothFail(1, 0);
+  some.Verdict(JobStatus::kSucceeded, "tony/some-failed");
+  EXPECT_THAT(some.model.TakeNew(), IsEmpty());
+  Script chief(spec);
+  chief.Exit(kWorker0, 1);
+  chief.At(5min);
+  chief.Exit(kWorker1, 0);
+  chief.Verdict(JobStatus::kSucceeded, "tony/some-failed");
+  EXPECT_THAT(chief.model.TakeNew(), testing::Contains(HasSubstr("worker:0 had ended with 1")));
+}
+
+TEST(ReferenceVerdictTest, TfjobTakesWorker0AloneUnlessAllWorkersAreAskedFor) {
+  JobSpec spec = TwoWorkers();
+  spec.policy.name = "tfjob";
+  for (const bool all : {false, true}) {
+    if (all) spec.policy.options["success_policy"] = "AllWorkers";
+    Script script(spec);
+    script.Exit(kWorker0, 0);
+    script.Verdict(JobStatus::kSucceeded, "tfjob/worker0-succeeded");
+    EXPECT_EQ(script.model.TakeNew().empty(), !all);
+  }
+}
+
+TEST(ReferenceVerdictTest, TfYarnNeedsTheEvaluatorToo) {
+  JobSpec spec = Spec({{"chief", 1}, {"evaluator", 1}}, Strategy::kMultiWorker);
+  spec.policy.name = "tf-yarn";
+  for (const bool ended : {true, false}) {
+    Script script(spec);
+    script.Exit(kChief, 0);
+    if (ended) script.Exit({"evaluator", 0}, 0);
+    script.Verdict(JobStatus::kSucceeded, "tf-yarn/services-ended");
+    EXPECT_EQ(script.model.TakeNew().empty(), ended);
+  }
+}
+
+TEST(ReferenceVerdictTest, ADeadlineDecidesWhenItsTimeHasCome) {
+  JobSpec spec = TwoWorkers();
+  spec.deadlines.run = 10min;
+  for (const Duration at : {Duration(5min), Duration(10min + 10s)}) {
+    Script script(spec);
+    script.At(at);
+    script.Verdict(JobStatus::kFailed, "deadlines/run");
+    EXPECT_EQ(script.model.TakeNew().empty(), at > 10min);
+  }
+}
+
+TEST(ReferenceVerdictTest, ADependencyFailsTheJobWhenItCannotBeMet) {
+  JobSpec spec = Spec({{"prepare", 1}, {"worker", 1}}, Strategy::kMultiWorker);
+  spec.depends = {{.task = "worker", .after = "prepare", .state = DependencyState::kSucceeded}};
+  for (const bool failed : {true, false}) {
+    Script script(spec);
+    if (failed) script.Exit({"prepare", 0}, 2);
+    script.Verdict(JobStatus::kFailed, "depends/0");
+    EXPECT_EQ(script.model.TakeNew().empty(), failed);
+  }
+}
+
+TEST(ReferenceVerdictTest, OnlyTheUserKillsAJob) {
+  for (const bool asked : {true, false}) {
+    Script script(TwoWorkers());
+    if (asked)
+      script.Say(trace::ClientOrdered{.job = kJob,
+                                      .action = CallRm{.request = yarn::KillApplicationRequest{}}});
+    script.Verdict(JobStatus::kKilled, "killed");
+    EXPECT_EQ(script.model.TakeNew().empty(), asked);
+  }
+}
+
+// ---------------------------------------------------------------- what is left undecided
+
+TEST(ReferenceVerdictTest, AFailureIsDecidedInTime) {
+  JobSpec spec = TwoWorkers();
+  spec.retries.user = 1;
+  Script script(spec);
+  script.BothFail(1, 1);
+  script.Store();
+  script.At(10min);
+  script.Say(trace::WorkLost{});
+  EXPECT_THAT(script.model.TakeNew(), ElementsAre(HasSubstr("it has decided nothing")));
+}
+
+TEST(ReferenceVerdictTest, NothingIsAskedOfAnAmWhoseJournalDoesNotAnswer) {
+  JobSpec spec = TwoWorkers();
+  spec.retries.user = 1;
+  Script script(spec);
+  script.BothFail(1, 1);
+  script.Order(AppendJournal{.seq = JournalSeq(99)});
+  script.At(10min);
+  script.Say(trace::WorkLost{});
+  EXPECT_THAT(script.model.TakeNew(), IsEmpty());
+}
+
+TEST(ReferenceVerdictTest, SuccessIsSaidInTime) {
+  Script script(TwoWorkers());
+  script.BothFail(0, 0);
+  script.At(10min);
+  script.Say(trace::WorkLost{});
+  EXPECT_THAT(script.model.TakeNew(), ElementsAre(HasSubstr("success is decided")));
+}
+
+TEST(ReferenceVerdictTest, WhatASuccessorMayNotKnowIsNotHeldAgainstIt) {
+  JobSpec spec = TwoWorkers();
+  spec.retries.user = 1;
+  Script script(spec);
+  script.BothFail(1, 143);
+  script.StartAm(2);
+  script.Restart(kWorker1, ExitClass::kUserPermanent, Budget::kUser, 2, kBoth);
+  EXPECT_THAT(script.model.TakeNew(), IsEmpty());
+}
+
+// ---------------------------------------------------------------- what explored runs taught
+
+TEST(ReferenceVerdictTest, TheEndOfAFaultHastensNoDecision) {
+  JobSpec spec = TwoWorkers();
+  spec.deadlines.run = 20min;
+  Script script(spec);
+  script.Say(trace::FaultBegan{.kind = "localize_fail"});
+  script.At(20s);
+  script.Say(trace::FaultEnded{});
+  script.At(150s);
+  for (const TaskId& task : kBoth) script.Exit(task, 0);
+  script.Verdict(JobStatus::kSucceeded, "default/success");
+  EXPECT_THAT(script.model.TakeNew(), IsEmpty());
+}
+
+TEST(ReferenceVerdictTest, SuccessThatIsKnownForLongMustBeDecided) {
+  Script script(TwoWorkers());
+  script.At(150s);
+  for (const TaskId& task : kBoth) script.Exit(task, 0);
+  script.Store();
+  script.At(5min);
+  script.Say(trace::FaultBegan{.kind = "node_crash"});
+  EXPECT_THAT(script.model.TakeNew(), ElementsAre(HasSubstr("success is decided, as the AM has")));
+}
+
+TEST(ReferenceVerdictTest, AnAmThatIsGoneDecidesNothing) {
+  Script script(TwoWorkers());
+  script.At(150s);
+  for (const TaskId& task : kBoth) script.Exit(task, 0);
+  script.Store();
+  script.Say(trace::ContainerGone{.container = {}});  // The AM's own.
+  script.At(5min);
+  script.Say(trace::FaultBegan{.kind = "node_crash"});
+  EXPECT_THAT(script.model.TakeNew(), IsEmpty());
+}
+
+TEST(ReferenceVerdictTest, ARowOfOnExitMayFailTheJobForAGoodEnd) {
+  JobSpec spec = Spec({{"worker", 1}}, Strategy::kIndependent);
+  spec.on_exit = {{.exits = {0}, .action = ExitAction::kFail}};
+  Script script(spec);
+  script.Exit(kWorker0, 0);
+  script.Verdict(JobStatus::kFailed, "on_exit/0", kWorker0, ExitClass::kOk, 0);
+  EXPECT_THAT(script.model.TakeNew(), IsEmpty());
+}
+
+TEST(ReferenceVerdictTest, AGoodEndThatStartsAgainIsPaidByTheUser) {
+  JobSpec spec = Spec({{"worker", 1}}, Strategy::kIndependent);
+  spec.on_exit = {{.exits = {0}, .action = ExitAction::kRestartType}};
+  for (const std::int32_t user : {0, 1}) {
+    spec.retries.user = user;
+    Script script(spec);
+    script.Exit(kWorker0, 0);
+    script.Verdict(JobStatus::kFailed, "default/ok-exhausted", kWorker0, ExitClass::kOk, 0);
+    EXPECT_EQ(script.model.TakeNew().empty(), user == 0);
+  }
+}
+
+TEST(ReferenceVerdictTest, AProcessWhoseStartWasOnItsWayBelongsToTheOldEpoch) {
+  Script script(TwoWorkers());
+  script.At(20s);
+  for (const TaskId& task : kBoth) script.Exit(task, 143);
+  script.Restart(kWorker1, ExitClass::kKilledExternal, Budget::kInfrastructure, 2, kBoth);
+  script.Assemble(2);
+  script.OrderStart(kWorker1, 1, 2);
+  script.Spawn(kWorker0, 1, 2);
+  script.Exit(kWorker0, 143);
+  script.Restart(kWorker0, ExitClass::kKilledExternal, Budget::kInfrastructure, 3, kBoth);
+  script.Spawn(kWorker1, 1, 2);
+  script.Exit(kWorker1, 143);
+  script.Assemble(3);
+  for (const TaskId& task : kBoth) script.Spawn(task, 2, 3);
+  for (const TaskId& task : kBoth) script.Exit(task, 1);
+  script.Verdict(JobStatus::kFailed, "default/user-permanent-exhausted", kWorker0,
+                 ExitClass::kUserPermanent, 1);
+  EXPECT_THAT(script.model.TakeNew(), IsEmpty());
+}
+
+TEST(ReferenceVerdictTest, WhatIsIgnoredNeitherHelpsNorHarms) {
+  JobSpec spec = Spec({{"worker", 2}}, Strategy::kIndependent);
+  for (const bool ignored : {true, false}) {
+    if (ignored) spec.on_exit = {{.exits = {143}, .action = ExitAction::kIgnore}};
+    Script script(spec);
+    script.Exit(kWorker1, 143);
+    script.Exit(kWorker0, 0);
+    script.Verdict(JobStatus::kSucceeded, "default/success");
+    EXPECT_EQ(script.model.TakeNew().empty(), ignored);
+    spec.on_exit.clear();
+  }
+}
+
+TEST(ReferenceVerdictTest, AnEvaluatorPastTheBudgetIsLeftAsItIs) {
+  JobSpec spec = Spec({{"worker", 1}, {"evaluator", 1}}, Strategy::kIndependent);
+  spec.on_exit = {{.action = ExitAction::kRestartGang}};
+  for (const std::int32_t user : {0, 1}) {
+    spec.retries.user = user;
+    Script script(spec);
+    script.Exit({"evaluator", 0}, 139);
+    script.Store();
+    script.At(1h);
+    script.Say(trace::FaultBegan{.kind = "node_crash"});
+    EXPECT_EQ(script.model.TakeNew().empty(), user == 0);
+  }
+}
+
+TEST(ReferenceVerdictTest, AVictimMayFallToAnyCauseThatWasPaid) {
+  Script script(WithPs());
+  const TaskId evaluator = kWorker1;
+  script.At(60s);
+  for (const TaskId& task : {kChief, evaluator, kPs}) script.Exit(task, 137);
+  script.Restart(kChief, ExitClass::kKilledExternal, Budget::kInfrastructure, 1, {kChief});
+  script.Restart(evaluator, ExitClass::kKilledExternal, Budget::kInfrastructure, 1, {evaluator});
+  script.Restart(kChief, ExitClass::kKilledExternal, Budget::kNone, 2, {kPs, kChief});
+  EXPECT_THAT(script.model.TakeNew(), IsEmpty());
+}
+
+TEST(ReferenceVerdictTest, AContainerMayEndBeforeItsStartIsOrdered) {
+  for (const bool told : {true, false}) {
+    JobSpec spec = Spec({{"worker", 1}}, Strategy::kIndependent);
+    ReferenceVerdict model;
+    model.JobSubmitted(kJob, std::make_shared<const JobSpec>(spec));
+    const ContainerId container{.application_attempt = {.application = {.id = 1}, .attempt = 1},
+                                .id = 2};
+    const auto observe = [&](trace::Fact fact) {
+      model.Observe({.at = Instant{} + 10s, .fact = std::move(fact)});
+    };
+    const auto tell = [&](AmEvent event) {
+      observe(trace::AmTold{.job = kJob, .am_attempt = 2, .event = std::move(event)});
+    };
+    const auto order = [&](AmAction action) {
+      observe(trace::AmOrdered{.job = kJob, .am_attempt = 2, .action = std::move(action)});
+    };
+    tell(AmStarted{.attempt = {.application = {.id = 1}, .attempt = 2}});
+    if (told)
+      tell(RmReplied{.response = yarn::AllocateResponse{
+                         .completed_containers = {{.id = container,
+                                                   .state = yarn::ContainerState::kComplete,
+                                                   .exit_status = container_exit::kAborted}}}});
+    order(TaskAttemptEnded{.task = kWorker0,
+                           .container = container,
+                           .exit = container_exit::kAborted,
+                           .exit_class = ExitClass::kAmLost});
+    order(AppendJournal{.seq = JournalSeq(1)});
+    tell(JournalAppended{.seq = JournalSeq(1)});
+    order(RestartDecided{.paid = Budget::kInfrastructure,
+                         .epoch = Epoch(1),
+                         .cause = {.task = kWorker0,
+                                   .exit = container_exit::kAborted,
+                                   .exit_class = ExitClass::kAmLost},
+                         .tasks = {kWorker0}});
+    EXPECT_EQ(model.TakeNew().empty(), told);
+  }
+}
+
+}  // namespace
+}  // namespace tfyarn::oracles
