@@ -28,6 +28,8 @@ struct Raw {
   FaultsArguments faults;
   ReplayArguments replay;
   DiffArguments diff;
+  ExploreArguments explore;
+  std::string explore_budget, explore_seed, explore_jobs, explore_relation;
   std::string run_seed, run_seeds, replay_seed, diff_seed, jobs, topic;
   std::string explain_at, explain_seed;
   bool version = false;
@@ -69,6 +71,8 @@ void AddRun(CLI::App& app, Raw& raw) {
                "with --out: write events.jsonl too, every record of the run");
   run.add_flag("--no-elision", raw.no_elision,
                "simulate idle heartbeats one by one instead of skipping them: slower, same result");
+  run.add_flag("--reference", raw.run.reference,
+               "judge verdicts and restarts by the reference model too, as `explore` does");
   run.add_flag("--tasks", raw.run.tasks,
                "in result.json: every task attempt, even with more than 1,000 jobs");
   run.add_flag("-q,--quiet", raw.run.quiet, "no progress line");
@@ -140,6 +144,30 @@ void AddOthers(CLI::App& app, Raw& raw) {
       ->type_name("PATH=VALUE");
   diff.add_option("--trace-dir", raw.diff.trace_directory, "for scenarios")->type_name("DIR");
 
+  CLI::App& explore = *app.add_subcommand(
+      "explore",
+      "draw scenarios, or faults for yours, until an invariant breaks or a job ends wrongly");
+  explore.add_option("FILES", raw.explore.inputs,
+                     "scenarios, or folders of them, of which only faults and seeds are drawn");
+  explore
+      .add_option("--budget", raw.explore_budget, "how long (10m) or how many runs (default: 1m)")
+      ->type_name("TIME|RUNS");
+  explore.add_option("--seed", raw.explore_seed, "what is drawn follows from it (default: random)")
+      ->type_name("N");
+  explore
+      .add_option("-j,--jobs", raw.explore_jobs,
+                  "how many processes at once (default: one for each processor)")
+      ->type_name("N");
+  explore.add_option("--out", raw.explore.out, "where findings are written")
+      ->type_name("DIR")
+      ->capture_default_str();
+  explore.add_option("--relation", raw.explore_relation, "only check this relation of FILES")
+      ->type_name("NAME");
+  explore.add_option("--set", raw.explore.sets, "path=value, wins over FILES; may be repeated")
+      ->allow_extra_args(false)
+      ->type_name("PATH=VALUE");
+  explore.add_flag("-q,--quiet", raw.explore.quiet, "no progress line");
+
   CLI::App& help = *app.add_subcommand("help", "help on a command, or on `exit-codes`");
   help.add_option("TOPIC", raw.topic, "a command, or exit-codes");
 }
@@ -166,6 +194,16 @@ std::optional<UsageError> ReadSeed(const std::string& text, std::optional<std::u
   return std::nullopt;
 }
 
+std::optional<UsageError> ReadProcesses(const std::string& text, std::size_t& at_once) {
+  if (text.empty()) return std::nullopt;
+  const auto jobs = ParseSeeds(text);
+  if (!jobs || jobs->first != jobs->second || jobs->first == 0 || jobs->first > 4096) {
+    return UsageError{fmt::format("tfsim: -j takes a whole number from 1 to 4096, not {}\n", text)};
+  }
+  at_once = static_cast<std::size_t>(jobs->first);
+  return std::nullopt;
+}
+
 std::optional<UsageError> CheckRun(Raw& raw) {
   RunArguments& run = raw.run;
   run.elide = !raw.no_elision;
@@ -180,17 +218,39 @@ std::optional<UsageError> CheckRun(Raw& raw) {
           fmt::format("tfsim: --seeds takes at most {} seeds, not {}\n", kMaxSeeds, raw.run_seeds)};
     if (run.seed) return UsageError{"tfsim: --seed and --seeds exclude each other\n"};
   }
-  if (!raw.jobs.empty()) {
-    const auto jobs = ParseSeeds(raw.jobs);
-    if (!jobs || jobs->first != jobs->second || jobs->first == 0 || jobs->first > 4096) {
-      return UsageError{
-          fmt::format("tfsim: -j takes a whole number from 1 to 4096, not {}\n", raw.jobs)};
-    }
-    run.at_once = static_cast<std::size_t>(jobs->first);
-  }
+  if (auto error = ReadProcesses(raw.jobs, run.at_once)) return error;
   if (run.events && run.out.empty())
     return UsageError{"tfsim: --events needs --out DIR (or use --trace FILE.jsonl)\n"};
   return std::nullopt;
+}
+
+std::optional<UsageError> ReadBudget(const std::string& text, ExploreArguments& explore) {
+  if (text.empty()) return std::nullopt;
+  if (const auto time = config::ParseDuration(text); time && *time > Duration::zero()) {
+    explore.seconds = SecondsOf(*time);
+    return std::nullopt;
+  }
+  const auto runs = ParseSeeds(text);
+  if (!runs || runs->first != runs->second || runs->first == 0) {
+    return UsageError{fmt::format(
+        "tfsim explore: --budget takes a time like 10m or a number of runs, not {}\n", text)};
+  }
+  explore.runs = runs->first;
+  explore.seconds = 0;
+  return std::nullopt;
+}
+
+std::optional<UsageError> CheckExplore(Raw& raw) {
+  ExploreArguments& explore = raw.explore;
+  if (auto error = ReadSeed(raw.explore_seed, explore.seed)) return error;
+  if (auto error = ReadProcesses(raw.explore_jobs, explore.at_once)) return error;
+  if (auto error = ReadBudget(raw.explore_budget, explore)) return error;
+  if (raw.explore_relation.empty()) return std::nullopt;
+  explore.relation = EnumeratorFromKebab<explore::Relation>(raw.explore_relation);
+  if (explore.relation && !explore.inputs.empty()) return std::nullopt;
+  return UsageError{
+      "tfsim explore: --relation takes every-heartbeat, key-order, unused-node or "
+      "repeated-message, and FILES\n"};
 }
 
 /// `explain FILE job/NAME --at TIME`, told from a field by its second word.
@@ -228,6 +288,7 @@ tl::expected<Command, UsageError> Chosen(const CLI::App& app, Raw& raw) {
                     raw.schema.which)};
   }
   if (name == "diff") error = ReadSeed(raw.diff_seed, raw.diff.seed);
+  if (name == "explore") error = CheckExplore(raw);
   if (error) return tl::unexpected<UsageError>(*error);
   if (name == "run") return raw.run;
   if (name == "validate") return raw.validate;
@@ -237,6 +298,7 @@ tl::expected<Command, UsageError> Chosen(const CLI::App& app, Raw& raw) {
   if (name == "faults") return raw.faults;
   if (name == "replay") return raw.replay;
   if (name == "diff") return raw.diff;
+  if (name == "explore") return raw.explore;
   return HelpOn(app, kProgram, raw.topic);
 }
 

@@ -13,6 +13,7 @@
 
 #include "apps/cli/command_line.h"
 #include "core/model/time.h"
+#include "explore/trial.h"
 
 namespace tfyarn::cli {
 
@@ -36,6 +37,7 @@ struct RunArguments {
   std::string csv;      ///< Directory.
   bool events = false;  ///< events.jsonl in `out`.
   bool elide = true;
+  bool reference = false;  ///< The reference model judges too.
   bool tasks = false;
   bool quiet = false;  ///< No progress line.
 };
@@ -87,9 +89,21 @@ struct DiffArguments {
   std::string trace_directory;
 };
 
-using Command =
-    std::variant<PrintText, RunArguments, ValidateArguments, ExplainArguments, ExplainJobArguments,
-                 SchemaArguments, InitArguments, FaultsArguments, ReplayArguments, DiffArguments>;
+struct ExploreArguments {
+  std::vector<std::string> inputs;  ///< Scenarios and folders of them; empty: drawn as a whole.
+  std::vector<std::string> sets;
+  std::uint64_t runs = 0;  ///< 0 = no limit.
+  double seconds = 60;     ///< 0 = no limit.
+  std::optional<std::uint64_t> seed;
+  std::size_t at_once = 0;  ///< 0 = one for each processor.
+  std::string out = "tfsim-out/explore";
+  std::optional<explore::Relation> relation;  ///< Nothing is drawn: only this is checked.
+  bool quiet = false;
+};
+
+using Command = std::variant<PrintText, RunArguments, ValidateArguments, ExplainArguments,
+                             ExplainJobArguments, SchemaArguments, InitArguments, FaultsArguments,
+                             ReplayArguments, DiffArguments, ExploreArguments>;
 
 /// `words`: without the program's name.
 [[nodiscard]] tl::expected<Command, UsageError> ParseArguments(

@@ -2,9 +2,7 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
 #include <chrono>
-#include <thread>
 
 #include "apps/cli/ensemble_judge.h"
 #include "apps/cli/exit_codes.h"
@@ -73,10 +71,6 @@ std::optional<Plan> MakePlan(const config::Scenario& scenario, const RunArgument
   return plan;
 }
 
-std::size_t Processors() {
-  return std::max<std::size_t>(1, std::thread::hardware_concurrency());
-}
-
 }  // namespace
 
 std::vector<CellSettings> CellsOf(const std::optional<config::SweepSpec>& sweep) {
@@ -108,13 +102,14 @@ std::optional<trace::Ensemble> RunEnsemble(const config::Scenario& scenario,
   std::size_t done = 0;
 
   PoolOptions pool;
-  pool.at_once = arguments.at_once > 0 ? arguments.at_once : Processors();
+  pool.at_once = ProcessesAtOnce(arguments.at_once);
   pool.interrupt = &interrupt;
   pool.tick = [&] { progress.Show({.done = done, .total = plan->runs(), .noun = "run"}); };
   const auto run = [&](std::size_t index) {
     SingleRun single;
     single.seed = plan->SeedOf(index);
     single.elide = arguments.elide;
+    single.reference = arguments.reference;
     single.interrupt = &interrupt;
     single.alone = false;
     return trace::SummaryJson(

@@ -59,6 +59,7 @@ std::optional<std::string> Check(const std::string& file, const ValidateArgument
       return std::nullopt;
     }
     if (!NoneOf(PolicyProblems(file, *job))) return std::nullopt;
+    for (const std::string& remark : Remarks(file, *job)) WriteStderr(remark + "\n");
     return fmt::format("job {}: {}", job->name,
                        Plural(static_cast<std::uint64_t>(job->task_count()), "task"));
   }

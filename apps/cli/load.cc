@@ -15,6 +15,7 @@
 #include "apps/cli/output.h"
 #include "config/hide_secrets.h"
 #include "config/load.h"
+#include "config/shell_line.h"
 #include "core/am/policy.h"
 #include "core/model/job_secrets.h"
 
@@ -65,6 +66,11 @@ Expected<std::string> FromFile(const std::filesystem::path& path) {
   return Checked(std::move(text));
 }
 
+/// As stderr shows it.
+std::string TextOf(const config::Diagnostics& diagnostics) {
+  return config::Render(diagnostics, {.color = ColorOn(STDERR_FILENO)});
+}
+
 void AddProblem(const std::string& place, const JobSpec& job, std::vector<std::string>& problems) {
   const auto engine = am::PolicyEngine::Make(job);
   if (!engine) problems.push_back(fmt::format("{}: {}", place, engine.error().message));
@@ -89,6 +95,20 @@ std::vector<std::string> PolicyProblems(const std::string& file, const JobSpec& 
   std::vector<std::string> problems;
   AddProblem(fmt::format("{}: job `{}`", file, job.name), job, problems);
   return problems;
+}
+
+std::vector<std::string> Remarks(const std::string& file, const JobSpec& job) {
+  std::vector<std::string> remarks;
+  for (const TaskTypeSpec& type : job.tasks) {
+    const std::string last = config::LastOfPipe(type.shell);
+    if (last.empty()) continue;
+    remarks.push_back(fmt::format(
+        "{}: note: `shell` of {}: a pipe ends with the exit code of its last program, here `{}`, "
+        "also "
+        "when one before it fails; `command: [bash, -o, pipefail, -c, LINE]` fails with each",
+        file, type.name, last));
+  }
+  return remarks;
 }
 
 std::vector<std::string> ReadSecrets(const std::string& file, config::JobDocument& job) {
@@ -130,21 +150,26 @@ std::string TraceDirectory(const std::string& option) {
   return option.empty() && named != nullptr ? named : option;
 }
 
-std::optional<config::Scenario> LoadOrExplain(const InputArguments& input,
-                                              const std::vector<std::string>& more_sets) {
+tl::expected<config::Scenario, std::string> LoadOrText(const InputArguments& input,
+                                                       const std::vector<std::string>& more_sets) {
   config::LoadOptions options;
   options.sets = input.sets;
   options.sets.insert(options.sets.end(), more_sets.begin(), more_sets.end());
   options.trace_directory = TraceDirectory(input.trace_directory);
   auto scenario = config::LoadScenario(input.file, options);
-  if (!scenario) {
-    Explain(scenario.error());
-    return std::nullopt;
-  }
-  const std::vector<std::string> problems = PolicyProblems(*scenario);
-  for (const std::string& problem : problems) WriteStderr(problem + "\n");
-  if (!problems.empty()) return std::nullopt;
+  if (!scenario) return tl::unexpected(TextOf(scenario.error()));
+  std::string problems;
+  for (const std::string& problem : PolicyProblems(*scenario)) problems += problem + "\n";
+  if (!problems.empty()) return tl::unexpected(std::move(problems));
   return std::move(*scenario);
+}
+
+std::optional<config::Scenario> LoadOrExplain(const InputArguments& input,
+                                              const std::vector<std::string>& more_sets) {
+  auto scenario = LoadOrText(input, more_sets);
+  if (scenario) return std::move(*scenario);
+  WriteStderr(scenario.error());
+  return std::nullopt;
 }
 
 std::set<std::string> JobsWithExpectedStatus(const config::Scenario& scenario) {
@@ -173,7 +198,7 @@ std::string ReplayCommand(const InputArguments& input, const std::vector<std::st
 }
 
 void Explain(const config::Diagnostics& diagnostics) {
-  WriteStderr(config::Render(diagnostics, {.color = ColorOn(STDERR_FILENO)}));
+  WriteStderr(TextOf(diagnostics));
 }
 
 std::vector<std::string> MissingFiles(const std::string& file, const JobSpec& job) {

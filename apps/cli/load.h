@@ -4,6 +4,7 @@
 #include <optional>
 #include <set>
 #include <string>
+#include <tl/expected.hpp>
 #include <vector>
 
 #include "apps/cli/arguments.h"
@@ -20,8 +21,11 @@ namespace tfyarn::cli {
 /// What is wrong with a file, on stderr.
 void Explain(const config::Diagnostics& diagnostics);
 
-/// Loads with `more_sets` after those of the arguments. nullopt: the errors were printed; the exit
-/// code is kInvalidInput.
+/// Loads with `more_sets` after those of the arguments. The error is what stderr should show, in
+/// whole lines.
+[[nodiscard]] tl::expected<config::Scenario, std::string> LoadOrText(
+    const InputArguments& input, const std::vector<std::string>& more_sets = {});
+/// The same. nullopt: the errors were printed; the exit code is kInvalidInput.
 [[nodiscard]] std::optional<config::Scenario> LoadOrExplain(
     const InputArguments& input, const std::vector<std::string>& more_sets = {});
 
@@ -31,6 +35,10 @@ void Explain(const config::Diagnostics& diagnostics);
 [[nodiscard]] std::vector<std::string> PolicyProblems(const config::Scenario& scenario);
 /// The same for a job file; empty when there is nothing wrong.
 [[nodiscard]] std::vector<std::string> PolicyProblems(const std::string& file, const JobSpec& job);
+
+/// What the file's author may not have meant, and is no error: pipes in `shell` lines that hide
+/// exit codes. One line each.
+[[nodiscard]] std::vector<std::string> Remarks(const std::string& file, const JobSpec& job);
 
 /// Files and archives that a job names and that are not beside its file. One line each.
 [[nodiscard]] std::vector<std::string> MissingFiles(const std::string& file, const JobSpec& job);

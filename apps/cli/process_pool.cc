@@ -3,16 +3,19 @@
 #include <fcntl.h>
 #include <fmt/format.h>
 #include <poll.h>
+#include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <array>
 #include <cerrno>
 #include <csignal>
 #include <cstring>
 #include <map>
 #include <optional>
+#include <thread>
 #include <vector>
 
 #include "core/model/check.h"
@@ -25,30 +28,35 @@ constexpr int kTickMs = 200;
 struct Child {
   pid_t pid = 0;
   int pipe = -1;
+  int words = -1;  ///< A file in memory; -1 = its stderr is ours.
   std::string bytes;
 };
 
 /// Never returns in the child. nullopt with errno: there is no room for another process now.
-std::optional<Child> Start(const std::function<std::string(std::size_t)>& run, std::size_t index) {
+std::optional<Child> Start(const std::function<std::string(std::size_t)>& run, std::size_t index,
+                           bool keep_words) {
   std::array<int, 2> ends{};
   if (::pipe2(ends.data(), O_CLOEXEC) != 0) return std::nullopt;
+  const int words = keep_words ? ::memfd_create("stderr", MFD_CLOEXEC) : -1;
   const pid_t parent = ::getpid();
   const pid_t pid = ::fork();
   if (pid < 0) {
     const int reason = errno;
     ::close(ends[0]);
     ::close(ends[1]);
+    if (words >= 0) ::close(words);
     errno = reason;
     return std::nullopt;
   }
   if (pid > 0) {
     ::close(ends[1]);
-    return Child{.pid = pid, .pipe = ends[0], .bytes = {}};
+    return Child{.pid = pid, .pipe = ends[0], .words = words, .bytes = {}};
   }
   // Nobody would read what a child without its parent computes.
   ::prctl(PR_SET_PDEATHSIG, SIGKILL);
   if (::getppid() != parent) _exit(1);
   ::close(ends[0]);
+  if (words >= 0) ::dup2(words, STDERR_FILENO);
   const std::string bytes = run(index);
   std::size_t written = 0;
   while (written < bytes.size()) {
@@ -76,16 +84,33 @@ bool ReadSome(Child& child) {
   return n == 0;
 }
 
+std::string EndOf(int file) {
+  constexpr off_t kKept = 4096;
+  const off_t size = ::lseek(file, 0, SEEK_END);
+  std::string text(static_cast<std::size_t>(std::clamp<off_t>(size, 0, kKept)), '\0');
+  const ssize_t n = ::pread(file, text.data(), text.size(), std::max<off_t>(size - kKept, 0));
+  text.resize(static_cast<std::size_t>(std::max<ssize_t>(n, 0)));
+  return text;
+}
+
 ChildOutcome Reap(Child& child) {
   ::close(child.pipe);
   int status = 0;
   while (::waitpid(child.pid, &status, 0) < 0) TF_CHECK(errno == EINTR);
-  ChildOutcome outcome{.bytes = std::move(child.bytes), .crash = CrashOf(status)};
+  ChildOutcome outcome{.bytes = std::move(child.bytes), .crash = CrashOf(status), .words = {}};
   if (!outcome.crash.empty()) outcome.bytes.clear();
+  if (child.words >= 0) {
+    if (!outcome.crash.empty()) outcome.words = EndOf(child.words);
+    ::close(child.words);
+  }
   return outcome;
 }
 
 }  // namespace
+
+std::size_t ProcessesAtOnce(std::size_t wanted) {
+  return wanted > 0 ? wanted : std::max<std::size_t>(1, std::thread::hardware_concurrency());
+}
 
 std::size_t RunInProcesses(std::size_t count, const PoolOptions& options,
                            const std::function<std::string(std::size_t)>& run,
@@ -103,14 +128,15 @@ std::size_t RunInProcesses(std::size_t count, const PoolOptions& options,
       told = true;
     }
     while (!stop && next < count && running.size() < options.at_once) {
-      auto child = Start(run, next);
+      auto child = Start(run, next, options.keep_words);
       if (!child && !running.empty()) break;  // one of these will make room
       if (child) {
         running.emplace(next, std::move(*child));
       } else {
         waiting.emplace(next, ChildOutcome{.bytes = {},
                                            .crash = fmt::format("no process could be started: {}",
-                                                                std::strerror(errno))});
+                                                                std::strerror(errno)),
+                                           .words = {}});
       }
       ++next;
     }

@@ -17,6 +17,7 @@ namespace tfyarn::cli {
 struct ChildOutcome {
   std::string bytes;  ///< What it gave; empty when it crashed before.
   std::string crash;  ///< "" = it ended well; else "signal 6 (Aborted)", "exit status 1".
+  std::string words;  ///< Of one that crashed, with PoolOptions::keep_words: its stderr's end.
 };
 
 struct PoolOptions {
@@ -24,9 +25,14 @@ struct PoolOptions {
   /// No more runs are started once it is true; those under way are waited for (they see the same
   /// signal).
   const std::atomic<bool>* interrupt = nullptr;
+  /// What children write to stderr is kept for those that crash, and not shown.
+  bool keep_words = false;
   /// Called several times a second while waiting.
   std::function<void()> tick;
 };
+
+/// `wanted`, or one for each processor where it is 0.
+[[nodiscard]] std::size_t ProcessesAtOnce(std::size_t wanted);
 
 /// Runs run(i) for i in [0, count) in children, and done(i, outcome) in this process in order of i,
 /// whatever order they end in. Stops early only on interrupt. Returns how many were done.

@@ -52,6 +52,7 @@ int RunOne(const config::Scenario& scenario, const RunArguments& arguments,
   SingleRun run;
   run.seed = arguments.seed.value_or(scenario.seed);
   run.elide = arguments.elide;
+  run.reference = arguments.reference;
   run.tasks = arguments.tasks;
   run.progress = &progress;
   run.interrupt = &interrupt;

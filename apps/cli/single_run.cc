@@ -43,6 +43,7 @@ trace::Result RunOnce(const config::Scenario& scenario, const SingleRun& run,
   sim::RunOptions options;
   options.seed = run.seed;
   options.elide = run.elide;
+  options.reference = run.reference;
   options.tasks = run.tasks;
   options.sink = run.sink;
   options.interrupt = run.interrupt;

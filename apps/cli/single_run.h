@@ -15,6 +15,7 @@ namespace tfyarn::cli {
 struct SingleRun {
   std::uint64_t seed = 1;
   bool elide = true;
+  bool reference = false;
   bool tasks = false;
   bool alone = true;  ///< Not one of many: expectations about many are judged on this one.
   std::function<void(const trace::TraceRecord&)> sink;

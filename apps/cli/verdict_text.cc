@@ -116,6 +116,18 @@ std::string BrokenInvariants(const trace::Result& result) {
   return text;
 }
 
+std::string FaultsWithoutEffect(const trace::Result& result) {
+  std::vector<std::string> parts;
+  for (const trace::FaultWithoutEffect& fault : result.faults_without_effect) {
+    if (parts.size() == kShown) {
+      parts.push_back(fmt::format("{} more", result.faults_without_effect.size() - kShown));
+      break;
+    }
+    parts.push_back(fmt::format("fault {} ({}), {}", fault.index, fault.kind, fault.why));
+  }
+  return parts.empty() ? "" : NamedRow("no effect", fmt::format("{}", fmt::join(parts, "; ")));
+}
+
 std::string JobTrouble(const trace::JobResult& job) {
   std::string what;
   switch (job.status) {
@@ -166,6 +178,7 @@ std::string VerdictText(const trace::Result& result, const VerdictStyle& style) 
   if (result.verdict == trace::Verdict::kInterrupted)
     text += "  interrupted: all of this is about the part that ran\n";
   if (result.deadlocked) text += "  no unfinished job was making progress at the end\n";
+  text += FaultsWithoutEffect(result);
   text += NamedRow("digest", result.digest);
   return text + ReportLine(style);
 }

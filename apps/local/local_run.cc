@@ -216,7 +216,7 @@ int LocalRun::Run() {
   if (const auto room = reserve_.Take(); !room && !not_started_)
     NotStarted(cli::ExitCode::kInternal, room.error().message);
   if (not_started_) return CleanUp();
-  cluster_recorder_.Write(began_, trace::RunStarted{.scenario = job_.spec.name});
+  cluster_recorder_.Write(began_, trace::JobRunStarted{.name = job_.spec.name});
   cluster_recorder_.Write(began_, trace::NodeDeclared{.node = {.host = kHost, .port = 0},
                                                       .rack = "/local",
                                                       .capacity = cluster_.capacity()});

@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "apps/cli/exit_codes.h"
+#include "apps/cli/port_news.h"
 #include "apps/local/arguments.h"
 #include "apps/local/disk_reserve.h"
 #include "apps/local/log_printer.h"
@@ -103,7 +104,7 @@ class LocalRun {
   LogPrinter logs_;
   LogWriter log_writer_;
   StatusLine status_;
-  PortNews ports_;
+  cli::PortNews ports_;
   boost::asio::signal_set signals_;
   boost::asio::steady_timer show_;
   boost::asio::steady_timer last_;

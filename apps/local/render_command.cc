@@ -45,6 +45,7 @@ int RenderCommand(const RenderArguments& arguments) {
   const auto problems = cli::PolicyProblems(arguments.file, job->spec);
   for (const std::string& problem : problems) cli::Complain(problem);
   if (!problems.empty()) return cli::ToInt(cli::ExitCode::kInvalidInput);
+  for (const std::string& remark : cli::Remarks(arguments.file, job->spec)) cli::Complain(remark);
   std::string text = job->effective_yaml;
   const ClusterSpec spec = ExampleSpec(job->spec);
   for (const TaskTypeSpec& type : job->spec.tasks) {

@@ -110,6 +110,9 @@ int RunCommand(const RunArguments& arguments, const std::string& version) {
   const auto unknown = cli::ReadSecrets(arguments.file, *job);
   for (const std::string& problem : unknown) cli::Complain(problem);
   if (!unknown.empty()) return cli::ToInt(cli::ExitCode::kInvalidInput);
+  if (!arguments.quiet) {
+    for (const std::string& remark : cli::Remarks(arguments.file, job->spec)) cli::Complain(remark);
+  }
   const std::optional<Admission> admission = Admit(arguments, job->spec);
   if (!admission) return cli::ToInt(cli::ExitCode::kInvalidInput);
   auto faults = LoadFaults(arguments, job->spec);

@@ -8,7 +8,6 @@
 
 #include "apps/cli/human.h"
 #include "apps/cli/output.h"
-#include "core/model/port_use.h"
 #include "core/model/visit.h"
 
 namespace tfyarn::local {
@@ -65,21 +64,6 @@ std::string RestartText(const trace::TraceRecord& record) {
   const std::string line = cause.detail.substr(0, cause.detail.find('\n'));
   if (!cause.exit && !line.empty()) text += ": " + line;
   return text;
-}
-
-std::string PortNews::Text(const trace::TraceRecord& record) {
-  constexpr int kInFull = 3;
-  const auto* ordered = std::get_if<trace::AmOrdered>(&record.fact);
-  const auto* found = ordered == nullptr ? nullptr : std::get_if<PortUseFound>(&ordered->action);
-  if (found == nullptr) return "";
-  // That one listens is worth a line only after it was told that it does not.
-  if (found->use.listener == PortListener::kOurs && silent_.erase(found->task) == 0) return "";
-  if (found->use.listener != PortListener::kOurs) silent_.insert(found->task);
-  if (++told_ <= kInFull) return PortUseInWords(*found);
-  return told_ == kInFull + 1
-             ? "more tasks do not listen on their ports: the page and events.jsonl "
-               "name each"
-             : "";
 }
 
 StatusLine::StatusLine(bool quiet) {

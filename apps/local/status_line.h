@@ -2,7 +2,6 @@
 // stderr is no terminal.
 #pragma once
 
-#include <set>
 #include <string>
 #include <vector>
 
@@ -27,18 +26,6 @@ void Fold(StatusFacts& facts, const trace::TraceRecord& record);
 
 /// "worker:0 starts again: worker:0 ended with 1 (user-permanent)". Empty: it tells of no restart.
 [[nodiscard]] std::string RestartText(const trace::TraceRecord& record);
-
-/// Who does not listen on its port, and that it does at last: the first few in full, as a job of
-/// hundreds may have none that listens.
-class PortNews {
- public:
-  /// "" for what is not worth a line.
-  [[nodiscard]] std::string Text(const trace::TraceRecord& record);
-
- private:
-  std::set<TaskId> silent_;
-  int told_ = 0;
-};
 
 class StatusLine {
  public:

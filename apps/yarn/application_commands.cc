@@ -14,8 +14,8 @@
 #include "apps/cli/print.h"
 #include "apps/yarn/application_watch.h"
 #include "apps/yarn/cluster_access.h"
+#include "apps/yarn/history_watch.h"
 #include "apps/yarn/kept_history.h"
-#include "apps/yarn/nodes_wait.h"
 #include "apps/yarn/progress_lines.h"
 #include "apps/yarn/web_questions.h"
 #include "config/diagnostics.h"
@@ -82,27 +82,34 @@ std::string HistoryOf(HdfsQuestions& hdfs, const std::string& staging) {
   return job ? job->history_directory : "";
 }
 
-/// Whether an application of the cluster waits for nodes, as its history says.
-class JobNodes {
+/// What an application's history tells of it while it runs.
+class RunningJob {
  public:
-  explicit JobNodes(const config::HadoopSettings& settings)
+  explicit RunningJob(const config::HadoopSettings& settings)
       : settings_(settings), client_(loop_, Options(settings)) {}
 
-  /// "" = it waits for none, or the caller may not know.
-  std::string Limit(const ApplicationDetails& application) {
+  /// Reads what is new, unless it did just now.
+  void Look(const ApplicationDetails& application) {
     const yarn::ApplicationReport& report = application.report;
-    if (report.state != YarnApplicationState::kRunning) return "";
-    if (!wait_) {
+    runs_ = report.state == YarnApplicationState::kRunning;
+    if (!runs_) return;
+    if (!history_) {
       HdfsQuestions hdfs(settings_, kLongestLook);
       const std::string staging =
           StagingInHdfs(application.user) + "/" + ToString(report.application);
-      wait_.emplace(client_, hosts::HistoryDirectory(HistoryOf(hdfs, staging), application.user));
+      history_.emplace(client_,
+                       hosts::HistoryDirectory(HistoryOf(hdfs, staging), application.user));
     }
-    if (const auto now = ProgressLines::Clock::now(); now >= next_) {
-      wait_->LookNow(loop_, {.application = report.application, .attempt = report.current_attempt});
-      next_ = now + NodesWait::kPause;
-    }
-    return wait_->limit();
+    const auto now = ProgressLines::Clock::now();
+    if (now < next_) return;
+    history_->LookNow(loop_,
+                      {.application = report.application, .attempt = report.current_attempt});
+    next_ = now + HistoryWatch::kPause;
+  }
+  /// What it waits for nodes for; "" = for none, or the caller may not know.
+  [[nodiscard]] std::string Limit() { return runs_ ? history_->news().limit() : ""; }
+  [[nodiscard]] std::vector<std::string> PortLines() {
+    return runs_ ? history_->news().PortLines() : std::vector<std::string>();
   }
 
  private:
@@ -115,7 +122,8 @@ class JobNodes {
   const config::HadoopSettings& settings_;
   boost::asio::io_context loop_;
   wire::WebHdfsClient client_;
-  std::optional<NodesWait> wait_;
+  std::optional<HistoryWatch> history_;
+  bool runs_ = false;
   ProgressLines::Clock::time_point next_;
 };
 
@@ -159,18 +167,20 @@ int Attach(const ApplicationWatch& watch, const config::HadoopSettings& settings
            const std::string& version) {
   LeaveOnSignal();
   ProgressLines lines;
-  JobNodes nodes(settings);
+  RunningJob job(settings);
   const auto ended = watch.UntilItHasEnded([&](const ApplicationDetails& now) {
-    const std::string limit = nodes.Limit(now);
-    if (const auto line = lines.Next(now.report, limit, ProgressLines::Clock::now()))
+    job.Look(now);
+    if (const auto line = lines.Next(now.report, job.Limit(), ProgressLines::Clock::now()))
       cli::WriteStderr(cli::TerminalText(*line) + "\n");
+    for (const std::string& line : job.PortLines())
+      cli::WriteStderr(cli::TerminalText(line) + "\n");
   });
   if (!ended) return Refuse(ended.error());
   CleanUp(settings, *ended, version);
   return PrintEnd({.application = ToString(ended->report.application),
                    .name = ended->name,
                    .status = StatusOf(*ended),
-                   .diagnostics = ended->report.diagnostics,
+                   .diagnostics = client::WhyEnded(ended->report),
                    .code = ExitCodeOf(*ended)},
                   json);
 }
@@ -219,9 +229,10 @@ int ApplicationCommand(const ApplicationArguments& arguments, const std::string&
   const ApplicationWatch watch(questions, *application);
   if (arguments.verb == ApplicationVerb::kStatus) {
     const auto seen = watch.Look();
-    return seen ? Show(*seen, JobNodes(*settings).Limit(*seen), arguments.json,
-                       cli::ToInt(cli::ExitCode::kOk))
-                : Refuse(seen.error());
+    if (!seen) return Refuse(seen.error());
+    RunningJob job(*settings);
+    job.Look(*seen);
+    return Show(*seen, job.Limit(), arguments.json, cli::ToInt(cli::ExitCode::kOk));
   }
   if (arguments.verb == ApplicationVerb::kAttach)
     return Attach(watch, *settings, arguments.json, version);

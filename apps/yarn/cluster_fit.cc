@@ -79,10 +79,15 @@ class Judge {
       return std::move(result_);
     }
     Attempts();
-    if (!Types() || !Sizes()) return std::move(result_);
+    if (!Types()) return std::move(result_);
+    if (!Sizes()) {
+      result_.for_want_of_nodes = true;
+      return std::move(result_);
+    }
     // The AM's own container is granted first.
     groups_.push_back({.task_type = "ApplicationMaster", .resource = job_.am.resource, .count = 1});
     if (Ever()) Now();
+    result_.for_want_of_nodes = result_.fit == Fit::kNever;
     return std::move(result_);
   }
 

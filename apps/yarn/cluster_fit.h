@@ -36,6 +36,9 @@ struct AskFacts {
 
 struct FitResult {
   Fit fit = Fit::kUnknown;
+  /// kNever, and that because of the nodes that the ResourceManager knows: of limits that follow
+  /// from them, too.
+  bool for_want_of_nodes = false;
   std::vector<Check> checks;
 };
 /// Why the queue of a job would take no application now; nullopt: nothing is known against it.

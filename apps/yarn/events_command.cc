@@ -15,6 +15,7 @@
 #include "apps/yarn/history_commands.h"
 #include "apps/yarn/history_store.h"
 #include "apps/yarn/kept_history.h"
+#include "apps/yarn/whole_lines.h"
 #include "config/diagnostics.h"
 #include "hosts/yarn/history_paths.h"
 
@@ -33,16 +34,13 @@ struct Shown {
 /// What is new in `bytes`, for people or as it is. An append that was repeated is shown once.
 std::string NewLines(std::string_view bytes, bool json, Shown& shown) {
   std::string text;
-  for (auto end = bytes.find('\n'); end != std::string_view::npos; end = bytes.find('\n')) {
-    const std::string_view line = bytes.substr(0, end);
-    bytes.remove_prefix(end + 1);
-    shown.next += end + 1;
+  shown.next += ForEachWholeLine(bytes, [&](std::string_view line) {
     const auto read = nlohmann::json::parse(line, nullptr, false);
     if (!read.is_object() || !read.contains("seq") || !read["seq"].is_number_unsigned() ||
         !read.contains("at") || !read["at"].is_number())
-      continue;
+      return;
     const auto seq = read["seq"].get<std::uint64_t>();
-    if (seq <= shown.seq) continue;
+    if (seq <= shown.seq) return;
     shown.seq = seq;
     if (json) {
       text += std::string(line) + "\n";
@@ -50,7 +48,7 @@ std::string NewLines(std::string_view bytes, bool json, Shown& shown) {
       text += fmt::format("{:>10.2f}  {}\n", read["at"].get<double>(),
                           config::Printable(words->get<std::string>(), kLongestWords));
     }
-  }
+  });
   return text;
 }
 

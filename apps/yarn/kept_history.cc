@@ -10,6 +10,7 @@
 #include "apps/cli/output.h"
 #include "apps/yarn/application_watch.h"
 #include "config/load.h"
+#include "core/client/job_client.h"
 #include "core/model/exit.h"
 #include "core/trace/record.h"
 #include "hosts/runtime/clock.h"
@@ -79,7 +80,7 @@ std::optional<KeptHistory> LastWord(HistoryStore& store, const hadoop::Applicati
 
 /// The records with which every run begins, of a run none of whose records were written.
 void Begin(hosts::RunDocuments& documents, const ToldEnd& told, const std::string& job_file) {
-  documents.Observe({.at = {}, .fact = trace::RunStarted{.scenario = told.application.name}});
+  documents.Observe({.at = {}, .fact = trace::JobRunStarted{.name = told.application.name}});
   const auto job = config::LoadJobText(job_file, hosts::kEffectiveJobFile);
   documents.Observe({.at = {},
                      .fact = trace::JobCreated{.job = trace::kOnlyJob,
@@ -216,7 +217,7 @@ JobEnded EndOf(const hadoop::ApplicationDetails& application) {
   return {.status = status == "succeeded" ? JobStatus::kSucceeded
                     : status == "killed"  ? JobStatus::kKilled
                                           : JobStatus::kFailed,
-          .diagnostics = application.report.diagnostics};
+          .diagnostics = client::WhyEnded(application.report)};
 }
 
 void KeepEnd(const config::HadoopSettings& settings, const std::string& directory,

@@ -75,7 +75,7 @@ Submission::Submission(const SubmitArguments& arguments, config::JobDocument job
       signals_(loop_, SIGINT, SIGTERM),
       show_(loop_),
       runtime_again_(loop_),
-      nodes_(storage_.client(), hosts::HistoryDirectory(spec_->history_directory, user_)) {}
+      history_(storage_.client(), hosts::HistoryDirectory(spec_->history_directory, user_)) {}
 
 int Submission::Run() {
   WaitForSignals();
@@ -187,12 +187,12 @@ void Submission::ShowWhoIsAway() {
   End(cli::ToInt(cli::ExitCode::kCluster));
 }
 
-void Submission::LookAtNodes(const yarn::ApplicationReport& report) {
+void Submission::LookAtHistory(const yarn::ApplicationReport& report) {
   const bool running = report.state == yarn::YarnApplicationState::kRunning;
   if (!arguments_.wait || !running || !next_look_ || AwayWatch::Clock::now() < *next_look_) return;
   next_look_.reset();
-  nodes_.Look({.application = report.application, .attempt = report.current_attempt},
-              [this] { next_look_ = AwayWatch::Clock::now() + NodesWait::kPause; });
+  history_.Look({.application = report.application, .attempt = report.current_attempt},
+                [this] { next_look_ = AwayWatch::Clock::now() + HistoryWatch::kPause; });
 }
 
 void Submission::ShowProgress() {
@@ -200,9 +200,11 @@ void Submission::ShowProgress() {
   if (client_ != nullptr) {
     const client::ClientSnapshot& known = client_->snapshot();
     if (known.state == client::ClientState::kWatching && known.report) {
-      LookAtNodes(*known.report);
-      if (const auto line = lines_.Next(*known.report, nodes_.limit(), ProgressLines::Clock::now()))
+      LookAtHistory(*known.report);
+      if (const auto line =
+              lines_.Next(*known.report, history_.news().limit(), ProgressLines::Clock::now()))
         Say(*line);
+      for (const std::string& line : history_.news().PortLines()) Say(line);
     }
     if (!arguments_.wait && !exit_code_ && IsAccepted()) return End(cli::ToInt(cli::ExitCode::kOk));
   }

@@ -10,7 +10,7 @@
 #include <string>
 
 #include "apps/yarn/away_watch.h"
-#include "apps/yarn/nodes_wait.h"
+#include "apps/yarn/history_watch.h"
 #include "apps/yarn/progress_lines.h"
 #include "apps/yarn/submit_command.h"
 #include "config/hadoop_settings.h"
@@ -42,8 +42,8 @@ class Submission {
   void WaitForSignals();
   /// Looks at what the client knows, and says what is new.
   void ShowProgress();
-  /// Reads in the history whether the running job waits for nodes.
-  void LookAtNodes(const yarn::ApplicationReport& report);
+  /// Reads in the history what the running job waits for, and which tasks do not listen.
+  void LookAtHistory(const yarn::ApplicationReport& report);
   /// Says which part of the cluster leaves it without an answer; gives up on one that stays silent.
   void ShowWhoIsAway();
   [[nodiscard]] bool IsAccepted() const;
@@ -78,7 +78,7 @@ class Submission {
   AwayWatch::Clock::time_point begun_ = AwayWatch::Clock::now();
   int interrupts_ = 0;
   ProgressLines lines_;
-  NodesWait nodes_;
+  HistoryWatch history_;
   std::optional<AwayWatch::Clock::time_point> next_look_ = begun_;  ///< nullopt: one is under way.
   std::optional<ApplicationId> application_;
   std::optional<int> exit_code_;

@@ -100,6 +100,9 @@ int SubmitCommand(const SubmitArguments& arguments, const std::string& version) 
   if (problems.empty()) problems = cli::ReadSecrets(arguments.file, *job);
   for (const std::string& problem : problems) cli::Complain(problem);
   if (!problems.empty()) return cli::ToInt(cli::ExitCode::kInvalidInput);
+  if (!arguments.quiet) {
+    for (const std::string& remark : cli::Remarks(arguments.file, job->spec)) cli::Complain(remark);
+  }
   const auto settings = LoadSettings();
   if (!settings) return cli::ToInt(cli::ExitCode::kInvalidInput);
   if (arguments.dry_run != DryRun::kJob && !IsOpenTo(*settings))

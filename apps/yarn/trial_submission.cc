@@ -3,11 +3,13 @@
 #include <fmt/format.h>
 
 #include <charconv>
+#include <chrono>
 #include <deque>
 #include <memory>
 #include <nlohmann/json.hpp>
 #include <optional>
 #include <string>
+#include <thread>
 #include <utility>
 #include <variant>
 #include <vector>
@@ -34,7 +36,8 @@ namespace {
 /// What the client's own machine finds out before it submits.
 struct Surveyed {
   std::optional<ClusterFacts> facts;
-  std::string refusal;  ///< Why it would not submit at all.
+  WallTime manager_started{};  ///< By the clock of the ResourceManager's machine.
+  std::string refusal;         ///< Why it would not submit at all.
   std::optional<hadoop::IpcError> no_answer;
 };
 
@@ -78,6 +81,10 @@ class Survey {
       return Step(RmReplied{.call = call.call, .response = hadoop::ToYarnError(body.error())});
     auto response = hadoop::DecodeRmResponse(call.request, *body, tokens_);
     if (!response) return Fail(Unreadable(response.error()));
+    if (const auto* made = std::get_if<yarn::GetNewApplicationResponse>(&*response)) {
+      result_.manager_started =
+          WallTime(std::chrono::milliseconds(made->application.cluster_timestamp));
+    }
     Step(RmReplied{.call = call.call, .response = std::move(*response)});
   }
 
@@ -122,26 +129,60 @@ int Show(const SubmitArguments& arguments, const JobSpec& job, const FitResult& 
   return cli::Print(cli::JsonText(document), code);
 }
 
+struct Judgement {
+  FitResult fit;
+  /// Of the ResourceManager. Not known where it refused to answer.
+  std::optional<Duration> age;
+  std::size_t nodes = 0;  ///< That it knows.
+};
+
 /// `whole`: asks for what only a warning can come of, too, and for the queue, of which `tfyarn
 /// submit` knows already that it takes the job.
-tl::expected<FitResult, hadoop::IpcError> AskAndJudge(const JobSpec& job,
+tl::expected<Judgement, hadoop::IpcError> AskAndJudge(const JobSpec& job,
                                                       const config::HadoopSettings& settings,
                                                       bool whole) {
   ClusterQuestions cluster(settings);
   Surveyed surveyed = Survey(job, cluster).Run(settings.user);
   if (surveyed.no_answer) return tl::unexpected(std::move(*surveyed.no_answer));
   if (!surveyed.facts) {
-    return FitResult{
-        .fit = Fit::kNever,
-        .checks = {
-            {.subject = "submission", .state = CheckState::kProblem, .text = surveyed.refusal}}};
+    return Judgement{.fit = {.fit = Fit::kNever,
+                             .checks = {{.subject = "submission",
+                                         .state = CheckState::kProblem,
+                                         .text = surveyed.refusal}}}};
   }
   AskFacts facts{.cluster = std::move(*surveyed.facts)};
   if (whole) facts.am_attempts = AmAttempts(settings);
   if (const auto types = cluster.Ask(hadoop::GetResourceTypes()))
     facts.types = hadoop::DecodeResourceTypes(*types).value_or(facts.types);
   if (whole) AskQueue(cluster, job.queue, facts);
-  return JudgeFit(job, facts);
+  return Judgement{
+      .fit = JudgeFit(job, facts),
+      .age = std::chrono::duration_cast<Duration>(hosts::WallNow() - surveyed.manager_started),
+      .nodes = facts.cluster.nodes.size()};
+}
+
+/// A ResourceManager that has just started does not know its nodes yet: each NodeManager looks for
+/// it once in `pause`, and needs a moment to register. What does not fit so far may fit then, and
+/// is judged again; the user is told so.
+tl::expected<Judgement, hadoop::IpcError> JudgeOnceNodesAreBack(
+    const SubmitArguments& arguments, const JobSpec& job, const config::HadoopSettings& settings,
+    bool whole) {
+  constexpr Duration kToRegister = 5s;
+  constexpr Duration kAskAgain = 1s;
+  const Duration all_back = settings.resource_manager.pause + kToRegister;
+  for (bool told = false;; told = true) {
+    auto judged = AskAndJudge(job, settings, whole);
+    if (!judged || !judged->fit.for_want_of_nodes || !judged->age || *judged->age > all_back)
+      return judged;
+    if (!told && !arguments.quiet) {
+      cli::Complain(fmt::format(
+          "{} does not fit so far: the ResourceManager has just started and knows {}; waiting for "
+          "others for {} at most, Ctrl-C gives up",
+          job.name, cli::Plural(judged->nodes, "node"),
+          ToString(std::chrono::ceil<std::chrono::seconds>(all_back))));
+    }
+    std::this_thread::sleep_for(kAskAgain);
+  }
 }
 
 }  // namespace
@@ -162,16 +203,16 @@ int TrySubmission(const SubmitArguments& arguments, const JobSpec& job,
                     job.queue),
         cli::ToInt(cli::ExitCode::kOk));
   }
-  const auto result = AskAndJudge(job, settings, true);
-  return result ? Show(arguments, job, *result) : Refuse(result.error());
+  const auto result = JudgeOnceNodesAreBack(arguments, job, settings, true);
+  return result ? Show(arguments, job, result->fit) : Refuse(result.error());
 }
 
 std::optional<int> RefuseWhatNeverFits(const SubmitArguments& arguments, const JobSpec& job,
                                        const config::HadoopSettings& settings) {
-  const auto result = AskAndJudge(job, settings, false);
-  if (!result || result->fit != Fit::kNever) return std::nullopt;
+  const auto result = JudgeOnceNodesAreBack(arguments, job, settings, false);
+  if (!result || result->fit.fit != Fit::kNever) return std::nullopt;
   std::string why;
-  for (const Check& check : result->checks) {
+  for (const Check& check : result->fit.checks) {
     if (check.state != CheckState::kProblem) continue;
     const bool refused = check.subject == "submission";
     why += fmt::format("{}{}", why.empty() ? "" : "; ", check.text);

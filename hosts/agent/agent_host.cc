@@ -158,8 +158,7 @@ void AgentHost::Spawn(const SpawnProcess& order) {
                       .watch = job_->watch,
                       .listen = {},
                       .stop = job_->deadlines.stop};
-  if (agent::ShouldListen(*job_, order.task, *order.spec.get()))
-    command.listen = job_->deadlines.listen;
+  if (order.should_listen) command.listen = job_->deadlines.listen;
   process_ = std::make_unique<TaskProcess>(
       subreaper_, std::move(command),
       TaskProcess::Callbacks{

@@ -3,8 +3,8 @@
 //
 // It looks seldom and ever more seldom: 2 s after the process's start, then after 4, 8 and 16 s,
 // and every 30 s from then on, and once when the time is over in which it should listen; each look
-// costs tens of microseconds while nobody listens. Once the process listens it looks no more. What
-// follows from it is the agent's business (core/agent).
+// costs tens of microseconds while no process listens. Once the process listens it looks no more.
+// What follows from it is the agent's business (core/agent).
 #pragma once
 
 #include <boost/asio/io_context.hpp>
@@ -31,8 +31,8 @@ struct PortWatchOptions {
 class PortWatch {
  public:
   /// `ours`: the task's processes. `on_look` is called when a look shows something else than the
-  /// one before it, at first than nobody, and always for the look at the deadline; it may destroy
-  /// this object.
+  /// one before it (before the first: that no process listens), and always for the look at the
+  /// deadline; it may destroy this object.
   PortWatch(boost::asio::io_context& io, const PortWatchOptions& options, PidSource ours,
             std::function<void(const PortUse&)> on_look);
 

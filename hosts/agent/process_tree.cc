@@ -107,7 +107,7 @@ void ProcessTree::LookAtRoot() {
     exit_.signal = info.si_status;
     exit_.core_dumped = info.si_code == CLD_DUMPED;
   }
-  if (!killing_ && exit_.signal == SIGTERM && AnyLives(saving_)) return LetSave();
+  if (!killing_ && exit_.signal == SIGTERM && AnyLives(saving_)) return KillIn(options_.saving);
   StartKilling();
 }
 
@@ -118,8 +118,8 @@ void ProcessTree::StartKilling() {
   ArmGiveUp();
 }
 
-void ProcessTree::LetSave() {
-  saving_timer_.expires_after(options_.saving);
+void ProcessTree::KillIn(Duration time) {
+  saving_timer_.expires_after(time);
   saving_timer_.async_wait(lifetime_.Guard([this](const boost::system::error_code& error) {
     if (!error) Kill();
   }));
@@ -130,10 +130,7 @@ void ProcessTree::LookAtSaving() {
   if (!AnyLives(passive_)) return StartKilling();
   if (saving_.empty()) return;
   saving_.clear();
-  saving_timer_.expires_after(kTimeToDrain);
-  saving_timer_.async_wait(lifetime_.Guard([this](const boost::system::error_code& error) {
-    if (!error) Kill();
-  }));
+  KillIn(kTimeToDrain);
 }
 
 void ProcessTree::Terminate() {

@@ -108,8 +108,8 @@ class ProcessTree {
   void RootMayHaveEnded();
   void LookAtRoot();
   void StartKilling();
-  /// The root has ended; some that were told with it may have something to save.
-  void LetSave();
+  /// The root has ended; some that were told with it have so long to save, or to drain a pipe.
+  void KillIn(Duration time);
   /// Ends that time when the last of them has ended.
   void LookAtSaving();
   void ArmGiveUp();
@@ -138,7 +138,7 @@ class ProcessTree {
   bool finished_ = false;
   std::vector<ProcessInfo> saving_;   ///< Were told, have a handler, and the root had none.
   std::vector<ProcessInfo> passive_;  ///< Read or feed what those write or read.
-  Duration pause_{};                  ///< Between two sweeps while somebody is left.
+  Duration pause_{};                  ///< Between two sweeps while a process is left.
   std::optional<Clock::time_point> sweep_at_;
   std::optional<Clock::time_point> stop_at_;
   std::set<pid_t> sessions_;                   ///< Of the members of the last reading.

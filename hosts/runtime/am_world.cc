@@ -52,7 +52,7 @@ std::vector<trace::Fact> AmWorld::After(const trace::Fact& fact) const {
 
 std::vector<trace::Fact> AmWorld::Started(const AmStarted& started) {
   application_ = started.attempt.application;
-  std::vector<trace::Fact> facts{trace::RunStarted{.scenario = job_->name}};
+  std::vector<trace::Fact> facts{trace::JobRunStarted{.name = job_->name}};
   NodeId own{.host = started.address.host, .port = 0};
   for (const yarn::NodeReport& node : started.nodes) {
     if (node.node.host == own.host) own = node.node;

@@ -45,7 +45,7 @@ bool IsNeeded(const trace::Fact& fact) {
 
 /// What was so before this attempt began.
 bool IsOfTheBeginning(const trace::Fact& fact) {
-  return std::holds_alternative<trace::RunStarted>(fact) ||
+  return std::holds_alternative<trace::JobRunStarted>(fact) ||
          std::holds_alternative<trace::NodeDeclared>(fact) ||
          std::holds_alternative<trace::JobCreated>(fact);
 }

@@ -42,18 +42,18 @@ void RunDocuments::Observe(const trace::TraceRecord& record) {
 RunDocuments::Made RunDocuments::Make(Duration took, bool over) {
   if (!over)
     builder_.Observe({.at = last_, .fact = trace::RunStopped{trace::StopReason::kInterrupted}});
-  return Finish(took, "");
+  return Finish(took, nullptr);
 }
 
 RunDocuments::Made RunDocuments::MakeEnded(Instant at, const JobEnded& ended) {
   const Instant then = std::max(at, last_);
   builder_.Observe(
       {.at = then, .fact = trace::ClientOrdered{.job = trace::kOnlyJob, .action = ended}});
-  return Finish(then - Instant{}, ended.diagnostics);
+  return Finish(then - Instant{}, &ended);
 }
 
-/// `diagnostics`: of the one that had the last word; "" = of the AM's verdict.
-RunDocuments::Made RunDocuments::Finish(Duration took, const std::string& diagnostics) {
+/// `ended`: the last word that another than the AM had; nullptr = it is the AM's verdict.
+RunDocuments::Made RunDocuments::Finish(Duration took, const JobEnded* ended) {
   trace::Result result =
       builder_.Finish({.version = version_,
                        .events = records_,
@@ -61,7 +61,11 @@ RunDocuments::Made RunDocuments::Finish(Duration took, const std::string& diagno
                        .peak_rss_bytes = PeakMemory()});
   result.real = true;
   result.scenario_yaml = job_file_;
-  if (!diagnostics.empty() && !result.jobs.empty()) result.jobs.front().diagnostics = diagnostics;
+  if (ended != nullptr && !result.jobs.empty()) {
+    trace::JobResult& job = result.jobs.front();
+    if (!ended->diagnostics.empty()) job.diagnostics = ended->diagnostics;
+    if (job.rule.empty()) job.rule = "yarn/" + KebabName(ended->status);
+  }
   trace::Judge(result, {});
   std::string json = trace::ResultJson(result);
   auto html = reports::Html(json, trace::ReportJson(result));
@@ -116,7 +120,8 @@ bool EventsReader::Fits(const trace::Fact& fact) {
       [this]<class T>(const T& one) {
         if constexpr (std::is_same_v<T, trace::JobCreated>) {
           return one.job.value == 0 && !std::exchange(created_, true);
-        } else if constexpr (std::is_same_v<T, trace::RunStarted>) {
+        } else if constexpr (std::is_same_v<T, trace::JobRunStarted> ||
+                             std::is_same_v<T, trace::RunStarted>) {
           return !created_;
         } else if constexpr (std::is_same_v<T, trace::NodeDeclared>) {
           return IsReal(one.capacity);

@@ -36,11 +36,12 @@ class RunDocuments {
   /// This object is spent then.
   [[nodiscard]] Made Make(Duration took, bool over);
   /// The same of a run that has ended `at` so, which its records do not tell, or not all of it. A
-  /// JobCreated must be among them.
+  /// JobCreated must be among them. Where no rule of an AM decided, the rule names YARN and the
+  /// end.
   [[nodiscard]] Made MakeEnded(Instant at, const JobEnded& ended);
 
  private:
-  [[nodiscard]] Made Finish(Duration took, const std::string& diagnostics);
+  [[nodiscard]] Made Finish(Duration took, const JobEnded* ended);
 
   std::string version_;
   std::string job_file_;

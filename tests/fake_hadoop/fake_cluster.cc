@@ -199,7 +199,9 @@ FakeCluster::Said FakeCluster::Away(const Words& words) {
   boost::asio::steady_timer& timer = away_.try_emplace(words[1], io_).first->second;
   timer.expires_after(*time);
   timer.async_wait([this, words](const boost::system::error_code& stopped) {
-    if (!stopped) (void)Begin(words);
+    if (stopped) return;
+    if (const auto begun = Begin(words); !begun)
+      fmt::print(stderr, "{} stays away: {}\n", words[1], begun.error().message);
   });
   return "";
 }

@@ -43,6 +43,8 @@ Expected<void> WriteSites(const std::filesystem::path& folder, const ClusterAddr
                    {{"yarn.resourcemanager.hostname", addresses.rm.host},
                     {"yarn.resourcemanager.address", ToString(addresses.rm)},
                     {"yarn.resourcemanager.scheduler.address", ToString(addresses.scheduler)},
+                    // NodeManagers look for a ResourceManager with every heartbeat.
+                    {"yarn.resourcemanager.connect.retry-interval.ms", "1000"},
                     {"yarn.resource-types", "yarn.io/gpu"}});
 }
 

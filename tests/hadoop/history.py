@@ -178,7 +178,7 @@ def commands(cluster, application):
         check(code == 0 and {"report.html", "result.json", "attempt-1/events.jsonl", "attempt-1/job.yaml"} <= files, f"{files} {err}")
     code, out, _ = tfyarn(cluster.conf, "events", application, "--json")
     lines = [json.loads(line) for line in out.splitlines()]
-    check([line["seq"] for line in lines] == list(range(1, len(lines) + 1)) and lines[0]["type"] == "RunStarted", out[:300])
+    check([line["seq"] for line in lines] == list(range(1, len(lines) + 1)) and (lines[0]["type"], lines[0]["name"]) == ("JobRunStarted", "waiting"), out[:300])
     code, _, err = tfyarn(cluster.conf, "history", application[:-4] + "9999")
     check(code == 3 and "no such history" in err, f"an unknown one: {code} {err}")
     code, _, err = tfyarn(cluster.conf, "history", "--user", "nobody-here")

@@ -12,7 +12,7 @@ from hadoop_processes import wait_until
 from submitted import PATIENCE, Job, check, records, run_groups, tfyarn
 
 WORKERS = range(3)
-# So long that no machine is too slow to save: who is done gives the container back at once, and nobody waits for it.
+# So long that no machine is too slow to save: a process that is done gives its container back at once, and the test does not wait that long.
 NOTICE = 120
 # It counts steps, saves the step at which it is told to leave, and goes on from there. What it says goes through a pipe: neither
 # the shell's end nor that of the pipe may cost it the time to save.
@@ -144,6 +144,6 @@ if __name__ == "__main__":
     if sys.argv[2:] == ["tensorflow"] and not (tensorflow.VENV / "bin/python3").exists():
         print(f"skipped: no TensorFlow in {tensorflow.VENV}; `./dev setup --tensorflow` installs it")
         sys.exit(77)
-    # One node: room that is left on two in parts would be room for the monitor, and for nobody's container.
+    # One node: room that is left on two in parts would be room for the monitor, and for no container.
     run_groups((PROGRAMS, {"nodes": 1, "node_memory_mb": 4096, "settings": SETTINGS}),
                (TENSORFLOW, {"nodes": 1, "node_memory_mb": 8192, "settings": SETTINGS}))

@@ -103,7 +103,13 @@ class Job:
         """Until a task has written its file."""
         path = self.folder / name
         wait_until(f"{name} of a task", PATIENCE,
-                   lambda: path.exists() and (content is None or content in path.read_text()))
+                   lambda: path.exists() and (content is None or content in path.read_text()), self.said)
+
+    def said(self):
+        """How the submission has ended, if it has."""
+        if self.process is None or self.process.poll() is None:
+            return ""
+        return f"; submit has ended with {self.process.returncode}: {' '.join(self.process.communicate())}"
 
     def finish(self, restarts=None):
         (self.folder / "end").touch()

@@ -18,7 +18,7 @@ import hadoop_web
 import verdict
 from hadoop_processes import wait_until
 from history import home, names
-from submitted import BIN, PATIENCE, all_work, check, tfyarn, waiting
+from submitted import BIN, PATIENCE, Job, all_work, check, tfyarn, waiting
 
 
 def submit(cluster, file, *words, **more):
@@ -210,7 +210,43 @@ def unnoticed(cluster):
     verdict.ended_well(job)
 
 
-CASES = {"hdfs-away": hdfs_away, "rm-away": rm_away, "frozen": frozen, "unnoticed": unnoticed, "one-runtime-for-all": one_runtime_for_all,
+def rm_just_back(cluster):
+    """It does not know all of its nodes yet: what does not fit so far is not refused for that."""
+    cluster.order("away nm3 3")
+    cluster.order("kill rm")
+    cluster.order("start rm")
+    verdict.ended_well(verdict.working(cluster))
+
+
+def silent_task(cluster):
+    """Who waits for a job hears which task does not listen on its port; who comes later, too."""
+    job = Job(cluster, """\
+name: silent
+framework: pytorch
+deadlines: {listen: 2s}
+tasks:
+  worker: {instances: 2, memory: 128MiB, command: [bash, -c, 'while [ ! -e %s/end ]; do sleep 0.1; done']}
+""")
+
+    def follow(name, *words):
+        with open(job.folder / name, "w") as told:
+            return subprocess.Popen([str(BIN / "tfyarn"), *words], stdout=told, stderr=told,
+                                    env={**os.environ, "HADOOP_CONF_DIR": str(cluster.conf)})
+    waits = [follow("submitted", "submit", str(job.folder / "job.yaml"), "--wait")]
+    silent = "worker:0 does not listen on its port"
+    job.wait_for("submitted", silent)
+    application, = names(cluster, f"{home(cluster)}/staging")
+    waits.append(follow("attached", "attach", application))
+    job.wait_for("attached", silent)
+    (job.folder / "end").touch()
+    check([each.wait(PATIENCE) for each in waits] == [0, 0], "the job ends otherwise")
+    for name in ("submitted", "attached"):
+        text = (job.folder / name).read_text()
+        check(text.count("does not listen") == 1, f"{name}: {text}")
+
+
+CASES = {"silent-task": silent_task, "hdfs-away": hdfs_away, "rm-away": rm_away, "frozen": frozen, "unnoticed": unnoticed, "rm-just-back": rm_just_back,
+         "one-runtime-for-all": one_runtime_for_all,
          "shown-as": shown_as, "stopped-meanwhile": stopped_meanwhile, "stopped-queue": stopped_queue, "denied-queue": denied_queue,
          "denied-meanwhile": denied_meanwhile, "accepted": accepted,
          "no-right-before-packing": no_right_before_packing, "bad-timeout": bad_timeout,

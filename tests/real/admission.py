@@ -106,7 +106,25 @@ def fields_without_meaning_are_left_out():
     run.close()
 
 
-CASES = {"too-large": too_large, "gpus-are-not-shared": gpus_are_not_shared,
+def pipes_are_noted():
+    """Each command that reads a job file tells of a line in which a program's failure counts for nothing, and goes on."""
+    text = """\
+name: piped
+framework: generic
+strategy: independent
+tasks:
+  worker: {{instances: 1, memory: 64MiB, shell: "{line}"}}
+"""
+    for line, noted in (("exit 7 | tee log", True), ("false || exit 0", False)):
+        this = Job(BIN, text.format(line=line))
+        for words in (["run", "job.yaml", "--dry-run", "--oversubscribe"], ["render", "job.yaml"], ["validate", "job.yaml"]):
+            done = subprocess.run([this.program, *words], cwd=this.folder, capture_output=True, text=True, check=False)
+            check(done.returncode == 0, f"{words}: exit code {done.returncode}: {done.stderr}")
+            check(("job.yaml: note: `shell` of worker" in done.stderr and "`tee`" in done.stderr) == noted, f"{words} {line}: {done.stderr}")
+        this.close()
+
+
+CASES = {"pipes-are-noted": pipes_are_noted, "too-large": too_large, "gpus-are-not-shared": gpus_are_not_shared,
          "fields-without-meaning-are-left-out": fields_without_meaning_are_left_out,
          "dry-run": a_dry_run_invents_no_machine, "names": names_fit_into_file_names}
 

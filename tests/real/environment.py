@@ -109,7 +109,7 @@ def temporary_files():
 name: temporary
 framework: generic
 strategy: independent
-retries: {infrastructure: 0}
+retries: {infrastructure: 1}
 tasks:
   worker:
     instances: 2
@@ -133,7 +133,8 @@ tasks:
         os.kill(agent, signal.SIGKILL)
         wait_for("the removal with the container", lambda: not places[0].exists())
         check(places[1].exists(), "another container's was removed")
-        job.end()
+        (job.shared / "end").touch()
+        check(job.end() == 0, job.output)
         job.close()
         check(not list(pathlib.Path(base).iterdir()), f"left: {list(pathlib.Path(base).iterdir())}")
 

@@ -40,6 +40,26 @@ TEST(ArgumentsTest, RunTakesAllItsOptions) {
   EXPECT_EQ(run.junit, "j.xml");
 }
 
+TEST(ArgumentsTest, ExploreTakesATimeOrANumberOfRuns) {
+  const auto explore = [](const std::vector<std::string>& words) {
+    return std::get<ExploreArguments>(*Parse(words));
+  };
+  EXPECT_EQ(explore({"explore"}).seconds, 60);
+  EXPECT_EQ(explore({"explore", "--budget", "10m"}).seconds, 600);
+  EXPECT_EQ(explore({"explore", "--budget", "10m"}).runs, 0U);
+  const ExploreArguments runs =
+      explore({"explore", "a.yaml", "dir", "--budget", "500", "--seed", "7", "-j3"});
+  EXPECT_EQ(runs.runs, 500U);
+  EXPECT_EQ(runs.seconds, 0);
+  EXPECT_EQ(runs.inputs, (std::vector<std::string>{"a.yaml", "dir"}));
+  EXPECT_EQ(runs.at_once, 3U);
+  EXPECT_EQ(explore({"explore", "a.yaml", "--relation", "key-order"}).relation,
+            explore::Relation::kKeyOrder);
+  EXPECT_NE(ErrorOf({"explore", "--budget", "soon"}).find("a time like 10m or a number of runs"),
+            std::string::npos);
+  EXPECT_NE(ErrorOf({"explore", "--relation", "key-order"}).find("FILES"), std::string::npos);
+}
+
 TEST(ArgumentsTest, TheFileMayComeAfterTheOptions) {
   EXPECT_EQ(ParseRun({"run", "--set", "x=1", "s.yaml"}).input.file, "s.yaml");
   EXPECT_EQ(ParseRun({"run", "--seed", "18446744073709551615", "s.yaml"}).seed,

@@ -80,6 +80,15 @@ TEST(VerdictTextTest, TellsWhatFailedAndHow) {
   EXPECT_EQ(text.find("fine"), std::string::npos);
 }
 
+TEST(VerdictTextTest, AFaultWithoutEffectIsTold) {
+  trace::Result result = Failed();
+  EXPECT_EQ(VerdictText(result, {}).find("no effect"), std::string::npos);
+  result.faults_without_effect = {
+      {.index = 2, .kind = "hang", .why = "what it names was not there"}};
+  EXPECT_NE(VerdictText(result, {}).find("fault 2 (hang), what it names was not there"),
+            std::string::npos);
+}
+
 // Diagnostics hold the last lines of a process's stderr: they must not be able to repaint the
 // terminal.
 TEST(VerdictTextTest, TextOfARunCannotSteerTheTerminal) {

@@ -70,7 +70,7 @@ TEST_F(ChronicleTest, WritesWhatTheAmHearsOfTheWorldAsFacts) {
   std::vector<std::string> types;
   for (const json& event : Events())
     types.push_back(event["at"].dump() + " " + event["type"].get<std::string>());
-  EXPECT_THAT(types, testing::ElementsAre("0.0 RunStarted", "0.0 NodeDeclared", "0.0 JobCreated",
+  EXPECT_THAT(types, testing::ElementsAre("0.0 JobRunStarted", "0.0 NodeDeclared", "0.0 JobCreated",
                                           "2.0 ContainerGranted", "2.0 AmTold",
                                           "3.0 ContainerGranted", "3.0 AmTold"));
   EXPECT_EQ(Events().back()["seq"], 7);

@@ -34,7 +34,7 @@ TraceRecord Grant(int second, const ContainerId& id, std::int64_t gpus = 1) {
 /// A job from its submission to its verdict.
 std::vector<TraceRecord> SmallRun() {
   return {
-      At(0, trace::RunStarted{.scenario = "mnist"}),
+      At(0, trace::JobRunStarted{.name = "mnist"}),
       At(0, trace::NodeDeclared{.node = kNode, .capacity = {.vcores = 4, .gpus = 2}}),
       At(0, trace::JobCreated{.job = {}, .name = "mnist", .queue = "ml", .tasks = 1, .gpus = 1}),
       Grant(2, kWorker),
@@ -79,6 +79,19 @@ TEST(RunDocumentsTest, ResultAndReportSayWhatTheRecordsSay) {
   EXPECT_THAT(*made.html, HasSubstr("name: mnist"));
 }
 
+TEST(RunDocumentsTest, ARunIsNamedAfterItsJobAlsoWhereAnOlderVersionWroteAScenario) {
+  for (const trace::Fact& began : {trace::Fact(trace::JobRunStarted{.name = "mnist"}),
+                                   trace::Fact(trace::RunStarted{.scenario = "mnist"})}) {
+    auto run = SmallRun();
+    run.front() = At(0, began);
+    RunDocuments documents("1.2.3", "");
+    EventsReader reader([&](const TraceRecord& record) { documents.Observe(record); });
+    reader.Feed(Lines(run));
+    const auto json = nlohmann::json::parse(documents.Make(12s, true).json);
+    EXPECT_EQ(json["job"], "mnist");
+  }
+}
+
 TEST(RunDocumentsTest, ARunThatGoesOnIsInterruptedNotFailed) {
   RunDocuments documents("1.2.3", "");
   const auto run = SmallRun();
@@ -86,6 +99,20 @@ TEST(RunDocumentsTest, ARunThatGoesOnIsInterruptedNotFailed) {
   const auto json = nlohmann::json::parse(documents.Make(4s, false).json);
   EXPECT_EQ(json["jobs"][0]["status"], "UNFINISHED");
   EXPECT_EQ(json["verdict"], "interrupted");
+}
+
+TEST(RunDocumentsTest, AnEndByYarnHasARuleAlsoWhereNoAmReachedAVerdict) {
+  const auto job_after = [](std::size_t records, JobStatus status) {
+    RunDocuments documents("1.2.3", "");
+    const auto run = SmallRun();
+    for (std::size_t i = 0; i < records; ++i) documents.Observe(run[i]);
+    const auto made = documents.MakeEnded(At(20, {}).at, {.status = status, .diagnostics = "why"});
+    return made.result.jobs.front();
+  };
+  EXPECT_EQ(job_after(5, JobStatus::kFailed).rule, "yarn/failed");
+  EXPECT_EQ(job_after(3, JobStatus::kKilled).rule, "yarn/killed");
+  EXPECT_EQ(job_after(3, JobStatus::kKilled).diagnostics, "why");
+  EXPECT_EQ(job_after(7, JobStatus::kSucceeded).rule, "default/success") << "the AM's own stays";
 }
 
 TEST(EventsReaderTest, GivesBackWhatWasWrittenInPieces) {
@@ -106,8 +133,8 @@ TEST(EventsReaderTest, AnAppendThatWasCutAndRepeatedCountsOnce) {
   const std::string second = Lines({run[2], run[3]}, 3);
   Reading reading;
   reading.reader.Feed(first + second.substr(0, second.size() - 20) + "\n" + second + second);
-  EXPECT_THAT(reading.given,
-              ElementsAre("0 RunStarted", "0 NodeDeclared", "0 JobCreated", "2 ContainerGranted"));
+  EXPECT_THAT(reading.given, ElementsAre("0 JobRunStarted", "0 NodeDeclared", "0 JobCreated",
+                                         "2 ContainerGranted"));
   EXPECT_EQ(reading.reader.unreadable(), 1u);
 }
 
@@ -118,7 +145,7 @@ TEST(EventsReaderTest, TheNextAttemptGoesOnWithTheSameJob) {
   reading.reader.NextFile();
   reading.reader.Feed(Lines({run[0], run[2], run[3], run[6]}));
   EXPECT_THAT(reading.given,
-              ElementsAre("0 RunStarted", "0 JobCreated", "2 ContainerGranted", "9 AmOrdered"));
+              ElementsAre("0 JobRunStarted", "0 JobCreated", "2 ContainerGranted", "9 AmOrdered"));
 }
 
 // Files may say anything; what the result is made of may not.

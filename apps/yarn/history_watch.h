@@ -1,26 +1,26 @@
-// Which nodes a job waits for (docs/decisions/0002), as its ApplicationMaster writes it into the
-// history: YARN's own report says of such a job only that it runs. The page tells it too, but a
-// client may have no way to the ResourceManager's web server.
+// Reads what an ApplicationMaster writes into its job's history while others wait for the job
+// (job_news.h): YARN's own report says of it only that it runs. The page tells it too, but a client
+// may have no way to the ResourceManager's web server.
 #pragma once
 
 #include <boost/asio/io_context.hpp>
 #include <cstdint>
 #include <functional>
 #include <string>
-#include <string_view>
 
+#include "apps/yarn/job_news.h"
 #include "core/model/ids.h"
 #include "wire/webhdfs/webhdfs_client.h"
 
 namespace tfyarn::apps {
 
-class NodesWait {
+class HistoryWatch {
  public:
   /// Between two looks: an AM writes its events every two seconds.
   static constexpr Duration kPause = 3s;
 
   /// `applications`: the directory of HDFS with the history of them.
-  NodesWait(wire::WebHdfsClient& hdfs, std::string applications)
+  HistoryWatch(wire::WebHdfsClient& hdfs, std::string applications)
       : hdfs_(hdfs), applications_(std::move(applications)) {}
 
   /// Reads what is new of this attempt, then calls `done`; one at a time. Where HDFS gives no
@@ -29,19 +29,16 @@ class NodesWait {
   /// The same with the client's own loop, to its end.
   void LookNow(boost::asio::io_context& loop, const ApplicationAttemptId& attempt);
 
-  /// What the nodes seen so far cannot hold; "" = none are waited for.
-  [[nodiscard]] const std::string& limit() const { return limit_; }
+  [[nodiscard]] JobNews& news() { return news_; }
 
  private:
   void Read(const std::string& path, std::uint64_t size, std::function<void()> done);
-  void Take(std::string_view bytes);
-  void TakeLine(std::string_view line);
 
   wire::WebHdfsClient& hdfs_;
   std::string applications_;
   ApplicationAttemptId attempt_;
   std::uint64_t next_ = 0;  ///< Byte of the attempt's events behind the last whole line.
-  std::string limit_;
+  JobNews news_;
 };
 
 }  // namespace tfyarn::apps

@@ -1,0 +1,235 @@
+#include "apps/cli/explore_command.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <filesystem>
+#include <random>
+
+#include "apps/cli/exit_codes.h"
+#include "apps/cli/explore_search.h"
+#include "apps/cli/human.h"
+#include "apps/cli/interrupt.h"
+#include "apps/cli/load.h"
+#include "apps/cli/output.h"
+#include "apps/cli/process_pool.h"
+#include "apps/cli/progress.h"
+#include "config/emit.h"
+#include "core/model/describe.h"
+#include "core/model/text.h"
+#include "explore/draw.h"
+
+namespace tfyarn::cli {
+namespace {
+
+/// More findings are told, but not shrunk: the first ones are to be mended first.
+constexpr std::size_t kShrunk = 20;
+
+struct InputFile {
+  std::string path;
+  bool from_folder = false;  ///< The user named the folder only.
+  friend auto operator<=>(const InputFile&, const InputFile&) = default;
+};
+
+/// All files of the files and folders; nullopt: an error was told.
+std::optional<std::vector<InputFile>> FilesOf(const std::vector<std::string>& inputs) {
+  std::vector<InputFile> files;
+  for (const std::string& input : inputs) {
+    std::error_code error;
+    if (!std::filesystem::is_directory(input, error)) {
+      files.push_back({.path = input});
+      continue;
+    }
+    for (const auto& entry : std::filesystem::recursive_directory_iterator(input, error)) {
+      if (entry.path().extension() == ".yaml")
+        files.push_back({.path = entry.path().string(), .from_folder = true});
+    }
+    if (error) {
+      Complain(fmt::format("{}: {}", input, error.message()));
+      return std::nullopt;
+    }
+  }
+  std::sort(files.begin(), files.end());
+  return files;
+}
+
+/// Effective documents, without what only their own faults bring about. Of a folder the files that
+/// are no whole scenarios, such as those that others include, are told and left out.
+std::optional<std::vector<SearchBase>> BasesOf(const ExploreArguments& arguments) {
+  const auto files = FilesOf(arguments.inputs);
+  if (!files) return std::nullopt;
+  std::vector<SearchBase> bases;
+  for (const InputFile& file : *files) {
+    const auto scenario =
+        LoadOrText({.file = file.path, .sets = arguments.sets, .trace_directory = {}});
+    if (!scenario && file.from_folder) {
+      const std::string& why = scenario.error();
+      WriteStderr("tfsim: left out " + why.substr(0, why.find('\n')) + "\n");
+      continue;
+    }
+    if (!scenario) {
+      WriteStderr(scenario.error());
+      return std::nullopt;
+    }
+    std::optional<explore::Node> document = explore::DocumentOf(scenario->effective_yaml);
+    if (!document) {
+      Complain(fmt::format("{}: its effective form cannot be read", file.path));
+      return std::nullopt;
+    }
+    if (!arguments.relation) {
+      explore::Remove(*document, "expect");
+      explore::Remove(*document, "sweep");
+    }
+    bases.push_back({.document = std::move(*document), .sketch = explore::SketchOf(*scenario)});
+  }
+  if (bases.empty() && !arguments.inputs.empty()) {
+    Complain(fmt::format("no scenario (*.yaml) in {}", fmt::join(arguments.inputs, ", ")));
+    return std::nullopt;
+  }
+  return bases;
+}
+
+std::string Told(const explore::Problem& problem) {
+  return problem.at ? fmt::format("{} (at {})", problem.sentence,
+                                  ToString(Duration(problem.at->time_since_epoch())))
+                    : problem.sentence;
+}
+
+/// One command that shows it.
+std::string CommandFor(const std::string& file, explore::Relation relation,
+                       const explore::Problem& problem) {
+  if (problem.sentence.starts_with("relation "))
+    return fmt::format("tfsim explore {} --relation {}", file, KebabName(relation));
+  const bool reference = problem.sentence.starts_with("invariant reference-verdict");
+  return fmt::format("tfsim run {}{}", file, reference ? " --reference" : "");
+}
+
+class Explorer {
+ public:
+  Explorer(const ExploreArguments& arguments, const Simulator& simulator)
+      : arguments_(arguments),
+        interrupt_(CatchInterrupts()),
+        progress_(arguments.quiet),
+        laboratory_{.simulate = simulator.run, .accepts = [](const config::Scenario& scenario) {
+                      return PolicyProblems(scenario).empty();
+                    }} {
+    at_once_ = ProcessesAtOnce(arguments.at_once);
+    plan_.seed = arguments.seed ? *arguments.seed : std::random_device()();
+  }
+
+  int Run() {
+    auto bases = BasesOf(arguments_);
+    if (!bases) return ToInt(ExitCode::kInvalidInput);
+    if (arguments_.relation) return CheckRelation(*bases);
+    plan_.bases = std::move(*bases);
+    if (!arguments_.quiet)
+      WriteStderr(fmt::format("tfsim: exploring with --seed {}\n", plan_.seed));
+    const SearchState state =
+        Search(plan_, {.runs = arguments_.runs, .seconds = arguments_.seconds, .at_once = at_once_},
+               laboratory_, interrupt_, [this](const SearchState& now) { Show(now); });
+    progress_.Clear();
+    const double seconds = progress_.wall_seconds();
+    for (std::size_t i = 0; i < state.found.size(); ++i) {
+      if (!Tell(i, state.found[i])) return ToInt(ExitCode::kInternal);
+    }
+    return Conclude(state, seconds);
+  }
+
+ private:
+  void Show(const SearchState& state) {
+    progress_.Show(
+        {.done = state.runs,
+         .total = arguments_.runs,
+         .noun = state.found.empty() ? "run" : fmt::format("run, {} found", state.found.size())});
+  }
+
+  int CheckRelation(const std::vector<SearchBase>& bases) {
+    bool differs = false;
+    for (const SearchBase& base : bases) {
+      for (const explore::Problem& problem :
+           explore::Try({.document = base.document, .relation = *arguments_.relation}, laboratory_,
+                        &interrupt_)
+               .problems) {
+        differs = true;
+        static_cast<void>(WriteStdout(TerminalText(Told(problem)) + "\n"));
+      }
+    }
+    return ToInt(differs ? ExitCode::kRunsDiffer : ExitCode::kOk);
+  }
+
+  /// Shrinks, writes and prints one finding. False: it could not be written.
+  bool Tell(std::size_t i, const FoundProblem& found) {
+    explore::Experiment experiment = plan_.Experiment(found.index);
+    const bool of_relation = found.problem.sentence.starts_with("relation ");
+    if (!of_relation) experiment.relation = explore::Relation::kNone;
+    if (i < kShrunk && !interrupt_) {
+      progress_.Show({.done = i + 1, .noun = "finding"});
+      experiment.document =
+          ShrinkExperiment(experiment, found.problem, at_once_, laboratory_, interrupt_);
+      progress_.Clear();
+    }
+    const std::string file = fmt::format("{}/finding-{}.yaml", arguments_.out, i + 1);
+    // The shrunk scenario's own words: times and ids are others than in the first run.
+    std::string sentence = found.problem.sentence;
+    std::optional<Instant> at = found.problem.at;
+    const auto again = TryApart({experiment}, 1, laboratory_);
+    for (const explore::Problem& problem : again.front()) {
+      if (problem.key != found.problem.key) continue;
+      sentence = problem.sentence;
+      at = problem.at;
+      break;
+    }
+    const explore::Problem shown{.key = {}, .sentence = sentence, .at = at};
+    const std::string header = fmt::format(
+        "# {}\n# {}\n# Found by tfsim explore --seed {}, run {}.\n", TerminalText(Told(shown)),
+        CommandFor(file, experiment.relation, found.problem), plan_.seed, found.index);
+    const auto written = WriteFile(file, header + config::EmitYaml(experiment.document));
+    if (!written) {
+      Complain(written.error().message);
+      return false;
+    }
+    std::string text = fmt::format("{}. {}\n", i + 1, TerminalText(Told(shown)));
+    text += fmt::format("   run {}{}\n   {}\n", found.index,
+                        found.times > 1 ? fmt::format(", and {} more", found.times - 1) : "",
+                        CommandFor(file, experiment.relation, found.problem));
+    static_cast<void>(WriteStdout(text));
+    return true;
+  }
+
+  int Conclude(const SearchState& state, double seconds) {
+    const std::string rate =
+        seconds > 0 ? fmt::format(", {:.0f} a second", static_cast<double>(state.runs) / seconds)
+                    : "";
+    const std::string cut =
+        state.cut_short > 0
+            ? fmt::format(" ({} cut, as their jobs start again for days)", state.cut_short)
+            : "";
+    static_cast<void>(WriteStdout(
+        fmt::format("{}{} of seed {} in {}{}: {}{}\n", Plural(state.runs, "run"), cut, plan_.seed,
+                    HumanSeconds(seconds), rate,
+                    state.found.empty() ? "nothing found" : Plural(state.found.size(), "finding"),
+                    state.interrupted ? ", interrupted" : "")));
+    const bool only_expectations =
+        std::all_of(state.found.begin(), state.found.end(),
+                    [](const FoundProblem& found) { return found.problem.expectation; });
+    if (!state.found.empty())
+      return ToInt(only_expectations ? ExitCode::kExpectationFailed : ExitCode::kInvariantBroken);
+    if (state.interrupted) return ToInt(ExitCode::kSignalBase) + InterruptSignal();
+    return ToInt(ExitCode::kOk);
+  }
+
+  const ExploreArguments& arguments_;
+  const std::atomic<bool>& interrupt_;
+  ProgressLine progress_;
+  explore::Laboratory laboratory_;
+  std::size_t at_once_ = 1;
+  SearchPlan plan_;
+};
+
+}  // namespace
+
+int ExploreCommand(const ExploreArguments& arguments, const Simulator& simulator) {
+  return Explorer(arguments, simulator).Run();
+}
+
+}  // namespace tfyarn::cli

@@ -1,0 +1,232 @@
+#include "apps/cli/explore_search.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <chrono>
+#include <nlohmann/json.hpp>
+#include <utility>
+
+#include "apps/cli/process_pool.h"
+#include "explore/draw.h"
+#include "explore/shrink.h"
+
+namespace tfyarn::cli {
+namespace {
+
+using nlohmann::json;
+
+/// Trials of one child: what starting a process costs is little beside them, and one that crashes
+/// takes few with it.
+constexpr std::uint64_t kBatch = 40;
+constexpr std::uint64_t kNoLimit = 1ULL << 40;
+
+json ToJson(const explore::Problem& problem) {
+  json out = {
+      {"key", problem.key}, {"sentence", problem.sentence}, {"expectation", problem.expectation}};
+  if (problem.at) out["at"] = problem.at->time_since_epoch().count();
+  return out;
+}
+
+explore::Problem ProblemFrom(const json& value) {
+  explore::Problem problem{.key = value.at("key"),
+                           .sentence = value.at("sentence"),
+                           .at = std::nullopt,
+                           .expectation = value.at("expectation")};
+  if (value.contains("at")) problem.at = Instant(Duration(value.at("at").get<std::int64_t>()));
+  return problem;
+}
+
+explore::Problem CrashOf(const ChildOutcome& outcome) {
+  std::string words = outcome.words;
+  while (!words.empty() && words.back() == '\n') words.pop_back();
+  const std::string last = words.substr(words.rfind('\n') + 1);
+  const std::string sentence =
+      fmt::format("the simulator crashed: {}{}{}", outcome.crash, last.empty() ? "" : ": ", last);
+  return {.key = explore::Anonymous(sentence), .sentence = sentence, .at = std::nullopt};
+}
+
+/// Ends the search: at the interrupt, or when the time is over.
+class Clock {
+ public:
+  Clock(double seconds, const std::atomic<bool>& interrupt)
+      : seconds_(seconds), interrupt_(interrupt), begin_(std::chrono::steady_clock::now()) {}
+  void Look() {
+    const std::chrono::duration<double> passed = std::chrono::steady_clock::now() - begin_;
+    if (interrupt_ || (seconds_ > 0 && passed.count() >= seconds_)) over_ = true;
+  }
+  [[nodiscard]] const std::atomic<bool>& over() const { return over_; }
+
+ private:
+  double seconds_;
+  const std::atomic<bool>& interrupt_;
+  std::chrono::steady_clock::time_point begin_;
+  std::atomic<bool> over_ = false;
+};
+
+class Searcher {
+ public:
+  Searcher(const SearchPlan& plan, const SearchLimits& limits,
+           const explore::Laboratory& laboratory, const std::atomic<bool>& interrupt,
+           const std::function<void(const SearchState&)>& shown)
+      : plan_(plan),
+        limits_(limits),
+        laboratory_(laboratory),
+        interrupt_(interrupt),
+        shown_(shown),
+        runs_(limits.runs == 0 ? kNoLimit : limits.runs) {}
+
+  SearchState Finish() {
+    Clock clock(limits_.seconds, interrupt_);
+    PoolOptions pool{.at_once = limits_.at_once, .interrupt = &clock.over(), .keep_words = true};
+    pool.tick = [&] {
+      clock.Look();
+      shown_(state_);
+    };
+    const std::uint64_t batches = (runs_ + kBatch - 1) / kBatch;
+    RunInProcesses(
+        static_cast<std::size_t>(batches), pool,
+        [&](std::size_t batch) { return RunBatch(batch * kBatch); },
+        [&](std::size_t batch, const ChildOutcome& outcome) {
+          if (outcome.crash.empty()) return Take(outcome.bytes);
+          if (!clock.over()) TakeOneByOne(batch * kBatch);
+        });
+    state_.interrupted = interrupt_;
+    return std::move(state_);
+  }
+
+ private:
+  [[nodiscard]] std::uint64_t EndOf(std::uint64_t first) const {
+    return std::min(first + kBatch, runs_);
+  }
+
+  /// In the child.
+  std::string RunBatch(std::uint64_t first) const {
+    json out = {{"runs", 0}, {"cut_short", 0}, {"problems", json::array()}};
+    for (std::uint64_t index = first; index < EndOf(first); ++index) {
+      const explore::Trial trial = explore::Try(plan_.Experiment(index), laboratory_, &interrupt_);
+      // What was cut off says nothing.
+      if (interrupt_) break;
+      out["runs"] = out["runs"].get<std::uint64_t>() + 1;
+      if (trial.cut_short) out["cut_short"] = out["cut_short"].get<std::uint64_t>() + 1;
+      for (const explore::Problem& problem : trial.problems) {
+        json row = ToJson(problem);
+        row["index"] = index;
+        out["problems"].push_back(std::move(row));
+      }
+    }
+    return out.dump(-1, ' ', false, json::error_handler_t::replace);
+  }
+
+  void Take(const std::string& bytes) {
+    const json batch = json::parse(bytes);
+    state_.runs += batch.at("runs").get<std::uint64_t>();
+    state_.cut_short += batch.at("cut_short").get<std::uint64_t>();
+    for (const json& row : batch.at("problems")) Add(ProblemFrom(row), row.at("index"));
+  }
+
+  void TakeOneByOne(std::uint64_t first) {
+    std::vector<explore::Experiment> experiments;
+    for (std::uint64_t index = first; index < EndOf(first); ++index)
+      experiments.push_back(plan_.Experiment(index));
+    const auto problems = TryApart(experiments, limits_.at_once, laboratory_);
+    for (std::size_t i = 0; i < problems.size(); ++i) {
+      ++state_.runs;
+      for (const explore::Problem& problem : problems[i]) Add(problem, first + i);
+    }
+  }
+
+  void Add(const explore::Problem& problem, std::uint64_t index) {
+    for (FoundProblem& known : state_.found) {
+      if (known.problem.key != problem.key) continue;
+      ++known.times;
+      return;
+    }
+    state_.found.push_back({.problem = problem, .index = index});
+    shown_(state_);
+  }
+
+  const SearchPlan& plan_;
+  const SearchLimits& limits_;
+  const explore::Laboratory& laboratory_;
+  const std::atomic<bool>& interrupt_;
+  const std::function<void(const SearchState&)>& shown_;
+  std::uint64_t runs_;
+  SearchState state_;
+};
+
+}  // namespace
+
+explore::Experiment SearchPlan::Experiment(std::uint64_t index) const {
+  explore::Draw draw(seed, fmt::format("trial {}", index));
+  const auto own = static_cast<std::uint64_t>(draw.Whole(1, 1LL << 62));
+  explore::Experiment experiment;
+  static const std::vector<explore::Relation> kRelations = {
+      explore::Relation::kNone,           explore::Relation::kNone,
+      explore::Relation::kEveryHeartbeat, explore::Relation::kKeyOrder,
+      explore::Relation::kUnusedNode,     explore::Relation::kRepeatedMessage};
+  experiment.relation = draw.Of(kRelations);
+  if (bases.empty()) {
+    experiment.document = explore::DrawScenario(own);
+    return experiment;
+  }
+  const SearchBase& base = bases[index % bases.size()];
+  experiment.document = base.document;
+  explore::Set(experiment.document, "seed", explore::Number(draw.Whole(1, 1'000'000)));
+  explore::DrawnFaults faults = explore::DrawFaults(own, base.sketch, draw.Whole(0, 3));
+  for (explore::Node& fault : faults.list.items)
+    explore::ListAt(experiment.document, "faults").items.push_back(std::move(fault));
+  return experiment;
+}
+
+SearchState Search(const SearchPlan& plan, const SearchLimits& limits,
+                   const explore::Laboratory& laboratory, const std::atomic<bool>& interrupt,
+                   const std::function<void(const SearchState&)>& shown) {
+  return Searcher(plan, limits, laboratory, interrupt, shown).Finish();
+}
+
+std::vector<std::vector<explore::Problem>> TryApart(
+    const std::vector<explore::Experiment>& experiments, std::size_t at_once,
+    const explore::Laboratory& laboratory) {
+  std::vector<std::vector<explore::Problem>> problems(experiments.size());
+  const PoolOptions pool{.at_once = at_once, .keep_words = true, .tick = {}};
+  RunInProcesses(
+      experiments.size(), pool,
+      [&](std::size_t i) {
+        json rows = json::array();
+        for (const explore::Problem& problem : explore::Try(experiments[i], laboratory).problems)
+          rows.push_back(ToJson(problem));
+        return rows.dump(-1, ' ', false, json::error_handler_t::replace);
+      },
+      [&](std::size_t i, const ChildOutcome& outcome) {
+        if (!outcome.crash.empty()) {
+          problems[i] = {CrashOf(outcome)};
+          return;
+        }
+        for (const json& row : json::parse(outcome.bytes)) problems[i].push_back(ProblemFrom(row));
+      });
+  return problems;
+}
+
+explore::Node ShrinkExperiment(const explore::Experiment& experiment,
+                               const explore::Problem& problem, std::size_t at_once,
+                               const explore::Laboratory& laboratory,
+                               const std::atomic<bool>& interrupt) {
+  const auto still_shows = [&](const std::vector<explore::Node>& candidates) {
+    std::vector<bool> shows(candidates.size(), false);
+    if (interrupt) return shows;
+    std::vector<explore::Experiment> smaller(candidates.size(), experiment);
+    for (std::size_t i = 0; i < candidates.size(); ++i) smaller[i].document = candidates[i];
+    const auto problems = TryApart(smaller, at_once, laboratory);
+    for (std::size_t i = 0; i < problems.size(); ++i) {
+      shows[i] = std::any_of(problems[i].begin(), problems[i].end(),
+                             [&](const explore::Problem& p) { return p.key == problem.key; });
+    }
+    return shows;
+  };
+  const bool never_ends = problem.key.find("UNFINISHED") != std::string::npos ||
+                          problem.key.starts_with("invariant progress");
+  return explore::Shrink(experiment.document, still_shows, {.keep_ends = never_ends});
+}
+
+}  // namespace tfyarn::cli

@@ -1,0 +1,67 @@
+// The search behind `tfsim explore`: many experiments in child processes, each finding once.
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <functional>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "explore/document.h"
+#include "explore/generator.h"
+#include "explore/trial.h"
+
+namespace tfyarn::cli {
+
+/// A scenario of the user's, of which only faults and seeds are drawn.
+struct SearchBase {
+  explore::Node document;  ///< Its effective form.
+  explore::Sketch sketch;
+};
+
+struct SearchPlan {
+  std::uint64_t seed = 1;
+  std::vector<SearchBase> bases;  ///< Empty: whole scenarios are drawn.
+
+  /// Everything about it follows from seed and index.
+  [[nodiscard]] explore::Experiment Experiment(std::uint64_t index) const;
+};
+
+struct SearchLimits {
+  std::uint64_t runs = 0;   ///< 0 = no limit.
+  double seconds = 0;       ///< 0 = no limit.
+  std::size_t at_once = 1;  ///< Processes.
+};
+
+struct FoundProblem {
+  explore::Problem problem;
+  std::uint64_t index = 0;  ///< Of the first experiment that showed it.
+  std::uint64_t times = 1;
+};
+
+struct SearchState {
+  std::uint64_t runs = 0;
+  std::uint64_t cut_short = 0;      ///< Runs that were too long to see their ends.
+  std::vector<FoundProblem> found;  ///< In order of their first experiments.
+  bool interrupted = false;
+};
+
+/// `shown` is called now and then, and after each new finding.
+[[nodiscard]] SearchState Search(const SearchPlan& plan, const SearchLimits& limits,
+                                 const explore::Laboratory& laboratory,
+                                 const std::atomic<bool>& interrupt,
+                                 const std::function<void(const SearchState&)>& shown);
+
+/// The problems of each, made in a process of its own: a crash is one of them.
+[[nodiscard]] std::vector<std::vector<explore::Problem>> TryApart(
+    const std::vector<explore::Experiment>& experiments, std::size_t at_once,
+    const explore::Laboratory& laboratory);
+
+/// The experiment's document, shrunk as far as `problem` stays.
+[[nodiscard]] explore::Node ShrinkExperiment(const explore::Experiment& experiment,
+                                             const explore::Problem& problem, std::size_t at_once,
+                                             const explore::Laboratory& laboratory,
+                                             const std::atomic<bool>& interrupt);
+
+}  // namespace tfyarn::cli
