@@ -99,7 +99,8 @@ int EventsCommand(const EventsArguments& arguments) {
     std::this_thread::sleep_for(kEventsPoll);
   }
   done = ShowNew(store, *application, arguments.json, shown);
-  if (done) {
+  // An AM begins its history seconds after it has begun itself: a short job has ended by then.
+  if (done || done.error().code == hdfs::HdfsErrorCode::kNotFound) {
     AwaitLastWord(store, questions, *application);
     done = ShowNew(store, *application, arguments.json, shown);
   }

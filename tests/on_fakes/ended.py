@@ -84,6 +84,18 @@ def last_events_late(cluster):
     check(missing == 0, f"{missing} lines were missing")
 
 
+def history_begun_late(cluster):
+    """`events` has all lines of a job whose AM has not begun its history when its client sees the end."""
+    job = verdict.working(cluster)
+    cluster.order("drop-calls MKDIRS 2")
+    (job.folder / "end").touch()
+    code, said = job.end()
+    check(code == 0, f"exit code {code}: {said}")
+    seen = records(cluster.conf, said["application"])
+    cluster.order("clear")
+    check(seen[-1]["type"] == "AmOrdered" and seen[-1]["action"]["type"] == "ExitAm", f"the last line of {len(seen)}: {seen[-1]}")
+
+
 def kill_each_am(job, count):
     """As soon as it is there."""
     killed = set()
@@ -130,8 +142,8 @@ def killed(cluster):
     check(application in listed, f"{listed}")
 
 
-CASES = {"ams-killed": ams_killed, "ams-killed-at-once": ams_killed_at_once, "killed": killed, "last-word-late": last_word_late, "last-events-late": last_events_late,
-         "succeeded": succeeded, "failed": failed}
+CASES = {"ams-killed": ams_killed, "ams-killed-at-once": ams_killed_at_once, "killed": killed, "last-word-late": last_word_late,
+         "last-events-late": last_events_late, "history-begun-late": history_begun_late, "succeeded": succeeded, "failed": failed}
 
 if __name__ == "__main__":
     cases.run((CASES, {}))
