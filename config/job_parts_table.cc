@@ -230,7 +230,9 @@ const Record<RetrySpec>& RetryTable() {
                  "Restarts that the user's own program caused.");
     record.Field("infrastructure", &RetrySpec::infrastructure, Count(0, kMaxRetries),
                  "Restarts that nodes, YARN, preemption and the like caused.");
-    record.Field("window", &RetrySpec::window, Time(1s), "Only restarts inside this time count.");
+    record.Field(
+        "window", &RetrySpec::window, Time(1s),
+        "Only restarts inside this time count, and all for a task since a process of it last ran.");
     record.Field("resubmit", &RetrySpec::resubmit, Count(0, kMaxRetries),
                  "How often the client submits the job again, as a new application.");
     return record;

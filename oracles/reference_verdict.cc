@@ -247,7 +247,8 @@ bool ReferenceVerdict::Model::MayBeExhausted(const Job& job, const Task& task,
   if (option.name == "default/sidecar") return task.free_restarts + job.hidden >= 3;
   return std::any_of(option.payers.begin(), option.payers.end(), [&](Budget payer) {
     const std::optional<std::int64_t> limit = Limit(job, option, payer);
-    return limit && Spent(job, payer, false) >= *limit;
+    return limit &&
+           (Spent(job, payer, false) >= *limit || task.paid_in_a_row + job.hidden >= *limit);
   });
 }
 
@@ -523,6 +524,7 @@ void ReferenceVerdict::Model::Apply(Job& job, const RestartDecided& decision) {
                                            cause->first) == decision.tasks.end())
       cause->second.excused.insert(*cause->second.settled);
   }
+  if (cause != job.tasks.end() && decision.paid != Budget::kNone) ++cause->second.paid_in_a_row;
   if (decision.paid != Budget::kNone) {
     job.causes[decision.cause.task] = job.last_decision = moment_;
     job.last_decided_at = now_;

@@ -63,6 +63,7 @@ struct Task {
   bool stood_still = false;
   Moment stalled = 0;
   std::int32_t free_restarts = 0;
+  std::int32_t paid_in_a_row = 0;  ///< Restarts paid for it since a process of its last ran.
   std::set<TaskAttempt> excused;  ///< Of this peer's processes, those whose end was no one's fault.
   std::vector<Account> accounts;
 };

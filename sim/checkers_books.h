@@ -107,10 +107,11 @@ struct TaskBook {
   bool running = false;
   bool ended = false;
   Instant ended_at{};
-  std::uint64_t ended_as = 0;  ///< How many ends of the application's were recorded by then.
-  bool restarts = false;       ///< A restart was decided after its end ...
-  Instant restart_cause_at{};  ///< ... for something that happened then.
-  bool registered = false;     ///< An agent of it has ever spoken to an AM.
+  std::uint64_t ended_as = 0;      ///< How many ends of the application's were recorded by then.
+  bool restarts = false;           ///< A restart was decided after its end ...
+  Instant restart_cause_at{};      ///< ... for something that happened then.
+  bool registered = false;         ///< An agent of it has ever spoken to an AM.
+  std::int32_t paid_in_a_row = 0;  ///< Restarts paid for it since a process of its last ran.
   std::optional<std::int32_t> exit;
   ExitClass exit_class = ExitClass::kUnknown;
 };

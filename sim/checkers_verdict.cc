@@ -90,10 +90,12 @@ class RecordedView : public am::JobView {
 constexpr Duration kDecisionTakes = 2min;
 
 /// True unless restarts were certainly left: the payments recorded within the window are fewer than
-/// allowed.
-bool MayBeSpent(const am::Decision& decision, const ApplicationBook& application, Instant now) {
+/// allowed, and so are those for this task since it last ran.
+bool MayBeSpent(const am::Decision& decision, const ApplicationBook& application,
+                const TaskBook& task, Instant now) {
   if (!decision.allowance.restarts || decision.allowance.per_task)
     return decision.allowance.restarts.has_value();
+  if (task.paid_in_a_row >= *decision.allowance.restarts) return true;
   std::int64_t paid = 0;
   for (const std::deque<Instant>* payments :
        {&application.paid_user, &application.paid_infrastructure}) {
@@ -129,7 +131,7 @@ Asked AskedBy(const am::PolicyEngine& policy, const ApplicationBook& application
     if (decision.action == ExitAction::kFail || decision.action == ExitAction::kRaiseMemory)
       asked.failure = true;
     if (!am::IsRestart(decision.action)) continue;
-    if (policy.name() != "default" || MayBeSpent(decision, application, now)) {
+    if (policy.name() != "default" || MayBeSpent(decision, application, task, now)) {
       asked.failure = asked.failure || decision.when_spent == ExitAction::kFail;
     } else {
       asked.start_again.insert(id);

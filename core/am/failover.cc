@@ -13,16 +13,21 @@
 namespace tfyarn::am {
 namespace {
 
-std::string SpentText(const Decision& decision) {
+/// `in_a_row`: of one task, since a process of its last ran, and too far apart to count otherwise.
+std::string SpentText(const Decision& decision, bool in_a_row) {
   if (decision.allowance.restarts.value_or(0) == 0) {
     return fmt::format("{}; retries.{} allows no restart for it", decision.why,
                        KebabName(decision.pays));
   }
   const std::int32_t restarts = *decision.allowance.restarts;
-  return fmt::format(
-      "{}; {} {}{} {} used up", decision.why, restarts, restarts == 1 ? "restart" : "restarts",
-      decision.allowance.window ? " within " + ToString(*decision.allowance.window) : "",
-      restarts == 1 ? "is" : "are");
+  std::string when;
+  if (in_a_row) {
+    when = " in a row, without a process that ran,";
+  } else if (decision.allowance.window) {
+    when = " within " + ToString(*decision.allowance.window);
+  }
+  return fmt::format("{}; {} {}{} {} used up", decision.why, restarts,
+                     restarts == 1 ? "restart" : "restarts", when, restarts == 1 ? "is" : "are");
 }
 
 Tried WhatWasTried(const Decision& decision) {
@@ -313,9 +318,7 @@ void Failover::DecideOn(std::vector<Failure> failures, const Failure& cause, Res
   // Two of a collective that start again do so in a new epoch, and all must hold one spec.
   if (core.job->strategy == Strategy::kMultiWorker && tasks.some.size() > 1) tasks.gang = true;
   const Decision& decision = cause.decision;
-  const WallTime wall = core.WallAt(core.now);
-  if (!budgets_.Allows(decision.allowance, decision.pays, cause.end.task, wall))
-    return Spent(failures, cause, tasks);
+  if (!MayPay(decision, cause.end.task)) return Spent(failures, cause, tasks);
   RestartOrder order{.tasks = parts_.restart.ListOf(tasks),
                      .paid = decision.pays,
                      .cause = core.CauseOf(cause.end),
@@ -336,13 +339,26 @@ void Failover::DecideOn(std::vector<Failure> failures, const Failure& cause, Res
   parts_.restart.Execute(order);
 }
 
+/// What never ran forgets none of its restarts: else a task that cannot start, each time after a
+/// long wait, would be tried for ever.
+bool Failover::MayPay(const Decision& decision, TaskIndex task) const {
+  const AmCore& core = parts_.core;
+  const Allowance& allowance = decision.allowance;
+  if (allowance.window && allowance.restarts &&
+      core.tasks.record(task).paid_in_a_row >= *allowance.restarts)
+    return false;
+  return budgets_.Allows(allowance, decision.pays, task, core.WallAt(core.now));
+}
+
 void Failover::Spent(const std::vector<Failure>& failures, const Failure& cause,
                      const RestartTasks& tasks) {
   AmCore& core = parts_.core;
   const Decision& decision = cause.decision;
   if (decision.when_spent != ExitAction::kIgnore && decision.when_spent != ExitAction::kTally) {
-    return parts_.finish.Fail(core.CauseOf(cause.end), decision.spent_rule, SpentText(decision),
-                              WhatWasTried(decision));
+    const bool in_a_row =
+        budgets_.Allows(decision.allowance, decision.pays, cause.end.task, core.WallAt(core.now));
+    return parts_.finish.Fail(core.CauseOf(cause.end), decision.spent_rule,
+                              SpentText(decision, in_a_row), WhatWasTried(decision));
   }
   const Outcome outcome =
       decision.when_spent == ExitAction::kIgnore ? Outcome::kIgnored : Outcome::kFailed;

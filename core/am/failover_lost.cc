@@ -64,7 +64,7 @@ void Failover::OnLostBeforeStart(TaskIndex task, ExitEvidence evidence, std::str
                       core.tasks.record(task).launched_at <= last_cause_->decided;
   if (victim) {
     decision.pays = Budget::kNone;
-  } else if (!budgets_.Allows(decision.allowance, decision.pays, task, core.WallAt(core.now))) {
+  } else if (!MayPay(decision, task)) {
     Failure failure{.end = end, .container_alive = false, .decision = decision};
     RestartTasks tasks;
     tasks.some.insert(task);

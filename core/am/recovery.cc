@@ -52,6 +52,7 @@ void Recovery::Take(const EpochBegan& entry) {
     past->epoch = entry.spec.epoch;
     past->spec = spec_;
     past->ordered = past->alive = true;
+    parts_.core.tasks.mutable_record(*parts_.core.tasks.Find(process.task)).paid_in_a_row = 0;
     past->restarting = past->with_epoch = false;
     past->outcome = Outcome::kOpen;
   }
@@ -75,6 +76,9 @@ void Recovery::Take(const AllRunning& entry) {
 
 void Recovery::Take(const RestartPaid& entry) {
   parts_.failover.budgets().Pay(entry.budget, entry.wall);
+  TaskTable& table = parts_.core.tasks;
+  if (const auto payer = table.Find(entry.cause.task); payer && entry.budget != Budget::kNone)
+    ++table.mutable_record(*payer).paid_in_a_row;
   for (const TaskId& task : entry.tasks) {
     Past* past = PastOf(task);
     if (past == nullptr) continue;

@@ -25,6 +25,8 @@ void Restart::Execute(const RestartOrder& order) {
                                                      .cause = core.Journaled(order.cause),
                                                      .rule = order.rule});
   parts_.failover.budgets().Pay(order.paid, wall);
+  if (const auto payer = core.tasks.Find(order.cause.task); payer && order.paid != Budget::kNone)
+    ++core.tasks.mutable_record(*payer).paid_in_a_row;
   if (order.epoch_rises) parts_.epochs.Prepare();
   RestIfItsOwn(order.cause);
 

@@ -235,6 +235,7 @@ ProcessRef TaskTable::BeginProcess(Instant now, TaskIndex task, Epoch epoch) {
   of.process_ordered_at = now;
   of.process_address = to.address;
   of.lost_early = 0;
+  of.paid_in_a_row = 0;
   of.hung = false;
   of.stalled = false;
   of.standstill = Standstill::kNone;

@@ -97,6 +97,8 @@ struct TaskRecord {
   /// is asked for.
   std::int32_t lost_early = 0;
   Instant ask_from{};
+  /// Restarts that were paid for it since a process of its was last ordered.
+  std::int32_t paid_in_a_row = 0;
 };
 
 class TaskTable final : public JobView {

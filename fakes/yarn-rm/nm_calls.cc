@@ -28,6 +28,13 @@ RpcError RecentlyStopped(const ContainerId& id) {
       .message = fmt::format("Container {} was recently stopped on node manager.", ToString(id))};
 }
 
+RpcError NotYetReady() {
+  return {.code = RpcErrorCode::kNmNotYetReady,
+          .message =
+              "Rejecting new containers as NodeManager has not yet connected with "
+              "ResourceManager"};
+}
+
 std::int64_t Milliseconds(Instant t) {
   return std::chrono::duration_cast<std::chrono::milliseconds>(t.time_since_epoch()).count();
 }
@@ -47,12 +54,8 @@ void NodeManager::On(const NmCall& call) {
 // A token opens the NM for one attempt on one node. One under an old key still opens it where a
 // container was started with it (run).
 std::optional<RpcError> NodeManager::CheckCaller(const NmCall& call) const {
-  if (phase_ == Phase::kNew || phase_ == Phase::kShutDown || nm_keys_.current == 0) {
-    return RpcError{
-        .code = RpcErrorCode::kNmNotYetReady,
-        .message =
-            "Rejecting new containers as NodeManager has not yet connected with ResourceManager"};
-  }
+  if (phase_ == Phase::kNew || phase_ == Phase::kShutDown || nm_keys_.current == 0)
+    return NotYetReady();
   if (!IsNmTokenOf(call.token, call.caller.attempt, options_.node)) {
     return RpcError{
         .code = RpcErrorCode::kInvalidToken,
@@ -81,6 +84,10 @@ yarn::NmResponse NodeManager::Answer(const NmCall& call,
   for (const yarn::StartContainerRequest& start : request.containers) {
     const auto meaning =
         ReadContainerToken(*tokens_, start.container_token, start.container, options_.node);
+    // YARN's schedulers grant only on a heartbeat, which comes after this registration's answer;
+    // those that grant at once can be faster than that answer.
+    if (meaning && phase_ == Phase::kRegistering && meaning->terms->rm_identifier > rm_identifier_)
+      return NotYetReady();
     if (!meaning || !container_keys_.Accepts(start.container_token.key_id)) {
       return RpcError{
           .code = RpcErrorCode::kInvalidToken,
