@@ -26,8 +26,8 @@ constexpr std::array kDefaultRows = {
 // `fail (or restart-gang)` is written kFail, paid by the user.
 constexpr std::array kTonyRows = {
     kAfterSuccess,
-    Row{"untracked-ended", Who::kService, Of(kOk, kKilledByUs), When::kAlways, kIgnore},
-    Row{"sidecar-ended", Who::kSidecar, Of(kOk, kKilledByUs), When::kAlways, kIgnore},
+    Row{"untracked-ended", Who::kService, Of(kKilledByUs), When::kAlways, kIgnore},
+    Row{"sidecar-ended", Who::kSidecar, Of(kKilledByUs), When::kAlways, kIgnore},
     Row{.name = "ended-ok", .ends = Of(kOk)},
     Row{.name = "killed-by-am", .ends = Of(kKilledByUs)},
     Row{"chief-failed", Who::kChief, kFailure, When::kAlways, kFail, Pays::kUser},

@@ -113,7 +113,7 @@ bool ReferenceVerdict::Model::Eval(const Job& job, const SuccessExpr& expr, Outl
   }
   switch (expr.op) {
     case SuccessOp::kOk:
-      return ok == all;
+      return ok == all && all > 0;  // Where every end is ignored, none is a success.
     case SuccessOp::kAny:
       return ok > 0;
     case SuccessOp::kDone:
@@ -152,8 +152,10 @@ Tri ReferenceVerdict::Model::Succeeded(const Job& job) const {
     case Policy::kDefault:
       if (job.has_chief)
         return tri(all_of_type(chief, &State::must_ok), all_of_type(chief, &State::may_ok));
-      return tri(Every(job, TaskClass::kTracked, &State::must_ok),
-                 Every(job, TaskClass::kTracked, &State::may_ok));
+      return tri(Every(job, TaskClass::kTracked, &State::must_ok) &&
+                     Any(job, TaskClass::kTracked, &State::must_ok),
+                 Every(job, TaskClass::kTracked, &State::may_ok) &&
+                     Any(job, TaskClass::kTracked, &State::may_ok));
     case Policy::kTony:
       return tri(Every(job, TaskClass::kTracked, &State::must_ok) &&
                      !Any(job, TaskClass::kService, &State::may_fail),
@@ -184,9 +186,16 @@ bool ReferenceVerdict::Model::HoldsVerdict(const Job& job, std::string_view row)
       Holds(job, job.tasks.begin()->second, When::kFailOnWorkerFailure, {}) == Tri::kYes;
   if (row == "success") return Succeeded(job) != Tri::kNo;
   if (row == "tracked-ended") return all_end && Succeeded(job) != Tri::kYes;
-  if (row == "success-impossible")
-    return spec.success ? !Eval(job, *spec.success, Outlook::kNever)
-                        : Any(job, kTracked, &State::may_fail);
+  if (row == "success-impossible" && spec.success)
+    return !Eval(job, *spec.success, Outlook::kNever);
+  if (row == "success-impossible" && job.policy == Policy::kDefault && job.has_chief) {
+    // Also by an end that is ignored: no other task helps.
+    return std::any_of(job.tasks.begin(), job.tasks.end(), [&](const auto& entry) {
+      const State state = entry.second.chief ? StateOf(job, entry.second) : State();
+      return state.may_end && !state.must_ok;
+    });
+  }
+  if (row == "success-impossible") return Any(job, kTracked, &State::may_fail);
   switch (job.policy) {
     case Policy::kDefault:
       return false;

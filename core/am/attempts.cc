@@ -68,12 +68,12 @@ void Attempts::AnswerAgain(TaskIndex task) {
   if (core_.out.IsDurable(end->second.decided)) Acknowledge(end->second);
 }
 
-TaskEnded Attempts::JournalFormOf(const AttemptEnd& end, bool for_good) const {
+TaskEnded Attempts::JournalFormOf(const AttemptEnd& end, Outcome outcome) const {
   return {.task = core_.tasks.id(end.task),
           .process = end.process,
           .exit = end.record.exit,
           .exit_class = end.record.exit_class,
-          .for_good = for_good,
+          .outcome = outcome,
           .wall = core_.WallAt(end.at),
           .node = end.node.host,
           .detail = end.detail};

@@ -37,7 +37,7 @@ class Attempts {
   /// Answers a repeated report of the end, if the decision on it is durable.
   void AnswerAgain(TaskIndex task);
   /// Account of the end, for the journal.
-  [[nodiscard]] TaskEnded JournalFormOf(const AttemptEnd& end, bool for_good) const;
+  [[nodiscard]] TaskEnded JournalFormOf(const AttemptEnd& end, Outcome outcome) const;
 
  private:
   [[nodiscard]] AttemptEnd Describe(TaskIndex task, ExitEvidence evidence,

@@ -207,7 +207,7 @@ void Failover::CloseTask(const AttemptEnd& end, Outcome outcome, const Tried& tr
   core.tasks.SetStart(task, StartMode::kNone);
   core.judge = true;
   core.gates = true;
-  const JournalSeq seq = core.out.Append(parts_.attempts.JournalFormOf(end, true));
+  const JournalSeq seq = core.out.Append(parts_.attempts.JournalFormOf(end, outcome));
   parts_.attempts.Decided(task, seq);
   if (!MayBeNeededAgain(task)) done_for_good_.emplace_back(seq, task);
 }
@@ -368,7 +368,13 @@ void Failover::Spent(const std::vector<Failure>& failures, const Failure& cause,
   }
   // Who was stopped for their sake does not run on either.
   for (const TaskIndex task : parts_.restart.ListOf(tasks)) {
-    if (core.tasks.record(task).outcome == Outcome::kOpen) core.tasks.SetOutcome(task, outcome);
+    if (core.tasks.record(task).outcome != Outcome::kOpen) continue;
+    core.tasks.SetOutcome(task, outcome);
+    (void)core.out.Append(TaskEnded{.task = core.tasks.id(task),
+                                    .process = core.tasks.ProcessOf(task),
+                                    .exit_class = ExitClass::kKilledByUs,
+                                    .outcome = outcome,
+                                    .wall = core.WallAt(core.now)});
   }
 }
 
@@ -404,8 +410,6 @@ bool Failover::RetryInstead(const Verdict& verdict, const Cause& cause) {
     return false;
   }
   Close();
-  first_tallied_.reset();
-  first_tried_ = {};
   RestartOrder order{
       .epoch_rises = true, .paid = verdict.retry->pays, .cause = cause, .rule = verdict.rule};
   for (std::uint32_t i = 0; i < core.tasks.size(); ++i) order.tasks.push_back(TaskIndex(i));

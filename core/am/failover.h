@@ -82,6 +82,13 @@ class Failover {
   [[nodiscard]] Budgets& budgets() { return budgets_; }
   /// The account by which a job fails that has no other cause: the first failure that was counted.
   [[nodiscard]] const std::optional<Cause>& first_tallied() const { return first_tallied_; }
+  /// Of an earlier attempt of the AM.
+  void RestoreTallied(Cause first) { first_tallied_ = std::move(first); }
+  /// All tasks start again: what has failed before is undone.
+  void ForgetTallied() {
+    first_tallied_.reset();
+    first_tried_ = {};
+  }
   /// What was tried about that one.
   [[nodiscard]] const Tried& first_tried() const { return first_tried_; }
 

@@ -16,6 +16,7 @@
 #include <variant>
 #include <vector>
 
+#include "core/am/outcome.h"
 #include "core/model/am.h"
 #include "core/model/channel.h"
 #include "core/model/cluster_spec.h"
@@ -28,7 +29,7 @@
 namespace tfyarn::am {
 
 /// Raised with every change of an entry below.
-inline constexpr std::uint8_t kJournalVersion = 1;
+inline constexpr std::uint8_t kJournalVersion = 2;
 
 /// A Cause with calendar time.
 struct JournaledCause {
@@ -97,19 +98,18 @@ struct RestartPaid {
   std::string rule;
 };
 BOOST_DESCRIBE_STRUCT(RestartPaid, (), (budget, wall, unit, tasks, cause, rule))
-/// A task attempt has ended, `for_good` when the task is not to start again.
+/// A task has ended for good, or does not start again where others' sake stopped it.
 struct TaskEnded {
   TaskId task;
   ProcessRef process;
   std::optional<std::int32_t> exit;
   ExitClass exit_class = ExitClass::kUnknown;
-  bool for_good = false;
+  Outcome outcome = Outcome::kOpen;
   WallTime wall{};
   std::string node;
   std::string detail;
 };
-BOOST_DESCRIBE_STRUCT(TaskEnded, (),
-                      (task, process, exit, exit_class, for_good, wall, node, detail))
+BOOST_DESCRIBE_STRUCT(TaskEnded, (), (task, process, exit, exit_class, outcome, wall, node, detail))
 /// A dependency with `do: ignore` expired.
 struct TypeWaived {
   std::string task_type;

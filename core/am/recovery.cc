@@ -29,6 +29,19 @@ Recovery::Past* Recovery::PastOf(const TaskId& task) {
   return index ? &pasts_[index->value] : nullptr;
 }
 
+Recovery::Past* Recovery::Ordered(const JournaledProcess& process, Epoch epoch) {
+  Past* past = PastOf(process.task);
+  if (past == nullptr) return nullptr;
+  past->attempt = process.attempt;
+  past->epoch = epoch;
+  past->spec = spec_;
+  past->ordered = past->alive = true;
+  past->restarting = false;
+  TaskTable& tasks = parts_.core.tasks;
+  tasks.mutable_record(*tasks.Find(process.task)).paid_in_a_row = 0;
+  return past;
+}
+
 void Recovery::Take(const AttemptStarted&) {}
 
 void Recovery::Take(const AgentsLaunched& entry) {
@@ -46,28 +59,15 @@ void Recovery::Take(const EpochBegan& entry) {
     if (past.agent) past.agent_at_spec = past.agent->incarnation;
   }
   for (const JournaledProcess& process : entry.processes) {
-    Past* past = PastOf(process.task);
+    Past* past = Ordered(process, entry.spec.epoch);
     if (past == nullptr) continue;
-    past->attempt = process.attempt;
-    past->epoch = entry.spec.epoch;
-    past->spec = spec_;
-    past->ordered = past->alive = true;
-    parts_.core.tasks.mutable_record(*parts_.core.tasks.Find(process.task)).paid_in_a_row = 0;
-    past->restarting = past->with_epoch = false;
+    past->with_epoch = false;
     past->outcome = Outcome::kOpen;
   }
 }
 
 void Recovery::Take(const ProcessesOrdered& entry) {
-  for (const JournaledProcess& process : entry.processes) {
-    Past* past = PastOf(process.task);
-    if (past == nullptr) continue;
-    past->attempt = process.attempt;
-    past->epoch = entry.epoch;
-    past->spec = spec_;
-    past->ordered = past->alive = true;
-    past->restarting = false;
-  }
+  for (const JournaledProcess& process : entry.processes) (void)Ordered(process, entry.epoch);
 }
 
 void Recovery::Take(const AllRunning& entry) {
@@ -79,6 +79,7 @@ void Recovery::Take(const RestartPaid& entry) {
   TaskTable& table = parts_.core.tasks;
   if (const auto payer = table.Find(entry.cause.task); payer && entry.budget != Budget::kNone)
     ++table.mutable_record(*payer).paid_in_a_row;
+  if (entry.tasks.size() == table.size()) parts_.failover.ForgetTallied();
   for (const TaskId& task : entry.tasks) {
     Past* past = PastOf(task);
     if (past == nullptr) continue;
@@ -94,8 +95,15 @@ void Recovery::Take(const TaskEnded& entry) {
   Past* past = PastOf(entry.task);
   if (past == nullptr) return;
   past->alive = false;
-  if (entry.for_good)
-    past->outcome = entry.exit_class == ExitClass::kOk ? Outcome::kOk : Outcome::kFailed;
+  past->outcome = entry.outcome;
+  // Who was stopped for the sake of another is no cause.
+  if (entry.outcome != Outcome::kFailed || parts_.failover.first_tallied()) return;
+  parts_.failover.RestoreTallied(parts_.core.FromJournal({.task = entry.task,
+                                                          .exit = entry.exit,
+                                                          .exit_class = entry.exit_class,
+                                                          .node = entry.node,
+                                                          .at = entry.wall,
+                                                          .detail = entry.detail}));
 }
 
 void Recovery::Take(const TypeWaived& entry) {

@@ -67,6 +67,8 @@ class Recovery {
   void Take(const VerdictDecided& entry);
 
   [[nodiscard]] Past* PastOf(const TaskId& task);
+  /// A process of it was ordered to start. Null: the job has no such task.
+  Past* Ordered(const JournaledProcess& process, Epoch epoch);
   void Adopt(TaskIndex task, const Past& past,
              const std::map<ContainerId, yarn::Container>& living);
   void Plan();

@@ -16,6 +16,7 @@
 #include <vector>
 
 #include "core/am/job_view.h"
+#include "core/am/outcome.h"
 #include "core/am/snapshot.h"
 #include "core/am/task_index.h"
 #include "core/model/channel.h"
@@ -47,9 +48,6 @@ enum class StartMode : std::uint8_t {
   kWithEpoch,  ///< With all others of the epoch that is being prepared.
   kAlone,      ///< As soon as its agent is ready, with the spec of the epoch that has begun.
 };
-
-/// How the task ended for good.
-enum class Outcome : std::uint8_t { kOpen, kOk, kFailed, kIgnored };
 
 /// In the training cluster: tracked or service, and no evaluator or tensorboard.
 [[nodiscard]] bool IsTraining(TaskClass task_class, std::string_view type);

@@ -55,7 +55,7 @@ std::vector<JournalEntry> AllKinds() {
                 .process = {TaskAttempt(2), Epoch(1)},
                 .exit = 0,
                 .exit_class = ExitClass::kOk,
-                .for_good = true,
+                .outcome = Outcome::kIgnored,
                 .wall = Wall(6),
                 .node = "n2",
                 .detail = ""},

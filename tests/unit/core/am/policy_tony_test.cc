@@ -75,8 +75,8 @@ TEST(PolicyTonyTest, TheTableOfCompletionsHoldsCellByCell) {
                                       {"worker:1", "tally", "tally", "tally"},
                                       {"evaluator:0", "tally", "tally", "tally"},
                                       {"mine:0", "tally", "tally", "tally"},
-                                      {"ps:0", "ignore", "ignore", "fail: tony/stop-on-failure"},
-                                      {"tensorboard:0", "ignore", "ignore", "ignore"}});
+                                      {"ps:0", "tally", "ignore", "fail: tony/stop-on-failure"},
+                                      {"tensorboard:0", "tally", "ignore", "ignore"}});
 }
 
 TEST(PolicyTonyTest, WithoutAChiefWorkerZeroIsTheChief) {
@@ -88,7 +88,7 @@ TEST(PolicyTonyTest, WithoutAChiefWorkerZeroIsTheChief) {
 TEST(PolicyTonyTest, FailOnWorkerFailureMeansEveryTypeSidecarsIncluded) {
   const JobSpec job = MakeJob("tony", kAll, {{"fail_on_worker_failure", "true"}});
   ExpectCells(job, {{"worker:1", "tally", "tally", "fail: tony/fail-on-worker-failure"},
-                    {"tensorboard:0", "ignore", "ignore", "fail: tony/fail-on-worker-failure"},
+                    {"tensorboard:0", "tally", "ignore", "fail: tony/fail-on-worker-failure"},
                     {"evaluator:0", "tally", "tally", "fail: tony/fail-on-worker-failure"}});
 }
 
