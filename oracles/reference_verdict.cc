@@ -264,8 +264,7 @@ std::string ReferenceVerdict::Model::WrongUnit(const Job& job, const Task& task,
   std::set<TaskId> gang, chiefs;
   for (const auto& [id, other] : job.tasks) {
     if (other.in_gang) gang.insert(id);
-    if (other.in_gang && (other.chief || (!job.has_chief && id == TaskId{"worker", 0})))
-      chiefs.insert(id);
+    if (other.in_gang && other.chief) chiefs.insert(id);
   }
   std::set<TaskId> with_chief = chiefs;
   with_chief.insert(task.id);
@@ -273,7 +272,7 @@ std::string ReferenceVerdict::Model::WrongUnit(const Job& job, const Task& task,
   if (option.session || (action == kRestartGang && spec.strategy != Strategy::kMultiWorker))
     units.push_back(gang);
   if (alone || spec.strategy == Strategy::kIndependent) {
-    if (!option.session) units.push_back({task.id});
+    if (!option.session || task.ran_in != task.container) units.push_back({task.id});
   } else if (spec.strategy == Strategy::kMultiWorker) {
     // Two that start again do so in a new epoch, which a collective begins whole.
     const bool whole = action == kRestartGang || action == kRestartType || tasks.size() > 1;

@@ -326,8 +326,7 @@ void Failover::DecideOn(std::vector<Failure> failures, const Failure& cause, Res
                      .broken = IsBroken(failures)};
   for (const Failure& failure : failures) {
     if (!failure.container_alive) order.replace.push_back(failure.end.task);
-    order.epoch_rises = order.epoch_rises ||
-                        (failure.scope.epoch_rises && core.tasks.record(failure.end.task).training);
+    order.epoch_rises = order.epoch_rises || ChangesSpec(failure);
   }
   std::sort(order.replace.begin(), order.replace.end());
   order.epoch_rises = order.epoch_rises || order.tasks.size() > 1;
@@ -394,10 +393,10 @@ void Failover::RestartVictim(Failure failure, const Cause& cause) {
   failure.decision.pays = Budget::kNone;
   failure.decision.allowance = {};
   RestartOrder order{.tasks = parts_.restart.ListOf(tasks),
-                     .epoch_rises = failure.scope.epoch_rises || tasks.gang,
                      .cause = cause,
                      .rule = failure.decision.rule + " (victim)",
                      .broken = broken};
+  order.epoch_rises = order.tasks.size() > 1 || ChangesSpec(failure);
   if (!failure.container_alive) order.replace.push_back(failure.end.task);
   parts_.restart.Execute(order);
 }
@@ -415,6 +414,10 @@ bool Failover::RetryInstead(const Verdict& verdict, const Cause& cause) {
   for (std::uint32_t i = 0; i < core.tasks.size(); ++i) order.tasks.push_back(TaskIndex(i));
   parts_.restart.Execute(order);
   return true;
+}
+
+bool Failover::ChangesSpec(const Failure& failure) const {
+  return failure.scope.epoch_rises && parts_.core.tasks.record(failure.end.task).training;
 }
 
 void Failover::AddScope(const Failure& failure, RestartTasks& tasks) const {

@@ -127,6 +127,8 @@ class Failover {
   [[nodiscard]] bool LeftInOrder(const Failure& failure) const;
   [[nodiscard]] bool IsBroken(const std::vector<Failure>& failures) const;
   void DecideOn(std::vector<Failure> failures, const Failure& cause, RestartTasks tasks);
+  /// Whether the task's restart alone needs another cluster spec.
+  [[nodiscard]] bool ChangesSpec(const Failure& failure) const;
   /// Whether the decision's budget has a restart left for what has happened to this task.
   [[nodiscard]] bool MayPay(const Decision& decision, TaskIndex task) const;
   void Spent(const std::vector<Failure>& failures, const Failure& cause, const RestartTasks& tasks);

@@ -145,10 +145,10 @@ class PolicyEngine {
 
 /// Which processes start again with a task. `self` always does.
 struct RestartScope {
-  bool same_type = false;  ///< Every task of the type.
-  bool chief = false;      ///< The chief (and master) too.
-  bool gang = false;       ///< Every training task: tracked and service.
-  bool epoch_rises = false;
+  bool same_type = false;    ///< Every task of the type.
+  bool chief = false;        ///< The chief (and master) too.
+  bool gang = false;         ///< Every training task: tracked and service.
+  bool epoch_rises = false;  ///< Also where the task starts alone.
 };
 
 /// The unit that `action` (kRestartTask, kRestartType, kRestartGang, kRaiseMemory) means for a task

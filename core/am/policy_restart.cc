@@ -16,20 +16,24 @@ struct UnitRow {
 };
 
 constexpr RestartScope kAlone = {};
-constexpr RestartScope kAloneElsewhere = {.epoch_rises = true};
-constexpr RestartScope kWithChief = {.chief = true, .epoch_rises = true};
+constexpr RestartScope kWithChief = {.chief = true};
 constexpr RestartScope kGang = {.gang = true, .epoch_rises = true};
+
+constexpr RestartScope Elsewhere(RestartScope scope) {
+  scope.epoch_rises = true;
+  return scope;
+}
 
 constexpr std::array<UnitRow, 6> kUnits = {{
     // The coordinator alone knows the addresses; workers and servers take a new cluster from it.
-    {Strategy::kParameterServer, "chief", kAlone, kAloneElsewhere},
-    {Strategy::kParameterServer, "master", kAlone, kAloneElsewhere},
+    {Strategy::kParameterServer, "chief", kAlone, Elsewhere(kAlone)},
+    {Strategy::kParameterServer, "master", kAlone, Elsewhere(kAlone)},
     // The coordinator cannot go on without a ps: it ends with 1 within seconds.
-    {Strategy::kParameterServer, "ps", kWithChief, kWithChief},
-    {Strategy::kParameterServer, "", kAlone, kWithChief},
+    {Strategy::kParameterServer, "ps", kWithChief, Elsewhere(kWithChief)},
+    {Strategy::kParameterServer, "", kAlone, Elsewhere(kWithChief)},
     // All members of a collective must hold the same spec.
     {Strategy::kMultiWorker, "", kAlone, kGang},
-    {Strategy::kIndependent, "", kAlone, kAloneElsewhere},
+    {Strategy::kIndependent, "", kAlone, Elsewhere(kAlone)},
 }};
 
 const UnitRow& RowFor(Strategy strategy, std::string_view task_type) {
@@ -45,7 +49,7 @@ const UnitRow& RowFor(Strategy strategy, std::string_view task_type) {
 RestartScope RestartSet(Strategy strategy, ExitAction action, std::string_view task_type,
                         TaskClass task_class, bool container_alive) {
   if (task_class == TaskClass::kDrained || task_class == TaskClass::kSidecar) {
-    return container_alive ? kAlone : kAloneElsewhere;
+    return container_alive ? kAlone : Elsewhere(kAlone);
   }
   const UnitRow& row = RowFor(strategy, task_type);
   RestartScope scope = container_alive ? row.alive : row.lost;
@@ -57,7 +61,6 @@ RestartScope RestartSet(Strategy strategy, ExitAction action, std::string_view t
       // In a new epoch, in which a collective starts whole.
       if (strategy == Strategy::kMultiWorker) scope = kGang;
       scope.same_type = true;
-      scope.epoch_rises = true;
       return scope;
     case ExitAction::kRestartGang:
       return kGang;
