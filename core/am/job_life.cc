@@ -63,10 +63,13 @@ void JobLife::Judge() {
 
 void JobLife::CompleteGang() {
   AmCore& core = parts_.core;
-  const bool complete = core.gang_was_complete ? core.tasks.CountTraining(TaskState::kWaiting) == 0
-                                               : core.gang.complete();
+  // A task may rest before its next container is asked for: the allocator does not know of it.
+  const bool complete = core.tasks.CountTraining(TaskState::kWaiting) == 0 &&
+                        (core.gang_was_complete || core.gang.complete());
   if (!complete) {
     core.gang_open = true;
+    // Lost before the first process: it is collected as the first time, with what does not train.
+    if (parts_.epochs.current() == Epoch()) core.gang_was_complete = false;
     return;
   }
   if (!core.gang_open || core.tasks.containers() == 0 || core.snapshot.epoch.value == 0) return;

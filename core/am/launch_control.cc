@@ -59,8 +59,9 @@ void LaunchControl::LaunchReady() {
 bool LaunchControl::MayLaunch(TaskIndex task) const {
   const AmCore& core = parts_.core;
   if (core.job->gang.policy == GangPolicy::kNone) return true;
-  if (!core.gang_was_complete) return core.gang.complete();
-  return !core.tasks.record(task).training || core.tasks.CountTraining(TaskState::kWaiting) == 0;
+  const bool whole = core.tasks.CountTraining(TaskState::kWaiting) == 0;
+  if (!core.gang_was_complete) return whole && core.gang.complete();
+  return whole || !core.tasks.record(task).training;
 }
 
 void LaunchControl::OnDurable() {
