@@ -44,6 +44,7 @@ def by_label(cluster):
     job = Job(cluster, f"""\
 name: labelled
 framework: generic
+success: "ok(chief) and ok(worker)"
 tasks:
   chief: {{memory: 128MiB, gpus: 2, node_label: {LABEL}, command: [bash, -c, 'echo $NM_HOST > %s/chief']}}
   worker: {{instances: 2, memory: 128MiB, gpus: 2, command: [bash, -c, 'echo $NM_HOST > %s/worker-$TFYARN_TASK_INDEX']}}
