@@ -22,6 +22,7 @@
 #include "apps/cli/output.h"
 #include "apps/cli/reference_commands.h"
 #include "apps/cli/run_command.h"
+#include "apps/cli/why_command.h"
 #include "sim/run.h"
 
 namespace {
@@ -63,6 +64,9 @@ struct Dispatch {
   }
   int operator()(const cli::ExploreArguments& arguments) const {
     return cli::ExploreCommand(arguments, simulator);
+  }
+  int operator()(const cli::WhyArguments& arguments) const {
+    return cli::WhyCommand(arguments, simulator);
   }
 };
 

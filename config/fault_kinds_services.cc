@@ -99,7 +99,7 @@ void AddNetworkKinds(std::vector<FaultKind>& kinds) {
   kinds.push_back(
       {.name = "partition",
        .doc = "Messages between the first group of `between` and the others are lost; one group "
-              "alone is cut off from everybody else.",
+              "alone is cut off from everybody else. No machine is cut off from itself.",
        .target = FaultTarget::kNothing,
        .target_required = false,
        .lasts = ForRule::kOptional,

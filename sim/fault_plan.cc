@@ -267,6 +267,29 @@ void FaultPlan::PlanOutages(std::uint32_t fault, std::vector<Outage> outages) {
   }
 }
 
+void FaultPlan::DrawAnew(std::uint64_t seed, Instant now) {
+  std::vector<Due> kept;
+  std::vector<std::size_t> awaited;
+  for (; !due_.empty(); due_.pop()) {
+    const Due& due = due_.top();
+    const bool by_clock = due.begins && due.trace_node < 0 && due.clock != kNoClock;
+    if (by_clock && faults_[clocks_[due.clock].fault].when.every) {
+      awaited.push_back(due.clock);
+    } else {
+      kept.push_back(due);
+    }
+  }
+  for (const Due& due : kept) due_.push(due);
+  for (std::size_t i = 0; i < clocks_.size(); ++i) {
+    Clock& clock = clocks_[i];
+    clock.every = Random(seed, "fault/every", i);
+    clock.lasting = Random(seed, "fault/for", i);
+    clock.targets = Random(seed, "fault/targets", i);
+  }
+  std::sort(awaited.begin(), awaited.end());
+  for (const std::size_t clock : awaited) PlanNext(clock, now);
+}
+
 void FaultPlan::Push(Due due) {
   due.sequence = next_sequence_++;
   due_.push(due);

@@ -107,6 +107,9 @@ class FaultPlan {
   FaultPlan(const std::vector<config::FaultSpec>& faults, const ClusterView& cluster,
             std::uint64_t seed, const std::map<std::uint32_t, std::vector<Outage>>& outages = {});
 
+  /// From `now` on random times and targets follow another seed, the wait for the next random fault
+  /// too.
+  void DrawAnew(std::uint64_t seed, Instant now);
   /// When Fire next returns something.
   [[nodiscard]] std::optional<Instant> next_deadline() const;
   /// Everything due at `now`, in order of time; ends before beginnings at one instant, then in

@@ -6,6 +6,7 @@ namespace tfyarn::sim {
 namespace {
 
 bool Separates(const Cut& cut, Place from, Place to) {
+  if (from == to) return false;  // A machine reaches itself.
   const auto matches = [&cut](Place a, Place b) {
     if (!cut.from.contains(a)) return false;
     return cut.to.empty() ? !cut.from.contains(b) : cut.to.contains(b);
@@ -33,15 +34,15 @@ bool Network::Undisturbed(Place a, Place b) const {
 Duration Network::Latency(Place from, Place to, std::uint32_t sender) {
   const config::Distribution& law = CrossesRacks(from, to) ? spec_.cross_rack : spec_.latency;
   const Duration base =
-      law.is_constant() ? SecondsToDuration(law.a) : StreamOf(sender).DrawDuration(law);
+      law.is_constant() && !anew_ ? SecondsToDuration(law.a) : StreamOf(sender).DrawDuration(law);
   return base + ExtraDelay(from, to);
 }
 
 Duration Network::PollRoundTrip(Place from, Place to, std::uint32_t sender) const {
   const config::Distribution& law = CrossesRacks(from, to) ? spec_.cross_rack : spec_.latency;
-  const Duration one_way = law.is_constant()
+  const Duration one_way = law.is_constant() && !anew_
                                ? SecondsToDuration(law.a)
-                               : Random(seed_, "network/poll", sender).DrawDuration(law);
+                               : NewStream("network/poll", sender).DrawDuration(law);
   return 2 * (one_way + ExtraDelay(from, to));
 }
 
@@ -107,8 +108,19 @@ Duration Network::ExtraDelay(Place a, Place b) const {
 Random& Network::StreamOf(std::uint32_t sender) {
   if (sender >= streams_.size()) streams_.resize(sender + 1);
   std::optional<Random>& stream = streams_[sender];
-  if (!stream) stream.emplace(seed_, "network", sender);
+  if (!stream) stream.emplace(NewStream("network", sender));
   return *stream;
+}
+
+Random Network::NewStream(std::string_view name, std::uint32_t sender) const {
+  const Random stream(seed_, name, sender);
+  return anew_ ? stream.Shaking() : stream;
+}
+
+void Network::DrawAnew(std::uint64_t seed) {
+  seed_ = seed;
+  anew_ = true;
+  streams_.clear();
 }
 
 }  // namespace tfyarn::sim

@@ -66,6 +66,10 @@ class Network {
   void AddLoss(std::uint64_t key, std::set<Place> places, double probability);
   void RemoveLoss(std::uint64_t key);
 
+  /// Every later delay and loss is drawn under another seed, and so are delays that are constants
+  /// (Random::Shaking).
+  void DrawAnew(std::uint64_t seed);
+
  private:
   /// What a fault adds to messages that touch one of the places.
   template <class Amount>
@@ -82,10 +86,12 @@ class Network {
   [[nodiscard]] Duration ExtraDelay(Place a, Place b) const;
   [[nodiscard]] double LossBetween(Place a, Place b) const;
   [[nodiscard]] Random& StreamOf(std::uint32_t sender);
+  [[nodiscard]] Random NewStream(std::string_view name, std::uint32_t sender) const;
 
   config::NetworkSpec spec_;
   std::vector<std::int32_t> rack_of_node_;
   std::uint64_t seed_;
+  bool anew_ = false;
   std::vector<std::pair<std::uint64_t, Cut>> cuts_;
   std::vector<Extra<Duration>> delays_;
   std::vector<Extra<double>> losses_;

@@ -145,7 +145,14 @@ double Random::Draw(const config::Distribution& law) {
   CheckFailed(__FILE__, __LINE__, "law is one of Law");
 }
 
+Random Random::Shaking() const {
+  Random copy = *this;
+  copy.shakes_ = true;
+  return copy;
+}
+
 Duration Random::DrawDuration(const config::Distribution& seconds) {
+  if (shakes_ && seconds.is_constant()) return SecondsToDuration(seconds.a * (0.5 + Uniform01()));
   return SecondsToDuration(Draw(seconds));
 }
 

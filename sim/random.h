@@ -27,6 +27,10 @@ class Random {
   /// The stream `name` of `entity` (a node, a sender, a job) under `seed`, at its beginning.
   Random(std::uint64_t seed, std::string_view name, std::uint64_t entity = 0);
 
+  /// The same stream, which draws a duration whose law is a constant too: between half and one and
+  /// a half of it. For futures that shall differ where the scenario leaves nothing to chance.
+  [[nodiscard]] Random Shaking() const;
+
   /// 64 equally likely bits.
   std::uint64_t Next();
   /// In [0, 1), a multiple of 2^-53.
@@ -57,6 +61,7 @@ class Random {
   std::uint64_t block_ = 0;               // Number of the next block of four.
   std::array<std::uint64_t, 4> words_{};  // The block before it.
   std::uint32_t used_ = 4;                // How many of words_ are given out.
+  bool shakes_ = false;
 };
 
 /// Seconds as a scenario gives them, as a Duration: rounded to whole microseconds, within [0,

@@ -24,8 +24,18 @@ struct Progress {
   std::uint64_t events = 0;
 };
 
+/// Another future of a run: what comes after `from` is drawn anew, under `seed`.
+struct Future {
+  Instant from{};
+  std::uint64_t seed = 1;
+};
+
 struct RunOptions {
   std::uint64_t seed = 1;
+  /// Up to its instant the run is the same, record by record. From there on every delay, loss, time
+  /// to a random fault and random target is another; delays that the scenario gives as constants
+  /// come between half and one and a half of them. What is scheduled at an instant stays there.
+  std::optional<Future> future;
   /// Skip idle heartbeats. Changes the speed and nothing else: the digest is the same.
   bool elide = true;
   /// Judge verdicts, restarts and specs by the reference model too (oracles/).

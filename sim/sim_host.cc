@@ -116,8 +116,23 @@ void SimHost::Start() {
   Reschedule(*actors_[kRmActor]);
 }
 
+void SimHost::DrawAnew(std::uint64_t seed) {
+  DisturbAllLinks();
+  seed_ = seed;
+  network_.DrawAnew(seed);
+  launch_delays_ = Random(seed, "containers").Shaking();
+  hdfs_delays_ = Random(seed, "hdfs").Shaking();
+  faults_->DrawAnew(seed, now_);
+  for (const auto& [index, job] : jobs_) job->workload->DrawAnew(seed);
+  ScheduleFaults();
+  RestoreAllLinks();
+}
+
 RunOutcome SimHost::Run() {
   Start();
+  // After all that happens at that instant.
+  if (const std::optional<Future>& future = options_.future)
+    At(future->from + Duration(1), [this] { DrawAnew(options_.future->seed); });
   trace::StopReason reason = trace::StopReason::kQuiescent;
   while (true) {
     if (jobs_alive_ == 0 && !arrivals_.next()) break;

@@ -62,6 +62,8 @@ class SimHost : private ClusterView, private WorldView {
  private:
   // ---- sim_host.cc: the loop, tasks, trace
   void Start();
+  /// RunOptions::future.
+  void DrawAnew(std::uint64_t seed);
   bool RunNext();
   void RunTimer(std::uint32_t actor);
   template <class F>

@@ -176,6 +176,8 @@ class JobWorkload {
                    std::vector<WorkloadOutput>& out);
   /// All cuts there are now; replaces the earlier ones. Also to be called for a job made while
   /// there are cuts.
+  /// What later processes do is drawn under another seed.
+  void DrawAnew(std::uint64_t seed) { seed_ = seed; }
   void CutsChanged(Instant now, std::vector<PeerCut> cuts, std::vector<WorkloadOutput>& out);
   /// Does what is due. May be called early, and more than once at an instant.
   void DeadlineReached(Instant now, std::vector<WorkloadOutput>& out);

@@ -190,18 +190,35 @@ bool JobWorkload::Complete() const {
   return chief && team_.ps >= needed_ps_ && (!needs_worker_ || team_.workers > 0);
 }
 
+namespace {
+
+/// Hosts on one side of a cut, as far as it matters which they are.
+struct Side {
+  const std::string* first = nullptr;
+  bool several = false;
+
+  void Add(const std::string& host) {
+    several = several || (first != nullptr && *first != host);
+    if (first == nullptr) first = &host;
+  }
+};
+
+}  // namespace
+
+/// A host is never cut off from itself.
 bool JobWorkload::Separated() const {
   for (const PeerCut& cut : cuts_) {
-    bool here = false;
-    bool there = false;
+    Side here;
+    Side there;
     for (const std::uint32_t slot : attached_of_) {
       if (slot == kNone) continue;
       const std::string& host = processes_[slot].is.host;
       const bool inside = cut.from.count(host) > 0;
-      here = here || inside;
-      there = there || (cut.to.empty() ? !inside : cut.to.count(host) > 0);
+      if (inside) here.Add(host);
+      if (cut.to.empty() ? !inside : cut.to.count(host) > 0) there.Add(host);
     }
-    if (here && there) return true;
+    if (here.first == nullptr || there.first == nullptr) continue;
+    if (here.several || there.several || *here.first != *there.first) return true;
   }
   return false;
 }

@@ -29,6 +29,8 @@ struct Raw {
   ReplayArguments replay;
   DiffArguments diff;
   ExploreArguments explore;
+  WhyArguments why;
+  std::string why_seed, why_futures, why_jobs;
   std::string explore_budget, explore_seed, explore_jobs, explore_relation;
   std::string run_seed, run_seeds, replay_seed, diff_seed, jobs, topic;
   std::string explain_at, explain_seed;
@@ -168,6 +170,19 @@ void AddOthers(CLI::App& app, Raw& raw) {
       ->type_name("PATH=VALUE");
   explore.add_flag("-q,--quiet", raw.explore.quiet, "no progress line");
 
+  CLI::App& why = *app.add_subcommand(
+      "why", "where a failing run was lost: its chances after each event, from other futures");
+  AddInput(why, raw.why.input);
+  why.add_option("--seed", raw.why_seed, "in place of the scenario's seed")->type_name("N");
+  why.add_option("--futures", raw.why_futures, "how many from each event on (default: 20)")
+      ->type_name("N");
+  why.add_option("-j,--jobs", raw.why_jobs,
+                 "how many processes at once (default: one for each processor)")
+      ->type_name("N");
+  why.add_option("--html", raw.why.html, "write a page there")->type_name("FILE");
+  why.add_flag("--json", raw.why.json, "print a document in place of the table");
+  why.add_flag("-q,--quiet", raw.why.quiet, "no progress line");
+
   CLI::App& help = *app.add_subcommand("help", "help on a command, or on `exit-codes`");
   help.add_option("TOPIC", raw.topic, "a command, or exit-codes");
 }
@@ -253,6 +268,23 @@ std::optional<UsageError> CheckExplore(Raw& raw) {
       "repeated-message, and FILES\n"};
 }
 
+std::optional<UsageError> CheckWhy(Raw& raw) {
+  constexpr std::uint64_t kMostFutures = 10'000;
+  WhyArguments& why = raw.why;
+  if (auto error = ReadSeed(raw.why_seed, why.seed)) return error;
+  if (auto error = ReadProcesses(raw.why_jobs, why.at_once)) return error;
+  if (raw.why_futures.empty()) return std::nullopt;
+  const auto futures = ParseSeeds(raw.why_futures);
+  if (!futures || futures->first != futures->second || futures->first == 0 ||
+      futures->first > kMostFutures) {
+    return UsageError{
+        fmt::format("tfsim why: --futures takes a whole number from 1 to {}, not {}\n",
+                    kMostFutures, raw.why_futures)};
+  }
+  why.futures = futures->first;
+  return std::nullopt;
+}
+
 /// `explain FILE job/NAME --at TIME`, told from a field by its second word.
 tl::expected<Command, UsageError> Explain(Raw& raw) {
   const std::vector<std::string>& words = raw.explain.words;
@@ -289,6 +321,7 @@ tl::expected<Command, UsageError> Chosen(const CLI::App& app, Raw& raw) {
   }
   if (name == "diff") error = ReadSeed(raw.diff_seed, raw.diff.seed);
   if (name == "explore") error = CheckExplore(raw);
+  if (name == "why") error = CheckWhy(raw);
   if (error) return tl::unexpected<UsageError>(*error);
   if (name == "run") return raw.run;
   if (name == "validate") return raw.validate;
@@ -299,6 +332,7 @@ tl::expected<Command, UsageError> Chosen(const CLI::App& app, Raw& raw) {
   if (name == "replay") return raw.replay;
   if (name == "diff") return raw.diff;
   if (name == "explore") return raw.explore;
+  if (name == "why") return raw.why;
   return HelpOn(app, kProgram, raw.topic);
 }
 

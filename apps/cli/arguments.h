@@ -101,9 +101,19 @@ struct ExploreArguments {
   bool quiet = false;
 };
 
+struct WhyArguments {
+  InputArguments input;
+  std::optional<std::uint64_t> seed;
+  std::uint64_t futures = 20;  ///< Of each moment.
+  std::size_t at_once = 0;     ///< 0 = one for each processor.
+  std::string html;            ///< "" = no page.
+  bool json = false;
+  bool quiet = false;
+};
+
 using Command = std::variant<PrintText, RunArguments, ValidateArguments, ExplainArguments,
                              ExplainJobArguments, SchemaArguments, InitArguments, FaultsArguments,
-                             ReplayArguments, DiffArguments, ExploreArguments>;
+                             ReplayArguments, DiffArguments, ExploreArguments, WhyArguments>;
 
 /// `words`: without the program's name.
 [[nodiscard]] tl::expected<Command, UsageError> ParseArguments(

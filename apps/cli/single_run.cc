@@ -45,6 +45,7 @@ trace::Result RunOnce(const config::Scenario& scenario, const SingleRun& run,
   options.elide = run.elide;
   options.reference = run.reference;
   options.tasks = run.tasks;
+  options.future = run.future;
   options.sink = run.sink;
   options.interrupt = run.interrupt;
   if (run.progress != nullptr && run.progress->enabled()) {

@@ -18,6 +18,7 @@ struct SingleRun {
   bool reference = false;
   bool tasks = false;
   bool alone = true;  ///< Not one of many: expectations about many are judged on this one.
+  std::optional<sim::Future> future;
   std::function<void(const trace::TraceRecord&)> sink;
   ProgressLine* progress = nullptr;
   const std::atomic<bool>* interrupt = nullptr;

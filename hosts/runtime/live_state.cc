@@ -8,6 +8,7 @@
 #include "core/model/port_use.h"
 #include "core/model/text.h"
 #include "core/model/visit.h"
+#include "core/trace/sentence.h"
 
 namespace tfyarn::hosts {
 namespace {
@@ -43,8 +44,8 @@ std::string LiveState::Observe(const trace::TraceRecord& record) {
     Told(record.at, told->event);
   } else if (const auto* ordered = std::get_if<trace::AmOrdered>(&record.fact)) {
     Ordered(record.at, ordered->action);
-  } else if (const auto* fault = std::get_if<trace::FaultBegan>(&record.fact)) {
-    Say(record.at, fmt::format("fault {} strikes {}", fault->kind, fault->target));
+  } else if (std::holds_alternative<trace::FaultBegan>(record.fact)) {
+    Say(record.at, trace::SentenceOf(record.fact));
   }
   return std::move(said_);
 }
@@ -69,75 +70,48 @@ void LiveState::Told(Instant at, const AmEvent& event) {
 }
 
 void LiveState::Ordered(Instant at, const AmAction& action) {
-  std::visit(
-      Overloaded{
-          Ignore<ReadJournal, AppendJournal, PublishAddress, CallRm, CallNm, CallHdfs,
-                 SendToAgent>{},
-          [&](const ExitAm& exit) { Say(at, fmt::format("the AM ends with {}", exit.code)); },
-          [&](const JobStateChanged& changed) {
-            state_ = KebabName(changed.state);
-            Say(at, "the job is " + state_);
-          },
-          [&](const GangCompleted& gang) {
-            Say(at, fmt::format("the gang is complete: {} containers", gang.containers));
-          },
-          [&](const GangReleased& gang) {
-            Say(at,
-                fmt::format("{} containers of an incomplete gang are given back", gang.containers));
-          },
-          [&](const SpecAssembled& spec) {
-            epoch_ = spec.epoch.value;
-            Say(at, fmt::format("epoch {} has its cluster spec", epoch_));
-          },
-          [&](const TaskAttemptStarted& started) {
-            LiveTask& task = tasks_[started.task];
-            task.state = "running";
-            task.attempt = started.process.attempt.value;
-            task.epoch = started.process.epoch.value;
-            task.node = started.node.host;
-            task.started = at;
-            task.exit.reset();
-            task.exit_class.clear();
-            task.port.clear();
-            Say(at, fmt::format("{} runs, attempt {}", ToString(started.task), *task.attempt));
-          },
-          [&](const TaskAttemptEnded& ended) {
-            LiveTask& task = tasks_[ended.task];
-            task.state = "ended";
-            task.port.clear();
-            task.attempt = ended.process.attempt.value;
-            task.exit = ended.exit;
-            task.exit_class = KebabName(ended.exit_class);
-            Say(at, fmt::format("{} attempt {} ended{} ({})", ToString(ended.task), *task.attempt,
-                                ended.exit ? fmt::format(" with {}", *ended.exit) : "",
-                                task.exit_class));
-          },
-          [&](const RestartDecided& decided) {
-            ++restarts_;
-            for (const TaskId& id : decided.tasks) tasks_[id].state = "restarting";
-            Say(at, fmt::format(
-                        "restart of {} for {} ({})",
-                        decided.tasks.size() == 1 ? ToString(decided.tasks.front())
-                                                  : fmt::format("{} tasks", decided.tasks.size()),
-                        decided.cause.task.type.empty() ? "the job" : ToString(decided.cause.task),
-                        KebabName(decided.cause.exit_class)));
-          },
-          [&](const VerdictReached& verdict) {
-            status_ = KebabName(verdict.status);
-            waits_for_.clear();
-            diagnostics_ = verdict.diagnostics;
-            Say(at, fmt::format("{}: {}", status_, verdict.diagnostics));
-          },
-          [&](const NodesAwaited& nodes) {
-            waits_for_ = nodes.limit.empty() ? "" : "nodes: " + nodes.limit;
-            if (nodes.limit.empty()) Say(at, "nodes are not waited for any more");
-          },
-          [&](const PortUseFound& found) {
-            tasks_[found.task].port = PortUseInBrief(found.task, found.use, found.address.port);
-            Say(at, PortUseInWords(found));
-          },
-          [&](const Note& note) { Say(at, note.text); }},
-      action);
+  if (std::string sentence = trace::SentenceOf(action); !sentence.empty())
+    Say(at, std::move(sentence));
+  std::visit(Overloaded{Ignore<ReadJournal, AppendJournal, PublishAddress, CallRm, CallNm, CallHdfs,
+                               SendToAgent, ExitAm, GangCompleted, GangReleased, Note>{},
+                        [&](const JobStateChanged& changed) { state_ = KebabName(changed.state); },
+                        [&](const SpecAssembled& spec) { epoch_ = spec.epoch.value; },
+                        [&](const TaskAttemptStarted& started) {
+                          LiveTask& task = tasks_[started.task];
+                          task.state = "running";
+                          task.attempt = started.process.attempt.value;
+                          task.epoch = started.process.epoch.value;
+                          task.node = started.node.host;
+                          task.started = at;
+                          task.exit.reset();
+                          task.exit_class.clear();
+                          task.port.clear();
+                        },
+                        [&](const TaskAttemptEnded& ended) {
+                          LiveTask& task = tasks_[ended.task];
+                          task.state = "ended";
+                          task.port.clear();
+                          task.attempt = ended.process.attempt.value;
+                          task.exit = ended.exit;
+                          task.exit_class = KebabName(ended.exit_class);
+                        },
+                        [&](const RestartDecided& decided) {
+                          ++restarts_;
+                          for (const TaskId& id : decided.tasks) tasks_[id].state = "restarting";
+                        },
+                        [&](const VerdictReached& verdict) {
+                          status_ = KebabName(verdict.status);
+                          waits_for_.clear();
+                          diagnostics_ = verdict.diagnostics;
+                        },
+                        [&](const NodesAwaited& nodes) {
+                          waits_for_ = nodes.limit.empty() ? "" : "nodes: " + nodes.limit;
+                        },
+                        [&](const PortUseFound& found) {
+                          tasks_[found.task].port =
+                              PortUseInBrief(found.task, found.use, found.address.port);
+                        }},
+             action);
 }
 
 std::string LiveState::Json(Instant now) const {

@@ -32,6 +32,13 @@ TEST(NetworkTest, ACutHasADirection) {
   EXPECT_TRUE(network.Undisturbed(2, 0));
 }
 
+TEST(NetworkTest, APlaceThatIsInBothGroupsReachesItself) {
+  Network network = TwoRacks();
+  network.AddCut(1, {.from = {0, 1}, .to = {0, 1}});
+  EXPECT_TRUE(network.Reachable(0, 0));
+  EXPECT_FALSE(network.Reachable(0, 1));
+}
+
 TEST(NetworkTest, AGroupWithoutCounterpartIsCutFromEverybodyElse) {
   Network network = TwoRacks();
   network.AddCut(1, {.from = {0, 1}, .to = {}});

@@ -28,10 +28,11 @@ class SmallRun {
  public:
   /// Throws when the text is no scenario.
   explicit SmallRun(const std::string& text, bool elide = true,
-                    const config::LoadOptions& load = {}) {
+                    const config::LoadOptions& load = {},
+                    const std::optional<Future>& future = std::nullopt) {
     const auto scenario = config::LoadScenarioText(text, "test", load);
     if (!scenario) throw std::runtime_error(config::Render(scenario.error()) + "\n" + text);
-    RunOptions options{.seed = scenario->seed, .elide = elide};
+    RunOptions options{.seed = scenario->seed, .future = future, .elide = elide};
     options.sink = [this](const trace::TraceRecord& record) { records_.push_back(record); };
     result = RunScenario(*scenario, options).result;
   }
