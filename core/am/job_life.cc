@@ -106,6 +106,9 @@ void JobLife::UpdateState() {
     core.timers.Disarm(Timer::kStartDeadline);
   } else if (stage == JobState::kAllocating) {
     core.timers.Disarm(Timer::kStartDeadline);
+  } else if (core.timers.IsArmed(Timer::kReattach)) {
+    // What an earlier attempt started may run: its agents have yet to find this one.
+    core.timers.Disarm(Timer::kStartDeadline);
   } else if (!core.timers.IsArmed(Timer::kStartDeadline)) {
     core.timers.ArmJob(Timer::kStartDeadline, core.now + core.job->deadlines.start);
   }
