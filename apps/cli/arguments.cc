@@ -134,6 +134,10 @@ void AddOthers(CLI::App& app, Raw& raw) {
       .add_option("--result", raw.replay.result,
                   "an earlier result.json, whose digest must come out again")
       ->type_name("FILE");
+  replay
+      .add_option("--policy", raw.replay.policy,
+                  "tell what this failure policy would have decided at each recorded end")
+      ->type_name("NAME");
   replay.add_flag("-q,--quiet", raw.replay.quiet, "no progress line");
 
   CLI::App& diff = *app.add_subcommand(

@@ -78,6 +78,7 @@ struct ReplayArguments {
   std::optional<std::uint64_t> seed;
   std::string result;  ///< result.json to agree with; "" = two runs, with and without skipped
                        ///< heartbeats, must agree.
+  std::string policy;  ///< What this one would have decided instead; "" = no such question.
   bool quiet = false;
 };
 

@@ -12,6 +12,7 @@
 #include "apps/cli/interrupt.h"
 #include "apps/cli/load.h"
 #include "apps/cli/output.h"
+#include "apps/cli/policy_replay.h"
 #include "apps/cli/replay_recordings.h"
 #include "apps/cli/single_run.h"
 #include "config/diagnostics.h"
@@ -182,6 +183,7 @@ int CompareScenarios(const DiffArguments& arguments, const Simulator& simulator)
 }  // namespace
 
 int ReplayCommand(const ReplayArguments& arguments, const Simulator& simulator) {
+  if (!arguments.policy.empty()) return ReplayWithPolicy(arguments, simulator);
   if (std::filesystem::is_directory(arguments.input.file))
     return ReplayRunDirectory(arguments.input.file, simulator.version);
   const auto scenario = LoadOrExplain(arguments.input);

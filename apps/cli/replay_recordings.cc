@@ -137,26 +137,31 @@ Expected<Replayed> ReplayRecording(const hosts::Recording& recording) {
   return Replayed{};
 }
 
-int ReplayRunDirectory(const std::string& directory, const std::string& version) {
+std::vector<std::string> RecordingsIn(const std::string& directory) {
   namespace fs = std::filesystem;
-  std::vector<fs::path> files;
+  std::vector<std::string> files;
   std::error_code failed;
   for (const auto& entry : fs::directory_iterator(fs::path(directory) / "recordings", failed)) {
-    if (entry.path().extension() == ".record") files.push_back(entry.path());
+    if (entry.path().extension() == ".record") files.push_back(entry.path().string());
   }
   std::sort(files.begin(), files.end());
+  return files;
+}
+
+int ReplayRunDirectory(const std::string& directory, const std::string& version) {
+  const std::vector<std::string> files = RecordingsIn(directory);
   if (files.empty()) {
     Complain(directory + " has no recordings: it is no directory that `tfyarn run` made");
     return ToInt(ExitCode::kInvalidInput);
   }
   std::string text;
   ExitCode code = ExitCode::kOk;
-  for (const fs::path& file : files) {
-    const auto recording = hosts::ReadRecording(file.string());
+  for (const std::string& file : files) {
+    const auto recording = hosts::ReadRecording(file);
     if (recording && recording->header.who == hosts::Recorded::kCluster) continue;
     const auto replayed =
         recording ? ReplayRecording(*recording) : tl::unexpected<Error>(recording.error());
-    const std::string name = file.filename().string();
+    const std::string name = std::filesystem::path(file).filename().string();
     if (recording && recording->header.version != version) {
       text += fmt::format("{}: written by version {}, replayed by {}\n", name,
                           config::Printable(recording->header.version, kLongestText), version);

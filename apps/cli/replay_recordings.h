@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "core/model/error.h"
 #include "hosts/runtime/recording.h"
@@ -27,6 +28,9 @@ struct Replayed {
 
 /// Errors: kInvalidArgument when its job or options cannot be read.
 [[nodiscard]] Expected<Replayed> ReplayRecording(const hosts::Recording& recording);
+
+/// Paths of the recordings of a run directory, in order of name; empty where there are none.
+[[nodiscard]] std::vector<std::string> RecordingsIn(const std::string& directory);
 
 /// Prints one line for each recording below `directory`/recordings, and the first difference of
 /// each. `version`: of this program; where a recording names another, a line says so, as a

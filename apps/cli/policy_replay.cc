@@ -1,0 +1,383 @@
+#include "apps/cli/policy_replay.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <filesystem>
+#include <map>
+#include <optional>
+#include <utility>
+#include <variant>
+
+#include "apps/cli/exit_codes.h"
+#include "apps/cli/human.h"
+#include "apps/cli/interrupt.h"
+#include "apps/cli/load.h"
+#include "apps/cli/output.h"
+#include "apps/cli/replay_recordings.h"
+#include "apps/cli/single_run.h"
+#include "config/load.h"
+#include "core/am/job_view.h"
+#include "core/am/outcome.h"
+#include "core/am/policy.h"
+#include "core/client/job_client.h"
+#include "core/model/describe.h"
+#include "core/model/text.h"
+#include "hosts/runtime/recording.h"
+
+namespace tfyarn::cli {
+namespace {
+
+using am::Outcome;
+
+/// What an end asks of a policy.
+enum class Part { kAsks, kVictim, kStopped };
+
+struct End {
+  Instant at{};
+  TaskAttemptEnded what;
+  Part part = Part::kAsks;
+  bool registered = true;  ///< A process of the task has ever run.
+};
+
+/// The ends of a run, and which of them a policy was asked about.
+std::vector<End> EndsOf(const std::vector<trace::TraceRecord>& actions) {
+  std::vector<End> ends;
+  std::map<TaskId, bool> ran;
+  std::map<TaskId, std::size_t> open;  ///< The end of a task that nothing has followed from yet.
+  const auto settle = [&](const TaskId& task, Part part) {
+    const auto found = open.find(task);
+    if (found == open.end()) return;
+    ends[found->second].part = part;
+    open.erase(found);
+  };
+  for (const trace::TraceRecord& record : actions) {
+    const AmAction& action = std::get<trace::AmOrdered>(record.fact).action;
+    if (const auto* started = std::get_if<TaskAttemptStarted>(&action)) {
+      ran[started->task] = true;
+      open.erase(started->task);
+    } else if (const auto* ended = std::get_if<TaskAttemptEnded>(&action)) {
+      const auto before = open.find(ended->task);
+      // Better evidence of the same end.
+      if (before != open.end() && ends[before->second].what.process == ended->process) {
+        ends[before->second].what = *ended;
+        continue;
+      }
+      open[ended->task] = ends.size();
+      const bool stopped = ended->exit_class == ExitClass::kKilledByUs;
+      ends.push_back({.at = record.at,
+                      .what = *ended,
+                      .part = stopped ? Part::kStopped : Part::kAsks,
+                      .registered = ran[ended->task]});
+    } else if (const auto* restart = std::get_if<RestartDecided>(&action)) {
+      settle(restart->cause.task, restart->paid == Budget::kNone ? Part::kVictim : Part::kAsks);
+      for (const TaskId& task : restart->tasks) settle(task, Part::kVictim);
+    } else if (const auto* verdict = std::get_if<VerdictReached>(&action)) {
+      if (verdict->cause) settle(verdict->cause->task, Part::kAsks);
+      // What has ended with the cause and started nothing is its victim, or ended well.
+      for (const auto& [task, end] : open) {
+        const ExitClass cls = ends[end].what.exit_class;
+        if (verdict->cause && cls != ExitClass::kOk && ends[end].at >= verdict->cause->at)
+          ends[end].part = Part::kVictim;
+      }
+      break;
+    }
+  }
+  return ends;
+}
+
+std::string Since(Instant began, Instant at) {
+  return HumanSeconds(SecondsOf(Instant{} + (at - began)));
+}
+
+/// One policy's account of the run.
+class Court : public am::JobView {
+ public:
+  Court(const JobSpec& job, am::PolicyEngine policy, Instant began)
+      : policy_(std::move(policy)), began_(began) {
+    for (const TaskTypeSpec& type : job.tasks) {
+      types_.push_back({.name = type.name,
+                        .task_class = policy_.ClassOf(type.name),
+                        .instances = type.instances});
+    }
+  }
+
+  /// Its decision, in words.
+  std::string Hear(const End& end) {
+    if (!verdict_.empty()) return "decided before";
+    const TaskAttemptEnded& what = end.what;
+    const am::Decision decision = policy_.OnExit({.task = what.task,
+                                                  .exit_class = what.exit_class,
+                                                  .exit = what.exit,
+                                                  .ever_registered = end.registered},
+                                                 *this);
+    std::string words = Apply(decision, end);
+    Count();
+    if (verdict_.empty()) Judge(end, words);
+    return words;
+  }
+
+  [[nodiscard]] std::string verdict() const {
+    return verdict_.empty() ? "no verdict by these ends" : verdict_;
+  }
+  [[nodiscard]] std::string_view name() const { return policy_.name(); }
+
+  [[nodiscard]] const std::vector<am::TypeCounts>& types() const override { return types_; }
+  [[nodiscard]] am::TaskFacts FactsOf(std::size_t type, std::int32_t index) const override {
+    const auto found = outcomes_.find({.type = types_[type].name, .index = index});
+    const Outcome outcome = found == outcomes_.end() ? Outcome::kOpen : found->second;
+    return {.ended = outcome != Outcome::kOpen,
+            .ok = outcome == Outcome::kOk,
+            .running = outcome == Outcome::kOpen};
+  }
+
+ private:
+  std::string Apply(const am::Decision& decision, const End& end) {
+    const TaskId& task = end.what.task;
+    ExitAction action = decision.action;
+    std::string words = KebabName(action);
+    if (am::IsRestart(action)) {
+      const std::int32_t used = Used(decision, end);
+      const std::optional<std::int32_t> limit = decision.allowance.restarts;
+      if (limit && used >= *limit) {
+        action = decision.when_spent;
+        words = fmt::format("{}: {} of {} restarts are used up", KebabName(action), used, *limit);
+      } else {
+        paid_[decision.pays].push_back(end.at);
+        ++restarts_[task];
+        words += decision.pays == Budget::kNone
+                     ? ", free"
+                     : fmt::format(", {} pays", KebabName(decision.pays)) +
+                           (limit ? fmt::format(" ({} of {})", used + 1, *limit) : "");
+      }
+    }
+    const std::string& rule = action == decision.action || decision.spent_rule.empty()
+                                  ? decision.rule
+                                  : decision.spent_rule;
+    words += " [" + rule + "]";
+    switch (action) {
+      case ExitAction::kIgnore:
+        outcomes_[task] = Outcome::kIgnored;
+        break;
+      case ExitAction::kTally:
+        outcomes_[task] = end.what.exit_class == ExitClass::kOk ? Outcome::kOk : Outcome::kFailed;
+        break;
+      case ExitAction::kFail:
+        Finish("failed", rule, end.at);
+        break;
+      case ExitAction::kSucceed:
+        Finish("succeeded", rule, end.at);
+        break;
+      case ExitAction::kRestartTask:
+      case ExitAction::kRestartType:
+      case ExitAction::kRestartGang:
+      case ExitAction::kRaiseMemory:
+        Reopen(action, task);
+        break;
+    }
+    return words;
+  }
+
+  void Reopen(ExitAction action, const TaskId& task) {
+    for (auto& [id, outcome] : outcomes_) {
+      const bool again = action == ExitAction::kRestartGang || id == task ||
+                         (action == ExitAction::kRestartType && id.type == task.type);
+      if (again) outcome = Outcome::kOpen;
+    }
+  }
+
+  [[nodiscard]] std::int32_t Used(const am::Decision& decision, const End& end) const {
+    if (decision.allowance.per_task) {
+      const auto found = restarts_.find(end.what.task);
+      return found == restarts_.end() ? 0 : found->second;
+    }
+    const auto found = paid_.find(decision.pays);
+    if (found == paid_.end()) return 0;
+    return static_cast<std::int32_t>(
+        std::count_if(found->second.begin(), found->second.end(), [&](Instant at) {
+          return !decision.allowance.window || end.at - at < *decision.allowance.window;
+        }));
+  }
+
+  void Judge(const End& end, std::string& words) {
+    const auto judged = policy_.Judge(*this);
+    if (!judged) return;
+    if (judged->retry) {
+      const am::Decision retry{.pays = judged->retry->pays, .allowance = judged->retry->allowance};
+      const std::optional<std::int32_t> limit = retry.allowance.restarts;
+      if (!limit || Used(retry, end) < *limit) {
+        paid_[retry.pays].push_back(end.at);
+        for (auto& [id, outcome] : outcomes_) outcome = Outcome::kOpen;
+        Count();
+        words += fmt::format("; the gang starts again in place of {}", judged->rule);
+        return;
+      }
+    }
+    Finish(KebabName(judged->status), judged->rule, end.at);
+    words += fmt::format("; the job has {} [{}]", KebabName(judged->status), judged->rule);
+  }
+
+  void Finish(const std::string& status, const std::string& rule, Instant at) {
+    verdict_ = fmt::format("{} by {} at {}", status, rule, Since(began_, at));
+  }
+
+  void Count() {
+    for (am::TypeCounts& type : types_) {
+      type.ok = type.failed = type.ignored = 0;
+      type.running = type.instances;
+    }
+    for (const auto& [task, outcome] : outcomes_) {
+      const auto type = std::find_if(types_.begin(), types_.end(),
+                                     [&](const auto& one) { return one.name == task.type; });
+      if (type == types_.end() || outcome == Outcome::kOpen) continue;
+      --type->running;
+      ++(outcome == Outcome::kOk       ? type->ok
+         : outcome == Outcome::kFailed ? type->failed
+                                       : type->ignored);
+    }
+  }
+
+  am::PolicyEngine policy_;
+  Instant began_;
+  std::vector<am::TypeCounts> types_;
+  std::map<TaskId, Outcome> outcomes_;
+  std::map<Budget, std::vector<Instant>> paid_;
+  std::map<TaskId, std::int32_t> restarts_;
+  std::string verdict_;
+};
+
+std::string InWords(const End& end) {
+  return fmt::format(
+      "{} attempt {} ended{} ({})", ToString(end.what.task), end.what.process.attempt.value,
+      end.what.exit ? fmt::format(" with {}", *end.what.exit) : "", KebabName(end.what.exit_class));
+}
+
+}  // namespace
+
+Expected<PolicyComparison> ComparePolicies(const JobSpec& job,
+                                           const std::vector<trace::TraceRecord>& actions,
+                                           const std::string& policy, Instant began) {
+  JobSpec changed = job;
+  if (policy != job.policy.name) changed.policy = {.name = policy};
+  auto own = am::PolicyEngine::Make(job);
+  if (!own) return tl::unexpected<Error>(own.error());
+  auto other = am::PolicyEngine::Make(changed);
+  if (!other) return tl::unexpected<Error>(other.error());
+  Court recorded(job, std::move(*own), began);
+  Court instead(changed, std::move(*other), began);
+
+  PolicyComparison comparison;
+  for (const End& end : EndsOf(actions)) {
+    if (end.part != Part::kAsks) continue;
+    const std::string then = recorded.Hear(end);
+    const std::string now = instead.Hear(end);
+    comparison.text += fmt::format("  {:>9}  {}\n", Since(began, end.at), InWords(end));
+    for (const auto& [court, words] : {std::pair{&recorded, &then}, std::pair{&instead, &now}})
+      comparison.text += fmt::format("             {:<9} {}\n", court->name(), *words);
+    comparison.differ = comparison.differ || then.substr(0, then.find_first_of(" [,:")) !=
+                                                 now.substr(0, now.find_first_of(" [,:"));
+  }
+  if (comparison.text.empty()) comparison.text = "  no end asked for a decision\n";
+  comparison.differ =
+      comparison.differ || recorded.verdict().substr(0, 4) != instead.verdict().substr(0, 4);
+  for (const Court* court : {&recorded, &instead})
+    comparison.text += fmt::format("  {}: {}\n", court->name(), court->verdict());
+  for (const trace::TraceRecord& record : actions) {
+    const AmAction& action = std::get<trace::AmOrdered>(record.fact).action;
+    const auto* verdict = std::get_if<VerdictReached>(&action);
+    if (verdict == nullptr) continue;
+    comparison.text += fmt::format("  recorded: {} by {} at {}\n", KebabName(verdict->status),
+                                   verdict->rule, Since(began, record.at));
+    break;
+  }
+  return comparison;
+}
+
+namespace {
+
+/// Jobs of a run, each with what its AMs ordered.
+struct RecordedJob {
+  JobSpec spec;
+  std::vector<trace::TraceRecord> actions;
+  Instant began{};  ///< Times are told from there on.
+};
+
+/// Of a directory that `tfyarn run` made. Error: what stderr should show.
+tl::expected<std::vector<RecordedJob>, std::string> JobsOfDirectory(const std::string& directory) {
+  RecordedJob job;
+  bool found = false;
+  for (const std::string& file : RecordingsIn(directory)) {
+    const auto recording = hosts::ReadRecording(file);
+    if (!recording) return tl::unexpected<std::string>(file + ": " + recording.error().message);
+    if (recording->header.who != hosts::Recorded::kAm) continue;
+    auto spec = config::LoadJobText(recording->header.job_file, client::kJobFileName);
+    if (!spec) return tl::unexpected<std::string>(config::Render(spec.error()));
+    job.spec = std::move(*spec);
+    found = true;
+    for (const trace::TraceRecord& record : recording->records) {
+      if (std::holds_alternative<trace::AmOrdered>(record.fact)) job.actions.push_back(record);
+    }
+  }
+  if (!found)
+    return tl::unexpected<std::string>(directory + " has no recording of an ApplicationMaster");
+  if (!job.actions.empty()) job.began = job.actions.front().at;
+  return std::vector<RecordedJob>{std::move(job)};
+}
+
+std::vector<RecordedJob> JobsOfScenario(const config::Scenario& scenario, std::uint64_t seed,
+                                        const Simulator& simulator) {
+  std::map<std::string, const JobSpec*> specs;
+  for (const config::JobConfig& job : scenario.jobs) specs[job.spec.name] = &job.spec;
+  std::map<trace::JobIndex, RecordedJob> jobs;
+  SingleRun run{.seed = seed, .interrupt = &CatchInterrupts()};
+  run.sink = [&](const trace::TraceRecord& record) {
+    if (const auto* created = std::get_if<trace::JobCreated>(&record.fact)) {
+      const auto spec = specs.find(created->name);
+      if (spec != specs.end()) jobs[created->job].spec = *spec->second;
+    } else if (const auto* ordered = std::get_if<trace::AmOrdered>(&record.fact)) {
+      const auto job = jobs.find(ordered->job);
+      if (job != jobs.end()) job->second.actions.push_back(record);
+    }
+  };
+  (void)RunOnce(scenario, run, simulator);
+  std::vector<RecordedJob> list;
+  for (auto& [index, job] : jobs) list.push_back(std::move(job));
+  return list;
+}
+
+}  // namespace
+
+int ReplayWithPolicy(const ReplayArguments& arguments, const Simulator& simulator) {
+  std::vector<RecordedJob> jobs;
+  if (std::filesystem::is_directory(arguments.input.file)) {
+    auto found = JobsOfDirectory(arguments.input.file);
+    if (!found) {
+      Complain(found.error());
+      return ToInt(ExitCode::kInvalidInput);
+    }
+    jobs = std::move(*found);
+  } else {
+    const auto scenario = LoadOrExplain(arguments.input);
+    if (!scenario) return ToInt(ExitCode::kInvalidInput);
+    jobs = JobsOfScenario(*scenario, arguments.seed.value_or(scenario->seed), simulator);
+    if (CatchInterrupts()) return ToInt(ExitCode::kSignalBase) + InterruptSignal();
+  }
+  std::string text;
+  bool differ = false;
+  for (const RecordedJob& job : jobs) {
+    const auto compared = ComparePolicies(job.spec, job.actions, arguments.policy, job.began);
+    if (!compared) {
+      Complain(fmt::format("job {}: {}", job.spec.name, compared.error().message));
+      return ToInt(ExitCode::kInvalidInput);
+    }
+    text += fmt::format("job {}\n{}", job.spec.name, compared->text);
+    differ = differ || compared->differ;
+  }
+  if (const auto written = WriteStdout(TerminalText(text)); !written) {
+    Complain(written.error().message);
+    return ToInt(ExitCode::kInternal);
+  }
+  return ToInt(differ ? ExitCode::kRunsDiffer : ExitCode::kOk);
+}
+
+}  // namespace tfyarn::cli
