@@ -226,7 +226,9 @@ class Court : public am::JobView {
       type.ok = type.failed = type.ignored = 0;
       type.running = type.instances;
     }
-    for (const auto& [task, outcome] : outcomes_) {
+    for (const auto& entry : outcomes_) {
+      const TaskId& task = entry.first;
+      const Outcome outcome = entry.second;
       const auto type = std::find_if(types_.begin(), types_.end(),
                                      [&](const auto& one) { return one.name == task.type; });
       if (type == types_.end() || outcome == Outcome::kOpen) continue;
