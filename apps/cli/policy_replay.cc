@@ -91,9 +91,9 @@ std::string Since(Instant began, Instant at) {
 }
 
 /// One policy's account of the run.
-class Court : public am::JobView {
+class PolicyAccount : public am::JobView {
  public:
-  Court(const JobSpec& job, am::PolicyEngine policy, Instant began)
+  PolicyAccount(const JobSpec& job, am::PolicyEngine policy, Instant began)
       : policy_(std::move(policy)), began_(began) {
     for (const TaskTypeSpec& type : job.tasks) {
       types_.push_back({.name = type.name,
@@ -265,8 +265,8 @@ Expected<PolicyComparison> ComparePolicies(const JobSpec& job,
   if (!own) return tl::unexpected<Error>(own.error());
   auto other = am::PolicyEngine::Make(changed);
   if (!other) return tl::unexpected<Error>(other.error());
-  Court recorded(job, std::move(*own), began);
-  Court instead(changed, std::move(*other), began);
+  PolicyAccount recorded(job, std::move(*own), began);
+  PolicyAccount instead(changed, std::move(*other), began);
 
   PolicyComparison comparison;
   for (const End& end : EndsOf(actions)) {
@@ -274,16 +274,16 @@ Expected<PolicyComparison> ComparePolicies(const JobSpec& job,
     const std::string then = recorded.Hear(end);
     const std::string now = instead.Hear(end);
     comparison.text += fmt::format("  {:>9}  {}\n", Since(began, end.at), InWords(end));
-    for (const auto& [court, words] : {std::pair{&recorded, &then}, std::pair{&instead, &now}})
-      comparison.text += fmt::format("             {:<9} {}\n", court->name(), *words);
+    for (const auto& [account, words] : {std::pair{&recorded, &then}, std::pair{&instead, &now}})
+      comparison.text += fmt::format("             {:<9} {}\n", account->name(), *words);
     comparison.differ = comparison.differ || then.substr(0, then.find_first_of(" [,:")) !=
                                                  now.substr(0, now.find_first_of(" [,:"));
   }
   if (comparison.text.empty()) comparison.text = "  no end asked for a decision\n";
   comparison.differ =
       comparison.differ || recorded.verdict().substr(0, 4) != instead.verdict().substr(0, 4);
-  for (const Court* court : {&recorded, &instead})
-    comparison.text += fmt::format("  {}: {}\n", court->name(), court->verdict());
+  for (const PolicyAccount* account : {&recorded, &instead})
+    comparison.text += fmt::format("  {}: {}\n", account->name(), account->verdict());
   for (const trace::TraceRecord& record : actions) {
     const AmAction& action = std::get<trace::AmOrdered>(record.fact).action;
     const auto* verdict = std::get_if<VerdictReached>(&action);

@@ -113,9 +113,9 @@ std::vector<std::size_t> Evenly(std::size_t first, std::size_t last, std::size_t
 }
 
 /// Draws futures of one scenario's run.
-class Prophet {
+class Futures {
  public:
-  Prophet(const WhyArguments& arguments, const config::Scenario& scenario,
+  Futures(const WhyArguments& arguments, const config::Scenario& scenario,
           const Simulator& simulator, std::uint64_t seed, const std::atomic<bool>& interrupted)
       : arguments_(arguments),
         scenario_(scenario),
@@ -205,7 +205,7 @@ std::string EventsOf(const Moment& moment) {
 
 /// What the futures say, in one or two sentences.
 std::string Answer(const std::vector<Moment>& moments) {
-  const auto [well, lost] = Prophet::Turn(moments);
+  const auto [well, lost] = Futures::Turn(moments);
   if (!well) {
     return "Every future fails from the start on: chance decides nothing here. What the scenario "
            "fixes does (its programs, its faults, its budgets), or a rule.";
@@ -224,7 +224,7 @@ ordered_json Document(const config::Scenario& scenario, std::uint64_t seed,
                         {"scenario", scenario.name},
                         {"seed", seed},
                         {"failure", failure}};
-  const auto [well, lost] = Prophet::Turn(moments);
+  const auto [well, lost] = Futures::Turn(moments);
   document["answer"] = Answer(moments);
   document["could_go_well_after_seconds"] =
       well ? ordered_json(SecondsOf(moments[*well].at)) : ordered_json();
@@ -245,7 +245,7 @@ std::string Table(const config::Scenario& scenario, std::uint64_t seed, const st
                   const std::vector<Moment>& moments) {
   std::string text = fmt::format("{}, seed {}: {}\n\n{:>10}  {:>6}  what happened\n", scenario.name,
                                  seed, failure, "after", "fails");
-  const auto [well, lost] = Prophet::Turn(moments);
+  const auto [well, lost] = Futures::Turn(moments);
   std::optional<std::uint64_t> shown;
   for (std::size_t i = 0; i < moments.size(); ++i) {
     const Moment& moment = moments[i];
@@ -278,7 +278,7 @@ int WhyCommand(const WhyArguments& arguments, const Simulator& simulator) {
     return ToInt(written ? ExitCode::kOk : ExitCode::kInternal);
   }
   std::vector<Moment> moments = collected.Take();
-  if (!Prophet(arguments, *scenario, simulator, seed, interrupted).Draw(moments))
+  if (!Futures(arguments, *scenario, simulator, seed, interrupted).Draw(moments))
     return ToInt(ExitCode::kSignalBase) + InterruptSignal();
 
   const std::string failure = FailureOf(result);
