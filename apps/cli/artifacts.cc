@@ -41,6 +41,7 @@ ArtifactPaths PathsOf(const RunArguments& arguments, bool many) {
   if (!arguments.out.empty()) {
     const std::string directory = arguments.out + "/";
     paths.result = directory + "result.json";
+    paths.scenario = directory + "scenario.yaml";
     paths.html = directory + "report.html";
     paths.junit = directory + "junit.xml";
     SetCsv(paths, arguments.out, many);
@@ -59,8 +60,8 @@ ArtifactPaths PathsOf(const RunArguments& arguments, bool many) {
 
 Expected<void> CheckWritable(const ArtifactPaths& paths) {
   for (const std::string* path :
-       {&paths.result, &paths.html, &paths.junit, &paths.jobs_csv, &paths.attempts_csv,
-        &paths.runs_csv, &paths.timeline, &paths.records}) {
+       {&paths.result, &paths.scenario, &paths.html, &paths.junit, &paths.jobs_csv,
+        &paths.attempts_csv, &paths.runs_csv, &paths.timeline, &paths.records}) {
     if (auto writable = CheckWritable(*path); !writable) return writable;
   }
   return {};
@@ -73,6 +74,7 @@ std::vector<Error> WriteArtifacts(const trace::Result& result, const std::string
     if (!written) errors.push_back(written.error());
   };
   note(WriteIfWanted(paths.result, [&] { return document; }));
+  note(WriteIfWanted(paths.scenario, [&] { return result.scenario_yaml; }));
   note(WriteReport(paths.html, document, paths.html.empty() ? "" : trace::ReportJson(result)));
   note(WriteIfWanted(paths.junit, [&] { return reports::JUnitXml(result); }));
   note(WriteIfWanted(paths.jobs_csv, [&] { return reports::JobsCsv(result); }));
@@ -88,6 +90,7 @@ std::vector<Error> WriteArtifacts(const trace::Ensemble& ensemble, const std::st
     if (!written) errors.push_back(written.error());
   };
   note(WriteIfWanted(paths.result, [&] { return document; }));
+  note(WriteIfWanted(paths.scenario, [&] { return scenario_yaml; }));
   note(WriteReport(paths.html, document, trace::ReportJson(scenario_yaml)));
   note(WriteIfWanted(paths.junit, [&] { return reports::JUnitXml(ensemble); }));
   return errors;

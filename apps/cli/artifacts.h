@@ -14,6 +14,7 @@ namespace tfyarn::cli {
 /// Paths from --out and the single options; "" = not wanted. A single option wins over --out.
 struct ArtifactPaths {
   std::string result;
+  std::string scenario;  ///< Its effective form, which runs by itself.
   std::string html;
   std::string junit;
   std::string jobs_csv;

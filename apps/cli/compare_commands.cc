@@ -13,6 +13,7 @@
 #include "apps/cli/load.h"
 #include "apps/cli/output.h"
 #include "apps/cli/policy_replay.h"
+#include "apps/cli/recorded_run.h"
 #include "apps/cli/replay_recordings.h"
 #include "apps/cli/single_run.h"
 #include "config/diagnostics.h"
@@ -108,17 +109,9 @@ std::ifstream Open(const std::string& path) {
   return std::ifstream(path, std::ios::binary);
 }
 
-std::optional<std::string> ReadFile(const std::string& path) {
-  const std::ifstream file = Open(path);
-  if (!file.is_open()) return std::nullopt;
-  std::ostringstream text;
-  text << file.rdbuf();
-  return std::move(text).str();
-}
-
 /// nullopt: it cannot be read, which was said.
 std::optional<Document> ReadDocumentFile(const std::string& path) {
-  const auto text = ReadFile(path);
+  const auto text = TextOf(path);
   if (!text) {
     cli::Complain("cannot read " + path);
     return std::nullopt;
@@ -182,10 +175,20 @@ int CompareScenarios(const DiffArguments& arguments, const Simulator& simulator)
 
 }  // namespace
 
-int ReplayCommand(const ReplayArguments& arguments, const Simulator& simulator) {
+int ReplayCommand(const ReplayArguments& given, const Simulator& simulator) {
+  ReplayArguments arguments = given;
+  const bool on_machines = !RecordingsIn(given.input.file).empty();
+  if (!on_machines) {
+    const auto recorded = SimulatedRunAt(given.input.file);
+    if (!recorded) return EndWith(recorded.error().message, ExitCode::kInvalidInput);
+    if (*recorded) {
+      arguments.input.file = (*recorded)->scenario;
+      if (!arguments.seed) arguments.seed = (*recorded)->run.seed;
+      if (arguments.result.empty()) arguments.result = (*recorded)->result;
+    }
+  }
   if (!arguments.policy.empty()) return ReplayWithPolicy(arguments, simulator);
-  if (std::filesystem::is_directory(arguments.input.file))
-    return ReplayRunDirectory(arguments.input.file, simulator.version);
+  if (on_machines) return ReplayRunDirectory(arguments.input.file, simulator.version);
   const auto scenario = LoadOrExplain(arguments.input);
   if (!scenario) return ToInt(ExitCode::kInvalidInput);
   SingleRun run;
@@ -197,7 +200,7 @@ int ReplayCommand(const ReplayArguments& arguments, const Simulator& simulator) 
     right.run.elide = false;
     return CompareRuns(left, right, simulator);
   }
-  const auto text = ReadFile(arguments.result);
+  const auto text = TextOf(arguments.result);
   if (!text) return EndWith("cannot read " + arguments.result, ExitCode::kInvalidInput);
   const Expected<RecordedRun> then = ReadRecordedRun(*text);
   if (!then)

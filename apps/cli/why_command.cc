@@ -19,6 +19,7 @@
 #include "apps/cli/output.h"
 #include "apps/cli/process_pool.h"
 #include "apps/cli/progress.h"
+#include "apps/cli/recorded_run.h"
 #include "apps/cli/single_run.h"
 #include "apps/cli/why_page.h"
 #include "core/trace/sentence.h"
@@ -218,8 +219,8 @@ std::string Answer(const std::vector<Moment>& moments) {
       HumanSeconds(SecondsOf(moments[*lost].at)), EventsOf(moments[*lost]));
 }
 
-ordered_json Document(const config::Scenario& scenario, std::uint64_t seed,
-                      const std::string& failure, const std::vector<Moment>& moments) {
+ordered_json DocumentOf(const config::Scenario& scenario, std::uint64_t seed,
+                        const std::string& failure, const std::vector<Moment>& moments) {
   ordered_json document{{"schema", "tfsim.why/v1"},
                         {"scenario", scenario.name},
                         {"seed", seed},
@@ -260,7 +261,17 @@ std::string Table(const config::Scenario& scenario, std::uint64_t seed, const st
 
 }  // namespace
 
-int WhyCommand(const WhyArguments& arguments, const Simulator& simulator) {
+int WhyCommand(const WhyArguments& given, const Simulator& simulator) {
+  WhyArguments arguments = given;
+  const auto recorded = SimulatedRunAt(given.input.file);
+  if (!recorded) {
+    Complain(recorded.error().message);
+    return ToInt(ExitCode::kInvalidInput);
+  }
+  if (*recorded) {
+    arguments.input.file = (*recorded)->scenario;
+    if (!arguments.seed) arguments.seed = (*recorded)->run.seed;
+  }
   const auto scenario = LoadOrExplain(arguments.input);
   if (!scenario) return ToInt(ExitCode::kInvalidInput);
   const std::atomic<bool>& interrupted = CatchInterrupts();
@@ -270,6 +281,11 @@ int WhyCommand(const WhyArguments& arguments, const Simulator& simulator) {
   run.sink = [&](const trace::TraceRecord& record) { collected.Add(record); };
   const trace::Result result = RunOnce(*scenario, run, simulator);
   if (interrupted) return ToInt(ExitCode::kSignalBase) + InterruptSignal();
+  if (*recorded && seed == (*recorded)->run.seed && arguments.input.sets.empty() &&
+      result.digest != (*recorded)->run.digest) {
+    Complain(fmt::format("it is another run than that of {}, which another version of tfsim made",
+                         (*recorded)->result));
+  }
   if (result.verdict == trace::Verdict::kPassed) {
     const auto written = WriteStdout(TerminalText(
         fmt::format("{}, seed {}: it passes, nothing was lost; `tfsim run {} --seeds 1..200` finds "
@@ -282,7 +298,7 @@ int WhyCommand(const WhyArguments& arguments, const Simulator& simulator) {
     return ToInt(ExitCode::kSignalBase) + InterruptSignal();
 
   const std::string failure = FailureOf(result);
-  const ordered_json document = Document(*scenario, seed, failure, moments);
+  const ordered_json document = DocumentOf(*scenario, seed, failure, moments);
   auto written = WriteStdout(
       arguments.json ? document.dump(2, ' ', false, ordered_json::error_handler_t::replace) + "\n"
                      : TerminalText(Table(*scenario, seed, failure, moments)));

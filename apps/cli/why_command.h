@@ -1,4 +1,4 @@
-// `tfsim why FILE`: where a failing run was lost.
+// `tfsim why FILE|RUN`: where a failing run was lost.
 //
 // From each moment at which something happened on, the run is given other futures: the same up to
 // there, all that is chance drawn anew after it. How many of them fail tells when the run could

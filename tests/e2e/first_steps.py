@@ -130,6 +130,8 @@ def run_compare(suite):
     good(suite, "run", "base.yaml", "--out", "a", "--events")
     good(suite, "run", "slower.yaml", "--out", "b", "--events")
     good(suite, "replay", "base.yaml", "--result", "a/result.json", says=["same: digest "])
+    good(suite, "replay", "a", says=["same: digest "])
+    good(suite, "why", "a", says=["it passes, nothing was lost"])
     done = suite.run("replay", "slower.yaml", "--result", "a/result.json")
     suite.check(done.code == 22 and "different: digest" in done.out and "is not the one of that result" in done.err, "replay", done)
     good(suite, "diff", "a/result.json", "a/result.json", says=["same"])

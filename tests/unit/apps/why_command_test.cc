@@ -107,6 +107,57 @@ TEST_F(WhyCommandTest, ARunThatPassesLostNothing) {
   EXPECT_NE(Why().find("it passes, nothing was lost"), std::string::npos);
 }
 
+/// What `tfsim run coin.yaml --seed 1 --out DIR` leaves there.
+void LeaveRun(const std::filesystem::path& directory, const std::filesystem::path& scenario) {
+  std::filesystem::copy_file(scenario, directory / "scenario.yaml");
+  std::ofstream(directory / "result.json")
+      << R"({"schema": "tfsim.result/v1", "scenario_digest": "1", "seed": 1, "digest": ""})";
+}
+
+TEST_F(WhyCommandTest, ARunThatWasKeptIsDrawnAgainUnderItsSeed) {
+  std::string scenario;
+  {
+    std::ifstream file(arguments_.input.file);
+    std::ostringstream text;
+    text << file.rdbuf();
+    scenario = text.str();
+  }
+  std::ofstream(arguments_.input.file) << scenario << "seed: 2\n";
+  LeaveRun(directory_, arguments_.input.file);
+  for (const std::string& run : {directory_.string(), (directory_ / "result.json").string()}) {
+    arguments_.input.file = run;
+    EXPECT_NE(Why().find("coin, seed 1: job a is failed: tails"), std::string::npos) << run;
+  }
+}
+
+TEST_F(WhyCommandTest, ARunWithoutItsScenarioIsInvalidInput) {
+  LeaveRun(directory_, arguments_.input.file);
+  std::filesystem::remove(directory_ / "scenario.yaml");
+  arguments_.input.file = directory_.string();
+  testing::internal::CaptureStderr();
+  EXPECT_EQ(Why(ExitCode::kInvalidInput), "");
+  EXPECT_NE(testing::internal::GetCapturedStderr().find("no scenario.yaml beside it"),
+            std::string::npos);
+}
+
+TEST_F(WhyCommandTest, ARunOnMachinesHasOneFuture) {
+  std::filesystem::create_directories(directory_ / "recordings");
+  std::ofstream(directory_ / "recordings" / "am.record") << "x";
+  arguments_.input.file = directory_.string();
+  testing::internal::CaptureStderr();
+  EXPECT_EQ(Why(ExitCode::kInvalidInput), "");
+  EXPECT_NE(testing::internal::GetCapturedStderr().find("--policy NAME"), std::string::npos);
+}
+
+TEST_F(WhyCommandTest, AScenarioMayBeWrittenInJson) {
+  const std::string path = (directory_ / "coin.json").string();
+  std::ofstream(path) << R"({"schema": "tfsim/v1", "name": "coin",
+"cluster": {"nodes": [{"name": "n", "resources": {"memory": "8GiB", "vcores": 8}}]},
+"jobs": [{"name": "a", "tasks": {"worker": {"memory": "1GiB"}}}]})";
+  arguments_.input.file = path;
+  EXPECT_NE(Why().find("coin, seed 1"), std::string::npos);
+}
+
 TEST_F(WhyCommandTest, AMissingFileIsInvalidInput) {
   arguments_.input.file += ".not";
   EXPECT_EQ(Why(ExitCode::kInvalidInput), "");
