@@ -22,6 +22,11 @@ std::vector<std::string> Names(const std::set<TaskId>& tasks) {
   return names;
 }
 
+/// What hangs later than this after the hang before ran well for a while.
+Duration HangsApart(const JobSpec& spec) {
+  return spec.retries.window + (spec.watch ? spec.watch->stalled : Duration{});
+}
+
 }  // namespace
 
 void ReferenceVerdict::Model::Observe(const trace::TraceRecord& record) {
@@ -248,7 +253,8 @@ bool ReferenceVerdict::Model::MayBeExhausted(const Job& job, const Task& task,
   return std::any_of(option.payers.begin(), option.payers.end(), [&](Budget payer) {
     const std::optional<std::int64_t> limit = Limit(job, option, payer);
     return limit &&
-           (Spent(job, payer, false) >= *limit || task.paid_in_a_row + job.hidden >= *limit);
+           (Spent(job, payer, false) >= *limit || task.paid_in_a_row + job.hidden >= *limit ||
+            task.hung_in_a_row + job.hidden >= *limit);
   });
 }
 
@@ -427,7 +433,8 @@ std::string ReferenceVerdict::Model::Wrong(const Job& job, const RestartDecided&
     if (one.container && one.ran_in != one.container)
       return one.launch_ordered <= job.last_decided_at;
     const auto decided = job.causes.find(cause.task);
-    return one.in_gang && HasFailed(one) && decided != job.causes.end() &&
+    const bool in_trouble = HasFailed(one) || one.stalled != 0 || one.stood_still;
+    return one.in_gang && in_trouble && decided != job.causes.end() &&
            one.spawned_at < decided->second;
   };
   if (free && job.last_decision != 0 &&
@@ -442,6 +449,8 @@ std::string ReferenceVerdict::Model::Wrong(const Job& job, const RestartDecided&
     return task.excused.count(*task.settled) == 0
                ? ""
                : "is free a second time for the same process of " + ToString(task.id);
+  // The AM before had decided it, and this one lacks the container that went with it.
+  if (free && job.hidden > 0 && cause.exit_class == ExitClass::kKilledByUs) return {};
   const Classes may_be = MayBe(job, task);
   if ((may_be & Of(cause.exit_class)) == 0)
     return fmt::format("calls the end of its cause {}, of which the AM had heard {}",
@@ -463,6 +472,13 @@ std::string ReferenceVerdict::Model::Wrong(const Job& job, const RestartDecided&
       why = fmt::format("is paid by {} although {} of {} restarts are spent ({})",
                         KebabName(decision.paid), Spent(job, decision.paid, true), *limit,
                         option.name);
+      continue;
+    }
+    const bool hangs_again =
+        job.policy == Policy::kDefault && cause.exit_class == ExitClass::kTimeout &&
+        now_ - task.hung_at + DecisionBound(*job.spec) <= HangsApart(*job.spec);
+    if (limit && hangs_again && task.hung_in_a_row >= *limit) {
+      why = fmt::format("is the {}th in a row for a hang, of {}", task.hung_in_a_row + 1, *limit);
       continue;
     }
     if (option.name == "default/sidecar" && task.free_restarts >= 3) {
@@ -523,7 +539,14 @@ void ReferenceVerdict::Model::Apply(Job& job, const RestartDecided& decision) {
                                            cause->first) == decision.tasks.end())
       cause->second.excused.insert(*cause->second.settled);
   }
-  if (cause != job.tasks.end() && decision.paid != Budget::kNone) ++cause->second.paid_in_a_row;
+  if (cause != job.tasks.end() && decision.paid != Budget::kNone) {
+    Task& payer = cause->second;
+    ++payer.paid_in_a_row;
+    const bool hung = decision.cause.exit_class == ExitClass::kTimeout;
+    if (!hung || now_ - payer.hung_at > HangsApart(*job.spec)) payer.hung_in_a_row = 0;
+    payer.hung_in_a_row += hung ? 1 : 0;
+    payer.hung_at = now_;
+  }
   if (decision.paid != Budget::kNone) {
     job.causes[decision.cause.task] = job.last_decision = moment_;
     job.last_decided_at = now_;
@@ -575,10 +598,14 @@ std::string ReferenceVerdict::Model::Wrong(const Job& job, const VerdictReached&
   const std::string& rule = verdict.rule;
   const bool failed = verdict.status == JobStatus::kFailed;
   if (verdict.status == JobStatus::kKilled) return job.kill_wanted ? "" : "but no one asked for it";
-  if (rule == "finish/evidence-missing")
-    return !job.spec->finish.require_paths.empty() && Succeeded(job) != Tri::kNo
+  if (rule == "finish/evidence-missing" || rule == "finish/evidence-unknown") {
+    const bool may_have = Succeeded(job) != Tri::kNo ||
+                          std::any_of(job.spec->on_exit.begin(), job.spec->on_exit.end(),
+                                      [](const ExitRule& row) { return row.action == kSucceed; });
+    return !job.spec->finish.require_paths.empty() && may_have
                ? ""
                : "but the job had not succeeded, or requires no evidence";
+  }
   if (!failed) {
     const std::string sooner = FailedSooner(job);
     if (!sooner.empty()) return sooner;

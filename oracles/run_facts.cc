@@ -147,6 +147,11 @@ void RunFacts::On(const trace::AmTold& fact) {
     if (!allocated->preempt_strict.empty() || !allocated->preempt_contract.empty())
       job->notice = moment_;
     for (const yarn::ContainerStatus& status : allocated->completed_containers) Told(*job, status);
+    for (const yarn::NodeReport& report : allocated->updated_nodes) {
+      if (report.state != yarn::NodeState::kLost) continue;
+      for (auto& [id, task] : job->tasks)
+        task.node_lost = task.node_lost || (task.container && task.node == report.node);
+    }
   } else if (const auto* node = std::get_if<NmReplied>(&fact.event)) {
     const auto* statuses = std::get_if<yarn::GetContainerStatusesResponse>(&node->response);
     if (statuses == nullptr) return;
@@ -189,7 +194,7 @@ void RunFacts::On(const trace::AmOrdered& fact) {
       const auto task = job->tasks.find({.type = name->second.substr(0, colon),
                                          .index = std::atoi(name->second.c_str() + colon + 1)});
       if (colon != std::string::npos && task != job->tasks.end())
-        Launches(*job, task->second, one.container);
+        Launches(*job, task->second, one.container, node->node);
     }
   } else if (const auto* send = std::get_if<SendToAgent>(&fact.action)) {
     Task* task = TaskIn(*job, send->container);
@@ -208,10 +213,12 @@ void RunFacts::On(const trace::AmOrdered& fact) {
   }
 }
 
-void RunFacts::Launches(Job& job, Task& task, const ContainerId& container) {
+void RunFacts::Launches(Job& job, Task& task, const ContainerId& container, const NodeId& node) {
   if (task.container == container) return;  // Again.
   for (Account& account : task.accounts) account.spent = true;
   task.container = container;
+  task.node = node;
+  task.node_lost = false;
   task.launch_ordered = now_;
   task.registered = false;
   job.by_container[container] = &task;
@@ -357,7 +364,7 @@ void RunFacts::Assigned(Job& job, const TaskId& id, const ContainerId& container
   const auto heard = job.never_started.find(container);
   const auto task = job.tasks.find(id);
   if (heard == job.never_started.end() || task == job.tasks.end() || task->second.runs) return;
-  Launches(job, task->second, container);
+  Launches(job, task->second, container, {});
   Tell(job, task->second, AccountOf(job, task->second, container, heard->second));
   job.never_started.erase(heard);
 }
@@ -411,6 +418,8 @@ Classes RunFacts::MayBe(const Job& job, const Task& task) const {
   for (const Account& account : task.accounts) {
     if (account.spent || account.told == 0) continue;
     if (job.policy == Policy::kTony || account.source <= best) classes |= account.classes;
+    // An AM before may have decided a restart for it, and stopped what its container still held.
+    if (job.hidden > 0 && account.told_attempt < job.am_attempt) classes |= Of(kKilledByUs);
   }
   const Duration silence = job.spec->heartbeat.every * (job.spec->heartbeat.missed - 1);
   if (faults_ && task.registered && now_ - task.heard >= silence && best >= Source::kSilence)
@@ -420,6 +429,7 @@ Classes RunFacts::MayBe(const Job& job, const Task& task) const {
       now_ - job.attempt_begun >= job.spec->deadlines.registration)
     classes |= Of(kHeartbeatLost);
   if (task.container && task.ran_in != task.container) classes |= Of(kLaunchError);
+  if (task.node_lost) classes |= Of(kNodeLost);
   // A marked container in which no process runs is given back at once.
   if (job.notice != 0 && !task.runs) classes |= Of(kPreempted);
   return classes;

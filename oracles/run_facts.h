@@ -45,6 +45,8 @@ struct Task {
   bool in_gang = false;
   bool begins = false;                   ///< With the gang: nothing in `depends` holds it back.
   std::optional<ContainerId> container;  ///< The latest that was to be launched for it.
+  NodeId node;                           ///< Where that was.
+  bool node_lost = false;                ///< The AM was told so since.
   Instant launch_ordered{};
   std::optional<ContainerId> ran_in;  ///< The latest process.
   bool registered = false;            ///< The agent in it was heard of.
@@ -64,6 +66,9 @@ struct Task {
   Moment stalled = 0;
   std::int32_t free_restarts = 0;
   std::int32_t paid_in_a_row = 0;  ///< Restarts paid for it since a process of its last ran.
+  /// Restarts paid because it hung, each within the window after the one before.
+  std::int32_t hung_in_a_row = 0;
+  Instant hung_at{};
   std::set<TaskAttempt> excused;  ///< Of this peer's processes, those whose end was no one's fault.
   std::vector<Account> accounts;
 };
@@ -178,7 +183,7 @@ class RunFacts {
   void Assigned(Job& job, const TaskId& id, const ContainerId& container);
   void Tell(Job& job, const Task& task, Account& account);
   void Appends(Job& job, const AppendJournal& append);
-  void Launches(Job& job, Task& task, const ContainerId& container);
+  void Launches(Job& job, Task& task, const ContainerId& container, const NodeId& node);
   Account& AccountOf(const Job& job, Task& task, const ContainerId& container, TaskAttempt attempt,
                      const ProcessExit& exit, bool port_conflict);
   Account& AccountOf(const Job& job, Task& task, const ContainerId& container, std::int32_t status);

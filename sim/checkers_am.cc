@@ -348,7 +348,11 @@ void Checkers::Books::Restarts(JobBook& job, const RestartDecided& decision) {
     application.tasks[task].restart_cause_at = decision.cause.at;
     ++application.processes[task].restarts;
   }
-  if (decision.paid != Budget::kNone) ++application.tasks[decision.cause.task].paid_in_a_row;
+  if (decision.paid != Budget::kNone) {
+    ++application.tasks[decision.cause.task].paid_in_a_row;
+    if (decision.cause.exit_class == ExitClass::kTimeout)
+      ++application.hung_paid[decision.cause.task];
+  }
   const bool container_lost = decision.cause.exit_class == ExitClass::kNodeLost ||
                               decision.cause.exit_class == ExitClass::kPreempted;
   if (decision.unit == RestartUnit::kGang && container_lost && !HoldsGang(job))

@@ -6,6 +6,7 @@
 // its node. What this finds is an AM that lost, doubled or misread an exit; whether the tables
 // themselves are right is for their own tests. Verdicts that no exit leads to (a deadline,
 // an infeasible gang, missing evidence) are left to those who asked.
+#include <algorithm>
 #include <set>
 #include <utility>
 
@@ -90,13 +91,15 @@ class RecordedView : public am::JobView {
 constexpr Duration kDecisionTakes = 2min;
 
 /// True unless restarts were certainly left: the payments recorded within the window are fewer than
-/// allowed, and so are those for this task since it last ran.
-bool MayBeSpent(const am::Decision& decision, const ApplicationBook& application,
+/// allowed, and so are those for this task since it last ran, or because it hung.
+bool MayBeSpent(const am::Decision& decision, const ApplicationBook& application, const TaskId& id,
                 const TaskBook& task, Instant now) {
   if (!decision.allowance.restarts || decision.allowance.per_task)
     return decision.allowance.restarts.has_value();
-  if (task.paid_in_a_row >= *decision.allowance.restarts) return true;
-  std::int64_t paid = 0;
+  // An AM that died may have stored payments that it never announced: of a task, and of its peers.
+  const std::size_t gone = application.attempts.empty() ? 0 : application.attempts.size() - 1;
+  const auto hidden = static_cast<std::int64_t>(2 * gone);
+  std::int64_t paid = hidden;
   for (const std::deque<Instant>* payments :
        {&application.paid_user, &application.paid_infrastructure}) {
     const bool is_it = (payments == &application.paid_user) == (decision.pays == Budget::kUser);
@@ -107,7 +110,10 @@ bool MayBeSpent(const am::Decision& decision, const ApplicationBook& application
                   : 0;
     }
   }
-  return paid >= *decision.allowance.restarts;
+  const auto hung = application.hung_paid.find(id);
+  const std::int64_t in_a_row =
+      std::max(task.paid_in_a_row, hung == application.hung_paid.end() ? 0 : hung->second) + hidden;
+  return std::max(paid, in_a_row) >= *decision.allowance.restarts;
 }
 
 /// What the recorded exits ask for, one by one.
@@ -131,7 +137,7 @@ Asked AskedBy(const am::PolicyEngine& policy, const ApplicationBook& application
     if (decision.action == ExitAction::kFail || decision.action == ExitAction::kRaiseMemory)
       asked.failure = true;
     if (!am::IsRestart(decision.action)) continue;
-    if (policy.name() != "default" || MayBeSpent(decision, application, task, now)) {
+    if (policy.name() != "default" || MayBeSpent(decision, application, id, task, now)) {
       asked.failure = asked.failure || decision.when_spent == ExitAction::kFail;
     } else {
       asked.start_again.insert(id);

@@ -22,7 +22,7 @@ std::string SpentText(const Decision& decision, bool in_a_row) {
   const std::int32_t restarts = *decision.allowance.restarts;
   std::string when;
   if (in_a_row) {
-    when = " in a row, without a process that ran,";
+    when = " in a row, of which none ran or each hung,";
   } else if (decision.allowance.window) {
     when = " within " + ToString(*decision.allowance.window);
   }
@@ -318,7 +318,8 @@ void Failover::DecideOn(std::vector<Failure> failures, const Failure& cause, Res
   // Two of a collective that start again do so in a new epoch, and all must hold one spec.
   if (core.job->strategy == Strategy::kMultiWorker && tasks.some.size() > 1) tasks.gang = true;
   const Decision& decision = cause.decision;
-  if (!MayPay(decision, cause.end.task)) return Spent(failures, cause, tasks);
+  if (!MayPay(decision, cause.end.task, cause.end.record.exit_class))
+    return Spent(failures, cause, tasks);
   RestartOrder order{.tasks = parts_.restart.ListOf(tasks),
                      .paid = decision.pays,
                      .cause = core.CauseOf(cause.end),
@@ -338,15 +339,16 @@ void Failover::DecideOn(std::vector<Failure> failures, const Failure& cause, Res
   parts_.restart.Execute(order);
 }
 
-/// What never ran forgets none of its restarts: else a task that cannot start, each time after a
-/// long wait, would be tried for ever.
-bool Failover::MayPay(const Decision& decision, TaskIndex task) const {
+/// What never runs, and what hangs again and again, forgets none of its restarts: else a task that
+/// fails each time after a long wait would be tried for ever.
+bool Failover::MayPay(const Decision& decision, TaskIndex task, ExitClass exit_class) const {
   const AmCore& core = parts_.core;
+  const WallTime wall = core.WallAt(core.now);
   const Allowance& allowance = decision.allowance;
   if (allowance.window && allowance.restarts &&
-      core.tasks.record(task).paid_in_a_row >= *allowance.restarts)
+      core.tasks.PaidInARow(task, exit_class, wall) >= *allowance.restarts)
     return false;
-  return budgets_.Allows(allowance, decision.pays, task, core.WallAt(core.now));
+  return budgets_.Allows(allowance, decision.pays, task, wall);
 }
 
 void Failover::Spent(const std::vector<Failure>& failures, const Failure& cause,

@@ -130,7 +130,7 @@ class Failover {
   /// Whether the task's restart alone needs another cluster spec.
   [[nodiscard]] bool ChangesSpec(const Failure& failure) const;
   /// Whether the decision's budget has a restart left for what has happened to this task.
-  [[nodiscard]] bool MayPay(const Decision& decision, TaskIndex task) const;
+  [[nodiscard]] bool MayPay(const Decision& decision, TaskIndex task, ExitClass exit_class) const;
   void Spent(const std::vector<Failure>& failures, const Failure& cause, const RestartTasks& tasks);
   [[nodiscard]] bool MayBeNeededAgain(TaskIndex task) const;
   [[nodiscard]] bool IsVictim(const Failure& failure) const;

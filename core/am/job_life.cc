@@ -95,7 +95,11 @@ JobState JobLife::StageOfTraining() const {
 void JobLife::UpdateState() {
   AmCore& core = parts_.core;
   if (core.snapshot.epoch.value == 0) return;
-  const JobState stage = StageOfTraining();
+  JobState stage = StageOfTraining();
+  // Processes that end as soon as they run may never all run at one moment.
+  const bool all_have_run = core.tasks.training_ever_ran() + parts_.gates.closed_training() >=
+                            core.tasks.training_tasks();
+  if (!core.ever_running && all_have_run) stage = JobState::kRunning;
   const bool stays = core.snapshot.state == JobState::kRunning &&
                      core.job->strategy != Strategy::kMultiWorker &&
                      parts_.core.tasks.training_alive() > 0;
@@ -142,6 +146,10 @@ void JobLife::OnStartDeadline() {
 
 void JobLife::OnRunDeadline() {
   AmCore& core = parts_.core;
+  // What was heard at that very moment came in time.
+  if (core.judge) Judge();
+  core.judge = false;
+  if (core.finishing) return;
   const std::string why =
       core.tasks.WithWhoDoesNotListen(fmt::format("the job had not ended {} after it first ran",
                                                   ToString(core.job->deadlines.run.value_or(0s))));

@@ -78,7 +78,7 @@ void Recovery::Take(const RestartPaid& entry) {
   parts_.failover.budgets().Pay(entry.budget, entry.wall);
   TaskTable& table = parts_.core.tasks;
   if (const auto payer = table.Find(entry.cause.task); payer && entry.budget != Budget::kNone)
-    ++table.mutable_record(*payer).paid_in_a_row;
+    table.CountPaid(*payer, entry.cause.exit_class, entry.wall);
   if (entry.tasks.size() == table.size()) parts_.failover.ForgetTallied();
   for (const TaskId& task : entry.tasks) {
     Past* past = PastOf(task);

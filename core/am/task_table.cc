@@ -92,7 +92,8 @@ const std::vector<Transition>& TaskTransitions() {
 TaskTable::TaskTable(const JobSpec& job,
                      const std::function<TaskClass(const std::string&)>& class_of,
                      AmSnapshot& snapshot)
-    : snapshot_(&snapshot) {
+    : snapshot_(&snapshot),
+      hangs_apart_(job.retries.window + (job.watch ? job.watch->stalled : Duration{})) {
   const auto count = static_cast<std::size_t>(job.task_count());
   records_.reserve(count);
   snapshot.tasks.reserve(count);
@@ -193,8 +194,18 @@ void TaskTable::SetProcess(TaskIndex task, ProcessPhase phase) {
       static_cast<int>(CountsAsRunning(phase)) - static_cast<int>(CountsAsRunning(of.process));
   alive_[static_cast<std::size_t>(shown(task).task_class)] +=
       static_cast<int>(MayBeAlive(phase)) - static_cast<int>(MayBeAlive(of.process));
+  // One that is stopped before it was seen to run may never have run.
+  const bool ended_by_itself =
+      phase == ProcessPhase::kEnded && of.process == ProcessPhase::kOrdered;
   of.process = phase;
+  if (phase == ProcessPhase::kRunning || ended_by_itself) HasRun(of);
   Refresh(task);
+}
+
+void TaskTable::HasRun(TaskRecord& of) {
+  if (of.ever_ran) return;
+  of.ever_ran = true;
+  if (of.training) ++training_ever_ran_;
 }
 
 void TaskTable::SetOutcome(TaskIndex task, Outcome outcome) {
@@ -207,6 +218,7 @@ void TaskTable::SetOutcome(TaskIndex task, Outcome outcome) {
                        static_cast<int>(of.outcome != Outcome::kOpen);
   }
   of.outcome = outcome;
+  if (outcome != Outcome::kOpen) HasRun(of);
   Refresh(task);
 }
 
@@ -270,6 +282,27 @@ void TaskTable::CountRestart(TaskIndex task) {
   ++MutableShown(task).restarts;
 }
 
+void TaskTable::CountPaid(TaskIndex task, ExitClass exit_class, WallTime wall) {
+  TaskRecord& of = records_[task.value];
+  ++of.paid_in_a_row;
+  if (exit_class != ExitClass::kTimeout) {
+    of.hung_in_a_row = 0;
+    return;
+  }
+  of.hung_in_a_row = HangsAgain(of, wall) ? of.hung_in_a_row + 1 : 1;
+  of.hung_at = wall;
+}
+
+std::int32_t TaskTable::PaidInARow(TaskIndex task, ExitClass exit_class, WallTime wall) const {
+  const TaskRecord& of = record(task);
+  const bool hangs_again = exit_class == ExitClass::kTimeout && HangsAgain(of, wall);
+  return std::max(of.paid_in_a_row, hangs_again ? of.hung_in_a_row : 0);
+}
+
+bool TaskTable::HangsAgain(const TaskRecord& of, WallTime wall) const {
+  return of.hung_in_a_row > 0 && of.hung_at && wall - *of.hung_at <= hangs_apart_;
+}
+
 void TaskTable::SetStart(TaskIndex task, StartMode start) {
   TaskRecord& of = records_[task.value];
   starters_ += static_cast<int>(start == StartMode::kWithEpoch) -
@@ -302,6 +335,7 @@ void TaskTable::Restore(TaskIndex task, Incarnation incarnation, TaskAttempt att
   TaskRecord& of = records_[task.value];
   of.process_epoch = epoch;
   of.ever_ordered = ever_ordered;
+  if (ever_ordered) HasRun(of);
   TaskSnapshot& to = MutableShown(task);
   to.incarnation = incarnation;
   to.attempt = attempt;

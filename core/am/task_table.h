@@ -69,6 +69,7 @@ struct TaskRecord {
   bool launch_logged = false;  ///< The present container's agent is in the journal.
   bool ever_registered = false;
   bool ever_ordered = false;        ///< A process was ordered at some time: the next one resumes.
+  bool ever_ran = false;            ///< A process of it has run, or its outcome was known without.
   bool preemption_noticed = false;  ///< The RM has announced to take its container.
   bool hung = false;                ///< Its present process was found to hang.
   bool stalled = false;             ///< Of the job's `watch`: its present process stalls.
@@ -97,6 +98,10 @@ struct TaskRecord {
   Instant ask_from{};
   /// Restarts that were paid for it since a process of its was last ordered.
   std::int32_t paid_in_a_row = 0;
+  /// Restarts in a row that were paid because it hung, each soon after the one before, and when the
+  /// latest was decided.
+  std::int32_t hung_in_a_row = 0;
+  std::optional<WallTime> hung_at;
 };
 
 class TaskTable final : public JobView {
@@ -139,6 +144,12 @@ class TaskTable final : public JobView {
   ProcessRef BeginProcess(Instant now, TaskIndex task, Epoch epoch);
   void SetAddress(TaskIndex task, const TaskAddress& address);
   void CountRestart(TaskIndex task);
+  /// A restart is paid for it, for an end of this class, at `wall`.
+  void CountPaid(TaskIndex task, ExitClass exit_class, WallTime wall);
+  /// Paid restarts in a row that no window forgets, would one more be paid for such an end: those
+  /// since a process of it last ran, or of one that hangs again before it has run for longer than
+  /// `retries.window`.
+  [[nodiscard]] std::int32_t PaidInARow(TaskIndex task, ExitClass exit_class, WallTime wall) const;
   void SetStart(TaskIndex task, StartMode start);
   /// Its latest process ended for its port: the agent tells another one, unless it has already.
   void PortWasTaken(TaskIndex task);
@@ -159,6 +170,8 @@ class TaskTable final : public JobView {
   [[nodiscard]] std::int32_t training_tasks() const { return training_tasks_; }
   /// Training tasks that have ended for good.
   [[nodiscard]] std::int32_t training_ended() const { return training_ended_; }
+  /// Training tasks of which a process has ever run, or whose outcome was known without one.
+  [[nodiscard]] std::int32_t training_ever_ran() const { return training_ever_ran_; }
   /// Tasks that have a container.
   [[nodiscard]] std::int32_t containers() const {
     return static_cast<std::int32_t>(owner_of_.size());
@@ -186,9 +199,12 @@ class TaskTable final : public JobView {
   TaskSnapshot& MutableShown(TaskIndex task) { return snapshot_->tasks[task.value]; }
   /// Recomputes the state shown and moves the counts.
   void Refresh(TaskIndex task);
+  void HasRun(TaskRecord& of);
+  [[nodiscard]] bool HangsAgain(const TaskRecord& of, WallTime wall) const;
   [[nodiscard]] static TaskState StateOf(const TaskRecord& record);
 
   AmSnapshot* snapshot_;
+  Duration hangs_apart_;  ///< A process that ran for longer had not hung from the start.
   std::vector<TaskRecord> records_;
   std::map<ContainerId, TaskIndex> owner_of_;
   std::vector<TypeCounts> types_;
@@ -198,6 +214,7 @@ class TaskTable final : public JobView {
   std::array<std::int32_t, 4> alive_{};  // by class
   std::int32_t training_tasks_ = 0;
   std::int32_t training_ended_ = 0;
+  std::int32_t training_ever_ran_ = 0;
   std::int32_t starters_ = 0;
   std::int32_t starters_ready_ = 0;
   std::int32_t beside_in_trouble_ = 0;
