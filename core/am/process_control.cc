@@ -24,7 +24,9 @@ void ProcessControl::Start(TaskIndex task) {
 void ProcessControl::Stop(TaskIndex task, Duration grace) {
   AmCore& core = parts_.core;
   TF_CHECK(core.tasks.ProcessAlive(task));
-  const bool told = core.tasks.record(task).process == ProcessPhase::kStopping;
+  // What an earlier attempt stopped is not watched before its agent has found this one.
+  const bool told = core.tasks.record(task).process == ProcessPhase::kStopping &&
+                    core.timers.IsArmed(Timer::kStopOverdue, task.value);
   if (told && GraceOf(task) <= grace) return;
   core.tasks.mutable_record(task).stop_grace = grace;
   core.tasks.SetProcess(task, ProcessPhase::kStopping);

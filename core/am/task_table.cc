@@ -335,7 +335,6 @@ void TaskTable::Restore(TaskIndex task, Incarnation incarnation, TaskAttempt att
   TaskRecord& of = records_[task.value];
   of.process_epoch = epoch;
   of.ever_ordered = ever_ordered;
-  if (ever_ordered) HasRun(of);
   TaskSnapshot& to = MutableShown(task);
   to.incarnation = incarnation;
   to.attempt = attempt;
