@@ -57,6 +57,7 @@ void RmCore::Recover(const RmStateStore& store) {
   std::vector<RmAction> unheard;  // nobody listens yet
   actions_ = &unheard;
   epoch_ = store.epoch + 1;
+  started_at_ = now_;
   rm_identifier_ =
       options_.cluster_timestamp +
       std::max<std::int64_t>(
