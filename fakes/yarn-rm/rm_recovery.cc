@@ -143,7 +143,10 @@ void RmCore::RecoverContainer(RmNode& node, const yarn::NmContainerStatus& statu
   }
   RmAttempt& attempt = application->attempt;
   const bool am = attempt.am_container == status.id;
-  const bool of_this_attempt = status.id.application_attempt == attempt.id;
+  // Its AM's end may have come with the same registration. Source: recoverContainersOnNode
+  // (isStopped).
+  const bool of_this_attempt =
+      status.id.application_attempt == attempt.id && attempt.state != AttemptState::kDone;
   if (complete) {
     application->settled.insert(status.id);
     if (am && attempt.state != AttemptState::kDone) {

@@ -282,9 +282,11 @@ void AllocateModel::Judge(const yarn::AllocateRequest& request,
            "an attempt that is over was served: " + Text(answer));
     return;
   }
+  const bool repeated = ResponseIdAfter(request.response_id, 1) == response_id_;
   if (finishing_) {
-    Expect(!answer || answer->allocated_containers.empty(), "an AM that has finished was granted");
-    if (answer) response_id_ = answer->response_id;
+    if (repeated || !answer) return;
+    Expect(answer->allocated_containers.empty(), "an AM that has finished was granted");
+    response_id_ = answer->response_id;
     return;
   }
   if (!registered_) {
@@ -292,7 +294,7 @@ void AllocateModel::Judge(const yarn::AllocateRequest& request,
            "an AM that is not registered was served: " + Text(answer));
     return;
   }
-  if (ResponseIdAfter(request.response_id, 1) == response_id_) {
+  if (repeated) {
     if (!answer) return Break("a repeated allocate was refused: " + Text(answer));
     return JudgeRepeated(*answer);
   }

@@ -141,6 +141,10 @@ void HandCluster::Take(const fakes::Granted& granted) {
   }
   if (NodeOf(granted.node).state != yarn::NodeState::kRunning)
     Break(ToString(granted.container) + " was granted on a node that is not usable");
+  for (const fakes::BookedNode* node : rm_->books().nodes) {
+    if (node->id == granted.node && !FitsIn(node->used, node->capacity))
+      Break(node->id.host + " has no room for what is granted on it");
+  }
   slot->model.Granted(container);
 }
 
@@ -598,7 +602,6 @@ void HandCluster::CheckSums() {
     if (node->used != used[node->id])
       Break(fmt::format("{} has {} in use, its containers {}", node->id.host, ToString(node->used),
                         ToString(used[node->id])));
-    if (!FitsIn(node->used, node->capacity)) Break(node->id.host + " has more in use than it has");
     if (node->state == yarn::NodeState::kRunning && node->free + node->used != node->capacity)
       Break(node->id.host + ": what is free and what is used are not its capacity");
   }
