@@ -101,8 +101,8 @@ class AllocateModel {
   void Returns(const ContainerId& id);
   /// As it was before the submission.
   void NodeIs(const NodeId& node, yarn::NodeState state) { nodes_[node] = state; }
-  /// Its AM's own container has ended, or was given up with its node. An AM is not told; but a later
-  /// ResourceManager, to which a node brings it, takes it for a container like others.
+  /// Its AM's own container has ended, or was given up with its node. An AM is not told; but a
+  /// later ResourceManager, to which a node brings it, takes it for a container like others.
   void AmEnded(const yarn::Container& container, std::int32_t status) {
     containers_.emplace(container.id,
                         Held{.container = container, .life = Life::kOver, .statuses = {status}});

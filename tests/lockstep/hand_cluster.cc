@@ -17,6 +17,7 @@ using fakes::RmEvent;
 
 constexpr Duration kRound = 1s;
 constexpr Duration kNotice = 3s;
+constexpr std::int64_t kBatchShare = 500'000;  ///< The most of a partition for root.batch; ppm.
 /// Watches look every so often: what is due may happen later by half of the time.
 constexpr Duration Late(Duration expiry) {
   return expiry * 3 / 2 + 2s;
@@ -26,8 +27,9 @@ constexpr Duration Late(Duration expiry) {
 
 HandCluster::HandCluster(fakes::SchedulerKind scheduler) {
   options_.scheduler = scheduler;
-  options_.queues = {
-      {.path = "root.batch", .capacity_permille = 400, .max_capacity_permille = 500}};
+  options_.queues = {{.path = "root.batch",
+                      .capacity_permille = 400,
+                      .max_capacity_permille = kBatchShare / 1000}};
   options_.nm_expiry = 8s;
   options_.am_expiry = 24h;
   options_.container_expiry = 20s;
@@ -114,7 +116,6 @@ Caller HandCluster::AmOf(const Application& application) const {
 // ---------------------------------------------------------------- what it decided
 
 void HandCluster::Take(const fakes::Granted& granted) {
-  if (std::getenv("DBG")) fmt::print("  {} granted {} on {} am {}\n", now_.time_since_epoch().count() / 1000000, ToString(granted.container), granted.node.host, granted.am);
   Slot* slot = FindSlot(granted.container.application_attempt.application);
   if (slot == nullptr) return Break(ToString(granted.container) + " is of no application");
   if (granted.am) {
@@ -145,7 +146,29 @@ void HandCluster::Take(const fakes::Granted& granted) {
     if (node->id == granted.node && !FitsIn(node->used, node->capacity))
       Break(node->id.host + " has no room for what is granted on it");
   }
+  CheckLimit(*slot, granted.node);
   slot->model.Granted(container);
+}
+
+// Only the capacity scheduler has queues' limits.
+void HandCluster::CheckLimit(const Slot& slot, const NodeId& at) {
+  if (options_.scheduler != fakes::SchedulerKind::kCapacity) return;
+  const std::string& partition = hosts_[IndexOf(at)].second.partition;
+  Resource total;
+  for (const fakes::BookedNode* node : rm_->books().nodes) {
+    if (node->partition == partition && node->state == yarn::NodeState::kRunning)
+      total += node->capacity;
+  }
+  const Resource most = slot.queue == "root.batch" ? Share(total, kBatchShare) : total;
+  const auto& partitions = rm_->books().partitions;
+  const auto number = static_cast<std::size_t>(
+      std::find(partitions.begin(), partitions.end(), partition) - partitions.begin());
+  for (const fakes::BookedQueue* queue : rm_->books().queues) {
+    if (queue->path == slot.queue && number < queue->used.size() &&
+        !FitsIn(queue->used[number], most))
+      Break(fmt::format("{} was granted beyond its limit: {} of {}", slot.queue,
+                        ToString(queue->used[number]), ToString(most)));
+  }
 }
 
 bool HandCluster::MayBeLost(const NodeId& id) const {
@@ -179,7 +202,6 @@ void HandCluster::Settle() {
 }
 
 void HandCluster::SettleAm(Slot& slot, const fakes::Freed& freed) {
-  if (std::getenv("DBG")) fmt::print("  {} freed am {} {}\n", now_.time_since_epoch().count() / 1000000, ToString(freed.container), freed.exit_status);
   if (slot.am->over || slot.killed) return;
   if (!MayBeLost(nodes_[slot.am->node].id))
     Break(fmt::format("the AM's {} was freed ({}) without a reason", ToString(freed.container),
@@ -242,7 +264,6 @@ void HandCluster::Launch(const fakes::RmCallNm& call) {
 
 void HandCluster::AmEnds(Slot& slot, std::int32_t status) {
   slot.am->over = true;
-  if (std::getenv("DBG")) fmt::print("  {} am ends {} {}\n", now_.time_since_epoch().count() / 1000000, ToString(slot.am->container), status);
   if (slot.model.over()) return;
   if (status != -100 && status != -102) ++slot.failures;
   slot.model.AmEnded({.id = slot.am->container,
@@ -475,7 +496,6 @@ void HandCluster::Kill(Application& application) {
 }
 
 void HandCluster::RestartRm() {
-  if (std::getenv("DBG")) fmt::print("  {} RM\n", now_.time_since_epoch().count() / 1000000);
   const fakes::RmStateStore store = rm_->state_store();
   rm_ = std::make_unique<fakes::ResourceManager>(options_, store, 7, now_);
   restarted_ = now_;

@@ -90,6 +90,7 @@ class HandCluster final : public World {
   void Step(const fakes::RmEvent& event);
   void AdvanceTo(Instant when);
   void Take(const fakes::Granted& granted);
+  void CheckLimit(const Slot& slot, const NodeId& at);
   /// What was freed in this operation, once the models know what the operation was.
   void Settle();
   void SettleAm(Slot& slot, const fakes::Freed& freed);
