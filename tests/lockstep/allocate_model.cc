@@ -452,7 +452,10 @@ void AllocateModel::JudgeCompleted(const yarn::AllocateResponse& answer) {
       // Only a new ResourceManager, told by a node, may say again what an earlier one has said.
       Expect(!held.owed, name + " is reported as completed again");
     } else {
-      Expect(held.life == Life::kEnded,
+      // Of one that is not started it may be learnt that it has expired.
+      const bool expired = !terms_.exact && held.life == Life::kHeld;
+      if (expired) held.statuses = {kAborted};
+      Expect(held.life == Life::kEnded || expired,
              name + " is reported as completed and was not known to have ended");
     }
     Expect(held.statuses.contains(status.exit_status),
