@@ -227,7 +227,7 @@ void AllocateModel::Judge(const Answer<yarn::RegisterApplicationMasterResponse>&
   for (const yarn::Container& container : answer->containers_from_previous_attempts) {
     Expect(previous.insert(container.id).second, "a previous container is named twice");
     const Held* held = Find(container.id);
-    Expect(held != nullptr && held->life <= Life::kAway, "a previous container is not alive");
+    Expect(held != nullptr && MayBeGiven(*held), "a previous container is not alive");
     Expect(container.id.application_attempt != attempt_, "a previous container is of this attempt");
   }
   for (const auto& [id, held] : containers_) {
@@ -416,8 +416,7 @@ void AllocateModel::JudgeGrants(const yarn::AllocateResponse& answer) {
   for (const yarn::Container& container : answer.containers_from_previous_attempts) {
     given.push_back(container);
     const Held* held = Find(container.id);
-    Expect(held != nullptr && held->life <= Life::kAway &&
-               container.id.application_attempt != attempt_,
+    Expect(held != nullptr && MayBeGiven(*held) && container.id.application_attempt != attempt_,
            ToString(container.id) + " is no container of a previous attempt that came back");
   }
   JudgeTokens(given, answer.nm_tokens);
@@ -442,6 +441,15 @@ void AllocateModel::JudgeTokens(const std::vector<yarn::Container>& delivered,
 void AllocateModel::JudgeCompleted(const yarn::AllocateResponse& answer) {
   for (const yarn::ContainerStatus& status : answer.completed_containers) {
     const std::string name = ToString(status.id);
+    // Granted to an AM that was gone before it heard of it.
+    const bool unheard = !terms_.exact && terms_.keep_containers &&
+                         status.id.application_attempt != attempt_ &&
+                         status.exit_status == kAborted;
+    if (unheard && !containers_.contains(status.id)) {
+      containers_.emplace(status.id, Held{.container = {.id = status.id, .node = {}, .token = {}},
+                                          .life = Life::kEnded,
+                                          .statuses = {kAborted}});
+    }
     const auto at = containers_.find(status.id);
     if (at == containers_.end()) {
       Break(name + " is reported as completed and was never this application's");

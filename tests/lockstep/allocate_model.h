@@ -155,6 +155,10 @@ class AllocateModel {
   [[nodiscard]] static bool MayReturn(const Held& held) {
     return held.life == Life::kAway || (held.life == Life::kOver && !held.owed);
   }
+  /// To an AM as a previous attempt's; an end may not have been heard of.
+  [[nodiscard]] bool MayBeGiven(const Held& held) const {
+    return held.life <= Life::kAway || (!terms_.exact && held.life == Life::kEnded);
+  }
   /// Of this attempt, or of one whose containers are kept.
   [[nodiscard]] bool IsOfLine(const ContainerId& id) const {
     return terms_.keep_containers || (attempt_runs_ && id.application_attempt == attempt_);
