@@ -44,6 +44,7 @@ MessageFate MessageFaults::Decide(std::string_view message, const Party& party) 
     ++rule.seen;
     if (rule.seen < rule.first || (rule.count != 0 && rule.seen >= rule.first + rule.count))
       continue;
+    struck_.insert(rule.key);
     switch (rule.effect) {
       case MessageEffect::kDrop:
         fate.dropped = true;

@@ -6,6 +6,7 @@
 #pragma once
 
 #include <cstdint>
+#include <set>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -53,12 +54,15 @@ class MessageFaults {
   void Remove(std::uint64_t key);
   /// Counts the message and says what becomes of it.
   [[nodiscard]] MessageFate Decide(std::string_view message, const Party& party);
+  /// Keys of the faults that some message was struck by.
+  [[nodiscard]] const std::set<std::uint64_t>& struck() const { return struck_; }
   [[nodiscard]] bool empty() const { return rules_.empty(); }
   /// While true, heartbeats and polls must all be carried: one of them may be singled out.
   [[nodiscard]] bool TouchesBeats() const;
 
  private:
   std::vector<Rule> rules_;
+  std::set<std::uint64_t> struck_;
 };
 
 [[nodiscard]] std::string_view MessageName(const AgentToAm& message);

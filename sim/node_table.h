@@ -6,6 +6,7 @@
 #include <functional>
 #include <map>
 #include <optional>
+#include <set>
 #include <string>
 #include <string_view>
 #include <unordered_map>
@@ -43,6 +44,8 @@ struct NodeInfo {
   std::int32_t launch_fails = 0;         ///< The same for launches.
   std::int32_t localize_fails_next = 0;  ///< How many of the next localisations fail.
   std::int32_t launch_fails_next = 0;    ///< The same for launches.
+  std::set<std::uint32_t> localize_failed_by;  ///< Faults behind these, over or not.
+  std::set<std::uint32_t> launch_failed_by;    ///< The same for launches.
 };
 
 class NodeTable {

@@ -56,6 +56,7 @@ SimHost::SimHost(const config::Scenario& scenario, const RunOptions& options)
         {.name = nodes_[i].id.host, .rack = nodes_[i].rack, .labels = nodes_[i].labels});
   }
   fault_began_.resize(scenario.faults.size());
+  fault_present_.resize(scenario.faults.size());
   fault_struck_.resize(scenario.faults.size());
   const ClusterView& view = *this;
   faults_.emplace(scenario.faults, view, options.seed, OutagesOf(scenario.faults));

@@ -213,7 +213,12 @@ class SimHost : private ClusterView, private WorldView {
   // ---- sim_host_faults*.cc
   void ScheduleFaults();
   void ApplyFault(const FaultOrder& order);
+  void CarryOut(const FaultOrder& order);
   [[nodiscard]] std::vector<trace::FaultWithoutEffect> FaultsWithoutEffect() const;
+  void NoteReach(const FaultOrder& order);
+  void NoteReachOfDormant();
+  [[nodiscard]] bool Reaches(const FaultOrder& order, bool began);
+  [[nodiscard]] bool ReachesTask(const FaultOrder& order);
   void FaultNodeDown(const FaultOrder& order);
   void FaultDecommission(const FaultOrder& order);
   void OrderDecommission(std::int32_t node);
@@ -326,15 +331,22 @@ class SimHost : private ClusterView, private WorldView {
   Arrivals arrivals_;
   std::optional<FaultPlan> faults_;
   Instant faults_scheduled_ = kNever;
-  std::vector<bool> fault_began_;   ///< By fault.
-  std::vector<bool> fault_struck_;  ///< By fault: what it names was there once.
+  std::vector<bool> fault_began_;    ///< By fault.
+  std::vector<bool> fault_present_;  ///< By fault: what it names was there once.
+  std::vector<bool> fault_struck_;   ///< By fault: it reached something of that.
+  /// Those that reach nothing as yet, by fault and instance.
+  std::map<std::uint64_t, FaultOrder> dormant_faults_;
   Checkers checkers_;
   trace::Digest digest_;
   trace::ResultBuilder result_;
   OnlineExpectations expectations_;
   MessageFaults message_faults_;
-  /// Job and task -> how many of its next processes find their port taken.
-  std::map<std::pair<std::string, TaskId>, std::int32_t> stolen_ports_;
+  /// Another program has the port of a task's next processes.
+  struct StolenPort {
+    std::int32_t starts = 0;     ///< Of so many of them.
+    std::set<std::uint32_t> by;  ///< Faults.
+  };
+  std::map<std::pair<std::string, TaskId>, StolenPort> stolen_ports_;
   /// By fault and instance: AM processes that it made stand still, clients that it took away.
   std::map<std::uint64_t, std::vector<std::uint32_t>> paused_;
   /// Exits of containers whose NM was down when they happened.

@@ -158,8 +158,11 @@ void SimHost::SpawnUserProcess(AgentActor& agent, const SpawnProcess& order) {
   if (job == jobs_.end()) return;
   LaterToAgent(agent, ProcessSpawned{.attempt = order.process.attempt});
   const auto stolen = stolen_ports_.find({job->second->name, order.task});
-  const bool port_taken = stolen != stolen_ports_.end() && stolen->second > 0;
-  if (port_taken) --stolen->second;
+  const bool port_taken = stolen != stolen_ports_.end() && stolen->second.starts > 0;
+  if (port_taken) {
+    --stolen->second.starts;
+    for (const std::uint32_t fault : stolen->second.by) fault_struck_[fault] = true;
+  }
   SpareList<WorkloadOutput> outputs(spare_workload_outputs_);
   job->second->workload->Spawned(now_,
                                  SpawnedProcess{.container = agent.fence.container,

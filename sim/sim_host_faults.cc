@@ -22,23 +22,14 @@ void SimHost::ScheduleFaults() {
   });
 }
 
-std::vector<trace::FaultWithoutEffect> SimHost::FaultsWithoutEffect() const {
-  std::vector<trace::FaultWithoutEffect> idle;
-  for (std::uint32_t i = 0; i < scenario_.faults.size(); ++i) {
-    if (fault_struck_[i]) continue;
-    const config::FaultSpec& fault = scenario_.faults[i];
-    const char* why = fault_began_[i]       ? "what it names was not there"
-                      : fault.when.moment() ? "what it waits for did not come"
-                                            : "the run ended before it";
-    idle.push_back({.index = i, .kind = fault.kind, .why = why});
-  }
-  return idle;
+void SimHost::ApplyFault(const FaultOrder& order) {
+  NoteReach(order);
+  CarryOut(order);
+  NoteReachOfDormant();
 }
 
-void SimHost::ApplyFault(const FaultOrder& order) {
+void SimHost::CarryOut(const FaultOrder& order) {
   if (order.begins) {
-    fault_began_[order.fault] = true;
-    if (!StrikesNobody(order)) fault_struck_[order.fault] = true;
     Trace(trace::FaultBegan{.fault = order.fault,
                             .instance = order.instance,
                             .kind = order.kind,

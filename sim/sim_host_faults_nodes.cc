@@ -195,6 +195,12 @@ void SimHost::FaultNmMuted(const FaultOrder& order) {
 void SimHost::FaultLaunch(const FaultOrder& order) {
   const bool launch = order.kind == "launch_fail";
   for (const std::int32_t node : NodesOf(order)) {
+    auto& behind = launch ? nodes_[node].launch_failed_by : nodes_[node].localize_failed_by;
+    if (order.begins) {
+      behind.insert(order.fault);
+    } else {
+      behind.erase(order.fault);
+    }
     if (order.lasts || !order.begins) {
       (launch ? nodes_[node].launch_fails : nodes_[node].localize_fails) += order.begins ? 1 : -1;
     } else {
@@ -210,6 +216,8 @@ std::string SimHost::LaunchFailure(std::int32_t node, bool localize) {
   std::int32_t& next = localize ? info.localize_fails_next : info.launch_fails_next;
   if (always == 0 && next == 0) return {};
   if (always == 0) --next;
+  for (const std::uint32_t fault : localize ? info.localize_failed_by : info.launch_failed_by)
+    fault_struck_[fault] = true;
   return localize ? fmt::format("localization failed on {}: no space left on device", info.id.host)
                   : fmt::format("container launch failed on {}: cannot run program", info.id.host);
 }

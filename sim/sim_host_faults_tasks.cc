@@ -91,7 +91,11 @@ void SimHost::FaultHang(const FaultOrder& order) {
 void SimHost::FaultPortInUse(const FaultOrder& order) {
   if (!order.begins) return;
   const auto count = static_cast<std::int32_t>(NumberOf(order, "count", 1));
-  for (const Struck& struck : order.struck) stolen_ports_[{struck.job, struck.task}] += count;
+  for (const Struck& struck : order.struck) {
+    StolenPort& stolen = stolen_ports_[{struck.job, struck.task}];
+    stolen.starts += count;
+    stolen.by.insert(order.fault);
+  }
 }
 
 }  // namespace tfyarn::sim

@@ -30,8 +30,13 @@ Proposal CapacityScheduler::FromReservation(const RmNode& node) const {
   Proposal proposal;
   RmApplication& application = *node.reserved_for;
   AskEntry& ask = *node.reserved_ask;
-  const Verdict verdict =
-      ask.wanted() > 0 ? TryAsk(application, ask, node, true, proposal) : Verdict::kNextAsk;
+  Verdict verdict = Verdict::kNextAsk;
+  // A node that was blacklisted meanwhile stays reserved, and nothing comes of it. Source:
+  // RegularContainerAllocator.tryAllocateOnNode (checkIfNodeBlackListed).
+  if (ask.wanted() > 0) {
+    verdict = IsBlacklisted(application, node) ? Verdict::kSkipApplication
+                                               : TryAsk(application, ask, node, true, proposal);
+  }
   proposal.counted.clear();
   if (verdict == Verdict::kTake) return proposal;
   if (verdict == Verdict::kNextAsk) {

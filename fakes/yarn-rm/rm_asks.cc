@@ -121,7 +121,8 @@ void RmCore::TakeReleases(RmApplication& application, const std::vector<Containe
     const auto found = application.containers.find(id);
     if (found == application.containers.end()) {
       // Its node may not be back yet. Source: AbstractYarnScheduler.releaseContainers.
-      if (epoch_ > 0 && nodes_awaited_ > 0) application.pending_release.insert(id);
+      if (epoch_ > 0 && now_ < started_at_ + options_.nm_expiry)
+        application.pending_release.insert(id);
       continue;
     }
     if (found->second.am) continue;  // assumption: an AM cannot release itself

@@ -26,10 +26,18 @@ void RmCore::StartAttempt(RmApplication& application) {
   const std::int32_t number = application.attempt.id.attempt + 1;
   application.attempt = RmAttempt{.id = {.application = application.id, .attempt = number}};
   application.newly_allocated.clear();
-  application.delivered.clear();
   application.preempt_strict.clear();
   application.preempt_contract.clear();
-  application.blacklist.clear();
+  // What the last AM was told and did not acknowledge is told again, and its blacklist is the next
+  // one's. Source: RMAppAttemptImpl.transferStateFromAttempt,
+  // SchedulerApplicationAttempt.transferStateFromPreviousAttempt.
+  if (application.keeps_containers()) {
+    application.finished.insert(application.finished.begin(), application.delivered.begin(),
+                                application.delivered.end());
+  } else {
+    application.blacklist.clear();
+  }
+  application.delivered.clear();
   application.news_announced = false;
   Queue& queue = queues_[application.leaf];
   queue.inactive.emplace(std::pair{application.rank, application.sequence}, &application);

@@ -89,6 +89,8 @@ void RmCore::Complete(RmApplication& application, BookedContainer& container,
     fresh.erase(std::remove(fresh.begin(), fresh.end(), id), fresh.end());
   }
   preempting_.erase(container.sequence);
+  std::erase(application.preempt_strict, id);
+  std::erase(application.preempt_contract, id);
   const bool reached = container.state != BookedState::kAllocated;
   const std::int32_t index = node.index;
   application.containers.erase(id);

@@ -331,6 +331,7 @@ class RmCore {
   std::set<std::string> resource_types_;
   Resource largest_node_;
   bool any_node_seen_ = false;
+  Instant started_at_{};             // this RM
   std::int32_t nodes_awaited_ = 0;   // after a restart
   std::optional<Instant> ready_at_;  // scheduling waits until then
 

@@ -156,9 +156,10 @@ struct EndedApplication {
   yarn::ApplicationReport report;
 };
 
-/// The application wants nothing on this node, or its rack.
+/// The application wants nothing on this node, or its rack. Its AM's own container may be there.
+/// Source: SchedulerAppUtils.isPlaceBlacklisted (isWaitingForAMContainer).
 [[nodiscard]] inline bool IsBlacklisted(const RmApplication& application, const RmNode& node) {
-  if (application.blacklist.empty()) return false;
+  if (application.blacklist.empty() || !application.attempt.am_container) return false;
   return application.blacklist.count(node.host_place) > 0 ||
          application.blacklist.count(node.rack_place) > 0;
 }

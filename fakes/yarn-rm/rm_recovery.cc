@@ -57,6 +57,7 @@ void RmCore::Recover(const RmStateStore& store) {
   std::vector<RmAction> unheard;  // nobody listens yet
   actions_ = &unheard;
   epoch_ = store.epoch + 1;
+  started_at_ = now_;
   rm_identifier_ =
       options_.cluster_timestamp +
       std::max<std::int64_t>(
@@ -142,7 +143,10 @@ void RmCore::RecoverContainer(RmNode& node, const yarn::NmContainerStatus& statu
   }
   RmAttempt& attempt = application->attempt;
   const bool am = attempt.am_container == status.id;
-  const bool of_this_attempt = status.id.application_attempt == attempt.id;
+  // Its AM's end may have come with the same registration. Source: recoverContainersOnNode
+  // (isStopped).
+  const bool of_this_attempt =
+      status.id.application_attempt == attempt.id && attempt.state != AttemptState::kDone;
   if (complete) {
     application->settled.insert(status.id);
     if (am && attempt.state != AttemptState::kDone) {

@@ -526,7 +526,9 @@ TEST(FaultEffectsTest, EachKindDoesWhatItsRowsSay) {
   for (const Row& row : Rows()) {
     const SmallRun run = RunWith(row.faults);
     EXPECT_TRUE(row.effect(run)) << row.kind << ": " << row.shows << "\ntook " << run.Took();
-    EXPECT_TRUE(run.result.faults_without_effect.empty()) << row.kind << ": " << row.shows;
+    // A second one within it may find nothing left to do.
+    for (const trace::FaultWithoutEffect& idle : run.result.faults_without_effect)
+      EXPECT_NE(idle.index, 0U) << row.kind << ": " << row.shows;
     for (const trace::InvariantResult& invariant : run.result.invariants)
       EXPECT_EQ(invariant.violations, 0U) << row.kind << ": " << invariant.first_detail;
   }

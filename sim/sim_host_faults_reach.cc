@@ -1,0 +1,121 @@
+// Whether a fault reaches anything of what it names. One that never does is said in the verdict: it
+// was drawn or written for nothing, and a run that it did not disturb proves nothing.
+#include <algorithm>
+
+#include "config/fault_kinds.h"
+#include "core/model/check.h"
+#include "sim/fault_words.h"
+#include "sim/sim_host.h"
+
+namespace tfyarn::sim {
+namespace {
+
+/// Lies in wait for what comes: whether something came is known later.
+bool IsTrap(std::string_view kind) {
+  return kind == "launch_fail" || kind == "localize_fail" || kind == "port_in_use" ||
+         kind == "drop" || kind == "delay" || kind == "duplicate" || kind == "rm_drop_response" ||
+         kind == "rm_duplicate_response";
+}
+
+const char* NothingCame(std::string_view kind) {
+  if (kind == "launch_fail" || kind == "localize_fail") return "nothing was started there";
+  if (kind == "port_in_use") return "no process of it started";
+  return "no such message came";
+}
+
+}  // namespace
+
+std::vector<trace::FaultWithoutEffect> SimHost::FaultsWithoutEffect() const {
+  std::vector<bool> struck = fault_struck_;
+  for (const std::uint64_t key : message_faults_.struck()) struck[key >> 32] = true;
+  std::vector<trace::FaultWithoutEffect> idle;
+  for (std::uint32_t i = 0; i < scenario_.faults.size(); ++i) {
+    if (struck[i]) continue;
+    const config::FaultSpec& fault = scenario_.faults[i];
+    const bool trap = fault_present_[i] && IsTrap(fault.kind);
+    const char* why = trap                  ? NothingCame(fault.kind)
+                      : fault_began_[i]     ? "what it names was not there"
+                      : fault.when.moment() ? "what it waits for did not come"
+                                            : "the run ended before it";
+    idle.push_back({.index = i, .kind = fault.kind, .why = why});
+  }
+  return idle;
+}
+
+void SimHost::NoteReach(const FaultOrder& order) {
+  if (!order.begins) {
+    dormant_faults_.erase(KeyOf(order));
+    return;
+  }
+  fault_began_[order.fault] = true;
+  if (StrikesNobody(order)) return;
+  fault_present_[order.fault] = true;
+  if (Reaches(order, false)) {
+    fault_struck_[order.fault] = true;
+  } else {
+    dormant_faults_.emplace(KeyOf(order), order);
+  }
+}
+
+// Machines and the ResourceManager come and go by faults alone.
+void SimHost::NoteReachOfDormant() {
+  std::erase_if(dormant_faults_, [this](const auto& entry) {
+    const bool reaches = Reaches(entry.second, true);
+    if (reaches) fault_struck_[entry.second.fault] = true;
+    return reaches;
+  });
+}
+
+/// What another fault has taken away is not reached: a fault that takes it away as well is, once it
+/// alone does. `began`: its effect is there already.
+bool SimHost::Reaches(const FaultOrder& order, bool began) {
+  if (IsTrap(order.kind)) return false;
+  const config::FaultKind* kind = config::FindFaultKind(order.kind);
+  TF_CHECK(kind != nullptr);
+  const auto is_up = [this](const Struck& one) {
+    return one.node < 0 || nodes_[one.node].down == 0;
+  };
+  const std::int32_t own = began ? 1 : 0;
+  switch (kind->target) {
+    case config::FaultTarget::kNode: {
+      // An order to the ResourceManager, wherever the node is.
+      if (order.kind == "node_decommission") return rm_ != nullptr;
+      const bool takes_down = order.kind == "node_crash" || order.kind == "node_reboot";
+      return std::any_of(order.struck.begin(), order.struck.end(), [&](const Struck& one) {
+        return takes_down ? nodes_[one.node].down == own : is_up(one);
+      });
+    }
+    case config::FaultTarget::kCaller:
+      return order.struck.empty() || std::any_of(order.struck.begin(), order.struck.end(), is_up);
+    case config::FaultTarget::kNothing:
+      return std::all_of(order.groups.begin(), order.groups.end(),
+                         [&](const std::vector<Struck>& group) {
+                           return std::any_of(group.begin(), group.end(), is_up);
+                         });
+    case config::FaultTarget::kRm:
+      return order.kind == "rm_restart" ? rm_downs_ == own : rm_ != nullptr && rm_pauses_ == own;
+    case config::FaultTarget::kTask:
+      return !began && ReachesTask(order);
+    case config::FaultTarget::kAm:
+    case config::FaultTarget::kJob:
+    case config::FaultTarget::kHdfs:
+      return true;
+  }
+  return true;
+}
+
+bool SimHost::ReachesTask(const FaultOrder& order) {
+  const bool needs_process =
+      order.kind != "container_vmem" && order.kind != "container_lost" && order.kind != "preempt";
+  if (order.kind == "preempt" && rm_ == nullptr) return false;
+  const std::vector<AgentActor*> agents = AgentsOf(order);
+  return std::any_of(agents.begin(), agents.end(), [&](const AgentActor* agent) {
+    if (!needs_process) return true;
+    const std::vector<RunningProcess> running = jobs_.at(agent->job.value)->workload->running();
+    return std::any_of(running.begin(), running.end(), [&](const RunningProcess& process) {
+      return process.container == agent->fence.container;
+    });
+  });
+}
+
+}  // namespace tfyarn::sim
