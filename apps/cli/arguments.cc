@@ -167,6 +167,11 @@ void AddOthers(CLI::App& app, Raw& raw) {
   explore
       .add_option("--stop-after", raw.explore_stop_after, "end the search with so many findings")
       ->type_name("N");
+  explore
+      .add_option(
+          "--known", raw.explore.known,
+          "what the findings of that folder show (--out of an earlier search) is no finding")
+      ->type_name("DIR");
   explore.add_option("--out", raw.explore.out, "where findings are written")
       ->type_name("DIR")
       ->capture_default_str();

@@ -153,7 +153,7 @@ class Searcher {
       ++known.times;
       return;
     }
-    if (HasEnough()) return;
+    if (HasEnough() || limits_.known.contains(problem.key)) return;
     state_.found.push_back({.problem = problem, .index = index});
     shown_(state_);
   }

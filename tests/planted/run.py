@@ -24,6 +24,7 @@ import pathlib
 import random
 import re
 import shlex
+import shutil
 import subprocess
 import sys
 import tempfile
@@ -95,9 +96,9 @@ def told(path):
     return lines[0].removeprefix("# "), lines[1].removeprefix("# ")
 
 
-def explored(tfsim, seed, budget, out):
+def explored(tfsim, seed, budget, out, *more):
     """(exit code or None for a hang, stdout, stderr)."""
-    command = [str(tfsim), "explore", "--seed", str(seed), "--budget", str(budget), "--stop-after", "1", "-j", "1", "--out", str(out), "-q"]
+    command = [str(tfsim), "explore", "--seed", str(seed), "--budget", str(budget), "-j", "1", "--out", str(out), "-q", *more]
     try:
         done = subprocess.run(command, capture_output=True, text=True, timeout=MOST_SECONDS, preexec_fn=changed_sources.limit, check=False)
     except subprocess.TimeoutExpired:
@@ -127,21 +128,19 @@ def hunt(bug, plan, until):
         if errors is not None:
             return {**outcome, "what": f"does not compile: {errors}"}
         built = time.monotonic()
-        code, out, err = explored(folder / "tfsim", plan.seed, plan.budget, folder)
+        code, out, err = explored(folder / "tfsim", plan.seed, plan.budget, folder, "--known", str(plan.known), "--stop-after", "1")
         outcome["seconds"] = round(time.monotonic() - built, 1)
-        finding = folder / "finding-1.yaml"
-        first = re.search(r"^ {3}run (\d+)", out, re.MULTILINE)
         if code not in ENDED:
             return {**outcome, "what": f"exit {code}: {(err.strip().splitlines() or [''])[-1]}"}
-        if not first or not finding.exists():
+        index, finding = re.search(r"^ {3}run (\d+)", out, re.MULTILINE), folder / "finding-1.yaml"
+        if not index:
             return {**outcome, "what": "not found"}
         kept = WORK / "findings" / f"{bug.name}.yaml"
         kept.parent.mkdir(parents=True, exist_ok=True)
         kept.write_text(finding.read_text(encoding="utf-8"), encoding="utf-8")
-        outcome["what"] = told(finding)[0]
         if also_without(plan.tfsim, finding):
-            return {**outcome, "what": f"shown without the bug, too: {outcome['what']}"}
-        return {**outcome, **size_of(finding), "runs": int(first.group(1)) + 1}
+            return {**outcome, "what": f"shown without it, too: {told(finding)[0]}"}
+        return {**outcome, **size_of(finding), "runs": int(index.group(1)) + 1, "what": told(finding)[0]}
 
 
 class Plan:
@@ -158,6 +157,22 @@ class Plan:
             for path in sorted((table.ROOT / folder).rglob("*")):
                 if path.suffix in (".cc", ".h", ".txt"):
                     self.sources.update(str(path.relative_to(table.ROOT)).encode() + b"\0" + path.read_bytes())
+        self.known = self.findings_without()
+
+    def findings_without(self):
+        """A folder with what the same exploration finds without any bug: that is no bug's."""
+        folder, stamp = WORK / f"without-{self.seed}", f"{self.sources.hexdigest()} {self.budget}"
+        if (folder / "of").exists() and (folder / "of").read_text(encoding="utf-8") == stamp:
+            return folder
+        shutil.rmtree(folder, ignore_errors=True)
+        folder.mkdir(parents=True)
+        code, out, err = explored(self.tfsim, self.seed, self.budget, folder)
+        if code not in ENDED:
+            sys.exit(f"the tree itself: exit {code}: {err}")
+        for finding in re.findall(r"^\d+\. (.*)$", out, re.MULTILINE):
+            print(f"found without any bug: {finding}", flush=True)
+        (folder / "of").write_text(stamp, encoding="utf-8")
+        return folder
 
     def key(self, bug):
         """What a bug's outcome depends on."""
