@@ -4,6 +4,7 @@ A checkout of the parent commit differs from this tree in a few sources. Buildin
 here only the objects one of whose inputs differs are compiled again, without optimizing. Objects and commands are those of a build folder
 of this tree that is up to date. Not seen: a change of how the tree is configured (CMakeLists.txt, generated sources).
 """
+import hashlib
 import os
 import pathlib
 import re
@@ -20,10 +21,11 @@ class OverlayError(Exception):
 
 
 class Overlay:
-    """`checkout`: the other tree; `made`: a folder for its objects and programs; `root` and `build`: this tree."""
+    """`checkout`: the other tree; `made`: a folder for its programs; `objects`: one for what is compiled, which other checkouts may share;
+    `root` and `build`: this tree."""
 
-    def __init__(self, checkout, made, root, build, jobs=1):
-        self.checkout, self.made, self.root, self.build, self.jobs = checkout, made, root, build, jobs
+    def __init__(self, checkout, made, objects, root, build, jobs=1):
+        self.checkout, self.made, self.objects, self.root, self.build, self.jobs = checkout, made, objects, root, build, jobs
         self.same = {}
 
     def program(self, name):
@@ -45,7 +47,8 @@ class Overlay:
         running = []
         while waiting or running:
             while waiting and len(running) < self.jobs:
-                running.append(self._start(*waiting.pop(0)))
+                output, command = waiting.pop(0)
+                running.append(self._start(output, command, dependencies.get(output, [])))
             self._finish(*running.pop(0), objects, unused)
         objects += self._new_sources(commands)
         target = self.made / name
@@ -89,12 +92,23 @@ class Overlay:
         pattern = re.escape(str(self.root)) + r"(?!" + re.escape(str(self.build)[len(str(self.root)):]) + r"(/|\s|\"|$))(?=[/\s\"]|$)"
         return re.sub(pattern, str(self.checkout), text)
 
-    def _start(self, output, command):
-        """(output, process, object, source) of a compiler that runs; process None where there is nothing to compile there."""
+    def _key(self, command, dependencies):
+        """What an object there depends on."""
+        digest = hashlib.sha256(command.encode())
+        for path in dependencies:
+            here = pathlib.Path(os.path.normpath(self.build / path))
+            if here.is_relative_to(self.root) and not here.is_relative_to(self.build):
+                there = self.checkout / here.relative_to(self.root)
+                digest.update(path.encode() + b"\0" + (there.read_bytes() if there.is_file() else b"\0"))
+        return digest.hexdigest()
+
+    def _start(self, output, command, dependencies):
+        """(output, process, object, source) of a compiler that runs; process None where there is nothing to compile there, and "" where
+        the object is there from an earlier call."""
         arguments = shlex.split(command)
         arguments = arguments[1:] if pathlib.Path(arguments[0]).name == "ccache" else arguments
         source = pathlib.Path(arguments[arguments.index("-c") + 1])
-        made = self.made / "objects" / (output.replace("/", "-").replace("..", "up") + ".o")
+        made = self.objects / f"{self._key(command, dependencies)}.o"
         made.parent.mkdir(parents=True, exist_ok=True)
         if source.is_relative_to(self.build):  # A batch, which includes its sources.
             there = made.with_suffix(".cxx")
@@ -106,12 +120,15 @@ class Overlay:
         if not there.is_file():
             return output, None, None, there
         arguments = [self._there(one) for one in arguments]
-        arguments[arguments.index("-o") + 1] = str(made)
+        half = made.with_suffix(".half")
+        arguments[arguments.index("-o") + 1] = str(half)
         arguments[arguments.index("-c") + 1] = str(there)
         for flag in ("-MF", "-MT"):
             if flag in arguments:
                 arguments[arguments.index(flag) + 1] = str(made.with_suffix(".d"))
         arguments = [one for one in arguments if one != "-Werror"] + ["-O0", "-w"]
+        if dependencies and made.exists():
+            return output, "", made, there
         process = subprocess.Popen(arguments, cwd=self.build, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
         return output, process, made, there
 
@@ -119,10 +136,14 @@ class Overlay:
         if process is None:
             unused.add(output)
             return
+        if process == "":
+            objects.append(made)
+            return
         words, _ = process.communicate()
         if process.returncode != 0:
             inside = source.relative_to(self.checkout) if source.is_relative_to(self.checkout) else source.name
             raise OverlayError(words[-4000:], str(inside))
+        made.with_suffix(".half").rename(made)
         objects.append(made)
 
     def _new_sources(self, commands):
@@ -144,7 +165,7 @@ class Overlay:
                 if here in mine or here.is_file():
                     continue
                 fake = re.sub(r" -c \S+", f" -c {here}", command)
-                _, process, made, _ = self._start(f"new-{here.relative_to(self.root)}", fake)
+                _, process, made, _ = self._start(f"new-{here.relative_to(self.root)}", fake, [])
                 self._finish("", process, made, source, objects, set())
         return objects
 

@@ -103,8 +103,7 @@ class Side:
     def __init__(self, label, commit, build):
         self.label, self.folder = label, check_out(commit, label)
         self.made = WORK / f"{label}-made"
-        shutil.rmtree(self.made, ignore_errors=True)
-        self.overlay = overlay.Overlay(self.folder, self.made, ROOT, build, os.cpu_count() or 1)
+        self.overlay = overlay.Overlay(self.folder, self.made, WORK / "objects", ROOT, build, os.cpu_count() or 1)
         self.programs = {}
 
     def program(self, name):
