@@ -12,7 +12,7 @@ Usage: run.py [--check | --list | --record | --sample=N] [--again] [--seed=N] [-
   --jobs=N     bugs at a time (one for each processor)
   --build=DIR  a built tree whose other objects are used (build), as it is; without it `build` is brought up to date
 
-A bug costs one source compiled at -O1, one link, and the runs until its first finding, which is shrunk. A finding counts when its
+A bug costs one source compiled without optimization, one link, and the runs until its first finding, which is shrunk. A finding counts when its
 scenario passes without the bug. Exit code 1 when a bug was not found, unless the table says that no oracle can see it yet.
 """
 import concurrent.futures
@@ -151,7 +151,7 @@ class Plan:
         WORK.mkdir(parents=True, exist_ok=True)
         build = brought_up_to_date(options)
         self.tfsim = build / "bin" / "tfsim"
-        self.compiler = changed_sources.Compiler(table.ROOT, build, WORK / "objects", "-O1")
+        self.compiler = changed_sources.Compiler(table.ROOT, build, WORK / "objects", "-O0")
         self.seed, self.budget = options["seed"], options["budget"]
         self.sources = hashlib.sha256()
         for folder in ("core", "fakes", "sim", "explore", "oracles", "config", "apps"):
