@@ -18,19 +18,30 @@ def summary(outcomes):
             f"{middle['nodes']:g} nodes")
 
 
+def why(bug, outcome):
+    """It was not found."""
+    said = outcome["what"] if outcome["what"] != "not found" else f"not within {outcome.get('budget', 0)} runs"
+    return f"{bug.unseen} ({said})" if bug.unseen else said[:200]
+
+
 def cell(text):
     return text.replace("|", "\\|")
 
 
 def write(bugs, outcomes, seed, budget):
-    """Between the page's two marks; what was not found stands first."""
+    """Between the page's two marks; what was not run and what was not found stand first."""
+    outcomes = {name: outcome for name, outcome in outcomes.items() if outcome["what"] != "not run"}
     lines = [BEGIN, "",
-             f"Last whole run: {datetime.date.today().isoformat()}, `--seed {seed} --budget {budget}`; of {len(bugs)} bugs "
+             f"Last run: {datetime.date.today().isoformat()}, `--seed {seed} --budget {budget}`; of {len(bugs)} bugs {len(outcomes)} were run, "
              f"{summary(outcomes.values())}.", ""]
+    left_out = [f"`{bug.name}`" for bug in bugs if bug.name not in outcomes]
+    if left_out:
+        lines += [f"Not run with the sources of that day: {', '.join(left_out)}.", ""]
+    bugs = [bug for bug in bugs if bug.name in outcomes]
     missed = [bug for bug in bugs if outcomes[bug.name]["runs"] is None]
     if missed:
         lines += ["| not found yet | origin | why |", "|---|---|---|"]
-        lines += [f"| `{bug.name}`: {cell(bug.what)} | {cell(bug.origin)} | {cell(bug.unseen or outcomes[bug.name]['what'])[:200]} |"
+        lines += [f"| `{bug.name}`: {cell(bug.what)} | {cell(bug.origin)} | {cell(why(bug, outcomes[bug.name]))} |"
                   for bug in missed] + [""]
     lines += ["| bug | origin | runs needed | jobs / faults / nodes | what told |", "|---|---|---|---|---|"]
     for bug in bugs:
@@ -56,5 +67,5 @@ def read():
 
 def seed():
     """With which they were found."""
-    found = re.search(r"^Last whole run: .*`--seed (\d+) ", PAGE.read_text(encoding="utf-8"), re.MULTILINE)
+    found = re.search(r"^Last run: .*`--seed (\d+) ", PAGE.read_text(encoding="utf-8"), re.MULTILINE)
     return int(found.group(1)) if found else 1

@@ -4,7 +4,8 @@
 Usage: run.py [--check | --list | --record | --sample=N] [--again] [--seed=N] [--budget=RUNS] [--minutes=N] [--jobs=N] [--build=DIR] [NAME...]
   NAME         bugs of the table (tests/planted/planted.txt). Without any, all of them.
   --check      only whether the table is sound; nothing is built
-  --record     write the table of docs/track-record.md; what is not run now is taken from build/planted/found.json if still true
+  --record     write the table of docs/track-record.md; what is not run now is taken from build/planted/found.json, if it was run with these
+               very sources, or said to be not run
   --sample=N   N bugs, drawn by a fresh seed that is printed, of those that docs/track-record.md says to be found soon, with its seed
   --again      also what was found with these very sources, seed and budget
   --seed=N     of the exploration (1)           --budget=RUNS  for each bug (2000)
@@ -199,13 +200,17 @@ def sentence(name, outcome):
             f"{outcome['nodes']} nodes, {outcome['tasks']} tasks: {outcome['what']}")[:260]
 
 
+def still_true(bugs, plan, budget):
+    """Bug's name -> outcome, of those that were run with these very sources and seed."""
+    known = json.loads(FOUND.read_text(encoding="utf-8")) if FOUND.exists() else {}
+    return {bug.name: known[bug.name]["outcome"] for bug in bugs
+            if known.get(bug.name, {}).get("key") == plan.key(bug) and holds(known[bug.name]["outcome"], budget)}
+
+
 def run_all(bugs, plan, options):
     """Bug's name -> outcome."""
     until = time.monotonic() + 60 * options["minutes"] if options["minutes"] else math.inf
-    known = json.loads(FOUND.read_text(encoding="utf-8")) if FOUND.exists() else {}
-    outcomes = {bug.name: known[bug.name]["outcome"] for bug in bugs
-                if not options["again"] and known.get(bug.name, {}).get("key") == plan.key(bug)
-                and holds(known[bug.name]["outcome"], plan.budget)}
+    outcomes = {} if options["again"] else still_true(bugs, plan, plan.budget)
     guard = threading.Lock()
     with concurrent.futures.ThreadPoolExecutor(options["jobs"]) as pool:
         waiting = {pool.submit(hunt, bug, plan, until): bug for bug in bugs if bug.name not in outcomes}
@@ -267,8 +272,8 @@ def main():
     print(f"{len(chosen)} bugs, {len(missed)} not found")
     if len(missed) < len(chosen):
         print(record.summary(outcomes.values()))
-    if options["record"] and not names and not options["sample"]:
-        record.write(bugs, outcomes, plan.seed, plan.budget)
+    if options["record"] and not options["sample"]:
+        record.write(bugs, {**still_true(bugs, plan, 0), **outcomes}, plan.seed, plan.budget)
     sys.exit(1 if any(not bug.unseen for bug in missed) else 0)
 
 
