@@ -4,7 +4,9 @@
 
 #include <algorithm>
 #include <filesystem>
+#include <fstream>
 #include <random>
+#include <set>
 
 #include "apps/cli/exit_codes.h"
 #include "apps/cli/explore_search.h"
@@ -96,6 +98,25 @@ std::string Told(const explore::Problem& problem) {
 }
 
 /// One command that shows it.
+/// Keys of the problems that the findings in a folder tell in their first lines; nullopt: an error
+/// was told.
+std::optional<std::set<std::string>> KnownIn(const std::string& folder) {
+  std::set<std::string> keys;
+  if (folder.empty()) return keys;
+  std::error_code error;
+  for (const auto& entry : std::filesystem::directory_iterator(folder, error)) {
+    if (entry.path().extension() != ".yaml") continue;
+    std::ifstream file(entry.path());
+    std::string line;
+    if (!std::getline(file, line) || !line.starts_with("# ")) continue;
+    line = line.substr(2, line.rfind(" (at ") - 2);
+    keys.insert(explore::Anonymous(line));
+  }
+  if (!error) return keys;
+  Complain(fmt::format("{}: {}", folder, error.message()));
+  return std::nullopt;
+}
+
 std::string CommandFor(const std::string& file, explore::Relation relation,
                        const explore::Problem& problem) {
   if (problem.sentence.starts_with("relation "))
@@ -122,10 +143,17 @@ class Explorer {
     if (!bases) return ToInt(ExitCode::kInvalidInput);
     if (arguments_.relation) return CheckRelation(*bases);
     plan_.bases = std::move(*bases);
+    auto known = KnownIn(arguments_.known);
+    if (!known) return ToInt(ExitCode::kInvalidInput);
     if (!arguments_.quiet)
       WriteStderr(fmt::format("tfsim: exploring with --seed {}\n", plan_.seed));
     const SearchState state =
-        Search(plan_, {.runs = arguments_.runs, .seconds = arguments_.seconds, .at_once = at_once_},
+        Search(plan_,
+               {.runs = arguments_.runs,
+                .seconds = arguments_.seconds,
+                .findings = arguments_.stop_after,
+                .at_once = at_once_,
+                .known = std::move(*known)},
                laboratory_, interrupt_, [this](const SearchState& now) { Show(now); });
     progress_.Clear();
     const double seconds = progress_.wall_seconds();

@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <functional>
 #include <optional>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -29,9 +30,11 @@ struct SearchPlan {
 };
 
 struct SearchLimits {
-  std::uint64_t runs = 0;   ///< 0 = no limit.
-  double seconds = 0;       ///< 0 = no limit.
-  std::size_t at_once = 1;  ///< Processes.
+  std::uint64_t runs = 0;       ///< 0 = no limit.
+  double seconds = 0;           ///< 0 = no limit.
+  std::size_t findings = 0;     ///< The search ends with so many; 0 = no limit.
+  std::size_t at_once = 1;      ///< Processes.
+  std::set<std::string> known;  ///< Keys of problems that are no findings.
 };
 
 struct FoundProblem {

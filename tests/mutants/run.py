@@ -21,8 +21,6 @@ import json
 import math
 import os
 import pathlib
-import resource
-import shlex
 import shutil
 import subprocess
 import sys
@@ -31,13 +29,15 @@ import time
 
 import table
 
+sys.path.insert(0, str(table.ROOT / "tests"))
+import changed_sources  # noqa: E402  (it stands beside this folder)
+
 WORK = table.ROOT / "build" / "mutants"
 TREE = WORK / "tree"
 TFSIM = TREE / "build" / "bin" / "tfsim"
 CAUGHT = WORK / "caught.json"
 NOTICED = {10: "a job's status", 11: "a job's status", 20: "an expectation", 21: "an invariant"}
 MOST_SECONDS = 120
-MOST_BYTES = 4 << 30
 
 
 def copy_tree():
@@ -71,47 +71,6 @@ def build():
     return None
 
 
-class Compiler:
-    """Compiles one source again, without optimizing, and links it with all the others as they were built."""
-
-    def __init__(self):
-        listed = subprocess.run(["ninja", "-C", "build", "-t", "commands", "tfsim"], cwd=TREE, check=True,
-                                capture_output=True, text=True).stdout.splitlines()
-        self.link = next(line for line in listed if " -o bin/tfsim " in line)
-        database = json.loads((TREE / "build" / "compile_commands.json").read_text(encoding="utf-8"))
-        self.commands = {os.path.relpath(entry["file"], TREE): entry for entry in database}
-
-    def build(self, mutant, folder):
-        """folder/tfsim, with the mechanism taken away; None, or what the compiler said."""
-        source, made = folder / pathlib.Path(mutant.file).name, folder / "mutant.o"
-        whole = (TREE / mutant.file).read_text(encoding="utf-8")
-        source.write_text(mutant.apply(whole), encoding="utf-8")
-        entry = self.commands[mutant.file]
-        arguments = shlex.split(entry["command"])
-        if pathlib.Path(arguments[0]).name == "ccache":
-            arguments = arguments[1:]
-        output = arguments.index("-o") + 1
-        was, arguments[output] = arguments[output], str(made)
-        arguments[arguments.index("-c") + 1] = str(source)
-        # A mechanism that is gone leaves names that nothing uses: no warnings.
-        arguments = [argument for argument in arguments if argument != "-Werror"] + ["-O0", "-w"]
-        link = self.link.replace(" -o bin/tfsim ", f" -o {shlex.quote(str(folder / 'tfsim'))} ")
-        # In front of the libraries it is found first, and the library's own object is then not asked for.
-        link = link.replace(f" {was} ", f" {made} ") if f" {was} " in link else link.replace(" -o ", f" {shlex.quote(str(made))} -o ", 1)
-        if shutil.which("mold"):
-            link = link.replace(" -o ", " -fuse-ld=mold -o ", 1)
-        for command in (arguments, ["sh", "-c", link]):
-            done = subprocess.run(command, cwd=TREE / "build", capture_output=True, text=True, check=False)
-            if done.returncode != 0:
-                return done.stdout + done.stderr
-        return None
-
-
-def limit():
-    resource.setrlimit(resource.RLIMIT_AS, (MOST_BYTES, MOST_BYTES))
-    resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
-
-
 def what_failed(output):
     """The first expectation or invariant that a result document says was not met."""
     try:
@@ -131,7 +90,7 @@ def run(scenario, tfsim=TFSIM):
     """(exit code or None for a hang, what failed)."""
     command = [str(tfsim), "run", f"scenarios/{scenario}.yaml", "--json"]
     try:
-        done = subprocess.run(command, cwd=TREE, capture_output=True, text=True, timeout=MOST_SECONDS, preexec_fn=limit,
+        done = subprocess.run(command, cwd=TREE, capture_output=True, text=True, timeout=MOST_SECONDS, preexec_fn=changed_sources.limit,
                               check=False)
     except subprocess.TimeoutExpired:
         return None, f"no end within {MOST_SECONDS} s"
@@ -146,7 +105,7 @@ def try_mutant(mutant, compiler, until):
     said, survivors = [], []
     with tempfile.TemporaryDirectory(dir=WORK) as name:
         folder = pathlib.Path(name)
-        errors = compiler.build(mutant, folder)
+        errors = compiler.build(mutant.texts(TREE), folder)
         if errors is not None:
             return [errors], [("", "does not compile")]
         for scenario in mutant.fails:
@@ -217,7 +176,7 @@ def run_all(chosen, again, until):
         broken = [f"{name}: exit {code} {what}" for name, (code, what) in zip(names, pool.map(run, names)) if code != 0]
         if broken:
             sys.exit("these fail with nothing taken away:\n" + "\n".join(broken))
-        sources, compiler = digest_of_sources(), Compiler()
+        sources, compiler = digest_of_sources(), changed_sources.Compiler(TREE, TREE / "build", WORK / "objects")
         caught = json.loads(CAUGHT.read_text(encoding="utf-8")) if CAUGHT.exists() and not again else {}
         waiting = {pool.submit(try_mutant, mutant, compiler, until): mutant for mutant in chosen
                    if caught.get(mutant.name) != key_of(mutant, sources)}

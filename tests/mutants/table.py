@@ -34,9 +34,10 @@ class Mutant:
     def old_text(self):
         return "\n".join(self.old)
 
-    def apply(self, text):
-        """The file's text with the mechanism taken away."""
-        return text.replace(self.old_text(), "\n".join(self.new), 1)
+    def texts(self, root):
+        """Source -> its text with the mechanism taken away."""
+        text = (root / self.file).read_text(encoding="utf-8")
+        return {self.file: text.replace(self.old_text(), "\n".join(self.new), 1)}
 
 
 @dataclasses.dataclass

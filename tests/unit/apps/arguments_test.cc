@@ -55,6 +55,11 @@ TEST(ArgumentsTest, ExploreTakesATimeOrANumberOfRuns) {
   EXPECT_EQ(runs.at_once, 3U);
   EXPECT_EQ(explore({"explore", "a.yaml", "--relation", "key-order"}).relation,
             explore::Relation::kKeyOrder);
+  EXPECT_EQ(explore({"explore"}).stop_after, 0U);
+  EXPECT_EQ(explore({"explore", "--stop-after", "2", "--known", "old"}).stop_after, 2U);
+  EXPECT_EQ(explore({"explore", "--stop-after", "2", "--known", "old"}).known, "old");
+  EXPECT_NE(ErrorOf({"explore", "--stop-after", "0"}).find("a number from 1 on"),
+            std::string::npos);
   EXPECT_NE(ErrorOf({"explore", "--budget", "soon"}).find("a time like 10m or a number of runs"),
             std::string::npos);
   EXPECT_NE(ErrorOf({"explore", "--relation", "key-order"}).find("FILES"), std::string::npos);

@@ -97,6 +97,30 @@ TEST_F(ExploreCommandTest, TheSameSeedFindsTheSame) {
   EXPECT_EQ(Findings(), first);
 }
 
+TEST_F(ExploreCommandTest, StopsAfterTheFirstFindingWhateverRunsBesideIt) {
+  EXPECT_EQ(Explore(), ToInt(ExitCode::kInvariantBroken));
+  const std::string all = Findings();
+  arguments_.stop_after = 1;
+  Explore();
+  std::filesystem::remove_all(arguments_.out);
+  EXPECT_NE(Explore(), ToInt(ExitCode::kOk));
+  const std::string first = Findings();
+  EXPECT_EQ(Count(first, "schema: tfsim/v1"), 1U);
+  EXPECT_TRUE(all.starts_with(first));
+}
+
+TEST_F(ExploreCommandTest, WhatIsKnownIsNoFinding) {
+  EXPECT_EQ(Explore(), ToInt(ExitCode::kInvariantBroken));
+  arguments_.known = arguments_.out;
+  arguments_.out = (directory_ / "again").string();
+  EXPECT_EQ(Explore(), ToInt(ExitCode::kOk));
+  arguments_.known = (directory_ / "nowhere").string();
+  testing::internal::CaptureStderr();
+  EXPECT_EQ(Explore(), ToInt(ExitCode::kInvalidInput));
+  EXPECT_NE(testing::internal::GetCapturedStderr().find("nowhere: No such file"),
+            std::string::npos);
+}
+
 TEST_F(ExploreCommandTest, OfAScenarioOnlyFaultsAndSeedsAreDrawn) {
   const std::string file = (directory_ / "mine.yaml").string();
   std::ofstream(file) << R"(schema: tfsim/v1
