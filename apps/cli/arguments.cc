@@ -31,7 +31,7 @@ struct Raw {
   ExploreArguments explore;
   WhyArguments why;
   std::string why_seed, why_futures, why_jobs;
-  std::string explore_budget, explore_seed, explore_jobs, explore_relation;
+  std::string explore_budget, explore_seed, explore_jobs, explore_relation, explore_stop_after;
   std::string run_seed, run_seeds, replay_seed, diff_seed, jobs, topic;
   std::string explain_at, explain_seed;
   bool version = false;
@@ -164,6 +164,9 @@ void AddOthers(CLI::App& app, Raw& raw) {
       .add_option("-j,--jobs", raw.explore_jobs,
                   "how many processes at once (default: one for each processor)")
       ->type_name("N");
+  explore
+      .add_option("--stop-after", raw.explore_stop_after, "end the search with so many findings")
+      ->type_name("N");
   explore.add_option("--out", raw.explore.out, "where findings are written")
       ->type_name("DIR")
       ->capture_default_str();
@@ -264,6 +267,15 @@ std::optional<UsageError> CheckExplore(Raw& raw) {
   if (auto error = ReadSeed(raw.explore_seed, explore.seed)) return error;
   if (auto error = ReadProcesses(raw.explore_jobs, explore.at_once)) return error;
   if (auto error = ReadBudget(raw.explore_budget, explore)) return error;
+  if (!raw.explore_stop_after.empty()) {
+    const auto findings = ParseSeeds(raw.explore_stop_after);
+    if (!findings || findings->first != findings->second || findings->first == 0) {
+      return UsageError{
+          fmt::format("tfsim explore: --stop-after takes a number from 1 on, not {}\n",
+                      raw.explore_stop_after)};
+    }
+    explore.stop_after = findings->first;
+  }
   if (raw.explore_relation.empty()) return std::nullopt;
   explore.relation = EnumeratorFromKebab<explore::Relation>(raw.explore_relation);
   if (explore.relation && !explore.inputs.empty()) return std::nullopt;

@@ -96,7 +96,8 @@ struct ExploreArguments {
   std::uint64_t runs = 0;  ///< 0 = no limit.
   double seconds = 60;     ///< 0 = no limit.
   std::optional<std::uint64_t> seed;
-  std::size_t at_once = 0;  ///< 0 = one for each processor.
+  std::size_t stop_after = 0;  ///< Findings; 0 = all that the budget finds.
+  std::size_t at_once = 0;     ///< 0 = one for each processor.
   std::string out = "tfsim-out/explore";
   std::optional<explore::Relation> relation;  ///< Nothing is drawn: only this is checked.
   bool quiet = false;

@@ -125,7 +125,11 @@ class Explorer {
     if (!arguments_.quiet)
       WriteStderr(fmt::format("tfsim: exploring with --seed {}\n", plan_.seed));
     const SearchState state =
-        Search(plan_, {.runs = arguments_.runs, .seconds = arguments_.seconds, .at_once = at_once_},
+        Search(plan_,
+               {.runs = arguments_.runs,
+                .seconds = arguments_.seconds,
+                .findings = arguments_.stop_after,
+                .at_once = at_once_},
                laboratory_, interrupt_, [this](const SearchState& now) { Show(now); });
     progress_.Clear();
     const double seconds = progress_.wall_seconds();

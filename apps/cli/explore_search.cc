@@ -55,6 +55,7 @@ class Clock {
     const std::chrono::duration<double> passed = std::chrono::steady_clock::now() - begin_;
     if (interrupt_ || (seconds_ > 0 && passed.count() >= seconds_)) over_ = true;
   }
+  void End() { over_ = true; }
   [[nodiscard]] const std::atomic<bool>& over() const { return over_; }
 
  private:
@@ -88,8 +89,14 @@ class Searcher {
         static_cast<std::size_t>(batches), pool,
         [&](std::size_t batch) { return RunBatch(batch * kBatch); },
         [&](std::size_t batch, const ChildOutcome& outcome) {
-          if (outcome.crash.empty()) return Take(outcome.bytes);
-          if (!clock.over()) TakeOneByOne(batch * kBatch);
+          // What was under way when the last finding came would make it a matter of luck.
+          if (HasEnough()) return;
+          if (outcome.crash.empty()) {
+            Take(outcome.bytes);
+          } else if (!clock.over()) {
+            TakeOneByOne(batch * kBatch);
+          }
+          if (HasEnough()) clock.End();
         });
     state_.interrupted = interrupt_;
     return std::move(state_);
@@ -98,6 +105,10 @@ class Searcher {
  private:
   [[nodiscard]] std::uint64_t EndOf(std::uint64_t first) const {
     return std::min(first + kBatch, runs_);
+  }
+
+  [[nodiscard]] bool HasEnough() const {
+    return limits_.findings > 0 && state_.found.size() >= limits_.findings;
   }
 
   /// In the child.
@@ -142,6 +153,7 @@ class Searcher {
       ++known.times;
       return;
     }
+    if (HasEnough()) return;
     state_.found.push_back({.problem = problem, .index = index});
     shown_(state_);
   }

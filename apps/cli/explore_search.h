@@ -29,9 +29,10 @@ struct SearchPlan {
 };
 
 struct SearchLimits {
-  std::uint64_t runs = 0;   ///< 0 = no limit.
-  double seconds = 0;       ///< 0 = no limit.
-  std::size_t at_once = 1;  ///< Processes.
+  std::uint64_t runs = 0;    ///< 0 = no limit.
+  double seconds = 0;        ///< 0 = no limit.
+  std::size_t findings = 0;  ///< The search ends with so many; 0 = no limit.
+  std::size_t at_once = 1;   ///< Processes.
 };
 
 struct FoundProblem {
