@@ -44,8 +44,9 @@ def digest():
     made = hashlib.sha256()
     for path in sorted(path for pattern in ("*.cc", "*.h", "CMakeLists.txt") for path in ROOT.rglob(pattern)):
         name = str(path.relative_to(ROOT))
-        if not name.startswith(("build/", "tests/unit/", "tests/golden/")):
+        if not name.startswith(("build/", "tests/")):
             made.update(name.encode() + b"\0" + path.read_bytes())
+    made.update(instrument.SWITCH_HEADER.read_bytes())
     return made.hexdigest()
 
 
@@ -150,18 +151,23 @@ class Tree:
 
         def make(unit):
             command = self._command(unit, files, ["-O1"] if "-O2" in unit.command else [])
-            made = pathlib.Path(command[command.index("-o") + 1])
-            key, stamp = hashlib.sha256((sources + repr(command)).encode()), made.with_suffix(".key")
-            for name in sorted(set(unit.sources) & set(files)):
-                key.update((self.work / "tree" / name).read_bytes())
-            if made.exists() and stamp.exists() and stamp.read_text(encoding="utf-8") == key.hexdigest():
+            made, key = pathlib.Path(command[command.index("-o") + 1]), self._key(unit, files, command, sources)
+            stamp = made.with_suffix(".key")
+            if made.exists() and stamp.exists() and stamp.read_text(encoding="utf-8") == key:
                 return subprocess.CompletedProcess(command, 0)
             stamp.unlink(missing_ok=True)
             done = subprocess.run(command, cwd=unit.directory, capture_output=True, text=True, check=False)
             if done.returncode == 0:
-                stamp.write_text(key.hexdigest(), encoding="utf-8")
+                stamp.write_text(key, encoding="utf-8")
             return done
         return self._blame(make, self.units_of(files), woven, at_once)
+
+    def _key(self, unit, files, command, sources):
+        """Of what an object is made from."""
+        key = hashlib.sha256((sources + repr(command)).encode())
+        for name in sorted(set(unit.sources) & set(files)):
+            key.update((self.work / "tree" / name).read_bytes())
+        return key.hexdigest()
 
     def _blame(self, ask, units, woven, at_once):
         bad = set()

@@ -15,7 +15,8 @@ class Woven:
         self._out = [f'#include "{SWITCH_HEADER}"\n']
         self._length = len(self._out[0])
         self.ranges = []  # (begin, end, site) in the woven text
-        ordered = sorted(sites, key=lambda site: (site.begin, -site.end, numbers[site]))
+        # Of several that change the same text, one that repeats the whole of it stands around the others.
+        ordered = sorted(sites, key=lambda site: (site.begin, -site.end, (site.begin, site.end) not in site.pieces, numbers[site]))
         self._emit(0, len(source.text), ordered, numbers)
         self.text = "".join(self._out)
         self._lines = [0] + [found.end() for found in re.finditer("\n", self.text)]
@@ -73,12 +74,11 @@ def blamed(said, woven):
         end = blocks[number + 1][0] if number + 1 < len(blocks) else len(said)
         # g++ says in front of an error where an instantiation was asked for, clang behind it.
         before = said[max(said.rfind("\n\n", 0, start), start - 4000, 0):start]
-        at = []
-        for place in [complaint, *_PLACE.finditer(said[start:end]), *reversed(list(_PLACE.finditer(before)))]:
-            here = woven.get(place["path"])
-            if here is not None:
-                at = here.sites_at(int(place["line"]), int(place["column"])) or here.sites_near(int(place["line"]))
-            if at:
-                break
+        places = [complaint, *_PLACE.finditer(said[start:end]), *reversed(list(_PLACE.finditer(before)))]
+        places = [(woven[place["path"]], int(place["line"]), int(place["column"])) for place in places if place["path"] in woven]
+        exact = (file.sites_at(line, column) for file, line, column in places)
+        at = next((sites for sites in exact if sites), None)
+        if at is None:
+            at = next((sites for sites in (file.sites_near(line) for file, line, _ in places) if sites), [])
         found.update(at)
     return found

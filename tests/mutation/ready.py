@@ -73,10 +73,20 @@ def _libraries(programs, into):
                 shutil.copy(os.path.realpath(path), into / name)
 
 
-def prepare(tree, folder, seed, count, batches, at_once, say):
-    """Makes the folder; its size in bytes."""
-    numbers, files, total = draw(tree, seed, count, batches, at_once, say)
-    folder = pathlib.Path(folder)
+def drawn_before(tree, folder, at_once):
+    """What draw() gave for the folder that is there, compiled where that is not so any more; None when something is another."""
+    told = json.loads((folder / "mutants.json").read_text(encoding="utf-8"))
+    files = {mutant["file"] for mutant in told["mutants"]}
+    sites = {(site.key, site.line): site for site in build.all_sites(sorted(files))}
+    numbers = {sites.get((mutant["key"], mutant["line"])): mutant["number"] for mutant in told["mutants"]}
+    if len(numbers) < len(told["mutants"]) or tree.compile(files, tree.weave(numbers), at_once):
+        return None
+    return numbers, files, told["sites"]
+
+
+def prepare(tree, folder, seed, count, batches, at_once, say, drawn=None):
+    """Makes the folder; `drawn`: what draw() gave before."""
+    numbers, files, total = drawn or draw(tree, seed, count, batches, at_once, say)
     for part in ("bin", "lib", "root"):
         shutil.rmtree(folder / part, ignore_errors=True)
     folder.mkdir(parents=True, exist_ok=True)

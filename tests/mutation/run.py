@@ -29,7 +29,6 @@ import trial
 
 HERE = pathlib.Path(__file__).resolve().parent
 ROOT = HERE.parent.parent
-WORK = ROOT / "build" / "mutation"
 # Of ten mutants exploration alone kills seven on an average day; fewer than this is no bad luck.
 SAMPLE_COUNT, SAMPLE_BATCHES, SAMPLE_RUNS, SAMPLE_KILLED = 10, 2, 300, 6
 
@@ -66,20 +65,31 @@ def make(options):
     """The folder with the programs; made anew unless it holds just these mutants of just these sources."""
     import build  # Not on the other machine.
     import ready
-    folder = (options.prepare or WORK / ("sample" if options.sample else "ready")).resolve()
+    folder = (options.prepare or options.tree / "mutation" / ("sample" if options.sample else "ready")).resolve()
     tree = build.Tree(options.tree, folder.with_name(folder.name + "-build"))
     if not options.sample:  # CTest has built what is there, and must not build beside other tests.
         tree.bring_up_to_date()
-    wanted = {"seed": options.seed, "count": options.count, "batches": options.batches, "sources": build.digest(),
-              "programs": [(options.tree / "tests" / name).stat().st_mtime for name in tree.programs if name != "tfsim"]}
+    wanted = {"seed": options.seed, "count": options.count, "batches": options.batches, "sources": build.digest()}
+    tests = [(options.tree / "tests" / name).stat().st_mtime for name in tree.programs if name != "tfsim"]
     stamp = folder / "made-from.json"
-    if stamp.exists() and json.loads(stamp.read_text(encoding="utf-8")) == wanted:
+    before = json.loads(stamp.read_text(encoding="utf-8")) if stamp.exists() else {}
+    if before == {**wanted, "tests": tests}:
         return folder
+    drawn = None
     stamp.unlink(missing_ok=True)
-    (folder / "results.json").unlink(missing_ok=True)
-    ready.prepare(tree, folder, options.seed, options.count, options.batches, options.jobs, say)
-    stamp.write_text(json.dumps(wanted), encoding="utf-8")
+    if {**before, "tests": []} == {**wanted, "tests": []}:  # Other tests alone: whatever survived has to be tried again.
+        drawn = ready.drawn_before(tree, folder, options.jobs)
+        keep_killed(folder / "results.json")
+    if drawn is None:
+        (folder / "results.json").unlink(missing_ok=True)
+    ready.prepare(tree, folder, options.seed, options.count, options.batches, options.jobs, say, drawn)
+    stamp.write_text(json.dumps({**wanted, "tests": tests}), encoding="utf-8")
     return folder
+
+
+def keep_killed(path):
+    killed = [result for result in read_results(path).values() if result["by"]]
+    path.write_text(json.dumps(killed, indent=1), encoding="utf-8")
 
 
 def main():

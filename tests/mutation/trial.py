@@ -128,9 +128,9 @@ class Ready:
             f"{program} {self.usual[program]:.1f}" for program in programs if program in self.usual))
 
     def order_of(self, mutant):
-        """A folder's own tests first, then those that take least."""
+        """A folder's own tests first, then those that take least, exploration among them."""
         own = next((programs for folder, programs in OWN.items() if mutant["file"].startswith(folder)), [])
-        there = [program for program in mutant["programs"] if program in self.usual]
+        there = ["explore", *(program for program in mutant["programs"] if program in self.usual)]
         return sorted(there, key=lambda program: (program not in own, own.index(program) if program in own else self.usual[program]))
 
     def try_mutant(self, mutant, runs, seed):
@@ -140,14 +140,16 @@ class Ready:
         def told(by, what):
             return {"number": number, "by": by, "what": what, "seconds": round(time.monotonic() - start, 1)}
         for program in self.order_of(mutant):
+            if program == "explore":
+                done = self.explore(number, runs, seed, self.limit_of("explore"))
+                if done.code != 0:
+                    found = re.search(r"^1\. (.*)", done.output, re.M)
+                    return told("explore", found[1][:160] if found else how_it_ended(done))
+                continue
             done = self.unit_tests(number, program, self.limit_of(program))
             if done.code != 0:
                 failed = re.search(r"\[  FAILED  \] (\S+)", done.output)
                 return told("unit", f"{program} {failed[1] if failed else how_it_ended(done)}")
-        done = self.explore(number, runs, seed, self.limit_of("explore"))
-        if done.code != 0:
-            found = re.search(r"^1\. (.*)", done.output, re.M)
-            return told("explore", found[1][:160] if found else how_it_ended(done))
         for name in self.scenarios:
             done = self.scenario(number, name, self.limit_of(f"scenario {name}"))
             if done.code != 0:
