@@ -43,12 +43,15 @@ def record(path, tried, results, judged, options):
     kinds = collections.defaultdict(lambda: [0, 0])
     survivors = []
     for mutant in tried.mutants:
-        result = results[mutant["number"]]
+        result = results.get(mutant["number"])
+        if result is None:
+            continue
         kinds[mutant["kind"]][0] += 1
         kinds[mutant["kind"]][1] += result["by"] is not None
         if result["by"] is None:
             survivors.append(mutant)
     total, killed = len(results), len(results) - by[None]
+    drawn = f"{total} mutants" if total == len(tried.mutants) else f"{total} of {len(tried.mutants)} mutants, as time was over"
     required = by["unit"] + by["explore"]
     equivalent = [mutant for mutant in survivors if judged.get(mutant["key"], ("",))[0] == "equivalent"]
     lines = ["# Mutation", "",
@@ -60,7 +63,7 @@ def record(path, tried, results, judged, options):
              "are kept in tests/mutation/survivors.txt. Mechanisms taken away by hand are in [mutants.md](mutants.md).", "",
              "Left out, as no behaviour can show them: what TF_CHECK demands, words for people (arguments of `fmt::format`), calls that only",
              "reserve memory, headers, and whatever does not compile.", "",
-             f"Last whole run: {datetime.date.today().isoformat()}, seed {tried.seed}, {total} mutants: {killed} killed "
+             f"Last run: {datetime.date.today().isoformat()}, seed {tried.seed}, {drawn}: {killed} killed "
              f"({100 * killed / total:.1f} %), {by['unit']} of them by unit tests, {by['explore']} by exploration (together "
              f"{100 * required / total:.1f} %), {by['scenario']} by scenarios alone; {len(survivors)} survived, {len(equivalent)} of them "
              "equivalent.", "",
@@ -68,7 +71,9 @@ def record(path, tried, results, judged, options):
     lines += [f"| {kind} | {drawn} | {dead} |" for kind, (drawn, dead) in sorted(kinds.items())]
     lines += ["", "## Survivors", "", "| where | what | verdict |", "|---|---|---|"]
     for mutant in survivors:
-        what = f"{mutant['kind']}: `{mutant['before'][:120]}` → `{mutant['after'][:120]}`".replace("|", "\\|")
+        def cut(text):
+            return text[:120].replace("`", "'").replace("|", "\\|")
+        what = f"{mutant['kind']}: `{cut(mutant['before'])}` -> `{cut(mutant['after'])}`"
         verdict = ": ".join(judged.get(mutant["key"], ("not judged yet", "")))
         lines.append(f"| {mutant['file']} | {what} | {verdict.rstrip(': ')} |")
     path.write_text("\n".join(lines) + "\n", encoding="utf-8")
