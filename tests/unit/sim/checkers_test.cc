@@ -271,6 +271,23 @@ TEST(CheckersTest, ProgressWaitsForTheLastFault) {
   EXPECT_EQ(script.Broken(), Names{});
 }
 
+TEST(CheckersTest, ProgressIsDemandedAgainWhenTheLastFaultHasEnded) {
+  for (const bool ends : {false, true}) {
+    CheckerScript script;
+    script.Run();
+    script.At(1h);
+    script.Say(trace::FaultBegan{.fault = 0, .instance = 1, .kind = "rm_pause"});
+    if (ends) {
+      script.At(2h);
+      script.Say(trace::FaultEnded{.fault = 0, .instance = 0});
+      script.Say(trace::FaultEnded{.fault = 0, .instance = 1});
+    }
+    script.At(30h);
+    script.checkers.Finish(script.now, trace::StopReason::kHorizon);
+    EXPECT_EQ(script.Broken(), ends ? Names{"progress"} : Names{});
+  }
+}
+
 TEST(CheckersTest, QuiescenceBreaksWhenSomethingIsLeftOfAJob) {
   CheckerScript script;
   script.Run();

@@ -207,6 +207,20 @@ Sample WithCommand(std::vector<std::string> command) {
   return sample;
 }
 
+TEST(EnvironmentTest, ATypesOwnPythonGoesBeforeThatOfAll) {
+  JobSpec job;
+  EXPECT_EQ(PythonDirectory(job, "worker"), "");
+  job.archives = {{.path = "data.zip", .as = "data"},
+                  {.path = "all.tar.gz", .as = "python"},
+                  {.path = "worker.tar.gz", .as = "python-worker"}};
+  job.python_archives = {{"worker", "worker.tar.gz"}};
+  EXPECT_EQ(PythonDirectory(job, "worker"), "python-worker");
+  EXPECT_EQ(PythonDirectory(job, "ps"), "");
+  job.python_archives = {{"", "all.tar.gz"}, {"worker", "worker.tar.gz"}};
+  EXPECT_EQ(PythonDirectory(job, "worker"), "python-worker");
+  EXPECT_EQ(PythonDirectory(job, "ps"), "python");
+}
+
 TEST(CommandTest, PlaceholdersAreFilledIn) {
   const Sample sample = WithCommand({"python3", "train.py", "--ps_hosts={ps_hosts}",
                                      "--worker_hosts={worker_hosts}", "--job_name={task_type}",

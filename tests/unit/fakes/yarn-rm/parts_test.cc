@@ -87,5 +87,52 @@ TEST(DominantTest, TheLargestShareDecidesThenTheNext) {
   EXPECT_EQ(DominantShare(gpu_heavy, whole), 500'000'000);
 }
 
+TEST(DominantTest, ResourcesWithNamesCountAsTheOthersDo) {
+  const Resource whole{.memory_mb = 1000, .vcores = 100, .gpus = 0, .others = {{"fpga", 4}}};
+  const Resource fpga{.memory_mb = 100, .vcores = 10, .gpus = 0, .others = {{"fpga", 2}}};
+  const Resource plain{.memory_mb = 400, .vcores = 40, .gpus = 3, .others = {}};
+  EXPECT_EQ(DominantShare(fpga, whole), 500'000'000);
+  // GPUs of which the cluster has none are no share of it.
+  EXPECT_EQ(DominantShare(plain, whole), 400'000'000);
+  EXPECT_GT(CompareDominant(fpga, plain, whole), 0);
+  EXPECT_LT(CompareDominant(plain, fpga, whole), 0);
+  EXPECT_EQ(CompareDominant(fpga, fpga, whole), 0);
+  EXPECT_EQ(DominantMax(fpga, plain, whole), fpga);
+  EXPECT_EQ(DominantMin(fpga, plain, whole), plain);
+  EXPECT_EQ(Scaled(fpga, 3, 4), (Resource{.memory_mb = 75, .vcores = 7, .others = {{"fpga", 1}}}));
+  EXPECT_EQ(ScaledUp(fpga, 3, 4),
+            (Resource{.memory_mb = 75, .vcores = 8, .others = {{"fpga", 2}}}));
+}
+
+TEST(DominantTest, AmountsAreRoundedUpToTheStepOfTheirOwnKind) {
+  const Resource step{.memory_mb = 512, .vcores = 2, .gpus = 0, .others = {{"fpga", 4}}};
+  const Resource asked{.memory_mb = 1025, .vcores = 3, .gpus = 5, .others = {{"fpga", 5}}};
+  const Resource rounded{.memory_mb = 1536, .vcores = 4, .gpus = 5, .others = {{"fpga", 8}}};
+  EXPECT_EQ(RoundedUp(asked, step), rounded);
+  EXPECT_EQ(RoundedUp(rounded, step), rounded);
+  EXPECT_EQ(RoundedUp(Resource{}, step), Resource{});
+  const Resource half{.memory_mb = 513, .vcores = 2, .gpus = 3, .others = {{"fpga", 3}}};
+  EXPECT_EQ(DividedUp(asked, 2), half);
+}
+
+TEST(DominantTest, RoomIsNeededOfEveryKindThatIsAskedFor) {
+  const Resource free{.memory_mb = 100, .vcores = 0, .gpus = -1, .others = {{"fpga", 1}}};
+  EXPECT_TRUE(HasRoomFor({.memory_mb = 100, .vcores = 0, .gpus = 0, .others = {}}, free));
+  EXPECT_FALSE(HasRoomFor({.memory_mb = 101, .vcores = 0, .gpus = 0, .others = {}}, free));
+  EXPECT_FALSE(HasRoomFor({.memory_mb = 1, .vcores = 1, .gpus = 0, .others = {}}, free));
+  EXPECT_FALSE(HasRoomFor({.memory_mb = 1, .vcores = 0, .gpus = 1, .others = {}}, free));
+  EXPECT_TRUE(HasRoomFor({.memory_mb = 1, .others = {{"fpga", 1}}}, free));
+  EXPECT_FALSE(HasRoomFor({.memory_mb = 1, .others = {{"fpga", 2}}}, free));
+  EXPECT_TRUE(AnyPositive({.others = {{"fpga", 1}}}));
+  EXPECT_TRUE(AnyPositive({.gpus = 1}));
+  EXPECT_FALSE(AnyPositive({.memory_mb = -1, .others = {{"fpga", 0}}}));
+  EXPECT_TRUE(SumFitsIn({.memory_mb = 60}, {.memory_mb = 40}, {.memory_mb = 100}));
+  EXPECT_FALSE(SumFitsIn({.memory_mb = 60}, {.memory_mb = 41}, {.memory_mb = 100}));
+  EXPECT_FALSE(
+      SumFitsIn({.others = {{"fpga", 1}}}, {.others = {{"fpga", 1}}}, {.others = {{"fpga", 1}}}));
+  EXPECT_TRUE(
+      SumFitsIn({.others = {{"fpga", 1}}}, {.others = {{"fpga", 1}}}, {.others = {{"fpga", 2}}}));
+}
+
 }  // namespace
 }  // namespace tfyarn::fakes
