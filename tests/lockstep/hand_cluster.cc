@@ -148,10 +148,10 @@ void HandCluster::Take(const fakes::Granted& granted) {
 void HandCluster::CheckLimit(const Slot& slot, const NodeId& at) {
   if (options_.scheduler != fakes::SchedulerKind::kCapacity) return;
   const std::string& partition = hosts_[IndexOf(at)].second.partition;
+  // Of all nodes, also those that are away: what a reservation was made for is granted later.
   Resource total;
-  for (const fakes::BookedNode* node : rm_->books().nodes) {
-    if (node->partition == partition && node->state == yarn::NodeState::kRunning)
-      total += node->capacity;
+  for (const Node& node : nodes_) {
+    if (hosts_[IndexOf(node.id)].second.partition == partition) total += node.capacity;
   }
   const Resource most = slot.queue == "root.batch" ? Share(total, kBatchShare) : total;
   const auto& partitions = rm_->books().partitions;
