@@ -22,6 +22,13 @@ std::optional<std::int32_t> ExpectedResponseId(const std::string& message) {
   return id;
 }
 
+/// The RM knows no such attempt any more: it says so of a registration by the error that it has for
+/// a second one, and another text. Source: ApplicationMasterService.java
+/// (throwApplicationDoesNotExistInCacheException).
+bool IsForgotten(const yarn::RpcError& error) {
+  return error.message.find("doesn't exist in cache") != std::string::npos;
+}
+
 }  // namespace
 
 RmNews RmSession::OnReplied(Instant now, const RmReplied& reply) {
@@ -73,6 +80,10 @@ void RmSession::OnRegisterFailed(Instant now, const yarn::RpcError& error, RmNew
       Stop(error, news);
       return;
     case yarn::RpcErrorCode::kInvalidApplicationMasterRequest:
+      if (IsForgotten(error)) {
+        Stop(error, news);
+        return;
+      }
       // Registered twice: the first call arrived, its answer did not.
       news.registered_blindly = !ever_registered_;
       if (!ever_registered_) news.registered = yarn::RegisterApplicationMasterResponse{};
@@ -271,6 +282,7 @@ void RmSession::OnFinishFailed(Instant now, const yarn::RpcError& error, RmNews&
     case yarn::RpcErrorCode::kApplicationAttemptNotFound:
     case yarn::RpcErrorCode::kApplicationNotFound:
     case yarn::RpcErrorCode::kInvalidToken:
+    case yarn::RpcErrorCode::kInvalidApplicationMasterRequest:  // "doesn't exist in cache"
       // Once the RM has said "not yet" it goes on by itself, and forgets the attempt when it is
       // through.
       if (finish_acknowledged_) {
@@ -282,7 +294,6 @@ void RmSession::OnFinishFailed(Instant now, const yarn::RpcError& error, RmNews&
       return;
     case yarn::RpcErrorCode::kUnavailable:
       return;
-    case yarn::RpcErrorCode::kInvalidApplicationMasterRequest:
     case yarn::RpcErrorCode::kInvalidResourceRequest:
     case yarn::RpcErrorCode::kInvalidLabelResourceRequest:
     case yarn::RpcErrorCode::kInvalidResourceBlacklistRequest:

@@ -24,6 +24,11 @@ std::optional<RpcError> RmCore::CheckMaster(const RmCall& call, RmApplication*& 
   application = FindApplication(id.application);
   const bool current = application != nullptr && application->attempt.id == id &&
                        application->attempt.state != AttemptState::kDone;
+  if (!current && !std::holds_alternative<yarn::AllocateRequest>(call.request)) {
+    // Source: ApplicationMasterService.throwApplicationDoesNotExistInCacheException.
+    return RpcError{.code = RpcErrorCode::kInvalidApplicationMasterRequest,
+                    .message = "Application doesn't exist in cache " + ToString(id)};
+  }
   if (!current) {
     return RpcError{.code = RpcErrorCode::kApplicationAttemptNotFound,
                     .message = fmt::format(

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 """The contract suite (docs/fakes.md) against a real Hadoop, configured as the suite's fake cluster is. Usage: contract.py
-TESTS_DIR [ARGUMENT of GoogleTest...]; exit code 77 without Hadoop."""
+TESTS_DIR [ARGUMENT of yarn_contract...]; exit code 77 without Hadoop."""
 import os
 import pathlib
 import shlex

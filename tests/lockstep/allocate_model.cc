@@ -208,7 +208,7 @@ std::vector<ContainerId> AllocateModel::In(Life life) const {
 
 void AllocateModel::Judge(const Answer<yarn::RegisterApplicationMasterResponse>& answer) {
   if (over_ || !attempt_runs_) {
-    Expect(Is(answer, RpcErrorCode::kApplicationAttemptNotFound) ||
+    Expect(Is(answer, RpcErrorCode::kInvalidApplicationMasterRequest) ||
                Is(answer, RpcErrorCode::kInvalidToken),
            "an attempt that is over registered: " + Text(answer));
     return;
@@ -244,7 +244,7 @@ void AllocateModel::Judge(const Answer<yarn::FinishApplicationMasterResponse>& a
     return;
   }
   if (!attempt_runs_) {
-    Expect(Is(answer, RpcErrorCode::kApplicationAttemptNotFound) ||
+    Expect(Is(answer, RpcErrorCode::kInvalidApplicationMasterRequest) ||
                Is(answer, RpcErrorCode::kInvalidToken),
            "an attempt that is over finished: " + Text(answer));
     return;

@@ -5,7 +5,6 @@
 #include <algorithm>
 
 #include "core/model/check.h"
-#include "core/model/response_id.h"
 #include "core/model/visit.h"
 
 namespace tfyarn::lockstep {
@@ -18,11 +17,6 @@ using fakes::RmEvent;
 constexpr Duration kRound = 1s;
 constexpr Duration kNotice = 3s;
 constexpr std::int64_t kBatchShare = 500'000;  ///< The most of a partition for root.batch; ppm.
-/// Watches look every so often: what is due may happen later by half of the time.
-constexpr Duration Late(Duration expiry) {
-  return expiry * 3 / 2 + 2s;
-}
-
 }  // namespace
 
 HandCluster::HandCluster(fakes::SchedulerKind scheduler) {
@@ -154,10 +148,10 @@ void HandCluster::Take(const fakes::Granted& granted) {
 void HandCluster::CheckLimit(const Slot& slot, const NodeId& at) {
   if (options_.scheduler != fakes::SchedulerKind::kCapacity) return;
   const std::string& partition = hosts_[IndexOf(at)].second.partition;
+  // Of all nodes, also those that are away: what a reservation was made for is granted later.
   Resource total;
-  for (const fakes::BookedNode* node : rm_->books().nodes) {
-    if (node->partition == partition && node->state == yarn::NodeState::kRunning)
-      total += node->capacity;
+  for (const Node& node : nodes_) {
+    if (hosts_[IndexOf(node.id)].second.partition == partition) total += node.capacity;
   }
   const Resource most = slot.queue == "root.batch" ? Share(total, kBatchShare) : total;
   const auto& partitions = rm_->books().partitions;
@@ -272,125 +266,6 @@ void HandCluster::AmEnds(Slot& slot, std::int32_t status) {
                       .token = {}},
                      status);
   if (!slot.model.finishing()) slot.model.AttemptEnds();
-}
-
-// ---------------------------------------------------------------- NodeManagers
-
-void HandCluster::ToldOf(const Node& node, const ContainerId& id, const Process& process) {
-  Slot* slot = FindSlot(id.application_attempt.application);
-  if (slot == nullptr) return;
-  if (IsAm(*slot, id)) {
-    if (process.done && !slot->am->over) AmEnds(*slot, process.exit_status);
-    return;
-  }
-  const Held* held = slot->model.Find(id);
-  if (held == nullptr || held->container.node != node.id) return;
-  if (process.done) {
-    slot->model.Ends(id, process.exit_status);
-  } else {
-    slot->model.Runs(id);
-  }
-}
-
-void HandCluster::RegisterNode(Node& node) {
-  yarn::RegisterNodeManagerRequest request{.node = node.id,
-                                           .rack = hosts_[IndexOf(node.id)].second.rack,
-                                           .partition = hosts_[IndexOf(node.id)].second.partition,
-                                           .resource = node.capacity,
-                                           .containers = {},
-                                           .running_applications = {}};
-  std::set<ApplicationId> running;
-  for (auto& [id, process] : node.processes) {
-    running.insert(id.application_attempt.application);
-    request.containers.push_back(
-        {.id = id,
-         .state = process.done ? yarn::ContainerState::kComplete : yarn::ContainerState::kRunning,
-         .resource = process.resource,
-         .priority = process.priority,
-         .exit_status = process.done ? process.exit_status : -1000,
-         .diagnostics = {}});
-    process.said = true;
-    if (Slot* slot = FindSlot(id.application_attempt.application); slot != nullptr && !process.done)
-      slot->model.Returns(id);
-    ToldOf(node, id, process);
-  }
-  request.running_applications.assign(running.begin(), running.end());
-  node.last_heard = now_;
-  const auto answer =
-      Call({.kind = CallerKind::kNm, .user = {}, .attempt = {}, .node = node.id}, request);
-  const auto& response = std::get<yarn::RegisterNodeManagerResponse>(answer);
-  node.registered = response.action == yarn::NodeAction::kNormal;
-  node.response_id = 0;
-  Settle();
-}
-
-void HandCluster::Beat(Node& node, bool repeated) {
-  if (!node.up) return;
-  if (!node.registered) return RegisterNode(node);
-  yarn::NodeHeartbeatRequest request{
-      .node = node.id, .response_id = node.response_id, .health_report = {}, .containers = {}};
-  const bool known = node.state == yarn::NodeState::kRunning;
-  if (repeated) {
-    request.response_id = ResponseIdBefore(node.response_id);
-  } else {
-    for (auto& [id, process] : node.processes) {
-      if (process.said && !process.done) continue;
-      request.containers.push_back(
-          {.id = id,
-           .state = process.done ? yarn::ContainerState::kComplete : yarn::ContainerState::kRunning,
-           .exit_status = process.done ? process.exit_status : -1000,
-           .diagnostics = {}});
-      if (known) process.said = true;
-      if (known) ToldOf(node, id, process);
-    }
-  }
-  node.last_heard = now_;
-  const auto answer =
-      Call({.kind = CallerKind::kNm, .user = {}, .attempt = {}, .node = node.id}, request);
-  const auto& response = std::get<yarn::NodeHeartbeatResponse>(answer);
-  if (response.action != yarn::NodeAction::kNormal) {
-    if (known) Break(node.id.host + " is told to register again, and is known");
-    node.registered = false;
-    Settle();
-    return RegisterNode(node);
-  }
-  if (!known) Break(node.id.host + " beats, and is not known");
-  if (!repeated) {
-    node.response_id = ResponseIdAfter(node.response_id, 1);
-    if (response.response_id != node.response_id)
-      Break(node.id.host + " got another response id than the next");
-    TakeOrders(node, response);
-  } else if (response.response_id != node.response_id) {
-    Break(node.id.host + " got another answer to a repeated heartbeat");
-  }
-  Settle();
-}
-
-// A NodeManager kills what it is told to, and forgets what was heard.
-void HandCluster::TakeOrders(Node& node, const yarn::NodeHeartbeatResponse& response) {
-  const auto kill = [&](const ContainerId& id) {
-    const auto at = node.processes.find(id);
-    if (at == node.processes.end() || at->second.done) return;
-    at->second.done = true;
-    at->second.exit_status = 143;
-    Slot* slot = FindSlot(id.application_attempt.application);
-    if (slot == nullptr) return;
-    const Held* held = slot->model.Find(id);
-    if (held != nullptr && AllocateModel::IsLive(*held))
-      Break(ToString(id) + " is held, and its node is told to kill it");
-  };
-  for (const ContainerId& id : response.containers_to_cleanup) kill(id);
-  for (const ApplicationId& application : response.applications_to_cleanup) {
-    for (auto& [id, process] : node.processes) {
-      if (id.application_attempt.application == application) kill(id);
-    }
-  }
-  for (const ContainerId& id : response.containers_to_be_removed) {
-    const auto at = node.processes.find(id);
-    if (at == node.processes.end()) continue;
-    if (!at->second.done) Break(ToString(id) + " runs, and its node is to forget it");
-    node.processes.erase(at);
-  }
 }
 
 // ---------------------------------------------------------------- operations
@@ -552,88 +427,6 @@ void HandCluster::Special(Draws& draws) {
     }
   }
   AdvanceTo(now_);
-}
-
-// ---------------------------------------------------------------- the books
-
-std::vector<std::string> HandCluster::Check() {
-  CheckContainers();
-  CheckSums();
-  for (const Node& node : nodes_) {
-    if (node.state == yarn::NodeState::kRunning &&
-        now_ > node.last_heard + Late(options_.nm_expiry))
-      Break(node.id.host + " is silent and not lost");
-  }
-  return broken_;
-}
-
-void HandCluster::CheckContainers() {
-  std::set<ContainerId> expected;
-  for (const auto& application : applications_) {
-    const Slot& slot = SlotOf(*application);
-    if (slot.am && !slot.am->away && !slot.am->over) expected.insert(slot.am->container);
-    for (const auto& [id, held] : slot.model.containers()) {
-      if (!AllocateModel::IsLive(held)) continue;
-      expected.insert(id);
-      const auto delivered = slot.delivered.find(id);
-      if (held.life == Life::kHeld && delivered != slot.delivered.end() &&
-          now_ > delivered->second + Late(options_.container_expiry))
-        Break(ToString(id) + " was never started and has not expired");
-    }
-  }
-  std::set<ContainerId> booked;
-  for (const auto& [id, application] : rm_->books().applications) {
-    const Slot* slot = FindSlot(id);
-    for (const auto& [container, booking] : application->containers) {
-      booked.insert(container);
-      if (slot == nullptr || container.application_attempt.application != id)
-        Break(ToString(container) + " is in another application's books");
-      const Held* held = slot == nullptr ? nullptr : slot->model.Find(container);
-      if (held != nullptr && held->container.resource != booking.resource)
-        Break(ToString(container) + " is booked with another size");
-    }
-  }
-  for (const ContainerId& id : expected) {
-    if (!booked.contains(id)) Break(ToString(id) + " is held and not in the books");
-  }
-  for (const ContainerId& id : booked) {
-    if (!expected.contains(id)) Break(ToString(id) + " is in the books and held by nobody");
-  }
-}
-
-void HandCluster::CheckSums() {
-  std::map<std::string, std::map<std::string, Resource>> queues;  // by partition
-  std::map<NodeId, Resource> used;
-  for (const auto& application : applications_) {
-    const Slot& slot = SlotOf(*application);
-    const auto count = [&](const NodeId& node, const Resource& resource) {
-      used[node] += resource;
-      const std::string& partition = hosts_[IndexOf(node)].second.partition;
-      queues[slot.queue][partition] += resource;
-      queues["root"][partition] += resource;
-    };
-    if (slot.am && !slot.am->away && !slot.am->over)
-      count(nodes_[slot.am->node].id, slot.am->resource);
-    for (const auto& [id, held] : slot.model.containers()) {
-      if (AllocateModel::IsLive(held)) count(held.container.node, held.container.resource);
-    }
-  }
-  for (const fakes::BookedNode* node : rm_->books().nodes) {
-    if (node->used != used[node->id])
-      Break(fmt::format("{} has {} in use, its containers {}", node->id.host, ToString(node->used),
-                        ToString(used[node->id])));
-    if (node->state == yarn::NodeState::kRunning && node->free + node->used != node->capacity)
-      Break(node->id.host + ": what is free and what is used are not its capacity");
-  }
-  const auto& partitions = rm_->books().partitions;
-  for (const fakes::BookedQueue* queue : rm_->books().queues) {
-    for (std::size_t i = 0; i < queue->used.size(); ++i) {
-      const Resource& want = queues[queue->path][partitions[i]];
-      if (queue->used[i] != want)
-        Break(fmt::format("{} has {} of '{}' in use, its containers {}", queue->path,
-                          ToString(queue->used[i]), partitions[i], ToString(want)));
-    }
-  }
 }
 
 }  // namespace tfyarn::lockstep

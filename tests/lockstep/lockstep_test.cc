@@ -21,7 +21,7 @@ class LockstepTest : public ::testing::TestWithParam<fakes::SchedulerKind> {};
 
 TEST_P(LockstepTest, TheFakeAnswersAsTheContractSays) {
   const std::uint64_t first = Number("TFYARN_LOCKSTEP_SEED", 1);
-  const std::uint64_t last = first + Number("TFYARN_LOCKSTEP_SEQUENCES", 300);
+  const std::uint64_t last = first + Number("TFYARN_LOCKSTEP_SEQUENCES", 1500);
   for (std::uint64_t seed = first; seed < last; ++seed) {
     const std::string bytes = BytesOf(seed, 4096);
     Draws draws(bytes);

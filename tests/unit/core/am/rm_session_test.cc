@@ -481,5 +481,24 @@ TEST(RmSessionTest, AnAttemptForgottenAfterNotYetIsFinishedAndBeforeItMustStop) 
                   .must_stop.has_value());
 }
 
+// A real RM says it of these two calls by InvalidApplicationMasterRequestException (run).
+TEST(RmSessionTest, AnAttemptThatIsInNoCacheMustStop) {
+  const std::string text = "Application doesn't exist in cache appattempt_1_0001_000001";
+  Bench late;
+  late.session.Register({});
+  const RmNews refused = late.Error(late.OneAt(kStart).call,
+                                    yarn::RpcErrorCode::kInvalidApplicationMasterRequest, text);
+  EXPECT_TRUE(refused.must_stop.has_value());
+  EXPECT_FALSE(refused.registered.has_value());
+
+  Bench finishing;
+  finishing.Begin();
+  finishing.session.Finish({});
+  EXPECT_TRUE(finishing
+                  .Error(finishing.OneAt(kStart).call,
+                         yarn::RpcErrorCode::kInvalidApplicationMasterRequest, text)
+                  .must_stop.has_value());
+}
+
 }  // namespace
 }  // namespace tfyarn::am

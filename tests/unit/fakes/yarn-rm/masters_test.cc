@@ -335,6 +335,61 @@ TEST_F(MastersTest, PreemptionComesWithNoticeAndEndsWithMinus102) {
   EXPECT_EQ(am.completed.front().exit_status, -102);
 }
 
+// Source: FiCaSchedulerApp.containerCompleted (containersToPreempt). Found by tests/lockstep.
+TEST_F(MastersTest, WhatHasEndedIsNotToBePreemptedAnyMore) {
+  const ApplicationId id = Start();
+  Fill(id, 1);
+  ScriptedAm& am = cluster_.Am(id);
+  am.beats = false;
+  cluster_.RunFor(2s);
+  cluster_.StepRm(PreemptContainer{.container = am.granted.front().id, .notice = 15s});
+  cluster_.Exit(am.granted.front().id, 3);
+  cluster_.RunFor(2s);
+  cluster_.AmBeatsNow(id);
+  EXPECT_EQ(am.completed.size(), 1U);
+  EXPECT_TRUE(am.preempt_strict.empty());
+}
+
+// Source: RMAppAttemptImpl.transferStateFromAttempt,
+// SchedulerApplicationAttempt.transferStateFromPreviousAttempt. Found by tests/lockstep.
+TEST_F(MastersTest, TheNextAttemptHearsAgainWhatWasNotAcknowledgedAndKeepsTheBlacklist) {
+  const ApplicationId id =
+      Start({.max_app_attempts = 2, .keep_containers_across_application_attempts = true});
+  Fill(id, 2);
+  ScriptedAm& am = cluster_.Am(id);
+  am.beats = false;
+  cluster_.RunFor(2s);
+  const ContainerId released = am.granted.front().id;
+  am.next.release = {released};
+  am.next.blacklist_additions = {"n1", "n2"};
+  cluster_.AmBeatsNow(id);
+  ASSERT_EQ(am.completed.size(), 1U);
+  cluster_.Exit(am.container, 1);
+  ASSERT_TRUE(cluster_.RunUntil(
+      [&] { return cluster_.HasAm(id) && cluster_.Am(id).attempt.attempt == 2; }, 20s));
+  ScriptedAm& next = cluster_.Am(id);
+  next.next.ask = {Ask(3, Amount(2, 1, 1), 2)};
+  ASSERT_TRUE(cluster_.RunUntil([&] { return next.granted.size() == 3; }, 60s));
+  ASSERT_EQ(next.completed.size(), 1U);
+  EXPECT_EQ(next.completed.front().id, released);
+  for (const yarn::Container& container : next.granted) EXPECT_EQ(container.node.host, "n3");
+}
+
+// Source: ApplicationMasterService.throwApplicationDoesNotExistInCacheException. Found by
+// tests/contract (Sequences).
+TEST_F(MastersTest, AnAttemptThatIsOverCannotRegisterOrFinish) {
+  const ApplicationId id = Start();
+  const ApplicationAttemptId attempt = cluster_.Am(id).attempt;
+  (void)cluster_.CallRm({}, yarn::KillApplicationRequest{.application = id});
+  for (const yarn::RmRequest& request : {yarn::RmRequest(yarn::RegisterApplicationMasterRequest{}),
+                                         yarn::RmRequest(yarn::FinishApplicationMasterRequest{})}) {
+    const auto answer = cluster_.CallRm(As(attempt), request, *cluster_.Am(id).token);
+    EXPECT_EQ(std::get<yarn::RpcError>(answer).code,
+              RpcErrorCode::kInvalidApplicationMasterRequest);
+    EXPECT_THAT(std::get<yarn::RpcError>(answer).message, HasSubstr("doesn't exist in cache"));
+  }
+}
+
 // 2.9, AMRM roll-over: field 12 is repeated until the AM uses the new token; the old one dies at
 // the activation.
 TEST(MasterTokensTest, ANewAmRmTokenIsOfferedUntilItIsUsedAndTheOldOneDies) {
