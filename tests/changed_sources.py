@@ -89,7 +89,7 @@ class Compiler:
             for source in batch:
                 self.commands[os.path.relpath(source, root)] = entry["command"]
                 self.batches[os.path.relpath(source, root)] = [os.path.relpath(other, root) for other in batch]
-        self.lock = threading.Lock()
+        self.locks, self.lock = {}, threading.Lock()
 
     def build(self, texts, folder):
         """folder/tfsim with `texts` (source: its text) in place of those sources; None, or what the compiler said."""
@@ -123,6 +123,8 @@ class Compiler:
         """(The object of a source that shares a batch with a changed one, None), or (_, what the compiler said)."""
         made = self.kept / (source.replace("/", "-") + ".o")
         with self.lock:
+            mine = self.locks.setdefault(source, threading.Lock())
+        with mine:
             whole = self.tree / output_of(self.commands[source])
             if made.exists() and made.stat().st_mtime >= whole.stat().st_mtime:
                 return made, None

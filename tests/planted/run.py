@@ -200,11 +200,11 @@ def sentence(name, outcome):
             f"{outcome['nodes']} nodes, {outcome['tasks']} tasks: {outcome['what']}")[:260]
 
 
-def still_true(bugs, plan, budget):
-    """Bug's name -> outcome, of those that were run with these very sources and seed."""
+def still_true(bugs, plan, budget=None):
+    """Bug's name -> outcome, of those that were run with these very sources and seed, and under any budget where none is given."""
     known = json.loads(FOUND.read_text(encoding="utf-8")) if FOUND.exists() else {}
     return {bug.name: known[bug.name]["outcome"] for bug in bugs
-            if known.get(bug.name, {}).get("key") == plan.key(bug) and holds(known[bug.name]["outcome"], budget)}
+            if known.get(bug.name, {}).get("key") == plan.key(bug) and (budget is None or holds(known[bug.name]["outcome"], budget))}
 
 
 def run_all(bugs, plan, options):
@@ -273,7 +273,7 @@ def main():
     if len(missed) < len(chosen):
         print(record.summary(outcomes.values()))
     if options["record"] and not options["sample"]:
-        record.write(bugs, {**still_true(bugs, plan, 0), **outcomes}, plan.seed, plan.budget)
+        record.write(bugs, {**still_true(bugs, plan), **outcomes}, plan.seed, plan.budget)
     sys.exit(1 if any(not bug.unseen for bug in missed) else 0)
 
 
