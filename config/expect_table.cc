@@ -295,8 +295,7 @@ const RecordInfo& ExpectInfo() {
     const TypeInfo text{.shape = Shape::kText, .text = "text"};
     add("job", text,
         "Name of a job; the other keys are fields of it in the result, with a value, a list of "
-        "which one must "
-        "be it, or {at_most: ...}.",
+        "which one must be it (`*` in a word stands for any text), or {at_most: ...}.",
         "a");
     add("metric", text,
         "A name of the result: job/NAME.FIELD, fault/N.FIELD, invariant/NAME.violations, a metric, "

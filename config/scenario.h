@@ -253,7 +253,7 @@ struct Comparison {
   ExpectOp op = ExpectOp::kEquals;
   double low = 0;
   double high = 0;
-  std::vector<std::string> words;  ///< kIn / kEquals on text.
+  std::vector<std::string> words;  ///< kIn / kEquals on text; `*` stands for any text.
 };
 
 enum class ExpectKind { kFinal, kNever, kEventually };

@@ -25,10 +25,12 @@ bool StandsStill(const config::JobConfig& job) {
 
 const std::vector<std::string_view>& InvariantNames() {
   static const std::vector<std::string_view> names = {
-      "capacity",       "one-owner",        "released-once", "gang-start",  "one-spec",
-      "one-attempt",    "final-once",       "verdict",       "after-final", "budgets",
-      "excluded-nodes", "progress",         "quiescence",    "littles-law", "gpu-seconds",
-      "good-citizen",   "reference-verdict"};
+      "capacity",          "one-owner",   "released-once",  "gang-start",
+      "one-spec",          "one-attempt", "final-once",     "verdict",
+      "after-final",       "budgets",     "excluded-nodes", "progress",
+      "quiescence",        "littles-law", "gpu-seconds",    "good-citizen",
+      "reference-verdict", "own-address", "limits-kept",    "durable-before-visible",
+      "rule-matches-cause"};
   return names;
 }
 
@@ -45,16 +47,24 @@ void Checkers::JobSubmitted(trace::JobIndex job, std::shared_ptr<const JobSpec> 
   books_->specs_[job.value] = std::move(spec);
 }
 
+void Checkers::JournalStored(trace::JobIndex job, const ApplicationId& application,
+                             std::string_view bytes) {
+  if (books_->on(Invariant::kDurableBeforeVisible))
+    books_->durable_.Stored(job, application, bytes);
+}
+
 void Checkers::Observe(const trace::TraceRecord& record) {
+  books_->PassLimits(record.at);
   books_->Observe(record);
+  books_->ObserveDurable(record);
   books_->ObserveReference(record);
 }
 
 void Checkers::FullScan(Instant now, const WorldView& world) {
+  books_->PassLimits(now);
   books_->now_ = now;
   books_->ScanContainers(world);
   books_->ScanProcesses(world);
-  books_->CheckProgress(now);
 }
 
 void Checkers::JobSettled(Instant now, trace::JobIndex job, const WorldView& world) {
@@ -80,7 +90,9 @@ Checkers::Books::Books(const config::Scenario& scenario)
     : times_{.nm_heartbeat = scenario.yarn.nm_heartbeat,
              .nm_expiry = scenario.yarn.nm_expiry,
              .am_expiry = scenario.yarn.am_expiry,
+             .container_expiry = scenario.yarn.container_expiry,
              .sigkill_delay = scenario.yarn.sigkill_delay},
+      lossy_(scenario.cluster.network.loss > 0),
       reference_(scenario.cluster.network.loss > 0) {
   TF_CHECK(InvariantNames().size() == kInvariantCount);
   PlanFaults(scenario);
@@ -169,6 +181,25 @@ std::string Checkers::Books::NameOf(const JobBook& job) const {
   return "job " + job.name;
 }
 
+// durable-before-visible: its books are HDFS's.
+void Checkers::Books::ObserveDurable(const trace::TraceRecord& record) {
+  if (!on(Invariant::kDurableBeforeVisible)) return;
+  if (const auto* ordered = std::get_if<trace::AmOrdered>(&record.fact)) {
+    durable_.Observe(*ordered);
+  } else if (const auto* told = std::get_if<trace::AmTold>(&record.fact)) {
+    return durable_.Observe(*told);
+  } else if (const auto* agent = std::get_if<trace::AgentTold>(&record.fact)) {
+    return durable_.Observe(*agent);
+  } else {
+    return;
+  }
+  results_[static_cast<std::size_t>(Invariant::kDurableBeforeVisible)].checked = durable_.judged();
+  if (durable_.sound()) return;
+  const JobBook* job = JobOf(std::get<trace::AmOrdered>(record.fact).job);
+  for (const std::string& broken : durable_.TakeNew())
+    Report(Invariant::kDurableBeforeVisible, (job == nullptr ? "" : NameOf(*job) + ": ") + broken);
+}
+
 // reference-verdict: the model keeps books of its own.
 void Checkers::Books::ObserveReference(const trace::TraceRecord& record) {
   if (!on(Invariant::kReferenceVerdict)) return;
@@ -183,14 +214,15 @@ void Checkers::Books::ObserveReference(const trace::TraceRecord& record) {
 // The table: who looks at which kind of record.
 void Checkers::Books::Observe(const trace::TraceRecord& record) {
   now_ = record.at;
-  std::visit(Overloaded{Ignore<trace::RunStarted, trace::ContainerLocalizing, trace::WorkLost,
-                               trace::InvariantBroken, trace::ContainersLeaked, trace::RunStopped,
-                               trace::TrainingAccounted, trace::JobRunStarted>{},
+  std::visit(Overloaded{Ignore<trace::RunStarted, trace::WorkLost, trace::InvariantBroken,
+                               trace::ContainersLeaked, trace::RunStopped, trace::TrainingAccounted,
+                               trace::JobRunStarted>{},
                         [this](const trace::NodeDeclared& fact) { On(fact); },
                         [this](const trace::NodePower& fact) { On(fact); },
                         [this](const trace::JobCreated& fact) { On(fact); },
                         [this](const trace::ContainerGranted& fact) { On(fact); },
                         [this](const trace::ContainerFreed& fact) { On(fact); },
+                        [this](const trace::ContainerLocalizing& fact) { On(fact); },
                         [this](const trace::ContainerLaunched& fact) { On(fact); },
                         [this](const trace::ContainerGone& fact) { On(fact); },
                         [this](const trace::TrainingPhaseChanged& fact) { On(fact); },

@@ -85,6 +85,8 @@ class Checkers {
 
   /// A job is about to be created. `spec` must be complete (defaults filled in) and is kept.
   void JobSubmitted(trace::JobIndex job, std::shared_ptr<const JobSpec> spec);
+  /// The NameNode has taken these bytes into the journal of one of the job's applications.
+  void JournalStored(trace::JobIndex job, const ApplicationId& application, std::string_view bytes);
   /// The next record, in order.
   void Observe(const trace::TraceRecord& record);
   /// Compares books with the world's. Costs O(containers).

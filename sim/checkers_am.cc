@@ -71,9 +71,10 @@ void Checkers::Books::On(const trace::AmTold& fact) {
   JobBook* job = JobOf(fact.job);
   if (job == nullptr) return;
   if (const auto* started = std::get_if<AmStarted>(&fact.event)) {
-    const ApplicationBook& its = ApplicationOf(*job, started->attempt.application);
+    ApplicationBook& its = ApplicationOf(*job, started->attempt.application);
     job->acting = static_cast<std::size_t>(&its - job->applications.data());
     job->last_event = now_;
+    LimitsOfAm(its, started->attempt.attempt);
   }
   AmAttemptBook& attempt = AttemptOf(*job, fact.am_attempt);
   if (attempt.superseded_now && !attempt.superseded && IsRmsWord(fact.event))
@@ -82,6 +83,8 @@ void Checkers::Books::On(const trace::AmTold& fact) {
   if (const auto* said = std::get_if<AgentSaid>(&fact.event)) {
     if (const auto* registers = std::get_if<RegisterAgent>(&said->message))
       Acting(*job).tasks[registers->fence.task].registered = true;
+    if (ContainerBook* container = ContainerOf(FenceOf(said->message).container))
+      container->limits.registered = true;
   }
 }
 
@@ -102,6 +105,8 @@ void Checkers::Books::RmAnswered(JobBook& job, AmAttemptBook& attempt, const RmR
       if (other.attempt < attempt.attempt) other.superseded_now = true;
     }
   } else if (const auto* allocated = std::get_if<yarn::AllocateResponse>(&reply.response)) {
+    if (!allocated->preempt_strict.empty() || !allocated->preempt_contract.empty())
+      Acting(job).evidence.notice = true;
     // The RM counts a grant down from the ask that it answers; nobody says that again.
     for (const yarn::Container& container : allocated->allocated_containers) {
       const auto ask = attempt.asks.find({container.priority, container.allocation_request_id});
@@ -140,11 +145,19 @@ void Checkers::Books::On(const trace::AmOrdered& fact) {
                  },
                  [&](const CallNm& call) {
                    Acts(job, attempt, "CallNm");
+                   if (const auto* stop = std::get_if<yarn::StopContainersRequest>(&call.request)) {
+                     for (const ContainerId& id : stop->containers) {
+                       if (ContainerBook* container = ContainerOf(id))
+                         container->limits.given_back = true;
+                     }
+                   }
                    const auto* start = std::get_if<yarn::StartContainersRequest>(&call.request);
                    if (start == nullptr) return;
                    after_final("StartContainers");
                    for (const yarn::StartContainerRequest& one : start->containers) {
-                     const ContainerBook* container = ContainerOf(one.container);
+                     ContainerBook* container = ContainerOf(one.container);
+                     if (container != nullptr && !container->limits.launch_ordered)
+                       container->limits.launch_ordered = now_;
                      if (!Checks(Invariant::kOneOwner) ||
                          (container != nullptr && container->job == job.index))
                        continue;
@@ -154,6 +167,7 @@ void Checkers::Books::On(const trace::AmOrdered& fact) {
                    }
                  },
                  [&](const SendToAgent& send) {
+                   CheckGrace(job, send);
                    if (!std::holds_alternative<StartProcess>(send.message)) return;
                    Acts(job, attempt, "StartProcess");
                    after_final("StartProcess");
@@ -161,12 +175,16 @@ void Checkers::Books::On(const trace::AmOrdered& fact) {
                  [&](const GangReleased&) {
                    Acting(job).gang_complete = false;
                    Acting(job).partial_since.reset();
+                   Acting(job).limits.whole_since.reset();
                  },
                  [&](const SpecAssembled& assembled) {
                    CheckSpec(job, Acting(job), assembled.epoch, assembled.spec.id());
                  },
                  [&](const TaskAttemptStarted& started) { RecordAttempt(job, started); },
-                 [&](const TaskAttemptEnded& ended) { RecordAttempt(job, ended); },
+                 [&](const TaskAttemptEnded& ended) {
+                   CheckGivenUp(job, ended);
+                   RecordAttempt(job, ended);
+                 },
                  [&](const RestartDecided& decision) { Restarts(job, decision); },
                  [&](const VerdictReached& verdict) { VerdictIs(job, verdict); }},
       fact.action);
@@ -188,6 +206,7 @@ void Checkers::Books::Acts(JobBook& job, AmAttemptBook& attempt, std::string_vie
 void Checkers::Books::Allocates(JobBook& job, AmAttemptBook& attempt,
                                 const yarn::AllocateRequest& request) {
   job.last_event = now_;
+  LimitsOfAsk(job, request);
   attempt.allocates.push_back(now_);
   while (now_ - attempt.allocates.front() > 1s) attempt.allocates.pop_front();
   if (Checks(Invariant::kGoodCitizen)) {
@@ -279,6 +298,9 @@ void Checkers::Books::VerdictIs(JobBook& job, const VerdictReached& verdict) {
   if (application.verdict) return;
   application.verdict = verdict.status;
   application.verdict_at = now_;
+  LimitsOfVerdict(job, application);
+  CheckDeadlineVerdict(job, application, verdict);
+  CheckRule(job, application, verdict);
   CheckVerdict(job, application, verdict);
 }
 
@@ -302,7 +324,8 @@ void Checkers::Books::On(const trace::ApplicationEnded& fact) {
 
 void Checkers::Books::On(const trace::ClientTold& fact) {
   JobBook* job = JobOf(fact.job);
-  if (job != nullptr && std::holds_alternative<KillRequested>(fact.event)) job->kill_wanted = true;
+  if (job != nullptr && std::holds_alternative<KillRequested>(fact.event))
+    job->kill_wanted = job->kill_asked = true;
 }
 
 void Checkers::Books::On(const trace::ClientOrdered& fact) {
@@ -318,8 +341,12 @@ void Checkers::Books::On(const trace::ClientOrdered& fact) {
                                       std::to_string(job->spec->retries.resubmit));
     }
   } else if (const auto* call = std::get_if<CallRm>(&fact.action)) {
-    if (std::holds_alternative<yarn::KillApplicationRequest>(call->request))
+    if (const auto* submit = std::get_if<yarn::SubmitApplicationRequest>(&call->request))
+      LimitsOfSubmission(*job, submit->application);
+    if (std::holds_alternative<yarn::KillApplicationRequest>(call->request)) {
+      CheckClientGivesUp(*job);
       job->kill_wanted = true;
+    }
   } else if (const auto* ended = std::get_if<JobEnded>(&fact.action)) {
     if (Checks(Invariant::kFinalOnce) && job->ended) {
       Report(Invariant::kFinalOnce,
@@ -343,6 +370,7 @@ void Checkers::Books::On(const trace::ClientOrdered& fact) {
 void Checkers::Books::Restarts(JobBook& job, const RestartDecided& decision) {
   ApplicationBook& application = Acting(job);
   job.last_event = now_;
+  CheckPayer(job, application, decision);
   for (const TaskId& task : decision.tasks) {
     application.tasks[task].restarts = true;
     application.tasks[task].restart_cause_at = decision.cause.at;
@@ -355,8 +383,11 @@ void Checkers::Books::Restarts(JobBook& job, const RestartDecided& decision) {
   }
   const bool container_lost = decision.cause.exit_class == ExitClass::kNodeLost ||
                               decision.cause.exit_class == ExitClass::kPreempted;
+  application.limits.whole_since.reset();
   if (decision.unit == RestartUnit::kGang && container_lost && !HoldsGang(job))
     application.gang_complete = false;
+  LimitsOfGang(job);
+  if (job.spec != nullptr && decision.paid != Budget::kNone) LimitsOfPayment(job, application);
   // Only the default policy spends the budgets of `retries` as they stand; other policies have
   // counters of their own.
   if (job.spec == nullptr || job.spec->policy.name != "default") return;

@@ -1,5 +1,7 @@
-// Invariants over time: progress, quiescence, littles-law, gpu-seconds.
+// Invariants over time: progress (judged when its due date passes), quiescence, littles-law,
+// gpu-seconds.
 #include <algorithm>
+#include <utility>
 
 #include "core/model/text.h"
 #include "sim/behavior.h"
@@ -76,6 +78,7 @@ void Checkers::Books::On(const trace::JobCreated& fact) {
         name == fact.name || (name.back() == '-' && fact.name.compare(0, name.size(), name) == 0);
     if (is_it && stands_still) job.may_stand_still = true;
   }
+  ExpectProgress(job);
   QueueBook& queue = queues_[fact.queue];
   queue.area += static_cast<Area>((now_ - queue.since).count()) * queue.jobs;
   queue.since = now_;
@@ -128,31 +131,38 @@ Duration Checkers::Books::ProgressBound(const JobBook& job) const {
   return bound + drain;
 }
 
+void Checkers::Books::ExpectProgress(const JobBook& job) {
+  if (job.spec == nullptr || job.may_stand_still) return;
+  Expect(Limit::kProgress, now_ + ProgressBound(job) + Duration(1), job.index, {});
+}
+
 // progress: a job that holds its gang and whose processes are not made to stand still trains, or
-// ends, within the bound after the last thing that happened to it or to the cluster.
-void Checkers::Books::CheckProgress(Instant now) {
-  if (!on(Invariant::kProgress)) return;
-  for (auto& [index, job] : jobs_) {
-    if (job.spec == nullptr || job.ended || job.may_stand_still || job.progress_reported) continue;
-    if (job.held == 0 || job.held < job.gang_size) continue;  // It waits for the cluster.
-    const bool trains = job.phase == trace::TrainingPhase::kRestore ||
-                        job.phase == trace::TrainingPhase::kTraining ||
-                        job.phase == trace::TrainingPhase::kCheckpoint;
-    Checks(Invariant::kProgress);
-    if (trains || !faults_under_way_.empty()) continue;
-    const Instant since = std::max(job.last_event, last_fault_change_.value_or(job.last_event));
-    const Duration bound = ProgressBound(job);
-    if (now - since <= bound) continue;
-    job.progress_reported = true;
+// ends, within the bound after the last thing that happened to it or to the cluster. Looked at as
+// soon as that may be over. Returns when to look again.
+std::optional<Instant> Checkers::Books::JudgeProgress(JobBook& job) {
+  if (job.ended) return std::nullopt;
+  const Duration bound = ProgressBound(job);
+  const bool trains = job.phase == trace::TrainingPhase::kRestore ||
+                      job.phase == trace::TrainingPhase::kTraining ||
+                      job.phase == trace::TrainingPhase::kCheckpoint;
+  const bool waits = job.held == 0 || job.held < job.gang_size;  // For the cluster.
+  if (!waits) Checks(Invariant::kProgress);
+  // The end of any of these is a thing that happens.
+  if (waits || trains || !faults_under_way_.empty()) return now_ + bound;
+  const Instant since = std::max(job.last_event, last_fault_change_.value_or(job.last_event));
+  if (now_ - since <= bound) return since + bound + Duration(1);
+  if (!std::exchange(job.progress_reported, true)) {
     Report(Invariant::kProgress, NameOf(job) + " holds its gang, but nothing has happened for " +
-                                     ToString(now - since) + " (bound " + ToString(bound) + ")");
+                                     ToString(bound) + ", which is the bound");
   }
+  return now_ + bound;
 }
 
 // ---------------------------------------------------------------- the end of a job, the end of the
 // run
 
 void Checkers::Books::Settle(Instant now, trace::JobIndex index, const WorldView& world) {
+  PassLimits(now);
   now_ = now;
   JobBook* job = JobOf(index);
   if (job == nullptr) return;
@@ -166,6 +176,7 @@ void Checkers::Books::Settle(Instant now, trace::JobIndex index, const WorldView
     for (const std::string& one : remains) all += (all.empty() ? "" : ", ") + one;
     Report(Invariant::kQuiescence, NameOf(*job) + " has ended, but this is left of it: " + all);
   }
+  durable_.Forget(index);
   JobLeaves(*job);
   for (const ContainerId& id : job->containers) {
     const auto container = containers_.find(id);
@@ -176,9 +187,9 @@ void Checkers::Books::Settle(Instant now, trace::JobIndex index, const WorldView
 }
 
 void Checkers::Books::Finish(Instant now, trace::StopReason reason) {
+  PassLimits(now);
   now_ = now;
   static_cast<void>(reason);
-  CheckProgress(now);
   // littles-law: jobs in the system over time, by queue, equal the sum of the times that jobs spent
   // in it.
   for (auto& [index, job] : jobs_) JobLeaves(job);

@@ -10,9 +10,11 @@
 #include <boost/unordered/unordered_flat_map.hpp>
 #include <cstdint>
 #include <deque>
+#include <functional>
 #include <map>
 #include <memory>
 #include <optional>
+#include <queue>
 #include <set>
 #include <string>
 #include <string_view>
@@ -22,6 +24,7 @@
 #include "core/am/policy.h"
 #include "oracles/reference_verdict.h"
 #include "sim/checkers.h"
+#include "sim/checkers_durable.h"
 
 namespace tfyarn::sim {
 
@@ -44,9 +47,29 @@ enum class Invariant : std::uint8_t {
   kGpuSeconds,
   kGoodCitizen,
   kReferenceVerdict,
+  kOwnAddress,
+  kLimitsKept,
+  kDurableBeforeVisible,
+  kRuleMatchesCause,
 };
 inline constexpr std::size_t kInvariantCount =
-    static_cast<std::size_t>(Invariant::kReferenceVerdict) + 1;
+    static_cast<std::size_t>(Invariant::kRuleMatchesCause) + 1;
+
+/// What must be done by an instant; see checkers_limits.cc.
+enum class Limit : std::uint8_t {
+  kContainerExpiry,
+  kContainerGone,
+  kRegistration,
+  kStart,
+  kRun,
+  kGangDeadline,
+  kGangHold,
+  kStop,
+  kOrphan,
+  kAmStart,
+  kEnd,
+  kProgress,
+};
 
 /// GPUs, or jobs, times nanoseconds.
 __extension__ using Area = __int128;
@@ -59,6 +82,58 @@ struct HashContainer {
     mixed ^= static_cast<std::uint64_t>(id.application_attempt.attempt) << 32;
     return static_cast<std::size_t>(mixed ^ mixed >> 29);
   }
+};
+
+/// When a limit is looked at.
+struct Due {
+  Instant at{};
+  Limit limit{};
+  std::uint32_t job = 0;
+  ContainerId container;  ///< Or only its application.
+  friend bool operator>(const Due& a, const Due& b) { return a.at > b.at; }
+};
+
+/// What limits-kept needs of a container.
+struct ContainerLimits {
+  bool known_to_nm = false;  ///< The NM has begun to localize it.
+  bool given_back = false;   ///< The AM has ordered its end.
+  bool registered = false;   ///< Its agent's registration has reached an AM.
+  std::optional<Instant> launch_ordered;
+  Instant am_heard{};               ///< The last word of an AM to its agent that the trace has.
+  Instant progress_at{};            ///< Of its process: the start, or the last progress.
+  std::uint32_t stall_told = 0;     ///< Number of the last report that it makes no progress.
+  std::optional<Instant> kill_due;  ///< By what its agent was told, SIGKILL may come from then on.
+  std::optional<Instant> warned_at;
+  std::optional<Instant> term_at;   ///< SIGTERM was ordered, last.
+  std::optional<Instant> stop_due;  ///< SIGTERM ends it, or SIGKILL is ordered by then.
+  bool killed = false;
+  bool stands_still = false;  ///< Its process was seen to, once.
+};
+
+/// What limits-kept needs of an application.
+struct ApplicationLimits {
+  std::optional<Instant> submitted;
+  bool am_runs = false;
+  std::int32_t am_attempt = 0;
+  Instant am_started{};
+  std::optional<Instant> am_gone;
+  std::optional<Instant> first_ask;      ///< Of the attempt that acts.
+  std::optional<Instant> ever_asked;     ///< Of any attempt.
+  std::optional<Instant> first_granted;  ///< Of containers for tasks.
+  std::optional<Instant> whole_since;    ///< The gang is held, and nothing was decided since.
+  std::optional<Instant> all_ran;        ///< All that train lived at once.
+  std::optional<Instant> each_ran;       ///< Each of `ever_ran` that there can be had run.
+  std::set<TaskId> ever_ran;             ///< Of those that train and wait for no other type.
+  std::int64_t paid = 0;                 ///< Restarts, on any budget.
+};
+
+/// What nodes and the RM have shown of an application: rule-matches-cause holds causes against it.
+struct Evidence {
+  std::set<std::string> hosts;                     ///< Of containers that it held.
+  std::map<TaskId, std::set<std::int32_t>> exits;  ///< Of processes, as their parents saw them.
+  std::set<std::int32_t> container_exits;          ///< As the RM has them.
+  std::set<TaskId> out_of_memory;                  ///< An agent has the proof.
+  bool notice = false;                             ///< The RM has told of a preemption.
 };
 
 struct NodeBook {
@@ -83,6 +158,8 @@ struct ContainerBook {
   bool training = false;  ///< It is of a type that trains.
   Epoch epoch;
   std::optional<TaskId> task;  ///< Whose agent is in it.
+  std::int32_t port = 0;       ///< That its agent was given on its node; 0 = none is held.
+  ContainerLimits limits;
 };
 
 /// One AM process.
@@ -143,6 +220,8 @@ struct ApplicationBook {
   std::map<TaskId, std::int32_t> hung_paid;  ///< Restarts paid because a task hung.
   std::map<TaskId, TaskBook> tasks;
   std::map<TaskId, ProcessBook> processes;
+  ApplicationLimits limits;
+  Evidence evidence;
 };
 
 struct JobBook {
@@ -156,6 +235,7 @@ struct JobBook {
   bool left = false;   ///< Counted out of its queue.
   std::optional<JobStatus> status;
   bool kill_wanted = false;
+  bool kill_asked = false;  ///< By its user.
   std::vector<ApplicationBook> applications;
   std::size_t acting = 0;  ///< The one of them whose AM was the last to start.
   std::vector<ContainerId> containers;
@@ -165,8 +245,8 @@ struct JobBook {
   std::map<Epoch, std::int32_t> training_processes;  ///< Living ones.
   trace::TrainingPhase phase = trace::TrainingPhase::kIdle;
   Instant last_event{};
-  bool may_stand_still = false;  ///< The scenario makes its processes hang or wait for ever.
   bool progress_reported = false;
+  bool may_stand_still = false;  ///< The scenario makes its processes hang or wait for ever.
 };
 
 struct QueueBook {
@@ -181,6 +261,7 @@ struct CheckerTimes {
   Duration nm_heartbeat{};
   Duration nm_expiry{};
   Duration am_expiry{};
+  Duration container_expiry{};
   Duration sigkill_delay{};
 };
 
@@ -190,6 +271,7 @@ class Checkers::Books {
 
   void Observe(const trace::TraceRecord& record);
   void ObserveReference(const trace::TraceRecord& record);
+  void ObserveDurable(const trace::TraceRecord& record);
 
   // ---- checkers.cc
   [[nodiscard]] bool on(Invariant invariant) const {
@@ -219,6 +301,7 @@ class Checkers::Books {
   void On(const trace::NodePower& fact);
   void On(const trace::ContainerGranted& fact);
   void On(const trace::ContainerFreed& fact);
+  void On(const trace::ContainerLocalizing& fact);
   void On(const trace::ContainerLaunched& fact);
   void On(const trace::ContainerGone& fact);
   void CheckCapacity(const NodeBook& node, const trace::ContainerGranted& fact);
@@ -227,7 +310,7 @@ class Checkers::Books {
   void ScanContainers(const WorldView& world);
   void SettleContainers(JobBook& job, const std::vector<std::string>& remains);
 
-  // ---- checkers_processes.cc: gang-start, one-spec, one-owner, after-final
+  // ---- checkers_processes.cc: gang-start, one-spec, own-address, one-owner, after-final
   void On(const trace::AgentTold& fact);
   void On(const trace::AgentOrdered& fact);
   void ProcessStarts(JobBook& job, ContainerBook& container, const ContainerId& id,
@@ -237,6 +320,8 @@ class Checkers::Books {
   void CheckStartIsPaid(const JobBook& job, ApplicationBook& application,
                         const SpawnProcess& spawn);
   void CheckGangStart(JobBook& job, const ApplicationBook& application, const SpawnProcess& spawn);
+  void CheckOwnAddress(const JobBook& job, const ContainerBook& container,
+                       const SpawnProcess& spawn);
   void CheckSpec(JobBook& job, ApplicationBook& application, Epoch epoch, SpecId spec);
   void CheckOneEpoch(JobBook& job, const SpawnProcess& spawn);
   void ScanProcesses(const WorldView& world);
@@ -265,6 +350,50 @@ class Checkers::Books {
   void CheckVerdict(JobBook& job, const ApplicationBook& application,
                     const VerdictReached& verdict);
 
+  // ---- checkers_cause.cc: rule-matches-cause
+  [[nodiscard]] std::string CauseMismatch(const JobBook& job, const ApplicationBook& application,
+                                          const Cause& cause) const;
+  void CheckRule(const JobBook& job, const ApplicationBook& application,
+                 const VerdictReached& verdict);
+  void CheckPayer(const JobBook& job, const ApplicationBook& application,
+                  const RestartDecided& decision);
+
+  // ---- checkers_limits.cc, checkers_limits_early.cc: limits-kept
+  /// "deadlines.stop of 15s".
+  [[nodiscard]] static std::string Over(std::string_view name, Duration limit);
+  void Expect(Limit limit, Instant at, trace::JobIndex job, const ContainerId& container);
+  /// Judges what was due before `until`.
+  void PassLimits(Instant until);
+  [[nodiscard]] std::optional<Instant> HeldUp() const;
+  [[nodiscard]] std::optional<Instant> JudgeLimit(JobBook& job, const Due& due);
+  [[nodiscard]] std::string LimitBroken(JobBook& job, const ApplicationBook& application,
+                                        const Due& due, std::optional<Instant>& not_before);
+  [[nodiscard]] std::string AmStartBroken(const JobBook& job, const Due& due);
+  void LimitsOf(const ContainerId& id, const ContainerBook& container);
+  void LimitsOfLaunch(const ContainerId& id, const ContainerBook& container);
+  void LimitsOfEnd(const ContainerId& id, const ContainerBook& container);
+  void LimitsOfSubmission(JobBook& job, const ApplicationId& application);
+  void LimitsOfAm(ApplicationBook& application, std::int32_t attempt);
+  void LimitsOfGang(JobBook& job);
+  void LimitsOfAsk(JobBook& job, const yarn::AllocateRequest& request);
+  void LimitsOfStart(JobBook& job, ApplicationBook& application, ContainerBook& container,
+                     const SpawnProcess& spawn);
+  void LimitsOfVerdict(JobBook& job, const ApplicationBook& application);
+  void LimitsOfPayment(const JobBook& job, ApplicationBook& application);
+  void CheckExpiredEarly(const JobBook& job, const ContainerId& id, const ContainerBook& container,
+                         std::int32_t exit_status);
+  void ToldToEnd(ContainerBook& container, Duration grace);
+  void Terminates(const JobBook& job, const ContainerId& id, ContainerBook& container);
+  void CheckKill(const JobBook& job, const ContainerId& id, ContainerBook& container);
+  void LimitsToldAgent(const JobBook& job, ContainerBook& container, const AgentEvent& event);
+  void LimitsOrderedByAgent(const JobBook& job, const ContainerId& id, ContainerBook& container,
+                            const AgentAction& action);
+  void CheckGrace(const JobBook& job, const SendToAgent& send);
+  void CheckGivenUp(const JobBook& job, const TaskAttemptEnded& ended);
+  void CheckDeadlineVerdict(const JobBook& job, const ApplicationBook& application,
+                            const VerdictReached& verdict);
+  void CheckClientGivesUp(const JobBook& job);
+
   // ---- checkers_balance.cc: progress, quiescence, littles-law, gpu-seconds
   void On(const trace::JobCreated& fact);
   void On(const trace::TrainingPhaseChanged& fact);
@@ -272,7 +401,8 @@ class Checkers::Books {
   void On(const trace::FaultEnded& fact);
   void JobLeaves(JobBook& job);
   void PlanFaults(const config::Scenario& scenario);
-  void CheckProgress(Instant now);
+  void ExpectProgress(const JobBook& job);
+  [[nodiscard]] std::optional<Instant> JudgeProgress(JobBook& job);
   [[nodiscard]] Duration ProgressBound(const JobBook& job) const;
   void Settle(Instant now, trace::JobIndex job, const WorldView& world);
   void Finish(Instant now, trace::StopReason reason);
@@ -300,6 +430,10 @@ class Checkers::Books {
   std::map<std::string, bool>
       stands_still_;  ///< By job name or arrival prefix: see JobBook::may_stand_still.
 
+  bool lossy_ = false;  ///< Messages get lost by chance: nothing need be done by an instant.
+  std::priority_queue<Due, std::vector<Due>, std::greater<>> dues_;
+
+  DurableWatch durable_;                 ///< durable-before-visible.
   oracles::ReferenceVerdict reference_;  ///< reference-verdict: the other reading of policies.md.
 
   // gpu-seconds: use over time by node, and by container.

@@ -64,11 +64,15 @@ void Checkers::Books::On(const trace::ContainerGranted& fact) {
     return;
   }
   Checks(Invariant::kOneOwner);
-  containers_.emplace(fact.container, ContainerBook{.job = fact.job,
-                                                    .node = node,
-                                                    .resource = fact.resource,
-                                                    .am = fact.am,
-                                                    .granted = now_});
+  const ContainerBook& granted =
+      containers_
+          .emplace(fact.container, ContainerBook{.job = fact.job,
+                                                 .node = node,
+                                                 .resource = fact.resource,
+                                                 .am = fact.am,
+                                                 .granted = now_})
+          .first->second;
+  LimitsOf(fact.container, granted);
   nodes_[node].used += fact.resource;
   CheckCapacity(nodes_[node], fact);
   gpu_area_ += static_cast<Area>((now_ - gpus_since_).count()) * gpus_used_;
@@ -77,8 +81,11 @@ void Checkers::Books::On(const trace::ContainerGranted& fact) {
   if (job == nullptr) return;
   job->containers.push_back(fact.container);
   job->last_event = now_;
-  static_cast<void>(ApplicationOf(*job, fact.container.application_attempt.application));
+  ApplicationBook& application =
+      ApplicationOf(*job, fact.container.application_attempt.application);
   if (fact.am) return;
+  application.evidence.hosts.insert(fact.node.host);
+  if (!application.limits.first_granted) application.limits.first_granted = now_;
   ++job->held;
   HeldChanged(*job);
 }
@@ -101,6 +108,9 @@ void Checkers::Books::On(const trace::ContainerFreed& fact) {
   JobBook* job = JobOf(container->job);
   if (job == nullptr) return;
   job->last_event = now_;
+  ApplicationOf(*job, fact.container.application_attempt.application)
+      .evidence.container_exits.insert(fact.exit_status);
+  CheckExpiredEarly(*job, fact.container, *container, fact.exit_status);
   if (container->am) return;
   // The RM declares a node lost when it hears nothing of it; what runs there may outlive that.
   if (fact.exit_status == container_exit::kAborted) CountOut(*job, *container);
@@ -129,16 +139,26 @@ void Checkers::Books::HeldChanged(JobBook& job) {
   } else if (!application.partial_since) {
     application.partial_since = now_;
   }
+  LimitsOfGang(job);
+}
+
+void Checkers::Books::On(const trace::ContainerLocalizing& fact) {
+  if (ContainerBook* container = ContainerOf(fact.container)) container->limits.known_to_nm = true;
 }
 
 void Checkers::Books::On(const trace::ContainerLaunched& fact) {
-  if (ContainerBook* container = ContainerOf(fact.container)) container->running = true;
+  ContainerBook* container = ContainerOf(fact.container);
+  if (container == nullptr) return;
+  container->running = container->limits.known_to_nm = true;
+  LimitsOfLaunch(fact.container, *container);
 }
 
 void Checkers::Books::On(const trace::ContainerGone& fact) {
   ContainerBook* container = ContainerOf(fact.container);
   if (container == nullptr) return;
   container->running = false;
+  container->limits.known_to_nm = true;
+  LimitsOfEnd(fact.container, *container);
   ProcessEnds(*container);
 }
 

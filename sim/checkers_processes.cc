@@ -1,5 +1,5 @@
-// Invariants of user processes: gang-start, one-spec, the agents' side of one-owner and
-// after-final.
+// Invariants of user processes: gang-start, one-spec, own-address, the agents' side of one-owner
+// and after-final.
 #include <algorithm>
 #include <utility>
 
@@ -35,6 +35,7 @@ bool Trains(const JobSpec& job, const TaskId& task) {
 void Checkers::Books::On(const trace::AgentTold& fact) {
   ContainerBook* container = ContainerOf(fact.container);
   if (container == nullptr) return;
+  if (const JobBook* its = JobOf(container->job)) LimitsToldAgent(*its, *container, fact.event);
   if (const auto* started = std::get_if<AgentStarted>(&fact.event)) {
     if (Checks(Invariant::kOneOwner) &&
         (container->job != fact.job || started->fence.container != fact.container)) {
@@ -43,6 +44,11 @@ void Checkers::Books::On(const trace::AgentTold& fact) {
                                        " runs an agent of job " + std::to_string(fact.job.value));
     }
     container->task = started->fence.task;
+    container->port = 0;
+  } else if (const auto* leased = std::get_if<PortLeased>(&fact.event)) {
+    container->port = leased->port;
+  } else if (std::holds_alternative<PortLeaseFailed>(fact.event)) {
+    container->port = 0;
   } else if (const auto* exited = std::get_if<ProcessExited>(&fact.event)) {
     ProcessEnds(*container);
     JobBook* job = JobOf(container->job);
@@ -52,15 +58,20 @@ void Checkers::Books::On(const trace::AgentTold& fact) {
     ProcessBook& process = application.processes[*container->task];
     process.attempt = exited->attempt;
     process.exit = exited->exit.status();
+    application.evidence.exits[*container->task].insert(exited->exit.status());
+    if (exited->exit.out_of_memory) application.evidence.out_of_memory.insert(*container->task);
   }
 }
 
 void Checkers::Books::On(const trace::AgentOrdered& fact) {
   const auto* spawn = std::get_if<SpawnProcess>(&fact.action);
-  if (spawn == nullptr) return;
   JobBook* job = JobOf(fact.job);
   ContainerBook* container = ContainerOf(fact.container);
   if (job == nullptr || container == nullptr) return;
+  // What it held is given up.
+  if (std::holds_alternative<LeasePort>(fact.action)) container->port = 0;
+  LimitsOrderedByAgent(*job, fact.container, *container, fact.action);
+  if (spawn == nullptr) return;
   if (Checks(Invariant::kOneOwner) && container->task && *container->task != spawn->task) {
     Report(Invariant::kOneOwner, ToString(fact.container) + " belongs to " +
                                      ToString(*container->task) + ", but starts a process of " +
@@ -75,7 +86,9 @@ void Checkers::Books::ProcessStarts(JobBook& job, ContainerBook& container, cons
   ApplicationBook& application = ApplicationOf(job, id.application_attempt.application);
   CheckStartIsPaid(job, application, spawn);
   CheckGangStart(job, application, spawn);
-  CheckSpec(job, application, spawn.process.epoch, spawn.spec.id());
+  CheckOwnAddress(job, container, spawn);
+  if (job.spec == nullptr || Trains(*job.spec, spawn.task))
+    CheckSpec(job, application, spawn.process.epoch, spawn.spec.id());
   const bool late = application.verdict && now_ - application.verdict_at > kOrdersOnTheirWay;
   if (Checks(Invariant::kAfterFinal) && late && Undisturbed(kOrdersOnTheirWay)) {
     Report(Invariant::kAfterFinal, NameOf(job) + ": a process of " + ToString(spawn.task) +
@@ -86,9 +99,11 @@ void Checkers::Books::ProcessStarts(JobBook& job, ContainerBook& container, cons
   container.process = true;
   container.epoch = spawn.process.epoch;
   container.training = job.spec != nullptr && Trains(*job.spec, spawn.task);
-  if (!container.training) return;
-  ++job.training_processes[spawn.process.epoch];
-  CheckOneEpoch(job, spawn);
+  if (container.training) {
+    ++job.training_processes[spawn.process.epoch];
+    CheckOneEpoch(job, spawn);
+  }
+  LimitsOfStart(job, application, container, spawn);
 }
 
 void Checkers::Books::ProcessEnds(ContainerBook& container) {
@@ -135,6 +150,31 @@ void Checkers::Books::CheckGangStart(JobBook& job, const ApplicationBook& applic
                                     std::to_string(job.held) + " of " +
                                     std::to_string(job.gang_size) +
                                     " containers of its gang were ever held together");
+}
+
+// own-address: the spec that a process is started with sends its peers to the node that it is on
+// and the port that was leased there for it. Neither is the AM's word: the node is the one of the
+// container's grant, the port what the node answered to the agent.
+void Checkers::Books::CheckOwnAddress(const JobBook& job, const ContainerBook& container,
+                                      const SpawnProcess& spawn) {
+  const ClusterSpec* spec = spawn.spec.get();
+  if (spec == nullptr || !Checks(Invariant::kOwnAddress)) return;
+  const auto type = spec->tasks.find(spawn.task.type);
+  const auto index = static_cast<std::size_t>(spawn.task.index);
+  const TaskAddress own{.host = nodes_[container.node].id.host, .port = container.port};
+  const bool listed = type != spec->tasks.end() && index < type->second.size();
+  if (own.port != 0 && listed && type->second[index] == own) return;
+  // What does not train does not wait for the spec, and its peers do not wait for it.
+  const bool came_late = listed && type->second[index].port == 0;
+  if (came_late && job.spec != nullptr && !Trains(*job.spec, spawn.task)) return;
+  const std::string held =
+      own.port == 0 ? "holds no port" : "holds port " + std::to_string(own.port);
+  const std::string said =
+      listed ? "has " + type->second[index].host + ":" + std::to_string(type->second[index].port)
+             : std::string("does not have it");
+  Report(Invariant::kOwnAddress, NameOf(job) + ": " + ToString(spawn.task) + " starts on " +
+                                     own.host + ", where it " + held + ", but its cluster spec " +
+                                     said);
 }
 
 // one-spec, first half: whoever starts in an epoch gets that epoch's spec.

@@ -56,6 +56,22 @@ bool NumberHolds(const config::Comparison& comparison, double number) {
   return false;
 }
 
+/// Whether the text is the word, in which each `*` stands for any text, or none.
+bool Matches(std::string_view word, std::string_view text) {
+  std::size_t star = word.find('*');
+  if (star == std::string_view::npos) return word == text;
+  if (text.substr(0, star) != word.substr(0, star)) return false;
+  text.remove_prefix(star);
+  while (true) {
+    word.remove_prefix(star + 1);
+    star = word.find('*');
+    if (star == std::string_view::npos) return text.ends_with(word);
+    const std::size_t found = text.find(word.substr(0, star));
+    if (found == std::string_view::npos) return false;
+    text.remove_prefix(found + star);
+  }
+}
+
 /// Facts after which no field of any job can have changed.
 bool ChangesNoJob(const trace::Fact& fact) {
   return std::holds_alternative<trace::AgentTold>(fact) ||
@@ -70,8 +86,8 @@ bool ChangesNoJob(const trace::Fact& fact) {
 bool Holds(const config::Comparison& comparison, const trace::MetricValue& value) {
   if (!comparison.words.empty()) {
     const std::string text = value.text.empty() ? std::string(kNull) : value.text;
-    return std::find(comparison.words.begin(), comparison.words.end(), text) !=
-           comparison.words.end();
+    return std::any_of(comparison.words.begin(), comparison.words.end(),
+                       [&](const std::string& word) { return Matches(word, text); });
   }
   return value.number && NumberHolds(comparison, *value.number);
 }

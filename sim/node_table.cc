@@ -1,8 +1,11 @@
 #include "sim/node_table.h"
 
 #include <fmt/format.h>
+#include <xxhash.h>
 
 #include <algorithm>
+
+#include "sim/random.h"
 
 namespace tfyarn::sim {
 
@@ -35,6 +38,15 @@ NodeTable::NodeTable(const config::ClusterSpecConfig& cluster) {
       by_host_.emplace(node.id.host, size());
       nodes_.push_back(std::move(node));
     }
+  }
+}
+
+// By name: other nodes in the scenario, or another order of them, change no port.
+void NodeTable::DrawPorts(std::uint64_t seed) {
+  constexpr auto kPorts = static_cast<std::uint64_t>(kLastPort - kFirstPort + 1);
+  for (NodeInfo& node : nodes_) {
+    Random ports(seed, "ports", XXH3_64bits(node.id.host.data(), node.id.host.size()));
+    node.next_port = kFirstPort + static_cast<std::int32_t>(ports.UniformInt(kPorts));
   }
 }
 

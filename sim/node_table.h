@@ -18,6 +18,10 @@
 
 namespace tfyarn::sim {
 
+/// Ports that agents lease: Linux's ephemeral ones (net.ipv4.ip_local_port_range).
+inline constexpr std::int32_t kFirstPort = 32768;
+inline constexpr std::int32_t kLastPort = 60999;
+
 struct NodeInfo {
   NodeId id;
   std::string rack;             ///< "r1".
@@ -27,7 +31,7 @@ struct NodeInfo {
   Resource capacity;      ///< As configured.
   Resource now;           ///< With lost GPUs taken off.
   std::int32_t down = 0;  ///< Faults that keep it down; 0 = up.
-  std::int32_t next_port = 32768;
+  std::int32_t next_port = kFirstPort;  ///< Of those that agents lease; each node begins elsewhere.
   // What faults do to it; see sim_host_faults_nodes.cc. Faults overlap, so their effects are
   // counted or kept by fault and instance (KeyOf), and each ends what it began.
   std::int32_t pace_permille = 1000;                ///< 2000 = everything takes twice as long.
@@ -53,6 +57,10 @@ class NodeTable {
   /// Expands the scenario's node classes, in file order; nodes without a rack are dealt round
   /// robin.
   explicit NodeTable(const config::ClusterSpecConfig& cluster);
+
+  /// Draws, for each node, the first port that is free there: it differs from node to node and from
+  /// seed to seed, so that another task's address is never the own one by chance.
+  void DrawPorts(std::uint64_t seed);
 
   [[nodiscard]] std::int32_t size() const { return static_cast<std::int32_t>(nodes_.size()); }
   [[nodiscard]] const NodeInfo& operator[](std::int32_t index) const {

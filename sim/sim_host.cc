@@ -51,6 +51,7 @@ SimHost::SimHost(const config::Scenario& scenario, const RunOptions& options)
       expectations_(scenario.expect),
       launch_delays_(options.seed, "containers"),
       hdfs_delays_(options.seed, "hdfs") {
+  nodes_.DrawPorts(seed_);
   for (std::int32_t i = 0; i < nodes_.size(); ++i) {
     plan_nodes_.push_back(
         {.name = nodes_[i].id.host, .rack = nodes_[i].rack, .labels = nodes_[i].labels});

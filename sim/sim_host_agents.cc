@@ -59,7 +59,7 @@ void SimHost::HandleAgent(AgentActor& agent, AgentAction& action) {
   if (std::holds_alternative<LeasePort>(action)) {
     NodeInfo& node = nodes_[agent.place];
     agent.port = node.next_port;
-    node.next_port = node.next_port == 60999 ? 32768 : node.next_port + 1;
+    node.next_port = node.next_port == kLastPort ? kFirstPort : node.next_port + 1;
     LaterToAgent(agent, PortLeased{.port = agent.port});
   } else if (auto* send = std::get_if<SendToAm>(&action)) {
     AgentSendsToAm(agent, std::move(*send));

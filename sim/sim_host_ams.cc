@@ -271,7 +271,11 @@ void SimHost::AppendNext(AmActor& am) {
   const AppendJournal& append = am.appends.front();
   CallNameNode(am.place, am.id,
                hdfs::AppendRequest{.path = path, .bytes = append.bytes, .writer = WriterName(am)},
-               [this, id = am.id, seq = append.seq](hdfs::HdfsResponse response) {
+               [this, id = am.id, seq = append.seq, bytes = append.bytes, job = am.job,
+                application = am.attempt.application](hdfs::HdfsResponse response) {
+                 // HDFS has it, whether or not its writer lives to hear of it.
+                 if (!std::holds_alternative<hdfs::HdfsError>(response))
+                   checkers_.JournalStored(job, application, bytes);
                  Actor* actor = actors_[id].get();
                  if (actor == nullptr || !actor->alive) return;
                  auto& same = static_cast<AmActor&>(*actor);

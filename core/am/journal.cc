@@ -2,6 +2,7 @@
 
 #include <xxhash.h>
 
+#include "core/am/journal_frames.h"
 #include "core/model/codec.h"
 
 namespace tfyarn::am {
@@ -111,6 +112,17 @@ std::string EncodeJournalFrame(std::int32_t am_attempt, JournalSeq seq, const Jo
   Append(out, static_cast<std::uint64_t>(XXH3_64bits(body.data(), body.size())));
   out += body;
   return out;
+}
+
+std::vector<ReadEntry> ReadFrames(std::string_view bytes) {
+  std::vector<ReadEntry> entries;
+  for (std::size_t at = bytes.find(kMarker); at < bytes.size();) {
+    auto frame = FrameAt(bytes.substr(at));
+    const std::size_t next = frame ? at + frame->size : at + 1;
+    if (frame) entries.push_back(std::move(frame->read));
+    at = bytes.find(kMarker, next);
+  }
+  return entries;
 }
 
 JournalReading ReadJournalBytes(std::string_view bytes) {

@@ -140,8 +140,27 @@ void ProcessControl::SendStart(TaskIndex task) {
   const ProcessRef process = core.tasks.ProcessOf(task);
   core.Send(task, StartProcess{.fence = core.tasks.FenceOf(task),
                                .process = process,
-                               .spec = core.tasks.record(task).process_spec,
+                               .spec = SpecFor(task),
                                .resume = process.attempt.value > 0});
+}
+
+/// What its process was ordered under. A task beside the training (evaluator, tensorboard, sidecar)
+/// may have come into another container since the epoch began: none of its peers asks for it, but
+/// it needs its own address.
+SpecRef ProcessControl::SpecFor(TaskIndex task) const {
+  const AmCore& core = parts_.core;
+  const TaskRecord& record = core.tasks.record(task);
+  const TaskSnapshot& shown = core.tasks.shown(task);
+  const ClusterSpec* spec = record.process_spec.get();
+  if (record.training || spec == nullptr) return record.process_spec;
+  const auto type = spec->tasks.find(shown.task.type);
+  const auto index = static_cast<std::size_t>(shown.task.index);
+  if (type == spec->tasks.end() || index >= type->second.size() ||
+      type->second[index] == shown.address)
+    return record.process_spec;
+  ClusterSpec own = *spec;
+  own.tasks[shown.task.type][index] = shown.address;
+  return Share(std::move(own));
 }
 
 void ProcessControl::SendStop(TaskIndex task) {

@@ -4,6 +4,7 @@
 
 #include "core/am/task_index.h"
 #include "core/model/channel.h"
+#include "core/model/cluster_spec.h"
 
 namespace tfyarn::am {
 
@@ -39,6 +40,7 @@ class ProcessControl {
 
  private:
   void SendStart(TaskIndex task);
+  [[nodiscard]] SpecRef SpecFor(TaskIndex task) const;
   void SendStop(TaskIndex task);
   void WatchStop(TaskIndex task);
   [[nodiscard]] Duration GraceOf(TaskIndex task) const;

@@ -1,5 +1,6 @@
 // Bugs of ApplicationMasters: one-attempt, final-once, verdict, after-final, budgets,
-// excluded-nodes, good-citizen.
+// excluded-nodes, good-citizen, own-address, durable-before-visible, limits-kept,
+// rule-matches-cause.
 #include <optional>
 
 #include "tests/canary/canary.h"
@@ -222,6 +223,45 @@ TEST(CanaryAmTest, AnAskWithoutPriorityBreaksGoodCitizen) {
     for (yarn::ResourceRequest& row : allocate->ask) row.priority.reset();
   });
   ExpectCaught(kTwoWorkers, doubles, "good-citizen");
+}
+
+// A process that is sent to a peer's port: in a simulation without its own ports it would even
+// work.
+TEST(CanaryAmTest, AnAmThatMixesUpPortsBreaksOwnAddress) {
+  const Doubles doubles = SpoiledAm([](AmAction& action) {
+    auto* send = std::get_if<SendToAgent>(&action);
+    auto* start = send == nullptr ? nullptr : std::get_if<StartProcess>(&send->message);
+    if (start == nullptr) return;
+    ClusterSpec spec = *start->spec.get();
+    spec.tasks["worker"][static_cast<std::size_t>(start->fence.task.index)].host = "n-9";
+    start->spec = Share(std::move(spec));
+  });
+  ExpectCaught(kTwoWorkers, doubles, "own-address");
+}
+
+// It believes what storage answers; what it wrote is nothing that a successor can read.
+TEST(CanaryAmTest, AnAmThatWritesRubbishBreaksDurableBeforeVisible) {
+  const Doubles doubles = SpoiledAm([](AmAction& action) {
+    if (auto* append = std::get_if<AppendJournal>(&action)) append->bytes = "?";
+  });
+  ExpectCaught(kTwoWorkers, doubles, "durable-before-visible");
+}
+
+TEST(CanaryAmTest, AnAmThatLeavesNoTimeToEndBreaksLimitsKept) {
+  const Doubles doubles = SpoiledAm([](AmAction& action) {
+    auto* send = std::get_if<SendToAgent>(&action);
+    auto* stop = send == nullptr ? nullptr : std::get_if<StopProcess>(&send->message);
+    if (stop != nullptr) stop->grace = 3s;
+  });
+  ExpectCaught(kWorkerFails, doubles, "limits-kept");
+}
+
+TEST(CanaryAmTest, AnAmThatNamesAnotherRuleBreaksRuleMatchesCause) {
+  const Doubles doubles = SpoiledAm([](AmAction& action) {
+    if (auto* verdict = std::get_if<VerdictReached>(&action))
+      verdict->rule = "default/node-lost-exhausted";
+  });
+  ExpectCaught(kWorkerFails, doubles, "rule-matches-cause");
 }
 
 TEST(CanaryAmTest, AnAmThatTakesTheWrongBudgetBreaksReferenceVerdict) {

@@ -54,6 +54,20 @@ trace::ExpectationResult RunOne(const Expectation& expectation) {
   return results.empty() ? trace::ExpectationResult{} : results[0];
 }
 
+TEST(ExpectationsTest, AStarInAWordStandsForAnyText) {
+  const auto holds = [](std::string word, std::string text) {
+    return Holds(Words("job/a.diagnostics", {std::move(word)}), {.text = std::move(text)});
+  };
+  EXPECT_TRUE(holds("port *.", "port 40123."));
+  EXPECT_TRUE(holds("*worker:1*port *", "of worker:1 on port "));
+  EXPECT_TRUE(holds("*", "FAILED"));
+  EXPECT_TRUE(holds("a*b*b", "a b b"));
+  EXPECT_FALSE(holds("port *.", "port 40123"));
+  EXPECT_FALSE(holds("port *.", "a port 40123."));
+  EXPECT_FALSE(holds("a*b*b", "a b"));
+  EXPECT_FALSE(holds("FAIL", "FAILED"));
+}
+
 TEST(ExpectationsTest, AFinalOneHoldsWhenAllItsComparisonsDo) {
   const Expectation good{.text = "t",
                          .all_of = {Words("job/a.status", {"SUCCEEDED", "UNFINISHED"}),

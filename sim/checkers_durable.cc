@@ -1,0 +1,221 @@
+#include "sim/checkers_durable.h"
+
+#include <algorithm>
+
+#include "core/am/journal_frames.h"
+#include "core/model/text.h"
+#include "core/model/visit.h"
+
+namespace tfyarn::sim {
+namespace {
+
+JobStatus VerdictFor(yarn::FinalApplicationStatus status) {
+  switch (status) {
+    case yarn::FinalApplicationStatus::kSucceeded:
+      return JobStatus::kSucceeded;
+    case yarn::FinalApplicationStatus::kFailed:
+      return JobStatus::kFailed;
+    case yarn::FinalApplicationStatus::kKilled:
+      return JobStatus::kKilled;
+    case yarn::FinalApplicationStatus::kUndefined:
+    case yarn::FinalApplicationStatus::kEnded:
+      return JobStatus::kUnfinished;
+  }
+  return JobStatus::kUnfinished;
+}
+
+/// `list` is in order.
+template <class T>
+bool Holds(const std::vector<T>& list, const T& value) {
+  return std::binary_search(list.begin(), list.end(), value);
+}
+
+/// Kept in order, each once.
+template <class T>
+void Insert(std::vector<T>& list, const T& value) {
+  const auto place = std::lower_bound(list.begin(), list.end(), value);
+  if (place == list.end() || *place != value) list.insert(place, value);
+}
+
+std::string AttemptOf(const TaskId& task, TaskAttempt attempt) {
+  return "attempt " + std::to_string(attempt.value) + " of " + ToString(task);
+}
+
+}  // namespace
+
+// ---------------------------------------------------------------- what HDFS has
+
+void DurableWatch::Stored(trace::JobIndex job, const ApplicationId& application,
+                          std::string_view bytes) {
+  Journal& journal = journals_[{job.value, application}];
+  for (const am::ReadEntry& read : am::ReadFrames(bytes)) Store(journal, read.entry);
+}
+
+void DurableWatch::Store(Journal& journal, const am::JournalEntry& entry) {
+  const auto starts = [&](const std::vector<am::JournaledProcess>& processes) {
+    for (const am::JournaledProcess& one : processes)
+      Insert(journal.tasks[one.task].starts, one.attempt);
+  };
+  std::visit(
+      Overloaded{Ignore<am::AttemptStarted, am::AllRunning, am::TypeWaived, am::MemoryRaised>{},
+                 [&](const am::AgentsLaunched& launched) {
+                   for (const am::JournaledAgent& agent : launched.agents)
+                     Insert(journal.launches, agent.container);
+                 },
+                 [&](const am::EpochBegan& began) {
+                   journal.specs[began.spec.epoch] = Share(began.spec).id();
+                   starts(began.processes);
+                 },
+                 [&](const am::ProcessesOrdered& ordered) { starts(ordered.processes); },
+                 [&](const am::RestartPaid& paid) {
+                   ++journal.restarts;
+                   for (const TaskId& task : paid.tasks) {
+                     TaskEntries& entries = journal.tasks[task];
+                     ++entries.restarts;
+                     if (!entries.starts.empty()) entries.decided = entries.starts.back();
+                   }
+                 },
+                 [&](const am::TaskEnded& ended) {
+                   TaskEntries& entries = journal.tasks[ended.task];
+                   entries.decided =
+                       std::max(entries.decided.value_or(TaskAttempt{}), ended.process.attempt);
+                 },
+                 [&](const am::VerdictDecided& decided) {
+                   if (!journal.verdict) journal.verdict = decided.status;
+                 }},
+      entry);
+}
+
+bool DurableWatch::IsDecided(const Journal& journal, const TaskId& task, TaskAttempt attempt) {
+  if (journal.verdict || journal.evidence_sought) return true;
+  const auto entries = journal.tasks.find(task);
+  return entries != journal.tasks.end() && entries->second.decided &&
+         *entries->second.decided >= attempt;
+}
+
+void DurableWatch::Missing(const std::string& what, const std::string& entry) {
+  broken_.push_back(what + ", but HDFS does not have " + entry);
+}
+
+void DurableWatch::Forget(trace::JobIndex job) {
+  const auto first = journals_.lower_bound({job.value, ApplicationId{}});
+  auto last = first;
+  while (last != journals_.end() && last->first.first == job.value) ++last;
+  journals_.erase(first, last);
+  acting_.erase(job.value);
+  ends_.erase(job.value);
+}
+
+// ---------------------------------------------------------------- what happened
+
+void DurableWatch::Observe(const trace::AmTold& told) {
+  if (const auto* started = std::get_if<AmStarted>(&told.event)) {
+    acting_[told.job.value] = started->attempt.application;
+    return;
+  }
+  const auto* said = std::get_if<AgentSaid>(&told.event);
+  if (said == nullptr) return;
+  const auto* ended = std::get_if<ProcessEnded>(&said->message);
+  // A container that ends with its agent keeps nothing, whatever the AM does.
+  if (ended == nullptr || ended->exit.stopped_by_agent || ended->agent_leaves) return;
+  std::map<ContainerId, End>& ends = ends_[told.job.value];
+  const auto end = ends.find(ended->fence.container);
+  if (end != ends.end() && end->second.attempt == ended->process.attempt) end->second.told = true;
+}
+
+void DurableWatch::Observe(const trace::AgentTold& told) {
+  if (const auto* exited = std::get_if<ProcessExited>(&told.event)) {
+    End& end = ends_[told.job.value][told.container];
+    end.attempt = exited->attempt;
+    end.told = false;
+  } else if (const auto* started = std::get_if<AgentStarted>(&told.event)) {
+    ends_[told.job.value][told.container] = {.task = started->fence.task, .attempt = {}};
+  }
+}
+
+void DurableWatch::Observe(const trace::AmOrdered& ordered) {
+  if (const auto* question = std::get_if<CallHdfs>(&ordered.action)) {
+    if (std::holds_alternative<hdfs::GetFileStatusRequest>(question->request))
+      journals_[{ordered.job.value, acting_[ordered.job.value]}].evidence_sought = true;
+    return;
+  }
+  const auto* rm = std::get_if<CallRm>(&ordered.action);
+  const auto* nm = std::get_if<CallNm>(&ordered.action);
+  const auto* send = std::get_if<SendToAgent>(&ordered.action);
+  const auto* restart = std::get_if<RestartDecided>(&ordered.action);
+  const auto* verdict = std::get_if<VerdictReached>(&ordered.action);
+  if (rm == nullptr && nm == nullptr && send == nullptr && restart == nullptr && verdict == nullptr)
+    return;
+  Journal& journal = journals_[{ordered.job.value, acting_[ordered.job.value]}];
+  if (rm != nullptr) {
+    const auto* finish = std::get_if<yarn::FinishApplicationMasterRequest>(&rm->request);
+    if (finish == nullptr) return;
+    ++judged_;
+    if (journal.verdict != VerdictFor(finish->final_status))
+      Missing("the RM is told " + KebabName(finish->final_status), "that verdict");
+  } else if (nm != nullptr) {
+    Judge(journal, *nm);
+  } else if (send != nullptr) {
+    Judge(journal, *send, ends_[ordered.job.value]);
+  } else if (restart != nullptr) {
+    ++judged_;
+    if (++journal.restarts_told > journal.restarts)
+      Missing("restart " + std::to_string(journal.restarts_told) + " is announced",
+              "so many of them");
+  } else {
+    ++judged_;
+    if (journal.verdict != verdict->status)
+      Missing("the verdict " + KebabName(verdict->status) + " is announced", "it");
+  }
+}
+
+// ---------------------------------------------------------------- which order rests on what
+
+void DurableWatch::Judge(Journal& journal, const CallNm& call) {
+  const auto* start = std::get_if<yarn::StartContainersRequest>(&call.request);
+  if (start == nullptr) return;
+  for (const yarn::StartContainerRequest& one : start->containers) {
+    ++judged_;
+    if (Holds(journal.launches, one.container)) continue;
+    Missing(ToString(one.container) + " is launched", "that launch");
+  }
+}
+
+void DurableWatch::Judge(Journal& journal, const SendToAgent& send,
+                         const std::map<ContainerId, End>& ends) {
+  if (const auto* start = std::get_if<StartProcess>(&send.message)) {
+    JudgeStart(journal, *start);
+  } else if (const auto* seen = std::get_if<ReportSeen>(&send.message)) {
+    if (seen->kind != ReportKind::kProcessEnded) return;
+    ++judged_;
+    // The agent says it no more: what is not stored by now, no later AM will know.
+    if (IsDecided(journal, seen->fence.task, seen->attempt)) return;
+    Missing("the end of " + AttemptOf(seen->fence.task, seen->attempt) + " is acknowledged",
+            "what it leads to");
+  } else if (std::holds_alternative<EndAgent>(send.message)) {
+    const auto end = ends.find(send.container);
+    if (end == ends.end() || !end->second.told) return;
+    ++judged_;
+    if (IsDecided(journal, end->second.task, end->second.attempt)) return;
+    Missing(ToString(send.container) + " is given back after the end of " +
+                AttemptOf(end->second.task, end->second.attempt),
+            "what that end leads to");
+  }
+}
+
+void DurableWatch::JudgeStart(Journal& journal, const StartProcess& start) {
+  ++judged_;
+  const TaskId& task = start.fence.task;
+  TaskEntries& entries = journal.tasks[task];
+  const std::string what = AttemptOf(task, start.process.attempt) + " is ordered to start";
+  if (!Holds(entries.starts, start.process.attempt)) return Missing(what, "that start");
+  const auto spec = journal.specs.find(start.process.epoch);
+  if (spec == journal.specs.end() || spec->second != start.spec.id())
+    return Missing(what, "the cluster spec of epoch " + std::to_string(start.process.epoch.value));
+  Insert(entries.ordered, start.process.attempt);
+  if (static_cast<std::int32_t>(entries.ordered.size()) > 1 + entries.restarts)
+    Missing(what + ", the " + std::to_string(entries.ordered.size()) + "th one",
+            "more than " + std::to_string(entries.restarts) + " decisions to start it again");
+}
+
+}  // namespace tfyarn::sim

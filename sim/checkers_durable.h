@@ -1,0 +1,81 @@
+// durable-before-visible: what leaves an ApplicationMaster and rests on a journal entry leaves it
+// only when HDFS has that entry.
+//
+// The books are the fake HDFS's: an entry counts from the instant at which the NameNode has taken
+// the append, whether or not the AM hears of it, and whether or not its writer still lives. That is
+// what the next attempt would read. docs/invariants.md says which order rests on which entry.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "core/am/journal.h"
+#include "core/trace/record.h"
+
+namespace tfyarn::sim {
+
+class DurableWatch {
+ public:
+  /// HDFS has taken these bytes into the journal of that application.
+  void Stored(trace::JobIndex job, const ApplicationId& application, std::string_view bytes);
+  void Observe(const trace::AmTold& told);
+  void Observe(const trace::AmOrdered& ordered);
+  void Observe(const trace::AgentTold& told);
+  /// Nothing of the job is asked for any more.
+  void Forget(trace::JobIndex job);
+
+  /// How often something was looked up.
+  [[nodiscard]] std::uint64_t judged() const { return judged_; }
+  [[nodiscard]] bool sound() const { return broken_.empty(); }
+  /// What was wrong since the last call: what, which id, which entry was missing.
+  [[nodiscard]] std::vector<std::string> TakeNew() { return std::exchange(broken_, {}); }
+
+ private:
+  /// What HDFS has of one task.
+  struct TaskEntries {
+    std::vector<TaskAttempt> starts;     ///< That may be ordered.
+    std::int32_t restarts = 0;           ///< Decisions that name it.
+    std::optional<TaskAttempt> decided;  ///< Ends up to this attempt's are decided on.
+    std::vector<TaskAttempt> ordered;    ///< Not HDFS's word: attempts whose start was ordered.
+  };
+  /// What HDFS has of one application.
+  struct Journal {
+    std::vector<ContainerId> launches;  ///< In order.
+    std::map<Epoch, SpecId> specs;
+    std::map<TaskId, TaskEntries> tasks;
+    std::int64_t restarts = 0;
+    std::int64_t restarts_told = 0;
+    std::optional<JobStatus> verdict;
+    /// Not HDFS's word: the files that success requires are looked for, so success is decided, and
+    /// what ends from then on changes nothing.
+    bool evidence_sought = false;
+  };
+  /// The end of a container's last process: by itself, and the AM has been told.
+  struct End {
+    TaskId task;
+    TaskAttempt attempt;
+    bool told = false;
+  };
+
+  void Store(Journal& journal, const am::JournalEntry& entry);
+  void Judge(Journal& journal, const CallNm& call);
+  void Judge(Journal& journal, const SendToAgent& send, const std::map<ContainerId, End>& ends);
+  void JudgeStart(Journal& journal, const StartProcess& start);
+  void Missing(const std::string& what, const std::string& entry);
+  [[nodiscard]] static bool IsDecided(const Journal& journal, const TaskId& task,
+                                      TaskAttempt attempt);
+
+  using Key = std::pair<std::uint32_t, ApplicationId>;
+  std::map<Key, Journal> journals_;
+  std::map<std::uint32_t, ApplicationId> acting_;  ///< By job: whose AM started last.
+  std::map<std::uint32_t, std::map<ContainerId, End>> ends_;
+  std::uint64_t judged_ = 0;
+  std::vector<std::string> broken_;
+};
+
+}  // namespace tfyarn::sim

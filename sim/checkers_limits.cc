@@ -1,0 +1,343 @@
+// limits-kept and progress: budgets, deadlines and expiries, counted here from what nodes, agents,
+// the RM and HDFS show, and judged at the instant at which they are over.
+//
+// Each limit has one or both of two sides: what it says is done by then plus kLimitSlack (here),
+// and nothing is decided on it before it is over (checkers_limits_early.cc). For the first, a due
+// date is kept and looked at when it has passed, whatever happens meanwhile: a run in which nothing
+// happens any more is judged too. What a fault may hold up is looked at again when its effects are
+// over.
+#include <algorithm>
+
+#include "core/model/text.h"
+#include "sim/behavior.h"
+#include "sim/checkers_books.h"
+
+namespace tfyarn::sim {
+namespace {
+
+/// For messages, a journal entry, a launch, and their repetitions.
+constexpr Duration kLimitSlack = 2min;
+/// From the end of a process's grace to SIGKILL: one timer of its agent.
+constexpr Duration kKillFollows = 1s;
+/// Under policy default, of a sidecar: docs/policies.md, row `sidecar`.
+constexpr std::int32_t kSidecarRestarts = 3;
+/// Between two steps in which an agent, its container and the node are made to end.
+constexpr Duration kStepOfEnding = 30s;
+
+/// Restarts that a policy other than `default` allows in an application's life; nullopt: any
+/// number. docs/policies.md, options.
+std::optional<std::int64_t> RestartsAllowed(const JobSpec& job) {
+  const auto option = [&job](const char* name) -> std::optional<std::int64_t> {
+    const auto entry = job.policy.options.find(name);
+    if (entry == job.policy.options.end() || entry->second.empty()) return std::nullopt;
+    return std::strtoll(entry->second.c_str(), nullptr, 10);
+  };
+  if (job.policy.name == "tony") return option("retry_count").value_or(job.retries.user);
+  if (job.policy.name == "tf-yarn") return job.retries.user;
+  if (job.policy.name != "tfjob") return std::nullopt;
+  if (const auto limit = option("backoff_limit")) return limit;
+  if (job.retries.user == 0) return std::nullopt;
+  return job.retries.user;
+}
+
+/// From the verdict to the end: tracked tasks end, then services, then sidecars, each within its
+/// drain and its stop.
+Duration EndTakes(const JobSpec& job) {
+  Duration drain{};
+  for (const auto& [type, allowed] : job.finish.drain) drain = std::max(drain, allowed);
+  return 3 * (drain + job.deadlines.stop + kStepOfEnding);
+}
+
+}  // namespace
+
+std::string Checkers::Books::Over(std::string_view name, Duration limit) {
+  return std::string(name) + " of " + ToString(limit);
+}
+
+// ---------------------------------------------------------------- due dates
+
+void Checkers::Books::Expect(Limit limit, Instant at, trace::JobIndex job,
+                             const ContainerId& container) {
+  if (!on(limit == Limit::kProgress ? Invariant::kProgress : Invariant::kLimitsKept)) return;
+  if (lossy_ && limit != Limit::kProgress) return;
+  dues_.push({.at = at, .limit = limit, .job = job.value, .container = container});
+}
+
+void Checkers::Books::PassLimits(Instant until) {
+  while (!dues_.empty() && dues_.top().at < until) {
+    const Due due = dues_.top();
+    dues_.pop();
+    now_ = due.at;
+    JobBook* job = JobOf(trace::JobIndex(due.job));
+    if (job == nullptr || job->spec == nullptr) continue;
+    const std::optional<Instant> again =
+        due.limit == Limit::kProgress ? JudgeProgress(*job) : JudgeLimit(*job, due);
+    if (again) dues_.push({*again, due.limit, due.job, due.container});
+  }
+}
+
+/// While faults, or what they lead to, may hold anything up: until when. Else nullopt.
+std::optional<Instant> Checkers::Books::HeldUp() const {
+  const Duration effects = times_.nm_expiry + times_.am_expiry + kLimitSlack;
+  if (!faults_under_way_.empty()) return now_ + effects;
+  if (last_fault_change_ && now_ - *last_fault_change_ <= effects)
+    return *last_fault_change_ + effects + Duration(1);
+  return std::nullopt;
+}
+
+/// Reports what is still not so at its due date, unless something holds it up. Returns when to look
+/// again.
+std::optional<Instant> Checkers::Books::JudgeLimit(JobBook& job, const Due& due) {
+  ApplicationBook* application = nullptr;
+  for (ApplicationBook& one : job.applications) {
+    if (one.id == due.container.application_attempt.application) application = &one;
+  }
+  std::optional<Instant> not_before;
+  const std::string broken = due.limit == Limit::kAmStart ? AmStartBroken(job, due)
+                             : application == nullptr
+                                 ? std::string()
+                                 : LimitBroken(job, *application, due, not_before);
+  if (not_before && *not_before > now_) return not_before;
+  Checks(Invariant::kLimitsKept);
+  if (broken.empty()) return std::nullopt;
+  if (const std::optional<Instant> later = HeldUp()) return later;
+  Report(Invariant::kLimitsKept, NameOf(job) + ": " + broken);
+  return std::nullopt;
+}
+
+/// What is wrong when the limit is over; empty: nothing. `not_before`: it is not over yet.
+std::string Checkers::Books::LimitBroken(JobBook& job, const ApplicationBook& application,
+                                         const Due& due, std::optional<Instant>& not_before) {
+  const JobSpec& spec = *job.spec;
+  const ApplicationLimits& limits = application.limits;
+  const ContainerBook* container = ContainerOf(due.container);
+  const bool decided = application.verdict || application.ended || job.ended || job.kill_wanted;
+  // Without an AM nothing is decided; its successor has as long as it had.
+  const auto not_until = [&](Instant at) { not_before = std::max(not_before.value_or(at), at); };
+  const auto from_am = [&](Duration limit) {
+    not_until(limits.am_runs ? limits.am_started + limit + kLimitSlack
+                             : now_ + times_.am_expiry + kLimitSlack);
+  };
+  switch (due.limit) {
+    case Limit::kContainerExpiry:
+      if (container == nullptr || container->freed || container->limits.known_to_nm) return {};
+      return ToString(due.container) + " was never launched, and is still allocated when " +
+             Over("yarn.expiry.container", times_.container_expiry) + " is over";
+    case Limit::kContainerGone:
+      if (container == nullptr || container->freed || container->running) return {};
+      return ToString(due.container) + " has ended, and is still allocated when " +
+             Over("yarn.expiry.nm", times_.nm_expiry) + " is over";
+    case Limit::kRegistration:
+      if (container == nullptr || container->freed || !container->running || decided) return {};
+      if (container->limits.registered || container->limits.given_back) return {};
+      from_am(spec.deadlines.registration);
+      return "the agent in " + ToString(due.container) +
+             " has not registered, and nothing is done when " +
+             Over("deadlines.registration", spec.deadlines.registration) + " is over";
+    case Limit::kStart:
+      if (decided || !limits.whole_since) return {};
+      if (static_cast<std::int32_t>(limits.ever_ran.size()) >= job.gang_size) return {};
+      not_until(*limits.whole_since + spec.deadlines.start + kLimitSlack);
+      from_am(spec.deadlines.start);
+      return "not every process has run, and the job goes on when " +
+             Over("deadlines.start", spec.deadlines.start) + " is over";
+    case Limit::kRun:
+      if (decided) return {};
+      // A successor that was not told that all had run counts from when it saw it.
+      from_am(limits.all_ran && limits.am_started - *limits.all_ran > kLimitSlack
+                  ? Duration{}
+                  : *spec.deadlines.run);
+      return "the job goes on when " + Over("deadlines.run", *spec.deadlines.run) + " is over";
+    case Limit::kGangDeadline:
+      if (decided || application.gang_complete || !limits.first_ask) return {};
+      not_until(*limits.first_ask + spec.gang.deadline + kLimitSlack);
+      from_am(spec.gang.deadline);
+      return "the gang was never complete, and the job waits on when " +
+             Over("gang.deadline", spec.gang.deadline) + " is over";
+    case Limit::kGangHold:
+      if (decided || application.gang_complete || !application.partial_since) return {};
+      not_until(*application.partial_since + spec.gang.hold + kLimitSlack);
+      from_am(spec.gang.hold);
+      return "an incomplete gang keeps " + std::to_string(job.held) + " containers when " +
+             Over("gang.hold", spec.gang.hold) + " is over";
+    case Limit::kStop:
+      if (container == nullptr || !container->process || !container->running) return {};
+      if (!container->limits.stop_due || container->limits.killed) return {};
+      not_until(*container->limits.stop_due + kKillFollows);
+      return "the process in " + ToString(due.container) +
+             " was told to end and is neither gone nor killed when " +
+             Over("deadlines.stop", spec.deadlines.stop) + " is over";
+    case Limit::kOrphan: {
+      if (limits.am_runs || !limits.am_gone) return {};
+      not_until(*limits.am_gone + spec.deadlines.orphan + spec.deadlines.stop + kLimitSlack);
+      for (const ContainerId& id : job.containers) {
+        const ContainerBook* one = ContainerOf(id);
+        if (one == nullptr || !one->process || !one->running || !nodes_[one->node].up) continue;
+        if (id.application_attempt.application != application.id) continue;
+        return "there is no ApplicationMaster, and the process in " + ToString(id) +
+               " goes on when " + Over("deadlines.orphan", spec.deadlines.orphan) + " is over";
+      }
+      return {};
+    }
+    case Limit::kEnd:
+      if (application.ended || job.ended) return {};
+      from_am(EndTakes(spec));
+      return "its verdict stands, and the application has not ended when `finish.drain` and "
+             "`deadlines.stop` are over";
+    case Limit::kAmStart:
+    case Limit::kProgress:
+      return {};
+  }
+  return {};
+}
+
+std::string Checkers::Books::AmStartBroken(const JobBook& job, const Due& due) {
+  for (const ApplicationBook& application : job.applications) {
+    if (application.id != due.container.application_attempt.application) continue;
+    const bool came = std::any_of(application.attempts.begin(), application.attempts.end(),
+                                  [](const AmAttemptBook& one) { return one.registered; });
+    if (came || application.ended || job.ended || job.kill_wanted) return {};
+    return "no ApplicationMaster has registered, and the client waits on when " +
+           Over("deadlines.am_start", *job.spec->deadlines.am_start) + " is over";
+  }
+  return {};
+}
+
+// ---------------------------------------------------------------- what due dates follow from
+
+void Checkers::Books::LimitsOf(const ContainerId& id, const ContainerBook& container) {
+  Expect(Limit::kContainerExpiry, now_ + times_.container_expiry + kLimitSlack, container.job, id);
+}
+
+void Checkers::Books::LimitsOfLaunch(const ContainerId& id, const ContainerBook& container) {
+  const JobBook* job = JobOf(container.job);
+  if (container.am || job == nullptr || job->spec == nullptr) return;
+  Expect(Limit::kRegistration, now_ + job->spec->deadlines.registration + kLimitSlack,
+         container.job, id);
+}
+
+void Checkers::Books::LimitsOfEnd(const ContainerId& id, const ContainerBook& container) {
+  if (!container.freed)
+    Expect(Limit::kContainerGone, now_ + times_.nm_expiry + kLimitSlack, container.job, id);
+  JobBook* job = JobOf(container.job);
+  if (!container.am || job == nullptr || job->spec == nullptr) return;
+  ApplicationLimits& limits = ApplicationOf(*job, id.application_attempt.application).limits;
+  if (id.application_attempt.attempt != limits.am_attempt) return;
+  limits.am_runs = false;
+  limits.am_gone = now_;
+  Expect(Limit::kOrphan,
+         now_ + job->spec->deadlines.orphan + job->spec->deadlines.stop + kLimitSlack,
+         container.job, id);
+}
+
+void Checkers::Books::LimitsOfSubmission(JobBook& job, const ApplicationId& application) {
+  std::optional<Instant>& submitted = ApplicationOf(job, application).limits.submitted;
+  if (submitted || job.spec == nullptr) return;
+  submitted = now_;
+  if (job.spec->deadlines.am_start)
+    Expect(Limit::kAmStart, now_ + *job.spec->deadlines.am_start + kLimitSlack, job.index,
+           {.application_attempt = {.application = application}});
+}
+
+void Checkers::Books::LimitsOfAm(ApplicationBook& application, std::int32_t attempt) {
+  application.limits.am_runs = true;
+  application.limits.am_started = now_;
+  application.limits.am_attempt = attempt;
+  application.limits.whole_since.reset();
+  application.limits.first_ask.reset();
+}
+
+/// After every change of what the job holds, of its processes and of what was decided.
+void Checkers::Books::LimitsOfGang(JobBook& job) {
+  if (job.spec == nullptr || job.applications.empty() || job.gang_size == 0) return;
+  ApplicationBook& application = job.applications.back();
+  ApplicationLimits& limits = application.limits;
+  const ContainerId any{.application_attempt = {.application = application.id}};
+  // What does not train, or waits for another type, is part of what is asked for.
+  if (job.held < job.spec->task_count()) {
+    limits.whole_since.reset();
+  } else if (!limits.whole_since) {
+    limits.whole_since = now_;
+    if (static_cast<std::int32_t>(limits.ever_ran.size()) < job.gang_size)
+      Expect(Limit::kStart, now_ + job.spec->deadlines.start + kLimitSlack, job.index, any);
+  }
+  if (application.partial_since == now_ && job.spec->gang.policy == GangPolicy::kAll)
+    Expect(Limit::kGangHold, now_ + job.spec->gang.hold + kLimitSlack, job.index, any);
+}
+
+void Checkers::Books::LimitsOfAsk(JobBook& job, const yarn::AllocateRequest& request) {
+  for (const ContainerId& id : request.release) {
+    if (ContainerBook* container = ContainerOf(id)) container->limits.given_back = true;
+  }
+  if (job.spec == nullptr || job.spec->gang.policy == GangPolicy::kHold) return;
+  ApplicationBook& application = Acting(job);
+  if (application.gang_complete || application.limits.first_ask) return;
+  const bool asks = std::any_of(request.ask.begin(), request.ask.end(),
+                                [](const auto& row) { return row.num_containers > 0; });
+  if (!asks) return;
+  application.limits.first_ask = now_;
+  if (!application.limits.ever_asked) application.limits.ever_asked = now_;
+  Expect(Limit::kGangDeadline, now_ + job.spec->gang.deadline + kLimitSlack, job.index,
+         {.application_attempt = {.application = application.id}});
+}
+
+void Checkers::Books::LimitsOfStart(JobBook& job, ApplicationBook& application,
+                                    ContainerBook& container, const SpawnProcess& spawn) {
+  container.limits.kill_due.reset();
+  container.limits.term_at.reset();
+  container.limits.stop_due.reset();
+  container.limits.killed = container.limits.stands_still = false;
+  container.limits.progress_at = now_;
+  if (job.spec == nullptr) return;
+  const JobSpec& spec = *job.spec;
+  ApplicationLimits& limits = application.limits;
+  const bool waits =
+      std::any_of(spec.depends.begin(), spec.depends.end(),
+                  [&](const Dependency& rule) { return rule.task == spawn.task.type; });
+  if (container.training && !waits) limits.ever_ran.insert(spawn.task);
+  if (!limits.each_ran && static_cast<std::int32_t>(limits.ever_ran.size()) >= job.gang_size)
+    limits.each_ran = now_;
+  std::int32_t alive = 0;
+  for (const auto& [epoch, processes] : job.training_processes) alive += processes;
+  if (!limits.all_ran && job.gang_size > 0 && alive >= job.gang_size) {
+    limits.all_ran = now_;
+    if (spec.deadlines.run)
+      Expect(Limit::kRun, now_ + *spec.deadlines.run + kLimitSlack, job.index,
+             {.application_attempt = {.application = application.id}});
+  }
+  // A sidecar is started again at nobody's cost, a few times.
+  const bool sidecar = spec.policy.name == "default" && spec.on_exit.empty() && !spec.watch &&
+                       RoleOf(spec, spawn.task.type) == TaskRole::kSidecar;
+  if (!sidecar || !Checks(Invariant::kLimitsKept)) return;
+  const std::int32_t starts = application.processes[spawn.task].starts;
+  if (starts <= 1 + kSidecarRestarts) return;
+  Report(Invariant::kLimitsKept, NameOf(job) + ": " + ToString(spawn.task) +
+                                     ", a sidecar, starts for the " + std::to_string(starts) +
+                                     "th time, allowed " + std::to_string(1 + kSidecarRestarts));
+}
+
+void Checkers::Books::LimitsOfVerdict(JobBook& job, const ApplicationBook& application) {
+  if (job.spec == nullptr) return;
+  Expect(Limit::kEnd, now_ + EndTakes(*job.spec) + kLimitSlack, job.index,
+         {.application_attempt = {.application = application.id}});
+}
+
+void Checkers::Books::LimitsOfPayment(const JobBook& job, ApplicationBook& application) {
+  ++application.limits.paid;
+  const std::optional<std::int64_t> allowed = RestartsAllowed(*job.spec);
+  if (!allowed || !Checks(Invariant::kLimitsKept) || application.limits.paid <= *allowed) return;
+  Report(Invariant::kLimitsKept, NameOf(job) + ": " + std::to_string(application.limits.paid) +
+                                     " restarts paid under policy " + job.spec->policy.name +
+                                     ", allowed " + std::to_string(*allowed));
+}
+
+// SIGTERM, but for a mere warning, is followed by SIGKILL when deadlines.stop is over.
+void Checkers::Books::Terminates(const JobBook& job, const ContainerId& id,
+                                 ContainerBook& container) {
+  container.limits.term_at = now_;
+  if (container.limits.warned_at == now_) return;
+  container.limits.stop_due = now_ + job.spec->deadlines.stop;
+  Expect(Limit::kStop, *container.limits.stop_due + kKillFollows, container.job, id);
+}
+
+}  // namespace tfyarn::sim

@@ -1,0 +1,204 @@
+// durable-before-visible: what an AM orders rests on entries that HDFS has by then.
+#include <gtest/gtest.h>
+
+#include "core/am/journal.h"
+#include "tests/unit/sim/checker_script.h"
+
+namespace tfyarn::sim {
+namespace {
+
+/// The job of CheckerScript with an AM that writes a journal.
+class JournalScript : public CheckerScript {
+ public:
+  JournalScript() : CheckerScript(Job(), {}, {"durable-before-visible"}) {
+    Grant(1, "n1", 0, true);
+    StartAm();
+    Grant(2, "n1");
+    Grant(3, "n2");
+  }
+
+  /// HDFS takes the entry.
+  void Store(const am::JournalEntry& entry) {
+    seq_ = seq_.next();
+    checkers.JournalStored(kJob, App(), am::EncodeJournalFrame(1, seq_, entry, seq_.value == 1));
+  }
+  void StoreLaunches() {
+    am::AgentsLaunched entry;
+    entry.agents = {{.task = kWorker0, .container = Container(2), .node = Node("n1")},
+                    {.task = kWorker1, .container = Container(3), .node = Node("n2")}};
+    Store(entry);
+  }
+  void StoreEpoch(const SpecRef& spec) {
+    Store(am::EpochBegan{.spec = *spec.get(), .processes = {{kWorker0, {}}, {kWorker1, {}}}});
+  }
+  void StoreRestart() {
+    Store(am::RestartPaid{
+        .budget = Budget::kUser, .unit = RestartUnit::kTask, .tasks = {kWorker0}, .rule = "r"});
+  }
+  void Launch(std::int64_t container) {
+    yarn::StartContainersRequest request;
+    request.containers.push_back({.container = Container(container)});
+    Order(CallNm{.call = CallId(3), .node = Node("n1"), .request = std::move(request)});
+  }
+  void OrderStart(std::int64_t container, const TaskId& task, const SpecRef& spec,
+                  std::uint32_t attempt = 0) {
+    Order(SendToAgent{
+        .container = Container(container),
+        .message = StartProcess{.fence = {.container = Container(container), .task = task},
+                                .process = {.attempt = TaskAttempt(attempt), .epoch = Epoch(1)},
+                                .spec = spec}});
+  }
+  void Acknowledge(std::int64_t container, const TaskId& task) {
+    Order(SendToAgent{
+        .container = Container(container),
+        .message = ReportSeen{.fence = {.container = Container(container), .task = task},
+                              .kind = ReportKind::kProcessEnded}});
+  }
+  void EndAgentIn(std::int64_t container) {
+    Order(SendToAgent{.container = Container(container), .message = EndAgent{}});
+  }
+  /// Up to two processes that run.
+  void Start() {
+    StoreLaunches();
+    Launch(2);
+    Launch(3);
+    StoreEpoch(Spec());
+    OrderStart(2, kWorker0, Spec());
+    OrderStart(3, kWorker1, Spec());
+    Spawn(2, kWorker0, 1, Spec().id().value);
+    Spawn(3, kWorker1, 1, Spec().id().value);
+  }
+  /// The process in that container ends, and the AM hears of it.
+  void EndAndTell(std::int64_t container, const TaskId& task, std::int32_t code) {
+    Exit(container, code);
+    Tell(AgentSaid{.message =
+                       ProcessEnded{.fence = {.container = Container(container), .task = task},
+                                    .process = {.epoch = Epoch(1)},
+                                    .exit = {.code = code}}});
+  }
+  static SpecRef Spec(std::int32_t port = 40001) {
+    return Share({.epoch = Epoch(1), .tasks = {{"worker", {{"n1", port}, {"n2", 50001}}}}});
+  }
+
+ private:
+  JournalSeq seq_;
+};
+
+const Names kBroken{"durable-before-visible"};
+
+TEST(CheckersDurableTest, AnOrderAfterItsEntryBreaksNothing) {
+  JournalScript script;
+  script.Start();
+  script.EndAndTell(2, kWorker0, 1);
+  script.StoreRestart();
+  script.Order(RestartDecided{.paid = Budget::kUser, .epoch = Epoch(1), .tasks = {kWorker0}});
+  script.Acknowledge(2, kWorker0);
+  script.Store(am::ProcessesOrdered{.epoch = Epoch(1), .processes = {{kWorker0, TaskAttempt(1)}}});
+  script.OrderStart(2, kWorker0, script.Spec(), 1);
+  script.Store(am::VerdictDecided{.status = JobStatus::kFailed, .rule = "r"});
+  script.Order(VerdictReached{.status = JobStatus::kFailed, .rule = "deadlines/none"});
+  for (const std::string& name : script.Broken()) EXPECT_NE(name, kBroken.front());
+}
+
+TEST(CheckersDurableTest, ALaunchThatHdfsDoesNotHaveBreaksIt) {
+  JournalScript script;
+  script.Launch(2);
+  EXPECT_EQ(script.Broken(), kBroken);
+}
+
+TEST(CheckersDurableTest, AStartThatHdfsDoesNotHaveBreaksIt) {
+  JournalScript script;
+  script.StoreLaunches();
+  script.Launch(2);
+  script.OrderStart(2, kWorker0, script.Spec());
+  EXPECT_EQ(script.Broken(), kBroken);
+}
+
+TEST(CheckersDurableTest, AnotherClusterSpecThanHdfsHasBreaksIt) {
+  JournalScript script;
+  script.StoreLaunches();
+  script.StoreEpoch(script.Spec());
+  script.OrderStart(2, kWorker0, script.Spec(40002));
+  EXPECT_EQ(script.Broken(), kBroken);
+}
+
+TEST(CheckersDurableTest, ASecondStartNeedsADecisionThatHdfsHas) {
+  JournalScript script;
+  script.Start();
+  script.Store(am::ProcessesOrdered{.epoch = Epoch(1), .processes = {{kWorker0, TaskAttempt(1)}}});
+  script.OrderStart(2, kWorker0, script.Spec(), 0);  // The first one, said again.
+  EXPECT_EQ(script.Broken(), Names{});
+  script.OrderStart(2, kWorker0, script.Spec(), 1);
+  EXPECT_EQ(script.Broken(), kBroken);
+}
+
+TEST(CheckersDurableTest, AnAnnouncedRestartThatHdfsDoesNotHaveBreaksIt) {
+  JournalScript script;
+  script.Start();
+  script.Order(RestartDecided{.epoch = Epoch(1), .tasks = {kWorker0}});
+  EXPECT_EQ(script.Broken(), kBroken);
+}
+
+TEST(CheckersDurableTest, AnEndThatIsForgottenBeforeItIsDecidedBreaksIt) {
+  JournalScript script;
+  script.Start();
+  script.EndAndTell(2, kWorker0, 0);
+  script.Acknowledge(2, kWorker0);
+  EXPECT_EQ(script.Broken(), kBroken);
+  script.Store(am::TaskEnded{.task = kWorker0, .exit = 0, .exit_class = ExitClass::kOk});
+  script.Acknowledge(2, kWorker0);
+  EXPECT_EQ(script.Broken(), Names{});
+}
+
+TEST(CheckersDurableTest, AContainerMayBeGivenBackOnceTheEndOfItsProcessIsDecided) {
+  JournalScript script;
+  script.Start();
+  script.EndAgentIn(3);  // Its process runs: no end to lose.
+  EXPECT_EQ(script.Broken(), Names{});
+  script.EndAndTell(2, kWorker0, 0);
+  script.EndAgentIn(2);
+  EXPECT_EQ(script.Broken(), kBroken);
+  script.Store(am::TaskEnded{.task = kWorker0, .exit = 0, .exit_class = ExitClass::kOk});
+  script.EndAgentIn(2);
+  EXPECT_EQ(script.Broken(), Names{});
+}
+
+TEST(CheckersDurableTest, AnAgentThatLeavesTakesItsContainerWithIt) {
+  JournalScript script;
+  script.Start();
+  script.Exit(2, 143);
+  script.Tell(AgentSaid{
+      .message = ProcessEnded{.fence = {.container = CheckerScript::Container(2), .task = kWorker0},
+                              .process = {.epoch = Epoch(1)},
+                              .exit = {.code = 143},
+                              .agent_leaves = true}});
+  script.EndAgentIn(2);
+  EXPECT_EQ(script.Broken(), Names{});
+}
+
+TEST(CheckersDurableTest, AVerdictThatHdfsDoesNotHaveBreaksIt) {
+  JournalScript script;
+  script.Start();
+  script.Store(am::VerdictDecided{.status = JobStatus::kFailed, .rule = "r"});
+  script.Order(CallRm{.call = CallId(9),
+                      .request = yarn::FinishApplicationMasterRequest{
+                          .final_status = yarn::FinalApplicationStatus::kSucceeded}});
+  const Names broken = script.Broken();
+  EXPECT_EQ(std::count(broken.begin(), broken.end(), kBroken.front()), 1);
+}
+
+// An append that failed for the AM may be there all the same, and one that it believes in may not.
+TEST(CheckersDurableTest, TheAmsOwnWordCountsForNothing) {
+  JournalScript script;
+  script.Order(AppendJournal{.seq = JournalSeq(1), .bytes = "?"});
+  script.Tell(JournalAppended{.seq = JournalSeq(1)});
+  script.Launch(2);
+  EXPECT_EQ(script.Broken(), kBroken);
+  script.StoreLaunches();
+  script.Tell(JournalFailed{.seq = JournalSeq(1)});
+  script.Launch(2);
+  EXPECT_EQ(script.Broken(), Names{});
+}
+
+}  // namespace
+}  // namespace tfyarn::sim

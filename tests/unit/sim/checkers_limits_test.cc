@@ -1,0 +1,412 @@
+// limits-kept: nothing later than a limit allows, and nothing before it is over. Each test has a
+// trace that nearly breaks one and a trace that does.
+#include <gtest/gtest.h>
+
+#include "core/model/exit.h"
+#include "tests/unit/sim/checker_script.h"
+
+namespace tfyarn::sim {
+namespace {
+
+const Names kBroken{"limits-kept"};
+
+/// What the checker allows beyond a limit.
+constexpr Duration kSlack = 2min;
+
+class LimitScript : public CheckerScript {
+ public:
+  explicit LimitScript(JobSpec spec = Job(), config::Scenario scenario = {})
+      : CheckerScript(std::move(spec), WithoutProgress(std::move(scenario)), {"limits-kept"}) {}
+  static config::Scenario WithoutProgress(config::Scenario scenario) {
+    scenario.invariants_off.push_back({.name = "progress", .because = "nothing is trained"});
+    return scenario;
+  }
+  /// A container that its node knows of.
+  void GrantKnown(std::int64_t id, const char* host = "n1") {
+    Grant(id, host);
+    Say(trace::ContainerLocalizing{.container = Container(id)});
+  }
+
+  /// Time passes: any record of the world shows it.
+  void Pass(Duration time) {
+    At(time);
+    Say(trace::NodePower{.node = Node("n9"), .up = true});
+  }
+  void Launch(std::int64_t container) {
+    yarn::StartContainersRequest request;
+    request.containers.push_back({.container = Container(container)});
+    Order(CallNm{.call = CallId(3), .node = Node("n1"), .request = std::move(request)});
+    Say(trace::ContainerLocalizing{.container = Container(container)});
+    Say(trace::ContainerLaunched{.container = Container(container)});
+  }
+  void Register(std::int64_t container, const TaskId& task) {
+    Tell(AgentSaid{.message =
+                       RegisterAgent{.fence = {.container = Container(container), .task = task}}});
+  }
+  void TellAgent(std::int64_t container, AgentEvent event) {
+    Say(trace::AgentTold{
+        .job = kJob, .container = Container(container), .event = std::move(event)});
+  }
+  void AgentOrders(std::int64_t container, AgentAction action) {
+    Say(trace::AgentOrdered{
+        .job = kJob, .container = Container(container), .action = std::move(action)});
+  }
+  void StopAndTerm(std::int64_t container, Duration grace) {
+    TellAgent(container, AmSaid{.message = StopProcess{.grace = grace}, .am_attempt = 1});
+    AgentOrders(container, SignalProcess{.signal = StopSignal::kTerm});
+  }
+  void Kill(std::int64_t container) {
+    AgentOrders(container, SignalProcess{.signal = StopSignal::kKill});
+  }
+  void AmAndLaunchedContainers() {
+    Grant(1, "n1", 0, true);
+    Say(trace::ContainerLaunched{.container = Container(1)});
+    StartAm();
+    for (const std::int64_t id : {2, 3}) Grant(id, id == 2 ? "n1" : "n2"), Launch(id);
+  }
+  /// Both processes run.
+  void RunAll() {
+    AmAndLaunchedContainers();
+    Register(2, kWorker0);
+    Register(3, kWorker1);
+    Spawn(2, kWorker0);
+    Spawn(3, kWorker1);
+  }
+  void FailBy(std::string rule) {
+    Order(VerdictReached{.status = JobStatus::kFailed, .rule = std::move(rule)});
+  }
+  static JobSpec JobWithoutGang(DeadlineSpec deadlines = {}) {
+    JobSpec spec = JobWith(deadlines);
+    spec.gang.policy = GangPolicy::kNone;
+    return spec;
+  }
+  static JobSpec JobWith(DeadlineSpec deadlines) {
+    JobSpec spec = Job();
+    spec.deadlines = deadlines;
+    return spec;
+  }
+};
+
+TEST(CheckersLimitsTest, AContainerThatIsNeverLaunchedExpires) {
+  config::Scenario scenario;
+  scenario.yarn.container_expiry = 10min;
+  LimitScript script(LimitScript::Job(), scenario);
+  script.Grant(2);
+  script.Pass(10min + kSlack);
+  EXPECT_EQ(script.Broken(), Names{});
+  script.Pass(10min + kSlack + 1s);
+  EXPECT_EQ(script.Broken(), kBroken);
+}
+
+TEST(CheckersLimitsTest, NothingExpiresBeforeItsTime) {
+  for (const Duration after : {599s, 600s}) {
+    LimitScript script(LimitScript::JobWithoutGang());
+    script.Grant(1, "n1", 0, true);
+    script.StartAm();
+    script.Grant(2);
+    script.At(after);
+    script.Say(trace::ContainerFreed{.job = LimitScript::kJob,
+                                     .container = LimitScript::Container(2),
+                                     .exit_status = container_exit::kAborted});
+    EXPECT_EQ(script.Broken(), after < 600s ? kBroken : Names{});
+  }
+}
+
+TEST(CheckersLimitsTest, TheViolationIsAtTheInstantAtWhichTheLimitWasOver) {
+  LimitScript script;
+  script.Grant(2);
+  script.Pass(100h);
+  const std::vector<Violation> found = script.checkers.TakeNew();
+  ASSERT_EQ(found.size(), 1U);
+  EXPECT_EQ(found[0].at, Instant{} + 10min + kSlack);
+}
+
+TEST(CheckersLimitsTest, AContainerThatHasEndedIsGivenBackWhenItsNodeExpires) {
+  LimitScript script;
+  script.AmAndLaunchedContainers();
+  script.Register(2, kWorker0);
+  script.Register(3, kWorker1);
+  script.Gone(3);
+  script.Pass(12min);
+  script.Free(3);
+  script.Gone(2);
+  EXPECT_EQ(script.Broken(), Names{});
+  script.Pass(12min + 10min + kSlack + 1s);
+  EXPECT_EQ(script.Broken(), kBroken);
+}
+
+TEST(CheckersLimitsTest, AnAgentThatDoesNotRegisterIsGivenUp) {
+  LimitScript script;
+  script.AmAndLaunchedContainers();
+  script.Register(2, kWorker0);
+  script.Pass(5min + kSlack);
+  EXPECT_EQ(script.Broken(), Names{});
+  script.Pass(5min + kSlack + 1s);
+  EXPECT_EQ(script.Broken(), kBroken);
+}
+
+TEST(CheckersLimitsTest, AnAgentHasItsWholeTimeToRegister) {
+  for (const Duration after : {299s, 300s}) {
+    LimitScript script;
+    script.AmAndLaunchedContainers();
+    script.At(after);
+    script.Order(TaskAttemptEnded{.task = kWorker0,
+                                  .container = LimitScript::Container(2),
+                                  .exit_class = ExitClass::kTimeout});
+    EXPECT_EQ(script.Broken(), after < 300s ? kBroken : Names{});
+  }
+}
+
+TEST(CheckersLimitsTest, AFaultPutsALimitOff) {
+  LimitScript script;
+  script.AmAndLaunchedContainers();
+  script.Register(2, kWorker0);
+  script.At(6min);
+  script.Say(trace::FaultBegan{.fault = 0, .instance = 0, .kind = "node_crash", .target = "n2"});
+  script.Say(trace::FaultEnded{.fault = 0, .instance = 0});
+  script.Pass(31min);  // Node expiry, AM expiry and the slack make 27 minutes.
+  EXPECT_EQ(script.Broken(), Names{});
+  script.Pass(34min);
+  EXPECT_EQ(script.Broken(), kBroken);
+}
+
+TEST(CheckersLimitsTest, EveryProcessMustRunWithinStart) {
+  LimitScript script;
+  script.AmAndLaunchedContainers();
+  script.Register(2, kWorker0);
+  script.Register(3, kWorker1);
+  script.Spawn(2, kWorker0);
+  script.Pass(15min + kSlack);
+  EXPECT_EQ(script.Broken(), Names{});
+  script.Pass(15min + kSlack + 1s);
+  EXPECT_EQ(script.Broken(), kBroken);
+}
+
+TEST(CheckersLimitsTest, AJobEndsWithinRun) {
+  LimitScript script(LimitScript::JobWith({.run = 1h}));
+  script.RunAll();
+  script.Say(trace::TrainingPhaseChanged{.job = LimitScript::kJob,
+                                         .phase = trace::TrainingPhase::kTraining});
+  script.Pass(1h + kSlack);
+  EXPECT_EQ(script.Broken(), Names{});
+  script.Pass(1h + kSlack + 1s);
+  EXPECT_EQ(script.Broken(), kBroken);
+}
+
+TEST(CheckersLimitsTest, NoDeadlineFailsAJobBeforeItIsOver) {
+  const auto broken = [](const std::string& rule, Duration after) {
+    LimitScript script(LimitScript::JobWithoutGang({.run = 1h}));
+    script.Grant(1, "n1", 0, true);
+    script.Say(trace::ContainerLaunched{.container = LimitScript::Container(1)});
+    script.StartAm();
+    script.Allocate({.ask = {{.priority = 1,
+                              .resource_name = "*",
+                              .capability = {.memory_mb = 1024},
+                              .num_containers = 2}}});
+    script.GrantKnown(2);
+    if (rule == "deadlines/run") {
+      script.GrantKnown(3, "n2");
+      script.Spawn(2, kWorker0);
+      script.Spawn(3, kWorker1);
+    }
+    script.At(after);
+    script.FailBy(rule);
+    return script.Broken();
+  };
+  EXPECT_EQ(broken("deadlines/run", 1h), Names{});
+  EXPECT_EQ(broken("deadlines/run", 1h - 1s), kBroken);
+  EXPECT_EQ(broken("deadlines/start", 15min), Names{});
+  EXPECT_EQ(broken("deadlines/start", 15min - 1s), kBroken);
+  EXPECT_EQ(broken("gang/deadline", 30min), Names{});
+  EXPECT_EQ(broken("gang/deadline", 30min - 1s), kBroken);
+}
+
+TEST(CheckersLimitsTest, AGangThatIsNeverCompleteFails) {
+  LimitScript script;
+  script.Grant(1, "n1", 0, true);
+  script.Say(trace::ContainerLaunched{.container = LimitScript::Container(1)});
+  script.StartAm();
+  script.Allocate({.ask = {{.priority = 1,
+                            .resource_name = "*",
+                            .capability = {.memory_mb = 1024},
+                            .num_containers = 2}}});
+  script.Pass(30min + kSlack);
+  EXPECT_EQ(script.Broken(), Names{});
+  script.Pass(30min + kSlack + 1s);
+  EXPECT_EQ(script.Broken(), kBroken);
+}
+
+TEST(CheckersLimitsTest, AnIncompleteGangGivesItsContainersBack) {
+  LimitScript script;
+  script.Grant(1, "n1", 0, true);
+  script.Say(trace::ContainerLaunched{.container = LimitScript::Container(1)});
+  script.StartAm();
+  script.GrantKnown(2);
+  script.Pass(5min + kSlack);
+  EXPECT_EQ(script.Broken(), Names{});
+  script.Pass(5min + kSlack + 1s);
+  EXPECT_EQ(script.Broken(), kBroken);
+}
+
+TEST(CheckersLimitsTest, AProcessHasItsTimeToEndAndNoMore) {
+  LimitScript script(LimitScript::JobWith({.stop = 15s}));
+  script.RunAll();
+  script.At(10s);
+  script.StopAndTerm(2, 15s);
+  script.StopAndTerm(3, 15s);
+  script.At(25s);
+  script.Kill(2);
+  EXPECT_EQ(script.Broken(), Names{});
+  script.Pass(27s);
+  EXPECT_EQ(script.Broken(), kBroken);  // worker:1 lives on.
+}
+
+TEST(CheckersLimitsTest, NothingIsKilledBeforeItsTimeToEndIsOver) {
+  LimitScript script(LimitScript::JobWith({.stop = 15s}));
+  script.RunAll();
+  script.At(10s);
+  script.StopAndTerm(2, 1s);
+  script.StopAndTerm(3, 15s);
+  script.At(11s);
+  script.Kill(2);
+  EXPECT_EQ(script.Broken(), Names{});
+  script.At(24s);
+  script.Kill(3);
+  EXPECT_EQ(script.Broken(), kBroken);
+}
+
+TEST(CheckersLimitsTest, AWarningEndsNothing) {
+  LimitScript script;
+  script.RunAll();
+  script.TellAgent(2, AmSaid{.message = WarnProcess{}, .am_attempt = 1});
+  script.AgentOrders(2, SignalProcess{.signal = StopSignal::kTerm});
+  script.Pass(1min);
+  EXPECT_EQ(script.Broken(), Names{});
+}
+
+TEST(CheckersLimitsTest, AnOrderToStopNamesTheJobsTime) {
+  const auto broken = [](Duration grace) {
+    LimitScript script(LimitScript::JobWith({.stop = 15s, .stop_broken = 1s}));
+    script.RunAll();
+    script.Order(SendToAgent{.container = LimitScript::Container(2),
+                             .message = StopProcess{.grace = grace}});
+    return script.Broken();
+  };
+  EXPECT_EQ(broken(15s), Names{});
+  EXPECT_EQ(broken(1s), Names{});
+  EXPECT_EQ(broken(2s), kBroken);
+}
+
+TEST(CheckersLimitsTest, AProcessWithoutAnAmEnds) {
+  LimitScript script(LimitScript::JobWith({.stop = 15s, .orphan = 30min}));
+  script.RunAll();
+  script.Say(trace::TrainingPhaseChanged{.job = LimitScript::kJob,
+                                         .phase = trace::TrainingPhase::kTraining});
+  script.Gone(1);
+  script.Free(1);
+  script.Pass(30min + 15s + kSlack);
+  EXPECT_EQ(script.Broken(), Names{});
+  script.Pass(30min + 15s + kSlack + 1s);
+  EXPECT_EQ(script.Broken(), kBroken);
+}
+
+TEST(CheckersLimitsTest, AnAgentWaitsForItsAmAsLongAsItMay) {
+  for (const Duration after : {29min, 30min}) {
+    LimitScript script;
+    script.RunAll();
+    script.At(after);
+    script.AgentOrders(2, ExitAgent{.code = agent_exit::kAmLost});
+    EXPECT_EQ(script.Broken(), after < 30min ? kBroken : Names{});
+  }
+}
+
+TEST(CheckersLimitsTest, TheClientWaitsForAnAmAsLongAsItMay) {
+  const auto script_up_to = [](Duration after) {
+    auto script = std::make_unique<LimitScript>(LimitScript::JobWith({.am_start = 10min}));
+    script->Say(trace::ClientOrdered{.job = LimitScript::kJob,
+                                     .action = CallRm{.call = CallId(1),
+                                                      .request = yarn::SubmitApplicationRequest{
+                                                          .application = LimitScript::App()}}});
+    script->Pass(after);
+    return script;
+  };
+  const auto gives_up = [](LimitScript& script) {
+    script.Say(trace::ClientOrdered{.job = LimitScript::kJob,
+                                    .action = CallRm{.call = CallId(2),
+                                                     .request = yarn::KillApplicationRequest{
+                                                         .application = LimitScript::App()}}});
+  };
+  const auto early = script_up_to(599s);
+  gives_up(*early);
+  EXPECT_EQ(early->Broken(), kBroken);
+  const auto in_time = script_up_to(600s);
+  gives_up(*in_time);
+  in_time->Pass(1h);
+  EXPECT_EQ(in_time->Broken(), Names{});
+  EXPECT_EQ(script_up_to(10min + kSlack + 1s)->Broken(), kBroken);
+}
+
+TEST(CheckersLimitsTest, AStallIsToldWhenItsTimeIsOver) {
+  for (const Duration after : {69s, 70s}) {
+    JobSpec spec = LimitScript::Job();
+    spec.watch = WatchSpec{.progress = "x", .stalled = 60s};
+    LimitScript script(spec);
+    script.RunAll();
+    script.At(10s);
+    script.TellAgent(2, ProgressSeen{});
+    script.At(after);
+    script.AgentOrders(2, SendToAm{.message = ProgressStalled{.number = 1}});
+    EXPECT_EQ(script.Broken(), after < 70s ? kBroken : Names{});
+  }
+}
+
+TEST(CheckersLimitsTest, AnApplicationEndsAfterItsVerdict) {
+  LimitScript script(LimitScript::JobWith({.stop = 15s}));
+  script.RunAll();
+  script.At(1h);
+  script.Order(VerdictReached{.status = JobStatus::kKilled, .rule = "killed"});
+  static_cast<void>(script.Broken());
+  script.Pass(1h + 3 * 45s + kSlack);
+  EXPECT_EQ(script.Broken(), Names{});
+  script.Pass(1h + 3 * 45s + kSlack + 1s);
+  EXPECT_EQ(script.Broken(), kBroken);
+}
+
+TEST(CheckersLimitsTest, NoPolicyPaysForMoreRestartsThanItAllows) {
+  const auto broken = [](const PolicySpec& policy, std::int32_t user, int restarts) {
+    JobSpec spec = LimitScript::Job();
+    spec.policy = policy;
+    spec.retries.user = user;
+    LimitScript script(spec);
+    script.RunAll();
+    for (int i = 0; i < restarts; ++i)
+      script.Order(RestartDecided{.paid = Budget::kUser, .tasks = {kWorker0}});
+    return script.Broken();
+  };
+  EXPECT_EQ(broken({.name = "tony"}, 2, 2), Names{});
+  EXPECT_EQ(broken({.name = "tony"}, 2, 3), kBroken);
+  EXPECT_EQ(broken({.name = "tony", .options = {{"retry_count", "3"}}}, 0, 3), Names{});
+  EXPECT_EQ(broken({.name = "tony", .options = {{"retry_count", "3"}}}, 9, 4), kBroken);
+  EXPECT_EQ(broken({.name = "tf-yarn"}, 1, 2), kBroken);
+  EXPECT_EQ(broken({.name = "tfjob"}, 0, 50), Names{});
+  EXPECT_EQ(broken({.name = "tfjob"}, 1, 2), kBroken);
+  EXPECT_EQ(broken({.name = "tfjob", .options = {{"backoff_limit", "4"}}}, 1, 5), kBroken);
+}
+
+TEST(CheckersLimitsTest, ASidecarStartsAgainThreeTimes) {
+  JobSpec spec = LimitScript::Job();
+  spec.tasks.push_back({.name = "tensorboard",
+                        .instances = 1,
+                        .resource = {.memory_mb = 1024, .vcores = 1, .gpus = 0, .others = {}}});
+  LimitScript script(spec);
+  script.RunAll();
+  script.GrantKnown(4);
+  const TaskId tensorboard{"tensorboard", 0};
+  for (int i = 0; i < 4; ++i) script.Spawn(4, tensorboard), script.Exit(4, 1);
+  EXPECT_EQ(script.Broken(), Names{});
+  script.Spawn(4, tensorboard);
+  EXPECT_EQ(script.Broken(), kBroken);
+}
+
+}  // namespace
+}  // namespace tfyarn::sim
