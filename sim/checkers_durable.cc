@@ -63,7 +63,7 @@ void DurableWatch::Store(Journal& journal, const am::JournalEntry& entry) {
                      Insert(journal.launches, agent.container);
                  },
                  [&](const am::EpochBegan& began) {
-                   journal.specs[began.spec.epoch] = Share(began.spec).id();
+                   journal.specs[began.spec.epoch] = Share(began.spec);
                    starts(began.processes);
                  },
                  [&](const am::ProcessesOrdered& ordered) { starts(ordered.processes); },
@@ -203,6 +203,23 @@ void DurableWatch::Judge(Journal& journal, const SendToAgent& send,
   }
 }
 
+/// The spec that is stored; or it, but for the address of the task itself, which may have come into
+/// another container since. Whether that address is right is for own-address.
+static bool IsStored(const SpecRef& stored, const StartProcess& start) {
+  if (stored.id() == start.spec.id()) return true;
+  if (stored.get() == nullptr || start.spec.get() == nullptr) return false;
+  ClusterSpec expected = *stored.get();
+  const TaskId& task = start.fence.task;
+  const auto index = static_cast<std::size_t>(task.index);
+  const auto own = expected.tasks.find(task.type);
+  const auto sent = start.spec.get()->tasks.find(task.type);
+  if (own == expected.tasks.end() || sent == start.spec.get()->tasks.end() ||
+      index >= own->second.size() || index >= sent->second.size())
+    return false;
+  own->second[index] = sent->second[index];
+  return expected == *start.spec.get();
+}
+
 void DurableWatch::JudgeStart(Journal& journal, const StartProcess& start) {
   ++judged_;
   const TaskId& task = start.fence.task;
@@ -210,7 +227,7 @@ void DurableWatch::JudgeStart(Journal& journal, const StartProcess& start) {
   const std::string what = AttemptOf(task, start.process.attempt) + " is ordered to start";
   if (!Holds(entries.starts, start.process.attempt)) return Missing(what, "that start");
   const auto spec = journal.specs.find(start.process.epoch);
-  if (spec == journal.specs.end() || spec->second != start.spec.id())
+  if (spec == journal.specs.end() || !IsStored(spec->second, start))
     return Missing(what, "the cluster spec of epoch " + std::to_string(start.process.epoch.value));
   Insert(entries.ordered, start.process.attempt);
   if (static_cast<std::int32_t>(entries.ordered.size()) > 1 + entries.restarts)

@@ -46,7 +46,7 @@ class DurableWatch {
   /// What HDFS has of one application.
   struct Journal {
     std::vector<ContainerId> launches;  ///< In order.
-    std::map<Epoch, SpecId> specs;
+    std::map<Epoch, SpecRef> specs;
     std::map<TaskId, TaskEntries> tasks;
     std::int64_t restarts = 0;
     std::int64_t restarts_told = 0;
