@@ -216,7 +216,7 @@ struct ApplicationBook {
   std::deque<Instant> paid_user;
   std::deque<Instant> paid_infrastructure;
   std::int64_t restarts_paid = 0;
-  std::uint64_t ends = 0;  ///< Of tasks, as recorded.
+  std::uint64_t ends = 0;                    ///< Of tasks, as recorded.
   std::map<TaskId, std::int32_t> hung_paid;  ///< Restarts paid because a task hung.
   std::map<TaskId, TaskBook> tasks;
   std::map<TaskId, ProcessBook> processes;

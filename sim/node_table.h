@@ -28,9 +28,9 @@ struct NodeInfo {
   std::int32_t rack_index = 0;  ///< From 0.
   std::vector<std::string> labels;
   std::string partition;
-  Resource capacity;      ///< As configured.
-  Resource now;           ///< With lost GPUs taken off.
-  std::int32_t down = 0;  ///< Faults that keep it down; 0 = up.
+  Resource capacity;                    ///< As configured.
+  Resource now;                         ///< With lost GPUs taken off.
+  std::int32_t down = 0;                ///< Faults that keep it down; 0 = up.
   std::int32_t next_port = kFirstPort;  ///< Of those that agents lease; each node begins elsewhere.
   // What faults do to it; see sim_host_faults_nodes.cc. Faults overlap, so their effects are
   // counted or kept by fault and instance (KeyOf), and each ends what it began.
