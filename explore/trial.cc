@@ -10,6 +10,7 @@
 #include "config/emit.h"
 #include "config/load.h"
 #include "config/traces.h"
+#include "core/model/text.h"
 
 namespace tfyarn::explore {
 namespace {

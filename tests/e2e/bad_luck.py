@@ -14,6 +14,8 @@ import subprocess
 import sys
 import time
 
+import yaml
+
 from program import BASE, SANITIZED, Suite, patience
 
 # Long enough to be cut anywhere: it would take most of a minute.
@@ -32,7 +34,7 @@ arrivals:
       tasks: {worker: {instances: 2, memory: 8GiB, vcores: 4, gpus: 2}}
       training: {steps: 600, step_time: 100ms}
 """
-ONE = {"result.json", "report.html", "junit.xml", "jobs.csv", "attempts.csv", "events.jsonl"}
+ONE = {"scenario.yaml", "result.json", "report.html", "junit.xml", "jobs.csv", "attempts.csv", "events.jsonl"}
 ALL = ONE | {"runs.csv"}  # of many seeds
 
 
@@ -43,6 +45,8 @@ def whole(path):
         return isinstance(json.loads(text), dict)
     if path.suffix == ".jsonl":
         return text.endswith("\n") and all(isinstance(json.loads(line), dict) for line in text.splitlines())
+    if path.suffix == ".yaml":
+        return isinstance(yaml.safe_load(text), dict) and text.endswith("\n")
     end = {".html": "</html>", ".xml": "</testsuites>", ".csv": ""}[path.suffix]
     return text.rstrip().endswith(end) and (path.suffix != ".csv" or text.endswith("\r\n"))
 
