@@ -131,6 +131,22 @@ TermScript TermScriptFor(const ProcessScript& script, trace::JobIndex index, std
           .exit = {.code = on_term.exit}};
 }
 
+bool Trains(const JobSpec& job, const TaskId& task) {
+  switch (RoleOf(job, task.type)) {
+    case TaskRole::kMember:
+    case TaskRole::kSolo:
+    case TaskRole::kChief:
+    case TaskRole::kPs:
+    case TaskRole::kWorker:
+      return true;
+    case TaskRole::kServer:
+    case TaskRole::kEvaluator:
+    case TaskRole::kSidecar:
+      return false;
+  }
+  return false;
+}
+
 bool NeverTrains(const config::JobConfig& job, const TaskId& task) {
   for (const config::BehaviorRow& row : job.behavior) {
     if (MatchesTask(row, task) && !row.attempt) return row.runs.has_value();

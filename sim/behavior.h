@@ -38,6 +38,8 @@ enum class TaskRole {
 };
 
 [[nodiscard]] TaskRole RoleOf(const JobSpec& job, std::string_view task_type);
+/// It takes part in the training, and its peers know it by the cluster spec.
+[[nodiscard]] bool Trains(const JobSpec& job, const TaskId& task);
 /// True when the job has a task that drives parameter-server training: a chief or master.
 [[nodiscard]] bool HasChief(const JobSpec& job);
 

@@ -44,6 +44,7 @@ Checkers::~Checkers() = default;
 
 void Checkers::JobSubmitted(trace::JobIndex job, std::shared_ptr<const JobSpec> spec) {
   if (books_->on(Invariant::kReferenceVerdict)) books_->reference_.JobSubmitted(job, spec);
+  if (books_->on(Invariant::kDurableBeforeVisible)) books_->durable_.JobSubmitted(job, spec);
   books_->specs_[job.value] = std::move(spec);
 }
 

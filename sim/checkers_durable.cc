@@ -1,10 +1,12 @@
 #include "sim/checkers_durable.h"
 
 #include <algorithm>
+#include <utility>
 
 #include "core/am/journal_frames.h"
 #include "core/model/text.h"
 #include "core/model/visit.h"
+#include "sim/behavior.h"
 
 namespace tfyarn::sim {
 namespace {
@@ -41,9 +43,31 @@ std::string AttemptOf(const TaskId& task, TaskAttempt attempt) {
   return "attempt " + std::to_string(attempt.value) + " of " + ToString(task);
 }
 
+/// The spec that is stored. A task beside the training may have come into another container since:
+/// its own address, for which no peer asks, is then another one, and own-address judges it.
+bool IsStored(const SpecRef& stored, const StartProcess& start, const JobSpec* job) {
+  if (stored.id() == start.spec.id()) return true;
+  const TaskId& task = start.fence.task;
+  if (job == nullptr || Trains(*job, task)) return false;
+  if (stored.get() == nullptr || start.spec.get() == nullptr) return false;
+  ClusterSpec expected = *stored.get();
+  const auto index = static_cast<std::size_t>(task.index);
+  const auto own = expected.tasks.find(task.type);
+  const auto sent = start.spec.get()->tasks.find(task.type);
+  if (own == expected.tasks.end() || sent == start.spec.get()->tasks.end() ||
+      index >= own->second.size() || index >= sent->second.size())
+    return false;
+  own->second[index] = sent->second[index];
+  return expected == *start.spec.get();
+}
+
 }  // namespace
 
 // ---------------------------------------------------------------- what HDFS has
+
+void DurableWatch::JobSubmitted(trace::JobIndex job, std::shared_ptr<const JobSpec> spec) {
+  specs_[job.value] = std::move(spec);
+}
 
 void DurableWatch::Stored(trace::JobIndex job, const ApplicationId& application,
                           std::string_view bytes) {
@@ -103,6 +127,7 @@ void DurableWatch::Forget(trace::JobIndex job) {
   while (last != journals_.end() && last->first.first == job.value) ++last;
   journals_.erase(first, last);
   acting_.erase(job.value);
+  specs_.erase(job.value);
   ends_.erase(job.value);
 }
 
@@ -156,7 +181,7 @@ void DurableWatch::Observe(const trace::AmOrdered& ordered) {
   } else if (nm != nullptr) {
     Judge(journal, *nm);
   } else if (send != nullptr) {
-    Judge(journal, *send, ends_[ordered.job.value]);
+    Judge(journal, *send, ordered.job);
   } else if (restart != nullptr) {
     ++judged_;
     if (++journal.restarts_told > journal.restarts)
@@ -181,10 +206,10 @@ void DurableWatch::Judge(Journal& journal, const CallNm& call) {
   }
 }
 
-void DurableWatch::Judge(Journal& journal, const SendToAgent& send,
-                         const std::map<ContainerId, End>& ends) {
+void DurableWatch::Judge(Journal& journal, const SendToAgent& send, trace::JobIndex job) {
   if (const auto* start = std::get_if<StartProcess>(&send.message)) {
-    JudgeStart(journal, *start);
+    const auto spec = specs_.find(job.value);
+    JudgeStart(journal, *start, spec == specs_.end() ? nullptr : spec->second.get());
   } else if (const auto* seen = std::get_if<ReportSeen>(&send.message)) {
     if (seen->kind != ReportKind::kProcessEnded) return;
     ++judged_;
@@ -193,6 +218,7 @@ void DurableWatch::Judge(Journal& journal, const SendToAgent& send,
     Missing("the end of " + AttemptOf(seen->fence.task, seen->attempt) + " is acknowledged",
             "what it leads to");
   } else if (std::holds_alternative<EndAgent>(send.message)) {
+    const std::map<ContainerId, End>& ends = ends_[job.value];
     const auto end = ends.find(send.container);
     if (end == ends.end() || !end->second.told) return;
     ++judged_;
@@ -203,31 +229,14 @@ void DurableWatch::Judge(Journal& journal, const SendToAgent& send,
   }
 }
 
-/// The spec that is stored; or it, but for the address of the task itself, which may have come into
-/// another container since. Whether that address is right is for own-address.
-static bool IsStored(const SpecRef& stored, const StartProcess& start) {
-  if (stored.id() == start.spec.id()) return true;
-  if (stored.get() == nullptr || start.spec.get() == nullptr) return false;
-  ClusterSpec expected = *stored.get();
-  const TaskId& task = start.fence.task;
-  const auto index = static_cast<std::size_t>(task.index);
-  const auto own = expected.tasks.find(task.type);
-  const auto sent = start.spec.get()->tasks.find(task.type);
-  if (own == expected.tasks.end() || sent == start.spec.get()->tasks.end() ||
-      index >= own->second.size() || index >= sent->second.size())
-    return false;
-  own->second[index] = sent->second[index];
-  return expected == *start.spec.get();
-}
-
-void DurableWatch::JudgeStart(Journal& journal, const StartProcess& start) {
+void DurableWatch::JudgeStart(Journal& journal, const StartProcess& start, const JobSpec* job) {
   ++judged_;
   const TaskId& task = start.fence.task;
   TaskEntries& entries = journal.tasks[task];
   const std::string what = AttemptOf(task, start.process.attempt) + " is ordered to start";
   if (!Holds(entries.starts, start.process.attempt)) return Missing(what, "that start");
   const auto spec = journal.specs.find(start.process.epoch);
-  if (spec == journal.specs.end() || !IsStored(spec->second, start))
+  if (spec == journal.specs.end() || !IsStored(spec->second, start, job))
     return Missing(what, "the cluster spec of epoch " + std::to_string(start.process.epoch.value));
   Insert(entries.ordered, start.process.attempt);
   if (static_cast<std::int32_t>(entries.ordered.size()) > 1 + entries.restarts)

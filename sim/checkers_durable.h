@@ -8,6 +8,7 @@
 
 #include <cstdint>
 #include <map>
+#include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -15,12 +16,15 @@
 #include <vector>
 
 #include "core/am/journal.h"
+#include "core/model/job_spec.h"
 #include "core/trace/record.h"
 
 namespace tfyarn::sim {
 
 class DurableWatch {
  public:
+  /// The job is about to be created. Without its spec every task counts as one that trains.
+  void JobSubmitted(trace::JobIndex job, std::shared_ptr<const JobSpec> spec);
   /// HDFS has taken these bytes into the journal of that application.
   void Stored(trace::JobIndex job, const ApplicationId& application, std::string_view bytes);
   void Observe(const trace::AmTold& told);
@@ -64,8 +68,8 @@ class DurableWatch {
 
   void Store(Journal& journal, const am::JournalEntry& entry);
   void Judge(Journal& journal, const CallNm& call);
-  void Judge(Journal& journal, const SendToAgent& send, const std::map<ContainerId, End>& ends);
-  void JudgeStart(Journal& journal, const StartProcess& start);
+  void Judge(Journal& journal, const SendToAgent& send, trace::JobIndex job);
+  void JudgeStart(Journal& journal, const StartProcess& start, const JobSpec* job);
   void Missing(const std::string& what, const std::string& entry);
   [[nodiscard]] static bool IsDecided(const Journal& journal, const TaskId& task,
                                       TaskAttempt attempt);
@@ -74,6 +78,7 @@ class DurableWatch {
   std::map<Key, Journal> journals_;
   std::map<std::uint32_t, ApplicationId> acting_;  ///< By job: whose AM started last.
   std::map<std::uint32_t, std::map<ContainerId, End>> ends_;
+  std::map<std::uint32_t, std::shared_ptr<const JobSpec>> specs_;
   std::uint64_t judged_ = 0;
   std::vector<std::string> broken_;
 };

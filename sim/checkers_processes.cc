@@ -14,22 +14,6 @@ namespace {
 /// so later than this.
 constexpr Duration kOrdersOnTheirWay = 10s;
 
-bool Trains(const JobSpec& job, const TaskId& task) {
-  switch (RoleOf(job, task.type)) {
-    case TaskRole::kMember:
-    case TaskRole::kSolo:
-    case TaskRole::kChief:
-    case TaskRole::kPs:
-    case TaskRole::kWorker:
-      return true;
-    case TaskRole::kServer:
-    case TaskRole::kEvaluator:
-    case TaskRole::kSidecar:
-      return false;
-  }
-  return false;
-}
-
 }  // namespace
 
 void Checkers::Books::On(const trace::AgentTold& fact) {

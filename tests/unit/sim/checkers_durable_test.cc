@@ -1,6 +1,8 @@
 // durable-before-visible: what an AM orders rests on entries that HDFS has by then.
 #include <gtest/gtest.h>
 
+#include <utility>
+
 #include "core/am/journal.h"
 #include "tests/unit/sim/checker_script.h"
 
@@ -10,7 +12,8 @@ namespace {
 /// The job of CheckerScript with an AM that writes a journal.
 class JournalScript : public CheckerScript {
  public:
-  JournalScript() : CheckerScript(Job(), {}, {"durable-before-visible"}) {
+  explicit JournalScript(JobSpec spec = Job())
+      : CheckerScript(std::move(spec), {}, {"durable-before-visible"}) {
     Grant(1, "n1", 0, true);
     StartAm();
     Grant(2, "n1");
@@ -120,6 +123,28 @@ TEST(CheckersDurableTest, AnotherClusterSpecThanHdfsHasBreaksIt) {
   script.StoreEpoch(script.Spec());
   script.OrderStart(2, kWorker0, script.Spec(40002));
   EXPECT_EQ(script.Broken(), kBroken);
+}
+
+TEST(CheckersDurableTest, OnlyATaskBesideTheTrainingMayHaveMovedSinceTheSpecWasStored) {
+  const TaskId evaluator{"evaluator", 0};
+  const auto spec = [](std::int32_t worker, std::int32_t own) {
+    return Share(
+        {.epoch = Epoch(1),
+         .tasks = {{"worker", {{"n1", worker}, {"n2", 50001}}}, {"evaluator", {{"n2", own}}}}});
+  };
+  for (const bool own_alone : {true, false}) {
+    JobSpec job = CheckerScript::Job();
+    job.tasks.push_back({.name = "evaluator", .instances = 1, .resource = {.memory_mb = 1024}});
+    JournalScript script(job);
+    script.Grant(4, "n2");
+    script.Store(am::AgentsLaunched{
+        .agents = {
+            {.task = evaluator, .container = script.Container(4), .node = script.Node("n2")}}});
+    script.Launch(4);
+    script.Store(am::EpochBegan{.spec = *spec(40001, 60001).get(), .processes = {{evaluator, {}}}});
+    script.OrderStart(4, evaluator, spec(own_alone ? 40001 : 40002, 60002));
+    EXPECT_EQ(script.Broken(), own_alone ? Names{} : kBroken);
+  }
 }
 
 TEST(CheckersDurableTest, ASecondStartNeedsADecisionThatHdfsHas) {

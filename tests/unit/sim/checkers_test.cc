@@ -277,7 +277,7 @@ TEST(CheckersTest, ProgressIsDemandedAgainWhenTheLastFaultHasEnded) {
   for (const bool ends : {false, true}) {
     CheckerScript script;
     script.Run();
-    script.At(1h);
+    script.At(46min);
     script.Say(trace::FaultBegan{.fault = 0, .instance = 1, .kind = "rm_pause"});
     if (ends) {
       script.At(2h);
