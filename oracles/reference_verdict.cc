@@ -22,8 +22,9 @@ std::vector<std::string> Names(const std::set<TaskId>& tasks) {
   return names;
 }
 
-/// What hangs later than this after the hang before ran well for a while.
-Duration HangsApart(const JobSpec& spec) {
+/// A process that is found to hang later than this after its start ran well for longer than the
+/// window.
+Duration HangsSoon(const JobSpec& spec) {
   return spec.retries.window + (spec.watch ? spec.watch->stalled : Duration{});
 }
 
@@ -476,7 +477,7 @@ std::string ReferenceVerdict::Model::Wrong(const Job& job, const RestartDecided&
     }
     const bool hangs_again =
         job.policy == Policy::kDefault && cause.exit_class == ExitClass::kTimeout &&
-        now_ - task.hung_at + DecisionBound(*job.spec) <= HangsApart(*job.spec);
+        now_ - task.spawned_when + DecisionBound(*job.spec) <= HangsSoon(*job.spec);
     if (limit && hangs_again && task.hung_in_a_row >= *limit) {
       why = fmt::format("is the {}th in a row for a hang, of {}", task.hung_in_a_row + 1, *limit);
       continue;
@@ -543,9 +544,9 @@ void ReferenceVerdict::Model::Apply(Job& job, const RestartDecided& decision) {
     Task& payer = cause->second;
     ++payer.paid_in_a_row;
     const bool hung = decision.cause.exit_class == ExitClass::kTimeout;
-    if (!hung || now_ - payer.hung_at > HangsApart(*job.spec)) payer.hung_in_a_row = 0;
+    const Duration ran = now_ - payer.spawned_when - DecisionBound(*job.spec);
+    if (!hung || ran > HangsSoon(*job.spec)) payer.hung_in_a_row = 0;
     payer.hung_in_a_row += hung ? 1 : 0;
-    payer.hung_at = now_;
   }
   if (decision.paid != Budget::kNone) {
     job.causes[decision.cause.task] = job.last_decision = moment_;

@@ -266,6 +266,7 @@ void RunFacts::On(const trace::AgentOrdered& fact) {
   task->attempt = spawn->process.attempt;
   task->spawned = task->runs = true;
   task->spawned_at = moment_;
+  task->spawned_when = now_;
   task->paid_in_a_row = 0;
   task->ran_in = fact.container;
   task->killed = task->warned = task->stood_still = false;

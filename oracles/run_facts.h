@@ -53,6 +53,7 @@ struct Task {
   Instant heard{};
   bool spawned = false;  ///< A process ever ran.
   Moment spawned_at = 0;
+  Instant spawned_when{};
   bool runs = false;
   TaskAttempt attempt;                 ///< The latest that was spawned, and ...
   std::optional<TaskAttempt> settled;  ///< ... up to which a restart has been decided.
@@ -66,9 +67,8 @@ struct Task {
   Moment stalled = 0;
   std::int32_t free_restarts = 0;
   std::int32_t paid_in_a_row = 0;  ///< Restarts paid for it since a process of its last ran.
-  /// Restarts paid because it hung, each within the window after the one before.
+  /// Restarts paid because it hung, none of its processes having run for longer than the window.
   std::int32_t hung_in_a_row = 0;
-  Instant hung_at{};
   std::set<TaskAttempt> excused;  ///< Of this peer's processes, those whose end was no one's fault.
   std::vector<Account> accounts;
 };

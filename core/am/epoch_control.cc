@@ -168,8 +168,10 @@ void EpochControl::TryStartAlone(TaskIndex task) {
   }
   const TaskSnapshot& shown = core.tasks.shown(task);
   const TaskAttempt attempt = record.ever_ordered ? shown.attempt.next() : shown.attempt;
-  const JournalSeq seq = core.out.Append(
-      ProcessesOrdered{.epoch = current_, .processes = {{.task = shown.task, .attempt = attempt}}});
+  const JournalSeq seq =
+      core.out.Append(ProcessesOrdered{.wall = core.WallAt(core.now),
+                                       .epoch = current_,
+                                       .processes = {{.task = shown.task, .attempt = attempt}}});
   core.tasks.mutable_record(task).start_logged = true;
   lone_.push_back({.seq = seq, .task = task, .incarnation = shown.incarnation});
 }

@@ -318,8 +318,7 @@ void Failover::DecideOn(std::vector<Failure> failures, const Failure& cause, Res
   // Two of a collective that start again do so in a new epoch, and all must hold one spec.
   if (core.job->strategy == Strategy::kMultiWorker && tasks.some.size() > 1) tasks.gang = true;
   const Decision& decision = cause.decision;
-  if (!MayPay(decision, cause.end.task, cause.end.record.exit_class))
-    return Spent(failures, cause, tasks);
+  if (!MayPay(decision, cause.end)) return Spent(failures, cause, tasks);
   RestartOrder order{.tasks = parts_.restart.ListOf(tasks),
                      .paid = decision.pays,
                      .cause = core.CauseOf(cause.end),
@@ -341,14 +340,15 @@ void Failover::DecideOn(std::vector<Failure> failures, const Failure& cause, Res
 
 /// What never runs, and what hangs again and again, forgets none of its restarts: else a task that
 /// fails each time after a long wait would be tried for ever.
-bool Failover::MayPay(const Decision& decision, TaskIndex task, ExitClass exit_class) const {
+bool Failover::MayPay(const Decision& decision, const AttemptEnd& end) const {
   const AmCore& core = parts_.core;
   const WallTime wall = core.WallAt(core.now);
   const Allowance& allowance = decision.allowance;
   if (allowance.window && allowance.restarts &&
-      core.tasks.PaidInARow(task, exit_class, wall) >= *allowance.restarts)
+      core.tasks.PaidInARow(end.task, end.record.exit_class,
+                            core.tasks.RanUntil(end.task, end.at)) >= *allowance.restarts)
     return false;
-  return budgets_.Allows(allowance, decision.pays, task, wall);
+  return budgets_.Allows(allowance, decision.pays, end.task, wall);
 }
 
 void Failover::Spent(const std::vector<Failure>& failures, const Failure& cause,

@@ -129,8 +129,8 @@ class Failover {
   void DecideOn(std::vector<Failure> failures, const Failure& cause, RestartTasks tasks);
   /// Whether the task's restart alone needs another cluster spec.
   [[nodiscard]] bool ChangesSpec(const Failure& failure) const;
-  /// Whether the decision's budget has a restart left for what has happened to this task.
-  [[nodiscard]] bool MayPay(const Decision& decision, TaskIndex task, ExitClass exit_class) const;
+  /// Whether the decision's budget has a restart left for this end.
+  [[nodiscard]] bool MayPay(const Decision& decision, const AttemptEnd& end) const;
   void Spent(const std::vector<Failure>& failures, const Failure& cause, const RestartTasks& tasks);
   [[nodiscard]] bool MayBeNeededAgain(TaskIndex task) const;
   [[nodiscard]] bool IsVictim(const Failure& failure) const;

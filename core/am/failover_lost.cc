@@ -64,7 +64,7 @@ void Failover::OnLostBeforeStart(TaskIndex task, ExitEvidence evidence, std::str
                       core.tasks.record(task).launched_at <= last_cause_->decided;
   if (victim) {
     decision.pays = Budget::kNone;
-  } else if (!MayPay(decision, task, end.record.exit_class)) {
+  } else if (!MayPay(decision, end)) {
     Failure failure{.end = end, .container_alive = false, .decision = decision};
     RestartTasks tasks;
     tasks.some.insert(task);

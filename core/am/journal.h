@@ -29,7 +29,7 @@
 namespace tfyarn::am {
 
 /// Raised with every change of an entry below.
-inline constexpr std::uint8_t kJournalVersion = 2;
+inline constexpr std::uint8_t kJournalVersion = 3;
 
 /// A Cause with calendar time.
 struct JournaledCause {
@@ -79,10 +79,11 @@ struct EpochBegan {
 BOOST_DESCRIBE_STRUCT(EpochBegan, (), (wall, spec, processes))
 /// Written before processes are ordered within an epoch (a restart of one task in its container).
 struct ProcessesOrdered {
+  WallTime wall{};
   Epoch epoch;
   std::vector<JournaledProcess> processes;
 };
-BOOST_DESCRIBE_STRUCT(ProcessesOrdered, (), (epoch, processes))
+BOOST_DESCRIBE_STRUCT(ProcessesOrdered, (), (wall, epoch, processes))
 /// Every process of the gang was seen running for the first time: deadlines.run counts from here.
 struct AllRunning {
   WallTime wall{};

@@ -29,11 +29,12 @@ Recovery::Past* Recovery::PastOf(const TaskId& task) {
   return index ? &pasts_[index->value] : nullptr;
 }
 
-Recovery::Past* Recovery::Ordered(const JournaledProcess& process, Epoch epoch) {
+Recovery::Past* Recovery::Ordered(const JournaledProcess& process, Epoch epoch, WallTime wall) {
   Past* past = PastOf(process.task);
   if (past == nullptr) return nullptr;
   past->attempt = process.attempt;
   past->epoch = epoch;
+  past->ordered_at = wall;
   past->spec = spec_;
   past->ordered = past->alive = true;
   past->restarting = false;
@@ -59,7 +60,7 @@ void Recovery::Take(const EpochBegan& entry) {
     if (past.agent) past.agent_at_spec = past.agent->incarnation;
   }
   for (const JournaledProcess& process : entry.processes) {
-    Past* past = Ordered(process, entry.spec.epoch);
+    Past* past = Ordered(process, entry.spec.epoch, entry.wall);
     if (past == nullptr) continue;
     past->with_epoch = false;
     past->outcome = Outcome::kOpen;
@@ -67,7 +68,8 @@ void Recovery::Take(const EpochBegan& entry) {
 }
 
 void Recovery::Take(const ProcessesOrdered& entry) {
-  for (const JournaledProcess& process : entry.processes) (void)Ordered(process, entry.epoch);
+  for (const JournaledProcess& process : entry.processes)
+    (void)Ordered(process, entry.epoch, entry.wall);
 }
 
 void Recovery::Take(const AllRunning& entry) {
@@ -78,7 +80,8 @@ void Recovery::Take(const RestartPaid& entry) {
   parts_.failover.budgets().Pay(entry.budget, entry.wall);
   TaskTable& table = parts_.core.tasks;
   if (const auto payer = table.Find(entry.cause.task); payer && entry.budget != Budget::kNone)
-    table.CountPaid(*payer, entry.cause.exit_class, entry.wall);
+    table.CountPaid(*payer, entry.cause.exit_class,
+                    entry.cause.at - pasts_[payer->value].ordered_at);
   if (entry.tasks.size() == table.size()) parts_.failover.ForgetTallied();
   for (const TaskId& task : entry.tasks) {
     Past* past = PastOf(task);
@@ -190,6 +193,8 @@ void Recovery::Adopt(TaskIndex task, const Past& past,
   core.tasks.Restore(task, past.agent ? past.agent->incarnation : Incarnation(0), past.attempt,
                      past.epoch, past.ordered);
   core.tasks.mutable_record(task).process_spec = past.spec;
+  if (past.ordered)
+    core.tasks.mutable_record(task).process_ordered_at = core.InstantAt(past.ordered_at);
   RestoreAddress(task);
   if (!past.agent) {
     if (past.outcome == Outcome::kOpen && !verdict_) parts_.restart.WantContainers({task});

@@ -46,6 +46,7 @@ class Recovery {
     Incarnation agent_at_spec;  ///< Whose address the latest spec has.
     TaskAttempt attempt;
     Epoch epoch;
+    WallTime ordered_at{};  ///< The latest process.
     bool ordered = false;
     bool alive = false;       ///< By the journal.
     bool restarting = false;  ///< A restart was decided and its process not yet ordered.
@@ -68,7 +69,7 @@ class Recovery {
 
   [[nodiscard]] Past* PastOf(const TaskId& task);
   /// A process of it was ordered to start. Null: the job has no such task.
-  Past* Ordered(const JournaledProcess& process, Epoch epoch);
+  Past* Ordered(const JournaledProcess& process, Epoch epoch, WallTime wall);
   void Adopt(TaskIndex task, const Past& past,
              const std::map<ContainerId, yarn::Container>& living);
   void Plan();

@@ -26,7 +26,8 @@ void Restart::Execute(const RestartOrder& order) {
                                                      .rule = order.rule});
   parts_.failover.budgets().Pay(order.paid, wall);
   if (const auto payer = core.tasks.Find(order.cause.task); payer && order.paid != Budget::kNone)
-    core.tasks.CountPaid(*payer, order.cause.exit_class, wall);
+    core.tasks.CountPaid(*payer, order.cause.exit_class,
+                         core.tasks.RanUntil(*payer, order.cause.at));
   if (order.tasks.size() == core.tasks.size()) parts_.failover.ForgetTallied();
   if (order.epoch_rises) parts_.epochs.Prepare();
   RestIfItsOwn(order.cause);

@@ -93,7 +93,7 @@ TaskTable::TaskTable(const JobSpec& job,
                      const std::function<TaskClass(const std::string&)>& class_of,
                      AmSnapshot& snapshot)
     : snapshot_(&snapshot),
-      hangs_apart_(job.retries.window + (job.watch ? job.watch->stalled : Duration{})) {
+      hangs_soon_(job.retries.window + (job.watch ? job.watch->stalled : Duration{})) {
   const auto count = static_cast<std::size_t>(job.task_count());
   records_.reserve(count);
   snapshot.tasks.reserve(count);
@@ -282,25 +282,24 @@ void TaskTable::CountRestart(TaskIndex task) {
   ++MutableShown(task).restarts;
 }
 
-void TaskTable::CountPaid(TaskIndex task, ExitClass exit_class, WallTime wall) {
+void TaskTable::CountPaid(TaskIndex task, ExitClass exit_class, Duration ran) {
   TaskRecord& of = records_[task.value];
   ++of.paid_in_a_row;
   if (exit_class != ExitClass::kTimeout) {
     of.hung_in_a_row = 0;
     return;
   }
-  of.hung_in_a_row = HangsAgain(of, wall) ? of.hung_in_a_row + 1 : 1;
-  of.hung_at = wall;
+  of.hung_in_a_row = HangsAgain(of, ran) ? of.hung_in_a_row + 1 : 1;
 }
 
-std::int32_t TaskTable::PaidInARow(TaskIndex task, ExitClass exit_class, WallTime wall) const {
+std::int32_t TaskTable::PaidInARow(TaskIndex task, ExitClass exit_class, Duration ran) const {
   const TaskRecord& of = record(task);
-  const bool hangs_again = exit_class == ExitClass::kTimeout && HangsAgain(of, wall);
+  const bool hangs_again = exit_class == ExitClass::kTimeout && HangsAgain(of, ran);
   return std::max(of.paid_in_a_row, hangs_again ? of.hung_in_a_row : 0);
 }
 
-bool TaskTable::HangsAgain(const TaskRecord& of, WallTime wall) const {
-  return of.hung_in_a_row > 0 && of.hung_at && wall - *of.hung_at <= hangs_apart_;
+bool TaskTable::HangsAgain(const TaskRecord& of, Duration ran) const {
+  return of.hung_in_a_row > 0 && ran <= hangs_soon_;
 }
 
 void TaskTable::SetStart(TaskIndex task, StartMode start) {

@@ -98,10 +98,9 @@ struct TaskRecord {
   Instant ask_from{};
   /// Restarts that were paid for it since a process of its was last ordered.
   std::int32_t paid_in_a_row = 0;
-  /// Restarts in a row that were paid because it hung, each soon after the one before, and when the
-  /// latest was decided.
+  /// Restarts in a row that were paid because it hung, none of its processes having run for long
+  /// before.
   std::int32_t hung_in_a_row = 0;
-  std::optional<WallTime> hung_at;
 };
 
 class TaskTable final : public JobView {
@@ -144,12 +143,17 @@ class TaskTable final : public JobView {
   ProcessRef BeginProcess(Instant now, TaskIndex task, Epoch epoch);
   void SetAddress(TaskIndex task, const TaskAddress& address);
   void CountRestart(TaskIndex task);
-  /// A restart is paid for it, for an end of this class, at `wall`.
-  void CountPaid(TaskIndex task, ExitClass exit_class, WallTime wall);
+  /// A restart is paid for it, for an end of this class of a process that had been ordered so long
+  /// before.
+  void CountPaid(TaskIndex task, ExitClass exit_class, Duration ran);
   /// Paid restarts in a row that no window forgets, would one more be paid for such an end: those
   /// since a process of it last ran, or of one that hangs again before it has run for longer than
   /// `retries.window`.
-  [[nodiscard]] std::int32_t PaidInARow(TaskIndex task, ExitClass exit_class, WallTime wall) const;
+  [[nodiscard]] std::int32_t PaidInARow(TaskIndex task, ExitClass exit_class, Duration ran) const;
+  /// From the order to start its latest process to `end`.
+  [[nodiscard]] Duration RanUntil(TaskIndex task, Instant end) const {
+    return end - record(task).process_ordered_at;
+  }
   void SetStart(TaskIndex task, StartMode start);
   /// Its latest process ended for its port: the agent tells another one, unless it has already.
   void PortWasTaken(TaskIndex task);
@@ -200,11 +204,11 @@ class TaskTable final : public JobView {
   /// Recomputes the state shown and moves the counts.
   void Refresh(TaskIndex task);
   void HasRun(TaskRecord& of);
-  [[nodiscard]] bool HangsAgain(const TaskRecord& of, WallTime wall) const;
+  [[nodiscard]] bool HangsAgain(const TaskRecord& of, Duration ran) const;
   [[nodiscard]] static TaskState StateOf(const TaskRecord& record);
 
   AmSnapshot* snapshot_;
-  Duration hangs_apart_;  ///< A process that ran for longer had not hung from the start.
+  Duration hangs_soon_;  ///< A process that hangs later had run well for longer than the window.
   std::vector<TaskRecord> records_;
   std::map<ContainerId, TaskIndex> owner_of_;
   std::vector<TypeCounts> types_;

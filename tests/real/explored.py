@@ -160,7 +160,52 @@ tasks: {{worker: {{instances: 2, memory: 64MiB, command: {command(WAITS)}}}}}
     job.close()
 
 
+def evaluator_elsewhere():
+    """An evaluator that loses its agent starts again in another container, under its own new address."""
+    job = job_of(f"""\
+strategy: parameter-server
+tasks:
+  ps: {{memory: 64MiB, command: {command(WAITS)}}}
+  worker: {{memory: 64MiB, command: {command(WAITS)}}}
+  evaluator: {{memory: 64MiB, command: {command(WAITS)}}}
+""", {"kind": "container_lost", "when": {"job": "a", "state": "running"}, "target": {"job": "a", "task": "evaluator:0"}})
+    job.wait_for_line("evaluator:0", "attempt 1")
+    result = job.finish()
+    check(counts(result) == {"epochs": 1, "task": 1, "gang": 0, "job": 0} and result["containers"] == 4, f"{result}")
+    job.close()
+
+
+def hangs_again():
+    """A program that hangs each time it is started ends its job, however far apart the hangs are."""
+    job = job_of(f"""\
+retries: {{infrastructure: 1, window: 1s}}
+watch: {{progress: "step ([0-9]+)", stalled: 1500ms}}
+deadlines: {{stop: 500ms, run: 1m}}
+tasks: {{worker: {{memory: 64MiB, command: {command("echo step 1; sleep 600")}}}}}
+""")
+    job.end()
+    result = job.job()
+    check(result["rule"] == "default/timeout-exhausted", f"{result['rule']}: {result['diagnostics']}")
+    check(counts(result)["task"] + counts(result)["gang"] == 1, f"{counts(result)}")
+    job.close()
+
+
+def never_together():
+    """Two workers end as soon as they run, and start again free of charge: they never run at one moment."""
+    job = job_of(f"""\
+policy: {{name: tfjob, restart_policy: Always}}
+deadlines: {{run: 4s}}
+tasks: {{worker: {{instances: 2, memory: 64MiB, command: {command("exit 0")}}}}}
+""")
+    job.end()
+    check(job.job()["rule"] == "deadlines/run", f"{job.job()['rule']}: {job.job()['diagnostics']}")
+    job.close()
+
+
 CASES = {
+    "evaluator-in-another-container": evaluator_elsewhere,
+    "hangs-again-and-again": hangs_again,
+    "run-deadline-without-a-moment-together": never_together,
     "a-process-that-always-ends-at-once": ends_at_once,
     "am-sleeps-past-a-silence": past_a_silence,
     "am-sleeps-past-the-registration": past_the_registration,
