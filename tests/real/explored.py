@@ -163,15 +163,14 @@ tasks: {{worker: {{instances: 2, memory: 64MiB, command: {command(WAITS)}}}}}
 def evaluator_elsewhere():
     """An evaluator that loses its agent starts again in another container, under its own new address."""
     job = job_of(f"""\
-strategy: parameter-server
 tasks:
-  ps: {{memory: 64MiB, command: {command(WAITS)}}}
   worker: {{memory: 64MiB, command: {command(WAITS)}}}
   evaluator: {{memory: 64MiB, command: {command(WAITS)}}}
-""", {"kind": "container_lost", "when": {"job": "a", "state": "running"}, "target": {"job": "a", "task": "evaluator:0"}})
+""", {"kind": "container_lost", "when": {"job": "a", "state": "running"}, "target": {"job": "a", "task": "evaluator:0"},
+      "exit": 137})
     job.wait_for_line("evaluator:0", "attempt 1")
     result = job.finish()
-    check(counts(result) == {"epochs": 1, "task": 1, "gang": 0, "job": 0} and result["containers"] == 4, f"{result}")
+    check(counts(result) == {"epochs": 1, "task": 1, "gang": 0, "job": 0} and result["containers"] == 3, f"{result}")
     job.close()
 
 

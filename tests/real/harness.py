@@ -199,7 +199,17 @@ class Job:
         return "".join(path.read_text(errors="replace") for path in paths)
 
     def wait_for_line(self, task, text, attempt=None, patience=None):
-        wait_for(f"'{text}' of {task}", lambda: text in self.log_text(task, attempt), patience)
+        def look():
+            # What was written before the end is there after it.
+            ended = self.process.poll() is not None
+            if text in self.log_text(task, attempt):
+                return True
+            if ended:
+                said = (self.folder / "output.txt").read_text(errors="replace")
+                raise Failure(f"tfyarn run ended with {self.process.returncode} before '{text}' of {task}: {said}")
+            return False
+
+        wait_for(f"'{text}' of {task}", look, patience)
 
     # ---- what it left
 
