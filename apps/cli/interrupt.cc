@@ -5,13 +5,13 @@
 namespace tfyarn::cli {
 namespace {
 
-std::atomic<bool> interrupted{false};
+std::atomic<bool> was_interrupted{false};
 std::atomic<int> signal_number{0};
 static_assert(std::atomic<bool>::is_always_lock_free && std::atomic<int>::is_always_lock_free);
 
 void OnSignal(int number) {
   signal_number.store(number);
-  interrupted.store(true);
+  was_interrupted.store(true);
 }
 
 }  // namespace
@@ -28,7 +28,7 @@ const std::atomic<bool>& CatchInterrupts() {
   ignore.sa_handler = SIG_IGN;
   sigemptyset(&ignore.sa_mask);
   sigaction(SIGPIPE, &ignore, nullptr);
-  return interrupted;
+  return was_interrupted;
 }
 
 int InterruptSignal() {

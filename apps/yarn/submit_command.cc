@@ -65,7 +65,7 @@ config::HadoopSettings Impatient(config::HadoopSettings settings) {
 /// A cluster that is only starting is waited for, and the user is told so. Whether the
 /// ResourceManager answers.
 bool TellWhoIsAway(const config::HadoopSettings& settings, const SubmitArguments& arguments) {
-  constexpr Duration kPatience = 3s;
+  constexpr Duration kFirstAnswer = 3s;
   const auto tell = [&](const std::string& why) {
     if (arguments.quiet) return;
     cli::Complain(fmt::format(
@@ -75,7 +75,7 @@ bool TellWhoIsAway(const config::HadoopSettings& settings, const SubmitArguments
   const auto manager = ClusterQuestions(Impatient(settings)).Ask(hadoop::GetClusterMetrics());
   if (!manager && MayPass(manager.error()))
     tell("the ResourceManager gives no answer: " + manager.error().message);
-  const auto home = HdfsQuestions(settings, kPatience).Mkdirs(HomeInHdfs(settings.user));
+  const auto home = HdfsQuestions(settings, kFirstAnswer).Mkdirs(HomeInHdfs(settings.user));
   if (!home && hosts::MayPass(home.error().code))
     tell("HDFS gives no answer: " + home.error().message);
   return manager || !MayPass(manager.error());
