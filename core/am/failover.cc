@@ -193,6 +193,7 @@ void Failover::Act(Failure failure) {
   const TaskSnapshot& shown = parts_.core.tasks.shown(failure.end.task);
   failure.scope = RestartSet(parts_.core.job->strategy, decision.action, shown.task.type,
                              shown.task_class, same_address);
+  if (decision.session) failure.scope.gang = failure.scope.epoch_rises = true;
   Report(std::move(failure));
 }
 
