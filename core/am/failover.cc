@@ -220,8 +220,12 @@ bool Failover::MayBeNeededAgain(TaskIndex task) const {
          parts_.core.job->strategy == Strategy::kMultiWorker;
 }
 
+/// An end that the agent has told with its registration may not be stored yet: without its
+/// container a later attempt would not know how it ended.
 void Failover::OnIdleAgent(TaskIndex task) {
-  if (!MayBeNeededAgain(task)) parts_.leaving.EndAgent(task);
+  const bool unstored = std::any_of(done_for_good_.begin(), done_for_good_.end(),
+                                    [&](const auto& done) { return done.second == task; });
+  if (!unstored && !MayBeNeededAgain(task)) parts_.leaving.EndAgent(task);
 }
 
 // ---------------------------------------------------------------- the blame window
