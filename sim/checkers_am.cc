@@ -107,6 +107,9 @@ void Checkers::Books::RmAnswered(JobBook& job, AmAttemptBook& attempt, const RmR
   } else if (const auto* allocated = std::get_if<yarn::AllocateResponse>(&reply.response)) {
     if (!allocated->preempt_strict.empty() || !allocated->preempt_contract.empty())
       Acting(job).evidence.notice = true;
+    // Of a container that an RM without its books knows by its node alone, no record tells.
+    for (const yarn::ContainerStatus& status : allocated->completed_containers)
+      Acting(job).evidence.container_exits.insert(status.exit_status);
     // The RM counts a grant down from the ask that it answers; nobody says that again.
     for (const yarn::Container& container : allocated->allocated_containers) {
       const auto ask = attempt.asks.find({container.priority, container.allocation_request_id});

@@ -151,8 +151,10 @@ struct ContainerBook {
   Resource resource;
   bool am = false;
   bool freed = false;
+  Instant freed_at{};  ///< The last time.
   bool running = false;  ///< The NM has launched it and it is not gone.
   Instant granted{};
+  Instant said{};  ///< The last time: a RM that recovers its books says it again.
   // The user process that lives in it:
   bool process = false;
   bool training = false;  ///< It is of a type that trains.
@@ -305,6 +307,9 @@ class Checkers::Books {
   void On(const trace::ContainerLaunched& fact);
   void On(const trace::ContainerGone& fact);
   void CheckCapacity(const NodeBook& node, const trace::ContainerGranted& fact);
+  [[nodiscard]] Resource KnownToRm(const NodeBook& node) const;
+  [[nodiscard]] bool ComesBack(const ContainerBook& known) const;
+  void Allocated(ContainerBook& container, const trace::ContainerGranted& fact);
   [[nodiscard]] bool HoldsGang(JobBook& job);
   void HeldChanged(JobBook& job);
   void ScanContainers(const WorldView& world);
@@ -427,6 +432,7 @@ class Checkers::Books {
   std::set<std::pair<std::uint32_t, std::uint32_t>>
       wide_faults_under_way_;  ///< Those that reach beyond single nodes.
   std::optional<Instant> last_wide_fault_change_;
+  std::optional<Instant> rm_restarted_;  ///< The last time that it lost its books.
   std::map<std::string, bool>
       stands_still_;  ///< By job name or arrival prefix: see JobBook::may_stand_still.
 

@@ -12,6 +12,7 @@ namespace tfyarn::sim {
 void Checkers::Books::CheckExpiredEarly(const JobBook& job, const ContainerId& id,
                                         const ContainerBook& container, std::int32_t exit_status) {
   if (container.am || container.limits.known_to_nm || container.limits.given_back) return;
+  if (lossy_) return;  // A node may be taken for lost without any fault.
   if (exit_status != container_exit::kAborted || !nodes_[container.node].up) return;
   if (!faults_under_way_.empty() || last_fault_change_ || job.kill_wanted || job.ended) return;
   for (const ApplicationBook& application : job.applications) {

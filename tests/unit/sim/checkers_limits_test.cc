@@ -112,6 +112,25 @@ TEST(CheckersLimitsTest, NothingExpiresBeforeItsTime) {
   }
 }
 
+// Its node may be taken for lost, with its AM or without.
+TEST(CheckersLimitsTest, WhereMessagesGetLostAContainerMayBeTakenBackSooner) {
+  config::Scenario scenario;
+  scenario.yarn.container_expiry = 10min;
+  for (const double loss : {0.0, 0.02}) {
+    scenario.cluster.network.loss = loss;
+    LimitScript script(LimitScript::Job(), scenario);
+    script.Grant(1, "n1", 0, true);
+    script.Say(trace::ContainerLaunched{.container = CheckerScript::Container(1)});
+    script.StartAm();
+    script.Grant(2);
+    script.Pass(10s);
+    script.Say(trace::ContainerFreed{.job = CheckerScript::kJob,
+                                     .container = CheckerScript::Container(2),
+                                     .exit_status = container_exit::kAborted});
+    EXPECT_EQ(script.Broken(), loss > 0 ? Names{} : kBroken) << loss;
+  }
+}
+
 TEST(CheckersLimitsTest, TheViolationIsAtTheInstantAtWhichTheLimitWasOver) {
   LimitScript script;
   script.Grant(2);
