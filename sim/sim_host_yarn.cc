@@ -195,6 +195,7 @@ void SimHost::NmCallsRm(NmActor& nm, fakes::NmCallRm call) {
                  std::holds_alternative<yarn::RegisterNodeManagerResponse>(response);
              StepNm(static_cast<NmActor&>(*actor),
                     fakes::RmAnswered{.id = call_id, .response = std::move(response)});
+             UpdateLink(*actor);  // It may have been told to register anew.
              if (registered) ForgetUnclaimedOn(actor->place);
            });
 }
