@@ -147,7 +147,8 @@ std::vector<Option> ReferenceVerdict::Model::Options(const Job& job, const Task&
   if (job.policy == Policy::kDefault && spec.strategy == Strategy::kParameterServer &&
       CouldNotReach(task))
     class_pays = {Budget::kInfrastructure};
-  if (cls == kPreempted && job.notice != 0 && !task.runs) class_pays.push_back(Budget::kNone);
+  const bool marked = cls == kPreempted && job.notice != 0 && !task.runs;
+  if (marked) class_pays.push_back(Budget::kNone);
   std::vector<Option> options;
   for (std::size_t i = 0; succeeded != Tri::kYes && i < spec.on_exit.size(); ++i) {
     const ExitRule& rule = spec.on_exit[i];
@@ -186,6 +187,7 @@ std::vector<Option> ReferenceVerdict::Model::Options(const Job& job, const Task&
     option.payers = row.pays == Pays::kByClass  ? class_pays
                     : row.pays == Pays::kNobody ? std::vector{Budget::kNone}
                                                 : std::vector{Budget::kUser};
+    if (marked && row.pays == Pays::kUser) option.payers.push_back(Budget::kNone);
     options.push_back(std::move(option));
     if (holds == Tri::kYes) break;
   }
@@ -241,7 +243,8 @@ std::int64_t ReferenceVerdict::Model::Spent(const Job& job, Budget budget, bool 
   std::int64_t count = surely ? 0 : job.hidden;
   for (const Payment& payment : job.paid) {
     if (payment.budget != budget) continue;
-    const Duration age = surely ? now_ - payment.earliest : job.window_at - payment.latest;
+    const Instant perhaps = spent_as_of_.value_or(job.window_at);
+    const Duration age = surely ? now_ - payment.earliest : perhaps - payment.latest;
     count += job.policy != Policy::kDefault || age <= job.spec->retries.window ? 1 : 0;
   }
   return count;
@@ -365,7 +368,7 @@ std::string ReferenceVerdict::Model::WrongCause(const Job& job, const Task& task
   }
   const bool over = now_ - first >= job.spec->deadlines.blame;
   if (!run.empty() && !over) return "peers still run, and deadlines.blame is not over";
-  if (run.size() == 1 && run[0] != &task && !run[0]->warned)
+  if (run.size() == 1 && run[0] != &task && !run[0]->warned && run[0]->stop_ordered != 0)
     return ToString(run[0]->id) + " alone still ran";
   if (run.empty() && killed.size() == 1 && killed[0] != &task &&
       job.spec->deadlines.stop >= kVictimsEnd)
@@ -565,8 +568,10 @@ void ReferenceVerdict::Model::Apply(Job& job, const RestartDecided& decision) {
       return (account.attempt && task.settled && *account.attempt < *task.settled) ||
              (account.spent && account.container != task.container);
     });
-    for (Account& account : task.accounts)
+    for (Account& account : task.accounts) {
+      account.absorbed |= !account.spent && account.classes == Of(kOk) && account.told >= window_;
       account.spent |= account.told != 0 || (account.attempt && *account.attempt <= task.attempt);
+    }
     // One whose order to start is still on its way runs for a moment, too.
     if (task.spawned) task.settled = task.attempt;
     if (task.ordered) task.settled = std::max(task.settled.value_or(*task.ordered), *task.ordered);
@@ -585,11 +590,13 @@ std::string ReferenceVerdict::Model::FailedSooner(const Job& job) {
     if (best == nullptr || now_ - best->told_at < job.spec->deadlines.blame + kVictimsEnd) continue;
     const Moment window = std::exchange(window_, best->told + 1);
     as_of_ = best->told;
+    spent_as_of_ = best->told_at;
     if (Succeeded(job) == Tri::kNo && MustAct(job, task, *best))
       what = fmt::format("but {} had ended with {} ({}) before, which decides otherwise",
                          ToString(id), best->exit, Text(best->classes));
     window_ = window;
     as_of_ = ~Moment{0};
+    spent_as_of_.reset();
   }
   return what;
 }
@@ -722,7 +729,10 @@ std::string ReferenceVerdict::Model::Undecided(Job& job) {
       Await(job, account.told_at + bound);
       continue;
     }
-    if (MustAct(job, task, account))
+    spent_as_of_ = account.told_at;
+    const bool must = MustAct(job, task, account);
+    spent_as_of_.reset();
+    if (must)
       return fmt::format("attempt {} of {} ended with {} ({})", task.attempt.value, ToString(id),
                          account.exit, Text(account.classes));
   }

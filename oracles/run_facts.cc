@@ -269,6 +269,7 @@ void RunFacts::On(const trace::AgentOrdered& fact) {
   task->paid_in_a_row = 0;
   task->ran_in = fact.container;
   task->killed = task->warned = task->stood_still = false;
+  for (Account& account : task->accounts) account.absorbed = false;
   task->stop_ordered = task->stands_still = task->stalled = 0;
 }
 
@@ -424,14 +425,18 @@ Classes RunFacts::MayBe(const Job& job, const Task& task) const {
   const Duration silence = job.spec->heartbeat.every * (job.spec->heartbeat.missed - 1);
   if (faults_ && task.registered && now_ - task.heard >= silence && best >= Source::kSilence)
     classes |= Of(kHeartbeatLost);
+  // Nor has one that never found this AM obeyed its order to stop.
+  if (task.stop_ordered != 0 && task.heard < job.attempt_begun) classes |= Of(kHeartbeatLost);
   // An agent of an earlier attempt's has so long to find the new AM.
   if (task.container && !task.registered && task.launch_ordered < job.attempt_begun &&
       now_ - job.attempt_begun >= job.spec->deadlines.registration)
     classes |= Of(kHeartbeatLost);
   if (task.container && task.ran_in != task.container) classes |= Of(kLaunchError);
   if (task.node_lost) classes |= Of(kNodeLost);
-  // A marked container in which no process runs is given back at once.
-  if (job.notice != 0 && !task.runs) classes |= Of(kPreempted);
+  // A marked container in which no process runs is given back at once; and whatever ends in a
+  // collective from the notice on.
+  if (job.notice != 0 && (!task.runs || (task.in_gang && (classes & kFailure) != 0)))
+    classes |= Of(kPreempted);
   return classes;
 }
 

@@ -34,7 +34,8 @@ struct Account {
   Moment told = 0;
   Instant told_at{};
   std::int32_t told_attempt = 0;  ///< To which application attempt.
-  bool spent = false;             ///< The task starts again since.
+  bool spent = false;             ///< The task starts again since, ...
+  bool absorbed = false;  ///< ... but this success may have come before that was carried out.
   std::string last_words;
 };
 
@@ -163,6 +164,7 @@ class RunFacts {
   std::set<std::pair<std::uint32_t, std::uint32_t>> cut_;  ///< Faults that keep news from the AM.
 
   Moment as_of_ = ~Moment{0};  ///< What came after it does not count.
+  std::optional<Instant> spent_as_of_;  ///< Restarts are spent as they were then; else by now.
   Moment window_ = 0;          ///< What came before it, the AM knew when it decided.
 
  private:

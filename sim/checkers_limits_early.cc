@@ -6,6 +6,12 @@
 #include "sim/checkers_books.h"
 
 namespace tfyarn::sim {
+namespace {
+
+/// What is to be asked for waits for the AM's next heartbeat.
+constexpr Duration kAskWaits = 1s;
+
+}  // namespace
 
 // The RM takes back what was never launched: nobody released it, its node is well, and so is its
 // AM.
@@ -148,7 +154,7 @@ void Checkers::Books::CheckDeadlineVerdict(const JobBook& job, const Application
     limit = deadlines.start;
   } else if (verdict.rule == "gang/deadline") {
     from = limits.ever_asked.value_or(now_);
-    limit = job.spec->gang.deadline;
+    limit = std::max(job.spec->gang.deadline - kAskWaits, Duration::zero());
   }
   if (!from || !Checks(Invariant::kLimitsKept) || now_ - *from >= limit) return;
   Report(Invariant::kLimitsKept, NameOf(job) + ": it fails by " + verdict.rule + " after " +

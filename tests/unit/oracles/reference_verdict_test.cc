@@ -111,6 +111,16 @@ class Script {
                          .event = ProcessSignsSeen{.attempt = attempts_[task].attempt,
                                                    .standstill = Standstill::kStopped}});
   }
+  void OrderStop(const TaskId& task) {
+    Order(SendToAgent{.container = containers_[task],
+                      .message = StopProcess{.fence = Fence(task),
+                                             .attempt = attempts_[task].attempt}});
+  }
+  /// The AM that acts hears its agent.
+  void Hear(const TaskId& task) {
+    Tell(AgentSaid{RegisterAgent{.fence = Fence(task), .running = attempts_[task]}});
+  }
+  [[nodiscard]] bool Clean() { return model.TakeNew().empty(); }
   /// Both workers of a multi-worker job end with these codes, worker:1 first.
   void BothFail(std::int32_t worker1, std::int32_t worker0) {
     At(60s);
@@ -422,11 +432,61 @@ TEST(ReferenceVerdictTest, WhoAloneStillRunsIsTheCause) {
     Script script(spec);
     script.At(60s);
     script.Exit(kWorker1, 1);
+    script.OrderStop(kWorker0);
     script.At(60s + spec.deadlines.blame);
     script.Restart(right ? kWorker0 : kWorker1,
                    right ? ExitClass::kTimeout : ExitClass::kUserPermanent,
                    right ? Budget::kInfrastructure : Budget::kUser, 2, kBoth);
     EXPECT_EQ(script.model.TakeNew().empty(), right);
+  }
+}
+
+TEST(ReferenceVerdictTest, WhoAloneStillRunsAndWasNotToldToEndIsNoCause) {
+  JobSpec spec = TwoWorkers();
+  spec.policy = {.name = "tfjob", .options = {{"restart_policy", "OnFailure"}}};
+  Script script(spec);
+  script.At(60s);
+  script.Exit(kWorker1, 138);
+  script.At(60s + spec.deadlines.blame);
+  script.Restart(kWorker1, ExitClass::kUserRetryable, Budget::kUser, 1, {kWorker1});
+  EXPECT_TRUE(script.Clean());
+}
+
+// Its node went down with the AM before: of that the next AM can know nothing but its silence.
+TEST(ReferenceVerdictTest, AnAgentThatNeverFoundItsAmMayBeLost) {
+  JobSpec spec = TwoWorkers();
+  for (const bool found : {false, true}) {
+    Script script(spec);
+    script.At(60s);
+    script.StartAm(2);
+    if (found) script.Hear(kWorker0);
+    script.Exit(kWorker1, 1);
+    script.OrderStop(kWorker0);
+    script.At(66s);
+    script.Restart(kWorker0, ExitClass::kHeartbeatLost, Budget::kInfrastructure, 2, kBoth);
+    EXPECT_EQ(script.Clean(), !found);
+  }
+}
+
+// Two failures within the window are one too many, however late that is looked at.
+TEST(ReferenceVerdictTest, ABudgetThatWasSpentThenNeedsNoDecisionNow) {
+  JobSpec spec = TwoWorkers();
+  spec.strategy = Strategy::kIndependent;
+  spec.success = ParseSuccess("any(worker)").value();
+  spec.retries.user = 1;
+  for (const Duration window : {Duration(1s), Duration(1ms)}) {
+    spec.retries.window = window;
+    Script script(spec);
+    script.At(60s);
+    script.Exit(kWorker1, 1);
+    script.Restart(kWorker1, ExitClass::kUserPermanent, Budget::kUser, 1, {kWorker1});
+    script.Spawn(kWorker1, 1, 1);
+    script.At(60'500ms);
+    script.Exit(kWorker1, 1);
+    script.Store();
+    script.At(1h);
+    script.Say(trace::NodePower{});
+    EXPECT_EQ(script.Clean(), window == 1s);
   }
 }
 

@@ -237,7 +237,7 @@ TEST(CheckersLimitsTest, NoDeadlineFailsAJobBeforeItIsOver) {
   EXPECT_EQ(broken("deadlines/start", 15min), Names{});
   EXPECT_EQ(broken("deadlines/start", 15min - 1s), kBroken);
   EXPECT_EQ(broken("gang/deadline", 30min), Names{});
-  EXPECT_EQ(broken("gang/deadline", 30min - 1s), kBroken);
+  EXPECT_EQ(broken("gang/deadline", 30min - 2s), kBroken);
 }
 
 TEST(CheckersLimitsTest, AGangThatIsNeverCompleteFails) {
