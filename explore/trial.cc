@@ -281,6 +281,9 @@ std::vector<Problem> ProblemsOf(const trace::Result& result) {
       end = EndOf(job);
       at = job.finished;
     }
+    // How it ended says which bug it is, unless it ended as it should and something else did not.
+    const bool of_status = expectation.got.find(".status") != std::string::npos;
+    if (!end.empty() && !of_status) end += ", " + expectation.got;
     std::string sentence =
         fmt::format("expected {}; got {}", expectation.text, end.empty() ? expectation.got : end);
     problems.push_back(

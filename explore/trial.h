@@ -61,7 +61,7 @@ struct Trial {
   std::vector<Problem> problems;
   std::uint64_t records = 0;
   std::uint64_t events = 0;  ///< Of all its runs: what it cost.
-  bool valid = true;       ///< The document is a scenario.
+  bool valid = true;         ///< The document is a scenario.
   bool cut_short = false;  ///< It was longer than a search can wait for; only invariants judge it.
 };
 

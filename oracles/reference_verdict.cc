@@ -316,7 +316,8 @@ std::string ReferenceVerdict::Model::WrongUnit(const Job& job, const Task& task,
                      units.empty() ? "none" : fmt::format("{}", fmt::join(Names(units[0]), " ")));
 }
 
-std::string ReferenceVerdict::Model::WrongEpoch(const Job& job, const Task& task, ExitClass cls,
+std::string ReferenceVerdict::Model::WrongEpoch(const Job& job, const Task& task,
+                                                const Option& option, ExitClass cls,
                                                 const RestartDecided& decision) const {
   if (job.epoch_unsure) return decision.epoch < job.epoch ? "begins an earlier epoch" : "";
   const Tri lost = Lost(job, task, cls);
@@ -325,6 +326,7 @@ std::string ReferenceVerdict::Model::WrongEpoch(const Job& job, const Task& task
                      (decision.tasks.size() == 1 && !task.in_gang);
   // A gang of one starts again as gangs do.
   const bool rises = to_begin || decision.tasks.size() > 1 || lost != Tri::kNo ||
+                     option.action == kRestartGang ||
                      (job.spec->strategy == Strategy::kMultiWorker && task.in_gang);
   if (decision.epoch == job.epoch && stays) return {};
   if (decision.epoch == job.epoch.next() && rises) return {};
@@ -368,7 +370,10 @@ std::string ReferenceVerdict::Model::WrongCause(const Job& job, const Task& task
   }
   const bool over = now_ - first >= job.spec->deadlines.blame;
   if (!run.empty() && !over) return "peers still run, and deadlines.blame is not over";
-  if (run.size() == 1 && run[0] != &task && !run[0]->warned && run[0]->stop_ordered != 0)
+  const auto told_to_end = [&](const Task& other) {
+    return !other.warned && other.stop_ordered != 0 && other.stop.at < job.window_at;
+  };
+  if (run.size() == 1 && run[0] != &task && told_to_end(*run[0]))
     return ToString(run[0]->id) + " alone still ran";
   if (run.empty() && killed.size() == 1 && killed[0] != &task &&
       job.spec->deadlines.stop >= kVictimsEnd)
@@ -379,6 +384,7 @@ std::string ReferenceVerdict::Model::WrongCause(const Job& job, const Task& task
       return fmt::format("{} stood still, as its agent had told", ToString(id));
     const Account* best = BestOf(job, other);
     if (best == nullptr || (best->classes & ~kFailure) != 0) continue;
+    if (!MustAct(job, other, *best)) continue;  // A row lets it be.
     if ((best->classes & ~kOwnFate) == 0)
       return fmt::format("{} had ended with {}, as no peer can make it end", ToString(id),
                          best->exit);
@@ -489,7 +495,7 @@ std::string ReferenceVerdict::Model::Wrong(const Job& job, const RestartDecided&
       continue;
     }
     why = WrongUnit(job, task, option, cause.exit_class, decision);
-    if (why.empty()) why = WrongEpoch(job, task, cause.exit_class, decision);
+    if (why.empty()) why = WrongEpoch(job, task, option, cause.exit_class, decision);
     if (why.empty()) {
       const std::string other = WrongCause(job, task, option, cause);
       if (!other.empty()) why = "has the wrong cause: " + other + " (Whose failure it is)";
@@ -550,9 +556,13 @@ void ReferenceVerdict::Model::Apply(Job& job, const RestartDecided& decision) {
     payer.hung_in_a_row += hung ? 1 : 0;
     payer.hung_at = now_;
   }
-  if (decision.paid != Budget::kNone) {
+  const bool its_own = std::find(decision.tasks.begin(), decision.tasks.end(),
+                                 decision.cause.task) != decision.tasks.end();
+  if (decision.paid != Budget::kNone || its_own) {
     job.causes[decision.cause.task] = job.last_decision = moment_;
     job.last_decided_at = now_;
+  }
+  if (decision.paid != Budget::kNone) {
     if (job.policy == Policy::kDefault)
       std::erase_if(job.paid, [&](const Payment& payment) {
         return job.window_at - payment.latest > job.spec->retries.window;

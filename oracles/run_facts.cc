@@ -203,6 +203,8 @@ void RunFacts::On(const trace::AmOrdered& fact) {
     if (const auto* start = std::get_if<StartProcess>(&send->message))
       task->ordered = start->process.attempt;
     if (std::holds_alternative<WarnProcess>(send->message)) task->warned = true;
+    if (stop != nullptr && (task->stop.said == 0 || task->stop.attempt != stop->attempt))
+      task->stop = {stop->attempt, moment_, now_};
     if ((stop != nullptr && stop->attempt == task->attempt && task->stop_ordered == 0) ||
         std::holds_alternative<EndAgent>(send->message))
       task->stop_ordered = moment_;
@@ -268,9 +270,11 @@ void RunFacts::On(const trace::AgentOrdered& fact) {
   task->spawned_at = moment_;
   task->paid_in_a_row = 0;
   task->ran_in = fact.container;
+  task->runs_told = 0;
   task->killed = task->warned = task->stood_still = false;
   for (Account& account : task->accounts) account.absorbed = false;
-  task->stop_ordered = task->stands_still = task->stalled = 0;
+  task->stop_ordered = task->stop.attempt == task->attempt ? task->stop.said : 0;
+  task->stands_still = task->stalled = 0;
 }
 
 void RunFacts::On(const trace::ContainerFreed& fact) {
@@ -376,6 +380,9 @@ void RunFacts::Told(Job& job, const AgentToAm& message) {
   if (task == nullptr || task->container != container) return;
   task->heard = now_;
   task->registered = true;
+  const auto* registers = std::get_if<RegisterAgent>(&message);
+  if (registers != nullptr && registers->running && registers->running->attempt == task->attempt)
+    task->runs_told = moment_;
   if (const auto* ended = std::get_if<ProcessEnded>(&message)) {
     Account& account =
         AccountOf(job, *task, container, ended->process.attempt, ended->exit, ended->port_conflict);
@@ -385,6 +392,8 @@ void RunFacts::Told(Job& job, const AgentToAm& message) {
     if (again->ended && again->exit)
       Tell(job, *task,
            AccountOf(job, *task, container, again->ended->attempt, *again->exit, false));
+  } else if (const auto* running = std::get_if<ProcessRunning>(&message)) {
+    if (running->process.attempt == task->attempt) task->runs_told = moment_;
   } else if (const auto* stalled = std::get_if<ProgressStalled>(&message)) {
     if (stalled->process.attempt == task->attempt) task->stalled = moment_;
   } else if (const auto* signs = std::get_if<ProcessSigns>(&message)) {

@@ -55,11 +55,18 @@ struct Task {
   bool spawned = false;  ///< A process ever ran.
   Moment spawned_at = 0;
   bool runs = false;
+  Moment runs_told = 0;                ///< The AM was told so, of the latest that was spawned.
   TaskAttempt attempt;                 ///< The latest that was spawned, and ...
   std::optional<TaskAttempt> settled;  ///< ... up to which a restart has been decided.
   std::optional<TaskAttempt> ordered;  ///< The latest that the AM ordered to start.
   Instant settled_at{};
   Moment stop_ordered = 0;
+  /// The last one; it may overtake the order to start.
+  struct {
+    TaskAttempt attempt;
+    Moment said = 0;
+    Instant at{};
+  } stop;
   bool killed = false;  ///< The latest got SIGKILL from its agent.
   bool warned = false;
   Moment stands_still = 0;  ///< The AM heard so, of the latest.
@@ -163,9 +170,9 @@ class RunFacts {
   bool faults_;  ///< Something may have kept an agent from being heard.
   std::set<std::pair<std::uint32_t, std::uint32_t>> cut_;  ///< Faults that keep news from the AM.
 
-  Moment as_of_ = ~Moment{0};  ///< What came after it does not count.
+  Moment as_of_ = ~Moment{0};           ///< What came after it does not count.
   std::optional<Instant> spent_as_of_;  ///< Restarts are spent as they were then; else by now.
-  Moment window_ = 0;          ///< What came before it, the AM knew when it decided.
+  Moment window_ = 0;                   ///< What came before it, the AM knew when it decided.
 
  private:
   [[nodiscard]] static Task* TaskIn(Job& job, const ContainerId& container) {

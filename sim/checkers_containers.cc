@@ -72,12 +72,12 @@ void Checkers::Books::On(const trace::ContainerGranted& fact) {
   Checks(Invariant::kOneOwner);
   ContainerBook* known = ContainerOf(fact.container);
   if (known == nullptr) {
-    known = &containers_
-                 .emplace(fact.container, ContainerBook{.job = fact.job,
-                                                        .node = node,
-                                                        .resource = fact.resource,
-                                                        .am = fact.am})
-                 .first->second;
+    known =
+        &containers_
+             .emplace(fact.container,
+                      ContainerBook{
+                          .job = fact.job, .node = node, .resource = fact.resource, .am = fact.am})
+             .first->second;
     if (JobBook* job = JobOf(fact.job)) job->containers.push_back(fact.container);
     return Allocated(*known, fact);
   }

@@ -59,6 +59,8 @@ void Checkers::Books::LimitsToldAgent(const JobBook& job, ContainerBook& contain
   if (job.spec == nullptr) return;
   const Duration stop = job.spec->deadlines.stop;
   if (const auto* said = std::get_if<AmSaid>(&event)) {
+    if (now_ - container.limits.am_heard >= job.spec->deadlines.orphan)
+      container.limits.orphaned = true;
     container.limits.am_heard = now_;
     if (std::holds_alternative<WarnProcess>(said->message)) container.limits.warned_at = now_;
     if (const auto* order = std::get_if<StopProcess>(&said->message))
@@ -99,7 +101,8 @@ void Checkers::Books::LimitsOrderedByAgent(const JobBook& job, const ContainerId
                Over("watch.stalled", spec.watch->stalled) + " is over");
   } else if (const auto* exit = std::get_if<ExitAgent>(&action)) {
     if (exit->code != agent_exit::kAmLost || !Checks(Invariant::kLimitsKept)) return;
-    if (now_ - container.limits.am_heard >= spec.deadlines.orphan) return;
+    if (container.limits.orphaned || now_ - container.limits.am_heard >= spec.deadlines.orphan)
+      return;
     Report(Invariant::kLimitsKept,
            NameOf(job) + ": the agent in " + ToString(id) + " gives its AM up " +
                ToString(now_ - container.limits.am_heard) + " after its last word, before " +

@@ -70,8 +70,8 @@ class Recovery {
   /// A process of it was ordered to start. Null: the job has no such task.
   Past* Ordered(const JournaledProcess& process, Epoch epoch);
   /// `known`: `living` has all containers that live.
-  void Adopt(TaskIndex task, const Past& past,
-             const std::map<ContainerId, yarn::Container>& living, bool known);
+  void Adopt(TaskIndex task, const Past& past, const std::map<ContainerId, yarn::Container>& living,
+             bool known);
   void Plan();
 
   AmParts& parts_;

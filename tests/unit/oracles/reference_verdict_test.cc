@@ -78,13 +78,16 @@ class Script {
                           .process = {.attempt = TaskAttempt(attempt), .epoch = Epoch(epoch)}}});
   }
   void Spawn(const TaskId& task, std::uint32_t attempt, std::uint32_t epoch) {
+    Tell(AgentSaid{RegisterAgent{.fence = Fence(task)}});
+    SpawnUntold(task, attempt, epoch);
+    Tell(AgentSaid{ProcessRunning{.fence = Fence(task), .process = attempts_[task]}});
+  }
+  void SpawnUntold(const TaskId& task, std::uint32_t attempt, std::uint32_t epoch) {
     const ProcessRef process{.attempt = TaskAttempt(attempt), .epoch = Epoch(epoch)};
     attempts_[task] = process;
-    Tell(AgentSaid{RegisterAgent{.fence = Fence(task)}});
     Say(trace::AgentOrdered{.job = kJob,
                             .container = containers_[task],
                             .action = SpawnProcess{.task = task, .process = process}});
-    Tell(AgentSaid{ProcessRunning{.fence = Fence(task), .process = process}});
   }
   void Exit(const TaskId& task, ProcessExit exit, bool told = true, std::string last_words = "") {
     Say(trace::AgentTold{.job = kJob,
@@ -112,9 +115,9 @@ class Script {
                                                    .standstill = Standstill::kStopped}});
   }
   void OrderStop(const TaskId& task) {
-    Order(SendToAgent{.container = containers_[task],
-                      .message = StopProcess{.fence = Fence(task),
-                                             .attempt = attempts_[task].attempt}});
+    Order(SendToAgent{
+        .container = containers_[task],
+        .message = StopProcess{.fence = Fence(task), .attempt = attempts_[task].attempt}});
   }
   /// The AM that acts hears its agent.
   void Hear(const TaskId& task) {
@@ -452,6 +455,32 @@ TEST(ReferenceVerdictTest, WhoAloneStillRunsAndWasNotToldToEndIsNoCause) {
   EXPECT_TRUE(script.Clean());
 }
 
+// An order to stop may overtake the order to start: it counts all the same.
+TEST(ReferenceVerdictTest, WhatWasToldToEndBeforeItStartedIsNoCause) {
+  Script script(TwoWorkers());
+  script.At(60s);
+  script.Exit(kWorker1, 139);
+  script.OrderStop(kWorker0);
+  script.Spawn(kWorker0, 0, 1);
+  script.Exit(kWorker0, 143);
+  script.Verdict(JobStatus::kFailed, "default/signal-crash-exhausted", kWorker1,
+                 ExitClass::kSignalCrash, 139);
+  EXPECT_TRUE(script.Clean());
+}
+
+TEST(ReferenceVerdictTest, AnEndThatARowLetsBeIsNoCause) {
+  JobSpec spec = Spec({{"chief", 1}, {"worker", 1}}, Strategy::kMultiWorker);
+  spec.on_exit = {{.task_type = "worker", .action = ExitAction::kTally}};
+  Script script(spec);
+  script.At(60s);
+  script.Exit(kWorker0, 137);
+  script.At(63s);
+  script.Exit(kChief, 1);
+  script.Verdict(JobStatus::kFailed, "default/user-permanent-exhausted", kChief,
+                 ExitClass::kUserPermanent, 1);
+  EXPECT_TRUE(script.Clean());
+}
+
 // Its node went down with the AM before: of that the next AM can know nothing but its silence.
 TEST(ReferenceVerdictTest, AnAgentThatNeverFoundItsAmMayBeLost) {
   JobSpec spec = TwoWorkers();
@@ -567,6 +596,21 @@ TEST(ReferenceVerdictTest, ADeadlineDecidesWhenItsTimeHasCome) {
     script.At(at);
     script.Verdict(JobStatus::kFailed, "deadlines/run");
     EXPECT_EQ(script.model.TakeNew().empty(), at > 10min);
+  }
+}
+
+// The AM knows of a process what it has been told.
+TEST(ReferenceVerdictTest, TheStartDeadlineIsJudgedByWhatTheAmHasHeard) {
+  JobSpec spec = TwoWorkers();
+  spec.deadlines.start = 1min;
+  for (const bool heard : {false, true}) {
+    Script script(spec);
+    script.Say(trace::ContainerGranted{.job = kJob});
+    script.SpawnUntold(kWorker0, 1, 1);
+    if (heard) script.Hear(kWorker0);
+    script.At(2min);
+    script.Verdict(JobStatus::kFailed, "deadlines/start");
+    EXPECT_EQ(script.Clean(), !heard);
   }
 }
 

@@ -111,8 +111,8 @@ TEST(CheckersCauseTest, AnExitOfAContainerIsEvidenceToo) {
 
 // An RM that has lost its books does not know the containers that its nodes clean up.
 TEST(CheckersCauseTest, AnExitThatOnlyTheRmsAnswerTellsIsEvidence) {
-  const Cause cause = CauseScript::Of(container_exit::kKilledByResourceManager,
-                                      ExitClass::kPreempted);
+  const Cause cause =
+      CauseScript::Of(container_exit::kKilledByResourceManager, ExitClass::kPreempted);
   CauseScript script;
   yarn::AllocateResponse response;
   response.completed_containers = {

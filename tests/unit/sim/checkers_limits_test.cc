@@ -339,6 +339,21 @@ TEST(CheckersLimitsTest, AnAgentWaitsForItsAmAsLongAsItMay) {
   }
 }
 
+// It waits for its last report to be seen, and hears that.
+TEST(CheckersLimitsTest, AnAgentThatLeavesForWantOfAnAmMayHearOneOnItsWay) {
+  for (const Duration heard : {29min, 30min}) {
+    LimitScript script;
+    script.RunAll();
+    script.At(heard);
+    script.Say(trace::AgentTold{.job = LimitScript::kJob,
+                                .container = LimitScript::Container(2),
+                                .event = AmSaid{.message = HeartbeatSeen{}}});
+    script.At(30min + 1s);
+    script.AgentOrders(2, ExitAgent{.code = agent_exit::kAmLost});
+    EXPECT_EQ(script.Broken(), heard < 30min ? kBroken : Names{});
+  }
+}
+
 TEST(CheckersLimitsTest, TheClientWaitsForAnAmAsLongAsItMay) {
   const auto script_up_to = [](Duration after) {
     auto script = std::make_unique<LimitScript>(LimitScript::JobWith({.am_start = 10min}));
