@@ -54,6 +54,22 @@ const std::vector<std::string> kSurvived = {"node_crash",
                                             "hdfs_down",
                                             "hdfs_safemode",
                                             "hdfs_slow"};
+/// What must cost nothing but time, each for as long as the constants below say: nothing that runs
+/// is touched, and what is lost on the way is said again.
+const std::vector<std::string> kHarmless = {
+    "rm_restart", "rm_pause",   "rm_drop_response",  "rm_duplicate_response", "am_crash",
+    "am_pause",   "nm_restart", "nm_heartbeat_loss", "client_lost",           "drop",
+    "delay",      "duplicate",  "hdfs_down",         "hdfs_safemode",         "hdfs_slow"};
+/// What recoveries are made of comes more often than what they seldom meet.
+const std::vector<std::string> kOften = {
+    "am_crash",       "am_pause",      "rm_restart", "node_crash", "container_exit",
+    "container_lost", "container_oom", "hang",       "preempt",    "partition",
+    "drop",           "delay",         "nm_restart"};
+constexpr std::int64_t kOftenWeight = 3;
+/// A NodeManager that is away for longer is taken for gone by who starts containers there.
+constexpr Duration kRestartOfNm = 15s;
+/// A process that has not been reported by its node yet ends with its AM.
+constexpr Duration kNodeReports = 3s;
 constexpr Duration kShortOutage = 3min;
 /// Members of a collective that cannot reach each other for 10 s end by themselves, with 1, and no
 /// machine can tell that from an error of the program.
@@ -71,9 +87,10 @@ class FaultDrawer {
   FaultDrawer(std::uint64_t seed, const Sketch& sketch) : draw_(seed, "faults"), sketch_(sketch) {
     for (const FaultKind& kind : config::FaultKinds()) {
       if (kind.name == "trace") continue;  // It needs a file.
-      if (sketch.healthy && !Holds(kSurvived, kind.name)) continue;
+      if (sketch.healthy && !Holds(sketch.harmless ? kHarmless : kSurvived, kind.name)) continue;
       if (sketch.jobs.empty() && StrikesJob(kind)) continue;
-      kinds_.push_back(&kind);
+      for (std::int64_t n = Holds(kOften, kind.name) ? kOftenWeight : 1; n > 0; --n)
+        kinds_.push_back(&kind);
     }
     // Each alone, in pairs, and with itself: the fewer kinds a scenario knows, the likelier.
     const auto some = static_cast<std::size_t>(draw_.Whole(1, 6));
@@ -88,6 +105,7 @@ class FaultDrawer {
       if (sketch_.healthy && kind.name == kHdfsDown) return WhileRunning(kind);
       drawn.list.items.push_back(Fault(kind));
       drawn.ends = std::max(drawn.ends, ends_);
+      drawn.lasts += lasts_;
     }
     return drawn;
   }
@@ -104,17 +122,20 @@ class FaultDrawer {
     Node fault = Map({{"kind", Text(kind.name)},
                       {"when", Map({{"job", Text(AnyJob().name)}, {"state", Text("running")}})}});
     const Duration lasts = Lasting(kind, fault);
-    return {.list = List({std::move(fault)}), .ends = kFirstPhase + lasts};
+    return {.list = List({std::move(fault)}), .ends = kFirstPhase + lasts, .lasts = lasts};
   }
 
   Node Fault(const FaultKind& kind) {
     Node fault = Map({{"kind", Text(kind.name)}});
-    const Duration begins = When(kind, fault);
+    moment_ = {};
+    const bool of_running =
+        sketch_.harmless && (kind.name == "am_crash" || kind.name == "nm_restart");
+    const Duration begins = of_running ? WhenItRuns(fault) : When(kind, fault);
     Reach(kind, fault);
-    Duration lasts{};
-    if (kind.lasts != ForRule::kNever) lasts = Lasting(kind, fault);
+    lasts_ = {};
+    if (kind.lasts != ForRule::kNever) lasts_ = Lasting(kind, fault);
     for (const FaultParam& param : kind.params) Param(kind, param, fault);
-    ends_ = begins + lasts;
+    ends_ = begins + lasts_;
     if (const auto at = static_cast<std::size_t>(count_++); at >= ends_of_.size())
       ends_of_.push_back(ends_);
     return fault;
@@ -122,10 +143,22 @@ class FaultDrawer {
 
   // ---------------------------------------------------------------- when
 
-  const JobSketch& AnyJob() { return draw_.Of(sketch_.jobs); }
+  /// That of the moment, rather than another.
+  const JobSketch& AnyJob() {
+    return moment_.job != nullptr && draw_.Percent(50) ? *moment_.job : draw_.Of(sketch_.jobs);
+  }
   std::string AnyTask(const JobSketch& job) {
+    if (&job == moment_.job && !moment_.task.empty() && draw_.Percent(50)) return moment_.task;
     const JobSketch::Type& type = draw_.Of(job.types);
     return type.name + ":" + std::to_string(draw_.Whole(0, type.instances - 1));
+  }
+
+  /// All that nodes have started is known to the RM by then, and nothing is yet to be started.
+  Duration WhenItRuns(Node& fault) {
+    Set(fault, "when", Map({{"job", Text(AnyJob().name)}, {"state", Text("running")}}));
+    const Duration after = draw_.Time(kNodeReports, 5min);
+    Set(fault, "after", Time(after));
+    return kFirstPhase + after;
   }
 
   /// Returns the latest time at which it begins if what it waits for comes within a run's first
@@ -150,16 +183,19 @@ class FaultDrawer {
     }
     const JobSketch& job = AnyJob();
     Set(when, "job", Text(job.name));
+    moment_.job = &job;
     if (form < 50) {
       Set(when, "state", Text(draw_.Of(config::JobStateNames())));
     } else if (form < 62) {
-      Set(when, "task", Text(AnyTask(job)));
+      moment_.task = AnyTask(job);
+      Set(when, "task", Text(moment_.task));
       Set(when, "state", Text(draw_.Of(config::TaskStateNames())));
       if (draw_.Percent(30)) Set(when, "nth", Number(2));
     } else if (form < 74) {
       Set(when, "append", Number(draw_.Whole(1, 30)));
     } else {
-      Set(when, "message", Text(draw_.Of(config::MomentMessageNames())));
+      moment_.message = draw_.Of(config::MomentMessageNames());
+      Set(when, "message", Text(moment_.message));
       if (draw_.Percent(50)) Set(when, "nth", Number(draw_.Whole(1, 6)));
     }
     Set(fault, "when", std::move(when));
@@ -226,6 +262,7 @@ class FaultDrawer {
       return {};
     Duration most = sketch_.healthy ? kShortOutage : kLongOutage;
     if (sketch_.healthy && kind.name == "partition") most = kPeersWait;
+    if (sketch_.harmless && kind.name == "nm_restart") most = kRestartOfNm;
     const Duration lasts = draw_.Time(10ms, most);
     Set(fault, "for", Time(lasts));
     return lasts;
@@ -260,16 +297,19 @@ class FaultDrawer {
         value = Text(std::to_string(draw_.Whole(0, 4)) + "KiB");
         break;
       case FaultParamKind::kBool:
-        value = Flag(draw_.Percent(50));
+        value = Flag(sketch_.harmless || draw_.Percent(50));
         break;
       case FaultParamKind::kSignal: {
         static const std::vector<std::string> kSignals = {"KILL", "TERM", "SEGV", "ABRT", "INT"};
         value = Text(sketch_.healthy ? "KILL" : draw_.Of(kSignals));
         break;
       }
-      case FaultParamKind::kWord:
-        value = Text(draw_.Of(param.choices));
+      case FaultParamKind::kWord: {
+        // The message that is the moment, or its answer's sender.
+        const bool same = param.name == "message" && !moment_.message.empty() && draw_.Percent(30);
+        value = Text(same ? moment_.message : draw_.Of(param.choices));
         break;
+      }
       case FaultParamKind::kText:
         return;
     }
@@ -283,12 +323,17 @@ class FaultDrawer {
       return sketch_.healthy ? -100 : draw_.Of(kStatuses);
     }
     if (param.name == "exit") {
-      static const std::vector<std::int64_t> kExits = {0, 1, 2, 42, 75, 126, 134, 137, 139, 143};
-      return draw_.Of(kExits);
+      static const std::vector<std::int64_t> kExits = {1, 2, 3, 42, 75, 126, 134, 137, 139, 143, 0};
+      // For one that has ended well its peers may wait for ever.
+      const bool all_end = std::all_of(sketch_.jobs.begin(), sketch_.jobs.end(),
+                                       [](const JobSketch& job) { return job.ends_for_sure; });
+      return kExits[static_cast<std::size_t>(draw_.Whole(0, all_end ? 10 : 9))];
     }
     // More in a row end an application, or a budget, by rules that are meant so.
     if (sketch_.healthy && param.name == "count") return 1;
-    const auto least = std::max<std::int64_t>(0, static_cast<std::int64_t>(param.least));
+    // Every message of a kind, for minutes, is more than is said again in time.
+    const std::int64_t floor = sketch_.harmless && param.name == "nth" ? 1 : 0;
+    const auto least = std::max<std::int64_t>(floor, static_cast<std::int64_t>(param.least));
     return draw_.Whole(least, least + 3);
   }
 
@@ -297,6 +342,14 @@ class FaultDrawer {
   std::vector<const FaultKind*> kinds_;
   std::int64_t count_ = 0;
   bool node_stays_away_ = false;
+  /// What the fault that is drawn waits for.
+  struct Moment {
+    const JobSketch* job = nullptr;
+    std::string task;
+    std::string message;
+  };
+  Moment moment_;
+  Duration lasts_{};               ///< Of the fault that is drawn.
   Duration ends_{};                ///< Of the fault that is drawn.
   std::vector<Duration> ends_of_;  ///< Of those before it.
 };

@@ -10,7 +10,13 @@
 namespace tfyarn::explore {
 namespace {
 
-constexpr int kHealthyPercent = 50;
+constexpr int kHealthyPercent = 55;
+constexpr int kHarmlessPercent = 45;  ///< Of those.
+/// What a harmless fault may cost beside its own time: calls that are repeated, agents that look
+/// for their AM, an AM that starts again.
+constexpr Duration kFaultCosts = 90s;
+/// Hadoop's own times, and heartbeats that are waited for.
+constexpr Duration kSlack = 2min;
 
 std::vector<std::string> RackNames(std::int64_t racks) {
   std::vector<std::string> names;
@@ -23,38 +29,50 @@ class ScenarioDrawer {
   explicit ScenarioDrawer(std::uint64_t seed)
       : seed_(seed), draw_(seed, "scenario"), swarm_(Swarm::Of(draw_)) {
     sketch_.healthy = draw_.Percent(kHealthyPercent);
+    sketch_.harmless = sketch_.healthy && draw_.Percent(kHarmlessPercent);
   }
 
   Node Finish() {
     Set(document_, "schema", Text("tfsim/v1"));
     Set(document_, "name", Text("explored"));
     Set(document_, "description",
-        Text(sketch_.healthy ? "Every job is healthy, and must succeed."
-                             : "Every job must come to an end."));
+        Text(sketch_.harmless  ? "Nothing goes wrong that must cost more than time."
+             : sketch_.healthy ? "Every job is healthy, and must succeed."
+                               : "Every job must come to an end."));
     Set(document_, "seed", Number(draw_.Whole(1, 1'000'000)));
     Set(document_, "horizon", Text(""));
     DrawCluster();
     DrawYarn();
     if (swarm_.delays && draw_.Percent(40)) {
       Set(document_, "hdfs", Map({{"latency", SomeDelay(100us, 500ms)}}));
+      calls_ += 40 * longest_;
     }
     DrawJobs();
     const std::int64_t faults = sketch_.healthy ? draw_.Whole(0, 2) : draw_.Whole(0, 3);
     DrawnFaults drawn = DrawFaults(seed_, sketch_, faults);
+    const auto count = static_cast<std::int64_t>(drawn.list.items.size());
     if (faults > 0) Set(document_, "faults", std::move(drawn.list));
     Set(document_, "horizon", Time(std::max<Duration>(drawn.ends, last_submit_) + bound_));
-    Expect();
+    Expect(start_ + calls_ + kSlack + drawn.lasts + count * (kFaultCosts + start_ + calls_));
     return std::move(document_);
   }
 
  private:
   bool wild() const { return !sketch_.healthy; }
+  bool harmless() const { return sketch_.harmless; }
 
   /// A time, or a law around it.
   Node SomeDelay(Duration least, Duration most) {
     const Duration first = draw_.Time(least, most);
+    longest_ = first * 3;
     if (draw_.Percent(50)) return Time(first);
     return Map({{"dist", Text("uniform")}, {"min", Time(first)}, {"max", Time(first * 3)}});
+  }
+
+  void Delay(Node& yarn, std::string_view key, int chance, Duration most) {
+    if (!draw_.Percent(chance)) return;
+    Set(yarn, key, SomeDelay(1ms, most));
+    start_ += 2 * longest_;  // Of an AM, and of its tasks.
   }
 
   void DrawCluster() {
@@ -69,7 +87,8 @@ class ScenarioDrawer {
     Node resources = Map({{"memory", Text(draw_.Percent(70) || !wild() ? "64GiB" : "8GiB")},
                           {"vcores", Number(draw_.Percent(70) || !wild() ? 32 : 4)}});
     gpus_ = swarm_.gpus;
-    if (gpus_) Set(resources, "gpus", Number(wild() ? draw_.Whole(1, 4) : 8));
+    // Both jobs of a harmless scenario have room at once.
+    if (gpus_) Set(resources, "gpus", Number(wild() ? draw_.Whole(1, 4) : harmless() ? 16 : 8));
     partition_ = swarm_.partitions && wild() && nodes > 1;
     Node classes = List();
     const std::int64_t first = partition_ ? nodes - 1 : nodes;
@@ -90,6 +109,7 @@ class ScenarioDrawer {
     Set(cluster, "nodes", std::move(classes));
     if (swarm_.delays) {
       Node network = Map({{"latency", SomeDelay(50us, 200ms)}});
+      calls_ += 80 * longest_;
       if (wild() && draw_.Percent(20)) Set(network, "loss", Text("0.02"));
       Set(cluster, "network", std::move(network));
     }
@@ -105,6 +125,14 @@ class ScenarioDrawer {
       if (draw_.Percent(30)) Set(yarn, "work_preserving_restart", Flag(false));
       if (draw_.Percent(30)) Set(yarn, "sigkill_delay", Time(draw_.Time(1ms, 5s)));
       if (draw_.Percent(20)) Set(yarn, "tokens", Map({{"nm", Text("30s")}, {"amrm", Text("45s")}}));
+      if (draw_.Percent(20)) Set(yarn, "preemption_notice", Time(draw_.Time(10ms, 1min)));
+      if (draw_.Percent(20)) Set(yarn, "offswitch_per_heartbeat", Number(draw_.Whole(1, 4)));
+      if (draw_.Percent(20)) Set(yarn, "scheduling_wait", Time(draw_.Time(100ms, 2min)));
+      if (draw_.Percent(20)) Set(yarn, "heartbeat", Map({{"nm", Time(draw_.Time(100ms, 2s))}}));
+      if (draw_.Percent(20))
+        Set(yarn, "minimum_allocation",
+            Map({{"memory", Text(std::to_string(draw_.Whole(1, 3)) + "GiB")},
+                 {"vcores", Number(1)}}));
     } else if (!wild()) {
       Set(yarn, "am_max_attempts", Number(8));
     }
@@ -119,10 +147,13 @@ class ScenarioDrawer {
       queues_.emplace_back("ml");
       if (draw_.Percent(30)) Set(yarn, "preemption", Flag(true));
     }
-    if (swarm_.expiry) {
+    // A node or an AM that is taken for lost costs a restart.
+    if (swarm_.expiry && !harmless()) {
       Node expiry = Map();
       // The RM's own times, shorter than Hadoop's but above the beats that they count.
-      if (draw_.Percent(50)) Set(expiry, "nm", Time(draw_.Time(5s, 10min)));
+      // A NodeManager whose call is lost is silent for ten seconds.
+      const Duration least = document_.FindPath("cluster.network.loss") != nullptr ? 1min : 5s;
+      if (draw_.Percent(50)) Set(expiry, "nm", Time(draw_.Time(least, 10min)));
       // From an AM's launch on: its files, which delays and faults make slow, come in that time.
       if (wild() && draw_.Percent(50)) Set(expiry, "am", Time(draw_.Time(10s, 10min)));
       if (wild() && draw_.Percent(40)) {
@@ -133,9 +164,11 @@ class ScenarioDrawer {
       if (!expiry.entries.empty()) Set(yarn, "expiry", std::move(expiry));
     }
     if (swarm_.delays) {
-      if (draw_.Percent(50)) Set(yarn, "localize", SomeDelay(1ms, 20s));
-      if (draw_.Percent(50)) Set(yarn, "launch", SomeDelay(1ms, 10s));
-      if (draw_.Percent(30)) Set(yarn, "am_launch", SomeDelay(1ms, 20s));
+      // Longer than some deadline, now and then.
+      const bool slow = wild() && draw_.Percent(20);
+      Delay(yarn, "localize", 50, slow ? Duration(10min) : Duration(20s));
+      Delay(yarn, "launch", 50, slow ? Duration(10min) : Duration(10s));
+      Delay(yarn, "am_launch", 30, 20s);
     }
     if (!yarn.entries.empty()) Set(document_, "yarn", std::move(yarn));
   }
@@ -143,6 +176,7 @@ class ScenarioDrawer {
   void DrawJobs() {
     constexpr Duration kExpiries = 10min + 15min + 10min;
     const JobSurroundings around{.healthy = sketch_.healthy,
+                                 .harmless = sketch_.harmless,
                                  .nodes = nodes_,
                                  .gpus = gpus_,
                                  .partition = partition_,
@@ -155,6 +189,7 @@ class ScenarioDrawer {
     for (const std::string& name : names) {
       DrawnJob job = DrawJob(draw_, swarm_, around, name);
       bound_ += job.bound;  // One may wait for the other.
+      takes_.push_back(job.takes);
       last_submit_ = 2min;
       sketch_.jobs.push_back(std::move(job.sketch));
       jobs.items.push_back(std::move(job.document));
@@ -162,12 +197,19 @@ class ScenarioDrawer {
     Set(document_, "jobs", std::move(jobs));
   }
 
-  void Expect() {
+  /// `beside`: what may come to the time that a job's own work takes.
+  void Expect(Duration beside) {
     Node rows = List();
-    for (const JobSketch& job : sketch_.jobs) {
+    for (std::size_t i = 0; i < sketch_.jobs.size(); ++i) {
       Node status =
           wild() ? List({Text("SUCCEEDED"), Text("FAILED"), Text("KILLED")}) : Text("SUCCEEDED");
-      rows.items.push_back(Map({{"job", Text(job.name)}, {"status", std::move(status)}}));
+      Node row = Map({{"job", Text(sketch_.jobs[i].name)}, {"status", std::move(status)}});
+      if (harmless()) {
+        Set(row, "epochs", Number(1));
+        Set(row, "restarts", Map({{"task", Number(0)}, {"gang", Number(0)}}));
+        Set(row, "jct_seconds", Map({{"at_most", Number((takes_[i] + beside) / 1s + 1)}}));
+      }
+      rows.items.push_back(std::move(row));
     }
     Set(document_, "expect", std::move(rows));
   }
@@ -182,6 +224,10 @@ class ScenarioDrawer {
   bool partition_ = false;
   std::vector<std::string> queues_;
   Duration hold_{};
+  Duration longest_{};           ///< Of the delay that was drawn last.
+  Duration start_{};             ///< Of an AM and its tasks, beside Hadoop's own times.
+  Duration calls_{};             ///< On slow ways, of a job's life.
+  std::vector<Duration> takes_;  ///< Each job's own work.
   Duration bound_{};
   Duration last_submit_{};
 };
@@ -202,7 +248,7 @@ Sketch SketchOf(const config::Scenario& scenario) {
   for (std::string& name : jobs.All()) {
     const config::JobConfig* job = jobs.Find(name);
     if (job == nullptr || job->spec.tasks.empty()) continue;
-    JobSketch one{.name = std::move(name)};
+    JobSketch one{.name = std::move(name), .ends_for_sure = job->spec.deadlines.run.has_value()};
     for (const TaskTypeSpec& type : job->spec.tasks)
       one.types.push_back({.name = type.name, .instances = type.instances});
     sketch.jobs.push_back(std::move(one));

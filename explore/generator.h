@@ -5,10 +5,12 @@
 // the features and of the kinds of faults (swarm testing, Groce et al. 2012): what always comes
 // along hides what happens without it.
 //
-// Two sorts. A *healthy* scenario has programs that do nothing wrong, ample budgets and faults that
-// infrastructure pays for: every job must succeed. A *wild* one may do anything that a file can
-// say: every job must come to some end. Both end within a bound after the last fault, which follows
-// from the job's own deadlines and is the scenario's horizon.
+// Three sorts. A *healthy* scenario has programs that do nothing wrong, ample budgets and faults
+// that infrastructure pays for: every job must succeed. A *harmless* one is healthy, and its faults
+// must cost nothing but time: no process starts again, and each job ends within the time that its
+// work, its starts and the faults take. A *wild* one may do anything that a file can say: every job
+// must come to some end. All end within a bound after the last fault, which follows from the job's
+// own deadlines and is the scenario's horizon.
 #pragma once
 
 #include <cstdint>
@@ -29,6 +31,7 @@ struct JobSketch {
   };
   std::string name;
   std::vector<Type> types;
+  bool ends_for_sure = false;  ///< It has `deadlines.run`.
 };
 
 /// A scenario as far as faults can aim at it.
@@ -38,15 +41,17 @@ struct Sketch {
   std::vector<std::string> racks;
   std::vector<JobSketch> jobs;  ///< None: every fault is for nodes, ResourceManager or HDFS.
   bool healthy = false;
+  bool harmless = false;  ///< Healthy, too.
 };
 
 /// A scenario that validates; a pure function of `seed`.
 [[nodiscard]] Node DrawScenario(std::uint64_t seed);
 
-/// `count` faults that hit what is there. `ends`: the latest end of one that ends.
+/// `count` faults that hit what is there.
 struct DrawnFaults {
   Node list;
-  Duration ends{};
+  Duration ends{};   ///< The latest end of one that ends.
+  Duration lasts{};  ///< Of all of them, together.
 };
 [[nodiscard]] DrawnFaults DrawFaults(std::uint64_t seed, const Sketch& sketch, std::int64_t count);
 

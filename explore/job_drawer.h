@@ -38,10 +38,13 @@ struct DrawnJob {
   JobSketch sketch;
   /// From the last fault to the end, at most.
   Duration bound{};
+  /// From its start to its end where nothing goes wrong, beside what YARN and calls take.
+  Duration takes{};
 };
 
 struct JobSurroundings {
   bool healthy = false;
+  bool harmless = false;
   std::int64_t nodes = 1;
   bool gpus = false;
   bool partition = false;  ///< Nodes of partition `p` are there.

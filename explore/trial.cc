@@ -61,12 +61,14 @@ std::uint64_t SizeOf(const config::Scenario& scenario) {
 /// again and again for days, with a rest before each start.
 class LengthWatch {
  public:
-  explicit LengthWatch(const config::Scenario& scenario)
-      : window_(std::max(kLeast, SizeOf(scenario) * kInASecond)), usual_(SizeOf(scenario)) {}
+  LengthWatch(const config::Scenario& scenario, std::uint64_t most_events)
+      : window_(std::max(kLeast, SizeOf(scenario) * kInASecond)),
+        usual_(SizeOf(scenario)),
+        most_(most_events > 0 ? most_events : kWindows * window_) {}
 
   /// Whether it is to be cut.
   bool Look(const sim::Progress& progress) {
-    too_long_ = progress.events > kWindows * window_;
+    too_long_ = progress.events > most_;
     return too_long_ || InCircles(progress);
   }
 
@@ -97,6 +99,7 @@ class LengthWatch {
 
   const std::uint64_t window_;
   const std::uint64_t usual_;
+  const std::uint64_t most_;
   std::uint64_t events_ = 0;
   Instant now_{};
   std::string sentence_;
@@ -109,10 +112,10 @@ struct Ran {
   bool too_long = false;
 };
 
-Ran Run(const config::Scenario& scenario, bool elide, const Simulate& simulate,
-        const std::atomic<bool>* interrupt) {
+Ran Run(const config::Scenario& scenario, bool elide, std::uint64_t most_events,
+        const Simulate& simulate, const std::atomic<bool>* interrupt) {
   std::atomic<bool> stop = interrupt != nullptr && *interrupt;
-  LengthWatch watch(scenario);
+  LengthWatch watch(scenario, most_events);
   sim::RunOptions options;
   options.seed = scenario.seed;
   options.elide = elide;
@@ -206,7 +209,7 @@ std::string Difference(const trace::Result& left, const trace::Result& right) {
 
 void Compare(const Experiment& experiment, const trace::Result& plain, const Simulate& simulate,
              const std::atomic<bool>* interrupt, Trial& trial) {
-  const auto& [document, relation] = experiment;
+  const auto& [document, relation, most_events] = experiment;
   Node changed = document;
   bool elide = true;
   bool same_digest = true;
@@ -233,7 +236,8 @@ void Compare(const Experiment& experiment, const trace::Result& plain, const Sim
   }
   const Loaded loaded = Load(changed);
   if (!loaded.scenario) return;
-  const Ran run = Run(*loaded.scenario, elide, simulate, interrupt);
+  const Ran run = Run(*loaded.scenario, elide, most_events, simulate, interrupt);
+  trial.events += run.result.events;
   if (!run.circles.empty() || run.too_long) return;
   const trace::Result& other = run.result;
   std::string difference = same_digest ? (plain.digest == other.digest ? "" : "another digest")
@@ -277,6 +281,9 @@ std::vector<Problem> ProblemsOf(const trace::Result& result) {
       end = EndOf(job);
       at = job.finished;
     }
+    // How it ended says which bug it is, unless it ended as it should and something else did not.
+    const bool of_status = expectation.got.find(".status") != std::string::npos;
+    if (!end.empty() && !of_status) end += ", " + expectation.got;
     std::string sentence =
         fmt::format("expected {}; got {}", expectation.text, end.empty() ? expectation.got : end);
     problems.push_back(
@@ -301,9 +308,10 @@ Trial Try(const Experiment& experiment, const Laboratory& laboratory,
     return trial;
   }
   const Simulate& simulate = laboratory.simulate;
-  const Ran run = Run(*loaded.scenario, true, simulate, interrupt);
+  const Ran run = Run(*loaded.scenario, true, experiment.most_events, simulate, interrupt);
   const trace::Result& plain = run.result;
   trial.records = plain.records;
+  trial.events = plain.events;
   if (!run.circles.empty()) {
     trial.problems.push_back(
         {.key = Anonymous(run.circles), .sentence = run.circles, .at = plain.stopped});

@@ -43,6 +43,8 @@ BOOST_DESCRIBE_ENUM(Relation, kNone, kEveryHeartbeat, kKeyOrder, kUnusedNode, kR
 struct Experiment {
   Node document;
   Relation relation = Relation::kNone;
+  /// A run that takes more events is cut short; 0: one that is as long as a search waits for.
+  std::uint64_t most_events = 0;
 };
 
 /// Something that is wrong.
@@ -58,7 +60,8 @@ struct Problem {
 struct Trial {
   std::vector<Problem> problems;
   std::uint64_t records = 0;
-  bool valid = true;       ///< The document is a scenario.
+  std::uint64_t events = 0;  ///< Of all its runs: what it cost.
+  bool valid = true;         ///< The document is a scenario.
   bool cut_short = false;  ///< It was longer than a search can wait for; only invariants judge it.
 };
 

@@ -148,7 +148,8 @@ std::vector<Option> ReferenceVerdict::Model::Options(const Job& job, const Task&
   if (job.policy == Policy::kDefault && spec.strategy == Strategy::kParameterServer &&
       CouldNotReach(task))
     class_pays = {Budget::kInfrastructure};
-  if (cls == kPreempted && job.notice != 0 && !task.runs) class_pays.push_back(Budget::kNone);
+  const bool marked = cls == kPreempted && job.notice != 0 && !task.runs;
+  if (marked) class_pays.push_back(Budget::kNone);
   std::vector<Option> options;
   for (std::size_t i = 0; succeeded != Tri::kYes && i < spec.on_exit.size(); ++i) {
     const ExitRule& rule = spec.on_exit[i];
@@ -187,6 +188,7 @@ std::vector<Option> ReferenceVerdict::Model::Options(const Job& job, const Task&
     option.payers = row.pays == Pays::kByClass  ? class_pays
                     : row.pays == Pays::kNobody ? std::vector{Budget::kNone}
                                                 : std::vector{Budget::kUser};
+    if (marked && row.pays == Pays::kUser) option.payers.push_back(Budget::kNone);
     options.push_back(std::move(option));
     if (holds == Tri::kYes) break;
   }
@@ -242,7 +244,8 @@ std::int64_t ReferenceVerdict::Model::Spent(const Job& job, Budget budget, bool 
   std::int64_t count = surely ? 0 : job.hidden;
   for (const Payment& payment : job.paid) {
     if (payment.budget != budget) continue;
-    const Duration age = surely ? now_ - payment.earliest : job.window_at - payment.latest;
+    const Instant perhaps = spent_as_of_.value_or(job.window_at);
+    const Duration age = surely ? now_ - payment.earliest : perhaps - payment.latest;
     count += job.policy != Policy::kDefault || age <= job.spec->retries.window ? 1 : 0;
   }
   return count;
@@ -314,7 +317,8 @@ std::string ReferenceVerdict::Model::WrongUnit(const Job& job, const Task& task,
                      units.empty() ? "none" : fmt::format("{}", fmt::join(Names(units[0]), " ")));
 }
 
-std::string ReferenceVerdict::Model::WrongEpoch(const Job& job, const Task& task, ExitClass cls,
+std::string ReferenceVerdict::Model::WrongEpoch(const Job& job, const Task& task,
+                                                const Option& option, ExitClass cls,
                                                 const RestartDecided& decision) const {
   if (job.epoch_unsure) return decision.epoch < job.epoch ? "begins an earlier epoch" : "";
   const Tri lost = Lost(job, task, cls);
@@ -323,6 +327,7 @@ std::string ReferenceVerdict::Model::WrongEpoch(const Job& job, const Task& task
                      (decision.tasks.size() == 1 && !task.in_gang);
   // A gang of one starts again as gangs do.
   const bool rises = to_begin || decision.tasks.size() > 1 || lost != Tri::kNo ||
+                     option.action == kRestartGang ||
                      (job.spec->strategy == Strategy::kMultiWorker && task.in_gang);
   if (decision.epoch == job.epoch && stays) return {};
   if (decision.epoch == job.epoch.next() && rises) return {};
@@ -366,7 +371,10 @@ std::string ReferenceVerdict::Model::WrongCause(const Job& job, const Task& task
   }
   const bool over = now_ - first >= job.spec->deadlines.blame;
   if (!run.empty() && !over) return "peers still run, and deadlines.blame is not over";
-  if (run.size() == 1 && run[0] != &task && !run[0]->warned)
+  const auto told_to_end = [&](const Task& other) {
+    return !other.warned && other.stop_ordered != 0 && other.stop.at < job.window_at;
+  };
+  if (run.size() == 1 && run[0] != &task && told_to_end(*run[0]))
     return ToString(run[0]->id) + " alone still ran";
   if (run.empty() && killed.size() == 1 && killed[0] != &task &&
       job.spec->deadlines.stop >= kVictimsEnd)
@@ -377,6 +385,7 @@ std::string ReferenceVerdict::Model::WrongCause(const Job& job, const Task& task
       return fmt::format("{} stood still, as its agent had told", ToString(id));
     const Account* best = BestOf(job, other);
     if (best == nullptr || (best->classes & ~kFailure) != 0) continue;
+    if (!MustAct(job, other, *best)) continue;  // A row lets it be.
     if ((best->classes & ~kOwnFate) == 0)
       return fmt::format("{} had ended with {}, as no peer can make it end", ToString(id),
                          best->exit);
@@ -487,7 +496,7 @@ std::string ReferenceVerdict::Model::Wrong(const Job& job, const RestartDecided&
       continue;
     }
     why = WrongUnit(job, task, option, cause.exit_class, decision);
-    if (why.empty()) why = WrongEpoch(job, task, cause.exit_class, decision);
+    if (why.empty()) why = WrongEpoch(job, task, option, cause.exit_class, decision);
     if (why.empty()) {
       const std::string other = WrongCause(job, task, option, cause);
       if (!other.empty()) why = "has the wrong cause: " + other + " (Whose failure it is)";
@@ -548,9 +557,13 @@ void ReferenceVerdict::Model::Apply(Job& job, const RestartDecided& decision) {
     if (!hung || ran > HangsSoon(*job.spec)) payer.hung_in_a_row = 0;
     payer.hung_in_a_row += hung ? 1 : 0;
   }
-  if (decision.paid != Budget::kNone) {
+  const bool its_own = std::find(decision.tasks.begin(), decision.tasks.end(),
+                                 decision.cause.task) != decision.tasks.end();
+  if (decision.paid != Budget::kNone || its_own) {
     job.causes[decision.cause.task] = job.last_decision = moment_;
     job.last_decided_at = now_;
+  }
+  if (decision.paid != Budget::kNone) {
     if (job.policy == Policy::kDefault)
       std::erase_if(job.paid, [&](const Payment& payment) {
         return job.window_at - payment.latest > job.spec->retries.window;
@@ -566,8 +579,10 @@ void ReferenceVerdict::Model::Apply(Job& job, const RestartDecided& decision) {
       return (account.attempt && task.settled && *account.attempt < *task.settled) ||
              (account.spent && account.container != task.container);
     });
-    for (Account& account : task.accounts)
+    for (Account& account : task.accounts) {
+      account.absorbed |= !account.spent && account.classes == Of(kOk) && account.told >= window_;
       account.spent |= account.told != 0 || (account.attempt && *account.attempt <= task.attempt);
+    }
     // One whose order to start is still on its way runs for a moment, too.
     if (task.spawned) task.settled = task.attempt;
     if (task.ordered) task.settled = std::max(task.settled.value_or(*task.ordered), *task.ordered);
@@ -586,11 +601,13 @@ std::string ReferenceVerdict::Model::FailedSooner(const Job& job) {
     if (best == nullptr || now_ - best->told_at < job.spec->deadlines.blame + kVictimsEnd) continue;
     const Moment window = std::exchange(window_, best->told + 1);
     as_of_ = best->told;
+    spent_as_of_ = best->told_at;
     if (Succeeded(job) == Tri::kNo && MustAct(job, task, *best))
       what = fmt::format("but {} had ended with {} ({}) before, which decides otherwise",
                          ToString(id), best->exit, Text(best->classes));
     window_ = window;
     as_of_ = ~Moment{0};
+    spent_as_of_.reset();
   }
   return what;
 }
@@ -723,7 +740,10 @@ std::string ReferenceVerdict::Model::Undecided(Job& job) {
       Await(job, account.told_at + bound);
       continue;
     }
-    if (MustAct(job, task, account))
+    spent_as_of_ = account.told_at;
+    const bool must = MustAct(job, task, account);
+    spent_as_of_.reset();
+    if (must)
       return fmt::format("attempt {} of {} ended with {} ({})", task.attempt.value, ToString(id),
                          account.exit, Text(account.classes));
   }

@@ -203,6 +203,8 @@ void RunFacts::On(const trace::AmOrdered& fact) {
     if (const auto* start = std::get_if<StartProcess>(&send->message))
       task->ordered = start->process.attempt;
     if (std::holds_alternative<WarnProcess>(send->message)) task->warned = true;
+    if (stop != nullptr && (task->stop.said == 0 || task->stop.attempt != stop->attempt))
+      task->stop = {stop->attempt, moment_, now_};
     if ((stop != nullptr && stop->attempt == task->attempt && task->stop_ordered == 0) ||
         std::holds_alternative<EndAgent>(send->message))
       task->stop_ordered = moment_;
@@ -269,8 +271,11 @@ void RunFacts::On(const trace::AgentOrdered& fact) {
   task->spawned_when = now_;
   task->paid_in_a_row = 0;
   task->ran_in = fact.container;
+  task->runs_told = 0;
   task->killed = task->warned = task->stood_still = false;
-  task->stop_ordered = task->stands_still = task->stalled = 0;
+  for (Account& account : task->accounts) account.absorbed = false;
+  task->stop_ordered = task->stop.attempt == task->attempt ? task->stop.said : 0;
+  task->stands_still = task->stalled = 0;
 }
 
 void RunFacts::On(const trace::ContainerFreed& fact) {
@@ -376,6 +381,9 @@ void RunFacts::Told(Job& job, const AgentToAm& message) {
   if (task == nullptr || task->container != container) return;
   task->heard = now_;
   task->registered = true;
+  const auto* registers = std::get_if<RegisterAgent>(&message);
+  if (registers != nullptr && registers->running && registers->running->attempt == task->attempt)
+    task->runs_told = moment_;
   if (const auto* ended = std::get_if<ProcessEnded>(&message)) {
     Account& account =
         AccountOf(job, *task, container, ended->process.attempt, ended->exit, ended->port_conflict);
@@ -385,6 +393,8 @@ void RunFacts::Told(Job& job, const AgentToAm& message) {
     if (again->ended && again->exit)
       Tell(job, *task,
            AccountOf(job, *task, container, again->ended->attempt, *again->exit, false));
+  } else if (const auto* running = std::get_if<ProcessRunning>(&message)) {
+    if (running->process.attempt == task->attempt) task->runs_told = moment_;
   } else if (const auto* stalled = std::get_if<ProgressStalled>(&message)) {
     if (stalled->process.attempt == task->attempt) task->stalled = moment_;
   } else if (const auto* signs = std::get_if<ProcessSigns>(&message)) {
@@ -425,14 +435,18 @@ Classes RunFacts::MayBe(const Job& job, const Task& task) const {
   const Duration silence = job.spec->heartbeat.every * (job.spec->heartbeat.missed - 1);
   if (faults_ && task.registered && now_ - task.heard >= silence && best >= Source::kSilence)
     classes |= Of(kHeartbeatLost);
+  // Nor has one that never found this AM obeyed its order to stop.
+  if (task.stop_ordered != 0 && task.heard < job.attempt_begun) classes |= Of(kHeartbeatLost);
   // An agent of an earlier attempt's has so long to find the new AM.
   if (task.container && !task.registered && task.launch_ordered < job.attempt_begun &&
       now_ - job.attempt_begun >= job.spec->deadlines.registration)
     classes |= Of(kHeartbeatLost);
   if (task.container && task.ran_in != task.container) classes |= Of(kLaunchError);
   if (task.node_lost) classes |= Of(kNodeLost);
-  // A marked container in which no process runs is given back at once.
-  if (job.notice != 0 && !task.runs) classes |= Of(kPreempted);
+  // A marked container in which no process runs is given back at once; and whatever ends in a
+  // collective from the notice on.
+  if (job.notice != 0 && (!task.runs || (task.in_gang && (classes & kFailure) != 0)))
+    classes |= Of(kPreempted);
   return classes;
 }
 

@@ -34,7 +34,8 @@ struct Account {
   Moment told = 0;
   Instant told_at{};
   std::int32_t told_attempt = 0;  ///< To which application attempt.
-  bool spent = false;             ///< The task starts again since.
+  bool spent = false;             ///< The task starts again since, ...
+  bool absorbed = false;  ///< ... but this success may have come before that was carried out.
   std::string last_words;
 };
 
@@ -55,11 +56,18 @@ struct Task {
   Moment spawned_at = 0;
   Instant spawned_when{};
   bool runs = false;
+  Moment runs_told = 0;                ///< The AM was told so, of the latest that was spawned.
   TaskAttempt attempt;                 ///< The latest that was spawned, and ...
   std::optional<TaskAttempt> settled;  ///< ... up to which a restart has been decided.
   std::optional<TaskAttempt> ordered;  ///< The latest that the AM ordered to start.
   Instant settled_at{};
   Moment stop_ordered = 0;
+  /// The last one; it may overtake the order to start.
+  struct {
+    TaskAttempt attempt;
+    Moment said = 0;
+    Instant at{};
+  } stop;
   bool killed = false;  ///< The latest got SIGKILL from its agent.
   bool warned = false;
   Moment stands_still = 0;  ///< The AM heard so, of the latest.
@@ -162,8 +170,9 @@ class RunFacts {
   bool faults_;  ///< Something may have kept an agent from being heard.
   std::set<std::pair<std::uint32_t, std::uint32_t>> cut_;  ///< Faults that keep news from the AM.
 
-  Moment as_of_ = ~Moment{0};  ///< What came after it does not count.
-  Moment window_ = 0;          ///< What came before it, the AM knew when it decided.
+  Moment as_of_ = ~Moment{0};           ///< What came after it does not count.
+  std::optional<Instant> spent_as_of_;  ///< Restarts are spent as they were then; else by now.
+  Moment window_ = 0;                   ///< What came before it, the AM knew when it decided.
 
  private:
   [[nodiscard]] static Task* TaskIn(Job& job, const ContainerId& container) {

@@ -69,8 +69,8 @@ class ReferenceVerdict::Model : public RunFacts {
   [[nodiscard]] bool MayBeExhausted(const Job& job, const Task& task, const Option& option) const;
   [[nodiscard]] std::string WrongUnit(const Job& job, const Task& task, const Option& option,
                                       ExitClass cls, const RestartDecided& decision) const;
-  [[nodiscard]] std::string WrongEpoch(const Job& job, const Task& task, ExitClass cls,
-                                       const RestartDecided& decision) const;
+  [[nodiscard]] std::string WrongEpoch(const Job& job, const Task& task, const Option& option,
+                                       ExitClass cls, const RestartDecided& decision) const;
   [[nodiscard]] std::string WrongCause(const Job& job, const Task& task, const Option& option,
                                        const Cause& cause) const;
   [[nodiscard]] bool HoldsVerdict(const Job& job, std::string_view row) const;

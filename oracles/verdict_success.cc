@@ -36,6 +36,7 @@ ReferenceVerdict::Model::GoodEnd ReferenceVerdict::Model::EndWell(const Job& job
 State ReferenceVerdict::Model::StateOf(const Job& job, const Task& task) const {
   State state;
   for (const Account& account : task.accounts) {
+    if (account.absorbed) state.may_ok = state.may_end = true;
     if (account.spent || !Heard(account)) continue;
     const bool sure = Certain(job, account) && account.attempt == task.attempt;
     const Tri ignored = Ignored(job, task, account);
@@ -269,16 +270,25 @@ bool ReferenceVerdict::Model::HoldsDependency(const Job& job, const Dependency& 
 /// What no policy decides.
 bool ReferenceVerdict::Model::HoldsDeadline(const Job& job, std::string_view rule) const {
   const JobSpec& spec = *job.spec;
-  const bool all_run = std::all_of(job.tasks.begin(), job.tasks.end(), [](const auto& entry) {
-    return !entry.second.begins || entry.second.runs;
+  const bool all_run = std::all_of(job.tasks.begin(), job.tasks.end(), [&](const auto& entry) {
+    const Task& task = entry.second;
+    return !task.begins || (task.runs && task.runs_told != 0 && task.runs_told < window_);
   });
   // What is to be asked for waits for the next heartbeat.
   constexpr Duration kHeartbeat = 1s;
   if (rule == "gang/deadline")
     return now_ - job.first_ask.value_or(job.begun) >= spec.gang.deadline - kHeartbeat;
-  if (rule.rfind("gang/", 0) == 0) return !all_run;
-  if (rule == "deadlines/run")
-    return spec.deadlines.run && job.all_ran && now_ - *job.all_ran >= *spec.deadlines.run;
+  if (rule.rfind("gang/", 0) == 0)
+    return std::any_of(job.tasks.begin(), job.tasks.end(), [](const auto& entry) {
+      return entry.second.in_gang && !entry.second.runs;
+    });
+  if (rule == "deadlines/run") {
+    // Where all that trains waits for other types, nothing has to run before it counts.
+    const bool waits = std::none_of(job.tasks.begin(), job.tasks.end(),
+                                    [](const auto& entry) { return entry.second.begins; });
+    const std::optional<Instant> from = job.all_ran || !waits ? job.all_ran : job.first_grant;
+    return spec.deadlines.run && from && now_ - *from >= *spec.deadlines.run;
+  }
   return rule == "deadlines/start" && !all_run && job.first_grant &&
          now_ - *job.first_grant >= spec.deadlines.start;
 }

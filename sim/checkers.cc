@@ -13,9 +13,22 @@ namespace {
 /// Later violations of the same invariant are counted, but say nothing.
 constexpr std::uint64_t kMostDetails = 100;
 
+/// A type that trains waits for the end of another, which does not train without it.
+bool WaitsForItsPeers(const JobSpec& job) {
+  const auto trains = [&](const std::string& type) {
+    const TaskTypeSpec* spec = job.FindType(type);
+    return spec != nullptr && type != "evaluator" && type != "tensorboard";
+  };
+  return job.strategy != Strategy::kIndependent &&
+         std::any_of(job.depends.begin(), job.depends.end(), [&](const Dependency& row) {
+           return !row.within && row.state != DependencyState::kRunning && trains(row.task) &&
+                  trains(row.after);
+         });
+}
+
 bool StandsStill(const config::JobConfig& job) {
   const bool waits = job.training.peer_loss && job.training.peer_loss->wait;
-  return waits || job.spec.gang.policy == GangPolicy::kHold ||
+  return waits || job.spec.gang.policy == GangPolicy::kHold || WaitsForItsPeers(job.spec) ||
          std::any_of(job.behavior.begin(), job.behavior.end(), [](const config::BehaviorRow& row) {
            return row.hang || row.forever || (row.on_term && row.on_term->ignore);
          });

@@ -107,6 +107,9 @@ void Checkers::Books::RmAnswered(JobBook& job, AmAttemptBook& attempt, const RmR
   } else if (const auto* allocated = std::get_if<yarn::AllocateResponse>(&reply.response)) {
     if (!allocated->preempt_strict.empty() || !allocated->preempt_contract.empty())
       Acting(job).evidence.notice = true;
+    // Of a container that an RM without its books knows by its node alone, no record tells.
+    for (const yarn::ContainerStatus& status : allocated->completed_containers)
+      Acting(job).evidence.container_exits.insert(status.exit_status);
     // The RM counts a grant down from the ask that it answers; nobody says that again.
     for (const yarn::Container& container : allocated->allocated_containers) {
       const auto ask = attempt.asks.find({container.priority, container.allocation_request_id});
@@ -115,6 +118,7 @@ void Checkers::Books::RmAnswered(JobBook& job, AmAttemptBook& attempt, const RmR
   } else if (const auto* finished =
                  std::get_if<yarn::FinishApplicationMasterResponse>(&reply.response)) {
     attempt.unregistered = attempt.unregistered || finished->is_unregistered;
+    Finishing(job).final_taken = true;
   }
 }
 
@@ -352,17 +356,28 @@ void Checkers::Books::On(const trace::ClientOrdered& fact) {
       Report(Invariant::kFinalOnce,
              NameOf(*job) + " ends a second time, " + KebabName(ended->status));
     }
-    if (!job->applications.empty() && job->applications.back().verdict &&
-        ended->status != JobStatus::kUnfinished &&
-        *job->applications.back().verdict != ended->status && !job->kill_wanted) {
-      Report(Invariant::kFinalOnce, NameOf(*job) + " ends " + KebabName(ended->status) +
-                                        ", but its verdict was " +
-                                        KebabName(*job->applications.back().verdict));
-    }
+    if (!job->applications.empty()) CheckEnd(*job, job->applications.back(), ended->status);
     job->ended = true;
     job->status = ended->status;
     JobLeaves(*job);
   }
+}
+
+/// What the client reports is the verdict; or that its user killed it, where the RM says so, too.
+void Checkers::Books::CheckEnd(const JobBook& job, const ApplicationBook& application,
+                               JobStatus status) {
+  if (status == JobStatus::kUnfinished || !Checks(Invariant::kFinalOnce)) return;
+  const auto rm = application.rm_status;
+  if (job.kill_asked && rm == yarn::FinalApplicationStatus::kKilled &&
+      status != JobStatus::kKilled) {
+    Report(Invariant::kFinalOnce,
+           NameOf(job) + " ends " + KebabName(status) + ", but its user has killed it");
+  }
+  if (!application.verdict || *application.verdict == status || job.kill_wanted) return;
+  // Each AM may have died before it could tell the RM: then the RM has a status of its own.
+  if (!application.final_taken && rm == yarn::FinalApplicationStatus::kFailed) return;
+  Report(Invariant::kFinalOnce, NameOf(job) + " ends " + KebabName(status) +
+                                    ", but its verdict was " + KebabName(*application.verdict));
 }
 
 // ---------------------------------------------------------------- budgets

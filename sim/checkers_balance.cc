@@ -108,6 +108,7 @@ void Checkers::Books::On(const trace::FaultBegan& fact) {
   const std::pair<std::uint32_t, std::uint32_t> instance{fact.fault, fact.instance};
   last_fault_change_ = now_;
   if (wide) last_wide_fault_change_ = now_;
+  if (fact.kind == "rm_restart") rm_restarted_ = now_;
   if (fact.fault < fault_lasts_.size() && !fault_lasts_[fact.fault]) return;
   faults_under_way_.insert(instance);
   if (wide) wide_faults_under_way_.insert(instance);

@@ -100,6 +100,7 @@ struct ContainerLimits {
   bool registered = false;   ///< Its agent's registration has reached an AM.
   std::optional<Instant> launch_ordered;
   Instant am_heard{};               ///< The last word of an AM to its agent that the trace has.
+  bool orphaned = false;            ///< One came too late: the agent may be leaving.
   Instant progress_at{};            ///< Of its process: the start, or the last progress.
   std::uint32_t stall_told = 0;     ///< Number of the last report that it makes no progress.
   std::optional<Instant> kill_due;  ///< By what its agent was told, SIGKILL may come from then on.
@@ -151,8 +152,10 @@ struct ContainerBook {
   Resource resource;
   bool am = false;
   bool freed = false;
+  Instant freed_at{};    ///< The last time.
   bool running = false;  ///< The NM has launched it and it is not gone.
   Instant granted{};
+  Instant said{};  ///< The last time: a RM that recovers its books says it again.
   // The user process that lives in it:
   bool process = false;
   bool training = false;  ///< It is of a type that trains.
@@ -212,6 +215,7 @@ struct ApplicationBook {
   Instant verdict_at{};
   std::optional<yarn::FinalApplicationStatus> final_status;  ///< As the AM said it.
   std::optional<Instant> ended;
+  bool final_taken = false;  ///< The RM has answered that: it has it.
   std::optional<yarn::FinalApplicationStatus> rm_status;
   std::deque<Instant> paid_user;
   std::deque<Instant> paid_infrastructure;
@@ -305,6 +309,9 @@ class Checkers::Books {
   void On(const trace::ContainerLaunched& fact);
   void On(const trace::ContainerGone& fact);
   void CheckCapacity(const NodeBook& node, const trace::ContainerGranted& fact);
+  [[nodiscard]] Resource KnownToRm(const NodeBook& node) const;
+  [[nodiscard]] bool ComesBack(const ContainerBook& known) const;
+  void Allocated(ContainerBook& container, const trace::ContainerGranted& fact);
   [[nodiscard]] bool HoldsGang(JobBook& job);
   void HeldChanged(JobBook& job);
   void ScanContainers(const WorldView& world);
@@ -337,6 +344,7 @@ class Checkers::Books {
   void Allocates(JobBook& job, AmAttemptBook& attempt, const yarn::AllocateRequest& request);
   void CheckAsk(const JobBook& job, AmAttemptBook& attempt, const yarn::ResourceRequest& row);
   void Finishes(JobBook& job, const yarn::FinishApplicationMasterRequest& request);
+  void CheckEnd(const JobBook& job, const ApplicationBook& application, JobStatus status);
   void Acts(JobBook& job, AmAttemptBook& attempt, std::string_view what);
   void Restarts(JobBook& job, const RestartDecided& decision);
   void Pays(const JobBook& job, std::deque<Instant>& paid, std::int32_t allowed,
@@ -427,6 +435,7 @@ class Checkers::Books {
   std::set<std::pair<std::uint32_t, std::uint32_t>>
       wide_faults_under_way_;  ///< Those that reach beyond single nodes.
   std::optional<Instant> last_wide_fault_change_;
+  std::optional<Instant> rm_restarted_;  ///< The last time that it lost its books.
   std::map<std::string, bool>
       stands_still_;  ///< By job name or arrival prefix: see JobBook::may_stand_still.
 

@@ -43,43 +43,70 @@ void Checkers::Books::On(const trace::NodePower& fact) {
 void Checkers::Books::CheckCapacity(const NodeBook& node, const trace::ContainerGranted& fact) {
   if (!Checks(Invariant::kCapacity)) return;
   const std::string exceeded = Exceeded(fact.resource, node.used, node.capacity);
-  if (exceeded.empty()) return;
+  if (exceeded.empty() || Exceeded(fact.resource, KnownToRm(node), node.capacity).empty()) return;
   Report(Invariant::kCapacity, ToString(fact.container) + " on " + ToString(node.id) +
                                    ": allocated " + ToString(node.used) + " of " +
                                    ToString(node.capacity) + ", too much " + exceeded);
 }
 
+/// What the RM has allocated there, or, since its restart, taken over from its node. The books have
+/// what an earlier one granted until the node tells that it has no such container.
+Resource Checkers::Books::KnownToRm(const NodeBook& node) const {
+  if (!rm_restarted_) return node.used;
+  Resource known;
+  for (const auto& [id, container] : containers_) {
+    if (&nodes_[container.node] == &node && !container.freed && container.said >= *rm_restarted_)
+      known += container.resource;
+  }
+  return known;
+}
+
+/// A container that one RM took back and whose node has not heard so: the node brings it to the
+/// next RM, which knows no better. Source: AbstractYarnScheduler.java (recoverContainersOnNode).
+bool Checkers::Books::ComesBack(const ContainerBook& known) const {
+  return known.freed && known.running && rm_restarted_ && *rm_restarted_ >= known.freed_at;
+}
+
 void Checkers::Books::On(const trace::ContainerGranted& fact) {
   const std::uint32_t node = NodeIndex(fact.node);
-  JobBook* job = JobOf(fact.job);
-  if (const ContainerBook* known = ContainerOf(fact.container)) {
-    // A RM that recovers its books says again what it said before.
-    const bool same =
-        !known->freed && known->job == fact.job && known->node == node && known->am == fact.am;
-    if (Checks(Invariant::kOneOwner) && !same) {
-      Report(Invariant::kOneOwner, ToString(fact.container) + " is allocated again, to job " +
-                                       std::to_string(fact.job.value) + " on " +
-                                       ToString(fact.node));
-    }
+  Checks(Invariant::kOneOwner);
+  ContainerBook* known = ContainerOf(fact.container);
+  if (known == nullptr) {
+    known =
+        &containers_
+             .emplace(fact.container,
+                      ContainerBook{
+                          .job = fact.job, .node = node, .resource = fact.resource, .am = fact.am})
+             .first->second;
+    if (JobBook* job = JobOf(fact.job)) job->containers.push_back(fact.container);
+    return Allocated(*known, fact);
+  }
+  const bool its_own = known->job == fact.job && known->node == node;
+  if (its_own && ComesBack(*known)) {
+    known->freed = false;
+    known->am = fact.am;  // One of an AM that is over is only a container.
+    return Allocated(*known, fact);
+  }
+  // A RM that recovers its books says again what it said before.
+  if (its_own && !known->freed && known->am == fact.am) {
+    known->said = now_;
     return;
   }
-  Checks(Invariant::kOneOwner);
-  const ContainerBook& granted =
-      containers_
-          .emplace(fact.container, ContainerBook{.job = fact.job,
-                                                 .node = node,
-                                                 .resource = fact.resource,
-                                                 .am = fact.am,
-                                                 .granted = now_})
-          .first->second;
-  LimitsOf(fact.container, granted);
-  nodes_[node].used += fact.resource;
-  CheckCapacity(nodes_[node], fact);
+  Report(Invariant::kOneOwner, ToString(fact.container) + " is allocated again, to job " +
+                                   std::to_string(fact.job.value) + " on " + ToString(fact.node));
+}
+
+void Checkers::Books::Allocated(ContainerBook& container, const trace::ContainerGranted& fact) {
+  container.granted = container.said = now_;
+  LimitsOf(fact.container, container);
+  NodeBook& node = nodes_[container.node];
+  node.used += fact.resource;
+  CheckCapacity(node, fact);
   gpu_area_ += static_cast<Area>((now_ - gpus_since_).count()) * gpus_used_;
   gpus_since_ = now_;
   gpus_used_ += fact.resource.gpus;
+  JobBook* job = JobOf(fact.job);
   if (job == nullptr) return;
-  job->containers.push_back(fact.container);
   job->last_event = now_;
   ApplicationBook& application =
       ApplicationOf(*job, fact.container.application_attempt.application);
@@ -99,6 +126,7 @@ void Checkers::Books::On(const trace::ContainerFreed& fact) {
   }
   if (container == nullptr || container->freed) return;
   container->freed = true;
+  container->freed_at = now_;
   nodes_[container->node].used -= container->resource;
   gpu_area_ += static_cast<Area>((now_ - gpus_since_).count()) * gpus_used_;
   gpus_since_ = now_;

@@ -176,7 +176,13 @@ void DurableWatch::Observe(const trace::AmOrdered& ordered) {
     const auto* finish = std::get_if<yarn::FinishApplicationMasterRequest>(&rm->request);
     if (finish == nullptr) return;
     ++judged_;
-    if (journal.verdict != VerdictFor(finish->final_status))
+    // It says so again while it waits for the RM's word, when the job's next application may have
+    // begun.
+    const auto stored = [&](const auto& entry) {
+      return entry.first.first == ordered.job.value &&
+             entry.second.verdict == VerdictFor(finish->final_status);
+    };
+    if (std::none_of(journals_.begin(), journals_.end(), stored))
       Missing("the RM is told " + KebabName(finish->final_status), "that verdict");
   } else if (nm != nullptr) {
     Judge(journal, *nm);

@@ -6,12 +6,19 @@
 #include "sim/checkers_books.h"
 
 namespace tfyarn::sim {
+namespace {
+
+/// What is to be asked for waits for the AM's next heartbeat.
+constexpr Duration kAskWaits = 1s;
+
+}  // namespace
 
 // The RM takes back what was never launched: nobody released it, its node is well, and so is its
 // AM.
 void Checkers::Books::CheckExpiredEarly(const JobBook& job, const ContainerId& id,
                                         const ContainerBook& container, std::int32_t exit_status) {
   if (container.am || container.limits.known_to_nm || container.limits.given_back) return;
+  if (lossy_) return;  // A node may be taken for lost without any fault.
   if (exit_status != container_exit::kAborted || !nodes_[container.node].up) return;
   if (!faults_under_way_.empty() || last_fault_change_ || job.kill_wanted || job.ended) return;
   for (const ApplicationBook& application : job.applications) {
@@ -52,6 +59,8 @@ void Checkers::Books::LimitsToldAgent(const JobBook& job, ContainerBook& contain
   if (job.spec == nullptr) return;
   const Duration stop = job.spec->deadlines.stop;
   if (const auto* said = std::get_if<AmSaid>(&event)) {
+    if (now_ - container.limits.am_heard >= job.spec->deadlines.orphan)
+      container.limits.orphaned = true;
     container.limits.am_heard = now_;
     if (std::holds_alternative<WarnProcess>(said->message)) container.limits.warned_at = now_;
     if (const auto* order = std::get_if<StopProcess>(&said->message))
@@ -92,7 +101,8 @@ void Checkers::Books::LimitsOrderedByAgent(const JobBook& job, const ContainerId
                Over("watch.stalled", spec.watch->stalled) + " is over");
   } else if (const auto* exit = std::get_if<ExitAgent>(&action)) {
     if (exit->code != agent_exit::kAmLost || !Checks(Invariant::kLimitsKept)) return;
-    if (now_ - container.limits.am_heard >= spec.deadlines.orphan) return;
+    if (container.limits.orphaned || now_ - container.limits.am_heard >= spec.deadlines.orphan)
+      return;
     Report(Invariant::kLimitsKept,
            NameOf(job) + ": the agent in " + ToString(id) + " gives its AM up " +
                ToString(now_ - container.limits.am_heard) + " after its last word, before " +
@@ -147,7 +157,7 @@ void Checkers::Books::CheckDeadlineVerdict(const JobBook& job, const Application
     limit = deadlines.start;
   } else if (verdict.rule == "gang/deadline") {
     from = limits.ever_asked.value_or(now_);
-    limit = job.spec->gang.deadline;
+    limit = std::max(job.spec->gang.deadline - kAskWaits, Duration::zero());
   }
   if (!from || !Checks(Invariant::kLimitsKept) || now_ - *from >= limit) return;
   Report(Invariant::kLimitsKept, NameOf(job) + ": it fails by " + verdict.rule + " after " +

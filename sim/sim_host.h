@@ -254,7 +254,9 @@ class SimHost : private ClusterView, private WorldView {
   void EndNm(NmActor& nm);
   /// What runs in the container is gone, and its node forgets it.
   void EndContainer(const ContainerId& id);
-  void ReportMissedExits(std::int32_t node);
+  /// What became of a container's process; a NM that is down finds it when it recovers.
+  void TellNmOf(std::int32_t node, fakes::NmEvent event);
+  void ReportMissed(std::int32_t node);
   void FailGpuProcessOn(std::int32_t node);
   void EndUserProcess(const ContainerId& container, const ProcessExit& exit);
   /// Why a launch (or a localisation) that begins now on the node fails; empty when it does not.
@@ -349,8 +351,8 @@ class SimHost : private ClusterView, private WorldView {
   std::map<std::pair<std::string, TaskId>, StolenPort> stolen_ports_;
   /// By fault and instance: AM processes that it made stand still, clients that it took away.
   std::map<std::uint64_t, std::vector<std::uint32_t>> paused_;
-  /// Exits of containers whose NM was down when they happened.
-  std::map<std::int32_t, std::vector<fakes::ProcessEnded>> unreported_exits_;
+  /// What became of containers' processes while their NM was down.
+  std::map<std::int32_t, std::vector<fakes::NmEvent>> unreported_;
   std::map<std::int32_t, fakes::NmState> nm_states_;  ///< Of NMs that are down and will recover.
   Random launch_delays_;
   Random hdfs_delays_;

@@ -261,6 +261,8 @@ bool SimHost::LinkIsClean(const Actor& actor) const {
       return false;
     case ActorKind::kNm:
       if (nodes_[actor.place].muted > 0) return false;
+      // While it ends its containers to register anew it does not beat.
+      if (!static_cast<const NmActor&>(actor).machine->registered()) return false;
       return rm_answers() && network_.Undisturbed(actor.place, kRmPlace);
     case ActorKind::kClient:
     case ActorKind::kAm:

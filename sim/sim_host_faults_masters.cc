@@ -217,7 +217,16 @@ void SimHost::KeepForNextClient(ClientActor& client, ClientEvent event) {
     read->response = hdfs::HdfsError{.code = hdfs::HdfsErrorCode::kUnavailable,
                                      .message = "the client that asked is gone"};
   }
-  client.inbox.push_back(std::move(event));
+  // In the order of the calls: which of two answers came first is the answer's business alone.
+  auto place = client.inbox.end();
+  if (const auto* reply = std::get_if<RmReplied>(&event)) {
+    while (place != client.inbox.begin()) {
+      const auto* before = std::get_if<RmReplied>(&*std::prev(place));
+      if (before == nullptr || before->call <= reply->call) break;
+      --place;
+    }
+  }
+  client.inbox.insert(place, std::move(event));
 }
 
 }  // namespace tfyarn::sim

@@ -42,7 +42,7 @@ void SimHost::CrashNode(std::int32_t node) {
   Trace(trace::NodePower{.node = nodes_[node].id, .up = false});
   const std::uint32_t nm = nm_of_node_[static_cast<std::size_t>(node)];
   if (nm != 0) EndNm(static_cast<NmActor&>(*actors_[nm]));
-  unreported_exits_.erase(node);
+  unreported_.erase(node);
   nm_states_.erase(node);
   for (const auto& [index, job] : jobs_)
     std::erase_if(job->localized, [node](const auto& entry) { return entry.first.second == node; });
@@ -165,18 +165,17 @@ void SimHost::FaultNmRestart(const FaultOrder& order) {
         nm_states_.erase(kept);
       }
       StartNm(node, std::move(state));
-      ReportMissedExits(node);
+      ReportMissed(node);
     }
   }
 }
 
-void SimHost::ReportMissedExits(std::int32_t node) {
-  const auto missed = unreported_exits_.find(node);
-  if (missed == unreported_exits_.end()) return;
-  const std::vector<fakes::ProcessEnded> exits = std::move(missed->second);
-  unreported_exits_.erase(missed);
-  const std::uint32_t nm = nm_of_node_[static_cast<std::size_t>(node)];
-  for (const fakes::ProcessEnded& exit : exits) StepNm(static_cast<NmActor&>(*actors_[nm]), exit);
+void SimHost::ReportMissed(std::int32_t node) {
+  const auto missed = unreported_.find(node);
+  if (missed == unreported_.end()) return;
+  const std::vector<fakes::NmEvent> events = std::move(missed->second);
+  unreported_.erase(missed);
+  for (const fakes::NmEvent& event : events) TellNmOf(node, event);
 }
 
 void SimHost::FaultNmMuted(const FaultOrder& order) {

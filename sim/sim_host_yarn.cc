@@ -195,6 +195,7 @@ void SimHost::NmCallsRm(NmActor& nm, fakes::NmCallRm call) {
                  std::holds_alternative<yarn::RegisterNodeManagerResponse>(response);
              StepNm(static_cast<NmActor&>(*actor),
                     fakes::RmAnswered{.id = call_id, .response = std::move(response)});
+             UpdateLink(*actor);  // It may have been told to register anew.
              if (registered) ForgetUnclaimedOn(actor->place);
            });
 }
@@ -259,16 +260,15 @@ void SimHost::LaunchContainer(NmActor& nm, fakes::Launch&& order) {
   const bool am = LaunchRole(order.context.environment) == "am";
   const Duration delay =
       launch_delays_.DrawDuration(am ? yarn.am_launch.value_or(yarn.launch) : yarn.launch);
-  After(delay, [this, id = nm.id, node = nm.place, container = order.container,
+  // The script that starts it is a process of its own, which a restart of the NM does not touch.
+  After(delay, [this, node = nm.place, container = order.container,
                 context = std::move(order.context)] {
-    Actor* actor = actors_[id].get();
-    if (actor == nullptr || !actor->alive || !containers_.contains(container)) return;
-    auto& same = static_cast<NmActor&>(*actor);
+    if (!containers_.contains(container)) return;
     if (const std::string failure = LaunchFailure(node, /*localize=*/false); !failure.empty()) {
-      return StepNm(same, fakes::LaunchFailed{
-                              .container = container, .exit_status = 1, .diagnostics = failure});
+      return TellNmOf(node, fakes::LaunchFailed{
+                                .container = container, .exit_status = 1, .diagnostics = failure});
     }
-    StepNm(same, fakes::ProcessStarted{.container = container});
+    TellNmOf(node, fakes::ProcessStarted{.container = container});
     Trace(trace::ContainerLaunched{.container = container});
     StartContainerProcess(node, container, context);
   });
@@ -315,17 +315,18 @@ void SimHost::ContainerProcessEnded(const ContainerId& container, std::int32_t e
   const auto entry = containers_.find(container);
   if (entry == containers_.end()) return;
   entry->second.actor = 0;
-  const std::int32_t node = entry->second.node;
+  TellNmOf(entry->second.node,
+           fakes::ProcessEnded{
+               .container = container, .exit_status = exit_status, .diagnostics = diagnostics});
+}
+
+void SimHost::TellNmOf(std::int32_t node, fakes::NmEvent event) {
   const std::uint32_t nm = nm_of_node_[static_cast<std::size_t>(node)];
   if (nm == 0) {
-    // Its NM is down for now and will find the exit when it recovers.
-    unreported_exits_[node].push_back(
-        {.container = container, .exit_status = exit_status, .diagnostics = diagnostics});
-    return;
+    unreported_[node].push_back(std::move(event));
+  } else {
+    StepNm(static_cast<NmActor&>(*actors_[nm]), std::move(event));
   }
-  StepNm(static_cast<NmActor&>(*actors_[nm]),
-         fakes::ProcessEnded{
-             .container = container, .exit_status = exit_status, .diagnostics = diagnostics});
 }
 
 }  // namespace tfyarn::sim

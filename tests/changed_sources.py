@@ -6,6 +6,7 @@ built already. Where that tree compiles sources in batches (cmake/TfyarnTarget.c
 and kept.
 """
 import dataclasses
+import hashlib
 import json
 import os
 import pathlib
@@ -90,6 +91,10 @@ class Compiler:
                 self.commands[os.path.relpath(source, root)] = entry["command"]
                 self.batches[os.path.relpath(source, root)] = [os.path.relpath(other, root) for other in batch]
         self.locks, self.lock = {}, threading.Lock()
+        self.headers = hashlib.sha256()
+        for path in sorted(root.rglob("*.h")):
+            if path.relative_to(root).parts[0] not in ("build", "tests"):
+                self.headers.update(path.read_bytes())
 
     def build(self, texts, folder):
         """folder/tfsim with `texts` (source: its text) in place of those sources; None, or what the compiler said."""
@@ -98,13 +103,17 @@ class Compiler:
         for number, (source, text) in enumerate(texts.items()):
             if source not in self.commands:
                 return f"{source} is no part of tfsim"
-            changed = folder / f"{number}-{pathlib.Path(source).name}"
-            changed.write_text(text, encoding="utf-8")
-            # A check that fails names the source as it is called in the tree.
-            errors = self._compile(source, changed, changed.with_suffix(".o"), [f"-fmacro-prefix-map={changed}={source}"])
-            if errors is not None:
-                return errors
-            objects.append(changed.with_suffix(".o"))
+            made = self._kept(source, text)
+            if not made.exists():
+                changed = folder / f"{number}-{pathlib.Path(source).name}"
+                changed.write_text(text, encoding="utf-8")
+                # A check that fails names the source as it is called in the tree.
+                errors = self._compile(source, changed, changed.with_suffix(".o"), [f"-fmacro-prefix-map={changed}={source}"])
+                if errors is not None:
+                    return errors
+                self.kept.mkdir(parents=True, exist_ok=True)
+                changed.with_suffix(".o").replace(made)
+            objects.append(made)
             away.append(output_of(self.commands[source]))
         for source in sorted(siblings):
             made, errors = self._sibling(source)
@@ -118,6 +127,12 @@ class Compiler:
         in_front = " ".join(shlex.quote(str(made)) for made in objects)
         link = link.replace(" -o ", f" {faster_linker()} {in_front} -o ", 1)
         return self._run(["sh", "-c", link])
+
+    def _kept(self, source, text):
+        """Where the object of a changed source is kept: it is compiled again when it, a header or its command is another."""
+        key = self.headers.copy()
+        key.update("\0".join((self.commands[source], self.optimize, text)).encode())
+        return self.kept / f"changed-{key.hexdigest()[:32]}.o"
 
     def _sibling(self, source):
         """(The object of a source that shares a batch with a changed one, None), or (_, what the compiler said)."""

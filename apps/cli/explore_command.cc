@@ -201,7 +201,7 @@ class Explorer {
     std::string sentence = found.problem.sentence;
     std::optional<Instant> at = found.problem.at;
     const auto again = TryApart({experiment}, 1, laboratory_);
-    for (const explore::Problem& problem : again.front()) {
+    for (const explore::Problem& problem : again.front().problems) {
       if (problem.key != found.problem.key) continue;
       sentence = problem.sentence;
       at = problem.at;

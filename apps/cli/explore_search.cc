@@ -20,6 +20,11 @@ using nlohmann::json;
 /// takes few with it.
 constexpr std::uint64_t kBatch = 40;
 constexpr std::uint64_t kNoLimit = 1ULL << 40;
+/// Simulated events that shrinking one finding may cost: half a minute. What is no smaller for a
+/// run that is much longer is not tried to its end.
+constexpr std::uint64_t kShrinkEffort = 30'000'000;
+constexpr std::uint64_t kLongerRun = 4;
+constexpr std::uint64_t kShortRun = 20'000;
 
 json ToJson(const explore::Problem& problem) {
   json out = {
@@ -140,10 +145,10 @@ class Searcher {
     std::vector<explore::Experiment> experiments;
     for (std::uint64_t index = first; index < EndOf(first); ++index)
       experiments.push_back(plan_.Experiment(index));
-    const auto problems = TryApart(experiments, limits_.at_once, laboratory_);
-    for (std::size_t i = 0; i < problems.size(); ++i) {
+    const auto trials = TryApart(experiments, limits_.at_once, laboratory_);
+    for (std::size_t i = 0; i < trials.size(); ++i) {
       ++state_.runs;
-      for (const explore::Problem& problem : problems[i]) Add(problem, first + i);
+      for (const explore::Problem& problem : trials[i].problems) Add(problem, first + i);
     }
   }
 
@@ -197,48 +202,58 @@ SearchState Search(const SearchPlan& plan, const SearchLimits& limits,
   return Searcher(plan, limits, laboratory, interrupt, shown).Finish();
 }
 
-std::vector<std::vector<explore::Problem>> TryApart(
-    const std::vector<explore::Experiment>& experiments, std::size_t at_once,
-    const explore::Laboratory& laboratory) {
-  std::vector<std::vector<explore::Problem>> problems(experiments.size());
+std::vector<explore::Trial> TryApart(const std::vector<explore::Experiment>& experiments,
+                                     std::size_t at_once, const explore::Laboratory& laboratory) {
+  std::vector<explore::Trial> trials(experiments.size());
   const PoolOptions pool{.at_once = at_once, .keep_words = true, .tick = {}};
   RunInProcesses(
       experiments.size(), pool,
       [&](std::size_t i) {
-        json rows = json::array();
-        for (const explore::Problem& problem : explore::Try(experiments[i], laboratory).problems)
-          rows.push_back(ToJson(problem));
-        return rows.dump(-1, ' ', false, json::error_handler_t::replace);
+        const explore::Trial trial = explore::Try(experiments[i], laboratory);
+        json out = {{"events", trial.events}, {"problems", json::array()}};
+        for (const explore::Problem& problem : trial.problems)
+          out["problems"].push_back(ToJson(problem));
+        return out.dump(-1, ' ', false, json::error_handler_t::replace);
       },
       [&](std::size_t i, const ChildOutcome& outcome) {
         if (!outcome.crash.empty()) {
-          problems[i] = {CrashOf(outcome)};
+          trials[i].problems = {CrashOf(outcome)};
           return;
         }
-        for (const json& row : json::parse(outcome.bytes)) problems[i].push_back(ProblemFrom(row));
+        const json out = json::parse(outcome.bytes);
+        trials[i].events = out.at("events");
+        for (const json& row : out.at("problems")) trials[i].problems.push_back(ProblemFrom(row));
       });
-  return problems;
+  return trials;
 }
 
 explore::Node ShrinkExperiment(const explore::Experiment& experiment,
                                const explore::Problem& problem, std::size_t at_once,
                                const explore::Laboratory& laboratory,
                                const std::atomic<bool>& interrupt) {
+  const auto shows = [&](const explore::Trial& trial) {
+    return std::any_of(trial.problems.begin(), trial.problems.end(),
+                       [&](const explore::Problem& p) { return p.key == problem.key; });
+  };
+  explore::Experiment limited = experiment;
+  std::uint64_t spent = TryApart({experiment}, 1, laboratory).front().events;
+  limited.most_events = std::max(kShortRun, spent * kLongerRun);
   const auto still_shows = [&](const std::vector<explore::Node>& candidates) {
-    std::vector<bool> shows(candidates.size(), false);
-    if (interrupt) return shows;
-    std::vector<explore::Experiment> smaller(candidates.size(), experiment);
+    std::vector<bool> showing(candidates.size(), false);
+    if (interrupt || spent > kShrinkEffort) return showing;
+    std::vector<explore::Experiment> smaller(candidates.size(), limited);
     for (std::size_t i = 0; i < candidates.size(); ++i) smaller[i].document = candidates[i];
-    const auto problems = TryApart(smaller, at_once, laboratory);
-    for (std::size_t i = 0; i < problems.size(); ++i) {
-      shows[i] = std::any_of(problems[i].begin(), problems[i].end(),
-                             [&](const explore::Problem& p) { return p.key == problem.key; });
+    const std::vector<explore::Trial> trials = TryApart(smaller, at_once, laboratory);
+    for (std::size_t i = 0; i < trials.size(); ++i) {
+      spent += trials[i].events;
+      showing[i] = shows(trials[i]);
     }
-    return shows;
+    return showing;
   };
   const bool never_ends = problem.key.find("UNFINISHED") != std::string::npos ||
                           problem.key.starts_with("invariant progress");
-  return explore::Shrink(experiment.document, still_shows, {.keep_ends = never_ends});
+  return explore::Shrink(experiment.document, still_shows,
+                         {.at_once = at_once, .keep_ends = never_ends});
 }
 
 }  // namespace tfyarn::cli

@@ -56,12 +56,12 @@ struct SearchState {
                                  const std::atomic<bool>& interrupt,
                                  const std::function<void(const SearchState&)>& shown);
 
-/// The problems of each, made in a process of its own: a crash is one of them.
-[[nodiscard]] std::vector<std::vector<explore::Problem>> TryApart(
+/// Each tried in a process of its own: a crash is a problem, too. Only problems and cost are told.
+[[nodiscard]] std::vector<explore::Trial> TryApart(
     const std::vector<explore::Experiment>& experiments, std::size_t at_once,
     const explore::Laboratory& laboratory);
 
-/// The experiment's document, shrunk as far as `problem` stays.
+/// The experiment's document, shrunk as far as `problem` stays and the effort is worth it.
 [[nodiscard]] explore::Node ShrinkExperiment(const explore::Experiment& experiment,
                                              const explore::Problem& problem, std::size_t at_once,
                                              const explore::Laboratory& laboratory,

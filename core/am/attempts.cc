@@ -9,7 +9,11 @@ namespace tfyarn::am {
 const AttemptEnd& Attempts::End(TaskIndex task, ExitEvidence evidence, std::string detail) {
   TF_CHECK(core_.tasks.ProcessAlive(task));
   AttemptEnd end = Describe(task, std::move(evidence), std::move(detail));
+  // Whose end only YARN or silence tells may never have started, nor may one that was stopped.
+  const bool ran = core_.tasks.record(task).process == ProcessPhase::kOrdered &&
+                   end.evidence.process && end.evidence.launch_error.empty();
   core_.tasks.SetProcess(task, ProcessPhase::kEnded);
+  if (ran) core_.tasks.NoteRan(task);
   core_.timers.Disarm(Timer::kOrder, task.value);
   core_.timers.Disarm(Timer::kStopOverdue, task.value);
   core_.timers.Disarm(Timer::kProcessStart, task.value);

@@ -197,7 +197,9 @@ bool EpochControl::SpecIsFixedFor(TaskIndex task) const {
     case StartMode::kNone:
       return record.training && current_.value > 0 && record.ever_ordered;
     case StartMode::kWithEpoch:
-      return state_ == State::kCommitting;
+      // Where they start one by one, the next may be committing without it.
+      return state_ == State::kCommitting &&
+             std::find(starting_.begin(), starting_.end(), task) != starting_.end();
     case StartMode::kAlone:
       return current_.value > 0;
   }

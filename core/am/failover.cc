@@ -193,6 +193,7 @@ void Failover::Act(Failure failure) {
   const TaskSnapshot& shown = parts_.core.tasks.shown(failure.end.task);
   failure.scope = RestartSet(parts_.core.job->strategy, decision.action, shown.task.type,
                              shown.task_class, same_address);
+  if (decision.session) failure.scope.gang = failure.scope.epoch_rises = true;
   Report(std::move(failure));
 }
 
@@ -219,8 +220,12 @@ bool Failover::MayBeNeededAgain(TaskIndex task) const {
          parts_.core.job->strategy == Strategy::kMultiWorker;
 }
 
+/// An end that the agent has told with its registration may not be stored yet: without its
+/// container a later attempt would not know how it ended.
 void Failover::OnIdleAgent(TaskIndex task) {
-  if (!MayBeNeededAgain(task)) parts_.leaving.EndAgent(task);
+  const bool unstored = std::any_of(done_for_good_.begin(), done_for_good_.end(),
+                                    [&](const auto& done) { return done.second == task; });
+  if (!unstored && !MayBeNeededAgain(task)) parts_.leaving.EndAgent(task);
 }
 
 // ---------------------------------------------------------------- the blame window

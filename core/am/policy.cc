@@ -321,6 +321,7 @@ Decision PolicyEngine::ByRow(const PolicyRow& row, const ExitView& exit) const {
   if (row.action == ExitAction::kFail && table_->retry_instead_of_failing &&
       user_limit().value_or(1) > 0 && exit.exit_class != ExitClass::kInfeasible) {
     decision.action = ExitAction::kRestartGang;
+    decision.session = true;
     decision.pays = Budget::kUser;
     decision.allowance = AllowanceFor(Budget::kUser);
     decision.when_spent = ExitAction::kFail;

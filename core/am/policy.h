@@ -60,9 +60,11 @@ struct Decision {
       ExitAction::kFail;                    ///< Instead of `action` when the allowance is used up.
   std::int32_t raise_factor_percent = 150;  ///< With kRaiseMemory.
   std::int64_t raise_max_memory_mb = 0;     ///< With kRaiseMemory; 0 = the largest container.
-  std::string rule;                         ///< "default/restart-gang", "on_exit/0".
-  std::string spent_rule;                   ///< "default/user-permanent-exhausted"; for when_spent.
-  std::string why;                          ///< The row's reason, for people.
+  bool session = false;    ///< kRestartGang of a policy that tries whole sessions again: all that
+                           ///< trains starts again, whoever failed.
+  std::string rule;        ///< "default/restart-gang", "on_exit/0".
+  std::string spent_rule;  ///< "default/user-permanent-exhausted"; for when_spent.
+  std::string why;         ///< The row's reason, for people.
 };
 
 /// A whole-gang restart in place of a FAILED verdict (TonY's session retry).

@@ -128,9 +128,14 @@ void ProcessControl::OnStartOverdue(TaskIndex task) {
 
 void ProcessControl::LoseAgent(TaskIndex task, const char* why) {
   AmCore& core = parts_.core;
-  const bool stopping = core.tasks.record(task).process == ProcessPhase::kStopping;
-  const AttemptEnd end = parts_.attempts.End(
-      task, stopping ? ExitEvidence{.we_stopped = true} : ExitEvidence{.timed_out = true}, why);
+  const TaskRecord& record = core.tasks.record(task);
+  const bool stopping = record.process == ProcessPhase::kStopping;
+  ExitEvidence evidence{.we_stopped = stopping, .timed_out = !stopping};
+  // Of an agent that never found this AM nobody knows that it obeyed, and why it did not may be
+  // what broke the job.
+  if (stopping && record.agent == AgentPhase::kLaunching && parts_.failover.deciding())
+    evidence = {.silent = true};
+  const AttemptEnd end = parts_.attempts.End(task, std::move(evidence), why);
   parts_.leaving.Stop(task);
   parts_.failover.OnEnd(end, false);
 }

@@ -133,7 +133,7 @@ void Recovery::OnRegistered(const std::vector<yarn::Container>& containers, bool
     core.Note("the RM's first answer was lost, and with it the list of containers that live");
   if (taken_over_) {
     Plan();
-    for (std::uint32_t i = 0; i < pasts_.size(); ++i) Adopt(TaskIndex(i), pasts_[i], living);
+    for (std::uint32_t i = 0; i < pasts_.size(); ++i) Adopt(TaskIndex(i), pasts_[i], living, known);
   }
   if (verdict_) {
     VerdictReached verdict{
@@ -188,7 +188,7 @@ void Recovery::Plan() {
 }
 
 void Recovery::Adopt(TaskIndex task, const Past& past,
-                     const std::map<ContainerId, yarn::Container>& living) {
+                     const std::map<ContainerId, yarn::Container>& living, bool known) {
   AmCore& core = parts_.core;
   core.tasks.Restore(task, past.agent ? past.agent->incarnation : Incarnation(0), past.attempt,
                      past.epoch, past.ordered);
@@ -213,11 +213,17 @@ void Recovery::Adopt(TaskIndex task, const Past& past,
   core.tasks.SetAgent(task, AgentPhase::kLaunching);
   // An agent that no cluster spec knows may never have been started: the last attempt may have
   // ended between writing that down and saying so to the node.
-  const bool known = has_spec() && past.agent->incarnation == past.agent_at_spec;
-  if (!known && alive != living.end()) parts_.launch.StartOnceMore(task);
+  const bool in_spec = has_spec() && past.agent->incarnation == past.agent_at_spec;
+  if (!in_spec && alive != living.end()) parts_.launch.StartOnceMore(task);
   // Which of them runs, its agent will say.
   if (past.ordered && past.alive && past.outcome == Outcome::kOpen) {
     core.tasks.SetProcess(task, past.restarting ? ProcessPhase::kStopping : ProcessPhase::kOrdered);
+  }
+  // The attempt before had decided to start it again, and may have heard of its container's end:
+  // the RM says so only once.
+  if (known && alive == living.end() && past.restarting && !verdict_) {
+    parts_.leaving.Stop(task);
+    parts_.restart.WantContainers({task});
   }
 }
 

@@ -70,8 +70,9 @@ class Recovery {
   [[nodiscard]] Past* PastOf(const TaskId& task);
   /// A process of it was ordered to start. Null: the job has no such task.
   Past* Ordered(const JournaledProcess& process, Epoch epoch, WallTime wall);
-  void Adopt(TaskIndex task, const Past& past,
-             const std::map<ContainerId, yarn::Container>& living);
+  /// `known`: `living` has all containers that live.
+  void Adopt(TaskIndex task, const Past& past, const std::map<ContainerId, yarn::Container>& living,
+             bool known);
   void Plan();
 
   AmParts& parts_;

@@ -194,11 +194,8 @@ void TaskTable::SetProcess(TaskIndex task, ProcessPhase phase) {
       static_cast<int>(CountsAsRunning(phase)) - static_cast<int>(CountsAsRunning(of.process));
   alive_[static_cast<std::size_t>(shown(task).task_class)] +=
       static_cast<int>(MayBeAlive(phase)) - static_cast<int>(MayBeAlive(of.process));
-  // One that is stopped before it was seen to run may never have run.
-  const bool ended_by_itself =
-      phase == ProcessPhase::kEnded && of.process == ProcessPhase::kOrdered;
   of.process = phase;
-  if (phase == ProcessPhase::kRunning || ended_by_itself) HasRun(of);
+  if (phase == ProcessPhase::kRunning) HasRun(of);
   Refresh(task);
 }
 

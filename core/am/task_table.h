@@ -139,6 +139,8 @@ class TaskTable final : public JobView {
   void SkipIncarnation(TaskIndex task) {
     MutableShown(task).incarnation = shown(task).incarnation.next();
   }
+  /// A process of it ran, although it was not seen to.
+  void NoteRan(TaskIndex task) { HasRun(records_[task.value]); }
   /// A new process: the number it gets.
   ProcessRef BeginProcess(Instant now, TaskIndex task, Epoch epoch);
   void SetAddress(TaskIndex task, const TaskAddress& address);

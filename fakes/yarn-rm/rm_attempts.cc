@@ -81,6 +81,7 @@ void RmCore::ActivateApplications(std::int32_t leaf) {
     }
     at = queue.inactive.erase(at);
     application.activated = true;
+    ReportChanged(application.id);  // What it waits for is another thing.
     ++queue.active_applications;
     queue.am_used.At(partition) += application.am_resource;
     queue.users[application.user_number].am_used.At(partition) += application.am_resource;
@@ -93,6 +94,7 @@ void RmCore::ActivateApplications(std::int32_t leaf) {
 void RmCore::LaunchAm(RmApplication& application) {
   application.attempt.state = AttemptState::kAllocated;
   application.attempt.launch_began = now_;
+  ReportChanged(application.id);  // It waits for nothing any more.
   CallAmLaunch(application);
 }
 

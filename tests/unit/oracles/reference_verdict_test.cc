@@ -78,13 +78,16 @@ class Script {
                           .process = {.attempt = TaskAttempt(attempt), .epoch = Epoch(epoch)}}});
   }
   void Spawn(const TaskId& task, std::uint32_t attempt, std::uint32_t epoch) {
+    Tell(AgentSaid{RegisterAgent{.fence = Fence(task)}});
+    SpawnUntold(task, attempt, epoch);
+    Tell(AgentSaid{ProcessRunning{.fence = Fence(task), .process = attempts_[task]}});
+  }
+  void SpawnUntold(const TaskId& task, std::uint32_t attempt, std::uint32_t epoch) {
     const ProcessRef process{.attempt = TaskAttempt(attempt), .epoch = Epoch(epoch)};
     attempts_[task] = process;
-    Tell(AgentSaid{RegisterAgent{.fence = Fence(task)}});
     Say(trace::AgentOrdered{.job = kJob,
                             .container = containers_[task],
                             .action = SpawnProcess{.task = task, .process = process}});
-    Tell(AgentSaid{ProcessRunning{.fence = Fence(task), .process = process}});
   }
   void Exit(const TaskId& task, ProcessExit exit, bool told = true, std::string last_words = "") {
     Say(trace::AgentTold{.job = kJob,
@@ -111,6 +114,16 @@ class Script {
                          .event = ProcessSignsSeen{.attempt = attempts_[task].attempt,
                                                    .standstill = Standstill::kStopped}});
   }
+  void OrderStop(const TaskId& task) {
+    Order(SendToAgent{
+        .container = containers_[task],
+        .message = StopProcess{.fence = Fence(task), .attempt = attempts_[task].attempt}});
+  }
+  /// The AM that acts hears its agent.
+  void Hear(const TaskId& task) {
+    Tell(AgentSaid{RegisterAgent{.fence = Fence(task), .running = attempts_[task]}});
+  }
+  [[nodiscard]] bool Clean() { return model.TakeNew().empty(); }
   /// Both workers of a multi-worker job end with these codes, worker:1 first.
   void BothFail(std::int32_t worker1, std::int32_t worker0) {
     At(60s);
@@ -422,11 +435,87 @@ TEST(ReferenceVerdictTest, WhoAloneStillRunsIsTheCause) {
     Script script(spec);
     script.At(60s);
     script.Exit(kWorker1, 1);
+    script.OrderStop(kWorker0);
     script.At(60s + spec.deadlines.blame);
     script.Restart(right ? kWorker0 : kWorker1,
                    right ? ExitClass::kTimeout : ExitClass::kUserPermanent,
                    right ? Budget::kInfrastructure : Budget::kUser, 2, kBoth);
     EXPECT_EQ(script.model.TakeNew().empty(), right);
+  }
+}
+
+TEST(ReferenceVerdictTest, WhoAloneStillRunsAndWasNotToldToEndIsNoCause) {
+  JobSpec spec = TwoWorkers();
+  spec.policy = {.name = "tfjob", .options = {{"restart_policy", "OnFailure"}}};
+  Script script(spec);
+  script.At(60s);
+  script.Exit(kWorker1, 138);
+  script.At(60s + spec.deadlines.blame);
+  script.Restart(kWorker1, ExitClass::kUserRetryable, Budget::kUser, 1, {kWorker1});
+  EXPECT_TRUE(script.Clean());
+}
+
+// An order to stop may overtake the order to start: it counts all the same.
+TEST(ReferenceVerdictTest, WhatWasToldToEndBeforeItStartedIsNoCause) {
+  Script script(TwoWorkers());
+  script.At(60s);
+  script.Exit(kWorker1, 139);
+  script.OrderStop(kWorker0);
+  script.Spawn(kWorker0, 0, 1);
+  script.Exit(kWorker0, 143);
+  script.Verdict(JobStatus::kFailed, "default/signal-crash-exhausted", kWorker1,
+                 ExitClass::kSignalCrash, 139);
+  EXPECT_TRUE(script.Clean());
+}
+
+TEST(ReferenceVerdictTest, AnEndThatARowLetsBeIsNoCause) {
+  JobSpec spec = Spec({{"chief", 1}, {"worker", 1}}, Strategy::kMultiWorker);
+  spec.on_exit = {{.task_type = "worker", .action = ExitAction::kTally}};
+  Script script(spec);
+  script.At(60s);
+  script.Exit(kWorker0, 137);
+  script.At(63s);
+  script.Exit(kChief, 1);
+  script.Verdict(JobStatus::kFailed, "default/user-permanent-exhausted", kChief,
+                 ExitClass::kUserPermanent, 1);
+  EXPECT_TRUE(script.Clean());
+}
+
+// Its node went down with the AM before: of that the next AM can know nothing but its silence.
+TEST(ReferenceVerdictTest, AnAgentThatNeverFoundItsAmMayBeLost) {
+  JobSpec spec = TwoWorkers();
+  for (const bool found : {false, true}) {
+    Script script(spec);
+    script.At(60s);
+    script.StartAm(2);
+    if (found) script.Hear(kWorker0);
+    script.Exit(kWorker1, 1);
+    script.OrderStop(kWorker0);
+    script.At(66s);
+    script.Restart(kWorker0, ExitClass::kHeartbeatLost, Budget::kInfrastructure, 2, kBoth);
+    EXPECT_EQ(script.Clean(), !found);
+  }
+}
+
+// Two failures within the window are one too many, however late that is looked at.
+TEST(ReferenceVerdictTest, ABudgetThatWasSpentThenNeedsNoDecisionNow) {
+  JobSpec spec = TwoWorkers();
+  spec.strategy = Strategy::kIndependent;
+  spec.success = ParseSuccess("any(worker)").value();
+  spec.retries.user = 1;
+  for (const Duration window : {Duration(1s), Duration(1ms)}) {
+    spec.retries.window = window;
+    Script script(spec);
+    script.At(60s);
+    script.Exit(kWorker1, 1);
+    script.Restart(kWorker1, ExitClass::kUserPermanent, Budget::kUser, 1, {kWorker1});
+    script.Spawn(kWorker1, 1, 1);
+    script.At(60'500ms);
+    script.Exit(kWorker1, 1);
+    script.Store();
+    script.At(1h);
+    script.Say(trace::NodePower{});
+    EXPECT_EQ(script.Clean(), window == 1s);
   }
 }
 
@@ -507,6 +596,21 @@ TEST(ReferenceVerdictTest, ADeadlineDecidesWhenItsTimeHasCome) {
     script.At(at);
     script.Verdict(JobStatus::kFailed, "deadlines/run");
     EXPECT_EQ(script.model.TakeNew().empty(), at > 10min);
+  }
+}
+
+// The AM knows of a process what it has been told.
+TEST(ReferenceVerdictTest, TheStartDeadlineIsJudgedByWhatTheAmHasHeard) {
+  JobSpec spec = TwoWorkers();
+  spec.deadlines.start = 1min;
+  for (const bool heard : {false, true}) {
+    Script script(spec);
+    script.Say(trace::ContainerGranted{.job = kJob});
+    script.SpawnUntold(kWorker0, 1, 1);
+    if (heard) script.Hear(kWorker0);
+    script.At(2min);
+    script.Verdict(JobStatus::kFailed, "deadlines/start");
+    EXPECT_EQ(script.Clean(), !heard);
   }
 }
 

@@ -131,6 +131,45 @@ TEST(CheckersAmTest, FinalOnceBreaksWhenTheClientEndsTheJobTwiceOrOtherwise) {
   EXPECT_EQ(other.Broken(), Names{"final-once"});
 }
 
+TEST(CheckersAmTest, FinalOnceBreaksWhenAJobThatItsUserKilledIsReportedOtherwise) {
+  for (const JobStatus status : {JobStatus::kKilled, JobStatus::kFailed}) {
+    CheckerScript script;
+    script.Run();
+    script.Say(trace::ClientTold{.job = CheckerScript::kJob, .event = KillRequested{}});
+    script.Say(trace::ApplicationEnded{.job = CheckerScript::kJob,
+                                       .application = CheckerScript::App(),
+                                       .final_status = yarn::FinalApplicationStatus::kKilled});
+    script.Say(
+        trace::ClientOrdered{.job = CheckerScript::kJob, .action = JobEnded{.status = status}});
+    EXPECT_EQ(script.Broken(), status == JobStatus::kKilled ? Names{} : Names{"final-once"});
+  }
+}
+
+TEST(CheckersAmTest, FinalOnceKnowsAmsThatDiedBeforeTheyCouldTellTheRm) {
+  for (const bool told : {false, true}) {
+    CheckerScript script;
+    script.Run();
+    script.Exit(2);
+    script.Exit(3);
+    script.Ended(kWorker0, 0, ExitClass::kOk);
+    script.Ended(kWorker1, 0, ExitClass::kOk);
+    script.Order(VerdictReached{.status = JobStatus::kSucceeded, .rule = "default/success"});
+    if (told) {
+      script.Order(CallRm{.call = CallId(9),
+                          .request = yarn::FinishApplicationMasterRequest{
+                              .final_status = yarn::FinalApplicationStatus::kSucceeded}});
+      script.Tell(
+          RmReplied{.call = CallId(9), .response = yarn::FinishApplicationMasterResponse{}});
+    }
+    script.Say(trace::ApplicationEnded{.job = CheckerScript::kJob,
+                                       .application = CheckerScript::App(),
+                                       .final_status = yarn::FinalApplicationStatus::kFailed});
+    script.Say(trace::ClientOrdered{.job = CheckerScript::kJob,
+                                    .action = JobEnded{.status = JobStatus::kFailed}});
+    EXPECT_EQ(script.Broken(), told ? Names{"final-once"} : Names{});
+  }
+}
+
 TEST(CheckersAmTest, AfterFinalDoesNotAccuseAnAttemptThatHasNotHeardOfItsSuccessor) {
   CheckerScript script;
   script.Run();

@@ -109,6 +109,19 @@ TEST(CheckersCauseTest, AnExitOfAContainerIsEvidenceToo) {
   }
 }
 
+// An RM that has lost its books does not know the containers that its nodes clean up.
+TEST(CheckersCauseTest, AnExitThatOnlyTheRmsAnswerTellsIsEvidence) {
+  const Cause cause =
+      CauseScript::Of(container_exit::kKilledByResourceManager, ExitClass::kPreempted);
+  CauseScript script;
+  yarn::AllocateResponse response;
+  response.completed_containers = {
+      {.id = CauseScript::Container(2), .exit_status = container_exit::kKilledByResourceManager}};
+  script.Tell(RmReplied{.call = CallId(2), .response = std::move(response)});
+  script.Restart(Budget::kInfrastructure, cause);
+  EXPECT_EQ(script.Broken(), Names{});
+}
+
 TEST(CheckersCauseTest, AClassThatAnExitCannotHaveBreaksIt) {
   const auto broken = [](std::int32_t exit, ExitClass exit_class) {
     return BrokenBy(exit, "default/success-impossible", CauseScript::Of(exit, exit_class));

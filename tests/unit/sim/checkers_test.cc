@@ -104,6 +104,36 @@ TEST(CheckersTest, ReleasedOnceBreaksOnASecondRelease) {
   EXPECT_EQ(script.Broken(), Names{"released-once"});
 }
 
+TEST(CheckersTest, CapacityDoesNotCountWhatARestartedRmHasNotHeardOf) {
+  CheckerScript script;
+  for (std::int64_t id = 1; id <= 4; ++id) script.Grant(id);
+  script.At(1s);
+  script.Say(trace::FaultBegan{.fault = 0, .kind = "rm_restart"});
+  script.At(2s);
+  script.Grant(1);  // Its node has told of it, and of no other.
+  for (std::int64_t id = 5; id <= 7; ++id) script.Grant(id);
+  EXPECT_EQ(script.Broken(), Names{});
+  script.Grant(8);
+  EXPECT_EQ(script.Broken(), Names{"capacity"});
+}
+
+// Its node has not heard that the RM before has taken it back, and brings it along.
+TEST(CheckersTest, AContainerThatWasTakenBackMayComeBackToTheNextRm) {
+  CheckerScript script;
+  script.Run();
+  script.Say(trace::ContainerLaunched{.container = CheckerScript::Container(2)});
+  script.Free(2);
+  script.Grant(2);
+  EXPECT_EQ(script.Broken(), Names{"one-owner"});
+  script.Say(trace::FaultBegan{.fault = 0, .kind = "rm_restart"});
+  script.Grant(2);
+  script.Free(2);
+  EXPECT_EQ(script.Broken(), Names{});
+  script.Gone(2);
+  script.Grant(2);
+  EXPECT_EQ(script.Broken(), Names{"one-owner"});
+}
+
 TEST(CheckersTest, ReleasedOnceBreaksWhenAContainerOutlivesItsJob) {
   CheckerScript script;
   script.Run();
