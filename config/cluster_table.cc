@@ -158,8 +158,11 @@ void CheckQueues(Decoder& decoder, const Node& node, const YarnSpec& yarn) {
 
 void CheckYarn(Decoder& decoder, const Node& node, const YarnSpec& yarn) {
   CheckQueues(decoder, node, yarn);
-  if (yarn.nm_expiry <= yarn.nm_heartbeat) {
-    decoder.Error(node.Nearest("expiry.nm"), "`expiry.nm`: must be longer than heartbeat.nm");
+  // Sooner a heartbeat that only took its way would count as missing.
+  if (yarn.nm_expiry < 2 * yarn.nm_heartbeat) {
+    decoder.Error(
+        node.Nearest("expiry.nm"),
+        "`expiry.nm`: must be at least twice heartbeat.nm, or nodes that are well expire");
   }
   if (!IsZero(yarn.maximum_allocation) && yarn.maximum_allocation.memory_mb != 0 &&
       yarn.maximum_allocation.memory_mb < yarn.minimum_allocation.memory_mb) {
@@ -178,8 +181,10 @@ void AddYarnTimes(Record<YarnSpec>& record) {
   Record<YarnSpec> expiry("yarn expiry", "After how much silence something counts as lost.");
   expiry.Field("nm", &YarnSpec::nm_expiry, Time(1ms),
                "A NodeManager (yarn.nm.liveness-monitor.expiry-interval-ms).");
-  expiry.Field("am", &YarnSpec::am_expiry, Time(1ms),
-               "An ApplicationMaster (yarn.am.liveness-monitor.expiry-interval-ms).");
+  expiry.Field(
+      "am", &YarnSpec::am_expiry, Time(2s),
+      "An ApplicationMaster (yarn.am.liveness-monitor.expiry-interval-ms); its heartbeat comes "
+      "each second.");
   expiry.Field("container", &YarnSpec::container_expiry, Time(1ms),
                "An allocated container that is not launched "
                "(yarn.resourcemanager.rm.container-allocation.expiry-interval-ms).");

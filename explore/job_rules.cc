@@ -108,9 +108,8 @@ void JobDrawer::DrawPolicy() {
 }
 
 Node JobDrawer::ExitRule() {
-  static const std::vector<std::string> kDo = {
-      "ignore", "tally",   "restart-task", "restart-type",
-      "fail",   "succeed", "restart-gang", "raise-memory"};
+  static const std::vector<std::string> kDo = {"ignore", "tally",   "restart-task", "restart-type",
+                                               "fail",   "succeed", "restart-gang", "raise-memory"};
   static const std::vector<std::string> kClasses = {
       "user-permanent", "user-retryable", "oom",          "signal-crash",   "killed-external",
       "preempted",      "node-lost",      "launch-error", "heartbeat-lost", "timeout"};

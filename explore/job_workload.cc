@@ -14,8 +14,8 @@ const std::vector<std::string> kSignals = {"KILL", "TERM", "SEGV", "ABRT", "INT"
 void JobDrawer::DrawTraining() {
   work_ = draw_.Time(1s, 10min);
   job_.takes += work_;
-  Node training =
-      Map({{"steps", Number(std::max<std::int64_t>(1, work_ / 100ms))}, {"step_time", Text("100ms")}});
+  Node training = Map(
+      {{"steps", Number(std::max<std::int64_t>(1, work_ / 100ms))}, {"step_time", Text("100ms")}});
   if (draw_.Percent(60)) {
     const Duration every = draw_.Time(1s, 2min);
     const Duration cost = draw_.Time(10ms, 2s);
@@ -48,8 +48,8 @@ Node JobDrawer::SomeTime() {
 /// As TensorFlow says whom it misses, where the text names a task.
 std::string JobDrawer::LastWords() {
   const JobSketch::Type& type = draw_.Of(job_.sketch.types);
-  const std::string peer = "/job:" + type.name + "/replica:0/task:" +
-                           std::to_string(draw_.Whole(0, type.instances - 1));
+  const std::string peer =
+      "/job:" + type.name + "/replica:0/task:" + std::to_string(draw_.Whole(0, type.instances - 1));
   switch (draw_.Whole(0, 2)) {
     case 0:
       return "UnavailableError: failed to connect to all addresses; from remote target " + peer +

@@ -45,7 +45,7 @@ const Case kAdded[] = {
      {"6:20: `preemption` must be true or false, got `yes` | did you mean true?"}},
     {"yarn: {preemption: \"true\"}\n", {"6:20: `preemption` must be true or false, got `true`"}},
     {"yarn: {heartbeat: {nm: 10s}, expiry: {nm: 10s}}\n",
-     {"6:43: `expiry.nm`: must be longer than heartbeat.nm"}},
+     {"6:43: `expiry.nm`: must be at least twice heartbeat.nm, or nodes that are well expire"}},
     {"yarn: {expiry: {container: 5m}}\n",
      {"4:5: `hold`: 5m is not below yarn.expiry.container, 5m: the RM would take the containers "
       "back"}},
