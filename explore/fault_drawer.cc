@@ -130,7 +130,9 @@ class FaultDrawer {
     moment_ = {};
     const bool of_running =
         sketch_.harmless && (kind.name == "am_crash" || kind.name == "nm_restart");
-    const Duration begins = of_running ? WhenItRuns(fault) : When(kind, fault);
+    only_job_ = nullptr;
+    const bool of_nodes = kind.target == FaultTarget::kNode;
+    const Duration begins = of_running ? WhenItRuns(fault, of_nodes) : When(kind, fault);
     Reach(kind, fault);
     lasts_ = {};
     if (kind.lasts != ForRule::kNever) lasts_ = Lasting(kind, fault);
@@ -145,6 +147,7 @@ class FaultDrawer {
 
   /// That of the moment, rather than another.
   const JobSketch& AnyJob() {
+    if (only_job_ != nullptr) return *only_job_;
     return moment_.job != nullptr && draw_.Percent(50) ? *moment_.job : draw_.Of(sketch_.jobs);
   }
   std::string AnyTask(const JobSketch& job) {
@@ -154,8 +157,14 @@ class FaultDrawer {
   }
 
   /// All that nodes have started is known to the RM by then, and nothing is yet to be started.
-  Duration WhenItRuns(Node& fault) {
-    Set(fault, "when", Map({{"job", Text(AnyJob().name)}, {"state", Text("running")}}));
+  Duration WhenItRuns(Node& fault, bool of_nodes) {
+    if (of_nodes && sketch_.jobs.size() > 1) {
+      const Duration at = draw_.Time(5min, 15min);
+      Set(fault, "at", Time(at));
+      return at;
+    }
+    only_job_ = &AnyJob();
+    Set(fault, "when", Map({{"job", Text(only_job_->name)}, {"state", Text("running")}}));
     const Duration after = draw_.Time(kNodeReports, 5min);
     Set(fault, "after", Time(after));
     return kFirstPhase + after;
@@ -349,9 +358,10 @@ class FaultDrawer {
     std::string message;
   };
   Moment moment_;
-  Duration lasts_{};               ///< Of the fault that is drawn.
-  Duration ends_{};                ///< Of the fault that is drawn.
-  std::vector<Duration> ends_of_;  ///< Of those before it.
+  const JobSketch* only_job_ = nullptr;  ///< Whom the fault that is drawn is for, if not any.
+  Duration lasts_{};                     ///< Of the fault that is drawn.
+  Duration ends_{};                      ///< Of the fault that is drawn.
+  std::vector<Duration> ends_of_;        ///< Of those before it.
 };
 
 }  // namespace
