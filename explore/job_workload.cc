@@ -37,6 +37,9 @@ void JobDrawer::DrawTraining() {
 std::int64_t JobDrawer::AnyExit() {
   static const std::vector<std::int64_t> kExits = {0,   1,   2,   3,   42,  75,  126, 127,
                                                    130, 134, 137, 138, 139, 143, 154, 255};
+  // One that a rule names, rather than another.
+  std::vector<std::int64_t>& named = job_.sketch.exits;
+  if (!named.empty() && draw_.Percent(50)) return draw_.Of(named);
   return draw_.Of(kExits);
 }
 
