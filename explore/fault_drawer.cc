@@ -66,6 +66,23 @@ const std::vector<std::string> kOften = {
     "container_lost", "container_oom", "hang",       "preempt",    "partition",
     "drop",           "delay",         "nm_restart"};
 constexpr std::int64_t kOftenWeight = 3;
+/// What an AM, its agents, the RM and the nodes must hear of each other, sooner or later.
+const std::vector<std::string> kOurMessages = {"RegisterAgent",
+                                               "AgentAccepted",
+                                               "ProcessRunning",
+                                               "ProcessEnded",
+                                               "ReportSeen",
+                                               "StartProcess",
+                                               "StopProcess",
+                                               "EndAgent",
+                                               "ProcessSigns",
+                                               "NewsSeen",
+                                               "AddressChanged",
+                                               "Allocate",
+                                               "StartContainers",
+                                               "StopContainers",
+                                               "RegisterApplicationMaster",
+                                               "FinishApplicationMaster"};
 /// A NodeManager that is away for longer is taken for gone by who starts containers there.
 constexpr Duration kRestartOfNm = 15s;
 /// A process that has not been reported by its node yet ends with its AM.
@@ -130,7 +147,9 @@ class FaultDrawer {
     moment_ = {};
     const bool of_running =
         sketch_.harmless && (kind.name == "am_crash" || kind.name == "nm_restart");
-    const Duration begins = of_running ? WhenItRuns(fault) : When(kind, fault);
+    only_job_ = nullptr;
+    const bool of_nodes = kind.target == FaultTarget::kNode;
+    const Duration begins = of_running ? WhenItRuns(fault, of_nodes) : When(kind, fault);
     Reach(kind, fault);
     lasts_ = {};
     if (kind.lasts != ForRule::kNever) lasts_ = Lasting(kind, fault);
@@ -145,6 +164,7 @@ class FaultDrawer {
 
   /// That of the moment, rather than another.
   const JobSketch& AnyJob() {
+    if (only_job_ != nullptr) return *only_job_;
     return moment_.job != nullptr && draw_.Percent(50) ? *moment_.job : draw_.Of(sketch_.jobs);
   }
   std::string AnyTask(const JobSketch& job) {
@@ -154,8 +174,14 @@ class FaultDrawer {
   }
 
   /// All that nodes have started is known to the RM by then, and nothing is yet to be started.
-  Duration WhenItRuns(Node& fault) {
-    Set(fault, "when", Map({{"job", Text(AnyJob().name)}, {"state", Text("running")}}));
+  Duration WhenItRuns(Node& fault, bool of_nodes) {
+    if (of_nodes && sketch_.jobs.size() > 1) {
+      const Duration at = draw_.Time(5min, 15min);
+      Set(fault, "at", Time(at));
+      return at;
+    }
+    only_job_ = &AnyJob();
+    Set(fault, "when", Map({{"job", Text(only_job_->name)}, {"state", Text("running")}}));
     const Duration after = draw_.Time(kNodeReports, 5min);
     Set(fault, "after", Time(after));
     return kFirstPhase + after;
@@ -172,7 +198,7 @@ class FaultDrawer {
       return at;
     }
     Node when = Map();
-    const Duration after = draw_.Percent(30) ? Duration::zero() : draw_.Time(1ms, 2min);
+    const Duration after = draw_.Percent(30) ? Duration::zero() : SomeTime(1ms, 2min);
     if (form >= 85 && count_ > 0) {
       const std::int64_t other = draw_.Whole(0, count_ - 1);
       Set(when, "fault", Number(other));
@@ -263,9 +289,18 @@ class FaultDrawer {
     Duration most = sketch_.healthy ? kShortOutage : kLongOutage;
     if (sketch_.healthy && kind.name == "partition") most = kPeersWait;
     if (sketch_.harmless && kind.name == "nm_restart") most = kRestartOfNm;
-    const Duration lasts = draw_.Time(10ms, most);
+    const Duration lasts = std::min(SomeTime(10ms, most), most);
     Set(fault, "for", Time(lasts));
     return lasts;
+  }
+
+  /// Now and then about as long as something that a job waits for.
+  Duration SomeTime(Duration least, Duration most) {
+    static const std::vector<std::int64_t> kTenths = {9, 11, 15, 20};
+    const std::vector<Duration>& times =
+        moment_.job != nullptr ? moment_.job->times : sketch_.any_times;
+    if (times.empty() || !draw_.Percent(30)) return draw_.Time(least, most);
+    return std::clamp<Duration>(draw_.Of(times) * draw_.Of(kTenths) / 10, least, most);
   }
 
   bool MayStay(const FaultKind& kind, const Node& fault) {
@@ -277,7 +312,8 @@ class FaultDrawer {
   }
 
   void Param(const FaultKind& kind, const FaultParam& param, Node& fault) {
-    if (!param.required && draw_.Percent(40)) return;
+    const bool tells = kind.name == "container_lost" || kind.name == "container_exit";
+    if (!param.required && !tells && draw_.Percent(40)) return;
     std::optional<Node> value;
     switch (param.kind) {
       case FaultParamKind::kWhole:
@@ -291,7 +327,7 @@ class FaultDrawer {
         if (param.most <= 1 && value->text == "0.5") value->text = "0.05";
         break;
       case FaultParamKind::kDuration:
-        value = Time(draw_.Time(1ms, sketch_.healthy ? 5s : 1min));
+        value = Time(sketch_.healthy ? draw_.Time(1ms, 5s) : SomeTime(1ms, 1min));
         break;
       case FaultParamKind::kBytes:
         value = Text(std::to_string(draw_.Whole(0, 4)) + "KiB");
@@ -307,7 +343,8 @@ class FaultDrawer {
       case FaultParamKind::kWord: {
         // The message that is the moment, or its answer's sender.
         const bool same = param.name == "message" && !moment_.message.empty() && draw_.Percent(30);
-        value = Text(same ? moment_.message : draw_.Of(param.choices));
+        const bool ours = param.name == "message" && draw_.Percent(60);
+        value = Text(same ? moment_.message : draw_.Of(ours ? kOurMessages : param.choices));
         break;
       }
       case FaultParamKind::kText:
@@ -320,10 +357,15 @@ class FaultDrawer {
     if (param.name == "exit" && kind.name == "container_lost") {
       static const std::vector<std::int64_t> kStatuses = {-100, -101, -102, -103, -104, -105,
                                                           -106, -107, 0,    1,    137,  143};
-      return sketch_.healthy ? -100 : draw_.Of(kStatuses);
+      return sketch_.healthy || draw_.Percent(30) ? -100 : draw_.Of(kStatuses);
     }
     if (param.name == "exit") {
       static const std::vector<std::int64_t> kExits = {1, 2, 3, 42, 75, 126, 134, 137, 139, 143, 0};
+      for (const JobSketch& job : sketch_.jobs) {
+        std::vector<std::int64_t> named = job.exits;
+        std::erase(named, 0);
+        if (!named.empty() && draw_.Percent(50)) return draw_.Of(named);
+      }
       // For one that has ended well its peers may wait for ever.
       const bool all_end = std::all_of(sketch_.jobs.begin(), sketch_.jobs.end(),
                                        [](const JobSketch& job) { return job.ends_for_sure; });
@@ -349,9 +391,10 @@ class FaultDrawer {
     std::string message;
   };
   Moment moment_;
-  Duration lasts_{};               ///< Of the fault that is drawn.
-  Duration ends_{};                ///< Of the fault that is drawn.
-  std::vector<Duration> ends_of_;  ///< Of those before it.
+  const JobSketch* only_job_ = nullptr;  ///< Whom the fault that is drawn is for, if not any.
+  Duration lasts_{};                     ///< Of the fault that is drawn.
+  Duration ends_{};                      ///< Of the fault that is drawn.
+  std::vector<Duration> ends_of_;        ///< Of those before it.
 };
 
 }  // namespace

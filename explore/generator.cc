@@ -10,8 +10,8 @@
 namespace tfyarn::explore {
 namespace {
 
-constexpr int kHealthyPercent = 55;
-constexpr int kHarmlessPercent = 45;  ///< Of those.
+constexpr int kHealthyPercent = 45;
+constexpr int kHarmlessPercent = 55;  ///< Of those.
 /// What a harmless fault may cost beside its own time: calls that are repeated, agents that look
 /// for their AM, an AM that starts again.
 constexpr Duration kFaultCosts = 90s;
@@ -73,6 +73,7 @@ class ScenarioDrawer {
     if (!draw_.Percent(chance)) return;
     Set(yarn, key, SomeDelay(1ms, most));
     start_ += 2 * longest_;  // Of an AM, and of its tasks.
+    starts_.push_back(longest_ / 2);
   }
 
   void DrawCluster() {
@@ -84,8 +85,8 @@ class ScenarioDrawer {
       racks = 2;
       Set(cluster, "racks", Number(racks));
     }
-    Node resources = Map({{"memory", Text(draw_.Percent(70) || !wild() ? "64GiB" : "8GiB")},
-                          {"vcores", Number(draw_.Percent(70) || !wild() ? 32 : 4)}});
+    Node resources = Map({{"memory", Text(!wild() || draw_.Percent(55) ? "64GiB" : "8GiB")},
+                          {"vcores", Number(!wild() || draw_.Percent(55) ? 32 : 4)}});
     gpus_ = swarm_.gpus;
     // Both jobs of a harmless scenario have room at once.
     if (gpus_) Set(resources, "gpus", Number(wild() ? draw_.Whole(1, 4) : harmless() ? 16 : 8));
@@ -138,7 +139,7 @@ class ScenarioDrawer {
     }
     queues_ = {"default"};
     if (swarm_.queues && wild()) {
-      const std::int64_t share = draw_.Whole(2, 6) * 10;
+      const std::int64_t share = draw_.Whole(1, 6) * 10;
       Node queue =
           Map({{"path", Text("root.ml")}, {"capacity", Text(std::to_string(share) + "%")}});
       if (draw_.Percent(50)) Set(queue, "max_capacity", Text(std::to_string(share + 20) + "%"));
@@ -182,6 +183,7 @@ class ScenarioDrawer {
                                  .partition = partition_,
                                  .queues = queues_,
                                  .expiries = kExpiries,
+                                 .starts = starts_,
                                  .hold = hold_};
     Node jobs = List();
     const std::vector<std::string> names =
@@ -191,6 +193,8 @@ class ScenarioDrawer {
       bound_ += job.bound;  // One may wait for the other.
       takes_.push_back(job.takes);
       last_submit_ = 2min;
+      sketch_.any_times.insert(sketch_.any_times.end(), job.sketch.times.begin(),
+                               job.sketch.times.end());
       sketch_.jobs.push_back(std::move(job.sketch));
       jobs.items.push_back(std::move(job.document));
     }
@@ -224,8 +228,9 @@ class ScenarioDrawer {
   bool partition_ = false;
   std::vector<std::string> queues_;
   Duration hold_{};
-  Duration longest_{};           ///< Of the delay that was drawn last.
-  Duration start_{};             ///< Of an AM and its tasks, beside Hadoop's own times.
+  Duration longest_{};  ///< Of the delay that was drawn last.
+  Duration start_{};    ///< Of an AM and its tasks, beside Hadoop's own times.
+  std::vector<Duration> starts_;
   Duration calls_{};             ///< On slow ways, of a job's life.
   std::vector<Duration> takes_;  ///< Each job's own work.
   Duration bound_{};

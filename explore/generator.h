@@ -31,7 +31,9 @@ struct JobSketch {
   };
   std::string name;
   std::vector<Type> types;
-  bool ends_for_sure = false;  ///< It has `deadlines.run`.
+  bool ends_for_sure = false;       ///< It has `deadlines.run`.
+  std::vector<std::int64_t> exits;  ///< That its rules name.
+  std::vector<Duration> times;  ///< Its deadlines and the like: what lasts a little longer hurts.
 };
 
 /// A scenario as far as faults can aim at it.
@@ -39,7 +41,8 @@ struct Sketch {
   std::vector<std::string> nodes;
   std::int64_t nodes_for_ams = 0;  ///< In the default partition.
   std::vector<std::string> racks;
-  std::vector<JobSketch> jobs;  ///< None: every fault is for nodes, ResourceManager or HDFS.
+  std::vector<JobSketch> jobs;      ///< None: every fault is for nodes, ResourceManager or HDFS.
+  std::vector<Duration> any_times;  ///< Of all jobs.
   bool healthy = false;
   bool harmless = false;  ///< Healthy, too.
 };

@@ -96,7 +96,13 @@ void JobDrawer::DrawDeadlines() {
   if (!swarm_.deadlines || around_.healthy) return;
   Node deadlines = Map();
   const auto some = [&](std::string_view key, int chance, Duration least, Duration most) {
-    if (draw_.Percent(chance)) Set(deadlines, key, Time(draw_.Time(least, most)));
+    if (!draw_.Percent(chance)) return;
+    // Beside what the cluster takes for a start, as often as any other.
+    Duration time = draw_.Time(least, most);
+    if (!around_.starts.empty() && draw_.Percent(30))
+      time = std::clamp<Duration>(draw_.Of(around_.starts) * draw_.Whole(5, 15) / 10, least, most);
+    Set(deadlines, key, Time(time));
+    job_.sketch.times.push_back(time);
   };
   some("registration", 40, 2s, 5min);
   some("start", 40, 5s, 15min);
@@ -141,8 +147,9 @@ void JobDrawer::DrawHeartbeat() {
   // No agent is given up for a slow network alone.
   const bool slow = around_.healthy || swarm_.delays;
   const Duration every = draw_.Time(slow ? Duration(1s) : Duration(100ms), 5s);
-  Set(job_.document, "heartbeat",
-      Map({{"every", Time(every)}, {"missed", Number(draw_.Whole(around_.healthy ? 5 : 3, 8))}}));
+  const std::int64_t missed = draw_.Whole(around_.healthy ? 5 : 3, 8);
+  Set(job_.document, "heartbeat", Map({{"every", Time(every)}, {"missed", Number(missed)}}));
+  job_.sketch.times.push_back(every * missed);
 }
 
 /// Each start may wait for its gang, for agents, for processes; then it works, and stops. So often
@@ -156,12 +163,15 @@ Duration JobDrawer::Bound() const {
 
 Swarm Swarm::Of(Draw& draw) {
   Swarm swarm;
+  // Few features show what happens without the others, many what happens between them.
+  static const std::vector<int> kChances = {15, 35, 65};
+  const int chance = draw.Of(kChances);
   for (bool* feature :
        {&swarm.queues,    &swarm.partitions, &swarm.gpus,    &swarm.side_types, &swarm.placement,
         &swarm.gang,      &swarm.policies,   &swarm.on_exit, &swarm.success,    &swarm.depends,
         &swarm.finish,    &swarm.watch,      &swarm.budgets, &swarm.deadlines,  &swarm.behavior,
         &swarm.heartbeat, &swarm.expiry,     &swarm.yarn,    &swarm.delays,     &swarm.two_jobs}) {
-    *feature = draw.Percent(35);
+    *feature = draw.Percent(chance);
   }
   return swarm;
 }

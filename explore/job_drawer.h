@@ -49,8 +49,9 @@ struct JobSurroundings {
   bool gpus = false;
   bool partition = false;  ///< Nodes of partition `p` are there.
   std::vector<std::string> queues;
-  Duration expiries{};  ///< Of YARN, together.
-  Duration hold{};      ///< Containers expire soon: an incomplete gang must give them back by then.
+  Duration expiries{};           ///< Of YARN, together.
+  std::vector<Duration> starts;  ///< What a container takes to start.
+  Duration hold{};  ///< Containers expire soon: an incomplete gang must give them back by then.
 };
 
 [[nodiscard]] DrawnJob DrawJob(Draw& draw, const Swarm& swarm, const JobSurroundings& around,

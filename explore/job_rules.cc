@@ -26,7 +26,7 @@ void JobDrawer::DrawBudgets() {
 }
 
 void JobDrawer::DrawRules() {
-  if (Some(swarm_.policies, 60)) DrawPolicy();
+  if (Some(swarm_.policies, 75)) DrawPolicy();
   if (Some(swarm_.on_exit, 70)) {
     Node rows = List();
     for (std::int64_t n = draw_.Whole(1, 2); n > 0; --n) rows.items.push_back(ExitRule());
@@ -123,7 +123,8 @@ Node JobDrawer::ExitRule() {
   } else if (draw_.Percent(50)) {
     Set(row, "class", List({Text(draw_.Of(kClasses))}));
   } else if (draw_.Percent(60)) {
-    Set(row, "exit", List({Number(AnyExit())}));
+    job_.sketch.exits.push_back(AnyExit());
+    Set(row, "exit", List({Number(job_.sketch.exits.back())}));
   }
   if (raises && draw_.Percent(60)) {
     Node raise = Map({{"factor", Text("1." + std::to_string(draw_.Whole(2, 9)))}});

@@ -37,6 +37,9 @@ void JobDrawer::DrawTraining() {
 std::int64_t JobDrawer::AnyExit() {
   static const std::vector<std::int64_t> kExits = {0,   1,   2,   3,   42,  75,  126, 127,
                                                    130, 134, 137, 138, 139, 143, 154, 255};
+  // One that a rule names, rather than another.
+  std::vector<std::int64_t>& named = job_.sketch.exits;
+  if (!named.empty() && draw_.Percent(50)) return draw_.Of(named);
   return draw_.Of(kExits);
 }
 
@@ -73,7 +76,10 @@ Node JobDrawer::Row() {
   if (draw_.Percent(80)) Set(row, "task", Text(AnyTask()));
   if (draw_.Percent(60)) Set(row, "attempt", Number(draw_.Whole(0, 2)));
   if (draw_.Percent(30)) Set(row, "start", Time(draw_.Time(1ms, 20s)));
-  if (draw_.Percent(10)) Set(row, "listens", Text(draw_.Percent(50) ? "never" : "taken"));
+  if (draw_.Percent(10)) {
+    Set(row, "listens", Text(draw_.Percent(50) ? "never" : "taken"));
+    may_not_end_ = true;  // It takes no part.
+  }
   const std::int64_t what = draw_.Whole(0, 6);
   switch (what) {
     case 0:
@@ -107,6 +113,8 @@ Node JobDrawer::Row() {
       Set(row, "runs", Text("forever"));
       may_not_end_ = true;
   }
+  // Again and again, where no window of a budget holds two of them.
+  if (what == 1 || what == 5) may_not_end_ = true;
   const bool fails = what == 1 || (what == 0 && TextAt(row, "exit") != "0");
   if (fails && draw_.Percent(20)) Set(row, "says", Text(LastWords()));
   if (what != 4 && draw_.Percent(15)) Set(row, "on_term", OnTerm());

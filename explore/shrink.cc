@@ -47,8 +47,7 @@ bool IsFixed(std::string_view key) {
 
 /// A job that must succeed must do so because of these.
 bool IsPremise(std::string_view key) {
-  return key == "am" || key == "yarn" || key == "resources" || key == "behavior" ||
-         key == "retries";
+  return key == "am" || key == "yarn" || key == "nodes" || key == "behavior" || key == "retries";
 }
 
 /// What ends a fault or a job: without it a scenario may rightly go on for ever.

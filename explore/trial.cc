@@ -189,6 +189,17 @@ bool StrikesAnyNode(const Node& document) {
          });
 }
 
+/// A fault waits for a message, or for what some message brings about again: one that comes twice
+/// moves it.
+bool CountsMessages(const Node& document) {
+  const Node* faults = document.Find("faults");
+  return faults != nullptr &&
+         std::any_of(faults->items.begin(), faults->items.end(), [](const Node& fault) {
+           return fault.FindPath("when.message") != nullptr ||
+                  fault.FindPath("when.nth") != nullptr;
+         });
+}
+
 /// The first difference between the outcomes of two runs' jobs; "" when there is none.
 std::string Difference(const trace::Result& left, const trace::Result& right) {
   for (std::size_t i = 0; i < left.jobs.size() && i < right.jobs.size(); ++i) {
@@ -227,7 +238,8 @@ void Compare(const Experiment& experiment, const trace::Result& plain, const Sim
       // Another node or message draws its own delays, which may shift others of its sender; and
       // what strikes any node may strike the unused one.
       if (HasRandomTimes(document) || document.FindPath("cluster.network.loss") != nullptr ||
-          StrikesAnyNode(document))
+          StrikesAnyNode(document) ||
+          (relation == Relation::kRepeatedMessage && CountsMessages(document)))
         return;
       changed = relation == Relation::kUnusedNode ? WithUnusedNode(std::move(changed))
                                                   : WithRepeatedMessage(std::move(changed));

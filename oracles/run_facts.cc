@@ -327,6 +327,7 @@ Account& RunFacts::AccountOf(const Job& job, Task& task, const ContainerId& cont
       .container = container,
       .source = released ? Source::kOurOrder : (status < 0 ? Source::kYarn : Source::kContainer),
       .classes = ClassOfContainer(status, released, ran),
+      .otherwise = ClassOfContainer(status, false, ran),
       .exit = status,
       .happened = moment_,
       .spent = task.container != container});
@@ -336,7 +337,7 @@ namespace {
 
 bool EndedWell(const Job& job, const Task& task, const ContainerId& container) {
   return std::any_of(task.accounts.begin(), task.accounts.end(), [&](const Account& account) {
-    return account.container == container && account.attempt == task.attempt &&
+    return !account.spent && account.container == container && account.attempt == task.attempt &&
            account.classes == Of(kOk) && account.told != 0 &&
            (account.told_attempt == job.am_attempt || account.told <= job.stored_before);
   });
@@ -345,6 +346,11 @@ bool EndedWell(const Job& job, const Task& task, const ContainerId& container) {
 }  // namespace
 
 // ---------------------------------------------------------------- what the AM hears
+
+/// Heartbeats that say nothing new are not in the trace: one may have come since the last word.
+Duration RunFacts::LongestSilence(const Job& job) {
+  return job.spec->heartbeat.every * (job.spec->heartbeat.missed - 1);
+}
 
 void RunFacts::Tell(Job& job, const Task& task, Account& account) {
   if (account.told != 0 && account.told_attempt == job.am_attempt) return;
@@ -379,7 +385,9 @@ void RunFacts::Told(Job& job, const AgentToAm& message) {
   const ContainerId& container = FenceOf(message).container;
   Task* task = TaskIn(job, container);
   if (task == nullptr || task->container != container) return;
+  if (task->registered && now_ - task->heard >= LongestSilence(job)) task->silent_until = now_;
   task->heard = now_;
+  if (!task->registered) task->registered_at = moment_;
   task->registered = true;
   const auto* registers = std::get_if<RegisterAgent>(&message);
   if (registers != nullptr && registers->running && registers->running->attempt == task->attempt)
@@ -429,11 +437,13 @@ Classes RunFacts::MayBe(const Job& job, const Task& task) const {
   for (const Account& account : task.accounts) {
     if (account.spent || account.told == 0) continue;
     if (job.policy == Policy::kTony || account.source <= best) classes |= account.classes;
+    if (job.hidden > 0) classes |= account.otherwise;
     // An AM before may have decided a restart for it, and stopped what its container still held.
     if (job.hidden > 0 && account.told_attempt < job.am_attempt) classes |= Of(kKilledByUs);
   }
-  const Duration silence = job.spec->heartbeat.every * (job.spec->heartbeat.missed - 1);
-  if (faults_ && task.registered && now_ - task.heard >= silence && best >= Source::kSilence)
+  const bool silent = now_ - task.heard >= LongestSilence(job) ||
+                      (task.silent_until > Instant{} && task.silent_until >= job.window_at);
+  if (faults_ && task.registered && silent && best >= Source::kSilence)
     classes |= Of(kHeartbeatLost);
   // Nor has one that never found this AM obeyed its order to stop.
   if (task.stop_ordered != 0 && task.heard < job.attempt_begun) classes |= Of(kHeartbeatLost);
@@ -451,8 +461,9 @@ Classes RunFacts::MayBe(const Job& job, const Task& task) const {
 }
 
 Classes RunFacts::MayBeTimeout(const Job& job, const Task& task) const {
-  const bool never_heard = task.container && !task.registered &&
-                           now_ - task.launch_ordered >= job.spec->deadlines.registration;
+  const bool unheard = !task.registered || task.registered_at >= window_;
+  const bool never_heard =
+      task.container && unheard && now_ - task.launch_ordered >= job.spec->deadlines.registration;
   if (never_heard || task.stood_still || task.stalled != 0) return Of(kTimeout);
   if (!task.in_gang || !(task.runs || task.stop_ordered != 0)) return 0;
   // It hangs: it alone still runs or had to be killed, or a victim's last words name it.

@@ -29,6 +29,7 @@ struct Account {
   std::optional<TaskAttempt> attempt;  ///< Empty: of the container.
   Source source = Source::kAgent;
   Classes classes = 0;
+  Classes otherwise = 0;  ///< For an AM that does not know that its container was given back.
   std::int32_t exit = 0;
   Moment happened = 0;
   Moment told = 0;
@@ -50,9 +51,11 @@ struct Task {
   bool node_lost = false;                ///< The AM was told so since.
   Instant launch_ordered{};
   std::optional<ContainerId> ran_in;  ///< The latest process.
-  bool registered = false;            ///< The agent in it was heard of.
+  bool registered = false;            ///< The agent in it was heard of, ...
+  Moment registered_at = 0;           ///< ... first then.
   Instant heard{};
-  bool spawned = false;  ///< A process ever ran.
+  Instant silent_until{};  ///< It was heard then, after a silence that is one too long.
+  bool spawned = false;    ///< A process ever ran.
   Moment spawned_at = 0;
   Instant spawned_when{};
   bool runs = false;
@@ -179,6 +182,7 @@ class RunFacts {
     const auto found = job.by_container.find(container);
     return found == job.by_container.end() ? nullptr : found->second;
   }
+  [[nodiscard]] static Duration LongestSilence(const Job& job);
   [[nodiscard]] Classes MayBeTimeout(const Job& job, const Task& task) const;
   void On(const trace::AmTold& fact);
   void On(const trace::AmOrdered& fact);

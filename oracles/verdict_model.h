@@ -1,6 +1,6 @@
 // The reference model's insides: what it asks of the tables and of what the AM may have known.
-// Private to reference_verdict.cc (judgement) and verdict_success.cc (success and failure of the
-// whole job).
+// Private to reference_verdict.cc (judgement), verdict_options.cc (rows that may decide an end) and
+// verdict_success.cc (success and failure of the whole job).
 #pragma once
 
 #include <fmt/format.h>
@@ -34,6 +34,9 @@ inline bool IsRestart(ExitAction action) {
 /// From such a grace on, only who hangs has to be killed.
 inline constexpr Duration kVictimsEnd = 10s;
 
+/// The AM counts by its clock, in whole milliseconds, and from its decisions.
+inline constexpr Duration kClocksDiffer = 1s;
+
 /// How a task may have ended for the AM, and surely has.
 struct State {
   bool may_ok = false, must_ok = false;
@@ -46,6 +49,9 @@ enum class Outlook { kMay, kMust, kNever };  ///< kNever: even if all goes well 
 inline Tri Sure(bool value) {
   return value ? Tri::kYes : Tri::kNo;
 }
+
+[[nodiscard]] bool CouldNotReach(const Task& task);
+[[nodiscard]] bool HasFailed(const Task& task);
 
 class ReferenceVerdict::Model : public RunFacts {
  public:

@@ -196,7 +196,14 @@ bool ReferenceVerdict::Model::HoldsVerdict(const Job& job, std::string_view row)
       return state.may_end && !state.must_ok;
     });
   }
-  if (row == "success-impossible") return Any(job, kTracked, &State::may_fail);
+  if (row == "success-impossible") {
+    // Where every end is ignored, none is a success.
+    const bool all_ignored =
+        std::all_of(job.tasks.begin(), job.tasks.end(), [&](const auto& entry) {
+          return entry.second.role != kTracked || StateOf(job, entry.second).ignored;
+        });
+    return all_ignored || Any(job, kTracked, &State::may_fail);
+  }
   switch (job.policy) {
     case Policy::kDefault:
       return false;
@@ -286,7 +293,12 @@ bool ReferenceVerdict::Model::HoldsDeadline(const Job& job, std::string_view rul
     // Where all that trains waits for other types, nothing has to run before it counts.
     const bool waits = std::none_of(job.tasks.begin(), job.tasks.end(),
                                     [](const auto& entry) { return entry.second.begins; });
-    const std::optional<Instant> from = job.all_ran || !waits ? job.all_ran : job.first_grant;
+    // Nor has what has ended for good.
+    const bool settled = std::all_of(job.tasks.begin(), job.tasks.end(), [&](const auto& entry) {
+      return !entry.second.begins || entry.second.spawned || StateOf(job, entry.second).may_end;
+    });
+    const std::optional<Instant> from =
+        job.all_ran || !(waits || settled) ? job.all_ran : job.first_grant;
     return spec.deadlines.run && from && now_ - *from >= *spec.deadlines.run;
   }
   return rule == "deadlines/start" && !all_run && job.first_grant &&

@@ -117,8 +117,10 @@ void Checkers::Books::RmAnswered(JobBook& job, AmAttemptBook& attempt, const RmR
     }
   } else if (const auto* finished =
                  std::get_if<yarn::FinishApplicationMasterResponse>(&reply.response)) {
-    attempt.unregistered = attempt.unregistered || finished->is_unregistered;
-    Finishing(job).final_taken = true;
+    ApplicationBook& its = Finishing(job);
+    its.final_taken = true;
+    for (AmAttemptBook& one : its.attempts)
+      one.unregistered |= one.attempt == attempt.attempt && finished->is_unregistered;
   }
 }
 
@@ -160,8 +162,7 @@ void Checkers::Books::On(const trace::AmOrdered& fact) {
                    after_final("StartContainers");
                    for (const yarn::StartContainerRequest& one : start->containers) {
                      ContainerBook* container = ContainerOf(one.container);
-                     if (container != nullptr && !container->limits.launch_ordered)
-                       container->limits.launch_ordered = now_;
+                     if (container != nullptr) LimitsOfLaunch(job, *container, one.container);
                      if (!Checks(Invariant::kOneOwner) ||
                          (container != nullptr && container->job == job.index))
                        continue;
@@ -229,6 +230,7 @@ void Checkers::Books::Allocates(JobBook& job, AmAttemptBook& attempt,
     }
   }
   for (const yarn::ResourceRequest& row : request.ask) CheckAsk(job, attempt, row);
+  if (!request.ask.empty()) CheckWanted(job, attempt);
   for (const std::string& host : request.blacklist_additions) attempt.excluded.insert(host);
   for (const std::string& host : request.blacklist_removals) attempt.excluded.erase(host);
   ApplicationBook& application = Acting(job);
@@ -262,6 +264,10 @@ void Checkers::Books::CheckAsk(const JobBook& job, AmAttemptBook& attempt,
   }
   if (row.resource_name != "*") return;
   attempt.asks[{*row.priority, row.allocation_request_id}] = row.num_containers;
+}
+
+void Checkers::Books::CheckWanted(const JobBook& job, const AmAttemptBook& attempt) {
+  if (!Checks(Invariant::kGoodCitizen)) return;
   std::int64_t wanted = 0;
   for (const auto& [key, count] : attempt.asks) wanted += count;
   if (job.spec == nullptr || wanted <= job.spec->task_count()) return;
@@ -399,7 +405,9 @@ void Checkers::Books::Restarts(JobBook& job, const RestartDecided& decision) {
   const bool container_lost = decision.cause.exit_class == ExitClass::kNodeLost ||
                               decision.cause.exit_class == ExitClass::kPreempted;
   application.limits.whole_since.reset();
-  if (decision.unit == RestartUnit::kGang && container_lost && !HoldsGang(job))
+  // Tasks that need nothing of each other do not wait for each other again.
+  const bool together = job.spec == nullptr || job.spec->strategy != Strategy::kIndependent;
+  if (decision.unit == RestartUnit::kGang && container_lost && together && !HoldsGang(job))
     application.gang_complete = false;
   LimitsOfGang(job);
   if (job.spec != nullptr && decision.paid != Budget::kNone) LimitsOfPayment(job, application);

@@ -342,6 +342,7 @@ class Checkers::Books {
   void On(const trace::ApplicationEnded& fact);
   void RmAnswered(JobBook& job, AmAttemptBook& attempt, const RmReplied& reply);
   void Allocates(JobBook& job, AmAttemptBook& attempt, const yarn::AllocateRequest& request);
+  void CheckWanted(const JobBook& job, const AmAttemptBook& attempt);
   void CheckAsk(const JobBook& job, AmAttemptBook& attempt, const yarn::ResourceRequest& row);
   void Finishes(JobBook& job, const yarn::FinishApplicationMasterRequest& request);
   void CheckEnd(const JobBook& job, const ApplicationBook& application, JobStatus status);
@@ -378,8 +379,8 @@ class Checkers::Books {
                                         const Due& due, std::optional<Instant>& not_before);
   [[nodiscard]] std::string AmStartBroken(const JobBook& job, const Due& due);
   void LimitsOf(const ContainerId& id, const ContainerBook& container);
-  void LimitsOfLaunch(const ContainerId& id, const ContainerBook& container);
   void LimitsOfEnd(const ContainerId& id, const ContainerBook& container);
+  void LimitsOfLaunch(const JobBook& job, ContainerBook& container, const ContainerId& id);
   void LimitsOfSubmission(JobBook& job, const ApplicationId& application);
   void LimitsOfAm(ApplicationBook& application, std::int32_t attempt);
   void LimitsOfGang(JobBook& job);

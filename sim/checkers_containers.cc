@@ -178,7 +178,6 @@ void Checkers::Books::On(const trace::ContainerLaunched& fact) {
   ContainerBook* container = ContainerOf(fact.container);
   if (container == nullptr) return;
   container->running = container->limits.known_to_nm = true;
-  LimitsOfLaunch(fact.container, *container);
 }
 
 void Checkers::Books::On(const trace::ContainerGone& fact) {

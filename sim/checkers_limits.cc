@@ -128,7 +128,7 @@ std::string Checkers::Books::LimitBroken(JobBook& job, const ApplicationBook& ap
       return ToString(due.container) + " has ended, and is still allocated when " +
              Over("yarn.expiry.nm", times_.nm_expiry) + " is over";
     case Limit::kRegistration:
-      if (container == nullptr || container->freed || !container->running || decided) return {};
+      if (container == nullptr || container->freed || decided) return {};
       if (container->limits.registered || container->limits.given_back) return {};
       from_am(spec.deadlines.registration);
       return "the agent in " + ToString(due.container) +
@@ -152,6 +152,9 @@ std::string Checkers::Books::LimitBroken(JobBook& job, const ApplicationBook& ap
       if (decided || application.gang_complete || !limits.first_ask) return {};
       not_until(*limits.first_ask + spec.gang.deadline + kLimitSlack);
       from_am(spec.gang.deadline);
+      // The AM does not hear that a restart of the RM took what was not launched: the gang may have
+      // been complete for it.
+      if (rm_restarted_) not_until(*rm_restarted_ + spec.gang.deadline + kLimitSlack);
       return "the gang was never complete, and the job waits on when " +
              Over("gang.deadline", spec.gang.deadline) + " is over";
     case Limit::kGangHold:
@@ -209,13 +212,6 @@ void Checkers::Books::LimitsOf(const ContainerId& id, const ContainerBook& conta
   Expect(Limit::kContainerExpiry, now_ + times_.container_expiry + kLimitSlack, container.job, id);
 }
 
-void Checkers::Books::LimitsOfLaunch(const ContainerId& id, const ContainerBook& container) {
-  const JobBook* job = JobOf(container.job);
-  if (container.am || job == nullptr || job->spec == nullptr) return;
-  Expect(Limit::kRegistration, now_ + job->spec->deadlines.registration + kLimitSlack,
-         container.job, id);
-}
-
 void Checkers::Books::LimitsOfEnd(const ContainerId& id, const ContainerBook& container) {
   if (!container.freed)
     Expect(Limit::kContainerGone, now_ + times_.nm_expiry + kLimitSlack, container.job, id);
@@ -228,6 +224,15 @@ void Checkers::Books::LimitsOfEnd(const ContainerId& id, const ContainerBook& co
   Expect(Limit::kOrphan,
          now_ + job->spec->deadlines.orphan + job->spec->deadlines.stop + kLimitSlack,
          container.job, id);
+}
+
+void Checkers::Books::LimitsOfLaunch(const JobBook& job, ContainerBook& container,
+                                     const ContainerId& id) {
+  if (container.limits.launch_ordered) return;
+  container.limits.launch_ordered = now_;
+  if (job.spec == nullptr) return;
+  Expect(Limit::kRegistration, now_ + job.spec->deadlines.registration + kLimitSlack, container.job,
+         id);
 }
 
 void Checkers::Books::LimitsOfSubmission(JobBook& job, const ApplicationId& application) {

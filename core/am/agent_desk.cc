@@ -17,6 +17,12 @@ void AgentDesk::OnSaid(const AgentSaid& said) {
   const AgentFence& fence = FenceOf(said.message);
   const auto task = core.tasks.Find(fence.task);
   if (!task) return Refuse(said.message, "the job has no such task");
+  // Until the RM has said which containers live, no task has its own back; the agent registers
+  // again until it is answered.
+  if (parts_.recovery.pending()) {
+    return core.Note(fmt::format("the agent of {} found this attempt before the RM had answered it",
+                                 ToString(fence.task)));
+  }
   const TaskRecord& record = core.tasks.record(*task);
   if (parts_.leaving.Has(fence.container) && std::holds_alternative<AgentHeartbeat>(said.message)) {
     // It is on its way out and has been told, or will be when the decision is durable: nothing new

@@ -254,6 +254,7 @@ Decision PolicyEngine::ByOwnRule(std::size_t index, const ExitView& exit) const 
     by_class = Budget::kInfrastructure;
   if (by_class == Budget::kNone) by_class = Budget::kUser;
   decision.pays = rule.pays.value_or(by_class);
+  if (table_->one_budget && decision.pays == Budget::kInfrastructure) decision.pays = Budget::kUser;
   decision.allowance = AllowanceFor(decision.pays);
   const TaskClass task_class = ClassOf(exit.task.type);
   if (task_class == TaskClass::kDrained) decision.when_spent = ExitAction::kTally;

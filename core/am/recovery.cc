@@ -214,7 +214,7 @@ void Recovery::Adopt(TaskIndex task, const Past& past,
   // An agent that no cluster spec knows may never have been started: the last attempt may have
   // ended between writing that down and saying so to the node.
   const bool in_spec = has_spec() && past.agent->incarnation == past.agent_at_spec;
-  if (!in_spec && alive != living.end()) parts_.launch.StartOnceMore(task);
+  if (!in_spec && alive != living.end() && !verdict_) parts_.launch.StartOnceMore(task);
   // Which of them runs, its agent will say.
   if (past.ordered && past.alive && past.outcome == Outcome::kOpen) {
     core.tasks.SetProcess(task, past.restarting ? ProcessPhase::kStopping : ProcessPhase::kOrdered);

@@ -27,6 +27,8 @@ class Recovery {
 
   /// Takes in what earlier attempts wrote. True when there was anything to take over.
   bool Read(const JournalReading& reading);
+  /// The journal was read, and no task has its container back yet.
+  [[nodiscard]] bool pending() const { return !pasts_.empty(); }
   /// The RM accepted this attempt: these containers live.
   void OnRegistered(const std::vector<yarn::Container>& containers, bool known);
   /// A container of an earlier attempt whose node came back late.

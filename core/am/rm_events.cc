@@ -242,6 +242,8 @@ void RmEvents::TakeGivenBack(const std::optional<GangGivenBack>& gang) {
     TF_CHECK(task.has_value());
     OnGivenBack(container, *task);
   }
+  // With nothing left it is collected as the first time, with what does not train.
+  if (core.tasks.containers() == 0) core.gang_was_complete = false;
   core.Emit(GangReleased{.containers = static_cast<std::int32_t>(gang->lost.size()),
                          .backoff = gang->backoff});
 }
@@ -250,17 +252,26 @@ void RmEvents::OnGivenBack(const ContainerId& container, TaskIndex task) {
   AmCore& core = parts_.core;
   if (!core.tasks.shown(task).has_container || core.tasks.shown(task).container != container)
     return;
+  const TaskRecord& record = core.tasks.record(task);
   const bool had_process = core.tasks.ProcessAlive(task);
+  std::optional<Cause> stopped;
   if (had_process) {
-    (void)parts_.attempts.End(task, {.we_stopped = true}, "given back with an incomplete gang");
+    stopped = core.CauseOf(
+        parts_.attempts.End(task, {.we_stopped = true}, "given back with an incomplete gang"));
     parts_.attempts.Decided(task, core.out.last());
   }
-  const TaskRecord& record = core.tasks.record(task);
-  if (record.outcome == Outcome::kOpen && record.start == StartMode::kNone) {
+  const bool starts_again = record.outcome == Outcome::kOpen && record.start == StartMode::kNone;
+  if (starts_again)
     core.tasks.SetStart(task, record.training ? StartMode::kWithEpoch : StartMode::kAlone);
-  }
   if (record.agent == AgentPhase::kGranted) return parts_.leaving.Gone(task);
   parts_.leaving.WasReleased(task);
+  // What ran beside a gang that waits starts again with it: a decision as any other.
+  if (!starts_again || !stopped) return;
+  parts_.restart.Execute({.tasks = {task},
+                          .replace = {},
+                          .epoch_rises = record.training,
+                          .cause = *stopped,
+                          .rule = "gang/hold"});
 }
 
 }  // namespace tfyarn::am

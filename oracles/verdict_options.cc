@@ -1,0 +1,186 @@
+// The reference model: which rows may decide an end, and whether the end must be answered.
+#include <algorithm>
+#include <cstdlib>
+#include <utility>
+
+#include "core/model/text.h"
+#include "oracles/verdict_model.h"
+
+namespace tfyarn::oracles {
+namespace {
+
+bool IsFor(const JobSpec& spec, const Task& task, Who who) {
+  switch (who) {
+    case Who::kAnyone:
+      return true;
+    case Who::kChief:
+      return task.chief;
+    case Who::kService:
+      return task.role == TaskClass::kService;
+    case Who::kDrained:
+      return task.role == TaskClass::kDrained;
+    case Who::kSidecar:
+      return task.role == TaskClass::kSidecar;
+    case Who::kTracked:
+      return task.role == TaskClass::kTracked;
+    case Who::kTensorboard:
+      return task.id.type == "tensorboard" && spec.FindType("tensorboard") != nullptr;
+  }
+  return false;
+}
+
+}  // namespace
+
+/// The last words of a process that found a peer's port closed; its own is no peer's.
+bool CouldNotReach(const Task& task) {
+  const std::string own =
+      "remote target /job:" + task.id.type + "/replica:0/task:" + std::to_string(task.id.index);
+  return std::any_of(task.accounts.begin(), task.accounts.end(), [&](const Account& account) {
+    return account.told != 0 && !account.spent &&
+           account.last_words.find("failed to connect to all addresses") != std::string::npos &&
+           account.last_words.find(own) == std::string::npos;
+  });
+}
+
+/// The AM has heard of an end of its that was none too well.
+bool HasFailed(const Task& task) {
+  return std::any_of(task.accounts.begin(), task.accounts.end(), [](const Account& account) {
+    return account.told != 0 && !account.spent && account.classes != Of(kOk);
+  });
+}
+
+Tri ReferenceVerdict::Model::Holds(const Job& job, const Task& task, When when,
+                                   std::optional<std::int32_t> exit) const {
+  const JobSpec& spec = *job.spec;
+  const auto policy_is = [&](std::string_view wanted) {
+    const std::string one = OptionOf(spec, "restart_policy." + task.id.type);
+    return (one.empty() ? OptionOf(spec, "restart_policy") : one) == wanted;
+  };
+  switch (when) {
+    case When::kAlways:
+      return Tri::kYes;
+    case When::kSuccessDecided:  // By the caller.
+      return Tri::kMaybe;
+    case When::kMultiWorker:
+      return Sure(spec.strategy == Strategy::kMultiWorker);
+    case When::kIndependent:
+      return Sure(spec.strategy == Strategy::kIndependent);
+    case When::kStopOnFailure:
+      return Sure(Lists(spec, "stop_on_failure", task.id.type, "ps"));
+    case When::kFailOnWorkerFailure:
+      return Sure(OptionOf(spec, "fail_on_worker_failure") == "true");
+    case When::kWaived:
+    case When::kWaivedAndAllEnded:
+      return std::any_of(spec.depends.begin(), spec.depends.end(),
+                         [&](const Dependency& rule) {
+                           return rule.task == task.id.type && rule.within &&
+                                  rule.action == DependencyAction::kIgnore;
+                         })
+                 ? Tri::kMaybe
+                 : Tri::kNo;
+    case When::kNeverRegistered:
+      return task.registered ? (task.spawned ? Tri::kNo : Tri::kMaybe) : Tri::kMaybe;
+    case When::kLate:
+      return Sure(OptionOf(spec, "propagate") == "late");
+    case When::kRestartAlways:
+      return Sure(policy_is("Always"));
+    case When::kRestartOnFailure:
+      return Sure(policy_is("OnFailure"));
+    case When::kRestartExitCode:
+      return Sure(policy_is("ExitCode"));
+    case When::kExitCodePermanent:
+      return Sure(policy_is("ExitCode") && exit && *exit >= 1 && *exit <= 127);
+  }
+  return Tri::kNo;
+}
+
+/// The rows that may decide an end of this class: the rows of `on_exit`, what `watch` says of a
+/// stall, the policy's. More than one where it is open whether a condition holds.
+std::vector<Option> ReferenceVerdict::Model::Options(const Job& job, const Task& task,
+                                                     ExitClass cls,
+                                                     std::optional<std::int32_t> exit,
+                                                     Tri succeeded) const {
+  const JobSpec& spec = *job.spec;
+  // A good end starts again only where a row of `on_exit` says so, and nothing does so for ever.
+  const bool user = job.policy != Policy::kDefault || (Of(cls) & kUserPays) != 0 || cls == kOk;
+  const Budget by_class = user ? Budget::kUser : Budget::kInfrastructure;
+  std::vector<Budget> class_pays = {by_class};
+  if (job.policy == Policy::kDefault && spec.strategy == Strategy::kParameterServer &&
+      CouldNotReach(task))
+    class_pays = {Budget::kInfrastructure};
+  const bool marked = cls == kPreempted && job.notice != 0 && !task.runs;
+  if (marked) class_pays.push_back(Budget::kNone);
+  std::vector<Option> options;
+  for (std::size_t i = 0; succeeded != Tri::kYes && i < spec.on_exit.size(); ++i) {
+    const ExitRule& rule = spec.on_exit[i];
+    const auto has = [](const auto& list, const auto& value) {
+      return list.empty() || std::find(list.begin(), list.end(), value) != list.end();
+    };
+    const bool any_failure = rule.classes.empty() && rule.exits.empty();
+    if ((!rule.task_type.empty() && rule.task_type != task.id.type) || !has(rule.classes, cls) ||
+        (!rule.exits.empty() && !(exit && has(rule.exits, *exit))) ||
+        (any_failure && (Of(cls) & kFailure) == 0))
+      continue;
+    Option option{.name = fmt::format("on_exit/{}", i), .action = rule.action};
+    option.payers = class_pays;
+    if (rule.action == kRaiseMemory && job.policy == Policy::kDefault)
+      option.payers = {Budget::kInfrastructure};
+    if (rule.pays) option.payers = {*rule.pays};
+    if (rule.pays && *rule.pays != Budget::kNone && job.policy != Policy::kDefault)
+      option.payers = {Budget::kUser};
+    if (task.role == TaskClass::kDrained) option.then = kTally;
+    if (task.role == TaskClass::kSidecar) option.then = kIgnore;
+    options.push_back(std::move(option));
+    if (succeeded == Tri::kNo) return options;
+    break;
+  }
+  if (cls == kTimeout && spec.watch)
+    options.push_back({.name = "watch", .action = spec.watch->action, .payers = class_pays});
+  for (const Row& row : RowsOf(job.policy)) {
+    if ((row.ends & Of(cls)) == 0 || !IsFor(spec, task, row.who)) continue;
+    const Tri holds =
+        row.when == When::kSuccessDecided ? succeeded : Holds(job, task, row.when, exit);
+    if (holds == Tri::kNo) continue;
+    Option option{.name = fmt::format("{}/{}", spec.policy.name, row.name), .action = row.action};
+    option.session = row.action == kFail && row.pays == Pays::kUser;
+    option.below_limit = row.pays == Pays::kUserBelowLimit;
+    option.then = row.then;
+    option.payers = row.pays == Pays::kByClass  ? class_pays
+                    : row.pays == Pays::kNobody ? std::vector{Budget::kNone}
+                                                : std::vector{Budget::kUser};
+    if (marked && row.pays == Pays::kUser) option.payers.push_back(Budget::kNone);
+    options.push_back(std::move(option));
+    if (holds == Tri::kYes) break;
+  }
+  return options;
+}
+
+/// The end may be one for good: no restart that is left answers it.
+bool ReferenceVerdict::Model::Counts(const Job& job, const Task& task,
+                                     const Account& account) const {
+  for (unsigned bit = 0; bit <= static_cast<unsigned>(kUnknown); ++bit) {
+    if ((account.classes >> bit & 1) == 0) continue;
+    for (const Option& option :
+         Options(job, task, static_cast<ExitClass>(bit), account.exit, Tri::kNo)) {
+      if (!IsRestart(option.action) || MayBeExhausted(job, task, option)) return true;
+    }
+  }
+  return false;
+}
+
+/// Whatever its class, the end leads to a restart or to a verdict.
+bool ReferenceVerdict::Model::MustAct(const Job& job, const Task& task,
+                                      const Account& account) const {
+  for (unsigned bit = 0; bit <= static_cast<unsigned>(kUnknown); ++bit) {
+    if ((account.classes >> bit & 1) == 0) continue;
+    for (const Option& option :
+         Options(job, task, static_cast<ExitClass>(bit), account.exit, Succeeded(job))) {
+      const bool acts = option.session || IsRestart(option.action) || option.action == kFail ||
+                        option.action == kSucceed;
+      if (!acts || (option.then != kFail && MayBeExhausted(job, task, option))) return false;
+    }
+  }
+  return account.classes != 0;
+}
+
+}  // namespace tfyarn::oracles
