@@ -35,6 +35,7 @@ struct RunOptions {
   /// Up to its instant the run is the same, record by record. From there on every delay, loss, time
   /// to a random fault and random target is another; delays that the scenario gives as constants
   /// come between half and one and a half of them. What is scheduled at an instant stays there.
+  /// Of the scenario's own futures those before it happen too.
   std::optional<Future> future;
   /// Skip idle heartbeats. Changes the speed and nothing else: the digest is the same.
   bool elide = true;

@@ -133,8 +133,15 @@ void SimHost::DrawAnew(std::uint64_t seed) {
 RunOutcome SimHost::Run() {
   Start();
   // After all that happens at that instant.
-  if (const std::optional<Future>& future = options_.future)
-    At(future->from + Duration(1), [this] { DrawAnew(options_.future->seed); });
+  const auto draw_anew = [this](const Future& future) {
+    At(future.from + Duration(1), [this, seed = future.seed] { DrawAnew(seed); });
+  };
+  const std::optional<Future>& other = options_.future;
+  for (const config::FutureSpec& spec : scenario_.futures) {
+    const Future future{.from = Instant{} + spec.from, .seed = spec.seed};
+    if (!other || future.from < other->from) draw_anew(future);
+  }
+  if (other) draw_anew(*other);
   trace::StopReason reason = trace::StopReason::kQuiescent;
   while (true) {
     if (jobs_alive_ == 0 && !arrivals_.next()) break;
