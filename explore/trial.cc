@@ -113,7 +113,8 @@ struct Ran {
 };
 
 Ran Run(const config::Scenario& scenario, bool elide, std::uint64_t most_events,
-        const Simulate& simulate, const std::atomic<bool>* interrupt) {
+        const Simulate& simulate, const std::atomic<bool>* interrupt,
+        sim::Coverage* coverage = nullptr) {
   std::atomic<bool> stop = interrupt != nullptr && *interrupt;
   LengthWatch watch(scenario, most_events);
   sim::RunOptions options;
@@ -121,6 +122,7 @@ Ran Run(const config::Scenario& scenario, bool elide, std::uint64_t most_events,
   options.elide = elide;
   options.reference = true;
   options.interrupt = &stop;
+  options.coverage = coverage;
   options.progress = [&](const sim::Progress& progress) {
     stop = watch.Look(progress) || (interrupt != nullptr && *interrupt);
   };
@@ -293,7 +295,7 @@ std::vector<Problem> ProblemsOf(const trace::Result& result) {
 }
 
 Trial Try(const Experiment& experiment, const Laboratory& laboratory,
-          const std::atomic<bool>* interrupt) {
+          const std::atomic<bool>* interrupt, sim::Coverage* coverage) {
   Trial trial;
   const Loaded loaded = Load(experiment.document);
   if (!loaded.scenario) {
@@ -308,7 +310,8 @@ Trial Try(const Experiment& experiment, const Laboratory& laboratory,
     return trial;
   }
   const Simulate& simulate = laboratory.simulate;
-  const Ran run = Run(*loaded.scenario, true, experiment.most_events, simulate, interrupt);
+  const Ran run =
+      Run(*loaded.scenario, true, experiment.most_events, simulate, interrupt, coverage);
   const trace::Result& plain = run.result;
   trial.records = plain.records;
   trial.events = plain.events;

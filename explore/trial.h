@@ -67,9 +67,10 @@ struct Trial {
 
 /// Never throws. A run that goes round in circles is cut, and that is its problem. A document that
 /// is no scenario is a Trial with the diagnostics as its problem; one that is not accepted has
-/// none.
+/// none. `coverage` gets what the plain run reaches.
 [[nodiscard]] Trial Try(const Experiment& experiment, const Laboratory& laboratory,
-                        const std::atomic<bool>* interrupt = nullptr);
+                        const std::atomic<bool>* interrupt = nullptr,
+                        sim::Coverage* coverage = nullptr);
 
 /// What is wrong with one run by itself: invariants, expectations.
 [[nodiscard]] std::vector<Problem> ProblemsOf(const trace::Result& result);

@@ -13,6 +13,7 @@
 
 namespace tfyarn::sim {
 
+class Coverage;
 struct Doubles;
 
 /// How far a run is; given to RunOptions::progress now and then.
@@ -46,6 +47,8 @@ struct RunOptions {
   /// Gets every record, in order, as it is made.
   std::function<void(const trace::TraceRecord&)> sink;
   std::function<void(const Progress&)> progress;
+  /// Gets what the run reaches; null: that is not collected. Must outlive the run.
+  Coverage* coverage = nullptr;
   /// Stand-ins for machines, see doubles.h; null but in tests. Must outlive the run.
   const Doubles* doubles = nullptr;
   /// When it becomes true the run stops at the next event and reports what it has.

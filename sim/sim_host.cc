@@ -10,6 +10,7 @@
 #include "config/traces.h"
 #include "core/model/check.h"
 #include "core/trace/routine.h"
+#include "sim/coverage.h"
 #include "sim/yarn_options.h"
 
 namespace tfyarn::sim {
@@ -171,6 +172,7 @@ bool SimHost::RunNext() {
     tasks_.Run(event.payload >> 1);
   }
   ++events_;
+  if (options_.coverage != nullptr) options_.coverage->Look(now_);
   if (events_ % kEventsBetweenScans == 0) ScanInvariants();
   if (events_ % kEventsBetweenProgress == 0 && options_.progress) {
     options_.progress({.now = now_,
@@ -209,6 +211,7 @@ RunOutcome SimHost::Finish(trace::StopReason reason) {
   SettleWorkloads();
   ScanInvariants();
   checkers_.Finish(now_, reason);
+  if (options_.coverage != nullptr) options_.coverage->Look(now_);
   Trace(trace::RunStopped{.reason = reason});
   RunOutcome outcome;
   outcome.result = result_.Finish({.version = TFYARN_VERSION,
