@@ -211,7 +211,9 @@ std::string Difference(const trace::Result& left, const trace::Result& right) {
 
 void Compare(const Experiment& experiment, const trace::Result& plain, const Simulate& simulate,
              const std::atomic<bool>* interrupt, Trial& trial) {
-  const auto& [document, relation, most_events] = experiment;
+  const Node& document = experiment.document;
+  const Relation relation = experiment.relation;
+  const std::uint64_t most_events = experiment.most_events;
   Node changed = document;
   bool elide = true;
   bool same_digest = true;
@@ -264,6 +266,10 @@ std::string Anonymous(std::string_view sentence) {
   return key;
 }
 
+std::optional<config::Scenario> ScenarioOf(const Node& document) {
+  return Load(document).scenario;
+}
+
 std::vector<Problem> ProblemsOf(const trace::Result& result) {
   std::vector<Problem> problems;
   for (const trace::InvariantResult& invariant : result.invariants) {
@@ -298,6 +304,7 @@ Trial Try(const Experiment& experiment, const Laboratory& laboratory,
           const std::atomic<bool>* interrupt, sim::Coverage* coverage) {
   Trial trial;
   const Loaded loaded = Load(experiment.document);
+  if (!loaded.scenario && experiment.put_together) return {.valid = false};
   if (!loaded.scenario) {
     const std::string sentence = "not a scenario: " + loaded.error;
     trial.problems.push_back(
