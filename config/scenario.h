@@ -280,6 +280,12 @@ struct SweepSpec {
   std::uint64_t last_seed = 1;
 };
 
+/// From an instant on, what is left to chance is drawn anew.
+struct FutureSpec {
+  Duration from = Duration::zero();
+  std::uint64_t seed = 1;
+};
+
 struct Scenario {
   std::string file;  ///< As given on the command line.
   std::string name;
@@ -287,6 +293,7 @@ struct Scenario {
   std::uint64_t seed = 1;
   Duration horizon = 24h;
   Duration warmup = Duration::zero();
+  std::vector<FutureSpec> futures;  ///< Each begins after the one before.
   ClusterSpecConfig cluster;
   YarnSpec yarn;
   HdfsSpec hdfs;

@@ -113,6 +113,29 @@ void ReadDefaults(Decoder& decoder, const Node& node, Scenario& /*out*/) {
   for (Finding& finding : partial.findings()) decoder.findings().push_back(std::move(finding));
 }
 
+const Record<FutureSpec>& FutureTable() {
+  static const Record<FutureSpec> table = [] {
+    Record<FutureSpec> record(
+        "future",
+        "Up to its time the run is the same, record by record; after it all that is chance is "
+        "another: delays, losses, the waits for random faults and their targets. Delays that the "
+        "scenario gives as constants come between half and one and a half of them.");
+    record.Field("from", &FutureSpec::from, Time(), "Simulated time.",
+                 {.example = "41.5s", .required = true});
+    record.Field("seed", &FutureSpec::seed, Seed(), "Of what is drawn from then on.");
+    return record;
+  }();
+  return table;
+}
+
+void CheckFutures(Decoder& decoder, const Node& node, const Scenario& scenario) {
+  const Node* list = node.Find("futures");
+  for (std::size_t i = 1; list != nullptr && i < scenario.futures.size(); ++i) {
+    if (scenario.futures[i].from <= scenario.futures[i - 1].from)
+      decoder.Error(ItemOf(*list, i), "`futures`: each must begin after the one before");
+  }
+}
+
 void AddHead(Record<Scenario>& record) {
   record.Custom("schema", Word({"tfsim/v1"}).info,
                 "Which version of this description the file follows.",
@@ -135,6 +158,10 @@ void AddHead(Record<Scenario>& record) {
       "horizon", &Scenario::horizon, Time(1ms),
       "End of the simulation; a job unfinished then fails the run unless its expectation says so.");
   record.Field("warmup", &Scenario::warmup, Time(), "Metrics count jobs submitted after it.");
+  record.Field("futures", &Scenario::futures, ListOf(Of(FutureTable)),
+               "Other futures of the run, as `tfsim explore` and `tfsim why` draw them.",
+               {.example = "[{from: 41.5s, seed: 7}]"});
+  record.Checked(CheckFutures);
 }
 
 }  // namespace

@@ -75,6 +75,13 @@ std::optional<Node> DocumentOf(const std::string& yaml) {
   return document;
 }
 
+bool MustSucceed(const Node& document) {
+  const Node* expect = document.Find("expect");
+  return expect != nullptr &&
+         std::any_of(expect->items.begin(), expect->items.end(),
+                     [](const Node& row) { return TextAt(row, "status") == "SUCCEEDED"; });
+}
+
 std::string TextAt(const Node& node, std::string_view path) {
   const Node* found = node.FindPath(path);
   return found != nullptr && found->is_scalar() ? found->text : std::string();

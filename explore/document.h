@@ -31,6 +31,8 @@ Node& ListAt(Node& map, std::string_view key);
 void Remove(Node& map, std::string_view key);
 /// The tree of a YAML text; nullopt when it is none.
 [[nodiscard]] std::optional<Node> DocumentOf(const std::string& yaml);
+/// Whether some job of the scenario is expected to succeed.
+[[nodiscard]] bool MustSucceed(const Node& document);
 /// The scalar's text at a path of Node::FindPath; "" where there is none.
 [[nodiscard]] std::string TextAt(const Node& node, std::string_view path);
 

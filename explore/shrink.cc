@@ -59,13 +59,6 @@ bool EndsSomething(Node& root, const Way& way) {
          (entry.key == "deadlines" && entry.value.Find("run") != nullptr);
 }
 
-bool MustSucceed(const Node& document) {
-  const Node* expect = document.Find("expect");
-  return expect != nullptr &&
-         std::any_of(expect->items.begin(), expect->items.end(),
-                     [](const Node& row) { return TextAt(row, "status") == "SUCCEEDED"; });
-}
-
 bool OnTheWayTo(const Node& root, const Way& way, bool premises) {
   const Node* node = &root;
   for (const std::size_t step : way) {

@@ -113,7 +113,8 @@ struct Ran {
 };
 
 Ran Run(const config::Scenario& scenario, bool elide, std::uint64_t most_events,
-        const Simulate& simulate, const std::atomic<bool>* interrupt) {
+        const Simulate& simulate, const std::atomic<bool>* interrupt,
+        sim::Coverage* coverage = nullptr) {
   std::atomic<bool> stop = interrupt != nullptr && *interrupt;
   LengthWatch watch(scenario, most_events);
   sim::RunOptions options;
@@ -121,6 +122,7 @@ Ran Run(const config::Scenario& scenario, bool elide, std::uint64_t most_events,
   options.elide = elide;
   options.reference = true;
   options.interrupt = &stop;
+  options.coverage = coverage;
   options.progress = [&](const sim::Progress& progress) {
     stop = watch.Look(progress) || (interrupt != nullptr && *interrupt);
   };
@@ -220,7 +222,9 @@ std::string Difference(const trace::Result& left, const trace::Result& right) {
 
 void Compare(const Experiment& experiment, const trace::Result& plain, const Simulate& simulate,
              const std::atomic<bool>* interrupt, Trial& trial) {
-  const auto& [document, relation, most_events] = experiment;
+  const Node& document = experiment.document;
+  const Relation relation = experiment.relation;
+  const std::uint64_t most_events = experiment.most_events;
   Node changed = document;
   bool elide = true;
   bool same_digest = true;
@@ -274,6 +278,10 @@ std::string Anonymous(std::string_view sentence) {
   return key;
 }
 
+std::optional<config::Scenario> ScenarioOf(const Node& document) {
+  return Load(document).scenario;
+}
+
 std::vector<Problem> ProblemsOf(const trace::Result& result) {
   std::vector<Problem> problems;
   for (const trace::InvariantResult& invariant : result.invariants) {
@@ -305,9 +313,10 @@ std::vector<Problem> ProblemsOf(const trace::Result& result) {
 }
 
 Trial Try(const Experiment& experiment, const Laboratory& laboratory,
-          const std::atomic<bool>* interrupt) {
+          const std::atomic<bool>* interrupt, sim::Coverage* coverage) {
   Trial trial;
   const Loaded loaded = Load(experiment.document);
+  if (!loaded.scenario && experiment.put_together) return {.valid = false};
   if (!loaded.scenario) {
     const std::string sentence = "not a scenario: " + loaded.error;
     trial.problems.push_back(
@@ -320,7 +329,8 @@ Trial Try(const Experiment& experiment, const Laboratory& laboratory,
     return trial;
   }
   const Simulate& simulate = laboratory.simulate;
-  const Ran run = Run(*loaded.scenario, true, experiment.most_events, simulate, interrupt);
+  const Ran run =
+      Run(*loaded.scenario, true, experiment.most_events, simulate, interrupt, coverage);
   const trace::Result& plain = run.result;
   trial.records = plain.records;
   trial.events = plain.events;

@@ -45,6 +45,7 @@ struct Experiment {
   Relation relation = Relation::kNone;
   /// A run that takes more events is cut short; 0: one that is as long as a search waits for.
   std::uint64_t most_events = 0;
+  bool put_together = false;  ///< From parts, which may not fit: that is no problem.
 };
 
 /// Something that is wrong.
@@ -67,9 +68,13 @@ struct Trial {
 
 /// Never throws. A run that goes round in circles is cut, and that is its problem. A document that
 /// is no scenario is a Trial with the diagnostics as its problem; one that is not accepted has
-/// none.
+/// none. `coverage` gets what the plain run reaches.
 [[nodiscard]] Trial Try(const Experiment& experiment, const Laboratory& laboratory,
-                        const std::atomic<bool>* interrupt = nullptr);
+                        const std::atomic<bool>* interrupt = nullptr,
+                        sim::Coverage* coverage = nullptr);
+
+/// The document as the simulator reads it; nullopt: it is no scenario.
+[[nodiscard]] std::optional<config::Scenario> ScenarioOf(const Node& document);
 
 /// What is wrong with one run by itself: invariants, expectations.
 [[nodiscard]] std::vector<Problem> ProblemsOf(const trace::Result& result);

@@ -2,6 +2,7 @@
 // after-final, budgets, excluded-nodes, good-citizen.
 #include <algorithm>
 
+#include "core/model/probe.h"
 #include "core/model/text.h"
 #include "core/model/visit.h"
 #include "sim/checkers_books.h"
@@ -77,8 +78,10 @@ void Checkers::Books::On(const trace::AmTold& fact) {
     LimitsOfAm(its, started->attempt.attempt);
   }
   AmAttemptBook& attempt = AttemptOf(*job, fact.am_attempt);
-  if (attempt.superseded_now && !attempt.superseded && IsRmsWord(fact.event))
+  if (attempt.superseded_now && !attempt.superseded && IsRmsWord(fact.event)) {
+    TF_PROBE("checkers/am-learns-of-its-successor");
     attempt.superseded = now_;
+  }
   if (const auto* reply = std::get_if<RmReplied>(&fact.event)) RmAnswered(*job, attempt, *reply);
   if (const auto* said = std::get_if<AgentSaid>(&fact.event)) {
     if (const auto* registers = std::get_if<RegisterAgent>(&said->message))
@@ -200,7 +203,10 @@ void Checkers::Books::On(const trace::AmOrdered& fact) {
 // from acting once; it must stop when it can know.
 void Checkers::Books::Acts(JobBook& job, AmAttemptBook& attempt, std::string_view what) {
   if (!Checks(Invariant::kOneAttempt) || !attempt.superseded) return;
-  if (now_ - *attempt.superseded <= kLearnsOfSuccessor) return;
+  if (now_ - *attempt.superseded <= kLearnsOfSuccessor) {
+    TF_PROBE("checkers/superseded-am-still-acts");
+    return;
+  }
   Report(Invariant::kOneAttempt,
          NameOf(job) + ": application attempt " + std::to_string(attempt.attempt) + " orders " +
              std::string(what) + " although a later attempt has registered");

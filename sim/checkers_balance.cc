@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "core/model/probe.h"
 #include "core/model/text.h"
 #include "sim/behavior.h"
 #include "sim/checkers_books.h"
@@ -151,7 +152,10 @@ std::optional<Instant> Checkers::Books::JudgeProgress(JobBook& job) {
   // The end of any of these is a thing that happens.
   if (waits || trains || !faults_under_way_.empty()) return now_ + bound;
   const Instant since = std::max(job.last_event, last_fault_change_.value_or(job.last_event));
-  if (now_ - since <= bound) return since + bound + Duration(1);
+  if (now_ - since <= bound) {
+    TF_PROBE("checkers/progress-looked-at-again");
+    return since + bound + Duration(1);
+  }
   if (!std::exchange(job.progress_reported, true)) {
     Report(Invariant::kProgress, NameOf(job) + " holds its gang, but nothing has happened for " +
                                      ToString(bound) + ", which is the bound");

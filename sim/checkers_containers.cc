@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "core/model/exit.h"
+#include "core/model/probe.h"
 #include "core/model/text.h"
 #include "sim/checkers_books.h"
 
@@ -83,6 +84,7 @@ void Checkers::Books::On(const trace::ContainerGranted& fact) {
   }
   const bool its_own = known->job == fact.job && known->node == node;
   if (its_own && ComesBack(*known)) {
+    TF_PROBE("checkers/granted-again");
     known->freed = false;
     known->am = fact.am;  // One of an AM that is over is only a container.
     return Allocated(*known, fact);
@@ -230,7 +232,10 @@ void Checkers::Books::SettleContainers(JobBook& job, const std::vector<std::stri
     if (container == nullptr || !judged) continue;
     // The RM learns of a node's death only when it expires.
     const NodeBook& node = nodes_[container->node];
-    if (node.power_changed && now_ - *node.power_changed <= allowed + times_.nm_expiry) continue;
+    if (node.power_changed && now_ - *node.power_changed <= allowed + times_.nm_expiry) {
+      TF_PROBE("checkers/dead-node-is-excused");
+      continue;
+    }
     if (!Checks(Invariant::kReleasedOnce)) continue;
     if (!container->freed) {
       Report(Invariant::kReleasedOnce,

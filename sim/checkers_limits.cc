@@ -8,6 +8,7 @@
 // over.
 #include <algorithm>
 
+#include "core/model/probe.h"
 #include "core/model/text.h"
 #include "sim/behavior.h"
 #include "sim/checkers_books.h"
@@ -79,7 +80,10 @@ void Checkers::Books::PassLimits(Instant until) {
 /// While faults, or what they lead to, may hold anything up: until when. Else nullopt.
 std::optional<Instant> Checkers::Books::HeldUp() const {
   const Duration effects = times_.nm_expiry + times_.am_expiry + kLimitSlack;
-  if (!faults_under_way_.empty()) return now_ + effects;
+  if (!faults_under_way_.empty()) {
+    TF_PROBE("checkers/limit-is-held-up");
+    return now_ + effects;
+  }
   if (last_fault_change_ && now_ - *last_fault_change_ <= effects)
     return *last_fault_change_ + effects + Duration(1);
   return std::nullopt;

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "core/model/probe.h"
 #include "core/model/text.h"
 #include "sim/behavior.h"
 #include "sim/checkers_books.h"
@@ -150,7 +151,10 @@ void Checkers::Books::CheckOwnAddress(const JobBook& job, const ContainerBook& c
   if (own.port != 0 && listed && type->second[index] == own) return;
   // What does not train does not wait for the spec, and its peers do not wait for it.
   const bool came_late = listed && type->second[index].port == 0;
-  if (came_late && job.spec != nullptr && !Trains(*job.spec, spawn.task)) return;
+  if (came_late && job.spec != nullptr && !Trains(*job.spec, spawn.task)) {
+    TF_PROBE("checkers/came-late-beside-the-training");
+    return;
+  }
   const std::string held =
       own.port == 0 ? "holds no port" : "holds port " + std::to_string(own.port);
   const std::string said =

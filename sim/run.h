@@ -13,6 +13,7 @@
 
 namespace tfyarn::sim {
 
+class Coverage;
 struct Doubles;
 
 /// How far a run is; given to RunOptions::progress now and then.
@@ -35,6 +36,7 @@ struct RunOptions {
   /// Up to its instant the run is the same, record by record. From there on every delay, loss, time
   /// to a random fault and random target is another; delays that the scenario gives as constants
   /// come between half and one and a half of them. What is scheduled at an instant stays there.
+  /// Of the scenario's own futures those before it happen too.
   std::optional<Future> future;
   /// Skip idle heartbeats. Changes the speed and nothing else: the digest is the same.
   bool elide = true;
@@ -45,6 +47,8 @@ struct RunOptions {
   /// Gets every record, in order, as it is made.
   std::function<void(const trace::TraceRecord&)> sink;
   std::function<void(const Progress&)> progress;
+  /// Gets what the run reaches; null: that is not collected. Must outlive the run.
+  Coverage* coverage = nullptr;
   /// Stand-ins for machines, see doubles.h; null but in tests. Must outlive the run.
   const Doubles* doubles = nullptr;
   /// When it becomes true the run stops at the next event and reports what it has.

@@ -10,6 +10,7 @@
 #include "config/traces.h"
 #include "core/model/check.h"
 #include "core/trace/routine.h"
+#include "sim/coverage.h"
 #include "sim/yarn_options.h"
 
 namespace tfyarn::sim {
@@ -133,8 +134,15 @@ void SimHost::DrawAnew(std::uint64_t seed) {
 RunOutcome SimHost::Run() {
   Start();
   // After all that happens at that instant.
-  if (const std::optional<Future>& future = options_.future)
-    At(future->from + Duration(1), [this] { DrawAnew(options_.future->seed); });
+  const auto draw_anew = [this](const Future& future) {
+    At(future.from + Duration(1), [this, seed = future.seed] { DrawAnew(seed); });
+  };
+  const std::optional<Future>& other = options_.future;
+  for (const config::FutureSpec& spec : scenario_.futures) {
+    const Future future{.from = Instant{} + spec.from, .seed = spec.seed};
+    if (!other || future.from < other->from) draw_anew(future);
+  }
+  if (other) draw_anew(*other);
   trace::StopReason reason = trace::StopReason::kQuiescent;
   while (true) {
     if (jobs_alive_ == 0 && !arrivals_.next()) break;
@@ -164,6 +172,7 @@ bool SimHost::RunNext() {
     tasks_.Run(event.payload >> 1);
   }
   ++events_;
+  if (options_.coverage != nullptr) options_.coverage->Look(now_);
   if (events_ % kEventsBetweenScans == 0) ScanInvariants();
   if (events_ % kEventsBetweenProgress == 0 && options_.progress) {
     options_.progress({.now = now_,
@@ -202,6 +211,7 @@ RunOutcome SimHost::Finish(trace::StopReason reason) {
   SettleWorkloads();
   ScanInvariants();
   checkers_.Finish(now_, reason);
+  if (options_.coverage != nullptr) options_.coverage->Look(now_);
   Trace(trace::RunStopped{.reason = reason});
   RunOutcome outcome;
   outcome.result = result_.Finish({.version = TFYARN_VERSION,

@@ -213,6 +213,7 @@ class SimHost : private ClusterView, private WorldView {
   // ---- sim_host_faults*.cc
   void ScheduleFaults();
   void ApplyFault(const FaultOrder& order);
+  void Cover(const FaultOrder& order);
   void CarryOut(const FaultOrder& order);
   [[nodiscard]] std::vector<trace::FaultWithoutEffect> FaultsWithoutEffect() const;
   void NoteReach(const FaultOrder& order);

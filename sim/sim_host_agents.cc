@@ -3,6 +3,7 @@
 #include <utility>
 
 #include "core/model/check.h"
+#include "sim/coverage.h"
 #include "sim/sim_host.h"
 #include "sim/sim_host_calls.h"
 
@@ -40,6 +41,8 @@ void SimHost::StepAgent(AgentActor& agent, AgentEvent event) {
     return;
   }
   CatchUp(agent);
+  if (options_.coverage != nullptr)
+    options_.coverage->AgentHears(now_, agent.machine->snapshot(), event);
   SpareList<AgentAction> actions(spare_agent_actions_);
   StepMachine(doubles_.agent, *agent.machine, now_, event, *actions);
   const std::uint32_t id = agent.id;

@@ -3,6 +3,7 @@
 #include <utility>
 
 #include "core/model/check.h"
+#include "sim/coverage.h"
 #include "sim/sim_host.h"
 #include "sim/sim_host_calls.h"
 #include "sim/yarn_options.h"
@@ -60,11 +61,15 @@ void SimHost::StepAm(AmActor& am, AmEvent event) {
     return;
   }
   CatchUp(am);
+  if (options_.coverage != nullptr)
+    options_.coverage->AmHears(now_, am.job, am.machine->snapshot().state, am.attempt.attempt,
+                               event);
   SpareList<AmAction> actions(spare_am_actions_);
   StepMachine(doubles_.am, *am.machine, now_, event, *actions);
   const std::uint32_t id = am.id;
   Trace(trace::AmTold{.job = am.job, .am_attempt = am.attempt.attempt, .event = std::move(event)});
   for (AmAction& action : *actions) {
+    if (options_.coverage != nullptr) options_.coverage->AmOrders(now_, am.job, action);
     trace::TraceRecord& record = Trace(trace::AmOrdered{
         .job = am.job, .am_attempt = am.attempt.attempt, .action = std::move(action)});
     AmAction order = std::move(std::get<trace::AmOrdered>(record.fact).action);

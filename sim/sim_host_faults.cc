@@ -6,6 +6,7 @@
 #include <array>
 
 #include "core/model/check.h"
+#include "sim/coverage.h"
 #include "sim/sim_host.h"
 
 namespace tfyarn::sim {
@@ -28,7 +29,28 @@ void SimHost::ApplyFault(const FaultOrder& order) {
   NoteReachOfDormant();
 }
 
+/// RunOptions::coverage hears of it.
+void SimHost::Cover(const FaultOrder& order) {
+  const std::uint64_t instance = (std::uint64_t{order.fault} << 32) | order.instance;
+  if (!order.begins) return options_.coverage->FaultEnds(instance);
+  if (StrikesNobody(order)) return;
+  std::vector<std::optional<Coverage::MetAm>> met;
+  const auto meet = [&](const JobRt& job) {
+    if (job.am == 0) return met.push_back(std::nullopt);
+    const auto& am = static_cast<const AmActor&>(*actors_[job.am]);
+    met.push_back(Coverage::MetAm{.state = am.state, .attempt = am.attempt.attempt});
+  };
+  for (const Struck& struck : order.struck) {
+    if (const JobRt* job = JobNamed(struck.job)) meet(*job);
+  }
+  if (met.empty()) {
+    for (const auto& [index, job] : jobs_) meet(*job);
+  }
+  options_.coverage->FaultStrikes(now_, order.kind, instance, order.lasts, met);
+}
+
 void SimHost::CarryOut(const FaultOrder& order) {
+  if (options_.coverage != nullptr) Cover(order);
   if (order.begins) {
     Trace(trace::FaultBegan{.fault = order.fault,
                             .instance = order.instance,

@@ -36,6 +36,8 @@ struct Raw {
   std::string explain_at, explain_seed;
   bool version = false;
   bool no_elision = false;
+  bool explore_unguided = false;
+  bool explore_unshrunk = false;
 };
 
 void AddInput(CLI::App& app, InputArguments& input) {
@@ -172,9 +174,22 @@ void AddOthers(CLI::App& app, Raw& raw) {
           "--known", raw.explore.known,
           "what the findings of that folder show (--out of an earlier search) is no finding")
       ->type_name("DIR");
-  explore.add_option("--out", raw.explore.out, "where findings are written")
-      ->type_name("DIR")
-      ->capture_default_str();
+  explore
+      .add_option("--out", raw.explore.out,
+                  "where findings are written (default: tfsim-out/explore), and with this option "
+                  "also what was reached, and the runs that reached something first")
+      ->type_name("DIR");
+  explore
+      .add_option("--corpus", raw.explore.corpus,
+                  "take up the search that kept these runs (DIR/corpus of its --out DIR)")
+      ->type_name("DIR");
+  explore.add_flag("--unguided", raw.explore_unguided,
+                   "draw each run by itself: none branches from one that reached something new");
+  explore.add_flag("--unshrunk", raw.explore_unshrunk,
+                   "write what shows a finding as it was drawn");
+  explore.add_flag("--coverage", raw.explore.coverage, "print all tables of what was reached");
+  explore.add_flag("--coverage-only", raw.explore.coverage_only,
+                   "tell only what was reached: by FILES as they are, or by what is drawn");
   explore.add_option("--relation", raw.explore_relation, "only check this relation of FILES")
       ->type_name("NAME");
   explore.add_option("--set", raw.explore.sets, "path=value, wins over FILES; may be repeated")
@@ -281,6 +296,8 @@ std::optional<UsageError> CheckExplore(Raw& raw) {
     }
     explore.stop_after = findings->first;
   }
+  explore.guided = !raw.explore_unguided;
+  explore.shrink = !raw.explore_unshrunk;
   if (raw.explore_relation.empty()) return std::nullopt;
   explore.relation = EnumeratorFromKebab<explore::Relation>(raw.explore_relation);
   if (explore.relation && !explore.inputs.empty()) return std::nullopt;

@@ -99,8 +99,13 @@ struct ExploreArguments {
   std::string known;           ///< A folder of findings that are not told again; "" = none.
   std::size_t stop_after = 0;  ///< Findings; 0 = all that the budget finds.
   std::size_t at_once = 0;     ///< 0 = one for each processor.
-  std::string out = "tfsim-out/explore";
+  std::string out;             ///< "": tfsim-out/explore, for findings alone.
   std::optional<explore::Relation> relation;  ///< Nothing is drawn: only this is checked.
+  std::string corpus;                         ///< A folder of runs that another search kept.
+  bool guided = true;                         ///< Runs branch from others.
+  bool shrink = true;                         ///< What shows a finding is made small.
+  bool coverage = false;                      ///< All tables of what was reached are printed.
+  bool coverage_only = false;                 ///< No findings: `inputs` run as they are, once.
   bool quiet = false;
 };
 

@@ -8,6 +8,7 @@
 #include <random>
 #include <set>
 
+#include "apps/cli/coverage_report.h"
 #include "apps/cli/exit_codes.h"
 #include "apps/cli/explore_search.h"
 #include "apps/cli/human.h"
@@ -78,7 +79,7 @@ std::optional<std::vector<SearchBase>> BasesOf(const ExploreArguments& arguments
       Complain(fmt::format("{}: its effective form cannot be read", file.path));
       return std::nullopt;
     }
-    if (!arguments.relation) {
+    if (!arguments.relation && !arguments.coverage_only) {
       explore::Remove(*document, "expect");
       explore::Remove(*document, "sweep");
     }
@@ -97,7 +98,6 @@ std::string Told(const explore::Problem& problem) {
                     : problem.sentence;
 }
 
-/// One command that shows it.
 /// Keys of the problems that the findings in a folder tell in their first lines; nullopt: an error
 /// was told.
 std::optional<std::set<std::string>> KnownIn(const std::string& folder) {
@@ -117,6 +117,7 @@ std::optional<std::set<std::string>> KnownIn(const std::string& folder) {
   return std::nullopt;
 }
 
+/// One command that shows it.
 std::string CommandFor(const std::string& file, explore::Relation relation,
                        const explore::Problem& problem) {
   if (problem.sentence.starts_with("relation "))
@@ -135,6 +136,8 @@ class Explorer {
                       return PolicyProblems(scenario).empty();
                     }} {
     at_once_ = ProcessesAtOnce(arguments.at_once);
+    out_ = arguments.out.empty() ? "tfsim-out/explore" : arguments.out;
+    plan_.guided = arguments.guided;
     plan_.seed = arguments.seed ? *arguments.seed : std::random_device()();
   }
 
@@ -142,7 +145,9 @@ class Explorer {
     auto bases = BasesOf(arguments_);
     if (!bases) return ToInt(ExitCode::kInvalidInput);
     if (arguments_.relation) return CheckRelation(*bases);
+    if (arguments_.coverage_only && !bases->empty()) return TellCoverageOf(*bases);
     plan_.bases = std::move(*bases);
+    if (!TakeUp(arguments_.corpus)) return ToInt(ExitCode::kInvalidInput);
     auto known = KnownIn(arguments_.known);
     if (!known) return ToInt(ExitCode::kInvalidInput);
     if (!arguments_.quiet)
@@ -157,6 +162,8 @@ class Explorer {
                laboratory_, interrupt_, [this](const SearchState& now) { Show(now); });
     progress_.Clear();
     const double seconds = progress_.wall_seconds();
+    if (!KeepCorpus(state.corpus)) return ToInt(ExitCode::kInternal);
+    if (arguments_.coverage_only) return TellCoverage(state);
     for (std::size_t i = 0; i < state.found.size(); ++i) {
       if (!Tell(i, state.found[i])) return ToInt(ExitCode::kInternal);
     }
@@ -165,10 +172,62 @@ class Explorer {
 
  private:
   void Show(const SearchState& state) {
-    progress_.Show(
-        {.done = state.runs,
-         .total = arguments_.runs,
-         .noun = state.found.empty() ? "run" : fmt::format("run, {} found", state.found.size())});
+    const double seconds = progress_.wall_seconds();
+    const double rate = seconds > 0 ? static_cast<double>(state.runs) / seconds : 0;
+    progress_.Show({.done = state.runs,
+                    .total = arguments_.runs,
+                    .noun = "run",
+                    .more = fmt::format("{:.0f} a second, {}, {}", rate,
+                                        Plural(state.corpus.all().reached(), "cell"),
+                                        Plural(state.found.size(), "finding"))});
+  }
+
+  /// What an earlier search kept is run first. False: it could not be read, which was told.
+  bool TakeUp(const std::string& folder) {
+    if (folder.empty()) return true;
+    const auto files = FilesOf({folder});
+    if (!files) return false;
+    for (const InputFile& file : *files) {
+      std::ifstream stream(file.path);
+      const std::string text((std::istreambuf_iterator<char>(stream)), {});
+      // What another version kept may be no scenario any more.
+      if (auto document = explore::DocumentOf(text)) plan_.first.push_back(std::move(*document));
+    }
+    if (!plan_.first.empty()) return true;
+    Complain(fmt::format("no run (*.yaml) in {}", folder));
+    return false;
+  }
+
+  /// With --out: for a later search, and for readers. False: it could not be written.
+  bool KeepCorpus(const explore::Corpus& corpus) {
+    if (arguments_.out.empty()) return true;
+    Expected<void> written = WriteFile(out_ + "/coverage.json", CoverageJson(corpus));
+    if (written)
+      written = WriteFile(out_ + "/coverage.txt", CoverageSummary(corpus) + CoverageTables(corpus));
+    for (const auto& kept : corpus.kept()) {
+      if (!written) break;
+      written = WriteFile(fmt::format("{}/corpus/run-{:06}.yaml", out_, kept->index),
+                          NewsOf(*kept) + kept->document);
+    }
+    if (!written) Complain(written.error().message);
+    return written.has_value();
+  }
+
+  /// `bases` as they are, each once.
+  int TellCoverageOf(const std::vector<SearchBase>& bases) {
+    for (const SearchBase& base : bases) plan_.first.push_back(base.document);
+    plan_.guided = false;
+    const SearchState state =
+        Search(plan_, {.runs = plan_.first.size(), .at_once = at_once_, .known = {}}, laboratory_,
+               interrupt_, [this](const SearchState& now) { Show(now); });
+    progress_.Clear();
+    return KeepCorpus(state.corpus) ? TellCoverage(state) : ToInt(ExitCode::kInternal);
+  }
+
+  static int TellCoverage(const SearchState& state) {
+    const auto written = WriteStdout(CoverageSummary(state.corpus) + CoverageTables(state.corpus));
+    if (state.interrupted) return ToInt(ExitCode::kSignalBase) + InterruptSignal();
+    return ToInt(written ? ExitCode::kOk : ExitCode::kInternal);
   }
 
   int CheckRelation(const std::vector<SearchBase>& bases) {
@@ -187,16 +246,16 @@ class Explorer {
 
   /// Shrinks, writes and prints one finding. False: it could not be written.
   bool Tell(std::size_t i, const FoundProblem& found) {
-    explore::Experiment experiment = plan_.Experiment(found.index);
+    explore::Experiment experiment = found.experiment;
     const bool of_relation = found.problem.sentence.starts_with("relation ");
     if (!of_relation) experiment.relation = explore::Relation::kNone;
-    if (i < kShrunk && !interrupt_) {
+    if (arguments_.shrink && i < kShrunk && !interrupt_) {
       progress_.Show({.done = i + 1, .noun = "finding"});
       experiment.document =
           ShrinkExperiment(experiment, found.problem, at_once_, laboratory_, interrupt_);
       progress_.Clear();
     }
-    const std::string file = fmt::format("{}/finding-{}.yaml", arguments_.out, i + 1);
+    const std::string file = fmt::format("{}/finding-{}.yaml", out_, i + 1);
     // The shrunk scenario's own words: times and ids are others than in the first run.
     std::string sentence = found.problem.sentence;
     std::optional<Instant> at = found.problem.at;
@@ -232,6 +291,9 @@ class Explorer {
         state.cut_short > 0
             ? fmt::format(" ({} cut, as their jobs start again for days)", state.cut_short)
             : "";
+    std::string coverage = CoverageSummary(state.corpus);
+    if (arguments_.coverage) coverage += CoverageTables(state.corpus) + "\n";
+    static_cast<void>(WriteStdout(coverage));
     static_cast<void>(WriteStdout(
         fmt::format("{}{} of seed {} in {}{}: {}{}\n", Plural(state.runs, "run"), cut, plan_.seed,
                     HumanSeconds(seconds), rate,
@@ -251,6 +313,7 @@ class Explorer {
   ProgressLine progress_;
   explore::Laboratory laboratory_;
   std::size_t at_once_ = 1;
+  std::string out_;
   SearchPlan plan_;
 };
 

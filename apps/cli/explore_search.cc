@@ -4,12 +4,16 @@
 
 #include <algorithm>
 #include <chrono>
+#include <map>
 #include <nlohmann/json.hpp>
 #include <utility>
 
 #include "apps/cli/process_pool.h"
+#include "config/emit.h"
+#include "explore/branch.h"
 #include "explore/draw.h"
 #include "explore/shrink.h"
+#include "sim/coverage.h"
 
 namespace tfyarn::cli {
 namespace {
@@ -18,7 +22,10 @@ using nlohmann::json;
 
 /// Trials of one child: what starting a process costs is little beside them, and one that crashes
 /// takes few with it.
-constexpr std::uint64_t kBatch = 40;
+constexpr std::uint64_t kBatch = 10;
+/// A multiple of that.
+constexpr std::uint64_t kGeneration = 100;
+constexpr int kBranchedPercent = 50;
 constexpr std::uint64_t kNoLimit = 1ULL << 40;
 /// Simulated events that shrinking one finding may cost: half a minute. What is no smaller for a
 /// run that is much longer is not tried to its end.
@@ -51,6 +58,31 @@ explore::Problem CrashOf(const ChildOutcome& outcome) {
   return {.key = explore::Anonymous(sentence), .sentence = sentence, .at = std::nullopt};
 }
 
+/// What the parent needs to know of a run.
+json RunJson(const sim::Coverage& coverage, const explore::Trial& trial,
+             const PlannedRun& planned) {
+  json reached = json::array();
+  for (const sim::ReachedCell& one : coverage.reached()) {
+    reached.push_back(one.cell);
+    reached.push_back(one.at.time_since_epoch().count());
+  }
+  json row = {{"reached", std::move(reached)}, {"records", trial.records}};
+  if (planned.from) row["from"] = *planned.from;
+  return row;
+}
+
+explore::Corpus::Run RunFrom(const json& row, std::uint64_t index) {
+  explore::Corpus::Run run{
+      .index = index, .reached = {}, .records = row.at("records"), .from = std::nullopt};
+  const json& reached = row.at("reached");
+  for (std::size_t i = 0; i + 1 < reached.size(); i += 2) {
+    run.reached.push_back({.cell = reached[i].get<sim::Cell>(),
+                           .at = Instant(Duration(reached[i + 1].get<std::int64_t>()))});
+  }
+  if (row.contains("from")) run.from = row.at("from").get<std::uint64_t>();
+  return run;
+}
+
 /// Ends the search: at the interrupt, or when the time is over.
 class Clock {
  public:
@@ -80,11 +112,17 @@ class Searcher {
         laboratory_(laboratory),
         interrupt_(interrupt),
         shown_(shown),
-        runs_(limits.runs == 0 ? kNoLimit : limits.runs) {}
+        runs_(limits.runs == 0 ? kNoLimit : limits.runs) {
+    const auto nothing = std::make_shared<const explore::Guide>();
+    guides_ = {{0, nothing}, {1, nothing}};
+  }
 
   SearchState Finish() {
     Clock clock(limits_.seconds, interrupt_);
     PoolOptions pool{.at_once = limits_.at_once, .interrupt = &clock.over(), .keep_words = true};
+    pool.ready = [this](std::size_t batch) {
+      return guides_.contains(GenerationOf(batch * kBatch));
+    };
     pool.tick = [&] {
       clock.Look();
       shown_(state_);
@@ -97,10 +135,11 @@ class Searcher {
           // What was under way when the last finding came would make it a matter of luck.
           if (HasEnough()) return;
           if (outcome.crash.empty()) {
-            Take(outcome.bytes);
+            Take(outcome.bytes, batch * kBatch);
           } else if (!clock.over()) {
             TakeOneByOne(batch * kBatch);
           }
+          if ((batch + 1) * kBatch % kGeneration == 0) EndGeneration(batch * kBatch);
           if (HasEnough()) clock.End();
         });
     state_.interrupted = interrupt_;
@@ -112,18 +151,36 @@ class Searcher {
     return std::min(first + kBatch, runs_);
   }
 
+  [[nodiscard]] static std::uint64_t GenerationOf(std::uint64_t index) {
+    return index / kGeneration;
+  }
+  [[nodiscard]] const explore::Guide& GuideOf(std::uint64_t index) const {
+    return *guides_.at(GenerationOf(index));
+  }
+
+  /// The generation after the next one may begin.
+  void EndGeneration(std::uint64_t index) {
+    const std::uint64_t generation = GenerationOf(index);
+    guides_.emplace(generation + 2, state_.corpus.MakeGuide());
+    guides_.erase(generation);
+  }
+
   [[nodiscard]] bool HasEnough() const {
     return limits_.findings > 0 && state_.found.size() >= limits_.findings;
   }
 
   /// In the child.
   std::string RunBatch(std::uint64_t first) const {
-    json out = {{"runs", 0}, {"cut_short", 0}, {"problems", json::array()}};
+    json out = {{"runs", json::array()}, {"cut_short", 0}, {"problems", json::array()}};
+    const explore::Guide& guide = GuideOf(first);
     for (std::uint64_t index = first; index < EndOf(first); ++index) {
-      const explore::Trial trial = explore::Try(plan_.Experiment(index), laboratory_, &interrupt_);
+      const PlannedRun planned = plan_.Plan(index, guide);
+      sim::Coverage coverage;
+      const explore::Trial trial =
+          explore::Try(planned.experiment, laboratory_, &interrupt_, &coverage);
       // What was cut off says nothing.
       if (interrupt_) break;
-      out["runs"] = out["runs"].get<std::uint64_t>() + 1;
+      out["runs"].push_back(RunJson(coverage, trial, planned));
       if (trial.cut_short) out["cut_short"] = out["cut_short"].get<std::uint64_t>() + 1;
       for (const explore::Problem& problem : trial.problems) {
         json row = ToJson(problem);
@@ -134,17 +191,33 @@ class Searcher {
     return out.dump(-1, ' ', false, json::error_handler_t::replace);
   }
 
-  void Take(const std::string& bytes) {
+  void Take(const std::string& bytes, std::uint64_t first) {
     const json batch = json::parse(bytes);
-    state_.runs += batch.at("runs").get<std::uint64_t>();
     state_.cut_short += batch.at("cut_short").get<std::uint64_t>();
+    std::uint64_t index = first;
+    for (const json& row : batch.at("runs")) {
+      explore::Corpus::Run run = RunFrom(row, index++);
+      run.drawn = !run.from && run.index >= plan_.first.size();
+      TakeRun(run);
+    }
     for (const json& row : batch.at("problems")) Add(ProblemFrom(row), row.at("index"));
+  }
+
+  void TakeRun(const explore::Corpus::Run& run) {
+    ++state_.runs;
+    if (!state_.corpus.Take(run)) return;
+    const explore::Node document = plan_.Plan(run.index, GuideOf(run.index)).experiment.document;
+    const auto scenario = explore::ScenarioOf(document);
+    if (!scenario) return;
+    explore::Sketch sketch = explore::SketchOf(*scenario);
+    sketch.healthy = explore::MustSucceed(document);
+    state_.corpus.Keep(run, config::EmitYaml(document), std::move(sketch));
   }
 
   void TakeOneByOne(std::uint64_t first) {
     std::vector<explore::Experiment> experiments;
     for (std::uint64_t index = first; index < EndOf(first); ++index)
-      experiments.push_back(plan_.Experiment(index));
+      experiments.push_back(plan_.Plan(index, GuideOf(index)).experiment);
     const auto trials = TryApart(experiments, limits_.at_once, laboratory_);
     for (std::size_t i = 0; i < trials.size(); ++i) {
       ++state_.runs;
@@ -159,7 +232,10 @@ class Searcher {
       return;
     }
     if (HasEnough() || limits_.known.contains(problem.key)) return;
-    state_.found.push_back({.problem = problem, .index = index});
+    explore::Experiment experiment = plan_.Plan(index, GuideOf(index)).experiment;
+    experiment.put_together = false;
+    state_.found.push_back(
+        {.problem = problem, .index = index, .experiment = std::move(experiment)});
     shown_(state_);
   }
 
@@ -169,12 +245,30 @@ class Searcher {
   const std::atomic<bool>& interrupt_;
   const std::function<void(const SearchState&)>& shown_;
   std::uint64_t runs_;
+  /// By generation; of those that may begin and are not over.
+  std::map<std::uint64_t, std::shared_ptr<const explore::Guide>> guides_;
   SearchState state_;
 };
 
 }  // namespace
 
-explore::Experiment SearchPlan::Experiment(std::uint64_t index) const {
+PlannedRun SearchPlan::Plan(std::uint64_t index, const explore::Guide& guide) const {
+  if (index < first.size()) {
+    explore::Experiment again{.document = first[static_cast<std::size_t>(index)]};
+    again.put_together = true;
+    return {.experiment = std::move(again), .from = std::nullopt};
+  }
+  PlannedRun planned{.experiment = Fresh(index), .from = std::nullopt};
+  explore::Draw draw(seed, fmt::format("branch {}", index));
+  if (!guided || guide.empty() || !draw.Percent(kBranchedPercent)) return planned;
+  const explore::Guide::Choice choice = guide.Choose(draw);
+  planned.experiment.document = explore::Branch(*choice.run, draw);
+  planned.experiment.put_together = true;
+  planned.from = choice.position;
+  return planned;
+}
+
+explore::Experiment SearchPlan::Fresh(std::uint64_t index) const {
   explore::Draw draw(seed, fmt::format("trial {}", index));
   const auto own = static_cast<std::uint64_t>(draw.Whole(1, 1LL << 62));
   explore::Experiment experiment;

@@ -1,14 +1,20 @@
 // The search behind `tfsim explore`: many experiments in child processes, each finding once.
+//
+// In generations: what a run branches from follows from the runs of all generations but its own and
+// the one before. So it does not matter how many run at once, and none waits for the last of a
+// generation.
 #pragma once
 
 #include <atomic>
 #include <cstdint>
 #include <functional>
+#include <memory>
 #include <optional>
 #include <set>
 #include <string>
 #include <vector>
 
+#include "explore/corpus.h"
 #include "explore/document.h"
 #include "explore/generator.h"
 #include "explore/trial.h"
@@ -21,12 +27,22 @@ struct SearchBase {
   explore::Sketch sketch;
 };
 
+struct PlannedRun {
+  explore::Experiment experiment;
+  std::optional<std::uint64_t> from;  ///< Position of the kept run that it branches from.
+};
+
 struct SearchPlan {
   std::uint64_t seed = 1;
-  std::vector<SearchBase> bases;  ///< Empty: whole scenarios are drawn.
+  std::vector<SearchBase> bases;     ///< Empty: whole scenarios are drawn.
+  std::vector<explore::Node> first;  ///< Run before any other: what an earlier search kept.
+  bool guided = true;                ///< False: no run branches from another.
 
-  /// Everything about it follows from seed and index.
-  [[nodiscard]] explore::Experiment Experiment(std::uint64_t index) const;
+  /// Everything about it follows from seed, index, and what the guide knows.
+  [[nodiscard]] PlannedRun Plan(std::uint64_t index, const explore::Guide& guide) const;
+
+ private:
+  [[nodiscard]] explore::Experiment Fresh(std::uint64_t index) const;
 };
 
 struct SearchLimits {
@@ -39,7 +55,8 @@ struct SearchLimits {
 
 struct FoundProblem {
   explore::Problem problem;
-  std::uint64_t index = 0;  ///< Of the first experiment that showed it.
+  std::uint64_t index = 0;         ///< Of the first experiment that showed it.
+  explore::Experiment experiment;  ///< That one.
   std::uint64_t times = 1;
 };
 
@@ -47,6 +64,7 @@ struct SearchState {
   std::uint64_t runs = 0;
   std::uint64_t cut_short = 0;      ///< Runs that were too long to see their ends.
   std::vector<FoundProblem> found;  ///< In order of their first experiments.
+  explore::Corpus corpus;
   bool interrupted = false;
 };
 

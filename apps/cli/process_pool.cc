@@ -127,7 +127,8 @@ std::size_t RunInProcesses(std::size_t count, const PoolOptions& options,
       for (const auto& [index, child] : running) ::kill(child.pid, SIGTERM);
       told = true;
     }
-    while (!stop && next < count && running.size() < options.at_once) {
+    while (!stop && next < count && running.size() < options.at_once &&
+           (!options.ready || options.ready(next))) {
       auto child = Start(run, next, options.keep_words);
       if (!child && !running.empty()) break;  // one of these will make room
       if (child) {

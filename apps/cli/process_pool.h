@@ -27,6 +27,8 @@ struct PoolOptions {
   const std::atomic<bool>* interrupt = nullptr;
   /// What children write to stderr is kept for those that crash, and not shown.
   bool keep_words = false;
+  /// Set: run(i) starts once ready(i) holds, which must follow from runs before it being done.
+  std::function<bool(std::size_t)> ready;
   /// Called several times a second while waiting.
   std::function<void()> tick;
 };

@@ -36,6 +36,7 @@ std::optional<double> SecondsLeft(const ProgressState& state) {
 std::string ProgressText(const ProgressState& state, std::size_t columns) {
   std::string text = state.total > 0 ? fmt::format("{}/{} {}s", state.done, state.total, state.noun)
                                      : Plural(state.done, state.noun);
+  if (!state.more.empty()) text += "  " + state.more;
   if (state.simulated_seconds > 0) {
     text += fmt::format("  {} simulated", HumanSeconds(state.simulated_seconds));
     if (state.wall_seconds > 0)

@@ -12,6 +12,7 @@ struct ProgressState {
   std::uint64_t done = 0;
   std::uint64_t total = 0;  ///< 0 = unknown.
   std::string noun = "job";
+  std::string more = {};         ///< Whatever else there is to tell.
   double simulated_seconds = 0;  ///< 0 = not shown (many runs at once).
   double horizon_seconds = 0;
   double wall_seconds = 0;

@@ -7,6 +7,7 @@
 
 #include "core/model/check.h"
 #include "core/model/deadline.h"
+#include "core/model/probe.h"
 
 namespace tfyarn::agent {
 namespace {
@@ -188,14 +189,19 @@ void TaskAgent::TakeProcessTimers(Instant now, Actions& actions) {
     actions.push_back(LeasePort{});
   }
   if (IsDue(kill_at_, now)) {
+    TF_PROBE("agent/killed-after-its-grace");
     kill_at_.reset();
     Move(ProcessState::kKilled, kGraceOver);
     actions.push_back(
         SignalProcess{.attempt = state_.process->attempt, .signal = StopSignal::kKill});
   }
   if (IsDue(exit_at_, now)) return Exit(actions);
-  if (IsDue(standstill_deadline(), now)) TellSigns(now, actions);
+  if (IsDue(standstill_deadline(), now)) {
+    TF_PROBE("agent/standstill-lasts");
+    TellSigns(now, actions);
+  }
   if (IsDue(stall_deadline(), now)) {
+    TF_PROBE("agent/stalled");
     stall_reported_ = true;
     ReportStall(now, actions);
   }
@@ -203,16 +209,21 @@ void TaskAgent::TakeProcessTimers(Instant now, Actions& actions) {
 
 void TaskAgent::TakeLinkTimers(Instant now, Actions& actions) {
   if (IsDue(orphan_deadline(), now)) {
+    TF_PROBE("agent/orphaned");
     Leave(now, job_->deadlines.stop, false, kAmLost,
           fmt::format("heard of no AM for {}s", job_->deadlines.orphan / 1s), actions);
     if (state_.life == LifeState::kExited) return;
   }
   if (IsDue(silence_deadline(), now)) {
+    TF_PROBE("agent/am-is-silent");
     Move(LinkState::kSearching, kAmSilent);
     StartLooking(now, actions);
   }
   if (IsDue(next_look_, now)) LookForAm(now, actions);
-  if (IsDue(next_register_, now)) Register(now, actions);
+  if (IsDue(next_register_, now)) {
+    TF_PROBE("agent/registers-again");
+    Register(now, actions);
+  }
   if (IsDue(next_heartbeat_, now)) {
     next_heartbeat_ = now + job_->heartbeat.every;
     Send(AgentHeartbeat{.fence = state_.fence}, actions);
@@ -307,6 +318,7 @@ void TaskAgent::Register(Instant now, Actions& actions) {
   for (const Report& report : reports_) {
     const auto* end = std::get_if<ProcessEnded>(&report.message);
     if (end == nullptr || !end->launch_error.empty()) continue;
+    TF_PROBE("agent/registers-with-an-end");
     message.ended = end->process;
     message.exit = end->exit;
   }
@@ -334,6 +346,7 @@ void TaskAgent::StopLooking() {
 void TaskAgent::Heard(Instant now, Actions& actions) {
   state_.last_heard = std::max(state_.last_heard, now);
   if (state_.link != LinkState::kSearching) return;
+  TF_PROBE("agent/hears-its-am-again");
   Move(state_.accepted ? LinkState::kConnected : LinkState::kRegistering, kAmHeard);
   StopLooking();
   for (Report& report : reports_) report.next = now;
@@ -350,6 +363,7 @@ void TaskAgent::On(Instant now, const AmAddressRead& event, Actions& actions) {
   state_.last_heard = now;  // It has heard of an AM.
   next_heartbeat_.reset();
   StopLooking();
+  TF_PROBE("agent/newer-am-found");
   Move(LinkState::kRegistering, kNewerAmFound);
   register_wait_ = kRegisterWaitFirst;
   Register(now, actions);

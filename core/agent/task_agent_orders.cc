@@ -8,6 +8,7 @@
 
 #include "core/agent/task_agent.h"
 #include "core/model/check.h"
+#include "core/model/probe.h"
 #include "core/model/text.h"
 
 namespace tfyarn::agent {
@@ -19,17 +20,21 @@ using enum AgentTrigger;
 
 void TaskAgent::On(Instant now, const AmSaid& event, Actions& actions) {
   if (!(FenceOf(event.message) == state_.fence)) {
+    TF_PROBE("agent/not-for-this-agent");
     return actions.push_back(Note{fmt::format("not for this agent: {}", ToText(event.message))});
   }
   if (event.am_attempt != state_.am_attempt) {
+    TF_PROBE("agent/of-another-am");
     // Reports go to one AM: who obeyed another one would leave both in the dark. A newer one
     // repeats its orders until this agent has found it.
     actions.push_back(
         Note{fmt::format("from AM attempt {}, but this agent is attempt {}'s: {}", event.am_attempt,
                          state_.am_attempt, ToText(event.message))});
     const bool newer = event.am_attempt > state_.am_attempt;
-    if (newer && serving() && state_.link != LinkState::kClosed && !next_look_)
+    if (newer && serving() && state_.link != LinkState::kClosed && !next_look_) {
+      TF_PROBE("agent/newer-am-speaks");
       StartLooking(now, actions);
+    }
     return;
   }
   Heard(now, actions);
@@ -51,6 +56,7 @@ void TaskAgent::Obey(Instant now, const AgentAccepted&, Actions& actions) {
 }
 
 void TaskAgent::Obey(Instant now, const AgentRefused& order, Actions& actions) {
+  TF_PROBE("agent/refused");
   if (state_.link != LinkState::kClosed) Move(LinkState::kClosed, kAgentRefused);
   state_.accepted = false;
   next_heartbeat_.reset();
@@ -81,15 +87,19 @@ void TaskAgent::Obey(Instant, const NewsSeen& order, Actions&) {
 
 void TaskAgent::Obey(Instant now, const StartProcess& order, Actions& actions) {
   const TaskAttempt attempt = order.process.attempt;
-  if (!serving())
+  if (!serving()) {
+    TF_PROBE("agent/start-while-leaving");
     return actions.push_back(
         Note{fmt::format("leaving: attempt {} is not started", attempt.value)});
+  }
   if (newest_ && attempt < newest_->attempt) {
+    TF_PROBE("agent/start-of-an-old-attempt");
     return actions.push_back(Note{fmt::format("attempt {} is older than attempt {}: not started",
                                               attempt.value, newest_->attempt.value)});
   }
   if (newest_ && attempt == newest_->attempt) return RepeatStateOf(now, attempt, actions);
   if (pending_) {
+    TF_PROBE("agent/start-replaced");
     actions.push_back(
         Note{fmt::format("attempt {} was replaced by attempt {} before it could start",
                          pending_->process.attempt.value, attempt.value)});
@@ -102,17 +112,20 @@ void TaskAgent::Obey(Instant now, const StartProcess& order, Actions& actions) {
 
 void TaskAgent::Obey(Instant now, const StopProcess& order, Actions& actions) {
   if (pending_ && pending_->process.attempt == order.attempt) {
+    TF_PROBE("agent/stopped-before-it-ran");
     const ProcessRef process = pending_->process;
     pending_.reset();
     return ReportNeverRan(now, process, actions);
   }
   if (LivesAs(order.attempt)) return StopRunning(now, order.grace, true, kStopOrdered, actions);
   if (newest_ && order.attempt <= newest_->attempt) {
+    TF_PROBE("agent/stop-of-an-ended-attempt");
     if (!last_end_ || last_end_->process.attempt != order.attempt) {
       actions.push_back(Note{fmt::format("attempt {} has long ended", order.attempt.value)});
     }
     return RepeatStateOf(now, order.attempt, actions);
   }
+  TF_PROBE("agent/stop-before-the-start");
   // It came before the order to start that attempt, or that order was lost: it will not run, and
   // nothing older may.
   newest_ = ProcessRef{.attempt = order.attempt, .epoch = newest_ ? newest_->epoch : Epoch{}};
@@ -124,6 +137,7 @@ void TaskAgent::Obey(Instant now, const StopProcess& order, Actions& actions) {
 void TaskAgent::Obey(Instant, const WarnProcess& order, Actions& actions) {
   const bool warnable = LivesAs(order.attempt) && state_.process_state == ProcessState::kRunning;
   if (!warnable || warned_ == order.attempt) {
+    TF_PROBE("agent/not-to-be-warned");
     return actions.push_back(
         Note{fmt::format("attempt {} cannot be warned (again)", order.attempt.value)});
   }
@@ -138,6 +152,7 @@ void TaskAgent::Obey(Instant now, const EndAgent& order, Actions& actions) {
 void TaskAgent::Obey(Instant, const ShowStacks& order, Actions& actions) {
   const bool runs = LivesAs(order.attempt) && state_.process_state == ProcessState::kRunning;
   if (runs) return actions.push_back(DumpStacks{.attempt = order.attempt});
+  TF_PROBE("agent/no-stacks-to-show");
   actions.push_back(Note{fmt::format("attempt {} has no stacks to show", order.attempt.value)});
 }
 

@@ -8,6 +8,7 @@
 #include "core/agent/environment.h"
 #include "core/agent/task_agent.h"
 #include "core/model/check.h"
+#include "core/model/probe.h"
 
 namespace tfyarn::agent {
 namespace {
@@ -91,6 +92,7 @@ void TaskAgent::On(Instant now, const ProcessSpawned& event, Actions& actions) {
   stall_reported_ = false;
   ReportRunning(now, actions);
   if (early_stop_) {
+    TF_PROBE("agent/stopped-while-it-spawned");
     const EarlyStop stop = *early_stop_;
     early_stop_.reset();
     StopRunning(now, stop.grace, stop.on_order, stop.trigger, actions);
@@ -122,7 +124,10 @@ void TaskAgent::On(Instant now, const ProcessExited& event, Actions& actions) {
 void TaskAgent::ProcessGone(Instant now, AgentTrigger trigger, ProcessEnded end, Actions& actions) {
   end.agent_leaves = state_.life != LifeState::kServing;
   Move(ProcessState::kNone, trigger);
-  if (early_stop_ && early_stop_->on_order) stopped_on_order_ = true;
+  if (early_stop_ && early_stop_->on_order) {
+    TF_PROBE("agent/ended-while-it-spawned");
+    stopped_on_order_ = true;
+  }
   end.exit.stopped_by_agent = end.exit.stopped_by_agent || stopped_on_order_;
   kill_at_.reset();
   early_stop_.reset();
@@ -150,6 +155,7 @@ void TaskAgent::On(Instant now, const ProgressSeen& event, Actions& actions) {
   last_progress_ = now;
   if (!stall_reported_) return;
   stall_reported_ = false;
+  TF_PROBE("agent/moves-again");
   DropReports(ReportKind::kProgressStalled);  // It moves again: a report that nobody has seen would
                                               // now be false.
 }
@@ -200,6 +206,7 @@ void TaskAgent::Wake(Instant now, Actions& actions) {
   if (signs_.standstill != Standstill::kStopped) return;
   actions.push_back(
       SignalProcess{.attempt = state_.process->attempt, .signal = StopSignal::kContinue});
+  TF_PROBE("agent/continued-to-end");
   kill_at_ = std::min(*kill_at_, now + kAfterContinue);
 }
 
@@ -221,6 +228,7 @@ void TaskAgent::TellPort(Instant now, Actions& actions) {
   const bool early = now < spawned_at_ + job_->deadlines.listen;
   if (port_use_->listener == PortListener::kNobody && early) return;
   if (port_told_ == port_use_->listener) return;
+  TF_PROBE("agent/port-use-told");
   port_told_ = port_use_->listener;
   AddNews(now, ReportKind::kPortReport, state_.process->attempt,
           PortReport{.fence = state_.fence,
@@ -247,6 +255,7 @@ void TaskAgent::SpawnPending(Instant now, Actions& actions) {
   const StartProcess order = *pending_;
   pending_.reset();
   if (HasWrongAddress(order)) {
+    TF_PROBE("agent/wrong-address");
     // The AM has not heard of the port that is held now. A process told to listen elsewhere can
     // only fail.
     ProcessEnded end{.fence = state_.fence, .process = order.process};
@@ -276,6 +285,7 @@ void TaskAgent::StopRunning(Instant now, Duration grace, bool on_order, AgentTri
     case ProcessState::kNone:
       return;
     case ProcessState::kSpawning:
+      TF_PROBE("agent/stop-while-it-spawns");
       if (!early_stop_)
         early_stop_ = EarlyStop{.grace = grace, .on_order = false, .trigger = trigger};
       early_stop_->grace = std::min(early_stop_->grace, grace);
@@ -377,7 +387,10 @@ void TaskAgent::RepeatStateOf(Instant now, TaskAttempt attempt, Actions& actions
     if (seen_running && !IsUnseen(ReportKind::kProcessRunning, attempt))
       ReportRunning(now, actions);
   } else if (last_end_ && last_end_->process.attempt == attempt) {
-    if (!IsUnseen(ReportKind::kProcessEnded, attempt)) ReportEnd(now, *last_end_, actions);
+    if (!IsUnseen(ReportKind::kProcessEnded, attempt)) {
+      TF_PROBE("agent/end-told-again");
+      ReportEnd(now, *last_end_, actions);
+    }
   }
 }
 

@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "core/am/am_parts.h"
+#include "core/model/probe.h"
 #include "core/model/rounded_text.h"
 #include "core/model/text.h"
 
@@ -25,18 +26,21 @@ void AgentDesk::OnSaid(const AgentSaid& said) {
   }
   const TaskRecord& record = core.tasks.record(*task);
   if (parts_.leaving.Has(fence.container) && std::holds_alternative<AgentHeartbeat>(said.message)) {
+    TF_PROBE("agent-desk/beats-while-leaving");
     // It is on its way out and has been told, or will be when the decision is durable: nothing new
     // to say.
     core.Emit(SendToAgent{.container = fence.container, .message = HeartbeatSeen{.fence = fence}});
     return;
   }
   if (record.agent == AgentPhase::kNone || !(core.tasks.FenceOf(*task) == fence)) {
+    TF_PROBE("agent-desk/not-its-agent-any-more");
     return Refuse(said.message, "not the agent of this task any more");
   }
   if (record.agent == AgentPhase::kGranted)
     return Refuse(said.message, "no agent was launched in this container");
   const bool registering = std::holds_alternative<RegisterAgent>(said.message);
   if (record.agent == AgentPhase::kLaunching && !registering) {
+    TF_PROBE("agent-desk/report-before-registration");
     // An agent of the AM before: it registers as soon as it knows of this one, and says this again.
     return;
   }
@@ -69,6 +73,7 @@ bool AgentDesk::IsNews(TaskIndex task, ReportKind kind, std::uint32_t number) {
   AmCore& core = parts_.core;
   core.Send(task, NewsSeen{.fence = core.tasks.FenceOf(task), .number = number});
   if (IsOld(task, kind, number)) {
+    TF_PROBE("agent-desk/old-news");
     core.Note(fmt::format("late: report {} of {}, a newer one was heard", number,
                           ToString(core.tasks.id(task))));
     return false;
@@ -96,17 +101,27 @@ void AgentDesk::On(TaskIndex task, const RegisterAgent& message) {
                      .stderr_tail = ""});
   }
   if (is_new && core.tasks.ProcessAlive(task)) {
+    TF_PROBE("agent-desk/reattached-with-a-process");
     parts_.recovery.OnReattached(task, message);
   } else if (is_new && message.running && !(*message.running == core.tasks.ProcessOf(task))) {
+    TF_PROBE("agent-desk/unknown-process-runs");
     parts_.recovery.StopUnknownProcess(task, *message.running);
   } else if (message.running) {
     TakeRunning(task, *message.running);
   }
   if (!is_new) return;
-  if (core.finishing && !core.tasks.ProcessAlive(task)) return parts_.finish.OnProcessEnded(task);
-  if (core.tasks.record(task).outcome != Outcome::kOpen) return parts_.failover.OnIdleAgent(task);
-  if (core.tasks.record(task).preemption_noticed && !core.tasks.ProcessAlive(task))
+  if (core.finishing && !core.tasks.ProcessAlive(task)) {
+    TF_PROBE("agent-desk/registers-while-finishing");
+    return parts_.finish.OnProcessEnded(task);
+  }
+  if (core.tasks.record(task).outcome != Outcome::kOpen) {
+    TF_PROBE("agent-desk/registers-after-its-task-ended");
+    return parts_.failover.OnIdleAgent(task);
+  }
+  if (core.tasks.record(task).preemption_noticed && !core.tasks.ProcessAlive(task)) {
+    TF_PROBE("agent-desk/registers-under-notice");
     return parts_.rm_events.ObeyNotice(task);
+  }
   parts_.epochs.TryStartAlone(task);
 }
 
@@ -127,6 +142,7 @@ void AgentDesk::TakeRunning(TaskIndex task, const ProcessRef& process) {
       parts_.processes.OnRunning(task);
     return;
   }
+  TF_PROBE("agent-desk/older-attempt-runs");
   core.Note(fmt::format("{} attempt {} runs, but attempt {} is the latest",
                         ToString(core.tasks.id(task)), process.attempt.value,
                         core.tasks.shown(task).attempt.value));
@@ -140,6 +156,7 @@ void AgentDesk::TakeEnded(TaskIndex task, const ProcessEnded& report) {
   AmCore& core = parts_.core;
   const ProcessRef latest = core.tasks.ProcessOf(task);
   if (report.process.attempt != latest.attempt || !core.tasks.record(task).ever_ordered) {
+    TF_PROBE("agent-desk/late-end");
     Seen(task, ReportKind::kProcessEnded, report.process.attempt);
     core.Note(fmt::format("late: {} attempt {} has ended, attempt {} is the latest",
                           ToString(core.tasks.id(task)), report.process.attempt.value,
@@ -147,6 +164,7 @@ void AgentDesk::TakeEnded(TaskIndex task, const ProcessEnded& report) {
     return;
   }
   if (!core.tasks.ProcessAlive(task)) {
+    TF_PROBE("agent-desk/end-said-again");
     // Repeated until answered, and answered when what it led to is durable. An end that was assumed
     // is corrected.
     return parts_.attempts.AnswerAgain(task);
@@ -162,7 +180,10 @@ void AgentDesk::TakeEnded(TaskIndex task, const ProcessEnded& report) {
     evidence.we_stopped = report.exit.stopped_by_agent || !report.launch_error.empty();
   }
   evidence.timed_out = core.tasks.record(task).hung;
-  if (report.port_conflict) core.tasks.PortWasTaken(task);
+  if (report.port_conflict) {
+    TF_PROBE("agent-desk/port-was-taken");
+    core.tasks.PortWasTaken(task);
+  }
   const std::string detail = report.launch_error.empty() ? report.stderr_tail : report.launch_error;
   const AttemptEnd end = parts_.attempts.End(task, std::move(evidence), detail);
   // A container that is being taken away gets no other process: nobody waits for YARN to say so.
@@ -179,9 +200,13 @@ void AgentDesk::On(TaskIndex task, const AddressChanged& message) {
   if (same) return;
   const TaskRecord& record = core.tasks.record(task);
   // What has ended for good needs no address, and a gang that starts again gets a new spec anyway.
-  if (record.outcome != Outcome::kOpen || parts_.failover.GangWillRestart()) return;
+  if (record.outcome != Outcome::kOpen || parts_.failover.GangWillRestart()) {
+    TF_PROBE("agent-desk/address-not-needed");
+    return;
+  }
   if (record.training && parts_.epochs.SpecIsFixedFor(task) &&
       record.process != ProcessPhase::kRunning) {
+    TF_PROBE("agent-desk/port-stolen-after-the-spec");
     // Others were told the old address: the port was stolen between the spec and the start.
     parts_.failover.OnBlamed(parts_.attempts.Blame(task, {.port_conflict = true},
                                                    "its port was taken before it started"),
@@ -207,6 +232,7 @@ void AgentDesk::On(TaskIndex task, const ProgressStalled& message) {
   if (!IsNews(task, ReportKind::kProgressStalled, message.number)) return;
   if (!(message.process == core.tasks.ProcessOf(task)) ||
       core.tasks.record(task).process != ProcessPhase::kRunning) {
+    TF_PROBE("agent-desk/late-stall");
     core.Note(fmt::format("late: {} attempt {} stalled", ToString(core.tasks.id(task)),
                           message.process.attempt.value));
     return;
@@ -228,12 +254,16 @@ bool AgentDesk::BlameStanding(TaskIndex stalled, Duration silent) {
   const bool has_peers =
       core.tasks.record(stalled).training && core.job->strategy != Strategy::kIndependent;
   if (!has_peers || core.finishing) return false;
-  if (core.now < stall_excused_until_) return true;
+  if (core.now < stall_excused_until_) {
+    TF_PROBE("agent-desk/stall-excused");
+    return true;
+  }
   bool blamed = false;
   bool stacks_shown = false;
   for (const TaskIndex task : parts_.failover.Standing()) {
     if (core.tasks.record(task).process != ProcessPhase::kRunning) continue;
     if (!std::exchange(stacks_shown, true)) parts_.processes.ShowStacksOfAll();
+    TF_PROBE("agent-desk/standing-peer-blamed");
     parts_.failover.OnStandsStill(
         task, fmt::format("{} has made no progress for {}", ToString(core.tasks.id(stalled)),
                           ToString(silent)));
@@ -247,6 +277,7 @@ bool AgentDesk::IsOfLivingProcess(TaskIndex task, const ProcessRef& process,
                                   std::string_view what) {
   AmCore& core = parts_.core;
   if (process == core.tasks.ProcessOf(task) && core.tasks.ProcessAlive(task)) return true;
+  TF_PROBE("agent-desk/late-signs");
   core.Note(fmt::format("late: {} of {} attempt {}", what, ToString(core.tasks.id(task)),
                         process.attempt.value));
   return false;
@@ -295,9 +326,11 @@ void AgentDesk::FindSilent() {
       continue;
     const std::string why =
         fmt::format("nothing heard of its agent for {}", RoundedText(core.now - silent.last_heard));
+    TF_PROBE("agent-desk/silent-agent");
     core.exclusion.Suspect(core.now, core.tasks.shown(task).node.host, Suspicion::kAgentLost);
     if (!core.tasks.ProcessAlive(task)) {
       parts_.leaving.Stop(task);
+      TF_PROBE("agent-desk/silent-before-its-process");
       parts_.failover.OnLostBeforeStart(task, {.silent = true}, why, false);
       continue;
     }

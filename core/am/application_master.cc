@@ -6,6 +6,7 @@
 #include "core/am/am_parts.h"
 #include "core/model/check.h"
 #include "core/model/deadline.h"
+#include "core/model/probe.h"
 #include "core/model/visit.h"
 
 namespace tfyarn::am {
@@ -61,6 +62,7 @@ constexpr Duration kReadsItsMail = 1s;
 /// own sleep is no silence of its agents, and what would have met a deadline may be in the mail.
 void WakeUp(AmCore& core, std::optional<Instant> due) {
   if (!due || core.now - *due < core.heartbeats.allowed_silence() / 10) return;
+  TF_PROBE("am/woke-late");
   core.heartbeats.Slept(core.now);
   core.timers.PutOff(core.now, core.now + kReadsItsMail);
 }

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "core/model/check.h"
+#include "core/model/probe.h"
 
 namespace tfyarn::am {
 namespace {
@@ -129,8 +130,10 @@ void AskBook::LowerFor(const yarn::Container& container) {
   // full.
   const auto lower = [&](const std::string& name) {
     if (before != before_.end() && before->second.replaced.contains(name) &&
-        Lower(before->second.rows, name))
+        Lower(before->second.rows, name)) {
+      TF_PROBE("asks/grant-of-a-replaced-row");
       return;
+    }
     if (told != told_.end()) static_cast<void>(Lower(told->second, name));
   };
   const std::string& host = container.node.host;

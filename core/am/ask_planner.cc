@@ -6,6 +6,7 @@
 
 #include "core/model/check.h"
 #include "core/model/deadline.h"
+#include "core/model/probe.h"
 
 namespace tfyarn::am {
 namespace {
@@ -143,8 +144,10 @@ std::optional<placement::Assignment> AskPlanner::PlanOnFreeSpace(const Question&
   }
   auto plan =
       placement::PlaceGang(question.groups, placement::Inventory(std::move(nodes)), options);
-  if (plan.found != placement::Found::kPlaced)
+  if (plan.found != placement::Found::kPlaced) {
+    TF_PROBE("asks/no-room-beside-masters");
     plan = placement::PlaceGang(question.groups, inventory_, options);
+  }
   if (plan.found != placement::Found::kPlaced) return std::nullopt;
   return std::move(plan.assignment);
 }
@@ -238,7 +241,10 @@ void AskPlanner::KeepAnywhereLines(const Question& question) {
     const bool outgrown = group.slots.count > line->second.wanted;
     const bool fell_short =
         line->second.delivered && question.now >= planned_since_ + options_.heartbeat;
-    if (outgrown || fell_short) line->second = NewLine(group, Where::kAnywhere);
+    if (outgrown || fell_short) {
+      TF_PROBE("asks/planned-hosts-fell-short");
+      line->second = NewLine(group, Where::kAnywhere);
+    }
   }
 }
 
@@ -280,6 +286,7 @@ bool AskPlanner::OnTime(Instant now) {
     again = true;
   }
   if (constrained_until_.has_value() && now >= *constrained_until_) {
+    TF_PROBE("asks/constrained-hosts-anew");
     constrained_until_ = now + options_.constrained_wait;
     ++turn_;
     choose_again_ = true;

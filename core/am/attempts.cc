@@ -3,6 +3,7 @@
 #include <utility>
 
 #include "core/model/check.h"
+#include "core/model/probe.h"
 
 namespace tfyarn::am {
 
@@ -26,6 +27,7 @@ const AttemptEnd& Attempts::End(TaskIndex task, ExitEvidence evidence, std::stri
 const AttemptEnd& Attempts::EndBeforeStart(TaskIndex task, ExitEvidence evidence,
                                            std::string detail) {
   AttemptEnd end = Describe(task, std::move(evidence), std::move(detail));
+  TF_PROBE("attempts/ended-before-its-start");
   if (core_.tasks.record(task).ever_ordered) end.process.attempt = end.process.attempt.next();
   end.process.epoch = core_.snapshot.epoch;
   return Keep(std::move(end));
@@ -39,11 +41,16 @@ void Attempts::AmendByCompletion(TaskIndex task, const yarn::ContainerStatus& st
                                  bool node_lost) {
   const auto entry = core_.ends.find(task);
   if (entry == core_.ends.end() || entry->second.container != status.id) return;
-  if (core_.policy && core_.policy->first_report_wins()) return;
+  if (core_.policy && core_.policy->first_report_wins()) {
+    TF_PROBE("attempts/first-report-stands");
+    return;
+  }
   AttemptEnd& end = entry->second;
   // What befalls a container later is not how a process ended that its agent saw end.
-  if (end.record.source == ExitSource::kAgent && core_.now - end.at > core_.job->deadlines.blame)
+  if (end.record.source == ExitSource::kAgent && core_.now - end.at > core_.job->deadlines.blame) {
+    TF_PROBE("attempts/too-late-to-amend");
     return;
+  }
   ExitEvidence evidence = end.evidence;
   evidence.yarn_exit = status.exit_status;
   evidence.diagnostics = status.diagnostics;
@@ -51,7 +58,9 @@ void Attempts::AmendByCompletion(TaskIndex task, const yarn::ContainerStatus& st
   const ExitRecord later = Classify(evidence);
   const bool decided = end.decided.value > 0;
   if (Weigh(end.record, later, decided) == Amendment::kNone) return;
+  TF_PROBE("attempts/amended");
   end.evidence = std::move(evidence);
+  if (decided) TF_PROBE("attempts/amended-after-the-decision");
   end.record = later;
   if (end.detail.empty()) end.detail = status.diagnostics;
   Say(end);
@@ -98,6 +107,7 @@ AttemptEnd Attempts::Describe(TaskIndex task, ExitEvidence evidence, std::string
   const bool noticed = core_.tasks.record(task).preemption_noticed || TeamIsNoticed(task);
   if (noticed && end.record.exit_class != ExitClass::kOk &&
       end.record.exit_class != ExitClass::kKilledByUs) {
+    TF_PROBE("attempts/preempted-by-notice");
     end.record = {.exit_class = ExitClass::kPreempted,
                   .exit = end.record.exit,
                   .source = ExitSource::kPlatform};
@@ -110,7 +120,10 @@ bool Attempts::TeamIsNoticed(TaskIndex task) const {
     return false;
   for (std::uint32_t i = 0; i < core_.tasks.size(); ++i) {
     const TaskRecord& member = core_.tasks.record(TaskIndex(i));
-    if (member.training && member.preemption_noticed) return true;
+    if (member.training && member.preemption_noticed) {
+      TF_PROBE("attempts/team-is-noticed");
+      return true;
+    }
   }
   return false;
 }

@@ -4,6 +4,7 @@
 
 #include "core/am/exit_classifier.h"
 #include "core/model/check.h"
+#include "core/model/probe.h"
 
 namespace tfyarn::am {
 namespace {
@@ -23,7 +24,10 @@ std::size_t FindFirstCause(const std::vector<Suspect>& suspects) {
     const auto of = [&](std::size_t k) {
       return std::make_tuple(RankOf(suspects[k].exit_class), suspects[k].at);
     };
-    if (of(i) < of(first)) first = i;
+    if (of(i) < of(first)) {
+      TF_PROBE("blame/later-report-is-the-cause");
+      first = i;
+    }
   }
   return first;
 }

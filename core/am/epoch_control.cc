@@ -7,6 +7,7 @@
 
 #include "core/am/am_parts.h"
 #include "core/model/check.h"
+#include "core/model/probe.h"
 #include "core/model/text.h"
 
 namespace tfyarn::am {
@@ -29,6 +30,7 @@ void EpochControl::RestBeforeStart(TaskIndex task, Instant ended) {
   if (record.ended_early <= kWithoutRest) return;
   const std::int32_t doublings = std::min(record.ended_early - kWithoutRest - 1, 10);
   const Duration rest = std::min<Duration>(kLongestRest, kFirstRest * (1LL << doublings));
+  TF_PROBE("epochs/rests-before-its-start");
   core.tasks.SetResting(task, true);
   core.timers.Arm(Timer::kRested, task.value, core.now + rest);
   core.Note(fmt::format(
@@ -45,6 +47,7 @@ void EpochControl::OnRested(TaskIndex task) {
 void EpochControl::Prepare() {
   AmCore& core = parts_.core;
   if (state_ == State::kGathering) return;
+  if (state_ == State::kCommitting) TF_PROBE("epochs/overtaken-while-committing");
   starting_.clear();  // Their epoch is overtaken: they start in the next one.
   state_ = State::kGathering;
   core.snapshot.epoch = core.snapshot.epoch.next();
@@ -67,6 +70,8 @@ bool EpochControl::IsReady() const {
   if (StartsOneByOne()) return core.tasks.starters_ready() > 0;
   if (core.tasks.starters() == 0 || core.tasks.starters_ready() < core.tasks.starters())
     return false;
+  if (core.job->strategy == Strategy::kMultiWorker && parts_.leaving.maybe_training() > 0)
+    TF_PROBE("epochs/waits-for-the-one-before");
   return core.job->strategy != Strategy::kMultiWorker || parts_.leaving.maybe_training() == 0;
 }
 
@@ -81,6 +86,7 @@ void EpochControl::LetNonTrainingFollow() {
     const TaskRecord& record = core.tasks.record(task);
     if (!record.training && record.in_trouble && record.start == StartMode::kWithEpoch &&
         !record.ready) {
+      TF_PROBE("epochs/does-not-wait-for-what-is-beside");
       core.tasks.SetStart(task, StartMode::kAlone);
     }
   }
@@ -137,6 +143,7 @@ void EpochControl::OnDurable() {
     core.tasks.mutable_record(lone.task).start_logged = false;
     if (core.finishing || !same || record.start != StartMode::kAlone ||
         record.agent != AgentPhase::kUp || core.tasks.ProcessAlive(lone.task)) {
+      TF_PROBE("epochs/lone-start-overtaken");
       continue;
     }
     parts_.processes.Start(lone.task);
@@ -148,14 +155,20 @@ void EpochControl::Begin() {
   state_ = State::kBegun;
   spec_ = std::move(next_spec_);
   current_ = spec_.get()->epoch;
-  if (core.finishing) return;
+  if (core.finishing) {
+    TF_PROBE("epochs/verdict-before-it-begins");
+    return;
+  }
   for (const TaskIndex task : std::exchange(starting_, {})) {
     if (core.tasks.record(task).start == StartMode::kWithEpoch) parts_.processes.Start(task);
   }
   for (std::uint32_t i = 0; i < core.tasks.size(); ++i) {
     if (core.tasks.record(TaskIndex(i)).start == StartMode::kAlone) TryStartAlone(TaskIndex(i));
   }
-  if (core.tasks.starters() > 0) Prepare();
+  if (core.tasks.starters() > 0) {
+    TF_PROBE("epochs/next-one-at-once");
+    Prepare();
+  }
 }
 
 void EpochControl::TryStartAlone(TaskIndex task) {
@@ -188,6 +201,7 @@ void EpochControl::SkipBeyond(Epoch epoch) {
   if (prepared > epoch) return;
   if (state_ == State::kCommitting) starting_.clear();
   state_ = State::kGathering;
+  TF_PROBE("epochs/skips-an-unknown-epoch");
   prepared = epoch.next();
 }
 

@@ -4,6 +4,7 @@
 #include <string_view>
 
 #include "core/model/check.h"
+#include "core/model/probe.h"
 
 namespace tfyarn::am {
 namespace {
@@ -38,7 +39,10 @@ std::optional<ExitClass> PlatformReason(const ExitEvidence& evidence) {
   if (!evidence.yarn_exit) return std::nullopt;
   switch (*evidence.yarn_exit) {
     case container_exit::kAborted:
-      if (IsGivenBack(evidence)) return std::nullopt;
+      if (IsGivenBack(evidence)) {
+        TF_PROBE("exit/given-back");
+        return std::nullopt;
+      }
       // Of the containers of an AM that failed YARN keeps those alone whose node has reported them
       // running.
       if (Says(evidence, kAttemptEnded)) return ExitClass::kAmLost;
@@ -53,6 +57,7 @@ std::optional<ExitClass> PlatformReason(const ExitEvidence& evidence) {
       return ExitClass::kPreempted;
     case container_exit::kKilledExceededVmem:
     case container_exit::kKilledExceededPmem:
+      TF_PROBE("exit/killed-for-its-memory");
       return ExitClass::kOom;
     case container_exit::kKilledForExcessLogs:
       return ExitClass::kUserPermanent;
@@ -74,9 +79,15 @@ std::optional<ExitRecord> AgentAccount(const ExitEvidence& evidence,
         .exit_class = ExitClass::kLaunchError, .exit = std::nullopt, .source = ExitSource::kAgent};
   }
   if (evidence.port_conflict) return record(ExitClass::kPortConflict);
-  if (evidence.am_lost) return record(ExitClass::kAmLost);
+  if (evidence.am_lost) {
+    TF_PROBE("exit/am-lost");
+    return record(ExitClass::kAmLost);
+  }
   if (!evidence.process || evidence.process->stopped_by_agent) return std::nullopt;
-  if (evidence.process->out_of_memory) return record(ExitClass::kOom);
+  if (evidence.process->out_of_memory) {
+    TF_PROBE("exit/proof-of-memory");
+    return record(ExitClass::kOom);
+  }
   return record(ClassOfStatus(*exit, retryable));
 }
 
@@ -149,6 +160,7 @@ ExitRecord Classify(const ExitEvidence& evidence, const std::vector<std::int32_t
   // Cleaning up after a silent agent makes YARN say "killed by the AM": that is our echo, not a
   // reason.
   if (evidence.silent && (!evidence.yarn_exit || stopped_by_agent || IsTakenAway(evidence))) {
+    TF_PROBE("exit/silence");
     return {.exit_class = ExitClass::kHeartbeatLost,
             .exit = std::nullopt,
             .source = ExitSource::kSilence};
@@ -158,6 +170,7 @@ ExitRecord Classify(const ExitEvidence& evidence, const std::vector<std::int32_t
             .exit = evidence.yarn_exit,
             .source = ExitSource::kOurOrder};
   }
+  TF_PROBE("exit/container-status-only");
   TF_CHECK(evidence.yarn_exit.has_value());
   return {.exit_class = ClassOfContainer(*evidence.yarn_exit, retryable),
           .exit = evidence.yarn_exit,

@@ -8,6 +8,7 @@
 #include "core/am/am_parts.h"
 #include "core/am/blame.h"
 #include "core/model/check.h"
+#include "core/model/probe.h"
 #include "core/model/text.h"
 
 namespace tfyarn::am {
@@ -46,8 +47,10 @@ void Failover::OnEnd(const AttemptEnd& end, bool container_alive) {
     parts_.attempts.Decided(end.task, {});
     return parts_.finish.OnProcessEnded(end.task);
   }
-  if (parts_.core.tasks.record(end.task).start != StartMode::kNone)
+  if (parts_.core.tasks.record(end.task).start != StartMode::kNone) {
+    TF_PROBE("failover/ends-while-it-starts-again");
     return Absorb(end, container_alive);
+  }
   Act({.end = end, .container_alive = container_alive, .decision = AskPolicy(end), .scope = {}});
 }
 
@@ -56,10 +59,15 @@ void Failover::Absorb(const AttemptEnd& end, bool container_alive) {
   const TaskIndex task = end.task;
   // The process that the restart would have stopped was faster. If it was the job's success,
   // nothing starts again.
-  if (end.record.exit_class == ExitClass::kOk && DecidesByOk(task))
+  if (end.record.exit_class == ExitClass::kOk && DecidesByOk(task)) {
+    TF_PROBE("failover/success-overtakes-a-restart");
     return CloseTask(end, Outcome::kOk);
+  }
   parts_.attempts.Decided(task, core.out.last());
-  if (!container_alive) return ReplaceBeforeStart(end, true, nullptr);
+  if (!container_alive) {
+    TF_PROBE("failover/absorbed-with-its-container");
+    return ReplaceBeforeStart(end, true, nullptr);
+  }
   parts_.epochs.TryStartAlone(task);
 }
 
@@ -78,11 +86,19 @@ void Failover::OnStopped(const AttemptEnd& end, bool container_alive) {
     parts_.attempts.Decided(end.task, {});
     return parts_.finish.OnProcessEnded(end.task);
   }
-  if (window_) return MaybeDecide();
-  if (core.tasks.record(end.task).start != StartMode::kNone) return Absorb(end, container_alive);
+  if (window_) {
+    TF_PROBE("failover/stopped-in-the-blame-window");
+    return MaybeDecide();
+  }
+  if (core.tasks.record(end.task).start != StartMode::kNone) {
+    TF_PROBE("failover/stopped-while-it-starts-again");
+    return Absorb(end, container_alive);
+  }
   // Taken away by somebody else in our name: the policy's tables know the class.
-  if (core.tasks.record(end.task).outcome != Outcome::kOpen)
+  if (core.tasks.record(end.task).outcome != Outcome::kOpen) {
+    TF_PROBE("failover/stopped-after-its-outcome");
     return parts_.attempts.Decided(end.task, {});
+  }
   Act({.end = end, .container_alive = container_alive, .decision = AskPolicy(end), .scope = {}});
 }
 
@@ -94,14 +110,19 @@ void Failover::OnBlamed(AttemptEnd end, bool container_alive) {
       .end = std::move(end), .container_alive = container_alive, .decision = {}, .scope = {}};
   failure.decision = AskPolicy(failure.end);
   const TaskIndex task = failure.end.task;
-  if (!core.tasks.ProcessAlive(task)) return Act(std::move(failure));
+  if (!core.tasks.ProcessAlive(task)) {
+    TF_PROBE("failover/blamed-without-a-process");
+    return Act(std::move(failure));
+  }
   switch (failure.decision.action) {
     case ExitAction::kIgnore:
+      TF_PROBE("failover/hang-is-ignored");
       core.tasks.mutable_record(task).hung = false;
       core.tasks.mutable_record(task).stalled = false;
       return core.Note(fmt::format("{}: {}; {} lets it go on", ToString(core.tasks.id(task)),
                                    failure.end.detail, failure.decision.rule));
     case ExitAction::kTally:
+      TF_PROBE("failover/hang-is-tallied");
       // It is counted when its end has come: the policy is asked again then.
       return parts_.processes.Stop(task);
     case ExitAction::kRestartTask:
@@ -118,6 +139,7 @@ bool Failover::NoteContainerLost(TaskIndex task) {
   if (!window_) return false;
   for (Failure& failure : window_->failures) {
     if (failure.end.task != task) continue;
+    TF_PROBE("failover/container-lost-in-the-blame-window");
     failure.container_alive = false;
     AddScope(failure, window_->stopped);
     return true;
@@ -127,6 +149,7 @@ bool Failover::NoteContainerLost(TaskIndex task) {
 }
 
 void Failover::OnBlameDeadline() {
+  TF_PROBE("failover/blame-window-over");
   if (window_) Decide(FindLastOne());
 }
 
@@ -151,7 +174,7 @@ Decision Failover::AskPolicy(const AttemptEnd& end) const {
   const AmCore& core = parts_.core;
   TF_CHECK(core.policy.has_value());
   const TaskRecord& record = core.tasks.record(end.task);
-  return core.policy->OnExit(
+  Decision decision = core.policy->OnExit(
       {.task = core.tasks.id(end.task),
        .exit_class = end.record.exit_class,
        .exit = end.record.exit,
@@ -159,6 +182,8 @@ Decision Failover::AskPolicy(const AttemptEnd& end) const {
        .stalled = record.stalled && end.record.exit_class == ExitClass::kTimeout,
        .peer_unreachable = UnreachedBy(end).has_value()},
       core.tasks);
+  decision.probe->Pass();
+  return decision;
 }
 
 void Failover::Act(Failure failure) {
@@ -176,6 +201,7 @@ void Failover::Act(Failure failure) {
       return parts_.finish.Succeed(decision.rule, decision.why);
     case ExitAction::kRaiseMemory:
       if (!parts_.restart.RaiseMemory(failure.end.task, decision)) {
+        TF_PROBE("failover/no-more-memory");
         return parts_.finish.Fail(parts_.core.CauseOf(failure.end), decision.rule,
                                   "the task has the most memory that a container may have",
                                   {.most_memory = true});
@@ -225,7 +251,10 @@ bool Failover::MayBeNeededAgain(TaskIndex task) const {
 void Failover::OnIdleAgent(TaskIndex task) {
   const bool unstored = std::any_of(done_for_good_.begin(), done_for_good_.end(),
                                     [&](const auto& done) { return done.second == task; });
-  if (!unstored && !MayBeNeededAgain(task)) parts_.leaving.EndAgent(task);
+  if (!unstored && !MayBeNeededAgain(task)) {
+    TF_PROBE("failover/idle-agent-ended");
+    parts_.leaving.EndAgent(task);
+  }
 }
 
 // ---------------------------------------------------------------- the blame window
@@ -241,15 +270,23 @@ void Failover::Report(Failure failure) {
     const Failure cause = failure;
     return DecideOn({std::move(failure)}, cause, std::move(tasks));
   }
-  if (!window_ && IsVictim(failure)) return RestartVictim(std::move(failure), last_cause_->cause);
-  if (!window_) {
-    if (const auto cause = CauseInPeer(failure)) return RestartVictim(std::move(failure), *cause);
+  if (!window_ && IsVictim(failure)) {
+    TF_PROBE("failover/victim");
+    return RestartVictim(std::move(failure), last_cause_->cause);
   }
   if (!window_) {
+    if (const auto cause = CauseInPeer(failure)) {
+      TF_PROBE("failover/cause-in-its-peer");
+      return RestartVictim(std::move(failure), *cause);
+    }
+  }
+  if (!window_) {
+    TF_PROBE("failover/blame-window-begins");
     window_.emplace();
     core.timers.ArmJob(Timer::kBlame, core.now + core.job->deadlines.blame);
   }
   if (!window_->named) window_->named = NamedBy(failure);
+  if (!window_->failures.empty()) TF_PROBE("failover/several-failures");
   window_->failures.push_back(failure);
   // Where the cause is not known yet, who hangs may show by not ending within the whole grace.
   const bool known = CauseIsKnown() || FindAccused().has_value();
@@ -294,10 +331,13 @@ void Failover::Decide(std::optional<Failure> hung) {
     if (end != core.ends.end() && end->second.process == failure.end.process)
       failure.end = end->second;
   }
-  if (hung && hung->decision.action == ExitAction::kFail)
+  if (hung && hung->decision.action == ExitAction::kFail) {
+    TF_PROBE("failover/hang-fails-the-job");
     return parts_.finish.Fail(core.CauseOf(hung->end), hung->decision.rule, hung->decision.why);
+  }
   // Where the policy restarts nothing for a hang, those that failed remain the cause.
   if (hung && IsRestart(hung->decision.action)) {
+    TF_PROBE("failover/hang-is-the-cause");
     core.tasks.mutable_record(hung->end.task).hung = true;
     AddScope(*hung, window.stopped);
     window.failures.push_back(std::move(*hung));
@@ -307,7 +347,10 @@ void Failover::Decide(std::optional<Failure> hung) {
 }
 
 std::size_t Failover::ChooseCause(const std::vector<Failure>& failures) const {
-  if (parts_.core.policy->first_report_wins()) return 0;
+  if (parts_.core.policy->first_report_wins()) {
+    TF_PROBE("failover/first-report-is-blamed");
+    return 0;
+  }
   std::vector<Suspect> suspects;
   suspects.reserve(failures.size());
   for (const Failure& failure : failures) {
@@ -366,6 +409,7 @@ void Failover::Spent(const std::vector<Failure>& failures, const Failure& cause,
     return parts_.finish.Fail(core.CauseOf(cause.end), decision.spent_rule,
                               SpentText(decision, in_a_row), WhatWasTried(decision));
   }
+  TF_PROBE("failover/spent-and-closed");
   const Outcome outcome =
       decision.when_spent == ExitAction::kIgnore ? Outcome::kIgnored : Outcome::kFailed;
   for (const Failure& failure : failures) {
@@ -376,6 +420,7 @@ void Failover::Spent(const std::vector<Failure>& failures, const Failure& cause,
   for (const TaskIndex task : parts_.restart.ListOf(tasks)) {
     if (core.tasks.record(task).outcome != Outcome::kOpen) continue;
     core.tasks.SetOutcome(task, outcome);
+    TF_PROBE("failover/closed-with-another");
     (void)core.out.Append(TaskEnded{.task = core.tasks.id(task),
                                     .process = core.tasks.ProcessOf(task),
                                     .exit_class = ExitClass::kKilledByUs,
@@ -418,6 +463,7 @@ bool Failover::RetryInstead(const Verdict& verdict, const Cause& cause) {
   Close();
   RestartOrder order{
       .epoch_rises = true, .paid = verdict.retry->pays, .cause = cause, .rule = verdict.rule};
+  TF_PROBE("failover/session-retry");
   for (std::uint32_t i = 0; i < core.tasks.size(); ++i) order.tasks.push_back(TaskIndex(i));
   parts_.restart.Execute(order);
   return true;
@@ -432,10 +478,12 @@ void Failover::AddScope(const Failure& failure, RestartTasks& tasks) const {
   tasks.some.insert(failure.end.task);
   tasks.gang = tasks.gang || failure.scope.gang;
   if (failure.scope.same_type) {
+    TF_PROBE("failover/with-its-type");
     const auto [first, count] = core.tasks.RangeOf(core.tasks.record(failure.end.task).type);
     for (std::uint32_t i = first; i < first + count; ++i) tasks.some.insert(TaskIndex(i));
   }
   if (!failure.scope.chief) return;
+  TF_PROBE("failover/with-its-chief");
   for (std::uint32_t i = 0; i < core.tasks.size(); ++i) {
     if (core.tasks.record(TaskIndex(i)).chief) tasks.some.insert(TaskIndex(i));
   }

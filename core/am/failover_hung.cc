@@ -7,6 +7,7 @@
 #include "core/am/exit_classifier.h"
 #include "core/am/failover.h"
 #include "core/am/silent_peers.h"
+#include "core/model/probe.h"
 
 namespace tfyarn::am {
 namespace {
@@ -59,6 +60,7 @@ std::set<TaskIndex> Failover::Standing() const {
 
 void Failover::OnStandsStill(TaskIndex task, const std::string& harm) {
   AmCore& core = parts_.core;
+  TF_PROBE("hung/standing-blamed");
   TaskRecord& record = core.tasks.mutable_record(task);
   // `watch` says what follows for the one that stalls. A standstill is a failure of its own, and
   // what starts again is its own restart unit, unless `watch` starts nothing again.
@@ -74,12 +76,15 @@ std::optional<Failure> Failover::FindAccused() const {
   if (core.job->strategy != Strategy::kMultiWorker) return std::nullopt;
   const std::set<TaskIndex> standing = Standing();
   if (!standing.empty()) {
+    TF_PROBE("hung/standing-accused");
     const TaskIndex task = *standing.begin();
     return Hung(task, std::string(InWords(core.tasks.record(task).standstill)) +
                           ", and its peers have failed");
   }
-  if (window_->named && core.tasks.ProcessAlive(*window_->named))
+  if (window_->named && core.tasks.ProcessAlive(*window_->named)) {
+    TF_PROBE("hung/named-by-a-peer");
     return Hung(*window_->named, "a peer's last words: it has stopped sending heartbeats");
+  }
   return std::nullopt;
 }
 
@@ -104,6 +109,7 @@ std::optional<TaskIndex> Failover::UnreachedBy(const AttemptEnd& end) const {
   const auto id = UnreachablePeerIn(end.detail);
   const auto peer = id ? core.tasks.Find(*id) : std::nullopt;
   if (!peer || *peer == end.task || !core.tasks.record(*peer).training) return std::nullopt;
+  TF_PROBE("hung/unreachable-peer");
   return peer;
 }
 
@@ -123,7 +129,11 @@ std::optional<Cause> Failover::CauseInPeer(const Failure& failure) {
   const bool starting = core.now - began < core.job->deadlines.start;
   if (!restarted || !starting || began > record.process_ordered_at) return std::nullopt;
   const auto blamed = blamed_.find(*peer);
-  if (blamed != blamed_.end() && blamed->second == attempt) return std::nullopt;
+  if (blamed != blamed_.end() && blamed->second == attempt) {
+    TF_PROBE("hung/peer-excuses-once");
+    return std::nullopt;
+  }
+  TF_PROBE("hung/peer-had-started-again");
   blamed_.insert_or_assign(*peer, attempt);
   return core.CauseOf(last->second);
 }
@@ -137,6 +147,7 @@ std::optional<Failure> Failover::FindLastOne() const {
     const TaskIndex task(i);
     if (!core.tasks.record(task).training || !core.tasks.ProcessAlive(task)) continue;
     if (core.tasks.record(task).process != ProcessPhase::kStopping) return std::nullopt;
+    TF_PROBE("hung/last-one");
     return Hung(task, "still ran when all its peers had ended: it hangs");
   }
   return std::nullopt;
@@ -154,10 +165,14 @@ std::optional<Failure> Failover::FindKilled() const {
     if (!this_time || !end.evidence.we_stopped || !end.evidence.process ||
         end.evidence.process->signal != kSigkill)
       continue;
-    if (killed) return std::nullopt;
+    if (killed) {
+      TF_PROBE("hung/several-had-to-be-killed");
+      return std::nullopt;
+    }
     killed = task;
   }
   if (!killed) return std::nullopt;
+  TF_PROBE("hung/had-to-be-killed");
   return Hung(*killed, "did not end as all its peers did, but had to be killed: it hung");
 }
 
@@ -193,7 +208,10 @@ bool Failover::IsBroken(const Failure& failure) const {
 bool Failover::IsBroken(const std::vector<Failure>& failures) const {
   bool broken = false;
   for (const Failure& failure : failures) {
-    if (LeftInOrder(failure)) return false;
+    if (LeftInOrder(failure)) {
+      TF_PROBE("hung/left-in-order");
+      return false;
+    }
     broken = broken || IsBroken(failure);
   }
   return broken;

@@ -5,6 +5,7 @@
 
 #include "core/am/am_parts.h"
 #include "core/am/failover.h"
+#include "core/model/probe.h"
 
 namespace tfyarn::am {
 namespace {
@@ -22,6 +23,7 @@ void Failover::PauseBeforeAsking(TaskIndex task) {
   TaskRecord& record = parts_.core.tasks.mutable_record(task);
   const std::int32_t again = record.lost_early++;
   if (again == 0) return;
+  TF_PROBE("failover/rests-before-asking");
   const Duration pause =
       std::min<Duration>(kLongestPause, kFirstPause * (1LL << std::min(again - 1, 10)));
   record.ask_from = parts_.core.now + pause;
@@ -41,14 +43,20 @@ void Failover::OnLostBeforeStart(TaskIndex task, ExitEvidence evidence, std::str
   AttemptEnd end =
       free ? parts_.attempts.Blame(task, std::move(evidence), std::move(detail))
            : parts_.attempts.EndBeforeStart(task, std::move(evidence), std::move(detail));
-  if (free) return ReplaceBeforeStart(end, true, nullptr);
+  if (free) {
+    TF_PROBE("failover/replaced-free");
+    return ReplaceBeforeStart(end, true, nullptr);
+  }
   Decision decision = AskPolicy(end);
   switch (decision.action) {
     case ExitAction::kIgnore:
+      TF_PROBE("failover/lost-and-ignored");
       return CloseTask(end, Outcome::kIgnored);
     case ExitAction::kTally:
+      TF_PROBE("failover/lost-and-tallied");
       return CloseTask(end, Outcome::kFailed);
     case ExitAction::kFail:
+      TF_PROBE("failover/lost-and-failed");
       return parts_.finish.Fail(core.CauseOf(end), decision.rule, decision.why);
     case ExitAction::kSucceed:
       return parts_.finish.Succeed(decision.rule, decision.why);
@@ -63,8 +71,10 @@ void Failover::OnLostBeforeStart(TaskIndex task, ExitEvidence evidence, std::str
   const bool victim = last_cause_ && core.now < last_cause_->until &&
                       core.tasks.record(task).launched_at <= last_cause_->decided;
   if (victim) {
+    TF_PROBE("failover/lost-victim");
     decision.pays = Budget::kNone;
   } else if (!MayPay(decision, end)) {
+    TF_PROBE("failover/lost-and-spent");
     Failure failure{.end = end, .container_alive = false, .decision = decision};
     RestartTasks tasks;
     tasks.some.insert(task);
@@ -86,6 +96,7 @@ void Failover::ReplaceBeforeStart(const AttemptEnd& end, bool free, const Decisi
   // epoch; a process that was to start alone now takes with it who must know the new address.
   const bool spec_holds_it = record.training && parts_.epochs.SpecIsFixedFor(task);
   if (free && !spec_holds_it) {
+    TF_PROBE("failover/replaced-before-the-spec");
     if (record.agent != AgentPhase::kNone) parts_.leaving.Stop(task);
     parts_.attempts.Decided(task, {});
     return parts_.restart.WantContainers({task});
@@ -98,6 +109,7 @@ void Failover::ReplaceBeforeStart(const AttemptEnd& end, bool free, const Decisi
                      .counts = spec_holds_it || decision != nullptr};
   if (decision != nullptr) order.paid = decision->pays;
   if (spec_holds_it) {
+    TF_PROBE("failover/replaced-under-a-spec");
     Failure failure{.end = end, .container_alive = false, .decision = {}};
     const TaskSnapshot& shown = core.tasks.shown(task);
     failure.scope = RestartSet(core.job->strategy, ExitAction::kRestartTask, shown.task.type,
@@ -107,6 +119,7 @@ void Failover::ReplaceBeforeStart(const AttemptEnd& end, bool free, const Decisi
     order.tasks = parts_.restart.ListOf(tasks);
     order.epoch_rises = true;
   } else {
+    TF_PROBE("failover/replaced-for-the-next-epoch");
     order.epoch_rises = record.start == StartMode::kWithEpoch;
   }
   parts_.restart.Execute(order);

@@ -8,6 +8,7 @@
 #include "core/am/am_parts.h"
 #include "core/am/diagnostics.h"
 #include "core/model/check.h"
+#include "core/model/probe.h"
 #include "core/model/text.h"
 
 namespace tfyarn::am {
@@ -36,7 +37,10 @@ yarn::FinalApplicationStatus FinalStatusOf(JobStatus status) {
 
 void Finish::Fail(Cause cause, const std::string& rule, const std::string& why,
                   const Tried& tried) {
-  if (stage_ != Stage::kOpen && stage_ != Stage::kEvidence) return;
+  if (stage_ != Stage::kOpen && stage_ != Stage::kEvidence) {
+    TF_PROBE("finish/failure-after-the-verdict");
+    return;
+  }
   VerdictReached verdict{.status = JobStatus::kFailed, .cause = std::move(cause), .rule = rule};
   verdict.diagnostics = FailureText(verdict, why, tried);
   Write(std::move(verdict));
@@ -54,6 +58,7 @@ void Finish::Succeed(const std::string& rule, const std::string& why) {
 }
 
 void Finish::Restore(const VerdictReached& verdict) {
+  TF_PROBE("finish/verdict-restored");
   TF_CHECK(stage_ == Stage::kOpen);
   verdict_ = verdict;
   parts_.core.finishing = true;
@@ -115,6 +120,7 @@ void Finish::OnHdfsReplied(const HdfsReplied& reply) {
   AmCore& core = parts_.core;
   const auto call = asked_.find(reply.call);
   if (call == asked_.end() || stage_ != Stage::kEvidence) {
+    TF_PROBE("finish/unawaited-hdfs-answer");
     core.Note(fmt::format("HDFS answered call {} that nobody waits for", reply.call.value));
     return;
   }
@@ -123,9 +129,11 @@ void Finish::OnHdfsReplied(const HdfsReplied& reply) {
   if (const auto* error = std::get_if<hdfs::HdfsError>(&reply.response)) {
     if (error->code == hdfs::HdfsErrorCode::kNotFound ||
         error->code == hdfs::HdfsErrorCode::kInvalidPath) {
+      TF_PROBE("finish/evidence-is-missing");
       return Fail({.at = core.now, .detail = error->message}, "finish/evidence-missing",
                   fmt::format("the job ended well, but {} is missing", path));
     }
+    TF_PROBE("finish/evidence-asked-again");
     core.timers.ArmJob(Timer::kEvidenceRetry, core.now + kEvidenceRetry);
     return;
   }
@@ -141,6 +149,7 @@ void Finish::OnEvidenceRetry() {
 
 void Finish::OnEvidenceGiveUp() {
   if (stage_ != Stage::kEvidence) return;
+  TF_PROBE("finish/evidence-is-unknown");
   Fail({.at = parts_.core.now}, "finish/evidence-unknown",
        fmt::format("the job ended well, but {} could not be looked for within {}",
                    unproven_.front(), ToString(kEvidenceGiveUp)));
@@ -161,6 +170,7 @@ void Finish::Drain() {
     const TaskRecord& record = core.tasks.record(task);
     if (record.agent == AgentPhase::kNone) continue;
     if (record.agent == AgentPhase::kGranted) {
+      TF_PROBE("finish/granted-when-it-ends");
       parts_.leaving.Release(task);
       continue;
     }
@@ -183,6 +193,7 @@ Duration Finish::DrainOf(TaskIndex task) const {
 }
 
 void Finish::OnDrained(TaskIndex task) {
+  TF_PROBE("finish/drain-is-over");
   if (stage_ == Stage::kDraining) EndTask(task);
 }
 
@@ -245,6 +256,7 @@ void Finish::OnUnregistered() {
 }
 
 void Finish::Abandon(const std::string& why, std::int32_t code) {
+  TF_PROBE("finish/abandoned");
   AmCore& core = parts_.core;
   core.Note(why);
   stage_ = Stage::kDone;

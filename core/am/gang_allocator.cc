@@ -7,6 +7,7 @@
 
 #include "core/model/check.h"
 #include "core/model/deadline.h"
+#include "core/model/probe.h"
 
 namespace tfyarn::am {
 namespace {
@@ -134,7 +135,10 @@ std::vector<Grant> GangAllocator::OnAllocated(Instant now,
     if (by_container_.contains(container.id) || parted_.contains(container.id))
       continue;  // told twice
     planner_.OnGranted(container);
-    if (ended_unseen_.erase(container.id) > 0) continue;
+    if (ended_unseen_.erase(container.id) > 0) {
+      TF_PROBE("gang/ended-before-its-grant");
+      continue;
+    }
     Slot* slot = SlotFor(container, rules);
     if (slot == nullptr) {
       GiveToRm(container.id);
@@ -157,10 +161,19 @@ std::vector<Grant> GangAllocator::OnAllocated(Instant now,
 GangAllocator::Slot* GangAllocator::SlotFor(const yarn::Container& container,
                                             const placement::PlacementRules& rules) {
   // Then only what was allocated before the rows were withdrawn still comes.
-  if (silent() || excluded_.contains(container.node.host)) return nullptr;
+  if (silent() || excluded_.contains(container.node.host)) {
+    TF_PROBE("gang/granted-while-silent");
+    return nullptr;
+  }
   const AskedFor* what = planner_.Find({container.priority, container.allocation_request_id});
-  if (what == nullptr || !FitsIn(what->resource, container.resource)) return nullptr;
-  if (!rules.Allows(what->task_type, container.node.host, RackOf(container.node))) return nullptr;
+  if (what == nullptr || !FitsIn(what->resource, container.resource)) {
+    TF_PROBE("gang/granted-unasked");
+    return nullptr;
+  }
+  if (!rules.Allows(what->task_type, container.node.host, RackOf(container.node))) {
+    TF_PROBE("gang/granted-against-its-rules");
+    return nullptr;
+  }
   for (auto task = wanted_.lower_bound({.type = what->task_type, .index = INT32_MIN});
        task != wanted_.end() && task->type == what->task_type; ++task) {
     Slot& slot = slots_.at(*task);
@@ -173,12 +186,16 @@ GangAllocator::Slot* GangAllocator::SlotFor(const yarn::Container& container,
 CompletedContainer GangAllocator::OnCompleted(Instant now, const ContainerId& container) {
   const auto owner = by_container_.find(container);
   if (owner == by_container_.end()) {
-    if (parted_.erase(container) == 0) ended_unseen_.insert(container);
+    if (parted_.erase(container) == 0) {
+      TF_PROBE("gang/ended-unseen");
+      ended_unseen_.insert(container);
+    }
     return CompletedContainer::kReleased;
   }
   const TaskId task = owner->second;
   Slot& slot = slots_.at(task);
   const bool used = slot.used;
+  if (!used) TF_PROBE("gang/lost-before-use");
   if (used) {
     Forget(task);
   } else {
@@ -200,6 +217,7 @@ void GangAllocator::Refuse(Instant now, const ContainerId& container) {
   const auto owner = by_container_.find(container);
   if (owner == by_container_.end()) return;
   const TaskId task = owner->second;
+  TF_PROBE("gang/refused");
   GiveToRm(container);
   TakeFrom(slots_.at(task));
   BeginDeadline(now);
@@ -247,12 +265,14 @@ GangTimeouts GangAllocator::OnTime(Instant now) {
     changed = true;
   }
   if (IsDue(HoldEnds(), now)) {
+    TF_PROBE("gang/hold-is-over");
     timeouts.given_back = GiveBack();
     timeouts.given_back->backoff = DrawBackoff();
     backoff_until_ = now + timeouts.given_back->backoff;
     changed = true;
   }
   if (IsDue(deadline_, now)) {
+    TF_PROBE("gang/deadline-is-missed");
     deadline_.reset();
     timeouts.deadline_missed = Missing();
   }
@@ -261,17 +281,22 @@ GangTimeouts GangAllocator::OnTime(Instant now) {
 }
 
 std::optional<GangGivenBack> GangAllocator::Suspend(Instant now) {
+  TF_PROBE("gang/suspended");
   suspended_ = true;
   backoff_until_.reset();
   const bool keeps = kept_held_since_.has_value() && by_container_.size() > held_.size();
   std::optional<GangGivenBack> given_back;
-  if (!wanted_.empty() && (!held_.empty() || keeps)) given_back = GiveBack();
+  if (!wanted_.empty() && (!held_.empty() || keeps)) {
+    TF_PROBE("gang/suspended-with-containers");
+    given_back = GiveBack();
+  }
   Changed(now);
   return given_back;
 }
 
 void GangAllocator::Resume(Instant now) {
   if (!std::exchange(suspended_, false)) return;
+  TF_PROBE("gang/resumed");
   if (!wanted_.empty()) BeginDeadline(now);
   Changed(now);
 }
@@ -280,6 +305,7 @@ GangGivenBack GangAllocator::GiveBack() {
   GangGivenBack given_back;
   for (auto& [task, slot] : slots_) {
     if (!slot.container.has_value() || (slot.used && !kept_held_since_.has_value())) continue;
+    if (slot.used) TF_PROBE("gang/gives-back-what-it-used");
     given_back.lost.emplace_back(task, slot.container->id);
     GiveToRm(slot.container->id);
     TakeFrom(slot);

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include "core/am/am_parts.h"
+#include "core/model/probe.h"
 #include "core/model/text.h"
 
 namespace tfyarn::am {
@@ -29,6 +30,7 @@ void Gates::Check() {
       reached_[row] = true;
       Open(row);
     } else if (NeverReached(row)) {
+      TF_PROBE("gates/never-reached");
       Break(row,
             fmt::format("{} waits for {} to have succeeded, which has failed", rows[row].task,
                         rows[row].after),
@@ -83,6 +85,7 @@ void Gates::OnExpired(std::uint32_t row) {
   const auto type = core.tasks.FindType(rule.task);
   if (core.finishing || !type || core.tasks.types()[*type].all_ended()) return;
   const auto [first, count] = core.tasks.RangeOf(*type);
+  TF_PROBE("gates/within-is-over");
   TaskIndex open(first);
   while (open.value + 1 < first + count && core.tasks.record(open).outcome != Outcome::kOpen)
     open = open.next();
@@ -100,6 +103,7 @@ void Gates::Break(std::size_t row, const std::string& why, TaskIndex task) {
   switch (rule.action) {
     case DependencyAction::kFail:
       if (!rule.within && parts_.failover.first_tallied()) {
+        TF_PROBE("gates/fails-by-a-tallied-end");
         return parts_.finish.Fail(*parts_.failover.first_tallied(), fmt::format("depends/{}", row),
                                   why, parts_.failover.first_tried());
       }
@@ -112,6 +116,7 @@ void Gates::Break(std::size_t row, const std::string& why, TaskIndex task) {
     case DependencyAction::kIgnore: {
       const auto type = core.tasks.FindType(rule.task);
       core.Note(fmt::format("{}; ignored: {} no longer counts", why, rule.task));
+      TF_PROBE("gates/waived");
       (void)core.out.Append(TypeWaived{.task_type = rule.task});
       Waive(*type);
       return;

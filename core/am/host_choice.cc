@@ -4,6 +4,8 @@
 #include <optional>
 #include <tuple>
 
+#include "core/model/probe.h"
+
 namespace tfyarn::am {
 namespace {
 
@@ -65,6 +67,7 @@ void KeepToRacks(const HostQuestion& question, std::vector<Candidates>& candidat
   for (std::size_t g = 0; g < question.groups.size(); ++g) {
     const SlotGroup& group = question.groups[g];
     if (!group.placement.pack_rack) continue;
+    TF_PROBE("hosts/packed-rack");
     auto [entry, is_new] = rack_of_type.try_emplace(group.task_type);
     if (is_new) entry->second = ChooseRack(group, candidates[g], question.turn);
     const std::optional<std::string>& rack = entry->second;
@@ -81,6 +84,7 @@ class HostDealer {
 
   void Deal() {
     if (!AnyConflict()) return;
+    TF_PROBE("hosts/types-avoid-each-other");
     Reserve(placement::Space::kFree) || Reserve(placement::Space::kEmpty);
     for (const Node* node : HostsByTurn()) DealHost(*node);
     for (std::size_t g = 0; g < candidates_.size(); ++g) {

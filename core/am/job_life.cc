@@ -5,6 +5,7 @@
 #include <iterator>
 
 #include "core/am/am_parts.h"
+#include "core/model/probe.h"
 #include "core/model/text.h"
 
 namespace tfyarn::am {
@@ -51,6 +52,7 @@ void JobLife::Judge() {
   AmCore& core = parts_.core;
   const std::optional<Verdict> verdict = core.policy->Judge(core.tasks);
   if (!verdict) return;
+  if (verdict->probe != nullptr) verdict->probe->Pass();
   if (verdict->status == JobStatus::kSucceeded)
     return parts_.finish.Succeed(verdict->rule, verdict->why);
   const Cause cause = parts_.failover.first_tallied().value_or(
@@ -67,6 +69,8 @@ void JobLife::CompleteGang() {
   const bool complete = core.tasks.CountTraining(TaskState::kWaiting) == 0 &&
                         (core.gang_was_complete || core.gang.complete());
   if (!complete) {
+    if (core.gang_was_complete && parts_.epochs.current() == Epoch())
+      TF_PROBE("life/gang-lost-before-its-first-process");
     core.gang_open = true;
     // Lost before the first process: it is collected as the first time, with what does not train.
     if (parts_.epochs.current() == Epoch()) core.gang_was_complete = false;
@@ -99,6 +103,8 @@ void JobLife::UpdateState() {
   // Processes that end as soon as they run may never all run at one moment.
   const bool all_have_run = core.tasks.training_ever_ran() + parts_.gates.closed_training() >=
                             core.tasks.training_tasks();
+  if (stage != JobState::kRunning && !core.ever_running && all_have_run)
+    TF_PROBE("life/never-all-at-one-moment");
   if (!core.ever_running && all_have_run) stage = JobState::kRunning;
   const bool stays = core.snapshot.state == JobState::kRunning &&
                      core.job->strategy != Strategy::kMultiWorker &&
@@ -111,6 +117,7 @@ void JobLife::UpdateState() {
   } else if (stage == JobState::kAllocating) {
     core.timers.Disarm(Timer::kStartDeadline);
   } else if (core.timers.IsArmed(Timer::kReattach)) {
+    TF_PROBE("life/agents-look-for-this-am");
     // What an earlier attempt started may run: its agents have yet to find this one.
     core.timers.Disarm(Timer::kStartDeadline);
   } else if (!core.timers.IsArmed(Timer::kStartDeadline)) {
@@ -124,6 +131,7 @@ void JobLife::UpdateState() {
 }
 
 void JobLife::OnStartDeadline() {
+  TF_PROBE("life/start-deadline");
   AmCore& core = parts_.core;
   for (std::uint32_t i = 0; i < core.tasks.size(); ++i) {
     const TaskIndex task(i);
@@ -146,6 +154,7 @@ void JobLife::OnStartDeadline() {
 
 void JobLife::OnRunDeadline() {
   AmCore& core = parts_.core;
+  TF_PROBE("life/run-deadline");
   // What was heard at that very moment came in time.
   if (core.judge) Judge();
   core.judge = false;

@@ -4,6 +4,7 @@
 
 #include "core/am/journal_frames.h"
 #include "core/model/codec.h"
+#include "core/model/probe.h"
 
 namespace tfyarn::am {
 namespace {
@@ -72,13 +73,19 @@ class Reader {
   bool Take(ReadEntry read) {
     // A later attempt numbers on from what it had read: what earlier attempts appended without its
     // knowledge never happened. After its first frame an earlier attempt has no say.
-    if (read.am_attempt < newest_attempt_) return true;
+    if (read.am_attempt < newest_attempt_) {
+      TF_PROBE("journal/frame-of-an-earlier-attempt");
+      return true;
+    }
     if (read.am_attempt > newest_attempt_) {
       newest_attempt_ = read.am_attempt;
       while (!entries_.empty() && entries_.back().seq >= read.seq) entries_.pop_back();
     }
     const JournalSeq next = entries_.empty() ? JournalSeq(1) : entries_.back().seq.next();
-    if (read.seq < next) return true;  // Repeated.
+    if (read.seq < next) {
+      TF_PROBE("journal/repeated-frame");
+      return true;  // Repeated.
+    }
     if (read.seq > next) return false;
     entries_.push_back(std::move(read));
     return true;
@@ -137,6 +144,7 @@ JournalReading ReadJournalBytes(std::string_view bytes) {
     auto frame = FrameAt(bytes.substr(at));
     if (!frame) {
       // Torn or damaged: the next whole frame, if any, begins with a marker.
+      TF_PROBE("journal/torn");
       reading.cut = true;
       at = bytes.find(kMarker, at + 1);
       continue;

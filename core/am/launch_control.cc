@@ -7,6 +7,7 @@
 
 #include "core/am/am_parts.h"
 #include "core/model/launch.h"
+#include "core/model/probe.h"
 #include "core/model/text.h"
 
 namespace tfyarn::am {
@@ -78,7 +79,10 @@ void LaunchControl::OnDurable() {
 
 void LaunchControl::Start(TaskIndex task) {
   AmCore& core = parts_.core;
-  if (core.finishing) return;
+  if (core.finishing) {
+    TF_PROBE("launch/verdict-before-the-launch");
+    return;
+  }
   core.gang.Use(core.tasks.id(task));
   core.tasks.SetAgent(task, AgentPhase::kLaunching);
   core.tasks.mutable_record(task).launched_at = core.now;
@@ -95,8 +99,10 @@ void LaunchControl::CallStart(TaskIndex task) {
                                 .container_token = core.tasks.record(task).container_token,
                                 .context = ContextFor(task)});
   CallId call;
-  if (!core.CallNm(call, shown.node, std::move(request)))
+  if (!core.CallNm(call, shown.node, std::move(request))) {
+    TF_PROBE("launch/no-nm-token");
     return Lost(task, "no NM token for its node", false, false);
+  }
   calls_[call] = {task, shown.incarnation};
 }
 
@@ -135,6 +141,7 @@ void LaunchControl::OnStartFailed(TaskIndex task, const yarn::RpcError& error) {
   const bool not_ready = error.code == yarn::RpcErrorCode::kNmNotYetReady;
   const bool silent = error.code == yarn::RpcErrorCode::kUnavailable;
   if (not_ready || (silent && tries < kMostUnansweredTries)) {
+    TF_PROBE("launch/tried-again");
     const Duration pause = std::min<Duration>(kLongestLaunchRetry,
                                               kFirstLaunchRetry * (1LL << std::min(tries - 1, 10)));
     core.timers.Arm(Timer::kLaunchRetry, task.value, core.now + pause);
@@ -144,6 +151,7 @@ void LaunchControl::OnStartFailed(TaskIndex task, const yarn::RpcError& error) {
   if (error.message.find("relaunch the same container") != std::string::npos) return;
   // Granted by an RM that has restarted since: nobody's failure, and no node's.
   const bool forgotten = error.code == yarn::RpcErrorCode::kInvalidContainer;
+  if (forgotten) TF_PROBE("launch/container-of-an-earlier-rm");
   Lost(task, fmt::format("launch refused: {}", error.message), !forgotten, forgotten);
 }
 
@@ -173,6 +181,7 @@ void LaunchControl::OnRegistrationTimeout(TaskIndex task) {
   const std::string why = fmt::format("no agent registered within {} of its launch on {}",
                                       ToString(core.job->deadlines.registration),
                                       ToString(core.tasks.shown(task).node));
+  TF_PROBE("launch/registration-is-overdue");
   core.exclusion.Suspect(core.now, core.tasks.shown(task).node.host, Suspicion::kDiedEarly);
   parts_.leaving.Stop(task);
   parts_.failover.OnLostBeforeStart(task, {.timed_out = true}, why, false);

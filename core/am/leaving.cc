@@ -4,6 +4,7 @@
 
 #include "core/am/am_core.h"
 #include "core/model/check.h"
+#include "core/model/probe.h"
 
 namespace tfyarn::am {
 
@@ -24,6 +25,7 @@ void Leaving::Release(TaskIndex task) {
 }
 
 void Leaving::StopStranger(const ContainerId& container, const NodeId& node) {
+  TF_PROBE("leaving/stranger");
   if (!Has(container))
     StopSlot(Add({.maybe_training = true, .container = container, .node = node}));
 }
@@ -33,6 +35,7 @@ void Leaving::ReleaseStranger(const ContainerId& container, const NodeId& node) 
 }
 
 void Leaving::WasReleased(TaskIndex task) {
+  TF_PROBE("leaving/given-back-with-its-gang");
   Slot slot = SlotOf(task);
   Part(task);
   MarkReleased(Add(std::move(slot)));
@@ -70,19 +73,27 @@ bool Leaving::OnNmReplied(const NmReplied& reply) {
   if (slot.step != Step::kStopping) return true;
   const auto* stopped = std::get_if<yarn::StopContainersResponse>(&reply.response);
   // An unreachable NM cannot stop it, and one that does not know it has nothing to stop.
-  if (stopped == nullptr || stopped->succeeded.empty()) ReleaseSlot(index);
+  if (stopped == nullptr || stopped->succeeded.empty()) {
+    TF_PROBE("leaving/node-cannot-stop-it");
+    ReleaseSlot(index);
+  }
   return true;
 }
 
 void Leaving::OnEndAgain(std::uint32_t slot) {
-  if (slots_[slot].step == Step::kEnding) SendEnd(slot);
+  if (slots_[slot].step == Step::kEnding) {
+    TF_PROBE("leaving/end-repeated");
+    SendEnd(slot);
+  }
 }
 
 void Leaving::OnStepOver(std::uint32_t slot) {
   switch (slots_[slot].step) {
     case Step::kEnding:
+      TF_PROBE("leaving/agent-did-not-end");
       return StopSlot(slot);
     case Step::kStopping:
+      TF_PROBE("leaving/node-did-not-stop-it");
       return ReleaseSlot(slot);
     case Step::kFree:
     case Step::kReleased:
@@ -102,6 +113,7 @@ Leaving::Slot Leaving::SlotOf(TaskIndex task) const {
   TF_CHECK(record.agent != AgentPhase::kNone);
   // A process whose end was assumed, not seen, may live on.
   const bool unseen = record.process == ProcessPhase::kEnded && !EndWasSeen(task);
+  if (unseen) TF_PROBE("leaving/end-was-assumed");
   const bool running = core_.tasks.ProcessAlive(task) || unseen;
   return {.maybe_training = record.training && running,
           .alone = !running,

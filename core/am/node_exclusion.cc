@@ -6,6 +6,7 @@
 
 #include "core/model/check.h"
 #include "core/model/deadline.h"
+#include "core/model/probe.h"
 
 namespace tfyarn::am {
 namespace {
@@ -37,6 +38,7 @@ void NodeExclusion::Suspect(Instant now, const std::string& host, Suspicion susp
 bool NodeExclusion::OnTime(Instant now) {
   Choose(now);
   const bool changed = excluded_ != excluded_before_;
+  if (changed) TF_PROBE("exclusion/changed");
   excluded_before_ = excluded_;
   return changed;
 }
@@ -109,6 +111,7 @@ void NodeExclusion::Choose(Instant now) {
   }
   std::sort(worst.begin(), worst.end());
   const std::int32_t most = cluster_size_ / options_.one_in;
+  if (worst.size() > static_cast<std::size_t>(most)) TF_PROBE("exclusion/too-many-suspects");
   worst.resize(std::min(worst.size(), static_cast<std::size_t>(most)));
   std::set<std::string> chosen;
   for (auto& [score, host] : worst) chosen.insert(std::move(host));

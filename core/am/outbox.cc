@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "core/model/check.h"
+#include "core/model/probe.h"
 
 namespace tfyarn::am {
 namespace {
@@ -68,6 +69,7 @@ bool Outbox::OnAppended(JournalSeq seq) {
 
 void Outbox::OnFailed(Instant now, JournalSeq seq, const std::string& why) {
   if (!in_flight_ || seq != in_flight_->seq) return;
+  TF_PROBE("outbox/not-stored");
   backoff_ = std::clamp(backoff_ * 2, kFirstRetry, kLongestRetry);
   timers_.ArmJob(Timer::kJournalRetry, now + backoff_);
   Note(fmt::format("journal: entry {} was not stored ({}); again in {}s", seq.value, why,

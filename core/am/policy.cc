@@ -247,6 +247,9 @@ Decision PolicyEngine::ByOwnRule(std::size_t index, const ExitView& exit) const 
   decision.action = rule.action;
   decision.rule = fmt::format("on_exit/{}", index);
   decision.why = fmt::format("row {} of the job's on_exit", index);
+  static constinit ProbeSite probe("policy", "on-exit");
+  TF_PROBE_GROUP(&probe, 1);
+  decision.probe = &probe;
   if (!IsRestart(rule.action)) return decision;
   Budget by_class = table_->one_budget ? Budget::kUser : BudgetFor(exit);
   // More memory is bounded by itself; and nothing restarts for ever unless `pays: none` says so.
@@ -270,6 +273,9 @@ Decision PolicyEngine::ByWatch(const ExitView& exit) const {
   decision.action = *watch_action_;
   decision.rule = "watch";
   decision.why = "it made no progress for the time of `watch`";
+  static constinit ProbeSite probe("policy", "watch");
+  TF_PROBE_GROUP(&probe, 1);
+  decision.probe = &probe;
   if (!IsRestart(decision.action)) return decision;
   decision.pays = table_->one_budget ? Budget::kUser : Budget::kInfrastructure;
   decision.allowance = AllowanceFor(decision.pays);
@@ -319,6 +325,7 @@ Decision PolicyEngine::ByRow(const PolicyRow& row, const ExitView& exit) const {
   decision.when_spent = row.when_spent;
   decision.rule = fmt::format("{}/{}", table_->name, row.name);
   decision.why = std::string(one_trains_ && !row.why_alone.empty() ? row.why_alone : row.why);
+  decision.probe = &table_->ProbeOf(row);
   if (row.action == ExitAction::kFail && table_->retry_instead_of_failing &&
       user_limit().value_or(1) > 0 && exit.exit_class != ExitClass::kInfeasible) {
     decision.action = ExitAction::kRestartGang;

@@ -65,6 +65,7 @@ struct Decision {
   std::string rule;        ///< "default/restart-gang", "on_exit/0".
   std::string spent_rule;  ///< "default/user-permanent-exhausted"; for when_spent.
   std::string why;         ///< The row's reason, for people.
+  ProbeSite* probe = nullptr;  ///< Of what decided; who obeys it passes it.
 };
 
 /// A whole-gang restart in place of a FAILED verdict (TonY's session retry).
@@ -79,6 +80,7 @@ struct Verdict {
   std::string why;
   std::optional<GangRetry>
       retry;  ///< With kFailed: restart the gang instead while the allowance lasts.
+  ProbeSite* probe = nullptr;  ///< Of what decided; who obeys it passes it. Null: none.
 };
 
 class PolicyEngine {

@@ -2,6 +2,7 @@
 // it, and policy_table_*.cc hold the tables.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <initializer_list>
 #include <span>
@@ -10,6 +11,7 @@
 #include "core/model/am.h"
 #include "core/model/exit.h"
 #include "core/model/job_spec.h"
+#include "core/model/probe.h"
 
 namespace tfyarn::am {
 
@@ -108,6 +110,15 @@ struct PolicyTable {
   bool one_budget = false;  ///< Everything is paid from `user`.
   bool retry_instead_of_failing =
       false;  ///< Every failure restarts the gang while the budget `user` lasts.
+  /// One probe for each of `rows`, then one for each of `verdicts`.
+  ProbeSite* probes = nullptr;
+
+  [[nodiscard]] ProbeSite& ProbeOf(const PolicyRow& row) const {
+    return probes[&row - rows.data()];
+  }
+  [[nodiscard]] ProbeSite& ProbeOf(const VerdictRow& row) const {
+    return probes[static_cast<std::ptrdiff_t>(rows.size()) + (&row - verdicts.data())];
+  }
 };
 
 /// nullptr when there is no such policy in this release.

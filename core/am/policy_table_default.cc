@@ -97,6 +97,9 @@ constexpr std::array<VerdictRow, 3> kExpressionVerdicts = {{
      .why = "nothing is left that could make it true"},
 }};
 
+constinit auto default_probes =
+    ProbesOf("policy/default", kDefaultRows, "verdict/default", kExpressionVerdicts);
+
 constexpr PolicyTable kDefault = {
     .name = "default",
     .summary =
@@ -109,11 +112,13 @@ constexpr PolicyTable kDefault = {
     .rows = kDefaultRows,
     .verdicts = kExpressionVerdicts,
     .verdict = VerdictFunction::kExpression,
+    .probes = default_probes.data(),
 };
 
 }  // namespace
 
 const PolicyTable& DefaultTable() {
+  TF_PROBE_GROUP(default_probes.data(), default_probes.size());
   return kDefault;
 }
 

@@ -65,6 +65,9 @@ constexpr std::array<VerdictRow, 2> kTfYarnVerdicts = {{
      .why = "with propagate late the exception surfaces now"},
 }};
 
+constinit auto tf_yarn_probes =
+    ProbesOf("policy/tf-yarn", kTfYarnRows, "verdict/tf-yarn", kTfYarnVerdicts);
+
 constexpr PolicyTable kTfYarn = {
     .name = "tf-yarn",
     .summary =
@@ -80,11 +83,13 @@ constexpr PolicyTable kTfYarn = {
     .verdict = VerdictFunction::kTfYarn,
     .one_budget = true,
     .retry_instead_of_failing = true,
+    .probes = tf_yarn_probes.data(),
 };
 
 }  // namespace
 
 const PolicyTable& TfYarnTable() {
+  TF_PROBE_GROUP(tf_yarn_probes.data(), tf_yarn_probes.size());
   return kTfYarn;
 }
 

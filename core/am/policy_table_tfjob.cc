@@ -138,6 +138,8 @@ constexpr std::array<VerdictRow, 5> kTfJobVerdicts = {{
      .why = "the original would wait for ever"},
 }};
 
+constinit auto tfjob_probes = ProbesOf("policy/tfjob", kTfJobRows, "verdict/tfjob", kTfJobVerdicts);
+
 constexpr PolicyTable kTfJob = {
     .name = "tfjob",
     .summary =
@@ -152,11 +154,13 @@ constexpr PolicyTable kTfJob = {
     .verdicts = kTfJobVerdicts,
     .verdict = VerdictFunction::kTfJob,
     .one_budget = true,
+    .probes = tfjob_probes.data(),
 };
 
 }  // namespace
 
 const PolicyTable& TfJobTable() {
+  TF_PROBE_GROUP(tfjob_probes.data(), tfjob_probes.size());
   return kTfJob;
 }
 

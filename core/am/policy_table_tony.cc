@@ -133,6 +133,8 @@ constexpr std::array<VerdictRow, 5> kTonyVerdicts = {{
      .why = "completed with some worker jobs failure"},
 }};
 
+constinit auto tony_probes = ProbesOf("policy/tony", kTonyRows, "verdict/tony", kTonyVerdicts);
+
 constexpr PolicyTable kTony = {
     .name = "tony",
     .summary =
@@ -149,11 +151,13 @@ constexpr PolicyTable kTony = {
     .first_report_wins = true,
     .one_budget = true,
     .retry_instead_of_failing = true,
+    .probes = tony_probes.data(),
 };
 
 }  // namespace
 
 const PolicyTable& TonyTable() {
+  TF_PROBE_GROUP(tony_probes.data(), tony_probes.size());
   return kTony;
 }
 

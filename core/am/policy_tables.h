@@ -5,7 +5,9 @@
 #pragma once
 
 #include <array>
+#include <cstddef>
 #include <string_view>
+#include <utility>
 
 #include "core/am/policy_row.h"
 
@@ -18,6 +20,19 @@ inline constexpr ExitClassSet kNoGang = {ExitClass::kGangTimeout, ExitClass::kIn
 
 inline constexpr std::array<std::string_view, 2> kChiefOrMaster = {"chief", "master"};
 inline constexpr std::array<std::string_view, 1> kChiefOnly = {"chief"};
+
+/// The probes of a table: "policy/tony/chief-failed", "verdict/tony/all-ok".
+template <std::size_t n, std::size_t verdicts>
+[[nodiscard]] constexpr std::array<ProbeSite, n + verdicts> ProbesOf(
+    std::string_view policy, const PolicyRow (&rows)[n], std::string_view verdict,
+    const std::array<VerdictRow, verdicts>& verdict_rows) {
+  return [&]<std::size_t... i, std::size_t... j>(std::index_sequence<i...>,
+                                                 std::index_sequence<j...>) {
+    return std::array<ProbeSite, n + verdicts>{ProbeSite(policy, rows[i].name)...,
+                                               ProbeSite(verdict, verdict_rows[j].name)...};
+  }
+  (std::make_index_sequence<n>(), std::make_index_sequence<verdicts>());
+}
 
 [[nodiscard]] const PolicyTable& DefaultTable();
 [[nodiscard]] const PolicyTable& TonyTable();

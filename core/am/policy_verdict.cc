@@ -60,8 +60,10 @@ Verdict PolicyEngine::Succeeded(std::string_view row) const {
   Verdict verdict;
   verdict.status = JobStatus::kSucceeded;
   verdict.rule = fmt::format("{}/{}", table_->name, row);
-  if (const VerdictRow* text = FindRow(*table_, row); text != nullptr)
+  if (const VerdictRow* text = FindRow(*table_, row); text != nullptr) {
     verdict.why = std::string(text->when);
+    verdict.probe = &table_->ProbeOf(*text);
+  }
   return verdict;
 }
 

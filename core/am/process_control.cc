@@ -7,6 +7,7 @@
 
 #include "core/am/am_parts.h"
 #include "core/model/check.h"
+#include "core/model/probe.h"
 
 namespace tfyarn::am {
 
@@ -56,6 +57,7 @@ void ProcessControl::WatchStop(TaskIndex task) {
 }
 
 void ProcessControl::Warn(TaskIndex task) {
+  TF_PROBE("processes/warned");
   AmCore& core = parts_.core;
   core.Send(task, WarnProcess{.fence = core.tasks.FenceOf(task),
                               .attempt = core.tasks.shown(task).attempt});
@@ -111,11 +113,15 @@ void ProcessControl::OnRunning(TaskIndex task) {
                                .process = core.tasks.ProcessOf(task),
                                .container = shown.container,
                                .node = shown.node});
-  if (core.tasks.record(task).preemption_noticed) parts_.rm_events.ObeyNotice(task);
+  if (core.tasks.record(task).preemption_noticed) {
+    TF_PROBE("processes/noticed-before-it-ran");
+    parts_.rm_events.ObeyNotice(task);
+  }
 }
 
 void ProcessControl::OnStopOverdue(TaskIndex task) {
   if (parts_.core.tasks.record(task).process == ProcessPhase::kStopping) {
+    TF_PROBE("processes/stop-is-overdue");
     LoseAgent(task, "its agent did not end it in time");
   }
 }
@@ -123,6 +129,7 @@ void ProcessControl::OnStopOverdue(TaskIndex task) {
 void ProcessControl::OnStartOverdue(TaskIndex task) {
   AmCore& core = parts_.core;
   if (core.tasks.record(task).process != ProcessPhase::kOrdered) return;
+  TF_PROBE("processes/start-is-overdue");
   LoseAgent(task, "it did not start within the start deadline");
 }
 
@@ -163,6 +170,7 @@ SpecRef ProcessControl::SpecFor(TaskIndex task) const {
   if (type == spec->tasks.end() || index >= type->second.size() ||
       type->second[index] == shown.address)
     return record.process_spec;
+  TF_PROBE("processes/own-address-is-newer");
   ClusterSpec own = *spec;
   own.tasks[shown.task.type][index] = shown.address;
   return Share(std::move(own));

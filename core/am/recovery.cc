@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "core/am/am_parts.h"
+#include "core/model/probe.h"
 
 namespace tfyarn::am {
 
@@ -129,13 +130,16 @@ void Recovery::OnRegistered(const std::vector<yarn::Container>& containers, bool
   AmCore& core = parts_.core;
   std::map<ContainerId, yarn::Container> living;
   for (const yarn::Container& container : containers) living.emplace(container.id, container);
-  if (!known)
+  if (!known) {
+    TF_PROBE("recovery/list-of-containers-was-lost");
     core.Note("the RM's first answer was lost, and with it the list of containers that live");
+  }
   if (taken_over_) {
     Plan();
     for (std::uint32_t i = 0; i < pasts_.size(); ++i) Adopt(TaskIndex(i), pasts_[i], living, known);
   }
   if (verdict_) {
+    TF_PROBE("recovery/after-the-verdict");
     VerdictReached verdict{
         .status = verdict_->status, .diagnostics = verdict_->diagnostics, .rule = verdict_->rule};
     if (verdict_->cause) verdict.cause = core.FromJournal(*verdict_->cause);
@@ -170,13 +174,17 @@ void Recovery::Plan() {
     const bool new_address = past.agent && past.agent->incarnation != past.agent_at_spec;
     past.with_epoch = past.with_epoch || (new_address && core.tasks.record(task).training);
     if (past.outcome != Outcome::kOpen) {
+      TF_PROBE("recovery/ended-task");
       core.tasks.SetOutcome(task, past.outcome);
     } else if (!has_spec()) {
+      TF_PROBE("recovery/before-the-first-spec");
       core.tasks.SetStart(task, StartMode::kWithEpoch);
     } else if (past.restarting && past.with_epoch) {
+      TF_PROBE("recovery/restart-with-an-epoch");
       core.tasks.SetStart(task, StartMode::kWithEpoch);
       prepare = true;
     } else if (past.restarting || !past.ordered) {
+      TF_PROBE("recovery/restart-alone");
       core.tasks.SetStart(task, StartMode::kAlone);
     }
   }
@@ -197,15 +205,18 @@ void Recovery::Adopt(TaskIndex task, const Past& past,
     core.tasks.mutable_record(task).process_ordered_at = core.InstantAt(past.ordered_at);
   RestoreAddress(task);
   if (!past.agent) {
+    TF_PROBE("recovery/never-launched");
     if (past.outcome == Outcome::kOpen && !verdict_) parts_.restart.WantContainers({task});
     return;
   }
   const auto alive = living.find(past.agent->container);
   if (past.outcome != Outcome::kOpen && alive == living.end()) {
+    TF_PROBE("recovery/ended-and-gone");
     core.tasks.SkipIncarnation(task);
     return;
   }
   yarn::Container container{.id = past.agent->container, .node = past.agent->node};
+  if (alive == living.end()) TF_PROBE("recovery/container-is-gone");
   if (alive != living.end()) container = alive->second;
   core.gang.Adopt(core.SlotFor(task), container);
   core.tasks.GiveContainer(task, container, past.agent->nonce);
@@ -214,7 +225,10 @@ void Recovery::Adopt(TaskIndex task, const Past& past,
   // An agent that no cluster spec knows may never have been started: the last attempt may have
   // ended between writing that down and saying so to the node.
   const bool in_spec = has_spec() && past.agent->incarnation == past.agent_at_spec;
-  if (!in_spec && alive != living.end() && !verdict_) parts_.launch.StartOnceMore(task);
+  if (!in_spec && alive != living.end() && !verdict_) {
+    TF_PROBE("recovery/launch-may-be-missing");
+    parts_.launch.StartOnceMore(task);
+  }
   // Which of them runs, its agent will say.
   if (past.ordered && past.alive && past.outcome == Outcome::kOpen) {
     core.tasks.SetProcess(task, past.restarting ? ProcessPhase::kStopping : ProcessPhase::kOrdered);
@@ -242,6 +256,7 @@ void Recovery::RestoreAddress(TaskIndex task) {
 void Recovery::OnPreviousContainer(const yarn::Container& container) {
   AmCore& core = parts_.core;
   if (core.tasks.OwnerOf(container.id) || parts_.leaving.Has(container.id)) return;
+  TF_PROBE("recovery/stranger-came-back");
   core.Note(fmt::format("{} of an earlier attempt came back and is no task's: stopped",
                         ToString(container.id)));
   parts_.leaving.StopStranger(container.id, container.node);
@@ -254,11 +269,13 @@ void Recovery::OnReattached(TaskIndex task, const RegisterAgent& message) {
   const bool runs = message.running == latest;
   if (core.tasks.record(task).process == ProcessPhase::kOrdered && runs) {
     core.tasks.SetProcess(task, ProcessPhase::kRunning);
+    TF_PROBE("recovery/process-runs-on");
     core.tasks.mutable_record(task).unannounced = true;
     core.gates = true;
     return;
   }
   if (core.tasks.record(task).process == ProcessPhase::kStopping && !runs) {
+    TF_PROBE("recovery/stopped-process-is-gone");
     // It had ended before; its report was answered, or never will be.
     core.tasks.SetProcess(task, ProcessPhase::kEnded);
     return parts_.epochs.TryStartAlone(task);
@@ -268,6 +285,7 @@ void Recovery::OnReattached(TaskIndex task, const RegisterAgent& message) {
 
 void Recovery::StopUnknownProcess(TaskIndex task, const ProcessRef& process) {
   AmCore& core = parts_.core;
+  TF_PROBE("recovery/unknown-process");
   core.Note(fmt::format("{} runs attempt {} of epoch {}, which is not in the journal: stopped",
                         ToString(core.tasks.id(task)), process.attempt.value, process.epoch.value));
   core.tasks.Restore(task, core.tasks.shown(task).incarnation, process.attempt, process.epoch,
@@ -284,8 +302,10 @@ void Recovery::OnReattachOver() {
     const TaskRecord& record = core.tasks.record(task);
     if (record.agent != AgentPhase::kLaunching || core.timers.IsArmed(Timer::kRegistration, i))
       continue;
+    TF_PROBE("recovery/agent-does-not-come");
     const std::string why = "its agent did not find the new AM in time";
     if (core.finishing) {
+      TF_PROBE("recovery/agent-does-not-come-after-the-verdict");
       parts_.leaving.Stop(task);
     } else if (core.tasks.ProcessAlive(task)) {
       const bool ours = record.process == ProcessPhase::kStopping;

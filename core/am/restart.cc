@@ -6,6 +6,7 @@
 
 #include "core/am/am_parts.h"
 #include "core/am/exit_classifier.h"
+#include "core/model/probe.h"
 #include "core/model/text.h"
 
 namespace tfyarn::am {
@@ -37,7 +38,10 @@ void Restart::Execute(const RestartOrder& order) {
     const TaskRecord& record = core.tasks.record(task);
     if (order.counts) parts_.failover.budgets().CountTask(task, wall);
     if (order.processes && record.ever_ordered) core.tasks.CountRestart(task);
-    if (record.outcome != Outcome::kOpen) core.tasks.SetOutcome(task, Outcome::kOpen);
+    if (record.outcome != Outcome::kOpen) {
+      TF_PROBE("restart/ended-task-again");
+      core.tasks.SetOutcome(task, Outcome::kOpen);
+    }
     parts_.attempts.Decided(task, seq);
     if (std::binary_search(order.replace.begin(), order.replace.end(), task) &&
         record.agent != AgentPhase::kNone) {
@@ -70,6 +74,7 @@ void Restart::WantContainers(const std::vector<TaskIndex>& tasks) {
     // A second cause may strike while the replacement for the first is still on its way.
     if (core.gang.Wants(core.tasks.id(task))) continue;
     if (core.now < core.tasks.record(task).ask_from) {
+      TF_PROBE("restart/asks-later");
       AskLater(task);
       continue;
     }
@@ -105,7 +110,10 @@ void Restart::AskLater(TaskIndex task) {
 void Restart::AskAgain(TaskIndex task) {
   const TaskRecord& record = parts_.core.tasks.record(task);
   const bool wanted = record.agent == AgentPhase::kNone && record.outcome == Outcome::kOpen;
-  if (wanted && !parts_.core.finishing) WantContainers({task});
+  if (wanted && !parts_.core.finishing) {
+    TF_PROBE("restart/asks-again");
+    WantContainers({task});
+  }
 }
 
 std::vector<TaskIndex> Restart::ListOf(const RestartTasks& tasks) const {
@@ -128,6 +136,7 @@ bool Restart::RaiseMemory(TaskIndex task, const Decision& decision) {
   const std::int64_t largest = core.started.maximum_container.memory_mb;
   if (largest > 0) raised = std::min(raised, largest);
   if (raised <= now) return false;
+  TF_PROBE("restart/memory-raised");
   core.tasks.mutable_record(task).memory_mb = raised;
   core.feasibility = true;
   (void)core.out.Append(MemoryRaised{.task = core.tasks.id(task), .memory_mb = raised});

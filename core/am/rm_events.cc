@@ -4,6 +4,7 @@
 
 #include "core/am/am_parts.h"
 #include "core/model/check.h"
+#include "core/model/probe.h"
 #include "core/model/text.h"
 
 namespace tfyarn::am {
@@ -40,7 +41,10 @@ void RmEvents::OnRejected(const yarn::RpcError& error) {
   AmCore& core = parts_.core;
   const bool asks = error.code == yarn::RpcErrorCode::kInvalidResourceRequest ||
                     error.code == yarn::RpcErrorCode::kInvalidLabelResourceRequest;
-  if (!asks) return core.Note(fmt::format("the RM refused a call: {}", error.message));
+  if (!asks) {
+    TF_PROBE("rm/call-refused");
+    return core.Note(fmt::format("the RM refused a call: {}", error.message));
+  }
   if (error.code == yarn::RpcErrorCode::kInvalidResourceRequest &&
       parts_.startup.OnSizeRefused(error.message))
     return;
@@ -57,7 +61,10 @@ void RmEvents::OnAllocated(const yarn::AllocateResponse& response) {
   for (const yarn::ContainerStatus& status : response.completed_containers) OnCompleted(status);
   if (!response.updated_nodes.empty()) {
     core.gang.OnUpdatedNodes(core.now, response.updated_nodes);
-    if (parts_.startup.waits_for_nodes()) core.feasibility = true;
+    if (parts_.startup.waits_for_nodes()) {
+      TF_PROBE("rm/node-news-while-waiting");
+      core.feasibility = true;
+    }
     for (const yarn::NodeReport& report : response.updated_nodes) OnNode(report);
   }
   for (const yarn::Container& container : response.containers_from_previous_attempts) {
@@ -93,6 +100,7 @@ void RmEvents::OnCompleted(const yarn::ContainerStatus& status) {
   if (former) return parts_.attempts.AmendByCompletion(*former, status, false);
   const bool expected = given_back_.erase(status.id) > 0;
   if (!was_leaving && !expected && kind == CompletedContainer::kReleased) {
+    TF_PROBE("rm/end-of-no-task");
     core.Note(fmt::format("{} has ended ({}), which no task holds: {}", ToString(status.id),
                           status.exit_status, status.diagnostics));
   }
@@ -102,14 +110,17 @@ void RmEvents::OnOwnedCompleted(TaskIndex task, const yarn::ContainerStatus& sta
   AmCore& core = parts_.core;
   const TaskRecord& record = core.tasks.record(task);
   if (record.agent == AgentPhase::kGranted) {
+    TF_PROBE("rm/ended-before-its-launch");
     // Nothing ran in it; the gang asks for another by itself.
     core.Note(fmt::format("{} lost {} before its agent was launched: {}",
                           ToString(core.tasks.id(task)), ToString(status.id), status.diagnostics));
     return parts_.leaving.Gone(task);
   }
   const std::string host = core.tasks.shown(task).node.host;
-  if (status.exit_status == container_exit::kDisksFailed)
+  if (status.exit_status == container_exit::kDisksFailed) {
+    TF_PROBE("rm/node-is-bad");
     core.exclusion.Suspect(core.now, host, Suspicion::kNodeBad);
+  }
   if (core.tasks.ProcessAlive(task)) {
     // Stopped for a failure whose cause is not known yet: this may be that cause.
     const bool ours = record.process == ProcessPhase::kStopping && !parts_.failover.deciding();
@@ -132,6 +143,7 @@ void RmEvents::OnOwnedCompleted(TaskIndex task, const yarn::ContainerStatus& sta
                         .launch_error = {},
                         .am_lost = IsAmLost(status)};
   if (!had_process && status.exit_status >= 0 && !evidence.am_lost) {
+    TF_PROBE("rm/died-early");
     evidence.launch_error = why;
     core.exclusion.Suspect(core.now, host, Suspicion::kLaunchFailed);
   }
@@ -145,6 +157,7 @@ void RmEvents::OnNode(const yarn::NodeReport& report) {
   // A lost node may come back; these two do not come back by themselves.
   if (report.state == yarn::NodeState::kDecommissioned ||
       report.state == yarn::NodeState::kShutdown) {
+    TF_PROBE("rm/node-will-not-come-back");
     core.feasibility = true;
   }
   // Of unhealthy and decommissioned nodes the RM reports the containers itself, each with its
@@ -157,14 +170,17 @@ void RmEvents::OnNode(const yarn::NodeReport& report) {
     const std::string why = fmt::format("node {} is lost", ToString(report.node));
     const ExitEvidence evidence{.node_lost = true};
     if (core.tasks.record(task).agent == AgentPhase::kGranted) {
+      TF_PROBE("rm/node-lost-before-the-launch");
       core.gang.Refuse(core.now, core.tasks.shown(task).container);
       parts_.leaving.Gone(task);
     } else if (core.tasks.ProcessAlive(task)) {
+      TF_PROBE("rm/node-lost-under-a-process");
       const AttemptEnd end = parts_.attempts.End(task, evidence, why);
       parts_.leaving.Release(task);
       parts_.failover.OnEnd(end, false);
     } else {
       parts_.leaving.Release(task);
+      TF_PROBE("rm/node-lost-before-the-process");
       parts_.failover.OnLostBeforeStart(task, evidence, why, false);
     }
   }
@@ -200,10 +216,13 @@ void RmEvents::ObeyNotice(TaskIndex task) {
   }
   // What runs in the container of an earlier AM attempt, its agent has yet to say.
   if (record.agent == AgentPhase::kLaunching &&
-      !core.timers.IsArmed(Timer::kRegistration, task.value))
+      !core.timers.IsArmed(Timer::kRegistration, task.value)) {
+    TF_PROBE("rm/notice-before-the-agent-came");
     return;
+  }
   // To wait here for the others of a gang would only keep the queue that the RM takes it for
   // waiting: a process that does not run has nothing to save.
+  TF_PROBE("rm/given-back-on-notice");
   const bool had_process = record.process == ProcessPhase::kEnded;
   parts_.leaving.Release(task);
   parts_.failover.OnLostBeforeStart(
@@ -226,7 +245,10 @@ void RmEvents::OnGangTime() {
         !core.gang_was_complete || core.tasks.CountTraining(TaskState::kWaiting) > 0;
     const std::string why =
         fmt::format("no complete gang within {}", ToString(core.job->gang.deadline));
-    if (!training) return core.Note(fmt::format("{}: {}", why, *timeouts.deadline_missed));
+    if (!training) {
+      TF_PROBE("rm/gang-deadline-beside-the-training");
+      return core.Note(fmt::format("{}: {}", why, *timeouts.deadline_missed));
+    }
     parts_.finish.Fail({.exit_class = ExitClass::kGangTimeout,
                         .at = core.now,
                         .detail = *timeouts.deadline_missed},
@@ -256,6 +278,7 @@ void RmEvents::OnGivenBack(const ContainerId& container, TaskIndex task) {
   const bool had_process = core.tasks.ProcessAlive(task);
   std::optional<Cause> stopped;
   if (had_process) {
+    TF_PROBE("rm/given-back-with-a-process");
     stopped = core.CauseOf(
         parts_.attempts.End(task, {.we_stopped = true}, "given back with an incomplete gang"));
     parts_.attempts.Decided(task, core.out.last());

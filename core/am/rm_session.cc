@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "core/model/check.h"
+#include "core/model/probe.h"
 #include "core/model/response_id.h"
 
 namespace tfyarn::am {
@@ -117,6 +118,7 @@ void RmSession::Send(Instant now, CallKind kind, bool again, yarn::RmRequest req
 
 void RmSession::SendRegister(Instant now, std::vector<AmAction>& actions) {
   const bool again = call_.kind == CallKind::kRegister && call_.outstanding;
+  if (again) TF_PROBE("session/registration-repeated");
   last_register_ = now;
   Send(now, CallKind::kRegister, again, *registration_, actions);
 }

@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "core/am/rm_session.h"
+#include "core/model/probe.h"
 #include "core/model/response_id.h"
 
 namespace tfyarn::am {
@@ -81,6 +82,7 @@ void RmSession::OnRegisterFailed(Instant now, const yarn::RpcError& error, RmNew
       return;
     case yarn::RpcErrorCode::kInvalidApplicationMasterRequest:
       if (IsForgotten(error)) {
+        TF_PROBE("session/registration-of-a-forgotten-attempt");
         Stop(error, news);
         return;
       }
@@ -109,6 +111,7 @@ void RmSession::OnRegisterFailed(Instant now, const yarn::RpcError& error, RmNew
 
 void RmSession::BecomeRegistered(Instant now, RmNews& news) {
   news.resynced = ever_registered_;
+  if (ever_registered_) TF_PROBE("session/registered-again");
   registered_ = true;
   ever_registered_ = true;
   register_backoff_ = options_.register_backoff_first;
@@ -189,6 +192,7 @@ void RmSession::OnAllocateFailed(Instant now, const yarn::RpcError& error, RmNew
       return;
     case yarn::RpcErrorCode::kInvalidApplicationMasterRequest:
       if (const auto expected = ExpectedResponseId(error.message); expected.has_value()) {
+        TF_PROBE("session/response-id-adopted");
         AdoptResponseId(error, *expected, news);
       } else {
         Resync(now);
@@ -212,6 +216,7 @@ void RmSession::OnAllocateFailed(Instant now, const yarn::RpcError& error, RmNew
 
 /// Nothing of the request was taken, and the part at fault will not be taken either next time.
 void RmSession::Refuse(const yarn::RpcError& error) {
+  TF_PROBE("session/refused");
   asks_.OnRefused();
   if (error.code == yarn::RpcErrorCode::kInvalidContainerRelease) {
     for (const ContainerId& container : unanswered_->release) releases_pending_.erase(container);
@@ -233,6 +238,7 @@ void RmSession::AdoptResponseId(const yarn::RpcError& error, std::int32_t expect
 }
 
 void RmSession::Resync(Instant now) {
+  TF_PROBE("session/resync");
   ForgetTold();
   registered_ = false;
   // At once, unless that is what was just tried: an RM that registers us and forgets us at once
@@ -286,6 +292,7 @@ void RmSession::OnFinishFailed(Instant now, const yarn::RpcError& error, RmNews&
       // Once the RM has said "not yet" it goes on by itself, and forgets the attempt when it is
       // through.
       if (finish_acknowledged_) {
+        TF_PROBE("session/finished-by-itself");
         news.finished = true;
         stopped_ = true;
       } else {
@@ -308,6 +315,7 @@ void RmSession::OnFinishFailed(Instant now, const yarn::RpcError& error, RmNews&
 }
 
 void RmSession::Stop(const yarn::RpcError& error, RmNews& news) {
+  TF_PROBE("session/attempt-is-over");
   stopped_ = true;
   call_.outstanding = false;
   latest_was_elided_ = false;

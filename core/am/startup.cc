@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "core/am/am_parts.h"
+#include "core/model/probe.h"
 #include "core/model/rounded_text.h"
 #include "core/model/text.h"
 #include "core/placement/feasibility.h"
@@ -42,10 +43,13 @@ void Startup::OnStarted(const AmStarted& started) {
 
 void Startup::OnJournalFailed(const JournalFailed& failed) {
   AmCore& core = parts_.core;
-  if (failed.error.code == hdfs::HdfsErrorCode::kLeaseLost)
+  if (failed.error.code == hdfs::HdfsErrorCode::kLeaseLost) {
+    TF_PROBE("startup/journal-taken-by-a-later-attempt");
     return parts_.finish.Abandon("a later attempt has taken the journal", 1);
+  }
   if (failed.seq.value > 0) return core.out.OnFailed(core.now, failed.seq, failed.error.message);
   if (journal_read_) return;
+  TF_PROBE("startup/journal-is-not-read");
   read_backoff_ = std::clamp(read_backoff_ * 2, kFirstReadRetry, kLongestReadRetry);
   core.timers.ArmJob(Timer::kJournalRetry, core.now + read_backoff_);
   core.Note(fmt::format("journal: could not be read ({}); again in {}", failed.error.message,
@@ -84,7 +88,10 @@ void Startup::OnRegistered(const yarn::RegisterApplicationMasterResponse& respon
         "policy/invalid", core.policy_error);
   }
   parts_.recovery.OnRegistered(response.containers_from_previous_attempts, !blindly);
-  if (core.finishing || core.snapshot.epoch.value > 0) return;
+  if (core.finishing || core.snapshot.epoch.value > 0) {
+    TF_PROBE("startup/goes-on");
+    return;
+  }
   const std::vector<placement::SlotGroup> groups = placement::GroupsOf(*core.job);
   if (const auto never =
           placement::FindBeyondSetting(groups, core.gang.inventory(), response.maximum_capability))
@@ -100,12 +107,14 @@ bool Startup::FailIfNeverPossible(const std::vector<placement::SlotGroup>& group
     return false;
   }
   if (core.nodes_counted > KnownNodes() && !size_refused_) {
+    TF_PROBE("startup/rm-counts-more-nodes");
     WaitNoMore();
     core.Note(fmt::format("not possible on the nodes that are known: {}; but the RM counts more",
                           infeasible->text));
     return false;
   }
   if (core.now < nodes_come_until_) {
+    TF_PROBE("startup/waits-for-nodes");
     WaitForNodes(infeasible->text);
     return false;
   }
@@ -115,6 +124,7 @@ bool Startup::FailIfNeverPossible(const std::vector<placement::SlotGroup>& group
 }
 
 void Startup::FailAsImpossible(const std::string& limit) {
+  TF_PROBE("startup/impossible");
   parts_.finish.Fail({.exit_class = ExitClass::kInfeasible, .at = parts_.core.now, .detail = limit},
                      "gang/infeasible", limit);
 }
@@ -146,6 +156,7 @@ bool Startup::WasSurveyedTooEarly() const {
 }
 
 void Startup::NodesComeAgain() {
+  TF_PROBE("startup/nodes-come-again");
   nodes_come_until_ = parts_.core.now + parts_.core.job->deadlines.nodes;
   parts_.core.nodes_counted = 0;
   size_refused_ = false;
@@ -178,6 +189,7 @@ bool Startup::OnSizeRefused(const std::string& limit) {
   AmCore& core = parts_.core;
   const bool setting = RmKnowsThemAll() && !LimitOfNodes(TrainingGroups());
   if (core.now >= nodes_come_until_ || setting) return false;
+  TF_PROBE("startup/size-refused-for-now");
   size_refused_ = true;
   WaitForNodes(limit);
   return true;
@@ -201,6 +213,7 @@ void Startup::WaitNoMore() {
   AmCore& core = parts_.core;
   core.timers.Disarm(Timer::kNodesMayCome);
   if (limit_.empty()) return;
+  TF_PROBE("startup/nodes-came");
   limit_.clear();
   core.asks_dirty = true;
   core.gang.Resume(core.now);

@@ -7,6 +7,7 @@
 #include "core/am/transitions.h"
 #include "core/model/check.h"
 #include "core/model/port_use.h"
+#include "core/model/probe.h"
 
 namespace tfyarn::am {
 namespace {
@@ -286,6 +287,7 @@ void TaskTable::CountPaid(TaskIndex task, ExitClass exit_class, Duration ran) {
     of.hung_in_a_row = 0;
     return;
   }
+  if (HangsAgain(of, ran)) TF_PROBE("tasks/hangs-again");
   of.hung_in_a_row = HangsAgain(of, ran) ? of.hung_in_a_row + 1 : 1;
 }
 
@@ -309,6 +311,7 @@ void TaskTable::SetStart(TaskIndex task, StartMode start) {
 
 void TaskTable::PortWasTaken(TaskIndex task) {
   TaskRecord& of = records_[task.value];
+  if (shown(task).address != of.process_address) TF_PROBE("tasks/next-port-overtook-the-end");
   // The agent's next address may have overtaken its report of the end.
   of.address_stale = shown(task).address == of.process_address;
   Refresh(task);

@@ -8,6 +8,7 @@
 #include "core/model/check.h"
 #include "core/model/deadline.h"
 #include "core/model/launch.h"
+#include "core/model/probe.h"
 
 namespace tfyarn::client {
 namespace {
@@ -102,6 +103,7 @@ std::optional<Instant> JobClient::am_start_deadline() const {
 
 void JobClient::On(Instant now, const DeadlineReached&, Actions& actions) {
   if (IsDue(am_start_deadline(), now)) {
+    TF_PROBE("client/no-am-in-time");
     const std::string why = state_.report && !state_.report->diagnostics.empty()
                                 ? state_.report->diagnostics
                                 : std::string("the ResourceManager gave no reason");
@@ -255,10 +257,12 @@ void JobClient::RetryLater(Instant now, std::string reason, Actions& actions) {
     return;
   }
   if (operation_ == Operation::kDelete) {
+    TF_PROBE("client/staging-is-not-deleted");
     actions.push_back(
         Note{fmt::format("{} is not deleted: {}", state_.application_directory, reason)});
     return Cleaned(now, actions);
   }
+  TF_PROBE("client/unreachable");
   const bool hdfs = operation_ == Operation::kMkdirs || operation_ == Operation::kCreate;
   Conclude(now, kUnreachable, JobStatus::kFailed,
            fmt::format("{} did not serve the submission for {}s: {}",

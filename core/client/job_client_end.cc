@@ -7,6 +7,7 @@
 #include "core/client/job_client.h"
 #include "core/model/check.h"
 #include "core/model/exit.h"
+#include "core/model/probe.h"
 
 namespace tfyarn::client {
 namespace {
@@ -85,13 +86,21 @@ void JobClient::Obtain(Instant now, ClientTrigger trigger, Actions& actions) {
 }
 
 void JobClient::On(Instant now, const KillRequested& event, Actions& actions) {
-  if (state_.kill_requested) return actions.push_back(Note{"it is being killed already"});
-  if (state_.status != JobStatus::kUnfinished)
+  if (state_.kill_requested) {
+    TF_PROBE("client/killed-twice");
+    return actions.push_back(Note{"it is being killed already"});
+  }
+  if (state_.status != JobStatus::kUnfinished) {
+    TF_PROBE("client/too-late-to-kill");
     return actions.push_back(Note{"too late to kill: the job has ended"});
+  }
   state_.kill_requested = true;
   kill_reason_ = event.reason;
   // A call under way may yet make what would have to be removed. Its answer always comes.
-  if (before_watching() && operation_call_) return;
+  if (before_watching() && operation_call_) {
+    TF_PROBE("client/kill-waits-for-an-answer");
+    return;
+  }
   ObeyKill(now, actions);
 }
 
@@ -127,9 +136,11 @@ void JobClient::ObeyKill(Instant now, Actions& actions) {
     case ClientState::kWatching:
       return Kill(now, kKillRequested, kill_reason_, actions);
     case ClientState::kKilling:
+      TF_PROBE("client/killed-while-it-gives-up");
       return;  // Because no AM came: the wish changes nothing but a resubmission.
     case ClientState::kCleaning:
       resubmit_ = false;
+      TF_PROBE("client/killed-before-the-next-submission");
       state_.status = JobStatus::kKilled;
       state_.diagnostics = text + ", before it was submitted again";
       exit_code_ = exit_code::kKilled;
@@ -155,6 +166,7 @@ void JobClient::OnForgotten(Instant now, Actions& actions) {
   next_poll_.reset();
   first_poll_.reset();
   if (state_.state == ClientState::kWatching && !state_.am_seen) {
+    TF_PROBE("client/forgotten-before-its-am");
     actions.push_back(Note{fmt::format("{} is unknown to the ResourceManager: submitted again",
                                        ToString(*state_.application))});
     Move(ClientState::kSubmitting, kForgotten);
@@ -164,10 +176,12 @@ void JobClient::OnForgotten(Instant now, Actions& actions) {
   const std::string text =
       fmt::format("{} is unknown to the ResourceManager", ToString(*state_.application));
   if (state_.kill_requested) {
+    TF_PROBE("client/forgotten-while-killed");
     return Conclude(now, kForgotten, JobStatus::kKilled,
                     fmt::format("killed by its user: {}; {}", kill_reason_, text),
                     exit_code::kKilled, actions);
   }
+  TF_PROBE("client/forgotten");
   ApplicationFailed(now, kForgotten, gave_up_on_am_ ? gave_up_because_ : text, actions);
 }
 
@@ -192,6 +206,7 @@ void JobClient::OnEnded(Instant now, const yarn::ApplicationReport& report, Acti
   const JobStatus status = killed_by_us ? JobStatus::kFailed : StatusOf(report);
   std::string diagnostics = killed_by_us ? gave_up_because_ : WhyEnded(report);
   if (killed_by_us && state_.kill_requested) {
+    TF_PROBE("client/killed-in-both-names");
     return Conclude(now, kApplicationEnded, JobStatus::kKilled, std::move(diagnostics),
                     exit_code::kKilled, actions);
   }
@@ -206,6 +221,7 @@ void JobClient::OnEnded(Instant now, const yarn::ApplicationReport& report, Acti
 void JobClient::ApplicationFailed(Instant now, ClientTrigger trigger, std::string diagnostics,
                                   Actions& actions) {
   const bool hopeless = NamesInfeasible(diagnostics);
+  if (hopeless) TF_PROBE("client/hopeless");
   if (state_.kill_requested || hopeless || state_.resubmission >= job_->retries.resubmit) {
     return Conclude(now, trigger, JobStatus::kFailed, std::move(diagnostics), exit_code::kFailed,
                     actions);
@@ -213,6 +229,7 @@ void JobClient::ApplicationFailed(Instant now, ClientTrigger trigger, std::strin
   actions.push_back(Note{fmt::format("{} failed: the job is submitted again ({} of {}): {}",
                                      ToString(*state_.application), state_.resubmission + 1,
                                      job_->retries.resubmit, diagnostics)});
+  TF_PROBE("client/submits-again");
   resubmit_ = true;
   Clean(now, trigger, actions);
 }

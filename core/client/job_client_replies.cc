@@ -7,6 +7,7 @@
 #include "core/client/job_client.h"
 #include "core/model/check.h"
 #include "core/model/exit.h"
+#include "core/model/probe.h"
 
 namespace tfyarn::client {
 namespace {
@@ -109,7 +110,10 @@ void JobClient::OnOperationError(Instant now, const yarn::RpcError& error, Actio
       actions.push_back(Note{fmt::format("the queue is not known: {}", error.message)});
       return GatheredFacts(now, actions);
     case Operation::kKill:
-      if (error.code == yarn::RpcErrorCode::kApplicationNotFound) return OnForgotten(now, actions);
+      if (error.code == yarn::RpcErrorCode::kApplicationNotFound) {
+        TF_PROBE("client/kill-of-a-forgotten-application");
+        return OnForgotten(now, actions);
+      }
       return RetryLater(now, error.message, actions);
   }
 }
@@ -243,6 +247,7 @@ void JobClient::OnHdfsError(Instant now, const hdfs::HdfsError& error, Actions& 
       break;
   }
   if (operation_ == Operation::kDelete) {
+    TF_PROBE("client/delete-is-refused");
     if (error.code != hdfs::HdfsErrorCode::kNotFound) {
       actions.push_back(
           Note{fmt::format("{} is not deleted: {}", state_.application_directory, error.message)});
@@ -251,6 +256,7 @@ void JobClient::OnHdfsError(Instant now, const hdfs::HdfsError& error, Actions& 
   }
   // Between the job file and the submission a host stages what else the job names: that may be
   // missing, which is the job's fault.
+  TF_PROBE("client/staging-is-refused");
   const bool named = operation_ == Operation::kSubmit;
   const bool missing = named && (error.code == hdfs::HdfsErrorCode::kNotFound ||
                                  error.code == hdfs::HdfsErrorCode::kInvalidPath);

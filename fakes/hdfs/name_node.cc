@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "core/model/check.h"
+#include "core/model/probe.h"
 #include "fakes/hdfs/file_paths.h"
 #include "fakes/hdfs/inode.h"
 
@@ -59,6 +60,7 @@ NameNode::Result<void> NameNode::Check(std::string_view path, bool changes) cons
   // Source: FSNamesystem: checkNameNodeSafeMode comes before the operation, in every call that
   // writes. Reads work (assumption: the blocks of what is read have been reported by then).
   if (safe_mode_ && changes) {
+    TF_PROBE("hdfs/safe-mode");
     return Refuse(HdfsErrorCode::kSafeMode,
                   fmt::format("Cannot change {}. Name node is in safe mode.", path));
   }
@@ -98,6 +100,7 @@ HdfsResponse NameNode::Do(WallTime now, const hdfs::CreateRequest& request) {
   file.modified = now;
   const std::int64_t size = std::max(request.size, static_cast<std::int64_t>(request.bytes.size()));
   if (!FitsQuota(file, size)) {
+    TF_PROBE("hdfs/quota-of-a-new-file");
     return HdfsError{.code = HdfsErrorCode::kQuotaExceeded,
                      .message = fmt::format(
                          "The DiskSpace quota of a directory above {} is exceeded", request.path)};
@@ -122,6 +125,7 @@ HdfsResponse NameNode::Do(WallTime now, const hdfs::AppendRequest& request) {
   // Source: FSNamesystem.checkLease, LeaseExpiredException.
   const auto taken = writers_.find(request.path);
   if (taken != writers_.end() && taken->second != request.writer) {
+    TF_PROBE("hdfs/lease-lost");
     return HdfsError{
         .code = HdfsErrorCode::kLeaseLost,
         .message = fmt::format("Lease mismatch on {} owned by {} but is accessed by {}",
@@ -132,6 +136,7 @@ HdfsResponse NameNode::Do(WallTime now, const hdfs::AppendRequest& request) {
   Inode& file = **opened;
   const auto more = static_cast<std::int64_t>(request.bytes.size());
   if (!FitsQuota(file, more)) {
+    TF_PROBE("hdfs/quota-of-an-append");
     return HdfsError{.code = HdfsErrorCode::kQuotaExceeded,
                      .message = fmt::format(
                          "The DiskSpace quota of a directory above {} is exceeded", request.path)};

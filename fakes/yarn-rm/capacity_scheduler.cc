@@ -4,6 +4,7 @@
 #include <boost/container/flat_map.hpp>
 #include <boost/container/small_vector.hpp>
 
+#include "core/model/probe.h"
 #include "fakes/yarn-rm/dominant.h"
 
 namespace tfyarn::fakes {
@@ -103,7 +104,10 @@ bool CapacityScheduler::SearchLeaf(std::int32_t leaf, const RmNode& node,
     const Resource& shape = shapes_[demand_class->shape];
     if (!queues_.HasRoom(leaf, partition, shape)) {
       const DemandOrder& first = demand_class->all.begin()->first;
-      if (barrier == nullptr || first < *barrier) barrier = &first;
+      if (barrier == nullptr || first < *barrier) {
+        TF_PROBE("yarn/queue-at-its-limit");
+        barrier = &first;
+      }
       continue;
     }
     if (HasRoomFor(shape, node.free)) {

@@ -7,6 +7,7 @@
 #include <algorithm>
 
 #include "core/model/check.h"
+#include "core/model/probe.h"
 #include "fakes/yarn-rm/node_manager.h"
 
 namespace tfyarn::fakes {
@@ -54,8 +55,10 @@ void NodeManager::On(const NmCall& call) {
 // A token opens the NM for one attempt on one node. One under an old key still opens it where a
 // container was started with it (run).
 std::optional<RpcError> NodeManager::CheckCaller(const NmCall& call) const {
-  if (phase_ == Phase::kNew || phase_ == Phase::kShutDown || nm_keys_.current == 0)
+  if (phase_ == Phase::kNew || phase_ == Phase::kShutDown || nm_keys_.current == 0) {
+    TF_PROBE("nm/not-ready");
     return NotYetReady();
+  }
   if (!IsNmTokenOf(call.token, call.caller.attempt, options_.node)) {
     return RpcError{
         .code = RpcErrorCode::kInvalidToken,
@@ -67,8 +70,10 @@ std::optional<RpcError> NodeManager::CheckCaller(const NmCall& call) const {
   const auto application = state_.applications.find(call.caller.attempt.application);
   if (application != state_.applications.end()) {
     const auto key = application->second.token_keys.find(call.caller.attempt);
-    if (key != application->second.token_keys.end() && key->second == call.token.key_id)
+    if (key != application->second.token_keys.end() && key->second == call.token.key_id) {
+      TF_PROBE("nm/old-key-of-a-known-attempt");
       return std::nullopt;
+    }
   }
   return RpcError{.code = RpcErrorCode::kInvalidToken,
                   .message = fmt::format(
@@ -89,6 +94,7 @@ yarn::NmResponse NodeManager::Answer(const NmCall& call,
     if (meaning && phase_ == Phase::kRegistering && meaning->terms->rm_identifier > rm_identifier_)
       return NotYetReady();
     if (!meaning || !container_keys_.Accepts(start.container_token.key_id)) {
+      TF_PROBE("nm/bad-container-token");
       return RpcError{
           .code = RpcErrorCode::kInvalidToken,
           .message = fmt::format("Given Container {} seems to have an illegally generated token.",
@@ -126,17 +132,20 @@ std::optional<RpcError> NodeManager::CheckStart(const NmCall& call,
                     ToString(call.caller.attempt), ToString(id.application_attempt)));
   }
   if (state_.containers.count(id) > 0 || WasRecentlyStopped(id)) {
+    TF_PROBE("nm/started-twice");
     return unauthorized(
         fmt::format("\n Attempt to relaunch the same container with id {}.", ToString(id)));
   }
   const Instant clock = now_ + options_.clock_offset;
   if (meaning.expires < clock) {
+    TF_PROBE("nm/expired-token");
     return unauthorized(
         fmt::format("\nThis token is expired. current time is {} found {}\nNote: System times on "
                     "machines may be out of sync. Check system time and time zones.",
                     Milliseconds(clock), Milliseconds(meaning.expires)));
   }
   if (meaning.terms->rm_identifier != rm_identifier_) {
+    TF_PROBE("nm/container-of-an-earlier-rm");
     return RpcError{
         .code = RpcErrorCode::kInvalidContainer,
         .message = fmt::format("\nContainer {} rejected as it is allocated by a previous RM",
@@ -150,6 +159,7 @@ yarn::NmResponse NodeManager::Answer(const NmCall&, const yarn::StopContainersRe
   for (const ContainerId& id : request.containers) {
     NmContainer* container = Find(id);
     if (container == nullptr && !WasRecentlyStopped(id)) {
+      TF_PROBE("nm/stop-of-an-unknown-container");
       response.failed.push_back({.container = id, .error = NotHandled(id)});
       continue;
     }

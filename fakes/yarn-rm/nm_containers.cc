@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include "core/model/check.h"
+#include "core/model/probe.h"
 #include "fakes/yarn-rm/node_manager.h"
 
 namespace tfyarn::fakes {
@@ -51,12 +52,16 @@ void NodeManager::On(const LocalizationFailed& event) {
 void NodeManager::On(const ProcessStarted& event) {
   NmContainer* container = Find(event.container);
   if (container == nullptr || container->stage != Stage::kLaunching) {
+    TF_PROBE("nm/start-crossed-its-end");
     // Its order to start crossed its end: nothing of it may live.
     Emit(SignalContainer{.container = event.container, .kill = true});
     return;
   }
   container->stage = Stage::kRunning;
-  if (container->stop_status) Signal(*container);
+  if (container->stop_status) {
+    TF_PROBE("nm/stopped-while-it-launched");
+    Signal(*container);
+  }
 }
 
 void NodeManager::On(const LaunchFailed& event) {
@@ -71,6 +76,7 @@ void NodeManager::On(const ProcessEnded& event) {
   NmContainer* container = Find(event.container);
   if (container == nullptr || container->stage == Stage::kDone) return;
   if (container->recovered) {
+    TF_PROBE("nm/recovered-process-ended");
     // Who stopped it is not said. Source: RecoveredContainerLaunch.call (run).
     const std::int32_t found = RecoveredExit(event.exit_status);
     Finish(*container, found,
@@ -108,6 +114,7 @@ void NodeManager::StopContainer(NmContainer& container, std::int32_t exit_status
   container.stop_reason = std::move(reason);
   switch (container.stage) {
     case Stage::kLocalizing:
+      TF_PROBE("nm/stopped-while-localizing");
       Finish(container, exit_status, container.stop_reason);
       break;
     case Stage::kRunning:
@@ -134,6 +141,7 @@ void NodeManager::KillDue() {
     NmContainer* container = Find(id);
     if (container == nullptr || container->stage == Stage::kDone) continue;
     container->kill_at.reset();
+    TF_PROBE("nm/killed-after-its-grace");
     Emit(SignalContainer{.container = id, .kill = true});
   }
 }

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "core/model/check.h"
+#include "core/model/probe.h"
 #include "core/model/response_id.h"
 
 namespace tfyarn::fakes {
@@ -217,6 +218,7 @@ void NodeManager::BeatOutOfTurn() {
 
 void NodeManager::OnRegistered(const yarn::RegisterNodeManagerResponse& response) {
   if (response.action == yarn::NodeAction::kShutdown) {
+    TF_PROBE("nm/registration-is-refused");
     ShutDown();
     return;
   }
@@ -228,7 +230,10 @@ void NodeManager::OnRegistered(const yarn::RegisterNodeManagerResponse& response
   uncertain_ = false;
   ForgetDelivered();
   PlaceOnGrid();
-  if (options_.capacity != capacity_sent_) Register();  // It changed meanwhile.
+  if (options_.capacity != capacity_sent_) {
+    TF_PROBE("nm/capacity-changed-meanwhile");
+    Register();  // It changed meanwhile.
+  }
 }
 
 void NodeManager::PlaceOnGrid() {
@@ -239,6 +244,7 @@ void NodeManager::PlaceOnGrid() {
 }
 
 void NodeManager::OnCallFailed() {
+  TF_PROBE("nm/call-failed");
   changed_.insert(reporting_.begin(), reporting_.end());
   reporting_.clear();
   if (phase_ == Phase::kRegistering) {
@@ -255,6 +261,7 @@ void NodeManager::OnBeatAnswered(const yarn::NodeHeartbeatResponse& response) {
     case yarn::NodeAction::kNormal:
       break;
     case yarn::NodeAction::kResync:
+      TF_PROBE("nm/resync");
       Resync();
       return;
     case yarn::NodeAction::kShutdown:
@@ -268,6 +275,7 @@ void NodeManager::OnBeatAnswered(const yarn::NodeHeartbeatResponse& response) {
   for (const ContainerId& id : response.containers_to_be_removed) Forget(id);
   for (const ContainerId& id : response.containers_to_cleanup) {
     if (NmContainer* container = Find(id)) {
+      TF_PROBE("nm/cleaned-up-by-the-rm");
       StopContainer(*container, kKilledByResourceManager,
                     "Container killed by the ResourceManager\n");
     }
@@ -335,6 +343,7 @@ void NodeManager::Resync() {
     Register();
     return;
   }
+  TF_PROBE("nm/empties-before-it-registers");
   phase_ = Phase::kEmptying;
   for (auto& [id, container] : state_.containers) {
     if (!IsDone(container)) {
@@ -347,6 +356,7 @@ void NodeManager::Resync() {
 }
 
 void NodeManager::ShutDown() {
+  TF_PROBE("nm/shut-down");
   phase_ = Phase::kShutDown;
   retry_at_.reset();
   beat_again_ = false;

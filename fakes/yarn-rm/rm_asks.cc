@@ -8,6 +8,7 @@
 #include <algorithm>
 
 #include "core/model/check.h"
+#include "core/model/probe.h"
 #include "fakes/yarn-rm/rm_core.h"
 
 namespace tfyarn::fakes {
@@ -120,6 +121,7 @@ void RmCore::TakeReleases(RmApplication& application, const std::vector<Containe
   for (const ContainerId& id : releases) {
     const auto found = application.containers.find(id);
     if (found == application.containers.end()) {
+      TF_PROBE("yarn/release-of-no-container");
       // Its node may not be back yet. Source: AbstractYarnScheduler.releaseContainers.
       if (epoch_ > 0 && now_ < started_at_ + options_.nm_expiry)
         application.pending_release.insert(id);
@@ -222,6 +224,7 @@ void RmCore::DropAsks(RmApplication& application) {
 }
 
 void RmCore::DropReservation(RmNode& node) {
+  TF_PROBE("yarn/reservation-dropped");
   TF_CHECK(node.reserved_for != nullptr);
   AskEntry& ask = *node.reserved_ask;
   RmApplication& application = *node.reserved_for;

@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "core/model/check.h"
+#include "core/model/probe.h"
 #include "fakes/yarn-rm/dominant.h"
 #include "fakes/yarn-rm/rm_core.h"
 
@@ -71,6 +72,7 @@ void RmCore::ActivateApplications(std::int32_t leaf) {
     const std::int32_t partition = application.am_partition;
     if (is_capacity() &&
         !queues_.AmFits(leaf, application.user_number, partition, application.am_resource)) {
+      TF_PROBE("yarn/am-over-its-share");
       // Once not even the smallest AM of the only user fits, nobody's does.
       const bool hopeless = queue.users.size() <= 1 &&
                             !queues_.AmFits(leaf, application.user_number, partition, smallest) &&
@@ -177,6 +179,7 @@ void RmCore::OnAmExpired(RmApplication& application) {
                    application.diagnostics);
     return;
   }
+  TF_PROBE("yarn/am-expired");
   FailAttempt(application, -1000,
               fmt::format("ApplicationMaster for attempt {} timed out", ToString(attempt.id)));
 }
@@ -184,10 +187,12 @@ void RmCore::OnAmExpired(RmApplication& application) {
 // Source: RMAppImpl.AttemptFailedTransition.
 void RmCore::FailAttempt(RmApplication& application, std::int32_t exit_status,
                          const std::string& diagnostics) {
+  if (!CountsAsFailure(exit_status)) TF_PROBE("yarn/failure-that-does-not-count");
   if (CountsAsFailure(exit_status)) ++application.counted_failures;
   const bool last = application.counted_failures >= application.max_attempts;
   StopAttempt(application, !last && application.keeps_containers());
   if (last) {
+    TF_PROBE("yarn/attempts-used-up");
     const std::string limits =
         options_.am_max_attempts == application.max_attempts
             ? std::string()

@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "core/model/check.h"
+#include "core/model/probe.h"
 #include "fakes/yarn-rm/rm_core.h"
 
 namespace tfyarn::fakes {
@@ -40,9 +41,11 @@ void RmCore::CarryOut(RmNode& node, const Proposal& proposal) {
     case Proposal::What::kNothing:
       break;
     case Proposal::What::kUnreserve:
+      TF_PROBE("yarn/unreserved");
       DropReservation(node);
       break;
     case Proposal::What::kReserve:
+      TF_PROBE("yarn/reserved");
       TF_CHECK(node.reserved_for == nullptr);
       node.reserved_for = &application;
       node.reserved_ask = &ask;
@@ -53,8 +56,14 @@ void RmCore::CarryOut(RmNode& node, const Proposal& proposal) {
       scheduler_dirty_ = true;
       break;
     case Proposal::What::kAllocate:
-      if (proposal.from_reserved) DropReservation(node);
-      if (proposal.give_up_one) GiveUpReservation(ask, node);
+      if (proposal.from_reserved) {
+        TF_PROBE("yarn/granted-where-reserved");
+        DropReservation(node);
+      }
+      if (proposal.give_up_one) {
+        TF_PROBE("yarn/reservation-given-up");
+        GiveUpReservation(ask, node);
+      }
       (void)Grant(application, ask, node, proposal.locality, proposal.resource);
       break;
   }

@@ -6,6 +6,7 @@
 #include <algorithm>
 
 #include "core/model/check.h"
+#include "core/model/probe.h"
 #include "fakes/yarn-rm/dominant.h"
 #include "fakes/yarn-rm/rm_core.h"
 
@@ -43,6 +44,7 @@ yarn::RmResponse RmCore::Answer(const RmCall&, const yarn::GetNewApplicationRequ
 // error of the call: the application fails.
 yarn::RmResponse RmCore::Answer(const RmCall&, const yarn::SubmitApplicationRequest& request) {
   if (FindApplication(request.application) != nullptr || ended_.count(request.application) > 0) {
+    TF_PROBE("yarn/submitted-twice");
     return yarn::SubmitApplicationResponse{};
   }
   if (auto error = CheckSubmission(request)) return *error;
@@ -162,10 +164,12 @@ yarn::ApplicationReport RmCore::ReportOf(const RmApplication& application) const
 yarn::RmResponse RmCore::Answer(const RmCall&, const yarn::KillApplicationRequest& request) {
   RmApplication* application = FindApplication(request.application);
   if (application == nullptr) {
+    TF_PROBE("yarn/kill-of-an-ended-application");
     if (ended_.count(request.application) == 0) return UnknownApplication(request.application);
     return yarn::KillApplicationResponse{.is_kill_completed = true};
   }
   if (application->phase == ApplicationPhase::kFinishing) {
+    TF_PROBE("yarn/kill-while-finishing");
     return yarn::KillApplicationResponse{.is_kill_completed = true};
   }
   std::string diagnostics =
@@ -282,6 +286,7 @@ std::optional<RpcError> RmCore::CheckCapability(const Resource& asked) const {
   const Resource maximum = MaximumCapability();
   const std::string shortage = FirstShortage(asked, maximum);
   if (shortage.empty()) return std::nullopt;
+  TF_PROBE("yarn/ask-beyond-the-largest-node");
   return RpcError{
       .code = RpcErrorCode::kInvalidResourceRequest,
       .message = fmt::format(

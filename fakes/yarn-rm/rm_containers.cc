@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "core/model/check.h"
+#include "core/model/probe.h"
 #include "fakes/yarn-rm/rm_core.h"
 
 namespace tfyarn::fakes {
@@ -85,6 +86,7 @@ void RmCore::Complete(RmApplication& application, BookedContainer& container,
                    container.resource);
   scheduler_dirty_ = true;
   if (container.state == BookedState::kAllocated) {
+    TF_PROBE("yarn/ended-before-it-was-told");
     auto& fresh = application.newly_allocated;
     fresh.erase(std::remove(fresh.begin(), fresh.end(), id), fresh.end());
   }

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "core/model/check.h"
+#include "core/model/probe.h"
 #include "core/model/response_id.h"
 
 namespace tfyarn::fakes {
@@ -206,6 +207,7 @@ void RmCore::OnTimer(const Timer& timer) {
       if (chosen == preempting_.end()) break;
       const Preempted container = chosen->second;
       preempting_.erase(chosen);
+      TF_PROBE("yarn/preempted-after-its-notice");
       PreemptNow(container);
       break;
     }
@@ -229,6 +231,7 @@ void RmCore::ArmKey(TimerKind kind, const RollingKey& key) {
 void RmCore::RollKey(TimerKind kind, RollingKey& rolling) {
   StoredKey& key = rolling.key;
   if (key.next) {
+    TF_PROBE("yarn/next-key-in-use");
     key.current = *key.next;
     key.next.reset();
     key.rolls_at = std::max(key.rolls_at + rolling.every, now_ + Duration(1));

@@ -8,6 +8,7 @@
 #include <algorithm>
 
 #include "core/model/check.h"
+#include "core/model/probe.h"
 #include "core/placement/place_gang.h"
 #include "fakes/yarn-rm/dominant.h"
 #include "fakes/yarn-rm/rm_core.h"
@@ -128,8 +129,10 @@ void RmCore::PassByOrder() {
       GrantAt(chosen, room);
     } else if (chosen.ask->places.empty() && chosen.ask->any->relax &&
                chosen.application->blacklist.empty()) {
+      TF_PROBE("yarn/no-room-for-a-shape");
       full.insert(chosen_class);
     } else {
+      TF_PROBE("yarn/no-room-at-a-place");
       unlucky.insert(chosen_order);
     }
   }
@@ -162,6 +165,7 @@ void RmCore::PassUniform() {
     if (room.node != nullptr) {
       GrantAt(demand, room);
     } else {
+      TF_PROBE("yarn/drawn-in-vain");
       unlucky.insert(order);
     }
   }
@@ -224,7 +228,10 @@ bool RmCore::GrantGang(RmApplication& application) {
         best_node = &node;
         best_free = &free;
       }
-      if (!best) return false;
+      if (!best) {
+        TF_PROBE("yarn/gang-without-its-places");
+        return false;
+      }
       best_free->free -= ask.any->capability;
       plan.push_back({key, best_node->id});
       LowerAsk(left, *best, best_node->host_place, best_node->rack_place);
@@ -233,7 +240,10 @@ bool RmCore::GrantGang(RmApplication& application) {
   const placement::Inventory inventory(std::move(free_nodes));
   const placement::PlaceGangResult placed = placement::PlaceGang(
       groups, inventory, {.occupants = {}, .excluded_hosts = {}, .search_steps = 0});
-  if (placed.found != placement::Found::kPlaced) return false;
+  if (placed.found != placement::Found::kPlaced) {
+    TF_PROBE("yarn/gang-without-room");
+    return false;
+  }
   for (std::size_t group = 0; group < groups.size(); ++group) {
     for (const placement::Placed& slots : placed.assignment.groups[group]) {
       for (std::int32_t i = 0; i < slots.count; ++i) {

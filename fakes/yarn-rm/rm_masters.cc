@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "core/model/check.h"
+#include "core/model/probe.h"
 #include "core/model/response_id.h"
 #include "fakes/yarn-rm/rm_core.h"
 
@@ -25,6 +26,7 @@ std::optional<RpcError> RmCore::CheckMaster(const RmCall& call, RmApplication*& 
   const bool current = application != nullptr && application->attempt.id == id &&
                        application->attempt.state != AttemptState::kDone;
   if (!current && !std::holds_alternative<yarn::AllocateRequest>(call.request)) {
+    TF_PROBE("yarn/call-of-no-attempt");
     // Source: ApplicationMasterService.throwApplicationDoesNotExistInCacheException.
     return RpcError{.code = RpcErrorCode::kInvalidApplicationMasterRequest,
                     .message = "Application doesn't exist in cache " + ToString(id)};
@@ -40,6 +42,7 @@ std::optional<RpcError> RmCore::CheckMaster(const RmCall& call, RmApplication*& 
     const StoredKey& key = amrm_key_.key;
     const bool key_known = call.token.key_id == key.current || call.token.key_id == key.next;
     if (!key_known || !IsAmRmTokenOf(call.token, id)) {
+      TF_PROBE("yarn/bad-amrm-token");
       return RpcError{.code = RpcErrorCode::kInvalidToken,
                       .message = "Invalid AMRMToken from " + ToString(id)};
     }
@@ -57,6 +60,7 @@ yarn::RmResponse RmCore::Answer(const RmCall& call,
   if (auto error = CheckMaster(call, application)) return *error;
   RmAttempt& attempt = application->attempt;
   if (attempt.registered) {
+    TF_PROBE("yarn/registered-twice");
     return RpcError{
         .code = RpcErrorCode::kInvalidApplicationMasterRequest,
         .message = "Application Master is already registered : " + ToString(application->id)};
@@ -84,6 +88,7 @@ yarn::RmResponse RmCore::Answer(const RmCall& call,
     if (container.id.application_attempt == attempt.id || container.am) continue;
     response.containers_from_previous_attempts.push_back(
         DeliverContainer(*application, container, response.nm_tokens_from_previous_attempts));
+    TF_PROBE("yarn/containers-of-an-earlier-attempt");
   }
   application->previous_containers.clear();
   if (!application->finished.empty() || !application->newly_allocated.empty())
@@ -104,6 +109,7 @@ yarn::RmResponse RmCore::Answer(const RmCall& call, const yarn::AllocateRequest&
             ToString(attempt.id))};
   }
   if (ResponseIdAfter(request.response_id, 1) == attempt.response_id) {
+    TF_PROBE("yarn/allocate-repeated");
     // News since then is not in this answer.
     if (std::exchange(application->news_announced, false)) NewsFor(*application);
     return attempt.last_response.value_or(
@@ -177,6 +183,7 @@ yarn::AllocateResponse RmCore::FillResponse(RmApplication& application, const Rm
   response.preempt_contract = std::move(application.preempt_contract);
   application.preempt_contract.clear();
   if (amrm_key_.key.next && attempt.amrm_key_used != *amrm_key_.key.next) {
+    TF_PROBE("yarn/next-amrm-token");
     response.am_rm_token = MakeAmRmToken(*amrm_key_.key.next, attempt.id);
     NewsFor(application);  // said again until the AM uses it
   }

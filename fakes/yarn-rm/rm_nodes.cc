@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "core/model/check.h"
+#include "core/model/probe.h"
 #include "fakes/yarn-rm/rm_core.h"
 
 namespace tfyarn::fakes {
@@ -43,6 +44,7 @@ void RmCore::SetCapacity(RmNode& node, const Resource& capacity) {
   }
   node.capacity = capacity;
   node.free = capacity - node.used;
+  if (AnyNegative(node.free)) TF_PROBE("yarn/node-holds-more-than-it-has");
   Restate(node);
   if (!node.schedulable) return;
   Rebucket(node, gpus_before);
@@ -69,7 +71,10 @@ void RmCore::SetNodeState(RmNode& node, yarn::NodeState state) {
     queues_.SetTotal(node.partition_number,
                      schedulable ? total + node.capacity : total - node.capacity);
     scheduler_dirty_ = true;
-    if (!schedulable && node.reserved_for != nullptr) DropReservation(node);
+    if (!schedulable && node.reserved_for != nullptr) {
+      TF_PROBE("yarn/reserved-node-goes");
+      DropReservation(node);
+    }
     if (schedulable) {
       for (std::size_t q = 0; q < queues_.size(); ++q)
         ActivateApplications(static_cast<std::int32_t>(q));
@@ -128,10 +133,12 @@ void RmCore::On(const DecommissionNode& order) {
   // The end of a graceful decommissioning's time comes as an order without grace. Source:
   // DecommissioningNodesWatcher.java, DECOMMISSION of a node that is DECOMMISSIONING.
   const bool time_is_over = node->state == yarn::NodeState::kDecommissioning && !order.graceful;
+  if (time_is_over) TF_PROBE("yarn/decommission-time-is-over");
   if (node->state != yarn::NodeState::kRunning && node->state != yarn::NodeState::kUnhealthy &&
       !time_is_over)
     return;
   if (order.graceful) {
+    TF_PROBE("yarn/graceful-decommission");
     SetNodeState(*node, yarn::NodeState::kDecommissioning);
     FinishDecommission(*node);
   } else {
@@ -143,6 +150,7 @@ void RmCore::On(const DecommissionNode& order) {
 // Source: DecommissioningNodesWatcher.java: ready when no application runs there any more.
 void RmCore::FinishDecommission(RmNode& node) {
   if (!node.applications.empty() || !node.containers.empty()) return;
+  TF_PROBE("yarn/decommission-is-ready");
   DeactivateNode(node, yarn::NodeState::kDecommissioned);
 }
 
@@ -151,8 +159,10 @@ void RmCore::On(const RecommissionNode& order) {
   RmNode* node = FindNode(order.node);
   if (node == nullptr) return;
   node->leaving = false;
-  if (node->state == yarn::NodeState::kDecommissioning)
+  if (node->state == yarn::NodeState::kDecommissioning) {
+    TF_PROBE("yarn/recommissioned-in-time");
     SetNodeState(*node, yarn::NodeState::kRunning);
+  }
 }
 
 }  // namespace tfyarn::fakes

@@ -9,6 +9,7 @@
 #include <algorithm>
 
 #include "core/model/check.h"
+#include "core/model/probe.h"
 #include "fakes/yarn-rm/dominant.h"
 #include "fakes/yarn-rm/rm_core.h"
 
@@ -17,6 +18,7 @@ namespace tfyarn::fakes {
 void RmCore::On(const PreemptContainer& order) {
   BookedContainer* container = FindContainer(order.container);
   if (container == nullptr) {
+    TF_PROBE("yarn/preempts-what-is-over");
     Note("preemption of a container that is over: " + ToString(order.container));
     return;
   }
@@ -32,6 +34,7 @@ void RmCore::NoticePreemption(BookedContainer& container, Duration notice, bool 
            .emplace(container.sequence,
                     Preempted{.container = container.id, .by_policy = by_policy})
            .second) {
+    TF_PROBE("yarn/noticed-twice");
     return;
   }
   timers_.insert({.at = now_ + notice,
@@ -45,8 +48,14 @@ void RmCore::NoticePreemption(BookedContainer& container, Duration notice, bool 
 
 void RmCore::PreemptNow(const Preempted& chosen) {
   BookedContainer* container = FindContainer(chosen.container);
-  if (container == nullptr) return;
-  if (chosen.by_policy && !AnyPositive(Starved(NodeAt(container->node).partition_number))) return;
+  if (container == nullptr) {
+    TF_PROBE("yarn/ended-within-its-notice");
+    return;
+  }
+  if (chosen.by_policy && !AnyPositive(Starved(NodeAt(container->node).partition_number))) {
+    TF_PROBE("yarn/preemption-not-needed-any-more");
+    return;
+  }
   Complete(*FindApplication(chosen.container.application_attempt.application), *container,
            {.exit_status = -102, .diagnostics = "Container preempted by scheduler"});
 }
@@ -130,6 +139,7 @@ void RmCore::ChooseVictims(std::int32_t partition, Resource& shortage) {
       if (!AnyPositive(shortage) || !AnyPositive(beyond)) break;
       shortage -= container->resource;
       beyond -= container->resource;
+      TF_PROBE("yarn/victim-chosen");
       NoticePreemption(*container, options_.preemption_notice, true);
     }
   }

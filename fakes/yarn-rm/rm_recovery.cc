@@ -6,6 +6,7 @@
 #include <algorithm>
 
 #include "core/model/check.h"
+#include "core/model/probe.h"
 #include "fakes/yarn-rm/rm_core.h"
 
 namespace tfyarn::fakes {
@@ -98,11 +99,13 @@ void RmCore::RecoverApplication(const StoredApplication& stored) {
   application.tracking_url = stored.tracking_url;
   application.final_status = stored.final_status;
   if (!stored.am_container) {
+    TF_PROBE("yarn/recovered-before-its-am");
     application.attempt.id.attempt = stored.attempt - 1;
     StartAttempt(application);
     return;
   }
   RmAttempt& attempt = application.attempt;
+  if (stored.finishing) TF_PROBE("yarn/recovered-while-finishing");
   attempt.id.attempt = stored.attempt;
   attempt.am_container = stored.am_container;
   attempt.state = stored.finishing ? AttemptState::kFinishing : AttemptState::kLaunched;
@@ -125,6 +128,7 @@ void RmCore::RecoverContainers(RmNode& node, const yarn::RegisterNodeManagerRequ
       node.applications.insert(id);
       application->nodes.insert(node.index);
     } else {
+      TF_PROBE("yarn/application-over-before-its-node");
       node.applications_to_cleanup.push_back(id);
     }
   }
@@ -138,6 +142,7 @@ void RmCore::RecoverContainer(RmNode& node, const yarn::NmContainerStatus& statu
   const bool complete = status.state == yarn::ContainerState::kComplete;
   const bool ours = status.id.id >> kContainerEpochShift == epoch_;
   if (application == nullptr || booked || ours || application->settled.count(status.id) > 0) {
+    TF_PROBE("yarn/container-is-not-recovered");
     TakeContainerStatus(node, StatusOf(status));
     return;
   }
@@ -150,15 +155,18 @@ void RmCore::RecoverContainer(RmNode& node, const yarn::NmContainerStatus& statu
   if (complete) {
     application->settled.insert(status.id);
     if (am && attempt.state != AttemptState::kDone) {
+      TF_PROBE("yarn/am-ended-without-the-rm");
       node.to_remove.push_back(status.id);
       OnAmExited(*application, StatusOf(status));
     } else if (of_this_attempt || application->keeps_containers()) {
+      TF_PROBE("yarn/ended-without-the-rm");
       application->finished.push_back({.status = StatusOf(status), .node = node.index});
       if (attempt.registered) NewsFor(*application);
     }
     return;
   }
   if (!options_.work_preserving_restart || (!of_this_attempt && !application->keeps_containers())) {
+    TF_PROBE("yarn/not-kept-over-the-restart");
     CleanUpOnNode(node, status.id);
     return;
   }
@@ -173,11 +181,13 @@ void RmCore::RecoverContainer(RmNode& node, const yarn::NmContainerStatus& statu
   Emit(Granted{.container = status.id, .node = node.id, .resource = status.resource, .am = am});
   if (am) attempt.am_node = node.index;
   if (application->pending_release.erase(status.id) > 0) {
+    TF_PROBE("yarn/released-before-its-node-was-back");
     Complete(*application, container,
              {.exit_status = -100, .diagnostics = "Container released by application"});
     return;
   }
   if (!of_this_attempt && attempt.registered) {
+    TF_PROBE("yarn/earlier-container-came-back");
     application->previous_containers.push_back(status.id);
     NewsFor(*application);
   }

@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "core/model/check.h"
+#include "core/model/probe.h"
 #include "core/model/response_id.h"
 #include "fakes/yarn-rm/rm_core.h"
 
@@ -28,10 +29,13 @@ yarn::RmResponse RmCore::Answer(const RmCall&, const yarn::RegisterNodeManagerRe
                          request.resource.vcores < options_.minimum_allocation.vcores;
   if (too_small || (known == nullptr && excluded_.contains(request.node)) ||
       (known != nullptr && known->leaving && known->state != yarn::NodeState::kDecommissioning)) {
+    TF_PROBE("yarn/node-is-not-admitted");
     return yarn::RegisterNodeManagerResponse{.action = yarn::NodeAction::kShutdown};
   }
   const bool reconnects = known != nullptr && IsActive(*known);
+  if (reconnects && !request.running_applications.empty()) TF_PROBE("yarn/node-reconnects");
   if (reconnects && request.running_applications.empty()) {
+    TF_PROBE("yarn/empty-node-reconnects");
     DeactivateNode(*known, yarn::NodeState::kRebooted);
   }
   RmNode& node = AddNode(request);
@@ -64,11 +68,14 @@ yarn::RmResponse RmCore::Answer(const RmCall&, const yarn::NodeHeartbeatRequest&
   if (known != nullptr && known->leaving && !IsActive(*known)) {
     return yarn::NodeHeartbeatResponse{.action = yarn::NodeAction::kShutdown};
   }
-  if (known == nullptr || !IsActive(*known))
+  if (known == nullptr || !IsActive(*known)) {
+    TF_PROBE("yarn/node-must-resync");
     return yarn::NodeHeartbeatResponse{.action = yarn::NodeAction::kResync};
+  }
   RmNode& node = *known;
   node.last_heard = now_;
   if (ResponseIdAfter(request.response_id, 1) == node.response_id) {
+    TF_PROBE("yarn/node-beat-repeated");
     // News since then is not in this answer.
     if (std::exchange(node.news_announced, false)) NewsFor(node);
     return node.last_response.value_or(
@@ -158,6 +165,7 @@ void RmCore::TakeContainerStatus(RmNode& node, const yarn::ContainerStatus& stat
     if (here) {
       MarkRunning(*container);
     } else {
+      TF_PROBE("yarn/started-after-its-release");
       // Started after it was released, or of an application that is over. Source:
       // RMNodeImpl.handleRunningAppOnNode, AbstractYarnScheduler.containerLaunchedOnNode.
       CleanUpOnNode(node, status.id);

@@ -12,6 +12,7 @@
 #include <sstream>
 
 #include "apps/cli/exit_codes.h"
+#include "sim/coverage.h"
 
 namespace tfyarn::cli {
 namespace {
@@ -39,6 +40,24 @@ sim::RunOutcome Brittle(const config::Scenario& scenario, const sim::RunOptions&
   return outcome;
 }
 
+/// Each kind of fault reaches something of its own; a scenario with another future breaks
+/// `capacity`.
+sim::RunOutcome Branching(const config::Scenario& scenario, const sim::RunOptions& options) {
+  sim::RunOutcome outcome;
+  for (std::size_t i = 0; i < scenario.faults.size() && options.coverage != nullptr; ++i) {
+    options.coverage->FaultStrikes(Instant{} + 100s, scenario.faults[i].kind, i, true, {{}});
+    options.coverage->FaultEnds(i);
+  }
+  if (scenario.futures.empty()) return outcome;
+  outcome.result.invariants.push_back({.name = "capacity",
+                                       .checked = 1,
+                                       .violations = 1,
+                                       .off_because = "",
+                                       .first_at = Instant{} + 3s,
+                                       .first_detail = "the future is bleak"});
+  return outcome;
+}
+
 class ExploreCommandTest : public testing::Test {
  protected:
   ExploreCommandTest() {
@@ -53,8 +72,14 @@ class ExploreCommandTest : public testing::Test {
   }
   ~ExploreCommandTest() override { std::filesystem::remove_all(directory_); }
 
-  [[nodiscard]] int Explore() {
-    return ExploreCommand(arguments_, {.run = Brittle, .version = "test"});
+  [[nodiscard]] int Explore(decltype(Brittle)* simulator = Brittle) {
+    return ExploreCommand(arguments_, {.run = simulator, .version = "test"});
+  }
+  [[nodiscard]] std::string TextOf(const std::string& file) const {
+    std::ifstream stream(directory_ / file);
+    std::ostringstream text;
+    text << stream.rdbuf();
+    return text.str();
   }
   /// All findings, one after the other.
   [[nodiscard]] std::string Findings() const {
@@ -118,6 +143,70 @@ TEST_F(ExploreCommandTest, WhatIsKnownIsNoFinding) {
   EXPECT_EQ(Explore(), ToInt(ExitCode::kInvalidInput));
   EXPECT_NE(testing::internal::GetCapturedStderr().find("nowhere: No such file"),
             std::string::npos);
+}
+
+TEST_F(ExploreCommandTest, RunsBranchFromThoseThatReachedSomethingNew) {
+  arguments_.runs = 1000;
+  EXPECT_EQ(Explore(Branching), ToInt(ExitCode::kInvariantBroken));
+  // The file shows it by itself.
+  EXPECT_EQ(Count(Findings(), "futures:"), 1U);
+  arguments_.guided = false;
+  EXPECT_EQ(Explore(Branching), ToInt(ExitCode::kOk));
+}
+
+TEST_F(ExploreCommandTest, WhatBranchesIsTheSameHoweverManyRunAtOnce) {
+  arguments_.runs = 1000;
+  EXPECT_EQ(Explore(Branching), ToInt(ExitCode::kInvariantBroken));
+  const std::string reached = TextOf("out/coverage.json");
+  const std::string first = Findings();
+  for (const std::size_t at_once : {1, 7}) {
+    arguments_.at_once = at_once;
+    std::filesystem::remove_all(arguments_.out);
+    EXPECT_EQ(Explore(Branching), ToInt(ExitCode::kInvariantBroken));
+    EXPECT_EQ(TextOf("out/coverage.json"), reached);
+    EXPECT_EQ(Findings(), first);
+  }
+}
+
+TEST_F(ExploreCommandTest, ALaterSearchTakesUpWhatAnEarlierOneKept) {
+  arguments_.guided = false;
+  EXPECT_EQ(Explore(Branching), ToInt(ExitCode::kOk));
+  const auto reached = [](const std::string& json) {
+    const std::size_t at = json.find("\"reached\": ");
+    return json.substr(at, json.find(',', at) - at);
+  };
+  const std::string before = reached(TextOf("out/coverage.json"));
+  std::uint64_t kept = 0;
+  for (const auto& entry : std::filesystem::directory_iterator(directory_ / "out/corpus"))
+    kept += entry.path().extension() == ".yaml" ? 1 : 0;
+  EXPECT_GT(kept, 10U);
+  EXPECT_LT(kept, arguments_.runs);
+  arguments_.corpus = (directory_ / "out/corpus").string();
+  arguments_.out = (directory_ / "again").string();
+  arguments_.runs = kept;
+  arguments_.seed = 999;
+  EXPECT_EQ(Explore(Branching), ToInt(ExitCode::kOk));
+  EXPECT_EQ(reached(TextOf("again/coverage.json")), before);
+}
+
+TEST_F(ExploreCommandTest, OfWhatScenariosReachNoFindingIsTold) {
+  const std::string file = (directory_ / "mine.yaml").string();
+  std::ofstream(file) << R"(schema: tfsim/v1
+name: mine
+cluster: {nodes: [{name: mine, count: 2, resources: {memory: 8GiB, vcores: 8}}]}
+jobs: [{name: mine, tasks: {worker: {instances: 1, memory: 1GiB}}}]
+faults: [{kind: node_crash, at: 1s, target: {node: mine-1}}]
+)";
+  arguments_.inputs = {file};
+  arguments_.coverage_only = true;
+  testing::internal::CaptureStdout();
+  EXPECT_EQ(Explore(Brittle), ToInt(ExitCode::kOk));
+  EXPECT_EQ(Explore(Branching), ToInt(ExitCode::kOk));
+  const std::string told = testing::internal::GetCapturedStdout();
+  EXPECT_NE(told.find("reached 0 of "), std::string::npos);
+  EXPECT_NE(told.find("reached 1 of "), std::string::npos);
+  EXPECT_NE(told.find("fault x state of the job's AM: 1 of "), std::string::npos);
+  EXPECT_EQ(Findings(), "");
 }
 
 TEST_F(ExploreCommandTest, OfAScenarioOnlyFaultsAndSeedsAreDrawn) {

@@ -17,12 +17,15 @@ const Case kAdded[] = {
     {"hoirzon: 3h\n",
      {"6:1: unknown field `hoirzon` in scenario | allowed: schema, name, description, include, "
       "seed, "
-      "horizon, warmup, cluster, yarn, hdfs, defaults, jobs, arrivals, faults, expect, invariants, "
-      "sweep | "
+      "horizon, warmup, futures, cluster, yarn, hdfs, defaults, jobs, arrivals, faults, expect, "
+      "invariants, sweep | "
       "did you mean `horizon`?"}},
     {"horizon: 24\n", {"6:10: `horizon`: 24 has no unit | did you mean 24s?"}},
     {"warmup: -5s\n", {"6:9: `warmup`: -5s must not be negative"}},
     {"warmup: 2d\n", {"6:9: `warmup`: must be shorter than horizon"}},
+    {"futures: [{from: 5m}, {from: 5m, seed: 2}]\n",
+     {"6:23: `futures`: each must begin after the one before"}},
+    {"futures: [{seed: 2}]\n", {"6:11: `from` is missing in future | wants duration"}},
     {"seed: -1\n", {"6:7: `seed`: -1 is out of range: at least 0"}},
     {"seed: \"1\"\n", {"6:7: `seed`: 1 is text in quotes, not a number | did you mean 1?"}},
     {"schema: tfsim/v2\n",

@@ -79,6 +79,43 @@ TEST(FutureTest, SkippedHeartbeatsChangeNothingInItEither) {
             SmallRun(kFixed, false, {}, future).result.digest);
 }
 
+/// kRandomFaults with these futures of its own.
+std::string WithFutures(const std::string& futures) {
+  return std::string(kRandomFaults) + "futures: " + futures + "\n";
+}
+
+TEST(FutureTest, AScenariosOwnFutureIsTheSameAsOneThatIsAskedFor) {
+  const SmallRun asked(kRandomFaults, true, {}, Future{.from = Instant{} + 300s, .seed = 7});
+  const SmallRun own(WithFutures("[{from: 5m, seed: 7}]"));
+  EXPECT_EQ(asked.When<trace::FaultBegan>(), own.When<trace::FaultBegan>());
+  EXPECT_EQ(asked.Ordered<VerdictReached>(), own.Ordered<VerdictReached>());
+}
+
+TEST(FutureTest, EachFutureOfAScenarioBeginsInTheOneBefore) {
+  const Instant second = Instant{} + 10min;
+  const SmallRun one(WithFutures("[{from: 5m, seed: 7}]"));
+  const SmallRun two(WithFutures("[{from: 5m, seed: 7}, {from: 10m, seed: 8}]"));
+  const auto until = [&](const SmallRun& run) {
+    Times times = run.When<trace::FaultBegan>();
+    std::erase_if(times, [&](double at) { return at > SecondsOf(second); });
+    return times;
+  };
+  EXPECT_EQ(until(one), until(two));
+  EXPECT_NE(one.When<trace::FaultBegan>(), two.When<trace::FaultBegan>());
+}
+
+TEST(FutureTest, AFutureThatIsAskedForTakesThePlaceOfThoseAfterIt) {
+  const Future future{.from = Instant{} + 400s, .seed = 9};
+  const SmallRun one(WithFutures("[{from: 5m, seed: 7}]"), true, {}, future);
+  const SmallRun two(WithFutures("[{from: 5m, seed: 7}, {from: 10m, seed: 8}]"), true, {}, future);
+  EXPECT_EQ(one.When<trace::FaultBegan>(), two.When<trace::FaultBegan>());
+}
+
+TEST(FutureTest, SkippedHeartbeatsChangeNothingInSeveralEither) {
+  const std::string text = WithFutures("[{from: 20s, seed: 7}, {from: 5m, seed: 8}]");
+  EXPECT_EQ(SmallRun(text).result.digest, SmallRun(text, false).result.digest);
+}
+
 TEST(FutureTest, DelaysThatAreConstantsVary) {
   const SmallRun run(kFixed);
   const SmallRun other(kFixed, true, {}, Future{.from = Instant{}, .seed = 7});

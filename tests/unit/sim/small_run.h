@@ -29,10 +29,12 @@ class SmallRun {
   /// Throws when the text is no scenario.
   explicit SmallRun(const std::string& text, bool elide = true,
                     const config::LoadOptions& load = {},
-                    const std::optional<Future>& future = std::nullopt) {
+                    const std::optional<Future>& future = std::nullopt,
+                    Coverage* coverage = nullptr) {
     const auto scenario = config::LoadScenarioText(text, "test", load);
     if (!scenario) throw std::runtime_error(config::Render(scenario.error()) + "\n" + text);
     RunOptions options{.seed = scenario->seed, .future = future, .elide = elide};
+    options.coverage = coverage;
     options.sink = [this](const trace::TraceRecord& record) { records_.push_back(record); };
     result = RunScenario(*scenario, options).result;
   }
