@@ -43,8 +43,8 @@ def whole(path):
     text = path.read_bytes().decode()
     if path.suffix == ".json":
         return isinstance(json.loads(text), dict)
-    if path.suffix == ".jsonl":
-        return text.endswith("\n") and all(isinstance(json.loads(line), dict) for line in text.splitlines())
+    if path.suffix == ".jsonl":  # Not splitlines(): bytes of the journal may look like one of Unicode's other ends of a line.
+        return text.endswith("\n") and all(isinstance(json.loads(line), dict) for line in text.split("\n")[:-1])
     if path.suffix == ".yaml":
         return isinstance(yaml.safe_load(text), dict) and text.endswith("\n")
     end = {".html": "</html>", ".xml": "</testsuites>", ".csv": ""}[path.suffix]

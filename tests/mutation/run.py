@@ -29,9 +29,10 @@ import trial
 
 HERE = pathlib.Path(__file__).resolve().parent
 ROOT = HERE.parent.parent
-# Of ten mutants exploration alone kills seven on an average day; fewer than this is no bad luck.
 WANTED = 0.95  # Of a whole run; this many killed is enough.
-SAMPLE_COUNT, SAMPLE_BATCHES, SAMPLE_RUNS, SAMPLE_KILLED = 10, 2, 300, 6
+# Where the tree has no unit tests, exploration and scenarios kill seven of ten on average, and five now and then: the ten come from two batches
+# of sources, and what is drawn together survives together. Fewer than three happens once in hundreds of samples.
+SAMPLE_COUNT, SAMPLE_BATCHES, SAMPLE_RUNS, SAMPLE_KILLED = 10, 2, 300, 3
 
 
 def say(text):

@@ -81,7 +81,7 @@ def full_disk(cluster):
 
 
 def nothing_missing(cluster, result):
-    lines = read(cluster, f"{attempt(cluster, result['application_id'], 1)}/events.jsonl").splitlines()
+    lines = read(cluster, f"{attempt(cluster, result['application_id'], 1)}/events.jsonl").split("\n")[:-1]
     numbers = [json.loads(line)["seq"] for line in lines]
     check(numbers == list(range(1, len(numbers) + 1)), f"events in HDFS: {numbers}")
     check("VerdictReached" in " ".join(lines), "its verdict is not among the events")

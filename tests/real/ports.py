@@ -72,7 +72,12 @@ def wait_until_shown(run, text):
 
 
 def worker_of(run):
-    return next(task for task in state(run)["tasks"] if task["task"] == "worker:0")
+    return next((task for task in state(run)["tasks"] if task["task"] == "worker:0"), {})
+
+
+def port_of(run):
+    """The worker's port as its peers are told it. The worker may run before the AM has told the page where."""
+    return wait_for("the worker's address", lambda: worker_of(run).get("address")).rsplit(":", 1)[1]
 
 
 def found(run, task="worker:0"):
@@ -98,7 +103,7 @@ def a_child_that_listens_is_seen():
 def who_never_listens_is_told_once():
     run = job("never").start()
     wait_until_shown(run, "worker:0 does not listen on its port")
-    port = worker_of(run)["address"].rsplit(":", 1)[1]
+    port = port_of(run)
     brief = f"worker:0 does not listen on its port {port}"
     check(worker_of(run)["port"] == brief, f"the page: {worker_of(run)}")
     run.finish()
@@ -121,7 +126,7 @@ def who_listens_elsewhere_is_told_where():
 def a_stranger_is_told():
     run = job("never", "watch: {progress: step, stalled: 1h}").start()
     run.wait_for_line("worker:0", "began")
-    port = worker_of(run)["address"].rsplit(":", 1)[1]
+    port = port_of(run)
     stranger = subprocess.Popen([sys.executable, "-c", STRANGER, port])
     try:
         wait_until_shown(run, "another program listens on the port of worker:0")
