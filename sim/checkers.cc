@@ -38,12 +38,12 @@ bool StandsStill(const config::JobConfig& job) {
 
 const std::vector<std::string_view>& InvariantNames() {
   static const std::vector<std::string_view> names = {
-      "capacity",          "one-owner",   "released-once",  "gang-start",
-      "one-spec",          "one-attempt", "final-once",     "verdict",
-      "after-final",       "budgets",     "excluded-nodes", "progress",
-      "quiescence",        "littles-law", "gpu-seconds",    "good-citizen",
-      "reference-verdict", "own-address", "limits-kept",    "durable-before-visible",
-      "rule-matches-cause"};
+      "capacity",           "one-owner",   "released-once",  "gang-start",
+      "one-spec",           "one-attempt", "final-once",     "verdict",
+      "after-final",        "budgets",     "excluded-nodes", "progress",
+      "quiescence",         "littles-law", "gpu-seconds",    "good-citizen",
+      "reference-verdict",  "own-address", "limits-kept",    "durable-before-visible",
+      "rule-matches-cause", "said-again"};
   return names;
 }
 
@@ -71,6 +71,7 @@ void Checkers::Observe(const trace::TraceRecord& record) {
   books_->PassLimits(record.at);
   books_->Observe(record);
   books_->ObserveDurable(record);
+  books_->ObserveRepeats(record);
   books_->ObserveReference(record);
 }
 
@@ -212,6 +213,18 @@ void Checkers::Books::ObserveDurable(const trace::TraceRecord& record) {
   const JobBook* job = JobOf(std::get<trace::AmOrdered>(record.fact).job);
   for (const std::string& broken : durable_.TakeNew())
     Report(Invariant::kDurableBeforeVisible, (job == nullptr ? "" : NameOf(*job) + ": ") + broken);
+}
+
+// said-again: its books are of what agents and AMs have said.
+void Checkers::Books::ObserveRepeats(const trace::TraceRecord& record) {
+  if (!on(Invariant::kSaidAgain)) return;
+  repeats_.Observe(record);
+  results_[static_cast<std::size_t>(Invariant::kSaidAgain)].checked = repeats_.judged();
+  if (repeats_.sound()) return;
+  for (const RepeatWatch::Broken& broken : repeats_.TakeNew()) {
+    const JobBook* job = JobOf(broken.job);
+    Report(Invariant::kSaidAgain, (job == nullptr ? "" : NameOf(*job) + ": ") + broken.what);
+  }
 }
 
 // reference-verdict: the model keeps books of its own.

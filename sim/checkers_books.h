@@ -25,6 +25,7 @@
 #include "oracles/reference_verdict.h"
 #include "sim/checkers.h"
 #include "sim/checkers_durable.h"
+#include "sim/checkers_repeats.h"
 
 namespace tfyarn::sim {
 
@@ -51,9 +52,9 @@ enum class Invariant : std::uint8_t {
   kLimitsKept,
   kDurableBeforeVisible,
   kRuleMatchesCause,
+  kSaidAgain,
 };
-inline constexpr std::size_t kInvariantCount =
-    static_cast<std::size_t>(Invariant::kRuleMatchesCause) + 1;
+inline constexpr std::size_t kInvariantCount = static_cast<std::size_t>(Invariant::kSaidAgain) + 1;
 
 /// What must be done by an instant; see checkers_limits.cc.
 enum class Limit : std::uint8_t {
@@ -276,6 +277,7 @@ class Checkers::Books {
   void Observe(const trace::TraceRecord& record);
   void ObserveReference(const trace::TraceRecord& record);
   void ObserveDurable(const trace::TraceRecord& record);
+  void ObserveRepeats(const trace::TraceRecord& record);
 
   // ---- checkers.cc
   [[nodiscard]] bool on(Invariant invariant) const {
@@ -444,6 +446,7 @@ class Checkers::Books {
   std::priority_queue<Due, std::vector<Due>, std::greater<>> dues_;
 
   DurableWatch durable_;                 ///< durable-before-visible.
+  RepeatWatch repeats_;                  ///< said-again.
   oracles::ReferenceVerdict reference_;  ///< reference-verdict: the other reading of policies.md.
 
   // gpu-seconds: use over time by node, and by container.

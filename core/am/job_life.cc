@@ -128,6 +128,8 @@ void JobLife::UpdateState() {
   (void)core.out.Append(AllRunning{.wall = core.WallAt(core.now)});
   if (core.job->deadlines.run)
     core.timers.ArmJob(Timer::kRunDeadline, core.now + *core.job->deadlines.run);
+  // Where processes have ended by now the stage is another one already, and no event will say so.
+  UpdateState();
 }
 
 void JobLife::OnStartDeadline() {
