@@ -26,9 +26,17 @@ bool WaitsForItsPeers(const JobSpec& job) {
          });
 }
 
+/// What only evaluates or shows something goes on until it is told otherwise.
+bool NothingTrains(const JobSpec& job) {
+  return std::all_of(job.tasks.begin(), job.tasks.end(), [](const TaskTypeSpec& type) {
+    return type.name == "evaluator" || type.name == "tensorboard";
+  });
+}
+
 bool StandsStill(const config::JobConfig& job) {
   const bool waits = job.training.peer_loss && job.training.peer_loss->wait;
   return waits || job.spec.gang.policy == GangPolicy::kHold || WaitsForItsPeers(job.spec) ||
+         NothingTrains(job.spec) ||
          std::any_of(job.behavior.begin(), job.behavior.end(), [](const config::BehaviorRow& row) {
            return row.hang || row.forever || (row.on_term && row.on_term->ignore);
          });

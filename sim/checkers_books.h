@@ -155,6 +155,7 @@ struct ContainerBook {
   bool freed = false;
   Instant freed_at{};    ///< The last time.
   bool running = false;  ///< The NM has launched it and it is not gone.
+  bool on_node = false;  ///< The NM has begun to localize it and it is not gone.
   Instant granted{};
   Instant said{};  ///< The last time: a RM that recovers its books says it again.
   // The user process that lives in it:
@@ -276,6 +277,7 @@ class Checkers::Books {
 
   void Observe(const trace::TraceRecord& record);
   void ObserveReference(const trace::TraceRecord& record);
+  static void CollectAnew(ApplicationBook& application);
   void ObserveDurable(const trace::TraceRecord& record);
   void ObserveRepeats(const trace::TraceRecord& record);
 

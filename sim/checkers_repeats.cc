@@ -15,8 +15,8 @@ constexpr Duration kAMinute = 1min;
 
 /// Asks, releases or the blacklist: an idle call need not be repeated, the next one is as good.
 bool HasNews(const yarn::AllocateRequest& request) {
-  return !request.ask.empty() || !request.release.empty() ||
-         !request.blacklist_additions.empty() || !request.blacklist_removals.empty();
+  return !request.ask.empty() || !request.release.empty() || !request.blacklist_additions.empty() ||
+         !request.blacklist_removals.empty();
 }
 
 }  // namespace
@@ -85,8 +85,8 @@ std::string RepeatWatch::Sentence(const Key& key, const Said& said) {
                          key.number, key.saying == Saying::kProcessEnded ? "has ended" : "runs");
       break;
     case Saying::kNews:
-      what = fmt::format("the agent in {} has told its news {}", ToString(key.container),
-                         said.news);
+      what =
+          fmt::format("the agent in {} has told its news {}", ToString(key.container), said.news);
       break;
     case Saying::kStartProcess:
       what = of_container(fmt::format("`start attempt {}`", key.number));
@@ -209,7 +209,8 @@ void RepeatWatch::Says(std::uint32_t job, const ContainerId& container, const Ag
 }
 
 void RepeatWatch::On(const trace::AgentTold& fact) {
-  if (const auto* said = std::get_if<AmSaid>(&fact.event)) return Hears(fact.container, said->message);
+  if (const auto* said = std::get_if<AmSaid>(&fact.event))
+    return Hears(fact.container, said->message);
   if (std::holds_alternative<ProgressSeen>(fact.event)) {
     // It moves again: that it does not would be false now.
     open_.erase({.sender = Sender::kAgent,
@@ -232,8 +233,8 @@ void RepeatWatch::Hears(const ContainerId& container, const AmToAgent& message) 
   } else if (std::holds_alternative<AgentRefused>(message)) {
     Close(Sender::kAgent, container);
   } else if (const auto* seen = std::get_if<ReportSeen>(&message)) {
-    const Saying saying = seen->kind == ReportKind::kProcessRunning ? Saying::kProcessRunning
-                                                                    : Saying::kProcessEnded;
+    const Saying saying =
+        seen->kind == ReportKind::kProcessRunning ? Saying::kProcessRunning : Saying::kProcessEnded;
     CloseWhere(Sender::kAgent, container, [&](const Key& key, const Said&) {
       return key.saying == saying && key.number == seen->attempt.value;
     });
@@ -302,8 +303,7 @@ void RepeatWatch::Calls(std::uint32_t job, const CallRm& call) {
   } else if (const auto* allocate = std::get_if<yarn::AllocateRequest>(&call.request)) {
     for (const ContainerId& container : allocate->release) Close(Sender::kAm, container);
     // An answer without news is not in the trace: open only once this call is known to have failed.
-    open_.erase(
-        {.sender = Sender::kAm, .container = {}, .job = job, .saying = Saying::kAllocate});
+    open_.erase({.sender = Sender::kAm, .container = {}, .job = job, .saying = Saying::kAllocate});
     if (HasNews(*allocate)) allocates_[job] = call.call;
   }
 }
