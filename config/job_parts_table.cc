@@ -267,7 +267,8 @@ const Record<DeadlineSpec>& DeadlineTable() {
                  "From a container's launch to the first message of its agent, the process of ours "
                  "in each container that starts and watches the user's.");
     record.Field("start", &DeadlineSpec::start, Time(1ms),
-                 "From the complete gang to every process running.");
+                 "From the complete gang to every process running; where one waits for others "
+                 "(`depends`), anew from the moment they have come.");
     record.Field("run", &DeadlineSpec::run, OrNone(Time(1ms)),
                  "From there to the job's end, restarts included.");
     record.Field("listen", &DeadlineSpec::listen, Time(1s),

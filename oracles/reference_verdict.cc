@@ -127,7 +127,7 @@ std::string ReferenceVerdict::Model::WrongUnit(const Job& job, const Task& task,
     // What has not begun since its last restart need not begin again.
     const bool whole = std::all_of(unit.begin(), unit.end(), [&](const TaskId& id) {
       const Task& one = job.tasks.at(id);
-      return tasks.count(id) > 0 || !one.spawned || one.settled == one.attempt;
+      return tasks.count(id) > 0 || !one.spawned || one.IsSettled();
     });
     if (!whole || tasks.count(task.id) == 0) continue;
     // Others may join that have ended too, and what is no part of the gang may go with it.
@@ -572,7 +572,7 @@ std::string ReferenceVerdict::Model::Undecided(Job& job) {
     if (best == nullptr) continue;
     const Account& account = *best;
     // A container whose task is to start again already.
-    if (!account.attempt && task.settled == task.attempt) continue;
+    if (!account.attempt && task.IsSettled()) continue;
     if (now_ - account.told_at < bound) {
       Await(job, account.told_at + bound);
       continue;

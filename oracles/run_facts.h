@@ -63,6 +63,9 @@ struct Task {
   TaskAttempt attempt;                 ///< The latest that was spawned, and ...
   std::optional<TaskAttempt> settled;  ///< ... up to which a restart has been decided.
   std::optional<TaskAttempt> ordered;  ///< The latest that the AM ordered to start.
+  /// A restart of the latest that was spawned has been decided; a later order may never have
+  /// arrived.
+  [[nodiscard]] bool IsSettled() const { return settled && *settled >= attempt; }
   Instant settled_at{};
   Moment stop_ordered = 0;
   /// The last one; it may overtake the order to start.

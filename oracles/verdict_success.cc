@@ -256,6 +256,18 @@ bool ReferenceVerdict::Model::HoldsVerdict(const Job& job, std::string_view row)
   return false;
 }
 
+/// Whether what the dependency waits for may have come.
+bool ReferenceVerdict::Model::MayBeReached(const Job& job, const Dependency& rule) const {
+  return std::all_of(job.tasks.begin(), job.tasks.end(), [&](const auto& entry) {
+    const Task& task = entry.second;
+    if (entry.first.type != rule.after) return true;
+    const State state = StateOf(job, task);
+    return rule.state == DependencyState::kRunning ? task.spawned
+           : rule.state == DependencyState::kEnded ? state.may_end
+                                                   : state.may_ok;
+  });
+}
+
 bool ReferenceVerdict::Model::HoldsDependency(const Job& job, const Dependency& rule) const {
   if (rule.action != DependencyAction::kFail) return false;
   const auto all = [&](const std::string& type, const auto& is) {
@@ -265,13 +277,8 @@ bool ReferenceVerdict::Model::HoldsDependency(const Job& job, const Dependency& 
   };
   if (!rule.within)  // What it waits for can no longer come.
     return !all(rule.after, [&](const Task& task) { return !StateOf(job, task).may_fail; });
-  const bool reached = all(rule.after, [&](const Task& task) {
-    const State state = StateOf(job, task);
-    return rule.state == DependencyState::kRunning ? task.spawned
-           : rule.state == DependencyState::kEnded ? state.may_end
-                                                   : state.may_ok;
-  });
-  return reached && !all(rule.task, [&](const Task& task) { return StateOf(job, task).must_end; });
+  return MayBeReached(job, rule) &&
+         !all(rule.task, [&](const Task& task) { return StateOf(job, task).must_end; });
 }
 
 /// What no policy decides.
@@ -279,7 +286,12 @@ bool ReferenceVerdict::Model::HoldsDeadline(const Job& job, std::string_view rul
   const JobSpec& spec = *job.spec;
   const bool all_run = std::all_of(job.tasks.begin(), job.tasks.end(), [&](const auto& entry) {
     const Task& task = entry.second;
-    return !task.begins || (task.runs && task.runs_told != 0 && task.runs_told < window_);
+    if (!task.in_gang || (task.runs && task.runs_told != 0 && task.runs_told < window_))
+      return true;
+    // What waits for another type need not run until that has come.
+    return std::any_of(spec.depends.begin(), spec.depends.end(), [&](const Dependency& row) {
+      return !row.within && row.task == entry.first.type && !MayBeReached(job, row);
+    });
   });
   // What is to be asked for waits for the next heartbeat.
   constexpr Duration kHeartbeat = 1s;

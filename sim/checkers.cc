@@ -26,9 +26,17 @@ bool WaitsForItsPeers(const JobSpec& job) {
          });
 }
 
+/// What only evaluates or shows something goes on until it is told otherwise.
+bool NothingTrains(const JobSpec& job) {
+  return std::all_of(job.tasks.begin(), job.tasks.end(), [](const TaskTypeSpec& type) {
+    return type.name == "evaluator" || type.name == "tensorboard";
+  });
+}
+
 bool StandsStill(const config::JobConfig& job) {
   const bool waits = job.training.peer_loss && job.training.peer_loss->wait;
   return waits || job.spec.gang.policy == GangPolicy::kHold || WaitsForItsPeers(job.spec) ||
+         NothingTrains(job.spec) ||
          std::any_of(job.behavior.begin(), job.behavior.end(), [](const config::BehaviorRow& row) {
            return row.hang || row.forever || (row.on_term && row.on_term->ignore);
          });
@@ -38,12 +46,12 @@ bool StandsStill(const config::JobConfig& job) {
 
 const std::vector<std::string_view>& InvariantNames() {
   static const std::vector<std::string_view> names = {
-      "capacity",          "one-owner",   "released-once",  "gang-start",
-      "one-spec",          "one-attempt", "final-once",     "verdict",
-      "after-final",       "budgets",     "excluded-nodes", "progress",
-      "quiescence",        "littles-law", "gpu-seconds",    "good-citizen",
-      "reference-verdict", "own-address", "limits-kept",    "durable-before-visible",
-      "rule-matches-cause"};
+      "capacity",           "one-owner",   "released-once",  "gang-start",
+      "one-spec",           "one-attempt", "final-once",     "verdict",
+      "after-final",        "budgets",     "excluded-nodes", "progress",
+      "quiescence",         "littles-law", "gpu-seconds",    "good-citizen",
+      "reference-verdict",  "own-address", "limits-kept",    "durable-before-visible",
+      "rule-matches-cause", "said-again"};
   return names;
 }
 
@@ -71,6 +79,7 @@ void Checkers::Observe(const trace::TraceRecord& record) {
   books_->PassLimits(record.at);
   books_->Observe(record);
   books_->ObserveDurable(record);
+  books_->ObserveRepeats(record);
   books_->ObserveReference(record);
 }
 
@@ -212,6 +221,18 @@ void Checkers::Books::ObserveDurable(const trace::TraceRecord& record) {
   const JobBook* job = JobOf(std::get<trace::AmOrdered>(record.fact).job);
   for (const std::string& broken : durable_.TakeNew())
     Report(Invariant::kDurableBeforeVisible, (job == nullptr ? "" : NameOf(*job) + ": ") + broken);
+}
+
+// said-again: its books are of what agents and AMs have said.
+void Checkers::Books::ObserveRepeats(const trace::TraceRecord& record) {
+  if (!on(Invariant::kSaidAgain)) return;
+  repeats_.Observe(record);
+  results_[static_cast<std::size_t>(Invariant::kSaidAgain)].checked = repeats_.judged();
+  if (repeats_.sound()) return;
+  for (const RepeatWatch::Broken& broken : repeats_.TakeNew()) {
+    const JobBook* job = JobOf(broken.job);
+    Report(Invariant::kSaidAgain, (job == nullptr ? "" : NameOf(*job) + ": ") + broken.what);
+  }
 }
 
 // reference-verdict: the model keeps books of its own.

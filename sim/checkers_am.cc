@@ -181,7 +181,7 @@ void Checkers::Books::On(const trace::AmOrdered& fact) {
                    after_final("StartProcess");
                  },
                  [&](const GangReleased&) {
-                   Acting(job).gang_complete = false;
+                   CollectAnew(Acting(job));
                    Acting(job).partial_since.reset();
                    Acting(job).limits.whole_since.reset();
                  },
@@ -235,10 +235,11 @@ void Checkers::Books::Allocates(JobBook& job, AmAttemptBook& attempt,
              NameOf(job) + " releases " + ToString(id) + ", which is not its own");
     }
   }
+  // The RM takes all of one call together.
+  for (const std::string& host : request.blacklist_removals) attempt.excluded.erase(host);
   for (const yarn::ResourceRequest& row : request.ask) CheckAsk(job, attempt, row);
   if (!request.ask.empty()) CheckWanted(job, attempt);
   for (const std::string& host : request.blacklist_additions) attempt.excluded.insert(host);
-  for (const std::string& host : request.blacklist_removals) attempt.excluded.erase(host);
   ApplicationBook& application = Acting(job);
   if (job.spec == nullptr || job.spec->gang.policy != GangPolicy::kAll ||
       !application.partial_since)
@@ -414,7 +415,7 @@ void Checkers::Books::Restarts(JobBook& job, const RestartDecided& decision) {
   // Tasks that need nothing of each other do not wait for each other again.
   const bool together = job.spec == nullptr || job.spec->strategy != Strategy::kIndependent;
   if (decision.unit == RestartUnit::kGang && container_lost && together && !HoldsGang(job))
-    application.gang_complete = false;
+    CollectAnew(application);
   LimitsOfGang(job);
   if (job.spec != nullptr && decision.paid != Budget::kNone) LimitsOfPayment(job, application);
   // Only the default policy spends the budgets of `retries` as they stand; other policies have

@@ -182,6 +182,7 @@ void Checkers::Books::Settle(Instant now, trace::JobIndex index, const WorldView
     Report(Invariant::kQuiescence, NameOf(*job) + " has ended, but this is left of it: " + all);
   }
   durable_.Forget(index);
+  repeats_.Forget(index);
   JobLeaves(*job);
   for (const ContainerId& id : job->containers) {
     const auto container = containers_.find(id);

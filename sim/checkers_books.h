@@ -25,6 +25,7 @@
 #include "oracles/reference_verdict.h"
 #include "sim/checkers.h"
 #include "sim/checkers_durable.h"
+#include "sim/checkers_repeats.h"
 
 namespace tfyarn::sim {
 
@@ -51,9 +52,9 @@ enum class Invariant : std::uint8_t {
   kLimitsKept,
   kDurableBeforeVisible,
   kRuleMatchesCause,
+  kSaidAgain,
 };
-inline constexpr std::size_t kInvariantCount =
-    static_cast<std::size_t>(Invariant::kRuleMatchesCause) + 1;
+inline constexpr std::size_t kInvariantCount = static_cast<std::size_t>(Invariant::kSaidAgain) + 1;
 
 /// What must be done by an instant; see checkers_limits.cc.
 enum class Limit : std::uint8_t {
@@ -154,6 +155,7 @@ struct ContainerBook {
   bool freed = false;
   Instant freed_at{};    ///< The last time.
   bool running = false;  ///< The NM has launched it and it is not gone.
+  bool on_node = false;  ///< The NM has begun to localize it and it is not gone.
   Instant granted{};
   Instant said{};  ///< The last time: a RM that recovers its books says it again.
   // The user process that lives in it:
@@ -275,7 +277,9 @@ class Checkers::Books {
 
   void Observe(const trace::TraceRecord& record);
   void ObserveReference(const trace::TraceRecord& record);
+  static void CollectAnew(ApplicationBook& application);
   void ObserveDurable(const trace::TraceRecord& record);
+  void ObserveRepeats(const trace::TraceRecord& record);
 
   // ---- checkers.cc
   [[nodiscard]] bool on(Invariant invariant) const {
@@ -444,6 +448,7 @@ class Checkers::Books {
   std::priority_queue<Due, std::vector<Due>, std::greater<>> dues_;
 
   DurableWatch durable_;                 ///< durable-before-visible.
+  RepeatWatch repeats_;                  ///< said-again.
   oracles::ReferenceVerdict reference_;  ///< reference-verdict: the other reading of policies.md.
 
   // gpu-seconds: use over time by node, and by container.

@@ -65,7 +65,7 @@ Resource Checkers::Books::KnownToRm(const NodeBook& node) const {
 /// A container that one RM took back and whose node has not heard so: the node brings it to the
 /// next RM, which knows no better. Source: AbstractYarnScheduler.java (recoverContainersOnNode).
 bool Checkers::Books::ComesBack(const ContainerBook& known) const {
-  return known.freed && known.running && rm_restarted_ && *rm_restarted_ >= known.freed_at;
+  return known.freed && known.on_node && rm_restarted_ && *rm_restarted_ >= known.freed_at;
 }
 
 void Checkers::Books::On(const trace::ContainerGranted& fact) {
@@ -148,6 +148,12 @@ void Checkers::Books::On(const trace::ContainerFreed& fact) {
   HeldChanged(*job);
 }
 
+/// A gang that was complete has `gang.deadline` again from the next request on.
+void Checkers::Books::CollectAnew(ApplicationBook& application) {
+  if (application.gang_complete) application.limits.first_ask.reset();
+  application.gang_complete = false;
+}
+
 /// A task that has ended well needs no container any more.
 bool Checkers::Books::HoldsGang(JobBook& job) {
   if (job.held >= job.gang_size) return true;
@@ -173,19 +179,20 @@ void Checkers::Books::HeldChanged(JobBook& job) {
 }
 
 void Checkers::Books::On(const trace::ContainerLocalizing& fact) {
-  if (ContainerBook* container = ContainerOf(fact.container)) container->limits.known_to_nm = true;
+  ContainerBook* container = ContainerOf(fact.container);
+  if (container != nullptr) container->on_node = container->limits.known_to_nm = true;
 }
 
 void Checkers::Books::On(const trace::ContainerLaunched& fact) {
   ContainerBook* container = ContainerOf(fact.container);
   if (container == nullptr) return;
-  container->running = container->limits.known_to_nm = true;
+  container->running = container->on_node = container->limits.known_to_nm = true;
 }
 
 void Checkers::Books::On(const trace::ContainerGone& fact) {
   ContainerBook* container = ContainerOf(fact.container);
   if (container == nullptr) return;
-  container->running = false;
+  container->running = container->on_node = false;
   container->limits.known_to_nm = true;
   LimitsOfEnd(fact.container, *container);
   ProcessEnds(*container);

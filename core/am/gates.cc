@@ -75,6 +75,8 @@ void Gates::Open(std::size_t row) {
     core.timers.Arm(Timer::kDependency, static_cast<std::uint32_t>(row), core.now + *rule.within);
     return;
   }
+  // What has waited until now has as long to start as the gang had.
+  core.timers.Disarm(Timer::kStartDeadline);
   const auto [first, count] = core.tasks.RangeOf(*type);
   for (std::uint32_t i = first; i < first + count; ++i) parts_.epochs.TryStartAlone(TaskIndex(i));
 }

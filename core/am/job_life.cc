@@ -84,6 +84,13 @@ void JobLife::CompleteGang() {
 
 JobState JobLife::StageOfTraining() const {
   const TaskTable& tasks = parts_.core.tasks;
+  if (tasks.training_tasks() == 0 && !parts_.core.ever_running) {
+    // Of a job that only evaluates or shows something, any process makes it run.
+    TF_PROBE("life/nothing-trains");
+    if (tasks.Count(TaskState::kRunning) + tasks.Count(TaskState::kEnded) > 0)
+      return JobState::kRunning;
+    return tasks.Count(TaskState::kWaiting) > 0 ? JobState::kAllocating : JobState::kLaunching;
+  }
   if (tasks.CountTraining(TaskState::kWaiting) > 0) return JobState::kAllocating;
   const bool together = parts_.core.job->gang.policy != GangPolicy::kNone;
   if (tasks.CountTraining(TaskState::kGranted) > 0) {
@@ -101,8 +108,9 @@ void JobLife::UpdateState() {
   if (core.snapshot.epoch.value == 0) return;
   JobState stage = StageOfTraining();
   // Processes that end as soon as they run may never all run at one moment.
-  const bool all_have_run = core.tasks.training_ever_ran() + parts_.gates.closed_training() >=
-                            core.tasks.training_tasks();
+  const bool all_have_run = core.tasks.training_tasks() > 0 &&
+                            core.tasks.training_ever_ran() + parts_.gates.closed_training() >=
+                                core.tasks.training_tasks();
   if (stage != JobState::kRunning && !core.ever_running && all_have_run)
     TF_PROBE("life/never-all-at-one-moment");
   if (!core.ever_running && all_have_run) stage = JobState::kRunning;
@@ -114,7 +122,7 @@ void JobLife::UpdateState() {
   // deadlines.start counts from the complete gang to every process running.
   if (stage == JobState::kRunning) {
     core.timers.Disarm(Timer::kStartDeadline);
-  } else if (stage == JobState::kAllocating) {
+  } else if (stage == JobState::kAllocating || core.tasks.training_tasks() == 0) {
     core.timers.Disarm(Timer::kStartDeadline);
   } else if (core.timers.IsArmed(Timer::kReattach)) {
     TF_PROBE("life/agents-look-for-this-am");
@@ -128,6 +136,8 @@ void JobLife::UpdateState() {
   (void)core.out.Append(AllRunning{.wall = core.WallAt(core.now)});
   if (core.job->deadlines.run)
     core.timers.ArmJob(Timer::kRunDeadline, core.now + *core.job->deadlines.run);
+  // Where processes have ended by now the stage is another one already, and no event will say so.
+  UpdateState();
 }
 
 void JobLife::OnStartDeadline() {

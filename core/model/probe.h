@@ -61,7 +61,8 @@ void ForgetProbes();
 /// Adds a group of places, `first` and `size` constants, to AllProbes: at most one in a scope.
 #define TF_PROBE_GROUP(first, size)                                                             \
   [[maybe_unused]] static constinit const ::tfyarn::ProbeGroup tf_probe_group{(first), (size)}; \
-  [[gnu::used, gnu::retain, gnu::section("tf_probes")]] static const ::tfyarn::ProbeGroup* tf_probe_entry =  \
+  [[gnu::used, gnu::retain,                                                                     \
+    gnu::section("tf_probes")]] static const ::tfyarn::ProbeGroup* tf_probe_entry =             \
       &tf_probe_group
 
 /// `place`: a literal, "area/what", that no other probe has.

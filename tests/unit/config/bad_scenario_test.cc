@@ -325,8 +325,8 @@ const Case kAdded[] = {
       "gang-start, one-spec, one-attempt, final-once, verdict, after-final, budgets, "
       "excluded-nodes, "
       "progress, quiescence, littles-law, gpu-seconds, good-citizen, "
-      "reference-verdict, own-address, limits-kept, durable-before-visible, rule-matches-cause | "
-      "did you mean `progress`?"}},
+      "reference-verdict, own-address, limits-kept, durable-before-visible, rule-matches-cause, "
+      "said-again | did you mean `progress`?"}},
     {"invariants: {off: [{name: progress}]}\n",
      {"6:20: `because` is missing in invariant that is off | wants text"}},
     {"sweep: {seeds: 9..1}\n", {"6:16: `seeds`: the first is above the last"}},

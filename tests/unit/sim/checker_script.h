@@ -50,10 +50,10 @@ class CheckerScript {
   }
 
   /// These traces say what the checker under test reads, and not why the AM decided anything, what
-  /// HDFS has of it, or what became of each container.
+  /// HDFS has of it, how each container ended, or what was answered.
   static config::Scenario Without(config::Scenario scenario, const std::set<std::string>& and_on) {
-    for (const char* name :
-         {"reference-verdict", "durable-before-visible", "limits-kept", "rule-matches-cause"}) {
+    for (const char* name : {"reference-verdict", "durable-before-visible", "limits-kept",
+                             "rule-matches-cause", "said-again"}) {
       if (and_on.count(name) > 0) continue;
       scenario.invariants_off.push_back({.name = name, .because = "not all is told"});
     }

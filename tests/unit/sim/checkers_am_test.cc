@@ -420,8 +420,7 @@ TEST(CheckersAmTest, ExcludedNodesBreakWhenAnAskNamesOne) {
   EXPECT_EQ(script.Broken(), Names{});
   script.Allocate({.ask = {Ask("n1", 1)}});
   EXPECT_EQ(script.Broken(), Names{"excluded-nodes"});
-  script.Allocate({.blacklist_removals = {"n1"}});
-  script.Allocate({.ask = {Ask("n1", 1)}});
+  script.Allocate({.ask = {Ask("n1", 1)}, .blacklist_removals = {"n1"}});
   EXPECT_EQ(script.Broken(), Names{});
 }
 

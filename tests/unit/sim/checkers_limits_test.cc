@@ -255,6 +255,30 @@ TEST(CheckersLimitsTest, AGangThatIsNeverCompleteFails) {
   EXPECT_EQ(script.Broken(), kBroken);
 }
 
+TEST(CheckersLimitsTest, AGangThatWasCompleteHasItsDeadlineAgain) {
+  LimitScript script;
+  script.Grant(1, "n1", 0, true);
+  script.Say(trace::ContainerLaunched{.container = LimitScript::Container(1)});
+  script.StartAm();
+  const auto ask = [&] {
+    script.Allocate({.ask = {{.priority = 1,
+                              .resource_name = "*",
+                              .capability = {.memory_mb = 1024},
+                              .num_containers = 2}}});
+  };
+  ask();
+  script.GrantKnown(2);
+  script.GrantKnown(3, "n2");
+  script.At(10min);
+  script.Order(GangReleased{.containers = 2});
+  for (const std::int64_t id : {2, 3}) script.Gone(id), script.Free(id);
+  ask();
+  script.Pass(40min + kSlack);
+  EXPECT_EQ(script.Broken(), Names{});
+  script.Pass(40min + kSlack + 1s);
+  EXPECT_EQ(script.Broken(), kBroken);
+}
+
 TEST(CheckersLimitsTest, AnIncompleteGangGivesItsContainersBack) {
   LimitScript script;
   script.Grant(1, "n1", 0, true);

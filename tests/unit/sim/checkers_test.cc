@@ -134,6 +134,16 @@ TEST(CheckersTest, AContainerThatWasTakenBackMayComeBackToTheNextRm) {
   EXPECT_EQ(script.Broken(), Names{"one-owner"});
 }
 
+TEST(CheckersTest, SoMayOneThatIsNotLaunchedYet) {
+  CheckerScript script;
+  script.Run();
+  script.Say(trace::ContainerLocalizing{.container = CheckerScript::Container(2)});
+  script.Free(2);
+  script.Say(trace::FaultBegan{.fault = 0, .kind = "rm_restart"});
+  script.Grant(2);
+  EXPECT_EQ(script.Broken(), Names{});
+}
+
 TEST(CheckersTest, ReleasedOnceBreaksWhenAContainerOutlivesItsJob) {
   CheckerScript script;
   script.Run();

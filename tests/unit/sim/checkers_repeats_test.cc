@@ -1,0 +1,137 @@
+// said-again: what agents and AMs say, are not answered and do not say again.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+
+#include "tests/unit/sim/checker_script.h"
+
+namespace tfyarn::sim {
+namespace {
+
+/// The job of CheckerScript with one agent that has registered, and been accepted.
+class TalkScript : public CheckerScript {
+ public:
+  TalkScript() : CheckerScript(Job(), {}, {"said-again"}) {
+    Grant(1, "n1", 0, true);
+    StartAm();
+    Grant(2);
+  }
+
+  static AgentFence Fence() { return {.container = Container(2), .task = kWorker0}; }
+  void AgentSays(AgentToAm message) {
+    Say(trace::AgentOrdered{.job = kJob,
+                            .container = Container(2),
+                            .action = SendToAm{.am_attempt = 1, .message = std::move(message)}});
+  }
+  void AgentHears(AmToAgent message) {
+    Say(trace::AgentTold{.job = kJob,
+                         .container = Container(2),
+                         .event = AmSaid{.message = std::move(message), .am_attempt = 1}});
+  }
+  void AmSays(AmToAgent message) {
+    Order(SendToAgent{.container = Container(2), .message = std::move(message)});
+  }
+  void ProcessEnds(std::uint32_t attempt) {
+    AgentSays(ProcessEnded{.fence = Fence(), .process = {.attempt = TaskAttempt(attempt)}});
+  }
+  void Asks(std::uint64_t call) {
+    yarn::AllocateRequest request;
+    request.release.push_back(Container(7));
+    Order(CallRm{.call = CallId(call), .request = std::move(request)});
+  }
+  void Refused(std::uint64_t call, std::int32_t attempt = 1) {
+    Tell(RmReplied{.call = CallId(call),
+                   .response = yarn::RpcError{.code = yarn::RpcErrorCode::kUnavailable}},
+         attempt);
+  }
+
+  /// Whether said-again is broken once this much time has passed.
+  bool BrokenAfter(Duration time) {
+    now += time;
+    Say(trace::ClientOrdered{.job = kJob, .action = ExitClient{}});
+    const Names names = Broken();
+    return std::find(names.begin(), names.end(), "said-again") != names.end();
+  }
+};
+
+TEST(CheckersRepeatsTest, AnEndThatTheAgentTellsOnceBreaksIt) {
+  TalkScript script;
+  script.ProcessEnds(0);
+  EXPECT_FALSE(script.BrokenAfter(59s));
+  EXPECT_TRUE(script.BrokenAfter(2s));
+}
+
+TEST(CheckersRepeatsTest, AnEndThatIsToldAgainOrSeenBreaksNothing) {
+  TalkScript script;
+  script.ProcessEnds(0);
+  EXPECT_FALSE(script.BrokenAfter(50s));
+  script.ProcessEnds(0);
+  EXPECT_FALSE(script.BrokenAfter(50s));
+  script.AgentHears(ReportSeen{.fence = TalkScript::Fence(), .kind = ReportKind::kProcessEnded});
+  EXPECT_FALSE(script.BrokenAfter(5min));
+}
+
+TEST(CheckersRepeatsTest, WhatWasSeenOfAnotherAttemptIsNoAnswer) {
+  TalkScript script;
+  script.ProcessEnds(1);
+  script.AgentHears(ReportSeen{.fence = TalkScript::Fence(), .kind = ReportKind::kProcessEnded});
+  EXPECT_TRUE(script.BrokenAfter(61s));
+}
+
+TEST(CheckersRepeatsTest, AnAgentThatIsGoneOwesNothing) {
+  TalkScript script;
+  script.ProcessEnds(0);
+  script.Gone(2);
+  EXPECT_FALSE(script.BrokenAfter(5min));
+}
+
+TEST(CheckersRepeatsTest, AStopThatTheAmOrdersOnceBreaksIt) {
+  TalkScript script;
+  script.AmSays(StopProcess{.fence = TalkScript::Fence()});
+  EXPECT_TRUE(script.BrokenAfter(61s));
+}
+
+TEST(CheckersRepeatsTest, AStopAfterWhichTheProcessEndsBreaksNothing) {
+  TalkScript script;
+  script.AmSays(StopProcess{.fence = TalkScript::Fence()});
+  script.Tell(AgentSaid{.message = ProcessEnded{.fence = TalkScript::Fence()}});
+  EXPECT_FALSE(script.BrokenAfter(5min));
+}
+
+TEST(CheckersRepeatsTest, AnAmThatStandsStillSaysItWhenItGoesOn) {
+  TalkScript script;
+  script.AmSays(StopProcess{.fence = TalkScript::Fence()});
+  script.Say(trace::FaultBegan{.kind = "am_pause"});
+  EXPECT_FALSE(script.BrokenAfter(3min));
+  script.Say(trace::FaultEnded{});
+  EXPECT_FALSE(script.BrokenAfter(59s));
+  EXPECT_TRUE(script.BrokenAfter(2s));
+}
+
+TEST(CheckersRepeatsTest, WhatTheRmDidNotHearIsAskedAgain) {
+  TalkScript script;
+  script.Asks(5);
+  EXPECT_FALSE(script.BrokenAfter(5min));  // An answer without news is not told.
+  script.Asks(6);
+  script.Refused(6);
+  EXPECT_TRUE(script.BrokenAfter(61s));
+}
+
+TEST(CheckersRepeatsTest, CallsOfAnotherAmHaveNumbersOfTheirOwn) {
+  TalkScript script;
+  script.Asks(5);
+  script.StartAm(2);
+  script.Refused(5, 2);
+  EXPECT_FALSE(script.BrokenAfter(5min));
+}
+
+TEST(CheckersRepeatsTest, WhatIsLeftOfAJobWhenItIsTakenAwayOwesNothing) {
+  TalkScript script;
+  script.AmSays(EndAgent{});
+  FixedWorld nothing;
+  script.checkers.JobSettled(script.now, CheckerScript::kJob, nothing);
+  EXPECT_FALSE(script.BrokenAfter(5min));
+}
+
+}  // namespace
+}  // namespace tfyarn::sim
