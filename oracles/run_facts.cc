@@ -397,10 +397,6 @@ void RunFacts::Told(Job& job, const AgentToAm& message) {
         AccountOf(job, *task, container, ended->process.attempt, ended->exit, ended->port_conflict);
     if (!ended->launch_error.empty()) account.classes |= Of(kLaunchError);
     Tell(job, *task, account);
-  } else if (const auto* again = std::get_if<RegisterAgent>(&message)) {
-    if (again->ended && again->exit)
-      Tell(job, *task,
-           AccountOf(job, *task, container, again->ended->attempt, *again->exit, false));
   } else if (const auto* running = std::get_if<ProcessRunning>(&message)) {
     if (running->process.attempt == task->attempt) task->runs_told = moment_;
   } else if (const auto* stalled = std::get_if<ProgressStalled>(&message)) {
