@@ -232,9 +232,9 @@ std::string ReferenceVerdict::Model::WrongCause(const Job& job, const Task& task
 bool ReferenceVerdict::Model::TriesSessionAgain(const Job& job,
                                                 const RestartDecided& decision) const {
   if (job.policy != Policy::kTony && job.policy != Policy::kTfYarn) return false;
-  static constexpr std::string_view kFailed[] = {"untracked-failed",   "worker-failure",
-                                                 "all-failed",         "raised",
-                                                 "success-impossible", "tracked-ended"};
+  static constexpr std::string_view kFailed[] = {
+      "untracked-failed", "worker-failure",     "all-failed",   "raised",
+      "nothing-left",     "success-impossible", "tracked-ended"};
   const auto holds = [&](std::string_view row) { return HoldsVerdict(job, row); };
   const std::optional<std::int64_t> limit = Limit(job, {}, Budget::kUser);
   const std::set<TaskId> tasks(decision.tasks.begin(), decision.tasks.end());
@@ -270,9 +270,10 @@ std::string ReferenceVerdict::Model::Wrong(const Job& job, const RestartDecided&
     if (one.container && one.ran_in != one.container)
       return one.launch_ordered <= job.last_decided_at;
     const auto decided = job.causes.find(cause.task);
-    const bool in_trouble = HasFailed(one) || one.stalled != 0 || one.stood_still;
+    const bool in_trouble =
+        HasFailed(one) || one.stalled != 0 || one.stood_still || (MayBe(job, one) & kFailure) != 0;
     return one.in_gang && in_trouble && decided != job.causes.end() &&
-           one.spawned_at < decided->second;
+           (one.ordered_at == 0 ? one.spawned_at : one.ordered_at) < decided->second;
   };
   if (free && job.last_decision != 0 &&
       now_ - job.last_decided_at <= job.spec->deadlines.blame + kVictimsEnd &&
@@ -281,7 +282,7 @@ std::string ReferenceVerdict::Model::Wrong(const Job& job, const RestartDecided&
   if (free && job.spec->strategy == Strategy::kParameterServer && task.settled &&
       now_ - task.settled_at <= job.spec->deadlines.start + job.spec->deadlines.blame &&
       std::any_of(decision.tasks.begin(), decision.tasks.end(), [&](const TaskId& id) {
-        return id != task.id && CouldNotReach(job.tasks.at(id));
+        return id != task.id && CouldNotReach(job, job.tasks.at(id));
       }))
     return task.excused.count(*task.settled) == 0
                ? ""
@@ -415,7 +416,8 @@ void ReferenceVerdict::Model::Apply(Job& job, const RestartDecided& decision) {
              (account.spent && account.container != task.container);
     });
     for (Account& account : task.accounts) {
-      account.absorbed |= !account.spent && account.classes == Of(kOk) && account.told >= window_;
+      account.absorbed |= !account.spent && account.classes == Of(kOk) &&
+                          (account.told == 0 || account.told >= window_);
       account.spent |= account.told != 0 || (account.attempt && *account.attempt <= task.attempt);
     }
     // One whose order to start is still on its way runs for a moment, too.

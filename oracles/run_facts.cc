@@ -200,8 +200,12 @@ void RunFacts::On(const trace::AmOrdered& fact) {
     Task* task = TaskIn(*job, send->container);
     if (task == nullptr) return;
     const auto* stop = std::get_if<StopProcess>(&send->message);
-    if (const auto* start = std::get_if<StartProcess>(&send->message))
+    const auto* start = std::get_if<StartProcess>(&send->message);
+    if (start != nullptr && task->ordered != start->process.attempt) {
       task->ordered = start->process.attempt;
+      task->ordered_at = moment_;
+      task->ordered_when = now_;
+    }
     if (std::holds_alternative<WarnProcess>(send->message)) task->warned = true;
     if (stop != nullptr && (task->stop.said == 0 || task->stop.attempt != stop->attempt))
       task->stop = {stop->attempt, moment_, now_};
@@ -300,6 +304,8 @@ Account& RunFacts::AccountOf(const Job& job, Task& task, const ContainerId& cont
   if (port_conflict) account.classes = Of(kPortConflict);
   if (exit.out_of_memory) account.classes = Of(kOom);
   const bool failed = exit.status() != 0;
+  account.absorbed =
+      account.spent && account.classes == Of(kOk) && !exit.stopped_by_agent && !port_conflict;
   // Our own order counts, unless the process had ended by itself before it.
   if (exit.stopped_by_agent) {
     account.source = Source::kOurOrder;
@@ -397,10 +403,6 @@ void RunFacts::Told(Job& job, const AgentToAm& message) {
         AccountOf(job, *task, container, ended->process.attempt, ended->exit, ended->port_conflict);
     if (!ended->launch_error.empty()) account.classes |= Of(kLaunchError);
     Tell(job, *task, account);
-  } else if (const auto* again = std::get_if<RegisterAgent>(&message)) {
-    if (again->ended && again->exit)
-      Tell(job, *task,
-           AccountOf(job, *task, container, again->ended->attempt, *again->exit, false));
   } else if (const auto* running = std::get_if<ProcessRunning>(&message)) {
     if (running->process.attempt == task->attempt) task->runs_told = moment_;
   } else if (const auto* stalled = std::get_if<ProgressStalled>(&message)) {
@@ -448,8 +450,10 @@ Classes RunFacts::MayBe(const Job& job, const Task& task) const {
   // Nor has one that never found this AM obeyed its order to stop.
   if (task.stop_ordered != 0 && task.heard < job.attempt_begun) classes |= Of(kHeartbeatLost);
   // An agent of an earlier attempt's has so long to find the new AM.
-  if (task.container && !task.registered && task.launch_ordered < job.attempt_begun &&
-      now_ - job.attempt_begun >= job.spec->deadlines.registration)
+  const bool unseen = !task.registered || task.heard < job.attempt_begun;
+  // The attempt before may have written down a launch and not have come to order it.
+  const bool launched = task.container ? task.launch_ordered < job.attempt_begun : job.hidden > 0;
+  if (launched && unseen && now_ - job.attempt_begun >= job.spec->deadlines.registration)
     classes |= Of(kHeartbeatLost);
   if (task.container && task.ran_in != task.container) classes |= Of(kLaunchError);
   if (task.node_lost) classes |= Of(kNodeLost);
@@ -464,7 +468,9 @@ Classes RunFacts::MayBeTimeout(const Job& job, const Task& task) const {
   const bool unheard = !task.registered || task.registered_at >= window_;
   const bool never_heard =
       task.container && unheard && now_ - task.launch_ordered >= job.spec->deadlines.registration;
-  if (never_heard || task.stood_still || task.stalled != 0) return Of(kTimeout);
+  const bool never_ran = task.ordered && (*task.ordered > task.attempt || task.runs_told == 0) &&
+                         now_ - task.ordered_when >= job.spec->deadlines.start;
+  if (never_heard || never_ran || task.stood_still || task.stalled != 0) return Of(kTimeout);
   if (!task.in_gang || !(task.runs || task.stop_ordered != 0)) return 0;
   // It hangs: it alone still runs or had to be killed, or a victim's last words name it.
   bool alone = true;

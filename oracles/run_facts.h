@@ -62,7 +62,9 @@ struct Task {
   Moment runs_told = 0;                ///< The AM was told so, of the latest that was spawned.
   TaskAttempt attempt;                 ///< The latest that was spawned, and ...
   std::optional<TaskAttempt> settled;  ///< ... up to which a restart has been decided.
-  std::optional<TaskAttempt> ordered;  ///< The latest that the AM ordered to start.
+  std::optional<TaskAttempt> ordered;  ///< The latest that the AM ordered to start, ...
+  Moment ordered_at = 0;               ///< ... first then.
+  Instant ordered_when{};
   /// A restart of the latest that was spawned has been decided; a later order may never have
   /// arrived.
   [[nodiscard]] bool IsSettled() const { return settled && *settled >= attempt; }

@@ -50,7 +50,7 @@ inline Tri Sure(bool value) {
   return value ? Tri::kYes : Tri::kNo;
 }
 
-[[nodiscard]] bool CouldNotReach(const Task& task);
+[[nodiscard]] bool CouldNotReach(const Job& job, const Task& task);
 [[nodiscard]] bool HasFailed(const Task& task);
 
 class ReferenceVerdict::Model : public RunFacts {
@@ -93,6 +93,7 @@ class ReferenceVerdict::Model : public RunFacts {
   [[nodiscard]] State StateOf(const Job& job, const Task& task) const;
   [[nodiscard]] bool Every(const Job& job, TaskClass role, bool State::*is) const;
   [[nodiscard]] bool Any(const Job& job, TaskClass role, bool State::*is) const;
+  [[nodiscard]] bool EveryOk(const Job& job, bool State::*is) const;
   [[nodiscard]] Tri Succeeded(const Job& job) const;
   [[nodiscard]] bool Eval(const Job& job, const SuccessExpr& expr, Outlook outlook) const;
 

@@ -31,14 +31,25 @@ bool IsFor(const JobSpec& spec, const Task& task, Who who) {
 
 }  // namespace
 
-/// The last words of a process that found a peer's port closed; its own is no peer's.
-bool CouldNotReach(const Task& task) {
-  const std::string own =
-      "remote target /job:" + task.id.type + "/replica:0/task:" + std::to_string(task.id.index);
+/// The last words of a process that found a peer's port closed: of another one of those that train
+/// together.
+bool CouldNotReach(const Job& job, const Task& task) {
+  if (!task.in_gang) return false;
+  const auto names = [&](const std::string& words) {
+    const std::size_t error = words.find("failed to connect to all addresses");
+    if (error == std::string::npos) return false;
+    return std::any_of(job.tasks.begin(), job.tasks.end(), [&](const auto& entry) {
+      const std::string target = "remote target /job:" + entry.first.type +
+                                 "/replica:0/task:" + std::to_string(entry.first.index);
+      const std::size_t at = words.find(target, error);
+      if (at == std::string::npos || entry.first == task.id || !entry.second.in_gang) return false;
+      const std::size_t end = at + target.size();
+      return end < words.size() &&
+             std::string_view("0123456789").find(words[end]) == std::string_view::npos;
+    });
+  };
   return std::any_of(task.accounts.begin(), task.accounts.end(), [&](const Account& account) {
-    return account.told != 0 && !account.spent &&
-           account.last_words.find("failed to connect to all addresses") != std::string::npos &&
-           account.last_words.find(own) == std::string::npos;
+    return account.told != 0 && !account.spent && names(account.last_words);
   });
 }
 
@@ -106,7 +117,7 @@ std::vector<Option> ReferenceVerdict::Model::Options(const Job& job, const Task&
   const Budget by_class = user ? Budget::kUser : Budget::kInfrastructure;
   std::vector<Budget> class_pays = {by_class};
   if (job.policy == Policy::kDefault && spec.strategy == Strategy::kParameterServer &&
-      CouldNotReach(task))
+      CouldNotReach(job, task))
     class_pays = {Budget::kInfrastructure};
   const bool marked = cls == kPreempted && job.notice != 0 && !task.runs;
   if (marked) class_pays.push_back(Budget::kNone);

@@ -36,7 +36,7 @@ ReferenceVerdict::Model::GoodEnd ReferenceVerdict::Model::EndWell(const Job& job
 State ReferenceVerdict::Model::StateOf(const Job& job, const Task& task) const {
   State state;
   for (const Account& account : task.accounts) {
-    if (account.absorbed) state.may_ok = state.may_end = true;
+    if (account.absorbed && account.told != 0) state.may_ok = state.may_end = true;
     if (account.spent || !Heard(account)) continue;
     const bool sure = Certain(job, account) && account.attempt == task.attempt;
     const Tri ignored = Ignored(job, task, account);
@@ -74,6 +74,14 @@ bool ReferenceVerdict::Model::Any(const Job& job, TaskClass role, bool State::*i
     const State state = StateOf(job, entry.second);
     return !state.ignored && state.*is;
   });
+}
+
+/// Of those tracked; where every end is ignored, there is no success.
+bool ReferenceVerdict::Model::EveryOk(const Job& job, bool State::*is) const {
+  const bool none = std::none_of(job.tasks.begin(), job.tasks.end(), [](const auto& entry) {
+    return entry.second.role == TaskClass::kTracked;
+  });
+  return Every(job, TaskClass::kTracked, is) && (none || Any(job, TaskClass::kTracked, is));
 }
 
 bool ReferenceVerdict::Model::Eval(const Job& job, const SuccessExpr& expr, Outlook outlook) const {
@@ -158,12 +166,10 @@ Tri ReferenceVerdict::Model::Succeeded(const Job& job) const {
                  Every(job, TaskClass::kTracked, &State::may_ok) &&
                      Any(job, TaskClass::kTracked, &State::may_ok));
     case Policy::kTony:
-      return tri(Every(job, TaskClass::kTracked, &State::must_ok) &&
-                     !Any(job, TaskClass::kService, &State::may_fail),
+      return tri(EveryOk(job, &State::must_ok) && !Any(job, TaskClass::kService, &State::may_fail),
                  HoldsVerdict(job, "all-ok") || HoldsVerdict(job, "some-failed"));
     case Policy::kTfYarn:
-      return tri(Every(job, TaskClass::kTracked, &State::must_ok),
-                 Every(job, TaskClass::kTracked, &State::may_ok));
+      return tri(EveryOk(job, &State::must_ok), EveryOk(job, &State::may_ok));
     case Policy::kTfjob: {
       const bool may = HoldsVerdict(job, "chief-succeeded") ||
                        HoldsVerdict(job, "workers-succeeded") ||
@@ -200,7 +206,9 @@ bool ReferenceVerdict::Model::HoldsVerdict(const Job& job, std::string_view row)
     // Where every end is ignored, none is a success.
     const bool all_ignored =
         std::all_of(job.tasks.begin(), job.tasks.end(), [&](const auto& entry) {
-          return entry.second.role != kTracked || StateOf(job, entry.second).ignored;
+          const Task& task = entry.second;
+          return task.role != kTracked || StateOf(job, task).ignored ||
+                 Holds(job, task, When::kWaived, {}) != Tri::kNo;
         });
     return all_ignored || Any(job, kTracked, &State::may_fail);
   }
@@ -211,19 +219,20 @@ bool ReferenceVerdict::Model::HoldsVerdict(const Job& job, std::string_view row)
       if (row == "untracked-failed")
         return Any(job, TaskClass::kService, &State::may_fail) &&
                !Every(job, kTracked, &State::must_end);
-      if (row == "all-ok") return Every(job, kTracked, &State::may_ok);
+      if (row == "all-ok") return EveryOk(job, &State::may_ok);
       if (row == "worker-failure") return strict && all_end && Any(job, kTracked, &State::may_fail);
       if (row == "all-failed") return all_end && !Any(job, kTracked, &State::must_ok);
       return row == "some-failed" && !strict && all_end && Any(job, kTracked, &State::may_ok) &&
              Any(job, kTracked, &State::may_fail);
     case Policy::kTfYarn: {
-      if (row == "services-ended") return Every(job, kTracked, &State::may_ok);
+      if (row == "nothing-left") return all_end && !Any(job, kTracked, &State::must_ok);
+      if (row == "services-ended") return EveryOk(job, &State::may_ok);
       const bool cluster_ended =
           std::all_of(job.tasks.begin(), job.tasks.end(), [&](const auto& entry) {
             return entry.second.role != kTracked || entry.first.type == "evaluator" ||
                    StateOf(job, entry.second).may_end;
           });
-      return row == "raised" && OptionOf(spec, "propagate") == "late" && cluster_ended &&
+      return row == "raised" && cluster_ended &&
              Any(job, kTracked, &State::may_fail);
     }
     case Policy::kTfjob: {

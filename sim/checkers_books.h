@@ -196,6 +196,15 @@ struct TaskBook {
   std::int32_t paid_in_a_row = 0;  ///< Restarts paid for it since a process of its last ran.
   std::optional<std::int32_t> exit;
   ExitClass exit_class = ExitClass::kUnknown;
+  bool unreachable_peer = false;  ///< Its last words say so, perhaps of no peer of this job.
+  std::size_t am_attempts = 0;    ///< As many had begun when its end was recorded.
+  /// A better account came later; until then it was `first`.
+  struct {
+    std::optional<std::int32_t> exit;
+    ExitClass exit_class = ExitClass::kUnknown;
+  } first;
+  Instant amended_at{};
+  std::uint64_t amended_as = 0;  ///< Counted with the ends.
 };
 
 /// What is known of a task's processes from the nodes they ran on, whatever the AM says of them.

@@ -60,6 +60,7 @@ constexpr std::array kRules = {
     RuleRow{"tf-yarn", "tracked-ended", JobStatus::kFailed, kAnyClass},
     RuleRow{"tf-yarn", "services-ended", JobStatus::kSucceeded, 0},
     RuleRow{"tf-yarn", "raised", JobStatus::kFailed, kAnyClass},
+    RuleRow{"tf-yarn", "nothing-left", JobStatus::kFailed, kAnyClass},
     RuleRow{"tf-yarn", "container-failed", JobStatus::kFailed, kFailures},
     RuleRow{"tfjob", "success", JobStatus::kSucceeded, 0},
     RuleRow{"tfjob", "success-impossible", JobStatus::kFailed, kAnyClass},

@@ -40,15 +40,18 @@ class RecordedView : public am::JobView {
 
   /// Ends of these are not for good: a restart is due.
   void StartAgain(std::set<TaskId> tasks) { start_again_ = std::move(tasks); }
+  /// Ends of these neither help nor harm.
+  void Ignore(std::set<TaskId> tasks) { ignored_ = std::move(tasks); }
 
   void Count() {
-    for (am::TypeCounts& type : types_) type.running = type.ok = type.failed = 0;
+    for (am::TypeCounts& type : types_) type.running = type.ok = type.failed = type.ignored = 0;
     for (std::size_t type = 0; type < types_.size(); ++type) {
       for (std::int32_t index = 0; index < types_[type].instances; ++index) {
         const am::TaskFacts facts = FactsOf(type, index);
         if (facts.running) ++types_[type].running;
         if (!facts.ended) continue;
-        ++(facts.ok ? types_[type].ok : types_[type].failed);
+        const bool ignored = ignored_.count({types_[type].name, index}) > 0;
+        ++(ignored ? types_[type].ignored : facts.ok ? types_[type].ok : types_[type].failed);
       }
     }
   }
@@ -84,7 +87,7 @@ class RecordedView : public am::JobView {
   const JobSpec& spec_;
   const std::map<TaskId, TaskBook>& tasks_;
   std::vector<am::TypeCounts> types_;
-  std::set<TaskId> start_again_;
+  std::set<TaskId> start_again_, ignored_;
 };
 
 /// From an exit to the verdict that it leads to, at most: a payment may leave the window meanwhile.
@@ -121,27 +124,40 @@ struct Asked {
   bool failure =
       false;  ///< Some exit alone fails the job: by its row, or because no restart may be left.
   std::set<TaskId> start_again;  ///< A restart is due, and certainly left.
+  std::set<TaskId> ignored;
 };
+
+/// What the policy may say: who pays may hang on whether its last words name a peer of the job.
+std::vector<am::Decision> DecisionsOn(const am::PolicyEngine& policy, const am::JobView& view,
+                                      const TaskId& id, const TaskBook& task) {
+  am::ExitView end{.task = id,
+                   .exit_class = task.exit_class,
+                   .exit = task.exit,
+                   .ever_registered = task.registered};
+  std::vector<am::Decision> decisions = {policy.OnExit(end, view)};
+  end.peer_unreachable = task.unreachable_peer;
+  if (task.unreachable_peer) decisions.push_back(policy.OnExit(end, view));
+  return decisions;
+}
 
 Asked AskedBy(const am::PolicyEngine& policy, const ApplicationBook& application,
               const am::JobView& view, Instant now) {
   Asked asked;
   for (const auto& [id, task] : application.tasks) {
     if (!task.ended || task.restarts) continue;
-    const am::Decision decision = policy.OnExit({.task = id,
-                                                 .exit_class = task.exit_class,
-                                                 .exit = task.exit,
-                                                 .ever_registered = task.registered},
-                                                view);
-    // A task that has the most memory it may have fails the job instead.
-    if (decision.action == ExitAction::kFail || decision.action == ExitAction::kRaiseMemory)
-      asked.failure = true;
-    if (!am::IsRestart(decision.action)) continue;
-    if (policy.name() != "default" || MayBeSpent(decision, application, id, task, now)) {
-      asked.failure = asked.failure || decision.when_spent == ExitAction::kFail;
-    } else {
-      asked.start_again.insert(id);
+    bool restarts = true;
+    for (const am::Decision& decision : DecisionsOn(policy, view, id, task)) {
+      // A task that has the most memory it may have fails the job instead.
+      if (decision.action == ExitAction::kFail || decision.action == ExitAction::kRaiseMemory)
+        asked.failure = true;
+      if (decision.action == ExitAction::kIgnore) asked.ignored.insert(id);
+      const bool restart = am::IsRestart(decision.action);
+      const bool spent = restart && (policy.name() != "default" ||
+                                     MayBeSpent(decision, application, id, task, now));
+      if (spent) asked.failure = asked.failure || decision.when_spent == ExitAction::kFail;
+      restarts = restarts && restart && !spent;
     }
+    if (restarts) asked.start_again.insert(id);
   }
   return asked;
 }
@@ -156,6 +172,7 @@ Says SaysOf(const am::PolicyEngine& policy, const ApplicationBook& application, 
             Instant now) {
   const Asked asked = AskedBy(policy, application, view, now);
   view.StartAgain(asked.start_again);
+  view.Ignore(asked.ignored);
   view.Count();
   const std::optional<am::Verdict> judged = policy.Judge(view);
   return {.success = judged && judged->status == JobStatus::kSucceeded,
@@ -170,6 +187,10 @@ bool FailedThen(const am::PolicyEngine& policy, const JobSpec& spec, Application
   const bool known = first != application.tasks.end() && first->second.ended_at == cause.at;
   const std::uint64_t by_then = known ? first->second.ended_as : application.ends;
   for (auto& [id, task] : application.tasks) {
+    if (task.amended_at > cause.at || task.amended_as > by_then) {
+      task.exit = task.first.exit;
+      task.exit_class = task.first.exit_class;
+    }
     if (!task.ended || (task.ended_at <= cause.at && task.ended_as <= by_then)) continue;
     task.ended = false;
     task.running = true;
@@ -223,15 +244,24 @@ void Checkers::Books::RecordAttempt(JobBook& job, const TaskAttemptEnded& ended)
   TaskBook& task = Acting(job).tasks[ended.task];
   if (task.attempt && ended.process.attempt < *task.attempt)
     return;  // A late account of an earlier attempt.
-  const bool amends =
-      task.attempt == ended.process.attempt && task.ended && task.container == ended.container;
+  // Another ApplicationMaster has not heard what the one before it had.
+  const std::size_t am_attempts = Acting(job).attempts.size();
+  const bool amends = task.attempt == ended.process.attempt && task.ended &&
+                      task.container == ended.container && task.am_attempts == am_attempts;
   task.attempt = ended.process.attempt;
   task.container = ended.container;
   task.running = false;
-  if (!amends) {
-    task.ended_at = now_;
-    task.ended_as = ++Acting(job).ends;
+  (amends ? task.amended_at : task.ended_at) = now_;
+  (amends ? task.amended_as : task.ended_as) = ++Acting(job).ends;
+  if (amends) {
+    task.first = {task.exit, task.exit_class};
+  } else {
+    task.amended_at = {};
+    task.amended_as = 0;
   }
+  task.am_attempts = am_attempts;
+  task.unreachable_peer =
+      ended.diagnostics.find("failed to connect to all addresses") != std::string::npos;
   task.ended = true;
   task.restarts = amends && task.restarts;
   task.exit = ended.exit;
@@ -247,6 +277,7 @@ void Checkers::Books::CheckVerdict(JobBook& job, const ApplicationBook& applicat
   view.Count();
   const Says plain = SaysOf(*policy, application, view, now_);
   view.StartAgain({});
+  view.Ignore({});
   view.Count();
   view.WaiveIgnored();
   const Says waived = SaysOf(*policy, application, view, now_);

@@ -91,18 +91,11 @@ void AgentDesk::On(TaskIndex task, const RegisterAgent& message) {
     core.tasks.SetAgent(task, AgentPhase::kUp);
   }
   core.tasks.SetAddress(task, message.address);
-  if (message.ended && message.exit) {
-    TakeEnded(task, {.fence = message.fence,
-                     .process = *message.ended,
-                     .exit = *message.exit,
-                     .launch_error = "",
-                     .port_conflict = false,
-                     .agent_leaves = false,
-                     .stderr_tail = ""});
-  }
+  // The report of that end comes next, with all that is known of it.
+  const bool has_ended = message.ended == core.tasks.ProcessOf(task);
   if (is_new && core.tasks.ProcessAlive(task)) {
     TF_PROBE("agent-desk/reattached-with-a-process");
-    parts_.recovery.OnReattached(task, message);
+    if (!has_ended) parts_.recovery.OnReattached(task, message);
   } else if (is_new && message.running && !(*message.running == core.tasks.ProcessOf(task))) {
     TF_PROBE("agent-desk/unknown-process-runs");
     parts_.recovery.StopUnknownProcess(task, *message.running);

@@ -328,7 +328,9 @@ void Failover::Decide(std::optional<Failure> hung) {
   // Better accounts may have come since.
   for (Failure& failure : window.failures) {
     const auto end = core.ends.find(failure.end.task);
-    if (end != core.ends.end() && end->second.process == failure.end.process)
+    // Of a container in which nothing ran the account has the number of the process that runs next.
+    if (end != core.ends.end() && end->second.process == failure.end.process &&
+        end->second.container == failure.end.container)
       failure.end = end->second;
   }
   if (hung && hung->decision.action == ExitAction::kFail) {

@@ -25,8 +25,10 @@ void Gates::Check() {
   reached_.resize(rows.size());
   broken_.resize(rows.size());
   for (std::size_t row = 0; row < rows.size(); ++row) {
-    if (reached_[row] || broken_[row]) continue;
-    if (Reached(row)) {
+    if (broken_[row]) continue;
+    if (reached_[row]) {
+      if (Undone(row)) Forget(row);
+    } else if (Reached(row)) {
       reached_[row] = true;
       Open(row);
     } else if (NeverReached(row)) {
@@ -55,6 +57,18 @@ bool Gates::Reached(std::size_t row) const {
       return counts.ok >= counts.instances;
   }
   return false;
+}
+
+/// An end that a deadline runs from is none any more where the task starts again.
+bool Gates::Undone(std::size_t row) const {
+  const Dependency& rule = parts_.core.job->depends[row];
+  return rule.within && rule.state != DependencyState::kRunning && !Reached(row);
+}
+
+void Gates::Forget(std::size_t row) {
+  TF_PROBE("gates/undone");
+  reached_[row] = false;
+  parts_.core.timers.Disarm(Timer::kDependency, static_cast<std::uint32_t>(row));
 }
 
 bool Gates::NeverReached(std::size_t row) const {
@@ -86,6 +100,7 @@ void Gates::OnExpired(std::uint32_t row) {
   const Dependency& rule = core.job->depends[row];
   const auto type = core.tasks.FindType(rule.task);
   if (core.finishing || !type || core.tasks.types()[*type].all_ended()) return;
+  if (Undone(row)) return Forget(row);
   const auto [first, count] = core.tasks.RangeOf(*type);
   TF_PROBE("gates/within-is-over");
   TaskIndex open(first);

@@ -31,6 +31,8 @@ class Gates {
 
  private:
   [[nodiscard]] bool Reached(std::size_t row) const;
+  [[nodiscard]] bool Undone(std::size_t row) const;
+  void Forget(std::size_t row);
   [[nodiscard]] bool NeverReached(std::size_t row) const;
   void Break(std::size_t row, const std::string& why, TaskIndex task);
   void Open(std::size_t row);

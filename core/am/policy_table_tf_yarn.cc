@@ -53,7 +53,7 @@ constexpr PolicyRow kTfYarnRows[] = {
      .why = "max_restarts 0 and allow_failures false: one failed container fails the application"},
 };
 
-constexpr std::array<VerdictRow, 2> kTfYarnVerdicts = {{
+constexpr std::array<VerdictRow, 3> kTfYarnVerdicts = {{
     {.name = "services-ended",
      .when = "every chief, worker, evaluator and other own task has ended with 0",
      .status = JobStatus::kSucceeded,
@@ -63,6 +63,11 @@ constexpr std::array<VerdictRow, 2> kTfYarnVerdicts = {{
      .when = "a task has failed and every cluster task (all tracked types but evaluator) has ended",
      .status = JobStatus::kFailed,
      .why = "with propagate late the exception surfaces now"},
+    {.name = "nothing-left",
+     .when = "every own task has ended, none with 0 and none that counts as failed",
+     .status = JobStatus::kFailed,
+     .why = "Skein ends as succeeded when all that it ran was killed through its API; nothing was "
+            "done here"},
 }};
 
 constinit auto tf_yarn_probes =

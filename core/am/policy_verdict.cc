@@ -101,9 +101,10 @@ std::optional<Verdict> PolicyEngine::JudgeTony(const JobView& view) const {
     }
     return std::nullopt;
   }
+  if (tracked.failed > 0 && Option("fail_on_worker_failure") == "true")
+    return Failed("worker-failure");
+  if (tracked.ok == 0 && tracked.instances > 0) return Failed("all-failed");
   if (tracked.failed == 0) return Succeeded("all-ok");
-  if (Option("fail_on_worker_failure") == "true") return Failed("worker-failure");
-  if (tracked.failed >= tracked.instances) return Failed("all-failed");
   return Succeeded("some-failed");
 }
 
@@ -111,6 +112,7 @@ std::optional<Verdict> PolicyEngine::JudgeTfYarn(const JobView& view) const {
   const TypeCounts tracked = Tracked(view);
   if (tracked.failed == 0) {
     if (!tracked.all_ended()) return std::nullopt;
+    if (tracked.ok == 0 && tracked.instances > 0) return Failed("nothing-left");
     return Succeeded("services-ended");
   }
   for (const TypeCounts& type : view.types()) {

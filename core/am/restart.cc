@@ -41,6 +41,7 @@ void Restart::Execute(const RestartOrder& order) {
     if (record.outcome != Outcome::kOpen) {
       TF_PROBE("restart/ended-task-again");
       core.tasks.SetOutcome(task, Outcome::kOpen);
+      core.gates = true;
     }
     parts_.attempts.Decided(task, seq);
     if (std::binary_search(order.replace.begin(), order.replace.end(), task) &&

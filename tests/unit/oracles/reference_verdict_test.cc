@@ -8,6 +8,7 @@
 #include <map>
 #include <memory>
 #include <string>
+#include <tuple>
 #include <utility>
 #include <vector>
 
@@ -25,6 +26,8 @@ const TaskId kChief{"chief", 0};
 const TaskId kPs{"ps", 0};
 const TaskId kWorker0{"worker", 0};
 const TaskId kWorker1{"worker", 1};
+const std::string kNoConnection =
+    "UnavailableError: failed to connect to all addresses; from remote target ";
 
 JobSpec Spec(std::vector<std::pair<std::string, std::int32_t>> types, Strategy strategy) {
   JobSpec spec;
@@ -498,6 +501,101 @@ TEST(ReferenceVerdictTest, AnAgentThatNeverFoundItsAmMayBeLost) {
 }
 
 // Two failures within the window are one too many, however late that is looked at.
+TEST(ReferenceVerdictTest, AnAgentThatFoundTheAmBeforeMayNotFindThisOne) {
+  JobSpec spec = WithPs();
+  spec.deadlines.registration = 20s;
+  for (const Duration waited : {Duration(21s), Duration(19s)}) {
+    Script script(spec);
+    script.At(60s);
+    script.StartAm(2);
+    script.At(60s + waited);
+    script.Restart(kWorker1, ExitClass::kHeartbeatLost, Budget::kInfrastructure, 2,
+                   {kWorker1, kChief});
+    EXPECT_EQ(script.Clean(), waited > 20s) << ToString(waited);
+  }
+}
+
+TEST(ReferenceVerdictTest, ALaunchThatWasWrittenDownMayNeverHaveBeenOrdered) {
+  JobSpec spec = TwoWorkers();
+  spec.deadlines.registration = 20s;
+  for (const bool written : {true, false}) {
+    ReferenceVerdict model;
+    model.JobSubmitted(kJob, std::make_shared<const JobSpec>(spec));
+    const auto say = [&](Duration at, trace::Fact fact) {
+      model.Observe({.at = Instant{} + at, .fact = std::move(fact)});
+    };
+    const auto start = [](std::int32_t attempt) {
+      return trace::AmTold{
+          .job = kJob,
+          .am_attempt = attempt,
+          .event = AmStarted{.attempt = {.application = {.id = 1}, .attempt = attempt}}};
+    };
+    say(0s, start(1));
+    if (written) say(30s, start(2));
+    const Cause cause{.task = kWorker0, .exit_class = ExitClass::kHeartbeatLost};
+    say(60s, trace::AmOrdered{.job = kJob,
+                              .am_attempt = written ? 2 : 1,
+                              .action = RestartDecided{.unit = RestartUnit::kTask,
+                                                       .paid = Budget::kInfrastructure,
+                                                       .epoch = Epoch(1),
+                                                       .cause = cause,
+                                                       .tasks = {kWorker0}}});
+    EXPECT_EQ(model.TakeNew().empty(), written);
+  }
+}
+
+TEST(ReferenceVerdictTest, AProcessThatDoesNotStartInTimeIsOverdue) {
+  JobSpec spec = WithPs();
+  spec.deadlines.start = 5s;
+  for (const Duration waited : {Duration(6s), Duration(4s)}) {
+    Script script(spec);
+    script.At(60s);
+    script.Exit(kWorker1, 143);
+    script.Restart(kWorker1, ExitClass::kKilledExternal, Budget::kInfrastructure, 1, {kWorker1});
+    script.OrderStart(kWorker1, 1, 1);
+    script.At(60s + waited);
+    script.OrderStart(kWorker1, 1, 1);
+    script.Restart(kWorker1, ExitClass::kTimeout, Budget::kInfrastructure, 2, {kWorker1, kChief});
+    EXPECT_EQ(script.Clean(), waited > 5s) << ToString(waited);
+  }
+}
+
+TEST(ReferenceVerdictTest, AVictimIsWhoWasOrderedToStartBeforeTheDecision) {
+  for (const bool before : {true, false}) {
+    Script script(WithPs());
+    script.At(60s);
+    script.Exit(kWorker1, 143);
+    script.Exit(kWorker0, 143);
+    script.Restart(kWorker0, ExitClass::kKilledExternal, Budget::kInfrastructure, 1, {kWorker0});
+    if (before) script.OrderStart(kWorker0, 1, 1);
+    script.Restart(kWorker1, ExitClass::kKilledExternal, Budget::kInfrastructure, 1, {kWorker1});
+    if (!before) script.OrderStart(kWorker0, 1, 1);
+    script.At(61s);
+    script.Spawn(kWorker0, 1, 1);
+    script.At(62s);
+    script.Exit(kWorker0, 143);
+    script.Restart(kWorker1, ExitClass::kKilledExternal, Budget::kNone, 1, {kWorker0});
+    EXPECT_EQ(script.Clean(), before);
+  }
+}
+
+TEST(ReferenceVerdictTest, AVictimMayFallSilent) {
+  for (const bool silent : {true, false}) {
+    Script script(WithPs());
+    script.At(60s);
+    script.Say(trace::FaultBegan{.kind = "node_crash"});
+    script.LoseContainer(kChief, container_exit::kAborted);
+    script.Restart(kChief, ExitClass::kNodeLost, Budget::kInfrastructure, 2, {kChief});
+    script.At(61s);
+    script.Launch(kChief, 20);
+    script.At(68s);
+    if (!silent) script.Hear(kWorker1);
+    script.At(70s);
+    script.Restart(kChief, ExitClass::kNodeLost, Budget::kNone, 2, {kWorker1, kChief});
+    EXPECT_EQ(script.Clean(), silent);
+  }
+}
+
 TEST(ReferenceVerdictTest, ABudgetThatWasSpentThenNeedsNoDecisionNow) {
   JobSpec spec = TwoWorkers();
   spec.strategy = Strategy::kIndependent;
@@ -524,10 +622,33 @@ TEST(ReferenceVerdictTest, WhoCouldNotReachAPeerDoesNotPayAsUser) {
   spec.retries.user = 1;
   for (const Budget paid : {Budget::kInfrastructure, Budget::kUser}) {
     Script script(spec);
-    script.Exit(kChief, ProcessExit{.code = 1}, true,
-                "UnavailableError: failed to connect to all addresses");
+    script.Exit(kChief, ProcessExit{.code = 1}, true, kNoConnection + "/job:ps/replica:0/task:0: ");
     script.Restart(kChief, ExitClass::kUserPermanent, paid, 1, {kChief});
     EXPECT_EQ(script.model.TakeNew().empty(), paid == Budget::kInfrastructure);
+  }
+}
+
+TEST(ReferenceVerdictTest, WhoDoesNotTrainInTheJobIsNoPeer) {
+  JobSpec spec = WithPs();
+  spec.tasks.push_back({.name = "evaluator", .resource = {.memory_mb = 1024}});
+  spec.retries.user = 1;
+  struct Case {
+    TaskId task;
+    std::string target;
+    bool peer;
+  };
+  for (const Case& one : {Case{kChief, "/job:worker/replica:0/task:1: ", true},
+                          Case{kChief, "/job:worker/replica:0/task:11: ", false},
+                          Case{kChief, "/job:worker/replica:0/task:1", false},
+                          Case{kChief, "/job:chief/replica:0/task:0: ", false},
+                          Case{kChief, "/job:driver/replica:0/task:0: ", false},
+                          Case{kChief, "/job:evaluator/replica:0/task:0: ", false},
+                          Case{{"evaluator", 0}, "/job:ps/replica:0/task:0: ", false}}) {
+    Script script(spec);
+    script.Exit(one.task, ProcessExit{.code = 1}, true, kNoConnection + one.target);
+    script.Restart(one.task, ExitClass::kUserPermanent,
+                   one.peer ? Budget::kInfrastructure : Budget::kUser, 1, {one.task});
+    EXPECT_THAT(script.model.TakeNew(), IsEmpty()) << ToString(one.task) << " " << one.target;
   }
 }
 
@@ -539,6 +660,61 @@ TEST(ReferenceVerdictTest, SuccessNeedsWhatTheExpressionNames) {
     script.BothFail(0, code);
     script.Verdict(JobStatus::kSucceeded, "default/success");
     EXPECT_EQ(script.model.TakeNew().empty(), code == 0);
+  }
+}
+
+TEST(ReferenceVerdictTest, ASuccessThatIsHeardBeforeItsRestartIsCarriedOutCounts) {
+  for (const bool heard : {true, false}) {
+    Script script(WithPs());
+    script.At(50s);
+    script.Exit(kChief, ProcessExit{.code = 0}, /*told=*/false);
+    script.At(60s);
+    script.LoseContainer(kPs, container_exit::kAborted);
+    script.Restart(kPs, ExitClass::kNodeLost, Budget::kInfrastructure, 2, {kPs, kChief});
+    script.At(61s);
+    if (heard) script.Exit(kChief, 0);
+    script.Verdict(JobStatus::kSucceeded, "default/success");
+    EXPECT_EQ(script.Clean(), heard);
+  }
+}
+
+TEST(ReferenceVerdictTest, WhoIsNoLongerWaitedForCannotSucceed) {
+  for (const DependencyAction action : {DependencyAction::kIgnore, DependencyAction::kFail}) {
+    JobSpec spec = Spec({{"ps", 1}, {"worker", 1}}, Strategy::kParameterServer);
+    spec.depends = {{.task = "worker", .after = "ps", .within = 5s, .action = action}};
+    Script script(spec);
+    script.At(60s);
+    script.Verdict(JobStatus::kFailed, "default/success-impossible");
+    EXPECT_EQ(script.Clean(), action == DependencyAction::kIgnore);
+  }
+}
+
+TEST(ReferenceVerdictTest, TfYarnRaisesWhatWasTalliedHoweverItPropagates) {
+  JobSpec spec = TwoWorkers();
+  spec.policy.name = "tf-yarn";
+  spec.on_exit = {{.action = ExitAction::kTally}};
+  for (const std::int32_t code : {1, 0}) {
+    Script script(spec);
+    script.BothFail(0, code);
+    script.Verdict(JobStatus::kFailed, "tf-yarn/raised", kWorker0, ExitClass::kUserPermanent, 1);
+    EXPECT_EQ(script.Clean(), code == 1);
+  }
+}
+
+TEST(ReferenceVerdictTest, WhereAllEndsAreIgnoredThereIsNoSuccess) {
+  JobSpec spec = TwoWorkers();
+  spec.on_exit = {{.exits = {0}, .action = ExitAction::kIgnore}};
+  for (const auto& [policy, success, failure] :
+       {std::tuple{"tf-yarn", "services-ended", "nothing-left"},
+        std::tuple{"tony", "some-failed", "all-failed"}}) {
+    spec.policy.name = policy;
+    for (const bool succeeds : {false, true}) {
+      Script script(spec);
+      script.BothFail(0, 0);
+      script.Verdict(succeeds ? JobStatus::kSucceeded : JobStatus::kFailed,
+                     std::string(policy) + "/" + (succeeds ? success : failure));
+      EXPECT_THAT(script.model.TakeNew(), testing::SizeIs(succeeds ? 1 : 0)) << policy;
+    }
   }
 }
 

@@ -344,6 +344,84 @@ TEST(CheckersAmTest, VerdictHoldsForASuccessThatCameWhileARestartWasDecided) {
   EXPECT_EQ(end(4s), Names{"verdict"});
 }
 
+TEST(CheckersAmTest, VerdictCountsAnEndAsAnotherAmHeardOfIt) {
+  JobSpec spec = CheckerScript::Job();
+  spec.success = SuccessExpr{.op = SuccessOp::kOk, .task_type = "worker", .index = 0};
+  const auto hear = [&](std::int32_t am_attempt) {
+    CheckerScript script(spec);
+    script.Run();
+    script.At(4s);
+    script.Ended(kWorker0, std::nullopt, ExitClass::kHeartbeatLost);
+    if (am_attempt > 1) script.StartAm(am_attempt);
+    script.At(6s);
+    script.Order(RestartDecided{.unit = RestartUnit::kGang,
+                                .epoch = Epoch(2),
+                                .cause = {.task = kWorker1, .at = Instant{} + 5s},
+                                .tasks = {kWorker0, kWorker1}});
+    script.At(7s);
+    script.Exit(2);
+    script.Ended(kWorker0, 0, ExitClass::kOk);
+    script.Order(VerdictReached{.status = JobStatus::kSucceeded});
+    return script.Broken();
+  };
+  EXPECT_EQ(hear(2), Names{});
+  EXPECT_EQ(hear(1), Names{"verdict"});
+}
+
+TEST(CheckersAmTest, VerdictKnowsWhatAnEndWasTakenForWhenItDecided) {
+  for (const bool corrected : {true, false}) {
+    CheckerScript script;
+    script.Run();
+    script.Exit(3, 1);
+    if (!corrected) script.Ended(kWorker1, -100, ExitClass::kNodeLost);
+    if (corrected) script.Ended(kWorker1, 1, ExitClass::kUserPermanent);
+    const Cause cause{
+        .task = kWorker1, .exit = 1, .exit_class = ExitClass::kUserPermanent, .at = script.now};
+    script.At(6s);
+    if (corrected) script.Ended(kWorker1, -100, ExitClass::kNodeLost);
+    script.Order(VerdictReached{.status = JobStatus::kFailed, .cause = cause});
+    EXPECT_EQ(script.Broken(), corrected ? Names{} : Names{"verdict"});
+  }
+}
+
+TEST(CheckersAmTest, VerdictKnowsEndsThatARowIgnores) {
+  JobSpec spec = CheckerScript::Job();
+  spec.on_exit = {{.exits = {0}, .action = ExitAction::kIgnore}};
+  for (const bool ignored : {true, false}) {
+    CheckerScript script(spec);
+    script.Run();
+    script.Exit(2);
+    script.Ended(kWorker0, 0, ExitClass::kOk);
+    if (ignored) script.Exit(3);
+    if (ignored) script.Ended(kWorker1, 0, ExitClass::kOk);
+    script.Order(
+        VerdictReached{.status = JobStatus::kFailed,
+                       .cause = Cause{.task = kWorker0, .exit = 0, .exit_class = ExitClass::kOk}});
+    EXPECT_EQ(script.Broken(), ignored ? Names{} : Names{"verdict"});
+  }
+}
+
+TEST(CheckersAmTest, VerdictKnowsWhoCouldNotReachAPeer) {
+  JobSpec spec = CheckerScript::Job();
+  spec.retries = {.user = 1, .infrastructure = 0};
+  for (const bool reached : {false, true}) {
+    CheckerScript script(spec);
+    script.Run();
+    script.Exit(3, 134);
+    script.Order(TaskAttemptEnded{
+        .task = kWorker1,
+        .process = {.epoch = Epoch(1)},
+        .container = CheckerScript::Container(3),
+        .exit = 134,
+        .exit_class = ExitClass::kSignalCrash,
+        .diagnostics = reached ? "abort" : "failed to connect to all addresses"});
+    script.Order(VerdictReached{
+        .status = JobStatus::kFailed,
+        .cause = Cause{.task = kWorker1, .exit = 134, .exit_class = ExitClass::kSignalCrash}});
+    EXPECT_EQ(script.Broken(), reached ? Names{"verdict"} : Names{});
+  }
+}
+
 TEST(CheckersAmTest, VerdictKnowsWhoNeverRegistered) {
   JobSpec spec = CheckerScript::Job();
   spec.policy.name = "tony";

@@ -86,6 +86,18 @@ TEST(PolicyTfYarnTest, SuccessIsEveryServicesExitZeroWithPsImplicit) {
   EXPECT_EQ(court.rule(), "tf-yarn/services-ended");
 }
 
+TEST(PolicyTfYarnTest, WhereEveryEndIsIgnoredThereIsNoSuccess) {
+  const End killed{.task = "worker:0", .exit_class = kKilledByUs, .exit = -107};
+  Court alone(MakeJob("tf-yarn", {{"worker", 1}}));
+  EXPECT_EQ(alone.Hear(killed).rule, "tf-yarn/killed-by-api");
+  EXPECT_EQ(alone.status(), "failed");
+  EXPECT_EQ(alone.rule(), "tf-yarn/nothing-left");
+  Court beside(MakeJob("tf-yarn", {{"worker", 2}}));
+  beside.Hear(killed);
+  beside.Hear(Exits("worker:1", 0));
+  EXPECT_EQ(beside.rule(), "tf-yarn/services-ended");
+}
+
 TEST(PolicyTfYarnTest, TheChiefsExitZeroAloneIsNotSuccess) {
   Court court(MakeJob("tf-yarn", kTypes));
   EXPECT_EQ(court.Hear(Exits("chief:0", 0)).action, ExitAction::kTally);

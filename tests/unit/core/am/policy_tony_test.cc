@@ -294,6 +294,18 @@ TEST(PolicyTonyTest, AFailedVerdictFunctionIsRetriedToo) {
   EXPECT_EQ(court.rule(), "tony/all-failed");
 }
 
+TEST(PolicyTonyTest, WithoutOneExitZeroTheSessionHasFailedWhateverIsIgnored) {
+  JobSpec job = MakeJob("tony", {{"worker", 3}});
+  job.on_exit = {{.exits = {137}, .action = ExitAction::kIgnore}};
+  for (const std::int32_t last : {0, 1, 137}) {
+    Court court(job);
+    court.Hear(Exits("worker:0", 137));
+    court.Hear(Exits("worker:1", last == 137 ? 137 : 1));
+    court.Hear(Exits("worker:2", last));
+    EXPECT_EQ(court.rule(), last == 0 ? "tony/some-failed" : "tony/all-failed") << last;
+  }
+}
+
 TEST(PolicyTonyTest, FailOnWorkerFailureMakesTheVerdictFunctionStrict) {
   const JobSpec job = MakeJob("tony", {{"worker", 2}}, {{"fail_on_worker_failure", "true"}});
   Court court(job);
