@@ -148,6 +148,10 @@ bool Failover::NoteContainerLost(TaskIndex task) {
          (window_->stopped.gang && parts_.core.tasks.record(task).training);
 }
 
+void Failover::OnSettled() {
+  if (window_ && parts_.core.tasks.training_alive() == 0) Decide(FindKilled());
+}
+
 void Failover::OnBlameDeadline() {
   TF_PROBE("failover/blame-window-over");
   if (window_) Decide(FindLastOne());

@@ -67,6 +67,9 @@ class Failover {
   bool NoteContainerLost(TaskIndex task);
   /// The agent of a task that has ended for good is here again, after an AM restart.
   void OnIdleAgent(TaskIndex task);
+  /// After what a step brought is judged: a member that ended well may have been the last that a
+  /// decision waited for.
+  void OnSettled();
   /// Timer::kBlame.
   void OnBlameDeadline();
   /// A FAILED verdict that the policy lets the gang try again instead. True: it does.

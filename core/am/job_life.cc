@@ -19,6 +19,7 @@ void JobLife::Settle() {
   }
   if (core.judge && !core.finishing) Judge();
   core.judge = false;
+  if (!core.finishing) parts_.failover.OnSettled();
   if (core.feasibility && !core.finishing) parts_.startup.CheckWhatTrainingWaitsFor();
   if (!core.finishing) {
     CompleteGang();
