@@ -266,6 +266,11 @@ void RepeatWatch::On(const trace::AmOrdered& fact) {
                  .number = append->seq.value});
   } else if (const auto* ended = std::get_if<TaskAttemptEnded>(&fact.action)) {
     CloseOrders(ended->container, ended->process.attempt);
+  } else if (std::holds_alternative<VerdictReached>(fact.action)) {
+    // Nothing starts any more.
+    std::erase_if(open_, [&](const auto& entry) {
+      return entry.first.job == job && entry.first.saying == Saying::kStartProcess;
+    });
   } else if (std::holds_alternative<ExitAm>(fact.action)) {
     CloseAm(job);
   }

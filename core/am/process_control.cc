@@ -77,6 +77,8 @@ void ProcessControl::Repeat(TaskIndex task) {
   AmCore& core = parts_.core;
   switch (core.tasks.record(task).process) {
     case ProcessPhase::kOrdered:
+      // Nothing starts any more; if it does run all the same, its agent says so.
+      if (core.snapshot.verdict) return;
       SendStart(task);
       break;
     case ProcessPhase::kStopping:

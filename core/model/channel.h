@@ -180,7 +180,7 @@ struct ReportSeen {
 };
 BOOST_DESCRIBE_STRUCT(ReportSeen, (), (fence, kind, attempt))
 /// Run this process, after ending any older one. Repeated until ProcessRunning or ProcessEnded for
-/// that attempt.
+/// that attempt, or the verdict.
 struct StartProcess {
   AgentFence fence;
   ProcessRef process;

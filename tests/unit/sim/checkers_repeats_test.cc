@@ -85,6 +85,19 @@ TEST(CheckersRepeatsTest, AnAgentThatIsGoneOwesNothing) {
   EXPECT_FALSE(script.BrokenAfter(5min));
 }
 
+TEST(CheckersRepeatsTest, AStartThatTheAmOrdersOnceBreaksIt) {
+  TalkScript script;
+  script.AmSays(StartProcess{.fence = TalkScript::Fence()});
+  EXPECT_TRUE(script.BrokenAfter(61s));
+}
+
+TEST(CheckersRepeatsTest, NothingIsToStartAfterTheVerdict) {
+  TalkScript script;
+  script.AmSays(StartProcess{.fence = TalkScript::Fence()});
+  script.Order(VerdictReached{.status = JobStatus::kKilled, .rule = "killed"});
+  EXPECT_FALSE(script.BrokenAfter(5min));
+}
+
 TEST(CheckersRepeatsTest, AStopThatTheAmOrdersOnceBreaksIt) {
   TalkScript script;
   script.AmSays(StopProcess{.fence = TalkScript::Fence()});
