@@ -315,8 +315,11 @@ void Checkers::Books::LimitsOfStart(JobBook& job, ApplicationBook& application,
              {.application_attempt = {.application = application.id}});
   }
   // A sidecar is started again at nobody's cost, a few times.
+  const TaskTypeSpec* type = spec.FindType(spawn.task.type);
+  const bool has_class = type != nullptr && type->task_class;  // Its name says nothing then.
   const bool sidecar = spec.policy.name == "default" && spec.on_exit.empty() && !spec.watch &&
-                       RoleOf(spec, spawn.task.type) == TaskRole::kSidecar;
+                       (has_class ? *type->task_class == TaskClass::kSidecar
+                                  : RoleOf(spec, spawn.task.type) == TaskRole::kSidecar);
   if (!sidecar || !Checks(Invariant::kLimitsKept)) return;
   const std::int32_t starts = application.processes[spawn.task].starts;
   if (starts <= 1 + kSidecarRestarts) return;

@@ -451,11 +451,13 @@ TEST(CheckersLimitsTest, NoPolicyPaysForMoreRestartsThanItAllows) {
   EXPECT_EQ(broken({.name = "tfjob", .options = {{"backoff_limit", "4"}}}, 1, 5), kBroken);
 }
 
-TEST(CheckersLimitsTest, ASidecarStartsAgainThreeTimes) {
+/// What breaks when a tensorboard of that class starts for the fifth time.
+Names FifthStartOf(std::optional<TaskClass> task_class) {
   JobSpec spec = LimitScript::Job();
   spec.tasks.push_back({.name = "tensorboard",
                         .instances = 1,
-                        .resource = {.memory_mb = 1024, .vcores = 1, .gpus = 0, .others = {}}});
+                        .resource = {.memory_mb = 1024, .vcores = 1, .gpus = 0, .others = {}},
+                        .task_class = task_class});
   LimitScript script(spec);
   script.RunAll();
   script.GrantKnown(4);
@@ -463,7 +465,16 @@ TEST(CheckersLimitsTest, ASidecarStartsAgainThreeTimes) {
   for (int i = 0; i < 4; ++i) script.Spawn(4, tensorboard), script.Exit(4, 1);
   EXPECT_EQ(script.Broken(), Names{});
   script.Spawn(4, tensorboard);
-  EXPECT_EQ(script.Broken(), kBroken);
+  return script.Broken();
+}
+
+TEST(CheckersLimitsTest, ASidecarStartsAgainThreeTimes) {
+  EXPECT_EQ(FifthStartOf(std::nullopt), kBroken);
+  EXPECT_EQ(FifthStartOf(TaskClass::kSidecar), kBroken);
+}
+
+TEST(CheckersLimitsTest, ATensorboardOfAnotherClassIsNoSidecar) {
+  EXPECT_EQ(FifthStartOf(TaskClass::kTracked), Names{});
 }
 
 }  // namespace
