@@ -1,6 +1,7 @@
 #include "core/am/node_exclusion.h"
 
 #include <algorithm>
+#include <tuple>
 #include <utility>
 #include <vector>
 
@@ -26,17 +27,17 @@ NodeExclusion::NodeExclusion(NodeExclusionOptions options) : options_(options) {
 void NodeExclusion::SetClusterSize(Instant now, std::int32_t nodes) {
   if (nodes <= 0 || nodes == cluster_size_) return;
   cluster_size_ = nodes;
-  Choose(now);
+  Choose(now, true);
 }
 
 void NodeExclusion::Suspect(Instant now, const std::string& host, Suspicion suspicion) {
   Score& score = scores_.try_emplace(host, Score{.at_since = 0, .since = now}).first->second;
   score = {.at_since = Decayed(score, now) + PointsOf(suspicion), .since = now};
-  Choose(now);
+  Choose(now, false);
 }
 
 bool NodeExclusion::OnTime(Instant now) {
-  Choose(now);
+  Choose(now, true);
   const bool changed = excluded_ != excluded_before_;
   if (changed) TF_PROBE("exclusion/changed");
   excluded_before_ = excluded_;
@@ -99,14 +100,14 @@ Instant NodeExclusion::FallsTo(const Score& score, std::int64_t level) const {
 }
 
 /// Those at the threshold, and those excluded before that have not fallen far enough.
-void NodeExclusion::Choose(Instant now) {
-  std::vector<std::pair<std::int64_t, std::string>>
-      worst;  // negative score first: worst first, then by name
+void NodeExclusion::Choose(Instant now, bool kept_first) {
+  std::vector<std::tuple<bool, std::int64_t, std::string>>
+      worst;  // whether it comes later, negative score: worst first, then by name
   for (auto at = scores_.begin(); at != scores_.end();) {
     const std::int64_t score = Decayed(at->second, now);
-    const std::int64_t level =
-        excluded_.contains(at->first) ? options_.readmit + 1 : options_.threshold;
-    if (score >= level) worst.emplace_back(-score, at->first);
+    const bool kept = excluded_.contains(at->first);
+    const std::int64_t level = kept ? options_.readmit + 1 : options_.threshold;
+    if (score >= level) worst.emplace_back(kept_first && !kept, -score, at->first);
     at = score == 0 ? scores_.erase(at) : std::next(at);
   }
   std::sort(worst.begin(), worst.end());
@@ -114,7 +115,7 @@ void NodeExclusion::Choose(Instant now) {
   if (worst.size() > static_cast<std::size_t>(most)) TF_PROBE("exclusion/too-many-suspects");
   worst.resize(std::min(worst.size(), static_cast<std::size_t>(most)));
   std::set<std::string> chosen;
-  for (auto& [score, host] : worst) chosen.insert(std::move(host));
+  for (auto& [later, score, host] : worst) chosen.insert(std::move(host));
   excluded_ = std::move(chosen);
 }
 

@@ -2,9 +2,9 @@
 //
 // Every failure that looks like the node's own adds to the host's score, and time halves it. At a
 // threshold, which two failed launches within eight minutes reach, the host is excluded, until the
-// score has fallen to a lower one; but never more than a third of the cluster, the worst first:
-// when everything fails everywhere the nodes are not to blame. Which failure is whose fault is the
-// policy's business.
+// score has fallen to a lower one; but never more than a third of the cluster, the worst first as
+// of the latest failure: when everything fails everywhere the nodes are not to blame. Which failure
+// is whose fault is the policy's business.
 #pragma once
 
 #include <cstdint>
@@ -64,8 +64,9 @@ class NodeExclusion {
   /// First instant at which `score` is at most `level`.
   [[nodiscard]] Instant FallsTo(const Score& score, std::int64_t level) const;
 
-  /// Excludes the worst hosts as of `now`.
-  void Choose(Instant now);
+  /// Excludes the worst hosts as of `now`, with `kept_first` those that are excluded before others:
+  /// time alone changes who is the worst, and no deadline tells when.
+  void Choose(Instant now, bool kept_first);
 
   NodeExclusionOptions options_;
   std::int32_t cluster_size_ = 0;
