@@ -566,8 +566,8 @@ std::string ReferenceVerdict::Model::Undecided(Job& job) {
     if (now_ - known >= bound) return "success is decided";
     Await(job, known + bound);
   }
-  if (job.all_ran && job.spec->deadlines.run &&
-      now_ - *job.all_ran >= *job.spec->deadlines.run + bound)
+  if (job.all_heard_to_run && job.spec->deadlines.run &&
+      now_ - *job.all_heard_to_run >= *job.spec->deadlines.run + bound)
     return "deadlines.run is over";
   for (const auto& [id, task] : job.tasks) {
     const Account* best = BestOf(job, task);

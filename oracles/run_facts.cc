@@ -106,6 +106,7 @@ void RunFacts::BeginApplication(Job& job, const ApplicationId& application) {
                      type.name != "evaluator" && type.name != "tensorboard";
       task.begins = task.in_gang && !waits;
       job.never_ran += task.begins ? 1 : 0;
+      job.never_heard_to_run += task.begins ? 1 : 0;
     }
   }
 }
@@ -264,11 +265,7 @@ void RunFacts::On(const trace::AgentOrdered& fact) {
       task->killed = true;
     return;
   }
-  if (!task->spawned && task->begins && --job->never_ran == 0) {
-    job->all_ran = now_;
-    if (job->spec->deadlines.run)
-      Await(*job, now_ + *job->spec->deadlines.run + DecisionBound(*job->spec));
-  }
+  if (!task->spawned && task->begins && --job->never_ran == 0) job->all_ran = now_;
   task->attempt = spawn->process.attempt;
   task->spawned = task->runs = true;
   task->spawned_at = moment_;
@@ -387,6 +384,21 @@ void RunFacts::Assigned(Job& job, const TaskId& id, const ContainerId& container
   job.never_started.erase(heard);
 }
 
+/// A process whose container was lost before the AM heard of it never ran as far as the AM knows:
+/// it refuses the agent.
+void RunFacts::HeardToRun(Job& job, Task& task) {
+  const bool lost =
+      std::any_of(task.accounts.begin(), task.accounts.end(), [&](const Account& account) {
+        return account.container == task.container && !account.attempt && account.told != 0;
+      });
+  if (lost || !task.begins || std::exchange(task.heard_to_run, true) ||
+      --job.never_heard_to_run > 0)
+    return;
+  job.all_heard_to_run = now_;
+  if (job.spec->deadlines.run)
+    Await(job, now_ + *job.spec->deadlines.run + DecisionBound(*job.spec));
+}
+
 void RunFacts::Told(Job& job, const AgentToAm& message) {
   const ContainerId& container = FenceOf(message).container;
   Task* task = TaskIn(job, container);
@@ -396,14 +408,17 @@ void RunFacts::Told(Job& job, const AgentToAm& message) {
   if (!task->registered) task->registered_at = moment_;
   task->registered = true;
   const auto* registers = std::get_if<RegisterAgent>(&message);
+  if (registers != nullptr && registers->running) HeardToRun(job, *task);
   if (registers != nullptr && registers->running && registers->running->attempt == task->attempt)
     task->runs_told = moment_;
   if (const auto* ended = std::get_if<ProcessEnded>(&message)) {
     Account& account =
         AccountOf(job, *task, container, ended->process.attempt, ended->exit, ended->port_conflict);
     if (!ended->launch_error.empty()) account.classes |= Of(kLaunchError);
+    if (ended->launch_error.empty()) HeardToRun(job, *task);
     Tell(job, *task, account);
   } else if (const auto* running = std::get_if<ProcessRunning>(&message)) {
+    HeardToRun(job, *task);
     if (running->process.attempt == task->attempt) task->runs_told = moment_;
   } else if (const auto* stalled = std::get_if<ProgressStalled>(&message)) {
     if (stalled->process.attempt == task->attempt) task->stalled = moment_;

@@ -59,6 +59,7 @@ struct Task {
   Moment spawned_at = 0;
   Instant spawned_when{};
   bool runs = false;
+  bool heard_to_run = false;           ///< The AM was told so of any attempt.
   Moment runs_told = 0;                ///< The AM was told so, of the latest that was spawned.
   TaskAttempt attempt;                 ///< The latest that was spawned, and ...
   std::optional<TaskAttempt> settled;  ///< ... up to which a restart has been decided.
@@ -127,8 +128,9 @@ struct Job {
   std::int32_t hidden = 0;  ///< Decisions that may have been stored and never announced.
   std::vector<Payment> paid;
   Instant begun{};  ///< The application's first AM.
-  std::optional<Instant> first_ask, first_grant, all_ran;
-  std::int64_t never_ran = 0;  ///< Tasks that begin with the gang and have not yet.
+  std::optional<Instant> first_ask, first_grant, all_ran, all_heard_to_run;
+  std::int64_t never_ran = 0;           ///< Tasks that begin with the gang and have not yet.
+  std::int64_t never_heard_to_run = 0;  ///< ... of which the AM has not heard that they did.
   ContainerId am_container;
   Moment notice = 0;  ///< YARN will take containers back.
   bool kill_wanted = false;
@@ -196,6 +198,7 @@ class RunFacts {
   void On(const trace::ContainerFreed& fact);
   void BeginApplication(Job& job, const ApplicationId& application);
   void BeginAttempt(Job& job, const AmStarted& started);
+  void HeardToRun(Job& job, Task& task);
   void Told(Job& job, const AgentToAm& message);
   void Told(Job& job, const yarn::ContainerStatus& status);
   void Assigned(Job& job, const TaskId& id, const ContainerId& container);

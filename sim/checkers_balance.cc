@@ -112,11 +112,13 @@ void Checkers::Books::On(const trace::FaultBegan& fact) {
   if (fact.kind == "rm_restart") rm_restarted_ = now_;
   if (fact.fault < fault_lasts_.size() && !fault_lasts_[fact.fault]) return;
   faults_under_way_.insert(instance);
+  if (fact.kind == "nm_restart") nm_restarts_.insert(instance);
   if (wide) wide_faults_under_way_.insert(instance);
 }
 
 void Checkers::Books::On(const trace::FaultEnded& fact) {
   faults_under_way_.erase({fact.fault, fact.instance});
+  if (nm_restarts_.erase({fact.fault, fact.instance}) > 0) nm_restarted_ = now_;
   last_fault_change_ = now_;
   if (wide_faults_under_way_.erase({fact.fault, fact.instance}) > 0) last_wide_fault_change_ = now_;
 }

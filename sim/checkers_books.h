@@ -141,6 +141,8 @@ struct Evidence {
 struct NodeBook {
   NodeId id;
   Resource capacity;
+  Resource had;        ///< Before it last changed, which was ...
+  Instant declared{};  ///< ... then.
   Resource used;
   bool up = true;
   std::optional<Instant> power_changed;  ///< The last time it went down or came up.
@@ -443,6 +445,9 @@ class Checkers::Books {
       specs_;  ///< Of jobs that are about to be created.
   std::map<std::string, QueueBook> queues_;
   std::set<std::pair<std::uint32_t, std::uint32_t>> faults_under_way_;
+  std::set<std::pair<std::uint32_t, std::uint32_t>>
+      nm_restarts_;                      ///< Of these those of NodeManagers.
+  std::optional<Instant> nm_restarted_;  ///< One of them ended.
   std::vector<bool> fault_lasts_;  ///< By fault: from its beginning to an end that the trace shows,
                                    ///< or to the run's.
   std::optional<Instant> last_fault_change_;

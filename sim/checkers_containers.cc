@@ -30,7 +30,10 @@ std::string Exceeded(const Resource& asked, const Resource& used, const Resource
 }  // namespace
 
 void Checkers::Books::On(const trace::NodeDeclared& fact) {
-  nodes_[NodeIndex(fact.node)].capacity = fact.capacity;
+  NodeBook& node = nodes_[NodeIndex(fact.node)];
+  node.had = node.capacity;
+  node.capacity = fact.capacity;
+  node.declared = now_;
 }
 
 void Checkers::Books::On(const trace::NodePower& fact) {
@@ -45,6 +48,10 @@ void Checkers::Books::CheckCapacity(const NodeBook& node, const trace::Container
   if (!Checks(Invariant::kCapacity)) return;
   const std::string exceeded = Exceeded(fact.resource, node.used, node.capacity);
   if (exceeded.empty() || Exceeded(fact.resource, KnownToRm(node), node.capacity).empty()) return;
+  // The RM hears of what a node has lost with the node's next heartbeat.
+  constexpr Duration kHeardOf = 5s;
+  if (now_ - node.declared <= kHeardOf && Exceeded(fact.resource, node.used, node.had).empty())
+    return;
   Report(Invariant::kCapacity, ToString(fact.container) + " on " + ToString(node.id) +
                                    ": allocated " + ToString(node.used) + " of " +
                                    ToString(node.capacity) + ", too much " + exceeded);
@@ -192,7 +199,9 @@ void Checkers::Books::On(const trace::ContainerLaunched& fact) {
 void Checkers::Books::On(const trace::ContainerGone& fact) {
   ContainerBook* container = ContainerOf(fact.container);
   if (container == nullptr) return;
-  container->running = container->on_node = false;
+  container->running = false;
+  // A NodeManager that is being started again, or has been just now, has yet to see it.
+  container->on_node = container->on_node && (!nm_restarts_.empty() || nm_restarted_ == now_);
   container->limits.known_to_nm = true;
   LimitsOfEnd(fact.container, *container);
   ProcessEnds(*container);

@@ -134,6 +134,34 @@ TEST(CheckersTest, AContainerThatWasTakenBackMayComeBackToTheNextRm) {
   EXPECT_EQ(script.Broken(), Names{"one-owner"});
 }
 
+// Its NodeManager was down when it ended.
+TEST(CheckersTest, SoMayOneOfWhichItsNodeManagerHasNotSeenTheEnd) {
+  CheckerScript script;
+  script.Run();
+  script.Say(trace::ContainerLaunched{.container = CheckerScript::Container(2)});
+  script.Free(2);
+  script.Say(trace::FaultBegan{.fault = 0, .kind = "rm_restart"});
+  script.Say(trace::FaultBegan{.fault = 1, .kind = "nm_restart"});
+  script.Say(trace::FaultEnded{.fault = 1});
+  script.Gone(2);
+  script.Grant(2);
+  EXPECT_EQ(script.Broken(), Names{});
+}
+
+// The RM hears of it with the node's next heartbeat.
+TEST(CheckersTest, CapacityCountsALostGpuOnceTheRmMayKnow) {
+  for (const bool known : {false, true}) {
+    CheckerScript script;
+    for (std::int64_t id = 1; id <= 3; ++id) script.Grant(id);
+    script.At(10s);
+    script.Say(trace::NodeDeclared{.node = CheckerScript::Node("n1"),
+                                   .capacity = {.memory_mb = 8192, .vcores = 8, .gpus = 3}});
+    script.At(known ? 16s : 11s);
+    script.Grant(4);
+    EXPECT_EQ(script.Broken(), known ? Names{"capacity"} : Names{});
+  }
+}
+
 TEST(CheckersTest, SoMayOneThatIsNotLaunchedYet) {
   CheckerScript script;
   script.Run();
