@@ -291,6 +291,10 @@ std::string ReferenceVerdict::Model::Wrong(const Job& job, const RestartDecided&
   if (free && task.container && task.ran_in != task.container &&
       (cause.exit_class == ExitClass::kKilledByUs || cause.exit_class == ExitClass::kOk))
     return {};
+  // Nor does one cost anything that an RM of before had granted.
+  if (free && task.container && task.refused == task.container &&
+      cause.exit_class == ExitClass::kLaunchError)
+    return {};
   // What ran beside a gang that waits is given back with it.
   if (free && cause.exit_class == ExitClass::kKilledByUs && !task.in_gang && task.container &&
       job.released.count(*task.container) > 0)
@@ -402,7 +406,8 @@ void ReferenceVerdict::Model::Apply(Job& job, const RestartDecided& decision) {
   if (decision.paid != Budget::kNone) {
     if (job.policy == Policy::kDefault)
       std::erase_if(job.paid, [&](const Payment& payment) {
-        return job.window_at - payment.latest > job.spec->retries.window;
+        return job.window_at - payment.latest >
+               job.spec->retries.window + DecisionBound(*job.spec) + kClocksDiffer;
       });
     job.paid.push_back({.budget = decision.paid, .earliest = job.window_at, .latest = now_});
   }

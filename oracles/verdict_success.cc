@@ -232,8 +232,7 @@ bool ReferenceVerdict::Model::HoldsVerdict(const Job& job, std::string_view row)
             return entry.second.role != kTracked || entry.first.type == "evaluator" ||
                    StateOf(job, entry.second).may_end;
           });
-      return row == "raised" && cluster_ended &&
-             Any(job, kTracked, &State::may_fail);
+      return row == "raised" && cluster_ended && Any(job, kTracked, &State::may_fail);
     }
     case Policy::kTfjob: {
       const auto every_ok = [&](const auto& counts) {

@@ -408,13 +408,13 @@ TEST(CheckersAmTest, VerdictKnowsWhoCouldNotReachAPeer) {
     CheckerScript script(spec);
     script.Run();
     script.Exit(3, 134);
-    script.Order(TaskAttemptEnded{
-        .task = kWorker1,
-        .process = {.epoch = Epoch(1)},
-        .container = CheckerScript::Container(3),
-        .exit = 134,
-        .exit_class = ExitClass::kSignalCrash,
-        .diagnostics = reached ? "abort" : "failed to connect to all addresses"});
+    script.Order(
+        TaskAttemptEnded{.task = kWorker1,
+                         .process = {.epoch = Epoch(1)},
+                         .container = CheckerScript::Container(3),
+                         .exit = 134,
+                         .exit_class = ExitClass::kSignalCrash,
+                         .diagnostics = reached ? "abort" : "failed to connect to all addresses"});
     script.Order(VerdictReached{
         .status = JobStatus::kFailed,
         .cause = Cause{.task = kWorker1, .exit = 134, .exit_class = ExitClass::kSignalCrash}});
