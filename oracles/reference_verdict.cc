@@ -276,11 +276,11 @@ std::string ReferenceVerdict::Model::Wrong(const Job& job, const RestartDecided&
            (one.ordered_at == 0 ? one.spawned_at : one.ordered_at) < decided->second;
   };
   if (free && job.last_decision != 0 &&
-      now_ - job.last_decided_at <= job.spec->deadlines.blame + kVictimsEnd &&
+      job.window_at - job.last_decided_at <= job.spec->deadlines.blame + kVictimsEnd &&
       std::any_of(decision.tasks.begin(), decision.tasks.end(), victim))
     return {};
   if (free && job.spec->strategy == Strategy::kParameterServer && task.settled &&
-      now_ - task.settled_at <= job.spec->deadlines.start + job.spec->deadlines.blame &&
+      job.window_at - task.settled_at <= job.spec->deadlines.start + job.spec->deadlines.blame &&
       std::any_of(decision.tasks.begin(), decision.tasks.end(), [&](const TaskId& id) {
         return id != task.id && CouldNotReach(job, job.tasks.at(id));
       }))

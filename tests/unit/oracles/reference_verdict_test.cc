@@ -580,6 +580,28 @@ TEST(ReferenceVerdictTest, AVictimIsWhoWasOrderedToStartBeforeTheDecision) {
   }
 }
 
+TEST(ReferenceVerdictTest, AVictimIsFreeHoweverLongItsRestartTakesToStore) {
+  for (const bool soon : {true, false}) {
+    Script script(TwoWorkers());
+    script.At(60s);
+    script.Exit(kWorker1, 143);
+    script.Restart(kWorker1, ExitClass::kKilledExternal, Budget::kInfrastructure, 2, kBoth);
+    script.Assemble(2);
+    script.At(soon ? 61s : 200s);
+    script.Exit(kWorker0, 143);
+    script.Order(AppendJournal{.seq = JournalSeq(100)});
+    script.At(201s);
+    script.Tell(JournalAppended{.seq = JournalSeq(100)});
+    script.Order(
+        RestartDecided{.unit = RestartUnit::kGang,
+                       .paid = Budget::kNone,
+                       .epoch = Epoch(3),
+                       .cause = {.task = kWorker1, .exit_class = ExitClass::kKilledExternal},
+                       .tasks = kBoth});
+    EXPECT_EQ(script.Clean(), soon);
+  }
+}
+
 TEST(ReferenceVerdictTest, AVictimMayFallSilent) {
   for (const bool silent : {true, false}) {
     Script script(WithPs());
