@@ -276,11 +276,11 @@ std::string ReferenceVerdict::Model::Wrong(const Job& job, const RestartDecided&
            (one.ordered_at == 0 ? one.spawned_at : one.ordered_at) < decided->second;
   };
   if (free && job.last_decision != 0 &&
-      now_ - job.last_decided_at <= job.spec->deadlines.blame + kVictimsEnd &&
+      job.window_at - job.last_decided_at <= job.spec->deadlines.blame + kVictimsEnd &&
       std::any_of(decision.tasks.begin(), decision.tasks.end(), victim))
     return {};
   if (free && job.spec->strategy == Strategy::kParameterServer && task.settled &&
-      now_ - task.settled_at <= job.spec->deadlines.start + job.spec->deadlines.blame &&
+      job.window_at - task.settled_at <= job.spec->deadlines.start + job.spec->deadlines.blame &&
       std::any_of(decision.tasks.begin(), decision.tasks.end(), [&](const TaskId& id) {
         return id != task.id && CouldNotReach(job, job.tasks.at(id));
       }))
@@ -290,6 +290,10 @@ std::string ReferenceVerdict::Model::Wrong(const Job& job, const RestartDecided&
   // A container in which no process ran is replaced, whoever took it in our name.
   if (free && task.container && task.ran_in != task.container &&
       (cause.exit_class == ExitClass::kKilledByUs || cause.exit_class == ExitClass::kOk))
+    return {};
+  // Nor does one cost anything that an RM of before had granted.
+  if (free && task.container && task.refused == task.container &&
+      cause.exit_class == ExitClass::kLaunchError)
     return {};
   // What ran beside a gang that waits is given back with it.
   if (free && cause.exit_class == ExitClass::kKilledByUs && !task.in_gang && task.container &&
@@ -402,7 +406,8 @@ void ReferenceVerdict::Model::Apply(Job& job, const RestartDecided& decision) {
   if (decision.paid != Budget::kNone) {
     if (job.policy == Policy::kDefault)
       std::erase_if(job.paid, [&](const Payment& payment) {
-        return job.window_at - payment.latest > job.spec->retries.window;
+        return job.window_at - payment.latest >
+               job.spec->retries.window + DecisionBound(*job.spec) + kClocksDiffer;
       });
     job.paid.push_back({.budget = decision.paid, .earliest = job.window_at, .latest = now_});
   }

@@ -154,6 +154,13 @@ void RunFacts::On(const trace::AmTold& fact) {
         task.node_lost = task.node_lost || (task.container && task.node == report.node);
     }
   } else if (const auto* node = std::get_if<NmReplied>(&fact.event)) {
+    if (const auto* begun = std::get_if<yarn::StartContainersResponse>(&node->response)) {
+      for (const yarn::FailedContainer& failed : begun->failed) {
+        Task* task = TaskIn(*job, failed.container);
+        if (task != nullptr && failed.error.code == yarn::RpcErrorCode::kInvalidContainer)
+          task->refused = failed.container;
+      }
+    }
     const auto* statuses = std::get_if<yarn::GetContainerStatusesResponse>(&node->response);
     if (statuses == nullptr) return;
     for (const yarn::ContainerStatus& status : statuses->statuses) {

@@ -50,9 +50,10 @@ struct Task {
   NodeId node;                           ///< Where that was.
   bool node_lost = false;                ///< The AM was told so since.
   Instant launch_ordered{};
-  std::optional<ContainerId> ran_in;  ///< The latest process.
-  bool registered = false;            ///< The agent in it was heard of, ...
-  Moment registered_at = 0;           ///< ... first then.
+  std::optional<ContainerId> ran_in;   ///< The latest process.
+  std::optional<ContainerId> refused;  ///< Its node took it for one of an earlier RM.
+  bool registered = false;             ///< The agent in it was heard of, ...
+  Moment registered_at = 0;            ///< ... first then.
   Instant heard{};
   Instant silent_until{};  ///< It was heard then, after a silence that is one too long.
   bool spawned = false;    ///< A process ever ran.

@@ -215,7 +215,8 @@ bool EpochControl::SpecIsFixedFor(TaskIndex task) const {
       return state_ == State::kCommitting &&
              std::find(starting_.begin(), starting_.end(), task) != starting_.end();
     case StartMode::kAlone:
-      return current_.value > 0;
+      // One that is on its way to the journal has its address, too.
+      return current_.value > 0 || state_ == State::kCommitting;
   }
   return false;
 }

@@ -204,13 +204,7 @@ void Failover::Act(Failure failure) {
     case ExitAction::kSucceed:
       return parts_.finish.Succeed(decision.rule, decision.why);
     case ExitAction::kRaiseMemory:
-      if (!parts_.restart.RaiseMemory(failure.end.task, decision)) {
-        TF_PROBE("failover/no-more-memory");
-        return parts_.finish.Fail(parts_.core.CauseOf(failure.end), decision.rule,
-                                  "the task has the most memory that a container may have",
-                                  {.most_memory = true});
-      }
-      failure.container_alive = false;
+      if (!RaiseMemory(failure, decision)) return;
       break;
     case ExitAction::kRestartTask:
     case ExitAction::kRestartType:
@@ -225,6 +219,17 @@ void Failover::Act(Failure failure) {
                              shown.task_class, same_address);
   if (decision.session) failure.scope.gang = failure.scope.epoch_rises = true;
   Report(std::move(failure));
+}
+
+/// False: it cannot have more, and the job has failed.
+bool Failover::RaiseMemory(Failure& failure, const Decision& decision) {
+  failure.container_alive = false;
+  if (parts_.restart.RaiseMemory(failure.end.task, decision)) return true;
+  TF_PROBE("failover/no-more-memory");
+  parts_.finish.Fail(parts_.core.CauseOf(failure.end), decision.rule,
+                     "the task has the most memory that a container may have",
+                     {.most_memory = true});
+  return false;
 }
 
 void Failover::CloseTask(const AttemptEnd& end, Outcome outcome, const Tried& tried) {
@@ -334,8 +339,9 @@ void Failover::Decide(std::optional<Failure> hung) {
     const auto end = core.ends.find(failure.end.task);
     // Of a container in which nothing ran the account has the number of the process that runs next.
     if (end != core.ends.end() && end->second.process == failure.end.process &&
-        end->second.container == failure.end.container)
-      failure.end = end->second;
+        end->second.container == failure.end.container &&
+        !(end->second.record == failure.end.record) && !Reconsider(failure, end->second))
+      return;
   }
   if (hung && hung->decision.action == ExitAction::kFail) {
     TF_PROBE("failover/hang-fails-the-job");
@@ -350,6 +356,35 @@ void Failover::Decide(std::optional<Failure> hung) {
   }
   const Failure cause = window.failures[ChooseCause(window.failures)];
   DecideOn(std::move(window.failures), cause, std::move(window.stopped));
+}
+
+/// What a better account asks for. False: it ends the job.
+bool Failover::Reconsider(Failure& failure, const AttemptEnd& better) {
+  Decision decision = AskPolicy(better);
+  switch (decision.action) {
+    case ExitAction::kIgnore:
+    case ExitAction::kTally:
+      return true;  // Too late: what starts again has been stopped.
+    case ExitAction::kFail:
+      TF_PROBE("failover/better-account-fails-the-job");
+      parts_.finish.Fail(parts_.core.CauseOf(better), decision.rule, decision.why);
+      return false;
+    case ExitAction::kSucceed:
+      parts_.finish.Succeed(decision.rule, decision.why);
+      return false;
+    case ExitAction::kRaiseMemory:
+      failure.end = better;
+      if (!RaiseMemory(failure, decision)) return false;
+      break;
+    case ExitAction::kRestartTask:
+    case ExitAction::kRestartType:
+    case ExitAction::kRestartGang:
+      TF_PROBE("failover/better-account");
+      failure.end = better;
+      break;
+  }
+  failure.decision = std::move(decision);
+  return true;
 }
 
 std::size_t Failover::ChooseCause(const std::vector<Failure>& failures) const {

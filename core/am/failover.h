@@ -116,6 +116,8 @@ class Failover {
   void StopAtOnce(const Failure& failure, bool broken);
   void MaybeDecide();
   void Decide(std::optional<Failure> hung);
+  [[nodiscard]] bool Reconsider(Failure& failure, const AttemptEnd& better);
+  [[nodiscard]] bool RaiseMemory(Failure& failure, const Decision& decision);
   [[nodiscard]] bool CauseIsKnown() const;
   [[nodiscard]] std::size_t ChooseCause(const std::vector<Failure>& failures) const;
   // failover_hung.cc

@@ -126,6 +126,7 @@ class Script {
   void Hear(const TaskId& task) {
     Tell(AgentSaid{RegisterAgent{.fence = Fence(task), .running = attempts_[task]}});
   }
+  [[nodiscard]] ContainerId ContainerOf(const TaskId& task) { return containers_[task]; }
   [[nodiscard]] bool Clean() { return model.TakeNew().empty(); }
   /// Both workers of a multi-worker job end with these codes, worker:1 first.
   void BothFail(std::int32_t worker1, std::int32_t worker0) {
@@ -579,6 +580,28 @@ TEST(ReferenceVerdictTest, AVictimIsWhoWasOrderedToStartBeforeTheDecision) {
   }
 }
 
+TEST(ReferenceVerdictTest, AVictimIsFreeHoweverLongItsRestartTakesToStore) {
+  for (const bool soon : {true, false}) {
+    Script script(TwoWorkers());
+    script.At(60s);
+    script.Exit(kWorker1, 143);
+    script.Restart(kWorker1, ExitClass::kKilledExternal, Budget::kInfrastructure, 2, kBoth);
+    script.Assemble(2);
+    script.At(soon ? 61s : 200s);
+    script.Exit(kWorker0, 143);
+    script.Order(AppendJournal{.seq = JournalSeq(100)});
+    script.At(201s);
+    script.Tell(JournalAppended{.seq = JournalSeq(100)});
+    script.Order(
+        RestartDecided{.unit = RestartUnit::kGang,
+                       .paid = Budget::kNone,
+                       .epoch = Epoch(3),
+                       .cause = {.task = kWorker1, .exit_class = ExitClass::kKilledExternal},
+                       .tasks = kBoth});
+    EXPECT_EQ(script.Clean(), soon);
+  }
+}
+
 TEST(ReferenceVerdictTest, AVictimMayFallSilent) {
   for (const bool silent : {true, false}) {
     Script script(WithPs());
@@ -614,6 +637,44 @@ TEST(ReferenceVerdictTest, ABudgetThatWasSpentThenNeedsNoDecisionNow) {
     script.At(1h);
     script.Say(trace::NodePower{});
     EXPECT_EQ(script.Clean(), window == 4s);
+  }
+}
+
+TEST(ReferenceVerdictTest, ABudgetThatWasSpentThenIsKnownWhenItsWindowIsOver) {
+  JobSpec spec = WithPs();
+  spec.tasks.push_back({.name = "evaluator", .resource = {.memory_mb = 1024}});
+  const TaskId evaluator{"evaluator", 0};
+  spec.retries = {.infrastructure = 1, .window = 2s};
+  for (const bool spent : {true, false}) {
+    Script script(spec);
+    script.At(60s);
+    const auto fail = [&](const TaskId& task) {
+      script.Exit(task, 143);
+      if (!spent) return;
+      script.Restart(task, ExitClass::kKilledExternal, Budget::kInfrastructure, 1, {task});
+    };
+    fail(kWorker1);
+    script.Exit(evaluator, 143);
+    script.At(70s);
+    fail(kWorker0);
+    script.At(1h);
+    script.Say(trace::NodePower{});
+    EXPECT_EQ(script.Clean(), spent);
+  }
+}
+
+TEST(ReferenceVerdictTest, AContainerOfAnEarlierRmIsReplacedFree) {
+  for (const bool earlier : {true, false}) {
+    Script script(WithPs());
+    script.At(60s);
+    script.Launch(kWorker1, 20);
+    script.Tell(NmReplied{
+        .response = yarn::StartContainersResponse{
+            .failed = {{.container = script.ContainerOf(kWorker1),
+                        .error = {.code = earlier ? yarn::RpcErrorCode::kInvalidContainer
+                                                  : yarn::RpcErrorCode::kUnavailable}}}}});
+    script.Restart(kWorker1, ExitClass::kLaunchError, Budget::kNone, 2, {kWorker1, kChief});
+    EXPECT_EQ(script.Clean(), earlier);
   }
 }
 
