@@ -26,7 +26,7 @@ const CellTable& TableOf(CellKind kind) {
 }
 
 /// Position of a rule; of those that are numbered or name a class, of all of them.
-std::size_t RuleRow(std::string_view rule) {
+std::size_t RowOfRule(std::string_view rule) {
   const std::vector<std::string>& rows = TableOf(CellKind::kVerdict).rows;
   std::string plain(rule);
   if (rule.starts_with("on_exit/") || rule.starts_with("depends/"))
@@ -190,7 +190,7 @@ void Coverage::AmOrders(Instant now, trace::JobIndex job, const AmAction& action
   } else if (const auto* assembled = std::get_if<SpecAssembled>(&action)) {
     Came(now, Again::kEpoch, assembled->epoch.value);
   } else if (const auto* verdict = std::get_if<VerdictReached>(&action)) {
-    Reach(now, TableOf(CellKind::kVerdict), RuleRow(verdict->rule), 0);
+    Reach(now, TableOf(CellKind::kVerdict), RowOfRule(verdict->rule), 0);
   }
 }
 
