@@ -155,13 +155,24 @@ std::optional<Scope> ScopeOf(const Pass& pass, std::string_view job) {
 std::vector<Pass> SamplePasses() {
   constexpr auto kAll = ~std::uint64_t{0};
   return {
-      {.name = "no fault, all orders", .most_tasks = 2, .limits = LimitsOf(-1, kAll)},
+      {.name = "no fault, two tasks, all orders", .most_tasks = 2, .limits = LimitsOf(-1, kAll)},
+      {.name = "one fault, one task, all orders",
+       .most_tasks = 1,
+       .faults = 1,
+       .one_kind_at_a_time = true,
+       .limits = LimitsOf(-1, kAll)},
       {.name = "one fault, no deviation", .faults = 1, .limits = LimitsOf(0, kAll)},
+      {.name = "two faults, one task, no deviation",
+       .most_tasks = 1,
+       .faults = 2,
+       .limits = LimitsOf(0, kAll)},
   };
 }
 
 std::vector<Pass> SoakPasses() {
   constexpr auto kAll = ~std::uint64_t{0};
+  constexpr std::uint64_t kPart = 100'000;
+  constexpr std::uint64_t kSmallPart = 20'000;
   return {
       {.name = "no fault, all orders", .limits = LimitsOf(-1, kAll)},
       {.name = "one fault, two tasks, all orders",
@@ -173,8 +184,12 @@ std::vector<Pass> SoakPasses() {
       {.name = "one fault, messages take up to 3 s",
        .faults = 1,
        .latency = 3s,
-       .limits = LimitsOf(0, 20'000)},
-      {.name = "two faults, no deviation", .faults = 2, .limits = LimitsOf(0, 100'000)},
+       .limits = LimitsOf(0, kSmallPart)},
+      {.name = "two faults, two tasks, no deviation",
+       .most_tasks = 2,
+       .faults = 2,
+       .limits = LimitsOf(0, kAll)},
+      {.name = "two faults, no deviation, a part", .faults = 2, .limits = LimitsOf(0, kPart)},
   };
 }
 
