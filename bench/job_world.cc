@@ -252,6 +252,7 @@ void JobWorld::Carry(AmAction& action) {
           [](TaskAttemptStarted&) {},
           [](TaskAttemptEnded&) {},
           [](RestartDecided&) {},
+          [](RestartTakenOver&) {},
           [](Note&) {},
           [](NodesAwaited&) {},
           [](PortUseFound&) {},

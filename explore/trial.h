@@ -10,16 +10,12 @@
 #include <vector>
 
 #include "config/scenario.h"
-#include "core/model/describe.h"
-#include "core/model/time.h"
-#include "core/trace/result.h"
 #include "explore/document.h"
-#include "sim/run.h"
+#include "explore/guarded_run.h"
+#include "explore/problem.h"
+#include "explore/relation.h"
 
 namespace tfyarn::explore {
-
-/// How a scenario is run: sim::RunScenario, or a test's stand-in.
-using Simulate = std::function<sim::RunOutcome(const config::Scenario&, const sim::RunOptions&)>;
 
 /// False: `tfsim run` refuses it, as its failure policies cannot judge it.
 using Accepts = std::function<bool(const config::Scenario&)>;
@@ -29,33 +25,14 @@ struct Laboratory {
   Accepts accepts;  ///< Empty: all that validates.
 };
 
-/// Which second run the search compares with the plain one. Both must come to the same, whatever
-/// the right outcome is.
-enum class Relation {
-  kNone,
-  kEveryHeartbeat,  ///< Idle heartbeats carried, not skipped: same digest.
-  kKeyOrder,        ///< Keys of the file's maps in another order: same digest.
-  kUnusedNode,      ///< A node that no job can use, which crashes: same outcome of every job.
-  kRepeatedMessage  ///< One message arrives twice: same outcome of every job.
-};
-BOOST_DESCRIBE_ENUM(Relation, kNone, kEveryHeartbeat, kKeyOrder, kUnusedNode, kRepeatedMessage)
-
 struct Experiment {
   Node document;
+  /// With which other run the plain one is compared. Of a relation with many variants one is
+  /// taken, by the scenario's seed.
   Relation relation = Relation::kNone;
   /// A run that takes more events is cut short; 0: one that is as long as a search waits for.
   std::uint64_t most_events = 0;
   bool put_together = false;  ///< From parts, which may not fit: that is no problem.
-};
-
-/// Something that is wrong.
-struct Problem {
-  /// Of two with one key the second is the first again: the sentence without numbers and names.
-  std::string key;
-  std::string sentence;  ///< One line: what broke, which id, what was expected.
-  std::optional<Instant> at;
-  bool expectation = false;  ///< Of the scenario, not an invariant.
-  friend bool operator==(const Problem&, const Problem&) = default;
 };
 
 struct Trial {
@@ -64,6 +41,7 @@ struct Trial {
   std::uint64_t events = 0;  ///< Of all its runs: what it cost.
   bool valid = true;         ///< The document is a scenario.
   bool cut_short = false;  ///< It was longer than a search can wait for; only invariants judge it.
+  std::string skipped;     ///< Why the relation does not hold for it; "" = it does.
 };
 
 /// Never throws. A run that goes round in circles is cut, and that is its problem. A document that
@@ -75,11 +53,5 @@ struct Trial {
 
 /// The document as the simulator reads it; nullopt: it is no scenario.
 [[nodiscard]] std::optional<config::Scenario> ScenarioOf(const Node& document);
-
-/// What is wrong with one run by itself: invariants, expectations.
-[[nodiscard]] std::vector<Problem> ProblemsOf(const trace::Result& result);
-
-/// A sentence without what differs from one occurrence to the next: numbers, ids, names of hosts.
-[[nodiscard]] std::string Anonymous(std::string_view sentence);
 
 }  // namespace tfyarn::explore

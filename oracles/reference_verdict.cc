@@ -43,6 +43,9 @@ void ReferenceVerdict::Model::Observe(const trace::TraceRecord& record) {
     Judge(*job, *assembled);
   } else if (const auto* decision = std::get_if<RestartDecided>(&ordered->action)) {
     Judge(*job, *decision);
+  } else if (const auto* over = std::get_if<RestartTakenOver>(&ordered->action)) {
+    // The AM before it decided; what that one had heard is not known any more.
+    if (job->restarts_told < over->number) Apply(*job, over->decided);
   } else if (const auto* verdict = std::get_if<VerdictReached>(&ordered->action)) {
     Judge(*job, *verdict);
   }
@@ -148,7 +151,7 @@ std::string ReferenceVerdict::Model::WrongEpoch(const Job& job, const Task& task
                                                 const Option& option, ExitClass cls,
                                                 const RestartDecided& decision) const {
   if (job.epoch_unsure) return decision.epoch < job.epoch ? "begins an earlier epoch" : "";
-  const Tri lost = Lost(job, task, cls);
+  const Tri lost = option.action == kRaiseMemory ? Tri::kYes : Lost(job, task, cls);
   const bool to_begin = job.assembled < job.epoch;  // Not yet begun: joined, or another one.
   const bool stays = to_begin || (decision.tasks.size() == 1 && lost != Tri::kYes) ||
                      (decision.tasks.size() == 1 && !task.in_gang);
@@ -218,8 +221,10 @@ std::string ReferenceVerdict::Model::WrongCause(const Job& job, const Task& task
                          best->exit);
     const bool other_crash = best->classes == Of(kSignalCrash);
     if (other_crash && !crash) return fmt::format("{} had crashed", ToString(id));
+    const auto latest = [](const Account& a) { return a.stored ? a.first_told : a.told; };
+    const auto earliest = [](const Account& a) { return a.stored_perhaps ? a.first_told : a.told; };
     if (other_crash == crash && own != nullptr && best->happened < own->happened &&
-        best->told < own->told)
+        latest(*best) < earliest(*own))
       return fmt::format("{} had failed before it", ToString(id));
   }
   return {};
@@ -279,12 +284,12 @@ std::string ReferenceVerdict::Model::Wrong(const Job& job, const RestartDecided&
       job.window_at - job.last_decided_at <= job.spec->deadlines.blame + kVictimsEnd &&
       std::any_of(decision.tasks.begin(), decision.tasks.end(), victim))
     return {};
-  if (free && job.spec->strategy == Strategy::kParameterServer && task.settled &&
+  if (free && job.spec->strategy == Strategy::kParameterServer && task.settled_at != Instant{} &&
       job.window_at - task.settled_at <= job.spec->deadlines.start + job.spec->deadlines.blame &&
       std::any_of(decision.tasks.begin(), decision.tasks.end(), [&](const TaskId& id) {
         return id != task.id && CouldNotReach(job, job.tasks.at(id));
       }))
-    return task.excused.count(*task.settled) == 0
+    return !task.settled || task.excused.count(*task.settled) == 0
                ? ""
                : "is free a second time for the same process of " + ToString(task.id);
   // A container in which no process ran is replaced, whoever took it in our name.
@@ -382,12 +387,15 @@ void ReferenceVerdict::Model::Judge(Job& job, const RestartDecided& decision) {
 }
 
 void ReferenceVerdict::Model::Apply(Job& job, const RestartDecided& decision) {
+  ++job.restarts_told;
   const auto cause = job.tasks.find(decision.cause.task);
   if (cause != job.tasks.end() && decision.paid == Budget::kNone) {
     ++cause->second.free_restarts;
-    if (cause->second.settled && std::find(decision.tasks.begin(), decision.tasks.end(),
-                                           cause->first) == decision.tasks.end())
-      cause->second.excused.insert(*cause->second.settled);
+    const bool excuses =
+        std::any_of(decision.tasks.begin(), decision.tasks.end(), [&](const TaskId& id) {
+          return id != cause->first && CouldNotReach(job, job.tasks.at(id));
+        });
+    if (cause->second.settled && excuses) cause->second.excused.insert(*cause->second.settled);
   }
   if (cause != job.tasks.end() && decision.paid != Budget::kNone) {
     Task& payer = cause->second;

@@ -119,9 +119,19 @@ void RunFacts::BeginAttempt(Job& job, const AmStarted& started) {
     job.epoch_unsure = true;
     job.hidden += job.append_open ? 2 : 1;
   }
+  const Moment surely = std::exchange(job.stored, 0);
+  const Moment perhaps = job.append_open ? job.append_ordered : surely;
+  for (auto& [id, task] : job.tasks) {
+    task.was_silent = task.was_silent || IsSilent(job, task);
+    for (Account& account : task.accounts) {
+      if (account.told == 0 || account.told_attempt != job.am_attempt) continue;
+      account.stored = account.stored || account.told <= surely;
+      account.stored_perhaps = account.stored_perhaps || account.told <= perhaps;
+      if (!account.stored_perhaps) account.first_told = 0;
+    }
+  }
   job.am_attempt = started.attempt.attempt;
   job.attempt_begun = now_;
-  job.stored_before = std::exchange(job.stored, 0);
   job.am_container = started.container;
   job.append_open = false;
   job.append_ordered = job.open_window = job.window = moment_;
@@ -217,6 +227,12 @@ void RunFacts::On(const trace::AmOrdered& fact) {
     if (std::holds_alternative<WarnProcess>(send->message)) task->warned = true;
     if (stop != nullptr && (task->stop.said == 0 || task->stop.attempt != stop->attempt))
       task->stop = {stop->attempt, moment_, now_};
+    const auto* seen = std::get_if<ReportSeen>(&send->message);
+    for (Account& account : task->accounts) {
+      if (seen != nullptr && seen->kind == ReportKind::kProcessEnded &&
+          account.container == send->container && account.attempt == seen->attempt)
+        account.seen = true;
+    }
     if ((stop != nullptr && stop->attempt == task->attempt && task->stop_ordered == 0) ||
         std::holds_alternative<EndAgent>(send->message))
       task->stop_ordered = moment_;
@@ -280,7 +296,7 @@ void RunFacts::On(const trace::AgentOrdered& fact) {
   task->paid_in_a_row = 0;
   task->ran_in = fact.container;
   task->runs_told = 0;
-  task->killed = task->warned = task->stood_still = false;
+  task->killed = task->warned = task->stood_still = task->was_silent = false;
   for (Account& account : task->accounts) account.absorbed = false;
   task->stop_ordered = task->stop.attempt == task->attempt ? task->stop.said : 0;
   task->stands_still = task->stalled = 0;
@@ -346,10 +362,11 @@ Account& RunFacts::AccountOf(const Job& job, Task& task, const ContainerId& cont
 namespace {
 
 bool EndedWell(const Job& job, const Task& task, const ContainerId& container) {
+  if (task.settled && task.attempt <= *task.settled) return false;  // It starts again all the same.
   return std::any_of(task.accounts.begin(), task.accounts.end(), [&](const Account& account) {
     return !account.spent && account.container == container && account.attempt == task.attempt &&
            account.classes == Of(kOk) && account.told != 0 &&
-           (account.told_attempt == job.am_attempt || account.told <= job.stored_before);
+           (account.told_attempt == job.am_attempt || account.seen || account.stored_perhaps);
   });
 }
 
@@ -365,6 +382,7 @@ Duration RunFacts::LongestSilence(const Job& job) {
 void RunFacts::Tell(Job& job, const Task& task, Account& account) {
   if (account.told != 0 && account.told_attempt == job.am_attempt) return;
   account.told = moment_;
+  if (account.first_told == 0) account.first_told = moment_;
   account.told_at = now_;
   account.told_attempt = job.am_attempt;
   // Once the AM knows that a process ended well, what becomes of its container changes nothing.
@@ -385,7 +403,10 @@ void RunFacts::Told(Job& job, const yarn::ContainerStatus& status) {
 void RunFacts::Assigned(Job& job, const TaskId& id, const ContainerId& container) {
   const auto heard = job.never_started.find(container);
   const auto task = job.tasks.find(id);
-  if (heard == job.never_started.end() || task == job.tasks.end() || task->second.runs) return;
+  if (heard == job.never_started.end() || task == job.tasks.end()) return;
+  // A process that is to start again, and was never seen to end, is no reason.
+  const Task& of = task->second;
+  if (of.runs && !(of.settled && of.attempt <= *of.settled)) return;
   Launches(job, task->second, container, {});
   Tell(job, task->second, AccountOf(job, task->second, container, heard->second));
   job.never_started.erase(heard);
@@ -465,9 +486,7 @@ Classes RunFacts::MayBe(const Job& job, const Task& task) const {
     // An AM before may have decided a restart for it, and stopped what its container still held.
     if (job.hidden > 0 && account.told_attempt < job.am_attempt) classes |= Of(kKilledByUs);
   }
-  const bool silent = now_ - task.heard >= LongestSilence(job) ||
-                      (task.silent_until > Instant{} && task.silent_until >= job.window_at);
-  if (faults_ && task.registered && silent && best >= Source::kSilence)
+  if ((task.was_silent || IsSilent(job, task)) && best >= Source::kSilence)
     classes |= Of(kHeartbeatLost);
   // Nor has one that never found this AM obeyed its order to stop.
   if (task.stop_ordered != 0 && task.heard < job.attempt_begun) classes |= Of(kHeartbeatLost);
@@ -484,6 +503,12 @@ Classes RunFacts::MayBe(const Job& job, const Task& task) const {
   if (job.notice != 0 && (!task.runs || (task.in_gang && (classes & kFailure) != 0)))
     classes |= Of(kPreempted);
   return classes;
+}
+
+bool RunFacts::IsSilent(const Job& job, const Task& task) const {
+  const bool silent = now_ - task.heard >= LongestSilence(job) ||
+                      (task.silent_until > Instant{} && task.silent_until >= job.window_at);
+  return faults_ && task.registered && silent;
 }
 
 Classes RunFacts::MayBeTimeout(const Job& job, const Task& task) const {

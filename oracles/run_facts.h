@@ -37,6 +37,10 @@ struct Account {
   std::int32_t told_attempt = 0;  ///< To which application attempt.
   bool spent = false;             ///< The task starts again since, ...
   bool absorbed = false;  ///< ... but this success may have come before that was carried out.
+  bool seen = false;      ///< The AM has answered it: what it leads to is stored.
+  /// The journal of an earlier attempt has it; or may have it, as an append was under way.
+  bool stored = false, stored_perhaps = false;
+  Moment first_told = 0;  ///< To the attempt that wrote it down, or the latest.
   std::string last_words;
 };
 
@@ -54,6 +58,7 @@ struct Task {
   std::optional<ContainerId> refused;  ///< Its node took it for one of an earlier RM.
   bool registered = false;             ///< The agent in it was heard of, ...
   Moment registered_at = 0;            ///< ... first then.
+  bool was_silent = false;             ///< An earlier AM may have found it so, and written it down.
   Instant heard{};
   Instant silent_until{};  ///< It was heard then, after a silence that is one too long.
   bool spawned = false;    ///< A process ever ran.
@@ -114,8 +119,7 @@ struct Job {
   JournalSeq appended;
   bool append_open = false;
   Moment append_ordered = 0;
-  Moment stored_before = 0;  ///< The same, of the attempts before.
-  Moment stored = 0;         ///< What the AM had heard by then is in its journal.
+  Moment stored = 0;  ///< What the AM had heard by then is in its journal.
   Instant append_ordered_at{};
   Moment open_window = 0, window = 0;
   Instant open_window_at{}, window_at{}, append_answered{Instant::min()};
@@ -126,7 +130,8 @@ struct Job {
   std::map<TaskId, Moment> causes;  ///< Of restarts that were paid: when the latest was decided.
   Moment last_decision = 0;         ///< The latest of all.
   Instant last_decided_at{};
-  std::int32_t hidden = 0;  ///< Decisions that may have been stored and never announced.
+  std::int32_t hidden = 0;         ///< Decisions that may have been stored and never announced.
+  std::int32_t restarts_told = 0;  ///< Of the application.
   std::vector<Payment> paid;
   Instant begun{};  ///< The application's first AM.
   std::optional<Instant> first_ask, first_grant, all_ran, all_heard_to_run;
@@ -166,8 +171,8 @@ class RunFacts {
   }
   [[nodiscard]] bool Certain(const Job& job, const Account& account) const {
     if (!Heard(account) || account.told >= window_) return false;
-    return account.told_attempt == job.am_attempt ||
-           (account.classes == Of(kOk) && account.told <= job.stored_before);
+    return account.told_attempt == job.am_attempt || account.seen ||
+           (account.classes == Of(kOk) && account.stored);
   }
   /// The best account of the task's end that the AM surely knew.
   [[nodiscard]] const Account* BestOf(const Job& job, const Task& task) const;
@@ -191,6 +196,7 @@ class RunFacts {
     return found == job.by_container.end() ? nullptr : found->second;
   }
   [[nodiscard]] static Duration LongestSilence(const Job& job);
+  [[nodiscard]] bool IsSilent(const Job& job, const Task& task) const;
   [[nodiscard]] Classes MayBeTimeout(const Job& job, const Task& task) const;
   void On(const trace::AmTold& fact);
   void On(const trace::AmOrdered& fact);

@@ -45,7 +45,7 @@ State ReferenceVerdict::Model::StateOf(const Job& job, const Task& task) const {
     state.may_end = true;
     if ((account.classes & Of(kOk)) != 0) {
       const GoodEnd end = EndWell(job, task, account);
-      const bool surely = sure && account.classes == Of(kOk);
+      const bool surely = sure && account.classes == Of(kOk) && !task.was_silent;
       state.may_ok = true;
       state.must_end |= surely && !end.starts_again;
       state.must_ok |= surely && end.helps;

@@ -16,6 +16,7 @@
 #include "core/client/job_client.h"
 #include "core/trace/record.h"
 #include "fakes/yarn-rm/node_manager.h"
+#include "sim/effects.h"
 #include "sim/network.h"
 #include "sim/workload.h"
 
@@ -83,8 +84,10 @@ struct AmActor : Actor {
   yarn::Token token;  ///< AMRM token.
   JobState state = JobState::kSubmitted;
   std::deque<AppendJournal> appends;  ///< In order; the first is under way.
-  std::int32_t pauses = 0;            ///< Faults that make it stand still.
-  std::deque<AmEvent> inbox;          ///< What arrived while paused.
+  /// What goes wrong with one of these.
+  std::map<JournalSeq, const Sabotage*> damaged_appends;
+  std::int32_t pauses = 0;    ///< Faults that make it stand still.
+  std::deque<AmEvent> inbox;  ///< What arrived while paused.
 };
 
 struct AgentActor : Actor {

@@ -194,6 +194,7 @@ void Checkers::Books::On(const trace::AmOrdered& fact) {
                    RecordAttempt(job, ended);
                  },
                  [&](const RestartDecided& decision) { Restarts(job, decision); },
+                 [&](const RestartTakenOver& over) { TakesOver(job, over); },
                  [&](const VerdictReached& verdict) { VerdictIs(job, verdict); }},
       fact.action);
 }
@@ -395,8 +396,14 @@ void Checkers::Books::CheckEnd(const JobBook& job, const ApplicationBook& applic
 
 // ---------------------------------------------------------------- budgets
 
+/// What the AM before has told of counts once.
+void Checkers::Books::TakesOver(JobBook& job, const RestartTakenOver& over) {
+  if (Acting(job).restarts_told < over.number) Restarts(job, over.decided);
+}
+
 void Checkers::Books::Restarts(JobBook& job, const RestartDecided& decision) {
   ApplicationBook& application = Acting(job);
+  ++application.restarts_told;
   job.last_event = now_;
   CheckPayer(job, application, decision);
   for (const TaskId& task : decision.tasks) {

@@ -101,6 +101,7 @@ struct ContainerLimits {
   bool registered = false;   ///< Its agent's registration has reached an AM.
   std::optional<Instant> launch_ordered;
   Instant am_heard{};               ///< The last word of an AM to its agent that the trace has.
+  std::int32_t am_attempt = 0;      ///< The AM that its agent belongs to.
   bool orphaned = false;            ///< One came too late: the agent may be leaving.
   Instant progress_at{};            ///< Of its process: the start, or the last progress.
   std::uint32_t stall_told = 0;     ///< Number of the last report that it makes no progress.
@@ -233,6 +234,7 @@ struct ApplicationBook {
   std::deque<Instant> paid_user;
   std::deque<Instant> paid_infrastructure;
   std::int64_t restarts_paid = 0;
+  std::int32_t restarts_told = 0;            ///< Decisions, whoever paid.
   std::uint64_t ends = 0;                    ///< Of tasks, as recorded.
   std::map<TaskId, std::int32_t> hung_paid;  ///< Restarts paid because a task hung.
   std::map<TaskId, TaskBook> tasks;
@@ -328,6 +330,7 @@ class Checkers::Books {
   [[nodiscard]] bool ComesBack(const ContainerBook& known) const;
   void Allocated(ContainerBook& container, const trace::ContainerGranted& fact);
   [[nodiscard]] bool HoldsGang(JobBook& job);
+  [[nodiscard]] std::int32_t RunningBeside(const JobBook& job) const;
   void HeldChanged(JobBook& job);
   void ScanContainers(const WorldView& world);
   void SettleContainers(JobBook& job, const std::vector<std::string>& remains);
@@ -363,6 +366,7 @@ class Checkers::Books {
   void CheckEnd(const JobBook& job, const ApplicationBook& application, JobStatus status);
   void Acts(JobBook& job, AmAttemptBook& attempt, std::string_view what);
   void Restarts(JobBook& job, const RestartDecided& decision);
+  void TakesOver(JobBook& job, const RestartTakenOver& over);
   void Pays(const JobBook& job, std::deque<Instant>& paid, std::int32_t allowed,
             std::string_view budget);
   void VerdictIs(JobBook& job, const VerdictReached& verdict);

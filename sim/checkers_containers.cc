@@ -172,12 +172,23 @@ bool Checkers::Books::HoldsGang(JobBook& job) {
   return job.held >= job.gang_size - static_cast<std::int32_t>(done);
 }
 
+/// Of its containers those in which a process runs that trains with no other: an incomplete gang
+/// gives none of them back.
+std::int32_t Checkers::Books::RunningBeside(const JobBook& job) const {
+  const auto runs = [this](const ContainerId& id) {
+    const ContainerBook& container = containers_.at(id);
+    return !container.freed && container.process && !container.training;
+  };
+  return static_cast<std::int32_t>(
+      std::count_if(job.containers.begin(), job.containers.end(), runs));
+}
+
 /// Keeps whether the gang was complete, and good-citizen's clock of an incomplete first gang.
 void Checkers::Books::HeldChanged(JobBook& job) {
   if (job.applications.empty()) return;
   ApplicationBook& application = job.applications.back();
   application.gang_complete = application.gang_complete || HoldsGang(job);
-  if (application.gang_complete || job.held == 0) {
+  if (application.gang_complete || job.held <= RunningBeside(job)) {
     application.partial_since.reset();
   } else if (!application.partial_since) {
     application.partial_since = now_;

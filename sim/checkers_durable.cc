@@ -106,6 +106,11 @@ void DurableWatch::Store(Journal& journal, const am::JournalEntry& entry) {
                  },
                  [&](const am::VerdictDecided& decided) {
                    if (!journal.verdict) journal.verdict = decided.status;
+                 },
+                 [&](const am::FailureSeen& seen) {
+                   Insert(journal.tasks[seen.task].seen, seen.process.attempt);
+                   for (const am::JournaledProcess& stopped : seen.stopped)
+                     Insert(journal.tasks[stopped.task].seen, stopped.attempt);
                  }},
       entry);
 }
@@ -115,6 +120,15 @@ bool DurableWatch::IsDecided(const Journal& journal, const TaskId& task, TaskAtt
   const auto entries = journal.tasks.find(task);
   return entries != journal.tasks.end() && entries->second.decided &&
          *entries->second.decided >= attempt;
+}
+
+/// What ends it now falsifies no evidence: why it ends is stored. A process that the journal does
+/// not know must go whatever else holds.
+bool DurableWatch::MayEnd(const Journal& journal, const TaskId& task, TaskAttempt attempt) {
+  if (IsDecided(journal, task, attempt)) return true;
+  const auto entries = journal.tasks.find(task);
+  return entries == journal.tasks.end() || !Holds(entries->second.starts, attempt) ||
+         Holds(entries->second.seen, attempt);
 }
 
 void DurableWatch::Missing(const std::string& what, const std::string& entry) {
@@ -149,12 +163,14 @@ void DurableWatch::Observe(const trace::AmTold& told) {
 }
 
 void DurableWatch::Observe(const trace::AgentTold& told) {
-  if (const auto* exited = std::get_if<ProcessExited>(&told.event)) {
+  if (const auto* spawned = std::get_if<ProcessSpawned>(&told.event)) {
+    ends_[told.job.value][told.container].ran = spawned->attempt;
+  } else if (const auto* exited = std::get_if<ProcessExited>(&told.event)) {
     End& end = ends_[told.job.value][told.container];
     end.attempt = exited->attempt;
     end.told = false;
   } else if (const auto* started = std::get_if<AgentStarted>(&told.event)) {
-    ends_[told.job.value][told.container] = {.task = started->fence.task, .attempt = {}};
+    ends_[told.job.value][told.container] = {.task = started->fence.task, .attempt = {}, .ran = {}};
   }
 }
 
@@ -173,6 +189,10 @@ void DurableWatch::Observe(const trace::AmOrdered& ordered) {
     return;
   Journal& journal = journals_[{ordered.job.value, acting_[ordered.job.value]}];
   if (rm != nullptr) {
+    if (const auto* allocate = std::get_if<yarn::AllocateRequest>(&rm->request)) {
+      for (const ContainerId& container : allocate->release)
+        JudgeTaken(journal, container, "given back", ends_[ordered.job.value]);
+    }
     const auto* finish = std::get_if<yarn::FinishApplicationMasterRequest>(&rm->request);
     if (finish == nullptr) return;
     ++judged_;
@@ -185,7 +205,7 @@ void DurableWatch::Observe(const trace::AmOrdered& ordered) {
     if (std::none_of(journals_.begin(), journals_.end(), stored))
       Missing("the RM is told " + KebabName(finish->final_status), "that verdict");
   } else if (nm != nullptr) {
-    Judge(journal, *nm);
+    Judge(journal, *nm, ends_[ordered.job.value]);
   } else if (send != nullptr) {
     Judge(journal, *send, ordered.job);
   } else if (restart != nullptr) {
@@ -202,7 +222,24 @@ void DurableWatch::Observe(const trace::AmOrdered& ordered) {
 
 // ---------------------------------------------------------------- which order rests on what
 
-void DurableWatch::Judge(Journal& journal, const CallNm& call) {
+void DurableWatch::JudgeTaken(const Journal& journal, const ContainerId& container,
+                              std::string_view how, const std::map<ContainerId, End>& ends) {
+  const auto end = ends.find(container);
+  if (end == ends.end() || !end->second.ran) return;
+  ++judged_;
+  if (MayEnd(journal, end->second.task, *end->second.ran)) return;
+  Missing(ToString(container) + ", where " + AttemptOf(end->second.task, *end->second.ran) +
+              " runs or ran, is " + std::string(how),
+          "why");
+}
+
+void DurableWatch::Judge(Journal& journal, const CallNm& call,
+                         const std::map<ContainerId, End>& ends) {
+  if (const auto* stop = std::get_if<yarn::StopContainersRequest>(&call.request)) {
+    for (const ContainerId& container : stop->containers)
+      JudgeTaken(journal, container, "stopped", ends);
+    return;
+  }
   const auto* start = std::get_if<yarn::StartContainersRequest>(&call.request);
   if (start == nullptr) return;
   for (const yarn::StartContainerRequest& one : start->containers) {
@@ -216,6 +253,10 @@ void DurableWatch::Judge(Journal& journal, const SendToAgent& send, trace::JobIn
   if (const auto* start = std::get_if<StartProcess>(&send.message)) {
     const auto spec = specs_.find(job.value);
     JudgeStart(journal, *start, spec == specs_.end() ? nullptr : spec->second.get());
+  } else if (const auto* stop = std::get_if<StopProcess>(&send.message)) {
+    ++judged_;
+    if (MayEnd(journal, stop->fence.task, stop->attempt)) return;
+    Missing(AttemptOf(stop->fence.task, stop->attempt) + " is ordered to end", "why");
   } else if (const auto* seen = std::get_if<ReportSeen>(&send.message)) {
     if (seen->kind != ReportKind::kProcessEnded) return;
     ++judged_;

@@ -45,6 +45,7 @@ class DurableWatch {
     std::vector<TaskAttempt> starts;     ///< That may be ordered.
     std::int32_t restarts = 0;           ///< Decisions that name it.
     std::optional<TaskAttempt> decided;  ///< Ends up to this attempt's are decided on.
+    std::vector<TaskAttempt> seen;       ///< Failures, and who ends for their sake: undecided.
     std::vector<TaskAttempt> ordered;    ///< Not HDFS's word: attempts whose start was ordered.
   };
   /// What HDFS has of one application.
@@ -64,13 +65,17 @@ class DurableWatch {
     TaskId task;
     TaskAttempt attempt;
     bool told = false;
+    std::optional<TaskAttempt> ran;  ///< Its latest process, whether or not it has ended.
   };
 
   void Store(Journal& journal, const am::JournalEntry& entry);
-  void Judge(Journal& journal, const CallNm& call);
+  void Judge(Journal& journal, const CallNm& call, const std::map<ContainerId, End>& ends);
+  void JudgeTaken(const Journal& journal, const ContainerId& container, std::string_view how,
+                  const std::map<ContainerId, End>& ends);
   void Judge(Journal& journal, const SendToAgent& send, trace::JobIndex job);
   void JudgeStart(Journal& journal, const StartProcess& start, const JobSpec* job);
   void Missing(const std::string& what, const std::string& entry);
+  [[nodiscard]] static bool MayEnd(const Journal& journal, const TaskId& task, TaskAttempt attempt);
   [[nodiscard]] static bool IsDecided(const Journal& journal, const TaskId& task,
                                       TaskAttempt attempt);
 

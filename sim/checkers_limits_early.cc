@@ -59,9 +59,12 @@ void Checkers::Books::LimitsToldAgent(const JobBook& job, ContainerBook& contain
   if (job.spec == nullptr) return;
   const Duration stop = job.spec->deadlines.stop;
   if (const auto* said = std::get_if<AmSaid>(&event)) {
-    if (now_ - container.limits.am_heard >= job.spec->deadlines.orphan)
-      container.limits.orphaned = true;
-    container.limits.am_heard = now_;
+    // What a newer attempt says before the agent has found it does not count for it.
+    if (said->am_attempt == container.limits.am_attempt) {
+      if (now_ - container.limits.am_heard >= job.spec->deadlines.orphan)
+        container.limits.orphaned = true;
+      container.limits.am_heard = now_;
+    }
     if (std::holds_alternative<WarnProcess>(said->message)) container.limits.warned_at = now_;
     if (const auto* order = std::get_if<StopProcess>(&said->message))
       ToldToEnd(container, order->grace);
@@ -72,8 +75,11 @@ void Checkers::Books::LimitsToldAgent(const JobBook& job, ContainerBook& contain
       ToldToEnd(container, stop);
   } else if (std::holds_alternative<TerminationRequested>(event)) {
     ToldToEnd(container, stop);
-  } else if (std::holds_alternative<AgentStarted>(event)) {
+  } else if (const auto* started = std::get_if<AgentStarted>(&event)) {
     container.limits.am_heard = now_;
+    container.limits.am_attempt = started->am_attempt;
+  } else if (const auto* found = std::get_if<AmAddressRead>(&event)) {
+    container.limits.am_attempt = std::max(container.limits.am_attempt, found->am_attempt);
   } else if (std::holds_alternative<ProgressSeen>(event)) {
     container.limits.progress_at = now_;
   } else if (const auto* signs = std::get_if<ProcessSignsSeen>(&event)) {

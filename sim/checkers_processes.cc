@@ -87,6 +87,8 @@ void Checkers::Books::ProcessStarts(JobBook& job, ContainerBook& container, cons
   if (container.training) {
     ++job.training_processes[spawn.process.epoch];
     CheckOneEpoch(job, spawn);
+  } else {
+    HeldChanged(job);
   }
   LimitsOfStart(job, application, container, spawn);
 }
@@ -97,6 +99,7 @@ void Checkers::Books::ProcessEnds(ContainerBook& container) {
   JobBook* job = JobOf(container.job);
   if (job == nullptr) return;
   job->last_event = now_;
+  if (!container.training) HeldChanged(*job);
   CountOut(*job, container);
 }
 

@@ -156,6 +156,7 @@ void RepeatWatch::Forget(trace::JobIndex job) {
   std::erase_if(open_, [&](const auto& entry) { return entry.first.job == job.value; });
   am_attempt_.erase(job.value);
   allocates_.erase(job.value);
+  ended_.erase(job.value);
 }
 
 void RepeatWatch::CloseOrders(const ContainerId& container, TaskAttempt up_to) {
@@ -266,6 +267,7 @@ void RepeatWatch::On(const trace::AmOrdered& fact) {
                  .number = append->seq.value});
   } else if (const auto* ended = std::get_if<TaskAttemptEnded>(&fact.action)) {
     CloseOrders(ended->container, ended->process.attempt);
+    ended_[job][ended->container] = ended->process.attempt;
   } else if (std::holds_alternative<VerdictReached>(fact.action)) {
     // Nothing starts any more.
     std::erase_if(open_, [&](const auto& entry) {
@@ -285,6 +287,10 @@ void RepeatWatch::Says(std::uint32_t job, const ContainerId& container, const Am
   } else if (const auto* stop = std::get_if<StopProcess>(&message)) {
     // Whether it runs is of no interest any more.
     CloseOrders(container, stop->attempt);
+    // It waited for the journal, and the process was faster.
+    const std::map<ContainerId, TaskAttempt>& ends = ended_[job];
+    const auto ended = ends.find(container);
+    if (ended != ends.end() && ended->second >= stop->attempt) return;
     key.saying = Saying::kStopProcess;
     key.number = stop->attempt.value;
     Open(key);
@@ -345,7 +351,12 @@ void RepeatWatch::Hears(const AgentToAm& message) {
     });
   };
   if (const auto* registers = std::get_if<RegisterAgent>(&message)) {
-    if (registers->running) ran(registers->running->attempt);
+    if (registers->running) {
+      ran(registers->running->attempt);
+    } else {
+      // What an AM before had written down, and this one stops, was never started.
+      Close(Sender::kAm, container, Saying::kStopProcess);
+    }
     if (registers->ended) CloseOrders(container, registers->ended->attempt);
   } else if (const auto* running = std::get_if<ProcessRunning>(&message)) {
     ran(running->process.attempt);

@@ -103,9 +103,11 @@ class RepeatWatch {
   std::map<Key, Said> open_;
   std::priority_queue<Due, std::vector<Due>, std::greater<>> dues_;
   std::uint64_t order_ = 0;
-  std::map<std::uint32_t, std::int32_t> am_attempt_;          ///< By job: whose AM started last.
-  std::map<ContainerId, std::uint32_t> job_of_am_;            ///< By the AM's container.
-  std::map<std::uint32_t, CallId> allocates_;                 ///< By job: the last with news.
+  std::map<std::uint32_t, std::int32_t> am_attempt_;  ///< By job: whose AM started last.
+  std::map<ContainerId, std::uint32_t> job_of_am_;    ///< By the AM's container.
+  std::map<std::uint32_t, CallId> allocates_;         ///< By job: the last with news.
+  /// By job: of each container the latest process whose end the AM has recorded.
+  std::map<std::uint32_t, std::map<ContainerId, TaskAttempt>> ended_;
   std::set<std::pair<std::uint32_t, std::uint32_t>> paused_;  ///< Faults am_pause under way.
   std::int32_t ams_stand_still_ = 0;
   Instant ams_stood_still_{};  ///< Until then.

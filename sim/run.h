@@ -5,11 +5,14 @@
 #include <cstdint>
 #include <functional>
 #include <optional>
+#include <vector>
 
 #include "config/scenario.h"
 #include "core/model/time.h"
 #include "core/trace/record.h"
 #include "core/trace/result.h"
+#include "sim/effects.h"
+#include "sim/job_tally.h"
 
 namespace tfyarn::sim {
 
@@ -42,6 +45,12 @@ struct RunOptions {
   bool elide = true;
   /// Judge verdicts, restarts and specs by the reference model too (oracles/).
   bool reference = false;
+  /// Effects of machines that go wrong. Then every heartbeat is carried, whatever `elide` says.
+  std::vector<Sabotage> sabotage;
+  /// Added to the number of the first port that each node leases; >= 0.
+  std::int32_t port_shift = 0;
+  /// Give RunOutcome::tallies.
+  bool tally = false;
   /// Keep the attempts of every task in the result however many jobs there are.
   bool tasks = false;
   /// Gets every record, in order, as it is made.
@@ -57,6 +66,7 @@ struct RunOptions {
 
 struct RunOutcome {
   trace::Result result;
+  std::vector<JobTally> tallies;  ///< In order of submission; empty without RunOptions::tally.
 };
 
 /// Runs to quiescence (every job ended), the horizon, or the interrupt. Same scenario, seed and

@@ -42,6 +42,7 @@ SimHost::SimHost(const config::Scenario& scenario, const RunOptions& options)
       doubles_(options.doubles == nullptr ? NoDoubles() : *options.doubles),
       seed_(options.seed),
       horizon_(Instant{} + scenario.horizon),
+      saboteur_(options.sabotage),
       nodes_(scenario.cluster),
       network_(scenario.cluster.network, nodes_.rack_indices(), options.seed),
       name_node_(NameNodeOptionsOf(scenario.hdfs)),
@@ -52,7 +53,10 @@ SimHost::SimHost(const config::Scenario& scenario, const RunOptions& options)
       expectations_(scenario.expect),
       launch_delays_(options.seed, "containers"),
       hdfs_delays_(options.seed, "hdfs") {
-  nodes_.DrawPorts(seed_);
+  // A beat that one of them aims at must be there to be met.
+  if (!saboteur_.idle()) options_.elide = false;
+  if (options.tally) tally_.emplace();
+  nodes_.DrawPorts(seed_, options.port_shift);
   for (std::int32_t i = 0; i < nodes_.size(); ++i) {
     plan_nodes_.push_back(
         {.name = nodes_[i].id.host, .rack = nodes_[i].rack, .labels = nodes_[i].labels});
@@ -189,6 +193,7 @@ trace::TraceRecord& SimHost::TakeRecord() {
   checkers_.Observe(record_);
   digest_.Add(record_);
   if (faults_ && faults_->Observe(record_)) ScheduleFaults();
+  if (tally_) tally_->Observe(record_);
   result_.Observe(record_);
   expectations_.Observe(record_, result_);
   if (options_.sink) options_.sink(record_);
@@ -222,6 +227,7 @@ RunOutcome SimHost::Finish(trace::StopReason reason) {
                                    .invariants = checkers_.summary()});
   outcome.result.faults_without_effect = FaultsWithoutEffect();
   expectations_.Finish(outcome.result);
+  if (tally_) outcome.tallies = tally_->Finish();
   return outcome;
 }
 

@@ -29,9 +29,11 @@
 #include "sim/arrivals.h"
 #include "sim/checkers.h"
 #include "sim/doubles.h"
+#include "sim/effects.h"
 #include "sim/event_queue.h"
 #include "sim/expectations.h"
 #include "sim/fault_plan.h"
+#include "sim/job_tally.h"
 #include "sim/message_faults.h"
 #include "sim/network.h"
 #include "sim/node_table.h"
@@ -193,8 +195,12 @@ class SimHost : private ClusterView, private WorldView {
   void AmSendsToAgent(AmActor& am, SendToAgent send);
   void AgentHears(std::uint32_t id, std::uint32_t from, AmSaid said);
   void AppendNext(AmActor& am);
+  /// HDFS has these bytes of its journal, whether or not it lives to hear of it.
+  void JournalStored(trace::JobIndex job, const ApplicationId& application, std::string_view bytes);
+  void AppendAnswered(std::uint32_t am, JournalSeq seq, const hdfs::HdfsResponse& response);
   void ReadJournalFor(AmActor& am);
   void PublishAmAddress(std::uint32_t am, const PublishAddress& publish);
+  void CrashAm(AmActor& am);
   void EndAm(AmActor& am);
 
   // ---- sim_host_agents.cc: agents and user processes
@@ -209,6 +215,22 @@ class SimHost : private ClusterView, private WorldView {
   void HandleWorkload(JobRt& job, std::vector<WorkloadOutput>& outputs);
   void ScheduleWorkload(JobRt& job);
   [[nodiscard]] AgentActor* AgentOf(const ContainerId& container);
+
+  // ---- sim_host_sabotage.cc: effects that go wrong
+  /// Carries the action out, or lets go wrong what RunOptions::sabotage says.
+  template <class AnyActor, class Action>
+  void Obey(AnyActor& actor, Action& action);
+  void Handle(AmActor& am, AmAction& action) { HandleAm(am, action); }
+  void Handle(AgentActor& agent, AgentAction& action) { HandleAgent(agent, action); }
+  void Handle(ClientActor& client, ClientAction& action) { HandleClient(client, action); }
+  void TellOfDamage(const Actor& actor, const Sabotage& damage);
+  void KillProcess(Actor& actor);
+  /// The effect that is being carried out goes wrong in this way.
+  [[nodiscard]] bool Damaged(Damage damage) const {
+    return damage_ != nullptr && damage_->damage == damage;
+  }
+  [[nodiscard]] yarn::RpcError RpcErrorOfDamage() const;
+  [[nodiscard]] hdfs::HdfsError HdfsErrorOfDamage() const;
 
   // ---- sim_host_faults*.cc
   void ScheduleFaults();
@@ -298,6 +320,9 @@ class SimHost : private ClusterView, private WorldView {
   EventQueue queue_;  ///< Payload: a task in the slab, or (lowest bit set) an actor's timer; in the
                       ///< bits above.
   TaskSlab tasks_;
+  Saboteur saboteur_;
+  const Sabotage* damage_ = nullptr;  ///< To the effect that is being carried out.
+  std::optional<TallyBook> tally_;
   NodeTable nodes_;
   std::vector<PlanNode> plan_nodes_;
   Network network_;

@@ -6,6 +6,7 @@
 #include "sim/coverage.h"
 #include "sim/sim_host.h"
 #include "sim/sim_host_calls.h"
+#include "sim/sim_host_sabotage.h"
 
 namespace tfyarn::sim {
 AgentActor* SimHost::AgentOf(const ContainerId& container) {
@@ -52,7 +53,7 @@ void SimHost::StepAgent(AgentActor& agent, AgentEvent event) {
     trace::TraceRecord& record = Trace(trace::AgentOrdered{
         .job = agent.job, .container = agent.fence.container, .action = std::move(action)});
     AgentAction order = std::move(std::get<trace::AgentOrdered>(record.fact).action);
-    HandleAgent(agent, order);
+    Obey(agent, order);
     if (actors_[id] == nullptr || !agent.alive) return;
   }
   Reschedule(agent);
@@ -60,6 +61,9 @@ void SimHost::StepAgent(AgentActor& agent, AgentEvent event) {
 
 void SimHost::HandleAgent(AgentActor& agent, AgentAction& action) {
   if (std::holds_alternative<LeasePort>(action)) {
+    if (Damaged(Damage::kLost)) return;
+    if (Damaged(Damage::kFails))
+      return LaterToAgent(agent, PortLeaseFailed{.reason = "no port is free"});
     NodeInfo& node = nodes_[agent.place];
     agent.port = node.next_port;
     node.next_port = node.next_port == kLastPort ? kFirstPort : node.next_port + 1;
@@ -70,7 +74,7 @@ void SimHost::HandleAgent(AgentActor& agent, AgentAction& action) {
     SpawnUserProcess(agent, *spawn);
   } else if (const auto* signal = std::get_if<SignalProcess>(&action)) {
     const auto job = jobs_.find(agent.job.value);
-    if (job == jobs_.end()) return;
+    if (job == jobs_.end() || Damaged(Damage::kLost)) return;
     SpareList<WorkloadOutput> outputs(spare_workload_outputs_);
     job->second->workload->Signalled(now_, agent.fence.container, signal->attempt, signal->signal,
                                      *outputs);
@@ -90,6 +94,7 @@ void SimHost::HandleAgent(AgentActor& agent, AgentAction& action) {
                     AmAddressRead{.am_attempt = known.am_attempt, .address = known.address});
         });
   } else if (const auto* exit = std::get_if<ExitAgent>(&action)) {
+    if (Damaged(Damage::kLost)) return;
     const ContainerId container = agent.fence.container;
     EndAgent(agent);
     After(Duration::zero(), [this, container, code = exit->code, reason = exit->reason] {
@@ -120,7 +125,7 @@ void SimHost::AgentSendsToAm(AgentActor& agent, SendToAm send) {
   // Nobody listens at the address of an attempt that has ended.
   if (am.attempt.attempt != send.am_attempt) return;
   const MessageFate fate = FateOf(agent, [&] { return MessageName(send.message); });
-  if (fate.dropped || network_.Lost(agent.place, am.place, agent.id) ||
+  if (fate.dropped || damage_ != nullptr || network_.Lost(agent.place, am.place, agent.id) ||
       !network_.Reachable(agent.place, am.place))
     return;
   if (beat && fate.copies == 1 && fate.delay == Duration::zero() && !am.paused) {
@@ -158,7 +163,11 @@ void SimHost::EndAgent(AgentActor& agent) {
 
 void SimHost::SpawnUserProcess(AgentActor& agent, const SpawnProcess& order) {
   const auto job = jobs_.find(agent.job.value);
-  if (job == jobs_.end()) return;
+  if (job == jobs_.end() || Damaged(Damage::kLost)) return;
+  if (Damaged(Damage::kFails)) {
+    return LaterToAgent(agent, SpawnFailed{.attempt = order.process.attempt,
+                                           .reason = "Resource temporarily unavailable"});
+  }
   LaterToAgent(agent, ProcessSpawned{.attempt = order.process.attempt});
   const auto stolen = stolen_ports_.find({job->second->name, order.task});
   const bool port_taken = stolen != stolen_ports_.end() && stolen->second.starts > 0;

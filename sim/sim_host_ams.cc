@@ -3,9 +3,11 @@
 #include <utility>
 
 #include "core/model/check.h"
+#include "sim/behavior.h"
 #include "sim/coverage.h"
 #include "sim/sim_host.h"
 #include "sim/sim_host_calls.h"
+#include "sim/sim_host_sabotage.h"
 #include "sim/yarn_options.h"
 
 namespace tfyarn::sim {
@@ -73,7 +75,7 @@ void SimHost::StepAm(AmActor& am, AmEvent event) {
     trace::TraceRecord& record = Trace(trace::AmOrdered{
         .job = am.job, .am_attempt = am.attempt.attempt, .action = std::move(action)});
     AmAction order = std::move(std::get<trace::AmOrdered>(record.fact).action);
-    HandleAm(am, order);
+    Obey(am, order);
     if (actors_[id] == nullptr || !am.alive) return;
   }
   Reschedule(am);
@@ -83,6 +85,7 @@ void SimHost::HandleAm(AmActor& am, AmAction& action) {
   if (std::holds_alternative<ReadJournal>(action)) {
     ReadJournalFor(am);
   } else if (auto* append = std::get_if<AppendJournal>(&action)) {
+    if (damage_ != nullptr) am.damaged_appends[append->seq] = damage_;
     am.appends.push_back(std::move(*append));
     if (am.appends.size() == 1) AppendNext(am);
   } else if (const auto* publish = std::get_if<PublishAddress>(&action)) {
@@ -102,6 +105,7 @@ void SimHost::HandleAm(AmActor& am, AmAction& action) {
   } else if (auto* send = std::get_if<SendToAgent>(&action)) {
     AmSendsToAgent(am, std::move(*send));
   } else if (const auto* exit = std::get_if<ExitAm>(&action)) {
+    if (Damaged(Damage::kLost)) return;
     const ContainerId container = am.container;
     EndAm(am);
     After(Duration::zero(),
@@ -163,12 +167,13 @@ void SimHost::AmCallsNm(AmActor& am, CallNm call) {
     });
   };
   const MessageFate fate = FateOf(am, [&] { return RequestName(call.request); });
-  if (fate.dropped || !network_.Reachable(am.place, *node) ||
+  if (Damaged(Damage::kFails)) return answer(2 * latency, RpcErrorOfDamage());
+  if (fate.dropped || Damaged(Damage::kLost) || !network_.Reachable(am.place, *node) ||
       network_.Lost(am.place, *node, am.id)) {
     return answer(kRpcTimeout, NotAnswered(call.node.host));
   }
-  const bool answer_lost =
-      !network_.Reachable(*node, am.place) || network_.Lost(*node, am.place, am.id);
+  const bool answer_lost = Damaged(Damage::kUnanswered) || !network_.Reachable(*node, am.place) ||
+                           network_.Lost(*node, am.place, am.id);
   fakes::Caller caller;
   caller.kind = fakes::CallerKind::kAm;
   caller.attempt = am.attempt;
@@ -193,7 +198,7 @@ void SimHost::AmSendsToAgent(AmActor& am, SendToAgent send) {
   if (agent == nullptr) return;
   const bool beat_answer = IsIdle(send.message);
   const MessageFate fate = FateOf(*agent, [&] { return MessageName(send.message); });
-  if (fate.dropped || network_.Lost(am.place, agent->place, am.id) ||
+  if (fate.dropped || damage_ != nullptr || network_.Lost(am.place, agent->place, am.id) ||
       !network_.Reachable(am.place, agent->place))
     return;
   const Duration latency = beat_answer && network_.Undisturbed(am.place, agent->place)
@@ -226,6 +231,13 @@ void SimHost::AgentHears(std::uint32_t id, std::uint32_t from, AmSaid said) {
     agent.am = from;
   }
   StepAgent(agent, std::move(said));
+}
+
+/// Its process is killed.
+void SimHost::CrashAm(AmActor& am) {
+  const ContainerId container = am.container;
+  EndAm(am);
+  ContainerProcessEnded(container, 128 + kSigkill, "");
 }
 
 void SimHost::EndAm(AmActor& am) {
@@ -272,25 +284,52 @@ void SimHost::ReadJournalFor(AmActor& am) {
 }
 
 void SimHost::AppendNext(AmActor& am) {
-  const std::string path = jobs_.at(am.job.value)->staging_directory + "/journal";
   const AppendJournal& append = am.appends.front();
-  CallNameNode(am.place, am.id,
-               hdfs::AppendRequest{.path = path, .bytes = append.bytes, .writer = WriterName(am)},
-               [this, id = am.id, seq = append.seq, bytes = append.bytes, job = am.job,
-                application = am.attempt.application](hdfs::HdfsResponse response) {
-                 // HDFS has it, whether or not its writer lives to hear of it.
-                 if (!std::holds_alternative<hdfs::HdfsError>(response))
-                   checkers_.JournalStored(job, application, bytes);
-                 Actor* actor = actors_[id].get();
-                 if (actor == nullptr || !actor->alive) return;
-                 auto& same = static_cast<AmActor&>(*actor);
-                 same.appends.pop_front();
-                 if (!same.appends.empty()) AppendNext(same);
-                 if (auto* error = std::get_if<hdfs::HdfsError>(&response)) {
-                   return StepAm(same, JournalFailed{.seq = seq, .error = std::move(*error)});
-                 }
-                 StepAm(same, JournalAppended{.seq = seq});
-               });
+  const auto damaged = am.damaged_appends.find(append.seq);
+  const Sabotage* damage = damaged == am.damaged_appends.end() ? nullptr : damaged->second;
+  if (damage != nullptr) am.damaged_appends.erase(damaged);
+  hdfs::AppendRequest request{.path = jobs_.at(am.job.value)->staging_directory + "/journal",
+                              .bytes = append.bytes,
+                              .writer = WriterName(am)};
+  const bool torn = damage != nullptr && damage->damage == Damage::kTorn;
+  const bool silent = damage != nullptr && damage->damage == Damage::kUnanswered;
+  if (torn) request.bytes.resize(request.bytes.size() / 2);
+  const auto stored = [this, job = am.job, application = am.attempt.application,
+                       bytes = request.bytes](const hdfs::HdfsResponse& response) {
+    if (!std::holds_alternative<hdfs::HdfsError>(response)) JournalStored(job, application, bytes);
+  };
+  const auto answer = [this, id = am.id, seq = append.seq](const hdfs::HdfsResponse& response) {
+    AppendAnswered(id, seq, response);
+  };
+  const std::uint32_t id = am.id;
+  const Place place = am.place;
+  damage_ = silent || torn ? nullptr : damage;
+  if (silent || torn) {
+    CallNameNode(place, id, std::move(request), stored);
+    return After(kRpcTimeout, [answer] { answer(NameNodeSilent()); });
+  }
+  CallNameNode(place, id, std::move(request), [stored, answer](const hdfs::HdfsResponse& response) {
+    stored(response);
+    answer(response);
+  });
+  damage_ = nullptr;
+}
+
+void SimHost::JournalStored(trace::JobIndex job, const ApplicationId& application,
+                            std::string_view bytes) {
+  checkers_.JournalStored(job, application, bytes);
+  if (tally_) tally_->Stored(job, application, bytes);
+}
+
+void SimHost::AppendAnswered(std::uint32_t id, JournalSeq seq, const hdfs::HdfsResponse& response) {
+  Actor* actor = actors_[id].get();
+  if (actor == nullptr || !actor->alive) return;
+  auto& am = static_cast<AmActor&>(*actor);
+  am.appends.pop_front();
+  if (!am.appends.empty()) AppendNext(am);
+  if (const auto* error = std::get_if<hdfs::HdfsError>(&response))
+    return StepAm(am, JournalFailed{.seq = seq, .error = *error});
+  StepAm(am, JournalAppended{.seq = seq});
 }
 
 void SimHost::PublishAmAddress(std::uint32_t am, const PublishAddress& publish) {

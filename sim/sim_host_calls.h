@@ -32,6 +32,11 @@ inline constexpr Duration kRefusedGiveUp = 3s;
           .message = fmt::format("connection to {} refused", who)};
 }
 
+[[nodiscard]] inline hdfs::HdfsError NameNodeSilent() {
+  return {.code = hdfs::HdfsErrorCode::kUnavailable,
+          .message = "the NameNode did not answer within 20s"};
+}
+
 template <class Answer>
 void SimHost::DeliverToRm(RmCallTerms&& terms, yarn::RmRequest&& request, Answer answer) {
   if (rm_ == nullptr) {
@@ -82,14 +87,23 @@ void SimHost::SendToRm(Actor& from, fakes::Caller caller, yarn::Token token,
   const MessageFate fate = FateOf(from, [&] { return RequestName(request); });
   const MessageFate answer_fate = FateOf(from, [&] { return ResponseName(request); });
   const bool muted = from.kind == ActorKind::kNm && nodes_[from.place].muted > 0;
-  const bool lost = muted || fate.dropped || network_.Lost(from.place, kRmPlace, from.id) ||
+  if (Damaged(Damage::kFails)) {
+    auto fails = [answer = std::move(answer), error = RpcErrorOfDamage()]() mutable {
+      answer(std::move(error));
+    };
+    if (poll) return AtTurnOf(from.id, now_ + there + back, std::move(fails));
+    return After(there + back, std::move(fails));
+  }
+  const bool lost = muted || fate.dropped || Damaged(Damage::kLost) ||
+                    network_.Lost(from.place, kRmPlace, from.id) ||
                     !network_.Reachable(from.place, kRmPlace);
   if (lost) {
     return After(kRpcTimeout, [answer = std::move(answer)]() mutable {
       answer(NotAnswered("the ResourceManager"));
     });
   }
-  const bool answer_lost = answer_fate.dropped || network_.Lost(kRmPlace, from.place, from.id) ||
+  const bool answer_lost = answer_fate.dropped || Damaged(Damage::kUnanswered) ||
+                           network_.Lost(kRmPlace, from.place, from.id) ||
                            !network_.Reachable(kRmPlace, from.place);
   const Duration patience =
       from.kind == ActorKind::kNm ? Duration::zero() : there + fate.delay + kRefusedGiveUp;
@@ -130,12 +144,17 @@ void SimHost::CallNameNode(Place from, std::uint32_t sender, hdfs::HdfsRequest r
     time += fakes::TransferTime(create->size, scenario_.hdfs.bandwidth_bps);
   }
   time = SlowedByHdfs(time);
-  if (!network_.Reachable(from, kHdfsPlace) || !network_.Reachable(kHdfsPlace, from) ||
-      network_.Lost(from, kHdfsPlace, sender)) {
+  if (Damaged(Damage::kFails)) {
+    return After(time, [answer = std::move(answer), error = HdfsErrorOfDamage()]() mutable {
+      answer(hdfs::HdfsResponse(std::move(error)));
+    });
+  }
+  if (Damaged(Damage::kUnanswered))
+    After(time, [this, request] { static_cast<void>(name_node_.Call(WallNow(), request)); });
+  if (damage_ != nullptr || !network_.Reachable(from, kHdfsPlace) ||
+      !network_.Reachable(kHdfsPlace, from) || network_.Lost(from, kHdfsPlace, sender)) {
     return After(kRpcTimeout, [answer = std::move(answer)]() mutable {
-      answer(
-          hdfs::HdfsResponse(hdfs::HdfsError{.code = hdfs::HdfsErrorCode::kUnavailable,
-                                             .message = "the NameNode did not answer within 20s"}));
+      answer(hdfs::HdfsResponse(NameNodeSilent()));
     });
   }
   After(time, [this, request = std::move(request), answer = std::move(answer)]() mutable {

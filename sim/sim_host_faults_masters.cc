@@ -112,10 +112,7 @@ void SimHost::FaultAmCrash(const FaultOrder& order) {
   for (const Struck& struck : order.struck) {
     const JobRt* job = JobNamed(struck.job);
     if (job == nullptr || job->am == 0) continue;
-    auto& am = static_cast<AmActor&>(*actors_[job->am]);
-    const ContainerId container = am.container;
-    EndAm(am);
-    ContainerProcessEnded(container, 128 + kSigkill, "");
+    CrashAm(static_cast<AmActor&>(*actors_[job->am]));
   }
 }
 

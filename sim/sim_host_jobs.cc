@@ -6,6 +6,7 @@
 #include "core/model/check.h"
 #include "sim/sim_host.h"
 #include "sim/sim_host_calls.h"
+#include "sim/sim_host_sabotage.h"
 
 namespace tfyarn::sim {
 namespace {
@@ -87,7 +88,8 @@ void SimHost::StepClient(ClientActor& client, ClientEvent event) {
     trace::TraceRecord& record =
         Trace(trace::ClientOrdered{.job = client.job, .action = std::move(action)});
     ClientAction order = std::move(std::get<trace::ClientOrdered>(record.fact).action);
-    HandleClient(client, order);
+    Obey(client, order);
+    if (!client.alive) break;
   }
   // Between two applications of a job there is nothing to ask about, and the next one has a grid of
   // its own.

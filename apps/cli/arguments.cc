@@ -268,6 +268,7 @@ std::optional<UsageError> CheckRun(Raw& raw) {
 
 std::optional<UsageError> ReadBudget(const std::string& text, ExploreArguments& explore) {
   if (text.empty()) return std::nullopt;
+  explore.limited = true;
   if (const auto time = config::ParseDuration(text); time && *time > Duration::zero()) {
     explore.seconds = SecondsOf(*time);
     return std::nullopt;
@@ -302,8 +303,8 @@ std::optional<UsageError> CheckExplore(Raw& raw) {
   explore.relation = EnumeratorFromKebab<explore::Relation>(raw.explore_relation);
   if (explore.relation && !explore.inputs.empty()) return std::nullopt;
   return UsageError{
-      "tfsim explore: --relation takes every-heartbeat, key-order, unused-node or "
-      "repeated-message, and FILES\n"};
+      "tfsim explore: --relation takes every-heartbeat, key-order, unused-node, "
+      "repeated-message or amnesia, and FILES\n"};
 }
 
 std::optional<UsageError> CheckWhy(Raw& raw) {

@@ -95,6 +95,7 @@ struct ExploreArguments {
   std::vector<std::string> sets;
   std::uint64_t runs = 0;  ///< 0 = no limit.
   double seconds = 60;     ///< 0 = no limit.
+  bool limited = false;    ///< A budget was given.
   std::optional<std::uint64_t> seed;
   std::string known;           ///< A folder of findings that are not told again; "" = none.
   std::size_t stop_after = 0;  ///< Findings; 0 = all that the budget finds.

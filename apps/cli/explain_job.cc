@@ -116,6 +116,16 @@ class JobWatch {
     }
   }
 
+  void AddRestart(Instant at, const RestartDecided& restart) {
+    ++restarts_;
+    Remember(at, fmt::format("restart of the {} as epoch {}: {}", KebabName(restart.unit),
+                             restart.epoch.value, KebabName(restart.cause.exit_class)));
+  }
+
+  void AddTakenOver(Instant at, const RestartTakenOver& over) {
+    if (restarts_ < over.number) AddRestart(at, over.decided);
+  }
+
   void AddAccount(Instant at, const AmAction& action) {
     if (const auto* changed = std::get_if<JobStateChanged>(&action)) {
       state_ = changed->state;
@@ -127,8 +137,9 @@ class JobWatch {
                fmt::format("an incomplete gang of {} was given back",
                            Plural(static_cast<std::uint64_t>(released->containers), "container")));
     } else if (const auto* restart = std::get_if<RestartDecided>(&action)) {
-      Remember(at, fmt::format("restart of the {} as epoch {}: {}", KebabName(restart->unit),
-                               restart->epoch.value, KebabName(restart->cause.exit_class)));
+      AddRestart(at, *restart);
+    } else if (const auto* over = std::get_if<RestartTakenOver>(&action)) {
+      AddTakenOver(at, *over);
     } else if (const auto* port = std::get_if<PortUseFound>(&action)) {
       Remember(at, PortUseInWords(*port));
     } else if (const auto* started = std::get_if<TaskAttemptStarted>(&action)) {
@@ -202,6 +213,7 @@ class JobWatch {
   JobState state_ = JobState::kSubmitted;
   Instant since_{};
   std::string limit_;  ///< What the nodes seen so far cannot hold; "" = they are not waited for.
+  std::int32_t restarts_ = 0;  ///< That were told of.
   std::string end_;
   std::map<NodeId, NodeBook> nodes_;
   std::map<ContainerId, HeldContainer> held_;

@@ -10,6 +10,7 @@
 
 #include "apps/cli/coverage_report.h"
 #include "apps/cli/exit_codes.h"
+#include "apps/cli/explore_relation.h"
 #include "apps/cli/explore_search.h"
 #include "apps/cli/human.h"
 #include "apps/cli/interrupt.h"
@@ -83,7 +84,9 @@ std::optional<std::vector<SearchBase>> BasesOf(const ExploreArguments& arguments
       explore::Remove(*document, "expect");
       explore::Remove(*document, "sweep");
     }
-    bases.push_back({.document = std::move(*document), .sketch = explore::SketchOf(*scenario)});
+    bases.push_back({.file = file.path,
+                     .document = std::move(*document),
+                     .sketch = explore::SketchOf(*scenario)});
   }
   if (bases.empty() && !arguments.inputs.empty()) {
     Complain(fmt::format("no scenario (*.yaml) in {}", fmt::join(arguments.inputs, ", ")));
@@ -144,7 +147,7 @@ class Explorer {
   int Run() {
     auto bases = BasesOf(arguments_);
     if (!bases) return ToInt(ExitCode::kInvalidInput);
-    if (arguments_.relation) return CheckRelation(*bases);
+    if (arguments_.relation) return RunRelation(*bases);
     if (arguments_.coverage_only && !bases->empty()) return TellCoverageOf(*bases);
     plan_.bases = std::move(*bases);
     if (!TakeUp(arguments_.corpus)) return ToInt(ExitCode::kInvalidInput);
@@ -230,18 +233,46 @@ class Explorer {
     return ToInt(written ? ExitCode::kOk : ExitCode::kInternal);
   }
 
-  int CheckRelation(const std::vector<SearchBase>& bases) {
-    bool differs = false;
-    for (const SearchBase& base : bases) {
-      for (const explore::Problem& problem :
-           explore::Try({.document = base.document, .relation = *arguments_.relation}, laboratory_,
-                        &interrupt_)
-               .problems) {
-        differs = true;
-        static_cast<void>(WriteStdout(TerminalText(Told(problem)) + "\n"));
-      }
+  int RunRelation(const std::vector<SearchBase>& bases) {
+    std::vector<RelationCase> cases;
+    for (const SearchBase& base : bases)
+      cases.push_back({.name = base.file, .document = base.document});
+    const RelationPlan plan{.relation = *arguments_.relation,
+                            .seed = plan_.seed,
+                            .runs = arguments_.runs,
+                            .seconds = arguments_.limited ? arguments_.seconds : 0,
+                            .at_once = at_once_};
+    const RelationOutcome outcome =
+        CheckRelation(plan, cases, laboratory_, interrupt_, [this](const RelationOutcome& now) {
+          progress_.Show(
+              {.done = now.runs,
+               .total = now.all,
+               .noun = now.found.empty() ? "run" : fmt::format("run, {} found", now.found.size())});
+        });
+    progress_.Clear();
+    return ConcludeRelation(outcome, cases);
+  }
+
+  int ConcludeRelation(const RelationOutcome& outcome, const std::vector<RelationCase>& cases) {
+    const std::string relation = KebabName(*arguments_.relation);
+    for (const RelationFinding& found : outcome.found) {
+      static_cast<void>(WriteStdout(
+          fmt::format("{}: {}{}\n", cases[found.scenario].name, TerminalText(Told(found.problem)),
+                      found.times > 1 ? fmt::format(", and {} more", found.times - 1) : "")));
     }
-    return ToInt(differs ? ExitCode::kRunsDiffer : ExitCode::kOk);
+    for (const auto& [why, scenarios] : outcome.skipped) {
+      static_cast<void>(WriteStdout(fmt::format(
+          "{} not compared: {}\n", Plural(scenarios.size(), "scenario"), TerminalText(why))));
+    }
+    static_cast<void>(WriteStdout(fmt::format(
+        "relation {}, seed {}: {} of {} in {} of {}: {}{}\n", relation, plan_.seed, outcome.runs,
+        Plural(outcome.all, "other run"), HumanSeconds(progress_.wall_seconds()),
+        Plural(cases.size(), "scenario"),
+        outcome.found.empty() ? "all came to the same" : Plural(outcome.found.size(), "difference"),
+        outcome.interrupted ? ", interrupted" : "")));
+    if (!outcome.found.empty()) return ToInt(ExitCode::kRunsDiffer);
+    if (outcome.interrupted) return ToInt(ExitCode::kSignalBase) + InterruptSignal();
+    return ToInt(ExitCode::kOk);
   }
 
   /// Shrinks, writes and prints one finding. False: it could not be written.

@@ -8,6 +8,7 @@
 #include <nlohmann/json.hpp>
 #include <utility>
 
+#include "apps/cli/explore_json.h"
 #include "apps/cli/process_pool.h"
 #include "config/emit.h"
 #include "explore/branch.h"
@@ -32,31 +33,6 @@ constexpr std::uint64_t kNoLimit = 1ULL << 40;
 constexpr std::uint64_t kShrinkEffort = 30'000'000;
 constexpr std::uint64_t kLongerRun = 4;
 constexpr std::uint64_t kShortRun = 20'000;
-
-json ToJson(const explore::Problem& problem) {
-  json out = {
-      {"key", problem.key}, {"sentence", problem.sentence}, {"expectation", problem.expectation}};
-  if (problem.at) out["at"] = problem.at->time_since_epoch().count();
-  return out;
-}
-
-explore::Problem ProblemFrom(const json& value) {
-  explore::Problem problem{.key = value.at("key"),
-                           .sentence = value.at("sentence"),
-                           .at = std::nullopt,
-                           .expectation = value.at("expectation")};
-  if (value.contains("at")) problem.at = Instant(Duration(value.at("at").get<std::int64_t>()));
-  return problem;
-}
-
-explore::Problem CrashOf(const ChildOutcome& outcome) {
-  std::string words = outcome.words;
-  while (!words.empty() && words.back() == '\n') words.pop_back();
-  const std::string last = words.substr(words.rfind('\n') + 1);
-  const std::string sentence =
-      fmt::format("the simulator crashed: {}{}{}", outcome.crash, last.empty() ? "" : ": ", last);
-  return {.key = explore::Anonymous(sentence), .sentence = sentence, .at = std::nullopt};
-}
 
 /// What the parent needs to know of a run.
 json RunJson(const sim::Coverage& coverage, const explore::Trial& trial,

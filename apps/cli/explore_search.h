@@ -23,6 +23,7 @@ namespace tfyarn::cli {
 
 /// A scenario of the user's, of which only faults and seeds are drawn.
 struct SearchBase {
+  std::string file;
   explore::Node document;  ///< Its effective form.
   explore::Sketch sketch;
 };

@@ -53,6 +53,8 @@ std::vector<End> EndsOf(const std::vector<trace::TraceRecord>& actions) {
   };
   for (const trace::TraceRecord& record : actions) {
     const AmAction& action = std::get<trace::AmOrdered>(record.fact).action;
+    const auto* over = std::get_if<RestartTakenOver>(&action);
+    const auto* restart = over != nullptr ? &over->decided : std::get_if<RestartDecided>(&action);
     if (const auto* started = std::get_if<TaskAttemptStarted>(&action)) {
       ran[started->task] = true;
       open.erase(started->task);
@@ -69,7 +71,7 @@ std::vector<End> EndsOf(const std::vector<trace::TraceRecord>& actions) {
                       .what = *ended,
                       .part = stopped ? Part::kStopped : Part::kAsks,
                       .registered = ran[ended->task]});
-    } else if (const auto* restart = std::get_if<RestartDecided>(&action)) {
+    } else if (restart != nullptr) {
       settle(restart->cause.task, restart->paid == Budget::kNone ? Part::kVictim : Part::kAsks);
       for (const TaskId& task : restart->tasks) settle(task, Part::kVictim);
     } else if (const auto* verdict = std::get_if<VerdictReached>(&action)) {

@@ -24,6 +24,8 @@ void FoldAction(StatusFacts& facts, const AmAction& action) {
     facts.epoch = assembled->epoch.value;
   } else if (std::holds_alternative<RestartDecided>(action)) {
     ++facts.restarts;
+  } else if (const auto* over = std::get_if<RestartTakenOver>(&action)) {
+    facts.restarts = std::max(facts.restarts, over->number);
   } else if (const auto* nodes = std::get_if<NodesAwaited>(&action)) {
     facts.waits_for_nodes = !nodes->limit.empty();
   }

@@ -111,6 +111,10 @@ Instant AmCore::InstantAt(WallTime wall) const {
   return started_at + (wall - started.wall);
 }
 
+Instant AmCore::AgentsLookUntil() const {
+  return hdfs_writes_since.value_or(now) + kAgentsLook;
+}
+
 SlotRequest AmCore::SlotFor(TaskIndex task) const {
   const TaskTypeSpec& type = TypeOf(task);
   SlotRequest slot{.task = tasks.id(task),
@@ -129,13 +133,27 @@ Nonce AmCore::NonceFor(std::int32_t am_attempt, TaskIndex task, Incarnation inca
   return Nonce(Mix(x ^ incarnation.value));
 }
 
-bool AmCore::CallNm(CallId& call, const NodeId& node, yarn::NmRequest request) {
+std::optional<tfyarn::CallNm> AmCore::NextCallTo(const NodeId& node, yarn::NmRequest request) {
   const yarn::Token* token = rm.NmToken(node);
-  if (token == nullptr) return false;
+  if (token == nullptr) return std::nullopt;
   last_nm_call = last_nm_call.next();
-  call = last_nm_call;
-  Emit(tfyarn::CallNm{
-      .call = call, .node = node, .nm_token = *token, .request = std::move(request)});
+  return tfyarn::CallNm{
+      .call = last_nm_call, .node = node, .nm_token = *token, .request = std::move(request)};
+}
+
+bool AmCore::CallNm(CallId& call, const NodeId& node, yarn::NmRequest request) {
+  auto order = NextCallTo(node, std::move(request));
+  if (!order) return false;
+  call = order->call;
+  Emit(std::move(*order));
+  return true;
+}
+
+bool AmCore::CallNmDecided(CallId& call, const NodeId& node, yarn::NmRequest request) {
+  auto order = NextCallTo(node, std::move(request));
+  if (!order) return false;
+  call = order->call;
+  out.EmitDecided(std::move(*order));
   return true;
 }
 

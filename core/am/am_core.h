@@ -29,6 +29,10 @@ inline constexpr Duration kOrderRepeat = 2s;
 /// How much longer than its grace time an ordered end may take before the next harder step.
 inline constexpr Duration kStopSlack = 5s;
 
+/// So long an agent whose AM has died may look for the next one once that one's address is stored:
+/// 30 s at most between two looks (core/agent/task_agent.cc), and the silence before the first.
+inline constexpr Duration kAgentsLook = 40s;
+
 /// The end of a task's latest process (or of a container in which none was started), as far as it
 /// is known.
 struct AttemptEnd {
@@ -58,6 +62,8 @@ struct AmCore {
 
   [[nodiscard]] WallTime WallAt(Instant instant) const;
   [[nodiscard]] Instant InstantAt(WallTime wall) const;
+  /// By when an agent of an earlier attempt has found this one, if it still can.
+  [[nodiscard]] Instant AgentsLookUntil() const;
   [[nodiscard]] const TaskTypeSpec& TypeOf(TaskIndex task) const {
     return job->tasks[tasks.record(task).type];
   }
@@ -67,9 +73,13 @@ struct AmCore {
                                Incarnation incarnation) const;
   /// Calls a NM with the newest token for it. False: there is no token; nothing was sent.
   bool CallNm(CallId& call, const NodeId& node, yarn::NmRequest request);
+  /// The same, once what this step decides is durable (Outbox::EmitDecided).
+  bool CallNmDecided(CallId& call, const NodeId& node, yarn::NmRequest request);
   [[nodiscard]] Cause CauseOf(const AttemptEnd& end) const;
   [[nodiscard]] JournaledCause Journaled(const Cause& cause) const;
   [[nodiscard]] Cause FromJournal(const JournaledCause& cause) const;
+  [[nodiscard]] std::optional<tfyarn::CallNm> NextCallTo(const NodeId& node,
+                                                         yarn::NmRequest request);
 
   std::shared_ptr<const JobSpec> job;
   AmOptions options;
@@ -90,6 +100,7 @@ struct AmCore {
   Instant now{};
   AmStarted started;  ///< As told; address, own container, wall time.
   Instant started_at{};
+  std::optional<Instant> hdfs_writes_since;  ///< This attempt's first entry was stored.
   CallId last_nm_call;
   CallId last_hdfs_call;
   bool finishing = false;     ///< A verdict was decided, durable or not: nothing starts any more.

@@ -14,7 +14,10 @@ namespace {
 
 void OnAppended(AmParts& parts, const JournalAppended& appended) {
   if (!parts.core.out.OnAppended(appended.seq)) return;
+  if (!parts.core.hdfs_writes_since) parts.core.hdfs_writes_since = parts.core.now;
   parts.launch.OnDurable();
+  parts.processes.OnDurable();
+  parts.leaving.OnDurable();
   parts.epochs.OnDurable();
   parts.failover.OnDurable();
   parts.finish.OnDurable();

@@ -24,6 +24,16 @@ const AttemptEnd& Attempts::End(TaskIndex task, ExitEvidence evidence, std::stri
   return Keep(std::move(end));
 }
 
+const AttemptEnd& Attempts::Recall(TaskIndex task, const FailureSeen& seen) {
+  if (core_.tasks.ProcessAlive(task)) return End(task, seen.evidence, seen.detail);
+  AttemptEnd end = Describe(task, seen.evidence, seen.detail);
+  end.container = seen.container;
+  end.node = seen.node;
+  core_.judge = true;
+  core_.gates = true;
+  return Keep(std::move(end));
+}
+
 const AttemptEnd& Attempts::EndBeforeStart(TaskIndex task, ExitEvidence evidence,
                                            std::string detail) {
   AttemptEnd end = Describe(task, std::move(evidence), std::move(detail));
@@ -77,7 +87,13 @@ void Attempts::Decided(TaskIndex task, JournalSeq entry) {
 
 void Attempts::AnswerAgain(TaskIndex task) {
   const auto end = core_.ends.find(task);
-  if (end == core_.ends.end() || end->second.decided.value == 0) return;
+  if (end == core_.ends.end()) {
+    // An AM before decided it, and its answer was lost with it.
+    if (core_.tasks.record(task).outcome != Outcome::kOpen)
+      core_.Send(task, EndSeenOf(task, core_.tasks.ProcessOf(task).attempt));
+    return;
+  }
+  if (end->second.decided.value == 0) return;
   if (core_.out.IsDurable(end->second.decided)) Acknowledge(end->second);
 }
 
@@ -149,10 +165,13 @@ void Attempts::Acknowledge(const AttemptEnd& end) {
   const TaskSnapshot& shown = core_.tasks.shown(end.task);
   if (!shown.has_container || shown.container != end.container || !end.evidence.process) return;
   core_.out.EmitWhenDurable(
-      end.decided, SendToAgent{.container = end.container,
-                               .message = ReportSeen{.fence = core_.tasks.FenceOf(end.task),
-                                                     .kind = ReportKind::kProcessEnded,
-                                                     .attempt = end.process.attempt}});
+      end.decided,
+      SendToAgent{.container = end.container, .message = EndSeenOf(end.task, end.process.attempt)});
+}
+
+ReportSeen Attempts::EndSeenOf(TaskIndex task, TaskAttempt attempt) const {
+  return {
+      .fence = core_.tasks.FenceOf(task), .kind = ReportKind::kProcessEnded, .attempt = attempt};
 }
 
 }  // namespace tfyarn::am

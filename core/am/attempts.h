@@ -11,6 +11,7 @@
 
 #include "core/am/am_core.h"
 #include "core/am/exit_classifier.h"
+#include "core/am/journal.h"
 #include "core/am/task_index.h"
 
 namespace tfyarn::am {
@@ -27,6 +28,9 @@ class Attempts {
   /// The task lost its container before a process was ordered: an account of the process that
   /// should have run.
   const AttemptEnd& EndBeforeStart(TaskIndex task, ExitEvidence evidence, std::string detail);
+  /// The end of the task's process, or of its container with it, as an earlier attempt of the AM
+  /// had it. The process counts as ended from here on.
+  const AttemptEnd& Recall(TaskIndex task, const FailureSeen& seen);
   /// A living process is blamed: an account to decide on, not yet an end.
   [[nodiscard]] AttemptEnd Blame(TaskIndex task, ExitEvidence evidence, std::string detail) const;
   /// The RM's word about a container in which the task's latest process ended: may correct its
@@ -47,6 +51,7 @@ class Attempts {
   const AttemptEnd& Keep(AttemptEnd end);
   void Say(const AttemptEnd& end);
   void Acknowledge(const AttemptEnd& end);
+  [[nodiscard]] ReportSeen EndSeenOf(TaskIndex task, TaskAttempt attempt) const;
 
   AmCore& core_;
 };

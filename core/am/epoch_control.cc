@@ -22,21 +22,40 @@ constexpr Duration kLongestRest = 5min;
 
 }  // namespace
 
-void EpochControl::RestBeforeStart(TaskIndex task, Instant ended) {
-  AmCore& core = parts_.core;
-  TaskRecord& record = core.tasks.mutable_record(task);
+Duration EpochControl::CountEarlyEnd(TaskIndex task, Instant ended) {
+  TaskRecord& record = parts_.core.tasks.mutable_record(task);
   const bool early = ended - record.process_ordered_at < kShortLife;
   record.ended_early = early ? record.ended_early + 1 : 0;
-  if (record.ended_early <= kWithoutRest) return;
+  if (record.ended_early <= kWithoutRest) return Duration::zero();
   const std::int32_t doublings = std::min(record.ended_early - kWithoutRest - 1, 10);
-  const Duration rest = std::min<Duration>(kLongestRest, kFirstRest * (1LL << doublings));
+  return std::min<Duration>(kLongestRest, kFirstRest * (1LL << doublings));
+}
+
+void EpochControl::RestBeforeStart(TaskIndex task, Instant ended) {
+  AmCore& core = parts_.core;
+  const Duration rest = CountEarlyEnd(task, ended);
+  if (rest == Duration::zero()) return;
   TF_PROBE("epochs/rests-before-its-start");
   core.tasks.SetResting(task, true);
   core.timers.Arm(Timer::kRested, task.value, core.now + rest);
-  core.Note(fmt::format(
-      "{} has ended {} times in a row within {} of its start: it does not start "
-      "again for {}",
-      ToString(core.tasks.id(task)), record.ended_early, ToString(kShortLife), ToString(rest)));
+  core.Note(
+      fmt::format("{} has ended {} times in a row within {} of its start: it does not start "
+                  "again for {}",
+                  ToString(core.tasks.id(task)), core.tasks.record(task).ended_early,
+                  ToString(kShortLife), ToString(rest)));
+}
+
+void EpochControl::RecallRest(TaskIndex task, Instant ended, Instant decided) {
+  AmCore& core = parts_.core;
+  const Duration rest = CountEarlyEnd(task, ended);
+  if (decided + rest <= core.now) return;
+  core.tasks.SetResting(task, true);
+  core.timers.Arm(Timer::kRested, task.value, decided + rest);
+}
+
+void EpochControl::ForgetRest(TaskIndex task) {
+  parts_.core.tasks.SetResting(task, false);
+  parts_.core.timers.Disarm(Timer::kRested, task.value);
 }
 
 void EpochControl::OnRested(TaskIndex task) {
@@ -146,6 +165,11 @@ void EpochControl::OnDurable() {
       TF_PROBE("epochs/lone-start-overtaken");
       continue;
     }
+    // Another epoch has begun with the same append: the journal must say under which it starts.
+    if (lone.epoch != current_) {
+      TryStartAlone(lone.task);
+      continue;
+    }
     parts_.processes.Start(lone.task);
   }
 }
@@ -174,9 +198,11 @@ void EpochControl::Begin() {
 void EpochControl::TryStartAlone(TaskIndex task) {
   AmCore& core = parts_.core;
   const TaskRecord& record = core.tasks.record(task);
-  if (core.finishing || current_.value == 0 || record.start != StartMode::kAlone ||
-      record.start_logged || record.agent != AgentPhase::kUp || record.address_stale ||
-      record.resting || core.tasks.ProcessAlive(task) || !parts_.gates.IsOpen(task)) {
+  // While a spec is under way to the journal nothing starts under the one that it replaces.
+  if (core.finishing || current_.value == 0 || state_ == State::kCommitting ||
+      record.start != StartMode::kAlone || record.start_logged || record.agent != AgentPhase::kUp ||
+      record.address_stale || record.resting || core.tasks.ProcessAlive(task) ||
+      !parts_.gates.IsOpen(task)) {
     return;
   }
   const TaskSnapshot& shown = core.tasks.shown(task);
@@ -186,7 +212,7 @@ void EpochControl::TryStartAlone(TaskIndex task) {
                                        .epoch = current_,
                                        .processes = {{.task = shown.task, .attempt = attempt}}});
   core.tasks.mutable_record(task).start_logged = true;
-  lone_.push_back({.seq = seq, .task = task, .incarnation = shown.incarnation});
+  lone_.push_back({.seq = seq, .task = task, .incarnation = shown.incarnation, .epoch = current_});
 }
 
 void EpochControl::Restore(SpecRef spec) {

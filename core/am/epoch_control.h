@@ -33,6 +33,10 @@ class EpochControl {
   /// The task starts again as its own process ended at `ended`. One that ends again and again as
   /// soon as it runs gets pauses: each start costs journal, node and log what a working one costs.
   void RestBeforeStart(TaskIndex task, Instant ended);
+  /// The same after an AM restart: an earlier attempt decided at `decided` to start it again.
+  void RecallRest(TaskIndex task, Instant ended, Instant decided);
+  /// After an AM restart: its process was ordered to start since.
+  void ForgetRest(TaskIndex task);
   /// Timer::kRested.
   void OnRested(TaskIndex task);
   /// Entries have become durable.
@@ -61,8 +65,11 @@ class EpochControl {
     JournalSeq seq;
     TaskIndex task;
     Incarnation incarnation;
+    Epoch epoch;  // Under which it was written down.
   };
 
+  /// How long the task rests; counts its early end.
+  Duration CountEarlyEnd(TaskIndex task, Instant ended);
   [[nodiscard]] bool IsReady() const;
   [[nodiscard]] bool StartsOneByOne() const;
   [[nodiscard]] ClusterSpec Assemble() const;

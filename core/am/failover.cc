@@ -14,6 +14,9 @@
 namespace tfyarn::am {
 namespace {
 
+/// Behind the rule of a restart that is a victim's.
+constexpr std::string_view kVictim = " (victim)";
+
 /// `in_a_row`: of one task, since a process of its last ran, and too far apart to count otherwise.
 std::string SpentText(const Decision& decision, bool in_a_row) {
   if (decision.allowance.restarts.value_or(0) == 0) {
@@ -59,7 +62,8 @@ void Failover::Absorb(const AttemptEnd& end, bool container_alive) {
   const TaskIndex task = end.task;
   // The process that the restart would have stopped was faster. If it was the job's success,
   // nothing starts again.
-  if (end.record.exit_class == ExitClass::kOk && DecidesByOk(task)) {
+  if (end.record.exit_class == ExitClass::kOk && AskPolicy(end).action == ExitAction::kTally &&
+      DecidesByOk(task)) {
     TF_PROBE("failover/success-overtakes-a-restart");
     return CloseTask(end, Outcome::kOk);
   }
@@ -124,6 +128,7 @@ void Failover::OnBlamed(AttemptEnd end, bool container_alive) {
     case ExitAction::kTally:
       TF_PROBE("failover/hang-is-tallied");
       // It is counted when its end has come: the policy is asked again then.
+      LogUndecided(failure, {task});
       return parts_.processes.Stop(task);
     case ExitAction::kRestartTask:
     case ExitAction::kRestartType:
@@ -153,8 +158,25 @@ void Failover::OnSettled() {
 }
 
 void Failover::OnBlameDeadline() {
+  if (!window_) return;
+  AmCore& core = parts_.core;
+  const Instant found = core.AgentsLookUntil();
+  if (core.now < found && IsLookedFor()) {
+    TF_PROBE("failover/waits-for-agents-that-look");
+    return core.timers.ArmJob(Timer::kBlame, found);
+  }
   TF_PROBE("failover/blame-window-over");
-  if (window_) Decide(FindLastOne());
+  Decide(FindLastOne());
+}
+
+bool Failover::IsLookedFor() const {
+  const AmCore& core = parts_.core;
+  for (std::uint32_t i = 0; i < core.tasks.size(); ++i) {
+    const TaskRecord& record = core.tasks.record(TaskIndex(i));
+    if (record.training && record.agent != AgentPhase::kUp && core.tasks.ProcessAlive(TaskIndex(i)))
+      return true;
+  }
+  return false;
 }
 
 void Failover::OnDurable() {
@@ -255,6 +277,14 @@ bool Failover::MayBeNeededAgain(TaskIndex task) const {
          parts_.core.job->strategy == Strategy::kMultiWorker;
 }
 
+void Failover::OnEndedUnheard() {
+  if (window_) MaybeDecide();
+}
+
+bool Failover::IsFirstCause(std::string_view rule) {
+  return !rule.ends_with(kVictim) && rule != kReplacedRule;
+}
+
 /// An end that the agent has told with its registration may not be stored yet: without its
 /// container a later attempt would not know how it ended.
 void Failover::OnIdleAgent(TaskIndex task) {
@@ -299,21 +329,76 @@ void Failover::Report(Failure failure) {
   window_->failures.push_back(failure);
   // Where the cause is not known yet, who hangs may show by not ending within the whole grace.
   const bool known = CauseIsKnown() || FindAccused().has_value();
-  StopAtOnce(failure, known && IsBroken(window_->failures));
+  const std::vector<TaskIndex> stopped = StopAtOnce(failure, known && IsBroken(window_->failures));
   AddScope(failure, window_->stopped);
   MaybeDecide();
+  if (window_ && (!stopped.empty() || !failure.container_alive)) LogUndecided(failure, stopped);
 }
 
-void Failover::StopAtOnce(const Failure& failure, bool broken) {
+std::vector<TaskIndex> Failover::StopAtOnce(const Failure& failure, bool broken) {
   AmCore& core = parts_.core;
-  if (window_ && window_->stopped.gang && !broken) return;  // They were told.
+  std::vector<TaskIndex> stopped;
+  if (window_ && window_->stopped.gang && !broken) return stopped;  // They were told.
   RestartTasks tasks;
   AddScope(failure, tasks);
   for (const TaskIndex task : parts_.restart.ListOf(tasks)) {
     if (!core.tasks.ProcessAlive(task)) continue;
+    if (core.tasks.record(task).process != ProcessPhase::kStopping) stopped.push_back(task);
     parts_.processes.Stop(task,
                           broken ? parts_.processes.GraceInBroken(task) : core.job->deadlines.stop);
   }
+  return stopped;
+}
+
+void Failover::LogUndecided(const Failure& failure, const std::vector<TaskIndex>& stopped) {
+  AmCore& core = parts_.core;
+  const AttemptEnd& end = failure.end;
+  FailureSeen entry{.task = core.tasks.id(end.task),
+                    .process = end.process,
+                    .container = end.container,
+                    .node = end.node,
+                    .evidence = end.evidence,
+                    .detail = end.detail,
+                    .blamed = core.tasks.ProcessAlive(end.task),
+                    .container_alive = failure.container_alive,
+                    .stopped = {},
+                    .wall = core.WallAt(end.at)};
+  for (const TaskIndex task : stopped)
+    entry.stopped.push_back({core.tasks.id(task), core.tasks.ProcessOf(task).attempt});
+  (void)core.out.Append(entry);
+}
+
+void Failover::RestoreCause(const Cause& cause, Instant decided) {
+  const AmCore& core = parts_.core;
+  const auto task = core.tasks.Find(cause.task);
+  if (!task || !core.tasks.record(*task).training || core.job->strategy == Strategy::kIndependent)
+    return;
+  last_cause_ = {.cause = cause, .until = cause.at + core.job->deadlines.blame, .decided = decided};
+}
+
+/// A victim that could not reach a peer may say so long after the peer's end: then it was charged
+/// to that process of the peer, once.
+void Failover::RestoreEnd(TaskIndex task, TaskAttempt attempt, const Cause& cause,
+                          Instant decided) {
+  const auto known = past_ends_.find(task);
+  const bool same = known != past_ends_.end() && known->second.cause.at == cause.at;
+  if (!same) past_ends_[task] = {.attempt = attempt, .cause = cause};
+  if (same && decided >= cause.at + parts_.core.job->deadlines.blame)
+    blamed_.insert_or_assign(task, attempt);
+}
+
+/// It is found out once more: whoever has ended meanwhile, and how, the agents will say, and who
+/// runs on is told to end again.
+void Failover::TakeUp(const FailureSeen& seen, bool container) {
+  AmCore& core = parts_.core;
+  const auto task = core.tasks.Find(seen.task);
+  if (!task || core.tasks.record(*task).outcome != Outcome::kOpen ||
+      !(core.tasks.ProcessOf(*task) == seen.process))
+    return;
+  if (!core.tasks.ProcessAlive(*task) && container) return;
+  if (seen.blamed && core.tasks.ProcessAlive(*task))
+    return OnBlamed(parts_.attempts.Blame(*task, seen.evidence, seen.detail), container);
+  OnEnd(parts_.attempts.Recall(*task, seen), seen.container_alive && container);
 }
 
 bool Failover::CauseIsKnown() const {
@@ -487,7 +572,7 @@ void Failover::RestartVictim(Failure failure, const Cause& cause) {
   failure.decision.allowance = {};
   RestartOrder order{.tasks = parts_.restart.ListOf(tasks),
                      .cause = cause,
-                     .rule = failure.decision.rule + " (victim)",
+                     .rule = failure.decision.rule + std::string(kVictim),
                      .broken = broken};
   order.epoch_rises = order.tasks.size() > 1 || ChangesSpec(failure);
   if (!failure.container_alive) order.replace.push_back(failure.end.task);

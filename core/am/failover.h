@@ -21,11 +21,13 @@
 #include <optional>
 #include <set>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "core/am/attempts.h"
 #include "core/am/budgets.h"
 #include "core/am/diagnostics.h"
+#include "core/am/journal.h"
 #include "core/am/policy.h"
 #include "core/am/task_index.h"
 
@@ -38,6 +40,9 @@ struct Failure {
   Decision decision;
   RestartScope scope;
 };
+
+/// Of a restart that only replaces a container.
+inline constexpr std::string_view kReplacedRule = "container-replaced";
 
 /// Which tasks start again.
 struct RestartTasks {
@@ -65,6 +70,10 @@ class Failover {
   /// A container in which nothing ran was lost while a decision is pending: noted for it. False:
   /// none is pending.
   bool NoteContainerLost(TaskIndex task);
+  /// A process had ended of which nothing more will be heard, after an AM restart.
+  void OnEndedUnheard();
+  /// The rule of a restart names its first cause, not a victim's.
+  [[nodiscard]] static bool IsFirstCause(std::string_view rule);
   /// The agent of a task that has ended for good is here again, after an AM restart.
   void OnIdleAgent(TaskIndex task);
   /// After what a step brought is judged: a member that ended well may have been the last that a
@@ -87,6 +96,13 @@ class Failover {
   [[nodiscard]] const std::optional<Cause>& first_tallied() const { return first_tallied_; }
   /// Of an earlier attempt of the AM.
   void RestoreTallied(Cause first) { first_tallied_ = std::move(first); }
+  /// Of an earlier attempt: a restart was decided for this cause.
+  void RestoreCause(const Cause& cause, Instant decided);
+  /// Of an earlier attempt: this end of the task was the cause of a restart, decided then; its own,
+  /// or a victim's.
+  void RestoreEnd(TaskIndex task, TaskAttempt attempt, const Cause& cause, Instant decided);
+  /// Of an earlier attempt: nothing was decided on this failure. `container`: it is still there.
+  void TakeUp(const FailureSeen& seen, bool container);
   /// All tasks start again: what has failed before is undone.
   void ForgetTallied() {
     first_tallied_.reset();
@@ -107,17 +123,27 @@ class Failover {
     Instant decided{};
   };
 
+  struct PastEnd {
+    TaskAttempt attempt;
+    Cause cause;
+  };
+
   void OnStopped(const AttemptEnd& end, bool container_alive);
   void Act(Failure failure);
   void Absorb(const AttemptEnd& end, bool container_alive);
   [[nodiscard]] bool DecidesByOk(TaskIndex task);
   void CloseTask(const AttemptEnd& end, Outcome outcome, const Tried& tried = {});
   void Report(Failure failure);
-  void StopAtOnce(const Failure& failure, bool broken);
+  /// Who was told to end only now.
+  std::vector<TaskIndex> StopAtOnce(const Failure& failure, bool broken);
+  /// Nothing is decided on it yet, and these were told to end for its sake.
+  void LogUndecided(const Failure& failure, const std::vector<TaskIndex>& stopped);
   void MaybeDecide();
   void Decide(std::optional<Failure> hung);
   [[nodiscard]] bool Reconsider(Failure& failure, const AttemptEnd& better);
   [[nodiscard]] bool RaiseMemory(Failure& failure, const Decision& decision);
+  /// An agent of an earlier AM attempt has not found this one, and may know the cause.
+  [[nodiscard]] bool IsLookedFor() const;
   [[nodiscard]] bool CauseIsKnown() const;
   [[nodiscard]] std::size_t ChooseCause(const std::vector<Failure>& failures) const;
   // failover_hung.cc
@@ -128,6 +154,7 @@ class Failover {
   [[nodiscard]] std::optional<TaskIndex> NamedBy(const Failure& failure) const;
   [[nodiscard]] std::optional<TaskIndex> UnreachedBy(const AttemptEnd& end) const;
   [[nodiscard]] std::optional<Cause> CauseInPeer(const Failure& failure);
+  [[nodiscard]] std::optional<PastEnd> LastEndOf(TaskIndex task) const;
   [[nodiscard]] bool IsBroken(const Failure& failure) const;
   [[nodiscard]] bool LeftInOrder(const Failure& failure) const;
   [[nodiscard]] bool IsBroken(const std::vector<Failure>& failures) const;
@@ -150,6 +177,8 @@ class Failover {
   std::optional<Window> window_;
   std::optional<LastCause> last_cause_;
   std::set<TaskIndex> standing_;  ///< Told of a standstill; may have ended since.
+  /// Ends that an earlier AM attempt decided on: the latest of each task.
+  std::map<TaskIndex, PastEnd> past_ends_;
   /// Of a peer that was restarted, the process that a victim has blamed.
   std::map<TaskIndex, TaskAttempt> blamed_;
   std::optional<Cause> first_tallied_;

@@ -121,10 +121,9 @@ std::optional<Cause> Failover::CauseInPeer(const Failure& failure) {
   const auto peer = UnreachedBy(failure.end);
   if (!peer) return std::nullopt;
   const TaskRecord& record = core.tasks.record(*peer);
-  const auto last = core.ends.find(*peer);
+  const std::optional<PastEnd> last = LastEndOf(*peer);
   const TaskAttempt attempt = core.tasks.ProcessOf(*peer).attempt;
-  const bool restarted = last != core.ends.end() && (last->second.process.attempt != attempt ||
-                                                     record.start != StartMode::kNone);
+  const bool restarted = last && (last->attempt != attempt || record.start != StartMode::kNone);
   const Instant began = core.tasks.record(failure.end.task).process_ordered_at;
   const bool starting = core.now - began < core.job->deadlines.start;
   if (!restarted || !starting || began > record.process_ordered_at) return std::nullopt;
@@ -135,7 +134,15 @@ std::optional<Cause> Failover::CauseInPeer(const Failure& failure) {
   }
   TF_PROBE("hung/peer-had-started-again");
   blamed_.insert_or_assign(*peer, attempt);
-  return core.CauseOf(last->second);
+  return last->cause;
+}
+
+std::optional<Failover::PastEnd> Failover::LastEndOf(TaskIndex task) const {
+  const AmCore& core = parts_.core;
+  if (const auto end = core.ends.find(task); end != core.ends.end())
+    return PastEnd{.attempt = end->second.process.attempt, .cause = core.CauseOf(end->second)};
+  const auto past = past_ends_.find(task);
+  return past == past_ends_.end() ? std::nullopt : std::optional<PastEnd>(past->second);
 }
 
 /// The only one that still runs. It was told to end and does not: under parameter-server others run

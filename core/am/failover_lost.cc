@@ -104,7 +104,7 @@ void Failover::ReplaceBeforeStart(const AttemptEnd& end, bool free, const Decisi
   RestartOrder order{.tasks = {task},
                      .replace = {task},
                      .cause = core.CauseOf(end),
-                     .rule = decision != nullptr ? decision->rule : "container-replaced",
+                     .rule = decision != nullptr ? decision->rule : std::string(kReplacedRule),
                      .processes = spec_holds_it,
                      .counts = spec_holds_it || decision != nullptr};
   if (decision != nullptr) order.paid = decision->pays;

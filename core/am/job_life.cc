@@ -13,6 +13,7 @@ namespace tfyarn::am {
 void JobLife::Settle() {
   AmCore& core = parts_.core;
   if (core.stopped) return;
+  RestOnEntries();
   if (core.gates && !core.finishing) {
     core.gates = false;
     parts_.gates.Check();
@@ -30,8 +31,15 @@ void JobLife::Settle() {
     parts_.finish.Advance();
   }
   ExplainWaiting();
+  RestOnEntries();
   core.out.Flush();
   TellRm();
+}
+
+void JobLife::RestOnEntries() {
+  const JournalSeq entry = parts_.core.out.RestOnEntries();
+  parts_.processes.RestOn(entry);
+  parts_.leaving.RestOn(entry);
 }
 
 void JobLife::TellRm() {

@@ -35,6 +35,7 @@ class JobLife {
   void CompleteGang();
   void UpdateState();
   void TellRm();
+  void RestOnEntries();
   void ExplainWaiting();
   void OnStartDeadline();
   void OnRunDeadline();

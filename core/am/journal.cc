@@ -10,18 +10,19 @@ namespace tfyarn::am {
 namespace {
 
 // File: "TFYARNJ" version. Frame: marker version, then under one hash: writer's attempt, length,
-// seq, payload. The hash stands in the middle: marker[3] version[1] hash[8] attempt[4] length[4]
-// seq[8] payload[length].
+// seq, the latest seq that the writer knew to be stored, payload. The hash stands in the middle:
+// marker[3] version[1] hash[8] attempt[4] length[4] seq[8] heard[8] payload[length].
 constexpr std::string_view kMagic = "TFYARNJ";
 constexpr std::string_view kMarker = "\xF7\x1EJ";
 constexpr std::size_t kHashAt = 4;
 constexpr std::size_t kBodyAt = kHashAt + 8;
-constexpr std::size_t kPayloadAt = kBodyAt + 4 + 4 + 8;
+constexpr std::size_t kPayloadAt = kBodyAt + 4 + 4 + 8 + 8;
 
 struct FrameHead {
   std::int32_t am_attempt = 0;
   std::uint32_t length = 0;
   std::uint64_t seq = 0;
+  std::uint64_t heard = 0;
 };
 
 template <class T>
@@ -45,13 +46,14 @@ std::optional<Frame> FrameAt(std::string_view bytes) {
   fixed.Get(head.am_attempt);
   fixed.Get(head.length);
   fixed.Get(head.seq);
+  fixed.Get(head.heard);
   if (head.length > bytes.size() - kPayloadAt) return std::nullopt;
   const std::string_view body = bytes.substr(kBodyAt, kPayloadAt - kBodyAt + head.length);
   if (XXH3_64bits(body.data(), body.size()) != hash) return std::nullopt;
 
   Frame frame;
   frame.size = kPayloadAt + head.length;
-  frame.read.am_attempt = head.am_attempt;
+  frame.read.writer = {.am_attempt = head.am_attempt, .heard = JournalSeq(head.heard)};
   frame.read.seq = JournalSeq(head.seq);
   Decoder payload(bytes.substr(kPayloadAt, head.length));
   payload.Get(frame.read.entry);
@@ -73,12 +75,12 @@ class Reader {
   bool Take(ReadEntry read) {
     // A later attempt numbers on from what it had read: what earlier attempts appended without its
     // knowledge never happened. After its first frame an earlier attempt has no say.
-    if (read.am_attempt < newest_attempt_) {
+    if (read.writer.am_attempt < newest_attempt_) {
       TF_PROBE("journal/frame-of-an-earlier-attempt");
       return true;
     }
-    if (read.am_attempt > newest_attempt_) {
-      newest_attempt_ = read.am_attempt;
+    if (read.writer.am_attempt > newest_attempt_) {
+      newest_attempt_ = read.writer.am_attempt;
       while (!entries_.empty() && entries_.back().seq >= read.seq) entries_.pop_back();
     }
     const JournalSeq next = entries_.empty() ? JournalSeq(1) : entries_.back().seq.next();
@@ -99,14 +101,15 @@ class Reader {
 
 }  // namespace
 
-std::string EncodeJournalFrame(std::int32_t am_attempt, JournalSeq seq, const JournalEntry& entry,
-                               bool first) {
+std::string EncodeJournalFrame(const JournalWriter& writer, JournalSeq seq,
+                               const JournalEntry& entry, bool first) {
   std::string payload;
   Append(payload, entry);
   std::string body;
-  Append(body, am_attempt);
+  Append(body, writer.am_attempt);
   Append(body, static_cast<std::uint32_t>(payload.size()));
   Append(body, seq);
+  Append(body, writer.heard);
   body += payload;
 
   std::string out;

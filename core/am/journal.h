@@ -16,6 +16,7 @@
 #include <variant>
 #include <vector>
 
+#include "core/am/exit_classifier.h"
 #include "core/am/outcome.h"
 #include "core/model/am.h"
 #include "core/model/channel.h"
@@ -29,7 +30,7 @@
 namespace tfyarn::am {
 
 /// Raised with every change of an entry below.
-inline constexpr std::uint8_t kJournalVersion = 3;
+inline constexpr std::uint8_t kJournalVersion = 4;
 
 /// A Cause with calendar time.
 struct JournaledCause {
@@ -95,10 +96,14 @@ struct RestartPaid {
   WallTime wall{};
   RestartUnit unit = RestartUnit::kTask;
   std::vector<TaskId> tasks;
+  std::vector<TaskId> replaced;  ///< Of these, who lose the container they have.
+  bool epoch_rises = false;      ///< They start in a new epoch.
+  bool processes = true;         ///< False: no process had been started.
   JournaledCause cause;
   std::string rule;
 };
-BOOST_DESCRIBE_STRUCT(RestartPaid, (), (budget, wall, unit, tasks, cause, rule))
+BOOST_DESCRIBE_STRUCT(RestartPaid, (),
+                      (budget, wall, unit, tasks, replaced, epoch_rises, processes, cause, rule))
 /// A task has ended for good, or does not start again where others' sake stopped it.
 struct TaskEnded {
   TaskId task;
@@ -111,6 +116,23 @@ struct TaskEnded {
   std::string detail;
 };
 BOOST_DESCRIBE_STRUCT(TaskEnded, (), (task, process, exit, exit_class, outcome, wall, node, detail))
+/// A failure on which nothing is decided yet. Written before what follows from it at once, and
+/// would falsify or hide its evidence: others are told to end for its sake, or its container goes.
+struct FailureSeen {
+  TaskId task;
+  ProcessRef process;
+  ContainerId container;
+  NodeId node;
+  ExitEvidence evidence;
+  std::string detail;
+  bool blamed = false;           ///< Its process lives, and is the failure.
+  bool container_alive = false;  ///< Another process can be started where it was.
+  std::vector<JournaledProcess> stopped;
+  WallTime wall{};
+};
+BOOST_DESCRIBE_STRUCT(FailureSeen, (),
+                      (task, process, container, node, evidence, detail, blamed, container_alive,
+                       stopped, wall))
 /// A dependency with `do: ignore` expired.
 struct TypeWaived {
   std::string task_type;
@@ -135,16 +157,22 @@ BOOST_DESCRIBE_STRUCT(VerdictDecided, (), (status, diagnostics, cause, rule, wal
 /// The order of the alternatives is part of the format.
 using JournalEntry =
     std::variant<AttemptStarted, AgentsLaunched, EpochBegan, ProcessesOrdered, AllRunning,
-                 RestartPaid, TaskEnded, TypeWaived, MemoryRaised, VerdictDecided>;
+                 RestartPaid, TaskEnded, TypeWaived, MemoryRaised, VerdictDecided, FailureSeen>;
+
+/// Who writes, and what it knows to be stored.
+struct JournalWriter {
+  std::int32_t am_attempt = 0;
+  JournalSeq heard;  ///< Storage has told it that entries up to this one are durable.
+};
 
 /// Bytes of one append. With `first` the file's header comes before the frame: for the first append
 /// to a file that was found empty.
-[[nodiscard]] std::string EncodeJournalFrame(std::int32_t am_attempt, JournalSeq seq,
+[[nodiscard]] std::string EncodeJournalFrame(const JournalWriter& writer, JournalSeq seq,
                                              const JournalEntry& entry, bool first);
 
 struct ReadEntry {
   JournalSeq seq;
-  std::int32_t am_attempt = 0;  ///< Who wrote it.
+  JournalWriter writer;
   JournalEntry entry;
 };
 

@@ -21,7 +21,7 @@ void Leaving::Stop(TaskIndex task) {
 }
 
 void Leaving::Release(TaskIndex task) {
-  ReleaseSlot(Take(task));
+  ReleaseDecided(Take(task));
 }
 
 void Leaving::StopStranger(const ContainerId& container, const NodeId& node) {
@@ -34,11 +34,29 @@ void Leaving::ReleaseStranger(const ContainerId& container, const NodeId& node) 
   if (!Has(container)) ReleaseSlot(Add({.container = container, .node = node}));
 }
 
-void Leaving::WasReleased(TaskIndex task) {
-  TF_PROBE("leaving/given-back-with-its-gang");
-  Slot slot = SlotOf(task);
-  Part(task);
-  MarkReleased(Add(std::move(slot)));
+void Leaving::RestOn(JournalSeq entry) {
+  for (Held held : std::exchange(decided_, {})) {
+    if (entry.value == 0) {
+      if (held.release) ReleaseSlot(held.slot);
+      continue;
+    }
+    held.entry = entry;
+    // Nothing is overdue before the order is out.
+    if (!held.release) core_.timers.Disarm(Timer::kLeaving, held.slot);
+    held_.push_back(std::move(held));
+  }
+}
+
+void Leaving::OnDurable() {
+  while (!held_.empty() && core_.out.IsDurable(held_.front().entry)) {
+    const Held held = std::move(held_.front());
+    held_.pop_front();
+    const Slot& slot = slots_[held.slot];
+    if (slot.container != held.container) continue;  // It has ended meanwhile.
+    if (held.release && slot.step != Step::kReleased) ReleaseSlot(held.slot);
+    if (!held.release && slot.step == Step::kStopping)
+      core_.timers.Arm(Timer::kLeaving, held.slot, core_.now + kStopSlack);
+  }
 }
 
 std::optional<TaskIndex> Leaving::TaskOf(const ContainerId& container) const {
@@ -174,12 +192,19 @@ void Leaving::StopSlot(std::uint32_t index) {
   Slot& slot = slots_[index];
   Harder(slot, Step::kStopping);
   core_.timers.Disarm(Timer::kEndAgain, index);
-  if (!core_.CallNm(slot.stop_call, slot.node,
-                    yarn::StopContainersRequest{.containers = {slot.container}})) {
-    return ReleaseSlot(index);
+  if (!core_.CallNmDecided(slot.stop_call, slot.node,
+                           yarn::StopContainersRequest{.containers = {slot.container}})) {
+    return ReleaseDecided(index);
   }
   stop_calls_[slot.stop_call] = index;
   core_.timers.Arm(Timer::kLeaving, index, core_.now + kStopSlack);
+  decided_.push_back({.slot = index, .container = slot.container});
+}
+
+void Leaving::ReleaseDecided(std::uint32_t index) {
+  // The verdict is what it rests on.
+  if (core_.finishing) return ReleaseSlot(index);
+  decided_.push_back({.slot = index, .container = slots_[index].container, .release = true});
 }
 
 void Leaving::ReleaseSlot(std::uint32_t index) {

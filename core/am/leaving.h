@@ -1,6 +1,10 @@
 // Containers that must go: asked to end themselves, stopped through their NM, given back to the RM,
 // in rising hardness.
 //
+// Why a container must go is often decided in the same step, a moment later: a NodeManager is
+// called, and the RM told, when that is durable. An AM that died in between would leave its
+// successor the end of a container, and not the reason.
+//
 // From the moment a container is here its task has none: its agent is a stranger that is told to
 // end. What is kept is what seeing it out needs, and whether a training process may still be alive
 // in it, because under multi-worker nothing may start beside it. It leaves this table when the RM
@@ -8,6 +12,7 @@
 #pragma once
 
 #include <cstdint>
+#include <deque>
 #include <map>
 #include <optional>
 #include <vector>
@@ -38,13 +43,15 @@ class Leaving {
   /// A container that was never a task's in this AM attempt.
   void StopStranger(const ContainerId& container, const NodeId& node);
   void ReleaseStranger(const ContainerId& container, const NodeId& node);
-  /// The task's container was given back by the gang allocator.
-  void WasReleased(TaskIndex task);
 
   /// The RM reports its end. False when it is not here.
   bool OnCompleted(const ContainerId& container);
   /// True when the call was one of this part's.
   bool OnNmReplied(const NmReplied& reply);
+  /// What was to be stopped or given back since the last call rests on that entry; 0: on none.
+  void RestOn(JournalSeq entry);
+  /// Entries have become durable.
+  void OnDurable();
   /// Timer::kEndAgain.
   void OnEndAgain(std::uint32_t slot);
   /// Timer::kLeaving.
@@ -69,6 +76,14 @@ class Leaving {
 
  private:
   enum class Step : std::uint8_t { kFree, kEnding, kStopping, kReleased };
+  /// Waits for the journal: an order to stop that is on its way out, or a container to be given
+  /// back.
+  struct Held {
+    JournalSeq entry;
+    std::uint32_t slot = 0;
+    ContainerId container;
+    bool release = false;
+  };
   struct Slot {
     Step step = Step::kFree;
     bool maybe_training = false;
@@ -88,6 +103,7 @@ class Leaving {
   void SendEnd(std::uint32_t slot);
   void StopSlot(std::uint32_t slot);
   void ReleaseSlot(std::uint32_t slot);
+  void ReleaseDecided(std::uint32_t slot);
   void MarkReleased(std::uint32_t slot);
   /// Enters another step than kEnding.
   void Harder(Slot& slot, Step step);
@@ -97,6 +113,8 @@ class Leaving {
   std::vector<std::uint32_t> free_;
   std::map<ContainerId, std::uint32_t> slot_of_;
   std::map<CallId, std::uint32_t> stop_calls_;
+  std::vector<Held> decided_;  // since the last RestOn
+  std::deque<Held> held_;      // in the journal's order
   std::int32_t maybe_training_ = 0;
   std::int32_t released_ = 0;
   std::int32_t alone_ = 0;  ///< In kEnding.

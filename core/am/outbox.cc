@@ -23,6 +23,30 @@ void Outbox::EmitWhenDurable(JournalSeq seq, AmAction action) {
   held_.insert(place, Held{seq, std::move(action)});
 }
 
+void Outbox::EmitDecided(AmAction action) {
+  undecided_.push_back(actions_->size());
+  Emit(std::move(action));
+}
+
+JournalSeq Outbox::RestOnEntries() {
+  const std::vector<std::size_t> positions = std::exchange(undecided_, {});
+  if (IsDurable(last_)) return {};
+  std::size_t kept = 0;
+  auto held = positions.begin();
+  for (std::size_t i = 0; i < actions_->size(); ++i) {
+    AmAction& action = (*actions_)[i];
+    if (held != positions.end() && *held == i) {
+      held_.push_back({last_, std::move(action)});
+      ++held;
+    } else {
+      if (kept != i) (*actions_)[kept] = std::move(action);
+      ++kept;
+    }
+  }
+  actions_->resize(kept);
+  return last_;
+}
+
 void Outbox::OpenJournal(std::int32_t am_attempt, JournalSeq next, bool empty) {
   TF_CHECK(next.value > 0);
   am_attempt_ = am_attempt;
@@ -34,7 +58,8 @@ void Outbox::OpenJournal(std::int32_t am_attempt, JournalSeq next, bool empty) {
 JournalSeq Outbox::Append(const JournalEntry& entry) {
   TF_CHECK(am_attempt_ > 0);
   last_ = last_.next();
-  gathered_ += EncodeJournalFrame(am_attempt_, last_, entry, first_);
+  gathered_ +=
+      EncodeJournalFrame({.am_attempt = am_attempt_, .heard = durable_}, last_, entry, first_);
   first_ = false;
   return last_;
 }

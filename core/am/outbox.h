@@ -2,9 +2,11 @@
 // journal's writer.
 //
 // A decision that must survive is appended first, and what follows from it is held back until
-// storage answers; the rest goes on. One append is under way at a time, and entries that come
-// meanwhile go together in the next one, so that a thousand tasks ending at once cost a few
-// appends. A failed append is repeated for ever, with growing pauses.
+// storage answers; the rest goes on. What ends processes or takes containers is said where it is
+// found out, often before the decision behind it is made: it rests on whatever the step decides.
+// One append is under way at a time, and entries that come meanwhile go together in the next one,
+// so that a thousand tasks ending at once cost a few appends. A failed append is repeated for ever,
+// with growing pauses.
 #pragma once
 
 #include <cstdint>
@@ -33,6 +35,12 @@ class Outbox {
   void Note(std::string text) { Emit(tfyarn::Note{.text = std::move(text)}); }
   /// Emits the action when the entry is durable; at once when it is, or for seq 0.
   void EmitWhenDurable(JournalSeq seq, AmAction action);
+  /// Emits the action when all that has been decided by the end of this part of the step is
+  /// durable (see RestOnEntries); at once, in its place, where it is.
+  void EmitDecided(AmAction action);
+  /// Ends a part of the step: what was emitted by EmitDecided since the last one rests on all
+  /// entries appended so far. The latest of them; 0: all are durable.
+  JournalSeq RestOnEntries();
 
   /// Entries from now on are this attempt's and continue after `next`; `empty`: the file has no
   /// header yet.
@@ -61,7 +69,8 @@ class Outbox {
 
   TimerTable& timers_;
   std::vector<AmAction>* actions_ = nullptr;
-  std::deque<Held> held_;  // seq never falls
+  std::deque<Held> held_;               // seq never falls
+  std::vector<std::size_t> undecided_;  // positions in actions_, of EmitDecided
   std::int32_t am_attempt_ = 0;
   bool first_ = false;
   JournalSeq last_;

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <string>
+#include <utility>
 
 #include "core/am/am_parts.h"
 #include "core/model/check.h"
@@ -14,7 +15,11 @@ namespace tfyarn::am {
 void ProcessControl::Start(TaskIndex task) {
   AmCore& core = parts_.core;
   const bool alone = core.tasks.record(task).start == StartMode::kAlone;
-  (void)core.tasks.BeginProcess(core.now, task, parts_.epochs.current());
+  const ProcessRef process = core.tasks.BeginProcess(core.now, task, parts_.epochs.current());
+  // A container that was lost before has an account under the number of this process.
+  if (const auto end = core.ends.find(task);
+      end != core.ends.end() && end->second.process == process)
+    core.ends.erase(end);
   core.tasks.mutable_record(task).process_spec = parts_.epochs.spec();
   SendStart(task);
   core.timers.Arm(Timer::kOrder, task.value, core.now + kOrderRepeat);
@@ -27,14 +32,47 @@ void ProcessControl::Stop(TaskIndex task, Duration grace) {
   TF_CHECK(core.tasks.ProcessAlive(task));
   // What an earlier attempt stopped is not watched before its agent has found this one.
   const bool told = core.tasks.record(task).process == ProcessPhase::kStopping &&
-                    core.timers.IsArmed(Timer::kStopOverdue, task.value);
+                    (core.timers.IsArmed(Timer::kStopOverdue, task.value) || IsHeld(task));
   if (told && GraceOf(task) <= grace) return;
   core.tasks.mutable_record(task).stop_grace = grace;
   core.tasks.SetProcess(task, ProcessPhase::kStopping);
-  SendStop(task);
+  core.out.EmitDecided(StopOrder(task));
   core.timers.Disarm(Timer::kProcessStart, task.value);
   core.timers.Arm(Timer::kOrder, task.value, core.now + kOrderRepeat);
   WatchStop(task);
+  stopped_.push_back(task);
+}
+
+/// Until the entry is durable the order is not on its way: nothing is repeated, nothing overdue.
+void ProcessControl::RestOn(JournalSeq entry) {
+  AmCore& core = parts_.core;
+  for (const TaskIndex task : std::exchange(stopped_, {})) {
+    if (entry.value == 0 || core.tasks.record(task).process != ProcessPhase::kStopping) continue;
+    core.timers.Disarm(Timer::kOrder, task.value);
+    core.timers.Disarm(Timer::kStopOverdue, task.value);
+    held_.push_back({entry, task, core.tasks.ProcessOf(task).attempt});
+    rests_on_[task] = entry;
+  }
+}
+
+bool ProcessControl::IsHeld(TaskIndex task) const {
+  const auto entry = rests_on_.find(task);
+  return entry != rests_on_.end() && !parts_.core.out.IsDurable(entry->second);
+}
+
+void ProcessControl::OnDurable() {
+  AmCore& core = parts_.core;
+  while (!held_.empty() && core.out.IsDurable(held_.front().entry)) {
+    const HeldStop stop = held_.front();
+    held_.pop_front();
+    const auto latest = rests_on_.find(stop.task);
+    if (latest != rests_on_.end() && core.out.IsDurable(latest->second)) rests_on_.erase(latest);
+    const bool same = core.tasks.record(stop.task).process == ProcessPhase::kStopping &&
+                      core.tasks.ProcessOf(stop.task).attempt == stop.attempt;
+    if (!same || IsHeld(stop.task)) continue;
+    core.timers.Arm(Timer::kOrder, stop.task.value, core.now + kOrderRepeat);
+    WatchStop(stop.task);
+  }
 }
 
 void ProcessControl::Stop(TaskIndex task) {
@@ -51,9 +89,12 @@ Duration ProcessControl::GraceOf(TaskIndex task) const {
   return parts_.core.tasks.record(task).stop_grace.value_or(parts_.core.job->deadlines.stop);
 }
 
+/// An agent of an earlier AM attempt hears of it only when it has found this one.
 void ProcessControl::WatchStop(TaskIndex task) {
   AmCore& core = parts_.core;
-  core.timers.Arm(Timer::kStopOverdue, task.value, core.now + GraceOf(task) + kStopSlack);
+  const bool looks = core.tasks.record(task).agent != AgentPhase::kUp && !core.finishing;
+  const Instant hears = looks ? std::max(core.now, core.AgentsLookUntil()) : core.now;
+  core.timers.Arm(Timer::kStopOverdue, task.value, hears + GraceOf(task) + kStopSlack);
 }
 
 void ProcessControl::Warn(TaskIndex task) {
@@ -82,7 +123,7 @@ void ProcessControl::Repeat(TaskIndex task) {
       SendStart(task);
       break;
     case ProcessPhase::kStopping:
-      SendStop(task);
+      core.Emit(StopOrder(task));
       break;
     case ProcessPhase::kNone:
     case ProcessPhase::kRunning:
@@ -94,6 +135,7 @@ void ProcessControl::Repeat(TaskIndex task) {
 
 void ProcessControl::Resume(TaskIndex task) {
   AmCore& core = parts_.core;
+  if (IsHeld(task)) return;
   if (core.tasks.record(task).process == ProcessPhase::kStopping) {
     WatchStop(task);
   } else {
@@ -178,11 +220,12 @@ SpecRef ProcessControl::SpecFor(TaskIndex task) const {
   return Share(std::move(own));
 }
 
-void ProcessControl::SendStop(TaskIndex task) {
-  AmCore& core = parts_.core;
-  core.Send(task, StopProcess{.fence = core.tasks.FenceOf(task),
-                              .attempt = core.tasks.shown(task).attempt,
-                              .grace = GraceOf(task)});
+SendToAgent ProcessControl::StopOrder(TaskIndex task) const {
+  const AmCore& core = parts_.core;
+  return {.container = core.tasks.shown(task).container,
+          .message = StopProcess{.fence = core.tasks.FenceOf(task),
+                                 .attempt = core.tasks.shown(task).attempt,
+                                 .grace = GraceOf(task)}};
 }
 
 }  // namespace tfyarn::am

@@ -2,9 +2,15 @@
 // reports.
 #pragma once
 
+#include <deque>
+#include <map>
+#include <vector>
+
 #include "core/am/task_index.h"
+#include "core/model/am.h"
 #include "core/model/channel.h"
 #include "core/model/cluster_spec.h"
+#include "core/model/ids.h"
 
 namespace tfyarn::am {
 
@@ -17,7 +23,8 @@ class ProcessControl {
   /// Orders the task's next process with the spec of the present epoch. What the order depends on
   /// is durable.
   void Start(TaskIndex task);
-  /// Orders the end of its process. The agent stays. A shorter grace replaces a longer one.
+  /// Orders the end of its process. The agent stays. A shorter grace replaces a longer one. The
+  /// order goes out when what this step decides is durable.
   void Stop(TaskIndex task, Duration grace);
   void Stop(TaskIndex task);  ///< With deadlines.stop.
   /// How long its process has from SIGTERM to SIGKILL when its collective is broken: no handler in
@@ -33,6 +40,10 @@ class ProcessControl {
   void Repeat(TaskIndex task);
   /// The ordered process was seen.
   void OnRunning(TaskIndex task);
+  /// What has been ordered to stop since the last call rests on that entry; 0: on none.
+  void RestOn(JournalSeq entry);
+  /// Entries have become durable.
+  void OnDurable();
   /// Timer::kStopOverdue.
   void OnStopOverdue(TaskIndex task);
   /// Timer::kProcessStart.
@@ -41,12 +52,23 @@ class ProcessControl {
  private:
   void SendStart(TaskIndex task);
   [[nodiscard]] SpecRef SpecFor(TaskIndex task) const;
-  void SendStop(TaskIndex task);
+  [[nodiscard]] SendToAgent StopOrder(TaskIndex task) const;
+  [[nodiscard]] bool IsHeld(TaskIndex task) const;
   void WatchStop(TaskIndex task);
   [[nodiscard]] Duration GraceOf(TaskIndex task) const;
   void LoseAgent(TaskIndex task, const char* why);
 
+  /// An order to stop that waits for the journal.
+  struct HeldStop {
+    JournalSeq entry;
+    TaskIndex task;
+    TaskAttempt attempt;
+  };
+
   AmParts& parts_;
+  std::vector<TaskIndex> stopped_;            // since the last RestOn
+  std::deque<HeldStop> held_;                 // in the journal's order
+  std::map<TaskIndex, JournalSeq> rests_on_;  // the latest of held_
 };
 
 }  // namespace tfyarn::am

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <utility>
 
 #include "core/am/am_parts.h"
@@ -11,18 +12,46 @@ namespace tfyarn::am {
 
 // ---------------------------------------------------------------- the journal
 
-bool Recovery::Read(const JournalReading& reading) {
+void Recovery::Read(const JournalReading& reading) {
   AmCore& core = parts_.core;
   if (reading.cut)
     core.Note("journal: bytes at its end, or between entries, are no whole entry and are left out");
   if (reading.damaged) core.Note("journal: damaged; it is read up to the damage");
-  if (reading.entries.empty()) return false;
+  if (reading.entries.empty()) return;
   pasts_.resize(core.tasks.size());
   for (const ReadEntry& read : reading.entries) {
     std::visit([&](const auto& entry) { Take(entry); }, read.entry);
   }
   taken_over_ = true;
-  return true;
+  Announce(reading);
+}
+
+/// What an attempt appended after the last entry that it heard to be stored, it may have decided
+/// and not have come to say.
+void Recovery::Announce(const JournalReading& reading) const {
+  AmCore& core = parts_.core;
+  std::map<std::int32_t, JournalSeq> heard;
+  for (const ReadEntry& read : reading.entries) {
+    JournalSeq& latest = heard[read.writer.am_attempt];
+    latest = std::max(latest, read.writer.heard);
+  }
+  Epoch begun;
+  Epoch epoch(1);
+  std::int32_t number = 0;
+  for (const ReadEntry& read : reading.entries) {
+    if (const auto* began = std::get_if<EpochBegan>(&read.entry)) begun = epoch = began->spec.epoch;
+    const auto* paid = std::get_if<RestartPaid>(&read.entry);
+    if (paid == nullptr) continue;
+    ++number;
+    if (paid->epoch_rises) epoch = begun.next();
+    if (read.seq <= heard[read.writer.am_attempt]) continue;
+    core.Emit(RestartTakenOver{.number = number,
+                               .decided = {.unit = paid->unit,
+                                           .paid = paid->budget,
+                                           .epoch = epoch,
+                                           .cause = core.FromJournal(paid->cause),
+                                           .tasks = paid->tasks}});
+  }
 }
 
 Recovery::Past* Recovery::PastOf(const TaskId& task) {
@@ -35,13 +64,22 @@ Recovery::Past* Recovery::Ordered(const JournaledProcess& process, Epoch epoch, 
   if (past == nullptr) return nullptr;
   past->attempt = process.attempt;
   past->epoch = epoch;
-  past->ordered_at = wall;
   past->spec = spec_;
   past->ordered = past->alive = true;
-  past->restarting = false;
-  TaskTable& tasks = parts_.core.tasks;
-  tasks.mutable_record(*tasks.Find(process.task)).paid_in_a_row = 0;
+  past->restarting = past->replaced = false;
+  Forget(process.task);
+  const TaskIndex task = *parts_.core.tasks.Find(process.task);
+  TaskRecord& record = parts_.core.tasks.mutable_record(task);
+  record.paid_in_a_row = 0;
+  record.ever_registered = true;  // Its agent was there.
+  record.process_ordered_at = parts_.core.InstantAt(wall);
+  parts_.epochs.ForgetRest(task);
   return past;
+}
+
+/// What happened to it is decided on, or over.
+void Recovery::Forget(const TaskId& failed) {
+  std::erase_if(undecided_, [&](const FailureSeen& seen) { return seen.task == failed; });
 }
 
 void Recovery::Take(const AttemptStarted&) {}
@@ -50,7 +88,9 @@ void Recovery::Take(const AgentsLaunched& entry) {
   for (const JournaledAgent& agent : entry.agents) {
     if (Past* past = PastOf(agent.task)) {
       past->agent = agent;
-      past->alive = false;
+      past->alive = past->replaced = false;
+      const TaskIndex task = *parts_.core.tasks.Find(agent.task);
+      parts_.core.tasks.mutable_record(task).launched_at = parts_.core.InstantAt(entry.wall);
     }
   }
 }
@@ -78,20 +118,31 @@ void Recovery::Take(const AllRunning& entry) {
 }
 
 void Recovery::Take(const RestartPaid& entry) {
+  AmCore& core = parts_.core;
   parts_.failover.budgets().Pay(entry.budget, entry.wall);
-  TaskTable& table = parts_.core.tasks;
-  if (const auto payer = table.Find(entry.cause.task); payer && entry.budget != Budget::kNone)
-    table.CountPaid(*payer, entry.cause.exit_class,
-                    entry.cause.at - pasts_[payer->value].ordered_at);
-  if (entry.tasks.size() == table.size()) parts_.failover.ForgetTallied();
+  const Cause cause = core.FromJournal(entry.cause);
+  const Instant decided = core.InstantAt(entry.wall);
+  const bool first = Failover::IsFirstCause(entry.rule);
+  if (const auto payer = core.tasks.Find(cause.task)) {
+    if (entry.budget != Budget::kNone)
+      core.tasks.CountPaid(*payer, cause.exit_class, core.tasks.RanUntil(*payer, cause.at));
+    if (first && Restart::IsItsOwn(cause)) parts_.epochs.RecallRest(*payer, cause.at, decided);
+    parts_.failover.RestoreEnd(*payer, pasts_[payer->value].attempt, cause, decided);
+  }
+  if (first) parts_.failover.RestoreCause(cause, decided);
+  if (entry.tasks.size() == core.tasks.size()) parts_.failover.ForgetTallied();
   for (const TaskId& task : entry.tasks) {
+    Forget(task);
     Past* past = PastOf(task);
     if (past == nullptr) continue;
-    parts_.failover.budgets().CountTask(*parts_.core.tasks.Find(task), entry.wall);
-    if (past->ordered) parts_.core.tasks.CountRestart(*parts_.core.tasks.Find(task));
+    parts_.failover.budgets().CountTask(*core.tasks.Find(task), entry.wall);
+    if (entry.processes && past->ordered) core.tasks.CountRestart(*core.tasks.Find(task));
     past->restarting = true;
-    past->with_epoch = entry.unit == RestartUnit::kGang;
+    past->with_epoch = past->with_epoch || entry.epoch_rises;
     past->outcome = Outcome::kOpen;
+  }
+  for (const TaskId& task : entry.replaced) {
+    if (Past* past = PastOf(task)) past->replaced = true;
   }
 }
 
@@ -100,6 +151,7 @@ void Recovery::Take(const TaskEnded& entry) {
   if (past == nullptr) return;
   past->alive = false;
   past->outcome = entry.outcome;
+  Forget(entry.task);
   // Who was stopped for the sake of another is no cause.
   if (entry.outcome != Outcome::kFailed || parts_.failover.first_tallied()) return;
   parts_.failover.RestoreTallied(parts_.core.FromJournal({.task = entry.task,
@@ -118,6 +170,11 @@ void Recovery::Take(const MemoryRaised& entry) {
   if (const auto task = parts_.core.tasks.Find(entry.task)) {
     parts_.core.tasks.mutable_record(*task).memory_mb = entry.memory_mb;
   }
+}
+
+void Recovery::Take(const FailureSeen& entry) {
+  Forget(entry.task);
+  undecided_.push_back(entry);
 }
 
 void Recovery::Take(const VerdictDecided& entry) {
@@ -146,6 +203,10 @@ void Recovery::OnRegistered(const std::vector<yarn::Container>& containers, bool
     parts_.finish.Restore(verdict);
   }
   pasts_.clear();
+  for (const FailureSeen& seen : std::exchange(undecided_, {})) {
+    if (verdict_) break;
+    parts_.failover.TakeUp(seen, living.contains(seen.container));
+  }
   for (const auto& [id, container] : living) {
     if (core.tasks.OwnerOf(id) || id == core.started.container) continue;
     core.Note(fmt::format("{} of an earlier attempt is no task's: stopped", ToString(id)));
@@ -201,18 +262,20 @@ void Recovery::Adopt(TaskIndex task, const Past& past,
   core.tasks.Restore(task, past.agent ? past.agent->incarnation : Incarnation(0), past.attempt,
                      past.epoch, past.ordered);
   core.tasks.mutable_record(task).process_spec = past.spec;
-  if (past.ordered)
-    core.tasks.mutable_record(task).process_ordered_at = core.InstantAt(past.ordered_at);
   RestoreAddress(task);
+  const bool wanted = past.outcome == Outcome::kOpen && !verdict_;
   if (!past.agent) {
     TF_PROBE("recovery/never-launched");
-    if (past.outcome == Outcome::kOpen && !verdict_) parts_.restart.WantContainers({task});
+    if (wanted) parts_.restart.WantContainers({task});
     return;
   }
   const auto alive = living.find(past.agent->container);
-  if (past.outcome != Outcome::kOpen && alive == living.end()) {
+  const bool gone = alive == living.end() && (past.outcome != Outcome::kOpen || WentWithIt(past));
+  // One that is to be replaced is stopped as no task's, where it is still there.
+  if (gone || past.replaced) {
     TF_PROBE("recovery/ended-and-gone");
     core.tasks.SkipIncarnation(task);
+    if (wanted) parts_.restart.WantContainers({task});
     return;
   }
   yarn::Container container{.id = past.agent->container, .node = past.agent->node};
@@ -239,6 +302,13 @@ void Recovery::Adopt(TaskIndex task, const Past& past,
     parts_.leaving.Stop(task);
     parts_.restart.WantContainers({task});
   }
+}
+
+/// Its container had gone with the process whose end is still to be decided on.
+bool Recovery::WentWithIt(const Past& past) const {
+  return std::any_of(undecided_.begin(), undecided_.end(), [&](const FailureSeen& seen) {
+    return !seen.container_alive && seen.container == past.agent->container;
+  });
 }
 
 /// A spec may be due before every agent has found this attempt; who was in the last one and has not
@@ -274,10 +344,14 @@ void Recovery::OnReattached(TaskIndex task, const RegisterAgent& message) {
     core.gates = true;
     return;
   }
-  if (core.tasks.record(task).process == ProcessPhase::kStopping && !runs) {
+  const bool starts = core.tasks.record(task).process == ProcessPhase::kOrdered;
+  if (!runs && (!starts || core.finishing)) {
     TF_PROBE("recovery/stopped-process-is-gone");
-    // It had ended before; its report was answered, or never will be.
+    // It had ended before, and its report was answered, or never will be. Or it never ran, and
+    // need not any more.
     core.tasks.SetProcess(task, ProcessPhase::kEnded);
+    if (core.finishing) return;
+    parts_.failover.OnEndedUnheard();
     return parts_.epochs.TryStartAlone(task);
   }
   parts_.processes.Resume(task);

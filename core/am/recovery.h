@@ -4,7 +4,8 @@
 // The journal gives, for each task, the agent that was launched last and the process that was
 // ordered last. Such an agent is expected to register; until it does, or its container is reported
 // ended, its process counts as alive, so that training does not notice. Containers that no task has
-// by the journal are stopped. Who has not spoken by the registration deadline is lost.
+// by the journal are stopped. Who has not spoken by the registration deadline is lost. A failure on
+// which nothing was decided is found out once more, with the evidence that the journal has of it.
 #pragma once
 
 #include <map>
@@ -25,8 +26,10 @@ class Recovery {
  public:
   explicit Recovery(AmParts& parts) : parts_(parts) {}
 
-  /// Takes in what earlier attempts wrote. True when there was anything to take over.
-  bool Read(const JournalReading& reading);
+  /// Takes in what earlier attempts wrote, and says what they may not have come to say.
+  void Read(const JournalReading& reading);
+  /// There was anything to take over.
+  [[nodiscard]] bool taken_over() const { return taken_over_; }
   /// The journal was read, and no task has its container back yet.
   [[nodiscard]] bool pending() const { return !pasts_.empty(); }
   /// The RM accepted this attempt: these containers live.
@@ -48,17 +51,19 @@ class Recovery {
     Incarnation agent_at_spec;  ///< Whose address the latest spec has.
     TaskAttempt attempt;
     Epoch epoch;
-    WallTime ordered_at{};  ///< The latest process.
     bool ordered = false;
     bool alive = false;       ///< By the journal.
     bool restarting = false;  ///< A restart was decided and its process not yet ordered.
-    bool with_epoch = false;  ///< ... with others.
+    bool with_epoch = false;  ///< ... in a new epoch.
+    bool replaced = false;    ///< ... in another container: the one that it has must go.
     Outcome outcome = Outcome::kOpen;
   };
 
   void RestoreAddress(TaskIndex task);
+  [[nodiscard]] bool WentWithIt(const Past& past) const;
   void Take(const AttemptStarted& entry);
   void Take(const AgentsLaunched& entry);
+  void Take(const FailureSeen& entry);
   [[nodiscard]] bool has_spec() const { return spec_.get() != nullptr; }
   void Take(const EpochBegan& entry);
   void Take(const ProcessesOrdered& entry);
@@ -72,6 +77,8 @@ class Recovery {
   [[nodiscard]] Past* PastOf(const TaskId& task);
   /// A process of it was ordered to start. Null: the job has no such task.
   Past* Ordered(const JournaledProcess& process, Epoch epoch, WallTime wall);
+  void Forget(const TaskId& failed);
+  void Announce(const JournalReading& reading) const;
   /// `known`: `living` has all containers that live.
   void Adopt(TaskIndex task, const Past& past, const std::map<ContainerId, yarn::Container>& living,
              bool known);
@@ -81,6 +88,7 @@ class Recovery {
   std::vector<Past> pasts_;  // by task index; empty once used
   SpecRef spec_;             ///< The latest; default-made: there was none.
   std::optional<VerdictDecided> verdict_;
+  std::vector<FailureSeen> undecided_;  ///< In order.
   std::optional<WallTime> all_running_;
   bool taken_over_ = false;
 };

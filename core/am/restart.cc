@@ -19,19 +19,24 @@ void Restart::Execute(const RestartOrder& order) {
   for (const TaskIndex task : order.tasks) names.push_back(core.tasks.id(task));
 
   const WallTime wall = core.WallAt(core.now);
-  const JournalSeq seq = core.out.Append(RestartPaid{.budget = order.paid,
-                                                     .wall = wall,
-                                                     .unit = unit,
-                                                     .tasks = names,
-                                                     .cause = core.Journaled(order.cause),
-                                                     .rule = order.rule});
+  RestartPaid entry{.budget = order.paid,
+                    .wall = wall,
+                    .unit = unit,
+                    .tasks = names,
+                    .replaced = {},
+                    .epoch_rises = order.epoch_rises,
+                    .processes = order.processes,
+                    .cause = core.Journaled(order.cause),
+                    .rule = order.rule};
+  for (const TaskIndex task : order.replace) entry.replaced.push_back(core.tasks.id(task));
+  const JournalSeq seq = core.out.Append(entry);
   parts_.failover.budgets().Pay(order.paid, wall);
   if (const auto payer = core.tasks.Find(order.cause.task); payer && order.paid != Budget::kNone)
     core.tasks.CountPaid(*payer, order.cause.exit_class,
                          core.tasks.RanUntil(*payer, order.cause.at));
   if (order.tasks.size() == core.tasks.size()) parts_.failover.ForgetTallied();
   if (order.epoch_rises) parts_.epochs.Prepare();
-  RestIfItsOwn(order.cause);
+  if (Failover::IsFirstCause(order.rule)) RestIfItsOwn(order.cause);
 
   std::vector<TaskIndex> wanted;
   for (const TaskIndex task : order.tasks) {
@@ -89,12 +94,14 @@ void Restart::WantContainers(const std::vector<TaskIndex>& tasks) {
   core.gang.Want(core.now, slots, training && core.job->strategy == Strategy::kMultiWorker);
 }
 
+bool Restart::IsItsOwn(const Cause& cause) {
+  return cause.exit_class == ExitClass::kOk || DefaultBudget(cause.exit_class) == Budget::kUser;
+}
+
 /// What infrastructure did needs no pause: it would be the program's loss twice.
 void Restart::RestIfItsOwn(const Cause& cause) {
-  const bool its_own =
-      cause.exit_class == ExitClass::kOk || DefaultBudget(cause.exit_class) == Budget::kUser;
   const auto task = parts_.core.tasks.Find(cause.task);
-  if (its_own && task) parts_.epochs.RestBeforeStart(*task, cause.at);
+  if (task && IsItsOwn(cause)) parts_.epochs.RestBeforeStart(*task, cause.at);
 }
 
 void Restart::AskLater(TaskIndex task) {

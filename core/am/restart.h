@@ -34,6 +34,8 @@ class Restart {
   void AskAgain(TaskIndex task);
   /// The tasks as a list.
   [[nodiscard]] std::vector<TaskIndex> ListOf(const RestartTasks& tasks) const;
+  /// The task itself, and not what befell it, is why it starts again.
+  [[nodiscard]] static bool IsItsOwn(const Cause& cause);
   /// More memory for a task, as the decision says. False: it has the most it may have.
   bool RaiseMemory(TaskIndex task, const Decision& decision);
 

@@ -83,6 +83,7 @@ void RmEvents::OnAllocated(const yarn::AllocateResponse& response) {
 
 void RmEvents::ReleaseSurplus() {
   for (const ContainerId& container : parts_.core.gang.TakeReleases()) {
+    if (rests_on_entries_.erase(container) > 0) continue;
     if (!parts_.leaving.Has(container)) given_back_.insert(container);
     parts_.core.rm.Release(container);
   }
@@ -287,7 +288,10 @@ void RmEvents::OnGivenBack(const ContainerId& container, TaskIndex task) {
   if (starts_again)
     core.tasks.SetStart(task, record.training ? StartMode::kWithEpoch : StartMode::kAlone);
   if (record.agent == AgentPhase::kGranted) return parts_.leaving.Gone(task);
-  parts_.leaving.WasReleased(task);
+  TF_PROBE("rm/given-back-with-its-gang");
+  // Why its process ended, and that it starts again, must be stored before the RM takes it.
+  parts_.leaving.Release(task);
+  rests_on_entries_.insert(container);
   // What ran beside a gang that waits starts again with it: a decision as any other.
   if (!starts_again || !stopped) return;
   parts_.restart.Execute({.tasks = {task},

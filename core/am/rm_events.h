@@ -41,6 +41,8 @@ class RmEvents {
 
   AmParts& parts_;
   std::set<ContainerId> given_back_;  ///< Never a task's in use; their ends are expected.
+  /// Given back with an incomplete gang, of a task that was launched: it leaves as others do.
+  std::set<ContainerId> rests_on_entries_;
 };
 
 }  // namespace tfyarn::am

@@ -68,7 +68,7 @@ void Startup::OnJournalRead(const std::string& bytes) {
   const std::int32_t attempt = core.started.attempt.attempt;
   const JournalReading reading = ReadJournalBytes(bytes);
   core.out.OpenJournal(attempt, reading.next_seq(), bytes.empty());
-  (void)parts_.recovery.Read(reading);
+  parts_.recovery.Read(reading);
   (void)core.out.Append(AttemptStarted{.am_attempt = attempt, .wall = core.WallAt(core.now)});
   core.Emit(PublishAddress{.am_attempt = attempt, .address = core.started.address});
   core.Enter(JobState::kAllocating);
@@ -87,16 +87,29 @@ void Startup::OnRegistered(const yarn::RegisterApplicationMasterResponse& respon
         {.exit_class = ExitClass::kInfeasible, .at = core.now, .detail = core.policy_error},
         "policy/invalid", core.policy_error);
   }
+  const bool taken_over = parts_.recovery.taken_over();
+  if (taken_over) (void)core.gang.Suspend(core.now);  // Nothing is asked for before it is judged.
   parts_.recovery.OnRegistered(response.containers_from_previous_attempts, !blindly);
-  if (core.finishing || core.snapshot.epoch.value > 0) {
+  if (core.finishing) {
     TF_PROBE("startup/goes-on");
     return;
   }
-  const std::vector<placement::SlotGroup> groups = placement::GroupsOf(*core.job);
+  const std::vector<placement::SlotGroup> groups =
+      taken_over ? TrainingGroups() : placement::GroupsOf(*core.job);
   if (const auto never =
           placement::FindBeyondSetting(groups, core.gang.inventory(), response.maximum_capability))
     return FailAsImpossible(never->text);
+  if (taken_over) return JudgeWhenCounted(groups);
   if (!FailIfNeverPossible(groups)) AskForEverything();
+}
+
+/// The client's list of nodes is as old as the application: how many the RM counts says whether
+/// some have come since. What is out of reach by that list is not asked for before.
+void Startup::JudgeWhenCounted(const std::vector<placement::SlotGroup>& groups) {
+  AmCore& core = parts_.core;
+  judge_when_counted_ = true;
+  core.asks_dirty = true;
+  if (core.tasks.containers() > 0 || !LimitOfNodes(groups)) core.gang.Resume(core.now);
 }
 
 bool Startup::FailIfNeverPossible(const std::vector<placement::SlotGroup>& groups) {
@@ -165,6 +178,10 @@ void Startup::NodesComeAgain() {
 void Startup::OnNodesCounted(std::int32_t nodes) {
   AmCore& core = parts_.core;
   core.nodes_counted = nodes;
+  if (std::exchange(judge_when_counted_, false)) {
+    if (nodes > KnownNodes() || !LimitOfNodes(TrainingGroups())) core.gang.Resume(core.now);
+    core.asks_dirty = core.feasibility = true;
+  }
   if (waits_for_nodes() && (!size_refused_ || RmKnowsThemAll())) core.feasibility = true;
 }
 

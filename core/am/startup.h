@@ -47,6 +47,7 @@ class Startup {
 
  private:
   void AskForEverything();
+  void JudgeWhenCounted(const std::vector<placement::SlotGroup>& groups);
   /// `groups`: what must be held at once.
   [[nodiscard]] bool FailIfNeverPossible(const std::vector<placement::SlotGroup>& groups);
   void FailAsImpossible(const std::string& limit);
@@ -69,6 +70,7 @@ class Startup {
 
   AmParts& parts_;
   bool journal_read_ = false;
+  bool judge_when_counted_ = false;  ///< After an AM restart, until the RM has counted its nodes.
   Duration read_backoff_{};
   /// All nodes that were up when the client asked for the queue.
   yarn::PartitionAmounts counted_in_queue_;

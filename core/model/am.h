@@ -228,6 +228,12 @@ struct RestartDecided {
   std::vector<TaskId> tasks;
 };
 BOOST_DESCRIBE_STRUCT(RestartDecided, (), (unit, paid, epoch, cause, tasks))
+/// A decision of an earlier AM attempt that may not have come to be said: the journal has it.
+struct RestartTakenOver {
+  std::int32_t number = 0;  ///< Of all that the application has had, in order, from 1.
+  RestartDecided decided;
+};
+BOOST_DESCRIBE_STRUCT(RestartTakenOver, (), (number, decided))
 /// The one verdict, durable from here on.
 struct VerdictReached {
   JobStatus status = JobStatus::kUnfinished;
@@ -263,6 +269,6 @@ BOOST_DESCRIBE_STRUCT(Note, (), (text))
 using AmAction = std::variant<ReadJournal, AppendJournal, PublishAddress, CallRm, CallNm, CallHdfs,
                               SendToAgent, ExitAm, JobStateChanged, GangCompleted, GangReleased,
                               SpecAssembled, TaskAttemptStarted, TaskAttemptEnded, RestartDecided,
-                              VerdictReached, Note, NodesAwaited, PortUseFound>;
+                              VerdictReached, Note, NodesAwaited, PortUseFound, RestartTakenOver>;
 
 }  // namespace tfyarn

@@ -109,7 +109,7 @@ void JobBook::AmAttempt(JobIndex job, const ApplicationAttemptId& attempt) {
   Alive& alive = AliveAt(job);
   if (alive.application != attempt.application) {
     alive.attempts_before += alive.attempt;
-    alive.attempt = 0;
+    alive.attempt = alive.restarts = 0;
     alive.application = attempt.application;
   }
   alive.attempt = std::max(alive.attempt, attempt.attempt);

@@ -36,6 +36,9 @@ class JobBook {
   void AttemptStarted(Instant now, JobIndex job, const TaskAttemptStarted& started);
   void AttemptEnded(Instant now, JobIndex job, const TaskAttemptEnded& ended);
   void EpochSeen(JobIndex job, Epoch epoch);
+  /// Restarts that its present application has told of.
+  [[nodiscard]] std::int32_t RestartsOf(JobIndex job) { return AliveAt(job).restarts; }
+  void CountRestart(JobIndex job) { ++AliveAt(job).restarts; }
   void Reached(JobIndex job, const VerdictReached& verdict);
   void ApplicationOver(Instant now, const ApplicationEnded& ended);
   void Ended(Instant now, JobIndex job, const JobEnded& ended);
@@ -63,6 +66,7 @@ class JobBook {
     ApplicationId application;         ///< Whose attempts are being counted.
     std::int32_t attempts_before = 0;  ///< Of earlier applications.
     std::int32_t attempt = 0;          ///< Highest of this one.
+    std::int32_t restarts = 0;         ///< Of this one.
     std::optional<Instant> first_process;
     std::optional<Instant> application_over;
     StageTimes stages_then{};  ///< When the application was over.

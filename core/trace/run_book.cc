@@ -171,6 +171,9 @@ void RunBook::On(const AmOrdered& fact) {
                         [&](const TaskAttemptStarted& a) { ProcessStarted(job, a); },
                         [&](const TaskAttemptEnded& a) { ProcessEnded(job, a); },
                         [&](const RestartDecided& a) { Restarted(job, a); },
+                        [&](const RestartTakenOver& a) {
+                          if (jobs_.RestartsOf(job) < a.number) Restarted(job, a.decided);
+                        },
                         [&](const VerdictReached& a) { VerdictDone(job, a); },
                         [&](const PortUseFound& a) { jobs_.PortFound(job, a); },
                         Ignore<ReadJournal, AppendJournal, PublishAddress, CallRm, CallNm, CallHdfs,
@@ -247,6 +250,7 @@ void RunBook::ProcessEnded(JobIndex job, const TaskAttemptEnded& ended) {
 void RunBook::Restarted(JobIndex job, const RestartDecided& decided) {
   JobResult& result = jobs_.At(job);
   jobs_.EpochSeen(job, decided.epoch);
+  jobs_.CountRestart(job);
   switch (decided.unit) {
     case RestartUnit::kTask:
       ++result.restarts.task;

@@ -23,6 +23,12 @@ std::string TasksOf(const RestartDecided& decided) {
                                    : fmt::format("{} tasks", decided.tasks.size());
 }
 
+std::string InWords(const RestartDecided& decided) {
+  return fmt::format("restart of {} for {} ({})", TasksOf(decided),
+                     decided.cause.task.type.empty() ? "the job" : ToString(decided.cause.task),
+                     KebabName(decided.cause.exit_class));
+}
+
 }  // namespace
 
 std::string SentenceOf(const AmAction& action) {
@@ -53,11 +59,9 @@ std::string SentenceOf(const AmAction& action) {
                                       ended.exit ? fmt::format(" with {}", *ended.exit) : "",
                                       KebabName(ended.exit_class));
                  },
-                 [](const RestartDecided& decided) {
-                   return fmt::format(
-                       "restart of {} for {} ({})", TasksOf(decided),
-                       decided.cause.task.type.empty() ? "the job" : ToString(decided.cause.task),
-                       KebabName(decided.cause.exit_class));
+                 [](const RestartDecided& decided) { return InWords(decided); },
+                 [](const RestartTakenOver& over) {
+                   return InWords(over.decided) + ", which the AM before had decided";
                  },
                  [](const VerdictReached& verdict) {
                    return fmt::format("{}: {}", KebabName(verdict.status), verdict.diagnostics);

@@ -44,7 +44,7 @@ AmHost::AmHost(std::shared_ptr<const JobSpec> job, am::AmOptions options, std::u
 void AmHost::CarryOut(AmAction& action) {
   std::visit(Overloaded{Ignore<JobStateChanged, GangCompleted, GangReleased, SpecAssembled,
                                TaskAttemptStarted, TaskAttemptEnded, RestartDecided, VerdictReached,
-                               Note, NodesAwaited, PortUseFound>{},
+                               Note, NodesAwaited, PortUseFound, RestartTakenOver>{},
                         [this](ReadJournal&) { journal_.Read(); },
                         [this](AppendJournal& append) { journal_.Append(std::move(append)); },
                         [this](PublishAddress& publish) { journal_.Publish(publish); },

@@ -72,46 +72,48 @@ void LiveState::Told(Instant at, const AmEvent& event) {
 void LiveState::Ordered(Instant at, const AmAction& action) {
   if (std::string sentence = trace::SentenceOf(action); !sentence.empty())
     Say(at, std::move(sentence));
-  std::visit(Overloaded{Ignore<ReadJournal, AppendJournal, PublishAddress, CallRm, CallNm, CallHdfs,
-                               SendToAgent, ExitAm, GangCompleted, GangReleased, Note>{},
-                        [&](const JobStateChanged& changed) { state_ = KebabName(changed.state); },
-                        [&](const SpecAssembled& spec) { epoch_ = spec.epoch.value; },
-                        [&](const TaskAttemptStarted& started) {
-                          LiveTask& task = tasks_[started.task];
-                          task.state = "running";
-                          task.attempt = started.process.attempt.value;
-                          task.epoch = started.process.epoch.value;
-                          task.node = started.node.host;
-                          task.started = at;
-                          task.exit.reset();
-                          task.exit_class.clear();
-                          task.port.clear();
-                        },
-                        [&](const TaskAttemptEnded& ended) {
-                          LiveTask& task = tasks_[ended.task];
-                          task.state = "ended";
-                          task.port.clear();
-                          task.attempt = ended.process.attempt.value;
-                          task.exit = ended.exit;
-                          task.exit_class = KebabName(ended.exit_class);
-                        },
-                        [&](const RestartDecided& decided) {
-                          ++restarts_;
-                          for (const TaskId& id : decided.tasks) tasks_[id].state = "restarting";
-                        },
-                        [&](const VerdictReached& verdict) {
-                          status_ = KebabName(verdict.status);
-                          waits_for_.clear();
-                          diagnostics_ = verdict.diagnostics;
-                        },
-                        [&](const NodesAwaited& nodes) {
-                          waits_for_ = nodes.limit.empty() ? "" : "nodes: " + nodes.limit;
-                        },
-                        [&](const PortUseFound& found) {
-                          tasks_[found.task].port =
-                              PortUseInBrief(found.task, found.use, found.address.port);
-                        }},
-             action);
+  std::visit(
+      Overloaded{
+          Ignore<ReadJournal, AppendJournal, PublishAddress, CallRm, CallNm, CallHdfs, SendToAgent,
+                 ExitAm, GangCompleted, GangReleased, Note>{},
+          [&](const JobStateChanged& changed) { state_ = KebabName(changed.state); },
+          [&](const SpecAssembled& spec) { epoch_ = spec.epoch.value; },
+          [&](const TaskAttemptStarted& started) {
+            LiveTask& task = tasks_[started.task];
+            task.state = "running";
+            task.attempt = started.process.attempt.value;
+            task.epoch = started.process.epoch.value;
+            task.node = started.node.host;
+            task.started = at;
+            task.exit.reset();
+            task.exit_class.clear();
+            task.port.clear();
+          },
+          [&](const TaskAttemptEnded& ended) {
+            LiveTask& task = tasks_[ended.task];
+            task.state = "ended";
+            task.port.clear();
+            task.attempt = ended.process.attempt.value;
+            task.exit = ended.exit;
+            task.exit_class = KebabName(ended.exit_class);
+          },
+          [&](const RestartDecided& decided) {
+            ++restarts_;
+            for (const TaskId& id : decided.tasks) tasks_[id].state = "restarting";
+          },
+          [&](const RestartTakenOver& over) { restarts_ = std::max(restarts_, over.number); },
+          [&](const VerdictReached& verdict) {
+            status_ = KebabName(verdict.status);
+            waits_for_.clear();
+            diagnostics_ = verdict.diagnostics;
+          },
+          [&](const NodesAwaited& nodes) {
+            waits_for_ = nodes.limit.empty() ? "" : "nodes: " + nodes.limit;
+          },
+          [&](const PortUseFound& found) {
+            tasks_[found.task].port = PortUseInBrief(found.task, found.use, found.address.port);
+          }},
+      action);
 }
 
 std::string LiveState::Json(Instant now) const {

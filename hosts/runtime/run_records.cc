@@ -68,6 +68,7 @@ void CountFrom(Instant origin, std::vector<trace::TraceRecord>& records) {
     auto* ordered = std::get_if<trace::AmOrdered>(&record.fact);
     if (ordered == nullptr) continue;
     if (auto* restart = std::get_if<RestartDecided>(&ordered->action)) count(restart->cause.at);
+    if (auto* over = std::get_if<RestartTakenOver>(&ordered->action)) count(over->decided.cause.at);
     auto* verdict = std::get_if<VerdictReached>(&ordered->action);
     if (verdict != nullptr && verdict->cause) count(verdict->cause->at);
   }

@@ -30,7 +30,7 @@ void CheckFile(std::string_view bytes) {
   std::uint64_t seq = 1;
   for (const auto& read : reading.entries) {
     TF_CHECK(read.seq.value == seq++);
-    copy += tfyarn::am::EncodeJournalFrame(read.am_attempt, read.seq, read.entry, copy.empty());
+    copy += tfyarn::am::EncodeJournalFrame(read.writer, read.seq, read.entry, copy.empty());
   }
   const JournalReading again = tfyarn::am::ReadJournalBytes(copy);
   TF_CHECK(again.entries.size() == reading.entries.size());
@@ -42,7 +42,8 @@ void CheckPayload(std::string_view bytes) {
   tfyarn::Decoder decoder(bytes);
   decoder.Get(entry);
   if (!decoder.at_end()) return;
-  const std::string file = tfyarn::am::EncodeJournalFrame(1, JournalSeq(1), entry, true);
+  const std::string file =
+      tfyarn::am::EncodeJournalFrame({.am_attempt = 1, .heard = {}}, JournalSeq(1), entry, true);
   const JournalReading reading = tfyarn::am::ReadJournalBytes(file);
   TF_CHECK(reading.entries.size() == 1 && !reading.cut);
   TF_CHECK(Payload(reading.entries[0].entry) == Payload(entry));
@@ -56,7 +57,8 @@ void CheckDamage(std::string_view damage) {
   std::string file;
   std::uint64_t seq = 1;
   for (const JournalEntry& entry : entries) {
-    file += tfyarn::am::EncodeJournalFrame(1, JournalSeq(seq++), entry, file.empty());
+    file += tfyarn::am::EncodeJournalFrame({.am_attempt = 1, .heard = {}}, JournalSeq(seq++), entry,
+                                           file.empty());
   }
   for (std::size_t i = 0; i + 1 < damage.size(); i += 2) {
     char& byte = file[static_cast<unsigned char>(damage[i]) % file.size()];

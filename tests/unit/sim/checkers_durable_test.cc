@@ -23,7 +23,9 @@ class JournalScript : public CheckerScript {
   /// HDFS takes the entry.
   void Store(const am::JournalEntry& entry) {
     seq_ = seq_.next();
-    checkers.JournalStored(kJob, App(), am::EncodeJournalFrame(1, seq_, entry, seq_.value == 1));
+    checkers.JournalStored(
+        kJob, App(),
+        am::EncodeJournalFrame({.am_attempt = 1, .heard = {}}, seq_, entry, seq_.value == 1));
   }
   void StoreLaunches() {
     am::AgentsLaunched entry;

@@ -111,6 +111,20 @@ TEST(CheckersRepeatsTest, AStopAfterWhichTheProcessEndsBreaksNothing) {
   EXPECT_FALSE(script.BrokenAfter(5min));
 }
 
+TEST(CheckersRepeatsTest, AStopThatComesAfterTheEndNeedsNoAnswer) {
+  TalkScript script;
+  script.Order(TaskAttemptEnded{.task = kWorker0, .container = Container(2)});
+  script.AmSays(StopProcess{.fence = TalkScript::Fence()});
+  EXPECT_FALSE(script.BrokenAfter(5min));
+}
+
+TEST(CheckersRepeatsTest, AnAgentThatRegistersWithoutAProcessHasNothingToStop) {
+  TalkScript script;
+  script.AmSays(StopProcess{.fence = TalkScript::Fence(), .attempt = TaskAttempt(0)});
+  script.Tell(AgentSaid{.message = RegisterAgent{.fence = TalkScript::Fence()}});
+  EXPECT_FALSE(script.BrokenAfter(5min));
+}
+
 TEST(CheckersRepeatsTest, AnAmThatStandsStillSaysItWhenItGoesOn) {
   TalkScript script;
   script.AmSays(StopProcess{.fence = TalkScript::Fence()});

@@ -66,6 +66,16 @@ std::vector<JournalEntry> AllKinds() {
                      .cause = SomeCause(),
                      .rule = "default/success",
                      .wall = Wall(7)},
+      FailureSeen{.task = {"worker", 1},
+                  .process = {TaskAttempt(2), Epoch(1)},
+                  .container = Container(3),
+                  .node = {"n2", 8041},
+                  .evidence = {.silent = true},
+                  .detail = "nothing heard of its agent",
+                  .blamed = true,
+                  .container_alive = false,
+                  .stopped = {{{"worker", 0}, TaskAttempt(1)}},
+                  .wall = Wall(8)},
   };
 }
 
@@ -84,7 +94,8 @@ struct Written {
 void Write(Written& file, std::int32_t am_attempt, std::uint64_t from,
            const std::vector<JournalEntry>& entries) {
   for (const JournalEntry& entry : entries) {
-    file.bytes += EncodeJournalFrame(am_attempt, JournalSeq(from++), entry, file.bytes.empty());
+    file.bytes += EncodeJournalFrame({.am_attempt = am_attempt, .heard = {}}, JournalSeq(from++),
+                                     entry, file.bytes.empty());
     file.ends.push_back(file.bytes.size());
   }
 }
@@ -151,7 +162,7 @@ TEST(JournalTest, ALaterAttemptsEntriesAreReadBehindATornTailWhereverItWasTorn) 
           {AttemptStarted{.am_attempt = 2, .wall = Wall(9)}, TypeWaived{"worker"}});
     const JournalReading after = ReadJournalBytes(torn.bytes);
     ASSERT_EQ(after.entries.size(), before.entries.size() + 2) << cut;
-    EXPECT_EQ(after.entries[before.entries.size()].am_attempt, 2);
+    EXPECT_EQ(after.entries[before.entries.size()].writer.am_attempt, 2);
     EXPECT_TRUE(std::holds_alternative<TypeWaived>(after.entries.back().entry));
     EXPECT_FALSE(after.damaged) << cut;
     EXPECT_EQ(after.good_bytes, torn.bytes.size()) << cut;
@@ -163,7 +174,8 @@ TEST(JournalTest, RepeatedSequenceNumbersAreIgnoredAndTheFirstWholeCopyCounts) {
   const std::vector<JournalEntry> entries = AllKinds();
   Write(file, 1, 1, {entries[0], entries[1]});
   Write(file, 1, 2, {TypeWaived{"not this"}});
-  const std::string torn = EncodeJournalFrame(1, JournalSeq(3), entries[2], false);
+  const std::string torn =
+      EncodeJournalFrame({.am_attempt = 1, .heard = {}}, JournalSeq(3), entries[2], false);
   file.bytes += torn.substr(0, torn.size() / 2);
   Write(file, 1, 3, {entries[2], entries[3]});
   const JournalReading reading = ReadJournalBytes(file.bytes);
@@ -182,7 +194,7 @@ TEST(JournalTest, ThreeAttemptsFollowEachOtherWithOneSequence) {
   ASSERT_EQ(reading.entries.size(), 6U);
   for (std::size_t i = 0; i < 6; ++i) {
     EXPECT_EQ(reading.entries[i].seq, JournalSeq(i + 1));
-    EXPECT_EQ(reading.entries[i].am_attempt, static_cast<std::int32_t>(i / 2 + 1));
+    EXPECT_EQ(reading.entries[i].writer.am_attempt, static_cast<std::int32_t>(i / 2 + 1));
   }
 }
 
@@ -210,8 +222,20 @@ TEST(JournalTest, EntriesBeyondAGapAreNotReturned) {
   EXPECT_EQ(reading.good_bytes, file.ends[3]);
 }
 
+TEST(JournalTest, EachEntrySaysWhatItsWriterKnewToBeStored) {
+  const std::string bytes =
+      EncodeJournalFrame({.am_attempt = 1, .heard = {}}, JournalSeq(1), AllRunning{}, true) +
+      EncodeJournalFrame({.am_attempt = 1, .heard = JournalSeq(1)}, JournalSeq(2), AllRunning{},
+                         false);
+  const JournalReading reading = ReadJournalBytes(bytes);
+  ASSERT_EQ(reading.entries.size(), 2U);
+  EXPECT_EQ(reading.entries[0].writer.heard, JournalSeq(0));
+  EXPECT_EQ(reading.entries[1].writer.heard, JournalSeq(1));
+}
+
 TEST(JournalTest, AFileOfAnotherVersionIsNotRead) {
-  std::string bytes = EncodeJournalFrame(1, JournalSeq(1), AllRunning{}, true);
+  std::string bytes =
+      EncodeJournalFrame({.am_attempt = 1, .heard = {}}, JournalSeq(1), AllRunning{}, true);
   bytes[7] = 99;   // Of the header.
   bytes[11] = 99;  // Of the frame.
   const JournalReading reading = ReadJournalBytes(bytes);
@@ -244,7 +268,8 @@ TEST(JournalTest, RandomDamageNeverYieldsAnAlteredEntry) {
 
 TEST(JournalTest, AHugeLengthIsOnlyATornFrame) {
   std::string bytes = Whole().bytes.substr(0, 8);
-  std::string frame = EncodeJournalFrame(1, JournalSeq(1), AllRunning{}, false);
+  std::string frame =
+      EncodeJournalFrame({.am_attempt = 1, .heard = {}}, JournalSeq(1), AllRunning{}, false);
   for (std::size_t i = 16; i < 20; ++i) frame[i] = '\xff';
   bytes += frame;
   const JournalReading reading = ReadJournalBytes(bytes);

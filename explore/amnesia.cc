@@ -1,0 +1,83 @@
+#include "explore/amnesia.h"
+
+#include <fmt/format.h>
+
+#include <charconv>
+#include <utility>
+
+namespace tfyarn::explore {
+namespace {
+
+/// Both YARN's and the job's own limit.
+constexpr std::int64_t kStandardAttempts = 2;
+constexpr std::int64_t kDeaths = 2;
+
+std::int64_t NumberAt(const Node& node, std::string_view path, std::int64_t otherwise) {
+  const std::string text = TextAt(node, path);
+  std::int64_t number = otherwise;
+  std::from_chars(text.data(), text.data() + text.size(), number);
+  return number;
+}
+
+void RaiseAttemptsOf(Node& job) {
+  const std::int64_t attempts = NumberAt(job, "am.attempts", kStandardAttempts);
+  Set(MapAt(job, "am"), "attempts", Number(attempts + kDeaths));
+}
+
+Node Death(const std::string& job, std::uint64_t append, Duration after) {
+  Node when = Map({{"job", Text(job)}, {"append", Number(static_cast<std::int64_t>(append))}});
+  Node fault = Map({{"kind", Text("am_crash")},
+                    {"when", std::move(when)},
+                    {"target", Map({{"am", Text(job)}})}});
+  if (after > Duration::zero()) Set(fault, "after", Time(after));
+  return fault;
+}
+
+Variant With(const Node& document, const std::string& job, std::string name,
+             std::vector<Node> deaths) {
+  Variant variant{.name = std::move(name),
+                  .document = document,
+                  .options = {},
+                  .same = Sameness::kTally,
+                  .job = job};
+  for (Node& death : deaths) ListAt(variant.document, "faults").items.push_back(std::move(death));
+  return variant;
+}
+
+}  // namespace
+
+Node WithMoreAttempts(Node document) {
+  Node& yarn = MapAt(document, "yarn");
+  Set(yarn, "am_max_attempts",
+      Number(NumberAt(yarn, "am_max_attempts", kStandardAttempts) + kDeaths));
+  for (Node& job : ListAt(document, "jobs").items) RaiseAttemptsOf(job);
+  if (document.Find("arrivals") != nullptr) {
+    for (Node& arrival : ListAt(document, "arrivals").items)
+      RaiseAttemptsOf(MapAt(arrival, "template"));
+  }
+  return document;
+}
+
+std::variant<std::vector<Variant>, Skipped> AmnesiaOf(const Node& document,
+                                                      const RunRecord& plain) {
+  std::vector<Variant> variants;
+  for (const auto& [job, appends] : plain.appends) {
+    for (std::uint64_t k = 1; k <= appends; ++k) {
+      // As the entry is under way, and when it is stored and what rests on it has been ordered.
+      variants.push_back(With(document, job,
+                              fmt::format("the AM of {} dies as it appends {}", job, k),
+                              {Death(job, k, 0s)}));
+      variants.push_back(With(document, job,
+                              fmt::format("the AM of {} dies after its append {}", job, k),
+                              {Death(job, k, 8ms)}));
+      for (std::uint64_t j = 1; j <= 3; ++j) {
+        variants.push_back(With(
+            document, job, fmt::format("the AMs of {} die at appends {} and {}", job, k, k + j),
+            {Death(job, k, 0s), Death(job, k + j, 0s)}));
+      }
+    }
+  }
+  return variants;
+}
+
+}  // namespace tfyarn::explore

@@ -1,0 +1,71 @@
+#include "explore/comparison.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <utility>
+
+namespace tfyarn::explore {
+namespace {
+
+/// What is compared beyond the result must be kept on the way.
+bool NeedsTally(Relation relation) {
+  return relation == Relation::kAmnesia;
+}
+
+}  // namespace
+
+Comparison::Comparison(Relation relation, const Node& document, Guard guard)
+    : relation_(relation), guard_(std::move(guard)) {
+  const Node plain = PlainOf(relation, document);
+  loaded_ = Load(plain);
+  if (!loaded_.scenario) return;
+  document_ = plain;
+}
+
+void Comparison::Run(sim::Coverage* coverage) {
+  sim::RunOptions options{.seed = loaded_.scenario->seed};
+  options.tally = NeedsTally(relation_);
+  options.coverage = coverage;
+  plain_ = GuardedRun(*loaded_.scenario, std::move(options), guard_);
+  events_ += plain_.record.result.events;
+  if (!plain_.whole()) return;
+  auto variants = VariantsOf(relation_, document_, plain_.record);
+  if (const auto* skipped = std::get_if<Skipped>(&variants)) {
+    skipped_ = skipped->why;
+  } else {
+    variants_ = std::move(std::get<std::vector<Variant>>(variants));
+  }
+}
+
+std::vector<Problem> Comparison::Try(std::size_t variant) {
+  const Variant& other = variants_.at(variant);
+  const Loaded loaded = Load(other.document);
+  if (!loaded.scenario) return {};
+  sim::RunOptions options = other.options;
+  options.seed = loaded.scenario->seed;
+  options.tally = NeedsTally(relation_);
+  const Ran run = GuardedRun(*loaded.scenario, std::move(options), guard_);
+  events_ += run.record.result.events;
+  if (!run.whole()) return {};
+  const std::string where = other.name.empty() ? "" : fmt::format(" ({})", other.name);
+  const auto say = [&](const std::string& what, std::optional<Instant> at) {
+    Problem problem = ProblemOf(fmt::format("relation {}: {}", KebabName(relation_), what), at);
+    // Of two variants that show one problem the second shows it again.
+    problem.sentence += where;
+    return problem;
+  };
+  std::vector<Problem> problems;
+  // What is wrong with the plain run too needs no relation to be seen.
+  const std::vector<Problem> known = ProblemsOf(plain_.record.result);
+  for (const Problem& problem : ProblemsOf(run.record.result)) {
+    const bool is_known = std::any_of(known.begin(), known.end(),
+                                      [&](const Problem& one) { return one.key == problem.key; });
+    if (!problem.expectation && !is_known) problems.push_back(say(problem.sentence, problem.at));
+  }
+  const std::string difference = DifferenceOf(other, plain_.record, run.record);
+  if (!difference.empty()) problems.push_back(say(difference, std::nullopt));
+  return problems;
+}
+
+}  // namespace tfyarn::explore

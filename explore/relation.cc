@@ -1,0 +1,234 @@
+#include "explore/relation.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <charconv>
+#include <utility>
+
+#include "explore/amnesia.h"
+
+namespace tfyarn::explore {
+namespace {
+
+Node Reversed(Node node, std::string_view key) {
+  // The order of task types and of a matrix means something.
+  const bool matters = key == "tasks" || key == "matrix";
+  if (node.is_map() && !matters) std::reverse(node.entries.begin(), node.entries.end());
+  for (config::Entry& entry : node.entries)
+    entry.value = Reversed(std::move(entry.value), entry.key);
+  for (Node& item : node.items) item = Reversed(std::move(item), "");
+  return node;
+}
+
+Node WithUnusedNode(Node document) {
+  ListAt(MapAt(document, "cluster"), "nodes")
+      .items.push_back(
+          Map({{"name", Text("unused")},
+               {"partition", Text("unused")},
+               {"resources", Map({{"memory", Text("64GiB")}, {"vcores", Number(8)}})}}));
+  ListAt(document, "faults")
+      .items.push_back(Map({{"kind", Text("node_crash")},
+                            {"at", Text("40s")},
+                            {"target", Map({{"node", Text("unused")}})},
+                            {"for", Text("2m")}}));
+  return document;
+}
+
+/// Which message: one of those that end-to-end repetition must make harmless, by the document.
+Node WithRepeatedMessage(Node document) {
+  static const std::vector<std::string> kMessages = {
+      "RegisterAgent", "ProcessRunning", "ProcessEnded",   "StartProcess",
+      "StopProcess",   "ProcessSigns",   "StartContainers"};
+  const std::string seed = TextAt(document, "seed");
+  std::size_t choice = 0;
+  std::from_chars(seed.data(), seed.data() + seed.size(), choice);
+  ListAt(document, "faults")
+      .items.push_back(Map({{"kind", Text("duplicate")},
+                            {"at", Text("0s")},
+                            {"message", Text(kMessages[choice % kMessages.size()])}}));
+  return document;
+}
+
+bool HasRandomTimes(const Node& node) {
+  if (node.Find("dist") != nullptr) return true;
+  return std::any_of(node.entries.begin(), node.entries.end(),
+                     [](const config::Entry& entry) { return HasRandomTimes(entry.value); }) ||
+         std::any_of(node.items.begin(), node.items.end(), HasRandomTimes);
+}
+
+bool StrikesAnyNode(const Node& document) {
+  const Node* faults = document.Find("faults");
+  return faults != nullptr &&
+         std::any_of(faults->items.begin(), faults->items.end(), [](const Node& fault) {
+           const Node* target = fault.Find("target");
+           const Node* groups = fault.Find("between");
+           const bool by_lot = target != nullptr && (target->Find("random") != nullptr ||
+                                                     target->Find("fraction") != nullptr ||
+                                                     target->Find("rack") != nullptr);
+           return by_lot || groups != nullptr || TextAt(fault, "kind") == "loss";
+         });
+}
+
+/// A fault waits for a message, or for what some message brings about again: one that comes twice
+/// moves it.
+bool CountsMessages(const Node& document) {
+  const Node* faults = document.Find("faults");
+  return faults != nullptr &&
+         std::any_of(faults->items.begin(), faults->items.end(), [](const Node& fault) {
+           return fault.FindPath("when.message") != nullptr ||
+                  fault.FindPath("when.nth") != nullptr;
+         });
+}
+
+/// The first difference between the outcomes of two runs' jobs; "" when there is none.
+std::string DifferenceOfOutcomes(const trace::Result& left, const trace::Result& right) {
+  for (std::size_t i = 0; i < left.jobs.size() && i < right.jobs.size(); ++i) {
+    const trace::JobResult& a = left.jobs[i];
+    const trace::JobResult& b = right.jobs[i];
+    const auto say = [&](std::string_view what, const auto& one, const auto& other) {
+      return fmt::format("{} of job {} is {} and not {}", what, a.name, other, one);
+    };
+    if (a.status != b.status)
+      return say("the status", trace::StatusName(a.status), trace::StatusName(b.status));
+    if (a.restarts.task + a.restarts.gang != b.restarts.task + b.restarts.gang)
+      return say("the number of restarts", a.restarts.task + a.restarts.gang,
+                 b.restarts.task + b.restarts.gang);
+    if (a.epochs != b.epochs) return say("the number of epochs", a.epochs, b.epochs);
+  }
+  return "";
+}
+
+std::int32_t PaidBy(const sim::JobTally& tally, Budget budget) {
+  const auto entry = tally.restarts.find(budget);
+  return entry == tally.restarts.end() ? 0 : entry->second;
+}
+
+std::string DifferenceOfTallies(const sim::JobTally& left, const sim::JobTally& right) {
+  const auto say = [&](std::string_view what, std::int32_t one, std::int32_t other) {
+    return fmt::format("{} of job {} is {} and not {}", what, left.job, other, one);
+  };
+  // Fewer is no harm: a fault may come and go while there is no AM, and a container may have been
+  // taken before its process started, and not after.
+  for (const Budget budget : {Budget::kUser, Budget::kInfrastructure, Budget::kNone}) {
+    if (PaidBy(right, budget) > PaidBy(left, budget))
+      return say("the number of restarts that " + KebabName(budget) + " pays", PaidBy(left, budget),
+                 PaidBy(right, budget));
+  }
+  if (left.verdicts != right.verdicts)
+    return say("the number of verdicts", left.verdicts, right.verdicts);
+  for (const auto& [task, starts] : right.starts) {
+    const auto plain = left.starts.find(task);
+    const std::int32_t number = plain == left.starts.end() ? 0 : plain->second;
+    if (starts > number) return say("the number of starts of " + ToString(task), number, starts);
+  }
+  return "";
+}
+
+/// A verdict for which a restart too many is to blame.
+bool IsOfBudget(std::string_view rule) {
+  return rule.ends_with("-exhausted") || rule.ends_with("/backoff-limit");
+}
+
+bool IsOfDeadline(std::string_view rule) {
+  return rule.starts_with("deadlines/") || rule == "gang/deadline";
+}
+
+/// YARN has tried the AM as often as it may: while HDFS is away it cannot start.
+bool IsOutOfAttempts(const trace::JobResult& job) {
+  return job.rule == "yarn/am-attempts";
+}
+
+/// YARN takes containers with an AM that its nodes have not yet reported (docs/policies.md, class
+/// am-lost): their tasks start again, or the job fails where the policy has no budget for it. What
+/// a scenario says of single attempts of theirs then comes at other times, or never.
+std::string DifferenceOfTallies(std::string_view job, const RunRecord& plain,
+                                const RunRecord& other) {
+  for (std::size_t i = 0; i < plain.result.jobs.size() && i < other.result.jobs.size(); ++i) {
+    if (i >= plain.tallies.size() || i >= other.tallies.size()) break;
+    const trace::JobResult& a = plain.result.jobs[i];
+    const trace::JobResult& b = other.result.jobs[i];
+    if (!job.empty() && a.name != job) continue;
+    const sim::JobTally& left = plain.tallies[i];
+    const sim::JobTally& right = other.tallies[i];
+    const bool taken = right.am_lost > left.am_lost;
+    const bool other_script = taken && (a.status != JobStatus::kSucceeded || IsOfBudget(b.rule) ||
+                                        !b.rule.starts_with("default/"));
+    if (right.failed_by_am_lost || other_script || IsOutOfAttempts(b)) continue;
+    // The horizon cuts one of them: whether it hangs is for the invariants to say.
+    if (a.status == JobStatus::kUnfinished || b.status == JobStatus::kUnfinished) continue;
+    if (a.status != b.status) {
+      return fmt::format("the status of job {} is {} and not {}", a.name,
+                         trace::StatusName(b.status), trace::StatusName(a.status));
+    }
+    // Where the world did something else to the job, other decisions follow; and what a deadline
+    // ends comes to more or less before it.
+    if (taken || left.blows != right.blows || IsOfDeadline(a.rule)) continue;
+    const std::string difference = DifferenceOfTallies(left, right);
+    if (!difference.empty()) return difference;
+    if (b.epochs > a.epochs)
+      return fmt::format("the number of epochs of job {} is {} and not {}", a.name, b.epochs,
+                         a.epochs);
+  }
+  return "";
+}
+
+/// Another node or message draws its own delays, which may shift others of its sender; and what
+/// strikes any node may strike the unused one.
+bool IsShiftedByOthers(const Node& document) {
+  return HasRandomTimes(document) || document.FindPath("cluster.network.loss") != nullptr ||
+         StrikesAnyNode(document);
+}
+
+Variant Only(Node document, Sameness same) {
+  return {.name = "", .document = std::move(document), .options = {}, .same = same};
+}
+
+}  // namespace
+
+Node PlainOf(Relation relation, Node document) {
+  return relation == Relation::kAmnesia ? WithMoreAttempts(std::move(document)) : document;
+}
+
+std::variant<std::vector<Variant>, Skipped> VariantsOf(Relation relation, const Node& document,
+                                                       const RunRecord& plain) {
+  std::vector<Variant> variants;
+  const Skipped shifted{"its delays are random: what is added shifts them"};
+  switch (relation) {
+    case Relation::kNone:
+      break;
+    case Relation::kEveryHeartbeat:
+      variants = {Only(document, Sameness::kDigest)};
+      variants.front().options.elide = false;
+      break;
+    case Relation::kKeyOrder:
+      variants = {Only(Reversed(document, ""), Sameness::kDigest)};
+      break;
+    case Relation::kUnusedNode:
+      if (IsShiftedByOthers(document)) return shifted;
+      variants = {Only(WithUnusedNode(document), Sameness::kOutcome)};
+      break;
+    case Relation::kRepeatedMessage:
+      if (IsShiftedByOthers(document)) return shifted;
+      if (CountsMessages(document)) return Skipped{"a fault waits for a number of messages"};
+      variants = {Only(WithRepeatedMessage(document), Sameness::kOutcome)};
+      break;
+    case Relation::kAmnesia:
+      return AmnesiaOf(document, plain);
+  }
+  return variants;
+}
+
+std::string DifferenceOf(const Variant& variant, const RunRecord& plain, const RunRecord& other) {
+  switch (variant.same) {
+    case Sameness::kDigest:
+      return plain.result.digest == other.result.digest ? "" : "another digest";
+    case Sameness::kOutcome:
+      return DifferenceOfOutcomes(plain.result, other.result);
+    case Sameness::kTally:
+      return DifferenceOfTallies(variant.job, plain, other);
+  }
+  return "";
+}
+
+}  // namespace tfyarn::explore

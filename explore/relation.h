@@ -1,0 +1,67 @@
+// Relations between two runs that must come to the same, whatever the right outcome is.
+//
+// A relation changes a scenario, or the way in which it is run, in a way that must make no
+// difference; each says for which scenarios that holds. Many have one variant; amnesia has one for
+// each journal entry, failed effects one for each action. Not here: running them (trial.h).
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <variant>
+#include <vector>
+
+#include "config/scenario.h"
+#include "core/model/describe.h"
+#include "core/trace/result.h"
+#include "explore/document.h"
+#include "explore/run_record.h"
+#include "sim/run.h"
+
+namespace tfyarn::explore {
+
+enum class Relation {
+  kNone,
+  kEveryHeartbeat,   ///< Idle heartbeats carried, not skipped: same digest.
+  kKeyOrder,         ///< Keys of the file's maps in another order: same digest.
+  kUnusedNode,       ///< A node that no job can use, which crashes: same outcome of every job.
+  kRepeatedMessage,  ///< One message arrives twice: same outcome of every job.
+  kAmnesia,          ///< An ApplicationMaster is killed at an append to its journal: same outcome.
+};
+BOOST_DESCRIBE_ENUM(Relation, kNone, kEveryHeartbeat, kKeyOrder, kUnusedNode, kRepeatedMessage,
+                    kAmnesia)
+
+/// What the second run must have in common with the first.
+enum class Sameness {
+  kDigest,   ///< Every record.
+  kOutcome,  ///< Of each job: status, number of restarts, epochs.
+  kTally,    ///< Of each job: status, restarts by who paid, processes started, epochs.
+};
+
+/// One other way to run a scenario.
+struct Variant {
+  std::string name;  ///< "" where the relation has one only.
+  Node document;
+  sim::RunOptions options;  ///< Seed, and what is not in the document.
+  Sameness same = Sameness::kOutcome;
+  std::string job;  ///< Of this one alone; "": of all.
+};
+
+/// Why the relation does not hold for this scenario: one sentence.
+struct Skipped {
+  std::string why;
+};
+
+/// The ways in which `relation` runs the scenario, of which `plain` is the run.
+[[nodiscard]] std::variant<std::vector<Variant>, Skipped> VariantsOf(Relation relation,
+                                                                     const Node& document,
+                                                                     const RunRecord& plain);
+
+/// The document that the plain run of the relation has: for most the scenario itself.
+[[nodiscard]] Node PlainOf(Relation relation, Node document);
+
+/// The first difference between the two that must not be; "" when there is none.
+[[nodiscard]] std::string DifferenceOf(const Variant& variant, const RunRecord& plain,
+                                       const RunRecord& other);
+
+}  // namespace tfyarn::explore

@@ -1,0 +1,16 @@
+#include "explore/run_record.h"
+
+#include <variant>
+
+namespace tfyarn::explore {
+
+void RunRecord::Observe(const trace::TraceRecord& record) {
+  census.Observe(record);
+  if (const auto* created = std::get_if<trace::JobCreated>(&record.fact)) {
+    names_[created->job] = created->name;
+  } else if (const auto* ordered = std::get_if<trace::AmOrdered>(&record.fact)) {
+    if (std::holds_alternative<AppendJournal>(ordered->action)) ++appends[names_[ordered->job]];
+  }
+}
+
+}  // namespace tfyarn::explore

@@ -1,0 +1,104 @@
+#include "sim/job_tally.h"
+
+#include <fmt/format.h>
+
+#include <variant>
+
+#include "core/am/journal.h"
+
+namespace tfyarn::sim {
+namespace {
+
+bool WentWithAm(ExitClass exit_class, std::string_view detail) {
+  return exit_class == ExitClass::kAmLost ||
+         detail.find("of a completed application") != std::string_view::npos ||
+         (exit_class == ExitClass::kHeartbeatLost &&
+          detail.find("did not find the new AM") != std::string_view::npos);
+}
+
+}  // namespace
+
+void TallyBook::Stored(trace::JobIndex job, const ApplicationId& application,
+                       std::string_view bytes) {
+  jobs_[job].journals[application] += bytes;
+}
+
+void TallyBook::Observe(const trace::TraceRecord& record) {
+  if (const auto* created = std::get_if<trace::JobCreated>(&record.fact)) {
+    jobs_[created->job].tally.job = created->name;
+  } else if (const auto* ordered = std::get_if<trace::AgentOrdered>(&record.fact)) {
+    Job& job = jobs_[ordered->job];
+    if (const auto* spawn = std::get_if<SpawnProcess>(&ordered->action)) {
+      ++job.tally.starts[spawn->task];
+      job.running[ordered->container] = spawn->task;
+    } else if (std::holds_alternative<SignalProcess>(ordered->action)) {
+      job.running.erase(ordered->container);
+    }
+  } else if (const auto* told = std::get_if<trace::AgentTold>(&record.fact)) {
+    if (std::holds_alternative<AgentStarted>(told->event))
+      jobs_[told->job].launched.erase(told->container);
+    const auto* exited = std::get_if<ProcessExited>(&told->event);
+    if (exited == nullptr) return;
+    Job& job = jobs_[told->job];
+    const auto running = job.running.find(told->container);
+    if (running == job.running.end()) return;
+    ++job.tally
+          .blows[fmt::format("{} ends with {}", ToString(running->second), exited->exit.status())];
+    job.running.erase(running);
+  } else if (const auto* freed = std::get_if<trace::ContainerFreed>(&record.fact)) {
+    // What the AM gave back, what ended with its agent, and what went with the AM is none.
+    Job& job = jobs_[freed->job];
+    const bool taken = freed->exit_status < 0 && freed->exit_status != container_exit::kAborted &&
+                       freed->exit_status != container_exit::kKilledByAppMaster;
+    const bool never_began = freed->exit_status > 0 && job.launched.contains(freed->container);
+    if (taken || never_began)
+      ++job.tally.blows[fmt::format("a container ends with {}", freed->exit_status)];
+  } else if (const auto* am = std::get_if<trace::AmTold>(&record.fact)) {
+    const auto* reply = std::get_if<RmReplied>(&am->event);
+    const auto* allocated =
+        reply == nullptr ? nullptr : std::get_if<yarn::AllocateResponse>(&reply->response);
+    if (allocated == nullptr) return;
+    Job& job = jobs_[am->job];
+    job.marked.insert(allocated->preempt_strict.begin(), allocated->preempt_strict.end());
+    job.marked.insert(allocated->preempt_contract.begin(), allocated->preempt_contract.end());
+    if (!job.marked.empty())
+      job.tally.blows["containers are marked"] = static_cast<std::int32_t>(job.marked.size());
+  } else if (const auto* said = std::get_if<trace::AmOrdered>(&record.fact)) {
+    const auto* call = std::get_if<CallNm>(&said->action);
+    const auto* launch =
+        call == nullptr ? nullptr : std::get_if<yarn::StartContainersRequest>(&call->request);
+    if (launch != nullptr) {
+      for (const yarn::StartContainerRequest& one : launch->containers)
+        jobs_[said->job].launched.insert(one.container);
+    }
+    const auto* ended = std::get_if<TaskAttemptEnded>(&said->action);
+    if (ended != nullptr && WentWithAm(ended->exit_class, ended->diagnostics))
+      ++jobs_[said->job].tally.am_lost;
+  }
+}
+
+/// As a later attempt would read them: an entry that was stored twice counts once.
+std::vector<JobTally> TallyBook::Finish() const {
+  std::vector<JobTally> tallies;
+  for (const auto& [index, job] : jobs_) {
+    JobTally tally = job.tally;
+    for (const auto& [application, bytes] : job.journals) {
+      for (const am::ReadEntry& read : am::ReadJournalBytes(bytes).entries) {
+        if (const auto* paid = std::get_if<am::RestartPaid>(&read.entry)) {
+          if (!WentWithAm(paid->cause.exit_class, paid->cause.detail))
+            ++tally.restarts[paid->budget];
+        }
+        if (const auto* verdict = std::get_if<am::VerdictDecided>(&read.entry)) {
+          ++tally.verdicts;
+          tally.failed_by_am_lost =
+              tally.failed_by_am_lost ||
+              (verdict->cause && WentWithAm(verdict->cause->exit_class, verdict->cause->detail));
+        }
+      }
+    }
+    tallies.push_back(std::move(tally));
+  }
+  return tallies;
+}
+
+}  // namespace tfyarn::sim

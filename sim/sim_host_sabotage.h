@@ -1,0 +1,37 @@
+// Carrying actions out, with what RunOptions::sabotage lets go wrong; included by sources of
+// SimHost only.
+#pragma once
+
+#include <type_traits>
+
+#include "core/trace/routine.h"
+#include "sim/sim_host.h"
+
+namespace tfyarn::sim {
+
+template <class AnyActor, class Action>
+void SimHost::Obey(AnyActor& actor, Action& action) {
+  if (saboteur_.idle() || trace::IsRoutine(action)) return Handle(actor, action);
+  constexpr EffectActor kActor = std::is_same_v<AnyActor, AmActor>      ? EffectActor::kAm
+                                 : std::is_same_v<AnyActor, AgentActor> ? EffectActor::kAgent
+                                                                        : EffectActor::kClient;
+  const Sabotage* damage = saboteur_.Next(kActor, action);
+  if (damage == nullptr) return Handle(actor, action);
+  TellOfDamage(actor, *damage);
+  switch (damage->damage) {
+    case Damage::kDiesBefore:
+      return KillProcess(actor);
+    case Damage::kDies:
+      Handle(actor, action);
+      return KillProcess(actor);
+    case Damage::kLost:
+    case Damage::kUnanswered:
+    case Damage::kFails:
+    case Damage::kTorn:
+      damage_ = damage;
+      Handle(actor, action);
+      damage_ = nullptr;
+  }
+}
+
+}  // namespace tfyarn::sim

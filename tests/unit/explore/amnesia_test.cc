@@ -1,0 +1,135 @@
+#include "explore/amnesia.h"
+
+#include <gtest/gtest.h>
+
+#include "explore/comparison.h"
+#include "sim/doubles.h"
+
+namespace tfyarn::explore {
+namespace {
+
+const std::string kJob = R"(schema: tfsim/v1
+name: small
+cluster: {nodes: [{name: n, count: 3, resources: {memory: 8GiB, vcores: 8}}]}
+jobs:
+  - name: a
+    tasks: {worker: {instances: 2, memory: 1GiB}}
+    training: {steps: 200, step_time: 100ms, checkpoint: {every: 5s, cost: 100ms}}
+    behavior: [{task: "worker:1", attempt: 0, exit: 137, after: 10s}]
+)";
+
+Node Job() {
+  return DocumentOf(kJob).value();
+}
+
+/// All that the relation finds, over all its variants.
+std::vector<Problem> FoundBy(Guard guard, std::size_t* variants = nullptr) {
+  Comparison comparison(Relation::kAmnesia, Job(), std::move(guard));
+  EXPECT_TRUE(comparison.scenario());
+  comparison.Run();
+  if (variants != nullptr) *variants = comparison.variants().size();
+  std::vector<Problem> found;
+  for (std::size_t i = 0; i < comparison.variants().size(); ++i) {
+    for (Problem& problem : comparison.Try(i)) found.push_back(std::move(problem));
+  }
+  return found;
+}
+
+TEST(AmnesiaTest, AJobComesToTheSameWhereverItsAmDies) {
+  std::size_t variants = 0;
+  const std::vector<Problem> found =
+      FoundBy({.simulate = sim::RunScenario, .interrupt = nullptr, .most_events = 0}, &variants);
+  EXPECT_GT(variants, 20U);
+  EXPECT_EQ(variants % 5, 0U);  // One death as it appends, one after it, and three second deaths.
+  for (const Problem& problem : found) ADD_FAILURE() << problem.sentence;
+}
+
+TEST(AmnesiaTest, AnAmThatTakesOverNothingIsFound) {
+  sim::Doubles doubles;
+  doubles.am = [](am::ApplicationMaster& real, Instant now, const AmEvent& event,
+                  std::vector<AmAction>& actions) {
+    const bool journal = std::holds_alternative<JournalRead>(event);
+    real.Step(now, journal ? AmEvent(JournalRead{}) : event, actions);
+  };
+  const auto simulate = [&](const config::Scenario& scenario, const sim::RunOptions& options) {
+    sim::RunOptions with = options;
+    with.doubles = &doubles;
+    with.elide = false;
+    return sim::RunScenario(scenario, with);
+  };
+  const std::vector<Problem> found =
+      FoundBy({.simulate = simulate, .interrupt = nullptr, .most_events = 0});
+  EXPECT_TRUE(std::any_of(found.begin(), found.end(), [](const Problem& problem) {
+    return problem.sentence.find("the number of starts of worker:0 of job a") !=
+               std::string::npos ||
+           problem.sentence.find("the number of starts of worker:0") != std::string::npos;
+  }));
+}
+
+TEST(AmnesiaTest, EachDeathHasAnAttemptMore) {
+  const Node with = WithMoreAttempts(Job());
+  EXPECT_EQ(TextAt(with, "yarn.am_max_attempts"), "4");
+  EXPECT_EQ(TextAt(with.Find("jobs")->items.at(0), "am.attempts"), "4");
+}
+
+// ---------------------------------------------------------------- what must be the same
+
+RunRecord Record(std::int32_t infrastructure = 1) {
+  RunRecord record;
+  record.result.jobs.push_back(
+      {.name = "a", .status = JobStatus::kSucceeded, .rule = "default/success"});
+  sim::JobTally tally{.job = "a"};
+  tally.restarts[Budget::kInfrastructure] = infrastructure;
+  tally.starts[TaskId{"worker", 0}] = 2;
+  tally.verdicts = 1;
+  record.tallies.push_back(tally);
+  return record;
+}
+
+std::string Difference(const RunRecord& other) {
+  return DifferenceOf(
+      {.name = "", .document = {}, .options = {}, .same = Sameness::kTally, .job = "a"}, Record(),
+      other);
+}
+
+TEST(AmnesiaTest, NothingIsPaidOrStartedTwice) {
+  EXPECT_EQ(Difference(Record()), "");
+  EXPECT_EQ(Difference(Record(2)),
+            "the number of restarts that infrastructure pays of job a is 2 and not 1");
+  RunRecord other = Record();
+  other.tallies[0].starts[TaskId{"worker", 0}] = 3;
+  EXPECT_EQ(Difference(other), "the number of starts of worker:0 of job a is 3 and not 2");
+  other = Record();
+  other.tallies[0].verdicts = 2;
+  EXPECT_EQ(Difference(other), "the number of verdicts of job a is 2 and not 1");
+  other = Record();
+  other.result.jobs[0].status = JobStatus::kFailed;
+  EXPECT_EQ(Difference(other), "the status of job a is FAILED and not SUCCEEDED");
+}
+
+TEST(AmnesiaTest, FewerRestartsAreNoHarm) {
+  EXPECT_EQ(Difference(Record(0)), "");
+}
+
+TEST(AmnesiaTest, WhatTheWorldDidOtherwiseExcusesWhatFollows) {
+  RunRecord other = Record(2);
+  other.tallies[0].blows["worker:0 ends with 1"] = 1;
+  EXPECT_EQ(Difference(other), "");
+  other.result.jobs[0].status = JobStatus::kFailed;
+  EXPECT_NE(Difference(other), "");
+}
+
+TEST(AmnesiaTest, WhatYarnTookWithTheAmExcusesARestart) {
+  RunRecord other = Record(2);
+  other.tallies[0].am_lost = 1;
+  EXPECT_EQ(Difference(other), "");
+}
+
+TEST(AmnesiaTest, WhatTheHorizonCutsIsNotCompared) {
+  RunRecord other = Record();
+  other.result.jobs[0].status = JobStatus::kUnfinished;
+  EXPECT_EQ(Difference(other), "");
+}
+
+}  // namespace
+}  // namespace tfyarn::explore

@@ -1,0 +1,271 @@
+// Single effects that go wrong: each kind there is, each way in which it can, and what a small job
+// then comes to.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <map>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "config/load.h"
+#include "core/model/text.h"
+#include "sim/effects.h"
+#include "sim/run.h"
+
+namespace tfyarn::sim {
+namespace {
+
+/// A gang of two and one that does not train; a worker fails once.
+constexpr std::string_view kJob = R"(
+schema: tfsim/v1
+name: small
+horizon: 6h
+cluster: {nodes: [{name: n, count: 4, resources: {memory: 16GiB, vcores: 8}}]}
+yarn: {am_max_attempts: 4}
+jobs:
+  - name: a
+    am: {attempts: 4}
+    tasks: {worker: {instances: 2, memory: 1GiB}, tensorboard: {memory: 1GiB}}
+    training: {steps: 200, step_time: 100ms, checkpoint: {every: 5s, cost: 100ms}}
+    behavior: [{task: "worker:1", attempt: 0, exit: 137, after: 10s}, {task: tensorboard, runs: forever}]
+)";
+
+struct Outcome {
+  JobStatus status = JobStatus::kUnfinished;
+  std::string broken;  ///< The first invariant.
+  std::map<EffectName, std::uint64_t> census;
+  std::int32_t am_attempts = 0;
+  std::size_t told = 0;  ///< Effects that went wrong.
+};
+
+Outcome RunWith(std::vector<Sabotage> sabotage) {
+  static const config::Scenario kScenario =
+      config::LoadScenarioText(std::string(kJob), "small.yaml").value();
+  EffectCensus census;
+  Outcome outcome;
+  RunOptions options{.seed = 1};
+  options.sabotage = std::move(sabotage);
+  options.sink = [&](const trace::TraceRecord& record) {
+    census.Observe(record);
+    if (const auto* began = std::get_if<trace::FaultBegan>(&record.fact))
+      outcome.told += static_cast<std::size_t>(began->target.find("of the") != std::string::npos ||
+                                               began->kind != "sabotage");
+    if (const auto* told = std::get_if<trace::AmTold>(&record.fact))
+      outcome.am_attempts = std::max(outcome.am_attempts, told->am_attempt);
+  };
+  const trace::Result result = RunScenario(kScenario, options).result;
+  outcome.status = result.jobs.at(0).status;
+  outcome.census = census.counts();
+  for (const trace::InvariantResult& invariant : result.invariants) {
+    if (invariant.violations > 0 && outcome.broken.empty())
+      outcome.broken = invariant.name + ": " + invariant.first_detail;
+  }
+  return outcome;
+}
+
+/// What a kind of effect is, and so in which ways it can go wrong.
+enum class Sort {
+  kAccount,  ///< Orders nothing.
+  kUnsent,   ///< No machine of that sort sends it; should one do so, it needs another row.
+  kRmCall,
+  kNmCall,
+  kHdfsCall,
+  kJournal,
+  kMessage,
+  kOrder,   ///< To its host, without an answer.
+  kAnswer,  ///< To its host, which answers.
+  kLast,    ///< Its sender ends.
+};
+
+struct Row {
+  EffectActor actor;
+  Sort sort;
+  std::vector<std::string> kinds;
+};
+
+/// Every kind of effect has a row: a new one without fails the first test.
+const std::vector<Row>& Rows() {
+  using enum EffectActor;
+  static const std::vector<Row> kRows = {
+      {kAm, Sort::kAnswer, {"ReadJournal"}},
+      {kAm, Sort::kJournal, {"AppendJournal"}},
+      {kAm, Sort::kOrder, {"PublishAddress"}},
+      {kAm, Sort::kRmCall, {"RegisterApplicationMaster", "Allocate", "FinishApplicationMaster"}},
+      {kAm,
+       Sort::kUnsent,
+       {"GetNewApplication", "SubmitApplication", "GetApplicationReport", "KillApplication",
+        "GetClusterNodes", "GetQueueInfo", "RegisterNodeManager", "NodeHeartbeat"}},
+      {kAm, Sort::kNmCall, {"StartContainers", "StopContainers", "GetContainerStatuses"}},
+      {kAm, Sort::kHdfsCall, {"Create", "Append", "Read", "GetFileStatus", "Mkdirs", "Delete"}},
+      {kAm,
+       Sort::kMessage,
+       {"AgentAccepted", "AgentRefused", "HeartbeatSeen", "ReportSeen", "StartProcess",
+        "StopProcess", "WarnProcess", "EndAgent", "ShowStacks", "NewsSeen"}},
+      {kAm, Sort::kLast, {"ExitAm"}},
+      {kAm,
+       Sort::kAccount,
+       {"JobStateChanged", "GangCompleted", "GangReleased", "SpecAssembled", "TaskAttemptStarted",
+        "TaskAttemptEnded", "RestartDecided", "VerdictReached", "Note", "NodesAwaited",
+        "PortUseFound", "RestartTakenOver"}},
+      {kAgent, Sort::kAnswer, {"LeasePort", "SpawnProcess", "ReadAmAddress"}},
+      {kAgent,
+       Sort::kMessage,
+       {"RegisterAgent", "AgentHeartbeat", "ProcessRunning", "ProcessEnded", "AddressChanged",
+        "ProgressStalled", "ProcessSigns", "PortReport"}},
+      {kAgent, Sort::kOrder, {"SignalTerm", "SignalKill", "SignalContinue", "DumpStacks"}},
+      {kAgent, Sort::kLast, {"ExitAgent"}},
+      {kAgent, Sort::kAccount, {"Note"}},
+      {kClient,
+       Sort::kRmCall,
+       {"GetNewApplication", "SubmitApplication", "GetApplicationReport", "KillApplication",
+        "GetClusterNodes", "GetQueueInfo"}},
+      {kClient,
+       Sort::kUnsent,
+       {"RegisterApplicationMaster", "Allocate", "FinishApplicationMaster", "RegisterNodeManager",
+        "NodeHeartbeat"}},
+      {kClient, Sort::kHdfsCall, {"Create", "Append", "Read", "GetFileStatus", "Mkdirs", "Delete"}},
+      {kClient, Sort::kLast, {"ExitClient"}},
+      {kClient, Sort::kAccount, {"ApplicationSubmitted", "ClusterFacts", "JobEnded", "Note"}},
+  };
+  return kRows;
+}
+
+std::optional<Sort> SortOf(const EffectName& effect) {
+  for (const Row& row : Rows()) {
+    if (row.actor == effect.actor &&
+        std::find(row.kinds.begin(), row.kinds.end(), effect.kind) != row.kinds.end())
+      return row.sort;
+  }
+  return std::nullopt;
+}
+
+/// The ways in which the n-th effect of that sort goes wrong, all of which the job must survive.
+std::vector<Sabotage> DamagesOf(const EffectName& effect, std::uint64_t nth, Sort sort) {
+  std::vector<Sabotage> all;
+  const auto add = [&](Damage damage, decltype(Sabotage::error) error = {}) {
+    all.push_back({.effect = effect, .nth = nth, .damage = damage, .error = error});
+  };
+  // Without its client a job goes on, and there is none to be told its end.
+  if (sort != Sort::kUnsent && effect.actor != EffectActor::kClient) {
+    add(Damage::kDies);
+    add(Damage::kDiesBefore);
+  }
+  switch (sort) {
+    case Sort::kAccount:
+    case Sort::kUnsent:
+    case Sort::kLast:
+      break;
+    case Sort::kRmCall:
+      add(Damage::kLost);
+      add(Damage::kUnanswered);
+      add(Damage::kFails, yarn::RpcErrorCode::kUnavailable);
+      break;
+    case Sort::kNmCall:
+      add(Damage::kLost);
+      add(Damage::kUnanswered);
+      for (const yarn::RpcErrorCode code :
+           {yarn::RpcErrorCode::kUnavailable, yarn::RpcErrorCode::kNmNotYetReady,
+            yarn::RpcErrorCode::kYarn})
+        add(Damage::kFails, code);
+      break;
+    case Sort::kHdfsCall:
+      add(Damage::kLost);
+      add(Damage::kUnanswered);
+      for (const hdfs::HdfsErrorCode code :
+           {hdfs::HdfsErrorCode::kUnavailable, hdfs::HdfsErrorCode::kSafeMode})
+        add(Damage::kFails, code);
+      break;
+    case Sort::kJournal:
+      add(Damage::kLost);
+      add(Damage::kUnanswered);
+      add(Damage::kTorn);
+      for (const hdfs::HdfsErrorCode code :
+           {hdfs::HdfsErrorCode::kUnavailable, hdfs::HdfsErrorCode::kSafeMode,
+            hdfs::HdfsErrorCode::kQuotaExceeded})
+        add(Damage::kFails, code);
+      break;
+    case Sort::kMessage:
+    case Sort::kOrder:
+      add(Damage::kLost);
+      break;
+    case Sort::kAnswer:
+      add(Damage::kFails);
+      break;
+  }
+  return all;
+}
+
+TEST(SabotageTest, EveryKindOfEffectSaysInWhichWaysItCanGoWrong) {
+  std::set<EffectName> named;
+  for (const Row& row : Rows()) {
+    for (const std::string& kind : row.kinds)
+      EXPECT_TRUE(named.insert({row.actor, kind}).second) << kind << " has two rows";
+  }
+  for (const EffectName& effect : AllEffects()) {
+    EXPECT_TRUE(named.erase(effect) > 0)
+        << KebabName(effect.actor) << " " << effect.kind << " has no row in Rows()";
+  }
+  for (const EffectName& left : named) ADD_FAILURE() << left.kind << " is no effect any more";
+}
+
+TEST(SabotageTest, ARunWithoutHasEachEffectOnceForItsMachine) {
+  const Outcome plain = RunWith({});
+  EXPECT_EQ(plain.status, JobStatus::kSucceeded);
+  EXPECT_EQ(plain.broken, "");
+  EXPECT_EQ(plain.told, 0U);
+  EXPECT_EQ(plain.census.at({EffectActor::kAm, "ReadJournal"}), 1U);
+  EXPECT_EQ(plain.census.at({EffectActor::kAgent, "SpawnProcess"}), 5U);
+  for (const auto& [effect, count] : plain.census)
+    EXPECT_NE(SortOf(effect), Sort::kUnsent) << effect.kind << " is sent after all";
+}
+
+TEST(SabotageTest, AnAppendThatIsLostIsRepeated) {
+  const EffectName append{EffectActor::kAm, "AppendJournal"};
+  const Outcome plain = RunWith({});
+  for (const Damage damage : {Damage::kLost, Damage::kUnanswered, Damage::kTorn}) {
+    const Outcome outcome = RunWith({{.effect = append, .nth = 2, .damage = damage, .error = {}}});
+    EXPECT_EQ(outcome.told, 1U);
+    EXPECT_GT(outcome.census.at(append), plain.census.at(append)) << KebabName(damage);
+    EXPECT_EQ(outcome.am_attempts, 1);
+  }
+}
+
+TEST(SabotageTest, AnAmThatDiesAtAnActionHasASuccessor) {
+  const EffectName decided{EffectActor::kAm, "RestartDecided"};
+  for (const Damage damage : {Damage::kDies, Damage::kDiesBefore}) {
+    const Outcome outcome = RunWith({{.effect = decided, .nth = 1, .damage = damage, .error = {}}});
+    EXPECT_EQ(outcome.am_attempts, 2) << KebabName(damage);
+  }
+}
+
+TEST(SabotageTest, TheRunIsTheSameUpToTheEffect) {
+  // An effect that no run has changes nothing but that every heartbeat is carried.
+  const Outcome plain = RunWith({});
+  const Outcome never = RunWith({{.effect = {EffectActor::kAm, "AppendJournal"}, .nth = 1000}});
+  EXPECT_EQ(never.told, 0U);
+  EXPECT_EQ(never.census, plain.census);
+}
+
+/// Every effect of a run, in every way, one at a time: the first eight and every seventh of a kind.
+TEST(SabotageTest, ASmallJobSurvivesEveryEffectThatGoesWrongOnce) {
+  const Outcome plain = RunWith({});
+  std::size_t runs = 0;
+  for (const auto& [effect, count] : plain.census) {
+    const std::optional<Sort> sort = SortOf(effect);
+    ASSERT_TRUE(sort.has_value());
+    for (std::uint64_t nth = 1; nth <= count; nth += nth < 8 ? 1 : 7) {
+      for (const Sabotage& sabotage : DamagesOf(effect, nth, *sort)) {
+        const Outcome outcome = RunWith({sabotage});
+        ++runs;
+        EXPECT_EQ(outcome.status, JobStatus::kSucceeded) << ToString(sabotage);
+        EXPECT_EQ(outcome.broken, "") << ToString(sabotage);
+        EXPECT_EQ(outcome.told, 1U) << ToString(sabotage);
+      }
+    }
+  }
+  EXPECT_GT(runs, 200U);
+}
+
+}  // namespace
+}  // namespace tfyarn::sim
