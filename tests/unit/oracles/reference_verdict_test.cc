@@ -582,22 +582,21 @@ TEST(ReferenceVerdictTest, AVictimIsWhoWasOrderedToStartBeforeTheDecision) {
 
 TEST(ReferenceVerdictTest, AVictimIsFreeHoweverLongItsRestartTakesToStore) {
   for (const bool soon : {true, false}) {
-    Script script(TwoWorkers());
+    Script script(WithPs());
     script.At(60s);
     script.Exit(kWorker1, 143);
-    script.Restart(kWorker1, ExitClass::kKilledExternal, Budget::kInfrastructure, 2, kBoth);
-    script.Assemble(2);
+    script.Restart(kWorker1, ExitClass::kKilledExternal, Budget::kInfrastructure, 1, {kWorker1});
     script.At(soon ? 61s : 200s);
     script.Exit(kWorker0, 143);
     script.Order(AppendJournal{.seq = JournalSeq(100)});
     script.At(201s);
     script.Tell(JournalAppended{.seq = JournalSeq(100)});
-    script.Order(
-        RestartDecided{.unit = RestartUnit::kGang,
-                       .paid = Budget::kNone,
-                       .epoch = Epoch(3),
-                       .cause = {.task = kWorker1, .exit_class = ExitClass::kKilledExternal},
-                       .tasks = kBoth});
+    const Cause cause{.task = kWorker1, .exit_class = ExitClass::kKilledExternal};
+    script.Order(RestartDecided{.unit = RestartUnit::kTask,
+                                .paid = Budget::kNone,
+                                .epoch = Epoch(1),
+                                .cause = cause,
+                                .tasks = {kWorker0}});
     EXPECT_EQ(script.Clean(), soon);
   }
 }
