@@ -113,7 +113,7 @@ TEST(CheckersRepeatsTest, AStopAfterWhichTheProcessEndsBreaksNothing) {
 
 TEST(CheckersRepeatsTest, AStopThatComesAfterTheEndNeedsNoAnswer) {
   TalkScript script;
-  script.Order(TaskAttemptEnded{.task = kWorker0, .container = Container(2)});
+  script.Order(TaskAttemptEnded{.task = kWorker0, .container = TalkScript::Container(2)});
   script.AmSays(StopProcess{.fence = TalkScript::Fence()});
   EXPECT_FALSE(script.BrokenAfter(5min));
 }
