@@ -173,11 +173,11 @@ std::string DifferenceOfTallies(std::string_view job, const RunRecord& plain,
   return "";
 }
 
-/// Another node or message draws its own delays, which may shift others of its sender; and what
-/// strikes any node may strike the unused one.
+/// Another node or message draws its own delays, which may shift others of its sender; from another
+/// future on all delays are disturbed; and what strikes any node may strike the unused one.
 bool IsShiftedByOthers(const Node& document) {
-  return HasRandomTimes(document) || document.FindPath("cluster.network.loss") != nullptr ||
-         StrikesAnyNode(document);
+  return HasRandomTimes(document) || document.Find("futures") != nullptr ||
+         document.FindPath("cluster.network.loss") != nullptr || StrikesAnyNode(document);
 }
 
 Variant Only(Node document, Sameness same) {

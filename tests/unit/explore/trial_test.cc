@@ -104,6 +104,21 @@ TEST(TrialTest, EachRelationSeesWhatDiffers) {
             "relation repeated-message: the status of job a is FAILED and not SUCCEEDED");
 }
 
+TEST(TrialTest, FromAnotherFutureOnNothingIsAddedThatDrawsDelays) {
+  const Simulate simulate =
+      StandIn([](const config::Scenario& scenario, const sim::RunOptions&, trace::Result& result) {
+        if (scenario.cluster.nodes.size() > 1) result.jobs[0].epochs = 2;
+        if (!scenario.faults.empty()) result.jobs[0].status = JobStatus::kFailed;
+      });
+  Node document = Small();
+  Set(document, "futures", List({Map({{"from", Text("5s")}, {"seed", Number(3)}})}));
+  for (const Relation relation : {Relation::kUnusedNode, Relation::kRepeatedMessage}) {
+    const Trial trial =
+        Try({.document = document, .relation = relation}, {.simulate = simulate, .accepts = {}});
+    EXPECT_TRUE(trial.valid && trial.problems.empty());
+  }
+}
+
 /// A run of so many events, that many in each second, whose job never ends.
 Simulate Busy(std::uint64_t in_a_second, std::uint64_t events = 500'000) {
   return StandIn(
