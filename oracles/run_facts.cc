@@ -518,7 +518,12 @@ Classes RunFacts::MayBeTimeout(const Job& job, const Task& task) const {
   const bool never_ran = task.ordered && (*task.ordered > task.attempt || task.runs_told == 0) &&
                          now_ - task.ordered_when >= job.spec->deadlines.start;
   if (never_heard || never_ran || task.stood_still || task.stalled != 0) return Of(kTimeout);
-  if (!task.in_gang || !(task.runs || task.stop_ordered != 0)) return 0;
+  // Of an end that it heard of only then the AM did not know when it decided.
+  const bool seems_to_run =
+      task.runs || std::any_of(task.accounts.begin(), task.accounts.end(), [&](const Account& end) {
+        return end.attempt == task.attempt && (end.told == 0 || end.told >= window_);
+      });
+  if (!task.in_gang || !(seems_to_run || task.stop_ordered != 0)) return 0;
   // It hangs: it alone still runs or had to be killed, or a victim's last words name it.
   bool alone = true;
   for (const auto& [id, other] : job.tasks) {

@@ -580,6 +580,25 @@ TEST(ReferenceVerdictTest, AVictimIsWhoWasOrderedToStartBeforeTheDecision) {
   }
 }
 
+TEST(ReferenceVerdictTest, WhomAPeerAccusesMayHaveEndedSinceTheDecision) {
+  for (const bool heard_before : {false, true}) {
+    Script script(TwoWorkers());
+    script.At(60s);
+    if (heard_before) script.Exit(kWorker1, 1);
+    script.Exit(kWorker0, ProcessExit{.code = 1}, true,
+                "unhealthy (stopped sending heartbeats):\n/job:worker/replica:0/task:1\n");
+    script.Order(AppendJournal{.seq = JournalSeq(100)});
+    if (!heard_before) script.Exit(kWorker1, 1);
+    script.Tell(JournalAppended{.seq = JournalSeq(100)});
+    script.Order(RestartDecided{.unit = RestartUnit::kGang,
+                                .paid = Budget::kInfrastructure,
+                                .epoch = Epoch(2),
+                                .cause = {.task = kWorker1, .exit_class = ExitClass::kTimeout},
+                                .tasks = kBoth});
+    EXPECT_EQ(script.Clean(), !heard_before);
+  }
+}
+
 TEST(ReferenceVerdictTest, AVictimIsFreeHoweverLongItsRestartTakesToStore) {
   for (const bool soon : {true, false}) {
     Script script(WithPs());
