@@ -164,12 +164,4 @@ std::optional<std::string_view> WhyAllowed(const Scope& scope, const std::vector
   return std::nullopt;
 }
 
-std::optional<std::string_view> WhyKnown(std::string_view what, bool forgot_why) {
-  (void)what;
-  if (forgot_why)
-    return "known and open: an ApplicationMaster stopped something for a failure and died before "
-           "that was stored; the next one does not know why it ended";
-  return std::nullopt;
-}
-
 }  // namespace tfyarn::exhaustive

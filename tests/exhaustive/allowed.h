@@ -18,7 +18,4 @@ namespace tfyarn::exhaustive {
                                                          const std::vector<Fact>& facts,
                                                          const Outcome& a, const Outcome& b);
 
-/// Why this is known and open (docs/track-record.md); nullopt: it is new.
-[[nodiscard]] std::optional<std::string_view> WhyKnown(std::string_view what, bool forgot_why);
-
 }  // namespace tfyarn::exhaustive

@@ -143,7 +143,6 @@ void Books::Take(const am::JournalEntry& entry) {
       settled_[task] = ordered_[task];
     }
     payments_.push_back(payment);
-    stops_are_ahead_ = false;
     CheckBudget(paid->budget);
   } else if (const auto* ended = std::get_if<am::TaskEnded>(&entry)) {
     const auto task = static_cast<std::size_t>(NumberOf(*job_, ended->task));
@@ -153,7 +152,6 @@ void Books::Take(const am::JournalEntry& entry) {
     if (!status_stored_.empty() && status_stored_ != status)
       Break("final-once", fmt::format("stored as {}, then as {}", status_stored_, status));
     status_stored_ = status;
-    stops_are_ahead_ = false;
   }
 }
 
@@ -190,7 +188,6 @@ void Books::OnOrdered(const AmAction& action) {
 }
 
 void Books::OnOrdered(const SendToAgent& send) {
-  if (std::holds_alternative<StopProcess>(send.message)) stops_are_ahead_ = true;
   if (const auto* start = std::get_if<StartProcess>(&send.message)) {
     const TaskId& task = start->fence.task;
     if (!Has(stored_, KeyOf(Entry::kProcess, NumberOf(*job_, task), start->process.attempt.value)))
@@ -209,10 +206,7 @@ void Books::OnOrdered(const SendToAgent& send) {
 
 void Books::OnOrdered(const CallNm& call) {
   const auto* start = std::get_if<yarn::StartContainersRequest>(&call.request);
-  if (start == nullptr) {
-    stops_are_ahead_ = true;
-    return;
-  }
+  if (start == nullptr) return;
   for (const yarn::StartContainerRequest& one : start->containers) {
     if (!Has(stored_, KeyOf(Entry::kLaunched, 0, static_cast<std::uint64_t>(one.container.id))))
       Break("durable", ToString(one.container) + " is launched and not stored");
@@ -251,8 +245,8 @@ void Books::AppendTo(std::vector<std::uint64_t>& words) const {
   numbers(settled_);
   numbers(specs_);
   for (const Epoch epoch : epochs_) words.push_back(epoch.value);
-  words.insert(words.end(), {payments_.size(), restarts_said_, status_.size(),
-                             status_stored_.size(), stops_are_ahead_ ? 1U : 0U});
+  words.insert(words.end(),
+               {payments_.size(), restarts_said_, status_.size(), status_stored_.size()});
 }
 
 }  // namespace tfyarn::exhaustive

@@ -54,8 +54,6 @@ class Books {
 
   [[nodiscard]] const std::string& broken() const { return broken_; }
   [[nodiscard]] bool decided() const { return !status_.empty(); }
-  /// Something was told to stop, for a reason that storage does not have yet.
-  [[nodiscard]] bool stops_are_ahead() const { return stops_are_ahead_; }
   /// Restarts that are stored, in their order.
   [[nodiscard]] const std::vector<Payment>& payments() const { return payments_; }
   /// Of all that matters for the future.
@@ -86,7 +84,6 @@ class Books {
   std::vector<std::uint64_t> specs_;    ///< By epoch: of the training; 0: none yet.
   std::vector<Epoch> epochs_;           ///< By task: the latest that it was spawned in.
   std::size_t restarts_said_ = 0;
-  bool stops_are_ahead_ = false;
   std::string status_;
 };
 

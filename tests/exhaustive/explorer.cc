@@ -164,8 +164,7 @@ void Explorer::Grow() {
 
 void Explorer::End() {
   if (const std::string broken = world_->HowBroken(); !broken.empty())
-    return Add({.what = broken, .path = path_, .facts = world_->facts()},
-               WhyKnown(broken, world_->forgot_why()));
+    return Add({.what = broken, .path = path_, .facts = world_->facts()});
   ++report_.ends;
   Judge();
   Group& group = groups_[HashOf(world_->facts())];
@@ -173,7 +172,7 @@ void Explorer::End() {
   const bool known = std::any_of(
       group.examples.begin(), group.examples.end(),
       [&](const Example& example) { return example.outcome.SameAs(world_->outcome()); });
-  if (!known) group.examples.push_back({world_->outcome(), path_, world_->forgot_why()});
+  if (!known) group.examples.push_back({world_->outcome(), path_});
 }
 
 /// The reference model judges what strikes one thing at a time: it knows what the AM has heard, but
@@ -189,14 +188,12 @@ void Explorer::Judge() {
     return Add({.what = "repeatable: the path leads to another end when it is taken again, as if a "
                         "machine read what it has not written",
                 .path = path_,
-                .facts = world_->facts()},
-               std::nullopt);
+                .facts = world_->facts()});
   if (world_->overlapping()) return;
   ++report_.judged;
   report_.decisions += judged.decisions;
   for (const std::string& alarm : judged.alarms)
-    Add({.what = "reference-verdict: " + alarm, .path = path_, .facts = world_->facts()},
-        WhyKnown(alarm, world_->forgot_why()));
+    Add({.what = "reference-verdict: " + alarm, .path = path_, .facts = world_->facts()});
 }
 
 /// The first outcome of each set of facts against the others.
@@ -208,10 +205,7 @@ void Explorer::CompareOutcomes() {
       for (std::size_t k = 0; k < i; ++k) {
         const Outcome& a = group.examples[k].outcome;
         const Outcome& b = group.examples[i].outcome;
-        const bool forgot = group.examples[k].forgot_why || group.examples[i].forgot_why;
-        auto why = WhyAllowed(scope_, group.facts, a, b);
-        if (!why) why = WhyKnown("one-verdict", forgot);
-        if (why) {
+        if (const auto why = WhyAllowed(scope_, group.facts, a, b)) {
           ++report_.allowed[std::string(*why)];
           continue;
         }
@@ -220,8 +214,7 @@ void Explorer::CompareOutcomes() {
                                    TextOf(a, *scope_.job), TextOf(b, *scope_.job)),
                .path = group.examples[k].path,
                .other = group.examples[i].path,
-               .facts = group.facts},
-              std::nullopt);
+               .facts = group.facts});
         }
         all = false;
       }
@@ -230,11 +223,7 @@ void Explorer::CompareOutcomes() {
 }
 
 /// Of each kind the first, which is the shortest when the bound on deviations grew from nothing.
-void Explorer::Add(Finding finding, std::optional<std::string_view> allowed) {
-  if (allowed) {
-    ++report_.allowed[std::string(*allowed)];
-    return;
-  }
+void Explorer::Add(Finding finding) {
   const std::string kind = KindOf(finding.what);
   for (Finding& known : report_.findings) {
     if (KindOf(known.what) != kind) continue;

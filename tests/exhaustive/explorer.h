@@ -64,7 +64,7 @@ struct Report {
   std::uint64_t ends = 0;    ///< Paths on which the AM ended, each from a state of its own.
   std::uint64_t cut = 0;     ///< Paths that a limit ended.
   std::uint64_t groups = 0;  ///< Sets of facts.
-  /// What the documents allow, and what is known and open, by the reason: pairs of outcomes of one
+  /// What the documents allow, by the reason: pairs of outcomes of one
   /// set of facts, and paths.
   std::map<std::string, std::uint64_t> allowed;
   std::uint64_t judged = 0;     ///< Paths that the reference model looked at ...
@@ -84,7 +84,6 @@ class Explorer {
   struct Example {
     Outcome outcome;
     Path path;
-    bool forgot_why = false;  ///< See World.
   };
   /// By the hash of the facts: what came of them, an example each. After Run.
   struct Group {
@@ -114,7 +113,7 @@ class Explorer {
   void Grow();
   void End();
   void CompareOutcomes();
-  void Add(Finding finding, std::optional<std::string_view> allowed);
+  void Add(Finding finding);
   void Judge();
 
   const Scope& scope_;

@@ -351,7 +351,7 @@ void World::AppendTo(std::vector<std::uint64_t>& words) const {
   };
   const auto text = [&](const std::string& value) { put(XXH3_64bits(value.data(), value.size())); };
   put(now_.time_since_epoch().count(), faults_left_, disturbed_.time_since_epoch().count(), over_,
-      overlapping_, forgot_why_, am_memory_, am_attempt_, published_);
+      overlapping_, am_memory_, am_attempt_, published_);
   instant(am_starts_);
   instant(last_beat_);
   instant(team_since_);

@@ -105,8 +105,6 @@ class World {
   [[nodiscard]] const Outcome& outcome() const { return outcome_; }
   /// A fault has struck before what the one before it did was repaired.
   [[nodiscard]] bool overlapping() const { return overlapping_; }
-  /// An AM has died that had stopped something for a reason that is not stored.
-  [[nodiscard]] bool forgot_why() const { return forgot_why_; }
   [[nodiscard]] Instant now() const { return now_; }
   [[nodiscard]] const Scope& scope() const { return scope_; }
   /// The move in words, before it is taken.
@@ -240,7 +238,6 @@ class World {
   std::int32_t faults_left_ = 0;
   Instant disturbed_{};  ///< The latest fault; from there a verdict must come in time.
   bool overlapping_ = false;
-  bool forgot_why_ = false;
   bool over_ = false;
   std::uint32_t touched_ = 0;
 

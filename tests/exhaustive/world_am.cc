@@ -68,7 +68,6 @@ void World::KillAm() {
   Know({.kind = FactKind::kAmDied,
         .code = static_cast<std::int32_t>(stored.entries.size()),
         .detail = XXH3_64bits(which.data(), which.size())});
-  forgot_why_ = forgot_why_ || books_.stops_are_ahead();
   am_.reset();
   am_stepped_ = true;
   append_.reset();
