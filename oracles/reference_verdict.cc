@@ -292,7 +292,8 @@ std::string ReferenceVerdict::Model::Wrong(const Job& job, const RestartDecided&
     return !task.settled || task.excused.count(*task.settled) == 0
                ? ""
                : "is free a second time for the same process of " + ToString(task.id);
-  // A container in which no process ran is replaced, whoever took it in our name.
+  // A container in which no process ran is replaced, also where another program took it in our
+  // name.
   if (free && task.container && task.ran_in != task.container &&
       (cause.exit_class == ExitClass::kKilledByUs || cause.exit_class == ExitClass::kOk))
     return {};

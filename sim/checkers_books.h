@@ -234,7 +234,7 @@ struct ApplicationBook {
   std::deque<Instant> paid_user;
   std::deque<Instant> paid_infrastructure;
   std::int64_t restarts_paid = 0;
-  std::int32_t restarts_told = 0;            ///< Decisions, whoever paid.
+  std::int32_t restarts_told = 0;            ///< Decisions of all payers.
   std::uint64_t ends = 0;                    ///< Of tasks, as recorded.
   std::map<TaskId, std::int32_t> hung_paid;  ///< Restarts paid because a task hung.
   std::map<TaskId, TaskBook> tasks;

@@ -1,4 +1,4 @@
-// What became of each job, counted from what HDFS stored and what nodes started.
+// How each job came out, counted from what HDFS stored and what nodes started.
 //
 // trace::JobResult counts what the ApplicationMaster announced. An AM that dies between an entry
 // and its announcement leaves one too few there: two runs that must come to the same are compared

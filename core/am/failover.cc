@@ -387,8 +387,8 @@ void Failover::RestoreEnd(TaskIndex task, TaskAttempt attempt, const Cause& caus
     blamed_.insert_or_assign(task, attempt);
 }
 
-/// It is found out once more: whoever has ended meanwhile, and how, the agents will say, and who
-/// runs on is told to end again.
+/// It is found out once more: the agents will say which processes have ended meanwhile, and how;
+/// what runs on is told to end again.
 void Failover::TakeUp(const FailureSeen& seen, bool container) {
   AmCore& core = parts_.core;
   const auto task = core.tasks.Find(seen.task);
