@@ -296,7 +296,8 @@ bool ReferenceVerdict::Model::HoldsDeadline(const Job& job, std::string_view rul
     const Task& task = entry.second;
     if (!task.in_gang || (task.runs && task.runs_told != 0 && task.runs_told < window_))
       return true;
-    // What waits for another type need not run until that has come.
+    // What waits for another type need not run until that has come, if only its agent is there.
+    if (!task.registered || task.registered_at >= window_) return false;
     return std::any_of(spec.depends.begin(), spec.depends.end(), [&](const Dependency& row) {
       return !row.within && row.task == entry.first.type && !MayBeReached(job, row);
     });
