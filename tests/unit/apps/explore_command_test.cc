@@ -159,7 +159,7 @@ TEST_F(ExploreCommandTest, WhatBranchesIsTheSameHoweverManyRunAtOnce) {
   EXPECT_EQ(Explore(Branching), ToInt(ExitCode::kInvariantBroken));
   const std::string reached = TextOf("out/coverage.json");
   const std::string first = Findings();
-  for (const std::size_t at_once : {1, 7}) {
+  for (const std::size_t at_once : {1U, 7U}) {
     arguments_.at_once = at_once;
     std::filesystem::remove_all(arguments_.out);
     EXPECT_EQ(Explore(Branching), ToInt(ExitCode::kInvariantBroken));
