@@ -116,7 +116,8 @@ struct JobRt {
   std::shared_ptr<const JobSpec> spec;
   std::string name;
   std::uint32_t client = 0;
-  std::uint32_t am = 0;  ///< Actor of the newest living AM; 0 = none.
+  std::uint32_t am = 0;            ///< Actor of the newest living AM; 0 = none.
+  std::vector<std::uint32_t> ams;  ///< Actors of all that there were.
   std::vector<ApplicationId> applications;
   std::string staging_directory;
   ClusterFacts facts;

@@ -46,6 +46,7 @@ void SimHost::StartAm(JobRt& job, std::int32_t node, const ContainerId& containe
   actor->beat.round_trip = network_.PollRoundTrip(node, kRmPlace, id);
   containers_.at(container).actor = id;
   job.am = id;
+  job.ams.push_back(id);
   AmActor& am = *actor;
   actors_.push_back(std::move(actor));
   StepAm(am, AmStarted{.attempt = am.attempt,

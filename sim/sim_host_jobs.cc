@@ -197,7 +197,10 @@ void SimHost::CheckLeaks(trace::JobIndex index) {
   for (const std::uint32_t id : std::vector<std::uint32_t>(job.agents)) {
     EndAgent(static_cast<AgentActor&>(*actors_[id]));
   }
-  if (job.am != 0) EndAm(static_cast<AmActor&>(*actors_[job.am]));
+  // An earlier one, too, may live on where no message reaches it.
+  for (const std::uint32_t id : std::vector<std::uint32_t>(job.ams)) {
+    if (actors_[id] != nullptr) EndAm(static_cast<AmActor&>(*actors_[id]));
+  }
   jobs_.erase(job.index.value);
   --jobs_alive_;
 }

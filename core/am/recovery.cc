@@ -163,7 +163,7 @@ void Recovery::Take(const TaskEnded& entry) {
 }
 
 void Recovery::Take(const TypeWaived& entry) {
-  if (const auto type = parts_.core.tasks.FindType(entry.task_type)) parts_.gates.Waive(*type);
+  if (const auto type = parts_.core.tasks.FindType(entry.task_type)) parts_.core.tasks.Waive(*type);
 }
 
 void Recovery::Take(const MemoryRaised& entry) {
