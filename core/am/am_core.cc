@@ -141,22 +141,6 @@ std::optional<tfyarn::CallNm> AmCore::NextCallTo(const NodeId& node, yarn::NmReq
       .call = last_nm_call, .node = node, .nm_token = *token, .request = std::move(request)};
 }
 
-bool AmCore::CallNm(CallId& call, const NodeId& node, yarn::NmRequest request) {
-  auto order = NextCallTo(node, std::move(request));
-  if (!order) return false;
-  call = order->call;
-  Emit(std::move(*order));
-  return true;
-}
-
-bool AmCore::CallNmDecided(CallId& call, const NodeId& node, yarn::NmRequest request) {
-  auto order = NextCallTo(node, std::move(request));
-  if (!order) return false;
-  call = order->call;
-  out.EmitDecided(std::move(*order));
-  return true;
-}
-
 Cause AmCore::CauseOf(const AttemptEnd& end) const {
   return {.task = tasks.id(end.task),
           .exit = end.record.exit,

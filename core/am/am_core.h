@@ -71,15 +71,12 @@ struct AmCore {
   [[nodiscard]] SlotRequest SlotFor(TaskIndex task) const;
   [[nodiscard]] Nonce NonceFor(std::int32_t am_attempt, TaskIndex task,
                                Incarnation incarnation) const;
-  /// Calls a NM with the newest token for it. False: there is no token; nothing was sent.
-  bool CallNm(CallId& call, const NodeId& node, yarn::NmRequest request);
-  /// The same, once what this step decides is durable (Outbox::EmitDecided).
-  bool CallNmDecided(CallId& call, const NodeId& node, yarn::NmRequest request);
+  /// A call of a NM with the newest token for it, to be emitted. Nullopt: there is no token.
+  [[nodiscard]] std::optional<tfyarn::CallNm> NextCallTo(const NodeId& node,
+                                                         yarn::NmRequest request);
   [[nodiscard]] Cause CauseOf(const AttemptEnd& end) const;
   [[nodiscard]] JournaledCause Journaled(const Cause& cause) const;
   [[nodiscard]] Cause FromJournal(const JournaledCause& cause) const;
-  [[nodiscard]] std::optional<tfyarn::CallNm> NextCallTo(const NodeId& node,
-                                                         yarn::NmRequest request);
 
   std::shared_ptr<const JobSpec> job;
   AmOptions options;

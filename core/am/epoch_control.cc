@@ -22,35 +22,30 @@ constexpr Duration kLongestRest = 5min;
 
 }  // namespace
 
-Duration EpochControl::CountEarlyEnd(TaskIndex task, Instant ended) {
-  TaskRecord& record = parts_.core.tasks.mutable_record(task);
+Duration EpochControl::RecallRest(TaskIndex task, Instant ended, Instant decided) {
+  AmCore& core = parts_.core;
+  TaskRecord& record = core.tasks.mutable_record(task);
   const bool early = ended - record.process_ordered_at < kShortLife;
   record.ended_early = early ? record.ended_early + 1 : 0;
   if (record.ended_early <= kWithoutRest) return Duration::zero();
   const std::int32_t doublings = std::min(record.ended_early - kWithoutRest - 1, 10);
-  return std::min<Duration>(kLongestRest, kFirstRest * (1LL << doublings));
+  const Duration rest = std::min<Duration>(kLongestRest, kFirstRest * (1LL << doublings));
+  if (decided + rest <= core.now) return Duration::zero();
+  core.tasks.SetResting(task, true);
+  core.timers.Arm(Timer::kRested, task.value, decided + rest);
+  return rest;
 }
 
 void EpochControl::RestBeforeStart(TaskIndex task, Instant ended) {
   AmCore& core = parts_.core;
-  const Duration rest = CountEarlyEnd(task, ended);
+  const Duration rest = RecallRest(task, ended, core.now);
   if (rest == Duration::zero()) return;
   TF_PROBE("epochs/rests-before-its-start");
-  core.tasks.SetResting(task, true);
-  core.timers.Arm(Timer::kRested, task.value, core.now + rest);
   core.Note(
       fmt::format("{} has ended {} times in a row within {} of its start: it does not start "
                   "again for {}",
                   ToString(core.tasks.id(task)), core.tasks.record(task).ended_early,
                   ToString(kShortLife), ToString(rest)));
-}
-
-void EpochControl::RecallRest(TaskIndex task, Instant ended, Instant decided) {
-  AmCore& core = parts_.core;
-  const Duration rest = CountEarlyEnd(task, ended);
-  if (decided + rest <= core.now) return;
-  core.tasks.SetResting(task, true);
-  core.timers.Arm(Timer::kRested, task.value, decided + rest);
 }
 
 void EpochControl::ForgetRest(TaskIndex task) {

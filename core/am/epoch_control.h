@@ -33,8 +33,9 @@ class EpochControl {
   /// The task starts again as its own process ended at `ended`. One that ends again and again as
   /// soon as it runs gets pauses: each start costs journal, node and log what a working one costs.
   void RestBeforeStart(TaskIndex task, Instant ended);
-  /// The same after an AM restart: an earlier attempt decided at `decided` to start it again.
-  void RecallRest(TaskIndex task, Instant ended, Instant decided);
+  /// The same after an AM restart: an earlier attempt decided at `decided` to start it again. How
+  /// long it rests from there on; 0: it does not, or has.
+  Duration RecallRest(TaskIndex task, Instant ended, Instant decided);
   /// After an AM restart: its process was ordered to start since.
   void ForgetRest(TaskIndex task);
   /// Timer::kRested.
@@ -68,8 +69,6 @@ class EpochControl {
     Epoch epoch;  // Under which it was written down.
   };
 
-  /// How long the task rests; counts its early end.
-  Duration CountEarlyEnd(TaskIndex task, Instant ended);
   [[nodiscard]] bool IsReady() const;
   [[nodiscard]] bool StartsOneByOne() const;
   [[nodiscard]] ClusterSpec Assemble() const;

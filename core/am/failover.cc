@@ -277,10 +277,6 @@ bool Failover::MayBeNeededAgain(TaskIndex task) const {
          parts_.core.job->strategy == Strategy::kMultiWorker;
 }
 
-void Failover::OnEndedUnheard() {
-  if (window_) MaybeDecide();
-}
-
 bool Failover::IsFirstCause(std::string_view rule) {
   return !rule.ends_with(kVictim) && rule != kReplacedRule;
 }

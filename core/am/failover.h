@@ -70,14 +70,12 @@ class Failover {
   /// A container in which nothing ran was lost while a decision is pending: noted for it. False:
   /// none is pending.
   bool NoteContainerLost(TaskIndex task);
-  /// A process had ended of which nothing more will be heard, after an AM restart.
-  void OnEndedUnheard();
   /// The rule of a restart names its first cause, not a victim's.
   [[nodiscard]] static bool IsFirstCause(std::string_view rule);
   /// The agent of a task that has ended for good is here again, after an AM restart.
   void OnIdleAgent(TaskIndex task);
-  /// After what a step brought is judged: a member that ended well may have been the last that a
-  /// decision waited for.
+  /// After what a step brought is judged: a member that ended well, or of which nothing more will be
+  /// heard after an AM restart, may have been the last that a decision waited for.
   void OnSettled();
   /// Timer::kBlame.
   void OnBlameDeadline();

@@ -135,15 +135,11 @@ void Gates::Break(std::size_t row, const std::string& why, TaskIndex task) {
       core.Note(fmt::format("{}; ignored: {} no longer counts", why, rule.task));
       TF_PROBE("gates/waived");
       (void)core.out.Append(TypeWaived{.task_type = rule.task});
-      Waive(*type);
+      core.tasks.Waive(*type);
+      core.judge = true;
       return;
     }
   }
-}
-
-void Gates::Waive(std::size_t type) {
-  parts_.core.tasks.Waive(type);
-  parts_.core.judge = true;
 }
 
 void Gates::CountClosed() {

@@ -22,8 +22,6 @@ class Gates {
   void Check();
   /// Timer::kDependency.
   void OnExpired(std::uint32_t row);
-  /// The type no longer counts: a row of it with `do: ignore` expired, now or before an AM restart.
-  void Waive(std::size_t type);
   /// Training tasks whose agents are ready and whose gates are closed.
   [[nodiscard]] std::int32_t closed_training() const { return closed_training_; }
   /// For people: which condition holds back whom; empty when none does.

@@ -98,12 +98,13 @@ void LaunchControl::CallStart(TaskIndex task) {
   request.containers.push_back({.container = shown.container,
                                 .container_token = core.tasks.record(task).container_token,
                                 .context = ContextFor(task)});
-  CallId call;
-  if (!core.CallNm(call, shown.node, std::move(request))) {
+  auto call = core.NextCallTo(shown.node, std::move(request));
+  if (!call) {
     TF_PROBE("launch/no-nm-token");
     return Lost(task, "no NM token for its node", false, false);
   }
-  calls_[call] = {task, shown.incarnation};
+  calls_[call->call] = {task, shown.incarnation};
+  core.Emit(std::move(*call));
 }
 
 yarn::ContainerLaunchContext LaunchControl::ContextFor(TaskIndex task) const {

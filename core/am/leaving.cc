@@ -192,11 +192,12 @@ void Leaving::StopSlot(std::uint32_t index) {
   Slot& slot = slots_[index];
   Harder(slot, Step::kStopping);
   core_.timers.Disarm(Timer::kEndAgain, index);
-  if (!core_.CallNmDecided(slot.stop_call, slot.node,
-                           yarn::StopContainersRequest{.containers = {slot.container}})) {
-    return ReleaseDecided(index);
-  }
+  auto call = core_.NextCallTo(slot.node,
+                               yarn::StopContainersRequest{.containers = {slot.container}});
+  if (!call) return ReleaseDecided(index);
+  slot.stop_call = call->call;
   stop_calls_[slot.stop_call] = index;
+  core_.out.EmitDecided(std::move(*call));
   core_.timers.Arm(Timer::kLeaving, index, core_.now + kStopSlack);
   decided_.push_back({.slot = index, .container = slot.container});
 }

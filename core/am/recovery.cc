@@ -351,7 +351,6 @@ void Recovery::OnReattached(TaskIndex task, const RegisterAgent& message) {
     // need not any more.
     core.tasks.SetProcess(task, ProcessPhase::kEnded);
     if (core.finishing) return;
-    parts_.failover.OnEndedUnheard();
     return parts_.epochs.TryStartAlone(task);
   }
   parts_.processes.Resume(task);
