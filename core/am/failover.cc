@@ -364,7 +364,7 @@ void Failover::LogUndecided(const Failure& failure, const std::vector<TaskIndex>
   (void)core.out.Append(entry);
 }
 
-void Failover::RestoreCause(const Cause& cause, Instant decided) {
+void Failover::RememberCause(const Cause& cause, Instant decided) {
   const AmCore& core = parts_.core;
   const auto task = core.tasks.Find(cause.task);
   if (!task || !core.tasks.record(*task).training || core.job->strategy == Strategy::kIndependent)
@@ -500,11 +500,7 @@ void Failover::DecideOn(std::vector<Failure> failures, const Failure& cause, Res
   }
   std::sort(order.replace.begin(), order.replace.end());
   order.epoch_rises = order.epoch_rises || order.tasks.size() > 1;
-  if (core.tasks.record(cause.end.task).training && core.job->strategy != Strategy::kIndependent) {
-    last_cause_ = {.cause = order.cause,
-                   .until = order.cause.at + core.job->deadlines.blame,
-                   .decided = core.now};
-  }
+  RememberCause(order.cause, core.now);
   parts_.restart.Execute(order);
 }
 

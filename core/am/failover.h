@@ -74,8 +74,8 @@ class Failover {
   [[nodiscard]] static bool IsFirstCause(std::string_view rule);
   /// The agent of a task that has ended for good is here again, after an AM restart.
   void OnIdleAgent(TaskIndex task);
-  /// After what a step brought is judged: a member that ended well, or of which nothing more will be
-  /// heard after an AM restart, may have been the last that a decision waited for.
+  /// After what a step brought is judged: a member that ended well, or of which nothing more will
+  /// be heard after an AM restart, may have been the last that a decision waited for.
   void OnSettled();
   /// Timer::kBlame.
   void OnBlameDeadline();
@@ -94,8 +94,9 @@ class Failover {
   [[nodiscard]] const std::optional<Cause>& first_tallied() const { return first_tallied_; }
   /// Of an earlier attempt of the AM.
   void RestoreTallied(Cause first) { first_tallied_ = std::move(first); }
-  /// Of an earlier attempt: a restart was decided for this cause.
-  void RestoreCause(const Cause& cause, Instant decided);
+  /// A restart was decided for this cause, perhaps by an earlier attempt of the AM: who fails
+  /// within `deadlines.blame` of it is a victim.
+  void RememberCause(const Cause& cause, Instant decided);
   /// Of an earlier attempt: this end of the task was the cause of a restart, decided then; its own,
   /// or a victim's.
   void RestoreEnd(TaskIndex task, TaskAttempt attempt, const Cause& cause, Instant decided);

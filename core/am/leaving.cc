@@ -192,8 +192,8 @@ void Leaving::StopSlot(std::uint32_t index) {
   Slot& slot = slots_[index];
   Harder(slot, Step::kStopping);
   core_.timers.Disarm(Timer::kEndAgain, index);
-  auto call = core_.NextCallTo(slot.node,
-                               yarn::StopContainersRequest{.containers = {slot.container}});
+  auto call =
+      core_.NextCallTo(slot.node, yarn::StopContainersRequest{.containers = {slot.container}});
   if (!call) return ReleaseDecided(index);
   slot.stop_call = call->call;
   stop_calls_[slot.stop_call] = index;
