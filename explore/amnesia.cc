@@ -2,7 +2,6 @@
 
 #include <fmt/format.h>
 
-#include <charconv>
 #include <utility>
 
 namespace tfyarn::explore {
@@ -11,13 +10,6 @@ namespace {
 /// Both YARN's and the job's own limit.
 constexpr std::int64_t kStandardAttempts = 2;
 constexpr std::int64_t kDeaths = 2;
-
-std::int64_t NumberAt(const Node& node, std::string_view path, std::int64_t otherwise) {
-  const std::string text = TextAt(node, path);
-  std::int64_t number = otherwise;
-  std::from_chars(text.data(), text.data() + text.size(), number);
-  return number;
-}
 
 void RaiseAttemptsOf(Node& job) {
   const std::int64_t attempts = NumberAt(job, "am.attempts", kStandardAttempts);

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <array>
-#include <charconv>
 #include <optional>
 #include <string>
 #include <utility>
@@ -172,15 +171,14 @@ class Brancher {
     std::vector<Node>& all = faults();
     all.erase(all.begin() + static_cast<std::ptrdiff_t>(*chosen));
     for (Node& fault : all) {
-      const std::string waits_for = TextAt(fault, "when.fault");
-      if (waits_for.empty()) continue;
-      std::size_t position = 0;
-      std::from_chars(waits_for.data(), waits_for.data() + waits_for.size(), position);
-      if (position == *chosen) {
+      if (fault.FindPath("when.fault") == nullptr) continue;
+      const std::int64_t position = NumberAt(fault, "when.fault");
+      const auto gone = static_cast<std::int64_t>(*chosen);
+      if (position == gone) {
         StrikeNearMoment(fault);
         Takes(fault);
-      } else if (position > *chosen) {
-        Set(MapAt(fault, "when"), "fault", Number(static_cast<std::int64_t>(position) - 1));
+      } else if (position > gone) {
+        Set(MapAt(fault, "when"), "fault", Number(position - 1));
       }
     }
   }

@@ -61,10 +61,7 @@ std::vector<Problem> Comparison::Try(std::size_t variant) {
   for (const Problem& problem : ProblemsOf(run.record.result)) {
     const bool is_known = std::any_of(known.begin(), known.end(),
                                       [&](const Problem& one) { return one.key == problem.key; });
-    if (problem.expectation || is_known) continue;
-    // It is the same finding as where a run shows it by itself.
-    problems.push_back(say(problem.sentence, problem.at));
-    problems.back().key = problem.key;
+    if (!problem.expectation && !is_known) problems.push_back(say(problem.sentence, problem.at));
   }
   const std::string difference = DifferenceOf(other, plain_.record, run.record);
   if (!difference.empty()) problems.push_back(say(difference, std::nullopt));

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <charconv>
 
 #include "config/yaml_reader.h"
 
@@ -85,6 +86,13 @@ bool MustSucceed(const Node& document) {
 std::string TextAt(const Node& node, std::string_view path) {
   const Node* found = node.FindPath(path);
   return found != nullptr && found->is_scalar() ? found->text : std::string();
+}
+
+std::int64_t NumberAt(const Node& node, std::string_view path, std::int64_t otherwise) {
+  const std::string text = TextAt(node, path);
+  std::int64_t number = otherwise;
+  std::from_chars(text.data(), text.data() + text.size(), number);
+  return number;
 }
 
 }  // namespace tfyarn::explore

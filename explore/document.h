@@ -35,5 +35,8 @@ void Remove(Node& map, std::string_view key);
 [[nodiscard]] bool MustSucceed(const Node& document);
 /// The scalar's text at a path of Node::FindPath; "" where there is none.
 [[nodiscard]] std::string TextAt(const Node& node, std::string_view path);
+/// The whole number there; `otherwise` where there is none.
+[[nodiscard]] std::int64_t NumberAt(const Node& node, std::string_view path,
+                                    std::int64_t otherwise = 0);
 
 }  // namespace tfyarn::explore

@@ -21,8 +21,15 @@ std::string EndOf(const trace::JobResult& job) {
 }  // namespace
 
 Problem ProblemOf(std::string sentence, std::optional<Instant> at) {
-  std::string key = Anonymous(sentence);
+  std::string key = KeyOf(sentence);
   return {.key = std::move(key), .sentence = std::move(sentence), .at = at};
+}
+
+std::string KeyOf(std::string_view sentence) {
+  const std::size_t invariant = sentence.find(": invariant ");
+  const bool of_pair = sentence.starts_with("relation ") && invariant == sentence.find(": ");
+  return Anonymous(of_pair && invariant != std::string_view::npos ? sentence.substr(invariant + 2)
+                                                                  : sentence);
 }
 
 std::string Anonymous(std::string_view sentence) {

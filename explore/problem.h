@@ -23,6 +23,9 @@ struct Problem {
 
 /// The problem that the sentence tells.
 [[nodiscard]] Problem ProblemOf(std::string sentence, std::optional<Instant> at = std::nullopt);
+/// Its key. An invariant that only the other run of a pair breaks is the same finding as where a
+/// run breaks it by itself.
+[[nodiscard]] std::string KeyOf(std::string_view sentence);
 
 /// What is wrong with one run by itself: invariants, expectations.
 [[nodiscard]] std::vector<Problem> ProblemsOf(const trace::Result& result);

@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <charconv>
 #include <utility>
 
 #include "explore/amnesia.h"
@@ -40,9 +39,7 @@ Node WithRepeatedMessage(Node document) {
   static const std::vector<std::string> kMessages = {
       "RegisterAgent", "ProcessRunning", "ProcessEnded",   "StartProcess",
       "StopProcess",   "ProcessSigns",   "StartContainers"};
-  const std::string seed = TextAt(document, "seed");
-  std::size_t choice = 0;
-  std::from_chars(seed.data(), seed.data() + seed.size(), choice);
+  const auto choice = static_cast<std::size_t>(NumberAt(document, "seed"));
   ListAt(document, "faults")
       .items.push_back(Map({{"kind", Text("duplicate")},
                             {"at", Text("0s")},

@@ -5,7 +5,6 @@
 namespace tfyarn::explore {
 
 void RunRecord::Observe(const trace::TraceRecord& record) {
-  census.Observe(record);
   if (const auto* created = std::get_if<trace::JobCreated>(&record.fact)) {
     names_[created->job] = created->name;
   } else if (const auto* ordered = std::get_if<trace::AmOrdered>(&record.fact)) {

@@ -8,7 +8,6 @@
 
 #include "core/trace/record.h"
 #include "core/trace/result.h"
-#include "sim/effects.h"
 #include "sim/job_tally.h"
 
 namespace tfyarn::explore {
@@ -16,7 +15,6 @@ namespace tfyarn::explore {
 struct RunRecord {
   trace::Result result;
   std::vector<sim::JobTally> tallies;
-  sim::EffectCensus census;
   std::map<std::string, std::uint64_t> appends;  ///< To the journals of a job, by its name.
 
   /// Of the run, in order.

@@ -113,7 +113,7 @@ std::optional<std::set<std::string>> KnownIn(const std::string& folder) {
     std::string line;
     if (!std::getline(file, line) || !line.starts_with("# ")) continue;
     line = line.substr(2, line.rfind(" (at ") - 2);
-    keys.insert(explore::Anonymous(line));
+    keys.insert(explore::KeyOf(line));
   }
   if (!error) return keys;
   Complain(fmt::format("{}: {}", folder, error.message()));
@@ -234,30 +234,27 @@ class Explorer {
   }
 
   int RunRelation(const std::vector<SearchBase>& bases) {
-    std::vector<RelationCase> cases;
-    for (const SearchBase& base : bases)
-      cases.push_back({.name = base.file, .document = base.document});
     const RelationPlan plan{.relation = *arguments_.relation,
                             .seed = plan_.seed,
                             .runs = arguments_.runs,
                             .seconds = arguments_.limited ? arguments_.seconds : 0,
                             .at_once = at_once_};
     const RelationOutcome outcome =
-        CheckRelation(plan, cases, laboratory_, interrupt_, [this](const RelationOutcome& now) {
+        CheckRelation(plan, bases, laboratory_, interrupt_, [this](const RelationOutcome& now) {
           progress_.Show(
               {.done = now.runs,
                .total = now.all,
                .noun = now.found.empty() ? "run" : fmt::format("run, {} found", now.found.size())});
         });
     progress_.Clear();
-    return ConcludeRelation(outcome, cases);
+    return ConcludeRelation(outcome, bases);
   }
 
-  int ConcludeRelation(const RelationOutcome& outcome, const std::vector<RelationCase>& cases) {
+  int ConcludeRelation(const RelationOutcome& outcome, const std::vector<SearchBase>& cases) {
     const std::string relation = KebabName(*arguments_.relation);
     for (const RelationFinding& found : outcome.found) {
       static_cast<void>(WriteStdout(
-          fmt::format("{}: {}{}\n", cases[found.scenario].name, TerminalText(Told(found.problem)),
+          fmt::format("{}: {}{}\n", cases[found.scenario].file, TerminalText(Told(found.problem)),
                       found.times > 1 ? fmt::format(", and {} more", found.times - 1) : "")));
     }
     for (const auto& [why, scenarios] : outcome.skipped) {

@@ -28,9 +28,8 @@ explore::Problem CrashOf(const ChildOutcome& outcome) {
   std::string words = outcome.words;
   while (!words.empty() && words.back() == '\n') words.pop_back();
   const std::string last = words.substr(words.rfind('\n') + 1);
-  const std::string sentence =
-      fmt::format("the simulator crashed: {}{}{}", outcome.crash, last.empty() ? "" : ": ", last);
-  return {.key = explore::Anonymous(sentence), .sentence = sentence, .at = std::nullopt};
+  return explore::ProblemOf(
+      fmt::format("the simulator crashed: {}{}{}", outcome.crash, last.empty() ? "" : ": ", last));
 }
 
 }  // namespace tfyarn::cli

@@ -32,7 +32,7 @@ std::vector<std::size_t> OrderOf(std::uint64_t seed, const std::string& name, st
 /// of each.
 class Rounds {
  public:
-  Rounds(const RelationPlan& plan, const std::vector<RelationCase>& cases,
+  Rounds(const RelationPlan& plan, const std::vector<SearchBase>& cases,
          const explore::Laboratory& laboratory, const std::atomic<bool>& interrupt,
          const std::function<void(const RelationOutcome&)>& shown)
       : plan_(plan),
@@ -97,7 +97,7 @@ class Rounds {
     }
     if (!comparison.skipped().empty()) out["skipped"] = comparison.skipped();
     const std::size_t count = comparison.variants().size();
-    const std::vector<std::size_t> order = OrderOf(plan_.seed, cases_[scenario].name, count);
+    const std::vector<std::size_t> order = OrderOf(plan_.seed, cases_[scenario].file, count);
     const std::size_t end = std::min<std::size_t>(count, (round + 1) * kVariantsAtOnce);
     for (std::size_t i = round * kVariantsAtOnce; i < end && !interrupt_; ++i) {
       for (const explore::Problem& problem : comparison.Try(order[i]))
@@ -129,7 +129,7 @@ class Rounds {
   }
 
   const RelationPlan& plan_;
-  const std::vector<RelationCase>& cases_;
+  const std::vector<SearchBase>& cases_;
   const explore::Laboratory& laboratory_;
   const std::atomic<bool>& interrupt_;
   const std::function<void(const RelationOutcome&)>& shown_;
@@ -141,7 +141,7 @@ class Rounds {
 
 }  // namespace
 
-RelationOutcome CheckRelation(const RelationPlan& plan, const std::vector<RelationCase>& cases,
+RelationOutcome CheckRelation(const RelationPlan& plan, const std::vector<SearchBase>& cases,
                               const explore::Laboratory& laboratory,
                               const std::atomic<bool>& interrupt,
                               const std::function<void(const RelationOutcome&)>& shown) {

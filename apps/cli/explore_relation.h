@@ -22,12 +22,6 @@ struct RelationPlan {
   std::size_t at_once = 1;  ///< Processes.
 };
 
-/// One scenario that is compared.
-struct RelationCase {
-  std::string name;  ///< The file.
-  explore::Node document;
-};
-
 struct RelationFinding {
   explore::Problem problem;
   std::size_t scenario = 0;  ///< The first that showed it.
@@ -43,7 +37,7 @@ struct RelationOutcome {
 };
 
 [[nodiscard]] RelationOutcome CheckRelation(
-    const RelationPlan& plan, const std::vector<RelationCase>& cases,
+    const RelationPlan& plan, const std::vector<SearchBase>& cases,
     const explore::Laboratory& laboratory, const std::atomic<bool>& interrupt,
     const std::function<void(const RelationOutcome&)>& shown);
 

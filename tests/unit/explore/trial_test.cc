@@ -173,6 +173,10 @@ TEST(TrialTest, NumbersAndTimesDoNotTellTwoFindingsApart) {
   EXPECT_EQ(Anonymous("container_0_0001_01_000002 ran for 1m30.5s on n-3:8041"),
             Anonymous("container_0_0007_02_000011 ran for 20s on n-1:8041"));
   EXPECT_NE(Anonymous("job a failed"), Anonymous("job a was killed"));
+  EXPECT_EQ(KeyOf("relation unused-node: invariant capacity: n-1 holds 3 of 2 GPUs"),
+            KeyOf("invariant capacity: n-2 holds 5 of 4 GPUs"));
+  EXPECT_NE(KeyOf("relation unused-node: another digest"),
+            KeyOf("relation key-order: another digest"));
 }
 
 }  // namespace
