@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "config/scenario_table.h"
 #include "core/model/check.h"
 #include "core/model/text.h"
 #include "core/model/visit.h"
@@ -13,11 +14,15 @@ namespace {
 /// Later violations of the same invariant are counted, but say nothing.
 constexpr std::uint64_t kMostDetails = 100;
 
+/// It evaluates or shows something, and does not train.
+bool IsBeside(std::string_view type) {
+  return type == "evaluator" || type == "tensorboard";
+}
+
 /// A type that trains waits for the end of another, which does not train without it.
 bool WaitsForItsPeers(const JobSpec& job) {
   const auto trains = [&](const std::string& type) {
-    const TaskTypeSpec* spec = job.FindType(type);
-    return spec != nullptr && type != "evaluator" && type != "tensorboard";
+    return job.FindType(type) != nullptr && !IsBeside(type);
   };
   return job.strategy != Strategy::kIndependent &&
          std::any_of(job.depends.begin(), job.depends.end(), [&](const Dependency& row) {
@@ -26,11 +31,10 @@ bool WaitsForItsPeers(const JobSpec& job) {
          });
 }
 
-/// What only evaluates or shows something goes on until it is told otherwise.
+/// Such a job goes on until it is told otherwise.
 bool NothingTrains(const JobSpec& job) {
-  return std::all_of(job.tasks.begin(), job.tasks.end(), [](const TaskTypeSpec& type) {
-    return type.name == "evaluator" || type.name == "tensorboard";
-  });
+  return std::all_of(job.tasks.begin(), job.tasks.end(),
+                     [](const TaskTypeSpec& type) { return IsBeside(type.name); });
 }
 
 bool StandsStill(const config::JobConfig& job) {
@@ -43,17 +47,6 @@ bool StandsStill(const config::JobConfig& job) {
 }
 
 }  // namespace
-
-const std::vector<std::string_view>& InvariantNames() {
-  static const std::vector<std::string_view> names = {
-      "capacity",           "one-owner",   "released-once",  "gang-start",
-      "one-spec",           "one-attempt", "final-once",     "verdict",
-      "after-final",        "budgets",     "excluded-nodes", "progress",
-      "quiescence",         "littles-law", "gpu-seconds",    "good-citizen",
-      "reference-verdict",  "own-address", "limits-kept",    "durable-before-visible",
-      "rule-matches-cause", "said-again"};
-  return names;
-}
 
 // ---------------------------------------------------------------- the door
 
@@ -117,10 +110,10 @@ Checkers::Books::Books(const config::Scenario& scenario)
              .sigkill_delay = scenario.yarn.sigkill_delay},
       lossy_(scenario.cluster.network.loss > 0),
       reference_(scenario.cluster.network.loss > 0) {
-  TF_CHECK(InvariantNames().size() == kInvariantCount);
+  TF_CHECK(config::InvariantNames().size() == kInvariantCount);
   PlanFaults(scenario);
   for (std::size_t i = 0; i < kInvariantCount; ++i) {
-    results_[i].name = InvariantNames()[i];
+    results_[i].name = config::InvariantNames()[i];
     for (const config::InvariantOff& off : scenario.invariants_off) {
       if (off.name != results_[i].name) continue;
       off_[i] = true;

@@ -98,7 +98,7 @@ class Checkers {
 
   /// Violations since the last call, in order.
   [[nodiscard]] std::vector<Violation> TakeNew();
-  /// Every invariant with how often it was checked, in the order of InvariantNames.
+  /// Every invariant with how often it was checked, in the order of config::InvariantNames.
   [[nodiscard]] std::vector<trace::InvariantResult> summary() const;
 
   class Books;
@@ -106,8 +106,5 @@ class Checkers {
  private:
   std::unique_ptr<Books> books_;
 };
-
-/// Names of all invariants, in the order of scenario.md.
-[[nodiscard]] const std::vector<std::string_view>& InvariantNames();
 
 }  // namespace tfyarn::sim

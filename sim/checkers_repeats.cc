@@ -260,11 +260,7 @@ void RepeatWatch::On(const trace::AmOrdered& fact) {
       for (const ContainerId& container : stop->containers) Close(Sender::kAm, container);
     }
   } else if (const auto* append = std::get_if<AppendJournal>(&fact.action)) {
-    open_.erase({.sender = Sender::kAm,
-                 .container = {},
-                 .job = job,
-                 .saying = Saying::kAppend,
-                 .number = append->seq.value});
+    open_.erase(OfAm(job, Saying::kAppend, append->seq.value));
   } else if (const auto* ended = std::get_if<TaskAttemptEnded>(&fact.action)) {
     CloseOrders(ended->container, ended->process.attempt);
     ended_[job][ended->container] = ended->process.attempt;
@@ -304,17 +300,14 @@ void RepeatWatch::Says(std::uint32_t job, const ContainerId& container, const Am
 }
 
 void RepeatWatch::Calls(std::uint32_t job, const CallRm& call) {
-  Key key{.sender = Sender::kAm, .container = {}, .job = job};
   if (std::holds_alternative<yarn::RegisterApplicationMasterRequest>(call.request)) {
-    key.saying = Saying::kRegisterAm;
-    Open(key);
+    Open(OfAm(job, Saying::kRegisterAm));
   } else if (std::holds_alternative<yarn::FinishApplicationMasterRequest>(call.request)) {
-    key.saying = Saying::kFinish;
-    Open(key);
+    Open(OfAm(job, Saying::kFinish));
   } else if (const auto* allocate = std::get_if<yarn::AllocateRequest>(&call.request)) {
     for (const ContainerId& container : allocate->release) Close(Sender::kAm, container);
     // An answer without news is not in the trace: open only once this call is known to have failed.
-    open_.erase({.sender = Sender::kAm, .container = {}, .job = job, .saying = Saying::kAllocate});
+    open_.erase(OfAm(job, Saying::kAllocate));
     if (HasNews(*allocate)) allocates_[job] = call.call;
   }
 }
@@ -334,12 +327,7 @@ void RepeatWatch::On(const trace::AmTold& fact) {
     RmAnswers(job, *reply);
   } else if (const auto* failed = std::get_if<JournalFailed>(&fact.event)) {
     const bool over = failed->error.code == hdfs::HdfsErrorCode::kLeaseLost;
-    if (failed->seq.value > 0 && !over)
-      Open({.sender = Sender::kAm,
-            .container = {},
-            .job = job,
-            .saying = Saying::kAppend,
-            .number = failed->seq.value});
+    if (failed->seq.value > 0 && !over) Open(OfAm(job, Saying::kAppend, failed->seq.value));
   }
 }
 
@@ -366,15 +354,13 @@ void RepeatWatch::Hears(const AgentToAm& message) {
 }
 
 void RepeatWatch::RmAnswers(std::uint32_t job, const RmReplied& reply) {
-  const auto answered = [&](Saying saying) {
-    open_.erase({.sender = Sender::kAm, .container = {}, .job = job, .saying = saying});
-  };
+  const auto answered = [&](Saying saying) { open_.erase(OfAm(job, saying)); };
   if (const auto* error = std::get_if<yarn::RpcError>(&reply.response)) {
     // What the RM refuses is not said again as it was; what it did not hear is.
     if (error->code == yarn::RpcErrorCode::kUnavailable) {
       const auto news = allocates_.find(job);
       if (news != allocates_.end() && news->second == reply.call)
-        Open({.sender = Sender::kAm, .container = {}, .job = job, .saying = Saying::kAllocate});
+        Open(OfAm(job, Saying::kAllocate));
       return;
     }
     for (const Saying saying : {Saying::kRegisterAm, Saying::kAllocate, Saying::kFinish})

@@ -61,6 +61,10 @@ class RepeatWatch {
     std::uint64_t number = 0;
     friend auto operator<=>(const Key&, const Key&) = default;
   };
+  /// What the AM says to the RM or to its journal.
+  static Key OfAm(std::uint32_t job, Saying saying, std::uint64_t number = 0) {
+    return {.sender = Sender::kAm, .container = {}, .job = job, .saying = saying, .number = number};
+  }
   struct Said {
     Instant last{};
     std::uint32_t news = 0;  ///< kNews: its number.

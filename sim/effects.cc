@@ -15,10 +15,7 @@ namespace {
 
 template <class Request>
 std::string NameOfRequest() {
-  constexpr std::string_view kSuffix = "Request";
-  std::string_view name = TypeName<Request>();
-  if (name.ends_with(kSuffix)) name.remove_suffix(kSuffix.size());
-  return std::string(name);
+  return std::string(WithoutRequest(TypeName<Request>()));
 }
 
 template <class Variant>
@@ -127,16 +124,6 @@ std::string ToString(const Sabotage& sabotage) {
   };
   return fmt::format("{} {} of the {} {}", sabotage.effect.kind, sabotage.nth,
                      KebabName(sabotage.effect.actor), how());
-}
-
-void EffectCensus::Observe(const trace::TraceRecord& record) {
-  if (const auto* am = std::get_if<trace::AmOrdered>(&record.fact)) {
-    ++counts_[{EffectActor::kAm, EffectKind(am->action)}];
-  } else if (const auto* agent = std::get_if<trace::AgentOrdered>(&record.fact)) {
-    ++counts_[{EffectActor::kAgent, EffectKind(agent->action)}];
-  } else if (const auto* client = std::get_if<trace::ClientOrdered>(&record.fact)) {
-    ++counts_[{EffectActor::kClient, EffectKind(client->action)}];
-  }
 }
 
 const Sabotage* Saboteur::Next(EffectActor actor, std::string kind) {

@@ -22,7 +22,6 @@
 #include "core/model/am.h"
 #include "core/model/client.h"
 #include "core/model/describe.h"
-#include "core/trace/record.h"
 
 namespace tfyarn::sim {
 
@@ -70,16 +69,6 @@ struct Sabotage {
 
 /// "the 3rd AppendJournal of an am fails with safe-mode".
 [[nodiscard]] std::string ToString(const Sabotage& sabotage);
-
-/// How many actions of each kind a run has.
-class EffectCensus {
- public:
-  void Observe(const trace::TraceRecord& record);
-  [[nodiscard]] const std::map<EffectName, std::uint64_t>& counts() const { return counts_; }
-
- private:
-  std::map<EffectName, std::uint64_t> counts_;
-};
 
 /// Which action's turn it is to go wrong.
 class Saboteur {

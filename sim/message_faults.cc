@@ -16,11 +16,6 @@ std::string_view NameOf(const Variant& value) {
       value);
 }
 
-std::string_view WithoutRequest(std::string_view name) {
-  constexpr std::string_view kSuffix = "Request";
-  return name.ends_with(kSuffix) ? name.substr(0, name.size() - kSuffix.size()) : name;
-}
-
 bool Concerns(const MessageFaults::Rule& rule, std::string_view message, const Party& party) {
   const bool any_answer = rule.message == kAnyAnswer && message.ends_with("Response");
   if (rule.message != message && !any_answer) return false;
@@ -71,6 +66,11 @@ bool MessageFaults::TouchesBeats() const {
            rule.message == "AllocateResponse" || rule.message == "GetApplicationReport" ||
            rule.message == "GetApplicationReportResponse";
   });
+}
+
+std::string_view WithoutRequest(std::string_view name) {
+  constexpr std::string_view kSuffix = "Request";
+  return name.ends_with(kSuffix) ? name.substr(0, name.size() - kSuffix.size()) : name;
 }
 
 std::string_view MessageName(const AgentToAm& message) {

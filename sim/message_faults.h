@@ -65,6 +65,8 @@ class MessageFaults {
   std::set<std::uint64_t> struck_;
 };
 
+/// "StartContainersRequest" is told as "StartContainers".
+[[nodiscard]] std::string_view WithoutRequest(std::string_view name);
 [[nodiscard]] std::string_view MessageName(const AgentToAm& message);
 [[nodiscard]] std::string_view MessageName(const AmToAgent& message);
 /// "Allocate", "SubmitApplication", ...

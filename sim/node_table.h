@@ -60,8 +60,7 @@ class NodeTable {
 
   /// Draws, for each node, the first port that is free there: it differs from node to node and from
   /// seed to seed, so that another task's address is never the own one by chance.
-  /// `shift`: so many further on; another node's answer to a question of ports must change nothing.
-  void DrawPorts(std::uint64_t seed, std::int32_t shift = 0);
+  void DrawPorts(std::uint64_t seed);
 
   [[nodiscard]] std::int32_t size() const { return static_cast<std::int32_t>(nodes_.size()); }
   [[nodiscard]] const NodeInfo& operator[](std::int32_t index) const {

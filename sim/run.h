@@ -47,8 +47,6 @@ struct RunOptions {
   bool reference = false;
   /// Effects of machines that go wrong. Then every heartbeat is carried, whatever `elide` says.
   std::vector<Sabotage> sabotage;
-  /// Added to the number of the first port that each node leases; >= 0.
-  std::int32_t port_shift = 0;
   /// Give RunOutcome::tallies.
   bool tally = false;
   /// Keep the attempts of every task in the result however many jobs there are.

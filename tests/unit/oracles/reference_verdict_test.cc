@@ -501,7 +501,6 @@ TEST(ReferenceVerdictTest, AnAgentThatNeverFoundItsAmMayBeLost) {
   }
 }
 
-// Two failures within the window are one too many, however late that is looked at.
 TEST(ReferenceVerdictTest, AnAgentThatFoundTheAmBeforeMayNotFindThisOne) {
   JobSpec spec = WithPs();
   spec.deadlines.registration = 20s;
@@ -637,6 +636,7 @@ TEST(ReferenceVerdictTest, AVictimMayFallSilent) {
   }
 }
 
+// Two failures within the window are one too many, however late that is looked at.
 TEST(ReferenceVerdictTest, ABudgetThatWasSpentThenNeedsNoDecisionNow) {
   JobSpec spec = TwoWorkers();
   spec.strategy = Strategy::kIndependent;

@@ -10,6 +10,7 @@
 
 #include "config/load.h"
 #include "core/model/text.h"
+#include "core/trace/record.h"
 #include "sim/effects.h"
 #include "sim/run.h"
 
@@ -30,6 +31,24 @@ jobs:
     training: {steps: 200, step_time: 100ms, checkpoint: {every: 5s, cost: 100ms}}
     behavior: [{task: "worker:1", attempt: 0, exit: 137, after: 10s}, {task: tensorboard, runs: forever}]
 )";
+
+/// How many actions of each kind a run has.
+class EffectCensus {
+ public:
+  void Observe(const trace::TraceRecord& record) {
+    if (const auto* am = std::get_if<trace::AmOrdered>(&record.fact)) {
+      ++counts_[{EffectActor::kAm, EffectKind(am->action)}];
+    } else if (const auto* agent = std::get_if<trace::AgentOrdered>(&record.fact)) {
+      ++counts_[{EffectActor::kAgent, EffectKind(agent->action)}];
+    } else if (const auto* client = std::get_if<trace::ClientOrdered>(&record.fact)) {
+      ++counts_[{EffectActor::kClient, EffectKind(client->action)}];
+    }
+  }
+  [[nodiscard]] const std::map<EffectName, std::uint64_t>& counts() const { return counts_; }
+
+ private:
+  std::map<EffectName, std::uint64_t> counts_;
+};
 
 struct Outcome {
   JobStatus status = JobStatus::kUnfinished;
