@@ -190,7 +190,11 @@ void AddOthers(CLI::App& app, Raw& raw) {
   explore.add_flag("--coverage", raw.explore.coverage, "print all tables of what was reached");
   explore.add_flag("--coverage-only", raw.explore.coverage_only,
                    "tell only what was reached: by FILES as they are, or by what is drawn");
-  explore.add_option("--relation", raw.explore_relation, "only check this relation of FILES")
+  explore
+      .add_option(
+          "--relation", raw.explore_relation,
+          "only compare runs of FILES that must come to the same, all that there are unless "
+          "--budget: every-heartbeat, key-order, unused-node, repeated-message or amnesia")
       ->type_name("NAME");
   explore.add_option("--set", raw.explore.sets, "path=value, wins over FILES; may be repeated")
       ->allow_extra_args(false)
