@@ -91,7 +91,6 @@ void AgentDesk::On(TaskIndex task, const RegisterAgent& message) {
     core.tasks.SetAgent(task, AgentPhase::kUp);
   }
   core.tasks.SetAddress(task, message.address);
-  // The report of that end comes next, with all that is known of it.
   const bool has_ended = message.ended == core.tasks.ProcessOf(task);
   if (is_new && core.tasks.ProcessAlive(task)) {
     TF_PROBE("agent-desk/reattached-with-a-process");
@@ -102,6 +101,7 @@ void AgentDesk::On(TaskIndex task, const RegisterAgent& message) {
   } else if (message.running) {
     TakeRunning(task, *message.running);
   }
+  if (has_ended && message.exit && core.tasks.ProcessAlive(task)) TakeToldEnd(task, message);
   if (!is_new) return;
   if (core.finishing && !core.tasks.ProcessAlive(task)) {
     TF_PROBE("agent-desk/registers-while-finishing");
@@ -118,6 +118,18 @@ void AgentDesk::On(TaskIndex task, const RegisterAgent& message) {
   parts_.epochs.TryStartAlone(task);
 }
 
+/// The report of that end comes next, with all that is known of it, unless its node is taken away
+/// before. Of a success there is no more to know.
+void AgentDesk::TakeToldEnd(TaskIndex task, const RegisterAgent& message) {
+  if (message.exit->code == 0) {
+    TF_PROBE("agent-desk/registers-with-a-success");
+    return TakeEnded(task,
+                     {.fence = message.fence, .process = *message.ended, .exit = *message.exit});
+  }
+  TF_PROBE("agent-desk/registers-with-a-failure");
+  parts_.core.tasks.mutable_record(task).told_end = message.exit;
+}
+
 void AgentDesk::On(TaskIndex task, const AgentHeartbeat& message) {
   parts_.core.Send(task, HeartbeatSeen{.fence = message.fence});
 }
@@ -131,8 +143,10 @@ void AgentDesk::TakeRunning(TaskIndex task, const ProcessRef& process) {
   AmCore& core = parts_.core;
   const TaskRecord& record = core.tasks.record(task);
   if (process == core.tasks.ProcessOf(task)) {
-    if (record.process == ProcessPhase::kOrdered || record.unannounced)
-      parts_.processes.OnRunning(task);
+    // That it runs may be heard after its end, which was faster.
+    const bool news = record.process == ProcessPhase::kOrdered ||
+                      (record.unannounced && core.tasks.ProcessAlive(task));
+    if (news) parts_.processes.OnRunning(task);
     return;
   }
   TF_PROBE("agent-desk/older-attempt-runs");

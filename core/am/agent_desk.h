@@ -27,6 +27,7 @@ class AgentDesk {
 
  private:
   void On(TaskIndex task, const RegisterAgent& message);
+  void TakeToldEnd(TaskIndex task, const RegisterAgent& message);
   void On(TaskIndex task, const AgentHeartbeat& message);
   void On(TaskIndex task, const ProcessRunning& message);
   void On(TaskIndex task, const ProcessEnded& message);

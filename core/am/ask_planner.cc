@@ -34,6 +34,10 @@ void AskPlanner::OnUpdatedNodes(const std::vector<yarn::NodeReport>& nodes) {
   choose_again_ = true;
 }
 
+void AskPlanner::SetUnseenNodes(bool any) {
+  if (std::exchange(unseen_nodes_, any) != any) choose_again_ = true;
+}
+
 const AskedFor* AskPlanner::Find(const AskKey& key) const {
   const auto at = by_key_.find(key);
   return at == by_key_.end() ? nullptr : &at->second;
@@ -177,12 +181,26 @@ void AskPlanner::ChooseConstrainedHosts(const Question& question) {
     const WantedGroup& group = question.wanted[g];
     if (!question.rules.Constrains(group.slots.task_type)) continue;
     auto line = lines_.find(KindOf(group));
+    if (MayFitUnseen(group, choices[g])) {
+      TF_PROBE("asks/on-nodes-not-seen");
+      if (line == lines_.end() || line->second.where != Where::kAnywhere)
+        lines_[KindOf(group)] = NewLine(group, Where::kAnywhere);
+      continue;
+    }
     if (line == lines_.end())
       line = lines_.emplace(KindOf(group), NewLine(group, Where::kConstrainedHosts)).first;
     line->second.where = Where::kConstrainedHosts;
     line->second.choice = choices[g];
     constrained_until_ = question.now + options_.constrained_wait;
   }
+}
+
+/// The hosts that are known are too few: asked for anywhere, and what does not suit is given back.
+/// Not what is to be packed: of an unseen node the rack is not known.
+bool AskPlanner::MayFitUnseen(const WantedGroup& group, const HostChoice& choice) const {
+  std::int64_t named = 0;
+  for (const auto& [host, limit] : choice.hosts) named += limit.count;
+  return unseen_nodes_ && named < group.slots.count && !group.slots.placement.pack_rack;
 }
 
 /// Hosts that went down, were excluded, or have got a neighbour that does not suit.

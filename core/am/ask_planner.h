@@ -70,6 +70,9 @@ class AskPlanner {
 
   void SetNodes(Instant now, const SharedList<yarn::NodeReport>& nodes);
   void OnUpdatedNodes(const std::vector<yarn::NodeReport>& nodes);
+  /// The RM has nodes of which there was no report: those that came between the client's look at
+  /// the cluster and the AM's registration.
+  void SetUnseenNodes(bool any);
   [[nodiscard]] const placement::Inventory& inventory() const { return inventory_; }
 
   /// Recomputes asks(): these are wanted, `rules` and `occupants` say who is where. Nothing wanted
@@ -116,6 +119,7 @@ class AskPlanner {
   [[nodiscard]] std::optional<placement::Assignment> PlanOnFreeSpace(
       const Question& question) const;
   void ChooseConstrainedHosts(const Question& question);
+  [[nodiscard]] bool MayFitUnseen(const WantedGroup& group, const HostChoice& choice) const;
   [[nodiscard]] bool NeedsNewChoice(const Question& question) const;
   [[nodiscard]] bool NamingHostsIsFaster(const Question& question) const;
   void LeaveUnfitHosts(const Question& question);
@@ -129,6 +133,7 @@ class AskPlanner {
   std::int32_t round_ = 0;
   std::int32_t turn_ = 0;      // of the constrained choice
   bool choose_again_ = false;  // constrained hosts, at the next Plan
+  bool unseen_nodes_ = false;
   bool first_plan_done_ = false;
   std::int64_t next_request_id_ = 0;
   std::map<AskedFor, Line> lines_;     // what is asked for in this round

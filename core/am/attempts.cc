@@ -9,6 +9,13 @@ namespace tfyarn::am {
 
 const AttemptEnd& Attempts::End(TaskIndex task, ExitEvidence evidence, std::string detail) {
   TF_CHECK(core_.tasks.ProcessAlive(task));
+  const TaskRecord& record = core_.tasks.record(task);
+  if (!evidence.process && record.told_end) {
+    TF_PROBE("attempts/told-with-its-registration");
+    const bool stopping = record.process == ProcessPhase::kStopping;
+    evidence.process = record.told_end;
+    evidence.process->stopped_by_agent = stopping && record.told_end->stopped_by_agent;
+  }
   AttemptEnd end = Describe(task, std::move(evidence), std::move(detail));
   // Whose end only YARN or silence tells may never have started, nor may one that was stopped.
   const bool ran = core_.tasks.record(task).process == ProcessPhase::kOrdered &&

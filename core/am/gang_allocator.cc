@@ -42,6 +42,13 @@ void GangAllocator::OnUpdatedNodes(Instant now, const std::vector<yarn::NodeRepo
   Changed(now);
 }
 
+void GangAllocator::SetUnseenNodes(Instant now, bool any) {
+  if (any == unseen_nodes_) return;
+  unseen_nodes_ = any;
+  planner_.SetUnseenNodes(any);
+  Changed(now);
+}
+
 void GangAllocator::SetExcludedHosts(const std::set<std::string>& hosts) {
   if (hosts == excluded_) return;
   excluded_ = hosts;

@@ -76,6 +76,8 @@ class GangAllocator {
   /// What is known of the cluster; before the first Want for the plan to be of use.
   void SetNodes(Instant now, const SharedList<yarn::NodeReport>& nodes);
   void OnUpdatedNodes(Instant now, const std::vector<yarn::NodeReport>& nodes);
+  /// The RM has nodes that were in no report.
+  void SetUnseenNodes(Instant now, bool any);
   /// Hosts from which nothing is taken and for which nothing is asked. Containers in use there
   /// stay.
   void SetExcludedHosts(const std::set<std::string>& hosts);
@@ -189,6 +191,7 @@ class GangAllocator {
   std::optional<Instant> deadline_;
   std::optional<Instant> backoff_until_;
   bool suspended_ = false;
+  bool unseen_nodes_ = false;
   Duration next_backoff_{};  // doubles until a gang is complete
 };
 

@@ -97,8 +97,14 @@ void Recovery::Take(const AgentsLaunched& entry) {
 
 void Recovery::Take(const EpochBegan& entry) {
   spec_ = Share(entry.spec);
+  // Where all start together, who is not ordered now waits by `depends` and follows with this spec.
+  const bool together = parts_.core.job->strategy != Strategy::kIndependent;
   for (Past& past : pasts_) {
     if (past.agent) past.agent_at_spec = past.agent->incarnation;
+    if (together && past.with_epoch) {
+      TF_PROBE("recovery/follows-with-the-spec");
+      past.with_epoch = false;
+    }
   }
   for (const JournaledProcess& process : entry.processes) {
     Past* past = Ordered(process, entry.spec.epoch, entry.wall);

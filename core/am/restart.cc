@@ -95,7 +95,9 @@ void Restart::WantContainers(const std::vector<TaskIndex>& tasks) {
 }
 
 bool Restart::IsItsOwn(const Cause& cause) {
-  return cause.exit_class == ExitClass::kOk || DefaultBudget(cause.exit_class) == Budget::kUser;
+  // Who sent the signal is not known: it may be the program itself.
+  return cause.exit_class == ExitClass::kOk || cause.exit_class == ExitClass::kKilledExternal ||
+         DefaultBudget(cause.exit_class) == Budget::kUser;
 }
 
 /// What infrastructure did needs no pause: it would be the program's loss twice.

@@ -56,8 +56,6 @@ void RmEvents::OnRejected(const yarn::RpcError& error) {
 void RmEvents::OnAllocated(const yarn::AllocateResponse& response) {
   AmCore& core = parts_.core;
   core.asks_dirty = true;
-  core.exclusion.SetClusterSize(core.now, response.num_cluster_nodes);
-  core.nodes_counted = response.num_cluster_nodes;
   for (const yarn::ContainerStatus& status : response.completed_containers) OnCompleted(status);
   if (!response.updated_nodes.empty()) {
     core.gang.OnUpdatedNodes(core.now, response.updated_nodes);
@@ -67,6 +65,7 @@ void RmEvents::OnAllocated(const yarn::AllocateResponse& response) {
     }
     for (const yarn::NodeReport& report : response.updated_nodes) OnNode(report);
   }
+  parts_.startup.TakeNodes(response.num_cluster_nodes, response.updated_nodes);
   for (const yarn::Container& container : response.containers_from_previous_attempts) {
     parts_.recovery.OnPreviousContainer(container);
   }

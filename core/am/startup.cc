@@ -27,16 +27,19 @@ void Startup::OnStarted(const AmStarted& started) {
   core.snapshot.attempt = started.attempt;
   core.gang.SetNodes(core.now, started.nodes);
   core.started.nodes = {};  // Of thousands of nodes the gang keeps what it needs.
+  for (const TaskTypeSpec& type : core.job->tasks) partitions_.insert(type.node_label);
   std::int32_t running = 0;
   auto partition = counted_in_queue_.end();  // Most nodes are in the partition of the one before.
   for (const yarn::NodeReport& node : started.nodes) {
     if (node.state != yarn::NodeState::kRunning) continue;
-    ++running;
+    ++known_;
+    partitions_.contains(node.partition) ? ++running : ++out_of_reach_;
     if (partition == counted_in_queue_.end() || partition->first != node.partition)
       partition = counted_in_queue_.try_emplace(node.partition).first;
     partition->second += node.capability;
   }
   core.exclusion.SetClusterSize(core.now, running);
+  if (out_of_reach_ > 0) TF_PROBE("startup/nodes-out-of-reach");
   if (WasSurveyedTooEarly()) nodes_come_until_ = core.now + core.job->deadlines.nodes;
   core.Emit(ReadJournal{});
 }
@@ -119,7 +122,7 @@ bool Startup::FailIfNeverPossible(const std::vector<placement::SlotGroup>& group
     WaitNoMore();
     return false;
   }
-  if (core.nodes_counted > KnownNodes() && !size_refused_) {
+  if (core.nodes_counted > known_ && !size_refused_) {
     TF_PROBE("startup/rm-counts-more-nodes");
     WaitNoMore();
     core.Note(fmt::format("not possible on the nodes that are known: {}; but the RM counts more",
@@ -179,24 +182,30 @@ void Startup::OnNodesCounted(std::int32_t nodes) {
   AmCore& core = parts_.core;
   core.nodes_counted = nodes;
   if (std::exchange(judge_when_counted_, false)) {
-    if (nodes > KnownNodes() || !LimitOfNodes(TrainingGroups())) core.gang.Resume(core.now);
+    if (nodes > known_ || !LimitOfNodes(TrainingGroups())) core.gang.Resume(core.now);
     core.asks_dirty = core.feasibility = true;
   }
   if (waits_for_nodes() && (!size_refused_ || RmKnowsThemAll())) core.feasibility = true;
 }
 
-std::int32_t Startup::KnownNodes() const {
-  std::int32_t up = 0;
-  parts_.core.gang.inventory().Scan([&](const placement::Node& node) {
-    if (node.up) ++up;
-    return true;
-  });
-  return up;
+void Startup::TakeNodes(std::int32_t counted, const std::vector<yarn::NodeReport>& changed) {
+  AmCore& core = parts_.core;
+  core.nodes_counted = counted;
+  if (!changed.empty()) {
+    known_ = out_of_reach_ = 0;
+    core.gang.inventory().Scan([&](const placement::Node& node) {
+      if (node.up) ++known_;
+      if (node.up && !partitions_.contains(node.partition)) ++out_of_reach_;
+      return true;
+    });
+  }
+  // What the job cannot use is no choice that it has.
+  core.exclusion.SetClusterSize(core.now, counted - out_of_reach_);
+  core.gang.SetUnseenNodes(core.now, counted > known_);
 }
 
 bool Startup::RmKnowsThemAll() const {
-  const std::int32_t known = KnownNodes();
-  return known > 0 && parts_.core.nodes_counted >= known;
+  return known_ > 0 && parts_.core.nodes_counted >= known_;
 }
 
 /// The RM grants nothing larger than the largest node that it has seen: which says nothing of nodes

@@ -7,6 +7,7 @@
 
 #include <cstdint>
 #include <optional>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -40,6 +41,9 @@ class Startup {
   [[nodiscard]] bool OnSizeRefused(const std::string& limit);
   /// So many nodes the RM counts now that it has registered this attempt.
   void OnNodesCounted(std::int32_t nodes);
+  /// An answer of the RM: so many nodes it counts. `changed`: reports that the allocator has taken
+  /// in since the last call.
+  void TakeNodes(std::int32_t counted, const std::vector<yarn::NodeReport>& changed);
   [[nodiscard]] bool waits_for_nodes() const { return !limit_.empty(); }
   /// For people: what the nodes seen so far do not allow, and for how long more may come. Only
   /// while they are waited for.
@@ -58,8 +62,6 @@ class Startup {
   /// What the nodes that are known cannot hold, or the queue or a container because of them.
   [[nodiscard]] std::optional<placement::Infeasible> LimitOfNodes(
       const std::vector<placement::SlotGroup>& groups) const;
-  /// Those that are up as far as we were told.
-  [[nodiscard]] std::int32_t KnownNodes() const;
   /// The RM has seen every node that we know.
   [[nodiscard]] bool RmKnowsThemAll() const;
   /// When the client asked, the RM was so young that nodes may have been missing.
@@ -74,6 +76,9 @@ class Startup {
   Duration read_backoff_{};
   /// All nodes that were up when the client asked for the queue.
   yarn::PartitionAmounts counted_in_queue_;
+  std::set<std::string> partitions_;  ///< In which tasks of the job may run; "" = the default one.
+  std::int32_t known_ = 0;            ///< Nodes that are up as far as we were told.
+  std::int32_t out_of_reach_ = 0;     ///< Of these, in other partitions.
   Instant nodes_come_until_{};
   std::string limit_;          ///< Why nodes are waited for; "" = they are not.
   bool size_refused_ = false;  ///< By the RM, which knows of no node that is large enough.

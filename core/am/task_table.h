@@ -76,6 +76,8 @@ struct TaskRecord {
   Standstill standstill = Standstill::kNone;  ///< Of its present process, as its agent says.
   bool catches_term = false;                  ///< Its present process may save on SIGTERM.
   std::optional<PortUse> port_use;            ///< Of its present process, once its agent has told.
+  /// Of its present process: its agent has registered with that end, and not reported it yet.
+  std::optional<ProcessExit> told_end;
   /// Of its present process, once it was told to end; unset: deadlines.stop.
   std::optional<Duration> stop_grace;
   bool address_stale = false;   ///< The agent is about to tell another port.

@@ -124,6 +124,13 @@ HdfsResponse NameNode::Do(WallTime now, const hdfs::AppendRequest& request) {
   }
   // Source: FSNamesystem.checkLease, LeaseExpiredException.
   const auto taken = writers_.find(request.path);
+  if (taken == writers_.end() && !request.writer.empty()) {
+    TF_PROBE("hdfs/lease-of-a-deleted-file");
+    return HdfsError{
+        .code = HdfsErrorCode::kLeaseLost,
+        .message = fmt::format("File does not exist: {}. Holder {} does not have any open files",
+                               request.path, request.writer)};
+  }
   if (taken != writers_.end() && taken->second != request.writer) {
     TF_PROBE("hdfs/lease-lost");
     return HdfsError{

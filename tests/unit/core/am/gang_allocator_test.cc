@@ -398,6 +398,34 @@ TEST(GangAllocatorTest, SpreadTypesAreAskedForOncePerHost) {
   EXPECT_THAT(gang.TakeReleases(), ElementsAre(Id(2)));
 }
 
+// A node may come between the client's look at the cluster and the AM's registration: the RM counts
+// it, and tells of it to nobody.
+TEST(GangAllocatorTest, WhatKnownHostsCannotHoldIsAskedForOnUnseenOnes) {
+  GangAllocator gang(Options(GangPolicy::kAll));
+  gang.SetNodes(kStart, Nodes(2, 1));
+  gang.SetUnseenNodes(kStart, true);
+  gang.Want(kStart, Slots("worker", 3, 1, {.spread = PlacementScope::kNode}));
+  const Ask ask = gang.asks()[0];
+  EXPECT_THAT(ask.hosts, IsEmpty());
+  static_cast<void>(gang.OnAllocated(kStart, {On(ask, 1, "a"), On(ask, 2, "b")}));
+  ASSERT_THAT(gang.asks(), SizeIs(1));
+  EXPECT_THAT(gang.asks()[0].hosts, IsEmpty());
+  EXPECT_THAT(gang.OnAllocated(kStart, {On(ask, 3, "a")}), IsEmpty()) << "it is given back";
+  EXPECT_THAT(gang.OnAllocated(kStart, {On(ask, 4, "new")}), SizeIs(1));
+  EXPECT_TRUE(gang.complete());
+}
+
+TEST(GangAllocatorTest, HostsThatAreEnoughAreNamedAlthoughThereAreOthers) {
+  GangAllocator gang(Options(GangPolicy::kAll));
+  gang.SetNodes(kStart, Nodes(2, 1));
+  gang.SetUnseenNodes(kStart, true);
+  gang.Want(kStart, Slots("worker", 2, 1, {.spread = PlacementScope::kNode}));
+  EXPECT_THAT(gang.asks()[0].hosts, SizeIs(2));
+  gang.OnUpdatedNodes(kStart, Nodes(3, 1));
+  gang.SetUnseenNodes(kStart, false);
+  EXPECT_THAT(gang.asks()[0].hosts, SizeIs(3));
+}
+
 TEST(GangAllocatorTest, SpreadOverRacksLimitsTheRackRows) {
   GangAllocator gang(Options(GangPolicy::kAll));
   gang.SetNodes(kStart, Nodes(6, 3));

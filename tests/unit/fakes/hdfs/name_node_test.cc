@@ -112,6 +112,9 @@ TEST_F(NameNodeTest, AFileThatAnotherWriterTookTakesNothingMoreFromTheFirst) {
   EXPECT_EQ(Code(take("3")), HdfsErrorCode::kSafeMode);
   node_.set_safe_mode(false);
   (void)Delete("/d");
+  EXPECT_EQ(Code(append("2")), HdfsErrorCode::kLeaseLost) << "deleted under its writer";
+  EXPECT_FALSE(Stat("/d/j").has_value());
+  EXPECT_EQ(Code(take("1")), HdfsErrorCode::kNotFound);
   EXPECT_TRUE(std::holds_alternative<hdfs::Done>(append("1"))) << "another file of that name";
 }
 
