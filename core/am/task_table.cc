@@ -246,7 +246,6 @@ ProcessRef TaskTable::BeginProcess(Instant now, TaskIndex task, Epoch epoch) {
   of.process_address = to.address;
   of.lost_early = 0;
   of.paid_in_a_row = 0;
-  of.unannounced = false;
   of.told_end.reset();
   of.hung = false;
   of.stalled = false;
