@@ -257,6 +257,11 @@ class FaultDrawer {
       case FaultTarget::kNode:
         return Set(fault, "target", AnyPlace());
       case FaultTarget::kTask:
+        // Of two that hang at once nothing tells from the outside who kept the others waiting.
+        if (sketch_.healthy && kind.name == "hang") {
+          const JobSketch& job = AnyJob();
+          return Set(fault, "target", Map({{"job", Text(job.name)}, {"task", Text(AnyTask(job))}}));
+        }
         return Set(fault, "target", AnyTasks());
       case FaultTarget::kJob:
         return Set(fault, "target", Map({{"job", Text(AnyJob().name)}}));
@@ -354,10 +359,16 @@ class FaultDrawer {
   }
 
   std::int64_t Whole(const FaultKind& kind, const FaultParam& param) {
+    const bool all_end = std::all_of(sketch_.jobs.begin(), sketch_.jobs.end(),
+                                     [](const JobSketch& job) { return job.ends_for_sure; });
     if (param.name == "exit" && kind.name == "container_lost") {
       static const std::vector<std::int64_t> kStatuses = {-100, -101, -102, -103, -104, -105,
                                                           -106, -107, 0,    1,    137,  143};
-      return sketch_.healthy || draw_.Percent(30) ? -100 : draw_.Of(kStatuses);
+      const std::int64_t status = sketch_.healthy || draw_.Percent(30) ? -100 : draw_.Of(kStatuses);
+      // As if the AM had stopped it: none of the policies starts it again, and its peers may wait
+      // for ever.
+      const bool ours = status == -105 || status == -107;
+      return ours && !all_end ? -106 : status;
     }
     if (param.name == "exit") {
       static const std::vector<std::int64_t> kExits = {1, 2, 3, 42, 75, 126, 134, 137, 139, 143, 0};
@@ -367,8 +378,6 @@ class FaultDrawer {
         if (!named.empty() && draw_.Percent(50)) return draw_.Of(named);
       }
       // For one that has ended well its peers may wait for ever.
-      const bool all_end = std::all_of(sketch_.jobs.begin(), sketch_.jobs.end(),
-                                       [](const JobSketch& job) { return job.ends_for_sure; });
       return kExits[static_cast<std::size_t>(draw_.Whole(0, all_end ? 10 : 9))];
     }
     // More in a row end an application, or a budget, by rules that are meant so.

@@ -437,6 +437,10 @@ void RunFacts::Told(Job& job, const AgentToAm& message) {
   task->registered = true;
   const auto* registers = std::get_if<RegisterAgent>(&message);
   if (registers != nullptr && registers->running) HeardToRun(job, *task);
+  // Of a success there is no more to know; a failure is decided on its report.
+  if (registers != nullptr && registers->ended && registers->exit && registers->exit->code == 0)
+    Tell(job, *task,
+         AccountOf(job, *task, container, registers->ended->attempt, *registers->exit, false));
   if (registers != nullptr && registers->running && registers->running->attempt == task->attempt)
     task->runs_told = moment_;
   if (const auto* ended = std::get_if<ProcessEnded>(&message)) {

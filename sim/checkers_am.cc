@@ -441,8 +441,11 @@ void Checkers::Books::Restarts(JobBook& job, const RestartDecided& decision) {
 
 void Checkers::Books::Pays(const JobBook& job, std::deque<Instant>& paid, std::int32_t allowed,
                            std::string_view budget) {
+  // The AM counts from its decisions, by its clock; they are told when they are stored.
+  constexpr Duration kToldLater = 1s;
   paid.push_back(now_);
-  while (now_ - paid.front() > job.spec->retries.window) paid.pop_front();
+  while (now_ - paid.front() > job.spec->retries.window - kToldLater && paid.size() > 1)
+    paid.pop_front();
   if (!Checks(Invariant::kBudgets) || static_cast<std::int64_t>(paid.size()) <= allowed) return;
   Report(Invariant::kBudgets, NameOf(job) + ": " + std::to_string(paid.size()) +
                                   " restarts paid by " + std::string(budget) + " within " +

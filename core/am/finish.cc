@@ -57,10 +57,11 @@ void Finish::Succeed(const std::string& rule, const std::string& why) {
   AskForEvidence();
 }
 
-void Finish::Restore(const VerdictReached& verdict) {
+void Finish::Restore(const VerdictReached& verdict, Instant decided) {
   TF_PROBE("finish/verdict-restored");
   TF_CHECK(stage_ == Stage::kOpen);
   verdict_ = verdict;
+  decided_ = decided;
   parts_.core.finishing = true;
   stage_ = Stage::kWriting;
 }
@@ -81,6 +82,7 @@ void Finish::Write(VerdictReached verdict) {
   core.timers.Disarm(Timer::kEvidenceRetry);
   core.timers.Disarm(Timer::kEvidenceGiveUp);
   verdict_ = std::move(verdict);
+  decided_ = core.now;
   stage_ = Stage::kWriting;
   VerdictDecided entry{.status = verdict_.status,
                        .diagnostics = verdict_.diagnostics,
@@ -179,7 +181,7 @@ void Finish::Drain() {
     if (verdict_.status != JobStatus::kSucceeded || !core.tasks.ProcessAlive(task)) {
       EndTask(task);
     } else if (const Duration drain = DrainOf(task); drain > Duration::zero()) {
-      core.timers.Arm(Timer::kDrain, task.value, core.now + drain);
+      core.timers.Arm(Timer::kDrain, task.value, std::max(core.now, decided_ + drain));
     } else if (!later) {
       EndTask(task);
     }

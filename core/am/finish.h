@@ -27,7 +27,7 @@ class Finish {
   /// Succeeds if what finish.require asks for is there.
   void Succeed(const std::string& rule, const std::string& why);
   /// After an AM restart: this verdict is durable already.
-  void Restore(const VerdictReached& verdict);
+  void Restore(const VerdictReached& verdict, Instant decided);
 
   /// Entries have become durable.
   void OnDurable();
@@ -66,6 +66,7 @@ class Finish {
   AmParts& parts_;
   Stage stage_ = Stage::kOpen;
   VerdictReached verdict_;
+  Instant decided_{};  ///< From then on `finish.drain` counts.
   JournalSeq verdict_seq_;
   std::map<CallId, std::string> asked_;  // evidence under way
   std::vector<std::string> unproven_;    // evidence not yet seen

@@ -206,7 +206,7 @@ void Recovery::OnRegistered(const std::vector<yarn::Container>& containers, bool
     VerdictReached verdict{
         .status = verdict_->status, .diagnostics = verdict_->diagnostics, .rule = verdict_->rule};
     if (verdict_->cause) verdict.cause = core.FromJournal(*verdict_->cause);
-    parts_.finish.Restore(verdict);
+    parts_.finish.Restore(verdict, core.InstantAt(verdict_->wall));
   }
   pasts_.clear();
   for (const FailureSeen& seen : std::exchange(undecided_, {})) {
