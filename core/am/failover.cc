@@ -147,6 +147,8 @@ bool Failover::NoteContainerLost(TaskIndex task) {
     TF_PROBE("failover/container-lost-in-the-blame-window");
     failure.container_alive = false;
     AddScope(failure, window_->stopped);
+    // The container is given up: a later AM would hear of its end, and of the process's no more.
+    LogUndecided(failure, {});
     return true;
   }
   return window_->stopped.some.contains(task) ||

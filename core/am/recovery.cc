@@ -179,8 +179,13 @@ void Recovery::Take(const MemoryRaised& entry) {
 }
 
 void Recovery::Take(const FailureSeen& entry) {
-  Forget(entry.task);
-  undecided_.push_back(entry);
+  const auto known = std::find_if(undecided_.begin(), undecided_.end(),
+                                  [&](const FailureSeen& seen) { return seen.task == entry.task; });
+  if (known != undecided_.end()) {
+    *known = entry;  // It has lost its container since. Which came first may decide.
+  } else {
+    undecided_.push_back(entry);
+  }
 }
 
 void Recovery::Take(const VerdictDecided& entry) {
