@@ -292,6 +292,11 @@ std::string ReferenceVerdict::Model::Wrong(const Job& job, const RestartDecided&
     return !task.settled || task.excused.count(*task.settled) == 0
                ? ""
                : "is free a second time for the same process of " + ToString(task.id);
+  // What ends in its container while it is to start again anyway costs nothing.
+  const bool itself =
+      std::find(decision.tasks.begin(), decision.tasks.end(), task.id) != decision.tasks.end();
+  if (free && itself && task.spawned && task.IsSettled() && task.ran_in == task.container)
+    return {};
   // A container in which no process ran is replaced, also where another program took it in our
   // name.
   if (free && task.container && task.ran_in != task.container &&

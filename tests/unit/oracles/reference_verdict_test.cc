@@ -1086,5 +1086,21 @@ TEST(ReferenceVerdictTest, AContainerMayEndBeforeItsStartIsOrdered) {
   }
 }
 
+// What starts again is stopped first, and may be lost on the way.
+TEST(ReferenceVerdictTest, WhatEndsWhileItIsToStartAgainCostsNothing) {
+  for (const bool runs_again : {false, true}) {
+    Script script(TwoWorkers());
+    script.At(60s);
+    script.Exit(kWorker1, 143);
+    script.Restart(kWorker1, ExitClass::kKilledExternal, Budget::kInfrastructure, 2, kBoth);
+    script.Assemble(2);
+    if (runs_again) script.Spawn(kWorker0, 1, 2);
+    script.At(70s);
+    script.LoseContainer(kWorker0, container_exit::kAborted);
+    script.Restart(kWorker0, ExitClass::kNodeLost, Budget::kNone, 3, kBoth);
+    EXPECT_EQ(script.Clean(), !runs_again);
+  }
+}
+
 }  // namespace
 }  // namespace tfyarn::oracles
