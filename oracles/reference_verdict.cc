@@ -204,14 +204,15 @@ std::string ReferenceVerdict::Model::WrongCause(const Job& job, const Task& task
   const auto told_to_end = [&](const Task& other) {
     return !other.warned && other.stop_ordered != 0 && other.stop.at < job.window_at;
   };
-  if (run.size() == 1 && run[0] != &task && told_to_end(*run[0]))
+  // Where a row lets the one be that hangs, those that failed remain the cause.
+  if (run.size() == 1 && run[0] != &task && told_to_end(*run[0]) && AnswersHang(job, *run[0]))
     return ToString(run[0]->id) + " alone still ran";
   if (run.empty() && killed.size() == 1 && killed[0] != &task &&
-      job.spec->deadlines.stop >= kVictimsEnd)
+      job.spec->deadlines.stop >= kVictimsEnd && AnswersHang(job, *killed[0]))
     return ToString(killed[0]->id) + " alone had to be killed";
   for (const auto& [id, other] : job.tasks) {
     if (id == task.id || !other.in_gang) continue;
-    if (other.stands_still != 0 && other.stands_still < window_)
+    if (other.stands_still != 0 && other.stands_still < window_ && AnswersHang(job, other))
       return fmt::format("{} stood still, as its agent had told", ToString(id));
     const Account* best = BestOf(job, other);
     if (best == nullptr || (best->classes & ~kFailure) != 0) continue;

@@ -179,6 +179,16 @@ bool ReferenceVerdict::Model::Counts(const Job& job, const Task& task,
   return false;
 }
 
+/// The rows that decide a hang of the task start it again or fail the job.
+bool ReferenceVerdict::Model::AnswersHang(const Job& job, const Task& task) const {
+  const std::vector<Option> options = Options(job, task, kTimeout, {}, Tri::kNo);
+  return std::all_of(options.begin(), options.end(), [&](const Option& option) {
+    // `watch` decides what it has found itself.
+    if (option.name == "watch" && task.stalled == 0) return true;
+    return IsRestart(option.action) || option.action == kFail;
+  });
+}
+
 /// Whatever its class, the end leads to a restart or to a verdict.
 bool ReferenceVerdict::Model::MustAct(const Job& job, const Task& task,
                                       const Account& account) const {

@@ -122,6 +122,14 @@ class Script {
         .container = containers_[task],
         .message = StopProcess{.fence = Fence(task), .attempt = attempts_[task].attempt}});
   }
+  void Kill(const TaskId& task) {
+    OrderStop(task);
+    Say(trace::AgentOrdered{
+        .job = kJob,
+        .container = containers_[task],
+        .action = SignalProcess{.attempt = attempts_[task].attempt, .signal = StopSignal::kKill}});
+    Exit(task, ProcessExit{.signal = 9, .stopped_by_agent = true});
+  }
   /// The AM that acts hears its agent.
   void Hear(const TaskId& task) {
     Tell(AgentSaid{RegisterAgent{.fence = Fence(task), .running = attempts_[task]}});
@@ -1099,6 +1107,28 @@ TEST(ReferenceVerdictTest, WhatEndsWhileItIsToStartAgainCostsNothing) {
     script.LoseContainer(kWorker0, container_exit::kAborted);
     script.Restart(kWorker0, ExitClass::kNodeLost, Budget::kNone, 3, kBoth);
     EXPECT_EQ(script.Clean(), !runs_again);
+  }
+}
+
+TEST(ReferenceVerdictTest, WhereARowLetsAHangBeThoseThatFailedAreTheCause) {
+  const auto hangs = [](Script& script, bool killed) {
+    script.At(60s);
+    script.Exit(kWorker0, 1);
+    script.OrderStop(kWorker1);
+    script.At(60s + JobSpec().deadlines.blame);
+    if (killed) script.Kill(kWorker1);
+    script.Verdict(JobStatus::kFailed, "default/user-permanent-exhausted", kWorker0,
+                   ExitClass::kUserPermanent, 1);
+  };
+  for (const bool killed : {true, false}) {
+    JobSpec spec = TwoWorkers();
+    Script not_let(spec);
+    hangs(not_let, killed);
+    EXPECT_THAT(not_let.model.TakeNew(), ElementsAre(HasSubstr("worker:1 alone")));
+    spec.on_exit = {{.classes = {ExitClass::kTimeout}, .action = ExitAction::kTally}};
+    Script let(spec);
+    hangs(let, killed);
+    EXPECT_THAT(let.model.TakeNew(), IsEmpty());
   }
 }
 
