@@ -196,7 +196,9 @@ std::string ReferenceVerdict::Model::WrongCause(const Job& job, const Task& task
       heard = true;
       first = std::min(first, account.told_at);
     }
-    if (other.runs && !heard) run.push_back(&other);
+    // Whose container it has given back has ended, as it was not heard to end in time.
+    const bool given_back = other.container && job.released.count(*other.container) > 0;
+    if (other.runs && !heard && !given_back) run.push_back(&other);
     if (other.killed) killed.push_back(&other);
   }
   const bool over = now_ - first >= job.spec->deadlines.blame;

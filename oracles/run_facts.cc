@@ -387,6 +387,8 @@ void RunFacts::Tell(Job& job, const Task& task, Account& account) {
   account.told_attempt = job.am_attempt;
   // Once the AM knows that a process ended well, what becomes of its container changes nothing.
   if (!account.attempt && EndedWell(job, task, account.container)) account.spent = true;
+  // It refuses the agent of a container that it has given back.
+  account.perhaps_moot = account.attempt && job.released.count(account.container) > 0;
   if (!account.spent) Await(job, now_ + DecisionBound(*job.spec));
 }
 

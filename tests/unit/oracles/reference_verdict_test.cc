@@ -130,6 +130,9 @@ class Script {
         .action = SignalProcess{.attempt = attempts_[task].attempt, .signal = StopSignal::kKill}});
     Exit(task, ProcessExit{.signal = 9, .stopped_by_agent = true});
   }
+  void GiveBack(const TaskId& task) {
+    Order(CallNm{.request = yarn::StopContainersRequest{.containers = {containers_[task]}}});
+  }
   /// The AM that acts hears its agent.
   void Hear(const TaskId& task) {
     Tell(AgentSaid{RegisterAgent{.fence = Fence(task), .running = attempts_[task]}});
@@ -1129,6 +1132,34 @@ TEST(ReferenceVerdictTest, WhereARowLetsAHangBeThoseThatFailedAreTheCause) {
     Script let(spec);
     hangs(let, killed);
     EXPECT_THAT(let.model.TakeNew(), IsEmpty());
+  }
+}
+
+TEST(ReferenceVerdictTest, WhatTheAmHasGivenBackDoesNotRunAnyMore) {
+  for (const bool given_back : {true, false}) {
+    Script script(TwoWorkers());
+    script.At(60s);
+    script.Exit(kWorker0, 1);
+    script.OrderStop(kWorker1);
+    script.At(61s + JobSpec().deadlines.stop);
+    if (given_back) script.GiveBack(kWorker1);
+    script.Verdict(JobStatus::kFailed, "default/user-permanent-exhausted", kWorker0,
+                   ExitClass::kUserPermanent, 1);
+    EXPECT_EQ(script.Clean(), given_back);
+  }
+}
+
+TEST(ReferenceVerdictTest, TheAgentOfWhatWasGivenBackIsRefused) {
+  for (const bool given_back : {true, false}) {
+    Script script(TwoWorkers());
+    script.At(60s);
+    if (given_back) script.GiveBack(kWorker1);
+    script.Exit(kWorker1, 143);
+    script.At(63s);
+    script.Exit(kWorker0, 1);
+    script.Verdict(JobStatus::kFailed, "default/user-permanent-exhausted", kWorker0,
+                   ExitClass::kUserPermanent, 1);
+    EXPECT_EQ(script.Clean(), given_back);
   }
 }
 
