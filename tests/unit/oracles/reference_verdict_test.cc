@@ -1163,5 +1163,21 @@ TEST(ReferenceVerdictTest, TheAgentOfWhatWasGivenBackIsRefused) {
   }
 }
 
+// Its container's end then is all that a later AM hears.
+TEST(ReferenceVerdictTest, AGoodEndThatMayNotBeStoredMayBeForgotten) {
+  JobSpec spec = Spec({{"worker", 2}}, Strategy::kIndependent);
+  for (const bool stored : {false, true}) {
+    Script script(spec);
+    script.At(60s);
+    script.Exit(kWorker1, 0);
+    script.Order(AppendJournal{.seq = JournalSeq(99)});
+    if (stored) script.Tell(JournalAppended{.seq = JournalSeq(99)});
+    script.StartAm(2);
+    script.LoseContainer(kWorker1, container_exit::kAborted);
+    script.Restart(kWorker1, ExitClass::kNodeLost, Budget::kInfrastructure, 2, {kWorker1});
+    EXPECT_EQ(script.Clean(), !stored);
+  }
+}
+
 }  // namespace
 }  // namespace tfyarn::oracles
