@@ -123,6 +123,7 @@ void RunFacts::BeginAttempt(Job& job, const AmStarted& started) {
   const Moment perhaps = job.append_open ? job.append_ordered : surely;
   for (auto& [id, task] : job.tasks) {
     task.was_silent = task.was_silent || IsSilent(job, task);
+    task.stands_still = 0;  // That is not stored.
     for (Account& account : task.accounts) {
       if (account.told == 0 || account.told_attempt != job.am_attempt) continue;
       account.stored = account.stored || account.told <= surely;

@@ -1163,6 +1163,21 @@ TEST(ReferenceVerdictTest, TheAgentOfWhatWasGivenBackIsRefused) {
   }
 }
 
+TEST(ReferenceVerdictTest, ALaterAmHasNotHeardWhoStoodStill) {
+  for (const bool later : {true, false}) {
+    Script script(TwoWorkers());
+    script.At(60s);
+    script.StandStill(kWorker1);
+    if (later) script.StartAm(2);
+    script.At(70s);
+    script.Exit(kWorker0, 1);
+    script.Exit(kWorker1, 1);
+    script.Verdict(JobStatus::kFailed, "default/user-permanent-exhausted", kWorker0,
+                   ExitClass::kUserPermanent, 1);
+    EXPECT_EQ(script.Clean(), later);
+  }
+}
+
 // Its container's end then is all that a later AM hears.
 TEST(ReferenceVerdictTest, AGoodEndThatMayNotBeStoredMayBeForgotten) {
   JobSpec spec = Spec({{"worker", 2}}, Strategy::kIndependent);
