@@ -461,7 +461,7 @@ std::string ReferenceVerdict::Model::FailedSooner(const Job& job) {
     const Moment window = std::exchange(window_, best->told + 1);
     as_of_ = best->told;
     spent_as_of_ = best->told_at;
-    if (Succeeded(job) == Tri::kNo && MustAct(job, task, *best))
+    if (Succeeded(job) == Tri::kNo && MustAct(job, task, *best) && !EndsInSuccess(job, task, *best))
       what = fmt::format("but {} had ended with {} ({}) before, which decides otherwise",
                          ToString(id), best->exit, Text(best->classes));
     window_ = window;

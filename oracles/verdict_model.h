@@ -69,6 +69,7 @@ class ReferenceVerdict::Model : public RunFacts {
                                             std::optional<std::int32_t> exit, Tri succeeded) const;
   [[nodiscard]] bool Counts(const Job& job, const Task& task, const Account& account) const;
   [[nodiscard]] bool AnswersHang(const Job& job, const Task& task) const;
+  [[nodiscard]] bool EndsInSuccess(const Job& job, const Task& task, const Account& account) const;
   [[nodiscard]] bool MustAct(const Job& job, const Task& task, const Account& account) const;
   [[nodiscard]] std::optional<std::int64_t> Limit(const Job& job, const Option& option,
                                                   Budget budget) const;

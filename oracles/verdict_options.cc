@@ -189,6 +189,20 @@ bool ReferenceVerdict::Model::AnswersHang(const Job& job, const Task& task) cons
   });
 }
 
+/// A row may say that the job has succeeded with it.
+bool ReferenceVerdict::Model::EndsInSuccess(const Job& job, const Task& task,
+                                            const Account& account) const {
+  for (unsigned bit = 0; bit <= static_cast<unsigned>(kUnknown); ++bit) {
+    if ((account.classes >> bit & 1) == 0) continue;
+    const std::vector<Option> options =
+        Options(job, task, static_cast<ExitClass>(bit), account.exit, Tri::kNo);
+    if (std::any_of(options.begin(), options.end(),
+                    [](const Option& option) { return option.action == kSucceed; }))
+      return true;
+  }
+  return false;
+}
+
 /// Whatever its class, the end leads to a restart or to a verdict.
 bool ReferenceVerdict::Model::MustAct(const Job& job, const Task& task,
                                       const Account& account) const {

@@ -1178,6 +1178,20 @@ TEST(ReferenceVerdictTest, ALaterAmHasNotHeardWhoStoodStill) {
   }
 }
 
+// The verdict waits for its entry in the journal.
+TEST(ReferenceVerdictTest, TheEndThatIsTheSuccessDecidesNothingElse) {
+  JobSpec spec = TwoWorkers();
+  spec.on_exit = {{.exits = {137}, .action = ExitAction::kSucceed}};
+  for (const std::int32_t code : {137, 143}) {
+    Script script(spec);
+    script.At(60s);
+    script.Exit(kWorker1, code);
+    script.At(95s);
+    script.Verdict(JobStatus::kSucceeded, "on_exit/0");
+    EXPECT_EQ(script.Clean(), code == 137);
+  }
+}
+
 // Its container's end then is all that a later AM hears.
 TEST(ReferenceVerdictTest, AGoodEndThatMayNotBeStoredMayBeForgotten) {
   JobSpec spec = Spec({{"worker", 2}}, Strategy::kIndependent);
