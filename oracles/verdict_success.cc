@@ -294,8 +294,9 @@ bool ReferenceVerdict::Model::HoldsDeadline(const Job& job, std::string_view rul
   const JobSpec& spec = *job.spec;
   const bool all_run = std::all_of(job.tasks.begin(), job.tasks.end(), [&](const auto& entry) {
     const Task& task = entry.second;
-    if (!task.in_gang || (task.runs && task.runs_told != 0 && task.runs_told < window_))
-      return true;
+    // One that is to start again does not count, although it may take its time to end.
+    const bool runs = task.runs && task.runs_told != 0 && task.runs_told < window_;
+    if (!task.in_gang || (runs && !task.IsSettled())) return true;
     // What waits for another type need not run until that has come, if only its agent is there.
     if (!task.registered || task.registered_at >= window_) return false;
     return std::any_of(spec.depends.begin(), spec.depends.end(), [&](const Dependency& row) {

@@ -1192,6 +1192,23 @@ TEST(ReferenceVerdictTest, TheEndThatIsTheSuccessDecidesNothingElse) {
   }
 }
 
+TEST(ReferenceVerdictTest, WhatIsToStartAgainDoesNotRunForTheStartDeadline) {
+  JobSpec spec = TwoWorkers();
+  spec.deadlines.start = 5s;
+  for (const bool restarts : {true, false}) {
+    Script script(spec);
+    script.Say(trace::ContainerGranted{.job = kJob});
+    script.At(60s);
+    if (restarts) {
+      script.StandStill(kWorker1);
+      script.Restart(kWorker1, ExitClass::kTimeout, Budget::kInfrastructure, 2, kBoth);
+    }
+    script.At(66s);
+    script.Verdict(JobStatus::kFailed, "deadlines/start");
+    EXPECT_EQ(script.Clean(), restarts);
+  }
+}
+
 // Its container's end then is all that a later AM hears.
 TEST(ReferenceVerdictTest, AGoodEndThatMayNotBeStoredMayBeForgotten) {
   JobSpec spec = Spec({{"worker", 2}}, Strategy::kIndependent);
