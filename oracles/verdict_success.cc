@@ -176,9 +176,9 @@ Tri ReferenceVerdict::Model::Succeeded(const Job& job) const {
                        HoldsVerdict(job, "worker0-succeeded");
       if (!may || Any(job, TaskClass::kTracked, &State::may_fail))
         return may ? Tri::kMaybe : Tri::kNo;
-      return tri(job.has_chief ? all_of_type(chief, &State::must_ok)
-                               : Every(job, TaskClass::kTracked, &State::must_ok),
-                 true);
+      return tri(
+          job.has_chief ? all_of_type(chief, &State::must_ok) : EveryOk(job, &State::must_ok),
+          true);
     }
   }
   return Tri::kMaybe;

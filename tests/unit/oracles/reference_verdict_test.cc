@@ -1209,6 +1209,18 @@ TEST(ReferenceVerdictTest, WhatIsToStartAgainDoesNotRunForTheStartDeadline) {
   }
 }
 
+TEST(ReferenceVerdictTest, WhereEveryReplicasEndIsIgnoredThereIsNoSuccess) {
+  JobSpec spec = TwoWorkers();
+  spec.policy = {.name = "tfjob", .options = {{"success_policy", "AllWorkers"}}};
+  spec.on_exit = {{.exits = {2}, .action = ExitAction::kIgnore}};
+  for (const std::int32_t code : {2, 0}) {
+    Script script(spec);
+    script.BothFail(2, code);
+    script.Verdict(JobStatus::kFailed, "tfjob/nothing-left");
+    EXPECT_EQ(script.Clean(), code == 2);
+  }
+}
+
 // Its container's end then is all that a later AM hears.
 TEST(ReferenceVerdictTest, AGoodEndThatMayNotBeStoredMayBeForgotten) {
   JobSpec spec = Spec({{"worker", 2}}, Strategy::kIndependent);
