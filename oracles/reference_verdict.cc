@@ -121,7 +121,8 @@ std::string ReferenceVerdict::Model::WrongUnit(const Job& job, const Task& task,
     if (!task.in_gang) units.push_back({task.id});
   } else if (!option.session) {
     if (task.id.type == "ps" || lost != Tri::kNo) units.push_back(with_chief);
-    if (task.id.type != "ps" && lost != Tri::kYes) units.push_back({task.id});
+    // Nobody that trains needs the address of what does not.
+    if (task.id.type != "ps" && (lost != Tri::kYes || !task.in_gang)) units.push_back({task.id});
   }
   for (std::set<TaskId>& unit : units) {
     for (const auto& [id, other] : job.tasks) {

@@ -1237,5 +1237,19 @@ TEST(ReferenceVerdictTest, AGoodEndThatMayNotBeStoredMayBeForgotten) {
   }
 }
 
+TEST(ReferenceVerdictTest, TheChiefNeedsNotTheAddressOfWhatDoesNotTrain) {
+  JobSpec spec =
+      Spec({{"chief", 1}, {"ps", 1}, {"worker", 1}, {"evaluator", 1}}, Strategy::kParameterServer);
+  spec.policy = {.name = "tfjob", .options = {{"restart_policy", "Always"}}};
+  for (const char* type : {"evaluator", "worker"}) {
+    Script script(spec);
+    const TaskId task{type, 0};
+    script.At(60s);
+    script.LoseContainer(task, container_exit::kAborted);
+    script.Restart(task, ExitClass::kNodeLost, Budget::kUser, task == kWorker0 ? 2 : 1, {task});
+    EXPECT_EQ(script.Clean(), task != kWorker0) << type;
+  }
+}
+
 }  // namespace
 }  // namespace tfyarn::oracles
