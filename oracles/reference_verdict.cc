@@ -22,6 +22,24 @@ std::vector<std::string> Names(const std::set<TaskId>& tasks) {
   return names;
 }
 
+/// Whether a restart counts for what is decided then or later.
+bool MayCount(const Job& job, const Payment& payment, Instant decided) {
+  return decided - payment.latest <=
+         job.spec->retries.window + DecisionBound(*job.spec) + kClocksDiffer;
+}
+
+/// Whether it was spent when something was heard that may still be asked about.
+bool IsNeeded(const Job& job, const Payment& payment) {
+  return std::any_of(job.tasks.begin(), job.tasks.end(), [&](const auto& entry) {
+    const std::vector<Account>& accounts = entry.second.accounts;
+    return std::any_of(accounts.begin(), accounts.end(), [&](const Account& account) {
+      return account.told != 0 && !account.spent &&
+             payment.earliest <= account.told_at + DecisionBound(*job.spec) &&
+             MayCount(job, payment, account.told_at);
+    });
+  });
+}
+
 /// A process that is found to hang later than this after its start ran well for longer than the
 /// window.
 Duration HangsSoon(const JobSpec& spec) {
@@ -424,8 +442,7 @@ void ReferenceVerdict::Model::Apply(Job& job, const RestartDecided& decision) {
   if (decision.paid != Budget::kNone) {
     if (job.policy == Policy::kDefault)
       std::erase_if(job.paid, [&](const Payment& payment) {
-        return job.window_at - payment.latest >
-               job.spec->retries.window + DecisionBound(*job.spec) + kClocksDiffer;
+        return !MayCount(job, payment, job.window_at) && !IsNeeded(job, payment);
       });
     job.paid.push_back({.budget = decision.paid, .earliest = job.window_at, .latest = now_});
   }

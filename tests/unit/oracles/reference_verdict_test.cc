@@ -1251,5 +1251,30 @@ TEST(ReferenceVerdictTest, TheChiefNeedsNotTheAddressOfWhatDoesNotTrain) {
   }
 }
 
+TEST(ReferenceVerdictTest, ABudgetThatWasSpentThenIsNoReasonToActLater) {
+  const TaskId evaluator{"evaluator", 0};
+  JobSpec spec = Spec({{"worker", 2}, {"evaluator", 1}}, Strategy::kMultiWorker);
+  spec.retries.window = 1s;
+  for (const std::int32_t infrastructure : {2, 3}) {
+    spec.retries.infrastructure = infrastructure;
+    Script script(spec);
+    for (const std::uint32_t attempt : {1, 2}) {
+      script.Exit(evaluator, 137);
+      script.Restart(evaluator, ExitClass::kKilledExternal, Budget::kInfrastructure, 1,
+                     {evaluator});
+      script.Spawn(evaluator, attempt, 1);
+    }
+    script.Exit(evaluator, 137);  // It is left as it is.
+    script.At(5min);
+    script.Exit(kWorker0, 143);
+    script.Restart(kWorker0, ExitClass::kKilledExternal, Budget::kInfrastructure, 2, kBoth);
+    script.Assemble(2);
+    for (const TaskId& task : kBoth) script.Spawn(task, 1, 2);
+    script.At(1h);
+    script.Say(trace::FaultBegan{.kind = "node_crash"});
+    EXPECT_EQ(script.Clean(), infrastructure == 2);
+  }
+}
+
 }  // namespace
 }  // namespace tfyarn::oracles
