@@ -270,7 +270,9 @@ bool ReferenceVerdict::Model::MayBeReached(const Job& job, const Dependency& rul
     const Task& task = entry.second;
     if (entry.first.type != rule.after) return true;
     const State state = StateOf(job, task);
-    return rule.state == DependencyState::kRunning ? task.spawned
+    // What has ended for good will not run any more: that is later than running.
+    const Account end{.classes = MayBe(job, task)};
+    return rule.state == DependencyState::kRunning ? task.spawned || Counts(job, task, end)
            : rule.state == DependencyState::kEnded ? state.may_end
                                                    : state.may_ok;
   });

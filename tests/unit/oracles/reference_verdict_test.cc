@@ -46,11 +46,12 @@ JobSpec WithPs() {
   return Spec({{"chief", 1}, {"ps", 1}, {"worker", 2}}, Strategy::kParameterServer);
 }
 
-/// A run of one job in which every task runs from 10 s on; each word below is told to the AM at
-/// once unless it says otherwise.
+/// A run of one job in which every task, but for those of the type `idle`, runs from 10 s on; each
+/// word below is told to the AM at once unless it says otherwise.
 class Script {
  public:
-  explicit Script(JobSpec spec) : spec_(std::make_shared<const JobSpec>(std::move(spec))) {
+  explicit Script(JobSpec spec, const std::string& idle = "")
+      : spec_(std::make_shared<const JobSpec>(std::move(spec))) {
     model.JobSubmitted(kJob, spec_);
     StartAm(1);
     std::int64_t next = 2;
@@ -59,7 +60,9 @@ class Script {
     }
     At(10s);
     Assemble(1);
-    for (const auto& [task, container] : containers_) Spawn(task, 0, 1);
+    for (const auto& [task, container] : containers_) {
+      if (task.type != idle) Spawn(task, 0, 1);
+    }
   }
 
   void At(Duration time) { now_ = Instant{} + time; }
@@ -1273,6 +1276,21 @@ TEST(ReferenceVerdictTest, ABudgetThatWasSpentThenIsNoReasonToActLater) {
     script.At(1h);
     script.Say(trace::FaultBegan{.kind = "node_crash"});
     EXPECT_EQ(script.Clean(), infrastructure == 2);
+  }
+}
+
+TEST(ReferenceVerdictTest, WhatHasEndedForGoodIsPastRunning) {
+  JobSpec spec = Spec({{"chief", 1}, {"worker", 1}, {"evaluator", 1}}, Strategy::kIndependent);
+  spec.success = ParseSuccess("ok(worker)").value();
+  spec.depends = {{.task = "evaluator", .after = "chief", .within = 56s}};
+  for (const std::int32_t restarts : {0, 1}) {
+    spec.retries.infrastructure = restarts;
+    Script script(spec, "chief");
+    script.At(60s);
+    script.LoseContainer(kChief, container_exit::kDisksFailed);
+    script.At(2min);
+    script.Verdict(JobStatus::kFailed, "depends/0");
+    EXPECT_EQ(script.Clean(), restarts == 0);
   }
 }
 
