@@ -22,6 +22,24 @@ std::vector<std::string> Names(const std::set<TaskId>& tasks) {
   return names;
 }
 
+/// Whether a restart counts for what is decided then or later.
+bool MayCount(const Job& job, const Payment& payment, Instant decided) {
+  return decided - payment.latest <=
+         job.spec->retries.window + DecisionBound(*job.spec) + kClocksDiffer;
+}
+
+/// Whether it was spent when something was heard that may still be asked about.
+bool IsNeeded(const Job& job, const Payment& payment) {
+  return std::any_of(job.tasks.begin(), job.tasks.end(), [&](const auto& entry) {
+    const std::vector<Account>& accounts = entry.second.accounts;
+    return std::any_of(accounts.begin(), accounts.end(), [&](const Account& account) {
+      return account.told != 0 && !account.spent &&
+             payment.earliest <= account.told_at + DecisionBound(*job.spec) &&
+             MayCount(job, payment, account.told_at);
+    });
+  });
+}
+
 /// A process that is found to hang later than this after its start ran well for longer than the
 /// window.
 Duration HangsSoon(const JobSpec& spec) {
@@ -121,7 +139,8 @@ std::string ReferenceVerdict::Model::WrongUnit(const Job& job, const Task& task,
     if (!task.in_gang) units.push_back({task.id});
   } else if (!option.session) {
     if (task.id.type == "ps" || lost != Tri::kNo) units.push_back(with_chief);
-    if (task.id.type != "ps" && lost != Tri::kYes) units.push_back({task.id});
+    // Nobody that trains needs the address of what does not.
+    if (task.id.type != "ps" && (lost != Tri::kYes || !task.in_gang)) units.push_back({task.id});
   }
   for (std::set<TaskId>& unit : units) {
     for (const auto& [id, other] : job.tasks) {
@@ -196,7 +215,9 @@ std::string ReferenceVerdict::Model::WrongCause(const Job& job, const Task& task
       heard = true;
       first = std::min(first, account.told_at);
     }
-    if (other.runs && !heard) run.push_back(&other);
+    // Whose container it has given back has ended, as it was not heard to end in time.
+    const bool given_back = other.container && job.released.count(*other.container) > 0;
+    if (other.runs && !heard && !given_back) run.push_back(&other);
     if (other.killed) killed.push_back(&other);
   }
   const bool over = now_ - first >= job.spec->deadlines.blame;
@@ -204,14 +225,15 @@ std::string ReferenceVerdict::Model::WrongCause(const Job& job, const Task& task
   const auto told_to_end = [&](const Task& other) {
     return !other.warned && other.stop_ordered != 0 && other.stop.at < job.window_at;
   };
-  if (run.size() == 1 && run[0] != &task && told_to_end(*run[0]))
+  // Where a row lets the one be that hangs, those that failed remain the cause.
+  if (run.size() == 1 && run[0] != &task && told_to_end(*run[0]) && AnswersHang(job, *run[0]))
     return ToString(run[0]->id) + " alone still ran";
   if (run.empty() && killed.size() == 1 && killed[0] != &task &&
-      job.spec->deadlines.stop >= kVictimsEnd)
+      job.spec->deadlines.stop >= kVictimsEnd && AnswersHang(job, *killed[0]))
     return ToString(killed[0]->id) + " alone had to be killed";
   for (const auto& [id, other] : job.tasks) {
     if (id == task.id || !other.in_gang) continue;
-    if (other.stands_still != 0 && other.stands_still < window_)
+    if (other.stands_still != 0 && other.stands_still < window_ && AnswersHang(job, other))
       return fmt::format("{} stood still, as its agent had told", ToString(id));
     const Account* best = BestOf(job, other);
     if (best == nullptr || (best->classes & ~kFailure) != 0) continue;
@@ -292,6 +314,11 @@ std::string ReferenceVerdict::Model::Wrong(const Job& job, const RestartDecided&
     return !task.settled || task.excused.count(*task.settled) == 0
                ? ""
                : "is free a second time for the same process of " + ToString(task.id);
+  // What ends in its container while it is to start again anyway costs nothing.
+  const bool itself =
+      std::find(decision.tasks.begin(), decision.tasks.end(), task.id) != decision.tasks.end();
+  if (free && itself && task.spawned && task.IsSettled() && task.ran_in == task.container)
+    return {};
   // A container in which no process ran is replaced, also where another program took it in our
   // name.
   if (free && task.container && task.ran_in != task.container &&
@@ -415,8 +442,7 @@ void ReferenceVerdict::Model::Apply(Job& job, const RestartDecided& decision) {
   if (decision.paid != Budget::kNone) {
     if (job.policy == Policy::kDefault)
       std::erase_if(job.paid, [&](const Payment& payment) {
-        return job.window_at - payment.latest >
-               job.spec->retries.window + DecisionBound(*job.spec) + kClocksDiffer;
+        return !MayCount(job, payment, job.window_at) && !IsNeeded(job, payment);
       });
     job.paid.push_back({.budget = decision.paid, .earliest = job.window_at, .latest = now_});
   }
@@ -453,7 +479,7 @@ std::string ReferenceVerdict::Model::FailedSooner(const Job& job) {
     const Moment window = std::exchange(window_, best->told + 1);
     as_of_ = best->told;
     spent_as_of_ = best->told_at;
-    if (Succeeded(job) == Tri::kNo && MustAct(job, task, *best))
+    if (Succeeded(job) == Tri::kNo && MustAct(job, task, *best) && !EndsInSuccess(job, task, *best))
       what = fmt::format("but {} had ended with {} ({}) before, which decides otherwise",
                          ToString(id), best->exit, Text(best->classes));
     window_ = window;

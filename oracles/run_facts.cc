@@ -123,6 +123,7 @@ void RunFacts::BeginAttempt(Job& job, const AmStarted& started) {
   const Moment perhaps = job.append_open ? job.append_ordered : surely;
   for (auto& [id, task] : job.tasks) {
     task.was_silent = task.was_silent || IsSilent(job, task);
+    task.stands_still = 0;  // That is not stored.
     for (Account& account : task.accounts) {
       if (account.told == 0 || account.told_attempt != job.am_attempt) continue;
       account.stored = account.stored || account.told <= surely;
@@ -361,13 +362,18 @@ Account& RunFacts::AccountOf(const Job& job, Task& task, const ContainerId& cont
 
 namespace {
 
-bool EndedWell(const Job& job, const Task& task, const ContainerId& container) {
-  if (task.settled && task.attempt <= *task.settled) return false;  // It starts again all the same.
-  return std::any_of(task.accounts.begin(), task.accounts.end(), [&](const Account& account) {
-    return !account.spent && account.container == container && account.attempt == task.attempt &&
-           account.classes == Of(kOk) && account.told != 0 &&
-           (account.told_attempt == job.am_attempt || account.seen || account.stored_perhaps);
-  });
+/// As far as the AM knows.
+Tri EndedWell(const Job& job, const Task& task, const ContainerId& container) {
+  if (task.IsSettled()) return Tri::kNo;  // It starts again all the same.
+  Tri well = Tri::kNo;
+  for (const Account& account : task.accounts) {
+    if (account.spent || account.container != container || account.attempt != task.attempt ||
+        account.classes != Of(kOk) || account.told == 0)
+      continue;
+    if (account.told_attempt == job.am_attempt || account.seen || account.stored) return Tri::kYes;
+    if (account.stored_perhaps) well = Tri::kMaybe;
+  }
+  return well;
 }
 
 }  // namespace
@@ -386,7 +392,11 @@ void RunFacts::Tell(Job& job, const Task& task, Account& account) {
   account.told_at = now_;
   account.told_attempt = job.am_attempt;
   // Once the AM knows that a process ended well, what becomes of its container changes nothing.
-  if (!account.attempt && EndedWell(job, task, account.container)) account.spent = true;
+  const Tri well = account.attempt ? Tri::kNo : EndedWell(job, task, account.container);
+  account.spent = account.spent || well == Tri::kYes;
+  // It refuses the agent of a container that it has given back.
+  account.perhaps_moot =
+      well == Tri::kMaybe || (account.attempt && job.released.count(account.container) > 0);
   if (!account.spent) Await(job, now_ + DecisionBound(*job.spec));
 }
 

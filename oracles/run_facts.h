@@ -36,8 +36,9 @@ struct Account {
   Instant told_at{};
   std::int32_t told_attempt = 0;  ///< To which application attempt.
   bool spent = false;             ///< The task starts again since, ...
-  bool absorbed = false;  ///< ... but this success may have come before that was carried out.
-  bool seen = false;      ///< The AM has answered it: what it leads to is stored.
+  bool absorbed = false;      ///< ... but this success may have come before that was carried out.
+  bool seen = false;          ///< The AM has answered it: what it leads to is stored.
+  bool perhaps_moot = false;  ///< It may have come too late to change anything.
   /// The journal of an earlier attempt has it; or may have it, as an append was under way.
   bool stored = false, stored_perhaps = false;
   Moment first_told = 0;  ///< To the attempt that wrote it down, or the latest.
@@ -170,7 +171,7 @@ class RunFacts {
     return account.told != 0 && account.told <= as_of_;
   }
   [[nodiscard]] bool Certain(const Job& job, const Account& account) const {
-    if (!Heard(account) || account.told >= window_) return false;
+    if (!Heard(account) || account.told >= window_ || account.perhaps_moot) return false;
     return account.told_attempt == job.am_attempt || account.seen ||
            (account.classes == Of(kOk) && account.stored);
   }

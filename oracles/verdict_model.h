@@ -68,6 +68,8 @@ class ReferenceVerdict::Model : public RunFacts {
   [[nodiscard]] std::vector<Option> Options(const Job& job, const Task& task, ExitClass cls,
                                             std::optional<std::int32_t> exit, Tri succeeded) const;
   [[nodiscard]] bool Counts(const Job& job, const Task& task, const Account& account) const;
+  [[nodiscard]] bool AnswersHang(const Job& job, const Task& task) const;
+  [[nodiscard]] bool EndsInSuccess(const Job& job, const Task& task, const Account& account) const;
   [[nodiscard]] bool MustAct(const Job& job, const Task& task, const Account& account) const;
   [[nodiscard]] std::optional<std::int64_t> Limit(const Job& job, const Option& option,
                                                   Budget budget) const;

@@ -179,6 +179,30 @@ bool ReferenceVerdict::Model::Counts(const Job& job, const Task& task,
   return false;
 }
 
+/// The rows that decide a hang of the task start it again or fail the job.
+bool ReferenceVerdict::Model::AnswersHang(const Job& job, const Task& task) const {
+  const std::vector<Option> options = Options(job, task, kTimeout, {}, Tri::kNo);
+  return std::all_of(options.begin(), options.end(), [&](const Option& option) {
+    // `watch` decides what it has found itself.
+    if (option.name == "watch" && task.stalled == 0) return true;
+    return IsRestart(option.action) || option.action == kFail;
+  });
+}
+
+/// A row may say that the job has succeeded with it.
+bool ReferenceVerdict::Model::EndsInSuccess(const Job& job, const Task& task,
+                                            const Account& account) const {
+  for (unsigned bit = 0; bit <= static_cast<unsigned>(kUnknown); ++bit) {
+    if ((account.classes >> bit & 1) == 0) continue;
+    const std::vector<Option> options =
+        Options(job, task, static_cast<ExitClass>(bit), account.exit, Tri::kNo);
+    if (std::any_of(options.begin(), options.end(),
+                    [](const Option& option) { return option.action == kSucceed; }))
+      return true;
+  }
+  return false;
+}
+
 /// Whatever its class, the end leads to a restart or to a verdict.
 bool ReferenceVerdict::Model::MustAct(const Job& job, const Task& task,
                                       const Account& account) const {

@@ -176,9 +176,9 @@ Tri ReferenceVerdict::Model::Succeeded(const Job& job) const {
                        HoldsVerdict(job, "worker0-succeeded");
       if (!may || Any(job, TaskClass::kTracked, &State::may_fail))
         return may ? Tri::kMaybe : Tri::kNo;
-      return tri(job.has_chief ? all_of_type(chief, &State::must_ok)
-                               : Every(job, TaskClass::kTracked, &State::must_ok),
-                 true);
+      return tri(
+          job.has_chief ? all_of_type(chief, &State::must_ok) : EveryOk(job, &State::must_ok),
+          true);
     }
   }
   return Tri::kMaybe;
@@ -270,7 +270,9 @@ bool ReferenceVerdict::Model::MayBeReached(const Job& job, const Dependency& rul
     const Task& task = entry.second;
     if (entry.first.type != rule.after) return true;
     const State state = StateOf(job, task);
-    return rule.state == DependencyState::kRunning ? task.spawned
+    // What has ended for good will not run any more: that is later than running.
+    const Account end{.classes = MayBe(job, task)};
+    return rule.state == DependencyState::kRunning ? task.spawned || Counts(job, task, end)
            : rule.state == DependencyState::kEnded ? state.may_end
                                                    : state.may_ok;
   });
@@ -294,8 +296,9 @@ bool ReferenceVerdict::Model::HoldsDeadline(const Job& job, std::string_view rul
   const JobSpec& spec = *job.spec;
   const bool all_run = std::all_of(job.tasks.begin(), job.tasks.end(), [&](const auto& entry) {
     const Task& task = entry.second;
-    if (!task.in_gang || (task.runs && task.runs_told != 0 && task.runs_told < window_))
-      return true;
+    // One that is to start again does not count, although it may take its time to end.
+    const bool runs = task.runs && task.runs_told != 0 && task.runs_told < window_;
+    if (!task.in_gang || (runs && !task.IsSettled())) return true;
     // What waits for another type need not run until that has come, if only its agent is there.
     if (!task.registered || task.registered_at >= window_) return false;
     return std::any_of(spec.depends.begin(), spec.depends.end(), [&](const Dependency& row) {

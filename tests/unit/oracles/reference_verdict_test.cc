@@ -46,11 +46,12 @@ JobSpec WithPs() {
   return Spec({{"chief", 1}, {"ps", 1}, {"worker", 2}}, Strategy::kParameterServer);
 }
 
-/// A run of one job in which every task runs from 10 s on; each word below is told to the AM at
-/// once unless it says otherwise.
+/// A run of one job in which every task, but for those of the type `idle`, runs from 10 s on; each
+/// word below is told to the AM at once unless it says otherwise.
 class Script {
  public:
-  explicit Script(JobSpec spec) : spec_(std::make_shared<const JobSpec>(std::move(spec))) {
+  explicit Script(JobSpec spec, const std::string& idle = "")
+      : spec_(std::make_shared<const JobSpec>(std::move(spec))) {
     model.JobSubmitted(kJob, spec_);
     StartAm(1);
     std::int64_t next = 2;
@@ -59,7 +60,9 @@ class Script {
     }
     At(10s);
     Assemble(1);
-    for (const auto& [task, container] : containers_) Spawn(task, 0, 1);
+    for (const auto& [task, container] : containers_) {
+      if (task.type != idle) Spawn(task, 0, 1);
+    }
   }
 
   void At(Duration time) { now_ = Instant{} + time; }
@@ -121,6 +124,17 @@ class Script {
     Order(SendToAgent{
         .container = containers_[task],
         .message = StopProcess{.fence = Fence(task), .attempt = attempts_[task].attempt}});
+  }
+  void Kill(const TaskId& task) {
+    OrderStop(task);
+    Say(trace::AgentOrdered{
+        .job = kJob,
+        .container = containers_[task],
+        .action = SignalProcess{.attempt = attempts_[task].attempt, .signal = StopSignal::kKill}});
+    Exit(task, ProcessExit{.signal = 9, .stopped_by_agent = true});
+  }
+  void GiveBack(const TaskId& task) {
+    Order(CallNm{.request = yarn::StopContainersRequest{.containers = {containers_[task]}}});
   }
   /// The AM that acts hears its agent.
   void Hear(const TaskId& task) {
@@ -1083,6 +1097,200 @@ TEST(ReferenceVerdictTest, AContainerMayEndBeforeItsStartIsOrdered) {
                                    .exit_class = ExitClass::kAmLost},
                          .tasks = {kWorker0}});
     EXPECT_EQ(model.TakeNew().empty(), told);
+  }
+}
+
+// What starts again is stopped first, and may be lost on the way.
+TEST(ReferenceVerdictTest, WhatEndsWhileItIsToStartAgainCostsNothing) {
+  for (const bool runs_again : {false, true}) {
+    Script script(TwoWorkers());
+    script.At(60s);
+    script.Exit(kWorker1, 143);
+    script.Restart(kWorker1, ExitClass::kKilledExternal, Budget::kInfrastructure, 2, kBoth);
+    script.Assemble(2);
+    if (runs_again) script.Spawn(kWorker0, 1, 2);
+    script.At(70s);
+    script.LoseContainer(kWorker0, container_exit::kAborted);
+    script.Restart(kWorker0, ExitClass::kNodeLost, Budget::kNone, 3, kBoth);
+    EXPECT_EQ(script.Clean(), !runs_again);
+  }
+}
+
+TEST(ReferenceVerdictTest, WhereARowLetsAHangBeThoseThatFailedAreTheCause) {
+  const auto hangs = [](Script& script, bool killed) {
+    script.At(60s);
+    script.Exit(kWorker0, 1);
+    script.OrderStop(kWorker1);
+    script.At(60s + JobSpec().deadlines.blame);
+    if (killed) script.Kill(kWorker1);
+    script.Verdict(JobStatus::kFailed, "default/user-permanent-exhausted", kWorker0,
+                   ExitClass::kUserPermanent, 1);
+  };
+  for (const bool killed : {true, false}) {
+    JobSpec spec = TwoWorkers();
+    Script not_let(spec);
+    hangs(not_let, killed);
+    EXPECT_THAT(not_let.model.TakeNew(), ElementsAre(HasSubstr("worker:1 alone")));
+    spec.on_exit = {{.classes = {ExitClass::kTimeout}, .action = ExitAction::kTally}};
+    Script let(spec);
+    hangs(let, killed);
+    EXPECT_THAT(let.model.TakeNew(), IsEmpty());
+  }
+}
+
+TEST(ReferenceVerdictTest, WhatTheAmHasGivenBackDoesNotRunAnyMore) {
+  for (const bool given_back : {true, false}) {
+    Script script(TwoWorkers());
+    script.At(60s);
+    script.Exit(kWorker0, 1);
+    script.OrderStop(kWorker1);
+    script.At(61s + JobSpec().deadlines.stop);
+    if (given_back) script.GiveBack(kWorker1);
+    script.Verdict(JobStatus::kFailed, "default/user-permanent-exhausted", kWorker0,
+                   ExitClass::kUserPermanent, 1);
+    EXPECT_EQ(script.Clean(), given_back);
+  }
+}
+
+TEST(ReferenceVerdictTest, TheAgentOfWhatWasGivenBackIsRefused) {
+  for (const bool given_back : {true, false}) {
+    Script script(TwoWorkers());
+    script.At(60s);
+    if (given_back) script.GiveBack(kWorker1);
+    script.Exit(kWorker1, 143);
+    script.At(63s);
+    script.Exit(kWorker0, 1);
+    script.Verdict(JobStatus::kFailed, "default/user-permanent-exhausted", kWorker0,
+                   ExitClass::kUserPermanent, 1);
+    EXPECT_EQ(script.Clean(), given_back);
+  }
+}
+
+TEST(ReferenceVerdictTest, ALaterAmHasNotHeardWhoStoodStill) {
+  for (const bool later : {true, false}) {
+    Script script(TwoWorkers());
+    script.At(60s);
+    script.StandStill(kWorker1);
+    if (later) script.StartAm(2);
+    script.At(70s);
+    script.Exit(kWorker0, 1);
+    script.Exit(kWorker1, 1);
+    script.Verdict(JobStatus::kFailed, "default/user-permanent-exhausted", kWorker0,
+                   ExitClass::kUserPermanent, 1);
+    EXPECT_EQ(script.Clean(), later);
+  }
+}
+
+// The verdict waits for its entry in the journal.
+TEST(ReferenceVerdictTest, TheEndThatIsTheSuccessDecidesNothingElse) {
+  JobSpec spec = TwoWorkers();
+  spec.on_exit = {{.exits = {137}, .action = ExitAction::kSucceed}};
+  for (const std::int32_t code : {137, 143}) {
+    Script script(spec);
+    script.At(60s);
+    script.Exit(kWorker1, code);
+    script.At(95s);
+    script.Verdict(JobStatus::kSucceeded, "on_exit/0");
+    EXPECT_EQ(script.Clean(), code == 137);
+  }
+}
+
+TEST(ReferenceVerdictTest, WhatIsToStartAgainDoesNotRunForTheStartDeadline) {
+  JobSpec spec = TwoWorkers();
+  spec.deadlines.start = 5s;
+  for (const bool restarts : {true, false}) {
+    Script script(spec);
+    script.Say(trace::ContainerGranted{.job = kJob});
+    script.At(60s);
+    if (restarts) {
+      script.StandStill(kWorker1);
+      script.Restart(kWorker1, ExitClass::kTimeout, Budget::kInfrastructure, 2, kBoth);
+    }
+    script.At(66s);
+    script.Verdict(JobStatus::kFailed, "deadlines/start");
+    EXPECT_EQ(script.Clean(), restarts);
+  }
+}
+
+TEST(ReferenceVerdictTest, WhereEveryReplicasEndIsIgnoredThereIsNoSuccess) {
+  JobSpec spec = TwoWorkers();
+  spec.policy = {.name = "tfjob", .options = {{"success_policy", "AllWorkers"}}};
+  spec.on_exit = {{.exits = {2}, .action = ExitAction::kIgnore}};
+  for (const std::int32_t code : {2, 0}) {
+    Script script(spec);
+    script.BothFail(2, code);
+    script.Verdict(JobStatus::kFailed, "tfjob/nothing-left");
+    EXPECT_EQ(script.Clean(), code == 2);
+  }
+}
+
+// Its container's end then is all that a later AM hears.
+TEST(ReferenceVerdictTest, AGoodEndThatMayNotBeStoredMayBeForgotten) {
+  JobSpec spec = Spec({{"worker", 2}}, Strategy::kIndependent);
+  for (const bool stored : {false, true}) {
+    Script script(spec);
+    script.At(60s);
+    script.Exit(kWorker1, 0);
+    script.Order(AppendJournal{.seq = JournalSeq(99)});
+    if (stored) script.Tell(JournalAppended{.seq = JournalSeq(99)});
+    script.StartAm(2);
+    script.LoseContainer(kWorker1, container_exit::kAborted);
+    script.Restart(kWorker1, ExitClass::kNodeLost, Budget::kInfrastructure, 2, {kWorker1});
+    EXPECT_EQ(script.Clean(), !stored);
+  }
+}
+
+TEST(ReferenceVerdictTest, TheChiefNeedsNotTheAddressOfWhatDoesNotTrain) {
+  JobSpec spec =
+      Spec({{"chief", 1}, {"ps", 1}, {"worker", 1}, {"evaluator", 1}}, Strategy::kParameterServer);
+  spec.policy = {.name = "tfjob", .options = {{"restart_policy", "Always"}}};
+  for (const char* type : {"evaluator", "worker"}) {
+    Script script(spec);
+    const TaskId task{type, 0};
+    script.At(60s);
+    script.LoseContainer(task, container_exit::kAborted);
+    script.Restart(task, ExitClass::kNodeLost, Budget::kUser, task == kWorker0 ? 2 : 1, {task});
+    EXPECT_EQ(script.Clean(), task != kWorker0) << type;
+  }
+}
+
+TEST(ReferenceVerdictTest, ABudgetThatWasSpentThenIsNoReasonToActLater) {
+  const TaskId evaluator{"evaluator", 0};
+  JobSpec spec = Spec({{"worker", 2}, {"evaluator", 1}}, Strategy::kMultiWorker);
+  spec.retries.window = 1s;
+  for (const std::int32_t infrastructure : {2, 3}) {
+    spec.retries.infrastructure = infrastructure;
+    Script script(spec);
+    for (const std::uint32_t attempt : {1, 2}) {
+      script.Exit(evaluator, 137);
+      script.Restart(evaluator, ExitClass::kKilledExternal, Budget::kInfrastructure, 1,
+                     {evaluator});
+      script.Spawn(evaluator, attempt, 1);
+    }
+    script.Exit(evaluator, 137);  // It is left as it is.
+    script.At(5min);
+    script.Exit(kWorker0, 143);
+    script.Restart(kWorker0, ExitClass::kKilledExternal, Budget::kInfrastructure, 2, kBoth);
+    script.Assemble(2);
+    for (const TaskId& task : kBoth) script.Spawn(task, 1, 2);
+    script.At(1h);
+    script.Say(trace::FaultBegan{.kind = "node_crash"});
+    EXPECT_EQ(script.Clean(), infrastructure == 2);
+  }
+}
+
+TEST(ReferenceVerdictTest, WhatHasEndedForGoodIsPastRunning) {
+  JobSpec spec = Spec({{"chief", 1}, {"worker", 1}, {"evaluator", 1}}, Strategy::kIndependent);
+  spec.success = ParseSuccess("ok(worker)").value();
+  spec.depends = {{.task = "evaluator", .after = "chief", .within = 56s}};
+  for (const std::int32_t restarts : {0, 1}) {
+    spec.retries.infrastructure = restarts;
+    Script script(spec, "chief");
+    script.At(60s);
+    script.LoseContainer(kChief, container_exit::kDisksFailed);
+    script.At(2min);
+    script.Verdict(JobStatus::kFailed, "depends/0");
+    EXPECT_EQ(script.Clean(), restarts == 0);
   }
 }
 
