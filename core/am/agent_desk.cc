@@ -89,6 +89,8 @@ void AgentDesk::On(TaskIndex task, const RegisterAgent& message) {
   if (is_new) {
     parts_.launch.OnRegistered(task);
     core.tasks.SetAgent(task, AgentPhase::kUp);
+    // If it waits by `depends`, it is as far as it can come.
+    core.gates = core.gates || !core.job->depends.empty();
   }
   core.tasks.SetAddress(task, message.address);
   const bool has_ended = message.ended == core.tasks.ProcessOf(task);
@@ -185,6 +187,8 @@ void AgentDesk::TakeEnded(TaskIndex task, const ProcessEnded& report) {
     evidence.launch_error = report.launch_error;
   } else {
     evidence.we_stopped = report.exit.stopped_by_agent || !report.launch_error.empty();
+    // It may have been told to end before it was heard to run.
+    if (report.launch_error.empty()) core.tasks.NoteRan(task);
   }
   evidence.timed_out = core.tasks.record(task).hung;
   if (report.port_conflict) {

@@ -366,11 +366,13 @@ void Failover::LogUndecided(const Failure& failure, const std::vector<TaskIndex>
   (void)core.out.Append(entry);
 }
 
-void Failover::RememberCause(const Cause& cause, Instant decided) {
+void Failover::RememberCause(const Cause& cause, Instant decided, bool several) {
   const AmCore& core = parts_.core;
   const auto task = core.tasks.Find(cause.task);
-  if (!task || !core.tasks.record(*task).training || core.job->strategy == Strategy::kIndependent)
-    return;
+  if (!task) return;
+  const bool has_peers =
+      core.tasks.record(*task).training && core.job->strategy != Strategy::kIndependent;
+  if (!has_peers && !several) return;
   last_cause_ = {.cause = cause, .until = cause.at + core.job->deadlines.blame, .decided = decided};
 }
 
@@ -502,7 +504,7 @@ void Failover::DecideOn(std::vector<Failure> failures, const Failure& cause, Res
   }
   std::sort(order.replace.begin(), order.replace.end());
   order.epoch_rises = order.epoch_rises || order.tasks.size() > 1;
-  RememberCause(order.cause, core.now);
+  RememberCause(order.cause, core.now, order.tasks.size() > 1);
   parts_.restart.Execute(order);
 }
 

@@ -96,7 +96,8 @@ class Failover {
   void RestoreTallied(Cause first) { first_tallied_ = std::move(first); }
   /// A restart was decided for this cause, perhaps by an earlier attempt of the AM: who fails
   /// within `deadlines.blame` of it is a victim.
-  void RememberCause(const Cause& cause, Instant decided);
+  /// `several`: more than the task itself start again for it.
+  void RememberCause(const Cause& cause, Instant decided, bool several);
   /// Of an earlier attempt: this end of the task was the cause of a restart, decided then; its own,
   /// or a victim's.
   void RestoreEnd(TaskIndex task, TaskAttempt attempt, const Cause& cause, Instant decided);

@@ -156,7 +156,7 @@ void JobLife::OnStartDeadline() {
     const TaskIndex task(i);
     const TaskSnapshot& shown = core.tasks.shown(task);
     if (!core.tasks.record(task).training || shown.state == TaskState::kRunning ||
-        shown.state == TaskState::kEnded) {
+        shown.state == TaskState::kEnded || !parts_.gates.IsOpen(task)) {
       continue;
     }
     const std::string why =

@@ -181,7 +181,7 @@ void ProcessControl::LoseAgent(TaskIndex task, const char* why) {
   AmCore& core = parts_.core;
   const TaskRecord& record = core.tasks.record(task);
   const bool stopping = record.process == ProcessPhase::kStopping;
-  ExitEvidence evidence{.we_stopped = stopping, .timed_out = !stopping};
+  ExitEvidence evidence{.we_stopped = stopping, .timed_out = !stopping || record.hung};
   // Of an agent that never found this AM nobody knows that it obeyed, and why it did not may be
   // what broke the job.
   if (stopping && record.agent == AgentPhase::kLaunching && parts_.failover.deciding())

@@ -135,7 +135,7 @@ void Recovery::Take(const RestartPaid& entry) {
     if (first && Restart::IsItsOwn(cause)) parts_.epochs.RecallRest(*payer, cause.at, decided);
     parts_.failover.RestoreEnd(*payer, pasts_[payer->value].attempt, cause, decided);
   }
-  if (first) parts_.failover.RememberCause(cause, decided);
+  if (first) parts_.failover.RememberCause(cause, decided, entry.tasks.size() > 1);
   if (entry.tasks.size() == core.tasks.size()) parts_.failover.ForgetTallied();
   for (const TaskId& task : entry.tasks) {
     Forget(task);

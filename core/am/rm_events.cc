@@ -128,6 +128,7 @@ void RmEvents::OnOwnedCompleted(TaskIndex task, const yarn::ContainerStatus& sta
                                                {.yarn_exit = status.exit_status,
                                                 .diagnostics = status.diagnostics,
                                                 .we_stopped = ours,
+                                                .timed_out = record.hung,
                                                 .am_lost = IsAmLost(status)},
                                                status.diagnostics);
     parts_.leaving.Gone(task);
