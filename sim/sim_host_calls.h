@@ -53,6 +53,9 @@ void SimHost::DeliverToRm(RmCallTerms&& terms, yarn::RmRequest&& request, Answer
     });
   }
   if (rm_paused_) {
+    // Its answer is none that could have been skipped. Several of a sender's now come at once, in
+    // the order of the calls, which turns of one actor do not keep.
+    terms.turn.reset();
     rm_backlog_.push_back(tasks_.Add([this, terms = std::move(terms), request = std::move(request),
                                       answer = std::move(answer)]() mutable {
       DeliverToRm(std::move(terms), std::move(request), std::move(answer));
