@@ -53,9 +53,7 @@ void SimHost::DeliverToRm(RmCallTerms&& terms, yarn::RmRequest&& request, Answer
     });
   }
   if (rm_paused_) {
-    // Its answer is none that could have been skipped. Several of a sender's now come at once, in
-    // the order of the calls, which turns of one actor do not keep.
-    terms.turn.reset();
+    terms.held = true;
     rm_backlog_.push_back(tasks_.Add([this, terms = std::move(terms), request = std::move(request),
                                       answer = std::move(answer)]() mutable {
       DeliverToRm(std::move(terms), std::move(request), std::move(answer));
@@ -75,6 +73,8 @@ void SimHost::DeliverToRm(RmCallTerms&& terms, yarn::RmRequest&& request, Answer
   auto deliver = [answer = std::move(answer), response = std::move(*rm_response_)]() mutable {
     answer(std::move(response));
   };
+  if (terms.turn && terms.held)
+    return InOrderAtTurnOf(*terms.turn, now_ + terms.back, std::move(deliver));
   if (terms.turn) return AtTurnOf(*terms.turn, now_ + terms.back, std::move(deliver));
   After(terms.back, std::move(deliver));
 }
