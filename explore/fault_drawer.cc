@@ -358,17 +358,19 @@ class FaultDrawer {
     Set(fault, param.name, std::move(*value));
   }
 
+  [[nodiscard]] bool AllEndForSure() const {
+    return std::all_of(sketch_.jobs.begin(), sketch_.jobs.end(),
+                       [](const JobSketch& job) { return job.ends_for_sure; });
+  }
+
   std::int64_t Whole(const FaultKind& kind, const FaultParam& param) {
-    const bool all_end = std::all_of(sketch_.jobs.begin(), sketch_.jobs.end(),
-                                     [](const JobSketch& job) { return job.ends_for_sure; });
     if (param.name == "exit" && kind.name == "container_lost") {
-      static const std::vector<std::int64_t> kStatuses = {-100, -101, -102, -103, -104, -105,
-                                                          -106, -107, 0,    1,    137,  143};
-      const std::int64_t status = sketch_.healthy || draw_.Percent(30) ? -100 : draw_.Of(kStatuses);
-      // As if the AM had stopped it: none of the policies starts it again, and its peers may wait
-      // for ever.
-      const bool ours = status == -105 || status == -107;
-      return ours && !all_end ? -106 : status;
+      static const std::vector<std::int64_t> kStatuses = {-100, -101, -102, -103, -104, -106,
+                                                          0,    1,    137,  143,  -105, -107};
+      if (sketch_.healthy || draw_.Percent(30)) return -100;
+      // What ends by our order, as the last two say, is not started again: its peers may wait for
+      // ever.
+      return kStatuses[static_cast<std::size_t>(draw_.Whole(0, AllEndForSure() ? 11 : 9))];
     }
     if (param.name == "exit") {
       static const std::vector<std::int64_t> kExits = {1, 2, 3, 42, 75, 126, 134, 137, 139, 143, 0};
@@ -378,7 +380,7 @@ class FaultDrawer {
         if (!named.empty() && draw_.Percent(50)) return draw_.Of(named);
       }
       // For one that has ended well its peers may wait for ever.
-      return kExits[static_cast<std::size_t>(draw_.Whole(0, all_end ? 10 : 9))];
+      return kExits[static_cast<std::size_t>(draw_.Whole(0, AllEndForSure() ? 10 : 9))];
     }
     // More in a row end an application, or a budget, by rules that are meant so.
     if (sketch_.healthy && param.name == "count") return 1;

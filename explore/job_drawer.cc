@@ -115,6 +115,7 @@ void JobDrawer::DrawDeadlines() {
   some("blame", 40, 100ms, 1min);
   some("nodes", 20, 1s, 10min);
   some("am_start", 30, 1s, 15min);
+  if (deadlines.Find("am_start") != nullptr) am_start_ = 15min;
   some("orphan", 20, 30s, 30min);
   if (!deadlines.entries.empty()) Set(job_.document, "deadlines", std::move(deadlines));
 }
@@ -153,12 +154,13 @@ void JobDrawer::DrawHeartbeat() {
 }
 
 /// Each start may wait for its gang, for agents, for processes; then it works, and stops. So often
-/// as its budgets allow, in each application; sums of the largest values, not of those drawn.
+/// as its budgets allow, in each application; sums of the largest values, not of those drawn. Where
+/// no queue ever has room for its AM, all there is to end it is the client's patience.
 Duration JobDrawer::Bound() const {
   const Duration once =
       2 * work_ + 30min + 5min + 15min + run_deadline_ + 10min + around_.expiries + 10min;
   const std::int64_t starts = 1 + user_ + std::min<std::int64_t>(infrastructure_, 20);
-  return once * (resubmit_ + 1) * (starts + 3);
+  return (once * (starts + 3) + am_start_) * (resubmit_ + 1);
 }
 
 Swarm Swarm::Of(Draw& draw) {

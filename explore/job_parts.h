@@ -57,6 +57,7 @@ class JobDrawer {
   bool may_not_end_ = false;  ///< Only `deadlines.run` ends it for sure.
   Duration work_{};
   Duration run_deadline_{};
+  Duration am_start_ = 7 * 24h;  ///< Its default in a scenario.
   std::int64_t user_ = 0;
   std::int64_t infrastructure_ = 20;
   std::int64_t resubmit_ = 0;

@@ -68,6 +68,22 @@ void TakeRow(const config::BehaviorRow& row, ProcessScript& script) {
   if (!row.after && !row.runs && !fails && !row.hang && row.exit) script.ends_when_done = true;
 }
 
+/// Policy tony names its sidecars itself: their end means nothing to the job, so nothing trains
+/// with them.
+bool IsTonysSidecar(const JobSpec& job, std::string_view task_type) {
+  if (job.policy.name != "tony") return false;
+  const auto list = job.policy.options.find("sidecar");
+  if (list == job.policy.options.end()) return false;
+  constexpr std::string_view kBetween = " ,[]";
+  std::string_view rest = list->second;
+  while (!rest.empty()) {
+    const std::string_view name = rest.substr(0, rest.find_first_of(kBetween));
+    if (name == task_type) return true;
+    rest.remove_prefix(std::min(rest.size(), name.size() + 1));
+  }
+  return false;
+}
+
 }  // namespace
 
 TaskRole RoleOf(const JobSpec& job, std::string_view task_type) {
@@ -76,8 +92,9 @@ TaskRole RoleOf(const JobSpec& job, std::string_view task_type) {
   const bool servers = job.strategy == Strategy::kParameterServer;
   if (servers && task_type == "ps") return TaskRole::kPs;
   const TaskTypeSpec* spec = job.FindType(task_type);
-  const TaskClass task_class =
-      spec != nullptr && spec->task_class ? *spec->task_class : DefaultClass(task_type);
+  const TaskClass task_class = spec != nullptr && spec->task_class ? *spec->task_class
+                               : IsTonysSidecar(job, task_type)    ? TaskClass::kSidecar
+                                                                   : DefaultClass(task_type);
   switch (task_class) {
     case TaskClass::kSidecar:
       return TaskRole::kSidecar;

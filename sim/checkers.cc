@@ -42,7 +42,8 @@ bool StandsStill(const config::JobConfig& job) {
   return waits || job.spec.gang.policy == GangPolicy::kHold || WaitsForItsPeers(job.spec) ||
          NothingTrains(job.spec) ||
          std::any_of(job.behavior.begin(), job.behavior.end(), [](const config::BehaviorRow& row) {
-           return row.hang || row.forever || (row.on_term && row.on_term->ignore);
+           return row.hang || row.forever || row.never_listens || row.port_taken ||
+                  (row.on_term && row.on_term->ignore);
          });
 }
 

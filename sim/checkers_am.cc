@@ -75,7 +75,7 @@ void Checkers::Books::On(const trace::AmTold& fact) {
     ApplicationBook& its = ApplicationOf(*job, started->attempt.application);
     job->acting = static_cast<std::size_t>(&its - job->applications.data());
     job->last_event = now_;
-    LimitsOfAm(its, started->attempt.attempt);
+    LimitsOfAm(*job, its, started->attempt.attempt);
   }
   AmAttemptBook& attempt = AttemptOf(*job, fact.am_attempt);
   if (attempt.superseded_now && !attempt.superseded && IsRmsWord(fact.event)) {
@@ -84,8 +84,11 @@ void Checkers::Books::On(const trace::AmTold& fact) {
   }
   if (const auto* reply = std::get_if<RmReplied>(&fact.event)) RmAnswered(*job, attempt, *reply);
   if (const auto* said = std::get_if<AgentSaid>(&fact.event)) {
-    if (const auto* registers = std::get_if<RegisterAgent>(&said->message))
-      Acting(*job).tasks[registers->fence.task].registered = true;
+    if (const auto* registers = std::get_if<RegisterAgent>(&said->message)) {
+      TaskBook& task = Acting(*job).tasks[registers->fence.task];
+      task.registered = true;
+      task.registered_with = fact.am_attempt;
+    }
     if (ContainerBook* container = ContainerOf(FenceOf(said->message).container))
       container->limits.registered = true;
   }
@@ -246,7 +249,8 @@ void Checkers::Books::Allocates(JobBook& job, AmAttemptBook& attempt,
       !application.partial_since)
     return;
   if (!Checks(Invariant::kGoodCitizen) ||
-      now_ - *application.partial_since <= job.spec->gang.hold + kHoldSlack)
+      now_ - *application.partial_since <= job.spec->gang.hold + kHoldSlack ||
+      !KeepsPartOfGang(job, application))
     return;
   Report(Invariant::kGoodCitizen,
          NameOf(job) + ": an incomplete gang keeps containers for longer than its hold of " +

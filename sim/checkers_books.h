@@ -124,7 +124,8 @@ struct ApplicationLimits {
   std::optional<Instant> ever_asked;     ///< Of any attempt.
   std::optional<Instant> first_granted;  ///< Of containers for tasks.
   std::optional<Instant> whole_since;    ///< The gang is held, and nothing was decided since.
-  std::optional<Instant> all_ran;        ///< All that train lived at once.
+  std::optional<Instant> together;       ///< All that train live at once since then.
+  std::optional<Instant> all_ran;        ///< They did for long enough that the AM has heard so.
   std::optional<Instant> each_ran;       ///< Each of `ever_ran` that there can be had run.
   std::set<TaskId> ever_ran;             ///< Of those that train and wait for no other type.
   std::int64_t paid = 0;                 ///< Restarts, on any budget.
@@ -192,11 +193,12 @@ struct TaskBook {
   bool running = false;
   bool ended = false;
   Instant ended_at{};
-  std::uint64_t ended_as = 0;      ///< How many ends of the application's were recorded by then.
-  bool restarts = false;           ///< A restart was decided after its end ...
-  Instant restart_cause_at{};      ///< ... for something that happened then.
-  bool registered = false;         ///< An agent of it has ever spoken to an AM.
-  std::int32_t paid_in_a_row = 0;  ///< Restarts paid for it since a process of its last ran.
+  std::uint64_t ended_as = 0;        ///< How many ends of the application's were recorded by then.
+  bool restarts = false;             ///< A restart was decided after its end ...
+  Instant restart_cause_at{};        ///< ... for something that happened then.
+  bool registered = false;           ///< An agent of it has ever spoken to an AM.
+  std::int32_t registered_with = 0;  ///< The AM's attempt, the last time.
+  std::int32_t paid_in_a_row = 0;    ///< Restarts paid for it since a process of its last ran.
   std::optional<std::int32_t> exit;
   ExitClass exit_class = ExitClass::kUnknown;
   bool unreachable_peer = false;  ///< Its last words say so, perhaps of no peer of this job.
@@ -224,6 +226,7 @@ struct ApplicationBook {
   std::vector<AmAttemptBook> attempts;
   std::map<Epoch, SpecId> specs;
   bool gang_complete = false;
+  bool gang_was_complete = false;        ///< Once, and some of its containers are held still.
   std::optional<Instant> partial_since;  ///< Some but not all of the first gang held.
   std::optional<JobStatus> verdict;
   Instant verdict_at{};
@@ -330,7 +333,7 @@ class Checkers::Books {
   [[nodiscard]] bool ComesBack(const ContainerBook& known) const;
   void Allocated(ContainerBook& container, const trace::ContainerGranted& fact);
   [[nodiscard]] bool HoldsGang(JobBook& job);
-  [[nodiscard]] std::int32_t RunningBeside(const JobBook& job) const;
+  [[nodiscard]] bool KeepsPartOfGang(const JobBook& job, const ApplicationBook& application) const;
   void HeldChanged(JobBook& job);
   void ScanContainers(const WorldView& world);
   void SettleContainers(JobBook& job, const std::vector<std::string>& remains);
@@ -341,7 +344,7 @@ class Checkers::Books {
   void ProcessStarts(JobBook& job, ContainerBook& container, const ContainerId& id,
                      const SpawnProcess& spawn);
   void ProcessEnds(ContainerBook& container);
-  static void CountOut(JobBook& job, ContainerBook& container);
+  void CountOut(JobBook& job, ContainerBook& container);
   void CheckStartIsPaid(const JobBook& job, ApplicationBook& application,
                         const SpawnProcess& spawn);
   void CheckGangStart(JobBook& job, const ApplicationBook& application, const SpawnProcess& spawn);
@@ -401,7 +404,8 @@ class Checkers::Books {
   void LimitsOfEnd(const ContainerId& id, const ContainerBook& container);
   void LimitsOfLaunch(const JobBook& job, ContainerBook& container, const ContainerId& id);
   void LimitsOfSubmission(JobBook& job, const ApplicationId& application);
-  void LimitsOfAm(ApplicationBook& application, std::int32_t attempt);
+  void LimitsOfAm(const JobBook& job, ApplicationBook& application, std::int32_t attempt);
+  void LimitsOfTraining(const JobBook& job, ApplicationBook& application);
   void LimitsOfGang(JobBook& job);
   void LimitsOfAsk(JobBook& job, const yarn::AllocateRequest& request);
   void LimitsOfStart(JobBook& job, ApplicationBook& application, ContainerBook& container,

@@ -172,15 +172,20 @@ bool Checkers::Books::HoldsGang(JobBook& job) {
   return job.held >= job.gang_size - static_cast<std::int32_t>(done);
 }
 
-/// Of its containers those in which a process runs that trains with no other: an incomplete gang
-/// gives none of them back.
-std::int32_t Checkers::Books::RunningBeside(const JobBook& job) const {
-  const auto runs = [this](const ContainerId& id) {
+/// Some container of its is one that an incomplete gang gives back. One in which a process runs
+/// that trains with no other is not, nor one that the AM has given back, whether or not the RM
+/// hears it. Only a collective stands still until it is whole again: what others have in use is no
+/// gang's.
+bool Checkers::Books::KeepsPartOfGang(const JobBook& job,
+                                      const ApplicationBook& application) const {
+  const bool collective = job.spec == nullptr || job.spec->strategy == Strategy::kMultiWorker;
+  return std::any_of(job.containers.begin(), job.containers.end(), [&](const ContainerId& id) {
     const ContainerBook& container = containers_.at(id);
-    return !container.freed && container.process && !container.training;
-  };
-  return static_cast<std::int32_t>(
-      std::count_if(job.containers.begin(), job.containers.end(), runs));
+    const bool beside = container.process && !container.training;
+    const bool in_use =
+        !collective && application.gang_was_complete && container.limits.launch_ordered;
+    return !container.freed && !container.am && !beside && !in_use && !container.limits.given_back;
+  });
 }
 
 /// Keeps whether the gang was complete, and good-citizen's clock of an incomplete first gang.
@@ -188,7 +193,9 @@ void Checkers::Books::HeldChanged(JobBook& job) {
   if (job.applications.empty()) return;
   ApplicationBook& application = job.applications.back();
   application.gang_complete = application.gang_complete || HoldsGang(job);
-  if (application.gang_complete || job.held <= RunningBeside(job)) {
+  application.gang_was_complete =
+      application.gang_complete || (application.gang_was_complete && job.held > 0);
+  if (application.gang_complete || !KeepsPartOfGang(job, application)) {
     application.partial_since.reset();
   } else if (!application.partial_since) {
     application.partial_since = now_;

@@ -191,7 +191,8 @@ void DurableWatch::Observe(const trace::AmOrdered& ordered) {
   if (rm != nullptr) {
     if (const auto* allocate = std::get_if<yarn::AllocateRequest>(&rm->request)) {
       for (const ContainerId& container : allocate->release)
-        JudgeTaken(journal, container, "given back", ends_[ordered.job.value]);
+        JudgeTaken(JournalOf(ordered.job, container), container, "given back",
+                   ends_[ordered.job.value]);
     }
     const auto* finish = std::get_if<yarn::FinishApplicationMasterRequest>(&rm->request);
     if (finish == nullptr) return;
@@ -205,9 +206,9 @@ void DurableWatch::Observe(const trace::AmOrdered& ordered) {
     if (std::none_of(journals_.begin(), journals_.end(), stored))
       Missing("the RM is told " + KebabName(finish->final_status), "that verdict");
   } else if (nm != nullptr) {
-    Judge(journal, *nm, ends_[ordered.job.value]);
+    Judge(*nm, ordered.job);
   } else if (send != nullptr) {
-    Judge(journal, *send, ordered.job);
+    Judge(JournalOf(ordered.job, send->container), *send, ordered.job);
   } else if (restart != nullptr) {
     ++judged_;
     if (++journal.restarts_told > journal.restarts)
@@ -222,6 +223,12 @@ void DurableWatch::Observe(const trace::AmOrdered& ordered) {
 
 // ---------------------------------------------------------------- which order rests on what
 
+/// The AM of an earlier application of the job may still end what it held, by its own journal, when
+/// the next application's AM acts.
+DurableWatch::Journal& DurableWatch::JournalOf(trace::JobIndex job, const ContainerId& container) {
+  return journals_[{job.value, container.application_attempt.application}];
+}
+
 void DurableWatch::JudgeTaken(const Journal& journal, const ContainerId& container,
                               std::string_view how, const std::map<ContainerId, End>& ends) {
   const auto end = ends.find(container);
@@ -233,18 +240,17 @@ void DurableWatch::JudgeTaken(const Journal& journal, const ContainerId& contain
           "why");
 }
 
-void DurableWatch::Judge(Journal& journal, const CallNm& call,
-                         const std::map<ContainerId, End>& ends) {
+void DurableWatch::Judge(const CallNm& call, trace::JobIndex job) {
   if (const auto* stop = std::get_if<yarn::StopContainersRequest>(&call.request)) {
     for (const ContainerId& container : stop->containers)
-      JudgeTaken(journal, container, "stopped", ends);
+      JudgeTaken(JournalOf(job, container), container, "stopped", ends_[job.value]);
     return;
   }
   const auto* start = std::get_if<yarn::StartContainersRequest>(&call.request);
   if (start == nullptr) return;
   for (const yarn::StartContainerRequest& one : start->containers) {
     ++judged_;
-    if (Holds(journal.launches, one.container)) continue;
+    if (Holds(JournalOf(job, one.container).launches, one.container)) continue;
     Missing(ToString(one.container) + " is launched", "that launch");
   }
 }

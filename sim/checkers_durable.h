@@ -69,7 +69,8 @@ class DurableWatch {
   };
 
   void Store(Journal& journal, const am::JournalEntry& entry);
-  void Judge(Journal& journal, const CallNm& call, const std::map<ContainerId, End>& ends);
+  Journal& JournalOf(trace::JobIndex job, const ContainerId& container);
+  void Judge(const CallNm& call, trace::JobIndex job);
   void JudgeTaken(const Journal& journal, const ContainerId& container, std::string_view how,
                   const std::map<ContainerId, End>& ends);
   void Judge(Journal& journal, const SendToAgent& send, trace::JobIndex job);

@@ -20,6 +20,8 @@ namespace {
 constexpr Duration kLimitSlack = 2min;
 /// From the end of a process's grace to SIGKILL: one timer of its agent.
 constexpr Duration kKillFollows = 1s;
+/// What runs for less than this may have ended before the AM heard that the others run.
+constexpr Duration kHeardToRun = 5s;
 /// Under policy default, of a sidecar: docs/policies.md, row `sidecar`.
 constexpr std::int32_t kSidecarRestarts = 3;
 /// Between two steps in which an agent, its container and the node are made to end.
@@ -47,6 +49,12 @@ Duration EndTakes(const JobSpec& job) {
   Duration drain{};
   for (const auto& [type, allowed] : job.finish.drain) drain = std::max(drain, allowed);
   return 3 * (drain + job.deadlines.stop + kStepOfEnding);
+}
+
+/// Since when all that train have run, as the AM must have heard by `at`.
+std::optional<Instant> AllRan(const ApplicationLimits& limits, Instant at) {
+  if (limits.all_ran || !limits.together) return limits.all_ran;
+  return at - *limits.together >= kHeardToRun ? limits.together : std::nullopt;
 }
 
 }  // namespace
@@ -146,11 +154,11 @@ std::string Checkers::Books::LimitBroken(JobBook& job, const ApplicationBook& ap
       return "not every process has run, and the job goes on when " +
              Over("deadlines.start", spec.deadlines.start) + " is over";
     case Limit::kRun:
-      if (decided) return {};
-      // A successor that was not told that all had run counts from when it saw it.
-      from_am(limits.all_ran && limits.am_started - *limits.all_ran > kLimitSlack
-                  ? Duration{}
-                  : *spec.deadlines.run);
+      // When all ran later, or again, there is another due date.
+      if (decided || !AllRan(limits, now_) ||
+          now_ < *AllRan(limits, now_) + *spec.deadlines.run + kLimitSlack)
+        return {};
+      from_am(Duration{});
       return "the job goes on when " + Over("deadlines.run", *spec.deadlines.run) + " is over";
     case Limit::kGangDeadline:
       if (decided || application.gang_complete || !limits.first_ask) return {};
@@ -162,7 +170,9 @@ std::string Checkers::Books::LimitBroken(JobBook& job, const ApplicationBook& ap
       return "the gang was never complete, and the job waits on when " +
              Over("gang.deadline", spec.gang.deadline) + " is over";
     case Limit::kGangHold:
-      if (decided || application.gang_complete || !application.partial_since) return {};
+      if (decided || application.gang_complete || !application.partial_since ||
+          !KeepsPartOfGang(job, application))
+        return {};
       not_until(*application.partial_since + spec.gang.hold + kLimitSlack);
       from_am(spec.gang.hold);
       return "an incomplete gang keeps " + std::to_string(job.held) + " containers when " +
@@ -248,12 +258,40 @@ void Checkers::Books::LimitsOfSubmission(JobBook& job, const ApplicationId& appl
            {.application_attempt = {.application = application}});
 }
 
-void Checkers::Books::LimitsOfAm(ApplicationBook& application, std::int32_t attempt) {
-  application.limits.am_runs = true;
-  application.limits.am_started = now_;
-  application.limits.am_attempt = attempt;
-  application.limits.whole_since.reset();
-  application.limits.first_ask.reset();
+void Checkers::Books::LimitsOfAm(const JobBook& job, ApplicationBook& application,
+                                 std::int32_t attempt) {
+  ApplicationLimits& limits = application.limits;
+  // One that ended too soon to store that all had run leaves its successor to see it anew.
+  const Instant ended = limits.am_runs ? now_ : limits.am_gone.value_or(now_);
+  limits.all_ran = AllRan(limits, ended);
+  if (limits.all_ran && ended - *limits.all_ran <= kLimitSlack) {
+    TF_PROBE("checkers/successor-has-yet-to-see-all-run");
+    limits.all_ran.reset();
+  }
+  limits.together.reset();
+  limits.am_runs = true;
+  limits.am_started = now_;
+  limits.am_attempt = attempt;
+  limits.whole_since.reset();
+  limits.first_ask.reset();
+  LimitsOfTraining(job, application);
+}
+
+/// After every start and end of a process that trains.
+void Checkers::Books::LimitsOfTraining(const JobBook& job, ApplicationBook& application) {
+  ApplicationLimits& limits = application.limits;
+  if (job.spec == nullptr || !job.spec->deadlines.run || limits.all_ran) return;
+  std::int32_t alive = 0;
+  for (const auto& [epoch, processes] : job.training_processes) alive += processes;
+  const bool all = job.gang_size > 0 && alive >= job.gang_size;
+  if (all && !limits.together) {
+    limits.together = now_;
+    Expect(Limit::kRun, now_ + *job.spec->deadlines.run + kLimitSlack, job.index,
+           {.application_attempt = {.application = application.id}});
+  } else if (!all && limits.together) {
+    limits.all_ran = AllRan(limits, now_);
+    limits.together.reset();
+  }
 }
 
 /// After every change of what the job holds, of its processes and of what was decided.
@@ -306,14 +344,7 @@ void Checkers::Books::LimitsOfStart(JobBook& job, ApplicationBook& application,
   if (container.training && !waits) limits.ever_ran.insert(spawn.task);
   if (!limits.each_ran && static_cast<std::int32_t>(limits.ever_ran.size()) >= job.gang_size)
     limits.each_ran = now_;
-  std::int32_t alive = 0;
-  for (const auto& [epoch, processes] : job.training_processes) alive += processes;
-  if (!limits.all_ran && job.gang_size > 0 && alive >= job.gang_size) {
-    limits.all_ran = now_;
-    if (spec.deadlines.run)
-      Expect(Limit::kRun, now_ + *spec.deadlines.run + kLimitSlack, job.index,
-             {.application_attempt = {.application = application.id}});
-  }
+  LimitsOfTraining(job, application);
   // A sidecar is started again at nobody's cost, a few times.
   const TaskTypeSpec* type = spec.FindType(spawn.task.type);
   const bool has_class = type != nullptr && type->task_class;  // Its name says nothing then.

@@ -110,6 +110,7 @@ void Checkers::Books::CountOut(JobBook& job, ContainerBook& container) {
   const auto living = job.training_processes.find(container.epoch);
   if (living != job.training_processes.end() && --living->second == 0)
     job.training_processes.erase(living);
+  if (!job.applications.empty()) LimitsOfTraining(job, Acting(job));
 }
 
 // budgets, as nodes see it: a process starts once, and again for each restart that was decided (and

@@ -157,6 +157,7 @@ void RepeatWatch::Forget(trace::JobIndex job) {
   am_attempt_.erase(job.value);
   allocates_.erase(job.value);
   ended_.erase(job.value);
+  idle_.erase(job.value);
 }
 
 void RepeatWatch::CloseOrders(const ContainerId& container, TaskAttempt up_to) {
@@ -193,11 +194,11 @@ void RepeatWatch::Says(std::uint32_t job, const ContainerId& container, const Ag
   } else if (const auto* running = std::get_if<ProcessRunning>(&message)) {
     key.saying = Saying::kProcessRunning;
     key.number = running->process.attempt.value;
-    Open(key);
+    if (!IsAnsweredNow(key)) Open(key);
   } else if (const auto* ended = std::get_if<ProcessEnded>(&message)) {
     key.saying = Saying::kProcessEnded;
     key.number = ended->process.attempt.value;
-    Open(key);
+    if (!IsAnsweredNow(key)) Open(key);
   } else if (const auto* address = std::get_if<AddressChanged>(&message)) {
     news(ReportKind::kAddressChanged, address->number);
   } else if (const auto* stalled = std::get_if<ProgressStalled>(&message)) {
@@ -207,6 +208,12 @@ void RepeatWatch::Says(std::uint32_t job, const ContainerId& container, const Ag
   } else if (const auto* port = std::get_if<PortReport>(&message)) {
     news(ReportKind::kPortReport, port->number);
   }
+}
+
+/// An agent that hears its AM again says first what is open, and only then reads the very answer.
+bool RepeatWatch::IsAnsweredNow(const Key& key) const {
+  return answered_at_ == now_ && answered_.container == key.container &&
+         answered_.saying == key.saying && answered_.number == key.number;
 }
 
 void RepeatWatch::On(const trace::AgentTold& fact) {
@@ -236,6 +243,11 @@ void RepeatWatch::Hears(const ContainerId& container, const AmToAgent& message) 
   } else if (const auto* seen = std::get_if<ReportSeen>(&message)) {
     const Saying saying =
         seen->kind == ReportKind::kProcessRunning ? Saying::kProcessRunning : Saying::kProcessEnded;
+    answered_at_ = now_;
+    answered_ = {.sender = Sender::kAgent,
+                 .container = container,
+                 .saying = saying,
+                 .number = seen->attempt.value};
     CloseWhere(Sender::kAgent, container, [&](const Key& key, const Said&) {
       return key.saying == saying && key.number == seen->attempt.value;
     });
@@ -279,6 +291,7 @@ void RepeatWatch::Says(std::uint32_t job, const ContainerId& container, const Am
   if (const auto* start = std::get_if<StartProcess>(&message)) {
     key.saying = Saying::kStartProcess;
     key.number = start->process.attempt.value;
+    idle_[job].erase(container);
     Open(key);
   } else if (const auto* stop = std::get_if<StopProcess>(&message)) {
     // Whether it runs is of no interest any more.
@@ -287,6 +300,8 @@ void RepeatWatch::Says(std::uint32_t job, const ContainerId& container, const Am
     const std::map<ContainerId, TaskAttempt>& ends = ended_[job];
     const auto ended = ends.find(container);
     if (ended != ends.end() && ended->second >= stop->attempt) return;
+    // The same for one that never was, as its agent has told this AM since.
+    if (idle_[job].contains(container)) return;
     key.saying = Saying::kStopProcess;
     key.number = stop->attempt.value;
     Open(key);
@@ -317,12 +332,13 @@ void RepeatWatch::On(const trace::AmTold& fact) {
   if (const auto* started = std::get_if<AmStarted>(&fact.event)) {
     CloseAm(job);
     allocates_.erase(job);  // Each attempt numbers its calls from the start.
+    idle_.erase(job);
     am_attempt_[job] = started->attempt.attempt;
     job_of_am_[started->container] = job;
   }
   if (fact.am_attempt != am_attempt_[job]) return;
   if (const auto* said = std::get_if<AgentSaid>(&fact.event)) {
-    Hears(said->message);
+    Hears(job, said->message);
   } else if (const auto* reply = std::get_if<RmReplied>(&fact.event)) {
     RmAnswers(job, *reply);
   } else if (const auto* failed = std::get_if<JournalFailed>(&fact.event)) {
@@ -331,7 +347,7 @@ void RepeatWatch::On(const trace::AmTold& fact) {
   }
 }
 
-void RepeatWatch::Hears(const AgentToAm& message) {
+void RepeatWatch::Hears(std::uint32_t job, const AgentToAm& message) {
   const ContainerId& container = FenceOf(message).container;
   const auto ran = [&](TaskAttempt attempt) {
     CloseWhere(Sender::kAm, container, [&](const Key& key, const Said&) {
@@ -344,6 +360,7 @@ void RepeatWatch::Hears(const AgentToAm& message) {
     } else {
       // What an AM before had written down, and this one stops, was never started.
       Close(Sender::kAm, container, Saying::kStopProcess);
+      idle_[job].insert(container);
     }
     if (registers->ended) CloseOrders(container, registers->ended->attempt);
   } else if (const auto* running = std::get_if<ProcessRunning>(&message)) {

@@ -88,7 +88,7 @@ class RepeatWatch {
   void Says(std::uint32_t job, const ContainerId& container, const AmToAgent& message);
   void Calls(std::uint32_t job, const CallRm& call);
   void RmAnswers(std::uint32_t job, const RmReplied& reply);
-  void Hears(const AgentToAm& message);
+  void Hears(std::uint32_t job, const AgentToAm& message);
   void Hears(const ContainerId& container, const AmToAgent& message);
   void Open(Key key, std::uint32_t news = 0);
   /// What `sender` says about the container: all of it, one kind of thing, or where `ends(key,
@@ -101,6 +101,7 @@ class RepeatWatch {
   void PutOff(Sender sender, const ContainerId& container);
   void CloseAm(std::uint32_t job);
   void CloseOrders(const ContainerId& container, TaskAttempt up_to);
+  [[nodiscard]] bool IsAnsweredNow(const Key& key) const;
   [[nodiscard]] static std::string Sentence(const Key& key, const Said& said);
 
   Instant now_{};
@@ -112,6 +113,11 @@ class RepeatWatch {
   std::map<std::uint32_t, CallId> allocates_;         ///< By job: the last with news.
   /// By job: of each container the latest process whose end the AM has recorded.
   std::map<std::uint32_t, std::map<ContainerId, TaskAttempt>> ended_;
+  /// By job: containers whose agents have told the AM that nothing runs, and were ordered no start
+  /// since.
+  std::map<std::uint32_t, std::set<ContainerId>> idle_;
+  Key answered_;  ///< What an agent heard the answer to last, and when.
+  Instant answered_at_ = Instant::min();
   std::set<std::pair<std::uint32_t, std::uint32_t>> paused_;  ///< Faults am_pause under way.
   std::int32_t ams_stand_still_ = 0;
   Instant ams_stood_still_{};  ///< Until then.

@@ -11,6 +11,7 @@
 #include <utility>
 
 #include "core/am/job_view.h"
+#include "core/model/probe.h"
 #include "core/model/text.h"
 #include "sim/checkers_books.h"
 
@@ -127,9 +128,20 @@ struct Asked {
   std::set<TaskId> ignored;
 };
 
+/// Its agent had registered with an AM that is gone. Only the order to start its process, which is
+/// stored, tells the next AM so.
+bool RegistrationIsForgotten(const ApplicationBook& application, const TaskId& id,
+                             const TaskBook& task) {
+  const auto process = application.processes.find(id);
+  const bool ran = process != application.processes.end() && process->second.starts > 0;
+  return task.registered && !ran && !application.attempts.empty() &&
+         task.registered_with < application.attempts.back().attempt;
+}
+
 /// What the policy may say: who pays may hang on whether its last words name a peer of the job.
 std::vector<am::Decision> DecisionsOn(const am::PolicyEngine& policy, const am::JobView& view,
-                                      const TaskId& id, const TaskBook& task) {
+                                      const ApplicationBook& application, const TaskId& id,
+                                      const TaskBook& task) {
   am::ExitView end{.task = id,
                    .exit_class = task.exit_class,
                    .exit = task.exit,
@@ -137,6 +149,11 @@ std::vector<am::Decision> DecisionsOn(const am::PolicyEngine& policy, const am::
   std::vector<am::Decision> decisions = {policy.OnExit(end, view)};
   end.peer_unreachable = task.unreachable_peer;
   if (task.unreachable_peer) decisions.push_back(policy.OnExit(end, view));
+  if (RegistrationIsForgotten(application, id, task)) {
+    TF_PROBE("checkers/registration-is-forgotten");
+    end.ever_registered = false;
+    decisions.push_back(policy.OnExit(end, view));
+  }
   return decisions;
 }
 
@@ -146,7 +163,7 @@ Asked AskedBy(const am::PolicyEngine& policy, const ApplicationBook& application
   for (const auto& [id, task] : application.tasks) {
     if (!task.ended || task.restarts) continue;
     bool restarts = true;
-    for (const am::Decision& decision : DecisionsOn(policy, view, id, task)) {
+    for (const am::Decision& decision : DecisionsOn(policy, view, application, id, task)) {
       // A task that has the most memory it may have fails the job instead.
       if (decision.action == ExitAction::kFail || decision.action == ExitAction::kRaiseMemory)
         asked.failure = true;

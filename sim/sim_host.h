@@ -11,6 +11,7 @@
 #include <boost/unordered/unordered_flat_map.hpp>
 #include <boost/unordered/unordered_flat_set.hpp>
 #include <cstdint>
+#include <deque>
 #include <map>
 #include <memory>
 #include <optional>
@@ -82,6 +83,19 @@ class SimHost : private ClusterView, private WorldView {
   void AtTurnOf(std::uint32_t actor, Instant at, F&& f) {
     queue_.PushLate(at, std::uint64_t{actor} * 2, tasks_.Add(std::forward<F>(f)) << 1);
   }
+  /// The same where several come at one instant: one turn of an actor is as good as another, and
+  /// what they bring comes in the order of these calls.
+  template <class F>
+  void InOrderAtTurnOf(std::uint32_t actor, Instant at, F&& f) {
+    turns_[{at, actor}].push_back(tasks_.Add(std::forward<F>(f)));
+    AtTurnOf(actor, at, [this, actor, at] {
+      const auto turn = turns_.find({at, actor});
+      const std::uint32_t task = turn->second.front();
+      turn->second.pop_front();
+      if (turn->second.empty()) turns_.erase(turn);
+      tasks_.Run(task);
+    });
+  }
   /// Makes the record, lets everybody who watches see it, and returns it for its contents.
   template <class OneFact>
   trace::TraceRecord& Trace(OneFact fact) {
@@ -131,6 +145,7 @@ class SimHost : private ClusterView, private WorldView {
     yarn::Token token;
     Duration back{};                    ///< Of the answer.
     std::optional<std::uint32_t> turn;  ///< Set: the answer comes in that actor's turn.
+    bool held = false;                  ///< It waited for a RM that was paused.
     std::uint32_t sender = 0;           ///< Actor.
     Instant give_up{};                  ///< Until then a refused call is tried again.
   };
@@ -335,6 +350,7 @@ class SimHost : private ClusterView, private WorldView {
   boost::unordered_flat_set<ContainerId, ContainerHash> granted_;
   /// By node: allocated by a RM that has ended; the node has not registered with another one since.
   std::map<Place, std::vector<ContainerId>> unclaimed_;
+  std::map<std::pair<Instant, std::uint32_t>, std::deque<std::uint32_t>> turns_;  ///< Tasks.
   std::vector<std::uint32_t> rm_backlog_;  ///< Tasks held while the RM is paused.
   std::uint64_t next_rm_call_ = 1;
   std::vector<fakes::RmAction> spare_rm_actions_;

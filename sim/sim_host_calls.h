@@ -53,6 +53,7 @@ void SimHost::DeliverToRm(RmCallTerms&& terms, yarn::RmRequest&& request, Answer
     });
   }
   if (rm_paused_) {
+    terms.held = true;
     rm_backlog_.push_back(tasks_.Add([this, terms = std::move(terms), request = std::move(request),
                                       answer = std::move(answer)]() mutable {
       DeliverToRm(std::move(terms), std::move(request), std::move(answer));
@@ -72,6 +73,8 @@ void SimHost::DeliverToRm(RmCallTerms&& terms, yarn::RmRequest&& request, Answer
   auto deliver = [answer = std::move(answer), response = std::move(*rm_response_)]() mutable {
     answer(std::move(response));
   };
+  if (terms.turn && terms.held)
+    return InOrderAtTurnOf(*terms.turn, now_ + terms.back, std::move(deliver));
   if (terms.turn) return AtTurnOf(*terms.turn, now_ + terms.back, std::move(deliver));
   After(terms.back, std::move(deliver));
 }

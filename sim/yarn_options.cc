@@ -48,6 +48,9 @@ fakes::RmOptions RmOptionsOf(const config::Scenario& scenario, const NodeTable& 
   options.node_locality_delay = yarn.node_locality_delay;
   options.scheduling_wait = yarn.scheduling_wait;
   options.preemption_notice = yarn.preemption_notice;
+  for (const config::NodeClass& one : scenario.cluster.nodes) {
+    if (!one.partition.empty()) options.partitions.push_back(one.partition);
+  }
   for (const auto& [name, amount] : nodes.largest().others) options.resource_types.push_back(name);
   return options;
 }

@@ -36,6 +36,7 @@ RmCore::RmCore(RmOptions options, std::uint64_t seed)
       queues_(options_),
       capacity_(options_, queues_, shapes_) {
   books_.partitions = partitions_;
+  for (const std::string& partition : options_.partitions) (void)PartitionNumber(partition);
   for (std::size_t q = 0; q < queues_.size(); ++q)
     books_.queues.push_back(&queues_[static_cast<std::int32_t>(q)]);
   for (RollingKey* key : {&amrm_key_, &nm_key_, &container_key_})

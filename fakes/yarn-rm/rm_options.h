@@ -71,6 +71,10 @@ struct RmOptions {
   /// Types that the RM knows besides memory-mb, vcores and yarn.io/gpu; those of registered nodes
   /// are added.
   std::vector<std::string> resource_types;
+  /// Node labels (partitions) that the cluster has, whether or not a node of them is registered:
+  /// they are the administrator's, in the RM's own store. Those of registered nodes are added.
+  /// Source: CommonNodeLabelsManager.java (addToCluserNodeLabels, containsNodeLabel).
+  std::vector<std::string> partitions;
   std::int64_t cluster_timestamp = 0;  ///< Start of the first RM in ms; application ids carry it.
   /// How far from its usual time within the period a node's heartbeat may arrive and still be the
   /// one expected. Only decides how early NewsForNode is said, never what is assigned.

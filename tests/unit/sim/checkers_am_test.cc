@@ -2,6 +2,8 @@
 // client.
 #include <gtest/gtest.h>
 
+#include <algorithm>
+
 #include "tests/unit/sim/checker_script.h"
 
 namespace tfyarn::sim {
@@ -52,6 +54,48 @@ TEST(CheckersAmTest, OneAttemptDoesNotMindTheNewAttempt) {
   script.At(125s);
   script.Order(AppendJournal{.seq = JournalSeq(7)}, 2);
   EXPECT_EQ(script.Broken(), Names{});
+}
+
+// ---------------------------------------------------------------- good-citizen
+
+TEST(CheckersAmTest, AnIncompleteGangThatTheAmGivesBackIsNotKept) {
+  for (const bool given_back : {false, true}) {
+    CheckerScript script;
+    script.Grant(1, "n1", 0, true);
+    script.StartAm();
+    script.Grant(2);
+    script.At(1min);
+    if (given_back) script.Allocate({.release = {CheckerScript::Container(2)}});
+    script.At(7min);  // The RM has not heard it.
+    script.Allocate({});
+    EXPECT_EQ(script.Broken(), given_back ? Names{} : Names{"good-citizen"});
+  }
+}
+
+TEST(CheckersAmTest, WhatTrainsOnWithoutItsPsIsNoIncompleteGang) {
+  for (const Strategy strategy : {Strategy::kMultiWorker, Strategy::kParameterServer}) {
+    JobSpec spec = CheckerScript::Job();
+    spec.strategy = strategy;
+    spec.tasks.front().instances = 3;
+    CheckerScript script(spec);
+    script.Run();
+    yarn::StartContainersRequest launch;
+    launch.containers = {{.container = CheckerScript::Container(2)}};
+    script.Order(
+        CallNm{.call = CallId(3), .node = CheckerScript::Node("n1"), .request = std::move(launch)});
+    script.Grant(4, "n2");
+    script.Free(3);
+    script.Order(RestartDecided{.unit = RestartUnit::kGang,
+                                .epoch = Epoch(2),
+                                .cause = {.task = kWorker1, .exit_class = ExitClass::kNodeLost},
+                                .tasks = {kWorker1}});
+    script.Free(4);
+    script.At(8min);
+    script.Allocate({});
+    const Names broken = script.Broken();
+    EXPECT_EQ(std::count(broken.begin(), broken.end(), "good-citizen"),
+              strategy == Strategy::kMultiWorker ? 1 : 0);
+  }
 }
 
 // ---------------------------------------------------------------- final-once, after-final

@@ -190,6 +190,16 @@ TEST(CheckersDurableTest, AContainerMayBeGivenBackOnceTheEndOfItsProcessIsDecide
   EXPECT_EQ(script.Broken(), Names{});
 }
 
+TEST(CheckersDurableTest, AnAmEndsByItsOwnJournalWhenTheNextApplicationsActs) {
+  JournalScript script;
+  script.Start();
+  script.EndAndTell(2, kWorker0, 0);
+  script.Store(am::VerdictDecided{.status = JobStatus::kFailed, .rule = "r"});
+  script.Tell(AmStarted{.attempt = {.application = {.id = 2}, .attempt = 1}});
+  script.EndAgentIn(2);
+  EXPECT_EQ(script.Broken(), Names{});
+}
+
 TEST(CheckersDurableTest, AnAgentThatLeavesTakesItsContainerWithIt) {
   JournalScript script;
   script.Start();

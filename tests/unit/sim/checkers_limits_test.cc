@@ -212,6 +212,35 @@ TEST(CheckersLimitsTest, AJobEndsWithinRun) {
   EXPECT_EQ(script.Broken(), kBroken);
 }
 
+TEST(CheckersLimitsTest, AllHaveRunWhenTheAmHasHeardSo) {
+  for (const Duration lives : {1s, 10s}) {
+    LimitScript script(LimitScript::JobWith({.run = 1h}));
+    script.RunAll();
+    script.At(lives);
+    script.Exit(2, 2);
+    script.Say(trace::TrainingPhaseChanged{.job = LimitScript::kJob,
+                                           .phase = trace::TrainingPhase::kTraining});
+    script.Pass(1h + kSlack + 1s);
+    EXPECT_EQ(script.Broken(), lives > 5s ? kBroken : Names{});
+  }
+}
+
+TEST(CheckersLimitsTest, ASuccessorThatWasNotToldCountsFromWhenItSeesAllRun) {
+  LimitScript script(LimitScript::JobWith({.run = 1h}));
+  script.RunAll();
+  script.Say(trace::TrainingPhaseChanged{.job = LimitScript::kJob,
+                                         .phase = trace::TrainingPhase::kTraining});
+  script.At(10s);
+  script.Gone(1);
+  script.Free(1);
+  script.At(30min);
+  script.StartAm(2);
+  script.Pass(1h + 30min + kSlack);
+  EXPECT_EQ(script.Broken(), Names{});
+  script.Pass(1h + 30min + kSlack + 1s);
+  EXPECT_EQ(script.Broken(), kBroken);
+}
+
 TEST(CheckersLimitsTest, NoDeadlineFailsAJobBeforeItIsOver) {
   const auto broken = [](const std::string& rule, Duration after) {
     LimitScript script(LimitScript::JobWithoutGang({.run = 1h}));

@@ -85,6 +85,28 @@ TEST(CheckersRepeatsTest, AnAgentThatIsGoneOwesNothing) {
   EXPECT_FALSE(script.BrokenAfter(5min));
 }
 
+TEST(CheckersRepeatsTest, WhatTheAnswerJustHeardIsToNeedNotBeSaidAgain) {
+  for (const Duration later : {0s, 1s}) {
+    TalkScript script;
+    script.AgentHears(ReportSeen{.fence = TalkScript::Fence(),
+                                 .kind = ReportKind::kProcessEnded,
+                                 .attempt = TaskAttempt(0)});
+    script.now += later;
+    script.ProcessEnds(0);
+    EXPECT_EQ(script.BrokenAfter(61s), later > 0s);
+  }
+}
+
+TEST(CheckersRepeatsTest, AStopOfWhatTheAgentSaysDoesNotRunIsNotSaidAgain) {
+  for (const bool started : {false, true}) {
+    TalkScript script;
+    script.Tell(AgentSaid{.message = RegisterAgent{.fence = TalkScript::Fence()}});
+    if (started) script.AmSays(StartProcess{.fence = TalkScript::Fence()});
+    script.AmSays(StopProcess{.fence = TalkScript::Fence()});
+    EXPECT_EQ(script.BrokenAfter(61s), started);
+  }
+}
+
 TEST(CheckersRepeatsTest, AStartThatTheAmOrdersOnceBreaksIt) {
   TalkScript script;
   script.AmSays(StartProcess{.fence = TalkScript::Fence()});
