@@ -99,10 +99,8 @@ bool Leaving::OnNmReplied(const NmReplied& reply) {
 }
 
 void Leaving::OnEndAgain(std::uint32_t slot) {
-  if (slots_[slot].step == Step::kEnding) {
-    TF_PROBE("leaving/end-repeated");
-    SendEnd(slot);
-  }
+  TF_PROBE("leaving/end-repeated");
+  SendEnd(slot);
 }
 
 void Leaving::OnStepOver(std::uint32_t slot) {
@@ -191,7 +189,6 @@ void Leaving::SendEnd(std::uint32_t slot) {
 void Leaving::StopSlot(std::uint32_t index) {
   Slot& slot = slots_[index];
   Harder(slot, Step::kStopping);
-  core_.timers.Disarm(Timer::kEndAgain, index);
   auto call =
       core_.NextCallTo(slot.node, yarn::StopContainersRequest{.containers = {slot.container}});
   if (!call) return ReleaseDecided(index);
@@ -203,8 +200,6 @@ void Leaving::StopSlot(std::uint32_t index) {
 }
 
 void Leaving::ReleaseDecided(std::uint32_t index) {
-  // The verdict is what it rests on.
-  if (core_.finishing) return ReleaseSlot(index);
   decided_.push_back({.slot = index, .container = slots_[index].container, .release = true});
 }
 

@@ -91,7 +91,9 @@ void Restart::WantContainers(const std::vector<TaskIndex>& tasks) {
   // A collective stands still until it is whole again: what it keeps meanwhile is an incomplete
   // gang.
   core.asks_dirty = true;
-  core.gang.Want(core.now, slots, training && core.job->strategy == Strategy::kMultiWorker);
+  const bool idle =
+      core.job->strategy == Strategy::kMultiWorker || parts_.epochs.current() == Epoch();
+  core.gang.Want(core.now, slots, training && idle);
 }
 
 bool Restart::IsItsOwn(const Cause& cause) {
