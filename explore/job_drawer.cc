@@ -28,6 +28,7 @@ DrawnJob JobDrawer::Finish() {
   if (around_.queues.size() > 1) Set(job_.document, "queue", Text(draw_.Of(around_.queues)));
   if (draw_.Percent(20)) Set(job_.document, "priority", Number(draw_.Whole(0, 3)));
   if (draw_.Percent(40)) Set(job_.document, "submit", Time(draw_.Time(1ms, 2min)));
+  LetAgentsRegister();
   if (may_not_end_ && run_deadline_ == Duration::zero()) {
     run_deadline_ = draw_.Time(1min, 20min);
     Set(MapAt(job_.document, "deadlines"), "run", Time(run_deadline_));
@@ -35,6 +36,16 @@ DrawnJob JobDrawer::Finish() {
   job_.sketch.ends_for_sure = run_deadline_ > Duration::zero();
   job_.bound = Bound();
   return std::move(job_);
+}
+
+/// Where rules of the job's own start things again without a limit, an agent that never comes up in
+/// time is launched for ever, and deadlines.run never begins.
+void JobDrawer::LetAgentsRegister() {
+  if (job_.document.Find("policy") == nullptr && job_.document.Find("on_exit") == nullptr) return;
+  Duration slowest = 5s;
+  for (const Duration start : around_.starts) slowest += 2 * start;
+  if (registration_ < slowest)
+    Set(MapAt(job_.document, "deadlines"), "registration", Time(slowest));
 }
 
 // ---------------------------------------------------------------- task types
@@ -105,6 +116,7 @@ void JobDrawer::DrawDeadlines() {
     job_.sketch.times.push_back(time);
   };
   some("registration", 40, 2s, 5min);
+  if (deadlines.Find("registration") != nullptr) registration_ = job_.sketch.times.back();
   some("start", 40, 5s, 15min);
   if (draw_.Percent(50)) {
     run_deadline_ = draw_.Time(10s, 20min);

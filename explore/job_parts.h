@@ -21,6 +21,7 @@ class JobDrawer {
   // ---- job_drawer.cc
   void AddType(const std::string& name, std::int64_t instances);
   void DrawTasks();
+  void LetAgentsRegister();
   void DrawDeadlines();
   void DrawGang();
   void DrawAm();
@@ -56,6 +57,7 @@ class JobDrawer {
   bool independent_ = false;
   bool may_not_end_ = false;  ///< Only `deadlines.run` ends it for sure.
   Duration work_{};
+  Duration registration_ = 5min;
   Duration run_deadline_{};
   Duration am_start_ = 7 * 24h;  ///< Its default in a scenario.
   std::int64_t user_ = 0;

@@ -107,9 +107,19 @@ JobState JobLife::StageOfTraining() const {
   }
   if (tasks.CountTraining(TaskState::kLaunching) > 0 && parts_.launch.unconfirmed() > 0)
     return JobState::kLaunching;
-  const std::int32_t settled = tasks.CountTraining(TaskState::kRunning) + tasks.training_ended() +
-                               parts_.gates.closed_training();
-  return settled < tasks.training_tasks() ? JobState::kRegistering : JobState::kRunning;
+  return AllSettled() && HasBegun() ? JobState::kRunning : JobState::kRegistering;
+}
+
+/// Each training task runs, has ended, or waits by `depends` for others.
+bool JobLife::AllSettled() const {
+  const TaskTable& tasks = parts_.core.tasks;
+  return tasks.CountTraining(TaskState::kRunning) + tasks.training_ended() +
+             parts_.gates.closed_training() >=
+         tasks.training_tasks();
+}
+
+bool JobLife::HasBegun() const {
+  return parts_.epochs.current() > Epoch();
 }
 
 void JobLife::UpdateState() {
@@ -117,7 +127,7 @@ void JobLife::UpdateState() {
   if (core.snapshot.epoch.value == 0) return;
   JobState stage = StageOfTraining();
   // Processes that end as soon as they run may never all run at one moment.
-  const bool all_have_run = core.tasks.training_tasks() > 0 &&
+  const bool all_have_run = HasBegun() && core.tasks.training_tasks() > 0 &&
                             core.tasks.training_ever_ran() + parts_.gates.closed_training() >=
                                 core.tasks.training_tasks();
   if (stage != JobState::kRunning && !core.ever_running && all_have_run)
@@ -129,7 +139,7 @@ void JobLife::UpdateState() {
   if (stage != JobState::kRunning && stays) return;
   const bool was_running = core.ever_running;
   // deadlines.start counts from the complete gang to every process running.
-  if (stage == JobState::kRunning) {
+  if (stage == JobState::kRunning || AllSettled()) {
     core.timers.Disarm(Timer::kStartDeadline);
   } else if (stage == JobState::kAllocating || core.tasks.training_tasks() == 0) {
     core.timers.Disarm(Timer::kStartDeadline);

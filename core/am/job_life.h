@@ -40,6 +40,9 @@ class JobLife {
   void OnStartDeadline();
   void OnRunDeadline();
   [[nodiscard]] JobState StageOfTraining() const;
+  [[nodiscard]] bool AllSettled() const;
+  /// The first cluster spec is out.
+  [[nodiscard]] bool HasBegun() const;
 
   AmParts& parts_;
   JobState explained_ = JobState::kSubmitted;  ///< What waiting_for was last made for.

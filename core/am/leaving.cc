@@ -38,6 +38,7 @@ void Leaving::RestOn(JournalSeq entry) {
   for (Held held : std::exchange(decided_, {})) {
     if (entry.value == 0) {
       if (held.release) ReleaseSlot(held.slot);
+      core_.timers.Disarm(Timer::kEndAgain, held.slot);
       continue;
     }
     held.entry = entry;
@@ -54,6 +55,7 @@ void Leaving::OnDurable() {
     const Slot& slot = slots_[held.slot];
     if (slot.container != held.container) continue;  // It has ended meanwhile.
     if (held.release && slot.step != Step::kReleased) ReleaseSlot(held.slot);
+    core_.timers.Disarm(Timer::kEndAgain, held.slot);
     if (!held.release && slot.step == Step::kStopping)
       core_.timers.Arm(Timer::kLeaving, held.slot, core_.now + kStopSlack);
   }
@@ -99,6 +101,7 @@ bool Leaving::OnNmReplied(const NmReplied& reply) {
 }
 
 void Leaving::OnEndAgain(std::uint32_t slot) {
+  // Also while it rests on an entry to be stopped.
   TF_PROBE("leaving/end-repeated");
   SendEnd(slot);
 }
