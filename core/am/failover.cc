@@ -146,6 +146,7 @@ bool Failover::NoteContainerLost(TaskIndex task) {
     if (failure.end.task != task) continue;
     TF_PROBE("failover/container-lost-in-the-blame-window");
     failure.container_alive = false;
+    failure.scope = ScopeOf(failure);  // It comes back elsewhere.
     AddScope(failure, window_->stopped);
     // The container is given up: a later AM would hear of its end, and of the process's no more.
     LogUndecided(failure, {});
@@ -235,14 +236,19 @@ void Failover::Act(Failure failure) {
     case ExitAction::kRestartGang:
       break;
   }
+  failure.scope = ScopeOf(failure);
+  Report(std::move(failure));
+}
+
+RestartScope Failover::ScopeOf(const Failure& failure) const {
   // A stolen port is a new address as much as a new container is.
   const bool same_address =
       failure.container_alive && failure.end.record.exit_class != ExitClass::kPortConflict;
   const TaskSnapshot& shown = parts_.core.tasks.shown(failure.end.task);
-  failure.scope = RestartSet(parts_.core.job->strategy, decision.action, shown.task.type,
-                             shown.task_class, same_address);
-  if (decision.session) failure.scope.gang = failure.scope.epoch_rises = true;
-  Report(std::move(failure));
+  RestartScope scope = RestartSet(parts_.core.job->strategy, failure.decision.action,
+                                  shown.task.type, shown.task_class, same_address);
+  if (failure.decision.session) scope.gang = scope.epoch_rises = true;
+  return scope;
 }
 
 /// False: it cannot have more, and the job has failed.
@@ -427,6 +433,7 @@ void Failover::Decide(std::optional<Failure> hung) {
         end->second.container == failure.end.container &&
         !(end->second.record == failure.end.record) && !Reconsider(failure, end->second))
       return;
+    AddScope(failure, window.stopped);
   }
   if (hung && hung->decision.action == ExitAction::kFail) {
     TF_PROBE("failover/hang-fails-the-job");
@@ -469,6 +476,7 @@ bool Failover::Reconsider(Failure& failure, const AttemptEnd& better) {
       break;
   }
   failure.decision = std::move(decision);
+  failure.scope = ScopeOf(failure);
   return true;
 }
 

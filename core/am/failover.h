@@ -141,6 +141,7 @@ class Failover {
   void MaybeDecide();
   void Decide(std::optional<Failure> hung);
   [[nodiscard]] bool Reconsider(Failure& failure, const AttemptEnd& better);
+  [[nodiscard]] RestartScope ScopeOf(const Failure& failure) const;
   [[nodiscard]] bool RaiseMemory(Failure& failure, const Decision& decision);
   /// An agent of an earlier AM attempt has not found this one, and may know the cause.
   [[nodiscard]] bool IsLookedFor() const;
