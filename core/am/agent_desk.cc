@@ -89,8 +89,6 @@ void AgentDesk::On(TaskIndex task, const RegisterAgent& message) {
   if (is_new) {
     parts_.launch.OnRegistered(task);
     core.tasks.SetAgent(task, AgentPhase::kUp);
-    // If it waits by `depends`, it is as far as it can come.
-    core.gates = core.gates || !core.job->depends.empty();
   }
   core.tasks.SetAddress(task, message.address);
   const bool has_ended = message.ended == core.tasks.ProcessOf(task);
