@@ -2,6 +2,9 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <functional>
+
 #include "explore/comparison.h"
 #include "sim/doubles.h"
 
@@ -22,8 +25,10 @@ Node Job() {
   return DocumentOf(kJob).value();
 }
 
-/// All that the relation finds, over all its variants.
-std::vector<Problem> FoundBy(Guard guard, std::size_t* variants = nullptr) {
+/// What the relation finds, over its variants until something is `enough`.
+using Enough = std::function<bool(const Problem&)>;
+std::vector<Problem> FoundBy(Guard guard, std::size_t* variants = nullptr,
+                             const Enough& enough = nullptr) {
   Comparison comparison(Relation::kAmnesia, Job(), std::move(guard));
   EXPECT_TRUE(comparison.scenario());
   comparison.Run();
@@ -31,6 +36,7 @@ std::vector<Problem> FoundBy(Guard guard, std::size_t* variants = nullptr) {
   std::vector<Problem> found;
   for (std::size_t i = 0; i < comparison.variants().size(); ++i) {
     for (Problem& problem : comparison.Try(i)) found.push_back(std::move(problem));
+    if (enough && std::any_of(found.begin(), found.end(), enough)) break;
   }
   return found;
 }
@@ -57,13 +63,12 @@ TEST(AmnesiaTest, AnAmThatTakesOverNothingIsFound) {
     with.elide = false;
     return sim::RunScenario(scenario, with);
   };
-  const std::vector<Problem> found =
-      FoundBy({.simulate = simulate, .interrupt = nullptr, .most_events = 0});
-  EXPECT_TRUE(std::any_of(found.begin(), found.end(), [](const Problem& problem) {
-    return problem.sentence.find("the number of starts of worker:0 of job a") !=
-               std::string::npos ||
-           problem.sentence.find("the number of starts of worker:0") != std::string::npos;
-  }));
+  const auto starts_differ = [](const Problem& problem) {
+    return problem.sentence.find("the number of starts of worker:0") != std::string::npos;
+  };
+  const std::vector<Problem> found = FoundBy(
+      {.simulate = simulate, .interrupt = nullptr, .most_events = 0}, nullptr, starts_differ);
+  EXPECT_TRUE(std::any_of(found.begin(), found.end(), starts_differ));
 }
 
 TEST(AmnesiaTest, EachDeathHasAnAttemptMore) {

@@ -1261,7 +1261,7 @@ TEST(ReferenceVerdictTest, ABudgetThatWasSpentThenIsNoReasonToActLater) {
   for (const std::int32_t infrastructure : {2, 3}) {
     spec.retries.infrastructure = infrastructure;
     Script script(spec);
-    for (const std::uint32_t attempt : {1, 2}) {
+    for (const std::uint32_t attempt : {1U, 2U}) {
       script.Exit(evaluator, 137);
       script.Restart(evaluator, ExitClass::kKilledExternal, Budget::kInfrastructure, 1,
                      {evaluator});
