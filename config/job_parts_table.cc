@@ -201,7 +201,8 @@ const Record<Dependency>& DependencyTable() {
     record.Field("after", &Dependency::after, TaskTypeName(), "The type it depends on.",
                  {.required = true});
     record.Field("state", &Dependency::state, Choice<DependencyState>(),
-                 "What all tasks of `after` must have reached.");
+                 "What all tasks of `after` must have reached. One that has ended for good is past "
+                 "`running`.");
     record.Field("within", &Dependency::within, Maybe(Time(1ms), "no limit"),
                  "How long tasks of `task` may go on after that.", {.example = "60s"});
     record.Field("do", &Dependency::action, Choice<DependencyAction>(),
