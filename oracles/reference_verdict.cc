@@ -139,7 +139,7 @@ std::string ReferenceVerdict::Model::WrongUnit(const Job& job, const Task& task,
     if (!task.in_gang) units.push_back({task.id});
   } else if (!option.session) {
     if (task.id.type == "ps" || lost != Tri::kNo) units.push_back(with_chief);
-    // Nobody that trains needs the address of what does not.
+    // What trains needs no address of what does not train.
     if (task.id.type != "ps" && (lost != Tri::kYes || !task.in_gang)) units.push_back({task.id});
   }
   for (std::set<TaskId>& unit : units) {

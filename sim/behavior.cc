@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <string>
 
+#include "core/am/policy_options.h"
 #include "sim/random.h"
 
 namespace tfyarn::sim {
@@ -71,17 +72,9 @@ void TakeRow(const config::BehaviorRow& row, ProcessScript& script) {
 /// Policy tony names its sidecars itself: their end means nothing to the job, so nothing trains
 /// with them.
 bool IsTonysSidecar(const JobSpec& job, std::string_view task_type) {
-  if (job.policy.name != "tony") return false;
   const auto list = job.policy.options.find("sidecar");
-  if (list == job.policy.options.end()) return false;
-  constexpr std::string_view kBetween = " ,[]";
-  std::string_view rest = list->second;
-  while (!rest.empty()) {
-    const std::string_view name = rest.substr(0, rest.find_first_of(kBetween));
-    if (name == task_type) return true;
-    rest.remove_prefix(std::min(rest.size(), name.size() + 1));
-  }
-  return false;
+  return job.policy.name == "tony" && list != job.policy.options.end() &&
+         am::ListNames(list->second, task_type);
 }
 
 }  // namespace

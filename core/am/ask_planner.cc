@@ -34,8 +34,10 @@ void AskPlanner::OnUpdatedNodes(const std::vector<yarn::NodeReport>& nodes) {
   choose_again_ = true;
 }
 
-void AskPlanner::SetUnseenNodes(bool any) {
-  if (std::exchange(unseen_nodes_, any) != any) choose_again_ = true;
+bool AskPlanner::SetUnseenNodes(bool any) {
+  if (std::exchange(unseen_nodes_, any) == any) return false;
+  choose_again_ = true;
+  return true;
 }
 
 const AskedFor* AskPlanner::Find(const AskKey& key) const {

@@ -71,8 +71,8 @@ class AskPlanner {
   void SetNodes(Instant now, const SharedList<yarn::NodeReport>& nodes);
   void OnUpdatedNodes(const std::vector<yarn::NodeReport>& nodes);
   /// The RM has nodes of which there was no report: those that came between the client's look at
-  /// the cluster and the AM's registration.
-  void SetUnseenNodes(bool any);
+  /// the cluster and the AM's registration. True when Plan must be called again.
+  [[nodiscard]] bool SetUnseenNodes(bool any);
   [[nodiscard]] const placement::Inventory& inventory() const { return inventory_; }
 
   /// Recomputes asks(): these are wanted, `rules` and `occupants` say who is where. Nothing wanted

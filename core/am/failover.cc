@@ -372,13 +372,13 @@ void Failover::LogUndecided(const Failure& failure, const std::vector<TaskIndex>
   (void)core.out.Append(entry);
 }
 
-void Failover::RememberCause(const Cause& cause, Instant decided, bool several) {
+void Failover::RememberCause(const Cause& cause, Instant decided, bool has_victims) {
   const AmCore& core = parts_.core;
   const auto task = core.tasks.Find(cause.task);
   if (!task) return;
   const bool has_peers =
       core.tasks.record(*task).training && core.job->strategy != Strategy::kIndependent;
-  if (!has_peers && !several) return;
+  if (!has_peers && !has_victims) return;
   last_cause_ = {.cause = cause, .until = cause.at + core.job->deadlines.blame, .decided = decided};
 }
 

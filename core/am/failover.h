@@ -96,8 +96,9 @@ class Failover {
   void RestoreTallied(Cause first) { first_tallied_ = std::move(first); }
   /// A restart was decided for this cause, perhaps by an earlier attempt of the AM: who fails
   /// within `deadlines.blame` of it is a victim.
-  /// `several`: more than the task itself start again for it.
-  void RememberCause(const Cause& cause, Instant decided, bool several);
+  /// `has_victims`: others may be lost with the task, or start again for it, although it has no
+  /// peers to train with.
+  void RememberCause(const Cause& cause, Instant decided, bool has_victims);
   /// Of an earlier attempt: this end of the task was the cause of a restart, decided then; its own,
   /// or a victim's.
   void RestoreEnd(TaskIndex task, TaskAttempt attempt, const Cause& cause, Instant decided);

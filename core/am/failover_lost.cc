@@ -83,15 +83,13 @@ void Failover::OnLostBeforeStart(TaskIndex task, ExitEvidence evidence, std::str
   if (decision.session && !victim && parts_.epochs.current() > Epoch()) {
     TF_PROBE("failover/lost-and-the-session-again");
     Failure failure{.end = end, .container_alive = false, .decision = decision};
-    failure.scope = {.gang = true, .epoch_rises = true};
+    failure.scope = ScopeOf(failure);
     RestartTasks tasks;
     AddScope(failure, tasks);
     return DecideOn({failure}, failure, std::move(tasks));
   }
   if (core.tasks.record(task).training && !victim) {
-    last_cause_ = {.cause = core.CauseOf(end),
-                   .until = core.now + core.job->deadlines.blame,
-                   .decided = core.now};
+    RememberCause(core.CauseOf(end), core.now, true);
   }
   ReplaceBeforeStart(end, false, &decision);
 }

@@ -43,10 +43,7 @@ void GangAllocator::OnUpdatedNodes(Instant now, const std::vector<yarn::NodeRepo
 }
 
 void GangAllocator::SetUnseenNodes(Instant now, bool any) {
-  if (any == unseen_nodes_) return;
-  unseen_nodes_ = any;
-  planner_.SetUnseenNodes(any);
-  Changed(now);
+  if (planner_.SetUnseenNodes(any)) Changed(now);
 }
 
 void GangAllocator::SetExcludedHosts(const std::set<std::string>& hosts) {

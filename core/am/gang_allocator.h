@@ -191,7 +191,6 @@ class GangAllocator {
   std::optional<Instant> deadline_;
   std::optional<Instant> backoff_until_;
   bool suspended_ = false;
-  bool unseen_nodes_ = false;
   Duration next_backoff_{};  // doubles until a gang is complete
 };
 

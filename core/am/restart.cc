@@ -88,8 +88,8 @@ void Restart::WantContainers(const std::vector<TaskIndex>& tasks) {
     training = training || core.tasks.record(task).training;
   }
   if (slots.empty()) return;
-  // A collective stands still until it is whole again: what it keeps meanwhile is an incomplete
-  // gang.
+  // A collective stands still until it is whole again, and any gang before its first cluster spec:
+  // what it keeps meanwhile is an incomplete gang.
   core.asks_dirty = true;
   const bool idle =
       core.job->strategy == Strategy::kMultiWorker || parts_.epochs.current() == Epoch();

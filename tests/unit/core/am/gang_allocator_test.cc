@@ -399,7 +399,7 @@ TEST(GangAllocatorTest, SpreadTypesAreAskedForOncePerHost) {
 }
 
 // A node may come between the client's look at the cluster and the AM's registration: the RM counts
-// it, and tells of it to nobody.
+// it, and does not tell the AM of it.
 TEST(GangAllocatorTest, WhatKnownHostsCannotHoldIsAskedForOnUnseenOnes) {
   GangAllocator gang(Options(GangPolicy::kAll));
   gang.SetNodes(kStart, Nodes(2, 1));
