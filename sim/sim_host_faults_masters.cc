@@ -60,7 +60,7 @@ void SimHost::ForgetUnclaimedOn(Place node) {
     const auto booked = applications.find(id.application_attempt.application);
     if (booked != applications.end() && booked->second->containers.contains(id)) continue;
     if (containers_.contains(id)) {
-      unclaimed_[node].push_back(id);  // It runs where the RM cannot know of it.
+      unclaimed_[node].push_back(id);  // It runs where the RM does not know of it.
     } else {
       TraceFreed(id, container_exit::kAborted);
     }

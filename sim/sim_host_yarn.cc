@@ -168,6 +168,9 @@ void SimHost::HandleNm(NmActor& nm, fakes::NmAction& action) {
   } else if (const auto* done = std::get_if<fakes::ContainerDone>(&action)) {
     Trace(trace::ContainerGone{.container = done->container});
     containers_.erase(done->container);
+    // No RM has it in its books: what was allocated before a restart ends with it.
+    if (unclaimed_.contains(nm.place))
+      After(scenario_.yarn.nm_heartbeat, [this, place = nm.place] { ForgetUnclaimedOn(place); });
   }
 }
 

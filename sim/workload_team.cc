@@ -321,11 +321,11 @@ void JobWorkload::EndTeam(Instant now, Out& out) {
 /// One got SIGTERM and does not end at once. With a checkpoint agreed on, all that can save do so
 /// together, as TensorFlow's PreemptionCheckpointHandler makes them.
 void JobWorkload::WindTeam(Instant now, std::uint32_t slot, bool checkpoint, Out& out) {
+  ++team_.winding;
   if (!IsCore(processes_[slot])) {
     Detach(slot);
     return RefreshTeam(now, out);
   }
-  ++team_.winding;
   const bool trains = team_.formed && !team_run_.done();
   if (checkpoint && trains && !team_.saving) {
     team_run_.StartSaving(now);
