@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 """The same job and the same faults in `tfsim run` and in `tfyarn run --faults`: verdict, epochs, restarts, AM attempts and first
 cause must be equal, and differ from what becomes of the job when nothing goes wrong. Usage: parity.py BIN_DIR [CASE...]
+Without names all cases run, a few at a time: their processes mostly sleep.
 
 A case is one job text for both. What its programs do is said once, as rows of `behavior`; for the real run they become small
 shell programs with the same behaviour.
@@ -9,6 +10,7 @@ import json
 import pathlib
 import subprocess
 import sys
+import threading
 
 from behavior_rows import shell_of
 from harness import Failure, Job, check, run_cases
@@ -112,6 +114,29 @@ def run_case(case):
     unequal = differences(expected, seen)
     if unequal:
         raise Failure("simulated and real: " + "; ".join(unequal))
+
+
+# ---------------------------------------------------------------- a few at a time
+
+SHARES = 4
+
+
+def run_shares(names):
+    """Runs this program on shares of the names, beside each other; the worst exit code. Neighbours have their twins in common."""
+    size = -(-len(names) // SHARES)
+    running = [subprocess.Popen([sys.executable, __file__, BIN, *names[at:at + size]], stdout=subprocess.PIPE, text=True)
+               for at in range(0, len(names), size)]
+
+    def forward(process):
+        for line in process.stdout:
+            print(line, end="", flush=True)
+
+    readers = [threading.Thread(target=forward, args=(process,)) for process in running]
+    for reader in readers:
+        reader.start()
+    for reader in readers:
+        reader.join()
+    return max(process.wait() for process in running)
 
 
 # ---------------------------------------------------------------- cases
@@ -227,4 +252,6 @@ CASES = {
 }
 
 if __name__ == "__main__":
+    if len(sys.argv) == 2:
+        sys.exit(run_shares(list(CASES)))
     run_cases({name: lambda case=case: run_case(case) for name, case in CASES.items()}, sys.argv[2:])

@@ -155,7 +155,7 @@ TEST_F(ExploreCommandTest, RunsBranchFromThoseThatReachedSomethingNew) {
 }
 
 TEST_F(ExploreCommandTest, WhatBranchesIsTheSameHoweverManyRunAtOnce) {
-  arguments_.runs = 1000;
+  arguments_.runs = 500;
   EXPECT_EQ(Explore(Branching), ToInt(ExitCode::kInvariantBroken));
   const std::string reached = TextOf("out/coverage.json");
   const std::string first = Findings();
