@@ -13,14 +13,23 @@
 
 namespace tfyarn::am {
 
+void AgentDesk::HearEarly() {
+  for (auto& [container, message] : std::exchange(early_, {})) {
+    TF_PROBE("agent-desk/heard-before-the-rm");
+    OnSaid(AgentSaid{.message = std::move(message)});
+  }
+}
+
 void AgentDesk::OnSaid(const AgentSaid& said) {
   AmCore& core = parts_.core;
   const AgentFence& fence = FenceOf(said.message);
   const auto task = core.tasks.Find(fence.task);
   if (!task) return Refuse(said.message, "the job has no such task");
-  // Until the RM has said which containers live, no task has its own back; the agent registers
-  // again until it is answered.
+  // Until the RM has said which containers live, no task has its own back. The agent registers
+  // again until it is answered, but perhaps not soon enough: what it said last is heard then.
   if (parts_.recovery.pending()) {
+    if (const auto* registers = std::get_if<RegisterAgent>(&said.message))
+      early_.insert_or_assign(fence.container, *registers);
     return core.Note(fmt::format("the agent of {} found this attempt before the RM had answered it",
                                  ToString(fence.task)));
   }

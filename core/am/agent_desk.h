@@ -5,6 +5,7 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
 #include <string_view>
 
 #include "core/am/task_index.h"
@@ -21,6 +22,8 @@ class AgentDesk {
   explicit AgentDesk(AmParts& parts) : parts_(parts) {}
 
   void OnSaid(const AgentSaid& said);
+  /// Tasks have their containers back: agents that found this attempt before register now.
+  void HearEarly();
   void OnVouched(const PeerVouched& word);
   /// Agents that were silent for too long are lost.
   void FindSilent();
@@ -50,6 +53,7 @@ class AgentDesk {
   void TakeEnded(TaskIndex task, const ProcessEnded& report);
 
   AmParts& parts_;
+  std::map<ContainerId, RegisterAgent> early_;  ///< What each agent said last before that.
   /// Until then who stalls is excused: a peer that stood still was blamed for it.
   Instant stall_excused_until_{};
 };

@@ -179,7 +179,15 @@ void EpochControl::Begin() {
     return;
   }
   for (const TaskIndex task : std::exchange(starting_, {})) {
-    if (core.tasks.record(task).start == StartMode::kWithEpoch) parts_.processes.Start(task);
+    const TaskRecord& record = core.tasks.record(task);
+    if (record.start != StartMode::kWithEpoch) continue;
+    if (record.agent == AgentPhase::kUp) {
+      parts_.processes.Start(task);
+    } else if (!record.training) {
+      // Its container was lost meanwhile, and no peer waits for it: it follows.
+      TF_PROBE("epochs/lost-as-it-begins");
+      core.tasks.SetStart(task, StartMode::kAlone);
+    }
   }
   for (std::uint32_t i = 0; i < core.tasks.size(); ++i) {
     if (core.tasks.record(TaskIndex(i)).start == StartMode::kAlone) TryStartAlone(TaskIndex(i));

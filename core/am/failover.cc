@@ -307,11 +307,8 @@ void Failover::Report(Failure failure) {
   const bool has_peers =
       core.tasks.record(failure.end.task).training && core.job->strategy != Strategy::kIndependent;
   if (!has_peers) {
-    RestartTasks tasks;
-    AddScope(failure, tasks);
     StopAtOnce(failure, false);
-    const Failure cause = failure;
-    return DecideOn({std::move(failure)}, cause, std::move(tasks));
+    return DecideAlone(std::move(failure));
   }
   if (!window_ && IsVictim(failure)) {
     TF_PROBE("failover/victim");
@@ -442,7 +439,8 @@ void Failover::Decide(std::optional<Failure> hung) {
   // Where the policy restarts nothing for a hang, those that failed remain the cause.
   if (hung && IsRestart(hung->decision.action)) {
     TF_PROBE("failover/hang-is-the-cause");
-    core.tasks.mutable_record(hung->end.task).hung = true;
+    if (core.tasks.ProcessAlive(hung->end.task))
+      core.tasks.mutable_record(hung->end.task).hung = true;
     AddScope(*hung, window.stopped);
     window.failures.push_back(std::move(*hung));
   }
@@ -494,6 +492,22 @@ std::size_t Failover::ChooseCause(const std::vector<Failure>& failures) const {
 }
 
 // ---------------------------------------------------------------- decisions
+
+/// Where all that train start again for it, those of them that have failed and wait for a decision
+/// go with it: one restart, one payment.
+void Failover::DecideAlone(Failure failure) {
+  RestartTasks tasks;
+  AddScope(failure, tasks);
+  const Failure cause = failure;
+  std::vector<Failure> failures = {std::move(failure)};
+  if (window_ && tasks.gang && MayPay(cause.decision, cause.end)) {
+    TF_PROBE("failover/takes-the-blame-window-along");
+    failures.insert(failures.end(), window_->failures.begin(), window_->failures.end());
+    tasks.some.insert(window_->stopped.some.begin(), window_->stopped.some.end());
+    Close();
+  }
+  DecideOn(std::move(failures), cause, std::move(tasks));
+}
 
 void Failover::DecideOn(std::vector<Failure> failures, const Failure& cause, RestartTasks tasks) {
   AmCore& core = parts_.core;

@@ -124,6 +124,12 @@ class Failover {
     Instant decided{};
   };
 
+  /// A process that runs again after it stood still.
+  struct Woken {
+    TaskAttempt attempt;
+    Instant at{};
+  };
+
   struct PastEnd {
     TaskAttempt attempt;
     Cause cause;
@@ -150,6 +156,7 @@ class Failover {
   [[nodiscard]] std::size_t ChooseCause(const std::vector<Failure>& failures) const;
   // failover_hung.cc
   [[nodiscard]] std::optional<Failure> FindAccused() const;
+  [[nodiscard]] std::optional<Failure> FindWoken() const;
   [[nodiscard]] std::optional<Failure> FindLastOne() const;
   [[nodiscard]] std::optional<Failure> FindKilled() const;
   [[nodiscard]] Failure Hung(TaskIndex task, std::string detail) const;
@@ -160,6 +167,7 @@ class Failover {
   [[nodiscard]] bool IsBroken(const Failure& failure) const;
   [[nodiscard]] bool LeftInOrder(const Failure& failure) const;
   [[nodiscard]] bool IsBroken(const std::vector<Failure>& failures) const;
+  void DecideAlone(Failure failure);
   void DecideOn(std::vector<Failure> failures, const Failure& cause, RestartTasks tasks);
   /// Whether the task's restart alone needs another cluster spec.
   [[nodiscard]] bool ChangesSpec(const Failure& failure) const;
@@ -179,6 +187,7 @@ class Failover {
   std::optional<Window> window_;
   std::optional<LastCause> last_cause_;
   std::set<TaskIndex> standing_;  ///< Told of a standstill; may have ended since.
+  std::map<TaskIndex, Woken> woken_;
   /// Ends that an earlier AM attempt decided on: the latest of each task.
   std::map<TaskIndex, PastEnd> past_ends_;
   /// Of a peer that was restarted, the process that a victim has blamed.

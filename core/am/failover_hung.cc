@@ -8,6 +8,7 @@
 #include "core/am/failover.h"
 #include "core/am/silent_peers.h"
 #include "core/model/probe.h"
+#include "core/model/text.h"
 
 namespace tfyarn::am {
 namespace {
@@ -40,7 +41,9 @@ bool SaysItSaved(std::int32_t code) {
 
 void Failover::OnSigns(TaskIndex task) {
   if (parts_.core.tasks.record(task).standstill == Standstill::kNone) {
-    standing_.erase(task);
+    if (standing_.erase(task) > 0)
+      woken_.insert_or_assign(
+          task, Woken{.attempt = parts_.core.tasks.ProcessOf(task).attempt, .at = parts_.core.now});
     return;
   }
   standing_.insert(task);
@@ -85,6 +88,25 @@ std::optional<Failure> Failover::FindAccused() const {
     TF_PROBE("hung/named-by-a-peer");
     return Hung(*window_->named, "a peer's last words: it has stopped sending heartbeats");
   }
+  return FindWoken();
+}
+
+/// Who stood still until a moment ago: its peers may have given it up while it did, and it them.
+std::optional<Failure> Failover::FindWoken() const {
+  const AmCore& core = parts_.core;
+  for (const auto& [task, woken] : woken_) {
+    const bool is_it = core.tasks.record(task).training &&
+                       core.tasks.ProcessOf(task).attempt == woken.attempt &&
+                       core.now - woken.at < core.job->deadlines.blame;
+    if (!is_it) continue;
+    TF_PROBE("hung/woken-accused");
+    Failure hung = Hung(
+        task, "stood still until " + ToString(core.now - woken.at) + " before its peers failed");
+    for (const Failure& failure : window_->failures) {
+      if (failure.end.task == task) hung.container_alive = failure.container_alive;
+    }
+    return hung;
+  }
   return std::nullopt;
 }
 
@@ -115,7 +137,8 @@ std::optional<TaskIndex> Failover::UnreachedBy(const AttemptEnd& end) const {
 
 /// Why the peer that it could not reach had started again, with it or after it: TensorFlow's
 /// servers keep their connections, and try a broken one again only each second. Each process of the
-/// peer excuses one end, of a process that may still be starting.
+/// peer excuses one end, of a process that may still be starting; not the one that takes the place
+/// of a process that was stopped for such a restart.
 std::optional<Cause> Failover::CauseInPeer(const Failure& failure) {
   const AmCore& core = parts_.core;
   const auto peer = UnreachedBy(failure.end);
@@ -130,6 +153,12 @@ std::optional<Cause> Failover::CauseInPeer(const Failure& failure) {
   const auto blamed = blamed_.find(*peer);
   if (blamed != blamed_.end() && blamed->second == attempt) {
     TF_PROBE("hung/peer-excuses-once");
+    return std::nullopt;
+  }
+  // It was stopped for the restart that it excused: else each of these would excuse the next.
+  if (blamed != blamed_.end() && blamed->second == last->attempt &&
+      last->cause.exit_class == ExitClass::kKilledByUs) {
+    TF_PROBE("hung/excuse-of-an-excuse");
     return std::nullopt;
   }
   TF_PROBE("hung/peer-had-started-again");

@@ -84,9 +84,7 @@ void Failover::OnLostBeforeStart(TaskIndex task, ExitEvidence evidence, std::str
     TF_PROBE("failover/lost-and-the-session-again");
     Failure failure{.end = end, .container_alive = false, .decision = decision};
     failure.scope = ScopeOf(failure);
-    RestartTasks tasks;
-    AddScope(failure, tasks);
-    return DecideOn({failure}, failure, std::move(tasks));
+    return DecideAlone(std::move(failure));
   }
   if (core.tasks.record(task).training && !victim) {
     RememberCause(core.CauseOf(end), core.now, true);

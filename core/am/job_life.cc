@@ -14,6 +14,8 @@ void JobLife::Settle() {
   AmCore& core = parts_.core;
   if (core.stopped) return;
   RestOnEntries();
+  // Success stands, whatever waits in vain for the end that decides it.
+  if (core.judge && core.gates && !core.finishing) JudgeSuccess();
   if (core.gates && !core.finishing) {
     core.gates = false;
     parts_.gates.Check();
@@ -68,6 +70,15 @@ void JobLife::Judge() {
       Cause{.exit_class = ExitClass::kUnknown, .at = core.now});
   if (!parts_.failover.RetryInstead(*verdict, cause))
     parts_.finish.Fail(cause, verdict->rule, verdict->why, parts_.failover.first_tried());
+}
+
+void JobLife::JudgeSuccess() {
+  AmCore& core = parts_.core;
+  if (core.job->depends.empty()) return;
+  const std::optional<Verdict> verdict = core.policy->Judge(core.tasks);
+  if (!verdict || verdict->status != JobStatus::kSucceeded) return;
+  TF_PROBE("life/success-before-its-gates");
+  Judge();
 }
 
 // ---------------------------------------------------------------- stages

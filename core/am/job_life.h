@@ -32,6 +32,7 @@ class JobLife {
 
  private:
   void Judge();
+  void JudgeSuccess();
   void CompleteGang();
   void UpdateState();
   void TellRm();

@@ -93,6 +93,7 @@ void Startup::OnRegistered(const yarn::RegisterApplicationMasterResponse& respon
   const bool taken_over = parts_.recovery.taken_over();
   if (taken_over) (void)core.gang.Suspend(core.now);  // Nothing is asked for before it is judged.
   parts_.recovery.OnRegistered(response.containers_from_previous_attempts, !blindly);
+  parts_.agent_desk.HearEarly();
   if (core.finishing) {
     TF_PROBE("startup/goes-on");
     return;

@@ -131,18 +131,22 @@ BOOST_DESCRIBE_STRUCT(RunStopped, (), (reason))
 
 // ---------------------------------------------------------------- machines
 
+/// An AM is known by its job, its attempt, and, of a job that is submitted again, by which of its
+/// applications it is of: the AM of the one before may still wait for the RM's word.
 struct AmTold {
   JobIndex job;
   std::int32_t am_attempt = 0;
   AmEvent event;
+  std::optional<std::int32_t> resubmission{};  ///< From the job's second application on: 1, 2, ...
 };
-BOOST_DESCRIBE_STRUCT(AmTold, (), (job, am_attempt, event))
+BOOST_DESCRIBE_STRUCT(AmTold, (), (job, am_attempt, event, resubmission))
 struct AmOrdered {
   JobIndex job;
   std::int32_t am_attempt = 0;
   AmAction action;
+  std::optional<std::int32_t> resubmission{};  ///< As in AmTold.
 };
-BOOST_DESCRIBE_STRUCT(AmOrdered, (), (job, am_attempt, action))
+BOOST_DESCRIBE_STRUCT(AmOrdered, (), (job, am_attempt, action, resubmission))
 struct AgentTold {
   JobIndex job;
   ContainerId container;
