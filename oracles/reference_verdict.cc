@@ -56,7 +56,7 @@ void ReferenceVerdict::Model::Observe(const trace::TraceRecord& record) {
   RunFacts::Observe(record);
   const auto* ordered = std::get_if<trace::AmOrdered>(&record.fact);
   Job* job = ordered == nullptr ? nullptr : JobOf(ordered->job);
-  if (job == nullptr || ordered->am_attempt != job->am_attempt) return;
+  if (job == nullptr || !IsOfLatestAm(*job, *ordered)) return;
   if (const auto* assembled = std::get_if<SpecAssembled>(&ordered->action)) {
     Judge(*job, *assembled);
   } else if (const auto* decision = std::get_if<RestartDecided>(&ordered->action)) {
@@ -459,6 +459,7 @@ void ReferenceVerdict::Model::Apply(Job& job, const RestartDecided& decision) {
       account.absorbed |= !account.spent && account.classes == Of(kOk) &&
                           (account.told == 0 || account.told >= window_);
       account.spent |= account.told != 0 || (account.attempt && *account.attempt <= task.attempt);
+      account.answered = true;
     }
     // One whose order to start is still on its way runs for a moment, too.
     if (task.spawned) task.settled = task.attempt;
@@ -614,7 +615,7 @@ std::string ReferenceVerdict::Model::Undecided(Job& job) {
     if (best == nullptr) continue;
     const Account& account = *best;
     // A container whose task is to start again already.
-    if (!account.attempt && task.IsSettled()) continue;
+    if (!account.attempt && (account.answered || task.IsSettled())) continue;
     if (now_ - account.told_at < bound) {
       Await(job, account.told_at + bound);
       continue;

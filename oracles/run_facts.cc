@@ -143,8 +143,11 @@ void RunFacts::BeginAttempt(Job& job, const AmStarted& started) {
 void RunFacts::On(const trace::AmTold& fact) {
   Job* job = JobOf(fact.job);
   if (job == nullptr) return;
-  if (const auto* started = std::get_if<AmStarted>(&fact.event)) BeginAttempt(*job, *started);
-  if (fact.am_attempt != job->am_attempt) return;  // One that was paused or cut off.
+  if (const auto* started = std::get_if<AmStarted>(&fact.event)) {
+    BeginAttempt(*job, *started);
+    job->resubmission = fact.resubmission;
+  }
+  if (!IsOfLatestAm(*job, fact)) return;
   if (std::holds_alternative<JournalAppended>(fact.event)) {
     job->window = job->open_window;
     job->window_at = job->open_window_at;
@@ -193,7 +196,7 @@ void RunFacts::Appends(Job& job, const AppendJournal& append) {
 
 void RunFacts::On(const trace::AmOrdered& fact) {
   Job* job = JobOf(fact.job);
-  if (job == nullptr || fact.am_attempt != job->am_attempt) return;
+  if (job == nullptr || !IsOfLatestAm(*job, fact)) return;
   if (const auto* append = std::get_if<AppendJournal>(&fact.action)) {
     Appends(*job, *append);
   } else if (const auto* call = std::get_if<CallRm>(&fact.action)) {
@@ -376,6 +379,18 @@ Tri EndedWell(const Job& job, const Task& task, const ContainerId& container) {
   return well;
 }
 
+/// The AM had heard before how the process in that container ended, and may have decided on it. A
+/// collective that starts again by the policy `default` is decided on when all have been heard.
+bool EndKnown(const Job& job, const Task& task, const Account& of_container) {
+  const bool waits = job.policy == Policy::kDefault && job.spec->on_exit.empty() &&
+                     job.spec->strategy == Strategy::kMultiWorker && task.in_gang;
+  if (waits && of_container.source != Source::kOurOrder) return false;
+  return std::any_of(task.accounts.begin(), task.accounts.end(), [&](const Account& account) {
+    return account.attempt == task.attempt && account.told != 0 && !account.spent &&
+           account.container == of_container.container;
+  });
+}
+
 }  // namespace
 
 // ---------------------------------------------------------------- what the AM hears
@@ -396,7 +411,8 @@ void RunFacts::Tell(Job& job, const Task& task, Account& account) {
   account.spent = account.spent || well == Tri::kYes;
   // It refuses the agent of a container that it has given back.
   account.perhaps_moot =
-      well == Tri::kMaybe || (account.attempt && job.released.count(account.container) > 0);
+      well == Tri::kMaybe ||
+      (account.attempt ? job.released.count(account.container) > 0 : EndKnown(job, task, account));
   if (!account.spent) Await(job, now_ + DecisionBound(*job.spec));
 }
 
@@ -465,7 +481,10 @@ void RunFacts::Told(Job& job, const AgentToAm& message) {
   } else if (const auto* stalled = std::get_if<ProgressStalled>(&message)) {
     if (stalled->process.attempt == task->attempt) task->stalled = moment_;
   } else if (const auto* signs = std::get_if<ProcessSigns>(&message)) {
-    if (signs->process.attempt != task->attempt) return;
+    const bool late = std::any_of(
+        task->accounts.begin(), task->accounts.end(),
+        [&](const Account& end) { return end.attempt == signs->process.attempt && end.told != 0; });
+    if (late || signs->process.attempt != task->attempt) return;
     if (signs->standstill != Standstill::kNone) {
       task->stands_still = moment_;
     } else if (task->stop_ordered == 0) {  // To be stopped it is woken.
@@ -541,7 +560,7 @@ Classes RunFacts::MayBeTimeout(const Job& job, const Task& task) const {
   // It hangs: it alone still runs or had to be killed, or a victim's last words name it.
   bool alone = true;
   for (const auto& [id, other] : job.tasks) {
-    if (&other == &task || !other.in_gang) continue;
+    if (&other == &task || !other.in_gang || !other.spawned) continue;
     bool ended = false;
     for (const Account& account : other.accounts) {
       if (account.spent || account.told == 0) continue;

@@ -37,6 +37,7 @@ struct Account {
   std::int32_t told_attempt = 0;  ///< To which application attempt.
   bool spent = false;             ///< The task starts again since, ...
   bool absorbed = false;      ///< ... but this success may have come before that was carried out.
+  bool answered = false;      ///< A restart of the task was decided after it happened.
   bool seen = false;          ///< The AM has answered it: what it leads to is stored.
   bool perhaps_moot = false;  ///< It may have come too late to change anything.
   /// The journal of an earlier attempt has it; or may have it, as an append was under way.
@@ -115,6 +116,7 @@ struct Job {
   std::map<ContainerId, std::int32_t> never_started;
   std::optional<ApplicationId> application;
   std::int32_t am_attempt = 0;
+  std::optional<std::int32_t> resubmission;  ///< Of the application: see trace::AmTold.
   Instant attempt_begun{};
   // What the AM may not have known yet when it decided: see Window.
   JournalSeq appended;
@@ -163,6 +165,12 @@ class RunFacts {
  protected:
   [[nodiscard]] Job* JobOf(trace::JobIndex index) {
     return index.value < jobs_.size() ? jobs_[index.value].get() : nullptr;
+  }
+  /// The record is of the AM that started last, of no other that was paused, cut off or not told
+  /// yet that its application is over.
+  template <class Fact>
+  [[nodiscard]] static bool IsOfLatestAm(const Job& job, const Fact& fact) {
+    return fact.am_attempt == job.am_attempt && fact.resubmission == job.resubmission;
   }
   /// Something of the job must be decided by then.
   void Await(Job& job, Instant due);

@@ -100,7 +100,10 @@ bool ReferenceVerdict::Model::Eval(const Job& job, const SuccessExpr& expr, Outl
     const State state = StateOf(job, task);
     if (tracked)
       tracked_ended &= outlook == Outlook::kMust ? state.must_end || state.ignored : true;
-    if (!counts || state.ignored) continue;
+    // What a dependency gave up waiting for no longer counts.
+    const bool waived =
+        outlook == Outlook::kNever && Holds(job, task, When::kWaived, {}) != Tri::kNo;
+    if (!counts || state.ignored || waived) continue;
     ++all;
     switch (outlook) {
       case Outlook::kMay:

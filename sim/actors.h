@@ -80,6 +80,7 @@ struct AmActor : Actor {
   std::unique_ptr<am::ApplicationMaster> machine;
   trace::JobIndex job;
   ApplicationAttemptId attempt;
+  std::optional<std::int32_t> resubmission;  ///< Of its application: see trace::AmTold.
   ContainerId container;
   yarn::Token token;  ///< AMRM token.
   JobState state = JobState::kSubmitted;

@@ -168,9 +168,13 @@ ApplicationBook& Checkers::Books::Acting(JobBook& job) {
   return job.applications.at(job.acting);
 }
 
-ApplicationBook& Checkers::Books::Finishing(JobBook& job) {
-  ApplicationBook& acting = Acting(job);
-  return acting.verdict || job.acting == 0 ? acting : job.applications[job.acting - 1];
+std::size_t Checkers::Books::LetAct(JobBook& job, std::optional<std::int32_t> resubmission) {
+  const std::size_t before = job.acting;
+  for (std::size_t i = 0; i < job.applications.size(); ++i) {
+    const ApplicationBook& one = job.applications[i];
+    if (one.led && one.resubmission == resubmission) job.acting = i;
+  }
+  return before;
 }
 
 AmAttemptBook& Checkers::Books::AttemptOf(JobBook& job, std::int32_t attempt) {

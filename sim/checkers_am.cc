@@ -73,19 +73,27 @@ void Checkers::Books::On(const trace::AmTold& fact) {
   if (job == nullptr) return;
   if (const auto* started = std::get_if<AmStarted>(&fact.event)) {
     ApplicationBook& its = ApplicationOf(*job, started->attempt.application);
+    its.led = true;
+    its.resubmission = fact.resubmission;
     job->acting = static_cast<std::size_t>(&its - job->applications.data());
     job->last_event = now_;
     LimitsOfAm(*job, its, started->attempt.attempt);
   }
-  AmAttemptBook& attempt = AttemptOf(*job, fact.am_attempt);
+  const std::size_t before = LetAct(*job, fact.resubmission);
+  Told(*job, fact);
+  job->acting = before;
+}
+
+void Checkers::Books::Told(JobBook& job, const trace::AmTold& fact) {
+  AmAttemptBook& attempt = AttemptOf(job, fact.am_attempt);
   if (attempt.superseded_now && !attempt.superseded && IsRmsWord(fact.event)) {
     TF_PROBE("checkers/am-learns-of-its-successor");
     attempt.superseded = now_;
   }
-  if (const auto* reply = std::get_if<RmReplied>(&fact.event)) RmAnswered(*job, attempt, *reply);
+  if (const auto* reply = std::get_if<RmReplied>(&fact.event)) RmAnswered(job, attempt, *reply);
   if (const auto* said = std::get_if<AgentSaid>(&fact.event)) {
     if (const auto* registers = std::get_if<RegisterAgent>(&said->message)) {
-      TaskBook& task = Acting(*job).tasks[registers->fence.task];
+      TaskBook& task = Acting(job).tasks[registers->fence.task];
       task.registered = true;
       task.registered_with = fact.am_attempt;
     }
@@ -123,7 +131,7 @@ void Checkers::Books::RmAnswered(JobBook& job, AmAttemptBook& attempt, const RmR
     }
   } else if (const auto* finished =
                  std::get_if<yarn::FinishApplicationMasterResponse>(&reply.response)) {
-    ApplicationBook& its = Finishing(job);
+    ApplicationBook& its = Acting(job);
     its.final_taken = true;
     for (AmAttemptBook& one : its.attempts)
       one.unregistered |= one.attempt == attempt.attempt && finished->is_unregistered;
@@ -133,9 +141,14 @@ void Checkers::Books::RmAnswered(JobBook& job, AmAttemptBook& attempt, const RmR
 // ---------------------------------------------------------------- what the AM ordered
 
 void Checkers::Books::On(const trace::AmOrdered& fact) {
-  JobBook* found = JobOf(fact.job);
-  if (found == nullptr) return;
-  JobBook& job = *found;
+  JobBook* job = JobOf(fact.job);
+  if (job == nullptr) return;
+  const std::size_t before = LetAct(*job, fact.resubmission);
+  Ordered(*job, fact);
+  job->acting = before;
+}
+
+void Checkers::Books::Ordered(JobBook& job, const trace::AmOrdered& fact) {
   AmAttemptBook& attempt = AttemptOf(job, fact.am_attempt);
   const auto after_final = [&](std::string_view what) {
     const ApplicationBook& application = Acting(job);
@@ -179,7 +192,9 @@ void Checkers::Books::On(const trace::AmOrdered& fact) {
                  },
                  [&](const SendToAgent& send) {
                    CheckGrace(job, send);
-                   if (!std::holds_alternative<StartProcess>(send.message)) return;
+                   const auto* start = std::get_if<StartProcess>(&send.message);
+                   if (start == nullptr) return;
+                   CheckGangStart(job, Acting(job), *start);
                    Acts(job, attempt, "StartProcess");
                    after_final("StartProcess");
                  },
@@ -250,7 +265,7 @@ void Checkers::Books::Allocates(JobBook& job, AmAttemptBook& attempt,
     return;
   if (!Checks(Invariant::kGoodCitizen) ||
       now_ - *application.partial_since <= job.spec->gang.hold + kHoldSlack ||
-      !KeepsPartOfGang(job, application))
+      !Undisturbed(kHoldSlack) || !KeepsPartOfGang(job, application))
     return;
   Report(Invariant::kGoodCitizen,
          NameOf(job) + ": an incomplete gang keeps containers for longer than its hold of " +
@@ -291,7 +306,7 @@ void Checkers::Books::CheckWanted(const JobBook& job, const AmAttemptBook& attem
 // ---------------------------------------------------------------- final-once
 
 void Checkers::Books::Finishes(JobBook& job, const yarn::FinishApplicationMasterRequest& request) {
-  ApplicationBook& application = Finishing(job);
+  ApplicationBook& application = Acting(job);
   if (Checks(Invariant::kFinalOnce)) {
     if (application.final_status && *application.final_status != request.final_status) {
       Report(Invariant::kFinalOnce, NameOf(job) + ": the final status was " +

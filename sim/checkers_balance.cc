@@ -149,7 +149,8 @@ std::optional<Instant> Checkers::Books::JudgeProgress(JobBook& job) {
   const bool trains = job.phase == trace::TrainingPhase::kRestore ||
                       job.phase == trace::TrainingPhase::kTraining ||
                       job.phase == trace::TrainingPhase::kCheckpoint;
-  const bool waits = job.held == 0 || job.held < job.gang_size;  // For the cluster.
+  // For the cluster: for containers, or, after its AM's death, for room for the next AM.
+  const bool waits = job.held == 0 || job.held < job.gang_size || !Acting(job).limits.am_runs;
   if (!waits) Checks(Invariant::kProgress);
   // The end of any of these is a thing that happens.
   if (waits || trains || !faults_under_way_.empty()) return now_ + bound;

@@ -166,8 +166,9 @@ struct ContainerBook {
   bool process = false;
   bool training = false;  ///< It is of a type that trains.
   Epoch epoch;
-  std::optional<TaskId> task;  ///< Whose agent is in it.
-  std::int32_t port = 0;       ///< That its agent was given on its node; 0 = none is held.
+  std::optional<TaskId> task;                ///< Whose agent is in it.
+  std::optional<TaskAttempt> start_ordered;  ///< The latest that the AM ordered to start in it.
+  std::int32_t port = 0;  ///< That its agent was given on its node; 0 = none is held.
   ContainerLimits limits;
 };
 
@@ -223,6 +224,8 @@ struct ProcessBook {
 /// One application of a job: what is asked of it once.
 struct ApplicationBook {
   ApplicationId id;
+  bool led = false;                          ///< An AM of it has started, whose records have ...
+  std::optional<std::int32_t> resubmission;  ///< ... this.
   std::vector<AmAttemptBook> attempts;
   std::map<Epoch, SpecId> specs;
   bool gang_complete = false;
@@ -259,7 +262,7 @@ struct JobBook {
   bool kill_wanted = false;
   bool kill_asked = false;  ///< By its user.
   std::vector<ApplicationBook> applications;
-  std::size_t acting = 0;  ///< The one of them whose AM was the last to start.
+  std::size_t acting = 0;  ///< See Acting.
   std::vector<ContainerId> containers;
   std::int32_t held = 0;  ///< Containers granted and not freed, the AM's apart.
   std::int32_t gang_size =
@@ -307,12 +310,11 @@ class Checkers::Books {
   [[nodiscard]] JobBook* JobOf(trace::JobIndex job);
   [[nodiscard]] ContainerBook* ContainerOf(const ContainerId& id);
   [[nodiscard]] ApplicationBook& ApplicationOf(JobBook& job, const ApplicationId& id);
-  /// Whom an AM's facts are about. A job that is submitted again has its next application before
-  /// the AM of the one before has heard that it is unregistered.
+  /// That whose AM the record under way is of, else the one whose AM was the last to start.
   [[nodiscard]] ApplicationBook& Acting(JobBook& job);
-  /// Of whose final status an AM tells the RM: it says it again while it waits for the RM's word,
-  /// and the job's next application may have begun by then.
-  [[nodiscard]] ApplicationBook& Finishing(JobBook& job);
+  /// Its AM's fact is under way: a job that is submitted again has its next application before the
+  /// AM of the one before has heard that it is unregistered. Returns who acted before.
+  std::size_t LetAct(JobBook& job, std::optional<std::int32_t> resubmission);
   [[nodiscard]] AmAttemptBook& AttemptOf(JobBook& job, std::int32_t attempt);
   [[nodiscard]] std::uint32_t NodeIndex(const NodeId& node);
   /// No fault that reaches beyond single nodes and containers is under way, or began or ended in
@@ -347,7 +349,7 @@ class Checkers::Books {
   void CountOut(JobBook& job, ContainerBook& container);
   void CheckStartIsPaid(const JobBook& job, ApplicationBook& application,
                         const SpawnProcess& spawn);
-  void CheckGangStart(JobBook& job, const ApplicationBook& application, const SpawnProcess& spawn);
+  void CheckGangStart(JobBook& job, const ApplicationBook& application, const StartProcess& start);
   void CheckOwnAddress(const JobBook& job, const ContainerBook& container,
                        const SpawnProcess& spawn);
   void CheckSpec(JobBook& job, ApplicationBook& application, Epoch epoch, SpecId spec);
@@ -358,6 +360,8 @@ class Checkers::Books {
   // good-citizen
   void On(const trace::AmTold& fact);
   void On(const trace::AmOrdered& fact);
+  void Told(JobBook& job, const trace::AmTold& fact);
+  void Ordered(JobBook& job, const trace::AmOrdered& fact);
   void On(const trace::ClientTold& fact);
   void On(const trace::ClientOrdered& fact);
   void On(const trace::ApplicationEnded& fact);

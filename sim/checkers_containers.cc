@@ -161,13 +161,13 @@ void Checkers::Books::CollectAnew(ApplicationBook& application) {
   application.gang_complete = false;
 }
 
-/// A task that has ended well needs no container any more.
+/// A task that has ended and does not start again needs no container any more.
 bool Checkers::Books::HoldsGang(JobBook& job) {
   if (job.held >= job.gang_size) return true;
   const auto& tasks = Acting(job).tasks;
   const auto done = std::count_if(tasks.begin(), tasks.end(), [](const auto& entry) {
     const TaskBook& task = entry.second;
-    return task.ended && !task.restarts && task.exit_class == ExitClass::kOk;
+    return task.ended && !task.restarts;
   });
   return job.held >= job.gang_size - static_cast<std::int32_t>(done);
 }

@@ -140,7 +140,7 @@ void DurableWatch::Forget(trace::JobIndex job) {
   auto last = first;
   while (last != journals_.end() && last->first.first == job.value) ++last;
   journals_.erase(first, last);
-  acting_.erase(job.value);
+  std::erase_if(applications_, [&](const auto& entry) { return entry.first.first == job.value; });
   specs_.erase(job.value);
   ends_.erase(job.value);
 }
@@ -149,7 +149,7 @@ void DurableWatch::Forget(trace::JobIndex job) {
 
 void DurableWatch::Observe(const trace::AmTold& told) {
   if (const auto* started = std::get_if<AmStarted>(&told.event)) {
-    acting_[told.job.value] = started->attempt.application;
+    applications_[{told.job.value, told.resubmission}] = started->attempt.application;
     return;
   }
   const auto* said = std::get_if<AgentSaid>(&told.event);
@@ -177,7 +177,7 @@ void DurableWatch::Observe(const trace::AgentTold& told) {
 void DurableWatch::Observe(const trace::AmOrdered& ordered) {
   if (const auto* question = std::get_if<CallHdfs>(&ordered.action)) {
     if (std::holds_alternative<hdfs::GetFileStatusRequest>(question->request))
-      journals_[{ordered.job.value, acting_[ordered.job.value]}].evidence_sought = true;
+      JournalOf(ordered).evidence_sought = true;
     return;
   }
   const auto* rm = std::get_if<CallRm>(&ordered.action);
@@ -187,7 +187,7 @@ void DurableWatch::Observe(const trace::AmOrdered& ordered) {
   const auto* verdict = std::get_if<VerdictReached>(&ordered.action);
   if (rm == nullptr && nm == nullptr && send == nullptr && restart == nullptr && verdict == nullptr)
     return;
-  Journal& journal = journals_[{ordered.job.value, acting_[ordered.job.value]}];
+  Journal& journal = JournalOf(ordered);
   if (rm != nullptr) {
     if (const auto* allocate = std::get_if<yarn::AllocateRequest>(&rm->request)) {
       for (const ContainerId& container : allocate->release)
@@ -197,13 +197,7 @@ void DurableWatch::Observe(const trace::AmOrdered& ordered) {
     const auto* finish = std::get_if<yarn::FinishApplicationMasterRequest>(&rm->request);
     if (finish == nullptr) return;
     ++judged_;
-    // It says so again while it waits for the RM's word, when the job's next application may have
-    // begun.
-    const auto stored = [&](const auto& entry) {
-      return entry.first.first == ordered.job.value &&
-             entry.second.verdict == VerdictFor(finish->final_status);
-    };
-    if (std::none_of(journals_.begin(), journals_.end(), stored))
+    if (journal.verdict != VerdictFor(finish->final_status))
       Missing("the RM is told " + KebabName(finish->final_status), "that verdict");
   } else if (nm != nullptr) {
     Judge(*nm, ordered.job);
@@ -222,6 +216,11 @@ void DurableWatch::Observe(const trace::AmOrdered& ordered) {
 }
 
 // ---------------------------------------------------------------- which order rests on what
+
+DurableWatch::Journal& DurableWatch::JournalOf(const trace::AmOrdered& ordered) {
+  const std::uint32_t job = ordered.job.value;
+  return journals_[{job, applications_[{job, ordered.resubmission}]}];
+}
 
 /// The AM of an earlier application of the job may still end what it held, by its own journal, when
 /// the next application's AM acts.

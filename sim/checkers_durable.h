@@ -70,6 +70,7 @@ class DurableWatch {
 
   void Store(Journal& journal, const am::JournalEntry& entry);
   Journal& JournalOf(trace::JobIndex job, const ContainerId& container);
+  Journal& JournalOf(const trace::AmOrdered& ordered);
   void Judge(const CallNm& call, trace::JobIndex job);
   void JudgeTaken(const Journal& journal, const ContainerId& container, std::string_view how,
                   const std::map<ContainerId, End>& ends);
@@ -82,7 +83,8 @@ class DurableWatch {
 
   using Key = std::pair<std::uint32_t, ApplicationId>;
   std::map<Key, Journal> journals_;
-  std::map<std::uint32_t, ApplicationId> acting_;  ///< By job: whose AM started last.
+  /// By job and resubmission, as the records of AMs have them.
+  std::map<std::pair<std::uint32_t, std::optional<std::int32_t>>, ApplicationId> applications_;
   std::map<std::uint32_t, std::map<ContainerId, End>> ends_;
   std::map<std::uint32_t, std::shared_ptr<const JobSpec>> specs_;
   std::uint64_t judged_ = 0;

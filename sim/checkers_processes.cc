@@ -70,7 +70,6 @@ void Checkers::Books::ProcessStarts(JobBook& job, ContainerBook& container, cons
   job.last_event = now_;
   ApplicationBook& application = ApplicationOf(job, id.application_attempt.application);
   CheckStartIsPaid(job, application, spawn);
-  CheckGangStart(job, application, spawn);
   CheckOwnAddress(job, container, spawn);
   if (job.spec == nullptr || Trains(*job.spec, spawn.task))
     CheckSpec(job, application, spawn.process.epoch, spawn.spec.id());
@@ -129,13 +128,20 @@ void Checkers::Books::CheckStartIsPaid(const JobBook& job, ApplicationBook& appl
 }
 
 // gang-start: under gang `all` there was a moment, since the gang was last decided on, at which as
-// many containers were held as there are tasks that train together.
+// many containers were held as there are tasks that train together. The AM's order counts, when it
+// is given first: what it decides on next may overtake it.
 void Checkers::Books::CheckGangStart(JobBook& job, const ApplicationBook& application,
-                                     const SpawnProcess& spawn) {
-  if (job.spec == nullptr || job.spec->gang.policy != GangPolicy::kAll) return;
-  if (!Trains(*job.spec, spawn.task) || !Checks(Invariant::kGangStart) || application.gang_complete)
-    return;
-  Report(Invariant::kGangStart, NameOf(job) + ": " + ToString(spawn.task) + " starts, but only " +
+                                     const StartProcess& start) {
+  ContainerBook* container = ContainerOf(start.fence.container);
+  const bool again = container != nullptr && container->start_ordered == start.process.attempt;
+  if (container != nullptr) container->start_ordered = start.process.attempt;
+  if (again || job.spec == nullptr || job.spec->gang.policy != GangPolicy::kAll) return;
+  // Only a collective stands still until it is whole again.
+  const bool whole = application.gang_complete || (application.gang_was_complete &&
+                                                   job.spec->strategy != Strategy::kMultiWorker);
+  const TaskId& task = start.fence.task;
+  if (!Trains(*job.spec, task) || !Checks(Invariant::kGangStart) || whole) return;
+  Report(Invariant::kGangStart, NameOf(job) + ": " + ToString(task) + " is to start, but only " +
                                     std::to_string(job.held) + " of " +
                                     std::to_string(job.gang_size) +
                                     " containers of its gang were ever held together");

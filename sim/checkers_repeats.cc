@@ -154,7 +154,7 @@ void RepeatWatch::CloseAm(std::uint32_t job) {
 
 void RepeatWatch::Forget(trace::JobIndex job) {
   std::erase_if(open_, [&](const auto& entry) { return entry.first.job == job.value; });
-  am_attempt_.erase(job.value);
+  am_.erase(job.value);
   allocates_.erase(job.value);
   ended_.erase(job.value);
   idle_.erase(job.value);
@@ -262,7 +262,7 @@ void RepeatWatch::Hears(const ContainerId& container, const AmToAgent& message) 
 
 void RepeatWatch::On(const trace::AmOrdered& fact) {
   const std::uint32_t job = fact.job.value;
-  if (fact.am_attempt != am_attempt_[job]) return;  // One that has been replaced.
+  if (Am(fact.am_attempt, fact.resubmission) != am_[job]) return;  // One that has been replaced.
   if (const auto* send = std::get_if<SendToAgent>(&fact.action)) {
     Says(job, send->container, send->message);
   } else if (const auto* call = std::get_if<CallRm>(&fact.action)) {
@@ -333,10 +333,10 @@ void RepeatWatch::On(const trace::AmTold& fact) {
     CloseAm(job);
     allocates_.erase(job);  // Each attempt numbers its calls from the start.
     idle_.erase(job);
-    am_attempt_[job] = started->attempt.attempt;
+    am_[job] = {started->attempt.attempt, fact.resubmission};
     job_of_am_[started->container] = job;
   }
-  if (fact.am_attempt != am_attempt_[job]) return;
+  if (Am(fact.am_attempt, fact.resubmission) != am_[job]) return;
   if (const auto* said = std::get_if<AgentSaid>(&fact.event)) {
     Hears(job, said->message);
   } else if (const auto* reply = std::get_if<RmReplied>(&fact.event)) {

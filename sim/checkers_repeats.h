@@ -108,9 +108,11 @@ class RepeatWatch {
   std::map<Key, Said> open_;
   std::priority_queue<Due, std::vector<Due>, std::greater<>> dues_;
   std::uint64_t order_ = 0;
-  std::map<std::uint32_t, std::int32_t> am_attempt_;  ///< By job: whose AM started last.
-  std::map<ContainerId, std::uint32_t> job_of_am_;    ///< By the AM's container.
-  std::map<std::uint32_t, CallId> allocates_;         ///< By job: the last with news.
+  /// Attempt and resubmission of an AM, as its records have them.
+  using Am = std::pair<std::int32_t, std::optional<std::int32_t>>;
+  std::map<std::uint32_t, Am> am_;                  ///< By job: the one that started last.
+  std::map<ContainerId, std::uint32_t> job_of_am_;  ///< By the AM's container.
+  std::map<std::uint32_t, CallId> allocates_;       ///< By job: the last with news.
   /// By job: of each container the latest process whose end the AM has recorded.
   std::map<std::uint32_t, std::map<ContainerId, TaskAttempt>> ended_;
   /// By job: containers whose agents have told the AM that nothing runs, and were ordered no start

@@ -1,5 +1,6 @@
 // SimHost and ApplicationMasters: their processes, what they say to the RM, to NodeManagers and to
 // agents, and their journal and address in HDFS.
+#include <algorithm>
 #include <utility>
 
 #include "core/model/check.h"
@@ -21,6 +22,13 @@ std::string WriterName(const AmActor& am) {
   return ToString(am.attempt);
 }
 
+/// How many of the job's applications came before this one; nullopt for the first.
+std::optional<std::int32_t> ResubmissionOf(const JobRt& job, const ApplicationId& application) {
+  const auto found = std::find(job.applications.begin(), job.applications.end(), application);
+  const auto before = static_cast<std::int32_t>(found - job.applications.begin());
+  return before == 0 ? std::nullopt : std::optional(before);
+}
+
 }  // namespace
 
 void SimHost::StartAm(JobRt& job, std::int32_t node, const ContainerId& container,
@@ -29,6 +37,7 @@ void SimHost::StartAm(JobRt& job, std::int32_t node, const ContainerId& containe
   auto actor = std::make_unique<AmActor>(ActorKind::kAm, id, node);
   actor->job = job.index;
   actor->attempt = container.application_attempt;
+  actor->resubmission = ResubmissionOf(job, actor->attempt.application);
   actor->container = container;
   if (rm_ != nullptr) actor->token = rm_->AmRmTokenOf(actor->attempt);
   job.staging_directory = std::move(staging_directory);
@@ -70,11 +79,16 @@ void SimHost::StepAm(AmActor& am, AmEvent event) {
   SpareList<AmAction> actions(spare_am_actions_);
   StepMachine(doubles_.am, *am.machine, now_, event, *actions);
   const std::uint32_t id = am.id;
-  Trace(trace::AmTold{.job = am.job, .am_attempt = am.attempt.attempt, .event = std::move(event)});
+  Trace(trace::AmTold{.job = am.job,
+                      .am_attempt = am.attempt.attempt,
+                      .event = std::move(event),
+                      .resubmission = am.resubmission});
   for (AmAction& action : *actions) {
     if (options_.coverage != nullptr) options_.coverage->AmOrders(now_, am.job, action);
-    trace::TraceRecord& record = Trace(trace::AmOrdered{
-        .job = am.job, .am_attempt = am.attempt.attempt, .action = std::move(action)});
+    trace::TraceRecord& record = Trace(trace::AmOrdered{.job = am.job,
+                                                        .am_attempt = am.attempt.attempt,
+                                                        .action = std::move(action),
+                                                        .resubmission = am.resubmission});
     AmAction order = std::move(std::get<trace::AmOrdered>(record.fact).action);
     Obey(am, order);
     if (actors_[id] == nullptr || !am.alive) return;

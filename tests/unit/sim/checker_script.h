@@ -95,10 +95,16 @@ class CheckerScript {
          attempt);
   }
   void Tell(AmEvent event, std::int32_t attempt = 1) {
-    Say(trace::AmTold{.job = kJob, .am_attempt = attempt, .event = std::move(event)});
+    Say(trace::AmTold{.job = kJob,
+                      .am_attempt = attempt,
+                      .event = std::move(event),
+                      .resubmission = resubmission});
   }
   void Order(AmAction action, std::int32_t attempt = 1) {
-    Say(trace::AmOrdered{.job = kJob, .am_attempt = attempt, .action = std::move(action)});
+    Say(trace::AmOrdered{.job = kJob,
+                         .am_attempt = attempt,
+                         .action = std::move(action),
+                         .resubmission = resubmission});
   }
   void Allocate(yarn::AllocateRequest request, std::int32_t attempt = 1) {
     Order(CallRm{.call = CallId(2), .request = std::move(request)}, attempt);
@@ -111,6 +117,12 @@ class CheckerScript {
   }
   void SpawnUnannounced(std::int64_t container, const TaskId& task, std::uint32_t epoch = 1,
                         std::uint64_t spec = 100) {
+    OrderProcess(container, task, epoch, spec);
+    Appear(container, task, epoch, spec);
+  }
+  /// What its node shows of a process that starts.
+  void Appear(std::int64_t container, const TaskId& task, std::uint32_t epoch = 1,
+              std::uint64_t spec = 100) {
     Say(trace::AgentTold{
         .job = kJob,
         .container = Container(container),
@@ -121,6 +133,15 @@ class CheckerScript {
                                                    .process = {.attempt = TaskAttempt(epoch - 1),
                                                                .epoch = Epoch(epoch)},
                                                    .spec = SpecRef(SpecId(spec), nullptr)}});
+  }
+  /// The AM's order that starts what Spawn shows, as it may come before.
+  void OrderProcess(std::int64_t container, const TaskId& task, std::uint32_t epoch = 1,
+                    std::uint64_t spec = 100) {
+    Order(SendToAgent{.container = Container(container),
+                      .message = StartProcess{
+                          .fence = {.container = Container(container), .task = task},
+                          .process = {.attempt = TaskAttempt(epoch - 1), .epoch = Epoch(epoch)},
+                          .spec = SpecRef(SpecId(spec), nullptr)}});
   }
   void Exit(std::int64_t container, std::int32_t code = 0) {
     Say(trace::AgentTold{.job = kJob,
@@ -179,6 +200,7 @@ class CheckerScript {
   static constexpr trace::JobIndex kJob{0};
   Instant now{};
   std::set<TaskId> spawned;
+  std::optional<std::int32_t> resubmission;  ///< Of the application whose AM speaks.
   Checkers checkers;
 };
 

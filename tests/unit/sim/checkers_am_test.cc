@@ -138,11 +138,36 @@ TEST(CheckersAmTest, AnAmMayRepeatItsFinalStatusWhenItsJobIsAlreadySubmittedAgai
                            .action = ApplicationSubmitted{.application = next, .resubmission = 1}});
   script.Order(finish);
   script.Tell(RmReplied{.response = yarn::FinishApplicationMasterResponse{true}});
+  script.resubmission = 1;
   script.Tell(AmStarted{.attempt = {.application = next, .attempt = 1}});
   script.Allocate({});
   // The answer was lost: it says it once more, beside the next application's AM.
+  script.resubmission.reset();
   script.Order(finish);
   EXPECT_EQ(script.Broken(), Names{});
+}
+
+TEST(CheckersAmTest, WhatTheRmAnswersAnEarlierApplicationsAmIsNotHeldAgainstTheNextOnes) {
+  JobSpec spec = CheckerScript::Job();
+  spec.retries.resubmit = 1;
+  CheckerScript script(spec);
+  script.Run();
+  script.Order(VerdictReached{.status = JobStatus::kFailed});
+  script.Order(CallRm{.request = yarn::FinishApplicationMasterRequest{
+                          .final_status = yarn::FinalApplicationStatus::kFailed}});
+  (void)script.Broken();
+  script.resubmission = 1;
+  script.Tell(AmStarted{.attempt = {.application = {.id = 2}, .attempt = 1}});
+  script.Order(VerdictReached{.status = JobStatus::kFailed});
+  (void)script.Broken();
+  script.resubmission.reset();
+  script.Tell(RmReplied{.response = yarn::FinishApplicationMasterResponse{true}});
+  script.resubmission = 1;
+  script.Allocate({});
+  EXPECT_EQ(script.Broken(), Names{});
+  script.Tell(RmReplied{.response = yarn::FinishApplicationMasterResponse{true}});
+  script.Allocate({});
+  EXPECT_EQ(script.Broken(), Names{"good-citizen"});
 }
 
 TEST(CheckersAmTest, FinalOnceBreaksWhenTheApplicationEndsTwiceDifferently) {

@@ -220,8 +220,40 @@ TEST(CheckersTest, GangStartHoldsAfterALossOfAContainerOnceTheGangWasComplete) {
   EXPECT_EQ(script.Broken(), Names{});
   script.Order(GangReleased{.containers = 1});
   script.Exit(2);
-  script.Spawn(2, kWorker0);
+  script.Spawn(2, kWorker0, 2);
   EXPECT_EQ(script.Broken(), Names{"gang-start"});
+}
+
+TEST(CheckersTest, GangStartCountsWhenTheAmOrdersIt) {
+  CheckerScript script;
+  script.Grant(1, "n1", 0, true);
+  script.StartAm();
+  script.Grant(2);
+  script.Grant(3, "n2");
+  script.OrderProcess(2, kWorker0);
+  // What it decides next overtakes its order.
+  script.Free(3);
+  script.Order(GangReleased{.containers = 1});
+  script.Spawn(2, kWorker0);
+  EXPECT_EQ(script.Broken(), Names{});
+}
+
+TEST(CheckersTest, GangStartDoesNotWaitForATaskThatIsCountedAsFailed) {
+  CheckerScript script;
+  script.Run();
+  script.Exit(3, 1);
+  script.Ended(kWorker1, 1, ExitClass::kUserPermanent);
+  script.Free(3);
+  script.Exit(2, 137);
+  script.Ended(kWorker0, -100, ExitClass::kNodeLost);
+  script.Free(2);
+  script.Order(RestartDecided{.unit = RestartUnit::kTask,
+                              .epoch = Epoch(2),
+                              .cause = {.task = kWorker0, .exit_class = ExitClass::kNodeLost},
+                              .tasks = {kWorker0}});
+  script.Grant(4);
+  script.SpawnUnannounced(4, kWorker0, 2);
+  EXPECT_EQ(script.Broken(), Names{});
 }
 
 TEST(CheckersTest, GangStartDoesNotApplyWithoutAGang) {
@@ -293,11 +325,13 @@ TEST(CheckersTest, AfterFinalBreaksWhenAProcessStartsLongAfterTheVerdict) {
   script.Run();
   script.Succeed();
   script.Grant(2 + 10);
+  script.Order(RestartDecided{.epoch = Epoch(1), .tasks = {kWorker0}});
+  script.Order(RestartDecided{.epoch = Epoch(1), .tasks = {kWorker0}});
   script.At(5s);
-  script.Spawn(12, kWorker0);
+  script.Appear(12, kWorker0);
   EXPECT_EQ(script.Broken(), Names{});
   script.At(30s);
-  script.Spawn(12, kWorker0);
+  script.Appear(12, kWorker0);
   EXPECT_EQ(script.Broken(), Names{"after-final"});
 }
 
