@@ -110,6 +110,34 @@ bool ReferenceVerdict::Model::MayBeExhausted(const Job& job, const Task& task,
   });
 }
 
+/// Who may join the restart for `cause` because another task has failed, too: that one, and its own
+/// restart unit.
+std::set<TaskId> ReferenceVerdict::Model::Companions(const Job& job, const TaskId& cause) const {
+  std::set<TaskId> companions;
+  for (const auto& [failed, task] : job.tasks) {
+    if (failed == cause || !HasFailed(task)) continue;
+    bool gang = false, type = false;
+    for (const Account& account : task.accounts) {
+      for (unsigned bit = 0; bit <= static_cast<unsigned>(kUnknown); ++bit) {
+        if (account.told == 0 || account.spent || (account.classes >> bit & 1) == 0) continue;
+        for (const Option& option :
+             Options(job, task, static_cast<ExitClass>(bit), account.exit, Tri::kNo)) {
+          gang |= option.session || option.action == kRestartGang;
+          type |= option.action == kRestartType;
+        }
+      }
+    }
+    const bool chief = task.in_gang && job.spec->strategy == Strategy::kParameterServer &&
+                       (failed.type == "ps" || Lost(job, task, kUnknown) != Tri::kNo);
+    for (const auto& [id, other] : job.tasks) {
+      if (id == failed || (gang && other.in_gang) || (type && id.type == failed.type) ||
+          (chief && other.chief))
+        companions.insert(id);
+    }
+  }
+  return companions;
+}
+
 /// What is wrong with the tasks that start again; empty when nothing is.
 std::string ReferenceVerdict::Model::WrongUnit(const Job& job, const Task& task,
                                                const Option& option, ExitClass cls,
@@ -142,6 +170,7 @@ std::string ReferenceVerdict::Model::WrongUnit(const Job& job, const Task& task,
     // What trains needs no address of what does not train.
     if (task.id.type != "ps" && (lost != Tri::kYes || !task.in_gang)) units.push_back({task.id});
   }
+  const std::set<TaskId> companions = Companions(job, task.id);
   for (std::set<TaskId>& unit : units) {
     for (const auto& [id, other] : job.tasks) {
       if (action == kRestartType && id.type == task.id.type) unit.insert(id);
@@ -155,9 +184,8 @@ std::string ReferenceVerdict::Model::WrongUnit(const Job& job, const Task& task,
     // Others may join that have ended too, and what is no part of the gang may go with it.
     const bool fits = std::all_of(tasks.begin(), tasks.end(), [&](const TaskId& id) {
       const auto other = job.tasks.find(id);
-      return unit.count(id) > 0 ||
-             (other != job.tasks.end() && unit == gang && !other->second.in_gang) ||
-             (other != job.tasks.end() && HasFailed(other->second));
+      return unit.count(id) > 0 || companions.count(id) > 0 ||
+             (other != job.tasks.end() && unit == gang && !other->second.in_gang);
     });
     if (fits) return {};
   }

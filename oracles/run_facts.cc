@@ -134,6 +134,7 @@ void RunFacts::BeginAttempt(Job& job, const AmStarted& started) {
   job.am_attempt = started.attempt.attempt;
   job.attempt_begun = now_;
   job.am_container = started.container;
+  job.nm_tokens.clear();
   job.append_open = false;
   job.append_ordered = job.open_window = job.window = moment_;
   job.append_ordered_at = job.open_window_at = job.window_at = now_;
@@ -157,8 +158,19 @@ void RunFacts::On(const trace::AmTold& fact) {
   } else if (const auto* said = std::get_if<AgentSaid>(&fact.event)) {
     Told(*job, said->message);
   } else if (const auto* reply = std::get_if<RmReplied>(&fact.event)) {
+    if (const auto* taken =
+            std::get_if<yarn::RegisterApplicationMasterResponse>(&reply->response)) {
+      for (const yarn::NmToken& token : taken->nm_tokens_from_previous_attempts)
+        job->nm_tokens.insert(token.node);
+    }
     const auto* allocated = std::get_if<yarn::AllocateResponse>(&reply->response);
     if (allocated == nullptr) return;
+    for (const yarn::NmToken& token : allocated->nm_tokens) job->nm_tokens.insert(token.node);
+    // Where the answer with its node's token was lost, nothing can be launched in it.
+    for (const yarn::Container& container : allocated->allocated_containers) {
+      if (!job->nm_tokens.contains(container.node))
+        job->never_started[container.id] = container_exit::kInvalid;
+    }
     if (!allocated->preempt_strict.empty() || !allocated->preempt_contract.empty())
       job->notice = moment_;
     for (const yarn::ContainerStatus& status : allocated->completed_containers) Told(*job, status);
@@ -472,6 +484,7 @@ void RunFacts::Told(Job& job, const AgentToAm& message) {
   if (const auto* ended = std::get_if<ProcessEnded>(&message)) {
     Account& account =
         AccountOf(job, *task, container, ended->process.attempt, ended->exit, ended->port_conflict);
+    account.leaves |= ended->agent_leaves;
     if (!ended->launch_error.empty()) account.classes |= Of(kLaunchError);
     if (ended->launch_error.empty()) HeardToRun(job, *task);
     Tell(job, *task, account);
@@ -579,6 +592,7 @@ Tri RunFacts::Lost(const Job& job, const Task& task, ExitClass cls) const {
   if ((Of(cls) & Of(kPreempted, kAmLost, kLaunchError, kPortConflict, kTimeout)) != 0)
     return Tri::kMaybe;
   for (const Account& account : task.accounts) {
+    if (account.leaves && account.container == *task.container) return Tri::kMaybe;
     if (!account.attempt && account.container == *task.container && account.happened != 0)
       return Certain(job, account) ? Tri::kYes : Tri::kMaybe;
   }

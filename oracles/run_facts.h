@@ -37,6 +37,7 @@ struct Account {
   std::int32_t told_attempt = 0;  ///< To which application attempt.
   bool spent = false;             ///< The task starts again since, ...
   bool absorbed = false;      ///< ... but this success may have come before that was carried out.
+  bool leaves = false;        ///< Its agent has told that it goes, and its container with it.
   bool answered = false;      ///< A restart of the task was decided after it happened.
   bool seen = false;          ///< The AM has answered it: what it leads to is stored.
   bool perhaps_moot = false;  ///< It may have come too late to change anything.
@@ -114,6 +115,7 @@ struct Job {
   std::set<ContainerId> released;
   /// Exit status, as the AM heard it, of containers that were never ordered to start.
   std::map<ContainerId, std::int32_t> never_started;
+  std::set<NodeId> nm_tokens;  ///< Nodes for which the AM was given a token.
   std::optional<ApplicationId> application;
   std::int32_t am_attempt = 0;
   std::optional<std::int32_t> resubmission;  ///< Of the application: see trace::AmTold.

@@ -7,6 +7,7 @@
 
 #include <cstdint>
 #include <optional>
+#include <set>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -75,6 +76,7 @@ class ReferenceVerdict::Model : public RunFacts {
                                                   Budget budget) const;
   [[nodiscard]] std::int64_t Spent(const Job& job, Budget budget, bool surely) const;
   [[nodiscard]] bool MayBeExhausted(const Job& job, const Task& task, const Option& option) const;
+  [[nodiscard]] std::set<TaskId> Companions(const Job& job, const TaskId& cause) const;
   [[nodiscard]] std::string WrongUnit(const Job& job, const Task& task, const Option& option,
                                       ExitClass cls, const RestartDecided& decision) const;
   [[nodiscard]] std::string WrongEpoch(const Job& job, const Task& task, const Option& option,

@@ -108,8 +108,12 @@ void Checkers::Books::RmAnswered(JobBook& job, AmAttemptBook& attempt, const RmR
       Report(Invariant::kGoodCitizen, NameOf(job) + ": the RM refuses with " +
                                           KebabName(error->code) + ": " + error->message);
     }
-    // A restarted RM has forgotten the asks, whether or not its answer to the registration arrives.
-    if (error->code == yarn::RpcErrorCode::kApplicationMasterNotRegistered) attempt.asks.clear();
+    // A restarted RM has forgotten asks and blacklist, whether or not its answer to the
+    // registration arrives.
+    if (error->code == yarn::RpcErrorCode::kApplicationMasterNotRegistered) {
+      attempt.asks.clear();
+      attempt.excluded.clear();
+    }
     return;
   }
   if (std::holds_alternative<yarn::RegisterApplicationMasterResponse>(reply.response)) {

@@ -140,7 +140,10 @@ void Checkers::Books::CheckGangStart(JobBook& job, const ApplicationBook& applic
   const bool whole = application.gang_complete || (application.gang_was_complete &&
                                                    job.spec->strategy != Strategy::kMultiWorker);
   const TaskId& task = start.fence.task;
-  if (!Trains(*job.spec, task) || !Checks(Invariant::kGangStart) || whole) return;
+  // What an RM forgets as it restarts may live on, and the AM need not know that it was lost.
+  if (!Trains(*job.spec, task) || !Checks(Invariant::kGangStart) || whole ||
+      !Undisturbed(times_.nm_expiry))
+    return;
   Report(Invariant::kGangStart, NameOf(job) + ": " + ToString(task) + " is to start, but only " +
                                     std::to_string(job.held) + " of " +
                                     std::to_string(job.gang_size) +

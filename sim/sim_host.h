@@ -271,6 +271,7 @@ class SimHost : private ClusterView, private WorldView {
   void FaultRmRestart(const FaultOrder& order);
   void SetAllocatedAside();
   void ForgetUnclaimedOn(Place node);
+  [[nodiscard]] bool IsRegistered(Place node) const;
   void FaultRmPause(const FaultOrder& order);
   void FaultHdfs(const FaultOrder& order);
   void FaultAmCrash(const FaultOrder& order);

@@ -67,6 +67,15 @@ void SimHost::ForgetUnclaimedOn(Place node) {
   }
 }
 
+/// With the RM that runs.
+bool SimHost::IsRegistered(Place node) const {
+  if (rm_ == nullptr) return false;
+  const std::vector<const fakes::BookedNode*>& known = rm_->books().nodes;
+  const std::string& host = nodes_[node].id.host;
+  return std::any_of(known.begin(), known.end(),
+                     [&](const fakes::BookedNode* one) { return one->id.host == host; });
+}
+
 void SimHost::FaultRmPause(const FaultOrder& order) {
   if (order.begins) {
     if (rm_pauses_++ > 0) return;

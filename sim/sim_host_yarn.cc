@@ -169,7 +169,7 @@ void SimHost::HandleNm(NmActor& nm, fakes::NmAction& action) {
     Trace(trace::ContainerGone{.container = done->container});
     containers_.erase(done->container);
     // No RM has it in its books: what was allocated before a restart ends with it.
-    if (unclaimed_.contains(nm.place))
+    if (unclaimed_.contains(nm.place) && IsRegistered(nm.place))
       After(scenario_.yarn.nm_heartbeat, [this, place = nm.place] { ForgetUnclaimedOn(place); });
   }
 }

@@ -91,9 +91,15 @@ std::optional<Failure> Failover::FindAccused() const {
   return FindWoken();
 }
 
-/// Who stood still until a moment ago: its peers may have given it up while it did, and it them.
+/// Who stood still until a moment ago: its peers may have given it up while it did, and it them. No
+/// peer makes a process crash.
 std::optional<Failure> Failover::FindWoken() const {
   const AmCore& core = parts_.core;
+  const bool crashed =
+      std::any_of(window_->failures.begin(), window_->failures.end(), [](const Failure& failure) {
+        return failure.end.record.exit_class == ExitClass::kSignalCrash;
+      });
+  if (crashed) return std::nullopt;
   for (const auto& [task, woken] : woken_) {
     const bool is_it = core.tasks.record(task).training &&
                        core.tasks.ProcessOf(task).attempt == woken.attempt &&
