@@ -269,7 +269,7 @@ void Checkers::Books::Allocates(JobBook& job, AmAttemptBook& attempt,
     return;
   if (!Checks(Invariant::kGoodCitizen) ||
       now_ - *application.partial_since <= job.spec->gang.hold + kHoldSlack ||
-      !Undisturbed(kHoldSlack) || !KeepsPartOfGang(job, application))
+      lossy_ || !Undisturbed(kHoldSlack) || !KeepsPartOfGang(job, application))
     return;
   Report(Invariant::kGoodCitizen,
          NameOf(job) + ": an incomplete gang keeps containers for longer than its hold of " +
