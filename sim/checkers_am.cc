@@ -268,8 +268,8 @@ void Checkers::Books::Allocates(JobBook& job, AmAttemptBook& attempt,
       !application.partial_since)
     return;
   if (!Checks(Invariant::kGoodCitizen) ||
-      now_ - *application.partial_since <= job.spec->gang.hold + kHoldSlack ||
-      lossy_ || !Undisturbed(kHoldSlack) || !KeepsPartOfGang(job, application))
+      now_ - *application.partial_since <= job.spec->gang.hold + kHoldSlack || lossy_ ||
+      !Undisturbed(kHoldSlack) || !KeepsPartOfGang(job, application))
     return;
   Report(Invariant::kGoodCitizen,
          NameOf(job) + ": an incomplete gang keeps containers for longer than its hold of " +

@@ -19,6 +19,7 @@ void HeartbeatWatch::Heard(Instant now, TaskIndex task, Incarnation incarnation)
   entry.incarnation = incarnation;
   entry.last_heard = std::max(now, entry.watched ? entry.last_heard : now);
   entry.watched = true;
+  entry.awake = false;
   Schedule(task, entry);
 }
 
@@ -39,7 +40,7 @@ void HeartbeatWatch::Vouch(TaskIndex task, Incarnation incarnation) {
 void HeartbeatWatch::Unvouch(TaskIndex task, Incarnation incarnation, Instant last) {
   Watched& entry = entries_.at(task.value);
   if (incarnation != entry.incarnation || !entry.vouched) return;
-  entry.vouched = false;
+  entry.vouched = entry.awake = false;
   entry.last_heard = std::max(entry.last_heard, last);
   Schedule(task, entry);
 }
@@ -48,10 +49,19 @@ std::vector<SilentAgent> HeartbeatWatch::TakeSilent(Instant now) {
   std::vector<SilentAgent> silent;
   while (!by_deadline_.empty() && by_deadline_.begin()->first <= now) {
     const TaskIndex task = by_deadline_.begin()->second;
-    const Watched& entry = entries_.at(task.value);
+    Watched& entry = entries_.at(task.value);
+    if (now < entry.last_heard + allowed_silence_) {
+      Unschedule(task, entry);
+      entry.awake = true;
+      Schedule(task, entry);
+      continue;
+    }
     silent.push_back({task, entry.incarnation, entry.last_heard});
     Forget(task);
   }
+  std::sort(silent.begin(), silent.end(), [](const SilentAgent& a, const SilentAgent& b) {
+    return std::pair(a.last_heard, a.task) < std::pair(b.last_heard, b.task);
+  });
   return silent;
 }
 
@@ -69,7 +79,8 @@ void HeartbeatWatch::Unschedule(TaskIndex task, const Watched& entry) {
 }
 
 Instant HeartbeatWatch::DeadlineOf(const Watched& entry) const {
-  return entry.last_heard + allowed_silence_;
+  return entry.last_heard + allowed_silence_ -
+         (entry.awake ? Duration::zero() : allowed_silence_ / 5);
 }
 
 void HeartbeatWatch::Slept(Instant now) {
@@ -78,6 +89,7 @@ void HeartbeatWatch::Slept(Instant now) {
     Watched& entry = entries_[i];
     if (!entry.watched || entry.vouched) continue;
     entry.last_heard = now;
+    entry.awake = false;
     Schedule(TaskIndex(static_cast<TaskIndex::rep>(i)), entry);
   }
 }

@@ -4,6 +4,11 @@
 // again. What silence means is the failure policy's business, and the clock is the host's: nothing
 // here waits.
 //
+// A process that was kept from running has not read what its agents said meanwhile, and notices
+// that by how late it is for its deadlines. Where it wakes in the very moment at which an agent has
+// been silent for too long, it is late for nothing. So there is a deadline before that one, at
+// which nothing happens.
+//
 // A table ordered by deadline, not a timer per agent: a message costs O(log n), passing time costs
 // nothing, and a host has one deadline to keep (timers as data, after quinn-proto
 // connection/timer.rs).
@@ -59,7 +64,8 @@ class HeartbeatWatch {
   void Slept(Instant now);
   [[nodiscard]] Duration allowed_silence() const { return allowed_silence_; }
 
-  /// When TakeSilent next returns something if nobody speaks; nullopt when nobody is watched.
+  /// When TakeSilent is to be called next, whether or not it returns something; nullopt when no
+  /// agent is watched.
   [[nodiscard]] std::optional<Instant> next_deadline() const;
 
  private:
@@ -68,6 +74,7 @@ class HeartbeatWatch {
     Instant last_heard{};
     bool watched = false;
     bool vouched = false;
+    bool awake = false;  ///< The deadline before has passed, and this process was running.
   };
 
   void Schedule(TaskIndex task, const Watched& entry);

@@ -223,7 +223,7 @@ TEST(ApplicationMasterTest, BookkeepingOfSkippedHeartbeatsOrdersNothing) {
                    PeerVouched{{"worker", 0}, Incarnation(0), false, driver.now_ + 9s}, actions);
   EXPECT_TRUE(actions.empty());
   // Last heard a second ago.
-  EXPECT_EQ(driver.am_->next_decision(), driver.now_ + 14s);
+  EXPECT_EQ(driver.am_->next_decision(), driver.now_ + 13s);
 }
 
 TEST(ApplicationMasterTest, WhatNobodyWaitsForIsNotedAndChangesNothing) {

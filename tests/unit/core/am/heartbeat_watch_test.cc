@@ -18,8 +18,9 @@ TEST(HeartbeatWatchTest, AnAgentIsSilentExactlyAtItsDeadlineAndIsReportedOnce) {
   HeartbeatWatch watch(5s, 3);
   watch.Heard(kStart + 1s, kWorker0, Incarnation{0});
 
-  EXPECT_EQ(watch.next_deadline(), kStart + 6s);
+  EXPECT_EQ(watch.next_deadline(), kStart + 5s);
   EXPECT_TRUE(watch.TakeSilent(kStart + 6s - 1ns).empty());
+  EXPECT_EQ(watch.next_deadline(), kStart + 6s);
   EXPECT_EQ(watch.TakeSilent(kStart + 6s),
             (std::vector<SilentAgent>{{kWorker0, Incarnation{0}, kStart + 1s}}));
   EXPECT_TRUE(watch.TakeSilent(kStart + 99s).empty());
@@ -31,7 +32,7 @@ TEST(HeartbeatWatchTest, SpeakingAgainPutsTheDeadlineOff) {
   watch.Heard(kStart + 4s, kWorker0, Incarnation{0});
 
   EXPECT_TRUE(watch.TakeSilent(kStart + 5s).empty());
-  EXPECT_EQ(watch.next_deadline(), kStart + 9s);
+  EXPECT_EQ(watch.next_deadline(), kStart + 8s);
 }
 
 // The replaced agent on a cut-off node may still send when the network heals: it must not keep its
@@ -42,7 +43,7 @@ TEST(HeartbeatWatchTest, AStaleIncarnationDoesNotSpeakForItsSuccessor) {
   watch.Heard(kStart + 1s, kWorker0, Incarnation{1});
   watch.Heard(kStart + 4s, kWorker0, Incarnation{0});
 
-  EXPECT_EQ(watch.next_deadline(), kStart + 6s);
+  EXPECT_EQ(watch.next_deadline(), kStart + 5s);
 }
 
 TEST(HeartbeatWatchTest, TheLongestSilenceComesFirstAndTiesFollowTaskOrder) {
@@ -80,7 +81,7 @@ TEST(HeartbeatWatchTest, WhenVouchingEndsSilenceCountsFromTheLastBeatThatWasSpar
   watch.Vouch(kWorker0, Incarnation{0});
   watch.Unvouch(kWorker0, Incarnation{0}, kStart + 1h);
 
-  EXPECT_EQ(watch.next_deadline(), kStart + 1h + 5s);
+  EXPECT_EQ(watch.next_deadline(), kStart + 1h + 4s);
 }
 
 TEST(HeartbeatWatchTest, AVouchedAgentThatSpeaksStaysVouchedFor) {
@@ -106,10 +107,10 @@ TEST(HeartbeatWatchTest, VouchingForAnAgentDoesNotCoverItsSuccessor) {
   watch.Heard(kStart, kWorker0, Incarnation{0});
   watch.Vouch(kWorker0, Incarnation{0});
   watch.Heard(kStart + 1s, kWorker0, Incarnation{1});
-  EXPECT_EQ(watch.next_deadline(), kStart + 6s);
+  EXPECT_EQ(watch.next_deadline(), kStart + 5s);
 
   watch.Vouch(kWorker0, Incarnation{0});  // late word about the one before
-  EXPECT_EQ(watch.next_deadline(), kStart + 6s);
+  EXPECT_EQ(watch.next_deadline(), kStart + 5s);
 }
 
 // A process that slept finds its mail full of heartbeats, behind the deadline that woke it.
@@ -120,7 +121,21 @@ TEST(HeartbeatWatchTest, AnAmThatSleptItselfBlamesNobody) {
 
   watch.Slept(kStart + 10s);
   EXPECT_TRUE(watch.TakeSilent(kStart + 10s).empty());
-  EXPECT_EQ(watch.next_deadline(), kStart + 15s);
+  EXPECT_EQ(watch.next_deadline(), kStart + 14s);
+}
+
+// Where it wakes in the very moment of the deadline, it was late for the one before.
+TEST(HeartbeatWatchTest, BeforeAnAgentIsSilentThereIsADeadlineAtWhichNothingHappens) {
+  HeartbeatWatch watch(5s, 3);
+  watch.Heard(kStart, kWorker0, Incarnation{0});
+  watch.Heard(kStart + 500ms, kWorker1, Incarnation{0});
+
+  EXPECT_EQ(watch.next_deadline(), kStart + 4s);
+  EXPECT_TRUE(watch.TakeSilent(kStart + 4s).empty());
+  EXPECT_EQ(watch.next_deadline(), kStart + 4500ms);
+  EXPECT_EQ(watch.TakeSilent(kStart + 6s),
+            (std::vector<SilentAgent>{{kWorker0, Incarnation{0}, kStart},
+                                      {kWorker1, Incarnation{0}, kStart + 500ms}}));
 }
 
 }  // namespace
