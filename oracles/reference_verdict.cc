@@ -248,7 +248,11 @@ std::string ReferenceVerdict::Model::WrongCause(const Job& job, const Task& task
     if (other.runs && !heard && !given_back) run.push_back(&other);
     if (other.killed) killed.push_back(&other);
   }
-  const bool over = now_ - first >= job.spec->deadlines.blame;
+  // Who stands still ends the wait, also where a row lets it be.
+  const bool stands = std::any_of(job.tasks.begin(), job.tasks.end(), [&](const auto& entry) {
+    return entry.second.in_gang && entry.second.stands_still != 0;
+  });
+  const bool over = stands || now_ - first >= job.spec->deadlines.blame;
   if (!run.empty() && !over) return "peers still run, and deadlines.blame is not over";
   const auto told_to_end = [&](const Task& other) {
     return !other.warned && other.stop_ordered != 0 && other.stop.at < job.window_at;

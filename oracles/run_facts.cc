@@ -56,7 +56,11 @@ void RunFacts::Observe(const trace::TraceRecord& record) {
     On(*freed);
   } else if (const auto* gone = std::get_if<trace::ContainerGone>(&record.fact)) {
     for (const auto& job : jobs_) {
-      if (job != nullptr && job->am_container == gone->container) job->due = kNever;
+      if (job == nullptr) continue;
+      if (job->am_container == gone->container) job->due = kNever;
+      if (Task* task = TaskIn(*job, gone->container);
+          task != nullptr && task->ran_in == gone->container)
+        task->runs = false;
     }
   } else if (const auto* granted = std::get_if<trace::ContainerGranted>(&record.fact)) {
     Job* job = granted->am ? nullptr : JobOf(granted->job);
@@ -121,6 +125,7 @@ void RunFacts::BeginAttempt(Job& job, const AmStarted& started) {
   }
   const Moment surely = std::exchange(job.stored, 0);
   const Moment perhaps = job.append_open ? job.append_ordered : surely;
+  if (job.all_heard_moment > surely) job.all_heard_to_run.reset();
   for (auto& [id, task] : job.tasks) {
     task.was_silent = task.was_silent || IsSilent(job, task);
     task.stands_still = 0;  // That is not stored.
@@ -461,6 +466,7 @@ void RunFacts::HeardToRun(Job& job, Task& task) {
       --job.never_heard_to_run > 0)
     return;
   job.all_heard_to_run = now_;
+  job.all_heard_moment = moment_;
   if (job.spec->deadlines.run)
     Await(job, now_ + *job.spec->deadlines.run + DecisionBound(*job.spec));
 }
@@ -566,7 +572,8 @@ Classes RunFacts::MayBeTimeout(const Job& job, const Task& task) const {
   if (never_heard || never_ran || task.stood_still || task.stalled != 0) return Of(kTimeout);
   // Of an end that it heard of only then the AM did not know when it decided.
   const bool seems_to_run =
-      task.runs || std::any_of(task.accounts.begin(), task.accounts.end(), [&](const Account& end) {
+      task.runs || (task.ordered && *task.ordered > task.attempt) ||
+      std::any_of(task.accounts.begin(), task.accounts.end(), [&](const Account& end) {
         return end.attempt == task.attempt && (end.told == 0 || end.told >= window_);
       });
   if (!task.in_gang || !(seems_to_run || task.stop_ordered != 0)) return 0;

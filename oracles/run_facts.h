@@ -140,6 +140,7 @@ struct Job {
   std::vector<Payment> paid;
   Instant begun{};  ///< The application's first AM.
   std::optional<Instant> first_ask, first_grant, all_ran, all_heard_to_run;
+  Moment all_heard_moment = 0;
   std::int64_t never_ran = 0;           ///< Tasks that begin with the gang and have not yet.
   std::int64_t never_heard_to_run = 0;  ///< ... of which the AM has not heard that they did.
   ContainerId am_container;

@@ -163,7 +163,11 @@ void Checkers::Books::Ordered(JobBook& job, const trace::AmOrdered& fact) {
   };
   std::visit(
       Overloaded{Ignore<ReadJournal, PublishAddress, CallHdfs, ExitAm, JobStateChanged,
-                        NodesAwaited, PortUseFound, GangCompleted, Note>{},
+                        NodesAwaited, PortUseFound, Note>{},
+                 [&](const GangCompleted&) {
+                   // What a restarted RM has taken is there for the AM until it hears of it.
+                   if (rm_restarted_) Acting(job).limits.first_ask.reset();
+                 },
                  [&](const AppendJournal&) { Acts(job, attempt, "AppendJournal"); },
                  [&](const CallRm& call) {
                    if (const auto* allocate = std::get_if<yarn::AllocateRequest>(&call.request))
@@ -269,7 +273,7 @@ void Checkers::Books::Allocates(JobBook& job, AmAttemptBook& attempt,
     return;
   if (!Checks(Invariant::kGoodCitizen) ||
       now_ - *application.partial_since <= job.spec->gang.hold + kHoldSlack || lossy_ ||
-      !Undisturbed(kHoldSlack) || !KeepsPartOfGang(job, application))
+      rm_restarted_ || !Undisturbed(kHoldSlack) || !KeepsPartOfGang(job, application))
     return;
   Report(Invariant::kGoodCitizen,
          NameOf(job) + ": an incomplete gang keeps containers for longer than its hold of " +

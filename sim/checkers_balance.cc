@@ -135,6 +135,13 @@ Duration Checkers::Books::ProgressBound(const JobBook& job) const {
   return bound + drain;
 }
 
+/// It waits for containers beyond those that its gang has to hold.
+bool Checkers::Books::AsksForMore(JobBook& job) {
+  const std::vector<AmAttemptBook>& attempts = Acting(job).attempts;
+  return !attempts.empty() && std::any_of(attempts.back().asks.begin(), attempts.back().asks.end(),
+                                          [](const auto& ask) { return ask.second > 0; });
+}
+
 void Checkers::Books::ExpectProgress(const JobBook& job) {
   if (job.spec == nullptr || job.may_stand_still) return;
   Expect(Limit::kProgress, now_ + ProgressBound(job) + Duration(1), job.index, {});
@@ -150,7 +157,8 @@ std::optional<Instant> Checkers::Books::JudgeProgress(JobBook& job) {
                       job.phase == trace::TrainingPhase::kTraining ||
                       job.phase == trace::TrainingPhase::kCheckpoint;
   // For the cluster: for containers, or, after its AM's death, for room for the next AM.
-  const bool waits = job.held == 0 || job.held < job.gang_size || !Acting(job).limits.am_runs;
+  const bool waits =
+      job.held == 0 || job.held < job.gang_size || !Acting(job).limits.am_runs || AsksForMore(job);
   if (!waits) Checks(Invariant::kProgress);
   // The end of any of these is a thing that happens.
   if (waits || trains || !faults_under_way_.empty()) return now_ + bound;

@@ -437,6 +437,7 @@ class Checkers::Books {
   void On(const trace::FaultEnded& fact);
   void JobLeaves(JobBook& job);
   void PlanFaults(const config::Scenario& scenario);
+  [[nodiscard]] bool AsksForMore(JobBook& job);
   void ExpectProgress(const JobBook& job);
   [[nodiscard]] std::optional<Instant> JudgeProgress(JobBook& job);
   [[nodiscard]] Duration ProgressBound(const JobBook& job) const;

@@ -52,12 +52,9 @@ void RepeatWatch::Pass(Instant until) {
     dues_.pop();
     const auto said = open_.find(due.key);
     if (said == open_.end()) continue;
-    // An AM that stands still says nothing, and then what it owes at once.
-    Instant at = said->second.last + kAMinute;
-    if (due.key.sender == Sender::kAm) {
-      at = std::max(at, ams_stood_still_ + kAMinute);
-      if (ams_stand_still_ > 0) at = std::max(at, due.at + kAMinute);
-    }
+    // Who is held up says nothing, and then what it owes at once.
+    Instant at = std::max(said->second.last, held_up_) + kAMinute;
+    if (!hold_up_.empty()) at = std::max(at, due.at + kAMinute);
     if (at > due.at) {
       dues_.push({.at = at, .order = ++order_, .key = due.key});
       continue;
@@ -394,14 +391,22 @@ void RepeatWatch::RmAnswers(std::uint32_t job, const RmReplied& reply) {
 
 // ---------------------------------------------------------------- who stands still
 
+namespace {
+
+/// Messages take their time, or an AM stands still, or a NodeManager that is away does not see how
+/// its agents end.
+bool HoldsUp(std::string_view kind) {
+  return kind == "am_pause" || kind == "latency" || kind == "nm_restart";
+}
+
+}  // namespace
+
 void RepeatWatch::On(const trace::FaultBegan& fact) {
-  if (fact.kind == "am_pause") ++ams_stand_still_, paused_.insert({fact.fault, fact.instance});
+  if (HoldsUp(fact.kind)) hold_up_.insert({fact.fault, fact.instance});
 }
 
 void RepeatWatch::On(const trace::FaultEnded& fact) {
-  if (paused_.erase({fact.fault, fact.instance}) == 0) return;
-  --ams_stand_still_;
-  ams_stood_still_ = now_;
+  if (hold_up_.erase({fact.fault, fact.instance}) > 0) held_up_ = now_;
 }
 
 }  // namespace tfyarn::sim

@@ -120,9 +120,9 @@ class RepeatWatch {
   std::map<std::uint32_t, std::set<ContainerId>> idle_;
   Key answered_;  ///< What an agent heard the answer to last, and when.
   Instant answered_at_ = Instant::min();
-  std::set<std::pair<std::uint32_t, std::uint32_t>> paused_;  ///< Faults am_pause under way.
-  std::int32_t ams_stand_still_ = 0;
-  Instant ams_stood_still_{};  ///< Until then.
+  /// Faults under way that keep answers from coming in time, and until when there were such.
+  std::set<std::pair<std::uint32_t, std::uint32_t>> hold_up_;
+  Instant held_up_{};
   std::uint64_t judged_ = 0;
   std::vector<Broken> broken_;
 };
