@@ -67,6 +67,35 @@ bool StrikesAnyNode(const Node& document) {
          });
 }
 
+/// More than any scenario leases on a node.
+constexpr std::int32_t kPortShift = 4321;
+
+Node WithAnotherSeed(Node document) {
+  Set(document, "seed", Number(NumberAt(document, "seed", 1) + 1));
+  return document;
+}
+
+Node WithNodesReversed(Node document) {
+  std::vector<Node>& nodes = ListAt(MapAt(document, "cluster"), "nodes").items;
+  std::reverse(nodes.begin(), nodes.end());
+  return document;
+}
+
+/// What a fault strikes is a node, or what happens to be on one.
+bool AimsAtNodes(const Node& document) {
+  const Node* faults = document.Find("faults");
+  return faults != nullptr &&
+         std::any_of(faults->items.begin(), faults->items.end(), [](const Node& fault) {
+           const std::string kind = TextAt(fault, "kind");
+           const Node* target = fault.Find("target");
+           const bool named = target != nullptr &&
+                              (target->Find("node") != nullptr || target->Find("label") != nullptr);
+           // What a node holds beside its target is lost with it.
+           return named || kind.starts_with("node_") || kind.starts_with("nm_") ||
+                  kind == "slow_node" || kind.starts_with("gpu_");
+         });
+}
+
 /// A fault waits for a message, or for what some message brings about again: one that comes twice
 /// moves it.
 bool CountsMessages(const Node& document) {
@@ -209,6 +238,22 @@ std::variant<std::vector<Variant>, Skipped> VariantsOf(Relation relation, const 
       if (IsShiftedByOthers(document)) return shifted;
       if (CountsMessages(document)) return Skipped{"a fault waits for a number of messages"};
       variants = {Only(WithRepeatedMessage(document), Sameness::kOutcome)};
+      break;
+    case Relation::kShiftedPorts:
+      variants = {Only(document, Sameness::kOutcome)};
+      variants.front().options.shift_ports = kPortShift;
+      break;
+    case Relation::kNodeOrder:
+      if (IsShiftedByOthers(document) || AimsAtNodes(document))
+        return Skipped{
+            "which node a fault strikes, or a delay is drawn for, depends on their order"};
+      variants = {Only(WithNodesReversed(document), Sameness::kOutcome)};
+      break;
+    case Relation::kOtherSeed:
+      if (IsShiftedByOthers(document) || AimsAtNodes(document) ||
+          document.Find("arrivals") != nullptr)
+        return Skipped{"what it draws at random, or finds on a node, is another thing then"};
+      variants = {Only(WithAnotherSeed(document), Sameness::kOutcome)};
       break;
     case Relation::kAmnesia:
       return AmnesiaOf(document, plain);

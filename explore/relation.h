@@ -26,10 +26,13 @@ enum class Relation {
   kKeyOrder,         ///< Keys of the file's maps in another order: same digest.
   kUnusedNode,       ///< A node that no job can use, which crashes: same outcome of every job.
   kRepeatedMessage,  ///< One message arrives twice: same outcome of every job.
+  kShiftedPorts,     ///< Other ports are free on all nodes: same outcome of every job.
+  kNodeOrder,        ///< The kinds of nodes in another order: same outcome of every job.
+  kOtherSeed,        ///< Another seed where the file draws nothing: same outcome of every job.
   kAmnesia,          ///< An ApplicationMaster is killed at an append to its journal: same outcome.
 };
 BOOST_DESCRIBE_ENUM(Relation, kNone, kEveryHeartbeat, kKeyOrder, kUnusedNode, kRepeatedMessage,
-                    kAmnesia)
+                    kShiftedPorts, kNodeOrder, kOtherSeed, kAmnesia)
 
 /// What the second run must have in common with the first.
 enum class Sameness {

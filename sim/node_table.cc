@@ -42,11 +42,12 @@ NodeTable::NodeTable(const config::ClusterSpecConfig& cluster) {
 }
 
 // By name: other nodes in the scenario, or another order of them, change no port.
-void NodeTable::DrawPorts(std::uint64_t seed) {
+void NodeTable::DrawPorts(std::uint64_t seed, std::int32_t shift) {
   constexpr auto kPorts = static_cast<std::uint64_t>(kLastPort - kFirstPort + 1);
   for (NodeInfo& node : nodes_) {
     Random ports(seed, "ports", XXH3_64bits(node.id.host.data(), node.id.host.size()));
-    node.next_port = kFirstPort + static_cast<std::int32_t>(ports.UniformInt(kPorts));
+    const std::uint64_t drawn = ports.UniformInt(kPorts) + static_cast<std::uint64_t>(shift);
+    node.next_port = kFirstPort + static_cast<std::int32_t>(drawn % kPorts);
   }
 }
 

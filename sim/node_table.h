@@ -59,8 +59,9 @@ class NodeTable {
   explicit NodeTable(const config::ClusterSpecConfig& cluster);
 
   /// Draws, for each node, the first port that is free there: it differs from node to node and from
-  /// seed to seed, so that another task's address is never the own one by chance.
-  void DrawPorts(std::uint64_t seed);
+  /// seed to seed, so that another task's address is never the own one by chance. All are `shift`
+  /// higher, and begin again where there are no more.
+  void DrawPorts(std::uint64_t seed, std::int32_t shift);
 
   [[nodiscard]] std::int32_t size() const { return static_cast<std::int32_t>(nodes_.size()); }
   [[nodiscard]] const NodeInfo& operator[](std::int32_t index) const {

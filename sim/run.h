@@ -45,6 +45,8 @@ struct RunOptions {
   bool elide = true;
   /// Judge verdicts, restarts and specs by the reference model too (oracles/).
   bool reference = false;
+  /// By how much every node's first free port is higher; >= 0.
+  std::int32_t shift_ports = 0;
   /// Effects of machines that go wrong. Then every heartbeat is carried, whatever `elide` says.
   std::vector<Sabotage> sabotage;
   /// Give RunOutcome::tallies.

@@ -56,7 +56,7 @@ SimHost::SimHost(const config::Scenario& scenario, const RunOptions& options)
   // A beat that one of them aims at must be there to be met.
   if (!saboteur_.idle()) options_.elide = false;
   if (options.tally) tally_.emplace();
-  nodes_.DrawPorts(seed_);
+  nodes_.DrawPorts(seed_, options.shift_ports);
   for (std::int32_t i = 0; i < nodes_.size(); ++i) {
     plan_nodes_.push_back(
         {.name = nodes_[i].id.host, .rack = nodes_[i].rack, .labels = nodes_[i].labels});

@@ -253,6 +253,12 @@ explore::Experiment SearchPlan::Fresh(std::uint64_t index) const {
       explore::Relation::kEveryHeartbeat, explore::Relation::kKeyOrder,
       explore::Relation::kUnusedNode,     explore::Relation::kRepeatedMessage};
   experiment.relation = draw.Of(kRelations);
+  // Of a stream of its own: a seed's other runs stay as they were.
+  if (experiment.relation == explore::Relation::kNone) {
+    explore::Draw more(seed, fmt::format("relation {}", index));
+    if (more.Percent(30)) experiment.relation = explore::Relation::kShiftedPorts;
+    if (more.Percent(15)) experiment.relation = explore::Relation::kNodeOrder;
+  }
   if (bases.empty()) {
     experiment.document = explore::DrawScenario(own);
     return experiment;

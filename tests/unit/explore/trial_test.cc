@@ -22,8 +22,9 @@ Node Small() {
 }
 
 TEST(TrialTest, AHealthyRunHasNoProblemUnderAnyRelation) {
-  for (const Relation relation : {Relation::kNone, Relation::kEveryHeartbeat, Relation::kKeyOrder,
-                                  Relation::kUnusedNode, Relation::kRepeatedMessage}) {
+  for (const Relation relation :
+       {Relation::kNone, Relation::kEveryHeartbeat, Relation::kKeyOrder, Relation::kUnusedNode,
+        Relation::kRepeatedMessage, Relation::kShiftedPorts, Relation::kNodeOrder}) {
     const Trial trial = Try({.document = Small(), .relation = relation},
                             {.simulate = sim::RunScenario, .accepts = {}});
     EXPECT_TRUE(trial.valid);
@@ -117,6 +118,34 @@ TEST(TrialTest, FromAnotherFutureOnNothingIsAddedThatDrawsDelays) {
         Try({.document = document, .relation = relation}, {.simulate = simulate, .accepts = {}});
     EXPECT_TRUE(trial.valid && trial.problems.empty());
   }
+}
+
+TEST(TrialTest, OtherPortsAndAnotherOrderOfNodesMakeNoDifference) {
+  Node document = Small();
+  ListAt(MapAt(document, "cluster"), "nodes")
+      .items.push_back(
+          Map({{"name", Text("m")},
+               {"resources", Map({{"memory", Text("8GiB")}, {"vcores", Number(8)}})}}));
+  const Simulate simulate = StandIn(
+      [](const config::Scenario& scenario, const sim::RunOptions& options, trace::Result& result) {
+        if (options.shift_ports > 0) result.jobs[0].epochs = 2;
+        if (scenario.cluster.nodes.front().name == "m") result.jobs[0].status = JobStatus::kFailed;
+      });
+  const auto sentence = [&](Relation relation) {
+    const Trial trial =
+        Try({.document = document, .relation = relation}, {.simulate = simulate, .accepts = {}});
+    return trial.problems.empty() ? std::string() : trial.problems[0].sentence;
+  };
+  EXPECT_EQ(sentence(Relation::kShiftedPorts),
+            "relation shifted-ports: the number of epochs of job a is 2 and not 0");
+  EXPECT_EQ(sentence(Relation::kNodeOrder),
+            "relation node-order: the status of job a is FAILED and not SUCCEEDED");
+  // Which node that is depends on their order.
+  Set(document, "faults",
+      List({Map({{"kind", Text("node_crash")},
+                 {"at", Text("5s")},
+                 {"target", Map({{"am", Text("a")}})}})}));
+  EXPECT_EQ(sentence(Relation::kNodeOrder), "");
 }
 
 /// A run of so many events, that many in each second, whose job never ends.

@@ -129,7 +129,7 @@ TEST(CheckersAddressTest, TheFirstFreePortDiffersFromNodeToNodeAndFromSeedToSeed
   std::set<std::int32_t> ports;
   for (const std::uint64_t seed : {std::uint64_t{1}, std::uint64_t{2}, std::uint64_t{3}}) {
     NodeTable nodes(cluster);
-    nodes.DrawPorts(seed);
+    nodes.DrawPorts(seed, 0);
     for (std::int32_t i = 0; i < nodes.size(); ++i) {
       EXPECT_GE(nodes[i].next_port, kFirstPort);
       EXPECT_LE(nodes[i].next_port, kLastPort);
