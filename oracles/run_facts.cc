@@ -181,6 +181,7 @@ void RunFacts::On(const trace::AmTold& fact) {
     for (const yarn::ContainerStatus& status : allocated->completed_containers) Told(*job, status);
     for (const yarn::NodeReport& report : allocated->updated_nodes) {
       if (report.state != yarn::NodeState::kLost) continue;
+      job->node_lost = true;
       for (auto& [id, task] : job->tasks)
         task.node_lost = task.node_lost || (task.container && task.node == report.node);
     }
@@ -370,6 +371,10 @@ Account& RunFacts::AccountOf(const Job& job, Task& task, const ContainerId& cont
                                [&](const Account& a) { return a.container == container; }) ||
                    (task.container == container && task.registered && task.spawned);
   const bool released = job.released.count(container) > 0;
+  // Another RM may say it in other words.
+  const bool answered = std::any_of(
+      task.accounts.begin(), task.accounts.end(),
+      [&](const Account& a) { return a.container == container && !a.attempt && a.answered; });
   return task.accounts.emplace_back(Account{
       .container = container,
       .source = released ? Source::kOurOrder : (status < 0 ? Source::kYarn : Source::kContainer),
@@ -377,7 +382,8 @@ Account& RunFacts::AccountOf(const Job& job, Task& task, const ContainerId& cont
       .otherwise = ClassOfContainer(status, false, ran),
       .exit = status,
       .happened = moment_,
-      .spent = task.container != container});
+      .spent = task.container != container,
+      .answered = answered});
 }
 
 namespace {
@@ -549,7 +555,9 @@ Classes RunFacts::MayBe(const Job& job, const Task& task) const {
   if (launched && unseen && now_ - job.attempt_begun >= job.spec->deadlines.registration)
     classes |= Of(kHeartbeatLost);
   if (task.container && task.ran_in != task.container) classes |= Of(kLaunchError);
-  if (task.node_lost) classes |= Of(kNodeLost);
+  // Where that was, only its journal may say.
+  const bool unknown_launch = !task.container && job.hidden > 0 && job.node_lost;
+  if (task.node_lost || unknown_launch) classes |= Of(kNodeLost);
   // A marked container in which no process runs is given back at once; and whatever ends in a
   // collective from the notice on.
   if (job.notice != 0 && (!task.runs || (task.in_gang && (classes & kFailure) != 0)))

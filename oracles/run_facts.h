@@ -144,7 +144,8 @@ struct Job {
   std::int64_t never_ran = 0;           ///< Tasks that begin with the gang and have not yet.
   std::int64_t never_heard_to_run = 0;  ///< ... of which the AM has not heard that they did.
   ContainerId am_container;
-  Moment notice = 0;  ///< YARN will take containers back.
+  Moment notice = 0;       ///< YARN will take containers back.
+  bool node_lost = false;  ///< The AM was told so of some node.
   bool kill_wanted = false;
   std::optional<VerdictReached> verdict;
   Instant due = kNever;  ///< A decision must have come by then.

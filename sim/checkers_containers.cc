@@ -48,10 +48,11 @@ void Checkers::Books::CheckCapacity(const NodeBook& node, const trace::Container
   if (!Checks(Invariant::kCapacity)) return;
   const std::string exceeded = Exceeded(fact.resource, node.used, node.capacity);
   if (exceeded.empty() || Exceeded(fact.resource, KnownToRm(node), node.capacity).empty()) return;
-  // The RM hears of what a node has lost with the node's next heartbeat.
+  // The RM hears of what a node has lost with the node's next heartbeat, which a fault may keep
+  // away.
   constexpr Duration kHeardOf = 5s;
-  if (now_ - node.declared <= kHeardOf && Exceeded(fact.resource, node.used, node.had).empty())
-    return;
+  const bool unheard = now_ - node.declared <= kHeardOf || !faults_under_way_.empty();
+  if (unheard && Exceeded(fact.resource, node.used, node.had).empty()) return;
   Report(Invariant::kCapacity, ToString(fact.container) + " on " + ToString(node.id) +
                                    ": allocated " + ToString(node.used) + " of " +
                                    ToString(node.capacity) + ", too much " + exceeded);
