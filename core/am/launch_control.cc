@@ -17,6 +17,8 @@ constexpr Duration kFirstLaunchRetry = 1s;
 constexpr Duration kLongestLaunchRetry = 10s;
 /// A NM that restarts is back within seconds; one that is silent for longer is treated as gone.
 constexpr std::int32_t kMostUnansweredTries = 8;
+/// yarn.resourcemanager.nm-tokens.master-key-rolling-interval-secs, as Hadoop has it by default.
+constexpr Duration kNmKeyRoll = 24h;
 
 }  // namespace
 
@@ -100,8 +102,10 @@ void LaunchControl::CallStart(TaskIndex task) {
                                 .context = ContextFor(task)});
   auto call = core.NextCallTo(shown.node, std::move(request));
   if (!call) {
+    // The RM gives it once, with an answer that was lost; it rolls its keys after that time.
     TF_PROBE("launch/no-nm-token");
-    return Lost(task, "no NM token for its node", false, false);
+    core.exclusion.Close(core.now, shown.node.host, core.now + kNmKeyRoll);
+    return Lost(task, "no NM token for its node", false, true);
   }
   calls_[call->call] = {task, shown.incarnation};
   core.Emit(std::move(*call));

@@ -36,6 +36,11 @@ void NodeExclusion::Suspect(Instant now, const std::string& host, Suspicion susp
   Choose(now, false);
 }
 
+void NodeExclusion::Close(Instant now, const std::string& host, Instant until) {
+  closed_.insert_or_assign(host, until);
+  Choose(now, false);
+}
+
 bool NodeExclusion::OnTime(Instant now) {
   Choose(now, true);
   const bool changed = excluded_ != excluded_before_;
@@ -51,8 +56,11 @@ std::int64_t NodeExclusion::ScoreOf(const std::string& host, Instant now) const 
 
 std::optional<Instant> NodeExclusion::next_deadline() const {
   std::optional<Instant> next;
-  for (const std::string& host : excluded_)
-    Earliest(next, FallsTo(scores_.at(host), options_.readmit));
+  for (const std::string& host : excluded_) {
+    const auto closed = closed_.find(host);
+    Earliest(next, closed != closed_.end() ? closed->second
+                                           : FallsTo(scores_.at(host), options_.readmit));
+  }
   return next;
 }
 
@@ -116,6 +124,10 @@ void NodeExclusion::Choose(Instant now, bool kept_first) {
   worst.resize(std::min(worst.size(), static_cast<std::size_t>(most)));
   std::set<std::string> chosen;
   for (auto& [later, score, host] : worst) chosen.insert(std::move(host));
+  std::erase_if(closed_, [&](const auto& closed) { return closed.second <= now; });
+  if (closed_.size() < static_cast<std::size_t>(cluster_size_)) {
+    for (const auto& [host, until] : closed_) chosen.insert(host);
+  }
   excluded_ = std::move(chosen);
 }
 

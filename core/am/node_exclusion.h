@@ -5,6 +5,9 @@
 // score has fallen to a lower one; but never more than a third of the cluster, the worst first as
 // of the latest failure: when everything fails everywhere the nodes are not to blame. Which failure
 // is whose fault is the policy's business.
+//
+// A host on which this AM can launch nothing is closed, whatever its score and however many there
+// are, as long as there is another one.
 #pragma once
 
 #include <cstdint>
@@ -44,6 +47,8 @@ class NodeExclusion {
   /// none is excluded.
   void SetClusterSize(Instant now, std::int32_t nodes);
   void Suspect(Instant now, const std::string& host, Suspicion suspicion);
+  /// Nothing can be launched there until then.
+  void Close(Instant now, const std::string& host, Instant until);
   /// Lets time pass; true when excluded() has changed since the last call, whatever changed it.
   bool OnTime(Instant now);
 
@@ -71,6 +76,7 @@ class NodeExclusion {
   NodeExclusionOptions options_;
   std::int32_t cluster_size_ = 0;
   std::map<std::string, Score> scores_;
+  std::map<std::string, Instant> closed_;
   std::set<std::string> excluded_;
   std::set<std::string> excluded_before_;  // at the last OnTime
 };

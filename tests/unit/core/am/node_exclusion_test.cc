@@ -128,5 +128,19 @@ TEST(NodeExclusionTest, ScoresOnlyFallAndTheDeadlineIsTheFirstChangeWhateverHapp
   }
 }
 
+// Where this AM can launch nothing it need not try, however many such hosts there are.
+TEST(NodeExclusionTest, ClosedHostsAreExcludedAsLongAsThereIsAnother) {
+  NodeExclusion exclusion;
+  exclusion.SetClusterSize(Instant{}, 3);
+  exclusion.Close(Instant{}, "n1", Instant{} + 24h);
+  exclusion.Close(Instant{}, "n2", Instant{} + 25h);
+  EXPECT_EQ(exclusion.excluded(), (std::set<std::string>{"n1", "n2"}));
+  EXPECT_EQ(exclusion.next_deadline(), Instant{} + 24h);
+  exclusion.Close(Instant{} + 1s, "n3", Instant{} + 25h);
+  EXPECT_TRUE(exclusion.excluded().empty());
+  EXPECT_TRUE(exclusion.OnTime(Instant{} + 24h));
+  EXPECT_EQ(exclusion.excluded(), (std::set<std::string>{"n2", "n3"}));
+}
+
 }  // namespace
 }  // namespace tfyarn::am
