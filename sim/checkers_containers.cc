@@ -51,8 +51,10 @@ void Checkers::Books::CheckCapacity(const NodeBook& node, const trace::Container
   // The RM hears of what a node has lost with the node's next heartbeat, which a fault may keep
   // away.
   constexpr Duration kHeardOf = 5s;
-  const bool unheard = now_ - node.declared <= kHeardOf || !faults_under_way_.empty();
-  if (unheard && Exceeded(fact.resource, node.used, node.had).empty()) return;
+  if (now_ - node.declared <= kHeardOf && Exceeded(fact.resource, node.used, node.had).empty())
+    return;
+  const bool changed = node.declared > Instant{};
+  if (changed && (lossy_ || !faults_under_way_.empty())) return;
   Report(Invariant::kCapacity, ToString(fact.container) + " on " + ToString(node.id) +
                                    ": allocated " + ToString(node.used) + " of " +
                                    ToString(node.capacity) + ", too much " + exceeded);
