@@ -168,8 +168,26 @@ void Failover::OnBlameDeadline() {
     TF_PROBE("failover/waits-for-agents-that-look");
     return core.timers.ArmJob(Timer::kBlame, found);
   }
+  // Where agents may be silent for longer than the window is open, one of these may be the cause.
+  if (const std::optional<Instant> silent = AwaitedSilence(); silent && core.now < *silent) {
+    TF_PROBE("failover/waits-for-a-silence");
+    return core.timers.ArmJob(Timer::kBlame, *silent + 1ms);
+  }
   TF_PROBE("failover/blame-window-over");
   Decide(FindLastOne());
+}
+
+/// When the last one of the agents that are overdue counts as silent.
+std::optional<Instant> Failover::AwaitedSilence() const {
+  const AmCore& core = parts_.core;
+  std::optional<Instant> last;
+  for (std::uint32_t i = 0; i < core.tasks.size(); ++i) {
+    const TaskIndex task(i);
+    if (!core.tasks.record(task).training || !core.tasks.ProcessAlive(task)) continue;
+    const auto silent = core.heartbeats.OverdueUntil(core.now, task, 2 * core.job->heartbeat.every);
+    if (silent) last = std::max(last.value_or(*silent), *silent);
+  }
+  return last;
 }
 
 bool Failover::IsLookedFor() const {

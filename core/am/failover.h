@@ -152,6 +152,7 @@ class Failover {
   [[nodiscard]] bool RaiseMemory(Failure& failure, const Decision& decision);
   /// An agent of an earlier AM attempt has not found this one, and may know the cause.
   [[nodiscard]] bool IsLookedFor() const;
+  [[nodiscard]] std::optional<Instant> AwaitedSilence() const;
   [[nodiscard]] bool CauseIsKnown() const;
   [[nodiscard]] std::size_t ChooseCause(const std::vector<Failure>& failures) const;
   // failover_hung.cc

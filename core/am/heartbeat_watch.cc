@@ -65,6 +65,13 @@ std::vector<SilentAgent> HeartbeatWatch::TakeSilent(Instant now) {
   return silent;
 }
 
+std::optional<Instant> HeartbeatWatch::OverdueUntil(Instant now, TaskIndex task,
+                                                    Duration usual) const {
+  const Watched& entry = entries_.at(task.value);
+  if (!entry.watched || entry.vouched || now - entry.last_heard <= usual) return std::nullopt;
+  return entry.last_heard + allowed_silence_;
+}
+
 std::optional<Instant> HeartbeatWatch::next_deadline() const {
   if (by_deadline_.empty()) return std::nullopt;
   return by_deadline_.begin()->first;

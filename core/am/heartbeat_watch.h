@@ -64,6 +64,11 @@ class HeartbeatWatch {
   void Slept(Instant now);
   [[nodiscard]] Duration allowed_silence() const { return allowed_silence_; }
 
+  /// When the agent counts as silent, if it has said nothing for longer than `usual`; nullopt when
+  /// it has, is not watched or is vouched for.
+  [[nodiscard]] std::optional<Instant> OverdueUntil(Instant now, TaskIndex task,
+                                                    Duration usual) const;
+
   /// When TakeSilent is to be called next, whether or not it returns something; nullopt when no
   /// agent is watched.
   [[nodiscard]] std::optional<Instant> next_deadline() const;
