@@ -68,7 +68,7 @@ TaskClass ClassByTable(const PolicyTable& table, const std::map<std::string, std
     if (!row.list.empty() && !ListNames(options.at(std::string(row.list)), task_type)) continue;
     return row.task_class;
   }
-  return TaskClass::kTracked;
+  TF_CHECK(false);  // The last row of every table takes any type.
 }
 
 }  // namespace
@@ -90,13 +90,19 @@ bool IsRestart(ExitAction action) {
 }
 
 Expected<PolicyEngine> PolicyEngine::Make(const JobSpec& job) {
+  const auto table = FindPolicy(job.policy.name);
+  if (!table) return tl::unexpected<Error>(table.error());
+  return Make(job, **table);
+}
+
+Expected<PolicyEngine> PolicyEngine::Make(const JobSpec& job, const PolicyTable& table) {
   std::vector<std::string> types;
   for (const TaskTypeSpec& type : job.tasks) types.push_back(type.name);
-  const auto table = CheckPolicy(job.policy.name, job.policy.options, types);
-  if (!table) return tl::unexpected<Error>(table.error());
+  if (auto checked = CheckOptions(table, job.policy.options, types); !checked)
+    return tl::unexpected<Error>(checked.error());
 
   PolicyEngine engine;
-  engine.table_ = *table;
+  engine.table_ = &table;
   for (const PolicyOption& option : engine.table_->options) {
     engine.options_.emplace(option.name, option.standard);
   }

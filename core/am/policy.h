@@ -89,6 +89,9 @@ class PolicyEngine {
   /// option value, a success expression that names what the job has not, or a job in which nothing
   /// is tracked and that has no success expression of its own.
   [[nodiscard]] static Expected<PolicyEngine> Make(const JobSpec& job);
+  /// By this table, whatever policy the job names. The table outlives the engine. Errors: as above,
+  /// but for the policy's name.
+  [[nodiscard]] static Expected<PolicyEngine> Make(const JobSpec& job, const PolicyTable& table);
 
   /// The class of every task of the type: the job's word, else the policy's table of roles.
   [[nodiscard]] TaskClass ClassOf(std::string_view task_type) const;
@@ -134,7 +137,7 @@ class PolicyEngine {
   [[nodiscard]] Verdict Failed(std::string_view row) const;
   [[nodiscard]] Verdict Succeeded(std::string_view row) const;
 
-  const PolicyTable* table_ = nullptr;  ///< Static; never null after Make.
+  const PolicyTable* table_ = nullptr;  ///< Never null after Make.
   std::map<std::string, std::string> options_;
   std::map<std::string, TaskClass, std::less<>> classes_;
   std::vector<ExitRule> on_exit_;

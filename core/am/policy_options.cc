@@ -95,31 +95,33 @@ std::optional<std::int32_t> ParseCount(std::string_view text) {
   return value;
 }
 
-Expected<const PolicyTable*> CheckPolicy(std::string_view name,
-                                         const std::map<std::string, std::string>& options,
-                                         const std::optional<std::vector<std::string>>& types) {
+Expected<const PolicyTable*> FindPolicy(std::string_view name) {
   const PolicyTable* table = FindPolicyTable(name);
-  if (table == nullptr) {
-    const bool later =
-        std::find(kLaterRelease.begin(), kLaterRelease.end(), name) != kLaterRelease.end();
-    return Fail(ErrorCode::kInvalidArgument,
-                later ? fmt::format("policy '{}' comes with a later release; this one has {}", name,
-                                    Names())
-                      : fmt::format("there is no policy '{}'; there are {}", name, Names()));
-  }
+  if (table != nullptr) return table;
+  const bool later =
+      std::find(kLaterRelease.begin(), kLaterRelease.end(), name) != kLaterRelease.end();
+  return Fail(
+      ErrorCode::kInvalidArgument,
+      later ? fmt::format("policy '{}' comes with a later release; this one has {}", name, Names())
+            : fmt::format("there is no policy '{}'; there are {}", name, Names()));
+}
+
+Expected<void> CheckOptions(const PolicyTable& table,
+                            const std::map<std::string, std::string>& options,
+                            const std::optional<std::vector<std::string>>& types) {
   for (const auto& [key, value] : options) {
-    const PolicyOption* option = FindOption(*table, key, types);
+    const PolicyOption* option = FindOption(table, key, types);
     if (option == nullptr) {
       return Fail(ErrorCode::kInvalidArgument, fmt::format("policy '{}' has no option '{}'; {}",
-                                                           name, key, OptionNames(*table)));
+                                                           table.name, key, OptionNames(table)));
     }
     if (!IsAllowed(*option, value)) {
       return Fail(ErrorCode::kInvalidArgument,
-                  fmt::format("policy '{}': {} cannot be '{}'; allowed: {}", name, key, value,
+                  fmt::format("policy '{}': {} cannot be '{}'; allowed: {}", table.name, key, value,
                               AllowedText(*option)));
     }
   }
-  return table;
+  return {};
 }
 
 }  // namespace tfyarn::am

@@ -14,12 +14,14 @@
 
 namespace tfyarn::am {
 
-/// The table and checked options of a policy.
-/// Errors: kInvalidArgument for an unknown policy, one of a later release, an unknown option or a
-/// value not allowed. With `types`, per-type options must name one of them.
-[[nodiscard]] Expected<const PolicyTable*> CheckPolicy(
-    std::string_view name, const std::map<std::string, std::string>& options,
-    const std::optional<std::vector<std::string>>& types);
+/// Errors: kInvalidArgument for an unknown policy or one of a later release.
+[[nodiscard]] Expected<const PolicyTable*> FindPolicy(std::string_view name);
+
+/// Errors: kInvalidArgument for an option that the table has not, or a value not allowed. With
+/// `types`, per-type options must name one of them.
+[[nodiscard]] Expected<void> CheckOptions(const PolicyTable& table,
+                                          const std::map<std::string, std::string>& options,
+                                          const std::optional<std::vector<std::string>>& types);
 
 /// "ps, worker" or "[ps, worker]" names `type`.
 [[nodiscard]] bool ListNames(std::string_view list, std::string_view type);

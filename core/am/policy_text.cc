@@ -173,9 +173,11 @@ std::vector<std::string_view> PolicyNames() {
 
 Expected<PolicyText> Describe(std::string_view name,
                               const std::map<std::string, std::string>& options) {
-  const auto found = CheckPolicy(name, options, std::nullopt);
+  const auto found = FindPolicy(name);
   if (!found) return tl::unexpected<Error>(found.error());
   const PolicyTable& table = **found;
+  if (auto checked = CheckOptions(table, options, std::nullopt); !checked)
+    return tl::unexpected<Error>(checked.error());
   PolicyText text;
   text.name = std::string(table.name);
   text.summary = std::string(table.summary);
