@@ -149,6 +149,8 @@ void RunFacts::BeginAttempt(Job& job, const AmStarted& started) {
 void RunFacts::On(const trace::AmTold& fact) {
   Job* job = JobOf(fact.job);
   if (job == nullptr) return;
+  // Where two applications of a job live at once, the later one is judged.
+  if (fact.resubmission.value_or(0) < job->resubmission.value_or(0)) return;
   if (const auto* started = std::get_if<AmStarted>(&fact.event)) {
     BeginAttempt(*job, *started);
     job->resubmission = fact.resubmission;

@@ -81,6 +81,7 @@ struct AmActor : Actor {
   trace::JobIndex job;
   ApplicationAttemptId attempt;
   std::optional<std::int32_t> resubmission;  ///< Of its application: see trace::AmTold.
+  std::string staging_directory;             ///< Of its application.
   ContainerId container;
   yarn::Token token;  ///< AMRM token.
   JobState state = JobState::kSubmitted;
@@ -95,6 +96,7 @@ struct AgentActor : Actor {
   using Actor::Actor;
   std::unique_ptr<agent::TaskAgent> machine;
   trace::JobIndex job;
+  std::string staging_directory;  ///< Of its application.
   AgentFence fence;
   std::uint32_t am = 0;  ///< Actor id of the AM that accepted it; 0 = none.
   std::int32_t port = 0;

@@ -75,7 +75,9 @@ void Checkers::Books::On(const trace::AmTold& fact) {
     ApplicationBook& its = ApplicationOf(*job, started->attempt.application);
     its.led = true;
     its.resubmission = fact.resubmission;
-    job->acting = static_cast<std::size_t>(&its - job->applications.data());
+    // An AM of an earlier application may start when the next one's acts.
+    const bool late = fact.resubmission.value_or(0) < Acting(*job).resubmission.value_or(0);
+    if (!late) job->acting = static_cast<std::size_t>(&its - job->applications.data());
     job->last_event = now_;
     LimitsOfAm(*job, its, started->attempt.attempt);
   }
@@ -202,7 +204,7 @@ void Checkers::Books::Ordered(JobBook& job, const trace::AmOrdered& fact) {
                    CheckGrace(job, send);
                    const auto* start = std::get_if<StartProcess>(&send.message);
                    if (start == nullptr) return;
-                   CheckGangStart(job, Acting(job), *start);
+                   OrdersStart(job, *start);
                    Acts(job, attempt, "StartProcess");
                    after_final("StartProcess");
                  },

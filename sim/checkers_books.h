@@ -349,7 +349,8 @@ class Checkers::Books {
   void CountOut(JobBook& job, ContainerBook& container);
   void CheckStartIsPaid(const JobBook& job, ApplicationBook& application,
                         const SpawnProcess& spawn);
-  void CheckGangStart(JobBook& job, const ApplicationBook& application, const StartProcess& start);
+  void OrdersStart(JobBook& job, const StartProcess& start);
+  void CheckGangStart(const JobBook& job, const ApplicationBook& application, const TaskId& task);
   void CheckOwnAddress(const JobBook& job, const ContainerBook& container,
                        const SpawnProcess& spawn);
   void CheckSpec(JobBook& job, ApplicationBook& application, Epoch epoch, SpecId spec);

@@ -70,6 +70,8 @@ void Checkers::Books::ProcessStarts(JobBook& job, ContainerBook& container, cons
   job.last_event = now_;
   ApplicationBook& application = ApplicationOf(job, id.application_attempt.application);
   CheckStartIsPaid(job, application, spawn);
+  if (container.start_ordered != spawn.process.attempt)
+    CheckGangStart(job, application, spawn.task);
   CheckOwnAddress(job, container, spawn);
   if (job.spec == nullptr || Trains(*job.spec, spawn.task))
     CheckSpec(job, application, spawn.process.epoch, spawn.spec.id());
@@ -129,17 +131,20 @@ void Checkers::Books::CheckStartIsPaid(const JobBook& job, ApplicationBook& appl
 
 // gang-start: under gang `all` there was a moment, since the gang was last decided on, at which as
 // many containers were held as there are tasks that train together. The AM's order counts, when it
-// is given first: what it decides on next may overtake it.
-void Checkers::Books::CheckGangStart(JobBook& job, const ApplicationBook& application,
-                                     const StartProcess& start) {
+// is given first: what it decides on next may overtake it. Without an order the process counts.
+void Checkers::Books::OrdersStart(JobBook& job, const StartProcess& start) {
   ContainerBook* container = ContainerOf(start.fence.container);
-  const bool again = container != nullptr && container->start_ordered == start.process.attempt;
-  if (container != nullptr) container->start_ordered = start.process.attempt;
-  if (again || job.spec == nullptr || job.spec->gang.policy != GangPolicy::kAll) return;
+  if (container == nullptr || container->start_ordered == start.process.attempt) return;
+  container->start_ordered = start.process.attempt;
+  CheckGangStart(job, Acting(job), start.fence.task);
+}
+
+void Checkers::Books::CheckGangStart(const JobBook& job, const ApplicationBook& application,
+                                     const TaskId& task) {
+  if (job.spec == nullptr || job.spec->gang.policy != GangPolicy::kAll) return;
   // Only a collective stands still until it is whole again.
   const bool whole = application.gang_complete || (application.gang_was_complete &&
                                                    job.spec->strategy != Strategy::kMultiWorker);
-  const TaskId& task = start.fence.task;
   // What an RM forgets as it restarts may live on, and the AM need not know that it was lost.
   if (!Trains(*job.spec, task) || !Checks(Invariant::kGangStart) || whole ||
       !Undisturbed(times_.nm_expiry))

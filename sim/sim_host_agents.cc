@@ -22,6 +22,7 @@ void SimHost::StartAgent(JobRt& job, std::int32_t node, const AgentLaunch& launc
   auto actor = std::make_unique<AgentActor>(ActorKind::kAgent, id, node);
   actor->job = job.index;
   actor->fence = launch.fence;
+  actor->staging_directory = launch.staging_directory;
   actor->machine = std::make_unique<agent::TaskAgent>(job.spec, SeedFor("agent", id));
   actor->beat.period = job.spec->heartbeat.every;
   const Place am_place = job.am == 0 ? kRmPlace : actors_[job.am]->place;
@@ -80,11 +81,9 @@ void SimHost::HandleAgent(AgentActor& agent, AgentAction& action) {
                                      *outputs);
     HandleWorkload(*job->second, *outputs);
   } else if (std::holds_alternative<ReadAmAddress>(action)) {
-    const auto job = jobs_.find(agent.job.value);
-    if (job == jobs_.end()) return;
+    if (!jobs_.contains(agent.job.value)) return;
     CallNameNode(
-        agent.place, agent.id,
-        hdfs::ReadRequest{.path = job->second->staging_directory + "/am-address"},
+        agent.place, agent.id, hdfs::ReadRequest{.path = agent.staging_directory + "/am-address"},
         [this, id = agent.id](const hdfs::HdfsResponse& response) {
           Actor* actor = actors_[id].get();
           if (actor == nullptr || !actor->alive) return;

@@ -40,9 +40,9 @@ void SimHost::StartAm(JobRt& job, std::int32_t node, const ContainerId& containe
   actor->resubmission = ResubmissionOf(job, actor->attempt.application);
   actor->container = container;
   if (rm_ != nullptr) actor->token = rm_->AmRmTokenOf(actor->attempt);
-  job.staging_directory = std::move(staging_directory);
+  actor->staging_directory = std::move(staging_directory);
   am::AmOptions options;
-  options.staging_directory = job.staging_directory;
+  options.staging_directory = actor->staging_directory;
   options.rm_heartbeat = kAllocatePeriod;
   options.container_expiry = scenario_.yarn.container_expiry;
   options.cluster_timestamps_from = kWallStart;
@@ -281,7 +281,7 @@ void SimHost::EndAm(AmActor& am) {
 // ---------------------------------------------------------------- journal and address
 
 void SimHost::ReadJournalFor(AmActor& am) {
-  const std::string path = jobs_.at(am.job.value)->staging_directory + "/journal";
+  const std::string path = am.staging_directory + "/journal";
   CallNameNode(am.place, am.id, hdfs::ReadRequest{.path = path, .writer = WriterName(am)},
                [this, id = am.id](hdfs::HdfsResponse response) {
                  Actor* actor = actors_[id].get();
@@ -303,9 +303,8 @@ void SimHost::AppendNext(AmActor& am) {
   const auto damaged = am.damaged_appends.find(append.seq);
   const Sabotage* damage = damaged == am.damaged_appends.end() ? nullptr : damaged->second;
   if (damage != nullptr) am.damaged_appends.erase(damaged);
-  hdfs::AppendRequest request{.path = jobs_.at(am.job.value)->staging_directory + "/journal",
-                              .bytes = append.bytes,
-                              .writer = WriterName(am)};
+  hdfs::AppendRequest request{
+      .path = am.staging_directory + "/journal", .bytes = append.bytes, .writer = WriterName(am)};
   const bool torn = damage != nullptr && damage->damage == Damage::kTorn;
   const bool silent = damage != nullptr && damage->damage == Damage::kUnanswered;
   if (torn) request.bytes.resize(request.bytes.size() / 2);
@@ -350,9 +349,9 @@ void SimHost::AppendAnswered(std::uint32_t id, JournalSeq seq, const hdfs::HdfsR
 void SimHost::PublishAmAddress(std::uint32_t am, const PublishAddress& publish) {
   const Actor* actor = actors_[am].get();
   if (actor == nullptr || !actor->alive) return;
-  const auto job = jobs_.find(static_cast<const AmActor*>(actor)->job.value);
-  if (job == jobs_.end()) return;
-  hdfs::AppendRequest append{.path = job->second->staging_directory + "/am-address",
+  const auto& its = static_cast<const AmActor&>(*actor);
+  if (!jobs_.contains(its.job.value)) return;
+  hdfs::AppendRequest append{.path = its.staging_directory + "/am-address",
                              .bytes = ToText(AmAddress{publish.am_attempt, publish.address}),
                              .writer = {}};
   CallNameNode(actor->place, am, std::move(append),

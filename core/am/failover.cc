@@ -169,9 +169,12 @@ void Failover::OnBlameDeadline() {
     return core.timers.ArmJob(Timer::kBlame, found);
   }
   // Where agents may be silent for longer than the window is open, one of these may be the cause.
-  if (const std::optional<Instant> silent = AwaitedSilence(); silent && core.now < *silent) {
+  // An agent that speaks now and then is not waited for without end.
+  const Instant longest =
+      window_->begun + core.job->deadlines.blame + core.heartbeats.allowed_silence();
+  if (const std::optional<Instant> silent = AwaitedSilence(); silent && core.now < longest) {
     TF_PROBE("failover/waits-for-a-silence");
-    return core.timers.ArmJob(Timer::kBlame, *silent + 1ms);
+    return core.timers.ArmJob(Timer::kBlame, std::min(*silent + 1ms, longest));
   }
   TF_PROBE("failover/blame-window-over");
   Decide(FindLastOne());
@@ -341,6 +344,7 @@ void Failover::Report(Failure failure) {
   if (!window_) {
     TF_PROBE("failover/blame-window-begins");
     window_.emplace();
+    window_->begun = core.now;
     core.timers.ArmJob(Timer::kBlame, core.now + core.job->deadlines.blame);
   }
   if (!window_->named) window_->named = NamedBy(failure);

@@ -224,6 +224,15 @@ TEST(CheckersTest, GangStartHoldsAfterALossOfAContainerOnceTheGangWasComplete) {
   EXPECT_EQ(script.Broken(), Names{"gang-start"});
 }
 
+TEST(CheckersTest, GangStartCountsAProcessThatNoOneOrdered) {
+  CheckerScript script;
+  script.Grant(1, "n1", 0, true);
+  script.StartAm();
+  script.Grant(2);
+  script.Appear(2, kWorker0);
+  EXPECT_EQ(script.Broken(), Names{"gang-start"});
+}
+
 TEST(CheckersTest, GangStartCountsWhenTheAmOrdersIt) {
   CheckerScript script;
   script.Grant(1, "n1", 0, true);
