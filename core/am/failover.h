@@ -114,7 +114,7 @@ class Failover {
 
  private:
   struct Window {
-    Instant begun{};
+    Instant begun;
     std::vector<Failure> failures;  // in the order in which they came
     RestartTasks stopped;
     std::optional<TaskIndex> named;  // by a victim, as the one that fell silent
