@@ -2,7 +2,7 @@
 //
 // A relation changes a scenario, or the way in which it is run, in a way that must make no
 // difference; each says for which scenarios that holds. Many have one variant; amnesia has one for
-// each journal entry, failed effects one for each action. Not here: running them (trial.h).
+// each journal entry. Not here: running them (trial.h).
 #pragma once
 
 #include <cstdint>

@@ -53,8 +53,9 @@ void RepeatWatch::Pass(Instant until) {
     const auto said = open_.find(due.key);
     if (said == open_.end()) continue;
     // Who is held up says nothing, and then what it owes at once.
-    Instant at = std::max(said->second.last, held_up_) + kAMinute;
-    if (!hold_up_.empty()) at = std::max(at, due.at + kAMinute);
+    const HeldUp& held_up = due.key.sender == Sender::kAm ? ams_ : agents_;
+    Instant at = std::max(said->second.last, held_up.until) + kAMinute;
+    if (!held_up.faults.empty()) at = std::max(at, due.at + kAMinute);
     if (at > due.at) {
       dues_.push({.at = at, .order = ++order_, .key = due.key});
       continue;
@@ -395,18 +396,24 @@ namespace {
 
 /// Messages take their time, or an AM stands still, or a NodeManager that is away does not see how
 /// its agents end.
-bool HoldsUp(std::string_view kind) {
-  return kind == "am_pause" || kind == "latency" || kind == "nm_restart";
+bool HoldsUpAms(std::string_view kind) {
+  return kind == "am_pause" || kind == "latency";
+}
+bool HoldsUpAgents(std::string_view kind) {
+  return kind == "nm_restart" || kind == "latency";
 }
 
 }  // namespace
 
 void RepeatWatch::On(const trace::FaultBegan& fact) {
-  if (HoldsUp(fact.kind)) hold_up_.insert({fact.fault, fact.instance});
+  if (HoldsUpAms(fact.kind)) ams_.faults.insert({fact.fault, fact.instance});
+  if (HoldsUpAgents(fact.kind)) agents_.faults.insert({fact.fault, fact.instance});
 }
 
 void RepeatWatch::On(const trace::FaultEnded& fact) {
-  if (hold_up_.erase({fact.fault, fact.instance}) > 0) held_up_ = now_;
+  for (HeldUp* held_up : {&ams_, &agents_}) {
+    if (held_up->faults.erase({fact.fault, fact.instance}) > 0) held_up->until = now_;
+  }
 }
 
 }  // namespace tfyarn::sim

@@ -69,6 +69,11 @@ class RepeatWatch {
     Instant last{};
     std::uint32_t news = 0;  ///< kNews: its number.
   };
+  /// Faults under way that keep answers from coming in time, and until when there were such.
+  struct HeldUp {
+    std::set<std::pair<std::uint32_t, std::uint32_t>> faults;
+    Instant until;
+  };
   struct Due {
     Instant at{};
     std::uint64_t order = 0;
@@ -120,9 +125,7 @@ class RepeatWatch {
   std::map<std::uint32_t, std::set<ContainerId>> idle_;
   Key answered_;  ///< What an agent heard the answer to last, and when.
   Instant answered_at_ = Instant::min();
-  /// Faults under way that keep answers from coming in time, and until when there were such.
-  std::set<std::pair<std::uint32_t, std::uint32_t>> hold_up_;
-  Instant held_up_{};
+  HeldUp ams_, agents_;
   std::uint64_t judged_ = 0;
   std::vector<Broken> broken_;
 };

@@ -50,7 +50,7 @@ std::vector<SilentAgent> HeartbeatWatch::TakeSilent(Instant now) {
   while (!by_deadline_.empty() && by_deadline_.begin()->first <= now) {
     const TaskIndex task = by_deadline_.begin()->second;
     Watched& entry = entries_.at(task.value);
-    if (now < entry.last_heard + allowed_silence_) {
+    if (now < SilentAt(entry)) {
       Unschedule(task, entry);
       entry.awake = true;
       Schedule(task, entry);
@@ -69,7 +69,7 @@ std::optional<Instant> HeartbeatWatch::OverdueUntil(Instant now, TaskIndex task,
                                                     Duration usual) const {
   const Watched& entry = entries_.at(task.value);
   if (!entry.watched || entry.vouched || now - entry.last_heard <= usual) return std::nullopt;
-  return entry.last_heard + allowed_silence_;
+  return SilentAt(entry);
 }
 
 std::optional<Instant> HeartbeatWatch::next_deadline() const {
@@ -85,9 +85,12 @@ void HeartbeatWatch::Unschedule(TaskIndex task, const Watched& entry) {
   if (entry.watched && !entry.vouched) by_deadline_.erase({DeadlineOf(entry), task});
 }
 
+Instant HeartbeatWatch::SilentAt(const Watched& entry) const {
+  return entry.last_heard + allowed_silence_;
+}
+
 Instant HeartbeatWatch::DeadlineOf(const Watched& entry) const {
-  return entry.last_heard + allowed_silence_ -
-         (entry.awake ? Duration::zero() : allowed_silence_ / 5);
+  return SilentAt(entry) - (entry.awake ? Duration::zero() : allowed_silence_ / 5);
 }
 
 void HeartbeatWatch::Slept(Instant now) {

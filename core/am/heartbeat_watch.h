@@ -84,6 +84,7 @@ class HeartbeatWatch {
 
   void Schedule(TaskIndex task, const Watched& entry);
   void Unschedule(TaskIndex task, const Watched& entry);
+  [[nodiscard]] Instant SilentAt(const Watched& entry) const;
   [[nodiscard]] Instant DeadlineOf(const Watched& entry) const;
 
   Duration allowed_silence_;

@@ -15,12 +15,13 @@ void JobLife::Settle() {
   if (core.stopped) return;
   RestOnEntries();
   // Success stands, whatever waits in vain for the end that decides it.
-  if (core.judge && core.gates && !core.finishing) JudgeSuccess();
+  const bool gated = !core.job->depends.empty();
+  if (core.judge && core.gates && gated && !core.finishing) Judge(Judged::kSuccess);
   if (core.gates && !core.finishing) {
     core.gates = false;
     parts_.gates.Check();
   }
-  if (core.judge && !core.finishing) Judge();
+  if (core.judge && !core.finishing) Judge(Judged::kAll);
   core.judge = false;
   if (!core.finishing) parts_.failover.OnSettled();
   if (core.feasibility && !core.finishing) parts_.startup.CheckWhatTrainingWaitsFor();
@@ -59,10 +60,11 @@ void JobLife::TellRm() {
 
 // ---------------------------------------------------------------- the verdict
 
-void JobLife::Judge() {
+void JobLife::Judge(Judged judged) {
   AmCore& core = parts_.core;
   const std::optional<Verdict> verdict = core.policy->Judge(core.tasks);
   if (!verdict) return;
+  if (judged == Judged::kSuccess && verdict->status != JobStatus::kSucceeded) return;
   if (verdict->probe != nullptr) verdict->probe->Pass();
   if (verdict->status == JobStatus::kSucceeded)
     return parts_.finish.Succeed(verdict->rule, verdict->why);
@@ -70,15 +72,6 @@ void JobLife::Judge() {
       Cause{.exit_class = ExitClass::kUnknown, .at = core.now});
   if (!parts_.failover.RetryInstead(*verdict, cause))
     parts_.finish.Fail(cause, verdict->rule, verdict->why, parts_.failover.first_tried());
-}
-
-void JobLife::JudgeSuccess() {
-  AmCore& core = parts_.core;
-  if (core.job->depends.empty()) return;
-  const std::optional<Verdict> verdict = core.policy->Judge(core.tasks);
-  if (!verdict || verdict->status != JobStatus::kSucceeded) return;
-  TF_PROBE("life/success-before-its-gates");
-  Judge();
 }
 
 // ---------------------------------------------------------------- stages
@@ -196,7 +189,7 @@ void JobLife::OnRunDeadline() {
   AmCore& core = parts_.core;
   TF_PROBE("life/run-deadline");
   // What was heard at that very moment came in time.
-  if (core.judge) Judge();
+  if (core.judge) Judge(Judged::kAll);
   core.judge = false;
   if (core.finishing) return;
   const std::string why =

@@ -31,8 +31,8 @@ class JobLife {
   void OnTimer(TimerTable::Due due);
 
  private:
-  void Judge();
-  void JudgeSuccess();
+  enum class Judged { kAll, kSuccess };
+  void Judge(Judged judged);
   void CompleteGang();
   void UpdateState();
   void TellRm();

@@ -191,22 +191,26 @@ TEST(CheckersTest, GangStartBreaksWhenAProcessStartsBeforeItsGangIsHeld) {
   EXPECT_EQ(script.Broken(), Names{"gang-start"});
 }
 
-TEST(CheckersTest, GangStartDoesNotWaitForATaskThatHasEndedWell) {
-  CheckerScript script;
-  script.Run();
-  script.Exit(3);
-  script.Ended(kWorker1, 0, ExitClass::kOk);
-  script.Free(3);
-  script.Exit(2, 137);
-  script.Ended(kWorker0, -100, ExitClass::kNodeLost);
-  script.Free(2);
-  script.Order(RestartDecided{.unit = RestartUnit::kGang,
-                              .epoch = Epoch(2),
-                              .cause = {.task = kWorker0, .exit_class = ExitClass::kNodeLost},
-                              .tasks = {kWorker0}});
-  script.Grant(4);
-  script.SpawnUnannounced(4, kWorker0, 2);
-  EXPECT_EQ(script.Broken(), Names{});
+TEST(CheckersTest, GangStartDoesNotWaitForATaskThatHasEndedForGood) {
+  using End = std::pair<std::int32_t, ExitClass>;
+  for (const auto& [code, exit_class] :
+       {End(0, ExitClass::kOk), End(1, ExitClass::kUserPermanent)}) {
+    CheckerScript script;
+    script.Run();
+    script.Exit(3, code);
+    script.Ended(kWorker1, code, exit_class);
+    script.Free(3);
+    script.Exit(2, 137);
+    script.Ended(kWorker0, -100, ExitClass::kNodeLost);
+    script.Free(2);
+    script.Order(RestartDecided{.unit = RestartUnit::kGang,
+                                .epoch = Epoch(2),
+                                .cause = {.task = kWorker0, .exit_class = ExitClass::kNodeLost},
+                                .tasks = {kWorker0}});
+    script.Grant(4);
+    script.SpawnUnannounced(4, kWorker0, 2);
+    EXPECT_EQ(script.Broken(), Names{});
+  }
 }
 
 TEST(CheckersTest, GangStartHoldsAfterALossOfAContainerOnceTheGangWasComplete) {
@@ -244,24 +248,6 @@ TEST(CheckersTest, GangStartCountsWhenTheAmOrdersIt) {
   script.Free(3);
   script.Order(GangReleased{.containers = 1});
   script.Spawn(2, kWorker0);
-  EXPECT_EQ(script.Broken(), Names{});
-}
-
-TEST(CheckersTest, GangStartDoesNotWaitForATaskThatIsCountedAsFailed) {
-  CheckerScript script;
-  script.Run();
-  script.Exit(3, 1);
-  script.Ended(kWorker1, 1, ExitClass::kUserPermanent);
-  script.Free(3);
-  script.Exit(2, 137);
-  script.Ended(kWorker0, -100, ExitClass::kNodeLost);
-  script.Free(2);
-  script.Order(RestartDecided{.unit = RestartUnit::kTask,
-                              .epoch = Epoch(2),
-                              .cause = {.task = kWorker0, .exit_class = ExitClass::kNodeLost},
-                              .tasks = {kWorker0}});
-  script.Grant(4);
-  script.SpawnUnannounced(4, kWorker0, 2);
   EXPECT_EQ(script.Broken(), Names{});
 }
 
