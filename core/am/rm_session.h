@@ -70,7 +70,8 @@ struct RmNews {
   /// (kInvalidContainerRelease), blacklist (kInvalidResourceBlacklistRequest). After any other code
   /// the call is repeated as it was.
   std::optional<yarn::RpcError> rejected;
-  /// The reply was late, repeated or not understood, and changed nothing: text for a Note.
+  /// The reply was late, repeated or not understood, and changed nothing but tokens of nodes for
+  /// which there was none: text for a Note.
   std::optional<std::string> ignored;
 };
 
@@ -145,6 +146,7 @@ class RmSession {
   void Stop(const yarn::RpcError& error, RmNews& news);
   void UndoElision();
   void TakeNmTokens(const std::vector<yarn::NmToken>& tokens);
+  void KeepNmTokens(const yarn::RmResponse& response);
 
   [[nodiscard]] bool HasSomethingToSay() const;
   /// Grants may come any moment.

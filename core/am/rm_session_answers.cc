@@ -39,6 +39,7 @@ RmNews RmSession::OnReplied(Instant now, const RmReplied& reply) {
   const bool awaited = call_.outstanding || latest_was_elided_;
   if (stopped_ || !of_this_call || !awaited || (is_error && reply.call != call_.id)) {
     news.ignored = "RM answer to call " + std::to_string(reply.call.value) + " came late or twice";
+    KeepNmTokens(reply.response);
     return news;
   }
   switch (call_.kind) {
@@ -53,6 +54,21 @@ RmNews RmSession::OnReplied(Instant now, const RmReplied& reply) {
       break;
   }
   return news;
+}
+
+/// An RM gives each node's token once. Where an answer that is of no use any more had it, there
+/// will be no other; one that a later answer brought may be newer.
+void RmSession::KeepNmTokens(const yarn::RmResponse& response) {
+  const auto keep = [this](const std::vector<yarn::NmToken>& tokens) {
+    for (const yarn::NmToken& token : tokens) {
+      if (nm_tokens_.emplace(token.node, token.token).second)
+        TF_PROBE("session/token-in-a-late-answer");
+    }
+  };
+  if (const auto* registered = std::get_if<yarn::RegisterApplicationMasterResponse>(&response))
+    keep(registered->nm_tokens_from_previous_attempts);
+  if (const auto* allocated = std::get_if<yarn::AllocateResponse>(&response))
+    keep(allocated->nm_tokens);
 }
 
 // ---------------------------------------------------------------- register
@@ -136,6 +152,7 @@ void RmSession::OnAllocateAnswered(Instant now, const RmReplied& reply, RmNews& 
                                        : "RM answered allocate with response id " +
                                              std::to_string(response->response_id) + ", expected " +
                                              std::to_string(ResponseIdAfter(last_response_id_, 1));
+    KeepNmTokens(reply.response);
     return;
   }
   call_.outstanding = false;

@@ -129,6 +129,27 @@ TEST(RmSessionTest, ALateAnswerToTheFirstRegistrationStillCounts) {
   EXPECT_TRUE(late.ignored.has_value());
 }
 
+// An RM gives the token of a node once.
+TEST(RmSessionTest, TokensInALateAnswerAreKeptWhereThereAreNone) {
+  const auto token = [](const char* host, std::uint64_t serial) {
+    return yarn::NmToken{.node = {.host = host, .port = 8041}, .token = {.serial = serial}};
+  };
+  Bench bench;
+  bench.session.Register({});
+  const CallRm first = bench.OneAt(kStart);
+  const CallRm second = bench.OneAt(kStart + 10s);
+  static_cast<void>(
+      bench.Reply(first.call, yarn::RegisterApplicationMasterResponse{
+                                  .nm_tokens_from_previous_attempts = {token("a", 1)}}));
+  const RmNews late = bench.Reply(
+      second.call, yarn::RegisterApplicationMasterResponse{
+                       .nm_tokens_from_previous_attempts = {token("a", 2), token("b", 3)}});
+  EXPECT_TRUE(late.ignored.has_value());
+  ASSERT_NE(bench.session.NmToken(token("b", 0).node), nullptr);
+  EXPECT_EQ(bench.session.NmToken(token("b", 0).node)->serial, 3U);
+  EXPECT_EQ(bench.session.NmToken(token("a", 0).node)->serial, 1U);
+}
+
 TEST(RmSessionTest, AnAttemptThatTheRmDoesNotKnowMustStop) {
   for (const auto code :
        {yarn::RpcErrorCode::kApplicationAttemptNotFound, yarn::RpcErrorCode::kInvalidToken}) {
