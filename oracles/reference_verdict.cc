@@ -40,6 +40,8 @@ bool IsNeeded(const Job& job, const Payment& payment) {
   });
 }
 
+constexpr std::int32_t kSigkilled = 128 + 9;
+
 /// A process that is found to hang later than this after its start ran well for longer than the
 /// window.
 Duration HangsSoon(const JobSpec& spec) {
@@ -199,7 +201,13 @@ std::string ReferenceVerdict::Model::WrongEpoch(const Job& job, const Task& task
                                                 const RestartDecided& decision) const {
   if (job.epoch_unsure) return decision.epoch < job.epoch ? "begins an earlier epoch" : "";
   const Tri lost = option.action == kRaiseMemory ? Tri::kYes : Lost(job, task, cls);
-  const bool to_begin = job.assembled < job.epoch;  // Not yet begun: joined, or another one.
+  // Not yet begun: joined, or another one. Of tasks that need nothing of each other each begins it
+  // by itself.
+  const bool rests = job.spec->strategy == Strategy::kIndependent &&
+                     std::any_of(job.tasks.begin(), job.tasks.end(), [](const auto& entry) {
+                       return entry.second.IsSettled() || !entry.second.spawned;
+                     });
+  const bool to_begin = job.assembled < job.epoch || rests;
   const bool stays = to_begin || (decision.tasks.size() == 1 && lost != Tri::kYes) ||
                      (decision.tasks.size() == 1 && !task.in_gang);
   // A gang of one starts again as gangs do.
@@ -229,7 +237,8 @@ std::string ReferenceVerdict::Model::WrongCause(const Job& job, const Task& task
   const bool crash = cause.exit_class == kSignalCrash;
   const Account* own = nullptr;
   for (const Account& account : task.accounts) {
-    if (!account.spent && account.told != 0 && (account.classes & Of(cause.exit_class)) != 0)
+    if (!account.spent && account.told != 0 && (account.classes & Of(cause.exit_class)) != 0 &&
+        (own == nullptr || account.happened < own->happened))
       own = &account;
   }
   // The window, and who alone still ran at its end or had to be killed.
@@ -237,16 +246,18 @@ std::string ReferenceVerdict::Model::WrongCause(const Job& job, const Task& task
   std::vector<const Task*> run, killed;
   for (const auto& [id, other] : job.tasks) {
     if (!other.in_gang) continue;
-    bool heard = false;
+    bool heard = false, killed_by_others = false;
     for (const Account& account : other.accounts) {
       if (account.spent || account.told == 0) continue;
       heard = true;
       first = std::min(first, account.told_at);
+      // While it was to end: who sent SIGKILL the AM is not told.
+      killed_by_others |= account.source == Source::kOurOrder && account.exit == kSigkilled;
     }
     // Whose container it has given back has ended, as it was not heard to end in time.
     const bool given_back = other.container && job.released.count(*other.container) > 0;
-    if (other.runs && !heard && !given_back) run.push_back(&other);
-    if (other.killed) killed.push_back(&other);
+    if (SeemsToRun(other) && !heard && !given_back) run.push_back(&other);
+    if (other.killed || killed_by_others) killed.push_back(&other);
   }
   // Who stands still ends the wait, also where a row lets it be.
   const bool stands = std::any_of(job.tasks.begin(), job.tasks.end(), [&](const auto& entry) {

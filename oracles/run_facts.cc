@@ -178,8 +178,10 @@ void RunFacts::On(const trace::AmTold& fact) {
       if (!job->nm_tokens.contains(container.node))
         job->never_started[container.id] = container_exit::kInvalid;
     }
-    if (!allocated->preempt_strict.empty() || !allocated->preempt_contract.empty())
-      job->notice = moment_;
+    for (const auto* containers : {&allocated->preempt_strict, &allocated->preempt_contract}) {
+      job->marked.insert(containers->begin(), containers->end());
+      if (!containers->empty()) job->notice = moment_;
+    }
     for (const yarn::ContainerStatus& status : allocated->completed_containers) Told(*job, status);
     for (const yarn::NodeReport& report : allocated->updated_nodes) {
       if (report.state != yarn::NodeState::kLost) continue;
@@ -473,6 +475,13 @@ void RunFacts::HeardToRun(Job& job, Task& task) {
   if (lost || !task.begins || std::exchange(task.heard_to_run, true) ||
       --job.never_heard_to_run > 0)
     return;
+  // A task that waits for another type (`depends`) counts once its agent is there: without it the
+  // job does not run yet, and when it does so is not judged.
+  const bool waits = std::any_of(job.tasks.begin(), job.tasks.end(), [](const auto& entry) {
+    const Task& other = entry.second;
+    return other.in_gang && !other.begins && !other.registered && !other.spawned;
+  });
+  if (waits) return;
   job.all_heard_to_run = now_;
   job.all_heard_moment = moment_;
   if (job.spec->deadlines.run)
@@ -562,8 +571,10 @@ Classes RunFacts::MayBe(const Job& job, const Task& task) const {
   if (task.node_lost || unknown_launch) classes |= Of(kNodeLost);
   // A marked container in which no process runs is given back at once; and whatever ends in a
   // collective from the notice on.
+  const bool marked = task.container && job.marked.count(*task.container) > 0;
   if (job.notice != 0 && (!task.runs || (task.in_gang && (classes & kFailure) != 0)))
     classes |= Of(kPreempted);
+  if (marked && (classes & Of(kNodeLost, kAmLost)) != 0) classes |= Of(kPreempted);
   return classes;
 }
 
@@ -573,6 +584,16 @@ bool RunFacts::IsSilent(const Job& job, const Task& task) const {
   return faults_ && task.registered && silent;
 }
 
+// Of an end that it heard of only then the AM did not know when it decided.
+bool RunFacts::SeemsToRun(const Task& task) const {
+  if (task.runs) return true;
+  if (!task.spawned || task.IsSettled()) return false;
+  return std::none_of(task.accounts.begin(), task.accounts.end(), [&](const Account& end) {
+    return end.container == task.ran_in && (!end.attempt || end.attempt == task.attempt) &&
+           end.told != 0 && end.told < window_;
+  });
+}
+
 Classes RunFacts::MayBeTimeout(const Job& job, const Task& task) const {
   const bool unheard = !task.registered || task.registered_at >= window_;
   const bool never_heard =
@@ -580,12 +601,7 @@ Classes RunFacts::MayBeTimeout(const Job& job, const Task& task) const {
   const bool never_ran = task.ordered && (*task.ordered > task.attempt || task.runs_told == 0) &&
                          now_ - task.ordered_when >= job.spec->deadlines.start;
   if (never_heard || never_ran || task.stood_still || task.stalled != 0) return Of(kTimeout);
-  // Of an end that it heard of only then the AM did not know when it decided.
-  const bool seems_to_run =
-      task.runs || (task.ordered && *task.ordered > task.attempt) ||
-      std::any_of(task.accounts.begin(), task.accounts.end(), [&](const Account& end) {
-        return end.attempt == task.attempt && (end.told == 0 || end.told >= window_);
-      });
+  const bool seems_to_run = SeemsToRun(task) || (task.ordered && *task.ordered > task.attempt);
   if (!task.in_gang || !(seems_to_run || task.stop_ordered != 0)) return 0;
   // It hangs: it alone still runs or had to be killed, or a victim's last words name it.
   bool alone = true;

@@ -113,6 +113,7 @@ struct Job {
   std::map<TaskId, Task> tasks;
   std::map<ContainerId, Task*> by_container;
   std::set<ContainerId> released;
+  std::set<ContainerId> marked;  ///< YARN has told the AM that it will take them back.
   /// Exit status, as the AM heard it, of containers that were never ordered to start.
   std::map<ContainerId, std::int32_t> never_started;
   std::set<NodeId> nm_tokens;  ///< Nodes for which the AM was given a token.
@@ -190,6 +191,8 @@ class RunFacts {
   /// The best account of the task's end that the AM surely knew.
   [[nodiscard]] const Account* BestOf(const Job& job, const Task& task) const;
   [[nodiscard]] Classes MayBe(const Job& job, const Task& task) const;
+  /// As far as the AM knows.
+  [[nodiscard]] bool SeemsToRun(const Task& task) const;
   [[nodiscard]] Tri Lost(const Job& job, const Task& task, ExitClass cls) const;
 
   std::vector<std::unique_ptr<Job>> jobs_;

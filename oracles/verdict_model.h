@@ -45,7 +45,9 @@ struct State {
   bool may_end = false, must_end = false;
   bool ignored = false;  ///< Surely: it ended, and neither helps nor harms success.
 };
-enum class Outlook { kMay, kMust, kNever };  ///< kNever: even if all goes well from now on.
+/// kNever: even if all goes well from now on, and nothing counts that a dependency may have given
+/// up waiting for; kNeverOfAll: as if it counted.
+enum class Outlook { kMay, kMust, kNever, kNeverOfAll };
 
 inline Tri Sure(bool value) {
   return value ? Tri::kYes : Tri::kNo;

@@ -117,6 +117,7 @@ bool ReferenceVerdict::Model::Eval(const Job& job, const SuccessExpr& expr, Outl
         failed += state.must_ok ? 0 : 1;
         break;
       case Outlook::kNever:
+      case Outlook::kNeverOfAll:
         ok += state.may_fail ? 0 : 1;
         done += 1;
         failed += state.may_fail ? 1 : 0;
@@ -197,7 +198,8 @@ bool ReferenceVerdict::Model::HoldsVerdict(const Job& job, std::string_view row)
   if (row == "success") return Succeeded(job) != Tri::kNo;
   if (row == "tracked-ended") return all_end && Succeeded(job) != Tri::kYes;
   if (row == "success-impossible" && spec.success)
-    return !Eval(job, *spec.success, Outlook::kNever);
+    return !Eval(job, *spec.success, Outlook::kNever) ||
+           !Eval(job, *spec.success, Outlook::kNeverOfAll);
   if (row == "success-impossible" && job.policy == Policy::kDefault && job.has_chief) {
     // Also by an end that is ignored: no other task helps.
     return std::any_of(job.tasks.begin(), job.tasks.end(), [&](const auto& entry) {

@@ -106,7 +106,10 @@ void Checkers::Books::Told(JobBook& job, const trace::AmTold& fact) {
 
 void Checkers::Books::RmAnswered(JobBook& job, AmAttemptBook& attempt, const RmReplied& reply) {
   if (const auto* error = std::get_if<yarn::RpcError>(&reply.response)) {
-    if (Checks(Invariant::kGoodCitizen) && IsCallersFault(error->code)) {
+    // How large a container may be it was told as it registered, if it heard the answer.
+    const bool may_not_know =
+        !attempt.registered && error->code == yarn::RpcErrorCode::kInvalidResourceRequest;
+    if (Checks(Invariant::kGoodCitizen) && IsCallersFault(error->code) && !may_not_know) {
       Report(Invariant::kGoodCitizen, NameOf(job) + ": the RM refuses with " +
                                           KebabName(error->code) + ": " + error->message);
     }
@@ -473,11 +476,15 @@ void Checkers::Books::Pays(const JobBook& job, std::deque<Instant>& paid, std::i
   // The AM counts from its decisions, by its clock; they are told when they are stored.
   constexpr Duration kToldLater = 1s;
   paid.push_back(now_);
-  while (now_ - paid.front() > job.spec->retries.window - kToldLater && paid.size() > 1)
+  // The checker of verdicts asks for what may still count when a verdict is told.
+  while (now_ - paid.front() > job.spec->retries.window + kDecisionTakes && paid.size() > 1)
     paid.pop_front();
-  if (!Checks(Invariant::kBudgets) || static_cast<std::int64_t>(paid.size()) <= allowed) return;
-  Report(Invariant::kBudgets, NameOf(job) + ": " + std::to_string(paid.size()) +
-                                  " restarts paid by " + std::string(budget) + " within " +
+  const auto counts = std::count_if(paid.begin(), paid.end(), [&](Instant at) {
+    return now_ - at <= std::max(job.spec->retries.window - kToldLater, Duration::zero());
+  });
+  if (!Checks(Invariant::kBudgets) || counts <= allowed) return;
+  Report(Invariant::kBudgets, NameOf(job) + ": " + std::to_string(counts) + " restarts paid by " +
+                                  std::string(budget) + " within " +
                                   ToString(job.spec->retries.window) + ", allowed " +
                                   std::to_string(allowed));
 }

@@ -75,6 +75,9 @@ enum class Limit : std::uint8_t {
 /// GPUs, or jobs, times nanoseconds.
 __extension__ using Area = __int128;
 
+/// From an exit to the verdict that it leads to, at most: a payment may leave the window meanwhile.
+constexpr Duration kDecisionTakes = 2min;
+
 struct HashContainer {
   std::size_t operator()(const ContainerId& id) const {
     auto mixed = static_cast<std::uint64_t>(id.id) * 0x9E3779B97F4A7C15ULL;

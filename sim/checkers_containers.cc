@@ -152,8 +152,11 @@ void Checkers::Books::On(const trace::ContainerFreed& fact) {
       .evidence.container_exits.insert(fact.exit_status);
   CheckExpiredEarly(*job, fact.container, *container, fact.exit_status);
   if (container->am) return;
-  // The RM declares a node lost when it hears nothing of it; what runs there may outlive that.
-  if (fact.exit_status == container_exit::kAborted) CountOut(*job, *container);
+  // The RM declares a node lost when it hears nothing of it; what runs there may outlive that. Nor
+  // can the AM end what YARN has taken, and whose node has yet to hear of that.
+  if (fact.exit_status == container_exit::kAborted ||
+      fact.exit_status == container_exit::kPreempted)
+    CountOut(*job, *container);
   --job->held;
   HeldChanged(*job);
 }

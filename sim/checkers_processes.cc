@@ -105,7 +105,7 @@ void Checkers::Books::ProcessEnds(ContainerBook& container) {
 }
 
 // What trained in this container is none of the AM's from here on: it has ended, or YARN has given
-// its node up.
+// its node up, or has taken the container.
 void Checkers::Books::CountOut(JobBook& job, ContainerBook& container) {
   if (!std::exchange(container.training, false)) return;
   const auto living = job.training_processes.find(container.epoch);
@@ -215,6 +215,9 @@ void Checkers::Books::ScanProcesses(const WorldView& world) {
     if (job == nullptr || job->spec == nullptr || job->spec->strategy != Strategy::kMultiWorker)
       continue;
     if (!process.reachable || !Trains(*job->spec, process.task)) continue;
+    // YARN has taken it from the AM, and its node has yet to hear of that.
+    const ContainerBook* container = ContainerOf(process.container);
+    if (container != nullptr && !container->training) continue;
     Checks(Invariant::kOneSpec);
     const auto [other, is_new] = seen.try_emplace(process.job.value, process);
     if (is_new || other->second.spec == process.spec) continue;

@@ -91,9 +91,6 @@ class RecordedView : public am::JobView {
   std::set<TaskId> start_again_, ignored_;
 };
 
-/// From an exit to the verdict that it leads to, at most: a payment may leave the window meanwhile.
-constexpr Duration kDecisionTakes = 2min;
-
 /// True unless restarts were certainly left: the payments recorded within the window are fewer than
 /// allowed, and so are those for this task since it last ran, or because it hung.
 bool MayBeSpent(const am::Decision& decision, const ApplicationBook& application, const TaskId& id,

@@ -205,6 +205,8 @@ class SimHost : private ClusterView, private WorldView {
   void HandleAm(AmActor& am, AmAction& action);
   void StartAm(JobRt& job, std::int32_t node, const ContainerId& container,
                std::string staging_directory);
+  /// The living one of that attempt; nullptr: there is none, and its address is dead.
+  [[nodiscard]] AmActor* AmOf(const JobRt& job, const ApplicationAttemptId& attempt);
   void AmCallsRm(AmActor& am, CallRm call);
   void AmCallsNm(AmActor& am, CallNm call);
   void AmSendsToAgent(AmActor& am, SendToAgent send);

@@ -114,15 +114,13 @@ void SimHost::AgentSendsToAm(AgentActor& agent, SendToAm send) {
   const bool beat = IsIdle(send.message);
   if (beat) BeatSent(agent, 0);
   const auto job = jobs_.find(agent.job.value);
-  if (job == jobs_.end() || job->second->am == 0) return;
-  Actor* listener = actors_[job->second->am].get();
+  if (job == jobs_.end()) return;
   // An AM that was cut off and replaced listens still, until it learns of it.
-  if (static_cast<AmActor&>(*listener).attempt.attempt != send.am_attempt && agent.am != 0)
-    listener = actors_[agent.am].get();
-  if (listener == nullptr || !listener->alive) return;
-  auto& am = static_cast<AmActor&>(*listener);
-  // Nobody listens at the address of an attempt that has ended.
-  if (am.attempt.attempt != send.am_attempt) return;
+  AmActor* listener =
+      AmOf(*job->second, {.application = agent.fence.container.application_attempt.application,
+                          .attempt = send.am_attempt});
+  if (listener == nullptr) return;
+  AmActor& am = *listener;
   const MessageFate fate = FateOf(agent, [&] { return MessageName(send.message); });
   if (fate.dropped || damage_ != nullptr || network_.Lost(agent.place, am.place, agent.id) ||
       !network_.Reachable(agent.place, am.place))

@@ -54,7 +54,10 @@ void SimHost::StartAm(JobRt& job, std::int32_t node, const ContainerId& containe
   actor->beat.period = kAllocatePeriod;
   actor->beat.round_trip = network_.PollRoundTrip(node, kRmPlace, id);
   containers_.at(container).actor = id;
-  job.am = id;
+  // One of an earlier attempt may start late, when YARN has long given it up.
+  const bool newest =
+      job.am == 0 || static_cast<AmActor&>(*actors_[job.am]).attempt < actor->attempt;
+  if (newest) job.am = id;
   job.ams.push_back(id);
   AmActor& am = *actor;
   actors_.push_back(std::move(actor));
@@ -65,6 +68,16 @@ void SimHost::StartAm(JobRt& job, std::int32_t node, const ContainerId& containe
                        .nodes = job.facts.nodes,
                        .queue_maximum = job.facts.queue_maximum,
                        .maximum_container = job.facts.maximum_container});
+}
+
+AmActor* SimHost::AmOf(const JobRt& job, const ApplicationAttemptId& attempt) {
+  for (const std::uint32_t id : job.ams) {
+    Actor* actor = actors_[id].get();
+    if (actor == nullptr || !actor->alive) continue;
+    auto& am = static_cast<AmActor&>(*actor);
+    if (am.attempt == attempt) return &am;
+  }
+  return nullptr;
 }
 
 void SimHost::StepAm(AmActor& am, AmEvent event) {

@@ -35,9 +35,8 @@ void SimHost::HandleRm(fakes::RmAction& action) {
     RmCallsNm(std::move(*call));
   } else if (const auto* attempt = std::get_if<fakes::NewsForAttempt>(&action)) {
     JobRt* job = JobOf(attempt->attempt.application);
-    if (job == nullptr || job->am == 0) return;
-    auto& am = static_cast<AmActor&>(*actors_[job->am]);
-    if (am.attempt == attempt->attempt) ForceBeat(am);
+    AmActor* am = job == nullptr ? nullptr : AmOf(*job, attempt->attempt);
+    if (am != nullptr) ForceBeat(*am);
   } else if (const auto* node = std::get_if<fakes::NewsForNode>(&action)) {
     const std::uint32_t nm = nm_of_node_[static_cast<std::size_t>(*nodes_.Find(node->node.host))];
     if (nm != 0) ForceBeat(*actors_[nm]);

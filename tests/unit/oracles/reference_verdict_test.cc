@@ -1294,5 +1294,135 @@ TEST(ReferenceVerdictTest, WhatHasEndedForGoodIsPastRunning) {
   }
 }
 
+// What YARN says later of its container comes after.
+TEST(ReferenceVerdictTest, AFailureCountsFromItsFirstAccount) {
+  JobSpec spec = TwoWorkers();
+  spec.retries.user = 1;
+  for (const bool first : {true, false}) {
+    Script script(spec);
+    script.At(60s);
+    script.Exit(first ? kWorker0 : kWorker1, 1);
+    script.At(61s);
+    script.Exit(first ? kWorker1 : kWorker0, 1);
+    script.LoseContainer(kWorker0, 1);
+    script.Restart(kWorker0, ExitClass::kUserPermanent, Budget::kUser, 2, kBoth);
+    EXPECT_EQ(script.Clean(), first);
+  }
+}
+
+TEST(ReferenceVerdictTest, WhoEndsUnheardStillRunsAsFarAsTheAmKnows) {
+  const TaskId worker2{"worker", 2};
+  JobSpec spec = Spec({{"worker", 3}}, Strategy::kMultiWorker);
+  spec.retries.user = 1;
+  for (const bool told : {false, true}) {
+    Script script(spec);
+    script.At(60s);
+    script.Exit(kWorker0, 139);
+    script.OrderStop(kWorker1);
+    script.OrderStop(worker2);
+    script.At(70s);
+    script.Exit(kWorker1, ProcessExit{.code = 139}, told);
+    script.At(81s);
+    script.Restart(kWorker0, ExitClass::kSignalCrash, Budget::kUser, 2,
+                   {kWorker0, kWorker1, worker2});
+    EXPECT_EQ(script.Clean(), !told);
+  }
+}
+
+TEST(ReferenceVerdictTest, WhoIsGoneUnheardMayBeTakenForOneThatHangs) {
+  for (const bool gone : {true, false}) {
+    Script script(TwoWorkers());
+    script.At(60s);
+    if (gone) script.Say(trace::ContainerGone{.container = script.ContainerOf(kWorker1)});
+    if (!gone) script.Exit(kWorker1, 1);
+    script.Exit(kWorker0, ProcessExit{.code = 139}, true,
+                "unhealthy (stopped sending heartbeats):\n/job:worker/replica:0/task:1\n");
+    script.Restart(kWorker1, ExitClass::kTimeout, Budget::kInfrastructure, 2, kBoth);
+    EXPECT_EQ(script.Clean(), gone);
+  }
+}
+
+TEST(ReferenceVerdictTest, WhoDiesOfSigkillAsItIsToEndHadToBeKilledAsFarAsTheAmKnows) {
+  const TaskId worker2{"worker", 2};
+  JobSpec spec = Spec({{"worker", 3}}, Strategy::kMultiWorker);
+  spec.retries.user = 1;
+  for (const bool both : {true, false}) {
+    Script script(spec);
+    script.At(60s);
+    script.Exit(kWorker0, 1);
+    script.OrderStop(worker2);
+    script.Exit(
+        worker2,
+        ProcessExit{.signal = both ? 9 : 15, .out_of_memory = both, .stopped_by_agent = true});
+    script.Kill(kWorker1);
+    script.At(80s);
+    script.Restart(kWorker0, ExitClass::kUserPermanent, Budget::kUser, 2,
+                   {kWorker0, kWorker1, worker2});
+    EXPECT_EQ(script.Clean(), both);
+  }
+}
+
+// Each of them begins the next epoch by itself, and so long as one has yet to do so there is none
+// to begin for the others.
+TEST(ReferenceVerdictTest, OfIndependentTasksOneMayBeYetToBegin) {
+  for (const bool rests : {true, false}) {
+    Script script(Spec({{"worker", 2}}, Strategy::kIndependent));
+    script.At(60s);
+    script.Exit(kWorker1, 137);
+    script.LoseContainer(kWorker1, container_exit::kAborted);
+    script.Restart(kWorker1, ExitClass::kNodeLost, Budget::kInfrastructure, 2, {kWorker1});
+    script.Assemble(2);
+    if (!rests) {
+      script.Launch(kWorker1, 9);
+      script.Spawn(kWorker1, 1, 2);
+    }
+    script.Exit(kWorker0, 137);
+    script.Restart(kWorker0, ExitClass::kKilledExternal, Budget::kInfrastructure, 3, {kWorker0});
+    EXPECT_EQ(script.Clean(), rests);
+  }
+}
+
+TEST(ReferenceVerdictTest, AMarkedContainerThatIsLostIsPreempted) {
+  const TaskId evaluator{"evaluator", 0};
+  for (const bool marked : {true, false}) {
+    Script script(Spec({{"worker", 1}, {"evaluator", 1}}, Strategy::kMultiWorker));
+    script.At(60s);
+    const TaskId& named = marked ? evaluator : kWorker0;
+    script.Tell(RmReplied{
+        .response = yarn::AllocateResponse{.preempt_contract = {script.ContainerOf(named)}}});
+    script.LoseContainer(evaluator, container_exit::kAborted);
+    script.Restart(evaluator, ExitClass::kPreempted, Budget::kInfrastructure, 1, {evaluator});
+    EXPECT_EQ(script.Clean(), marked);
+  }
+}
+
+TEST(ReferenceVerdictTest, WhatMayBeGivenUpByADependencyFailsTheJobAllTheSame) {
+  JobSpec spec = Spec({{"ps", 2}, {"worker", 1}}, Strategy::kIndependent);
+  spec.policy.name = "tfjob";
+  spec.success = ParseSuccess("ok(tracked)").value();
+  spec.depends = {
+      {.task = "worker", .after = "ps", .within = 1s, .action = DependencyAction::kIgnore}};
+  for (const std::int32_t code : {1, 0}) {
+    Script script(spec);
+    script.At(60s);
+    script.Exit(kWorker0, code);
+    script.Verdict(JobStatus::kFailed, "tfjob/success-impossible");
+    EXPECT_EQ(script.Clean(), code == 1);
+  }
+}
+
+TEST(ReferenceVerdictTest, DeadlinesRunWaitsForTheAgentsOfWhatIsHeldBack) {
+  JobSpec spec = Spec({{"ps", 1}, {"worker", 1}}, Strategy::kParameterServer);
+  spec.depends = {{.task = "worker", .after = "ps", .state = DependencyState::kEnded}};
+  spec.deadlines.run = 1s;
+  for (const bool there : {false, true}) {
+    Script script(spec, there ? "ps" : "worker");
+    if (there) script.Spawn(kPs, 0, 1);
+    script.At(1h);
+    script.Say(trace::FaultBegan{.kind = "node_crash"});
+    EXPECT_EQ(script.Clean(), !there);
+  }
+}
+
 }  // namespace
 }  // namespace tfyarn::oracles

@@ -647,6 +647,16 @@ TEST(CheckersAmTest, GoodCitizenBreaksWhenTheRmRefusesWhatNoCorrectCallerSends) 
   EXPECT_EQ(script.Broken(), Names{"good-citizen"});
 }
 
+// How large a container may be is in the answer to its registration.
+TEST(CheckersAmTest, GoodCitizenAllowsALargeRequestOfAnAmThatNeverHeardThatItIsRegistered) {
+  CheckerScript script;
+  script.Grant(1, "n1", 0, true);
+  script.Tell(AmStarted{.attempt = {.application = CheckerScript::App(), .attempt = 1}});
+  script.Tell(
+      RmReplied{.response = yarn::RpcError{.code = yarn::RpcErrorCode::kInvalidResourceRequest}});
+  EXPECT_EQ(script.Broken(), Names{});
+}
+
 TEST(CheckersAmTest, GoodCitizenBreaksWhenAnIncompleteGangKeepsItsContainers) {
   CheckerScript script;
   script.Grant(1, "n1", 0, true);

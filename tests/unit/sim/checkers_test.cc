@@ -276,6 +276,20 @@ TEST(CheckersTest, OneSpecBreaksWhenEpochsTrainSideBySide) {
   EXPECT_EQ(script.Broken(), Names{"one-spec"});
 }
 
+// It runs until its node hears of that, which the AM can neither see nor hasten.
+TEST(CheckersTest, OneSpecDoesNotCountWhatYarnHasTaken) {
+  for (const std::int32_t status : {container_exit::kPreempted, 0}) {
+    CheckerScript script;
+    script.Run();
+    script.Exit(2);
+    script.Say(trace::ContainerFreed{.job = CheckerScript::kJob,
+                                     .container = CheckerScript::Container(3),
+                                     .exit_status = status});
+    script.Spawn(2, kWorker0, 2, 102);
+    EXPECT_EQ(script.Broken(), status == 0 ? Names{"one-spec"} : Names{});
+  }
+}
+
 TEST(CheckersTest, OneSpecAllowsTheNextEpochWhenTheLastHasEnded) {
   CheckerScript script;
   script.Run();

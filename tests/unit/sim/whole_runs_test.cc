@@ -1,0 +1,68 @@
+// Whole runs that say something wrong of the simulator or of a checker, not of the job.
+#include <gtest/gtest.h>
+
+#include <string>
+#include <string_view>
+
+#include "config/load.h"
+#include "sim/run.h"
+
+namespace tfyarn::sim {
+namespace {
+
+config::Scenario Load(std::string_view text) {
+  return config::LoadScenarioText(std::string(text), "run.yaml").value();
+}
+
+/// The first invariant that broke; "" = none did.
+std::string BrokenIn(const trace::Result& result) {
+  for (const trace::InvariantResult& invariant : result.invariants) {
+    if (invariant.violations > 0) return invariant.name + ": " + invariant.first_detail;
+  }
+  return "";
+}
+
+// A partition keeps the ApplicationMaster and its agent from all the world but each other; the
+// next one, elsewhere, has finished the job meanwhile.
+TEST(WholeRunsTest, AnAmThatWasReplacedHearsItsAgentAlsoWhenTheNextOneIsGone) {
+  const config::Scenario scenario = Load(R"(
+schema: tfsim/v1
+name: replaced
+cluster:
+  nodes: [{name: n, count: 2, resources: {memory: 64GiB, vcores: 3}}]
+  network: {latency: 90ms}
+yarn: {scheduler: gang}
+jobs:
+  - name: a
+    tasks: {worker: {memory: 1GiB}}
+  - name: b
+    tasks: {worker: {memory: 2GiB}}
+faults:
+  - {kind: partition, between: [{am: b}], at: 1900ms}
+  - {kind: node_decommission, target: {node: n-1}, at: 1990001us}
+)");
+  const std::string skipped = RunScenario(scenario, {.seed = 1}).result.digest;
+  EXPECT_EQ(RunScenario(scenario, {.seed = 1, .elide = false}).result.digest, skipped);
+}
+
+// All that was paid within a window of less than two seconds counts when the verdict is judged.
+TEST(WholeRunsTest, TheCheckerOfVerdictsKnowsWhatAShortWindowHolds) {
+  const config::Scenario scenario = Load(R"(
+schema: tfsim/v1
+name: window
+cluster: {nodes: [{name: n, resources: {memory: 8GiB, vcores: 4}}]}
+jobs:
+  - name: a
+    tasks: {worker: {memory: 1GiB}}
+    retries: {user: 2, window: 1900ms}
+    on_exit: [{exit: [0], do: restart-gang}]
+    training: {steps: 1, step_time: 100ms, restore: 800ms}
+    behavior: [{start: 100ms}]
+)");
+  const trace::Result result = RunScenario(scenario, {.seed = 1}).result;
+  EXPECT_EQ(result.jobs.at(0).rule, "default/ok-exhausted");
+  EXPECT_EQ(BrokenIn(result), "");
+}
+
+}  // namespace
+}  // namespace tfyarn::sim
