@@ -10,7 +10,7 @@ namespace {
 
 /// What is compared beyond the result must be kept on the way.
 bool NeedsTally(Relation relation) {
-  return relation == Relation::kAmnesia;
+  return relation == Relation::kAmnesia || relation == Relation::kFailedEffect;
 }
 
 }  // namespace

@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "explore/amnesia.h"
+#include "explore/failed_effects.h"
 
 namespace tfyarn::explore {
 namespace {
@@ -206,6 +207,29 @@ bool IsShiftedByOthers(const Node& document) {
          document.FindPath("cluster.network.loss") != nullptr || StrikesAnyNode(document);
 }
 
+/// A rule by which one lost container may fail a job, as its policy says or its dependency.
+bool FailsForOneLoss(std::string_view rule) {
+  static constexpr std::string_view kRules[] = {"tony/", "tf-yarn/", "tfjob/", "depends/"};
+  return std::any_of(std::begin(kRules), std::end(kRules),
+                     [&](std::string_view start) { return rule.starts_with(start); });
+}
+
+/// What went wrong costs a container, an attempt of the AM or time at most. A job that has not
+/// enough of them left fails, as its file says; whether one hangs is for the invariants to say.
+std::string LostSuccess(const RunRecord& plain, const RunRecord& other) {
+  for (std::size_t i = 0; i < plain.result.jobs.size() && i < other.result.jobs.size(); ++i) {
+    const trace::JobResult& a = plain.result.jobs[i];
+    const trace::JobResult& b = other.result.jobs[i];
+    const bool is_limit =
+        IsOfBudget(b.rule) || IsOfDeadline(b.rule) || IsOutOfAttempts(b) || FailsForOneLoss(b.rule);
+    if (a.status != JobStatus::kSucceeded || b.status == JobStatus::kSucceeded ||
+        b.status == JobStatus::kUnfinished || is_limit)
+      continue;
+    return fmt::format("job {} is {} by {}", a.name, trace::StatusName(b.status), b.rule);
+  }
+  return "";
+}
+
 Variant Only(Node document, Sameness same) {
   return {.name = "", .document = std::move(document), .options = {}, .same = same};
 }
@@ -213,7 +237,8 @@ Variant Only(Node document, Sameness same) {
 }  // namespace
 
 Node PlainOf(Relation relation, Node document) {
-  return relation == Relation::kAmnesia ? WithMoreAttempts(std::move(document)) : document;
+  const bool am_dies = relation == Relation::kAmnesia || relation == Relation::kFailedEffect;
+  return am_dies ? WithMoreAttempts(std::move(document)) : document;
 }
 
 std::variant<std::vector<Variant>, Skipped> VariantsOf(Relation relation, const Node& document,
@@ -257,6 +282,8 @@ std::variant<std::vector<Variant>, Skipped> VariantsOf(Relation relation, const 
       break;
     case Relation::kAmnesia:
       return AmnesiaOf(document, plain);
+    case Relation::kFailedEffect:
+      return FailedEffectsOf(document, plain);
   }
   return variants;
 }
@@ -269,6 +296,8 @@ std::string DifferenceOf(const Variant& variant, const RunRecord& plain, const R
       return DifferenceOfOutcomes(plain.result, other.result);
     case Sameness::kTally:
       return DifferenceOfTallies(variant.job, plain, other);
+    case Sameness::kSuccess:
+      return LostSuccess(plain, other);
   }
   return "";
 }

@@ -2,7 +2,8 @@
 //
 // A relation changes a scenario, or the way in which it is run, in a way that must make no
 // difference; each says for which scenarios that holds. Many have one variant; amnesia has one for
-// each journal entry. Not here: running them (trial.h).
+// each journal entry, a failed effect one for each action and way in which it goes wrong. Not here:
+// running them (trial.h).
 #pragma once
 
 #include <cstdint>
@@ -30,15 +31,17 @@ enum class Relation {
   kNodeOrder,        ///< The kinds of nodes in another order: same outcome of every job.
   kOtherSeed,        ///< Another seed where the file draws nothing: same outcome of every job.
   kAmnesia,          ///< An ApplicationMaster is killed at an append to its journal: same outcome.
+  kFailedEffect,     ///< One effect of a machine fails or is lost: who succeeded succeeds.
 };
 BOOST_DESCRIBE_ENUM(Relation, kNone, kEveryHeartbeat, kKeyOrder, kUnusedNode, kRepeatedMessage,
-                    kShiftedPorts, kNodeOrder, kOtherSeed, kAmnesia)
+                    kShiftedPorts, kNodeOrder, kOtherSeed, kAmnesia, kFailedEffect)
 
 /// What the second run must have in common with the first.
 enum class Sameness {
   kDigest,   ///< Every record.
   kOutcome,  ///< Of each job: status, number of restarts, epochs.
   kTally,    ///< Of each job: status, restarts by who paid, processes started, epochs.
+  kSuccess,  ///< A job that succeeded does so.
 };
 
 /// One other way to run a scenario.

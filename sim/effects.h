@@ -2,9 +2,9 @@
 //
 // Every action that a host carries out has a kind: the call, the message, the signal. Here are the
 // kinds, read from the variants of actions themselves, so that a new action has one by being there,
-// and the ways in which the effect of one action can go wrong once (RunOptions::sabotage). What the
-// job may then come to is explore/effects.h's business; faults that users write are
-// config/fault_kinds.h.
+// and the ways in which the effect of one action can go wrong once (RunOptions::sabotage). Which of
+// them each kind has is in sim/damages.h; what the job may then come to is explore/relation.h's
+// business; faults that users write are config/fault_kinds.h.
 //
 // Actions are counted as the trace has them: idle heartbeats are in none.
 #pragma once

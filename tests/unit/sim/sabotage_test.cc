@@ -11,6 +11,7 @@
 #include "config/load.h"
 #include "core/model/text.h"
 #include "core/trace/record.h"
+#include "sim/damages.h"
 #include "sim/effects.h"
 #include "sim/run.h"
 
@@ -83,147 +84,15 @@ Outcome RunWith(std::vector<Sabotage> sabotage) {
   return outcome;
 }
 
-/// What a kind of effect is, and so in which ways it can go wrong.
-enum class Sort {
-  kAccount,  ///< Orders nothing.
-  kUnsent,   ///< No machine of that sort sends it; should one do so, it needs another row.
-  kRmCall,
-  kNmCall,
-  kHdfsCall,
-  kJournal,
-  kMessage,
-  kOrder,   ///< To its host, without an answer.
-  kAnswer,  ///< To its host, which answers.
-  kLast,    ///< Its sender ends.
-};
-
-struct Row {
-  EffectActor actor;
-  Sort sort;
-  std::vector<std::string> kinds;
-};
-
-/// Every kind of effect has a row: a new one without fails the first test.
-const std::vector<Row>& Rows() {
-  using enum EffectActor;
-  static const std::vector<Row> kRows = {
-      {kAm, Sort::kAnswer, {"ReadJournal"}},
-      {kAm, Sort::kJournal, {"AppendJournal"}},
-      {kAm, Sort::kOrder, {"PublishAddress"}},
-      {kAm, Sort::kRmCall, {"RegisterApplicationMaster", "Allocate", "FinishApplicationMaster"}},
-      {kAm,
-       Sort::kUnsent,
-       {"GetNewApplication", "SubmitApplication", "GetApplicationReport", "KillApplication",
-        "GetClusterNodes", "GetQueueInfo", "RegisterNodeManager", "NodeHeartbeat"}},
-      {kAm, Sort::kNmCall, {"StartContainers", "StopContainers", "GetContainerStatuses"}},
-      {kAm, Sort::kHdfsCall, {"Create", "Append", "Read", "GetFileStatus", "Mkdirs", "Delete"}},
-      {kAm,
-       Sort::kMessage,
-       {"AgentAccepted", "AgentRefused", "HeartbeatSeen", "ReportSeen", "StartProcess",
-        "StopProcess", "WarnProcess", "EndAgent", "ShowStacks", "NewsSeen"}},
-      {kAm, Sort::kLast, {"ExitAm"}},
-      {kAm,
-       Sort::kAccount,
-       {"JobStateChanged", "GangCompleted", "GangReleased", "SpecAssembled", "TaskAttemptStarted",
-        "TaskAttemptEnded", "RestartDecided", "VerdictReached", "Note", "NodesAwaited",
-        "PortUseFound", "RestartTakenOver"}},
-      {kAgent, Sort::kAnswer, {"LeasePort", "SpawnProcess", "ReadAmAddress"}},
-      {kAgent,
-       Sort::kMessage,
-       {"RegisterAgent", "AgentHeartbeat", "ProcessRunning", "ProcessEnded", "AddressChanged",
-        "ProgressStalled", "ProcessSigns", "PortReport"}},
-      {kAgent, Sort::kOrder, {"SignalTerm", "SignalKill", "SignalContinue", "DumpStacks"}},
-      {kAgent, Sort::kLast, {"ExitAgent"}},
-      {kAgent, Sort::kAccount, {"Note"}},
-      {kClient,
-       Sort::kRmCall,
-       {"GetNewApplication", "SubmitApplication", "GetApplicationReport", "KillApplication",
-        "GetClusterNodes", "GetQueueInfo"}},
-      {kClient,
-       Sort::kUnsent,
-       {"RegisterApplicationMaster", "Allocate", "FinishApplicationMaster", "RegisterNodeManager",
-        "NodeHeartbeat"}},
-      {kClient, Sort::kHdfsCall, {"Create", "Append", "Read", "GetFileStatus", "Mkdirs", "Delete"}},
-      {kClient, Sort::kLast, {"ExitClient"}},
-      {kClient, Sort::kAccount, {"ApplicationSubmitted", "ClusterFacts", "JobEnded", "Note"}},
-  };
-  return kRows;
-}
-
-std::optional<Sort> SortOf(const EffectName& effect) {
-  for (const Row& row : Rows()) {
-    if (row.actor == effect.actor &&
-        std::find(row.kinds.begin(), row.kinds.end(), effect.kind) != row.kinds.end())
-      return row.sort;
-  }
-  return std::nullopt;
-}
-
-/// The ways in which the n-th effect of that sort goes wrong, all of which the job must survive.
-std::vector<Sabotage> DamagesOf(const EffectName& effect, std::uint64_t nth, Sort sort) {
-  std::vector<Sabotage> all;
-  const auto add = [&](Damage damage, decltype(Sabotage::error) error = {}) {
-    all.push_back({.effect = effect, .nth = nth, .damage = damage, .error = error});
-  };
-  // Without its client a job goes on, and there is none to be told its end.
-  if (sort != Sort::kUnsent && effect.actor != EffectActor::kClient) {
-    add(Damage::kDies);
-    add(Damage::kDiesBefore);
-  }
-  switch (sort) {
-    case Sort::kAccount:
-    case Sort::kUnsent:
-    case Sort::kLast:
-      break;
-    case Sort::kRmCall:
-      add(Damage::kLost);
-      add(Damage::kUnanswered);
-      add(Damage::kFails, yarn::RpcErrorCode::kUnavailable);
-      break;
-    case Sort::kNmCall:
-      add(Damage::kLost);
-      add(Damage::kUnanswered);
-      for (const yarn::RpcErrorCode code :
-           {yarn::RpcErrorCode::kUnavailable, yarn::RpcErrorCode::kNmNotYetReady,
-            yarn::RpcErrorCode::kYarn})
-        add(Damage::kFails, code);
-      break;
-    case Sort::kHdfsCall:
-      add(Damage::kLost);
-      add(Damage::kUnanswered);
-      for (const hdfs::HdfsErrorCode code :
-           {hdfs::HdfsErrorCode::kUnavailable, hdfs::HdfsErrorCode::kSafeMode})
-        add(Damage::kFails, code);
-      break;
-    case Sort::kJournal:
-      add(Damage::kLost);
-      add(Damage::kUnanswered);
-      add(Damage::kTorn);
-      for (const hdfs::HdfsErrorCode code :
-           {hdfs::HdfsErrorCode::kUnavailable, hdfs::HdfsErrorCode::kSafeMode,
-            hdfs::HdfsErrorCode::kQuotaExceeded})
-        add(Damage::kFails, code);
-      break;
-    case Sort::kMessage:
-    case Sort::kOrder:
-      add(Damage::kLost);
-      break;
-    case Sort::kAnswer:
-      add(Damage::kFails);
-      break;
-  }
-  return all;
-}
-
 TEST(SabotageTest, EveryKindOfEffectSaysInWhichWaysItCanGoWrong) {
   std::set<EffectName> named;
-  for (const Row& row : Rows()) {
+  for (const EffectRow& row : EffectRows()) {
     for (const std::string& kind : row.kinds)
       EXPECT_TRUE(named.insert({row.actor, kind}).second) << kind << " has two rows";
   }
   for (const EffectName& effect : AllEffects()) {
     EXPECT_TRUE(named.erase(effect) > 0)
-        << KebabName(effect.actor) << " " << effect.kind << " has no row in Rows()";
+        << KebabName(effect.actor) << " " << effect.kind << " has no row in EffectRows()";
   }
   for (const EffectName& left : named) ADD_FAILURE() << left.kind << " is no effect any more";
 }
@@ -236,7 +105,7 @@ TEST(SabotageTest, ARunWithoutHasEachEffectOnceForItsMachine) {
   EXPECT_EQ(plain.census.at({EffectActor::kAm, "ReadJournal"}), 1U);
   EXPECT_EQ(plain.census.at({EffectActor::kAgent, "SpawnProcess"}), 5U);
   for (const auto& [effect, count] : plain.census)
-    EXPECT_NE(SortOf(effect), Sort::kUnsent) << effect.kind << " is sent after all";
+    EXPECT_NE(SortOf(effect), EffectSort::kUnsent) << effect.kind << " is sent after all";
 }
 
 TEST(SabotageTest, AnAppendThatIsLostIsRepeated) {
@@ -271,10 +140,8 @@ TEST(SabotageTest, ASmallJobSurvivesEveryEffectThatGoesWrongOnce) {
   const Outcome plain = RunWith({});
   std::size_t runs = 0;
   for (const auto& [effect, count] : plain.census) {
-    const std::optional<Sort> sort = SortOf(effect);
-    ASSERT_TRUE(sort.has_value());
     for (std::uint64_t nth = 1; nth <= count; nth += nth < 8 ? 1 : 7) {
-      for (const Sabotage& sabotage : DamagesOf(effect, nth, *sort)) {
+      for (const Sabotage& sabotage : DamagesOf(effect, nth)) {
         const Outcome outcome = RunWith({sabotage});
         ++runs;
         EXPECT_EQ(outcome.status, JobStatus::kSucceeded) << ToString(sabotage);
