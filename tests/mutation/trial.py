@@ -106,10 +106,10 @@ class Ready:
             return again
         return done
 
-    def measure(self, runs, seed, at_once, say):
-        """How everything goes without a mutant; what fails then is left out."""
+    def measure(self, runs, seed, at_once, longest, say):
+        """How everything goes without a mutant; what fails then is left out, and unit tests that take more than `longest` seconds."""
         programs = sorted({program for mutant in self.mutants for program in mutant["programs"]})
-        tasks = [(program, lambda program=program: self.unit_tests(0, program, 300)) for program in programs]
+        tasks = [(program, lambda program=program: self.unit_tests(0, program, longest)) for program in programs]
         tasks += [(f"scenario {name}", lambda name=name: self.scenario(0, name, 60)) for name in self.scenarios]
         with concurrent.futures.ThreadPoolExecutor(at_once) as pool:
             explored = pool.submit(self.explore, 0, runs, seed, 1800)
@@ -117,7 +117,7 @@ class Ready:
                 if done.code == 0:
                     self.usual[name] = done.seconds
                 elif not name.startswith("scenario "):
-                    say(f"{name} fails without a mutant and is left out: {done.output.strip()[-300:]}")
+                    say(f"{name} fails without a mutant, or takes more than {longest} s, and is left out: {done.output.strip()[-300:]}")
             done = explored.result()
         if done.code != 0:
             raise SystemExit(f"mutation: exploration with seed {seed} finds something without a mutant:\n{done.output[-2000:]}")
@@ -157,11 +157,11 @@ class Ready:
         return told(None, "")
 
     def try_all(self, options, results, say):
-        """Adds to `results` (number -> result) what is not there yet; `options`: runs, explore_seed, jobs, until."""
+        """Adds to `results` (number -> result) what is not there yet; `options`: runs, explore_seed, jobs, longest, until."""
         left = [mutant for mutant in self.mutants if mutant["number"] not in results]
         if not left:
             return
-        self.measure(options.runs, options.explore_seed, options.jobs, say)
+        self.measure(options.runs, options.explore_seed, options.jobs, options.longest, say)
 
         def attempt(mutant):
             if time.monotonic() > options.until:
