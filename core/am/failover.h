@@ -87,6 +87,8 @@ class Failover {
   void Close();
 
   [[nodiscard]] bool deciding() const { return window_.has_value(); }
+  /// Where the task's agent is overdue: when it counts as silent.
+  [[nodiscard]] std::optional<Instant> SilentFrom(TaskIndex task) const;
   /// A failure is being judged for which every training process starts again, in a new epoch.
   [[nodiscard]] bool GangWillRestart() const { return window_ && window_->stopped.gang; }
   [[nodiscard]] Budgets& budgets() { return budgets_; }

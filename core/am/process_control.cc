@@ -164,10 +164,16 @@ void ProcessControl::OnRunning(TaskIndex task) {
 }
 
 void ProcessControl::OnStopOverdue(TaskIndex task) {
-  if (parts_.core.tasks.record(task).process == ProcessPhase::kStopping) {
-    TF_PROBE("processes/stop-is-overdue");
-    LoseAgent(task, "its agent did not end it in time");
+  AmCore& core = parts_.core;
+  if (core.tasks.record(task).process != ProcessPhase::kStopping) return;
+  // That it has fallen silent may be what broke the job, and is known only then.
+  const std::optional<Instant> silent = parts_.failover.SilentFrom(task);
+  if (silent && parts_.failover.deciding()) {
+    TF_PROBE("processes/stop-waits-for-a-silence");
+    return core.timers.Arm(Timer::kStopOverdue, task.value, *silent + 1ms);
   }
+  TF_PROBE("processes/stop-is-overdue");
+  LoseAgent(task, "its agent did not end it in time");
 }
 
 void ProcessControl::OnStartOverdue(TaskIndex task) {
