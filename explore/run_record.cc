@@ -9,12 +9,8 @@ void RunRecord::Observe(const trace::TraceRecord& record) {
     names_[created->job] = created->name;
   } else if (const auto* ordered = std::get_if<trace::AmOrdered>(&record.fact)) {
     if (std::holds_alternative<AppendJournal>(ordered->action)) ++appends[names_[ordered->job]];
-    ++effects[{sim::EffectActor::kAm, sim::EffectKind(ordered->action)}];
-  } else if (const auto* agent = std::get_if<trace::AgentOrdered>(&record.fact)) {
-    ++effects[{sim::EffectActor::kAgent, sim::EffectKind(agent->action)}];
-  } else if (const auto* client = std::get_if<trace::ClientOrdered>(&record.fact)) {
-    ++effects[{sim::EffectActor::kClient, sim::EffectKind(client->action)}];
   }
+  if (const auto effect = sim::EffectOf(record)) ++effects[*effect];
 }
 
 }  // namespace tfyarn::explore

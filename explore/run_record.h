@@ -8,7 +8,7 @@
 
 #include "core/trace/record.h"
 #include "core/trace/result.h"
-#include "sim/effects.h"
+#include "sim/damages.h"
 #include "sim/job_tally.h"
 
 namespace tfyarn::explore {
@@ -16,8 +16,8 @@ namespace tfyarn::explore {
 struct RunRecord {
   trace::Result result;
   std::vector<sim::JobTally> tallies;
-  std::map<std::string, std::uint64_t> appends;      ///< To the journals of a job, by its name.
-  std::map<sim::EffectName, std::uint64_t> effects;  ///< Of all machines: how many of each kind.
+  std::map<std::string, std::uint64_t> appends;  ///< To the journals of a job, by its name.
+  sim::EffectCounts effects;
 
   /// Of the run, in order.
   void Observe(const trace::TraceRecord& record);

@@ -1,7 +1,7 @@
 #include "sim/damages.h"
 
 #include <algorithm>
-#include <utility>
+#include <initializer_list>
 
 namespace tfyarn::sim {
 
@@ -66,11 +66,32 @@ std::optional<EffectSort> SortOf(const EffectName& effect) {
   return std::nullopt;
 }
 
-std::vector<Sabotage> DamagesOf(const EffectName& effect, std::uint64_t nth) {
+std::optional<EffectName> EffectOf(const trace::TraceRecord& record) {
+  if (const auto* am = std::get_if<trace::AmOrdered>(&record.fact))
+    return EffectName{EffectActor::kAm, EffectKind(am->action)};
+  if (const auto* agent = std::get_if<trace::AgentOrdered>(&record.fact))
+    return EffectName{EffectActor::kAgent, EffectKind(agent->action)};
+  if (const auto* client = std::get_if<trace::ClientOrdered>(&record.fact))
+    return EffectName{EffectActor::kClient, EffectKind(client->action)};
+  return std::nullopt;
+}
+
+namespace {
+
+/// What a kind has in common its first actions show.
+constexpr std::uint64_t kFirstActions = 8;
+constexpr std::uint64_t kActionsApart = 7;
+
+void AddDamages(const EffectName& effect, std::uint64_t nth, std::vector<Sabotage>& all) {
+  using Error = decltype(Sabotage::error);
   const EffectSort sort = SortOf(effect).value_or(EffectSort::kUnsent);
-  std::vector<Sabotage> all;
-  const auto add = [&](Damage damage, decltype(Sabotage::error) error = {}) {
+  const auto add = [&](Damage damage, Error error = {}) {
     all.push_back({.effect = effect, .nth = nth, .damage = damage, .error = error});
+  };
+  const auto add_call = [&](std::initializer_list<Error> errors) {
+    add(Damage::kLost);
+    add(Damage::kUnanswered);
+    for (const Error& error : errors) add(Damage::kFails, error);
   };
   // Without its client a job goes on, and there is none to be told its end.
   if (sort != EffectSort::kUnsent && effect.actor != EffectActor::kClient) {
@@ -83,33 +104,19 @@ std::vector<Sabotage> DamagesOf(const EffectName& effect, std::uint64_t nth) {
     case EffectSort::kLast:
       break;
     case EffectSort::kRmCall:
-      add(Damage::kLost);
-      add(Damage::kUnanswered);
-      add(Damage::kFails, yarn::RpcErrorCode::kUnavailable);
+      add_call({yarn::RpcErrorCode::kUnavailable});
       break;
     case EffectSort::kNmCall:
-      add(Damage::kLost);
-      add(Damage::kUnanswered);
-      for (const yarn::RpcErrorCode code :
-           {yarn::RpcErrorCode::kUnavailable, yarn::RpcErrorCode::kNmNotYetReady,
-            yarn::RpcErrorCode::kYarn})
-        add(Damage::kFails, code);
+      add_call({yarn::RpcErrorCode::kUnavailable, yarn::RpcErrorCode::kNmNotYetReady,
+                yarn::RpcErrorCode::kYarn});
       break;
     case EffectSort::kHdfsCall:
-      add(Damage::kLost);
-      add(Damage::kUnanswered);
-      for (const hdfs::HdfsErrorCode code :
-           {hdfs::HdfsErrorCode::kUnavailable, hdfs::HdfsErrorCode::kSafeMode})
-        add(Damage::kFails, code);
+      add_call({hdfs::HdfsErrorCode::kUnavailable, hdfs::HdfsErrorCode::kSafeMode});
       break;
     case EffectSort::kJournal:
-      add(Damage::kLost);
-      add(Damage::kUnanswered);
+      add_call({hdfs::HdfsErrorCode::kUnavailable, hdfs::HdfsErrorCode::kSafeMode,
+                hdfs::HdfsErrorCode::kQuotaExceeded});
       add(Damage::kTorn);
-      for (const hdfs::HdfsErrorCode code :
-           {hdfs::HdfsErrorCode::kUnavailable, hdfs::HdfsErrorCode::kSafeMode,
-            hdfs::HdfsErrorCode::kQuotaExceeded})
-        add(Damage::kFails, code);
       break;
     case EffectSort::kMessage:
     case EffectSort::kOrder:
@@ -118,6 +125,16 @@ std::vector<Sabotage> DamagesOf(const EffectName& effect, std::uint64_t nth) {
     case EffectSort::kAnswer:
       add(Damage::kFails);
       break;
+  }
+}
+
+}  // namespace
+
+std::vector<Sabotage> DamagesOf(const EffectCounts& counts) {
+  std::vector<Sabotage> all;
+  for (const auto& [effect, count] : counts) {
+    for (std::uint64_t nth = 1; nth <= count; nth += nth < kFirstActions ? 1 : kActionsApart)
+      AddDamages(effect, nth, all);
   }
   return all;
 }

@@ -267,7 +267,7 @@ bool SimHost::LinkIsClean(const Actor& actor) const {
     case ActorKind::kClient:
       // What an idle answer says is the report before it; of an error there is none.
       if (!static_cast<const ClientActor&>(actor).last_report) return false;
-      return rm_answers() && network_.Undisturbed(actor.place, kRmPlace);
+      [[fallthrough]];
     case ActorKind::kAm:
       return rm_answers() && network_.Undisturbed(actor.place, kRmPlace);
     case ActorKind::kAgent: {
