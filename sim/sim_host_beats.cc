@@ -279,6 +279,10 @@ bool SimHost::LinkIsClean(const Actor& actor) const {
       // One that looks for its AM has not heard from it yet, and the AM may have given it up in the
       // very instant of its first beat.
       if (agent.machine->snapshot().link != agent::LinkState::kConnected) return false;
+      // The next answer may come after the agent has taken its AM for silent.
+      if (!agent.beat.vouched &&
+          now_ - agent.machine->snapshot().last_heard > agent.beat.period * 3 / 2)
+        return false;
       const Actor& am = *actors_[agent.am];
       return am.alive && !am.paused && network_.Undisturbed(actor.place, am.place);
     }
