@@ -28,7 +28,7 @@ enum class Relation {
   kUnusedNode,       ///< A node that no job can use, which crashes: same outcome of every job.
   kRepeatedMessage,  ///< One message arrives twice: same outcome of every job.
   kShiftedPorts,     ///< Other ports are free on all nodes: same outcome of every job.
-  kNodeOrder,        ///< The kinds of nodes in another order: same outcome of every job.
+  kNodeOrder,        ///< The kinds of nodes in another order: same outcome where the same befell.
   kOtherSeed,        ///< Another seed where the file draws nothing: same outcome of every job.
   kAmnesia,          ///< An ApplicationMaster is killed at an append to its journal: same outcome.
   kFailedEffect,     ///< One effect of a machine fails or is lost: who succeeded succeeds.
@@ -38,10 +38,11 @@ BOOST_DESCRIBE_ENUM(Relation, kNone, kEveryHeartbeat, kKeyOrder, kUnusedNode, kR
 
 /// What the second run must have in common with the first.
 enum class Sameness {
-  kDigest,   ///< Every record.
-  kOutcome,  ///< Of each job: status, number of restarts, epochs.
-  kTally,    ///< Of each job: status, restarts by who paid, processes started, epochs.
-  kSuccess,  ///< A job that succeeded does so.
+  kDigest,      ///< Every record.
+  kOutcome,     ///< Of each job: status, number of restarts, epochs.
+  kAfterBlows,  ///< Of each job that the same befell: status, number of restarts.
+  kTally,       ///< Of each job: status, restarts by who paid, processes started, epochs.
+  kSuccess,     ///< A job that succeeded does so.
 };
 
 /// One other way to run a scenario.

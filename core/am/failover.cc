@@ -333,6 +333,11 @@ void Failover::Report(Failure failure) {
   const bool has_peers =
       core.tasks.record(failure.end.task).training && core.job->strategy != Strategy::kIndependent;
   if (!has_peers) {
+    // A sidecar of the session that starts again: the session has been paid for.
+    if (failure.decision.session && IsVictim(failure)) {
+      TF_PROBE("failover/victim-beside-the-gang");
+      return RestartVictim(std::move(failure), last_cause_->cause);
+    }
     StopAtOnce(failure, false);
     return DecideAlone(std::move(failure));
   }

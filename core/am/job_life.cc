@@ -22,6 +22,8 @@ void JobLife::Settle() {
     parts_.gates.Check();
   }
   if (core.judge && !core.finishing) Judge(Judged::kAll);
+  // A task that has ended needs no node any more: the nodes that there are may do for the others.
+  if (core.judge && parts_.startup.waits_for_nodes()) core.feasibility = true;
   core.judge = false;
   if (!core.finishing) parts_.failover.OnSettled();
   if (core.feasibility && !core.finishing) parts_.startup.CheckWhatTrainingWaitsFor();
