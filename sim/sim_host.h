@@ -165,6 +165,8 @@ class SimHost : private ClusterView, private WorldView {
   [[nodiscard]] yarn::NmResponse DeliverToNm(NmActor& nm, const fakes::Caller& caller,
                                              const yarn::Token& token, yarn::NmRequest request);
   void LocalizeContainer(NmActor& nm, const fakes::Localize& order);
+  /// `tries`: how often HDFS has refused so far.
+  void FetchFiles(NmActor& nm, const fakes::Localize& order, int tries);
   /// Besides what is fetched from HDFS.
   [[nodiscard]] Duration LocalizationTime(Place node, const ApplicationId& application);
   void LaunchContainer(NmActor& nm, fakes::Launch&& order);

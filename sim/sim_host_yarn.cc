@@ -210,6 +210,22 @@ void SimHost::LocalizeContainer(NmActor& nm, const fakes::Localize& order) {
   JobRt* job = JobOf(container.application_attempt.application);
   containers_[container] = {
       .node = nm.place, .actor = 0, .job = job == nullptr ? trace::JobIndex{} : job->index};
+  FetchFiles(nm, order, 0);
+}
+
+// Source: ipc.client.connect.max.retries (10) and .retry.interval (1 s): a NodeManager's client of
+// HDFS gives a NameNode that refuses connections up after those.
+void SimHost::FetchFiles(NmActor& nm, const fakes::Localize& order, int tries) {
+  static constexpr int kConnectRetries = 10;
+  if (name_node_.down() && tries < kConnectRetries) {
+    return After(1s, [this, id = nm.id, order, tries] {
+      Actor* actor = actors_[id].get();
+      if (actor != nullptr && actor->alive)
+        FetchFiles(static_cast<NmActor&>(*actor), order, tries + 1);
+    });
+  }
+  const ContainerId container = order.container;
+  JobRt* job = JobOf(container.application_attempt.application);
   Duration time = LocalizationTime(nm.place, container.application_attempt.application);
   time += SlowedByHdfs(fakes::TransferTime(job == nullptr ? 0 : job->config->files_bytes,
                                            scenario_.hdfs.bandwidth_bps));
