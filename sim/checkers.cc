@@ -60,6 +60,7 @@ Checkers::~Checkers() = default;
 void Checkers::JobSubmitted(trace::JobIndex job, std::shared_ptr<const JobSpec> spec) {
   if (books_->on(Invariant::kReferenceVerdict)) books_->reference_.JobSubmitted(job, spec);
   if (books_->on(Invariant::kDurableBeforeVisible)) books_->durable_.JobSubmitted(job, spec);
+  books_->conduct_.JobSubmitted(job, spec);
   books_->specs_[job.value] = std::move(spec);
 }
 
@@ -74,6 +75,7 @@ void Checkers::Observe(const trace::TraceRecord& record) {
   books_->Observe(record);
   books_->ObserveDurable(record);
   books_->ObserveRepeats(record);
+  books_->ObserveConduct(record);
   books_->ObserveReference(record);
 }
 
@@ -230,6 +232,25 @@ void Checkers::Books::ObserveRepeats(const trace::TraceRecord& record) {
   for (const RepeatWatch::Broken& broken : repeats_.TakeNew()) {
     const JobBook* job = JobOf(broken.job);
     Report(Invariant::kSaidAgain, (job == nullptr ? "" : NameOf(*job) + ": ") + broken.what);
+  }
+}
+
+// as-asked, notice-passed-on, gives-not-up, no-idle-containers, and more of four others.
+void Checkers::Books::ObserveConduct(const trace::TraceRecord& record) {
+  using Of = ConductWatch::Of;
+  static constexpr std::array<Invariant, ConductWatch::kOfCount> kInvariants = {
+      Invariant::kAsAsked,          Invariant::kNoticePassedOn, Invariant::kGivesNotUp,
+      Invariant::kNoIdleContainers, Invariant::kGoodCitizen,    Invariant::kLimitsKept,
+      Invariant::kVerdict,          Invariant::kOneOwner,       Invariant::kOneAttempt};
+  conduct_.Observe(record);
+  for (const Of own : {Of::kAsAsked, Of::kNoticePassedOn, Of::kGivesNotUp, Of::kNoIdleContainers})
+    results_[static_cast<std::size_t>(kInvariants[static_cast<std::size_t>(own)])].checked =
+        conduct_.judged(own);
+  if (conduct_.sound()) return;
+  for (const ConductWatch::Broken& broken : conduct_.TakeNew()) {
+    const Invariant invariant = kInvariants[static_cast<std::size_t>(broken.of)];
+    const JobBook* job = JobOf(broken.job);
+    if (on(invariant)) Report(invariant, (job == nullptr ? "" : NameOf(*job) + ": ") + broken.what);
   }
 }
 

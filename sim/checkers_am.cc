@@ -194,7 +194,10 @@ void Checkers::Books::Ordered(JobBook& job, const trace::AmOrdered& fact) {
                    after_final("StartContainers");
                    for (const yarn::StartContainerRequest& one : start->containers) {
                      ContainerBook* container = ContainerOf(one.container);
-                     if (container != nullptr) LimitsOfLaunch(job, *container, one.container);
+                     if (container != nullptr) {
+                       LimitsOfLaunch(job, *container, one.container);
+                       container->launched_alone = !WasEverWhole(job, Acting(job));
+                     }
                      if (!Checks(Invariant::kOneOwner) ||
                          (container != nullptr && container->job == job.index))
                        continue;

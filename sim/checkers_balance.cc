@@ -194,6 +194,7 @@ void Checkers::Books::Settle(Instant now, trace::JobIndex index, const WorldView
   }
   durable_.Forget(index);
   repeats_.Forget(index);
+  conduct_.Forget(index);
   JobLeaves(*job);
   for (const ContainerId& id : job->containers) {
     const auto container = containers_.find(id);

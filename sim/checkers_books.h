@@ -24,6 +24,7 @@
 #include "core/am/policy.h"
 #include "oracles/reference_verdict.h"
 #include "sim/checkers.h"
+#include "sim/checkers_conduct.h"
 #include "sim/checkers_durable.h"
 #include "sim/checkers_repeats.h"
 
@@ -53,8 +54,13 @@ enum class Invariant : std::uint8_t {
   kDurableBeforeVisible,
   kRuleMatchesCause,
   kSaidAgain,
+  kAsAsked,
+  kNoticePassedOn,
+  kGivesNotUp,
+  kNoIdleContainers,
 };
-inline constexpr std::size_t kInvariantCount = static_cast<std::size_t>(Invariant::kSaidAgain) + 1;
+inline constexpr std::size_t kInvariantCount =
+    static_cast<std::size_t>(Invariant::kNoIdleContainers) + 1;
 
 /// What must be done by an instant; see checkers_limits.cc.
 enum class Limit : std::uint8_t {
@@ -160,9 +166,10 @@ struct ContainerBook {
   Resource resource;
   bool am = false;
   bool freed = false;
-  Instant freed_at{};    ///< The last time.
-  bool running = false;  ///< The NM has launched it and it is not gone.
-  bool on_node = false;  ///< The NM has begun to localize it and it is not gone.
+  Instant freed_at{};           ///< The last time.
+  bool running = false;         ///< The NM has launched it and it is not gone.
+  bool on_node = false;         ///< The NM has begun to localize it and it is not gone.
+  bool launched_alone = false;  ///< Its start was ordered before its gang was ever whole.
   Instant granted{};
   Instant said{};  ///< The last time: a RM that recovers its books says it again.
   // The user process that lives in it:
@@ -302,6 +309,7 @@ class Checkers::Books {
   static void CollectAnew(ApplicationBook& application);
   void ObserveDurable(const trace::TraceRecord& record);
   void ObserveRepeats(const trace::TraceRecord& record);
+  void ObserveConduct(const trace::TraceRecord& record);
 
   // ---- checkers.cc
   [[nodiscard]] bool on(Invariant invariant) const {
@@ -354,6 +362,8 @@ class Checkers::Books {
                         const SpawnProcess& spawn);
   void OrdersStart(JobBook& job, const StartProcess& start);
   void CheckGangStart(const JobBook& job, const ApplicationBook& application, const TaskId& task);
+  [[nodiscard]] static bool WasEverWhole(const JobBook& job, const ApplicationBook& application);
+  void CheckLaunchedBeside(const JobBook& job, const ContainerBook& container, const TaskId& task);
   void CheckOwnAddress(const JobBook& job, const ContainerBook& container,
                        const SpawnProcess& spawn);
   void CheckSpec(JobBook& job, ApplicationBook& application, Epoch epoch, SpecId spec);
@@ -480,6 +490,7 @@ class Checkers::Books {
 
   DurableWatch durable_;                 ///< durable-before-visible.
   RepeatWatch repeats_;                  ///< said-again.
+  ConductWatch conduct_;                 ///< See checkers_conduct.h.
   oracles::ReferenceVerdict reference_;  ///< reference-verdict: the other reading of policies.md.
 
   // gpu-seconds: use over time by node, and by container.

@@ -30,6 +30,8 @@ void Checkers::Books::On(const trace::AgentTold& fact) {
     }
     container->task = started->fence.task;
     container->port = 0;
+    if (const JobBook* job = JobOf(container->job))
+      CheckLaunchedBeside(*job, *container, started->fence.task);
   } else if (const auto* leased = std::get_if<PortLeased>(&fact.event)) {
     container->port = leased->port;
   } else if (std::holds_alternative<PortLeaseFailed>(fact.event)) {
@@ -153,6 +155,28 @@ void Checkers::Books::CheckGangStart(const JobBook& job, const ApplicationBook& 
                                     std::to_string(job.held) + " of " +
                                     std::to_string(job.gang_size) +
                                     " containers of its gang were ever held together");
+}
+
+/// Its gang is held now, or a process of it has run.
+bool Checkers::Books::WasEverWhole(const JobBook& job, const ApplicationBook& application) {
+  return application.gang_complete ||
+         std::any_of(application.processes.begin(), application.processes.end(),
+                     [&](const auto& entry) {
+                       return job.spec != nullptr && Trains(*job.spec, entry.first) &&
+                              entry.second.starts > 0;
+                     });
+}
+
+// What runs beside the training follows it: its container is not launched for a gang that waits.
+void Checkers::Books::CheckLaunchedBeside(const JobBook& job, const ContainerBook& container,
+                                          const TaskId& task) {
+  if (job.spec == nullptr || job.spec->gang.policy != GangPolicy::kAll || Trains(*job.spec, task) ||
+      job.gang_size == 0)
+    return;
+  if (!Checks(Invariant::kGangStart) || !container.launched_alone || !Undisturbed(times_.nm_expiry))
+    return;
+  Report(Invariant::kGangStart, NameOf(job) + ": a container is launched for " + ToString(task) +
+                                    ", which runs beside a gang that never was whole");
 }
 
 // own-address: the spec that a process is started with sends its peers to the node that it is on

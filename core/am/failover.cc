@@ -333,8 +333,8 @@ void Failover::Report(Failure failure) {
   const bool has_peers =
       core.tasks.record(failure.end.task).training && core.job->strategy != Strategy::kIndependent;
   if (!has_peers) {
-    // A sidecar of the session that starts again: the session has been paid for.
-    if (failure.decision.session && IsVictim(failure)) {
+    // A sidecar that had ended when its session's next try was decided: that has been paid for.
+    if (failure.decision.session && IsVictim(failure) && failure.end.at <= last_cause_->decided) {
       TF_PROBE("failover/victim-beside-the-gang");
       return RestartVictim(std::move(failure), last_cause_->cause);
     }

@@ -57,6 +57,7 @@ void GangAllocator::SetExcludedHosts(const std::set<std::string>& hosts) {
 void GangAllocator::Want(Instant now, const std::vector<SlotRequest>& slots,
                          bool kept_counts_as_held) {
   if (slots.empty()) return;
+  over_ = false;
   BeginDeadline(now);
   for (const SlotRequest& request : slots) {
     TF_CHECK(request.priority >= 1);
@@ -80,7 +81,18 @@ void GangAllocator::Cancel(Instant now, const TaskId& task) {
 void GangAllocator::CancelAll(Instant now) {
   const std::set<TaskId> wanted = std::exchange(wanted_, {});
   for (const TaskId& task : wanted) slots_.erase(task);
+  over_ = true;
   Changed(now);
+}
+
+/// Its container is gone, and nothing has used it.
+void GangAllocator::WantAgain(const TaskId& task) {
+  if (over_) {
+    TF_PROBE("gang/lost-when-all-is-over");
+    slots_.erase(task);
+  } else {
+    wanted_.insert(task);
+  }
 }
 
 void GangAllocator::Detach(Instant now, const TaskId& task) {
@@ -204,7 +216,7 @@ CompletedContainer GangAllocator::OnCompleted(Instant now, const ContainerId& co
     Forget(task);
   } else {
     TakeFrom(slot);
-    wanted_.insert(task);
+    WantAgain(task);
   }
   Changed(now);
   return used ? CompletedContainer::kUsed : CompletedContainer::kWantedAgain;
@@ -225,7 +237,7 @@ void GangAllocator::Refuse(Instant now, const ContainerId& container) {
   GiveToRm(container);
   TakeFrom(slots_.at(task));
   BeginDeadline(now);
-  wanted_.insert(task);
+  WantAgain(task);
   Changed(now);
 }
 

@@ -160,6 +160,7 @@ class GangAllocator {
   [[nodiscard]] std::vector<WantedGroup> Wanted() const;
 
   void TakeFrom(Slot& slot);
+  void WantAgain(const TaskId& task);
   void Forget(const TaskId& task);
   void GiveToRm(const ContainerId& container);
   [[nodiscard]] GangGivenBack GiveBack();
@@ -191,6 +192,7 @@ class GangAllocator {
   std::optional<Instant> deadline_;
   std::optional<Instant> backoff_until_;
   bool suspended_ = false;
+  bool over_ = false;        // all was cancelled: what is lost is not wanted again
   Duration next_backoff_{};  // doubles until a gang is complete
 };
 

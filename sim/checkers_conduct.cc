@@ -1,0 +1,487 @@
+#include "sim/checkers_conduct.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <numeric>
+#include <utility>
+
+#include "core/am/journal_frames.h"
+#include "core/model/probe.h"
+#include "core/model/text.h"
+#include "core/model/visit.h"
+
+namespace tfyarn::sim {
+namespace {
+
+/// From an answer of the RM to what an AM does about it, the entries that it rests on included.
+constexpr Duration kActsWithin = 10s;
+/// A container that no task needs is given back by then: an AM that has just started looks for the
+/// agents of the one before first.
+constexpr Duration kHeldInVain = 10min;
+/// A drain counts from the decision, a little before its entry is appended.
+constexpr Duration kToldLater = 5s;
+/// One call out of turn tells its caller which turn it is.
+constexpr std::int32_t kRefusedInARow = 5;
+
+/// The RM has ended this attempt, or another one acts.
+bool EndsTheAttempt(yarn::RpcErrorCode code) {
+  return code == yarn::RpcErrorCode::kApplicationAttemptNotFound ||
+         code == yarn::RpcErrorCode::kApplicationNotFound;
+}
+
+std::string Lacks(const Resource& has, const TaskTypeSpec& type, std::int64_t memory_mb) {
+  if (has.memory_mb < memory_mb)
+    return fmt::format("{} MiB of memory of {}", has.memory_mb, memory_mb);
+  if (has.vcores < type.resource.vcores)
+    return fmt::format("{} vcores of {}", has.vcores, type.resource.vcores);
+  if (has.gpus < type.resource.gpus)
+    return fmt::format("{} GPUs of {}", has.gpus, type.resource.gpus);
+  return "";
+}
+
+}  // namespace
+
+void ConductWatch::JobSubmitted(trace::JobIndex job, std::shared_ptr<const JobSpec> spec) {
+  specs_[job.value] = std::move(spec);
+}
+
+void ConductWatch::Forget(trace::JobIndex job) {
+  std::erase_if(containers_, [&](const auto& entry) { return entry.second.job == job.value; });
+  std::erase_if(applications_, [&](const auto& entry) { return entry.second.job == job.value; });
+  std::erase_if(led_, [&](const auto& entry) { return entry.first.first == job.value; });
+  specs_.erase(job.value);
+}
+
+void ConductWatch::Observe(const trace::TraceRecord& record) {
+  Pass(record.at);
+  now_ = record.at;
+  std::visit(
+      Overloaded{
+          [](const auto&) {},
+          [&](const trace::NodeDeclared& fact) { nodes_[fact.node].partition = fact.partition; },
+          [&](const trace::ContainerGranted& fact) {
+            ContainerFacts& container = containers_[fact.container];
+            // A RM that recovers its books says it again.
+            container.job = fact.job.value;
+            container.node = fact.node;
+            container.resource = fact.resource;
+            container.am = fact.am;
+            container.freed = false;
+            HeldChanged(fact.container.application_attempt.application);
+          },
+          [&](const trace::ContainerFreed& fact) {
+            if (ContainerFacts* container = ContainerOf(fact.container)) container->freed = true;
+            HeldChanged(fact.container.application_attempt.application);
+          },
+          [&](const trace::ContainerGone& fact) {
+            if (ContainerFacts* container = ContainerOf(fact.container)) {
+              container->process.reset();
+              container->notice.reset();
+            }
+          },
+          [&](const trace::FaultBegan& fact) {
+            faults_.insert({fact.fault, fact.instance});
+            fault_changed_ = now_;
+          },
+          [&](const trace::FaultEnded& fact) {
+            faults_.erase({fact.fault, fact.instance});
+            fault_changed_ = now_;
+          },
+          [&](const trace::ApplicationEnded& fact) { applications_[fact.application].over = true; },
+          [&](const trace::AmTold& fact) { On(fact); },
+          [&](const trace::AmOrdered& fact) { On(fact); },
+          [&](const trace::AgentTold& fact) { On(fact); },
+          [&](const trace::AgentOrdered& fact) { On(fact); }},
+      record.fact);
+}
+
+void ConductWatch::Report(Of of, std::uint32_t job, std::string what) {
+  broken_.push_back({.of = of, .job = trace::JobIndex(job), .what = std::move(what)});
+}
+
+ConductWatch::ContainerFacts* ConductWatch::ContainerOf(const ContainerId& id) {
+  const auto found = containers_.find(id);
+  return found == containers_.end() ? nullptr : &found->second;
+}
+
+const JobSpec* ConductWatch::SpecOf(std::uint32_t job) const {
+  const auto found = specs_.find(job);
+  return found == specs_.end() ? nullptr : found->second.get();
+}
+
+ConductWatch::ApplicationFacts* ConductWatch::ApplicationOf(
+    std::uint32_t job, std::optional<std::int32_t> resubmission) {
+  const auto led = led_.find({job, resubmission});
+  return led == led_.end() ? nullptr : &applications_[led->second];
+}
+
+// ---------------------------------------------------------------- what is looked at later
+
+void ConductWatch::Pass(Instant until) {
+  while (!dues_.empty() && dues_.top().at < until) {
+    const Due due = dues_.top();
+    dues_.pop();
+    due.over_number > 0 ? JudgeHeld(due) : JudgeNotice(due);
+  }
+}
+
+// notice-passed-on: what the RM has marked is warned, or its end is ordered, at once.
+void ConductWatch::JudgeNotice(const Due& due) {
+  ContainerFacts* container = ContainerOf(due.container);
+  if (container == nullptr || !container->notice || container->freed) return;
+  const auto its = applications_.find(due.container.application_attempt.application);
+  if (its == applications_.end() || its->second.over || its->second.decided) return;
+  // Its AM has died, or stood still.
+  if (its->second.am_started > *container->notice || !faults_.empty() ||
+      (fault_changed_ && *fault_changed_ >= *container->notice))
+    return;
+  container->notice.reset();
+  Report(Of::kNoticePassedOn, container->job,
+         fmt::format("the RM has said that it will take {}, {}, and the AM has neither warned it "
+                     "nor given it back within {}",
+                     ToString(due.container),
+                     container->process ? "in which a process runs" : "in which nothing runs",
+                     ToString(kActsWithin)));
+}
+
+// no-idle-containers: a job does not hold more containers than it has tasks.
+void ConductWatch::JudgeHeld(const Due& due) {
+  const auto found = applications_.find(due.container.application_attempt.application);
+  if (found == applications_.end()) return;
+  ApplicationFacts& application = found->second;
+  if (!application.over_since || application.over_number != due.over_number) return;
+  if (application.over || application.verdict) return;
+  // Who was away meanwhile gave nothing back.
+  Instant since = std::max(*application.over_since, application.am_started);
+  if (fault_changed_) since = std::max(since, *fault_changed_);
+  if (!faults_.empty()) since = now_;
+  const Instant at = since + kHeldInVain;
+  if (at > due.at) {
+    Due later = due;
+    later.at = at;
+    later.order = ++order_;
+    return dues_.push(later);
+  }
+  const JobSpec* spec = SpecOf(application.job);
+  application.over_since.reset();
+  Report(Of::kNoIdleContainers, application.job,
+         fmt::format("it has held more containers than its {} tasks for {}",
+                     spec == nullptr ? 0 : spec->task_count(), ToString(due.at - since)));
+}
+
+bool ConductWatch::IsHeld(const ContainerFacts& container) const {
+  return !container.am && !container.freed && !container.given_back;
+}
+
+void ConductWatch::HeldChanged(const ApplicationId& id) {
+  const auto found = applications_.find(id);
+  if (found == applications_.end()) return;
+  ApplicationFacts& application = found->second;
+  const JobSpec* spec = SpecOf(application.job);
+  if (spec == nullptr) return;
+  std::int64_t held = 0;
+  const ContainerId first{.application_attempt = {.application = id}};
+  for (auto entry = containers_.lower_bound(first);
+       entry != containers_.end() && entry->first.application_attempt.application == id; ++entry)
+    held += IsHeld(entry->second) ? 1 : 0;
+  Counts(Of::kNoIdleContainers);
+  if (held <= spec->task_count()) return application.over_since.reset();
+  if (application.over_since) return;
+  application.over_since = now_;
+  application.over_number = ++order_;
+  dues_.push({.at = now_ + kHeldInVain,
+              .order = ++order_,
+              .container = first,
+              .over_number = application.over_number});
+}
+
+void ConductWatch::GivenBack(const ContainerId& id) {
+  ContainerFacts* container = ContainerOf(id);
+  if (container == nullptr) return;
+  container->given_back = true;
+  container->notice.reset();
+  HeldChanged(id.application_attempt.application);
+}
+
+// ---------------------------------------------------------------- what the AM is told
+
+void ConductWatch::On(const trace::AmTold& fact) {
+  const std::uint32_t job = fact.job.value;
+  if (const auto* started = std::get_if<AmStarted>(&fact.event)) {
+    led_[{job, fact.resubmission}] = started->attempt.application;
+    ApplicationFacts& application = applications_[started->attempt.application];
+    application.job = job;
+    if (started->attempt.attempt < application.am_attempt) return;
+    application.am_attempt = started->attempt.attempt;
+    application.am_container = started->container;
+    application.am_started = now_;
+    application.decided = application.awaits = application.told_over = false;
+    application.refused_token = false;
+    application.refused = 0;
+    application.response_id = -1;
+    application.calls.clear();
+    application.blacklist.clear();
+    return;
+  }
+  ApplicationFacts* application = ApplicationOf(job, fact.resubmission);
+  if (application == nullptr || fact.am_attempt != application->am_attempt) return;
+  if (const auto* reply = std::get_if<RmReplied>(&fact.event)) {
+    RmSays(job, *application, *reply);
+  } else if (const auto* status = std::get_if<HdfsReplied>(&fact.event)) {
+    if (const auto* file = std::get_if<hdfs::FileStatus>(&status->response))
+      application->proven.insert(file->path);
+  } else if (const auto* said = std::get_if<AgentSaid>(&fact.event)) {
+    const auto* ended = std::get_if<ProcessEnded>(&said->message);
+    if (ended == nullptr || !ended->agent_leaves) return;
+    if (ContainerFacts* container = ContainerOf(ended->fence.container)) container->leaves = true;
+  }
+}
+
+void ConductWatch::RmSays(std::uint32_t job, ApplicationFacts& application,
+                          const RmReplied& reply) {
+  const auto call = application.calls.find(reply.call);
+  const Instant made = call == application.calls.end() ? now_ : call->second;
+  if (call != application.calls.end()) application.calls.erase(call);
+  if (const auto* error = std::get_if<yarn::RpcError>(&reply.response)) {
+    if (error->code == yarn::RpcErrorCode::kApplicationMasterNotRegistered)
+      application.blacklist.clear();
+    application.told_over = application.told_over || EndsTheAttempt(error->code);
+    application.refused_token =
+        application.refused_token || error->code == yarn::RpcErrorCode::kInvalidToken;
+    // Of those that were under way together the first teaches what there is to learn.
+    if (error->code != yarn::RpcErrorCode::kInvalidApplicationMasterRequest ||
+        (application.refused > 0 && made <= application.refused_at))
+      return;
+    Counts(Of::kGoodCitizen);
+    application.refused_at = now_;
+    if (++application.refused != kRefusedInARow) return;
+    return Report(Of::kGoodCitizen, job,
+                  fmt::format("the RM has refused {} calls in a row as out of turn: {}",
+                              kRefusedInARow, error->message));
+  }
+  application.refused = 0;
+  if (std::holds_alternative<yarn::RegisterApplicationMasterResponse>(reply.response)) {
+    application.blacklist.clear();
+  } else if (const auto* answer = std::get_if<yarn::AllocateResponse>(&reply.response)) {
+    for (const std::vector<ContainerId>* list :
+         {&answer->preempt_strict, &answer->preempt_contract}) {
+      for (const ContainerId& id : *list) {
+        ContainerFacts* container = ContainerOf(id);
+        if (container == nullptr || container->am || container->freed || container->given_back ||
+            container->notice || container->told_end || !container->task)
+          continue;
+        Counts(Of::kNoticePassedOn);
+        container->notice = now_;
+        dues_.push({.at = now_ + kActsWithin, .order = ++order_, .container = id});
+      }
+    }
+  }
+}
+
+// ---------------------------------------------------------------- what the AM orders
+
+void ConductWatch::On(const trace::AmOrdered& fact) {
+  const std::uint32_t job = fact.job.value;
+  ApplicationFacts* application = ApplicationOf(job, fact.resubmission);
+  if (application == nullptr || fact.am_attempt != application->am_attempt) return;
+  std::visit(
+      Overloaded{[](const auto&) {},
+                 [&](const NodesAwaited& awaited) { application->awaits = !awaited.limit.empty(); },
+                 [&](const AppendJournal& append) {
+                   for (const am::ReadEntry& read : am::ReadFrames(append.bytes)) {
+                     if (std::holds_alternative<am::VerdictDecided>(read.entry)) {
+                       application->decided = true;
+                       application->decided_at = application->decided_at.value_or(now_);
+                     } else if (const auto* raised = std::get_if<am::MemoryRaised>(&read.entry)) {
+                       application->raised[raised->task] = raised->memory_mb;
+                     }
+                   }
+                 },
+                 [&](const VerdictReached& verdict) {
+                   if (application->verdict) return;
+                   application->verdict = verdict.status;
+                   const JobSpec* spec = SpecOf(job);
+                   if (spec == nullptr || verdict.status != JobStatus::kSucceeded) return;
+                   for (const std::string& path : spec->finish.require_paths) {
+                     Counts(Of::kVerdict);
+                     const bool seen =
+                         std::any_of(application->proven.begin(), application->proven.end(),
+                                     [&](const std::string& file) {
+                                       return file.find(path) != std::string::npos;
+                                     });
+                     if (!seen)
+                       Report(Of::kVerdict, job,
+                              "it has succeeded, but HDFS was not asked for " + path +
+                                  ", which finish.require names, or did not have it");
+                   }
+                 },
+                 [&](const CallRm& call) {
+                   application->calls[call.call] = now_;
+                   if (const auto* allocate = std::get_if<yarn::AllocateRequest>(&call.request))
+                     Allocates(job, *application, *allocate);
+                 },
+                 [&](const CallNm& call) {
+                   const auto* stop = std::get_if<yarn::StopContainersRequest>(&call.request);
+                   if (stop == nullptr) return;
+                   for (const ContainerId& id : stop->containers) GivenBack(id);
+                 },
+                 [&](const SendToAgent& send) { Sends(job, *application, send); },
+                 [&](const ExitAm& exit) {
+                   if (exit.code != 0) GivesUp(job, *application, fact.am_attempt);
+                 }},
+      fact.action);
+}
+
+// gives-not-up: an AM that the RM counts as the job's does not end by itself.
+void ConductWatch::GivesUp(std::uint32_t job, const ApplicationFacts& application,
+                           std::int32_t am_attempt) {
+  Counts(Of::kGivesNotUp);
+  const ContainerFacts* container = ContainerOf(application.am_container);
+  const bool told = application.told_over || application.refused_token;
+  if (application.over || told || container == nullptr || container->freed) return;
+  Report(
+      Of::kGivesNotUp, job,
+      fmt::format("the AM of attempt {} ends, and for the RM it is the one that acts", am_attempt));
+}
+
+// good-citizen: who waits for nodes, or has decided, wants nothing; and of the nodes some are left
+// to ask for.
+void ConductWatch::Allocates(std::uint32_t job, ApplicationFacts& application,
+                             const yarn::AllocateRequest& request) {
+  const std::int64_t wanted = std::accumulate(
+      request.ask.begin(), request.ask.end(), std::int64_t{0},
+      [](std::int64_t sum, const yarn::ResourceRequest& row) { return sum + row.num_containers; });
+  if (application.told_over) {
+    Report(Of::kOneAttempt, job,
+           "the AM calls allocate, and the RM has told it that another attempt acts or none");
+  }
+  Counts(Of::kGoodCitizen);
+  const bool again =
+      std::exchange(application.response_id, request.response_id) == request.response_id;
+  if (wanted > 0 && !again && (application.awaits || application.decided)) {
+    Report(Of::kGoodCitizen, job,
+           fmt::format("the AM asks for {} containers although {}", wanted,
+                       application.decided ? "its verdict is on its way to the journal"
+                                           : "it waits for nodes that may come"));
+  }
+  for (const std::string& host : request.blacklist_removals) application.blacklist.erase(host);
+  for (const std::string& host : request.blacklist_additions) application.blacklist.insert(host);
+  if (!request.blacklist_additions.empty() && application.blacklist.size() >= nodes_.size()) {
+    Report(Of::kGoodCitizen, job,
+           fmt::format("all {} nodes are on the blacklist", application.blacklist.size()));
+  }
+  for (const ContainerId& id : request.release) GivenBack(id);
+}
+
+void ConductWatch::Sends(std::uint32_t job, ApplicationFacts& application,
+                         const SendToAgent& send) {
+  ContainerFacts* container = ContainerOf(send.container);
+  if (container == nullptr) return;
+  if (const auto* start = std::get_if<StartProcess>(&send.message)) {
+    Counts(Of::kOneOwner);
+    if (container->leaves) {
+      Report(Of::kOneOwner, job,
+             fmt::format("{} is to start in {}, whose agent has said that it ends",
+                         ToString(start->fence.task), ToString(send.container)));
+    }
+    const auto latest = application.incarnations.find(start->fence.task);
+    if (latest != application.incarnations.end() && start->fence.incarnation < latest->second) {
+      Report(Of::kOneOwner, job,
+             fmt::format("{} is to start in {}, and has another container since",
+                         ToString(start->fence.task), ToString(send.container)));
+    }
+    return;
+  }
+  if (std::holds_alternative<WarnProcess>(send.message)) return container->notice.reset();
+  const bool ends = std::holds_alternative<EndAgent>(send.message);
+  const auto* stop = std::get_if<StopProcess>(&send.message);
+  if (!ends && stop == nullptr) return;
+  container->notice.reset();
+  // limits-kept: what runs beside a success has its time to end.
+  const JobSpec* spec = SpecOf(job);
+  if (spec != nullptr && container->task && container->process && !container->told_end &&
+      application.verdict == JobStatus::kSucceeded) {
+    const auto drain = spec->finish.drain.find(container->task->type);
+    if (drain != spec->finish.drain.end()) {
+      Counts(Of::kLimitsKept);
+      const Duration passed = now_ - application.decided_at.value_or(now_);
+      // While HDFS is away the decision waits for its entry, and its time goes on.
+      const bool quiet =
+          faults_.empty() && (!fault_changed_ || now_ - *fault_changed_ > drain->second);
+      if (quiet && passed + kToldLater < drain->second) {
+        Report(Of::kLimitsKept, job,
+               fmt::format("{} is told to end {} after success was decided, and has a drain of {}",
+                           ToString(*container->task), ToString(passed), ToString(drain->second)));
+      }
+    }
+  }
+  container->told_end = stop != nullptr ? stop->attempt : container->process;
+  if (ends) GivenBack(send.container);
+}
+
+// ---------------------------------------------------------------- what happens on a node
+
+void ConductWatch::On(const trace::AgentTold& fact) {
+  ContainerFacts* container = ContainerOf(fact.container);
+  if (container == nullptr) return;
+  if (const auto* started = std::get_if<AgentStarted>(&fact.event)) {
+    container->task = started->fence.task;
+    const auto its = applications_.find(fact.container.application_attempt.application);
+    if (its == applications_.end()) return;
+    Incarnation& latest = its->second.incarnations[started->fence.task];
+    latest = std::max(latest, started->fence.incarnation);
+  } else if (std::holds_alternative<ProcessExited>(fact.event)) {
+    container->process.reset();
+  }
+}
+
+void ConductWatch::On(const trace::AgentOrdered& fact) {
+  const auto* spawn = std::get_if<SpawnProcess>(&fact.action);
+  ContainerFacts* container = ContainerOf(fact.container);
+  if (spawn == nullptr || container == nullptr) return;
+  ProcessStarts(*container, fact.container, *spawn);
+}
+
+void ConductWatch::ProcessStarts(ContainerFacts& container, const ContainerId& id,
+                                 const SpawnProcess& spawn) {
+  container.process = spawn.process.attempt;
+  container.told_end.reset();
+  const auto its = applications_.find(id.application_attempt.application);
+  const JobSpec* spec = SpecOf(container.job);
+  if (spec == nullptr || its == applications_.end()) return;
+  if (const TaskTypeSpec* type = spec->FindType(spawn.task.type)) CheckPlace(container, id, *type);
+}
+
+// as-asked: a process runs where its type may, in a container of the size that it is given.
+void ConductWatch::CheckPlace(const ContainerFacts& container, const ContainerId& id,
+                              const TaskTypeSpec& type) {
+  if (!container.task) return;
+  Counts(Of::kAsAsked);
+  const auto say = [&](std::string what) {
+    Report(Of::kAsAsked, container.job,
+           fmt::format("{} starts in {} on {}, {}", ToString(*container.task), ToString(id),
+                       ToString(container.node), std::move(what)));
+  };
+  const std::string& partition = nodes_[container.node].partition;
+  if (partition != type.node_label)
+    say(fmt::format("which is in partition '{}' and not '{}'", partition, type.node_label));
+  const ApplicationFacts& application = applications_[id.application_attempt.application];
+  const auto raised = application.raised.find(*container.task);
+  const std::string lacks =
+      Lacks(container.resource, type,
+            raised == application.raised.end() ? type.resource.memory_mb : raised->second);
+  if (!lacks.empty()) say("which has " + lacks);
+  for (const auto& [other_id, other] : containers_) {
+    if (other_id == id || other.job != container.job || !(other.node == container.node)) continue;
+    if (!IsHeld(other) || !other.process || !other.task || other.told_end) continue;
+    const bool alone = type.placement.spread == PlacementScope::kNode;
+    if (alone && other.task->type == type.name)
+      say(fmt::format("where {} runs, and the type is spread over nodes", ToString(*other.task)));
+    const std::vector<std::string>& avoid = type.placement.avoid;
+    if (std::find(avoid.begin(), avoid.end(), other.task->type) != avoid.end())
+      say(fmt::format("where {} runs, which it avoids", ToString(*other.task)));
+  }
+}
+
+}  // namespace tfyarn::sim

@@ -1,0 +1,146 @@
+// What an ApplicationMaster does with what it was given, and with what it was told: as-asked,
+// notice-passed-on, gives-not-up, no-idle-containers, and what good-citizen, one-owner,
+// one-attempt, limits-kept and verdict say of its calls to YARN and HDFS and of its orders to
+// agents.
+//
+// Each property needs a few facts of one container or one application, and none needs another. They
+// are counted here from grants, from the RM's answers and from what agents do on their nodes.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <optional>
+#include <queue>
+#include <set>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "core/model/job_spec.h"
+#include "core/trace/record.h"
+
+namespace tfyarn::sim {
+
+class ConductWatch {
+ public:
+  /// Which invariant a finding is of.
+  enum class Of : std::uint8_t {
+    kAsAsked,
+    kNoticePassedOn,
+    kGivesNotUp,
+    kNoIdleContainers,
+    kGoodCitizen,
+    kLimitsKept,
+    kVerdict,
+    kOneOwner,
+    kOneAttempt,
+  };
+  static constexpr std::size_t kOfCount = static_cast<std::size_t>(Of::kOneAttempt) + 1;
+  struct Broken {
+    Of of{};
+    trace::JobIndex job;
+    std::string what;
+  };
+
+  void JobSubmitted(trace::JobIndex job, std::shared_ptr<const JobSpec> spec);
+  void Observe(const trace::TraceRecord& record);
+  /// Nothing of the job is asked for any more.
+  void Forget(trace::JobIndex job);
+
+  /// How often each was looked at.
+  [[nodiscard]] std::uint64_t judged(Of of) const { return judged_[static_cast<std::size_t>(of)]; }
+  [[nodiscard]] bool sound() const { return broken_.empty(); }
+  [[nodiscard]] std::vector<Broken> TakeNew() { return std::exchange(broken_, {}); }
+
+ private:
+  struct NodeFacts {
+    std::string partition;
+  };
+  struct ContainerFacts {
+    std::uint32_t job = 0;
+    NodeId node;
+    Resource resource;
+    bool am = false;
+    bool freed = false;       ///< The RM counts it no more.
+    bool given_back = false;  ///< The AM has ordered its end, in whatever way.
+    bool leaves = false;      ///< Its agent has told the AM that it ends.
+    std::optional<TaskId> task;
+    std::optional<TaskAttempt> process;   ///< Lives on its node.
+    std::optional<TaskAttempt> told_end;  ///< The AM has ordered this attempt to end.
+    std::optional<Instant> notice;        ///< The RM has told of it, and nothing was done since.
+  };
+  struct ApplicationFacts {
+    std::uint32_t job = 0;
+    std::int32_t am_attempt = 0;  ///< Of the latest AM that started.
+    ContainerId am_container;
+    Instant am_started{};
+    bool over = false;              ///< The RM has ended it.
+    bool told_over = false;         ///< The RM has told its AM that another attempt acts, or none.
+    bool decided = false;           ///< A verdict is on its way to the journal.
+    bool awaits = false;            ///< The AM waits for nodes, and says that it asks for nothing.
+    bool refused_token = false;     ///< The RM has told its AM that it does not know its token.
+    std::int32_t refused = 0;       ///< Calls in a row that were out of turn, each made ...
+    Instant refused_at{};           ///< ... after the AM had heard that of the one before.
+    std::int32_t response_id = -1;  ///< Of the latest allocate: a repetition has the same.
+    std::map<CallId, Instant> calls;  ///< To the RM, not answered: when each was made.
+    std::set<std::string> blacklist;
+    std::set<std::string> proven;  ///< Files that HDFS has told an AM of.
+    std::optional<JobStatus> verdict;
+    std::optional<Instant> decided_at;           ///< The first time that an AM appended a verdict.
+    std::map<TaskId, Incarnation> incarnations;  ///< The latest agent of a task.
+    std::map<TaskId, std::int64_t> raised;       ///< Memory in MiB that a task was given instead.
+    std::optional<Instant> over_since;           ///< It holds more than it has tasks.
+    std::uint64_t over_number = 0;
+  };
+  /// What is looked at later.
+  struct Due {
+    Instant at{};
+    std::uint64_t order = 0;
+    ContainerId container;  ///< Of a notice; else only its application.
+    std::uint64_t over_number = 0;
+    friend bool operator>(const Due& a, const Due& b) {
+      return std::pair(a.at, a.order) > std::pair(b.at, b.order);
+    }
+  };
+
+  void Pass(Instant until);
+  void JudgeNotice(const Due& due);
+  void JudgeHeld(const Due& due);
+  void On(const trace::AmTold& fact);
+  void On(const trace::AmOrdered& fact);
+  void On(const trace::AgentTold& fact);
+  void On(const trace::AgentOrdered& fact);
+  void RmSays(std::uint32_t job, ApplicationFacts& application, const RmReplied& reply);
+  void Allocates(std::uint32_t job, ApplicationFacts& application,
+                 const yarn::AllocateRequest& request);
+  void Sends(std::uint32_t job, ApplicationFacts& application, const SendToAgent& send);
+  void GivesUp(std::uint32_t job, const ApplicationFacts& application, std::int32_t am_attempt);
+  void ProcessStarts(ContainerFacts& container, const ContainerId& id, const SpawnProcess& spawn);
+  void CheckPlace(const ContainerFacts& container, const ContainerId& id, const TaskTypeSpec& type);
+  void GivenBack(const ContainerId& id);
+  void HeldChanged(const ApplicationId& id);
+  [[nodiscard]] ApplicationFacts* ApplicationOf(std::uint32_t job,
+                                                std::optional<std::int32_t> resubmission);
+  [[nodiscard]] ContainerFacts* ContainerOf(const ContainerId& id);
+  [[nodiscard]] const JobSpec* SpecOf(std::uint32_t job) const;
+  [[nodiscard]] bool IsHeld(const ContainerFacts& container) const;
+  void Counts(Of of) { ++judged_[static_cast<std::size_t>(of)]; }
+  void Report(Of of, std::uint32_t job, std::string what);
+
+  Instant now_{};
+  std::map<NodeId, NodeFacts> nodes_;
+  std::map<ContainerId, ContainerFacts> containers_;
+  std::map<ApplicationId, ApplicationFacts> applications_;
+  /// By job and resubmission, as the records of AMs have them.
+  std::map<std::pair<std::uint32_t, std::optional<std::int32_t>>, ApplicationId> led_;
+  std::map<std::uint32_t, std::shared_ptr<const JobSpec>> specs_;
+  std::set<std::pair<std::uint32_t, std::uint32_t>> faults_;
+  std::optional<Instant> fault_changed_;
+  std::priority_queue<Due, std::vector<Due>, std::greater<>> dues_;
+  std::uint64_t order_ = 0;
+  std::uint64_t judged_[kOfCount] = {};
+  std::vector<Broken> broken_;
+};
+
+}  // namespace tfyarn::sim

@@ -1,0 +1,324 @@
+// as-asked, notice-passed-on, gives-not-up, no-idle-containers, and what ConductWatch says under
+// good-citizen, one-owner, one-attempt, limits-kept and verdict: each is broken by what it is about
+// and by nothing that looks like it.
+#include <gtest/gtest.h>
+
+#include "core/am/journal.h"
+#include "tests/unit/sim/checker_script.h"
+
+namespace tfyarn::sim {
+namespace {
+
+JobSpec With(void (*change)(JobSpec&)) {
+  JobSpec spec = CheckerScript::Job();
+  change(spec);
+  return spec;
+}
+
+/// The application's AM is in container 1, which is the RM's word, too.
+void StartAmIn1(CheckerScript& script, std::int32_t attempt = 1) {
+  script.Tell(AmStarted{.attempt = {.application = CheckerScript::App(), .attempt = attempt},
+                        .container = CheckerScript::Container(1)},
+              attempt);
+  script.Tell(RmReplied{.call = CallId(1), .response = yarn::RegisterApplicationMasterResponse{}},
+              attempt);
+}
+
+void Refuse(CheckerScript& script, std::uint64_t call, yarn::RpcErrorCode code) {
+  script.Tell(RmReplied{.call = CallId(call), .response = yarn::RpcError{.code = code}});
+}
+
+yarn::AllocateRequest AskFor(std::int32_t number, std::int32_t response_id) {
+  yarn::AllocateRequest request{.response_id = response_id};
+  if (number > 0) {
+    request.ask = {{.priority = 1,
+                    .resource_name = "*",
+                    .capability = {.memory_mb = 1024, .vcores = 1, .gpus = 1, .others = {}},
+                    .num_containers = number}};
+  }
+  return request;
+}
+
+AppendJournal Appends(const am::JournalEntry& entry) {
+  return {.seq = JournalSeq(2),
+          .bytes = am::EncodeJournalFrame({.am_attempt = 1, .heard = JournalSeq(1)}, JournalSeq(2),
+                                          entry, false)};
+}
+
+// ---------------------------------------------------------------- as-asked
+
+TEST(CheckersConductTest, AProcessRunsInThePartitionOfItsType) {
+  CheckerScript script(With([](JobSpec& spec) { spec.tasks[0].node_label = "gpu"; }));
+  script.Run();
+  EXPECT_EQ(script.Broken(), Names({"as-asked"}));
+}
+
+TEST(CheckersConductTest, ItsContainerHasWhatItsTypeAsksFor) {
+  CheckerScript script(With([](JobSpec& spec) { spec.tasks[0].resource.memory_mb = 2048; }));
+  script.Run();
+  EXPECT_EQ(script.Broken(), Names({"as-asked"}));
+}
+
+TEST(CheckersConductTest, MemoryThatWasRaisedIsAskedFor) {
+  CheckerScript script(With([](JobSpec& spec) { spec.strategy = Strategy::kIndependent; }));
+  script.Run();
+  script.Exit(2, 137);
+  script.Order(Appends(am::MemoryRaised{.task = kWorker0, .memory_mb = 1536}));
+  EXPECT_EQ(script.Broken(), Names());
+  script.Spawn(2, kWorker0, 2);
+  EXPECT_EQ(script.Broken(), Names({"as-asked"}));
+}
+
+TEST(CheckersConductTest, TwoOfATypeThatIsSpreadShareNoNode) {
+  for (const bool spread : {false, true}) {
+    JobSpec spec = CheckerScript::Job();
+    if (spread) spec.tasks[0].placement.spread = PlacementScope::kNode;
+    CheckerScript script(spec);
+    script.Grant(1, "n1", 0, true);
+    script.StartAm();
+    script.Grant(2, "n1");
+    script.Grant(3, "n1");
+    script.Spawn(2, kWorker0);
+    script.Spawn(3, kWorker1);
+    EXPECT_EQ(script.Broken(), spread ? Names({"as-asked"}) : Names());
+  }
+}
+
+// ---------------------------------------------------------------- notice-passed-on
+
+RmReplied Notice(bool strict) {
+  yarn::AllocateResponse response;
+  (strict ? response.preempt_strict : response.preempt_contract) = {CheckerScript::Container(2)};
+  return {.call = CallId(2), .response = std::move(response)};
+}
+
+TEST(CheckersConductTest, ANoticeOfPreemptionIsPassedOn) {
+  for (const bool strict : {false, true}) {
+    CheckerScript script;
+    script.Run();
+    script.At(1min);
+    script.Tell(Notice(strict));
+    script.At(2min);
+    script.Allocate(AskFor(0, 1));
+    EXPECT_EQ(script.Broken(), Names({"notice-passed-on"}));
+  }
+}
+
+TEST(CheckersConductTest, WhatIsWarnedOrGivenBackHasHadItsNotice) {
+  const AgentFence fence{.container = CheckerScript::Container(2), .task = kWorker0};
+  for (const AmAction& action :
+       {AmAction(SendToAgent{.container = fence.container, .message = WarnProcess{.fence = fence}}),
+        AmAction(SendToAgent{.container = fence.container, .message = StopProcess{.fence = fence}}),
+        AmAction(CallRm{.call = CallId(3),
+        .request = yarn::AllocateRequest{.release = {fence.container}}})}) {
+    CheckerScript script;
+    script.Run();
+    script.At(1min);
+    script.Tell(Notice(true));
+    script.Order(action);
+    script.At(2min);
+    script.Allocate(AskFor(0, 1));
+    EXPECT_EQ(script.Broken(), Names());
+  }
+}
+
+// ---------------------------------------------------------------- gives-not-up, one-attempt
+
+TEST(CheckersConductTest, AnAmThatTheRmCountsAsTheJobsGoesOn) {
+  CheckerScript script;
+  script.Grant(1, "n1", 0, true);
+  StartAmIn1(script);
+  Refuse(script, 2, yarn::RpcErrorCode::kApplicationMasterNotRegistered);
+  script.Order(ExitAm{.code = 1});
+  EXPECT_EQ(script.Broken(), Names({"gives-not-up"}));
+}
+
+TEST(CheckersConductTest, AnAmMayEndThatTheRmHasTakenOrTurnedAway) {
+  {
+    CheckerScript script;
+    script.Grant(1, "n1", 0, true);
+    StartAmIn1(script);
+    Refuse(script, 2, yarn::RpcErrorCode::kApplicationAttemptNotFound);
+    script.Order(ExitAm{.code = 1});
+    EXPECT_EQ(script.Broken(), Names());
+  }
+  CheckerScript script;
+  script.Grant(1, "n1", 0, true);
+  StartAmIn1(script);
+  script.Free(1);
+  script.Order(ExitAm{.code = 1});
+  EXPECT_EQ(script.Broken(), Names());
+}
+
+TEST(CheckersConductTest, AnAmThatWasReplacedAsksForNothingMore) {
+  CheckerScript script;
+  script.Grant(1, "n1", 0, true);
+  StartAmIn1(script);
+  Refuse(script, 2, yarn::RpcErrorCode::kApplicationAttemptNotFound);
+  script.Allocate(AskFor(0, 1));
+  EXPECT_EQ(script.Broken(), Names({"one-attempt"}));
+}
+
+// ---------------------------------------------------------------- good-citizen
+
+TEST(CheckersConductTest, OneRefusalOutOfTurnTellsTheTurn) {
+  CheckerScript script;
+  script.Grant(1, "n1", 0, true);
+  StartAmIn1(script);
+  // Made together: what the first refusal teaches came too late for the others.
+  for (std::uint64_t call = 2; call < 9; ++call)
+    script.Order(CallRm{.call = CallId(call), .request = AskFor(0, 1)});
+  script.At(1s);
+  for (std::uint64_t call = 2; call < 9; ++call)
+    Refuse(script, call, yarn::RpcErrorCode::kInvalidApplicationMasterRequest);
+  EXPECT_EQ(script.Broken(), Names());
+  for (std::uint64_t call = 9; call < 14; ++call) {
+    script.At(call * 1s);
+    script.Order(CallRm{.call = CallId(call), .request = AskFor(0, 1)});
+    Refuse(script, call, yarn::RpcErrorCode::kInvalidApplicationMasterRequest);
+  }
+  EXPECT_EQ(script.Broken(), Names({"good-citizen"}));
+}
+
+TEST(CheckersConductTest, WhoWaitsForNodesOrHasDecidedAsksForNothing) {
+  {
+    CheckerScript script;
+    script.Grant(1, "n1", 0, true);
+    StartAmIn1(script);
+    script.Allocate(AskFor(2, 0));
+    script.Order(NodesAwaited{.limit = "2 containers of 1 GPU", .at_most = 10min});
+    script.Allocate(AskFor(2, 0));  // The same call once more.
+    script.Allocate(AskFor(0, 1));
+    EXPECT_EQ(script.Broken(), Names());
+    script.Allocate(AskFor(2, 2));
+    EXPECT_EQ(script.Broken(), Names({"good-citizen"}));
+    script.Order(NodesAwaited{});
+    script.Allocate(AskFor(2, 3));
+    EXPECT_EQ(script.Broken(), Names());
+  }
+  CheckerScript script;
+  script.Grant(1, "n1", 0, true);
+  StartAmIn1(script);
+  script.Order(Appends(am::VerdictDecided{.status = JobStatus::kFailed}));
+  script.Allocate(AskFor(2, 0));
+  EXPECT_EQ(script.Broken(), Names({"good-citizen"}));
+}
+
+TEST(CheckersConductTest, NotEveryNodeIsOnTheBlacklist) {
+  CheckerScript script;
+  script.Grant(1, "n1", 0, true);
+  StartAmIn1(script);
+  script.Allocate({.response_id = 0, .blacklist_additions = {"n1"}});
+  EXPECT_EQ(script.Broken(), Names());
+  script.Allocate({.response_id = 1, .blacklist_additions = {"n2"}});
+  EXPECT_EQ(script.Broken(), Names({"good-citizen"}));
+}
+
+// ---------------------------------------------------------------- no-idle-containers
+
+TEST(CheckersConductTest, AJobHoldsNoMoreContainersThanItHasTasks) {
+  for (const bool gives_back : {true, false}) {
+    CheckerScript script;
+    script.Run();
+    script.Grant(4, "n2");
+    script.At(5min);
+    if (gives_back) script.Allocate({.response_id = 1, .release = {CheckerScript::Container(4)}});
+    script.At(30min);
+    script.Allocate(AskFor(0, 2));
+    EXPECT_EQ(script.Broken(), gives_back ? Names() : Names({"no-idle-containers"}));
+  }
+}
+
+// ---------------------------------------------------------------- one-owner
+
+TEST(CheckersConductTest, NothingStartsWhereTheAgentHasSaidThatItEnds) {
+  CheckerScript script;
+  script.Run();
+  const AgentFence fence{.container = CheckerScript::Container(2), .task = kWorker0};
+  script.Tell(AgentSaid{.message = ProcessEnded{.fence = fence, .agent_leaves = true}});
+  script.Exit(2, 1);
+  script.Order(RestartDecided{.epoch = Epoch(2), .tasks = {kWorker0}});
+  script.OrderProcess(2, kWorker0, 2);
+  EXPECT_EQ(script.Broken(), Names({"one-owner"}));
+}
+
+TEST(CheckersConductTest, NothingStartsInTheContainerOfBefore) {
+  CheckerScript script;
+  script.Run();
+  script.Grant(4, "n2");
+  script.Say(
+      trace::AgentTold{.job = CheckerScript::kJob,
+                       .container = CheckerScript::Container(4),
+                       .event = AgentStarted{.fence = {.container = CheckerScript::Container(4),
+                                                       .task = kWorker0,
+                                                       .incarnation = Incarnation(1)}}});
+  script.Order(RestartDecided{.epoch = Epoch(2), .tasks = {kWorker0}});
+  script.OrderProcess(2, kWorker0, 2);
+  EXPECT_EQ(script.Broken(), Names({"one-owner"}));
+}
+
+// ---------------------------------------------------------------- limits-kept, verdict
+
+TEST(CheckersConductTest, ADrainHasItsTime) {
+  for (const Duration after : {10s, 70s}) {
+    CheckerScript script(With([](JobSpec& spec) { spec.finish.drain["worker"] = 1min; }), {},
+                         {"limits-kept"});
+    script.Run();
+    script.Order(Appends(am::VerdictDecided{.status = JobStatus::kSucceeded}));
+    script.Exit(2);
+    script.Ended(kWorker0, 0, ExitClass::kOk);
+    script.Ended(kWorker1, 0, ExitClass::kOk);
+    script.Order(VerdictReached{.status = JobStatus::kSucceeded, .rule = "default/success"});
+    static_cast<void>(script.Broken());
+    script.At(after);
+    script.Order(SendToAgent{
+        .container = CheckerScript::Container(3),
+        .message = StopProcess{
+            .fence = {.container = CheckerScript::Container(3), .task = kWorker1}, .grace = 15s}});
+    EXPECT_EQ(script.Broken(), after < 1min ? Names({"limits-kept"}) : Names());
+  }
+}
+
+TEST(CheckersConductTest, ASuccessHasTheFilesThatItRequires) {
+  for (const bool seen : {true, false}) {
+    CheckerScript script(
+        With([](JobSpec& spec) { spec.finish.require_paths = {"/out/model.bin"}; }));
+    script.Run();
+    hdfs::HdfsResponse answer = hdfs::HdfsError{.code = hdfs::HdfsErrorCode::kNotFound};
+    if (seen) answer = hdfs::FileStatus{.path = "/out/model.bin"};
+    script.Tell(HdfsReplied{.call = CallId(5), .response = std::move(answer)});
+    script.Succeed();
+    EXPECT_EQ(script.Broken(), seen ? Names() : Names({"verdict"}));
+  }
+}
+
+// ---------------------------------------------------------------- gang-start
+
+TEST(CheckersConductTest, NothingIsLaunchedBesideAGangThatNeverWasWhole) {
+  for (const bool whole : {true, false}) {
+    CheckerScript script(With([](JobSpec& spec) {
+      spec.tasks.push_back({.name = "evaluator",
+                            .resource = {.memory_mb = 512, .vcores = 1, .gpus = 0, .others = {}}});
+    }));
+    script.Grant(1, "n1", 0, true);
+    script.StartAm();
+    for (const std::int64_t worker : {2, 3}) {
+      if (whole) script.Grant(worker);
+    }
+    script.Grant(4, "n2", 0);
+    script.At(30min);
+    script.Order(CallNm{.call = CallId(7),
+                        .node = CheckerScript::Node("n2"),
+                        .request = yarn::StartContainersRequest{
+                            .containers = {{.container = CheckerScript::Container(4)}}}});
+    script.Say(
+        trace::AgentTold{.job = CheckerScript::kJob,
+                         .container = CheckerScript::Container(4),
+                         .event = AgentStarted{.fence = {.container = CheckerScript::Container(4),
+                                                         .task = TaskId{"evaluator", 0}}}});
+    EXPECT_EQ(script.Broken(), whole ? Names() : Names({"gang-start"}));
+  }
+}
+
+}  // namespace
+}  // namespace tfyarn::sim
