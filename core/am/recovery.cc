@@ -307,9 +307,11 @@ void Recovery::Adopt(TaskIndex task, const Past& past,
   if (past.ordered && past.alive && past.outcome == Outcome::kOpen) {
     core.tasks.SetProcess(task, past.restarting ? ProcessPhase::kStopping : ProcessPhase::kOrdered);
   }
-  // The attempt before had decided to start it again, and may have heard of its container's end:
-  // the RM says so only once.
-  if (known && alive == living.end() && past.restarting && !verdict_) {
+  // The attempt before had decided to start it again, or had started nothing in it, and may have
+  // heard of its container's end: the RM says so only once. What a cluster spec sends others to is
+  // lost, which is to be decided on.
+  const bool idle = past.restarting || (!past.ordered && !in_spec);
+  if (known && alive == living.end() && idle && !verdict_) {
     parts_.leaving.Stop(task);
     parts_.restart.WantContainers({task});
   }
