@@ -149,7 +149,7 @@ void JobLife::UpdateState() {
     core.timers.Disarm(Timer::kStartDeadline);
   } else if (stage == JobState::kAllocating || core.tasks.training_tasks() == 0) {
     core.timers.Disarm(Timer::kStartDeadline);
-  } else if (core.timers.IsArmed(Timer::kReattach)) {
+  } else if (parts_.recovery.AwaitsAgents()) {
     TF_PROBE("life/agents-look-for-this-am");
     // What an earlier attempt started may run: its agents have yet to find this one.
     core.timers.Disarm(Timer::kStartDeadline);

@@ -381,13 +381,28 @@ void Recovery::StopUnknownProcess(TaskIndex task, const ProcessRef& process) {
   parts_.processes.Stop(task);
 }
 
+/// Its agent has not found this attempt, which has not launched it.
+bool Recovery::IsOfEarlierAttempt(TaskIndex task) const {
+  const AmCore& core = parts_.core;
+  return core.tasks.record(task).agent == AgentPhase::kLaunching &&
+         !core.timers.IsArmed(Timer::kRegistration, task.value);
+}
+
+bool Recovery::AwaitsAgents() const {
+  const AmCore& core = parts_.core;
+  if (!core.timers.IsArmed(Timer::kReattach)) return false;
+  for (std::uint32_t i = 0; i < core.tasks.size(); ++i) {
+    if (IsOfEarlierAttempt(TaskIndex(i))) return true;
+  }
+  return false;
+}
+
 void Recovery::OnReattachOver() {
   AmCore& core = parts_.core;
   for (std::uint32_t i = 0; i < core.tasks.size(); ++i) {
     const TaskIndex task(i);
     const TaskRecord& record = core.tasks.record(task);
-    if (record.agent != AgentPhase::kLaunching || core.timers.IsArmed(Timer::kRegistration, i))
-      continue;
+    if (!IsOfEarlierAttempt(task)) continue;
     TF_PROBE("recovery/agent-does-not-come");
     const std::string why = "its agent did not find the new AM in time";
     if (core.finishing) {

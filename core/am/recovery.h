@@ -40,6 +40,8 @@ class Recovery {
   void OnReattached(TaskIndex task, const RegisterAgent& message);
   /// An agent runs a process that the journal has lost: it must end before another one starts.
   void StopUnknownProcess(TaskIndex task, const ProcessRef& process);
+  /// Some agent of an earlier attempt has yet to find this one, and may still come.
+  [[nodiscard]] bool AwaitsAgents() const;
   /// Timer::kReattach.
   void OnReattachOver();
 
@@ -61,6 +63,7 @@ class Recovery {
 
   void RestoreAddress(TaskIndex task);
   [[nodiscard]] bool WentWithIt(const Past& past) const;
+  [[nodiscard]] bool IsOfEarlierAttempt(TaskIndex task) const;
   void Take(const AttemptStarted& entry);
   void Take(const AgentsLaunched& entry);
   void Take(const FailureSeen& entry);
