@@ -34,23 +34,30 @@ void ProcessControl::Stop(TaskIndex task, Duration grace) {
   const bool told = core.tasks.record(task).process == ProcessPhase::kStopping &&
                     (core.timers.IsArmed(Timer::kStopOverdue, task.value) || IsHeld(task));
   if (told && GraceOf(task) <= grace) return;
+  const bool in_this_step = std::find(stopped_.begin(), stopped_.end(), task) != stopped_.end();
+  if (!told) said_.erase(task);
+  if (told && !in_this_step && !IsHeld(task)) said_[task] = GraceOf(task);
   core.tasks.mutable_record(task).stop_grace = grace;
   core.tasks.SetProcess(task, ProcessPhase::kStopping);
-  core.out.EmitDecided(StopOrder(task));
+  core.out.EmitDecided(StopOrder(task, grace));
   core.timers.Disarm(Timer::kProcessStart, task.value);
   core.timers.Arm(Timer::kOrder, task.value, core.now + kOrderRepeat);
   WatchStop(task);
   stopped_.push_back(task);
 }
 
-/// Until the entry is durable the order is not on its way: nothing is repeated, nothing overdue.
+/// Until the entry is durable the order is not on its way: nothing is overdue, and only an order of
+/// before, with more time, is repeated.
 void ProcessControl::RestOn(JournalSeq entry) {
   AmCore& core = parts_.core;
   for (const TaskIndex task : std::exchange(stopped_, {})) {
-    if (entry.value == 0 || core.tasks.record(task).process != ProcessPhase::kStopping) continue;
-    core.timers.Disarm(Timer::kOrder, task.value);
+    if (entry.value == 0 || core.tasks.record(task).process != ProcessPhase::kStopping) {
+      said_.erase(task);
+      continue;
+    }
+    if (!said_.contains(task)) core.timers.Disarm(Timer::kOrder, task.value);
     core.timers.Disarm(Timer::kStopOverdue, task.value);
-    held_.push_back({entry, task, core.tasks.ProcessOf(task).attempt});
+    held_.push_back({entry, task, core.tasks.ProcessOf(task).attempt, GraceOf(task)});
     rests_on_[task] = entry;
   }
 }
@@ -69,8 +76,13 @@ void ProcessControl::OnDurable() {
     if (latest != rests_on_.end() && core.out.IsDurable(latest->second)) rests_on_.erase(latest);
     const bool same = core.tasks.record(stop.task).process == ProcessPhase::kStopping &&
                       core.tasks.ProcessOf(stop.task).attempt == stop.attempt;
-    if (!same || IsHeld(stop.task)) continue;
+    if (!same) continue;
     core.timers.Arm(Timer::kOrder, stop.task.value, core.now + kOrderRepeat);
+    if (IsHeld(stop.task)) {
+      said_[stop.task] = stop.grace;
+      continue;
+    }
+    said_.erase(stop.task);
     WatchStop(stop.task);
   }
 }
@@ -87,6 +99,14 @@ Duration ProcessControl::GraceInBroken(TaskIndex task) const {
 
 Duration ProcessControl::GraceOf(TaskIndex task) const {
   return parts_.core.tasks.record(task).stop_grace.value_or(parts_.core.job->deadlines.stop);
+}
+
+/// In the order that is out.
+Duration ProcessControl::GraceSaid(TaskIndex task) const {
+  const auto said = said_.find(task);
+  if (said == said_.end()) return GraceOf(task);
+  TF_PROBE("processes/order-of-before-repeated");
+  return said->second;
 }
 
 /// An agent of an earlier AM attempt hears of it only when it has found this one.
@@ -123,7 +143,7 @@ void ProcessControl::Repeat(TaskIndex task) {
       SendStart(task);
       break;
     case ProcessPhase::kStopping:
-      core.Emit(StopOrder(task));
+      core.Emit(StopOrder(task, GraceSaid(task)));
       break;
     case ProcessPhase::kNone:
     case ProcessPhase::kRunning:
@@ -135,7 +155,10 @@ void ProcessControl::Repeat(TaskIndex task) {
 
 void ProcessControl::Resume(TaskIndex task) {
   AmCore& core = parts_.core;
-  if (IsHeld(task)) return;
+  if (IsHeld(task)) {
+    if (said_.contains(task)) Repeat(task);
+    return;
+  }
   if (core.tasks.record(task).process == ProcessPhase::kStopping) {
     WatchStop(task);
   } else {
@@ -226,12 +249,12 @@ SpecRef ProcessControl::SpecFor(TaskIndex task) const {
   return Share(std::move(own));
 }
 
-SendToAgent ProcessControl::StopOrder(TaskIndex task) const {
+SendToAgent ProcessControl::StopOrder(TaskIndex task, Duration grace) const {
   const AmCore& core = parts_.core;
   return {.container = core.tasks.shown(task).container,
           .message = StopProcess{.fence = core.tasks.FenceOf(task),
                                  .attempt = core.tasks.shown(task).attempt,
-                                 .grace = GraceOf(task)}};
+                                 .grace = grace}};
 }
 
 }  // namespace tfyarn::am

@@ -52,10 +52,11 @@ class ProcessControl {
  private:
   void SendStart(TaskIndex task);
   [[nodiscard]] SpecRef SpecFor(TaskIndex task) const;
-  [[nodiscard]] SendToAgent StopOrder(TaskIndex task) const;
+  [[nodiscard]] SendToAgent StopOrder(TaskIndex task, Duration grace) const;
   [[nodiscard]] bool IsHeld(TaskIndex task) const;
   void WatchStop(TaskIndex task);
   [[nodiscard]] Duration GraceOf(TaskIndex task) const;
+  [[nodiscard]] Duration GraceSaid(TaskIndex task) const;
   void LoseAgent(TaskIndex task, const char* why);
 
   /// An order to stop that waits for the journal.
@@ -63,12 +64,14 @@ class ProcessControl {
     JournalSeq entry;
     TaskIndex task;
     TaskAttempt attempt;
+    Duration grace{};
   };
 
   AmParts& parts_;
   std::vector<TaskIndex> stopped_;            // since the last RestOn
   std::deque<HeldStop> held_;                 // in the journal's order
   std::map<TaskIndex, JournalSeq> rests_on_;  // the latest of held_
+  std::map<TaskIndex, Duration> said_;        // the grace of an order before that, which is out
 };
 
 }  // namespace tfyarn::am
