@@ -55,7 +55,9 @@ void RepeatWatch::Pass(Instant until) {
     // Who is held up says nothing, and then what it owes at once.
     const HeldUp& held_up = due.key.sender == Sender::kAm ? ams_ : agents_;
     Instant at = std::max(said->second.last, held_up.until) + kAMinute;
-    if (!held_up.faults.empty()) at = std::max(at, due.at + kAMinute);
+    // Nor is a process started that may be one to stop by what the AM has yet to store.
+    const bool decided = due.key.saying == Saying::kStartProcess && storing_.contains(due.key.job);
+    if (!held_up.faults.empty() || decided) at = std::max(at, due.at + kAMinute);
     if (at > due.at) {
       dues_.push({.at = at, .order = ++order_, .key = due.key});
       continue;
@@ -153,6 +155,8 @@ void RepeatWatch::CloseAm(std::uint32_t job) {
 void RepeatWatch::Forget(trace::JobIndex job) {
   std::erase_if(open_, [&](const auto& entry) { return entry.first.job == job.value; });
   am_.erase(job.value);
+  storing_.erase(job.value);
+  unregisters_.erase(job.value);
   allocates_.erase(job.value);
   ended_.erase(job.value);
   idle_.erase(job.value);
@@ -271,6 +275,7 @@ void RepeatWatch::On(const trace::AmOrdered& fact) {
     }
   } else if (const auto* append = std::get_if<AppendJournal>(&fact.action)) {
     open_.erase(OfAm(job, Saying::kAppend, append->seq.value));
+    storing_.insert(job);
   } else if (const auto* ended = std::get_if<TaskAttemptEnded>(&fact.action)) {
     CloseOrders(ended->container, ended->process.attempt);
     ended_[job][ended->container] = ended->process.attempt;
@@ -305,6 +310,7 @@ void RepeatWatch::Says(std::uint32_t job, const ContainerId& container, const Am
     Open(key);
   } else if (std::holds_alternative<EndAgent>(message)) {
     Close(Sender::kAm, container);
+    if (unregisters_.contains(job)) return;
     key.saying = Saying::kEndAgent;
     Open(key);
   } else if (std::holds_alternative<AgentRefused>(message)) {
@@ -317,6 +323,11 @@ void RepeatWatch::Calls(std::uint32_t job, const CallRm& call) {
     Open(OfAm(job, Saying::kRegisterAm));
   } else if (std::holds_alternative<yarn::FinishApplicationMasterRequest>(call.request)) {
     Open(OfAm(job, Saying::kFinish));
+    // What is still told to end is alone in its container, which the RM takes with the application.
+    std::erase_if(open_, [&](const auto& entry) {
+      return entry.first.job == job && entry.first.saying == Saying::kEndAgent;
+    });
+    unregisters_.insert(job);
   } else if (const auto* allocate = std::get_if<yarn::AllocateRequest>(&call.request)) {
     for (const ContainerId& container : allocate->release) Close(Sender::kAm, container);
     // An answer without news is not in the trace: open only once this call is known to have failed.
@@ -329,6 +340,8 @@ void RepeatWatch::On(const trace::AmTold& fact) {
   const std::uint32_t job = fact.job.value;
   if (const auto* started = std::get_if<AmStarted>(&fact.event)) {
     CloseAm(job);
+    storing_.erase(job);
+    unregisters_.erase(job);
     allocates_.erase(job);  // Each attempt numbers its calls from the start.
     idle_.erase(job);
     am_[job] = {started->attempt.attempt, fact.resubmission};
@@ -339,6 +352,8 @@ void RepeatWatch::On(const trace::AmTold& fact) {
     Hears(job, said->message);
   } else if (const auto* reply = std::get_if<RmReplied>(&fact.event)) {
     RmAnswers(job, *reply);
+  } else if (std::holds_alternative<JournalAppended>(fact.event)) {
+    storing_.erase(job);
   } else if (const auto* failed = std::get_if<JournalFailed>(&fact.event)) {
     const bool over = failed->error.code == hdfs::HdfsErrorCode::kLeaseLost;
     if (failed->seq.value > 0 && !over) Open(OfAm(job, Saying::kAppend, failed->seq.value));

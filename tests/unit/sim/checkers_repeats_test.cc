@@ -113,6 +113,42 @@ TEST(CheckersRepeatsTest, AStartThatTheAmOrdersOnceBreaksIt) {
   EXPECT_TRUE(script.BrokenAfter(61s));
 }
 
+TEST(CheckersRepeatsTest, AStartIsNotSaidAgainWhileTheAmStoresADecision) {
+  TalkScript script;
+  script.AmSays(StartProcess{.fence = TalkScript::Fence()});
+  script.Order(AppendJournal{.seq = JournalSeq(4)});
+  EXPECT_FALSE(script.BrokenAfter(150s));
+  script.Tell(JournalAppended{.seq = JournalSeq(4)}, 1);
+  EXPECT_TRUE(script.BrokenAfter(2min));
+}
+
+TEST(CheckersRepeatsTest, AStopIsSaidAgainWhileTheAmStoresADecision) {
+  TalkScript script;
+  script.AmSays(StopProcess{.fence = TalkScript::Fence()});
+  script.Order(AppendJournal{.seq = JournalSeq(4)});
+  EXPECT_TRUE(script.BrokenAfter(61s));
+}
+
+TEST(CheckersRepeatsTest, AnEndThatTheAmOrdersOnceBreaksIt) {
+  TalkScript script;
+  script.AmSays(EndAgent{.fence = TalkScript::Fence()});
+  EXPECT_TRUE(script.BrokenAfter(61s));
+}
+
+TEST(CheckersRepeatsTest, AnAgentThatIsAloneEndsWithItsApplication) {
+  TalkScript script;
+  const auto finishes = [&](std::uint64_t call) {
+    script.Order(CallRm{.call = CallId(call), .request = yarn::FinishApplicationMasterRequest{}});
+  };
+  script.AmSays(EndAgent{.fence = TalkScript::Fence()});
+  finishes(1);
+  script.AmSays(EndAgent{.fence = TalkScript::Fence()});
+  EXPECT_FALSE(script.BrokenAfter(50s));
+  finishes(2);
+  EXPECT_FALSE(script.BrokenAfter(50s));
+  EXPECT_TRUE(script.BrokenAfter(11s));  // The final status itself is said again until answered.
+}
+
 TEST(CheckersRepeatsTest, NothingIsToStartAfterTheVerdict) {
   TalkScript script;
   script.AmSays(StartProcess{.fence = TalkScript::Fence()});
