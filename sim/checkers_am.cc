@@ -456,7 +456,8 @@ void Checkers::Books::Restarts(JobBook& job, const RestartDecided& decision) {
   application.limits.whole_since.reset();
   // Tasks that need nothing of each other do not wait for each other again.
   const bool together = job.spec == nullptr || job.spec->strategy != Strategy::kIndependent;
-  if (decision.unit == RestartUnit::kGang && container_lost && together && !HoldsGang(job))
+  if (decision.unit == RestartUnit::kGang && container_lost && together &&
+      !HoldsGang(job, Acting(job)))
     CollectAnew(application);
   LimitsOfGang(job);
   if (job.spec != nullptr && decision.paid != Budget::kNone) LimitsOfPayment(job, application);

@@ -238,6 +238,7 @@ struct ApplicationBook {
   std::optional<std::int32_t> resubmission;  ///< ... this.
   std::vector<AmAttemptBook> attempts;
   std::map<Epoch, SpecId> specs;
+  std::int32_t held = 0;  ///< As JobBook's, of this application.
   bool gang_complete = false;
   bool gang_was_complete = false;        ///< Once, and some of its containers are held still.
   std::optional<Instant> partial_since;  ///< Some but not all of the first gang held.
@@ -345,7 +346,7 @@ class Checkers::Books {
   [[nodiscard]] Resource KnownToRm(const NodeBook& node) const;
   [[nodiscard]] bool ComesBack(const ContainerBook& known) const;
   void Allocated(ContainerBook& container, const trace::ContainerGranted& fact);
-  [[nodiscard]] bool HoldsGang(JobBook& job);
+  [[nodiscard]] static bool HoldsGang(const JobBook& job, const ApplicationBook& application);
   [[nodiscard]] bool KeepsPartOfGang(const JobBook& job, const ApplicationBook& application) const;
   void HeldChanged(JobBook& job);
   void ScanContainers(const WorldView& world);

@@ -126,6 +126,7 @@ void Checkers::Books::Allocated(ContainerBook& container, const trace::Container
   application.evidence.hosts.insert(fact.node.host);
   if (!application.limits.first_granted) application.limits.first_granted = now_;
   ++job->held;
+  ++application.held;
   HeldChanged(*job);
 }
 
@@ -158,6 +159,7 @@ void Checkers::Books::On(const trace::ContainerFreed& fact) {
       fact.exit_status == container_exit::kPreempted)
     CountOut(*job, *container);
   --job->held;
+  --ApplicationOf(*job, fact.container.application_attempt.application).held;
   HeldChanged(*job);
 }
 
@@ -168,14 +170,14 @@ void Checkers::Books::CollectAnew(ApplicationBook& application) {
 }
 
 /// A task that has ended and does not start again needs no container any more.
-bool Checkers::Books::HoldsGang(JobBook& job) {
-  if (job.held >= job.gang_size) return true;
-  const auto& tasks = Acting(job).tasks;
+bool Checkers::Books::HoldsGang(const JobBook& job, const ApplicationBook& application) {
+  if (application.held >= job.gang_size) return true;
+  const auto& tasks = application.tasks;
   const auto done = std::count_if(tasks.begin(), tasks.end(), [](const auto& entry) {
     const TaskBook& task = entry.second;
     return task.ended && !task.restarts;
   });
-  return job.held >= job.gang_size - static_cast<std::int32_t>(done);
+  return application.held >= job.gang_size - static_cast<std::int32_t>(done);
 }
 
 /// Some container of its is one that an incomplete gang gives back. One in which a process runs
@@ -190,17 +192,20 @@ bool Checkers::Books::KeepsPartOfGang(const JobBook& job,
     const bool beside = container.process && !container.training;
     const bool in_use =
         !collective && application.gang_was_complete && container.limits.launch_ordered;
-    return !container.freed && !container.am && !beside && !in_use && !container.limits.given_back;
+    const bool own = id.application_attempt.application == application.id;
+    return own && !container.freed && !container.am && !beside && !in_use &&
+           !container.limits.given_back;
   });
 }
 
-/// Keeps whether the gang was complete, and good-citizen's clock of an incomplete first gang.
+/// Keeps whether the gang was complete, and good-citizen's clock of an incomplete first gang. What
+/// an earlier application of the job still holds is no part of it.
 void Checkers::Books::HeldChanged(JobBook& job) {
   if (job.applications.empty()) return;
   ApplicationBook& application = job.applications.back();
-  application.gang_complete = application.gang_complete || HoldsGang(job);
+  application.gang_complete = application.gang_complete || HoldsGang(job, application);
   application.gang_was_complete =
-      application.gang_complete || (application.gang_was_complete && job.held > 0);
+      application.gang_complete || (application.gang_was_complete && application.held > 0);
   if (application.gang_complete || !KeepsPartOfGang(job, application)) {
     application.partial_since.reset();
   } else if (!application.partial_since) {

@@ -175,7 +175,7 @@ std::string Checkers::Books::LimitBroken(JobBook& job, const ApplicationBook& ap
         return {};
       not_until(*application.partial_since + spec.gang.hold + kLimitSlack);
       from_am(spec.gang.hold);
-      return "an incomplete gang keeps " + std::to_string(job.held) + " containers when " +
+      return "an incomplete gang keeps " + std::to_string(application.held) + " containers when " +
              Over("gang.hold", spec.gang.hold) + " is over";
     case Limit::kStop:
       if (container == nullptr || !container->process || !container->running) return {};
@@ -301,7 +301,7 @@ void Checkers::Books::LimitsOfGang(JobBook& job) {
   ApplicationLimits& limits = application.limits;
   const ContainerId any{.application_attempt = {.application = application.id}};
   // What does not train, or waits for another type, is part of what is asked for.
-  if (job.held < job.spec->task_count()) {
+  if (application.held < job.spec->task_count()) {
     limits.whole_since.reset();
   } else if (!limits.whole_since) {
     limits.whole_since = now_;

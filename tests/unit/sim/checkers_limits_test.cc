@@ -308,6 +308,41 @@ TEST(CheckersLimitsTest, AGangThatWasCompleteHasItsDeadlineAgain) {
   EXPECT_EQ(script.Broken(), kBroken);
 }
 
+TEST(CheckersLimitsTest, WhatAnEarlierApplicationHoldsIsNoPartOfTheNextGang) {
+  const auto failed_after = [](Duration time) {
+    JobSpec spec = LimitScript::Job();
+    spec.retries.resubmit = 1;
+    LimitScript script(spec);
+    script.RunAll();
+    for (const TaskId& task : {kWorker0, kWorker1}) script.Ended(task, 143, ExitClass::kKilledByUs);
+    const ApplicationId next{.id = 2};
+    script.Say(trace::ClientOrdered{
+        .job = LimitScript::kJob,
+        .action = ApplicationSubmitted{.application = next, .resubmission = 1}});
+    const ContainerId am{.application_attempt = {.application = next, .attempt = 1}, .id = 1};
+    script.Say(trace::ContainerGranted{
+        .job = LimitScript::kJob,
+        .container = am,
+        .node = LimitScript::Node("n2"),
+        .resource = {.memory_mb = 1024, .vcores = 1, .gpus = 0, .others = {}},
+        .am = true});
+    script.Say(trace::ContainerLocalizing{.container = am});
+    for (const std::int64_t id : {1, 2}) script.Gone(id), script.Free(id);
+    script.resubmission = 1;
+    script.Tell(AmStarted{.attempt = {.application = next, .attempt = 1}});
+    script.Allocate({.ask = {{.priority = 1,
+                              .resource_name = "*",
+                              .capability = {.memory_mb = 1024},
+                              .num_containers = 2}}});
+    script.Gone(3), script.Free(3);
+    script.At(time);
+    script.FailBy("gang/deadline");
+    return script.Broken();
+  };
+  EXPECT_EQ(failed_after(30min), Names{});
+  EXPECT_EQ(failed_after(30min - 2s), kBroken);
+}
+
 TEST(CheckersLimitsTest, AnIncompleteGangGivesItsContainersBack) {
   LimitScript script;
   script.Grant(1, "n1", 0, true);
