@@ -274,6 +274,7 @@ class SimHost : private ClusterView, private WorldView {
   void FaultGpus(const FaultOrder& order);
   void FaultRmRestart(const FaultOrder& order);
   void SetAllocatedAside();
+  void ForgetUnclaimed();
   void ForgetUnclaimedOn(Place node);
   [[nodiscard]] bool IsRegistered(Place node) const;
   void FaultRmPause(const FaultOrder& order);
@@ -355,6 +356,7 @@ class SimHost : private ClusterView, private WorldView {
   boost::unordered_flat_set<ContainerId, ContainerHash> granted_;
   /// By node: allocated by a RM that has ended; the node has not registered with another one since.
   std::map<Place, std::vector<ContainerId>> unclaimed_;
+  bool nodes_have_their_time_again_ = false;  ///< To claim them, when the RM goes on.
   std::map<std::pair<Instant, std::uint32_t>, std::deque<std::uint32_t>> turns_;  ///< Tasks.
   std::vector<std::uint32_t> rm_backlog_;  ///< Tasks held while the RM is paused.
   std::uint64_t next_rm_call_ = 1;

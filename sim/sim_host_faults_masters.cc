@@ -22,12 +22,7 @@ void SimHost::FaultRmRestart(const FaultOrder& order) {
                                                    SeedFor("rm", KeyOf(order) + 1), now_);
     rm_store_.reset();
     for (std::int32_t node = 0; node < nodes_.size(); ++node) OrderDecommission(node);
-    // A node that has not come back by then counts as lost.
-    After(scenario_.yarn.nm_expiry, [this] {
-      std::vector<Place> nodes;
-      for (const auto& [place, ids] : unclaimed_) nodes.push_back(place);
-      for (const Place place : nodes) ForgetUnclaimedOn(place);
-    });
+    After(scenario_.yarn.nm_expiry, [this] { ForgetUnclaimed(); });
     RestoreAllLinks();
     Reschedule(*actors_[0]);
   }
@@ -48,6 +43,18 @@ void SimHost::SetAllocatedAside() {
       }
     }
   }
+}
+
+/// A node that has not come back to a restarted RM by now counts as lost. A RM that stands still
+/// hears none, and takes none for lost: they have their time again when it goes on.
+void SimHost::ForgetUnclaimed() {
+  if (rm_paused_) {
+    nodes_have_their_time_again_ = true;
+    return;
+  }
+  std::vector<Place> nodes;
+  for (const auto& [place, ids] : unclaimed_) nodes.push_back(place);
+  for (const Place place : nodes) ForgetUnclaimedOn(place);
 }
 
 void SimHost::ForgetUnclaimedOn(Place node) {
@@ -87,6 +94,8 @@ void SimHost::FaultRmPause(const FaultOrder& order) {
   rm_paused_ = actors_[0]->paused = false;
   for (const std::uint32_t task : rm_backlog_) queue_.Push(now_, task << 1);
   rm_backlog_.clear();
+  if (std::exchange(nodes_have_their_time_again_, false))
+    After(scenario_.yarn.nm_expiry, [this] { ForgetUnclaimed(); });
   RestoreAllLinks();
   Reschedule(*actors_[0]);
 }
