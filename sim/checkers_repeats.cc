@@ -410,9 +410,9 @@ void RepeatWatch::RmAnswers(std::uint32_t job, const RmReplied& reply) {
 namespace {
 
 /// Messages take their time, or an AM stands still, or a NodeManager that is away does not see how
-/// its agents end.
+/// its agents and AMs end.
 bool HoldsUpAms(std::string_view kind) {
-  return kind == "am_pause" || kind == "latency";
+  return kind == "am_pause" || kind == "latency" || kind == "nm_restart";
 }
 bool HoldsUpAgents(std::string_view kind) {
   return kind == "nm_restart" || kind == "latency";

@@ -193,6 +193,16 @@ TEST(CheckersRepeatsTest, AnAmThatStandsStillSaysItWhenItGoesOn) {
   EXPECT_TRUE(script.BrokenAfter(2s));
 }
 
+TEST(CheckersRepeatsTest, AnAmWhoseNodeManagerIsAwayMayBeGone) {
+  TalkScript script;
+  script.AmSays(EndAgent{.fence = TalkScript::Fence()});
+  script.Say(trace::FaultBegan{.fault = 0, .kind = "nm_restart"});
+  EXPECT_FALSE(script.BrokenAfter(5min));
+  script.Say(trace::FaultEnded{.fault = 0});
+  EXPECT_FALSE(script.BrokenAfter(59s));
+  EXPECT_TRUE(script.BrokenAfter(2s));
+}
+
 TEST(CheckersRepeatsTest, WhatTheRmDidNotHearIsAskedAgain) {
   TalkScript script;
   script.Asks(5);
