@@ -383,9 +383,19 @@ std::vector<TaskIndex> Failover::StopAtOnce(const Failure& failure, bool broken)
   return stopped;
 }
 
+/// Better accounts may have come since it was reported.
+const AttemptEnd& Failover::BestAccountOf(const AttemptEnd& end) const {
+  const auto kept = parts_.core.ends.find(end.task);
+  // Of a container in which nothing ran the account has the number of the process that runs next.
+  const bool same = kept != parts_.core.ends.end() && kept->second.process == end.process &&
+                    kept->second.container == end.container;
+  return same ? kept->second : end;
+}
+
 void Failover::LogUndecided(const Failure& failure, const std::vector<TaskIndex>& stopped) {
   AmCore& core = parts_.core;
-  const AttemptEnd& end = failure.end;
+  // The RM tells the reason for a container's end once: the next AM may not hear it.
+  const AttemptEnd& end = BestAccountOf(failure.end);
   FailureSeen entry{.task = core.tasks.id(end.task),
                     .process = end.process,
                     .container = end.container,
@@ -454,14 +464,9 @@ void Failover::Decide(std::optional<Failure> hung) {
   AmCore& core = parts_.core;
   Window window = std::move(*window_);
   Close();
-  // Better accounts may have come since.
   for (Failure& failure : window.failures) {
-    const auto end = core.ends.find(failure.end.task);
-    // Of a container in which nothing ran the account has the number of the process that runs next.
-    if (end != core.ends.end() && end->second.process == failure.end.process &&
-        end->second.container == failure.end.container &&
-        !(end->second.record == failure.end.record) && !Reconsider(failure, end->second))
-      return;
+    const AttemptEnd& best = BestAccountOf(failure.end);
+    if (!(best.record == failure.end.record) && !Reconsider(failure, best)) return;
     AddScope(failure, window.stopped);
   }
   if (hung && hung->decision.action == ExitAction::kFail) {

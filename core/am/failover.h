@@ -147,6 +147,7 @@ class Failover {
   /// Who was told to end only now.
   std::vector<TaskIndex> StopAtOnce(const Failure& failure, bool broken);
   /// Nothing is decided on it yet, and these were told to end for its sake.
+  [[nodiscard]] const AttemptEnd& BestAccountOf(const AttemptEnd& end) const;
   void LogUndecided(const Failure& failure, const std::vector<TaskIndex>& stopped);
   void MaybeDecide();
   void Decide(std::optional<Failure> hung);
