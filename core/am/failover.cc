@@ -386,9 +386,7 @@ std::vector<TaskIndex> Failover::StopAtOnce(const Failure& failure, bool broken)
 /// Better accounts may have come since it was reported.
 const AttemptEnd& Failover::BestAccountOf(const AttemptEnd& end) const {
   const auto kept = parts_.core.ends.find(end.task);
-  // Of a container in which nothing ran the account has the number of the process that runs next.
-  const bool same = kept != parts_.core.ends.end() && kept->second.process == end.process &&
-                    kept->second.container == end.container;
+  const bool same = kept != parts_.core.ends.end() && kept->second.process == end.process;
   return same ? kept->second : end;
 }
 
