@@ -409,7 +409,8 @@ void Recovery::OnReattachOver() {
       TF_PROBE("recovery/agent-does-not-come-after-the-verdict");
       parts_.leaving.Stop(task);
     } else if (core.tasks.ProcessAlive(task)) {
-      const bool ours = record.process == ProcessPhase::kStopping;
+      // Stopped for a failure whose cause is not known yet, it may be that cause: it has not heard.
+      const bool ours = record.process == ProcessPhase::kStopping && !parts_.failover.deciding();
       const AttemptEnd end = parts_.attempts.End(task, {.we_stopped = ours, .silent = true}, why);
       parts_.leaving.Stop(task);
       parts_.failover.OnEnd(end, false);
