@@ -257,7 +257,8 @@ std::string ReferenceVerdict::Model::WrongCause(const Job& job, const Task& task
     // Whose container it has given back has ended, as it was not heard to end in time.
     const bool given_back = other.container && job.released.count(*other.container) > 0;
     if (SeemsToRun(other) && !heard && !given_back) run.push_back(&other);
-    if (other.killed || killed_by_others) killed.push_back(&other);
+    // What was stopped for an earlier restart has no part in this one.
+    if ((other.killed && !other.IsSettled()) || killed_by_others) killed.push_back(&other);
   }
   // Who stands still ends the wait, also where a row lets it be.
   const bool stands = std::any_of(job.tasks.begin(), job.tasks.end(), [&](const auto& entry) {
@@ -499,8 +500,8 @@ void ReferenceVerdict::Model::Apply(Job& job, const RestartDecided& decision) {
              (account.spent && account.container != task.container);
     });
     for (Account& account : task.accounts) {
-      account.absorbed |= !account.spent && account.classes == Of(kOk) &&
-                          (account.told == 0 || account.told >= window_);
+      // Another AM may have heard it.
+      account.absorbed |= !account.spent && account.classes == Of(kOk) && !Certain(job, account);
       account.spent |= account.told != 0 || (account.attempt && *account.attempt <= task.attempt);
       account.answered = true;
     }

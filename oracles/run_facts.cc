@@ -126,6 +126,14 @@ void RunFacts::BeginAttempt(Job& job, const AmStarted& started) {
   const Moment surely = std::exchange(job.stored, 0);
   const Moment perhaps = job.append_open ? job.append_ordered : surely;
   if (job.all_heard_moment > surely) job.all_heard_to_run.reset();
+  // Which of them ran is stored when all have: this AM hears it anew.
+  if (!job.all_heard_to_run) {
+    job.never_heard_to_run = 0;
+    for (auto& [id, task] : job.tasks) {
+      task.heard_to_run = false;
+      job.never_heard_to_run += task.begins ? 1 : 0;
+    }
+  }
   for (auto& [id, task] : job.tasks) {
     task.was_silent = task.was_silent || IsSilent(job, task);
     task.stands_still = 0;  // That is not stored.
@@ -271,7 +279,11 @@ void RunFacts::On(const trace::AmOrdered& fact) {
 
 void RunFacts::Launches(Job& job, Task& task, const ContainerId& container, const NodeId& node) {
   if (task.container == container) return;  // Again.
-  for (Account& account : task.accounts) account.spent = true;
+  // A failure that waits for its cause is still to be decided on when its task has lost its
+  // container and gets another one.
+  const bool waits = task.spawned && !task.IsSettled();
+  for (Account& account : task.accounts)
+    account.spent = account.spent || !waits || account.container != task.ran_in;
   task.container = container;
   task.node = node;
   task.node_lost = false;
@@ -562,7 +574,9 @@ Classes RunFacts::MayBe(const Job& job, const Task& task) const {
   // An agent of an earlier attempt's has so long to find the new AM.
   const bool unseen = !task.registered || task.heard < job.attempt_begun;
   // The attempt before may have written down a launch and not have come to order it.
-  const bool launched = task.container ? task.launch_ordered < job.attempt_begun : job.hidden > 0;
+  const bool launched = task.container
+                            ? task.container->application_attempt.attempt < job.am_attempt
+                            : job.hidden > 0;
   if (launched && unseen && now_ - job.attempt_begun >= job.spec->deadlines.registration)
     classes |= Of(kHeartbeatLost);
   if (task.container && task.ran_in != task.container) classes |= Of(kLaunchError);

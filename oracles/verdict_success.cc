@@ -36,7 +36,8 @@ ReferenceVerdict::Model::GoodEnd ReferenceVerdict::Model::EndWell(const Job& job
 State ReferenceVerdict::Model::StateOf(const Job& job, const Task& task) const {
   State state;
   for (const Account& account : task.accounts) {
-    if (account.absorbed && account.told != 0) state.may_ok = state.may_end = true;
+    if (account.absorbed && (account.told_attempt == job.am_attempt || account.stored_perhaps))
+      state.may_ok = state.may_end = true;
     if (account.spent || !Heard(account)) continue;
     const bool sure = Certain(job, account) && account.attempt == task.attempt;
     const Tri ignored = Ignored(job, task, account);

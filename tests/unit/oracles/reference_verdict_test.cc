@@ -1424,5 +1424,97 @@ TEST(ReferenceVerdictTest, DeadlinesRunWaitsForTheAgentsOfWhatIsHeldBack) {
   }
 }
 
+// The failure waits for its cause, and its task has lost its container and gets another one.
+TEST(ReferenceVerdictTest, AFailureThatWaitsIsDecidedOnAlsoInAnotherContainer) {
+  JobSpec spec = TwoWorkers();
+  spec.retries.user = 1;
+  for (const bool right : {true, false}) {
+    Script script(spec);
+    script.At(60s);
+    script.Exit(kWorker1, 1);
+    script.LoseContainer(kWorker1, 0);
+    script.Launch(kWorker1, 9);
+    script.At(61s);
+    script.Exit(kWorker0, 1);
+    script.Restart(kWorker1, right ? ExitClass::kUserPermanent : ExitClass::kKilledExternal,
+                   right ? Budget::kUser : Budget::kInfrastructure, 2, kBoth);
+    EXPECT_EQ(script.Clean(), right);
+  }
+}
+
+TEST(ReferenceVerdictTest, ALaunchOfAnEarlierAmMayHaveEndedBeforeItWasOrdered) {
+  JobSpec spec = Spec({{"worker", 1}}, Strategy::kIndependent);
+  spec.deadlines.registration = 20s;
+  for (const std::int32_t granted_to : {1, 2}) {
+    Script script(spec, "worker");
+    script.At(60s);
+    const ContainerId container{
+        .application_attempt = {.application = {.id = 1}, .attempt = granted_to}, .id = 9};
+    if (granted_to == 2) script.StartAm(2);
+    script.Tell(
+        RmReplied{.response = yarn::AllocateResponse{
+                      .completed_containers = {{.id = container,
+                                                .state = yarn::ContainerState::kComplete,
+                                                .exit_status = container_exit::kAborted}}}});
+    if (granted_to == 1) script.StartAm(2);
+    script.At(81s);
+    script.Order(TaskAttemptEnded{
+        .task = kWorker0, .container = container, .exit_class = ExitClass::kHeartbeatLost});
+    script.Restart(kWorker0, ExitClass::kHeartbeatLost, Budget::kInfrastructure, 1, {kWorker0});
+    EXPECT_EQ(script.Clean(), granted_to == 1);
+  }
+}
+
+TEST(ReferenceVerdictTest, ASuccessThatAnEarlierAmHeardMayOvertakeARestart) {
+  for (const bool heard : {true, false}) {
+    Script script(WithPs());
+    script.At(50s);
+    script.Exit(kChief, 0);
+    script.StartAm(2);
+    script.At(60s);
+    script.LoseContainer(kPs, container_exit::kAborted);
+    script.Restart(kPs, ExitClass::kNodeLost, Budget::kInfrastructure, 2, {kPs, kChief});
+    script.At(61s);
+    if (heard) script.Exit(kChief, 0);
+    script.Verdict(JobStatus::kSucceeded, "default/success");
+    EXPECT_EQ(script.Clean(), heard);
+  }
+}
+
+TEST(ReferenceVerdictTest, WhoIsKilledForAnEarlierRestartBreaksNothing) {
+  JobSpec spec = TwoWorkers();
+  spec.on_exit = {{.action = ExitAction::kRestartTask}};
+  for (const bool earlier : {true, false}) {
+    Script script(spec);
+    script.At(60s);
+    if (earlier) {
+      script.StandStill(kWorker0);
+      script.Restart(kWorker0, ExitClass::kTimeout, Budget::kInfrastructure, 1, {kWorker0});
+    }
+    script.Exit(kWorker1, 134);
+    script.At(75s);
+    script.Kill(kWorker0);
+    script.Verdict(JobStatus::kFailed, "default/signal-crash-exhausted", kWorker1,
+                   ExitClass::kSignalCrash, 134);
+    EXPECT_EQ(script.Clean(), earlier);
+  }
+}
+
+TEST(ReferenceVerdictTest, WhatAnEarlierAmHeardToRunIsNotStored) {
+  JobSpec spec = Spec({{"chief", 1}, {"worker", 1}}, Strategy::kMultiWorker);
+  spec.deadlines.run = 1s;
+  for (const bool again : {true, false}) {
+    Script script(spec, "worker");
+    script.SpawnUntold(kWorker0, 0, 1);
+    script.At(20s);
+    script.StartAm(2);
+    script.Hear(kWorker0);
+    if (again) script.Hear(kChief);
+    script.At(1h);
+    script.Say(trace::FaultBegan{.kind = "node_crash"});
+    EXPECT_EQ(script.Clean(), !again);
+  }
+}
+
 }  // namespace
 }  // namespace tfyarn::oracles
