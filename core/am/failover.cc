@@ -168,6 +168,7 @@ void Failover::OnBlameDeadline() {
     TF_PROBE("failover/waits-for-agents-that-look");
     return core.timers.ArmJob(Timer::kBlame, found);
   }
+  if (LoseUnfound()) return;
   // Where agents may be silent for longer than the window is open, one of these may be the cause.
   // An agent that speaks now and then is not waited for without end.
   const Instant longest =
@@ -196,6 +197,22 @@ std::optional<Instant> Failover::AwaitedSilence() const {
     if (silent) last = std::max(last.value_or(*silent), *silent);
   }
   return last;
+}
+
+/// Whose agent has not found this AM in the time for it has not heard that it is to end. Several
+/// may be lost at once, as with the node of the AM before. True: one is the cause.
+bool Failover::LoseUnfound() {
+  const AmCore& core = parts_.core;
+  for (std::uint32_t i = 0; i < core.tasks.size(); ++i) {
+    const TaskIndex task(i);
+    const TaskRecord& record = core.tasks.record(task);
+    const bool unfound = record.training && record.agent == AgentPhase::kLaunching &&
+                         record.process == ProcessPhase::kStopping;
+    if (!unfound || core.finishing) continue;
+    TF_PROBE("failover/agent-has-not-found-the-am");
+    parts_.processes.LoseAgent(task, "its agent did not find the new AM in time");
+  }
+  return !window_;
 }
 
 bool Failover::IsLookedFor() const {

@@ -154,6 +154,7 @@ class Failover {
   [[nodiscard]] bool Reconsider(Failure& failure, const AttemptEnd& better);
   [[nodiscard]] RestartScope ScopeOf(const Failure& failure) const;
   [[nodiscard]] bool RaiseMemory(Failure& failure, const Decision& decision);
+  bool LoseUnfound();
   /// An agent of an earlier AM attempt has not found this one, and may know the cause.
   [[nodiscard]] bool IsLookedFor() const;
   [[nodiscard]] std::optional<Instant> AwaitedSilence() const;

@@ -48,6 +48,8 @@ class ProcessControl {
   void OnStopOverdue(TaskIndex task);
   /// Timer::kProcessStart.
   void OnStartOverdue(TaskIndex task);
+  /// Its agent does not do what it was told: the process counts as ended, and its container goes.
+  void LoseAgent(TaskIndex task, const char* why);
 
  private:
   void SendStart(TaskIndex task);
@@ -57,7 +59,6 @@ class ProcessControl {
   void WatchStop(TaskIndex task);
   [[nodiscard]] Duration GraceOf(TaskIndex task) const;
   [[nodiscard]] Duration GraceSaid(TaskIndex task) const;
-  void LoseAgent(TaskIndex task, const char* why);
 
   /// An order to stop that waits for the journal.
   struct HeldStop {
