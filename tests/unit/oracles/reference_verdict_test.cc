@@ -1516,5 +1516,18 @@ TEST(ReferenceVerdictTest, WhatAnEarlierAmHeardToRunIsNotStored) {
   }
 }
 
+TEST(ReferenceVerdictTest, AVictimMayNameWhoWasOrderedToStartAndNeverDid) {
+  JobSpec spec = Spec({{"chief", 1}, {"worker", 1}}, Strategy::kMultiWorker);
+  for (const bool ordered : {true, false}) {
+    Script script(spec, "worker");
+    if (ordered) script.OrderStart(kWorker0, 0, 1);
+    script.At(60s);
+    script.Exit(kChief, ProcessExit{.code = 1}, /*told=*/true,
+                "unhealthy (stopped sending heartbeats):\n/job:worker/replica:0/task:0\n");
+    script.Restart(kWorker0, ExitClass::kTimeout, Budget::kInfrastructure, 2, {kChief, kWorker0});
+    EXPECT_EQ(script.Clean(), ordered);
+  }
+}
+
 }  // namespace
 }  // namespace tfyarn::oracles
