@@ -87,6 +87,9 @@ class GangAllocator {
   /// belong to the incomplete gang too: they are given back with it when hold, counted from now,
   /// runs out (policy `all`).
   void Want(Instant now, const std::vector<SlotRequest>& slots, bool kept_counts_as_held = false);
+  /// All that trains has its containers: those in use are no part of an incomplete gang any more,
+  /// whatever else is still wanted.
+  void OnTrainingWhole() { kept_held_since_.reset(); }
   /// The task needs none any more; a container it has is released. Unknown tasks are ignored.
   void Cancel(Instant now, const TaskId& task);
   /// The task waits for a container.

@@ -91,6 +91,7 @@ void JobLife::CompleteGang() {
     if (parts_.epochs.current() == Epoch()) core.gang_was_complete = false;
     return;
   }
+  core.gang.OnTrainingWhole();
   if (!core.gang_open || core.tasks.containers() == 0 || core.snapshot.epoch.value == 0) return;
   core.gang_open = false;
   core.gang_was_complete = true;
