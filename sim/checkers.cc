@@ -112,6 +112,7 @@ Checkers::Books::Books(const config::Scenario& scenario)
              .container_expiry = scenario.yarn.container_expiry,
              .sigkill_delay = scenario.yarn.sigkill_delay},
       lossy_(scenario.cluster.network.loss > 0),
+      conduct_(scenario.cluster.network.loss > 0),
       reference_(scenario.cluster.network.loss > 0) {
   TF_CHECK(config::InvariantNames().size() == kInvariantCount);
   PlanFaults(scenario);

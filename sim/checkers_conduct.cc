@@ -133,7 +133,7 @@ void ConductWatch::JudgeNotice(const Due& due) {
   const auto its = applications_.find(due.container.application_attempt.application);
   if (its == applications_.end() || its->second.over || its->second.decided) return;
   // Its AM has died, or stood still.
-  if (its->second.am_started > *container->notice || !faults_.empty() ||
+  if (its->second.am_started > *container->notice || lossy_ || !faults_.empty() ||
       (fault_changed_ && *fault_changed_ >= *container->notice))
     return;
   container->notice.reset();
@@ -218,6 +218,7 @@ void ConductWatch::On(const trace::AmTold& fact) {
     application.am_started = now_;
     application.decided = application.awaits = application.told_over = false;
     application.refused_token = false;
+    application.after_over = 0;
     application.refused = 0;
     application.response_id = -1;
     application.calls.clear();
@@ -352,9 +353,11 @@ void ConductWatch::Allocates(std::uint32_t job, ApplicationFacts& application,
   const std::int64_t wanted = std::accumulate(
       request.ask.begin(), request.ask.end(), std::int64_t{0},
       [](std::int64_t sum, const yarn::ResourceRequest& row) { return sum + row.num_containers; });
-  if (application.told_over) {
+  // An answer that comes late to a call that was given up the AM may leave aside: the next one says
+  // it again.
+  if (application.told_over && ++application.after_over == 2) {
     Report(Of::kOneAttempt, job,
-           "the AM calls allocate, and the RM has told it that another attempt acts or none");
+           "the AM calls allocate again, and the RM has told it that another attempt acts or none");
   }
   Counts(Of::kGoodCitizen);
   const bool again =
@@ -408,7 +411,7 @@ void ConductWatch::Sends(std::uint32_t job, ApplicationFacts& application,
       const Duration passed = now_ - application.decided_at.value_or(now_);
       // While HDFS is away the decision waits for its entry, and its time goes on.
       const bool quiet =
-          faults_.empty() && (!fault_changed_ || now_ - *fault_changed_ > drain->second);
+          !lossy_ && faults_.empty() && (!fault_changed_ || now_ - *fault_changed_ > drain->second);
       if (quiet && passed + kToldLater < drain->second) {
         Report(Of::kLimitsKept, job,
                fmt::format("{} is told to end {} after success was decided, and has a drain of {}",

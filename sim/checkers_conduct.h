@@ -43,6 +43,9 @@ class ConductWatch {
     std::string what;
   };
 
+  /// `lossy`: messages get lost by chance, and what rests on an answer need not be done by an
+  /// instant.
+  explicit ConductWatch(bool lossy) : lossy_(lossy) {}
   void JobSubmitted(trace::JobIndex job, std::shared_ptr<const JobSpec> spec);
   void Observe(const trace::TraceRecord& record);
   /// Nothing of the job is asked for any more.
@@ -79,6 +82,7 @@ class ConductWatch {
     bool told_over = false;         ///< The RM has told its AM that another attempt acts, or none.
     bool decided = false;           ///< A verdict is on its way to the journal.
     bool awaits = false;            ///< The AM waits for nodes, and says that it asks for nothing.
+    std::int32_t after_over = 0;    ///< Calls of allocate since.
     bool refused_token = false;     ///< The RM has told its AM that it does not know its token.
     std::int32_t refused = 0;       ///< Calls in a row that were out of turn, each made ...
     Instant refused_at{};           ///< ... after the AM had heard that of the one before.
@@ -128,6 +132,7 @@ class ConductWatch {
   void Counts(Of of) { ++judged_[static_cast<std::size_t>(of)]; }
   void Report(Of of, std::uint32_t job, std::string what);
 
+  bool lossy_ = false;
   Instant now_{};
   std::map<NodeId, NodeFacts> nodes_;
   std::map<ContainerId, ContainerFacts> containers_;

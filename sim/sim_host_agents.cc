@@ -23,7 +23,13 @@ void SimHost::StartAgent(JobRt& job, std::int32_t node, const AgentLaunch& launc
   actor->job = job.index;
   actor->fence = launch.fence;
   actor->staging_directory = launch.staging_directory;
-  actor->machine = std::make_unique<agent::TaskAgent>(job.spec, SeedFor("agent", id));
+  // By its container: what other actors there are changes nothing.
+  const ContainerId& container = launch.fence.container;
+  const ApplicationAttemptId& attempt = container.application_attempt;
+  const auto entity = (static_cast<std::uint64_t>(attempt.application.id) << 48) ^
+                      (static_cast<std::uint64_t>(attempt.attempt) << 40) ^
+                      static_cast<std::uint64_t>(container.id);
+  actor->machine = std::make_unique<agent::TaskAgent>(job.spec, SeedFor("agent", entity));
   actor->beat.period = job.spec->heartbeat.every;
   const Place am_place = job.am == 0 ? kRmPlace : actors_[job.am]->place;
   actor->beat.round_trip = network_.PollRoundTrip(node, am_place, id);

@@ -156,6 +156,8 @@ TEST(CheckersConductTest, AnAmThatWasReplacedAsksForNothingMore) {
   StartAmIn1(script);
   Refuse(script, 2, yarn::RpcErrorCode::kApplicationAttemptNotFound);
   script.Allocate(AskFor(0, 1));
+  EXPECT_EQ(script.Broken(), Names());
+  script.Allocate(AskFor(0, 1));
   EXPECT_EQ(script.Broken(), Names({"one-attempt"}));
 }
 
