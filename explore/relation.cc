@@ -132,8 +132,8 @@ std::string DifferenceOfOutcomes(const trace::Result& left, const trace::Result&
 /// may begin an epoch of its own.
 std::string DifferenceAfterBlows(const RunRecord& plain, const RunRecord& other) {
   for (std::size_t i = 0; i < plain.result.jobs.size() && i < other.result.jobs.size(); ++i) {
-    if (i >= plain.tallies.size() || i >= other.tallies.size()) break;
-    if (plain.tallies[i].blows != other.tallies[i].blows) continue;
+    const bool told = i < plain.tallies.size() && i < other.tallies.size();
+    if (told && plain.tallies[i].blows != other.tallies[i].blows) continue;
     const trace::JobResult& a = plain.result.jobs[i];
     const trace::JobResult& b = other.result.jobs[i];
     if (a.status != b.status) {

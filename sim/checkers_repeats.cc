@@ -355,8 +355,7 @@ void RepeatWatch::On(const trace::AmTold& fact) {
   } else if (std::holds_alternative<JournalAppended>(fact.event)) {
     storing_.erase(job);
   } else if (const auto* failed = std::get_if<JournalFailed>(&fact.event)) {
-    const bool over = failed->error.code == hdfs::HdfsErrorCode::kLeaseLost;
-    if (failed->seq.value > 0 && !over) Open(OfAm(job, Saying::kAppend, failed->seq.value));
+    if (failed->seq.value > 0) Open(OfAm(job, Saying::kAppend, failed->seq.value));
   }
 }
 

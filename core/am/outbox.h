@@ -57,6 +57,7 @@ class Outbox {
   void OnRetry();
 
   [[nodiscard]] bool IsDurable(JournalSeq seq) const { return seq <= durable_; }
+  [[nodiscard]] JournalSeq durable() const { return durable_; }
   /// The number of the latest entry; 0 = none.
   [[nodiscard]] JournalSeq last() const { return last_; }
   [[nodiscard]] bool writing() const { return in_flight_.has_value(); }

@@ -17,6 +17,13 @@ namespace {
 
 constexpr Duration kFirstReadRetry = 1s;
 constexpr Duration kLongestReadRetry = 30s;
+/// Three heartbeats to the RM: an AM that it has replaced is told so before.
+constexpr Duration kTakesBackAfter = 3s;
+
+/// Of the attempt whose word counts in the end.
+std::int32_t NewestWriter(const JournalReading& reading) {
+  return reading.entries.empty() ? 0 : reading.entries.back().writer.am_attempt;
+}
 
 }  // namespace
 
@@ -46,12 +53,16 @@ void Startup::OnStarted(const AmStarted& started) {
 
 void Startup::OnJournalFailed(const JournalFailed& failed) {
   AmCore& core = parts_.core;
-  if (failed.error.code == hdfs::HdfsErrorCode::kLeaseLost) {
-    TF_PROBE("startup/journal-taken-by-a-later-attempt");
-    return parts_.finish.Abandon("a later attempt has taken the journal", 1);
+  if (failed.error.code == hdfs::HdfsErrorCode::kLeaseLost && journal_read_) {
+    TF_PROBE("startup/journal-taken-by-another-attempt");
+    journal_lost_ = true;
+    core.timers.ArmJob(Timer::kJournalRetry, core.now + kTakesBackAfter);
+    return core.Note(
+        "journal: another attempt has taken it; where the RM does not end this one, it "
+        "takes it back");
   }
   if (failed.seq.value > 0) return core.out.OnFailed(core.now, failed.seq, failed.error.message);
-  if (journal_read_) return;
+  if (journal_read_ && !journal_lost_) return;
   TF_PROBE("startup/journal-is-not-read");
   read_backoff_ = std::clamp(read_backoff_ * 2, kFirstReadRetry, kLongestReadRetry);
   core.timers.ArmJob(Timer::kJournalRetry, core.now + read_backoff_);
@@ -60,16 +71,20 @@ void Startup::OnJournalFailed(const JournalFailed& failed) {
 }
 
 void Startup::OnJournalRetry() {
-  if (journal_read_) return parts_.core.out.OnRetry();
+  if (journal_read_ && !journal_lost_) return parts_.core.out.OnRetry();
   parts_.core.Emit(ReadJournal{});
 }
 
 void Startup::OnJournalRead(const std::string& bytes) {
   AmCore& core = parts_.core;
-  if (journal_read_) return core.Note("journal: read again; nothing changes");
-  journal_read_ = true;
+  if (journal_read_ && !journal_lost_) return core.Note("journal: read again; nothing changes");
   const std::int32_t attempt = core.started.attempt.attempt;
   const JournalReading reading = ReadJournalBytes(bytes);
+  if (NewestWriter(reading) > attempt) {
+    TF_PROBE("startup/journal-of-a-later-attempt");
+    return parts_.finish.Abandon("a later attempt has taken the journal", 1);
+  }
+  if (std::exchange(journal_read_, true)) return TakeJournalBack(reading);
   core.out.OpenJournal(attempt, reading.next_seq(), bytes.empty());
   parts_.recovery.Read(reading);
   (void)core.out.Append(AttemptStarted{.am_attempt = attempt, .wall = core.WallAt(core.now)});
@@ -78,6 +93,29 @@ void Startup::OnJournalRead(const std::string& bytes) {
   core.rm.Register({.host = core.started.address.host,
                     .rpc_port = core.started.address.port,
                     .tracking_url = core.options.tracking_url});
+}
+
+/// An earlier attempt that starts late, or at the same time, reads the journal and takes it. What
+/// it has decided since counts no more: it may have acted on that, and the next attempt must know.
+void Startup::TakeJournalBack(const JournalReading& reading) {
+  AmCore& core = parts_.core;
+  journal_lost_ = false;
+  const JournalSeq known = core.out.durable();
+  const bool gone = reading.next_seq() <= known;
+  const bool decided =
+      std::any_of(reading.entries.begin(), reading.entries.end(), [&](const ReadEntry& read) {
+        return read.seq > known && read.writer.am_attempt < core.started.attempt.attempt &&
+               !std::holds_alternative<AttemptStarted>(read.entry);
+      });
+  if (gone || decided) {
+    TF_PROBE("startup/journal-has-what-another-decided");
+    return parts_.finish.Abandon(
+        gone ? "the journal is gone" : "an earlier attempt has decided what this one does not know",
+        1);
+  }
+  TF_PROBE("startup/journal-taken-back");
+  core.Note("journal: taken back");
+  core.out.OnRetry();
 }
 
 void Startup::OnRegistered(const yarn::RegisterApplicationMasterResponse& response, bool blindly) {

@@ -11,6 +11,7 @@
 #include <string>
 #include <vector>
 
+#include "core/am/journal.h"
 #include "core/model/am.h"
 #include "core/placement/feasibility.h"
 #include "core/placement/place_gang.h"
@@ -57,6 +58,7 @@ class Startup {
   void FailAsImpossible(const std::string& limit);
   /// Until nodes come that may lift `limit` nothing is asked for and nothing held: that is said,
   /// and it is judged again when some come or their time is over.
+  void TakeJournalBack(const JournalReading& reading);
   void WaitForNodes(const std::string& limit);
   void WaitNoMore();
   /// What the nodes that are known cannot hold, or the queue or a container because of them.
@@ -72,6 +74,7 @@ class Startup {
 
   AmParts& parts_;
   bool journal_read_ = false;
+  bool journal_lost_ = false;        ///< Another attempt has taken it; it is taken back.
   bool judge_when_counted_ = false;  ///< After an AM restart, until the RM has counted its nodes.
   Duration read_backoff_{};
   /// All nodes that were up when the client asked for the queue.

@@ -84,7 +84,8 @@ struct JournalAppended {
 };
 BOOST_DESCRIBE_STRUCT(JournalAppended, (), (seq))
 /// Answers ReadJournal (seq 0) or AppendJournal when storage failed. The AM repeats it; kLeaseLost
-/// says that a later attempt has read the journal, and ends the AM.
+/// says that another attempt has read the journal: the AM reads it again before that, and ends
+/// where a later one has written.
 struct JournalFailed {
   JournalSeq seq;
   hdfs::HdfsError error;

@@ -99,6 +99,8 @@ void AmWorld::Say(AgentToAm message) {
 
 void AmWorld::Carry(const AmAction& action) {
   if (std::holds_alternative<ReadJournal>(action)) {
+    // Its reader has it.
+    if (std::exchange(journal_taken_, false)) journal_on_ = true;
     events_.push_back(JournalRead{.bytes = journal_});
   } else if (const auto* append = std::get_if<AppendJournal>(&action)) {
     CarryAppend(*append);

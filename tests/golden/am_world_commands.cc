@@ -453,8 +453,9 @@ void AmWorld::Signs(const Words& words) {
 
 // ---------------------------------------------------------------- AM and journal
 
-/// journal off | on: whether appends succeed. journal taken: a later attempt has read it. journal
-/// cut BYTES: the last bytes were never written.
+/// journal off | on: whether appends succeed. journal taken [ATTEMPT [decides]]: another attempt
+/// has read it, has written that it starts, and more. journal cut BYTES: the last bytes were never
+/// written.
 void AmWorld::JournalCommand(const Words& words) {
   if (words.at(1) == "cut") {
     const auto bytes = static_cast<std::size_t>(NumberOf(words.at(2)));
@@ -463,6 +464,14 @@ void AmWorld::JournalCommand(const Words& words) {
   }
   journal_on_ = words.at(1) == "on";
   journal_taken_ = words.at(1) == "taken";
+  if (!journal_taken_ || words.size() < 3) return;
+  const auto attempt = static_cast<std::int32_t>(NumberOf(words.at(2)));
+  std::vector<JournalEntry> entries = {AttemptStarted{.am_attempt = attempt}};
+  if (words.size() > 3) entries.emplace_back(TypeWaived{.task_type = "worker"});
+  for (const JournalEntry& entry : entries) {
+    const JournalSeq next = ReadJournalBytes(journal_).next_seq();
+    journal_ += EncodeJournalFrame({.am_attempt = attempt, .heard = {}}, next, entry, false);
+  }
 }
 
 /// am-restart: the AM's process is gone, and another attempt starts.

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "core/am/journal.h"
 #include "core/model/launch.h"
 #include "core/model/text.h"
 #include "hosts/runtime/recording.h"
@@ -142,6 +143,9 @@ TEST_F(AmHostTest, AnotherAttemptsJournalEndsIt) {
   Start();
   storage_.failures["/a/journal"] = {hdfs::HdfsErrorCode::kNotFound,
                                      hdfs::HdfsErrorCode::kLeaseLost};
+  storage_.files["/a/journal"] =
+      am::EncodeJournalFrame({.am_attempt = 9, .heard = {}}, JournalSeq(1),
+                             am::AttemptStarted{.am_attempt = 9, .wall = {}}, true);
   Until([this] { return !exits_.empty(); }, "the end");
   const auto calls = log_.size();
   host_->AgentSays(AgentHeartbeat{});
