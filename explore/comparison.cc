@@ -10,7 +10,8 @@ namespace {
 
 /// What is compared beyond the result must be kept on the way.
 bool NeedsTally(Relation relation) {
-  return relation == Relation::kAmnesia || relation == Relation::kFailedEffect;
+  return relation == Relation::kAmnesia || relation == Relation::kFailedEffect ||
+         relation == Relation::kNodeOrder;
 }
 
 }  // namespace

@@ -222,6 +222,7 @@ void ConductWatch::On(const trace::AmTold& fact) {
     application.refused = 0;
     application.response_id = -1;
     application.calls.clear();
+    application.to_raise.clear();
     application.blacklist.clear();
     return;
   }
@@ -229,6 +230,13 @@ void ConductWatch::On(const trace::AmTold& fact) {
   if (application == nullptr || fact.am_attempt != application->am_attempt) return;
   if (const auto* reply = std::get_if<RmReplied>(&fact.event)) {
     RmSays(job, *application, *reply);
+  } else if (const auto* stored = std::get_if<JournalAppended>(&fact.event)) {
+    // The next AM knows of no entry that was never stored.
+    for (const auto& [seq, raised] : application->to_raise) {
+      if (seq <= stored->seq) application->raised[raised.task] = raised.memory_mb;
+    }
+    std::erase_if(application->to_raise,
+                  [&](const auto& entry) { return entry.first <= stored->seq; });
   } else if (const auto* status = std::get_if<HdfsReplied>(&fact.event)) {
     if (const auto* file = std::get_if<hdfs::FileStatus>(&status->response))
       application->proven.insert(file->path);
@@ -295,7 +303,7 @@ void ConductWatch::On(const trace::AmOrdered& fact) {
                        application->decided = true;
                        application->decided_at = application->decided_at.value_or(now_);
                      } else if (const auto* raised = std::get_if<am::MemoryRaised>(&read.entry)) {
-                       application->raised[raised->task] = raised->memory_mb;
+                       application->to_raise.push_back({append.seq, *raised});
                      }
                    }
                  },

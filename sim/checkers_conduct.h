@@ -17,6 +17,7 @@
 #include <utility>
 #include <vector>
 
+#include "core/am/journal.h"
 #include "core/model/job_spec.h"
 #include "core/trace/record.h"
 
@@ -93,8 +94,9 @@ class ConductWatch {
     std::optional<JobStatus> verdict;
     std::optional<Instant> decided_at;           ///< The first time that an AM appended a verdict.
     std::map<TaskId, Incarnation> incarnations;  ///< The latest agent of a task.
-    std::map<TaskId, std::int64_t> raised;       ///< Memory in MiB that a task was given instead.
-    std::optional<Instant> over_since;           ///< It holds more than it has tasks.
+    std::vector<std::pair<JournalSeq, am::MemoryRaised>> to_raise;  ///< Appended, not stored yet.
+    std::map<TaskId, std::int64_t> raised;  ///< Memory in MiB that a task was given instead.
+    std::optional<Instant> over_since;      ///< It holds more than it has tasks.
     std::uint64_t over_number = 0;
   };
   /// What is looked at later.

@@ -41,6 +41,7 @@ void Restart::Execute(const RestartOrder& order) {
   std::vector<TaskIndex> wanted;
   for (const TaskIndex task : order.tasks) {
     const TaskRecord& record = core.tasks.record(task);
+    core.tasks.mutable_record(task).raised = false;
     if (order.counts) parts_.failover.budgets().CountTask(task, wall);
     if (order.processes && record.ever_ordered) core.tasks.CountRestart(task);
     if (record.outcome != Outcome::kOpen) {
@@ -140,8 +141,13 @@ std::vector<TaskIndex> Restart::ListOf(const RestartTasks& tasks) const {
   return list;
 }
 
+/// Once for a failure, however often it is judged: by a better account, or by the next AM.
 bool Restart::RaiseMemory(TaskIndex task, const Decision& decision) {
   AmCore& core = parts_.core;
+  if (core.tasks.record(task).raised) {
+    TF_PROBE("restart/memory-raised-already");
+    return true;
+  }
   const std::int64_t now = core.SlotFor(task).resource.memory_mb;
   std::int64_t raised = now * decision.raise_factor_percent / 100;
   if (decision.raise_max_memory_mb > 0) raised = std::min(raised, decision.raise_max_memory_mb);
@@ -150,6 +156,7 @@ bool Restart::RaiseMemory(TaskIndex task, const Decision& decision) {
   if (raised <= now) return false;
   TF_PROBE("restart/memory-raised");
   core.tasks.mutable_record(task).memory_mb = raised;
+  core.tasks.mutable_record(task).raised = true;
   core.feasibility = true;
   (void)core.out.Append(MemoryRaised{.task = core.tasks.id(task), .memory_mb = raised});
   return true;

@@ -92,6 +92,7 @@ struct TaskRecord {
   Nonce nonce;
   yarn::Token container_token;
   std::int64_t memory_mb = 0;     ///< Raised from the job's word after an OOM; 0 = as the job says.
+  bool raised = false;            ///< That, for a failure whose restart is not decided yet.
   std::int32_t launch_tries = 0;  ///< StartContainers calls for this container.
   Instant launched_at{};          ///< When the launch of its latest agent was ordered.
   /// Containers in a row that were lost before a process was ordered in them, and when the next one

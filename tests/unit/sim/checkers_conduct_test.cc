@@ -64,6 +64,7 @@ TEST(CheckersConductTest, MemoryThatWasRaisedIsAskedFor) {
   script.Run();
   script.Exit(2, 137);
   script.Order(Appends(am::MemoryRaised{.task = kWorker0, .memory_mb = 1536}));
+  script.Tell(JournalAppended{.seq = JournalSeq(2)});
   EXPECT_EQ(script.Broken(), Names());
   script.Spawn(2, kWorker0, 2);
   EXPECT_EQ(script.Broken(), Names({"as-asked"}));
