@@ -133,7 +133,9 @@ std::string DifferenceOfOutcomes(const trace::Result& left, const trace::Result&
 std::string DifferenceAfterBlows(const RunRecord& plain, const RunRecord& other) {
   for (std::size_t i = 0; i < plain.result.jobs.size() && i < other.result.jobs.size(); ++i) {
     const bool told = i < plain.tallies.size() && i < other.tallies.size();
-    if (told && plain.tallies[i].blows != other.tallies[i].blows) continue;
+    const bool same = told && plain.tallies[i].blows == other.tallies[i].blows &&
+                      plain.tallies[i].am_lost == other.tallies[i].am_lost;
+    if (told && !same) continue;
     const trace::JobResult& a = plain.result.jobs[i];
     const trace::JobResult& b = other.result.jobs[i];
     if (a.status != b.status) {
