@@ -43,7 +43,7 @@ Duration Network::PollRoundTrip(Place from, Place to, std::uint32_t sender) cons
   const Duration one_way = law.is_constant() && !anew_
                                ? SecondsToDuration(law.a)
                                : NewStream("network/poll", sender).DrawDuration(law);
-  return 2 * (one_way + ExtraDelay(from, to));
+  return 2 * one_way;
 }
 
 bool Network::Lost(Place from, Place to, std::uint32_t sender) {

@@ -45,7 +45,8 @@ class Network {
   [[nodiscard]] bool Undisturbed(Place a, Place b) const;
   /// One way; draws once per message when the scenario's latency is a law. `sender` keys the draw.
   [[nodiscard]] Duration Latency(Place from, Place to, std::uint32_t sender);
-  /// The round trip of a poll: drawn once per sender.
+  /// The round trip of a poll while nothing disturbs it, whatever does at this moment: drawn once
+  /// per sender.
   [[nodiscard]] Duration PollRoundTrip(Place from, Place to, std::uint32_t sender) const;
   /// True when this message is lost by chance.
   [[nodiscard]] bool Lost(Place from, Place to, std::uint32_t sender);

@@ -52,6 +52,7 @@ TEST(NetworkTest, DelaysAndLossTouchOnlyTheirPlaces) {
   network.AddDelay(1, {2}, 100ms);
   EXPECT_EQ(network.Latency(0, 2, 7), 100ms + 500us);
   EXPECT_EQ(network.Latency(0, 1, 7), 200us);
+  EXPECT_EQ(network.PollRoundTrip(0, 2, 7), 1ms) << "who starts now polls when the fault is over";
   network.AddLoss(2, {1}, 1.0);
   EXPECT_TRUE(network.Lost(0, 1, 7));
   EXPECT_FALSE(network.Lost(0, 2, 7));
