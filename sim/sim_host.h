@@ -145,7 +145,6 @@ class SimHost : private ClusterView, private WorldView {
     yarn::Token token;
     Duration back{};                    ///< Of the answer.
     std::optional<std::uint32_t> turn;  ///< Set: the answer comes in that actor's turn.
-    bool held = false;                  ///< It waited for a RM that was paused.
     std::uint32_t sender = 0;           ///< Actor.
     Instant give_up{};                  ///< Until then a refused call is tried again.
   };
