@@ -455,6 +455,8 @@ void ReferenceVerdict::Model::Judge(Job& job, const RestartDecided& decision) {
                        KebabName(decision.cause.exit_class),
                        decision.cause.exit ? fmt::format(" {}", *decision.cause.exit) : "", wrong));
   }
+  // The job ran before it, and a restart does not begin `deadlines.run` anew.
+  if (!job.all_ran && RunsWithoutTheEnded(job)) job.all_ran = job.first_grant;
   Apply(job, decision);
 }
 

@@ -147,6 +147,7 @@ void RunFacts::BeginAttempt(Job& job, const AmStarted& started) {
   job.am_attempt = started.attempt.attempt;
   job.attempt_begun = now_;
   job.am_container = started.container;
+  job.has_read = false;
   job.nm_tokens.clear();
   job.append_open = false;
   job.append_ordered = job.open_window = job.window = moment_;
@@ -163,8 +164,10 @@ void RunFacts::On(const trace::AmTold& fact) {
     BeginAttempt(*job, *started);
     job->resubmission = fact.resubmission;
   }
-  if (!IsOfLatestAm(*job, fact)) return;
-  if (std::holds_alternative<JournalAppended>(fact.event)) {
+  if (!IsOfLatestAm(*job, fact)) return ReplacedAmTold(*job, fact);
+  if (std::holds_alternative<JournalRead>(fact.event)) {
+    job->has_read = true;
+  } else if (std::holds_alternative<JournalAppended>(fact.event)) {
     job->window = job->open_window;
     job->window_at = job->open_window_at;
     job->append_open = false;
@@ -288,7 +291,8 @@ void RunFacts::Launches(Job& job, Task& task, const ContainerId& container, cons
   task.node = node;
   task.node_lost = false;
   task.launch_ordered = now_;
-  task.registered = false;
+  task.registered = task.came_late = false;
+  task.signs = 0;
   job.by_container[container] = &task;
 }
 
@@ -326,7 +330,8 @@ void RunFacts::On(const trace::AgentOrdered& fact) {
       task->killed = true;
     return;
   }
-  if (!task->spawned && task->begins && --job->never_ran == 0) job->all_ran = now_;
+  const bool first = !task->spawned && task->begins;
+  if (first && --job->never_ran == 0 && !job->all_ran) job->all_ran = now_;
   task->attempt = spawn->process.attempt;
   task->spawned = task->runs = true;
   task->spawned_at = moment_;
@@ -455,6 +460,23 @@ void RunFacts::Tell(Job& job, const Task& task, Account& account) {
   if (!account.spent) Await(job, now_ + DecisionBound(*job.spec));
 }
 
+/// Of an end that an AM hears after its successor has started, the successor may read in the
+/// journal.
+void RunFacts::ReplacedAmTold(Job& job, const trace::AmTold& fact) {
+  const auto* said = std::get_if<AgentSaid>(&fact.event);
+  const auto* ended = said == nullptr ? nullptr : std::get_if<ProcessEnded>(&said->message);
+  Task* task = ended == nullptr ? nullptr : TaskIn(job, ended->fence.container);
+  if (task == nullptr || job.has_read || fact.resubmission != job.resubmission) return;
+  Account& account = AccountOf(job, *task, ended->fence.container, ended->process.attempt,
+                               ended->exit, ended->port_conflict);
+  if (account.told != 0 && account.told_attempt == job.am_attempt) return;
+  account.stored_perhaps = true;
+  account.told = moment_;
+  if (account.first_told == 0) account.first_told = moment_;
+  account.told_at = now_;
+  account.told_attempt = fact.am_attempt;
+}
+
 void RunFacts::Told(Job& job, const yarn::ContainerStatus& status) {
   Task* task = TaskIn(job, status.id);
   if (task == nullptr) {
@@ -505,6 +527,8 @@ void RunFacts::Told(Job& job, const AgentToAm& message) {
   Task* task = TaskIn(job, container);
   if (task == nullptr || task->container != container) return;
   if (task->registered && now_ - task->heard >= LongestSilence(job)) task->silent_until = now_;
+  if (!task->registered || task->heard < job.attempt_begun)
+    task->came_late = now_ - job.attempt_begun >= job.spec->deadlines.registration;
   task->heard = now_;
   if (!task->registered) task->registered_at = moment_;
   task->registered = true;
@@ -532,7 +556,9 @@ void RunFacts::Told(Job& job, const AgentToAm& message) {
     const bool late = std::any_of(
         task->accounts.begin(), task->accounts.end(),
         [&](const Account& end) { return end.attempt == signs->process.attempt && end.told != 0; });
-    if (late || signs->process.attempt != task->attempt) return;
+    const bool overtaken = signs->number < task->signs;
+    task->signs = std::max(task->signs, signs->number);
+    if (late || overtaken || signs->process.attempt != task->attempt) return;
     if (signs->standstill != Standstill::kNone) {
       task->stands_still = moment_;
     } else if (task->stop_ordered == 0) {  // To be stopped it is woken.
@@ -572,7 +598,7 @@ Classes RunFacts::MayBe(const Job& job, const Task& task) const {
   // Nor has one that never found this AM obeyed its order to stop.
   if (task.stop_ordered != 0 && task.heard < job.attempt_begun) classes |= Of(kHeartbeatLost);
   // An agent of an earlier attempt's has so long to find the new AM.
-  const bool unseen = !task.registered || task.heard < job.attempt_begun;
+  const bool unseen = !task.registered || task.heard < job.attempt_begun || task.came_late;
   // The attempt before may have written down a launch and not have come to order it.
   const bool launched = task.container
                             ? task.container->application_attempt.attempt < job.am_attempt

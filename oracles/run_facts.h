@@ -61,7 +61,8 @@ struct Task {
   std::optional<ContainerId> refused;  ///< Its node took it for one of an earlier RM.
   bool registered = false;             ///< The agent in it was heard of, ...
   Moment registered_at = 0;            ///< ... first then.
-  bool was_silent = false;             ///< An earlier AM may have found it so, and written it down.
+  bool came_late = false;   ///< It found the latest AM when `deadlines.registration` was over.
+  bool was_silent = false;  ///< An earlier AM may have found it so, and written it down.
   Instant heard{};
   Instant silent_until{};  ///< It was heard then, after a silence that is one too long.
   bool spawned = false;    ///< A process ever ran.
@@ -89,6 +90,7 @@ struct Task {
   bool killed = false;  ///< The latest got SIGKILL from its agent.
   bool warned = false;
   Moment stands_still = 0;  ///< The AM heard so, of the latest.
+  std::uint32_t signs = 0;  ///< Number of the newest that it heard of the container.
   bool stood_still = false;
   Moment stalled = 0;
   std::int32_t free_restarts = 0;
@@ -123,6 +125,7 @@ struct Job {
   Instant attempt_begun{};
   // What the AM may not have known yet when it decided: see Window.
   JournalSeq appended;
+  bool has_read = false;  ///< The latest AM, what the earlier ones have stored.
   bool append_open = false;
   Moment append_ordered = 0;
   Moment stored = 0;  ///< What the AM had heard by then is in its journal.
@@ -223,6 +226,7 @@ class RunFacts {
   void BeginAttempt(Job& job, const AmStarted& started);
   void HeardToRun(Job& job, Task& task);
   void Told(Job& job, const AgentToAm& message);
+  void ReplacedAmTold(Job& job, const trace::AmTold& fact);
   void Told(Job& job, const yarn::ContainerStatus& status);
   void Assigned(Job& job, const TaskId& id, const ContainerId& container);
   void Tell(Job& job, const Task& task, Account& account);

@@ -87,6 +87,7 @@ class ReferenceVerdict::Model : public RunFacts {
                                        const Cause& cause) const;
   [[nodiscard]] bool HoldsVerdict(const Job& job, std::string_view row) const;
   [[nodiscard]] bool HoldsDeadline(const Job& job, std::string_view rule) const;
+  [[nodiscard]] bool RunsWithoutTheEnded(const Job& job) const;
   [[nodiscard]] bool MayBeReached(const Job& job, const Dependency& rule) const;
   [[nodiscard]] bool HoldsDependency(const Job& job, const Dependency& rule) const;
   /// What rows make of an end with 0.

@@ -297,6 +297,14 @@ bool ReferenceVerdict::Model::HoldsDependency(const Job& job, const Dependency& 
          !all(rule.task, [&](const Task& task) { return StateOf(job, task).must_end; });
 }
 
+/// What begins with the gang has run, or may have ended for good: the job runs without it.
+bool ReferenceVerdict::Model::RunsWithoutTheEnded(const Job& job) const {
+  return std::all_of(job.tasks.begin(), job.tasks.end(), [&](const auto& entry) {
+    const Task& task = entry.second;
+    return !task.begins || task.spawned || Counts(job, task, {.classes = MayBe(job, task)});
+  });
+}
+
 /// What no policy decides.
 bool ReferenceVerdict::Model::HoldsDeadline(const Job& job, std::string_view rule) const {
   const JobSpec& spec = *job.spec;

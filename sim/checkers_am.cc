@@ -225,6 +225,7 @@ void Checkers::Books::Ordered(JobBook& job, const trace::AmOrdered& fact) {
                  [&](const TaskAttemptStarted& started) { RecordAttempt(job, started); },
                  [&](const TaskAttemptEnded& ended) {
                    CheckGivenUp(job, ended);
+                   LimitsOfAttemptEnd(job, Acting(job), ended);
                    RecordAttempt(job, ended);
                  },
                  [&](const RestartDecided& decision) { Restarts(job, decision); },

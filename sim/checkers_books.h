@@ -135,9 +135,11 @@ struct ApplicationLimits {
   std::optional<Instant> whole_since;    ///< The gang is held, and nothing was decided since.
   std::optional<Instant> together;       ///< All that train live at once since then.
   std::optional<Instant> all_ran;        ///< They did for long enough that the AM has heard so.
-  std::optional<Instant> each_ran;       ///< Each of `ever_ran` that there can be had run.
-  std::set<TaskId> ever_ran;             ///< Of those that train and wait for no other type.
-  std::int64_t paid = 0;                 ///< Restarts, on any budget.
+  /// Each of `ever_ran` that there can be had run, or ended as a row may let it be.
+  std::optional<Instant> each_ran;
+  std::set<TaskId> ever_ran;  ///< Of those that train and wait for no other type.
+  std::set<TaskId> let_be;    ///< Of those, what ended where a row may let it be.
+  std::int64_t paid = 0;      ///< Restarts, on any budget.
 };
 
 /// What nodes and the RM have shown of an application: rule-matches-cause holds causes against it.
@@ -441,6 +443,9 @@ class Checkers::Books {
                             const AgentAction& action);
   void CheckGrace(const JobBook& job, const SendToAgent& send);
   void CheckGivenUp(const JobBook& job, const TaskAttemptEnded& ended);
+  void LimitsOfAttemptEnd(const JobBook& job, ApplicationBook& application,
+                          const TaskAttemptEnded& ended);
+  void LimitsOfFirstRuns(const JobBook& job, ApplicationLimits& limits) const;
   void CheckDeadlineVerdict(const JobBook& job, const ApplicationBook& application,
                             const VerdictReached& verdict);
   void CheckClientGivesUp(const JobBook& job);

@@ -51,6 +51,12 @@ Duration EndTakes(const JobSpec& job) {
   return 3 * (drain + job.deadlines.stop + kStepOfEnding);
 }
 
+/// For another type, by `depends`.
+bool Waits(const JobSpec& job, const TaskId& task) {
+  return std::any_of(job.depends.begin(), job.depends.end(),
+                     [&](const Dependency& rule) { return rule.task == task.type; });
+}
+
 /// Since when all that train have run, as the AM must have heard by `at`.
 std::optional<Instant> AllRan(const ApplicationLimits& limits, Instant at) {
   if (limits.all_ran || !limits.together) return limits.all_ran;
@@ -338,12 +344,8 @@ void Checkers::Books::LimitsOfStart(JobBook& job, ApplicationBook& application,
   if (job.spec == nullptr) return;
   const JobSpec& spec = *job.spec;
   ApplicationLimits& limits = application.limits;
-  const bool waits =
-      std::any_of(spec.depends.begin(), spec.depends.end(),
-                  [&](const Dependency& rule) { return rule.task == spawn.task.type; });
-  if (container.training && !waits) limits.ever_ran.insert(spawn.task);
-  if (!limits.each_ran && static_cast<std::int32_t>(limits.ever_ran.size()) >= job.gang_size)
-    limits.each_ran = now_;
+  if (container.training && !Waits(spec, spawn.task)) limits.ever_ran.insert(spawn.task);
+  LimitsOfFirstRuns(job, limits);
   LimitsOfTraining(job, application);
   // A sidecar is started again at nobody's cost, a few times.
   const TaskTypeSpec* type = spec.FindType(spawn.task.type);
@@ -357,6 +359,27 @@ void Checkers::Books::LimitsOfStart(JobBook& job, ApplicationBook& application,
   Report(Invariant::kLimitsKept, NameOf(job) + ": " + ToString(spawn.task) +
                                      ", a sidecar, starts for the " + std::to_string(starts) +
                                      "th time, allowed " + std::to_string(1 + kSidecarRestarts));
+}
+
+/// What has ended for good need not run any more, also where it never ran: the others run without
+/// it.
+void Checkers::Books::LimitsOfAttemptEnd(const JobBook& job, ApplicationBook& application,
+                                         const TaskAttemptEnded& ended) {
+  if (job.spec == nullptr) return;
+  const JobSpec& spec = *job.spec;
+  // The rows of `default` start again what trains, or fail the job.
+  const bool may_stay = spec.policy.name != "default" || !spec.on_exit.empty() ||
+                        spec.strategy == Strategy::kIndependent;
+  if (!may_stay || !Trains(spec, ended.task) || Waits(spec, ended.task)) return;
+  application.limits.let_be.insert(ended.task);
+  LimitsOfFirstRuns(job, application.limits);
+}
+
+void Checkers::Books::LimitsOfFirstRuns(const JobBook& job, ApplicationLimits& limits) const {
+  if (limits.each_ran) return;
+  std::set<TaskId> done = limits.let_be;
+  done.insert(limits.ever_ran.begin(), limits.ever_ran.end());
+  if (static_cast<std::int32_t>(done.size()) >= job.gang_size) limits.each_ran = now_;
 }
 
 void Checkers::Books::LimitsOfVerdict(JobBook& job, const ApplicationBook& application) {

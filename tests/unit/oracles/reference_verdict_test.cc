@@ -1529,5 +1529,95 @@ TEST(ReferenceVerdictTest, AVictimMayNameWhoWasOrderedToStartAndNeverDid) {
   }
 }
 
+// News that was made before what the AM has heard already is no news.
+TEST(ReferenceVerdictTest, AStandstillThatWasOvertakenIsNone) {
+  JobSpec spec = TwoWorkers();
+  spec.retries.user = 1;
+  for (const bool overtaken : {true, false}) {
+    Script script(spec);
+    script.At(60s);
+    script.Exit(kWorker1, 1);
+    script.OrderStop(kWorker0);
+    const auto tell = [&](std::uint32_t number, Standstill standstill) {
+      script.Tell(AgentSaid{
+          ProcessSigns{.fence = {.container = script.ContainerOf(kWorker0), .task = kWorker0},
+                       .process = {.attempt = TaskAttempt(0), .epoch = Epoch(1)},
+                       .standstill = standstill,
+                       .number = number}});
+    };
+    if (overtaken) tell(2, Standstill::kNone);
+    tell(1, Standstill::kStopped);
+    if (!overtaken) tell(2, Standstill::kNone);
+    script.Exit(kWorker0, ProcessExit{.signal = 15, .stopped_by_agent = true});
+    script.Restart(kWorker1, ExitClass::kUserPermanent, Budget::kUser, 2, kBoth);
+    EXPECT_EQ(script.Clean(), overtaken);
+  }
+}
+
+// It was lost then, and the decision may not be stored before its agent comes.
+TEST(ReferenceVerdictTest, AnAgentMayFindTheNextAmAfterItWasGivenUp) {
+  JobSpec spec = Spec({{"worker", 1}}, Strategy::kIndependent);
+  for (const bool late : {true, false}) {
+    Script script(spec);
+    script.At(60s);
+    script.StartAm(2);
+    script.At(60s + spec.deadlines.registration + (late ? 1s : -1s));
+    script.Hear(kWorker0);
+    script.At(60s + spec.deadlines.registration + 2s);
+    script.Restart(kWorker0, ExitClass::kHeartbeatLost, Budget::kInfrastructure, 2, {kWorker0});
+    EXPECT_EQ(script.Clean(), late);
+  }
+}
+
+TEST(ReferenceVerdictTest, AReplacedAmStoresUntilItsSuccessorReads) {
+  JobSpec spec = Spec({{"worker", 1}}, Strategy::kIndependent);
+  spec.finish.require_paths = {"model.bin"};
+  for (const bool read : {false, true}) {
+    Script script(spec);
+    script.At(60s);
+    script.Exit(kWorker0, ProcessExit{.code = 0}, /*told=*/false);
+    script.StartAm(2);
+    if (read) script.Tell(JournalRead{});
+    script.Say(
+        trace::AmTold{.job = kJob,
+                      .am_attempt = 1,
+                      .event = AgentSaid{ProcessEnded{
+                          .fence = {.container = script.ContainerOf(kWorker0), .task = kWorker0},
+                          .process = {.attempt = TaskAttempt(0), .epoch = Epoch(1)},
+                          .exit = {.code = 0}}}});
+    script.Verdict(JobStatus::kFailed, "finish/evidence-missing");
+    EXPECT_EQ(script.Clean(), !read);
+  }
+}
+
+// Under tony a worker that is lost before it runs is counted, and the others run without it.
+TEST(ReferenceVerdictTest, DeadlinesRunBeginsWithoutWhatHasEndedForGood) {
+  JobSpec spec = Spec({{"worker", 2}, {"extra", 1}}, Strategy::kMultiWorker);
+  spec.retries.user = 1;
+  spec.deadlines.run = 60s;
+  const TaskId extra{"extra", 0};
+  const std::vector<TaskId> all = {kWorker0, kWorker1, extra};
+  for (const char* policy : {"tony", "default"}) {
+    spec.policy.name = policy;
+    Script script(spec, "extra");
+    script.Say(trace::ContainerGranted{.job = kJob, .container = script.ContainerOf(extra)});
+    script.Tell(
+        AgentSaid{RegisterAgent{.fence = {.container = script.ContainerOf(extra), .task = extra}}});
+    script.At(11s);
+    script.LoseContainer(extra, container_exit::kPreempted);
+    script.At(20s);
+    script.Exit(kWorker0, 1);
+    script.Restart(kWorker0, ExitClass::kUserPermanent, Budget::kUser, 2, all);
+    script.Assemble(2);
+    script.Launch(extra, 9);
+    script.At(30s);
+    for (const TaskId& task : all) script.Spawn(task, 1, 2);
+    static_cast<void>(script.model.TakeNew());
+    script.At(75s);
+    script.Verdict(JobStatus::kFailed, "deadlines/run");
+    EXPECT_EQ(script.Clean(), std::string(policy) == "tony") << policy;
+  }
+}
+
 }  // namespace
 }  // namespace tfyarn::oracles

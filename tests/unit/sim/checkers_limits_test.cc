@@ -269,6 +269,26 @@ TEST(CheckersLimitsTest, NoDeadlineFailsAJobBeforeItIsOver) {
   EXPECT_EQ(broken("gang/deadline", 30min - 2s), kBroken);
 }
 
+TEST(CheckersLimitsTest, WhatHasEndedForGoodNeedNotRunBeforeDeadlinesRun) {
+  for (const char* policy : {"tony", "default"}) {
+    JobSpec job = LimitScript::JobWithoutGang({.run = 1h});
+    job.policy.name = policy;
+    LimitScript script(job);
+    script.Grant(1, "n1", 0, true);
+    script.Say(trace::ContainerLaunched{.container = LimitScript::Container(1)});
+    script.StartAm();
+    script.GrantKnown(2);
+    script.Spawn(2, kWorker0);
+    script.Ended(kWorker1, {}, ExitClass::kHeartbeatLost);
+    script.At(10min);
+    script.GrantKnown(3, "n2");
+    script.Spawn(3, kWorker1);
+    script.At(1h);
+    script.FailBy("deadlines/run");
+    EXPECT_EQ(script.Broken(), std::string(policy) == "tony" ? Names{} : kBroken) << policy;
+  }
+}
+
 TEST(CheckersLimitsTest, AGangThatIsNeverCompleteFails) {
   LimitScript script;
   script.Grant(1, "n1", 0, true);
