@@ -368,6 +368,8 @@ void Recovery::OnReattached(TaskIndex task, const RegisterAgent& message) {
     if (core.finishing) return;
     return parts_.epochs.TryStartAlone(task);
   }
+  // It starts only now.
+  if (!runs) core.tasks.mutable_record(task).process_ordered_at = core.now;
   parts_.processes.Resume(task);
 }
 
