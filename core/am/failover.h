@@ -185,6 +185,10 @@ class Failover {
   void RestartVictim(Failure failure, const Cause& cause);
   void PauseBeforeAsking(TaskIndex task);
   void ReplaceBeforeStart(const AttemptEnd& end, bool free, const Decision* decision);
+  [[nodiscard]] Failure LostUnderASpec(const AttemptEnd& end) const;
+  /// A cluster spec holds the task's address: in another container it needs another one.
+  [[nodiscard]] bool MustChangeSpec(TaskIndex task) const;
+  [[nodiscard]] bool MeetsWindow(const AttemptEnd& end) const;
   [[nodiscard]] Decision AskPolicy(const AttemptEnd& end) const;
   void AddScope(const Failure& failure, RestartTasks& tasks) const;
 

@@ -66,6 +66,15 @@ void Failover::OnLostBeforeStart(TaskIndex task, ExitEvidence evidence, std::str
     case ExitAction::kRaiseMemory:
       break;
   }
+  // What starts again for it has failed, and waits for its cause: one decision, one payment.
+  if (!decision.session && MeetsWindow(end) && MayPay(decision, end)) {
+    TF_PROBE("failover/lost-in-the-blame-window");
+    Failure lost = LostUnderASpec(end);
+    lost.decision = decision;
+    AddScope(lost, window_->stopped);
+    window_->failures.push_back(std::move(lost));
+    return MaybeDecide();
+  }
   // A node that takes several agents with it is one cause. An agent that was launched because of
   // the cause is none of them: else all that follow within `blame` would be free.
   const bool victim = last_cause_ && core.now < last_cause_->until &&
@@ -92,13 +101,45 @@ void Failover::OnLostBeforeStart(TaskIndex task, ExitEvidence evidence, std::str
   ReplaceBeforeStart(end, false, &decision);
 }
 
+Failure Failover::LostUnderASpec(const AttemptEnd& end) const {
+  const AmCore& core = parts_.core;
+  const TaskSnapshot& shown = core.tasks.shown(end.task);
+  Failure lost{.end = end, .container_alive = false, .decision = {}, .scope = {}};
+  lost.scope = RestartSet(core.job->strategy, ExitAction::kRestartTask, shown.task.type,
+                          shown.task_class, false);
+  return lost;
+}
+
+bool Failover::MustChangeSpec(TaskIndex task) const {
+  return parts_.core.tasks.record(task).training && parts_.epochs.SpecIsFixedFor(task);
+}
+
+/// What starts again for that container does so for a failure that waits for its cause, too.
+bool Failover::MeetsWindow(const AttemptEnd& end) const {
+  if (!window_ || !MustChangeSpec(end.task)) return false;
+  RestartTasks tasks;
+  AddScope(LostUnderASpec(end), tasks);
+  const std::vector<TaskIndex> again = parts_.restart.ListOf(tasks);
+  const std::vector<TaskIndex> waiting = parts_.restart.ListOf(window_->stopped);
+  return std::any_of(waiting.begin(), waiting.end(), [&](TaskIndex task) {
+    return std::binary_search(again.begin(), again.end(), task);
+  });
+}
+
 void Failover::ReplaceBeforeStart(const AttemptEnd& end, bool free, const Decision* decision) {
   AmCore& core = parts_.core;
   const TaskIndex task = end.task;
   const TaskRecord& record = core.tasks.record(task);
+  // What no budget pays is no cause. A failure that waits for one is decided on before its task
+  // starts again.
+  if (free && MeetsWindow(end)) {
+    TF_PROBE("failover/replaced-in-the-blame-window");
+    Decide(std::nullopt);
+    if (core.finishing) return;
+  }
   // With the processes of this epoch ordered or its spec written, another address needs another
   // epoch; a process that was to start alone now takes with it who must know the new address.
-  const bool spec_holds_it = record.training && parts_.epochs.SpecIsFixedFor(task);
+  const bool spec_holds_it = MustChangeSpec(task);
   if (free && !spec_holds_it) {
     TF_PROBE("failover/replaced-before-the-spec");
     if (record.agent != AgentPhase::kNone) parts_.leaving.Stop(task);
@@ -114,12 +155,8 @@ void Failover::ReplaceBeforeStart(const AttemptEnd& end, bool free, const Decisi
   if (decision != nullptr) order.paid = decision->pays;
   if (spec_holds_it) {
     TF_PROBE("failover/replaced-under-a-spec");
-    Failure failure{.end = end, .container_alive = false, .decision = {}};
-    const TaskSnapshot& shown = core.tasks.shown(task);
-    failure.scope = RestartSet(core.job->strategy, ExitAction::kRestartTask, shown.task.type,
-                               shown.task_class, false);
     RestartTasks tasks;
-    AddScope(failure, tasks);
+    AddScope(LostUnderASpec(end), tasks);
     order.tasks = parts_.restart.ListOf(tasks);
     order.epoch_rises = true;
   } else {
