@@ -65,7 +65,8 @@ void ReferenceVerdict::Model::Observe(const trace::TraceRecord& record) {
     Judge(*job, *decision);
   } else if (const auto* over = std::get_if<RestartTakenOver>(&ordered->action)) {
     // The AM before it decided; what that one had heard is not known any more.
-    if (job->restarts_told < over->number) Apply(*job, over->decided);
+    if (job->restarts_told < over->number)
+      Apply(*job, over->decided, std::min(job->unannounced_from, job->window_at));
   } else if (const auto* verdict = std::get_if<VerdictReached>(&ordered->action)) {
     Judge(*job, *verdict);
   }
@@ -457,10 +458,10 @@ void ReferenceVerdict::Model::Judge(Job& job, const RestartDecided& decision) {
   }
   // The job ran before it, and a restart does not begin `deadlines.run` anew.
   if (!job.all_ran && RunsWithoutTheEnded(job)) job.all_ran = job.first_grant;
-  Apply(job, decision);
+  Apply(job, decision, job.window_at);
 }
 
-void ReferenceVerdict::Model::Apply(Job& job, const RestartDecided& decision) {
+void ReferenceVerdict::Model::Apply(Job& job, const RestartDecided& decision, Instant earliest) {
   ++job.restarts_told;
   const auto cause = job.tasks.find(decision.cause.task);
   if (cause != job.tasks.end() && decision.paid == Budget::kNone) {
@@ -490,7 +491,7 @@ void ReferenceVerdict::Model::Apply(Job& job, const RestartDecided& decision) {
       std::erase_if(job.paid, [&](const Payment& payment) {
         return !MayCount(job, payment, job.window_at) && !IsNeeded(job, payment);
       });
-    job.paid.push_back({.budget = decision.paid, .earliest = job.window_at, .latest = now_});
+    job.paid.push_back({.budget = decision.paid, .earliest = earliest, .latest = now_});
   }
   for (const TaskId& id : decision.tasks) {
     const auto found = job.tasks.find(id);

@@ -123,6 +123,8 @@ void RunFacts::BeginAttempt(Job& job, const AmStarted& started) {
     job.epoch_unsure = true;
     job.hidden += job.append_open ? 2 : 1;
   }
+  if (std::exchange(job.has_registered, false) || job.unannounced_from == Instant{})
+    job.unannounced_from = job.stored_at;
   const Moment surely = std::exchange(job.stored, 0);
   const Moment perhaps = job.append_open ? job.append_ordered : surely;
   if (job.all_heard_moment > surely) job.all_heard_to_run.reset();
@@ -173,11 +175,13 @@ void RunFacts::On(const trace::AmTold& fact) {
     job->append_open = false;
     job->append_answered = now_;
     job->stored = job->append_ordered;
+    job->stored_at = job->append_ordered_at;
   } else if (const auto* said = std::get_if<AgentSaid>(&fact.event)) {
     Told(*job, said->message);
   } else if (const auto* reply = std::get_if<RmReplied>(&fact.event)) {
     if (const auto* taken =
             std::get_if<yarn::RegisterApplicationMasterResponse>(&reply->response)) {
+      job->has_registered = true;
       for (const yarn::NmToken& token : taken->nm_tokens_from_previous_attempts)
         job->nm_tokens.insert(token.node);
     }

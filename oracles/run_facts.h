@@ -129,6 +129,9 @@ struct Job {
   bool append_open = false;
   Moment append_ordered = 0;
   Moment stored = 0;  ///< What the AM had heard by then is in its journal.
+  Instant stored_at{};
+  bool has_registered = false;  ///< The latest AM, and so has announced what it took over.
+  Instant unannounced_from{};   ///< What it takes over was decided from then on.
   Instant append_ordered_at{};
   Moment open_window = 0, window = 0;
   Instant open_window_at{}, window_at{}, append_answered{Instant::min()};

@@ -112,7 +112,7 @@ class ReferenceVerdict::Model : public RunFacts {
   [[nodiscard]] bool TriesSessionAgain(const Job& job, const RestartDecided& decision) const;
   [[nodiscard]] std::string Wrong(const Job& job, const VerdictReached& verdict);
   [[nodiscard]] std::string FailedSooner(const Job& job);
-  void Apply(Job& job, const RestartDecided& decision);
+  void Apply(Job& job, const RestartDecided& decision, Instant earliest);
   void Overdue();
   [[nodiscard]] std::string Undecided(Job& job);
   void Report(const Job& job, const std::string& what) {

@@ -92,6 +92,11 @@ void Checkers::Books::Told(JobBook& job, const trace::AmTold& fact) {
     TF_PROBE("checkers/am-learns-of-its-successor");
     attempt.superseded = now_;
   }
+  if (std::holds_alternative<JournalAppended>(fact.event)) {
+    attempt.append_answered = now_;
+    attempt.decided_from = attempt.open_from;
+    attempt.stored_from = attempt.append_ordered;
+  }
   if (const auto* reply = std::get_if<RmReplied>(&fact.event)) RmAnswered(job, attempt, *reply);
   if (const auto* said = std::get_if<AgentSaid>(&fact.event)) {
     if (const auto* registers = std::get_if<RegisterAgent>(&said->message)) {
@@ -173,7 +178,14 @@ void Checkers::Books::Ordered(JobBook& job, const trace::AmOrdered& fact) {
                    // What a restarted RM has taken is there for the AM until it hears of it.
                    if (rm_restarted_) Acting(job).limits.first_ask.reset();
                  },
-                 [&](const AppendJournal&) { Acts(job, attempt, "AppendJournal"); },
+                 [&](const AppendJournal& append) {
+                   Acts(job, attempt, "AppendJournal");
+                   if (append.seq == attempt.appended) return;  // Again, after a failure.
+                   const bool waited = attempt.append_answered == now_;
+                   attempt.open_from = waited ? attempt.append_ordered : now_;
+                   attempt.append_ordered = now_;
+                   attempt.appended = append.seq;
+                 },
                  [&](const CallRm& call) {
                    if (const auto* allocate = std::get_if<yarn::AllocateRequest>(&call.request))
                      Allocates(job, attempt, *allocate);
@@ -228,7 +240,10 @@ void Checkers::Books::Ordered(JobBook& job, const trace::AmOrdered& fact) {
                    LimitsOfAttemptEnd(job, Acting(job), ended);
                    RecordAttempt(job, ended);
                  },
-                 [&](const RestartDecided& decision) { Restarts(job, decision); },
+                 [&](const RestartDecided& decision) {
+                   const bool stored = attempt.append_answered != Instant::min();
+                   Restarts(job, decision, stored ? attempt.decided_from : now_);
+                 },
                  [&](const RestartTakenOver& over) { TakesOver(job, over); },
                  [&](const VerdictReached& verdict) { VerdictIs(job, verdict); }},
       fact.action);
@@ -434,10 +449,21 @@ void Checkers::Books::CheckEnd(const JobBook& job, const ApplicationBook& applic
 
 /// What the AM before has told of counts once.
 void Checkers::Books::TakesOver(JobBook& job, const RestartTakenOver& over) {
-  if (Acting(job).restarts_told < over.number) Restarts(job, over.decided);
+  const ApplicationBook& application = Acting(job);
+  if (application.restarts_told >= over.number) return;
+  // An AM before decided it, and died before it was told of that; one that has registered since has
+  // announced what it took over.
+  Instant from{};
+  for (auto earlier = application.attempts.rbegin(); earlier != application.attempts.rend();
+       ++earlier) {
+    if (earlier == application.attempts.rbegin()) continue;
+    from = earlier->stored_from;
+    if (earlier->registered) break;
+  }
+  Restarts(job, over.decided, from);
 }
 
-void Checkers::Books::Restarts(JobBook& job, const RestartDecided& decision) {
+void Checkers::Books::Restarts(JobBook& job, const RestartDecided& decision, Instant decided_from) {
   ApplicationBook& application = Acting(job);
   ++application.restarts_told;
   job.last_event = now_;
@@ -467,25 +493,26 @@ void Checkers::Books::Restarts(JobBook& job, const RestartDecided& decision) {
   if (job.spec == nullptr || job.spec->policy.name != "default") return;
   switch (decision.paid) {
     case Budget::kUser:
-      return Pays(job, application.paid_user, job.spec->retries.user, "user");
+      return Pays(job, application.paid_user, decided_from, job.spec->retries.user, "user");
     case Budget::kInfrastructure:
-      return Pays(job, application.paid_infrastructure, job.spec->retries.infrastructure,
-                  "infrastructure");
+      return Pays(job, application.paid_infrastructure, decided_from,
+                  job.spec->retries.infrastructure, "infrastructure");
     case Budget::kNone:
       return;
   }
 }
 
-void Checkers::Books::Pays(const JobBook& job, std::deque<Instant>& paid, std::int32_t allowed,
-                           std::string_view budget) {
+void Checkers::Books::Pays(const JobBook& job, std::deque<Payment>& paid, Instant decided_from,
+                           std::int32_t allowed, std::string_view budget) {
   // The AM counts from its decisions, by its clock; they are told when they are stored.
   constexpr Duration kToldLater = 1s;
-  paid.push_back(now_);
+  paid.push_back({.told = now_, .decided_from = decided_from});
   // The checker of verdicts asks for what may still count when a verdict is told.
-  while (now_ - paid.front() > job.spec->retries.window + kDecisionTakes && paid.size() > 1)
+  while (now_ - paid.front().told > job.spec->retries.window + kDecisionTakes && paid.size() > 1)
     paid.pop_front();
-  const auto counts = std::count_if(paid.begin(), paid.end(), [&](Instant at) {
-    return now_ - at <= std::max(job.spec->retries.window - kToldLater, Duration::zero());
+  const auto counts = std::count_if(paid.begin(), paid.end(), [&](const Payment& payment) {
+    return now_ - payment.decided_from <=
+           std::max(job.spec->retries.window - kToldLater, Duration::zero());
   });
   if (!Checks(Invariant::kBudgets) || counts <= allowed) return;
   Report(Invariant::kBudgets, NameOf(job) + ": " + std::to_string(counts) + " restarts paid by " +

@@ -197,6 +197,18 @@ struct AmAttemptBook {
   std::map<std::pair<std::int32_t, std::int64_t>, std::int32_t> asks;
   std::deque<Instant> allocates;  ///< The latest ones.
   std::map<CallId, bool> finish_calls;
+  // What waits for an append is announced when that is answered, and may have been decided while
+  // the append before it was under way.
+  JournalSeq appended;
+  Instant append_ordered{}, append_answered = Instant::min();
+  Instant open_from{}, decided_from{};  ///< By the append under way; by the one answered last.
+  Instant stored_from{};                ///< What is not announced yet was decided from then on.
+};
+
+/// A restart that was paid.
+struct Payment {
+  Instant told{};
+  Instant decided_from{};  ///< It was decided then or later.
 };
 
 /// What is known of a task for the verdict: its latest attempt.
@@ -250,8 +262,8 @@ struct ApplicationBook {
   std::optional<Instant> ended;
   bool final_taken = false;  ///< The RM has answered that: it has it.
   std::optional<yarn::FinalApplicationStatus> rm_status;
-  std::deque<Instant> paid_user;
-  std::deque<Instant> paid_infrastructure;
+  std::deque<Payment> paid_user;
+  std::deque<Payment> paid_infrastructure;
   std::int64_t restarts_paid = 0;
   std::int32_t restarts_told = 0;            ///< Decisions of all payers.
   std::uint64_t ends = 0;                    ///< Of tasks, as recorded.
@@ -389,10 +401,10 @@ class Checkers::Books {
   void Finishes(JobBook& job, const yarn::FinishApplicationMasterRequest& request);
   void CheckEnd(const JobBook& job, const ApplicationBook& application, JobStatus status);
   void Acts(JobBook& job, AmAttemptBook& attempt, std::string_view what);
-  void Restarts(JobBook& job, const RestartDecided& decision);
+  void Restarts(JobBook& job, const RestartDecided& decision, Instant decided_from);
   void TakesOver(JobBook& job, const RestartTakenOver& over);
-  void Pays(const JobBook& job, std::deque<Instant>& paid, std::int32_t allowed,
-            std::string_view budget);
+  void Pays(const JobBook& job, std::deque<Payment>& paid, Instant decided_from,
+            std::int32_t allowed, std::string_view budget);
   void VerdictIs(JobBook& job, const VerdictReached& verdict);
 
   // ---- checkers_verdict.cc: verdict

@@ -101,12 +101,13 @@ bool MayBeSpent(const am::Decision& decision, const ApplicationBook& application
   const std::size_t gone = application.attempts.empty() ? 0 : application.attempts.size() - 1;
   const auto hidden = static_cast<std::int64_t>(2 * gone);
   std::int64_t paid = hidden;
-  for (const std::deque<Instant>* payments :
+  for (const std::deque<Payment>* payments :
        {&application.paid_user, &application.paid_infrastructure}) {
     const bool is_it = (payments == &application.paid_user) == (decision.pays == Budget::kUser);
     if (!is_it) continue;
-    for (const Instant at : *payments) {
-      paid += !decision.allowance.window || now - at <= *decision.allowance.window + kDecisionTakes
+    for (const Payment& payment : *payments) {
+      paid += !decision.allowance.window ||
+                      now - payment.told <= *decision.allowance.window + kDecisionTakes
                   ? 1
                   : 0;
     }

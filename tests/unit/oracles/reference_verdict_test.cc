@@ -1619,5 +1619,33 @@ TEST(ReferenceVerdictTest, DeadlinesRunBeginsWithoutWhatHasEndedForGood) {
   }
 }
 
+// It was decided after what the AM before has stored and announced.
+TEST(ReferenceVerdictTest, WhatIsTakenOverWasPaidByTheAmBefore) {
+  JobSpec spec = Spec({{"worker", 1}}, Strategy::kIndependent);
+  spec.retries = {.infrastructure = 1, .window = 60s};
+  for (const bool late : {false, true}) {
+    Script script(spec);
+    script.At(60s);
+    if (!late) script.Store();
+    script.At(100s);
+    script.Exit(kWorker0, 143);
+    script.At(120s);
+    if (late) script.Store();
+    script.At(130s);
+    script.StartAm(2);
+    script.Order(RestartTakenOver{
+        .number = 1,
+        .decided = {.paid = Budget::kInfrastructure,
+                    .epoch = Epoch(1),
+                    .cause = {.task = kWorker0, .exit_class = ExitClass::kKilledExternal},
+                    .tasks = {kWorker0}}});
+    script.Spawn(kWorker0, 1, 1);
+    script.At(165s);
+    script.Exit(kWorker0, 143);
+    script.Restart(kWorker0, ExitClass::kKilledExternal, Budget::kInfrastructure, 1, {kWorker0});
+    EXPECT_EQ(script.Clean(), !late);
+  }
+}
+
 }  // namespace
 }  // namespace tfyarn::oracles

@@ -548,6 +548,31 @@ TEST(CheckersAmTest, BudgetsBreakWhenMoreIsPaidThanAllowedWithinTheWindow) {
   EXPECT_EQ(script.Broken(), Names{"budgets"});
 }
 
+// What was decided while HDFS did not answer is told long after.
+TEST(CheckersAmTest, BudgetsCountFromTheDecision) {
+  JobSpec spec = CheckerScript::Job();
+  spec.retries = {.user = 1, .infrastructure = 2, .window = 1h, .resubmit = 0};
+  config::Scenario scenario;
+  scenario.invariants_off = {{.name = "progress", .because = "nothing is trained"}};
+  for (const bool waited : {true, false}) {
+    CheckerScript script(spec, scenario);
+    script.Run();
+    script.Order(AppendJournal{.seq = JournalSeq(1)});
+    script.At(2h);
+    script.Tell(JournalAppended{.seq = JournalSeq(1)});
+    if (!waited) script.At(2h + 1s);
+    script.Order(AppendJournal{.seq = JournalSeq(2)});
+    script.At(2h + 2s);
+    script.Tell(JournalAppended{.seq = JournalSeq(2)});
+    script.Order(Paid(Budget::kUser));
+    script.At(2h + 10min);
+    script.Order(AppendJournal{.seq = JournalSeq(3)});
+    script.Tell(JournalAppended{.seq = JournalSeq(3)});
+    script.Order(Paid(Budget::kUser));
+    EXPECT_EQ(script.Broken(), waited ? Names{} : Names{"budgets"});
+  }
+}
+
 TEST(CheckersAmTest, BudgetsBreakOnAResubmissionTooMany) {
   CheckerScript script;
   script.Say(trace::ClientOrdered{
