@@ -142,7 +142,6 @@ void Recovery::Take(const RestartPaid& entry) {
     Past* past = PastOf(task);
     if (past == nullptr) continue;
     parts_.failover.budgets().CountTask(*core.tasks.Find(task), entry.wall);
-    core.tasks.mutable_record(*core.tasks.Find(task)).raised = false;
     if (entry.processes && past->ordered) core.tasks.CountRestart(*core.tasks.Find(task));
     past->restarting = true;
     past->with_epoch = past->with_epoch || entry.epoch_rises;
@@ -176,7 +175,7 @@ void Recovery::Take(const TypeWaived& entry) {
 void Recovery::Take(const MemoryRaised& entry) {
   if (const auto task = parts_.core.tasks.Find(entry.task)) {
     parts_.core.tasks.mutable_record(*task).memory_mb = entry.memory_mb;
-    parts_.core.tasks.mutable_record(*task).raised = true;
+    parts_.core.tasks.mutable_record(*task).memory_raised_for = pasts_[task->value].attempt;
   }
 }
 

@@ -41,7 +41,6 @@ void Restart::Execute(const RestartOrder& order) {
   std::vector<TaskIndex> wanted;
   for (const TaskIndex task : order.tasks) {
     const TaskRecord& record = core.tasks.record(task);
-    core.tasks.mutable_record(task).raised = false;
     if (order.counts) parts_.failover.budgets().CountTask(task, wall);
     if (order.processes && record.ever_ordered) core.tasks.CountRestart(task);
     if (record.outcome != Outcome::kOpen) {
@@ -141,11 +140,12 @@ std::vector<TaskIndex> Restart::ListOf(const RestartTasks& tasks) const {
   return list;
 }
 
-/// Once for a failure, however often it is judged: by a better account, or by the next AM.
 bool Restart::RaiseMemory(TaskIndex task, const Decision& decision) {
   AmCore& core = parts_.core;
-  if (core.tasks.record(task).raised) {
-    TF_PROBE("restart/memory-raised-already");
+  // One end raises it once, also where a better account comes, or the next AM decides.
+  const TaskAttempt attempt = core.tasks.shown(task).attempt;
+  if (core.tasks.record(task).memory_raised_for == attempt) {
+    TF_PROBE("restart/memory-was-raised-for-it");
     return true;
   }
   const std::int64_t now = core.SlotFor(task).resource.memory_mb;
@@ -156,7 +156,13 @@ bool Restart::RaiseMemory(TaskIndex task, const Decision& decision) {
   if (raised <= now) return false;
   TF_PROBE("restart/memory-raised");
   core.tasks.mutable_record(task).memory_mb = raised;
-  core.tasks.mutable_record(task).raised = true;
+  core.tasks.mutable_record(task).memory_raised_for = attempt;
+  // The next AM wants it in place of a container that was lost, before it decides on the failure.
+  if (core.gang.Wants(core.tasks.id(task))) {
+    TF_PROBE("restart/wanted-with-less-memory");
+    core.gang.Cancel(core.now, core.tasks.id(task));
+    WantContainers({task});
+  }
   core.feasibility = true;
   (void)core.out.Append(MemoryRaised{.task = core.tasks.id(task), .memory_mb = raised});
   return true;

@@ -91,10 +91,10 @@ struct TaskRecord {
   bool resting = false;          ///< Its next process must wait for Timer::kRested.
   Nonce nonce;
   yarn::Token container_token;
-  std::int64_t memory_mb = 0;     ///< Raised from the job's word after an OOM; 0 = as the job says.
-  bool raised = false;            ///< That, for a failure whose restart is not decided yet.
-  std::int32_t launch_tries = 0;  ///< StartContainers calls for this container.
-  Instant launched_at{};          ///< When the launch of its latest agent was ordered.
+  std::int64_t memory_mb = 0;  ///< Raised from the job's word after an OOM; 0 = as the job says.
+  std::optional<TaskAttempt> memory_raised_for;  ///< Whose end it was last raised for.
+  std::int32_t launch_tries = 0;                 ///< StartContainers calls for this container.
+  Instant launched_at{};  ///< When the launch of its latest agent was ordered.
   /// Containers in a row that were lost before a process was ordered in them, and when the next one
   /// is asked for.
   std::int32_t lost_early = 0;
