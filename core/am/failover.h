@@ -87,8 +87,6 @@ class Failover {
   void Close();
 
   [[nodiscard]] bool deciding() const { return window_.has_value(); }
-  /// Where the task's agent is overdue: when it counts as silent.
-  [[nodiscard]] std::optional<Instant> SilentFrom(TaskIndex task) const;
   /// A failure is being judged for which every training process starts again, in a new epoch.
   [[nodiscard]] bool GangWillRestart() const { return window_ && window_->stopped.gang; }
   [[nodiscard]] Budgets& budgets() { return budgets_; }
@@ -157,6 +155,8 @@ class Failover {
   bool LoseUnfound();
   /// An agent of an earlier AM attempt has not found this one, and may know the cause.
   [[nodiscard]] bool IsLookedFor() const;
+  /// Where the task's agent is overdue: when it counts as silent.
+  [[nodiscard]] std::optional<Instant> SilentFrom(TaskIndex task) const;
   [[nodiscard]] std::optional<Instant> AwaitedSilence() const;
   [[nodiscard]] bool CauseIsKnown() const;
   [[nodiscard]] std::size_t ChooseCause(const std::vector<Failure>& failures) const;

@@ -189,8 +189,10 @@ void ProcessControl::OnRunning(TaskIndex task) {
 void ProcessControl::OnStopOverdue(TaskIndex task) {
   AmCore& core = parts_.core;
   if (core.tasks.record(task).process != ProcessPhase::kStopping) return;
-  // That it has fallen silent may be what broke the job, and is known only then.
-  const std::optional<Instant> silent = parts_.failover.SilentFrom(task);
+  // That it has fallen silent may be what broke the job, and is known only then. Where beats are
+  // rare, it may have missed but one since the order.
+  const Duration unheard = std::min(2 * core.job->heartbeat.every, GraceOf(task) + kStopSlack);
+  const std::optional<Instant> silent = core.heartbeats.OverdueUntil(core.now, task, unheard);
   if (silent && parts_.failover.deciding()) {
     TF_PROBE("processes/stop-waits-for-a-silence");
     return core.timers.Arm(Timer::kStopOverdue, task.value, *silent + 1ms);
