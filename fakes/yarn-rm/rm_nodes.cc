@@ -162,6 +162,8 @@ void RmCore::On(const RecommissionNode& order) {
   if (node->state == yarn::NodeState::kDecommissioning) {
     TF_PROBE("yarn/recommissioned-in-time");
     SetNodeState(*node, yarn::NodeState::kRunning);
+    // Its next heartbeat may be given what was asked for meanwhile.
+    AnnounceNode(*node);
   }
 }
 
