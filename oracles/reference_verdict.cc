@@ -263,7 +263,8 @@ std::string ReferenceVerdict::Model::WrongCause(const Job& job, const Task& task
   }
   // Who stands still ends the wait, also where a row lets it be.
   const bool stands = std::any_of(job.tasks.begin(), job.tasks.end(), [&](const auto& entry) {
-    return entry.second.in_gang && entry.second.stands_still != 0;
+    const Task& other = entry.second;
+    return other.in_gang && (other.stands_still != 0 || other.stood_before);
   });
   const bool over = stands || now_ - first >= job.spec->deadlines.blame;
   if (!run.empty() && !over) return "peers still run, and deadlines.blame is not over";

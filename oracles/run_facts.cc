@@ -138,6 +138,7 @@ void RunFacts::BeginAttempt(Job& job, const AmStarted& started) {
   }
   for (auto& [id, task] : job.tasks) {
     task.was_silent = task.was_silent || IsSilent(job, task);
+    task.stood_before = task.stood_before || task.stands_still != 0;
     task.stands_still = 0;  // That is not stored.
     for (Account& account : task.accounts) {
       if (account.told == 0 || account.told_attempt != job.am_attempt) continue;
@@ -347,6 +348,7 @@ void RunFacts::On(const trace::AgentOrdered& fact) {
   for (Account& account : task->accounts) account.absorbed = false;
   task->stop_ordered = task->stop.attempt == task->attempt ? task->stop.said : 0;
   task->stands_still = task->stalled = 0;
+  task->stood_before = false;
 }
 
 void RunFacts::On(const trace::ContainerFreed& fact) {

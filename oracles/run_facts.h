@@ -89,8 +89,9 @@ struct Task {
   } stop;
   bool killed = false;  ///< The latest got SIGKILL from its agent.
   bool warned = false;
-  Moment stands_still = 0;  ///< The AM heard so, of the latest.
-  std::uint32_t signs = 0;  ///< Number of the newest that it heard of the container.
+  Moment stands_still = 0;    ///< The AM heard so, of the latest.
+  bool stood_before = false;  ///< An earlier AM heard so, and may have decided on it.
+  std::uint32_t signs = 0;    ///< Number of the newest that it heard of the container.
   bool stood_still = false;
   Moment stalled = 0;
   std::int32_t free_restarts = 0;

@@ -1647,5 +1647,25 @@ TEST(ReferenceVerdictTest, WhatIsTakenOverWasPaidByTheAmBefore) {
   }
 }
 
+// A row lets a hang be: what failed is decided on at once, and the next AM announces it.
+TEST(ReferenceVerdictTest, AnEarlierAmMayHaveHeardWhoStandsStill) {
+  JobSpec spec = TwoWorkers();
+  spec.on_exit = {{.classes = {ExitClass::kTimeout}, .action = ExitAction::kIgnore}};
+  for (const bool told : {true, false}) {
+    Script script(spec);
+    script.At(60s);
+    if (told) script.StandStill(kWorker0);
+    script.Exit(kWorker1, 1);
+    script.Order(AppendJournal{.seq = JournalSeq(1)});
+    script.At(62s);
+    script.StartAm(2);
+    script.Order(VerdictReached{
+        .status = JobStatus::kFailed,
+        .cause = Cause{.task = kWorker1, .exit = 1, .exit_class = ExitClass::kUserPermanent},
+        .rule = "default/user-permanent-exhausted"});
+    EXPECT_EQ(script.Clean(), told);
+  }
+}
+
 }  // namespace
 }  // namespace tfyarn::oracles
