@@ -270,6 +270,8 @@ void Failover::Act(Failure failure) {
     case ExitAction::kFail:
       return parts_.finish.Fail(parts_.core.CauseOf(failure.end), decision.rule, decision.why);
     case ExitAction::kSucceed:
+      // While evidence is looked for no verdict is stored, and its container may be stopped.
+      if (!parts_.core.job->finish.require_paths.empty()) LogUndecided(failure, {});
       return parts_.finish.Succeed(decision.rule, decision.why);
     case ExitAction::kRaiseMemory:
       if (!RaiseMemory(failure, decision)) return;
