@@ -647,6 +647,12 @@ Instant LastHeard(const Job& job) {
   return last;
 }
 
+/// Nothing ran in it under an AM before, and this one has given it back and wants another.
+bool WasGivenUp(const Job& job, const Task& task, const ContainerId& container) {
+  return container.application_attempt.attempt < job.am_attempt && task.ran_in != container &&
+         job.released.count(container) > 0;
+}
+
 /// What the AM has heard for long enough, and has not decided.
 std::string ReferenceVerdict::Model::Undecided(Job& job) {
   const Duration bound = DecisionBound(*job.spec);
@@ -664,6 +670,7 @@ std::string ReferenceVerdict::Model::Undecided(Job& job) {
     const Account& account = *best;
     // A container whose task is to start again already.
     if (!account.attempt && (account.answered || task.IsSettled())) continue;
+    if (!account.attempt && WasGivenUp(job, task, account.container)) continue;
     if (now_ - account.told_at < bound) {
       Await(job, account.told_at + bound);
       continue;

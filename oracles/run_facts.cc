@@ -490,6 +490,9 @@ void RunFacts::Told(Job& job, const yarn::ContainerStatus& status) {
     return;
   }
   Tell(job, *task, AccountOf(job, *task, status.id, status.exit_status));
+  for (Account& account : task->accounts) {
+    if (account.early && account.container == status.id) Tell(job, *task, account);
+  }
 }
 
 /// For which task a container was that it never ordered to start, only the AM can say.
@@ -540,10 +543,14 @@ void RunFacts::Told(Job& job, const AgentToAm& message) {
   task->registered = true;
   const auto* registers = std::get_if<RegisterAgent>(&message);
   if (registers != nullptr && registers->running) HeardToRun(job, *task);
-  // Of a success there is no more to know; a failure is decided on its report.
-  if (registers != nullptr && registers->ended && registers->exit && registers->exit->code == 0)
-    Tell(job, *task,
-         AccountOf(job, *task, container, registers->ended->attempt, *registers->exit, false));
+  // Of a success there is no more to know; a failure is decided on its report, unless that does not
+  // come any more.
+  if (registers != nullptr && registers->ended && registers->exit) {
+    Account& end =
+        AccountOf(job, *task, container, registers->ended->attempt, *registers->exit, false);
+    end.early = registers->exit->code != 0;
+    if (!end.early) Tell(job, *task, end);
+  }
   if (registers != nullptr && registers->running && registers->running->attempt == task->attempt)
     task->runs_told = moment_;
   if (const auto* ended = std::get_if<ProcessEnded>(&message)) {
@@ -593,7 +600,8 @@ Classes RunFacts::MayBe(const Job& job, const Task& task) const {
   }
   Classes classes = MayBeTimeout(job, task);
   for (const Account& account : task.accounts) {
-    if (account.spent || account.told == 0) continue;
+    const bool heard = account.told != 0 || (account.early && IsSilent(job, task));
+    if (account.spent || !heard) continue;
     if (job.policy == Policy::kTony || account.source <= best) classes |= account.classes;
     if (job.hidden > 0) classes |= account.otherwise;
     // An AM before may have decided a restart for it, and stopped what its container still held.

@@ -40,6 +40,7 @@ struct Account {
   bool leaves = false;        ///< Its agent has told that it goes, and its container with it.
   bool answered = false;      ///< A restart of the task was decided after it happened.
   bool seen = false;          ///< The AM has answered it: what it leads to is stored.
+  bool early = false;         ///< A failure that came with a registration: its report is to follow.
   bool perhaps_moot = false;  ///< It may have come too late to change anything.
   /// The journal of an earlier attempt has it; or may have it, as an append was under way.
   bool stored = false, stored_perhaps = false;

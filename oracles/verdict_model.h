@@ -94,6 +94,7 @@ class ReferenceVerdict::Model : public RunFacts {
   struct GoodEnd {
     bool helps = true;  ///< It is a success.
     bool starts_again = false;
+    bool fails = false;  ///< The job, at once.
   };
   [[nodiscard]] GoodEnd EndWell(const Job& job, const Task& task, const Account& account) const;
   [[nodiscard]] Tri Ignored(const Job& job, const Task& task, const Account& account) const;

@@ -28,6 +28,7 @@ ReferenceVerdict::Model::GoodEnd ReferenceVerdict::Model::EndWell(const Job& job
   GoodEnd end;
   for (const Option& option : Options(job, task, kOk, account.exit, Tri::kNo)) {
     end.starts_again |= IsRestart(option.action);
+    end.fails |= option.action == kFail;
     end.helps &= option.action != kIgnore && option.action != kFail && !IsRestart(option.action);
   }
   return end;
@@ -48,7 +49,7 @@ State ReferenceVerdict::Model::StateOf(const Job& job, const Task& task) const {
       const GoodEnd end = EndWell(job, task, account);
       const bool surely = sure && account.classes == Of(kOk) && !task.was_silent;
       state.may_ok = true;
-      state.must_end |= surely && !end.starts_again;
+      state.must_end |= surely && !end.starts_again && !end.fails;
       state.must_ok |= surely && end.helps;
       state.may_fail |= !end.helps;
     }
@@ -181,9 +182,15 @@ Tri ReferenceVerdict::Model::Succeeded(const Job& job) const {
                        HoldsVerdict(job, "worker0-succeeded");
       if (!may || Any(job, TaskClass::kTracked, &State::may_fail))
         return may ? Tri::kMaybe : Tri::kNo;
-      return tri(
-          job.has_chief ? all_of_type(chief, &State::must_ok) : EveryOk(job, &State::must_ok),
-          true);
+      // Where the ends of all workers are ignored, the others' are no success.
+      const auto good_worker = [&](const auto& entry) {
+        return entry.first.type == "worker" && StateOf(job, entry.second).must_ok;
+      };
+      const bool workers = job.spec->FindType("worker") == nullptr ||
+                           std::any_of(job.tasks.begin(), job.tasks.end(), good_worker);
+      return tri(job.has_chief ? all_of_type(chief, &State::must_ok)
+                               : workers && EveryOk(job, &State::must_ok),
+                 true);
     }
   }
   return Tri::kMaybe;

@@ -1667,5 +1667,78 @@ TEST(ReferenceVerdictTest, AnEarlierAmMayHaveHeardWhoStandsStill) {
   }
 }
 
+// The agent's report of that end never comes, and its word is better than the container's status.
+TEST(ReferenceVerdictTest, AFailureThatCameWithARegistrationCountsWithItsContainersEnd) {
+  JobSpec spec = Spec({{"worker", 1}, {"evaluator", 1}}, Strategy::kIndependent);
+  spec.on_exit = {{.task_type = "evaluator", .exits = {1}, .action = ExitAction::kIgnore}};
+  const TaskId evaluator{"evaluator", 0};
+  for (const bool told : {true, false}) {
+    Script script(spec);
+    script.At(60s);
+    script.Exit(evaluator, ProcessExit{.code = 1}, /*told=*/false);
+    script.StartAm(2);
+    RegisterAgent registers{
+        .fence = {.container = script.ContainerOf(evaluator), .task = evaluator}};
+    if (told) {
+      registers.ended = ProcessRef{.attempt = TaskAttempt(0), .epoch = Epoch(1)};
+      registers.exit = ProcessExit{.code = 1};
+    }
+    script.Tell(AgentSaid{registers});
+    script.LoseContainer(evaluator, agent_exit::kRefused);
+    script.At(10min);
+    script.Say(trace::FaultBegan{.kind = "node_crash"});
+    EXPECT_EQ(script.Clean(), told);
+  }
+}
+
+TEST(ReferenceVerdictTest, WhatAnEarlierAmLaunchedAndNeverRanMayBeGivenBack) {
+  JobSpec spec = Spec({{"worker", 1}, {"evaluator", 1}}, Strategy::kIndependent);
+  const TaskId evaluator{"evaluator", 0};
+  for (const bool given_back : {true, false}) {
+    Script script(spec, "evaluator");
+    script.At(60s);
+    script.Say(trace::ContainerFreed{.job = kJob,
+                                     .container = script.ContainerOf(evaluator),
+                                     .exit_status = agent_exit::kAmLost});
+    script.StartAm(2);
+    if (given_back) script.GiveBack(evaluator);
+    script.LoseContainer(evaluator, agent_exit::kAmLost);
+    script.At(10min);
+    script.Say(trace::FaultBegan{.kind = "node_crash"});
+    EXPECT_EQ(script.Clean(), given_back);
+  }
+}
+
+TEST(ReferenceVerdictTest, AGoodEndThatFailsTheJobIsNoPartOfItsSuccess) {
+  JobSpec spec = Spec({{"worker", 2}}, Strategy::kIndependent);
+  spec.success =
+      SuccessExpr{.op = SuccessOp::kFailedBelow, .task_type = "tracked", .index = {}, .number = 2};
+  for (const bool fails : {true, false}) {
+    spec.on_exit.clear();
+    if (fails) spec.on_exit = {{.task_type = "worker", .exits = {0}, .action = ExitAction::kFail}};
+    Script script(spec);
+    script.At(60s);
+    script.Exit(kWorker0, 0);
+    script.Exit(kWorker1, 0);
+    script.Verdict(JobStatus::kFailed, fails ? "on_exit/0" : "default/tracked-ended", kWorker0,
+                   ExitClass::kOk, 0);
+    EXPECT_EQ(script.Clean(), fails);
+  }
+}
+
+TEST(ReferenceVerdictTest, UnderTfjobOtherTypesAreNoSuccessWithoutAWorkers) {
+  JobSpec spec = Spec({{"worker", 1}, {"prepare", 1}}, Strategy::kIndependent);
+  spec.policy.name = "tfjob";
+  spec.on_exit = {{.action = ExitAction::kIgnore}};
+  for (const std::int32_t code : {1, 0}) {
+    Script script(spec);
+    script.At(60s);
+    script.Exit({"prepare", 0}, 0);
+    script.Exit(kWorker0, code);
+    script.Verdict(JobStatus::kFailed, "tfjob/nothing-left");
+    EXPECT_EQ(script.Clean(), code == 1);
+  }
+}
+
 }  // namespace
 }  // namespace tfyarn::oracles
