@@ -189,6 +189,11 @@ std::optional<Failure> Failover::FindLastOne() const {
     const TaskIndex task(i);
     if (!core.tasks.record(task).training || !core.tasks.ProcessAlive(task)) continue;
     if (core.tasks.record(task).process != ProcessPhase::kStopping) return std::nullopt;
+    // For an earlier failure it is to start again already.
+    if (core.tasks.record(task).start != StartMode::kNone) {
+      TF_PROBE("hung/last-one-starts-again-anyway");
+      return std::nullopt;
+    }
     TF_PROBE("hung/last-one");
     return Hung(task, "still ran when all its peers had ended: it hangs");
   }
