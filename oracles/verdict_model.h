@@ -92,7 +92,8 @@ class ReferenceVerdict::Model : public RunFacts {
   [[nodiscard]] bool HoldsDependency(const Job& job, const Dependency& rule) const;
   /// What rows make of an end with 0.
   struct GoodEnd {
-    bool helps = true;  ///< It is a success.
+    bool helps = true;     ///< It is a success, ...
+    bool may_help = true;  ///< ... or may be one, which one that starts again without end is not.
     bool starts_again = false;
     bool fails = false;  ///< The job, at once.
   };

@@ -26,10 +26,14 @@ Tri ReferenceVerdict::Model::Ignored(const Job& job, const Task& task,
 ReferenceVerdict::Model::GoodEnd ReferenceVerdict::Model::EndWell(const Job& job, const Task& task,
                                                                   const Account& account) const {
   GoodEnd end;
+  end.may_help = false;
   for (const Option& option : Options(job, task, kOk, account.exit, Tri::kNo)) {
     end.starts_again |= IsRestart(option.action);
     end.fails |= option.action == kFail;
     end.helps &= option.action != kIgnore && option.action != kFail && !IsRestart(option.action);
+    // One that a row starts again, or fails the job for, is no success, budget or not.
+    const bool spent = option.then != kFail && MayBeExhausted(job, task, option);
+    end.may_help |= !IsRestart(option.action) || spent;
   }
   return end;
 }
@@ -48,7 +52,7 @@ State ReferenceVerdict::Model::StateOf(const Job& job, const Task& task) const {
     if ((account.classes & Of(kOk)) != 0) {
       const GoodEnd end = EndWell(job, task, account);
       const bool surely = sure && account.classes == Of(kOk) && !task.was_silent;
-      state.may_ok = true;
+      state.may_ok |= end.may_help || account.classes != Of(kOk);
       state.must_end |= surely && !end.starts_again && !end.fails;
       state.must_ok |= surely && end.helps;
       state.may_fail |= !end.helps;

@@ -845,6 +845,18 @@ TEST(ReferenceVerdictTest, TfjobTakesWorker0AloneUnlessAllWorkersAreAskedFor) {
   }
 }
 
+TEST(ReferenceVerdictTest, UnderAlwaysAGoodEndIsNoSuccess) {
+  JobSpec spec = TwoWorkers();
+  spec.policy.name = "tfjob";
+  for (const bool always : {false, true}) {
+    if (always) spec.policy.options["restart_policy"] = "Always";
+    Script script(spec);
+    script.Exit(kWorker0, 0);
+    script.Verdict(JobStatus::kSucceeded, "tfjob/worker0-succeeded");
+    EXPECT_EQ(script.Clean(), !always);
+  }
+}
+
 TEST(ReferenceVerdictTest, TfYarnNeedsTheEvaluatorToo) {
   JobSpec spec = Spec({{"chief", 1}, {"evaluator", 1}}, Strategy::kMultiWorker);
   spec.policy.name = "tf-yarn";
