@@ -270,13 +270,16 @@ void RunFacts::On(const trace::AmOrdered& fact) {
     if (stop != nullptr && (task->stop.said == 0 || task->stop.attempt != stop->attempt))
       task->stop = {stop->attempt, moment_, now_};
     const auto* seen = std::get_if<ReportSeen>(&send->message);
+    // A container that is not needed any more is given back when the end in it is stored.
+    const bool ends = std::holds_alternative<EndAgent>(send->message);
     for (Account& account : task->accounts) {
-      if (seen != nullptr && seen->kind == ReportKind::kProcessEnded &&
-          account.container == send->container && account.attempt == seen->attempt)
-        account.seen = true;
+      if (!account.attempt || account.container != send->container) continue;
+      const bool answered = seen != nullptr && seen->kind == ReportKind::kProcessEnded &&
+                            account.attempt == seen->attempt;
+      const bool stored = ends && Heard(account) && account.told_attempt == job->am_attempt;
+      account.seen = account.seen || answered || stored;
     }
-    if ((stop != nullptr && stop->attempt == task->attempt && task->stop_ordered == 0) ||
-        std::holds_alternative<EndAgent>(send->message))
+    if ((stop != nullptr && stop->attempt == task->attempt && task->stop_ordered == 0) || ends)
       task->stop_ordered = moment_;
   } else if (const auto* ended = std::get_if<TaskAttemptEnded>(&fact.action)) {
     Assigned(*job, ended->task, ended->container);

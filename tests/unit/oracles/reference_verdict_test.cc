@@ -133,6 +133,9 @@ class Script {
         .action = SignalProcess{.attempt = attempts_[task].attempt, .signal = StopSignal::kKill}});
     Exit(task, ProcessExit{.signal = 9, .stopped_by_agent = true});
   }
+  void EndAgentOf(const TaskId& task) {
+    Order(SendToAgent{.container = containers_[task], .message = EndAgent{.fence = Fence(task)}});
+  }
   void GiveBack(const TaskId& task) {
     Order(CallNm{.request = yarn::StopContainersRequest{.containers = {containers_[task]}}});
   }
@@ -1046,6 +1049,22 @@ TEST(ReferenceVerdictTest, WhatIsIgnoredNeitherHelpsNorHarms) {
     script.Verdict(JobStatus::kSucceeded, "default/success");
     EXPECT_EQ(script.model.TakeNew().empty(), ignored);
     spec.on_exit.clear();
+  }
+}
+
+TEST(ReferenceVerdictTest, WhatWasIgnoredStaysIgnoredForTheNextAm) {
+  JobSpec spec = Spec({{"worker", 3}}, Strategy::kIndependent);
+  spec.on_exit = {{.exits = {3}, .action = ExitAction::kIgnore}};
+  for (const bool given_back : {false, true}) {
+    Script script(spec);
+    script.Exit(kWorker1, 3);
+    script.Store();
+    if (given_back) script.EndAgentOf(kWorker1);
+    script.StartAm(2);
+    script.Hear(kWorker0);
+    script.Hear({"worker", 2});
+    script.Verdict(JobStatus::kFailed, "default/success-impossible");
+    EXPECT_EQ(script.Clean(), !given_back);
   }
 }
 
