@@ -389,6 +389,16 @@ void ConductWatch::Sends(std::uint32_t job, ApplicationFacts& application,
                          const SendToAgent& send) {
   ContainerFacts* container = ContainerOf(send.container);
   if (container == nullptr) return;
+  // one-owner: an agent is told what is for it. Who is refused may be any.
+  const AgentFence& fence = FenceOf(send.message);
+  if (fence.container.id > 0 && !std::holds_alternative<AgentRefused>(send.message)) {
+    Counts(Of::kOneOwner);
+    if (!(fence.container == send.container))
+      Report(
+          Of::kOneOwner, job,
+          fmt::format("the agent in {} is told what answers another one, of {} in {}",
+                      ToString(send.container), ToString(fence.task), ToString(fence.container)));
+  }
   if (const auto* start = std::get_if<StartProcess>(&send.message)) {
     Counts(Of::kOneOwner);
     if (container->leaves) {

@@ -245,6 +245,23 @@ TEST(CheckersConductTest, NothingStartsWhereTheAgentHasSaidThatItEnds) {
   EXPECT_EQ(script.Broken(), Names({"one-owner"}));
 }
 
+TEST(CheckersConductTest, AnAgentIsToldNothingThatAnswersAnother) {
+  CheckerScript script;
+  script.Run();
+  const AgentFence own{.container = CheckerScript::Container(2), .task = kWorker0};
+  AgentFence other = own;
+  other.container = CheckerScript::Container(7);
+  const auto say = [&](AmToAgent message) {
+    script.Order(
+        SendToAgent{.container = CheckerScript::Container(2), .message = std::move(message)});
+  };
+  say(AgentAccepted{.fence = own});
+  say(AgentRefused{.fence = other});
+  EXPECT_EQ(script.Broken(), Names());
+  say(AgentAccepted{.fence = other});
+  EXPECT_EQ(script.Broken(), Names({"one-owner"}));
+}
+
 TEST(CheckersConductTest, NothingStartsInTheContainerOfBefore) {
   CheckerScript script;
   script.Run();
