@@ -152,6 +152,7 @@ void RunFacts::BeginAttempt(Job& job, const AmStarted& started) {
   job.am_container = started.container;
   job.has_read = false;
   job.nm_tokens.clear();
+  job.launches.clear();
   job.append_open = false;
   job.append_ordered = job.open_window = job.window = moment_;
   job.append_ordered_at = job.open_window_at = job.window_at = now_;
@@ -206,18 +207,34 @@ void RunFacts::On(const trace::AmTold& fact) {
         task.node_lost = task.node_lost || (task.container && task.node == report.node);
     }
   } else if (const auto* node = std::get_if<NmReplied>(&fact.event)) {
-    if (const auto* begun = std::get_if<yarn::StartContainersResponse>(&node->response)) {
-      for (const yarn::FailedContainer& failed : begun->failed) {
-        Task* task = TaskIn(*job, failed.container);
-        if (task != nullptr && failed.error.code == yarn::RpcErrorCode::kInvalidContainer)
-          task->refused = failed.container;
-      }
+    Told(*job, *node);
+  }
+}
+
+void RunFacts::Told(Job& job, const NmReplied& reply) {
+  const auto launch = job.launches.find(reply.call);
+  Task* launched = launch == job.launches.end() ? nullptr : TaskIn(job, launch->second);
+  if (launched != nullptr && launched->container == launch->second) {
+    const auto* error = std::get_if<yarn::RpcError>(&reply.response);
+    if (error != nullptr && error->code == yarn::RpcErrorCode::kUnavailable) {
+      ++launched->unanswered;
+    } else if (error != nullptr && error->code != yarn::RpcErrorCode::kNmNotYetReady) {
+      launched->launch_failed = true;
     }
-    const auto* statuses = std::get_if<yarn::GetContainerStatusesResponse>(&node->response);
-    if (statuses == nullptr) return;
-    for (const yarn::ContainerStatus& status : statuses->statuses) {
-      if (status.state == yarn::ContainerState::kComplete) Told(*job, status);
+  }
+  if (const auto* begun = std::get_if<yarn::StartContainersResponse>(&reply.response)) {
+    for (const yarn::FailedContainer& failed : begun->failed) {
+      Task* task = TaskIn(job, failed.container);
+      if (task == nullptr) continue;
+      task->launch_failed = task->launch_failed || task->container == failed.container;
+      if (failed.error.code == yarn::RpcErrorCode::kInvalidContainer)
+        task->refused = failed.container;
     }
+  }
+  const auto* statuses = std::get_if<yarn::GetContainerStatusesResponse>(&reply.response);
+  if (statuses == nullptr) return;
+  for (const yarn::ContainerStatus& status : statuses->statuses) {
+    if (status.state == yarn::ContainerState::kComplete) Told(job, status);
   }
 }
 
@@ -255,6 +272,7 @@ void RunFacts::On(const trace::AmOrdered& fact) {
                                          .index = std::atoi(name->second.c_str() + colon + 1)});
       if (colon != std::string::npos && task != job->tasks.end())
         Launches(*job, task->second, one.container, node->node);
+      job->launches[node->call] = one.container;
     }
   } else if (const auto* send = std::get_if<SendToAgent>(&fact.action)) {
     Task* task = TaskIn(*job, send->container);
@@ -299,8 +317,9 @@ void RunFacts::Launches(Job& job, Task& task, const ContainerId& container, cons
   task.node = node;
   task.node_lost = false;
   task.launch_ordered = now_;
-  task.registered = task.came_late = false;
+  task.registered = task.came_late = task.launch_failed = false;
   task.signs = 0;
+  task.unanswered = 0;
   job.by_container[container] = &task;
 }
 
@@ -622,7 +641,7 @@ Classes RunFacts::MayBe(const Job& job, const Task& task) const {
                             : job.hidden > 0;
   if (launched && unseen && now_ - job.attempt_begun >= job.spec->deadlines.registration)
     classes |= Of(kHeartbeatLost);
-  if (task.container && task.ran_in != task.container) classes |= Of(kLaunchError);
+  if (MayNotLaunch(job, task)) classes |= Of(kLaunchError);
   // Where that was, only its journal may say.
   const bool unknown_launch = !task.container && job.hidden > 0 && job.node_lost;
   if (task.node_lost || unknown_launch) classes |= Of(kNodeLost);
@@ -633,6 +652,15 @@ Classes RunFacts::MayBe(const Job& job, const Task& task) const {
     classes |= Of(kPreempted);
   if (marked && (classes & Of(kNodeLost, kAmLost)) != 0) classes |= Of(kPreempted);
   return classes;
+}
+
+/// No process ran in the task's container, and its node refuses to start it or cannot be called.
+bool RunFacts::MayNotLaunch(const Job& job, const Task& task) {
+  constexpr std::int32_t kMostUnanswered = 8;
+  if (!task.container || task.ran_in == task.container) return false;
+  // Nor is what an earlier AM has heard of its node known.
+  return task.launch_failed || task.unanswered >= kMostUnanswered || job.hidden > 0 ||
+         job.nm_tokens.count(task.node) == 0;
 }
 
 bool RunFacts::IsSilent(const Job& job, const Task& task) const {

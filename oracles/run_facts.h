@@ -60,6 +60,8 @@ struct Task {
   Instant launch_ordered{};
   std::optional<ContainerId> ran_in;   ///< The latest process.
   std::optional<ContainerId> refused;  ///< Its node took it for one of an earlier RM.
+  bool launch_failed = false;          ///< Its node has said that it does not start the latest, ...
+  std::int32_t unanswered = 0;         ///< ... or has not answered so many calls to start it.
   bool registered = false;             ///< The agent in it was heard of, ...
   Moment registered_at = 0;            ///< ... first then.
   bool came_late = false;   ///< It found the latest AM when `deadlines.registration` was over.
@@ -120,7 +122,8 @@ struct Job {
   std::set<ContainerId> marked;  ///< YARN has told the AM that it will take them back.
   /// Exit status, as the AM heard it, of containers that were never ordered to start.
   std::map<ContainerId, std::int32_t> never_started;
-  std::set<NodeId> nm_tokens;  ///< Nodes for which the AM was given a token.
+  std::set<NodeId> nm_tokens;              ///< Nodes for which the AM was given a token.
+  std::map<CallId, ContainerId> launches;  ///< Calls to start it.
   std::optional<ApplicationId> application;
   std::int32_t am_attempt = 0;
   std::optional<std::int32_t> resubmission;  ///< Of the application: see trace::AmTold.
@@ -230,6 +233,8 @@ class RunFacts {
   void BeginApplication(Job& job, const ApplicationId& application);
   void BeginAttempt(Job& job, const AmStarted& started);
   void HeardToRun(Job& job, Task& task);
+  void Told(Job& job, const NmReplied& reply);
+  [[nodiscard]] static bool MayNotLaunch(const Job& job, const Task& task);
   void Told(Job& job, const AgentToAm& message);
   void ReplacedAmTold(Job& job, const trace::AmTold& fact);
   void Told(Job& job, const yarn::ContainerStatus& status);

@@ -1068,6 +1068,18 @@ TEST(ReferenceVerdictTest, WhatWasIgnoredStaysIgnoredForTheNextAm) {
   }
 }
 
+TEST(ReferenceVerdictTest, ANodeThatDoesNotAnswerOnceHasNotRefusedALaunch) {
+  for (const int unanswered : {1, 8}) {
+    Script script(TwoWorkers(), "worker");
+    script.Tell(RmReplied{.response = yarn::AllocateResponse{.nm_tokens = {yarn::NmToken()}}});
+    for (int i = 0; i < unanswered; ++i)
+      script.Tell(NmReplied{
+          .response = yarn::RpcError{.code = yarn::RpcErrorCode::kUnavailable, .message = ""}});
+    script.Restart(kWorker1, ExitClass::kLaunchError, Budget::kInfrastructure, 2, {kWorker1});
+    EXPECT_EQ(script.Clean(), unanswered == 8);
+  }
+}
+
 TEST(ReferenceVerdictTest, AnEvaluatorPastTheBudgetIsLeftAsItIs) {
   JobSpec spec = Spec({{"worker", 1}, {"evaluator", 1}}, Strategy::kIndependent);
   spec.on_exit = {{.action = ExitAction::kRestartGang}};
