@@ -1,6 +1,7 @@
 #include "oracles/run_facts.h"
 
 #include <algorithm>
+#include <chrono>
 #include <cstdlib>
 #include <utility>
 
@@ -151,6 +152,18 @@ void RunFacts::BeginAttempt(Job& job, const AmStarted& started) {
   job.attempt_begun = now_;
   job.am_container = started.container;
   job.has_read = false;
+  job.registered = job.forgotten = job.below_nodes = false;
+  // The RM's start is in the application's id; when the client asked for the nodes is not known.
+  const Instant rm_started =
+      Instant{} + std::chrono::milliseconds(started.attempt.application.cluster_timestamp);
+  const Duration nodes = job.spec->deadlines.nodes;
+  job.nodes_until = now_ - rm_started < nodes ? now_ + nodes : Instant{};
+  job.largest_node = Resource();
+  for (const yarn::NodeReport& node : started.nodes) {
+    job.largest_node.memory_mb = std::max(job.largest_node.memory_mb, node.capability.memory_mb);
+    job.largest_node.vcores = std::max(job.largest_node.vcores, node.capability.vcores);
+    job.largest_node.gpus = std::max(job.largest_node.gpus, node.capability.gpus);
+  }
   job.nm_tokens.clear();
   job.launches.clear();
   job.append_open = false;
@@ -186,7 +199,11 @@ void RunFacts::On(const trace::AmTold& fact) {
       job->has_registered = true;
       for (const yarn::NmToken& token : taken->nm_tokens_from_previous_attempts)
         job->nm_tokens.insert(token.node);
+      Registered(*job, *taken);
     }
+    const auto* error = std::get_if<yarn::RpcError>(&reply->response);
+    if (error != nullptr && error->code == yarn::RpcErrorCode::kApplicationMasterNotRegistered)
+      job->forgotten = job->registered;
     const auto* allocated = std::get_if<yarn::AllocateResponse>(&reply->response);
     if (allocated == nullptr) return;
     for (const yarn::NmToken& token : allocated->nm_tokens) job->nm_tokens.insert(token.node);
@@ -209,6 +226,15 @@ void RunFacts::On(const trace::AmTold& fact) {
   } else if (const auto* node = std::get_if<NmReplied>(&fact.event)) {
     Told(*job, *node);
   }
+}
+
+/// An RM that has forgotten the AM has started again, and learns of its nodes again, too.
+void RunFacts::Registered(Job& job, const yarn::RegisterApplicationMasterResponse& taken) {
+  if (std::exchange(job.forgotten, false)) job.nodes_until = now_ + job.spec->deadlines.nodes;
+  job.registered = true;
+  const Resource& most = taken.maximum_capability;
+  job.below_nodes = job.below_nodes || most.memory_mb < job.largest_node.memory_mb ||
+                    most.vcores < job.largest_node.vcores || most.gpus < job.largest_node.gpus;
 }
 
 void RunFacts::Told(Job& job, const NmReplied& reply) {

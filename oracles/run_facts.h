@@ -128,6 +128,11 @@ struct Job {
   std::int32_t am_attempt = 0;
   std::optional<std::int32_t> resubmission;  ///< Of the application: see trace::AmTold.
   Instant attempt_begun{};
+  bool registered = false;   ///< This attempt, ...
+  bool forgotten = false;    ///< ... which the RM does not know any more.
+  Instant nodes_until{};     ///< So long nodes may come that the RM has not seen.
+  bool below_nodes = false;  ///< The RM allows less than a node has: no node can change that.
+  Resource largest_node;     ///< Of each amount the most that a node has which the client has seen.
   // What the AM may not have known yet when it decided: see Window.
   JournalSeq appended;
   bool has_read = false;  ///< The latest AM, what the earlier ones have stored.
@@ -233,6 +238,7 @@ class RunFacts {
   void BeginApplication(Job& job, const ApplicationId& application);
   void BeginAttempt(Job& job, const AmStarted& started);
   void HeardToRun(Job& job, Task& task);
+  void Registered(Job& job, const yarn::RegisterApplicationMasterResponse& taken);
   void Told(Job& job, const NmReplied& reply);
   [[nodiscard]] static bool MayNotLaunch(const Job& job, const Task& task);
   void Told(Job& job, const AgentToAm& message);

@@ -50,8 +50,9 @@ JobSpec WithPs() {
 /// word below is told to the AM at once unless it says otherwise.
 class Script {
  public:
-  explicit Script(JobSpec spec, const std::string& idle = "")
-      : spec_(std::make_shared<const JobSpec>(std::move(spec))) {
+  explicit Script(JobSpec spec, const std::string& idle = "",
+                  std::vector<yarn::NodeReport> nodes = {})
+      : spec_(std::make_shared<const JobSpec>(std::move(spec))), nodes_(std::move(nodes)) {
     model.JobSubmitted(kJob, spec_);
     StartAm(1);
     std::int64_t next = 2;
@@ -68,7 +69,7 @@ class Script {
   void At(Duration time) { now_ = Instant{} + time; }
   void StartAm(std::int32_t attempt) {
     am_attempt_ = attempt;
-    Tell(AmStarted{.attempt = {.application = {.id = 1}, .attempt = attempt}});
+    Tell(AmStarted{.attempt = {.application = {.id = 1}, .attempt = attempt}, .nodes = nodes_});
   }
   void Launch(const TaskId& task, std::int64_t id) {
     containers_[task] = {.application_attempt = {.application = {.id = 1}, .attempt = 1}, .id = id};
@@ -193,6 +194,7 @@ class Script {
   }
 
   std::shared_ptr<const JobSpec> spec_;
+  std::vector<yarn::NodeReport> nodes_;
   Instant now_{};
   std::int32_t am_attempt_ = 1;
   std::uint64_t seq_ = 0;
@@ -1066,6 +1068,40 @@ TEST(ReferenceVerdictTest, WhatWasIgnoredStaysIgnoredForTheNextAm) {
     script.Verdict(JobStatus::kFailed, "default/success-impossible");
     EXPECT_EQ(script.Clean(), !given_back);
   }
+}
+
+TEST(ReferenceVerdictTest, OfAYoungRmTheNodesMayYetCome) {
+  const auto register_am = [](Script& script, std::int64_t most) {
+    script.Tell(RmReplied{.response = yarn::RegisterApplicationMasterResponse{
+                              .maximum_capability = {.memory_mb = most, .vcores = 8, .gpus = 8}}});
+  };
+  for (const Duration after : {Duration(5min), Duration(11min)}) {
+    Script script(TwoWorkers(), "worker");
+    register_am(script, 512);
+    script.At(after);
+    script.Verdict(JobStatus::kFailed, "gang/infeasible");
+    EXPECT_EQ(script.Clean(), after > 10min);
+  }
+  for (const bool forgotten : {false, true}) {  // The RM starts again.
+    Script script(TwoWorkers(), "worker");
+    register_am(script, 512);
+    script.At(15min);
+    if (forgotten) {
+      script.Tell(RmReplied{
+          .response = yarn::RpcError{.code = yarn::RpcErrorCode::kApplicationMasterNotRegistered,
+                                     .message = ""}});
+    }
+    register_am(script, 512);
+    script.At(20min);
+    script.Verdict(JobStatus::kFailed, "gang/infeasible");
+    EXPECT_EQ(script.Clean(), !forgotten);
+  }
+  // A setting does not change.
+  const yarn::NodeReport large{.capability = {.memory_mb = 4096, .vcores = 8, .gpus = 8}};
+  Script script(TwoWorkers(), "worker", {large});
+  register_am(script, 512);
+  script.Verdict(JobStatus::kFailed, "gang/infeasible");
+  EXPECT_TRUE(script.Clean());
 }
 
 TEST(ReferenceVerdictTest, ANodeThatDoesNotAnswerOnceHasNotRefusedALaunch) {
