@@ -110,6 +110,8 @@ void Checkers::Books::On(const trace::FaultBegan& fact) {
   last_fault_change_ = now_;
   if (wide) last_wide_fault_change_ = now_;
   if (fact.kind == "rm_restart") rm_restarted_ = now_;
+  if (fact.kind == "am_pause")
+    am_sleeps_[fact.target] = {.fault = instance, .began = now_, .woke = {}};
   if (fact.fault < fault_lasts_.size() && !fault_lasts_[fact.fault]) return;
   faults_under_way_.insert(instance);
   if (fact.kind == "nm_restart") nm_restarts_.insert(instance);
@@ -118,6 +120,9 @@ void Checkers::Books::On(const trace::FaultBegan& fact) {
 
 void Checkers::Books::On(const trace::FaultEnded& fact) {
   faults_under_way_.erase({fact.fault, fact.instance});
+  for (auto& [whose, sleep] : am_sleeps_) {
+    if (sleep.fault == std::pair(fact.fault, fact.instance)) sleep.woke = now_;
+  }
   if (nm_restarts_.erase({fact.fault, fact.instance}) > 0) nm_restarted_ = now_;
   last_fault_change_ = now_;
   if (wide_faults_under_way_.erase({fact.fault, fact.instance}) > 0) last_wide_fault_change_ = now_;

@@ -142,6 +142,13 @@ struct ApplicationLimits {
   std::int64_t paid = 0;      ///< Restarts, on any budget.
 };
 
+/// An AM was stopped (`am_pause`).
+struct AmSleep {
+  std::pair<std::uint32_t, std::uint32_t> fault;
+  Instant began{};
+  std::optional<Instant> woke;
+};
+
 /// What nodes and the RM have shown of an application: rule-matches-cause holds causes against it.
 struct Evidence {
   std::set<std::string> hosts;                     ///< Of containers that it held.
@@ -458,6 +465,7 @@ class Checkers::Books {
   void LimitsOfAttemptEnd(const JobBook& job, ApplicationBook& application,
                           const TaskAttemptEnded& ended);
   void LimitsOfFirstRuns(const JobBook& job, ApplicationLimits& limits) const;
+  void CheckMailRead(const JobBook& job, const TaskAttemptEnded& ended, Instant launched);
   void CheckDeadlineVerdict(const JobBook& job, const ApplicationBook& application,
                             const VerdictReached& verdict);
   void CheckClientGivesUp(const JobBook& job);
@@ -495,6 +503,7 @@ class Checkers::Books {
   std::optional<Instant> nm_restarted_;  ///< One of them ended.
   std::vector<bool> fault_lasts_;  ///< By fault: from its beginning to an end that the trace shows,
                                    ///< or to the run's.
+  std::map<std::string, AmSleep> am_sleeps_;  ///< The latest, by whose.
   std::optional<Instant> last_fault_change_;
   std::set<std::pair<std::uint32_t, std::uint32_t>>
       wide_faults_under_way_;  ///< Those that reach beyond single nodes.

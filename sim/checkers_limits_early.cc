@@ -10,6 +10,8 @@ namespace {
 
 /// What is to be asked for waits for the AM's next heartbeat.
 constexpr Duration kAskWaits = 1s;
+/// An AM that has stood still reads for so long what came meanwhile before it decides on a limit.
+constexpr Duration kReadsItsMail = 1s;
 
 }  // namespace
 
@@ -140,11 +142,33 @@ void Checkers::Books::CheckGivenUp(const JobBook& job, const TaskAttemptEnded& e
   if (container == nullptr || container->limits.registered || !container->limits.launch_ordered)
     return;
   const Duration waited = now_ - *container->limits.launch_ordered;
-  if (!Checks(Invariant::kLimitsKept) || waited >= job.spec->deadlines.registration) return;
+  if (!Checks(Invariant::kLimitsKept)) return;
+  if (waited >= job.spec->deadlines.registration)
+    return CheckMailRead(job, ended, *container->limits.launch_ordered);
   Report(Invariant::kLimitsKept,
          NameOf(job) + ": the agent in " + ToString(ended.container) + " is given up after " +
              ToString(waited) + ", before " +
              Over("deadlines.registration", job.spec->deadlines.registration) + " is over");
+}
+
+// Nor is an agent given up whose time was over while the AM stood still, before the AM has read its
+// mail.
+void Checkers::Books::CheckMailRead(const JobBook& job, const TaskAttemptEnded& ended,
+                                    Instant launched) {
+  const auto sleep = am_sleeps_.find("am of " + job.name);
+  if (sleep == am_sleeps_.end() || !sleep->second.woke || job.applications.empty()) return;
+  const HeartbeatSpec& heartbeat = job.spec->heartbeat;
+  const Instant woke = *sleep->second.woke;
+  const Instant over = launched + job.spec->deadlines.registration;
+  // One that wakes a little late has not slept.
+  const bool slept = over >= sleep->second.began &&
+                     woke - over >= heartbeat.every * heartbeat.missed / 10 &&
+                     job.applications.back().limits.am_started <= sleep->second.began;
+  if (!slept || now_ - woke >= kReadsItsMail) return;
+  Report(Invariant::kLimitsKept,
+         NameOf(job) + ": the agent in " + ToString(ended.container) + " is given up " +
+             ToString(now_ - woke) + " after the AM has gone on, which stood still when " +
+             Over("deadlines.registration", job.spec->deadlines.registration) + " was over");
 }
 
 // Verdicts that a deadline leads to.

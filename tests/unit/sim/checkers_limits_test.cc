@@ -154,6 +154,24 @@ TEST(CheckersLimitsTest, AContainerThatHasEndedIsGivenBackWhenItsNodeExpires) {
   EXPECT_EQ(script.Broken(), kBroken);
 }
 
+TEST(CheckersLimitsTest, AnAmThatStoodStillReadsItsMailFirst) {
+  for (const Duration after : {999ms, 1000ms}) {
+    for (const Duration late : {499ms, 500ms}) {  // Of five heartbeats of a second a tenth.
+      LimitScript script(LimitScript::JobWith({.registration = 1min}));
+      script.AmAndLaunchedContainers();
+      script.At(30s);
+      script.Say(trace::FaultBegan{.kind = "am_pause", .target = "am of a"});
+      script.At(1min + late);
+      script.Say(trace::FaultEnded{});
+      script.At(1min + late + after);
+      script.Order(TaskAttemptEnded{.task = kWorker0,
+                                    .container = LimitScript::Container(2),
+                                    .exit_class = ExitClass::kTimeout});
+      EXPECT_EQ(script.Broken(), after < 1s && late == 500ms ? kBroken : Names{});
+    }
+  }
+}
+
 TEST(CheckersLimitsTest, AnAgentThatDoesNotRegisterIsGivenUp) {
   LimitScript script;
   script.AmAndLaunchedContainers();
