@@ -477,12 +477,22 @@ Tri EndedWell(const Job& job, const Task& task, const ContainerId& container) {
   return well;
 }
 
-/// The AM had heard before how the process in that container ended, and may have decided on it. A
-/// collective that starts again by the policy `default` is decided on when all have been heard.
-bool EndKnown(const Job& job, const Task& task, const Account& of_container) {
-  const bool waits = job.policy == Policy::kDefault && job.spec->on_exit.empty() &&
-                     job.spec->strategy == Strategy::kMultiWorker && task.in_gang;
-  if (waits && of_container.source != Source::kOurOrder) return false;
+/// The AM had heard before how the process in that container ended, and may have decided on it.
+/// What starts again by the policy `default`, and has peers, is decided on later: of a collective
+/// when all have been heard, else when `deadlines.blame` is over.
+bool EndKnown(const Job& job, const Task& task, const Account& of_container, Instant now) {
+  const bool has_peers = job.policy == Policy::kDefault && job.spec->on_exit.empty() &&
+                         job.spec->strategy != Strategy::kIndependent && task.in_gang;
+  const bool collective = job.spec->strategy == Strategy::kMultiWorker;
+  const bool failure = (of_container.classes & ~kFailure) == 0;
+  const auto is_older = [&](const Account& account) {
+    return account.attempt == task.attempt && account.told != 0 &&
+           account.container == of_container.container &&
+           now - account.told_at >= job.spec->deadlines.blame;
+  };
+  const bool waits =
+      collective || (failure && std::none_of(task.accounts.begin(), task.accounts.end(), is_older));
+  if (has_peers && waits && of_container.source != Source::kOurOrder) return false;
   return std::any_of(task.accounts.begin(), task.accounts.end(), [&](const Account& account) {
     return account.attempt == task.attempt && account.told != 0 && !account.spent &&
            account.container == of_container.container;
@@ -509,8 +519,8 @@ void RunFacts::Tell(Job& job, const Task& task, Account& account) {
   account.spent = account.spent || well == Tri::kYes;
   // It refuses the agent of a container that it has given back.
   account.perhaps_moot =
-      well == Tri::kMaybe ||
-      (account.attempt ? job.released.count(account.container) > 0 : EndKnown(job, task, account));
+      well == Tri::kMaybe || (account.attempt ? job.released.count(account.container) > 0
+                                              : EndKnown(job, task, account, now_));
   if (!account.spent) Await(job, now_ + DecisionBound(*job.spec));
 }
 

@@ -1070,6 +1070,20 @@ TEST(ReferenceVerdictTest, WhatWasIgnoredStaysIgnoredForTheNextAm) {
   }
 }
 
+TEST(ReferenceVerdictTest, ABetterAccountCountsUntilTheDecision) {
+  for (const Duration later : {5s, 20s}) {
+    Script script(WithPs());
+    script.At(1min);
+    script.Exit(kPs, 1);
+    script.At(1min + later);
+    script.LoseContainer(kPs, container_exit::kPreempted);
+    script.At(1min + 20s);
+    script.Verdict(JobStatus::kFailed, "default/user-permanent-exhausted", kPs,
+                   ExitClass::kUserPermanent, 1);
+    EXPECT_EQ(script.Clean(), later == 20s);
+  }
+}
+
 TEST(ReferenceVerdictTest, OfAYoungRmTheNodesMayYetCome) {
   const auto register_am = [](Script& script, std::int64_t most) {
     script.Tell(RmReplied{.response = yarn::RegisterApplicationMasterResponse{
