@@ -380,6 +380,9 @@ std::string ReferenceVerdict::Model::Wrong(const Job& job, const RestartDecided&
     return {};
   // The AM before had decided it, and this one lacks the container that went with it.
   if (free && job.hidden > 0 && cause.exit_class == ExitClass::kKilledByUs) return {};
+  if (const auto peer = ExcusedBy(job, task); peer && !free)
+    return fmt::format("is paid, although {}, which it could not reach, had started again with it",
+                       ToString(*peer));
   const Classes may_be = MayBe(job, task);
   if ((may_be & Of(cause.exit_class)) == 0)
     return fmt::format("calls the end of its cause {}, of which the AM had heard {}",
@@ -606,6 +609,9 @@ std::string ReferenceVerdict::Model::Wrong(const Job& job, const VerdictReached&
     const bool named = rule == option.name && ends;
     if (!named && !(restarts && named_for_budget && option.then == kFail)) continue;
     if (failed == (option.action == kSucceed)) return "which says the opposite";
+    if (const auto peer = ExcusedBy(job, task); peer && restarts)
+      return fmt::format("although {}, which it could not reach, had started again with it",
+                         ToString(*peer));
     if (restarts && option.action != kRaiseMemory && !MayBeExhausted(job, task, option))
       return fmt::format("although {} has restarts left", option.name);
     // What has the most memory already fails the job at once, as a row does that says `fail`.

@@ -71,6 +71,7 @@ class ReferenceVerdict::Model : public RunFacts {
   [[nodiscard]] std::vector<Option> Options(const Job& job, const Task& task, ExitClass cls,
                                             std::optional<std::int32_t> exit, Tri succeeded) const;
   [[nodiscard]] bool Counts(const Job& job, const Task& task, const Account& account) const;
+  [[nodiscard]] std::optional<TaskId> ExcusedBy(const Job& job, const Task& task) const;
   [[nodiscard]] bool AnswersHang(const Job& job, const Task& task) const;
   [[nodiscard]] bool EndsInSuccess(const Job& job, const Task& task, const Account& account) const;
   [[nodiscard]] bool MustAct(const Job& job, const Task& task, const Account& account) const;

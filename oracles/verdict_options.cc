@@ -31,26 +31,53 @@ bool IsFor(const JobSpec& spec, const Task& task, Who who) {
 
 }  // namespace
 
-/// The last words of a process that found a peer's port closed: of another one of those that train
+/// The last words of a process that found a peer's port closed: which one, of those that train
 /// together.
-bool CouldNotReach(const Job& job, const Task& task) {
-  if (!task.in_gang) return false;
-  const auto names = [&](const std::string& words) {
+std::optional<TaskId> UnreachedBy(const Job& job, const Task& task) {
+  if (!task.in_gang) return std::nullopt;
+  const auto names = [&](const std::string& words, const TaskId& id) {
     const std::size_t error = words.find("failed to connect to all addresses");
     if (error == std::string::npos) return false;
-    return std::any_of(job.tasks.begin(), job.tasks.end(), [&](const auto& entry) {
-      const std::string target = "remote target /job:" + entry.first.type +
-                                 "/replica:0/task:" + std::to_string(entry.first.index);
-      const std::size_t at = words.find(target, error);
-      if (at == std::string::npos || entry.first == task.id || !entry.second.in_gang) return false;
-      const std::size_t end = at + target.size();
-      return end < words.size() &&
-             std::string_view("0123456789").find(words[end]) == std::string_view::npos;
-    });
+    const std::string target =
+        "remote target /job:" + id.type + "/replica:0/task:" + std::to_string(id.index);
+    const std::size_t at = words.find(target, error);
+    const std::size_t end = at + target.size();
+    return at != std::string::npos && end < words.size() &&
+           std::string_view("0123456789").find(words[end]) == std::string_view::npos;
   };
-  return std::any_of(task.accounts.begin(), task.accounts.end(), [&](const Account& account) {
-    return account.told != 0 && !account.spent && names(account.last_words);
+  for (const auto& [id, peer] : job.tasks) {
+    if (id == task.id || !peer.in_gang) continue;
+    for (const Account& account : task.accounts) {
+      if (account.told != 0 && !account.spent && names(account.last_words, id)) return id;
+    }
+  }
+  return std::nullopt;
+}
+
+bool CouldNotReach(const Job& job, const Task& task) {
+  return UnreachedBy(job, task).has_value();
+}
+
+/// The peer that it could not reach had started again with it or after it: that peer's end is the
+/// cause, and its restart is free. Empty also where that is open.
+std::optional<TaskId> ReferenceVerdict::Model::ExcusedBy(const Job& job, const Task& task) const {
+  const bool reads_it = job.policy == Policy::kDefault && job.spec->on_exit.empty() &&
+                        job.spec->strategy == Strategy::kParameterServer && job.hidden == 0;
+  const std::optional<TaskId> id = reads_it ? UnreachedBy(job, task) : std::nullopt;
+  const Account* best = BestOf(job, task);
+  if (!id || best == nullptr || best->source != Source::kAgent) return std::nullopt;
+  if ((best->classes & ~Of(kUserPermanent, kUserRetryable, kSignalCrash, kUnknown)) != 0)
+    return std::nullopt;
+  // A failure that waits for its cause takes this one along.
+  const bool alone = std::none_of(job.tasks.begin(), job.tasks.end(), [&](const auto& other) {
+    return other.first != task.id && other.second.in_gang && HasFailed(other.second);
   });
+  const Task& peer = job.tasks.at(*id);
+  const bool restarted = peer.settled && peer.ordered && *peer.ordered > *peer.settled;
+  const bool starting =
+      task.ordered && task.ordered_when <= peer.ordered_when &&
+      best->told_at - task.ordered_when < job.spec->deadlines.start - kClocksDiffer;
+  return alone && restarted && starting && peer.excused.empty() ? id : std::nullopt;
 }
 
 /// The AM has heard of an end of its that was none too well.

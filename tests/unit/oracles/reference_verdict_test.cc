@@ -726,6 +726,34 @@ TEST(ReferenceVerdictTest, WhoCouldNotReachAPeerDoesNotPayAsUser) {
   }
 }
 
+TEST(ReferenceVerdictTest, WhoCouldNotReachAPeerThatStartedWithItPaysNothing) {
+  JobSpec spec = WithPs();
+  spec.retries.infrastructure = 2;
+  for (const Budget paid : {Budget::kNone, Budget::kInfrastructure}) {
+    for (const TaskId& last : {kPs, kChief}) {  // Who starts after it may have been reached.
+      Script script(spec);
+      script.At(60s);
+      script.Exit(kPs, 137);
+      script.At(80s);
+      script.Restart(kPs, ExitClass::kKilledExternal, Budget::kInfrastructure, 2, {kPs, kChief});
+      script.Assemble(2);
+      for (const TaskId& task : {last == kPs ? kChief : kPs, last}) {
+        script.At(task == last ? 91s : 90s);
+        script.OrderStart(task, 1, 2);
+        script.Spawn(task, 1, 2);
+      }
+      script.At(140s);
+      script.Exit(kChief, ProcessExit{.code = 1}, true,
+                  kNoConnection + "/job:ps/replica:0/task:0: ");
+      const bool none = paid == Budget::kNone;
+      script.Restart(none ? kPs : kChief,
+                     none ? ExitClass::kKilledExternal : ExitClass::kUserPermanent, paid, 2,
+                     {kChief});
+      EXPECT_EQ(script.Clean(), none || last == kChief);
+    }
+  }
+}
+
 TEST(ReferenceVerdictTest, WhoDoesNotTrainInTheJobIsNoPeer) {
   JobSpec spec = WithPs();
   spec.tasks.push_back({.name = "evaluator", .resource = {.memory_mb = 1024}});
