@@ -19,6 +19,11 @@ bool KeepsNews(const std::string& kind) {
   return kElsewhere.count(kind) == 0;
 }
 
+/// Nothing keeps an agent from being heard by the AM that there is.
+bool SparesAgents(const std::string& kind) {
+  return kind == "am_crash" || kind == "client_kill" || kind == "client_lost";
+}
+
 }  // namespace
 
 Duration DecisionBound(const JobSpec& spec) {
@@ -67,7 +72,7 @@ void RunFacts::Observe(const trace::TraceRecord& record) {
     Job* job = granted->am ? nullptr : JobOf(granted->job);
     if (job != nullptr && !job->first_grant) job->first_grant = now_;
   } else if (const auto* began = std::get_if<trace::FaultBegan>(&record.fact)) {
-    faults_ = true;
+    faults_ = faults_ || !SparesAgents(began->kind);
     if (KeepsNews(began->kind)) cut_.insert({began->fault, began->instance});
   } else if (const auto* ended = std::get_if<trace::FaultEnded>(&record.fact)) {
     cut_.erase({ended->fault, ended->instance});

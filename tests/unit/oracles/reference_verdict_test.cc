@@ -1098,6 +1098,17 @@ TEST(ReferenceVerdictTest, WhatWasIgnoredStaysIgnoredForTheNextAm) {
   }
 }
 
+TEST(ReferenceVerdictTest, ACrashOfTheAmSilencesNoAgent) {
+  for (const char* fault : {"am_crash", "partition"}) {
+    Script script(TwoWorkers());
+    script.At(60s);
+    script.Say(trace::FaultBegan{.kind = fault});
+    script.At(80s);
+    script.Restart(kWorker1, ExitClass::kHeartbeatLost, Budget::kInfrastructure, 2, kBoth);
+    EXPECT_EQ(script.Clean(), std::string(fault) == "partition");
+  }
+}
+
 TEST(ReferenceVerdictTest, ABetterAccountCountsUntilTheDecision) {
   for (const Duration later : {5s, 20s}) {
     Script script(WithPs());
