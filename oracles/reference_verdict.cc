@@ -69,6 +69,8 @@ void ReferenceVerdict::Model::Observe(const trace::TraceRecord& record) {
       Apply(*job, over->decided, std::min(job->unannounced_from, job->window_at));
   } else if (const auto* verdict = std::get_if<VerdictReached>(&ordered->action)) {
     Judge(*job, *verdict);
+  } else if (const auto* send = std::get_if<SendToAgent>(&ordered->action)) {
+    Judge(*job, *send);
   }
 }
 

@@ -1,6 +1,6 @@
 // The reference model's insides: what it asks of the tables and of what the AM may have known.
-// Private to reference_verdict.cc (judgement), verdict_options.cc (rows that may decide an end) and
-// verdict_success.cc (success and failure of the whole job).
+// Private to reference_verdict.cc (judgement), verdict_options.cc (rows that may decide an end),
+// verdict_stops.cc (orders to stop) and verdict_success.cc (success and failure of the whole job).
 #pragma once
 
 #include <fmt/format.h>
@@ -107,10 +107,13 @@ class ReferenceVerdict::Model : public RunFacts {
   [[nodiscard]] Tri Succeeded(const Job& job) const;
   [[nodiscard]] bool Eval(const Job& job, const SuccessExpr& expr, Outlook outlook) const;
 
+  [[nodiscard]] std::optional<TaskId> BrokenBy(const Job& job) const;
+
   // ---- judgement
   void Judge(Job& job, const SpecAssembled& assembled);
   void Judge(Job& job, const RestartDecided& decision);
   void Judge(Job& job, const VerdictReached& verdict);
+  void Judge(Job& job, const SendToAgent& send);
   [[nodiscard]] std::string Wrong(const Job& job, const RestartDecided& decision) const;
   [[nodiscard]] bool TriesSessionAgain(const Job& job, const RestartDecided& decision) const;
   [[nodiscard]] std::string Wrong(const Job& job, const VerdictReached& verdict);

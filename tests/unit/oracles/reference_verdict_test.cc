@@ -121,10 +121,11 @@ class Script {
                          .event = ProcessSignsSeen{.attempt = attempts_[task].attempt,
                                                    .standstill = Standstill::kStopped}});
   }
-  void OrderStop(const TaskId& task) {
+  void OrderStop(const TaskId& task, Duration grace = 15s) {
     Order(SendToAgent{
         .container = containers_[task],
-        .message = StopProcess{.fence = Fence(task), .attempt = attempts_[task].attempt}});
+        .message =
+            StopProcess{.fence = Fence(task), .attempt = attempts_[task].attempt, .grace = grace}});
   }
   void Kill(const TaskId& task) {
     OrderStop(task);
@@ -1106,6 +1107,23 @@ TEST(ReferenceVerdictTest, ACrashOfTheAmSilencesNoAgent) {
     script.At(80s);
     script.Restart(kWorker1, ExitClass::kHeartbeatLost, Budget::kInfrastructure, 2, kBoth);
     EXPECT_EQ(script.Clean(), std::string(fault) == "partition");
+  }
+}
+
+TEST(ReferenceVerdictTest, ABrokenCollectiveHasNoTimeToSave) {
+  for (const std::int32_t code : {1, 75}) {  // 75 says that it has saved.
+    for (const Duration grace : {1s, 15s}) {
+      for (const bool stands : {true, false}) {
+        Script script(TwoWorkers());
+        script.At(60s);
+        if (stands) script.StandStill(kWorker1);
+        script.At(70s);
+        script.Exit(kWorker0, code);
+        script.Store();
+        script.OrderStop(kWorker1, grace);
+        EXPECT_EQ(script.Clean(), code == 75 || grace == 1s || !stands);
+      }
+    }
   }
 }
 
