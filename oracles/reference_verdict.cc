@@ -71,6 +71,8 @@ void ReferenceVerdict::Model::Observe(const trace::TraceRecord& record) {
     Judge(*job, *verdict);
   } else if (const auto* send = std::get_if<SendToAgent>(&ordered->action)) {
     Judge(*job, *send);
+  } else if (const auto* call = std::get_if<CallNm>(&ordered->action)) {
+    Judge(*job, *call);
   }
 }
 
@@ -449,6 +451,20 @@ void ReferenceVerdict::Model::Judge(Job& job, const SpecAssembled& assembled) {
   job.epoch_unsure = false;
 }
 
+void ReferenceVerdict::Model::Judge(Job& job, const CallNm& call) {
+  const auto* start = std::get_if<yarn::StartContainersRequest>(&call.request);
+  if (start == nullptr) return;
+  for (const yarn::StartContainerRequest& one : start->containers) {
+    const auto task = job.by_container.find(one.container);
+    if (task == job.by_container.end() || !std::exchange(task->second->free_again, false)) continue;
+    ++judged;
+    Report(job, fmt::format("{} is launched in {} free of charge, and {} containers in a row were "
+                            "refused before (A task that never comes to run)",
+                            ToString(task->second->id), ToString(one.container),
+                            task->second->refused_in_a_row));
+  }
+}
+
 void ReferenceVerdict::Model::Judge(Job& job, const RestartDecided& decision) {
   ++judged;
   window_ = job.window;
@@ -518,6 +534,7 @@ void ReferenceVerdict::Model::Apply(Job& job, const RestartDecided& decision, In
     if (task.spawned) task.settled = task.attempt;
     if (task.ordered) task.settled = std::max(task.settled.value_or(*task.ordered), *task.ordered);
     task.settled_at = now_;
+    task.decided = true;
     task.stalled = task.stands_still = 0;
   }
   if (decision.epoch > job.epoch || job.epoch_unsure) job.epoch_decided = now_;

@@ -146,6 +146,7 @@ void RunFacts::BeginAttempt(Job& job, const AmStarted& started) {
     task.was_silent = task.was_silent || IsSilent(job, task);
     task.stood_before = task.stood_before || task.stands_still != 0;
     task.stands_still = 0;  // That is not stored.
+    task.refused_in_a_row = 0;
     for (Account& account : task.accounts) {
       if (account.told == 0 || account.told_attempt != job.am_attempt) continue;
       account.stored = account.stored || account.told <= surely;
@@ -344,6 +345,10 @@ void RunFacts::Launches(Job& job, Task& task, const ContainerId& container, cons
   const bool waits = task.spawned && !task.IsSettled();
   for (Account& account : task.accounts)
     account.spent = account.spent || !waits || account.container != task.ran_in;
+  constexpr std::int32_t kFreeInARow = 3;
+  if (task.registered) task.refused_in_a_row = 0;
+  if (task.container && task.refused == task.container) ++task.refused_in_a_row;
+  task.free_again = task.refused_in_a_row > kFreeInARow && !std::exchange(task.decided, false);
   task.container = container;
   task.node = node;
   task.node_lost = false;

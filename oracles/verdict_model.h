@@ -114,6 +114,7 @@ class ReferenceVerdict::Model : public RunFacts {
   void Judge(Job& job, const RestartDecided& decision);
   void Judge(Job& job, const VerdictReached& verdict);
   void Judge(Job& job, const SendToAgent& send);
+  void Judge(Job& job, const CallNm& call);
   [[nodiscard]] std::string Wrong(const Job& job, const RestartDecided& decision) const;
   [[nodiscard]] bool TriesSessionAgain(const Job& job, const RestartDecided& decision) const;
   [[nodiscard]] std::string Wrong(const Job& job, const VerdictReached& verdict);

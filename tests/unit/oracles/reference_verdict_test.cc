@@ -1141,6 +1141,22 @@ TEST(ReferenceVerdictTest, ABetterAccountCountsUntilTheDecision) {
   }
 }
 
+TEST(ReferenceVerdictTest, OnlyThreeRefusedLaunchesInARowAreFree) {
+  for (const bool paid : {true, false}) {
+    Script script(Spec({{"worker", 1}}, Strategy::kMultiWorker), "worker");
+    for (std::int64_t id = 3; id <= 6; ++id) {
+      yarn::FailedContainer refused{.container = script.ContainerOf(kWorker0)};
+      refused.error.code = yarn::RpcErrorCode::kInvalidContainer;
+      script.Tell(NmReplied{.response = yarn::StartContainersResponse{.failed = {refused}}});
+      if (id == 6 && paid)
+        script.Restart(kWorker0, ExitClass::kLaunchError, Budget::kInfrastructure, 1, {kWorker0});
+      EXPECT_TRUE(script.Clean());
+      script.Launch(kWorker0, id);
+    }
+    EXPECT_EQ(script.Clean(), paid);
+  }
+}
+
 TEST(ReferenceVerdictTest, OfAYoungRmTheNodesMayYetCome) {
   const auto register_am = [](Script& script, std::int64_t most) {
     script.Tell(RmReplied{.response = yarn::RegisterApplicationMasterResponse{
