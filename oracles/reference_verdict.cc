@@ -527,6 +527,8 @@ void ReferenceVerdict::Model::Apply(Job& job, const RestartDecided& decision, In
     for (Account& account : task.accounts) {
       // Another AM may have heard it.
       account.absorbed |= !account.spent && account.classes == Of(kOk) && !Certain(job, account);
+      const bool open = !account.spent || account.after_success;
+      account.taken_along |= open && id != decision.cause.task && account.told_at >= job.window_at;
       account.spent |= account.told != 0 || (account.attempt && *account.attempt <= task.attempt);
       account.answered = true;
     }

@@ -526,7 +526,8 @@ void RunFacts::Tell(Job& job, const Task& task, Account& account) {
   account.told_attempt = job.am_attempt;
   // Once the AM knows that a process ended well, what becomes of its container changes nothing.
   const Tri well = account.attempt ? Tri::kNo : EndedWell(job, task, account.container);
-  account.spent = account.spent || well == Tri::kYes;
+  account.after_success = !account.spent && well == Tri::kYes;
+  account.spent = account.spent || account.after_success;
   // It refuses the agent of a container that it has given back.
   account.perhaps_moot =
       well == Tri::kMaybe || (account.attempt ? job.released.count(account.container) > 0
@@ -669,7 +670,9 @@ Classes RunFacts::MayBe(const Job& job, const Task& task) const {
   Classes classes = MayBeTimeout(job, task);
   for (const Account& account : task.accounts) {
     const bool heard = account.told != 0 || (account.early && IsSilent(job, task));
-    if (account.spent || !heard) continue;
+    // A row may decide at once on what would have started again for another one's sake.
+    const bool together = account.taken_along && account.told_at >= job.window_at;
+    if ((account.spent && !together) || !heard) continue;
     if (job.policy == Policy::kTony || account.source <= best) classes |= account.classes;
     if (job.hidden > 0) classes |= account.otherwise;
     // An AM before may have decided a restart for it, and stopped what its container still held.

@@ -36,7 +36,10 @@ struct Account {
   Instant told_at{};
   std::int32_t told_attempt = 0;  ///< To which application attempt.
   bool spent = false;             ///< The task starts again since, ...
-  bool absorbed = false;      ///< ... but this success may have come before that was carried out.
+  bool absorbed = false;       ///< ... but this success may have come before that was carried out.
+  bool after_success = false;  ///< Spent only because the process had ended well.
+  /// Spent for the sake of another task, and heard when that was decided, or later.
+  bool taken_along = false;
   bool leaves = false;        ///< Its agent has told that it goes, and its container with it.
   bool answered = false;      ///< A restart of the task was decided after it happened.
   bool seen = false;          ///< The AM has answered it: what it leads to is stored.

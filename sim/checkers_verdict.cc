@@ -210,6 +210,10 @@ bool FailedThen(const am::PolicyEngine& policy, const JobSpec& spec, Application
     task.ended = false;
     task.running = true;
   }
+  // A row may fail the job for it, although a restart for another one, of which the AM had heard in
+  // the same breath, would have taken it along.
+  if (known && first->second.ended_at >= first->second.restart_cause_at)
+    first->second.restarts = false;
   RecordedView view(spec, policy, application.tasks);
   view.Count();
   return SaysOf(policy, application, view, cause.at).failure;

@@ -1141,6 +1141,47 @@ TEST(ReferenceVerdictTest, ABetterAccountCountsUntilTheDecision) {
   }
 }
 
+TEST(ReferenceVerdictTest, ARowMayFailTheJobForWhatIsToStartAgainWithAnother) {
+  JobSpec spec = TwoWorkers();
+  spec.policy.name = "tf-yarn";
+  spec.retries.user = 1;
+  spec.tasks.push_back({.name = "prepare", .resource = {.memory_mb = 1024}});
+  spec.on_exit = {{.task_type = "prepare", .action = ExitAction::kFail}};
+  const TaskId prepare{"prepare", 0};
+  for (const Duration later : {0s, 1s}) {
+    Script script(spec);
+    script.At(60s);
+    script.LoseContainer(kWorker0, container_exit::kDisksFailed);
+    script.LoseContainer(prepare, container_exit::kDisksFailed);
+    script.Restart(kWorker0, ExitClass::kNodeBad, Budget::kUser, 2, {prepare, kWorker0, kWorker1});
+    EXPECT_TRUE(script.Clean());
+    script.At(60s + later);
+    script.Verdict(JobStatus::kFailed, "on_exit/0", prepare, ExitClass::kNodeBad);
+    EXPECT_EQ(script.Clean(), later == 0s);
+  }
+}
+
+TEST(ReferenceVerdictTest, ASuccessIsNoneAnyMoreOnceItIsToStartAgain) {
+  JobSpec spec = TwoWorkers();
+  spec.tasks.push_back({.name = "prepare", .resource = {.memory_mb = 1024}});
+  spec.on_exit = {{.task_type = "prepare", .action = ExitAction::kFail}};
+  const TaskId prepare{"prepare", 0};
+  for (const bool again : {true, false}) {
+    Script script(spec);
+    script.At(30s);
+    script.Exit(prepare, 0);
+    script.At(60s);
+    script.LoseContainer(kWorker0, container_exit::kDisksFailed);
+    script.LoseContainer(prepare, container_exit::kDisksFailed);
+    if (again) {
+      script.Restart(kWorker0, ExitClass::kNodeBad, Budget::kInfrastructure, 2,
+                     {prepare, kWorker0, kWorker1});
+    }
+    script.Verdict(JobStatus::kFailed, "on_exit/0", prepare, ExitClass::kNodeBad);
+    EXPECT_EQ(script.Clean(), again);
+  }
+}
+
 TEST(ReferenceVerdictTest, OnlyThreeRefusedLaunchesInARowAreFree) {
   for (const bool paid : {true, false}) {
     Script script(Spec({{"worker", 1}}, Strategy::kMultiWorker), "worker");

@@ -45,6 +45,27 @@ faults:
   EXPECT_EQ(RunScenario(scenario, {.seed = 1, .elide = false}).result.digest, skipped);
 }
 
+// One answer of the ResourceManager says that both containers of a node are lost: the worker's
+// starts the gang again, and a row fails the job for the other one.
+TEST(WholeRunsTest, ARowMayFailTheJobForWhatIsToStartAgainWithAnother) {
+  const config::Scenario scenario = Load(R"(
+schema: tfsim/v1
+name: together
+cluster:
+  nodes: [{name: n, count: 2, resources: {memory: 8GiB, vcores: 2}}]
+yarn: {am_launch: 1s}
+jobs:
+  - name: a
+    tasks: {worker: {instances: 2, memory: 1GiB}, prepare: {memory: 2GiB}}
+    on_exit: [{task: prepare, do: fail}]
+faults:
+  - {kind: hdfs_slow, when: {job: a, state: registering}, factor: 4000, for: 1m}
+  - {kind: node_decommission, at: 10s, target: {node: n-2}}
+)");
+  const trace::Result result = RunScenario(scenario, {.seed = 1, .reference = true}).result;
+  EXPECT_EQ(BrokenIn(result), "");
+}
+
 // All that was paid within a window of less than two seconds counts when the verdict is judged.
 TEST(WholeRunsTest, TheCheckerOfVerdictsKnowsWhatAShortWindowHolds) {
   const config::Scenario scenario = Load(R"(
