@@ -452,9 +452,10 @@ Account& RunFacts::AccountOf(const Job& job, Task& task, const ContainerId& cont
   for (Account& known : task.accounts) {
     if (known.container == container && !known.attempt && known.exit == status) return known;
   }
-  const bool ran = std::any_of(task.accounts.begin(), task.accounts.end(),
-                               [&](const Account& a) { return a.container == container; }) ||
-                   (task.container == container && task.registered && task.spawned);
+  const bool ran = task.ran_in == container ||
+                   std::any_of(task.accounts.begin(), task.accounts.end(), [&](const Account& a) {
+                     return a.container == container && a.attempt;
+                   });
   const bool released = job.released.count(container) > 0;
   // Another RM may say it in other words.
   const bool answered = std::any_of(

@@ -1182,6 +1182,27 @@ TEST(ReferenceVerdictTest, ASuccessIsNoneAnyMoreOnceItIsToStartAgain) {
   }
 }
 
+TEST(ReferenceVerdictTest, WhatEndsBeforeAProcessRanInItMayNotHaveBeenLaunched) {
+  for (const bool ran : {false, true}) {  // In that container; in another one before it did.
+    JobSpec spec = Spec({{"worker", 1}}, Strategy::kMultiWorker);
+    Script script(spec);
+    script.Tell(RmReplied{.response = yarn::AllocateResponse{.nm_tokens = {yarn::NmToken()}}});
+    script.At(60s);
+    script.LoseContainer(kWorker0, container_exit::kDisksFailed);
+    script.Restart(kWorker0, ExitClass::kNodeBad, Budget::kInfrastructure, 2, {kWorker0});
+    script.Launch(kWorker0, 9);
+    script.Hear(kWorker0);
+    if (ran) script.Spawn(kWorker0, 1, 2);
+    // The ResourceManager says it in two ways.
+    script.Say(trace::ContainerFreed{.job = kJob,
+                                     .container = script.ContainerOf(kWorker0),
+                                     .exit_status = container_exit::kAborted});
+    script.LoseContainer(kWorker0, 1);
+    script.Restart(kWorker0, ExitClass::kLaunchError, Budget::kInfrastructure, 2, {kWorker0});
+    EXPECT_EQ(script.Clean(), !ran);
+  }
+}
+
 TEST(ReferenceVerdictTest, OnlyThreeRefusedLaunchesInARowAreFree) {
   for (const bool paid : {true, false}) {
     Script script(Spec({{"worker", 1}}, Strategy::kMultiWorker), "worker");
