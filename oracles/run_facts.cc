@@ -716,7 +716,9 @@ bool RunFacts::MayNotLaunch(const Job& job, const Task& task) {
 bool RunFacts::IsSilent(const Job& job, const Task& task) const {
   const bool silent = now_ - task.heard >= LongestSilence(job) ||
                       (task.silent_until > Instant{} && task.silent_until >= job.window_at);
-  return faults_ && task.registered && silent;
+  // Where no beat may be missing, one that is a little slower than the one before is missed.
+  const bool may_be_late = faults_ || job.spec->heartbeat.missed == 1;
+  return may_be_late && task.registered && silent;
 }
 
 // Of an end that it heard of only then the AM did not know when it decided.

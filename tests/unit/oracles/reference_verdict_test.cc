@@ -1203,6 +1203,17 @@ TEST(ReferenceVerdictTest, WhatEndsBeforeAProcessRanInItMayNotHaveBeenLaunched) 
   }
 }
 
+TEST(ReferenceVerdictTest, WhereNoBeatMayBeMissingASlowOneIs) {
+  for (const std::int32_t missed : {1, 2}) {
+    JobSpec spec = TwoWorkers();
+    spec.heartbeat.missed = missed;
+    Script script(spec);
+    script.At(60s);
+    script.Restart(kWorker1, ExitClass::kHeartbeatLost, Budget::kInfrastructure, 2, kBoth);
+    EXPECT_EQ(script.Clean(), missed == 1);
+  }
+}
+
 TEST(ReferenceVerdictTest, OnlyThreeRefusedLaunchesInARowAreFree) {
   for (const bool paid : {true, false}) {
     Script script(Spec({{"worker", 1}}, Strategy::kMultiWorker), "worker");
