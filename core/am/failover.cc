@@ -632,7 +632,7 @@ bool Failover::IsVictim(const Failure& failure) const {
   // Nor is one that ended well, where a policy starts those again too: it pays.
   if (failure.end.record.exit_class == ExitClass::kOk) return false;
   // A process that was started because of the cause is not its victim.
-  return parts_.core.tasks.record(failure.end.task).process_ordered_at < last_cause_->decided;
+  return parts_.core.tasks.record(failure.end.task).heard_from < last_cause_->decided;
 }
 
 void Failover::RestartVictim(Failure failure, const Cause& cause) {

@@ -72,7 +72,7 @@ Recovery::Past* Recovery::Ordered(const JournaledProcess& process, Epoch epoch, 
   TaskRecord& record = parts_.core.tasks.mutable_record(task);
   record.paid_in_a_row = 0;
   record.ever_registered = true;  // Its agent was there.
-  record.process_ordered_at = parts_.core.InstantAt(wall);
+  record.process_ordered_at = record.heard_from = parts_.core.InstantAt(wall);
   parts_.epochs.ForgetRest(task);
   return past;
 }
@@ -368,7 +368,7 @@ void Recovery::OnReattached(TaskIndex task, const RegisterAgent& message) {
     return parts_.epochs.TryStartAlone(task);
   }
   // It starts only now.
-  if (!runs) core.tasks.mutable_record(task).process_ordered_at = core.now;
+  if (!runs) core.tasks.mutable_record(task).heard_from = core.now;
   parts_.processes.Resume(task);
 }
 

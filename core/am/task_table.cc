@@ -242,7 +242,7 @@ ProcessRef TaskTable::BeginProcess(Instant now, TaskIndex task, Epoch epoch) {
   if (of.ever_ordered) to.attempt = to.attempt.next();
   of.ever_ordered = true;
   of.process_epoch = epoch;
-  of.process_ordered_at = now;
+  of.process_ordered_at = of.heard_from = now;
   of.process_address = to.address;
   of.lost_early = 0;
   of.paid_in_a_row = 0;

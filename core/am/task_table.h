@@ -87,6 +87,8 @@ struct TaskRecord {
   Epoch process_epoch;   ///< Of the latest process ...
   SpecRef process_spec;  ///< ... and the cluster spec that it was ordered under.
   Instant process_ordered_at{};
+  Instant heard_from{};  ///< Its agent cannot have heard that order before: later, where only the
+                         ///< next AM gives it.
   std::int32_t ended_early = 0;  ///< Processes in a row that ended as soon as they ran.
   bool resting = false;          ///< Its next process must wait for Timer::kRested.
   Nonce nonce;
