@@ -248,9 +248,11 @@ void RunFacts::Told(Job& job, const NmReplied& reply) {
   Task* launched = launch == job.launches.end() ? nullptr : TaskIn(job, launch->second);
   if (launched != nullptr && launched->container == launch->second) {
     const auto* error = std::get_if<yarn::RpcError>(&reply.response);
-    if (error != nullptr && error->code == yarn::RpcErrorCode::kUnavailable) {
+    // One that its node is not ready for is one of the tries, too.
+    if (error != nullptr && (error->code == yarn::RpcErrorCode::kUnavailable ||
+                             error->code == yarn::RpcErrorCode::kNmNotYetReady)) {
       ++launched->unanswered;
-    } else if (error != nullptr && error->code != yarn::RpcErrorCode::kNmNotYetReady) {
+    } else if (error != nullptr) {
       launched->launch_failed = true;
     }
   }

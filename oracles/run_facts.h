@@ -64,7 +64,7 @@ struct Task {
   std::optional<ContainerId> ran_in;   ///< The latest process.
   std::optional<ContainerId> refused;  ///< Its node took it for one of an earlier RM.
   bool launch_failed = false;          ///< Its node has said that it does not start the latest, ...
-  std::int32_t unanswered = 0;         ///< ... or has not answered so many calls to start it.
+  std::int32_t unanswered = 0;         ///< ... or so many calls to start it were in vain.
   std::int32_t refused_in_a_row = 0;   ///< Its containers, since one of its agents was heard.
   bool decided = false;                ///< A restart of it, since its latest launch.
   bool free_again = false;             ///< Its latest launch follows too many that were refused.
