@@ -646,6 +646,7 @@ void RunFacts::Told(Job& job, const AgentToAm& message) {
     if (late || overtaken || signs->process.attempt != task->attempt) return;
     if (signs->standstill != Standstill::kNone) {
       task->stands_still = moment_;
+      job.any_stood_still = true;
     } else if (task->stop_ordered == 0) {  // To be stopped it is woken.
       task->stands_still = 0;
     }

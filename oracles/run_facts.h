@@ -122,6 +122,7 @@ struct Job {
   std::shared_ptr<const JobSpec> spec;
   Policy policy = Policy::kDefault;
   bool has_chief = false;
+  bool any_stood_still = false;  ///< An AM has ever heard so of a task.
   std::map<TaskId, Task> tasks;
   std::map<ContainerId, Task*> by_container;
   std::set<ContainerId> released;

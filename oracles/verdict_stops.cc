@@ -50,9 +50,12 @@ void ReferenceVerdict::Model::Judge(Job& job, const SendToAgent& send) {
   if (!first || !collective || spec.framework != Framework::kTensorflow) return;
   if (job.verdict || job.kill_wanted || job.notice != 0 || job.hidden > 0) return;
   ++judged;
+  // Each member of a large collective is told to end: what looks at all of them comes last.
+  const bool hurries = stop->grace <= std::min(spec.deadlines.stop, spec.deadlines.stop_broken);
+  if (hurries || !job.any_stood_still) return;
   window_ = job.window;
   const std::optional<TaskId> standing = BrokenBy(job);
-  if (!standing || stop->grace <= std::min(spec.deadlines.stop, spec.deadlines.stop_broken)) return;
+  if (!standing) return;
   Report(job,
          fmt::format(
              "{} has {} to end, although a member stood still ({}), as its agent had told, and a "

@@ -135,11 +135,10 @@ struct ApplicationLimits {
   std::optional<Instant> whole_since;    ///< The gang is held, and nothing was decided since.
   std::optional<Instant> together;       ///< All that train live at once since then.
   std::optional<Instant> all_ran;        ///< They did for long enough that the AM has heard so.
-  /// Each of `ever_ran` that there can be had run, or ended as a row may let it be.
-  std::optional<Instant> each_ran;
-  std::set<TaskId> ever_ran;  ///< Of those that train and wait for no other type.
-  std::set<TaskId> let_be;    ///< Of those, what ended where a row may let it be.
-  std::int64_t paid = 0;      ///< Restarts, on any budget.
+  std::optional<Instant> each_ran;       ///< As many are in `ran_or_let_be` as there can be.
+  std::set<TaskId> ever_ran;             ///< Of those that train and wait for no other type ...
+  std::set<TaskId> ran_or_let_be;        ///< ... and what of them ended where a row may let it be.
+  std::int64_t paid = 0;                 ///< Restarts, on any budget.
 };
 
 /// An AM was stopped (`am_pause`).

@@ -47,53 +47,68 @@ void ConductWatch::JobSubmitted(trace::JobIndex job, std::shared_ptr<const JobSp
 }
 
 void ConductWatch::Forget(trace::JobIndex job) {
-  std::erase_if(containers_, [&](const auto& entry) { return entry.second.job == job.value; });
-  std::erase_if(applications_, [&](const auto& entry) { return entry.second.job == job.value; });
-  std::erase_if(led_, [&](const auto& entry) { return entry.first.first == job.value; });
+  auto led = led_.lower_bound({job.value, std::nullopt});
+  while (led != led_.end() && led->first.first == job.value) {
+    auto container = containers_.lower_bound({.application_attempt = {.application = led->second}});
+    while (container != containers_.end() &&
+           container->first.application_attempt.application == led->second) {
+      nodes_[container->second.node].containers.erase(container->first);
+      container = containers_.erase(container);
+    }
+    applications_.erase(led->second);
+    led = led_.erase(led);
+  }
   specs_.erase(job.value);
 }
 
 void ConductWatch::Observe(const trace::TraceRecord& record) {
   Pass(record.at);
   now_ = record.at;
-  std::visit(
-      Overloaded{
-          [](const auto&) {},
-          [&](const trace::NodeDeclared& fact) { nodes_[fact.node].partition = fact.partition; },
-          [&](const trace::ContainerGranted& fact) {
-            ContainerFacts& container = containers_[fact.container];
-            // A RM that recovers its books says it again.
-            container.job = fact.job.value;
-            container.node = fact.node;
-            container.resource = fact.resource;
-            container.am = fact.am;
-            container.freed = false;
-            HeldChanged(fact.container.application_attempt.application);
-          },
-          [&](const trace::ContainerFreed& fact) {
-            if (ContainerFacts* container = ContainerOf(fact.container)) container->freed = true;
-            HeldChanged(fact.container.application_attempt.application);
-          },
-          [&](const trace::ContainerGone& fact) {
-            if (ContainerFacts* container = ContainerOf(fact.container)) {
-              container->process.reset();
-              container->notice.reset();
-            }
-          },
-          [&](const trace::FaultBegan& fact) {
-            faults_.insert({fact.fault, fact.instance});
-            fault_changed_ = now_;
-          },
-          [&](const trace::FaultEnded& fact) {
-            faults_.erase({fact.fault, fact.instance});
-            fault_changed_ = now_;
-          },
-          [&](const trace::ApplicationEnded& fact) { applications_[fact.application].over = true; },
-          [&](const trace::AmTold& fact) { On(fact); },
-          [&](const trace::AmOrdered& fact) { On(fact); },
-          [&](const trace::AgentTold& fact) { On(fact); },
-          [&](const trace::AgentOrdered& fact) { On(fact); }},
-      record.fact);
+  std::visit(Overloaded{[](const auto&) {},
+                        [&](const trace::NodeDeclared& fact) {
+                          nodes_[fact.node].partition = fact.partition;
+                        },
+                        [&](const trace::ContainerGranted& fact) {
+                          ContainerFacts& container = containers_[fact.container];
+                          // A RM that recovers its books says it again.
+                          container.job = fact.job.value;
+                          container.node = fact.node;
+                          container.resource = fact.resource;
+                          container.am = fact.am;
+                          container.freed = false;
+                          nodes_[fact.node].containers.insert(fact.container);
+                          HeldMayChange(fact.container, container);
+                        },
+                        [&](const trace::ContainerFreed& fact) {
+                          ContainerFacts* container = ContainerOf(fact.container);
+                          if (container == nullptr) return;
+                          container->freed = true;
+                          nodes_[container->node].containers.erase(fact.container);
+                          HeldMayChange(fact.container, *container);
+                        },
+                        [&](const trace::ContainerGone& fact) {
+                          if (ContainerFacts* container = ContainerOf(fact.container)) {
+                            container->process.reset();
+                            container->notice.reset();
+                          }
+                        },
+                        [&](const trace::FaultBegan& fact) {
+                          faults_.insert({fact.fault, fact.instance});
+                          fault_changed_ = now_;
+                        },
+                        [&](const trace::FaultEnded& fact) {
+                          faults_.erase({fact.fault, fact.instance});
+                          fault_changed_ = now_;
+                        },
+                        [&](const trace::ApplicationEnded& fact) {
+                          if (ApplicationFacts* its = ApplicationOf(fact.application))
+                            its->over = true;
+                        },
+                        [&](const trace::AmTold& fact) { On(fact); },
+                        [&](const trace::AmOrdered& fact) { On(fact); },
+                        [&](const trace::AgentTold& fact) { On(fact); },
+                        [&](const trace::AgentOrdered& fact) { On(fact); }},
+             record.fact);
 }
 
 void ConductWatch::Report(Of of, std::uint32_t job, std::string what) {
@@ -110,10 +125,15 @@ const JobSpec* ConductWatch::SpecOf(std::uint32_t job) const {
   return found == specs_.end() ? nullptr : found->second.get();
 }
 
+ConductWatch::ApplicationFacts* ConductWatch::ApplicationOf(const ApplicationId& id) {
+  const auto found = applications_.find(id);
+  return found == applications_.end() ? nullptr : &found->second;
+}
+
 ConductWatch::ApplicationFacts* ConductWatch::ApplicationOf(
     std::uint32_t job, std::optional<std::int32_t> resubmission) {
   const auto led = led_.find({job, resubmission});
-  return led == led_.end() ? nullptr : &applications_[led->second];
+  return led == led_.end() ? nullptr : ApplicationOf(led->second);
 }
 
 // ---------------------------------------------------------------- what is looked at later
@@ -130,10 +150,10 @@ void ConductWatch::Pass(Instant until) {
 void ConductWatch::JudgeNotice(const Due& due) {
   ContainerFacts* container = ContainerOf(due.container);
   if (container == nullptr || !container->notice || container->freed) return;
-  const auto its = applications_.find(due.container.application_attempt.application);
-  if (its == applications_.end() || its->second.over || its->second.decided) return;
+  const ApplicationFacts* its = ApplicationOf(due.container.application_attempt.application);
+  if (its == nullptr || its->over || its->decided) return;
   // Its AM has died, or stood still.
-  if (its->second.am_started > *container->notice || lossy_ || !faults_.empty() ||
+  if (its->am_started > *container->notice || lossy_ || !faults_.empty() ||
       (fault_changed_ && *fault_changed_ >= *container->notice))
     return;
   container->notice.reset();
@@ -147,9 +167,9 @@ void ConductWatch::JudgeNotice(const Due& due) {
 
 // no-idle-containers: a job does not hold more containers than it has tasks.
 void ConductWatch::JudgeHeld(const Due& due) {
-  const auto found = applications_.find(due.container.application_attempt.application);
-  if (found == applications_.end()) return;
-  ApplicationFacts& application = found->second;
+  ApplicationFacts* its = ApplicationOf(due.container.application_attempt.application);
+  if (its == nullptr) return;
+  ApplicationFacts& application = *its;
   if (!application.over_since || application.over_number != due.over_number) return;
   if (application.over || application.verdict) return;
   // Who was away meanwhile gave nothing back.
@@ -170,30 +190,23 @@ void ConductWatch::JudgeHeld(const Due& due) {
                      spec == nullptr ? 0 : spec->task_count(), ToString(due.at - since)));
 }
 
-bool ConductWatch::IsHeld(const ContainerFacts& container) const {
-  return !container.am && !container.freed && !container.given_back;
-}
-
-void ConductWatch::HeldChanged(const ApplicationId& id) {
-  const auto found = applications_.find(id);
-  if (found == applications_.end()) return;
-  ApplicationFacts& application = found->second;
-  const JobSpec* spec = SpecOf(application.job);
+void ConductWatch::HeldMayChange(const ContainerId& id, ContainerFacts& container) {
+  const bool held = !container.am && !container.freed && !container.given_back;
+  ApplicationFacts* its = ApplicationOf(id.application_attempt.application);
+  if (its == nullptr || held == container.held) return;
+  container.held = held;
+  its->held += held ? 1 : -1;
+  const JobSpec* spec = SpecOf(its->job);
   if (spec == nullptr) return;
-  std::int64_t held = 0;
-  const ContainerId first{.application_attempt = {.application = id}};
-  for (auto entry = containers_.lower_bound(first);
-       entry != containers_.end() && entry->first.application_attempt.application == id; ++entry)
-    held += IsHeld(entry->second) ? 1 : 0;
   Counts(Of::kNoIdleContainers);
-  if (held <= spec->task_count()) return application.over_since.reset();
-  if (application.over_since) return;
-  application.over_since = now_;
-  application.over_number = ++order_;
+  if (its->held <= spec->task_count()) return its->over_since.reset();
+  if (its->over_since) return;
+  its->over_since = now_;
+  its->over_number = ++order_;
   dues_.push({.at = now_ + kHeldInVain,
               .order = ++order_,
-              .container = first,
-              .over_number = application.over_number});
+              .container = id,
+              .over_number = its->over_number});
 }
 
 void ConductWatch::GivenBack(const ContainerId& id) {
@@ -201,7 +214,7 @@ void ConductWatch::GivenBack(const ContainerId& id) {
   if (container == nullptr) return;
   container->given_back = true;
   container->notice.reset();
-  HeldChanged(id.application_attempt.application);
+  HeldMayChange(id, *container);
 }
 
 // ---------------------------------------------------------------- what the AM is told
@@ -229,7 +242,7 @@ void ConductWatch::On(const trace::AmTold& fact) {
   ApplicationFacts* application = ApplicationOf(job, fact.resubmission);
   if (application == nullptr || fact.am_attempt != application->am_attempt) return;
   if (const auto* reply = std::get_if<RmReplied>(&fact.event)) {
-    RmSays(job, *application, *reply);
+    RmSays(*application, *reply);
   } else if (const auto* stored = std::get_if<JournalAppended>(&fact.event)) {
     // The next AM knows of no entry that was never stored.
     for (const auto& [seq, raised] : application->to_raise) {
@@ -247,8 +260,7 @@ void ConductWatch::On(const trace::AmTold& fact) {
   }
 }
 
-void ConductWatch::RmSays(std::uint32_t job, ApplicationFacts& application,
-                          const RmReplied& reply) {
+void ConductWatch::RmSays(ApplicationFacts& application, const RmReplied& reply) {
   const auto call = application.calls.find(reply.call);
   const Instant made = call == application.calls.end() ? now_ : call->second;
   if (call != application.calls.end()) application.calls.erase(call);
@@ -265,7 +277,7 @@ void ConductWatch::RmSays(std::uint32_t job, ApplicationFacts& application,
     Counts(Of::kGoodCitizen);
     application.refused_at = now_;
     if (++application.refused != kRefusedInARow) return;
-    return Report(Of::kGoodCitizen, job,
+    return Report(Of::kGoodCitizen, application.job,
                   fmt::format("the RM has refused {} calls in a row as out of turn: {}",
                               kRefusedInARow, error->message));
   }
@@ -328,50 +340,48 @@ void ConductWatch::On(const trace::AmOrdered& fact) {
                  [&](const CallRm& call) {
                    application->calls[call.call] = now_;
                    if (const auto* allocate = std::get_if<yarn::AllocateRequest>(&call.request))
-                     Allocates(job, *application, *allocate);
+                     Allocates(*application, *allocate);
                  },
                  [&](const CallNm& call) {
                    const auto* stop = std::get_if<yarn::StopContainersRequest>(&call.request);
                    if (stop == nullptr) return;
                    for (const ContainerId& id : stop->containers) GivenBack(id);
                  },
-                 [&](const SendToAgent& send) { Sends(job, *application, send); },
+                 [&](const SendToAgent& send) { Sends(*application, send); },
                  [&](const ExitAm& exit) {
-                   if (exit.code != 0) GivesUp(job, *application, fact.am_attempt);
+                   if (exit.code != 0) GivesUp(*application);
                  }},
       fact.action);
 }
 
 // gives-not-up: an AM that the RM counts as the job's does not end by itself.
-void ConductWatch::GivesUp(std::uint32_t job, const ApplicationFacts& application,
-                           std::int32_t am_attempt) {
+void ConductWatch::GivesUp(const ApplicationFacts& application) {
   Counts(Of::kGivesNotUp);
   const ContainerFacts* container = ContainerOf(application.am_container);
   const bool told = application.told_over || application.refused_token;
   if (application.over || told || container == nullptr || container->freed) return;
-  Report(
-      Of::kGivesNotUp, job,
-      fmt::format("the AM of attempt {} ends, and for the RM it is the one that acts", am_attempt));
+  Report(Of::kGivesNotUp, application.job,
+         fmt::format("the AM of attempt {} ends, and for the RM it is the one that acts",
+                     application.am_attempt));
 }
 
 // good-citizen: who waits for nodes, or has decided, wants nothing; and of the nodes some are left
 // to ask for.
-void ConductWatch::Allocates(std::uint32_t job, ApplicationFacts& application,
-                             const yarn::AllocateRequest& request) {
+void ConductWatch::Allocates(ApplicationFacts& application, const yarn::AllocateRequest& request) {
   const std::int64_t wanted = std::accumulate(
       request.ask.begin(), request.ask.end(), std::int64_t{0},
       [](std::int64_t sum, const yarn::ResourceRequest& row) { return sum + row.num_containers; });
   // An answer that comes late to a call that was given up the AM may leave aside: the next one says
   // it again.
   if (application.told_over && ++application.after_over == 2) {
-    Report(Of::kOneAttempt, job,
+    Report(Of::kOneAttempt, application.job,
            "the AM calls allocate again, and the RM has told it that another attempt acts or none");
   }
   Counts(Of::kGoodCitizen);
   const bool again =
       std::exchange(application.response_id, request.response_id) == request.response_id;
   if (wanted > 0 && !again && (application.awaits || application.decided)) {
-    Report(Of::kGoodCitizen, job,
+    Report(Of::kGoodCitizen, application.job,
            fmt::format("the AM asks for {} containers although {}", wanted,
                        application.decided ? "its verdict is on its way to the journal"
                                            : "it waits for nodes that may come"));
@@ -379,14 +389,13 @@ void ConductWatch::Allocates(std::uint32_t job, ApplicationFacts& application,
   for (const std::string& host : request.blacklist_removals) application.blacklist.erase(host);
   for (const std::string& host : request.blacklist_additions) application.blacklist.insert(host);
   if (!request.blacklist_additions.empty() && application.blacklist.size() >= nodes_.size()) {
-    Report(Of::kGoodCitizen, job,
+    Report(Of::kGoodCitizen, application.job,
            fmt::format("all {} nodes are on the blacklist", application.blacklist.size()));
   }
   for (const ContainerId& id : request.release) GivenBack(id);
 }
 
-void ConductWatch::Sends(std::uint32_t job, ApplicationFacts& application,
-                         const SendToAgent& send) {
+void ConductWatch::Sends(ApplicationFacts& application, const SendToAgent& send) {
   ContainerFacts* container = ContainerOf(send.container);
   if (container == nullptr) return;
   // one-owner: an agent is told what is for it. Who is refused may be any.
@@ -395,20 +404,20 @@ void ConductWatch::Sends(std::uint32_t job, ApplicationFacts& application,
     Counts(Of::kOneOwner);
     if (!(fence.container == send.container))
       Report(
-          Of::kOneOwner, job,
+          Of::kOneOwner, application.job,
           fmt::format("the agent in {} is told what answers another one, of {} in {}",
                       ToString(send.container), ToString(fence.task), ToString(fence.container)));
   }
   if (const auto* start = std::get_if<StartProcess>(&send.message)) {
     Counts(Of::kOneOwner);
     if (container->leaves) {
-      Report(Of::kOneOwner, job,
+      Report(Of::kOneOwner, application.job,
              fmt::format("{} is to start in {}, whose agent has said that it ends",
                          ToString(start->fence.task), ToString(send.container)));
     }
     const auto latest = application.incarnations.find(start->fence.task);
     if (latest != application.incarnations.end() && start->fence.incarnation < latest->second) {
-      Report(Of::kOneOwner, job,
+      Report(Of::kOneOwner, application.job,
              fmt::format("{} is to start in {}, and has another container since",
                          ToString(start->fence.task), ToString(send.container)));
     }
@@ -420,7 +429,7 @@ void ConductWatch::Sends(std::uint32_t job, ApplicationFacts& application,
   if (!ends && stop == nullptr) return;
   container->notice.reset();
   // limits-kept: what runs beside a success has its time to end.
-  const JobSpec* spec = SpecOf(job);
+  const JobSpec* spec = SpecOf(application.job);
   if (spec != nullptr && container->task && container->process && !container->told_end &&
       application.verdict == JobStatus::kSucceeded) {
     const auto drain = spec->finish.drain.find(container->task->type);
@@ -431,7 +440,7 @@ void ConductWatch::Sends(std::uint32_t job, ApplicationFacts& application,
       const bool quiet =
           !lossy_ && faults_.empty() && (!fault_changed_ || now_ - *fault_changed_ > drain->second);
       if (quiet && passed + kToldLater < drain->second) {
-        Report(Of::kLimitsKept, job,
+        Report(Of::kLimitsKept, application.job,
                fmt::format("{} is told to end {} after success was decided, and has a drain of {}",
                            ToString(*container->task), ToString(passed), ToString(drain->second)));
       }
@@ -448,9 +457,9 @@ void ConductWatch::On(const trace::AgentTold& fact) {
   if (container == nullptr) return;
   if (const auto* started = std::get_if<AgentStarted>(&fact.event)) {
     container->task = started->fence.task;
-    const auto its = applications_.find(fact.container.application_attempt.application);
-    if (its == applications_.end()) return;
-    Incarnation& latest = its->second.incarnations[started->fence.task];
+    ApplicationFacts* its = ApplicationOf(fact.container.application_attempt.application);
+    if (its == nullptr) return;
+    Incarnation& latest = its->incarnations[started->fence.task];
     latest = std::max(latest, started->fence.incarnation);
   } else if (std::holds_alternative<ProcessExited>(fact.event)) {
     container->process.reset();
@@ -468,38 +477,39 @@ void ConductWatch::ProcessStarts(ContainerFacts& container, const ContainerId& i
                                  const SpawnProcess& spawn) {
   container.process = spawn.process.attempt;
   container.told_end.reset();
-  const auto its = applications_.find(id.application_attempt.application);
   const JobSpec* spec = SpecOf(container.job);
-  if (spec == nullptr || its == applications_.end()) return;
-  if (const TaskTypeSpec* type = spec->FindType(spawn.task.type)) CheckPlace(container, id, *type);
+  const TaskTypeSpec* type = spec == nullptr ? nullptr : spec->FindType(spawn.task.type);
+  if (type != nullptr) CheckPlace(container, id, *type);
 }
 
 // as-asked: a process runs where its type may, in a container of the size that it is given.
 void ConductWatch::CheckPlace(const ContainerFacts& container, const ContainerId& id,
                               const TaskTypeSpec& type) {
-  if (!container.task) return;
+  const ApplicationFacts* its = ApplicationOf(id.application_attempt.application);
+  if (its == nullptr || !container.task) return;
   Counts(Of::kAsAsked);
   const auto say = [&](std::string what) {
     Report(Of::kAsAsked, container.job,
            fmt::format("{} starts in {} on {}, {}", ToString(*container.task), ToString(id),
                        ToString(container.node), std::move(what)));
   };
-  const std::string& partition = nodes_[container.node].partition;
-  if (partition != type.node_label)
-    say(fmt::format("which is in partition '{}' and not '{}'", partition, type.node_label));
-  const ApplicationFacts& application = applications_[id.application_attempt.application];
-  const auto raised = application.raised.find(*container.task);
+  const NodeFacts& node = nodes_[container.node];
+  if (node.partition != type.node_label)
+    say(fmt::format("which is in partition '{}' and not '{}'", node.partition, type.node_label));
+  const auto raised = its->raised.find(*container.task);
   const std::string lacks =
       Lacks(container.resource, type,
-            raised == application.raised.end() ? type.resource.memory_mb : raised->second);
+            raised == its->raised.end() ? type.resource.memory_mb : raised->second);
   if (!lacks.empty()) say("which has " + lacks);
-  for (const auto& [other_id, other] : containers_) {
-    if (other_id == id || other.job != container.job || !(other.node == container.node)) continue;
-    if (!IsHeld(other) || !other.process || !other.task || other.told_end) continue;
-    const bool alone = type.placement.spread == PlacementScope::kNode;
+  const bool alone = type.placement.spread == PlacementScope::kNode;
+  const std::vector<std::string>& avoid = type.placement.avoid;
+  if (!alone && avoid.empty()) return;
+  for (const ContainerId& other_id : node.containers) {
+    const ContainerFacts& other = containers_.at(other_id);
+    if (other_id == id || other.job != container.job || !other.held) continue;
+    if (!other.process || !other.task || other.told_end) continue;
     if (alone && other.task->type == type.name)
       say(fmt::format("where {} runs, and the type is spread over nodes", ToString(*other.task)));
-    const std::vector<std::string>& avoid = type.placement.avoid;
     if (std::find(avoid.begin(), avoid.end(), other.task->type) != avoid.end())
       say(fmt::format("where {} runs, which it avoids", ToString(*other.task)));
   }

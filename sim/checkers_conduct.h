@@ -60,6 +60,7 @@ class ConductWatch {
  private:
   struct NodeFacts {
     std::string partition;
+    std::set<ContainerId> containers;  ///< That the RM counts there.
   };
   struct ContainerFacts {
     std::uint32_t job = 0;
@@ -68,6 +69,7 @@ class ConductWatch {
     bool am = false;
     bool freed = false;       ///< The RM counts it no more.
     bool given_back = false;  ///< The AM has ordered its end, in whatever way.
+    bool held = false;        ///< It counts in ApplicationFacts::held.
     bool leaves = false;      ///< Its agent has told the AM that it ends.
     std::optional<TaskId> task;
     std::optional<TaskAttempt> process;   ///< Lives on its node.
@@ -96,7 +98,8 @@ class ConductWatch {
     std::map<TaskId, Incarnation> incarnations;  ///< The latest agent of a task.
     std::vector<std::pair<JournalSeq, am::MemoryRaised>> to_raise;  ///< Appended, not stored yet.
     std::map<TaskId, std::int64_t> raised;  ///< Memory in MiB that a task was given instead.
-    std::optional<Instant> over_since;      ///< It holds more than it has tasks.
+    std::int64_t held = 0;  ///< Containers for tasks that the RM counts, not given back by the AM.
+    std::optional<Instant> over_since;  ///< These are more than it has tasks.
     std::uint64_t over_number = 0;
   };
   /// What is looked at later.
@@ -117,20 +120,19 @@ class ConductWatch {
   void On(const trace::AmOrdered& fact);
   void On(const trace::AgentTold& fact);
   void On(const trace::AgentOrdered& fact);
-  void RmSays(std::uint32_t job, ApplicationFacts& application, const RmReplied& reply);
-  void Allocates(std::uint32_t job, ApplicationFacts& application,
-                 const yarn::AllocateRequest& request);
-  void Sends(std::uint32_t job, ApplicationFacts& application, const SendToAgent& send);
-  void GivesUp(std::uint32_t job, const ApplicationFacts& application, std::int32_t am_attempt);
+  void RmSays(ApplicationFacts& application, const RmReplied& reply);
+  void Allocates(ApplicationFacts& application, const yarn::AllocateRequest& request);
+  void Sends(ApplicationFacts& application, const SendToAgent& send);
+  void GivesUp(const ApplicationFacts& application);
   void ProcessStarts(ContainerFacts& container, const ContainerId& id, const SpawnProcess& spawn);
   void CheckPlace(const ContainerFacts& container, const ContainerId& id, const TaskTypeSpec& type);
   void GivenBack(const ContainerId& id);
-  void HeldChanged(const ApplicationId& id);
+  void HeldMayChange(const ContainerId& id, ContainerFacts& container);
+  [[nodiscard]] ApplicationFacts* ApplicationOf(const ApplicationId& id);
   [[nodiscard]] ApplicationFacts* ApplicationOf(std::uint32_t job,
                                                 std::optional<std::int32_t> resubmission);
   [[nodiscard]] ContainerFacts* ContainerOf(const ContainerId& id);
   [[nodiscard]] const JobSpec* SpecOf(std::uint32_t job) const;
-  [[nodiscard]] bool IsHeld(const ContainerFacts& container) const;
   void Counts(Of of) { ++judged_[static_cast<std::size_t>(of)]; }
   void Report(Of of, std::uint32_t job, std::string what);
 

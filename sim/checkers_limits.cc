@@ -344,7 +344,10 @@ void Checkers::Books::LimitsOfStart(JobBook& job, ApplicationBook& application,
   if (job.spec == nullptr) return;
   const JobSpec& spec = *job.spec;
   ApplicationLimits& limits = application.limits;
-  if (container.training && !Waits(spec, spawn.task)) limits.ever_ran.insert(spawn.task);
+  if (container.training && !Waits(spec, spawn.task)) {
+    limits.ever_ran.insert(spawn.task);
+    limits.ran_or_let_be.insert(spawn.task);
+  }
   LimitsOfFirstRuns(job, limits);
   LimitsOfTraining(job, application);
   // A sidecar is started again at nobody's cost, a few times.
@@ -371,15 +374,13 @@ void Checkers::Books::LimitsOfAttemptEnd(const JobBook& job, ApplicationBook& ap
   const bool may_stay = spec.policy.name != "default" || !spec.on_exit.empty() ||
                         spec.strategy == Strategy::kIndependent;
   if (!may_stay || !Trains(spec, ended.task) || Waits(spec, ended.task)) return;
-  application.limits.let_be.insert(ended.task);
+  application.limits.ran_or_let_be.insert(ended.task);
   LimitsOfFirstRuns(job, application.limits);
 }
 
 void Checkers::Books::LimitsOfFirstRuns(const JobBook& job, ApplicationLimits& limits) const {
-  if (limits.each_ran) return;
-  std::set<TaskId> done = limits.let_be;
-  done.insert(limits.ever_ran.begin(), limits.ever_ran.end());
-  if (static_cast<std::int32_t>(done.size()) >= job.gang_size) limits.each_ran = now_;
+  const bool each = static_cast<std::int32_t>(limits.ran_or_let_be.size()) >= job.gang_size;
+  if (!limits.each_ran && each) limits.each_ran = now_;
 }
 
 void Checkers::Books::LimitsOfVerdict(JobBook& job, const ApplicationBook& application) {
