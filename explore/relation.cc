@@ -110,20 +110,35 @@ bool CountsMessages(const Node& document) {
          });
 }
 
+/// "the status of job a is FAILED and not SUCCEEDED"; "" where it is the same.
+std::string DifferenceOfStatus(const trace::JobResult& a, const trace::JobResult& b) {
+  if (a.status == b.status) return "";
+  return fmt::format("the status of job {} is {} and not {}", a.name, trace::StatusName(b.status),
+                     trace::StatusName(a.status));
+}
+
+/// In status, or in the number of restarts.
+std::string DifferenceOfEnds(const trace::JobResult& a, const trace::JobResult& b) {
+  const std::string status = DifferenceOfStatus(a, b);
+  if (!status.empty()) return status;
+  const std::int32_t one = a.restarts.task + a.restarts.gang;
+  const std::int32_t another = b.restarts.task + b.restarts.gang;
+  if (one == another) return "";
+  return fmt::format("the number of restarts of job {} is {} and not {}", a.name, another, one);
+}
+
+/// Of two that differ in it.
+std::string DifferenceOfEpochs(const trace::JobResult& a, const trace::JobResult& b) {
+  return fmt::format("the number of epochs of job {} is {} and not {}", a.name, b.epochs, a.epochs);
+}
+
 /// The first difference between the outcomes of two runs' jobs; "" when there is none.
 std::string DifferenceOfOutcomes(const trace::Result& left, const trace::Result& right) {
   for (std::size_t i = 0; i < left.jobs.size() && i < right.jobs.size(); ++i) {
-    const trace::JobResult& a = left.jobs[i];
-    const trace::JobResult& b = right.jobs[i];
-    const auto say = [&](std::string_view what, const auto& one, const auto& other) {
-      return fmt::format("{} of job {} is {} and not {}", what, a.name, other, one);
-    };
-    if (a.status != b.status)
-      return say("the status", trace::StatusName(a.status), trace::StatusName(b.status));
-    if (a.restarts.task + a.restarts.gang != b.restarts.task + b.restarts.gang)
-      return say("the number of restarts", a.restarts.task + a.restarts.gang,
-                 b.restarts.task + b.restarts.gang);
-    if (a.epochs != b.epochs) return say("the number of epochs", a.epochs, b.epochs);
+    const std::string ends = DifferenceOfEnds(left.jobs[i], right.jobs[i]);
+    if (!ends.empty()) return ends;
+    if (left.jobs[i].epochs != right.jobs[i].epochs)
+      return DifferenceOfEpochs(left.jobs[i], right.jobs[i]);
   }
   return "";
 }
@@ -137,16 +152,8 @@ std::string DifferenceAfterBlows(const RunRecord& plain, const RunRecord& other)
     const bool same = told && plain.tallies[i].blows == other.tallies[i].blows &&
                       plain.tallies[i].am_lost == other.tallies[i].am_lost;
     if (told && !same) continue;
-    const trace::JobResult& a = plain.result.jobs[i];
-    const trace::JobResult& b = other.result.jobs[i];
-    if (a.status != b.status) {
-      return fmt::format("the status of job {} is {} and not {}", a.name,
-                         trace::StatusName(b.status), trace::StatusName(a.status));
-    }
-    const std::int32_t one = a.restarts.task + a.restarts.gang;
-    const std::int32_t another = b.restarts.task + b.restarts.gang;
-    if (one != another)
-      return fmt::format("the number of restarts of job {} is {} and not {}", a.name, another, one);
+    const std::string ends = DifferenceOfEnds(plain.result.jobs[i], other.result.jobs[i]);
+    if (!ends.empty()) return ends;
   }
   return "";
 }
@@ -216,18 +223,14 @@ std::string DifferenceOfTallies(std::string_view job, const RunRecord& plain,
     if (right.failed_by_am_lost || other_script || IsOutOfAttempts(b)) continue;
     // The horizon cuts one of them: whether it hangs is for the invariants to say.
     if (a.status == JobStatus::kUnfinished || b.status == JobStatus::kUnfinished) continue;
-    if (a.status != b.status) {
-      return fmt::format("the status of job {} is {} and not {}", a.name,
-                         trace::StatusName(b.status), trace::StatusName(a.status));
-    }
+    const std::string status = DifferenceOfStatus(a, b);
+    if (!status.empty()) return status;
     // Where the world did something else to the job, other decisions follow; and what a deadline
     // ends comes to more or less before it.
     if (taken || left.blows != right.blows || IsOfDeadline(a.rule)) continue;
     const std::string difference = DifferenceOfTallies(left, right);
     if (!difference.empty()) return difference;
-    if (b.epochs > a.epochs)
-      return fmt::format("the number of epochs of job {} is {} and not {}", a.name, b.epochs,
-                         a.epochs);
+    if (b.epochs > a.epochs) return DifferenceOfEpochs(a, b);
   }
   return "";
 }

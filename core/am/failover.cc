@@ -181,11 +181,6 @@ void Failover::OnBlameDeadline() {
   Decide(FindLastOne());
 }
 
-std::optional<Instant> Failover::SilentFrom(TaskIndex task) const {
-  const AmCore& core = parts_.core;
-  return core.heartbeats.OverdueUntil(core.now, task, 2 * core.job->heartbeat.every);
-}
-
 /// When the last one of the agents that are overdue counts as silent.
 std::optional<Instant> Failover::AwaitedSilence() const {
   const AmCore& core = parts_.core;
@@ -193,7 +188,7 @@ std::optional<Instant> Failover::AwaitedSilence() const {
   for (std::uint32_t i = 0; i < core.tasks.size(); ++i) {
     const TaskIndex task(i);
     if (!core.tasks.record(task).training || !core.tasks.ProcessAlive(task)) continue;
-    const std::optional<Instant> silent = SilentFrom(task);
+    const auto silent = core.heartbeats.OverdueUntil(core.now, task, 2 * core.job->heartbeat.every);
     if (silent) last = std::max(last.value_or(*silent), *silent);
   }
   return last;

@@ -144,8 +144,8 @@ class Failover {
   void Report(Failure failure);
   /// Who was told to end only now.
   std::vector<TaskIndex> StopAtOnce(const Failure& failure, bool broken);
-  /// Nothing is decided on it yet, and these were told to end for its sake.
   [[nodiscard]] const AttemptEnd& BestAccountOf(const AttemptEnd& end) const;
+  /// Nothing is decided on it yet, and these were told to end for its sake.
   void LogUndecided(const Failure& failure, const std::vector<TaskIndex>& stopped);
   void MaybeDecide();
   void Decide(std::optional<Failure> hung);
@@ -155,8 +155,6 @@ class Failover {
   bool LoseUnfound();
   /// An agent of an earlier AM attempt has not found this one, and may know the cause.
   [[nodiscard]] bool IsLookedFor() const;
-  /// Where the task's agent is overdue: when it counts as silent.
-  [[nodiscard]] std::optional<Instant> SilentFrom(TaskIndex task) const;
   [[nodiscard]] std::optional<Instant> AwaitedSilence() const;
   [[nodiscard]] bool CauseIsKnown() const;
   [[nodiscard]] std::size_t ChooseCause(const std::vector<Failure>& failures) const;

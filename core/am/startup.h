@@ -56,9 +56,9 @@ class Startup {
   /// `groups`: what must be held at once.
   [[nodiscard]] bool FailIfNeverPossible(const std::vector<placement::SlotGroup>& groups);
   void FailAsImpossible(const std::string& limit);
+  void TakeJournalBack(const JournalReading& reading);
   /// Until nodes come that may lift `limit` nothing is asked for and nothing held: that is said,
   /// and it is judged again when some come or their time is over.
-  void TakeJournalBack(const JournalReading& reading);
   void WaitForNodes(const std::string& limit);
   void WaitNoMore();
   /// What the nodes that are known cannot hold, or the queue or a container because of them.
