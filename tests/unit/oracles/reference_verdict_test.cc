@@ -42,6 +42,13 @@ JobSpec TwoWorkers() {
   return Spec({{"worker", 2}}, Strategy::kMultiWorker);
 }
 
+/// Of which one may start again for the user.
+JobSpec ThreeWorkers() {
+  JobSpec spec = Spec({{"worker", 3}}, Strategy::kMultiWorker);
+  spec.retries.user = 1;
+  return spec;
+}
+
 JobSpec WithPs() {
   return Spec({{"chief", 1}, {"ps", 1}, {"worker", 2}}, Strategy::kParameterServer);
 }
@@ -203,7 +210,9 @@ class Script {
   std::map<TaskId, ProcessRef> attempts_;
 };
 
+const TaskId kWorker2{"worker", 2};
 const std::vector<TaskId> kBoth = {kWorker0, kWorker1};
+const std::vector<TaskId> kAllThree = {kWorker0, kWorker1, kWorker2};
 
 // ---------------------------------------------------------------- classes and payers
 
@@ -1550,20 +1559,16 @@ TEST(ReferenceVerdictTest, AFailureCountsFromItsFirstAccount) {
 }
 
 TEST(ReferenceVerdictTest, WhoEndsUnheardStillRunsAsFarAsTheAmKnows) {
-  const TaskId worker2{"worker", 2};
-  JobSpec spec = Spec({{"worker", 3}}, Strategy::kMultiWorker);
-  spec.retries.user = 1;
   for (const bool told : {false, true}) {
-    Script script(spec);
+    Script script(ThreeWorkers());
     script.At(60s);
     script.Exit(kWorker0, 139);
     script.OrderStop(kWorker1);
-    script.OrderStop(worker2);
+    script.OrderStop(kWorker2);
     script.At(70s);
     script.Exit(kWorker1, ProcessExit{.code = 139}, told);
     script.At(81s);
-    script.Restart(kWorker0, ExitClass::kSignalCrash, Budget::kUser, 2,
-                   {kWorker0, kWorker1, worker2});
+    script.Restart(kWorker0, ExitClass::kSignalCrash, Budget::kUser, 2, kAllThree);
     EXPECT_EQ(script.Clean(), !told);
   }
 }
@@ -1582,21 +1587,17 @@ TEST(ReferenceVerdictTest, WhoIsGoneUnheardMayBeTakenForOneThatHangs) {
 }
 
 TEST(ReferenceVerdictTest, WhoDiesOfSigkillAsItIsToEndHadToBeKilledAsFarAsTheAmKnows) {
-  const TaskId worker2{"worker", 2};
-  JobSpec spec = Spec({{"worker", 3}}, Strategy::kMultiWorker);
-  spec.retries.user = 1;
   for (const bool both : {true, false}) {
-    Script script(spec);
+    Script script(ThreeWorkers());
     script.At(60s);
     script.Exit(kWorker0, 1);
-    script.OrderStop(worker2);
+    script.OrderStop(kWorker2);
     script.Exit(
-        worker2,
+        kWorker2,
         ProcessExit{.signal = both ? 9 : 15, .out_of_memory = both, .stopped_by_agent = true});
     script.Kill(kWorker1);
     script.At(80s);
-    script.Restart(kWorker0, ExitClass::kUserPermanent, Budget::kUser, 2,
-                   {kWorker0, kWorker1, worker2});
+    script.Restart(kWorker0, ExitClass::kUserPermanent, Budget::kUser, 2, kAllThree);
     EXPECT_EQ(script.Clean(), both);
   }
 }

@@ -15,14 +15,15 @@ JobSpec With(void (*change)(JobSpec&)) {
   return spec;
 }
 
-/// The application's AM is in container 1, which is the RM's word, too.
-void StartAmIn1(CheckerScript& script, std::int32_t attempt = 1) {
-  script.Tell(AmStarted{.attempt = {.application = CheckerScript::App(), .attempt = attempt},
-                        .container = CheckerScript::Container(1)},
-              attempt);
-  script.Tell(RmReplied{.call = CallId(1), .response = yarn::RegisterApplicationMasterResponse{}},
-              attempt);
-}
+/// The application's AM runs in container 1, which is the RM's word, too.
+class ConductScript : public CheckerScript {
+ public:
+  ConductScript() {
+    Grant(1, "n1", 0, true);
+    Tell(AmStarted{.attempt = {.application = App(), .attempt = 1}, .container = Container(1)});
+    Tell(RmReplied{.call = CallId(1), .response = yarn::RegisterApplicationMasterResponse{}});
+  }
+};
 
 void Refuse(CheckerScript& script, std::uint64_t call, yarn::RpcErrorCode code) {
   script.Tell(RmReplied{.call = CallId(call), .response = yarn::RpcError{.code = code}});
@@ -126,9 +127,7 @@ TEST(CheckersConductTest, WhatIsWarnedOrGivenBackHasHadItsNotice) {
 // ---------------------------------------------------------------- gives-not-up, one-attempt
 
 TEST(CheckersConductTest, AnAmThatTheRmCountsAsTheJobsGoesOn) {
-  CheckerScript script;
-  script.Grant(1, "n1", 0, true);
-  StartAmIn1(script);
+  ConductScript script;
   Refuse(script, 2, yarn::RpcErrorCode::kApplicationMasterNotRegistered);
   script.Order(ExitAm{.code = 1});
   EXPECT_EQ(script.Broken(), Names({"gives-not-up"}));
@@ -136,25 +135,19 @@ TEST(CheckersConductTest, AnAmThatTheRmCountsAsTheJobsGoesOn) {
 
 TEST(CheckersConductTest, AnAmMayEndThatTheRmHasTakenOrTurnedAway) {
   {
-    CheckerScript script;
-    script.Grant(1, "n1", 0, true);
-    StartAmIn1(script);
+    ConductScript script;
     Refuse(script, 2, yarn::RpcErrorCode::kApplicationAttemptNotFound);
     script.Order(ExitAm{.code = 1});
     EXPECT_EQ(script.Broken(), Names());
   }
-  CheckerScript script;
-  script.Grant(1, "n1", 0, true);
-  StartAmIn1(script);
+  ConductScript script;
   script.Free(1);
   script.Order(ExitAm{.code = 1});
   EXPECT_EQ(script.Broken(), Names());
 }
 
 TEST(CheckersConductTest, AnAmThatWasReplacedAsksForNothingMore) {
-  CheckerScript script;
-  script.Grant(1, "n1", 0, true);
-  StartAmIn1(script);
+  ConductScript script;
   Refuse(script, 2, yarn::RpcErrorCode::kApplicationAttemptNotFound);
   script.Allocate(AskFor(0, 1));
   EXPECT_EQ(script.Broken(), Names());
@@ -165,9 +158,7 @@ TEST(CheckersConductTest, AnAmThatWasReplacedAsksForNothingMore) {
 // ---------------------------------------------------------------- good-citizen
 
 TEST(CheckersConductTest, OneRefusalOutOfTurnTellsTheTurn) {
-  CheckerScript script;
-  script.Grant(1, "n1", 0, true);
-  StartAmIn1(script);
+  ConductScript script;
   // Made together: what the first refusal teaches came too late for the others.
   for (std::uint64_t call = 2; call < 9; ++call)
     script.Order(CallRm{.call = CallId(call), .request = AskFor(0, 1)});
@@ -185,9 +176,7 @@ TEST(CheckersConductTest, OneRefusalOutOfTurnTellsTheTurn) {
 
 TEST(CheckersConductTest, WhoWaitsForNodesOrHasDecidedAsksForNothing) {
   {
-    CheckerScript script;
-    script.Grant(1, "n1", 0, true);
-    StartAmIn1(script);
+    ConductScript script;
     script.Allocate(AskFor(2, 0));
     script.Order(NodesAwaited{.limit = "2 containers of 1 GPU", .at_most = 10min});
     script.Allocate(AskFor(2, 0));  // The same call once more.
@@ -199,18 +188,14 @@ TEST(CheckersConductTest, WhoWaitsForNodesOrHasDecidedAsksForNothing) {
     script.Allocate(AskFor(2, 3));
     EXPECT_EQ(script.Broken(), Names());
   }
-  CheckerScript script;
-  script.Grant(1, "n1", 0, true);
-  StartAmIn1(script);
+  ConductScript script;
   script.Order(Appends(am::VerdictDecided{.status = JobStatus::kFailed}));
   script.Allocate(AskFor(2, 0));
   EXPECT_EQ(script.Broken(), Names({"good-citizen"}));
 }
 
 TEST(CheckersConductTest, NotEveryNodeIsOnTheBlacklist) {
-  CheckerScript script;
-  script.Grant(1, "n1", 0, true);
-  StartAmIn1(script);
+  ConductScript script;
   script.Allocate({.response_id = 0, .blacklist_additions = {"n1"}});
   EXPECT_EQ(script.Broken(), Names());
   script.Allocate({.response_id = 1, .blacklist_additions = {"n2"}});
