@@ -236,7 +236,7 @@ void Checkers::Books::ObserveRepeats(const trace::TraceRecord& record) {
   }
 }
 
-// as-asked, notice-passed-on, gives-not-up, no-idle-containers, and more of four others.
+// as-asked, notice-passed-on, gives-not-up, no-idle-containers, and more of five others.
 void Checkers::Books::ObserveConduct(const trace::TraceRecord& record) {
   using Of = ConductWatch::Of;
   static constexpr std::array<Invariant, ConductWatch::kOfCount> kInvariants = {
