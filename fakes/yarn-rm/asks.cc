@@ -12,9 +12,15 @@ Resource SignedTimes(const Resource& r, std::int64_t times) {
   return Resource{} - Times(r, -times);
 }
 
-void LowerPlace(AskEntry& entry, std::int32_t place) {
+AskRow OneOf(AskRow row) {
+  row.count = 1;
+  return row;
+}
+
+void LowerPlace(AskEntry& entry, std::int32_t place, AskUpdate& taken) {
   const auto row = entry.places.find(place);
   if (row == entry.places.end()) return;
+  taken.rows.emplace(place, OneOf(row->second));
   if (--row->second.count == 0) entry.places.erase(row);
 }
 
@@ -65,22 +71,41 @@ std::vector<PendingChange> UpdateAsk(AskTable& table, const AskKey& key, const A
   return changes;
 }
 
-void LowerAsk(AskEntry& entry, Locality locality, std::int32_t host, std::int32_t rack) {
+AskUpdate LowerAsk(AskEntry& entry, Locality locality, std::int32_t host, std::int32_t rack) {
   TF_CHECK(entry.wanted() > 0);
+  AskUpdate taken{.rows = {{kAnywhere, OneOf(*entry.any)}}, .partition = entry.partition};
   switch (locality) {
     case Locality::kNodeLocal:
-      LowerPlace(entry, host);
-      LowerPlace(entry, rack);
+      LowerPlace(entry, host, taken);
+      LowerPlace(entry, rack, taken);
       entry.missed = 0;
       break;
     case Locality::kRackLocal:
-      LowerPlace(entry, rack);
+      LowerPlace(entry, rack, taken);
       entry.missed = 0;
       break;
     case Locality::kOffSwitch:
       break;
   }
   if (--entry.any->count == 0) entry.any.reset();
+  return taken;
+}
+
+void RaiseAsk(AskTable& table, const AskKey& key, const AskUpdate& taken, ShapeNumbers& shapes) {
+  AskEntry& entry = table.try_emplace(key).first->second;
+  entry.key = key;
+  for (const auto& [place, row] : taken.rows) {
+    if (place != kAnywhere) {
+      const auto [known, is_new] = entry.places.try_emplace(place, row);
+      if (!is_new) ++known->second.count;
+    } else if (entry.any) {
+      ++entry.any->count;
+    } else {
+      entry.any = row;
+      entry.partition = taken.partition;
+      entry.shape = shapes.Of(row.capability);
+    }
+  }
 }
 
 }  // namespace tfyarn::fakes

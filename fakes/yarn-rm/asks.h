@@ -99,8 +99,13 @@ struct PendingChange {
 
 enum class Locality { kNodeLocal, kRackLocal, kOffSwitch };
 
-/// One container was granted: lowers the rows that such a grant lowers. `host` and `rack`: places
-/// of its node. The entry's "*" row is gone when it reaches zero.
-void LowerAsk(AskEntry& entry, Locality locality, std::int32_t host, std::int32_t rack);
+/// One container was granted: lowers the rows that such a grant lowers, and returns them with a
+/// count of one each. `host` and `rack`: places of its node. The entry's "*" row is gone when it
+/// reaches zero.
+AskUpdate LowerAsk(AskEntry& entry, Locality locality, std::int32_t host, std::int32_t rack);
+
+/// Takes a LowerAsk back: `taken` is what it returned.
+/// Source: AppSchedulingInfo.updateResourceRequests with recoverPreemptedRequestForAContainer.
+void RaiseAsk(AskTable& table, const AskKey& key, const AskUpdate& taken, ShapeNumbers& shapes);
 
 }  // namespace tfyarn::fakes

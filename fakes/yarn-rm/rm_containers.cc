@@ -25,10 +25,10 @@ BookedContainer& RmCore::Grant(RmApplication& application, AskEntry& ask, RmNode
   Emit(Granted{.container = id, .node = node.id, .resource = resource, .am = ask.am});
   queues_.AddPending(application.leaf, ask.partition, Resource{} - ask.any->capability);
   const bool am = ask.am;
-  LowerAsk(ask, locality, node.host_place, node.rack_place);
+  const AskKey key = ask.key;
+  AskUpdate taken = LowerAsk(ask, locality, node.host_place, node.rack_place);
   if (ask.wanted() == 0) {
     TrimReservations(ask);
-    const AskKey key = ask.key;
     ClearDemand(application);
     if (application.asks.at(key).places.empty()) application.asks.erase(key);
     RefreshDemand(application);
@@ -44,7 +44,7 @@ BookedContainer& RmCore::Grant(RmApplication& application, AskEntry& ask, RmNode
     unstarted_.emplace_back(now_ + options_.container_expiry, id);
     LaunchAm(application);
   } else {
-    application.newly_allocated.push_back(id);
+    application.newly_allocated.push_back({.id = id, .key = key, .taken = std::move(taken)});
     if (attempt.registered) NewsFor(application);
   }
   return container;
@@ -87,8 +87,7 @@ void RmCore::Complete(RmApplication& application, BookedContainer& container,
   scheduler_dirty_ = true;
   if (container.state == BookedState::kAllocated) {
     TF_PROBE("yarn/ended-before-it-was-told");
-    auto& fresh = application.newly_allocated;
-    fresh.erase(std::remove(fresh.begin(), fresh.end(), id), fresh.end());
+    AskAgainFor(application, id);
   }
   preempting_.erase(container.sequence);
   std::erase(application.preempt_strict, id);
@@ -119,6 +118,23 @@ void RmCore::Complete(RmApplication& application, BookedContainer& container,
   application.finished.push_back(
       {.status = std::move(status), .node = ending.tell_node ? -1 : index});
   if (attempt.registered && attempt.state != AttemptState::kDone) NewsFor(application);
+}
+
+// The AM will never hear of the grant, so what it took is open again by itself.
+// Source: AbstractYarnScheduler.recoverResourceRequestForContainer.
+void RmCore::AskAgainFor(RmApplication& application, const ContainerId& id) {
+  auto& fresh = application.newly_allocated;
+  const auto grant = std::find_if(fresh.begin(), fresh.end(),
+                                  [&](const FreshGrant& entry) { return entry.id == id; });
+  if (grant == fresh.end()) return;
+  const FreshGrant lost = std::move(*grant);
+  fresh.erase(grant);
+  if (application.attempt.state == AttemptState::kDone) return;
+  ClearDemand(application);
+  RaiseAsk(application.asks, lost.key, lost.taken, shapes_);
+  queues_.AddPending(application.leaf, lost.taken.partition,
+                     lost.taken.rows.at(kAnywhere).capability);
+  RefreshDemand(application);
 }
 
 // Source: RMNodeImpl.CleanUpContainerTransition.

@@ -247,6 +247,7 @@ class RmCore {
   BookedContainer& Book(RmApplication& application, BookedContainer container, RmNode& node);
   /// The scheduler has the resource back; `container` is gone afterwards.
   void Complete(RmApplication& application, BookedContainer& container, const Ending& ending);
+  void AskAgainFor(RmApplication& application, const ContainerId& id);
   void MarkRunning(BookedContainer& container);
   void CleanUpOnNode(RmNode& node, const ContainerId& container);
   [[nodiscard]] yarn::Token ContainerTokenOf(const BookedContainer& container);

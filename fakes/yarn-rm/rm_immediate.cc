@@ -234,7 +234,7 @@ bool RmCore::GrantGang(RmApplication& application) {
       }
       best_free->free -= ask.any->capability;
       plan.push_back({key, best_node->id});
-      LowerAsk(left, *best, best_node->host_place, best_node->rack_place);
+      (void)LowerAsk(left, *best, best_node->host_place, best_node->rack_place);
     }
   }
   const placement::Inventory inventory(std::move(free_nodes));

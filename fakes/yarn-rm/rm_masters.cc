@@ -154,7 +154,8 @@ yarn::RmResponse RmCore::Answer(const RmCall& call, const yarn::AllocateRequest&
 yarn::AllocateResponse RmCore::FillResponse(RmApplication& application, const RmCall&) {
   RmAttempt& attempt = application.attempt;
   yarn::AllocateResponse response{.response_id = attempt.response_id};
-  for (const ContainerId& id : application.newly_allocated) {
+  for (const FreshGrant& grant : application.newly_allocated) {
+    const ContainerId& id = grant.id;
     const auto found = application.containers.find(id);
     if (found == application.containers.end()) continue;
     found->second.state = BookedState::kAcquired;

@@ -93,6 +93,13 @@ enum class ApplicationPhase {
   kFinishing,  ///< Final status stored and shown to clients; the AM process still runs.
 };
 
+/// Granted, and not told yet.
+struct FreshGrant {
+  ContainerId id;
+  AskKey key;
+  AskUpdate taken;  ///< What it took of the ask.
+};
+
 struct FinishedContainer {
   yarn::ContainerStatus status;
   std::int32_t node = -1;
@@ -131,7 +138,7 @@ struct RmApplication : BookedApplication {
   std::vector<std::pair<std::int32_t, DemandOrder>> located;
 
   // What the next allocate delivers.
-  std::vector<ContainerId> newly_allocated;
+  std::vector<FreshGrant> newly_allocated;
   std::vector<FinishedContainer> finished;
   std::vector<FinishedContainer>
       delivered;  ///< With the last response; the next allocate acknowledges them.

@@ -231,6 +231,34 @@ TEST_F(Failures, ANodeThatStaysAwayIsLostWithItsContainers) {
   });
 }
 
+// An AM whose answers are lost says its last request again: it lives, and hears of nothing new.
+// Source: AbstractYarnScheduler.java#recoverResourceRequestForContainer.
+TEST_F(Failures, AnAskIsOpenAgainWhenItsContainerEndsBeforeTheAmHeardOfIt) {
+  const auto am = RunAndRegister();
+  const std::size_t index = ElsewhereThan(*am, ":").second;
+  const yarn::AllocateRequest asking{.response_id = am->response_id, .ask = {Row(1, 64, 3)}};
+  ASSERT_TRUE(am->Allocate(asking).has_value());
+  subject_->LetPass(3s);  // It is granted meanwhile.
+  subject_->StopNode(index);
+  for (int slices = 0; slices < 6; ++slices) {
+    subject_->LetPass(kNodeExpiry / 4);
+    const auto answer = am->Allocate(asking);
+    ASSERT_TRUE(answer.has_value());
+    EXPECT_TRUE(answer->allocated_containers.empty());
+  }
+  WaitUntil("the loss of the node", [&] { return Nodes().at(index).state == NodeState::kLost; });
+  subject_->StartNode(index);
+  am->granted.clear();
+  ++am->response_id;
+  am->BeatUntilGranted(1);
+  const ContainerId& second = am->granted[0].id;
+  std::size_t ended_unseen = 0;
+  for (const auto& [id, status] : am->completed) {
+    if (id.id + 1 == second.id && status.exit_status == -100) ++ended_unseen;
+  }
+  EXPECT_EQ(ended_unseen, 1U);
+}
+
 // ---------------------------------------------------------------- the ResourceManager
 
 // Source: ApplicationMasterService.java#allocate, RMAppAttemptImpl.java#AttemptRecoveredTransition,

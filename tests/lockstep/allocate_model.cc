@@ -72,16 +72,28 @@ std::string Asks::WhyNot(const yarn::Container& grant, const Terms& terms) const
 }
 
 // Source: LocalityAppPlacementAllocator.java#allocate (node-local, rack-local, off-switch).
-void Asks::Take(const yarn::Container& grant, const Terms& terms) {
+std::vector<yarn::ResourceRequest> Asks::Take(const yarn::Container& grant, const Terms& terms) {
   auto& names = rows.at({grant.priority, grant.allocation_request_id});
+  std::vector<yarn::ResourceRequest> taken;
   const auto lower = [&](const std::string& name) {
     const auto at = names.find(name);
     if (at == names.end() || at->second.num_containers <= 0) return false;
     --at->second.num_containers;
+    taken.push_back(at->second);
+    taken.back().num_containers = 1;
     return true;
   };
   lower("*");
   if (lower(grant.node.host) || terms.exact) lower(terms.places.at(grant.node.host).rack);
+  return taken;
+}
+
+// Source: AbstractYarnScheduler.java#recoverResourceRequestForContainer.
+void Asks::TakeBack(const std::vector<yarn::ResourceRequest>& taken) {
+  for (const yarn::ResourceRequest& row : taken) {
+    const auto [at, is_new] = rows[KeyOf(row)].emplace(row.resource_name, row);
+    if (!is_new) ++at->second.num_containers;
+  }
 }
 
 // ---------------------------------------------------------------- what happened
@@ -149,15 +161,19 @@ void AllocateModel::RmRestarts() {
 }
 
 void AllocateModel::Granted(const yarn::Container& container) {
+  std::vector<yarn::ResourceRequest> taken;
   if (const std::string why = now_.WhyNot(container, terms_); !why.empty()) {
     Break(fmt::format("{} was granted on {}, but {}", ToString(container.id), container.node.host,
                       why));
   } else {
-    now_.Take(container, terms_);
+    taken = now_.Take(container, terms_);
   }
   Expect(container.id.application_attempt == attempt_, "a grant carries another attempt's number");
   const bool is_new =
-      containers_.emplace(container.id, Held{.container = container, .statuses = {}}).second;
+      containers_
+          .emplace(container.id,
+                   Held{.container = container, .taken = std::move(taken), .statuses = {}})
+          .second;
   Expect(is_new, ToString(container.id) + " was granted twice");
 }
 
@@ -172,6 +188,7 @@ void AllocateModel::Ends(const ContainerId& id, std::int32_t status) {
   const auto at = containers_.find(id);
   if (at == containers_.end() || over_ || !IsOfLine(id)) return;
   Held& held = at->second;
+  if (held.life == Life::kGranted) now_.TakeBack(held.taken);
   if (held.life <= Life::kAway || MayReturn(held)) Leave(held, status, true);
   if (!terms_.exact && held.life == Life::kEnded) held.statuses.insert(status);
   announced_.erase(id);

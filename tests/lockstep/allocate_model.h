@@ -57,8 +57,10 @@ struct Asks {
 
   /// Why this grant answers no row; empty when it does.
   [[nodiscard]] std::string WhyNot(const yarn::Container& grant, const Terms& terms) const;
-  /// Takes the grant off the rows it answers.
-  void Take(const yarn::Container& grant, const Terms& terms);
+  /// Takes the grant off the rows it answers, and returns them with a count of one each.
+  std::vector<yarn::ResourceRequest> Take(const yarn::Container& grant, const Terms& terms);
+  /// It has ended before its AM heard of it: the rows are open again.
+  void TakeBack(const std::vector<yarn::ResourceRequest>& taken);
 };
 
 enum class Life {
@@ -74,9 +76,10 @@ enum class Life {
 struct Held {
   yarn::Container container;
   Life life = Life::kGranted;
-  std::set<std::int32_t> statuses;  ///< With which it may be reported as completed.
-  bool owed = true;                 ///< The AM must be told of its end; otherwise it may be.
-  bool released = false;            ///< While it was away.
+  std::vector<yarn::ResourceRequest> taken;  ///< Of the rows, by the grant.
+  std::set<std::int32_t> statuses;           ///< With which it may be reported as completed.
+  bool owed = true;       ///< The AM must be told of its end; otherwise it may be.
+  bool released = false;  ///< While it was away.
 };
 
 class AllocateModel {
