@@ -152,6 +152,10 @@ std::string DifferenceAfterBlows(const RunRecord& plain, const RunRecord& other)
     const bool same = told && plain.tallies[i].blows == other.tallies[i].blows &&
                       plain.tallies[i].am_lost == other.tallies[i].am_lost;
     if (told && !same) continue;
+    // A kill by the user that meets the end comes before it or after it.
+    const JobStatus one = plain.result.jobs[i].status;
+    const JobStatus another = other.result.jobs[i].status;
+    if ((one == JobStatus::kKilled) != (another == JobStatus::kKilled)) continue;
     const std::string ends = DifferenceOfEnds(plain.result.jobs[i], other.result.jobs[i]);
     if (!ends.empty()) return ends;
   }

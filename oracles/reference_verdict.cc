@@ -543,12 +543,19 @@ void ReferenceVerdict::Model::Apply(Job& job, const RestartDecided& decision, In
   job.epoch = std::max(job.epoch, decision.epoch);
 }
 
+/// It tells of a container whose task is to start again already.
+bool StartsAgainAlready(const Task& task, const Account& account) {
+  return !account.attempt && (account.answered || task.IsSettled());
+}
+
 /// Of a job that succeeds: what should have ended or restarted it before; empty when nothing.
 std::string ReferenceVerdict::Model::FailedSooner(const Job& job) {
   std::string what;
   for (const auto& [id, task] : job.tasks) {
     const Account* best = BestOf(job, task);
-    if (best == nullptr || now_ - best->told_at < job.spec->deadlines.blame + kVictimsEnd) continue;
+    if (best == nullptr || StartsAgainAlready(task, *best) ||
+        now_ - best->told_at < job.spec->deadlines.blame + kVictimsEnd)
+      continue;
     const Moment window = std::exchange(window_, best->told + 1);
     as_of_ = best->told;
     spent_as_of_ = best->told_at;
@@ -674,10 +681,11 @@ Instant LastHeard(const Job& job) {
   return last;
 }
 
-/// Nothing ran in it under an AM before, and this one has given it back and wants another.
+/// Nothing ran in it under an AM before, and this one wants another: it has given it back, or the
+/// RM had no such container any more.
 bool WasGivenUp(const Job& job, const Task& task, const ContainerId& container) {
   return container.application_attempt.attempt < job.am_attempt && task.ran_in != container &&
-         job.released.count(container) > 0;
+         (job.released.count(container) > 0 || job.handed_over.count(container) == 0);
 }
 
 /// What the AM has heard for long enough, and has not decided.
@@ -695,8 +703,7 @@ std::string ReferenceVerdict::Model::Undecided(Job& job) {
     const Account* best = BestOf(job, task);
     if (best == nullptr) continue;
     const Account& account = *best;
-    // A container whose task is to start again already.
-    if (!account.attempt && (account.answered || task.IsSettled())) continue;
+    if (StartsAgainAlready(task, account)) continue;
     if (!account.attempt && WasGivenUp(job, task, account.container)) continue;
     if (now_ - account.told_at < bound) {
       Await(job, account.told_at + bound);

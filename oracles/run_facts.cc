@@ -203,6 +203,9 @@ void RunFacts::On(const trace::AmTold& fact) {
     if (const auto* taken =
             std::get_if<yarn::RegisterApplicationMasterResponse>(&reply->response)) {
       job->has_registered = true;
+      job->handed_over.clear();
+      for (const yarn::Container& container : taken->containers_from_previous_attempts)
+        job->handed_over.insert(container.id);
       for (const yarn::NmToken& token : taken->nm_tokens_from_previous_attempts)
         job->nm_tokens.insert(token.node);
       Registered(*job, *taken);
@@ -614,7 +617,8 @@ void RunFacts::Told(Job& job, const AgentToAm& message) {
   if (!task->registered) task->registered_at = moment_;
   task->registered = true;
   const auto* registers = std::get_if<RegisterAgent>(&message);
-  if (registers != nullptr && registers->running) HeardToRun(job, *task);
+  // An AM that the RM has not answered takes no agent in yet: it will find it again.
+  if (registers != nullptr && registers->running && job.has_registered) HeardToRun(job, *task);
   // Of a success there is no more to know; a failure is decided on its report, unless that does not
   // come any more.
   if (registers != nullptr && registers->ended && registers->exit) {

@@ -129,6 +129,7 @@ struct ApplicationLimits {
   std::int32_t am_attempt = 0;
   Instant am_started{};
   std::optional<Instant> am_gone;
+  bool am_impeded = false;               ///< The one that ended last did so while a fault went on.
   std::optional<Instant> first_ask;      ///< Of the attempt that acts.
   std::optional<Instant> ever_asked;     ///< Of any attempt.
   std::optional<Instant> first_granted;  ///< Of containers for tasks.

@@ -241,6 +241,7 @@ void Checkers::Books::LimitsOfEnd(const ContainerId& id, const ContainerBook& co
   if (id.application_attempt.attempt != limits.am_attempt) return;
   limits.am_runs = false;
   limits.am_gone = now_;
+  limits.am_impeded = !faults_under_way_.empty();
   Expect(Limit::kOrphan,
          now_ + job->spec->deadlines.orphan + job->spec->deadlines.stop + kLimitSlack,
          container.job, id);
@@ -267,10 +268,11 @@ void Checkers::Books::LimitsOfSubmission(JobBook& job, const ApplicationId& appl
 void Checkers::Books::LimitsOfAm(const JobBook& job, ApplicationBook& application,
                                  std::int32_t attempt) {
   ApplicationLimits& limits = application.limits;
-  // One that ended too soon to store that all had run leaves its successor to see it anew.
+  // One that ended too soon to store that all had run, or that a fault kept from it, leaves its
+  // successor to see it anew.
   const Instant ended = limits.am_runs ? now_ : limits.am_gone.value_or(now_);
   limits.all_ran = AllRan(limits, ended);
-  if (limits.all_ran && ended - *limits.all_ran <= kLimitSlack) {
+  if (limits.all_ran && (limits.am_impeded || ended - *limits.all_ran <= kLimitSlack)) {
     TF_PROBE("checkers/successor-has-yet-to-see-all-run");
     limits.all_ran.reset();
   }
@@ -295,7 +297,8 @@ void Checkers::Books::LimitsOfTraining(const JobBook& job, ApplicationBook& appl
     Expect(Limit::kRun, now_ + *job.spec->deadlines.run + kLimitSlack, job.index,
            {.application_attempt = {.application = application.id}});
   } else if (!all && limits.together) {
-    limits.all_ran = AllRan(limits, now_);
+    // A fault may keep their words from the AM.
+    if (faults_under_way_.empty()) limits.all_ran = AllRan(limits, now_);
     limits.together.reset();
   }
 }

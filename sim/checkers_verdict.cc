@@ -249,7 +249,9 @@ void Checkers::Books::CheckExit(JobBook& job, const TaskAttemptEnded& ended) {
   const std::map<TaskId, ProcessBook>& processes = Acting(job).processes;
   const auto process = processes.find(ended.task);
   const bool known = process != processes.end() && process->second.attempt == ended.process.attempt;
-  if (known ? (*process->second.exit == 0) == ok : failed) return;
+  // An AM that lives on beside its successor hears of a process late: another one has ended since.
+  const bool later = process != processes.end() && process->second.attempt > ended.process.attempt;
+  if (known ? (*process->second.exit == 0) == ok : failed || later) return;
   Report(Invariant::kVerdict,
          NameOf(job) + ": attempt " + std::to_string(ended.process.attempt.value) + " of " +
              ToString(ended.task) + " counts as " + KebabName(ended.exit_class) +

@@ -74,9 +74,10 @@ class Script {
   }
 
   void At(Duration time) { now_ = Instant{} + time; }
-  void StartAm(std::int32_t attempt) {
+  void StartAm(std::int32_t attempt, bool answered = true) {
     am_attempt_ = attempt;
     Tell(AmStarted{.attempt = {.application = {.id = 1}, .attempt = attempt}, .nodes = nodes_});
+    if (answered) Tell(RmReplied{.response = yarn::RegisterApplicationMasterResponse{}});
   }
   void Launch(const TaskId& task, std::int64_t id) {
     containers_[task] = {.application_attempt = {.application = {.id = 1}, .attempt = 1}, .id = id};
@@ -1756,6 +1757,22 @@ TEST(ReferenceVerdictTest, WhatAnEarlierAmHeardToRunIsNotStored) {
   }
 }
 
+TEST(ReferenceVerdictTest, AnAmThatTheRmHasNotAnsweredTakesNoAgentIn) {
+  JobSpec spec = Spec({{"chief", 1}, {"worker", 1}}, Strategy::kMultiWorker);
+  spec.deadlines.run = 1s;
+  for (const bool answered : {true, false}) {
+    Script script(spec, "worker");
+    script.SpawnUntold(kWorker0, 0, 1);
+    script.At(20s);
+    script.StartAm(2, answered);
+    script.Hear(kWorker0);
+    script.Hear(kChief);
+    script.At(1h);
+    script.Say(trace::FaultBegan{.kind = "node_crash"});
+    EXPECT_EQ(script.Clean(), !answered);
+  }
+}
+
 TEST(ReferenceVerdictTest, AVictimMayNameWhoWasOrderedToStartAndNeverDid) {
   JobSpec spec = Spec({{"chief", 1}, {"worker", 1}}, Strategy::kMultiWorker);
   for (const bool ordered : {true, false}) {
@@ -1931,21 +1948,26 @@ TEST(ReferenceVerdictTest, AFailureThatCameWithARegistrationCountsWithItsContain
   }
 }
 
-TEST(ReferenceVerdictTest, WhatAnEarlierAmLaunchedAndNeverRanMayBeGivenBack) {
+TEST(ReferenceVerdictTest, WhatAnEarlierAmLaunchedAndNeverRanMayBeWantedAgain) {
   JobSpec spec = Spec({{"worker", 1}, {"evaluator", 1}}, Strategy::kIndependent);
   const TaskId evaluator{"evaluator", 0};
-  for (const bool given_back : {true, false}) {
-    Script script(spec, "evaluator");
-    script.At(60s);
-    script.Say(trace::ContainerFreed{.job = kJob,
-                                     .container = script.ContainerOf(evaluator),
-                                     .exit_status = agent_exit::kAmLost});
-    script.StartAm(2);
-    if (given_back) script.GiveBack(evaluator);
-    script.LoseContainer(evaluator, agent_exit::kAmLost);
-    script.At(10min);
-    script.Say(trace::FaultBegan{.kind = "node_crash"});
-    EXPECT_EQ(script.Clean(), given_back);
+  for (const bool handed_over : {true, false}) {
+    for (const bool given_back : {true, false}) {
+      Script script(spec, "evaluator");
+      script.At(60s);
+      const ContainerId container = script.ContainerOf(evaluator);
+      script.Say(trace::ContainerFreed{
+          .job = kJob, .container = container, .exit_status = agent_exit::kAmLost});
+      script.StartAm(2, /*answered=*/false);
+      yarn::RegisterApplicationMasterResponse taken;
+      if (handed_over) taken.containers_from_previous_attempts = {{.id = container}};
+      script.Tell(RmReplied{.response = taken});
+      if (given_back) script.GiveBack(evaluator);
+      script.LoseContainer(evaluator, agent_exit::kAmLost);
+      script.At(10min);
+      script.Say(trace::FaultBegan{.kind = "node_crash"});
+      EXPECT_EQ(script.Clean(), given_back || !handed_over);
+    }
   }
 }
 

@@ -369,6 +369,19 @@ TEST(CheckersAmTest, VerdictBreaksWhenAnExitIsRecordedThatDidNotHappenSo) {
   EXPECT_EQ(script.Broken(), Names{"verdict"});
 }
 
+// Its AM lives on beside a successor, whose process of the task has ended meanwhile.
+TEST(CheckersAmTest, AnEndIsHeardLateByAnAmThatWasReplaced) {
+  CheckerScript script;
+  script.Run();
+  script.Exit(2, 0);
+  script.Spawn(3, kWorker0, 2);
+  script.Exit(3, 0);
+  script.Ended(kWorker0, 0, ExitClass::kOk, 0);
+  EXPECT_EQ(script.Broken(), Names{});
+  script.Ended(kWorker0, 0, ExitClass::kOk, 5);
+  EXPECT_EQ(script.Broken(), Names{"verdict"});
+}
+
 TEST(CheckersAmTest, BudgetsBreakWhenAProcessStartsAgainWithoutADecision) {
   CheckerScript script;
   script.Run();

@@ -243,6 +243,30 @@ TEST(CheckersLimitsTest, AllHaveRunWhenTheAmHasHeardSo) {
   }
 }
 
+TEST(CheckersLimitsTest, AFaultMayKeepFromTheAmThatAllHaveRun) {
+  for (const bool fault : {true, false}) {
+    for (const bool am_ends : {true, false}) {
+      LimitScript script(LimitScript::JobWith({.run = 1h}));
+      script.RunAll();
+      script.Say(trace::TrainingPhaseChanged{.job = LimitScript::kJob,
+                                             .phase = trace::TrainingPhase::kTraining});
+      script.At(1s);
+      if (fault) script.Say(trace::FaultBegan{.kind = "loss", .target = "everybody"});
+      script.At(10min);
+      if (am_ends) {
+        script.Gone(1);
+        script.Free(1);
+      }
+      script.Exit(2, 2);
+      script.At(11min);
+      if (fault) script.Say(trace::FaultEnded{});
+      if (am_ends) script.StartAm(2);
+      script.Pass(1h + 30min + kSlack);
+      EXPECT_EQ(script.Broken(), fault ? Names{} : kBroken) << am_ends;
+    }
+  }
+}
+
 TEST(CheckersLimitsTest, ASuccessorThatWasNotToldCountsFromWhenItSeesAllRun) {
   LimitScript script(LimitScript::JobWith({.run = 1h}));
   script.RunAll();

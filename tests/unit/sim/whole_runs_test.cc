@@ -66,6 +66,31 @@ faults:
   EXPECT_EQ(BrokenIn(result), "");
 }
 
+// The end of a container whose task is to start again already decides nothing.
+TEST(WholeRunsTest, ANoticeIsAnsweredBeforeItsContainerEnds) {
+  const config::Scenario scenario = Load(R"(
+schema: tfsim/v1
+name: notice
+cluster:
+  nodes: [{name: n, count: 2, resources: {memory: 64GiB, vcores: 4}}]
+  network: {latency: {dist: uniform, min: 200ms, max: 600ms}}
+yarn: {queues: [{path: root.ml, capacity: 60%}]}
+jobs:
+  - name: a
+    tasks: {worker: {instances: 2, memory: 4GiB}}
+  - name: b
+    tasks:
+      worker: {memory: 3GiB, placement: {spread: node}}
+      evaluator: {memory: 2GiB, vcores: 2}
+      tensorboard: {memory: 1GiB, vcores: 2}
+    gang: {policy: none}
+    training: {steps: 269, step_time: 100ms}
+faults:
+  - {kind: preempt, at: 531345148us, target: {job: b}, notice: 520ms}
+)");
+  EXPECT_EQ(BrokenIn(RunScenario(scenario, {.seed = 1, .reference = true}).result), "");
+}
+
 // All that was paid within a window of less than two seconds counts when the verdict is judged.
 TEST(WholeRunsTest, TheCheckerOfVerdictsKnowsWhatAShortWindowHolds) {
   const config::Scenario scenario = Load(R"(
