@@ -466,6 +466,7 @@ Account& RunFacts::AccountOf(const Job& job, Task& task, const ContainerId& cont
   const bool answered = std::any_of(
       task.accounts.begin(), task.accounts.end(),
       [&](const Account& a) { return a.container == container && !a.attempt && a.answered; });
+  const bool foretold = task.restarted_on_notice == container;
   return task.accounts.emplace_back(Account{
       .container = container,
       .source = released ? Source::kOurOrder : (status < 0 ? Source::kYarn : Source::kContainer),
@@ -474,7 +475,7 @@ Account& RunFacts::AccountOf(const Job& job, Task& task, const ContainerId& cont
       .exit = status,
       .happened = moment_,
       .spent = task.container != container,
-      .answered = answered});
+      .answered = answered || foretold});
 }
 
 namespace {
@@ -610,15 +611,19 @@ void RunFacts::Told(Job& job, const AgentToAm& message) {
   const ContainerId& container = FenceOf(message).container;
   Task* task = TaskIn(job, container);
   if (task == nullptr || task->container != container) return;
-  if (task->registered && now_ - task->heard >= LongestSilence(job)) task->silent_until = now_;
+  const bool silent = task->registered && now_ - task->heard >= LongestSilence(job);
+  const bool given_up = silent && task->heard >= job.attempt_begun;
+  if (silent) task->silent_until = now_;
   if (!task->registered || task->heard < job.attempt_begun)
     task->came_late = now_ - job.attempt_begun >= job.spec->deadlines.registration;
   task->heard = now_;
   if (!task->registered) task->registered_at = moment_;
   task->registered = true;
   const auto* registers = std::get_if<RegisterAgent>(&message);
-  // An AM that the RM has not answered takes no agent in yet: it will find it again.
-  if (registers != nullptr && registers->running && job.has_registered) HeardToRun(job, *task);
+  // An AM that the RM has not answered takes no agent in yet, and one that has given an agent up
+  // takes it in no more.
+  if (registers != nullptr && registers->running && job.has_registered && !given_up)
+    HeardToRun(job, *task);
   // Of a success there is no more to know; a failure is decided on its report, unless that does not
   // come any more.
   if (registers != nullptr && registers->ended && registers->exit) {

@@ -61,15 +61,16 @@ struct Task {
   NodeId node;                           ///< Where that was.
   bool node_lost = false;                ///< The AM was told so since.
   Instant launch_ordered{};
-  std::optional<ContainerId> ran_in;   ///< The latest process.
-  std::optional<ContainerId> refused;  ///< Its node took it for one of an earlier RM.
-  bool launch_failed = false;          ///< Its node has said that it does not start the latest, ...
-  std::int32_t unanswered = 0;         ///< ... or so many calls to start it were in vain.
-  std::int32_t refused_in_a_row = 0;   ///< Its containers, since one of its agents was heard.
-  bool decided = false;                ///< A restart of it, since its latest launch.
-  bool free_again = false;             ///< Its latest launch follows too many that were refused.
-  bool registered = false;             ///< The agent in it was heard of, ...
-  Moment registered_at = 0;            ///< ... first then.
+  std::optional<ContainerId> ran_in;               ///< The latest process.
+  std::optional<ContainerId> restarted_on_notice;  ///< Marked by YARN when that was decided.
+  std::optional<ContainerId> refused;              ///< Its node took it for one of an earlier RM.
+  bool launch_failed = false;         ///< Its node has said that it does not start the latest, ...
+  std::int32_t unanswered = 0;        ///< ... or so many calls to start it were in vain.
+  std::int32_t refused_in_a_row = 0;  ///< Its containers, since one of its agents was heard.
+  bool decided = false;               ///< A restart of it, since its latest launch.
+  bool free_again = false;            ///< Its latest launch follows too many that were refused.
+  bool registered = false;            ///< The agent in it was heard of, ...
+  Moment registered_at = 0;           ///< ... first then.
   bool came_late = false;   ///< It found the latest AM when `deadlines.registration` was over.
   bool was_silent = false;  ///< An earlier AM may have found it so, and written it down.
   Instant heard{};

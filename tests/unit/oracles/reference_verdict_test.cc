@@ -1757,6 +1757,43 @@ TEST(ReferenceVerdictTest, WhatAnEarlierAmHeardToRunIsNotStored) {
   }
 }
 
+TEST(ReferenceVerdictTest, AContainerEndsThatItsTaskWasToLeaveOnNotice) {
+  JobSpec spec = Spec({{"worker", 1}, {"evaluator", 1}}, Strategy::kMultiWorker);
+  const TaskId evaluator{.type = "evaluator"};
+  for (const bool notice : {true, false}) {
+    Script script(spec, "evaluator");
+    script.At(60s);
+    if (notice) {
+      script.Tell(RmReplied{
+          .response = yarn::AllocateResponse{.preempt_strict = {script.ContainerOf(evaluator)}}});
+      script.Restart(evaluator, ExitClass::kPreempted, Budget::kInfrastructure, 1, {evaluator});
+    }
+    script.At(61s);
+    script.LoseContainer(evaluator, -102);
+    script.At(5min);
+    script.Exit(kWorker0, 0);
+    script.Verdict(JobStatus::kSucceeded, "default/success");
+    EXPECT_EQ(script.Clean(), notice);
+  }
+}
+
+TEST(ReferenceVerdictTest, AnAgentThatIsBackTooLateIsNotHeardToRun) {
+  JobSpec spec = Spec({{"chief", 1}, {"worker", 1}}, Strategy::kMultiWorker);
+  spec.deadlines.run = 1s;
+  for (const bool late : {true, false}) {
+    Script script(spec, "worker");
+    script.Tell(AgentSaid{
+        .message =
+            RegisterAgent{.fence = {.container = script.ContainerOf(kWorker0), .task = kWorker0}}});
+    script.SpawnUntold(kWorker0, 0, 1);
+    script.At(late ? 5min : 11s);
+    script.Hear(kWorker0);
+    script.At(1h);
+    script.Say(trace::FaultBegan{.kind = "node_crash"});
+    EXPECT_EQ(script.Clean(), late);
+  }
+}
+
 TEST(ReferenceVerdictTest, AnAmThatTheRmHasNotAnsweredTakesNoAgentIn) {
   JobSpec spec = Spec({{"chief", 1}, {"worker", 1}}, Strategy::kMultiWorker);
   spec.deadlines.run = 1s;
