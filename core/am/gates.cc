@@ -40,7 +40,6 @@ void Gates::Check() {
     }
     if (core.finishing) return;
   }
-  CountClosed();
 }
 
 bool Gates::Reached(std::size_t row) const {
@@ -142,16 +141,16 @@ void Gates::Break(std::size_t row, const std::string& why, TaskIndex task) {
   }
 }
 
-void Gates::CountClosed() {
+std::int32_t Gates::closed_training() const {
   const AmCore& core = parts_.core;
-  closed_training_ = 0;
+  if (core.job->depends.empty()) return 0;
+  std::int32_t closed = 0;
   for (std::size_t type = 0; type < core.job->tasks.size(); ++type) {
-    const auto [first, count] = core.tasks.RangeOf(type);
-    if (!core.tasks.record(TaskIndex(first)).training || IsOpen(TaskIndex(first))) continue;
-    for (std::uint32_t i = first; i < first + count; ++i) {
-      if (core.tasks.shown(TaskIndex(i)).state == TaskState::kRegistered) ++closed_training_;
-    }
+    const TaskIndex first(core.tasks.RangeOf(type).first);
+    if (core.tasks.record(first).training && !IsOpen(first))
+      closed += core.tasks.CountRegistered(type);
   }
+  return closed;
 }
 
 std::string Gates::WaitingFor() const {

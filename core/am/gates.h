@@ -23,7 +23,7 @@ class Gates {
   /// Timer::kDependency.
   void OnExpired(std::uint32_t row);
   /// Training tasks whose agents are ready and whose gates are closed.
-  [[nodiscard]] std::int32_t closed_training() const { return closed_training_; }
+  [[nodiscard]] std::int32_t closed_training() const;
   /// For people: which condition holds back whom; empty when none does.
   [[nodiscard]] std::string WaitingFor() const;
 
@@ -34,12 +34,10 @@ class Gates {
   [[nodiscard]] bool NeverReached(std::size_t row) const;
   void Break(std::size_t row, const std::string& why, TaskIndex task);
   void Open(std::size_t row);
-  void CountClosed();
 
   AmParts& parts_;
   std::vector<bool> reached_;  // by row of JobSpec::depends
   std::vector<bool> broken_;   // by row: its `do` was done
-  std::int32_t closed_training_ = 0;
 };
 
 }  // namespace tfyarn::am

@@ -104,6 +104,7 @@ TaskTable::TaskTable(const JobSpec& job,
     const bool training = IsTraining(task_class, spec.name);
     first_of_type_.push_back(static_cast<std::uint32_t>(records_.size()));
     types_.push_back({.name = spec.name, .task_class = task_class, .instances = spec.instances});
+    registered_.push_back(0);
     for (std::int32_t i = 0; i < spec.instances; ++i) {
       TaskRecord& record = records_.emplace_back();
       record.type = static_cast<std::uint32_t>(type);
@@ -403,6 +404,8 @@ void TaskTable::Refresh(TaskIndex task) {
     --training_counts_[static_cast<std::size_t>(to.state)];
     ++training_counts_[static_cast<std::size_t>(state)];
   }
+  registered_[of.type] += static_cast<int>(state == TaskState::kRegistered) -
+                          static_cast<int>(to.state == TaskState::kRegistered);
   to.state = state;
 }
 

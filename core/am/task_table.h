@@ -178,6 +178,8 @@ class TaskTable final : public JobView {
   // Counts, all O(1).
   [[nodiscard]] std::int32_t Count(TaskState state) const;
   [[nodiscard]] std::int32_t CountTraining(TaskState state) const;
+  /// Of one type: whose agent is up, and which has no process.
+  [[nodiscard]] std::int32_t CountRegistered(std::size_t type) const { return registered_[type]; }
   [[nodiscard]] std::int32_t training_tasks() const { return training_tasks_; }
   /// Training tasks that have ended for good.
   [[nodiscard]] std::int32_t training_ended() const { return training_ended_; }
@@ -222,7 +224,8 @@ class TaskTable final : public JobView {
   std::vector<std::uint32_t> first_of_type_;  // and one behind the last
   std::array<std::int32_t, kTaskStates> counts_{};
   std::array<std::int32_t, kTaskStates> training_counts_{};
-  std::array<std::int32_t, 4> alive_{};  // by class
+  std::vector<std::int32_t> registered_;  // by type: in state kRegistered
+  std::array<std::int32_t, 4> alive_{};   // by class
   std::int32_t training_tasks_ = 0;
   std::int32_t training_ended_ = 0;
   std::int32_t training_ever_ran_ = 0;
