@@ -24,10 +24,14 @@ constexpr Duration kToldLater = 5s;
 /// One call out of turn tells its caller which turn it is.
 constexpr std::int32_t kRefusedInARow = 5;
 
-/// The RM has ended this attempt, or another one acts.
-bool EndsTheAttempt(yarn::RpcErrorCode code) {
-  return code == yarn::RpcErrorCode::kApplicationAttemptNotFound ||
-         code == yarn::RpcErrorCode::kApplicationNotFound;
+/// The RM has ended this attempt, or another one acts. To one that registers or finishes it says so
+/// by its words alone. Source:
+/// ApplicationMasterService.throwApplicationDoesNotExistInCacheException.
+bool EndsTheAttempt(const yarn::RpcError& error) {
+  return error.code == yarn::RpcErrorCode::kApplicationAttemptNotFound ||
+         error.code == yarn::RpcErrorCode::kApplicationNotFound ||
+         (error.code == yarn::RpcErrorCode::kInvalidApplicationMasterRequest &&
+          error.message.starts_with("Application doesn't exist in cache"));
 }
 
 std::string Lacks(const Resource& has, const TaskTypeSpec& type, std::int64_t memory_mb) {
@@ -267,7 +271,7 @@ void ConductWatch::RmSays(ApplicationFacts& application, const RmReplied& reply)
   if (const auto* error = std::get_if<yarn::RpcError>(&reply.response)) {
     if (error->code == yarn::RpcErrorCode::kApplicationMasterNotRegistered)
       application.blacklist.clear();
-    application.told_over = application.told_over || EndsTheAttempt(error->code);
+    application.told_over = application.told_over || EndsTheAttempt(*error);
     application.refused_token =
         application.refused_token || error->code == yarn::RpcErrorCode::kInvalidToken;
     // Of those that were under way together the first teaches what there is to learn.

@@ -140,6 +140,16 @@ TEST(CheckersConductTest, AnAmMayEndThatTheRmHasTakenOrTurnedAway) {
     script.Order(ExitAm{.code = 1});
     EXPECT_EQ(script.Broken(), Names());
   }
+  for (const char* words : {"Application doesn't exist in cache appattempt_1_0001_000001",
+                            "Application Master is already registered"}) {
+    ConductScript script;
+    script.Tell(RmReplied{
+        .call = CallId(2),
+        .response = yarn::RpcError{.code = yarn::RpcErrorCode::kInvalidApplicationMasterRequest,
+                                   .message = words}});
+    script.Order(ExitAm{.code = 1});
+    EXPECT_EQ(script.Broken().empty(), std::string(words).ends_with("000001"));
+  }
   ConductScript script;
   script.Free(1);
   script.Order(ExitAm{.code = 1});
