@@ -12,6 +12,8 @@ namespace tfyarn::sim {
 namespace {
 
 constexpr Duration kAMinute = 1min;
+/// An order, and an agent's first word, is said again every few seconds.
+constexpr Duration kSoon = 15s;
 
 /// Asks, releases or the blacklist: an idle call need not be repeated, the next one is as good.
 bool HasNews(const yarn::AllocateRequest& request) {
@@ -20,6 +22,25 @@ bool HasNews(const yarn::AllocateRequest& request) {
 }
 
 }  // namespace
+
+Duration RepeatWatch::BoundOf(Saying saying) {
+  switch (saying) {
+    case Saying::kRegisterAgent:
+    case Saying::kStartProcess:
+    case Saying::kStopProcess:
+    case Saying::kEndAgent:
+      return kSoon;
+    case Saying::kProcessRunning:  // An agent whose AM is gone looks for the next one first.
+    case Saying::kProcessEnded:
+    case Saying::kNews:
+    case Saying::kRegisterAm:
+    case Saying::kAllocate:
+    case Saying::kFinish:
+    case Saying::kAppend:
+      break;
+  }
+  return kAMinute;
+}
 
 void RepeatWatch::Observe(const trace::TraceRecord& record) {
   Pass(record.at);
@@ -54,7 +75,7 @@ void RepeatWatch::Pass(Instant until) {
     if (said == open_.end()) continue;
     // Who is held up says nothing, and then what it owes at once.
     const HeldUp& held_up = due.key.sender == Sender::kAm ? ams_ : agents_;
-    Instant at = std::max(said->second.last, held_up.until) + kAMinute;
+    Instant at = std::max(said->second.last, held_up.until) + BoundOf(due.key.saying);
     // Nor is a process started that may be one to stop by what the AM has yet to store.
     const bool decided = due.key.saying == Saying::kStartProcess && storing_.contains(due.key.job);
     if (!held_up.faults.empty() || decided) at = std::max(at, due.at + kAMinute);
@@ -110,7 +131,8 @@ std::string RepeatWatch::Sentence(const Key& key, const Said& said) {
       what = fmt::format("the AM has appended entry {} to its journal", key.number);
       break;
   }
-  return what + ", was not answered, and has not said so again within a minute";
+  return fmt::format("{}, was not answered, and has not said so again within {}", what,
+                     ToString(BoundOf(key.saying)));
 }
 
 // ---------------------------------------------------------------- what is open
@@ -119,7 +141,7 @@ void RepeatWatch::Open(Key key, std::uint32_t news) {
   const bool is_new = open_.insert_or_assign(key, Said{.last = now_, .news = news}).second;
   if (!is_new) return;
   ++judged_;
-  dues_.push({.at = now_ + kAMinute, .order = ++order_, .key = std::move(key)});
+  dues_.push({.at = now_ + BoundOf(key.saying), .order = ++order_, .key = std::move(key)});
 }
 
 template <typename Ends>
@@ -140,8 +162,8 @@ void RepeatWatch::Close(Sender sender, const ContainerId& container, Saying sayi
 }
 
 void RepeatWatch::PutOff(Sender sender, const ContainerId& container) {
-  CloseWhere(sender, container, [&](const Key&, Said& said) {
-    said.last = now_;
+  CloseWhere(sender, container, [&](const Key& key, Said& said) {
+    if (key.saying != Saying::kRegisterAgent) said.last = now_;
     return false;
   });
 }

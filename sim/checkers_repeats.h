@@ -83,6 +83,8 @@ class RepeatWatch {
     }
   };
 
+  /// How long its sender may wait before it says it again.
+  static Duration BoundOf(Saying saying);
   void On(const trace::AgentOrdered& fact);
   void On(const trace::AgentTold& fact);
   void On(const trace::AmOrdered& fact);
