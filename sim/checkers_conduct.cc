@@ -21,6 +21,8 @@ constexpr Duration kActsWithin = 10s;
 constexpr Duration kHeldInVain = 10min;
 /// A drain counts from the decision, a little before its entry is appended.
 constexpr Duration kToldLater = 5s;
+/// An answer within this time is the one that the AM waits for: it has not given its call up.
+constexpr Duration kWaitsForAnswer = 5s;
 /// One call out of turn tells its caller which turn it is.
 constexpr std::int32_t kRefusedInARow = 5;
 
@@ -229,13 +231,13 @@ void ConductWatch::On(const trace::AmTold& fact) {
     led_[{job, fact.resubmission}] = started->attempt.application;
     ApplicationFacts& application = applications_[started->attempt.application];
     application.job = job;
+    application.attempts[started->attempt.attempt] = {};
     if (started->attempt.attempt < application.am_attempt) return;
     application.am_attempt = started->attempt.attempt;
     application.am_container = started->container;
     application.am_started = now_;
     application.decided = application.awaits = application.told_over = false;
     application.refused_token = false;
-    application.after_over = 0;
     application.refused = 0;
     application.response_id = -1;
     application.calls.clear();
@@ -244,7 +246,10 @@ void ConductWatch::On(const trace::AmTold& fact) {
     return;
   }
   ApplicationFacts* application = ApplicationOf(job, fact.resubmission);
-  if (application == nullptr || fact.am_attempt != application->am_attempt) return;
+  if (application == nullptr) return;
+  if (const auto* reply = std::get_if<RmReplied>(&fact.event))
+    HearsItsEnd(*application, fact.am_attempt, *reply);
+  if (fact.am_attempt != application->am_attempt) return;
   if (const auto* reply = std::get_if<RmReplied>(&fact.event)) {
     RmSays(*application, *reply);
   } else if (const auto* stored = std::get_if<JournalAppended>(&fact.event)) {
@@ -309,7 +314,9 @@ void ConductWatch::RmSays(ApplicationFacts& application, const RmReplied& reply)
 void ConductWatch::On(const trace::AmOrdered& fact) {
   const std::uint32_t job = fact.job.value;
   ApplicationFacts* application = ApplicationOf(job, fact.resubmission);
-  if (application == nullptr || fact.am_attempt != application->am_attempt) return;
+  if (application == nullptr) return;
+  GoesOn(*application, fact);
+  if (fact.am_attempt != application->am_attempt) return;
   std::visit(
       Overloaded{[](const auto&) {},
                  [&](const NodesAwaited& awaited) { application->awaits = !awaited.limit.empty(); },
@@ -358,6 +365,33 @@ void ConductWatch::On(const trace::AmOrdered& fact) {
       fact.action);
 }
 
+// one-attempt: an AM that the RM has told that another attempt acts, or none, does nothing more. An
+// answer to a call that it has given up it may leave aside.
+void ConductWatch::HearsItsEnd(ApplicationFacts& application, std::int32_t attempt,
+                               const RmReplied& reply) {
+  const auto* error = std::get_if<yarn::RpcError>(&reply.response);
+  AttemptFacts& its = application.attempts[attempt];
+  const bool awaited = reply.call == its.latest_call && now_ - its.called_at <= kWaitsForAnswer;
+  if (error == nullptr || !EndsTheAttempt(error->code) || !awaited) return;
+  its.heard_its_end = its.heard_its_end.value_or(now_);
+}
+
+void ConductWatch::GoesOn(ApplicationFacts& application, const trace::AmOrdered& fact) {
+  AttemptFacts& its = application.attempts[fact.am_attempt];
+  const auto* call = std::get_if<CallRm>(&fact.action);
+  if (call != nullptr) its.latest_call = call->call, its.called_at = now_;
+  const bool acts = call != nullptr || std::holds_alternative<CallNm>(fact.action) ||
+                    std::holds_alternative<AppendJournal>(fact.action) ||
+                    std::holds_alternative<SendToAgent>(fact.action);
+  Counts(Of::kOneAttempt);
+  if (!acts || !its.heard_its_end || *its.heard_its_end == now_ || its.reported) return;
+  its.reported = true;
+  Report(Of::kOneAttempt, application.job,
+         fmt::format("the AM of attempt {} goes on, and the RM has told it that another attempt "
+                     "acts or none",
+                     fact.am_attempt));
+}
+
 // gives-not-up: an AM that the RM counts as the job's does not end by itself.
 void ConductWatch::GivesUp(const ApplicationFacts& application) {
   Counts(Of::kGivesNotUp);
@@ -375,12 +409,6 @@ void ConductWatch::Allocates(ApplicationFacts& application, const yarn::Allocate
   const std::int64_t wanted = std::accumulate(
       request.ask.begin(), request.ask.end(), std::int64_t{0},
       [](std::int64_t sum, const yarn::ResourceRequest& row) { return sum + row.num_containers; });
-  // An answer that comes late to a call that was given up the AM may leave aside: the next one says
-  // it again.
-  if (application.told_over && ++application.after_over == 2) {
-    Report(Of::kOneAttempt, application.job,
-           "the AM calls allocate again, and the RM has told it that another attempt acts or none");
-  }
   Counts(Of::kGoodCitizen);
   const bool again =
       std::exchange(application.response_id, request.response_id) == request.response_id;

@@ -76,16 +76,22 @@ class ConductWatch {
     std::optional<TaskAttempt> told_end;  ///< The AM has ordered this attempt to end.
     std::optional<Instant> notice;        ///< The RM has told of it, and nothing was done since.
   };
+  struct AttemptFacts {
+    CallId latest_call;  ///< To the RM, ...
+    Instant called_at{};
+    std::optional<Instant> heard_its_end;  ///< The RM's word that another attempt acts, or none.
+    bool reported = false;
+  };
   struct ApplicationFacts {
     std::uint32_t job = 0;
-    std::int32_t am_attempt = 0;  ///< Of the latest AM that started.
+    std::int32_t am_attempt = 0;                    ///< Of the latest AM that started.
+    std::map<std::int32_t, AttemptFacts> attempts;  ///< By number: an earlier one may act on.
     ContainerId am_container;
     Instant am_started{};
     bool over = false;              ///< The RM has ended it.
     bool told_over = false;         ///< The RM has told its AM that another attempt acts, or none.
     bool decided = false;           ///< A verdict is on its way to the journal.
     bool awaits = false;            ///< The AM waits for nodes, and says that it asks for nothing.
-    std::int32_t after_over = 0;    ///< Calls of allocate since.
     bool refused_token = false;     ///< The RM has told its AM that it does not know its token.
     std::int32_t refused = 0;       ///< Calls in a row that were out of turn, each made ...
     Instant refused_at{};           ///< ... after the AM had heard that of the one before.
@@ -121,6 +127,8 @@ class ConductWatch {
   void On(const trace::AgentTold& fact);
   void On(const trace::AgentOrdered& fact);
   void RmSays(ApplicationFacts& application, const RmReplied& reply);
+  void HearsItsEnd(ApplicationFacts& application, std::int32_t attempt, const RmReplied& reply);
+  void GoesOn(ApplicationFacts& application, const trace::AmOrdered& fact);
   void Allocates(ApplicationFacts& application, const yarn::AllocateRequest& request);
   void Sends(ApplicationFacts& application, const SendToAgent& send);
   void GivesUp(const ApplicationFacts& application);

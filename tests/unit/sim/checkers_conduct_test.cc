@@ -156,13 +156,48 @@ TEST(CheckersConductTest, AnAmMayEndThatTheRmHasTakenOrTurnedAway) {
   EXPECT_EQ(script.Broken(), Names());
 }
 
-TEST(CheckersConductTest, AnAmThatWasReplacedAsksForNothingMore) {
-  ConductScript script;
-  Refuse(script, 2, yarn::RpcErrorCode::kApplicationAttemptNotFound);
-  script.Allocate(AskFor(0, 1));
+/// AMs of attempts 1 and 2, of which the first has asked the RM something in call 2.
+class ReplacedScript : public ConductScript {
+ public:
+  ReplacedScript() {
+    Allocate(AskFor(0, 1));
+    Grant(2, "n2", 0, true);
+    Tell(AmStarted{.attempt = {.application = App(), .attempt = 2}, .container = Container(2)}, 2);
+  }
+  void Hears(std::uint64_t call, Duration later = 0s) {
+    now += later;
+    Tell(RmReplied{
+        .call = CallId(call),
+        .response = yarn::RpcError{.code = yarn::RpcErrorCode::kApplicationAttemptNotFound}});
+    now += 1s;
+  }
+};
+
+TEST(CheckersConductTest, AnAmThatWasReplacedDoesNothingMore) {
+  for (const AmAction& action :
+       {AmAction(CallRm{.call = CallId(3), .request = AskFor(0, 1)}),
+        AmAction(Appends(am::MemoryRaised{.task = kWorker0, .memory_mb = 1536})),
+        AmAction(CallNm{.call = CallId(1), .request = yarn::StopContainersRequest{}})}) {
+    ReplacedScript script;
+    script.Order(action);
+    EXPECT_EQ(script.Broken(), Names());
+    script.Order(CallRm{.call = CallId(3), .request = AskFor(0, 1)});
+    script.Hears(3);
+    script.Order(ExitAm{.code = 1});
+    EXPECT_EQ(script.Broken(), Names());
+    script.Order(action);
+    EXPECT_EQ(script.Broken(), Names({"one-attempt"}));
+  }
+}
+
+TEST(CheckersConductTest, WhatAnswersAnEarlierCallAnAmMayLeaveAside) {
+  ReplacedScript script;
+  script.Order(CallRm{.call = CallId(3), .request = AskFor(0, 1)});
+  script.Hears(2);
+  script.Order(CallRm{.call = CallId(4), .request = AskFor(0, 1)});
+  script.Hears(4, 10s);  // Of a heartbeat after it, which is not told, the AM knows more.
+  script.Order(CallRm{.call = CallId(14), .request = AskFor(0, 1)});
   EXPECT_EQ(script.Broken(), Names());
-  script.Allocate(AskFor(0, 1));
-  EXPECT_EQ(script.Broken(), Names({"one-attempt"}));
 }
 
 // ---------------------------------------------------------------- good-citizen
