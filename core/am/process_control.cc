@@ -172,7 +172,9 @@ void ProcessControl::OnRunning(TaskIndex task) {
   core.tasks.mutable_record(task).unannounced = false;
   if (core.tasks.record(task).process == ProcessPhase::kOrdered)
     core.tasks.SetProcess(task, ProcessPhase::kRunning);
-  core.timers.Disarm(Timer::kOrder, task.value);
+  // Word that crosses, or repeats, does not answer an order to stop.
+  if (core.tasks.record(task).process != ProcessPhase::kStopping)
+    core.timers.Disarm(Timer::kOrder, task.value);
   core.timers.Disarm(Timer::kProcessStart, task.value);
   core.gates = true;
   const TaskSnapshot& shown = core.tasks.shown(task);
