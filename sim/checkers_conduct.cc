@@ -10,6 +10,7 @@
 #include "core/model/probe.h"
 #include "core/model/text.h"
 #include "core/model/visit.h"
+#include "sim/behavior.h"
 
 namespace tfyarn::sim {
 namespace {
@@ -23,6 +24,8 @@ constexpr Duration kHeldInVain = 10min;
 constexpr Duration kToldLater = 5s;
 /// An answer within this time is the one that the AM waits for: it has not given its call up.
 constexpr Duration kWaitsForAnswer = 5s;
+/// A node that was told to stop a container has done so by then, or it is the RM's.
+constexpr Duration kNodeStops = 5s;
 /// One call out of turn tells its caller which turn it is.
 constexpr std::int32_t kRefusedInARow = 5;
 
@@ -241,6 +244,7 @@ void ConductWatch::On(const trace::AmTold& fact) {
     application.refused = 0;
     application.response_id = -1;
     application.calls.clear();
+    application.stops.clear();
     application.to_raise.clear();
     application.blacklist.clear();
     return;
@@ -252,6 +256,8 @@ void ConductWatch::On(const trace::AmTold& fact) {
   if (fact.am_attempt != application->am_attempt) return;
   if (const auto* reply = std::get_if<RmReplied>(&fact.event)) {
     RmSays(*application, *reply);
+  } else if (const auto* answer = std::get_if<NmReplied>(&fact.event)) {
+    NodeAnswers(*application, *answer);
   } else if (const auto* stored = std::get_if<JournalAppended>(&fact.event)) {
     // The next AM knows of no entry that was never stored.
     for (const auto& [seq, raised] : application->to_raise) {
@@ -356,7 +362,12 @@ void ConductWatch::On(const trace::AmOrdered& fact) {
                  [&](const CallNm& call) {
                    const auto* stop = std::get_if<yarn::StopContainersRequest>(&call.request);
                    if (stop == nullptr) return;
-                   for (const ContainerId& id : stop->containers) GivenBack(id);
+                   application->stops[call.call] = stop->containers;
+                   for (const ContainerId& id : stop->containers) {
+                     GivenBack(id);
+                     if (ContainerFacts* container = ContainerOf(id))
+                       container->stop_called = container->stop_called.value_or(now_);
+                   }
                  },
                  [&](const SendToAgent& send) { Sends(*application, send); },
                  [&](const ExitAm& exit) {
@@ -424,7 +435,45 @@ void ConductWatch::Allocates(ApplicationFacts& application, const yarn::Allocate
     Report(Of::kGoodCitizen, application.job,
            fmt::format("all {} nodes are on the blacklist", application.blacklist.size()));
   }
-  for (const ContainerId& id : request.release) GivenBack(id);
+  for (const ContainerId& id : request.release) {
+    GivenBack(id);
+    if (ContainerFacts* container = ContainerOf(id)) container->let_go = true;
+  }
+}
+
+void ConductWatch::NodeAnswers(ApplicationFacts& application, const NmReplied& reply) {
+  const auto call = application.stops.find(reply.call);
+  if (call == application.stops.end()) return;
+  const auto* stopped = std::get_if<yarn::StopContainersResponse>(&reply.response);
+  for (const ContainerId& id : call->second) {
+    ContainerFacts* container = ContainerOf(id);
+    if (container != nullptr && (stopped == nullptr || stopped->succeeded.empty()))
+      container->let_go = true;
+  }
+  application.stops.erase(call);
+}
+
+// one-spec: before a collective begins its next epoch, all that trains in an earlier one has ended,
+// or its AM has done all that it can to end it. Whatever goes wrong meanwhile is no excuse.
+void ConductWatch::CheckEpochBefore(ApplicationFacts& application, const StartProcess& start) {
+  const JobSpec* spec = SpecOf(application.job);
+  if (spec == nullptr || spec->strategy != Strategy::kMultiWorker) return;
+  if (!Trains(*spec, start.fence.task) || start.process.epoch <= application.begun) return;
+  application.begun = start.process.epoch;
+  Counts(Of::kOneSpec);
+  const ApplicationId& id = start.fence.container.application_attempt.application;
+  for (auto at = containers_.lower_bound({.application_attempt = {.application = id}});
+       at != containers_.end() && at->first.application_attempt.application == id; ++at) {
+    const ContainerFacts& other = at->second;
+    if (!other.process || !other.task || other.epoch >= start.process.epoch) continue;
+    const bool stopping = other.stop_called && now_ - *other.stop_called >= kNodeStops;
+    if (!Trains(*spec, *other.task) || other.freed || other.let_go || stopping) continue;
+    Report(Of::kOneSpec, application.job,
+           fmt::format("epoch {} begins, and {} of epoch {} runs in {}, which the AM has not given "
+                       "up",
+                       start.process.epoch.value, ToString(*other.task), other.epoch.value,
+                       ToString(at->first)));
+  }
 }
 
 void ConductWatch::Sends(ApplicationFacts& application, const SendToAgent& send) {
@@ -441,6 +490,7 @@ void ConductWatch::Sends(ApplicationFacts& application, const SendToAgent& send)
                       ToString(send.container), ToString(fence.task), ToString(fence.container)));
   }
   if (const auto* start = std::get_if<StartProcess>(&send.message)) {
+    CheckEpochBefore(application, *start);
     Counts(Of::kOneOwner);
     if (container->leaves) {
       Report(Of::kOneOwner, application.job,
@@ -508,6 +558,7 @@ void ConductWatch::On(const trace::AgentOrdered& fact) {
 void ConductWatch::ProcessStarts(ContainerFacts& container, const ContainerId& id,
                                  const SpawnProcess& spawn) {
   container.process = spawn.process.attempt;
+  container.epoch = spawn.process.epoch;
   container.told_end.reset();
   const JobSpec* spec = SpecOf(container.job);
   const TaskTypeSpec* type = spec == nullptr ? nullptr : spec->FindType(spawn.task.type);

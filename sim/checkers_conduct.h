@@ -1,7 +1,7 @@
 // What an ApplicationMaster does with what it was given, and with what it was told: as-asked,
 // notice-passed-on, gives-not-up, no-idle-containers, and what good-citizen, one-owner,
-// one-attempt, limits-kept and verdict say of its calls to YARN and HDFS and of its orders to
-// agents.
+// one-attempt, one-spec, limits-kept and verdict say of its calls to YARN and HDFS and of its
+// orders to agents.
 //
 // Each property needs a few facts of one container or one application, and none needs another. They
 // are counted here from grants, from the RM's answers and from what agents do on their nodes.
@@ -36,8 +36,9 @@ class ConductWatch {
     kVerdict,
     kOneOwner,
     kOneAttempt,
+    kOneSpec,
   };
-  static constexpr std::size_t kOfCount = static_cast<std::size_t>(Of::kOneAttempt) + 1;
+  static constexpr std::size_t kOfCount = static_cast<std::size_t>(Of::kOneSpec) + 1;
   struct Broken {
     Of of{};
     trace::JobIndex job;
@@ -72,7 +73,10 @@ class ConductWatch {
     bool held = false;        ///< It counts in ApplicationFacts::held.
     bool leaves = false;      ///< Its agent has told the AM that it ends.
     std::optional<TaskId> task;
-    std::optional<TaskAttempt> process;   ///< Lives on its node.
+    std::optional<TaskAttempt> process;  ///< Lives on its node, ...
+    Epoch epoch;                         ///< ... in this epoch.
+    std::optional<Instant> stop_called;  ///< The AM has told its node to stop it.
+    bool let_go = false;  ///< The node cannot, or it was released: the RM sees to it.
     std::optional<TaskAttempt> told_end;  ///< The AM has ordered this attempt to end.
     std::optional<Instant> notice;        ///< The RM has told of it, and nothing was done since.
   };
@@ -97,6 +101,8 @@ class ConductWatch {
     Instant refused_at{};           ///< ... after the AM had heard that of the one before.
     std::int32_t response_id = -1;  ///< Of the latest allocate: a repetition has the same.
     std::map<CallId, Instant> calls;  ///< To the RM, not answered: when each was made.
+    std::map<CallId, std::vector<ContainerId>> stops;  ///< Calls to nodes, not answered.
+    Epoch begun;  ///< The latest in which a process that trains was ordered to start.
     std::set<std::string> blacklist;
     std::set<std::string> proven;  ///< Files that HDFS has told an AM of.
     std::optional<JobStatus> verdict;
@@ -131,6 +137,8 @@ class ConductWatch {
   void GoesOn(ApplicationFacts& application, const trace::AmOrdered& fact);
   void Allocates(ApplicationFacts& application, const yarn::AllocateRequest& request);
   void Sends(ApplicationFacts& application, const SendToAgent& send);
+  void CheckEpochBefore(ApplicationFacts& application, const StartProcess& start);
+  void NodeAnswers(ApplicationFacts& application, const NmReplied& reply);
   void GivesUp(const ApplicationFacts& application);
   void ProcessStarts(ContainerFacts& container, const ContainerId& id, const SpawnProcess& spawn);
   void CheckPlace(const ContainerFacts& container, const ContainerId& id, const TaskTypeSpec& type);

@@ -1,6 +1,6 @@
 // as-asked, notice-passed-on, gives-not-up, no-idle-containers, and what ConductWatch says under
-// good-citizen, one-owner, one-attempt, limits-kept and verdict: each is broken by what it is about
-// and by nothing that looks like it.
+// good-citizen, one-owner, one-attempt, one-spec, limits-kept and verdict: each is broken by what
+// it is about and by nothing that looks like it.
 #include <gtest/gtest.h>
 
 #include "core/am/journal.h"
@@ -200,6 +200,64 @@ TEST(CheckersConductTest, WhatAnswersAnEarlierCallAnAmMayLeaveAside) {
   EXPECT_EQ(script.Broken(), Names());
 }
 
+// ---------------------------------------------------------------- one-spec
+
+/// The second epoch of CheckerScript's job begins, while worker:0 of the first runs in container 2.
+class NextEpochScript : public ConductScript {
+ public:
+  NextEpochScript() {
+    Grant(2);
+    Grant(3, "n2");
+    Grant(4, "n2");
+    Spawn(2, kWorker0);
+    Spawn(3, kWorker1);
+    // Of what is on its way, or cut off, nothing is an excuse.
+    Say(trace::FaultBegan{.kind = "partition"});
+    Order(RestartDecided{.epoch = Epoch(2), .tasks = {kWorker0, kWorker1}});
+    Exit(3);
+  }
+  Names Begins() {
+    OrderProcess(4, kWorker0, 2);
+    OrderProcess(3, kWorker1, 2);
+    return Broken();
+  }
+  void StopsOnItsNode() {
+    Order(CallNm{.call = CallId(1),
+                 .request = yarn::StopContainersRequest{.containers = {Container(2)}}});
+  }
+};
+
+TEST(CheckersConductTest, ACollectivesNextEpochWaitsForTheOneBefore) {
+  {
+    NextEpochScript script;
+    EXPECT_EQ(script.Begins(), Names({"one-spec"}));
+  }
+  {
+    NextEpochScript script;
+    script.Exit(2);
+    EXPECT_EQ(script.Begins(), Names());
+  }
+  for (const bool late : {false, true}) {
+    NextEpochScript script;
+    script.StopsOnItsNode();
+    script.now += late ? 5s : 1s;
+    EXPECT_EQ(script.Begins(), late ? Names() : Names({"one-spec"}));
+  }
+}
+
+TEST(CheckersConductTest, WhatTheRmSeesToTheNextEpochDoesNotWaitFor) {
+  {
+    NextEpochScript script;
+    script.Allocate({.release = {CheckerScript::Container(2)}});
+    EXPECT_EQ(script.Begins(), Names());
+  }
+  NextEpochScript script;
+  script.StopsOnItsNode();
+  script.Tell(NmReplied{.call = CallId(1),
+                        .response = yarn::RpcError{.code = yarn::RpcErrorCode::kUnavailable}});
+  EXPECT_EQ(script.Begins(), Names());
+}
+
 // ---------------------------------------------------------------- good-citizen
 
 TEST(CheckersConductTest, OneRefusalOutOfTurnTellsTheTurn) {
@@ -265,7 +323,7 @@ TEST(CheckersConductTest, AJobHoldsNoMoreContainersThanItHasTasks) {
 // ---------------------------------------------------------------- one-owner
 
 TEST(CheckersConductTest, NothingStartsWhereTheAgentHasSaidThatItEnds) {
-  CheckerScript script;
+  CheckerScript script(With([](JobSpec& spec) { spec.strategy = Strategy::kIndependent; }));
   script.Run();
   const AgentFence fence{.container = CheckerScript::Container(2), .task = kWorker0};
   script.Tell(AgentSaid{.message = ProcessEnded{.fence = fence, .agent_leaves = true}});
@@ -293,7 +351,7 @@ TEST(CheckersConductTest, AnAgentIsToldNothingThatAnswersAnother) {
 }
 
 TEST(CheckersConductTest, NothingStartsInTheContainerOfBefore) {
-  CheckerScript script;
+  CheckerScript script(With([](JobSpec& spec) { spec.strategy = Strategy::kIndependent; }));
   script.Run();
   script.Grant(4, "n2");
   script.Say(
