@@ -185,6 +185,7 @@ void Checkers::Books::Ordered(JobBook& job, const trace::AmOrdered& fact) {
                    attempt.open_from = waited ? attempt.append_ordered : now_;
                    attempt.append_ordered = now_;
                    attempt.appended = append.seq;
+                   LooksForEpoch(job, append);
                  },
                  [&](const CallRm& call) {
                    if (const auto* allocate = std::get_if<yarn::AllocateRequest>(&call.request))
@@ -208,7 +209,9 @@ void Checkers::Books::Ordered(JobBook& job, const trace::AmOrdered& fact) {
                      ContainerBook* container = ContainerOf(one.container);
                      if (container != nullptr) {
                        LimitsOfLaunch(job, *container, one.container);
-                       container->launched_alone = !WasEverWhole(job, Acting(job));
+                       const ApplicationBook& application = Acting(job);
+                       container->launched_alone =
+                           !application.gang_complete && !application.epoch_appended;
                      }
                      if (!Checks(Invariant::kOneOwner) ||
                          (container != nullptr && container->job == job.index))

@@ -261,6 +261,7 @@ struct ApplicationBook {
   std::map<Epoch, SpecId> specs;
   std::int32_t held = 0;  ///< As JobBook's, of this application.
   bool gang_complete = false;
+  bool epoch_appended = false;           ///< An AM has given HDFS an entry that an epoch begins.
   bool gang_was_complete = false;        ///< Once, and some of its containers are held still.
   std::optional<Instant> partial_since;  ///< Some but not all of the first gang held.
   std::optional<JobStatus> verdict;
@@ -384,7 +385,7 @@ class Checkers::Books {
                         const SpawnProcess& spawn);
   void OrdersStart(JobBook& job, const StartProcess& start);
   void CheckGangStart(const JobBook& job, const ApplicationBook& application, const TaskId& task);
-  [[nodiscard]] static bool WasEverWhole(const JobBook& job, const ApplicationBook& application);
+  void LooksForEpoch(JobBook& job, const AppendJournal& append);
   void CheckLaunchedBeside(const JobBook& job, const ContainerBook& container, const TaskId& task);
   void CheckOwnAddress(const JobBook& job, const ContainerBook& container,
                        const SpawnProcess& spawn);

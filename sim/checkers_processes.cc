@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "core/am/journal_frames.h"
 #include "core/model/probe.h"
 #include "core/model/text.h"
 #include "sim/behavior.h"
@@ -157,14 +158,14 @@ void Checkers::Books::CheckGangStart(const JobBook& job, const ApplicationBook& 
                                     " containers of its gang were ever held together");
 }
 
-/// Its gang is held now, or a process of it has run.
-bool Checkers::Books::WasEverWhole(const JobBook& job, const ApplicationBook& application) {
-  return application.gang_complete ||
-         std::any_of(application.processes.begin(), application.processes.end(),
-                     [&](const auto& entry) {
-                       return job.spec != nullptr && Trains(*job.spec, entry.first) &&
-                              entry.second.starts > 0;
-                     });
+// Each AM takes a gang for one that has trained when the journal has an epoch of it, whether or not
+// the one that stored it came to order its processes.
+void Checkers::Books::LooksForEpoch(JobBook& job, const AppendJournal& append) {
+  ApplicationBook& application = Acting(job);
+  if (application.epoch_appended) return;
+  for (const am::ReadEntry& read : am::ReadFrames(append.bytes))
+    application.epoch_appended =
+        application.epoch_appended || std::holds_alternative<am::EpochBegan>(read.entry);
 }
 
 // What runs beside the training follows it: its container is not launched for a gang that waits.

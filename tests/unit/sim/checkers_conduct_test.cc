@@ -402,29 +402,52 @@ TEST(CheckersConductTest, ASuccessHasTheFilesThatItRequires) {
 
 // ---------------------------------------------------------------- gang-start
 
+/// The job of CheckerScript with an evaluator, which gets container 4, and is launched there.
+class BesideScript : public CheckerScript {
+ public:
+  BesideScript()
+      : CheckerScript(With([](JobSpec& spec) {
+          spec.tasks.push_back(
+              {.name = "evaluator",
+               .resource = {.memory_mb = 512, .vcores = 1, .gpus = 0, .others = {}}});
+        })) {
+    Grant(1, "n1", 0, true);
+    StartAm();
+    Grant(4, "n2", 0);
+    At(30min);
+  }
+  void Launch(std::int32_t attempt = 1) {
+    Order(CallNm{.call = CallId(7),
+                 .node = Node("n2"),
+                 .request =
+                     yarn::StartContainersRequest{.containers = {{.container = Container(4)}}}},
+          attempt);
+    Say(trace::AgentTold{.job = kJob,
+                         .container = Container(4),
+                         .event = AgentStarted{.fence = {.container = Container(4),
+                                                         .task = TaskId{"evaluator", 0}}}});
+  }
+};
+
 TEST(CheckersConductTest, NothingIsLaunchedBesideAGangThatNeverWasWhole) {
   for (const bool whole : {true, false}) {
-    CheckerScript script(With([](JobSpec& spec) {
-      spec.tasks.push_back({.name = "evaluator",
-                            .resource = {.memory_mb = 512, .vcores = 1, .gpus = 0, .others = {}}});
-    }));
-    script.Grant(1, "n1", 0, true);
-    script.StartAm();
+    BesideScript script;
     for (const std::int64_t worker : {2, 3}) {
       if (whole) script.Grant(worker);
     }
-    script.Grant(4, "n2", 0);
-    script.At(30min);
-    script.Order(CallNm{.call = CallId(7),
-                        .node = CheckerScript::Node("n2"),
-                        .request = yarn::StartContainersRequest{
-                            .containers = {{.container = CheckerScript::Container(4)}}}});
-    script.Say(
-        trace::AgentTold{.job = CheckerScript::kJob,
-                         .container = CheckerScript::Container(4),
-                         .event = AgentStarted{.fence = {.container = CheckerScript::Container(4),
-                                                         .task = TaskId{"evaluator", 0}}}});
+    script.Launch();
     EXPECT_EQ(script.Broken(), whole ? Names() : Names({"gang-start"}));
+  }
+}
+
+TEST(CheckersConductTest, TheNextAmKnowsByTheJournalThatAGangHasTrained) {
+  for (const bool began : {true, false}) {
+    BesideScript script;
+    // All is lost with the AM that had it stored, and what it ordered never starts.
+    if (began) script.Order(Appends(am::EpochBegan{.spec = {.epoch = Epoch(1)}, .processes = {}}));
+    script.StartAm(2);
+    script.Launch(2);
+    EXPECT_EQ(script.Broken(), began ? Names() : Names({"gang-start"}));
   }
 }
 
