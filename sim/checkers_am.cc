@@ -5,6 +5,7 @@
 #include "core/model/probe.h"
 #include "core/model/text.h"
 #include "core/model/visit.h"
+#include "sim/behavior.h"
 #include "sim/checkers_books.h"
 
 namespace tfyarn::sim {
@@ -211,7 +212,9 @@ void Checkers::Books::Ordered(JobBook& job, const trace::AmOrdered& fact) {
                        LimitsOfLaunch(job, *container, one.container);
                        const ApplicationBook& application = Acting(job);
                        container->launched_alone =
-                           !application.gang_complete && !application.epoch_appended;
+                           !application.epoch_appended &&
+                           (!application.gang_complete ||
+                            (application.short_again && application.held <= job.gang_size));
                      }
                      if (!Checks(Invariant::kOneOwner) ||
                          (container != nullptr && container->job == job.index))
@@ -475,6 +478,8 @@ void Checkers::Books::Restarts(JobBook& job, const RestartDecided& decision, Ins
     application.tasks[task].restarts = true;
     application.tasks[task].restart_cause_at = decision.cause.at;
     ++application.processes[task].restarts;
+    if (!application.epoch_appended && job.spec != nullptr && Trains(*job.spec, task))
+      application.short_again = true;
   }
   if (decision.paid != Budget::kNone) {
     ++application.tasks[decision.cause.task].paid_in_a_row;

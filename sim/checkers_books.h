@@ -261,8 +261,9 @@ struct ApplicationBook {
   std::map<Epoch, SpecId> specs;
   std::int32_t held = 0;  ///< As JobBook's, of this application.
   bool gang_complete = false;
-  bool epoch_appended = false;           ///< An AM has given HDFS an entry that an epoch begins.
-  bool gang_was_complete = false;        ///< Once, and some of its containers are held still.
+  bool epoch_appended = false;     ///< An AM has given HDFS an entry that an epoch begins.
+  bool short_again = false;        ///< One of a first gang was lost, as the AM has decided on.
+  bool gang_was_complete = false;  ///< Once, and some of its containers are held still.
   std::optional<Instant> partial_since;  ///< Some but not all of the first gang held.
   std::optional<JobStatus> verdict;
   Instant verdict_at{};

@@ -383,7 +383,7 @@ void ConductWatch::HearsItsEnd(ApplicationFacts& application, std::int32_t attem
   const auto* error = std::get_if<yarn::RpcError>(&reply.response);
   AttemptFacts& its = application.attempts[attempt];
   const bool awaited = reply.call == its.latest_call && now_ - its.called_at <= kWaitsForAnswer;
-  if (error == nullptr || !EndsTheAttempt(error->code) || !awaited) return;
+  if (error == nullptr || !EndsTheAttempt(*error) || !awaited) return;
   its.heard_its_end = its.heard_its_end.value_or(now_);
 }
 

@@ -440,6 +440,19 @@ TEST(CheckersConductTest, NothingIsLaunchedBesideAGangThatNeverWasWhole) {
   }
 }
 
+TEST(CheckersConductTest, NothingIsLaunchedBesideAGangThatWasLostBeforeItTrained) {
+  for (const bool again : {true, false}) {
+    BesideScript script;
+    script.Grant(2);
+    script.Grant(3);
+    script.Free(3);
+    script.Order(RestartDecided{.epoch = Epoch(1), .tasks = {kWorker1}});
+    if (again) script.Grant(5);
+    script.Launch();
+    EXPECT_EQ(script.Broken(), again ? Names() : Names({"gang-start"}));
+  }
+}
+
 TEST(CheckersConductTest, TheNextAmKnowsByTheJournalThatAGangHasTrained) {
   for (const bool began : {true, false}) {
     BesideScript script;
