@@ -374,6 +374,7 @@ TEST(CheckersAmTest, AnEndIsHeardLateByAnAmThatWasReplaced) {
   CheckerScript script;
   script.Run();
   script.Exit(2, 0);
+  script.Exit(3, 0);
   script.Spawn(3, kWorker0, 2);
   script.Exit(3, 0);
   script.Ended(kWorker0, 0, ExitClass::kOk, 0);
