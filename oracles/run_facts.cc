@@ -708,11 +708,11 @@ Classes RunFacts::MayBe(const Job& job, const Task& task) const {
   const bool unknown_launch = !task.container && job.hidden > 0 && job.node_lost;
   if (task.node_lost || unknown_launch) classes |= Of(kNodeLost);
   // A marked container in which no process runs is given back at once; and whatever ends in a
-  // collective from the notice on.
+  // collective or in a marked container from the notice on, also where that is only a silence.
   const bool marked = task.container && job.marked.count(*task.container) > 0;
-  if (job.notice != 0 && (!task.runs || (task.in_gang && (classes & kFailure) != 0)))
+  const bool noticed = marked || (job.notice != 0 && task.in_gang);
+  if ((job.notice != 0 && !task.runs) || (noticed && (classes & kFailure) != 0))
     classes |= Of(kPreempted);
-  if (marked && (classes & Of(kNodeLost, kAmLost)) != 0) classes |= Of(kPreempted);
   return classes;
 }
 

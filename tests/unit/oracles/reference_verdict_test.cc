@@ -1637,6 +1637,20 @@ TEST(ReferenceVerdictTest, AMarkedContainerThatIsLostIsPreempted) {
   }
 }
 
+TEST(ReferenceVerdictTest, AMarkedContainerWhoseAgentFallsSilentIsPreempted) {
+  const TaskId evaluator{"evaluator", 0};
+  for (const bool marked : {true, false}) {
+    Script script(Spec({{"worker", 1}, {"evaluator", 1}}, Strategy::kMultiWorker));
+    script.Say(trace::FaultBegan{.kind = "loss"});
+    script.At(60s);
+    const TaskId& named = marked ? evaluator : kWorker0;
+    script.Tell(RmReplied{
+        .response = yarn::AllocateResponse{.preempt_strict = {script.ContainerOf(named)}}});
+    script.Restart(evaluator, ExitClass::kPreempted, Budget::kInfrastructure, 1, {evaluator});
+    EXPECT_EQ(script.Clean(), marked);
+  }
+}
+
 TEST(ReferenceVerdictTest, WhatMayBeGivenUpByADependencyFailsTheJobAllTheSame) {
   JobSpec spec = Spec({{"ps", 2}, {"worker", 1}}, Strategy::kIndependent);
   spec.policy.name = "tfjob";
