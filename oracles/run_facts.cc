@@ -527,6 +527,9 @@ Duration RunFacts::LongestSilence(const Job& job) {
 
 void RunFacts::Tell(Job& job, const Task& task, Account& account) {
   if (account.told != 0 && account.told_attempt == job.am_attempt) return;
+  // That was so for an AM before, which knew how the process had ended.
+  if (account.after_success && !account.answered)
+    account.spent = task.container != account.container;
   account.told = moment_;
   if (account.first_told == 0) account.first_told = moment_;
   account.told_at = now_;

@@ -1651,6 +1651,23 @@ TEST(ReferenceVerdictTest, AMarkedContainerWhoseAgentFallsSilentIsPreempted) {
   }
 }
 
+// The AM that heard of the good end needed no word of the container's; the next one knows no other.
+TEST(ReferenceVerdictTest, AnAmThatDoesNotKnowOfTheGoodEndTakesTheContainersForOne) {
+  JobSpec spec = Spec({{"worker", 2}}, Strategy::kIndependent);
+  for (const bool stored : {false, true}) {
+    Script script(spec);
+    script.At(60s);
+    script.Exit(kWorker1, 0);
+    script.Order(AppendJournal{.seq = JournalSeq(99)});
+    if (stored) script.Tell(JournalAppended{.seq = JournalSeq(99)});
+    script.LoseContainer(kWorker1, container_exit::kDisksFailed);
+    script.StartAm(2);
+    script.LoseContainer(kWorker1, container_exit::kDisksFailed);
+    script.Restart(kWorker1, ExitClass::kNodeBad, Budget::kInfrastructure, 2, {kWorker1});
+    EXPECT_EQ(script.Clean(), !stored);
+  }
+}
+
 TEST(ReferenceVerdictTest, WhatMayBeGivenUpByADependencyFailsTheJobAllTheSame) {
   JobSpec spec = Spec({{"ps", 2}, {"worker", 1}}, Strategy::kIndependent);
   spec.policy.name = "tfjob";
