@@ -42,6 +42,13 @@ bool IsNeeded(const Job& job, const Payment& payment) {
 
 constexpr std::int32_t kSigkilled = 128 + 9;
 
+/// An end of its that is still to be decided on was heard by then.
+bool EndedBefore(const Task& task, Moment decided) {
+  return std::any_of(task.accounts.begin(), task.accounts.end(), [&](const Account& account) {
+    return account.first_told != 0 && account.first_told < decided && !account.spent;
+  });
+}
+
 /// A process that is found to hang later than this after its start ran well for longer than the
 /// window.
 Duration HangsSoon(const JobSpec& spec) {
@@ -341,6 +348,7 @@ std::string ReferenceVerdict::Model::Wrong(const Job& job, const RestartDecided&
   if (free && job.epoch_decided && decision.epoch == job.epoch &&
       std::none_of(decision.tasks.begin(), decision.tasks.end(), launched_since))
     return {};
+  const bool sessions = job.policy == Policy::kTony || job.policy == Policy::kTfYarn;
   // Or it falls to a victim, soon after the last decision: of a process that is older, or a launch.
   const auto victim = [&](const TaskId& id) {
     const Task& one = job.tasks.at(id);
@@ -349,7 +357,10 @@ std::string ReferenceVerdict::Model::Wrong(const Job& job, const RestartDecided&
     const auto decided = job.causes.find(cause.task);
     const bool in_trouble =
         HasFailed(one) || one.stalled != 0 || one.stood_still || (MayBe(job, one) & kFailure) != 0;
-    return one.in_gang && in_trouble && decided != job.causes.end() &&
+    if (!in_trouble || decided == job.causes.end()) return false;
+    // What runs beside a gang is one where the session was to start again when it had ended.
+    const bool with_session = sessions && EndedBefore(one, decided->second);
+    return (one.in_gang || with_session) &&
            (one.ordered_at == 0 ? one.spawned_at : one.ordered_at) < decided->second;
   };
   if (free && job.last_decision != 0 &&

@@ -1668,6 +1668,28 @@ TEST(ReferenceVerdictTest, AnAmThatDoesNotKnowOfTheGoodEndTakesTheContainersForO
   }
 }
 
+TEST(ReferenceVerdictTest, WhatEndedBesideASessionThatStartsAgainIsPaidWithIt) {
+  JobSpec spec =
+      Spec({{"worker", 2}, {"evaluator", 1}, {"tensorboard", 1}}, Strategy::kMultiWorker);
+  spec.policy.name = "tf-yarn";
+  spec.retries.user = 1;
+  const TaskId evaluator{"evaluator", 0};
+  const TaskId board{"tensorboard", 0};
+  for (const bool before : {true, false}) {
+    Script script(spec);
+    script.At(60s);
+    script.Exit(evaluator, 139);
+    if (before) script.Exit(board, 139);
+    script.Restart(evaluator, ExitClass::kSignalCrash, Budget::kUser, 2,
+                   {kWorker0, kWorker1, evaluator});
+    script.At(61s);
+    if (!before) script.Exit(board, 139);
+    script.Restart(evaluator, ExitClass::kSignalCrash, Budget::kNone, 3,
+                   {kWorker0, kWorker1, board});
+    EXPECT_EQ(script.Clean(), before);
+  }
+}
+
 TEST(ReferenceVerdictTest, WhatMayBeGivenUpByADependencyFailsTheJobAllTheSame) {
   JobSpec spec = Spec({{"ps", 2}, {"worker", 1}}, Strategy::kIndependent);
   spec.policy.name = "tfjob";
