@@ -367,10 +367,13 @@ std::string ReferenceVerdict::Model::Wrong(const Job& job, const RestartDecided&
       job.window_at - job.last_decided_at <= job.spec->deadlines.blame + kVictimsEnd &&
       std::any_of(decision.tasks.begin(), decision.tasks.end(), victim))
     return {};
+  // Which counts from the victim's start: it may have waited long for a container.
   if (free && job.spec->strategy == Strategy::kParameterServer && task.settled_at != Instant{} &&
-      job.window_at - task.settled_at <= job.spec->deadlines.start + job.spec->deadlines.blame &&
       std::any_of(decision.tasks.begin(), decision.tasks.end(), [&](const TaskId& id) {
-        return id != task.id && CouldNotReach(job, job.tasks.at(id));
+        const Task& one = job.tasks.at(id);
+        return id != task.id && CouldNotReach(job, one) &&
+               job.window_at - std::max(task.settled_at, one.ordered_when) <=
+                   job.spec->deadlines.start + job.spec->deadlines.blame;
       }))
     return !task.settled || task.excused.count(*task.settled) == 0
                ? ""

@@ -1690,6 +1690,27 @@ TEST(ReferenceVerdictTest, WhatEndedBesideASessionThatStartsAgainIsPaidWithIt) {
   }
 }
 
+TEST(ReferenceVerdictTest, WhoWaitedForAContainerMayStillNotReachItsPeer) {
+  JobSpec spec = WithPs();
+  spec.deadlines.start = 10s;
+  for (const Duration ran : {5s, 45s}) {
+    Script script(spec);
+    script.At(60s);
+    script.Exit(kPs, 137);
+    script.Restart(kPs, ExitClass::kKilledExternal, Budget::kInfrastructure, 2, {kPs, kChief});
+    script.At(120s);  // The gang was not complete before.
+    script.Assemble(2);
+    for (const TaskId& task : {kChief, kPs}) {
+      script.OrderStart(task, 1, 2);
+      script.Spawn(task, 1, 2);
+    }
+    script.At(120s + ran);
+    script.Exit(kChief, ProcessExit{.code = 1}, true, kNoConnection + "/job:ps/replica:0/task:0: ");
+    script.Restart(kPs, ExitClass::kKilledExternal, Budget::kNone, 2, {kChief});
+    EXPECT_EQ(script.Clean(), ran == 5s);
+  }
+}
+
 TEST(ReferenceVerdictTest, WhatMayBeGivenUpByADependencyFailsTheJobAllTheSame) {
   JobSpec spec = Spec({{"ps", 2}, {"worker", 1}}, Strategy::kIndependent);
   spec.policy.name = "tfjob";
