@@ -538,10 +538,12 @@ void RunFacts::Tell(Job& job, const Task& task, Account& account) {
   const Tri well = account.attempt ? Tri::kNo : EndedWell(job, task, account.container);
   account.after_success = !account.spent && well == Tri::kYes;
   account.spent = account.spent || account.after_success;
-  // It refuses the agent of a container that it has given back.
-  account.perhaps_moot =
-      well == Tri::kMaybe || (account.attempt ? job.released.count(account.container) > 0
-                                              : EndKnown(job, task, account, now_));
+  // It refuses the agent of a container that it has given back, and needs no word of one in which
+  // no process ran; the agent may have been the faster one.
+  const bool given_back = job.released.count(account.container) > 0;
+  const bool unused = task.ran_in != account.container && account.source != Source::kOurOrder;
+  account.perhaps_moot = well == Tri::kMaybe || (given_back && (account.attempt || unused)) ||
+                         (!account.attempt && EndKnown(job, task, account, now_));
   if (!account.spent) Await(job, now_ + DecisionBound(*job.spec));
 }
 

@@ -1711,6 +1711,24 @@ TEST(ReferenceVerdictTest, WhoWaitedForAContainerMayStillNotReachItsPeer) {
   }
 }
 
+TEST(ReferenceVerdictTest, WhatIsGivenBackUnusedMayEndBeforeTheOrderArrives) {
+  for (const bool given_back : {true, false}) {
+    Script script(WithPs(), "worker");
+    script.At(60s);
+    script.Tell(AgentSaid{RegisterAgent{.fence = {.container = script.ContainerOf(kWorker1)}}});
+    script.Say(trace::ContainerFreed{.job = kJob,
+                                     .container = script.ContainerOf(kWorker1),
+                                     .exit_status = agent_exit::kRefused});
+    if (given_back)
+      script.Order(
+          CallRm{.request = yarn::AllocateRequest{.release = {script.ContainerOf(kWorker1)}}});
+    script.LoseContainer(kWorker1, agent_exit::kRefused);
+    script.At(5min);
+    script.Say(trace::FaultBegan{.kind = "node_crash"});
+    EXPECT_EQ(script.Clean(), given_back);
+  }
+}
+
 TEST(ReferenceVerdictTest, WhatMayBeGivenUpByADependencyFailsTheJobAllTheSame) {
   JobSpec spec = Spec({{"ps", 2}, {"worker", 1}}, Strategy::kIndependent);
   spec.policy.name = "tfjob";
