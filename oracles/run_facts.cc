@@ -338,6 +338,9 @@ void RunFacts::On(const trace::AmOrdered& fact) {
       task->stop_ordered = moment_;
   } else if (const auto* ended = std::get_if<TaskAttemptEnded>(&fact.action)) {
     Assigned(*job, ended->task, ended->container);
+  } else if (std::holds_alternative<GangReleased>(fact.action)) {
+    // The order waits for the next call to the RM, and is dropped if the container ends before.
+    for (auto& [id, task] : job->tasks) task.let_go = task.ran_in != task.container;
   } else if (std::holds_alternative<ExitAm>(fact.action)) {
     job->due = kNever;
   }
@@ -356,7 +359,7 @@ void RunFacts::Launches(Job& job, Task& task, const ContainerId& container, cons
   task.free_again = task.refused_in_a_row > kFreeInARow && !std::exchange(task.decided, false);
   task.container = container;
   task.node = node;
-  task.node_lost = false;
+  task.node_lost = task.let_go = false;
   task.launch_ordered = now_;
   task.registered = task.came_late = task.launch_failed = false;
   task.signs = 0;
@@ -542,7 +545,8 @@ void RunFacts::Tell(Job& job, const Task& task, Account& account) {
   // no process ran; the agent may have been the faster one.
   const bool given_back = job.released.count(account.container) > 0;
   const bool unused = task.ran_in != account.container && account.source != Source::kOurOrder;
-  account.perhaps_moot = well == Tri::kMaybe || (given_back && (account.attempt || unused)) ||
+  account.perhaps_moot = well == Tri::kMaybe || (unused && task.let_go) ||
+                         (given_back && (account.attempt || unused)) ||
                          (!account.attempt && EndKnown(job, task, account, now_));
   if (!account.spent) Await(job, now_ + DecisionBound(*job.spec));
 }

@@ -69,6 +69,7 @@ struct Task {
   std::int32_t refused_in_a_row = 0;  ///< Its containers, since one of its agents was heard.
   bool decided = false;               ///< A restart of it, since its latest launch.
   bool free_again = false;            ///< Its latest launch follows too many that were refused.
+  bool let_go = false;                ///< The AM gave the gang back, while no process ran in it.
   bool registered = false;            ///< The agent in it was heard of, ...
   Moment registered_at = 0;           ///< ... first then.
   bool came_late = false;   ///< It found the latest AM when `deadlines.registration` was over.

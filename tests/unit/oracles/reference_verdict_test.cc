@@ -1729,6 +1729,18 @@ TEST(ReferenceVerdictTest, WhatIsGivenBackUnusedMayEndBeforeTheOrderArrives) {
   }
 }
 
+TEST(ReferenceVerdictTest, AGangThatIsGivenBackMayEndBeforeTheOrderIsSent) {
+  for (const bool given_back : {true, false}) {
+    Script script(WithPs(), "worker");
+    script.At(60s);
+    if (given_back) script.Order(GangReleased{.containers = 2});
+    script.LoseContainer(kWorker1, agent_exit::kRefused);
+    script.At(5min);
+    script.Say(trace::FaultBegan{.kind = "node_crash"});
+    EXPECT_EQ(script.Clean(), given_back);
+  }
+}
+
 TEST(ReferenceVerdictTest, WhatMayBeGivenUpByADependencyFailsTheJobAllTheSame) {
   JobSpec spec = Spec({{"ps", 2}, {"worker", 1}}, Strategy::kIndependent);
   spec.policy.name = "tfjob";
