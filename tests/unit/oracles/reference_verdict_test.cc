@@ -1741,6 +1741,26 @@ TEST(ReferenceVerdictTest, AGangThatIsGivenBackMayEndBeforeTheOrderIsSent) {
   }
 }
 
+TEST(ReferenceVerdictTest, AContainerThatEndsWhileItsTaskIsToStartAgainBreaksNothing) {
+  JobSpec spec = ThreeWorkers();
+  spec.retries.user = 5;
+  spec.on_exit = {{.action = ExitAction::kRestartTask}};
+  for (const bool ordered : {false, true}) {
+    Script script(spec);
+    script.At(60s);
+    script.Exit(kWorker1, 1);
+    script.At(80s);
+    script.Restart(kWorker1, ExitClass::kUserPermanent, Budget::kUser, 1, {kWorker1});
+    if (ordered) script.OrderStart(kWorker1, 1, 1);
+    script.At(81s);
+    script.Exit(kWorker0, 194);
+    script.LoseContainer(kWorker1, container_exit::kKilledExceededVmem);
+    script.At(101s);
+    script.Restart(kWorker0, ExitClass::kUnknown, Budget::kUser, 2, kAllThree);
+    EXPECT_EQ(script.Clean(), !ordered);
+  }
+}
+
 TEST(ReferenceVerdictTest, WhatMayBeGivenUpByADependencyFailsTheJobAllTheSame) {
   JobSpec spec = Spec({{"ps", 2}, {"worker", 1}}, Strategy::kIndependent);
   spec.policy.name = "tfjob";
