@@ -705,7 +705,7 @@ Instant LastHeard(const Job& job) {
 /// RM had no such container any more.
 bool WasGivenUp(const Job& job, const Task& task, const ContainerId& container) {
   return container.application_attempt.attempt < job.am_attempt && task.ran_in != container &&
-         (job.released.count(container) > 0 || job.handed_over.count(container) == 0);
+         (job.released.count(container) > 0 || (job.registered && job.kept.count(container) == 0));
 }
 
 /// What the AM has heard for long enough, and has not decided.

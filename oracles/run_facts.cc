@@ -158,6 +158,7 @@ void RunFacts::BeginAttempt(Job& job, const AmStarted& started) {
   job.attempt_begun = now_;
   job.am_container = started.container;
   job.has_read = false;
+  job.kept.clear();
   job.registered = job.forgotten = job.below_nodes = false;
   // The RM's start is in the application's id; when the client asked for the nodes is not known.
   const Instant rm_started =
@@ -203,9 +204,6 @@ void RunFacts::On(const trace::AmTold& fact) {
     if (const auto* taken =
             std::get_if<yarn::RegisterApplicationMasterResponse>(&reply->response)) {
       job->has_registered = true;
-      job->handed_over.clear();
-      for (const yarn::Container& container : taken->containers_from_previous_attempts)
-        job->handed_over.insert(container.id);
       for (const yarn::NmToken& token : taken->nm_tokens_from_previous_attempts)
         job->nm_tokens.insert(token.node);
       Registered(*job, *taken);
@@ -216,6 +214,8 @@ void RunFacts::On(const trace::AmTold& fact) {
     const auto* allocated = std::get_if<yarn::AllocateResponse>(&reply->response);
     if (allocated == nullptr) return;
     for (const yarn::NmToken& token : allocated->nm_tokens) job->nm_tokens.insert(token.node);
+    for (const yarn::Container& container : allocated->containers_from_previous_attempts)
+      job->kept.insert(container.id);
     // Where the answer with its node's token was lost, nothing can be launched in it.
     for (const yarn::Container& container : allocated->allocated_containers) {
       if (!job->nm_tokens.contains(container.node))
@@ -241,6 +241,8 @@ void RunFacts::On(const trace::AmTold& fact) {
 void RunFacts::Registered(Job& job, const yarn::RegisterApplicationMasterResponse& taken) {
   if (std::exchange(job.forgotten, false)) job.nodes_until = now_ + job.spec->deadlines.nodes;
   job.registered = true;
+  for (const yarn::Container& container : taken.containers_from_previous_attempts)
+    job.kept.insert(container.id);
   const Resource& most = taken.maximum_capability;
   job.below_nodes = job.below_nodes || most.memory_mb < job.largest_node.memory_mb ||
                     most.vcores < job.largest_node.vcores || most.gpus < job.largest_node.gpus;

@@ -128,8 +128,8 @@ struct Job {
   std::map<TaskId, Task> tasks;
   std::map<ContainerId, Task*> by_container;
   std::set<ContainerId> released;
-  std::set<ContainerId> handed_over;  ///< To the latest AM, with its registration.
-  std::set<ContainerId> marked;       ///< YARN has told the AM that it will take them back.
+  std::set<ContainerId> kept;    ///< Of earlier attempts, as the RM has told this one.
+  std::set<ContainerId> marked;  ///< YARN has told the AM that it will take them back.
   /// Exit status, as the AM heard it, of containers that were never ordered to start.
   std::map<ContainerId, std::int32_t> never_started;
   std::set<NodeId> nm_tokens;              ///< Nodes for which the AM was given a token.

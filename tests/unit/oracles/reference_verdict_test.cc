@@ -2132,6 +2132,23 @@ TEST(ReferenceVerdictTest, WhatAnEarlierAmLaunchedAndNeverRanMayBeWantedAgain) {
   }
 }
 
+TEST(ReferenceVerdictTest, WhatTheRmDoesNotListAnyMoreNeedsNoAnswer) {
+  JobSpec spec = Spec({{"worker", 1}, {"evaluator", 1}}, Strategy::kIndependent);
+  const TaskId evaluator{"evaluator", 0};
+  for (const bool listed : {true, false}) {
+    Script script(spec, "evaluator");
+    script.At(60s);
+    script.StartAm(2);
+    yarn::RegisterApplicationMasterResponse taken;
+    if (listed) taken.containers_from_previous_attempts = {{.id = script.ContainerOf(evaluator)}};
+    script.Tell(RmReplied{.response = taken});
+    script.LoseContainer(evaluator, container_exit::kPreempted);
+    script.At(10min);
+    script.Say(trace::FaultBegan{.kind = "node_crash"});
+    EXPECT_EQ(script.Clean(), !listed);
+  }
+}
+
 TEST(ReferenceVerdictTest, AGoodEndThatFailsTheJobIsNoPartOfItsSuccess) {
   JobSpec spec = Spec({{"worker", 2}}, Strategy::kIndependent);
   spec.success =
