@@ -598,7 +598,9 @@ void RunFacts::Assigned(Job& job, const TaskId& id, const ContainerId& container
 /// A process whose container was lost before the AM heard of it never ran as far as the AM knows:
 /// it refuses the agent.
 void RunFacts::HeardToRun(Job& job, Task& task) {
+  const bool given_back = task.container && job.released.count(*task.container) > 0;
   const bool lost =
+      given_back ||
       std::any_of(task.accounts.begin(), task.accounts.end(), [&](const Account& account) {
         return account.container == task.container && !account.attempt && account.told != 0;
       });

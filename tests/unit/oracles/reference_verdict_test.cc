@@ -2149,6 +2149,21 @@ TEST(ReferenceVerdictTest, WhatTheRmDoesNotListAnyMoreNeedsNoAnswer) {
   }
 }
 
+TEST(ReferenceVerdictTest, WhatIsGivenBackUnheardNeverRan) {
+  JobSpec spec = TwoWorkers();
+  spec.deadlines.run = 1s;
+  for (const bool given_back : {true, false}) {
+    Script script(spec, "worker");
+    script.Spawn(kWorker0, 0, 1);
+    script.SpawnUntold(kWorker1, 0, 1);
+    if (given_back) script.GiveBack(kWorker1);
+    script.Hear(kWorker1);
+    script.At(1h);
+    script.Say(trace::FaultBegan{.kind = "node_crash"});
+    EXPECT_EQ(script.Clean(), given_back);
+  }
+}
+
 TEST(ReferenceVerdictTest, AGoodEndThatFailsTheJobIsNoPartOfItsSuccess) {
   JobSpec spec = Spec({{"worker", 2}}, Strategy::kIndependent);
   spec.success =
