@@ -595,8 +595,8 @@ void RunFacts::Assigned(Job& job, const TaskId& id, const ContainerId& container
   job.never_started.erase(heard);
 }
 
-/// A process whose container was lost before the AM heard of it never ran as far as the AM knows:
-/// it refuses the agent.
+/// A process whose container was lost or given back before the AM heard of it never ran as far as
+/// the AM knows: it refuses the agent.
 void RunFacts::HeardToRun(Job& job, Task& task) {
   const bool given_back = task.container && job.released.count(*task.container) > 0;
   const bool lost =
