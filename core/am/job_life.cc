@@ -206,6 +206,8 @@ void JobLife::OnRunDeadline() {
 
 void JobLife::TakeDue() {
   AmCore& core = parts_.core;
+  // Success that is heard of at this very moment stands: no limit starts anything again after it.
+  if (core.judge && !core.finishing) Judge(Judged::kSuccess);
   while (const auto due = core.timers.TakeDue(core.now)) {
     OnTimer(*due);
     if (core.stopped) return;
