@@ -126,7 +126,11 @@ bool JobLife::AllSettled() const {
 }
 
 bool JobLife::HasBegun() const {
-  return parts_.epochs.current() > Epoch();
+  const TaskTable& tasks = parts_.core.tasks;
+  if (parts_.epochs.current() == Epoch()) return false;
+  // What does not train may hold back all that does: it has to run first.
+  return parts_.gates.closed_training() < tasks.training_tasks() ||
+         tasks.Count(TaskState::kRunning) + tasks.Count(TaskState::kEnded) > 0;
 }
 
 void JobLife::UpdateState() {
