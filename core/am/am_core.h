@@ -95,7 +95,8 @@ struct AmCore {
   std::map<TaskIndex, AttemptEnd> ends;  ///< Latest end of each task that has one.
 
   Instant now{};
-  AmStarted started;  ///< As told; address, own container, wall time.
+  AmStarted started;            ///< As told; address, own container, wall time.
+  Resource registered_maximum;  ///< Of one container, as the RM said when it took this AM.
   Instant started_at{};
   std::optional<Instant> hdfs_writes_since;  ///< This attempt's first entry was stored.
   CallId last_nm_call;

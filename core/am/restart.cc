@@ -140,6 +140,18 @@ std::vector<TaskIndex> Restart::ListOf(const RestartTasks& tasks) const {
   return list;
 }
 
+/// Of one container, in MiB; 0: not known. The RM refuses what is larger than its setting, and than
+/// all nodes that it has seen: those of its registration, and what has come since.
+std::int64_t Restart::LargestMemory() const {
+  const AmCore& core = parts_.core;
+  std::int64_t largest = core.registered_maximum.memory_mb;
+  for (const placement::Node& node : core.gang.inventory().nodes())
+    largest = std::max(largest, node.capability.memory_mb);
+  const std::int64_t setting = core.started.maximum_container.memory_mb;
+  if (largest == 0) return setting;
+  return setting == 0 ? largest : std::min(largest, setting);
+}
+
 bool Restart::RaiseMemory(TaskIndex task, const Decision& decision) {
   AmCore& core = parts_.core;
   // One end raises it once, also where a better account comes, or the next AM decides.
@@ -151,8 +163,7 @@ bool Restart::RaiseMemory(TaskIndex task, const Decision& decision) {
   const std::int64_t now = core.SlotFor(task).resource.memory_mb;
   std::int64_t raised = now * decision.raise_factor_percent / 100;
   if (decision.raise_max_memory_mb > 0) raised = std::min(raised, decision.raise_max_memory_mb);
-  const std::int64_t largest = core.started.maximum_container.memory_mb;
-  if (largest > 0) raised = std::min(raised, largest);
+  if (const std::int64_t largest = LargestMemory(); largest > 0) raised = std::min(raised, largest);
   if (raised <= now) return false;
   TF_PROBE("restart/memory-raised");
   core.tasks.mutable_record(task).memory_mb = raised;

@@ -41,6 +41,7 @@ class Restart {
 
  private:
   void RestIfItsOwn(const Cause& cause);
+  [[nodiscard]] std::int64_t LargestMemory() const;
   void AskLater(TaskIndex task);
 
   AmParts& parts_;

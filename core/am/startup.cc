@@ -122,6 +122,7 @@ void Startup::OnRegistered(const yarn::RegisterApplicationMasterResponse& respon
   AmCore& core = parts_.core;
   if (IsZero(core.started.maximum_container))
     core.started.maximum_container = response.maximum_capability;
+  core.registered_maximum = response.maximum_capability;
   if (!core.policy) {
     parts_.recovery.OnRegistered(response.containers_from_previous_attempts, !blindly);
     return parts_.finish.Fail(
