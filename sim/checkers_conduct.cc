@@ -466,7 +466,9 @@ void ConductWatch::CheckEpochBefore(ApplicationFacts& application, const StartPr
        at != containers_.end() && at->first.application_attempt.application == id; ++at) {
     const ContainerFacts& other = at->second;
     if (!other.process || !other.task || other.epoch >= start.process.epoch) continue;
-    const bool stopping = other.stop_called && now_ - *other.stop_called >= kNodeStops;
+    // One of an earlier AM may come back with its node when the epoch is decided already.
+    const bool strange = at->first.application_attempt.attempt < application.am_attempt;
+    const bool stopping = other.stop_called && (strange || now_ - *other.stop_called >= kNodeStops);
     if (!Trains(*spec, *other.task) || other.freed || other.let_go || stopping) continue;
     Report(Of::kOneSpec, application.job,
            fmt::format("epoch {} begins, and {} of epoch {} runs in {}, which the AM has not given "

@@ -225,7 +225,7 @@ void Checkers::Books::CheckSpec(JobBook& job, ApplicationBook& application, Epoc
 void Checkers::Books::CheckOneEpoch(JobBook& job, const SpawnProcess& spawn) {
   if (job.spec == nullptr || job.spec->strategy != Strategy::kMultiWorker) return;
   if (!Checks(Invariant::kOneSpec) || job.training_processes.size() < 2) return;
-  if (!Undisturbed(times_.nm_expiry)) return;
+  if (lossy_ || !Undisturbed(times_.nm_expiry)) return;
   Report(Invariant::kOneSpec, NameOf(job) + ": " + ToString(spawn.task) + " starts in epoch " +
                                   std::to_string(spawn.process.epoch.value) +
                                   " beside processes of epoch " +

@@ -207,6 +207,7 @@ void AgentDesk::TakeEnded(TaskIndex task, const ProcessEnded& report) {
   // A container that is being taken away gets no other process: nobody waits for YARN to say so.
   const bool usable = end.record.exit_class != ExitClass::kLaunchError && !report.agent_leaves &&
                       !core.tasks.record(task).preemption_noticed;
+  core.tasks.mutable_record(task).container_ends = !usable;
   parts_.failover.OnEnd(end, usable);
 }
 

@@ -28,7 +28,14 @@ void Restart::Execute(const RestartOrder& order) {
                     .processes = order.processes,
                     .cause = core.Journaled(order.cause),
                     .rule = order.rule};
-  for (const TaskIndex task : order.replace) entry.replaced.push_back(core.tasks.id(task));
+  // A session starts again some time after its tasks have ended: so may their containers.
+  const auto replaces = [&](TaskIndex task) {
+    return core.tasks.record(task).container_ends ||
+           std::binary_search(order.replace.begin(), order.replace.end(), task);
+  };
+  for (const TaskIndex task : order.tasks) {
+    if (replaces(task)) entry.replaced.push_back(core.tasks.id(task));
+  }
   const JournalSeq seq = core.out.Append(entry);
   parts_.failover.budgets().Pay(order.paid, wall);
   if (const auto payer = core.tasks.Find(order.cause.task); payer && order.paid != Budget::kNone)
@@ -49,10 +56,7 @@ void Restart::Execute(const RestartOrder& order) {
       core.gates = true;
     }
     parts_.attempts.Decided(task, seq);
-    if (std::binary_search(order.replace.begin(), order.replace.end(), task) &&
-        record.agent != AgentPhase::kNone) {
-      parts_.leaving.Stop(task);
-    }
+    if (replaces(task) && record.agent != AgentPhase::kNone) parts_.leaving.Stop(task);
     if (core.tasks.ProcessAlive(task)) {
       parts_.processes.Stop(
           task, order.broken ? parts_.processes.GraceInBroken(task) : core.job->deadlines.stop);

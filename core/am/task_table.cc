@@ -168,7 +168,7 @@ void TaskTable::GiveContainer(TaskIndex task, const yarn::Container& container, 
   of.container_token = container.token;
   of.launch_tries = 0;
   of.launch_logged = false;
-  of.preemption_noticed = false;
+  of.preemption_noticed = of.container_ends = false;
   of.address_stale = false;
   of.latest_news = {};
   TaskSnapshot& to = MutableShown(task);
@@ -226,7 +226,7 @@ void TaskTable::DropContainer(TaskIndex task) {
   TF_CHECK(of.agent != AgentPhase::kNone);
   TF_CHECK(MayMove(kAgentMoves, of.agent, AgentPhase::kNone));
   of.agent = AgentPhase::kNone;
-  of.preemption_noticed = false;
+  of.preemption_noticed = of.container_ends = false;
   of.address_stale = false;
   TaskSnapshot& to = MutableShown(task);
   owner_of_.erase(to.container);

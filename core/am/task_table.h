@@ -71,8 +71,9 @@ struct TaskRecord {
   bool ever_ordered = false;        ///< A process was ordered at some time: the next one resumes.
   bool ever_ran = false;            ///< A process of it has run, or its outcome was known without.
   bool preemption_noticed = false;  ///< The RM has announced to take its container.
-  bool hung = false;                ///< Its present process was found to hang.
-  bool stalled = false;             ///< Of the job's `watch`: its present process stalls.
+  bool container_ends = false;  ///< Its latest process said so with its end, or cannot start there.
+  bool hung = false;            ///< Its present process was found to hang.
+  bool stalled = false;         ///< Of the job's `watch`: its present process stalls.
   Standstill standstill = Standstill::kNone;  ///< Of its present process, as its agent says.
   bool catches_term = false;                  ///< Its present process may save on SIGTERM.
   std::optional<PortUse> port_use;            ///< Of its present process, once its agent has told.
