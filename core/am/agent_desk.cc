@@ -152,6 +152,8 @@ void AgentDesk::TakeRunning(TaskIndex task, const ProcessRef& process) {
   AmCore& core = parts_.core;
   const TaskRecord& record = core.tasks.record(task);
   if (process == core.tasks.ProcessOf(task)) {
+    // Also one that is to be stopped by now, and of which its container's end may be the next word.
+    core.tasks.NoteRan(task);
     // That it runs may be heard after its end, which was faster.
     const bool news = record.process == ProcessPhase::kOrdered ||
                       (record.unannounced && core.tasks.ProcessAlive(task));
