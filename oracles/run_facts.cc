@@ -104,8 +104,11 @@ void RunFacts::BeginApplication(Job& job, const ApplicationId& application) {
                               [&](const TaskTypeSpec& type) { return is_chief(type.name); });
   for (const TaskTypeSpec& type : spec.tasks) {
     const TaskClass role = RoleOf(spec, job.policy, type);
-    const bool waits = std::any_of(spec.depends.begin(), spec.depends.end(),
-                                   [&](const Dependency& rule) { return rule.task == type.name; });
+    const auto waits = [&](auto... state) {
+      return std::any_of(spec.depends.begin(), spec.depends.end(), [&](const Dependency& rule) {
+        return rule.task == type.name && (... && (rule.state == state));
+      });
+    };
     for (std::int32_t i = 0; i < type.instances; ++i) {
       Task& task = job.tasks[TaskId{.type = type.name, .index = i}];
       task.id = {.type = type.name, .index = i};
@@ -114,7 +117,8 @@ void RunFacts::BeginApplication(Job& job, const ApplicationId& application) {
                    (!job.has_chief && first_worker && type.name == "worker" && i == 0);
       task.in_gang = role != TaskClass::kDrained && role != TaskClass::kSidecar &&
                      type.name != "evaluator" && type.name != "tensorboard";
-      task.begins = task.in_gang && !waits;
+      task.begins = task.in_gang && !waits();
+      task.waits_for_runs = waits(DependencyState::kRunning);
       job.never_ran += task.begins ? 1 : 0;
       job.never_heard_to_run += task.begins ? 1 : 0;
     }
@@ -604,16 +608,15 @@ void RunFacts::HeardToRun(Job& job, Task& task) {
       std::any_of(task.accounts.begin(), task.accounts.end(), [&](const Account& account) {
         return account.container == task.container && !account.attempt && account.told != 0;
       });
-  if (lost || !task.begins || std::exchange(task.heard_to_run, true) ||
-      --job.never_heard_to_run > 0)
-    return;
-  // A task that waits for another type (`depends`) counts once its agent is there: without it the
-  // job does not run yet, and when it does so is not judged.
+  if (lost || job.all_heard_to_run) return;
+  if (!std::exchange(task.heard_to_run, true) && task.begins) --job.never_heard_to_run;
+  // What waits (`depends`) counts once its agent is there; what waits for runs, as it runs.
   const bool waits = std::any_of(job.tasks.begin(), job.tasks.end(), [](const auto& entry) {
     const Task& other = entry.second;
-    return other.in_gang && !other.begins && !other.registered && !other.spawned;
+    return other.in_gang && !other.begins && !other.heard_to_run &&
+           (other.waits_for_runs || (!other.registered && !other.spawned));
   });
-  if (waits) return;
+  if (waits || job.never_heard_to_run > 0) return;
   job.all_heard_to_run = now_;
   job.all_heard_moment = moment_;
   if (job.spec->deadlines.run)

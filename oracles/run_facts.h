@@ -57,6 +57,7 @@ struct Task {
   bool chief = false;
   bool in_gang = false;
   bool begins = false;                   ///< With the gang: nothing in `depends` holds it back.
+  bool waits_for_runs = false;           ///< Until all of another type run.
   std::optional<ContainerId> container;  ///< The latest that was to be launched for it.
   NodeId node;                           ///< Where that was.
   bool node_lost = false;                ///< The AM was told so since.

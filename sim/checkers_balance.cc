@@ -17,17 +17,18 @@ std::string Seconds(Area area) {
   return std::to_string(static_cast<double>(area) / 1e9);
 }
 
-/// Containers that must be held together before a process may train: one for each task that trains
-/// and waits for no other type.
-std::int32_t GangSize(const JobSpec& job) {
+/// Tasks that train, without those that `holds_back` keeps waiting for another type.
+template <class HoldsBack>
+std::int32_t TrainingWithout(const JobSpec& job, HoldsBack holds_back) {
   std::int32_t size = 0;
   for (const TaskTypeSpec& type : job.tasks) {
     const TaskRole role = RoleOf(job, type.name);
     const bool trains =
         role != TaskRole::kServer && role != TaskRole::kEvaluator && role != TaskRole::kSidecar;
     const bool waits =
-        std::any_of(job.depends.begin(), job.depends.end(),
-                    [&](const Dependency& dependency) { return dependency.task == type.name; });
+        std::any_of(job.depends.begin(), job.depends.end(), [&](const Dependency& dependency) {
+          return dependency.task == type.name && holds_back(dependency);
+        });
     if (trains && !waits) size += type.instances;
   }
   return size;
@@ -72,7 +73,10 @@ void Checkers::Books::On(const trace::JobCreated& fact) {
   if (spec != specs_.end()) {
     job.spec = std::move(spec->second);
     specs_.erase(spec);
-    job.gang_size = GangSize(*job.spec);
+    job.gang_size = TrainingWithout(*job.spec, [](const Dependency&) { return true; });
+    job.running_size = TrainingWithout(*job.spec, [](const Dependency& dependency) {
+      return dependency.state != DependencyState::kRunning;
+    });
   }
   for (const auto& [name, stands_still] : stands_still_) {
     const bool is_it =

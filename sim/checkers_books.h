@@ -301,6 +301,8 @@ struct JobBook {
   std::int32_t held = 0;  ///< Containers granted and not freed, the AM's apart.
   std::int32_t gang_size =
       0;  ///< Tasks that must hold a container before a training process may start.
+  /// Tasks of which a process must run before the job does: also those that start when others run.
+  std::int32_t running_size = 0;
   std::map<Epoch, std::int32_t> training_processes;  ///< Living ones.
   trace::TrainingPhase phase = trace::TrainingPhase::kIdle;
   Instant last_event{};

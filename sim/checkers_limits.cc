@@ -291,7 +291,7 @@ void Checkers::Books::LimitsOfTraining(const JobBook& job, ApplicationBook& appl
   if (job.spec == nullptr || !job.spec->deadlines.run || limits.all_ran) return;
   std::int32_t alive = 0;
   for (const auto& [epoch, processes] : job.training_processes) alive += processes;
-  const bool all = job.gang_size > 0 && alive >= job.gang_size;
+  const bool all = job.gang_size > 0 && alive >= job.running_size;
   if (all && !limits.together) {
     limits.together = now_;
     Expect(Limit::kRun, now_ + *job.spec->deadlines.run + kLimitSlack, job.index,

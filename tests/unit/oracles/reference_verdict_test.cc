@@ -1901,6 +1901,22 @@ TEST(ReferenceVerdictTest, AContainerEndsThatItsTaskWasToLeaveOnNotice) {
   }
 }
 
+TEST(ReferenceVerdictTest, DeadlinesRunWaitsForWhatStartsWhenOthersRun) {
+  JobSpec spec = Spec({{"ps", 1}, {"worker", 1}}, Strategy::kParameterServer);
+  spec.deadlines.run = 1s;
+  for (const DependencyState state : {DependencyState::kRunning, DependencyState::kEnded}) {
+    spec.depends = {{.task = "worker", .after = "ps", .state = state}};
+    Script waiting(spec, "worker");
+    waiting.Tell(
+        AgentSaid{.message = RegisterAgent{
+                      .fence = {.container = waiting.ContainerOf(kWorker0), .task = kWorker0}}});
+    waiting.Hear(kPs);
+    waiting.At(1h);
+    waiting.Say(trace::FaultBegan{.kind = "node_crash"});
+    EXPECT_EQ(waiting.Clean(), state == DependencyState::kRunning);
+  }
+}
+
 TEST(ReferenceVerdictTest, AnAgentThatIsBackTooLateIsNotHeardToRun) {
   JobSpec spec = Spec({{"chief", 1}, {"worker", 1}}, Strategy::kMultiWorker);
   spec.deadlines.run = 1s;
