@@ -334,7 +334,10 @@ bool ReferenceVerdict::Model::HoldsDeadline(const Job& job, std::string_view rul
   constexpr Duration kHeartbeat = 1s;
   if (rule == "gang/deadline")
     return now_ - job.first_ask.value_or(job.begun) >= spec.gang.deadline - kHeartbeat;
-  if (rule == "gang/infeasible" && now_ < job.nodes_until && !job.below_nodes) return false;
+  // What was decided before the RM started again may have waited for HDFS.
+  const bool decided_before = job.stored_at + spec.deadlines.nodes < job.nodes_until;
+  if (rule == "gang/infeasible" && now_ < job.nodes_until && !job.below_nodes && !decided_before)
+    return false;
   if (rule.rfind("gang/", 0) == 0)
     return std::any_of(job.tasks.begin(), job.tasks.end(), [](const auto& entry) {
       return entry.second.in_gang && !entry.second.runs;

@@ -56,6 +56,8 @@ void RepeatWatch::Observe(const trace::TraceRecord& record) {
     On(*heard);
   } else if (const auto* gone = std::get_if<trace::ContainerGone>(&fact)) {
     Close(Sender::kAgent, gone->container);
+    gone_.insert(gone->container);
+    Close(Sender::kAm, gone->container, Saying::kEndAgent);
     const auto of_am = job_of_am_.find(gone->container);
     if (of_am == job_of_am_.end()) return;
     CloseAm(of_am->second);
@@ -332,7 +334,7 @@ void RepeatWatch::Says(std::uint32_t job, const ContainerId& container, const Am
     Open(key);
   } else if (std::holds_alternative<EndAgent>(message)) {
     Close(Sender::kAm, container);
-    if (unregisters_.contains(job)) return;
+    if (unregisters_.contains(job) || gone_.contains(container)) return;
     key.saying = Saying::kEndAgent;
     Open(key);
   } else if (std::holds_alternative<AgentRefused>(message)) {

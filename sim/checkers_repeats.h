@@ -121,6 +121,7 @@ class RepeatWatch {
   std::map<ContainerId, std::uint32_t> job_of_am_;  ///< By the AM's container.
   std::map<std::uint32_t, CallId> allocates_;       ///< By job: the last with news.
   std::set<std::uint32_t> storing_;                 ///< Jobs whose AM's journal has yet to answer.
+  std::set<ContainerId> gone_;           ///< An agent that is not there need not be told to end.
   std::set<std::uint32_t> unregisters_;  ///< Jobs whose AM has told the RM its final status.
   /// By job: of each container the latest process whose end the AM has recorded.
   std::map<std::uint32_t, std::map<ContainerId, TaskAttempt>> ended_;

@@ -141,6 +141,16 @@ TEST(CheckersRepeatsTest, AnOrderIsSaidAgainWithinSeconds) {
   }
 }
 
+TEST(CheckersRepeatsTest, AnAgentThatIsGoneNeedNotBeToldToEndAgain) {
+  for (const bool before : {false, true}) {
+    TalkScript script;
+    if (before) script.Say(trace::ContainerGone{.container = TalkScript::Fence().container});
+    script.AmSays(EndAgent{.fence = TalkScript::Fence()});
+    if (!before) script.Say(trace::ContainerGone{.container = TalkScript::Fence().container});
+    EXPECT_FALSE(script.BrokenAfter(5min));
+  }
+}
+
 TEST(CheckersRepeatsTest, AStartIsNotSaidAgainWhileTheAmStoresADecision) {
   TalkScript script;
   script.AmSays(StartProcess{.fence = TalkScript::Fence()});
