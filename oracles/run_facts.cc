@@ -795,7 +795,7 @@ Tri RunFacts::Lost(const Job& job, const Task& task, ExitClass cls) const {
     if (!account.attempt && account.container == *task.container && account.happened != 0)
       return Certain(job, account) ? Tri::kYes : Tri::kMaybe;
   }
-  return job.released.count(*task.container) > 0 ? Tri::kMaybe : Tri::kNo;
+  const bool goes = job.released.count(*task.container) + job.marked.count(*task.container) > 0;
+  return goes ? Tri::kMaybe : Tri::kNo;
 }
-
 }  // namespace tfyarn::oracles

@@ -1901,6 +1901,23 @@ TEST(ReferenceVerdictTest, AContainerEndsThatItsTaskWasToLeaveOnNotice) {
   }
 }
 
+TEST(ReferenceVerdictTest, WhatEndsUnderNoticeStartsAgainElsewhere) {
+  JobSpec spec = WithPs();
+  spec.policy = {.name = "tfjob", .options = {{"restart_policy", "Always"}}};
+  for (const bool notice : {true, false}) {
+    Script script(spec);
+    script.At(60s);
+    if (notice) {
+      script.Tell(RmReplied{
+          .response =
+              yarn::AllocateResponse{.preempt_strict = {script.ContainerOf(kWorker0)}}});
+    }
+    script.Exit(kWorker0, 0);
+    script.Restart(kWorker0, ExitClass::kOk, Budget::kUser, 2, {kWorker0});
+    EXPECT_EQ(script.Clean(), notice);
+  }
+}
+
 TEST(ReferenceVerdictTest, DeadlinesRunWaitsForWhatStartsWhenOthersRun) {
   JobSpec spec = Spec({{"ps", 1}, {"worker", 1}}, Strategy::kParameterServer);
   spec.deadlines.run = 1s;
