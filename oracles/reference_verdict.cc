@@ -332,6 +332,13 @@ bool ReferenceVerdict::Model::TriesSessionAgain(const Job& job,
          });
 }
 
+/// Its process was ordered before a restart was paid that `cause` brought about.
+bool IsOlder(const Job& job, const Task& task, const TaskId& cause) {
+  const auto decided = job.causes.find(cause);
+  return decided != job.causes.end() &&
+         (task.ordered_at == 0 ? task.spawned_at : task.ordered_at) < decided->second;
+}
+
 std::string ReferenceVerdict::Model::Wrong(const Job& job, const RestartDecided& decision) const {
   const Cause& cause = decision.cause;
   if (TriesSessionAgain(job, decision)) return {};
@@ -357,14 +364,11 @@ std::string ReferenceVerdict::Model::Wrong(const Job& job, const RestartDecided&
     const Task& one = job.tasks.at(id);
     if (one.container && one.ran_in != one.container)
       return one.launch_ordered <= job.last_decided_at;
-    const auto decided = job.causes.find(cause.task);
     const bool in_trouble =
         HasFailed(one) || one.stalled != 0 || one.stood_still || (MayBe(job, one) & kFailure) != 0;
-    if (!in_trouble || decided == job.causes.end()) return false;
+    if (!in_trouble || !IsOlder(job, one, cause.task)) return false;
     // What runs beside a gang is one where the session was to start again when it had ended.
-    const bool with_session = sessions && EndedBefore(one, decided->second);
-    return (one.in_gang || with_session) &&
-           (one.ordered_at == 0 ? one.spawned_at : one.ordered_at) < decided->second;
+    return one.in_gang || (sessions && EndedBefore(one, job.causes.at(cause.task)));
   };
   if (free && job.last_decision != 0 &&
       job.window_at - job.last_decided_at <= job.spec->deadlines.blame + kVictimsEnd &&
@@ -507,7 +511,8 @@ void ReferenceVerdict::Model::Apply(Job& job, const RestartDecided& decision, In
     ++cause->second.free_restarts;
     const bool excuses =
         std::any_of(decision.tasks.begin(), decision.tasks.end(), [&](const TaskId& id) {
-          return id != cause->first && CouldNotReach(job, job.tasks.at(id));
+          const Task& one = job.tasks.at(id);
+          return id != cause->first && CouldNotReach(job, one) && !IsOlder(job, one, cause->first);
         });
     if (cause->second.settled && excuses) cause->second.excused.insert(*cause->second.settled);
   }

@@ -1909,8 +1909,7 @@ TEST(ReferenceVerdictTest, WhatEndsUnderNoticeStartsAgainElsewhere) {
     script.At(60s);
     if (notice) {
       script.Tell(RmReplied{
-          .response =
-              yarn::AllocateResponse{.preempt_strict = {script.ContainerOf(kWorker0)}}});
+          .response = yarn::AllocateResponse{.preempt_strict = {script.ContainerOf(kWorker0)}}});
     }
     script.Exit(kWorker0, 0);
     script.Restart(kWorker0, ExitClass::kOk, Budget::kUser, 2, {kWorker0});

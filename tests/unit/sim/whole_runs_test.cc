@@ -91,6 +91,25 @@ faults:
   EXPECT_EQ(BrokenIn(RunScenario(scenario, {.seed = 1, .reference = true}).result), "");
 }
 
+// The first worker to end is a victim of the ps that was lost; the next, which started after that,
+// could not reach the new one, and that excuse is its own.
+TEST(WholeRunsTest, AVictimLeavesTheNextItsExcuse) {
+  const config::Scenario scenario = Load(R"(
+schema: tfsim/v1
+name: excuse
+cluster: {nodes: [{name: n, count: 3, resources: {memory: 8GiB, vcores: 4}}]}
+jobs:
+  - name: a
+    tasks: {ps: {memory: 1GiB}, worker: {instances: 2, memory: 2GiB}}
+    behavior:
+      - {task: "ps:0", attempt: 0, runs: 37ms, exit: 137}
+      - start: 98ms
+        exit: 1
+        says: "UnavailableError: failed to connect to all addresses; from remote target /job:ps/replica:0/task:0: "
+)");
+  EXPECT_EQ(BrokenIn(RunScenario(scenario, {.seed = 1, .reference = true}).result), "");
+}
+
 // All that was paid within a window of less than two seconds counts when the verdict is judged.
 TEST(WholeRunsTest, TheCheckerOfVerdictsKnowsWhatAShortWindowHolds) {
   const config::Scenario scenario = Load(R"(
