@@ -187,6 +187,11 @@ void DurableWatch::Observe(const trace::AmOrdered& ordered) {
   const auto* verdict = std::get_if<VerdictReached>(&ordered.action);
   if (rm == nullptr && nm == nullptr && send == nullptr && restart == nullptr && verdict == nullptr)
     return;
+  // An AM that is cut off, and was replaced, knows nothing of what the next one starts.
+  const std::pair acting(ordered.resubmission, ordered.am_attempt);
+  auto& latest = acting_[ordered.job.value];
+  latest = std::max(latest, acting);
+  if (nm != nullptr && acting < latest) return;
   Journal& journal = JournalOf(ordered);
   if (rm != nullptr) {
     if (const auto* allocate = std::get_if<yarn::AllocateRequest>(&rm->request)) {

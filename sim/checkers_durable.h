@@ -86,6 +86,8 @@ class DurableWatch {
   /// By job and resubmission, as the records of AMs have them.
   std::map<std::pair<std::uint32_t, std::optional<std::int32_t>>, ApplicationId> applications_;
   std::map<std::uint32_t, std::map<ContainerId, End>> ends_;
+  /// By job: the latest AM that has given an order.
+  std::map<std::uint32_t, std::pair<std::optional<std::int32_t>, std::int32_t>> acting_;
   std::map<std::uint32_t, std::shared_ptr<const JobSpec>> specs_;
   std::uint64_t judged_ = 0;
   std::vector<std::string> broken_;

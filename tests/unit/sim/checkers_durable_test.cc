@@ -200,6 +200,21 @@ TEST(CheckersDurableTest, AnAmEndsByItsOwnJournalWhenTheNextApplicationsActs) {
   EXPECT_EQ(script.Broken(), Names{});
 }
 
+TEST(CheckersDurableTest, AnAmThatWasReplacedStopsWhatTheNextOneUses) {
+  for (const bool replaced : {true, false}) {
+    JournalScript script;
+    script.Start();
+    script.Say(trace::AgentTold{.job = CheckerScript::kJob,
+                                .container = CheckerScript::Container(2),
+                                .event = ProcessSpawned{.attempt = TaskAttempt(0)}});
+    if (replaced) script.Allocate({}, 2);
+    script.Order(CallNm{.call = CallId(7),
+                        .node = CheckerScript::Node("n1"),
+                        .request = yarn::StopContainersRequest{{CheckerScript::Container(2)}}});
+    EXPECT_EQ(script.Broken(), replaced ? Names{} : kBroken);
+  }
+}
+
 TEST(CheckersDurableTest, AnAgentThatLeavesTakesItsContainerWithIt) {
   JournalScript script;
   script.Start();
