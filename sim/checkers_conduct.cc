@@ -545,7 +545,8 @@ void ConductWatch::On(const trace::AgentTold& fact) {
     if (its == nullptr) return;
     Incarnation& latest = its->incarnations[started->fence.task];
     latest = std::max(latest, started->fence.incarnation);
-  } else if (std::holds_alternative<ProcessExited>(fact.event)) {
+  } else if (std::holds_alternative<ProcessExited>(fact.event) ||
+             std::holds_alternative<SpawnFailed>(fact.event)) {
     container->process.reset();
   }
 }

@@ -237,6 +237,13 @@ TEST(CheckersConductTest, ACollectivesNextEpochWaitsForTheOneBefore) {
     script.Exit(2);
     EXPECT_EQ(script.Begins(), Names());
   }
+  {
+    NextEpochScript script;
+    script.Say(trace::AgentTold{.job = CheckerScript::kJob,
+                                .container = CheckerScript::Container(2),
+                                .event = SpawnFailed{.attempt = TaskAttempt(0)}});
+    EXPECT_EQ(script.Begins(), Names());
+  }
   for (const bool late : {false, true}) {
     NextEpochScript script;
     script.StopsOnItsNode();
