@@ -611,10 +611,11 @@ void RunFacts::HeardToRun(Job& job, Task& task) {
   if (lost || job.all_heard_to_run) return;
   if (!std::exchange(task.heard_to_run, true) && task.begins) --job.never_heard_to_run;
   // What waits (`depends`) counts once its agent is there; what waits for runs, as it runs.
-  const bool waits = std::any_of(job.tasks.begin(), job.tasks.end(), [](const auto& entry) {
+  const bool waits = std::any_of(job.tasks.begin(), job.tasks.end(), [&](const auto& entry) {
     const Task& other = entry.second;
+    const bool there = other.registered && other.heard >= job.attempt_begun;
     return other.in_gang && !other.begins && !other.heard_to_run &&
-           (other.waits_for_runs || (!other.registered && !other.spawned));
+           (other.waits_for_runs || (!there && !other.spawned));
   });
   if (waits || job.never_heard_to_run > 0) return;
   job.all_heard_to_run = now_;

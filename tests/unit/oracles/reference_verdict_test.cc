@@ -1933,6 +1933,27 @@ TEST(ReferenceVerdictTest, DeadlinesRunWaitsForWhatStartsWhenOthersRun) {
   }
 }
 
+TEST(ReferenceVerdictTest, DeadlinesRunWaitsForWhatIsHeldBackToFindTheNextAm) {
+  JobSpec spec = Spec({{"ps", 1}, {"worker", 1}}, Strategy::kParameterServer);
+  spec.depends = {{.task = "worker", .after = "ps", .state = DependencyState::kEnded}};
+  spec.deadlines.run = 1s;
+  for (const bool again : {false, true}) {
+    Script script(spec, "worker");
+    const AgentSaid registers{
+        .message =
+            RegisterAgent{.fence = {.container = script.ContainerOf(kWorker0), .task = kWorker0}}};
+    script.SpawnUntold(kPs, 0, 1);
+    script.Tell(registers);
+    script.At(12s);
+    script.StartAm(2);
+    if (again) script.Tell(registers);
+    script.Hear(kPs);
+    script.At(1h);
+    script.Say(trace::FaultBegan{.kind = "node_crash"});
+    EXPECT_EQ(script.Clean(), !again);
+  }
+}
+
 TEST(ReferenceVerdictTest, AnAgentThatIsBackTooLateIsNotHeardToRun) {
   JobSpec spec = Spec({{"chief", 1}, {"worker", 1}}, Strategy::kMultiWorker);
   spec.deadlines.run = 1s;
