@@ -106,6 +106,7 @@ class FaultDrawer {
       if (kind.name == "trace") continue;  // It needs a file.
       if (sketch.healthy && !Holds(sketch.harmless ? kHarmless : kSurvived, kind.name)) continue;
       if (sketch.jobs.empty() && StrikesJob(kind)) continue;
+      if (sketch.healthy && kind.name == kHdfsDown && sketch.jobs.size() > 1) continue;
       for (std::int64_t n = Holds(kOften, kind.name) ? kOftenWeight : 1; n > 0; --n)
         kinds_.push_back(&kind);
     }
@@ -134,7 +135,7 @@ class FaultDrawer {
   }
 
   /// Without HDFS YARN starts no AM, and fails an application whose AMs do not start: it must be
-  /// the only fault, of a job that runs.
+  /// the only fault, of the only job, once that runs.
   DrawnFaults WhileRunning(const FaultKind& kind) {
     Node fault = Map({{"kind", Text(kind.name)},
                       {"when", Map({{"job", Text(AnyJob().name)}, {"state", Text("running")}})}});
