@@ -95,7 +95,6 @@ void RmCore::Complete(RmApplication& application, BookedContainer& container,
   const bool reached = container.state != BookedState::kAllocated;
   const std::int32_t index = node.index;
   application.containers.erase(id);
-  if (id.id >> kContainerEpochShift < epoch_) application.settled.insert(id);
   Emit(Freed{.container = id, .exit_status = ending.exit_status});
   if (ending.tell_node && reached) CleanUpOnNode(node, id);
   if (node.schedulable && is_capacity()) AnnounceNode(node);

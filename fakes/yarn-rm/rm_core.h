@@ -297,7 +297,7 @@ class RmCore {
   // ------------------------------------------------------------ rm_recovery.cc
   void Recover(const RmStateStore& store);
   void RecoverApplication(const StoredApplication& stored);
-  void RecoverContainers(RmNode& node, const yarn::RegisterNodeManagerRequest& request);
+  void TakeOverNode(RmNode& node, const yarn::RegisterNodeManagerRequest& request, bool is_new);
   void RecoverContainer(RmNode& node, const yarn::NmContainerStatus& status);
 
   RmOptions options_;

@@ -150,8 +150,7 @@ struct RmApplication : BookedApplication {
 
   std::set<std::int32_t> nodes;  ///< That ever held a container of it.
   std::set<ContainerId>
-      pending_release;            ///< Released after an RM restart before their node came back.
-  std::set<ContainerId> settled;  ///< Of earlier RMs, and over: not to be recovered again.
+      pending_release;  ///< Released after an RM restart before their node came back.
 
   [[nodiscard]] bool keeps_containers() const {
     return submission->keep_containers_across_application_attempts;

@@ -121,8 +121,19 @@ void RmCore::RecoverApplication(const StoredApplication& stored) {
   WatchAm(application);
 }
 
-void RmCore::RecoverContainers(RmNode& node, const yarn::RegisterNodeManagerRequest& request) {
-  for (const yarn::NmContainerStatus& status : request.containers) RecoverContainer(node, status);
+// Only the first registration with this RM brings containers back. With a later one they are what
+// they are in a heartbeat: what the RM does not have in its books is to end. Source:
+// RMNodeImpl.AddNodeTransition, RMNodeImpl.ReconnectNodeTransition (handleNMContainerStatus).
+void RmCore::TakeOverNode(RmNode& node, const yarn::RegisterNodeManagerRequest& request,
+                          bool is_new) {
+  for (const yarn::NmContainerStatus& status : request.containers) {
+    if (is_new) {
+      RecoverContainer(node, status);
+    } else {
+      TF_PROBE("yarn/container-of-a-node-that-is-known");
+      TakeContainerStatus(node, StatusOf(status));
+    }
+  }
   for (const ApplicationId& id : request.running_applications) {
     if (RmApplication* application = FindApplication(id)) {
       node.applications.insert(id);
@@ -134,14 +145,13 @@ void RmCore::RecoverContainers(RmNode& node, const yarn::RegisterNodeManagerRequ
   }
 }
 
-// A container that this RM granted and no longer has in its books is over; one of an earlier RM is
-// taken back.
+// A container that this RM granted is in its books or over; one of an earlier RM is taken back.
 void RmCore::RecoverContainer(RmNode& node, const yarn::NmContainerStatus& status) {
   RmApplication* application = FindApplication(status.id.application_attempt.application);
   const bool booked = FindContainer(status.id) != nullptr;
   const bool complete = status.state == yarn::ContainerState::kComplete;
   const bool ours = status.id.id >> kContainerEpochShift == epoch_;
-  if (application == nullptr || booked || ours || application->settled.count(status.id) > 0) {
+  if (application == nullptr || booked || ours) {
     TF_PROBE("yarn/container-is-not-recovered");
     TakeContainerStatus(node, StatusOf(status));
     return;
@@ -153,7 +163,6 @@ void RmCore::RecoverContainer(RmNode& node, const yarn::NmContainerStatus& statu
   const bool of_this_attempt =
       status.id.application_attempt == attempt.id && attempt.state != AttemptState::kDone;
   if (complete) {
-    application->settled.insert(status.id);
     if (am && attempt.state != AttemptState::kDone) {
       TF_PROBE("yarn/am-ended-without-the-rm");
       node.to_remove.push_back(status.id);

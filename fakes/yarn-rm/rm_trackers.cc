@@ -38,6 +38,7 @@ yarn::RmResponse RmCore::Answer(const RmCall&, const yarn::RegisterNodeManagerRe
     TF_PROBE("yarn/empty-node-reconnects");
     DeactivateNode(*known, yarn::NodeState::kRebooted);
   }
+  const bool is_new = known == nullptr;
   RmNode& node = AddNode(request);
   node.last_heard = now_;
   node.response_id = 0;
@@ -53,7 +54,7 @@ yarn::RmResponse RmCore::Answer(const RmCall&, const yarn::RegisterNodeManagerRe
   node.news_announced = false;
   if (!IsActive(node)) SetNodeState(node, yarn::NodeState::kRunning);
   ring_.Forget(node.index);
-  RecoverContainers(node, request);
+  TakeOverNode(node, request, is_new);
   WatchNode(node);
   if (HasOrders(node)) NewsFor(node);
   if (node.schedulable && is_capacity()) AnnounceNode(node);

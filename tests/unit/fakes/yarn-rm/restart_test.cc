@@ -108,6 +108,27 @@ TEST_P(WorkPreservingTest, WhatEndedMeanwhileIsReportedToTheNewRm) {
   EXPECT_EQ(am().completed[0].exit_status, 7);
 }
 
+TEST_P(WorkPreservingTest, OnlyTheFirstRegistrationBringsContainersBack) {
+  am().starts_containers = false;
+  am().next.ask = {Ask(1, Amount(2, 1, 1), 2)};
+  ASSERT_TRUE(cluster_.RunUntil([&] { return am().granted.size() == 4; }, 20s));
+  const yarn::Container late = am().granted[3];
+  Restart(15s);
+  cluster_.RunFor(1100ms);
+  // The answer to its registration was lost; the node has started one more for the AM since, and
+  // registers again.
+  cluster_.CallRm({}, yarn::RegisterNodeManagerRequest{
+                          .node = late.node,
+                          .rack = "/r1",
+                          .resource = Amount(64, 16, 8),
+                          .containers = {{.id = late.id, .resource = Amount(2, 1, 1)}},
+                          .running_applications = {app_}});
+  EXPECT_EQ(cluster_.rm().books().applications.at(app_)->containers.count(late.id), 0U);
+  const auto answer = cluster_.CallRm({}, yarn::NodeHeartbeatRequest{.node = late.node});
+  EXPECT_EQ(std::get<yarn::NodeHeartbeatResponse>(answer).containers_to_cleanup,
+            std::vector<ContainerId>{late.id});
+}
+
 TEST_P(WorkPreservingTest, AnAmThatEndedMeanwhileIsReplaced) {
   cluster_.StopRm();
   cluster_.Exit(am().container, 1);
