@@ -175,10 +175,12 @@ struct ContainerBook {
   Resource resource;
   bool am = false;
   bool freed = false;
-  Instant freed_at{};           ///< The last time.
-  bool running = false;         ///< The NM has launched it and it is not gone.
-  bool on_node = false;         ///< The NM has begun to localize it and it is not gone.
-  bool launched_alone = false;  ///< Its start was ordered before its gang was ever whole.
+  Instant freed_at{};                ///< The last time.
+  bool running = false;              ///< The NM has launched it and it is not gone.
+  bool on_node = false;              ///< The NM has begun to localize it and it is not gone.
+  std::optional<Instant> left_node;  ///< When it was gone.
+  bool started_late = false;         ///< It was freed when it was launched.
+  bool launched_alone = false;       ///< Its start was ordered before its gang was ever whole.
   Instant granted{};
   Instant said{};  ///< The last time: a RM that recovers its books says it again.
   // The user process that lives in it:
@@ -370,6 +372,7 @@ class Checkers::Books {
   void CheckCapacity(const NodeBook& node, const trace::ContainerGranted& fact);
   [[nodiscard]] Resource KnownToRm(const NodeBook& node) const;
   [[nodiscard]] bool ComesBack(const ContainerBook& known) const;
+  [[nodiscard]] bool OutOfReach(const ContainerBook& container) const;
   void Allocated(ContainerBook& container, const trace::ContainerGranted& fact);
   [[nodiscard]] static bool HoldsGang(const JobBook& job, const ApplicationBook& application);
   [[nodiscard]] bool KeepsPartOfGang(const JobBook& job, const ApplicationBook& application) const;

@@ -14,6 +14,8 @@ namespace {
 /// not checked then.
 constexpr Duration kSettleAfter = 60s;
 constexpr Duration kKillSlack = 5s;
+/// The RM hears of what has changed on a node within that time, unless a fault keeps it away.
+constexpr Duration kHeardOf = 5s;
 
 /// The type of which a node gives out more than it has, of those that `asked` wants; empty when
 /// none.
@@ -48,9 +50,6 @@ void Checkers::Books::CheckCapacity(const NodeBook& node, const trace::Container
   if (!Checks(Invariant::kCapacity)) return;
   const std::string exceeded = Exceeded(fact.resource, node.used, node.capacity);
   if (exceeded.empty() || Exceeded(fact.resource, KnownToRm(node), node.capacity).empty()) return;
-  // The RM hears of what a node has lost with the node's next heartbeat, which a fault may keep
-  // away.
-  constexpr Duration kHeardOf = 5s;
   if (now_ - node.declared <= kHeardOf && Exceeded(fact.resource, node.used, node.had).empty())
     return;
   const bool changed = node.declared > Instant{};
@@ -73,9 +72,11 @@ Resource Checkers::Books::KnownToRm(const NodeBook& node) const {
 }
 
 /// A container that one RM took back and whose node has not heard so: the node brings it to the
-/// next RM, which knows no better. Source: AbstractYarnScheduler.java (recoverContainersOnNode).
+/// next RM, which knows no better. It may end while its node's registration is under way. Source:
+/// AbstractYarnScheduler.java (recoverContainersOnNode).
 bool Checkers::Books::ComesBack(const ContainerBook& known) const {
-  return known.freed && known.on_node && rm_restarted_ && *rm_restarted_ >= known.freed_at;
+  const bool told_of = known.on_node || (known.left_node && now_ - *known.left_node <= kHeardOf);
+  return known.freed && told_of && rm_restarted_ && *rm_restarted_ >= known.freed_at;
 }
 
 void Checkers::Books::On(const trace::ContainerGranted& fact) {
@@ -90,10 +91,12 @@ void Checkers::Books::On(const trace::ContainerGranted& fact) {
                           .job = fact.job, .node = node, .resource = fact.resource, .am = fact.am})
              .first->second;
     if (JobBook* job = JobOf(fact.job)) job->containers.push_back(fact.container);
-    return Allocated(*known, fact);
+    Allocated(*known, fact);
+    return CheckCapacity(nodes_[node], fact);
   }
   const bool its_own = known->job == fact.job && known->node == node;
   if (its_own && ComesBack(*known)) {
+    // It is on its node already: the RM is not asked whether there is room for it.
     TF_PROBE("checkers/granted-again");
     known->freed = false;
     known->am = fact.am;  // One of an AM that is over is only a container.
@@ -113,7 +116,6 @@ void Checkers::Books::Allocated(ContainerBook& container, const trace::Container
   LimitsOf(fact.container, container);
   NodeBook& node = nodes_[container.node];
   node.used += fact.resource;
-  CheckCapacity(node, fact);
   gpu_area_ += static_cast<Area>((now_ - gpus_since_).count()) * gpus_used_;
   gpus_since_ = now_;
   gpus_used_ += fact.resource.gpus;
@@ -224,12 +226,14 @@ void Checkers::Books::On(const trace::ContainerLaunched& fact) {
   ContainerBook* container = ContainerOf(fact.container);
   if (container == nullptr) return;
   container->running = container->on_node = container->limits.known_to_nm = true;
+  container->started_late = container->freed;
 }
 
 void Checkers::Books::On(const trace::ContainerGone& fact) {
   ContainerBook* container = ContainerOf(fact.container);
   if (container == nullptr) return;
   container->running = false;
+  if (container->on_node) container->left_node = now_;
   // A NodeManager that is being started again, or has been just now, has yet to see it.
   container->on_node = container->on_node && (!nm_restarts_.empty() || nm_restarted_ == now_);
   container->limits.known_to_nm = true;
@@ -266,6 +270,13 @@ void Checkers::Books::ScanContainers(const WorldView& world) {
   }
 }
 
+/// A RM that keeps nothing over its restart has taken it back, and its node has started it since:
+/// it waits for the end of all that it runs before it registers, and no one tells it to end this.
+/// Source: ContainerManagerImpl.cleanupContainersOnNMResync.
+bool Checkers::Books::OutOfReach(const ContainerBook& container) const {
+  return container.started_late && rm_restarted_ && *rm_restarted_ == container.freed_at;
+}
+
 // released-once, at the end of a job: nothing of it is held any more, and nothing that can be
 // reached still runs.
 void Checkers::Books::SettleContainers(JobBook& job, const std::vector<std::string>& remains) {
@@ -286,7 +297,7 @@ void Checkers::Books::SettleContainers(JobBook& job, const std::vector<std::stri
     if (!container->freed) {
       Report(Invariant::kReleasedOnce,
              NameOf(job) + " has ended, but " + ToString(id) + " is still allocated");
-    } else if (container->running && node.up && !remains.empty()) {
+    } else if (container->running && node.up && !remains.empty() && !OutOfReach(*container)) {
       Report(Invariant::kReleasedOnce, NameOf(job) + " has ended, but " + ToString(id) +
                                            " still runs on " + ToString(node.id));
     }

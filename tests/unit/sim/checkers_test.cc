@@ -131,8 +131,37 @@ TEST(CheckersTest, AContainerThatWasTakenBackMayComeBackToTheNextRm) {
   script.Free(2);
   EXPECT_EQ(script.Broken(), Names{});
   script.Gone(2);
+  script.now += 6s;
   script.Grant(2);
   EXPECT_EQ(script.Broken(), Names{"one-owner"});
+}
+
+// The node's registration, which names it, was under way.
+TEST(CheckersTest, SoMayOneThatEndsAsItsNodeRegisters) {
+  CheckerScript script;
+  script.Run();
+  script.Say(trace::ContainerLaunched{.container = CheckerScript::Container(2)});
+  script.Free(2);
+  script.Say(trace::FaultBegan{.fault = 0, .kind = "rm_restart"});
+  script.Gone(2);
+  script.now += 200ms;
+  script.Grant(2);
+  EXPECT_EQ(script.Broken(), Names{});
+}
+
+// The RM is not asked whether there is room for what is there.
+TEST(CheckersTest, CapacityDoesNotCountWhatComesBackToTheNextRm) {
+  CheckerScript script;
+  for (std::int64_t id = 1; id <= 4; ++id) script.Grant(id);
+  script.Say(trace::ContainerLocalizing{.container = CheckerScript::Container(1)});
+  script.Free(1);
+  script.Grant(5);
+  script.Say(trace::FaultBegan{.fault = 0, .kind = "rm_restart"});
+  script.now += 1s;
+  for (const std::int64_t id : {2, 3, 4, 5, 1}) script.Grant(id);
+  EXPECT_EQ(script.Broken(), Names{});
+  script.Grant(6);
+  EXPECT_EQ(script.Broken(), Names{"capacity"});
 }
 
 // Its NodeManager was down when it ended.
@@ -181,6 +210,28 @@ TEST(CheckersTest, ReleasedOnceBreaksWhenAContainerOutlivesItsJob) {
   script.At(60s);
   script.checkers.JobSettled(script.now, CheckerScript::kJob, FixedWorld{});
   EXPECT_EQ(script.Broken(), Names{"released-once"});
+}
+
+// An RM that keeps nothing over its restart has taken it back; its node hears no order before all
+// that it runs has ended.
+TEST(CheckersTest, ReleasedOnceAllowsWhatWasStartedUnderAnEarlierRm) {
+  for (const bool restart : {true, false}) {
+    CheckerScript script;
+    script.Run();
+    script.Succeed();
+    script.Grant(4);
+    script.At(50s);
+    if (restart) script.Say(trace::FaultBegan{.fault = 0, .kind = "rm_restart"});
+    script.Free(4);
+    script.Say(trace::ContainerLaunched{.container = CheckerScript::Container(4)});
+    if (restart) script.Say(trace::FaultEnded{.fault = 0});
+    script.At(20min);
+    FixedWorld world;
+    world.remains = {"container 4"};
+    script.checkers.JobSettled(script.now, CheckerScript::kJob, world);
+    const std::vector<std::string> broken = script.Broken();
+    EXPECT_EQ(std::count(broken.begin(), broken.end(), "released-once"), restart ? 0 : 1);
+  }
 }
 
 TEST(CheckersTest, GangStartBreaksWhenAProcessStartsBeforeItsGangIsHeld) {
