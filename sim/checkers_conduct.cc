@@ -28,6 +28,8 @@ constexpr Duration kWaitsForAnswer = 5s;
 constexpr Duration kNodeStops = 5s;
 /// One call out of turn tells its caller which turn it is.
 constexpr std::int32_t kRefusedInARow = 5;
+/// So long after a fault there may be messages under way that it has kept back.
+constexpr Duration kKeptBack = 1min;
 
 /// The RM has ended this attempt, or another one acts. To one that registers or finishes it says so
 /// by its words alone. Source:
@@ -277,7 +279,11 @@ void ConductWatch::On(const trace::AmTold& fact) {
 
 void ConductWatch::RmSays(ApplicationFacts& application, const RmReplied& reply) {
   const auto call = application.calls.find(reply.call);
-  const Instant made = call == application.calls.end() ? now_ : call->second;
+  // An idle call is in no trace: where a fault keeps messages back it may be an old one.
+  const bool may_be_old =
+      !faults_.empty() || (fault_changed_ && now_ - *fault_changed_ <= kKeptBack);
+  const Instant unseen = may_be_old ? Instant{} : now_;
+  const Instant made = call == application.calls.end() ? unseen : call->second;
   if (call != application.calls.end()) application.calls.erase(call);
   if (const auto* error = std::get_if<yarn::RpcError>(&reply.response)) {
     if (error->code == yarn::RpcErrorCode::kApplicationMasterNotRegistered)
@@ -285,13 +291,15 @@ void ConductWatch::RmSays(ApplicationFacts& application, const RmReplied& reply)
     application.told_over = application.told_over || EndsTheAttempt(*error);
     application.refused_token =
         application.refused_token || error->code == yarn::RpcErrorCode::kInvalidToken;
+    if (error->code != yarn::RpcErrorCode::kInvalidApplicationMasterRequest) return;
+    // Nor is an idle answer in any trace: what comes between two calls is known by their numbers.
+    const bool next = reply.call == std::exchange(application.refused_call, reply.call).next();
     // Of those that were under way together the first teaches what there is to learn.
-    if (error->code != yarn::RpcErrorCode::kInvalidApplicationMasterRequest ||
-        (application.refused > 0 && made <= application.refused_at))
-      return;
+    if (application.refused > 0 && made <= application.refused_at) return;
     Counts(Of::kGoodCitizen);
     application.refused_at = now_;
-    if (++application.refused != kRefusedInARow) return;
+    application.refused = next ? application.refused + 1 : 1;
+    if (application.refused != kRefusedInARow) return;
     return Report(Of::kGoodCitizen, application.job,
                   fmt::format("the RM has refused {} calls in a row as out of turn: {}",
                               kRefusedInARow, error->message));

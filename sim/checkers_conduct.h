@@ -99,6 +99,7 @@ class ConductWatch {
     bool refused_token = false;     ///< The RM has told its AM that it does not know its token.
     std::int32_t refused = 0;       ///< Calls in a row that were out of turn, each made ...
     Instant refused_at{};           ///< ... after the AM had heard that of the one before.
+    CallId refused_call;            ///< The latest.
     std::int32_t response_id = -1;  ///< Of the latest allocate: a repetition has the same.
     std::map<CallId, Instant> calls;  ///< To the RM, not answered: when each was made.
     std::map<CallId, std::vector<ContainerId>> stops;  ///< Calls to nodes, not answered.

@@ -284,6 +284,22 @@ TEST(CheckersConductTest, OneRefusalOutOfTurnTellsTheTurn) {
   EXPECT_EQ(script.Broken(), Names({"good-citizen"}));
 }
 
+// Idle calls and their answers are in no trace.
+TEST(CheckersConductTest, RefusalsOfOldCallsAreNotInARow) {
+  for (const bool fault : {true, false}) {
+    for (const bool answered_between : {true, false}) {
+      ConductScript script;
+      if (fault) script.Say(trace::FaultBegan{.fault = 1, .kind = "delay"});
+      for (std::uint64_t call = 20; call < 25; ++call) {
+        script.At(call * 1s);
+        Refuse(script, answered_between ? 10 * call : call,
+               yarn::RpcErrorCode::kInvalidApplicationMasterRequest);
+      }
+      EXPECT_EQ(script.Broken(), fault || answered_between ? Names() : Names({"good-citizen"}));
+    }
+  }
+}
+
 TEST(CheckersConductTest, WhoWaitsForNodesOrHasDecidedAsksForNothing) {
   {
     ConductScript script;
