@@ -22,8 +22,6 @@ constexpr Duration kActsWithin = 10s;
 constexpr Duration kHeldInVain = 10min;
 /// A drain counts from the decision, a little before its entry is appended.
 constexpr Duration kToldLater = 5s;
-/// An answer within this time is the one that the AM waits for: it has not given its call up.
-constexpr Duration kWaitsForAnswer = 5s;
 /// A node that was told to stop a container has done so by then, or it is the RM's.
 constexpr Duration kNodeStops = 5s;
 /// One call out of turn tells its caller which turn it is.
@@ -384,21 +382,24 @@ void ConductWatch::On(const trace::AmOrdered& fact) {
       fact.action);
 }
 
-// one-attempt: an AM that the RM has told that another attempt acts, or none, does nothing more. An
-// answer to a call that it has given up it may leave aside.
+// one-attempt: an AM that the RM has told that another attempt acts, or none, does nothing more.
+// One that finishes may hear it of an earlier call, before it hears that its final status was
+// taken.
 void ConductWatch::HearsItsEnd(ApplicationFacts& application, std::int32_t attempt,
                                const RmReplied& reply) {
   const auto* error = std::get_if<yarn::RpcError>(&reply.response);
   AttemptFacts& its = application.attempts[attempt];
-  const bool awaited = reply.call == its.latest_call && now_ - its.called_at <= kWaitsForAnswer;
-  if (error == nullptr || !EndsTheAttempt(*error) || !awaited) return;
+  const bool of_earlier = its.first_finish && reply.call < *its.first_finish;
+  if (error == nullptr || !EndsTheAttempt(*error) || of_earlier) return;
   its.heard_its_end = its.heard_its_end.value_or(now_);
 }
 
 void ConductWatch::GoesOn(ApplicationFacts& application, const trace::AmOrdered& fact) {
   AttemptFacts& its = application.attempts[fact.am_attempt];
   const auto* call = std::get_if<CallRm>(&fact.action);
-  if (call != nullptr) its.latest_call = call->call, its.called_at = now_;
+  if (call != nullptr &&
+      std::holds_alternative<yarn::FinishApplicationMasterRequest>(call->request))
+    its.first_finish = its.first_finish.value_or(call->call);
   const bool acts = call != nullptr || std::holds_alternative<CallNm>(fact.action) ||
                     std::holds_alternative<AppendJournal>(fact.action) ||
                     std::holds_alternative<SendToAgent>(fact.action);

@@ -81,8 +81,7 @@ class ConductWatch {
     std::optional<Instant> notice;        ///< The RM has told of it, and nothing was done since.
   };
   struct AttemptFacts {
-    CallId latest_call;  ///< To the RM, ...
-    Instant called_at{};
+    std::optional<CallId> first_finish;    ///< It tells its final status with that call.
     std::optional<Instant> heard_its_end;  ///< The RM's word that another attempt acts, or none.
     bool reported = false;
   };

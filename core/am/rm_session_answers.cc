@@ -30,14 +30,27 @@ bool IsForgotten(const yarn::RpcError& error) {
   return error.message.find("doesn't exist in cache") != std::string::npos;
 }
 
+/// What the RM has ended once it does not take up again.
+bool EndsTheAttempt(const yarn::RpcError& error) {
+  return error.code == yarn::RpcErrorCode::kApplicationAttemptNotFound ||
+         error.code == yarn::RpcErrorCode::kApplicationNotFound ||
+         (error.code == yarn::RpcErrorCode::kInvalidApplicationMasterRequest && IsForgotten(error));
+}
+
 }  // namespace
 
 RmNews RmSession::OnReplied(Instant now, const RmReplied& reply) {
   RmNews news;
   const bool of_this_call = reply.call >= call_.first && reply.call <= call_.id;
-  const bool is_error = std::holds_alternative<yarn::RpcError>(reply.response);
+  const auto* error = std::get_if<yarn::RpcError>(&reply.response);
   const bool awaited = call_.outstanding || latest_was_elided_;
-  if (stopped_ || !of_this_call || !awaited || (is_error && reply.call != call_.id)) {
+  const bool in_time = of_this_call && awaited && (error == nullptr || reply.call == call_.id);
+  // It holds however late it is heard. Before it is told that the final status has been taken, an
+  // attempt that finishes may hear so of an earlier call.
+  const bool ends = error != nullptr && EndsTheAttempt(*error) &&
+                    (call_.kind != CallKind::kFinish || of_this_call);
+  if (ends && !in_time) TF_PROBE("session/late-word-of-the-end");
+  if (stopped_ || (!in_time && !ends)) {
     news.ignored = "RM answer to call " + std::to_string(reply.call.value) + " came late or twice";
     KeepNmTokens(reply.response);
     return news;

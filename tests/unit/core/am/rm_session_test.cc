@@ -104,6 +104,28 @@ TEST(RmSessionTest, RegistrationIsRepeatedWithGrowingPauses) {
   EXPECT_THAT(pauses, ElementsAre(1s, 2s, 4s, 8s, 10s, 10s));
 }
 
+// Where all answers come late, this one holds all the same: nothing else ever ends the AM.
+TEST(RmSessionTest, ThatTheAttemptIsOverHoldsHoweverLateItIsHeard) {
+  for (const bool finishes : {false, true}) {
+    Bench bench;
+    bench.Begin();
+    const Instant first = *bench.session.next_deadline();
+    bench.AllocateAt(first);
+    const CallId old = bench.last.call;
+    const Instant again = *bench.session.next_deadline();
+    bench.AllocateAt(again);
+    EXPECT_NE(bench.last.call, old);
+    if (finishes) {
+      bench.session.Finish({});
+      bench.At(again);
+    }
+    const RmNews news = bench.Error(old, yarn::RpcErrorCode::kApplicationAttemptNotFound);
+    // What finishes may have been taken meanwhile.
+    EXPECT_EQ(news.must_stop.has_value(), !finishes);
+    EXPECT_EQ(news.ignored.has_value(), finishes);
+  }
+}
+
 // The RM registered us, but its answer was lost: the repeated call is refused.
 TEST(RmSessionTest, BeingRegisteredAlreadyIsBeingRegistered) {
   Bench bench;
