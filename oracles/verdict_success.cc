@@ -340,7 +340,7 @@ bool ReferenceVerdict::Model::HoldsDeadline(const Job& job, std::string_view rul
     return false;
   if (rule.rfind("gang/", 0) == 0)
     return std::any_of(job.tasks.begin(), job.tasks.end(), [](const auto& entry) {
-      return entry.second.in_gang && !entry.second.runs;
+      return entry.second.in_gang && (!entry.second.runs || entry.second.IsSettled());
     });
   if (rule == "deadlines/run") {
     // Where all that trains waits for other types, nothing has to run before it counts.

@@ -1274,6 +1274,20 @@ TEST(ReferenceVerdictTest, OfAYoungRmTheNodesMayYetCome) {
   EXPECT_TRUE(script.Clean());
 }
 
+// Its process takes its time to end; the gang is collected anew all the same.
+TEST(ReferenceVerdictTest, AGangThatStartsAgainIsNotWhole) {
+  for (const bool restarts : {true, false}) {
+    Script script(TwoWorkers());
+    script.At(15min);
+    if (restarts) {
+      script.LoseContainer(kWorker1, container_exit::kAborted);
+      script.Restart(kWorker1, ExitClass::kNodeLost, Budget::kInfrastructure, 2, kBoth);
+    }
+    script.Verdict(JobStatus::kFailed, "gang/infeasible");
+    EXPECT_EQ(script.Clean(), restarts);
+  }
+}
+
 TEST(ReferenceVerdictTest, ANodeThatDoesNotAnswerOnceHasNotRefusedALaunch) {
   for (const int unanswered : {1, 8}) {
     Script script(TwoWorkers(), "worker");
