@@ -20,6 +20,8 @@ constexpr Duration kActsWithin = 10s;
 /// A container that no task needs is given back by then: an AM that has just started looks for the
 /// agents of the one before first.
 constexpr Duration kHeldInVain = 10min;
+/// The AM has all that it needs to give a container back once more.
+constexpr Duration kGivesBackWithin = 3s;
 /// A drain counts from the decision, a little before its entry is appended.
 constexpr Duration kToldLater = 5s;
 /// A node that was told to stop a container has done so by then, or it is the RM's.
@@ -87,6 +89,7 @@ void ConductWatch::Observe(const trace::TraceRecord& record) {
                           container.freed = false;
                           nodes_[fact.node].containers.insert(fact.container);
                           HeldMayChange(fact.container, container);
+                          if (container.owed) Owes(fact.container, container);
                         },
                         [&](const trace::ContainerFreed& fact) {
                           ContainerFacts* container = ContainerOf(fact.container);
@@ -151,7 +154,17 @@ void ConductWatch::Pass(Instant until) {
   while (!dues_.empty() && dues_.top().at < until) {
     const Due due = dues_.top();
     dues_.pop();
-    due.over_number > 0 ? JudgeHeld(due) : JudgeNotice(due);
+    switch (due.of) {
+      case DueFor::kNotice:
+        JudgeNotice(due);
+        break;
+      case DueFor::kHeld:
+        JudgeHeld(due);
+        break;
+      case DueFor::kOwed:
+        JudgeOwed(due);
+        break;
+    }
   }
 }
 
@@ -215,7 +228,48 @@ void ConductWatch::HeldMayChange(const ContainerId& id, ContainerFacts& containe
   dues_.push({.at = now_ + kHeldInVain,
               .order = ++order_,
               .container = id,
-              .over_number = its->over_number});
+              .over_number = its->over_number,
+              .of = DueFor::kHeld});
+}
+
+// no-idle-containers: what was given back, and the RM counts all the same, is given back again by
+// the AM that knows of it: one that an earlier AM gave back and the RM lists to this one, or one
+// that this one has released and that a restarted RM has from its node.
+void ConductWatch::Owes(const ContainerId& id, ContainerFacts& container) {
+  Counts(Of::kNoIdleContainers);
+  container.owed = now_;
+  dues_.push(
+      {.at = now_ + kGivesBackWithin, .order = ++order_, .container = id, .of = DueFor::kOwed});
+}
+
+void ConductWatch::OwesListed(const std::vector<yarn::Container>& containers) {
+  for (const yarn::Container& listed : containers) {
+    ContainerFacts* container = ContainerOf(listed.id);
+    if (container != nullptr && container->given_back && !container->am && !container->freed)
+      Owes(listed.id, *container);
+  }
+}
+
+void ConductWatch::OwesReleased(const ApplicationFacts& application) {
+  for (const ContainerId& id : application.released) {
+    if (ContainerFacts* container = ContainerOf(id)) Owes(id, *container);
+  }
+}
+
+void ConductWatch::JudgeOwed(const Due& due) {
+  ContainerFacts* container = ContainerOf(due.container);
+  if (container == nullptr || !container->owed || container->freed) return;
+  const ApplicationFacts* its = ApplicationOf(due.container.application_attempt.application);
+  if (its == nullptr || its->over || its->decided) return;
+  const Instant since = due.at - kGivesBackWithin;
+  if (its->am_started > since || lossy_ || !faults_.empty() ||
+      (fault_changed_ && *fault_changed_ >= since))
+    return;
+  container->owed.reset();
+  Report(Of::kNoIdleContainers, container->job,
+         fmt::format("{} has been given back, the RM counts it all the same, and the AM has not "
+                     "given it back again within {}",
+                     ToString(due.container), ToString(kGivesBackWithin)));
 }
 
 void ConductWatch::GivenBack(const ContainerId& id) {
@@ -223,6 +277,7 @@ void ConductWatch::GivenBack(const ContainerId& id) {
   if (container == nullptr) return;
   container->given_back = true;
   container->notice.reset();
+  container->owed.reset();
   HeldMayChange(id, *container);
 }
 
@@ -247,6 +302,7 @@ void ConductWatch::On(const trace::AmTold& fact) {
     application.stops.clear();
     application.to_raise.clear();
     application.blacklist.clear();
+    application.released.clear();
     return;
   }
   ApplicationFacts* application = ApplicationOf(job, fact.resubmission);
@@ -303,9 +359,18 @@ void ConductWatch::RmSays(ApplicationFacts& application, const RmReplied& reply)
                               kRefusedInARow, error->message));
   }
   application.refused = 0;
-  if (std::holds_alternative<yarn::RegisterApplicationMasterResponse>(reply.response)) {
+  if (const auto* registered =
+          std::get_if<yarn::RegisterApplicationMasterResponse>(&reply.response)) {
     application.blacklist.clear();
+    OwesListed(registered->containers_from_previous_attempts);
+    OwesReleased(application);
   } else if (const auto* answer = std::get_if<yarn::AllocateResponse>(&reply.response)) {
+    OwesListed(answer->containers_from_previous_attempts);
+    for (const yarn::ContainerStatus& status : answer->completed_containers) {
+      ContainerFacts* container = ContainerOf(status.id);
+      if (application.released.erase(status.id) > 0 && container != nullptr)
+        container->owed.reset();
+    }
     for (const std::vector<ContainerId>* list :
          {&answer->preempt_strict, &answer->preempt_contract}) {
       for (const ContainerId& id : *list) {
@@ -446,6 +511,7 @@ void ConductWatch::Allocates(ApplicationFacts& application, const yarn::Allocate
   }
   for (const ContainerId& id : request.release) {
     GivenBack(id);
+    application.released.insert(id);
     if (ContainerFacts* container = ContainerOf(id)) container->let_go = true;
   }
 }

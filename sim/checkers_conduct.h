@@ -79,6 +79,7 @@ class ConductWatch {
     bool let_go = false;  ///< The node cannot, or it was released: the RM sees to it.
     std::optional<TaskAttempt> told_end;  ///< The AM has ordered this attempt to end.
     std::optional<Instant> notice;        ///< The RM has told of it, and nothing was done since.
+    std::optional<Instant> owed;  ///< The AM knows that the RM counts it, and is to give it back.
   };
   struct AttemptFacts {
     std::optional<CallId> first_finish;    ///< It tells its final status with that call.
@@ -103,6 +104,8 @@ class ConductWatch {
     std::map<CallId, Instant> calls;  ///< To the RM, not answered: when each was made.
     std::map<CallId, std::vector<ContainerId>> stops;  ///< Calls to nodes, not answered.
     Epoch begun;  ///< The latest in which a process that trains was ordered to start.
+    /// The AM has told the RM so, and has not heard of their end.
+    std::set<ContainerId> released;
     std::set<std::string> blacklist;
     std::set<std::string> proven;  ///< Files that HDFS has told an AM of.
     std::optional<JobStatus> verdict;
@@ -115,11 +118,13 @@ class ConductWatch {
     std::uint64_t over_number = 0;
   };
   /// What is looked at later.
+  enum class DueFor { kNotice, kHeld, kOwed };
   struct Due {
     Instant at{};
     std::uint64_t order = 0;
-    ContainerId container;  ///< Of a notice; else only its application.
+    ContainerId container;  ///< For kHeld only its application.
     std::uint64_t over_number = 0;
+    DueFor of = DueFor::kNotice;
     friend bool operator>(const Due& a, const Due& b) {
       return std::pair(a.at, a.order) > std::pair(b.at, b.order);
     }
@@ -128,6 +133,10 @@ class ConductWatch {
   void Pass(Instant until);
   void JudgeNotice(const Due& due);
   void JudgeHeld(const Due& due);
+  void JudgeOwed(const Due& due);
+  void Owes(const ContainerId& id, ContainerFacts& container);
+  void OwesListed(const std::vector<yarn::Container>& containers);
+  void OwesReleased(const ApplicationFacts& application);
   void On(const trace::AmTold& fact);
   void On(const trace::AmOrdered& fact);
   void On(const trace::AgentTold& fact);

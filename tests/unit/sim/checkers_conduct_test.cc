@@ -347,6 +347,75 @@ TEST(CheckersConductTest, AJobHoldsNoMoreContainersThanItHasTasks) {
   }
 }
 
+// ---------------------------------------------------------------- no-idle-containers
+
+/// Container 2 has been given back. The RM counts it, and the AM knows that.
+class OwedScript : public ConductScript {
+ public:
+  OwedScript() {
+    Grant(1, "n1", 0, true);
+    Grant(2);
+  }
+  void List(std::int32_t attempt) {
+    now += 1s;
+    Tell(AmStarted{.attempt = {.application = App(), .attempt = attempt}}, attempt);
+    Tell(RmReplied{.call = CallId(1),
+                   .response =
+                       yarn::RegisterApplicationMasterResponse{
+                           .containers_from_previous_attempts = {{.id = Container(2)}}}},
+         attempt);
+  }
+  void Stop(std::int32_t attempt) {
+    Order(CallNm{.call = CallId(1),
+                 .request = yarn::StopContainersRequest{.containers = {Container(2)}}},
+          attempt);
+  }
+  std::int64_t Idle() {
+    now += 4s;
+    Exit(9);  // Time passes with what happens.
+    const Names broken = Broken();
+    return std::count(broken.begin(), broken.end(), "no-idle-containers");
+  }
+};
+
+TEST(CheckersConductTest, WhatAnEarlierAmGaveBackTheNextGivesBackAgain) {
+  for (const bool stops : {true, false}) {
+    OwedScript script;
+    script.Stop(1);
+    script.List(2);
+    if (stops) script.Stop(2);
+    EXPECT_EQ(script.Idle(), stops ? 0 : 1);
+  }
+  // No AM has given it back.
+  OwedScript script;
+  script.List(2);
+  EXPECT_EQ(script.Idle(), 0);
+}
+
+TEST(CheckersConductTest, WhatARestartedRmHasFromItsNodeIsReleasedAgain) {
+  for (const bool releases : {true, false}) {
+    for (const bool heard : {true, false}) {
+      OwedScript script;
+      script.Say(trace::ContainerLaunched{.container = CheckerScript::Container(2)});
+      script.Allocate({.release = {CheckerScript::Container(2)}});
+      script.Free(2);
+      if (heard)
+        script.Tell(RmReplied{
+            .call = CallId(2),
+            .response = yarn::AllocateResponse{
+                .response_id = 1, .completed_containers = {{.id = CheckerScript::Container(2)}}}});
+      script.Say(trace::FaultBegan{.fault = 0, .kind = "rm_restart"});
+      script.Say(trace::FaultEnded{.fault = 0});
+      script.now += 1s;
+      script.Tell(
+          RmReplied{.call = CallId(3), .response = yarn::RegisterApplicationMasterResponse{}});
+      if (releases) script.Allocate({.release = {CheckerScript::Container(2)}});
+      script.Grant(2);
+      EXPECT_EQ(script.Idle(), releases || heard ? 0 : 1);
+    }
+  }
+}
+
 // ---------------------------------------------------------------- one-owner
 
 TEST(CheckersConductTest, NothingStartsWhereTheAgentHasSaidThatItEnds) {
