@@ -221,6 +221,7 @@ void Startup::NodesComeAgain() {
 void Startup::OnNodesCounted(std::int32_t nodes) {
   AmCore& core = parts_.core;
   core.nodes_counted = nodes;
+  core.gang.SetUnseenNodes(core.now, nodes > known_);
   if (std::exchange(judge_when_counted_, false)) {
     if (nodes > known_ || !LimitOfNodes(TrainingGroups())) core.gang.Resume(core.now);
     core.asks_dirty = core.feasibility = true;
