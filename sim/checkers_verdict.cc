@@ -194,29 +194,42 @@ Says SaysOf(const am::PolicyEngine& policy, const ApplicationBook& application, 
           .failure = asked.failure || (judged && judged->status == JobStatus::kFailed)};
 }
 
-/// A verdict is announced once it is stored, which may take a while, and what ends meanwhile
-/// changes nothing: had the job failed by what had ended when its cause did?
-bool FailedThen(const am::PolicyEngine& policy, const JobSpec& spec, ApplicationBook application,
-                const Cause& cause) {
-  const auto first = application.tasks.find(cause.task);
-  const bool known = first != application.tasks.end() && first->second.ended_at == cause.at;
-  const std::uint64_t by_then = known ? first->second.ended_as : application.ends;
+/// Had the job failed by what had ended by then?
+bool FailedBy(const am::PolicyEngine& policy, const JobSpec& spec, ApplicationBook application,
+              const Cause& cause, Instant then, std::uint64_t by_then) {
   for (auto& [id, task] : application.tasks) {
-    if (task.amended_at > cause.at || task.amended_as > by_then) {
+    if (task.amended_at > then || task.amended_as > by_then) {
       task.exit = task.first.exit;
       task.exit_class = task.first.exit_class;
     }
-    if (!task.ended || (task.ended_at <= cause.at && task.ended_as <= by_then)) continue;
+    if (!task.ended || (task.ended_at <= then && task.ended_as <= by_then)) continue;
     task.ended = false;
     task.running = true;
   }
   // A row may fail the job for it, although a restart for another one, of which the AM had heard in
   // the same breath, would have taken it along.
-  if (known && first->second.ended_at >= first->second.restart_cause_at)
+  const auto first = application.tasks.find(cause.task);
+  if (first != application.tasks.end() && first->second.ended_at == cause.at &&
+      first->second.ended_at >= first->second.restart_cause_at)
     first->second.restarts = false;
   RecordedView view(spec, policy, application.tasks);
   view.Count();
-  return SaysOf(policy, application, view, cause.at).failure;
+  return SaysOf(policy, application, view, then).failure;
+}
+
+/// A verdict is announced once it is stored, which may take a while, and what ends meanwhile
+/// changes nothing: had the job failed when its cause ended, or by what ended next?
+bool FailedThen(const am::PolicyEngine& policy, const JobSpec& spec,
+                const ApplicationBook& application, const Cause& cause) {
+  const auto first = application.tasks.find(cause.task);
+  const bool known = first != application.tasks.end() && first->second.ended_at == cause.at;
+  const std::uint64_t by_then = known ? first->second.ended_as : application.ends;
+  if (FailedBy(policy, spec, application, cause, cause.at, by_then)) return true;
+  return std::any_of(application.tasks.begin(), application.tasks.end(), [&](const auto& entry) {
+    const TaskBook& task = entry.second;
+    return task.ended && task.ended_as > by_then &&
+           FailedBy(policy, spec, application, cause, task.ended_at, task.ended_as);
+  });
 }
 
 /// A success that is recorded while a restart is decided, or before it was carried out, still

@@ -129,5 +129,24 @@ jobs:
   EXPECT_EQ(BrokenIn(result), "");
 }
 
+// All tracked tasks have ended, and the success is not true yet: the AM has decided. TensorBoard's
+// end in the same instant, which would make it true, comes too late.
+TEST(WholeRunsTest, AFailureStandsWhenASuccessIsHeardOfBeforeItIsStored) {
+  const config::Scenario scenario = Load(R"(
+schema: tfsim/v1
+name: stands
+cluster: {nodes: [{name: n, resources: {memory: 64GiB, vcores: 4}}]}
+jobs:
+  - name: a
+    tasks: {worker: {instances: 2, memory: 4GiB}, tensorboard: {memory: 2GiB}}
+    policy: {name: tfjob}
+    success: done(tensorboard)
+    behavior: [{exit: 1}]
+)");
+  const trace::Result result = RunScenario(scenario, {.seed = 1}).result;
+  EXPECT_EQ(result.jobs.at(0).rule, "tfjob/tracked-ended");
+  EXPECT_EQ(BrokenIn(result), "");
+}
+
 }  // namespace
 }  // namespace tfyarn::sim
