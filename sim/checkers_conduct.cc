@@ -301,6 +301,7 @@ void ConductWatch::On(const trace::AmTold& fact) {
     application.calls.clear();
     application.stops.clear();
     application.to_raise.clear();
+    application.storing_since.reset();
     application.blacklist.clear();
     application.released.clear();
     return;
@@ -315,6 +316,7 @@ void ConductWatch::On(const trace::AmTold& fact) {
   } else if (const auto* answer = std::get_if<NmReplied>(&fact.event)) {
     NodeAnswers(*application, *answer);
   } else if (const auto* stored = std::get_if<JournalAppended>(&fact.event)) {
+    application->stored_at = now_;
     // The next AM knows of no entry that was never stored.
     for (const auto& [seq, raised] : application->to_raise) {
       if (seq <= stored->seq) application->raised[raised.task] = raised.memory_mb;
@@ -398,10 +400,16 @@ void ConductWatch::On(const trace::AmOrdered& fact) {
       Overloaded{[](const auto&) {},
                  [&](const NodesAwaited& awaited) { application->awaits = !awaited.limit.empty(); },
                  [&](const AppendJournal& append) {
+                   // What is decided while an entry is on its way waits for it, and comes next.
+                   const bool waited =
+                       application->storing_since && application->stored_at.value_or(now_) == now_;
+                   if (!waited) application->storing_since = now_;
+                   application->stored_at.reset();
                    for (const am::ReadEntry& read : am::ReadFrames(append.bytes)) {
                      if (std::holds_alternative<am::VerdictDecided>(read.entry)) {
                        application->decided = true;
-                       application->decided_at = application->decided_at.value_or(now_);
+                       application->decided_at =
+                           application->decided_at.value_or(*application->storing_since);
                      } else if (const auto* raised = std::get_if<am::MemoryRaised>(&read.entry)) {
                        application->to_raise.push_back({append.seq, *raised});
                      }

@@ -109,8 +109,10 @@ class ConductWatch {
     std::set<std::string> blacklist;
     std::set<std::string> proven;  ///< Files that HDFS has told an AM of.
     std::optional<JobStatus> verdict;
-    std::optional<Instant> decided_at;           ///< The first time that an AM appended a verdict.
-    std::map<TaskId, Incarnation> incarnations;  ///< The latest agent of a task.
+    std::optional<Instant> decided_at;     ///< The earliest at which an AM decided on a verdict.
+    std::optional<Instant> storing_since;  ///< An entry was on its way to HDFS ever since, or is.
+    std::optional<Instant> stored_at;      ///< When it came there; unset: it has not.
+    std::map<TaskId, Incarnation> incarnations;                     ///< The latest agent of a task.
     std::vector<std::pair<JournalSeq, am::MemoryRaised>> to_raise;  ///< Appended, not stored yet.
     std::map<TaskId, std::int64_t> raised;  ///< Memory in MiB that a task was given instead.
     std::int64_t held = 0;  ///< Containers for tasks that the RM counts, not given back by the AM.

@@ -148,5 +148,25 @@ jobs:
   EXPECT_EQ(BrokenIn(result), "");
 }
 
+// The decision waits for an entry that HDFS does not take, and its drain goes on meanwhile: after
+// the outage the AM's next try is longer away than the drain.
+TEST(WholeRunsTest, ADrainBeginsWithTheDecisionThatWaitsForTheJournal) {
+  const config::Scenario scenario = Load(R"(
+schema: tfsim/v1
+name: waits
+cluster: {nodes: [{name: n, count: 2, resources: {memory: 64GiB, vcores: 32}}]}
+jobs:
+  - name: a
+    tasks: {ps: {memory: 4GiB}, prepare: {memory: 3GiB}}
+    behavior: [{task: ps, runs: forever}, {task: prepare, runs: 5700ms}]
+    finish: {drain: {ps: 9s}}
+faults:
+  - {kind: hdfs_down, when: {job: a, state: running}, for: 68s}
+)");
+  const trace::Result result = RunScenario(scenario, {.seed = 1}).result;
+  EXPECT_EQ(result.jobs.at(0).rule, "default/success");
+  EXPECT_EQ(BrokenIn(result), "");
+}
+
 }  // namespace
 }  // namespace tfyarn::sim
