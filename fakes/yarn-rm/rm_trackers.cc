@@ -154,7 +154,14 @@ void RmCore::TakeNodeStatus(RmNode& node, const yarn::NodeHeartbeatRequest& requ
   } else if (node.state == yarn::NodeState::kUnhealthy) {
     SetNodeState(node, yarn::NodeState::kRunning);
   }
-  for (const yarn::ContainerStatus& status : request.containers) TakeContainerStatus(node, status);
+  // What runs first: the end of an AM takes what is not known to run. Source:
+  // AbstractYarnScheduler.nodeUpdate.
+  for (const bool ended : {false, true}) {
+    for (const yarn::ContainerStatus& status : request.containers) {
+      if ((status.state == yarn::ContainerState::kComplete) == ended)
+        TakeContainerStatus(node, status);
+    }
+  }
   if (node.state == yarn::NodeState::kDecommissioning) FinishDecommission(node);
 }
 

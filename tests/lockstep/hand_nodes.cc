@@ -74,8 +74,14 @@ void HandCluster::Beat(Node& node, bool repeated) {
            .state = process.done ? yarn::ContainerState::kComplete : yarn::ContainerState::kRunning,
            .exit_status = process.done ? process.exit_status : -1000,
            .diagnostics = {}});
-      if (known) process.said = true;
-      if (known) ToldOf(node, id, process);
+    }
+    // What runs is heard of first.
+    for (const bool done : {false, true}) {
+      for (auto& [id, process] : node.processes) {
+        if (!known || process.done != done || (process.said && !process.done)) continue;
+        process.said = true;
+        ToldOf(node, id, process);
+      }
     }
   }
   node.last_heard = now_;

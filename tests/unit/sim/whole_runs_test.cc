@@ -45,6 +45,28 @@ faults:
   EXPECT_EQ(RunScenario(scenario, {.seed = 1, .elide = false}).result.digest, skipped);
 }
 
+// The ResourceManager hears in one heartbeat that the tasks on a node run, and that the
+// ApplicationMaster there has ended: they are kept.
+TEST(WholeRunsTest, AHeartbeatTellsWhatRunsBeforeWhatHasEnded) {
+  const config::Scenario scenario = Load(R"(
+schema: tfsim/v1
+name: one-heartbeat
+cluster: {nodes: [{name: n, resources: {memory: 8GiB, vcores: 4}}]}
+jobs:
+  - name: a
+    tasks: {worker: {instances: 2, memory: 1GiB}}
+    training: {steps: 600, step_time: 100ms}
+faults:
+  - {kind: nm_heartbeat_loss, when: {job: a, task: "worker:0", state: registered}, target: {node: n}, for: 7s}
+  - {kind: am_crash, when: {job: a, state: running}, after: 6s, target: {am: a}}
+)");
+  const trace::Result result = RunScenario(scenario, {.seed = 1}).result;
+  EXPECT_EQ(result.jobs.at(0).status, JobStatus::kSucceeded);
+  EXPECT_EQ(result.jobs.at(0).am_attempts, 2);
+  EXPECT_EQ(result.jobs.at(0).epochs, 1);
+  EXPECT_EQ(BrokenIn(result), "");
+}
+
 // One answer of the ResourceManager says that both containers of a node are lost: the worker's
 // starts the gang again, and a row fails the job for the other one.
 TEST(WholeRunsTest, ARowMayFailTheJobForWhatIsToStartAgainWithAnother) {
