@@ -94,6 +94,9 @@ constexpr Duration kPeersWait = 8s;
 constexpr Duration kLongOutage = 15min;
 constexpr Duration kFirstPhase = 15min;
 constexpr std::string_view kHdfsDown = "hdfs_down";
+constexpr std::string_view kAmCrash = "am_crash";
+/// What is launched while its node is not heard of ends with its AM, however long it has run.
+constexpr std::string_view kHidesLaunches = "nm_heartbeat_loss";
 
 bool Holds(const std::vector<std::string>& words, std::string_view word) {
   return std::find(words.begin(), words.end(), word) != words.end();
@@ -102,9 +105,11 @@ bool Holds(const std::vector<std::string>& words, std::string_view word) {
 class FaultDrawer {
  public:
   FaultDrawer(std::uint64_t seed, const Sketch& sketch) : draw_(seed, "faults"), sketch_(sketch) {
+    const bool am_dies = sketch.harmless && draw_.Percent(50);
     for (const FaultKind& kind : config::FaultKinds()) {
       if (kind.name == "trace") continue;  // It needs a file.
       if (sketch.healthy && !Holds(sketch.harmless ? kHarmless : kSurvived, kind.name)) continue;
+      if (sketch.harmless && kind.name == (am_dies ? kHidesLaunches : kAmCrash)) continue;
       if (sketch.jobs.empty() && StrikesJob(kind)) continue;
       if (sketch.healthy && kind.name == kHdfsDown && sketch.jobs.size() > 1) continue;
       for (std::int64_t n = Holds(kOften, kind.name) ? kOftenWeight : 1; n > 0; --n)
@@ -147,7 +152,7 @@ class FaultDrawer {
     Node fault = Map({{"kind", Text(kind.name)}});
     moment_ = {};
     const bool of_running =
-        sketch_.harmless && (kind.name == "am_crash" || kind.name == "nm_restart");
+        sketch_.harmless && (kind.name == kAmCrash || kind.name == "nm_restart");
     only_job_ = nullptr;
     const bool of_nodes = kind.target == FaultTarget::kNode;
     const Duration begins = of_running ? WhenItRuns(fault, of_nodes) : When(kind, fault);
@@ -323,7 +328,7 @@ class FaultDrawer {
     std::optional<Node> value;
     switch (param.kind) {
       case FaultParamKind::kWhole:
-        value = Number(Whole(kind, param));
+        value = Number(Whole(kind, param, fault));
         break;
       case FaultParamKind::kNumber:
         // Shares are below 1, factors are not.
@@ -364,7 +369,7 @@ class FaultDrawer {
                        [](const JobSketch& job) { return job.ends_for_sure; });
   }
 
-  std::int64_t Whole(const FaultKind& kind, const FaultParam& param) {
+  std::int64_t Whole(const FaultKind& kind, const FaultParam& param, const Node& fault) {
     if (param.name == "exit" && kind.name == "container_lost") {
       static const std::vector<std::int64_t> kStatuses = {-100, -101, -102, -103, -104, -106,
                                                           0,    1,    137,  143,  -105, -107};
@@ -385,8 +390,10 @@ class FaultDrawer {
     }
     // More in a row end an application, or a budget, by rules that are meant so.
     if (sketch_.healthy && param.name == "count") return 1;
-    // Every message of a kind, for minutes, is more than is said again in time.
-    const std::int64_t floor = sketch_.harmless && param.name == "nth" ? 1 : 0;
+    // Every message of a kind, for minutes, is more than is said again in time; and a task of which
+    // every beat is lost starts again until no budget is left.
+    const bool of_beats = sketch_.healthy && TextAt(fault, "message") == "AgentHeartbeat";
+    const std::int64_t floor = (sketch_.harmless || of_beats) && param.name == "nth" ? 1 : 0;
     const auto least = std::max<std::int64_t>(floor, static_cast<std::int64_t>(param.least));
     return draw_.Whole(least, least + 3);
   }

@@ -45,9 +45,10 @@ bool IsFixed(std::string_view key) {
   return key == "expect" || key == "horizon" || key == "schema" || key == "name";
 }
 
-/// A job that must succeed must do so because of these.
+/// A job that must succeed must do so because of these, and of when a fault begins.
 bool IsPremise(std::string_view key) {
-  return key == "am" || key == "yarn" || key == "nodes" || key == "behavior" || key == "retries";
+  return key == "am" || key == "yarn" || key == "nodes" || key == "behavior" || key == "retries" ||
+         key == "when" || key == "after";
 }
 
 /// What ends a fault or a job: without it a scenario may rightly go on for ever.
@@ -137,7 +138,7 @@ class Shrinker {
   std::vector<Node> Removals(const Way& way) {
     std::vector<Node> candidates;
     if (OnTheWayTo(document_, way, must_succeed_)) return candidates;
-    if (limits_.keep_ends && EndsSomething(document_, way)) return candidates;
+    if ((limits_.keep_ends || must_succeed_) && EndsSomething(document_, way)) return candidates;
     if (auto without = Without(document_, way)) candidates.push_back(std::move(*without));
     return candidates;
   }

@@ -54,6 +54,32 @@ TEST(GeneratorTest, EveryKindOfFaultAndEveryMomentIsDrawn) {
   EXPECT_THAT(moments, testing::ElementsAre("append", "fault", "job", "message", "task"));
 }
 
+// What no job survives without a restart, or at all, is not asked of it.
+TEST(GeneratorTest, FaultsOfAJobThatMustSucceedLeaveItTheMeans) {
+  const Sketch healthy{.nodes = {"n"},
+                       .nodes_for_ams = 1,
+                       .jobs = {{.name = "a", .types = {{.name = "worker"}}}},
+                       .healthy = true};
+  Sketch harmless = healthy;
+  harmless.harmless = true;
+  std::set<std::string> seen;
+  for (std::uint64_t seed = 1; seed <= 10 * kSeeds; ++seed) {
+    for (const Node& fault : DrawFaults(seed, healthy, 3).list.items) {
+      if (TextAt(fault, "kind") != "drop") continue;
+      const std::string message = TextAt(fault, "message");
+      if (TextAt(fault, "nth") == "0") seen.insert(message == "AgentHeartbeat" ? message : "other");
+    }
+    std::set<std::string> kinds;
+    for (const Node& fault : DrawFaults(seed, harmless, 3).list.items)
+      kinds.insert(TextAt(fault, "kind"));
+    EXPECT_FALSE(kinds.contains("am_crash") && kinds.contains("nm_heartbeat_loss")) << seed;
+    seen.merge(kinds);
+  }
+  EXPECT_FALSE(seen.contains("AgentHeartbeat"));
+  for (const char* kind : {"other", "am_crash", "nm_heartbeat_loss"})
+    EXPECT_TRUE(seen.contains(kind));
+}
+
 // YARN waits for ever for a node on which it can start an AM.
 TEST(GeneratorTest, ANodeForAmsIsLeft) {
   for (std::uint64_t seed = 1; seed <= 4 * kSeeds; ++seed) {

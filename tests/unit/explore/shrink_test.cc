@@ -65,6 +65,17 @@ TEST(ShrinkTest, AJobThatMustSucceedKeepsWhyItMust) {
   EXPECT_EQ(shrunk.Find("cluster"), nullptr);
 }
 
+TEST(ShrinkTest, AJobThatMustSucceedKeepsWhenAFaultComesAndGoes) {
+  std::string yaml = kLarge;
+  yaml.replace(yaml.find("[SUCCEEDED, FAILED]"), 19, "SUCCEEDED");
+  yaml.replace(yaml.find("at: 1730ms"), 10, "when: {job: a, state: running}, after: 7s");
+  const Node shrunk = Shrunk(DocumentFrom(yaml));
+  EXPECT_EQ(shrunk.FindPath("faults.1"), nullptr);
+  EXPECT_EQ(TextAt(shrunk, "faults.0.when.state"), "running");
+  EXPECT_EQ(TextAt(shrunk, "faults.0.after"), "7s");
+  EXPECT_NE(shrunk.FindPath("faults.0.for"), nullptr);
+}
+
 TEST(ShrinkTest, WhatEndsFaultsAndJobsStaysWhereTheProblemIsThatNothingEnds) {
   std::string yaml = kLarge;
   yaml.replace(yaml.find("    submit: 90s\n"), 16, "    deadlines: {run: 90s, start: 5m}\n");
