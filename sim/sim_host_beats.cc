@@ -112,7 +112,10 @@ void SimHost::CatchUp(Actor& actor) {
   const std::uint64_t skipped = BeatsBefore(*beat.last_sent, beat.period, end);
   if (skipped == 0) return;
   const Instant latest = *beat.last_sent + beat.period * static_cast<std::int64_t>(skipped);
-  const bool answer_under_way = actor.kind != ActorKind::kAgent && latest + beat.round_trip >= now_;
+  // Nor is an answer under way that came in this very instant, right before its sender's turn.
+  const Instant answered = latest + beat.round_trip;
+  const bool has_come = answered < now_ || (answered == now_ && passed_rank_ >= TimerRank(actor));
+  const bool answer_under_way = actor.kind != ActorKind::kAgent && !has_come;
   const std::uint64_t told = answer_under_way ? skipped - 1 : skipped;
   if (told > 0) {
     beat.last_sent = *beat.last_sent + beat.period * static_cast<std::int64_t>(told);

@@ -44,5 +44,23 @@ faults: [{kind: node_decommission, at: 1s, target: {rack: r1}, for: 6600ms}]
 )");
 }
 
+// A node kills what it was told to end in the very instant in which the answer to a skipped beat
+// has come: what ended first is told at once.
+TEST(SkippedBeatsTest, AnAnswerOfThisInstantIsNotUnderWay) {
+  ExpectSame(R"(name: kills
+horizon: 1h
+cluster: {nodes: [{name: n, count: 2, resources: {memory: 8GiB, vcores: 3}}]}
+yarn: {scheduler: gang, sigkill_delay: 4s, localize: 35ms}
+jobs:
+  - name: a
+    tasks: {worker: {instances: 2, memory: 2GiB}, evaluator: {memory: 6GiB}}
+    training: {steps: 2, step_time: 100ms}
+faults:
+  - {kind: am_crash, at: 600ms, target: {am: a}}
+  - {kind: hang, when: {job: a, message: StartContainers}, after: 300ms, target: {job: a}, state: busy}
+  - {kind: rm_restart, at: 800ms, for: 46ms}
+)");
+}
+
 }  // namespace
 }  // namespace tfyarn::sim
