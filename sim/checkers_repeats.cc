@@ -300,6 +300,12 @@ void RepeatWatch::On(const trace::AmOrdered& fact) {
   } else if (const auto* append = std::get_if<AppendJournal>(&fact.action)) {
     open_.erase(OfAm(job, Saying::kAppend, append->seq.value));
     storing_.insert(job);
+  } else if (std::holds_alternative<ReadJournal>(fact.action)) {
+    // Another attempt has taken its journal: first it reads what that one has written.
+    for (auto& [key, said] : open_) {
+      if (key.sender == Sender::kAm && key.job == job && key.saying == Saying::kAppend)
+        said.last = now_;
+    }
   } else if (const auto* ended = std::get_if<TaskAttemptEnded>(&fact.action)) {
     CloseOrders(ended->container, ended->process.attempt);
     ended_[job][ended->container] = ended->process.attempt;

@@ -160,6 +160,18 @@ TEST(CheckersRepeatsTest, AStartIsNotSaidAgainWhileTheAmStoresADecision) {
   EXPECT_TRUE(script.BrokenAfter(2min));
 }
 
+TEST(CheckersRepeatsTest, AnAmThatHasLostItsJournalReadsItBeforeItAppendsAgain) {
+  TalkScript script;
+  script.Order(AppendJournal{.seq = JournalSeq(4)});
+  script.Tell(JournalFailed{.seq = JournalSeq(4),
+                            .error = {.code = hdfs::HdfsErrorCode::kLeaseLost, .message = {}}},
+              1);
+  EXPECT_FALSE(script.BrokenAfter(40s));
+  script.Order(ReadJournal{});
+  EXPECT_FALSE(script.BrokenAfter(40s));
+  EXPECT_TRUE(script.BrokenAfter(40s));
+}
+
 TEST(CheckersRepeatsTest, AStopIsSaidAgainWhileTheAmStoresADecision) {
   TalkScript script;
   script.AmSays(StopProcess{.fence = TalkScript::Fence()});
