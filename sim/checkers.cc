@@ -6,6 +6,7 @@
 #include "core/model/check.h"
 #include "core/model/text.h"
 #include "core/model/visit.h"
+#include "sim/behavior.h"
 #include "sim/checkers_books.h"
 
 namespace tfyarn::sim {
@@ -37,13 +38,22 @@ bool NothingTrains(const JobSpec& job) {
                      [](const TaskTypeSpec& type) { return IsBeside(type.name); });
 }
 
+/// One of a team leaves it with success before all is done: the others wait for it.
+bool LeavesItsPeers(const JobSpec& job, const config::BehaviorRow& row) {
+  // What runs for a time in each attempt is no part of it.
+  const bool leaves = row.runs ? row.attempt && row.exit.value_or(0) == 0 : row.exit == 0;
+  const std::string type = row.task.substr(0, row.task.find(':'));
+  return leaves && job.strategy != Strategy::kIndependent &&
+         (type.empty() || Trains(job, {.type = type}));
+}
+
 bool StandsStill(const config::JobConfig& job) {
   const bool waits = job.training.peer_loss && job.training.peer_loss->wait;
   return waits || job.spec.gang.policy == GangPolicy::kHold || WaitsForItsPeers(job.spec) ||
          NothingTrains(job.spec) ||
-         std::any_of(job.behavior.begin(), job.behavior.end(), [](const config::BehaviorRow& row) {
+         std::any_of(job.behavior.begin(), job.behavior.end(), [&](const config::BehaviorRow& row) {
            return row.hang || row.forever || row.never_listens || row.port_taken ||
-                  (row.on_term && row.on_term->ignore);
+                  (row.on_term && row.on_term->ignore) || LeavesItsPeers(job.spec, row);
          });
 }
 

@@ -67,6 +67,25 @@ faults:
   EXPECT_EQ(BrokenIn(result), "");
 }
 
+// The others wait for a worker that has ended well before the training is done: only a deadline
+// ends that.
+TEST(WholeRunsTest, ATeamThatOneOfThemLeavesStandsStill) {
+  const config::Scenario scenario = Load(R"(
+schema: tfsim/v1
+name: leaves
+cluster: {nodes: [{name: n, resources: {memory: 64GiB, vcores: 4}}]}
+yarn: {expiry: {am: 10s}}
+jobs:
+  - name: a
+    tasks: {worker: {instances: 3, memory: 2GiB}}
+    deadlines: {start: 1s, run: 20m}
+    behavior: [{task: "worker:2", attempt: 0, runs: 35ms}]
+)");
+  const trace::Result result = RunScenario(scenario, {.seed = 1}).result;
+  EXPECT_EQ(result.jobs.at(0).rule, "deadlines/run");
+  EXPECT_EQ(BrokenIn(result), "");
+}
+
 // One answer of the ResourceManager says that both containers of a node are lost: the worker's
 // starts the gang again, and a row fails the job for the other one.
 TEST(WholeRunsTest, ARowMayFailTheJobForWhatIsToStartAgainWithAnother) {
