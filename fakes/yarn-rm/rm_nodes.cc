@@ -80,10 +80,9 @@ void RmCore::SetNodeState(RmNode& node, yarn::NodeState state) {
         ActivateApplications(static_cast<std::int32_t>(q));
     }
   }
-  if (schedulable && nodes_awaited_ > 0 && --nodes_awaited_ == 0 && ready_at_) {
-    timers_.erase({.at = *ready_at_, .kind = TimerKind::kSchedulingReady});
-    OnTimer({.at = now_, .kind = TimerKind::kSchedulingReady});
-  }
+  // That all have come does not end the wait. Source:
+  // RMActiveServiceContext.isSchedulerReadyForAllocatingContainers.
+  if (schedulable && nodes_awaited_ > 0 && !ready_at_) --nodes_awaited_;
   if (changed) TellApplications(node);
 }
 

@@ -67,6 +67,26 @@ faults:
   EXPECT_EQ(BrokenIn(result), "");
 }
 
+// A ResourceManager that has restarted grants nothing before its time, also when all nodes are
+// back.
+TEST(WholeRunsTest, ARestartedRmWaitsAsLongAsItIsTold) {
+  const config::Scenario scenario = Load(R"(
+schema: tfsim/v1
+name: waits
+cluster: {nodes: [{name: n, resources: {memory: 8GiB, vcores: 4}}]}
+yarn: {scheduling_wait: 20s}
+jobs:
+  - name: a
+    tasks: {worker: {memory: 1GiB}}
+faults:
+  - {kind: rm_restart, when: {job: a, state: allocating}, for: 1s}
+)");
+  const trace::Result result = RunScenario(scenario, {.seed = 1}).result;
+  EXPECT_EQ(result.jobs.at(0).status, JobStatus::kSucceeded);
+  EXPECT_GE(result.jobs.at(0).started, Instant(21s));
+  EXPECT_EQ(BrokenIn(result), "");
+}
+
 // The others wait for a worker that has ended well before the training is done: only a deadline
 // ends that.
 TEST(WholeRunsTest, ATeamThatOneOfThemLeavesStandsStill) {
