@@ -246,6 +246,14 @@ bool IsShiftedByOthers(const Node& document) {
          document.FindPath("cluster.network.loss") != nullptr || StrikesAnyNode(document);
 }
 
+/// Which of several jobs gets a slot is drawn, whenever a node or a job may make a difference.
+bool DrawsWhomToServe(const Node& document) {
+  const Node* jobs = document.Find("jobs");
+  const bool several =
+      (jobs != nullptr && jobs->items.size() > 1) || document.Find("arrivals") != nullptr;
+  return several && TextAt(document, "yarn.scheduler") == "uniform";
+}
+
 /// A rule by which one lost container may fail a job, as its policy says or its dependency.
 bool FailsForOneLoss(std::string_view rule) {
   static constexpr std::string_view kRules[] = {"tony/", "tf-yarn/", "tfjob/", "depends/"};
@@ -296,6 +304,8 @@ std::variant<std::vector<Variant>, Skipped> VariantsOf(Relation relation, const 
       break;
     case Relation::kUnusedNode:
       if (IsShiftedByOthers(document)) return shifted;
+      if (DrawsWhomToServe(document))
+        return Skipped{"its scheduler draws once more whenever a node comes or goes"};
       variants = {Only(WithUnusedNode(document), Sameness::kOutcome)};
       break;
     case Relation::kRepeatedMessage:
@@ -314,7 +324,7 @@ std::variant<std::vector<Variant>, Skipped> VariantsOf(Relation relation, const 
       variants = {Only(WithNodesReversed(document), Sameness::kAfterBlows)};
       break;
     case Relation::kOtherSeed:
-      if (IsShiftedByOthers(document) || AimsAtNodes(document) ||
+      if (IsShiftedByOthers(document) || AimsAtNodes(document) || DrawsWhomToServe(document) ||
           document.Find("arrivals") != nullptr)
         return Skipped{"what it draws at random, or finds on a node, is another thing then"};
       variants = {Only(WithAnotherSeed(document), Sameness::kOutcome)};

@@ -120,6 +120,24 @@ TEST(TrialTest, FromAnotherFutureOnNothingIsAddedThatDrawsDelays) {
   }
 }
 
+TEST(TrialTest, ASchedulerThatDrawsWhomItServesDrawsMoreBesideAnotherNode) {
+  for (const bool several : {false, true}) {
+    Node document = Small();
+    Set(document, "yarn", Map({{"scheduler", Text("uniform")}}));
+    if (several) {
+      Node another = document.Find("jobs")->items.front();
+      Set(another, "name", Text("b"));
+      ListAt(document, "jobs").items.push_back(std::move(another));
+    }
+    for (const Relation relation : {Relation::kUnusedNode, Relation::kOtherSeed}) {
+      const Trial trial = Try({.document = document, .relation = relation},
+                              {.simulate = sim::RunScenario, .accepts = {}});
+      EXPECT_EQ(trial.skipped.empty(), !several);
+      EXPECT_TRUE(trial.problems.empty());
+    }
+  }
+}
+
 TEST(TrialTest, OtherPortsAndAnotherOrderOfNodesMakeNoDifference) {
   Node document = Small();
   ListAt(MapAt(document, "cluster"), "nodes")
