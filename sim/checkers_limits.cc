@@ -8,6 +8,8 @@
 // over.
 #include <algorithm>
 
+#include "core/am/policy.h"
+#include "core/am/task_table.h"
 #include "core/model/probe.h"
 #include "core/model/text.h"
 #include "sim/behavior.h"
@@ -381,9 +383,25 @@ void Checkers::Books::LimitsOfAttemptEnd(const JobBook& job, ApplicationBook& ap
   LimitsOfFirstRuns(job, application.limits);
 }
 
+/// What the job's file or policy has made a sidecar, or drained, need not have run. Where all else
+/// waits by `depends` the AM begins to count when it could start processes: not known here.
 void Checkers::Books::LimitsOfFirstRuns(const JobBook& job, ApplicationLimits& limits) const {
-  const bool each = static_cast<std::int32_t>(limits.ran_or_let_be.size()) >= job.gang_size;
-  if (!limits.each_ran && each) limits.each_ran = now_;
+  if (limits.each_ran || !job.spec->deadlines.run) return;
+  const Expected<am::PolicyEngine> policy = am::PolicyEngine::Make(*job.spec);
+  if (!policy) return;
+  std::int32_t needed = 0;
+  std::int32_t missing = 0;
+  for (const TaskTypeSpec& type : job.spec->tasks) {
+    const TaskId first{.type = type.name};
+    if (!Trains(*job.spec, first) || Waits(*job.spec, first) ||
+        !am::IsTraining(policy->ClassOf(type.name), type.name))
+      continue;
+    needed += type.instances;
+    missing += type.instances - static_cast<std::int32_t>(std::count_if(
+                                    limits.ran_or_let_be.begin(), limits.ran_or_let_be.end(),
+                                    [&](const TaskId& task) { return task.type == type.name; }));
+  }
+  if (needed > 0 && missing <= 0) limits.each_ran = now_;
 }
 
 void Checkers::Books::LimitsOfVerdict(JobBook& job, const ApplicationBook& application) {

@@ -67,6 +67,27 @@ faults:
   EXPECT_EQ(BrokenIn(result), "");
 }
 
+// The worker waits by `depends`, and what it waits for is no part of the training by its class: the
+// job counts as running before any process does.
+TEST(WholeRunsTest, TheRunDeadlineDoesNotWaitForASidecar) {
+  const config::Scenario scenario = Load(R"(
+schema: tfsim/v1
+name: sidecar
+cluster:
+  nodes: [{name: n, resources: {memory: 8GiB, vcores: 4}}]
+  network: {latency: 200ms}
+jobs:
+  - name: a
+    tasks: {worker: {memory: 3GiB}, prepare: {memory: 2GiB, class: sidecar}}
+    depends: [{task: worker, after: prepare, state: succeeded}]
+    behavior: [{task: prepare, runs: 5s}]
+    deadlines: {run: 1s}
+)");
+  const trace::Result result = RunScenario(scenario, {.seed = 1}).result;
+  EXPECT_EQ(result.jobs.at(0).rule, "deadlines/run");
+  EXPECT_EQ(BrokenIn(result), "");
+}
+
 // A ResourceManager that has restarted grants nothing before its time, also when all nodes are
 // back.
 TEST(WholeRunsTest, ARestartedRmWaitsAsLongAsItIsTold) {
