@@ -251,6 +251,7 @@ void Checkers::Books::RecordAttempt(JobBook& job, const TaskAttemptStarted& star
   job.last_event = now_;
   TaskBook& task = Acting(job).tasks[started.task];
   task = {.attempt = started.process.attempt, .running = true, .registered = true};
+  task.am_attempts = Acting(job).attempts.size();
 }
 
 // verdict, first half: what the AM records as a success was one on its node, and the reverse.
@@ -276,10 +277,11 @@ void Checkers::Books::RecordAttempt(JobBook& job, const TaskAttemptEnded& ended)
   job.last_event = now_;
   CheckExit(job, ended);
   TaskBook& task = Acting(job).tasks[ended.task];
-  if (task.attempt && ended.process.attempt < *task.attempt)
-    return;  // A late account of an earlier attempt.
-  // Another ApplicationMaster has not heard what the one before it had.
+  // Another ApplicationMaster has not heard what the one before it had, nor of an attempt that that
+  // one could not write down.
   const std::size_t am_attempts = Acting(job).attempts.size();
+  if (task.attempt && ended.process.attempt < *task.attempt && task.am_attempts == am_attempts)
+    return;  // A late account of an earlier attempt.
   const bool amends = task.attempt == ended.process.attempt && task.ended &&
                       task.container == ended.container && task.am_attempts == am_attempts;
   task.attempt = ended.process.attempt;

@@ -292,6 +292,28 @@ TEST(CheckersAmTest, VerdictHoldsForAFailureThatWasRecorded) {
   EXPECT_EQ(script.Broken(), Names{});
 }
 
+// The AM before could write nothing down: of the attempt that it had in mind the next one does not
+// know.
+TEST(CheckersAmTest, VerdictRestsOnWhatTheActingAmRecords) {
+  CheckerScript script;
+  script.Run();
+  script.Exit(3, 1);
+  script.Ended(kWorker1, std::nullopt, ExitClass::kHeartbeatLost, 1);
+  script.StartAm(2);
+  script.Order(TaskAttemptEnded{.task = kWorker1,
+                                .process = {.attempt = TaskAttempt(0), .epoch = Epoch(1)},
+                                .exit = 1,
+                                .exit_class = ExitClass::kUserPermanent},
+               2);
+  static_cast<void>(script.Broken());
+  script.Order(
+      VerdictReached{
+          .status = JobStatus::kFailed,
+          .cause = Cause{.task = kWorker1, .exit = 1, .exit_class = ExitClass::kUserPermanent}},
+      2);
+  EXPECT_EQ(script.Broken(), Names{});
+}
+
 // A success that the AM hears of at the same instant, but later, is not what its verdict rests on.
 TEST(CheckersAmTest, VerdictKnowsTheOrderOfEndsOfOneInstant) {
   JobSpec spec = CheckerScript::Job();
