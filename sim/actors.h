@@ -35,6 +35,7 @@ struct Beat {
   std::optional<Instant> last_sent;  ///< Nothing is elided before the first.
   std::optional<std::uint64_t>
       awaited;         ///< Number of the latest call sent for real, while its answer is under way.
+  bool late = false;   ///< The latest answer came later than after a round trip.
   bool clean = false;  ///< Nothing disturbs the link: idle beats may be skipped.
   bool vouched = false;  ///< The receiver was told so.
   std::uint64_t sent = 0;

@@ -240,6 +240,7 @@ void SimHost::BeatAnswered(Actor& actor, std::uint64_t call) {
   // Who waited for longer than a period has left out what was due meanwhile, and beats anew.
   if (actor.beat.last_sent && now_ > *actor.beat.last_sent + actor.beat.period)
     actor.beat.last_sent.reset();
+  actor.beat.late = !actor.beat.last_sent || now_ > *actor.beat.last_sent + actor.beat.round_trip;
   UpdateLink(actor);
 }
 
@@ -264,6 +265,8 @@ bool SimHost::LinkIsClean(const Actor& actor) const {
       return false;
     case ActorKind::kNm:
       if (nodes_[actor.place].muted > 0) return false;
+      // The RM expects the next one a period after the last one came.
+      if (actor.beat.late) return false;
       // While it ends its containers to register anew it does not beat.
       if (!static_cast<const NmActor&>(actor).machine->registered()) return false;
       return rm_answers() && network_.Undisturbed(actor.place, kRmPlace);
