@@ -38,10 +38,13 @@ bool NothingTrains(const JobSpec& job) {
                      [](const TaskTypeSpec& type) { return IsBeside(type.name); });
 }
 
-/// One of a team leaves it with success before all is done: the others wait for it.
+/// One of a team leaves it before all is done, with success or where the job's own `success` may
+/// let a failure be: the others wait for it.
 bool LeavesItsPeers(const JobSpec& job, const config::BehaviorRow& row) {
+  const bool let_be = job.success && (row.exit || row.signal);
   // What runs for a time in each attempt is no part of it.
-  const bool leaves = row.runs ? row.attempt && row.exit.value_or(0) == 0 : row.exit == 0;
+  const bool leaves =
+      row.runs ? row.attempt && (let_be || row.exit.value_or(0) == 0) : let_be || row.exit == 0;
   const std::string type = row.task.substr(0, row.task.find(':'));
   return leaves && job.strategy != Strategy::kIndependent &&
          (type.empty() || Trains(job, {.type = type}));

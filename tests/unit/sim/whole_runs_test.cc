@@ -108,6 +108,25 @@ faults:
   EXPECT_EQ(BrokenIn(result), "");
 }
 
+// What its own `success` lets be decides nothing, and the evaluator waits for the training.
+TEST(WholeRunsTest, AnEvaluatorWaitsForWhatSuccessLetsFail) {
+  const config::Scenario scenario = Load(R"(
+schema: tfsim/v1
+name: let-be
+cluster: {nodes: [{name: n, resources: {memory: 64GiB, vcores: 4}}]}
+jobs:
+  - name: a
+    tasks: {worker: {memory: 4GiB}, evaluator: {memory: 6GiB}}
+    deadlines: {run: 20m}
+    policy: {name: tfjob}
+    success: failed(tracked) < 2
+    behavior: [{task: worker, signal: KILL}]
+)");
+  const trace::Result result = RunScenario(scenario, {.seed = 1}).result;
+  EXPECT_EQ(result.jobs.at(0).rule, "deadlines/run");
+  EXPECT_EQ(BrokenIn(result), "");
+}
+
 // The others wait for a worker that has ended well before the training is done: only a deadline
 // ends that.
 TEST(WholeRunsTest, ATeamThatOneOfThemLeavesStandsStill) {
