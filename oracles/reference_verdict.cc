@@ -184,6 +184,12 @@ std::string ReferenceVerdict::Model::WrongUnit(const Job& job, const Task& task,
     // What trains needs no address of what does not train.
     if (task.id.type != "ps" && (lost != Tri::kYes || !task.in_gang)) units.push_back({task.id});
   }
+  // A stall of another one may be decided on with it.
+  const bool stalls = spec.watch && spec.watch->action == kRestartGang &&
+                      std::any_of(job.tasks.begin(), job.tasks.end(), [&](const auto& entry) {
+                        return entry.second.stalled != 0 && entry.first != task.id;
+                      });
+  if (stalls) units.push_back(gang);
   const std::set<TaskId> companions = Companions(job, task.id);
   for (std::set<TaskId>& unit : units) {
     for (const auto& [id, other] : job.tasks) {

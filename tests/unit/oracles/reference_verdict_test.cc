@@ -1915,6 +1915,25 @@ TEST(ReferenceVerdictTest, AContainerEndsThatItsTaskWasToLeaveOnNotice) {
   }
 }
 
+TEST(ReferenceVerdictTest, AStallOfAnotherMayBeDecidedOnWithAFailure) {
+  JobSpec spec = WithPs();
+  spec.watch = WatchSpec{.progress = "(\\d+)", .progress_file = {}};
+  for (const bool stalls : {true, false}) {
+    Script script(spec);
+    script.At(60s);
+    if (stalls) {
+      script.Tell(
+          AgentSaid{.message = ProgressStalled{
+                        .fence = {.container = script.ContainerOf(kWorker0), .task = kWorker0},
+                        .process = {.epoch = Epoch(1)}}});
+    }
+    script.Exit(kPs, 137);
+    script.Restart(kPs, ExitClass::kKilledExternal, Budget::kInfrastructure, 2,
+                   {kPs, kChief, kWorker0, kWorker1});
+    EXPECT_EQ(script.Clean(), stalls);
+  }
+}
+
 TEST(ReferenceVerdictTest, WhatEndsUnderNoticeStartsAgainElsewhere) {
   JobSpec spec = WithPs();
   spec.policy = {.name = "tfjob", .options = {{"restart_policy", "Always"}}};
