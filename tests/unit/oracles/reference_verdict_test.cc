@@ -153,6 +153,8 @@ class Script {
   void Hear(const TaskId& task) {
     Tell(AgentSaid{RegisterAgent{.fence = Fence(task), .running = attempts_[task]}});
   }
+  /// Its agent tells the AM that nothing runs there.
+  void Register(const TaskId& task) { Tell(AgentSaid{RegisterAgent{.fence = Fence(task)}}); }
   [[nodiscard]] ContainerId ContainerOf(const TaskId& task) { return containers_[task]; }
   [[nodiscard]] bool Clean() { return model.TakeNew().empty(); }
   /// Both workers of a multi-worker job end with these codes, worker:1 first.
@@ -1956,9 +1958,7 @@ TEST(ReferenceVerdictTest, DeadlinesRunWaitsForWhatStartsWhenOthersRun) {
   for (const DependencyState state : {DependencyState::kRunning, DependencyState::kEnded}) {
     spec.depends = {{.task = "worker", .after = "ps", .state = state}};
     Script waiting(spec, "worker");
-    waiting.Tell(
-        AgentSaid{.message = RegisterAgent{
-                      .fence = {.container = waiting.ContainerOf(kWorker0), .task = kWorker0}}});
+    waiting.Register(kWorker0);
     waiting.Hear(kPs);
     waiting.At(1h);
     waiting.Say(trace::FaultBegan{.kind = "node_crash"});
@@ -1972,14 +1972,11 @@ TEST(ReferenceVerdictTest, DeadlinesRunWaitsForWhatIsHeldBackToFindTheNextAm) {
   spec.deadlines.run = 1s;
   for (const bool again : {false, true}) {
     Script script(spec, "worker");
-    const AgentSaid registers{
-        .message =
-            RegisterAgent{.fence = {.container = script.ContainerOf(kWorker0), .task = kWorker0}}};
     script.SpawnUntold(kPs, 0, 1);
-    script.Tell(registers);
+    script.Register(kWorker0);
     script.At(12s);
     script.StartAm(2);
-    if (again) script.Tell(registers);
+    if (again) script.Register(kWorker0);
     script.Hear(kPs);
     script.At(1h);
     script.Say(trace::FaultBegan{.kind = "node_crash"});
@@ -1992,9 +1989,7 @@ TEST(ReferenceVerdictTest, AnAgentThatIsBackTooLateIsNotHeardToRun) {
   spec.deadlines.run = 1s;
   for (const bool late : {true, false}) {
     Script script(spec, "worker");
-    script.Tell(AgentSaid{
-        .message =
-            RegisterAgent{.fence = {.container = script.ContainerOf(kWorker0), .task = kWorker0}}});
+    script.Register(kWorker0);
     script.SpawnUntold(kWorker0, 0, 1);
     script.At(late ? 5min : 11s);
     script.Hear(kWorker0);
