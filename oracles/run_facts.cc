@@ -328,6 +328,8 @@ void RunFacts::On(const trace::AmOrdered& fact) {
       task->ordered_when = now_;
     }
     if (std::holds_alternative<WarnProcess>(send->message)) task->warned = true;
+    // The AM has given it up before, and leaves with that what is told of it afterwards.
+    if (std::holds_alternative<AgentRefused>(send->message)) task->turned_away = send->container;
     if (stop != nullptr && (task->stop.said == 0 || task->stop.attempt != stop->attempt))
       task->stop = {stop->attempt, moment_, now_};
     const auto* seen = std::get_if<ReportSeen>(&send->message);
@@ -475,7 +477,7 @@ Account& RunFacts::AccountOf(const Job& job, Task& task, const ContainerId& cont
   const bool answered = std::any_of(
       task.accounts.begin(), task.accounts.end(),
       [&](const Account& a) { return a.container == container && !a.attempt && a.answered; });
-  const bool foretold = task.restarted_on_notice == container;
+  const bool foretold = task.restarted_on_notice == container || task.turned_away == container;
   return task.accounts.emplace_back(Account{
       .container = container,
       .source = released ? Source::kOurOrder : (status < 0 ? Source::kYarn : Source::kContainer),

@@ -63,6 +63,7 @@ struct Task {
   bool node_lost = false;                ///< The AM was told so since.
   Instant launch_ordered{};
   std::optional<ContainerId> ran_in;               ///< The latest process.
+  std::optional<ContainerId> turned_away;          ///< Whose agent the AM has refused.
   std::optional<ContainerId> restarted_on_notice;  ///< Marked by YARN when that was decided.
   std::optional<ContainerId> refused;              ///< Its node took it for one of an earlier RM.
   bool launch_failed = false;         ///< Its node has said that it does not start the latest, ...

@@ -1936,6 +1936,23 @@ TEST(ReferenceVerdictTest, AStallOfAnotherMayBeDecidedOnWithAFailure) {
   }
 }
 
+TEST(ReferenceVerdictTest, AnAgentThatWasRefusedEndsWithoutAnAnswer) {
+  JobSpec spec = Spec({{"worker", 1}, {"evaluator", 1}}, Strategy::kIndependent);
+  const TaskId evaluator{"evaluator", 0};
+  for (const bool refused : {true, false}) {
+    Script script(spec, "evaluator");
+    script.At(60s);
+    if (refused) {
+      script.Order(
+          SendToAgent{.container = script.ContainerOf(evaluator), .message = AgentRefused{}});
+    }
+    script.LoseContainer(evaluator, agent_exit::kAmLost);
+    script.At(10min);
+    script.Say(trace::FaultBegan{.kind = "node_crash"});
+    EXPECT_EQ(script.Clean(), refused);
+  }
+}
+
 TEST(ReferenceVerdictTest, WhatEndsUnderNoticeStartsAgainElsewhere) {
   JobSpec spec = WithPs();
   spec.policy = {.name = "tfjob", .options = {{"restart_policy", "Always"}}};
