@@ -13,7 +13,11 @@
 namespace tfyarn::cli {
 namespace {
 
-constexpr auto kRedraw = std::chrono::milliseconds(200);
+using Clock = std::chrono::steady_clock;
+
+constexpr Clock::duration kRedraw = std::chrono::milliseconds(200);
+constexpr Clock::duration kLineInLog = std::chrono::minutes(1);
+constexpr std::size_t kLogColumns = 160;
 constexpr double kTooEarlyToTell = 0.01;
 
 std::size_t Columns() {
@@ -50,8 +54,8 @@ std::string ProgressText(const ProgressState& state, std::size_t columns) {
 
 ProgressLine::ProgressLine(bool quiet) : begin_(std::chrono::steady_clock::now()) {
   const char* term = std::getenv("TERM");
-  enabled_ = !quiet && ::isatty(STDERR_FILENO) == 1 &&
-             (term == nullptr || std::string_view(term) != "dumb");
+  enabled_ = !quiet;
+  redraws_ = ::isatty(STDERR_FILENO) == 1 && (term == nullptr || std::string_view(term) != "dumb");
 }
 
 double ProgressLine::wall_seconds() const {
@@ -61,9 +65,11 @@ double ProgressLine::wall_seconds() const {
 void ProgressLine::Show(ProgressState state) {
   if (!enabled_) return;
   const auto now = std::chrono::steady_clock::now();
-  if (now - begin_ < kRedraw || now - last_ < kRedraw) return;
+  const Clock::duration every = redraws_ ? kRedraw : kLineInLog;
+  if (now - begin_ < every || now - last_ < every) return;
   last_ = now;
   state.wall_seconds = wall_seconds();
+  if (!redraws_) return WriteStderr(ProgressText(state, kLogColumns) + "\n");
   WriteStderr("\r" + ProgressText(state, Columns() - 1) + "\x1b[K");
   drawn_ = true;
 }

@@ -1,4 +1,4 @@
-// One line on the terminal that says how far a run is; nothing at all when stderr is no terminal.
+// One line on the terminal that says how far a run is; a line a minute where stderr is no terminal.
 #pragma once
 
 #include <chrono>
@@ -26,7 +26,8 @@ struct ProgressState {
 
 class ProgressLine {
  public:
-  /// Shows nothing when stderr is no terminal, TERM is dumb, or `quiet`.
+  /// Draws over what it drew, or, when stderr is no terminal or TERM is dumb, writes a line a
+  /// minute. Nothing when `quiet`.
   explicit ProgressLine(bool quiet);
   ~ProgressLine() { Clear(); }
   ProgressLine(const ProgressLine&) = delete;
@@ -42,6 +43,7 @@ class ProgressLine {
 
  private:
   bool enabled_;
+  bool redraws_;
   bool drawn_ = false;
   std::chrono::steady_clock::time_point begin_;
   std::chrono::steady_clock::time_point last_;

@@ -310,8 +310,10 @@ void Recovery::Adopt(TaskIndex task, const Past& past,
   }
   // The attempt before had decided to start it again, or had started nothing in it, and may have
   // heard of its container's end: the RM says so only once. What a cluster spec sends others to is
-  // lost, which is to be decided on.
-  const bool idle = past.restarting || (!past.ordered && !in_spec);
+  // lost, which is to be decided on: also one that was to start again under that spec.
+  const bool together = core.job->strategy != Strategy::kIndependent;
+  const bool listed = in_spec && together && !past.with_epoch;
+  const bool idle = past.restarting ? !listed : !past.ordered && !in_spec;
   if (known && alive == living.end() && idle && !verdict_) {
     parts_.leaving.Stop(task);
     parts_.restart.WantContainers({task});

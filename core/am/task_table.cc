@@ -12,6 +12,8 @@
 namespace tfyarn::am {
 namespace {
 
+constexpr auto kAddressNews = static_cast<std::size_t>(ReportKind::kAddressChanged);
+
 bool MayBeAlive(ProcessPhase phase) {
   return phase == ProcessPhase::kOrdered || phase == ProcessPhase::kRunning ||
          phase == ProcessPhase::kStopping;
@@ -245,6 +247,7 @@ ProcessRef TaskTable::BeginProcess(Instant now, TaskIndex task, Epoch epoch) {
   of.process_epoch = epoch;
   of.process_ordered_at = of.heard_from = now;
   of.process_address = to.address;
+  of.address_news = of.latest_news[kAddressNews];
   of.lost_early = 0;
   of.paid_in_a_row = 0;
   of.told_end.reset();
@@ -313,9 +316,12 @@ void TaskTable::SetStart(TaskIndex task, StartMode start) {
 
 void TaskTable::PortWasTaken(TaskIndex task) {
   TaskRecord& of = records_[task.value];
-  if (shown(task).address != of.process_address) TF_PROBE("tasks/next-port-overtook-the-end");
-  // The agent's next address may have overtaken its report of the end.
-  of.address_stale = shown(task).address == of.process_address;
+  // The agent's next address may have overtaken its report of the end, and may be the one that it
+  // had, where the spec did not have it.
+  const bool told =
+      of.latest_news[kAddressNews] != of.address_news || shown(task).address != of.process_address;
+  if (told) TF_PROBE("tasks/next-port-overtook-the-end");
+  of.address_stale = !told;
   Refresh(task);
 }
 

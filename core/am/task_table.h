@@ -85,8 +85,9 @@ struct TaskRecord {
   TaskAddress process_address;  ///< What the latest process was told to be its own.
   /// By ReportKind: number of the latest report of its present agent (channel.h).
   std::array<std::uint32_t, kReportKinds> latest_news{};
-  Epoch process_epoch;   ///< Of the latest process ...
-  SpecRef process_spec;  ///< ... and the cluster spec that it was ordered under.
+  std::uint32_t address_news = 0;  ///< Of its addresses, when the latest process was ordered.
+  Epoch process_epoch;             ///< Of the latest process ...
+  SpecRef process_spec;            ///< ... and the cluster spec that it was ordered under.
   Instant process_ordered_at{};
   Instant heard_from{};  ///< Its agent cannot have heard that order before: later, where only the
                          ///< next AM gives it.

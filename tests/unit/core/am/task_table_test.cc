@@ -84,6 +84,16 @@ TEST_F(TaskTableTest, AProcessWhosePortWasTakenWaitsForAnotherAddressUnlessItIsT
   table_.PortWasTaken(kWorker0);
   table_.SetStart(kWorker0, StartMode::kWithEpoch);
   EXPECT_EQ(table_.starters_ready(), 1);
+
+  // And the one that it had: the spec did not have it.
+  (void)table_.BeginProcess(Instant{}, kWorker0, Epoch(3));
+  table_.mutable_record(kWorker0)
+      .latest_news[static_cast<std::size_t>(ReportKind::kAddressChanged)] = 1;
+  table_.SetAddress(kWorker0, first);
+  table_.SetProcess(kWorker0, ProcessPhase::kEnded);
+  table_.PortWasTaken(kWorker0);
+  table_.SetStart(kWorker0, StartMode::kWithEpoch);
+  EXPECT_EQ(table_.starters_ready(), 1);
 }
 
 TEST_F(TaskTableTest, AttemptsCountProcessesAndIncarnationsCountContainers) {
