@@ -157,6 +157,12 @@ class Script {
   void Register(const TaskId& task) { Tell(AgentSaid{RegisterAgent{.fence = Fence(task)}}); }
   [[nodiscard]] ContainerId ContainerOf(const TaskId& task) { return containers_[task]; }
   [[nodiscard]] bool Clean() { return model.TakeNew().empty(); }
+  /// Time passes: any record shows it.
+  [[nodiscard]] bool CleanAt(Duration time) {
+    At(time);
+    Say(trace::FaultBegan{.kind = "node_crash"});
+    return Clean();
+  }
   /// Both workers of a multi-worker job end with these codes, worker:1 first.
   void BothFail(std::int32_t worker1, std::int32_t worker0) {
     At(60s);
@@ -1538,9 +1544,7 @@ TEST(ReferenceVerdictTest, ABudgetThatWasSpentThenIsNoReasonToActLater) {
     script.Restart(kWorker0, ExitClass::kKilledExternal, Budget::kInfrastructure, 2, kBoth);
     script.Assemble(2);
     for (const TaskId& task : kBoth) script.Spawn(task, 1, 2);
-    script.At(1h);
-    script.Say(trace::FaultBegan{.kind = "node_crash"});
-    EXPECT_EQ(script.Clean(), infrastructure == 2);
+    EXPECT_EQ(script.CleanAt(1h), infrastructure == 2);
   }
 }
 
@@ -1739,9 +1743,7 @@ TEST(ReferenceVerdictTest, WhatIsGivenBackUnusedMayEndBeforeTheOrderArrives) {
       script.Order(
           CallRm{.request = yarn::AllocateRequest{.release = {script.ContainerOf(kWorker1)}}});
     script.LoseContainer(kWorker1, agent_exit::kRefused);
-    script.At(5min);
-    script.Say(trace::FaultBegan{.kind = "node_crash"});
-    EXPECT_EQ(script.Clean(), given_back);
+    EXPECT_EQ(script.CleanAt(5min), given_back);
   }
 }
 
@@ -1751,9 +1753,7 @@ TEST(ReferenceVerdictTest, AGangThatIsGivenBackMayEndBeforeTheOrderIsSent) {
     script.At(60s);
     if (given_back) script.Order(GangReleased{.containers = 2});
     script.LoseContainer(kWorker1, agent_exit::kRefused);
-    script.At(5min);
-    script.Say(trace::FaultBegan{.kind = "node_crash"});
-    EXPECT_EQ(script.Clean(), given_back);
+    EXPECT_EQ(script.CleanAt(5min), given_back);
   }
 }
 
@@ -1799,9 +1799,7 @@ TEST(ReferenceVerdictTest, DeadlinesRunWaitsForTheAgentsOfWhatIsHeldBack) {
   for (const bool there : {false, true}) {
     Script script(spec, there ? "ps" : "worker");
     if (there) script.Spawn(kPs, 0, 1);
-    script.At(1h);
-    script.Say(trace::FaultBegan{.kind = "node_crash"});
-    EXPECT_EQ(script.Clean(), !there);
+    EXPECT_EQ(script.CleanAt(1h), !there);
   }
 }
 
@@ -1891,9 +1889,7 @@ TEST(ReferenceVerdictTest, WhatAnEarlierAmHeardToRunIsNotStored) {
     script.StartAm(2);
     script.Hear(kWorker0);
     if (again) script.Hear(kChief);
-    script.At(1h);
-    script.Say(trace::FaultBegan{.kind = "node_crash"});
-    EXPECT_EQ(script.Clean(), !again);
+    EXPECT_EQ(script.CleanAt(1h), !again);
   }
 }
 
@@ -1947,9 +1943,7 @@ TEST(ReferenceVerdictTest, AnAgentThatWasRefusedEndsWithoutAnAnswer) {
           SendToAgent{.container = script.ContainerOf(evaluator), .message = AgentRefused{}});
     }
     script.LoseContainer(evaluator, agent_exit::kAmLost);
-    script.At(10min);
-    script.Say(trace::FaultBegan{.kind = "node_crash"});
-    EXPECT_EQ(script.Clean(), refused);
+    EXPECT_EQ(script.CleanAt(10min), refused);
   }
 }
 
@@ -1977,9 +1971,7 @@ TEST(ReferenceVerdictTest, DeadlinesRunWaitsForWhatStartsWhenOthersRun) {
     Script waiting(spec, "worker");
     waiting.Register(kWorker0);
     waiting.Hear(kPs);
-    waiting.At(1h);
-    waiting.Say(trace::FaultBegan{.kind = "node_crash"});
-    EXPECT_EQ(waiting.Clean(), state == DependencyState::kRunning);
+    EXPECT_EQ(waiting.CleanAt(1h), state == DependencyState::kRunning);
   }
 }
 
@@ -1995,9 +1987,7 @@ TEST(ReferenceVerdictTest, DeadlinesRunWaitsForWhatIsHeldBackToFindTheNextAm) {
     script.StartAm(2);
     if (again) script.Register(kWorker0);
     script.Hear(kPs);
-    script.At(1h);
-    script.Say(trace::FaultBegan{.kind = "node_crash"});
-    EXPECT_EQ(script.Clean(), !again);
+    EXPECT_EQ(script.CleanAt(1h), !again);
   }
 }
 
@@ -2010,9 +2000,7 @@ TEST(ReferenceVerdictTest, AnAgentThatIsBackTooLateIsNotHeardToRun) {
     script.SpawnUntold(kWorker0, 0, 1);
     script.At(late ? 5min : 11s);
     script.Hear(kWorker0);
-    script.At(1h);
-    script.Say(trace::FaultBegan{.kind = "node_crash"});
-    EXPECT_EQ(script.Clean(), late);
+    EXPECT_EQ(script.CleanAt(1h), late);
   }
 }
 
@@ -2026,9 +2014,7 @@ TEST(ReferenceVerdictTest, AnAmThatTheRmHasNotAnsweredTakesNoAgentIn) {
     script.StartAm(2, answered);
     script.Hear(kWorker0);
     script.Hear(kChief);
-    script.At(1h);
-    script.Say(trace::FaultBegan{.kind = "node_crash"});
-    EXPECT_EQ(script.Clean(), !answered);
+    EXPECT_EQ(script.CleanAt(1h), !answered);
   }
 }
 
@@ -2201,9 +2187,7 @@ TEST(ReferenceVerdictTest, AFailureThatCameWithARegistrationCountsWithItsContain
     }
     script.Tell(AgentSaid{registers});
     script.LoseContainer(evaluator, agent_exit::kRefused);
-    script.At(10min);
-    script.Say(trace::FaultBegan{.kind = "node_crash"});
-    EXPECT_EQ(script.Clean(), told);
+    EXPECT_EQ(script.CleanAt(10min), told);
   }
 }
 
@@ -2223,9 +2207,7 @@ TEST(ReferenceVerdictTest, WhatAnEarlierAmLaunchedAndNeverRanMayBeWantedAgain) {
       script.Tell(RmReplied{.response = taken});
       if (given_back) script.GiveBack(evaluator);
       script.LoseContainer(evaluator, agent_exit::kAmLost);
-      script.At(10min);
-      script.Say(trace::FaultBegan{.kind = "node_crash"});
-      EXPECT_EQ(script.Clean(), given_back || !handed_over);
+      EXPECT_EQ(script.CleanAt(10min), given_back || !handed_over);
     }
   }
 }
@@ -2241,9 +2223,7 @@ TEST(ReferenceVerdictTest, WhatTheRmDoesNotListAnyMoreNeedsNoAnswer) {
     if (listed) taken.containers_from_previous_attempts = {{.id = script.ContainerOf(evaluator)}};
     script.Tell(RmReplied{.response = taken});
     script.LoseContainer(evaluator, container_exit::kPreempted);
-    script.At(10min);
-    script.Say(trace::FaultBegan{.kind = "node_crash"});
-    EXPECT_EQ(script.Clean(), !listed);
+    EXPECT_EQ(script.CleanAt(10min), !listed);
   }
 }
 
@@ -2256,9 +2236,7 @@ TEST(ReferenceVerdictTest, WhatIsGivenBackUnheardNeverRan) {
     script.SpawnUntold(kWorker1, 0, 1);
     if (given_back) script.GiveBack(kWorker1);
     script.Hear(kWorker1);
-    script.At(1h);
-    script.Say(trace::FaultBegan{.kind = "node_crash"});
-    EXPECT_EQ(script.Clean(), given_back);
+    EXPECT_EQ(script.CleanAt(1h), given_back);
   }
 }
 
