@@ -271,8 +271,8 @@ void Checkers::Books::ScanContainers(const WorldView& world) {
 }
 
 /// A RM that keeps nothing over its restart has taken it back, and its node has started it since:
-/// it waits for the end of all that it runs before it registers, and no one tells it to end this.
-/// Source: ContainerManagerImpl.cleanupContainersOnNMResync.
+/// it waits for the end of all that it runs before it registers, and neither the RM nor an AM tells
+/// it to end this. Source: ContainerManagerImpl.cleanupContainersOnNMResync.
 bool Checkers::Books::OutOfReach(const ContainerBook& container) const {
   return container.started_late && rm_restarted_ && *rm_restarted_ == container.freed_at;
 }

@@ -52,19 +52,19 @@ std::string ProgressText(const ProgressState& state, std::size_t columns) {
   return text;
 }
 
-ProgressLine::ProgressLine(bool quiet) : begin_(std::chrono::steady_clock::now()) {
+ProgressLine::ProgressLine(bool quiet) : begin_(Clock::now()) {
   const char* term = std::getenv("TERM");
   enabled_ = !quiet;
   redraws_ = ::isatty(STDERR_FILENO) == 1 && (term == nullptr || std::string_view(term) != "dumb");
 }
 
 double ProgressLine::wall_seconds() const {
-  return std::chrono::duration<double>(std::chrono::steady_clock::now() - begin_).count();
+  return std::chrono::duration<double>(Clock::now() - begin_).count();
 }
 
 void ProgressLine::Show(ProgressState state) {
   if (!enabled_) return;
-  const auto now = std::chrono::steady_clock::now();
+  const auto now = Clock::now();
   const Clock::duration every = redraws_ ? kRedraw : kLineInLog;
   if (now - begin_ < every || now - last_ < every) return;
   last_ = now;
