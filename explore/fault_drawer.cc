@@ -356,6 +356,8 @@ class FaultDrawer {
         const bool same = param.name == "message" && !moment_.message.empty() && draw_.Percent(30);
         const bool ours = param.name == "message" && draw_.Percent(60);
         value = Text(same ? moment_.message : draw_.Of(ours ? kOurMessages : param.choices));
+        // Nothing tells a process that is busy for ever from one that trains: its peers fail.
+        if (sketch_.healthy && kind.name == "hang" && lasts_ > kPeersWait) value = Text("stopped");
         break;
       }
       case FaultParamKind::kText:

@@ -103,6 +103,7 @@ Node JobDrawer::Row() {
       break;
     case 4:
       Set(row, "on_term", OnTerm());
+      may_not_end_ = true;  // It hides a row below, by which a task would end.
       break;
     case 5:
       Set(row, "signal", Text("KILL"));

@@ -85,8 +85,9 @@ void GangAllocator::CancelAll(Instant now) {
   Changed(now);
 }
 
-/// Its container is gone, and nothing has used it.
-void GangAllocator::WantAgain(const TaskId& task) {
+/// Its container is gone, and nothing has used it. A gang that was whole has no deadline any more.
+void GangAllocator::WantAgain(Instant now, const TaskId& task) {
+  BeginDeadline(now);
   if (over_) {
     TF_PROBE("gang/lost-when-all-is-over");
     slots_.erase(task);
@@ -216,7 +217,7 @@ CompletedContainer GangAllocator::OnCompleted(Instant now, const ContainerId& co
     Forget(task);
   } else {
     TakeFrom(slot);
-    WantAgain(task);
+    WantAgain(now, task);
   }
   Changed(now);
   return used ? CompletedContainer::kUsed : CompletedContainer::kWantedAgain;
@@ -236,8 +237,7 @@ void GangAllocator::Refuse(Instant now, const ContainerId& container) {
   TF_PROBE("gang/refused");
   GiveToRm(container);
   TakeFrom(slots_.at(task));
-  BeginDeadline(now);
-  WantAgain(task);
+  WantAgain(now, task);
   Changed(now);
 }
 

@@ -163,7 +163,7 @@ class GangAllocator {
   [[nodiscard]] std::vector<WantedGroup> Wanted() const;
 
   void TakeFrom(Slot& slot);
-  void WantAgain(const TaskId& task);
+  void WantAgain(Instant now, const TaskId& task);
   void Forget(const TaskId& task);
   void GiveToRm(const ContainerId& container);
   [[nodiscard]] GangGivenBack GiveBack();

@@ -290,6 +290,16 @@ TEST(GangAllocatorTest, TheDeadlineBeginsWhenSomethingMayBeAskedFor) {
   EXPECT_TRUE(gang.OnTime(kStart + 4min).deadline_missed.has_value());
 }
 
+TEST(GangAllocatorTest, TheDeadlineBeginsAgainWhereAWholeGangLosesOneBeforeItIsUsed) {
+  GangAllocator gang({.gang = {.deadline = 1min}});
+  gang.Want(kStart, Slots("worker", 2));
+  static_cast<void>(gang.OnAllocated(kStart, {On(gang.asks()[0], 1), On(gang.asks()[0], 2)}));
+  EXPECT_FALSE(gang.OnTime(kStart + 2min).deadline_missed.has_value());
+  EXPECT_EQ(gang.OnCompleted(kStart + 3min, Id(2)), CompletedContainer::kWantedAgain);
+  EXPECT_FALSE(gang.OnTime(kStart + 4min - 1ns).deadline_missed.has_value());
+  EXPECT_TRUE(gang.OnTime(kStart + 4min).deadline_missed.has_value());
+}
+
 TEST(GangAllocatorTest, AReplacementIsHeldAloneUnlessTheKeptOnesCountToo) {
   for (const bool kept_counts : {false, true}) {
     GangAllocator gang({.gang = {.hold = 100s}});
