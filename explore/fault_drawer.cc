@@ -151,10 +151,12 @@ class FaultDrawer {
   Node Fault(const FaultKind& kind) {
     Node fault = Map({{"kind", Text(kind.name)}});
     moment_ = {};
+    // A ResourceManager that comes back has the node end what it starts meanwhile.
+    const bool of_rm = kind.name == "rm_restart";
     const bool of_running =
-        sketch_.harmless && (kind.name == kAmCrash || kind.name == "nm_restart");
+        sketch_.harmless && (of_rm || kind.name == kAmCrash || kind.name == "nm_restart");
     only_job_ = nullptr;
-    const bool of_nodes = kind.target == FaultTarget::kNode;
+    const bool of_nodes = of_rm || kind.target == FaultTarget::kNode;
     const Duration begins = of_running ? WhenItRuns(fault, of_nodes) : When(kind, fault);
     Reach(kind, fault);
     lasts_ = {};

@@ -48,6 +48,14 @@ void Checkers::Books::On(const trace::AgentTold& fact) {
     process.exit = exited->exit.status();
     application.evidence.exits[*container->task].insert(exited->exit.status());
     if (exited->exit.out_of_memory) application.evidence.out_of_memory.insert(*container->task);
+  } else if (const auto* said = std::get_if<AmSaid>(&fact.event);
+             said != nullptr && std::holds_alternative<StopProcess>(said->message)) {
+    JobBook* job = JobOf(container->job);
+    if (job == nullptr || !container->task) return;
+    // One that was to be stopped before it ran has neither a code nor a signal.
+    ApplicationOf(*job, fact.container.application_attempt.application)
+        .evidence.exits[*container->task]
+        .insert(ProcessExit{}.status());
   }
 }
 

@@ -110,6 +110,19 @@ TEST(CheckersCauseTest, AnExitOfAContainerIsEvidenceToo) {
 }
 
 // An RM that has lost its books does not know the containers that its nodes clean up.
+TEST(CheckersCauseTest, AProcessThatIsStoppedBeforeItRanHasNoExit) {
+  for (const bool stopped : {false, true}) {
+    CauseScript script;
+    if (stopped) {
+      script.Say(trace::AgentTold{.job = CauseScript::kJob,
+                                  .container = CauseScript::Container(2),
+                                  .event = AmSaid{.message = StopProcess{}, .am_attempt = 1}});
+    }
+    script.Restart(Budget::kNone, CauseScript::Of(128, ExitClass::kKilledByUs));
+    EXPECT_EQ(script.Broken(), stopped ? Names{} : kBroken);
+  }
+}
+
 TEST(CheckersCauseTest, AnExitThatOnlyTheRmsAnswerTellsIsEvidence) {
   const Cause cause =
       CauseScript::Of(container_exit::kKilledByResourceManager, ExitClass::kPreempted);
