@@ -370,8 +370,11 @@ void ConductWatch::RmSays(ApplicationFacts& application, const RmReplied& reply)
     OwesListed(answer->containers_from_previous_attempts);
     for (const yarn::ContainerStatus& status : answer->completed_containers) {
       ContainerFacts* container = ContainerOf(status.id);
-      if (application.released.erase(status.id) > 0 && container != nullptr)
-        container->owed.reset();
+      const bool released = application.released.erase(status.id) > 0;
+      if (container == nullptr) continue;
+      if (released) container->owed.reset();
+      // A ResourceManager that restarts may count it once more: that the AM does not hear.
+      container->let_go = true;
     }
     for (const std::vector<ContainerId>* list :
          {&answer->preempt_strict, &answer->preempt_contract}) {

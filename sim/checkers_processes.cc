@@ -44,8 +44,11 @@ void Checkers::Books::On(const trace::AgentTold& fact) {
     ApplicationBook& application =
         ApplicationOf(*job, fact.container.application_attempt.application);
     ProcessBook& process = application.processes[*container->task];
-    process.attempt = exited->attempt;
-    process.exit = exited->exit.status();
+    // A container that was given up may hold its process for longer than the next one runs.
+    if (exited->attempt >= process.attempt) {
+      process.attempt = exited->attempt;
+      process.exit = exited->exit.status();
+    }
     application.evidence.exits[*container->task].insert(exited->exit.status());
     if (exited->exit.out_of_memory) application.evidence.out_of_memory.insert(*container->task);
   } else if (const auto* said = std::get_if<AmSaid>(&fact.event);

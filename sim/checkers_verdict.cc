@@ -266,6 +266,8 @@ void Checkers::Books::CheckExit(JobBook& job, const TaskAttemptEnded& ended) {
   // An AM that lives on beside its successor hears of a process late: another one has ended since.
   const bool later = process != processes.end() && process->second.attempt > ended.process.attempt;
   if (known ? (*process->second.exit == 0) == ok : failed || later) return;
+  // Of its container YARN may have said otherwise before the agent's word came.
+  if (failed && ended.exit && Acting(job).evidence.container_exits.count(*ended.exit) > 0) return;
   Report(Invariant::kVerdict,
          NameOf(job) + ": attempt " + std::to_string(ended.process.attempt.value) + " of " +
              ToString(ended.task) + " counts as " + KebabName(ended.exit_class) +

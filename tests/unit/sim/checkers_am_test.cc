@@ -292,6 +292,33 @@ TEST(CheckersAmTest, VerdictHoldsForAFailureThatWasRecorded) {
   EXPECT_EQ(script.Broken(), Names{});
 }
 
+TEST(CheckersAmTest, VerdictHoldsForAStatusThatYarnGaveTheContainer) {
+  for (const bool freed : {false, true}) {
+    CheckerScript script;
+    script.Run();
+    script.Exit(3, 0);
+    if (freed) {
+      script.Say(trace::ContainerFreed{
+          .job = CheckerScript::kJob, .container = CheckerScript::Container(3), .exit_status = 1});
+    }
+    script.Ended(kWorker1, 1, ExitClass::kUserPermanent);
+    EXPECT_EQ(script.Broken(), freed ? Names{} : Names{"verdict"});
+  }
+}
+
+TEST(CheckersAmTest, VerdictKnowsTheProcessThatRanLast) {
+  CheckerScript script;
+  script.Run();
+  script.Say(
+      trace::AgentTold{.job = CheckerScript::kJob,
+                       .container = CheckerScript::Container(3),
+                       .event = ProcessExited{.attempt = TaskAttempt(1), .exit = {.code = 0}}});
+  // Its container was given up, and holds it for longer.
+  script.Exit(3, 137);
+  script.Ended(kWorker1, 0, ExitClass::kOk, 1);
+  EXPECT_EQ(script.Broken(), Names{});
+}
+
 // The AM before could write nothing down: of the attempt that it had in mind the next one does not
 // know.
 TEST(CheckersAmTest, VerdictRestsOnWhatTheActingAmRecords) {

@@ -262,6 +262,15 @@ TEST(CheckersConductTest, WhatTheRmSeesToTheNextEpochDoesNotWaitFor) {
     script.Allocate({.release = {CheckerScript::Container(2)}});
     EXPECT_EQ(script.Begins(), Names());
   }
+  {
+    // A ResourceManager that has restarted since counts it again.
+    NextEpochScript script;
+    yarn::AllocateResponse response;
+    response.completed_containers = {{.id = CheckerScript::Container(2)}};
+    script.Tell(RmReplied{.call = CallId(1), .response = std::move(response)});
+    script.Grant(2);
+    EXPECT_EQ(script.Begins(), Names());
+  }
   NextEpochScript script;
   script.StopsOnItsNode();
   script.Tell(NmReplied{.call = CallId(1),
