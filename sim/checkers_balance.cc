@@ -7,6 +7,7 @@
 #include "core/model/text.h"
 #include "sim/behavior.h"
 #include "sim/checkers_books.h"
+#include "sim/random.h"
 
 namespace tfyarn::sim {
 namespace {
@@ -60,7 +61,15 @@ void Checkers::Books::PlanFaults(const config::Scenario& scenario) {
   for (const config::FaultSpec& fault : scenario.faults) {
     fault_lasts_.push_back(fault.duration.has_value() || fault.kind == "trace" ||
                            GoesOnForEver(fault.kind));
+    const auto delay = fault.numbers.find("delay");
+    fault_delays_.push_back(delay == fault.numbers.end() ? Duration::zero()
+                                                         : SecondsToDuration(delay->second));
   }
+}
+
+/// A call and its answer may each be as late as the fault delays them.
+Instant Checkers::Books::EffectEnds(std::uint32_t fault) const {
+  return fault < fault_delays_.size() ? now_ + 2 * fault_delays_[fault] : now_;
 }
 
 void Checkers::Books::On(const trace::JobCreated& fact) {
@@ -112,7 +121,9 @@ void Checkers::Books::On(const trace::FaultBegan& fact) {
   const bool wide = !StrikesOnlyItsTarget(fact.kind);
   const std::pair<std::uint32_t, std::uint32_t> instance{fact.fault, fact.instance};
   last_fault_change_ = now_;
-  if (wide) last_wide_fault_change_ = now_;
+  if (wide)
+    last_wide_fault_change_ =
+        std::max(EffectEnds(fact.fault), last_wide_fault_change_.value_or(now_));
   if (fact.kind == "rm_restart") rm_restarted_ = now_;
   if (fact.kind == "am_pause")
     am_sleeps_[fact.target] = {.fault = instance, .began = now_, .woke = {}};
@@ -129,7 +140,9 @@ void Checkers::Books::On(const trace::FaultEnded& fact) {
   }
   if (nm_restarts_.erase({fact.fault, fact.instance}) > 0) nm_restarted_ = now_;
   last_fault_change_ = now_;
-  if (wide_faults_under_way_.erase({fact.fault, fact.instance}) > 0) last_wide_fault_change_ = now_;
+  if (wide_faults_under_way_.erase({fact.fault, fact.instance}) > 0)
+    last_wide_fault_change_ =
+        std::max(EffectEnds(fact.fault), last_wide_fault_change_.value_or(now_));
 }
 
 // ---------------------------------------------------------------- progress

@@ -359,6 +359,7 @@ class Checkers::Books {
   /// No fault that reaches beyond single nodes and containers is under way, or began or ended in
   /// the last `quiet`.
   [[nodiscard]] bool Undisturbed(Duration quiet) const;
+  [[nodiscard]] Instant EffectEnds(std::uint32_t fault) const;
   [[nodiscard]] std::string NameOf(const JobBook& job) const;
 
   // ---- checkers_containers.cc: capacity, one-owner, released-once, gang-start, gpu-seconds
@@ -510,12 +511,13 @@ class Checkers::Books {
   std::optional<Instant> nm_restarted_;  ///< One of them ended.
   std::vector<bool> fault_lasts_;  ///< By fault: from its beginning to an end that the trace shows,
                                    ///< or to the run's.
+  std::vector<Duration> fault_delays_;        ///< By fault: of each message.
   std::map<std::string, AmSleep> am_sleeps_;  ///< The latest, by whose.
   std::optional<Instant> last_fault_change_;
   std::set<std::pair<std::uint32_t, std::uint32_t>>
-      wide_faults_under_way_;  ///< Those that reach beyond single nodes.
-  std::optional<Instant> last_wide_fault_change_;
-  std::optional<Instant> rm_restarted_;  ///< The last time that it lost its books.
+      wide_faults_under_way_;                      ///< Those that reach beyond single nodes.
+  std::optional<Instant> last_wide_fault_change_;  ///< Or the end of what it delays.
+  std::optional<Instant> rm_restarted_;            ///< The last time that it lost its books.
   std::map<std::string, bool>
       stands_still_;  ///< By job name or arrival prefix: see JobBook::may_stand_still.
 

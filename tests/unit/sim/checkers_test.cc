@@ -464,6 +464,27 @@ TEST(CheckersTest, QuiescenceBreaksWhenSomethingIsLeftOfAJob) {
   EXPECT_EQ(script.Broken(), Names{"quiescence"});
 }
 
+TEST(CheckersTest, QuiescenceWaitsForWhatAFaultHasDelayed) {
+  for (const double delay : {1.0, 60.0}) {
+    config::Scenario scenario;
+    scenario.yarn.nm_expiry = scenario.yarn.am_expiry = 10s;
+    scenario.faults = {{.kind = "latency",
+                        .duration = config::Distribution::Constant(10.0),
+                        .numbers = {{"delay", delay}}}};
+    CheckerScript script(CheckerScript::Job(), scenario);
+    script.Run();
+    script.Say(trace::FaultBegan{.fault = 0, .kind = "latency"});
+    script.Succeed();
+    script.At(10s);
+    script.Say(trace::FaultEnded{.fault = 0});
+    script.At(100s);
+    FixedWorld world;
+    world.remains = {"an agent"};
+    script.checkers.JobSettled(script.now, CheckerScript::kJob, world);
+    EXPECT_EQ(script.Broken(), delay < 10 ? Names{"quiescence"} : Names{}) << delay;
+  }
+}
+
 // The two sides of the balance come from different records, so a record that only one of them sees
 // shows.
 TEST(CheckersTest, LittlesLawBreaksWhenAJobIsCreatedTwice) {
