@@ -326,6 +326,8 @@ bool ReferenceVerdict::Model::HoldsDeadline(const Job& job, std::string_view rul
     if (!task.in_gang || (runs && !task.IsSettled())) return true;
     // What waits for another type need not run until that has come, if only its agent is there.
     if (!task.registered || task.registered_at >= window_) return false;
+    // What the AM has ordered does not wait: another epoch may begin with its gate open.
+    if (task.ordered && (!task.spawned || *task.ordered > task.attempt)) return false;
     return std::any_of(spec.depends.begin(), spec.depends.end(), [&](const Dependency& row) {
       return !row.within && row.task == entry.first.type && !MayBeReached(job, row);
     });

@@ -1483,6 +1483,27 @@ TEST(ReferenceVerdictTest, WhatIsToStartAgainDoesNotRunForTheStartDeadline) {
   }
 }
 
+// The next epoch of a gang may begin with a gate open, as what it waited for had come before.
+TEST(ReferenceVerdictTest, WhatIsOrderedDoesNotWaitForTheStartDeadline) {
+  JobSpec spec = Spec({{"chief", 1}, {"worker", 1}}, Strategy::kMultiWorker);
+  spec.depends = {{.task = "worker", .after = "chief", .state = DependencyState::kEnded}};
+  spec.deadlines.start = 5s;
+  for (const bool ordered : {true, false}) {
+    Script script(spec);
+    script.Say(trace::ContainerGranted{.job = kJob});
+    script.At(60s);
+    script.StandStill(kWorker0);
+    script.Restart(kWorker0, ExitClass::kTimeout, Budget::kInfrastructure, 2,
+                   {{"chief", 0}, kWorker0});
+    script.SpawnUntold({"chief", 0}, 1, 2);
+    script.Hear({"chief", 0});
+    if (ordered) script.OrderStart(kWorker0, 1, 2);
+    script.At(66s);
+    script.Verdict(JobStatus::kFailed, "deadlines/start");
+    EXPECT_EQ(script.Clean(), ordered);
+  }
+}
+
 TEST(ReferenceVerdictTest, WhereEveryReplicasEndIsIgnoredThereIsNoSuccess) {
   JobSpec spec = TwoWorkers();
   spec.policy = {.name = "tfjob", .options = {{"success_policy", "AllWorkers"}}};
