@@ -280,6 +280,26 @@ TEST(CheckersTest, GangStartHoldsAfterALossOfAContainerOnceTheGangWasComplete) {
   EXPECT_EQ(script.Broken(), Names{"gang-start"});
 }
 
+// The AM decides on a restart and has a whole gang; while HDFS stores that, a node counts as lost.
+TEST(CheckersTest, GangStartKnowsThatTheAmNeedNotHearOfALostNodeWhereMessagesGetLost) {
+  for (const double loss : {0.0, 0.02}) {
+    config::Scenario scenario;
+    scenario.cluster.network.loss = loss;
+    CheckerScript script(CheckerScript::Job(), scenario);
+    script.Run();
+    script.Free(2);
+    script.Exit(3);
+    script.Order(
+        RestartDecided{.unit = RestartUnit::kGang,
+                       .paid = Budget::kInfrastructure,
+                       .epoch = Epoch(2),
+                       .cause = Cause{.task = kWorker0, .exit_class = ExitClass::kNodeLost},
+                       .tasks = {kWorker0, kWorker1}});
+    script.OrderProcess(3, kWorker1, 2);
+    EXPECT_EQ(script.Broken(), loss > 0 ? Names{} : Names{"gang-start"});
+  }
+}
+
 TEST(CheckersTest, GangStartCountsAProcessThatNoOneOrdered) {
   CheckerScript script;
   script.Grant(1, "n1", 0, true);
