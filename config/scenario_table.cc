@@ -167,14 +167,20 @@ void AddHead(Record<Scenario>& record) {
 }  // namespace
 
 const std::vector<std::string>& InvariantNames() {
-  static const std::vector<std::string> names = {
-      "capacity",           "one-owner",         "released-once",  "gang-start",
-      "one-spec",           "one-attempt",       "final-once",     "verdict",
-      "after-final",        "budgets",           "excluded-nodes", "progress",
-      "quiescence",         "littles-law",       "gpu-seconds",    "good-citizen",
-      "reference-verdict",  "own-address",       "limits-kept",    "durable-before-visible",
-      "rule-matches-cause", "said-again",        "as-asked",       "notice-passed-on",
-      "gives-not-up",       "no-idle-containers"};
+  static const std::vector<std::string> names = {"capacity",           "one-owner",
+                                                 "released-once",      "gang-start",
+                                                 "one-spec",           "one-attempt",
+                                                 "final-once",         "verdict",
+                                                 "after-final",        "budgets",
+                                                 "excluded-nodes",     "progress",
+                                                 "quiescence",         "littles-law",
+                                                 "gpu-seconds",        "good-citizen",
+                                                 "reference-verdict",  "own-address",
+                                                 "limits-kept",        "durable-before-visible",
+                                                 "rule-matches-cause", "said-again",
+                                                 "as-asked",           "notice-passed-on",
+                                                 "gives-not-up",       "no-idle-containers",
+                                                 "depends-kept"};
   return names;
 }
 

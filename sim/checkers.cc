@@ -249,16 +249,18 @@ void Checkers::Books::ObserveRepeats(const trace::TraceRecord& record) {
   }
 }
 
-// as-asked, notice-passed-on, gives-not-up, no-idle-containers, and more of six others.
+// as-asked, notice-passed-on, gives-not-up, no-idle-containers, depends-kept, and more of six
+// others.
 void Checkers::Books::ObserveConduct(const trace::TraceRecord& record) {
   using Of = ConductWatch::Of;
   static constexpr std::array<Invariant, ConductWatch::kOfCount> kInvariants = {
       Invariant::kAsAsked,          Invariant::kNoticePassedOn, Invariant::kGivesNotUp,
-      Invariant::kNoIdleContainers, Invariant::kGoodCitizen,    Invariant::kLimitsKept,
-      Invariant::kVerdict,          Invariant::kOneOwner,       Invariant::kOneAttempt,
-      Invariant::kOneSpec};
+      Invariant::kNoIdleContainers, Invariant::kDependsKept,    Invariant::kGoodCitizen,
+      Invariant::kLimitsKept,       Invariant::kVerdict,        Invariant::kOneOwner,
+      Invariant::kOneAttempt,       Invariant::kOneSpec};
   conduct_.Observe(record);
-  for (const Of own : {Of::kAsAsked, Of::kNoticePassedOn, Of::kGivesNotUp, Of::kNoIdleContainers})
+  for (const Of own : {Of::kAsAsked, Of::kNoticePassedOn, Of::kGivesNotUp, Of::kNoIdleContainers,
+                       Of::kDependsKept})
     results_[static_cast<std::size_t>(kInvariants[static_cast<std::size_t>(own)])].checked =
         conduct_.judged(own);
   if (conduct_.sound()) return;

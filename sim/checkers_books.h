@@ -58,9 +58,10 @@ enum class Invariant : std::uint8_t {
   kNoticePassedOn,
   kGivesNotUp,
   kNoIdleContainers,
+  kDependsKept,
 };
 inline constexpr std::size_t kInvariantCount =
-    static_cast<std::size_t>(Invariant::kNoIdleContainers) + 1;
+    static_cast<std::size_t>(Invariant::kDependsKept) + 1;
 
 /// What must be done by an instant; see checkers_limits.cc.
 enum class Limit : std::uint8_t {

@@ -95,6 +95,7 @@ void ConductWatch::Observe(const trace::TraceRecord& record) {
                           ContainerFacts* container = ContainerOf(fact.container);
                           if (container == nullptr) return;
                           container->freed = true;
+                          Ended(fact.container, *container, fact.exit_status == 0);
                           nodes_[container->node].containers.erase(fact.container);
                           HeldMayChange(fact.container, *container);
                         },
@@ -564,6 +565,47 @@ void ConductWatch::CheckEpochBefore(ApplicationFacts& application, const StartPr
   }
 }
 
+/// A task's process has ended, or its container: in whatever way, where it is not said.
+void ConductWatch::Ended(const ContainerId& id, const ContainerFacts& container, bool well) {
+  ApplicationFacts* its = ApplicationOf(id.application_attempt.application);
+  if (its == nullptr || !container.task) return;
+  CameFar& far = its->came_far[*container.task];
+  far.ended = true;
+  far.well = far.well || well;
+}
+
+// depends-kept: what waits for another type starts when that has come so far, once in the life of
+// its application.
+void ConductWatch::CheckDepends(const ApplicationFacts& application, const TaskId& task) {
+  const JobSpec* spec = SpecOf(application.job);
+  if (spec == nullptr) return;
+  for (const Dependency& row : spec->depends) {
+    // `within` only sets a time for what runs beside.
+    if (row.within || row.task != task.type) continue;
+    const TaskTypeSpec* after = spec->FindType(row.after);
+    if (after == nullptr) continue;
+    Counts(Of::kDependsKept);
+    for (std::int32_t index = 0; index < after->instances; ++index) {
+      const TaskId one{.type = row.after, .index = index};
+      const auto found = application.came_far.find(one);
+      const CameFar far = found == application.came_far.end() ? CameFar{} : found->second;
+      const bool reached = row.state == DependencyState::kRunning ? far.ran || far.ended
+                           : row.state == DependencyState::kEnded
+                               ? far.ended
+                               // What counts as a success is for its rows to say.
+                               : far.well || (far.ended && !spec->on_exit.empty());
+      if (reached) continue;
+      Report(Of::kDependsKept, application.job,
+             fmt::format("{} is to start, which waits for {} to have {}", ToString(task),
+                         ToString(one),
+                         row.state == DependencyState::kRunning ? "started"
+                         : row.state == DependencyState::kEnded ? "ended"
+                                                                : "succeeded"));
+      break;
+    }
+  }
+}
+
 void ConductWatch::Sends(ApplicationFacts& application, const SendToAgent& send) {
   ContainerFacts* container = ContainerOf(send.container);
   if (container == nullptr) return;
@@ -579,6 +621,7 @@ void ConductWatch::Sends(ApplicationFacts& application, const SendToAgent& send)
   }
   if (const auto* start = std::get_if<StartProcess>(&send.message)) {
     CheckEpochBefore(application, *start);
+    CheckDepends(application, start->fence.task);
     Counts(Of::kOneOwner);
     if (container->leaves) {
       Report(Of::kOneOwner, application.job,
@@ -631,8 +674,11 @@ void ConductWatch::On(const trace::AgentTold& fact) {
     if (its == nullptr) return;
     Incarnation& latest = its->incarnations[started->fence.task];
     latest = std::max(latest, started->fence.incarnation);
-  } else if (std::holds_alternative<ProcessExited>(fact.event) ||
-             std::holds_alternative<SpawnFailed>(fact.event)) {
+  } else if (const auto* exited = std::get_if<ProcessExited>(&fact.event)) {
+    Ended(fact.container, *container, exited->exit.status() == 0);
+    container->process.reset();
+  } else if (std::holds_alternative<SpawnFailed>(fact.event)) {
+    Ended(fact.container, *container, false);
     container->process.reset();
   }
 }
@@ -646,6 +692,8 @@ void ConductWatch::On(const trace::AgentOrdered& fact) {
 
 void ConductWatch::ProcessStarts(ContainerFacts& container, const ContainerId& id,
                                  const SpawnProcess& spawn) {
+  if (ApplicationFacts* its = ApplicationOf(id.application_attempt.application))
+    its->came_far[spawn.task].ran = true;
   container.process = spawn.process.attempt;
   container.epoch = spawn.process.epoch;
   container.told_end.reset();

@@ -1,7 +1,7 @@
 // What an ApplicationMaster does with what it was given, and with what it was told: as-asked,
-// notice-passed-on, gives-not-up, no-idle-containers, and what good-citizen, one-owner,
-// one-attempt, one-spec, limits-kept and verdict say of its calls to YARN and HDFS and of its
-// orders to agents.
+// notice-passed-on, gives-not-up, no-idle-containers, depends-kept, and what good-citizen,
+// one-owner, one-attempt, one-spec, limits-kept and verdict say of its calls to YARN and HDFS and
+// of its orders to agents.
 //
 // Each property needs a few facts of one container or one application, and none needs another. They
 // are counted here from grants, from the RM's answers and from what agents do on their nodes.
@@ -31,6 +31,7 @@ class ConductWatch {
     kNoticePassedOn,
     kGivesNotUp,
     kNoIdleContainers,
+    kDependsKept,
     kGoodCitizen,
     kLimitsKept,
     kVerdict,
@@ -86,6 +87,12 @@ class ConductWatch {
     std::optional<Instant> heard_its_end;  ///< The RM's word that another attempt acts, or none.
     bool reported = false;
   };
+  /// How far a task has ever come, in whichever container.
+  struct CameFar {
+    bool ran = false;
+    bool ended = false;  ///< Or its container.
+    bool well = false;   ///< With 0.
+  };
   struct ApplicationFacts {
     std::uint32_t job = 0;
     std::int32_t am_attempt = 0;                    ///< Of the latest AM that started.
@@ -113,6 +120,7 @@ class ConductWatch {
     std::optional<Instant> storing_since;  ///< An entry was on its way to HDFS ever since, or is.
     std::optional<Instant> stored_at;      ///< When it came there; unset: it has not.
     std::map<TaskId, Incarnation> incarnations;                     ///< The latest agent of a task.
+    std::map<TaskId, CameFar> came_far;                             ///< What `depends` waits for.
     std::vector<std::pair<JournalSeq, am::MemoryRaised>> to_raise;  ///< Appended, not stored yet.
     std::map<TaskId, std::int64_t> raised;  ///< Memory in MiB that a task was given instead.
     std::int64_t held = 0;  ///< Containers for tasks that the RM counts, not given back by the AM.
@@ -148,6 +156,8 @@ class ConductWatch {
   void GoesOn(ApplicationFacts& application, const trace::AmOrdered& fact);
   void Allocates(ApplicationFacts& application, const yarn::AllocateRequest& request);
   void Sends(ApplicationFacts& application, const SendToAgent& send);
+  void CheckDepends(const ApplicationFacts& application, const TaskId& task);
+  void Ended(const ContainerId& id, const ContainerFacts& container, bool well);
   void CheckEpochBefore(ApplicationFacts& application, const StartProcess& start);
   void NodeAnswers(ApplicationFacts& application, const NmReplied& reply);
   void GivesUp(const ApplicationFacts& application);

@@ -326,7 +326,7 @@ const Case kAdded[] = {
       "excluded-nodes, "
       "progress, quiescence, littles-law, gpu-seconds, good-citizen, "
       "reference-verdict, own-address, limits-kept, durable-before-visible, rule-matches-cause, "
-      "said-again, as-asked, notice-passed-on, and 2 more | did you mean `progress`?"}},
+      "said-again, as-asked, notice-passed-on, and 3 more | did you mean `progress`?"}},
     {"invariants: {off: [{name: progress}]}\n",
      {"6:20: `because` is missing in invariant that is off | wants text"}},
     {"sweep: {seeds: 9..1}\n", {"6:16: `seeds`: the first is above the last"}},

@@ -1,6 +1,6 @@
-// as-asked, notice-passed-on, gives-not-up, no-idle-containers, and what ConductWatch says under
-// good-citizen, one-owner, one-attempt, one-spec, limits-kept and verdict: each is broken by what
-// it is about and by nothing that looks like it.
+// as-asked, notice-passed-on, gives-not-up, no-idle-containers, depends-kept, and what ConductWatch
+// says under good-citizen, one-owner, one-attempt, one-spec, limits-kept and verdict: each is
+// broken by what it is about and by nothing that looks like it.
 #include <gtest/gtest.h>
 
 #include "core/am/journal.h"
@@ -201,6 +201,36 @@ TEST(CheckersConductTest, ThatItWasReplacedHoldsHoweverLateAnAmHearsIt) {
     // Its final status may have been taken meanwhile.
     const Names broken = script.Broken();
     EXPECT_EQ(std::count(broken.begin(), broken.end(), "one-attempt"), finishes ? 0 : 1);
+  }
+}
+
+// ---------------------------------------------------------------- depends-kept
+
+TEST(CheckersConductTest, WhatWaitsForAnotherTypeStartsWhenThatHasComeSoFar) {
+  const TaskId prepare{.type = "prepare", .index = 0};
+  enum Far { kNothing, kRuns, kFailed, kWell };
+  const std::map<DependencyState, Far> needs = {{DependencyState::kRunning, kRuns},
+                                                {DependencyState::kEnded, kFailed},
+                                                {DependencyState::kSucceeded, kWell}};
+  for (const auto& [state, least] : needs) {
+    for (const bool within : {false, true}) {
+      for (const Far far : {kNothing, kRuns, kFailed, kWell}) {
+        JobSpec spec = CheckerScript::Job();
+        spec.strategy = Strategy::kIndependent;
+        spec.tasks.push_back({.name = "prepare", .resource = spec.tasks[0].resource});
+        spec.depends = {{.task = "worker", .after = "prepare", .state = state}};
+        if (within) spec.depends[0].within = 1min;
+        CheckerScript script(spec);
+        script.Grant(1, "n1", 0, true);
+        script.StartAm();
+        for (const std::int64_t id : {2, 3, 4}) script.Grant(id);
+        if (far >= kRuns) script.Spawn(4, prepare);
+        if (far >= kFailed) script.Exit(4, far == kWell ? 0 : 1);
+        script.OrderProcess(2, kWorker0);
+        EXPECT_EQ(script.Broken(), within || far >= least ? Names() : Names({"depends-kept"}))
+            << static_cast<int>(state) << " " << far;
+      }
+    }
   }
 }
 
