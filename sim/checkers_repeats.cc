@@ -360,9 +360,12 @@ void RepeatWatch::Calls(std::uint32_t job, const CallRm& call) {
     unregisters_.insert(job);
   } else if (const auto* allocate = std::get_if<yarn::AllocateRequest>(&call.request)) {
     for (const ContainerId& container : allocate->release) Close(Sender::kAm, container);
-    // An answer without news is not in the trace: open only once this call is known to have failed.
+    // Open only once all calls that have told it are known to have failed.
     open_.erase(OfAm(job, Saying::kAllocate));
-    if (HasNews(*allocate)) allocates_[job] = call.call;
+    if (!HasNews(*allocate)) return;
+    Allocate& told = allocates_[job];
+    if (told.response_id != allocate->response_id) told = {.response_id = allocate->response_id};
+    told.calls.insert(call.call);
   }
 }
 
@@ -418,7 +421,8 @@ void RepeatWatch::RmAnswers(std::uint32_t job, const RmReplied& reply) {
     // What the RM refuses is not said again as it was; what it did not hear is.
     if (error->code == yarn::RpcErrorCode::kUnavailable) {
       const auto news = allocates_.find(job);
-      if (news != allocates_.end() && news->second == reply.call)
+      if (news != allocates_.end() && news->second.calls.erase(reply.call) > 0 &&
+          news->second.calls.empty())
         Open(OfAm(job, Saying::kAllocate));
       return;
     }

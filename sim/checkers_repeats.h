@@ -119,8 +119,14 @@ class RepeatWatch {
   using Am = std::pair<std::int32_t, std::optional<std::int32_t>>;
   std::map<std::uint32_t, Am> am_;                  ///< By job: the one that started last.
   std::map<ContainerId, std::uint32_t> job_of_am_;  ///< By the AM's container.
-  std::map<std::uint32_t, CallId> allocates_;       ///< By job: the last with news.
-  std::set<std::uint32_t> storing_;                 ///< Jobs whose AM's journal has yet to answer.
+  /// The latest request with news, and the calls that have told it and may have been answered: an
+  /// answer without news is in no trace.
+  struct Allocate {
+    std::int32_t response_id = 0;
+    std::set<CallId> calls;
+  };
+  std::map<std::uint32_t, Allocate> allocates_;  ///< By job.
+  std::set<std::uint32_t> storing_;              ///< Jobs whose AM's journal has yet to answer.
   std::set<ContainerId> gone_;           ///< An agent that is not there need not be told to end.
   std::set<std::uint32_t> unregisters_;  ///< Jobs whose AM has told the RM its final status.
   /// By job: of each container the latest process whose end the AM has recorded.

@@ -34,8 +34,8 @@ class TalkScript : public CheckerScript {
   void ProcessEnds(std::uint32_t attempt) {
     AgentSays(ProcessEnded{.fence = Fence(), .process = {.attempt = TaskAttempt(attempt)}});
   }
-  void Asks(std::uint64_t call) {
-    yarn::AllocateRequest request;
+  void Asks(std::uint64_t call, std::int32_t response_id = 0) {
+    yarn::AllocateRequest request{.response_id = response_id};
     request.release.push_back(Container(7));
     Order(CallRm{.call = CallId(call), .request = std::move(request)});
   }
@@ -253,11 +253,23 @@ TEST(CheckersRepeatsTest, AnAmWhoseNodeManagerIsAwayMayBeGone) {
   EXPECT_TRUE(script.BrokenAfter(2s));
 }
 
+// Of a request that was told twice the first call may have been answered without news.
+TEST(CheckersRepeatsTest, AnAskIsUnheardWhenAllItsCallsHaveFailed) {
+  for (const bool both : {false, true}) {
+    TalkScript script;
+    script.Asks(5);
+    script.Asks(6);
+    if (both) script.Refused(5);
+    script.Refused(6);
+    EXPECT_EQ(script.BrokenAfter(2min), both);
+  }
+}
+
 TEST(CheckersRepeatsTest, WhatTheRmDidNotHearIsAskedAgain) {
   TalkScript script;
   script.Asks(5);
   EXPECT_FALSE(script.BrokenAfter(5min));  // An answer without news is not told.
-  script.Asks(6);
+  script.Asks(6, 1);
   script.Refused(6);
   EXPECT_TRUE(script.BrokenAfter(61s));
 }
