@@ -443,6 +443,8 @@ void ConductWatch::On(const trace::AmOrdered& fact) {
                      Allocates(*application, *allocate);
                  },
                  [&](const CallNm& call) {
+                   if (const auto* start = std::get_if<yarn::StartContainersRequest>(&call.request))
+                     Launches(*start);
                    const auto* stop = std::get_if<yarn::StopContainersRequest>(&call.request);
                    if (stop == nullptr) return;
                    application->stops[call.call] = stop->containers;
@@ -565,11 +567,20 @@ void ConductWatch::CheckEpochBefore(ApplicationFacts& application, const StartPr
   }
 }
 
+void ConductWatch::Launches(const yarn::StartContainersRequest& request) {
+  for (const yarn::StartContainerRequest& one : request.containers) {
+    const auto name = one.context.environment.find("TFYARN_TASK");
+    ContainerFacts* container = ContainerOf(one.container);
+    if (container == nullptr || name == one.context.environment.end()) continue;
+    if (const Expected<TaskId> task = ParseTaskId(name->second)) container->launched_for = *task;
+  }
+}
+
 /// A task's process has ended, or its container: in whatever way, where it is not said.
 void ConductWatch::Ended(const ContainerId& id, const ContainerFacts& container, bool well) {
   ApplicationFacts* its = ApplicationOf(id.application_attempt.application);
-  if (its == nullptr || !container.task) return;
-  CameFar& far = its->came_far[*container.task];
+  if (its == nullptr || !container.launched_for) return;
+  CameFar& far = its->came_far[*container.launched_for];
   far.ended = true;
   far.well = far.well || well;
 }

@@ -73,7 +73,8 @@ class ConductWatch {
     bool given_back = false;  ///< The AM has ordered its end, in whatever way.
     bool held = false;        ///< It counts in ApplicationFacts::held.
     bool leaves = false;      ///< Its agent has told the AM that it ends.
-    std::optional<TaskId> task;
+    std::optional<TaskId> launched_for;
+    std::optional<TaskId> task;          ///< Its agent's.
     std::optional<TaskAttempt> process;  ///< Lives on its node, ...
     Epoch epoch;                         ///< ... in this epoch.
     std::optional<Instant> stop_called;  ///< The AM has told its node to stop it.
@@ -157,6 +158,7 @@ class ConductWatch {
   void Allocates(ApplicationFacts& application, const yarn::AllocateRequest& request);
   void Sends(ApplicationFacts& application, const SendToAgent& send);
   void CheckDepends(const ApplicationFacts& application, const TaskId& task);
+  void Launches(const yarn::StartContainersRequest& request);
   void Ended(const ContainerId& id, const ContainerFacts& container, bool well);
   void CheckEpochBefore(ApplicationFacts& application, const StartProcess& start);
   void NodeAnswers(ApplicationFacts& application, const NmReplied& reply);

@@ -206,6 +206,31 @@ TEST(CheckersConductTest, ThatItWasReplacedHoldsHoweverLateAnAmHearsIt) {
 
 // ---------------------------------------------------------------- depends-kept
 
+void Launches(CheckerScript& script, std::int64_t container, const TaskId& task) {
+  yarn::StartContainerRequest start{.container = CheckerScript::Container(container)};
+  start.context.environment["TFYARN_TASK"] = ToString(task);
+  script.Order(CallNm{.request = yarn::StartContainersRequest{.containers = {start}}});
+}
+
+// One whose container ends before its agent comes up may be given up, and has ended.
+TEST(CheckersConductTest, WhatIsNeverLaunchedIsNoLongerWaitedFor) {
+  const TaskId prepare{.type = "prepare", .index = 0};
+  for (const bool freed : {false, true}) {
+    JobSpec spec = CheckerScript::Job();
+    spec.strategy = Strategy::kIndependent;
+    spec.tasks.push_back({.name = "prepare", .resource = spec.tasks[0].resource});
+    spec.depends = {{.task = "worker", .after = "prepare"}};
+    CheckerScript script(spec);
+    script.Grant(1, "n1", 0, true);
+    script.StartAm();
+    for (const std::int64_t id : {2, 3, 4}) script.Grant(id);
+    Launches(script, 4, prepare);
+    if (freed) script.Free(4);
+    script.OrderProcess(2, kWorker0);
+    EXPECT_EQ(script.Broken(), freed ? Names() : Names({"depends-kept"}));
+  }
+}
+
 TEST(CheckersConductTest, WhatWaitsForAnotherTypeStartsWhenThatHasComeSoFar) {
   const TaskId prepare{.type = "prepare", .index = 0};
   enum Far { kNothing, kRuns, kFailed, kWell };
@@ -224,6 +249,7 @@ TEST(CheckersConductTest, WhatWaitsForAnotherTypeStartsWhenThatHasComeSoFar) {
         script.Grant(1, "n1", 0, true);
         script.StartAm();
         for (const std::int64_t id : {2, 3, 4}) script.Grant(id);
+        Launches(script, 4, prepare);
         if (far >= kRuns) script.Spawn(4, prepare);
         if (far >= kFailed) script.Exit(4, far == kWell ? 0 : 1);
         script.OrderProcess(2, kWorker0);
