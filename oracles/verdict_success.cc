@@ -59,7 +59,11 @@ State ReferenceVerdict::Model::StateOf(const Job& job, const Task& task) const {
     }
     if ((account.classes & ~Of(kOk)) != 0 && Counts(job, task, account)) state.may_fail = true;
   }
-  if (!state.must_end && MayBe(job, task) != 0) state.may_end = state.may_fail = true;
+  // What no report tells, as that no agent has come up, may have been decided all the same.
+  if (const Classes unheard = MayBe(job, task); !state.must_end && unheard != 0) {
+    state.may_end = state.may_fail = true;
+    state.may_ok |= Ignored(job, task, {.classes = unheard}) != Tri::kNo;
+  }
   if (state.must_ok) state.may_fail = false;
   if (Holds(job, task, When::kWaived, {}) != Tri::kNo) state.may_ok = state.may_end = true;
   state.must_fail = state.must_end && !state.may_ok;

@@ -1504,6 +1504,20 @@ TEST(ReferenceVerdictTest, WhatIsOrderedDoesNotWaitForTheStartDeadline) {
   }
 }
 
+// No agent has come up, and so there is no report of an end that a row may ignore.
+TEST(ReferenceVerdictTest, WhatNeverRegistersMayBeIgnoredToo) {
+  for (const bool ignores : {true, false}) {
+    JobSpec spec = Spec({{"worker", 1}, {"other", 1}}, Strategy::kIndependent);
+    if (ignores) spec.on_exit = {{.classes = {ExitClass::kTimeout}, .action = ExitAction::kIgnore}};
+    spec.deadlines.registration = 1min;
+    Script script(spec, "other");
+    script.Exit(kWorker0, 0);
+    script.At(2min);
+    script.Verdict(JobStatus::kSucceeded, "default/success");
+    EXPECT_EQ(script.Clean(), ignores);
+  }
+}
+
 TEST(ReferenceVerdictTest, WhereEveryReplicasEndIsIgnoredThereIsNoSuccess) {
   JobSpec spec = TwoWorkers();
   spec.policy = {.name = "tfjob", .options = {{"success_policy", "AllWorkers"}}};
