@@ -189,6 +189,10 @@ void RunFacts::On(const trace::AmTold& fact) {
   // Where two applications of a job live at once, the later one is judged.
   if (fact.resubmission.value_or(0) < job->resubmission.value_or(0)) return;
   if (const auto* started = std::get_if<AmStarted>(&fact.event)) {
+    // One of an earlier attempt may start late: it reads of the later one, and ends.
+    if (started->attempt.application == job->application &&
+        started->attempt.attempt < job->am_attempt)
+      return;
     BeginAttempt(*job, *started);
     job->resubmission = fact.resubmission;
   }

@@ -79,6 +79,7 @@ class Script {
     Tell(AmStarted{.attempt = {.application = {.id = 1}, .attempt = attempt}, .nodes = nodes_});
     if (answered) Tell(RmReplied{.response = yarn::RegisterApplicationMasterResponse{}});
   }
+  void ActAs(std::int32_t attempt) { am_attempt_ = attempt; }
   void Launch(const TaskId& task, std::int64_t id) {
     containers_[task] = {.application_attempt = {.application = {.id = 1}, .attempt = 1}, .id = id};
     yarn::StartContainerRequest start{.container = containers_[task]};
@@ -1502,6 +1503,20 @@ TEST(ReferenceVerdictTest, WhatIsOrderedDoesNotWaitForTheStartDeadline) {
     script.Verdict(JobStatus::kFailed, "deadlines/start");
     EXPECT_EQ(script.Clean(), ordered);
   }
+}
+
+TEST(ReferenceVerdictTest, AnAmOfAnEarlierAttemptThatStartsLateActsForNoJob) {
+  Script script(TwoWorkers());
+  script.StartAm(2);
+  script.StartAm(1);
+  script.Tell(JournalRead{});
+  script.ActAs(2);
+  script.Exit(kWorker0, 0);
+  script.Exit(kWorker1, 0);
+  script.Order(AppendJournal{.seq = JournalSeq(6)});
+  script.StartAm(3);
+  script.Verdict(JobStatus::kSucceeded, "default/success");
+  EXPECT_TRUE(script.Clean());
 }
 
 // No agent has come up, and so there is no report of an end that a row may ignore.
