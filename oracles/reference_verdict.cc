@@ -161,13 +161,11 @@ std::string ReferenceVerdict::Model::WrongUnit(const Job& job, const Task& task,
   const ExitAction action = option.session ? kRestartGang : option.action;
   const Tri lost = action == kRaiseMemory ? Tri::kYes : Lost(job, task, cls);
   std::vector<std::set<TaskId>> units;  // Any of them, whole.
-  std::set<TaskId> gang, chiefs;
+  std::set<TaskId> gang, with_chief = {task.id};
   for (const auto& [id, other] : job.tasks) {
     if (other.in_gang) gang.insert(id);
-    if (other.in_gang && other.chief) chiefs.insert(id);
+    if (other.in_gang && other.chief) with_chief.insert(id);
   }
-  std::set<TaskId> with_chief = chiefs;
-  with_chief.insert(task.id);
   const bool alone = task.role == TaskClass::kDrained || task.role == TaskClass::kSidecar;
   if (option.session || (action == kRestartGang && spec.strategy != Strategy::kMultiWorker))
     units.push_back(gang);
@@ -191,9 +189,11 @@ std::string ReferenceVerdict::Model::WrongUnit(const Job& job, const Task& task,
                       });
   if (stalls) units.push_back(gang);
   const std::set<TaskId> companions = Companions(job, task.id);
+  // What has not run is replaced without its type.
+  const bool of_type = action == kRestartType && task.ran_in == task.container;
   for (std::set<TaskId>& unit : units) {
     for (const auto& [id, other] : job.tasks) {
-      if (action == kRestartType && id.type == task.id.type) unit.insert(id);
+      if (of_type && id.type == task.id.type) unit.insert(id);
     }
     // What has not begun since its last restart need not begin again.
     const bool whole = std::all_of(unit.begin(), unit.end(), [&](const TaskId& id) {

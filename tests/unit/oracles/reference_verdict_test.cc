@@ -1505,6 +1505,19 @@ TEST(ReferenceVerdictTest, WhatIsOrderedDoesNotWaitForTheStartDeadline) {
   }
 }
 
+TEST(ReferenceVerdictTest, WhatIsLostBeforeItRanIsReplacedWithoutItsType) {
+  for (const bool ran : {false, true}) {
+    JobSpec spec = Spec({{"worker", 2}}, Strategy::kIndependent);
+    spec.on_exit = {{.action = ExitAction::kRestartType}};
+    Script script(spec);
+    if (!ran) script.Launch(kWorker1, 9);
+    script.LoseContainer(kWorker1, ran ? -100 : -1000);
+    script.Restart(kWorker1, ran ? ExitClass::kNodeLost : ExitClass::kLaunchError,
+                   Budget::kInfrastructure, 2, {kWorker1});
+    EXPECT_EQ(script.Clean(), !ran);
+  }
+}
+
 TEST(ReferenceVerdictTest, AnAmOfAnEarlierAttemptThatStartsLateActsForNoJob) {
   Script script(TwoWorkers());
   script.StartAm(2);
