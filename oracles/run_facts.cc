@@ -423,7 +423,12 @@ void RunFacts::On(const trace::AgentOrdered& fact) {
   task->ran_in = fact.container;
   task->runs_told = 0;
   task->killed = task->warned = task->stood_still = task->was_silent = false;
-  for (Account& account : task->accounts) account.absorbed = false;
+  for (Account& account : task->accounts) {
+    account.absorbed = false;
+    // An attempt that was stopped before it ran and told late.
+    const bool before = account.attempt && *account.attempt < task->attempt;
+    account.spent = account.spent || (before && account.source == Source::kOurOrder);
+  }
   task->stop_ordered = task->stop.attempt == task->attempt ? task->stop.said : 0;
   task->stands_still = task->stalled = 0;
   task->stood_before = false;

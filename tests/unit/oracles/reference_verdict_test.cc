@@ -136,6 +136,12 @@ class Script {
         .message =
             StopProcess{.fence = Fence(task), .attempt = attempts_[task].attempt, .grace = grace}});
   }
+  void NeverRuns(const TaskId& task, std::uint32_t attempt, std::uint32_t epoch) {
+    Tell(AgentSaid{ProcessEnded{.fence = Fence(task),
+                                .process = {.attempt = TaskAttempt(attempt), .epoch = Epoch(epoch)},
+                                .exit = {.stopped_by_agent = true},
+                                .launch_error = "stopped before it ran"}});
+  }
   void Kill(const TaskId& task) {
     OrderStop(task);
     Say(trace::AgentOrdered{
@@ -1503,6 +1509,19 @@ TEST(ReferenceVerdictTest, WhatIsOrderedDoesNotWaitForTheStartDeadline) {
     script.Verdict(JobStatus::kFailed, "deadlines/start");
     EXPECT_EQ(script.Clean(), ordered);
   }
+}
+
+// Its agent tells of an order to stop what it never started, and then starts the next attempt.
+TEST(ReferenceVerdictTest, AnAttemptThatWasStoppedBeforeItRanIsNoEndOfTheNext) {
+  Script script(TwoWorkers());
+  script.NeverRuns(kWorker1, 1, 2);
+  script.Spawn(kWorker1, 2, 2);
+  script.At(60s);
+  script.Exit(kWorker1, 1);
+  script.At(95s);
+  script.Verdict(JobStatus::kFailed, "default/user-permanent-exhausted", kWorker1,
+                 ExitClass::kUserPermanent, 1);
+  EXPECT_TRUE(script.Clean());
 }
 
 TEST(ReferenceVerdictTest, WhatIsLostBeforeItRanIsReplacedWithoutItsType) {
