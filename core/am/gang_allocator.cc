@@ -299,6 +299,8 @@ GangTimeouts GangAllocator::OnTime(Instant now) {
 std::optional<GangGivenBack> GangAllocator::Suspend(Instant now) {
   TF_PROBE("gang/suspended");
   suspended_ = true;
+  // It began in this very instant, in which nothing was asked for yet.
+  if (deadline_ == now + options_.gang.deadline) deadline_.reset();
   backoff_until_.reset();
   const bool keeps = kept_held_since_.has_value() && by_container_.size() > held_.size();
   std::optional<GangGivenBack> given_back;

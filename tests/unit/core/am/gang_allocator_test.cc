@@ -290,6 +290,17 @@ TEST(GangAllocatorTest, TheDeadlineBeginsWhenSomethingMayBeAskedFor) {
   EXPECT_TRUE(gang.OnTime(kStart + 4min).deadline_missed.has_value());
 }
 
+TEST(GangAllocatorTest, ADeadlineThatBeginsWhereNothingIsAskedForIsNone) {
+  GangAllocator gang({.gang = {.deadline = 1min}});
+  static_cast<void>(gang.Suspend(kStart));
+  gang.Want(kStart, Slots("worker", 2));
+  gang.Resume(kStart + 1s);
+  static_cast<void>(gang.Suspend(kStart + 1s));
+  EXPECT_EQ(gang.next_deadline(), std::nullopt);
+  gang.Resume(kStart + 3min);
+  EXPECT_EQ(gang.next_deadline(), kStart + 4min);
+}
+
 TEST(GangAllocatorTest, TheDeadlineBeginsAgainWhereAWholeGangLosesOneBeforeItIsUsed) {
   GangAllocator gang({.gang = {.deadline = 1min}});
   gang.Want(kStart, Slots("worker", 2));
