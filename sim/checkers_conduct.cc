@@ -652,6 +652,7 @@ void ConductWatch::Sends(ApplicationFacts& application, const SendToAgent& send)
   const auto* stop = std::get_if<StopProcess>(&send.message);
   if (!ends && stop == nullptr) return;
   container->notice.reset();
+  container->owed.reset();  // What may still run in it ends first.
   // limits-kept: what runs beside a success has its time to end.
   const JobSpec* spec = SpecOf(application.job);
   if (spec != nullptr && container->task && container->process && !container->told_end &&

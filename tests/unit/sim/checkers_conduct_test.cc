@@ -451,6 +451,15 @@ TEST(CheckersConductTest, WhatAnEarlierAmGaveBackTheNextGivesBackAgain) {
     if (stops) script.Stop(2);
     EXPECT_EQ(script.Idle(), stops ? 0 : 1);
   }
+  {
+    // An AM that takes over a verdict may not know that it was: its process is to end first.
+    OwedScript script;
+    script.Stop(1);
+    script.List(2);
+    script.Order(SendToAgent{.container = CheckerScript::Container(2), .message = StopProcess{}},
+                 2);
+    EXPECT_EQ(script.Idle(), 0);
+  }
   // No AM has given it back.
   OwedScript script;
   script.List(2);
