@@ -111,8 +111,6 @@ void SimHost::HandleClient(ClientActor& client, ClientAction& action) {
                    StepClient(static_cast<ClientActor&>(*actor),
                               HdfsReplied{.call = call, .response = std::move(response)});
                  });
-  } else if (const auto* submitted = std::get_if<ApplicationSubmitted>(&action)) {
-    job.applications.push_back(submitted->application);
   } else if (auto* facts = std::get_if<ClusterFacts>(&action)) {
     job.facts = std::move(*facts);
     job.surveyed = WallNow();
@@ -135,7 +133,9 @@ void SimHost::ClientCallsRm(ClientActor& client, CallRm call) {
   if (const auto* submit = std::get_if<yarn::SubmitApplicationRequest>(&call.request)) {
     // From here on the RM may speak of the application: its AM can run before the client hears of
     // the submission.
-    job_of_application_[submit->application] = client.job.value;
+    // Its AM may start before the client has the answer, or where the answer is lost.
+    if (job_of_application_.emplace(submit->application, client.job.value).second)
+      jobs_.at(client.job.value)->applications.push_back(submit->application);
   }
   SendToRm(client, std::move(caller), {}, std::move(call.request), poll,
            [this, id = client.id, number = call.call, poll](yarn::RmResponse&& response) {
