@@ -384,6 +384,8 @@ void ConductWatch::RmSays(ApplicationFacts& application, const RmReplied& reply)
         if (container == nullptr || container->am || container->freed || container->given_back ||
             container->notice || container->told_end || !container->task)
           continue;
+        // The RM may take its word back and say it again: one warning is all that a process needs.
+        if (container->process && container->warned == container->process) continue;
         Counts(Of::kNoticePassedOn);
         container->notice = now_;
         dues_.push({.at = now_ + kActsWithin, .order = ++order_, .container = id});
@@ -647,7 +649,11 @@ void ConductWatch::Sends(ApplicationFacts& application, const SendToAgent& send)
     }
     return;
   }
-  if (std::holds_alternative<WarnProcess>(send.message)) return container->notice.reset();
+  if (const auto* warn = std::get_if<WarnProcess>(&send.message)) {
+    container->notice.reset();
+    container->warned = warn->attempt;
+    return;
+  }
   const bool ends = std::holds_alternative<EndAgent>(send.message);
   const auto* stop = std::get_if<StopProcess>(&send.message);
   if (!ends && stop == nullptr) return;

@@ -80,6 +80,7 @@ class ConductWatch {
     std::optional<Instant> stop_called;  ///< The AM has told its node to stop it.
     bool let_go = false;  ///< The node cannot, or it was released: the RM sees to it.
     std::optional<TaskAttempt> told_end;  ///< The AM has ordered this attempt to end.
+    std::optional<TaskAttempt> warned;    ///< The AM has passed a notice on to this attempt.
     std::optional<Instant> notice;        ///< The RM has told of it, and nothing was done since.
     std::optional<Instant> owed;  ///< The AM knows that the RM counts it, and is to give it back.
   };

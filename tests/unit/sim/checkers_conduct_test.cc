@@ -121,6 +121,11 @@ TEST(CheckersConductTest, WhatIsWarnedOrGivenBackHasHadItsNotice) {
     script.At(2min);
     script.Allocate(AskFor(0, 1));
     EXPECT_EQ(script.Broken(), Names());
+    // The RM may take it back, and say it once more.
+    script.Tell(Notice(false));
+    script.At(3min);
+    script.Allocate(AskFor(0, 2));
+    EXPECT_EQ(script.Broken(), Names());
   }
 }
 
