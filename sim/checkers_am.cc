@@ -515,8 +515,10 @@ void Checkers::Books::Pays(const JobBook& job, std::deque<Payment>& paid, Instan
   // The AM counts from its decisions, by its clock; they are told when they are stored.
   constexpr Duration kToldLater = 1s;
   paid.push_back({.told = now_, .decided_from = decided_from});
-  // The checker of verdicts asks for what may still count when a verdict is told.
-  while (now_ - paid.front().told > job.spec->retries.window + kDecisionTakes && paid.size() > 1)
+  // The checker of verdicts asks what had been paid when a task was given up, long before.
+  constexpr int kWindows = 8;
+  while (now_ - paid.front().told > kWindows * job.spec->retries.window + kDecisionTakes &&
+         paid.size() > 1)
     paid.pop_front();
   const auto counts = std::count_if(paid.begin(), paid.end(), [&](const Payment& payment) {
     return now_ - payment.decided_from <=

@@ -91,10 +91,10 @@ class RecordedView : public am::JobView {
   std::set<TaskId> start_again_, ignored_;
 };
 
-/// True unless restarts were certainly left: the payments recorded within the window are fewer than
-/// allowed, and so are those for this task since it last ran, or because it hung.
+/// True unless restarts were certainly left when it ended: the payments recorded within the window
+/// are fewer than allowed, and so are those for this task since it last ran, or because it hung.
 bool MayBeSpent(const am::Decision& decision, const ApplicationBook& application, const TaskId& id,
-                const TaskBook& task, Instant now) {
+                const TaskBook& task) {
   if (!decision.allowance.restarts || decision.allowance.per_task)
     return decision.allowance.restarts.has_value();
   // An AM that died may have stored payments that it never announced: of a task, and of its peers.
@@ -107,7 +107,7 @@ bool MayBeSpent(const am::Decision& decision, const ApplicationBook& application
     if (!is_it) continue;
     for (const Payment& payment : *payments) {
       paid += !decision.allowance.window ||
-                      now - payment.told <= *decision.allowance.window + kDecisionTakes
+                      task.ended_at - payment.told <= *decision.allowance.window + kDecisionTakes
                   ? 1
                   : 0;
     }
@@ -156,7 +156,7 @@ std::vector<am::Decision> DecisionsOn(const am::PolicyEngine& policy, const am::
 }
 
 Asked AskedBy(const am::PolicyEngine& policy, const ApplicationBook& application,
-              const am::JobView& view, Instant now) {
+              const am::JobView& view) {
   Asked asked;
   for (const auto& [id, task] : application.tasks) {
     if (!task.ended || task.restarts) continue;
@@ -167,8 +167,8 @@ Asked AskedBy(const am::PolicyEngine& policy, const ApplicationBook& application
         asked.failure = true;
       if (decision.action == ExitAction::kIgnore) asked.ignored.insert(id);
       const bool restart = am::IsRestart(decision.action);
-      const bool spent = restart && (policy.name() != "default" ||
-                                     MayBeSpent(decision, application, id, task, now));
+      const bool spent =
+          restart && (policy.name() != "default" || MayBeSpent(decision, application, id, task));
       if (spent) asked.failure = asked.failure || decision.when_spent == ExitAction::kFail;
       restarts = restarts && restart && !spent;
     }
@@ -183,9 +183,9 @@ struct Says {
   bool failure = false;
 };
 
-Says SaysOf(const am::PolicyEngine& policy, const ApplicationBook& application, RecordedView& view,
-            Instant now) {
-  const Asked asked = AskedBy(policy, application, view, now);
+Says SaysOf(const am::PolicyEngine& policy, const ApplicationBook& application,
+            RecordedView& view) {
+  const Asked asked = AskedBy(policy, application, view);
   view.StartAgain(asked.start_again);
   view.Ignore(asked.ignored);
   view.Count();
@@ -214,7 +214,7 @@ bool FailedBy(const am::PolicyEngine& policy, const JobSpec& spec, ApplicationBo
     first->second.restarts = false;
   RecordedView view(spec, policy, application.tasks);
   view.Count();
-  return SaysOf(policy, application, view, then).failure;
+  return SaysOf(policy, application, view).failure;
 }
 
 /// A verdict is announced once it is stored, which may take a while, and what ends meanwhile
@@ -235,14 +235,14 @@ bool FailedThen(const am::PolicyEngine& policy, const JobSpec& spec,
 /// A success that is recorded while a restart is decided, or before it was carried out, still
 /// counts: the process that the restart would have stopped was faster.
 bool SucceededBeforeRestart(const am::PolicyEngine& policy, const JobSpec& spec,
-                            ApplicationBook application, Instant now) {
+                            ApplicationBook application) {
   for (auto& [id, task] : application.tasks) {
     if (task.ended && task.exit_class == ExitClass::kOk && task.ended_at >= task.restart_cause_at)
       task.restarts = false;
   }
   RecordedView view(spec, policy, application.tasks);
   view.Count();
-  return SaysOf(policy, application, view, now).success;
+  return SaysOf(policy, application, view).success;
 }
 
 }  // namespace
@@ -313,12 +313,12 @@ void Checkers::Books::CheckVerdict(JobBook& job, const ApplicationBook& applicat
   if (!policy) return;  // The AM refuses such a job with that very reason.
   RecordedView view(*job.spec, *policy, application.tasks);
   view.Count();
-  const Says plain = SaysOf(*policy, application, view, now_);
+  const Says plain = SaysOf(*policy, application, view);
   view.StartAgain({});
   view.Ignore({});
   view.Count();
   view.WaiveIgnored();
-  const Says waived = SaysOf(*policy, application, view, now_);
+  const Says waived = SaysOf(*policy, application, view);
   const bool says_success = plain.success || waived.success;
   const bool says_failure = plain.failure || waived.failure;
   Checks(Invariant::kVerdict);
@@ -330,7 +330,7 @@ void Checkers::Books::CheckVerdict(JobBook& job, const ApplicationBook& applicat
     case JobStatus::kSucceeded:
       // An on_exit row may say `succeed` for an exit that the expression does not count.
       if (!says_success && job.spec->on_exit.empty() &&
-          !SucceededBeforeRestart(*policy, *job.spec, application, now_))
+          !SucceededBeforeRestart(*policy, *job.spec, application))
         wrong("by the recorded exits the job has not succeeded");
       return;
     case JobStatus::kFailed: {

@@ -393,6 +393,32 @@ TEST(CheckersAmTest, VerdictBreaksWhenAJobFailsAlthoughARestartWasLeft) {
   EXPECT_EQ(script.Broken(), Names{"verdict"});
 }
 
+// The window of the budget has forgotten by then what a task had used up when it was given up.
+TEST(CheckersAmTest, VerdictKnowsWhatHadBeenPaidWhenATaskWasGivenUp) {
+  for (const bool paid : {true, false}) {
+    JobSpec spec = CheckerScript::Job();
+    spec.strategy = Strategy::kIndependent;
+    spec.retries.infrastructure = 1;
+    spec.retries.window = 1min;
+    spec.success = SuccessExpr{.op = SuccessOp::kDone, .task_type = "worker"};
+    CheckerScript script(spec);
+    script.Run();
+    if (paid) {
+      script.Order(RestartDecided{
+          .paid = Budget::kInfrastructure,
+          .epoch = Epoch(1),
+          .cause = Cause{.task = kWorker1, .exit = -100, .exit_class = ExitClass::kNodeLost},
+          .tasks = {kWorker1}});
+    }
+    script.Ended(kWorker0, -100, ExitClass::kNodeLost);
+    script.At(10min);
+    script.Exit(3, 0);
+    script.Ended(kWorker1, 0, ExitClass::kOk);
+    script.Order(VerdictReached{.status = JobStatus::kSucceeded, .rule = "default/success"});
+    EXPECT_EQ(script.Broken(), paid ? Names{} : Names{"verdict"});
+  }
+}
+
 TEST(CheckersAmTest, VerdictHoldsWhenThereIsNoMoreMemoryToRaise) {
   JobSpec spec = CheckerScript::Job();
   spec.on_exit.push_back({.classes = {ExitClass::kOom}, .action = ExitAction::kRaiseMemory});
