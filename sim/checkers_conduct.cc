@@ -296,7 +296,7 @@ void ConductWatch::On(const trace::AmTold& fact) {
     application.am_container = started->container;
     application.am_started = now_;
     application.decided = application.awaits = application.told_over = false;
-    application.refused_token = false;
+    application.refused_token = application.others_append = application.lost_journal = false;
     application.refused = 0;
     application.response_id = -1;
     application.calls.clear();
@@ -316,6 +316,9 @@ void ConductWatch::On(const trace::AmTold& fact) {
     RmSays(*application, *reply);
   } else if (const auto* answer = std::get_if<NmReplied>(&fact.event)) {
     NodeAnswers(*application, *answer);
+  } else if (const auto* failed = std::get_if<JournalFailed>(&fact.event)) {
+    const bool lost = failed->error.code == hdfs::HdfsErrorCode::kLeaseLost;
+    application->lost_journal = application->lost_journal || lost;
   } else if (const auto* stored = std::get_if<JournalAppended>(&fact.event)) {
     application->stored_at = now_;
     // The next AM knows of no entry that was never stored.
@@ -401,7 +404,11 @@ void ConductWatch::On(const trace::AmOrdered& fact) {
   ApplicationFacts* application = ApplicationOf(job, fact.resubmission);
   if (application == nullptr) return;
   GoesOn(*application, fact);
-  if (fact.am_attempt != application->am_attempt) return;
+  if (fact.am_attempt != application->am_attempt) {
+    const bool appends = std::holds_alternative<AppendJournal>(fact.action);
+    application->others_append = application->others_append || appends;
+    return;
+  }
   std::visit(
       Overloaded{[](const auto&) {},
                  [&](const NodesAwaited& awaited) { application->awaits = !awaited.limit.empty(); },
@@ -493,11 +500,13 @@ void ConductWatch::GoesOn(ApplicationFacts& application, const trace::AmOrdered&
                      fact.am_attempt));
 }
 
-// gives-not-up: an AM that the RM counts as the job's does not end by itself.
+// gives-not-up: an AM that the RM counts as the job's does not end by itself, but where another one
+// has written down since what it does not know.
 void ConductWatch::GivesUp(const ApplicationFacts& application) {
   Counts(Of::kGivesNotUp);
   const ContainerFacts* container = ContainerOf(application.am_container);
-  const bool told = application.told_over || application.refused_token;
+  const bool told = application.told_over || application.refused_token ||
+                    (application.lost_journal && application.others_append);
   if (application.over || told || container == nullptr || container->freed) return;
   Report(Of::kGivesNotUp, application.job,
          fmt::format("the AM of attempt {} ends, and for the RM it is the one that acts",

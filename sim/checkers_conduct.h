@@ -106,6 +106,8 @@ class ConductWatch {
     bool decided = false;           ///< A verdict is on its way to the journal.
     bool awaits = false;            ///< The AM waits for nodes, and says that it asks for nothing.
     bool refused_token = false;     ///< The RM has told its AM that it does not know its token.
+    bool others_append = false;     ///< The AM of another attempt has, since it started.
+    bool lost_journal = false;      ///< Another one has taken it.
     std::int32_t refused = 0;       ///< Calls in a row that were out of turn, each made ...
     Instant refused_at{};           ///< ... after the AM had heard that of the one before.
     CallId refused_call;            ///< The latest.

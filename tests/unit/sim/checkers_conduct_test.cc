@@ -161,6 +161,20 @@ TEST(CheckersConductTest, AnAmMayEndThatTheRmHasTakenOrTurnedAway) {
   EXPECT_EQ(script.Broken(), Names());
 }
 
+TEST(CheckersConductTest, AnAmMayEndWhereAnotherHasDecidedWhatItDoesNotKnow) {
+  for (const bool lost : {false, true}) {
+    for (const bool appends : {false, true}) {
+      ConductScript script;
+      if (lost)
+        script.Tell(JournalFailed{.seq = JournalSeq(2),
+                                  .error = {.code = hdfs::HdfsErrorCode::kLeaseLost}});
+      if (appends) script.Order(AppendJournal{.seq = JournalSeq(2)}, 2);
+      script.Order(ExitAm{.code = 1});
+      EXPECT_EQ(script.Broken(), lost && appends ? Names() : Names({"gives-not-up"}));
+    }
+  }
+}
+
 /// AMs of attempts 1 and 2, of which the first has asked the RM something in call 2.
 class ReplacedScript : public ConductScript {
  public:
