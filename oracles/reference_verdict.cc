@@ -278,12 +278,7 @@ std::string ReferenceVerdict::Model::WrongCause(const Job& job, const Task& task
     // What was stopped for an earlier restart has no part in this one.
     if ((other.killed && !other.IsSettled()) || killed_by_others) killed.push_back(&other);
   }
-  // Who stands still ends the wait, also where a row lets it be.
-  const bool stands = std::any_of(job.tasks.begin(), job.tasks.end(), [&](const auto& entry) {
-    const Task& other = entry.second;
-    return other.in_gang && (other.stands_still != 0 || other.stood_before);
-  });
-  const bool over = stands || now_ - first >= job.spec->deadlines.blame;
+  const bool over = HangIsShown(job) || now_ - first >= job.spec->deadlines.blame;
   if (!run.empty() && !over) return "peers still run, and deadlines.blame is not over";
   const auto told_to_end = [&](const Task& other) {
     return !other.warned && other.stop_ordered != 0 && other.stop.at < job.window_at;

@@ -218,6 +218,7 @@ class RunFacts {
   }
   /// The best account of the task's end that the AM surely knew.
   [[nodiscard]] const Account* BestOf(const Job& job, const Task& task) const;
+  [[nodiscard]] static bool HangIsShown(const Job& job);
   [[nodiscard]] Classes MayBe(const Job& job, const Task& task) const;
   /// As far as the AM knows.
   [[nodiscard]] bool SeemsToRun(const Task& task) const;

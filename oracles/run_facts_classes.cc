@@ -1,9 +1,16 @@
 // Which classes the AM may give what has happened to a task, by what it has heard.
 #include <algorithm>
+#include <string_view>
 
 #include "oracles/run_facts.h"
 
 namespace tfyarn::oracles {
+namespace {
+
+/// What TensorFlow's coordination service says of a peer that hangs.
+constexpr std::string_view kHeartbeatsStopped = "stopped sending heartbeats";
+
+}  // namespace
 
 const Account* RunFacts::BestOf(const Job& job, const Task& task) const {
   const Account* best = nullptr;
@@ -102,12 +109,26 @@ Classes RunFacts::MayBeTimeout(const Job& job, const Task& task) const {
     for (const Account& account : other.accounts) {
       if (account.spent || account.told == 0) continue;
       ended = true;
-      if (account.last_words.find("stopped sending heartbeats") != std::string::npos)
-        return Of(kTimeout);
+      if (account.last_words.find(kHeartbeatsStopped) != std::string::npos) return Of(kTimeout);
     }
     alone = alone && ended;
   }
   return alone ? Of(kTimeout) : 0;
+}
+
+/// Who stands still, or is named by a peer's last words, ends the wait for the cause, also where a
+/// row lets it be.
+bool RunFacts::HangIsShown(const Job& job) {
+  return std::any_of(job.tasks.begin(), job.tasks.end(), [&](const auto& entry) {
+    const Task& task = entry.second;
+    const bool stands = task.stands_still != 0 || task.stood_before;
+    const bool names =
+        std::any_of(task.accounts.begin(), task.accounts.end(), [](const Account& account) {
+          return !account.spent && account.told != 0 &&
+                 account.last_words.find(kHeartbeatsStopped) != std::string::npos;
+        });
+    return task.in_gang && (stands || names);
+  });
 }
 
 Tri RunFacts::Lost(const Job& job, const Task& task, ExitClass cls) const {

@@ -1511,6 +1511,21 @@ TEST(ReferenceVerdictTest, WhatIsOrderedDoesNotWaitForTheStartDeadline) {
   }
 }
 
+// A peer's last words name the chief, which its policy does not start again: the peer is the cause.
+TEST(ReferenceVerdictTest, WhoIsNamedEndsTheWaitForTheCause) {
+  for (const bool named : {true, false}) {
+    JobSpec spec = Spec({{"chief", 1}, {"worker", 1}}, Strategy::kMultiWorker);
+    Script script(spec);
+    script.At(60s);
+    script.Exit(
+        kWorker0, ProcessExit{.code = 1}, true,
+        named ? "unhealthy (stopped sending heartbeats):\n/job:chief/replica:0/task:0\n" : "");
+    script.Verdict(JobStatus::kFailed, "default/user-permanent-exhausted", kWorker0,
+                   ExitClass::kUserPermanent, 1);
+    EXPECT_EQ(script.Clean(), named);
+  }
+}
+
 // Its agent tells of an order to stop what it never started, and then starts the next attempt.
 TEST(ReferenceVerdictTest, AnAttemptThatWasStoppedBeforeItRanIsNoEndOfTheNext) {
   Script script(TwoWorkers());
