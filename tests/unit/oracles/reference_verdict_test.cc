@@ -1511,6 +1511,24 @@ TEST(ReferenceVerdictTest, WhatIsOrderedDoesNotWaitForTheStartDeadline) {
   }
 }
 
+// Its agent does not answer: the AM gives the container up, and decides at once.
+TEST(ReferenceVerdictTest, WhoIsOverdueToStopEndsTheWaitForTheCause) {
+  for (const Duration stop : {1s, 20s}) {
+    const TaskId late{.type = "late", .index = 0};
+    JobSpec spec = Spec({{"worker", 1}, {"late", 1}}, Strategy::kMultiWorker);
+    spec.deadlines.stop = stop;
+    Script script(spec, "late");
+    script.SpawnUntold(late, 0, 1);
+    script.At(60s);
+    script.Exit(kWorker0, 1);
+    script.OrderStop(late);
+    script.At(68s);
+    script.Verdict(JobStatus::kFailed, "default/user-permanent-exhausted", kWorker0,
+                   ExitClass::kUserPermanent, 1);
+    EXPECT_EQ(script.Clean(), stop == 1s);
+  }
+}
+
 // A peer's last words name the chief, which its policy does not start again: the peer is the cause.
 TEST(ReferenceVerdictTest, WhoIsNamedEndsTheWaitForTheCause) {
   for (const bool named : {true, false}) {
