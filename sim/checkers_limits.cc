@@ -158,7 +158,9 @@ std::string Checkers::Books::LimitBroken(JobBook& job, const ApplicationBook& ap
       if (decided || !limits.whole_since) return {};
       if (static_cast<std::int32_t>(limits.ever_ran.size()) >= job.gang_size) return {};
       not_until(*limits.whole_since + spec.deadlines.start + kLimitSlack);
-      from_am(spec.deadlines.start);
+      // It does not run while what an earlier AM launched may yet find the next one.
+      from_am(spec.deadlines.start +
+              (application.attempts.size() > 1 ? spec.deadlines.registration : Duration::zero()));
       return "not every process has run, and the job goes on when " +
              Over("deadlines.start", spec.deadlines.start) + " is over";
     case Limit::kRun:

@@ -219,6 +219,23 @@ TEST(CheckersLimitsTest, EveryProcessMustRunWithinStart) {
   EXPECT_EQ(script.Broken(), kBroken);
 }
 
+// What an earlier AM has launched may take until deadlines.registration to find the next one.
+TEST(CheckersLimitsTest, StartWaitsForAgentsThatLookForTheNextAm) {
+  LimitScript script(LimitScript::JobWith({.registration = 30min}));
+  script.AmAndLaunchedContainers();
+  script.Free(3);
+  script.StartAm(2);
+  script.Grant(4, "n2");
+  script.Launch(4);
+  script.Register(2, kWorker0);
+  script.Register(4, kWorker1);
+  script.Spawn(2, kWorker0);
+  script.Pass(44min);
+  EXPECT_EQ(script.Broken(), Names{});
+  script.Pass(50min);
+  EXPECT_EQ(script.Broken(), kBroken);
+}
+
 TEST(CheckersLimitsTest, AJobEndsWithinRun) {
   LimitScript script(LimitScript::JobWith({.run = 1h}));
   script.RunAll();
