@@ -331,12 +331,13 @@ void Checkers::Books::LimitsOfAsk(JobBook& job, const yarn::AllocateRequest& req
   }
   if (job.spec == nullptr || job.spec->gang.policy == GangPolicy::kHold) return;
   ApplicationBook& application = Acting(job);
-  if (application.gang_complete || application.limits.first_ask) return;
   const bool asks = std::any_of(request.ask.begin(), request.ask.end(),
                                 [](const auto& row) { return row.num_containers > 0; });
   if (!asks) return;
-  application.limits.first_ask = now_;
   if (!application.limits.ever_asked) application.limits.ever_asked = now_;
+  // A gang of which all wait for what does not train is complete, and lacks something all the same.
+  if (application.gang_complete || application.limits.first_ask) return;
+  application.limits.first_ask = now_;
   Expect(Limit::kGangDeadline, now_ + job.spec->gang.deadline + kLimitSlack, job.index,
          {.application_attempt = {.application = application.id}});
 }

@@ -219,6 +219,27 @@ TEST(CheckersLimitsTest, EveryProcessMustRunWithinStart) {
   EXPECT_EQ(script.Broken(), kBroken);
 }
 
+TEST(CheckersLimitsTest, AGangThatWaitsForWhatDoesNotTrainHasItsDeadline) {
+  for (const Duration after : {29min, 30min}) {
+    JobSpec spec = LimitScript::Job();
+    spec.tasks.push_back({.name = "prepare", .resource = spec.tasks[0].resource});
+    spec.policy = {.name = "tony", .options = {{"sidecar", "prepare"}}};
+    spec.depends = {{.task = "worker", .after = "prepare"}};
+    LimitScript script(spec);
+    script.Grant(1, "n1", 0, true);
+    script.Say(trace::ContainerLaunched{.container = LimitScript::Container(1)});
+    script.StartAm();
+    for (const std::int64_t id : {2, 3}) script.GrantKnown(id);
+    script.Allocate({.ask = {{.priority = 1,
+                              .resource_name = "*",
+                              .capability = {.memory_mb = 1024},
+                              .num_containers = 1}}});
+    script.At(after);
+    script.FailBy("gang/deadline");
+    EXPECT_EQ(script.Broken(), after < 30min ? kBroken : Names{});
+  }
+}
+
 // What an earlier AM has launched may take until deadlines.registration to find the next one.
 TEST(CheckersLimitsTest, StartWaitsForAgentsThatLookForTheNextAm) {
   LimitScript script(LimitScript::JobWith({.registration = 30min}));
