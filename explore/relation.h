@@ -38,11 +38,12 @@ BOOST_DESCRIBE_ENUM(Relation, kNone, kEveryHeartbeat, kKeyOrder, kUnusedNode, kR
 
 /// What the second run must have in common with the first.
 enum class Sameness {
-  kDigest,      ///< Every record.
-  kOutcome,     ///< Of each job: status, number of restarts, epochs.
-  kAfterBlows,  ///< Of each job that the same befell: status, number of restarts.
-  kTally,       ///< Of each job: status, restarts by who paid, processes started, epochs.
-  kSuccess,     ///< A job that succeeded does so.
+  kDigest,        ///< Every record.
+  kOutcome,       ///< Of each job: status, number of restarts, epochs.
+  kAtOtherTimes,  ///< The same, where nodes beat at other instants.
+  kAfterBlows,    ///< Of each job that the same befell: status, number of restarts.
+  kTally,         ///< Of each job: status, restarts by who paid, processes started, epochs.
+  kSuccess,       ///< A job that succeeded does so.
 };
 
 /// One other way to run a scenario.

@@ -166,6 +166,40 @@ TEST(TrialTest, OtherPortsAndAnotherOrderOfNodesMakeNoDifference) {
   EXPECT_EQ(sentence(Relation::kNodeOrder), "");
 }
 
+TEST(TrialTest, WhatYarnEndsForWantOfAttemptsHasComeMoreOrLessFar) {
+  // One AM dies before it hears of what the other has decided on, as it started later.
+  enum class Cut { kFewer, kMore, kNeither };
+  const auto sentence = [&](Relation relation, Cut cut) {
+    Node document = Small();
+    ListAt(MapAt(document, "cluster"), "nodes")
+        .items.push_back(
+            Map({{"name", Text("m")},
+                 {"resources", Map({{"memory", Text("8GiB")}, {"vcores", Number(8)}})}}));
+    const Simulate simulate = StandIn([&](const config::Scenario& scenario,
+                                          const sim::RunOptions& options, trace::Result& result) {
+      trace::JobResult& job = result.jobs[0];
+      const bool further = scenario.cluster.nodes.front().name == "m" || scenario.seed > 1 ||
+                           options.shift_ports > 0;
+      job.status = JobStatus::kFailed;
+      job.rule = (further ? cut == Cut::kMore : cut == Cut::kFewer) ? "yarn/am-attempts"
+                                                                    : "default/success-impossible";
+      job.restarts.task = further ? 1 : 0;
+      job.epochs = further ? 2 : 1;
+    });
+    const Trial trial =
+        Try({.document = document, .relation = relation}, {.simulate = simulate, .accepts = {}});
+    return trial.problems.empty() ? std::string() : trial.problems[0].sentence;
+  };
+  for (const Relation relation : {Relation::kNodeOrder, Relation::kOtherSeed}) {
+    EXPECT_EQ(sentence(relation, Cut::kFewer), "");
+    for (const Cut cut : {Cut::kMore, Cut::kNeither})
+      EXPECT_TRUE(
+          sentence(relation, cut).ends_with("the number of restarts of job a is 1 and not 0"));
+  }
+  // Nodes beat at the same instants.
+  EXPECT_NE(sentence(Relation::kShiftedPorts, Cut::kFewer), "");
+}
+
 /// A run of so many events, that many in each second, whose job never ends.
 Simulate Busy(std::uint64_t in_a_second, std::uint64_t events = 500'000) {
   return StandIn(
