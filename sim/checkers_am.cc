@@ -79,6 +79,9 @@ void Checkers::Books::On(const trace::AmTold& fact) {
     // An AM of an earlier application may start when the next one's acts.
     const bool late = fact.resubmission.value_or(0) < Acting(*job).resubmission.value_or(0);
     if (!late) job->acting = static_cast<std::size_t>(&its - job->applications.data());
+    // The RM tells the next AM what is left.
+    for (const ContainerId& id : job->containers)
+      if (ContainerBook* container = ContainerOf(id)) container->end_unheard = false;
     job->last_event = now_;
     LimitsOfAm(*job, its, started->attempt.attempt);
   }
@@ -137,8 +140,10 @@ void Checkers::Books::RmAnswered(JobBook& job, AmAttemptBook& attempt, const RmR
     if (!allocated->preempt_strict.empty() || !allocated->preempt_contract.empty())
       Acting(job).evidence.notice = true;
     // Of a container that an RM without its books knows by its node alone, no record tells.
-    for (const yarn::ContainerStatus& status : allocated->completed_containers)
+    for (const yarn::ContainerStatus& status : allocated->completed_containers) {
       Acting(job).evidence.container_exits.insert(status.exit_status);
+      if (ContainerBook* container = ContainerOf(status.id)) container->end_unheard = false;
+    }
     // The RM counts a grant down from the ask that it answers; nobody says that again.
     for (const yarn::Container& container : allocated->allocated_containers) {
       const auto ask = attempt.asks.find({container.priority, container.allocation_request_id});

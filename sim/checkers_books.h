@@ -177,6 +177,7 @@ struct ContainerBook {
   bool am = false;
   bool freed = false;
   Instant freed_at{};                ///< The last time.
+  bool end_unheard = false;          ///< It ended by itself or the RM took it: no AM was told.
   bool running = false;              ///< The NM has launched it and it is not gone.
   bool on_node = false;              ///< The NM has begun to localize it and it is not gone.
   std::optional<Instant> left_node;  ///< When it was gone.
@@ -376,7 +377,7 @@ class Checkers::Books {
   [[nodiscard]] bool ComesBack(const ContainerBook& known) const;
   [[nodiscard]] bool OutOfReach(const ContainerBook& container) const;
   void Allocated(ContainerBook& container, const trace::ContainerGranted& fact);
-  [[nodiscard]] static bool HoldsGang(const JobBook& job, const ApplicationBook& application);
+  [[nodiscard]] bool HoldsGang(const JobBook& job, const ApplicationBook& application) const;
   [[nodiscard]] bool KeepsPartOfGang(const JobBook& job, const ApplicationBook& application) const;
   void HeldChanged(JobBook& job);
   void ScanContainers(const WorldView& world);

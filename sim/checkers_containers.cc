@@ -113,6 +113,7 @@ void Checkers::Books::On(const trace::ContainerGranted& fact) {
 
 void Checkers::Books::Allocated(ContainerBook& container, const trace::ContainerGranted& fact) {
   container.granted = container.said = now_;
+  container.end_unheard = false;
   LimitsOf(fact.container, container);
   NodeBook& node = nodes_[container.node];
   node.used += fact.resource;
@@ -142,6 +143,8 @@ void Checkers::Books::On(const trace::ContainerFreed& fact) {
   if (container == nullptr || container->freed) return;
   container->freed = true;
   container->freed_at = now_;
+  container->end_unheard =
+      fact.exit_status != 0 && fact.exit_status != container_exit::kKilledByAppMaster;
   nodes_[container->node].used -= container->resource;
   gpu_area_ += static_cast<Area>((now_ - gpus_since_).count()) * gpus_used_;
   gpus_since_ = now_;
@@ -171,15 +174,24 @@ void Checkers::Books::CollectAnew(ApplicationBook& application) {
   application.gang_complete = false;
 }
 
-/// A task that has ended and does not start again needs no container any more.
-bool Checkers::Books::HoldsGang(const JobBook& job, const ApplicationBook& application) {
-  if (application.held >= job.gang_size) return true;
+/// A task that has ended and does not start again needs no container any more. Where messages get
+/// lost the AM may hold what the RM has taken from it, until it hears so.
+bool Checkers::Books::HoldsGang(const JobBook& job, const ApplicationBook& application) const {
+  std::int64_t held = application.held;
+  if (lossy_) {
+    held += std::count_if(job.containers.begin(), job.containers.end(), [&](const auto& id) {
+      const ContainerBook& container = containers_.at(id);
+      const bool own = id.application_attempt.application == application.id;
+      return own && !container.am && container.end_unheard && !container.limits.given_back;
+    });
+  }
+  if (held >= job.gang_size) return true;
   const auto& tasks = application.tasks;
   const auto done = std::count_if(tasks.begin(), tasks.end(), [](const auto& entry) {
     const TaskBook& task = entry.second;
     return task.ended && !task.restarts;
   });
-  return application.held >= job.gang_size - static_cast<std::int32_t>(done);
+  return held >= job.gang_size - done;
 }
 
 /// Some container of its is one that an incomplete gang gives back. One in which a process runs

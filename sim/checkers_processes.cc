@@ -159,10 +159,8 @@ void Checkers::Books::CheckGangStart(const JobBook& job, const ApplicationBook& 
   // Only a collective stands still until it is whole again.
   const bool whole = application.gang_complete || (application.gang_was_complete &&
                                                    job.spec->strategy != Strategy::kMultiWorker);
-  // What an RM forgets as it restarts may live on, and the AM need not know that it was lost; nor
-  // that a node whose beats get lost counts as lost.
-  const bool unheard = lossy_ && application.gang_was_complete;
-  if (!Trains(*job.spec, task) || !Checks(Invariant::kGangStart) || whole || unheard ||
+  // What an RM forgets as it restarts may live on, and the AM need not know that it was lost.
+  if (!Trains(*job.spec, task) || !Checks(Invariant::kGangStart) || whole ||
       !Undisturbed(times_.nm_expiry))
     return;
   Report(Invariant::kGangStart, NameOf(job) + ": " + ToString(task) + " is to start, but only " +

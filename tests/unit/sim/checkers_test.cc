@@ -283,12 +283,22 @@ TEST(CheckersTest, GangStartHoldsAfterALossOfAContainerOnceTheGangWasComplete) {
 
 // The AM decides on a restart and has a whole gang; while HDFS stores that, a node counts as lost.
 TEST(CheckersTest, GangStartKnowsThatTheAmNeedNotHearOfALostNodeWhereMessagesGetLost) {
-  for (const double loss : {0.0, 0.02}) {
+  enum class Known { kNothing, kByTheRm, kByItsOrder, kByTheNextAm };
+  const auto broken = [](double loss, Known known, int lost = -100) {
     config::Scenario scenario;
     scenario.cluster.network.loss = loss;
     CheckerScript script(CheckerScript::Job(), scenario);
     script.Run();
-    script.Free(2);
+    if (known == Known::kByItsOrder) script.Allocate({.release = {CheckerScript::Container(2)}});
+    script.Say(trace::ContainerFreed{
+        .job = CheckerScript::kJob, .container = CheckerScript::Container(2), .exit_status = lost});
+    if (known == Known::kByTheRm) {
+      yarn::AllocateResponse response;
+      response.completed_containers = {
+          {.id = CheckerScript::Container(2), .exit_status = lost, .diagnostics = {}}};
+      script.Tell(RmReplied{.call = CallId(1), .response = response});
+    }
+    if (known == Known::kByTheNextAm) script.StartAm(2);
     script.Exit(3);
     script.Order(
         RestartDecided{.unit = RestartUnit::kGang,
@@ -297,8 +307,13 @@ TEST(CheckersTest, GangStartKnowsThatTheAmNeedNotHearOfALostNodeWhereMessagesGet
                        .cause = Cause{.task = kWorker0, .exit_class = ExitClass::kNodeLost},
                        .tasks = {kWorker0, kWorker1}});
     script.OrderProcess(3, kWorker1, 2);
-    EXPECT_EQ(script.Broken(), loss > 0 ? Names{} : Names{"gang-start"});
-  }
+    return script.Broken();
+  };
+  EXPECT_EQ(broken(0.02, Known::kNothing), Names{});
+  EXPECT_EQ(broken(0, Known::kNothing), Names{"gang-start"});
+  for (const Known known : {Known::kByTheRm, Known::kByItsOrder, Known::kByTheNextAm})
+    EXPECT_EQ(broken(0.02, known), Names{"gang-start"});
+  EXPECT_EQ(broken(0.02, Known::kNothing, 0), Names{"gang-start"});
 }
 
 TEST(CheckersTest, GangStartCountsAProcessThatNoOneOrdered) {
