@@ -109,7 +109,6 @@ TEST(CheckersCauseTest, AnExitOfAContainerIsEvidenceToo) {
   }
 }
 
-// An RM that has lost its books does not know the containers that its nodes clean up.
 TEST(CheckersCauseTest, AProcessThatIsStoppedBeforeItRanHasNoExit) {
   for (const bool stopped : {false, true}) {
     CauseScript script;
@@ -123,6 +122,7 @@ TEST(CheckersCauseTest, AProcessThatIsStoppedBeforeItRanHasNoExit) {
   }
 }
 
+// An RM that has lost its books does not know the containers that its nodes clean up.
 TEST(CheckersCauseTest, AnExitThatOnlyTheRmsAnswerTellsIsEvidence) {
   const Cause cause =
       CauseScript::Of(container_exit::kKilledByResourceManager, ExitClass::kPreempted);
