@@ -214,12 +214,8 @@ void Checkers::Books::Ordered(JobBook& job, const trace::AmOrdered& fact) {
                    for (const yarn::StartContainerRequest& one : start->containers) {
                      ContainerBook* container = ContainerOf(one.container);
                      if (container != nullptr) {
+                       container->launched_alone = LaunchesAlone(job, *container);
                        LimitsOfLaunch(job, *container, one.container);
-                       const ApplicationBook& application = Acting(job);
-                       container->launched_alone =
-                           !application.epoch_appended &&
-                           (!application.gang_complete ||
-                            (application.short_again && application.held <= job.gang_size));
                      }
                      if (!Checks(Invariant::kOneOwner) ||
                          (container != nullptr && container->job == job.index))

@@ -395,6 +395,7 @@ class Checkers::Books {
   void OrdersStart(JobBook& job, const StartProcess& start);
   void CheckGangStart(const JobBook& job, const ApplicationBook& application, const TaskId& task);
   void LooksForEpoch(JobBook& job, const AppendJournal& append);
+  [[nodiscard]] bool LaunchesAlone(JobBook& job, const ContainerBook& container);
   void CheckLaunchedBeside(const JobBook& job, const ContainerBook& container, const TaskId& task);
   void CheckOwnAddress(const JobBook& job, const ContainerBook& container,
                        const SpawnProcess& spawn);

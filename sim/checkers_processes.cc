@@ -179,6 +179,15 @@ void Checkers::Books::LooksForEpoch(JobBook& job, const AppendJournal& append) {
         application.epoch_appended || std::holds_alternative<am::EpochBegan>(read.entry);
 }
 
+/// A call that was not answered may have been carried out: the AM repeats it.
+bool Checkers::Books::LaunchesAlone(JobBook& job, const ContainerBook& container) {
+  const ApplicationBook& application = Acting(job);
+  const bool repeats_another = container.limits.launch_ordered && !container.launched_alone;
+  return !repeats_another && !application.epoch_appended &&
+         (!application.gang_complete ||
+          (application.short_again && application.held <= job.gang_size));
+}
+
 // What runs beside the training follows it: its container is not launched for a gang that waits.
 void Checkers::Books::CheckLaunchedBeside(const JobBook& job, const ContainerBook& container,
                                           const TaskId& task) {

@@ -605,12 +605,15 @@ class BesideScript : public CheckerScript {
     Grant(4, "n2", 0);
     At(30min);
   }
-  void Launch(std::int32_t attempt = 1) {
+  void OrderLaunch(std::int32_t attempt = 1) {
     Order(CallNm{.call = CallId(7),
                  .node = Node("n2"),
                  .request =
                      yarn::StartContainersRequest{.containers = {{.container = Container(4)}}}},
           attempt);
+  }
+  void Launch(std::int32_t attempt = 1) {
+    OrderLaunch(attempt);
     Say(trace::AgentTold{.job = kJob,
                          .container = Container(4),
                          .event = AgentStarted{.fence = {.container = Container(4),
@@ -639,6 +642,19 @@ TEST(CheckersConductTest, NothingIsLaunchedBesideAGangThatWasLostBeforeItTrained
     if (again) script.Grant(5);
     script.Launch();
     EXPECT_EQ(script.Broken(), again ? Names() : Names({"gang-start"}));
+  }
+}
+
+TEST(CheckersConductTest, ALaunchThatIsRepeatedWasOrderedBesideAWholeGang) {
+  for (const bool ordered : {true, false}) {
+    BesideScript script;
+    script.Grant(2);
+    script.Grant(3);
+    if (ordered) script.OrderLaunch();
+    script.Free(3);
+    script.Order(RestartDecided{.epoch = Epoch(1), .tasks = {kWorker1}});
+    script.Launch();
+    EXPECT_EQ(script.Broken(), ordered ? Names() : Names({"gang-start"}));
   }
 }
 
