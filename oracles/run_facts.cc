@@ -591,7 +591,12 @@ void RunFacts::Told(Job& job, const yarn::ContainerStatus& status) {
     job.never_started[status.id] = status.exit_status;
     return;
   }
-  Tell(job, *task, AccountOf(job, *task, status.id, status.exit_status));
+  Account& end = AccountOf(job, *task, status.id, status.exit_status);
+  // It was given back to clean up after a lost agent, and YARN had lost the node before.
+  const bool node_was_lost = status.exit_status == container_exit::kAborted &&
+                             status.diagnostics.find("on a *lost* node") != std::string::npos;
+  if (node_was_lost && !task->IsSettled() && task->stop_ordered == 0) end.classes |= Of(kNodeLost);
+  Tell(job, *task, end);
   for (Account& account : task->accounts) {
     if (account.early && account.container == status.id) Tell(job, *task, account);
   }

@@ -62,7 +62,10 @@ State ReferenceVerdict::Model::StateOf(const Job& job, const Task& task) const {
   // What no report tells, as that no agent has come up, may have been decided all the same.
   if (const Classes unheard = MayBe(job, task); !state.must_end && unheard != 0) {
     state.may_end = state.may_fail = true;
-    state.may_ok |= Ignored(job, task, {.classes = unheard}) != Tri::kNo;
+    // That a process which runs may hang, as any may, is no end that a row ignores.
+    const bool stands = task.stood_still || task.stalled != 0;
+    const bool runs = SeemsToRun(task) && !stands && (unheard & ~Of(kTimeout, kPreempted)) == 0;
+    state.may_ok |= !runs && Ignored(job, task, {.classes = unheard}) != Tri::kNo;
   }
   if (state.must_ok) state.may_fail = false;
   if (Holds(job, task, When::kWaived, {}) != Tri::kNo) state.may_ok = state.may_end = true;

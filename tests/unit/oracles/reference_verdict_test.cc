@@ -115,12 +115,13 @@ class Script {
       Tell(AgentSaid{ProcessEnded{.fence = Fence(task), .process = attempts_[task], .exit = exit}});
   }
   void Exit(const TaskId& task, std::int32_t code) { Exit(task, ProcessExit{.code = code}); }
-  void LoseContainer(const TaskId& task, std::int32_t status) {
+  void LoseContainer(const TaskId& task, std::int32_t status, std::string why = "") {
     Say(trace::ContainerFreed{.job = kJob, .container = containers_[task], .exit_status = status});
     Tell(RmReplied{.response = yarn::AllocateResponse{
                        .completed_containers = {{.id = containers_[task],
                                                  .state = yarn::ContainerState::kComplete,
-                                                 .exit_status = status}}}});
+                                                 .exit_status = status,
+                                                 .diagnostics = std::move(why)}}}});
   }
   void StandStill(const TaskId& task) {
     Tell(AgentSaid{ProcessSigns{
@@ -2183,6 +2184,49 @@ TEST(ReferenceVerdictTest, AnAgentMayFindTheNextAmAfterItWasGivenUp) {
     script.At(60s + spec.deadlines.registration + 2s);
     script.Restart(kWorker0, ExitClass::kHeartbeatLost, Budget::kInfrastructure, 2, {kWorker0});
     EXPECT_EQ(script.Clean(), late);
+  }
+}
+
+TEST(ReferenceVerdictTest, ANodeMayBeLostWhenItsContainerIsGivenBack) {
+  for (const char* why :
+       {"Container released on a *lost* node", "Container released by application"}) {
+    for (const bool ordered : {false, true}) {
+      Script script(WithPs());
+      script.At(60s);
+      script.Exit(kWorker0, 75);
+      if (ordered) script.OrderStop(kWorker0);
+      script.At(68s);
+      script.GiveBack(kWorker0);
+      script.LoseContainer(kWorker0, container_exit::kAborted, why);
+      script.At(80s);
+      script.Restart(kWorker0, ExitClass::kNodeLost, Budget::kInfrastructure, 2,
+                     {kChief, kWorker0});
+      EXPECT_EQ(script.Clean(), !ordered && std::string(why).find("lost") != std::string::npos)
+          << why << ordered;
+    }
+  }
+}
+
+TEST(ReferenceVerdictTest, ARowMayIgnoreASilenceToo) {
+  struct Case {
+    std::vector<ExitClass> row;
+    Duration silence;
+    bool right;
+  };
+  for (const Case& one : {Case{{}, 60s, true}, Case{{ExitClass::kHeartbeatLost}, 60s, true},
+                          Case{{ExitClass::kUserPermanent}, 60s, false},
+                          // It runs, and its agent misses no beat: that it may hang is no end.
+                          Case{{}, 1s, false}}) {
+    JobSpec spec = Spec({{"worker", 2}}, Strategy::kIndependent);
+    spec.on_exit = {{.classes = one.row, .action = ExitAction::kIgnore}};
+    Script script(spec);
+    script.At(60s);
+    script.Say(trace::FaultBegan{.kind = "partition"});
+    script.Hear(kWorker0);
+    script.At(60s + one.silence);
+    script.Exit(kWorker1, 0);
+    script.Verdict(JobStatus::kSucceeded, "default/success");
+    EXPECT_EQ(script.Clean(), one.right) << one.row.size() << " " << ToString(one.silence);
   }
 }
 
