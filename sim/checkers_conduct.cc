@@ -410,63 +410,65 @@ void ConductWatch::On(const trace::AmOrdered& fact) {
     return;
   }
   std::visit(
-      Overloaded{[](const auto&) {},
-                 [&](const NodesAwaited& awaited) { application->awaits = !awaited.limit.empty(); },
-                 [&](const AppendJournal& append) {
-                   // What is decided while an entry is on its way waits for it, and comes next.
-                   const bool waited =
-                       application->storing_since && application->stored_at.value_or(now_) == now_;
-                   if (!waited) application->storing_since = now_;
-                   application->stored_at.reset();
-                   for (const am::ReadEntry& read : am::ReadFrames(append.bytes)) {
-                     if (std::holds_alternative<am::VerdictDecided>(read.entry)) {
-                       application->decided = true;
-                       application->decided_at =
-                           application->decided_at.value_or(*application->storing_since);
-                     } else if (const auto* raised = std::get_if<am::MemoryRaised>(&read.entry)) {
-                       application->to_raise.push_back({append.seq, *raised});
-                     }
-                   }
-                 },
-                 [&](const VerdictReached& verdict) {
-                   if (application->verdict) return;
-                   application->verdict = verdict.status;
-                   const JobSpec* spec = SpecOf(job);
-                   if (spec == nullptr || verdict.status != JobStatus::kSucceeded) return;
-                   for (const std::string& path : spec->finish.require_paths) {
-                     Counts(Of::kVerdict);
-                     const bool seen =
-                         std::any_of(application->proven.begin(), application->proven.end(),
-                                     [&](const std::string& file) {
-                                       return file.find(path) != std::string::npos;
-                                     });
-                     if (!seen)
-                       Report(Of::kVerdict, job,
-                              "it has succeeded, but HDFS was not asked for " + path +
-                                  ", which finish.require names, or did not have it");
-                   }
-                 },
-                 [&](const CallRm& call) {
-                   application->calls[call.call] = now_;
-                   if (const auto* allocate = std::get_if<yarn::AllocateRequest>(&call.request))
-                     Allocates(*application, *allocate);
-                 },
-                 [&](const CallNm& call) {
-                   if (const auto* start = std::get_if<yarn::StartContainersRequest>(&call.request))
-                     Launches(*start);
-                   const auto* stop = std::get_if<yarn::StopContainersRequest>(&call.request);
-                   if (stop == nullptr) return;
-                   application->stops[call.call] = stop->containers;
-                   for (const ContainerId& id : stop->containers) {
-                     GivenBack(id);
-                     if (ContainerFacts* container = ContainerOf(id))
-                       container->stop_called = container->stop_called.value_or(now_);
-                   }
-                 },
-                 [&](const SendToAgent& send) { Sends(*application, send); },
-                 [&](const ExitAm& exit) {
-                   if (exit.code != 0) GivesUp(*application);
-                 }},
+      Overloaded{
+          [](const auto&) {},
+          // Of a silence, or of an agent that does not come, only the AM tells: limits-kept
+          // and verdict judge that.
+          [&](const TaskAttemptEnded& ended) { application->came_far[ended.task].ended = true; },
+          [&](const NodesAwaited& awaited) { application->awaits = !awaited.limit.empty(); },
+          [&](const AppendJournal& append) {
+            // What is decided while an entry is on its way waits for it, and comes next.
+            const bool waited =
+                application->storing_since && application->stored_at.value_or(now_) == now_;
+            if (!waited) application->storing_since = now_;
+            application->stored_at.reset();
+            for (const am::ReadEntry& read : am::ReadFrames(append.bytes)) {
+              if (std::holds_alternative<am::VerdictDecided>(read.entry)) {
+                application->decided = true;
+                application->decided_at =
+                    application->decided_at.value_or(*application->storing_since);
+              } else if (const auto* raised = std::get_if<am::MemoryRaised>(&read.entry)) {
+                application->to_raise.push_back({append.seq, *raised});
+              }
+            }
+          },
+          [&](const VerdictReached& verdict) {
+            if (application->verdict) return;
+            application->verdict = verdict.status;
+            const JobSpec* spec = SpecOf(job);
+            if (spec == nullptr || verdict.status != JobStatus::kSucceeded) return;
+            for (const std::string& path : spec->finish.require_paths) {
+              Counts(Of::kVerdict);
+              const bool seen = std::any_of(
+                  application->proven.begin(), application->proven.end(),
+                  [&](const std::string& file) { return file.find(path) != std::string::npos; });
+              if (!seen)
+                Report(Of::kVerdict, job,
+                       "it has succeeded, but HDFS was not asked for " + path +
+                           ", which finish.require names, or did not have it");
+            }
+          },
+          [&](const CallRm& call) {
+            application->calls[call.call] = now_;
+            if (const auto* allocate = std::get_if<yarn::AllocateRequest>(&call.request))
+              Allocates(*application, *allocate);
+          },
+          [&](const CallNm& call) {
+            if (const auto* start = std::get_if<yarn::StartContainersRequest>(&call.request))
+              Launches(*start);
+            const auto* stop = std::get_if<yarn::StopContainersRequest>(&call.request);
+            if (stop == nullptr) return;
+            application->stops[call.call] = stop->containers;
+            for (const ContainerId& id : stop->containers) {
+              GivenBack(id);
+              if (ContainerFacts* container = ContainerOf(id))
+                container->stop_called = container->stop_called.value_or(now_);
+            }
+          },
+          [&](const SendToAgent& send) { Sends(*application, send); },
+          [&](const ExitAm& exit) {
+            if (exit.code != 0) GivesUp(*application);
+          }},
       fact.action);
 }
 

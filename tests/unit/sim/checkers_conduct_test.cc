@@ -234,7 +234,8 @@ void Launches(CheckerScript& script, std::int64_t container, const TaskId& task)
 // One whose container ends before its agent comes up may be given up, and has ended.
 TEST(CheckersConductTest, WhatIsNeverLaunchedIsNoLongerWaitedFor) {
   const TaskId prepare{.type = "prepare", .index = 0};
-  for (const bool freed : {false, true}) {
+  enum How { kWaits, kFreed, kNeverRegisters };
+  for (const How how : {kWaits, kFreed, kNeverRegisters}) {
     JobSpec spec = CheckerScript::Job();
     spec.strategy = Strategy::kIndependent;
     spec.tasks.push_back({.name = "prepare", .resource = spec.tasks[0].resource});
@@ -244,9 +245,13 @@ TEST(CheckersConductTest, WhatIsNeverLaunchedIsNoLongerWaitedFor) {
     script.StartAm();
     for (const std::int64_t id : {2, 3, 4}) script.Grant(id);
     Launches(script, 4, prepare);
-    if (freed) script.Free(4);
+    if (how == kFreed) script.Free(4);
+    if (how == kNeverRegisters) {
+      script.At(5min);
+      script.Ended(prepare, {}, ExitClass::kTimeout);
+    }
     script.OrderProcess(2, kWorker0);
-    EXPECT_EQ(script.Broken(), freed ? Names() : Names({"depends-kept"}));
+    EXPECT_EQ(script.Broken(), how == kWaits ? Names({"depends-kept"}) : Names());
   }
 }
 
