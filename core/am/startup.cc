@@ -279,11 +279,13 @@ void Startup::WaitForNodes(const std::string& limit) {
 void Startup::WaitNoMore() {
   AmCore& core = parts_.core;
   core.timers.Disarm(Timer::kNodesMayCome);
+  // An AM that takes over asks for nothing before it is judged, and need not have waited since.
+  if (limit_.empty() && !core.gang.suspended()) return;
+  core.asks_dirty = true;
+  core.gang.Resume(core.now);
   if (limit_.empty()) return;
   TF_PROBE("startup/nodes-came");
   limit_.clear();
-  core.asks_dirty = true;
-  core.gang.Resume(core.now);
   core.Emit(NodesAwaited{});
 }
 
