@@ -108,6 +108,7 @@ void Checkers::Books::Told(JobBook& job, const trace::AmTold& fact) {
       task.registered = true;
       task.registered_with = fact.am_attempt;
     }
+    HearsOfExit(job, said->message, fact.am_attempt);
     if (ContainerBook* container = ContainerOf(FenceOf(said->message).container))
       container->limits.registered = true;
   }
@@ -142,7 +143,10 @@ void Checkers::Books::RmAnswered(JobBook& job, AmAttemptBook& attempt, const RmR
     // Of a container that an RM without its books knows by its node alone, no record tells.
     for (const yarn::ContainerStatus& status : allocated->completed_containers) {
       Acting(job).evidence.container_exits.insert(status.exit_status);
-      if (ContainerBook* container = ContainerOf(status.id)) container->end_unheard = false;
+      if (ContainerBook* container = ContainerOf(status.id)) {
+        container->end_unheard = false;
+        container->exit_told = status.exit_status;
+      }
     }
     // The RM counts a grant down from the ask that it answers; nobody says that again.
     for (const yarn::Container& container : allocated->allocated_containers) {
@@ -245,7 +249,7 @@ void Checkers::Books::Ordered(JobBook& job, const trace::AmOrdered& fact) {
                  [&](const TaskAttemptEnded& ended) {
                    CheckGivenUp(job, ended);
                    LimitsOfAttemptEnd(job, Acting(job), ended);
-                   RecordAttempt(job, ended);
+                   RecordAttempt(job, ended, attempt.attempt);
                  },
                  [&](const RestartDecided& decision) {
                    const bool stored = attempt.append_answered != Instant::min();

@@ -68,8 +68,9 @@ void Checkers::Books::PlanFaults(const config::Scenario& scenario) {
 }
 
 /// A call and its answer may each be as late as the fault delays them.
-Instant Checkers::Books::EffectEnds(std::uint32_t fault) const {
-  return fault < fault_delays_.size() ? now_ + 2 * fault_delays_[fault] : now_;
+void Checkers::Books::WideFaultChanges(std::uint32_t fault) {
+  const Instant over = fault < fault_delays_.size() ? now_ + 2 * fault_delays_[fault] : now_;
+  last_wide_fault_change_ = std::max(over, last_wide_fault_change_.value_or(now_));
 }
 
 void Checkers::Books::On(const trace::JobCreated& fact) {
@@ -121,9 +122,7 @@ void Checkers::Books::On(const trace::FaultBegan& fact) {
   const bool wide = !StrikesOnlyItsTarget(fact.kind);
   const std::pair<std::uint32_t, std::uint32_t> instance{fact.fault, fact.instance};
   last_fault_change_ = now_;
-  if (wide)
-    last_wide_fault_change_ =
-        std::max(EffectEnds(fact.fault), last_wide_fault_change_.value_or(now_));
+  if (wide) WideFaultChanges(fact.fault);
   if (fact.kind == "rm_restart") rm_restarted_ = now_;
   if (fact.kind == "am_pause")
     am_sleeps_[fact.target] = {.fault = instance, .began = now_, .woke = {}};
@@ -140,9 +139,7 @@ void Checkers::Books::On(const trace::FaultEnded& fact) {
   }
   if (nm_restarts_.erase({fact.fault, fact.instance}) > 0) nm_restarted_ = now_;
   last_fault_change_ = now_;
-  if (wide_faults_under_way_.erase({fact.fault, fact.instance}) > 0)
-    last_wide_fault_change_ =
-        std::max(EffectEnds(fact.fault), last_wide_fault_change_.value_or(now_));
+  if (wide_faults_under_way_.erase({fact.fault, fact.instance}) > 0) WideFaultChanges(fact.fault);
 }
 
 // ---------------------------------------------------------------- progress

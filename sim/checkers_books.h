@@ -176,13 +176,14 @@ struct ContainerBook {
   Resource resource;
   bool am = false;
   bool freed = false;
-  Instant freed_at{};                ///< The last time.
-  bool end_unheard = false;          ///< It ended by itself or the RM took it: no AM was told.
-  bool running = false;              ///< The NM has launched it and it is not gone.
-  bool on_node = false;              ///< The NM has begun to localize it and it is not gone.
-  std::optional<Instant> left_node;  ///< When it was gone.
-  bool started_late = false;         ///< It was freed when it was launched.
-  bool launched_alone = false;       ///< Its start was ordered before its gang was ever whole.
+  Instant freed_at{};                     ///< The last time.
+  bool end_unheard = false;               ///< It ended by itself or the RM took it: no AM was told.
+  bool running = false;                   ///< The NM has launched it and it is not gone.
+  bool on_node = false;                   ///< The NM has begun to localize it and it is not gone.
+  std::optional<Instant> left_node;       ///< When it was gone.
+  std::optional<std::int32_t> exit_told;  ///< The exit status that the RM has told an AM.
+  bool started_late = false;              ///< It was freed when it was launched.
+  bool launched_alone = false;            ///< Its start was ordered before its gang was ever whole.
   Instant granted{};
   Instant said{};  ///< The last time: a RM that recovers its books says it again.
   // The user process that lives in it:
@@ -254,6 +255,7 @@ struct ProcessBook {
   std::int32_t restarts = 0;  ///< Announced decisions that start it again.
   std::optional<TaskAttempt> attempt;
   std::optional<std::int32_t> exit;  ///< Of that attempt, as its parent saw it.
+  std::int32_t told = 0;             ///< The latest AM attempt that its agent has told of it.
 };
 
 /// One application of a job: what is asked of it once.
@@ -361,7 +363,7 @@ class Checkers::Books {
   /// No fault that reaches beyond single nodes and containers is under way, or began or ended in
   /// the last `quiet`.
   [[nodiscard]] bool Undisturbed(Duration quiet) const;
-  [[nodiscard]] Instant EffectEnds(std::uint32_t fault) const;
+  void WideFaultChanges(std::uint32_t fault);
   [[nodiscard]] std::string NameOf(const JobBook& job) const;
 
   // ---- checkers_containers.cc: capacity, one-owner, released-once, gang-start, gpu-seconds
@@ -427,8 +429,9 @@ class Checkers::Books {
 
   // ---- checkers_verdict.cc: verdict
   void RecordAttempt(JobBook& job, const TaskAttemptStarted& started);
-  void RecordAttempt(JobBook& job, const TaskAttemptEnded& ended);
-  void CheckExit(JobBook& job, const TaskAttemptEnded& ended);
+  void RecordAttempt(JobBook& job, const TaskAttemptEnded& ended, std::int32_t am_attempt);
+  void CheckExit(JobBook& job, const TaskAttemptEnded& ended, std::int32_t am_attempt);
+  void HearsOfExit(JobBook& job, const AgentToAm& message, std::int32_t am_attempt);
   void CheckVerdict(JobBook& job, const ApplicationBook& application,
                     const VerdictReached& verdict);
 

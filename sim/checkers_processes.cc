@@ -48,6 +48,7 @@ void Checkers::Books::On(const trace::AgentTold& fact) {
     if (exited->attempt >= process.attempt) {
       process.attempt = exited->attempt;
       process.exit = exited->exit.status();
+      process.told = 0;
     }
     application.evidence.exits[*container->task].insert(exited->exit.status());
     if (exited->exit.out_of_memory) application.evidence.out_of_memory.insert(*container->task);

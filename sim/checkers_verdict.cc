@@ -254,8 +254,21 @@ void Checkers::Books::RecordAttempt(JobBook& job, const TaskAttemptStarted& star
   task.am_attempts = Acting(job).attempts.size();
 }
 
+void Checkers::Books::HearsOfExit(JobBook& job, const AgentToAm& message, std::int32_t am_attempt) {
+  const auto* ends = std::get_if<ProcessEnded>(&message);
+  const auto* registers = std::get_if<RegisterAgent>(&message);
+  const bool of_an_end = ends != nullptr || (registers != nullptr && registers->ended);
+  if (!of_an_end) return;
+  const TaskAttempt attempt = ends != nullptr ? ends->process.attempt : registers->ended->attempt;
+  std::map<TaskId, ProcessBook>& processes = Acting(job).processes;
+  const auto process = processes.find(FenceOf(message).task);
+  if (process != processes.end() && process->second.attempt == attempt)
+    process->second.told = std::max(process->second.told, am_attempt);
+}
+
 // verdict, first half: what the AM records as a success was one on its node, and the reverse.
-void Checkers::Books::CheckExit(JobBook& job, const TaskAttemptEnded& ended) {
+void Checkers::Books::CheckExit(JobBook& job, const TaskAttemptEnded& ended,
+                                std::int32_t am_attempt) {
   const bool ok = ended.exit_class == ExitClass::kOk;
   const bool failed = ended.exit_class == ExitClass::kUserPermanent ||
                       ended.exit_class == ExitClass::kUserRetryable;
@@ -266,8 +279,14 @@ void Checkers::Books::CheckExit(JobBook& job, const TaskAttemptEnded& ended) {
   // An AM that lives on beside its successor hears of a process late: another one has ended since.
   const bool later = process != processes.end() && process->second.attempt > ended.process.attempt;
   if (known ? (*process->second.exit == 0) == ok : failed || later) return;
-  // Of its container YARN may have said otherwise before the agent's word came.
-  if (failed && ended.exit && Acting(job).evidence.container_exits.count(*ended.exit) > 0) return;
+  // Of an end that no agent has told this AM of, the container's exit status is all that it knows,
+  // and that is another's word: the agent of a process that succeeded may be killed, too.
+  const ContainerBook* container = ContainerOf(ended.container);
+  if (failed && process->second.told != am_attempt && container != nullptr && ended.exit &&
+      container->exit_told == ended.exit) {
+    TF_PROBE("checkers/exit-of-the-container");
+    return;
+  }
   Report(Invariant::kVerdict,
          NameOf(job) + ": attempt " + std::to_string(ended.process.attempt.value) + " of " +
              ToString(ended.task) + " counts as " + KebabName(ended.exit_class) +
@@ -275,9 +294,10 @@ void Checkers::Books::CheckExit(JobBook& job, const TaskAttemptEnded& ended) {
              (known ? "ended with " + std::to_string(*process->second.exit) : "has not ended"));
 }
 
-void Checkers::Books::RecordAttempt(JobBook& job, const TaskAttemptEnded& ended) {
+void Checkers::Books::RecordAttempt(JobBook& job, const TaskAttemptEnded& ended,
+                                    std::int32_t am_attempt) {
   job.last_event = now_;
-  CheckExit(job, ended);
+  CheckExit(job, ended, am_attempt);
   TaskBook& task = Acting(job).tasks[ended.task];
   // Another ApplicationMaster has not heard what the one before it had, nor of an attempt that that
   // one could not write down.

@@ -292,20 +292,6 @@ TEST(CheckersAmTest, VerdictHoldsForAFailureThatWasRecorded) {
   EXPECT_EQ(script.Broken(), Names{});
 }
 
-TEST(CheckersAmTest, VerdictHoldsForAStatusThatYarnGaveTheContainer) {
-  for (const bool freed : {false, true}) {
-    CheckerScript script;
-    script.Run();
-    script.Exit(3, 0);
-    if (freed) {
-      script.Say(trace::ContainerFreed{
-          .job = CheckerScript::kJob, .container = CheckerScript::Container(3), .exit_status = 1});
-    }
-    script.Ended(kWorker1, 1, ExitClass::kUserPermanent);
-    EXPECT_EQ(script.Broken(), freed ? Names{} : Names{"verdict"});
-  }
-}
-
 TEST(CheckersAmTest, VerdictKnowsTheProcessThatRanLast) {
   CheckerScript script;
   script.Run();
@@ -339,6 +325,71 @@ TEST(CheckersAmTest, VerdictRestsOnWhatTheActingAmRecords) {
           .cause = Cause{.task = kWorker1, .exit = 1, .exit_class = ExitClass::kUserPermanent}},
       2);
   EXPECT_EQ(script.Broken(), Names{});
+}
+
+/// The RM tells an AM that a container has ended.
+void TellOfEnd(CheckerScript& script, std::int64_t container, std::int32_t exit,
+               std::int32_t am_attempt) {
+  script.Tell(RmReplied{.call = CallId(7),
+                        .response =
+                            yarn::AllocateResponse{
+                                .completed_containers = {{.id = CheckerScript::Container(container),
+                                                          .exit_status = exit}}}},
+              am_attempt);
+}
+
+/// What an AM makes of it.
+void RecordsAsFailed(CheckerScript& script, std::int32_t exit, std::int32_t am_attempt) {
+  script.Order(TaskAttemptEnded{.task = kWorker1,
+                                .process = {.attempt = TaskAttempt(0), .epoch = Epoch(1)},
+                                .container = CheckerScript::Container(3),
+                                .exit = exit,
+                                .exit_class = ExitClass::kUserPermanent},
+               am_attempt);
+}
+
+TEST(CheckersAmTest, VerdictHoldsForAStatusThatYarnGaveTheContainer) {
+  for (const bool told : {false, true}) {
+    CheckerScript script;
+    script.Run();
+    script.Exit(3, 0);
+    if (told) TellOfEnd(script, 3, 1, 1);
+    RecordsAsFailed(script, 1, 1);
+    EXPECT_EQ(script.Broken(), told ? Names{} : Names{"verdict"});
+  }
+}
+
+// The process has ended well, and an AM that died was told; its container ends otherwise.
+TEST(CheckersAmTest, VerdictLetsAnAmGoByTheContainerWhereNoAgentHasToldIt) {
+  CheckerScript script;
+  script.Run();
+  script.Exit(3, 0);
+  script.Tell(AgentSaid{
+      ProcessEnded{.fence = {.container = CheckerScript::Container(3), .task = kWorker1}}});
+  script.StartAm(2);
+  TellOfEnd(script, 3, 1, 2);
+  RecordsAsFailed(script, 1, 2);
+  EXPECT_EQ(script.Broken(), Names{});
+}
+
+TEST(CheckersAmTest, VerdictBreaksWhenAnAmPutsTheContainerBeforeItsAgent) {
+  CheckerScript script;
+  script.Run();
+  script.Exit(3, 0);
+  script.Tell(AgentSaid{
+      ProcessEnded{.fence = {.container = CheckerScript::Container(3), .task = kWorker1}}});
+  TellOfEnd(script, 3, 1, 1);
+  RecordsAsFailed(script, 1, 1);
+  EXPECT_EQ(script.Broken(), Names{"verdict"});
+}
+
+TEST(CheckersAmTest, VerdictBreaksWhenAnAmTakesAnotherExitThanItsContainers) {
+  CheckerScript script;
+  script.Run();
+  script.Exit(3, 0);
+  TellOfEnd(script, 3, 0, 1);
+  RecordsAsFailed(script, 1, 1);
+  EXPECT_EQ(script.Broken(), Names{"verdict"});
 }
 
 // A success that the AM hears of at the same instant, but later, is not what its verdict rests on.
