@@ -314,11 +314,9 @@ void RunFacts::On(const trace::AmOrdered& fact) {
     for (const yarn::StartContainerRequest& one : start->containers) {
       const auto name = one.context.environment.find("TFYARN_TASK");
       if (name == one.context.environment.end()) continue;
-      const std::size_t colon = name->second.find(':');
-      const auto task = job->tasks.find({.type = name->second.substr(0, colon),
-                                         .index = std::atoi(name->second.c_str() + colon + 1)});
-      if (colon != std::string::npos && task != job->tasks.end())
-        Launches(*job, task->second, one.container, node->node);
+      const Expected<TaskId> id = ParseTaskId(name->second);
+      const auto task = id ? job->tasks.find(*id) : job->tasks.end();
+      if (task != job->tasks.end()) Launches(*job, task->second, one.container, node->node);
       job->launches[node->call] = one.container;
     }
   } else if (const auto* send = std::get_if<SendToAgent>(&fact.action)) {

@@ -1,14 +1,16 @@
 // Which classes the AM may give what has happened to a task, by what it has heard.
 #include <algorithm>
-#include <string_view>
 
 #include "oracles/run_facts.h"
 
 namespace tfyarn::oracles {
 namespace {
 
-/// What TensorFlow's coordination service says of a peer that hangs.
-constexpr std::string_view kHeartbeatsStopped = "stopped sending heartbeats";
+/// TensorFlow's coordination service has told of a peer that hangs.
+bool NamesOneThatHangs(const Account& end) {
+  return !end.spent && end.told != 0 &&
+         end.last_words.find("stopped sending heartbeats") != std::string::npos;
+}
 
 }  // namespace
 
@@ -109,7 +111,7 @@ Classes RunFacts::MayBeTimeout(const Job& job, const Task& task) const {
     for (const Account& account : other.accounts) {
       if (account.spent || account.told == 0) continue;
       ended = true;
-      if (account.last_words.find(kHeartbeatsStopped) != std::string::npos) return Of(kTimeout);
+      if (NamesOneThatHangs(account)) return Of(kTimeout);
     }
     alone = alone && ended;
   }
@@ -122,11 +124,7 @@ bool RunFacts::HangIsShown(const Job& job) {
   return std::any_of(job.tasks.begin(), job.tasks.end(), [&](const auto& entry) {
     const Task& task = entry.second;
     const bool stands = task.stands_still != 0 || task.stood_before;
-    const bool names =
-        std::any_of(task.accounts.begin(), task.accounts.end(), [](const Account& account) {
-          return !account.spent && account.told != 0 &&
-                 account.last_words.find(kHeartbeatsStopped) != std::string::npos;
-        });
+    const bool names = std::any_of(task.accounts.begin(), task.accounts.end(), NamesOneThatHangs);
     return task.in_gang && (stands || names);
   });
 }

@@ -15,6 +15,18 @@
 namespace tfyarn::sim {
 namespace {
 
+std::string_view WordFor(DependencyState state) {
+  switch (state) {
+    case DependencyState::kRunning:
+      return "started";
+    case DependencyState::kEnded:
+      return "ended";
+    case DependencyState::kSucceeded:
+      break;
+  }
+  return "succeeded";
+}
+
 /// From an answer of the RM to what an AM does about it, the entries that it rests on included.
 constexpr Duration kActsWithin = 10s;
 /// A container that no task needs is given back by then: an AM that has just started looks for the
@@ -611,23 +623,27 @@ void ConductWatch::CheckDepends(const ApplicationFacts& application, const TaskI
     Counts(Of::kDependsKept);
     for (std::int32_t index = 0; index < after->instances; ++index) {
       const TaskId one{.type = row.after, .index = index};
-      const auto found = application.came_far.find(one);
-      const CameFar far = found == application.came_far.end() ? CameFar{} : found->second;
-      const bool reached = row.state == DependencyState::kRunning ? far.ran || far.ended
-                           : row.state == DependencyState::kEnded
-                               ? far.ended
-                               // What counts as a success is for its rows to say.
-                               : far.well || (far.ended && !spec->on_exit.empty());
-      if (reached) continue;
+      const auto far = application.came_far.find(one);
+      if (far != application.came_far.end() && HasCome(far->second, row.state, *spec)) continue;
       Report(Of::kDependsKept, application.job,
              fmt::format("{} is to start, which waits for {} to have {}", ToString(task),
-                         ToString(one),
-                         row.state == DependencyState::kRunning ? "started"
-                         : row.state == DependencyState::kEnded ? "ended"
-                                                                : "succeeded"));
+                         ToString(one), WordFor(row.state)));
       break;
     }
   }
+}
+
+bool ConductWatch::HasCome(const CameFar& far, DependencyState state, const JobSpec& spec) {
+  switch (state) {
+    case DependencyState::kRunning:
+      return far.ran || far.ended;
+    case DependencyState::kEnded:
+      return far.ended;
+    case DependencyState::kSucceeded:
+      break;
+  }
+  // What else counts as a success is for the job's own rows to say.
+  return far.well || (far.ended && !spec.on_exit.empty());
 }
 
 void ConductWatch::Sends(ApplicationFacts& application, const SendToAgent& send) {

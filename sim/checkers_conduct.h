@@ -160,6 +160,7 @@ class ConductWatch {
   void GoesOn(ApplicationFacts& application, const trace::AmOrdered& fact);
   void Allocates(ApplicationFacts& application, const yarn::AllocateRequest& request);
   void Sends(ApplicationFacts& application, const SendToAgent& send);
+  [[nodiscard]] static bool HasCome(const CameFar& far, DependencyState state, const JobSpec& spec);
   void CheckDepends(const ApplicationFacts& application, const TaskId& task);
   void Launches(const yarn::StartContainersRequest& request);
   void Ended(const ContainerId& id, const ContainerFacts& container, bool well);
