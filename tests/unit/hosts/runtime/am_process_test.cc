@@ -77,6 +77,15 @@ class AmProcessTest : public HostRig {
   void UntilRegistered() {
     Until([this] { return Count("RegisterApplicationMasterRequest") > 0; }, "a registration");
   }
+  // Storage may answer later than the registration is sent.
+  void UntilAddressOf(std::int32_t attempt) {
+    UntilRegistered();
+    Until(
+        [this, attempt] {
+          return AmAddressFrom(storage_.files["/a/am-address"]).am_attempt == attempt;
+        },
+        "its address");
+  }
   [[nodiscard]] std::ptrdiff_t Count(const std::string& line) const {
     return std::count(log_.begin(), log_.end(), line);
   }
@@ -89,9 +98,7 @@ class AmProcessTest : public HostRig {
 
 TEST_F(AmProcessTest, MakesTheAuthorityAndReadsItBack) {
   const auto process = Start(1);
-  UntilRegistered();
-  Until([this] { return AmAddressFrom(storage_.files["/a/am-address"]).am_attempt == 1; },
-        "its address");
+  UntilAddressOf(1);
   ASSERT_GE(log_.size(), 5u);
   log_.resize(5);
   EXPECT_THAT(log_, ElementsAre("ReadRequest /a/cluster-facts", "ReadRequest /a/authority.pem",
@@ -106,9 +113,9 @@ TEST_F(AmProcessTest, MakesTheAuthorityAndReadsItBack) {
   EXPECT_GT(address.address.port, 0);
 }
 
-TEST_F(AmProcessTest, WhoeverKnocksWithoutEndFillsNoLog) {
+TEST_F(AmProcessTest, AClientThatKnocksWithoutEndFillsNoLog) {
   const auto process = Start(1);
-  UntilRegistered();
+  UntilAddressOf(1);
   const AmAddress address = AmAddressFrom(storage_.files["/a/am-address"]);
   const auto port = static_cast<std::uint16_t>(address.address.port);
   for (int i = 0; i < 40; ++i) {
@@ -138,10 +145,7 @@ TEST_F(AmProcessTest, ASecondAttemptTakesTheAuthorityOfTheFirst) {
   const std::string authority = storage_.files["/a/authority.pem"];
   log_.clear();
   const auto second = Start(2);
-  UntilRegistered();
-  // Storage may answer later than the registration is sent.
-  Until([this] { return AmAddressFrom(storage_.files["/a/am-address"]).am_attempt == 2; },
-        "its address");
+  UntilAddressOf(2);
   EXPECT_EQ(Count("CreateRequest /a/authority.pem"), 0);
   EXPECT_EQ(storage_.files["/a/authority.pem"], authority);
 }
