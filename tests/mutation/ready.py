@@ -31,13 +31,16 @@ def _check_all(tree, sites, at_once, say):
 
 
 def draw(tree, seed, count, batches, at_once, say):
-    """`count` sites drawn from all, or from `batches` batches of sources so that little is compiled; each compiles."""
+    """`count` sites drawn from all, or from `batches` batches of sources so that little is compiled, one of core/am first; each compiles."""
     generator = random.Random(seed)
     known = {name for unit in tree.units for name in unit.sources}
     sites = build.all_sites([name for name in build.sources_in_scope() if name in known])
     total = len(sites)
     if batches:
-        chosen, weights = set(), [len([site for site in sites if site.file in unit.sources]) for unit in tree.units]
+        weights = [len([site for site in sites if site.file in unit.sources]) for unit in tree.units]
+        decides = [any(name.startswith("core/am/") for name in unit.sources) for unit in tree.units]
+        # Scenarios and exploration tell of the ApplicationMaster first, so that a sample without one of its mutants says little.
+        chosen = {generator.choices(range(len(tree.units)), [weight * of_am for weight, of_am in zip(weights, decides)])[0]}
         while len(chosen) < min(batches, len(tree.units)):
             chosen.add(generator.choices(range(len(tree.units)), weights)[0])
         files = {name for i in chosen for name in tree.units[i].sources}
