@@ -124,8 +124,9 @@ Checkers::Books::Books(const config::Scenario& scenario)
              .am_expiry = scenario.yarn.am_expiry,
              .container_expiry = scenario.yarn.container_expiry,
              .sigkill_delay = scenario.yarn.sigkill_delay},
+      fault_lasts_(FaultsThatLast(scenario)),
       lossy_(scenario.cluster.network.loss > 0),
-      conduct_(scenario.cluster.network.loss > 0),
+      conduct_(scenario.cluster.network.loss > 0, fault_lasts_),
       reference_(scenario.cluster.network.loss > 0) {
   TF_CHECK(config::InvariantNames().size() == kInvariantCount);
   PlanFaults(scenario);

@@ -57,10 +57,17 @@ bool GoesOnForEver(std::string_view kind) {
 
 }  // namespace
 
+std::vector<bool> FaultsThatLast(const config::Scenario& scenario) {
+  std::vector<bool> lasts;
+  for (const config::FaultSpec& fault : scenario.faults) {
+    lasts.push_back(fault.duration.has_value() || fault.kind == "trace" ||
+                    GoesOnForEver(fault.kind));
+  }
+  return lasts;
+}
+
 void Checkers::Books::PlanFaults(const config::Scenario& scenario) {
   for (const config::FaultSpec& fault : scenario.faults) {
-    fault_lasts_.push_back(fault.duration.has_value() || fault.kind == "trace" ||
-                           GoesOnForEver(fault.kind));
     const auto delay = fault.numbers.find("delay");
     fault_delays_.push_back(delay == fault.numbers.end() ? Duration::zero()
                                                          : SecondsToDuration(delay->second));

@@ -95,6 +95,10 @@ struct HashContainer {
   }
 };
 
+/// By fault of `scenario`: whether it goes on after it has struck, to an end that the trace shows
+/// or to the run's. Where not, the trace shows no end of it.
+std::vector<bool> FaultsThatLast(const config::Scenario& scenario);
+
 /// When a limit is looked at.
 struct Due {
   Instant at{};

@@ -29,6 +29,8 @@ std::string_view WordFor(DependencyState state) {
 
 /// From an answer of the RM to what an AM does about it, the entries that it rests on included.
 constexpr Duration kActsWithin = 10s;
+/// docs/invariants.md, notice-passed-on: a word that comes as long after the last one is another.
+constexpr Duration kNoticeIsNewAfter = 10s;
 /// A container that no task needs is given back by then: an AM that has just started looks for the
 /// agents of the one before first.
 constexpr Duration kHeldInVain = 10min;
@@ -118,8 +120,9 @@ void ConductWatch::Observe(const trace::TraceRecord& record) {
                           }
                         },
                         [&](const trace::FaultBegan& fact) {
-                          faults_.insert({fact.fault, fact.instance});
                           fault_changed_ = now_;
+                          const bool over = fact.fault < lasts_.size() && !lasts_[fact.fault];
+                          if (!over) faults_.insert({fact.fault, fact.instance});
                         },
                         [&](const trace::FaultEnded& fact) {
                           faults_.erase({fact.fault, fact.instance});
@@ -397,10 +400,13 @@ void ConductWatch::RmSays(ApplicationFacts& application, const RmReplied& reply)
       for (const ContainerId& id : *list) {
         ContainerFacts* container = ContainerOf(id);
         if (container == nullptr || container->am || container->freed || container->given_back ||
-            container->notice || container->told_end || !container->task)
+            container->told_end || !container->task)
           continue;
-        // The RM may take its word back and say it again: one warning is all that a process needs.
-        if (container->process && container->warned == container->process) continue;
+        // Words that follow each other closely are one notice. A later one comes when the RM had
+        // spared the container meanwhile, and the process needs to hear of it again.
+        const std::optional<Instant> last = std::exchange(container->noticed_at, now_);
+        const bool repeated = last && now_ - *last < kNoticeIsNewAfter;
+        if (container->notice || (repeated && container->warned == container->process)) continue;
         Counts(Of::kNoticePassedOn);
         container->notice = now_;
         dues_.push({.at = now_ + kActsWithin, .order = ++order_, .container = id});

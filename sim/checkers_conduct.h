@@ -47,8 +47,9 @@ class ConductWatch {
   };
 
   /// `lossy`: messages get lost by chance, and what rests on an answer need not be done by an
-  /// instant.
-  explicit ConductWatch(bool lossy) : lossy_(lossy) {}
+  /// instant. `lasts`, by fault: whether it goes on after it has struck; of others no end is heard.
+  explicit ConductWatch(bool lossy, std::vector<bool> lasts = {})
+      : lossy_(lossy), lasts_(std::move(lasts)) {}
   void JobSubmitted(trace::JobIndex job, std::shared_ptr<const JobSpec> spec);
   void Observe(const trace::TraceRecord& record);
   /// Nothing of the job is asked for any more.
@@ -81,6 +82,7 @@ class ConductWatch {
     bool let_go = false;  ///< The node cannot, or it was released: the RM sees to it.
     std::optional<TaskAttempt> told_end;  ///< The AM has ordered this attempt to end.
     std::optional<TaskAttempt> warned;    ///< The AM has passed a notice on to this attempt.
+    std::optional<Instant> noticed_at;    ///< The RM's last word of taking it.
     std::optional<Instant> notice;        ///< The RM has told of it, and nothing was done since.
     std::optional<Instant> owed;  ///< The AM knows that the RM counts it, and is to give it back.
   };
@@ -187,6 +189,7 @@ class ConductWatch {
   /// By job and resubmission, as the records of AMs have them.
   std::map<std::pair<std::uint32_t, std::optional<std::int32_t>>, ApplicationId> led_;
   std::map<std::uint32_t, std::shared_ptr<const JobSpec>> specs_;
+  std::vector<bool> lasts_;
   std::set<std::pair<std::uint32_t, std::uint32_t>> faults_;
   std::optional<Instant> fault_changed_;
   std::priority_queue<Due, std::vector<Due>, std::greater<>> dues_;

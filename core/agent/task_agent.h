@@ -259,7 +259,7 @@ class TaskAgent {
   std::optional<StartProcess> pending_;   ///< Waits for an older process to end, or for a port.
   std::optional<EarlyStop> early_stop_;   ///< In ProcessState::kSpawning.
   std::optional<Instant> kill_at_;        ///< In ProcessState::kStopping.
-  std::optional<TaskAttempt> warned_;     ///< Was sent SIGTERM as a warning.
+  std::optional<Instant> warned_at_;      ///< The living process was sent SIGTERM as a warning.
   bool stopped_on_order_ = false;         ///< The living process was signalled on the AM's order.
   std::optional<ProcessEnded> last_end_;  ///< How the newest ended attempt ended.
   std::optional<Instant> last_progress_;  ///< Of the living process, when it is watched.

@@ -16,6 +16,10 @@ namespace {
 
 using enum AgentTrigger;
 
+/// After a warning the next one is another: the AM passes on what the RM says 10 s later or more,
+/// and the way to the agent may have kept the first one for some of them.
+constexpr Duration kWarningIsNewAfter = 5s;
+
 }  // namespace
 
 void TaskAgent::On(Instant now, const AmSaid& event, Actions& actions) {
@@ -134,14 +138,16 @@ void TaskAgent::Obey(Instant now, const StopProcess& order, Actions& actions) {
   ReportNeverRan(now, *newest_, actions);
 }
 
-void TaskAgent::Obey(Instant, const WarnProcess& order, Actions& actions) {
+void TaskAgent::Obey(Instant now, const WarnProcess& order, Actions& actions) {
   const bool warnable = LivesAs(order.attempt) && state_.process_state == ProcessState::kRunning;
-  if (!warnable || warned_ == order.attempt) {
+  const bool repeated = warned_at_ && now - *warned_at_ < kWarningIsNewAfter;
+  if (!warnable || repeated) {
     TF_PROBE("agent/not-to-be-warned");
     return actions.push_back(
         Note{fmt::format("attempt {} cannot be warned (again)", order.attempt.value)});
   }
-  warned_ = order.attempt;
+  if (warned_at_) TF_PROBE("agent/warned-again");
+  warned_at_ = now;
   actions.push_back(SignalProcess{.attempt = order.attempt, .signal = StopSignal::kTerm});
 }
 

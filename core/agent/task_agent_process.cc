@@ -270,7 +270,7 @@ void TaskAgent::SpawnPending(Instant now, Actions& actions) {
   should_listen_ =
       order.spec.get() != nullptr && ShouldListen(*job_, state_.fence.task, *order.spec.get());
   stopped_on_order_ = false;
-  warned_.reset();
+  warned_at_.reset();
   Move(ProcessState::kSpawning, kStartOrdered);
   actions.push_back(SpawnProcess{.task = state_.fence.task,
                                  .process = order.process,

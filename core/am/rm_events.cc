@@ -10,6 +10,11 @@
 namespace tfyarn::am {
 namespace {
 
+/// After the RM's last word of taking a container, its next is another notice. Longer than an
+/// answer takes that comes twice, and less than the 15 s that the CapacityScheduler waits before it
+/// decides whether it needs a marked container (max_wait_before_kill).
+constexpr Duration kNoticeIsNewAfter = 10s;
+
 /// The agent ended for want of an AM that owns it.
 bool IsAmLost(const yarn::ContainerStatus& status) {
   return status.exit_status == agent_exit::kAmLost || status.exit_status == agent_exit::kRefused;
@@ -190,8 +195,16 @@ void RmEvents::OnNode(const yarn::NodeReport& report) {
 void RmEvents::OnPreemptionNotice(const ContainerId& container) {
   AmCore& core = parts_.core;
   const auto task = core.tasks.OwnerOf(container);
-  if (!task || core.tasks.record(*task).preemption_noticed) return;
-  core.tasks.mutable_record(*task).preemption_noticed = true;
+  if (!task) return;
+  TaskRecord& record = core.tasks.mutable_record(*task);
+  // The RM spares a container that it need not take any more, without a word of it: a mark that
+  // comes long after the last one is another, and the process may have resumed its work.
+  const bool repeated =
+      record.preemption_noticed && core.now - record.noticed_at < kNoticeIsNewAfter;
+  if (record.preemption_noticed && !repeated) TF_PROBE("rm/marked-again");
+  record.preemption_noticed = true;
+  record.noticed_at = core.now;
+  if (repeated) return;
   core.Note(fmt::format("{} will lose {} to preemption", ToString(core.tasks.id(*task)),
                         ToString(container)));
   ObeyNotice(*task);

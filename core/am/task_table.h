@@ -71,6 +71,7 @@ struct TaskRecord {
   bool ever_ordered = false;        ///< A process was ordered at some time: the next one resumes.
   bool ever_ran = false;            ///< A process of it has run, or its outcome was known without.
   bool preemption_noticed = false;  ///< The RM has announced to take its container.
+  Instant noticed_at;               ///< Valid with preemption_noticed: when it last said so.
   bool container_ends = false;  ///< Its latest process said so with its end, or cannot start there.
   bool hung = false;            ///< Its present process was found to hang.
   bool stalled = false;         ///< Of the job's `watch`: its present process stalls.

@@ -196,8 +196,8 @@ struct StopProcess {
   Duration grace{};
 };
 BOOST_DESCRIBE_STRUCT(StopProcess, (), (fence, attempt, grace))
-/// Send SIGTERM once and let the process decide (a preemption notice: checkpoint now). Not
-/// repeated.
+/// Send SIGTERM once and let the process decide (a preemption notice: checkpoint now). The AM does
+/// not repeat it; the agent takes a second one within 5 s for the same notice.
 struct WarnProcess {
   AgentFence fence;
   TaskAttempt attempt;

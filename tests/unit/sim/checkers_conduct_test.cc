@@ -121,11 +121,37 @@ TEST(CheckersConductTest, WhatIsWarnedOrGivenBackHasHadItsNotice) {
     script.At(2min);
     script.Allocate(AskFor(0, 1));
     EXPECT_EQ(script.Broken(), Names());
-    // The RM may take it back, and say it once more.
-    script.Tell(Notice(false));
-    script.At(3min);
-    script.Allocate(AskFor(0, 2));
-    EXPECT_EQ(script.Broken(), Names());
+  }
+}
+
+TEST(CheckersConductTest, AProcessHearsOfANoticeOnceAndOfTheNextOne) {
+  const AgentFence fence{.container = CheckerScript::Container(2), .task = kWorker0};
+  for (const bool repeated : {true, false}) {
+    CheckerScript script;
+    script.Run();
+    script.At(1min);
+    script.Tell(Notice(true));
+    script.Order(SendToAgent{.container = fence.container, .message = WarnProcess{.fence = fence}});
+    script.At(repeated ? 69s : 70s);
+    script.Tell(Notice(true));
+    script.At(2min);
+    script.Allocate(AskFor(0, 1));
+    EXPECT_EQ(script.Broken(), repeated ? Names() : Names({"notice-passed-on"}));
+  }
+}
+
+TEST(CheckersConductTest, AFaultThatIsOverOnceItHasStruckExcusesNothingAfterwards) {
+  for (const char* kind : {"container_exit", "partition"}) {
+    CheckerScript script(CheckerScript::Job(), {.faults = {{.kind = kind}}});
+    script.Run();
+    script.At(1s);
+    script.Say(trace::FaultBegan{.fault = 0, .kind = kind});
+    script.At(1min);
+    script.Tell(Notice(true));
+    script.At(2min);
+    script.Allocate(AskFor(0, 1));
+    const bool lasts = std::string_view(kind) == "partition";
+    EXPECT_EQ(script.Broken(), lasts ? Names() : Names({"notice-passed-on"})) << kind;
   }
 }
 

@@ -179,6 +179,17 @@ TEST(TaskAgentProcessTest, AWarningIsOneTermAndNoStop) {
   EXPECT_THAT(rig.Tell(3s, Exited(0, 75)), ElementsAre(HasSubstr("stopped_by_agent=no")));
 }
 
+TEST(TaskAgentProcessTest, AWarningThatComesLaterIsAnother) {
+  AgentRig rig;
+  rig.Connect();
+  rig.RunProcess(0s, 0);
+  const WarnProcess warning{.fence = {}, .attempt = TaskAttempt(0)};
+  EXPECT_THAT(rig.Say(1s, warning), ElementsAre("SignalProcess{attempt=0 signal=term}"));
+  EXPECT_THAT(rig.Say(5999ms, warning), ElementsAre(HasSubstr("Note")));
+  EXPECT_THAT(rig.Say(6s, warning), ElementsAre("SignalProcess{attempt=0 signal=term}"));
+  EXPECT_THAT(rig.Say(7s, warning), ElementsAre(HasSubstr("Note")));
+}
+
 TEST(TaskAgentProcessTest, StacksAreShownOfARunningProcessOnly) {
   AgentRig rig;
   rig.Connect();
