@@ -55,6 +55,11 @@ RmNews RmSession::OnReplied(Instant now, const RmReplied& reply) {
     KeepNmTokens(reply.response);
     return news;
   }
+  // By what the answered call was: the one that is out may be of another kind.
+  if (ends && call_.kind != CallKind::kFinish) {
+    Stop(*error, news);
+    return news;
+  }
   switch (call_.kind) {
     case CallKind::kRegister:
       OnRegisterAnswered(now, reply.response, news);
@@ -110,11 +115,6 @@ void RmSession::OnRegisterFailed(Instant now, const yarn::RpcError& error, RmNew
       Stop(error, news);
       return;
     case yarn::RpcErrorCode::kInvalidApplicationMasterRequest:
-      if (IsForgotten(error)) {
-        TF_PROBE("session/registration-of-a-forgotten-attempt");
-        Stop(error, news);
-        return;
-      }
       // Registered twice: the first call arrived, its answer did not.
       news.registered_blindly = !ever_registered_;
       if (!ever_registered_) news.registered = yarn::RegisterApplicationMasterResponse{};

@@ -126,6 +126,18 @@ TEST(RmSessionTest, ThatTheAttemptIsOverHoldsHoweverLateItIsHeard) {
   }
 }
 
+// The RM says it of a registration in other words than of an allocate.
+TEST(RmSessionTest, ARegistrationsLateAnswerEndsWhatAllocatesByNow) {
+  Bench bench;
+  bench.session.Register({});
+  const CallRm first = bench.OneAt(kStart);
+  const CallRm second = bench.OneAt(kStart + 10s);
+  static_cast<void>(bench.Reply(first.call, yarn::RegisterApplicationMasterResponse{}));
+  const RmNews news = bench.Error(second.call, yarn::RpcErrorCode::kInvalidApplicationMasterRequest,
+                                  "Application doesn't exist in cache appattempt_0_0001_000002");
+  EXPECT_TRUE(news.must_stop.has_value());
+}
+
 // The RM registered us, but its answer was lost: the repeated call is refused.
 TEST(RmSessionTest, BeingRegisteredAlreadyIsBeingRegistered) {
   Bench bench;
