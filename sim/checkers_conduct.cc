@@ -194,6 +194,14 @@ void ConductWatch::JudgeNotice(const Due& due) {
   if (its->am_started > *container->notice || lossy_ || !faults_.empty() ||
       (fault_changed_ && *fault_changed_ >= *container->notice))
     return;
+  // What runs in the container of an earlier AM, its agent has yet to say.
+  if (due.container.application_attempt.attempt < its->am_attempt) {
+    const bool heard = container->heard_by == its->am_attempt;
+    const Instant from = heard ? container->heard_at : due.at;
+    if (!heard || from + kActsWithin > due.at) {
+      return dues_.push({.at = from + kActsWithin, .order = ++order_, .container = due.container});
+    }
+  }
   container->notice.reset();
   Report(Of::kNoticePassedOn, container->job,
          fmt::format("the RM has said that it will take {}, {}, and the AM has neither warned it "
@@ -346,9 +354,12 @@ void ConductWatch::On(const trace::AmTold& fact) {
     if (const auto* file = std::get_if<hdfs::FileStatus>(&status->response))
       application->proven.insert(file->path);
   } else if (const auto* said = std::get_if<AgentSaid>(&fact.event)) {
+    ContainerFacts* container = ContainerOf(FenceOf(said->message).container);
+    if (container == nullptr) return;
+    if (std::exchange(container->heard_by, fact.am_attempt) != fact.am_attempt)
+      container->heard_at = now_;
     const auto* ended = std::get_if<ProcessEnded>(&said->message);
-    if (ended == nullptr || !ended->agent_leaves) return;
-    if (ContainerFacts* container = ContainerOf(ended->fence.container)) container->leaves = true;
+    if (ended != nullptr && ended->agent_leaves) container->leaves = true;
   }
 }
 

@@ -82,6 +82,8 @@ class ConductWatch {
     bool let_go = false;  ///< The node cannot, or it was released: the RM sees to it.
     std::optional<TaskAttempt> told_end;  ///< The AM has ordered this attempt to end.
     std::optional<TaskAttempt> warned;    ///< The AM has passed a notice on to this attempt.
+    std::int32_t heard_by = 0;            ///< The latest AM that has heard its agent, ...
+    Instant heard_at;                     ///< ... since then.
     std::optional<Instant> noticed_at;    ///< The RM's last word of taking it.
     std::optional<Instant> notice;        ///< The RM has told of it, and nothing was done since.
     std::optional<Instant> owed;  ///< The AM knows that the RM counts it, and is to give it back.

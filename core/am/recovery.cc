@@ -358,6 +358,10 @@ void Recovery::OnReattached(TaskIndex task, const RegisterAgent& message) {
     TF_PROBE("recovery/process-runs-on");
     core.tasks.mutable_record(task).unannounced = true;
     core.gates = true;
+    if (core.tasks.record(task).preemption_noticed) {
+      TF_PROBE("recovery/marked-before-its-agent-came");
+      parts_.rm_events.ObeyNotice(task);
+    }
     return;
   }
   const bool starts = core.tasks.record(task).process == ProcessPhase::kOrdered;
