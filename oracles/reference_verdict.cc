@@ -772,7 +772,8 @@ void ReferenceVerdict::Model::Overdue() {
 
 // ---------------------------------------------------------------- the door
 
-ReferenceVerdict::ReferenceVerdict(bool lossy) : model_(std::make_unique<Model>(lossy)) {}
+ReferenceVerdict::ReferenceVerdict(bool lossy, Duration spread)
+    : model_(std::make_unique<Model>(lossy, spread)) {}
 ReferenceVerdict::~ReferenceVerdict() = default;
 
 void ReferenceVerdict::JobSubmitted(trace::JobIndex job, std::shared_ptr<const JobSpec> spec) {

@@ -20,8 +20,9 @@ namespace tfyarn::oracles {
 
 class ReferenceVerdict {
  public:
-  /// `lossy`: messages may get lost without any fault.
-  explicit ReferenceVerdict(bool lossy = false);
+  /// `lossy`: messages may get lost without any fault. `spread`: by how much one may be slower than
+  /// another, without any fault.
+  explicit ReferenceVerdict(bool lossy = false, Duration spread = {});
   ~ReferenceVerdict();
   ReferenceVerdict(const ReferenceVerdict&) = delete;
   ReferenceVerdict& operator=(const ReferenceVerdict&) = delete;

@@ -188,7 +188,7 @@ enum class Tri { kNo, kMaybe, kYes };
 
 class RunFacts {
  public:
-  explicit RunFacts(bool lossy) : faults_(lossy) {}
+  RunFacts(bool lossy, Duration spread) : spread_(spread), faults_(lossy) {}
   void Add(trace::JobIndex index, std::shared_ptr<const JobSpec> spec);
   void Observe(const trace::TraceRecord& record);
   void Drop(trace::JobIndex index) {
@@ -228,7 +228,8 @@ class RunFacts {
   Moment moment_ = 0;
   Instant now_{};
   Instant next_due_ = kNever;
-  bool faults_;  ///< Something may have kept an agent from being heard.
+  Duration spread_;  ///< By so much one message may be slower than another, without any fault.
+  bool faults_;      ///< Something may have kept an agent from being heard.
   std::set<std::pair<std::uint32_t, std::uint32_t>> cut_;  ///< Faults that keep news from the AM.
 
   Moment as_of_ = ~Moment{0};           ///< What came after it does not count.

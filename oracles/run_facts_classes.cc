@@ -78,8 +78,8 @@ bool RunFacts::MayNotLaunch(const Job& job, const Task& task) {
 bool RunFacts::IsSilent(const Job& job, const Task& task) const {
   const bool silent = now_ - task.heard >= LongestSilence(job) ||
                       (task.silent_until > Instant{} && task.silent_until >= job.window_at);
-  // Where no beat may be missing, one that is a little slower than the one before is missed.
-  const bool may_be_late = faults_ || job.spec->heartbeat.missed == 1;
+  // Where the way may take longer than beats may be missing, one that is slow is missed.
+  const bool may_be_late = faults_ || LongestSilence(job) <= spread_;
   return may_be_late && task.registered && silent;
 }
 

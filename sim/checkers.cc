@@ -8,12 +8,24 @@
 #include "core/model/visit.h"
 #include "sim/behavior.h"
 #include "sim/checkers_books.h"
+#include "sim/random.h"
 
 namespace tfyarn::sim {
 namespace {
 
 /// Later violations of the same invariant are counted, but say nothing.
 constexpr std::uint64_t kMostDetails = 100;
+
+/// By how much one message may be slower than another one between the same two.
+Duration SpreadOf(const config::NetworkSpec& network) {
+  Duration spread{};
+  for (const config::Distribution& latency : {network.latency, network.cross_rack}) {
+    if (latency.is_constant()) continue;
+    const bool bounded = latency.law == config::Law::kUniform;
+    spread = std::max(spread, bounded ? SecondsToDuration(latency.b - latency.a) : Duration::max());
+  }
+  return spread;
+}
 
 /// It evaluates or shows something, and does not train.
 bool IsBeside(std::string_view type) {
@@ -127,7 +139,7 @@ Checkers::Books::Books(const config::Scenario& scenario)
       fault_lasts_(FaultsThatLast(scenario)),
       lossy_(scenario.cluster.network.loss > 0),
       conduct_(scenario.cluster.network.loss > 0, fault_lasts_),
-      reference_(scenario.cluster.network.loss > 0) {
+      reference_(scenario.cluster.network.loss > 0, SpreadOf(scenario.cluster.network)) {
   TF_CHECK(config::InvariantNames().size() == kInvariantCount);
   PlanFaults(scenario);
   for (std::size_t i = 0; i < kInvariantCount; ++i) {

@@ -154,6 +154,10 @@ void JobLife::UpdateState() {
     core.timers.Disarm(Timer::kStartDeadline);
   } else if (stage == JobState::kAllocating || core.tasks.training_tasks() == 0) {
     core.timers.Disarm(Timer::kStartDeadline);
+  } else if (core.tasks.CountTraining(TaskState::kStopping) > 0) {
+    // It has its own time to end, and may not start again at all.
+    TF_PROBE("life/what-is-to-end-need-not-start");
+    core.timers.Disarm(Timer::kStartDeadline);
   } else if (parts_.recovery.AwaitsAgents()) {
     TF_PROBE("life/agents-look-for-this-am");
     // What an earlier attempt started may run: its agents have yet to find this one.

@@ -58,8 +58,10 @@ JobSpec WithPs() {
 class Script {
  public:
   explicit Script(JobSpec spec, const std::string& idle = "",
-                  std::vector<yarn::NodeReport> nodes = {})
-      : spec_(std::make_shared<const JobSpec>(std::move(spec))), nodes_(std::move(nodes)) {
+                  std::vector<yarn::NodeReport> nodes = {}, Duration spread = {})
+      : model(false, spread),
+        spec_(std::make_shared<const JobSpec>(std::move(spec))),
+        nodes_(std::move(nodes)) {
     model.JobSubmitted(kJob, spec_);
     StartAm(1);
     std::int64_t next = 2;
@@ -1237,6 +1239,17 @@ TEST(ReferenceVerdictTest, WhereNoBeatMayBeMissingASlowOneIs) {
     script.At(60s);
     script.Restart(kWorker1, ExitClass::kHeartbeatLost, Budget::kInfrastructure, 2, kBoth);
     EXPECT_EQ(script.Clean(), missed == 1);
+  }
+}
+
+TEST(ReferenceVerdictTest, WhereTheWayMayTakeLongerThanASilenceASlowBeatIsMissed) {
+  JobSpec spec = TwoWorkers();
+  spec.heartbeat = {.every = 100ms, .missed = 5};
+  for (const Duration spread : {Duration(399ms), Duration(400ms)}) {
+    Script script(spec, "", {}, spread);
+    script.At(60s);
+    script.Restart(kWorker1, ExitClass::kHeartbeatLost, Budget::kInfrastructure, 2, kBoth);
+    EXPECT_EQ(script.Clean(), spread == 400ms);
   }
 }
 
