@@ -123,6 +123,8 @@ class SimHost : private ClusterView, private WorldView {
   void SendIdleBeatInThePast(Actor& actor, Instant at);
   /// The receiver hears how many beats it did not see, before the next one it sees.
   [[nodiscard]] std::uint64_t TakeUnseen(Beat& beat);
+  /// Of an AM: what it skipped so far the RM has heard before a call of it that comes late.
+  void TellRmOfBeats(std::uint32_t sender);
   void BeatSent(Actor& actor, std::uint64_t call);
   void BeatAnswered(Actor& actor, std::uint64_t call);
   void StartBeatsAnew(Actor& actor);

@@ -171,6 +171,12 @@ void SimHost::AmCallsRm(AmActor& am, CallRm call) {
              Actor* actor = actors_[id].get();
              if (actor == nullptr || !actor->alive) return;
              if (poll) BeatAnswered(*actor, number.value);
+             // Where the RM does not know the AM, its next beat is not idle either. The AM may not
+             // have taken the answer in, and beat on.
+             if (poll && std::holds_alternative<yarn::RpcError>(response)) {
+               actor->beat.last_sent.reset();
+               UpdateLink(*actor);
+             }
              const auto* allocated = std::get_if<yarn::AllocateResponse>(&response);
              // The host keeps the secrets: a rolled token replaces the one that connections are
              // opened with.
@@ -257,6 +263,8 @@ void SimHost::AgentHears(std::uint32_t id, std::uint32_t from, AmSaid said) {
   if (std::holds_alternative<AgentAccepted>(said.message) && agent.am != from) {
     UpdateLink(agent);
     agent.am = from;
+    // Its beats to this AM are on a grid of their own, which starts with the first of them.
+    agent.beat.last_sent.reset();
   }
   StepAgent(agent, std::move(said));
 }

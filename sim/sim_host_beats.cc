@@ -214,6 +214,18 @@ std::uint64_t SimHost::TakeUnseen(Beat& beat) {
   return unseen;
 }
 
+void SimHost::TellRmOfBeats(std::uint32_t sender) {
+  Actor* actor = actors_[sender].get();
+  if (actor == nullptr || !actor->alive || rm_ == nullptr) return;
+  CatchUp(*actor);
+  Beat& beat = actor->beat;
+  const std::uint64_t unseen = beat.sent - std::exchange(beat.seen, beat.sent);
+  if (unseen == 0) return;
+  StepRm(fakes::AmHeartbeatsElided{.attempt = static_cast<AmActor&>(*actor).attempt,
+                                   .count = unseen,
+                                   .last = beat.last_sent.value_or(now_)});
+}
+
 void SimHost::BeatSent(Actor& actor, std::uint64_t call) {
   Beat& beat = actor.beat;
   beat.last_sent = now_;

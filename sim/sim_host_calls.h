@@ -117,9 +117,11 @@ void SimHost::SendToRm(Actor& from, fakes::Caller caller, yarn::Token token,
                     .turn = poll ? std::optional(from.id) : std::nullopt,
                     .sender = from.id,
                     .give_up = now_ + patience};
-  auto deliver = [this, terms = std::move(terms), request = std::move(request), answer_lost,
+  const bool beaten = poll && from.kind == ActorKind::kAm && fate.delay > Duration::zero();
+  auto deliver = [this, terms = std::move(terms), request = std::move(request), answer_lost, beaten,
                   copies = fate.copies, answers = answer_fate.copies,
                   answer = std::move(answer)]() mutable {
+    if (beaten) TellRmOfBeats(terms.sender);
     for (int copy = 1; copy < copies; ++copy) {
       DeliverToRm(RmCallTerms(terms), yarn::RmRequest(request), [](const yarn::RmResponse&) {});
     }

@@ -62,5 +62,53 @@ faults:
 )");
 }
 
+TEST(SkippedBeatsTest, TheRmHasHeardOfThemWhenAnEarlierCallComesLate) {
+  ExpectSame(R"(name: delayed
+horizon: 1h
+cluster: {nodes: [{name: n, count: 2, resources: {memory: 8GiB, vcores: 4}}]}
+jobs: [{name: a, tasks: {worker: {memory: 2GiB}}, training: {steps: 600, step_time: 100ms}}]
+faults: [{kind: delay, message: Allocate, delay: 30s, at: 20s}]
+)");
+}
+
+// Its AM stands still before the first beat to it: the beats to the AM before say nothing of when.
+TEST(SkippedBeatsTest, AnAgentBeatsToItsNextAmOnAnotherGrid) {
+  ExpectSame(R"(name: grids
+horizon: 1h
+cluster: {nodes: [{name: n, resources: {memory: 64GiB, vcores: 2}}]}
+yarn: {am_max_attempts: 3, launch: 4s}
+jobs:
+  - name: a
+    tasks: {worker: {memory: 3GiB}}
+    am: {attempts: 3}
+    training: {steps: 600, step_time: 100ms}
+    heartbeat: {every: 3200ms}
+faults:
+  - {kind: am_crash, when: {job: a, state: running}, after: 1m, target: {am: a}}
+  - {kind: am_crash, when: {job: a, state: running}, after: 6s, target: {am: a}}
+  - {kind: am_pause, target: {am: a}, at: 24900ms, for: 600ms}
+)");
+}
+
+// The AM has repeated its call when it hears that the RM does not know it, and does not register.
+TEST(SkippedBeatsTest, WhatTheRmDoesNotKnowHasNoIdleBeats) {
+  ExpectSame(R"(name: unknown
+seed: 26621
+horizon: 1h
+cluster:
+  nodes: [{name: n, count: 2, resources: {memory: 64GiB, vcores: 4}}]
+  network: {latency: {dist: uniform, min: 89ms, max: 267ms}}
+yarn: {localize: 200ms, launch: {dist: uniform, min: 1s, max: 20s}}
+jobs:
+  - name: a
+    tasks: {worker: {instances: 3, memory: 4GiB}}
+    training: {steps: 6, step_time: 100ms}
+faults:
+  - {kind: node_crash, when: {job: a, state: registering}, target: {am: a}, for: 800ms}
+  - {kind: am_pause, at: 40s, target: {am: a}}
+  - {kind: rm_restart, at: 40s}
+)");
+}
+
 }  // namespace
 }  // namespace tfyarn::sim
