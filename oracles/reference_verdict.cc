@@ -189,12 +189,8 @@ std::string ReferenceVerdict::Model::WrongUnit(const Job& job, const Task& task,
                       });
   if (stalls) units.push_back(gang);
   const std::set<TaskId> companions = Companions(job, task.id);
-  // What has not run is replaced without its type.
-  const bool of_type = action == kRestartType && task.ran_in == task.container;
-  for (std::set<TaskId>& unit : units) {
-    for (const auto& [id, other] : job.tasks) {
-      if (of_type && id.type == task.id.type) unit.insert(id);
-    }
+  if (action == kRestartType) AddWithType(job, task, units);
+  for (const std::set<TaskId>& unit : units) {
     // What has not begun since its last restart need not begin again.
     const bool whole = std::all_of(unit.begin(), unit.end(), [&](const TaskId& id) {
       const Task& one = job.tasks.at(id);

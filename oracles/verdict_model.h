@@ -79,6 +79,7 @@ class ReferenceVerdict::Model : public RunFacts {
                                                   Budget budget) const;
   [[nodiscard]] std::int64_t Spent(const Job& job, Budget budget, bool surely) const;
   [[nodiscard]] bool MayBeExhausted(const Job& job, const Task& task, const Option& option) const;
+  static void AddWithType(const Job& job, const Task& task, std::vector<std::set<TaskId>>& units);
   [[nodiscard]] std::set<TaskId> Companions(const Job& job, const TaskId& cause) const;
   [[nodiscard]] std::string WrongUnit(const Job& job, const Task& task, const Option& option,
                                       ExitClass cls, const RestartDecided& decision) const;

@@ -245,4 +245,20 @@ bool ReferenceVerdict::Model::MustAct(const Job& job, const Task& task,
   return account.classes != 0;
 }
 
+/// `restart-type`: all tasks of the type start again. What has not run is replaced without them; of
+/// what the AM has ordered to start it may not know.
+void ReferenceVerdict::Model::AddWithType(const Job& job, const Task& task,
+                                          std::vector<std::set<TaskId>>& units) {
+  std::vector<std::set<TaskId>> whole = units;
+  for (std::set<TaskId>& unit : whole) {
+    for (const auto& [id, other] : job.tasks) {
+      if (id.type == task.id.type) unit.insert(id);
+    }
+  }
+  const bool ran = task.ran_in == task.container;
+  const bool ordered = task.ordered && (!task.spawned || *task.ordered > task.attempt);
+  if (ran) units.clear();
+  if (ran || ordered) units.insert(units.end(), whole.begin(), whole.end());
+}
+
 }  // namespace tfyarn::oracles

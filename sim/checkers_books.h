@@ -383,6 +383,8 @@ class Checkers::Books {
   [[nodiscard]] bool ComesBack(const ContainerBook& known) const;
   [[nodiscard]] bool OutOfReach(const ContainerBook& container) const;
   void Allocated(ContainerBook& container, const trace::ContainerGranted& fact);
+  [[nodiscard]] static std::int64_t GangLeft(const JobBook& job,
+                                             const ApplicationBook& application);
   [[nodiscard]] bool HoldsGang(const JobBook& job, const ApplicationBook& application) const;
   [[nodiscard]] bool KeepsPartOfGang(const JobBook& job, const ApplicationBook& application) const;
   void HeldChanged(JobBook& job);

@@ -72,10 +72,13 @@ Resource Checkers::Books::KnownToRm(const NodeBook& node) const {
 }
 
 /// A container that one RM took back and whose node has not heard so: the node brings it to the
-/// next RM, which knows no better. It may end while its node's registration is under way. Source:
-/// AbstractYarnScheduler.java (recoverContainersOnNode).
+/// next RM, which knows no better. It may end while its node's registration is under way, which a
+/// fault may keep back. Source: AbstractYarnScheduler.java (recoverContainersOnNode).
 bool Checkers::Books::ComesBack(const ContainerBook& known) const {
-  const bool told_of = known.on_node || (known.left_node && now_ - *known.left_node <= kHeardOf);
+  const bool kept_back = known.left_node && (!wide_faults_under_way_.empty() ||
+                                             last_wide_fault_change_ > known.left_node);
+  const bool told_of =
+      known.on_node || kept_back || (known.left_node && now_ - *known.left_node <= kHeardOf);
   return known.freed && told_of && rm_restarted_ && *rm_restarted_ >= known.freed_at;
 }
 
@@ -174,8 +177,15 @@ void Checkers::Books::CollectAnew(ApplicationBook& application) {
   application.gang_complete = false;
 }
 
-/// A task that has ended and does not start again needs no container any more. Where messages get
-/// lost the AM may hold what the RM has taken from it, until it hears so.
+/// A task that has ended and does not start again needs no container any more.
+std::int64_t Checkers::Books::GangLeft(const JobBook& job, const ApplicationBook& application) {
+  const auto& tasks = application.tasks;
+  return job.gang_size - std::count_if(tasks.begin(), tasks.end(), [](const auto& entry) {
+           return entry.second.ended && !entry.second.restarts;
+         });
+}
+
+/// Where messages get lost the AM may hold what the RM has taken from it, until it hears so.
 bool Checkers::Books::HoldsGang(const JobBook& job, const ApplicationBook& application) const {
   std::int64_t held = application.held;
   if (lossy_) {
@@ -185,13 +195,7 @@ bool Checkers::Books::HoldsGang(const JobBook& job, const ApplicationBook& appli
       return own && !container.am && container.end_unheard && !container.limits.given_back;
     });
   }
-  if (held >= job.gang_size) return true;
-  const auto& tasks = application.tasks;
-  const auto done = std::count_if(tasks.begin(), tasks.end(), [](const auto& entry) {
-    const TaskBook& task = entry.second;
-    return task.ended && !task.restarts;
-  });
-  return held >= job.gang_size - done;
+  return held >= job.gang_size || held >= GangLeft(job, application);
 }
 
 /// Some container of its is one that an incomplete gang gives back. One in which a process runs
@@ -218,7 +222,7 @@ void Checkers::Books::HeldChanged(JobBook& job) {
   if (job.applications.empty()) return;
   ApplicationBook& application = job.applications.back();
   application.gang_complete = application.gang_complete || HoldsGang(job, application);
-  if (application.held > job.gang_size) application.short_again = false;
+  if (application.held > GangLeft(job, application)) application.short_again = false;
   application.gang_was_complete =
       application.gang_complete || (application.gang_was_complete && application.held > 0);
   if (application.gang_complete || !KeepsPartOfGang(job, application)) {

@@ -186,7 +186,7 @@ bool Checkers::Books::LaunchesAlone(JobBook& job, const ContainerBook& container
   const bool repeats_another = container.limits.launch_ordered && !container.launched_alone;
   return !repeats_another && !application.epoch_appended &&
          (!application.gang_complete ||
-          (application.short_again && application.held <= job.gang_size));
+          (application.short_again && application.held <= GangLeft(job, application)));
 }
 
 // What runs beside the training follows it: its container is not launched for a gang that waits.

@@ -357,6 +357,7 @@ class SimHost : private ClusterView, private WorldView {
   boost::unordered_flat_set<ContainerId, ContainerHash> granted_;
   /// By node: allocated by a RM that has ended; the node has not registered with another one since.
   std::map<Place, std::vector<ContainerId>> unclaimed_;
+  Instant claims_end_;                        ///< A node that has not come back by then is lost.
   bool nodes_have_their_time_again_ = false;  ///< To claim them, when the RM goes on.
   std::map<std::pair<Instant, std::uint32_t>, std::deque<std::uint32_t>> turns_;  ///< Tasks.
   std::vector<std::uint32_t> rm_backlog_;  ///< Tasks held while the RM is paused.

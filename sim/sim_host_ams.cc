@@ -170,10 +170,11 @@ void SimHost::AmCallsRm(AmActor& am, CallRm call) {
            [this, id = am.id, number = call.call, poll](yarn::RmResponse&& response) {
              Actor* actor = actors_[id].get();
              if (actor == nullptr || !actor->alive) return;
+             const bool latest = actor->beat.awaited == number.value;
              if (poll) BeatAnswered(*actor, number.value);
              // Where the RM does not know the AM, its next beat is not idle either. The AM may not
              // have taken the answer in, and beat on.
-             if (poll && std::holds_alternative<yarn::RpcError>(response)) {
+             if (poll && latest && std::holds_alternative<yarn::RpcError>(response)) {
                actor->beat.last_sent.reset();
                UpdateLink(*actor);
              }

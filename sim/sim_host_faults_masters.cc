@@ -22,6 +22,7 @@ void SimHost::FaultRmRestart(const FaultOrder& order) {
                                                    SeedFor("rm", KeyOf(order) + 1), now_);
     rm_store_.reset();
     for (std::int32_t node = 0; node < nodes_.size(); ++node) OrderDecommission(node);
+    claims_end_ = now_ + scenario_.yarn.nm_expiry;
     After(scenario_.yarn.nm_expiry, [this] { ForgetUnclaimed(); });
     RestoreAllLinks();
     Reschedule(*actors_[0]);
@@ -94,8 +95,10 @@ void SimHost::FaultRmPause(const FaultOrder& order) {
   rm_paused_ = actors_[0]->paused = false;
   for (const std::uint32_t task : rm_backlog_) queue_.Push(now_, task << 1);
   rm_backlog_.clear();
-  if (std::exchange(nodes_have_their_time_again_, false))
+  if (std::exchange(nodes_have_their_time_again_, false)) {
+    claims_end_ = now_ + scenario_.yarn.nm_expiry;
     After(scenario_.yarn.nm_expiry, [this] { ForgetUnclaimed(); });
+  }
   RestoreAllLinks();
   Reschedule(*actors_[0]);
 }

@@ -167,8 +167,9 @@ void SimHost::HandleNm(NmActor& nm, fakes::NmAction& action) {
   } else if (const auto* done = std::get_if<fakes::ContainerDone>(&action)) {
     Trace(trace::ContainerGone{.container = done->container});
     containers_.erase(done->container);
-    // No RM has it in its books: what was allocated before a restart ends with it.
-    if (unclaimed_.contains(nm.place) && IsRegistered(nm.place))
+    // No RM has it in its books: what was allocated before a restart ends with it. One that its
+    // node had not claimed in time ends unheard.
+    if (unclaimed_.contains(nm.place) && (IsRegistered(nm.place) || now_ >= claims_end_))
       After(scenario_.yarn.nm_heartbeat, [this, place = nm.place] { ForgetUnclaimedOn(place); });
   }
 }

@@ -65,14 +65,19 @@ void GangAllocator::Want(Instant now, const std::vector<SlotRequest>& slots,
     const bool is_new = slots_.try_emplace(request.task, Slot{.request = request}).second;
     TF_CHECK(is_new);
     wanted_.insert(request.task);
+    postponed_.erase(request.task);
   }
   if (kept_counts_as_held && !kept_held_since_.has_value()) kept_held_since_ = now;
   Changed(now);
 }
 
 void GangAllocator::Cancel(Instant now, const TaskId& task) {
+  const bool was_postponed = postponed_.erase(task) > 0;
   const auto slot = slots_.find(task);
-  if (slot == slots_.end()) return;
+  if (slot == slots_.end()) {
+    if (was_postponed) Changed(now);
+    return;
+  }
   if (slot->second.container.has_value()) GiveToRm(slot->second.container->id);
   Forget(task);
   Changed(now);
@@ -81,6 +86,7 @@ void GangAllocator::Cancel(Instant now, const TaskId& task) {
 void GangAllocator::CancelAll(Instant now) {
   const std::set<TaskId> wanted = std::exchange(wanted_, {});
   for (const TaskId& task : wanted) slots_.erase(task);
+  postponed_.clear();
   over_ = true;
   Changed(now);
 }
@@ -345,7 +351,11 @@ Duration GangAllocator::DrawBackoff() {
 void GangAllocator::Changed(Instant now) {
   latest_ = now;
   if (wanted_.empty()) {
-    deadline_.reset();
+    if (complete()) {
+      deadline_.reset();
+    } else {
+      TF_PROBE("gang/lacks-what-is-wanted-later");
+    }
     backoff_until_.reset();
     kept_held_since_.reset();
     next_backoff_ = options_.gang.backoff.first;
@@ -426,6 +436,10 @@ std::string GangAllocator::Missing() const {
     text += fmt::format("{} of {} {} containers ({}) still missing", group.slots.count,
                         all[group.slots.task_type], group.slots.task_type,
                         ToString(group.slots.resource));
+  }
+  for (const TaskId& task : postponed_) {
+    if (!text.empty()) text += "; ";
+    text += fmt::format("{} to be asked for again later", ToString(task));
   }
   return text;
 }

@@ -90,6 +90,9 @@ class GangAllocator {
   /// All that trains has its containers: those in use are no part of an incomplete gang any more,
   /// whatever else is still wanted.
   void OnTrainingWhole() { kept_held_since_.reset(); }
+  /// The task lacks a container and is to be wanted later: the gang is incomplete, and its deadline
+  /// runs on. Until Want, Cancel or CancelAll.
+  void Postpone(const TaskId& task) { postponed_.insert(task); }
   /// The task needs none any more; a container it has is released. Unknown tasks are ignored.
   void Cancel(Instant now, const TaskId& task);
   /// The task waits for a container.
@@ -126,7 +129,7 @@ class GangAllocator {
   [[nodiscard]] std::optional<Instant> next_deadline() const;
 
   /// Every task has a container.
-  [[nodiscard]] bool complete() const { return wanted_.empty(); }
+  [[nodiscard]] bool complete() const { return wanted_.empty() && postponed_.empty(); }
   [[nodiscard]] std::size_t wanted_count() const { return wanted_.size(); }
   /// Granted and not yet in use.
   [[nodiscard]] std::size_t held_count() const { return held_.size(); }
@@ -184,7 +187,8 @@ class GangAllocator {
   std::set<std::string> excluded_;
   std::map<std::string, PlacementSpec> placements_;  // of every type ever seen
   std::map<TaskId, Slot> slots_;
-  std::set<TaskId> wanted_;  // exactly the slots without container
+  std::set<TaskId> wanted_;     // exactly the slots without container
+  std::set<TaskId> postponed_;  // have no slot, and will
   std::set<std::pair<Instant, TaskId>>
       held_;  // exactly the slots with an unused container, by time of the grant
   std::map<ContainerId, TaskId> by_container_;  // exactly the slots with a container

@@ -114,6 +114,7 @@ void Restart::RestIfItsOwn(const Cause& cause) {
 
 void Restart::AskLater(TaskIndex task) {
   AmCore& core = parts_.core;
+  core.gang.Postpone(core.tasks.id(task));
   if (core.timers.IsArmed(Timer::kAskAgain, task.value)) return;
   const TaskRecord& record = core.tasks.record(task);
   core.timers.Arm(Timer::kAskAgain, task.value, record.ask_from);
@@ -124,11 +125,14 @@ void Restart::AskLater(TaskIndex task) {
 }
 
 void Restart::AskAgain(TaskIndex task) {
-  const TaskRecord& record = parts_.core.tasks.record(task);
-  const bool wanted = record.agent == AgentPhase::kNone && record.outcome == Outcome::kOpen;
-  if (wanted && !parts_.core.finishing) {
+  AmCore& core = parts_.core;
+  const TaskRecord& record = core.tasks.record(task);
+  if (record.agent != AgentPhase::kNone || core.gang.Wants(core.tasks.id(task))) return;
+  if (record.outcome == Outcome::kOpen && !core.finishing) {
     TF_PROBE("restart/asks-again");
     WantContainers({task});
+  } else {
+    core.gang.Cancel(core.now, core.tasks.id(task));
   }
 }
 

@@ -1584,6 +1584,19 @@ TEST(ReferenceVerdictTest, WhatIsLostBeforeItRanIsReplacedWithoutItsType) {
   }
 }
 
+TEST(ReferenceVerdictTest, OfWhatWasOrderedAndNeverRanTheAmMayThinkThatItRan) {
+  for (const bool ordered : {false, true}) {
+    JobSpec spec = Spec({{"worker", 2}}, Strategy::kIndependent);
+    spec.on_exit = {{.action = ExitAction::kRestartType}};
+    Script script(spec);
+    script.Launch(kWorker1, 9);
+    if (ordered) script.OrderStart(kWorker1, 1, 1);
+    script.LoseContainer(kWorker1, -100);
+    script.Restart(kWorker1, ExitClass::kNodeLost, Budget::kInfrastructure, 2, kBoth);
+    EXPECT_EQ(script.Clean(), ordered);
+  }
+}
+
 TEST(ReferenceVerdictTest, AnAmOfAnEarlierAttemptThatStartsLateActsForNoJob) {
   Script script(TwoWorkers());
   script.StartAm(2);

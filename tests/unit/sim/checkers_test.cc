@@ -131,10 +131,28 @@ TEST(CheckersTest, AContainerThatWasTakenBackMayComeBackToTheNextRm) {
   script.Grant(2);
   script.Free(2);
   EXPECT_EQ(script.Broken(), Names{});
+  script.Say(trace::FaultEnded{.fault = 0});
   script.Gone(2);
   script.now += 6s;
   script.Grant(2);
   EXPECT_EQ(script.Broken(), Names{"one-owner"});
+}
+
+TEST(CheckersTest, AFaultMayKeepBackTheRegistrationThatBringsAContainer) {
+  for (const bool paused : {true, false}) {
+    CheckerScript script;
+    script.Run();
+    script.Say(trace::ContainerLaunched{.container = CheckerScript::Container(2)});
+    script.Free(2);
+    script.Say(trace::FaultBegan{.fault = 0, .kind = "rm_restart"});
+    script.Say(trace::FaultEnded{.fault = 0});
+    script.Gone(2);
+    if (paused) script.Say(trace::FaultBegan{.fault = 1, .kind = "rm_pause"});
+    script.now += 30s;
+    if (paused) script.Say(trace::FaultEnded{.fault = 1});
+    script.Grant(2);
+    EXPECT_EQ(script.Broken(), paused ? Names{} : Names{"one-owner"});
+  }
 }
 
 // The node's registration, which names it, was under way.
