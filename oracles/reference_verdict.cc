@@ -115,7 +115,7 @@ std::int64_t ReferenceVerdict::Model::Spent(const Job& job, Budget budget, bool 
 
 bool ReferenceVerdict::Model::MayBeExhausted(const Job& job, const Task& task,
                                              const Option& option) const {
-  if (option.name == "default/sidecar") return task.free_restarts + job.hidden >= 3;
+  if (option.name == "default/sidecar") return task.restarts + job.hidden >= 3;
   return std::any_of(option.payers.begin(), option.payers.end(), [&](Budget payer) {
     const std::optional<std::int64_t> limit = Limit(job, option, payer);
     return limit &&
@@ -133,7 +133,8 @@ std::set<TaskId> ReferenceVerdict::Model::Companions(const Job& job, const TaskI
     bool gang = false, type = false;
     for (const Account& account : task.accounts) {
       for (unsigned bit = 0; bit <= static_cast<unsigned>(kUnknown); ++bit) {
-        if (account.told == 0 || account.spent || (account.classes >> bit & 1) == 0) continue;
+        const bool heard = account.told != 0 || account.early;
+        if (!heard || account.spent || (account.classes >> bit & 1) == 0) continue;
         for (const Option& option :
              Options(job, task, static_cast<ExitClass>(bit), account.exit, Tri::kNo)) {
           gang |= option.session || option.action == kRestartGang;
@@ -541,6 +542,7 @@ void ReferenceVerdict::Model::Apply(Job& job, const RestartDecided& decision, In
     const auto found = job.tasks.find(id);
     if (found == job.tasks.end()) continue;
     Task& task = found->second;
+    ++task.restarts;
     // A job may start again for days.
     std::erase_if(task.accounts, [&](const Account& account) {
       return (account.attempt && task.settled && *account.attempt < *task.settled) ||
@@ -578,8 +580,11 @@ std::string ReferenceVerdict::Model::FailedSooner(const Job& job) {
   std::string what;
   for (const auto& [id, task] : job.tasks) {
     const Account* best = BestOf(job, task);
-    if (best == nullptr || StartsAgainAlready(task, *best) ||
-        now_ - best->told_at < job.spec->deadlines.blame + kVictimsEnd)
+    // An AM that stood still, or could not store what it had decided, hears of both at once.
+    const Instant decided = std::min(now_, job.window_at);
+    const bool stood_still = !cut_.empty() || now_ - restored_at_ < kVictimsEnd;
+    if (best == nullptr || StartsAgainAlready(task, *best) || stood_still ||
+        decided - best->told_at < job.spec->deadlines.blame + kVictimsEnd)
       continue;
     const Moment window = std::exchange(window_, best->told + 1);
     as_of_ = best->told;
@@ -768,8 +773,8 @@ void ReferenceVerdict::Model::Overdue() {
 
 // ---------------------------------------------------------------- the door
 
-ReferenceVerdict::ReferenceVerdict(bool lossy, Duration spread)
-    : model_(std::make_unique<Model>(lossy, spread)) {}
+ReferenceVerdict::ReferenceVerdict(bool lossy, Duration spread, std::vector<bool> lasts)
+    : model_(std::make_unique<Model>(lossy, spread, std::move(lasts))) {}
 ReferenceVerdict::~ReferenceVerdict() = default;
 
 void ReferenceVerdict::JobSubmitted(trace::JobIndex job, std::shared_ptr<const JobSpec> spec) {

@@ -21,8 +21,9 @@ namespace tfyarn::oracles {
 class ReferenceVerdict {
  public:
   /// `lossy`: messages may get lost without any fault. `spread`: by how much one may be slower than
-  /// another, without any fault.
-  explicit ReferenceVerdict(bool lossy = false, Duration spread = {});
+  /// another, without any fault. `lasts`, by fault: whether it goes on after it has struck; of
+  /// others no end is heard.
+  explicit ReferenceVerdict(bool lossy = false, Duration spread = {}, std::vector<bool> lasts = {});
   ~ReferenceVerdict();
   ReferenceVerdict(const ReferenceVerdict&) = delete;
   ReferenceVerdict& operator=(const ReferenceVerdict&) = delete;

@@ -73,9 +73,11 @@ void RunFacts::Observe(const trace::TraceRecord& record) {
     if (job != nullptr && !job->first_grant) job->first_grant = now_;
   } else if (const auto* began = std::get_if<trace::FaultBegan>(&record.fact)) {
     faults_ = faults_ || !SparesAgents(began->kind);
-    if (KeepsNews(began->kind)) cut_.insert({began->fault, began->instance});
+    const bool lasts = began->fault >= lasts_.size() || lasts_[began->fault];
+    if (KeepsNews(began->kind) && lasts) cut_.insert({began->fault, began->instance});
+    if (KeepsNews(began->kind) && !lasts) restored_at_ = now_;
   } else if (const auto* ended = std::get_if<trace::FaultEnded>(&record.fact)) {
-    cut_.erase({ended->fault, ended->instance});
+    if (cut_.erase({ended->fault, ended->instance}) > 0) restored_at_ = now_;
     for (const auto& job : jobs_) {
       if (job != nullptr && job->due != kNever)
         job->due = std::max(job->due, now_ + DecisionBound(*job->spec));

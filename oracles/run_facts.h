@@ -107,7 +107,8 @@ struct Task {
   std::uint32_t signs = 0;    ///< Number of the newest that it heard of the container.
   bool stood_still = false;
   Moment stalled = 0;
-  std::int32_t free_restarts = 0;
+  std::int32_t restarts = 0;       ///< All that have been announced, ...
+  std::int32_t free_restarts = 0;  ///< ... and those for its own failures that nothing paid.
   std::int32_t paid_in_a_row = 0;  ///< Restarts paid for it since a process of its last ran.
   /// Restarts paid because it hung, none of its processes having run for longer than the window.
   std::int32_t hung_in_a_row = 0;
@@ -188,7 +189,8 @@ enum class Tri { kNo, kMaybe, kYes };
 
 class RunFacts {
  public:
-  RunFacts(bool lossy, Duration spread) : spread_(spread), faults_(lossy) {}
+  RunFacts(bool lossy, Duration spread, std::vector<bool> lasts)
+      : spread_(spread), lasts_(std::move(lasts)), faults_(lossy) {}
   void Add(trace::JobIndex index, std::shared_ptr<const JobSpec> spec);
   void Observe(const trace::TraceRecord& record);
   void Drop(trace::JobIndex index) {
@@ -229,6 +231,10 @@ class RunFacts {
   Instant now_{};
   Instant next_due_ = kNever;
   Duration spread_;  ///< By so much one message may be slower than another, without any fault.
+  std::vector<bool>
+      lasts_;  ///< By fault: it goes on after it has struck; of others no end is heard.
+  Instant
+      restored_at_;  ///< One that keeps news from the AM, or was over once it had struck, ended.
   bool faults_;      ///< Something may have kept an agent from being heard.
   std::set<std::pair<std::uint32_t, std::uint32_t>> cut_;  ///< Faults that keep news from the AM.
 

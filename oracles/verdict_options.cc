@@ -83,7 +83,7 @@ std::optional<TaskId> ReferenceVerdict::Model::ExcusedBy(const Job& job, const T
 /// The AM has heard of an end of its that was none too well.
 bool HasFailed(const Task& task) {
   return std::any_of(task.accounts.begin(), task.accounts.end(), [](const Account& account) {
-    return account.told != 0 && !account.spent && account.classes != Of(kOk);
+    return (account.told != 0 || account.early) && !account.spent && account.classes != Of(kOk);
   });
 }
 

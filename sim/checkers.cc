@@ -139,7 +139,8 @@ Checkers::Books::Books(const config::Scenario& scenario)
       fault_lasts_(FaultsThatLast(scenario)),
       lossy_(scenario.cluster.network.loss > 0),
       conduct_(scenario.cluster.network.loss > 0, fault_lasts_),
-      reference_(scenario.cluster.network.loss > 0, SpreadOf(scenario.cluster.network)) {
+      reference_(scenario.cluster.network.loss > 0, SpreadOf(scenario.cluster.network),
+                 fault_lasts_) {
   TF_CHECK(config::InvariantNames().size() == kInvariantCount);
   PlanFaults(scenario);
   for (std::size_t i = 0; i < kInvariantCount; ++i) {

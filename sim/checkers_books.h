@@ -243,7 +243,8 @@ struct TaskBook {
   std::optional<std::int32_t> exit;
   ExitClass exit_class = ExitClass::kUnknown;
   bool unreachable_peer = false;  ///< Its last words say so, perhaps of no peer of this job.
-  std::size_t am_attempts = 0;    ///< As many had begun when its end was recorded.
+  std::size_t am_attempts = 0;    ///< As many had begun when its end was recorded, ...
+  std::int32_t recorded_by = 0;   ///< ... by this one: two of them may act for a while.
   /// A better account came later; until then it was `first`.
   struct {
     std::optional<std::int32_t> exit;

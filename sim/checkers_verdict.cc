@@ -305,7 +305,8 @@ void Checkers::Books::RecordAttempt(JobBook& job, const TaskAttemptEnded& ended,
   if (task.attempt && ended.process.attempt < *task.attempt && task.am_attempts == am_attempts)
     return;  // A late account of an earlier attempt.
   const bool amends = task.attempt == ended.process.attempt && task.ended &&
-                      task.container == ended.container && task.am_attempts == am_attempts;
+                      task.container == ended.container && task.am_attempts == am_attempts &&
+                      task.recorded_by == am_attempt;
   task.attempt = ended.process.attempt;
   task.container = ended.container;
   task.running = false;
@@ -318,6 +319,7 @@ void Checkers::Books::RecordAttempt(JobBook& job, const TaskAttemptEnded& ended,
     task.amended_as = 0;
   }
   task.am_attempts = am_attempts;
+  task.recorded_by = am_attempt;
   task.unreachable_peer =
       ended.diagnostics.find("failed to connect to all addresses") != std::string::npos;
   task.ended = true;

@@ -58,8 +58,9 @@ JobSpec WithPs() {
 class Script {
  public:
   explicit Script(JobSpec spec, const std::string& idle = "",
-                  std::vector<yarn::NodeReport> nodes = {}, Duration spread = {})
-      : model(false, spread),
+                  std::vector<yarn::NodeReport> nodes = {}, Duration spread = {},
+                  std::vector<bool> lasts = {})
+      : model(false, spread, std::move(lasts)),
         spec_(std::make_shared<const JobSpec>(std::move(spec))),
         nodes_(std::move(nodes)) {
     model.JobSubmitted(kJob, spec_);
@@ -356,6 +357,31 @@ TEST(ReferenceVerdictTest, TfjobsRestartsInPlaceStopBeforeTheLimit) {
   again.Exit(kWorker1, 1);
   again.Restart(kWorker1, ExitClass::kUserPermanent, Budget::kUser, 1, {kWorker1});
   EXPECT_THAT(again.model.TakeNew(), ElementsAre(HasSubstr("0 of 0 restarts are spent")));
+}
+
+// The one that a row of on_exit charges is one of the three.
+TEST(ReferenceVerdictTest, ASidecarThatHasStartedAgainThreeTimesMayStayEnded) {
+  const TaskId board{"tensorboard", 0};
+  for (const std::uint32_t restarts : {2u, 3u}) {
+    JobSpec spec = Spec({{"worker", 1}, {"tensorboard", 1}}, Strategy::kMultiWorker);
+    spec.on_exit = {{.classes = {ExitClass::kSignalCrash},
+                     .action = ExitAction::kRestartTask,
+                     .pays = Budget::kUser}};
+    spec.retries.user = 5;
+    Script script(spec);
+    for (std::uint32_t attempt = 0; attempt < restarts; ++attempt) {
+      const bool charged = attempt == 0;
+      script.Exit(board, charged ? 139 : 1);
+      script.Restart(board, charged ? ExitClass::kSignalCrash : ExitClass::kUserPermanent,
+                     charged ? Budget::kUser : Budget::kNone, 1, {board});
+      script.Spawn(board, attempt + 1, 1);
+    }
+    script.Exit(board, 1);
+    script.Store();
+    script.At(10min);
+    script.Say(trace::WorkLost{});
+    EXPECT_EQ(script.Clean(), restarts == 3);
+  }
 }
 
 TEST(ReferenceVerdictTest, ASidecarStartsAgainThreeTimes) {
@@ -990,6 +1016,21 @@ TEST(ReferenceVerdictTest, AFailureIsDecidedInTime) {
   script.At(10min);
   script.Say(trace::WorkLost{});
   EXPECT_THAT(script.model.TakeNew(), ElementsAre(HasSubstr("it has decided nothing")));
+}
+
+// A fault that is over when it has struck shows no end: it excuses nothing for ever.
+TEST(ReferenceVerdictTest, AFailureIsDecidedInTimeAfterAFaultThatIsOver) {
+  for (const bool lasts : {true, false}) {
+    JobSpec spec = TwoWorkers();
+    spec.retries.user = 1;
+    Script script(spec, "", {}, {}, {lasts});
+    script.Say(trace::FaultBegan{.fault = 0, .kind = "drop"});
+    script.BothFail(1, 1);
+    script.Store();
+    script.At(10min);
+    script.Say(trace::WorkLost{});
+    EXPECT_EQ(script.Clean(), lasts);
+  }
 }
 
 TEST(ReferenceVerdictTest, NothingIsAskedOfAnAmWhoseJournalDoesNotAnswer) {
