@@ -181,6 +181,7 @@ struct ContainerBook {
   bool am = false;
   bool freed = false;
   Instant freed_at{};                     ///< The last time.
+  bool taken = false;                     ///< The RM took it, and its node may have yet to hear so.
   bool end_unheard = false;               ///< It ended by itself or the RM took it: no AM was told.
   bool running = false;                   ///< The NM has launched it and it is not gone.
   bool on_node = false;                   ///< The NM has begun to localize it and it is not gone.

@@ -79,7 +79,9 @@ bool Checkers::Books::ComesBack(const ContainerBook& known) const {
                                              last_wide_fault_change_ > known.left_node);
   const bool told_of =
       known.on_node || kept_back || (known.left_node && now_ - *known.left_node <= kHeardOf);
-  return known.freed && told_of && rm_restarted_ && *rm_restarted_ >= known.freed_at;
+  // One that its node had not claimed in time is given up, and the node may come later still.
+  const bool unclaimed = known.taken && rm_restarted_ && known.granted < *rm_restarted_;
+  return known.freed && told_of && rm_restarted_ && (unclaimed || *rm_restarted_ >= known.freed_at);
 }
 
 void Checkers::Books::On(const trace::ContainerGranted& fact) {
@@ -163,9 +165,9 @@ void Checkers::Books::On(const trace::ContainerFreed& fact) {
   if (container->am) return;
   // The RM declares a node lost when it hears nothing of it; what runs there may outlive that. Nor
   // can the AM end what YARN has taken, and whose node has yet to hear of that.
-  if (fact.exit_status == container_exit::kAborted ||
-      fact.exit_status == container_exit::kPreempted)
-    CountOut(*job, *container);
+  container->taken = fact.exit_status == container_exit::kAborted ||
+                     fact.exit_status == container_exit::kPreempted;
+  if (container->taken) CountOut(*job, *container);
   --job->held;
   --ApplicationOf(*job, fact.container.application_attempt.application).held;
   HeldChanged(*job);

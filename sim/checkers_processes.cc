@@ -99,7 +99,9 @@ void Checkers::Books::ProcessStarts(JobBook& job, ContainerBook& container, cons
   ProcessEnds(container);
   container.process = true;
   container.epoch = spawn.process.epoch;
-  container.training = job.spec != nullptr && Trains(*job.spec, spawn.task);
+  // The AM cannot end what YARN took before it started.
+  container.training =
+      job.spec != nullptr && Trains(*job.spec, spawn.task) && !(container.freed && container.taken);
   if (container.training) {
     ++job.training_processes[spawn.process.epoch];
     CheckOneEpoch(job, spawn);

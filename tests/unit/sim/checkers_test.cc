@@ -138,6 +138,24 @@ TEST(CheckersTest, AContainerThatWasTakenBackMayComeBackToTheNextRm) {
   EXPECT_EQ(script.Broken(), Names{"one-owner"});
 }
 
+TEST(CheckersTest, WhatItsNodeHadNotClaimedInTimeMayComeBackLater) {
+  for (const std::int32_t status : {container_exit::kAborted, 0}) {
+    CheckerScript script;
+    script.Run();
+    script.now += 1s;
+    script.Say(trace::FaultBegan{.fault = 0, .kind = "rm_restart"});
+    script.Say(trace::FaultEnded{.fault = 0});
+    script.now += 10s;
+    script.Say(trace::ContainerFreed{.job = CheckerScript::kJob,
+                                     .container = CheckerScript::Container(2),
+                                     .exit_status = status});
+    script.Say(trace::ContainerLaunched{.container = CheckerScript::Container(2)});
+    script.now += 10s;
+    script.Grant(2);
+    EXPECT_EQ(script.Broken(), status == 0 ? Names{"one-owner"} : Names{});
+  }
+}
+
 TEST(CheckersTest, AFaultMayKeepBackTheRegistrationThatBringsAContainer) {
   for (const bool paused : {true, false}) {
     CheckerScript script;
@@ -364,6 +382,23 @@ TEST(CheckersTest, GangStartDoesNotApplyWithoutAGang) {
   script.Grant(2);
   script.Spawn(2, kWorker0);
   EXPECT_EQ(script.Broken(), Names{});
+}
+
+// Its node was lost, and has not heard so when the order to start comes.
+TEST(CheckersTest, WhatYarnTookBeforeItStartedRunsBesideNothing) {
+  for (const std::int32_t status : {container_exit::kAborted, 0}) {
+    CheckerScript script;
+    script.Grant(2);
+    script.Say(trace::ContainerFreed{.job = CheckerScript::kJob,
+                                     .container = CheckerScript::Container(2),
+                                     .exit_status = status});
+    script.Spawn(2, kWorker0);
+    script.Grant(3);
+    script.Grant(4);
+    script.Spawn(3, kWorker1, 2, 102);
+    const std::vector<std::string> broken = script.Broken();
+    EXPECT_EQ(std::count(broken.begin(), broken.end(), "one-spec"), status == 0 ? 1 : 0);
+  }
 }
 
 TEST(CheckersTest, OneSpecBreaksWhenAnEpochHasTwoSpecs) {
