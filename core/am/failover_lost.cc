@@ -47,7 +47,17 @@ void Failover::OnLostBeforeStart(TaskIndex task, ExitEvidence evidence, std::str
     TF_PROBE("failover/replaced-free");
     return ReplaceBeforeStart(end, true, nullptr);
   }
+  // A node that takes several agents with it is one cause. An agent that was launched because of
+  // the cause is none of them: else all that follow within `blame` would be free.
+  const bool victim = last_cause_ && core.now < last_cause_->until &&
+                      core.tasks.record(task).launched_at <= last_cause_->decided;
   Decision decision = AskPolicy(end);
+  const bool closes =
+      decision.action == ExitAction::kIgnore || decision.action == ExitAction::kTally;
+  if (closes && victim && core.tasks.record(task).start == StartMode::kWithEpoch) {
+    TF_PROBE("failover/lost-as-all-start-again");
+    return ReplaceBeforeStart(end, true, nullptr);
+  }
   switch (decision.action) {
     case ExitAction::kIgnore:
       TF_PROBE("failover/lost-and-ignored");
@@ -75,10 +85,6 @@ void Failover::OnLostBeforeStart(TaskIndex task, ExitEvidence evidence, std::str
     window_->failures.push_back(std::move(lost));
     return MaybeDecide();
   }
-  // A node that takes several agents with it is one cause. An agent that was launched because of
-  // the cause is none of them: else all that follow within `blame` would be free.
-  const bool victim = last_cause_ && core.now < last_cause_->until &&
-                      core.tasks.record(task).launched_at <= last_cause_->decided;
   if (victim) {
     TF_PROBE("failover/lost-victim");
     decision.pays = Budget::kNone;
