@@ -341,7 +341,9 @@ void Recovery::RestoreAddress(TaskIndex task) {
 
 void Recovery::OnPreviousContainer(const yarn::Container& container) {
   AmCore& core = parts_.core;
-  if (core.tasks.OwnerOf(container.id) || parts_.leaving.Has(container.id)) return;
+  if (core.tasks.OwnerOf(container.id) || parts_.leaving.Has(container.id) ||
+      container.id == core.started.container)
+    return;
   TF_PROBE("recovery/stranger-came-back");
   core.Note(fmt::format("{} of an earlier attempt came back and is no task's: stopped",
                         ToString(container.id)));

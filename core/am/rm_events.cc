@@ -30,6 +30,8 @@ void RmEvents::OnReplied(const RmReplied& reply) {
     return parts_.finish.Abandon(fmt::format("the RM ends this attempt: {}", *news.must_stop), 1);
   if (news.finished) return parts_.finish.OnUnregistered();
   if (news.resynced) OnResynced();
+  for (const yarn::Container& container : news.listed)
+    parts_.recovery.OnPreviousContainer(container);
   if (news.registered) parts_.startup.OnRegistered(*news.registered, news.registered_blindly);
   if (news.rejected) OnRejected(*news.rejected);
   if (news.nodes_counted) parts_.startup.OnNodesCounted(*news.nodes_counted);

@@ -56,6 +56,9 @@ struct RmNews {
   /// but not started before now are refused by their NMs. Nothing follows from capabilities and
   /// node counts now.
   bool resynced = false;
+  /// With `resynced`: containers of earlier attempts that the RM counts now. One that was given
+  /// back to the RM before may be among them, if its node had not heard so.
+  std::vector<yarn::Container> listed;
   /// An answer with news. Idle ones are not handed out: with elided heartbeats nobody sees them.
   std::optional<yarn::AllocateResponse> allocated;
   /// How many nodes the RM counts, by the first answer to an allocate after each registration. It

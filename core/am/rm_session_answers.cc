@@ -102,7 +102,11 @@ void RmSession::OnRegisterAnswered(Instant now, const yarn::RmResponse& response
     return;
   }
   TakeNmTokens(registered->nm_tokens_from_previous_attempts);
-  if (!ever_registered_) news.registered = *registered;
+  if (ever_registered_) {
+    news.listed = registered->containers_from_previous_attempts;
+  } else {
+    news.registered = *registered;
+  }
   BecomeRegistered(now, news);
 }
 

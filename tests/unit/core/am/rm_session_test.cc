@@ -126,6 +126,20 @@ TEST(RmSessionTest, ThatTheAttemptIsOverHoldsHoweverLateItIsHeard) {
   }
 }
 
+TEST(RmSessionTest, WhatTheNextRmListsIsHandedOut) {
+  Bench bench;
+  bench.Begin();
+  bench.AllocateAt(*bench.session.next_deadline());
+  bench.Error(bench.last.call, yarn::RpcErrorCode::kApplicationMasterNotRegistered);
+  const CallRm again = bench.OneAt(*bench.session.next_deadline());
+  const yarn::Container listed{.id = {.id = 7}};
+  const RmNews news = bench.Reply(again.call, yarn::RegisterApplicationMasterResponse{
+                                                  .containers_from_previous_attempts = {listed}});
+  EXPECT_TRUE(news.resynced);
+  ASSERT_EQ(news.listed.size(), 1u);
+  EXPECT_EQ(news.listed.front().id, listed.id);
+}
+
 // The RM says it of a registration in other words than of an allocate.
 TEST(RmSessionTest, ARegistrationsLateAnswerEndsWhatAllocatesByNow) {
   Bench bench;
