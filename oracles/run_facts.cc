@@ -486,10 +486,15 @@ Account& RunFacts::AccountOf(const Job& job, Task& task, const ContainerId& cont
   const bool answered = std::any_of(
       task.accounts.begin(), task.accounts.end(),
       [&](const Account& a) { return a.container == container && !a.attempt && a.answered; });
+  // That it was taken away in the job's name is no reason of YARN's: what the agent says goes
+  // first.
+  const bool in_our_name = status == container_exit::kKilledByAppMaster ||
+                           status == container_exit::kKilledAfterAppCompletion;
+  const bool by_yarn = status < 0 && !in_our_name;
   const bool foretold = task.restarted_on_notice == container || task.turned_away == container;
   return task.accounts.emplace_back(Account{
       .container = container,
-      .source = released ? Source::kOurOrder : (status < 0 ? Source::kYarn : Source::kContainer),
+      .source = released ? Source::kOurOrder : (by_yarn ? Source::kYarn : Source::kContainer),
       .classes = ClassOfContainer(status, released, ran),
       .otherwise = ClassOfContainer(status, false, ran),
       .exit = status,

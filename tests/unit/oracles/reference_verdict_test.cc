@@ -1638,6 +1638,21 @@ TEST(ReferenceVerdictTest, OfWhatWasOrderedAndNeverRanTheAmMayThinkThatItRan) {
   }
 }
 
+// That it was taken away in the job's name says nothing of how a process ended that its agent saw
+// end.
+TEST(ReferenceVerdictTest, WhatIsTakenInTheJobsNameIsNoReasonOfYarns) {
+  for (const std::int32_t status :
+       {container_exit::kKilledAfterAppCompletion, container_exit::kPreempted}) {
+    Script script(TwoWorkers());
+    script.Exit(kWorker1, 1);
+    script.LoseContainer(kWorker0, container_exit::kKilledAfterAppCompletion);
+    script.LoseContainer(kWorker1, status);
+    script.Verdict(JobStatus::kFailed, "default/user-permanent-exhausted", kWorker1,
+                   ExitClass::kUserPermanent, 1);
+    EXPECT_EQ(script.Clean(), status == container_exit::kKilledAfterAppCompletion);
+  }
+}
+
 TEST(ReferenceVerdictTest, AnAmOfAnEarlierAttemptThatStartsLateActsForNoJob) {
   Script script(TwoWorkers());
   script.StartAm(2);
