@@ -269,8 +269,8 @@ const Record<DeadlineSpec>& DeadlineTable() {
                  "in each container that starts and watches the user's.");
     record.Field("start", &DeadlineSpec::start, Time(1ms),
                  "From the complete gang to every process running; where one waits for others "
-                 "(`depends`), anew from the moment they have come, and where processes of "
-                 "before are told to end, from the end of the last.");
+                 "(`depends`), anew from the moment they have come. It does not run while "
+                 "processes are being stopped.");
     record.Field("run", &DeadlineSpec::run, OrNone(Time(1ms)),
                  "From there to the job's end, restarts included.");
     record.Field("listen", &DeadlineSpec::listen, Time(1s),

@@ -224,7 +224,8 @@ void Checkers::Books::HeldChanged(JobBook& job) {
   if (job.applications.empty()) return;
   ApplicationBook& application = job.applications.back();
   application.gang_complete = application.gang_complete || HoldsGang(job, application);
-  if (application.held > GangLeft(job, application)) application.short_again = false;
+  if (application.short_again && application.held > GangLeft(job, application))
+    application.short_again = false;
   application.gang_was_complete =
       application.gang_complete || (application.gang_was_complete && application.held > 0);
   if (application.gang_complete || !KeepsPartOfGang(job, application)) {

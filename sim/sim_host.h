@@ -125,6 +125,7 @@ class SimHost : private ClusterView, private WorldView {
   [[nodiscard]] std::uint64_t TakeUnseen(Beat& beat);
   /// Of an AM: what it skipped so far the RM has heard before a call of it that comes late.
   void TellRmOfBeats(std::uint32_t sender);
+  void TellRmOfBeats(const AmActor& am, std::uint64_t unseen, Instant last);
   void BeatSent(Actor& actor, std::uint64_t call);
   void BeatAnswered(Actor& actor, std::uint64_t call);
   void StartBeatsAnew(Actor& actor);
@@ -275,6 +276,7 @@ class SimHost : private ClusterView, private WorldView {
   void FaultGpus(const FaultOrder& order);
   void FaultRmRestart(const FaultOrder& order);
   void SetAllocatedAside();
+  void AwaitClaims();
   void ForgetUnclaimed();
   void ForgetUnclaimedOn(Place node);
   [[nodiscard]] bool IsRegistered(Place node) const;

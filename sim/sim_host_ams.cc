@@ -155,10 +155,7 @@ void SimHost::AmCallsRm(AmActor& am, CallRm call) {
     // was told as the link was disturbed.
     const Instant heard = am.beat.last_sent.value_or(Instant{});
     BeatSent(am, call.call.value);
-    const std::uint64_t unseen = TakeUnseen(am.beat);
-    if (unseen > 0 && rm_ != nullptr) {
-      StepRm(fakes::AmHeartbeatsElided{.attempt = am.attempt, .count = unseen, .last = heard});
-    }
+    TellRmOfBeats(am, TakeUnseen(am.beat), heard);
   } else if (std::holds_alternative<yarn::RegisterApplicationMasterRequest>(call.request)) {
     StartBeatsAnew(am);
   } else if (std::holds_alternative<yarn::FinishApplicationMasterRequest>(call.request)) {

@@ -220,10 +220,12 @@ void SimHost::TellRmOfBeats(std::uint32_t sender) {
   CatchUp(*actor);
   Beat& beat = actor->beat;
   const std::uint64_t unseen = beat.sent - std::exchange(beat.seen, beat.sent);
-  if (unseen == 0) return;
-  StepRm(fakes::AmHeartbeatsElided{.attempt = static_cast<AmActor&>(*actor).attempt,
-                                   .count = unseen,
-                                   .last = beat.last_sent.value_or(now_)});
+  TellRmOfBeats(static_cast<AmActor&>(*actor), unseen, beat.last_sent.value_or(now_));
+}
+
+void SimHost::TellRmOfBeats(const AmActor& am, std::uint64_t unseen, Instant last) {
+  if (unseen == 0 || rm_ == nullptr) return;
+  StepRm(fakes::AmHeartbeatsElided{.attempt = am.attempt, .count = unseen, .last = last});
 }
 
 void SimHost::BeatSent(Actor& actor, std::uint64_t call) {

@@ -22,8 +22,7 @@ void SimHost::FaultRmRestart(const FaultOrder& order) {
                                                    SeedFor("rm", KeyOf(order) + 1), now_);
     rm_store_.reset();
     for (std::int32_t node = 0; node < nodes_.size(); ++node) OrderDecommission(node);
-    claims_end_ = now_ + scenario_.yarn.nm_expiry;
-    After(scenario_.yarn.nm_expiry, [this] { ForgetUnclaimed(); });
+    AwaitClaims();
     RestoreAllLinks();
     Reschedule(*actors_[0]);
   }
@@ -44,6 +43,11 @@ void SimHost::SetAllocatedAside() {
       }
     }
   }
+}
+
+void SimHost::AwaitClaims() {
+  claims_end_ = now_ + scenario_.yarn.nm_expiry;
+  After(scenario_.yarn.nm_expiry, [this] { ForgetUnclaimed(); });
 }
 
 /// A node that has not come back to a restarted RM by now counts as lost. A RM that stands still
@@ -95,10 +99,7 @@ void SimHost::FaultRmPause(const FaultOrder& order) {
   rm_paused_ = actors_[0]->paused = false;
   for (const std::uint32_t task : rm_backlog_) queue_.Push(now_, task << 1);
   rm_backlog_.clear();
-  if (std::exchange(nodes_have_their_time_again_, false)) {
-    claims_end_ = now_ + scenario_.yarn.nm_expiry;
-    After(scenario_.yarn.nm_expiry, [this] { ForgetUnclaimed(); });
-  }
+  if (std::exchange(nodes_have_their_time_again_, false)) AwaitClaims();
   RestoreAllLinks();
   Reschedule(*actors_[0]);
 }

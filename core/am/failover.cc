@@ -294,7 +294,11 @@ RestartScope Failover::ScopeOf(const Failure& failure) const {
 /// False: it cannot have more, and the job has failed.
 bool Failover::RaiseMemory(Failure& failure, const Decision& decision) {
   failure.container_alive = false;
-  if (parts_.restart.RaiseMemory(failure.end.task, decision)) return true;
+  if (parts_.restart.RaiseMemory(failure.end.task, decision)) {
+    // Whatever starts it again, also for another's failure: the container that it has is too small.
+    parts_.core.tasks.mutable_record(failure.end.task).container_ends = true;
+    return true;
+  }
   TF_PROBE("failover/no-more-memory");
   parts_.finish.Fail(parts_.core.CauseOf(failure.end), decision.rule,
                      "the task has the most memory that a container may have",

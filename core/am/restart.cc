@@ -166,7 +166,6 @@ bool Restart::RaiseMemory(TaskIndex task, const Decision& decision) {
   const TaskAttempt attempt = core.tasks.shown(task).attempt;
   if (core.tasks.record(task).memory_raised_for == attempt) {
     TF_PROBE("restart/memory-was-raised-for-it");
-    core.tasks.mutable_record(task).container_ends = true;
     return true;
   }
   const std::int64_t now = core.SlotFor(task).resource.memory_mb;
@@ -177,8 +176,6 @@ bool Restart::RaiseMemory(TaskIndex task, const Decision& decision) {
   TF_PROBE("restart/memory-raised");
   core.tasks.mutable_record(task).memory_mb = raised;
   core.tasks.mutable_record(task).memory_raised_for = attempt;
-  // Whatever starts it again, also for another's failure: the container that it has is too small.
-  core.tasks.mutable_record(task).container_ends = true;
   // The next AM wants it in place of a container that was lost, before it decides on the failure.
   if (core.gang.Wants(core.tasks.id(task))) {
     TF_PROBE("restart/wanted-with-less-memory");
