@@ -166,6 +166,11 @@ class Script {
   }
   /// Its agent tells the AM that nothing runs there.
   void Register(const TaskId& task) { Tell(AgentSaid{RegisterAgent{.fence = Fence(task)}}); }
+  /// ... or that its process has ended so; the report is to follow.
+  void RegisterEnded(const TaskId& task, std::int32_t code) {
+    Tell(AgentSaid{RegisterAgent{
+        .fence = Fence(task), .ended = attempts_[task], .exit = ProcessExit{.code = code}}});
+  }
   [[nodiscard]] ContainerId ContainerOf(const TaskId& task) { return containers_[task]; }
   [[nodiscard]] bool Clean() { return model.TakeNew().empty(); }
   /// Time passes: any record shows it.
@@ -856,6 +861,44 @@ TEST(ReferenceVerdictTest, ASuccessThatIsHeardBeforeItsRestartIsCarriedOutCounts
     if (heard) script.Exit(kChief, 0);
     script.Verdict(JobStatus::kSucceeded, "default/success");
     EXPECT_EQ(script.Clean(), heard);
+  }
+}
+
+/// Of two workers the success of the first is the job's.
+JobSpec WonByWorker0() {
+  JobSpec spec = Spec({{"worker", 2}}, Strategy::kIndependent);
+  spec.retries.user = 1;
+  spec.success = SuccessExpr{.op = SuccessOp::kOk, .task_type = "worker", .index = 0};
+  return spec;
+}
+
+TEST(ReferenceVerdictTest, ASuccessMayOvertakeAFailureThatAnAmHeardWhileItStoodStill) {
+  for (const Duration until : {85s, 95s, 105s}) {
+    Script script(WonByWorker0());
+    script.At(60s);
+    script.Say(trace::FaultBegan{.kind = "am_pause"});
+    script.Exit(kWorker1, 1);
+    script.At(until);
+    if (until < 100s) script.Say(trace::FaultEnded{});
+    script.At(100s);
+    script.Exit(kWorker0, 0);
+    script.Verdict(JobStatus::kSucceeded, "default/success");
+    EXPECT_EQ(script.Clean(), until > 85s);
+  }
+}
+
+TEST(ReferenceVerdictTest, ASuccessMayOvertakeAFailureWhoseDecisionWasNotStored) {
+  for (const bool stored : {true, false}) {
+    Script script(WonByWorker0());
+    script.At(60s);
+    script.Exit(kWorker1, 1);
+    script.Order(AppendJournal{.seq = JournalSeq(99)});
+    if (stored) script.Tell(JournalAppended{.seq = JournalSeq(99)});
+    script.At(100s);
+    if (!stored) script.Tell(JournalAppended{.seq = JournalSeq(99)});
+    script.Exit(kWorker0, 0);
+    script.Verdict(JobStatus::kSucceeded, "default/success");
+    EXPECT_EQ(script.Clean(), !stored);
   }
 }
 
@@ -2420,15 +2463,40 @@ TEST(ReferenceVerdictTest, AFailureThatCameWithARegistrationCountsWithItsContain
     script.At(60s);
     script.Exit(evaluator, ProcessExit{.code = 1}, /*told=*/false);
     script.StartAm(2);
-    RegisterAgent registers{
-        .fence = {.container = script.ContainerOf(evaluator), .task = evaluator}};
-    if (told) {
-      registers.ended = ProcessRef{.attempt = TaskAttempt(0), .epoch = Epoch(1)};
-      registers.exit = ProcessExit{.code = 1};
-    }
-    script.Tell(AgentSaid{registers});
+    told ? script.RegisterEnded(evaluator, 1) : script.Register(evaluator);
     script.LoseContainer(evaluator, agent_exit::kRefused);
     EXPECT_EQ(script.CleanAt(10min), told);
+  }
+}
+
+TEST(ReferenceVerdictTest, AFailureThatCameWithARegistrationMayJoinARestart) {
+  JobSpec spec = WithPs();
+  spec.retries.user = 1;
+  spec.on_exit = {{.exits = {75}, .action = ExitAction::kRestartGang}};
+  for (const bool told : {true, false}) {
+    Script script(spec);
+    script.At(60s);
+    script.Exit(kWorker0, 1);
+    script.Exit(kWorker1, ProcessExit{.code = 75}, /*told=*/false);
+    told ? script.RegisterEnded(kWorker1, 75) : script.Register(kWorker1);
+    script.Restart(kWorker0, ExitClass::kUserPermanent, Budget::kUser, 2,
+                   {kChief, kPs, kWorker0, kWorker1});
+    EXPECT_EQ(script.Clean(), told);
+  }
+}
+
+TEST(ReferenceVerdictTest, AFailureThatCameWithARegistrationCountsOnceItsAgentIsSilent) {
+  JobSpec spec = Spec({{"worker", 1}}, Strategy::kIndependent);
+  spec.retries.user = 1;
+  for (const bool silent : {true, false}) {
+    Script script(spec);
+    script.Say(trace::FaultBegan{.kind = "node_crash"});
+    script.At(60s);
+    script.Exit(kWorker0, ProcessExit{.code = 1}, /*told=*/false);
+    script.RegisterEnded(kWorker0, 1);
+    script.At(silent ? 90s : 61s);
+    script.Restart(kWorker0, ExitClass::kUserPermanent, Budget::kUser, 1, {kWorker0});
+    EXPECT_EQ(script.Clean(), silent);
   }
 }
 

@@ -348,6 +348,28 @@ void RecordsAsFailed(CheckerScript& script, std::int32_t exit, std::int32_t am_a
                am_attempt);
 }
 
+// The one before acts on beside it: its restart for that end is none of the next one's.
+TEST(CheckersAmTest, VerdictTakesAnEndThatAnotherAmRecordsForNoAmendment) {
+  for (const std::int32_t before : {1, 2}) {
+    CheckerScript script;
+    script.Run();
+    script.Exit(3, 1);
+    script.StartAm(2);
+    RecordsAsFailed(script, 1, before);
+    script.Order(RestartDecided{.epoch = Epoch(1), .tasks = {kWorker1}}, before);
+    script.At(5s);
+    RecordsAsFailed(script, 1, 2);
+    EXPECT_EQ(script.Broken(), Names{});
+    script.Order(VerdictReached{.status = JobStatus::kFailed,
+                                .cause = Cause{.task = kWorker1,
+                                               .exit = 1,
+                                               .exit_class = ExitClass::kUserPermanent,
+                                               .at = script.now}},
+                 2);
+    EXPECT_EQ(script.Broken(), before == 1 ? Names{} : Names{"verdict"});
+  }
+}
+
 TEST(CheckersAmTest, VerdictHoldsForAStatusThatYarnGaveTheContainer) {
   for (const bool told : {false, true}) {
     CheckerScript script;

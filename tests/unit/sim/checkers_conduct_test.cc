@@ -3,6 +3,8 @@
 // broken by what it is about and by nothing that looks like it.
 #include <gtest/gtest.h>
 
+#include <algorithm>
+
 #include "core/am/journal.h"
 #include "tests/unit/sim/checker_script.h"
 
@@ -137,6 +139,33 @@ TEST(CheckersConductTest, AProcessHearsOfANoticeOnceAndOfTheNextOne) {
     script.At(2min);
     script.Allocate(AskFor(0, 1));
     EXPECT_EQ(script.Broken(), repeated ? Names() : Names({"notice-passed-on"}));
+  }
+}
+
+TEST(CheckersConductTest, ANoticeIsPassedOnOnceTheAgentHasFoundTheNextAm) {
+  for (const Duration found : {50s, 69s, 100s}) {
+    CheckerScript script;
+    script.Run();
+    script.At(30s);
+    script.StartAm(2);
+    const auto pass = [&](Duration time) {
+      script.At(time);
+      script.Allocate(AskFor(0, 1), 2);
+      return script.Broken();
+    };
+    const auto hear = [&] {
+      script.At(found);
+      script.Tell(AgentSaid{RegisterAgent{
+                      .fence = {.container = CheckerScript::Container(2), .task = kWorker0}}},
+                  2);
+    };
+    if (found < 1min) hear();
+    script.At(1min);
+    script.Tell(Notice(true), 2);
+    if (found > 1min) hear();
+    const Duration from = std::max(found, Duration(1min));
+    EXPECT_EQ(pass(from + 10s), Names());
+    EXPECT_EQ(pass(from + 11s), Names({"notice-passed-on"}));
   }
 }
 
@@ -673,6 +702,24 @@ TEST(CheckersConductTest, NothingIsLaunchedBesideAGangThatWasLostBeforeItTrained
     if (again) script.Grant(5);
     script.Launch();
     EXPECT_EQ(script.Broken(), again ? Names() : Names({"gang-start"}));
+  }
+}
+
+// A gang that was lost is whole again without the one that does not start again.
+TEST(CheckersConductTest, AGangIsWholeAgainWithoutWhatHasEndedForGood) {
+  enum Ends { kNever, kBefore, kAfter };
+  for (const Ends ends : {kNever, kBefore, kAfter}) {
+    BesideScript script;
+    for (const std::int64_t id : {2, 3}) script.Grant(id);
+    for (const std::int64_t id : {2, 3}) script.Free(id);
+    script.Order(RestartDecided{.epoch = Epoch(1), .tasks = {kWorker0}});
+    if (ends == kBefore) script.Ended(kWorker1, -100, ExitClass::kNodeLost);
+    script.Grant(5);
+    // That it is lost, too, the AM has yet to hear.
+    if (ends == kBefore) script.Free(5);
+    if (ends == kAfter) script.Ended(kWorker1, -100, ExitClass::kNodeLost);
+    script.Launch();
+    EXPECT_EQ(script.Broken(), ends == kNever ? Names({"gang-start"}) : Names());
   }
 }
 
