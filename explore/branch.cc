@@ -7,8 +7,6 @@
 #include <utility>
 #include <vector>
 
-#include "config/quantity.h"
-
 namespace tfyarn::explore {
 namespace {
 
@@ -18,11 +16,6 @@ constexpr std::size_t kMostOfHealthy = 2;
 constexpr std::size_t kMostFutures = 3;
 /// Faults are drawn to begin within this time, or at a moment of the first phase.
 constexpr Duration kFirstEnds = 2min;
-
-Duration TimeAt(const Node& node, std::string_view path) {
-  const auto time = config::ParseDuration(TextAt(node, path));
-  return time ? *time : Duration::zero();
-}
 
 /// As long as it lasts; where nothing is said, as long as any drawn one.
 Duration Lasts(const Node& fault) {

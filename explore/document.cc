@@ -4,6 +4,7 @@
 #include <array>
 #include <charconv>
 
+#include "config/quantity.h"
 #include "config/yaml_reader.h"
 
 namespace tfyarn::explore {
@@ -93,6 +94,11 @@ std::int64_t NumberAt(const Node& node, std::string_view path, std::int64_t othe
   std::int64_t number = otherwise;
   std::from_chars(text.data(), text.data() + text.size(), number);
   return number;
+}
+
+Duration TimeAt(const Node& node, std::string_view path, Duration otherwise) {
+  const auto time = config::ParseDuration(TextAt(node, path));
+  return time ? *time : otherwise;
 }
 
 }  // namespace tfyarn::explore

@@ -38,5 +38,7 @@ void Remove(Node& map, std::string_view key);
 /// The whole number there; `otherwise` where there is none.
 [[nodiscard]] std::int64_t NumberAt(const Node& node, std::string_view path,
                                     std::int64_t otherwise = 0);
+/// The duration there; `otherwise` where there is none.
+[[nodiscard]] Duration TimeAt(const Node& node, std::string_view path, Duration otherwise = {});
 
 }  // namespace tfyarn::explore

@@ -30,17 +30,19 @@ enum class Relation {
   kShiftedPorts,     ///< Other ports are free on all nodes: same outcome of every job.
   kNodeOrder,        ///< The kinds of nodes in another order: same outcome where the same befell.
   kOtherSeed,        ///< Another seed where the file draws nothing: same outcome of every job.
+  kLater,            ///< All that has a time comes an hour later: same outcome of every job.
   kAmnesia,          ///< An ApplicationMaster is killed at an append to its journal: same outcome.
   kFailedEffect,     ///< One effect of a machine fails or is lost: who succeeded succeeds.
 };
 BOOST_DESCRIBE_ENUM(Relation, kNone, kEveryHeartbeat, kKeyOrder, kUnusedNode, kRepeatedMessage,
-                    kShiftedPorts, kNodeOrder, kOtherSeed, kAmnesia, kFailedEffect)
+                    kShiftedPorts, kNodeOrder, kOtherSeed, kLater, kAmnesia, kFailedEffect)
 
 /// What the second run must have in common with the first.
 enum class Sameness {
   kDigest,        ///< Every record.
   kOutcome,       ///< Of each job: status, number of restarts, epochs.
   kAtOtherTimes,  ///< The same, where nodes beat at other instants.
+  kUnderAnOldRm,  ///< The same, where the ResourceManager has run for long.
   kAfterBlows,    ///< Of each job that the same befell: status, number of restarts.
   kTally,         ///< Of each job: status, restarts by who paid, processes started, epochs.
   kSuccess,       ///< A job that succeeded does so.

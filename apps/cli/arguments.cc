@@ -195,7 +195,7 @@ void AddOthers(CLI::App& app, Raw& raw) {
           "--relation", raw.explore_relation,
           "only compare runs of FILES that must come to the same, all that there are unless "
           "--budget: every-heartbeat, key-order, unused-node, repeated-message, "
-          "shifted-ports, node-order, other-seed, amnesia or failed-effect")
+          "shifted-ports, node-order, other-seed, later, amnesia or failed-effect")
       ->type_name("NAME");
   explore.add_option("--set", raw.explore.sets, "path=value, wins over FILES; may be repeated")
       ->allow_extra_args(false)
@@ -309,7 +309,8 @@ std::optional<UsageError> CheckExplore(Raw& raw) {
   if (explore.relation && !explore.inputs.empty()) return std::nullopt;
   return UsageError{
       "tfsim explore: --relation takes every-heartbeat, key-order, unused-node, "
-      "repeated-message, shifted-ports, node-order, other-seed, amnesia or failed-effect, and "
+      "repeated-message, shifted-ports, node-order, other-seed, later, amnesia or failed-effect, "
+      "and "
       "FILES\n"};
 }
 

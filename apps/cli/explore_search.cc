@@ -258,6 +258,7 @@ explore::Experiment SearchPlan::Fresh(std::uint64_t index) const {
     explore::Draw more(seed, fmt::format("relation {}", index));
     if (more.Percent(30)) experiment.relation = explore::Relation::kShiftedPorts;
     if (more.Percent(15)) experiment.relation = explore::Relation::kNodeOrder;
+    if (more.Percent(15)) experiment.relation = explore::Relation::kLater;
   }
   if (bases.empty()) {
     experiment.document = explore::DrawScenario(own);

@@ -30,15 +30,25 @@ def _check_all(tree, sites, at_once, say):
     return sites
 
 
+def _of_am(source):
+    return source.startswith("core/am/")
+
+
+def _in_turn(some, others):
+    """One of each for as long as both have one, then the rest."""
+    shared = min(len(some), len(others))
+    return [site for pair in zip(some, others) for site in pair] + some[shared:] + others[shared:]
+
+
 def draw(tree, seed, count, batches, at_once, say):
-    """`count` sites drawn from all, or from `batches` batches of sources so that little is compiled, one of core/am first; each compiles."""
+    """`count` sites drawn from all, or from `batches` batches of sources so that little is compiled, half of them of core/am; each compiles."""
     generator = random.Random(seed)
     known = {name for unit in tree.units for name in unit.sources}
     sites = build.all_sites([name for name in build.sources_in_scope() if name in known])
     total = len(sites)
     if batches:
         weights = [len([site for site in sites if site.file in unit.sources]) for unit in tree.units]
-        decides = [any(name.startswith("core/am/") for name in unit.sources) for unit in tree.units]
+        decides = [any(_of_am(name) for name in unit.sources) for unit in tree.units]
         # Scenarios and exploration tell of the ApplicationMaster first, so that a sample without one of its mutants says little.
         chosen = {generator.choices(range(len(tree.units)), [weight * of_am for weight, of_am in zip(weights, decides)])[0]}
         while len(chosen) < min(batches, len(tree.units)):
@@ -46,6 +56,8 @@ def draw(tree, seed, count, batches, at_once, say):
         files = {name for i in chosen for name in tree.units[i].sources}
         sites = [site for site in sites if site.file in files]
     generator.shuffle(sites)
+    if batches:
+        sites = _in_turn([site for site in sites if _of_am(site.file)], [site for site in sites if not _of_am(site.file)])
     good, tried = [], 0
     while len(good) < count and tried < len(sites):
         more = sites[tried:tried + max(8, (count - len(good)) * 3 // 2)]

@@ -24,7 +24,8 @@ Node Small() {
 TEST(TrialTest, AHealthyRunHasNoProblemUnderAnyRelation) {
   for (const Relation relation :
        {Relation::kNone, Relation::kEveryHeartbeat, Relation::kKeyOrder, Relation::kUnusedNode,
-        Relation::kRepeatedMessage, Relation::kShiftedPorts, Relation::kNodeOrder}) {
+        Relation::kRepeatedMessage, Relation::kShiftedPorts, Relation::kNodeOrder,
+        Relation::kLater}) {
     const Trial trial = Try({.document = Small(), .relation = relation},
                             {.simulate = sim::RunScenario, .accepts = {}});
     EXPECT_TRUE(trial.valid);
@@ -164,6 +165,45 @@ TEST(TrialTest, OtherPortsAndAnotherOrderOfNodesMakeNoDifference) {
                  {"at", Text("5s")},
                  {"target", Map({{"am", Text("a")}})}})}));
   EXPECT_EQ(sentence(Relation::kNodeOrder), "");
+}
+
+TEST(TrialTest, AnHourLaterMakesNoDifference) {
+  Node document = Small();
+  Set(document.Find("jobs")->items.front(), "submit", Text("30s"));
+  Set(document, "horizon", Text("10m"));
+  ListAt(document, "faults") = List({Map({{"kind", Text("node_crash")},
+                                          {"at", Text("40s")},
+                                          {"target", Map({{"node", Text("n-1")}})}}),
+                                     Map({{"kind", Text("node_reboot")},
+                                          {"when", Map({{"fault", Number(0)}})},
+                                          {"after", Text("5s")},
+                                          {"target", Map({{"node", Text("n-1")}})}})});
+  std::string rule = "default/success-impossible";
+  const Simulate simulate =
+      StandIn([&](const config::Scenario& scenario, const sim::RunOptions&, trace::Result& result) {
+        if (scenario.jobs.front().submit == 30s) return;
+        EXPECT_EQ(scenario.jobs.front().submit, 30s + 1h);
+        EXPECT_EQ(scenario.horizon, 10min + 1h);
+        EXPECT_EQ(scenario.faults[0].when.at, Duration(40s + 1h));
+        EXPECT_EQ(scenario.faults[1].when.after, Duration(5s));
+        result.jobs[0].status = JobStatus::kFailed;
+        result.jobs[0].rule = rule;
+      });
+  const auto sentence = [&] {
+    const Trial trial = Try({.document = document, .relation = Relation::kLater},
+                            {.simulate = simulate, .accepts = {}});
+    return trial.problems.empty() ? std::string() : trial.problems[0].sentence;
+  };
+  EXPECT_EQ(sentence(), "relation later: the status of job a is FAILED and not SUCCEEDED");
+  // Of a ResourceManager that has just started more nodes may come.
+  rule = "gang/infeasible";
+  EXPECT_EQ(sentence(), "");
+  // The next one comes when it comes.
+  rule = "default/success-impossible";
+  document.Find("faults")->items.push_back(Map({{"kind", Text("node_crash")},
+                                                {"every", Text("1h")},
+                                                {"target", Map({{"node", Text("n-1")}})}}));
+  EXPECT_EQ(sentence(), "");
 }
 
 TEST(TrialTest, WhatYarnEndsForWantOfAttemptsHasComeMoreOrLessFar) {
