@@ -352,8 +352,9 @@ void Checkers::Books::LimitsOfStart(JobBook& job, ApplicationBook& application,
   if (job.spec == nullptr) return;
   const JobSpec& spec = *job.spec;
   ApplicationLimits& limits = application.limits;
-  if (container.training && !Waits(spec, spawn.task)) {
-    limits.ever_ran.insert(spawn.task);
+  if (Trains(spec, spawn.task) && !Waits(spec, spawn.task)) {
+    if (container.training) limits.ever_ran.insert(spawn.task);
+    // Also in a container that YARN has taken by then: the AM may hear of the process first.
     limits.ran_or_let_be.insert(spawn.task);
   }
   LimitsOfFirstRuns(job, limits);

@@ -349,6 +349,28 @@ TEST(CheckersLimitsTest, NoDeadlineFailsAJobBeforeItIsOver) {
   EXPECT_EQ(broken("gang/deadline", 30min - 2s), kBroken);
 }
 
+TEST(CheckersLimitsTest, WhatStartsInALostContainerHasRunBeforeItsLossIsHeard) {
+  for (const bool starts : {true, false}) {
+    LimitScript script(LimitScript::JobWithoutGang({.run = 1h}));
+    script.Grant(1, "n1", 0, true);
+    script.Say(trace::ContainerLaunched{.container = LimitScript::Container(1)});
+    script.StartAm();
+    script.GrantKnown(2);
+    script.GrantKnown(3, "n2");
+    script.Spawn(2, kWorker0);
+    script.Say(trace::ContainerFreed{.job = LimitScript::kJob,
+                                     .container = LimitScript::Container(3),
+                                     .exit_status = container_exit::kAborted});
+    if (starts) script.Spawn(3, kWorker1);
+    script.At(10min);
+    script.GrantKnown(4, "n1");
+    script.Spawn(4, kWorker1);
+    script.At(1h);
+    script.FailBy("deadlines/run");
+    EXPECT_EQ(script.Broken(), starts ? Names{} : kBroken);
+  }
+}
+
 TEST(CheckersLimitsTest, WhatHasEndedForGoodNeedNotRunBeforeDeadlinesRun) {
   for (const char* policy : {"tony", "default"}) {
     JobSpec job = LimitScript::JobWithoutGang({.run = 1h});
