@@ -194,14 +194,17 @@ void ConductWatch::JudgeNotice(const Due& due) {
   if (its->am_started > *container->notice || lossy_ || !faults_.empty() ||
       (fault_changed_ && *fault_changed_ >= *container->notice))
     return;
+  Instant ready = *container->notice;
+  // What is decided on the container waits for the journal.
+  if (its->storing_since && *its->storing_since <= ready)
+    ready = std::max(ready, its->stored_at.value_or(due.at));
   // What runs in the container of an earlier AM, its agent has yet to say.
   if (due.container.application_attempt.attempt < its->am_attempt) {
     const bool heard = container->heard_by == its->am_attempt;
-    const Instant from = heard ? container->heard_at : due.at;
-    if (!heard || from + kActsWithin > due.at) {
-      return dues_.push({.at = from + kActsWithin, .order = ++order_, .container = due.container});
-    }
+    ready = std::max(ready, heard ? container->heard_at : due.at);
   }
+  if (ready + kActsWithin > due.at)
+    return dues_.push({.at = ready + kActsWithin, .order = ++order_, .container = due.container});
   container->notice.reset();
   Report(Of::kNoticePassedOn, container->job,
          fmt::format("the RM has said that it will take {}, {}, and the AM has neither warned it "

@@ -58,6 +58,15 @@ MessageFate MessageFaults::Decide(std::string_view message, const Party& party) 
   return fate;
 }
 
+std::int64_t MessageFaults::yet_to_drop() const {
+  std::int64_t messages = 0;
+  for (const Rule& rule : rules_) {
+    if (rule.effect != MessageEffect::kDrop || rule.count == 0) continue;
+    messages += rule.first + rule.count - 1 - std::max(rule.seen, rule.first - 1);
+  }
+  return messages;
+}
+
 bool MessageFaults::TouchesBeats() const {
   return std::any_of(rules_.begin(), rules_.end(), [](const Rule& rule) {
     return rule.message == kAnyAnswer || rule.message == "AgentHeartbeat" ||

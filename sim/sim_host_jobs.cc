@@ -168,8 +168,10 @@ void SimHost::JobEndSeen(JobRt& job) {
   job.workload->Settle(now_, *outputs);
   HandleWorkload(job, *outputs);
   JobStateSeen(job, JobState::kFinished);
-  // An exit whose report is lost is reported again, but its container is held until then.
-  After(kLeakCheck + network_.LongestBadLuck(kRpcTimeout),
+  // An exit whose report is lost is reported again, but its container is held until then; and what
+  // the ResourceManager answers its node, the node may ask for again.
+  After(kLeakCheck + network_.LongestBadLuck(kRpcTimeout) +
+            message_faults_.yet_to_drop() * kRpcTimeout,
         [this, index = job.index] { CheckLeaks(index); });
 }
 

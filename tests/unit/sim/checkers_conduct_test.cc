@@ -169,6 +169,25 @@ TEST(CheckersConductTest, ANoticeIsPassedOnOnceTheAgentHasFoundTheNextAm) {
   }
 }
 
+TEST(CheckersConductTest, ANoticeWaitsForWhatTheJournalHasYetToStore) {
+  for (const bool stored : {true, false}) {
+    CheckerScript script;
+    script.Run();
+    script.At(50s);
+    script.Order(AppendJournal{.seq = JournalSeq(9)});
+    if (stored) script.Tell(JournalAppended{.seq = JournalSeq(9)});
+    script.At(1min);
+    script.Tell(Notice(true));
+    script.At(80s);
+    if (!stored) script.Tell(JournalAppended{.seq = JournalSeq(9)});
+    script.Allocate(AskFor(0, 1));
+    EXPECT_EQ(script.Broken(), stored ? Names({"notice-passed-on"}) : Names());
+    script.At(91s);
+    script.Allocate(AskFor(0, 1));
+    EXPECT_EQ(script.Broken(), stored ? Names() : Names({"notice-passed-on"}));
+  }
+}
+
 TEST(CheckersConductTest, AFaultThatIsOverOnceItHasStruckExcusesNothingAfterwards) {
   for (const char* kind : {"container_exit", "partition"}) {
     CheckerScript script(CheckerScript::Job(), {.faults = {{.kind = kind}}});

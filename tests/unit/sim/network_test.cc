@@ -83,6 +83,7 @@ TEST(MessageFaultsTest, TheNthMessageOfItsNameAndPartyIsStruckAndNoOther) {
   rule.task = {"worker", 1};
   faults.Add(rule);
   const Party worker1{.job = "a", .task = {"worker", 1}, .place = 0};
+  EXPECT_EQ(faults.yet_to_drop(), 1);
   EXPECT_FALSE(faults.Decide("RegisterAgent", worker1).dropped);
   EXPECT_FALSE(
       faults.Decide("RegisterAgent", {.job = "a", .task = {"worker", 0}, .place = 0}).dropped);
@@ -90,6 +91,18 @@ TEST(MessageFaultsTest, TheNthMessageOfItsNameAndPartyIsStruckAndNoOther) {
   EXPECT_TRUE(faults.Decide("RegisterAgent", worker1).dropped);
   EXPECT_FALSE(faults.Decide("RegisterAgent", worker1).dropped);
   EXPECT_TRUE(faults.empty()) << "a spent rule is gone";
+}
+
+TEST(MessageFaultsTest, WhatIsYetToBeDroppedIsCounted) {
+  MessageFaults faults;
+  faults.Add({.message = "*Response", .first = 2, .count = 3});
+  faults.Add({.message = "NodeHeartbeatResponse", .count = 0});
+  faults.Add({.message = "NodeHeartbeatResponse", .effect = MessageEffect::kDelay, .count = 7});
+  const Party node{.job = "", .task = {}, .place = 0};
+  for (const std::int64_t left : {3, 3, 2, 1, 0}) {
+    EXPECT_EQ(faults.yet_to_drop(), left);
+    (void)faults.Decide("NodeHeartbeatResponse", node);
+  }
 }
 
 TEST(MessageFaultsTest, AnyAnswerMeansEveryAnswerOfTheRm) {

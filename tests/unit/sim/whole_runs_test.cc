@@ -269,5 +269,25 @@ faults:
   EXPECT_EQ(BrokenIn(result), "");
 }
 
+// Four answers in a row do not come to a node: it hears 80 s late that the job was killed.
+TEST(WholeRunsTest, WhatIsLeftOfAJobWaitsForTheAnswersThatAreYetToBeDropped) {
+  const config::Scenario scenario = Load(R"(
+schema: tfsim/v1
+name: answers
+cluster: {nodes: [{name: n, count: 2, resources: {memory: 8GiB, vcores: 4}}]}
+yarn: {expiry: {nm: 5s}}
+jobs:
+  - name: a
+    tasks: {worker: {instances: 4, memory: 3GiB}}
+    training: {steps: 6000, step_time: 100ms}
+faults:
+  - {kind: rm_drop_response, at: 20s, target: {node: n-2}, count: 4}
+  - {kind: client_kill, at: 22s, target: {job: a}}
+)");
+  const trace::Result result = RunScenario(scenario, {.seed = 1}).result;
+  EXPECT_EQ(result.jobs.at(0).status, JobStatus::kKilled);
+  EXPECT_EQ(BrokenIn(result), "");
+}
+
 }  // namespace
 }  // namespace tfyarn::sim
