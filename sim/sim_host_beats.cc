@@ -303,8 +303,10 @@ bool SimHost::LinkIsClean(const Actor& actor) const {
       if (!agent.beat.vouched &&
           now_ - agent.machine->snapshot().last_heard > agent.beat.period * 3 / 2)
         return false;
-      const Actor& am = *actors_[agent.am];
-      return am.alive && !am.paused && network_.Undisturbed(actor.place, am.place);
+      const auto& am = static_cast<const AmActor&>(*actors_[agent.am]);
+      // What it has yet to read it has yet to answer, and may stand still again before that.
+      const bool reads = !am.paused && am.inbox.empty();
+      return am.alive && reads && network_.Undisturbed(actor.place, am.place);
     }
   }
   return false;

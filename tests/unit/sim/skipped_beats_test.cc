@@ -110,5 +110,17 @@ faults:
 )");
 }
 
+// It goes on and stands still again before it has read the beats that came meanwhile.
+TEST(SkippedBeatsTest, AnAmThatStandsStillAgainHasAnsweredNoBeat) {
+  ExpectSame(R"(name: twice
+horizon: 1h
+cluster: {nodes: [{name: n, resources: {memory: 8GiB, vcores: 4}}]}
+jobs: [{name: a, tasks: {worker: {instances: 3, memory: 2GiB}}, training: {steps: 600, step_time: 100ms}}]
+faults:
+  - {kind: am_pause, at: 20s, target: {am: a}, for: 950ms}
+  - {kind: am_pause, when: {fault: 0, state: ended}, target: {am: a}, for: 3s}
+)");
+}
+
 }  // namespace
 }  // namespace tfyarn::sim
