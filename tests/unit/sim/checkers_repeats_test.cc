@@ -61,6 +61,37 @@ TEST(CheckersRepeatsTest, AnEndThatTheAgentTellsOnceBreaksIt) {
   EXPECT_TRUE(script.BrokenAfter(2s));
 }
 
+TEST(CheckersRepeatsTest, ItSaysWhatWasSaidOnce) {
+  const AgentFence fence = TalkScript::Fence();
+  const auto sentence = [&](auto say) {
+    TalkScript script;
+    say(script);
+    script.now += 61s;
+    script.Say(trace::ClientOrdered{.job = TalkScript::kJob, .action = ExitClient{}});
+    std::string text;
+    for (const Violation& violation : script.checkers.TakeNew()) {
+      if (violation.invariant == "said-again") text = violation.detail;
+    }
+    return text.substr(0, text.find(", was not answered, and has not said so again within "));
+  };
+  const std::string agent = "job a: the agent in container_0_0001_01_000002 has ";
+  const std::string to_agent = " to container_0_0001_01_000002";
+  EXPECT_EQ(sentence([](TalkScript& it) { it.ProcessEnds(3); }),
+            agent + "told that attempt 3 has ended");
+  EXPECT_EQ(sentence([&](TalkScript& it) {
+              it.AgentSays(ProcessRunning{.fence = fence, .process = {.attempt = TaskAttempt(3)}});
+            }),
+            agent + "told that attempt 3 runs");
+  EXPECT_EQ(sentence([&](TalkScript& it) { it.AgentSays(RegisterAgent{.fence = fence}); }),
+            agent + "registered");
+  EXPECT_EQ(sentence([&](TalkScript& it) {
+              it.AmSays(StartProcess{.fence = fence, .process = {.attempt = TaskAttempt(3)}});
+            }),
+            "job a: the AM has said `start attempt 3`" + to_agent);
+  EXPECT_EQ(sentence([&](TalkScript& it) { it.AmSays(EndAgent{.fence = fence}); }),
+            "job a: the AM has said `end`" + to_agent);
+}
+
 TEST(CheckersRepeatsTest, AnEndThatIsToldAgainOrSeenBreaksNothing) {
   TalkScript script;
   script.ProcessEnds(0);

@@ -43,6 +43,11 @@ TEST(InventoryTest, ADecommissionedNodeLeavesForGood) {
   EXPECT_TRUE(inventory.empty());
 }
 
+TEST(InventoryTest, ANodeThatHasLeftOrHasNoSizeIsNoneOfAList) {
+  EXPECT_TRUE(Inventory({Report("a", yarn::NodeState::kDecommissioned)}).empty());
+  EXPECT_TRUE(Inventory({{.node = {"a", 8041}, .state = yarn::NodeState::kNew}}).empty());
+}
+
 // What is told of one node must not depend on whether anybody has looked at the others before.
 TEST(InventoryTest, UpdatesCountBeforeAndAfterTheFirstLookAtAllNodes) {
   for (const bool looked : {false, true}) {

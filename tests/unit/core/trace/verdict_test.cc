@@ -31,6 +31,16 @@ TEST(VerdictTest, JobsDecideWhenNothingElseDoes) {
   EXPECT_EQ(CodeOf(WithJobs({JobStatus::kFailed, JobStatus::kUnfinished})), 20);
 }
 
+TEST(VerdictTest, TheReasonNamesTheFirstJobAndSaysHowManyThereAre) {
+  Result one = WithJobs({JobStatus::kSucceeded, JobStatus::kFailed});
+  one.jobs[1].diagnostics = "why";
+  Judge(one, {});
+  EXPECT_EQ(one.reason, "job j1 failed: why");
+  Result two = WithJobs({JobStatus::kKilled, JobStatus::kKilled});
+  Judge(two, {});
+  EXPECT_EQ(two.reason, "2 jobs killed, the first is j0");
+}
+
 TEST(VerdictTest, AnExpectedStatusIsTheExpectationsBusiness) {
   EXPECT_EQ(CodeOf(WithJobs({JobStatus::kFailed}), {"j0"}), 0);
   EXPECT_EQ(CodeOf(WithJobs({JobStatus::kUnfinished}), {"j0"}), 0);
