@@ -94,6 +94,7 @@ Duration LaterBy(const Node& document) {
 std::string_view ComesByItself(const Node& document) {
   if (document.Find("arrivals") != nullptr) return "jobs arrive by themselves";
   if (document.Find("futures") != nullptr) return "its delays are drawn anew from a time on";
+  if (document.FindPath("yarn.tokens") != nullptr) return "keys roll by themselves";
   const Node* faults = document.Find("faults");
   const bool own = faults != nullptr &&
                    std::any_of(faults->items.begin(), faults->items.end(), [](const Node& fault) {

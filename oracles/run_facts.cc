@@ -602,9 +602,14 @@ void RunFacts::Told(Job& job, const yarn::ContainerStatus& status) {
                              status.diagnostics.find("on a *lost* node") != std::string::npos;
   if (node_was_lost && !task->IsSettled() && task->stop_ordered == 0) end.classes |= Of(kNodeLost);
   Tell(job, *task, end);
+  bool ended_on_order = false;
   for (Account& account : task->accounts) {
-    if (account.early && account.container == status.id) Tell(job, *task, account);
+    if (!account.early || account.container != status.id) continue;
+    Tell(job, *task, account);
+    ended_on_order = ended_on_order || (account.classes & Of(kKilledByUs)) != 0;
   }
+  // Its process had ended on our order before: what then took its container is no cause.
+  if (ended_on_order) AccountOf(job, *task, status.id, status.exit_status).spent = true;
 }
 
 /// For which task a container was that it never ordered to start, only the AM can say.

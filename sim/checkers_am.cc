@@ -79,9 +79,13 @@ void Checkers::Books::On(const trace::AmTold& fact) {
     // An AM of an earlier application may start when the next one's acts.
     const bool late = fact.resubmission.value_or(0) < Acting(*job).resubmission.value_or(0);
     if (!late) job->acting = static_cast<std::size_t>(&its - job->applications.data());
-    // The RM tells the next AM what is left.
-    for (const ContainerId& id : job->containers)
-      if (ContainerBook* container = ContainerOf(id)) container->end_unheard = false;
+    // The RM tells the next AM what is left; of what it has forgotten as it restarted it says
+    // nothing, neither that it runs nor that it has ended.
+    for (const ContainerId& id : job->containers) {
+      ContainerBook* container = ContainerOf(id);
+      if (container == nullptr || (rm_restarted_ && container->granted < *rm_restarted_)) continue;
+      container->end_unheard = false;
+    }
     job->last_event = now_;
     LimitsOfAm(*job, its, started->attempt.attempt);
   }

@@ -187,10 +187,11 @@ std::int64_t Checkers::Books::GangLeft(const JobBook& job, const ApplicationBook
          });
 }
 
-/// Where messages get lost the AM may hold what the RM has taken from it, until it hears so.
+/// Where messages get lost, or the RM its books, the AM may hold what was taken from it, until it
+/// hears so.
 bool Checkers::Books::HoldsGang(const JobBook& job, const ApplicationBook& application) const {
   std::int64_t held = application.held;
-  if (lossy_) {
+  if (lossy_ || rm_restarted_) {
     held += std::count_if(job.containers.begin(), job.containers.end(), [&](const auto& id) {
       const ContainerBook& container = containers_.at(id);
       const bool own = id.application_attempt.application == application.id;

@@ -175,6 +175,7 @@ class Explorer {
 
  private:
   void Show(const SearchState& state) {
+    for (; told_ < state.found.size(); ++told_) TellAtOnce(told_, state.found[told_]);
     const double seconds = progress_.wall_seconds();
     const double rate = seconds > 0 ? static_cast<double>(state.runs) / seconds : 0;
     progress_.Show({.done = state.runs,
@@ -272,18 +273,46 @@ class Explorer {
     return ToInt(ExitCode::kOk);
   }
 
-  /// Shrinks, writes and prints one finding. False: it could not be written.
-  bool Tell(std::size_t i, const FoundProblem& found) {
+  [[nodiscard]] std::string FileOf(std::size_t i) const {
+    return fmt::format("{}/finding-{}.yaml", out_, i + 1);
+  }
+
+  static explore::Experiment ExperimentOf(const FoundProblem& found) {
     explore::Experiment experiment = found.experiment;
     const bool of_relation = found.problem.sentence.starts_with("relation ");
     if (!of_relation) experiment.relation = explore::Relation::kNone;
+    return experiment;
+  }
+
+  [[nodiscard]] Expected<void> Write(const std::string& file, const FoundProblem& found,
+                                     const explore::Experiment& experiment,
+                                     const explore::Problem& shown) const {
+    const std::string header = fmt::format(
+        "# {}\n# {}\n# Found by tfsim explore --seed {}, run {}.\n", TerminalText(Told(shown)),
+        CommandFor(file, experiment.relation, found.problem), plan_.seed, found.index);
+    return WriteFile(file, header + config::EmitYaml(experiment.document));
+  }
+
+  /// As it was found: a search may take hours, and the first finding be looked into meanwhile.
+  void TellAtOnce(std::size_t i, const FoundProblem& found) {
+    const std::string file = FileOf(i);
+    const Expected<void> written = Write(file, found, ExperimentOf(found), found.problem);
+    if (arguments_.quiet) return;
+    progress_.Clear();
+    WriteStderr(fmt::format("run {}: {} ({})\n", found.index, TerminalText(Told(found.problem)),
+                            written ? file : written.error().message));
+  }
+
+  /// Shrinks, writes and prints one finding. False: it could not be written.
+  bool Tell(std::size_t i, const FoundProblem& found) {
+    explore::Experiment experiment = ExperimentOf(found);
     if (arguments_.shrink && i < kShrunk && !interrupt_) {
       progress_.Show({.done = i + 1, .noun = "finding"});
       experiment.document =
           ShrinkExperiment(experiment, found.problem, at_once_, laboratory_, interrupt_);
       progress_.Clear();
     }
-    const std::string file = fmt::format("{}/finding-{}.yaml", out_, i + 1);
+    const std::string file = FileOf(i);
     // The shrunk scenario's own words: times and ids are others than in the first run.
     std::string sentence = found.problem.sentence;
     std::optional<Instant> at = found.problem.at;
@@ -295,10 +324,7 @@ class Explorer {
       break;
     }
     const explore::Problem shown{.key = {}, .sentence = sentence, .at = at};
-    const std::string header = fmt::format(
-        "# {}\n# {}\n# Found by tfsim explore --seed {}, run {}.\n", TerminalText(Told(shown)),
-        CommandFor(file, experiment.relation, found.problem), plan_.seed, found.index);
-    const auto written = WriteFile(file, header + config::EmitYaml(experiment.document));
+    const auto written = Write(file, found, experiment, shown);
     if (!written) {
       Complain(written.error().message);
       return false;
@@ -343,6 +369,7 @@ class Explorer {
   std::size_t at_once_ = 1;
   std::string out_;
   SearchPlan plan_;
+  std::size_t told_ = 0;  ///< Findings, as they came.
 };
 
 }  // namespace

@@ -2469,6 +2469,22 @@ TEST(ReferenceVerdictTest, AFailureThatCameWithARegistrationCountsWithItsContain
   }
 }
 
+TEST(ReferenceVerdictTest, WhatTakesAContainerWhoseProcessHasEndedOnOrderIsNoCause) {
+  for (const bool ordered : {true, false}) {
+    Script script(TwoWorkers());
+    script.At(60s);
+    script.Exit(kWorker0, 126);
+    if (ordered) script.OrderStop(kWorker1);
+    script.Exit(kWorker1, ProcessExit{.signal = 15}, /*told=*/false);
+    script.RegisterEnded(kWorker1, 143);
+    script.At(65s);
+    script.LoseContainer(kWorker1, container_exit::kPreempted);
+    script.Verdict(JobStatus::kFailed, "default/user-permanent-exhausted", kWorker0,
+                   ExitClass::kUserPermanent, 126);
+    EXPECT_EQ(script.Clean(), ordered);
+  }
+}
+
 TEST(ReferenceVerdictTest, AFailureThatCameWithARegistrationMayJoinARestart) {
   JobSpec spec = WithPs();
   spec.retries.user = 1;

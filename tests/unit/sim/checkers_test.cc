@@ -352,6 +352,35 @@ TEST(CheckersTest, GangStartKnowsThatTheAmNeedNotHearOfALostNodeWhereMessagesGet
   EXPECT_EQ(broken(0.02, Known::kNothing, 0), Names{"gang-start"});
 }
 
+// Nor does a ResourceManager that has restarted since tell the next AM of what it has forgotten.
+TEST(CheckersTest, GangStartKnowsThatARestartedRmSaysNothingOfALostContainer) {
+  for (const bool restarted : {true, false}) {
+    CheckerScript script;
+    script.Run();
+    script.At(10s);
+    if (restarted) {
+      script.Say(trace::FaultBegan{.kind = "rm_restart", .target = "rm"});
+      script.Say(trace::FaultEnded{});
+    }
+    script.At(20s);
+    script.Say(trace::ContainerFreed{.job = CheckerScript::kJob,
+                                     .container = CheckerScript::Container(2),
+                                     .exit_status = container_exit::kAborted});
+    script.At(1h);
+    script.StartAm(2);
+    script.Exit(3);
+    script.Order(
+        RestartDecided{.unit = RestartUnit::kGang,
+                       .paid = Budget::kInfrastructure,
+                       .epoch = Epoch(2),
+                       .cause = Cause{.task = kWorker1, .exit_class = ExitClass::kNodeLost},
+                       .tasks = {kWorker0, kWorker1}},
+        2);
+    script.OrderProcess(3, kWorker1, 2);
+    EXPECT_EQ(script.Broken(), restarted ? Names{} : Names{"gang-start"});
+  }
+}
+
 TEST(CheckersTest, GangStartCountsAProcessThatNoOneOrdered) {
   CheckerScript script;
   script.Grant(1, "n1", 0, true);
