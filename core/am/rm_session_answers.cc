@@ -37,6 +37,13 @@ bool EndsTheAttempt(const yarn::RpcError& error) {
          (error.code == yarn::RpcErrorCode::kInvalidApplicationMasterRequest && IsForgotten(error));
 }
 
+/// An earlier call has registered the attempt; only its answer did not come. That holds also where
+/// the call that hears it has been repeated since: an RM that always takes longer to answer than
+/// the AM waits would never be believed.
+bool ProvesRegistration(const yarn::RpcError& error) {
+  return error.code == yarn::RpcErrorCode::kInvalidApplicationMasterRequest && !IsForgotten(error);
+}
+
 }  // namespace
 
 RmNews RmSession::OnReplied(Instant now, const RmReplied& reply) {
@@ -44,7 +51,9 @@ RmNews RmSession::OnReplied(Instant now, const RmReplied& reply) {
   const bool of_this_call = reply.call >= call_.first && reply.call <= call_.id;
   const auto* error = std::get_if<yarn::RpcError>(&reply.response);
   const bool awaited = call_.outstanding || latest_was_elided_;
-  const bool in_time = of_this_call && awaited && (error == nullptr || reply.call == call_.id);
+  const bool settles = error == nullptr || reply.call == call_.id ||
+                       (call_.kind == CallKind::kRegister && ProvesRegistration(*error));
+  const bool in_time = of_this_call && awaited && settles;
   // It holds however late it is heard. Before it is told that the final status has been taken, an
   // attempt that finishes may hear so of an earlier call.
   const bool ends = error != nullptr && EndsTheAttempt(*error) &&

@@ -164,6 +164,20 @@ TEST(RmSessionTest, BeingRegisteredAlreadyIsBeingRegistered) {
   EXPECT_TRUE(bench.session.registered());
 }
 
+// Its answers always take longer than the AM waits: each is to a call that has been repeated.
+TEST(RmSessionTest, BeingRegisteredAlreadyIsBelievedOfAnEarlierCall) {
+  Bench bench;
+  bench.session.Register({});
+  static_cast<void>(bench.OneAt(kStart));
+  const CallRm second = bench.OneAt(kStart + 10s);
+  static_cast<void>(bench.OneAt(kStart + 20s));
+  EXPECT_TRUE(bench.Error(second.call, yarn::RpcErrorCode::kUnavailable).ignored.has_value());
+  const RmNews news =
+      bench.Error(second.call, yarn::RpcErrorCode::kInvalidApplicationMasterRequest);
+  EXPECT_TRUE(news.registered_blindly);
+  EXPECT_TRUE(bench.session.registered());
+}
+
 TEST(RmSessionTest, ALateAnswerToTheFirstRegistrationStillCounts) {
   Bench bench;
   bench.session.Register({});
