@@ -204,9 +204,16 @@ void TaskTable::SetProcess(TaskIndex task, ProcessPhase phase) {
 }
 
 void TaskTable::HasRun(TaskRecord& of) {
-  if (of.ever_ran) return;
-  of.ever_ran = true;
-  if (of.training) ++training_ever_ran_;
+  of.has_run = true;
+  CountEverRan(of);
+}
+
+/// What is to start again after all, and has not run yet, is waited for again.
+void TaskTable::CountEverRan(TaskRecord& of) {
+  const bool before = of.ever_ran;
+  of.ever_ran = of.has_run || of.outcome != Outcome::kOpen;
+  if (before && !of.ever_ran) TF_PROBE("tasks/is-to-run-after-all");
+  if (of.training) training_ever_ran_ += static_cast<int>(of.ever_ran) - static_cast<int>(before);
 }
 
 void TaskTable::SetOutcome(TaskIndex task, Outcome outcome) {
@@ -219,7 +226,7 @@ void TaskTable::SetOutcome(TaskIndex task, Outcome outcome) {
                        static_cast<int>(of.outcome != Outcome::kOpen);
   }
   of.outcome = outcome;
-  if (outcome != Outcome::kOpen) HasRun(of);
+  CountEverRan(of);
   Refresh(task);
 }
 

@@ -69,7 +69,8 @@ struct TaskRecord {
   bool launch_logged = false;  ///< The present container's agent is in the journal.
   bool ever_registered = false;
   bool ever_ordered = false;        ///< A process was ordered at some time: the next one resumes.
-  bool ever_ran = false;            ///< A process of it has run, or its outcome was known without.
+  bool has_run = false;             ///< A process of it has run.
+  bool ever_ran = false;            ///< The same, or its outcome is known without.
   bool preemption_noticed = false;  ///< The RM has announced to take its container.
   Instant noticed_at;               ///< Valid with preemption_noticed: when it last said so.
   bool container_ends = false;  ///< Its latest process said so with its end, or cannot start there.
@@ -216,6 +217,7 @@ class TaskTable final : public JobView {
   /// Recomputes the state shown and moves the counts.
   void Refresh(TaskIndex task);
   void HasRun(TaskRecord& of);
+  void CountEverRan(TaskRecord& of);
   [[nodiscard]] bool HangsAgain(const TaskRecord& of, Duration ran) const;
   [[nodiscard]] static TaskState StateOf(const TaskRecord& record);
 
