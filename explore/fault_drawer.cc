@@ -105,11 +105,11 @@ bool Holds(const std::vector<std::string>& words, std::string_view word) {
 class FaultDrawer {
  public:
   FaultDrawer(std::uint64_t seed, const Sketch& sketch) : draw_(seed, "faults"), sketch_(sketch) {
-    const bool am_dies = sketch.harmless && draw_.Percent(50);
+    am_dies_ = sketch.harmless && draw_.Percent(50);
     for (const FaultKind& kind : config::FaultKinds()) {
       if (kind.name == "trace") continue;  // It needs a file.
       if (sketch.healthy && !Holds(sketch.harmless ? kHarmless : kSurvived, kind.name)) continue;
-      if (sketch.harmless && kind.name == (am_dies ? kHidesLaunches : kAmCrash)) continue;
+      if (sketch.harmless && kind.name == (am_dies_ ? kHidesLaunches : kAmCrash)) continue;
       if (sketch.jobs.empty() && StrikesJob(kind)) continue;
       if (sketch.healthy && kind.name == kHdfsDown && sketch.jobs.size() > 1) continue;
       for (std::int64_t n = Holds(kOften, kind.name) ? kOftenWeight : 1; n > 0; --n)
@@ -276,6 +276,9 @@ class FaultDrawer {
       case FaultTarget::kAm:
         return Set(fault, "target", Map({{"am", Text(AnyJob().name)}}));
       case FaultTarget::kCaller:
+        // A node that waits for an answer tells of no launch meanwhile.
+        if (am_dies_ && kind.name == "rm_drop_response")
+          return Set(fault, "target", Map({{"am", Text(AnyJob().name)}}));
         if (draw_.Percent(20)) return;
         return Set(fault, "target",
                    draw_.Percent(30) || sketch_.jobs.empty() ? AnyPlace() : AnyTasks());
@@ -403,6 +406,7 @@ class FaultDrawer {
   }
 
   Draw draw_;
+  bool am_dies_ = false;  ///< Of a scenario whose faults cost nothing: some AM of it may die.
   const Sketch& sketch_;
   std::vector<const FaultKind*> kinds_;
   std::int64_t count_ = 0;

@@ -105,6 +105,8 @@ Classes RunFacts::MayBeTimeout(const Job& job, const Task& task) const {
   if (!task.in_gang || !(seems_to_run || task.stop_ordered != 0)) return 0;
   // It hangs: it alone still runs or had to be killed, or a victim's last words name it.
   bool alone = true;
+  bool peers = false;
+  bool absent = false;
   for (const auto& [id, other] : job.tasks) {
     if (&other == &task || !other.in_gang || !other.spawned) continue;
     bool ended = false;
@@ -113,9 +115,13 @@ Classes RunFacts::MayBeTimeout(const Job& job, const Task& task) const {
       ended = true;
       if (NamesOneThatHangs(account)) return Of(kTimeout);
     }
-    alone = alone && ended;
+    // One that has yet to be told to start again is no peer of those that have begun.
+    const bool begins = !other.IsSettled() || (other.ordered && *other.ordered > *other.settled);
+    alone = alone && (ended || !begins);
+    peers = peers || ended;
+    absent = absent || !begins;
   }
-  return alone ? Of(kTimeout) : 0;
+  return alone && (peers || !absent) ? Of(kTimeout) : 0;
 }
 
 /// Who stands still, or is named by a peer's last words, ends the wait for the cause, also where a

@@ -527,6 +527,28 @@ TEST(ReferenceVerdictTest, WhoAloneStillRunsIsTheCause) {
   }
 }
 
+TEST(ReferenceVerdictTest, WhoHasYetToStartAgainIsNoPeerOfOneThatHangs) {
+  const TaskId worker2{"worker", 2};
+  const JobSpec spec = ThreeWorkers();
+  for (const bool started : {false, true}) {
+    Script script(spec);
+    script.At(60s);
+    script.StandStill(kWorker0);
+    script.Restart(kWorker0, ExitClass::kTimeout, Budget::kInfrastructure, 2,
+                   {kWorker0, kWorker1, worker2});
+    script.Assemble(2);
+    script.Spawn(kWorker0, 1, 2);
+    script.Spawn(worker2, 1, 2);
+    if (started) script.Spawn(kWorker1, 1, 2);
+    script.Exit(kWorker0, 1);
+    script.OrderStop(worker2);
+    script.At(60s + spec.deadlines.blame);
+    script.Restart(worker2, ExitClass::kTimeout, Budget::kInfrastructure, 3,
+                   {kWorker0, kWorker1, worker2});
+    EXPECT_EQ(script.Clean(), !started);
+  }
+}
+
 TEST(ReferenceVerdictTest, WhoAloneStillRunsAndWasNotToldToEndIsNoCause) {
   JobSpec spec = TwoWorkers();
   spec.policy = {.name = "tfjob", .options = {{"restart_policy", "OnFailure"}}};
