@@ -66,7 +66,9 @@ bool StrikesAnyNode(const Node& document) {
            const bool by_lot = target != nullptr && (target->Find("random") != nullptr ||
                                                      target->Find("fraction") != nullptr ||
                                                      target->Find("rack") != nullptr);
-           return by_lot || groups != nullptr || TextAt(fault, "kind") == "loss";
+           // The next answers of the ResourceManager: a node may wait for one.
+           const bool any_answer = target == nullptr && TextAt(fault, "kind").starts_with("rm_d");
+           return by_lot || any_answer || groups != nullptr || TextAt(fault, "kind") == "loss";
          });
 }
 

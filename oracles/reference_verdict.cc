@@ -570,9 +570,17 @@ void ReferenceVerdict::Model::Apply(Job& job, const RestartDecided& decision, In
   job.epoch = std::max(job.epoch, decision.epoch);
 }
 
+/// Nothing ran in it under an AM before, and this one wants another: it has given it back, or the
+/// RM had no such container any more.
+bool WasGivenUp(const Job& job, const Task& task, const ContainerId& container) {
+  return container.application_attempt.attempt < job.am_attempt && task.ran_in != container &&
+         (job.released.count(container) > 0 || (job.registered && job.kept.count(container) == 0));
+}
+
 /// It tells of a container whose task is to start again already.
-bool StartsAgainAlready(const Task& task, const Account& account) {
-  return !account.attempt && (account.answered || task.IsSettled());
+bool StartsAgainAlready(const Job& job, const Task& task, const Account& account) {
+  return !account.attempt &&
+         (account.answered || task.IsSettled() || WasGivenUp(job, task, account.container));
 }
 
 /// Of a job that succeeds: what should have ended or restarted it before; empty when nothing.
@@ -583,7 +591,7 @@ std::string ReferenceVerdict::Model::FailedSooner(const Job& job) {
     // An AM that stood still, or could not store what it had decided, hears of both at once.
     const Instant decided = std::min(now_, job.window_at);
     const bool stood_still = !cut_.empty() || now_ - restored_at_ < kVictimsEnd;
-    if (best == nullptr || StartsAgainAlready(task, *best) || stood_still ||
+    if (best == nullptr || StartsAgainAlready(job, task, *best) || stood_still ||
         decided - best->told_at < job.spec->deadlines.blame + kVictimsEnd)
       continue;
     const Moment window = std::exchange(window_, best->told + 1);
@@ -711,13 +719,6 @@ Instant LastHeard(const Job& job) {
   return last;
 }
 
-/// Nothing ran in it under an AM before, and this one wants another: it has given it back, or the
-/// RM had no such container any more.
-bool WasGivenUp(const Job& job, const Task& task, const ContainerId& container) {
-  return container.application_attempt.attempt < job.am_attempt && task.ran_in != container &&
-         (job.released.count(container) > 0 || (job.registered && job.kept.count(container) == 0));
-}
-
 /// What the AM has heard for long enough, and has not decided.
 std::string ReferenceVerdict::Model::Undecided(Job& job) {
   const Duration bound = DecisionBound(*job.spec);
@@ -733,8 +734,7 @@ std::string ReferenceVerdict::Model::Undecided(Job& job) {
     const Account* best = BestOf(job, task);
     if (best == nullptr) continue;
     const Account& account = *best;
-    if (StartsAgainAlready(task, account)) continue;
-    if (!account.attempt && WasGivenUp(job, task, account.container)) continue;
+    if (StartsAgainAlready(job, task, account)) continue;
     if (now_ - account.told_at < bound) {
       Await(job, account.told_at + bound);
       continue;

@@ -121,6 +121,18 @@ TEST(TrialTest, FromAnotherFutureOnNothingIsAddedThatDrawsDelays) {
   }
 }
 
+TEST(TrialTest, AnUnusedNodeMayTakeTheAnswerThatAFaultDrops) {
+  for (const bool named : {false, true}) {
+    Node fault = Map({{"kind", Text("rm_drop_response")}, {"at", Text("5s")}});
+    if (named) Set(fault, "target", Map({{"am", Text("a")}}));
+    Node document = Small();
+    Set(document, "faults", List({fault}));
+    const Trial trial = Try({.document = document, .relation = Relation::kUnusedNode},
+                            {.simulate = sim::RunScenario, .accepts = {}});
+    EXPECT_EQ(trial.skipped.empty(), named);
+  }
+}
+
 TEST(TrialTest, ASchedulerThatDrawsWhomItServesDrawsMoreBesideAnotherNode) {
   for (const bool several : {false, true}) {
     Node document = Small();

@@ -924,6 +924,22 @@ TEST(ReferenceVerdictTest, ASuccessMayOvertakeAFailureWhoseDecisionWasNotStored)
   }
 }
 
+TEST(ReferenceVerdictTest, ASuccessMayOvertakeALaunchThatAnEarlierAmOrdered) {
+  JobSpec spec = Spec({{"chief", 1}, {"worker", 1}}, Strategy::kIndependent);
+  spec.success = SuccessExpr{.op = SuccessOp::kOk, .task_type = "chief", .index = 0};
+  spec.retries.user = 1;
+  for (const bool earlier : {true, false}) {
+    Script script(spec, "worker");
+    script.At(60s);
+    if (earlier) script.StartAm(2);
+    script.LoseContainer(kWorker0, 1, "container launch failed");
+    script.At(140s);
+    script.Exit(kChief, 0);
+    script.Verdict(JobStatus::kSucceeded, "default/success");
+    EXPECT_EQ(script.Clean(), earlier);
+  }
+}
+
 TEST(ReferenceVerdictTest, WhoIsNoLongerWaitedForCannotSucceed) {
   for (const DependencyAction action : {DependencyAction::kIgnore, DependencyAction::kFail}) {
     JobSpec spec = Spec({{"ps", 1}, {"worker", 1}}, Strategy::kParameterServer);
