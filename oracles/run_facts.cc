@@ -363,8 +363,14 @@ void RunFacts::Launches(Job& job, Task& task, const ContainerId& container, cons
   // A failure that waits for its cause is still to be decided on when its task has lost its
   // container and gets another one.
   const bool waits = task.spawned && !task.IsSettled();
-  for (Account& account : task.accounts)
-    account.spent = account.spent || !waits || account.container != task.ran_in;
+  // So may one of what was ordered to start, which the AM took for a process that ran.
+  const bool taken_for_run =
+      task.MayNeverStart() && (!task.settled || *task.ordered > *task.settled);
+  for (Account& account : task.accounts) {
+    const bool kept = taken_for_run && account.container == task.container && account.told != 0;
+    account.perhaps_moot = account.perhaps_moot || kept;
+    account.spent = account.spent || !(kept || (waits && account.container == task.ran_in));
+  }
   constexpr std::int32_t kFreeInARow = 3;
   if (task.registered) task.refused_in_a_row = 0;
   if (task.container && task.refused == task.container) ++task.refused_in_a_row;
@@ -601,6 +607,9 @@ void RunFacts::Told(Job& job, const yarn::ContainerStatus& status) {
   const bool node_was_lost = status.exit_status == container_exit::kAborted &&
                              status.diagnostics.find("on a *lost* node") != std::string::npos;
   if (node_was_lost && !task->IsSettled() && task->stop_ordered == 0) end.classes |= Of(kNodeLost);
+  // What it has ordered to start there it may take for a process that ran.
+  if (task->container == status.id && task->MayNeverStart() && end.source != Source::kOurOrder)
+    end.classes |= ClassOfContainer(status.exit_status, false, true);
   Tell(job, *task, end);
   bool ended_on_order = false;
   for (Account& account : task->accounts) {

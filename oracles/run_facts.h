@@ -92,6 +92,8 @@ struct Task {
   /// A restart of the latest that was spawned has been decided; a later order may never have
   /// arrived.
   [[nodiscard]] bool IsSettled() const { return settled && *settled >= attempt; }
+  /// It was ordered to start, and has not been seen to.
+  [[nodiscard]] bool MayNeverStart() const { return ordered && (!spawned || *ordered > attempt); }
   Instant settled_at{};
   Moment stop_ordered = 0;
   /// The last one; it may overtake the order to start.

@@ -100,7 +100,7 @@ Classes RunFacts::MayBeTimeout(const Job& job, const Task& task) const {
   const bool never_ran = task.ordered && (*task.ordered > task.attempt || task.runs_told == 0) &&
                          now_ - task.ordered_when >= job.spec->deadlines.start;
   if (never_heard || never_ran || task.stood_still || task.stalled != 0) return Of(kTimeout);
-  const bool ordered = task.ordered && (!task.spawned || *task.ordered > task.attempt);
+  const bool ordered = task.MayNeverStart();
   const bool seems_to_run = SeemsToRun(task) || ordered;
   if (!task.in_gang || !(seems_to_run || task.stop_ordered != 0)) return 0;
   // It hangs: it alone still runs or had to be killed, or a victim's last words name it.

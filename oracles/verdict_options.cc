@@ -256,7 +256,7 @@ void ReferenceVerdict::Model::AddWithType(const Job& job, const Task& task,
     }
   }
   const bool ran = task.ran_in == task.container;
-  const bool ordered = task.ordered && (!task.spawned || *task.ordered > task.attempt);
+  const bool ordered = task.MayNeverStart();
   if (ran) units.clear();
   if (ran || ordered) units.insert(units.end(), whole.begin(), whole.end());
 }

@@ -2100,6 +2100,21 @@ TEST(ReferenceVerdictTest, AFailureThatWaitsIsDecidedOnAlsoInAnotherContainer) {
   }
 }
 
+TEST(ReferenceVerdictTest, WhatWasOrderedAndNeverRanMayBeDecidedOnAlsoInAnotherContainer) {
+  JobSpec spec = Spec({{"chief", 1}, {"worker", 1}}, Strategy::kIndependent);
+  spec.retries.user = 1;
+  for (const bool ordered : {true, false}) {
+    Script script(spec, "worker");
+    script.At(60s);
+    if (ordered) script.OrderStart(kWorker0, 0, 1);
+    script.LoseContainer(kWorker0, 1);
+    script.Launch(kWorker0, 9);
+    script.At(61s);
+    script.Restart(kWorker0, ExitClass::kUserPermanent, Budget::kUser, 1, {kWorker0});
+    EXPECT_EQ(script.Clean(), ordered);
+  }
+}
+
 TEST(ReferenceVerdictTest, ALaunchOfAnEarlierAmMayHaveEndedBeforeItWasOrdered) {
   JobSpec spec = Spec({{"worker", 1}}, Strategy::kIndependent);
   spec.deadlines.registration = 20s;
