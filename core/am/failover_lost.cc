@@ -47,14 +47,17 @@ void Failover::OnLostBeforeStart(TaskIndex task, ExitEvidence evidence, std::str
     TF_PROBE("failover/replaced-free");
     return ReplaceBeforeStart(end, true, nullptr);
   }
+  const TaskRecord& record = core.tasks.record(task);
   // A node that takes several agents with it is one cause. An agent that was launched because of
   // the cause is none of them: else all that follow within `blame` would be free.
-  const bool victim = last_cause_ && core.now < last_cause_->until &&
-                      core.tasks.record(task).launched_at <= last_cause_->decided;
+  const bool victim =
+      last_cause_ && core.now < last_cause_->until && record.launched_at <= last_cause_->decided;
   Decision decision = AskPolicy(end);
   const bool closes =
       decision.action == ExitAction::kIgnore || decision.action == ExitAction::kTally;
-  if (closes && victim && core.tasks.record(task).start == StartMode::kWithEpoch) {
+  // All were to start again when it was still to be lost: a session without it is none.
+  if (closes && record.start == StartMode::kWithEpoch &&
+      record.launched_at <= record.start_decided) {
     TF_PROBE("failover/lost-as-all-start-again");
     return ReplaceBeforeStart(end, true, nullptr);
   }

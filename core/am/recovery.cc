@@ -143,6 +143,7 @@ void Recovery::Take(const RestartPaid& entry) {
     if (past == nullptr) continue;
     parts_.failover.budgets().CountTask(*core.tasks.Find(task), entry.wall);
     if (entry.processes && past->ordered) core.tasks.CountRestart(*core.tasks.Find(task));
+    core.tasks.mutable_record(*core.tasks.Find(task)).start_decided = decided;
     past->restarting = true;
     past->with_epoch = past->with_epoch || entry.epoch_rises;
     past->outcome = Outcome::kOpen;

@@ -62,6 +62,7 @@ void Restart::Execute(const RestartOrder& order) {
           task, order.broken ? parts_.processes.GraceInBroken(task) : core.job->deadlines.stop);
     }
     core.tasks.SetStart(task, order.epoch_rises ? StartMode::kWithEpoch : StartMode::kAlone);
+    core.tasks.mutable_record(task).start_decided = core.now;
     if (record.agent == AgentPhase::kNone) wanted.push_back(task);
   }
   WantContainers(wanted);

@@ -100,7 +100,8 @@ struct TaskRecord {
   std::int64_t memory_mb = 0;  ///< Raised from the job's word after an OOM; 0 = as the job says.
   std::optional<TaskAttempt> memory_raised_for;  ///< Whose end it was last raised for.
   std::int32_t launch_tries = 0;                 ///< StartContainers calls for this container.
-  Instant launched_at{};  ///< When the launch of its latest agent was ordered.
+  Instant launched_at{};    ///< When the launch of its latest agent was ordered.
+  Instant start_decided{};  ///< When it was last decided that it starts again.
   /// Containers in a row that were lost before a process was ordered in them, and when the next one
   /// is asked for.
   std::int32_t lost_early = 0;
