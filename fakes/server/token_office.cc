@@ -6,12 +6,6 @@
 #include "wire/hadoop/token_identifiers.h"
 
 namespace tfyarn::fakes {
-namespace {
-
-/// Containers' tokens that are remembered; as many as a TokenStore keeps.
-constexpr std::size_t kMostContainers = 100'000;
-
-}  // namespace
 
 std::string TokenOffice::PasswordOf(std::string_view identifier) const {
   return hadoop::SignIdentifier(master_key_, identifier);
@@ -53,7 +47,7 @@ void TokenOffice::IssueContainer(const yarn::Container& container, const std::st
              hadoop::kContainerTokenKind, ToString(container.node));
   if (containers_.insert_or_assign(token.identifier, container.token).second)
     oldest_first_.push_back(token.identifier);
-  if (oldest_first_.size() > kMostContainers) {
+  if (oldest_first_.size() > most_) {
     containers_.erase(oldest_first_.front());
     oldest_first_.pop_front();
   }

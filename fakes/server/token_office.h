@@ -23,7 +23,9 @@ namespace tfyarn::fakes {
 
 class TokenOffice {
  public:
-  explicit TokenOffice(std::string master_key) : master_key_(std::move(master_key)) {}
+  /// `most`: containers' tokens that are remembered, the latest, and those of each kind in store().
+  explicit TokenOffice(std::string master_key, std::size_t most = 100'000)
+      : master_key_(std::move(master_key)), most_(most), store_(most) {}
 
   /// The AMRM token that `token` stands for.
   [[nodiscard]] hadoop::HadoopToken AmRmToken(const yarn::Token& token,
@@ -47,6 +49,7 @@ class TokenOffice {
                const std::string& user);
 
   const std::string master_key_;
+  const std::size_t most_;
   hadoop::TokenStore store_;
   std::map<std::string, yarn::Token> containers_;  ///< By identifier.
   std::deque<std::string> oldest_first_;

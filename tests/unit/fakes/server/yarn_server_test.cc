@@ -81,5 +81,26 @@ TEST_F(YarnServerTest, AResourceManagerThatComesBackHasItsPortsAndItsMemory) {
   EXPECT_EQ(server_.client_address().port, port);
 }
 
+// It would grow for ever, and a container's token is of no use ten minutes after it was granted.
+TEST(TokenOfficeTest, OnlyTheLatestContainersTokensAreRemembered) {
+  TokenOffice office("key", 2);
+  TokenBook book;
+  const std::uint32_t terms = book.Intern({});
+  const ApplicationAttemptId attempt{.application = {.id = 1}, .attempt = 1};
+  const NodeId node{.host = "n1", .port = 45454};
+  std::vector<hadoop::HadoopToken> tokens;
+  for (const std::int64_t number : {1, 2, 2, 3}) {
+    const ContainerId id{.application_attempt = attempt, .id = number};
+    const yarn::Container container{
+        .id = id, .node = node, .token = MakeContainerToken(1, terms, id, node, Instant{} + 10min)};
+    office.Issue(yarn::AllocateResponse{.allocated_containers = {container}}, attempt, "alice",
+                 book);
+    tokens.push_back(*office.store().Find(container.token));
+  }
+  EXPECT_FALSE(office.ContainerToken(tokens[0]).has_value());
+  EXPECT_TRUE(office.ContainerToken(tokens[1]).has_value());
+  EXPECT_TRUE(office.ContainerToken(tokens[3]).has_value());
+}
+
 }  // namespace
 }  // namespace tfyarn::fakes
