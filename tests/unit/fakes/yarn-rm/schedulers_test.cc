@@ -75,6 +75,21 @@ TEST_F(SchedulersTest, AUserIsLimitedToTheFactorTimesTheQueuesCapacity) {
   EXPECT_EQ(Has(a), 17U);
 }
 
+// Source: UsersManager.computeUserLimit. What those who want something have is theirs to share,
+// beyond the least that each is sure of.
+TEST_F(SchedulersTest, UsersWhoWantSomethingShareTheQueue) {
+  Make({.queues = {{.path = "root.a", .capacity_permille = 1000, .user_limit_permille = 250}}}, 4,
+       Amount(16, 16, 8));
+  const ApplicationId a = App("a", "u");
+  const ApplicationId b = App("a", "v");
+  Want(a, 100, Amount(1, 1, 1));
+  Want(b, 100, Amount(1, 1, 1));
+  cluster_->RunFor(40s);
+  // The container that crosses the limit is still granted.
+  EXPECT_EQ(Has(a), 17U);
+  EXPECT_EQ(Has(b), 15U);
+}
+
 TEST_F(SchedulersTest, WithinAQueueEarlierSubmissionsAndHigherPrioritiesGoFirst) {
   Make({}, 1, Amount(64, 64, 8));
   const ApplicationId first = App();
