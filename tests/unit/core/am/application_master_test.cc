@@ -226,6 +226,27 @@ TEST(ApplicationMasterTest, BookkeepingOfSkippedHeartbeatsOrdersNothing) {
   EXPECT_EQ(driver.am_->next_decision(), driver.now_ + 13s);
 }
 
+// The RM says it in every answer while it means to take the container, and not that it has changed
+// its mind.
+TEST(ApplicationMasterTest, ANoticeIsObeyedOnceAndAgainAfterAPause) {
+  Driver driver(2);
+  driver.Start();
+  const auto noticed = [&](int times, bool marked) {
+    driver.notes_.clear();
+    for (int i = 0; i < times; ++i) {
+      if (marked) driver.next_.preempt_strict = {driver.agents_.back().container};
+      driver.Beat();
+    }
+    return driver.notes_.size();
+  };
+  EXPECT_EQ(noticed(20, false), 0U);
+  EXPECT_EQ(noticed(20, true), 1U);
+  EXPECT_EQ(noticed(5, false), 0U);
+  EXPECT_EQ(noticed(1, true), 0U);
+  EXPECT_EQ(noticed(20, false), 0U);
+  EXPECT_EQ(noticed(1, true), 1U);
+}
+
 TEST(ApplicationMasterTest, WhatNobodyWaitsForIsNotedAndChangesNothing) {
   Driver driver(1);
   driver.Start();

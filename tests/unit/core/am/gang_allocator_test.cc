@@ -377,6 +377,14 @@ TEST(GangAllocatorTest, APlanLeavesRoomForMastersIfItCan) {
   EXPECT_EQ(tight.asks()[0].hosts, (std::vector<AskHost>{{"a", "/r0", 4}, {"b", "/r0", 4}}));
 }
 
+TEST(GangAllocatorTest, APlanLeavesExcludedHostsOut) {
+  GangAllocator gang(Options(GangPolicy::kAll));
+  gang.SetNodes(kStart, Nodes(3, 1, 32));
+  gang.SetExcludedHosts({"a"});
+  gang.Want(kStart, Slots("worker", 6));
+  EXPECT_EQ(gang.asks()[0].hosts, (std::vector<AskHost>{{"b", "/r0", 4}, {"c", "/r0", 2}}));
+}
+
 TEST(GangAllocatorTest, AReplacementIsAskedForUnderTheKeyOfItsKind) {
   GangAllocator gang(Options(GangPolicy::kAll));
   gang.SetNodes(kStart, Nodes(2, 1, 32));

@@ -494,6 +494,14 @@ TEST(RmSessionTest, ElidedHeartbeatsAdvanceIdsAndGridAsIfTheyHadBeenSent) {
   EXPECT_EQ(full.last.call, elided.last.call);
 }
 
+TEST(RmSessionTest, AHeartbeatThatWasSentBeforeTheElidedOnesIsAnswered) {
+  Bench bench;
+  bench.Begin();
+  static_cast<void>(bench.AllocateAt(kStart + 1s));
+  bench.session.OnElided({.count = 4, .last = kStart + 5s});
+  EXPECT_EQ(bench.AllocateAt(kStart + 6s).response_id, 6);
+}
+
 TEST(RmSessionTest, ALateAnswerWithNewsToAnElidedHeartbeatIsTaken) {
   Bench bench;
   bench.Begin();

@@ -77,8 +77,15 @@ TEST_F(TaskTableTest, AProcessWhosePortWasTakenWaitsForAnotherAddressUnlessItIsT
   table_.SetAddress(kWorker0, second);
   EXPECT_EQ(table_.starters_ready(), 1);
 
-  // The other way round: the address overtakes the end.
+  // Also where its restart was decided before it ended.
   (void)table_.BeginProcess(Instant{}, kWorker0, Epoch(2));
+  table_.SetStart(kWorker0, StartMode::kWithEpoch);
+  table_.SetProcess(kWorker0, ProcessPhase::kEnded);
+  table_.PortWasTaken(kWorker0);
+  EXPECT_EQ(table_.starters_ready(), 0);
+
+  // The other way round: the address overtakes the end.
+  (void)table_.BeginProcess(Instant{}, kWorker0, Epoch(3));
   table_.SetAddress(kWorker0, first);
   table_.SetProcess(kWorker0, ProcessPhase::kEnded);
   table_.PortWasTaken(kWorker0);
@@ -86,7 +93,7 @@ TEST_F(TaskTableTest, AProcessWhosePortWasTakenWaitsForAnotherAddressUnlessItIsT
   EXPECT_EQ(table_.starters_ready(), 1);
 
   // And the one that it had: the spec did not have it.
-  (void)table_.BeginProcess(Instant{}, kWorker0, Epoch(3));
+  (void)table_.BeginProcess(Instant{}, kWorker0, Epoch(4));
   table_.mutable_record(kWorker0)
       .latest_news[static_cast<std::size_t>(ReportKind::kAddressChanged)] = 1;
   table_.SetAddress(kWorker0, first);
