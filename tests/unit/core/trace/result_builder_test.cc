@@ -220,6 +220,18 @@ TEST(ResultBuilderTest, WithoutAClientTheRmsWordEndsTheJob) {
   EXPECT_EQ(result.jobs[0].cause->exit, 137);
 }
 
+TEST(ResultBuilderTest, AJobHasStartedWhenItRunsOrElseWithItsFirstProcess) {
+  for (const bool runs : {true, false}) {
+    TraceScript script;
+    script.Node("n1", 8).Job("a");
+    script.At(5).Starts(0, kWorker0, 0, 2, "n1");
+    if (runs) script.At(7).Am(JobStateChanged{JobState::kRunning});
+    if (runs) script.At(9).Am(JobStateChanged{JobState::kRunning});
+    script.At(60).End(0, JobStatus::kSucceeded);
+    EXPECT_EQ(script.Finish().jobs[0].started, Second(runs ? 7 : 5));
+  }
+}
+
 TEST(ResultBuilderTest, AResubmittedJobKeepsBothApplicationsAttemptsApart) {
   TraceScript script;
   script.Node("n1", 8).Job("a").Client(
@@ -327,6 +339,15 @@ TEST(ResultBuilderTest, ViolationsOfInvariantsJoinTheListOfThoseChecked) {
   EXPECT_EQ(result.invariants[1].violations, 2U);
   EXPECT_EQ(result.invariants[1].first_at, Second(3));
   EXPECT_EQ(result.invariants[1].first_detail, "n1 holds 9 of 8 GPUs");
+}
+
+TEST(ResultBuilderTest, AnInvariantThatIsOnNoListIsAppendedUnderItsName) {
+  TraceScript script;
+  script.At(3).Fact(InvariantBroken{.invariant = "capacity", .detail = "n1 holds 9 of 8 GPUs"});
+  const Result result = script.Finish();
+  ASSERT_EQ(result.invariants.size(), 1U);
+  EXPECT_EQ(result.invariants[0].name, "capacity");
+  EXPECT_EQ(result.invariants[0].violations, 1U);
 }
 
 TEST(ResultBuilderTest, AFieldCanBeLookedUpWhileTheRunGoesOn) {
