@@ -142,6 +142,20 @@ TEST(CheckersConductTest, AProcessHearsOfANoticeOnceAndOfTheNextOne) {
   }
 }
 
+TEST(CheckersConductTest, OfASettledJobNoContainerIsKnownAnyMore) {
+  for (const bool settled : {false, true}) {
+    CheckerScript script;
+    script.Run();
+    script.At(1min);
+    if (settled) script.checkers.JobSettled(script.now, CheckerScript::kJob, FixedWorld{});
+    script.StartAm();
+    script.Tell(Notice(true));
+    script.At(2min);
+    script.Allocate(AskFor(0, 1));
+    EXPECT_EQ(script.Broken(), settled ? Names() : Names({"notice-passed-on"}));
+  }
+}
+
 TEST(CheckersConductTest, ANoticeIsPassedOnOnceTheAgentHasFoundTheNextAm) {
   for (const Duration found : {50s, 69s, 100s}) {
     CheckerScript script;
@@ -588,6 +602,15 @@ TEST(CheckersConductTest, WhatARestartedRmHasFromItsNodeIsReleasedAgain) {
   }
 }
 
+// What the RM counts of that, it lists to the next one.
+TEST(CheckersConductTest, WhatAnEarlierAmReleasedTheNextNeedNotKnow) {
+  OwedScript script;
+  script.Allocate({.release = {CheckerScript::Container(2)}});
+  script.now += 1s;
+  script.StartAm(2);
+  EXPECT_EQ(script.Idle(), 0);
+}
+
 // ---------------------------------------------------------------- one-owner
 
 TEST(CheckersConductTest, NothingStartsWhereTheAgentHasSaidThatItEnds) {
@@ -673,16 +696,18 @@ TEST(CheckersConductTest, ASuccessHasTheFilesThatItRequires) {
 /// The job of CheckerScript with an evaluator, which gets container 4, and is launched there.
 class BesideScript : public CheckerScript {
  public:
-  BesideScript()
-      : CheckerScript(With([](JobSpec& spec) {
-          spec.tasks.push_back(
-              {.name = "evaluator",
-               .resource = {.memory_mb = 512, .vcores = 1, .gpus = 0, .others = {}}});
-        })) {
+  explicit BesideScript(GangPolicy policy = GangPolicy::kAll) : CheckerScript(Spec(policy)) {
     Grant(1, "n1", 0, true);
     StartAm();
     Grant(4, "n2", 0);
     At(30min);
+  }
+  static JobSpec Spec(GangPolicy policy) {
+    JobSpec spec = Job();
+    spec.gang.policy = policy;
+    spec.tasks.push_back({.name = "evaluator",
+                          .resource = {.memory_mb = 512, .vcores = 1, .gpus = 0, .others = {}}});
+    return spec;
   }
   void OrderLaunch(std::int32_t attempt = 1) {
     Order(CallNm{.call = CallId(7),
@@ -709,6 +734,12 @@ TEST(CheckersConductTest, NothingIsLaunchedBesideAGangThatNeverWasWhole) {
     script.Launch();
     EXPECT_EQ(script.Broken(), whole ? Names() : Names({"gang-start"}));
   }
+}
+
+TEST(CheckersConductTest, WhereNoGangIsNeededAnythingIsLaunched) {
+  BesideScript script(GangPolicy::kNone);
+  script.Launch();
+  EXPECT_EQ(script.Broken(), Names());
 }
 
 TEST(CheckersConductTest, NothingIsLaunchedBesideAGangThatWasLostBeforeItTrained) {
