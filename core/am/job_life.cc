@@ -138,9 +138,9 @@ void JobLife::UpdateState() {
   if (core.snapshot.epoch.value == 0) return;
   JobState stage = StageOfTraining();
   // Processes that end as soon as they run may never all run at one moment.
-  const bool all_have_run = HasBegun() && core.tasks.training_tasks() > 0 &&
-                            core.tasks.training_ever_ran() + parts_.gates.closed_training() >=
-                                core.tasks.training_tasks();
+  const bool all_have_run =
+      HasBegun() && core.tasks.training_ever_ran() + parts_.gates.closed_training() >=
+                        core.tasks.training_tasks();
   if (stage != JobState::kRunning && !core.ever_running && all_have_run)
     TF_PROBE("life/never-all-at-one-moment");
   if (!core.ever_running && all_have_run) stage = JobState::kRunning;

@@ -84,7 +84,7 @@ bool IsRestart(ExitAction action) {
     case ExitAction::kTally:
     case ExitAction::kFail:
     case ExitAction::kSucceed:
-      return false;
+      break;
   }
   return false;
 }
