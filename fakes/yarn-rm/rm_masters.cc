@@ -74,7 +74,6 @@ yarn::RmResponse RmCore::Answer(const RmCall& call,
   if (application->phase == ApplicationPhase::kAccepted)
     application->phase = ApplicationPhase::kRunning;
   application->tracking_url = request.tracking_url.empty() ? "N/A" : request.tracking_url;
-  application->news_announced = false;
   WatchAm(*application);
   ReportChanged(application->id);
 
