@@ -230,7 +230,6 @@ yarn::RmRequest JobClient::SubmissionRequest() const {
 
 // The last try is made at the end of the time there is, not before it.
 void JobClient::RetryLater(Instant now, std::string reason, Actions& actions) {
-  operation_call_.reset();
   std::optional<Duration> limit;
   switch (operation_) {
     case Operation::kNone:
