@@ -143,6 +143,21 @@ TEST_F(MastersTest, AReleasedContainerCanStillBeStartedForAMoment) {
   EXPECT_FALSE(cluster_.Runs(container.id));
 }
 
+TEST_F(MastersTest, ANodeIsToldOnceThatThereAreOrdersForIt) {
+  const ApplicationId id = Start();
+  Fill(id, 4);
+  ScriptedAm& am = cluster_.Am(id);
+  const std::uint64_t before = cluster_.news_for_nodes;
+  std::set<NodeId> nodes;
+  for (const yarn::Container& container : am.granted) {
+    nodes.insert(container.node);
+    am.next.release = {container.id};
+    cluster_.AmBeatsNow(id);
+  }
+  ASSERT_LT(nodes.size(), 4U);
+  EXPECT_EQ(cluster_.news_for_nodes, before + nodes.size());
+}
+
 TEST_F(MastersTest, OneNmTokenPerNodeAndAttempt) {
   const ApplicationId id = Start();
   ScriptedAm& am = cluster_.Am(id);

@@ -192,6 +192,25 @@ TEST_F(SchedulersTest, AStarvedQueueGetsItsShareBackByPreemption) {
   for (const auto& status : cluster_->Am(a).completed) EXPECT_EQ(status.exit_status, -102);
 }
 
+TEST_F(SchedulersTest, WhatAnEndedApplicationAskedForIsNotPreemptedFor) {
+  Make(
+      {.queues = {{.path = "root.a", .capacity_permille = 500, .user_limit_factor_permille = 9000},
+                  {.path = "root.b", .capacity_permille = 500, .user_limit_factor_permille = 9000}},
+       .preemption = true},
+      2, Amount(64, 64, 8));
+  const ApplicationId a = App("a");
+  Want(a, 16, Amount(1, 1, 1));
+  cluster_->RunFor(20s);
+  const ApplicationId ends = App("b");
+  const ApplicationId stays = App("b");
+  Want(ends, 1, Amount(1, 1, 1));
+  (void)cluster_->CallRm({}, yarn::KillApplicationRequest{.application = ends});
+  Want(stays, 1, Amount(1, 1, 1));
+  cluster_->RunFor(40s);
+  EXPECT_EQ(Has(a), 15U);
+  EXPECT_EQ(Has(stays), 1U);
+}
+
 // ---------------------------------------------------------------- not YARN's
 
 TEST_F(SchedulersTest, FifoGivesEachSlotToTheFirstThatCanUseIt) {
