@@ -110,7 +110,8 @@ void AmWorld::Carry(const AmAction& action) {
     CarryNm(*nm);
   } else if (const auto* hdfs = std::get_if<CallHdfs>(&action)) {
     Print(fmt::format("CallHdfs {}", ToText(hdfs->request)));
-    events_.push_back(HdfsReplied{.call = hdfs->call, .response = hdfs::FileStatus{}});
+    if (hdfs_answers_)
+      events_.push_back(HdfsReplied{.call = hdfs->call, .response = hdfs::FileStatus{}});
   } else if (const auto* send = std::get_if<SendToAgent>(&action)) {
     CarryToAgent(*send);
   } else {

@@ -112,6 +112,7 @@ class AmWorld {
   std::size_t journal_entries_ = 0;
   bool journal_on_ = true;
   bool journal_taken_ = false;
+  bool hdfs_answers_ = true;  // What it is asked for; the journal goes by journal_on_.
 
   bool rm_on_ = true;
   bool rm_forgot_ = false;

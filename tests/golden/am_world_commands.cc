@@ -86,6 +86,7 @@ std::string AmWorld::Do(const std::string& line) {
       {"nm", [this](const Words& w) { Nm(w); }},
       {"rm", [this](const Words& w) { Rm(w); }},
       {"journal", [this](const Words& w) { JournalCommand(w); }},
+      {"hdfs", [this](const Words& w) { hdfs_answers_ = w.at(1) == "on"; }},
       {"am-restart", [this](const Words& w) { RestartAm(w); }},
       {"silence", [this](const Words& w) { Silence(w); }},
       {"stale", [this](const Words& w) { Stale(w); }},
