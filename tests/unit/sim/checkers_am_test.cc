@@ -671,6 +671,26 @@ TEST(CheckersAmTest, VerdictKnowsWhoNeverRegistered) {
   EXPECT_EQ(fail(true), Names{"verdict"});
 }
 
+TEST(CheckersAmTest, VerdictTakesARegistrationForForgottenUnlessAProcessRan) {
+  JobSpec spec = CheckerScript::Job();
+  spec.policy.name = "tony";
+  for (const bool ran : {false, true}) {
+    CheckerScript script(spec);
+    script.Grant(1, "n1", 0, true);
+    script.StartAm();
+    script.Grant(2);
+    script.Grant(3, "n2");
+    script.Tell(AgentSaid{.message = RegisterAgent{.fence = {.task = kWorker1}}});
+    if (ran) script.Spawn(3, kWorker1);
+    script.StartAm(2);
+    script.Ended(kWorker1, -1000, ExitClass::kLaunchError);
+    script.Order(VerdictReached{
+        .status = JobStatus::kFailed,
+        .cause = Cause{.task = kWorker1, .exit = -1000, .exit_class = ExitClass::kLaunchError}});
+    EXPECT_EQ(script.Broken(), ran ? Names{"verdict"} : Names{});
+  }
+}
+
 TEST(CheckersAmTest, VerdictBreaksWhenAJobIsKilledThatNobodyWantedKilled) {
   CheckerScript script;
   script.Run();
