@@ -128,6 +128,19 @@ TEST_F(SchedulersTest, OnlySoManyAmsAreActive) {
   EXPECT_FALSE(cluster_->HasAm(ids[3]));
 }
 
+// Source: AbstractLeafQueue.calculateAndGetAMResourceLimitPerPartition. The queue's maximum counts
+// in the default partition only.
+TEST_F(SchedulersTest, OnlySoManyAmsAreActiveInAPartition) {
+  Make({.queues = {{.path = "root.a", .capacity_permille = 1000, .am_share_permille = 100}}}, 4,
+       Amount(64, 64), Amount(20, 20));
+  std::vector<ApplicationId> ids;
+  for (const char* user : {"u", "v", "w"})
+    ids.push_back(cluster_->Submit({.queue = "a", .user = user, .am_node_label = "am"}));
+  cluster_->RunFor(20s);
+  EXPECT_TRUE(cluster_->HasAm(ids[1]));
+  EXPECT_FALSE(cluster_->HasAm(ids[2]));
+}
+
 // Without reservations a large container would wait for ever behind small ones.
 TEST_F(SchedulersTest, ANodeIsKeptForALargeContainer) {
   Make({}, 1, Amount(64, 64, 8));
