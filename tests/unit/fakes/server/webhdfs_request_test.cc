@@ -1,9 +1,13 @@
-// Requests taken apart and errors put together. What a whole exchange looks like is shown by
-// tests/hadoop/webhdfs_on_hadoop.cc, on the fake and on a real HDFS.
+// Requests taken apart and errors put together, and one exchange of production's client with the
+// fake. All that it can ask for is shown by tests/hadoop/webhdfs_on_hadoop.cc, on the fake and on a
+// real HDFS.
 #include "fakes/server/webhdfs_request.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+
+#include "fakes/server/webhdfs_server.h"
+#include "tests/unit/wire/webhdfs/waiting.h"
 
 namespace tfyarn::fakes {
 namespace {
@@ -48,6 +52,27 @@ TEST(WebHdfsRequestTest, ExceptionsHaveTheirStatus) {
   EXPECT_THAT(ExceptionAnswer({.name = "java.io.IOException", .message = "say \"no\"\xFF"}).body,
               HasSubstr("\"exception\":\"IOException\",\"javaClassName\":\"java.io.IOException\","
                         "\"message\":\"say \\\"no\\\""));
+}
+
+TEST(WebHdfsServerTest, AFileIsWrittenReadAndKnown) {
+  boost::asio::io_context loop;
+  NameNode files({.superuser = "alice"});
+  std::vector<std::string> steps;
+  WebHdfsServer server(loop, "127.0.0.1", files, [&](const ServedCall& call) {
+    steps.push_back(call.name);
+    return CallFate{};
+  });
+  ASSERT_TRUE(server.Open().has_value());
+  wire::WebHdfsClient client(loop, {.name_nodes = {{"127.0.0.1", server.port()}}, .user = "alice"});
+  const auto call = [&](hdfs::HdfsRequest request) {
+    return wire::CallAndWait(loop, client, std::move(request));
+  };
+  EXPECT_EQ(wire::CodeOf(call(hdfs::MkdirsRequest{.path = "/d"})), std::nullopt);
+  const auto made = call(hdfs::CreateRequest{.path = "/d/f", .bytes = "abc"});
+  ASSERT_TRUE(std::holds_alternative<hdfs::FileStatus>(made)) << wire::BytesOf(made);
+  EXPECT_EQ(std::get<hdfs::FileStatus>(made).size, 3);
+  EXPECT_EQ(wire::BytesOf(call(hdfs::ReadRequest{.path = "/d/f"})), "abc");
+  EXPECT_THAT(steps, testing::IsSupersetOf({"MKDIRS", "CREATE", "GETFILESTATUS", "OPEN"}));
 }
 
 }  // namespace
