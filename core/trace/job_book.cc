@@ -264,7 +264,6 @@ std::vector<JobResult> JobBook::Take(Instant now) {
     StopClock(now, result, alive);
     if (!result.finished) Close(result, alive);
   }
-  alive_.clear();
   return std::move(jobs_);
 }
 

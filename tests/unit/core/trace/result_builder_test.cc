@@ -232,6 +232,20 @@ TEST(ResultBuilderTest, AJobHasStartedWhenItRunsOrElseWithItsFirstProcess) {
   }
 }
 
+TEST(ResultBuilderTest, AnAttemptSaysWhereItsProcessListens) {
+  TraceScript script;
+  script.Node("n1", 8).Job("a");
+  script.At(5).Starts(0, kWorker0, 0, 2, "n1");
+  script.At(60).Am(PortUseFound{.task = kWorker0,
+                                .process = {TaskAttempt(0), Epoch(1)},
+                                .container = TraceScript::Container(0, 2),
+                                .address = {.host = "n1", .port = 2001},
+                                .use = {.listener = PortListener::kNobody, .elsewhere = {5001}}});
+  const Result result = script.Finish();
+  EXPECT_EQ(result.jobs[0].tasks[0].attempts[0].port,
+            "worker:0 listens on 5001, not on its port 2001");
+}
+
 TEST(ResultBuilderTest, AResubmittedJobKeepsBothApplicationsAttemptsApart) {
   TraceScript script;
   script.Node("n1", 8).Job("a").Client(
