@@ -50,6 +50,7 @@ TEST(JobSecretsTest, ATextLosesEveryValue) {
             "no ***, ***, or ******");
   // A tail begins in the middle of a value.
   EXPECT_EQ(WithoutSecrets("dfish-2 is wrong", secrets), "*** is wrong");
+  EXPECT_EQ(WithoutSecrets("wordfish is wrong", secrets), "*** is wrong");
   EXPECT_EQ(WithoutSecrets("fish", secrets), "***");
   EXPECT_EQ(WithoutSecrets("fish", {{.name = "C", .value = "fish"}}), "***");
   EXPECT_EQ(WithoutSecrets("abc and h are words", secrets), "abc and h are words");
