@@ -104,6 +104,16 @@ TEST(RmSessionTest, RegistrationIsRepeatedWithGrowingPauses) {
   EXPECT_THAT(pauses, ElementsAre(1s, 2s, 4s, 8s, 10s, 10s));
 }
 
+TEST(RmSessionTest, WhyARegistrationIsRefusedIsHandedOnAndItIsRepeated) {
+  for (const auto code : {yarn::RpcErrorCode::kYarn, yarn::RpcErrorCode::kUnavailable}) {
+    Bench bench;
+    bench.session.Register({});
+    const RmNews news = bench.Error(bench.OneAt(kStart).call, code, "why");
+    EXPECT_EQ(news.rejected.has_value(), code == yarn::RpcErrorCode::kYarn);
+    EXPECT_EQ(bench.session.next_deadline(), kStart + 1s);
+  }
+}
+
 // Where all answers come late, this one holds all the same: nothing else ever ends the AM.
 TEST(RmSessionTest, ThatTheAttemptIsOverHoldsHoweverLateItIsHeard) {
   for (const bool finishes : {false, true}) {
