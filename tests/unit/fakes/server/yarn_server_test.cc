@@ -1,10 +1,17 @@
 // What goes wrong on a wire, and how production's client goes on: calls and answers that are lost
-// or late, and a daemon that is away. What the daemons answer is tests/contract's.
+// or late, and a daemon that is away. And what a node does on this machine. What the daemons answer
+// is tests/contract's.
 #include "fakes/server/yarn_server.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <unistd.h>
 
+#include <filesystem>
+
+#include "fakes/server/container_processes.h"
+#include "fakes/server/files.h"
+#include "fakes/server/localizer.h"
 #include "tests/unit/wire/hadoop/test_server.h"
 #include "wire/hadoop/ipc_client.h"
 #include "wire/hadoop/yarn_codec.h"
@@ -80,6 +87,57 @@ TEST_F(YarnServerTest, AResourceManagerThatComesBackHasItsPortsAndItsMemory) {
   EXPECT_EQ(NewApplication(), 1) << "numbers begin anew under the new ResourceManager's time";
   EXPECT_EQ(server_.client_address().port, port);
 }
+
+// ---------------------------------------------------------------- a node on this machine
+
+class OnThisMachineTest : public ::testing::Test {
+ protected:
+  OnThisMachineTest() { std::filesystem::create_directories(folder_); }
+  ~OnThisMachineTest() override { std::filesystem::remove_all(folder_); }
+  static ContainerId Container(std::int64_t number) {
+    return {.application_attempt = {.application = {.id = 1}, .attempt = 1}, .id = number};
+  }
+
+  boost::asio::io_context io_;
+  const std::filesystem::path folder_ =
+      std::filesystem::path(::testing::TempDir()) / ("tfyarn_node_" + std::to_string(getpid()));
+};
+
+TEST_F(OnThisMachineTest, AllThatAProcessSaysGoesToItsFile) {
+  std::optional<std::int32_t> status;
+  ContainerProcesses processes(io_, [&](const ContainerId&, std::int32_t s) { status = s; });
+  WriteFile(folder_ / "script.sh", "echo out\necho err >&2\nexit 3\n");
+  ASSERT_TRUE(processes
+                  .Start(Container(1), (folder_ / "script.sh").string(), folder_.string(),
+                         (folder_ / "output").string())
+                  .has_value());
+  RUN_UNTIL(io_, status.has_value());
+  EXPECT_EQ(status, 3);
+  EXPECT_EQ(Tail(folder_ / "output"), "out\nerr\n");
+}
+
+TEST_F(OnThisMachineTest, ContainersOfAnApplicationFetchOneAfterTheOther) {
+  NameNode files({.superuser = "alice"});
+  std::map<std::int64_t, std::string> names;
+  Localizer localizer(io_, folder_, &files,
+                      [&](const ContainerId& container, const Expected<LocalLinks>& links) {
+                        names[container.id] = links ? links->front().first : links.error().message;
+                      });
+  for (const std::int64_t number : {1, 2}) {
+    const std::string name = "file" + std::to_string(number);
+    (void)files.Call({}, hdfs::CreateRequest{.path = "/" + name, .bytes = "x"});
+    const std::filesystem::path logs = folder_ / std::to_string(number);
+    std::filesystem::create_directories(logs);
+    localizer.Fetch({.container = Container(number),
+                     .user = "alice",
+                     .files = {{name, {.path = "/" + name}}},
+                     .log_directory = logs});
+  }
+  RUN_UNTIL(io_, names.size() == 2);
+  EXPECT_EQ(names, (std::map<std::int64_t, std::string>{{1, "file1"}, {2, "file2"}}));
+}
+
+// ---------------------------------------------------------------- tokens
 
 // It would grow for ever, and a container's token is of no use ten minutes after it was granted.
 TEST(TokenOfficeTest, OnlyTheLatestContainersTokensAreRemembered) {
