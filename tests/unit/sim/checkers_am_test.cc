@@ -755,6 +755,31 @@ TEST(CheckersAmTest, BudgetsCountFromTheDecision) {
   }
 }
 
+// An AM that dies before it can tell what it paid leaves that to the next one.
+TEST(CheckersAmTest, BudgetsCountWhatIsTakenOverFromWhenItMayHaveBeenDecided) {
+  JobSpec spec = CheckerScript::Job();
+  spec.retries = {.user = 1, .infrastructure = 2, .window = 1h, .resubmit = 0};
+  config::Scenario scenario;
+  scenario.invariants_off = {{.name = "progress", .because = "nothing is trained"}};
+  const auto append = [](CheckerScript& script, std::uint64_t seq, std::int32_t am_attempt) {
+    script.Order(AppendJournal{.seq = JournalSeq(seq)}, am_attempt);
+    script.Tell(JournalAppended{.seq = JournalSeq(seq)}, am_attempt);
+  };
+  for (const bool long_ago : {true, false}) {
+    CheckerScript script(spec, scenario);
+    script.Run();
+    script.At(long_ago ? 10min : 110min);
+    append(script, 1, 1);
+    script.At(2h);
+    script.StartAm(2);
+    append(script, 2, 2);
+    script.Order(RestartTakenOver{.number = 1, .decided = Paid(Budget::kUser)}, 2);
+    script.At(2h + 10min);
+    script.Order(Paid(Budget::kUser), 2);
+    EXPECT_EQ(script.Broken(), long_ago ? Names{} : Names{"budgets"});
+  }
+}
+
 TEST(CheckersAmTest, BudgetsBreakOnAResubmissionTooMany) {
   CheckerScript script;
   script.Say(trace::ClientOrdered{
