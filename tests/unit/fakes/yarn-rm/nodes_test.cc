@@ -81,6 +81,14 @@ TEST_F(NodesTest, AnAmIsToldOfNodesThatCameAfterItsSubmission) {
 }
 
 // 10.6: back before the expiry; an exit code reached meanwhile is reported correctly.
+TEST_F(NodesTest, TheBooksNameEachPartition) {
+  using ::testing::ElementsAre;
+  EXPECT_THAT(cluster_.rm().books().partitions, ElementsAre(""));
+  cluster_.AddNode("c", Amount(64, 16, 8), "gpu");
+  cluster_.RunFor(2s);
+  EXPECT_THAT(cluster_.rm().books().partitions, ElementsAre("", "gpu"));
+}
+
 TEST_F(NodesTest, AnNmRestartLosesNothing) {
   FillB(2);
   const auto granted = am().granted;
