@@ -475,6 +475,19 @@ TEST(RmSessionTest, ARefusedAskIsNotSentAgainUntilItChangesAndTheRestGoesOn) {
   EXPECT_THAT(bench.AllocateAt(kStart + 4s).ask, SizeIs(1));
 }
 
+TEST(RmSessionTest, ARefusedBlacklistIsNotSentAgainUntilItChanges) {
+  Bench bench;
+  bench.Begin();
+  bench.session.SetBlacklist({"bad"});
+  static_cast<void>(bench.AllocateAt(kStart + 1s));
+  bench.Error(bench.last.call, yarn::RpcErrorCode::kInvalidResourceBlacklistRequest);
+  const yarn::AllocateRequest next = bench.AllocateAt(kStart + 2s);
+  EXPECT_THAT(next.blacklist_additions, IsEmpty());
+  bench.Answer(next);
+  bench.session.SetBlacklist({"worse"});
+  EXPECT_THAT(bench.AllocateAt(kStart + 3s).blacklist_additions, ElementsAre("worse"));
+}
+
 TEST(RmSessionTest, ARefusedReleaseIsGivenUp) {
   Bench bench;
   bench.Begin();
