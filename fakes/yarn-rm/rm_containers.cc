@@ -39,7 +39,6 @@ BookedContainer& RmCore::Grant(RmApplication& application, AskEntry& ask, RmNode
   if (am) {
     attempt.am_container = id;
     attempt.served = true;
-    attempt.am_node = node.index;
     container.state = BookedState::kAcquired;
     unstarted_.emplace_back(now_ + options_.container_expiry, id);
     LaunchAm(application);

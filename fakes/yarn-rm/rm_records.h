@@ -67,7 +67,6 @@ struct RmAttempt {
   ApplicationAttemptId id;
   AttemptState state = AttemptState::kScheduled;
   std::optional<ContainerId> am_container;
-  std::int32_t am_node = -1;
   bool registered = false;  ///< With this RM process.
   std::int32_t response_id = 0;
   std::optional<yarn::AllocateResponse> last_response;  ///< Unset: the last one was idle.

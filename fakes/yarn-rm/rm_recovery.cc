@@ -44,7 +44,6 @@ RmStateStore RmCore::StateStore() const {
                              .final_status = application->final_status,
                              .diagnostics = application->diagnostics,
                              .tracking_url = application->tracking_url};
-    if (attempt.am_node >= 0) stored.am_node = nodes_[static_cast<std::size_t>(attempt.am_node)].id;
     store.applications.push_back(std::move(stored));
   }
   for (const ApplicationId& id : ended_order_) {
@@ -188,7 +187,6 @@ void RmCore::RecoverContainer(RmNode& node, const yarn::NmContainerStatus& statu
                                      .state = BookedState::kRunning},
                                     node);
   Emit(Granted{.container = status.id, .node = node.id, .resource = status.resource, .am = am});
-  if (am) attempt.am_node = node.index;
   if (application->pending_release.erase(status.id) > 0) {
     TF_PROBE("yarn/released-before-its-node-was-back");
     Complete(*application, container,

@@ -27,7 +27,6 @@ struct StoredApplication {
   std::int32_t attempt = 1;
   std::int32_t counted_failures = 0;
   std::optional<ContainerId> am_container;  ///< Of the current attempt; unset: not launched yet.
-  std::optional<NodeId> am_node;
   bool finishing = false;  ///< Final status stored, AM process perhaps still there.
   yarn::FinalApplicationStatus final_status = yarn::FinalApplicationStatus::kUndefined;
   std::string diagnostics;
