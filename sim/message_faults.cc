@@ -61,8 +61,8 @@ MessageFate MessageFaults::Decide(std::string_view message, const Party& party) 
 std::int64_t MessageFaults::yet_to_drop() const {
   std::int64_t messages = 0;
   for (const Rule& rule : rules_) {
-    if (rule.effect != MessageEffect::kDrop || rule.count == 0) continue;
-    messages += rule.first + rule.count - 1 - std::max(rule.seen, rule.first - 1);
+    if (rule.effect != MessageEffect::kDrop || rule.count == 0 || rule.seen < rule.first) continue;
+    messages += rule.first + rule.count - 1 - rule.seen;
   }
   return messages;
 }

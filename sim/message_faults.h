@@ -57,7 +57,7 @@ class MessageFaults {
   /// Keys of the faults that some message was struck by.
   [[nodiscard]] const std::set<std::uint64_t>& struck() const { return struck_; }
   [[nodiscard]] bool empty() const { return rules_.empty(); }
-  /// How many messages it will drop of those that it counts.
+  /// How many messages will be dropped yet by rules that have begun to.
   [[nodiscard]] std::int64_t yet_to_drop() const;
   /// While true, heartbeats and polls must all be carried: one of them may be singled out.
   [[nodiscard]] bool TouchesBeats() const;

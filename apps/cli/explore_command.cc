@@ -175,7 +175,9 @@ class Explorer {
 
  private:
   void Show(const SearchState& state) {
-    for (; told_ < state.found.size(); ++told_) TellAtOnce(told_, state.found[told_]);
+    // Of coverage alone no finding is told.
+    for (; !arguments_.coverage_only && told_ < state.found.size(); ++told_)
+      TellAtOnce(told_, state.found[told_]);
     const double seconds = progress_.wall_seconds();
     const double rate = seconds > 0 ? static_cast<double>(state.runs) / seconds : 0;
     progress_.Show({.done = state.runs,
