@@ -8,6 +8,7 @@
 #include <algorithm>
 #include <array>
 #include <cerrno>
+#include <csignal>
 #include <cstdio>
 #include <cstring>
 #include <filesystem>
@@ -35,6 +36,24 @@ struct ClosePipe {
   void operator()(std::FILE* pipe) const { pclose(pipe); }
 };
 
+/// SIGINT and SIGTERM wait while it lives, in the calling thread and in what it starts meanwhile.
+class InterruptsWait {
+ public:
+  InterruptsWait() {
+    sigset_t waiting;
+    sigemptyset(&waiting);
+    sigaddset(&waiting, SIGINT);
+    sigaddset(&waiting, SIGTERM);
+    pthread_sigmask(SIG_BLOCK, &waiting, &before_);
+  }
+  ~InterruptsWait() { pthread_sigmask(SIG_SETMASK, &before_, nullptr); }
+  InterruptsWait(const InterruptsWait&) = delete;
+  InterruptsWait& operator=(const InterruptsWait&) = delete;
+
+ private:
+  sigset_t before_{};
+};
+
 std::string ShellQuoted(const std::string& text) {
   std::string quoted = "'";
   for (const char c : text) quoted += c == '\'' ? std::string("'\\''") : std::string(1, c);
@@ -53,6 +72,9 @@ void TakeLibrary(std::string line, std::map<std::string, std::string>& libraries
 Expected<void> AddLibrariesOf(const std::string& object,
                               std::map<std::string, std::string>& libraries) {
   const std::string loader = std::string("/lib64/") + kLoader;
+  // A Ctrl-C would end the loader as well, or cut short what is read of it: a bundle that lacks a
+  // library. It takes milliseconds.
+  const InterruptsWait interrupts_wait;
   const std::unique_ptr<std::FILE, ClosePipe> pipe(
       popen((loader + " --list " + ShellQuoted(object)).c_str(), "re"));
   if (pipe == nullptr)

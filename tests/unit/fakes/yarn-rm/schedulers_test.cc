@@ -184,15 +184,25 @@ TEST_F(SchedulersTest, AKeptNodeIsGivenUpWhenThereIsRoomElsewhere) {
   EXPECT_EQ(Has(filler), 8U);  // no node is kept for nobody
 }
 
-TEST_F(SchedulersTest, AStarvedQueueGetsItsShareBackByPreemption) {
-  Make(
-      {.queues = {{.path = "root.a", .capacity_permille = 500, .user_limit_factor_permille = 9000},
-                  {.path = "root.b", .capacity_permille = 500, .user_limit_factor_permille = 9000}},
-       .preemption = true},
-      2, Amount(64, 64, 8));
-  const ApplicationId a = App("a");
-  Want(a, 16, Amount(1, 1, 1));
-  cluster_->RunFor(20s);
+/// Two queues that are to have half of the GPUs each.
+class TwoHalvesTest : public SchedulersTest {
+ protected:
+  /// An application of the one that has taken them all.
+  ApplicationId HasTakenAll() {
+    Make({.queues =
+              {{.path = "root.a", .capacity_permille = 500, .user_limit_factor_permille = 9000},
+               {.path = "root.b", .capacity_permille = 500, .user_limit_factor_permille = 9000}},
+          .preemption = true},
+         2, Amount(64, 64, 8));
+    const ApplicationId a = App("a");
+    Want(a, 16, Amount(1, 1, 1));
+    cluster_->RunFor(20s);
+    return a;
+  }
+};
+
+TEST_F(TwoHalvesTest, AStarvedQueueGetsItsShareBackByPreemption) {
+  const ApplicationId a = HasTakenAll();
   ASSERT_EQ(Has(a), 16U);
   const ApplicationId b = App("b");
   Want(b, 20, Amount(1, 1, 1));
@@ -205,15 +215,8 @@ TEST_F(SchedulersTest, AStarvedQueueGetsItsShareBackByPreemption) {
   for (const auto& status : cluster_->Am(a).completed) EXPECT_EQ(status.exit_status, -102);
 }
 
-TEST_F(SchedulersTest, WhatAnEndedApplicationAskedForIsNotPreemptedFor) {
-  Make(
-      {.queues = {{.path = "root.a", .capacity_permille = 500, .user_limit_factor_permille = 9000},
-                  {.path = "root.b", .capacity_permille = 500, .user_limit_factor_permille = 9000}},
-       .preemption = true},
-      2, Amount(64, 64, 8));
-  const ApplicationId a = App("a");
-  Want(a, 16, Amount(1, 1, 1));
-  cluster_->RunFor(20s);
+TEST_F(TwoHalvesTest, WhatAnEndedApplicationAskedForIsNotPreemptedFor) {
+  const ApplicationId a = HasTakenAll();
   const ApplicationId ends = App("b");
   const ApplicationId stays = App("b");
   Want(ends, 1, Amount(1, 1, 1));

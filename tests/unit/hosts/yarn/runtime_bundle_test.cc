@@ -3,11 +3,16 @@
 #include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <pthread.h>
 #include <unistd.h>
 
+#include <atomic>
+#include <chrono>
+#include <csignal>
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
+#include <thread>
 
 namespace tfyarn::hosts {
 namespace {
@@ -39,6 +44,32 @@ TEST_F(RuntimeBundleTest, HasTheProgramsTheirLibrariesAndTheLoader) {
   EXPECT_THAT(bundle->files, Contains(Field(&BundledFile::name, "bin/tfyarn-agent")));
   EXPECT_THAT(bundle->files, Contains(Field(&BundledFile::name, "lib/libc.so.6")));
   EXPECT_THAT(bundle->files, Contains(Field(&BundledFile::name, "lib/ld-linux-x86-64.so.2")));
+}
+
+volatile std::sig_atomic_t interrupts = 0;
+
+// As a user presses Ctrl-C at a submission.
+TEST_F(RuntimeBundleTest, AnInterruptDoesNotCutShortWhatTheLoaderSays) {
+  struct sigaction counted {};
+  counted.sa_handler = [](int) { interrupts = interrupts + 1; };
+  struct sigaction before {};
+  ASSERT_EQ(sigaction(SIGINT, &counted, &before), 0);
+  std::atomic<bool> over = false;
+  std::thread user([&over, here = pthread_self()] {
+    while (!over) {
+      pthread_kill(here, SIGINT);
+      std::this_thread::sleep_for(std::chrono::microseconds(100));
+    }
+  });
+  for (int i = 0; i < 20; ++i) {
+    const auto bundle = FindRuntime(programs_);
+    const std::string said = bundle ? "" : bundle.error().message;
+    EXPECT_EQ(said, "");
+  }
+  over = true;
+  user.join();
+  sigaction(SIGINT, &before, nullptr);
+  EXPECT_GT(interrupts, 0);
 }
 
 TEST_F(RuntimeBundleTest, IsNamedByItsContents) {
