@@ -296,7 +296,7 @@ std::string ReferenceVerdict::Model::WrongCause(const Job& job, const Task& task
     const Account* best = BestOf(job, other);
     if (best == nullptr || (best->classes & ~kFailure) != 0) continue;
     // It costs and causes nothing that its container ends while it is to start again anyway.
-    const bool ordered = other.ordered && other.settled && *other.ordered > *other.settled;
+    const bool ordered = other.IsOrderedAgain();
     if (!best->attempt && other.IsSettled() && !ordered) continue;
     if (!MustAct(job, other, *best)) continue;  // A row lets it be.
     if ((best->classes & ~kOwnFate) == 0)

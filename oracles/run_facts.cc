@@ -364,8 +364,7 @@ void RunFacts::Launches(Job& job, Task& task, const ContainerId& container, cons
   // container and gets another one.
   const bool waits = task.spawned && !task.IsSettled();
   // So may one of what was ordered to start, which the AM took for a process that ran.
-  const bool taken_for_run =
-      task.MayNeverStart() && (!task.settled || *task.ordered > *task.settled);
+  const bool taken_for_run = task.MayNeverStart() && (!task.settled || task.IsOrderedAgain());
   for (Account& account : task.accounts) {
     const bool kept = taken_for_run && account.container == task.container && account.told != 0;
     account.perhaps_moot = account.perhaps_moot || kept;
@@ -618,7 +617,7 @@ void RunFacts::Told(Job& job, const yarn::ContainerStatus& status) {
     ended_on_order = ended_on_order || (account.classes & Of(kKilledByUs)) != 0;
   }
   // Its process had ended on our order before: what then took its container is no cause.
-  if (ended_on_order) AccountOf(job, *task, status.id, status.exit_status).spent = true;
+  end.spent = end.spent || ended_on_order;
 }
 
 /// For which task a container was that it never ordered to start, only the AM can say.

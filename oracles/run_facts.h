@@ -94,6 +94,8 @@ struct Task {
   [[nodiscard]] bool IsSettled() const { return settled && *settled >= attempt; }
   /// It was ordered to start, and has not been seen to.
   [[nodiscard]] bool MayNeverStart() const { return ordered && (!spawned || *ordered > attempt); }
+  /// ... or seen to: since a restart of it was decided.
+  [[nodiscard]] bool IsOrderedAgain() const { return ordered && settled && *ordered > *settled; }
   Instant settled_at{};
   Moment stop_ordered = 0;
   /// The last one; it may overtake the order to start.

@@ -100,8 +100,7 @@ Classes RunFacts::MayBeTimeout(const Job& job, const Task& task) const {
   const bool never_ran = task.ordered && (*task.ordered > task.attempt || task.runs_told == 0) &&
                          now_ - task.ordered_when >= job.spec->deadlines.start;
   if (never_heard || never_ran || task.stood_still || task.stalled != 0) return Of(kTimeout);
-  const bool ordered = task.MayNeverStart();
-  const bool seems_to_run = SeemsToRun(task) || ordered;
+  const bool seems_to_run = SeemsToRun(task) || task.MayNeverStart();
   if (!task.in_gang || !(seems_to_run || task.stop_ordered != 0)) return 0;
   // It hangs: it alone still runs or had to be killed, or a victim's last words name it.
   bool alone = true;
@@ -116,7 +115,7 @@ Classes RunFacts::MayBeTimeout(const Job& job, const Task& task) const {
       if (NamesOneThatHangs(account)) return Of(kTimeout);
     }
     // One that has yet to be told to start again is no peer of those that have begun.
-    const bool begins = !other.IsSettled() || (other.ordered && *other.ordered > *other.settled);
+    const bool begins = !other.IsSettled() || other.IsOrderedAgain();
     alone = alone && (ended || !begins);
     peers = peers || ended;
     absent = absent || !begins;

@@ -73,7 +73,7 @@ std::optional<TaskId> ReferenceVerdict::Model::ExcusedBy(const Job& job, const T
     return other.first != task.id && other.second.in_gang && HasFailed(other.second);
   });
   const Task& peer = job.tasks.at(*id);
-  const bool restarted = peer.settled && peer.ordered && *peer.ordered > *peer.settled;
+  const bool restarted = peer.IsOrderedAgain();
   const bool starting =
       task.ordered && task.ordered_when <= peer.ordered_when &&
       best->told_at - task.ordered_when < job.spec->deadlines.start - kClocksDiffer;

@@ -334,7 +334,7 @@ bool ReferenceVerdict::Model::HoldsDeadline(const Job& job, std::string_view rul
     // What waits for another type need not run until that has come, if only its agent is there.
     if (!task.registered || task.registered_at >= window_) return false;
     // What the AM has ordered does not wait: another epoch may begin with its gate open.
-    if (task.ordered && (!task.spawned || *task.ordered > task.attempt)) return false;
+    if (task.MayNeverStart()) return false;
     return std::any_of(spec.depends.begin(), spec.depends.end(), [&](const Dependency& row) {
       return !row.within && row.task == entry.first.type && !MayBeReached(job, row);
     });

@@ -310,8 +310,7 @@ std::optional<UsageError> CheckExplore(Raw& raw) {
   return UsageError{
       "tfsim explore: --relation takes every-heartbeat, key-order, unused-node, "
       "repeated-message, shifted-ports, node-order, other-seed, later, amnesia or failed-effect, "
-      "and "
-      "FILES\n"};
+      "and FILES\n"};
 }
 
 std::optional<UsageError> CheckWhy(Raw& raw) {

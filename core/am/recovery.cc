@@ -141,9 +141,10 @@ void Recovery::Take(const RestartPaid& entry) {
     Forget(task);
     Past* past = PastOf(task);
     if (past == nullptr) continue;
-    parts_.failover.budgets().CountTask(*core.tasks.Find(task), entry.wall);
-    if (entry.processes && past->ordered) core.tasks.CountRestart(*core.tasks.Find(task));
-    core.tasks.mutable_record(*core.tasks.Find(task)).start_decided = decided;
+    const TaskIndex index = *core.tasks.Find(task);
+    parts_.failover.budgets().CountTask(index, entry.wall);
+    if (entry.processes && past->ordered) core.tasks.CountRestart(index);
+    core.tasks.mutable_record(index).start_decided = decided;
     past->restarting = true;
     past->with_epoch = past->with_epoch || entry.epoch_rises;
     past->outcome = Outcome::kOpen;

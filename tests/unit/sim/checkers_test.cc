@@ -317,6 +317,14 @@ TEST(CheckersTest, GangStartHoldsAfterALossOfAContainerOnceTheGangWasComplete) {
   EXPECT_EQ(script.Broken(), Names{"gang-start"});
 }
 
+RestartDecided BothAgainFor(const TaskId& lost) {
+  return {.unit = RestartUnit::kGang,
+          .paid = Budget::kInfrastructure,
+          .epoch = Epoch(2),
+          .cause = Cause{.task = lost, .exit_class = ExitClass::kNodeLost},
+          .tasks = {kWorker0, kWorker1}};
+}
+
 // The AM decides on a restart and has a whole gang; while HDFS stores that, a node counts as lost.
 TEST(CheckersTest, GangStartKnowsThatTheAmNeedNotHearOfALostNodeWhereMessagesGetLost) {
   enum class Known { kNothing, kByTheRm, kByItsOrder, kByTheNextAm };
@@ -336,12 +344,7 @@ TEST(CheckersTest, GangStartKnowsThatTheAmNeedNotHearOfALostNodeWhereMessagesGet
     }
     if (known == Known::kByTheNextAm) script.StartAm(2);
     script.Exit(3);
-    script.Order(
-        RestartDecided{.unit = RestartUnit::kGang,
-                       .paid = Budget::kInfrastructure,
-                       .epoch = Epoch(2),
-                       .cause = Cause{.task = kWorker0, .exit_class = ExitClass::kNodeLost},
-                       .tasks = {kWorker0, kWorker1}});
+    script.Order(BothAgainFor(kWorker0));
     script.OrderProcess(3, kWorker1, 2);
     return script.Broken();
   };
@@ -369,13 +372,7 @@ TEST(CheckersTest, GangStartKnowsThatARestartedRmSaysNothingOfALostContainer) {
     script.At(1h);
     script.StartAm(2);
     script.Exit(3);
-    script.Order(
-        RestartDecided{.unit = RestartUnit::kGang,
-                       .paid = Budget::kInfrastructure,
-                       .epoch = Epoch(2),
-                       .cause = Cause{.task = kWorker1, .exit_class = ExitClass::kNodeLost},
-                       .tasks = {kWorker0, kWorker1}},
-        2);
+    script.Order(BothAgainFor(kWorker1), 2);
     script.OrderProcess(3, kWorker1, 2);
     EXPECT_EQ(script.Broken(), restarted ? Names{} : Names{"gang-start"});
   }
