@@ -124,35 +124,6 @@ bool ReferenceVerdict::Model::MayBeExhausted(const Job& job, const Task& task,
   });
 }
 
-/// Who may join the restart for `cause` because another task has failed, too: that one, and its own
-/// restart unit.
-std::set<TaskId> ReferenceVerdict::Model::Companions(const Job& job, const TaskId& cause) const {
-  std::set<TaskId> companions;
-  for (const auto& [failed, task] : job.tasks) {
-    if (failed == cause || !HasFailed(task)) continue;
-    bool gang = false, type = false;
-    for (const Account& account : task.accounts) {
-      for (unsigned bit = 0; bit <= static_cast<unsigned>(kUnknown); ++bit) {
-        const bool heard = account.told != 0 || account.early;
-        if (!heard || account.spent || (account.classes >> bit & 1) == 0) continue;
-        for (const Option& option :
-             Options(job, task, static_cast<ExitClass>(bit), account.exit, Tri::kNo)) {
-          gang |= option.session || option.action == kRestartGang;
-          type |= option.action == kRestartType;
-        }
-      }
-    }
-    const bool chief = task.in_gang && job.spec->strategy == Strategy::kParameterServer &&
-                       (failed.type == "ps" || Lost(job, task, kUnknown) != Tri::kNo);
-    for (const auto& [id, other] : job.tasks) {
-      if (id == failed || (gang && other.in_gang) || (type && id.type == failed.type) ||
-          (chief && other.chief))
-        companions.insert(id);
-    }
-  }
-  return companions;
-}
-
 /// What is wrong with the tasks that start again; empty when nothing is.
 std::string ReferenceVerdict::Model::WrongUnit(const Job& job, const Task& task,
                                                const Option& option, ExitClass cls,

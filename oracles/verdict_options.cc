@@ -73,7 +73,10 @@ std::optional<TaskId> ReferenceVerdict::Model::ExcusedBy(const Job& job, const T
     return other.first != task.id && other.second.in_gang && HasFailed(other.second);
   });
   const Task& peer = job.tasks.at(*id);
-  const bool restarted = peer.IsOrderedAgain();
+  const bool ended = std::any_of(peer.accounts.begin(), peer.accounts.end(), [](const auto& end) {
+    return (end.told != 0 || end.early) && !end.spent;
+  });
+  const bool restarted = peer.IsOrderedAgain() && !ended;
   const bool starting =
       task.ordered && task.ordered_when <= peer.ordered_when &&
       best->told_at - task.ordered_when < job.spec->deadlines.start - kClocksDiffer;
@@ -85,6 +88,39 @@ bool HasFailed(const Task& task) {
   return std::any_of(task.accounts.begin(), task.accounts.end(), [](const Account& account) {
     return (account.told != 0 || account.early) && !account.spent && account.classes != Of(kOk);
   });
+}
+
+/// Who may join the restart for `cause` because another task has failed, too: that one, and its own
+/// restart unit.
+std::set<TaskId> ReferenceVerdict::Model::Companions(const Job& job, const TaskId& cause) const {
+  std::set<TaskId> companions;
+  for (const auto& [failed, task] : job.tasks) {
+    const bool silent = (MayBe(job, task) & Of(kHeartbeatLost)) != 0;
+    if (failed == cause || !(HasFailed(task) || silent)) continue;
+    bool gang = false, type = false;
+    const auto join = [&](ExitClass cls, std::optional<std::int32_t> exit) {
+      for (const Option& option : Options(job, task, cls, exit, Tri::kNo)) {
+        gang |= option.session || option.action == kRestartGang;
+        type |= option.action == kRestartType;
+      }
+    };
+    if (silent) join(kHeartbeatLost, {});
+    for (const Account& account : task.accounts) {
+      const bool heard = account.told != 0 || account.early;
+      for (unsigned bit = 0; bit <= static_cast<unsigned>(kUnknown); ++bit) {
+        if (heard && !account.spent && (account.classes >> bit & 1) != 0)
+          join(static_cast<ExitClass>(bit), account.exit);
+      }
+    }
+    const bool chief = task.in_gang && job.spec->strategy == Strategy::kParameterServer &&
+                       (failed.type == "ps" || Lost(job, task, kUnknown) != Tri::kNo);
+    for (const auto& [id, other] : job.tasks) {
+      if (id == failed || (gang && other.in_gang) || (type && id.type == failed.type) ||
+          (chief && other.chief))
+        companions.insert(id);
+    }
+  }
+  return companions;
 }
 
 Tri ReferenceVerdict::Model::Holds(const Job& job, const Task& task, When when,

@@ -720,6 +720,42 @@ TEST(ReferenceVerdictTest, AVictimIsFreeHoweverLongItsRestartTakesToStore) {
   }
 }
 
+TEST(ReferenceVerdictTest, APeerThatHasEndedAgainExcusesNoEnd) {
+  for (const bool ended : {true, false}) {
+    Script script(WithPs());
+    script.At(60s);
+    script.Exit(kPs, 137);
+    script.At(80s);
+    script.Restart(kPs, ExitClass::kKilledExternal, Budget::kInfrastructure, 2, {kPs, kChief});
+    script.Assemble(2);
+    for (const TaskId& task : {kChief, kPs}) {
+      script.OrderStart(task, 1, 2);
+      script.Spawn(task, 1, 2);
+    }
+    script.At(90s);
+    if (ended) script.Exit(kPs, 0);
+    script.At(140s);
+    script.Exit(kChief, ProcessExit{.code = 1}, true, kNoConnection + "/job:ps/replica:0/task:0: ");
+    script.Restart(kChief, ExitClass::kUserPermanent, Budget::kInfrastructure, 2, {kChief});
+    EXPECT_EQ(script.Clean(), ended);
+  }
+}
+
+TEST(ReferenceVerdictTest, WhatFallsSilentStartsAgainWithAFailureThatWaits) {
+  for (const bool silent : {true, false}) {
+    Script script(WithPs());
+    script.At(60s);
+    script.Say(trace::FaultBegan{.kind = "node_crash"});
+    script.Exit(kChief, 1);
+    script.LoseContainer(kChief, container_exit::kAborted);
+    script.At(68s);
+    if (!silent) script.Hear(kPs);
+    script.At(70s);
+    script.Restart(kChief, ExitClass::kNodeLost, Budget::kInfrastructure, 2, {kPs, kChief});
+    EXPECT_EQ(script.Clean(), silent);
+  }
+}
+
 TEST(ReferenceVerdictTest, AVictimMayFallSilent) {
   for (const bool silent : {true, false}) {
     Script script(WithPs());
