@@ -330,6 +330,8 @@ void ConductWatch::On(const trace::AmTold& fact) {
     application.to_raise.clear();
     application.storing_since.reset();
     application.blacklist.clear();
+    application.tokens.clear();
+    application.tokenless.clear();
     application.released.clear();
     return;
   }
@@ -397,10 +399,20 @@ void ConductWatch::RmSays(ApplicationFacts& application, const RmReplied& reply)
   if (const auto* registered =
           std::get_if<yarn::RegisterApplicationMasterResponse>(&reply.response)) {
     application.blacklist.clear();
+    for (const yarn::NmToken& token : registered->nm_tokens_from_previous_attempts)
+      application.tokens.insert(token.node.host);
     OwesListed(registered->containers_from_previous_attempts);
     OwesReleased(application);
   } else if (const auto* answer = std::get_if<yarn::AllocateResponse>(&reply.response)) {
     OwesListed(answer->containers_from_previous_attempts);
+    for (const yarn::NmToken& token : answer->nm_tokens) {
+      application.tokens.insert(token.node.host);
+      application.tokenless.erase(token.node.host);
+    }
+    for (const yarn::Container& granted : answer->allocated_containers) {
+      if (application.tokens.count(granted.node.host) == 0)
+        application.tokenless.insert(granted.node.host);
+    }
     for (const yarn::ContainerStatus& status : answer->completed_containers) {
       ContainerFacts* container = ContainerOf(status.id);
       const bool released = application.released.erase(status.id) > 0;
@@ -564,7 +576,12 @@ void ConductWatch::Allocates(ApplicationFacts& application, const yarn::Allocate
   }
   for (const std::string& host : request.blacklist_removals) application.blacklist.erase(host);
   for (const std::string& host : request.blacklist_additions) application.blacklist.insert(host);
-  if (!request.blacklist_additions.empty() && application.blacklist.size() >= nodes_.size()) {
+  // A node whose token was lost with an answer is of no use to this attempt: the RM gives it once.
+  const bool useless =
+      std::any_of(application.tokenless.begin(), application.tokenless.end(),
+                  [&](const std::string& host) { return application.blacklist.count(host) > 0; });
+  if (!request.blacklist_additions.empty() && !useless &&
+      application.blacklist.size() >= nodes_.size()) {
     Report(Of::kGoodCitizen, application.job,
            fmt::format("all {} nodes are on the blacklist", application.blacklist.size()));
   }

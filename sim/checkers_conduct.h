@@ -122,7 +122,9 @@ class ConductWatch {
     /// The AM has told the RM so, and has not heard of their end.
     std::set<ContainerId> released;
     std::set<std::string> blacklist;
-    std::set<std::string> proven;  ///< Files that HDFS has told an AM of.
+    std::set<std::string> tokens;     ///< Hosts whose NM token it has.
+    std::set<std::string> tokenless;  ///< Hosts that it was granted something on, without one.
+    std::set<std::string> proven;     ///< Files that HDFS has told an AM of.
     std::optional<JobStatus> verdict;
     std::optional<Instant> decided_at;     ///< The earliest at which an AM decided on a verdict.
     std::optional<Instant> storing_since;  ///< An entry was on its way to HDFS ever since, or is.

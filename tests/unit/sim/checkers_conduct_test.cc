@@ -509,6 +509,23 @@ TEST(CheckersConductTest, NotEveryNodeIsOnTheBlacklist) {
   EXPECT_EQ(script.Broken(), Names({"good-citizen"}));
 }
 
+TEST(CheckersConductTest, ANodeWhoseTokenDidNotComeMayBeOneTooMany) {
+  const yarn::Container granted{.id = CheckerScript::Container(4), .node = {.host = "n2"}};
+  enum class Token { kNever, kWithIt, kLater };
+  for (const Token token : {Token::kNever, Token::kWithIt, Token::kLater}) {
+    ConductScript script;
+    yarn::AllocateResponse answer{.allocated_containers = {granted}};
+    const std::vector<yarn::NmToken> one{{.node = granted.node}};
+    if (token == Token::kWithIt) answer.nm_tokens = one;
+    script.Tell(RmReplied{.response = answer});
+    if (token == Token::kLater)
+      script.Tell(RmReplied{.response = yarn::AllocateResponse{.nm_tokens = one}});
+    script.Allocate({.response_id = 0, .blacklist_additions = {"n1", "n2"}});
+    const auto broken = token == Token::kNever ? Names() : Names({"good-citizen"});
+    EXPECT_EQ(script.Broken(), broken);
+  }
+}
+
 // ---------------------------------------------------------------- no-idle-containers
 
 TEST(CheckersConductTest, AJobHoldsNoMoreContainersThanItHasTasks) {
