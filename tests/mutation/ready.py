@@ -99,6 +99,28 @@ def drawn_before(tree, folder, at_once):
     return numbers, files, told["sites"]
 
 
+def found_again(tree, told, at_once, say):
+    """The mutants of an earlier run, in today's sources: each at the place nearest to its line of then. What is gone is left out."""
+    places = {}
+    for site in build.all_sites(sorted({mutant["file"] for mutant in told["mutants"] if (build.ROOT / mutant["file"]).exists()})):
+        places.setdefault(site.key, []).append(site)
+    numbers = {}
+    for mutant in told["mutants"]:
+        free = [site for site in places.get(mutant["key"], []) if site not in numbers]
+        if free:
+            numbers[min(free, key=lambda site: abs(site.line - mutant["line"]))] = mutant["number"]
+        else:
+            say(f"gone: {mutant['key']}")
+    while True:
+        files = {site.file for site in numbers}
+        bad = tree.compile(files, tree.weave(numbers), at_once)
+        if not bad:
+            return numbers, files, told["sites"]
+        for site in bad:
+            say(f"does not compile any more: {site.key}")
+            del numbers[site]
+
+
 def prepare(tree, folder, seed, count, batches, at_once, say, drawn=None):
     """Makes the folder; `drawn`: what draw() gave before."""
     numbers, files, total = drawn or draw(tree, seed, count, batches, at_once, say)

@@ -1,13 +1,14 @@
 #!/usr/bin/env python3
 """Makes small mutants of core/, fakes/ and sim/checkers by a generator, all in one build, and demands that tests notice them.
 
-Usage: run.py [--seed N] [--count 300] [--minutes M] [--record] [-j N]
+Usage: run.py [--seed N] [--count 300] [--minutes M] [--record] [--again FILE] [-j N]
   --seed N       which mutants are drawn (default: a fresh one, printed)
   --count N      how many
   --minutes M    start no further mutant after that time; with the same seed the next run goes on there
   --record       write docs/mutation.md, which says how many of them were tried
   --runs N       explored runs for each mutant that unit tests do not notice (2000)
   --explore-seed N  of these runs (1)
+  --again FILE   those of an earlier run's mutants.json, found again in today's sources, with today's tests
   --prepare DIR  only make the folder with which they can be tried on a machine that has Python and nothing else
   --from DIR     try those of such a folder, here; DIR/run.py --from DIR does the same there
   --results FILE what was found so far, read and written (default: DIR/results.json)
@@ -55,7 +56,7 @@ def arguments():
     parser = argparse.ArgumentParser(usage=__doc__)
     for name, kind, default in (("--seed", int, None), ("--count", int, 300), ("--minutes", float, None), ("--runs", int, 2000),
                                 ("--explore-seed", int, 1), ("--prepare", pathlib.Path, None), ("--from", pathlib.Path, None),
-                                ("--results", pathlib.Path, None), ("--tree", pathlib.Path, ROOT / "build")):
+                                ("--results", pathlib.Path, None), ("--again", pathlib.Path, None), ("--tree", pathlib.Path, ROOT / "build")):
         parser.add_argument(name, type=kind, default=default, dest="folder" if name == "--from" else None)
     parser.add_argument("-j", dest="jobs", type=int, default=os.cpu_count())
     parser.add_argument("--batches", type=int, default=0)
@@ -80,16 +81,21 @@ def make(options):
     tests = [(options.tree / "tests" / name).stat().st_mtime for name in tree.programs if name != "tfsim"]
     stamp = folder / "made-from.json"
     before = json.loads(stamp.read_text(encoding="utf-8")) if stamp.exists() else {}
+    drawn = None
+    if options.again:
+        told = json.loads(options.again.read_text(encoding="utf-8"))
+        wanted["seed"], wanted["count"] = told["seed"], len(told["mutants"])
     if before == {**wanted, "tests": tests}:
         return folder
-    drawn = None
     stamp.unlink(missing_ok=True)
     if {**before, "tests": []} == {**wanted, "tests": []}:  # Other tests alone: whatever survived has to be tried again.
         drawn = ready.drawn_before(tree, folder, options.jobs)
         keep_killed(folder / "results.json")
     if drawn is None:
         (folder / "results.json").unlink(missing_ok=True)
-    ready.prepare(tree, folder, options.seed, options.count, options.batches, options.jobs, say, drawn)
+        if options.again:
+            drawn = ready.found_again(tree, told, options.jobs, say)
+    ready.prepare(tree, folder, wanted["seed"], options.count, options.batches, options.jobs, say, drawn)
     stamp.write_text(json.dumps({**wanted, "tests": tests}), encoding="utf-8")
     return folder
 
