@@ -76,9 +76,16 @@ void RunFacts::Observe(const trace::TraceRecord& record) {
     const bool lasts = began->fault >= lasts_.size() || lasts_[began->fault];
     if (KeepsNews(began->kind) && lasts) cut_.insert({began->fault, began->instance});
     if (KeepsNews(began->kind) && !lasts) restored_at_ = now_;
+    for (const auto& job : jobs_) {
+      if (job != nullptr && began->kind == "am_pause" &&
+          began->target == "am of " + job->spec->name)
+        job->am_stood = {.fault = {began->fault, began->instance}, .since = now_, .until = {}};
+    }
   } else if (const auto* ended = std::get_if<trace::FaultEnded>(&record.fact)) {
     if (cut_.erase({ended->fault, ended->instance}) > 0) restored_at_ = now_;
     for (const auto& job : jobs_) {
+      if (job != nullptr && job->am_stood.fault == std::pair(ended->fault, ended->instance))
+        job->am_stood.until = now_;
       if (job != nullptr && job->due != kNever)
         job->due = std::max(job->due, now_ + DecisionBound(*job->spec));
     }
@@ -306,7 +313,11 @@ void RunFacts::On(const trace::AmOrdered& fact) {
   } else if (const auto* call = std::get_if<CallRm>(&fact.action)) {
     const auto* ask = std::get_if<yarn::AllocateRequest>(&call->request);
     if (ask == nullptr) return;
-    if (!ask->ask.empty() && !job->first_ask) job->first_ask = now_;
+    if (!ask->ask.empty() && !job->first_wanted) {
+      const Standing& stood = job->am_stood;
+      const bool waited = stood.until && now_ - *stood.until <= kAskWaits;
+      job->first_wanted = waited ? stood.since : now_;
+    }
     job->released.insert(ask->release.begin(), ask->release.end());
   } else if (const auto* node = std::get_if<CallNm>(&fact.action)) {
     if (const auto* stop = std::get_if<yarn::StopContainersRequest>(&node->request))

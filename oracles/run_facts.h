@@ -126,6 +126,15 @@ struct Payment {
   Instant latest{};
 };
 
+/// What is to be asked for waits for the AM's next heartbeat.
+inline constexpr Duration kAskWaits = 1s;
+
+/// A time in which an AM stands still.
+struct Standing {
+  std::pair<std::uint32_t, std::uint32_t> fault{};  ///< Its number and instance.
+  std::optional<Instant> since, until;
+};
+
 struct Job {
   trace::JobIndex index;
   std::shared_ptr<const JobSpec> spec;
@@ -173,7 +182,10 @@ struct Job {
   std::int32_t restarts_told = 0;  ///< Of the application.
   std::vector<Payment> paid;
   Instant begun{};  ///< The application's first AM.
-  std::optional<Instant> first_ask, first_grant, all_ran, all_heard_to_run;
+  std::optional<Instant> first_grant, all_ran, all_heard_to_run;
+  /// Since when its AM wanted what it first asked for: one that stands still asks when it goes on.
+  std::optional<Instant> first_wanted;
+  Standing am_stood;  ///< The latest.
   Moment all_heard_moment = 0;
   std::int64_t never_ran = 0;           ///< Tasks that begin with the gang and have not yet.
   std::int64_t never_heard_to_run = 0;  ///< ... of which the AM has not heard that they did.

@@ -339,10 +339,8 @@ bool ReferenceVerdict::Model::HoldsDeadline(const Job& job, std::string_view rul
       return !row.within && row.task == entry.first.type && !MayBeReached(job, row);
     });
   });
-  // What is to be asked for waits for the next heartbeat.
-  constexpr Duration kHeartbeat = 1s;
   if (rule == "gang/deadline")
-    return now_ - job.first_ask.value_or(job.begun) >= spec.gang.deadline - kHeartbeat;
+    return now_ - job.first_wanted.value_or(job.begun) >= spec.gang.deadline - kAskWaits;
   // What was decided before the RM started again may have waited for HDFS.
   const bool decided_before = job.stored_at + spec.deadlines.nodes < job.nodes_until;
   if (rule == "gang/infeasible" && now_ < job.nodes_until && !job.below_nodes && !decided_before)

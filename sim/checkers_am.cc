@@ -249,8 +249,12 @@ void Checkers::Books::Ordered(JobBook& job, const trace::AmOrdered& fact) {
                  [&](const SpecAssembled& assembled) {
                    CheckSpec(job, Acting(job), assembled.epoch, assembled.spec.id());
                  },
-                 [&](const TaskAttemptStarted& started) { RecordAttempt(job, started); },
+                 // An AM that is cut off knows nothing of what its successor has started.
+                 [&](const TaskAttemptStarted& started) {
+                   if (!attempt.superseded_now) RecordAttempt(job, started);
+                 },
                  [&](const TaskAttemptEnded& ended) {
+                   if (attempt.superseded_now) return;
                    CheckGivenUp(job, ended);
                    LimitsOfAttemptEnd(job, Acting(job), ended);
                    RecordAttempt(job, ended, attempt.attempt);

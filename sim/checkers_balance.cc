@@ -213,7 +213,8 @@ void Checkers::Books::Settle(Instant now, trace::JobIndex index, const WorldView
   // quiescence: nothing is left of a finished job. What a recent fault keeps from ending is not
   // held against it.
   if (job->ended && Undisturbed(times_.nm_expiry + times_.am_expiry) &&
-      Checks(Invariant::kQuiescence) && !remains.empty()) {
+      !DiesWithItsNode(*job, times_.am_expiry) && Checks(Invariant::kQuiescence) &&
+      !remains.empty()) {
     std::string all;
     for (const std::string& one : remains) all += (all.empty() ? "" : ", ") + one;
     Report(Invariant::kQuiescence, NameOf(*job) + " has ended, but this is left of it: " + all);

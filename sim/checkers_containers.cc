@@ -297,13 +297,24 @@ bool Checkers::Books::OutOfReach(const ContainerBook& container) const {
   return container.started_late && rm_restarted_ && *rm_restarted_ == container.freed_at;
 }
 
+/// The RM hears that the ApplicationMaster ends, gives it up with its node, and takes back then
+/// what it could not end itself.
+bool Checkers::Books::DiesWithItsNode(const JobBook& job, Duration allowed) {
+  return std::any_of(job.containers.begin(), job.containers.end(), [&](const ContainerId& id) {
+    const ContainerBook* container = ContainerOf(id);
+    if (container == nullptr || !container->am || container->freed) return false;
+    const NodeBook& node = nodes_[container->node];
+    return node.power_changed && now_ - *node.power_changed <= allowed + times_.nm_expiry;
+  });
+}
+
 // released-once, at the end of a job: nothing of it is held any more, and nothing that can be
 // reached still runs.
 void Checkers::Books::SettleContainers(JobBook& job, const std::vector<std::string>& remains) {
   Duration allowed = times_.nm_heartbeat + times_.sigkill_delay + kKillSlack;
   if (job.spec != nullptr) allowed += job.spec->deadlines.stop;
-  const bool judged =
-      job.ended && allowed <= kSettleAfter && Undisturbed(allowed + times_.nm_expiry);
+  const bool judged = job.ended && allowed <= kSettleAfter &&
+                      Undisturbed(allowed + times_.nm_expiry) && !DiesWithItsNode(job, allowed);
   for (const ContainerId& id : job.containers) {
     const ContainerBook* container = ContainerOf(id);
     if (container == nullptr || !judged) continue;

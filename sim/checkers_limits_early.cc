@@ -187,6 +187,11 @@ void Checkers::Books::CheckDeadlineVerdict(const JobBook& job, const Application
     limit = deadlines.start;
   } else if (verdict.rule == "gang/deadline") {
     from = limits.ever_asked.value_or(now_);
+    // An AM that stands still asks when it goes on.
+    const auto sleep = am_sleeps_.find("am of " + job.name);
+    if (sleep != am_sleeps_.end() && sleep->second.woke && *sleep->second.woke <= *from &&
+        *from - *sleep->second.woke <= kAskWaits)
+      from = std::min(*from, sleep->second.began);
     limit = std::max(job.spec->gang.deadline - kAskWaits, Duration::zero());
   }
   if (!from || !Checks(Invariant::kLimitsKept) || now_ - *from >= limit) return;

@@ -118,6 +118,14 @@ void JobBook::AmAttempt(JobIndex job, const ApplicationAttemptId& attempt) {
   result.application = attempt.application;
 }
 
+bool JobBook::IsLatestAm(const AmOrdered& fact) const {
+  const auto alive = alive_.find(fact.job);
+  if (alive == alive_.end()) return true;
+  const std::int32_t of = fact.resubmission.value_or(0);
+  if (of != alive->second.resubmission) return of > alive->second.resubmission;
+  return fact.am_attempt >= alive->second.attempt;
+}
+
 void JobBook::Submitted(JobIndex job, const ApplicationSubmitted& submitted) {
   JobResult& result = At(job);
   result.application = submitted.application;
@@ -126,6 +134,7 @@ void JobBook::Submitted(JobIndex job, const ApplicationSubmitted& submitted) {
   result.epochs = 0;
   result.cause.reset();
   Alive& alive = AliveAt(job);
+  alive.resubmission = submitted.resubmission;
   alive.application_over.reset();
   alive.verdict_reached = false;
 }

@@ -38,6 +38,8 @@ class JobBook {
   void EpochSeen(JobIndex job, Epoch epoch);
   /// Restarts that its present application has told of.
   [[nodiscard]] std::int32_t RestartsOf(JobIndex job) { return AliveAt(job).restarts; }
+  /// Whether it is the AM that the RM started last; one that is cut off may speak on.
+  [[nodiscard]] bool IsLatestAm(const AmOrdered& fact) const;
   void CountRestart(JobIndex job) { ++AliveAt(job).restarts; }
   void Reached(JobIndex job, const VerdictReached& verdict);
   void ApplicationOver(Instant now, const ApplicationEnded& ended);
@@ -64,6 +66,7 @@ class JobBook {
     GpuAccount gpu;
     std::optional<JobClock> clock;     ///< From submission to the end.
     ApplicationId application;         ///< Whose attempts are being counted.
+    std::int32_t resubmission = 0;     ///< Which of the job's applications that is.
     std::int32_t attempts_before = 0;  ///< Of earlier applications.
     std::int32_t attempt = 0;          ///< Highest of this one.
     std::int32_t restarts = 0;         ///< Of this one.

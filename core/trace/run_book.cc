@@ -159,6 +159,7 @@ void RunBook::On(const AmTold& fact) {
 
 void RunBook::On(const AmOrdered& fact) {
   const JobIndex job = fact.job;
+  if (!jobs_.IsLatestAm(fact)) return;
   std::visit(Overloaded{[&](const JobStateChanged& a) { StateChanged(job, a); },
                         [&](const GangCompleted& a) { GangDone(job, a); },
                         [&](const GangReleased&) {

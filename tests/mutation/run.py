@@ -77,6 +77,7 @@ def make(options):
     tree = build.Tree(options.tree, folder.with_name(folder.name + "-build"))
     if not options.sample:  # CTest has built what is there, and must not build beside other tests.
         tree.bring_up_to_date()
+        tree = build.Tree(options.tree, tree.work)  # CMake may have other programs now.
     wanted = {"seed": options.seed, "count": options.count, "batches": options.batches, "sources": build.digest()}
     tests = [(options.tree / "tests" / name).stat().st_mtime for name in tree.programs if name != "tfsim"]
     stamp = folder / "made-from.json"

@@ -756,6 +756,21 @@ TEST(ReferenceVerdictTest, WhatFallsSilentStartsAgainWithAFailureThatWaits) {
   }
 }
 
+TEST(ReferenceVerdictTest, TheGangsDeadlineRunsWhileTheAmStandsStill) {
+  for (const Duration asks : {31s, 33s}) {
+    Script script(WithPs(), "worker");
+    script.At(11s);
+    script.Say(trace::FaultBegan{.fault = 0, .kind = "am_pause", .target = "am of a"});
+    script.At(41s);
+    script.Say(trace::FaultEnded{.fault = 0});
+    script.At(10s + asks);
+    script.Order(CallRm{.request = yarn::AllocateRequest{.ask = {{.num_containers = 2}}}});
+    script.At(11s + 30min);
+    script.Verdict(JobStatus::kFailed, "gang/deadline");
+    EXPECT_EQ(script.Clean(), asks == 31s);
+  }
+}
+
 TEST(ReferenceVerdictTest, AVictimMayFallSilent) {
   for (const bool silent : {true, false}) {
     Script script(WithPs());

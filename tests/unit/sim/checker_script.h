@@ -149,11 +149,12 @@ class CheckerScript {
                          .event = ProcessExited{.exit = {.code = code}}});
   }
   void Ended(const TaskId& task, std::optional<std::int32_t> exit, ExitClass exit_class,
-             std::uint32_t attempt = 0) {
+             std::uint32_t attempt = 0, std::int32_t am_attempt = 1) {
     Order(TaskAttemptEnded{.task = task,
                            .process = {.attempt = TaskAttempt(attempt), .epoch = Epoch(1)},
                            .exit = exit,
-                           .exit_class = exit_class});
+                           .exit_class = exit_class},
+          am_attempt);
   }
   void Started(const TaskId& task, std::uint32_t attempt = 0) {
     Order(TaskAttemptStarted{.task = task,

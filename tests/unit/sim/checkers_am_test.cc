@@ -370,6 +370,28 @@ TEST(CheckersAmTest, VerdictTakesAnEndThatAnotherAmRecordsForNoAmendment) {
   }
 }
 
+TEST(CheckersAmTest, WhatAnAmThatIsCutOffTellsCountsForNothing) {
+  for (const std::int32_t by : {1, 2}) {
+    CheckerScript script;
+    script.Run();
+    script.StartAm(2);
+    for (const TaskId& task : {kWorker0, kWorker1}) {
+      const ContainerId container = CheckerScript::Container(task == kWorker0 ? 2 : 3);
+      script.Exit(container.id, 0);
+      script.Order(TaskAttemptEnded{.task = task,
+                                    .process = {.epoch = Epoch(1)},
+                                    .container = container,
+                                    .exit = 0,
+                                    .exit_class = ExitClass::kOk},
+                   2);
+    }
+    RecordsAsFailed(script, 1, by);
+    (void)script.Broken();  // Which end was its last is another matter.
+    script.Order(VerdictReached{.status = JobStatus::kSucceeded, .rule = "default/success"}, 2);
+    EXPECT_EQ(script.Broken(), by == 1 ? Names{} : Names{"verdict"});
+  }
+}
+
 TEST(CheckersAmTest, VerdictHoldsForAStatusThatYarnGaveTheContainer) {
   for (const bool told : {false, true}) {
     CheckerScript script;
@@ -591,7 +613,7 @@ TEST(CheckersAmTest, VerdictCountsAnEndAsAnotherAmHeardOfIt) {
                                 .tasks = {kWorker0, kWorker1}});
     script.At(7s);
     script.Exit(2);
-    script.Ended(kWorker0, 0, ExitClass::kOk);
+    script.Ended(kWorker0, 0, ExitClass::kOk, 0, am_attempt);
     script.Order(VerdictReached{.status = JobStatus::kSucceeded});
     return script.Broken();
   };
@@ -683,7 +705,7 @@ TEST(CheckersAmTest, VerdictTakesARegistrationForForgottenUnlessAProcessRan) {
     script.Tell(AgentSaid{.message = RegisterAgent{.fence = {.task = kWorker1}}});
     if (ran) script.Spawn(3, kWorker1);
     script.StartAm(2);
-    script.Ended(kWorker1, -1000, ExitClass::kLaunchError);
+    script.Ended(kWorker1, -1000, ExitClass::kLaunchError, 0, 2);
     script.Order(VerdictReached{
         .status = JobStatus::kFailed,
         .cause = Cause{.task = kWorker1, .exit = -1000, .exit_class = ExitClass::kLaunchError}});

@@ -240,6 +240,28 @@ TEST(CheckersLimitsTest, AGangThatWaitsForWhatDoesNotTrainHasItsDeadline) {
   }
 }
 
+// One that stands still as it is to ask does so when it goes on.
+TEST(CheckersLimitsTest, TheGangsDeadlineRunsWhileTheAmStandsStill) {
+  for (const Duration asks : {31s, 33s}) {
+    LimitScript script;
+    script.Grant(1, "n1", 0, true);
+    script.Say(trace::ContainerLaunched{.container = LimitScript::Container(1)});
+    script.StartAm();
+    script.At(1s);
+    script.Say(trace::FaultBegan{.fault = 0, .kind = "am_pause", .target = "am of a"});
+    script.At(31s);
+    script.Say(trace::FaultEnded{.fault = 0});
+    script.At(asks);
+    script.Allocate({.ask = {{.priority = 1,
+                              .resource_name = "*",
+                              .capability = {.memory_mb = 1024},
+                              .num_containers = 2}}});
+    script.At(1s + 30min);
+    script.FailBy("gang/deadline");
+    EXPECT_EQ(script.Broken(), asks == 31s ? Names{} : kBroken);
+  }
+}
+
 // What an earlier AM has launched may take until deadlines.registration to find the next one.
 TEST(CheckersLimitsTest, StartWaitsForAgentsThatLookForTheNextAm) {
   LimitScript script(LimitScript::JobWith({.registration = 30min}));

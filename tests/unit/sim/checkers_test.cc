@@ -249,6 +249,25 @@ TEST(CheckersTest, ReleasedOnceBreaksWhenAContainerOutlivesItsJob) {
   EXPECT_EQ(script.Broken(), Names{"released-once"});
 }
 
+// The RM has heard that it ends, gives it up with its node, and takes back the rest then.
+TEST(CheckersTest, WhatIsLeftBehindAnAmThatDiesWithItsNodeMayWait) {
+  for (const char* node : {"n1", "n2"}) {
+    CheckerScript script;
+    script.Run();
+    script.Succeed();
+    script.Grant(4, "n1", 0, true);
+    script.At(1s);
+    script.Say(trace::NodePower{.node = CheckerScript::Node(node)});
+    script.At(60s);
+    FixedWorld world;
+    world.remains = {"an agent"};
+    script.checkers.JobSettled(script.now, CheckerScript::kJob, world);
+    const std::string_view of_am = "n1";
+    const Names left{"released-once", "quiescence"};
+    EXPECT_EQ(script.Broken(), node == of_am ? Names{} : left);
+  }
+}
+
 // An RM that keeps nothing over its restart has taken it back; its node hears no order before all
 // that it runs has ended.
 TEST(CheckersTest, ReleasedOnceAllowsWhatWasStartedUnderAnEarlierRm) {

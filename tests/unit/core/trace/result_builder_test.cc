@@ -124,6 +124,25 @@ TEST(ResultBuilderTest, TheLatestAccountOfAnAttemptsEndCounts) {
   EXPECT_EQ(tasks[1].attempts[1].node, "gpu-3");
 }
 
+TEST(ResultBuilderTest, AnAmThatIsCutOffTellsNothingOfItsSuccessorsTasks) {
+  TraceScript script;
+  script.Job("a").Grant(0, 1, "n1", 0, true).Grant(0, 2, "n2", 1);
+  script.AmStarts(0).AmStarts(0, 2);
+  const TaskAttemptEnded ended{.task = kWorker0,
+                               .process = {.epoch = Epoch(1)},
+                               .container = TraceScript::Container(0, 2),
+                               .exit_class = ExitClass::kOk};
+  TaskAttemptEnded lost = ended;
+  lost.exit_class = ExitClass::kHeartbeatLost;
+  script.Am(JobStateChanged{.state = JobState::kRunning}).Am(ended);
+  for (const AmAction& action : {AmAction(lost), AmAction(JobStateChanged{JobState::kAllocating})})
+    script.Fact(AmOrdered{.job = JobIndex(0), .am_attempt = 1, .action = action});
+  const Result result = script.Finish();
+  ASSERT_EQ(result.jobs[0].tasks.size(), 1U);
+  EXPECT_EQ(result.jobs[0].tasks[0].attempts.at(0).exit_class, ExitClass::kOk);
+  EXPECT_EQ(result.jobs[0].state, JobState::kRunning);
+}
+
 TEST(ResultBuilderTest, AFaultIsDetectedByItsNodeAndRecoveredWhenTheJobTrainsAgain) {
   const Result result = WorkerNodeDies().Finish();
   ASSERT_EQ(result.faults.size(), 1U);

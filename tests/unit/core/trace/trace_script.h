@@ -2,6 +2,8 @@
 // in seconds.
 #pragma once
 
+#include <map>
+#include <optional>
 #include <string>
 #include <utility>
 
@@ -26,10 +28,18 @@ class TraceScript {
     builder_.Observe({.at = now_, .fact = std::move(fact)});
     return *this;
   }
+  /// What the job's latest AM orders.
   TraceScript& Am(AmAction action, std::uint32_t job = 0) {
-    return Fact(AmOrdered{.job = JobIndex(job), .am_attempt = 1, .action = std::move(action)});
+    const LatestAm& latest = latest_am_[job];
+    return Fact(AmOrdered{.job = JobIndex(job),
+                          .am_attempt = latest.attempt,
+                          .action = std::move(action),
+                          .resubmission = latest.resubmission});
   }
   TraceScript& Client(ClientAction action, std::uint32_t job = 0) {
+    if (const auto* submitted = std::get_if<ApplicationSubmitted>(&action);
+        submitted != nullptr && submitted->resubmission > 0)
+      latest_am_[job] = {.attempt = 1, .resubmission = submitted->resubmission};
     return Fact(ClientOrdered{.job = JobIndex(job), .action = std::move(action)});
   }
 
@@ -65,6 +75,7 @@ class TraceScript {
   TraceScript& AmStarts(std::uint32_t job, std::int32_t attempt = 1) {
     AmStarted started;
     started.attempt = {{0, static_cast<std::int32_t>(job) + 1}, attempt};
+    latest_am_[job].attempt = attempt;
     return Fact(AmTold{.job = JobIndex(job), .am_attempt = attempt, .event = started});
   }
   TraceScript& AmRegisters(std::uint32_t job) {
@@ -105,7 +116,13 @@ class TraceScript {
   [[nodiscard]] const ResultBuilder& builder() const { return builder_; }
 
  private:
+  struct LatestAm {
+    std::int32_t attempt = 1;
+    std::optional<std::int32_t> resubmission;
+  };
+
   ResultBuilder builder_;
+  std::map<std::uint32_t, LatestAm> latest_am_;
   Instant now_{};
 };
 
