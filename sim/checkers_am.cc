@@ -260,6 +260,7 @@ void Checkers::Books::Ordered(JobBook& job, const trace::AmOrdered& fact) {
                    RecordAttempt(job, ended, attempt.attempt);
                  },
                  [&](const RestartDecided& decision) {
+                   if (attempt.superseded_now) return;  // Its successor has taken it over.
                    const bool stored = attempt.append_answered != Instant::min();
                    Restarts(job, decision, stored ? attempt.decided_from : now_);
                  },

@@ -269,10 +269,15 @@ void ConductWatch::Owes(const ContainerId& id, ContainerFacts& container) {
       {.at = now_ + kGivesBackWithin, .order = ++order_, .container = id, .of = DueFor::kOwed});
 }
 
-void ConductWatch::OwesListed(const std::vector<yarn::Container>& containers) {
+// Of what an AM before gave back the next one knows where that one has stored something since.
+void ConductWatch::OwesListed(const ApplicationFacts& application,
+                              const std::vector<yarn::Container>& containers) {
   for (const yarn::Container& listed : containers) {
     ContainerFacts* container = ContainerOf(listed.id);
-    if (container != nullptr && container->given_back && !container->am && !container->freed)
+    if (container == nullptr || !container->given_back || container->am || container->freed)
+      continue;
+    const Instant given_back = container->given_back_at;
+    if (given_back >= application.am_started || application.stored_at >= given_back)
       Owes(listed.id, *container);
   }
 }
@@ -303,6 +308,7 @@ void ConductWatch::GivenBack(const ContainerId& id) {
   ContainerFacts* container = ContainerOf(id);
   if (container == nullptr) return;
   container->given_back = true;
+  container->given_back_at = now_;
   container->notice.reset();
   container->owed.reset();
   HeldMayChange(id, *container);
@@ -401,10 +407,10 @@ void ConductWatch::RmSays(ApplicationFacts& application, const RmReplied& reply)
     application.blacklist.clear();
     for (const yarn::NmToken& token : registered->nm_tokens_from_previous_attempts)
       application.tokens.insert(token.node.host);
-    OwesListed(registered->containers_from_previous_attempts);
+    OwesListed(application, registered->containers_from_previous_attempts);
     OwesReleased(application);
   } else if (const auto* answer = std::get_if<yarn::AllocateResponse>(&reply.response)) {
-    OwesListed(answer->containers_from_previous_attempts);
+    OwesListed(application, answer->containers_from_previous_attempts);
     for (const yarn::NmToken& token : answer->nm_tokens) {
       application.tokens.insert(token.node.host);
       application.tokenless.erase(token.node.host);

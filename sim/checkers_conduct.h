@@ -71,7 +71,8 @@ class ConductWatch {
     Resource resource;
     bool am = false;
     bool freed = false;       ///< The RM counts it no more.
-    bool given_back = false;  ///< The AM has ordered its end, in whatever way.
+    bool given_back = false;  ///< The AM has ordered its end, in whatever way, ...
+    Instant given_back_at{};  ///< ... last then.
     bool held = false;        ///< It counts in ApplicationFacts::held.
     bool leaves = false;      ///< Its agent has told the AM that it ends.
     std::optional<TaskId> launched_for;
@@ -155,7 +156,8 @@ class ConductWatch {
   void JudgeHeld(const Due& due);
   void JudgeOwed(const Due& due);
   void Owes(const ContainerId& id, ContainerFacts& container);
-  void OwesListed(const std::vector<yarn::Container>& containers);
+  void OwesListed(const ApplicationFacts& application,
+                  const std::vector<yarn::Container>& containers);
   void OwesReleased(const ApplicationFacts& application);
   void On(const trace::AmTold& fact);
   void On(const trace::AmOrdered& fact);

@@ -778,6 +778,19 @@ TEST(CheckersAmTest, BudgetsCountFromTheDecision) {
 }
 
 // An AM that dies before it can tell what it paid leaves that to the next one.
+TEST(CheckersAmTest, BudgetsCountNothingThatAnAmTellsWhichIsCutOff) {
+  JobSpec spec = CheckerScript::Job();
+  spec.retries.user = 1;
+  for (const std::int32_t by : {1, 2}) {
+    CheckerScript script(spec);
+    script.Run();
+    script.Order(Paid(Budget::kUser));
+    script.StartAm(2);
+    script.Order(Paid(Budget::kUser), by);
+    EXPECT_EQ(script.Broken(), by == 1 ? Names{} : Names{"budgets"});
+  }
+}
+
 TEST(CheckersAmTest, BudgetsCountWhatIsTakenOverFromWhenItMayHaveBeenDecided) {
   JobSpec spec = CheckerScript::Job();
   spec.retries = {.user = 1, .infrastructure = 2, .window = 1h, .resubmit = 0};

@@ -559,6 +559,10 @@ class OwedScript : public ConductScript {
                            .containers_from_previous_attempts = {{.id = Container(2)}}}},
          attempt);
   }
+  void Store() {
+    Order(AppendJournal{.seq = JournalSeq(1)});
+    Tell(JournalAppended{.seq = JournalSeq(1)});
+  }
   void Stop(std::int32_t attempt) {
     Order(CallNm{.call = CallId(1),
                  .request = yarn::StopContainersRequest{.containers = {Container(2)}}},
@@ -575,14 +579,25 @@ class OwedScript : public ConductScript {
 TEST(CheckersConductTest, WhatAnEarlierAmGaveBackTheNextGivesBackAgain) {
   for (const bool stops : {true, false}) {
     OwedScript script;
+    script.Store();
     script.Stop(1);
     script.List(2);
     if (stops) script.Stop(2);
     EXPECT_EQ(script.Idle(), stops ? 0 : 1);
   }
   {
+    // HDFS has nothing of it.
+    OwedScript script;
+    script.Store();
+    script.At(1s);
+    script.Stop(1);
+    script.List(2);
+    EXPECT_EQ(script.Idle(), 0);
+  }
+  {
     // An AM that takes over a verdict may not know that it was: its process is to end first.
     OwedScript script;
+    script.Store();
     script.Stop(1);
     script.List(2);
     script.Order(SendToAgent{.container = CheckerScript::Container(2), .message = StopProcess{}},

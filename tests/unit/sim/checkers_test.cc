@@ -363,7 +363,7 @@ TEST(CheckersTest, GangStartKnowsThatTheAmNeedNotHearOfALostNodeWhereMessagesGet
     }
     if (known == Known::kByTheNextAm) script.StartAm(2);
     script.Exit(3);
-    script.Order(BothAgainFor(kWorker0));
+    script.Order(BothAgainFor(kWorker0), known == Known::kByTheNextAm ? 2 : 1);
     script.OrderProcess(3, kWorker1, 2);
     return script.Broken();
   };
