@@ -7,7 +7,10 @@
 #include <gtest/gtest.h>
 #include <unistd.h>
 
+#include <algorithm>
+#include <boost/asio/read.hpp>
 #include <filesystem>
+#include <utility>
 
 #include "fakes/server/container_processes.h"
 #include "fakes/server/files.h"
@@ -48,6 +51,26 @@ class YarnServerTest : public ::testing::Test {
     return response ? std::get<yarn::GetNewApplicationResponse>(*response).application.id : 0;
   }
 
+  /// What the ResourceManager answers to these bytes of a new connection, before it ends it.
+  hadoop::Response LastWordTo(const std::string& bytes) {
+    using boost::asio::ip::tcp;
+    tcp::socket socket(io_);
+    socket.connect({boost::asio::ip::make_address(server_.client_address().host),
+                    static_cast<std::uint16_t>(server_.client_address().port)});
+    boost::asio::write(socket, boost::asio::buffer(bytes));
+    std::string said;
+    bool ended = false;
+    boost::asio::async_read(
+        socket, boost::asio::dynamic_buffer(said),
+        [&ended](const boost::system::error_code&, std::size_t) { ended = true; });
+    hadoop::RunUntil(
+        io_, [&ended] { return ended; }, "the end of the connection");
+    const auto response = hadoop::DecodeResponse(
+        std::string_view(said).substr(std::min(said.size(), wire::kFrameHeader)));
+    EXPECT_TRUE(response.has_value()) << response.error().message;
+    return response.value_or(hadoop::Response{});
+  }
+
   boost::asio::io_context io_;
   YarnServer server_{io_, {}};
   int calls_ = 0;
@@ -86,6 +109,28 @@ TEST_F(YarnServerTest, AResourceManagerThatComesBackHasItsPortsAndItsMemory) {
   };
   EXPECT_EQ(NewApplication(), 1) << "numbers begin anew under the new ResourceManager's time";
   EXPECT_EQ(server_.client_address().port, port);
+}
+
+// Source: ipc/Server.java, Connection.processOneRpc, setupBadVersionResponse. The class and the
+// words go where each belongs: clients of Hadoop throw what the class says.
+TEST_F(YarnServerTest, WhatItCannotTakeIsRefusedByTheNameOfAnException) {
+  const std::string good = hadoop::Preamble(hadoop::AuthProtocol::kNone);
+  const std::string server_error = "org.apache.hadoop.ipc.RpcServerException";
+  std::string no_frame = good;
+  wire::AppendFrame("x", no_frame);
+  const std::string undecodable = hadoop::DecodeClientFrame("x").error().message;
+  const auto refusal = [&](const std::string& bytes) {
+    const hadoop::Response said = LastWordTo(bytes);
+    EXPECT_EQ(said.status, hadoop::ResponseStatus::kFatal);
+    EXPECT_EQ(said.call_id, hadoop::kConnectionCallId);
+    return std::pair(said.exception, said.message);
+  };
+  EXPECT_EQ(refusal(no_frame), std::pair(server_error, undecodable));
+  EXPECT_EQ(refusal(good + hadoop::RequestFrame({.method = "m"})),
+            std::pair(server_error, std::string("a frame at the wrong time")));
+  EXPECT_EQ(refusal("hrpc\x08" + good.substr(5)),
+            std::pair(std::string("org.apache.hadoop.ipc.RPC$VersionMismatch"),
+                      std::string("Server IPC version 9 is needed")));
 }
 
 // ---------------------------------------------------------------- a node on this machine
