@@ -230,5 +230,11 @@ TEST(DigestTest, TheFormIsPinned) {
   EXPECT_EQ(ToString(digest.value()), "e83a86dca878c40b70314c37640828c5");
 }
 
+// It counts by the hash of its elements, too, and not as no hash at all.
+TEST(DigestTest, TheFormOfAnEmptyListThatComesFirstIsPinned) {
+  EXPECT_EQ(ToString(DigestOf({.fact = AmTold{.event = AmStarted{}}})),
+            "148415164f27ed508be0eb20c7e627b7");
+}
+
 }  // namespace
 }  // namespace tfyarn::trace
