@@ -140,6 +140,15 @@ TEST_F(NodesTest, AnUnhealthyNodeLosesItsContainersAndComesBackHealthy) {
   EXPECT_EQ(am().updated_nodes.back().state, yarn::NodeState::kRunning);
 }
 
+// It reports an end once: what the RM does not answer then would stay with the node.
+TEST_F(NodesTest, AnUnhealthyNodeMayForgetTheContainersThatItReportsAsEnded) {
+  FillB(2);
+  cluster_.StepNm(b_, HealthChanged{.healthy = false, .report = "disk"});
+  cluster_.RunFor(5s);
+  EXPECT_EQ(cluster_.rm().books().nodes.at(1)->state, yarn::NodeState::kUnhealthy);
+  EXPECT_TRUE(cluster_.nm(b_).containers().empty());
+}
+
 TEST_F(NodesTest, ADecommissionedNodeIsShutDownAndMayComeBackWhenAllowed) {
   FillB(2);
   cluster_.StepRm(DecommissionNode{.node = b_});
@@ -153,6 +162,20 @@ TEST_F(NodesTest, ADecommissionedNodeIsShutDownAndMayComeBackWhenAllowed) {
   cluster_.StepNm(b_, NmStarted{});
   cluster_.RunFor(1s);
   EXPECT_TRUE(cluster_.nm(b_).registered());
+}
+
+// Source: RMNodeImpl.deactivateNode makes it inactive, and the expiry of an inactive node reaches
+// nobody (ResourceManager.NodeEventDispatcher).
+TEST_F(NodesTest, ASilentNodeThatIsDecommissionedIsNotLostInTheEnd) {
+  const Duration expiry = RmOptions().nm_expiry;
+  cluster_.RunFor(expiry / 2);
+  cluster_.StopNm(b_);
+  // The watch that began when it registered is over; that from its last heartbeat on goes on.
+  cluster_.RunFor(expiry * 3 / 4);
+  cluster_.StepRm(DecommissionNode{.node = b_});
+  cluster_.RunFor(expiry / 2);
+  EXPECT_EQ(cluster_.rm().books().nodes.at(1)->state, yarn::NodeState::kDecommissioned);
+  EXPECT_EQ(am().updated_nodes.back().state, yarn::NodeState::kDecommissioned);
 }
 
 TEST_F(NodesTest, AGracefulDecommissionWaitsForTheNodesApplications) {
