@@ -427,6 +427,18 @@ TEST(GangAllocatorTest, SpreadTypesAreAskedForOncePerHost) {
   EXPECT_THAT(gang.TakeReleases(), ElementsAre(Id(2)));
 }
 
+TEST(GangAllocatorTest, HostsAreChosenAnewOnlyWhileAnyAreNeeded) {
+  GangAllocator gang(Options(GangPolicy::kNone));
+  gang.SetNodes(kStart, Nodes(4, 2));
+  gang.Want(kStart, Slots("worker", 2, 1, {.spread = PlacementScope::kNode}));
+  const Ask ask = gang.asks()[0];
+  EXPECT_EQ(gang.next_deadline(), kStart + 30s);
+  static_cast<void>(gang.OnAllocated(kStart, {On(ask, 1, "a")}));
+  EXPECT_EQ(gang.next_deadline(), kStart + 30s);
+  static_cast<void>(gang.OnAllocated(kStart, {On(ask, 2, "b")}));
+  EXPECT_EQ(gang.next_deadline(), std::nullopt);
+}
+
 // A node may come between the client's look at the cluster and the AM's registration: the RM counts
 // it, and does not tell the AM of it.
 TEST(GangAllocatorTest, WhatKnownHostsCannotHoldIsAskedForOnUnseenOnes) {
