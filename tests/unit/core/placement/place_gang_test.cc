@@ -171,6 +171,15 @@ TEST(PlaceGangTest, TheExactSearchFindsWhatFirstFitMisses) {
   EXPECT_EQ(Place(groups, inventory, {.first_fit_tries = 0}), Found::kPlaced);
 }
 
+// The larger workers would fill a node of which each parameter server needs a little.
+TEST(PlaceGangTest, TheFirstTryPlacesConstrainedTypesBeforeLargerOnes) {
+  const Inventory inventory = Cluster(2, 1, {.memory_mb = 64 * kGiB, .vcores = 16, .gpus = 8});
+  const PlacementSpec spread{.spread = PlacementScope::kNode};
+  EXPECT_EQ(Place({Group("worker", 2, Gpus(4)), Group("ps", 2, Gpus(1), spread)}, inventory,
+                  {.first_fit_tries = 1, .search_steps = 0}),
+            Found::kPlaced);
+}
+
 TEST(PlaceGangTest, GivingUpIsNotCalledImpossible) {
   const Inventory inventory = Cluster(12, 1, {.memory_mb = 10 * kGiB, .vcores = 100});
   const auto gib = [](std::int64_t n) { return Resource{.memory_mb = n * kGiB, .vcores = 1}; };
