@@ -202,6 +202,33 @@ TEST(CheckersConductTest, ANoticeWaitsForWhatTheJournalHasYetToStore) {
   }
 }
 
+// Each alone: the notice was told to an AM that has died since, or something may have come between.
+TEST(CheckersConductTest, ANoticeIsExcusedByWhateverCameBetween) {
+  enum Between { kNothing, kNewAm, kLossyNetwork, kFault, kFaultThatIsOver };
+  for (const Between between : {kNothing, kNewAm, kLossyNetwork, kFault, kFaultThatIsOver}) {
+    config::Scenario scenario{.faults = {{.kind = "partition"}}};
+    if (between == kLossyNetwork) scenario.cluster.network.loss = 0.01;
+    CheckerScript script(CheckerScript::Job(), scenario);
+    script.Run();
+    const bool fault = between == kFault || between == kFaultThatIsOver;
+    if (fault) script.Say(trace::FaultBegan{.fault = 0, .kind = "partition"});
+    script.At(1min);
+    script.Tell(Notice(true));
+    script.At(61s);
+    if (between == kFaultThatIsOver) script.Say(trace::FaultEnded{.fault = 0});
+    if (between == kNewAm) {
+      script.StartAm(2);
+      script.Tell(AgentSaid{RegisterAgent{
+                      .fence = {.container = CheckerScript::Container(2), .task = kWorker0}}},
+                  2);
+    }
+    script.At(2min);
+    script.Allocate(AskFor(0, 1), between == kNewAm ? 2 : 1);
+    EXPECT_EQ(script.Broken(), between == kNothing ? Names({"notice-passed-on"}) : Names())
+        << between;
+  }
+}
+
 TEST(CheckersConductTest, AFaultThatIsOverOnceItHasStruckExcusesNothingAfterwards) {
   for (const char* kind : {"container_exit", "partition"}) {
     CheckerScript script(CheckerScript::Job(), {.faults = {{.kind = kind}}});
