@@ -237,10 +237,4 @@ void RmCore::DropReservation(RmNode& node) {
   if (is_capacity()) AnnounceNode(node);
 }
 
-void RmCore::TrimReservations(AskEntry& ask) {
-  while (static_cast<std::int64_t>(ask.reserved.size()) > ask.wanted()) {
-    DropReservation(NodeAt(ask.reserved.back()));
-  }
-}
-
 }  // namespace tfyarn::fakes

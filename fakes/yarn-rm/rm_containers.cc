@@ -27,13 +27,13 @@ BookedContainer& RmCore::Grant(RmApplication& application, AskEntry& ask, RmNode
   const bool am = ask.am;
   const AskKey key = ask.key;
   AskUpdate taken = LowerAsk(ask, locality, node.host_place, node.rack_place);
+  // Where a node was kept for every container, one of them was given up for this grant.
+  TF_CHECK(static_cast<std::int64_t>(ask.reserved.size()) <= ask.wanted());
   if (ask.wanted() == 0) {
-    TrimReservations(ask);
     ClearDemand(application);
     if (application.asks.at(key).places.empty()) application.asks.erase(key);
     RefreshDemand(application);
   } else if (!ask.reserved.empty()) {
-    TrimReservations(ask);
     RefreshReservable(application, ask);
   }
   if (am) {

@@ -200,7 +200,6 @@ class RmCore {
   /// Ends all asks of the attempt, with what is pending for them.
   void DropAsks(RmApplication& application);
   void DropReservation(RmNode& node);
-  void TrimReservations(AskEntry& ask);
 
   // ------------------------------------------------------------ rm_trackers.cc
   [[nodiscard]] yarn::RmResponse Answer(const RmCall& call,
