@@ -84,7 +84,8 @@ void RunFacts::Observe(const trace::TraceRecord& record) {
   } else if (const auto* ended = std::get_if<trace::FaultEnded>(&record.fact)) {
     if (cut_.erase({ended->fault, ended->instance}) > 0) restored_at_ = now_;
     for (const auto& job : jobs_) {
-      if (job != nullptr && job->am_stood.fault == std::pair(ended->fault, ended->instance))
+      if (job != nullptr && job->am_stood.since &&
+          job->am_stood.fault == std::pair(ended->fault, ended->instance))
         job->am_stood.until = now_;
       if (job != nullptr && job->due != kNever)
         job->due = std::max(job->due, now_ + DecisionBound(*job->spec));

@@ -757,17 +757,23 @@ TEST(ReferenceVerdictTest, WhatFallsSilentStartsAgainWithAFailureThatWaits) {
 }
 
 TEST(ReferenceVerdictTest, TheGangsDeadlineRunsWhileTheAmStandsStill) {
-  for (const Duration asks : {31s, 33s}) {
+  struct Case {
+    const char* kind;
+    Duration asks;
+    bool clean;
+  };
+  for (const Case& one : {Case{"am_pause", 41s, true}, Case{"am_pause", 43s, false},
+                          Case{"node_crash", 41s, false}}) {
     Script script(WithPs(), "worker");
     script.At(11s);
-    script.Say(trace::FaultBegan{.fault = 0, .kind = "am_pause", .target = "am of a"});
+    script.Say(trace::FaultBegan{.fault = 0, .kind = one.kind, .target = "am of a"});
     script.At(41s);
     script.Say(trace::FaultEnded{.fault = 0});
-    script.At(10s + asks);
+    script.At(one.asks);
     script.Order(CallRm{.request = yarn::AllocateRequest{.ask = {{.num_containers = 2}}}});
     script.At(11s + 30min);
     script.Verdict(JobStatus::kFailed, "gang/deadline");
-    EXPECT_EQ(script.Clean(), asks == 31s);
+    EXPECT_EQ(script.Clean(), one.clean) << one.kind;
   }
 }
 
