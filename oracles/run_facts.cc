@@ -660,8 +660,11 @@ void RunFacts::HeardToRun(Job& job, Task& task) {
   const bool waits = std::any_of(job.tasks.begin(), job.tasks.end(), [&](const auto& entry) {
     const Task& other = entry.second;
     const bool there = other.registered && other.heard >= job.attempt_begun;
+    const bool ended =
+        std::any_of(other.accounts.begin(), other.accounts.end(),
+                    [](const Account& account) { return account.told != 0 && !account.spent; });
     return other.in_gang && !other.begins && !other.heard_to_run &&
-           (other.waits_for_runs || (!there && !other.spawned));
+           (other.waits_for_runs || (!there && !(other.spawned && ended)));
   });
   if (waits || job.never_heard_to_run > 0) return;
   job.all_heard_to_run = now_;

@@ -99,6 +99,9 @@ class Script {
   void Spawn(const TaskId& task, std::uint32_t attempt, std::uint32_t epoch) {
     Tell(AgentSaid{RegisterAgent{.fence = Fence(task)}});
     SpawnUntold(task, attempt, epoch);
+    TellThatItRuns(task);
+  }
+  void TellThatItRuns(const TaskId& task) {
     Tell(AgentSaid{ProcessRunning{.fence = Fence(task), .process = attempts_[task]}});
   }
   void SpawnUntold(const TaskId& task, std::uint32_t attempt, std::uint32_t epoch) {
@@ -2516,6 +2519,25 @@ TEST(ReferenceVerdictTest, DeadlinesRunBeginsWithoutWhatHasEndedForGood) {
 }
 
 // It was decided after what the AM before has stored and announced.
+// What waits by `depends` counts once its agent has found this AM.
+TEST(ReferenceVerdictTest, DeadlinesRunWaitsForWhatTheNextAmHasNotHeardOf) {
+  JobSpec spec = Spec({{"worker", 2}, {"extra", 1}}, Strategy::kIndependent);
+  spec.depends = {{.task = "extra", .after = "worker", .state = DependencyState::kEnded}};
+  spec.deadlines.run = 100s;
+  const TaskId extra{"extra", 0};
+  for (const bool found : {true, false}) {
+    Script script(spec);
+    script.At(20s);
+    script.StartAm(2);
+    if (found) script.Register(extra);
+    for (const TaskId& task : {kWorker0, kWorker1}) {
+      script.Register(task);
+      script.TellThatItRuns(task);
+    }
+    EXPECT_EQ(script.CleanAt(10min), !found);
+  }
+}
+
 TEST(ReferenceVerdictTest, WhatIsTakenOverWasPaidByTheAmBefore) {
   JobSpec spec = Spec({{"worker", 1}}, Strategy::kIndependent);
   spec.retries = {.infrastructure = 1, .window = 60s};
