@@ -143,9 +143,10 @@ void SimHost::ClientCallsRm(ClientActor& client, CallRm call) {
              if (actor == nullptr || !actor->alive) return;
              auto& same = static_cast<ClientActor&>(*actor);
              if (poll) {
-               if (const auto* report = std::get_if<yarn::GetApplicationReportResponse>(&response);
-                   report != nullptr && !same.paused)
-                 same.last_report = *report;
+               const auto* report = std::get_if<yarn::GetApplicationReportResponse>(&response);
+               if (report != nullptr && !same.paused) same.last_report = *report;
+               // The RM has said what was new, and its successor has not heard it: that one asks.
+               if (report != nullptr && same.paused) same.last_report.reset();
                BeatAnswered(same, number.value);
              }
              StepClient(same, RmReplied{.call = number, .response = std::move(response)});

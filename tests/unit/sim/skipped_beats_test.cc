@@ -122,5 +122,15 @@ faults:
 )");
 }
 
+// The answer that says how the job has ended comes to a client that is gone.
+TEST(SkippedBeatsTest, AClientThatHasNotHeardTheNewsAsksAgain) {
+  ExpectSame(R"(name: lost
+horizon: 1h
+cluster: {network: {latency: 100ms}, nodes: [{name: n, resources: {memory: 64GiB, vcores: 32}}]}
+jobs: [{name: a, tasks: {worker: {memory: 4GiB}}}]
+faults: [{kind: client_lost, when: {job: a, state: finished}, after: 10ms, target: {job: a}, for: 65ms}]
+)");
+}
+
 }  // namespace
 }  // namespace tfyarn::sim
