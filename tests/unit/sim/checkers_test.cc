@@ -598,6 +598,23 @@ TEST(CheckersTest, QuiescenceBreaksWhenSomethingIsLeftOfAJob) {
   EXPECT_EQ(script.Broken(), Names{"quiescence"});
 }
 
+TEST(CheckersTest, QuiescenceIsNotExcusedByWhatStrikesOnlyItsTarget) {
+  for (const char* kind :
+       {"node_crash", "gpu_lost", "container_exit", "disk_full", "slow_node", "launch_fail",
+        "localize_fail", "preempt", "hang", "port_in_use", "partition"}) {
+    CheckerScript script;
+    script.Run();
+    script.Say(trace::FaultBegan{.fault = 0, .kind = kind});
+    script.Succeed();
+    script.At(60s);
+    FixedWorld world;
+    world.remains = {"an agent"};
+    script.checkers.JobSettled(script.now, CheckerScript::kJob, world);
+    const bool wide = std::string_view(kind) == "partition";
+    EXPECT_EQ(script.Broken(), wide ? Names{} : Names{"quiescence"}) << kind;
+  }
+}
+
 TEST(CheckersTest, QuiescenceWaitsForWhatAFaultHasDelayed) {
   for (const double delay : {1.0, 60.0}) {
     config::Scenario scenario;
