@@ -245,7 +245,8 @@ std::string ReferenceVerdict::Model::WrongCause(const Job& job, const Task& task
     // So has one never heard to run, whose order to stop is overdue, before its node is told.
     const bool overdue = other.runs_told == 0 && other.stop_ordered != 0 &&
                          now_ - other.stop.at >= job.spec->deadlines.stop;
-    if (SeemsToRun(other) && !heard && !given_back && !overdue) run.push_back(&other);
+    if (SeemsToRun(other) && other.spawned_at < window_ && !heard && !given_back && !overdue)
+      run.push_back(&other);
     // What was stopped for an earlier restart has no part in this one.
     if ((other.killed && !other.IsSettled()) || killed_by_others) killed.push_back(&other);
   }

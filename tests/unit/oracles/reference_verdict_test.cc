@@ -1280,6 +1280,30 @@ TEST(ReferenceVerdictTest, AProcessWhoseStartWasOnItsWayBelongsToTheOldEpoch) {
   EXPECT_THAT(script.model.TakeNew(), IsEmpty());
 }
 
+// ... and so is who starts again while the decision is on its way to HDFS.
+TEST(ReferenceVerdictTest, WhoRunsAgainOnceItWasDecidedIsNoPeerThatStillRuns) {
+  JobSpec spec = TwoWorkers();
+  spec.policy = {.name = "tfjob", .options = {{"restart_policy", "Always"}}};
+  for (const bool once_decided : {true, false}) {
+    Script script(spec);
+    script.At(60s);
+    script.Exit(kWorker0, ProcessExit{.signal = 6});
+    script.At(81s);
+    script.Restart(kWorker0, ExitClass::kSignalCrash, Budget::kUser, 1, {kWorker0});
+    if (!once_decided) script.Spawn(kWorker0, 1, 1);
+    script.At(82s);
+    script.Exit(kWorker1, ProcessExit{.signal = 6});
+    script.Order(AppendJournal{.seq = JournalSeq(90)});
+    if (once_decided) script.Spawn(kWorker0, 1, 1);
+    script.Tell(JournalAppended{.seq = JournalSeq(90)});
+    script.Order(RestartDecided{.paid = Budget::kUser,
+                                .epoch = Epoch(1),
+                                .cause = {.task = kWorker1, .exit_class = ExitClass::kSignalCrash},
+                                .tasks = {kWorker1}});
+    EXPECT_EQ(script.Clean(), once_decided);
+  }
+}
+
 TEST(ReferenceVerdictTest, WhatIsIgnoredNeitherHelpsNorHarms) {
   JobSpec spec = Spec({{"worker", 2}}, Strategy::kIndependent);
   for (const bool ignored : {true, false}) {
