@@ -625,6 +625,7 @@ void RunFacts::Told(Job& job, const yarn::ContainerStatus& status) {
   bool ended_on_order = false;
   for (Account& account : task->accounts) {
     if (!account.early || account.container != status.id) continue;
+    if (account.attempt < task->attempt) continue;  // Another one ran in it since.
     Tell(job, *task, account);
     ended_on_order = ended_on_order || (account.classes & Of(kKilledByUs)) != 0;
   }

@@ -2641,6 +2641,23 @@ TEST(ReferenceVerdictTest, WhatTakesAContainerWhoseProcessHasEndedOnOrderIsNoCau
   }
 }
 
+// An attempt that ran in it before had ended on order; the next one runs in it when it is taken.
+TEST(ReferenceVerdictTest, WhatTakesAContainerInWhichAnotherProcessRunsIsACause) {
+  for (const bool runs : {true, false}) {
+    JobSpec spec = Spec({{"worker", 1}}, Strategy::kIndependent);
+    Script script(spec);
+    script.At(60s);
+    script.OrderStop(kWorker0);
+    script.Exit(kWorker0, ProcessExit{.code = 1}, /*told=*/false);
+    script.RegisterEnded(kWorker0, 1);
+    if (runs) script.Spawn(kWorker0, 1, 1);
+    script.At(65s);
+    script.LoseContainer(kWorker0, container_exit::kPreempted);
+    script.Restart(kWorker0, ExitClass::kPreempted, Budget::kInfrastructure, 2, {kWorker0});
+    EXPECT_EQ(script.Clean(), runs);
+  }
+}
+
 TEST(ReferenceVerdictTest, AFailureThatCameWithARegistrationMayJoinARestart) {
   JobSpec spec = WithPs();
   spec.retries.user = 1;
