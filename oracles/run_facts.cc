@@ -530,8 +530,10 @@ Tri EndedWell(const Job& job, const Task& task, const ContainerId& container) {
     if (account.spent || account.container != container || account.attempt != task.attempt ||
         account.classes != Of(kOk) || account.told == 0)
       continue;
-    if (account.told_attempt == job.am_attempt || account.seen || account.stored) return Tri::kYes;
-    if (account.stored_perhaps) well = Tri::kMaybe;
+    const bool heard = account.told_attempt == job.am_attempt || account.stored;
+    // The word of an agent that it refuses it does not take.
+    if (account.seen || (heard && task.turned_away != container)) return Tri::kYes;
+    if (heard || account.stored_perhaps) well = Tri::kMaybe;
   }
   return well;
 }

@@ -2325,6 +2325,25 @@ TEST(ReferenceVerdictTest, AnAgentThatWasRefusedEndsWithoutAnAnswer) {
   }
 }
 
+// The AM before did not take its word that the process had ended well; its successor hears none.
+TEST(ReferenceVerdictTest, WhatARefusedAgentSaidIsNotKnownToTheNextAm) {
+  for (const bool refused : {true, false}) {
+    Script script(Spec({{"worker", 2}}, Strategy::kIndependent));
+    script.At(60s);
+    script.Exit(kWorker1, 0);
+    if (refused) {
+      script.Order(
+          SendToAgent{.container = script.ContainerOf(kWorker1), .message = AgentRefused{}});
+    }
+    script.LoseContainer(kWorker1, agent_exit::kRefused);
+    script.Store();
+    script.StartAm(2);
+    script.LoseContainer(kWorker1, agent_exit::kRefused);
+    script.Restart(kWorker1, ExitClass::kAmLost, Budget::kInfrastructure, 2, {kWorker1});
+    EXPECT_EQ(script.Clean(), refused);
+  }
+}
+
 TEST(ReferenceVerdictTest, WhatEndsUnderNoticeStartsAgainElsewhere) {
   JobSpec spec = WithPs();
   spec.policy = {.name = "tfjob", .options = {{"restart_policy", "Always"}}};
