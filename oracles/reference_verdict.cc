@@ -238,7 +238,7 @@ std::string ReferenceVerdict::Model::WrongCause(const Job& job, const Task& task
       heard = true;
       first = std::min(first, account.told_at);
       // While it was to end: who sent SIGKILL the AM is not told.
-      killed_by_others |= account.source == Source::kOurOrder && account.exit == kSigkilled;
+      killed_by_others |= account.on_order && account.exit == kSigkilled;
     }
     // Whose container it has given back has ended, as it was not heard to end in time.
     const bool given_back = other.container && job.released.count(*other.container) > 0;

@@ -462,7 +462,9 @@ void RunFacts::On(const trace::ContainerFreed& fact) {
 Account& RunFacts::AccountOf(const Job& job, Task& task, const ContainerId& container,
                              TaskAttempt attempt, const ProcessExit& exit, bool port_conflict) {
   for (Account& known : task.accounts) {
-    if (known.container == container && known.attempt == attempt) return known;
+    if (known.container != container || known.attempt != attempt) continue;
+    known.on_order |= exit.stopped_by_agent;
+    return known;
   }
   Account account{.container = container,
                   .attempt = attempt,
@@ -476,6 +478,7 @@ Account& RunFacts::AccountOf(const Job& job, Task& task, const ContainerId& cont
   account.absorbed =
       account.spent && account.classes == Of(kOk) && !exit.stopped_by_agent && !port_conflict;
   // Our own order counts, unless the process had ended by itself before it.
+  account.on_order = exit.stopped_by_agent;
   if (exit.stopped_by_agent) {
     account.source = Source::kOurOrder;
     account.classes = Of(kKilledByUs) | (failed ? 0 : Of(kOk)) |

@@ -1986,6 +1986,26 @@ TEST(ReferenceVerdictTest, WhoDiesOfSigkillAsItIsToEndHadToBeKilledAsFarAsTheAmK
   }
 }
 
+// That it was to end only its agent's report tells.
+TEST(ReferenceVerdictTest, WhoDiesOfAnothersSigkillAsItIsToEndHadToBeKilledAsItsAgentTells) {
+  for (const bool both : {true, false}) {
+    Script script(ThreeWorkers());
+    script.At(60s);
+    script.Exit(kWorker0, 1);
+    script.OrderStop(kWorker2);
+    const ProcessExit exit{.signal = both ? 9 : 15};
+    script.Exit(kWorker2, exit, /*told=*/false);
+    script.Tell(AgentSaid{
+        ProcessEnded{.fence = {.container = script.ContainerOf(kWorker2), .task = kWorker2},
+                     .process = {.epoch = Epoch(1)},
+                     .exit = {.signal = exit.signal, .stopped_by_agent = true}}});
+    script.Kill(kWorker1);
+    script.At(80s);
+    script.Restart(kWorker0, ExitClass::kUserPermanent, Budget::kUser, 2, kAllThree);
+    EXPECT_EQ(script.Clean(), both);
+  }
+}
+
 // Each of them begins the next epoch by itself, and so long as one has yet to do so there is none
 // to begin for the others.
 TEST(ReferenceVerdictTest, OfIndependentTasksOneMayBeYetToBegin) {
