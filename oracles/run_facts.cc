@@ -160,6 +160,7 @@ void RunFacts::BeginAttempt(Job& job, const AmStarted& started) {
     task.was_silent = task.was_silent || IsSilent(job, task);
     task.stood_before = task.stood_before || task.stands_still != 0;
     task.stands_still = 0;  // That is not stored.
+    task.perhaps_ordered |= job.append_open && task.registered;
     task.refused_in_a_row = 0;
     for (Account& account : task.accounts) {
       if (account.told == 0 || account.told_attempt != job.am_attempt) continue;
@@ -390,7 +391,7 @@ void RunFacts::Launches(Job& job, Task& task, const ContainerId& container, cons
   task.node = node;
   task.node_lost = task.let_go = false;
   task.launch_ordered = now_;
-  task.registered = task.came_late = task.launch_failed = false;
+  task.registered = task.came_late = task.launch_failed = task.perhaps_ordered = false;
   task.signs = 0;
   task.unanswered = 0;
   job.by_container[container] = &task;

@@ -90,6 +90,7 @@ struct Task {
   std::optional<TaskAttempt> ordered;  ///< The latest that the AM ordered to start, ...
   Moment ordered_at = 0;               ///< ... first then.
   Instant ordered_when{};
+  bool perhaps_ordered = false;  ///< An AM before may have stored an order that it never gave.
   /// A restart of the latest that was spawned has been decided; a later order may never have
   /// arrived.
   [[nodiscard]] bool IsSettled() const { return settled && *settled >= attempt; }

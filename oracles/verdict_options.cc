@@ -282,7 +282,7 @@ bool ReferenceVerdict::Model::MustAct(const Job& job, const Task& task,
 }
 
 /// `restart-type`: all tasks of the type start again. What has not run is replaced without them; of
-/// what the AM has ordered to start it may not know.
+/// what an AM has ordered to start, or stored that it would, it may not know.
 void ReferenceVerdict::Model::AddWithType(const Job& job, const Task& task,
                                           std::vector<std::set<TaskId>>& units) {
   std::vector<std::set<TaskId>> whole = units;
@@ -292,7 +292,7 @@ void ReferenceVerdict::Model::AddWithType(const Job& job, const Task& task,
     }
   }
   const bool ran = task.ran_in == task.container;
-  const bool ordered = task.MayNeverStart();
+  const bool ordered = task.MayNeverStart() || task.perhaps_ordered;
   if (ran) units.clear();
   if (ran || ordered) units.insert(units.end(), whole.begin(), whole.end());
 }

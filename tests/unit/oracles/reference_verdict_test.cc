@@ -1803,6 +1803,21 @@ TEST(ReferenceVerdictTest, OfWhatWasOrderedAndNeverRanTheAmMayThinkThatItRan) {
   }
 }
 
+// Its AM died as it stored that it would order the start.
+TEST(ReferenceVerdictTest, OfWhatAnEarlierAmWasToOrderTheNextMayThinkThatItRan) {
+  for (const bool stored : {false, true}) {
+    JobSpec spec = Spec({{"worker", 2}}, Strategy::kIndependent);
+    spec.on_exit = {{.action = ExitAction::kRestartType}};
+    Script script(spec, "worker");
+    for (const TaskId& task : kBoth) script.Register(task);
+    if (stored) script.Order(AppendJournal{.seq = JournalSeq(99)});
+    script.StartAm(2);
+    script.LoseContainer(kWorker1, -100);
+    script.Restart(kWorker1, ExitClass::kAmLost, Budget::kInfrastructure, 2, kBoth);
+    EXPECT_EQ(script.Clean(), stored);
+  }
+}
+
 // That it was taken away in the job's name says nothing of how a process ended that its agent saw
 // end.
 TEST(ReferenceVerdictTest, WhatIsTakenInTheJobsNameIsNoReasonOfYarns) {
