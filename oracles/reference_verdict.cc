@@ -240,16 +240,19 @@ std::string ReferenceVerdict::Model::WrongCause(const Job& job, const Task& task
       // While it was to end: who sent SIGKILL the AM is not told.
       killed_by_others |= account.on_order && account.exit == kSigkilled;
     }
-    // Whose container it has given back has ended, as it was not heard to end in time.
-    const bool given_back = other.container && job.released.count(*other.container) > 0;
-    // So has one never heard to run, whose order to stop is overdue, before its node is told.
-    const bool overdue = other.runs_told == 0 && other.stop_ordered != 0 &&
-                         now_ - other.stop.at >= job.spec->deadlines.stop;
-    if (SeemsToRun(other) && other.spawned_at < window_ && !heard && !given_back && !overdue)
-      run.push_back(&other);
+    if (SeemsToRun(other) && other.spawned_at < window_ && !heard) run.push_back(&other);
     // What was stopped for an earlier restart has no part in this one.
     if ((other.killed && !other.IsSettled()) || killed_by_others) killed.push_back(&other);
   }
+  // Whose agent tells of no end in time has ended: its container is given back, or is to be, once
+  // its node is told. The AM does not learn whether it had to be killed.
+  const auto is_given_up = [&](const Task* other) {
+    const Instant until = other->stop.at + job.spec->deadlines.stop + kGivenUpAfter;
+    const bool overdue = other->stop_ordered != 0 && job.window_at >= until &&
+                         (faults_ || until < first + job.spec->deadlines.blame);
+    return overdue || (other->container && job.released.count(*other->container) > 0);
+  };
+  const bool given_up = std::erase_if(run, is_given_up) > 0;
   const bool over = HangIsShown(job) || now_ - first >= job.spec->deadlines.blame;
   if (!run.empty() && !over) return "peers still run, and deadlines.blame is not over";
   const auto told_to_end = [&](const Task& other) {
@@ -258,7 +261,7 @@ std::string ReferenceVerdict::Model::WrongCause(const Job& job, const Task& task
   // Where a row lets the one be that hangs, those that failed remain the cause.
   if (run.size() == 1 && run[0] != &task && told_to_end(*run[0]) && AnswersHang(job, *run[0]))
     return ToString(run[0]->id) + " alone still ran";
-  if (run.empty() && killed.size() == 1 && killed[0] != &task &&
+  if (run.empty() && killed.size() == 1 && killed[0] != &task && !given_up &&
       job.spec->deadlines.stop >= kVictimsEnd && AnswersHang(job, *killed[0]))
     return ToString(killed[0]->id) + " alone had to be killed";
   for (const auto& [id, other] : job.tasks) {

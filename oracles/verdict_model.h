@@ -35,6 +35,9 @@ inline bool IsRestart(ExitAction action) {
 /// From such a grace on, only who hangs has to be killed.
 inline constexpr Duration kVictimsEnd = 10s;
 
+/// So long after its time to end an agent is given up that tells of no end.
+inline constexpr Duration kGivenUpAfter = 5s;
+
 /// The AM counts by its clock, in whole milliseconds, and from its decisions.
 inline constexpr Duration kClocksDiffer = 1s;
 

@@ -209,9 +209,11 @@ std::optional<Failure> Failover::FindKilled() const {
   for (const auto& [task, end] : core.ends) {
     const bool this_time =
         core.tasks.record(task).training && end.process == core.tasks.ProcessOf(task);
-    if (!this_time || !end.evidence.we_stopped || !end.evidence.process ||
-        end.evidence.process->signal != kSigkill)
-      continue;
+    if (!this_time || !end.evidence.we_stopped) continue;
+    const std::optional<ProcessExit>& process = end.evidence.process;
+    // Its agent was given up, as it did not end it in time: it may have been one that hangs, too.
+    if (!process && !end.evidence.yarn_exit) return std::nullopt;
+    if (!process || process->signal != kSigkill) continue;
     if (killed) {
       TF_PROBE("hung/several-had-to-be-killed");
       return std::nullopt;

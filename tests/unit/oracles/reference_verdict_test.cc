@@ -1749,6 +1749,28 @@ TEST(ReferenceVerdictTest, WhoIsOverdueToStopEndsTheWaitForTheCause) {
   }
 }
 
+// One that runs, too: the AM gives it up 5 s after its time, and does not know that the other alone
+// had to be killed.
+TEST(ReferenceVerdictTest, WhoIsGivenUpMayHaveHadToBeKilled) {
+  JobSpec spec = ThreeWorkers();
+  spec.deadlines.blame = 1min;
+  for (const bool given_up : {true, false}) {
+    for (const bool killed_one : {true, false}) {
+      Script script(spec);
+      script.At(60s);
+      script.Exit(kWorker0, 1);
+      script.OrderStop(kWorker2);
+      script.At(75s);
+      script.Kill(kWorker1);
+      script.At(given_up ? 80s : 79s);
+      script.Restart(killed_one ? kWorker1 : kWorker0,
+                     killed_one ? ExitClass::kTimeout : ExitClass::kUserPermanent,
+                     killed_one ? Budget::kInfrastructure : Budget::kUser, 2, kAllThree);
+      EXPECT_EQ(script.Clean(), given_up && !killed_one);
+    }
+  }
+}
+
 // A peer's last words name the chief, which its policy does not start again: the peer is the cause.
 TEST(ReferenceVerdictTest, WhoIsNamedEndsTheWaitForTheCause) {
   for (const bool named : {true, false}) {
