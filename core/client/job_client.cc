@@ -152,9 +152,9 @@ void JobClient::Begin(Instant now, Operation operation, Actions& actions) {
   Issue(actions);
 }
 
+// A call that is under way is a kill, and the one that removes the staging takes its place.
 void JobClient::EndOperation() {
   operation_ = Operation::kNone;
-  operation_call_.reset();
   next_try_.reset();
 }
 

@@ -77,7 +77,6 @@ void JobClient::Obtain(Instant now, ClientTrigger trigger, Actions& actions) {
   state_.am_seen = false;
   state_.report.reset();
   facts_ = {};
-  staged_ = {};
   directory_made_ = false;
   submission_sent_.reset();
   first_poll_.reset();
