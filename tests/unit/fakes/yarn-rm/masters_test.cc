@@ -207,6 +207,22 @@ TEST_F(MastersTest, FinishingTakesTwoCallsAndDoesNotKillTheAm) {
   EXPECT_EQ(cluster_.Report(id).state, YarnApplicationState::kFinished);
 }
 
+// Its AM may not have heard the answer. Source: ApplicationMasterService.finishApplicationMaster,
+// RMAppImpl.isAppFinalStateStored.
+TEST_F(MastersTest, TheAmOfAnApplicationThatHasFinishedIsUnregistered) {
+  const ApplicationId id = Start();
+  const ScriptedAm am = cluster_.Am(id);
+  const yarn::FinishApplicationMasterRequest finish{.final_status =
+                                                        FinalApplicationStatus::kSucceeded};
+  (void)cluster_.CallRm(As(am.attempt), finish, *am.token);
+  cluster_.Exit(am.container, 0);
+  cluster_.RunFor(3s);
+  ASSERT_EQ(cluster_.Report(id).state, YarnApplicationState::kFinished);
+  const auto answer = cluster_.CallRm(As(am.attempt), finish, *am.token);
+  ASSERT_TRUE(std::holds_alternative<yarn::FinishApplicationMasterResponse>(answer));
+  EXPECT_TRUE(std::get<yarn::FinishApplicationMasterResponse>(answer).is_unregistered);
+}
+
 // 10.3: exit 5 or exit 0 without finish.
 TEST_F(MastersTest, AnAmThatExitsIsTriedAgainAndFailsAfterTheLastAttempt) {
   const ApplicationId id = Start();
