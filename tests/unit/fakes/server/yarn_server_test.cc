@@ -5,6 +5,7 @@
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -138,7 +139,10 @@ TEST_F(YarnServerTest, WhatItCannotTakeIsRefusedByTheNameOfAnException) {
 class OnThisMachineTest : public ::testing::Test {
  protected:
   OnThisMachineTest() { std::filesystem::create_directories(folder_); }
-  ~OnThisMachineTest() override { std::filesystem::remove_all(folder_); }
+  ~OnThisMachineTest() override {
+    std::filesystem::remove_all(folder_);
+    umask(mask_);
+  }
   static ContainerId Container(std::int64_t number) {
     return {.application_attempt = {.application = {.id = 1}, .attempt = 1}, .id = number};
   }
@@ -146,7 +150,27 @@ class OnThisMachineTest : public ::testing::Test {
   boost::asio::io_context io_;
   const std::filesystem::path folder_ =
       std::filesystem::path(::testing::TempDir()) / ("tfyarn_node_" + std::to_string(getpid()));
+
+ private:
+  const mode_t mask_ = umask(0);  // Files are as they are made.
 };
+
+TEST_F(OnThisMachineTest, ANodeRunsUntilTheResourceManagerTakesItForLost) {
+  YarnServer server(io_, {.rm = {.nm_expiry = 10s},
+                          .nodes = {{.node = {.host = "127.0.0.1", .port = 0},
+                                     .capacity = {.memory_mb = 1024, .vcores = 1}}},
+                          .folder = folder_});
+  ASSERT_TRUE(server.Start().has_value());
+  EXPECT_TRUE(server.IsRunning(0));
+  server.StopNode(0);
+  EXPECT_TRUE(server.IsRunning(0));
+  server.Advance(20s);
+  EXPECT_FALSE(server.IsRunning(0));
+  ASSERT_TRUE(server.StartNode(0).has_value());
+  EXPECT_TRUE(server.IsRunning(0));
+  server.StopRm();
+  EXPECT_FALSE(server.IsRunning(0));
+}
 
 TEST_F(OnThisMachineTest, AllThatAProcessSaysGoesToItsFile) {
   std::optional<std::int32_t> status;
@@ -159,6 +183,9 @@ TEST_F(OnThisMachineTest, AllThatAProcessSaysGoesToItsFile) {
   RUN_UNTIL(io_, status.has_value());
   EXPECT_EQ(status, 3);
   EXPECT_EQ(Tail(folder_ / "output"), "out\nerr\n");
+  // It is nobody else's business what a container says.
+  EXPECT_EQ(std::filesystem::status(folder_ / "output").permissions(),
+            std::filesystem::perms{0640});
 }
 
 TEST_F(OnThisMachineTest, ContainersOfAnApplicationFetchOneAfterTheOther) {
