@@ -282,6 +282,22 @@ TEST(CheckersAmTest, VerdictBreaksWhenFailureIsClaimedWithoutAnExitThatFails) {
   EXPECT_EQ(script.Broken(), Names{"verdict"});
 }
 
+// Nobody has said what a good verdict would be.
+TEST(CheckersAmTest, VerdictIsNotJudgedWhereTheJobIsUnknown) {
+  constexpr trace::JobIndex kUnknown{1};
+  CheckerScript script;
+  const auto order = [&](AmAction action) {
+    script.Say(trace::AmOrdered{.job = kUnknown, .am_attempt = 1, .action = std::move(action)});
+  };
+  script.Say(trace::JobCreated{.job = kUnknown, .name = "b", .tasks = 2});
+  script.Say(
+      trace::AmTold{.job = kUnknown,
+                    .am_attempt = 1,
+                    .event = AmStarted{.attempt = {.application = {.id = 2}, .attempt = 1}}});
+  order(VerdictReached{.status = JobStatus::kFailed, .rule = "default/exit"});
+  EXPECT_EQ(script.Broken(), Names{});
+}
+
 TEST(CheckersAmTest, VerdictHoldsForAFailureThatWasRecorded) {
   CheckerScript script;
   script.Run();
