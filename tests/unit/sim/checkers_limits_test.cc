@@ -75,6 +75,13 @@ class LimitScript : public CheckerScript {
   void FailBy(std::string rule) {
     Order(VerdictReached{.status = JobStatus::kFailed, .rule = std::move(rule)});
   }
+  /// How often the invariant was checked.
+  [[nodiscard]] std::uint64_t Judged() const {
+    for (const trace::InvariantResult& result : checkers.summary()) {
+      if (result.name == "limits-kept") return result.checked;
+    }
+    return 0;
+  }
   static JobSpec JobWithoutGang(DeadlineSpec deadlines = {}) {
     JobSpec spec = JobWith(deadlines);
     spec.gang.policy = GangPolicy::kNone;
@@ -369,6 +376,19 @@ TEST(CheckersLimitsTest, NoDeadlineFailsAJobBeforeItIsOver) {
   EXPECT_EQ(broken("deadlines/start", 15min - 1s), kBroken);
   EXPECT_EQ(broken("gang/deadline", 30min), Names{});
   EXPECT_EQ(broken("gang/deadline", 30min - 2s), kBroken);
+}
+
+TEST(CheckersLimitsTest, OnlyAVerdictThatADeadlineLeadsToIsJudgedByIt) {
+  for (const std::string rule : {"deadlines/start", "default/exit"}) {
+    LimitScript script(LimitScript::JobWithoutGang());
+    script.Grant(1, "n1", 0, true);
+    script.StartAm();
+    script.GrantKnown(2);
+    script.Pass(15min);
+    const std::uint64_t before = script.Judged();
+    script.FailBy(rule);
+    EXPECT_EQ(script.Judged() - before, rule == "deadlines/start" ? 1U : 0U) << rule;
+  }
 }
 
 TEST(CheckersLimitsTest, WhatStartsInALostContainerHasRunBeforeItsLossIsHeard) {
