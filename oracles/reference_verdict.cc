@@ -536,6 +536,7 @@ void ReferenceVerdict::Model::Apply(Job& job, const RestartDecided& decision, In
       task.restarted_on_notice = task.container;
     // One whose order to start is still on its way runs for a moment, too.
     if (task.spawned) task.settled = task.attempt;
+    task.port_changed = 0;
     if (task.ordered) task.settled = std::max(task.settled.value_or(*task.ordered), *task.ordered);
     task.settled_at = now_;
     task.decided = true;

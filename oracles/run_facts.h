@@ -112,6 +112,8 @@ struct Task {
   bool stood_before = false;  ///< An earlier AM heard so, and may have decided on it.
   std::uint32_t signs = 0;    ///< Number of the newest that it heard of the container.
   bool stood_still = false;
+  /// The AM was told another port of its agent, and not that its process runs.
+  Moment port_changed = 0;
   Moment stalled = 0;
   std::int32_t restarts = 0;       ///< All that have been announced, ...
   std::int32_t free_restarts = 0;  ///< ... and those for its own failures that nothing paid.

@@ -53,6 +53,7 @@ Classes RunFacts::MayBe(const Job& job, const Task& task) const {
                             : job.hidden > 0;
   if (launched && unseen && now_ - job.attempt_begun >= job.spec->deadlines.registration)
     classes |= Of(kHeartbeatLost);
+  if (task.port_changed != 0) classes |= Of(kPortConflict);
   if (MayNotLaunch(job, task)) classes |= Of(kLaunchError);
   // Where that was, only its journal may say.
   const bool unknown_launch = !task.container && job.hidden > 0 && job.node_lost;

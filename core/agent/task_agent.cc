@@ -322,6 +322,9 @@ void TaskAgent::Register(Instant now, Actions& actions) {
     message.ended = end->process;
     message.exit = end->exit;
   }
+  const bool first = register_wait_ == kRegisterWaitFirst;
+  if (first || registered_as_ != state_.address)
+    registered_as_ = first ? std::optional(state_.address) : std::nullopt;
   registered_before_ = true;
   next_register_ = now + register_wait_;
   register_wait_ = std::min(register_wait_ * 2, kRegisterWaitMax);

@@ -245,6 +245,8 @@ class TaskAgent {
   std::optional<Instant> next_lease_;     ///< In PortState::kWaiting.
   std::optional<Instant> lease_give_up_;  ///< While no port is leased.
   Duration lease_wait_{};
+  /// The address that every registration with this AM has told; unset when they differ.
+  std::optional<TaskAddress> registered_as_;
   bool registered_before_ = false;  ///< An AM was told an address: another one is AddressChanged.
 
   std::optional<Instant> next_heartbeat_;  ///< While accepted.

@@ -51,6 +51,8 @@ void TaskAgent::Obey(Instant now, const AgentAccepted&, Actions& actions) {
   state_.accepted = true;
   next_register_.reset();
   next_heartbeat_ = now + job_->heartbeat.every;
+  // The AM would take it for the port that follows the next one that is taken.
+  if (registered_as_ == state_.address) DropReports(ReportKind::kAddressChanged);
   for (Report& report : reports_) report.next = now;
   SayReports(now, actions);
   signs_told_ = {};  // What an AM attempt before this one was told.

@@ -744,6 +744,23 @@ TEST(ReferenceVerdictTest, APeerThatHasEndedAgainExcusesNoEnd) {
   }
 }
 
+// The next port may overtake the report of the end, and that may follow an order to start that was
+// never heard to be obeyed.
+TEST(ReferenceVerdictTest, AnotherPortBeforeItIsHeardToRunIsAConflict) {
+  const JobSpec spec = Spec({{"worker", 2}}, Strategy::kIndependent);
+  for (const bool changed : {true, false}) {
+    Script script(spec, "worker");
+    script.OrderStart(kWorker1, 0, 1);
+    script.SpawnUntold(kWorker1, 0, 1);
+    script.At(60s);
+    if (changed)
+      script.Tell(AgentSaid{AddressChanged{
+          .fence = {.container = script.ContainerOf(kWorker1), .task = kWorker1}, .number = 1}});
+    script.Restart(kWorker1, ExitClass::kPortConflict, Budget::kInfrastructure, 1, {kWorker1});
+    EXPECT_EQ(script.Clean(), changed);
+  }
+}
+
 TEST(ReferenceVerdictTest, WhatFallsSilentStartsAgainWithAFailureThatWaits) {
   for (const bool silent : {true, false}) {
     Script script(WithPs());
