@@ -263,7 +263,18 @@ void RepeatWatch::On(const trace::AgentTold& fact) {
 
 void RepeatWatch::Hears(const ContainerId& container, const AmToAgent& message) {
   if (std::holds_alternative<AgentAccepted>(message)) {
-    Close(Sender::kAgent, container, Saying::kRegisterAgent);
+    bool registers = false;
+    CloseWhere(Sender::kAgent, container, [&](const Key& key, const Said&) {
+      const bool its_own = key.saying == Saying::kRegisterAgent;
+      registers = registers || its_own;
+      return its_own;
+    });
+    // A registration tells the address that the AM before did not answer. What it does not tell
+    // comes with this answer.
+    CloseWhere(Sender::kAgent, container, [&](const Key& key, const Said&) {
+      const bool address = key.number == static_cast<std::uint64_t>(ReportKind::kAddressChanged);
+      return registers && key.saying == Saying::kNews && address;
+    });
   } else if (std::holds_alternative<AgentRefused>(message)) {
     Close(Sender::kAgent, container);
   } else if (const auto* seen = std::get_if<ReportSeen>(&message)) {

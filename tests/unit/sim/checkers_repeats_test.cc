@@ -159,6 +159,17 @@ TEST(CheckersRepeatsTest, AnAgentRegistersAgainAlsoWhileItLooksForItsAm) {
   }
 }
 
+// The next AM knows the address from the registration. A second answer to that tells nothing more.
+TEST(CheckersRepeatsTest, APortThatARegistrationTellsNeedNotBeToldAgain) {
+  for (const bool registers : {true, false}) {
+    TalkScript script;
+    script.AgentSays(AddressChanged{.fence = TalkScript::Fence(), .number = 1});
+    if (registers) script.AgentSays(RegisterAgent{.fence = TalkScript::Fence()});
+    script.AgentHears(AgentAccepted{});
+    EXPECT_EQ(script.BrokenAfter(61s), !registers);
+  }
+}
+
 TEST(CheckersRepeatsTest, AnOrderIsSaidAgainWithinSeconds) {
   for (const bool stop : {false, true}) {
     TalkScript script;
