@@ -94,7 +94,9 @@ bool HasFailed(const Task& task) {
 /// restart unit.
 std::set<TaskId> ReferenceVerdict::Model::Companions(const Job& job, const TaskId& cause) const {
   std::set<TaskId> companions;
-  for (const auto& [failed, task] : job.tasks) {
+  for (const auto& entry : job.tasks) {
+    const TaskId& failed = entry.first;
+    const Task& task = entry.second;
     const bool silent = (MayBe(job, task) & Of(kHeartbeatLost)) != 0;
     if (failed == cause || !(HasFailed(task) || silent)) continue;
     bool gang = false, type = false;
