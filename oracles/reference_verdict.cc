@@ -40,8 +40,6 @@ bool IsNeeded(const Job& job, const Payment& payment) {
   });
 }
 
-constexpr std::int32_t kSigkilled = 128 + 9;
-
 /// An end of its that is still to be decided on was heard by then.
 bool EndedBefore(const Task& task, Moment decided) {
   return std::any_of(task.accounts.begin(), task.accounts.end(), [&](const Account& account) {
@@ -238,7 +236,7 @@ std::string ReferenceVerdict::Model::WrongCause(const Job& job, const Task& task
       heard = true;
       first = std::min(first, account.told_at);
       // While it was to end: who sent SIGKILL the AM is not told.
-      killed_by_others |= account.on_order && account.exit == kSigkilled;
+      killed_by_others |= account.killed_on_order;
     }
     if (SeemsToRun(other) && other.spawned_at < window_ && !heard) run.push_back(&other);
     // What was stopped for an earlier restart has no part in this one.

@@ -8,6 +8,11 @@
 namespace tfyarn::oracles {
 namespace {
 
+bool KilledOnOrder(const ProcessExit& exit) {
+  constexpr int kSigkill = 9;
+  return exit.stopped_by_agent && exit.signal == kSigkill;
+}
+
 /// Nothing reaches the AM, or nothing that it says, while such a fault is under way.
 bool KeepsNews(const std::string& kind) {
   static const std::set<std::string> kElsewhere = {
@@ -464,7 +469,7 @@ Account& RunFacts::AccountOf(const Job& job, Task& task, const ContainerId& cont
                              TaskAttempt attempt, const ProcessExit& exit, bool port_conflict) {
   for (Account& known : task.accounts) {
     if (known.container != container || known.attempt != attempt) continue;
-    known.on_order |= exit.stopped_by_agent;
+    known.killed_on_order |= KilledOnOrder(exit);
     return known;
   }
   Account account{.container = container,
@@ -479,7 +484,7 @@ Account& RunFacts::AccountOf(const Job& job, Task& task, const ContainerId& cont
   account.absorbed =
       account.spent && account.classes == Of(kOk) && !exit.stopped_by_agent && !port_conflict;
   // Our own order counts, unless the process had ended by itself before it.
-  account.on_order = exit.stopped_by_agent;
+  account.killed_on_order = KilledOnOrder(exit);
   if (exit.stopped_by_agent) {
     account.source = Source::kOurOrder;
     account.classes = Of(kKilledByUs) | (failed ? 0 : Of(kOk)) |

@@ -2040,6 +2040,22 @@ TEST(ReferenceVerdictTest, WhoDiesOfSigkillAsItIsToEndHadToBeKilledAsFarAsTheAmK
   }
 }
 
+TEST(ReferenceVerdictTest, WhoEndsWithACodeLikeThatOfSigkillWasNotKilled) {
+  for (const bool code : {true, false}) {
+    Script script(ThreeWorkers());
+    script.At(60s);
+    script.Exit(kWorker0, 1);
+    script.OrderStop(kWorker1);
+    script.Exit(kWorker1, ProcessExit{.signal = 15, .stopped_by_agent = true});
+    script.OrderStop(kWorker2);
+    script.Exit(kWorker2, code ? ProcessExit{.code = 137, .stopped_by_agent = true}
+                               : ProcessExit{.signal = 9, .stopped_by_agent = true});
+    script.At(80s);
+    script.Restart(kWorker0, ExitClass::kUserPermanent, Budget::kUser, 2, kAllThree);
+    EXPECT_EQ(script.Clean(), code);
+  }
+}
+
 // That it was to end only its agent's report tells.
 TEST(ReferenceVerdictTest, WhoDiesOfAnothersSigkillAsItIsToEndHadToBeKilledAsItsAgentTells) {
   for (const bool both : {true, false}) {
