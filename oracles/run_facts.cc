@@ -483,8 +483,8 @@ Account& RunFacts::AccountOf(const Job& job, Task& task, const ContainerId& cont
   const bool failed = exit.status() != 0;
   account.absorbed =
       account.spent && account.classes == Of(kOk) && !exit.stopped_by_agent && !port_conflict;
-  // Our own order counts, unless the process had ended by itself before it.
   account.killed_on_order = KilledOnOrder(exit);
+  // Our own order counts, unless the process had ended by itself before it.
   if (exit.stopped_by_agent) {
     account.source = Source::kOurOrder;
     account.classes = Of(kKilledByUs) | (failed ? 0 : Of(kOk)) |

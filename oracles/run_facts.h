@@ -40,9 +40,10 @@ struct Account {
   bool after_success = false;  ///< Spent only because the process had ended well.
   /// Spent for the sake of another task, and heard when that was decided, or later.
   bool taken_along = false;
-  bool leaves = false;  ///< Its agent has told that it goes, and its container with it.
-  bool killed_on_order =
-      false;                  ///< Its agent has told that it was told to end, and ended by SIGKILL.
+  bool leaves = false;           ///< Its agent has told that it goes, and its container with it.
+  bool killed_on_order = false;  ///< By SIGKILL, when it was to end, as its agent has told.
+  /// The AM has heard of it, and it is still to be decided on.
+  [[nodiscard]] bool IsOpen() const { return (told != 0 || early) && !spent; }
   bool answered = false;      ///< A restart of the task was decided after it happened.
   bool seen = false;          ///< The AM has answered it: what it leads to is stored.
   bool early = false;         ///< A failure that came with a registration: its report is to follow.

@@ -73,9 +73,8 @@ std::optional<TaskId> ReferenceVerdict::Model::ExcusedBy(const Job& job, const T
     return other.first != task.id && other.second.in_gang && HasFailed(other.second);
   });
   const Task& peer = job.tasks.at(*id);
-  const bool ended = std::any_of(peer.accounts.begin(), peer.accounts.end(), [](const auto& end) {
-    return (end.told != 0 || end.early) && !end.spent;
-  });
+  const bool ended = std::any_of(peer.accounts.begin(), peer.accounts.end(),
+                                 [](const Account& end) { return end.IsOpen(); });
   const bool restarted = peer.IsOrderedAgain() && !ended;
   const bool starting =
       task.ordered && task.ordered_when <= peer.ordered_when &&
@@ -86,7 +85,7 @@ std::optional<TaskId> ReferenceVerdict::Model::ExcusedBy(const Job& job, const T
 /// The AM has heard of an end of its that was none too well.
 bool HasFailed(const Task& task) {
   return std::any_of(task.accounts.begin(), task.accounts.end(), [](const Account& account) {
-    return (account.told != 0 || account.early) && !account.spent && account.classes != Of(kOk);
+    return account.IsOpen() && account.classes != Of(kOk);
   });
 }
 
@@ -108,9 +107,8 @@ std::set<TaskId> ReferenceVerdict::Model::Companions(const Job& job, const TaskI
     };
     if (silent) join(kHeartbeatLost, {});
     for (const Account& account : task.accounts) {
-      const bool heard = account.told != 0 || account.early;
       for (unsigned bit = 0; bit <= static_cast<unsigned>(kUnknown); ++bit) {
-        if (heard && !account.spent && (account.classes >> bit & 1) != 0)
+        if (account.IsOpen() && (account.classes >> bit & 1) != 0)
           join(static_cast<ExitClass>(bit), account.exit);
       }
     }

@@ -391,6 +391,7 @@ class Checkers::Books {
   [[nodiscard]] bool KeepsPartOfGang(const JobBook& job, const ApplicationBook& application) const;
   void HeldChanged(JobBook& job);
   void ScanContainers(const WorldView& world);
+  [[nodiscard]] bool MayBeUnnoticed(const NodeBook& node, Duration allowed) const;
   [[nodiscard]] bool DiesWithItsNode(const JobBook& job, Duration allowed);
   void SettleContainers(JobBook& job, const std::vector<std::string>& remains);
 

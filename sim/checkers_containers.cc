@@ -297,14 +297,18 @@ bool Checkers::Books::OutOfReach(const ContainerBook& container) const {
   return container.started_late && rm_restarted_ && *rm_restarted_ == container.freed_at;
 }
 
+/// The RM learns of a node's death only when it expires.
+bool Checkers::Books::MayBeUnnoticed(const NodeBook& node, Duration allowed) const {
+  return node.power_changed && now_ - *node.power_changed <= allowed + times_.nm_expiry;
+}
+
 /// The RM hears that the ApplicationMaster ends, gives it up with its node, and takes back then
 /// what it could not end itself.
 bool Checkers::Books::DiesWithItsNode(const JobBook& job, Duration allowed) {
   return std::any_of(job.containers.begin(), job.containers.end(), [&](const ContainerId& id) {
     const ContainerBook* container = ContainerOf(id);
     if (container == nullptr || !container->am || container->freed) return false;
-    const NodeBook& node = nodes_[container->node];
-    return node.power_changed && now_ - *node.power_changed <= allowed + times_.nm_expiry;
+    return MayBeUnnoticed(nodes_[container->node], allowed);
   });
 }
 
@@ -318,9 +322,8 @@ void Checkers::Books::SettleContainers(JobBook& job, const std::vector<std::stri
   for (const ContainerId& id : job.containers) {
     const ContainerBook* container = ContainerOf(id);
     if (container == nullptr || !judged) continue;
-    // The RM learns of a node's death only when it expires.
     const NodeBook& node = nodes_[container->node];
-    if (node.power_changed && now_ - *node.power_changed <= allowed + times_.nm_expiry) {
+    if (MayBeUnnoticed(node, allowed)) {
       TF_PROBE("checkers/dead-node-is-excused");
       continue;
     }

@@ -255,8 +255,8 @@ void RepeatWatch::On(const trace::AgentTold& fact) {
   } else if (std::holds_alternative<ProcessExited>(fact.event)) {
     // Of a process that has ended only its end, and the agent's address, are of interest.
     CloseWhere(Sender::kAgent, fact.container, [](const Key& key, const Said&) {
-      const bool address = key.number == static_cast<std::uint64_t>(ReportKind::kAddressChanged);
-      return key.saying == Saying::kProcessRunning || (key.saying == Saying::kNews && !address);
+      const bool news = key.saying == Saying::kNews && !key.TellsAddress();
+      return news || key.saying == Saying::kProcessRunning;
     });
   }
 }
@@ -271,10 +271,8 @@ void RepeatWatch::Hears(const ContainerId& container, const AmToAgent& message) 
     });
     // A registration tells the address that the AM before did not answer. What it does not tell
     // comes with this answer.
-    CloseWhere(Sender::kAgent, container, [&](const Key& key, const Said&) {
-      const bool address = key.number == static_cast<std::uint64_t>(ReportKind::kAddressChanged);
-      return registers && key.saying == Saying::kNews && address;
-    });
+    CloseWhere(Sender::kAgent, container,
+               [&](const Key& key, const Said&) { return registers && key.TellsAddress(); });
   } else if (std::holds_alternative<AgentRefused>(message)) {
     Close(Sender::kAgent, container);
   } else if (const auto* seen = std::get_if<ReportSeen>(&message)) {

@@ -60,6 +60,10 @@ class RepeatWatch {
     Saying saying{};
     std::uint64_t number = 0;
     friend auto operator<=>(const Key&, const Key&) = default;
+    [[nodiscard]] bool TellsAddress() const {
+      return saying == Saying::kNews &&
+             number == static_cast<std::uint64_t>(ReportKind::kAddressChanged);
+    }
   };
   /// What the AM says to the RM or to its journal.
   static Key OfAm(std::uint32_t job, Saying saying, std::uint64_t number = 0) {

@@ -144,9 +144,10 @@ void SimHost::ClientCallsRm(ClientActor& client, CallRm call) {
              auto& same = static_cast<ClientActor&>(*actor);
              if (poll) {
                const auto* report = std::get_if<yarn::GetApplicationReportResponse>(&response);
-               if (report != nullptr && !same.paused) same.last_report = *report;
-               // The RM has said what was new, and its successor has not heard it: that one asks.
-               if (report != nullptr && same.paused) same.last_report.reset();
+               // What the RM tells a client that is gone its successor has not heard: that one
+               // asks.
+               if (report != nullptr)
+                 same.last_report = same.paused ? std::nullopt : std::optional(*report);
                BeatAnswered(same, number.value);
              }
              StepClient(same, RmReplied{.call = number, .response = std::move(response)});

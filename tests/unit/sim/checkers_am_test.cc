@@ -282,7 +282,7 @@ TEST(CheckersAmTest, VerdictBreaksWhenFailureIsClaimedWithoutAnExitThatFails) {
   EXPECT_EQ(script.Broken(), Names{"verdict"});
 }
 
-// Nobody has said what a good verdict would be.
+// The checkers have no specification of the job that says what a good verdict would be.
 TEST(CheckersAmTest, VerdictIsNotJudgedWhereTheJobIsUnknown) {
   constexpr trace::JobIndex kUnknown{1};
   CheckerScript script;

@@ -183,7 +183,7 @@ TEST_F(OnThisMachineTest, AllThatAProcessSaysGoesToItsFile) {
   RUN_UNTIL(io_, status.has_value());
   EXPECT_EQ(status, 3);
   EXPECT_EQ(Tail(folder_ / "output"), "out\nerr\n");
-  // It is nobody else's business what a container says.
+  // Only the owner and the group may read what a container says.
   EXPECT_EQ(std::filesystem::status(folder_ / "output").permissions(),
             std::filesystem::perms{0640});
 }

@@ -164,8 +164,8 @@ TEST_F(NodesTest, ADecommissionedNodeIsShutDownAndMayComeBackWhenAllowed) {
   EXPECT_TRUE(cluster_.nm(b_).registered());
 }
 
-// Source: RMNodeImpl.deactivateNode makes it inactive, and the expiry of an inactive node reaches
-// nobody (ResourceManager.NodeEventDispatcher).
+// Source: RMNodeImpl.deactivateNode makes it inactive, and ResourceManager.NodeEventDispatcher
+// passes the expiry of an inactive node on to no RMNode.
 TEST_F(NodesTest, ASilentNodeThatIsDecommissionedIsNotLostInTheEnd) {
   const Duration expiry = RmOptions().nm_expiry;
   cluster_.RunFor(expiry / 2);
