@@ -56,11 +56,12 @@ bool IsCallersFault(yarn::RpcErrorCode code) {
   return false;
 }
 
-/// The RM has answered. A call that nobody answered teaches nothing, nor do the AM's own timers,
-/// its journal or its agents: an AM that is cut off has all of those.
-bool IsRmsWord(const AmEvent& event) {
+/// The RM has answered a call that was made after `last`. A call without an answer teaches nothing,
+/// nor does an answer that may have been on its way before, nor do the AM's own timers, its journal
+/// or its agents: an AM that is cut off has all of those.
+bool IsRmsWord(const AmEvent& event, CallId last) {
   const auto* reply = std::get_if<RmReplied>(&event);
-  if (reply == nullptr) return false;
+  if (reply == nullptr || reply->call <= last) return false;
   const auto* error = std::get_if<yarn::RpcError>(&reply->response);
   return error == nullptr || error->code != yarn::RpcErrorCode::kUnavailable;
 }
@@ -96,7 +97,8 @@ void Checkers::Books::On(const trace::AmTold& fact) {
 
 void Checkers::Books::Told(JobBook& job, const trace::AmTold& fact) {
   AmAttemptBook& attempt = AttemptOf(job, fact.am_attempt);
-  if (attempt.superseded_now && !attempt.superseded && IsRmsWord(fact.event)) {
+  if (attempt.superseded_now && !attempt.superseded &&
+      IsRmsWord(fact.event, attempt.last_call)) {
     TF_PROBE("checkers/am-learns-of-its-successor");
     attempt.superseded = now_;
   }
@@ -202,6 +204,7 @@ void Checkers::Books::Ordered(JobBook& job, const trace::AmOrdered& fact) {
                    LooksForEpoch(job, append);
                  },
                  [&](const CallRm& call) {
+                   if (!attempt.superseded_now) attempt.last_call = call.call;
                    if (const auto* allocate = std::get_if<yarn::AllocateRequest>(&call.request))
                      Allocates(job, attempt, *allocate);
                    if (const auto* finish =

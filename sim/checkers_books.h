@@ -206,8 +206,10 @@ struct AmAttemptBook {
   std::int32_t attempt = 0;
   bool registered = false;
   bool unregistered = false;          ///< The RM has confirmed the final status.
-  bool superseded_now = false;        ///< A later attempt has registered.
-  std::optional<Instant> superseded;  ///< The RM's first answer after that: it could have learned.
+  bool superseded_now = false;  ///< A later attempt has registered.
+  CallId last_call;             ///< To the RM; before that registration, from then on.
+  /// The RM's first answer to a later call: it could have learned.
+  std::optional<Instant> superseded;
   std::set<std::string> excluded;     ///< Host names on the RM's blacklist on its word.
   /// Outstanding asks for anywhere, as last said and answered: (priority, allocation request id) ->
   /// number.
