@@ -175,7 +175,10 @@ void AgentDesk::TakeEnded(TaskIndex task, const ProcessEnded& report) {
   const ProcessRef latest = core.tasks.ProcessOf(task);
   if (report.process.attempt != latest.attempt || !core.tasks.record(task).ever_ordered) {
     TF_PROBE("agent-desk/late-end");
-    Seen(task, ReportKind::kProcessEnded, report.process.attempt);
+    // An earlier AM ordered a later attempt after this one had read the journal: the end is for the
+    // AM that reads that order there.
+    if (report.process.attempt <= latest.attempt)
+      Seen(task, ReportKind::kProcessEnded, report.process.attempt);
     core.Note(fmt::format("late: {} attempt {} has ended, attempt {} is the latest",
                           ToString(core.tasks.id(task)), report.process.attempt.value,
                           latest.attempt.value));
