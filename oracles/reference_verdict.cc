@@ -196,7 +196,7 @@ std::string ReferenceVerdict::Model::WrongEpoch(const Job& job, const Task& task
                      (decision.tasks.size() == 1 && !task.in_gang);
   // A gang of one starts again as gangs do.
   const bool rises = to_begin || decision.tasks.size() > 1 || lost != Tri::kNo ||
-                     option.action == kRestartGang ||
+                     option.action == kRestartGang || option.session ||
                      (job.spec->strategy == Strategy::kMultiWorker && task.in_gang);
   if (decision.epoch == job.epoch && stays) return {};
   if (decision.epoch == job.epoch.next() && rises) return {};
@@ -483,12 +483,15 @@ void ReferenceVerdict::Model::Apply(Job& job, const RestartDecided& decision, In
   const auto cause = job.tasks.find(decision.cause.task);
   if (cause != job.tasks.end() && decision.paid == Budget::kNone) {
     ++cause->second.free_restarts;
-    const bool excuses =
-        std::any_of(decision.tasks.begin(), decision.tasks.end(), [&](const TaskId& id) {
-          const Task& one = job.tasks.at(id);
-          return id != cause->first && CouldNotReach(job, one) && !IsOlder(job, one, cause->first);
-        });
-    if (cause->second.settled && excuses) cause->second.excused.insert(*cause->second.settled);
+    // Soon after the decision an older one is its victim in any case.
+    const bool soon = earliest - job.last_decided_at <= job.spec->deadlines.blame + kVictimsEnd;
+    for (const TaskId& id : decision.tasks) {
+      const Task& one = job.tasks.at(id);
+      if (id == cause->first || !CouldNotReach(job, one) || !cause->second.settled) continue;
+      const bool victim = soon && IsOlder(job, one, cause->first);
+      cause->second.may_have_excused |= victim;
+      if (!victim) cause->second.excused.insert(*cause->second.settled);
+    }
   }
   if (cause != job.tasks.end() && decision.paid != Budget::kNone) {
     Task& payer = cause->second;

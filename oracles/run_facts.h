@@ -123,6 +123,7 @@ struct Task {
   /// Restarts paid because it hung, none of its processes having run for longer than the window.
   std::int32_t hung_in_a_row = 0;
   std::set<TaskAttempt> excused;  ///< Of this peer's processes, those whose end was no one's fault.
+  bool may_have_excused = false;  ///< Of one that may have been a victim of its end.
   std::vector<Account> accounts;
 };
 

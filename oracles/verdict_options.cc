@@ -79,7 +79,8 @@ std::optional<TaskId> ReferenceVerdict::Model::ExcusedBy(const Job& job, const T
   const bool starting =
       task.ordered && task.ordered_when <= peer.ordered_when &&
       best->told_at - task.ordered_when < job.spec->deadlines.start - kClocksDiffer;
-  return alone && restarted && starting && peer.excused.empty() ? id : std::nullopt;
+  const bool first = peer.excused.empty() && !peer.may_have_excused;
+  return alone && restarted && starting && first ? id : std::nullopt;
 }
 
 /// The AM has heard of an end of its that was none too well.

@@ -445,7 +445,7 @@ void Failover::RestoreEnd(TaskIndex task, TaskAttempt attempt, const Cause& caus
   const bool same = known != past_ends_.end() && known->second.cause.at == cause.at;
   if (!same) past_ends_[task] = {.attempt = attempt, .cause = cause};
   if (same && decided >= cause.at + parts_.core.job->deadlines.blame)
-    blamed_.insert_or_assign(task, attempt);
+    blamed_.insert_or_assign(task, ProcessThatExcuses(known->second, attempt));
 }
 
 /// It is found out once more: the agents will say which processes have ended meanwhile, and how;
@@ -568,6 +568,7 @@ void Failover::DecideOn(std::vector<Failure> failures, const Failure& cause, Res
   if (core.job->strategy == Strategy::kMultiWorker && tasks.some.size() > 1) tasks.gang = true;
   const Decision& decision = cause.decision;
   if (!MayPay(decision, cause.end)) return Spent(failures, cause, tasks);
+  if (decision.session) AddWhatFailedBeside(tasks);
   RestartOrder order{.tasks = parts_.restart.ListOf(tasks),
                      .paid = decision.pays,
                      .cause = core.CauseOf(cause.end),
@@ -581,6 +582,18 @@ void Failover::DecideOn(std::vector<Failure> failures, const Failure& cause, Res
   order.epoch_rises = order.epoch_rises || order.tasks.size() > 1;
   RememberCause(order.cause, core.now, order.tasks.size() > 1);
   parts_.restart.Execute(order);
+}
+
+/// What is no part of the gang and still runs goes on; what has failed has its next try, too.
+void Failover::AddWhatFailedBeside(RestartTasks& tasks) const {
+  const AmCore& core = parts_.core;
+  for (std::uint32_t i = 0; i < core.tasks.size(); ++i) {
+    const TaskRecord& record = core.tasks.record(TaskIndex(i));
+    const bool failed = record.outcome == Outcome::kFailed || record.outcome == Outcome::kIgnored;
+    if (record.training || !failed) continue;
+    TF_PROBE("failover/session-with-what-failed-beside");
+    tasks.some.insert(TaskIndex(i));
+  }
 }
 
 /// What never runs, and what hangs again and again, forgets none of its restarts: else a task that

@@ -104,8 +104,9 @@ class Failover {
   void RestoreEnd(TaskIndex task, TaskAttempt attempt, const Cause& cause, Instant decided);
   /// Of an earlier attempt: nothing was decided on this failure. `container`: it is still there.
   void TakeUp(const FailureSeen& seen, bool container);
-  /// All tasks start again: what has failed before is undone.
-  void ForgetTallied() {
+  /// The task starts again: what was counted of it is undone.
+  void ForgetTallied(const TaskId& task) {
+    if (!first_tallied_ || first_tallied_->task != task) return;
     first_tallied_.reset();
     first_tried_ = {};
   }
@@ -167,6 +168,8 @@ class Failover {
   [[nodiscard]] std::optional<TaskIndex> NamedBy(const Failure& failure) const;
   [[nodiscard]] std::optional<TaskIndex> UnreachedBy(const AttemptEnd& end) const;
   [[nodiscard]] std::optional<Cause> CauseInPeer(const Failure& failure);
+  /// `latest`: the number of the peer's latest process.
+  [[nodiscard]] static TaskAttempt ProcessThatExcuses(const PastEnd& ended, TaskAttempt latest);
   [[nodiscard]] std::optional<PastEnd> LastEndOf(TaskIndex task) const;
   [[nodiscard]] bool IsBroken(const Failure& failure) const;
   [[nodiscard]] bool LeftInOrder(const Failure& failure) const;
@@ -177,6 +180,7 @@ class Failover {
   [[nodiscard]] bool ChangesSpec(const Failure& failure) const;
   /// Whether the decision's budget has a restart left for this end.
   [[nodiscard]] bool MayPay(const Decision& decision, const AttemptEnd& end) const;
+  void AddWhatFailedBeside(RestartTasks& tasks) const;
   void Spent(const std::vector<Failure>& failures, const Failure& cause, const RestartTasks& tasks);
   [[nodiscard]] bool MayBeNeededAgain(TaskIndex task) const;
   [[nodiscard]] bool IsVictim(const Failure& failure) const;

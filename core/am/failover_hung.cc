@@ -156,8 +156,9 @@ std::optional<Cause> Failover::CauseInPeer(const Failure& failure) {
   const Instant began = core.tasks.record(failure.end.task).process_ordered_at;
   const bool starting = core.now - began < core.job->deadlines.start;
   if (!restarted || !starting || began > record.process_ordered_at) return std::nullopt;
+  const TaskAttempt excusing = ProcessThatExcuses(*last, attempt);
   const auto blamed = blamed_.find(*peer);
-  if (blamed != blamed_.end() && blamed->second == attempt) {
+  if (blamed != blamed_.end() && blamed->second == excusing) {
     TF_PROBE("hung/peer-excuses-once");
     return std::nullopt;
   }
@@ -168,8 +169,13 @@ std::optional<Cause> Failover::CauseInPeer(const Failure& failure) {
     return std::nullopt;
   }
   TF_PROBE("hung/peer-had-started-again");
-  blamed_.insert_or_assign(*peer, attempt);
+  blamed_.insert_or_assign(*peer, excusing);
   return last->cause;
+}
+
+/// The one that runs in place of the one that ended, or is to come in its place.
+TaskAttempt Failover::ProcessThatExcuses(const PastEnd& ended, TaskAttempt latest) {
+  return ended.attempt == latest ? TaskAttempt(latest.value + 1) : latest;
 }
 
 std::optional<Failover::PastEnd> Failover::LastEndOf(TaskIndex task) const {

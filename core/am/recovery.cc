@@ -136,7 +136,6 @@ void Recovery::Take(const RestartPaid& entry) {
     parts_.failover.RestoreEnd(*payer, pasts_[payer->value].attempt, cause, decided);
   }
   if (first) parts_.failover.RememberCause(cause, decided, entry.tasks.size() > 1);
-  if (entry.tasks.size() == core.tasks.size()) parts_.failover.ForgetTallied();
   for (const TaskId& task : entry.tasks) {
     Forget(task);
     Past* past = PastOf(task);
@@ -148,6 +147,7 @@ void Recovery::Take(const RestartPaid& entry) {
     past->restarting = true;
     past->with_epoch = past->with_epoch || entry.epoch_rises;
     past->outcome = Outcome::kOpen;
+    parts_.failover.ForgetTallied(task);
   }
   for (const TaskId& task : entry.replaced) {
     if (Past* past = PastOf(task)) past->replaced = true;

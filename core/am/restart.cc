@@ -41,7 +41,6 @@ void Restart::Execute(const RestartOrder& order) {
   if (const auto payer = core.tasks.Find(order.cause.task); payer && order.paid != Budget::kNone)
     core.tasks.CountPaid(*payer, order.cause.exit_class,
                          core.tasks.RanUntil(*payer, order.cause.at));
-  if (order.tasks.size() == core.tasks.size()) parts_.failover.ForgetTallied();
   if (order.epoch_rises) parts_.epochs.Prepare();
   if (Failover::IsFirstCause(order.rule)) RestIfItsOwn(order.cause);
 
@@ -52,6 +51,7 @@ void Restart::Execute(const RestartOrder& order) {
     if (order.processes && record.ever_ordered) core.tasks.CountRestart(task);
     if (record.outcome != Outcome::kOpen) {
       TF_PROBE("restart/ended-task-again");
+      parts_.failover.ForgetTallied(core.tasks.id(task));
       core.tasks.SetOutcome(task, Outcome::kOpen);
       core.gates = true;
     }
