@@ -97,8 +97,7 @@ void Checkers::Books::On(const trace::AmTold& fact) {
 
 void Checkers::Books::Told(JobBook& job, const trace::AmTold& fact) {
   AmAttemptBook& attempt = AttemptOf(job, fact.am_attempt);
-  if (attempt.superseded_now && !attempt.superseded &&
-      IsRmsWord(fact.event, attempt.last_call)) {
+  if (attempt.superseded_now && !attempt.superseded && IsRmsWord(fact.event, attempt.last_call)) {
     TF_PROBE("checkers/am-learns-of-its-successor");
     attempt.superseded = now_;
   }

@@ -205,12 +205,12 @@ struct ContainerBook {
 struct AmAttemptBook {
   std::int32_t attempt = 0;
   bool registered = false;
-  bool unregistered = false;          ///< The RM has confirmed the final status.
+  bool unregistered = false;    ///< The RM has confirmed the final status.
   bool superseded_now = false;  ///< A later attempt has registered.
   CallId last_call;             ///< To the RM; before that registration, from then on.
   /// The RM's first answer to a later call: it could have learned.
   std::optional<Instant> superseded;
-  std::set<std::string> excluded;     ///< Host names on the RM's blacklist on its word.
+  std::set<std::string> excluded;  ///< Host names on the RM's blacklist on its word.
   /// Outstanding asks for anywhere, as last said and answered: (priority, allocation request id) ->
   /// number.
   std::map<std::pair<std::int32_t, std::int64_t>, std::int32_t> asks;

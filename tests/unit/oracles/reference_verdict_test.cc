@@ -913,6 +913,51 @@ TEST(ReferenceVerdictTest, WhoCouldNotReachAPeerThatStartedWithItPaysNothing) {
   }
 }
 
+// Of a peer that has yet to start again, as of one that has; soon after its end one may be its
+// victim, who leaves the excuse to another.
+TEST(ReferenceVerdictTest, AProcessOfAPeerExcusesOneEnd) {
+  JobSpec spec = WithPs();
+  spec.retries.infrastructure = 2;
+  const std::string error = kNoConnection + "/job:ps/replica:0/task:0: ";
+  for (const bool soon : {true, false}) {
+    for (const bool free : {true, false}) {
+      Script script(spec);
+      script.At(60s);
+      script.Exit(kPs, 137);
+      script.At(80s);
+      script.Restart(kPs, ExitClass::kKilledExternal, Budget::kInfrastructure, 2, {kPs, kChief});
+      script.At(soon ? 85s : 130s);
+      script.Exit(kWorker0, ProcessExit{.code = 1}, true, error);
+      script.Restart(kPs, ExitClass::kKilledExternal, Budget::kNone, 2, {kWorker0});
+      script.At(140s);
+      script.Assemble(2);
+      for (const TaskId& task : {kChief, kPs}) {
+        script.OrderStart(task, 1, 2);
+        script.Spawn(task, 1, 2);
+      }
+      script.At(180s);
+      script.Exit(kWorker1, ProcessExit{.code = 1}, true, error);
+      script.Restart(free ? kPs : kWorker1,
+                     free ? ExitClass::kKilledExternal : ExitClass::kUserPermanent,
+                     free ? Budget::kNone : Budget::kInfrastructure, 2, {kWorker1});
+      EXPECT_EQ(script.Clean(), soon || !free) << soon << free;
+    }
+  }
+}
+
+TEST(ReferenceVerdictTest, ASessionOfOneTaskBeginsANewEpoch) {
+  for (const char* policy : {"tony", "default"}) {
+    JobSpec spec = Spec({{"worker", 1}}, Strategy::kIndependent);
+    spec.policy.name = policy;
+    spec.retries.user = 1;
+    Script script(spec);
+    script.At(60s);
+    script.Exit(kWorker0, 1);
+    script.Restart(kWorker0, ExitClass::kUserPermanent, Budget::kUser, 2, {kWorker0});
+    EXPECT_EQ(script.Clean(), std::string(policy) == "tony") << policy;
+  }
+}
+
 TEST(ReferenceVerdictTest, WhoDoesNotTrainInTheJobIsNoPeer) {
   JobSpec spec = WithPs();
   spec.tasks.push_back({.name = "evaluator", .resource = {.memory_mb = 1024}});
