@@ -40,8 +40,9 @@ struct Raw {
   bool explore_unshrunk = false;
 };
 
-void AddInput(CLI::App& app, InputArguments& input) {
-  app.add_option("FILE", input.file, "scenario.yaml")->required();
+/// `file`: what the positional argument may be.
+void AddInput(CLI::App& app, InputArguments& input, const char* file = "scenario.yaml") {
+  app.add_option("FILE", input.file, file)->required();
   app.add_option("--set", input.sets, "path=value, wins over the file; may be repeated")
       ->allow_extra_args(false)
       ->type_name("PATH=VALUE");
@@ -130,7 +131,8 @@ void AddOthers(CLI::App& app, Raw& raw) {
       *app.add_subcommand("replay",
                           "run a scenario, or the machines of a real run, again, and check that "
                           "nothing differs");
-  AddInput(replay, raw.replay.input);
+  AddInput(replay, raw.replay.input,
+           "scenario.yaml; or the folder of a run: what --out wrote, or that of a run on machines");
   replay.add_option("--seed", raw.replay_seed, "in place of the scenario's seed")->type_name("N");
   replay
       .add_option("--result", raw.replay.result,
@@ -204,7 +206,8 @@ void AddOthers(CLI::App& app, Raw& raw) {
 
   CLI::App& why = *app.add_subcommand(
       "why", "where a failing run was lost: its chances after each event, from other futures");
-  AddInput(why, raw.why.input);
+  AddInput(why, raw.why.input,
+           "scenario.yaml; or the folder of a simulated run, as --out wrote it");
   why.add_option("--seed", raw.why_seed, "in place of the scenario's seed")->type_name("N");
   why.add_option("--futures", raw.why_futures, "how many from each event on (default: 20)")
       ->type_name("N");

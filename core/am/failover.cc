@@ -584,13 +584,13 @@ void Failover::DecideOn(std::vector<Failure> failures, const Failure& cause, Res
   parts_.restart.Execute(order);
 }
 
-/// What is no part of the gang and still runs goes on; what has failed has its next try, too.
+/// What is no part of the gang and still runs goes on, and what ended well or may fail stays; what
+/// was counted as failed has its next try, too.
 void Failover::AddWhatFailedBeside(RestartTasks& tasks) const {
   const AmCore& core = parts_.core;
   for (std::uint32_t i = 0; i < core.tasks.size(); ++i) {
     const TaskRecord& record = core.tasks.record(TaskIndex(i));
-    const bool failed = record.outcome == Outcome::kFailed || record.outcome == Outcome::kIgnored;
-    if (record.training || !failed) continue;
+    if (record.training || record.outcome != Outcome::kFailed) continue;
     TF_PROBE("failover/session-with-what-failed-beside");
     tasks.some.insert(TaskIndex(i));
   }
@@ -674,7 +674,9 @@ bool Failover::RetryInstead(const Verdict& verdict, const Cause& cause) {
   RestartOrder order{
       .epoch_rises = true, .paid = verdict.retry->pays, .cause = cause, .rule = verdict.rule};
   TF_PROBE("failover/session-retry");
-  for (std::uint32_t i = 0; i < core.tasks.size(); ++i) order.tasks.push_back(TaskIndex(i));
+  RestartTasks tasks{.gang = true, .some = {}};
+  AddWhatFailedBeside(tasks);
+  order.tasks = parts_.restart.ListOf(tasks);
   parts_.restart.Execute(order);
   return true;
 }
