@@ -33,7 +33,9 @@ void SimHost::StartAgent(JobRt& job, std::int32_t node, const AgentLaunch& launc
   actor->beat.period = job.spec->heartbeat.every;
   const Place am_place = job.am == 0 ? kRmPlace : actors_[job.am]->place;
   actor->beat.round_trip = network_.PollRoundTrip(node, am_place, id);
-  containers_.at(launch.fence.container).actor = id;
+  containers_.at(container).actor = id;
+  // Written off before its process began: its AM hears of that later.
+  actor->disowned = !granted_.contains(container);
   job.agents.push_back(id);
   AgentActor& agent = *actor;
   actors_.push_back(std::move(actor));
