@@ -194,18 +194,18 @@ std::optional<Instant> Failover::AwaitedSilence() const {
   return last;
 }
 
-/// Whose agent has not found this AM in the time for it has not heard that it is to end. Several
-/// may be lost at once, as with the node of the AM before. True: one is the cause.
+/// Whose agent has not found this AM in the time for it is taken for lost. Several may be at once,
+/// as with the node of the AM before. True: one is the cause.
 bool Failover::LoseUnfound() {
   const AmCore& core = parts_.core;
   for (std::uint32_t i = 0; i < core.tasks.size(); ++i) {
     const TaskIndex task(i);
     const TaskRecord& record = core.tasks.record(task);
-    const bool unfound = record.training && record.agent == AgentPhase::kLaunching &&
-                         record.process == ProcessPhase::kStopping;
+    const bool unfound =
+        record.training && record.agent == AgentPhase::kLaunching && core.tasks.ProcessAlive(task);
     if (!unfound || core.finishing) continue;
     TF_PROBE("failover/agent-has-not-found-the-am");
-    parts_.processes.LoseAgent(task, "its agent did not find the new AM in time");
+    parts_.processes.LoseUnfound(task, "its agent did not find the new AM in time");
   }
   return !window_;
 }

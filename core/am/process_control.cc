@@ -218,7 +218,15 @@ void ProcessControl::LoseAgent(TaskIndex task, const char* why) {
   // Of an agent that never found this AM nobody knows that it obeyed, and why it did not may be
   // what broke the job.
   if (stopping && record.agent == AgentPhase::kLaunching && parts_.failover.deciding())
-    evidence = {.silent = true};
+    return LoseUnfound(task, why);
+  Lose(task, std::move(evidence), why);
+}
+
+void ProcessControl::LoseUnfound(TaskIndex task, const char* why) {
+  Lose(task, {.silent = true}, why);
+}
+
+void ProcessControl::Lose(TaskIndex task, ExitEvidence evidence, const char* why) {
   const AttemptEnd end = parts_.attempts.End(task, std::move(evidence), why);
   parts_.leaving.Stop(task);
   parts_.failover.OnEnd(end, false);

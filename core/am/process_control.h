@@ -6,6 +6,7 @@
 #include <map>
 #include <vector>
 
+#include "core/am/exit_classifier.h"
 #include "core/am/task_index.h"
 #include "core/model/am.h"
 #include "core/model/channel.h"
@@ -48,10 +49,13 @@ class ProcessControl {
   void OnStopOverdue(TaskIndex task);
   /// Timer::kProcessStart.
   void OnStartOverdue(TaskIndex task);
-  /// Its agent does not do what it was told: the process counts as ended, and its container goes.
-  void LoseAgent(TaskIndex task, const char* why);
+  /// Its agent has not found this AM: the process counts as lost, and its container goes.
+  void LoseUnfound(TaskIndex task, const char* why);
 
  private:
+  /// Its agent does not do what it was told: the process counts as ended, and its container goes.
+  void LoseAgent(TaskIndex task, const char* why);
+  void Lose(TaskIndex task, ExitEvidence evidence, const char* why);
   void SendStart(TaskIndex task);
   [[nodiscard]] SpecRef SpecFor(TaskIndex task) const;
   [[nodiscard]] SendToAgent StopOrder(TaskIndex task, Duration grace) const;
