@@ -310,7 +310,7 @@ bool PolicyEngine::HasRole(const PolicyRow& row, const TaskId& task, const JobVi
     case RoleIs::kChief:
       return IsChief(task);
     case RoleIs::kTracked:
-      return task_class == TaskClass::kTracked && !IsWaived(task.type, view);
+      return task_class == TaskClass::kTracked;
     case RoleIs::kWaived:
       return task_class == TaskClass::kTracked && IsWaived(task.type, view);
     case RoleIs::kService:

@@ -168,7 +168,7 @@ std::vector<Situation> SituationsOf(const JobSpec& job, const PolicyTable& table
   const bool asks_ended =
       AnyRow(table, [](const PolicyRow& row) { return row.tracked_ended != Condition::kEither; });
   const bool asks_waived = AnyRow(table, [](const PolicyRow& row) {
-    return row.role == RoleIs::kWaived || row.role == RoleIs::kTracked;
+    return row.role == RoleIs::kWaived;
   });
   const auto exits = ExitsFor(table);
   std::vector<Situation> all;
