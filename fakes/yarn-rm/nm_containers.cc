@@ -127,8 +127,6 @@ void NodeManager::StopContainer(NmContainer& container, std::int32_t exit_status
 }
 
 void NodeManager::Signal(NmContainer& container) {
-  if (container.signalled) return;
-  container.signalled = true;
   container.kill_at = now_ + options_.sigkill_delay;
   kills_.emplace(*container.kill_at, container.id);
   Emit(SignalContainer{.container = container.id, .kill = false});

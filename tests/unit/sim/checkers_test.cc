@@ -560,6 +560,26 @@ TEST(CheckersTest, ProgressIsJudgedWhereNothingHappensAnyMore) {
   EXPECT_EQ(script.Broken(), Names{"progress"});
 }
 
+// What the AM of a job's earlier application asked for holds up nothing of the next one.
+TEST(CheckersTest, ProgressIsDemandedOfTheLatestApplication) {
+  for (const bool next : {false, true}) {
+    JobSpec spec = CheckerScript::Job();
+    spec.retries.resubmit = 1;
+    CheckerScript script(spec);
+    script.Run();
+    script.Allocate({.ask = {{.priority = 1,
+                              .resource_name = "*",
+                              .capability = {.memory_mb = 1024},
+                              .num_containers = 1}}});
+    if (next) {
+      script.resubmission = 1;
+      script.Tell(AmStarted{.attempt = {.application = {.id = 2}, .attempt = 1}});
+    }
+    script.checkers.Finish(Instant{} + 2h, trace::StopReason::kHorizon);
+    EXPECT_EQ(script.Broken(), next ? Names{"progress"} : Names{});
+  }
+}
+
 TEST(CheckersTest, ProgressWaitsForTheLastFault) {
   CheckerScript script;
   script.Run();

@@ -134,6 +134,22 @@ TEST(FeasibilityTest, TheGangMayBeLargerThanTheCluster) {
             "the whole gang needs 24 GPUs (yarn.io/gpu), but the whole cluster has 16");
 }
 
+TEST(FeasibilityTest, TheGangMayBeLargerThanAPartition) {
+  const Inventory inventory(
+      {MakeNode("g", "/r1", kGpuNode, "gpu"), MakeNode("c", "/r1", kCpuNode)});
+  for (const std::string label : {"", "gpu"}) {
+    SlotGroup worker = Workers(1, {.memory_mb = (label.empty() ? 500 : 200) * kGiB, .vcores = 1});
+    SlotGroup ps = Workers(1, {.memory_mb = 100 * kGiB, .vcores = 1});
+    ps.task_type = "ps";
+    worker.node_label = ps.node_label = label;
+    EXPECT_EQ(TextOf({worker, ps}, inventory),
+              label.empty() ? "the whole gang needs 600 GiB of memory, but the default partition "
+                              "has 512 GiB"
+                            : "the whole gang needs 300 GiB of memory, but partition gpu has "
+                              "256 GiB");
+  }
+}
+
 TEST(FeasibilityTest, PlacementRulesNeedEnoughNodesAndRacks) {
   const Resource small{.memory_mb = kGiB, .vcores = 1, .gpus = 1};
   EXPECT_EQ(TextOf({Workers(3, small, {.spread = PlacementScope::kNode})}, GpuAndCpu()),
