@@ -102,8 +102,9 @@ void Restart::WantContainers(const std::vector<TaskIndex>& tasks) {
 }
 
 bool Restart::IsItsOwn(const Cause& cause) {
-  // Who sent the signal is not known: it may be the program itself.
+  // Who sent the signal is not known, nor why it hung: it may be the program itself.
   return cause.exit_class == ExitClass::kOk || cause.exit_class == ExitClass::kKilledExternal ||
+         cause.exit_class == ExitClass::kTimeout ||
          DefaultBudget(cause.exit_class) == Budget::kUser;
 }
 
