@@ -272,6 +272,8 @@ void Checkers::Books::LimitsOfSubmission(JobBook& job, const ApplicationId& appl
 void Checkers::Books::LimitsOfAm(const JobBook& job, ApplicationBook& application,
                                  std::int32_t attempt) {
   ApplicationLimits& limits = application.limits;
+  // An earlier attempt that starts late learns at once that it is over: the later one leads.
+  if (limits.am_runs && attempt < limits.am_attempt) return;
   // One that ended too soon to store that all had run, or that a fault kept from it, leaves its
   // successor to see it anew.
   const Instant ended = limits.am_runs ? now_ : limits.am_gone.value_or(now_);

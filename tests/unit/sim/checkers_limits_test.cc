@@ -581,6 +581,24 @@ TEST(CheckersLimitsTest, AProcessWithoutAnAmEnds) {
   EXPECT_EQ(script.Broken(), kBroken);
 }
 
+// A container of an earlier attempt may be launched late, when the RM has started another one.
+TEST(CheckersLimitsTest, AnEarlierAmThatStartsLateAndEndsLeavesNoOrphans) {
+  for (const bool earlier : {true, false}) {
+    LimitScript script(LimitScript::JobWith({.stop = 15s, .orphan = 30min}));
+    script.RunAll();
+    script.Say(trace::TrainingPhaseChanged{.job = LimitScript::kJob,
+                                           .phase = trace::TrainingPhase::kTraining});
+    if (earlier) {
+      script.StartAm(2);
+      script.StartAm(1);
+    }
+    script.Gone(1);
+    script.Free(1);
+    script.Pass(30min + 15s + kSlack + 1s);
+    EXPECT_EQ(script.Broken(), earlier ? Names{} : kBroken);
+  }
+}
+
 TEST(CheckersLimitsTest, AnAgentWaitsForItsAmAsLongAsItMay) {
   for (const Duration after : {29min, 30min}) {
     LimitScript script;
