@@ -178,8 +178,7 @@ void JobClient::Got(Instant now, const yarn::GetQueueInfoResponse& response, Act
 }
 
 void JobClient::GatheredFacts(Instant now, Actions& actions) {
-  actions.push_back(std::move(facts_));
-  facts_ = {};
+  actions.push_back(std::exchange(facts_, {}));
   Move(ClientState::kStaging, kFactsGathered);
   Begin(now, Operation::kMkdirs, actions);
 }
