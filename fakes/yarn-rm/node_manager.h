@@ -61,7 +61,7 @@ struct NmContainer {
       stop_status;  ///< Set when somebody wants it to end: the exit to be reported.
   std::string stop_reason;
   std::optional<Instant> kill_at;  ///< SIGKILL is due.
-  bool recovered = false;  ///< Its process was started by an NM process before this one.
+  bool recovered = false;          ///< Its process was started by an NM process before this one.
   std::int32_t exit_status = -1000;
   std::string diagnostics;
 };

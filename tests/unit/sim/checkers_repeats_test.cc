@@ -214,6 +214,18 @@ TEST(CheckersRepeatsTest, AnAmThatHasLostItsJournalReadsItBeforeItAppendsAgain) 
   EXPECT_TRUE(script.BrokenAfter(40s));
 }
 
+TEST(CheckersRepeatsTest, WhatAnotherJobReadsGivesNoTimeToAnAppend) {
+  for (const bool own : {true, false}) {
+    TalkScript script;
+    script.Order(AppendJournal{.seq = JournalSeq(4)});
+    EXPECT_FALSE(script.BrokenAfter(40s));
+    script.Say(trace::AmOrdered{.job = own ? TalkScript::kJob : trace::JobIndex{1},
+                                .am_attempt = 1,
+                                .action = ReadJournal{}});
+    EXPECT_EQ(script.BrokenAfter(40s), !own);
+  }
+}
+
 TEST(CheckersRepeatsTest, AStopIsSaidAgainWhileTheAmStoresADecision) {
   TalkScript script;
   script.AmSays(StopProcess{.fence = TalkScript::Fence()});

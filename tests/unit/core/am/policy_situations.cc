@@ -167,9 +167,8 @@ std::vector<Situation> SituationsOf(const JobSpec& job, const PolicyTable& table
       AnyRow(table, [](const PolicyRow& row) { return row.registered != Condition::kEither; });
   const bool asks_ended =
       AnyRow(table, [](const PolicyRow& row) { return row.tracked_ended != Condition::kEither; });
-  const bool asks_waived = AnyRow(table, [](const PolicyRow& row) {
-    return row.role == RoleIs::kWaived;
-  });
+  const bool asks_waived =
+      AnyRow(table, [](const PolicyRow& row) { return row.role == RoleIs::kWaived; });
   const auto exits = ExitsFor(table);
   std::vector<Situation> all;
   for (const TaskTypeSpec& type : job.tasks)
