@@ -217,7 +217,13 @@ TEST(CheckersRepeatsTest, AnAmThatHasLostItsJournalReadsItBeforeItAppendsAgain) 
 TEST(CheckersRepeatsTest, WhatAnotherJobReadsGivesNoTimeToAnAppend) {
   for (const bool own : {true, false}) {
     TalkScript script;
+    const ApplicationAttemptId other{.application = {.id = 2}, .attempt = 1};
+    script.Say(trace::AmTold{
+        .job = trace::JobIndex{1}, .am_attempt = 1, .event = AmStarted{.attempt = other}});
     script.Order(AppendJournal{.seq = JournalSeq(4)});
+    script.Tell(JournalFailed{.seq = JournalSeq(4),
+                              .error = {.code = hdfs::HdfsErrorCode::kLeaseLost, .message = {}}},
+                1);
     EXPECT_FALSE(script.BrokenAfter(40s));
     script.Say(trace::AmOrdered{.job = own ? TalkScript::kJob : trace::JobIndex{1},
                                 .am_attempt = 1,
