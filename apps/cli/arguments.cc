@@ -132,7 +132,7 @@ void AddOthers(CLI::App& app, Raw& raw) {
                           "run a scenario, or the machines of a real run, again, and check that "
                           "nothing differs");
   AddInput(replay, raw.replay.input,
-           "scenario.yaml; or the folder of a run: what --out wrote, or that of a run on machines");
+           "scenario.yaml; or the folder of a run: what --out wrote, or that of a real run");
   replay.add_option("--seed", raw.replay_seed, "in place of the scenario's seed")->type_name("N");
   replay
       .add_option("--result", raw.replay.result,

@@ -61,7 +61,7 @@ struct Decision {
   std::int32_t raise_factor_percent = 150;  ///< With kRaiseMemory.
   std::int64_t raise_max_memory_mb = 0;     ///< With kRaiseMemory; 0 = the largest container.
   bool session = false;    ///< kRestartGang of a policy that tries whole sessions again: all that
-                           ///< trains starts again, whoever failed.
+                           ///< trains starts again, and what was counted as failed beside it.
   std::string rule;        ///< "default/restart-gang", "on_exit/0".
   std::string spent_rule;  ///< "default/user-permanent-exhausted"; for when_spent.
   std::string why;         ///< The row's reason, for people.

@@ -211,15 +211,13 @@ void ProcessControl::OnStartOverdue(TaskIndex task) {
 }
 
 void ProcessControl::LoseAgent(TaskIndex task, const char* why) {
-  AmCore& core = parts_.core;
-  const TaskRecord& record = core.tasks.record(task);
+  const TaskRecord& record = parts_.core.tasks.record(task);
   const bool stopping = record.process == ProcessPhase::kStopping;
-  ExitEvidence evidence{.we_stopped = stopping, .timed_out = !stopping || record.hung};
-  // Of an agent that never found this AM nobody knows that it obeyed, and why it did not may be
-  // what broke the job.
+  // Whether an agent that never found this AM obeyed is not known, and why it did not may be what
+  // broke the job.
   if (stopping && record.agent == AgentPhase::kLaunching && parts_.failover.deciding())
     return LoseUnfound(task, why);
-  Lose(task, std::move(evidence), why);
+  Lose(task, {.we_stopped = stopping, .timed_out = !stopping || record.hung}, why);
 }
 
 void ProcessControl::LoseUnfound(TaskIndex task, const char* why) {
