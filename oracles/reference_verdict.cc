@@ -497,7 +497,7 @@ void ReferenceVerdict::Model::Apply(Job& job, const RestartDecided& decision, In
     Task& payer = cause->second;
     ++payer.paid_in_a_row;
     const bool hung = decision.cause.exit_class == ExitClass::kTimeout;
-    const Duration ran = now_ - payer.spawned_when - DecisionBound(*job.spec);
+    const Duration ran = earliest - payer.spawned_when - DecisionBound(*job.spec);
     if (!hung || ran > HangsSoon(*job.spec)) payer.hung_in_a_row = 0;
     payer.hung_in_a_row += hung ? 1 : 0;
   }
@@ -528,7 +528,9 @@ void ReferenceVerdict::Model::Apply(Job& job, const RestartDecided& decision, In
       // Another AM may have heard it.
       account.absorbed |= !account.spent && account.classes == Of(kOk) && !Certain(job, account);
       const bool open = !account.spent || account.after_success;
-      account.taken_along |= open && id != decision.cause.task && account.told_at >= job.window_at;
+      const bool later = account.told_at >= job.window_at;
+      const bool the_cause = id == decision.cause.task && account.told_at <= decision.cause.at;
+      account.taken_along |= open && later && !the_cause;
       account.spent |= account.told != 0 || (account.attempt && *account.attempt <= task.attempt);
       account.answered = true;
     }

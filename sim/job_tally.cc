@@ -45,6 +45,13 @@ void TallyBook::Observe(const trace::TraceRecord& record) {
     ++job.tally
           .blows[fmt::format("{} ends with {}", ToString(running->second), exited->exit.status())];
     job.running.erase(running);
+  } else if (const auto* fault = std::get_if<trace::FaultBegan>(&record.fact)) {
+    // Whatever exit status it gives, also that of a container that the AM gave back.
+    if (fault->kind != "container_lost") return;
+    for (auto& [index, job] : jobs_) {
+      if (fault->target.rfind(job.tally.job + " ", 0) == 0)
+        ++job.tally.blows["a container is lost"];
+    }
   } else if (const auto* freed = std::get_if<trace::ContainerFreed>(&record.fact)) {
     // What the AM gave back, what ended with its agent, and what went with the AM is none.
     Job& job = jobs_[freed->job];

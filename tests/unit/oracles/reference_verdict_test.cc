@@ -14,7 +14,7 @@
 
 #include "core/model/text.h"
 
-namespace tfyarn::oracles {
+namespace tfyarn::oracles::reference_verdict_test {
 namespace {
 
 using testing::ElementsAre;
@@ -2923,5 +2923,79 @@ TEST(ReferenceVerdictTest, UnderTfjobOtherTypesAreNoSuccessWithoutAWorkers) {
   }
 }
 
+// HDFS keeps the AM waiting with what it has decided long before.
+TEST(ReferenceVerdictTest, AHangCountsFromWhenItWasDecidedOn) {
+  struct Case {
+    Duration ends, stored;
+    bool right;
+  };
+  for (const Case& one :
+       {Case{90s, 111s, true}, Case{90s, 1000s, true}, Case{980s, 1000s, false}}) {
+    JobSpec spec = TwoWorkers();
+    spec.retries = {.infrastructure = 2, .window = 5s};
+    spec.watch = WatchSpec{.stalled = 5min};
+    Script script(spec);
+    const auto start_again = [&](std::uint32_t attempt) {
+      script.Assemble(attempt + 1);
+      for (const TaskId& task : kBoth) script.Spawn(task, attempt, attempt + 1);
+    };
+    script.At(40s);
+    script.Exit(kWorker1, 1);
+    script.At(60s);
+    script.Restart(kWorker0, ExitClass::kTimeout, Budget::kInfrastructure, 2, kBoth);
+    start_again(1);
+    script.At(one.ends);
+    script.Exit(kWorker1, 1);
+    script.At(one.ends + 15s);
+    script.Order(AppendJournal{.seq = JournalSeq(9)});
+    script.At(one.stored);
+    script.Tell(JournalAppended{.seq = JournalSeq(9)});
+    script.Order(RestartDecided{.unit = RestartUnit::kGang,
+                                .paid = Budget::kInfrastructure,
+                                .epoch = Epoch(3),
+                                .cause = {.task = kWorker0, .exit_class = ExitClass::kTimeout},
+                                .tasks = kBoth});
+    start_again(2);
+    script.At(one.stored + 30s);
+    script.Exit(kWorker1, 1);
+    script.At(one.stored + 50s);
+    script.Verdict(JobStatus::kFailed, "default/timeout-exhausted", kWorker0, ExitClass::kTimeout);
+    EXPECT_EQ(script.Clean(), one.right) << ToString(one.ends) << " " << ToString(one.stored);
+  }
+}
+
+// The restart for a ps, which has the worker's earlier end for its cause, was decided before.
+TEST(ReferenceVerdictTest, ALaunchLostAfterARestartWasDecidedIsPaid) {
+  for (const bool after : {true, false}) {
+    Script script(Spec({{"ps", 1}, {"worker", 1}}, Strategy::kParameterServer));
+    script.At(60s);
+    script.LoseContainer(kWorker0, container_exit::kDisksFailed);
+    script.Restart(kWorker0, ExitClass::kNodeBad, Budget::kInfrastructure, 2, {kWorker0});
+    script.Launch(kWorker0, 9);
+    const auto lose = [&] {
+      script.LoseContainer(kWorker0, container_exit::kAborted,
+                           "Container released on a *lost* node");
+    };
+    script.At(61s);
+    if (!after) lose();
+    script.At(62s);
+    script.Exit(kPs, ProcessExit{.signal = 15});
+    script.Order(AppendJournal{.seq = JournalSeq(9)});
+    script.At(63s);
+    if (after) lose();
+    script.Tell(JournalAppended{.seq = JournalSeq(9)});
+    script.Order(RestartDecided{.unit = RestartUnit::kGang,
+                                .paid = Budget::kNone,
+                                .epoch = Epoch(2),
+                                .cause = {.task = kWorker0,
+                                          .exit = container_exit::kDisksFailed,
+                                          .exit_class = ExitClass::kNodeBad,
+                                          .at = Instant{} + 60s},
+                                .tasks = {kPs, kWorker0}});
+    script.Restart(kWorker0, ExitClass::kNodeLost, Budget::kInfrastructure, 2, {kWorker0});
+    EXPECT_EQ(script.Clean(), after);
+  }
+}
+
 }  // namespace
-}  // namespace tfyarn::oracles
+}  // namespace tfyarn::oracles::reference_verdict_test
