@@ -30,6 +30,7 @@ Trial Try(const Experiment& experiment, const Laboratory& laboratory,
   comparison.Run(coverage);
   const Ran& run = comparison.plain();
   const trace::Result& plain = run.record.result;
+  trial.digest = plain.digest;
   trial.records = plain.records;
   trial.events = comparison.events();
   trial.skipped = comparison.skipped();

@@ -37,6 +37,7 @@ struct Experiment {
 
 struct Trial {
   std::vector<Problem> problems;
+  std::string digest;  ///< Of the plain run; "" where there was none.
   std::uint64_t records = 0;
   std::uint64_t events = 0;  ///< Of all its runs: what it cost.
   bool valid = true;         ///< The document is a scenario.

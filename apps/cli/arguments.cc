@@ -32,6 +32,7 @@ struct Raw {
   WhyArguments why;
   std::string why_seed, why_futures, why_jobs;
   std::string explore_budget, explore_seed, explore_jobs, explore_relation, explore_stop_after;
+  std::string explore_print;
   std::string run_seed, run_seeds, replay_seed, diff_seed, jobs, topic;
   std::string explain_at, explain_seed;
   bool version = false;
@@ -194,6 +195,16 @@ void AddOthers(CLI::App& app, Raw& raw) {
                    "tell only what was reached: by FILES as they are, or by what is drawn");
   explore
       .add_option(
+          "--digests", raw.explore.digests,
+          "write the digest of each run there, one in a line: what two versions or machines "
+          "make of the same seed")
+      ->type_name("FILE");
+  explore
+      .add_option("--print", raw.explore_print,
+                  "print the scenario of that run of an --unguided search, and run nothing")
+      ->type_name("RUN");
+  explore
+      .add_option(
           "--relation", raw.explore_relation,
           "only compare runs of FILES that must come to the same, all that there are unless "
           "--budget: every-heartbeat, key-order, unused-node, repeated-message, "
@@ -307,6 +318,22 @@ std::optional<UsageError> CheckExplore(Raw& raw) {
   }
   explore.guided = !raw.explore_unguided;
   explore.shrink = !raw.explore_unshrunk;
+  if (!raw.explore_print.empty()) {
+    const auto run = ParseSeeds(raw.explore_print);
+    if (!run || run->first != run->second || !explore.seed) {
+      return UsageError{fmt::format(
+          "tfsim explore: --print takes the number of a run, from 0 on, and --seed, not {}\n",
+          raw.explore_print)};
+    }
+    explore.print = run->first;
+  }
+  const bool searches =
+      raw.explore_relation.empty() && (explore.inputs.empty() || !explore.coverage_only);
+  if (!explore.digests.empty() && !searches) {
+    return UsageError{
+        "tfsim explore: --digests is of a search, not of --relation or --coverage-only with FILES; "
+        "`tfsim run FILE` says the digest of a file\n"};
+  }
   if (raw.explore_relation.empty()) return std::nullopt;
   explore.relation = EnumeratorFromKebab<explore::Relation>(raw.explore_relation);
   if (explore.relation && !explore.inputs.empty()) return std::nullopt;

@@ -107,6 +107,8 @@ struct ExploreArguments {
   bool shrink = true;                         ///< What shows a finding is made small.
   bool coverage = false;                      ///< All tables of what was reached are printed.
   bool coverage_only = false;                 ///< No findings: `inputs` run as they are, once.
+  std::optional<std::uint64_t> print;         ///< Nothing runs: what this run draws is printed.
+  std::string digests;  ///< A file that gets the digest of each run; "" = none.
   bool quiet = false;
 };
 

@@ -150,6 +150,7 @@ class Explorer {
     if (arguments_.relation) return RunRelation(*bases);
     if (arguments_.coverage_only && !bases->empty()) return TellCoverageOf(*bases);
     plan_.bases = std::move(*bases);
+    if (arguments_.print) return PrintDrawn(*arguments_.print);
     if (!TakeUp(arguments_.corpus)) return ToInt(ExitCode::kInvalidInput);
     auto known = KnownIn(arguments_.known);
     if (!known) return ToInt(ExitCode::kInvalidInput);
@@ -161,11 +162,12 @@ class Explorer {
                 .seconds = arguments_.seconds,
                 .findings = arguments_.stop_after,
                 .at_once = at_once_,
-                .known = std::move(*known)},
+                .known = std::move(*known),
+                .digests = !arguments_.digests.empty()},
                laboratory_, interrupt_, [this](const SearchState& now) { Show(now); });
     progress_.Clear();
     const double seconds = progress_.wall_seconds();
-    if (!KeepCorpus(state.corpus)) return ToInt(ExitCode::kInternal);
+    if (!KeepCorpus(state.corpus) || !WriteDigests(state)) return ToInt(ExitCode::kInternal);
     if (arguments_.coverage_only) return TellCoverage(state);
     for (std::size_t i = 0; i < state.found.size(); ++i) {
       if (!Tell(i, state.found[i])) return ToInt(ExitCode::kInternal);
@@ -215,6 +217,23 @@ class Explorer {
       written = WriteFile(fmt::format("{}/corpus/run-{:06}.yaml", out_, kept->index),
                           NewsOf(*kept) + kept->document);
     }
+    if (!written) Complain(written.error().message);
+    return written.has_value();
+  }
+
+  int PrintDrawn(std::uint64_t index) {
+    plan_.guided = false;
+    const explore::Node document = plan_.Plan(index, {}).experiment.document;
+    return ToInt(WriteStdout(config::EmitYaml(document)) ? ExitCode::kOk : ExitCode::kInternal);
+  }
+
+  /// False: they could not be written, which was told.
+  bool WriteDigests(const SearchState& state) const {
+    if (arguments_.digests.empty()) return true;
+    std::string lines;
+    for (const auto& [index, digest] : state.digests)
+      lines += fmt::format("{} {}\n", index, digest.empty() ? "-" : digest);
+    const Expected<void> written = WriteFile(arguments_.digests, lines);
     if (!written) Complain(written.error().message);
     return written.has_value();
   }

@@ -42,7 +42,8 @@ json RunJson(const sim::Coverage& coverage, const explore::Trial& trial,
     reached.push_back(one.cell);
     reached.push_back(one.at.time_since_epoch().count());
   }
-  json row = {{"reached", std::move(reached)}, {"records", trial.records}};
+  json row = {
+      {"reached", std::move(reached)}, {"records", trial.records}, {"digest", trial.digest}};
   if (planned.from) row["from"] = *planned.from;
   return row;
 }
@@ -172,6 +173,7 @@ class Searcher {
     state_.cut_short += batch.at("cut_short").get<std::uint64_t>();
     std::uint64_t index = first;
     for (const json& row : batch.at("runs")) {
+      if (limits_.digests) state_.digests[index] = row.at("digest");
       explore::Corpus::Run run = RunFrom(row, index++);
       run.drawn = !run.from && run.index >= plan_.first.size();
       TakeRun(run);

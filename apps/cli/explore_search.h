@@ -8,6 +8,7 @@
 #include <atomic>
 #include <cstdint>
 #include <functional>
+#include <map>
 #include <memory>
 #include <optional>
 #include <set>
@@ -52,6 +53,7 @@ struct SearchLimits {
   std::size_t findings = 0;     ///< The search ends with so many; 0 = no limit.
   std::size_t at_once = 1;      ///< Processes.
   std::set<std::string> known;  ///< Keys of problems that are no findings.
+  bool digests = false;         ///< The state gets them: a search may have a million runs.
 };
 
 struct FoundProblem {
@@ -63,8 +65,9 @@ struct FoundProblem {
 
 struct SearchState {
   std::uint64_t runs = 0;
-  std::uint64_t cut_short = 0;      ///< Runs that were too long to see their ends.
-  std::vector<FoundProblem> found;  ///< In order of their first experiments.
+  std::uint64_t cut_short = 0;                   ///< Runs that were too long to see their ends.
+  std::vector<FoundProblem> found;               ///< In order of their first experiments.
+  std::map<std::uint64_t, std::string> digests;  ///< Of the plain run of each experiment.
   explore::Corpus corpus;
   bool interrupted = false;
 };

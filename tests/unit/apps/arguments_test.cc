@@ -4,7 +4,7 @@
 
 #include "apps/cli/exit_codes.h"
 
-namespace tfyarn::cli {
+namespace tfyarn::cli::arguments_test {
 namespace {
 
 tl::expected<Command, UsageError> Parse(const std::vector<std::string>& words) {
@@ -63,6 +63,13 @@ TEST(ArgumentsTest, ExploreTakesATimeOrANumberOfRuns) {
   EXPECT_NE(ErrorOf({"explore", "--budget", "soon"}).find("a time like 10m or a number of runs"),
             std::string::npos);
   EXPECT_NE(ErrorOf({"explore", "--relation", "key-order"}).find("FILES"), std::string::npos);
+  EXPECT_EQ(explore({"explore", "--digests", "d"}).digests, "d");
+  EXPECT_NE(ErrorOf({"explore", "a.yaml", "--coverage-only", "--digests", "d"}).find("of a search"),
+            std::string::npos);
+  EXPECT_EQ(explore({"explore", "--seed", "7", "--print", "0"}).print, 0U);
+  EXPECT_NE(ErrorOf({"explore", "--print", "3"}).find("and --seed"), std::string::npos);
+  EXPECT_NE(ErrorOf({"explore", "--seed", "7", "--print", "x"}).find("number of a run"),
+            std::string::npos);
 }
 
 TEST(ArgumentsTest, TheFileMayComeAfterTheOptions) {
@@ -159,4 +166,4 @@ TEST(ArgumentsTest, ExitCodesAreThoseOfTheContract) {
 }
 
 }  // namespace
-}  // namespace tfyarn::cli
+}  // namespace tfyarn::cli::arguments_test

@@ -6,7 +6,7 @@
 
 #include <sstream>
 
-namespace tfyarn::cli {
+namespace tfyarn::cli::documents_test {
 namespace {
 
 using testing::ElementsAre;
@@ -82,4 +82,4 @@ TEST(DocumentsTest, LinesAreComparedUpToTheFirstThatDiffers) {
 }
 
 }  // namespace
-}  // namespace tfyarn::cli
+}  // namespace tfyarn::cli::documents_test

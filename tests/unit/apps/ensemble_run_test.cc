@@ -4,7 +4,7 @@
 
 #include "apps/cli/ensemble_judge.h"
 
-namespace tfyarn::cli {
+namespace tfyarn::cli::ensemble_run_test {
 namespace {
 
 config::Expectation AtMost(const std::string& metric, double most,
@@ -70,4 +70,4 @@ TEST(EnsembleRunTest, FiguresOfManyRunsAreToldFromThoseOfOne) {
 }
 
 }  // namespace
-}  // namespace tfyarn::cli
+}  // namespace tfyarn::cli::ensemble_run_test

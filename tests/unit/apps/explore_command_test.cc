@@ -14,7 +14,7 @@
 #include "apps/cli/exit_codes.h"
 #include "sim/coverage.h"
 
-namespace tfyarn::cli {
+namespace tfyarn::cli::explore_command_test {
 namespace {
 
 bool Has(const config::Scenario& scenario, std::string_view kind) {
@@ -55,6 +55,13 @@ sim::RunOutcome Branching(const config::Scenario& scenario, const sim::RunOption
                                        .off_because = "",
                                        .first_at = Instant{} + 3s,
                                        .first_detail = "the future is bleak"});
+  return outcome;
+}
+
+/// Nothing breaks, and of each seed comes another digest.
+sim::RunOutcome Different(const config::Scenario& scenario, const sim::RunOptions&) {
+  sim::RunOutcome outcome;
+  outcome.result.digest = std::to_string(scenario.seed);
   return outcome;
 }
 
@@ -120,6 +127,36 @@ TEST_F(ExploreCommandTest, TheSameSeedFindsTheSame) {
   arguments_.at_once = 1;
   EXPECT_EQ(Explore(), ToInt(ExitCode::kInvariantBroken));
   EXPECT_EQ(Findings(), first);
+}
+
+TEST_F(ExploreCommandTest, TheDigestOfEachRunIsWrittenInOrder) {
+  arguments_.digests = (directory_ / "digests").string();
+  EXPECT_EQ(Explore(Different), ToInt(ExitCode::kOk));
+  const std::string digests = TextOf("digests");
+  EXPECT_EQ(digests.substr(0, 2), "0 ");
+  EXPECT_EQ(Count(digests, "\n"), 300U);
+  EXPECT_EQ(Count(digests, "\n299 "), 1U);
+  arguments_.at_once = 1;
+  EXPECT_EQ(Explore(Different), ToInt(ExitCode::kOk));
+  EXPECT_EQ(TextOf("digests"), digests);
+  arguments_.digests = (directory_ / "none" / "digests").string();
+  std::ofstream(directory_ / "none") << "a file where a folder should be";
+  EXPECT_EQ(Explore(Different), ToInt(ExitCode::kInternal));
+}
+
+TEST_F(ExploreCommandTest, WhatARunDrawsIsPrintedAndNothingRuns) {
+  const auto crash = [](const config::Scenario&, const sim::RunOptions&) -> sim::RunOutcome {
+    std::abort();
+  };
+  arguments_.print = 17;
+  testing::internal::CaptureStdout();
+  EXPECT_EQ(Explore(crash), ToInt(ExitCode::kOk));
+  const std::string printed = testing::internal::GetCapturedStdout();
+  EXPECT_TRUE(printed.starts_with("schema: tfsim/v1\n")) << printed;
+  arguments_.print = 18;
+  testing::internal::CaptureStdout();
+  EXPECT_EQ(Explore(crash), ToInt(ExitCode::kOk));
+  EXPECT_NE(testing::internal::GetCapturedStdout(), printed);
 }
 
 TEST_F(ExploreCommandTest, StopsAfterTheFirstFindingWhateverRunsBesideIt) {
@@ -251,4 +288,4 @@ TEST_F(ExploreCommandTest, AFileThatIsWrongIsToldAndNothingRuns) {
 }
 
 }  // namespace
-}  // namespace tfyarn::cli
+}  // namespace tfyarn::cli::explore_command_test

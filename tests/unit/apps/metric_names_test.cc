@@ -6,7 +6,7 @@
 #include "core/trace/metrics.h"
 #include "core/trace/result.h"
 
-namespace tfyarn::cli {
+namespace tfyarn::cli::metric_names_test {
 namespace {
 
 TEST(MetricNamesTest, EveryNameOfAnExpectationHasAValue) {
@@ -31,4 +31,4 @@ TEST(MetricNamesTest, EveryMetricMayBeExpected) {
 }
 
 }  // namespace
-}  // namespace tfyarn::cli
+}  // namespace tfyarn::cli::metric_names_test

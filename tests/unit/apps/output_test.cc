@@ -7,7 +7,7 @@
 #include <fstream>
 #include <sstream>
 
-namespace tfyarn::cli {
+namespace tfyarn::cli::output_test {
 namespace {
 
 class OutputTest : public testing::Test {
@@ -112,4 +112,4 @@ TEST_F(OutputTest, ADirectoryIsNoFile) {
 }
 
 }  // namespace
-}  // namespace tfyarn::cli
+}  // namespace tfyarn::cli::output_test

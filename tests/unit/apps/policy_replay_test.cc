@@ -5,7 +5,7 @@
 
 #include "config/load.h"
 
-namespace tfyarn::cli {
+namespace tfyarn::cli::policy_replay_test {
 namespace {
 
 JobSpec Job(const std::string& more) {
@@ -116,4 +116,4 @@ TEST(PolicyReplayTest, AnUnknownPolicyIsTold) {
 }
 
 }  // namespace
-}  // namespace tfyarn::cli
+}  // namespace tfyarn::cli::policy_replay_test

@@ -7,7 +7,7 @@
 #include <cstdlib>
 #include <vector>
 
-namespace tfyarn::cli {
+namespace tfyarn::cli::process_pool_test {
 namespace {
 
 TEST(ProcessPoolTest, OutcomesComeInOrderWhateverOrderTheChildrenEndIn) {
@@ -66,4 +66,4 @@ TEST(ProcessPoolTest, AnInterruptStartsNoMoreAndEndsTheRest) {
 }
 
 }  // namespace
-}  // namespace tfyarn::cli
+}  // namespace tfyarn::cli::process_pool_test

@@ -11,7 +11,7 @@
 #include "config/load.h"
 #include "core/agent/task_agent.h"
 
-namespace tfyarn::cli {
+namespace tfyarn::cli::replay_recordings_test {
 namespace {
 
 using testing::HasSubstr;
@@ -110,4 +110,4 @@ TEST(ReplayRecordingsTest, ARunOfAnotherVersionIsReplayedAndNamed) {
 }
 
 }  // namespace
-}  // namespace tfyarn::cli
+}  // namespace tfyarn::cli::replay_recordings_test

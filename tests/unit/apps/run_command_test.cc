@@ -14,7 +14,7 @@
 #include "apps/cli/file_commands.h"
 #include "config/load.h"
 
-namespace tfyarn::cli {
+namespace tfyarn::cli::run_command_test {
 namespace {
 
 /// Fails on odd seeds, and makes two records.
@@ -197,4 +197,4 @@ TEST_F(RunCommandTest, DiffOfTwoResultsIgnoresWhatTheMachineDid) {
 }
 
 }  // namespace
-}  // namespace tfyarn::cli
+}  // namespace tfyarn::cli::run_command_test

@@ -7,7 +7,7 @@
 #include "apps/cli/progress.h"
 #include "apps/cli/verdict_text.h"
 
-namespace tfyarn::cli {
+namespace tfyarn::cli::text_test {
 namespace {
 
 TEST(HumanTest, SecondsGetTheUnitThatFits) {
@@ -148,4 +148,4 @@ TEST(PolicyPageTest, ARowSaysWhenWhatAndWhoPays) {
 }
 
 }  // namespace
-}  // namespace tfyarn::cli
+}  // namespace tfyarn::cli::text_test

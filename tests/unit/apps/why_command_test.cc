@@ -12,7 +12,7 @@
 
 #include "apps/cli/exit_codes.h"
 
-namespace tfyarn::cli {
+namespace tfyarn::cli::why_command_test {
 namespace {
 
 constexpr trace::JobIndex kJob{0};
@@ -164,4 +164,4 @@ TEST_F(WhyCommandTest, AMissingFileIsInvalidInput) {
 }
 
 }  // namespace
-}  // namespace tfyarn::cli
+}  // namespace tfyarn::cli::why_command_test

@@ -4,7 +4,7 @@
 
 #include "core/am/diagnostics.h"
 
-namespace tfyarn::local {
+namespace tfyarn::local::job_verdict_test {
 namespace {
 
 using ::testing::HasSubstr;
@@ -54,4 +54,4 @@ TEST(JobVerdictTest, AMasterWithoutAttemptsHasCauseRuleAndAdvice) {
 }
 
 }  // namespace
-}  // namespace tfyarn::local
+}  // namespace tfyarn::local::job_verdict_test

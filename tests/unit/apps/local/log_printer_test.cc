@@ -8,7 +8,7 @@
 #include <filesystem>
 #include <fstream>
 
-namespace tfyarn::local {
+namespace tfyarn::local::log_printer_test {
 namespace {
 
 namespace fs = std::filesystem;
@@ -146,4 +146,4 @@ TEST_F(LogPrinterTest, AFloodIsShownInPiecesAndAllOfItIsAccountedFor) {
 }
 
 }  // namespace
-}  // namespace tfyarn::local
+}  // namespace tfyarn::local::log_printer_test

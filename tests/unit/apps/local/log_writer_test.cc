@@ -8,7 +8,7 @@
 #include <string>
 #include <thread>
 
-namespace tfyarn::local {
+namespace tfyarn::local::log_writer_test {
 namespace {
 
 class LogWriterTest : public testing::Test {
@@ -85,4 +85,4 @@ TEST_F(LogWriterTest, AReaderWhoHasGoneIsAnEnd) {
 }
 
 }  // namespace
-}  // namespace tfyarn::local
+}  // namespace tfyarn::local::log_writer_test

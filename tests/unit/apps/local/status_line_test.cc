@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-namespace tfyarn::local {
+namespace tfyarn::local::status_line_test {
 namespace {
 
 trace::TraceRecord Ordered(AmAction action) {
@@ -20,4 +20,4 @@ TEST(StatusLine, SaysThatNodesAreWaitedFor) {
 }
 
 }  // namespace
-}  // namespace tfyarn::local
+}  // namespace tfyarn::local::status_line_test

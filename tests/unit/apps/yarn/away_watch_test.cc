@@ -3,7 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-namespace tfyarn::apps {
+namespace tfyarn::apps::away_watch_test {
 namespace {
 
 using std::chrono::seconds;
@@ -49,4 +49,4 @@ TEST(AwayWatchTest, RefusalsThatMayPassDoNotEndASilence) {
 }
 
 }  // namespace
-}  // namespace tfyarn::apps
+}  // namespace tfyarn::apps::away_watch_test

@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-namespace tfyarn::apps {
+namespace tfyarn::apps::cluster_fit_test {
 namespace {
 
 yarn::NodeReport Node(const std::string& host, std::int64_t gpus, std::int64_t used) {
@@ -161,4 +161,4 @@ TEST(ClusterFitTest, AUserWithoutRightsAtTheQueueIsRefused) {
 }
 
 }  // namespace
-}  // namespace tfyarn::apps
+}  // namespace tfyarn::apps::cluster_fit_test

@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-namespace tfyarn::apps {
+namespace tfyarn::apps::cluster_health_test {
 namespace {
 
 using enum CheckState;
@@ -161,4 +161,4 @@ TEST(ChecksTest, AdviceStandsBelowItsLine) {
 }
 
 }  // namespace
-}  // namespace tfyarn::apps
+}  // namespace tfyarn::apps::cluster_health_test

@@ -9,7 +9,7 @@
 
 #include "core/trace/json.h"
 
-namespace tfyarn::apps {
+namespace tfyarn::apps::job_news_test {
 namespace {
 
 using ::testing::ElementsAre;
@@ -96,4 +96,4 @@ TEST(JobNewsTest, WhatIsNoLineOfOursTellsNothing) {
 }
 
 }  // namespace
-}  // namespace tfyarn::apps
+}  // namespace tfyarn::apps::job_news_test

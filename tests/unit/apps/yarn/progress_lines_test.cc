@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-namespace tfyarn::apps {
+namespace tfyarn::apps::progress_lines_test {
 namespace {
 
 using yarn::YarnApplicationState;
@@ -48,4 +48,4 @@ TEST(ProgressLines, SaysThatAJobWaitsForNodesAndThatItDoesNoMore) {
 }
 
 }  // namespace
-}  // namespace tfyarn::apps
+}  // namespace tfyarn::apps::progress_lines_test

@@ -6,7 +6,7 @@
 
 #include "apps/yarn/started_containers.h"
 
-namespace tfyarn::apps {
+namespace tfyarn::apps::task_logs_test {
 namespace {
 
 const ContainerId kAm = *ParseContainerId("container_e02_1700000000000_0007_02_000001");
@@ -92,4 +92,4 @@ TEST(StartedContainersTest, AnyOtherLineIsNone) {
 }
 
 }  // namespace
-}  // namespace tfyarn::apps
+}  // namespace tfyarn::apps::task_logs_test

@@ -7,7 +7,7 @@
 #include <utility>
 #include <vector>
 
-namespace tfyarn::apps {
+namespace tfyarn::apps::whole_lines_test {
 namespace {
 
 using ::testing::ElementsAre;
@@ -37,4 +37,4 @@ TEST(WholeLinesTest, WithoutALineEndNothingIsTaken) {
 }
 
 }  // namespace
-}  // namespace tfyarn::apps
+}  // namespace tfyarn::apps::whole_lines_test
