@@ -6,6 +6,7 @@
 # includes what it uses, and names that no other of its folder uses; trees without this (dev, tsan, fuzz) and clang-tidy tell of the
 # former, the test `batches` of the latter.
 option(TFYARN_BATCH "Compile sources in batches" OFF)
+set(TFYARN_BATCH_SIZE 8 CACHE STRING "Sources in a batch")
 option(TFYARN_PCH "Compile the headers that most sources include once for all" OFF)
 add_library(tfyarn_flags INTERFACE)
 target_include_directories(tfyarn_flags INTERFACE ${PROJECT_SOURCE_DIR})
@@ -65,7 +66,7 @@ function(tfyarn_library name)
   cmake_parse_arguments(ARG "" "" "SOURCES;LINK;APART" ${ARGN})
   add_library(${name} STATIC ${ARG_SOURCES})
   target_link_libraries(${name} PUBLIC tfyarn_flags ${ARG_LINK})
-  set_target_properties(${name} PROPERTIES UNITY_BUILD ${TFYARN_BATCH} UNITY_BUILD_BATCH_SIZE 8)
+  set_target_properties(${name} PROPERTIES UNITY_BUILD ${TFYARN_BATCH} UNITY_BUILD_BATCH_SIZE ${TFYARN_BATCH_SIZE})
   if(ARG_APART)
     set_source_files_properties(${ARG_APART} PROPERTIES SKIP_UNITY_BUILD_INCLUSION ON)
   endif()

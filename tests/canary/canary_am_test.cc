@@ -5,7 +5,7 @@
 
 #include "tests/canary/canary.h"
 
-namespace tfyarn::sim {
+namespace tfyarn::sim::canary_am_test {
 namespace {
 
 using AmStep = DoubleOf<am::ApplicationMaster, AmEvent, AmAction>;
@@ -273,4 +273,4 @@ TEST(CanaryAmTest, AnAmThatTakesTheWrongBudgetBreaksReferenceVerdict) {
 }
 
 }  // namespace
-}  // namespace tfyarn::sim
+}  // namespace tfyarn::sim::canary_am_test

@@ -6,7 +6,7 @@
 #include <optional>
 #include <utility>
 
-namespace tfyarn::sim {
+namespace tfyarn::sim::canary_test {
 namespace {
 
 // ---------------------------------------------------------------- nodes and the RM
@@ -319,4 +319,4 @@ TEST(CanaryTest, AJobThatHoldsItsGangAndStartsNothingBreaksProgress) {
 }
 
 }  // namespace
-}  // namespace tfyarn::sim
+}  // namespace tfyarn::sim::canary_test

@@ -4,7 +4,7 @@
 
 #include "tests/contract/contract.h"
 
-namespace tfyarn::contract {
+namespace tfyarn::contract::asks_test {
 namespace {
 
 using ::testing::Each;
@@ -254,4 +254,4 @@ TEST_F(Asks, TheHeadroomIsWhatTheUserHasLeft) {
 }
 
 }  // namespace
-}  // namespace tfyarn::contract
+}  // namespace tfyarn::contract::asks_test

@@ -1,7 +1,7 @@
 // What the ResourceManager answers a client: submission, reports, kill, queues, nodes.
 #include "tests/contract/contract.h"
 
-namespace tfyarn::contract {
+namespace tfyarn::contract::clients_test {
 namespace {
 
 using ::testing::HasSubstr;
@@ -140,4 +140,4 @@ TEST_F(Clients, NodesAreReportedWithRackPartitionAndAmounts) {
 }
 
 }  // namespace
-}  // namespace tfyarn::contract
+}  // namespace tfyarn::contract::clients_test

@@ -6,7 +6,7 @@
 
 #include "tests/contract/contract.h"
 
-namespace tfyarn::contract {
+namespace tfyarn::contract::containers_test {
 namespace {
 
 using ::testing::HasSubstr;
@@ -294,4 +294,4 @@ TEST_F(Containers, FilesAndCredentialsAreInTheContainersPlace) {
 }
 
 }  // namespace
-}  // namespace tfyarn::contract
+}  // namespace tfyarn::contract::containers_test

@@ -6,7 +6,7 @@
 
 #include "tests/contract/contract.h"
 
-namespace tfyarn::contract {
+namespace tfyarn::contract::failures_test {
 namespace {
 
 using ::testing::HasSubstr;
@@ -339,4 +339,4 @@ TEST_F(Failures, AQueueTakesItsShareBackFromOneThatIsBeyondItsOwn) {
 }
 
 }  // namespace
-}  // namespace tfyarn::contract
+}  // namespace tfyarn::contract::failures_test

@@ -1,7 +1,7 @@
 // What the ResourceManager answers an ApplicationMaster: registration, response ids, the end.
 #include "tests/contract/contract.h"
 
-namespace tfyarn::contract {
+namespace tfyarn::contract::masters_test {
 namespace {
 
 using ::testing::HasSubstr;
@@ -99,4 +99,4 @@ TEST_F(Masters, FinishIsRepeatedUntilItIsStored) {
 }
 
 }  // namespace
-}  // namespace tfyarn::contract
+}  // namespace tfyarn::contract::masters_test

@@ -17,7 +17,7 @@
 #include "tests/exhaustive/books.h"
 #include "tests/exhaustive/campaign.h"
 
-namespace tfyarn::exhaustive {
+namespace tfyarn::exhaustive::explorer_test {
 namespace {
 
 struct Seen {
@@ -192,4 +192,4 @@ TEST(SameFacts, TwoVerdictsAreAllowedOnlyWhereTheDocumentsSaySo) {
 }
 
 }  // namespace
-}  // namespace tfyarn::exhaustive
+}  // namespace tfyarn::exhaustive::explorer_test

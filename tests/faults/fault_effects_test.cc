@@ -16,7 +16,7 @@
 #include "config/fault_kinds.h"
 #include "tests/unit/sim/small_run.h"
 
-namespace tfyarn::sim {
+namespace tfyarn::sim::fault_effects_test {
 namespace {
 
 /// The ApplicationMaster and worker:0 run on n-1, worker:1 on n-3, and nothing on n-2. Training
@@ -573,4 +573,4 @@ TEST(FaultEffectsTest, AFaultThatStrikesNothingIsToldAndChangesNothing) {
 }
 
 }  // namespace
-}  // namespace tfyarn::sim
+}  // namespace tfyarn::sim::fault_effects_test

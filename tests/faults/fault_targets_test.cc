@@ -20,7 +20,7 @@
 #include "core/model/text.h"
 #include "tests/unit/sim/small_run.h"
 
-namespace tfyarn::sim {
+namespace tfyarn::sim::fault_targets_test {
 namespace {
 
 /// The ApplicationMaster and worker:0 are on n-1, worker:1 is on m, alone in its rack and under its
@@ -382,4 +382,4 @@ TEST(FaultTargetsTest, AFaultThatOutlastsAnAbsenceStrikes) {
 }
 
 }  // namespace
-}  // namespace tfyarn::sim
+}  // namespace tfyarn::sim::fault_targets_test

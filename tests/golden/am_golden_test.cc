@@ -14,7 +14,7 @@
 
 #include "tests/golden/am_world.h"
 
-namespace tfyarn::am {
+namespace tfyarn::am::am_golden_test {
 namespace {
 
 /// One command with the comment above it and its output.
@@ -92,4 +92,4 @@ INSTANTIATE_TEST_SUITE_P(Scripts, AmGoldenTest, testing::ValuesIn(Scripts()),
                          });
 
 }  // namespace
-}  // namespace tfyarn::am
+}  // namespace tfyarn::am::am_golden_test

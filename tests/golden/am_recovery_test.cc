@@ -11,7 +11,7 @@
 
 #include "tests/golden/am_world.h"
 
-namespace tfyarn::am {
+namespace tfyarn::am::am_recovery_test {
 namespace {
 
 const std::vector<std::string> kUpToSecondEpoch = {
@@ -106,4 +106,4 @@ TEST(AmRecoveryTest, AfterEveryCommand) {
 }
 
 }  // namespace
-}  // namespace tfyarn::am
+}  // namespace tfyarn::am::am_recovery_test

@@ -9,7 +9,7 @@
 #include "tests/lockstep/hand_cluster.h"
 #include "tests/lockstep/world.h"
 
-namespace tfyarn::lockstep {
+namespace tfyarn::lockstep::lockstep_test {
 namespace {
 
 std::uint64_t Number(const char* variable, std::uint64_t otherwise) {
@@ -197,4 +197,4 @@ TEST_F(AllocateModelTest, AfterARestartAnAmRegistersAgain) {
 }
 
 }  // namespace
-}  // namespace tfyarn::lockstep
+}  // namespace tfyarn::lockstep::lockstep_test

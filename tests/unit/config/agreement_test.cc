@@ -11,7 +11,7 @@
 #include "core/am/policy_row.h"
 #include "core/trace/result.h"
 
-namespace tfyarn::config {
+namespace tfyarn::config::agreement_test {
 namespace {
 
 TEST(AgreementTest, PolicyOptionsAreThoseOfThePolicies) {
@@ -45,4 +45,4 @@ TEST(AgreementTest, EveryJobFieldOfExpectationsIsInAResult) {
 }
 
 }  // namespace
-}  // namespace tfyarn::config
+}  // namespace tfyarn::config::agreement_test

@@ -4,7 +4,7 @@
 
 #include "tests/unit/config/config_testing.h"
 
-namespace tfyarn::config {
+namespace tfyarn::config::bad_job_test {
 namespace {
 
 struct Case {
@@ -228,4 +228,4 @@ TEST(BadJobTest, WholeFilesThatAreWrong) {
 }
 
 }  // namespace
-}  // namespace tfyarn::config
+}  // namespace tfyarn::config::bad_job_test

@@ -4,7 +4,7 @@
 
 #include "tests/unit/config/config_testing.h"
 
-namespace tfyarn::config {
+namespace tfyarn::config::bad_scenario_test {
 namespace {
 
 struct Case {
@@ -610,4 +610,4 @@ TEST(BadScenarioTest, ABrokenJobDoesNotMakeItsNameUnknown) {
 }
 
 }  // namespace
-}  // namespace tfyarn::config
+}  // namespace tfyarn::config::bad_scenario_test

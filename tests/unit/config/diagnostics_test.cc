@@ -5,7 +5,7 @@
 #include "config/source.h"
 #include "config/suggest.h"
 
-namespace tfyarn::config {
+namespace tfyarn::config::diagnostics_test {
 namespace {
 
 Diagnostic At(std::string line, std::uint32_t byte_col, std::uint32_t width) {
@@ -119,4 +119,4 @@ TEST(SourcesTest, Utf8IsTold) {
 }
 
 }  // namespace
-}  // namespace tfyarn::config
+}  // namespace tfyarn::config::diagnostics_test

@@ -5,7 +5,7 @@
 
 #include "tests/unit/config/config_testing.h"
 
-namespace tfyarn::config {
+namespace tfyarn::config::fault_file_test {
 namespace {
 
 using testing::ElementsAre;
@@ -97,4 +97,4 @@ TEST(FaultFileTest, OtherKeysAndAnEmptyFileAreErrors) {
 }
 
 }  // namespace
-}  // namespace tfyarn::config
+}  // namespace tfyarn::config::fault_file_test

@@ -7,7 +7,7 @@
 
 #include "tests/unit/config/config_testing.h"
 
-namespace tfyarn::config {
+namespace tfyarn::config::fault_kinds_test {
 namespace {
 
 /// A scenario in which every example makes sense.
@@ -95,4 +95,4 @@ TEST(FaultKindsTest, MessagesAreNamedAsTheProtocolsNameThem) {
 }
 
 }  // namespace
-}  // namespace tfyarn::config
+}  // namespace tfyarn::config::fault_kinds_test

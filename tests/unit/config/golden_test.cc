@@ -8,7 +8,7 @@
 
 #include "tests/unit/config/config_testing.h"
 
-namespace tfyarn::config {
+namespace tfyarn::config::golden_test {
 namespace {
 
 TEST(ConfigGoldenTest, WhatIsSaidAboutWrongFiles) {
@@ -40,4 +40,4 @@ TEST(ConfigGoldenTest, WhatIsSaidAboutWrongFiles) {
 }
 
 }  // namespace
-}  // namespace tfyarn::config
+}  // namespace tfyarn::config::golden_test

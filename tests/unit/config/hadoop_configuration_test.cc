@@ -7,7 +7,7 @@
 
 #include "tests/unit/config/hadoop_directory.h"
 
-namespace tfyarn::config {
+namespace tfyarn::config::hadoop_configuration_test {
 namespace {
 
 using testing::ElementsAre;
@@ -261,4 +261,4 @@ TEST(HadoopConfigurationTest, AWrongValueSaysWhereAndWhatIsAllowed) {
 }
 
 }  // namespace
-}  // namespace tfyarn::config
+}  // namespace tfyarn::config::hadoop_configuration_test

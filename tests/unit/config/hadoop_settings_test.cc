@@ -5,7 +5,7 @@
 
 #include "tests/unit/config/hadoop_directory.h"
 
-namespace tfyarn::config {
+namespace tfyarn::config::hadoop_settings_test {
 namespace {
 
 using testing::ElementsAre;
@@ -142,4 +142,4 @@ TEST(HadoopSettingsTest, AUmaskIsANumberOrWhatStays) {
 }
 
 }  // namespace
-}  // namespace tfyarn::config
+}  // namespace tfyarn::config::hadoop_settings_test

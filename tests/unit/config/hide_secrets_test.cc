@@ -5,7 +5,7 @@
 
 #include "tests/unit/config/config_testing.h"
 
-namespace tfyarn::config {
+namespace tfyarn::config::hide_secrets_test {
 namespace {
 
 using testing::Contains;
@@ -128,4 +128,4 @@ TEST(HideSecretsTest, AnAssignmentIsShownWithoutItsValue) {
 }
 
 }  // namespace
-}  // namespace tfyarn::config
+}  // namespace tfyarn::config::hide_secrets_test

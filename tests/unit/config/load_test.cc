@@ -6,7 +6,7 @@
 #include "core/model/text.h"
 #include "tests/unit/config/config_testing.h"
 
-namespace tfyarn::config {
+namespace tfyarn::config::load_test {
 namespace {
 
 using testing::ElementsAre;
@@ -508,4 +508,4 @@ TEST(LoadJobTest, AFileCanShowProgress) {
 }
 
 }  // namespace
-}  // namespace tfyarn::config
+}  // namespace tfyarn::config::load_test

@@ -7,7 +7,7 @@
 #include "config/yaml_reader.h"
 #include "tests/unit/config/config_testing.h"
 
-namespace tfyarn::config {
+namespace tfyarn::config::merge_test {
 namespace {
 
 using testing::ElementsAre;
@@ -151,4 +151,4 @@ TEST(IncludeTest, AByteOrderMarkIsNoText) {
 }
 
 }  // namespace
-}  // namespace tfyarn::config
+}  // namespace tfyarn::config::merge_test

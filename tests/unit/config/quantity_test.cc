@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-namespace tfyarn::config {
+namespace tfyarn::config::quantity_test {
 namespace {
 
 std::string Problem(const auto& quantity) {
@@ -141,4 +141,4 @@ TEST(QuantityTest, TextsAreTheShortestExactOnes) {
 }
 
 }  // namespace
-}  // namespace tfyarn::config
+}  // namespace tfyarn::config::quantity_test

@@ -10,7 +10,7 @@
 #include "config/yaml_reader.h"
 #include "tests/unit/config/config_testing.h"
 
-namespace tfyarn::config {
+namespace tfyarn::config::reference_test {
 namespace {
 
 using testing::HasSubstr;
@@ -149,4 +149,4 @@ TEST(FaultKindsTextTest, ListsAllOfThem) {
 }
 
 }  // namespace
-}  // namespace tfyarn::config
+}  // namespace tfyarn::config::reference_test

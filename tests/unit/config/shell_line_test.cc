@@ -5,7 +5,7 @@
 #include <utility>
 #include <vector>
 
-namespace tfyarn::config {
+namespace tfyarn::config::shell_line_test {
 namespace {
 
 TEST(ShellLineTest, TheLastProgramOfAPipeIsNamed) {
@@ -43,4 +43,4 @@ TEST(ShellLineTest, ALineThatIsCutShortIsReadToItsEnd) {
 }
 
 }  // namespace
-}  // namespace tfyarn::config
+}  // namespace tfyarn::config::shell_line_test

@@ -9,7 +9,7 @@
 
 #include "tests/unit/config/config_testing.h"
 
-namespace tfyarn::config {
+namespace tfyarn::config::traces_test {
 namespace {
 
 using testing::ElementsAre;
@@ -231,4 +231,4 @@ TEST(TraceInScenarioTest, WhereATraceLiesIsNotInTheDigest) {
 }
 
 }  // namespace
-}  // namespace tfyarn::config
+}  // namespace tfyarn::config::traces_test

@@ -6,7 +6,7 @@
 #include "config/emit.h"
 #include "tests/unit/config/config_testing.h"
 
-namespace tfyarn::config {
+namespace tfyarn::config::yaml_reader_test {
 namespace {
 
 using testing::ElementsAre;
@@ -192,4 +192,4 @@ TEST(YamlReaderTest, EmittedYamlReadsAsTheSameTree) {
 }
 
 }  // namespace
-}  // namespace tfyarn::config
+}  // namespace tfyarn::config::yaml_reader_test

@@ -8,7 +8,7 @@
 #include "explore/comparison.h"
 #include "sim/doubles.h"
 
-namespace tfyarn::explore {
+namespace tfyarn::explore::amnesia_test {
 namespace {
 
 const std::string kJob = R"(schema: tfsim/v1
@@ -137,4 +137,4 @@ TEST(AmnesiaTest, WhatTheHorizonCutsIsNotCompared) {
 }
 
 }  // namespace
-}  // namespace tfyarn::explore
+}  // namespace tfyarn::explore::amnesia_test

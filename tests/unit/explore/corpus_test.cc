@@ -11,7 +11,7 @@
 #include "explore/branch.h"
 #include "explore/generator.h"
 
-namespace tfyarn::explore {
+namespace tfyarn::explore::corpus_test {
 namespace {
 
 using testing::ElementsAre;
@@ -227,4 +227,4 @@ TEST_F(BranchTest, ALaterFaultGetsALaterHorizon) {
 }
 
 }  // namespace
-}  // namespace tfyarn::explore
+}  // namespace tfyarn::explore::corpus_test

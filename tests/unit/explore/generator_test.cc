@@ -9,7 +9,7 @@
 #include "config/fault_kinds.h"
 #include "config/load.h"
 
-namespace tfyarn::explore {
+namespace tfyarn::explore::generator_test {
 namespace {
 
 constexpr std::uint64_t kSeeds = 400;
@@ -141,4 +141,4 @@ TEST(GeneratorTest, WithoutJobsFaultsStrikeNodesAndServices) {
 }
 
 }  // namespace
-}  // namespace tfyarn::explore
+}  // namespace tfyarn::explore::generator_test

@@ -4,7 +4,7 @@
 
 #include "config/emit.h"
 
-namespace tfyarn::explore {
+namespace tfyarn::explore::shrink_test {
 namespace {
 
 Node DocumentFrom(const std::string& yaml) {
@@ -94,4 +94,4 @@ TEST(ShrinkTest, ItEndsAtItsLimit) {
 }
 
 }  // namespace
-}  // namespace tfyarn::explore
+}  // namespace tfyarn::explore::shrink_test

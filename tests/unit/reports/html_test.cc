@@ -4,7 +4,7 @@
 
 #include <nlohmann/json.hpp>
 
-namespace tfyarn::reports {
+namespace tfyarn::reports::html_test {
 namespace {
 
 constexpr Assets kSmall{
@@ -61,4 +61,4 @@ TEST(HtmlTest, TheBuiltInPageTakesBothDocumentsAndLoadsNothing) {
 }
 
 }  // namespace
-}  // namespace tfyarn::reports
+}  // namespace tfyarn::reports::html_test

@@ -9,7 +9,7 @@
 #include "reports/junit.h"
 #include "reports/trace_events.h"
 
-namespace tfyarn::reports {
+namespace tfyarn::reports::table_test {
 namespace {
 
 trace::Result Small() {
@@ -162,4 +162,4 @@ TEST(TraceEventsTest, BarsOfOneNodeThatOverlapGetTracksOfTheirOwn) {
 }
 
 }  // namespace
-}  // namespace tfyarn::reports
+}  // namespace tfyarn::reports::table_test

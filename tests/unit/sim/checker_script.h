@@ -11,11 +11,9 @@
 #include <vector>
 
 #include "sim/checkers.h"
+#include "tests/unit/sim/usual_tasks.h"
 
 namespace tfyarn::sim {
-
-inline const TaskId kWorker0{"worker", 0};
-inline const TaskId kWorker1{"worker", 1};
 
 /// What full scans and settling see; empty means: nothing is left.
 struct FixedWorld : WorldView {

@@ -5,7 +5,7 @@
 #include "sim/node_table.h"
 #include "tests/unit/sim/checker_script.h"
 
-namespace tfyarn::sim {
+namespace tfyarn::sim::checkers_address_test {
 namespace {
 
 /// The job of CheckerScript up to two containers whose agents have leased a port each.
@@ -140,4 +140,4 @@ TEST(CheckersAddressTest, TheFirstFreePortDiffersFromNodeToNodeAndFromSeedToSeed
 }
 
 }  // namespace
-}  // namespace tfyarn::sim
+}  // namespace tfyarn::sim::checkers_address_test

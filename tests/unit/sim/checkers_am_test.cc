@@ -6,7 +6,7 @@
 
 #include "tests/unit/sim/checker_script.h"
 
-namespace tfyarn::sim {
+namespace tfyarn::sim::checkers_am_test {
 namespace {
 
 yarn::ResourceRequest Ask(std::string where, std::int32_t count) {
@@ -981,4 +981,4 @@ TEST(CheckersAmTest, GoodCitizenBreaksOnAnAllocateAfterTheEnd) {
 }
 
 }  // namespace
-}  // namespace tfyarn::sim
+}  // namespace tfyarn::sim::checkers_am_test

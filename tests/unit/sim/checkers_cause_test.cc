@@ -4,7 +4,7 @@
 #include "core/model/exit.h"
 #include "tests/unit/sim/checker_script.h"
 
-namespace tfyarn::sim {
+namespace tfyarn::sim::checkers_cause_test {
 namespace {
 
 const Names kBroken{"rule-matches-cause"};
@@ -202,4 +202,4 @@ TEST(CheckersCauseTest, TheClassSaysWhoPays) {
 }
 
 }  // namespace
-}  // namespace tfyarn::sim
+}  // namespace tfyarn::sim::checkers_cause_test

@@ -8,7 +8,7 @@
 #include "core/am/journal.h"
 #include "tests/unit/sim/checker_script.h"
 
-namespace tfyarn::sim {
+namespace tfyarn::sim::checkers_conduct_test {
 namespace {
 
 JobSpec With(void (*change)(JobSpec&)) {
@@ -857,4 +857,4 @@ TEST(CheckersConductTest, TheNextAmKnowsByTheJournalThatAGangHasTrained) {
 }
 
 }  // namespace
-}  // namespace tfyarn::sim
+}  // namespace tfyarn::sim::checkers_conduct_test

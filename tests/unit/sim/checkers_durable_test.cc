@@ -6,7 +6,7 @@
 #include "core/am/journal.h"
 #include "tests/unit/sim/checker_script.h"
 
-namespace tfyarn::sim {
+namespace tfyarn::sim::checkers_durable_test {
 namespace {
 
 /// The job of CheckerScript with an AM that writes a journal.
@@ -265,4 +265,4 @@ TEST(CheckersDurableTest, TheAmsOwnWordCountsForNothing) {
 }
 
 }  // namespace
-}  // namespace tfyarn::sim
+}  // namespace tfyarn::sim::checkers_durable_test

@@ -5,7 +5,7 @@
 #include "core/model/exit.h"
 #include "tests/unit/sim/checker_script.h"
 
-namespace tfyarn::sim {
+namespace tfyarn::sim::checkers_limits_test {
 namespace {
 
 const Names kBroken{"limits-kept"};
@@ -724,4 +724,4 @@ TEST(CheckersLimitsTest, ATensorboardOfAnotherClassIsNoSidecar) {
 }
 
 }  // namespace
-}  // namespace tfyarn::sim
+}  // namespace tfyarn::sim::checkers_limits_test

@@ -5,7 +5,7 @@
 
 #include "tests/unit/sim/checker_script.h"
 
-namespace tfyarn::sim {
+namespace tfyarn::sim::checkers_repeats_test {
 namespace {
 
 /// The job of CheckerScript with one agent that has registered, and been accepted.
@@ -351,4 +351,4 @@ TEST(CheckersRepeatsTest, WhatIsLeftOfAJobWhenItIsTakenAwayOwesNothing) {
 }
 
 }  // namespace
-}  // namespace tfyarn::sim
+}  // namespace tfyarn::sim::checkers_repeats_test

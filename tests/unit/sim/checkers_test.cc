@@ -6,7 +6,7 @@
 
 #include "tests/unit/sim/checker_script.h"
 
-namespace tfyarn::sim {
+namespace tfyarn::sim::checkers_test {
 namespace {
 
 TEST(CheckersTest, AGoodJobBreaksNothingAndEverythingWasChecked) {
@@ -698,4 +698,4 @@ TEST(CheckersTest, AllViolationsAreCountedButOnlyTheFirstHundredAreTold) {
 }
 
 }  // namespace
-}  // namespace tfyarn::sim
+}  // namespace tfyarn::sim::checkers_test

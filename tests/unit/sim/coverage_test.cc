@@ -11,7 +11,7 @@
 #include "core/model/probe.h"
 #include "tests/unit/sim/small_run.h"
 
-namespace tfyarn::sim {
+namespace tfyarn::sim::coverage_test {
 namespace {
 
 using testing::Contains;
@@ -139,4 +139,4 @@ TEST(CoverageTest, TheNextRunBeginsWithNothing) {
 }
 
 }  // namespace
-}  // namespace tfyarn::sim
+}  // namespace tfyarn::sim::coverage_test

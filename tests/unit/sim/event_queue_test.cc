@@ -8,7 +8,7 @@
 
 #include "sim/random.h"
 
-namespace tfyarn::sim {
+namespace tfyarn::sim::event_queue_test {
 namespace {
 
 using Queue = EventQueue;
@@ -65,4 +65,4 @@ TEST(EventQueueTest, AgreesWithSortingUnderRandomPushesAndPops) {
 }
 
 }  // namespace
-}  // namespace tfyarn::sim
+}  // namespace tfyarn::sim::event_queue_test

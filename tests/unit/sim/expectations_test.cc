@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-namespace tfyarn::sim {
+namespace tfyarn::sim::expectations_test {
 namespace {
 
 using config::Comparison;
@@ -156,4 +156,4 @@ TEST(ExpectationsTest, ResultsComeInFileOrder) {
 }
 
 }  // namespace
-}  // namespace tfyarn::sim
+}  // namespace tfyarn::sim::expectations_test

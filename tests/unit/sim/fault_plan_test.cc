@@ -7,7 +7,7 @@
 #include <utility>
 #include <vector>
 
-namespace tfyarn::sim {
+namespace tfyarn::sim::fault_plan_test {
 namespace {
 
 using config::FaultSpec;
@@ -321,4 +321,4 @@ TEST(FaultPlanTest, OutagesOfATraceThatOverlapOnANodeAreOne) {
 }
 
 }  // namespace
-}  // namespace tfyarn::sim
+}  // namespace tfyarn::sim::fault_plan_test

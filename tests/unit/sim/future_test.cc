@@ -8,7 +8,7 @@
 #include "core/trace/json.h"
 #include "tests/unit/sim/small_run.h"
 
-namespace tfyarn::sim {
+namespace tfyarn::sim::future_test {
 namespace {
 
 constexpr const char* kRandomFaults = R"(name: random-faults
@@ -123,4 +123,4 @@ TEST(FutureTest, DelaysThatAreConstantsVary) {
 }
 
 }  // namespace
-}  // namespace tfyarn::sim
+}  // namespace tfyarn::sim::future_test

@@ -4,7 +4,7 @@
 
 #include "sim/message_faults.h"
 
-namespace tfyarn::sim {
+namespace tfyarn::sim::network_test {
 namespace {
 
 Network TwoRacks(double loss = 0) {
@@ -119,4 +119,4 @@ TEST(MessageFaultsTest, AnyAnswerMeansEveryAnswerOfTheRm) {
 }
 
 }  // namespace
-}  // namespace tfyarn::sim
+}  // namespace tfyarn::sim::network_test

@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-namespace tfyarn::sim {
+namespace tfyarn::sim::random_test {
 namespace {
 
 using config::Distribution;
@@ -126,4 +126,4 @@ TEST(RandomTest, CountsAreRoundedAndNeverNegative) {
 }
 
 }  // namespace
-}  // namespace tfyarn::sim
+}  // namespace tfyarn::sim::random_test

@@ -14,7 +14,7 @@
 #include "sim/effects.h"
 #include "sim/run.h"
 
-namespace tfyarn::sim {
+namespace tfyarn::sim::sabotage_test {
 namespace {
 
 /// A gang of two and one that does not train; a worker fails once.
@@ -129,4 +129,4 @@ TEST(SabotageTest, ASmallJobSurvivesEveryEffectThatGoesWrongOnce) {
 }
 
 }  // namespace
-}  // namespace tfyarn::sim
+}  // namespace tfyarn::sim::sabotage_test

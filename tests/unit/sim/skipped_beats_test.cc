@@ -7,7 +7,7 @@
 
 #include "tests/unit/sim/small_run.h"
 
-namespace tfyarn::sim {
+namespace tfyarn::sim::skipped_beats_test {
 namespace {
 
 void ExpectSame(const std::string& scenario) {
@@ -133,4 +133,4 @@ faults: [{kind: client_lost, when: {job: a, state: finished}, after: 10ms, targe
 }
 
 }  // namespace
-}  // namespace tfyarn::sim
+}  // namespace tfyarn::sim::skipped_beats_test

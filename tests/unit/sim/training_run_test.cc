@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-namespace tfyarn::sim {
+namespace tfyarn::sim::training_run_test {
 namespace {
 
 using trace::TrainingPhase;
@@ -176,4 +176,4 @@ TEST(TrainingRunTest, SettlingCountsWhatIsUndecidedAsUseful) {
 }
 
 }  // namespace
-}  // namespace tfyarn::sim
+}  // namespace tfyarn::sim::training_run_test

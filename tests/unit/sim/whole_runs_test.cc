@@ -7,7 +7,7 @@
 #include "config/load.h"
 #include "sim/run.h"
 
-namespace tfyarn::sim {
+namespace tfyarn::sim::whole_runs_test {
 namespace {
 
 config::Scenario Load(std::string_view text) {
@@ -290,4 +290,4 @@ faults:
 }
 
 }  // namespace
-}  // namespace tfyarn::sim
+}  // namespace tfyarn::sim::whole_runs_test

@@ -3,7 +3,7 @@
 
 #include "tests/unit/sim/workload_harness.h"
 
-namespace tfyarn::sim {
+namespace tfyarn::sim::workload_alone_test {
 namespace {
 
 config::JobConfig Independent(int workers) {
@@ -118,4 +118,4 @@ TEST(WorkloadAloneTest, EventsGrowWithProcessesAndNotWithTime) {
 }
 
 }  // namespace
-}  // namespace tfyarn::sim
+}  // namespace tfyarn::sim::workload_alone_test

@@ -13,6 +13,7 @@
 #include "core/agent/environment.h"
 #include "core/model/text.h"
 #include "sim/workload.h"
+#include "tests/unit/sim/usual_tasks.h"
 
 namespace tfyarn::sim {
 
@@ -185,7 +186,7 @@ class WorkloadHarness {
         (exits.port_conflict ? " port conflict" : ""));
   }
   void On(const PhaseChanged& change) { Say(KebabName(change.phase)); }
-  void On(const WorkIsLost& lost) { Say("lost " + ToString(lost.work)); }
+  void On(const WorkIsLost& lost) { Say("lost " + tfyarn::ToString(lost.work)); }
   void On(const ProgressIsSeen& seen) { Say(TaskIn(seen.container) + " progress"); }
   void On(const SignsAreSeen& seen) {
     signs_.push_back(TaskIn(seen.container) + " " + KebabName(seen.standstill) +
@@ -217,11 +218,6 @@ class WorkloadHarness {
   std::vector<std::string> log_;
   TrainingAccount account_;
 };
-
-inline const TaskId kChief{"chief", 0};
-inline const TaskId kWorker0{"worker", 0};
-inline const TaskId kWorker1{"worker", 1};
-inline const TaskId kPs0{"ps", 0};
 
 using Log = std::vector<std::string>;
 

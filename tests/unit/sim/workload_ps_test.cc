@@ -3,7 +3,7 @@
 
 #include "tests/unit/sim/workload_harness.h"
 
-namespace tfyarn::sim {
+namespace tfyarn::sim::workload_ps_test {
 namespace {
 
 // Measured: the chief ends with 0; workers and ps never end, the launcher stops them.
@@ -19,7 +19,7 @@ TEST(WorkloadPsTest, OnlyTheChiefEndsWhenTrainingIsDone) {
 TEST(WorkloadPsTest, StartOrderIsFree) {
   WorkloadHarness host(ParameterServer(1, 2));
   const SpecRef spec = host.SpecOf(1);
-  host.Spawn(kChief, spec);
+  host.Spawn(kChief0, spec);
   host.Until(70s);
   host.Spawn(kWorker1, spec);
   host.Until(80s);
@@ -70,7 +70,7 @@ TEST(WorkloadPsTest, ALostPsEndsTheChief) {
   EXPECT_EQ(host.TakeLog(), (Log{"0s training", "15s ps:0 exit 137", "15s lost 4s", "15s idle",
                                  "16s chief:0 exit 1"}));
   EXPECT_EQ(host.workload.running().size(), 3U);
-  host.Spawn(kChief, host.SpecOf(2), 1);
+  host.Spawn(kChief0, host.SpecOf(2), 1);
   host.Until(200s);
   EXPECT_EQ(host.TakeLog(),
             (Log{"60s restore", "65s training", "163s done", "163s chief:0 exit 0"}));
@@ -87,7 +87,7 @@ TEST(WorkloadPsTest, ProcessesOfEarlierEpochsTrainWithAChiefWhoseSpecListsTheirA
   static_cast<void>(host.TakeLog());
   const SpecRef next = host.SpecOf(2, {kPs0});
   host.Spawn(kPs0, next, 1);
-  host.Spawn(kChief, next, 1);
+  host.Spawn(kChief0, next, 1);
   host.Until(16s);
   EXPECT_EQ(host.TakeLog(), (Log{"10s restore", "15s training"}));
 }
@@ -103,8 +103,8 @@ TEST(WorkloadPsTest, AWorkerAtANewAddressIsLeftOutUntilTheChiefStartsAgain) {
   host.Spawn(kWorker0, next, 1);
   host.Until(30s);
   EXPECT_EQ(host.TakeLog(), (Log{"0s training", "5s idle"}));
-  host.Exit(kChief, 1);
-  host.Spawn(kChief, next, 1);
+  host.Exit(kChief0, 1);
+  host.Spawn(kChief0, next, 1);
   host.Until(40s);
   EXPECT_EQ(host.TakeLog(),
             (Log{"30s chief:0 exit 1", "30s lost 5s", "30s restore", "35s training"}));
@@ -116,10 +116,10 @@ TEST(WorkloadPsTest, ALostChiefCostsItsUnsavedWorkAndNobodyElseEnds) {
   const SpecRef spec = host.SpecOf(1);
   host.SpawnAll(spec);
   host.Until(5s);
-  host.Exit(kChief, 1);
+  host.Exit(kChief0, 1);
   host.Until(100s);
   EXPECT_EQ(host.TakeLog(), (Log{"0s training", "5s chief:0 exit 1", "5s lost 5s", "5s idle"}));
-  host.Spawn(kChief, spec, 1);
+  host.Spawn(kChief0, spec, 1);
   host.Until(105s);
   EXPECT_EQ(host.TakeLog(), (Log{"100s restore", "105s training"}));
 }
@@ -155,7 +155,7 @@ TEST(WorkloadPsTest, PeerLossOfTheJobEndsWorkersToo) {
   WorkloadHarness host(job);
   host.SpawnAll(host.SpecOf(1));
   host.Until(5s);
-  host.Vanish(kChief);
+  host.Vanish(kChief0);
   host.Until(50s);
   EXPECT_EQ(host.TakeLog(), (Log{"0s training", "5s lost 5s", "5s idle", "15s worker:0 exit 75",
                                  "15s worker:1 exit 75"}));
@@ -184,10 +184,10 @@ TEST(WorkloadPsTest, AChiefThatStartsAgainAfterTheEndRestoresAndEnds) {
   host.SpawnAll(spec);
   host.Until(150s);
   static_cast<void>(host.TakeLog());
-  host.Spawn(kChief, spec, 1);
+  host.Spawn(kChief0, spec, 1);
   host.Until(200s);
   EXPECT_EQ(host.TakeLog(), (Log{"150s restore", "155s done", "155s chief:0 exit 0"}));
 }
 
 }  // namespace
-}  // namespace tfyarn::sim
+}  // namespace tfyarn::sim::workload_ps_test

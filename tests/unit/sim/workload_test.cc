@@ -5,7 +5,7 @@
 
 #include "tests/unit/sim/workload_harness.h"
 
-namespace tfyarn::sim {
+namespace tfyarn::sim::workload_test {
 namespace {
 
 TEST(WorkloadTest, TrainsToTheEndWithFewEventsAndEverybodyExitsWithZero) {
@@ -23,7 +23,7 @@ TEST(WorkloadTest, TrainsToTheEndWithFewEventsAndEverybodyExitsWithZero) {
 TEST(WorkloadTest, ItTrainsOnlyWhenAllAreThere) {
   WorkloadHarness host(MultiWorker(2));
   const SpecRef spec = host.SpecOf(1);
-  host.Spawn(kChief, spec);
+  host.Spawn(kChief0, spec);
   host.Spawn(kWorker0, spec);
   host.Until(130s);
   EXPECT_EQ(host.TakeLog(), Log{});
@@ -75,7 +75,7 @@ TEST(WorkloadTest, ARestartOfAllGoesOnFromTheCheckpointAfterRestoring) {
   host.SpawnAll(host.SpecOf(1));
   host.Until(25s);
   host.Vanish(kWorker0);
-  host.Signal(kChief, StopSignal::kTerm);
+  host.Signal(kChief0, StopSignal::kTerm);
   static_cast<void>(host.TakeLog());
   host.Until(100s);
   host.SpawnAll(host.SpecOf(2), 1);
@@ -112,7 +112,7 @@ TEST(WorkloadTest, AJobSubmittedAgainGoesOnFromTheCheckpointInItsFirstEpoch) {
 
 TEST(WorkloadTest, ProcessesOfDifferentSpecsNeverTrainTogether) {
   WorkloadHarness host(MultiWorker(1));
-  host.Spawn(kChief, host.SpecOf(1));
+  host.Spawn(kChief0, host.SpecOf(1));
   host.Spawn(kWorker0, host.SpecOf(2));
   host.Until(1000s);
   EXPECT_EQ(host.TakeLog(), Log{});
@@ -185,7 +185,7 @@ TEST(WorkloadTest, PeersThatCannotTalkStandStillAndGiveUp) {
   host.Cuts({{.from = {WorkloadHarness::HostOf(kWorker1)}, .to = {"elsewhere"}}});
   EXPECT_TRUE(host.workload.makes_progress());
   host.Cuts(
-      {{.from = {WorkloadHarness::HostOf(kWorker1)}, .to = {WorkloadHarness::HostOf(kChief)}}});
+      {{.from = {WorkloadHarness::HostOf(kWorker1)}, .to = {WorkloadHarness::HostOf(kChief0)}}});
   host.Until(100s);
   EXPECT_EQ(host.TakeLog(), (Log{"20s idle", "30s lost 6s", "33s chief:0 exit 1",
                                  "33s worker:0 exit 1", "33s worker:1 exit 1"}));
@@ -269,7 +269,7 @@ TEST(WorkloadTest, RunsReplacesTrainingAndNeedsNoPeer) {
   WorkloadHarness host(job);
   host.Spawn(kWorker0, host.SpecOf(1));
   host.Until(10s);
-  host.Spawn(kChief, host.SpecOf(1));
+  host.Spawn(kChief0, host.SpecOf(1));
   host.Until(100s);
   EXPECT_EQ(host.TakeLog(),
             (Log{"0s training", "40s chief:0 exit 2", "60s done", "60s worker:0 exit 0"}));
@@ -442,4 +442,4 @@ TEST(WorkloadTest, SettlingCountsTrainingUnderWayAsUseful) {
 }
 
 }  // namespace
-}  // namespace tfyarn::sim
+}  // namespace tfyarn::sim::workload_test

@@ -12,7 +12,7 @@
 #include "tests/unit/wire/channel_world.h"
 #include "tests/unit/wire/raw_peer.h"
 
-namespace tfyarn::wire {
+namespace tfyarn::wire::channel_refusal_test {
 namespace {
 
 class ChannelRefusalTest : public testing::Test {
@@ -332,4 +332,4 @@ TEST_F(ChannelRefusalTest, AnAgentTakesNoAmOfAnotherApplication) {
 }
 
 }  // namespace
-}  // namespace tfyarn::wire
+}  // namespace tfyarn::wire::channel_refusal_test

@@ -11,7 +11,7 @@
 #include "tests/unit/patience.h"
 #include "tests/unit/wire/channel_world.h"
 
-namespace tfyarn::wire {
+namespace tfyarn::wire::channel_test {
 namespace {
 
 class ChannelTest : public testing::Test {
@@ -314,4 +314,4 @@ TEST_F(ChannelTest, EitherEndCanGoFromWithinItsOwnHandlers) {
 }
 
 }  // namespace
-}  // namespace tfyarn::wire
+}  // namespace tfyarn::wire::channel_test

@@ -11,7 +11,7 @@
 #include "wire/frame.h"
 #include "wire/spec_codec.h"
 
-namespace tfyarn::wire {
+namespace tfyarn::wire::codec_test {
 namespace {
 
 constexpr std::uint64_t kRounds = 300;
@@ -370,4 +370,4 @@ TEST(CodecTest, NoDamageEndsTheProcess) {
 }
 
 }  // namespace
-}  // namespace tfyarn::wire
+}  // namespace tfyarn::wire::codec_test

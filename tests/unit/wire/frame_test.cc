@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-namespace tfyarn::wire {
+namespace tfyarn::wire::frame_test {
 namespace {
 
 std::string Framed(std::string_view payload) {
@@ -93,4 +93,4 @@ TEST(FrameTest, ANewLimitHoldsForTheNextFrame) {
 }
 
 }  // namespace
-}  // namespace tfyarn::wire
+}  // namespace tfyarn::wire::frame_test

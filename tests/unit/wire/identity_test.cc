@@ -10,7 +10,7 @@
 #include "tests/unit/wire/channel_world.h"
 #include "wire/openssl_handles.h"
 
-namespace tfyarn::wire {
+namespace tfyarn::wire::identity_test {
 namespace {
 
 TEST(IdentityTest, ACertificateNamesApplicationRoleAndContainer) {
@@ -114,4 +114,4 @@ TEST(IdentityTest, AnIdentityThatIsNotWholeIsRefused) {
 }
 
 }  // namespace
-}  // namespace tfyarn::wire
+}  // namespace tfyarn::wire::identity_test

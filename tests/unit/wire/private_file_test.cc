@@ -7,7 +7,7 @@
 #include <fstream>
 #include <string>
 
-namespace tfyarn::wire {
+namespace tfyarn::wire::private_file_test {
 namespace {
 
 namespace fs = std::filesystem;
@@ -98,4 +98,4 @@ TEST_F(PrivateFileTest, WhatIsMissingIsSaidSo) {
 }
 
 }  // namespace
-}  // namespace tfyarn::wire
+}  // namespace tfyarn::wire::private_file_test

@@ -9,7 +9,7 @@
 #include <fstream>
 #include <sstream>
 
-namespace tfyarn::agent {
+namespace tfyarn::agent::environment_test {
 namespace {
 
 using testing::ElementsAre;
@@ -268,4 +268,4 @@ TEST(CommandTest, AShellIsUsedOnlyWhenAskedFor) {
 }
 
 }  // namespace
-}  // namespace tfyarn::agent
+}  // namespace tfyarn::agent::environment_test

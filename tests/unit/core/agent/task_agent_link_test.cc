@@ -5,7 +5,7 @@
 #include "core/model/text.h"
 #include "tests/unit/core/agent/agent_rig.h"
 
-namespace tfyarn::agent {
+namespace tfyarn::agent::task_agent_link_test {
 namespace {
 
 using testing::Contains;
@@ -410,4 +410,4 @@ TEST(TaskAgentTest, EveryStateOfTheTableCanBeLeftUnlessItIsTerminal) {
 }
 
 }  // namespace
-}  // namespace tfyarn::agent
+}  // namespace tfyarn::agent::task_agent_link_test

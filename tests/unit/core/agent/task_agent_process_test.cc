@@ -4,7 +4,7 @@
 
 #include "tests/unit/core/agent/agent_rig.h"
 
-namespace tfyarn::agent {
+namespace tfyarn::agent::task_agent_process_test {
 namespace {
 
 using testing::AllOf;
@@ -631,4 +631,4 @@ TEST(TaskAgentProcessTest, AShorterGraceShortensAStopThatIsUnderWay) {
 }
 
 }  // namespace
-}  // namespace tfyarn::agent
+}  // namespace tfyarn::agent::task_agent_process_test

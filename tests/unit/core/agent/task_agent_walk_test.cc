@@ -10,7 +10,7 @@
 #include "core/model/text.h"
 #include "tests/unit/core/agent/agent_rig.h"
 
-namespace tfyarn::agent {
+namespace tfyarn::agent::task_agent_walk_test {
 namespace {
 
 /// "region from to" of every change that was seen between two steps.
@@ -256,4 +256,4 @@ TEST(TaskAgentWalkTest, WhateverIsSaidItKeepsOneProcessAPortAndItsWord) {
 }
 
 }  // namespace
-}  // namespace tfyarn::agent
+}  // namespace tfyarn::agent::task_agent_walk_test

@@ -39,7 +39,7 @@ void operator delete(void* memory, std::size_t) noexcept {
   operator delete(memory);
 }
 
-namespace tfyarn::am {
+namespace tfyarn::am::application_master_test {
 namespace {
 
 constexpr ApplicationId kApplication{.cluster_timestamp = 0, .id = 1};
@@ -414,4 +414,4 @@ TEST(ApplicationMasterTest, AJobWhoseContainersNoNodeCanHoldFailsAtOnceAndSaysWh
 }
 
 }  // namespace
-}  // namespace tfyarn::am
+}  // namespace tfyarn::am::application_master_test

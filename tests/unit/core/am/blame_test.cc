@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-namespace tfyarn::am {
+namespace tfyarn::am::blame_test {
 namespace {
 
 constexpr Instant kStart{};
@@ -30,4 +30,4 @@ TEST(BlameTest, ACrashComesBeforeExitsThatProgramsChoose) {
 }
 
 }  // namespace
-}  // namespace tfyarn::am
+}  // namespace tfyarn::am::blame_test

@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-namespace tfyarn::am {
+namespace tfyarn::am::budgets_test {
 namespace {
 
 constexpr WallTime kStart{};
@@ -48,4 +48,4 @@ TEST(BudgetsTest, APaymentFromTheFutureStillCounts) {
 }
 
 }  // namespace
-}  // namespace tfyarn::am
+}  // namespace tfyarn::am::budgets_test

@@ -2,7 +2,7 @@
 
 #include <gmock/gmock.h>
 
-namespace tfyarn::am {
+namespace tfyarn::am::diagnostics_test {
 namespace {
 
 using ::testing::ContainsRegex;
@@ -95,4 +95,4 @@ TEST(DiagnosticsTest, AdviceForAJobSpeaksOfNoTask) {
 }
 
 }  // namespace
-}  // namespace tfyarn::am
+}  // namespace tfyarn::am::diagnostics_test

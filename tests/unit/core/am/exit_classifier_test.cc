@@ -7,7 +7,7 @@
 
 #include "core/model/text.h"
 
-namespace tfyarn::am {
+namespace tfyarn::am::exit_classifier_test {
 namespace {
 
 using enum ExitClass;
@@ -282,4 +282,4 @@ TEST(ExitClassifierTest, OnlyWhatTheUserPaysAndIsNotOomMayBeAPeersFault) {
 }
 
 }  // namespace
-}  // namespace tfyarn::am
+}  // namespace tfyarn::am::exit_classifier_test

@@ -14,7 +14,7 @@
 #include "core/placement/feasibility.h"
 #include "tests/unit/core/am/rm_model.h"
 
-namespace tfyarn::am {
+namespace tfyarn::am::gang_allocator_property_test {
 namespace {
 
 constexpr Instant kStart{};
@@ -358,4 +358,4 @@ TEST(GangAllocatorPropertyTest, TwoHalfGangsBothFinishWithPolicyAllAndSomeNeverD
 }
 
 }  // namespace
-}  // namespace tfyarn::am
+}  // namespace tfyarn::am::gang_allocator_property_test

@@ -3,7 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-namespace tfyarn::am {
+namespace tfyarn::am::gang_allocator_test {
 namespace {
 
 using ::testing::ElementsAre;
@@ -521,4 +521,4 @@ TEST(GangAllocatorTest, AHostThatGoesDownOrIsExcludedIsNotAskedAnyMoreAndReturns
 }
 
 }  // namespace
-}  // namespace tfyarn::am
+}  // namespace tfyarn::am::gang_allocator_test

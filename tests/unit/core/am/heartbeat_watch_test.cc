@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-namespace tfyarn::am {
+namespace tfyarn::am::heartbeat_watch_test {
 namespace {
 
 constexpr Instant kStart{};
@@ -139,4 +139,4 @@ TEST(HeartbeatWatchTest, BeforeAnAgentIsSilentThereIsADeadlineAtWhichNothingHapp
 }
 
 }  // namespace
-}  // namespace tfyarn::am
+}  // namespace tfyarn::am::heartbeat_watch_test

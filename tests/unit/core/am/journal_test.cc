@@ -9,7 +9,7 @@
 
 #include "core/model/codec.h"
 
-namespace tfyarn::am {
+namespace tfyarn::am::journal_test {
 namespace {
 
 WallTime Wall(std::int64_t ms) {
@@ -278,4 +278,4 @@ TEST(JournalTest, AHugeLengthIsOnlyATornFrame) {
 }
 
 }  // namespace
-}  // namespace tfyarn::am
+}  // namespace tfyarn::am::journal_test

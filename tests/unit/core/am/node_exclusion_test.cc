@@ -4,7 +4,7 @@
 
 #include "core/model/random_stream.h"
 
-namespace tfyarn::am {
+namespace tfyarn::am::node_exclusion_test {
 namespace {
 
 constexpr Instant kStart{};
@@ -143,4 +143,4 @@ TEST(NodeExclusionTest, ClosedHostsAreExcludedAsLongAsThereIsAnother) {
 }
 
 }  // namespace
-}  // namespace tfyarn::am
+}  // namespace tfyarn::am::node_exclusion_test

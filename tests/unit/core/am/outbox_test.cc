@@ -6,7 +6,7 @@
 
 #include "core/model/text.h"
 
-namespace tfyarn::am {
+namespace tfyarn::am::outbox_test {
 namespace {
 
 constexpr Instant kStart{};
@@ -93,4 +93,4 @@ TEST_F(OutboxTest, AnAnswerThatComesTwiceChangesNothing) {
 }
 
 }  // namespace
-}  // namespace tfyarn::am
+}  // namespace tfyarn::am::outbox_test

@@ -19,7 +19,7 @@
 #include "tests/unit/core/am/policy_outcomes.h"
 #include "tests/unit/core/am/policy_situations.h"
 
-namespace tfyarn::am {
+namespace tfyarn::am::policy_changes_test {
 namespace {
 
 // ---------------------------------------------------------------- changes that only names show
@@ -305,4 +305,4 @@ INSTANTIATE_TEST_SUITE_P(Policies, PolicyChangesTest, ::testing::ValuesIn(Policy
                          });
 
 }  // namespace
-}  // namespace tfyarn::am
+}  // namespace tfyarn::am::policy_changes_test

@@ -6,7 +6,7 @@
 
 #include "tests/unit/core/am/policy_court.h"
 
-namespace tfyarn::am {
+namespace tfyarn::am::policy_on_exit_test {
 namespace {
 
 using enum ExitClass;
@@ -137,4 +137,4 @@ TEST(PolicyOnExitTest, AStalledTaskIsTheWatchsBusinessAfterOwnRows) {
 }
 
 }  // namespace
-}  // namespace tfyarn::am
+}  // namespace tfyarn::am::policy_on_exit_test

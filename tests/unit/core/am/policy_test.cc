@@ -13,7 +13,7 @@
 #include "core/model/text.h"
 #include "tests/unit/core/am/policy_court.h"
 
-namespace tfyarn::am {
+namespace tfyarn::am::policy_test {
 namespace {
 
 using enum ExitClass;
@@ -455,4 +455,4 @@ TEST(PolicyTest, RowsSayConditionActionAndPayer) {
 }
 
 }  // namespace
-}  // namespace tfyarn::am
+}  // namespace tfyarn::am::policy_test

@@ -7,7 +7,7 @@
 
 #include "tests/unit/core/am/policy_court.h"
 
-namespace tfyarn::am {
+namespace tfyarn::am::policy_tf_yarn_test {
 namespace {
 
 using enum ExitClass;
@@ -145,4 +145,4 @@ TEST(PolicyTfYarnTest, RetriesOfTheUserRestartTheGangInsteadOfResubmitting) {
 }
 
 }  // namespace
-}  // namespace tfyarn::am
+}  // namespace tfyarn::am::policy_tf_yarn_test

@@ -8,7 +8,7 @@
 
 #include "tests/unit/core/am/policy_court.h"
 
-namespace tfyarn::am {
+namespace tfyarn::am::policy_tfjob_test {
 namespace {
 
 using enum ExitClass;
@@ -341,4 +341,4 @@ TEST(PolicyTfJobTest, EveryReplicaTypeIsTracked) {
 }
 
 }  // namespace
-}  // namespace tfyarn::am
+}  // namespace tfyarn::am::policy_tfjob_test

@@ -9,7 +9,7 @@
 
 #include "tests/unit/core/am/policy_court.h"
 
-namespace tfyarn::am {
+namespace tfyarn::am::policy_tony_test {
 namespace {
 
 using enum ExitClass;
@@ -350,4 +350,4 @@ TEST(PolicyTonyTest, ListsOfTypesMayBeWrittenAsYamlOrWithCommas) {
 }
 
 }  // namespace
-}  // namespace tfyarn::am
+}  // namespace tfyarn::am::policy_tony_test

@@ -3,7 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-namespace tfyarn::am {
+namespace tfyarn::am::rm_session_test {
 namespace {
 
 using ::testing::ElementsAre;
@@ -615,4 +615,4 @@ TEST(RmSessionTest, AnAttemptThatIsInNoCacheMustStop) {
 }
 
 }  // namespace
-}  // namespace tfyarn::am
+}  // namespace tfyarn::am::rm_session_test

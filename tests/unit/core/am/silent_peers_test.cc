@@ -4,7 +4,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-namespace tfyarn::am {
+namespace tfyarn::am::silent_peers_test {
 namespace {
 
 using testing::ElementsAre;
@@ -85,4 +85,4 @@ TEST(UnreachablePeerTest, WhatIsCutOrAnotherErrorNamesNobody) {
 }
 
 }  // namespace
-}  // namespace tfyarn::am
+}  // namespace tfyarn::am::silent_peers_test

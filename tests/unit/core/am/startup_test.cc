@@ -12,7 +12,7 @@
 #include "core/am/application_master.h"
 #include "core/model/launch.h"
 
-namespace tfyarn::am {
+namespace tfyarn::am::startup_test {
 namespace {
 
 using testing::AllOf;
@@ -466,4 +466,4 @@ TEST(StartupTest, MemoryIsRaisedToTheLargestContainerAtMost) {
 }
 
 }  // namespace
-}  // namespace tfyarn::am
+}  // namespace tfyarn::am::startup_test

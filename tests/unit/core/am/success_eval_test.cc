@@ -7,7 +7,7 @@
 
 #include "tests/unit/core/am/policy_court.h"
 
-namespace tfyarn::am {
+namespace tfyarn::am::success_eval_test {
 namespace {
 
 constexpr SuccessValue kNever = SuccessValue::kNever;
@@ -149,4 +149,4 @@ TEST(SuccessEvalTest, ALeafThatIsOpenCanStillBecomeTrue) {
 }
 
 }  // namespace
-}  // namespace tfyarn::am
+}  // namespace tfyarn::am::success_eval_test

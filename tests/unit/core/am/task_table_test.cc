@@ -4,7 +4,7 @@
 
 #include <memory>
 
-namespace tfyarn::am {
+namespace tfyarn::am::task_table_test {
 namespace {
 
 JobSpec Job() {
@@ -135,4 +135,4 @@ TEST_F(TaskTableTest, ThePolicysCountsFollowTheTasks) {
 }
 
 }  // namespace
-}  // namespace tfyarn::am
+}  // namespace tfyarn::am::task_table_test

@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-namespace tfyarn::am {
+namespace tfyarn::am::timers_test {
 namespace {
 
 constexpr Instant kStart{};
@@ -61,4 +61,4 @@ TEST(TimerTableTest, ADisarmedTimerIsNotHeardOf) {
 }
 
 }  // namespace
-}  // namespace tfyarn::am
+}  // namespace tfyarn::am::timers_test

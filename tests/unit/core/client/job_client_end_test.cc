@@ -8,7 +8,7 @@
 
 #include "tests/unit/core/client/client_rig.h"
 
-namespace tfyarn::client {
+namespace tfyarn::client::job_client_end_test {
 namespace {
 
 using testing::AllOf;
@@ -361,4 +361,4 @@ TEST(JobClientTest, EveryRowOfTheTableLeadsOnOrToTheEnd) {
 }
 
 }  // namespace
-}  // namespace tfyarn::client
+}  // namespace tfyarn::client::job_client_end_test

@@ -5,7 +5,7 @@
 
 #include "tests/unit/core/client/client_rig.h"
 
-namespace tfyarn::client {
+namespace tfyarn::client::job_client_test {
 namespace {
 
 using testing::AllOf;
@@ -350,4 +350,4 @@ TEST(JobClientTest, AnUnansweredSubmissionIsRepeatedUnderTheSameId) {
 }
 
 }  // namespace
-}  // namespace tfyarn::client
+}  // namespace tfyarn::client::job_client_test

@@ -12,7 +12,7 @@
 #include "core/model/random_stream.h"
 #include "fakes/hdfs/name_node.h"
 
-namespace tfyarn::client {
+namespace tfyarn::client::job_client_walk_test {
 namespace {
 
 constexpr Duration kTroubled = 30min;  // Then all is well.
@@ -231,4 +231,4 @@ TEST(JobClientWalkTest, EveryJobEndsOnceAndLeavesNothingBehind) {
 }
 
 }  // namespace
-}  // namespace tfyarn::client
+}  // namespace tfyarn::client::job_client_walk_test

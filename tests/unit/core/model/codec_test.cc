@@ -6,7 +6,7 @@
 #include "core/model/job_spec.h"
 #include "core/model/text.h"
 
-namespace tfyarn {
+namespace tfyarn::codec_test {
 namespace {
 
 template <class T>
@@ -144,4 +144,4 @@ TEST(CodecTest, TheDeepestExpressionThatCanBeWrittenIsRead) {
 }
 
 }  // namespace
-}  // namespace tfyarn
+}  // namespace tfyarn::codec_test

@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-namespace tfyarn {
+namespace tfyarn::ids_test {
 namespace {
 
 ContainerId Container(std::int64_t rm_epoch, std::int64_t number) {
@@ -67,4 +67,4 @@ TEST(IdsTest, StrongNumbersCountUp) {
 }
 
 }  // namespace
-}  // namespace tfyarn
+}  // namespace tfyarn::ids_test

@@ -3,7 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-namespace tfyarn {
+namespace tfyarn::job_secrets_test {
 namespace {
 
 using testing::Optional;
@@ -58,4 +58,4 @@ TEST(JobSecretsTest, ATextLosesEveryValue) {
 }
 
 }  // namespace
-}  // namespace tfyarn
+}  // namespace tfyarn::job_secrets_test

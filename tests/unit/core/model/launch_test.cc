@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-namespace tfyarn {
+namespace tfyarn::launch_test {
 namespace {
 
 AgentLaunch Sample() {
@@ -88,4 +88,4 @@ TEST(AmAddressTest, TheNewestOfWholeLinesCounts) {
 }
 
 }  // namespace
-}  // namespace tfyarn
+}  // namespace tfyarn::launch_test

@@ -3,7 +3,7 @@
 
 #include <gmock/gmock.h>
 
-namespace tfyarn {
+namespace tfyarn::port_use_test {
 namespace {
 
 using testing::AllOf;
@@ -43,4 +43,4 @@ TEST(PortUseTest, WhoListensHasNothingToBeBlamedFor) {
 }
 
 }  // namespace
-}  // namespace tfyarn
+}  // namespace tfyarn::port_use_test

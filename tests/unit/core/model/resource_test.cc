@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-namespace tfyarn {
+namespace tfyarn::resource_test {
 namespace {
 
 Resource Of(std::int64_t memory_mb, std::int64_t vcores, std::int64_t gpus = 0,
@@ -87,4 +87,4 @@ TEST(ResourceTest, TextIsForPeople) {
 }
 
 }  // namespace
-}  // namespace tfyarn
+}  // namespace tfyarn::resource_test

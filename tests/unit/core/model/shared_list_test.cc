@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <numeric>
 
-namespace tfyarn {
+namespace tfyarn::shared_list_test {
 namespace {
 
 std::vector<int> UpTo(std::size_t n) {
@@ -61,4 +61,4 @@ TEST(SharedListDeathTest, AChangeBeyondTheEndIsRefused) {
 }
 
 }  // namespace
-}  // namespace tfyarn
+}  // namespace tfyarn::shared_list_test

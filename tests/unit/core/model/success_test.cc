@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-namespace tfyarn {
+namespace tfyarn::success_test {
 namespace {
 
 std::string Canonical(std::string_view text) {
@@ -79,4 +79,4 @@ TEST(SuccessTest, ThirtyTwoParenthesesAreEnough) {
 }
 
 }  // namespace
-}  // namespace tfyarn
+}  // namespace tfyarn::success_test

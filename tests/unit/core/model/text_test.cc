@@ -6,7 +6,7 @@
 #include "core/model/random_stream.h"
 #include "core/model/rounded_text.h"
 
-namespace tfyarn {
+namespace tfyarn::text_test {
 namespace {
 
 TEST(TextTest, DurationsUseTheLargestUnits) {
@@ -135,4 +135,4 @@ TEST(RandomStreamTest, DrawsStayInTheirRangeAndReachItsEnds) {
 }
 
 }  // namespace
-}  // namespace tfyarn
+}  // namespace tfyarn::text_test

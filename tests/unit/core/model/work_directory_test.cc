@@ -4,7 +4,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-namespace tfyarn {
+namespace tfyarn::work_directory_test {
 namespace {
 
 using testing::ElementsAre;
@@ -43,4 +43,4 @@ TEST(WorkDirectoryTest, ANameExcludesItselfAndWhatLiesInIt) {
 }
 
 }  // namespace
-}  // namespace tfyarn
+}  // namespace tfyarn::work_directory_test

@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-namespace tfyarn::placement {
+namespace tfyarn::placement::feasibility_test {
 namespace {
 
 constexpr std::int64_t kGiB = 1024;
@@ -216,4 +216,4 @@ TEST(FeasibilityTest, EveryTaskTypeIsAGroup) {
 }
 
 }  // namespace
-}  // namespace tfyarn::placement
+}  // namespace tfyarn::placement::feasibility_test

@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-namespace tfyarn::placement {
+namespace tfyarn::placement::inventory_test {
 namespace {
 
 yarn::NodeReport Report(const std::string& host, yarn::NodeState state, std::int64_t gpus = 8,
@@ -103,4 +103,4 @@ TEST(InventoryTest, FreeIsNeverNegative) {
 }
 
 }  // namespace
-}  // namespace tfyarn::placement
+}  // namespace tfyarn::placement::inventory_test

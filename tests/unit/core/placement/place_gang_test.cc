@@ -8,7 +8,7 @@
 #include "core/model/random_stream.h"
 #include "core/placement/placement_rules.h"
 
-namespace tfyarn::placement {
+namespace tfyarn::placement::place_gang_test {
 namespace {
 
 constexpr std::int64_t kGiB = 1024;
@@ -278,4 +278,4 @@ TEST(PlaceGangTest, AThousandSlotsOnTenThousandNodesAreQuick) {
 }
 
 }  // namespace
-}  // namespace tfyarn::placement
+}  // namespace tfyarn::placement::place_gang_test

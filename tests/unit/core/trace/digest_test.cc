@@ -9,7 +9,7 @@
 
 #include "core/trace/json.h"
 
-namespace tfyarn::trace {
+namespace tfyarn::trace::digest_test {
 namespace {
 
 DigestValue DigestOf(const TraceRecord& record) {
@@ -237,4 +237,4 @@ TEST(DigestTest, TheFormOfAnEmptyListThatComesFirstIsPinned) {
 }
 
 }  // namespace
-}  // namespace tfyarn::trace
+}  // namespace tfyarn::trace::digest_test

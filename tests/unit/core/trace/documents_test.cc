@@ -15,7 +15,7 @@
 #include "core/trace/json.h"
 #include "tests/unit/core/trace/trace_script.h"
 
-namespace tfyarn::trace {
+namespace tfyarn::trace::documents_test {
 namespace {
 
 const TaskId kWorker0{"worker", 0};
@@ -173,4 +173,4 @@ TEST(DocumentsTest, TheCommonCaseIsKeptShort) {
 }
 
 }  // namespace
-}  // namespace tfyarn::trace
+}  // namespace tfyarn::trace::documents_test

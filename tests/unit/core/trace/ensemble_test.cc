@@ -6,7 +6,7 @@
 
 #include "core/trace/json.h"
 
-namespace tfyarn::trace {
+namespace tfyarn::trace::ensemble_test {
 namespace {
 
 using Settings = std::vector<std::pair<std::string, std::string>>;
@@ -93,4 +93,4 @@ TEST(EnsembleTest, TheDocumentHasTheNamesOfTheContract) {
 }
 
 }  // namespace
-}  // namespace tfyarn::trace
+}  // namespace tfyarn::trace::ensemble_test

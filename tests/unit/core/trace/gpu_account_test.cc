@@ -6,7 +6,7 @@
 
 #include "tests/unit/core/trace/trace_script.h"
 
-namespace tfyarn::trace {
+namespace tfyarn::trace::gpu_account_test {
 namespace {
 
 GpuNanos Seconds(std::int64_t gpu_seconds) {
@@ -93,4 +93,4 @@ TEST(GpuAccountTest, TheSumIsExactWhateverHappens) {
 }
 
 }  // namespace
-}  // namespace tfyarn::trace
+}  // namespace tfyarn::trace::gpu_account_test

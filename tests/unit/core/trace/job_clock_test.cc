@@ -6,7 +6,7 @@
 
 #include "tests/unit/core/trace/trace_script.h"
 
-namespace tfyarn::trace {
+namespace tfyarn::trace::job_clock_test {
 namespace {
 
 using namespace std::chrono_literals;
@@ -109,4 +109,4 @@ TEST(JobStagesTest, SumToTheTimeFromSubmissionToTheEnd) {
 }
 
 }  // namespace
-}  // namespace tfyarn::trace
+}  // namespace tfyarn::trace::job_clock_test

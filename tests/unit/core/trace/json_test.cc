@@ -7,7 +7,7 @@
 
 #include "tests/unit/core/trace/trace_script.h"
 
-namespace tfyarn::trace {
+namespace tfyarn::trace::json_test {
 namespace {
 
 using Json = nlohmann::ordered_json;
@@ -250,4 +250,4 @@ TEST(RecordJsonTest, WhatIsNoLineOfOursIsNotRead) {
 }
 
 }  // namespace
-}  // namespace tfyarn::trace
+}  // namespace tfyarn::trace::json_test

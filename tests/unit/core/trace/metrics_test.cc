@@ -4,7 +4,7 @@
 
 #include "tests/unit/core/trace/trace_script.h"
 
-namespace tfyarn::trace {
+namespace tfyarn::trace::metrics_test {
 namespace {
 
 std::vector<JobResult> JobsThatTook(const std::vector<double>& seconds) {
@@ -71,4 +71,4 @@ TEST(MetricsTest, EveryValueFallsIntoOneBucketOfItsHistogram) {
 }
 
 }  // namespace
-}  // namespace tfyarn::trace
+}  // namespace tfyarn::trace::metrics_test

@@ -3,7 +3,7 @@
 #include "core/trace/result.h"
 #include "tests/unit/core/trace/trace_script.h"
 
-namespace tfyarn::trace {
+namespace tfyarn::trace::result_builder_test {
 namespace {
 
 constexpr TrainingPhase kTraining = TrainingPhase::kTraining;
@@ -451,4 +451,4 @@ TEST(ResultBuilderTest, AMasterThatHasNoAttemptLeftIsTheCause) {
 }
 
 }  // namespace
-}  // namespace tfyarn::trace
+}  // namespace tfyarn::trace::result_builder_test

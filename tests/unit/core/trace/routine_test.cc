@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-namespace tfyarn::trace {
+namespace tfyarn::trace::routine_test {
 namespace {
 
 TEST(RoutineTest, IdleHeartbeatsAndTheirAnswersStayOut) {
@@ -33,4 +33,4 @@ TEST(RoutineTest, FactsOfTheWorldAlwaysStay) {
 }
 
 }  // namespace
-}  // namespace tfyarn::trace
+}  // namespace tfyarn::trace::routine_test

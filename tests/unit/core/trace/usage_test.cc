@@ -4,7 +4,7 @@
 
 #include "tests/unit/core/trace/trace_script.h"
 
-namespace tfyarn::trace {
+namespace tfyarn::trace::usage_test {
 namespace {
 
 GpuNanos At(const UseIntegral& integral, Use use) {
@@ -60,4 +60,4 @@ TEST(UsageSeriesTest, CapacityIsFreeFromItsDeclarationOn) {
 }
 
 }  // namespace
-}  // namespace tfyarn::trace
+}  // namespace tfyarn::trace::usage_test

@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-namespace tfyarn::trace {
+namespace tfyarn::trace::verdict_test {
 namespace {
 
 Result WithJobs(const std::vector<JobStatus>& statuses) {
@@ -66,4 +66,4 @@ TEST(VerdictTest, AnInvariantThatIsOffBreaksNothing) {
 }
 
 }  // namespace
-}  // namespace tfyarn::trace
+}  // namespace tfyarn::trace::verdict_test

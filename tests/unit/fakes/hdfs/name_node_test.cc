@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-namespace tfyarn::fakes {
+namespace tfyarn::fakes::name_node_test {
 namespace {
 
 using hdfs::HdfsErrorCode;
@@ -323,4 +323,4 @@ TEST(TransferTimeTest, IsBitsOverBandwidthRoundedUpToMicroseconds) {
 }
 
 }  // namespace
-}  // namespace tfyarn::fakes
+}  // namespace tfyarn::fakes::name_node_test

@@ -5,7 +5,7 @@
 
 #include "fakes/hdfs/name_node.h"
 
-namespace tfyarn::fakes {
+namespace tfyarn::fakes::name_node_users_test {
 namespace {
 
 using testing::HasSubstr;
@@ -187,4 +187,4 @@ TEST_F(NameNodeUsersTest, FaultsAreForUsersToo) {
 }
 
 }  // namespace
-}  // namespace tfyarn::fakes
+}  // namespace tfyarn::fakes::name_node_users_test

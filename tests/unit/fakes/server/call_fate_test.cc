@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-namespace tfyarn::fakes {
+namespace tfyarn::fakes::call_fate_test {
 namespace {
 
 constexpr CallFate kLost{.take_in = false};
@@ -41,4 +41,4 @@ TEST(FaultRulesTest, ARuleMayBeForAllCallsOfOneAttempt) {
 }
 
 }  // namespace
-}  // namespace tfyarn::fakes
+}  // namespace tfyarn::fakes::call_fate_test

@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-namespace tfyarn::fakes {
+namespace tfyarn::fakes::listen_test {
 namespace {
 
 using boost::asio::ip::tcp;
@@ -49,4 +49,4 @@ TEST(ListeningPortTest, APortThatIsTakenIsAnError) {
 }
 
 }  // namespace
-}  // namespace tfyarn::fakes
+}  // namespace tfyarn::fakes::listen_test

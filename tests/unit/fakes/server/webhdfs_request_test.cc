@@ -9,7 +9,7 @@
 #include "fakes/server/webhdfs_server.h"
 #include "tests/unit/wire/webhdfs/waiting.h"
 
-namespace tfyarn::fakes {
+namespace tfyarn::fakes::webhdfs_request_test {
 namespace {
 
 using testing::HasSubstr;
@@ -76,4 +76,4 @@ TEST(WebHdfsServerTest, AFileIsWrittenReadAndKnown) {
 }
 
 }  // namespace
-}  // namespace tfyarn::fakes
+}  // namespace tfyarn::fakes::webhdfs_request_test

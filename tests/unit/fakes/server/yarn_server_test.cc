@@ -20,7 +20,7 @@
 #include "wire/hadoop/ipc_client.h"
 #include "wire/hadoop/yarn_codec.h"
 
-namespace tfyarn::fakes {
+namespace tfyarn::fakes::yarn_server_test {
 namespace {
 
 class YarnServerTest : public ::testing::Test {
@@ -233,4 +233,4 @@ TEST(TokenOfficeTest, OnlyTheLatestContainersTokensAreRemembered) {
 }
 
 }  // namespace
-}  // namespace tfyarn::fakes
+}  // namespace tfyarn::fakes::yarn_server_test

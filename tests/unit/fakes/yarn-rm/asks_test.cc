@@ -6,7 +6,7 @@
 
 #include "tests/unit/fakes/yarn-rm/fake_cluster.h"
 
-namespace tfyarn::fakes {
+namespace tfyarn::fakes::asks_test {
 namespace {
 
 using yarn::RpcErrorCode;
@@ -314,4 +314,4 @@ TEST(AskOptionsTest, AKnownTypeIsCounted) {
 }
 
 }  // namespace
-}  // namespace tfyarn::fakes
+}  // namespace tfyarn::fakes::asks_test

@@ -5,7 +5,7 @@
 #include "core/model/text.h"
 #include "tests/unit/fakes/yarn-rm/fake_cluster.h"
 
-namespace tfyarn::fakes {
+namespace tfyarn::fakes::basic_path_test {
 namespace {
 
 using yarn::FinalApplicationStatus;
@@ -73,4 +73,4 @@ INSTANTIATE_TEST_SUITE_P(Schedulers, BasicPathTest,
                                            SchedulerKind::kUniform, SchedulerKind::kGang));
 
 }  // namespace
-}  // namespace tfyarn::fakes
+}  // namespace tfyarn::fakes::basic_path_test

@@ -4,7 +4,7 @@
 
 #include "tests/unit/fakes/yarn-rm/fake_cluster.h"
 
-namespace tfyarn::fakes {
+namespace tfyarn::fakes::clients_test {
 namespace {
 
 using ::testing::HasSubstr;
@@ -133,4 +133,4 @@ TEST_F(ClientsTest, TheMaximumIsTheLargestNode) {
 }
 
 }  // namespace
-}  // namespace tfyarn::fakes
+}  // namespace tfyarn::fakes::clients_test

@@ -5,7 +5,7 @@
 #include "core/model/random_stream.h"
 #include "tests/unit/fakes/yarn-rm/fake_cluster.h"
 
-namespace tfyarn::fakes {
+namespace tfyarn::fakes::elision_test {
 namespace {
 
 struct Outcome {
@@ -185,4 +185,4 @@ TEST(ElisionTest, TheSameIsGrantedAndFreedAtTheSameInstants) {
 }
 
 }  // namespace
-}  // namespace tfyarn::fakes
+}  // namespace tfyarn::fakes::elision_test

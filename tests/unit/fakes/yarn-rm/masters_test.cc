@@ -4,7 +4,7 @@
 
 #include "tests/unit/fakes/yarn-rm/fake_cluster.h"
 
-namespace tfyarn::fakes {
+namespace tfyarn::fakes::masters_test {
 namespace {
 
 using ::testing::HasSubstr;
@@ -451,4 +451,4 @@ TEST(MasterTokensTest, ANewAmRmTokenIsOfferedUntilItIsUsedAndTheOldOneDies) {
 }
 
 }  // namespace
-}  // namespace tfyarn::fakes
+}  // namespace tfyarn::fakes::masters_test

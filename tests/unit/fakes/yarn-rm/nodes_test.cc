@@ -6,7 +6,7 @@
 
 #include "tests/unit/fakes/yarn-rm/fake_cluster.h"
 
-namespace tfyarn::fakes {
+namespace tfyarn::fakes::nodes_test {
 namespace {
 
 using ::testing::HasSubstr;
@@ -385,4 +385,4 @@ TEST(NodeKeysTest, OldNmTokensOpenOnlyWhereTheyWereUsed) {
 }
 
 }  // namespace
-}  // namespace tfyarn::fakes
+}  // namespace tfyarn::fakes::nodes_test

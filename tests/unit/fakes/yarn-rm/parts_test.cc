@@ -5,7 +5,7 @@
 #include "fakes/yarn-rm/node_ring.h"
 #include "fakes/yarn-rm/tokens.h"
 
-namespace tfyarn::fakes {
+namespace tfyarn::fakes::parts_test {
 namespace {
 
 const ContainerId kContainer{.application_attempt = {.application = {1, 2}, .attempt = 3}, .id = 4};
@@ -135,4 +135,4 @@ TEST(DominantTest, RoomIsNeededOfEveryKindThatIsAskedFor) {
 }
 
 }  // namespace
-}  // namespace tfyarn::fakes
+}  // namespace tfyarn::fakes::parts_test

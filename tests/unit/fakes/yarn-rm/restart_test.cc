@@ -4,7 +4,7 @@
 
 #include "tests/unit/fakes/yarn-rm/fake_cluster.h"
 
-namespace tfyarn::fakes {
+namespace tfyarn::fakes::restart_test {
 namespace {
 
 using ::testing::HasSubstr;
@@ -170,4 +170,4 @@ TEST_P(ColdRestartTest, EverythingIsKilledAndTheAmStartsAgainWithoutCountingAFai
 INSTANTIATE_TEST_SUITE_P(Restart, ColdRestartTest, ::testing::Values(false));
 
 }  // namespace
-}  // namespace tfyarn::fakes
+}  // namespace tfyarn::fakes::restart_test

@@ -7,7 +7,7 @@
 
 #include "tests/unit/fakes/yarn-rm/fake_cluster.h"
 
-namespace tfyarn::fakes {
+namespace tfyarn::fakes::schedulers_test {
 namespace {
 
 class SchedulersTest : public ::testing::Test {
@@ -338,4 +338,4 @@ TEST_F(SchedulersTest, UniformReproducesTheProbabilityOfHoldAndWaitDeadlock) {
 }
 
 }  // namespace
-}  // namespace tfyarn::fakes
+}  // namespace tfyarn::fakes::schedulers_test

@@ -10,7 +10,7 @@
 #include "hosts/agent/port_lease.h"
 #include "tests/unit/hosts/agent/process_rig.h"
 
-namespace tfyarn::agent_host {
+namespace tfyarn::agent_host::listeners_test {
 namespace {
 
 class ListenersTest : public ProcessRig {
@@ -144,4 +144,4 @@ TEST_F(ListenersTest, AMemberThatCameWhileItLookedIsFoundByTheSecondLook) {
 }
 
 }  // namespace
-}  // namespace tfyarn::agent_host
+}  // namespace tfyarn::agent_host::listeners_test

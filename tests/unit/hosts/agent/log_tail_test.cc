@@ -7,7 +7,7 @@
 
 #include "tests/unit/hosts/agent/process_rig.h"
 
-namespace tfyarn::agent_host {
+namespace tfyarn::agent_host::log_tail_test {
 namespace {
 
 TEST(CleanTextTest, OrdinaryTextStays) {
@@ -95,4 +95,4 @@ TEST_F(LogTailTest, AFileStartedAnewCountsFromItsBeginning) {
 }
 
 }  // namespace
-}  // namespace tfyarn::agent_host
+}  // namespace tfyarn::agent_host::log_tail_test

@@ -3,7 +3,7 @@
 
 #include "tests/unit/hosts/agent/process_rig.h"
 
-namespace tfyarn::agent_host {
+namespace tfyarn::agent_host::memory_watch_test {
 namespace {
 
 ProcessInfo Process(pid_t pid, std::uint64_t bytes, std::uint64_t start_time = 1) {
@@ -73,4 +73,4 @@ TEST_F(MemoryWatchTest, TheExcessMayEndTheWatch) {
 }
 
 }  // namespace
-}  // namespace tfyarn::agent_host
+}  // namespace tfyarn::agent_host::memory_watch_test

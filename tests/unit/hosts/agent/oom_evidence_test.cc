@@ -9,7 +9,7 @@
 
 #include "tests/unit/hosts/agent/process_rig.h"
 
-namespace tfyarn::agent_host {
+namespace tfyarn::agent_host::oom_evidence_test {
 namespace {
 
 constexpr OomCounters kBefore{.task = 1, .own = 1, .machine = 1};
@@ -87,4 +87,4 @@ TEST_F(RealOomTest, TheKernelsKillIsToldFromSomebodyElses) {
 }
 
 }  // namespace
-}  // namespace tfyarn::agent_host
+}  // namespace tfyarn::agent_host::oom_evidence_test

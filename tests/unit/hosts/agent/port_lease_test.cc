@@ -13,7 +13,7 @@
 
 #include "tests/unit/hosts/agent/process_rig.h"
 
-namespace tfyarn::agent_host {
+namespace tfyarn::agent_host::port_lease_test {
 namespace {
 
 /// A server's socket that listens on every address of `family`; none when the kernel refuses.
@@ -159,4 +159,4 @@ TEST_F(PortLeaseTest, AProgramListensBesideIt) {
 }
 
 }  // namespace
-}  // namespace tfyarn::agent_host
+}  // namespace tfyarn::agent_host::port_lease_test

@@ -6,7 +6,7 @@
 #include "hosts/agent/port_lease.h"
 #include "tests/unit/hosts/agent/process_rig.h"
 
-namespace tfyarn::agent_host {
+namespace tfyarn::agent_host::port_watch_test {
 namespace {
 
 class PortWatchTest : public ProcessRig {
@@ -58,4 +58,4 @@ TEST_F(PortWatchTest, WhoListensElsewhereIsSeenAtTheDeadline) {
 }
 
 }  // namespace
-}  // namespace tfyarn::agent_host
+}  // namespace tfyarn::agent_host::port_watch_test

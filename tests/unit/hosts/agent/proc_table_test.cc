@@ -4,7 +4,7 @@
 #include <gmock/gmock.h>
 #include <unistd.h>
 
-namespace tfyarn::agent_host {
+namespace tfyarn::agent_host::proc_table_test {
 namespace {
 
 TEST(ParseStatTest, ANameMayHoldAnything) {
@@ -48,4 +48,4 @@ TEST(WithDescendantsTest, FollowsEveryLineAndNoOther) {
 }
 
 }  // namespace
-}  // namespace tfyarn::agent_host
+}  // namespace tfyarn::agent_host::proc_table_test

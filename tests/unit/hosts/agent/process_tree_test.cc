@@ -12,7 +12,7 @@
 
 #include "tests/unit/hosts/agent/process_rig.h"
 
-namespace tfyarn::agent_host {
+namespace tfyarn::agent_host::process_tree_test {
 namespace {
 
 class ProcessTreeTest : public ProcessRig {};
@@ -452,4 +452,4 @@ TEST_F(ProcessTreeTest, SixtyFourMegabytesOfOutputStopNobody) {
 }
 
 }  // namespace
-}  // namespace tfyarn::agent_host
+}  // namespace tfyarn::agent_host::process_tree_test

@@ -9,7 +9,7 @@
 #include "hosts/agent/line_follower.h"
 #include "tests/unit/hosts/agent/process_rig.h"
 
-namespace tfyarn::agent_host {
+namespace tfyarn::agent_host::progress_watch_test {
 namespace {
 
 using testing::ElementsAre;
@@ -180,4 +180,4 @@ TEST_F(ProgressWatchTest, ABadPatternIsRefused) {
 }
 
 }  // namespace
-}  // namespace tfyarn::agent_host
+}  // namespace tfyarn::agent_host::progress_watch_test

@@ -6,7 +6,7 @@
 
 #include "tests/unit/hosts/agent/process_rig.h"
 
-namespace tfyarn::agent_host {
+namespace tfyarn::agent_host::signs_watch_test {
 namespace {
 
 class SignsTest : public ProcessRig {
@@ -93,4 +93,4 @@ TEST(StatusTest, FieldsAreReadByTheirNames) {
 }
 
 }  // namespace
-}  // namespace tfyarn::agent_host
+}  // namespace tfyarn::agent_host::signs_watch_test

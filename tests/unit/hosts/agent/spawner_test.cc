@@ -13,7 +13,7 @@
 #include "hosts/agent/proc_table.h"
 #include "tests/unit/hosts/agent/process_rig.h"
 
-namespace tfyarn::agent_host {
+namespace tfyarn::agent_host::spawner_test {
 namespace {
 
 using testing::AllOf;
@@ -273,4 +273,4 @@ TEST_F(SpawnerTest, ItDiesWithTheThreadThatStartedIt) {
 }
 
 }  // namespace
-}  // namespace tfyarn::agent_host
+}  // namespace tfyarn::agent_host::spawner_test

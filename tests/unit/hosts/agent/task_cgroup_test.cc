@@ -9,7 +9,7 @@
 
 #include "tests/unit/hosts/agent/process_rig.h"
 
-namespace tfyarn::agent_host {
+namespace tfyarn::agent_host::task_cgroup_test {
 namespace {
 
 TEST(OwnCgroupsTest, VersionTwoAlone) {
@@ -153,4 +153,4 @@ TEST_F(TaskCgroupTest, AGroupThatCannotBeEnteredIsAnError) {
 }
 
 }  // namespace
-}  // namespace tfyarn::agent_host
+}  // namespace tfyarn::agent_host::task_cgroup_test

@@ -12,7 +12,7 @@
 
 #include "hosts/agent/unique_fd.h"
 
-namespace tfyarn::agent_host {
+namespace tfyarn::agent_host::temporary_directory_test {
 namespace {
 
 namespace fs = std::filesystem;
@@ -69,4 +69,4 @@ TEST_F(TemporaryDirectoryTest, SaysWhyItCannotBeMade) {
 }
 
 }  // namespace
-}  // namespace tfyarn::agent_host
+}  // namespace tfyarn::agent_host::temporary_directory_test

@@ -5,7 +5,7 @@
 
 #include <set>
 
-namespace tfyarn::agent_host {
+namespace tfyarn::agent_host::term_plan_test {
 namespace {
 
 using testing::ElementsAre;
@@ -72,4 +72,4 @@ TEST(TermPlan, AReadingThatIsNoTreeEnds) {
 }
 
 }  // namespace
-}  // namespace tfyarn::agent_host
+}  // namespace tfyarn::agent_host::term_plan_test

@@ -6,7 +6,7 @@
 #include "core/model/text.h"
 #include "tests/unit/hosts/local/socket_rig.h"
 
-namespace tfyarn::hosts {
+namespace tfyarn::hosts::cluster_socket_test {
 namespace {
 
 using testing::ElementsAre;
@@ -138,4 +138,4 @@ TEST_F(ClusterSocketTest, AfterItsEndNobodyIsAnswered) {
 }
 
 }  // namespace
-}  // namespace tfyarn::hosts
+}  // namespace tfyarn::hosts::cluster_socket_test

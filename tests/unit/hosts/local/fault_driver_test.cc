@@ -16,7 +16,7 @@
 #include "hosts/runtime/recording.h"
 #include "tests/unit/patience.h"
 
-namespace tfyarn::hosts {
+namespace tfyarn::hosts::fault_driver_test {
 namespace {
 
 using testing::ElementsAre;
@@ -196,4 +196,4 @@ TEST_F(FaultDriverTest, ThePortIsTakenWhileTheAmStandsStill) {
 }
 
 }  // namespace
-}  // namespace tfyarn::hosts
+}  // namespace tfyarn::hosts::fault_driver_test

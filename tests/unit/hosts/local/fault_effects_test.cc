@@ -12,7 +12,7 @@
 #include "hosts/agent/listeners.h"
 #include "hosts/agent/port_lease.h"
 
-namespace tfyarn::hosts {
+namespace tfyarn::hosts::fault_effects_test {
 namespace {
 
 /// A child of this process that waits for a signal.
@@ -88,4 +88,4 @@ TEST(FaultEffectsTest, OnlyASmallFileSystemIsFilled) {
 }
 
 }  // namespace
-}  // namespace tfyarn::hosts
+}  // namespace tfyarn::hosts::fault_effects_test

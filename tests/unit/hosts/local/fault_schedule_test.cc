@@ -3,7 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-namespace tfyarn::hosts {
+namespace tfyarn::hosts::fault_schedule_test {
 namespace {
 
 using testing::ElementsAre;
@@ -90,4 +90,4 @@ TEST(FaultScheduleTest, AShortFaultThatIsFoundLateStillBeginsAndEnds) {
 }
 
 }  // namespace
-}  // namespace tfyarn::hosts
+}  // namespace tfyarn::hosts::fault_schedule_test

@@ -3,7 +3,7 @@
 #include "hosts/local/cluster_socket.h"
 #include "tests/unit/hosts/local/socket_rig.h"
 
-namespace tfyarn::hosts {
+namespace tfyarn::hosts::framed_socket_test {
 namespace {
 
 using testing::ElementsAre;
@@ -105,4 +105,4 @@ TEST_F(FramedSocketTest, AfterCloseNothingIsTold) {
 }
 
 }  // namespace
-}  // namespace tfyarn::hosts
+}  // namespace tfyarn::hosts::framed_socket_test

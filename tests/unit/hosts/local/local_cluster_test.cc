@@ -6,7 +6,7 @@
 #include "core/model/text.h"
 #include "tests/unit/hosts/runtime/host_rig.h"
 
-namespace tfyarn::hosts {
+namespace tfyarn::hosts::local_cluster_test {
 namespace {
 
 using testing::ElementsAre;
@@ -117,4 +117,4 @@ TEST_F(LocalClusterTest, AnAmThatTalksNonsenseHarmsNobody) {
 }
 
 }  // namespace
-}  // namespace tfyarn::hosts
+}  // namespace tfyarn::hosts::local_cluster_test

@@ -5,7 +5,7 @@
 #include "core/model/text.h"
 #include "hosts/local/machine.h"
 
-namespace tfyarn::hosts {
+namespace tfyarn::hosts::local_environment_test {
 namespace {
 
 using testing::HasSubstr;
@@ -76,4 +76,4 @@ TEST(MachineTest, HasSomethingToOffer) {
 }
 
 }  // namespace
-}  // namespace tfyarn::hosts
+}  // namespace tfyarn::hosts::local_environment_test

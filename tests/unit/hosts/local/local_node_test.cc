@@ -13,7 +13,7 @@
 #include "hosts/runtime/staging.h"
 #include "tests/unit/hosts/runtime/host_rig.h"
 
-namespace tfyarn::hosts {
+namespace tfyarn::hosts::local_node_test {
 namespace {
 
 using agent_host::ReadProcessTable;
@@ -328,4 +328,4 @@ TEST_F(LocalNodeTest, ALinkThatCannotBeMadeIsARefusal) {
 }
 
 }  // namespace
-}  // namespace tfyarn::hosts
+}  // namespace tfyarn::hosts::local_node_test

@@ -4,7 +4,7 @@
 #include "hosts/local/local_rm.h"
 #include "tests/unit/hosts/local/rm_rig.h"
 
-namespace tfyarn::hosts {
+namespace tfyarn::hosts::local_rm_attempts_test {
 namespace {
 
 using testing::Contains;
@@ -225,4 +225,4 @@ TEST_F(LocalRmAttemptsTest, AnAmThatHasEndedOrFinishedIsNotSilent) {
 }
 
 }  // namespace
-}  // namespace tfyarn::hosts
+}  // namespace tfyarn::hosts::local_rm_attempts_test

@@ -4,7 +4,7 @@
 #include "hosts/local/local_rm.h"
 #include "tests/unit/hosts/local/rm_rig.h"
 
-namespace tfyarn::hosts {
+namespace tfyarn::hosts::local_rm_containers_test {
 namespace {
 
 using testing::ElementsAre;
@@ -178,4 +178,4 @@ TEST_F(LocalRmContainersTest, AnEndIsToldOnceWithItsReason) {
 }
 
 }  // namespace
-}  // namespace tfyarn::hosts
+}  // namespace tfyarn::hosts::local_rm_containers_test

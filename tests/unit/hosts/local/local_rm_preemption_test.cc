@@ -6,7 +6,7 @@
 #include "hosts/local/local_rm.h"
 #include "tests/unit/hosts/local/rm_rig.h"
 
-namespace tfyarn::hosts {
+namespace tfyarn::hosts::local_rm_preemption_test {
 namespace {
 
 using testing::ElementsAre;
@@ -70,4 +70,4 @@ TEST_F(LocalRmPreemptionTest, WhatIsHeldNoMoreIsNotPreempted) {
 }
 
 }  // namespace
-}  // namespace tfyarn::hosts
+}  // namespace tfyarn::hosts::local_rm_preemption_test

@@ -5,7 +5,7 @@
 
 #include "tests/unit/hosts/local/rm_rig.h"
 
-namespace tfyarn::hosts {
+namespace tfyarn::hosts::local_rm_test {
 namespace {
 
 using testing::ElementsAre;
@@ -198,4 +198,4 @@ TEST_F(LocalRmTest, AKillAfterTheEndChangesNothing) {
 }
 
 }  // namespace
-}  // namespace tfyarn::hosts
+}  // namespace tfyarn::hosts::local_rm_test

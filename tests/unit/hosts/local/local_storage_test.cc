@@ -9,7 +9,7 @@
 #include "core/model/text.h"
 #include "tests/unit/hosts/runtime/host_rig.h"
 
-namespace tfyarn::hosts {
+namespace tfyarn::hosts::local_storage_test {
 namespace {
 
 namespace fs = std::filesystem;
@@ -238,4 +238,4 @@ TEST_F(LocalStorageTest, ADirectoryIsNoFileAndAFileNoDirectory) {
 }
 
 }  // namespace
-}  // namespace tfyarn::hosts
+}  // namespace tfyarn::hosts::local_storage_test

@@ -3,7 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-namespace tfyarn::hosts {
+namespace tfyarn::hosts::task_places_test {
 namespace {
 
 const TaskId kWorker{.type = "worker", .index = 1};
@@ -47,4 +47,4 @@ TEST(TaskPlacesTest, AContainerThatIsGoneHoldsNothingAndHidesNoNewerOne) {
 }
 
 }  // namespace
-}  // namespace tfyarn::hosts
+}  // namespace tfyarn::hosts::task_places_test

@@ -10,7 +10,7 @@
 #include "hosts/runtime/recording.h"
 #include "tests/unit/hosts/runtime/host_rig.h"
 
-namespace tfyarn::hosts {
+namespace tfyarn::hosts::am_host_test {
 namespace {
 
 using testing::Contains;
@@ -190,4 +190,4 @@ TEST_F(AmHostTest, AnswersAfterItsEndGoNowhere) {
 }
 
 }  // namespace
-}  // namespace tfyarn::hosts
+}  // namespace tfyarn::hosts::am_host_test

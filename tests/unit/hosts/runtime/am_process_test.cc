@@ -14,7 +14,7 @@
 #include "tests/unit/hosts/runtime/host_rig.h"
 #include "wire/identity.h"
 
-namespace tfyarn::hosts {
+namespace tfyarn::hosts::am_process_test {
 namespace {
 
 using hdfs::HdfsErrorCode;
@@ -242,4 +242,4 @@ TEST_F(AmProcessTest, MayGoWhileStorageOwesAnAnswer) {
 }
 
 }  // namespace
-}  // namespace tfyarn::hosts
+}  // namespace tfyarn::hosts::am_process_test

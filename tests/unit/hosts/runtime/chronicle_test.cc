@@ -7,7 +7,7 @@
 #include "hosts/runtime/clock.h"
 #include "tests/unit/hosts/runtime/host_rig.h"
 
-namespace tfyarn::hosts {
+namespace tfyarn::hosts::chronicle_test {
 namespace {
 
 using nlohmann::json;
@@ -146,4 +146,4 @@ TEST_F(ChronicleTest, OnAFullDiskNothingIsLost) {
 }
 
 }  // namespace
-}  // namespace tfyarn::hosts
+}  // namespace tfyarn::hosts::chronicle_test

@@ -7,7 +7,7 @@
 #include "core/model/text.h"
 #include "tests/unit/hosts/runtime/host_rig.h"
 
-namespace tfyarn::hosts {
+namespace tfyarn::hosts::client_host_test {
 namespace {
 
 using testing::ElementsAre;
@@ -199,4 +199,4 @@ TEST_F(ClientHostTest, RecordsWhatItsMachineWasToldAndOrdered) {
 }
 
 }  // namespace
-}  // namespace tfyarn::hosts
+}  // namespace tfyarn::hosts::client_host_test

@@ -8,7 +8,7 @@
 
 #include "tests/unit/hosts/runtime/host_rig.h"
 
-namespace tfyarn::hosts {
+namespace tfyarn::hosts::folder_watch_test {
 namespace {
 
 using testing::ElementsAre;
@@ -65,4 +65,4 @@ TEST_F(FolderWatchTest, MoreThanTheKernelKeepsMeansEverything) {
 }
 
 }  // namespace
-}  // namespace tfyarn::hosts
+}  // namespace tfyarn::hosts::folder_watch_test

@@ -4,7 +4,7 @@
 
 #include "tests/unit/hosts/runtime/host_rig.h"
 
-namespace tfyarn::hosts {
+namespace tfyarn::hosts::growing_file_test {
 namespace {
 
 class GrowingFileTest : public HostRig {};
@@ -85,4 +85,4 @@ TEST_F(GrowingFileTest, OneThatCannotBeMadeTakesNothing) {
 }
 
 }  // namespace
-}  // namespace tfyarn::hosts
+}  // namespace tfyarn::hosts::growing_file_test

@@ -4,7 +4,7 @@
 
 #include "tests/unit/hosts/runtime/host_rig.h"
 
-namespace tfyarn::hosts {
+namespace tfyarn::hosts::history_writer_test {
 namespace {
 
 using hdfs::HdfsErrorCode;
@@ -132,4 +132,4 @@ TEST_F(HistoryWriterTest, MayGoWhileStorageOwesAnAnswer) {
 }
 
 }  // namespace
-}  // namespace tfyarn::hosts
+}  // namespace tfyarn::hosts::history_writer_test

@@ -6,7 +6,7 @@
 #include "core/model/text.h"
 #include "tests/unit/hosts/runtime/host_rig.h"
 
-namespace tfyarn::hosts {
+namespace tfyarn::hosts::journal_file_test {
 namespace {
 
 using hdfs::HdfsErrorCode;
@@ -136,4 +136,4 @@ TEST_F(JournalFileTest, NoAddressIsAttemptZero) {
 }
 
 }  // namespace
-}  // namespace tfyarn::hosts
+}  // namespace tfyarn::hosts::journal_file_test

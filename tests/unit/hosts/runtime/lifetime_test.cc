@@ -4,7 +4,7 @@
 
 #include <memory>
 
-namespace tfyarn::hosts {
+namespace tfyarn::hosts::lifetime_test {
 namespace {
 
 TEST(LifetimeTest, AGuardedHandlerIsCalledOnlyWhileItsOwnerLives) {
@@ -19,4 +19,4 @@ TEST(LifetimeTest, AGuardedHandlerIsCalledOnlyWhileItsOwnerLives) {
 }
 
 }  // namespace
-}  // namespace tfyarn::hosts
+}  // namespace tfyarn::hosts::lifetime_test

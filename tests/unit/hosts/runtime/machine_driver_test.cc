@@ -9,7 +9,7 @@
 
 #include "tests/unit/hosts/runtime/host_rig.h"
 
-namespace tfyarn::hosts {
+namespace tfyarn::hosts::machine_driver_test {
 namespace {
 
 using testing::ElementsAre;
@@ -188,4 +188,4 @@ TEST_F(MachineDriverTest, MayGoWithATimerPending) {
 }
 
 }  // namespace
-}  // namespace tfyarn::hosts
+}  // namespace tfyarn::hosts::machine_driver_test

@@ -3,7 +3,7 @@
 
 #include <gtest/gtest.h>
 
-namespace tfyarn::hosts {
+namespace tfyarn::hosts::rare_notes_test {
 namespace {
 
 TEST(RareNotesTest, TheFirstAreWrittenAndThenOneInAPeriodThatCountsTheOthers) {
@@ -19,4 +19,4 @@ TEST(RareNotesTest, TheFirstAreWrittenAndThenOneInAPeriodThatCountsTheOthers) {
 }
 
 }  // namespace
-}  // namespace tfyarn::hosts
+}  // namespace tfyarn::hosts::rare_notes_test

@@ -5,7 +5,7 @@
 #include "core/model/text.h"
 #include "tests/unit/hosts/runtime/host_rig.h"
 
-namespace tfyarn::hosts {
+namespace tfyarn::hosts::recording_test {
 namespace {
 
 using testing::HasSubstr;
@@ -238,4 +238,4 @@ TEST_F(RecordingTest, AFullDiskAtTheBeginningIsAnError) {
 }
 
 }  // namespace
-}  // namespace tfyarn::hosts
+}  // namespace tfyarn::hosts::recording_test

@@ -6,7 +6,7 @@
 
 #include "core/trace/json.h"
 
-namespace tfyarn::hosts {
+namespace tfyarn::hosts::run_documents_test {
 namespace {
 
 using testing::ElementsAre;
@@ -171,4 +171,4 @@ TEST(EventsReaderTest, ALineTooLongIsLeftOutAndTheNextIsRead) {
 }
 
 }  // namespace
-}  // namespace tfyarn::hosts
+}  // namespace tfyarn::hosts::run_documents_test

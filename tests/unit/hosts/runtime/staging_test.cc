@@ -4,7 +4,7 @@
 
 #include "core/model/text.h"
 
-namespace tfyarn::hosts {
+namespace tfyarn::hosts::staging_test {
 namespace {
 
 StagedFacts Sample() {
@@ -37,4 +37,4 @@ TEST(StagingTest, CutOrLongerFactsAreDataLoss) {
 }
 
 }  // namespace
-}  // namespace tfyarn::hosts
+}  // namespace tfyarn::hosts::staging_test

@@ -3,7 +3,7 @@
 
 #include "hosts/yarn/hdfs_staging.h"
 
-namespace tfyarn::hosts {
+namespace tfyarn::hosts::agent_context_test {
 namespace {
 
 using testing::Contains;
@@ -32,4 +32,4 @@ TEST(AgentContextTest, AnImageIsAskedForAsYarnsDockerRuntime) {
 }
 
 }  // namespace
-}  // namespace tfyarn::hosts
+}  // namespace tfyarn::hosts::agent_context_test

@@ -12,7 +12,7 @@
 #include "tests/unit/hosts/runtime/host_rig.h"
 #include "tests/unit/wire/webhdfs/http_stage.h"
 
-namespace tfyarn::hosts {
+namespace tfyarn::hosts::am_face_test {
 namespace {
 
 using nlohmann::json;
@@ -205,4 +205,4 @@ TEST_F(AmFaceTest, RemovesHistoriesThatAreTooOldAndNothingElse) {
 }
 
 }  // namespace
-}  // namespace tfyarn::hosts
+}  // namespace tfyarn::hosts::am_face_test

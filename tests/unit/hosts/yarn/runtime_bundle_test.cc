@@ -14,7 +14,7 @@
 #include <fstream>
 #include <thread>
 
-namespace tfyarn::hosts {
+namespace tfyarn::hosts::runtime_bundle_test {
 namespace {
 
 namespace fs = std::filesystem;
@@ -111,4 +111,4 @@ TEST_F(RuntimeBundleTest, WhatIsNotThereIsNamed) {
 }
 
 }  // namespace
-}  // namespace tfyarn::hosts
+}  // namespace tfyarn::hosts::runtime_bundle_test

@@ -7,7 +7,7 @@
 
 #include "tests/unit/wire/hadoop/test_server.h"
 
-namespace tfyarn::hosts {
+namespace tfyarn::hosts::yarn_cluster_test {
 namespace {
 
 using hadoop::CallRequest;
@@ -145,4 +145,4 @@ TEST(FileSystemOfTest, ANameServiceHasNoPort) {
 }
 
 }  // namespace
-}  // namespace tfyarn::hosts
+}  // namespace tfyarn::hosts::yarn_cluster_test

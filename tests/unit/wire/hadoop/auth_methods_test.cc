@@ -10,7 +10,7 @@
 #include "tests/unit/wire/hadoop/test_server.h"
 #include "wire/hadoop/sasl_server.h"
 
-namespace tfyarn::hadoop {
+namespace tfyarn::hadoop::auth_methods_test {
 namespace {
 
 using ::testing::ElementsAre;
@@ -83,4 +83,4 @@ TEST_F(AuthMethodsTest, WhatIsNoAnswerIsToldAsIt) {
 }
 
 }  // namespace
-}  // namespace tfyarn::hadoop
+}  // namespace tfyarn::hadoop::auth_methods_test

@@ -9,7 +9,7 @@
 #include "wire/hadoop/token_store.h"
 #include "wire/hadoop/writable.h"
 
-namespace tfyarn::hadoop {
+namespace tfyarn::hadoop::credentials_test {
 namespace {
 
 using ::testing::HasSubstr;
@@ -179,4 +179,4 @@ TEST(TokenStoreTest, OldTokensMakeRoomForNewOnesOfTheirKind) {
 }
 
 }  // namespace
-}  // namespace tfyarn::hadoop
+}  // namespace tfyarn::hadoop::credentials_test

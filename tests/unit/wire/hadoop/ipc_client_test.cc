@@ -6,7 +6,7 @@
 
 #include "tests/unit/wire/hadoop/test_server.h"
 
-namespace tfyarn::hadoop {
+namespace tfyarn::hadoop::ipc_client_test {
 namespace {
 
 const IpcProtocol kProtocol{.name = "org.example.TestPB", .version = 1};
@@ -177,4 +177,4 @@ TEST_F(IpcClientTest, AClientThatIsGoneAnswersNothing) {
 }
 
 }  // namespace
-}  // namespace tfyarn::hadoop
+}  // namespace tfyarn::hadoop::ipc_client_test

@@ -6,7 +6,7 @@
 
 #include "tests/unit/wire/hadoop/test_server.h"
 
-namespace tfyarn::hadoop {
+namespace tfyarn::hadoop::ipc_connection_test {
 namespace {
 
 using ::testing::HasSubstr;
@@ -385,4 +385,4 @@ TEST_F(IpcConnectionTest, AnIdleConnectionIsClosed) {
 }
 
 }  // namespace
-}  // namespace tfyarn::hadoop
+}  // namespace tfyarn::hadoop::ipc_connection_test

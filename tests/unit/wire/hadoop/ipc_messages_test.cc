@@ -6,7 +6,7 @@
 
 #include <cctype>
 
-namespace tfyarn::hadoop {
+namespace tfyarn::hadoop::ipc_messages_test {
 namespace {
 
 using ::testing::HasSubstr;
@@ -140,4 +140,4 @@ TEST(IpcMessagesTest, ARefusalInTheOldFormComesInPieces) {
 }
 
 }  // namespace
-}  // namespace tfyarn::hadoop
+}  // namespace tfyarn::hadoop::ipc_messages_test

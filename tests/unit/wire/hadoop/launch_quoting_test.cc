@@ -11,7 +11,7 @@
 #include <fstream>
 #include <iterator>
 
-namespace tfyarn::hadoop {
+namespace tfyarn::hadoop::launch_quoting_test {
 namespace {
 
 using ::testing::HasSubstr;
@@ -154,4 +154,4 @@ TEST(LaunchQuotingRefusalTest, WhatNoShellCanSayIsRefused) {
 }
 
 }  // namespace
-}  // namespace tfyarn::hadoop
+}  // namespace tfyarn::hadoop::launch_quoting_test

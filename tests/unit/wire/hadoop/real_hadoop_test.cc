@@ -21,7 +21,7 @@
 #include "wire/hadoop/yarn_codec.h"
 #include "wire/hadoop/yarn_errors.h"
 
-namespace tfyarn::hadoop {
+namespace tfyarn::hadoop::real_hadoop_test {
 namespace {
 
 std::vector<IpcAddress> AddressIn(const char* variable) {
@@ -306,4 +306,4 @@ TEST_F(RealHadoopTest, AForgedTokenIsInvalid) {
 }
 
 }  // namespace
-}  // namespace tfyarn::hadoop
+}  // namespace tfyarn::hadoop::real_hadoop_test

@@ -7,7 +7,7 @@
 #include "wire/hadoop/base64.h"
 #include "wire/hadoop/token_identifiers.h"
 
-namespace tfyarn::hadoop {
+namespace tfyarn::hadoop::sasl_server_test {
 namespace {
 
 using ::testing::HasSubstr;
@@ -101,4 +101,4 @@ TEST(TokenIdentifierTest, TheSignatureIsHmacSha1) {
 }
 
 }  // namespace
-}  // namespace tfyarn::hadoop
+}  // namespace tfyarn::hadoop::sasl_server_test

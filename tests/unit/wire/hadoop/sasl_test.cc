@@ -19,7 +19,7 @@ extern "C" const char* __lsan_default_suppressions() {
   return "leak:libcrypto.so";
 }
 
-namespace tfyarn::hadoop {
+namespace tfyarn::hadoop::sasl_test {
 namespace {
 
 using ::testing::HasSubstr;
@@ -356,4 +356,4 @@ TEST_F(SaslTest, TheTrueCauseOfAFailedHandshakeIsKept) {
 }
 
 }  // namespace
-}  // namespace tfyarn::hadoop
+}  // namespace tfyarn::hadoop::sasl_test

@@ -11,7 +11,7 @@
 #include "wire/hadoop/yarn_master.pb.h"
 #include "wire/hadoop/yarn_tokens.pb.h"
 
-namespace tfyarn::hadoop {
+namespace tfyarn::hadoop::yarn_codec_test {
 namespace {
 
 using ::testing::ElementsAre;
@@ -493,4 +493,4 @@ TEST(ClusterQueriesTest, AFilterIsSentAndRead) {
 }
 
 }  // namespace
-}  // namespace tfyarn::hadoop
+}  // namespace tfyarn::hadoop::yarn_codec_test

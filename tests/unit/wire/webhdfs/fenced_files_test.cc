@@ -8,7 +8,7 @@
 #include "tests/unit/wire/webhdfs/file_namespace.h"
 #include "tests/unit/wire/webhdfs/waiting.h"
 
-namespace tfyarn::wire {
+namespace tfyarn::wire::fenced_files_test {
 namespace {
 
 using hdfs::HdfsErrorCode;
@@ -270,4 +270,4 @@ TEST(FencedFilesSweepTest, AnotherFileOfTheSameNameIsNotOnesOwn) {
 }
 
 }  // namespace
-}  // namespace tfyarn::wire
+}  // namespace tfyarn::wire::fenced_files_test

@@ -6,7 +6,7 @@
 #include "tests/unit/wire/webhdfs/file_namespace.h"
 #include "tests/unit/wire/webhdfs/waiting.h"
 
-namespace tfyarn::wire {
+namespace tfyarn::wire::quick_files_test {
 namespace {
 
 using hdfs::HdfsErrorCode;
@@ -101,4 +101,4 @@ TEST_F(QuickFilesTest, ItIsNeverThereWithoutItsBytes) {
 }
 
 }  // namespace
-}  // namespace tfyarn::wire
+}  // namespace tfyarn::wire::quick_files_test

@@ -4,7 +4,7 @@
 
 #include "wire/http/http_url.h"
 
-namespace tfyarn::wire {
+namespace tfyarn::wire::webhdfs_answers_test {
 namespace {
 
 using hdfs::HdfsErrorCode;
@@ -119,4 +119,4 @@ TEST(HttpUrlTest, WhatIsNotPlainIsWrittenWithPercentSigns) {
 }
 
 }  // namespace
-}  // namespace tfyarn::wire
+}  // namespace tfyarn::wire::webhdfs_answers_test

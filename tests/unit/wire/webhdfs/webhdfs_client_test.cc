@@ -9,7 +9,7 @@
 #include "tests/unit/wire/webhdfs/http_stage.h"
 #include "tests/unit/wire/webhdfs/waiting.h"
 
-namespace tfyarn::wire {
+namespace tfyarn::wire::webhdfs_client_test {
 namespace {
 
 using hdfs::HdfsErrorCode;
@@ -219,4 +219,4 @@ TEST_F(WebHdfsClientTest, AClientThatIsGoneAnswersNobody) {
 }
 
 }  // namespace
-}  // namespace tfyarn::wire
+}  // namespace tfyarn::wire::webhdfs_client_test

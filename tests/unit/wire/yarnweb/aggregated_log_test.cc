@@ -7,7 +7,7 @@
 
 #include "tests/unit/wire/yarnweb/aggregated_log_writer.h"
 
-namespace tfyarn::wire {
+namespace tfyarn::wire::aggregated_log_test {
 namespace {
 
 const std::string kFirst = "container_1700000000000_0007_01_000002";
@@ -111,4 +111,4 @@ TEST(AggregatedLogTest, ErrorsOfReadingStayWhatTheyAre) {
 }
 
 }  // namespace
-}  // namespace tfyarn::wire
+}  // namespace tfyarn::wire::aggregated_log_test

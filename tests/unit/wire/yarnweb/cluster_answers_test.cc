@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-namespace tfyarn::wire {
+namespace tfyarn::wire::cluster_answers_test {
 namespace {
 
 // Shortened answers of Hadoop 3.4.2.
@@ -98,4 +98,4 @@ TEST(ClusterAnswersTest, AServersClockIsReadToTheSecond) {
 }
 
 }  // namespace
-}  // namespace tfyarn::wire
+}  // namespace tfyarn::wire::cluster_answers_test

@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-namespace tfyarn::wire {
+namespace tfyarn::wire::node_logs_test {
 namespace {
 
 const ContainerId kContainer = *ParseContainerId("container_1700000000000_0007_01_000002");
@@ -101,4 +101,4 @@ TEST(NodeLogsTest, NamesAreWrittenSoThatTheyStayNames) {
 }
 
 }  // namespace
-}  // namespace tfyarn::wire
+}  // namespace tfyarn::wire::node_logs_test

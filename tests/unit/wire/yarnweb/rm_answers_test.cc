@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-namespace tfyarn::wire {
+namespace tfyarn::wire::rm_answers_test {
 namespace {
 
 TEST(RmAnswersTest, EachAttemptHasItsContainerAndItsNode) {
@@ -32,4 +32,4 @@ TEST(RmAnswersTest, WhatIsNoListOfAttemptsIsNone) {
 }
 
 }  // namespace
-}  // namespace tfyarn::wire
+}  // namespace tfyarn::wire::rm_answers_test
