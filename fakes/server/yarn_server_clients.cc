@@ -2,6 +2,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <boost/algorithm/string/predicate.hpp>
 #include <utility>
 
 #include "fakes/server/ipc_exceptions.h"
@@ -23,11 +24,15 @@ bool Has(const std::vector<T>& list, const T& value) {
   return std::find(list.begin(), list.end(), value) != list.end();
 }
 
+// Source: ClientRMService.java#getApplications: types in any case, and one tag is enough.
 bool Selects(const hadoop::ApplicationFilter& filter, const hadoop::ApplicationDetails& details) {
-  return (filter.types.empty() || Has(filter.types, details.type)) &&
+  const auto is_type = [&](const std::string& type) {
+    return boost::algorithm::iequals(type, details.type);
+  };
+  const auto is_tag = [&](const std::string& tag) { return Has(details.tags, tag); };
+  return (filter.types.empty() || std::any_of(filter.types.begin(), filter.types.end(), is_type)) &&
          (filter.states.empty() || Has(filter.states, details.report.state)) &&
-         std::all_of(filter.tags.begin(), filter.tags.end(),
-                     [&](const std::string& tag) { return Has(details.tags, tag); });
+         (filter.tags.empty() || std::any_of(filter.tags.begin(), filter.tags.end(), is_tag));
 }
 
 }  // namespace

@@ -13,6 +13,8 @@ The last line begins with `equivalent`, or with `untested` for a gap that is kno
 import collections
 import datetime
 
+import trial
+
 VERDICTS = ("equivalent", "untested")
 
 
@@ -52,19 +54,20 @@ def record(path, tried, results, judged, options):
             survivors.append(mutant)
     total, killed = len(results), len(results) - by[None]
     drawn = f"{total} mutants" if total == len(tried.mutants) else f"{total} of {len(tried.mutants)} mutants, as time was over"
-    required = by["unit"] + by["explore"]
+    required = by["unit"] + by["explore"] + by["recorded"]
     equivalent = [mutant for mutant in survivors if judged.get(mutant["key"], ("",))[0] == "equivalent"]
     lines = ["# Mutation", "",
              "What proves that the tests can fail: `./dev mutation` draws small mutants of core/, fakes/ and sim/checkers by a seed (negated",
              "conditions, changed comparisons and connectives, dropped calls and assignments, constants off by one, swapped arguments), builds",
              "all of them into one set of programs with a switch for each (tests/mutation/), and runs for each mutant the unit tests that hold",
-             f"its source, then {options.runs:,} explored runs, then every scenario that takes no minutes, until something notices it. The CTest",
+             f"its source, {options.runs:,} explored runs, the {trial.RECORDED_RUNS:,} whose digests are recorded (tests/recorded), and then every",
+             "scenario that takes no minutes, until something notices it: a mutant with which one of these has another digest is noticed. The CTest",
              "case `mutation/sample` does so with ten of a fresh, printed seed. `./dev mutation --record` writes this page; verdicts on survivors",
              "are kept in tests/mutation/survivors.txt. Mechanisms taken away by hand are in [mutants.md](mutants.md).", "",
              "Left out, as no behaviour can show them: what TF_CHECK demands, words for people (arguments of `fmt::format`), calls that only",
              "reserve memory, headers, and whatever does not compile.", "",
              f"Last run: {datetime.date.today().isoformat()}, seed {tried.seed}, {drawn}: {killed} killed "
-             f"({100 * killed / total:.1f} %), {by['unit']} of them by unit tests, {by['explore']} by exploration (together "
+             f"({100 * killed / total:.1f} %), {by['unit']} of them by unit tests, {by['explore']} by exploration, {by['recorded']} by digests (together "
              f"{100 * required / total:.1f} %), {by['scenario']} by scenarios alone; {len(survivors)} survived, {len(equivalent)} of them "
              "equivalent.", "",
              "| kind | drawn | killed |", "|---|---|---|"]

@@ -15,7 +15,8 @@ Usage: run.py [--seed N] [--count 300] [--minutes M] [--record] [--again FILE] [
   --sample       what CTest does: ten mutants in two batches of sources, and a rule that says whether that is enough
   --tree DIR     the build tree that is instrumented (build)
 
-A mutant is killed when a test fails, exploration finds something, a scenario is not as it expects, or a program crashes or hangs.
+A mutant is killed when a test fails, exploration finds something, a scenario is not as it expects, a scenario or an explored run has
+another digest than without it, which the CTest case `recorded` would see, or a program crashes or hangs.
 tests/mutation/survivors.txt holds those that were looked at, each with a verdict.
 """
 import argparse
@@ -130,7 +131,7 @@ def conclude(options, tried, results):
     missing = len(tried.mutants) - len(results)
     say(f"{len(results)} of {len(tried.mutants)} mutants tried, {len(killed)} killed: " + ", ".join(
         f"{len([result for result in killed if result['by'] == way])} by {name}" for way, name in
-        (("unit", "unit tests"), ("explore", "exploration"), ("scenario", "scenarios"))))
+        (("unit", "unit tests"), ("explore", "exploration"), ("recorded", "recorded digests"), ("scenario", "scenarios"))))
     judged = report.read_judged(HERE / "survivors.txt")
     unjudged, equivalent = [], 0
     for mutant in tried.mutants:

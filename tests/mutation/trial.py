@@ -17,7 +17,9 @@ MOST_WRITTEN, MOST_READ = 256 << 20, 4 << 20
 # A mutant that takes this much longer than the program without it hangs.
 SLOWER, AND_SECONDS = 5, 15
 MOST_SCENARIO_SECONDS = 4
-OTHER_DIGEST = 1000  # No exit code.
+OTHER_DIGEST, OTHER_THAN_RECORDED = 1000, 1001  # No exit codes.
+# What tests/recorded/check.py compares with its record: here with the same programs without a mutant.
+RECORDED_SEED, RECORDED_RUNS = 15, 4000
 # Whose tests a folder's sources are shown by first.
 OWN = {"core/model/": ["model_test"], "core/placement/": ["placement_test"],
        "core/am/": ["am_policy_test", "am_resources_test", "am_test", "am_golden_test"], "core/agent/": ["agent_test"],
@@ -48,6 +50,7 @@ class Ready:
         self.root = self.folder / "root"
         self._stand_in(pathlib.Path(told["root"]))
         self.usual = {}  # What runs take without a mutant: name -> seconds
+        self.digests = {}  # Of a scenario, or of the recorded runs, without a mutant
 
     def _stand_in(self, root):
         """Where a program was told at its build where the sources are: they are there, or a link stands in for them."""
@@ -83,7 +86,7 @@ class Ready:
     def limit_of(self, name):
         return AND_SECONDS + SLOWER * self.usual[name]
 
-    # ------------------------------------------------------------ the three ways to notice
+    # ------------------------------------------------------------ the four ways to notice
 
     def unit_tests(self, mutant, program, limit):
         return self.run(mutant, program, ["--gtest_fail_fast", "--gtest_brief=1"], limit)
@@ -93,8 +96,24 @@ class Ready:
             return self.run(mutant, "tfsim", ["explore", "--seed", str(seed), "--budget", str(runs), "-j", "1", "--stop-after", "1",
                                               "--quiet", "--out", out], limit)
 
+    def recorded(self, mutant, limit):
+        """The digests of explored runs, as the CTest case `recorded` compares them. Findings are left to explore()."""
+        with tempfile.TemporaryDirectory() as out:
+            done = self.run(mutant, "tfsim", ["explore", "--unguided", "--unshrunk", "--seed", str(RECORDED_SEED), "--budget", str(RECORDED_RUNS),
+                                              "-j", "1", "--quiet", "--out", out, "--digests", f"{out}/digests"], limit)
+            try:
+                digests = pathlib.Path(out, "digests").read_text(encoding="utf-8")
+            except FileNotFoundError:
+                return done if done.code != 0 else dataclasses.replace(done, code=OTHER_THAN_RECORDED)
+        return self._as_recorded("recorded", digests, dataclasses.replace(done, code=0))
+
+    def _as_recorded(self, name, digests, done):
+        """The first to come is the one without a mutant."""
+        same = self.digests.setdefault(name, digests) == digests
+        return done if same else dataclasses.replace(done, code=OTHER_THAN_RECORDED)
+
     def scenario(self, mutant, name, limit):
-        """As its CTest case runs it: what it expects, and one digest whether idle heartbeats are skipped or not."""
+        """As its CTest case runs it, and `recorded`: what it expects, and one digest, whether idle heartbeats are skipped or not."""
         path = f"scenarios/{name}.yaml"
         done = self.run(mutant, "tfsim", ["run", path, "--json"], limit)
         if done.code == 0 and "# ctest: skips heartbeats" not in (self.root / path).read_text(encoding="utf-8"):
@@ -103,8 +122,10 @@ class Ready:
             again.seconds += done.seconds
             if again.code == 0 and digests[0] != digests[1]:
                 return dataclasses.replace(again, code=OTHER_DIGEST)
-            return again
-        return done
+            done = dataclasses.replace(done, code=again.code, seconds=again.seconds, output=done.output if again.code == 0 else again.output)
+        if done.code != 0:
+            return done
+        return self._as_recorded(name, re.findall(r'"digest": ?"(\w+)"', done.output), done)
 
     def measure(self, runs, seed, at_once, longest, say):
         """How everything goes without a mutant; what fails then is left out, and unit tests that take more than `longest` seconds."""
@@ -112,7 +133,7 @@ class Ready:
         tasks = [(program, lambda program=program: self.unit_tests(0, program, longest)) for program in programs]
         tasks += [(f"scenario {name}", lambda name=name: self.scenario(0, name, 60)) for name in self.scenarios]
         with concurrent.futures.ThreadPoolExecutor(at_once) as pool:
-            explored = pool.submit(self.explore, 0, runs, seed, 1800)
+            explored, recorded = pool.submit(self.explore, 0, runs, seed, 1800), pool.submit(self.recorded, 0, 1800)
             for (name, _), done in zip(tasks, pool.map(lambda task: task[1](), tasks)):
                 if done.code == 0:
                     self.usual[name] = done.seconds
@@ -121,7 +142,7 @@ class Ready:
             done = explored.result()
         if done.code != 0:
             raise SystemExit(f"mutation: exploration with seed {seed} finds something without a mutant:\n{done.output[-2000:]}")
-        self.usual["explore"] = done.seconds
+        self.usual["explore"], self.usual["recorded"] = done.seconds, recorded.result().seconds
         self.scenarios = [name for name in self.scenarios
                           if self.usual.get(f"scenario {name}", MOST_SCENARIO_SECONDS) < MOST_SCENARIO_SECONDS]
         say(f"without a mutant: exploration {done.seconds:.0f} s; " + ", ".join(
@@ -130,11 +151,11 @@ class Ready:
     def order_of(self, mutant):
         """A folder's own tests first, then those that take least, exploration among them."""
         own = next((programs for folder, programs in OWN.items() if mutant["file"].startswith(folder)), [])
-        there = ["explore", *(program for program in mutant["programs"] if program in self.usual)]
+        there = ["explore", "recorded", *(program for program in mutant["programs"] if program in self.usual)]
         return sorted(there, key=lambda program: (program not in own, own.index(program) if program in own else self.usual[program]))
 
     def try_mutant(self, mutant, runs, seed):
-        """{number, by: unit, explore, scenario or None, what, seconds}"""
+        """{number, by: unit, explore, recorded, scenario or None, what, seconds}"""
         start, number = time.monotonic(), mutant["number"]
 
         def told(by, what):
@@ -146,6 +167,11 @@ class Ready:
                     found = re.search(r"^1\. (.*)", done.output, re.M)
                     return told("explore", found[1][:160] if found else how_it_ended(done))
                 continue
+            if program == "recorded":
+                done = self.recorded(number, self.limit_of("recorded"))
+                if done.code != 0:
+                    return told("recorded", how_it_ended(done))
+                continue
             done = self.unit_tests(number, program, self.limit_of(program))
             if done.code != 0:
                 failed = re.search(r"\[  FAILED  \] (\S+)", done.output)
@@ -153,7 +179,7 @@ class Ready:
         for name in self.scenarios:
             done = self.scenario(number, name, self.limit_of(f"scenario {name}"))
             if done.code != 0:
-                return told("scenario", f"{name} {how_it_ended(done)}")
+                return told("recorded" if done.code == OTHER_THAN_RECORDED else "scenario", f"{name} {how_it_ended(done)}")
         return told(None, "")
 
     def try_all(self, options, results, say):
@@ -186,4 +212,6 @@ def how_it_ended(done):
     if done.code < 0:
         last = done.output.strip().splitlines()[-1:]
         return f"signal {-done.code} {' '.join(last)}"[:160]
+    if done.code == OTHER_THAN_RECORDED:
+        return "other digests than recorded"
     return "another digest without skipped heartbeats" if done.code == OTHER_DIGEST else f"exit {done.code}"

@@ -91,8 +91,8 @@ struct ApplicationDetails {
   /// Of an unmanaged AM, for its owner alone, and between LAUNCHED and registered.
   std::optional<HadoopToken> am_rm_token;
 };
-/// Those with every tag of `tags`, of `types` and in `states`; empty = any. Answered by
-/// DecodeApplications().
+/// Those with one of `tags`, of one of `types` (in any case) and in one of `states`; empty = any.
+/// Answered by DecodeApplications().
 struct ApplicationFilter {
   std::vector<std::string> types;
   std::vector<std::string> tags;

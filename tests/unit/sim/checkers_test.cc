@@ -2,7 +2,11 @@
 // containers, processes and balances.
 #include "sim/checkers.h"
 
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
+
+#include <functional>
+#include <map>
 
 #include "tests/unit/sim/checker_script.h"
 
@@ -551,6 +555,20 @@ TEST(CheckersTest, ProgressBreaksAtTheInstantAtWhichTheBoundHasPassed) {
   EXPECT_EQ(found[0].at, Instant{} + 30h + 46min + 35s + Duration(1));
 }
 
+TEST(CheckersTest, AGoodEndThatWasNoneIsToldWithWhatTheProcessDid) {
+  for (const bool ended : {true, false}) {
+    CheckerScript script;
+    script.Run();
+    if (ended) script.Exit(2, 3);
+    script.Ended(kWorker0, 0, ExitClass::kOk);
+    const std::vector<Violation> found = script.checkers.TakeNew();
+    ASSERT_EQ(found.size(), 1U);
+    EXPECT_EQ(found[0].invariant, "verdict");
+    EXPECT_THAT(found[0].detail, testing::EndsWith(ended ? "its process ended with 3"
+                                                         : "its process has not ended"));
+  }
+}
+
 TEST(CheckersTest, ProgressIsJudgedWhereNothingHappensAnyMore) {
   CheckerScript script;
   script.Run();
@@ -558,6 +576,47 @@ TEST(CheckersTest, ProgressIsJudgedWhereNothingHappensAnyMore) {
   EXPECT_EQ(script.Broken(), Names{});
   script.checkers.Finish(Instant{} + 47min, trace::StopReason::kHorizon);
   EXPECT_EQ(script.Broken(), Names{"progress"});
+}
+
+TEST(CheckersTest, ProgressIsWhateverHappensToTheJob) {
+  const auto broken_after = [](const std::function<void(CheckerScript&)>& happens) {
+    CheckerScript script;
+    script.Run();
+    script.Grant(4);
+    script.At(30min);
+    happens(script);
+    script.checkers.Finish(Instant{} + 47min, trace::StopReason::kHorizon);
+    return script.Broken();
+  };
+  using Happens = std::function<void(CheckerScript&)>;
+  const std::map<std::string, Happens> things = {
+      {"a call", [](CheckerScript& script) { script.Allocate({}); }},
+      {"a grant", [](CheckerScript& script) { script.Grant(5); }},
+      {"a container that is freed", [](CheckerScript& script) { script.Free(4); }},
+      {"an attempt that starts", [](CheckerScript& script) { script.Started(kWorker0, 1); }},
+      {"an attempt that ends",
+       [](CheckerScript& script) { script.Ended(kWorker0, 1, ExitClass::kUserPermanent); }},
+      {"a restart",
+       [](CheckerScript& script) {
+         script.Order(RestartDecided{.epoch = Epoch(2), .tasks = {kWorker0, kWorker1}});
+       }},
+      {"a process", [](CheckerScript& script) { script.SpawnUnannounced(2, kWorker0, 2); }},
+      {"a process's end", [](CheckerScript& script) { script.Exit(2); }},
+      {"a verdict",
+       [](CheckerScript& script) {
+         script.Order(VerdictReached{.status = JobStatus::kFailed, .rule = "default/oom"});
+       }},
+      {"the next AM",
+       [](CheckerScript& script) {
+         script.Tell(AmStarted{.attempt = {.application = CheckerScript::App(), .attempt = 2}}, 2);
+       }},
+      {"training", [](CheckerScript& script) {
+         script.Say(trace::TrainingPhaseChanged{.job = CheckerScript::kJob,
+                                                .phase = trace::TrainingPhase::kIdle});
+       }}};
+  EXPECT_THAT(broken_after([](CheckerScript&) {}), testing::Contains("progress"));
+  for (const auto& [what, happens] : things)
+    EXPECT_THAT(broken_after(happens), testing::Not(testing::Contains("progress"))) << what;
 }
 
 // What the AM of a job's earlier application asked for holds up nothing of the next one.

@@ -31,13 +31,12 @@ class YarnServerTest : public ::testing::Test {
   void Suffer(CallFate fate) {
     server_.SetFate([this, fate](const ServedCall&) { return ++calls_ == 1 ? fate : CallFate{}; });
   }
-  /// The number of the application that a client got, with production's way to call again.
-  std::int32_t NewApplication() {
+  /// What the ResourceManager answers a client, with production's way to call again.
+  std::string Ask(const hadoop::EncodedCall& call) {
     hadoop::IpcClient client(io_, {server_.client_address()}, hadoop::kApplicationClientProtocol,
                              {.user = "alice"}, {.retry_least = 10ms, .retry_most = 10ms});
-    const auto call = hadoop::EncodeRmRequest(yarn::GetNewApplicationRequest{}, {});
     hadoop::Outcome outcome;
-    client.Call(call->method, call->body, hadoop::Repeatable::kAlways, hadoop::Into(outcome));
+    client.Call(call.method, call.body, hadoop::Repeatable::kAlways, hadoop::Into(outcome));
     hadoop::RunUntil(
         io_,
         [&] {
@@ -45,12 +44,20 @@ class YarnServerTest : public ::testing::Test {
           return outcome.done;
         },
         "an answer");
+    EXPECT_EQ(outcome.error.message, "");
+    return outcome.body;
+  }
+  ApplicationId NewApplicationId() {
+    const std::string answer = Ask(*hadoop::EncodeRmRequest(yarn::GetNewApplicationRequest{}, {}));
     hadoop::TokenStore tokens;
     const auto response =
-        hadoop::DecodeRmResponse(yarn::GetNewApplicationRequest{}, outcome.body, tokens);
-    EXPECT_TRUE(response.has_value()) << outcome.error.message;
-    return response ? std::get<yarn::GetNewApplicationResponse>(*response).application.id : 0;
+        hadoop::DecodeRmResponse(yarn::GetNewApplicationRequest{}, answer, tokens);
+    EXPECT_TRUE(response.has_value()) << answer;
+    return response ? std::get<yarn::GetNewApplicationResponse>(*response).application
+                    : ApplicationId{};
   }
+  /// The number of the application that a client got.
+  std::int32_t NewApplication() { return NewApplicationId().id; }
 
   /// What the ResourceManager answers to these bytes of a new connection, before it ends it.
   hadoop::Response LastWordTo(const std::string& bytes) {
@@ -96,6 +103,31 @@ TEST_F(YarnServerTest, AnAnswerMayComeLate) {
   EXPECT_EQ(NewApplication(), 1);
   EXPECT_GE(std::chrono::steady_clock::now() - began, 20ms);
   EXPECT_EQ(calls_, 1);
+}
+
+// Source: ClientRMService.java#getApplications.
+TEST_F(YarnServerTest, AListHasWhatIsOfOneOfTheTypesStatesAndTags) {
+  const yarn::SubmitApplicationRequest request{.application = NewApplicationId(),
+                                               .name = "a",
+                                               .am_container = {.command = {"true"}},
+                                               .am_resource = {.memory_mb = 1024, .vcores = 1},
+                                               .tags = {"red", "green"}};
+  const auto submit = hadoop::EncodeRmRequest(request, {.application_type = "TFYARN"});
+  ASSERT_TRUE(submit.has_value()) << submit.error().message;
+  Ask(*submit);
+  const auto lists = [&](const hadoop::ApplicationFilter& filter) {
+    const auto listed = hadoop::DecodeApplications(Ask(hadoop::GetApplications(filter)));
+    EXPECT_TRUE(listed.has_value());
+    return listed.has_value() && listed->size() == 1;
+  };
+  using yarn::YarnApplicationState;
+  EXPECT_TRUE(lists({}));
+  EXPECT_TRUE(lists({.types = {"MAPREDUCE", "TfYarn"}}));
+  EXPECT_FALSE(lists({.types = {"MAPREDUCE"}}));
+  EXPECT_TRUE(lists({.tags = {"blue", "green"}}));
+  EXPECT_FALSE(lists({.tags = {"blue"}}));
+  EXPECT_TRUE(lists({.states = {YarnApplicationState::kRunning, YarnApplicationState::kAccepted}}));
+  EXPECT_FALSE(lists({.states = {YarnApplicationState::kRunning}}));
 }
 
 TEST_F(YarnServerTest, AResourceManagerThatComesBackHasItsPortsAndItsMemory) {
