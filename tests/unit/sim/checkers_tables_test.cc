@@ -1,5 +1,5 @@
-// What rule-matches-cause says to every rule with every class, to every exit with every class, and to every payer: all of it at
-// once, as golden files. TFYARN_REWRITE=1 writes them again.
+// What rule-matches-cause says to every rule with every class, to every exit with every class, and
+// to every payer: all of it at once, as golden files. TFYARN_REWRITE=1 writes them again.
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
@@ -39,10 +39,9 @@ class Shown : public CheckerScript {
   Shown(JobSpec spec, std::int32_t exit)
       : CheckerScript(std::move(spec), WithoutOthers(), {"rule-matches-cause"}), exit_(exit) {
     Run();
-    Say(trace::AgentTold{
-        .job = kJob,
-        .container = Container(2),
-        .event = ProcessExited{.exit = {.code = exit, .out_of_memory = true}}});
+    Say(trace::AgentTold{.job = kJob,
+                         .container = Container(2),
+                         .event = ProcessExited{.exit = {.code = exit, .out_of_memory = true}}});
     Say(trace::ContainerFreed{.job = kJob, .container = Container(2), .exit_status = exit});
     yarn::AllocateResponse response;
     response.preempt_strict = {Container(2)};
@@ -121,14 +120,34 @@ constexpr std::int32_t kAnyExit = 1;
 const std::vector<std::string> kPolicies = {"default", "tony", "tf-yarn", "tfjob"};
 
 TEST(CheckersTablesTest, WhichCauseARuleMayHave) {
-  const std::vector<std::string> names = {
-      "success",          "success-impossible",   "tracked-ended",     "no-gang",
-      "oom",              "all-ok",               "some-failed",       "untracked-failed",
-      "worker-failure",   "all-failed",           "chief-failed",      "stop-on-failure",
-      "waived-failed",    "fail-on-worker-failure", "starting-failed", "services-ended",
-      "raised",           "nothing-left",         "container-failed",  "chief-succeeded",
-      "replica-failed",   "workers-succeeded",    "worker0-succeeded", "exit-code-permanent",
-      "backoff-limit",    "oom-exhausted",        "timeout-exhausted", "no-such-row"};
+  const std::vector<std::string> names = {"success",
+                                          "success-impossible",
+                                          "tracked-ended",
+                                          "no-gang",
+                                          "oom",
+                                          "all-ok",
+                                          "some-failed",
+                                          "untracked-failed",
+                                          "worker-failure",
+                                          "all-failed",
+                                          "chief-failed",
+                                          "stop-on-failure",
+                                          "waived-failed",
+                                          "fail-on-worker-failure",
+                                          "starting-failed",
+                                          "services-ended",
+                                          "raised",
+                                          "nothing-left",
+                                          "container-failed",
+                                          "chief-succeeded",
+                                          "replica-failed",
+                                          "workers-succeeded",
+                                          "worker0-succeeded",
+                                          "exit-code-permanent",
+                                          "backoff-limit",
+                                          "oom-exhausted",
+                                          "timeout-exhausted",
+                                          "no-such-row"};
   std::vector<std::string> rules = {"gang/deadline",
                                     "gang/infeasible",
                                     "gang/ask-refused",
@@ -162,8 +181,9 @@ TEST(CheckersTablesTest, WhichCauseARuleMayHave) {
                           {.exits = {2}, .action = ExitAction::kFail},
                           {.classes = {ExitClass::kTimeout}, .action = ExitAction::kRaiseMemory},
                           {.task_type = "worker", .action = ExitAction::kSucceed}};
-          spec.depends = {{.task = "worker", .after = "worker", .action = DependencyAction::kFail},
-                          {.task = "worker", .after = "worker", .action = DependencyAction::kIgnore}};
+          spec.depends = {
+              {.task = "worker", .after = "worker", .action = DependencyAction::kFail},
+              {.task = "worker", .after = "worker", .action = DependencyAction::kIgnore}};
           spec.watch = WatchSpec{.progress = "x", .stalled = 60s};
           Shown shown(spec, kAnyExit);
           Cause cause = shown.CauseOf(exit_class);
@@ -182,8 +202,8 @@ TEST(CheckersTablesTest, WhichCauseARuleMayHave) {
 TEST(CheckersTablesTest, WhichClassAnExitMayHave) {
   std::string text = Header();
   for (const std::int32_t exit :
-       {0,    1,    2,    74,   75,   76,   120,  126,  127,  128,  129,  130,  131,  132, 133,
-        134,  135,  136,  137,  138,  139,  140,  143,  153,  154,  155,  193,  194,  255, -1000,
+       {0,    1,    2,    74,   75,   76,   120,  126,  127,  128,  129,  130,  131, 132, 133,
+        134,  135,  136,  137,  138,  139,  140,  143,  153,  154,  155,  193,  194, 255, -1000,
         -100, -101, -102, -103, -104, -105, -106, -107, -108, -109, -110, -500, 256}) {
     Row row;
     for (const ExitClass exit_class : AllClasses()) {
@@ -218,7 +238,8 @@ TEST(CheckersTablesTest, WhoMayPayForAClass) {
           shown.Order(RestartDecided{.paid = paid, .cause = cause, .tasks = {kWorker0}});
           row.Add(shown.Said());
         }
-        text += fmt::format("{} {} {} {}", policy, KebabName(strategy), KebabName(paid), row.Text());
+        text +=
+            fmt::format("{} {} {} {}", policy, KebabName(strategy), KebabName(paid), row.Text());
       }
     }
   }
