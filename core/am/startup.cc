@@ -222,9 +222,10 @@ void Startup::OnNodesCounted(std::int32_t nodes) {
   AmCore& core = parts_.core;
   core.nodes_counted = nodes;
   core.gang.SetUnseenNodes(core.now, nodes > known_);
+  core.asks_dirty = true;  // What no known node could take is asked for anywhere.
   if (std::exchange(judge_when_counted_, false)) {
     if (nodes > known_ || !LimitOfNodes(TrainingGroups())) core.gang.Resume(core.now);
-    core.asks_dirty = core.feasibility = true;
+    core.feasibility = true;
   }
   if (waits_for_nodes() && (!size_refused_ || RmKnowsThemAll())) core.feasibility = true;
 }
