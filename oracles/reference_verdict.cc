@@ -605,7 +605,7 @@ std::string ReferenceVerdict::Model::Wrong(const Job& job, const VerdictReached&
   const Tri succeeded = Succeeded(job);
   if (failed && succeeded == Tri::kYes) return "but success was decided before (row after-success)";
   if (rule.rfind("gang/", 0) == 0 || rule.rfind("deadlines/", 0) == 0)
-    return HoldsDeadline(job, rule) ? "" : "whose time had not come";
+    return HoldsDeadline(job, verdict) ? "" : "whose time had not come";
   if (rule.rfind("depends/", 0) == 0) {
     const std::size_t at = static_cast<std::size_t>(std::atoi(rule.c_str() + 8));
     return at < job.spec->depends.size() && HoldsDependency(job, job.spec->depends[at])

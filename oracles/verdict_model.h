@@ -91,7 +91,7 @@ class ReferenceVerdict::Model : public RunFacts {
   [[nodiscard]] std::string WrongCause(const Job& job, const Task& task, const Option& option,
                                        const Cause& cause) const;
   [[nodiscard]] bool HoldsVerdict(const Job& job, std::string_view row) const;
-  [[nodiscard]] bool HoldsDeadline(const Job& job, std::string_view rule) const;
+  [[nodiscard]] bool HoldsDeadline(const Job& job, const VerdictReached& verdict) const;
   [[nodiscard]] bool RunsWithoutTheEnded(const Job& job) const;
   [[nodiscard]] bool MayBeReached(const Job& job, const Dependency& rule) const;
   [[nodiscard]] bool HoldsDependency(const Job& job, const Dependency& rule) const;

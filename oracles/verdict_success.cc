@@ -324,7 +324,8 @@ bool ReferenceVerdict::Model::RunsWithoutTheEnded(const Job& job) const {
 }
 
 /// What no policy decides.
-bool ReferenceVerdict::Model::HoldsDeadline(const Job& job, std::string_view rule) const {
+bool ReferenceVerdict::Model::HoldsDeadline(const Job& job, const VerdictReached& verdict) const {
+  const std::string_view rule = verdict.rule;
   const JobSpec& spec = *job.spec;
   const bool all_run = std::all_of(job.tasks.begin(), job.tasks.end(), [&](const auto& entry) {
     const Task& task = entry.second;
@@ -342,7 +343,9 @@ bool ReferenceVerdict::Model::HoldsDeadline(const Job& job, std::string_view rul
   if (rule == "gang/deadline")
     return now_ - job.first_wanted.value_or(job.begun) >= spec.gang.deadline - kAskWaits;
   // What was decided before the RM started again may have waited for HDFS.
-  const bool decided_before = job.stored_at + spec.deadlines.nodes < job.nodes_until;
+  const Instant decided =
+      std::min(job.stored_at, verdict.cause ? verdict.cause->at : job.stored_at);
+  const bool decided_before = decided + spec.deadlines.nodes < job.nodes_until;
   if (rule == "gang/infeasible" && now_ < job.nodes_until && !job.below_nodes && !decided_before)
     return false;
   if (rule.rfind("gang/", 0) == 0)

@@ -143,7 +143,20 @@ void Startup::OnRegistered(const yarn::RegisterApplicationMasterResponse& respon
           placement::FindBeyondSetting(groups, core.gang.inventory(), response.maximum_capability))
     return FailAsImpossible(never->text);
   if (taken_over) return JudgeWhenCounted(groups);
-  if (!FailIfNeverPossible(groups)) AskForEverything();
+  if (FailIfNeverPossible(groups)) return;
+  WaitIfTooLargeSoFar(groups, response.maximum_capability);
+  AskForEverything();
+}
+
+/// A young RM that has told the client of no node, and seen none since that is large enough,
+/// refuses what is asked for: it says so with the registration.
+void Startup::WaitIfTooLargeSoFar(const std::vector<placement::SlotGroup>& groups,
+                                  const Resource& largest) {
+  const AmCore& core = parts_.core;
+  if (core.now >= nodes_come_until_ || known_ > 0 || waits_for_nodes()) return;
+  const auto too_large =
+      placement::FindInfeasible(groups, placement::Inventory(), {.maximum_container = largest});
+  if (too_large) (void)OnSizeRefused(too_large->text);
 }
 
 /// The client's list of nodes is as old as the application: how many the RM counts says whether

@@ -53,6 +53,8 @@ class Startup {
  private:
   void AskForEverything();
   void JudgeWhenCounted(const std::vector<placement::SlotGroup>& groups);
+  void WaitIfTooLargeSoFar(const std::vector<placement::SlotGroup>& groups,
+                           const Resource& largest);
   /// `groups`: what must be held at once.
   [[nodiscard]] bool FailIfNeverPossible(const std::vector<placement::SlotGroup>& groups);
   void FailAsImpossible(const std::string& limit);

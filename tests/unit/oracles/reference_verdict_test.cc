@@ -1563,6 +1563,23 @@ TEST(ReferenceVerdictTest, OfAYoungRmTheNodesMayYetCome) {
     script.Verdict(JobStatus::kFailed, "gang/infeasible");
     EXPECT_EQ(script.Clean(), !forgotten);
   }
+  for (const bool before :
+       {false, true}) {  // It starts again while HDFS keeps the verdict waiting.
+    Script script(TwoWorkers(), "worker");
+    register_am(script, 512);
+    script.At(15min);
+    script.Tell(
+        RmReplied{.response = yarn::RpcError{
+                      .code = yarn::RpcErrorCode::kApplicationMasterNotRegistered, .message = ""}});
+    register_am(script, 512);
+    script.At(20min);
+    script.Store();
+    script.Order(VerdictReached{.status = JobStatus::kFailed,
+                                .cause = Cause{.exit_class = ExitClass::kInfeasible,
+                                               .at = Instant{} + (before ? 14min : 16min)},
+                                .rule = "gang/infeasible"});
+    EXPECT_EQ(script.Clean(), before);
+  }
   // A setting does not change.
   const yarn::NodeReport large{.capability = {.memory_mb = 4096, .vcores = 8, .gpus = 8}};
   Script script(TwoWorkers(), "worker", {large});

@@ -358,6 +358,24 @@ TEST(StartupTest, WhatAYoungRmRefusesIsAskedForAgainWhenNodesCome) {
   EXPECT_EQ(rig.asked_memory(), 4 * kGiB);
 }
 
+TEST(StartupTest, WhatAYoungRmSaysIsTooLargeSoFarIsAskedForWhenNodesCome) {
+  const Resource small{.memory_mb = 2 * kGiB, .vcores = 8, .gpus = 1};
+  for (const bool comes : {true, false}) {
+    Rig rig(Workers(1), {.rm_age = 1s, .rm_refuses = true, .registered_maximum = small});
+    rig.Advance(5min);
+    EXPECT_FALSE(rig.failed()) << rig.diagnostics();
+    EXPECT_EQ(rig.refused(), 0);
+    if (comes) {
+      rig.SetRefuses(false);
+      rig.Join(NodeNamed("n1"));
+      EXPECT_EQ(rig.asked_memory(), 4 * kGiB);
+    } else {
+      rig.Advance(5min + 2s);
+      EXPECT_EQ(rig.rule(), "gang/infeasible");
+    }
+  }
+}
+
 TEST(StartupTest, WhatAnRmRefusesToTheEndFails) {
   Rig young(Workers(1), {.rm_age = 1s, .rm_refuses = true});
   young.Advance(10min + 2s);

@@ -70,6 +70,14 @@ TEST(JobClockTest, NoMoreIsLostThanWasTrained) {
   EXPECT_EQ(Of(times, JobStage::kTraining), 10s);
 }
 
+TEST(JobClockTest, AJobWaitsForItsGangFromItsAmsRegistrationOn) {
+  JobClock clock(Second(0));
+  clock.AmRegistered(Second(5));
+  EXPECT_EQ(clock.stage(), JobStage::kGang);
+  EXPECT_EQ(Of(clock.Until(Second(8)), JobStage::kQueued), 5s);
+  EXPECT_EQ(Of(clock.Until(Second(8)), JobStage::kGang), 3s);
+}
+
 TEST(JobClockTest, AGangThatIsGivenBackIsWaitedForAgain) {
   JobClock clock(Second(0));
   clock.AmRegistered(Second(1));

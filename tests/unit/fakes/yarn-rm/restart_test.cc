@@ -93,6 +93,31 @@ TEST_P(WorkPreservingTest, NothingIsScheduledUntilAllNodesAreBackOrTheWaitIsOver
   EXPECT_LE(cluster_.now(), back + 12s);
 }
 
+// Its types are settings of the ResourceManager; here they are known by the nodes that have them.
+TEST(ResourceTypesAfterARestart, AreKnownBeforeTheirNodesAreBack) {
+  FakeCluster cluster({.rm = {.work_preserving_restart = true}});
+  Resource with_fpga = Amount(64, 16, 8);
+  with_fpga.Set("fpga", 2);
+  cluster.AddNode("n1", with_fpga);
+  cluster.RunFor(2s);
+  const ApplicationId app = cluster.Submit();
+  ASSERT_TRUE(cluster.RunUntil([&] { return cluster.HasAm(app); }, 10s));
+  ScriptedAm& am = cluster.Am(app);
+  ASSERT_TRUE(cluster.RunUntil([&] { return am.registered; }, 10s));
+  cluster.StopRm();
+  cluster.StartRm();
+  am.registered = false;
+  am.next = {};
+  cluster.AmBeatsNow(app);
+  ASSERT_TRUE(am.registered);
+  Resource wanted = Amount(1, 1, 0);
+  wanted.Set("fpga", 1);
+  am.next.ask = {Ask(1, wanted)};
+  cluster.AmBeatsNow(app);
+  ASSERT_TRUE(cluster.RunUntil([&] { return am.granted.size() == 1; }, 20s));
+  EXPECT_EQ(am.granted[0].resource.others, wanted.others);
+}
+
 TEST_P(WorkPreservingTest, WhatEndedMeanwhileIsReportedToTheNewRm) {
   cluster_.StopRm();
   cluster_.RunFor(3s);
