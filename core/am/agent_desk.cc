@@ -116,13 +116,13 @@ void AgentDesk::On(TaskIndex task, const RegisterAgent& message) {
     TF_PROBE("agent-desk/registers-while-finishing");
     return parts_.finish.OnProcessEnded(task);
   }
-  if (core.tasks.record(task).outcome != Outcome::kOpen) {
-    TF_PROBE("agent-desk/registers-after-its-task-ended");
-    return parts_.failover.OnIdleAgent(task);
-  }
   if (core.tasks.record(task).preemption_noticed && !core.tasks.ProcessAlive(task)) {
     TF_PROBE("agent-desk/registers-under-notice");
     return parts_.rm_events.ObeyNotice(task);
+  }
+  if (core.tasks.record(task).outcome != Outcome::kOpen) {
+    TF_PROBE("agent-desk/registers-after-its-task-ended");
+    return parts_.failover.OnIdleAgent(task);
   }
   parts_.epochs.TryStartAlone(task);
 }
