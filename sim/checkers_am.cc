@@ -128,6 +128,9 @@ void Checkers::Books::RmAnswered(JobBook& job, AmAttemptBook& attempt, const RmR
       Report(Invariant::kGoodCitizen, NameOf(job) + ": the RM refuses with " +
                                           KebabName(error->code) + ": " + error->message);
     }
+    // It is registered already: the answer that said so was lost.
+    if (error->code == yarn::RpcErrorCode::kInvalidApplicationMasterRequest)
+      attempt.known_to_rm = true;
     // A restarted RM has forgotten asks and blacklist, whether or not its answer to the
     // registration arrives.
     if (error->code == yarn::RpcErrorCode::kApplicationMasterNotRegistered) {

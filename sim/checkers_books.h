@@ -205,6 +205,7 @@ struct ContainerBook {
 struct AmAttemptBook {
   std::int32_t attempt = 0;
   bool registered = false;
+  bool known_to_rm = false;     ///< It was told so in place of the answer to its registration.
   bool unregistered = false;    ///< The RM has confirmed the final status.
   bool superseded_now = false;  ///< A later attempt has registered.
   CallId last_call;             ///< To the RM; before that registration, from then on.

@@ -221,8 +221,9 @@ std::string Checkers::Books::LimitBroken(JobBook& job, const ApplicationBook& ap
 std::string Checkers::Books::AmStartBroken(const JobBook& job, const Due& due) {
   for (const ApplicationBook& application : job.applications) {
     if (application.id != due.container.application_attempt.application) continue;
-    const bool came = std::any_of(application.attempts.begin(), application.attempts.end(),
-                                  [](const AmAttemptBook& one) { return one.registered; });
+    const bool came =
+        std::any_of(application.attempts.begin(), application.attempts.end(),
+                    [](const AmAttemptBook& one) { return one.registered || one.known_to_rm; });
     if (came || application.ended || job.ended || job.kill_wanted) return {};
     return "no ApplicationMaster has registered, and the client waits on when " +
            Over("deadlines.am_start", *job.spec->deadlines.am_start) + " is over";

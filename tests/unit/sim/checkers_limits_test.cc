@@ -648,6 +648,15 @@ TEST(CheckersLimitsTest, TheClientWaitsForAnAmAsLongAsItMay) {
   in_time->Pass(1h);
   EXPECT_EQ(in_time->Broken(), Names{});
   EXPECT_EQ(script_up_to(10min + kSlack + 1s)->Broken(), kBroken);
+  // The answer to its registration was lost, and the RM says to the next one that it has been.
+  const auto unanswered = script_up_to(1min);
+  unanswered->Tell(AmStarted{.attempt = {.application = LimitScript::App(), .attempt = 1}});
+  unanswered->Tell(RmReplied{
+      .call = CallId(2),
+      .response = yarn::RpcError{.code = yarn::RpcErrorCode::kInvalidApplicationMasterRequest,
+                                 .message = "already registered"}});
+  unanswered->Pass(10min + kSlack + 1s);
+  EXPECT_EQ(unanswered->Broken(), Names{});
 }
 
 TEST(CheckersLimitsTest, AStallIsToldWhenItsTimeIsOver) {
