@@ -2,7 +2,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <boost/algorithm/string/predicate.hpp>
+#include <cctype>
 #include <utility>
 
 #include "fakes/server/ipc_exceptions.h"
@@ -24,11 +24,15 @@ bool Has(const std::vector<T>& list, const T& value) {
   return std::find(list.begin(), list.end(), value) != list.end();
 }
 
+bool IsSameInAnyCase(const std::string& one, const std::string& other) {
+  return std::equal(
+      one.begin(), one.end(), other.begin(), other.end(),
+      [](unsigned char a, unsigned char b) { return std::tolower(a) == std::tolower(b); });
+}
+
 // Source: ClientRMService.java#getApplications: types in any case, and one tag is enough.
 bool Selects(const hadoop::ApplicationFilter& filter, const hadoop::ApplicationDetails& details) {
-  const auto is_type = [&](const std::string& type) {
-    return boost::algorithm::iequals(type, details.type);
-  };
+  const auto is_type = [&](const std::string& type) { return IsSameInAnyCase(type, details.type); };
   const auto is_tag = [&](const std::string& tag) { return Has(details.tags, tag); };
   return (filter.types.empty() || std::any_of(filter.types.begin(), filter.types.end(), is_type)) &&
          (filter.states.empty() || Has(filter.states, details.report.state)) &&
