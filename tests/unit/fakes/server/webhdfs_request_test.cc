@@ -6,6 +6,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <array>
+
 #include "fakes/server/webhdfs_server.h"
 #include "tests/unit/wire/webhdfs/waiting.h"
 
@@ -52,6 +54,18 @@ TEST(WebHdfsRequestTest, ExceptionsHaveTheirStatus) {
   EXPECT_THAT(ExceptionAnswer({.name = "java.io.IOException", .message = "say \"no\"\xFF"}).body,
               HasSubstr("\"exception\":\"IOException\",\"javaClassName\":\"java.io.IOException\","
                         "\"message\":\"say \\\"no\\\""));
+}
+
+// Source: hdfs/web/JsonUtil.java#toJsonMap; a directory has no replicas and no blocks.
+TEST(WebHdfsRequestTest, AStatusSaysWhatHadoopsDoes) {
+  const auto says = [](bool directory) {
+    const std::string body = StatusAnswer({.directory = directory}).body;
+    const auto has = [&](const char* text) { return body.find(text) != std::string::npos; };
+    return std::array{has("\"type\":\"DIRECTORY\""), has("\"replication\":0"),
+                      has("\"blockSize\":0"), has("\"replication\":1"), has("\"type\":\"FILE\"")};
+  };
+  EXPECT_THAT(says(true), testing::ElementsAre(true, true, true, false, false));
+  EXPECT_THAT(says(false), testing::ElementsAre(false, false, false, true, true));
 }
 
 TEST(WebHdfsServerTest, AFileIsWrittenReadAndKnown) {
