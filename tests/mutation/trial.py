@@ -18,8 +18,16 @@ MOST_WRITTEN, MOST_READ = 256 << 20, 4 << 20
 SLOWER, AND_SECONDS = 5, 15
 MOST_SCENARIO_SECONDS = 4
 OTHER_DIGEST, OTHER_THAN_RECORDED = 1000, 1001  # No exit codes.
-# What tests/recorded/check.py compares with its record: here with the same programs without a mutant.
+# tests/recorded/check.py compares this search with its record; here it is the one without a mutant that counts.
 RECORDED_SEED, RECORDED_RUNS = 15, 4000
+
+
+def recorded_search(folder):
+    """Arguments of a tfsim that writes folder/digests."""
+    return ["explore", "--unguided", "--unshrunk", "--seed", str(RECORDED_SEED), "--budget", str(RECORDED_RUNS), "--quiet", "--out", folder,
+            "--digests", f"{folder}/digests"]
+
+
 # Whose tests a folder's sources are shown by first.
 OWN = {"core/model/": ["model_test"], "core/placement/": ["placement_test"],
        "core/am/": ["am_policy_test", "am_resources_test", "am_test", "am_golden_test"], "core/agent/": ["agent_test"],
@@ -99,8 +107,7 @@ class Ready:
     def recorded(self, mutant, limit):
         """The digests of explored runs, as the CTest case `recorded` compares them. Findings are left to explore()."""
         with tempfile.TemporaryDirectory() as out:
-            done = self.run(mutant, "tfsim", ["explore", "--unguided", "--unshrunk", "--seed", str(RECORDED_SEED), "--budget", str(RECORDED_RUNS),
-                                              "-j", "1", "--quiet", "--out", out, "--digests", f"{out}/digests"], limit)
+            done = self.run(mutant, "tfsim", [*recorded_search(out), "-j", "1"], limit)
             try:
                 digests = pathlib.Path(out, "digests").read_text(encoding="utf-8")
             except FileNotFoundError:

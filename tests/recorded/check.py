@@ -9,7 +9,6 @@ Scenarios with `# ctest: slow` or `# ctest: large` are left out, and those whose
 """
 import concurrent.futures
 import hashlib
-import json
 import os
 import pathlib
 import subprocess
@@ -18,47 +17,33 @@ import tempfile
 
 HERE = pathlib.Path(__file__).resolve().parent
 ROOT = HERE.parent.parent
-SEED, RUNS, IN_A_LINE, DIGITS = 15, 4000, 20, 6
+sys.path[:0] = [str(ROOT / "tools"), str(ROOT / "tests" / "mutation")]
+import compare_digests  # noqa: E402
+from trial import RECORDED_RUNS as RUNS, RECORDED_SEED as SEED, recorded_search  # noqa: E402
+
+IN_A_LINE, DIGITS = 20, 6
 SHOWN = 20
 
 
-def scenarios():
-    for path in sorted((ROOT / "scenarios").rglob("*.yaml")):
-        text = path.read_text(encoding="utf-8")
-        if "\nschema:" in f"\n{text}" and "# ctest: slow" not in text and "# ctest: large" not in text:
-            yield path
-
-
 def digest_of(tfsim, path):
-    """Of a sweep or of many seeds: of all its runs together. None: it cannot run here."""
-    done = subprocess.run([tfsim, "run", path, "--json", "--quiet"], capture_output=True, text=True)
-    if done.returncode == 3 and "TFSIM_TRACES" in done.stderr:
-        return None
-    try:
-        result = json.loads(done.stdout)
-    except json.JSONDecodeError:
-        return f"exit-{done.returncode}"
-    return result.get("digest") or hashlib.md5(json.dumps(digests_in(result)).encode()).hexdigest()
-
-
-def digests_in(value):
-    if isinstance(value, dict):
-        return [one for key, inner in sorted(value.items()) for one in ([inner] if key == "digest" else digests_in(inner))]
-    return [one for inner in value for one in digests_in(inner)] if isinstance(value, list) else []
+    """None: it cannot run here."""
+    digest, why = compare_digests.run(tfsim, path)
+    if digest is None:
+        return None if why.startswith("skipped") else "failed"
+    return digest if len(digest) < 40 else hashlib.md5(digest.encode()).hexdigest()  # Of an ensemble it is the whole result.
 
 
 def of_scenarios(tfsim):
-    paths = list(scenarios())
+    paths = list(compare_digests.quick_scenarios(("slow", "large")))
     with concurrent.futures.ThreadPoolExecutor(os.cpu_count()) as pool:
         digests = pool.map(lambda path: digest_of(tfsim, path), paths)
-        return {str(path.relative_to(ROOT / "scenarios").with_suffix("")): digest for path, digest in zip(paths, digests)}
+        return {path.removeprefix("scenarios/").removesuffix(".yaml"): digest for path, digest in zip(paths, digests)}
 
 
 def of_explored(tfsim):
     """Findings are for other tests."""
     with tempfile.TemporaryDirectory() as folder:
-        done = subprocess.run([tfsim, "explore", "--unguided", "--unshrunk", "--seed", str(SEED), "--budget", str(RUNS), "--quiet", "--out", folder,
-                               "--digests", f"{folder}/digests"], capture_output=True, text=True)
+        done = subprocess.run([tfsim, *recorded_search(folder)], capture_output=True, text=True)
         lines = pathlib.Path(folder, "digests").read_text(encoding="utf-8").splitlines()
     digests = {index: digest[:DIGITS] for index, digest in (line.split() for line in lines)}
     if len(digests) < RUNS:
@@ -86,7 +71,8 @@ def differences(kind, recorded, now):
 
 
 def main():
-    tfsim, record = sys.argv[1], sys.argv[2:] == ["--record"]
+    tfsim, record = os.path.abspath(sys.argv[1]), sys.argv[2:] == ["--record"]
+    os.chdir(ROOT)
     ran, explored = of_scenarios(tfsim), of_explored(tfsim)
     known = dict(line.split() for line in (HERE / "scenarios.txt").read_text(encoding="utf-8").splitlines()) if (HERE / "scenarios.txt").exists() else {}
     if record:

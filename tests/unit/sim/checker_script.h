@@ -203,6 +203,14 @@ class CheckerScript {
   Checkers checkers;
 };
 
+/// For scripts in which of verdicts and payments only what they name is of interest.
+inline config::Scenario OnlyWhatIsNamed() {
+  config::Scenario scenario;
+  for (const char* name : {"verdict", "budgets"})
+    scenario.invariants_off.push_back({.name = name, .because = "not all is told"});
+  return scenario;
+}
+
 using Names = std::vector<std::string>;
 
 }  // namespace tfyarn::sim

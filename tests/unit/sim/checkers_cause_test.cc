@@ -12,15 +12,8 @@ const Names kBroken{"rule-matches-cause"};
 class CauseScript : public CheckerScript {
  public:
   explicit CauseScript(JobSpec spec = Job())
-      : CheckerScript(std::move(spec), WithoutOthers(), {"rule-matches-cause"}) {
+      : CheckerScript(std::move(spec), OnlyWhatIsNamed(), {"rule-matches-cause"}) {
     Run();
-  }
-  /// Of verdicts and payments only what they name is of interest here.
-  static config::Scenario WithoutOthers() {
-    config::Scenario scenario;
-    for (const char* name : {"verdict", "budgets"})
-      scenario.invariants_off.push_back({.name = name, .because = "not all is told"});
-    return scenario;
   }
   void FailBy(std::string rule, Cause cause) {
     Order(VerdictReached{

@@ -5,13 +5,10 @@
 
 #include <boost/describe.hpp>
 #include <boost/mp11.hpp>
-#include <cstdlib>
-#include <filesystem>
-#include <fstream>
-#include <sstream>
 
 #include "core/model/describe.h"
 #include "core/model/exit.h"
+#include "tests/unit/golden_file.h"
 #include "tests/unit/sim/checker_script.h"
 
 namespace tfyarn::sim::checkers_tables_test {
@@ -24,20 +21,12 @@ std::vector<ExitClass> AllClasses() {
   return all;
 }
 
-/// Of verdicts and payments only what they name is of interest here.
-config::Scenario WithoutOthers() {
-  config::Scenario scenario;
-  for (const char* name : {"verdict", "budgets"})
-    scenario.invariants_off.push_back({.name = name, .because = "not all is told"});
-  return scenario;
-}
-
 /// A run whose nodes and ResourceManager have shown worker:0 to end with `exit` and to have run out
 /// of memory, and a notice of preemption: nothing lacks its proof.
 class Shown : public CheckerScript {
  public:
   Shown(JobSpec spec, std::int32_t exit)
-      : CheckerScript(std::move(spec), WithoutOthers(), {"rule-matches-cause"}), exit_(exit) {
+      : CheckerScript(std::move(spec), OnlyWhatIsNamed(), {"rule-matches-cause"}), exit_(exit) {
     Run();
     Say(trace::AgentTold{.job = kJob,
                          .container = Container(2),
@@ -86,21 +75,6 @@ class Row {
   std::string letters_;
   std::vector<std::string> sentences_;
 };
-
-void ComparesWith(const std::string& file, const std::string& text) {
-  const char* root = std::getenv("TFYARN_SOURCE_DIR");
-  if (root == nullptr) GTEST_SKIP() << "TFYARN_SOURCE_DIR says where the sources are";
-  const std::filesystem::path path = std::filesystem::path(root) / "tests/golden/checkers" / file;
-  if (std::getenv("TFYARN_REWRITE") != nullptr) {
-    std::filesystem::create_directories(path.parent_path());
-    std::ofstream(path, std::ios::binary) << text;
-    return;
-  }
-  std::ifstream stream(path, std::ios::binary);
-  std::ostringstream golden;
-  golden << stream.rdbuf();
-  EXPECT_EQ(golden.str(), text) << "run this test with TFYARN_REWRITE=1 and look at the difference";
-}
 
 std::string Header() {
   std::string text = "# One letter for each class of the cause:";
@@ -196,7 +170,7 @@ TEST(CheckersTablesTest, WhichCauseARuleMayHave) {
       }
     }
   }
-  ComparesWith("rules.txt", text);
+  ExpectGolden("checkers/rules.txt", text);
 }
 
 TEST(CheckersTablesTest, WhichClassAnExitMayHave) {
@@ -216,7 +190,7 @@ TEST(CheckersTablesTest, WhichClassAnExitMayHave) {
     }
     text += fmt::format("{} {}", exit, row.Text());
   }
-  ComparesWith("exits.txt", text);
+  ExpectGolden("checkers/exits.txt", text);
 }
 
 TEST(CheckersTablesTest, WhoMayPayForAClass) {
@@ -243,7 +217,7 @@ TEST(CheckersTablesTest, WhoMayPayForAClass) {
       }
     }
   }
-  ComparesWith("payers.txt", text);
+  ExpectGolden("checkers/payers.txt", text);
 }
 
 }  // namespace

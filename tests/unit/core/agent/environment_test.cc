@@ -5,9 +5,9 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include <cstdlib>
-#include <fstream>
 #include <sstream>
+
+#include "tests/unit/golden_file.h"
 
 namespace tfyarn::agent::environment_test {
 namespace {
@@ -61,55 +61,43 @@ std::string Text(const Sample& sample) {
   return out.str();
 }
 
-void ExpectGolden(const std::string& name, const std::string& text) {
-  const char* root = std::getenv("TFYARN_SOURCE_DIR");
-  ASSERT_NE(root, nullptr) << "run by ctest, or set TFYARN_SOURCE_DIR";
-  const std::string path = std::string(root) + "/tests/golden/env/" + name + ".txt";
-  if (std::getenv("TFYARN_REWRITE") != nullptr) std::ofstream(path, std::ios::binary) << text;
-  std::ifstream file(path, std::ios::binary);
-  ASSERT_TRUE(file.is_open()) << path << " is missing: run with TFYARN_REWRITE=1";
-  std::stringstream golden;
-  golden << file.rdbuf();
-  EXPECT_EQ(golden.str(), text) << "in " << path << "; TFYARN_REWRITE=1 writes it anew";
-}
-
 TEST(EnvironmentTest, TensorflowWithEveryRole) {
   Sample sample(Framework::kTensorflow);
   sample.Add("chief", 1).Add("worker", 2).Add("ps", 1).Add("evaluator", 1).Add("tensorboard", 1);
   sample.job.env = {{"A", "job"}, {"B", "job"}};
   sample.job.tasks[1].env = {{"B", "worker"}};
-  ExpectGolden("tensorflow", Text(sample));
+  ExpectGolden("env/tensorflow.txt", Text(sample));
 }
 
 TEST(EnvironmentTest, PytorchWithAMaster) {
   Sample sample(Framework::kPytorch);
   sample.Add("worker", 3).Add("master", 1).Add("tensorboard", 1);
-  ExpectGolden("pytorch", Text(sample));
+  ExpectGolden("env/pytorch.txt", Text(sample));
 }
 
 TEST(EnvironmentTest, HorovodWithADriver) {
   Sample sample(Framework::kHorovod);
   sample.Add("driver", 1).Add("worker", 5);
-  ExpectGolden("horovod", Text(sample));
+  ExpectGolden("env/horovod.txt", Text(sample));
 }
 
 TEST(EnvironmentTest, HorovodWithoutADriver) {
   Sample sample(Framework::kHorovod);
   sample.Add("worker", 2);
-  ExpectGolden("horovod-no-driver", Text(sample));
+  ExpectGolden("env/horovod-no-driver.txt", Text(sample));
 }
 
 TEST(EnvironmentTest, GenericJobsGetOnlyOurOwn) {
   Sample sample(Framework::kGeneric);
   sample.Add("loader", 1);
-  ExpectGolden("generic", Text(sample));
+  ExpectGolden("env/generic.txt", Text(sample));
 }
 
 TEST(EnvironmentTest, TonyCompatibility) {
   Sample sample(Framework::kTensorflow);
   sample.Add("chief", 1).Add("worker", 1).Add("ps", 1).Add("tensorboard", 1);
   sample.job.compat_tony = true;
-  ExpectGolden("tony", Text(sample));
+  ExpectGolden("env/tony.txt", Text(sample));
 }
 
 // With an evaluator in its map the chief of a parameter-server job hangs without a message.

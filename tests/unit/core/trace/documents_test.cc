@@ -4,16 +4,13 @@
 // TFYARN_REWRITE=1 writes them again; commit the difference only if you can explain it.
 #include <gtest/gtest.h>
 
-#include <cstdlib>
-#include <filesystem>
-#include <fstream>
 #include <nlohmann/json.hpp>
-#include <sstream>
 #include <string>
 #include <utility>
 
 #include "core/trace/json.h"
 #include "tests/unit/core/trace/trace_script.h"
+#include "tests/unit/golden_file.h"
 
 namespace tfyarn::trace::documents_test {
 namespace {
@@ -133,19 +130,8 @@ std::string InLines(const std::string& document) {
   return nlohmann::ordered_json::parse(document).dump(1) + "\n";
 }
 
-void ExpectGolden(const std::string& name, const std::string& text) {
-  const char* root = std::getenv("TFYARN_SOURCE_DIR");
-  const std::filesystem::path path =
-      std::filesystem::path(root != nullptr ? root : TFYARN_SOURCE_ROOT) / "tests/golden/trace" /
-      name;
-  if (std::getenv("TFYARN_REWRITE") != nullptr) std::ofstream(path) << text;
-  std::stringstream expected;
-  expected << std::ifstream(path).rdbuf();
-  EXPECT_EQ(text, expected.str()) << path << " is another: TFYARN_REWRITE=1 writes it again";
-}
-
 TEST(DocumentsTest, AnEventfulRunsResultIsAsItWas) {
-  ExpectGolden("result.json", InLines(ResultJson(EventfulRun())));
+  ExpectGolden("trace/result.json", InLines(ResultJson(EventfulRun())));
 }
 
 TEST(DocumentsTest, AnEventfulRunsReportIsAsItWas) {
@@ -158,7 +144,7 @@ TEST(DocumentsTest, AnEventfulRunsReportIsAsItWas) {
     runs.back()["times"] = runs.back()["times"].get<int>() + 1;
   }
   report["usage"]["points"] = std::move(runs);
-  ExpectGolden("report.json", InLines(report.dump()));
+  ExpectGolden("trace/report.json", InLines(report.dump()));
 }
 
 TEST(DocumentsTest, TheCommonCaseIsKeptShort) {
