@@ -322,7 +322,8 @@ std::optional<UsageError> CheckExplore(Raw& raw) {
     const auto run = ParseSeeds(raw.explore_print);
     if (!run || run->first != run->second || !explore.seed) {
       return UsageError{fmt::format(
-          "tfsim explore: --print takes the number of a run, from 0 on, and --seed, not {}\n",
+          "tfsim explore: --print {}: it takes the number of a run, from 0 on, and --seed, which "
+          "says of which search\n",
           raw.explore_print)};
     }
     explore.print = run->first;
