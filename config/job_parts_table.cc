@@ -293,8 +293,8 @@ const Record<DeadlineSpec>& DeadlineTable() {
         "After so long without an ApplicationMaster an agent ends its process. Above the RM's node "
         "and AM expiry.");
     record.Field("am_start", &DeadlineSpec::am_start, Maybe(Time(1s)),
-                 "From the submission to a registered ApplicationMaster: the client gives up then, "
-                 "with the RM's reason.",
+                 "From the submission, or from the end of an ApplicationMaster, to the next one "
+                 "that registers: the client gives up then, with the RM's reason.",
                  {.example = "1h", .default_text = "15m; in a scenario 7d"});
     record.Field(
         "nodes", &DeadlineSpec::nodes, Time(),

@@ -228,17 +228,22 @@ std::string ReferenceVerdict::Model::WrongCause(const Job& job, const Task& task
   // The window, and who alone still ran at its end or had to be killed.
   Instant first = now_;
   std::vector<const Task*> run, killed;
+  // The AM takes what it has just ordered to start for one that runs. What it heard between its
+  // decision's earliest moment and its latest it may have known, and may not.
+  bool unsure = false;
   for (const auto& [id, other] : job.tasks) {
     if (!other.in_gang) continue;
     bool heard = false, killed_by_others = false;
     for (const Account& account : other.accounts) {
-      if (account.spent || account.told == 0) continue;
+      if (account.spent || account.told == 0 || account.told > job.stored) continue;
+      unsure |= account.told >= window_;
       heard = true;
       first = std::min(first, account.told_at);
       // While it was to end: who sent SIGKILL the AM is not told.
       killed_by_others |= account.killed_on_order;
     }
     if (SeemsToRun(other) && other.spawned_at < window_ && !heard) run.push_back(&other);
+    unsure |= other.MayNeverStart() && !heard;
     // What was stopped for an earlier restart has no part in this one.
     if ((other.killed && !other.IsSettled()) || killed_by_others) killed.push_back(&other);
   }
@@ -257,9 +262,10 @@ std::string ReferenceVerdict::Model::WrongCause(const Job& job, const Task& task
     return !other.warned && other.stop_ordered != 0 && other.stop.at < job.window_at;
   };
   // Where a row lets the one be that hangs, those that failed remain the cause.
-  if (run.size() == 1 && run[0] != &task && told_to_end(*run[0]) && AnswersHang(job, *run[0]))
+  if (run.size() == 1 && !unsure && run[0] != &task && told_to_end(*run[0]) &&
+      AnswersHang(job, *run[0]))
     return ToString(run[0]->id) + " alone still ran";
-  if (run.empty() && killed.size() == 1 && killed[0] != &task && !given_up &&
+  if (run.empty() && killed.size() == 1 && !unsure && killed[0] != &task && !given_up &&
       job.spec->deadlines.stop >= kVictimsEnd && AnswersHang(job, *killed[0]))
     return ToString(killed[0]->id) + " alone had to be killed";
   for (const auto& [id, other] : job.tasks) {

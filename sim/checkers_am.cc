@@ -418,8 +418,23 @@ void Checkers::Books::On(const trace::ApplicationEnded& fact) {
 
 void Checkers::Books::On(const trace::ClientTold& fact) {
   JobBook* job = JobOf(fact.job);
-  if (job != nullptr && std::holds_alternative<KillRequested>(fact.event))
-    job->kill_wanted = job->kill_asked = true;
+  if (job == nullptr) return;
+  if (std::holds_alternative<KillRequested>(fact.event)) job->kill_wanted = job->kill_asked = true;
+  const auto* elided = std::get_if<HeartbeatsElided>(&fact.event);
+  if (elided != nullptr && elided->count > 0) {
+    job->client_asked.value += elided->count;
+    job->client_heard = std::max(job->client_heard, CallId(job->client_asked.value - 1));
+  }
+  const auto* reply = std::get_if<RmReplied>(&fact.event);
+  if (reply == nullptr || reply->call <= job->client_heard) return;
+  const auto* answer = std::get_if<yarn::GetApplicationReportResponse>(&reply->response);
+  if (answer == nullptr) return;
+  job->client_heard = reply->call;
+  ApplicationBook& application = ApplicationOf(*job, answer->report.application);
+  if (answer->report.state == yarn::YarnApplicationState::kRunning)
+    application.limits.without_am.reset();
+  else
+    LimitsWithoutAm(*job, application);
 }
 
 void Checkers::Books::On(const trace::ClientOrdered& fact) {
@@ -434,9 +449,12 @@ void Checkers::Books::On(const trace::ClientOrdered& fact) {
                                       std::to_string(submitted->resubmission) + " times, allowed " +
                                       std::to_string(job->spec->retries.resubmit));
     }
+  } else if (const auto* hdfs = std::get_if<CallHdfs>(&fact.action)) {
+    job->client_asked = hdfs->call;
   } else if (const auto* call = std::get_if<CallRm>(&fact.action)) {
+    job->client_asked = call->call;
     if (const auto* submit = std::get_if<yarn::SubmitApplicationRequest>(&call->request))
-      LimitsOfSubmission(*job, submit->application);
+      LimitsWithoutAm(*job, ApplicationOf(*job, submit->application));
     if (std::holds_alternative<yarn::KillApplicationRequest>(call->request)) {
       CheckClientGivesUp(*job);
       job->kill_wanted = true;

@@ -129,7 +129,8 @@ struct ContainerLimits {
 
 /// What limits-kept needs of an application.
 struct ApplicationLimits {
-  std::optional<Instant> submitted;
+  std::optional<Instant> without_am;  ///< Its client has submitted it, or heard that no AM runs.
+  std::ptrdiff_t ams_before = 0;      ///< Attempts that had registered by then.
   bool am_runs = false;
   std::int32_t am_attempt = 0;
   Instant am_started{};
@@ -310,6 +311,8 @@ struct JobBook {
   std::optional<JobStatus> status;
   bool kill_wanted = false;
   bool kill_asked = false;  ///< By its user.
+  CallId client_asked;      ///< Its client's last call ...
+  CallId client_heard;      ///< ... and the last poll that it took an answer to.
   std::vector<ApplicationBook> applications;
   std::size_t acting = 0;  ///< See Acting.
   std::vector<ContainerId> containers;
@@ -441,6 +444,7 @@ class Checkers::Books {
   void VerdictIs(JobBook& job, const VerdictReached& verdict);
 
   // ---- checkers_verdict.cc: verdict
+  bool IsItsTask(const JobBook& job, const TaskId& task);
   void RecordAttempt(JobBook& job, const TaskAttemptStarted& started);
   void RecordAttempt(JobBook& job, const TaskAttemptEnded& ended, std::int32_t am_attempt);
   void CheckExit(JobBook& job, const TaskAttemptEnded& ended, std::int32_t am_attempt);
@@ -466,11 +470,12 @@ class Checkers::Books {
   [[nodiscard]] std::optional<Instant> JudgeLimit(JobBook& job, const Due& due);
   [[nodiscard]] std::string LimitBroken(JobBook& job, const ApplicationBook& application,
                                         const Due& due, std::optional<Instant>& not_before);
+  [[nodiscard]] static std::ptrdiff_t AmsOf(const ApplicationBook& application);
   [[nodiscard]] std::string AmStartBroken(const JobBook& job, const Due& due);
   void LimitsOf(const ContainerId& id, const ContainerBook& container);
   void LimitsOfEnd(const ContainerId& id, const ContainerBook& container);
   void LimitsOfLaunch(const JobBook& job, ContainerBook& container, const ContainerId& id);
-  void LimitsOfSubmission(JobBook& job, const ApplicationId& application);
+  void LimitsWithoutAm(JobBook& job, ApplicationBook& application);
   void LimitsOfAm(const JobBook& job, ApplicationBook& application, std::int32_t attempt);
   void LimitsOfTraining(const JobBook& job, ApplicationBook& application);
   void LimitsOfGang(JobBook& job);

@@ -218,13 +218,19 @@ std::string Checkers::Books::LimitBroken(JobBook& job, const ApplicationBook& ap
   return {};
 }
 
+/// Attempts that have registered.
+std::ptrdiff_t Checkers::Books::AmsOf(const ApplicationBook& application) {
+  return std::count_if(application.attempts.begin(), application.attempts.end(),
+                       [](const AmAttemptBook& one) { return one.registered || one.known_to_rm; });
+}
+
 std::string Checkers::Books::AmStartBroken(const JobBook& job, const Due& due) {
   for (const ApplicationBook& application : job.applications) {
     if (application.id != due.container.application_attempt.application) continue;
-    const bool came =
-        std::any_of(application.attempts.begin(), application.attempts.end(),
-                    [](const AmAttemptBook& one) { return one.registered || one.known_to_rm; });
-    if (came || application.ended || job.ended || job.kill_wanted) return {};
+    const std::optional<Instant>& since = application.limits.without_am;
+    const bool waits = since && now_ - *since >= *job.spec->deadlines.am_start + kLimitSlack;
+    if (!waits || AmsOf(application) > application.limits.ams_before) return {};
+    if (application.ended || job.ended || job.kill_wanted) return {};
     return "no ApplicationMaster has registered, and the client waits on when " +
            Over("deadlines.am_start", *job.spec->deadlines.am_start) + " is over";
   }
@@ -261,13 +267,15 @@ void Checkers::Books::LimitsOfLaunch(const JobBook& job, ContainerBook& containe
          id);
 }
 
-void Checkers::Books::LimitsOfSubmission(JobBook& job, const ApplicationId& application) {
-  std::optional<Instant>& submitted = ApplicationOf(job, application).limits.submitted;
-  if (submitted || job.spec == nullptr) return;
-  submitted = now_;
+/// Its client has submitted it, or hears that its AM no longer runs.
+void Checkers::Books::LimitsWithoutAm(JobBook& job, ApplicationBook& application) {
+  ApplicationLimits& limits = application.limits;
+  if (limits.without_am || job.spec == nullptr) return;
+  limits.without_am = now_;
+  limits.ams_before = AmsOf(application);
   if (job.spec->deadlines.am_start)
     Expect(Limit::kAmStart, now_ + *job.spec->deadlines.am_start + kLimitSlack, job.index,
-           {.application_attempt = {.application = application}});
+           {.application_attempt = {.application = application.id}});
 }
 
 void Checkers::Books::LimitsOfAm(const JobBook& job, ApplicationBook& application,
@@ -278,8 +286,9 @@ void Checkers::Books::LimitsOfAm(const JobBook& job, ApplicationBook& applicatio
   // One that ended too soon to store that all had run, or that a fault kept from it, leaves its
   // successor to see it anew.
   const Instant ended = limits.am_runs ? now_ : limits.am_gone.value_or(now_);
+  const bool impeded = limits.am_runs ? !faults_under_way_.empty() : limits.am_impeded;
   limits.all_ran = AllRan(limits, ended);
-  if (limits.all_ran && (limits.am_impeded || ended - *limits.all_ran <= kLimitSlack)) {
+  if (limits.all_ran && (impeded || ended - *limits.all_ran <= kLimitSlack)) {
     TF_PROBE("checkers/successor-has-yet-to-see-all-run");
     limits.all_ran.reset();
   }

@@ -203,11 +203,11 @@ void Checkers::Books::CheckDeadlineVerdict(const JobBook& job, const Application
 // The client gives up an ApplicationMaster that does not come.
 void Checkers::Books::CheckClientGivesUp(const JobBook& job) {
   if (job.spec == nullptr || job.kill_asked || job.applications.empty()) return;
-  const Instant submitted = job.applications.back().limits.submitted.value_or(now_);
+  const Instant since = job.applications.back().limits.without_am.value_or(now_);
   const std::optional<Duration>& limit = job.spec->deadlines.am_start;
-  if (!Checks(Invariant::kLimitsKept) || !limit || now_ - submitted >= *limit) return;
+  if (!Checks(Invariant::kLimitsKept) || !limit || now_ - since >= *limit) return;
   Report(Invariant::kLimitsKept, NameOf(job) + ": its client gives up after " +
-                                     ToString(now_ - submitted) + ", before " +
+                                     ToString(now_ - since) + ", before " +
                                      Over("deadlines.am_start", *limit) + " is over");
 }
 

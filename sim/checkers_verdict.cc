@@ -247,8 +247,19 @@ bool SucceededBeforeRestart(const am::PolicyEngine& policy, const JobSpec& spec,
 
 }  // namespace
 
+bool Checkers::Books::IsItsTask(const JobBook& job, const TaskId& task) {
+  if (job.spec == nullptr) return true;
+  const TaskTypeSpec* type = job.spec->FindType(task.type);
+  if (type != nullptr && task.index >= 0 && task.index < type->instances) return true;
+  if (Checks(Invariant::kVerdict))
+    Report(Invariant::kVerdict,
+           NameOf(job) + ": the AM names " + ToString(task) + ", which is no task of the job");
+  return false;
+}
+
 void Checkers::Books::RecordAttempt(JobBook& job, const TaskAttemptStarted& started) {
   job.last_event = now_;
+  if (!IsItsTask(job, started.task)) return;
   TaskBook& task = Acting(job).tasks[started.task];
   task = {.attempt = started.process.attempt, .running = true, .registered = true};
   task.am_attempts = Acting(job).attempts.size();
@@ -297,6 +308,7 @@ void Checkers::Books::CheckExit(JobBook& job, const TaskAttemptEnded& ended,
 void Checkers::Books::RecordAttempt(JobBook& job, const TaskAttemptEnded& ended,
                                     std::int32_t am_attempt) {
   job.last_event = now_;
+  if (!IsItsTask(job, ended.task)) return;
   CheckExit(job, ended, am_attempt);
   TaskBook& task = Acting(job).tasks[ended.task];
   // Another ApplicationMaster has not heard what the one before it had, nor of an attempt that that

@@ -19,10 +19,6 @@ bool MayBeAlive(ProcessPhase phase) {
          phase == ProcessPhase::kStopping;
 }
 
-bool CountsAsRunning(ProcessPhase phase) {
-  return phase == ProcessPhase::kRunning || phase == ProcessPhase::kStopping;
-}
-
 std::int32_t& CountOf(TypeCounts& counts, Outcome outcome, std::int32_t& nowhere) {
   switch (outcome) {
     case Outcome::kOpen:
@@ -194,8 +190,9 @@ void TaskTable::SetProcess(TaskIndex task, ProcessPhase phase) {
   TaskRecord& of = records_[task.value];
   TF_CHECK(MayMove(kProcessMoves, of.process, phase));
   TypeCounts& counts = types_[of.type];
-  counts.running +=
-      static_cast<int>(CountsAsRunning(phase)) - static_cast<int>(CountsAsRunning(of.process));
+  // One that is to end may not have begun.
+  counts.running += static_cast<int>(phase == ProcessPhase::kRunning) -
+                    static_cast<int>(of.process == ProcessPhase::kRunning);
   alive_[static_cast<std::size_t>(shown(task).task_class)] +=
       static_cast<int>(MayBeAlive(phase)) - static_cast<int>(MayBeAlive(of.process));
   of.process = phase;
@@ -372,7 +369,7 @@ TaskFacts TaskTable::FactsOf(std::size_t type, std::int32_t index) const {
   const TaskRecord& of = records_[first_of_type_[type] + static_cast<std::uint32_t>(index)];
   return {.ended = of.outcome != Outcome::kOpen,
           .ok = of.outcome == Outcome::kOk,
-          .running = CountsAsRunning(of.process)};
+          .running = of.process == ProcessPhase::kRunning};
 }
 
 TaskState TaskTable::StateOf(const TaskRecord& record) {

@@ -91,14 +91,13 @@ std::optional<Duration> JobClient::am_start_limit() const {
   return job_->deadlines.am_start ? job_->deadlines.am_start : options_.am_start;
 }
 
-// Counts from the first time that the RM may have heard of the application: an RM that is away
-// meanwhile does not make the wait endless. While a submission is under way it may still succeed.
+// While a submission is under way it may still succeed.
 std::optional<Instant> JobClient::am_start_deadline() const {
   const bool waits = state_.state == ClientState::kWatching ||
                      (state_.state == ClientState::kSubmitting && !operation_call_);
   const std::optional<Duration> limit = am_start_limit();
-  if (!waits || state_.am_seen || !limit || !submission_sent_) return std::nullopt;
-  return *submission_sent_ + *limit;
+  if (!waits || !limit || !without_am_since_) return std::nullopt;
+  return *without_am_since_ + *limit;
 }
 
 void JobClient::On(Instant now, const DeadlineReached&, Actions& actions) {
@@ -109,8 +108,13 @@ void JobClient::On(Instant now, const DeadlineReached&, Actions& actions) {
                                 : std::string("the ResourceManager gave no reason");
     gave_up_on_am_ = true;
     gave_up_because_ =
-        fmt::format("no ApplicationMaster started within {}s of the submission to queue {}: {}",
-                    *am_start_limit() / 1s, job_->queue, why);
+        state_.am_seen
+            ? fmt::format("no other ApplicationMaster started within {}s of the end of one: {}",
+                          *am_start_limit() / 1s, why)
+            : fmt::format(
+                  "no ApplicationMaster started within {}s of the submission to queue {}: "
+                  "{}",
+                  *am_start_limit() / 1s, job_->queue, why);
     Kill(now, kAmTooLate, gave_up_because_, actions);
   }
   if (IsDue(next_try_, now)) {
@@ -147,7 +151,8 @@ void JobClient::Begin(Instant now, Operation operation, Actions& actions) {
   retry_wait_ = options_.retry_first;
   if (operation != Operation::kCreate)
     operation_started_ = now;  // Staging has one time for both its calls.
-  if (operation == Operation::kSubmit && !submission_sent_) submission_sent_ = now;
+  // An RM that is away at the submission does not make the wait endless.
+  if (operation == Operation::kSubmit && !without_am_since_) without_am_since_ = now;
   next_try_.reset();
   Issue(actions);
 }

@@ -68,8 +68,8 @@ struct ClientOptions {
       10min;  ///< Longest time without an answer of the RM before the submission.
   Duration hdfs_deadline = 10min;  ///< Longest time that staging is tried.
   std::optional<Duration> am_start =
-      15min;  ///< From the submission to a registered AM, where the job's deadlines.am_start does
-              ///< not say; nullopt = for ever.
+      15min;  ///< From the submission, or the end of an AM, to the next that registers, where the
+              ///< job's deadlines.am_start does not say; nullopt = for ever.
   Duration clean_up = 1min;  ///< Longest time that deleting the staging directory is tried.
 };
 BOOST_DESCRIBE_STRUCT(ClientOptions, (),
@@ -117,7 +117,7 @@ enum class ClientTrigger {
   kRefused,      ///< The job can never be submitted like this.
   kUnreachable,  ///< No answer for too long.
   kKillRequested,
-  kAmTooLate,  ///< No AM registered within deadlines.am_start.
+  kAmTooLate,  ///< No AM, or no other, registered within deadlines.am_start.
   kForgotten,  ///< The RM does not know the application any more.
   kApplicationEnded,
   kResubmission,
@@ -212,8 +212,8 @@ class JobClient {
   ClusterFacts facts_;
   hdfs::FileStatus staged_;      ///< The job file of the current application.
   bool directory_made_ = false;  ///< Of the current application; perhaps.
-  std::optional<Instant>
-      submission_sent_;  ///< When the RM may first have heard of the current application.
+  /// Since the RM may have heard of the current application, or said that its AM no longer runs.
+  std::optional<Instant> without_am_since_;
 
   CallId last_call_;
   Operation operation_ = Operation::kNone;

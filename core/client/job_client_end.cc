@@ -78,7 +78,7 @@ void JobClient::Obtain(Instant now, ClientTrigger trigger, Actions& actions) {
   state_.report.reset();
   facts_ = {};
   directory_made_ = false;
-  submission_sent_.reset();
+  without_am_since_.reset();
   first_poll_.reset();
   gave_up_on_am_ = false;
   Begin(now, Operation::kNewApplication, actions);

@@ -208,7 +208,13 @@ void JobClient::OnPollReply(Instant now, const yarn::RmResponse& response, Actio
   const auto* answer = std::get_if<yarn::GetApplicationReportResponse>(&response);
   if (answer == nullptr || answer->report.application != *state_.application) return;
   state_.report = answer->report;
-  if (answer->report.state == yarn::YarnApplicationState::kRunning) state_.am_seen = true;
+  if (answer->report.state == yarn::YarnApplicationState::kRunning) {
+    state_.am_seen = true;
+    without_am_since_.reset();
+  } else if (!without_am_since_) {
+    TF_PROBE("client/its-am-is-gone");
+    without_am_since_ = now;
+  }
   if (HasEnded(answer->report.state)) OnEnded(now, answer->report, actions);
 }
 

@@ -1715,6 +1715,51 @@ TEST(ReferenceVerdictTest, WhereARowLetsAHangBeThoseThatFailedAreTheCause) {
   }
 }
 
+// The AM has ordered it and does not know yet: two may hang.
+TEST(ReferenceVerdictTest, NoOneRunsAloneBesideOneThatIsOrderedToStart) {
+  for (const bool ordered : {true, false}) {
+    Script script(Spec({{"worker", 3}}, Strategy::kMultiWorker));
+    script.At(30s);
+    script.Exit(kWorker0, 143);
+    script.Restart(kWorker0, ExitClass::kKilledExternal, Budget::kInfrastructure, 2, kAllThree);
+    script.Assemble(2);
+    for (const TaskId& task : {kWorker0, kWorker1}) script.Spawn(task, 1, 2);
+    script.OrderStart(kWorker2, 1, 2);
+    if (!ordered) script.Spawn(kWorker2, 1, 2);
+    script.At(60s);
+    script.Exit(kWorker0, 1);
+    if (!ordered) script.Exit(kWorker2, 1);
+    script.OrderStop(kWorker1);
+    script.At(60s + JobSpec().deadlines.blame);
+    script.Verdict(JobStatus::kFailed, "default/user-permanent-exhausted", kWorker0,
+                   ExitClass::kUserPermanent, 1);
+    EXPECT_EQ(script.Clean(), ordered);
+  }
+}
+
+// HDFS takes a while to store it.
+TEST(ReferenceVerdictTest, WhatIsHeardAfterADecisionNamesNoOtherCause) {
+  for (const bool decided_before : {true, false}) {
+    Script script(Spec({{"worker", 3}}, Strategy::kMultiWorker));
+    const AppendJournal append{.seq = JournalSeq(1)};
+    script.At(60s);
+    script.Exit(kWorker0, 1);
+    for (const TaskId& task : {kWorker1, kWorker2}) script.OrderStop(task);
+    script.At(80s);
+    if (decided_before) script.Order(append);
+    script.Exit(kWorker1, ProcessExit{.signal = 15, .stopped_by_agent = true});
+    script.Kill(kWorker2);
+    if (!decided_before) script.Order(append);
+    script.At(90s);
+    script.Tell(JournalAppended{.seq = append.seq});
+    script.Order(VerdictReached{
+        .status = JobStatus::kFailed,
+        .cause = Cause{.task = kWorker0, .exit = 1, .exit_class = ExitClass::kUserPermanent},
+        .rule = "default/user-permanent-exhausted"});
+    EXPECT_EQ(script.Clean(), decided_before);
+  }
+}
+
 TEST(ReferenceVerdictTest, WhatTheAmHasGivenBackDoesNotRunAnyMore) {
   for (const bool given_back : {true, false}) {
     Script script(TwoWorkers());

@@ -350,6 +350,26 @@ TEST(CheckersLimitsTest, ASuccessorThatWasNotToldCountsFromWhenItSeesAllRun) {
   EXPECT_EQ(script.Broken(), kBroken);
 }
 
+// It stands still when its successor comes, and YARN takes it only then.
+TEST(CheckersLimitsTest, AnAmThatAFaultStillHoldsNeedNotHaveSeenAllRun) {
+  for (const bool fault : {true, false}) {
+    LimitScript script(LimitScript::JobWith({.run = 1h}));
+    script.RunAll();
+    script.Say(trace::TrainingPhaseChanged{.job = LimitScript::kJob,
+                                           .phase = trace::TrainingPhase::kTraining});
+    script.At(1s);
+    if (fault) script.Say(trace::FaultBegan{.kind = "am_pause", .target = "am of a"});
+    script.At(10min);
+    script.StartAm(2);
+    script.Gone(1);
+    script.Free(1);
+    script.At(11min);
+    if (fault) script.Say(trace::FaultEnded{});
+    script.Pass(1h + 9min + kSlack);
+    EXPECT_EQ(script.Broken(), fault ? Names{} : kBroken);
+  }
+}
+
 TEST(CheckersLimitsTest, NoDeadlineFailsAJobBeforeItIsOver) {
   const auto broken = [](const std::string& rule, Duration after) {
     LimitScript script(LimitScript::JobWithoutGang({.run = 1h}));
@@ -657,6 +677,60 @@ TEST(CheckersLimitsTest, TheClientWaitsForAnAmAsLongAsItMay) {
                                  .message = "already registered"}});
   unanswered->Pass(10min + kSlack + 1s);
   EXPECT_EQ(unanswered->Broken(), Names{});
+}
+
+TEST(CheckersLimitsTest, TheClientWaitsForTheNextAmAsLongAsForTheFirst) {
+  const auto script_up_to = [](Duration after, bool comes, std::uint64_t call = 4) {
+    auto script = std::make_unique<LimitScript>(LimitScript::JobWith({.am_start = 10min}));
+    const auto asks = [&](std::uint64_t id, const yarn::RmRequest& request) {
+      script->Say(trace::ClientOrdered{.job = LimitScript::kJob,
+                                       .action = CallRm{.call = CallId(id), .request = request}});
+    };
+    const auto hears = [&](std::uint64_t id, yarn::YarnApplicationState state) {
+      yarn::GetApplicationReportResponse response;
+      response.report.application = LimitScript::App();
+      response.report.state = state;
+      script->Say(trace::ClientTold{.job = LimitScript::kJob,
+                                    .event = RmReplied{.call = CallId(id), .response = response}});
+    };
+    const auto registers = [&](std::int32_t attempt) {
+      script->Tell(AmStarted{.attempt = {.application = LimitScript::App(), .attempt = attempt}},
+                   attempt);
+      script->Tell(
+          RmReplied{.call = CallId(2),
+                    .response =
+                        yarn::RpcError{.code = yarn::RpcErrorCode::kInvalidApplicationMasterRequest,
+                                       .message = "already registered"}},
+          attempt);
+    };
+    asks(1, yarn::SubmitApplicationRequest{.application = LimitScript::App()});
+    registers(1);
+    asks(2, yarn::GetApplicationReportRequest{.application = LimitScript::App()});
+    asks(3, yarn::GetApplicationReportRequest{.application = LimitScript::App()});
+    hears(3, yarn::YarnApplicationState::kRunning);
+    script->Pass(1h);
+    script->Say(trace::ClientTold{.job = LimitScript::kJob,
+                                  .event = HeartbeatsElided{.count = 1, .last = Instant(1h)}});
+    hears(call, yarn::YarnApplicationState::kAccepted);
+    if (comes) registers(2);
+    script->Pass(1h + after);
+    return script;
+  };
+  const auto gives_up = [](LimitScript& script) {
+    script.Say(trace::ClientOrdered{.job = LimitScript::kJob,
+                                    .action = CallRm{.call = CallId(9),
+                                                     .request = yarn::KillApplicationRequest{
+                                                         .application = LimitScript::App()}}});
+    return script.Broken();
+  };
+  EXPECT_EQ(gives_up(*script_up_to(599s, false)), kBroken);
+  EXPECT_EQ(gives_up(*script_up_to(600s, false)), Names{});
+  EXPECT_EQ(script_up_to(10min + kSlack + 1s, false)->Broken(), kBroken);
+  EXPECT_EQ(script_up_to(10min + kSlack + 1s, true)->Broken(), Names{});
+  // An answer that another has overtaken is none, and neither is one to a call before those that
+  // were skipped.
+  EXPECT_EQ(script_up_to(10min + kSlack + 1s, false, 2)->Broken(), Names{});
+  EXPECT_EQ(script_up_to(10min + kSlack + 1s, false, 3)->Broken(), Names{});
 }
 
 TEST(CheckersLimitsTest, AStallIsToldWhenItsTimeIsOver) {

@@ -123,6 +123,9 @@ TEST_F(TaskTableTest, ThePolicysCountsFollowTheTasks) {
   table_.SetProcess(kWorker0, ProcessPhase::kRunning);
   EXPECT_EQ(table_.types()[1].running, 1);
   EXPECT_TRUE(table_.FactsOf(1, 0).running);
+  table_.SetProcess(kWorker0, ProcessPhase::kStopping);
+  EXPECT_EQ(table_.types()[1].running, 0);
+  EXPECT_FALSE(table_.FactsOf(1, 0).running);
   table_.SetProcess(kWorker0, ProcessPhase::kEnded);
   table_.SetOutcome(kWorker0, Outcome::kOk);
   EXPECT_EQ(table_.types()[1].running, 0);

@@ -72,8 +72,29 @@ TEST(JobClientTest, OnceSeenRunningTheAmHasAllTheTimeThereIs) {
   rig.Watch();
   (void)rig.RunTo(1s);
   (void)rig.Report(1s, YarnApplicationState::kRunning);
-  (void)rig.Report(1s, YarnApplicationState::kAccepted);  // A second AM attempt waits.
   EXPECT_EQ(rig.decision(), std::nullopt);
+}
+
+// A node is gone for good, and no other has room for a second AM.
+TEST(JobClientTest, TheNextAmHasAsLongAsTheFirst) {
+  ClientRig rig;
+  rig.Watch();
+  for (const Duration at : {1s, 100s, 200s}) {
+    (void)rig.RunTo(at);
+    (void)rig.Report(at,
+                     at == 100s ? YarnApplicationState::kRunning : YarnApplicationState::kAccepted);
+    EXPECT_EQ(rig.decision(), at == 1s     ? std::optional<Duration>(15min)
+                              : at == 100s ? std::nullopt
+                                           : std::optional<Duration>(200s + 15min));
+  }
+  (void)rig.RunTo(300s);
+  (void)rig.Report(300s, YarnApplicationState::kAccepted, FinalApplicationStatus::kUndefined,
+                   "no node has room");
+  (void)rig.RunTo(200s + 15min - 1ns);
+  EXPECT_THAT(rig.Tell(200s + 15min, DeadlineReached{}),
+              Contains(AllOf(StartsWith("KillApplicationRequest"),
+                             HasSubstr("no other ApplicationMaster started within 900s of the end "
+                                       "of one: no node has room"))));
 }
 
 TEST(JobClientTest, WithoutALimitItWaitsForEver) {
