@@ -73,6 +73,8 @@ enum class Limit : std::uint8_t {
   kGangDeadline,
   kGangHold,
   kStop,
+  kStalled,
+  kSilence,
   kOrphan,
   kAmStart,
   kEnd,
@@ -119,6 +121,9 @@ struct ContainerLimits {
   bool orphaned = false;            ///< One came too late: the agent may be leaving.
   Instant progress_at{};            ///< Of its process: the start, or the last progress.
   std::uint32_t stall_told = 0;     ///< Number of the last report that it makes no progress.
+  bool stall_said = false;          ///< There was one since then.
+  bool watched = false;             ///< Its process trains, or has made progress.
+  bool stall_expected = false;      ///< That a report comes is looked at.
   std::optional<Instant> kill_due;  ///< By what its agent was told, SIGKILL may come from then on.
   std::optional<Instant> warned_at;
   std::optional<Instant> term_at;   ///< SIGTERM was ordered, last.
@@ -476,12 +481,15 @@ class Checkers::Books {
   void LimitsOfEnd(const ContainerId& id, const ContainerBook& container);
   void LimitsOfLaunch(const JobBook& job, ContainerBook& container, const ContainerId& id);
   void LimitsWithoutAm(JobBook& job, ApplicationBook& application);
+  [[nodiscard]] bool AmIsImpeded() const;
   void LimitsOfAm(const JobBook& job, ApplicationBook& application, std::int32_t attempt);
   void LimitsOfTraining(const JobBook& job, ApplicationBook& application);
   void LimitsOfGang(JobBook& job);
   void LimitsOfAsk(JobBook& job, const yarn::AllocateRequest& request);
-  void LimitsOfStart(JobBook& job, ApplicationBook& application, ContainerBook& container,
-                     const SpawnProcess& spawn);
+  void LimitsOfStart(JobBook& job, ApplicationBook& application, const ContainerId& id,
+                     ContainerBook& container, const SpawnProcess& spawn);
+  void LimitsOfPower(std::uint32_t node);
+  void ExpectsStall(const JobBook& job, const ContainerId& id, ContainerBook& container);
   void LimitsOfVerdict(JobBook& job, const ApplicationBook& application);
   void LimitsOfPayment(const JobBook& job, ApplicationBook& application);
   void CheckExpiredEarly(const JobBook& job, const ContainerId& id, const ContainerBook& container,
@@ -489,7 +497,8 @@ class Checkers::Books {
   void ToldToEnd(ContainerBook& container, Duration grace);
   void Terminates(const JobBook& job, const ContainerId& id, ContainerBook& container);
   void CheckKill(const JobBook& job, const ContainerId& id, ContainerBook& container);
-  void LimitsToldAgent(const JobBook& job, ContainerBook& container, const AgentEvent& event);
+  void LimitsToldAgent(const JobBook& job, const ContainerId& id, ContainerBook& container,
+                       const AgentEvent& event);
   void LimitsOrderedByAgent(const JobBook& job, const ContainerId& id, ContainerBook& container,
                             const AgentAction& action);
   void CheckGrace(const JobBook& job, const SendToAgent& send);

@@ -42,6 +42,7 @@ void Checkers::Books::On(const trace::NodePower& fact) {
   NodeBook& node = nodes_[NodeIndex(fact.node)];
   node.up = fact.up;
   node.power_changed = now_;
+  if (!fact.up) LimitsOfPower(NodeIndex(fact.node));
 }
 
 // capacity: what a node's containers were granted never exceeds what the node has. A node that lost

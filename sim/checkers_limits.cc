@@ -65,6 +65,15 @@ std::optional<Instant> AllRan(const ApplicationLimits& limits, Instant at) {
   return at - *limits.together >= kHeardToRun ? limits.together : std::nullopt;
 }
 
+/// Where nothing else goes wrong.
+constexpr Duration kQuietSlack = 30s;
+
+/// Until an AM has given up what is silent: what hangs with it has its time.
+Duration SilenceTakes(const JobSpec& spec) {
+  return spec.heartbeat.every * spec.heartbeat.missed + spec.deadlines.blame + spec.deadlines.stop +
+         kQuietSlack;
+}
+
 }  // namespace
 
 std::string Checkers::Books::Over(std::string_view name, Duration limit) {
@@ -120,7 +129,9 @@ std::optional<Instant> Checkers::Books::JudgeLimit(JobBook& job, const Due& due)
   if (not_before && *not_before > now_) return not_before;
   Checks(Invariant::kLimitsKept);
   if (broken.empty()) return std::nullopt;
-  if (const std::optional<Instant> later = HeldUp()) return later;
+  // What silences an agent is a fault that may go on.
+  if (const std::optional<Instant> later = due.limit == Limit::kSilence ? std::nullopt : HeldUp())
+    return later;
   Report(Invariant::kLimitsKept, NameOf(job) + ": " + broken);
   return std::nullopt;
 }
@@ -130,7 +141,7 @@ std::string Checkers::Books::LimitBroken(JobBook& job, const ApplicationBook& ap
                                          const Due& due, std::optional<Instant>& not_before) {
   const JobSpec& spec = *job.spec;
   const ApplicationLimits& limits = application.limits;
-  const ContainerBook* container = ContainerOf(due.container);
+  ContainerBook* container = ContainerOf(due.container);
   const bool decided = application.verdict || application.ended || job.ended || job.kill_wanted;
   // Without an AM nothing is decided; its successor has as long as it had.
   const auto not_until = [&](Instant at) { not_before = std::max(not_before.value_or(at), at); };
@@ -194,6 +205,38 @@ std::string Checkers::Books::LimitBroken(JobBook& job, const ApplicationBook& ap
       return "the process in " + ToString(due.container) +
              " was told to end and is neither gone nor killed when " +
              Over("deadlines.stop", spec.deadlines.stop) + " is over";
+    case Limit::kStalled: {
+      const bool runs = container != nullptr && container->process && container->limits.watched &&
+                        container->running && !container->freed && !container->limits.given_back &&
+                        !container->limits.term_at && !container->limits.killed;
+      if (!runs || !spec.watch || decided) {
+        if (container != nullptr) container->limits.stall_expected = false;
+        return {};
+      }
+      // Said, it is looked for again: the next progress may be its last.
+      const Instant from = container->limits.stall_said ? now_ : container->limits.progress_at;
+      not_until(from + spec.watch->stalled + kLimitSlack);
+      from_am(spec.watch->stalled);
+      return "the process in " + ToString(due.container) +
+             " makes no progress, and its agent does not say so when " +
+             Over("watch.stalled", spec.watch->stalled) + " is over";
+    }
+    case Limit::kSilence: {
+      if (container == nullptr || container->freed || container->limits.given_back || decided)
+        return {};
+      const NodeBook& node = nodes_[container->node];
+      const bool silent = !node.up && node.power_changed;
+      const bool hears = limits.am_runs && silent && limits.am_started <= *node.power_changed;
+      // Whatever else happens may keep the AM from it.
+      if (!hears || last_fault_change_ > node.power_changed || !Undisturbed(kLimitSlack) ||
+          std::any_of(am_sleeps_.begin(), am_sleeps_.end(),
+                      [](const auto& entry) { return !entry.second.woke; }))
+        return {};
+      not_until(*node.power_changed + SilenceTakes(spec));
+      return "the agent in " + ToString(due.container) +
+             " is silent with its node, and its AM keeps the container when " +
+             Over("heartbeat", spec.heartbeat.every * spec.heartbeat.missed) + " is over";
+    }
     case Limit::kOrphan: {
       if (limits.am_runs || !limits.am_gone) return {};
       not_until(*limits.am_gone + spec.deadlines.orphan + spec.deadlines.stop + kLimitSlack);
@@ -252,7 +295,7 @@ void Checkers::Books::LimitsOfEnd(const ContainerId& id, const ContainerBook& co
   if (id.application_attempt.attempt != limits.am_attempt) return;
   limits.am_runs = false;
   limits.am_gone = now_;
-  limits.am_impeded = !faults_under_way_.empty();
+  limits.am_impeded = AmIsImpeded();
   Expect(Limit::kOrphan,
          now_ + job->spec->deadlines.orphan + job->spec->deadlines.stop + kLimitSlack,
          container.job, id);
@@ -278,6 +321,12 @@ void Checkers::Books::LimitsWithoutAm(JobBook& job, ApplicationBook& application
            {.application_attempt = {.application = application.id}});
 }
 
+/// By a fault, or by what it missed during one.
+bool Checkers::Books::AmIsImpeded() const {
+  return !faults_under_way_.empty() ||
+         (last_fault_change_ && now_ - *last_fault_change_ <= kLimitSlack);
+}
+
 void Checkers::Books::LimitsOfAm(const JobBook& job, ApplicationBook& application,
                                  std::int32_t attempt) {
   ApplicationLimits& limits = application.limits;
@@ -286,7 +335,7 @@ void Checkers::Books::LimitsOfAm(const JobBook& job, ApplicationBook& applicatio
   // One that ended too soon to store that all had run, or that a fault kept from it, leaves its
   // successor to see it anew.
   const Instant ended = limits.am_runs ? now_ : limits.am_gone.value_or(now_);
-  const bool impeded = limits.am_runs ? !faults_under_way_.empty() : limits.am_impeded;
+  const bool impeded = limits.am_runs ? AmIsImpeded() : limits.am_impeded;
   limits.all_ran = AllRan(limits, ended);
   if (limits.all_ran && (impeded || ended - *limits.all_ran <= kLimitSlack)) {
     TF_PROBE("checkers/successor-has-yet-to-see-all-run");
@@ -354,13 +403,36 @@ void Checkers::Books::LimitsOfAsk(JobBook& job, const yarn::AllocateRequest& req
          {.application_attempt = {.application = application.id}});
 }
 
+/// Its agents fall silent.
+void Checkers::Books::LimitsOfPower(std::uint32_t node) {
+  if (!on(Invariant::kLimitsKept) || lossy_) return;
+  for (const auto& [id, container] : containers_) {
+    if (container.node != node || !container.process || container.freed) continue;
+    const JobBook* job = JobOf(container.job);
+    if (job == nullptr || job->spec == nullptr || !container.limits.registered) continue;
+    Expect(Limit::kSilence, now_ + SilenceTakes(*job->spec), container.job, id);
+  }
+}
+
+/// From its start, or its first progress, on: its agent says when it makes none.
+void Checkers::Books::ExpectsStall(const JobBook& job, const ContainerId& id,
+                                   ContainerBook& container) {
+  if (job.spec == nullptr || !job.spec->watch) return;
+  container.limits.watched = true;
+  if (container.limits.stall_expected) return;
+  container.limits.stall_expected = true;
+  Expect(Limit::kStalled, now_ + job.spec->watch->stalled + kLimitSlack, job.index, id);
+}
+
 void Checkers::Books::LimitsOfStart(JobBook& job, ApplicationBook& application,
-                                    ContainerBook& container, const SpawnProcess& spawn) {
+                                    const ContainerId& id, ContainerBook& container,
+                                    const SpawnProcess& spawn) {
   container.limits.kill_due.reset();
   container.limits.term_at.reset();
   container.limits.stop_due.reset();
   container.limits.killed = container.limits.stands_still = false;
   container.limits.progress_at = now_;
+  container.limits.stall_said = container.limits.watched = false;
   if (job.spec == nullptr) return;
   const JobSpec& spec = *job.spec;
   ApplicationLimits& limits = application.limits;
@@ -369,6 +441,10 @@ void Checkers::Books::LimitsOfStart(JobBook& job, ApplicationBook& application,
     // Also in a container that YARN has taken by then: the AM may hear of the process first.
     limits.ran_or_let_be.insert(spawn.task);
   }
+  // What only serves others says nothing of steps: it is watched once it does.
+  const bool serves = spec.strategy == Strategy::kParameterServer &&
+                      RoleOf(spec, spawn.task.type) != TaskRole::kChief;
+  if (Trains(spec, spawn.task) && !serves) ExpectsStall(job, id, container);
   LimitsOfFirstRuns(job, limits);
   LimitsOfTraining(job, application);
   // A sidecar is started again at nobody's cost, a few times.

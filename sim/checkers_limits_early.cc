@@ -56,8 +56,8 @@ void Checkers::Books::CheckKill(const JobBook& job, const ContainerId& id,
                   : std::string("without SIGTERM before")));
 }
 
-void Checkers::Books::LimitsToldAgent(const JobBook& job, ContainerBook& container,
-                                      const AgentEvent& event) {
+void Checkers::Books::LimitsToldAgent(const JobBook& job, const ContainerId& id,
+                                      ContainerBook& container, const AgentEvent& event) {
   if (job.spec == nullptr) return;
   const Duration stop = job.spec->deadlines.stop;
   if (const auto* said = std::get_if<AmSaid>(&event)) {
@@ -84,6 +84,8 @@ void Checkers::Books::LimitsToldAgent(const JobBook& job, ContainerBook& contain
     container.limits.am_attempt = std::max(container.limits.am_attempt, found->am_attempt);
   } else if (std::holds_alternative<ProgressSeen>(event)) {
     container.limits.progress_at = now_;
+    container.limits.stall_said = false;
+    ExpectsStall(job, id, container);
   } else if (const auto* signs = std::get_if<ProcessSignsSeen>(&event)) {
     container.limits.stands_still =
         container.limits.stands_still || signs->standstill != Standstill::kNone;
@@ -101,6 +103,7 @@ void Checkers::Books::LimitsOrderedByAgent(const JobBook& job, const ContainerId
     const auto* stalled = std::get_if<ProgressStalled>(&send->message);
     if (stalled == nullptr || !spec.watch || stalled->number <= container.limits.stall_told) return;
     container.limits.stall_told = stalled->number;
+    container.limits.stall_said = true;
     if (!Checks(Invariant::kLimitsKept)) return;
     if (now_ - container.limits.progress_at >= spec.watch->stalled) return;
     Report(Invariant::kLimitsKept,

@@ -21,7 +21,8 @@ constexpr Duration kOrdersOnTheirWay = 10s;
 void Checkers::Books::On(const trace::AgentTold& fact) {
   ContainerBook* container = ContainerOf(fact.container);
   if (container == nullptr) return;
-  if (const JobBook* its = JobOf(container->job)) LimitsToldAgent(*its, *container, fact.event);
+  if (const JobBook* its = JobOf(container->job))
+    LimitsToldAgent(*its, fact.container, *container, fact.event);
   if (const auto* started = std::get_if<AgentStarted>(&fact.event)) {
     if (Checks(Invariant::kOneOwner) &&
         (container->job != fact.job || started->fence.container != fact.container)) {
@@ -108,7 +109,7 @@ void Checkers::Books::ProcessStarts(JobBook& job, ContainerBook& container, cons
   } else {
     HeldChanged(job);
   }
-  LimitsOfStart(job, application, container, spawn);
+  LimitsOfStart(job, application, id, container, spawn);
 }
 
 void Checkers::Books::ProcessEnds(ContainerBook& container) {

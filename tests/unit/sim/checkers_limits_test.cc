@@ -352,19 +352,27 @@ TEST(CheckersLimitsTest, ASuccessorThatWasNotToldCountsFromWhenItSeesAllRun) {
 
 // It stands still when its successor comes, and YARN takes it only then.
 TEST(CheckersLimitsTest, AnAmThatAFaultStillHoldsNeedNotHaveSeenAllRun) {
-  for (const bool fault : {true, false}) {
+  // Or just after it.
+  for (const Duration over : {11min, 9min, 0min}) {
+    const bool fault = over != 0min;
     LimitScript script(LimitScript::JobWith({.run = 1h}));
     script.RunAll();
     script.Say(trace::TrainingPhaseChanged{.job = LimitScript::kJob,
                                            .phase = trace::TrainingPhase::kTraining});
     script.At(1s);
     if (fault) script.Say(trace::FaultBegan{.kind = "am_pause", .target = "am of a"});
+    if (over == 9min) {
+      script.At(over);
+      script.Say(trace::FaultEnded{});
+    }
     script.At(10min);
     script.StartAm(2);
     script.Gone(1);
     script.Free(1);
-    script.At(11min);
-    if (fault) script.Say(trace::FaultEnded{});
+    if (over == 11min) {
+      script.At(over);
+      script.Say(trace::FaultEnded{});
+    }
     script.Pass(1h + 9min + kSlack);
     EXPECT_EQ(script.Broken(), fault ? Names{} : kBroken);
   }
@@ -744,6 +752,66 @@ TEST(CheckersLimitsTest, AStallIsToldWhenItsTimeIsOver) {
     script.At(after);
     script.AgentOrders(2, SendToAm{.message = ProgressStalled{.number = 1}});
     EXPECT_EQ(script.Broken(), after < 70s ? kBroken : Names{});
+  }
+}
+
+TEST(CheckersLimitsTest, WhatMakesNoProgressIsToldOf) {
+  const auto script_up_to = [](Duration progress, Duration told, Duration until) {
+    JobSpec spec = LimitScript::Job();
+    spec.watch = WatchSpec{.progress = "x", .stalled = 60s};
+    auto script = std::make_unique<LimitScript>(spec);
+    script->RunAll();
+    std::uint32_t reports = 0;
+    for (Duration at = 10s; at <= until; at += 10s) {
+      script->At(at);
+      for (const std::int64_t container : {2, 3}) {
+        if (container == 3 || at <= progress) script->TellAgent(container, ProgressSeen{});
+      }
+      if (at == told)
+        script->AgentOrders(2, SendToAm{.message = ProgressStalled{.number = ++reports}});
+    }
+    return script;
+  };
+  EXPECT_EQ(script_up_to(30min, 0s, 30min)->Broken(), Names{});
+  EXPECT_EQ(script_up_to(10s, 0s, 70s + kSlack)->Broken(), Names{});
+  EXPECT_EQ(script_up_to(10s, 0s, 80s + kSlack)->Broken(), kBroken);
+  EXPECT_EQ(script_up_to(0s, 0s, 70s + kSlack)->Broken(), kBroken);
+  EXPECT_EQ(script_up_to(10s, 70s, 30min)->Broken(), Names{});
+  // What is to end need not be told of.
+  const auto stopped = script_up_to(10s, 0s, 60s);
+  for (const std::int64_t container : {2, 3}) stopped->StopAndTerm(container, 15s);
+  stopped->At(75s);
+  for (const std::int64_t container : {2, 3}) stopped->Kill(container);
+  stopped->Pass(30min);
+  EXPECT_EQ(stopped->Broken(), Names{});
+}
+
+TEST(CheckersLimitsTest, WhatIsSilentWithItsNodeIsGivenUp) {
+  enum class Way { kKept, kGivenBack, kAmSleeps, kNextAm, kNodeIsBack };
+  for (const Way way :
+       {Way::kKept, Way::kGivenBack, Way::kAmSleeps, Way::kNextAm, Way::kNodeIsBack}) {
+    JobSpec spec = LimitScript::JobWith({.stop = 15s, .blame = 20s});
+    spec.heartbeat = {.every = 1s, .missed = 5};
+    LimitScript script(spec);
+    script.RunAll();
+    script.At(10min);
+    script.Say(trace::FaultBegan{.kind = "node_crash", .target = "n2"});
+    script.Say(trace::NodePower{.node = LimitScript::Node("n2"), .up = false});
+    script.Gone(3);
+    if (way == Way::kAmSleeps)
+      script.Say(trace::FaultBegan{.fault = 1, .kind = "am_pause", .target = "am of a"});
+    script.At(10min + 30s);
+    if (way == Way::kGivenBack)
+      script.Order(
+          CallRm{.call = CallId(7),
+                 .request = yarn::AllocateRequest{.release = {LimitScript::Container(3)}}});
+    if (way == Way::kNextAm) script.StartAm(2);
+    if (way == Way::kNodeIsBack)
+      script.Say(trace::NodePower{.node = LimitScript::Node("n2"), .up = true});
+    script.Pass(11min + 10s);
+    EXPECT_EQ(script.Broken(), Names{});
+    script.Pass(11min + 11s);
+    EXPECT_EQ(script.Broken(), way == Way::kKept ? kBroken : Names{}) << static_cast<int>(way);
   }
 }
 
