@@ -259,7 +259,9 @@ std::string ReferenceVerdict::Model::WrongCause(const Job& job, const Task& task
   const bool over = HangIsShown(job) || now_ - first >= job.spec->deadlines.blame;
   if (!run.empty() && !over) return "peers still run, and deadlines.blame is not over";
   const auto told_to_end = [&](const Task& other) {
-    return !other.warned && other.stop_ordered != 0 && other.stop.at < job.window_at;
+    // For an earlier restart it is to start again anyway.
+    return !other.warned && other.stop_ordered != 0 && other.stop.at < job.window_at &&
+           !other.IsSettled();
   };
   // Where a row lets the one be that hangs, those that failed remain the cause.
   if (run.size() == 1 && !unsure && run[0] != &task && told_to_end(*run[0]) &&

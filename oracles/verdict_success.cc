@@ -260,9 +260,14 @@ bool ReferenceVerdict::Model::HoldsVerdict(const Job& job, std::string_view row)
     }
     case Policy::kTfjob: {
       const auto every_ok = [&](const auto& counts) {
-        return std::all_of(job.tasks.begin(), job.tasks.end(), [&](const auto& entry) {
-          return !counts(entry.second) || StateOf(job, entry.second).may_ok;
-        });
+        bool any = false;
+        for (const auto& [id, task] : job.tasks) {
+          if (!counts(task)) continue;
+          const State state = StateOf(job, task);
+          any |= state.may_ok;
+          if (!state.may_ok && !state.ignored) return false;
+        }
+        return any;
       };
       const bool workers = spec.FindType("worker") != nullptr;
       if (row == "chief-succeeded")

@@ -100,6 +100,10 @@ void Checkers::Books::On(const trace::JobCreated& fact) {
         name == fact.name || (name.back() == '-' && fact.name.compare(0, name.size(), name) == 0);
     if (is_it && stands_still) job.may_stand_still = true;
   }
+  // A pod that is started again alone does not find its collective, which waits for it, too.
+  if (job.spec != nullptr && job.spec->policy.name == "tfjob" && job.gang_size > 1 &&
+      job.spec->strategy == Strategy::kMultiWorker)
+    job.may_stand_still = true;
   ExpectProgress(job);
   QueueBook& queue = queues_[fact.queue];
   queue.area += static_cast<Area>((now_ - queue.since).count()) * queue.jobs;

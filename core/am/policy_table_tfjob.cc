@@ -116,12 +116,13 @@ constexpr PolicyRow kTfJobRows[] = {
 
 constexpr std::array<VerdictRow, 5> kTfJobVerdicts = {{
     {.name = "chief-succeeded",
-     .when = "the job has a chief or master, and all of it has ended with 0",
+     .when = "the job has a chief or master, and all of it has ended with 0, ignored ends aside",
      .status = JobStatus::kSucceeded,
      .why = "other replicas that fail in the same pass do not matter, those of an earlier pass do"},
     {.name = "workers-succeeded",
      .when =
-         "no chief or master, every worker (without workers: every tracked task) has ended with 0",
+         "no chief or master, every worker (without workers: every tracked task) has ended with "
+         "0, ignored ends aside",
      .status = JobStatus::kSucceeded,
      .why = ""},
     {.name = "worker0-succeeded",

@@ -18,14 +18,17 @@ const VerdictRow* FindRow(const PolicyTable& table, std::string_view name) {
 }
 
 /// Sums over the tracked types.
+void Add(const TypeCounts& type, TypeCounts& sum) {
+  sum.instances += type.instances;
+  sum.ok += type.ok;
+  sum.failed += type.failed;
+  sum.ignored += type.ignored;
+}
+
 TypeCounts Tracked(const JobView& view) {
   TypeCounts sum;
   for (const TypeCounts& type : view.types()) {
-    if (!type.tracked()) continue;
-    sum.instances += type.instances;
-    sum.ok += type.ok;
-    sum.failed += type.failed;
-    sum.ignored += type.ignored;
+    if (type.tracked()) Add(type, sum);
   }
   return sum;
 }
@@ -123,27 +126,28 @@ std::optional<Verdict> PolicyEngine::JudgeTfYarn(const JobView& view) const {
 
 std::optional<Verdict> PolicyEngine::JudgeTfJob(const JobView& view) const {
   const bool dynamic = Option("enable_dynamic_worker") == "true";
-  bool chiefs_ok = has_chief_;
-  bool workers_ok = true;
+  TypeCounts chiefs, workers;
   bool worker0_ok = false;
-  bool has_workers = false;
   bool failed = false;
   const std::vector<TypeCounts>& types = view.types();
   for (std::size_t i = 0; i < types.size(); ++i) {
     const TypeCounts& type = types[i];
-    if (IsChief({.type = type.name, .index = 0}) && type.ok < type.instances) chiefs_ok = false;
+    if (IsChief({.type = type.name, .index = 0})) Add(type, chiefs);
     if (type.name == "worker" && type.instances > 0) {
-      has_workers = true;
-      workers_ok = type.ok == type.instances;
+      workers = type;
       worker0_ok = type.ok > 0 && view.FactsOf(i, 0).ok;
     }
     failed = failed || (type.tracked() && type.failed > 0 && !(dynamic && type.name == "worker"));
   }
   const TypeCounts tracked = Tracked(view);
-  if (!has_workers) workers_ok = tracked.ok > 0 && tracked.ok == tracked.instances;
+  if (workers.instances == 0) workers = tracked;
+  // What is ignored neither helps nor harms.
+  const auto all_ok = [](const TypeCounts& counts) {
+    return counts.ok > 0 && counts.ok + counts.ignored == counts.instances;
+  };
   // Success first: of ends that come in one pass the chief's decides.
-  if (chiefs_ok) return Succeeded("chief-succeeded");
-  if (!has_chief_ && workers_ok) return Succeeded("workers-succeeded");
+  if (has_chief_ && all_ok(chiefs)) return Succeeded("chief-succeeded");
+  if (!has_chief_ && all_ok(workers)) return Succeeded("workers-succeeded");
   if (!has_chief_ && worker0_ok && Option("success_policy").empty())
     return Succeeded("worker0-succeeded");
   if (failed) return Failed("replica-failed");

@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "core/model/check.h"
+#include "core/model/codec.h"
 #include "core/model/visit.h"
 
 namespace tfyarn::lockstep {
@@ -46,10 +47,34 @@ HandCluster::HandCluster(fakes::SchedulerKind scheduler) {
 
 // ---------------------------------------------------------------- the ResourceManager
 
+void HandCluster::Record(const fakes::RmAction& action) {
+  std::string bytes;
+  Encoder encoder(bytes);
+  const auto put = [&](const auto&... values) { (encoder.Put(values), ...); };
+  put(static_cast<std::uint32_t>(action.index()));
+  std::visit(
+      Overloaded{
+          [&](const fakes::RmReply& one) { put(one.response); },
+          [&](const fakes::RmCallNm& one) { put(one.node, one.caller, one.token, one.request); },
+          [&](const fakes::NewsForAttempt& one) { put(one.attempt); },
+          [&](const fakes::NewsForNode& one) { put(one.node); },
+          [&](const fakes::NewsForClient& one) { put(one.application); },
+          [&](const fakes::Granted& one) { put(one.container, one.node, one.resource, one.am); },
+          [&](const fakes::Freed& one) { put(one.container, one.exit_status); },
+          [&](const fakes::ApplicationEnded& one) {
+            put(one.application, one.state, one.final_status);
+          },
+          [&](const fakes::RmNote& one) { put(one.text); }},
+      action);
+  for (const char byte : bytes)
+    digest_ = (digest_ ^ static_cast<unsigned char>(byte)) * 0x100000001b3ULL;
+}
+
 void HandCluster::Step(const RmEvent& event) {
   std::vector<fakes::RmAction> actions;
   rm_->Step(now_, event, actions);
   for (const fakes::RmAction& action : actions) {
+    Record(action);
     std::visit(Overloaded{[&](const fakes::RmReply& reply) { reply_ = reply.response; },
                           [&](const fakes::RmCallNm& call) { launches_.push_back(call); },
                           [&](const fakes::Granted& granted) { Take(granted); },

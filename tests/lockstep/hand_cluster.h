@@ -42,6 +42,9 @@ class HandCluster final : public World {
   void Special(Draws& draws) override;
   std::vector<std::string> Check() override;
 
+  /// Of all that the ResourceManager has answered and ordered, in its order.
+  [[nodiscard]] std::uint64_t digest() const { return digest_; }
+
  private:
   struct Process {
     bool done = false;
@@ -86,6 +89,7 @@ class HandCluster final : public World {
   std::size_t IndexOf(const NodeId& id) const;
   [[nodiscard]] fakes::Caller AmOf(const Application& application) const;
 
+  void Record(const fakes::RmAction& action);
   yarn::RmResponse Call(const fakes::Caller& caller, const yarn::RmRequest& request);
   void Step(const fakes::RmEvent& event);
   void AdvanceTo(Instant when);
@@ -113,6 +117,7 @@ class HandCluster final : public World {
   Instant now_{};
   std::optional<Instant> restarted_;  // the ResourceManager, last
   std::uint64_t calls_ = 0;
+  std::uint64_t digest_ = 0xcbf29ce484222325ULL;
   std::vector<std::pair<std::string, Place>> hosts_;
   std::vector<Node> nodes_;
   std::optional<yarn::RmResponse> reply_;

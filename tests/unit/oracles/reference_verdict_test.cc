@@ -1737,6 +1737,33 @@ TEST(ReferenceVerdictTest, NoOneRunsAloneBesideOneThatIsOrderedToStart) {
   }
 }
 
+TEST(ReferenceVerdictTest, WhatIsStillToEndForAnEarlierRestartDoesNotHang) {
+  for (const bool earlier : {true, false}) {
+    JobSpec spec = Spec({{"worker", 3}}, Strategy::kMultiWorker);
+    spec.deadlines.blame = 5s;
+    Script script(spec);
+    script.At(59s);
+    if (earlier) {
+      script.Exit(kWorker0, 143);
+      script.Restart(kWorker0, ExitClass::kKilledExternal, Budget::kInfrastructure, 2, kAllThree);
+    }
+    script.OrderStop(kWorker2);
+    if (earlier) {
+      script.OrderStop(kWorker1);
+      script.Exit(kWorker1, ProcessExit{.signal = 15, .stopped_by_agent = true});
+      script.Assemble(2);
+      for (const TaskId& task : {kWorker0, kWorker1}) script.Spawn(task, 1, 2);
+    }
+    script.At(60s);
+    script.Exit(kWorker0, 1);
+    script.Exit(kWorker1, 1);
+    script.At(65s);
+    script.Verdict(JobStatus::kFailed, "default/user-permanent-exhausted", kWorker0,
+                   ExitClass::kUserPermanent, 1);
+    EXPECT_EQ(script.Clean(), earlier);
+  }
+}
+
 // HDFS takes a while to store it.
 TEST(ReferenceVerdictTest, WhatIsHeardAfterADecisionNamesNoOtherCause) {
   for (const bool decided_before : {true, false}) {

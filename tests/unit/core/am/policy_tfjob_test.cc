@@ -244,6 +244,22 @@ TEST(PolicyTfJobTest, JobLevelSuccessRulesNameTheirRow) {
   EXPECT_EQ(s3_all.rule(), "tfjob/workers-succeeded");
 }
 
+// An end that a row ignores neither helps nor harms success.
+TEST(PolicyTfJobTest, WhatIsIgnoredIsNoPartOfAllWorkersOrOfTheChief) {
+  for (const char* type : {"worker", "master"}) {
+    for (const int good : {0, 1}) {
+      JobSpec job = TfJob({{type, 3}}, {{"success_policy", "AllWorkers"}});
+      job.on_exit = {{.classes = {ExitClass::kUserPermanent}, .action = ExitAction::kIgnore}};
+      Court court(job);
+      const std::string name = type;
+      court.Hear({Exits(name + ":0", 1), Exits(name + ":1", 1)});
+      EXPECT_EQ(court.status(), "unfinished");
+      court.Hear(Exits(name + ":2", 1 - good));
+      EXPECT_EQ(court.status(), good == 1 ? "succeeded" : "failed") << name;
+    }
+  }
+}
+
 TEST(PolicyTfJobTest, WorkerZeroDoesNotDecideWhereThereIsAChief) {
   Court court(TfJob({{"chief", 1}, {"worker", 2}}));
   court.Hear({Exits("worker:0", 0), Exits("worker:1", 0)});

@@ -3,10 +3,19 @@
 // real HDFS.
 #include "fakes/server/webhdfs_request.h"
 
+#include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <array>
+#include <boost/asio/io_context.hpp>
+#include <boost/asio/ip/tcp.hpp>
+#include <boost/asio/read.hpp>
+#include <boost/asio/write.hpp>
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <vector>
 
 #include "fakes/server/webhdfs_server.h"
 #include "tests/unit/wire/webhdfs/waiting.h"
@@ -87,6 +96,67 @@ TEST(WebHdfsServerTest, AFileIsWrittenReadAndKnown) {
   EXPECT_EQ(std::get<hdfs::FileStatus>(made).size, 3);
   EXPECT_EQ(wire::BytesOf(call(hdfs::ReadRequest{.path = "/d/f"})), "abc");
   EXPECT_THAT(steps, testing::IsSupersetOf({"MKDIRS", "CREATE", "GETFILESTATUS", "OPEN"}));
+}
+
+/// What the server answers to a request as it is: its head and body.
+std::string Exchanged(boost::asio::io_context& loop, std::uint16_t port, const std::string& line,
+                      const std::string& body = "") {
+  using boost::asio::ip::tcp;
+  tcp::socket socket(loop);
+  const std::string request = fmt::format("{} HTTP/1.1\r\nHost: h\r\nContent-Length: {}\r\n\r\n{}",
+                                          line, body.size(), body);
+  return wire::WaitFor<std::string>(loop, [&](auto answer) {
+    socket.async_connect(
+        {boost::asio::ip::make_address("127.0.0.1"), port}, [&, answer](const auto& failed) {
+          EXPECT_FALSE(failed);
+          boost::asio::async_write(socket, boost::asio::buffer(request), [](auto&&...) {});
+          const auto said = std::make_shared<std::string>();
+          boost::asio::async_read(socket, boost::asio::dynamic_buffer(*said),
+                                  [said, answer](auto&&...) { answer(*said); });
+        });
+  });
+}
+
+// Source: the WebHDFS REST API's own examples. Clients of others read what production's does not.
+TEST(WebHdfsServerTest, AnswersAreWhatHadoopsAreOnTheWire) {
+  using testing::AllOf;
+  using testing::EndsWith;
+  using testing::StartsWith;
+  boost::asio::io_context loop;
+  NameNode files({.superuser = "alice"});
+  WebHdfsServer server(loop, "127.0.0.1", files, [](const ServedCall&) { return CallFate{}; });
+  ASSERT_TRUE(server.Open().has_value());
+  const auto says = [&](const std::string& method, const std::string& path,
+                        const std::string& body = "") {
+    return Exchanged(loop, server.port(), method + " " + path, body);
+  };
+  const auto json = HasSubstr("Content-Type: application/json");
+  const auto octets = HasSubstr("Content-Type: application/octet-stream");
+  const std::string file = "/webhdfs/v1/f?user.name=alice&op=";
+  const std::string there = fmt::format("Location: http://127.0.0.1:{}{}", server.port(), file);
+  EXPECT_THAT(says("PUT", "/webhdfs/v1/d?op=MKDIRS&user.name=alice"),
+              AllOf(StartsWith("HTTP/1.1 200 "), json, EndsWith("{\"boolean\":true}")));
+  EXPECT_THAT(says("PUT", file + "CREATE"),
+              AllOf(StartsWith("HTTP/1.1 307 "), octets, HasSubstr(there + "CREATE&namenoderpc")));
+  const std::string at_data_node = fmt::format("&namenoderpcaddress=127.0.0.1:{}", server.port());
+  // A DataNode says that it is ready for the data, asked or not (WebHdfsHandler).
+  const auto ready = StartsWith("HTTP/1.1 100 Continue\r\n\r\n");
+  EXPECT_THAT(says("PUT", file + "CREATE" + at_data_node, "abc"),
+              AllOf(ready, HasSubstr("HTTP/1.1 201 Created\r\n")));
+  EXPECT_THAT(says("POST", file + "APPEND" + at_data_node, "d"),
+              AllOf(ready, HasSubstr("HTTP/1.1 200 OK\r\n")));
+  EXPECT_THAT(says("GET", file + "OPEN"),
+              AllOf(StartsWith("HTTP/1.1 307 "), octets, HasSubstr(there + "OPEN&namenoderpc")));
+  EXPECT_THAT(says("GET", file + "OPEN" + at_data_node),
+              AllOf(StartsWith("HTTP/1.1 200 "), octets, EndsWith("\r\n\r\nabcd")));
+  EXPECT_THAT(says("GET", file + "OPEN&offset=1&length=2" + at_data_node), EndsWith("\r\n\r\nbc"));
+  EXPECT_THAT(says("GET", file + "GETFILESTATUS"),
+              AllOf(StartsWith("HTTP/1.1 200 "), json, HasSubstr("\"length\":4")));
+  EXPECT_THAT(says("GET", "/webhdfs/v1/none?op=OPEN&user.name=alice"),
+              AllOf(StartsWith("HTTP/1.1 404 "), json, HasSubstr("FileNotFoundException")));
+  EXPECT_THAT(says("POST", file + "OPEN"), AllOf(StartsWith("HTTP/1.1 400 "), json));
+  EXPECT_THAT(says("GET", "/index.html"),
+              AllOf(StartsWith("HTTP/1.1 404 "), HasSubstr("Content-Type: text/plain")));
 }
 
 }  // namespace
