@@ -624,6 +624,8 @@ void RunFacts::Told(Job& job, const yarn::ContainerStatus& status) {
     job.never_started[status.id] = status.exit_status;
     return;
   }
+  // By then it may have been given up: a better account only corrects the record.
+  if (task->container == status.id) task->was_silent |= IsSilent(job, *task);
   Account& end = AccountOf(job, *task, status.id, status.exit_status);
   // It was given back to clean up after a lost agent, and YARN had lost the node before.
   const bool node_was_lost = status.exit_status == container_exit::kAborted &&

@@ -78,7 +78,7 @@ struct Task {
   bool registered = false;            ///< The agent in it was heard of, ...
   Moment registered_at = 0;           ///< ... first then.
   bool came_late = false;   ///< It found the latest AM when `deadlines.registration` was over.
-  bool was_silent = false;  ///< An earlier AM may have found it so, and written it down.
+  bool was_silent = false;  ///< When a better account came, or for an earlier AM.
   Instant heard{};
   Instant silent_until{};  ///< It was heard then, after a silence that is one too long.
   bool spawned = false;    ///< A process ever ran.
@@ -135,6 +135,8 @@ struct Payment {
 
 /// What is to be asked for waits for the AM's next heartbeat.
 inline constexpr Duration kAskWaits = 1s;
+/// ... or for the answer to the one before, or until that counts as lost.
+inline constexpr Duration kCallTakes = 21s;
 
 /// A time in which an AM stands still.
 struct Standing {

@@ -41,7 +41,7 @@ Classes RunFacts::MayBe(const Job& job, const Task& task) const {
     // An AM before may have decided a restart for it, and stopped what its container still held.
     if (job.hidden > 0 && account.told_attempt < job.am_attempt) classes |= Of(kKilledByUs);
   }
-  if ((task.was_silent || IsSilent(job, task)) && best >= Source::kSilence)
+  if (task.was_silent || (IsSilent(job, task) && best >= Source::kSilence))
     classes |= Of(kHeartbeatLost);
   // Nor has one that never found this AM obeyed its order to stop.
   if (task.stop_ordered != 0 && task.heard < job.attempt_begun) classes |= Of(kHeartbeatLost);

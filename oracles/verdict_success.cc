@@ -346,7 +346,8 @@ bool ReferenceVerdict::Model::HoldsDeadline(const Job& job, const VerdictReached
     });
   });
   if (rule == "gang/deadline")
-    return now_ - job.first_wanted.value_or(job.begun) >= spec.gang.deadline - kAskWaits;
+    return now_ - job.first_wanted.value_or(job.begun) >=
+           spec.gang.deadline - (faults_ ? kCallTakes : kAskWaits);
   // What was decided before the RM started again may have waited for HDFS.
   const Instant decided =
       std::min(job.stored_at, verdict.cause ? verdict.cause->at : job.stored_at);

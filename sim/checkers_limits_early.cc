@@ -10,6 +10,8 @@ namespace {
 
 /// What is to be asked for waits for the AM's next heartbeat.
 constexpr Duration kAskWaits = 1s;
+/// Until an answer counts as lost.
+constexpr Duration kCallTakes = 21s;
 /// An AM that has stood still reads for so long what came meanwhile before it decides on a limit.
 constexpr Duration kReadsItsMail = 1s;
 
@@ -195,7 +197,9 @@ void Checkers::Books::CheckDeadlineVerdict(const JobBook& job, const Application
     if (sleep != am_sleeps_.end() && sleep->second.woke && *sleep->second.woke <= *from &&
         *from - *sleep->second.woke <= kAskWaits)
       from = std::min(*from, sleep->second.began);
-    limit = std::max(job.spec->gang.deadline - kAskWaits, Duration::zero());
+    // It asks when the call before is answered, or is given up.
+    const bool disturbed = lossy_ || last_fault_change_;
+    limit = std::max(job.spec->gang.deadline - (disturbed ? kCallTakes : kAskWaits), Duration{});
   }
   if (!from || !Checks(Invariant::kLimitsKept) || now_ - *from >= limit) return;
   Report(Invariant::kLimitsKept, NameOf(job) + ": it fails by " + verdict.rule + " after " +

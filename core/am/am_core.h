@@ -81,8 +81,8 @@ struct AmCore {
   std::shared_ptr<const JobSpec> job;
   AmOptions options;
   std::uint64_t seed;
+  std::string policy_error;  ///< Why there is no policy; made before it.
   std::optional<PolicyEngine> policy;
-  std::string policy_error;  ///< Why there is no policy.
 
   AmSnapshot snapshot;
   TaskTable tasks;

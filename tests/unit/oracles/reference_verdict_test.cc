@@ -797,6 +797,40 @@ TEST(ReferenceVerdictTest, TheGangsDeadlineRunsWhileTheAmStandsStill) {
   }
 }
 
+// The call before it was lost.
+TEST(ReferenceVerdictTest, WhatIsAskedForWaitsForTheAnswerBefore) {
+  for (const bool fault : {true, false}) {
+    for (const Duration early : {21s, 22s}) {
+      Script script(WithPs(), "worker");
+      script.At(1s);
+      if (fault) script.Say(trace::FaultBegan{.kind = "loss", .target = "everybody"});
+      script.At(30s);
+      script.Order(CallRm{.request = yarn::AllocateRequest{.ask = {{.num_containers = 2}}}});
+      script.At(30s + 30min - early);
+      script.Verdict(JobStatus::kFailed, "gang/deadline");
+      EXPECT_EQ(script.Clean(), fault && early == 21s);
+    }
+  }
+}
+
+// Its container is given back then, and ends on order; its process had ended well, unheard.
+TEST(ReferenceVerdictTest, WhatWasGivenUpAsSilentStaysSo) {
+  for (const bool silent : {true, false}) {
+    JobSpec spec = Spec({{"worker", 2}}, Strategy::kIndependent);
+    spec.policy.name = "tony";
+    spec.on_exit = {{.action = ExitAction::kIgnore}};
+    Script script(spec);
+    script.At(30s);
+    if (silent) script.Say(trace::FaultBegan{.kind = "partition", .target = "n1"});
+    script.Exit(kWorker1, ProcessExit{.code = 0}, false);
+    script.At(90s);
+    script.LoseContainer(kWorker1, container_exit::kKilledByAppMaster);
+    script.Exit(kWorker0, 0);
+    script.Verdict(JobStatus::kSucceeded, "tony/all-ok");
+    EXPECT_EQ(script.Clean(), silent);
+  }
+}
+
 TEST(ReferenceVerdictTest, AVictimMayFallSilent) {
   for (const bool silent : {true, false}) {
     Script script(WithPs());

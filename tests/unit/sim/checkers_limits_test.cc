@@ -379,8 +379,10 @@ TEST(CheckersLimitsTest, AnAmThatAFaultStillHoldsNeedNotHaveSeenAllRun) {
 }
 
 TEST(CheckersLimitsTest, NoDeadlineFailsAJobBeforeItIsOver) {
-  const auto broken = [](const std::string& rule, Duration after) {
-    LimitScript script(LimitScript::JobWithoutGang({.run = 1h}));
+  const auto broken = [](const std::string& rule, Duration after, double loss = 0) {
+    config::Scenario scenario;
+    scenario.cluster.network.loss = loss;
+    LimitScript script(LimitScript::JobWithoutGang({.run = 1h}), scenario);
     script.Grant(1, "n1", 0, true);
     script.Say(trace::ContainerLaunched{.container = LimitScript::Container(1)});
     script.StartAm();
@@ -404,6 +406,9 @@ TEST(CheckersLimitsTest, NoDeadlineFailsAJobBeforeItIsOver) {
   EXPECT_EQ(broken("deadlines/start", 15min - 1s), kBroken);
   EXPECT_EQ(broken("gang/deadline", 30min), Names{});
   EXPECT_EQ(broken("gang/deadline", 30min - 2s), kBroken);
+  // Where the call before it was lost, it asked later than it had to.
+  EXPECT_EQ(broken("gang/deadline", 30min - 21s, 0.02), Names{});
+  EXPECT_EQ(broken("gang/deadline", 30min - 22s, 0.02), kBroken);
 }
 
 TEST(CheckersLimitsTest, OnlyAVerdictThatADeadlineLeadsToIsJudgedByIt) {

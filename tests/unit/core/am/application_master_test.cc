@@ -7,6 +7,7 @@
 
 #include <algorithm>
 #include <cstdlib>
+#include <cstring>
 #include <deque>
 #include <new>
 #include <utility>
@@ -23,8 +24,9 @@ std::size_t live_bytes = 0;  // NOLINT: counted by every operator new of this pr
 
 void* operator new(std::size_t size, const std::nothrow_t&) noexcept {
   void* memory = std::malloc(size);
-  if (memory != nullptr) live_bytes += malloc_usable_size(memory);
-  return memory;
+  if (memory == nullptr) return nullptr;
+  live_bytes += malloc_usable_size(memory);
+  return std::memset(memory, 0xa5, size);  // What is used before it is made shows.
 }
 void* operator new(std::size_t size) {
   void* memory = operator new(size, std::nothrow);
@@ -201,6 +203,15 @@ TEST(ApplicationMasterTest, AGangRestartOfAThousandTasksIsOneDecisionAndOneSpec)
     driver.Step(AgentSaid{ProcessRunning{fence, process}});
   }
   EXPECT_EQ(driver.am_->snapshot().state, JobState::kRunning);
+}
+
+TEST(ApplicationMasterTest, AnAmThatHasNoPolicyIsMadeAllTheSame) {
+  JobSpec job;
+  job.tasks = {{.name = "worker"}};
+  job.policy.name = "no such policy";
+  const auto am =
+      std::make_unique<ApplicationMaster>(std::make_shared<const JobSpec>(job), AmOptions{}, 1);
+  EXPECT_EQ(am->snapshot().state, JobState::kSubmitted);
 }
 
 TEST(ApplicationMasterTest, WhileAllIsWellNothingIsDecidedAndOnlyIdleHeartbeatsAreDue) {
