@@ -67,6 +67,16 @@ std::vector<bool> FaultsThatLast(const config::Scenario& scenario) {
 }
 
 void Checkers::Books::PlanFaults(const config::Scenario& scenario) {
+  // A few calls, each as slow as all faults together make it.
+  double slowed = 3 * std::max(scenario.hdfs.latency.a, scenario.hdfs.latency.b);
+  bool slows = false;
+  for (const config::FaultSpec& fault : scenario.faults) {
+    if (fault.kind != "hdfs_slow") continue;
+    slows = true;
+    const auto factor = fault.numbers.find("factor");
+    slowed *= factor == fault.numbers.end() ? 10 : factor->second;
+  }
+  if (slows) hdfs_slowed_ = SecondsToDuration(std::min(slowed, 1e6));
   for (const config::FaultSpec& fault : scenario.faults) {
     const auto delay = fault.numbers.find("delay");
     fault_delays_.push_back(delay == fault.numbers.end() ? Duration::zero()
@@ -162,7 +172,7 @@ Duration Checkers::Books::ProgressBound(const JobBook& job) const {
   bound += deadlines.registration + deadlines.start + deadlines.stop + deadlines.blame;
   Duration drain{};
   for (const auto& [type, allowed] : job.spec->finish.drain) drain = std::max(drain, allowed);
-  return bound + drain;
+  return bound + drain + hdfs_slowed_;
 }
 
 /// It waits for containers beyond those that its gang has to hold.
@@ -181,7 +191,7 @@ void Checkers::Books::ExpectProgress(const JobBook& job) {
 // ends, within the bound after the last thing that happened to it or to the cluster. Looked at as
 // soon as that may be over. Returns when to look again.
 std::optional<Instant> Checkers::Books::JudgeProgress(JobBook& job) {
-  if (job.ended) return std::nullopt;
+  if (job.ended || job.may_stand_still) return std::nullopt;
   const Duration bound = ProgressBound(job);
   const bool trains = job.phase == trace::TrainingPhase::kRestore ||
                       job.phase == trace::TrainingPhase::kTraining ||

@@ -531,6 +531,7 @@ class Checkers::Books {
   std::array<bool, kInvariantCount> off_{};
 
   CheckerTimes times_;
+  Duration hdfs_slowed_{};  ///< Where faults slow it down: how long a few calls may take.
   std::vector<NodeBook> nodes_;
   std::map<NodeId, std::uint32_t> node_index_;
   boost::unordered_flat_map<ContainerId, ContainerBook, HashContainer> containers_;

@@ -179,6 +179,9 @@ std::string Checkers::Books::LimitBroken(JobBook& job, const ApplicationBook& ap
       if (decided || !AllRan(limits, now_) ||
           now_ < *AllRan(limits, now_) + *spec.deadlines.run + kLimitSlack)
         return {};
+      // A fault may have kept from the AM that all run until its end.
+      if (last_fault_change_ && *last_fault_change_ > *AllRan(limits, now_))
+        not_until(*last_fault_change_ + *spec.deadlines.run + kLimitSlack);
       from_am(Duration{});
       return "the job goes on when " + Over("deadlines.run", *spec.deadlines.run) + " is over";
     case Limit::kGangDeadline:

@@ -13,6 +13,7 @@
 #include "core/am/job_view.h"
 #include "core/model/probe.h"
 #include "core/model/text.h"
+#include "sim/behavior.h"
 #include "sim/checkers_books.h"
 
 namespace tfyarn::sim {
@@ -310,6 +311,12 @@ void Checkers::Books::RecordAttempt(JobBook& job, const TaskAttemptEnded& ended,
   job.last_event = now_;
   if (!IsItsTask(job, ended.task)) return;
   CheckExit(job, ended, am_attempt);
+  // TonY counts it and goes on, and its chief waits for it.
+  if (job.spec != nullptr && job.spec->policy.name == "tony" &&
+      ended.exit_class != ExitClass::kOk) {
+    const TaskRole role = RoleOf(*job.spec, ended.task.type);
+    job.may_stand_still |= role == TaskRole::kWorker || role == TaskRole::kMember;
+  }
   TaskBook& task = Acting(job).tasks[ended.task];
   // Another ApplicationMaster has not heard what the one before it had, nor of an attempt that that
   // one could not write down.

@@ -578,6 +578,26 @@ TEST(CheckersTest, ProgressIsJudgedWhereNothingHappensAnyMore) {
   EXPECT_EQ(script.Broken(), Names{"progress"});
 }
 
+// HDFS stores nothing for so long; and a chief waits for the worker that tony counts as failed.
+TEST(CheckersTest, ProgressIsNotDemandedOfWhatMayStandStill) {
+  for (const std::string why : {"", "hdfs", "tony"}) {
+    config::Scenario scenario;
+    scenario.hdfs.latency = config::Distribution::Constant(1);
+    config::FaultSpec slow;
+    slow.kind = "hdfs_slow";
+    slow.numbers["factor"] = 30;
+    if (why == "hdfs") scenario.faults = {slow, slow};
+    JobSpec spec = CheckerScript::Job();
+    if (why == "tony") spec.policy.name = "tony";
+    CheckerScript script(spec, scenario);
+    script.Run();
+    script.Exit(2, 1);
+    script.Ended(kWorker0, 1, ExitClass::kUserPermanent);
+    script.checkers.Finish(Instant{} + 1h, trace::StopReason::kHorizon);
+    EXPECT_EQ(script.Broken(), why.empty() ? Names{"progress"} : Names{}) << why;
+  }
+}
+
 TEST(CheckersTest, ProgressIsWhateverHappensToTheJob) {
   const auto broken_after = [](const std::function<void(CheckerScript&)>& happens) {
     CheckerScript script;
