@@ -6,6 +6,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <cstdint>
 #include <cstdlib>
 #include <map>
 #include <memory>
@@ -213,7 +214,7 @@ Trace TraceOf(const config::Scenario& scenario) {
   return fits && std::none_of(trace.begin(), trace.end(), IsRefused) ? trace : Trace{};
 }
 
-class AlteredTracesTest : public testing::TestWithParam<int> {};
+class AlteredTracesTest : public testing::TestWithParam<std::uint64_t> {};
 
 TEST_P(AlteredTracesTest, WhatIsAccusedIsWhatWasAccused) {
   if (std::getenv("TFYARN_SANITIZED") != nullptr && GetParam() > 0)
@@ -221,7 +222,7 @@ TEST_P(AlteredTracesTest, WhatIsAccusedIsWhatWasAccused) {
   std::string text;
   std::map<std::string, int> accused;
   int tried = 0;
-  for (std::uint64_t seed = 1000ULL * GetParam(); tried < kScenarios; ++seed) {
+  for (std::uint64_t seed = 1000 * GetParam(); tried < kScenarios; ++seed) {
     const Loaded loaded = Load(DrawScenario(seed));
     ASSERT_TRUE(loaded.scenario) << loaded.error;
     const Trace trace = TraceOf(*loaded.scenario);
@@ -248,7 +249,7 @@ TEST_P(AlteredTracesTest, WhatIsAccusedIsWhatWasAccused) {
   ExpectGolden(fmt::format("checkers/altered_traces_{}.txt", GetParam()), text);
 }
 
-INSTANTIATE_TEST_SUITE_P(Parts, AlteredTracesTest, testing::Range(0, 6));
+INSTANTIATE_TEST_SUITE_P(Parts, AlteredTracesTest, testing::Range<std::uint64_t>(0, 6));
 
 }  // namespace
 }  // namespace tfyarn::explore::altered_traces_test
