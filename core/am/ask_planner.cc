@@ -92,6 +92,7 @@ void AskPlanner::Plan(Instant now, const std::vector<WantedGroup>& wanted,
   if (NeedsNewChoice(question)) ChooseConstrainedHosts(question);
   KeepAnywhereLines(question);
   FillAsks(question);
+  FindUselessHosts(question);
 }
 
 // ---------------------------------------------------------------- hosts for speed
@@ -295,6 +296,25 @@ void AskPlanner::FillAsks(const Question& question) {
   }
   if (!planned) planned_until_.reset();
   if (!constrained) constrained_until_.reset();
+}
+
+/// Of an unseen node the rack is not known: only what is to have a node of its own tells.
+void AskPlanner::FindUselessHosts(const Question& question) {
+  useless_hosts_.clear();
+  const bool tells =
+      std::all_of(question.wanted.begin(), question.wanted.end(), [&](const WantedGroup& group) {
+        return group.slots.placement.spread == PlacementScope::kNode &&
+               !group.slots.placement.pack_rack &&
+               lines_.at(KindOf(group)).where == Where::kAnywhere;
+      });
+  if (!tells) return;
+  for (const placement::Occupant& occupant : question.occupants) {
+    const bool useful =
+        std::any_of(question.wanted.begin(), question.wanted.end(), [&](const WantedGroup& group) {
+          return question.rules.Allows(group.slots.task_type, occupant.node.host, "");
+        });
+    if (!question.wanted.empty() && !useful) useless_hosts_.insert(occupant.node.host);
+  }
 }
 
 bool AskPlanner::OnTime(Instant now) {

@@ -90,6 +90,10 @@ class AskPlanner {
   [[nodiscard]] std::optional<Instant> next_deadline() const;
 
   [[nodiscard]] const std::vector<Ask>& asks() const { return asks_; }
+  /// Hosts that can take nothing of what is asked for, as each type of it is there already. Of
+  /// hosts that are named there are none: only where all is asked for anywhere would a scheduler
+  /// that serves the first node with room offer the same ones again and again.
+  [[nodiscard]] const std::set<std::string>& useless_hosts() const { return useless_hosts_; }
   /// nullptr when the key was never used.
   [[nodiscard]] const AskedFor* Find(const AskKey& key) const;
 
@@ -125,6 +129,7 @@ class AskPlanner {
   void LeaveUnfitHosts(const Question& question);
   void KeepAnywhereLines(const Question& question);
   void FillAsks(const Question& question);
+  void FindUselessHosts(const Question& question);
 
   AskPlannerOptions options_;
   placement::Inventory inventory_;
@@ -142,6 +147,7 @@ class AskPlanner {
   std::optional<Instant> planned_until_;      // while a line is kPlannedHosts
   std::optional<Instant> constrained_until_;  // while a line is kConstrainedHosts
   std::vector<Ask> asks_;
+  std::set<std::string> useless_hosts_;
 };
 
 }  // namespace tfyarn::am

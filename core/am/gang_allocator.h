@@ -143,6 +143,10 @@ class GangAllocator {
   /// Everything to ask the RM for now, for RmSession::SetAsks; empty during a backoff and while
   /// suspended.
   [[nodiscard]] const std::vector<Ask>& asks() const { return planner_.asks(); }
+  /// Hosts on which none of it would help; see AskPlanner.
+  [[nodiscard]] const std::set<std::string>& useless_hosts() const {
+    return planner_.useless_hosts();
+  }
   /// Containers to give back since the last call, each once ever.
   [[nodiscard]] std::vector<ContainerId> TakeReleases();
   [[nodiscard]] const placement::Inventory& inventory() const { return planner_.inventory(); }

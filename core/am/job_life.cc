@@ -47,15 +47,31 @@ void JobLife::RestOnEntries() {
   parts_.leaving.RestOn(entry);
 }
 
+/// Hosts that the RM is not to offer. Never all of them for what they hold: then it is for the RM
+/// to say that there is no room.
+std::set<std::string> JobLife::KeptOff() const {
+  const AmCore& core = parts_.core;
+  std::set<std::string> hosts = core.exclusion.excluded();
+  const std::set<std::string>& useless = core.gang.useless_hosts();
+  if (useless.empty()) return hosts;
+  hosts.insert(useless.begin(), useless.end());
+  if (static_cast<std::int64_t>(hosts.size()) >= core.nodes_counted)
+    return core.exclusion.excluded();
+  TF_PROBE("asks/hosts-that-would-not-help");
+  return hosts;
+}
+
 void JobLife::TellRm() {
   AmCore& core = parts_.core;
   parts_.rm_events.ReleaseSurplus();
   if (core.exclusion.OnTime(core.now)) {
     core.gang.SetExcludedHosts(core.exclusion.excluded());
-    core.rm.SetBlacklist(core.exclusion.excluded());
     core.asks_dirty = true;
   }
-  if (core.asks_dirty) core.rm.SetAsks(core.gang.asks());
+  if (core.asks_dirty) {
+    core.rm.SetAsks(core.gang.asks());
+    core.rm.SetBlacklist(KeptOff());
+  }
   core.asks_dirty = false;
   core.rm.OnTime(core.now, core.out.actions());
 }

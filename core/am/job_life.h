@@ -8,6 +8,7 @@
 #pragma once
 
 #include <optional>
+#include <set>
 #include <string>
 
 #include "core/am/task_index.h"
@@ -36,6 +37,7 @@ class JobLife {
   void CompleteGang();
   void UpdateState();
   void TellRm();
+  [[nodiscard]] std::set<std::string> KeptOff() const;
   void RestOnEntries();
   void ExplainWaiting();
   void OnStartDeadline();

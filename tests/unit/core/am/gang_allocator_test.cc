@@ -456,6 +456,27 @@ TEST(GangAllocatorTest, WhatKnownHostsCannotHoldIsAskedForOnUnseenOnes) {
   EXPECT_TRUE(gang.complete());
 }
 
+// A scheduler may serve the first node that has room, each time.
+TEST(GangAllocatorTest, HostsThatHaveOneOfEachTypeAlreadyWouldNotHelp) {
+  GangAllocator gang(Options(GangPolicy::kAll));
+  gang.SetUnseenNodes(kStart, true);
+  std::vector<SlotRequest> slots = Slots("ps", 2, 1, {.spread = PlacementScope::kNode});
+  for (const SlotRequest& slot : Slots("worker", 2, 1, {.spread = PlacementScope::kNode}))
+    slots.push_back(slot);
+  gang.Want(kStart, slots);
+  ASSERT_THAT(gang.asks(), SizeIs(2));
+  const Ask ps = gang.asks()[0], worker = gang.asks()[1];
+  EXPECT_THAT(gang.useless_hosts(), IsEmpty());
+  static_cast<void>(gang.OnAllocated(kStart, {On(ps, 1, "a")}));
+  EXPECT_THAT(gang.useless_hosts(), IsEmpty()) << "a worker may go there";
+  static_cast<void>(gang.OnAllocated(kStart, {On(worker, 2, "a")}));
+  EXPECT_THAT(gang.useless_hosts(), ElementsAre("a"));
+  // Where hosts are named the RM offers no other.
+  gang.OnUpdatedNodes(kStart, Nodes(3, 1));
+  EXPECT_THAT(gang.asks()[0].hosts, Not(IsEmpty()));
+  EXPECT_THAT(gang.useless_hosts(), IsEmpty());
+}
+
 TEST(GangAllocatorTest, HostsThatAreEnoughAreNamedAlthoughThereAreOthers) {
   GangAllocator gang(Options(GangPolicy::kAll));
   gang.SetNodes(kStart, Nodes(2, 1));
