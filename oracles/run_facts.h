@@ -135,7 +135,7 @@ struct Payment {
 
 /// What is to be asked for waits for the AM's next heartbeat.
 inline constexpr Duration kAskWaits = 1s;
-/// ... or for the answer to the one before, or until that counts as lost.
+/// ... which waits for the answer to the call before, or until that counts as lost.
 inline constexpr Duration kCallTakes = 21s;
 
 /// A time in which an AM stands still.

@@ -110,7 +110,8 @@ void Checkers::Books::On(const trace::JobCreated& fact) {
         name == fact.name || (name.back() == '-' && fact.name.compare(0, name.size(), name) == 0);
     if (is_it && stands_still) job.may_stand_still = true;
   }
-  // A pod that is started again alone does not find its collective, which waits for it, too.
+  // Under tfjob a member starts again alone: it and its collective may wait for each other for
+  // ever.
   if (job.spec != nullptr && job.spec->policy.name == "tfjob" && job.gang_size > 1 &&
       job.spec->strategy == Strategy::kMultiWorker)
     job.may_stand_still = true;

@@ -65,10 +65,11 @@ std::optional<Instant> AllRan(const ApplicationLimits& limits, Instant at) {
   return at - *limits.together >= kHeardToRun ? limits.together : std::nullopt;
 }
 
-/// Where nothing else goes wrong.
+/// What an AM may take beyond the limits where nothing else goes wrong.
 constexpr Duration kQuietSlack = 30s;
 
-/// Until an AM has given up what is silent: what hangs with it has its time.
+/// How long an AM may keep a container whose agent is silent: its peers may be blamed, and stopped,
+/// before.
 Duration SilenceTakes(const JobSpec& spec) {
   return spec.heartbeat.every * spec.heartbeat.missed + spec.deadlines.blame + spec.deadlines.stop +
          kQuietSlack;
@@ -216,7 +217,7 @@ std::string Checkers::Books::LimitBroken(JobBook& job, const ApplicationBook& ap
         if (container != nullptr) container->limits.stall_expected = false;
         return {};
       }
-      // Said, it is looked for again: the next progress may be its last.
+      // After a report the agent owes another once its process has made progress again.
       const Instant from = container->limits.stall_said ? now_ : container->limits.progress_at;
       not_until(from + spec.watch->stalled + kLimitSlack);
       from_am(spec.watch->stalled);
@@ -264,7 +265,7 @@ std::string Checkers::Books::LimitBroken(JobBook& job, const ApplicationBook& ap
   return {};
 }
 
-/// Attempts that have registered.
+/// How many of its AM attempts have registered.
 std::ptrdiff_t Checkers::Books::AmsOf(const ApplicationBook& application) {
   return std::count_if(application.attempts.begin(), application.attempts.end(),
                        [](const AmAttemptBook& one) { return one.registered || one.known_to_rm; });
@@ -324,7 +325,7 @@ void Checkers::Books::LimitsWithoutAm(JobBook& job, ApplicationBook& application
            {.application_attempt = {.application = application.id}});
 }
 
-/// By a fault, or by what it missed during one.
+/// A fault, or what the AM missed during one, may have kept it from seeing that all run.
 bool Checkers::Books::AmIsImpeded() const {
   return !faults_under_way_.empty() ||
          (last_fault_change_ && now_ - *last_fault_change_ <= kLimitSlack);
@@ -406,7 +407,7 @@ void Checkers::Books::LimitsOfAsk(JobBook& job, const yarn::AllocateRequest& req
          {.application_attempt = {.application = application.id}});
 }
 
-/// Its agents fall silent.
+/// The agents on that node fall silent, and their AMs are to give the containers back.
 void Checkers::Books::LimitsOfPower(std::uint32_t node) {
   if (!on(Invariant::kLimitsKept) || lossy_) return;
   for (const auto& [id, container] : containers_) {
@@ -444,7 +445,8 @@ void Checkers::Books::LimitsOfStart(JobBook& job, ApplicationBook& application,
     // Also in a container that YARN has taken by then: the AM may hear of the process first.
     limits.ran_or_let_be.insert(spawn.task);
   }
-  // What only serves others says nothing of steps: it is watched once it does.
+  // Under parameter-server the chief alone reports steps from its start on; an agent watches the
+  // others from their first report on.
   const bool serves = spec.strategy == Strategy::kParameterServer &&
                       RoleOf(spec, spawn.task.type) != TaskRole::kChief;
   if (Trains(spec, spawn.task) && !serves) ExpectsStall(job, id, container);

@@ -10,7 +10,7 @@ namespace {
 
 /// What is to be asked for waits for the AM's next heartbeat.
 constexpr Duration kAskWaits = 1s;
-/// Until an answer counts as lost.
+/// An AM waits so long for the answer to a call before it sends the next.
 constexpr Duration kCallTakes = 21s;
 /// An AM that has stood still reads for so long what came meanwhile before it decides on a limit.
 constexpr Duration kReadsItsMail = 1s;

@@ -311,7 +311,7 @@ void Checkers::Books::RecordAttempt(JobBook& job, const TaskAttemptEnded& ended,
   job.last_event = now_;
   if (!IsItsTask(job, ended.task)) return;
   CheckExit(job, ended, am_attempt);
-  // TonY counts it and goes on, and its chief waits for it.
+  // TonY counts the worker as failed and goes on; the chief may wait for that worker for ever.
   if (job.spec != nullptr && job.spec->policy.name == "tony" &&
       ended.exit_class != ExitClass::kOk) {
     const TaskRole role = RoleOf(*job.spec, ended.task.type);
