@@ -316,7 +316,9 @@ class FaultDrawer {
     const std::vector<Duration>& times =
         moment_.job != nullptr ? moment_.job->times : sketch_.any_times;
     if (times.empty() || !draw_.Percent(30)) return draw_.Time(least, most);
-    return std::clamp<Duration>(draw_.Of(times) * draw_.Of(kTenths) / 10, least, most);
+    // In this order with every compiler.
+    const auto tenths = draw_.Of(kTenths);
+    return std::clamp<Duration>(draw_.Of(times) * tenths / 10, least, most);
   }
 
   bool MayStay(const FaultKind& kind, const Node& fault) {

@@ -110,8 +110,11 @@ void JobDrawer::DrawDeadlines() {
     if (!draw_.Percent(chance)) return;
     // Beside what the cluster takes for a start, as often as any other.
     Duration time = draw_.Time(least, most);
-    if (!around_.starts.empty() && draw_.Percent(30))
-      time = std::clamp<Duration>(draw_.Of(around_.starts) * draw_.Whole(5, 15) / 10, least, most);
+    if (!around_.starts.empty() && draw_.Percent(30)) {
+      // In this order with every compiler.
+      const std::int64_t tenths = draw_.Whole(5, 15);
+      time = std::clamp<Duration>(draw_.Of(around_.starts) * tenths / 10, least, most);
+    }
     Set(deadlines, key, Time(time));
     job_.sketch.times.push_back(time);
   };

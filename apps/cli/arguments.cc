@@ -330,10 +330,11 @@ std::optional<UsageError> CheckExplore(Raw& raw) {
   }
   const bool searches =
       raw.explore_relation.empty() && (explore.inputs.empty() || !explore.coverage_only);
-  if (!explore.digests.empty() && !searches) {
+  if (!searches && (!explore.digests.empty() || explore.print)) {
     return UsageError{
-        "tfsim explore: --digests is of a search, not of --relation or --coverage-only with FILES; "
-        "`tfsim run FILE` says the digest of a file\n"};
+        fmt::format("tfsim explore: {} is of a search, not of --relation or --coverage-only with "
+                    "FILES; `tfsim run FILE` says the digest of a file\n",
+                    explore.print ? "--print" : "--digests")};
   }
   if (raw.explore_relation.empty()) return std::nullopt;
   explore.relation = EnumeratorFromKebab<explore::Relation>(raw.explore_relation);

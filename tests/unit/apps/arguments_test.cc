@@ -68,6 +68,10 @@ TEST(ArgumentsTest, ExploreTakesATimeOrANumberOfRuns) {
             std::string::npos);
   EXPECT_EQ(explore({"explore", "--seed", "7", "--print", "0"}).print, 0U);
   EXPECT_NE(ErrorOf({"explore", "--print", "3"}).find("and --seed"), std::string::npos);
+  for (const char* other : {"--relation=later", "--coverage-only"})
+    EXPECT_NE(ErrorOf({"explore", "f.yaml", other, "--seed", "7", "--print", "3"})
+                  .find("--print is of a search"),
+              std::string::npos);
   EXPECT_NE(ErrorOf({"explore", "--seed", "7", "--print", "x"}).find("number of a run"),
             std::string::npos);
 }

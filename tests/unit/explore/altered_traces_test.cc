@@ -217,12 +217,13 @@ Trace TraceOf(const config::Scenario& scenario) {
 class AlteredTracesTest : public testing::TestWithParam<std::uint64_t> {};
 
 TEST_P(AlteredTracesTest, WhatIsAccusedIsWhatWasAccused) {
-  if (std::getenv("TFYARN_SANITIZED") != nullptr && GetParam() > 0)
-    GTEST_SKIP() << "under sanitizers one part is enough";
+  // Under sanitizers, which another compiler makes, it is only looked for what crashes.
+  const bool sanitized = std::getenv("TFYARN_SANITIZED") != nullptr;
+  if (sanitized && GetParam() > 0) GTEST_SKIP() << "under sanitizers one part is enough";
   std::string text;
   std::map<std::string, int> accused;
   int tried = 0;
-  for (std::uint64_t seed = 1000 * GetParam(); tried < kScenarios; ++seed) {
+  for (std::uint64_t seed = 1000 * GetParam(); tried < (sanitized ? 4 : kScenarios); ++seed) {
     const Loaded loaded = Load(DrawScenario(seed));
     ASSERT_TRUE(loaded.scenario) << loaded.error;
     const Trace trace = TraceOf(*loaded.scenario);
@@ -246,7 +247,7 @@ TEST_P(AlteredTracesTest, WhatIsAccusedIsWhatWasAccused) {
     text += "\n";
   }
   for (const auto& [invariant, times] : accused) text += fmt::format("{} {}\n", invariant, times);
-  ExpectGolden(fmt::format("checkers/altered_traces_{}.txt", GetParam()), text);
+  if (!sanitized) ExpectGolden(fmt::format("checkers/altered_traces_{}.txt", GetParam()), text);
 }
 
 INSTANTIATE_TEST_SUITE_P(Parts, AlteredTracesTest, testing::Range<std::uint64_t>(0, 6));
