@@ -39,10 +39,11 @@ void Checkers::Books::On(const trace::NodeDeclared& fact) {
 }
 
 void Checkers::Books::On(const trace::NodePower& fact) {
-  NodeBook& node = nodes_[NodeIndex(fact.node)];
+  const std::uint32_t index = NodeIndex(fact.node);
+  NodeBook& node = nodes_[index];
   node.up = fact.up;
   node.power_changed = now_;
-  if (!fact.up) LimitsOfPower(NodeIndex(fact.node));
+  if (!fact.up) LimitsOfPower(index);
 }
 
 // capacity: what a node's containers were granted never exceeds what the node has. A node that lost

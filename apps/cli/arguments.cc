@@ -331,10 +331,12 @@ std::optional<UsageError> CheckExplore(Raw& raw) {
   const bool searches =
       raw.explore_relation.empty() && (explore.inputs.empty() || !explore.coverage_only);
   if (!searches && (!explore.digests.empty() || explore.print)) {
+    const bool print = explore.print.has_value();
     return UsageError{
         fmt::format("tfsim explore: {} is of a search, not of --relation or --coverage-only with "
-                    "FILES; `tfsim run FILE` says the digest of a file\n",
-                    explore.print ? "--print" : "--digests")};
+                    "FILES{}\n",
+                    print ? "--print" : "--digests",
+                    print ? "" : "; `tfsim run FILE` says the digest of a file")};
   }
   if (raw.explore_relation.empty()) return std::nullopt;
   explore.relation = EnumeratorFromKebab<explore::Relation>(raw.explore_relation);

@@ -307,13 +307,13 @@ void AskPlanner::FindUselessHosts(const Question& question) {
                !group.slots.placement.pack_rack &&
                lines_.at(KindOf(group)).where == Where::kAnywhere;
       });
-  if (!tells) return;
+  if (question.wanted.empty() || !tells) return;
   for (const placement::Occupant& occupant : question.occupants) {
     const bool useful =
         std::any_of(question.wanted.begin(), question.wanted.end(), [&](const WantedGroup& group) {
           return question.rules.Allows(group.slots.task_type, occupant.node.host, "");
         });
-    if (!question.wanted.empty() && !useful) useless_hosts_.insert(occupant.node.host);
+    if (!useful) useless_hosts_.insert(occupant.node.host);
   }
 }
 

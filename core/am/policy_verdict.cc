@@ -17,7 +17,6 @@ const VerdictRow* FindRow(const PolicyTable& table, std::string_view name) {
   return nullptr;
 }
 
-/// Sums over the tracked types.
 void Add(const TypeCounts& type, TypeCounts& sum) {
   sum.instances += type.instances;
   sum.ok += type.ok;
@@ -25,6 +24,7 @@ void Add(const TypeCounts& type, TypeCounts& sum) {
   sum.ignored += type.ignored;
 }
 
+/// Sums over the tracked types.
 TypeCounts Tracked(const JobView& view) {
   TypeCounts sum;
   for (const TypeCounts& type : view.types()) {

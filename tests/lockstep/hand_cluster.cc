@@ -66,8 +66,7 @@ void HandCluster::Record(const fakes::RmAction& action) {
           },
           [&](const fakes::RmNote& one) { put(one.text); }},
       action);
-  for (const char byte : bytes)
-    digest_ = (digest_ ^ static_cast<unsigned char>(byte)) * 0x100000001b3ULL;
+  digest_ = DigestOf(digest_, bytes);
 }
 
 void HandCluster::Step(const RmEvent& event) {

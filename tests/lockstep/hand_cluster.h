@@ -18,6 +18,7 @@
 #include "fakes/yarn-rm/messages.h"
 #include "fakes/yarn-rm/resource_manager.h"
 #include "tests/lockstep/world.h"
+#include "tests/unit/digest.h"
 
 namespace tfyarn::lockstep {
 
@@ -117,7 +118,7 @@ class HandCluster final : public World {
   Instant now_{};
   std::optional<Instant> restarted_;  // the ResourceManager, last
   std::uint64_t calls_ = 0;
-  std::uint64_t digest_ = 0xcbf29ce484222325ULL;
+  std::uint64_t digest_ = kDigestOfNothing;
   std::vector<std::pair<std::string, Place>> hosts_;
   std::vector<Node> nodes_;
   std::optional<yarn::RmResponse> reply_;

@@ -22,6 +22,7 @@
 #include "explore/guarded_run.h"
 #include "sim/checkers.h"
 #include "sim/run.h"
+#include "tests/unit/digest.h"
 #include "tests/unit/golden_file.h"
 
 namespace tfyarn::explore::altered_traces_test {
@@ -189,11 +190,6 @@ class Alterer {
   std::map<std::string, std::vector<json>> values_;
 };
 
-std::uint64_t Hash(std::uint64_t hash, const std::string& text) {
-  for (const char c : text) hash = (hash ^ static_cast<unsigned char>(c)) * 0x100000001b3ULL;
-  return hash;
-}
-
 bool IsRefused(const trace::TraceRecord& record) {
   const auto* ordered = std::get_if<trace::AmOrdered>(&record.fact);
   const auto* verdict =
@@ -234,15 +230,16 @@ TEST_P(AlteredTracesTest, WhatIsAccusedIsWhatWasAccused) {
     text += fmt::format("{}", seed);
     Alterer alterer(trace, seed);
     for (int group = 0; group < kGroups; ++group) {
-      std::uint64_t hash = 0xcbf29ce484222325ULL;
+      std::uint64_t digest = kDigestOfNothing;
       for (int i = 0; i < kAlterations; ++i) {
         for (const sim::Violation& violation : Judged(*loaded.scenario, trace, alterer.Next())) {
-          hash = Hash(hash, fmt::format("{} {} {} {}", i, violation.invariant, violation.detail,
-                                        violation.at.time_since_epoch().count()));
+          digest =
+              DigestOf(digest, fmt::format("{} {} {} {}", i, violation.invariant, violation.detail,
+                                           violation.at.time_since_epoch().count()));
           ++accused[violation.invariant];
         }
       }
-      text += fmt::format(" {:04x}", hash & 0xffff);
+      text += fmt::format(" {:04x}", digest & 0xffff);
     }
     text += "\n";
   }

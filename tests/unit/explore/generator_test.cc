@@ -10,6 +10,7 @@
 #include "config/emit.h"
 #include "config/fault_kinds.h"
 #include "config/load.h"
+#include "tests/unit/digest.h"
 #include "tests/unit/golden_file.h"
 
 namespace tfyarn::explore::generator_test {
@@ -40,11 +41,9 @@ TEST(GeneratorTest, TheSeedSaysAll) {
 TEST(GeneratorTest, EveryCompilerDrawsTheSame) {
   std::string text;
   for (std::uint64_t seed = 0; seed < 1000; seed += 20) {
-    std::uint64_t digest = 0xcbf29ce484222325ULL;
-    for (std::uint64_t i = seed; i < seed + 20; ++i) {
-      for (const char byte : config::EmitYaml(DrawScenario(i)))
-        digest = (digest ^ static_cast<unsigned char>(byte)) * 0x100000001b3ULL;
-    }
+    std::uint64_t digest = kDigestOfNothing;
+    for (std::uint64_t i = seed; i < seed + 20; ++i)
+      digest = DigestOf(digest, config::EmitYaml(DrawScenario(i)));
     text += fmt::format("{:016x}\n", digest);
   }
   ExpectGolden("explore/drawn.txt", text);
