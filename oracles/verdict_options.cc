@@ -176,6 +176,8 @@ std::vector<Option> ReferenceVerdict::Model::Options(const Job& job, const Task&
                                                      std::optional<std::int32_t> exit,
                                                      Tri succeeded) const {
   const JobSpec& spec = *job.spec;
+  // A container that fails with 1 before a process ran may be one: a row's `exit` is a process's.
+  if (cls == kLaunchError) exit.reset();
   // A good end starts again only where a row of `on_exit` says so, and nothing does so for ever.
   const bool user = job.policy != Policy::kDefault || (Of(cls) & kUserPays) != 0 || cls == kOk;
   const Budget by_class = user ? Budget::kUser : Budget::kInfrastructure;

@@ -77,6 +77,8 @@ yarn::RmResponse RmCore::Answer(const RmCall&, const yarn::NodeHeartbeatRequest&
   node.last_heard = now_;
   if (ResponseIdAfter(request.response_id, 1) == node.response_id) {
     TF_PROBE("yarn/node-beat-repeated");
+    // The node counts its period from this one if it has waited for the answer that it missed.
+    ring_.Heard(node.index, now_, false);
     // News since then is not in this answer.
     if (std::exchange(node.news_announced, false)) NewsFor(node);
     return node.last_response.value_or(

@@ -1533,6 +1533,18 @@ TEST(ReferenceVerdictTest, WhatEndsBeforeAProcessRanInItMayNotHaveBeenLaunched) 
   }
 }
 
+// A container may fail with 1 because nothing could be launched in it: no process exited with 1.
+TEST(ReferenceVerdictTest, AFailedLaunchHasNoExitThatARowCouldName) {
+  for (const bool ran : {false, true}) {
+    JobSpec spec = Spec({{"worker", 1}}, Strategy::kMultiWorker);
+    spec.on_exit = {{.exits = {1}, .action = ExitAction::kRestartTask},
+                    {.action = ExitAction::kTally}};
+    Script script(spec, ran ? "" : "worker");
+    script.LoseContainer(kWorker0, 1);
+    EXPECT_EQ(script.CleanAt(10min), !ran);
+  }
+}
+
 TEST(ReferenceVerdictTest, WhereNoBeatMayBeMissingASlowOneIs) {
   for (const std::int32_t missed : {1, 2}) {
     JobSpec spec = TwoWorkers();

@@ -26,6 +26,18 @@ faults: [{kind: rm_drop_response, method: Allocate}]
 )");
 }
 
+// The node counts its beats from the one that it sent again after 20 s without an answer.
+TEST(SkippedBeatsTest, ANodeThatBeatsAgainIsExpectedAPeriodAfterThat) {
+  ExpectSame(R"(name: again
+seed: 1
+horizon: 1h
+cluster: {nodes: [{name: n, resources: {memory: 8GiB, vcores: 4}}]}
+yarn: {scheduler: capacity, heartbeat: {nm: 260ms}}
+jobs: [{name: a, tasks: {worker: {memory: 3GiB}}, submit: 20700ms}]
+faults: [{kind: loss, at: 7400us, for: 500ms, loss: 0.5}]
+)");
+}
+
 TEST(SkippedBeatsTest, AnAgentWhoseFirstAnswerIsLateLooksForItsAm) {
   ExpectSame(R"(name: late
 horizon: 1h
