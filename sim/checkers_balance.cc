@@ -28,7 +28,7 @@ std::int32_t TrainingWithout(const JobSpec& job, HoldsBack holds_back) {
         role != TaskRole::kServer && role != TaskRole::kEvaluator && role != TaskRole::kSidecar;
     const bool waits =
         std::any_of(job.depends.begin(), job.depends.end(), [&](const Dependency& dependency) {
-          return dependency.task == type.name && holds_back(dependency);
+          return dependency.task == type.name && !dependency.within && holds_back(dependency);
         });
     if (trains && !waits) size += type.instances;
   }

@@ -56,7 +56,7 @@ Duration EndTakes(const JobSpec& job) {
 /// For another type, by `depends`.
 bool Waits(const JobSpec& job, const TaskId& task) {
   return std::any_of(job.depends.begin(), job.depends.end(),
-                     [&](const Dependency& rule) { return rule.task == task.type; });
+                     [&](const Dependency& row) { return row.task == task.type && !row.within; });
 }
 
 /// Since when all that train have run, as the AM must have heard by `at`.

@@ -133,6 +133,19 @@ TEST(TrialTest, AnUnusedNodeMayTakeTheAnswerThatAFaultDrops) {
   }
 }
 
+TEST(TrialTest, AfterARestartOfTheRmAnUnusedNodeMayMoveWhatAFaultFindsOnAnother) {
+  for (const bool restarts : {false, true}) {
+    Node document = Small();
+    Node faults = List({Map(
+        {{"kind", Text("node_crash")}, {"at", Text("5s")}, {"target", Map({{"am", Text("a")}})}})});
+    if (restarts) faults.items.push_back(Map({{"kind", Text("rm_restart")}, {"at", Text("1s")}}));
+    Set(document, "faults", faults);
+    const Trial trial = Try({.document = document, .relation = Relation::kUnusedNode},
+                            {.simulate = sim::RunScenario, .accepts = {}});
+    EXPECT_EQ(trial.skipped.empty(), !restarts);
+  }
+}
+
 TEST(TrialTest, ASchedulerThatDrawsWhomItServesDrawsMoreBesideAnotherNode) {
   for (const bool several : {false, true}) {
     Node document = Small();

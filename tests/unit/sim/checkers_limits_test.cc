@@ -334,6 +334,25 @@ TEST(CheckersLimitsTest, AFaultMayKeepFromTheAmThatAllHaveRun) {
   }
 }
 
+// A row of `depends` with `within` says by when a type ends, not that it waits.
+TEST(CheckersLimitsTest, WhatMustEndWithinATimeRunsWithTheOthers) {
+  for (const bool waits : {false, true}) {
+    JobSpec job = LimitScript::JobWithoutGang({.run = 1h});
+    job.tasks.push_back({.name = "chief", .instances = 1});
+    Dependency row{.task = "worker", .after = "chief", .state = DependencyState::kEnded};
+    if (!waits) row.within = 10min;
+    job.depends = {row};
+    LimitScript script(job);
+    script.Grant(1, "n1", 0, true);
+    script.Say(trace::ContainerLaunched{.container = LimitScript::Container(1)});
+    script.StartAm();
+    script.GrantKnown(2);
+    script.Spawn(2, {"chief", 0});
+    script.Pass(1h + kSlack + 1s);
+    EXPECT_EQ(script.Broken(), waits ? kBroken : Names{});
+  }
+}
+
 TEST(CheckersLimitsTest, ASuccessorThatWasNotToldCountsFromWhenItSeesAllRun) {
   LimitScript script(LimitScript::JobWith({.run = 1h}));
   script.RunAll();
