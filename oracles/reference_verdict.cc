@@ -63,7 +63,14 @@ void ReferenceVerdict::Model::Observe(const trace::TraceRecord& record) {
   RunFacts::Observe(record);
   const auto* ordered = std::get_if<trace::AmOrdered>(&record.fact);
   Job* job = ordered == nullptr ? nullptr : JobOf(ordered->job);
-  if (job == nullptr || !IsOfLatestAm(*job, *ordered)) return;
+  if (job == nullptr) return;
+  if (!IsOfLatestAm(*job, *ordered)) {
+    // What one that is replaced meanwhile tells is stored: its successor reads it.
+    const auto* decision = std::get_if<RestartDecided>(&ordered->action);
+    if (decision != nullptr && ordered->resubmission == job->resubmission)
+      Apply(*job, *decision, std::min(job->unannounced_from, job->window_at));
+    return;
+  }
   if (const auto* assembled = std::get_if<SpecAssembled>(&ordered->action)) {
     Judge(*job, *assembled);
   } else if (const auto* decision = std::get_if<RestartDecided>(&ordered->action)) {

@@ -13,6 +13,8 @@ namespace tfyarn::sim {
 namespace {
 
 constexpr Duration kGiveBackSlack = 60s;
+/// What ends at once again and again rests so long at most (docs/policies.md).
+constexpr Duration kLongestRest = 5min;
 
 std::string Seconds(Area area) {
   return std::to_string(static_cast<double>(area) / 1e9);
@@ -173,7 +175,7 @@ Duration Checkers::Books::ProgressBound(const JobBook& job) const {
   bound += deadlines.registration + deadlines.start + deadlines.stop + deadlines.blame;
   Duration drain{};
   for (const auto& [type, allowed] : job.spec->finish.drain) drain = std::max(drain, allowed);
-  return bound + drain + hdfs_slowed_;
+  return bound + drain + hdfs_slowed_ + kLongestRest;
 }
 
 /// It waits for containers beyond those that its gang has to hold.

@@ -2851,6 +2851,31 @@ TEST(ReferenceVerdictTest, DeadlinesRunWaitsForWhatTheNextAmHasNotHeardOf) {
   }
 }
 
+// Its successor takes over what it read, when the process that this started has already begun.
+TEST(ReferenceVerdictTest, WhatAnAmThatIsReplacedTellsIsDecidedThen) {
+  JobSpec spec = Spec({{"worker", 1}}, Strategy::kMultiWorker);
+  spec.retries = {.user = 1};
+  const RestartDecided decision{.paid = Budget::kUser,
+                                .epoch = Epoch(2),
+                                .cause = {.task = kWorker0, .exit = 1},
+                                .tasks = {kWorker0}};
+  Script script(spec);
+  script.At(60s);
+  script.Exit(kWorker0, 1);
+  script.StartAm(2);
+  script.ActAs(1);
+  script.Order(decision);
+  script.SpawnUntold(kWorker0, 1, 2);
+  script.ActAs(2);
+  script.Order(RestartTakenOver{.number = 1, .decided = decision});
+  script.At(65s);
+  script.Register(kWorker0);
+  script.Exit(kWorker0, 1);
+  script.Verdict(JobStatus::kFailed, "default/user-permanent-exhausted", kWorker0,
+                 ExitClass::kUserPermanent, 1);
+  EXPECT_THAT(script.model.TakeNew(), testing::IsEmpty());
+}
+
 TEST(ReferenceVerdictTest, WhatIsTakenOverWasPaidByTheAmBefore) {
   JobSpec spec = Spec({{"worker", 1}}, Strategy::kIndependent);
   spec.retries = {.infrastructure = 1, .window = 60s};

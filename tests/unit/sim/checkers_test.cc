@@ -544,7 +544,7 @@ TEST(CheckersTest, ProgressBreaksAtTheInstantAtWhichTheBoundHasPassed) {
   script.At(30h);
   script.Say(trace::TrainingPhaseChanged{.job = CheckerScript::kJob,
                                          .phase = trace::TrainingPhase::kIdle});
-  script.At(30h + 46min + 35s);
+  script.At(30h + 51min + 35s);
   script.Say(trace::NodePower{.node = CheckerScript::Node("n9")});
   EXPECT_EQ(script.Broken(), Names{});
   script.At(100h);
@@ -552,7 +552,7 @@ TEST(CheckersTest, ProgressBreaksAtTheInstantAtWhichTheBoundHasPassed) {
   const std::vector<Violation> found = script.checkers.TakeNew();
   ASSERT_EQ(found.size(), 1U);
   EXPECT_EQ(found[0].invariant, "progress");
-  EXPECT_EQ(found[0].at, Instant{} + 30h + 46min + 35s + Duration(1));
+  EXPECT_EQ(found[0].at, Instant{} + 30h + 51min + 35s + Duration(1));
 }
 
 TEST(CheckersTest, AGoodEndThatWasNoneIsToldWithWhatTheProcessDid) {
@@ -572,9 +572,9 @@ TEST(CheckersTest, AGoodEndThatWasNoneIsToldWithWhatTheProcessDid) {
 TEST(CheckersTest, ProgressIsJudgedWhereNothingHappensAnyMore) {
   CheckerScript script;
   script.Run();
-  script.checkers.Finish(Instant{} + 46min, trace::StopReason::kHorizon);
+  script.checkers.Finish(Instant{} + 51min, trace::StopReason::kHorizon);
   EXPECT_EQ(script.Broken(), Names{});
-  script.checkers.Finish(Instant{} + 47min, trace::StopReason::kHorizon);
+  script.checkers.Finish(Instant{} + 52min, trace::StopReason::kHorizon);
   EXPECT_EQ(script.Broken(), Names{"progress"});
 }
 
@@ -605,7 +605,7 @@ TEST(CheckersTest, ProgressIsWhateverHappensToTheJob) {
     script.Grant(4);
     script.At(30min);
     happens(script);
-    script.checkers.Finish(Instant{} + 47min, trace::StopReason::kHorizon);
+    script.checkers.Finish(Instant{} + 52min, trace::StopReason::kHorizon);
     return script.Broken();
   };
   using Happens = std::function<void(CheckerScript&)>;
