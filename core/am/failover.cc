@@ -45,8 +45,7 @@ Tried WhatWasTried(const Decision& decision) {
 void Failover::OnEnd(const AttemptEnd& end, bool container_alive) {
   if (end.record.exit_class == ExitClass::kKilledByUs) return OnStopped(end, container_alive);
   if (parts_.core.finishing) {
-    parts_.core.tasks.SetOutcome(
-        end.task, end.record.exit_class == ExitClass::kOk ? Outcome::kOk : Outcome::kFailed);
+    parts_.core.tasks.SetOutcome(end.task, Outcome::kIgnored);
     parts_.attempts.Decided(end.task, {});
     return parts_.finish.OnProcessEnded(end.task);
   }

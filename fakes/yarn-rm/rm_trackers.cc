@@ -45,12 +45,9 @@ yarn::RmResponse RmCore::Answer(const RmCall&, const yarn::RegisterNodeManagerRe
   node.last_response.reset();
   node.container_key_sent = container_key_.key.current;
   node.nm_key_sent = nm_key_.key.current;
-  // A node of which nothing runs any more forgets old orders; one that reconnects still needs them.
-  if (!reconnects || request.running_applications.empty()) {
-    node.to_cleanup.clear();
-    node.to_remove.clear();
-    node.applications_to_cleanup.clear();
-  }
+  // A node that is away gets no orders; what AMs acknowledged meanwhile it has forgotten itself.
+  // One that reconnects with what runs on it still needs them.
+  if (!reconnects || request.running_applications.empty()) node.to_remove.clear();
   node.news_announced = false;
   if (!IsActive(node)) SetNodeState(node, yarn::NodeState::kRunning);
   ring_.Forget(node.index);

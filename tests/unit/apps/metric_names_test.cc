@@ -24,6 +24,14 @@ TEST(MetricNamesTest, EveryNameOfAnExpectationHasAValue) {
   }
 }
 
+TEST(MetricNamesTest, AFaultIsNamedByItsNumberAndAField) {
+  trace::Result result;
+  result.faults.emplace_back();
+  for (const char* wrong :
+       {"fault/0xat", "fault/0", "fault/x.at", "fault/.at", "fault/1.at", "fault/0.when"})
+    EXPECT_FALSE(trace::Lookup(result, wrong)) << wrong;
+}
+
 TEST(MetricNamesTest, EveryMetricMayBeExpected) {
   for (const trace::Metric& metric : trace::ComputeMetrics({}, {})) {
     EXPECT_TRUE(config::FindMetric(config::RunMetrics(), metric.name)) << metric.name;
