@@ -120,19 +120,32 @@ Node AnHourLater(Node document) {
   return document;
 }
 
-/// What a fault strikes is a node, or what happens to be on one.
-bool AimsAtNodes(const Node& document) {
+/// Faults that strike a node, or what happens to be on one.
+std::int64_t FaultsAimedAtNodes(const Node& document) {
   const Node* faults = document.Find("faults");
-  return faults != nullptr &&
-         std::any_of(faults->items.begin(), faults->items.end(), [](const Node& fault) {
-           const std::string kind = TextAt(fault, "kind");
-           const Node* target = fault.Find("target");
-           const bool named = target != nullptr &&
-                              (target->Find("node") != nullptr || target->Find("label") != nullptr);
-           // What a node holds beside its target is lost with it.
-           return named || kind.starts_with("node_") || kind.starts_with("nm_") ||
-                  kind == "slow_node" || kind.starts_with("gpu_");
-         });
+  if (faults == nullptr) return 0;
+  return std::count_if(faults->items.begin(), faults->items.end(), [](const Node& fault) {
+    const std::string kind = TextAt(fault, "kind");
+    const Node* target = fault.Find("target");
+    const bool named =
+        target != nullptr && (target->Find("node") != nullptr || target->Find("label") != nullptr);
+    // What a node holds beside its target is lost with it.
+    return named || kind.starts_with("node_") || kind.starts_with("nm_") || kind == "slow_node" ||
+           kind.starts_with("gpu_");
+  });
+}
+
+bool AimsAtNodes(const Node& document) {
+  return FaultsAimedAtNodes(document) > 0;
+}
+
+/// The scheduler counts no job as active while it has no node at all, of whatever partition.
+bool MayLoseAllNodes(const Node& document) {
+  std::int64_t count = 0;
+  const Node* nodes = document.FindPath("cluster.nodes");
+  for (std::size_t i = 0; nodes != nullptr && i < nodes->items.size(); ++i)
+    count += NumberAt(nodes->items[i], "count", 1);
+  return FaultsAimedAtNodes(document) >= count;
 }
 
 /// A fault waits for a message, or for what some message brings about again: one that comes twice
@@ -370,7 +383,9 @@ std::variant<std::vector<Variant>, Skipped> VariantsOf(Relation relation, const 
         return Skipped{"its scheduler draws once more whenever a node comes or goes"};
       if (RestartsTheRm(document) && AimsAtNodes(document))
         return Skipped{
-            "after a restart of the RM it counts, and what a fault finds on a node differs"};
+            "a new RM counts it, and what a fault finds on a node is another thing then"};
+      if (MayLoseAllNodes(document))
+        return Skipped{"while it is the only node, what waits for an AM counts as active"};
       variants = {Only(WithUnusedNode(document), Sameness::kOutcome)};
       break;
     case Relation::kRepeatedMessage:

@@ -133,6 +133,22 @@ TEST(TrialTest, AnUnusedNodeMayTakeTheAnswerThatAFaultDrops) {
   }
 }
 
+// The CapacityScheduler activates no application of a cluster without a node.
+TEST(TrialTest, AnUnusedNodeMayBeTheOnlyOne) {
+  for (const std::int64_t nodes : {1, 2}) {
+    Node document = Small();
+    Set(ListAt(MapAt(document, "cluster"), "nodes").items.front(), "count", Number(nodes));
+    Set(document, "faults",
+        List({Map({{"kind", Text("node_decommission")},
+                   {"at", Text("5s")},
+                   {"target", Map({{"am", Text("a")}})},
+                   {"for", Text("3s")}})}));
+    const Trial trial = Try({.document = document, .relation = Relation::kUnusedNode},
+                            {.simulate = sim::RunScenario, .accepts = {}});
+    EXPECT_EQ(trial.skipped.empty(), nodes == 2);
+  }
+}
+
 TEST(TrialTest, AfterARestartOfTheRmAnUnusedNodeMayMoveWhatAFaultFindsOnAnother) {
   for (const bool restarts : {false, true}) {
     Node document = Small();
@@ -140,6 +156,7 @@ TEST(TrialTest, AfterARestartOfTheRmAnUnusedNodeMayMoveWhatAFaultFindsOnAnother)
         {{"kind", Text("node_crash")}, {"at", Text("5s")}, {"target", Map({{"am", Text("a")}})}})});
     if (restarts) faults.items.push_back(Map({{"kind", Text("rm_restart")}, {"at", Text("1s")}}));
     Set(document, "faults", faults);
+    Set(ListAt(MapAt(document, "cluster"), "nodes").items.front(), "count", Number(2));
     const Trial trial = Try({.document = document, .relation = Relation::kUnusedNode},
                             {.simulate = sim::RunScenario, .accepts = {}});
     EXPECT_EQ(trial.skipped.empty(), !restarts);
