@@ -4,8 +4,8 @@ Kinds: negated condition, changed comparison, changed connective, dropped call, 
 constant, changed duration, flipped bool, swapped arguments. A site that no compiler takes (a constant of the type system, arguments
 that do not convert) is found by compiling, not here (instrument.py).
 
-Left out, since no behaviour can show them: what a TF_CHECK demands (it never fails), static_assert and other macros, the arguments of
-fmt::format (words for people; golden files hold some), calls that only reserve memory.
+Left out, since no behaviour can show them: what a TF_CHECK demands (it never fails), a CheckFailed (it is never reached), static_assert
+and other macros, the arguments of fmt::format (words for people; golden files hold some), calls that only reserve memory.
 """
 import dataclasses
 import zlib
@@ -64,7 +64,7 @@ class Finder:
                 continue
             macro = text.isupper() and len(text) > 2
             words = text == "format" and source.texts[i - 1] == "::" and source.texts[i - 2] == "fmt"
-            if macro or words or text in ("static_assert", "decltype", "noexcept", "sizeof", "requires", "assert"):
+            if macro or words or text in ("CheckFailed", "static_assert", "decltype", "noexcept", "sizeof", "requires", "assert"):
                 spans.append((source.tokens[i].begin, source.tokens[source.other[i + 1]].end))
         return spans
 

@@ -98,23 +98,47 @@ TEST(WebHdfsServerTest, AFileIsWrittenReadAndKnown) {
   EXPECT_THAT(steps, testing::IsSupersetOf({"MKDIRS", "CREATE", "GETFILESTATUS", "OPEN"}));
 }
 
-/// What the server answers to a request as it is: its head and body.
-std::string Exchanged(boost::asio::io_context& loop, std::uint16_t port, const std::string& line,
-                      const std::string& body = "") {
+/// What the server answers to these bytes when no more come.
+std::string Answered(boost::asio::io_context& loop, std::uint16_t port, const std::string& bytes) {
   using boost::asio::ip::tcp;
   tcp::socket socket(loop);
-  const std::string request = fmt::format("{} HTTP/1.1\r\nHost: h\r\nContent-Length: {}\r\n\r\n{}",
-                                          line, body.size(), body);
   return wire::WaitFor<std::string>(loop, [&](auto answer) {
     socket.async_connect(
         {boost::asio::ip::make_address("127.0.0.1"), port}, [&, answer](const auto& failed) {
           EXPECT_FALSE(failed);
-          boost::asio::async_write(socket, boost::asio::buffer(request), [](auto&&...) {});
+          boost::asio::async_write(socket, boost::asio::buffer(bytes), [&](auto&&...) {
+            boost::system::error_code ignored;
+            socket.shutdown(tcp::socket::shutdown_send, ignored);
+          });
           const auto said = std::make_shared<std::string>();
           boost::asio::async_read(socket, boost::asio::dynamic_buffer(*said),
                                   [said, answer](auto&&...) { answer(*said); });
         });
   });
+}
+
+/// What the server answers to a request as it is: its head and body.
+std::string Exchanged(boost::asio::io_context& loop, std::uint16_t port, const std::string& line,
+                      const std::string& body = "") {
+  return Answered(loop, port,
+                  fmt::format("{} HTTP/1.1\r\nHost: h\r\nContent-Length: {}\r\n\r\n{}", line,
+                              body.size(), body));
+}
+
+TEST(WebHdfsServerTest, WhatIsNoWholeRequestIsNotAnswered) {
+  boost::asio::io_context loop;
+  NameNode files({.superuser = "alice"});
+  WebHdfsServer server(loop, "127.0.0.1", files, [](const ServedCall&) { return CallFate{}; });
+  ASSERT_TRUE(server.Open().has_value());
+  const std::string whole = fmt::format(
+      "PUT /webhdfs/v1/f?op=CREATE&user.name=alice&namenoderpcaddress=127.0.0.1:{} HTTP/1.1\r\n"
+      "Content-Length: 3\r\n\r\nabc",
+      server.port());
+  EXPECT_EQ(Answered(loop, server.port(), whole.substr(0, whole.size() - 5)), "");
+  EXPECT_EQ(Answered(loop, server.port(), "no request\r\n\r\n"), "");
+  EXPECT_FALSE(files.StatusFor("alice", "/f").has_value());
+  EXPECT_THAT(Answered(loop, server.port(), whole), HasSubstr("HTTP/1.1 201 "));
+  EXPECT_TRUE(files.StatusFor("alice", "/f").has_value());
 }
 
 // Source: the WebHDFS REST API's own examples. Clients of others read what production's does not.
