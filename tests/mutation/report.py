@@ -64,8 +64,8 @@ def record(path, tried, results, judged, options):
              "scenario that takes no minutes, until something notices it: a mutant with which one of these has another digest is noticed. The CTest",
              "case `mutation/sample` does so with ten of a fresh, printed seed. `./dev mutation --record` writes this page; verdicts on survivors",
              "are kept in tests/mutation/survivors.txt. Mechanisms taken away by hand are in [mutants.md](mutants.md).", "",
-             "Left out, as no behaviour can show them: what TF_CHECK and CheckFailed demand, words for people (arguments of `fmt::format`), calls that only",
-             "reserve memory, headers, and whatever does not compile.", "",
+             "Left out, as no behaviour can show them: what TF_CHECK and CheckFailed demand, when a probe alone is passed, words for people (arguments of",
+             "`fmt::format`), calls that only reserve memory, headers, and whatever does not compile.", "",
              f"Last run: {datetime.date.today().isoformat()}, seed {tried.seed}, {drawn}: {killed} killed "
              f"({100 * killed / total:.1f} %), {by['unit']} of them by unit tests, {by['explore']} by exploration, {by['recorded']} by digests (together "
              f"{100 * required / total:.1f} %), {by['scenario']} by scenarios alone; {len(survivors)} survived, {len(equivalent)} of them "

@@ -4,8 +4,9 @@ Kinds: negated condition, changed comparison, changed connective, dropped call, 
 constant, changed duration, flipped bool, swapped arguments. A site that no compiler takes (a constant of the type system, arguments
 that do not convert) is found by compiling, not here (instrument.py).
 
-Left out, since no behaviour can show them: what a TF_CHECK demands (it never fails), a CheckFailed (it is never reached), static_assert
-and other macros, the arguments of fmt::format (words for people; golden files hold some), calls that only reserve memory.
+Left out, since no behaviour can show them: what a TF_CHECK demands (it never fails), a CheckFailed (it is never reached), when a
+TF_PROBE alone is passed, static_assert and other macros, the arguments of fmt::format (words for people; golden files hold some), calls
+that only reserve memory.
 """
 import dataclasses
 import zlib
@@ -62,9 +63,11 @@ class Finder:
         for i, text in enumerate(source.texts[:-1]):
             if source.texts[i + 1] != "(" or not source.is_name(i):
                 continue
+            after = source.other[i + 1] + 1
+            marks_only = text == "if" and after < len(source.texts) and source.texts[after] == "TF_PROBE"
             macro = text.isupper() and len(text) > 2
             words = text == "format" and source.texts[i - 1] == "::" and source.texts[i - 2] == "fmt"
-            if macro or words or text in ("CheckFailed", "static_assert", "decltype", "noexcept", "sizeof", "requires", "assert"):
+            if macro or words or marks_only or text in ("CheckFailed", "static_assert", "decltype", "noexcept", "sizeof", "requires", "assert"):
                 spans.append((source.tokens[i].begin, source.tokens[source.other[i + 1]].end))
         return spans
 
