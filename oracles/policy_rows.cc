@@ -115,7 +115,11 @@ Classes ClassOfCode(std::int32_t code) {
 
 /// Of a container's status; `ran`: a process of the user's had begun in it.
 Classes ClassOfContainer(std::int32_t status, bool released, bool ran) {
-  if (released) return Of(kKilledByUs);
+  // What YARN gives as its own reason was faster than our order.
+  const bool own_reason = status < container_exit::kAborted && status > container_exit::kInvalid &&
+                          status != container_exit::kKilledByAppMaster &&
+                          status != container_exit::kKilledAfterAppCompletion;
+  if (released) return Of(kKilledByUs) | (own_reason ? ClassOfContainer(status, false, ran) : 0);
   switch (status) {
     case container_exit::kKilledExceededVmem:
     case container_exit::kKilledExceededPmem:

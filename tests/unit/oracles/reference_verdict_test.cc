@@ -2851,6 +2851,22 @@ TEST(ReferenceVerdictTest, DeadlinesRunWaitsForWhatTheNextAmHasNotHeardOf) {
   }
 }
 
+// Its node had killed it when the AM, which heard nothing of it, had it stopped.
+TEST(ReferenceVerdictTest, YarnsOwnReasonIsNoOrderOfTheAm) {
+  for (const std::int32_t status :
+       {container_exit::kKilledExceededPmem, container_exit::kAborted}) {
+    JobSpec spec = Spec({{"worker", 1}}, Strategy::kIndependent);
+    spec.retries.user = 1;
+    spec.on_exit = {{.classes = {ExitClass::kOom}, .action = ExitAction::kRestartTask}};
+    Script script(spec);
+    script.At(60s);
+    script.GiveBack(kWorker0);
+    script.LoseContainer(kWorker0, status);
+    script.Restart(kWorker0, ExitClass::kOom, Budget::kUser, 1, {kWorker0});
+    EXPECT_EQ(script.Clean(), status == container_exit::kKilledExceededPmem);
+  }
+}
+
 // Its successor takes over what it read, when the process that this started has already begun.
 TEST(ReferenceVerdictTest, WhatAnAmThatIsReplacedTellsIsDecidedThen) {
   JobSpec spec = Spec({{"worker", 1}}, Strategy::kMultiWorker);

@@ -95,7 +95,7 @@ TEST(EnvironmentTest, GenericJobsGetOnlyOurOwn) {
 
 TEST(EnvironmentTest, TonyCompatibility) {
   Sample sample(Framework::kTensorflow);
-  sample.Add("chief", 1).Add("worker", 1).Add("ps", 1).Add("tensorboard", 1);
+  sample.Add("chief", 1).Add("worker", 2).Add("ps", 1).Add("tensorboard", 1);
   sample.job.compat_tony = true;
   ExpectGolden("env/tony.txt", Text(sample));
 }
