@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <utility>
+#include <vector>
 
 namespace tfyarn::explore {
 namespace {
@@ -47,6 +48,19 @@ Node WithMoreAttempts(Node document) {
     for (Node& arrival : ListAt(document, "arrivals").items)
       RaiseAttemptsOf(MapAt(arrival, "template"));
   }
+  return document;
+}
+
+Node FirstJobAlone(Node document) {
+  Remove(document, "faults");
+  std::vector<Node>& jobs = ListAt(document, "jobs").items;
+  if (jobs.empty()) return document;
+  jobs.resize(1);
+  const std::string name = TextAt(jobs.front(), "name");
+  std::erase_if(ListAt(jobs.front(), "behavior").items,
+                [](const Node& row) { return NumberAt(row, "attempt", 0) > 0; });
+  std::erase_if(ListAt(document, "expect").items,
+                [&](const Node& row) { return TextAt(row, "job") != name; });
   return document;
 }
 

@@ -260,7 +260,8 @@ std::string DifferenceOfTallies(const sim::JobTally& left, const sim::JobTally& 
   for (const auto& [type, starts] : by_type(right)) {
     const auto plain = before.find(type);
     const std::int32_t number = plain == before.end() ? 0 : plain->second;
-    if (starts > number) return say("the number of starts of " + type, number, starts);
+    // One that waits for the end of others may start before the next AM has heard of theirs.
+    if (starts > std::max(number, 1)) return say("the number of starts of " + type, number, starts);
   }
   return "";
 }
@@ -272,6 +273,11 @@ bool IsOfBudget(std::string_view rule) {
 
 bool IsOfDeadline(std::string_view rule) {
   return rule.starts_with("deadlines/") || rule == "gang/deadline";
+}
+
+/// It gave up the application, as no AM started for too long.
+bool IsOfTheClient(const trace::JobResult& job) {
+  return job.status == JobStatus::kFailed && job.rule.empty();
 }
 
 /// YARN takes containers with an AM that its nodes have not yet reported (docs/policies.md, class
@@ -292,11 +298,13 @@ std::string DifferenceOfTallies(std::string_view job, const RunRecord& plain,
     if (right.failed_by_am_lost || other_script || IsOutOfAttempts(b)) continue;
     // The horizon cuts one of them: whether it hangs is for the invariants to say.
     if (a.status == JobStatus::kUnfinished || b.status == JobStatus::kUnfinished) continue;
+    // What a deadline ends comes to more or less before it, and what the death takes may be all
+    // that is left until it is over.
+    if (IsOfDeadline(a.rule) || b.rule == "deadlines/run" || IsOfTheClient(b)) continue;
     const std::string status = DifferenceOfStatus(a, b);
     if (!status.empty()) return status;
-    // Where the world did something else to the job, other decisions follow; and what a deadline
-    // ends comes to more or less before it.
-    if (taken || left.blows != right.blows || IsOfDeadline(a.rule)) continue;
+    // Where the world did something else to the job, other decisions follow.
+    if (taken || left.blows != right.blows) continue;
     const std::string difference = DifferenceOfTallies(left, right);
     if (!difference.empty()) return difference;
     if (b.epochs > a.epochs) return DifferenceOfEpochs(a, b);

@@ -242,7 +242,9 @@ std::string ReferenceVerdict::Model::WrongCause(const Job& job, const Task& task
     if (!other.in_gang) continue;
     bool heard = false, killed_by_others = false;
     for (const Account& account : other.accounts) {
-      if (account.spent || account.told == 0 || account.told > job.stored) continue;
+      // Or it had read in the journal what it hears again.
+      const bool read = account.stored_perhaps && account.first_told < account.told;
+      if (account.spent || account.told == 0 || (account.told > job.stored && !read)) continue;
       unsure |= account.told >= window_;
       heard = true;
       first = std::min(first, account.told_at);

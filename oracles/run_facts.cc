@@ -162,7 +162,8 @@ void RunFacts::BeginAttempt(Job& job, const AmStarted& started) {
     }
   }
   for (auto& [id, task] : job.tasks) {
-    task.was_silent = task.was_silent || IsSilent(job, task);
+    // What the AM before has decided on it may be stored.
+    task.was_silent = task.was_silent || IsSilent(job, task) || HasNotFoundTheAm(job, task);
     task.stood_before = task.stood_before || task.stands_still != 0;
     task.stands_still = 0;  // That is not stored.
     task.perhaps_ordered |= job.append_open && task.registered;

@@ -273,6 +273,7 @@ class RunFacts {
     return found == job.by_container.end() ? nullptr : found->second;
   }
   [[nodiscard]] static Duration LongestSilence(const Job& job);
+  [[nodiscard]] bool HasNotFoundTheAm(const Job& job, const Task& task) const;
   [[nodiscard]] bool IsSilent(const Job& job, const Task& task) const;
   [[nodiscard]] Classes MayBeTimeout(const Job& job, const Task& task) const;
   void On(const trace::AmTold& fact);

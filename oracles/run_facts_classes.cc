@@ -45,14 +45,7 @@ Classes RunFacts::MayBe(const Job& job, const Task& task) const {
     classes |= Of(kHeartbeatLost);
   // Nor has one that never found this AM obeyed its order to stop.
   if (task.stop_ordered != 0 && task.heard < job.attempt_begun) classes |= Of(kHeartbeatLost);
-  // An agent of an earlier attempt's has so long to find the new AM.
-  const bool unseen = !task.registered || task.heard < job.attempt_begun || task.came_late;
-  // The attempt before may have written down a launch and not have come to order it.
-  const bool launched = task.container
-                            ? task.container->application_attempt.attempt < job.am_attempt
-                            : job.hidden > 0;
-  if (launched && unseen && now_ - job.attempt_begun >= job.spec->deadlines.registration)
-    classes |= Of(kHeartbeatLost);
+  if (HasNotFoundTheAm(job, task)) classes |= Of(kHeartbeatLost);
   if (task.port_changed != 0) classes |= Of(kPortConflict);
   if (MayNotLaunch(job, task)) classes |= Of(kLaunchError);
   // Where that was, only its journal may say.
@@ -74,6 +67,16 @@ bool RunFacts::MayNotLaunch(const Job& job, const Task& task) {
   // Nor is what an earlier AM has heard of its node known.
   return task.launch_failed || task.unanswered >= kMostUnanswered || job.hidden > 0 ||
          job.nm_tokens.count(task.node) == 0;
+}
+
+/// An agent of an earlier attempt's has so long to find the new AM.
+bool RunFacts::HasNotFoundTheAm(const Job& job, const Task& task) const {
+  const bool unseen = !task.registered || task.heard < job.attempt_begun || task.came_late;
+  // The attempt before may have written down a launch and not have come to order it.
+  const bool launched = task.container
+                            ? task.container->application_attempt.attempt < job.am_attempt
+                            : job.hidden > 0;
+  return launched && unseen && now_ - job.attempt_begun >= job.spec->deadlines.registration;
 }
 
 bool RunFacts::IsSilent(const Job& job, const Task& task) const {

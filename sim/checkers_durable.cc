@@ -80,39 +80,39 @@ void DurableWatch::Store(Journal& journal, const am::JournalEntry& entry) {
     for (const am::JournaledProcess& one : processes)
       Insert(journal.tasks[one.task].starts, one.attempt);
   };
-  std::visit(
-      Overloaded{Ignore<am::AttemptStarted, am::AllRunning, am::TypeWaived, am::MemoryRaised>{},
-                 [&](const am::AgentsLaunched& launched) {
-                   for (const am::JournaledAgent& agent : launched.agents)
-                     Insert(journal.launches, agent.container);
-                 },
-                 [&](const am::EpochBegan& began) {
-                   journal.specs[began.spec.epoch] = Share(began.spec);
-                   starts(began.processes);
-                 },
-                 [&](const am::ProcessesOrdered& ordered) { starts(ordered.processes); },
-                 [&](const am::RestartPaid& paid) {
-                   ++journal.restarts;
-                   for (const TaskId& task : paid.tasks) {
-                     TaskEntries& entries = journal.tasks[task];
-                     ++entries.restarts;
-                     if (!entries.starts.empty()) entries.decided = entries.starts.back();
-                   }
-                 },
-                 [&](const am::TaskEnded& ended) {
-                   TaskEntries& entries = journal.tasks[ended.task];
-                   entries.decided =
-                       std::max(entries.decided.value_or(TaskAttempt{}), ended.process.attempt);
-                 },
-                 [&](const am::VerdictDecided& decided) {
-                   if (!journal.verdict) journal.verdict = decided.status;
-                 },
-                 [&](const am::FailureSeen& seen) {
-                   Insert(journal.tasks[seen.task].seen, seen.process.attempt);
-                   for (const am::JournaledProcess& stopped : seen.stopped)
-                     Insert(journal.tasks[stopped.task].seen, stopped.attempt);
-                 }},
-      entry);
+  std::visit(Overloaded{Ignore<am::AttemptStarted, am::AllRunning, am::TypeWaived, am::MemoryRaised,
+                               am::HostsKeptOff>{},
+                        [&](const am::AgentsLaunched& launched) {
+                          for (const am::JournaledAgent& agent : launched.agents)
+                            Insert(journal.launches, agent.container);
+                        },
+                        [&](const am::EpochBegan& began) {
+                          journal.specs[began.spec.epoch] = Share(began.spec);
+                          starts(began.processes);
+                        },
+                        [&](const am::ProcessesOrdered& ordered) { starts(ordered.processes); },
+                        [&](const am::RestartPaid& paid) {
+                          ++journal.restarts;
+                          for (const TaskId& task : paid.tasks) {
+                            TaskEntries& entries = journal.tasks[task];
+                            ++entries.restarts;
+                            if (!entries.starts.empty()) entries.decided = entries.starts.back();
+                          }
+                        },
+                        [&](const am::TaskEnded& ended) {
+                          TaskEntries& entries = journal.tasks[ended.task];
+                          entries.decided = std::max(entries.decided.value_or(TaskAttempt{}),
+                                                     ended.process.attempt);
+                        },
+                        [&](const am::VerdictDecided& decided) {
+                          if (!journal.verdict) journal.verdict = decided.status;
+                        },
+                        [&](const am::FailureSeen& seen) {
+                          Insert(journal.tasks[seen.task].seen, seen.process.attempt);
+                          for (const am::JournaledProcess& stopped : seen.stopped)
+                            Insert(journal.tasks[stopped.task].seen, stopped.attempt);
+                        }},
+             entry);
 }
 
 bool DurableWatch::IsDecided(const Journal& journal, const TaskId& task, TaskAttempt attempt) {

@@ -11,6 +11,7 @@
 #include "apps/cli/explore_json.h"
 #include "apps/cli/process_pool.h"
 #include "config/emit.h"
+#include "explore/amnesia.h"
 #include "explore/branch.h"
 #include "explore/draw.h"
 #include "explore/shrink.h"
@@ -261,9 +262,14 @@ explore::Experiment SearchPlan::Fresh(std::uint64_t index) const {
     if (more.Percent(30)) experiment.relation = explore::Relation::kShiftedPorts;
     if (more.Percent(15)) experiment.relation = explore::Relation::kNodeOrder;
     if (more.Percent(15)) experiment.relation = explore::Relation::kLater;
+    if (more.Percent(8)) experiment.relation = explore::Relation::kAmnesia;
+    if (more.Percent(6)) experiment.relation = explore::Relation::kFailedEffect;
   }
   if (bases.empty()) {
     experiment.document = explore::DrawScenario(own);
+    if (experiment.relation == explore::Relation::kAmnesia ||
+        experiment.relation == explore::Relation::kFailedEffect)
+      experiment.document = explore::FirstJobAlone(std::move(experiment.document));
     return experiment;
   }
   const SearchBase& base = bases[index % bases.size()];

@@ -36,6 +36,7 @@ void JobLife::Settle() {
     parts_.finish.Advance();
   }
   ExplainWaiting();
+  WriteKeptOff();
   RestOnEntries();
   core.out.Flush();
   TellRm();
@@ -61,18 +62,32 @@ std::set<std::string> JobLife::KeptOff() const {
   return hosts;
 }
 
-void JobLife::TellRm() {
+void JobLife::TakeOverKeptOff(std::set<std::string> hosts) {
+  parts_.core.rm.TakeOverBlacklist(hosts);
+  parts_.core.asks_dirty = true;
+  kept_off_ = std::move(hosts);
+}
+
+/// The RM keeps them off for the next attempt, too, which could not know of them otherwise.
+void JobLife::WriteKeptOff() {
   AmCore& core = parts_.core;
-  parts_.rm_events.ReleaseSurplus();
   if (core.exclusion.OnTime(core.now)) {
     core.gang.SetExcludedHosts(core.exclusion.excluded());
     core.asks_dirty = true;
   }
-  if (core.asks_dirty) {
-    core.rm.SetAsks(core.gang.asks());
-    core.rm.SetBlacklist(KeptOff());
-  }
+  if (!core.asks_dirty || core.finishing) return;
+  std::set<std::string> hosts = KeptOff();
+  if (hosts == kept_off_) return;
+  kept_off_ = std::move(hosts);
+  kept_off_entry_ = core.out.Append(HostsKeptOff{.hosts = {kept_off_.begin(), kept_off_.end()}});
+}
+
+void JobLife::TellRm() {
+  AmCore& core = parts_.core;
+  parts_.rm_events.ReleaseSurplus();
+  if (core.asks_dirty) core.rm.SetAsks(core.gang.asks());
   core.asks_dirty = false;
+  if (core.out.IsDurable(kept_off_entry_)) core.rm.SetBlacklist(kept_off_);
   core.rm.OnTime(core.now, core.out.actions());
 }
 

@@ -30,6 +30,8 @@ class JobLife {
   /// What is due by now.
   void TakeDue();
   void OnTimer(TimerTable::Due due);
+  /// Hosts that the RM was not to offer to the attempt before.
+  void TakeOverKeptOff(std::set<std::string> hosts);
 
  private:
   enum class Judged { kAll, kSuccess };
@@ -38,6 +40,7 @@ class JobLife {
   void UpdateState();
   void TellRm();
   [[nodiscard]] std::set<std::string> KeptOff() const;
+  void WriteKeptOff();
   void RestOnEntries();
   void ExplainWaiting();
   void OnStartDeadline();
@@ -48,6 +51,8 @@ class JobLife {
   [[nodiscard]] bool HasBegun() const;
 
   AmParts& parts_;
+  std::set<std::string> kept_off_;  ///< By the journal.
+  JournalSeq kept_off_entry_;
   JobState explained_ = JobState::kSubmitted;  ///< What waiting_for was last made for.
 };
 

@@ -154,10 +154,17 @@ struct VerdictDecided {
 };
 BOOST_DESCRIBE_STRUCT(VerdictDecided, (), (status, diagnostics, cause, rule, wall))
 
+/// Hosts that the RM is not to offer, as a whole. Written before the RM is told, which goes on to
+/// keep them off for the next attempt.
+struct HostsKeptOff {
+  std::vector<std::string> hosts;
+};
+BOOST_DESCRIBE_STRUCT(HostsKeptOff, (), (hosts))
+
 /// The order of the alternatives is part of the format.
-using JournalEntry =
-    std::variant<AttemptStarted, AgentsLaunched, EpochBegan, ProcessesOrdered, AllRunning,
-                 RestartPaid, TaskEnded, TypeWaived, MemoryRaised, VerdictDecided, FailureSeen>;
+using JournalEntry = std::variant<AttemptStarted, AgentsLaunched, EpochBegan, ProcessesOrdered,
+                                  AllRunning, RestartPaid, TaskEnded, TypeWaived, MemoryRaised,
+                                  VerdictDecided, FailureSeen, HostsKeptOff>;
 
 /// Who writes, and what it knows to be stored.
 struct JournalWriter {

@@ -181,6 +181,10 @@ void Recovery::Take(const MemoryRaised& entry) {
   }
 }
 
+void Recovery::Take(const HostsKeptOff& entry) {
+  parts_.life.TakeOverKeptOff({entry.hosts.begin(), entry.hosts.end()});
+}
+
 void Recovery::Take(const FailureSeen& entry) {
   const auto known = std::find_if(undecided_.begin(), undecided_.end(),
                                   [&](const FailureSeen& seen) { return seen.task == entry.task; });

@@ -76,6 +76,7 @@ class Recovery {
   void Take(const TypeWaived& entry);
   void Take(const MemoryRaised& entry);
   void Take(const VerdictDecided& entry);
+  void Take(const HostsKeptOff& entry);
 
   [[nodiscard]] Past* PastOf(const TaskId& task);
   /// A process of it was ordered to start. Null: the job has no such task.

@@ -130,6 +130,46 @@ TEST(AmnesiaTest, WhatYarnTookWithTheAmExcusesARestart) {
   EXPECT_EQ(Difference(other), "");
 }
 
+TEST(AmnesiaTest, AnEndByTimeIsNotCompared) {
+  const auto failed_by = [](const std::string& rule) {
+    RunRecord record = Record();
+    record.result.jobs[0].status = JobStatus::kFailed;
+    record.result.jobs[0].rule = rule;
+    return record;
+  };
+  EXPECT_EQ(Difference(failed_by("deadlines/run")), "");
+  EXPECT_EQ(Difference(failed_by("")), "") << "its client waits no longer for an AM";
+  EXPECT_NE(Difference(failed_by("deadlines/start")), "");
+  EXPECT_NE(Difference(failed_by("gang/deadline")), "");
+}
+
+TEST(AmnesiaTest, WhatWaitsForOthersMayStartOnce) {
+  RunRecord other = Record();
+  other.tallies[0].starts[TaskId{"evaluator", 0}] = 1;
+  EXPECT_EQ(Difference(other), "");
+  other.tallies[0].starts[TaskId{"evaluator", 0}] = 2;
+  EXPECT_EQ(Difference(other), "the number of starts of evaluator of job a is 2 and not 0");
+}
+
+TEST(AmnesiaTest, AJobByItselfHasNoFaultsAndOnlyFirstAttempts) {
+  const Node alone = FirstJobAlone(DocumentOf(R"(schema: tfsim/v1
+cluster: {nodes: [{name: n, resources: {memory: 8GiB, vcores: 8}}]}
+jobs:
+  - {name: a, tasks: {worker: {}}, behavior: [{attempt: 1, exit: 3}, {attempt: 0, exit: 4}, {exit: 5}]}
+  - {name: b, tasks: {worker: {}}}
+faults: [{kind: am_crash, at: 5s, target: {am: a}}]
+expect: [{job: a, status: FAILED}, {job: b, status: SUCCEEDED}]
+)")
+                                       .value());
+  EXPECT_EQ(alone.Find("faults"), nullptr);
+  ASSERT_EQ(alone.Find("jobs")->items.size(), 1U);
+  const Node& behavior = *alone.Find("jobs")->items[0].Find("behavior");
+  ASSERT_EQ(behavior.items.size(), 2U);
+  EXPECT_EQ(TextAt(behavior.items[0], "exit"), "4");
+  ASSERT_EQ(alone.Find("expect")->items.size(), 1U);
+  EXPECT_EQ(TextAt(alone.Find("expect")->items[0], "job"), "a");
+}
+
 TEST(AmnesiaTest, WhatTheHorizonCutsIsNotCompared) {
   RunRecord other = Record();
   other.result.jobs[0].status = JobStatus::kUnfinished;

@@ -61,6 +61,7 @@ std::vector<JournalEntry> AllKinds() {
                 .detail = ""},
       TypeWaived{.task_type = "evaluator"},
       MemoryRaised{.task = {"worker", 1}, .memory_mb = 8192},
+      HostsKeptOff{.hosts = {"n1", "n3"}},
       VerdictDecided{.status = JobStatus::kSucceeded,
                      .diagnostics = "all well",
                      .cause = SomeCause(),
