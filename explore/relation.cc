@@ -344,14 +344,19 @@ bool FailsForOneLoss(std::string_view rule) {
                      [&](std::string_view start) { return rule.starts_with(start); });
 }
 
+/// An end for good, by a budget without a restart, may leave it no way to succeed.
+bool IsOutOfTasks(std::string_view rule) {
+  return rule.ends_with("/success-impossible");
+}
+
 /// What went wrong costs a container, an attempt of the AM or time at most. A job that has not
 /// enough of them left fails, as its file says; whether one hangs is for the invariants to say.
 std::string LostSuccess(const RunRecord& plain, const RunRecord& other) {
   for (std::size_t i = 0; i < plain.result.jobs.size() && i < other.result.jobs.size(); ++i) {
     const trace::JobResult& a = plain.result.jobs[i];
     const trace::JobResult& b = other.result.jobs[i];
-    const bool is_limit =
-        IsOfBudget(b.rule) || IsOfDeadline(b.rule) || IsOutOfAttempts(b) || FailsForOneLoss(b.rule);
+    const bool is_limit = IsOfBudget(b.rule) || IsOfDeadline(b.rule) || IsOutOfAttempts(b) ||
+                          FailsForOneLoss(b.rule) || IsOutOfTasks(b.rule);
     if (a.status != JobStatus::kSucceeded || b.status == JobStatus::kSucceeded ||
         b.status == JobStatus::kUnfinished || is_limit)
       continue;

@@ -16,7 +16,8 @@ Trial Try(const Experiment& experiment, const Laboratory& laboratory,
   Comparison comparison(experiment.relation, experiment.document,
                         {.simulate = laboratory.simulate,
                          .interrupt = interrupt,
-                         .most_events = experiment.most_events});
+                         .most_events = experiment.most_events,
+                         .wild = experiment.wild});
   if (!comparison.scenario() && experiment.put_together) return {.valid = false};
   if (!comparison.scenario()) {
     trial.problems.push_back(ProblemOf("not a scenario: " + comparison.error()));

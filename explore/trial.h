@@ -32,6 +32,7 @@ struct Experiment {
   Relation relation = Relation::kNone;
   /// A run that takes more events is cut short; 0: one that is as long as a search waits for.
   std::uint64_t most_events = 0;
+  bool wild = false;          ///< See Guard.
   bool put_together = false;  ///< From parts, which may not fit: that is no problem.
 };
 

@@ -268,8 +268,10 @@ explore::Experiment SearchPlan::Fresh(std::uint64_t index) const {
   if (bases.empty()) {
     experiment.document = explore::DrawScenario(own);
     if (experiment.relation == explore::Relation::kAmnesia ||
-        experiment.relation == explore::Relation::kFailedEffect)
+        experiment.relation == explore::Relation::kFailedEffect) {
       experiment.document = explore::FirstJobAlone(std::move(experiment.document));
+      experiment.wild = true;
+    }
     return experiment;
   }
   const SearchBase& base = bases[index % bases.size()];

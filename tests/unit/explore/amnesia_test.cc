@@ -170,6 +170,29 @@ expect: [{job: a, status: FAILED}, {job: b, status: SUCCEEDED}]
   EXPECT_EQ(TextAt(alone.Find("expect")->items[0], "job"), "a");
 }
 
+// What a job that fails by itself comes to may hang on which of its failures is heard first.
+TEST(AmnesiaTest, OfAWildJobOnlyInvariantsCountWhereItFails) {
+  for (const bool wild : {true, false}) {
+    for (const bool fails : {true, false}) {
+      int run = 0;
+      const auto simulate = [&](const config::Scenario& scenario, const sim::RunOptions& options) {
+        sim::RunOutcome outcome = sim::RunScenario(scenario, options);
+        const bool plain = run++ == 0;
+        trace::JobResult& job = outcome.result.jobs.front();
+        job.status = plain == fails ? JobStatus::kFailed : JobStatus::kSucceeded;
+        job.rule = "default/oom";
+        return outcome;
+      };
+      Comparison comparison(
+          Relation::kAmnesia, Job(),
+          {.simulate = simulate, .interrupt = nullptr, .most_events = 0, .wild = wild});
+      comparison.Run();
+      ASSERT_FALSE(comparison.variants().empty());
+      EXPECT_EQ(comparison.Try(0).empty(), wild && fails);
+    }
+  }
+}
+
 TEST(AmnesiaTest, WhatTheHorizonCutsIsNotCompared) {
   RunRecord other = Record();
   other.result.jobs[0].status = JobStatus::kUnfinished;
