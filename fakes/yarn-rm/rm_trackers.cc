@@ -117,12 +117,9 @@ yarn::RmResponse RmCore::Answer(const RmCall&, const yarn::NodeHeartbeatRequest&
 // A new key is sent until the node has it. Source: ResourceTrackerService.populateKeys.
 yarn::NodeHeartbeatResponse RmCore::TakeNodeOrders(RmNode& node) {
   yarn::NodeHeartbeatResponse response{.response_id = node.response_id};
-  response.containers_to_cleanup = std::move(node.to_cleanup);
-  response.applications_to_cleanup = std::move(node.applications_to_cleanup);
-  response.containers_to_be_removed = std::move(node.to_remove);
-  node.to_cleanup.clear();
-  node.applications_to_cleanup.clear();
-  node.to_remove.clear();
+  response.containers_to_cleanup = std::exchange(node.to_cleanup, {});
+  response.applications_to_cleanup = std::exchange(node.applications_to_cleanup, {});
+  response.containers_to_be_removed = std::exchange(node.to_remove, {});
   const std::uint32_t container_key = container_key_.key.next.value_or(container_key_.key.current);
   if (container_key != node.container_key_sent) response.container_token_key = container_key;
   node.container_key_sent = container_key;

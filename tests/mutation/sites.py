@@ -94,7 +94,7 @@ class Finder:
             elif token.kind == "name":
                 if token.text in ("if", "while"):
                     self._condition(i)
-                elif token.text in ("true", "false"):
+                elif token.text in ("true", "false") and source.texts[max(i - 2, 0):i] != ["while", "("]:  # Behind it there may be no way out.
                     other = "false" if token.text == "true" else "true"
                     self._add("flipped bool", i, i, [f"({SWITCH} ? {other} : {token.text})"], *self._around(i, other))
                 elif token.text == "return":

@@ -212,6 +212,15 @@ TEST(TaskAgentProcessTest, AFailedSpawnIsALaunchError) {
   EXPECT_THAT(rig.Say(1s, AgentRig::Start(1)), ElementsAre(StartsWith("SpawnProcess")));
 }
 
+TEST(TaskAgentProcessTest, OnlyWhatIsBeingSpawnedMayFailToBe) {
+  AgentRig rig;
+  rig.Connect();
+  (void)rig.Say(0s, AgentRig::Start(0));
+  EXPECT_THAT(rig.Tell(0s, SpawnFailed{.attempt = TaskAttempt(1)}), ElementsAre(HasSubstr("Note")));
+  (void)rig.Tell(0s, ProcessSpawned{.attempt = TaskAttempt(0)});
+  EXPECT_THAT(rig.Tell(0s, SpawnFailed{.attempt = TaskAttempt(0)}), ElementsAre(HasSubstr("Note")));
+}
+
 TEST(TaskAgentProcessTest, LateWordsAboutAProcessAreNoted) {
   AgentRig rig;
   rig.Connect();

@@ -537,6 +537,10 @@ TEST(RmSessionTest, ALateAnswerWithNewsToAnElidedHeartbeatIsTaken) {
   EXPECT_TRUE(news.allocated.has_value());
   EXPECT_EQ(bench.session.last_response_id(), 6);
   EXPECT_EQ(bench.session.next_deadline(), kStart + 6s);
+  EXPECT_FALSE(
+      bench.Reply(latest, yarn::AllocateResponse{.response_id = 6, .preempt_strict = {Id(1)}})
+          .allocated.has_value())
+      << "it came twice";
 }
 
 TEST(RmSessionTest, AnElidedHeartbeatThatFailedIsRepeatedUnderItsResponseId) {

@@ -77,6 +77,15 @@ TEST(NodeRingTest, AHeartbeatOutOfTurnMovesTheNode) {
   EXPECT_EQ(ring.NodesIn(ring.SlotAt(Instant{} + 9700ms)), std::vector<std::int32_t>{0});
 }
 
+TEST(NodeRingTest, WhatIsForgottenIsInNoSlot) {
+  NodeRing ring(1s, 10ms);
+  ring.Heard(0, Instant{} + 500ms, false);
+  ring.Forget(0);
+  EXPECT_FALSE(ring.IsPlaced(0));
+  EXPECT_EQ(ring.unplaced(), std::vector<std::int32_t>{0});
+  EXPECT_TRUE(ring.NodesIn(ring.SlotAt(Instant{} + 500ms)).empty());
+}
+
 TEST(DominantTest, TheLargestShareDecidesThenTheNext) {
   const Resource whole{.memory_mb = 1000, .vcores = 100, .gpus = 10, .others = {}};
   const Resource gpu_heavy{.memory_mb = 0, .vcores = 0, .gpus = 5, .others = {}};

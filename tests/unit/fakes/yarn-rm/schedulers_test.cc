@@ -247,6 +247,24 @@ TEST_F(SchedulersTest, FifoGivesEachSlotToTheFirstThatCanUseIt) {
   EXPECT_EQ(Has(second), 2U);
 }
 
+TEST_F(SchedulersTest, AHostOfWhichNoneIsWantedAnyMoreGivesNone) {
+  Make({.scheduler = SchedulerKind::kFifo}, 1, Amount(64, 64, 8));
+  const ApplicationId app = App();
+  for (const std::int32_t at_host : {0, 1}) {
+    auto any = Ask(1, Amount(1, 1, 1));
+    any.relax_locality = false;
+    auto rack = any;
+    rack.resource_name = "/r1";
+    auto host = any;
+    host.resource_name = "n1";
+    host.relax_locality = true;
+    host.num_containers = at_host;
+    cluster_->Am(app).next.ask = {any, rack, host};
+    cluster_->RunFor(5s);
+    EXPECT_EQ(Has(app), static_cast<std::size_t>(at_host));
+  }
+}
+
 TEST_F(SchedulersTest, GangGivesAllOrNothingInOrderOfSubmission) {
   Make({.scheduler = SchedulerKind::kGang}, 2, Amount(64, 64, 8));
   const ApplicationId first = App();
