@@ -337,9 +337,10 @@ bool DrawsWhomToServe(const Node& document) {
   return several && TextAt(document, "yarn.scheduler") == "uniform";
 }
 
-/// A rule by which one lost container may fail a job, as its policy says or its dependency.
+/// A rule by which one lost container may fail a job, as its policy says, its dependency, or what
+/// watches it.
 bool FailsForOneLoss(std::string_view rule) {
-  static constexpr std::string_view kRules[] = {"tony/", "tf-yarn/", "tfjob/", "depends/"};
+  static constexpr std::string_view kRules[] = {"tony/", "tf-yarn/", "tfjob/", "depends/", "watch"};
   return std::any_of(std::begin(kRules), std::end(kRules),
                      [&](std::string_view start) { return rule.starts_with(start); });
 }

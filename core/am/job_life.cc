@@ -82,12 +82,24 @@ void JobLife::WriteKeptOff() {
   kept_off_entry_ = core.out.Append(HostsKeptOff{.hosts = {kept_off_.begin(), kept_off_.end()}});
 }
 
+/// What is kept off no more may be asked for at once; what is kept off from now on waits for the
+/// journal.
+void JobLife::TellKeptOff() {
+  AmCore& core = parts_.core;
+  if (core.out.IsDurable(kept_off_entry_)) return core.rm.SetBlacklist(kept_off_);
+  std::set<std::string> still;
+  for (const std::string& host : core.rm.blacklist()) {
+    if (kept_off_.contains(host)) still.insert(host);
+  }
+  core.rm.SetBlacklist(still);
+}
+
 void JobLife::TellRm() {
   AmCore& core = parts_.core;
   parts_.rm_events.ReleaseSurplus();
   if (core.asks_dirty) core.rm.SetAsks(core.gang.asks());
   core.asks_dirty = false;
-  if (core.out.IsDurable(kept_off_entry_)) core.rm.SetBlacklist(kept_off_);
+  TellKeptOff();
   core.rm.OnTime(core.now, core.out.actions());
 }
 

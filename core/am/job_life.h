@@ -41,6 +41,7 @@ class JobLife {
   void TellRm();
   [[nodiscard]] std::set<std::string> KeptOff() const;
   void WriteKeptOff();
+  void TellKeptOff();
   void RestOnEntries();
   void ExplainWaiting();
   void OnStartDeadline();
