@@ -120,6 +120,7 @@ class AmWorld {
   std::map<std::pair<std::int32_t, std::int64_t>, yarn::ResourceRequest>
       asks_;  // "*" rows outstanding
   std::int64_t next_container_ = 1;
+  bool gives_tokens_ = true;  ///< With the containers that are granted now.
   std::int32_t next_host_ = 0;
   std::vector<yarn::NodeReport> nodes_;
   yarn::AllocateResponse next_response_;

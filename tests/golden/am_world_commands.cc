@@ -205,11 +205,13 @@ yarn::Container AmWorld::MakeContainer(const yarn::ResourceRequest& row, const s
       .allocation_request_id = row.allocation_request_id};
   alive_[container.id] = container;
   next_response_.allocated_containers.push_back(container);
-  next_response_.nm_tokens.push_back({.node = container.node, .token = {.serial = 1}});
+  if (gives_tokens_)
+    next_response_.nm_tokens.push_back({.node = container.node, .token = {.serial = 1}});
   return container;
 }
 
-/// grant [TYPE] [COUNT] [on HOST...]: grants outstanding asks, all of them unless told otherwise.
+/// grant [TYPE] [COUNT] [without-token] [on HOST...]: grants outstanding asks, all of them unless
+/// told otherwise.
 void AmWorld::Grant(const Words& words) {
   std::string type;
   std::int64_t left = INT32_MAX;
@@ -219,7 +221,9 @@ void AmWorld::Grant(const Words& words) {
       hosts.assign(words.begin() + static_cast<std::ptrdiff_t>(i) + 1, words.end());
       break;
     }
-    if (words[i].find_first_not_of("0123456789") == std::string::npos)
+    if (words[i] == "without-token")
+      gives_tokens_ = false;
+    else if (words[i].find_first_not_of("0123456789") == std::string::npos)
       left = NumberOf(words[i]);
     else
       type = words[i];
@@ -236,6 +240,7 @@ void AmWorld::Grant(const Words& words) {
       (void)MakeContainer(row, host);
     }
   }
+  gives_tokens_ = true;
   NextAllocate();
 }
 

@@ -33,6 +33,13 @@ const std::vector<End>& ContainerFailures() {
   return ends;
 }
 
+TEST(PolicyTfYarnTest, WhereNoServiceIsWaitedForNoneIsLeft) {
+  Court court(MakeJob("tf-yarn", {{"worker", 1}, {"ps", 1}}));
+  court.Waive("worker");
+  (void)court.Hear(Exits("ps:0", 0));
+  EXPECT_EQ(court.status() + " " + court.rule(), "succeeded tf-yarn/services-ended");
+}
+
 TEST(PolicyTfYarnTest, AnyContainerFailureFailsTheApplicationNowWhateverItsRole) {
   for (const JobSpec& job : {MakeJob("tf-yarn", kTypes), Late()}) {
     for (const auto& [type, instances] : kTypes) {
