@@ -320,7 +320,8 @@ TEST(PolicyTest, OptionsAreChecked) {
                             {{"restart_policy.worker", "Always"}, {"success_policy", ""}})),
             "");
   EXPECT_THAT(ErrorOf(MakeJob("tfjob", kTypes, {{"restart_policy.reader", "Always"}})),
-              HasSubstr("has no option"));
+              HasSubstr("has no option 'restart_policy.reader'; it has restart_policy "
+                        "(restart_policy.TYPE), "));
   EXPECT_THAT(ErrorOf(MakeJob("tfjob", kTypes, {{"backoff_limit.worker", "1"}})),
               HasSubstr("has no option"));
 }

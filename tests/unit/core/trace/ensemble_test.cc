@@ -88,6 +88,7 @@ TEST(EnsembleTest, TheDocumentHasTheNamesOfTheContract) {
   for (const char* name : {"count", "mean", "sd", "min", "p50", "p99", "max"}) {
     EXPECT_TRUE(json["metrics"]["jct_mean_seconds"].contains(name)) << name;
   }
+  EXPECT_EQ(json["failed_runs"], 1);
   EXPECT_EQ(json["failed"][0]["replay"], "tfsim run f.yaml --seed 4");
   EXPECT_EQ(json["cells"][0]["set"]["defaults.gang.policy"], "hold");
 }

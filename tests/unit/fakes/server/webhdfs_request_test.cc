@@ -178,6 +178,10 @@ TEST(WebHdfsServerTest, AnswersAreWhatHadoopsAreOnTheWire) {
               AllOf(StartsWith("HTTP/1.1 200 "), json, HasSubstr("\"length\":4")));
   EXPECT_THAT(says("GET", "/webhdfs/v1/none?op=OPEN&user.name=alice"),
               AllOf(StartsWith("HTTP/1.1 404 "), json, HasSubstr("FileNotFoundException")));
+  EXPECT_THAT(says("PUT", file + "RENAME&destination=/g"), EndsWith("{\"boolean\":true}"));
+  EXPECT_THAT(says("GET", file + "GETFILESTATUS"), StartsWith("HTTP/1.1 404 "));
+  EXPECT_THAT(says("GET", "/webhdfs/v1/g?user.name=alice&op=GETFILESTATUS"),
+              StartsWith("HTTP/1.1 200 "));
   EXPECT_THAT(says("POST", file + "OPEN"), AllOf(StartsWith("HTTP/1.1 400 "), json));
   EXPECT_THAT(says("GET", "/index.html"),
               AllOf(StartsWith("HTTP/1.1 404 "), HasSubstr("Content-Type: text/plain")));
