@@ -136,7 +136,7 @@ void JobBook::Submitted(JobIndex job, const ApplicationSubmitted& submitted) {
   Alive& alive = AliveAt(job);
   alive.resubmission = submitted.resubmission;
   alive.application_over.reset();
-  alive.verdict_reached = false;
+  alive.verdict.reset();
 }
 
 AttemptResult* JobBook::AttemptAt(JobResult& job, const TaskId& task, const ProcessRef& process,
@@ -200,7 +200,7 @@ void JobBook::Reached(JobIndex job, const VerdictReached& verdict) {
   result.diagnostics = verdict.diagnostics;
   result.rule = verdict.rule;
   result.cause = verdict.cause;
-  AliveAt(job).verdict_reached = true;
+  AliveAt(job).verdict = verdict.status;
 }
 
 void JobBook::ApplicationOver(Instant now, const ApplicationEnded& ended) {
@@ -216,9 +216,14 @@ void JobBook::Ended(Instant now, JobIndex job, const JobEnded& ended) {
   result.finished = now;
   result.progressing = false;
   StopClock(now, result, AliveAt(job));
-  if (!AliveAt(job).verdict_reached || result.diagnostics.empty())
-    result.diagnostics = ended.diagnostics;
-  if (!AliveAt(job).verdict_reached) NameLostMaster(now, result);
+  // Its client may end it otherwise when no AM is left to tell the ResourceManager of the verdict.
+  const bool by_verdict = AliveAt(job).verdict == ended.status;
+  if (!by_verdict || result.diagnostics.empty()) result.diagnostics = ended.diagnostics;
+  if (!by_verdict) {
+    result.rule.clear();
+    result.cause.reset();
+    NameLostMaster(now, result);
+  }
   if (ended.status == JobStatus::kSucceeded) result.cause.reset();
   if (!result.started) result.started = AliveAt(job).first_process;
 }

@@ -74,7 +74,7 @@ class JobBook {
     std::optional<Instant> application_over;
     StageTimes stages_then{};  ///< When the application was over.
     yarn::FinalApplicationStatus final_status = yarn::FinalApplicationStatus::kUndefined;
-    bool verdict_reached = false;
+    std::optional<JobStatus> verdict;  ///< Of its present application.
   };
 
   [[nodiscard]] Alive& AliveAt(JobIndex job) { return alive_[job]; }

@@ -450,5 +450,23 @@ TEST(ResultBuilderTest, AMasterThatHasNoAttemptLeftIsTheCause) {
   EXPECT_FALSE(other.Finish().jobs[0].cause.has_value());
 }
 
+TEST(ResultBuilderTest, AnEndThatIsNotTheVerdictsHasNothingOfIt) {
+  for (const JobStatus verdict : {JobStatus::kSucceeded, JobStatus::kFailed}) {
+    TraceScript script;
+    script.Job("a").Grant(0, 1, "n1", 0, true).AmStarts(0);
+    script.At(5).Am(VerdictReached{.status = verdict,
+                                   .diagnostics = "as it was decided",
+                                   .cause = Cause{.exit_class = ExitClass::kOom},
+                                   .rule = "default/it"});
+    script.At(9).Client(
+        tfyarn::JobEnded{.status = JobStatus::kFailed, .diagnostics = "no AM for 5s"});
+    const JobResult job = script.Finish().jobs.at(0);
+    const bool by_verdict = verdict == JobStatus::kFailed;
+    EXPECT_EQ(job.diagnostics, by_verdict ? "as it was decided" : "no AM for 5s");
+    EXPECT_EQ(job.rule, by_verdict ? "default/it" : "");
+    EXPECT_EQ(job.cause.has_value(), by_verdict);
+  }
+}
+
 }  // namespace
 }  // namespace tfyarn::trace::result_builder_test
