@@ -68,15 +68,18 @@ void JobLife::TakeOverKeptOff(std::set<std::string> hosts) {
   kept_off_ = std::move(hosts);
 }
 
-/// The RM keeps them off for the next attempt, too, which could not know of them otherwise.
+/// The RM keeps them off for the next attempt, too, which could not know of them otherwise: also
+/// those that it has yet to hear are kept off no more.
 void JobLife::WriteKeptOff() {
   AmCore& core = parts_.core;
   if (core.exclusion.OnTime(core.now)) {
     core.gang.SetExcludedHosts(core.exclusion.excluded());
     core.asks_dirty = true;
   }
-  if (!core.asks_dirty || core.finishing) return;
-  std::set<std::string> hosts = KeptOff();
+  if (core.finishing) return;
+  if (core.asks_dirty) keep_off_ = KeptOff();
+  std::set<std::string> hosts = core.rm.BlacklistOfRm();
+  hosts.insert(keep_off_.begin(), keep_off_.end());
   if (hosts == kept_off_) return;
   kept_off_ = std::move(hosts);
   kept_off_entry_ = core.out.Append(HostsKeptOff{.hosts = {kept_off_.begin(), kept_off_.end()}});
@@ -86,10 +89,10 @@ void JobLife::WriteKeptOff() {
 /// journal.
 void JobLife::TellKeptOff() {
   AmCore& core = parts_.core;
-  if (core.out.IsDurable(kept_off_entry_)) return core.rm.SetBlacklist(kept_off_);
+  if (core.out.IsDurable(kept_off_entry_)) return core.rm.SetBlacklist(keep_off_);
   std::set<std::string> still;
   for (const std::string& host : core.rm.blacklist()) {
-    if (kept_off_.contains(host)) still.insert(host);
+    if (keep_off_.contains(host)) still.insert(host);
   }
   core.rm.SetBlacklist(still);
 }

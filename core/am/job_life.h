@@ -52,7 +52,8 @@ class JobLife {
   [[nodiscard]] bool HasBegun() const;
 
   AmParts& parts_;
-  std::set<std::string> kept_off_;  ///< By the journal.
+  std::set<std::string> keep_off_;  ///< Hosts that the RM is not to offer.
+  std::set<std::string> kept_off_;  ///< Those that it may keep off, by the journal.
   JournalSeq kept_off_entry_;
   JobState explained_ = JobState::kSubmitted;  ///< What waiting_for was last made for.
 };

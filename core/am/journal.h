@@ -154,8 +154,8 @@ struct VerdictDecided {
 };
 BOOST_DESCRIBE_STRUCT(VerdictDecided, (), (status, diagnostics, cause, rule, wall))
 
-/// Hosts that the RM is not to offer, as a whole. Written before the RM is told, which goes on to
-/// keep them off for the next attempt.
+/// Hosts that the RM may keep off for this application, as a whole: written before it is told to,
+/// and when it has heard that one is offered again. It goes on to do so for the next attempt.
 struct HostsKeptOff {
   std::vector<std::string> hosts;
 };

@@ -226,7 +226,7 @@ void Recovery::OnRegistered(const std::vector<yarn::Container>& containers, bool
     parts_.failover.TakeUp(seen, living.contains(seen.container));
   }
   for (const auto& [id, container] : living) {
-    if (core.tasks.OwnerOf(id) || id == core.started.container) continue;
+    if (core.tasks.OwnerOf(id) || parts_.leaving.Has(id) || id == core.started.container) continue;
     core.Note(fmt::format("{} of an earlier attempt is no task's: stopped", ToString(id)));
     parts_.leaving.StopStranger(id, container.node);
   }
@@ -303,6 +303,11 @@ void Recovery::Adopt(TaskIndex task, const Past& past,
   core.tasks.GiveContainer(task, container, past.agent->nonce);
   core.tasks.mutable_record(task).launch_logged = true;
   core.tasks.SetAgent(task, AgentPhase::kLaunching);
+  // It has nothing more to tell, and the attempt before may have ended before its order was heard.
+  if (past.outcome != Outcome::kOpen && alive != living.end() && !verdict_) {
+    TF_PROBE("recovery/ended-and-there");
+    return parts_.leaving.EndAgent(task);
+  }
   // An agent that no cluster spec knows may never have been started: the last attempt may have
   // ended between writing that down and saying so to the node.
   const bool in_spec = has_spec() && past.agent->incarnation == past.agent_at_spec;

@@ -36,6 +36,13 @@ void RmSession::SetBlacklist(const std::set<std::string>& hosts) {
   blacklist_refused_ = false;
 }
 
+std::set<std::string> RmSession::BlacklistOfRm() const {
+  std::set<std::string> hosts = blacklist_told_;
+  if (unanswered_)
+    hosts.insert(unanswered_->blacklist_additions.begin(), unanswered_->blacklist_additions.end());
+  return hosts;
+}
+
 void RmSession::Release(const ContainerId& container) {
   if (!releases_told_.contains(container)) releases_pending_.insert(container);
 }

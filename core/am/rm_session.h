@@ -89,6 +89,8 @@ class RmSession {
   /// Host names that must get no container, as a whole.
   void SetBlacklist(const std::set<std::string>& hosts);
   [[nodiscard]] const std::set<std::string>& blacklist() const { return blacklist_wanted_; }
+  /// What the RM may keep off: as it has confirmed, or is being told.
+  [[nodiscard]] std::set<std::string> BlacklistOfRm() const;
   /// What the RM had been told by the attempt before, and keeps off for this one.
   void TakeOverBlacklist(std::set<std::string> hosts) { blacklist_told_ = std::move(hosts); }
   /// Gives a container back. An id that was given before and not forgotten by a resync is ignored.
