@@ -353,19 +353,19 @@ void Failover::Report(Failure failure) {
     // A sidecar that had ended when its session's next try was decided: that has been paid for.
     if (failure.decision.session && IsVictim(failure) && failure.end.at <= last_cause_->decided) {
       TF_PROBE("failover/victim-beside-the-gang");
-      return RestartVictim(std::move(failure), last_cause_->cause);
+      return RestartVictim(failure, last_cause_->cause);
     }
     StopAtOnce(failure, false);
     return DecideAlone(std::move(failure));
   }
   if (!window_ && IsVictim(failure)) {
     TF_PROBE("failover/victim");
-    return RestartVictim(std::move(failure), last_cause_->cause);
+    return RestartVictim(failure, last_cause_->cause);
   }
   if (!window_) {
     if (const auto cause = CauseInPeer(failure)) {
       TF_PROBE("failover/cause-in-its-peer");
-      return RestartVictim(std::move(failure), *cause);
+      return RestartVictim(failure, *cause);
     }
   }
   if (!window_) {
@@ -646,13 +646,11 @@ bool Failover::IsVictim(const Failure& failure) const {
   return parts_.core.tasks.record(failure.end.task).heard_from < last_cause_->decided;
 }
 
-void Failover::RestartVictim(Failure failure, const Cause& cause) {
+void Failover::RestartVictim(const Failure& failure, const Cause& cause) {
   RestartTasks tasks;
   AddScope(failure, tasks);
   const bool broken = IsBroken(failure);
   StopAtOnce(failure, broken);
-  failure.decision.pays = Budget::kNone;
-  failure.decision.allowance = {};
   RestartOrder order{.tasks = parts_.restart.ListOf(tasks),
                      .cause = cause,
                      .rule = failure.decision.rule + std::string(kVictim),

@@ -184,7 +184,7 @@ class Failover {
   void Spent(const std::vector<Failure>& failures, const Failure& cause, const RestartTasks& tasks);
   [[nodiscard]] bool MayBeNeededAgain(TaskIndex task) const;
   [[nodiscard]] bool IsVictim(const Failure& failure) const;
-  void RestartVictim(Failure failure, const Cause& cause);
+  void RestartVictim(const Failure& failure, const Cause& cause);
   void PauseBeforeAsking(TaskIndex task);
   void ReplaceBeforeStart(const AttemptEnd& end, bool free, const Decision* decision);
   [[nodiscard]] Failure LostUnderASpec(const AttemptEnd& end) const;
