@@ -242,8 +242,8 @@ std::string ReferenceVerdict::Model::WrongCause(const Job& job, const Task& task
     if (!other.in_gang) continue;
     bool heard = false, killed_by_others = false;
     for (const Account& account : other.accounts) {
-      // Or it had read in the journal what it hears again.
-      const bool read = account.stored_perhaps && account.first_told < account.told;
+      // Or it had read in the journal what it hears again, or what the AM before decided on.
+      const bool read = account.stored_perhaps;
       if (account.spent || account.told == 0 || (account.told > job.stored && !read)) continue;
       unsure |= account.told >= window_;
       heard = true;

@@ -2893,6 +2893,24 @@ TEST(ReferenceVerdictTest, WhatAnAmThatIsReplacedTellsIsDecidedThen) {
   EXPECT_THAT(script.model.TakeNew(), testing::IsEmpty());
 }
 
+// Its successor reads the verdict, and announces it before any agent has found it.
+TEST(ReferenceVerdictTest, WhatAnAmDecidedAsItDiedRestsOnWhatItHadHeard) {
+  JobSpec spec = TwoWorkers();
+  spec.retries.user = 0;
+  Script script(spec);
+  script.At(60s);
+  script.Exit(kWorker1, 1);
+  script.At(85s);
+  script.Order(AppendJournal{.seq = JournalSeq(99)});
+  script.StartAm(2);
+  script.At(86s);
+  script.Order(VerdictReached{
+      .status = JobStatus::kFailed,
+      .cause = Cause{.task = kWorker1, .exit = 1, .exit_class = ExitClass::kUserPermanent},
+      .rule = "default/user-permanent-exhausted"});
+  EXPECT_THAT(script.model.TakeNew(), testing::IsEmpty());
+}
+
 TEST(ReferenceVerdictTest, WhatIsTakenOverWasPaidByTheAmBefore) {
   JobSpec spec = Spec({{"worker", 1}}, Strategy::kIndependent);
   spec.retries = {.infrastructure = 1, .window = 60s};
