@@ -162,8 +162,9 @@ void JobWorkload::TellPeers(Instant now, const Process& gone) {
   const std::string why = "lost connection to " + ToString(gone.is.task);
   const bool said = job_->training.peer_loss.has_value();
   // The chief of a lost ps gives up, even if the ps comes back at once. Workers without a chief
-  // connect again.
-  team_.broken = !servers_ || (gone.role == TaskRole::kPs && (has_chief_ || said));
+  // connect again, and a member without peers begins anew by itself.
+  team_.broken =
+      servers_ ? gone.role == TaskRole::kPs && (has_chief_ || said) : needed_members_ > 1;
   for (const std::uint32_t slot : attached_of_) {
     if (slot == kNone) continue;
     // Under parameter-server a ps never minds, and by default only the chief does.

@@ -70,6 +70,20 @@ TEST(WorkloadTest, APeerRestartedAloneHangs) {
   EXPECT_FALSE(host.workload.makes_progress());
 }
 
+// It has no peer that could hold on to the one before.
+TEST(WorkloadTest, AMemberWithoutPeersBeginsAnewByItself) {
+  WorkloadHarness host(MultiWorker(0));
+  const SpecRef spec = host.SpecOf(1);
+  host.Spawn(kChief0, spec);
+  host.Until(25s);
+  host.Vanish(kChief0);
+  host.Spawn(kChief0, spec, 1);
+  host.Until(300s);
+  const Log log = host.TakeLog();
+  ASSERT_FALSE(log.empty());
+  EXPECT_TRUE(log.back().ends_with("chief:0 exit 0")) << log.back();
+}
+
 TEST(WorkloadTest, ARestartOfAllGoesOnFromTheCheckpointAfterRestoring) {
   WorkloadHarness host(MultiWorker(1));
   host.SpawnAll(host.SpecOf(1));
