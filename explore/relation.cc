@@ -57,19 +57,23 @@ bool HasRandomTimes(const Node& node) {
          std::any_of(node.items.begin(), node.items.end(), HasRandomTimes);
 }
 
-bool StrikesAnyNode(const Node& document) {
+template <class Predicate>
+bool AnyFault(const Node& document, Predicate is_it) {
   const Node* faults = document.Find("faults");
-  return faults != nullptr &&
-         std::any_of(faults->items.begin(), faults->items.end(), [](const Node& fault) {
-           const Node* target = fault.Find("target");
-           const Node* groups = fault.Find("between");
-           const bool by_lot = target != nullptr && (target->Find("random") != nullptr ||
-                                                     target->Find("fraction") != nullptr ||
-                                                     target->Find("rack") != nullptr);
-           // The next answers of the ResourceManager: a node may wait for one.
-           const bool any_answer = target == nullptr && TextAt(fault, "kind").starts_with("rm_d");
-           return by_lot || any_answer || groups != nullptr || TextAt(fault, "kind") == "loss";
-         });
+  return faults != nullptr && std::any_of(faults->items.begin(), faults->items.end(), is_it);
+}
+
+bool StrikesAnyNode(const Node& document) {
+  return AnyFault(document, [](const Node& fault) {
+    const Node* target = fault.Find("target");
+    const Node* groups = fault.Find("between");
+    const bool by_lot = target != nullptr &&
+                        (target->Find("random") != nullptr || target->Find("fraction") != nullptr ||
+                         target->Find("rack") != nullptr);
+    // The next answers of the ResourceManager: a node may wait for one.
+    const bool any_answer = target == nullptr && TextAt(fault, "kind").starts_with("rm_d");
+    return by_lot || any_answer || groups != nullptr || TextAt(fault, "kind") == "loss";
+  });
 }
 
 /// More than any scenario leases on a node.
@@ -97,11 +101,9 @@ std::string_view ComesByItself(const Node& document) {
   if (document.Find("arrivals") != nullptr) return "jobs arrive by themselves";
   if (document.Find("futures") != nullptr) return "its delays are drawn anew from a time on";
   if (document.FindPath("yarn.tokens") != nullptr) return "keys roll by themselves";
-  const Node* faults = document.Find("faults");
-  const bool own = faults != nullptr &&
-                   std::any_of(faults->items.begin(), faults->items.end(), [](const Node& fault) {
-                     return fault.Find("at") == nullptr && fault.Find("when") == nullptr;
-                   });
+  const bool own = AnyFault(document, [](const Node& fault) {
+    return fault.Find("at") == nullptr && fault.Find("when") == nullptr;
+  });
   return own ? "a fault strikes by itself" : "";
 }
 
@@ -151,12 +153,9 @@ bool MayLoseAllNodes(const Node& document) {
 /// A fault waits for a message, or for what some message brings about again: one that comes twice
 /// moves it.
 bool CountsMessages(const Node& document) {
-  const Node* faults = document.Find("faults");
-  return faults != nullptr &&
-         std::any_of(faults->items.begin(), faults->items.end(), [](const Node& fault) {
-           return fault.FindPath("when.message") != nullptr ||
-                  fault.FindPath("when.nth") != nullptr;
-         });
+  return AnyFault(document, [](const Node& fault) {
+    return fault.FindPath("when.message") != nullptr || fault.FindPath("when.nth") != nullptr;
+  });
 }
 
 /// "the status of job a is FAILED and not SUCCEEDED"; "" where it is the same.
@@ -321,12 +320,10 @@ bool IsShiftedByOthers(const Node& document) {
 
 /// An AM of a ResourceManager that has restarted waits until as many nodes are back as that counts.
 bool RestartsTheRm(const Node& document) {
-  const Node* faults = document.Find("faults");
-  return faults != nullptr &&
-         std::any_of(faults->items.begin(), faults->items.end(), [](const Node& fault) {
-           const std::string kind = TextAt(fault, "kind");
-           return kind == "rm_restart" || kind == "rm_failover";
-         });
+  return AnyFault(document, [](const Node& fault) {
+    const std::string kind = TextAt(fault, "kind");
+    return kind == "rm_restart" || kind == "rm_failover";
+  });
 }
 
 /// Which of several jobs gets a slot is drawn, whenever a node or a job may make a difference.

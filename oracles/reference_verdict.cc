@@ -243,8 +243,8 @@ std::string ReferenceVerdict::Model::WrongCause(const Job& job, const Task& task
     bool heard = false, killed_by_others = false;
     for (const Account& account : other.accounts) {
       // Or it had read in the journal what it hears again, or what the AM before decided on.
-      const bool read = account.stored_perhaps;
-      if (account.spent || account.told == 0 || (account.told > job.stored && !read)) continue;
+      const bool heard_late = account.told > job.stored && !account.stored_perhaps;
+      if (account.spent || account.told == 0 || heard_late) continue;
       unsure |= account.told >= window_;
       heard = true;
       first = std::min(first, account.told_at);

@@ -76,8 +76,11 @@ void JobLife::WriteKeptOff() {
     core.gang.SetExcludedHosts(core.exclusion.excluded());
     core.asks_dirty = true;
   }
-  if (core.finishing) return;
+  // What is written has more hosts than are kept off while the RM has yet to confirm the others.
+  const bool settled = !core.asks_dirty && kept_off_.size() == keep_off_.size();
+  if (core.finishing || settled) return;
   if (core.asks_dirty) keep_off_ = KeptOff();
+  kept_off_untold_ = true;
   std::set<std::string> hosts = core.rm.BlacklistOfRm();
   hosts.insert(keep_off_.begin(), keep_off_.end());
   if (hosts == kept_off_) return;
@@ -89,7 +92,10 @@ void JobLife::WriteKeptOff() {
 /// journal.
 void JobLife::TellKeptOff() {
   AmCore& core = parts_.core;
-  if (core.out.IsDurable(kept_off_entry_)) return core.rm.SetBlacklist(keep_off_);
+  if (core.out.IsDurable(kept_off_entry_)) {
+    kept_off_untold_ = false;
+    return core.rm.SetBlacklist(keep_off_);
+  }
   std::set<std::string> still;
   for (const std::string& host : core.rm.blacklist()) {
     if (keep_off_.contains(host)) still.insert(host);
@@ -102,7 +108,7 @@ void JobLife::TellRm() {
   parts_.rm_events.ReleaseSurplus();
   if (core.asks_dirty) core.rm.SetAsks(core.gang.asks());
   core.asks_dirty = false;
-  TellKeptOff();
+  if (kept_off_untold_) TellKeptOff();
   core.rm.OnTime(core.now, core.out.actions());
 }
 

@@ -226,7 +226,7 @@ void Recovery::OnRegistered(const std::vector<yarn::Container>& containers, bool
     parts_.failover.TakeUp(seen, living.contains(seen.container));
   }
   for (const auto& [id, container] : living) {
-    if (core.tasks.OwnerOf(id) || parts_.leaving.Has(id) || id == core.started.container) continue;
+    if (!IsStranger(id)) continue;
     core.Note(fmt::format("{} of an earlier attempt is no task's: stopped", ToString(id)));
     parts_.leaving.StopStranger(id, container.node);
   }
@@ -350,14 +350,18 @@ void Recovery::RestoreAddress(TaskIndex task) {
     parts_.core.tasks.SetAddress(task, type->second[index]);
 }
 
+/// The container is no task's, is not on its way out, and is not this AM's own.
+bool Recovery::IsStranger(const ContainerId& container) const {
+  const AmCore& core = parts_.core;
+  return !core.tasks.OwnerOf(container) && !parts_.leaving.Has(container) &&
+         container != core.started.container;
+}
+
 void Recovery::OnPreviousContainer(const yarn::Container& container) {
-  AmCore& core = parts_.core;
-  if (core.tasks.OwnerOf(container.id) || parts_.leaving.Has(container.id) ||
-      container.id == core.started.container)
-    return;
+  if (!IsStranger(container.id)) return;
   TF_PROBE("recovery/stranger-came-back");
-  core.Note(fmt::format("{} of an earlier attempt came back and is no task's: stopped",
-                        ToString(container.id)));
+  parts_.core.Note(fmt::format("{} of an earlier attempt came back and is no task's: stopped",
+                               ToString(container.id)));
   parts_.leaving.StopStranger(container.id, container.node);
 }
 

@@ -63,6 +63,7 @@ class Recovery {
 
   void RestoreAddress(TaskIndex task);
   [[nodiscard]] bool WentWithIt(const Past& past) const;
+  [[nodiscard]] bool IsStranger(const ContainerId& container) const;
   [[nodiscard]] bool IsOfEarlierAttempt(TaskIndex task) const;
   void Take(const AttemptStarted& entry);
   void Take(const AgentsLaunched& entry);
