@@ -132,13 +132,21 @@ def submitted(job):
     return out.strip()
 
 
+def until_told(cluster, application, instances=3):
+    """Until the history of the first attempt has each worker running. The AM hears of them in any order, and writes to the history later:
+    of an AM that is killed earlier, the history lacks what it had not written."""
+    def look():
+        events = read(cluster, f"{attempt(cluster, application, 1)}/events.jsonl") or ""
+        return all(f"worker:{index} runs" in events for index in range(instances))
+    wait_until("events of a running job", PATIENCE, look)
+
+
 def told(cluster):
     """A job whose first attempt's history has it running, and its application."""
     job = waiting(cluster)
     application = submitted(job)
     all_work(job, 0)
-    wait_until("events of a running job", PATIENCE,
-               lambda: "worker:2 runs" in (read(cluster, f"{attempt(cluster, application, 1)}/events.jsonl") or ""))
+    until_told(cluster, application)
     return job, application
 
 

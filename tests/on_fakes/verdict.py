@@ -5,7 +5,7 @@ import pathlib
 
 import fake_cluster  # noqa: F401  (finds tests/hadoop)
 from hadoop_processes import wait_until
-from history import attempt, home, names, no_staging, read, whole
+from history import home, names, no_staging, until_told, whole
 from submitted import PATIENCE, all_work, check, tfyarn, waiting
 
 
@@ -17,10 +17,9 @@ def working(cluster, more="", instances=3):
 
 
 def told(job):
-    """Until its history says that its workers run: what an AM that is killed has not written yet is nobody's to know."""
+    """Until its history says that its workers run."""
     application, = names(job.cluster, f"{home(job.cluster)}/staging")
-    wait_until("events of a running job", PATIENCE,
-               lambda: "worker:2 runs" in (read(job.cluster, f"{attempt(job.cluster, application, 1)}/events.jsonl") or ""))
+    until_told(job.cluster, application)
     return job
 
 
