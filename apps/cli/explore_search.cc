@@ -241,6 +241,7 @@ PlannedRun SearchPlan::Plan(std::uint64_t index, const explore::Guide& guide) co
   explore::Draw draw(seed, fmt::format("branch {}", index));
   if (!guided || guide.empty() || !draw.Percent(kBranchedPercent)) return planned;
   const explore::Guide::Choice choice = guide.Choose(draw);
+  if (planned.experiment.wild) planned.experiment = {};  // A branch has the faults of its run.
   planned.experiment.document = explore::Branch(*choice.run, draw);
   planned.experiment.put_together = true;
   planned.from = choice.position;
@@ -262,8 +263,9 @@ explore::Experiment SearchPlan::Fresh(std::uint64_t index) const {
     if (more.Percent(30)) experiment.relation = explore::Relation::kShiftedPorts;
     if (more.Percent(15)) experiment.relation = explore::Relation::kNodeOrder;
     if (more.Percent(15)) experiment.relation = explore::Relation::kLater;
-    if (more.Percent(8)) experiment.relation = explore::Relation::kAmnesia;
-    if (more.Percent(6)) experiment.relation = explore::Relation::kFailedEffect;
+    // Of a job without faults only, which a scenario of the user's and a branch are not.
+    if (bases.empty() && more.Percent(8)) experiment.relation = explore::Relation::kAmnesia;
+    if (bases.empty() && more.Percent(6)) experiment.relation = explore::Relation::kFailedEffect;
   }
   if (bases.empty()) {
     experiment.document = explore::DrawScenario(own);
