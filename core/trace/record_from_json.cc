@@ -21,9 +21,6 @@ bool ReadNumber(const Json& json, Number& value) {
   if constexpr (std::is_same_v<Number, bool>) {
     if (!json.is_boolean()) return false;
     value = json.get<bool>();
-  } else if constexpr (std::is_floating_point_v<Number>) {
-    if (!json.is_number()) return false;
-    value = json.get<Number>();
   } else if (json.is_number_unsigned()) {
     const auto number = json.get<std::uint64_t>();
     if (!std::in_range<Number>(number)) return false;

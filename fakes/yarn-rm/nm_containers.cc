@@ -137,7 +137,7 @@ void NodeManager::KillDue() {
     const ContainerId id = kills_.begin()->second;
     kills_.erase(kills_.begin());
     NmContainer* container = Find(id);
-    if (container == nullptr || container->stage == Stage::kDone) continue;
+    TF_CHECK(container != nullptr && container->stage != Stage::kDone);
     container->kill_at.reset();
     TF_PROBE("nm/killed-after-its-grace");
     Emit(SignalContainer{.container = id, .kill = true});

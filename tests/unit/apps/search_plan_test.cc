@@ -1,4 +1,5 @@
-// What a search runs: scenarios that it draws, scenarios of the user's with drawn faults, and branches of runs that it kept.
+// What a search runs: scenarios that it draws, scenarios of the user's with drawn faults, and
+// branches of runs that it kept.
 #include <gtest/gtest.h>
 
 #include "apps/cli/explore_search.h"
@@ -47,9 +48,7 @@ TEST(SearchPlanTest, NoAmIsKilledBesideTheFaultsOfABranchOrOfAUsersScenario) {
   const explore::Node document = drawn.Plan(0, {}).experiment.document;
   const auto guide = GuideWith(document);
   SearchPlan own;
-  own.bases = {{.file = "own.yaml",
-                .document = document,
-                .sketch = SketchOf(document)}};
+  own.bases = {{.file = "own.yaml", .document = document, .sketch = SketchOf(document)}};
   std::uint64_t branched = 0;
   for (std::uint64_t i = 0; i < kRuns; ++i) {
     const PlannedRun branch = drawn.Plan(i, *guide);

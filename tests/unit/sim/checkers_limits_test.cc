@@ -607,6 +607,21 @@ TEST(CheckersLimitsTest, AWarningEndsNothing) {
   EXPECT_EQ(script.Broken(), Names{});
 }
 
+// The time is that of the order, and not the job's.
+TEST(CheckersLimitsTest, AnAgentThatIsToEndGivesItsProcessTheTimeItIsTold) {
+  const auto broken = [](Duration killed_after) {
+    LimitScript script(LimitScript::JobWith({.stop = 15s}));
+    script.RunAll();
+    script.TellAgent(2, AmSaid{.message = EndAgent{.grace = 5s}, .am_attempt = 1});
+    script.AgentOrders(2, SignalProcess{.signal = StopSignal::kTerm});
+    script.Pass(killed_after);
+    script.Kill(2);
+    return script.Broken();
+  };
+  EXPECT_EQ(broken(5s), Names{});
+  EXPECT_EQ(broken(4s), kBroken);
+}
+
 TEST(CheckersLimitsTest, AnOrderToStopNamesTheJobsTime) {
   const auto broken = [](Duration grace) {
     LimitScript script(LimitScript::JobWith({.stop = 15s, .stop_broken = 1s}));

@@ -23,6 +23,24 @@
 namespace tfyarn::fakes::yarn_server_test {
 namespace {
 
+/// What the ResourceManager answers a client, with production's way to call again.
+std::string AskAs(boost::asio::io_context& io, const hadoop::IpcAddress& address,
+                  const hadoop::EncodedCall& call, const std::function<void()>& on_step = {}) {
+  hadoop::IpcClient client(io, {address}, hadoop::kApplicationClientProtocol, {.user = "alice"},
+                           {.retry_least = 10ms, .retry_most = 10ms});
+  hadoop::Outcome outcome;
+  client.Call(call.method, call.body, hadoop::Repeatable::kAlways, hadoop::Into(outcome));
+  hadoop::RunUntil(
+      io,
+      [&] {
+        if (on_step) on_step();
+        return outcome.done;
+      },
+      "an answer");
+  EXPECT_EQ(outcome.error.message, "");
+  return outcome.body;
+}
+
 class YarnServerTest : public ::testing::Test {
  protected:
   YarnServerTest() { EXPECT_TRUE(server_.Start().has_value()); }
@@ -31,21 +49,8 @@ class YarnServerTest : public ::testing::Test {
   void Suffer(CallFate fate) {
     server_.SetFate([this, fate](const ServedCall&) { return ++calls_ == 1 ? fate : CallFate{}; });
   }
-  /// What the ResourceManager answers a client, with production's way to call again.
   std::string Ask(const hadoop::EncodedCall& call) {
-    hadoop::IpcClient client(io_, {server_.client_address()}, hadoop::kApplicationClientProtocol,
-                             {.user = "alice"}, {.retry_least = 10ms, .retry_most = 10ms});
-    hadoop::Outcome outcome;
-    client.Call(call.method, call.body, hadoop::Repeatable::kAlways, hadoop::Into(outcome));
-    hadoop::RunUntil(
-        io_,
-        [&] {
-          if (on_step_) on_step_();
-          return outcome.done;
-        },
-        "an answer");
-    EXPECT_EQ(outcome.error.message, "");
-    return outcome.body;
+    return AskAs(io_, server_.client_address(), call, on_step_);
   }
   ApplicationId NewApplicationId() {
     const std::string answer = Ask(*hadoop::EncodeRmRequest(yarn::GetNewApplicationRequest{}, {}));
@@ -202,6 +207,43 @@ TEST_F(OnThisMachineTest, ANodeRunsUntilTheResourceManagerTakesItForLost) {
   EXPECT_TRUE(server.IsRunning(0));
   server.StopRm();
   EXPECT_FALSE(server.IsRunning(0));
+}
+
+// Source: ContainerImpl.cleanup, ResourceLocalizationService#handleCleanupContainerResources.
+TEST_F(OnThisMachineTest, AContainersWorkingDirectoryGoesWithItAndItsLogsStay) {
+  YarnServer server(io_, {.nodes = {{.node = {.host = "127.0.0.1", .port = 0},
+                                     .capacity = {.memory_mb = 4096, .vcores = 4}}},
+                          .folder = folder_,
+                          .environment = {{"PATH", "/usr/bin:/bin"}}});
+  ASSERT_TRUE(server.Start().has_value());
+  hadoop::TokenStore tokens;
+  const auto fresh = hadoop::DecodeRmResponse(
+      yarn::GetNewApplicationRequest{},
+      AskAs(io_, server.client_address(),
+            *hadoop::EncodeRmRequest(yarn::GetNewApplicationRequest{}, {})),
+      tokens);
+  ASSERT_TRUE(fresh.has_value());
+  const std::filesystem::path ran = folder_ / "ran";
+  const yarn::SubmitApplicationRequest request{
+      .application = std::get<yarn::GetNewApplicationResponse>(*fresh).application,
+      .name = "a",
+      .am_container = {.command = {"bash", "-c", ": > " + ran.string() + "; sleep 600"}},
+      .am_resource = {.memory_mb = 1024, .vcores = 1}};
+  AskAs(io_, server.client_address(), *hadoop::EncodeRmRequest(request, {}));
+  const auto count = [&](const std::string& name) {
+    std::error_code ignored;
+    std::filesystem::recursive_directory_iterator all(folder_, ignored);
+    return std::count_if(begin(all), end(all), [&](const std::filesystem::directory_entry& entry) {
+      return entry.path().filename() == name;
+    });
+  };
+  RUN_UNTIL(io_, std::filesystem::exists(ran));
+  EXPECT_EQ(count("launch_container.sh"), 1);
+  AskAs(io_, server.client_address(),
+        *hadoop::EncodeRmRequest(yarn::KillApplicationRequest{.application = request.application},
+                                 {}));
+  RUN_UNTIL(io_, count("launch_container.sh") == 0);
+  EXPECT_EQ(count("prelaunch.err"), 1);
 }
 
 TEST_F(OnThisMachineTest, AllThatAProcessSaysGoesToItsFile) {

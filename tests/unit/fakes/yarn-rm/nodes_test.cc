@@ -310,6 +310,16 @@ TEST_F(NodesTest, AStoppedContainerEndsByTermOrByKillAndReportsMinus105) {
   EXPECT_THAT(am().completed[1].diagnostics, HasSubstr("Exit code is 137"));
 }
 
+TEST_F(NodesTest, WhatRunsWhenItsApplicationIsOverIsKilledAndTheApplicationForgotten) {
+  FillB(2);
+  cluster_.ignores_term.insert(am().granted[1].id);
+  cluster_.FinishAm(app_, yarn::FinalApplicationStatus::kSucceeded);
+  cluster_.RunFor(10s);
+  for (const yarn::Container& container : am().granted) EXPECT_FALSE(cluster_.Runs(container.id));
+  EXPECT_TRUE(cluster_.nm(b_).containers().empty());
+  EXPECT_TRUE(cluster_.nm(b_).state().applications.empty());
+}
+
 // An exit is reported out of turn: the AM's poll is the whole delay.
 TEST_F(NodesTest, AnExitIsReportedAtOnce) {
   FillB(1);
