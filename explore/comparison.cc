@@ -14,11 +14,31 @@ bool NeedsTally(Relation relation) {
          relation == Relation::kNodeOrder;
 }
 
-bool IsSteady(const RunRecord& plain, const RunRecord& other) {
+/// Whether the job's file itself asks for that end of a run in which its AM, or an effect, failed:
+/// by a deadline of its own, or because of a row or a policy that ends a job for such a failure.
+bool AskedFor(Relation relation, const Node& job, const trace::JobResult& ended) {
+  if (ended.status == JobStatus::kSucceeded) return false;
+  const std::string& rule = ended.rule;
+  // The client has given it up.
+  if (rule.empty()) return job.FindPath("deadlines.am_start") != nullptr;
+  for (const std::string_view deadline : {"deadlines", "gang"}) {
+    if (rule.starts_with(fmt::format("{}/", deadline)))
+      return job.FindPath(fmt::format("{}.{}", deadline, rule.substr(deadline.size() + 1))) !=
+             nullptr;
+  }
+  return relation == Relation::kFailedEffect && !rule.starts_with("default/");
+}
+
+/// Its end is that of a job that is well, and its containers were kept.
+bool IsSteady(Relation relation, const Node& document, const RunRecord& plain,
+              const RunRecord& other) {
+  const Node* jobs = document.Find("jobs");
   for (std::size_t i = 0; i < plain.result.jobs.size(); ++i) {
     const bool kept = i < plain.tallies.size() && i < other.tallies.size() &&
                       other.tallies[i].am_lost <= plain.tallies[i].am_lost;
     if (plain.result.jobs[i].status != JobStatus::kSucceeded || !kept) return false;
+    const bool known = jobs != nullptr && i < jobs->items.size() && i < other.result.jobs.size();
+    if (known && AskedFor(relation, jobs->items[i], other.result.jobs[i])) return false;
   }
   return true;
 }
@@ -73,7 +93,7 @@ std::vector<Problem> Comparison::Try(std::size_t variant) {
                                       [&](const Problem& one) { return one.key == problem.key; });
     if (!problem.expectation && !is_known) problems.push_back(say(problem.sentence, problem.at));
   }
-  if (guard_.wild && !IsSteady(plain_.record, run.record)) return problems;
+  if (guard_.wild && !IsSteady(relation_, document_, plain_.record, run.record)) return problems;
   const std::string difference = DifferenceOf(other, plain_.record, run.record);
   if (!difference.empty()) problems.push_back(say(difference, std::nullopt));
   return problems;

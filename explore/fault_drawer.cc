@@ -177,7 +177,8 @@ class FaultDrawer {
   }
   std::string AnyTask(const JobSketch& job) {
     if (&job == moment_.job && !moment_.task.empty() && draw_.Percent(50)) return moment_.task;
-    const JobSketch::Type& type = draw_.Of(job.types);
+    const JobSketch::Type& type =
+        draw_.Of(!job.named.empty() && draw_.Percent(30) ? job.named : job.types);
     return type.name + ":" + std::to_string(draw_.Whole(0, type.instances - 1));
   }
 
@@ -200,14 +201,14 @@ class FaultDrawer {
   Duration When(const FaultKind& kind, Node& fault) {
     if (kind.armed_at_start && draw_.Percent(40)) return {};
     const int form = static_cast<int>(draw_.Whole(0, 99));
-    if (form < 25 || sketch_.jobs.empty()) {
+    if (form < 22 || sketch_.jobs.empty()) {
       const Duration at = draw_.Time(1ms, 10min);
       Set(fault, "at", Time(at));
       return at;
     }
     Node when = Map();
     const Duration after = draw_.Percent(30) ? Duration::zero() : SomeTime(1ms, 2min);
-    if (form >= 85 && count_ > 0) {
+    if (form >= 78 && count_ > 0) {
       const std::int64_t other = draw_.Whole(0, count_ - 1);
       Set(when, "fault", Number(other));
       if (draw_.Percent(40)) Set(when, "state", Text("ended"));
@@ -218,14 +219,14 @@ class FaultDrawer {
     const JobSketch& job = AnyJob();
     Set(when, "job", Text(job.name));
     moment_.job = &job;
-    if (form < 50) {
+    if (form < 44) {
       Set(when, "state", Text(draw_.Of(config::JobStateNames())));
-    } else if (form < 62) {
+    } else if (form < 56) {
       moment_.task = AnyTask(job);
       Set(when, "task", Text(moment_.task));
       Set(when, "state", Text(draw_.Of(config::TaskStateNames())));
       if (draw_.Percent(30)) Set(when, "nth", Number(2));
-    } else if (form < 74) {
+    } else if (form < 68) {
       Set(when, "append", Number(draw_.Whole(1, 30)));
     } else {
       moment_.message = draw_.Of(config::MomentMessageNames());

@@ -11,7 +11,8 @@ namespace tfyarn::explore {
 namespace {
 
 constexpr int kHealthyPercent = 45;
-constexpr int kHarmlessPercent = 55;  ///< Of those.
+constexpr int kHarmlessPercent = 55;   ///< Of those.
+constexpr int kContendedPercent = 25;  ///< Of those with queues that need not be healthy.
 /// What a harmless fault may cost beside its own time: calls that are repeated, agents that look
 /// for their AM, an AM that starts again.
 constexpr Duration kFaultCosts = 90s;
@@ -30,6 +31,8 @@ class ScenarioDrawer {
       : seed_(seed), draw_(seed, "scenario"), swarm_(Swarm::Of(draw_)) {
     sketch_.healthy = draw_.Percent(kHealthyPercent);
     sketch_.harmless = sketch_.healthy && draw_.Percent(kHarmlessPercent);
+    contended_ = wild() && swarm_.queues && draw_.Percent(kContendedPercent);
+    swarm_.two_jobs = swarm_.two_jobs || contended_;
   }
 
   Node Finish() {
@@ -85,8 +88,10 @@ class ScenarioDrawer {
       racks = 2;
       Set(cluster, "racks", Number(racks));
     }
-    Node resources = Map({{"memory", Text(!wild() || draw_.Percent(55) ? "64GiB" : "8GiB")},
-                          {"vcores", Number(!wild() || draw_.Percent(55) ? 32 : 4)}});
+    const auto large = [&] { return !wild() || (!contended_ && draw_.Percent(55)); };
+    const bool much_memory = large();
+    Node resources = Map(
+        {{"memory", Text(much_memory ? "64GiB" : "8GiB")}, {"vcores", Number(large() ? 32 : 4)}});
     gpus_ = swarm_.gpus;
     // Both jobs of a harmless scenario have room at once.
     if (gpus_) Set(resources, "gpus", Number(wild() ? draw_.Whole(1, 4) : harmless() ? 16 : 8));
@@ -146,7 +151,7 @@ class ScenarioDrawer {
       Set(queue, "am_share", Text("50%"));
       Set(yarn, "queues", List({std::move(queue)}));
       queues_.emplace_back("ml");
-      if (draw_.Percent(30)) Set(yarn, "preemption", Flag(true));
+      if (contended_ || draw_.Percent(30)) Set(yarn, "preemption", Flag(true));
     }
     // A node or an AM that is taken for lost costs a restart.
     if (swarm_.expiry && !harmless()) {
@@ -176,19 +181,21 @@ class ScenarioDrawer {
 
   void DrawJobs() {
     constexpr Duration kExpiries = 10min + 15min + 10min;
-    const JobSurroundings around{.healthy = sketch_.healthy,
-                                 .harmless = sketch_.harmless,
-                                 .nodes = nodes_,
-                                 .gpus = gpus_,
-                                 .partition = partition_,
-                                 .queues = queues_,
-                                 .expiries = kExpiries,
-                                 .starts = starts_,
-                                 .hold = hold_};
+    JobSurroundings around{.healthy = sketch_.healthy,
+                           .harmless = sketch_.harmless,
+                           .nodes = nodes_,
+                           .gpus = gpus_,
+                           .partition = partition_,
+                           .queues = queues_,
+                           .contended = contended_,
+                           .expiries = kExpiries,
+                           .starts = starts_,
+                           .hold = hold_};
     Node jobs = List();
     const std::vector<std::string> names =
         swarm_.two_jobs ? std::vector<std::string>{"a", "b"} : std::vector<std::string>{"a"};
     for (const std::string& name : names) {
+      if (contended_) around.queues = {queues_[jobs.items.size() % queues_.size()]};
       DrawnJob job = DrawJob(draw_, swarm_, around, name);
       bound_ += job.bound;  // One may wait for the other.
       takes_.push_back(job.takes);
@@ -226,6 +233,7 @@ class ScenarioDrawer {
   std::int64_t nodes_ = 1;
   bool gpus_ = false;
   bool partition_ = false;
+  bool contended_ = false;  ///< Two jobs of two queues that want more than there is.
   std::vector<std::string> queues_;
   Duration hold_{};
   Duration longest_{};  ///< Of the delay that was drawn last.
@@ -254,8 +262,12 @@ Sketch SketchOf(const config::Scenario& scenario) {
     const config::JobConfig* job = jobs.Find(name);
     if (job == nullptr || job->spec.tasks.empty()) continue;
     JobSketch one{.name = std::move(name), .ends_for_sure = job->spec.deadlines.run.has_value()};
-    for (const TaskTypeSpec& type : job->spec.tasks)
+    for (const TaskTypeSpec& type : job->spec.tasks) {
       one.types.push_back({.name = type.name, .instances = type.instances});
+      for (const ExitRule& rule : job->spec.on_exit) {
+        if (rule.task_type == type.name) one.named.push_back(one.types.back());
+      }
+    }
     sketch.jobs.push_back(std::move(one));
   }
   return sketch;

@@ -31,6 +31,7 @@ struct JobSketch {
   };
   std::string name;
   std::vector<Type> types;
+  std::vector<Type> named;          ///< Those of which its rules say something.
   bool ends_for_sure = false;       ///< It has `deadlines.run`.
   std::vector<std::int64_t> exits;  ///< That its rules name.
   std::vector<Duration> times;  ///< Its deadlines and the like: what lasts a little longer hurts.

@@ -35,8 +35,9 @@ struct Guard {
   const std::atomic<bool>* interrupt = nullptr;
   /// A run that takes more events is cut short; 0: one that is as long as a search waits for.
   std::uint64_t most_events = 0;
-  /// Of a job that fails by itself, or whose containers go with its ApplicationMaster, other runs
-  /// rightly differ: only their invariants count.
+  /// Of a job that fails by itself, whose containers go with its ApplicationMaster, or whose own
+  /// deadlines and rows end it for what goes wrong, other runs rightly differ: only their
+  /// invariants count.
   bool wild = false;
 };
 

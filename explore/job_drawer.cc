@@ -25,7 +25,8 @@ DrawnJob JobDrawer::Finish() {
   DrawBehavior();
   DrawFinish();
   DrawHeartbeat();
-  if (around_.queues.size() > 1) Set(job_.document, "queue", Text(draw_.Of(around_.queues)));
+  if (around_.queues.size() > 1 || around_.contended)
+    Set(job_.document, "queue", Text(draw_.Of(around_.queues)));
   if (draw_.Percent(20)) Set(job_.document, "priority", Number(draw_.Whole(0, 3)));
   if (draw_.Percent(40)) Set(job_.document, "submit", Time(draw_.Time(1ms, 2min)));
   LetAgentsRegister();
@@ -95,8 +96,15 @@ void JobDrawer::DrawTasks() {
   }
 }
 
+const std::string& JobDrawer::NamedType() {
+  return job_.sketch.named.emplace_back(draw_.Of(job_.sketch.types)).name;
+}
+
+// One that a rule names, rather than another.
 std::string JobDrawer::AnyTask() {
-  const JobSketch::Type& type = draw_.Of(job_.sketch.types);
+  const std::vector<JobSketch::Type>& named = job_.sketch.named;
+  const JobSketch::Type& type =
+      draw_.Of(!named.empty() && draw_.Percent(40) ? named : job_.sketch.types);
   if (draw_.Percent(40)) return type.name;
   return type.name + ":" + std::to_string(draw_.Whole(0, type.instances - 1));
 }

@@ -49,7 +49,8 @@ struct JobSurroundings {
   bool gpus = false;
   bool partition = false;  ///< Nodes of partition `p` are there.
   std::vector<std::string> queues;
-  Duration expiries{};           ///< Of YARN, together.
+  bool contended = false;  ///< Each job has a queue of its own, and the cluster is small for both.
+  Duration expiries{};     ///< Of YARN, together.
   std::vector<Duration> starts;  ///< What a container takes to start.
   Duration hold{};  ///< Containers expire soon: an incomplete gang must give them back by then.
 };

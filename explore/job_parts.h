@@ -28,6 +28,8 @@ class JobDrawer {
   void DrawHeartbeat();
   [[nodiscard]] Duration Bound() const;
   const std::string& AnyType() { return draw_.Of(job_.sketch.types).name; }
+  /// For a rule: what happens aims at it.
+  const std::string& NamedType();
   std::string AnyTask();
 
   // ---- job_rules.cc
@@ -44,6 +46,7 @@ class JobDrawer {
   std::int64_t AnyExit();
   [[nodiscard]] Node SomeTime();
   [[nodiscard]] Node Row();
+  void AddTwin(const Node& row, Node& rows);
   [[nodiscard]] Node OnTerm();
   [[nodiscard]] std::string LastWords();
   void DrawBehavior();

@@ -38,7 +38,7 @@ void JobDrawer::DrawRules() {
 }
 
 void JobDrawer::DrawSuccess() {
-  const std::string& type = AnyType();
+  const std::string type = NamedType();
   const std::vector<std::string> forms = {"ok(" + type + ")",
                                           "any(" + type + ")",
                                           "ok(worker:0)",
@@ -63,6 +63,7 @@ void JobDrawer::DrawWatch() {
 void JobDrawer::DrawDependency() {
   const std::string& task = job_.sketch.types.back().name;
   const std::string& after = job_.sketch.types.front().name;
+  job_.sketch.named.push_back(job_.sketch.types.front());
   static const std::vector<std::string> kStates = {"running", "ended", "succeeded"};
   Node row =
       Map({{"task", Text(task)}, {"after", Text(after)}, {"state", Text(draw_.Of(kStates))}});
@@ -82,11 +83,14 @@ void JobDrawer::DrawPolicy() {
   if (name == "tony") {
     if (draw_.Percent(30)) Set(policy, "fail_on_worker_failure", Flag(true));
     if (draw_.Percent(40)) Set(policy, "retry_count", Number(draw_.Whole(0, 3)));
-    if (draw_.Percent(25)) Set(policy, "stop_on_failure", Text(AnyType()));
-    if (draw_.Percent(25)) Set(policy, "untracked", Text(AnyType()));
+    if (draw_.Percent(25)) Set(policy, "stop_on_failure", Text(NamedType()));
+    if (draw_.Percent(25)) Set(policy, "untracked", Text(NamedType()));
     // A job of sidecars alone is none.
     const std::string& beside = job_.sketch.types.back().name;
-    if (beside != "worker" && draw_.Percent(25)) Set(policy, "sidecar", Text(beside));
+    if (beside != "worker" && draw_.Percent(25)) {
+      Set(policy, "sidecar", Text(beside));
+      job_.sketch.named.push_back(job_.sketch.types.back());
+    }
   } else if (name == "tf-yarn") {
     if (draw_.Percent(50)) Set(policy, "propagate", Text("late"));
     // It has no option for it: its nb_retries is the job's own budget.
@@ -97,7 +101,7 @@ void JobDrawer::DrawPolicy() {
   } else {
     static const std::vector<std::string> kRestart = {"Never", "OnFailure", "Always", "ExitCode"};
     Node restart = Text(draw_.Of(kRestart));
-    if (draw_.Percent(20)) restart = Map({{AnyType(), std::move(restart)}});
+    if (draw_.Percent(20)) restart = Map({{NamedType(), std::move(restart)}});
     Set(policy, "restart_policy", std::move(restart));
     if (draw_.Percent(30)) Set(policy, "success_policy", Text("AllWorkers"));
     if (draw_.Percent(50)) Set(policy, "backoff_limit", Number(draw_.Whole(0, 4)));
@@ -117,7 +121,7 @@ Node JobDrawer::ExitRule() {
   Node row = Map();
   const std::string& what = draw_.Of(kDo);
   const bool raises = what == "raise-memory";
-  if (draw_.Percent(40)) Set(row, "task", Text(AnyType()));
+  if (draw_.Percent(40)) Set(row, "task", Text(NamedType()));
   if (raises && draw_.Percent(70)) {
     Set(row, "class", List({Text("oom")}));
   } else if (draw_.Percent(50)) {

@@ -122,10 +122,27 @@ Node JobDrawer::Row() {
   return row;
 }
 
+/// The same for another task of the type: what two of three do at one moment.
+void JobDrawer::AddTwin(const Node& row, Node& rows) {
+  const std::string task = TextAt(row, "task");
+  for (const JobSketch::Type& type : job_.sketch.types) {
+    if (type.instances < 2 || !task.starts_with(type.name + ":")) continue;
+    const std::int64_t index = std::stoll(task.substr(type.name.size() + 1));
+    Node twin = row;
+    Set(twin, "task", Text(type.name + ":" + std::to_string((index + 1) % type.instances)));
+    rows.items.push_back(std::move(twin));
+    return;
+  }
+}
+
 void JobDrawer::DrawBehavior() {
   Node rows = List();
   if (wild() && Some(swarm_.behavior, 80)) {
-    for (std::int64_t n = draw_.Whole(1, 3); n > 0; --n) rows.items.push_back(Row());
+    for (std::int64_t n = draw_.Whole(1, 3); n > 0; --n) {
+      Node row = Row();
+      if (draw_.Percent(25)) AddTwin(row, rows);
+      rows.items.push_back(std::move(row));
+    }
   }
   for (const JobSketch::Type& type : job_.sketch.types) {
     if (type.name == "ps" || type.name == "tensorboard")

@@ -1,10 +1,17 @@
 #include "explore/trial.h"
 
+#include <algorithm>
 #include <utility>
 
 #include "explore/comparison.h"
 
 namespace tfyarn::explore {
+namespace {
+
+/// Of a relation with many variants: the plain run is theirs together.
+constexpr std::size_t kTries = 3;
+
+}  // namespace
 
 std::optional<config::Scenario> ScenarioOf(const Node& document) {
   return Load(document).scenario;
@@ -46,8 +53,12 @@ Trial Try(const Experiment& experiment, const Laboratory& laboratory,
     return trial;
   }
   if (comparison.variants().empty()) return trial;
-  const std::size_t choice = comparison.scenario()->seed % comparison.variants().size();
-  for (Problem& problem : comparison.Try(choice)) trial.problems.push_back(std::move(problem));
+  const std::size_t count = comparison.variants().size();
+  const std::size_t tries = std::min(kTries, count);
+  for (std::size_t i = 0; i < tries; ++i) {
+    const std::size_t choice = (comparison.scenario()->seed + i * count / tries) % count;
+    for (Problem& problem : comparison.Try(choice)) trial.problems.push_back(std::move(problem));
+  }
   trial.events = comparison.events();
   return trial;
 }

@@ -27,8 +27,8 @@ struct Laboratory {
 
 struct Experiment {
   Node document;
-  /// With which other run the plain one is compared. Of a relation with many variants one is
-  /// taken, by the scenario's seed.
+  /// With which other run the plain one is compared. Of a relation with many variants three
+  /// are taken, by the scenario's seed.
   Relation relation = Relation::kNone;
   /// A run that takes more events is cut short; 0: one that is as long as a search waits for.
   std::uint64_t most_events = 0;

@@ -264,7 +264,7 @@ explore::Experiment SearchPlan::Fresh(std::uint64_t index) const {
     if (more.Percent(15)) experiment.relation = explore::Relation::kNodeOrder;
     if (more.Percent(15)) experiment.relation = explore::Relation::kLater;
     // Of a job without faults only, which a scenario of the user's and a branch are not.
-    if (bases.empty() && more.Percent(8)) experiment.relation = explore::Relation::kAmnesia;
+    if (bases.empty() && more.Percent(12)) experiment.relation = explore::Relation::kAmnesia;
     if (bases.empty() && more.Percent(6)) experiment.relation = explore::Relation::kFailedEffect;
   }
   if (bases.empty()) {

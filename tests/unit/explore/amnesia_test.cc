@@ -193,6 +193,39 @@ TEST(AmnesiaTest, OfAWildJobOnlyInvariantsCountWhereItFails) {
   }
 }
 
+// Its own deadlines count what an AM's death takes; its own rows may end it for what an effect was.
+TEST(AmnesiaTest, AWildJobMayBeEndedByWhatItsFileSays) {
+  Node own = Job();
+  Node& job = ListAt(own, "jobs").items[0];
+  Set(job, "deadlines", Map({{"start", Time(1h)}, {"am_start", Time(1h)}}));
+  Set(job, "gang", Map({{"deadline", Time(1h)}}));
+  const auto compares = [](Relation relation, const Node& document, const std::string& rule) {
+    int run = 0;
+    const auto simulate = [&](const config::Scenario& scenario, const sim::RunOptions& options) {
+      sim::RunOutcome outcome = sim::RunScenario(scenario, options);
+      trace::JobResult& result = outcome.result.jobs.front();
+      const bool plain = run++ == 0;
+      result.status = plain ? JobStatus::kSucceeded : JobStatus::kFailed;
+      result.rule = plain ? "default/all-tracked" : rule;
+      return outcome;
+    };
+    Comparison comparison(
+        relation, document,
+        {.simulate = simulate, .interrupt = nullptr, .most_events = 0, .wild = true});
+    comparison.Run();
+    EXPECT_FALSE(comparison.variants().empty());
+    return !comparison.Try(0).empty();
+  };
+  for (const std::string rule : {"deadlines/start", "gang/deadline"}) {
+    EXPECT_FALSE(compares(Relation::kAmnesia, own, rule)) << rule;
+    EXPECT_TRUE(compares(Relation::kAmnesia, Job(), rule)) << rule;
+  }
+  EXPECT_FALSE(compares(Relation::kFailedEffect, own, "")) << "its client has given it up";
+  EXPECT_TRUE(compares(Relation::kFailedEffect, Job(), ""));
+  EXPECT_FALSE(compares(Relation::kFailedEffect, Job(), "on_exit/0"));
+  EXPECT_TRUE(compares(Relation::kAmnesia, Job(), "on_exit/0"));
+}
+
 TEST(AmnesiaTest, WhatTheHorizonCutsIsNotCompared) {
   RunRecord other = Record();
   other.result.jobs[0].status = JobStatus::kUnfinished;
