@@ -57,6 +57,8 @@ Node FirstJobAlone(Node document) {
   if (jobs.empty()) return document;
   jobs.resize(1);
   const std::string name = TextAt(jobs.front(), "name");
+  // Who waits for a task that the next AM starts makes no progress.
+  Remove(jobs.front(), "watch");
   std::erase_if(ListAt(jobs.front(), "behavior").items,
                 [](const Node& row) { return NumberAt(row, "attempt", 0) > 0; });
   std::erase_if(ListAt(document, "expect").items,

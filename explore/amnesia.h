@@ -13,8 +13,9 @@ namespace tfyarn::explore {
 /// up is what YARN means by it, and no loss of memory.
 [[nodiscard]] Node WithMoreAttempts(Node document);
 
-/// The document's first job by itself, without faults and without what it says of a task's second
-/// attempt on: only what the death brings about is another thing then, and comes at other times.
+/// The document's first job by itself, without faults, without `watch` and without what it says of
+/// a task's second attempt on: only what the death brings about is another thing then, and comes at
+/// other times.
 [[nodiscard]] Node FirstJobAlone(Node document);
 
 [[nodiscard]] std::variant<std::vector<Variant>, Skipped> AmnesiaOf(const Node& document,

@@ -169,6 +169,7 @@ void RunFacts::BeginAttempt(Job& job, const AmStarted& started) {
     task.perhaps_ordered |= job.append_open && task.registered;
     task.refused_in_a_row = 0;
     for (Account& account : task.accounts) {
+      account.early = false;  // Its agent registers with this one, too.
       if (account.told == 0 || account.told_attempt != job.am_attempt) continue;
       account.stored = account.stored || account.told <= surely;
       account.stored_perhaps = account.stored_perhaps || account.told <= perhaps;
@@ -710,7 +711,7 @@ void RunFacts::Told(Job& job, const AgentToAm& message) {
   if (registers != nullptr && registers->ended && registers->exit) {
     Account& end =
         AccountOf(job, *task, container, registers->ended->attempt, *registers->exit, false);
-    end.early = registers->exit->code != 0;
+    end.early = registers->exit->status() != 0;
     // The report alone would say that its port was taken.
     if (end.classes == Of(kPortConflict)) end.classes |= ClassOfCode(registers->exit->status());
     if (!end.early) Tell(job, *task, end);

@@ -155,7 +155,7 @@ TEST(AmnesiaTest, AJobByItselfHasNoFaultsAndOnlyFirstAttempts) {
   const Node alone = FirstJobAlone(DocumentOf(R"(schema: tfsim/v1
 cluster: {nodes: [{name: n, resources: {memory: 8GiB, vcores: 8}}]}
 jobs:
-  - {name: a, tasks: {worker: {}}, behavior: [{attempt: 1, exit: 3}, {attempt: 0, exit: 4}, {exit: 5}]}
+  - {name: a, tasks: {worker: {}}, watch: {stalled: 6s}, behavior: [{attempt: 1, exit: 3}, {attempt: 0, exit: 4}, {exit: 5}]}
   - {name: b, tasks: {worker: {}}}
 faults: [{kind: am_crash, at: 5s, target: {am: a}}]
 expect: [{job: a, status: FAILED}, {job: b, status: SUCCEEDED}]
@@ -163,6 +163,7 @@ expect: [{job: a, status: FAILED}, {job: b, status: SUCCEEDED}]
                                        .value());
   EXPECT_EQ(alone.Find("faults"), nullptr);
   ASSERT_EQ(alone.Find("jobs")->items.size(), 1U);
+  EXPECT_EQ(alone.Find("jobs")->items[0].Find("watch"), nullptr);
   const Node& behavior = *alone.Find("jobs")->items[0].Find("behavior");
   ASSERT_EQ(behavior.items.size(), 2U);
   EXPECT_EQ(TextAt(behavior.items[0], "exit"), "4");

@@ -170,9 +170,11 @@ class Script {
   /// Its agent tells the AM that nothing runs there.
   void Register(const TaskId& task) { Tell(AgentSaid{RegisterAgent{.fence = Fence(task)}}); }
   /// ... or that its process has ended so; the report is to follow.
+  void RegisterEnded(const TaskId& task, const ProcessExit& exit) {
+    Tell(AgentSaid{RegisterAgent{.fence = Fence(task), .ended = attempts_[task], .exit = exit}});
+  }
   void RegisterEnded(const TaskId& task, std::int32_t code) {
-    Tell(AgentSaid{RegisterAgent{
-        .fence = Fence(task), .ended = attempts_[task], .exit = ProcessExit{.code = code}}});
+    RegisterEnded(task, ProcessExit{.code = code});
   }
   [[nodiscard]] ContainerId ContainerOf(const TaskId& task) { return containers_[task]; }
   [[nodiscard]] bool Clean() { return model.TakeNew().empty(); }
@@ -2987,6 +2989,24 @@ TEST(ReferenceVerdictTest, WhatTakesAContainerWhoseProcessHasEndedOnOrderIsNoCau
     script.Verdict(JobStatus::kFailed, "default/user-permanent-exhausted", kWorker0,
                    ExitClass::kUserPermanent, 126);
     EXPECT_EQ(script.Clean(), ordered);
+  }
+}
+
+// It is not stored, and the agent may be gone before the next AM hears it, too.
+TEST(ReferenceVerdictTest, ANextAmDoesNotKnowWhatCameWithARegistration) {
+  for (const bool next : {true, false}) {
+    Script script(TwoWorkers());
+    script.At(60s);
+    script.Exit(kWorker0, 126);
+    script.OrderStop(kWorker1);
+    script.Exit(kWorker1, ProcessExit{.signal = 15}, /*told=*/false);
+    script.RegisterEnded(kWorker1, ProcessExit{.signal = 15, .stopped_by_agent = true});
+    script.At(65s);
+    if (next) script.StartAm(2);
+    script.LoseContainer(kWorker1, container_exit::kPreempted);
+    script.Restart(kWorker1, ExitClass::kPreempted, Budget::kInfrastructure, 2,
+                   {kWorker0, kWorker1});
+    EXPECT_EQ(script.Clean(), next);
   }
 }
 
