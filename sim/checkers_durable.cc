@@ -81,7 +81,7 @@ void DurableWatch::Store(Journal& journal, const am::JournalEntry& entry) {
       Insert(journal.tasks[one.task].starts, one.attempt);
   };
   std::visit(Overloaded{Ignore<am::AttemptStarted, am::AllRunning, am::TypeWaived, am::MemoryRaised,
-                               am::HostsKeptOff>{},
+                               am::HostsKeptOff, am::GaveBack>{},
                         [&](const am::AgentsLaunched& launched) {
                           for (const am::JournaledAgent& agent : launched.agents)
                             Insert(journal.launches, agent.container);

@@ -30,7 +30,7 @@
 namespace tfyarn::am {
 
 /// Raised with every change of an entry below.
-inline constexpr std::uint8_t kJournalVersion = 4;
+inline constexpr std::uint8_t kJournalVersion = 5;
 
 /// A Cause with calendar time.
 struct JournaledCause {
@@ -161,10 +161,18 @@ struct HostsKeptOff {
 };
 BOOST_DESCRIBE_STRUCT(HostsKeptOff, (), (hosts))
 
+/// A gang that gave up what it held has given these tasks' containers back: they start again in
+/// others. Written before the RM takes them.
+struct GaveBack {
+  std::vector<TaskId> tasks;
+  bool all = false;  ///< The job holds no other container: its gang is to be collected anew.
+};
+BOOST_DESCRIBE_STRUCT(GaveBack, (), (tasks, all))
+
 /// The order of the alternatives is part of the format.
 using JournalEntry = std::variant<AttemptStarted, AgentsLaunched, EpochBegan, ProcessesOrdered,
                                   AllRunning, RestartPaid, TaskEnded, TypeWaived, MemoryRaised,
-                                  VerdictDecided, FailureSeen, HostsKeptOff>;
+                                  VerdictDecided, FailureSeen, HostsKeptOff, GaveBack>;
 
 /// Who writes, and what it knows to be stored.
 struct JournalWriter {

@@ -97,6 +97,7 @@ void Recovery::Take(const AgentsLaunched& entry) {
 
 void Recovery::Take(const EpochBegan& entry) {
   spec_ = Share(entry.spec);
+  gave_all_back_ = false;
   // Where all start together, who is not ordered now waits by `depends` and follows with this spec.
   const bool together = parts_.core.job->strategy != Strategy::kIndependent;
   for (Past& past : pasts_) {
@@ -117,6 +118,18 @@ void Recovery::Take(const EpochBegan& entry) {
 void Recovery::Take(const ProcessesOrdered& entry) {
   for (const JournaledProcess& process : entry.processes)
     (void)Ordered(process, entry.epoch, entry.wall);
+}
+
+void Recovery::Take(const GaveBack& entry) {
+  gave_all_back_ = entry.all;
+  for (const TaskId& task : entry.tasks) {
+    Past* past = PastOf(task);
+    if (past == nullptr) continue;
+    TF_PROBE("recovery/given-back-with-its-gang");
+    past->restarting = past->replaced = true;
+    past->with_epoch =
+        past->with_epoch || parts_.core.tasks.record(*parts_.core.tasks.Find(task)).training;
+  }
 }
 
 void Recovery::Take(const AllRunning& entry) {
@@ -268,7 +281,7 @@ void Recovery::Plan() {
     }
   }
   if (prepare && !verdict_) parts_.epochs.Prepare();
-  core.gang_was_complete = has_spec();
+  core.gang_was_complete = has_spec() && !gave_all_back_;
   core.gang_open = !core.gang_was_complete;
   core.gates = true;
   core.judge = true;

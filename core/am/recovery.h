@@ -72,6 +72,7 @@ class Recovery {
   void Take(const EpochBegan& entry);
   void Take(const ProcessesOrdered& entry);
   void Take(const AllRunning& entry);
+  void Take(const GaveBack& entry);
   void Take(const RestartPaid& entry);
   void Take(const TaskEnded& entry);
   void Take(const TypeWaived& entry);
@@ -95,6 +96,7 @@ class Recovery {
   std::optional<VerdictDecided> verdict_;
   std::vector<FailureSeen> undecided_;  ///< In order.
   std::optional<WallTime> all_running_;
+  bool gave_all_back_ = false;  ///< Since the latest spec.
   bool taken_over_ = false;
 };
 

@@ -275,21 +275,24 @@ void RmEvents::OnGangTime() {
 void RmEvents::TakeGivenBack(const std::optional<GangGivenBack>& gang) {
   AmCore& core = parts_.core;
   if (!gang) return;
+  GaveBack entry;
   for (const auto& [name, container] : gang->lost) {
     const auto task = core.tasks.Find(name);
     TF_CHECK(task.has_value());
-    OnGivenBack(container, *task);
+    if (OnGivenBack(container, *task)) entry.tasks.push_back(name);
   }
   // With nothing left it is collected as the first time, with what does not train.
-  if (core.tasks.containers() == 0) core.gang_was_complete = false;
+  entry.all = core.tasks.containers() == 0;
+  if (entry.all) core.gang_was_complete = false;
+  if (!entry.tasks.empty()) (void)core.out.Append(entry);
   core.Emit(GangReleased{.containers = static_cast<std::int32_t>(gang->lost.size()),
                          .backoff = gang->backoff});
 }
 
-void RmEvents::OnGivenBack(const ContainerId& container, TaskIndex task) {
+bool RmEvents::OnGivenBack(const ContainerId& container, TaskIndex task) {
   AmCore& core = parts_.core;
   if (!core.tasks.shown(task).has_container || core.tasks.shown(task).container != container)
-    return;
+    return false;
   const TaskRecord& record = core.tasks.record(task);
   const bool had_process = core.tasks.ProcessAlive(task);
   std::optional<Cause> stopped;
@@ -302,18 +305,22 @@ void RmEvents::OnGivenBack(const ContainerId& container, TaskIndex task) {
   const bool starts_again = record.outcome == Outcome::kOpen && record.start == StartMode::kNone;
   if (starts_again)
     core.tasks.SetStart(task, record.training ? StartMode::kWithEpoch : StartMode::kAlone);
-  if (record.agent == AgentPhase::kGranted) return parts_.leaving.Gone(task);
+  if (record.agent == AgentPhase::kGranted) {
+    parts_.leaving.Gone(task);
+    return false;
+  }
   TF_PROBE("rm/given-back-with-its-gang");
   // Why its process ended, and that it starts again, must be stored before the RM takes it.
   parts_.leaving.Release(task);
   rests_on_entries_.insert(container);
   // What ran beside a gang that waits starts again with it: a decision as any other.
-  if (!starts_again || !stopped) return;
+  if (!starts_again || !stopped) return record.outcome == Outcome::kOpen;
   parts_.restart.Execute({.tasks = {task},
                           .replace = {},
                           .epoch_rises = record.training,
                           .cause = *stopped,
                           .rule = "gang/hold"});
+  return false;
 }
 
 }  // namespace tfyarn::am

@@ -37,7 +37,8 @@ class RmEvents {
   void OnPreemptionNotice(const ContainerId& container);
   void OnResynced();
   void OnRejected(const yarn::RpcError& error);
-  void OnGivenBack(const ContainerId& container, TaskIndex task);
+  /// Whether the next AM would take it for the task's still.
+  [[nodiscard]] bool OnGivenBack(const ContainerId& container, TaskIndex task);
 
   AmParts& parts_;
   std::set<ContainerId> given_back_;  ///< Never a task's in use; their ends are expected.

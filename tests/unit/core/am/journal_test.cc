@@ -62,6 +62,7 @@ std::vector<JournalEntry> AllKinds() {
       TypeWaived{.task_type = "evaluator"},
       MemoryRaised{.task = {"worker", 1}, .memory_mb = 8192},
       HostsKeptOff{.hosts = {"n1", "n3"}},
+      GaveBack{.tasks = {{"worker", 1}}, .all = true},
       VerdictDecided{.status = JobStatus::kSucceeded,
                      .diagnostics = "all well",
                      .cause = SomeCause(),
