@@ -332,9 +332,9 @@ void Recovery::Adopt(TaskIndex task, const Past& past,
   if (past.ordered && past.alive && past.outcome == Outcome::kOpen) {
     core.tasks.SetProcess(task, past.restarting ? ProcessPhase::kStopping : ProcessPhase::kOrdered);
   }
-  // The attempt before had decided to start it again, and may have heard of its container's end: the
-  // RM says so only once. What a cluster spec sends others to is lost, which is to be decided on:
-  // also one that was to start again under that spec.
+  // The attempt before had decided to start it again, and may have heard of its container's end:
+  // the RM says so only once. What a cluster spec sends others to is lost, which is to be decided
+  // on: also one that was to start again under that spec.
   const bool together = core.job->strategy != Strategy::kIndependent;
   const bool listed = in_spec && together && !past.with_epoch;
   if (known && alive == living.end() && past.restarting && !listed && !verdict_) {

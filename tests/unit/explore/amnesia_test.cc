@@ -215,7 +215,10 @@ TEST(AmnesiaTest, AWildJobMayBeEndedByWhatItsFileSays) {
         {.simulate = simulate, .interrupt = nullptr, .most_events = 0, .wild = true});
     comparison.Run();
     EXPECT_FALSE(comparison.variants().empty());
-    return !comparison.Try(0).empty();
+    bool differs = false;
+    for (std::size_t i = 0; i < comparison.variants().size(); ++i)
+      differs = differs || !comparison.Try(i).empty();
+    return differs;
   };
   for (const std::string rule : {"deadlines/start", "gang/deadline"}) {
     EXPECT_FALSE(compares(Relation::kAmnesia, own, rule)) << rule;
