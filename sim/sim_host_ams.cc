@@ -258,7 +258,9 @@ void SimHost::AgentHears(std::uint32_t id, std::uint32_t from, AmSaid said) {
     agent.inbox.push_back(std::move(said));
     return;
   }
-  if (std::holds_alternative<AgentAccepted>(said.message) && agent.am != from) {
+  // One that stood still may yet take in an agent that reports to its successor.
+  const bool is_its_am = said.am_attempt == agent.machine->snapshot().am_attempt;
+  if (std::holds_alternative<AgentAccepted>(said.message) && agent.am != from && is_its_am) {
     UpdateLink(agent);
     agent.am = from;
     // Its beats to this AM are on a grid of their own, which starts with the first of them.

@@ -321,10 +321,10 @@ void Recovery::Adopt(TaskIndex task, const Past& past,
     TF_PROBE("recovery/ended-and-there");
     return parts_.leaving.EndAgent(task);
   }
-  // An agent that no cluster spec knows may never have been started: the last attempt may have
-  // ended between writing that down and saying so to the node.
+  // An agent that no cluster spec knows, and that was given no process, may never have been
+  // started: the last attempt may have ended between writing that down and saying so to the node.
   const bool in_spec = has_spec() && past.agent->incarnation == past.agent_at_spec;
-  if (!in_spec && alive != living.end() && !verdict_) {
+  if (!in_spec && !past.alive && alive != living.end() && !verdict_) {
     TF_PROBE("recovery/launch-may-be-missing");
     parts_.launch.StartOnceMore(task);
   }
