@@ -237,6 +237,9 @@ std::string Checkers::Books::LimitBroken(JobBook& job, const ApplicationBook& ap
                       [](const auto& entry) { return !entry.second.woke; }))
         return {};
       not_until(*node.power_changed + SilenceTakes(spec));
+      // An earlier AM's agent may not have found this one before its node went.
+      if (due.container.application_attempt.attempt < limits.am_attempt)
+        from_am(spec.deadlines.registration);
       return "the agent in " + ToString(due.container) +
              " is silent with its node, and its AM keeps the container when " +
              Over("heartbeat", spec.heartbeat.every * spec.heartbeat.missed) + " is over";

@@ -854,6 +854,25 @@ TEST(CheckersLimitsTest, WhatIsSilentWithItsNodeIsGivenUp) {
   }
 }
 
+// It may not have found the AM before its node went.
+TEST(CheckersLimitsTest, AnEarlierAmsAgentMayBeSilentForItsRegistration) {
+  JobSpec spec = LimitScript::JobWith({.registration = 5min, .stop = 15s, .blame = 20s});
+  spec.heartbeat = {.every = 1s, .missed = 5};
+  LimitScript script(spec);
+  script.RunAll();
+  script.At(10min);
+  script.Gone(1);
+  script.StartAm(2);
+  script.At(10min + 1s);
+  script.Say(trace::FaultBegan{.kind = "node_crash", .target = "n2"});
+  script.Say(trace::NodePower{.node = LimitScript::Node("n2"), .up = false});
+  script.Gone(3);
+  script.Pass(15min + kSlack);
+  EXPECT_EQ(script.Broken(), Names{});
+  script.Pass(15min + kSlack + 1s);
+  EXPECT_EQ(script.Broken(), kBroken);
+}
+
 TEST(CheckersLimitsTest, AnApplicationEndsAfterItsVerdict) {
   LimitScript script(LimitScript::JobWith({.stop = 15s}));
   script.RunAll();
