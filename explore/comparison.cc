@@ -10,8 +10,7 @@ namespace {
 
 /// What is compared beyond the result must be kept on the way.
 bool NeedsTally(Relation relation) {
-  return relation == Relation::kAmnesia || relation == Relation::kFailedEffect ||
-         relation == Relation::kNodeOrder;
+  return MayKillAnAm(relation) || relation == Relation::kNodeOrder;
 }
 
 /// Whether the job's file itself asks for that end of a run in which its AM, or an effect, failed:
@@ -21,10 +20,11 @@ bool AskedFor(Relation relation, const Node& job, const trace::JobResult& ended)
   const std::string& rule = ended.rule;
   // The client has given it up.
   if (rule.empty()) return job.FindPath("deadlines.am_start") != nullptr;
-  for (const std::string_view deadline : {"deadlines", "gang"}) {
-    if (rule.starts_with(fmt::format("{}/", deadline)))
-      return job.FindPath(fmt::format("{}.{}", deadline, rule.substr(deadline.size() + 1))) !=
-             nullptr;
+  // Rules of deadlines have the deadline's path in the file.
+  if (rule.starts_with("deadlines/") || rule.starts_with("gang/")) {
+    std::string path = rule;
+    std::replace(path.begin(), path.end(), '/', '.');
+    return job.FindPath(path) != nullptr;
   }
   return relation == Relation::kFailedEffect && !rule.starts_with("default/");
 }

@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "core/model/ids.h"
 #include "explore/job_parts.h"
 
 namespace tfyarn::explore {
@@ -124,14 +125,13 @@ Node JobDrawer::Row() {
 
 /// The same for another task of the type: what two of three do at one moment.
 void JobDrawer::AddTwin(const Node& row, Node& rows) {
-  const std::string task = TextAt(row, "task");
+  const auto task = ParseTaskId(TextAt(row, "task"));
+  if (!task) return;  // It is for all of them.
   for (const JobSketch::Type& type : job_.sketch.types) {
-    if (type.instances < 2 || !task.starts_with(type.name + ":")) continue;
-    const std::int64_t index = std::stoll(task.substr(type.name.size() + 1));
+    if (type.name != task->type || type.instances < 2) continue;
     Node twin = row;
-    Set(twin, "task", Text(type.name + ":" + std::to_string((index + 1) % type.instances)));
+    Set(twin, "task", Text(type.name + ":" + std::to_string((task->index + 1) % type.instances)));
     rows.items.push_back(std::move(twin));
-    return;
   }
 }
 

@@ -370,8 +370,7 @@ Variant Only(Node document, Sameness same) {
 }  // namespace
 
 Node PlainOf(Relation relation, Node document) {
-  const bool am_dies = relation == Relation::kAmnesia || relation == Relation::kFailedEffect;
-  return am_dies ? WithMoreAttempts(std::move(document)) : document;
+  return MayKillAnAm(relation) ? WithMoreAttempts(std::move(document)) : document;
 }
 
 std::variant<std::vector<Variant>, Skipped> VariantsOf(Relation relation, const Node& document,

@@ -37,6 +37,12 @@ enum class Relation {
 BOOST_DESCRIBE_ENUM(Relation, kNone, kEveryHeartbeat, kKeyOrder, kUnusedNode, kRepeatedMessage,
                     kShiftedPorts, kNodeOrder, kOtherSeed, kLater, kAmnesia, kFailedEffect)
 
+/// An AM may die by it: beside other faults, or under a job's own deadlines, that rightly comes to
+/// something else.
+[[nodiscard]] constexpr bool MayKillAnAm(Relation relation) {
+  return relation == Relation::kAmnesia || relation == Relation::kFailedEffect;
+}
+
 /// What the second run must have in common with the first.
 enum class Sameness {
   kDigest,        ///< Every record.

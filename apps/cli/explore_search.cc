@@ -264,13 +264,14 @@ explore::Experiment SearchPlan::Fresh(std::uint64_t index) const {
     if (more.Percent(15)) experiment.relation = explore::Relation::kNodeOrder;
     if (more.Percent(15)) experiment.relation = explore::Relation::kLater;
     // Of a job without faults only, which a scenario of the user's and a branch are not.
-    if (bases.empty() && more.Percent(12)) experiment.relation = explore::Relation::kAmnesia;
-    if (bases.empty() && more.Percent(6)) experiment.relation = explore::Relation::kFailedEffect;
+    if (bases.empty()) {
+      if (more.Percent(12)) experiment.relation = explore::Relation::kAmnesia;
+      if (more.Percent(6)) experiment.relation = explore::Relation::kFailedEffect;
+    }
   }
   if (bases.empty()) {
     experiment.document = explore::DrawScenario(own);
-    if (experiment.relation == explore::Relation::kAmnesia ||
-        experiment.relation == explore::Relation::kFailedEffect) {
+    if (explore::MayKillAnAm(experiment.relation)) {
       experiment.document = explore::FirstJobAlone(std::move(experiment.document));
       experiment.wild = true;
     }

@@ -132,12 +132,12 @@ def submitted(job):
     return out.strip()
 
 
-def until_told(cluster, application, instances=3):
-    """Until the history of the first attempt has each worker running. The AM hears of them in any order, and writes to the history later:
-    of an AM that is killed earlier, the history lacks what it had not written."""
+def until_told(cluster, application):
+    """Until the history of the first attempt has each of three workers running. The AM hears of them in any order, and writes to the history
+    later: of an AM that is killed earlier, the history lacks what it had not written."""
     def look():
         events = read(cluster, f"{attempt(cluster, application, 1)}/events.jsonl") or ""
-        return all(f"worker:{index} runs" in events for index in range(instances))
+        return all(f"worker:{index} runs" in events for index in range(3))
     wait_until("events of a running job", PATIENCE, look)
 
 

@@ -10,11 +10,6 @@ namespace {
 
 constexpr std::uint64_t kRuns = 600;
 
-bool KillsAms(const explore::Experiment& experiment) {
-  return experiment.relation == explore::Relation::kAmnesia ||
-         experiment.relation == explore::Relation::kFailedEffect;
-}
-
 explore::Sketch SketchOf(const explore::Node& document) {
   return explore::SketchOf(*explore::ScenarioOf(document));
 }
@@ -34,8 +29,8 @@ TEST(SearchPlanTest, ADrawnJobWhoseAmDiesHasNoFaultsBesides) {
   std::uint64_t killed = 0;
   for (std::uint64_t i = 0; i < kRuns; ++i) {
     const explore::Experiment experiment = plan.Plan(i, {}).experiment;
-    EXPECT_EQ(experiment.wild, KillsAms(experiment)) << i;
-    if (!KillsAms(experiment)) continue;
+    EXPECT_EQ(experiment.wild, explore::MayKillAnAm(experiment.relation)) << i;
+    if (!explore::MayKillAnAm(experiment.relation)) continue;
     ++killed;
     EXPECT_EQ(experiment.document.Find("faults"), nullptr) << i;
   }
@@ -54,9 +49,9 @@ TEST(SearchPlanTest, NoAmIsKilledBesideTheFaultsOfABranchOrOfAUsersScenario) {
     const PlannedRun branch = drawn.Plan(i, *guide);
     if (branch.from) {
       ++branched;
-      EXPECT_FALSE(KillsAms(branch.experiment) || branch.experiment.wild) << i;
+      EXPECT_FALSE(explore::MayKillAnAm(branch.experiment.relation) || branch.experiment.wild) << i;
     }
-    EXPECT_FALSE(KillsAms(own.Plan(i, {}).experiment)) << i;
+    EXPECT_FALSE(explore::MayKillAnAm(own.Plan(i, {}).experiment.relation)) << i;
   }
   EXPECT_GT(branched, 0U);
 }

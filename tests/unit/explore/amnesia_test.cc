@@ -171,24 +171,39 @@ expect: [{job: a, status: FAILED}, {job: b, status: SUCCEEDED}]
   EXPECT_EQ(TextAt(alone.Find("expect")->items[0], "job"), "a");
 }
 
+struct JobEnd {
+  JobStatus status = JobStatus::kSucceeded;
+  std::string rule;
+};
+
+/// The comparison of a job whose plain run and others are said to have come to these ends.
+Comparison CompareEnds(Relation relation, const Node& document, JobEnd plain, JobEnd other,
+                       bool wild = true) {
+  const auto simulate = [plain = std::move(plain), other = std::move(other), run = 0](
+                            const config::Scenario& scenario,
+                            const sim::RunOptions& options) mutable {
+    sim::RunOutcome outcome = sim::RunScenario(scenario, options);
+    const JobEnd& end = run++ == 0 ? plain : other;
+    outcome.result.jobs.front().status = end.status;
+    outcome.result.jobs.front().rule = end.rule;
+    return outcome;
+  };
+  Comparison comparison(
+      relation, document,
+      {.simulate = simulate, .interrupt = nullptr, .most_events = 0, .wild = wild});
+  comparison.Run();
+  EXPECT_FALSE(comparison.variants().empty());
+  return comparison;
+}
+
 // What a job that fails by itself comes to may hang on which of its failures is heard first.
 TEST(AmnesiaTest, OfAWildJobOnlyInvariantsCountWhereItFails) {
   for (const bool wild : {true, false}) {
     for (const bool fails : {true, false}) {
-      int run = 0;
-      const auto simulate = [&](const config::Scenario& scenario, const sim::RunOptions& options) {
-        sim::RunOutcome outcome = sim::RunScenario(scenario, options);
-        const bool plain = run++ == 0;
-        trace::JobResult& job = outcome.result.jobs.front();
-        job.status = plain == fails ? JobStatus::kFailed : JobStatus::kSucceeded;
-        job.rule = "default/oom";
-        return outcome;
-      };
-      Comparison comparison(
-          Relation::kAmnesia, Job(),
-          {.simulate = simulate, .interrupt = nullptr, .most_events = 0, .wild = wild});
-      comparison.Run();
-      ASSERT_FALSE(comparison.variants().empty());
+      const JobEnd well{.rule = "default/oom"};
+      const JobEnd failed{.status = JobStatus::kFailed, .rule = "default/oom"};
+      Comparison comparison = CompareEnds(Relation::kAmnesia, Job(), fails ? failed : well,
+                                          fails ? well : failed, wild);
       EXPECT_EQ(comparison.Try(0).empty(), wild && fails);
     }
   }
@@ -201,20 +216,8 @@ TEST(AmnesiaTest, AWildJobMayBeEndedByWhatItsFileSays) {
   Set(job, "deadlines", Map({{"start", Time(1h)}, {"am_start", Time(1h)}}));
   Set(job, "gang", Map({{"deadline", Time(1h)}}));
   const auto compares = [](Relation relation, const Node& document, const std::string& rule) {
-    int run = 0;
-    const auto simulate = [&](const config::Scenario& scenario, const sim::RunOptions& options) {
-      sim::RunOutcome outcome = sim::RunScenario(scenario, options);
-      trace::JobResult& result = outcome.result.jobs.front();
-      const bool plain = run++ == 0;
-      result.status = plain ? JobStatus::kSucceeded : JobStatus::kFailed;
-      result.rule = plain ? "default/all-tracked" : rule;
-      return outcome;
-    };
-    Comparison comparison(
-        relation, document,
-        {.simulate = simulate, .interrupt = nullptr, .most_events = 0, .wild = true});
-    comparison.Run();
-    EXPECT_FALSE(comparison.variants().empty());
+    Comparison comparison = CompareEnds(relation, document, {.rule = "default/all-tracked"},
+                                        {.status = JobStatus::kFailed, .rule = rule});
     bool differs = false;
     for (std::size_t i = 0; i < comparison.variants().size(); ++i)
       differs = differs || !comparison.Try(i).empty();

@@ -41,6 +41,15 @@ std::string AskAs(boost::asio::io_context& io, const hadoop::IpcAddress& address
   return outcome.body;
 }
 
+/// The application that `answer` gives to a client.
+ApplicationId NewApplicationIn(const std::string& answer) {
+  hadoop::TokenStore tokens;
+  const auto response = hadoop::DecodeRmResponse(yarn::GetNewApplicationRequest{}, answer, tokens);
+  EXPECT_TRUE(response.has_value()) << answer;
+  return response ? std::get<yarn::GetNewApplicationResponse>(*response).application
+                  : ApplicationId{};
+}
+
 class YarnServerTest : public ::testing::Test {
  protected:
   YarnServerTest() { EXPECT_TRUE(server_.Start().has_value()); }
@@ -53,13 +62,7 @@ class YarnServerTest : public ::testing::Test {
     return AskAs(io_, server_.client_address(), call, on_step_);
   }
   ApplicationId NewApplicationId() {
-    const std::string answer = Ask(*hadoop::EncodeRmRequest(yarn::GetNewApplicationRequest{}, {}));
-    hadoop::TokenStore tokens;
-    const auto response =
-        hadoop::DecodeRmResponse(yarn::GetNewApplicationRequest{}, answer, tokens);
-    EXPECT_TRUE(response.has_value()) << answer;
-    return response ? std::get<yarn::GetNewApplicationResponse>(*response).application
-                    : ApplicationId{};
+    return NewApplicationIn(Ask(*hadoop::EncodeRmRequest(yarn::GetNewApplicationRequest{}, {})));
   }
   /// The number of the application that a client got.
   std::int32_t NewApplication() { return NewApplicationId().id; }
@@ -216,20 +219,16 @@ TEST_F(OnThisMachineTest, AContainersWorkingDirectoryGoesWithItAndItsLogsStay) {
                           .folder = folder_,
                           .environment = {{"PATH", "/usr/bin:/bin"}}});
   ASSERT_TRUE(server.Start().has_value());
-  hadoop::TokenStore tokens;
-  const auto fresh = hadoop::DecodeRmResponse(
-      yarn::GetNewApplicationRequest{},
-      AskAs(io_, server.client_address(),
-            *hadoop::EncodeRmRequest(yarn::GetNewApplicationRequest{}, {})),
-      tokens);
-  ASSERT_TRUE(fresh.has_value());
+  const auto ask = [&](const auto& request) {
+    return AskAs(io_, server.client_address(), *hadoop::EncodeRmRequest(request, {}));
+  };
   const std::filesystem::path ran = folder_ / "ran";
   const yarn::SubmitApplicationRequest request{
-      .application = std::get<yarn::GetNewApplicationResponse>(*fresh).application,
+      .application = NewApplicationIn(ask(yarn::GetNewApplicationRequest{})),
       .name = "a",
       .am_container = {.command = {"bash", "-c", ": > " + ran.string() + "; sleep 600"}},
       .am_resource = {.memory_mb = 1024, .vcores = 1}};
-  AskAs(io_, server.client_address(), *hadoop::EncodeRmRequest(request, {}));
+  ask(request);
   const auto count = [&](const std::string& name) {
     std::error_code ignored;
     std::filesystem::recursive_directory_iterator all(folder_, ignored);
@@ -239,9 +238,7 @@ TEST_F(OnThisMachineTest, AContainersWorkingDirectoryGoesWithItAndItsLogsStay) {
   };
   RUN_UNTIL(io_, std::filesystem::exists(ran));
   EXPECT_EQ(count("launch_container.sh"), 1);
-  AskAs(io_, server.client_address(),
-        *hadoop::EncodeRmRequest(yarn::KillApplicationRequest{.application = request.application},
-                                 {}));
+  ask(yarn::KillApplicationRequest{.application = request.application});
   RUN_UNTIL(io_, count("launch_container.sh") == 0);
   EXPECT_EQ(count("prelaunch.err"), 1);
 }
