@@ -4,6 +4,7 @@
 #include <optional>
 
 #include "config/fault_kinds.h"
+#include "core/model/ids.h"
 #include "explore/draw.h"
 #include "explore/generator.h"
 
@@ -159,6 +160,7 @@ class FaultDrawer {
     const bool of_nodes = of_rm || kind.target == FaultTarget::kNode;
     const Duration begins = of_running ? WhenItRuns(fault, of_nodes) : When(kind, fault);
     Reach(kind, fault);
+    RememberAim(fault);
     lasts_ = {};
     if (kind.lasts != ForRule::kNever) lasts_ = Lasting(kind, fault);
     for (const FaultParam& param : kind.params) Param(kind, param, fault);
@@ -166,6 +168,17 @@ class FaultDrawer {
     if (const auto at = static_cast<std::size_t>(count_++); at >= ends_of_.size())
       ends_of_.push_back(ends_);
     return fault;
+  }
+
+  void RememberAim(const Node& fault) {
+    Moment aim;
+    const Node* target = fault.Find("target");
+    const std::string job = target == nullptr ? "" : TextAt(*target, "job");
+    const std::string task = target == nullptr ? "" : TextAt(*target, "task");
+    for (const JobSketch& sketch : sketch_.jobs) {
+      if (sketch.name == job && ParseTaskId(task)) aim = {.job = &sketch, .task = task};
+    }
+    if (static_cast<std::size_t>(count_) >= aims_of_.size()) aims_of_.push_back(aim);
   }
 
   // ---------------------------------------------------------------- when
@@ -212,6 +225,7 @@ class FaultDrawer {
       const std::int64_t other = draw_.Whole(0, count_ - 1);
       Set(when, "fault", Number(other));
       if (draw_.Percent(40)) Set(when, "state", Text("ended"));
+      moment_ = aims_of_[static_cast<std::size_t>(other)];
       Set(fault, "when", std::move(when));
       Set(fault, "after", Time(after));
       return ends_of_[static_cast<std::size_t>(other)] + after;
@@ -421,6 +435,7 @@ class FaultDrawer {
     std::string message;
   };
   Moment moment_;
+  std::vector<Moment> aims_of_;          ///< The one task that each fault before it strikes.
   const JobSketch* only_job_ = nullptr;  ///< Whom the fault that is drawn is for, if not any.
   Duration lasts_{};                     ///< Of the fault that is drawn.
   Duration ends_{};                      ///< Of the fault that is drawn.

@@ -49,6 +49,7 @@ class JobDrawer {
   void AddTwin(const Node& row, Node& rows);
   [[nodiscard]] Node OnTerm();
   [[nodiscard]] std::string LastWords();
+  void DrawStory(Node& rows);
   void DrawBehavior();
   void DrawFinish();
 
@@ -63,6 +64,7 @@ class JobDrawer {
   Duration registration_ = 5min;
   Duration run_deadline_{};
   Duration am_start_ = 7 * 24h;  ///< Its default in a scenario.
+  Duration window_{};            ///< Of its budgets, where it has one of its own.
   std::int64_t user_ = 0;
   std::int64_t infrastructure_ = 20;
   std::int64_t resubmit_ = 0;

@@ -17,7 +17,10 @@ void JobDrawer::DrawBudgets() {
   infrastructure_ = draw_.Percent(50) ? draw_.Whole(0, 3) : draw_.Whole(3, 20);
   Set(retries, "user", Number(user_));
   Set(retries, "infrastructure", Number(infrastructure_));
-  if (draw_.Percent(30)) Set(retries, "window", Time(draw_.Time(1s, 20min)));
+  if (draw_.Percent(30)) {
+    window_ = draw_.Time(1s, 20min);
+    Set(retries, "window", Time(window_));
+  }
   if (draw_.Percent(25)) {
     resubmit_ = draw_.Whole(1, 2);
     Set(retries, "resubmit", Number(resubmit_));
@@ -87,7 +90,7 @@ void JobDrawer::DrawPolicy() {
     if (draw_.Percent(25)) Set(policy, "untracked", Text(NamedType()));
     // A job of sidecars alone is none.
     const std::string& beside = job_.sketch.types.back().name;
-    if (beside != "worker" && draw_.Percent(25)) {
+    if (beside != "worker" && draw_.Percent(40)) {
       Set(policy, "sidecar", Text(beside));
       job_.sketch.named.push_back(job_.sketch.types.back());
     }

@@ -135,8 +135,69 @@ void JobDrawer::AddTwin(const Node& row, Node& rows) {
   }
 }
 
+/// What befalls several tasks of a job for one reason, and what comes again and again.
+void JobDrawer::DrawStory(Node& rows) {
+  const JobSketch::Type& type = draw_.Of(job_.sketch.types);
+  const auto instance = [](const JobSketch::Type& of, std::int64_t index) {
+    return Text(of.name + ":" + std::to_string(index));
+  };
+  const std::int64_t index = draw_.Whole(0, type.instances - 1);
+  const Duration when = draw_.Time(10ms, std::max<Duration>(work_, 20ms));
+  const auto fails = [&](Node task, Duration after) {
+    return Map({{"task", std::move(task)}, {"exit", Number(1)}, {"after", Time(after)}});
+  };
+  may_not_end_ = true;
+  switch (draw_.Whole(0, 3)) {
+    case 0: {  // One stands still, and its peers give up.
+      Node hangs =
+          Map({{"task", instance(type, index)}, {"hang", Flag(true)}, {"after", Time(when)}});
+      Set(hangs, "attempt", Number(0));
+      rows.items.push_back(std::move(hangs));
+      for (const JobSketch::Type& other : job_.sketch.types) {
+        for (std::int64_t i = 0; i < other.instances; ++i) {
+          if ((other.name == type.name && i == index) || draw_.Percent(20)) continue;
+          Node gives_up = fails(instance(other, i), when + draw_.Time(100ms, 15s));
+          Set(gives_up, "attempt", Number(0));
+          rows.items.push_back(std::move(gives_up));
+        }
+      }
+      return;
+    }
+    case 1: {  // One is killed, and another cannot reach it when both have started again.
+      Node killed =
+          Map({{"task", instance(type, index)}, {"signal", Text("KILL")}, {"after", Time(when)}});
+      Set(killed, "attempt", Number(0));
+      rows.items.push_back(std::move(killed));
+      const JobSketch::Type& other = draw_.Of(job_.sketch.types);
+      const std::int64_t who = draw_.Whole(0, other.instances - 1);
+      Node unreached = fails(instance(other, who), draw_.Time(10ms, 20s));
+      Set(unreached, "attempt", Number(draw_.Whole(0, 1)));
+      Set(unreached, "says",
+          Text("UnavailableError: failed to connect to all addresses; from remote target /job:" +
+               type.name + "/replica:0/task:" + std::to_string(index) + ": "));
+      rows.items.push_back(std::move(unreached));
+      return;
+    }
+    case 2: {  // Each process of one ends about as far from the last one as its budget looks back.
+      const std::int64_t tenths = draw_.Whole(5, 15);
+      const Duration apart = window_ == Duration::zero() ? when : window_ * tenths / 10;
+      rows.items.push_back(Map({{"task", instance(type, index)},
+                                {"signal", Text(draw_.Of(kSignals))},
+                                {"after", Time(apart)}}));
+      return;
+    }
+    default: {  // One of which a rule says something fails early.
+      const JobSketch::Type& named = job_.sketch.named.empty() ? type : draw_.Of(job_.sketch.named);
+      Node early = fails(Text(named.name), draw_.Time(10ms, 30s));
+      if (draw_.Percent(40)) Set(early, "attempt", Number(0));
+      rows.items.push_back(std::move(early));
+    }
+  }
+}
+
 void JobDrawer::DrawBehavior() {
   Node rows = List();
+  if (wild() && Some(swarm_.behavior, 30)) DrawStory(rows);
   if (wild() && Some(swarm_.behavior, 80)) {
     for (std::int64_t n = draw_.Whole(1, 3); n > 0; --n) {
       Node row = Row();

@@ -150,11 +150,12 @@ bool MayLoseAllNodes(const Node& document) {
   return FaultsAimedAtNodes(document) >= count;
 }
 
-/// A fault waits for a message, or for what some message brings about again: one that comes twice
-/// moves it.
+/// A fault waits for a message, for what some message brings about again, or strikes every n-th:
+/// one that comes twice, or of another node, moves it.
 bool CountsMessages(const Node& document) {
   return AnyFault(document, [](const Node& fault) {
-    return fault.FindPath("when.message") != nullptr || fault.FindPath("when.nth") != nullptr;
+    return fault.FindPath("when.message") != nullptr || fault.FindPath("when.nth") != nullptr ||
+           fault.Find("nth") != nullptr;
   });
 }
 
@@ -389,6 +390,7 @@ std::variant<std::vector<Variant>, Skipped> VariantsOf(Relation relation, const 
       break;
     case Relation::kUnusedNode:
       if (IsShiftedByOthers(document)) return shifted;
+      if (CountsMessages(document)) return Skipped{"a fault counts messages, its own too"};
       if (DrawsWhomToServe(document))
         return Skipped{"its scheduler draws once more whenever a node comes or goes"};
       if (RestartsTheRm(document) && AimsAtNodes(document))

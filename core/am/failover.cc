@@ -171,7 +171,8 @@ void Failover::OnBlameDeadline() {
   // Where agents may be silent for longer than the window is open, one of these may be the cause.
   // An agent that speaks now and then is not waited for without end.
   const Instant longest =
-      window_->begun + core.job->deadlines.blame + core.heartbeats.allowed_silence();
+      std::max(window_->begun + core.job->deadlines.blame, core.heartbeats.woken()) +
+      core.heartbeats.allowed_silence() + 1ms;
   if (const std::optional<Instant> silent = AwaitedSilence(); silent && core.now < longest) {
     TF_PROBE("failover/waits-for-a-silence");
     return core.timers.ArmJob(Timer::kBlame, std::min(*silent + 1ms, longest));

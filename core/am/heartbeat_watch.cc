@@ -18,6 +18,7 @@ void HeartbeatWatch::Heard(Instant now, TaskIndex task, Incarnation incarnation)
   entry.vouched = entry.vouched && incarnation == entry.incarnation;
   entry.incarnation = incarnation;
   entry.last_heard = std::max(now, entry.watched ? entry.last_heard : now);
+  entry.counts_from = std::max(entry.counts_from, entry.last_heard);
   entry.watched = true;
   entry.awake = false;
   Schedule(task, entry);
@@ -42,6 +43,7 @@ void HeartbeatWatch::Unvouch(TaskIndex task, Incarnation incarnation, Instant la
   if (incarnation != entry.incarnation || !entry.vouched) return;
   entry.vouched = entry.awake = false;
   entry.last_heard = std::max(entry.last_heard, last);
+  entry.counts_from = std::max(entry.counts_from, last);
   Schedule(task, entry);
 }
 
@@ -86,7 +88,7 @@ void HeartbeatWatch::Unschedule(TaskIndex task, const Watched& entry) {
 }
 
 Instant HeartbeatWatch::SilentAt(const Watched& entry) const {
-  return entry.last_heard + allowed_silence_;
+  return entry.counts_from + allowed_silence_;
 }
 
 Instant HeartbeatWatch::DeadlineOf(const Watched& entry) const {
@@ -95,10 +97,11 @@ Instant HeartbeatWatch::DeadlineOf(const Watched& entry) const {
 
 void HeartbeatWatch::Slept(Instant now) {
   by_deadline_.clear();
+  woken_ = now;
   for (std::size_t i = 0; i < entries_.size(); ++i) {
     Watched& entry = entries_[i];
     if (!entry.watched || entry.vouched) continue;
-    entry.last_heard = now;
+    entry.counts_from = now;
     entry.awake = false;
     Schedule(TaskIndex(static_cast<TaskIndex::rep>(i)), entry);
   }

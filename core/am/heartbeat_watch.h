@@ -62,6 +62,8 @@ class HeartbeatWatch {
   /// This process itself has not run until `now`. What agents said meanwhile is still in the mail:
   /// silence counts from now on.
   void Slept(Instant now);
+  /// When that ended, the latest time; Instant{} when it never has slept.
+  [[nodiscard]] Instant woken() const { return woken_; }
   [[nodiscard]] Duration allowed_silence() const { return allowed_silence_; }
 
   /// When the agent counts as silent, if it has said nothing for longer than `usual`; nullopt when
@@ -77,6 +79,7 @@ class HeartbeatWatch {
   struct Watched {
     Incarnation incarnation{};
     Instant last_heard{};
+    Instant counts_from{};  ///< Its silence; later than last_heard where this process slept.
     bool watched = false;
     bool vouched = false;
     bool awake = false;  ///< The deadline before has passed, and this process was running.
@@ -88,6 +91,7 @@ class HeartbeatWatch {
   [[nodiscard]] Instant DeadlineOf(const Watched& entry) const;
 
   Duration allowed_silence_;
+  Instant woken_{};
   std::vector<Watched> entries_;  // by task index
   std::set<std::pair<Instant, TaskIndex>>
       by_deadline_;  // exactly one entry for each watched and not vouched

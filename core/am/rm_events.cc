@@ -63,6 +63,7 @@ void RmEvents::OnRejected(const yarn::RpcError& error) {
 void RmEvents::OnAllocated(const yarn::AllocateResponse& response) {
   AmCore& core = parts_.core;
   core.asks_dirty = true;
+  for (const yarn::ContainerStatus& status : response.completed_containers) Amend(status);
   for (const yarn::ContainerStatus& status : response.completed_containers) OnCompleted(status);
   if (!response.updated_nodes.empty()) {
     core.gang.OnUpdatedNodes(core.now, response.updated_nodes);
@@ -96,6 +97,15 @@ void RmEvents::ReleaseSurplus() {
 }
 
 // ---------------------------------------------------------------- ends of containers
+
+/// What the answer says of ends that are known already comes first: the end of another container in
+/// the same answer may be the last that a decision waits for.
+void RmEvents::Amend(const yarn::ContainerStatus& status) {
+  auto task = parts_.core.tasks.OwnerOf(status.id);
+  if (!task) task = parts_.leaving.TaskOf(status.id);
+  if (task && !parts_.core.tasks.ProcessAlive(*task))
+    parts_.attempts.AmendByCompletion(*task, status, false);
+}
 
 void RmEvents::OnCompleted(const yarn::ContainerStatus& status) {
   AmCore& core = parts_.core;

@@ -31,6 +31,7 @@ class RmEvents {
 
  private:
   void OnAllocated(const yarn::AllocateResponse& response);
+  void Amend(const yarn::ContainerStatus& status);
   void OnCompleted(const yarn::ContainerStatus& status);
   void OnOwnedCompleted(TaskIndex task, const yarn::ContainerStatus& status);
   void OnNode(const yarn::NodeReport& report);
