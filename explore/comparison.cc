@@ -20,6 +20,8 @@ bool AskedFor(Relation relation, const Node& job, const trace::JobResult& ended)
   const std::string& rule = ended.rule;
   // The client has given it up.
   if (rule.empty()) return job.FindPath("deadlines.am_start") != nullptr;
+  // Its own success may come before all has ended, or after.
+  if (rule.ends_with("/tracked-ended")) return job.Find("success") != nullptr;
   // Rules of deadlines have the deadline's path in the file.
   if (rule.starts_with("deadlines/") || rule.starts_with("gang/")) {
     std::string path = rule;

@@ -121,7 +121,7 @@ void RunFacts::BeginApplication(Job& job, const ApplicationId& application) {
     const TaskClass role = RoleOf(spec, job.policy, type);
     const auto waits = [&](auto... state) {
       return std::any_of(spec.depends.begin(), spec.depends.end(), [&](const Dependency& rule) {
-        return rule.task == type.name && (... && (rule.state == state));
+        return rule.task == type.name && !rule.within && (... && (rule.state == state));
       });
     };
     for (std::int32_t i = 0; i < type.instances; ++i) {
@@ -571,6 +571,14 @@ bool EndKnown(const Job& job, const Task& task, const Account& of_container, Ins
   });
 }
 
+/// The RM has told this AM that the container has ended: its agent is none of the task's any more.
+bool HeardOfContainer(const Job& job, const Task& task, const ContainerId& container) {
+  return std::any_of(task.accounts.begin(), task.accounts.end(), [&](const Account& account) {
+    return account.container == container && !account.attempt && account.told != 0 &&
+           account.told_attempt == job.am_attempt;
+  });
+}
+
 }  // namespace
 
 // ---------------------------------------------------------------- what the AM hears
@@ -593,9 +601,10 @@ void RunFacts::Tell(Job& job, const Task& task, Account& account) {
   const Tri well = account.attempt ? Tri::kNo : EndedWell(job, task, account.container);
   account.after_success = !account.spent && well == Tri::kYes;
   account.spent = account.spent || account.after_success;
-  // It refuses the agent of a container that it has given back, and needs no word of one in which
-  // no process ran; the agent may have been the faster one.
-  const bool given_back = job.released.count(account.container) > 0;
+  // It refuses the agent of a container that has ended or that it has given back, and needs no word
+  // of one in which no process ran; the agent may have been the faster one.
+  const bool given_back =
+      job.released.count(account.container) > 0 || HeardOfContainer(job, task, account.container);
   const bool unused = task.ran_in != account.container && account.source != Source::kOurOrder;
   account.perhaps_moot = well == Tri::kMaybe || (unused && task.let_go) ||
                          (given_back && (account.attempt || unused)) ||

@@ -203,6 +203,11 @@ void RepeatWatch::On(const trace::AgentOrdered& fact) {
   } else if (std::holds_alternative<ReadAmAddress>(fact.action)) {
     // It looks for an AM that would hear it.
     PutOff(Sender::kAgent, fact.container);
+    looking_.insert(fact.container);
+  } else if (std::holds_alternative<SignalProcess>(fact.action) &&
+             looking_.contains(fact.container)) {
+    // It has looked for as long as it may, and leaves: an AM that comes now hears of its container.
+    Close(Sender::kAgent, fact.container);
   }
 }
 
@@ -262,6 +267,7 @@ void RepeatWatch::On(const trace::AgentTold& fact) {
 }
 
 void RepeatWatch::Hears(const ContainerId& container, const AmToAgent& message) {
+  looking_.erase(container);
   if (std::holds_alternative<AgentAccepted>(message)) {
     bool registers = false;
     CloseWhere(Sender::kAgent, container, [&](const Key& key, const Said&) {

@@ -131,6 +131,7 @@ class RepeatWatch {
   };
   std::map<std::uint32_t, Allocate> allocates_;  ///< By job.
   std::set<std::uint32_t> storing_;              ///< Jobs whose AM's journal has yet to answer.
+  std::set<ContainerId> looking_;                ///< Whose agents look for an AM.
   std::set<ContainerId> gone_;           ///< An agent that is not there need not be told to end.
   std::set<std::uint32_t> unregisters_;  ///< Jobs whose AM has told the RM its final status.
   /// By job: of each container the latest process whose end the AM has recorded.

@@ -9,6 +9,9 @@
 namespace tfyarn::sim {
 namespace {
 
+/// Of two ends that are no further apart either may be told first.
+constexpr Duration kAtOnce = 1s;
+
 bool WentWithAm(ExitClass exit_class, std::string_view detail) {
   return exit_class == ExitClass::kAmLost ||
          detail.find("of a completed application") != std::string_view::npos ||
@@ -42,8 +45,12 @@ void TallyBook::Observe(const trace::TraceRecord& record) {
     Job& job = jobs_[told->job];
     const auto running = job.running.find(told->container);
     if (running == job.running.end()) return;
-    ++job.tally
-          .blows[fmt::format("{} ends with {}", ToString(running->second), exited->exit.status())];
+    const std::string task = ToString(running->second);
+    ++job.tally.blows[fmt::format("{} ends with {}", task, exited->exit.status())];
+    if (!job.last_end.empty() && record.at - job.last_end_at < kAtOnce)
+      ++job.tally.blows[fmt::format("{} ends after {}", task, job.last_end)];
+    job.last_end = task;
+    job.last_end_at = record.at;
     job.running.erase(running);
   } else if (const auto* fault = std::get_if<trace::FaultBegan>(&record.fact)) {
     // Whatever exit status it gives, also that of a container that the AM gave back.

@@ -23,7 +23,8 @@ struct JobTally {
   /// Containers of tasks that YARN took with the application attempt (class am-lost), or whose
   /// agent never found the next AM.
   std::int32_t am_lost = 0;
-  /// What befell it, not by the AM's order: "worker:1 ends with 1", "a container ends with -102".
+  /// What befell it, not by the AM's order: "worker:1 ends with 1", "a container ends with -102",
+  /// "worker:1 ends after chief:0", where both do so at once.
   std::map<std::string, std::int32_t> blows;
   bool failed_by_am_lost = false;         ///< A verdict has such a container as its cause.
   std::map<TaskId, std::int32_t> starts;  ///< Processes that were started for each task.
@@ -47,6 +48,8 @@ class TallyBook {
     std::map<ContainerId, TaskId> running;  ///< Processes that were sent no signal.
     std::set<ContainerId> launched;         ///< In which no agent has started yet.
     std::set<ContainerId> marked;           ///< By the RM's notices.
+    std::string last_end;                   ///< The task whose process ended last.
+    Instant last_end_at{};
   };
   std::map<trace::JobIndex, Job> jobs_;
 };

@@ -168,6 +168,7 @@ class TaskAgent {
   void Obey(Instant now, const WarnProcess& order, Actions& actions);
   void Obey(Instant now, const EndAgent& order, Actions& actions);
   void Obey(Instant now, const ShowStacks& order, Actions& actions);
+  void DropAnswered(const AmToAgent& message);
   void Obey(Instant now, const NewsSeen& order, Actions& actions);
 
   void Move(PortState to, AgentTrigger trigger);

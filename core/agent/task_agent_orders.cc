@@ -41,6 +41,8 @@ void TaskAgent::On(Instant now, const AmSaid& event, Actions& actions) {
     }
     return;
   }
+  // What it answers is not among the reports that are said again to an AM that is heard again.
+  DropAnswered(event.message);
   Heard(now, actions);
   std::visit([&](const auto& order) { Obey(now, order, actions); }, event.message);
 }
@@ -75,21 +77,24 @@ void TaskAgent::Obey(Instant now, const AgentRefused& order, Actions& actions) {
 
 void TaskAgent::Obey(Instant, const HeartbeatSeen&, Actions&) {}
 
-void TaskAgent::Obey(Instant now, const ReportSeen& order, Actions& actions) {
-  const auto seen = std::find_if(reports_.begin(), reports_.end(), [&](const Report& report) {
-    return report.number == 0 && report.kind == order.kind && report.attempt == order.attempt;
-  });
-  if (seen == reports_.end()) return;  // Said twice, seen twice.
-  reports_.erase(seen);
+/// An answer to what was said before the latest news leaves that to be said again.
+void TaskAgent::DropAnswered(const AmToAgent& message) {
+  if (const auto* seen = std::get_if<ReportSeen>(&message)) {
+    std::erase_if(reports_, [&](const Report& report) {
+      return report.number == 0 && report.kind == seen->kind && report.attempt == seen->attempt;
+    });
+  } else if (const auto* news = std::get_if<NewsSeen>(&message)) {
+    std::erase_if(reports_, [&](const Report& report) {
+      return report.number != 0 && report.number == news->number;
+    });
+  }
+}
+
+void TaskAgent::Obey(Instant now, const ReportSeen&, Actions& actions) {
   ExitIfDone(now, actions);
 }
 
-/// An answer to what was said before the latest news leaves that to be said again.
-void TaskAgent::Obey(Instant, const NewsSeen& order, Actions&) {
-  std::erase_if(reports_, [&](const Report& report) {
-    return report.number != 0 && report.number == order.number;
-  });
-}
+void TaskAgent::Obey(Instant, const NewsSeen&, Actions&) {}
 
 void TaskAgent::Obey(Instant now, const StartProcess& order, Actions& actions) {
   const TaskAttempt attempt = order.process.attempt;

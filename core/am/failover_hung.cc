@@ -100,6 +100,15 @@ std::optional<Failure> Failover::FindWoken() const {
         return failure.end.record.exit_class == ExitClass::kSignalCrash;
       });
   if (crashed) return std::nullopt;
+  // Its agent could not say before its end that it went on, or this AM could not hear it.
+  for (const Failure& failure : window_->failures) {
+    const TaskRecord& record = core.tasks.record(failure.end.task);
+    if (!record.training || record.standstill == Standstill::kNone) continue;
+    TF_PROBE("hung/stood-still-until-its-end");
+    Failure hung = Hung(failure.end.task, "stood still until shortly before its end");
+    hung.container_alive = failure.container_alive;
+    return hung;
+  }
   for (const auto& [task, woken] : woken_) {
     const bool is_it = core.tasks.record(task).training &&
                        core.tasks.ProcessOf(task).attempt == woken.attempt &&

@@ -159,6 +159,21 @@ TEST(CheckersRepeatsTest, AnAgentRegistersAgainAlsoWhileItLooksForItsAm) {
   }
 }
 
+TEST(CheckersRepeatsTest, AnAgentThatHasLookedForAnAmInVainAndLeavesOwesNothing) {
+  for (const bool looks : {false, true}) {
+    TalkScript script;
+    script.ProcessEnds(0);
+    const auto orders = [&](AgentAction action) {
+      script.Say(trace::AgentOrdered{.job = TalkScript::kJob,
+                                     .container = TalkScript::Container(2),
+                                     .action = std::move(action)});
+    };
+    if (looks) orders(ReadAmAddress{});
+    orders(SignalProcess{});
+    EXPECT_EQ(script.BrokenAfter(61s), !looks);
+  }
+}
+
 // The next AM knows the address from the registration. A second answer to that tells nothing more.
 TEST(CheckersRepeatsTest, APortThatARegistrationTellsNeedNotBeToldAgain) {
   for (const bool registers : {true, false}) {

@@ -12,6 +12,7 @@ using testing::Contains;
 using testing::ElementsAre;
 using testing::HasSubstr;
 using testing::IsEmpty;
+using testing::Not;
 
 const char* kRegister = "AM1 <- RegisterAgent{address=TaskAddress{host=\"n1\" port=2222}}";
 const char* kHeartbeat = "AM1 <- AgentHeartbeat{}";
@@ -235,6 +236,19 @@ TEST(TaskAgentTest, APortThatOnlyItsLastRegistrationHasToldIsToldAgain) {
   (void)rig.Tell(5s + 1ms, PortLeased{.port = 3333});
   EXPECT_THAT(rig.RunTo(9s), Contains(HasSubstr("RegisterAgent")));
   EXPECT_THAT(rig.Say(9s, AgentAccepted{}), Contains(HasSubstr("AddressChanged")));
+}
+
+// The answer that ends a search answers one report: the others are told again, that one is not.
+TEST(TaskAgentTest, WhatTheAnswerThatEndsASearchAnswersIsNotToldAgain) {
+  AgentRig rig;
+  LosePortAndAm(rig);
+  (void)rig.Tell(2s, PortLeased{.port = 3333});
+  (void)rig.RunTo(8s);
+  ASSERT_EQ(rig.state().link, LinkState::kSearching);
+  const auto said = rig.Say(
+      8s, ReportSeen{.fence = {}, .kind = ReportKind::kProcessEnded, .attempt = TaskAttempt(0)});
+  EXPECT_THAT(said, Contains(HasSubstr("AddressChanged")));
+  EXPECT_THAT(said, Not(Contains(HasSubstr("ProcessEnded"))));
 }
 
 TEST(TaskAgentTest, AnAddressReadLateStillWins) {
