@@ -323,11 +323,12 @@ bool ReferenceVerdict::Model::TriesSessionAgain(const Job& job,
          });
 }
 
-/// Its process was ordered before a restart was paid that `cause` brought about.
+/// Its process was ordered before a restart was paid that `cause` brought about, or by an earlier
+/// AM.
 bool IsOlder(const Job& job, const Task& task, const TaskId& cause) {
   const auto decided = job.causes.find(cause);
-  return decided != job.causes.end() &&
-         (task.ordered_at == 0 ? task.spawned_at : task.ordered_at) < decided->second;
+  const Moment ordered = task.ordered_at == 0 ? task.spawned_at : task.ordered_at;
+  return decided != job.causes.end() && (ordered < decided->second || task.perhaps_ordered);
 }
 
 std::string ReferenceVerdict::Model::Wrong(const Job& job, const RestartDecided& decision) const {

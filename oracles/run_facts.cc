@@ -740,8 +740,11 @@ void RunFacts::Told(Job& job, const AgentToAm& message) {
   } else if (const auto* stalled = std::get_if<ProgressStalled>(&message)) {
     if (stalled->process.attempt == task->attempt) task->stalled = moment_;
   } else if (std::holds_alternative<AddressChanged>(message)) {
-    // A port is taken before its process runs, or the report of that is overtaken.
-    if (task->ordered && (task->runs_told == 0 || task->IsOrderedAgain()))
+    // A port is taken before its process runs, or the report of that, or of its end, is overtaken.
+    const bool end_told = std::any_of(
+        task->accounts.begin(), task->accounts.end(),
+        [&](const Account& end) { return end.attempt == task->attempt && end.told != 0; });
+    if (task->ordered && (task->runs_told == 0 || task->IsOrderedAgain() || !end_told))
       task->port_changed = moment_;
   } else if (const auto* signs = std::get_if<ProcessSigns>(&message)) {
     const bool late = std::any_of(

@@ -240,6 +240,8 @@ void Checkers::Books::Ordered(JobBook& job, const trace::AmOrdered& fact) {
                  },
                  [&](const SendToAgent& send) {
                    CheckGrace(job, send);
+                   if (const auto* refused = std::get_if<AgentRefused>(&send.message))
+                     RefusesWordOf(job, *refused);
                    const auto* start = std::get_if<StartProcess>(&send.message);
                    if (start == nullptr) return;
                    OrdersStart(job, *start);

@@ -454,6 +454,7 @@ class Checkers::Books {
   void RecordAttempt(JobBook& job, const TaskAttemptEnded& ended, std::int32_t am_attempt);
   void CheckExit(JobBook& job, const TaskAttemptEnded& ended, std::int32_t am_attempt);
   void HearsOfExit(JobBook& job, const AgentToAm& message, std::int32_t am_attempt);
+  void RefusesWordOf(JobBook& job, const AgentRefused& refused);
   void CheckVerdict(JobBook& job, const ApplicationBook& application,
                     const VerdictReached& verdict);
 

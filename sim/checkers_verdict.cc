@@ -278,6 +278,12 @@ void Checkers::Books::HearsOfExit(JobBook& job, const AgentToAm& message, std::i
     process->second.told = std::max(process->second.told, am_attempt);
 }
 
+/// Whose agent an AM refuses, its word it does not take: it has given the container up.
+void Checkers::Books::RefusesWordOf(JobBook& job, const AgentRefused& refused) {
+  const auto process = Acting(job).processes.find(refused.fence.task);
+  if (process != Acting(job).processes.end()) process->second.told = 0;
+}
+
 // verdict, first half: what the AM records as a success was one on its node, and the reverse.
 void Checkers::Books::CheckExit(JobBook& job, const TaskAttemptEnded& ended,
                                 std::int32_t am_attempt) {

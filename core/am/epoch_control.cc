@@ -82,11 +82,28 @@ bool EpochControl::StartsOneByOne() const {
 bool EpochControl::IsReady() const {
   const AmCore& core = parts_.core;
   if (StartsOneByOne()) return core.tasks.starters_ready() > 0;
-  if (core.tasks.starters() == 0 || core.tasks.starters_ready() < core.tasks.starters())
-    return false;
+  if (core.tasks.starters() == 0) return current_.value == 0 && OneFollows();
+  if (core.tasks.starters_ready() < core.tasks.starters()) return false;
   if (core.job->strategy == Strategy::kMultiWorker && parts_.leaving.maybe_training() > 0)
     TF_PROBE("epochs/waits-for-the-one-before");
   return core.job->strategy != Strategy::kMultiWorker || parts_.leaving.maybe_training() == 0;
+}
+
+/// All that was to begin the first epoch follows it by itself, as each lost its container while a
+/// spec was stored: who is there first begins it, once those that train are there.
+bool EpochControl::OneFollows() const {
+  const AmCore& core = parts_.core;
+  bool one = false;
+  for (std::uint32_t i = 0; i < core.tasks.size(); ++i) {
+    const TaskIndex task(i);
+    const TaskRecord& record = core.tasks.record(task);
+    if (record.start != StartMode::kAlone) continue;
+    const bool there = record.agent == AgentPhase::kUp && !record.address_stale;
+    if (record.training && !there) return false;
+    one = one || (there && parts_.gates.IsOpen(task));
+  }
+  if (one) TF_PROBE("epochs/begins-with-one-that-follows");
+  return one;
 }
 
 /// The first spec waits for the evaluator's address too, but not for one that has trouble getting

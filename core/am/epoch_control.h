@@ -70,6 +70,7 @@ class EpochControl {
   };
 
   [[nodiscard]] bool IsReady() const;
+  [[nodiscard]] bool OneFollows() const;
   [[nodiscard]] bool StartsOneByOne() const;
   [[nodiscard]] ClusterSpec Assemble() const;
   void Commit();
