@@ -16,6 +16,8 @@ bool NeedsTally(Relation relation) {
 /// Whether the job's file itself asks for that end of a run in which its AM, or an effect, failed:
 /// by a deadline of its own, or because of a row or a policy that ends a job for such a failure.
 bool AskedFor(Relation relation, const Node& job, const trace::JobResult& ended) {
+  // What its applications before came to is not in its result.
+  if (ended.restarts.job > 0) return true;
   if (ended.status == JobStatus::kSucceeded) return false;
   const std::string& rule = ended.rule;
   // The client has given it up.

@@ -603,10 +603,11 @@ void RunFacts::Tell(Job& job, const Task& task, Account& account) {
   account.spent = account.spent || account.after_success;
   // It refuses the agent of a container that has ended or that it has given back, and needs no word
   // of one in which no process ran; the agent may have been the faster one.
-  const bool given_back =
-      job.released.count(account.container) > 0 || HeardOfContainer(job, task, account.container);
+  const bool given_back = job.released.count(account.container) > 0;
+  const bool refused =
+      account.attempt && !account.early && HeardOfContainer(job, task, account.container);
   const bool unused = task.ran_in != account.container && account.source != Source::kOurOrder;
-  account.perhaps_moot = well == Tri::kMaybe || (unused && task.let_go) ||
+  account.perhaps_moot = refused || well == Tri::kMaybe || (unused && task.let_go) ||
                          (given_back && (account.attempt || unused)) ||
                          (!account.attempt && EndKnown(job, task, account, now_));
   if (!account.spent) Await(job, now_ + DecisionBound(*job.spec));

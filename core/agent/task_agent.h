@@ -190,6 +190,7 @@ class TaskAgent {
   template <class Message>
   void AddNews(Instant now, ReportKind kind, TaskAttempt attempt, Message message,
                Actions& actions);
+  [[nodiscard]] static bool TellsHowItWas(const Report& report, const ProcessSigns& now);
   void DropReports(ReportKind kind);
   void SayReports(Instant now, Actions& actions);
   void ReportRunning(Instant now, Actions& actions);

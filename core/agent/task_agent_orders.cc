@@ -31,9 +31,11 @@ void TaskAgent::On(Instant now, const AmSaid& event, Actions& actions) {
     TF_PROBE("agent/of-another-am");
     // Reports go to one AM: who obeyed another one would leave both in the dark. A newer one
     // repeats its orders until this agent has found it.
-    actions.push_back(
-        Note{fmt::format("from AM attempt {}, but this agent is attempt {}'s: {}", event.am_attempt,
-                         state_.am_attempt, ToText(event.message))});
+    // How many heartbeats an AM answers when it wakes is no news.
+    if (!std::holds_alternative<HeartbeatSeen>(event.message))
+      actions.push_back(
+          Note{fmt::format("from AM attempt {}, but this agent is attempt {}'s: {}",
+                           event.am_attempt, state_.am_attempt, ToText(event.message))});
     const bool newer = event.am_attempt > state_.am_attempt;
     if (newer && serving() && state_.link != LinkState::kClosed && !next_look_) {
       TF_PROBE("agent/newer-am-speaks");

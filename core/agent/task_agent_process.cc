@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <type_traits>
 #include <utility>
 
 #include "core/agent/environment.h"
@@ -329,10 +330,23 @@ void TaskAgent::AddReport(Instant now, ReportKind kind, TaskAttempt attempt, Age
   Send(reports_.back().message, actions);
 }
 
+/// What goes on again may have been given up by its peers meanwhile: that it stood still, the AM
+/// must hear, too.
+bool TaskAgent::TellsHowItWas(const Report& report, const ProcessSigns& now) {
+  const auto* before = std::get_if<ProcessSigns>(&report.message);
+  return before != nullptr && before->process == now.process &&
+         before->standstill != Standstill::kNone && now.standstill == Standstill::kNone;
+}
+
 template <class Message>
 void TaskAgent::AddNews(Instant now, ReportKind kind, TaskAttempt attempt, Message message,
                         Actions& actions) {
-  DropReports(kind);
+  std::erase_if(reports_, [&](const Report& report) {
+    if constexpr (std::is_same_v<Message, ProcessSigns>) {
+      if (TellsHowItWas(report, message)) return false;
+    }
+    return report.kind == kind;
+  });
   message.number = ++last_number_;
   AddReport(now, kind, attempt, std::move(message), actions, last_number_);
 }

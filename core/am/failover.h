@@ -161,6 +161,7 @@ class Failover {
   [[nodiscard]] std::size_t ChooseCause(const std::vector<Failure>& failures) const;
   // failover_hung.cc
   [[nodiscard]] std::optional<Failure> FindAccused() const;
+  [[nodiscard]] std::optional<Failure> FindStanding() const;
   [[nodiscard]] std::optional<Failure> FindWoken() const;
   [[nodiscard]] std::optional<Failure> FindLastOne() const;
   [[nodiscard]] std::optional<Failure> FindKilled() const;

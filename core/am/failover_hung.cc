@@ -73,8 +73,18 @@ void Failover::OnStandsStill(TaskIndex task, const std::string& harm) {
 
 // ---------------------------------------------------------------- who hangs
 
-/// Only of a collective: under parameter-server a standing worker ends none of its peers.
+/// Where the policy does nothing about a hang, the cause is another one still.
 std::optional<Failure> Failover::FindAccused() const {
+  std::optional<Failure> accused = FindStanding();
+  if (!accused || IsRestart(accused->decision.action) ||
+      accused->decision.action == ExitAction::kFail)
+    return accused;
+  TF_PROBE("hung/accused-in-vain");
+  return std::nullopt;
+}
+
+/// Only of a collective: under parameter-server a standing worker ends none of its peers.
+std::optional<Failure> Failover::FindStanding() const {
   const AmCore& core = parts_.core;
   if (core.job->strategy != Strategy::kMultiWorker) return std::nullopt;
   const std::set<TaskIndex> standing = Standing();
@@ -161,10 +171,12 @@ std::optional<Cause> Failover::CauseInPeer(const Failure& failure) {
   const TaskRecord& record = core.tasks.record(*peer);
   const std::optional<PastEnd> last = LastEndOf(*peer);
   const TaskAttempt attempt = core.tasks.ProcessOf(*peer).attempt;
-  const bool restarted = last && (last->attempt != attempt || record.start != StartMode::kNone);
+  const bool has_yet_to_start = record.start != StartMode::kNone;
+  const bool restarted = last && (last->attempt != attempt || has_yet_to_start);
   const Instant began = core.tasks.record(failure.end.task).process_ordered_at;
   const bool starting = core.now - began < core.job->deadlines.start;
-  if (!restarted || !starting || began > record.process_ordered_at) return std::nullopt;
+  const bool came_later = !has_yet_to_start && began > record.process_ordered_at;
+  if (!restarted || !starting || came_later) return std::nullopt;
   const TaskAttempt excusing = ProcessThatExcuses(*last, attempt);
   const auto blamed = blamed_.find(*peer);
   if (blamed != blamed_.end() && blamed->second == excusing) {

@@ -339,6 +339,29 @@ TEST(TaskAgentProcessTest, AnAnswerToOlderSignsLeavesTheNewerOnesToBeSaidAgain) 
   EXPECT_THAT(rig.RunQuietlyTo(1min), IsEmpty());
 }
 
+// Its peers may have given it up while it stood still: the AM must hear that it did.
+TEST(TaskAgentProcessTest, AStandstillOfWhichTheAmHasNotHeardIsToldAlsoOnceItIsOver) {
+  JobSpec job;
+  job.framework = Framework::kGeneric;
+  AgentRig rig(job);
+  rig.Connect();
+  (void)rig.Tell(0s, PeerVouched{.task = {}, .incarnation = {}, .vouched = true, .last = {}});
+  rig.RunProcess(0s, 0);
+  (void)rig.Say(0s, Seen(ReportKind::kProcessRunning, 0));
+  (void)rig.Tell(1s, Shows(Standstill::kStopped, false));
+  const auto stopped = rig.RunQuietlyTo(4s);
+  EXPECT_THAT(stopped, ElementsAre("4s AM1 <- " + SignsSaid("stopped", "no", 1)));
+  EXPECT_THAT(rig.Tell(5s, Shows(Standstill::kNone, false)),
+              ElementsAre("AM1 <- " + SignsSaid("none", "no", 2)));
+  EXPECT_THAT(rig.RunQuietlyTo(6s), ElementsAre("6s AM1 <- " + SignsSaid("stopped", "no", 1)));
+  EXPECT_THAT(rig.RunQuietlyTo(7s), ElementsAre("7s AM1 <- " + SignsSaid("none", "no", 2)));
+  // A later standstill says as much, and takes its place.
+  (void)rig.Tell(7s, Shows(Standstill::kStopped, false));
+  EXPECT_EQ(rig.state().unseen_reports, 2U);
+  (void)rig.RunQuietlyTo(10s);
+  EXPECT_EQ(rig.state().unseen_reports, 1U);
+}
+
 TEST(TaskAgentProcessTest, AStoppedProcessIsWokenForItsSigtermAndDoesNotHaveTheWholeGrace) {
   AgentRig rig;
   rig.Connect();
