@@ -277,8 +277,12 @@ class FaultDrawer {
 
   void Reach(const FaultKind& kind, Node& fault) {
     switch (kind.target) {
-      case FaultTarget::kNode:
-        return Set(fault, "target", AnyPlace());
+      case FaultTarget::kNode: {
+        Node place = AnyPlace();
+        // On each node of a rack, and twice, they are more than an AM has attempts.
+        if (FailsOnce(kind) && place.Find("rack") != nullptr) place = AnyNode();
+        return Set(fault, "target", std::move(place));
+      }
       case FaultTarget::kTask:
         // Of two that hang at once nothing tells from the outside who kept the others waiting.
         if (sketch_.healthy && kind.name == "hang") {
@@ -311,10 +315,14 @@ class FaultDrawer {
 
   // ---------------------------------------------------------------- how long, and the rest
 
+  [[nodiscard]] bool FailsOnce(const FaultKind& kind) const {
+    return sketch_.healthy && (kind.name == "launch_fail" || kind.name == "localize_fail");
+  }
+
   Duration Lasting(const FaultKind& kind, Node& fault) {
     if (!kind.default_for.empty() && draw_.Percent(30)) return kLongOutage;
     // With `for` all launches fail as long as it lasts, those of AMs too.
-    if (sketch_.healthy && (kind.name == "launch_fail" || kind.name == "localize_fail")) return {};
+    if (FailsOnce(kind)) return {};
     if (!sketch_.healthy && Holds(kMayStay, kind.name) && draw_.Percent(15) && MayStay(kind, fault))
       return {};
     Duration most = sketch_.healthy ? kShortOutage : kLongOutage;

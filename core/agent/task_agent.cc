@@ -327,7 +327,10 @@ void TaskAgent::Register(Instant now, Actions& actions) {
     registered_as_ = first ? std::optional(state_.address) : std::nullopt;
   registered_before_ = true;
   next_register_ = now + register_wait_;
-  register_wait_ = std::min(register_wait_ * 2, kRegisterWaitMax);
+  // An AM whose answers do not arrive must not take the agent for silent.
+  const Duration often_enough = job_->heartbeat.every * job_->heartbeat.missed / 2;
+  register_wait_ = std::min(
+      {register_wait_ * 2, kRegisterWaitMax, std::max(often_enough, Duration(kRegisterWaitFirst))});
   Send(std::move(message), actions);
 }
 
