@@ -178,6 +178,11 @@ bool IsCutShort(const trace::JobResult& fewer, Sameness same) {
          IsOutOfAttempts(fewer);
 }
 
+/// It gave up the application, as no AM started for too long.
+bool IsOfTheClient(const trace::JobResult& job) {
+  return job.status == JobStatus::kFailed && job.rule.empty();
+}
+
 /// In status, or in the number of restarts.
 std::string DifferenceOfEnds(const trace::JobResult& a, const trace::JobResult& b, Sameness same) {
   const std::string status = DifferenceOfStatus(a, b);
@@ -204,6 +209,8 @@ std::string DifferenceOfOutcomes(const trace::Result& left, const trace::Result&
   for (std::size_t i = 0; i < left.jobs.size() && i < right.jobs.size(); ++i) {
     const trace::JobResult& a = left.jobs[i];
     const trace::JobResult& b = right.jobs[i];
+    // After a restart of the RM nodes beat at other instants: its patience ends before, or after.
+    if (same == Sameness::kUnderAnOldRm && (IsOfTheClient(a) || IsOfTheClient(b))) continue;
     const std::string ends = DifferenceOfEnds(a, b, same);
     if (!ends.empty()) return ends;
     if (a.epochs != b.epochs && !IsCutShort(a.epochs < b.epochs ? a : b, same))
@@ -273,11 +280,6 @@ bool IsOfBudget(std::string_view rule) {
 
 bool IsOfDeadline(std::string_view rule) {
   return rule.starts_with("deadlines/") || rule == "gang/deadline";
-}
-
-/// It gave up the application, as no AM started for too long.
-bool IsOfTheClient(const trace::JobResult& job) {
-  return job.status == JobStatus::kFailed && job.rule.empty();
 }
 
 /// YARN takes containers with an AM that its nodes have not yet reported (docs/policies.md, class
