@@ -650,7 +650,9 @@ void RunFacts::Told(Job& job, const yarn::ContainerStatus& status) {
   bool ended_on_order = false;
   for (Account& account : task->accounts) {
     if (!account.early || account.container != status.id) continue;
-    if (account.attempt < task->attempt) continue;  // Another one ran in it since.
+    // Another one ran in it since, or was to.
+    const bool settled = task->IsOrderedAgain() && account.attempt <= task->settled;
+    if (account.attempt < task->attempt || settled) continue;
     Tell(job, *task, account);
     ended_on_order = ended_on_order || (account.classes & Of(kKilledByUs)) != 0;
   }

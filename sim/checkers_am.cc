@@ -108,11 +108,8 @@ void Checkers::Books::Told(JobBook& job, const trace::AmTold& fact) {
   }
   if (const auto* reply = std::get_if<RmReplied>(&fact.event)) RmAnswered(job, attempt, *reply);
   if (const auto* said = std::get_if<AgentSaid>(&fact.event)) {
-    if (const auto* registers = std::get_if<RegisterAgent>(&said->message)) {
-      TaskBook& task = Acting(job).tasks[registers->fence.task];
-      task.registered = true;
-      task.registered_with = fact.am_attempt;
-    }
+    if (const auto* registers = std::get_if<RegisterAgent>(&said->message))
+      Acting(job).tasks[registers->fence.task].registered_with = fact.am_attempt;
     HearsOfExit(job, said->message, fact.am_attempt);
     if (ContainerBook* container = ContainerOf(FenceOf(said->message).container))
       container->limits.registered = true;
@@ -240,6 +237,8 @@ void Checkers::Books::Ordered(JobBook& job, const trace::AmOrdered& fact) {
                  },
                  [&](const SendToAgent& send) {
                    CheckGrace(job, send);
+                   if (const auto* accepted = std::get_if<AgentAccepted>(&send.message))
+                     Acting(job).tasks[accepted->fence.task].registered = true;
                    if (const auto* refused = std::get_if<AgentRefused>(&send.message))
                      RefusesWordOf(job, *refused);
                    const auto* start = std::get_if<StartProcess>(&send.message);

@@ -247,7 +247,7 @@ struct TaskBook {
   std::uint64_t ended_as = 0;        ///< How many ends of the application's were recorded by then.
   bool restarts = false;             ///< A restart was decided after its end ...
   Instant restart_cause_at{};        ///< ... for something that happened then.
-  bool registered = false;           ///< An agent of it has ever spoken to an AM.
+  bool registered = false;           ///< An AM has ever accepted an agent of it.
   std::int32_t registered_with = 0;  ///< The AM's attempt, the last time.
   std::int32_t paid_in_a_row = 0;    ///< Restarts paid for it since a process of its last ran.
   std::optional<std::int32_t> exit;

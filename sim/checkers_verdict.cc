@@ -233,6 +233,18 @@ bool FailedThen(const am::PolicyEngine& policy, const JobSpec& spec,
   });
 }
 
+/// The ApplicationMaster may know nothing of ends that the one before it could not write down, but
+/// for the cause.
+ApplicationBook AsTheLastAmHeard(ApplicationBook application, const TaskId& cause) {
+  for (auto& [id, task] : application.tasks) {
+    const bool heard = id == cause || task.am_attempts >= application.attempts.size();
+    if (!task.ended || heard) continue;
+    task.ended = false;
+    task.running = true;
+  }
+  return application;
+}
+
 /// A success that is recorded while a restart is decided, or before it was carried out, still
 /// counts: the process that the restart would have stopped was faster.
 bool SucceededBeforeRestart(const am::PolicyEngine& policy, const JobSpec& spec,
@@ -384,7 +396,19 @@ void Checkers::Books::CheckVerdict(JobBook& job, const ApplicationBook& applicat
       // Of `depends` the cause is an exit that the policy had tallied: it fails who waited for it.
       const bool by_dependency = verdict.rule.rfind("depends/", 0) == 0;
       const bool by_exit = verdict.cause && verdict.cause->exit && !by_dependency;
-      if (by_exit && !says_failure && !FailedThen(*policy, *job.spec, application, *verdict.cause))
+      // What a row starts again for an exit of 0 has failed when its budget is spent.
+      const std::vector<ExitRule>& rows = job.spec->on_exit;
+      const bool by_row = by_exit && verdict.cause->exit == 0 &&
+                          std::any_of(rows.begin(), rows.end(), [](const ExitRule& row) {
+                            return am::IsRestart(row.action);
+                          });
+      // Its journal has times in milliseconds: the cause may be one of the next.
+      const auto failed_by = [&](const ApplicationBook& book) {
+        return FailedThen(*policy, *job.spec, book, *verdict.cause) ||
+               FailedBy(*policy, *job.spec, book, *verdict.cause, now_, book.ends);
+      };
+      if (by_exit && !by_row && !says_failure && !failed_by(application) &&
+          !failed_by(AsTheLastAmHeard(application, verdict.cause->task)))
         wrong("no recorded exit fails the job");
       return;
     }

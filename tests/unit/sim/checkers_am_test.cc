@@ -708,22 +708,33 @@ TEST(CheckersAmTest, VerdictKnowsWhoCouldNotReachAPeer) {
   }
 }
 
+/// The agent of worker:1, and what the AM says to that.
+void Registers(CheckerScript& script, bool accepted) {
+  const AgentFence fence{.task = kWorker1};
+  script.Tell(AgentSaid{.message = RegisterAgent{.fence = fence}});
+  AmToAgent answer = AgentAccepted{.fence = fence};
+  if (!accepted) answer = AgentRefused{.fence = fence};
+  script.Order(SendToAgent{.message = std::move(answer)});
+}
+
 TEST(CheckersAmTest, VerdictKnowsWhoNeverRegistered) {
   JobSpec spec = CheckerScript::Job();
   spec.policy.name = "tony";
-  const auto fail = [&](bool registered) {
+  const auto fail = [&](bool registers, bool accepted) {
     CheckerScript script(spec);
     script.Grant(1, "n1", 0, true);
     script.StartAm();
-    if (registered) script.Tell(AgentSaid{.message = RegisterAgent{.fence = {.task = kWorker1}}});
+    if (registers) Registers(script, accepted);
     script.Ended(kWorker1, -1000, ExitClass::kLaunchError);
     script.Order(VerdictReached{
         .status = JobStatus::kFailed,
         .cause = Cause{.task = kWorker1, .exit = -1000, .exit_class = ExitClass::kLaunchError}});
     return script.Broken();
   };
-  EXPECT_EQ(fail(false), Names{});
-  EXPECT_EQ(fail(true), Names{"verdict"});
+  EXPECT_EQ(fail(false, false), Names{});
+  EXPECT_EQ(fail(true, true), Names{"verdict"});
+  // The agent of a container that was lost before is refused, and it is another that comes up.
+  EXPECT_EQ(fail(true, false), Names{});
 }
 
 TEST(CheckersAmTest, VerdictTakesARegistrationForForgottenUnlessAProcessRan) {
@@ -735,7 +746,7 @@ TEST(CheckersAmTest, VerdictTakesARegistrationForForgottenUnlessAProcessRan) {
     script.StartAm();
     script.Grant(2);
     script.Grant(3, "n2");
-    script.Tell(AgentSaid{.message = RegisterAgent{.fence = {.task = kWorker1}}});
+    Registers(script, true);
     if (ran) script.Spawn(3, kWorker1);
     script.StartAm(2);
     script.Ended(kWorker1, -1000, ExitClass::kLaunchError, 0, 2);
