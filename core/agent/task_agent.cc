@@ -17,6 +17,7 @@ constexpr Duration kLeaseWaitMax = 10s;
 constexpr Duration kLeaseGiveUp = 2min;
 constexpr Duration kRegisterWaitFirst = 1s;
 constexpr Duration kRegisterWaitMax = 5s;
+constexpr Duration kRegisterWaitLeast = 100ms;
 constexpr Duration kLookWaitFirst = 5s;
 constexpr Duration kLookWaitMax = 25s;  // With up to a fifth of jitter on top: 30 s at most.
 
@@ -326,11 +327,11 @@ void TaskAgent::Register(Instant now, Actions& actions) {
   if (first || registered_as_ != state_.address)
     registered_as_ = first ? std::optional(state_.address) : std::nullopt;
   registered_before_ = true;
-  next_register_ = now + register_wait_;
   // An AM whose answers do not arrive must not take the agent for silent.
   const Duration often_enough = job_->heartbeat.every * job_->heartbeat.missed / 2;
-  register_wait_ = std::min(
-      {register_wait_ * 2, kRegisterWaitMax, std::max(often_enough, Duration(kRegisterWaitFirst))});
+  next_register_ =
+      now + std::min(register_wait_, std::max<Duration>(often_enough, kRegisterWaitLeast));
+  register_wait_ = std::min(register_wait_ * 2, kRegisterWaitMax);
   Send(std::move(message), actions);
 }
 

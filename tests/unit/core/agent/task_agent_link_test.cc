@@ -55,6 +55,18 @@ TEST(TaskAgentTest, RegistrationIsRepeatedWithGrowingWaitsUpToFiveSeconds) {
   EXPECT_THAT(at, ElementsAre("1s", "3s", "7s", "12s", "17s"));
 }
 
+TEST(TaskAgentTest, RegistrationIsRepeatedWithinHalfTheSilenceThatIsAllowed) {
+  JobSpec job;
+  job.heartbeat.every = 500ms;
+  job.heartbeat.missed = 3;
+  AgentRig rig(job);
+  (void)rig.Tell(0s, StartedEvent());
+  (void)rig.Tell(0s, PortLeased{.port = 2222});
+  std::vector<std::string> at;
+  for (const std::string& text : rig.RunTo(1600ms)) at.push_back(text.substr(0, text.find(' ')));
+  EXPECT_THAT(at, ElementsAre("750ms", "1.5s"));
+}
+
 TEST(TaskAgentTest, AcceptedItBeatsOnAGridThatAnswersDoNotMove) {
   AgentRig rig;
   rig.Connect();
