@@ -329,8 +329,8 @@ void TaskAgent::Register(Instant now, Actions& actions) {
   registered_before_ = true;
   // An AM whose answers do not arrive must not take the agent for silent.
   const Duration often_enough = job_->heartbeat.every * job_->heartbeat.missed / 2;
-  next_register_ =
-      now + std::min(register_wait_, std::max<Duration>(often_enough, kRegisterWaitLeast));
+  const Duration wait = std::clamp<Duration>(often_enough, kRegisterWaitLeast, register_wait_);
+  next_register_ = now + wait;
   register_wait_ = std::min(register_wait_ * 2, kRegisterWaitMax);
   Send(std::move(message), actions);
 }
