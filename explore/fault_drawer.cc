@@ -175,8 +175,9 @@ class FaultDrawer {
     const Node* target = fault.Find("target");
     const std::string job = target == nullptr ? "" : TextAt(*target, "job");
     const std::string task = target == nullptr ? "" : TextAt(*target, "task");
+    const bool of_one = ParseTaskId(task).has_value();
     for (const JobSketch& sketch : sketch_.jobs) {
-      if (sketch.name == job && ParseTaskId(task)) aim = {.job = &sketch, .task = task};
+      if (of_one && sketch.name == job) aim = {.job = &sketch, .task = task};
     }
     if (static_cast<std::size_t>(count_) >= aims_of_.size()) aims_of_.push_back(aim);
   }

@@ -10,6 +10,26 @@ namespace {
 
 const std::vector<std::string> kSignals = {"KILL", "TERM", "SEGV", "ABRT", "INT", "HUP"};
 
+std::string NameOf(const JobSketch::Type& type, std::int64_t index) {
+  return ToString(TaskId{.type = type.name, .index = static_cast<std::int32_t>(index)});
+}
+
+/// What TensorFlow calls a task.
+std::string DeviceOf(const JobSketch::Type& type, std::int64_t index) {
+  return "/job:" + type.name + "/replica:0/task:" + std::to_string(index);
+}
+
+/// As TensorFlow says whom it could not reach.
+std::string CannotReach(const std::string& peer) {
+  return "UnavailableError: failed to connect to all addresses; from remote target " + peer + ": ";
+}
+
+/// A row for the task's first process alone.
+Node AtFirst(Node row) {
+  Set(row, "attempt", Number(0));
+  return row;
+}
+
 }  // namespace
 
 void JobDrawer::DrawTraining() {
@@ -52,12 +72,10 @@ Node JobDrawer::SomeTime() {
 /// As TensorFlow says whom it misses, where the text names a task.
 std::string JobDrawer::LastWords() {
   const JobSketch::Type& type = draw_.Of(job_.sketch.types);
-  const std::string peer =
-      "/job:" + type.name + "/replica:0/task:" + std::to_string(draw_.Whole(0, type.instances - 1));
+  const std::string peer = DeviceOf(type, draw_.Whole(0, type.instances - 1));
   switch (draw_.Whole(0, 2)) {
     case 0:
-      return "UnavailableError: failed to connect to all addresses; from remote target " + peer +
-             ": ";
+      return CannotReach(peer);
     case 1:
       return "unhealthy (stopped sending heartbeats):\n" + peer + "\n";
     default:
@@ -130,7 +148,7 @@ void JobDrawer::AddTwin(const Node& row, Node& rows) {
   for (const JobSketch::Type& type : job_.sketch.types) {
     if (type.name != task->type || type.instances < 2) continue;
     Node twin = row;
-    Set(twin, "task", Text(type.name + ":" + std::to_string((task->index + 1) % type.instances)));
+    Set(twin, "task", Text(NameOf(type, (task->index + 1) % type.instances)));
     rows.items.push_back(std::move(twin));
   }
 }
@@ -138,58 +156,48 @@ void JobDrawer::AddTwin(const Node& row, Node& rows) {
 /// What befalls several tasks of a job for one reason, and what comes again and again.
 void JobDrawer::DrawStory(Node& rows) {
   const JobSketch::Type& type = draw_.Of(job_.sketch.types);
-  const auto instance = [](const JobSketch::Type& of, std::int64_t index) {
-    return Text(of.name + ":" + std::to_string(index));
-  };
   const std::int64_t index = draw_.Whole(0, type.instances - 1);
   const Duration when = draw_.Time(10ms, std::max<Duration>(work_, 20ms));
-  const auto fails = [&](Node task, Duration after) {
-    return Map({{"task", std::move(task)}, {"exit", Number(1)}, {"after", Time(after)}});
+  const std::string one = NameOf(type, index);
+  const auto fails = [](const std::string& task, Duration after) {
+    return Map({{"task", Text(task)}, {"exit", Number(1)}, {"after", Time(after)}});
   };
   may_not_end_ = true;
   switch (draw_.Whole(0, 3)) {
     case 0: {  // One stands still, and its peers give up.
-      Node hangs =
-          Map({{"task", instance(type, index)}, {"hang", Flag(true)}, {"after", Time(when)}});
-      Set(hangs, "attempt", Number(0));
-      rows.items.push_back(std::move(hangs));
+      rows.items.push_back(
+          AtFirst(Map({{"task", Text(one)}, {"hang", Flag(true)}, {"after", Time(when)}})));
       for (const JobSketch::Type& other : job_.sketch.types) {
         for (std::int64_t i = 0; i < other.instances; ++i) {
-          if ((other.name == type.name && i == index) || draw_.Percent(20)) continue;
-          Node gives_up = fails(instance(other, i), when + draw_.Time(100ms, 15s));
-          Set(gives_up, "attempt", Number(0));
-          rows.items.push_back(std::move(gives_up));
+          const std::string peer = NameOf(other, i);
+          if (peer == one || draw_.Percent(20)) continue;
+          rows.items.push_back(AtFirst(fails(peer, when + draw_.Time(100ms, 15s))));
         }
       }
       return;
     }
     case 1: {  // One is killed, and another cannot reach it when both have started again.
-      Node killed =
-          Map({{"task", instance(type, index)}, {"signal", Text("KILL")}, {"after", Time(when)}});
-      Set(killed, "attempt", Number(0));
-      rows.items.push_back(std::move(killed));
+      rows.items.push_back(
+          AtFirst(Map({{"task", Text(one)}, {"signal", Text("KILL")}, {"after", Time(when)}})));
       const JobSketch::Type& other = draw_.Of(job_.sketch.types);
       const std::int64_t who = draw_.Whole(0, other.instances - 1);
-      Node unreached = fails(instance(other, who), draw_.Time(10ms, 20s));
+      Node unreached = fails(NameOf(other, who), draw_.Time(10ms, 20s));
       Set(unreached, "attempt", Number(draw_.Whole(0, 1)));
-      Set(unreached, "says",
-          Text("UnavailableError: failed to connect to all addresses; from remote target /job:" +
-               type.name + "/replica:0/task:" + std::to_string(index) + ": "));
+      Set(unreached, "says", Text(CannotReach(DeviceOf(type, index))));
       rows.items.push_back(std::move(unreached));
       return;
     }
     case 2: {  // Each process of one ends about as far from the last one as its budget looks back.
       const std::int64_t tenths = draw_.Whole(5, 15);
       const Duration apart = window_ == Duration::zero() ? when : window_ * tenths / 10;
-      rows.items.push_back(Map({{"task", instance(type, index)},
-                                {"signal", Text(draw_.Of(kSignals))},
-                                {"after", Time(apart)}}));
+      rows.items.push_back(
+          Map({{"task", Text(one)}, {"signal", Text(draw_.Of(kSignals))}, {"after", Time(apart)}}));
       return;
     }
     default: {  // One of which a rule says something fails early.
       const JobSketch::Type& named = job_.sketch.named.empty() ? type : draw_.Of(job_.sketch.named);
-      Node early = fails(Text(named.name), draw_.Time(10ms, 30s));
-      if (draw_.Percent(40)) Set(early, "attempt", Number(0));
+      Node early = fails(named.name, draw_.Time(10ms, 30s));
+      if (draw_.Percent(40)) early = AtFirst(std::move(early));
       rows.items.push_back(std::move(early));
     }
   }

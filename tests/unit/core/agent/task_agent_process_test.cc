@@ -304,11 +304,22 @@ std::string SignsSaid(const std::string& standstill, const std::string& catches_
          " catches_term=" + catches_term + " number=" + std::to_string(number) + "}";
 }
 
-TEST(TaskAgentProcessTest, AStandstillIsReportedWhenItHasLastedAndWhenItIsOver) {
-  AgentRig rig;
+JobSpec GenericJob() {
+  JobSpec job;
+  job.framework = Framework::kGeneric;
+  return job;
+}
+
+/// A process runs, and the AM counts as heard all the time.
+void RunVouchedFor(AgentRig& rig) {
   rig.Connect();
   (void)rig.Tell(0s, PeerVouched{.task = {}, .incarnation = {}, .vouched = true, .last = {}});
   rig.RunProcess(0s, 0);
+}
+
+TEST(TaskAgentProcessTest, AStandstillIsReportedWhenItHasLastedAndWhenItIsOver) {
+  AgentRig rig;
+  RunVouchedFor(rig);
   EXPECT_THAT(rig.Tell(10s, Shows(Standstill::kUninterruptible)), IsEmpty());
   EXPECT_THAT(rig.Tell(12s, Shows(Standstill::kNone)), IsEmpty());
   EXPECT_THAT(rig.Tell(20s, Shows(Standstill::kStopped)), IsEmpty());
@@ -322,12 +333,8 @@ TEST(TaskAgentProcessTest, AStandstillIsReportedWhenItHasLastedAndWhenItIsOver) 
 // The channel may answer late: that the AM has seen the first signs does not say that it has seen
 // what came after them.
 TEST(TaskAgentProcessTest, AnAnswerToOlderSignsLeavesTheNewerOnesToBeSaidAgain) {
-  JobSpec job;
-  job.framework = Framework::kGeneric;
-  AgentRig rig(job);
-  rig.Connect();
-  (void)rig.Tell(0s, PeerVouched{.task = {}, .incarnation = {}, .vouched = true, .last = {}});
-  rig.RunProcess(0s, 0);
+  AgentRig rig(GenericJob());
+  RunVouchedFor(rig);
   (void)rig.Tell(1s, Shows(Standstill::kNone, true));
   EXPECT_THAT(rig.Tell(2s, Shows(Standstill::kNone, false)),
               ElementsAre("AM1 <- " + SignsSaid("none", "no", 2)));
@@ -341,12 +348,8 @@ TEST(TaskAgentProcessTest, AnAnswerToOlderSignsLeavesTheNewerOnesToBeSaidAgain) 
 
 // Its peers may have given it up while it stood still: the AM must hear that it did.
 TEST(TaskAgentProcessTest, AStandstillOfWhichTheAmHasNotHeardIsToldAlsoOnceItIsOver) {
-  JobSpec job;
-  job.framework = Framework::kGeneric;
-  AgentRig rig(job);
-  rig.Connect();
-  (void)rig.Tell(0s, PeerVouched{.task = {}, .incarnation = {}, .vouched = true, .last = {}});
-  rig.RunProcess(0s, 0);
+  AgentRig rig(GenericJob());
+  RunVouchedFor(rig);
   (void)rig.Say(0s, Seen(ReportKind::kProcessRunning, 0));
   (void)rig.Tell(1s, Shows(Standstill::kStopped, false));
   const auto stopped = rig.RunQuietlyTo(4s);
