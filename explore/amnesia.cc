@@ -57,10 +57,19 @@ Node FirstJobAlone(Node document) {
   if (jobs.empty()) return document;
   jobs.resize(1);
   const std::string name = TextAt(jobs.front(), "name");
+  // Which of its agents come before `deadlines.registration` would be drawn by chance.
+  for (const char* delay : {"localize", "launch"}) {
+    if (TimeAt(document, fmt::format("yarn.{}.max", delay)) > 1min)
+      Remove(MapAt(document, "yarn"), delay);
+  }
   // Who waits for a task that the next AM starts makes no progress.
   Remove(jobs.front(), "watch");
-  std::erase_if(ListAt(jobs.front(), "behavior").items,
-                [](const Node& row) { return NumberAt(row, "attempt", 0) > 0; });
+  const bool apart = jobs.front().FindPath("tasks.ps") != nullptr;
+  std::erase_if(ListAt(jobs.front(), "behavior").items, [&](const Node& row) {
+    // Of tasks that end at once and start again one by one, whose end comes first says how often.
+    const bool all = apart && row.Find("task") == nullptr && NumberAt(row, "exit", 0) != 0;
+    return all || NumberAt(row, "attempt", 0) > 0;
+  });
   std::erase_if(ListAt(document, "expect").items,
                 [&](const Node& row) { return TextAt(row, "job") != name; });
   return document;

@@ -373,6 +373,8 @@ void RunFacts::On(const trace::AmOrdered& fact) {
   } else if (std::holds_alternative<GangReleased>(fact.action)) {
     // The order waits for the next call to the RM, and is dropped if the container ends before.
     for (auto& [id, task] : job->tasks) task.let_go = task.ran_in != task.container;
+    // What came to an end that sent the gang back ran beside tasks that are gone by that.
+    if (job->all_heard_to_run == now_) job->all_heard_to_run.reset();
   } else if (std::holds_alternative<ExitAm>(fact.action)) {
     job->due = kNever;
   }
@@ -616,6 +618,7 @@ void RunFacts::Tell(Job& job, const Task& task, Account& account) {
 /// Of an end that an AM hears after its successor has started, the successor may read in the
 /// journal.
 void RunFacts::ReplacedAmTold(Job& job, const trace::AmTold& fact) {
+  if (job.has_read && std::holds_alternative<JournalAppended>(fact.event)) job.taken_back = true;
   const auto* said = std::get_if<AgentSaid>(&fact.event);
   const auto* ended = said == nullptr ? nullptr : std::get_if<ProcessEnded>(&said->message);
   Task* task = ended == nullptr ? nullptr : TaskIn(job, ended->fence.container);
@@ -673,12 +676,12 @@ void RunFacts::Assigned(Job& job, const TaskId& id, const ContainerId& container
   job.never_started.erase(heard);
 }
 
-/// A process whose container was lost or given back before the AM heard of it never ran as far as
-/// the AM knows: it refuses the agent.
+/// A process whose container was lost or given back before the AM heard of it, or whose agent the
+/// AM has given up, never ran as far as the AM knows: it refuses the agent.
 void RunFacts::HeardToRun(Job& job, Task& task) {
   const bool given_back = task.container && job.released.count(*task.container) > 0;
   const bool lost =
-      given_back ||
+      given_back || (task.container && task.given_up == task.container) ||
       std::any_of(task.accounts.begin(), task.accounts.end(), [&](const Account& account) {
         return account.container == task.container && !account.attempt && account.told != 0;
       });
@@ -706,7 +709,7 @@ void RunFacts::Told(Job& job, const AgentToAm& message) {
   Task* task = TaskIn(job, container);
   if (task == nullptr || task->container != container) return;
   const bool silent = task->registered && now_ - task->heard >= LongestSilence(job);
-  const bool given_up = silent && task->heard >= job.attempt_begun;
+  if (silent && task->heard >= job.attempt_begun) task->given_up = container;
   if (silent) task->silent_until = now_;
   if (!task->registered || task->heard < job.attempt_begun)
     task->came_late = now_ - job.attempt_begun >= job.spec->deadlines.registration;
@@ -714,10 +717,8 @@ void RunFacts::Told(Job& job, const AgentToAm& message) {
   if (!task->registered) task->registered_at = moment_;
   task->registered = true;
   const auto* registers = std::get_if<RegisterAgent>(&message);
-  // An AM that the RM has not answered takes no agent in yet, and one that has given an agent up
-  // takes it in no more.
-  if (registers != nullptr && registers->running && job.has_registered && !given_up)
-    HeardToRun(job, *task);
+  // An AM that the RM has not answered takes no agent in yet.
+  if (registers != nullptr && registers->running && job.has_registered) HeardToRun(job, *task);
   // Of a success there is no more to know; a failure is decided on its report, unless that does not
   // come any more.
   if (registers != nullptr && registers->ended && registers->exit) {

@@ -66,6 +66,7 @@ struct Task {
   bool node_lost = false;                ///< The AM was told so since.
   Instant launch_ordered{};
   std::optional<ContainerId> ran_in;               ///< The latest process.
+  std::optional<ContainerId> given_up;             ///< Its agent was silent for too long.
   std::optional<ContainerId> turned_away;          ///< Whose agent the AM has refused.
   std::optional<ContainerId> restarted_on_notice;  ///< Marked by YARN when that was decided.
   std::optional<ContainerId> refused;              ///< Its node took it for one of an earlier RM.
@@ -171,6 +172,9 @@ struct Job {
   // What the AM may not have known yet when it decided: see Window.
   JournalSeq appended;
   bool has_read = false;  ///< The latest AM, what the earlier ones have stored.
+  /// An AM before the latest has stored something since: it took the journal back, as the latest
+  /// had died. What it had heard is not in these books.
+  bool taken_back = false;
   bool append_open = false;
   Moment append_ordered = 0;
   Moment stored = 0;  ///< What the AM had heard by then is in its journal.

@@ -127,6 +127,7 @@ class ReferenceVerdict::Model : public RunFacts {
   void Overdue();
   [[nodiscard]] std::string Undecided(Job& job);
   void Report(const Job& job, const std::string& what) {
+    if (job.taken_back) return;
     fresh.push_back(fmt::format("job {}: {}", job.spec->name, what));
   }
 };

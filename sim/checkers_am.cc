@@ -105,6 +105,7 @@ void Checkers::Books::Told(JobBook& job, const trace::AmTold& fact) {
     attempt.append_answered = now_;
     attempt.decided_from = attempt.open_from;
     attempt.stored_from = attempt.append_ordered;
+    Acting(job).taken_back |= attempt.superseded_now;
   }
   if (const auto* reply = std::get_if<RmReplied>(&fact.event)) RmAnswered(job, attempt, *reply);
   if (const auto* said = std::get_if<AgentSaid>(&fact.event)) {

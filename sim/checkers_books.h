@@ -280,7 +280,8 @@ struct ApplicationBook {
   std::optional<std::int32_t> resubmission;  ///< ... this.
   std::vector<AmAttemptBook> attempts;
   std::map<Epoch, SpecId> specs;
-  std::int32_t held = 0;  ///< As JobBook's, of this application.
+  std::int32_t held = 0;    ///< As JobBook's, of this application.
+  bool taken_back = false;  ///< An AM has stored something since a later one registered.
   bool gang_complete = false;
   bool epoch_appended = false;     ///< An AM has given HDFS an entry that an epoch begins.
   bool short_again = false;        ///< One of a first gang was lost, as the AM has decided on.

@@ -14,6 +14,10 @@ namespace {
 constexpr Duration kAMinute = 1min;
 /// An order, and an agent's first word, is said again every few seconds.
 constexpr Duration kSoon = 15s;
+/// The AM repeats an order every 2 s, and gives up an agent that does not end its process within
+/// the grace and this.
+constexpr Duration kOrderWithin = 3s;
+constexpr Duration kStopSlack = 5s;
 
 /// Asks, releases or the blacklist: an idle call need not be repeated, the next one is as good.
 bool HasNews(const yarn::AllocateRequest& request) {
@@ -78,8 +82,12 @@ void RepeatWatch::Pass(Instant until) {
     // Who is held up says nothing, and then what it owes at once.
     const HeldUp& held_up = due.key.sender == Sender::kAm ? ams_ : agents_;
     Instant at = std::max(said->second.last, held_up.until) + BoundOf(due.key.saying);
-    // Nor is a process started that may be one to stop by what the AM has yet to store.
-    const bool decided = due.key.saying == Saying::kStartProcess && storing_.contains(due.key.job);
+    // Nor is a process started that may be one to stop by what the AM has yet to store, or one told
+    // again to stop whose agent the AM may have given up: it tells so once that is stored.
+    const bool is_start = due.key.saying == Saying::kStartProcess;
+    const bool given_up =
+        said->second.overdue && said->second.last + kOrderWithin >= *said->second.overdue;
+    const bool decided = storing_.contains(due.key.job) && (is_start || given_up);
     if (!held_up.faults.empty() || decided) at = std::max(at, due.at + kAMinute);
     if (at > due.at) {
       dues_.push({.at = at, .order = ++order_, .key = due.key});
@@ -342,6 +350,10 @@ void RepeatWatch::Says(std::uint32_t job, const ContainerId& container, const Am
     idle_[job].erase(container);
     Open(key);
   } else if (const auto* stop = std::get_if<StopProcess>(&message)) {
+    key.saying = Saying::kStopProcess;
+    key.number = stop->attempt.value;
+    const auto before = open_.find(key);
+    const auto overdue = before == open_.end() ? std::nullopt : before->second.overdue;
     // Whether it runs is of no interest any more.
     CloseOrders(container, stop->attempt);
     // It waited for the journal, and the process was faster.
@@ -350,9 +362,9 @@ void RepeatWatch::Says(std::uint32_t job, const ContainerId& container, const Am
     if (ended != ends.end() && ended->second >= stop->attempt) return;
     // The same for one that never was, as its agent has told this AM since.
     if (idle_[job].contains(container)) return;
-    key.saying = Saying::kStopProcess;
-    key.number = stop->attempt.value;
     Open(key);
+    open_.at(key).overdue =
+        std::min(overdue.value_or(Instant::max()), now_ + stop->grace + kStopSlack);
   } else if (std::holds_alternative<EndAgent>(message)) {
     Close(Sender::kAm, container);
     if (unregisters_.contains(job) || gone_.contains(container)) return;

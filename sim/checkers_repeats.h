@@ -72,6 +72,8 @@ class RepeatWatch {
   struct Said {
     Instant last{};
     std::uint32_t news = 0;  ///< kNews: its number.
+    /// kStopProcess: from then on the AM may give up the agent.
+    std::optional<Instant> overdue;
   };
   /// Faults under way that keep answers from coming in time, and until when there were such.
   struct HeldUp {

@@ -233,6 +233,17 @@ bool FailedThen(const am::PolicyEngine& policy, const JobSpec& spec,
   });
 }
 
+/// A task that had ended for good by one account stays so: another account that comes later changes
+/// what is told of it.
+ApplicationBook ByFirstAccounts(ApplicationBook application) {
+  for (auto& [id, task] : application.tasks) {
+    if (!task.ended || task.amended_as == 0 || task.amended_at <= task.ended_at) continue;
+    task.exit = task.first.exit;
+    task.exit_class = task.first.exit_class;
+  }
+  return application;
+}
+
 /// The ApplicationMaster may know nothing of ends that the one before it could not write down, but
 /// for the cause.
 ApplicationBook AsTheLastAmHeard(ApplicationBook application, const TaskId& cause) {
@@ -367,7 +378,8 @@ void Checkers::Books::RecordAttempt(JobBook& job, const TaskAttemptEnded& ended,
 
 void Checkers::Books::CheckVerdict(JobBook& job, const ApplicationBook& application,
                                    const VerdictReached& verdict) {
-  if (job.spec == nullptr || !on(Invariant::kVerdict)) return;
+  // What an AM knew that took the journal back from a later one that had died is not in one book.
+  if (job.spec == nullptr || !on(Invariant::kVerdict) || application.taken_back) return;
   const Expected<am::PolicyEngine> policy = am::PolicyEngine::Make(*job.spec);
   if (!policy) return;  // The AM refuses such a job with that very reason.
   RecordedView view(*job.spec, *policy, application.tasks);
@@ -408,6 +420,7 @@ void Checkers::Books::CheckVerdict(JobBook& job, const ApplicationBook& applicat
                FailedBy(*policy, *job.spec, book, *verdict.cause, now_, book.ends);
       };
       if (by_exit && !by_row && !says_failure && !failed_by(application) &&
+          !failed_by(ByFirstAccounts(application)) &&
           !failed_by(AsTheLastAmHeard(application, verdict.cause->task)))
         wrong("no recorded exit fails the job");
       return;

@@ -194,11 +194,22 @@ bool Parse(std::string_view bytes, Message& message) {
 
 Expected<AgentToAm> Convert(const v1::RegisterAgent& in) {
   Reader read("RegisterAgent");
-  RegisterAgent message{
-      .fence = read.Fence(in), .address = read.Address(in), .running = {}, .ended = {}, .exit = {}};
+  RegisterAgent message{.fence = read.Fence(in),
+                        .address = read.Address(in),
+                        .running = {},
+                        .ended = {},
+                        .exit = {},
+                        .stood = {}};
   if (in.has_running()) message.running = Reader::Process(in.running());
   if (in.has_ended()) message.ended = Reader::Process(in.ended());
   if (in.has_exit()) message.exit = read.Exit(in.exit(), true);
+  if (in.has_stood()) {
+    message.stood = PastStandstill{.process = read.ProcessOf(in.stood()),
+                                   .standstill = read.Standstill(in.stood().standstill()),
+                                   .ago = {}};
+    if (in.stood().has_ago_ns())
+      message.stood->ago = read.NotNegative(in.stood().ago_ns(), "time since the standstill");
+  }
   if (in.has_ended() != in.has_exit()) read.Wrong("ended", "and exit do not come together");
   return read.Done<AgentToAm>(std::move(message));
 }

@@ -107,6 +107,11 @@ struct AgentToAmWriter {
     if (message.running) Put(*message.running, *to.mutable_running());
     if (message.ended) Put(*message.ended, *to.mutable_ended());
     if (message.exit) Put(*message.exit, *to.mutable_exit());
+    if (!message.stood) return;
+    auto& stood = *to.mutable_stood();
+    Put(message.stood->process, *stood.mutable_process());
+    stood.set_standstill(StandstillOf(message.stood->standstill));
+    if (message.stood->ago) stood.set_ago_ns(message.stood->ago->count());
   }
   void operator()(const AgentHeartbeat& message) const {
     Put(message.fence, *out.mutable_heartbeat()->mutable_fence());

@@ -313,8 +313,12 @@ void TaskAgent::Send(AgentToAm message, Actions& actions) const {
 }
 
 void TaskAgent::Register(Instant now, Actions& actions) {
-  RegisterAgent message{
-      .fence = state_.fence, .address = state_.address, .running = {}, .ended = {}, .exit = {}};
+  RegisterAgent message{.fence = state_.fence,
+                        .address = state_.address,
+                        .running = {},
+                        .ended = {},
+                        .exit = {},
+                        .stood = StoodStill(now)};
   if (has_process()) message.running = state_.process;
   for (const Report& report : reports_) {
     const auto* end = std::get_if<ProcessEnded>(&report.message);

@@ -207,6 +207,7 @@ class TaskAgent {
                    Actions& actions);
   void Wake(Instant now, Actions& actions);
   void TellSigns(Instant now, Actions& actions);
+  [[nodiscard]] std::optional<PastStandstill> StoodStill(Instant now) const;
   void TellPort(Instant now, Actions& actions);
   void Leave(Instant now, Duration grace, bool on_order, AgentTrigger trigger, std::string reason,
              Actions& actions);
@@ -231,6 +232,13 @@ class TaskAgent {
     Standstill standstill = Standstill::kNone;
     bool catches_term = false;
     friend bool operator==(const Signs&, const Signs&) = default;
+  };
+
+  /// A standstill of a process that an AM was told of.
+  struct ToldStandstill {
+    ProcessRef process;
+    Standstill standstill = Standstill::kNone;
+    std::optional<Instant> until;  ///< Unset while it lasts, or when it lasted until the end.
   };
 
   /// A stop that was wanted before the process was seen running.
@@ -271,7 +279,8 @@ class TaskAgent {
   Signs signs_;
   Signs signs_told_;                     ///< To the AM that it knows.
   std::optional<Instant> stands_since_;  ///< While signs_ has a standstill.
-  bool should_listen_ = false;           ///< The living process; see ShouldListen.
+  std::optional<ToldStandstill> told_standstill_;
+  bool should_listen_ = false;  ///< The living process; see ShouldListen.
   Instant spawned_at_{};
   std::optional<PortUse> port_use_;        ///< As last seen.
   std::optional<PortListener> port_told_;  ///< To the AM that it knows.

@@ -193,12 +193,32 @@ void TaskAgent::TellSigns(Instant now, Actions& actions) {
                       .catches_term = signs_.catches_term};
   if (telling == signs_told_) return;
   signs_told_ = telling;
+  if (telling.standstill != Standstill::kNone) {
+    told_standstill_ = {.process = *state_.process, .standstill = telling.standstill, .until = {}};
+  } else if (told_standstill_ && !told_standstill_->until) {
+    told_standstill_->until = now;
+  }
   AddNews(now, ReportKind::kProcessSigns, state_.process->attempt,
           ProcessSigns{.fence = state_.fence,
                        .process = *state_.process,
                        .standstill = telling.standstill,
                        .catches_term = telling.catches_term},
           actions);
+}
+
+/// For an AM that has not been told. It hears of it before the end of the process: what an agent
+/// has to report comes after it was accepted.
+std::optional<PastStandstill> TaskAgent::StoodStill(Instant now) const {
+  if (!told_standstill_) return std::nullopt;
+  const ToldStandstill& told = *told_standstill_;
+  const TaskAttempt attempt = told.process.attempt;
+  if (!LivesAs(attempt) && !IsUnseen(ReportKind::kProcessEnded, attempt)) return std::nullopt;
+  PastStandstill stood{.process = told.process, .standstill = told.standstill, .ago = {}};
+  if (!told.until) return stood;
+  stood.ago = now - *told.until;
+  if (*stood.ago >= job_->deadlines.blame) return std::nullopt;
+  TF_PROBE("agent/registers-with-a-standstill");
+  return stood;
 }
 
 /// A stopped process hears no SIGTERM: it may go on for a moment, and does not have the whole

@@ -100,6 +100,7 @@ void AgentDesk::On(TaskIndex task, const RegisterAgent& message) {
     core.tasks.SetAgent(task, AgentPhase::kUp);
   }
   core.tasks.SetAddress(task, message.address);
+  if (is_new && message.stood) parts_.failover.OnStood(task, *message.stood);
   const bool has_ended = message.ended == core.tasks.ProcessOf(task);
   if (is_new && core.tasks.ProcessAlive(task)) {
     TF_PROBE("agent-desk/reattached-with-a-process");

@@ -60,6 +60,8 @@ class Failover {
   void OnBlamed(AttemptEnd end, bool container_alive);
   /// What is to be seen of a task's living process has changed.
   void OnSigns(TaskIndex task);
+  /// Its agent tells this AM attempt of what it had told an earlier one.
+  void OnStood(TaskIndex task, const PastStandstill& stood);
   /// A living process is the failure because it stands still, and `harm` came of it.
   void OnStandsStill(TaskIndex task, const std::string& harm);
   /// Training tasks whose living process stands still.

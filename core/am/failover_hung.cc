@@ -50,6 +50,19 @@ void Failover::OnSigns(TaskIndex task) {
   if (window_) MaybeDecide();
 }
 
+void Failover::OnStood(TaskIndex task, const PastStandstill& stood) {
+  AmCore& core = parts_.core;
+  if (!(stood.process == core.tasks.ProcessOf(task)) || !core.tasks.ProcessAlive(task)) return;
+  TF_PROBE("hung/stood-under-the-am-before");
+  if (stood.ago) {
+    woken_.insert_or_assign(task,
+                            Woken{.attempt = stood.process.attempt, .at = core.now - *stood.ago});
+    return;
+  }
+  core.tasks.mutable_record(task).standstill = stood.standstill;
+  OnSigns(task);
+}
+
 std::set<TaskIndex> Failover::Standing() const {
   const AmCore& core = parts_.core;
   std::set<TaskIndex> standing;

@@ -353,11 +353,11 @@ void GangAllocator::Changed(Instant now) {
   if (wanted_.empty()) {
     if (complete()) {
       deadline_.reset();
+      kept_held_since_.reset();
     } else {
       TF_PROBE("gang/lacks-what-is-wanted-later");
     }
     backoff_until_.reset();
-    kept_held_since_.reset();
     next_backoff_ = options_.gang.backoff.first;
     if (planner_.asks().empty() && !planner_.next_deadline().has_value()) return;
   }

@@ -33,8 +33,10 @@ void Restart::Execute(const RestartOrder& order) {
     return core.tasks.record(task).container_ends ||
            std::binary_search(order.replace.begin(), order.replace.end(), task);
   };
+  // What has lost its container before may not have been in the journal until now.
   for (const TaskIndex task : order.tasks) {
-    if (replaces(task)) entry.replaced.push_back(core.tasks.id(task));
+    if (replaces(task) || core.tasks.record(task).agent == AgentPhase::kNone)
+      entry.replaced.push_back(core.tasks.id(task));
   }
   const JournalSeq seq = core.out.Append(entry);
   parts_.failover.budgets().Pay(order.paid, wall);

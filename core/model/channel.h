@@ -54,6 +54,14 @@ struct PortUse {
 };
 BOOST_DESCRIBE_STRUCT(PortUse, (), (listener, elsewhere))
 
+/// That a process stood still, as an AM attempt before this one was told.
+struct PastStandstill {
+  ProcessRef process;
+  Standstill standstill = Standstill::kNone;
+  std::optional<Duration> ago;  ///< When it went on; unset: not before its end, or not yet.
+};
+BOOST_DESCRIBE_STRUCT(PastStandstill, (), (process, standstill, ago))
+
 // ---------------------------------------------------------------- agent -> AM
 
 /// First word of an agent, and its word to every new AM attempt. Repeated until AgentAccepted or
@@ -66,8 +74,11 @@ struct RegisterAgent {
   std::optional<ProcessRef>
       ended;  ///< The last process that ended and whose exit was not acknowledged.
   std::optional<ProcessExit> exit;  ///< With `ended`.
+  /// Peers that gave the process up meanwhile may fail only now. Of `running` or `ended`, and no
+  /// longer ago than a failure looks for its cause (deadlines.blame).
+  std::optional<PastStandstill> stood;
 };
-BOOST_DESCRIBE_STRUCT(RegisterAgent, (), (fence, address, running, ended, exit))
+BOOST_DESCRIBE_STRUCT(RegisterAgent, (), (fence, address, running, ended, exit, stood))
 /// Every heartbeat period. Answered by HeartbeatSeen.
 struct AgentHeartbeat {
   AgentFence fence;

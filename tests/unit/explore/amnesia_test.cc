@@ -171,6 +171,40 @@ expect: [{job: a, status: FAILED}, {job: b, status: SUCCEEDED}]
   EXPECT_EQ(TextAt(alone.Find("expect")->items[0], "job"), "a");
 }
 
+/// What is left of the behaviour of a job with those task types.
+std::size_t RowsLeft(const std::string& tasks) {
+  const Node alone = FirstJobAlone(
+      DocumentOf("schema: tfsim/v1\n"
+                 "cluster: {nodes: [{name: n, resources: {memory: 8GiB, vcores: 8}}]}\n"
+                 "jobs: [{name: a, tasks: " +
+                 tasks +
+                 ", behavior: [{exit: 143, after: 1s}, {task: worker, exit: 1}]}]\n"
+                 "expect: [{job: a, status: FAILED}]\n")
+          .value());
+  return alone.Find("jobs")->items[0].Find("behavior")->items.size();
+}
+
+TEST(AmnesiaTest, ServersAndWorkersOfADrawnJobDoNotAllEndAtOnce) {
+  EXPECT_EQ(RowsLeft("{worker: {}, ps: {}}"), 1U);
+  EXPECT_EQ(RowsLeft("{worker: {instances: 2}}"), 2U);
+}
+
+TEST(AmnesiaTest, NoAgentOfADrawnJobComesTooLateByChance) {
+  for (const bool slow : {false, true}) {
+    const Node alone = FirstJobAlone(
+        DocumentOf(
+            std::string("schema: tfsim/v1\n"
+                        "cluster: {nodes: [{name: n, resources: {memory: 8GiB, vcores: 8}}]}\n"
+                        "yarn: {localize: {dist: uniform, min: 1s, max: ") +
+            (slow ? "6m" : "20s") +
+            "}}\n"
+            "jobs: [{name: a, tasks: {worker: {}}}]\n"
+            "expect: [{job: a, status: SUCCEEDED}]\n")
+            .value());
+    EXPECT_EQ(alone.FindPath("yarn.localize") == nullptr, slow);
+  }
+}
+
 struct JobEnd {
   JobStatus status = JobStatus::kSucceeded;
   std::string rule;

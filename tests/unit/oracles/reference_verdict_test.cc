@@ -2673,6 +2673,38 @@ TEST(ReferenceVerdictTest, AnAgentThatIsBackTooLateIsNotHeardToRun) {
   }
 }
 
+TEST(ReferenceVerdictTest, OneWhoseAgentWasGivenUpIsNotHeardToRun) {
+  JobSpec spec = Spec({{"chief", 1}, {"worker", 1}}, Strategy::kMultiWorker);
+  spec.deadlines.run = 1s;
+  for (const bool late : {true, false}) {
+    Script script(spec, "worker");
+    script.Register(kWorker0);
+    script.SpawnUntold(kWorker0, 0, 1);
+    script.At(late ? 5min : 11s);
+    script.TellThatItRuns(kWorker0);
+    script.TellThatItRuns(kWorker0);
+    EXPECT_EQ(script.CleanAt(1h), late);
+  }
+}
+
+// What had come to an end by then ran beside tasks that are gone.
+TEST(ReferenceVerdictTest, NotAllRunWhereTheFirstEndSendsTheGangBack) {
+  JobSpec spec = Spec({{"chief", 1}, {"worker", 1}}, Strategy::kIndependent);
+  spec.retries.user = 1;
+  spec.deadlines.run = 1s;
+  for (const bool back : {true, false}) {
+    Script script(spec, "worker");
+    script.Register(kWorker0);
+    script.SpawnUntold(kWorker0, 0, 1);
+    script.At(11s);
+    script.Exit(kWorker0, 1);
+    if (back) script.Order(GangReleased{});
+    script.Restart(kWorker0, ExitClass::kUserPermanent, Budget::kUser, 1, {kWorker0});
+    EXPECT_THAT(script.model.TakeNew(), IsEmpty());
+    EXPECT_EQ(script.CleanAt(1h), back);
+  }
+}
+
 TEST(ReferenceVerdictTest, AnAmThatTheRmHasNotAnsweredTakesNoAgentIn) {
   JobSpec spec = Spec({{"chief", 1}, {"worker", 1}}, Strategy::kMultiWorker);
   spec.deadlines.run = 1s;
@@ -2801,6 +2833,23 @@ TEST(ReferenceVerdictTest, AReplacedAmStoresUntilItsSuccessorReads) {
                           .exit = {.code = 0}}}});
     script.Verdict(JobStatus::kFailed, "finish/evidence-missing");
     EXPECT_EQ(script.Clean(), !read);
+  }
+}
+
+TEST(ReferenceVerdictTest, WhatAnAmStoresThatTookTheJournalBackIsNotJudged) {
+  JobSpec spec = Spec({{"worker", 1}}, Strategy::kIndependent);
+  spec.finish.require_paths = {"model.bin"};
+  for (const bool back : {false, true}) {
+    Script script(spec);
+    script.At(60s);
+    script.StartAm(2);
+    script.Tell(JournalRead{});
+    if (back) {
+      script.Say(trace::AmTold{
+          .job = kJob, .am_attempt = 1, .event = JournalAppended{.seq = JournalSeq(4)}});
+    }
+    script.Verdict(JobStatus::kFailed, "finish/evidence-missing");
+    EXPECT_EQ(script.Clean(), back);
   }
 }
 

@@ -670,6 +670,44 @@ TEST(CheckersAmTest, VerdictKnowsWhatAnEndWasTakenForWhenItDecided) {
   }
 }
 
+// A chief has failed for good when its container is lost, too: a later end fails the job by that.
+TEST(CheckersAmTest, VerdictKnowsThatAnEndIsSettledByItsFirstAccount) {
+  JobSpec spec = CheckerScript::Job();
+  spec.strategy = Strategy::kIndependent;
+  for (const bool first : {true, false}) {
+    CheckerScript script(spec);
+    script.Run();
+    script.Exit(3, 1);
+    if (first) script.Ended(kWorker1, 1, ExitClass::kUserPermanent);
+    const Cause cause{
+        .task = kWorker1, .exit = 1, .exit_class = ExitClass::kUserPermanent, .at = script.now};
+    script.At(6s);
+    script.Ended(kWorker1, -100, ExitClass::kNodeLost);
+    script.At(7s);
+    script.Exit(2, 0);
+    script.Ended(kWorker0, 0, ExitClass::kOk);
+    script.Order(VerdictReached{
+        .status = JobStatus::kFailed, .cause = cause, .rule = "default/tracked-ended"});
+    EXPECT_EQ(script.Broken(), first ? Names{} : Names{"verdict"});
+  }
+}
+
+// It woke when the one after it had died, and what it had heard counts.
+TEST(CheckersAmTest, VerdictLeavesAnAmThatTookTheJournalBackAlone) {
+  for (const bool back : {true, false}) {
+    CheckerScript script;
+    script.Run();
+    script.Exit(2, 0);
+    script.Exit(3, 1);
+    script.StartAm(2);
+    script.Tell(RmReplied{.response = yarn::RegisterApplicationMasterResponse{}}, 2);
+    RecordsAsFailed(script, 1, 2);
+    if (back) script.Tell(JournalAppended{.seq = JournalSeq(4)}, 1);
+    script.Order(VerdictReached{.status = JobStatus::kSucceeded, .rule = "default/success"}, 2);
+    EXPECT_EQ(script.Broken(), back ? Names{} : Names{"verdict"});
+  }
+}
+
 TEST(CheckersAmTest, VerdictKnowsEndsThatARowIgnores) {
   JobSpec spec = CheckerScript::Job();
   spec.on_exit = {{.exits = {0}, .action = ExitAction::kIgnore}};

@@ -254,6 +254,23 @@ TEST(CheckersRepeatsTest, AStopIsSaidAgainWhileTheAmStoresADecision) {
   EXPECT_TRUE(script.BrokenAfter(61s));
 }
 
+/// The AM orders a stop with a grace of 10 s so often, every 2 s, and then no more, while its
+/// journal has yet to answer.
+bool StopIsMissed(int times) {
+  TalkScript script;
+  script.Order(AppendJournal{.seq = JournalSeq(4)});
+  for (int i = 0; i < times; ++i) {
+    script.AmSays(StopProcess{.fence = TalkScript::Fence(), .attempt = {}, .grace = 10s});
+    EXPECT_FALSE(script.BrokenAfter(2s));
+  }
+  return script.BrokenAfter(50s);
+}
+
+TEST(CheckersRepeatsTest, AnAgentThatDidNotObeyInTimeIsGivenUpAlsoWhileTheAmStoresADecision) {
+  EXPECT_TRUE(StopIsMissed(3));
+  EXPECT_FALSE(StopIsMissed(8));
+}
+
 TEST(CheckersRepeatsTest, AnEndThatTheAmOrdersOnceBreaksIt) {
   TalkScript script;
   script.AmSays(EndAgent{.fence = TalkScript::Fence()});

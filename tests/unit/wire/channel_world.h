@@ -135,7 +135,8 @@ class TestAgent {
                            .address = {"127.0.0.1", 4711},
                            .running = {},
                            .ended = {},
-                           .exit = {}});
+                           .exit = {},
+                           .stood = {}});
   }
   void Beat(const TestAm& am) { Send(am, AgentHeartbeat{.fence = FenceIn(container_)}); }
   void Send(const TestAm& am, const AgentToAm& message) {

@@ -100,6 +100,10 @@ class RandomMessages {
       Fill(message.ended.emplace());
       Fill(message.exit.emplace());
     }
+    if (!Coin()) return;
+    Fill(message.stood.emplace().process);
+    Fill(message.stood->standstill);
+    if (Coin()) message.stood->ago = Duration(static_cast<std::int64_t>(random_.Below(1U << 30U)));
   }
   template <class T>
   void Fill(T& value) {

@@ -427,6 +427,55 @@ TEST(TaskAgentProcessTest, ANewAmHearsOfAStandstillThatTheOneBeforeKnew) {
       Contains("AM2 <- " + SignsSaid("stopped", "no", 2)));
 }
 
+/// What the agent says of a past standstill when it registers with another AM. Its process stands
+/// still from 10 s to 20 s, and ends with 143 at `ends`.
+std::string StandstillToldTo(Duration registers, std::optional<Duration> wakes,
+                             std::optional<Duration> ends) {
+  AgentRig rig;
+  RunVouchedFor(rig);
+  (void)rig.Tell(10s, Shows(Standstill::kStopped));
+  (void)rig.RunQuietlyTo(13s);
+  (void)rig.Say(13s, NewsSeen{.number = 1});
+  if (wakes) (void)rig.Tell(*wakes, Shows(Standstill::kNone));
+  if (wakes) (void)rig.Say(*wakes, NewsSeen{.number = 2});
+  if (ends) {
+    (void)rig.Tell(*ends, ProcessExited{.attempt = TaskAttempt(0),
+                                        .exit = {.code = 143},
+                                        .port_conflict = false,
+                                        .stderr_tail = ""});
+  }
+  const auto said =
+      rig.Tell(registers, AmAddressRead{.am_attempt = 2, .address = {.host = "am2", .port = 2}});
+  if (said.size() != 1) return "not one message";
+  const auto stood = said[0].find("stood=");
+  return stood == std::string::npos ? "" : said[0].substr(stood);
+}
+
+TEST(TaskAgentProcessTest, ANewAmHearsAsLongAsPeersMayFailOfItThatAProcessStoodStill) {
+  const std::string past =
+      "stood=PastStandstill{process=ProcessRef{attempt=0 epoch=1} "
+      "standstill=stopped";
+  EXPECT_EQ(StandstillToldTo(25s, 20s, std::nullopt), past + " ago=5s}}");
+  EXPECT_EQ(StandstillToldTo(25s, 20s, 22s), past + " ago=5s}}");
+  EXPECT_EQ(StandstillToldTo(40s, 20s, std::nullopt), "");  // deadlines.blame is over.
+  EXPECT_EQ(StandstillToldTo(25s, std::nullopt, std::nullopt), past + "}}");
+  EXPECT_EQ(StandstillToldTo(25s, std::nullopt, 22s), past + "}}");
+}
+
+TEST(TaskAgentProcessTest, AStandstillOfAnEndThatTheAmHasIsNotTold) {
+  AgentRig rig;
+  RunVouchedFor(rig);
+  (void)rig.Tell(10s, Shows(Standstill::kStopped));
+  (void)rig.RunQuietlyTo(13s);
+  (void)rig.Tell(14s, ProcessExited{.attempt = TaskAttempt(0),
+                                    .exit = {.code = 1},
+                                    .port_conflict = false,
+                                    .stderr_tail = ""});
+  (void)rig.Say(14s, ReportSeen{.kind = ReportKind::kProcessEnded, .attempt = TaskAttempt(0)});
+  EXPECT_THAT(rig.Tell(15s, AmAddressRead{.am_attempt = 2, .address = {.host = "am2", .port = 2}}),
+              ElementsAre("AM2 <- RegisterAgent{address=TaskAddress{host=\"n1\" port=2222}}"));
+}
+
 // ---------------------------------------------------------------- does it listen
 
 PortUseSeen PortOf(PortListener listener, std::vector<std::int32_t> elsewhere = {}) {

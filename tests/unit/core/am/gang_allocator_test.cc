@@ -327,6 +327,33 @@ TEST(GangAllocatorTest, AReplacementIsHeldAloneUnlessTheKeptOnesCountToo) {
   }
 }
 
+TEST(GangAllocatorTest, TheKeptOnesCountUntilTheGangIsWholeAlsoWhereOneIsToBeWantedLater) {
+  GangAllocator gang({.gang = {.hold = 100s}});
+  gang.Want(kStart, {Slot("worker", 0), Slot("worker", 1), Slot("evaluator", 0)});
+  std::vector<yarn::Container> granted;
+  for (const Ask& ask : gang.asks()) {
+    for (int i = 0; i < ask.count; ++i)
+      granted.push_back(On(ask, static_cast<int>(granted.size()) + 1));
+  }
+  const auto grants = gang.OnAllocated(kStart, granted);
+  ASSERT_THAT(grants, SizeIs(3));
+  for (const Grant& grant : grants) gang.Use(grant.task);
+  const auto lose = [&](const TaskId& task) {
+    for (const Grant& grant : grants) {
+      if (grant.task == task) gang.OnCompleted(kStart + 1h, grant.container.id);
+    }
+  };
+  lose({"worker", 1});
+  gang.Want(kStart + 1h, {Slot("worker", 1)}, true);
+  lose({"evaluator", 0});
+  gang.Postpone({"evaluator", 0});
+  static_cast<void>(gang.OnAllocated(kStart + 1h, {On(gang.asks()[0], 4)}));
+  gang.Want(kStart + 1h + 1s, {Slot("evaluator", 0)});
+  const GangTimeouts timeouts = gang.OnTime(kStart + 1h + 100s);
+  ASSERT_TRUE(timeouts.given_back.has_value());
+  EXPECT_THAT(timeouts.given_back->lost, SizeIs(2));  // Both workers'.
+}
+
 // ---------------------------------------------------------------- hosts
 
 TEST(GangAllocatorTest, HostsAreNamedWhenThatIsFasterAndLeftWhenTheyDoNotDeliver) {
