@@ -652,10 +652,15 @@ void RunFacts::Told(Job& job, const yarn::ContainerStatus& status) {
   Tell(job, *task, end);
   bool ended_on_order = false;
   for (Account& account : task->accounts) {
-    if (!account.early || account.container != status.id) continue;
+    if (account.container != status.id) continue;
     // Another one ran in it since, or was to.
     const bool settled = task->IsOrderedAgain() && account.attempt <= task->settled;
     if (account.attempt < task->attempt || settled) continue;
+    // The AM may have that from its agent already, unless it had given that up.
+    const bool refused = task->given_up == status.id || task->turned_away == status.id;
+    const bool heard = account.told != 0 && account.told_attempt == job.am_attempt;
+    if (heard && account.obeyed && !refused) ended_on_order = true;
+    if (!account.early) continue;
     Tell(job, *task, account);
     ended_on_order = ended_on_order || (account.classes & Of(kKilledByUs)) != 0;
   }
@@ -735,6 +740,7 @@ void RunFacts::Told(Job& job, const AgentToAm& message) {
     Account& account =
         AccountOf(job, *task, container, ended->process.attempt, ended->exit, ended->port_conflict);
     account.leaves |= ended->agent_leaves;
+    account.obeyed |= ended->exit.stopped_by_agent;
     if (!ended->launch_error.empty()) account.classes |= Of(kLaunchError);
     if (ended->launch_error.empty()) HeardToRun(job, *task);
     Tell(job, *task, account);

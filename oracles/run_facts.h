@@ -41,6 +41,7 @@ struct Account {
   /// Spent for the sake of another task, and heard when that was decided, or later.
   bool taken_along = false;
   bool leaves = false;           ///< Its agent has told that it goes, and its container with it.
+  bool obeyed = false;           ///< Its agent has told that it had stopped it.
   bool killed_on_order = false;  ///< By SIGKILL, when it was to end, as its agent has told.
   /// The AM has heard of it, and it is still to be decided on.
   [[nodiscard]] bool IsOpen() const { return (told != 0 || early) && !spent; }

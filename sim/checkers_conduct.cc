@@ -277,7 +277,7 @@ void ConductWatch::OwesListed(const ApplicationFacts& application,
     if (container == nullptr || !container->given_back || container->am || container->freed)
       continue;
     const Instant given_back = container->given_back_at;
-    if (given_back >= application.am_started || application.stored_at >= given_back)
+    if (given_back >= application.am_started || application.stored_before >= given_back)
       Owes(listed.id, *container);
   }
 }
@@ -327,6 +327,7 @@ void ConductWatch::On(const trace::AmTold& fact) {
     application.am_attempt = started->attempt.attempt;
     application.am_container = started->container;
     application.am_started = now_;
+    application.stored_before = application.stored_at;
     application.decided = application.awaits = application.told_over = false;
     application.refused_token = application.others_append = application.lost_journal = false;
     application.refused = 0;

@@ -130,6 +130,7 @@ class ConductWatch {
     std::optional<Instant> decided_at;     ///< The earliest at which an AM decided on a verdict.
     std::optional<Instant> storing_since;  ///< An entry was on its way to HDFS ever since, or is.
     std::optional<Instant> stored_at;      ///< When it came there; unset: it has not.
+    std::optional<Instant> stored_before;  ///< The same when its latest AM started.
     std::map<TaskId, Incarnation> incarnations;                     ///< The latest agent of a task.
     std::map<TaskId, CameFar> came_far;                             ///< What `depends` waits for.
     std::vector<std::pair<JournalSeq, am::MemoryRaised>> to_raise;  ///< Appended, not stored yet.

@@ -215,6 +215,11 @@ bool FailedBy(const am::PolicyEngine& policy, const JobSpec& spec, ApplicationBo
     first->second.restarts = false;
   RecordedView view(spec, policy, application.tasks);
   view.Count();
+  if (SaysOf(policy, application, view).failure) return true;
+  view.StartAgain({});
+  view.Ignore({});
+  view.Count();
+  view.WaiveIgnored();
   return SaysOf(policy, application, view).failure;
 }
 

@@ -692,6 +692,36 @@ TEST(CheckersAmTest, VerdictKnowsThatAnEndIsSettledByItsFirstAccount) {
   }
 }
 
+// By then it had not counted for some time: it ended too late, in the same moment.
+TEST(CheckersAmTest, VerdictKnowsWhatNoLongerCountedWhenTheLastOfTheOthersEnded) {
+  for (const DependencyAction action : {DependencyAction::kIgnore, DependencyAction::kFail}) {
+    JobSpec spec = CheckerScript::Job();
+    spec.policy.name = "tfjob";
+    spec.tasks.push_back({.name = "evaluator", .instances = 1});
+    spec.success = SuccessExpr{.op = SuccessOp::kDone, .task_type = "evaluator"};
+    spec.depends = {{.task = "evaluator",
+                     .after = "worker",
+                     .state = DependencyState::kRunning,
+                     .within = 8s,
+                     .action = action}};
+    CheckerScript script(spec);
+    script.Run();
+    script.Started({"evaluator", 0}, 0);
+    script.Exit(3, 1);
+    script.Ended(kWorker1, 1, ExitClass::kUserPermanent);
+    const Cause cause{
+        .task = kWorker1, .exit = 1, .exit_class = ExitClass::kUserPermanent, .at = script.now};
+    script.At(20s);
+    script.Exit(2, 0);
+    script.Ended(kWorker0, 0, ExitClass::kOk);
+    script.Ended({"evaluator", 0}, 0, ExitClass::kOk);
+    static_cast<void>(script.Broken());
+    script.Order(VerdictReached{
+        .status = JobStatus::kFailed, .cause = cause, .rule = "tfjob/tracked-ended"});
+    EXPECT_EQ(script.Broken(), action == DependencyAction::kIgnore ? Names{} : Names{"verdict"});
+  }
+}
+
 // It woke when the one after it had died, and what it had heard counts.
 TEST(CheckersAmTest, VerdictLeavesAnAmThatTookTheJournalBackAlone) {
   for (const bool back : {true, false}) {

@@ -622,6 +622,25 @@ TEST(CheckersConductTest, WhatAnEarlierAmGaveBackTheNextGivesBackAgain) {
     EXPECT_EQ(script.Idle(), 0);
   }
   {
+    // Nor by what the next one has stored since.
+    OwedScript script;
+    script.Store();
+    script.At(1s);
+    script.Stop(1);
+    script.now += 1s;
+    script.Tell(AmStarted{.attempt = {.application = CheckerScript::App(), .attempt = 2}}, 2);
+    script.Order(AppendJournal{.seq = JournalSeq(2)}, 2);
+    script.Tell(JournalAppended{.seq = JournalSeq(2)}, 2);
+    script.Tell(
+        RmReplied{
+            .call = CallId(1),
+            .response =
+                yarn::RegisterApplicationMasterResponse{
+                    .containers_from_previous_attempts = {{.id = CheckerScript::Container(2)}}}},
+        2);
+    EXPECT_EQ(script.Idle(), 0);
+  }
+  {
     // An AM that takes over a verdict may not know that it was: its process is to end first.
     OwedScript script;
     script.Store();

@@ -123,6 +123,21 @@ TEST(CheckersTest, CapacityDoesNotCountWhatARestartedRmHasNotHeardOf) {
   EXPECT_EQ(script.Broken(), Names{"capacity"});
 }
 
+// The node ends what the RM did not take, and a launch that was under way may take its time.
+TEST(CheckersTest, CapacityDoesNotCountWhatANodeKeepsThatTheNextRmDidNotTake) {
+  for (const bool launching : {true, false}) {
+    CheckerScript script;
+    script.Grant(1);
+    if (launching) script.Say(trace::ContainerLocalizing{.container = CheckerScript::Container(1)});
+    script.Say(trace::FaultBegan{.fault = 0, .kind = "rm_restart"});
+    script.At(1s);
+    script.Say(trace::FaultEnded{.fault = 0});
+    script.At(1h);
+    script.checkers.FullScan(script.now, FixedWorld{});
+    EXPECT_EQ(script.Broken(), launching ? Names{} : Names{"capacity"});
+  }
+}
+
 // Its node has not heard that the RM before has taken it back, and brings it along.
 TEST(CheckersTest, AContainerThatWasTakenBackMayComeBackToTheNextRm) {
   CheckerScript script;
