@@ -288,6 +288,8 @@ std::string ReferenceVerdict::Model::WrongCause(const Job& job, const Task& task
     // It costs and causes nothing that its container ends while it is to start again anyway.
     const bool ordered = other.IsOrderedAgain();
     if (!best->attempt && other.IsSettled() && !ordered) continue;
+    // Nor does one break its peers that was never told to start.
+    if (!best->attempt && !other.spawned && !other.ordered) continue;
     if (!MustAct(job, other, *best)) continue;  // A row lets it be.
     if ((best->classes & ~kOwnFate) == 0)
       return fmt::format("{} had ended with {}, as no peer can make it end", ToString(id),

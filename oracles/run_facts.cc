@@ -370,6 +370,9 @@ void RunFacts::On(const trace::AmOrdered& fact) {
       task->stop_ordered = moment_;
   } else if (const auto* ended = std::get_if<TaskAttemptEnded>(&fact.action)) {
     Assigned(*job, ended->task, ended->container);
+    if (ended->exit_class == ExitClass::kHeartbeatLost) {
+      if (Task* task = TaskIn(*job, ended->container)) task->given_up = ended->container;
+    }
   } else if (std::holds_alternative<GangReleased>(fact.action)) {
     // The order waits for the next call to the RM, and is dropped if the container ends before.
     for (auto& [id, task] : job->tasks) task.let_go = task.ran_in != task.container;
@@ -695,7 +698,8 @@ void RunFacts::HeardToRun(Job& job, Task& task) {
   // What waits (`depends`) counts once its agent is there; what waits for runs, as it runs.
   const bool waits = std::any_of(job.tasks.begin(), job.tasks.end(), [&](const auto& entry) {
     const Task& other = entry.second;
-    const bool there = other.registered && other.heard >= job.attempt_begun;
+    const bool there = other.registered && other.heard >= job.attempt_begun &&
+                       !(other.container && other.given_up == other.container);
     const bool ended =
         std::any_of(other.accounts.begin(), other.accounts.end(),
                     [](const Account& account) { return account.told != 0 && !account.spent; });

@@ -56,14 +56,16 @@ bool IsCallersFault(yarn::RpcErrorCode code) {
   return false;
 }
 
-/// The RM has answered a call that was made after `last`. A call without an answer teaches nothing,
-/// nor does an answer that may have been on its way before, nor do the AM's own timers, its journal
-/// or its agents: an AM that is cut off has all of those.
-bool IsRmsWord(const AmEvent& event, CallId last) {
+/// The RM has answered a call that was made after a later attempt had registered. A call without an
+/// answer teaches nothing, nor does an answer that may have been on its way before, nor do the AM's
+/// own timers, its journal or its agents: an AM that is cut off has all of those. What it calls
+/// without news is in no trace, but only from then on the RM refuses it.
+bool IsRmsWord(const AmEvent& event, const AmAttemptBook& attempt) {
   const auto* reply = std::get_if<RmReplied>(&event);
-  if (reply == nullptr || reply->call <= last) return false;
+  if (reply == nullptr || reply->call <= attempt.last_call) return false;
   const auto* error = std::get_if<yarn::RpcError>(&reply->response);
-  return error == nullptr || error->code != yarn::RpcErrorCode::kUnavailable;
+  if (error == nullptr) return attempt.called_since;
+  return error->code != yarn::RpcErrorCode::kUnavailable;
 }
 
 }  // namespace
@@ -97,7 +99,7 @@ void Checkers::Books::On(const trace::AmTold& fact) {
 
 void Checkers::Books::Told(JobBook& job, const trace::AmTold& fact) {
   AmAttemptBook& attempt = AttemptOf(job, fact.am_attempt);
-  if (attempt.superseded_now && !attempt.superseded && IsRmsWord(fact.event, attempt.last_call)) {
+  if (attempt.superseded_now && !attempt.superseded && IsRmsWord(fact.event, attempt)) {
     TF_PROBE("checkers/am-learns-of-its-successor");
     attempt.superseded = now_;
   }
@@ -204,7 +206,11 @@ void Checkers::Books::Ordered(JobBook& job, const trace::AmOrdered& fact) {
                    LooksForEpoch(job, append);
                  },
                  [&](const CallRm& call) {
-                   if (!attempt.superseded_now) attempt.last_call = call.call;
+                   if (!attempt.superseded_now) {
+                     attempt.last_call = call.call;
+                   } else if (!std::exchange(attempt.called_since, true)) {
+                     attempt.last_call = CallId(call.call.value - 1);
+                   }
                    if (const auto* allocate = std::get_if<yarn::AllocateRequest>(&call.request))
                      Allocates(job, attempt, *allocate);
                    if (const auto* finish =

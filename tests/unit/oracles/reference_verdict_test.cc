@@ -2644,6 +2644,24 @@ TEST(ReferenceVerdictTest, DeadlinesRunWaitsForWhatStartsWhenOthersRun) {
   }
 }
 
+TEST(ReferenceVerdictTest, DeadlinesRunWaitsForWhatIsHeldBackAndWasGivenUp) {
+  JobSpec spec = Spec({{"ps", 1}, {"worker", 1}}, Strategy::kParameterServer);
+  spec.depends = {{.task = "worker", .after = "ps", .state = DependencyState::kEnded}};
+  spec.deadlines.run = 1s;
+  for (const bool given_up : {false, true}) {
+    Script script(spec, "worker");
+    script.SpawnUntold(kPs, 0, 1);
+    script.Register(kWorker0);
+    if (given_up) {
+      script.Order(TaskAttemptEnded{.task = kWorker0,
+                                    .container = script.ContainerOf(kWorker0),
+                                    .exit_class = ExitClass::kHeartbeatLost});
+    }
+    script.Hear(kPs);
+    EXPECT_EQ(script.CleanAt(1h), given_up);
+  }
+}
+
 TEST(ReferenceVerdictTest, DeadlinesRunWaitsForWhatIsHeldBackToFindTheNextAm) {
   JobSpec spec = Spec({{"ps", 1}, {"worker", 1}}, Strategy::kParameterServer);
   spec.depends = {{.task = "worker", .after = "ps", .state = DependencyState::kEnded}};
@@ -2684,6 +2702,22 @@ TEST(ReferenceVerdictTest, OneWhoseAgentWasGivenUpIsNotHeardToRun) {
     script.TellThatItRuns(kWorker0);
     script.TellThatItRuns(kWorker0);
     EXPECT_EQ(script.CleanAt(1h), late);
+  }
+}
+
+TEST(ReferenceVerdictTest, WhatWasNeverToldToStartBreaksNoPeer) {
+  JobSpec spec = Spec({{"worker", 2}}, Strategy::kMultiWorker);
+  spec.retries.user = 1;
+  for (const bool ordered : {false, true}) {
+    Script script(spec, "worker");
+    script.Spawn(kWorker0, 0, 1);
+    if (ordered) script.OrderStart(kWorker1, 0, 1);
+    script.At(60s);
+    script.Exit(kWorker0, 1);
+    script.LoseContainer(kWorker1, -103);
+    script.At(2min);
+    script.Restart(kWorker0, ExitClass::kUserPermanent, Budget::kUser, 2, {kWorker0, kWorker1});
+    EXPECT_EQ(script.Clean(), !ordered);
   }
 }
 

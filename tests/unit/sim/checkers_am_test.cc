@@ -49,6 +49,25 @@ TEST(CheckersAmTest, OneAttemptDoesNotMindAnAnswerThatWasOnItsWay) {
   EXPECT_EQ(script.Broken(), Names{});
 }
 
+// A call without news is in no trace: when it was made is not known.
+TEST(CheckersAmTest, OneAttemptDoesNotMindTheAnswerToACallThatIsInNoTrace) {
+  for (const bool refused : {false, true}) {
+    CheckerScript script;
+    script.Run();
+    script.Order(CallRm{.call = CallId(9), .request = yarn::AllocateRequest{}}, 1);
+    script.At(100s);
+    script.StartAm(2);
+    script.At(110s);
+    RmReplied reply{.call = CallId(10), .response = yarn::AllocateResponse{}};
+    if (refused)
+      reply.response = yarn::RpcError{.code = yarn::RpcErrorCode::kApplicationAttemptNotFound};
+    script.Tell(reply, 1);
+    script.At(125s);
+    script.Order(AppendJournal{.seq = JournalSeq(7)}, 1);
+    EXPECT_EQ(script.Broken(), refused ? Names{"one-attempt"} : Names{});
+  }
+}
+
 // Fails when any event counts as an answer: its timers and its journal go on while it is cut off.
 TEST(CheckersAmTest, OneAttemptDoesNotAccuseWhoIsCutOffFromTheRm) {
   CheckerScript script;
