@@ -96,7 +96,7 @@ struct RestartPaid {
   WallTime wall{};
   RestartUnit unit = RestartUnit::kTask;
   std::vector<TaskId> tasks;
-  std::vector<TaskId> replaced;  ///< Of these, who lose the container they have.
+  std::vector<TaskId> replaced;  ///< Of these, who do not keep the container they had.
   bool epoch_rises = false;      ///< They start in a new epoch.
   bool processes = true;         ///< False: no process had been started.
   JournaledCause cause;
