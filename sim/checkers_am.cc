@@ -62,7 +62,7 @@ bool IsCallersFault(yarn::RpcErrorCode code) {
 /// without news is in no trace, but only from then on the RM refuses it.
 bool IsRmsWord(const AmEvent& event, const AmAttemptBook& attempt) {
   const auto* reply = std::get_if<RmReplied>(&event);
-  if (reply == nullptr || reply->call <= attempt.last_call) return false;
+  if (reply == nullptr || reply->call < attempt.learns_from) return false;
   const auto* error = std::get_if<yarn::RpcError>(&reply->response);
   if (error == nullptr) return attempt.called_since;
   return error->code != yarn::RpcErrorCode::kUnavailable;
@@ -207,9 +207,9 @@ void Checkers::Books::Ordered(JobBook& job, const trace::AmOrdered& fact) {
                  },
                  [&](const CallRm& call) {
                    if (!attempt.superseded_now) {
-                     attempt.last_call = call.call;
+                     attempt.learns_from = call.call.next();
                    } else if (!std::exchange(attempt.called_since, true)) {
-                     attempt.last_call = CallId(call.call.value - 1);
+                     attempt.learns_from = call.call;
                    }
                    if (const auto* allocate = std::get_if<yarn::AllocateRequest>(&call.request))
                      Allocates(job, attempt, *allocate);

@@ -214,8 +214,8 @@ struct AmAttemptBook {
   bool known_to_rm = false;     ///< It was told so in place of the answer to its registration.
   bool unregistered = false;    ///< The RM has confirmed the final status.
   bool superseded_now = false;  ///< A later attempt has registered.
-  CallId last_call;             ///< To the RM; the last before that registration that is known.
-  bool called_since = false;    ///< With news.
+  CallId learns_from;           ///< An answer to an earlier call may be older than that.
+  bool called_since = false;    ///< With news, since then.
   /// The RM's first answer to a later call: it could have learned.
   std::optional<Instant> superseded;
   std::set<std::string> excluded;  ///< Host names on the RM's blacklist on its word.

@@ -195,6 +195,16 @@ Says SaysOf(const am::PolicyEngine& policy, const ApplicationBook& application,
           .failure = asked.failure || (judged && judged->status == JobStatus::kFailed)};
 }
 
+/// The same where a type that `depends` may no longer wait for counts for nothing.
+Says SaysWithWaived(const am::PolicyEngine& policy, const ApplicationBook& application,
+                    RecordedView& view) {
+  view.StartAgain({});
+  view.Ignore({});
+  view.Count();
+  view.WaiveIgnored();
+  return SaysOf(policy, application, view);
+}
+
 /// Had the job failed by what had ended by then?
 bool FailedBy(const am::PolicyEngine& policy, const JobSpec& spec, ApplicationBook application,
               const Cause& cause, Instant then, std::uint64_t by_then) {
@@ -215,12 +225,8 @@ bool FailedBy(const am::PolicyEngine& policy, const JobSpec& spec, ApplicationBo
     first->second.restarts = false;
   RecordedView view(spec, policy, application.tasks);
   view.Count();
-  if (SaysOf(policy, application, view).failure) return true;
-  view.StartAgain({});
-  view.Ignore({});
-  view.Count();
-  view.WaiveIgnored();
-  return SaysOf(policy, application, view).failure;
+  return SaysOf(policy, application, view).failure ||
+         SaysWithWaived(policy, application, view).failure;
 }
 
 /// A verdict is announced once it is stored, which may take a while, and what ends meanwhile
@@ -390,11 +396,7 @@ void Checkers::Books::CheckVerdict(JobBook& job, const ApplicationBook& applicat
   RecordedView view(*job.spec, *policy, application.tasks);
   view.Count();
   const Says plain = SaysOf(*policy, application, view);
-  view.StartAgain({});
-  view.Ignore({});
-  view.Count();
-  view.WaiveIgnored();
-  const Says waived = SaysOf(*policy, application, view);
+  const Says waived = SaysWithWaived(*policy, application, view);
   const bool says_success = plain.success || waived.success;
   const bool says_failure = plain.failure || waived.failure;
   Checks(Invariant::kVerdict);

@@ -2678,30 +2678,21 @@ TEST(ReferenceVerdictTest, DeadlinesRunWaitsForWhatIsHeldBackToFindTheNextAm) {
   }
 }
 
+// It was given up, and stays so with its second word.
 TEST(ReferenceVerdictTest, AnAgentThatIsBackTooLateIsNotHeardToRun) {
   JobSpec spec = Spec({{"chief", 1}, {"worker", 1}}, Strategy::kMultiWorker);
   spec.deadlines.run = 1s;
-  for (const bool late : {true, false}) {
-    Script script(spec, "worker");
-    script.Register(kWorker0);
-    script.SpawnUntold(kWorker0, 0, 1);
-    script.At(late ? 5min : 11s);
-    script.Hear(kWorker0);
-    EXPECT_EQ(script.CleanAt(1h), late);
-  }
-}
-
-TEST(ReferenceVerdictTest, OneWhoseAgentWasGivenUpIsNotHeardToRun) {
-  JobSpec spec = Spec({{"chief", 1}, {"worker", 1}}, Strategy::kMultiWorker);
-  spec.deadlines.run = 1s;
-  for (const bool late : {true, false}) {
-    Script script(spec, "worker");
-    script.Register(kWorker0);
-    script.SpawnUntold(kWorker0, 0, 1);
-    script.At(late ? 5min : 11s);
-    script.TellThatItRuns(kWorker0);
-    script.TellThatItRuns(kWorker0);
-    EXPECT_EQ(script.CleanAt(1h), late);
+  for (const bool registers : {true, false}) {
+    for (const bool late : {true, false}) {
+      Script script(spec, "worker");
+      script.Register(kWorker0);
+      script.SpawnUntold(kWorker0, 0, 1);
+      script.At(late ? 5min : 11s);
+      if (registers) script.Hear(kWorker0);
+      if (!registers) script.TellThatItRuns(kWorker0);
+      if (!registers) script.TellThatItRuns(kWorker0);
+      EXPECT_EQ(script.CleanAt(1h), late);
+    }
   }
 }
 

@@ -577,18 +577,21 @@ class OwedScript : public ConductScript {
     Grant(1, "n1", 0, true);
     Grant(2);
   }
-  void List(std::int32_t attempt) {
+  /// That AM starts, stores an entry or does not, and hears that the RM counts the container.
+  void List(std::int32_t attempt, bool stores = false) {
     now += 1s;
     Tell(AmStarted{.attempt = {.application = App(), .attempt = attempt}}, attempt);
+    if (stores) Store(attempt);
     Tell(RmReplied{.call = CallId(1),
                    .response =
                        yarn::RegisterApplicationMasterResponse{
                            .containers_from_previous_attempts = {{.id = Container(2)}}}},
          attempt);
   }
-  void Store() {
-    Order(AppendJournal{.seq = JournalSeq(1)});
-    Tell(JournalAppended{.seq = JournalSeq(1)});
+  void Store(std::int32_t attempt = 1) {
+    const JournalSeq entry(static_cast<std::uint64_t>(attempt));
+    Order(AppendJournal{.seq = entry}, attempt);
+    Tell(JournalAppended{.seq = entry}, attempt);
   }
   void Stop(std::int32_t attempt) {
     Order(CallNm{.call = CallId(1),
@@ -627,17 +630,7 @@ TEST(CheckersConductTest, WhatAnEarlierAmGaveBackTheNextGivesBackAgain) {
     script.Store();
     script.At(1s);
     script.Stop(1);
-    script.now += 1s;
-    script.Tell(AmStarted{.attempt = {.application = CheckerScript::App(), .attempt = 2}}, 2);
-    script.Order(AppendJournal{.seq = JournalSeq(2)}, 2);
-    script.Tell(JournalAppended{.seq = JournalSeq(2)}, 2);
-    script.Tell(
-        RmReplied{
-            .call = CallId(1),
-            .response =
-                yarn::RegisterApplicationMasterResponse{
-                    .containers_from_previous_attempts = {{.id = CheckerScript::Container(2)}}}},
-        2);
+    script.List(2, true);
     EXPECT_EQ(script.Idle(), 0);
   }
   {
