@@ -187,7 +187,7 @@ TEST_F(ExploreCommandTest, WhatIsKnownIsNoFinding) {
 }
 
 TEST_F(ExploreCommandTest, RunsBranchFromThoseThatReachedSomethingNew) {
-  arguments_.runs = Some(2000);
+  arguments_.runs = 500;  // From the third generation, of 100 runs each, on.
   EXPECT_EQ(Explore(Branching), ToInt(ExitCode::kInvariantBroken));
   // The file shows it by itself.
   EXPECT_EQ(Count(Findings(), "futures:"), 1U);
