@@ -90,9 +90,13 @@ Node WithNodesReversed(Node document) {
   return document;
 }
 
+Duration HeartbeatOf(const Node& document) {
+  return TimeAt(document, "yarn.heartbeat.nm", config::YarnSpec{}.nm_heartbeat);
+}
+
 /// An hour or a little more: whole intervals of the nodes' heartbeats, which begin with the run.
 Duration LaterBy(const Node& document) {
-  const Duration beat = TimeAt(document, "yarn.heartbeat.nm", config::YarnSpec{}.nm_heartbeat);
+  const Duration beat = HeartbeatOf(document);
   return (1h + beat - Duration(1)) / beat * beat;
 }
 
@@ -104,7 +108,13 @@ std::string_view ComesByItself(const Node& document) {
   const bool own = AnyFault(document, [](const Node& fault) {
     return fault.Find("at") == nullptr && fault.Find("when") == nullptr;
   });
-  return own ? "a fault strikes by itself" : "";
+  if (own) return "a fault strikes by itself";
+  // It meets nodes that have yet to register, and beat at other instants from then on.
+  const Duration settled = 2 * HeartbeatOf(document);
+  const bool early = AnyFault(document, [&](const Node& fault) {
+    return fault.Find("at") != nullptr && TimeAt(fault, "at", Duration::zero()) < settled;
+  });
+  return early ? "a fault strikes before all nodes have come" : "";
 }
 
 /// Jobs, faults and the end; what waits for something else comes with it.
@@ -244,6 +254,12 @@ std::int32_t PaidBy(const sim::JobTally& tally, Budget budget) {
   return entry == tally.restarts.end() ? 0 : entry->second;
 }
 
+std::int32_t NumberOfRestarts(const sim::JobTally& tally) {
+  std::int32_t number = 0;
+  for (const auto& [budget, restarts] : tally.restarts) number += restarts;
+  return number;
+}
+
 std::string DifferenceOfTallies(const sim::JobTally& left, const sim::JobTally& right) {
   const auto say = [&](std::string_view what, std::int32_t one, std::int32_t other) {
     return fmt::format("{} of job {} is {} and not {}", what, left.job, other, one);
@@ -258,16 +274,17 @@ std::string DifferenceOfTallies(const sim::JobTally& left, const sim::JobTally& 
   if (left.verdicts != right.verdicts)
     return say("the number of verdicts", left.verdicts, right.verdicts);
   // Which of a type is hit may be another one, as it has another container.
-  const auto by_type = [](const sim::JobTally& tally) {
-    std::map<std::string, std::int32_t> sums;
-    for (const auto& [task, starts] : tally.starts) sums[task.type] += starts;
-    return sums;
-  };
-  const std::map<std::string, std::int32_t> before = by_type(left);
-  for (const auto& [type, starts] : by_type(right)) {
-    const auto plain = before.find(type);
-    const std::int32_t number = plain == before.end() ? 0 : plain->second;
+  std::map<std::string, std::int32_t> before, after;
+  for (const auto& [task, starts] : left.starts) {
+    // One that was to start again may have met the end of the job.
+    const auto restarted = left.restarted.find(task);
+    const bool again = restarted != left.restarted.end();
+    before[task.type] += again ? std::max(starts, 1 + restarted->second) : starts;
+  }
+  for (const auto& [task, starts] : right.starts) after[task.type] += starts;
+  for (const auto& [type, starts] : after) {
     // One that waits for the end of others may start before the next AM has heard of theirs.
+    const std::int32_t number = before[type];
     if (starts > std::max(number, 1)) return say("the number of starts of " + type, number, starts);
   }
   return "";
@@ -309,7 +326,9 @@ std::string DifferenceOfTallies(std::string_view job, const RunRecord& plain,
     if (taken || left.blows != right.blows) continue;
     const std::string difference = DifferenceOfTallies(left, right);
     if (!difference.empty()) return difference;
-    if (b.epochs > a.epochs) return DifferenceOfEpochs(a, b);
+    // Two failures that the next AM hears of at once are one, for which more may start again.
+    const bool at_once = NumberOfRestarts(right) < NumberOfRestarts(left);
+    if (b.epochs > a.epochs && !at_once) return DifferenceOfEpochs(a, b);
   }
   return "";
 }
@@ -327,6 +346,16 @@ bool RestartsTheRm(const Node& document) {
     const std::string kind = TextAt(fault, "kind");
     return kind == "rm_restart" || kind == "rm_failover";
   });
+}
+
+/// The AM finds a stall at an instant of its own, and a fault comes at one of the file's.
+bool MayMeetAStall(const Node& document) {
+  const Node* jobs = document.Find("jobs");
+  const bool watched =
+      jobs != nullptr && std::any_of(jobs->items.begin(), jobs->items.end(),
+                                     [](const Node& job) { return job.Find("watch") != nullptr; });
+  return watched &&
+         AnyFault(document, [](const Node& fault) { return fault.Find("at") != nullptr; });
 }
 
 /// Which of several jobs gets a slot is drawn, whenever a node or a job may make a difference.
@@ -415,12 +444,16 @@ std::variant<std::vector<Variant>, Skipped> VariantsOf(Relation relation, const 
       if (IsShiftedByOthers(document) || AimsAtNodes(document))
         return Skipped{
             "which node a fault strikes, or a delay is drawn for, depends on their order"};
+      if (MayMeetAStall(document))
+        return Skipped{"a fault strikes before or after its AM has found that a task stalls"};
       variants = {Only(WithNodesReversed(document), Sameness::kAfterBlows)};
       break;
     case Relation::kOtherSeed:
       if (IsShiftedByOthers(document) || AimsAtNodes(document) || DrawsWhomToServe(document) ||
           document.Find("arrivals") != nullptr)
         return Skipped{"what it draws at random, or finds on a node, is another thing then"};
+      if (MayMeetAStall(document))
+        return Skipped{"a fault strikes before or after its AM has found that a task stalls"};
       variants = {Only(WithAnotherSeed(document), Sameness::kAtOtherTimes)};
       break;
     case Relation::kLater:

@@ -99,6 +99,7 @@ std::vector<JobTally> TallyBook::Finish() const {
     for (const auto& [application, bytes] : job.journals) {
       for (const am::ReadEntry& read : am::ReadJournalBytes(bytes).entries) {
         if (const auto* paid = std::get_if<am::RestartPaid>(&read.entry)) {
+          for (const TaskId& task : paid->tasks) ++tally.restarted[task];
           if (!WentWithAm(paid->cause.exit_class, paid->cause.detail))
             ++tally.restarts[paid->budget];
         }

@@ -28,6 +28,8 @@ struct JobTally {
   std::map<std::string, std::int32_t> blows;
   bool failed_by_am_lost = false;         ///< A verdict has such a container as its cause.
   std::map<TaskId, std::int32_t> starts;  ///< Processes that were started for each task.
+  /// How often its journals have it start again: more often than it did, where the job ended first.
+  std::map<TaskId, std::int32_t> restarted;
   /// Failed verdicts and successes that the journals have: one for each application.
   std::int32_t verdicts = 0;
   friend bool operator==(const JobTally&, const JobTally&) = default;
