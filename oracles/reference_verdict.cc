@@ -578,8 +578,10 @@ bool WasGivenUp(const Job& job, const Task& task, const ContainerId& container) 
 
 /// It tells of a container whose task is to start again already.
 bool StartsAgainAlready(const Job& job, const Task& task, const Account& account) {
-  return !account.attempt &&
-         (account.answered || task.IsSettled() || WasGivenUp(job, task, account.container));
+  // Also one that an earlier AM wrote down as ordered, and died before it was.
+  const bool before_it_began = !task.spawned && !task.ordered && task.restarts > 0;
+  return !account.attempt && (account.answered || task.IsSettled() || before_it_began ||
+                              WasGivenUp(job, task, account.container));
 }
 
 /// Of a job that succeeds: what should have ended or restarted it before; empty when nothing.
@@ -707,17 +709,6 @@ void ReferenceVerdict::Model::Judge(Job& job, const VerdictReached& verdict) {
 
 // ---------------------------------------------------------------- what is left undecided
 
-/// When the AM heard of an end for the last time.
-Instant LastHeard(const Job& job) {
-  Instant last = job.begun;
-  for (const auto& [id, task] : job.tasks) {
-    for (const Account& account : task.accounts) {
-      if (account.told != 0) last = std::max(last, account.told_at);
-    }
-  }
-  return last;
-}
-
 /// What the AM has heard for long enough, and has not decided.
 std::string ReferenceVerdict::Model::Undecided(Job& job) {
   const Duration bound = DecisionBound(*job.spec);
@@ -726,9 +717,10 @@ std::string ReferenceVerdict::Model::Undecided(Job& job) {
     if (now_ - known >= bound) return "success is decided";
     Await(job, known + bound);
   }
-  if (job.all_heard_to_run && job.spec->deadlines.run &&
-      now_ - *job.all_heard_to_run >= *job.spec->deadlines.run + bound)
-    return "deadlines.run is over";
+  if (const Instant over = RunIsOver(job); over != kNever) {
+    if (now_ - over >= bound) return "deadlines.run is over";
+    Await(job, over + bound);
+  }
   for (const auto& [id, task] : job.tasks) {
     const Account* best = BestOf(job, task);
     if (best == nullptr) continue;

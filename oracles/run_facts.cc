@@ -229,7 +229,9 @@ void RunFacts::On(const trace::AmTold& fact) {
   } else if (const auto* reply = std::get_if<RmReplied>(&fact.event)) {
     if (const auto* taken =
             std::get_if<yarn::RegisterApplicationMasterResponse>(&reply->response)) {
-      job->has_registered = true;
+      if (!std::exchange(job->has_registered, true)) job->taken_over_at = now_;
+      if (const Instant over = RunIsOver(*job); over != kNever)
+        Await(*job, over + DecisionBound(*job->spec));
       for (const yarn::NmToken& token : taken->nm_tokens_from_previous_attempts)
         job->nm_tokens.insert(token.node);
       Registered(*job, *taken);
@@ -687,19 +689,19 @@ void RunFacts::Assigned(Job& job, const TaskId& id, const ContainerId& container
 /// A process whose container was lost or given back before the AM heard of it, or whose agent the
 /// AM has given up, never ran as far as the AM knows: it refuses the agent.
 void RunFacts::HeardToRun(Job& job, Task& task) {
-  const bool given_back = task.container && job.released.count(*task.container) > 0;
-  const bool lost =
-      given_back || (task.container && task.given_up == task.container) ||
-      std::any_of(task.accounts.begin(), task.accounts.end(), [&](const Account& account) {
-        return account.container == task.container && !account.attempt && account.told != 0;
-      });
-  if (lost || job.all_heard_to_run) return;
+  const auto is_lost = [&](const Task& of) {
+    const bool given_back = of.container && job.released.count(*of.container) > 0;
+    return given_back || (of.container && of.given_up == of.container) ||
+           std::any_of(of.accounts.begin(), of.accounts.end(), [&](const Account& account) {
+             return account.container == of.container && !account.attempt && account.told != 0;
+           });
+  };
+  if (is_lost(task) || job.all_heard_to_run) return;
   if (!std::exchange(task.heard_to_run, true) && task.begins) --job.never_heard_to_run;
   // What waits (`depends`) counts once its agent is there; what waits for runs, as it runs.
   const bool waits = std::any_of(job.tasks.begin(), job.tasks.end(), [&](const auto& entry) {
     const Task& other = entry.second;
-    const bool there = other.registered && other.heard >= job.attempt_begun &&
-                       !(other.container && other.given_up == other.container);
+    const bool there = other.registered && other.heard >= job.attempt_begun && !is_lost(other);
     const bool ended =
         std::any_of(other.accounts.begin(), other.accounts.end(),
                     [](const Account& account) { return account.told != 0 && !account.spent; });
@@ -711,6 +713,24 @@ void RunFacts::HeardToRun(Job& job, Task& task) {
   job.all_heard_moment = moment_;
   if (job.spec->deadlines.run)
     Await(job, now_ + *job.spec->deadlines.run + DecisionBound(*job.spec));
+}
+
+Instant RunFacts::LastHeard(const Job& job) {
+  Instant last = job.begun;
+  for (const auto& [id, task] : job.tasks) {
+    for (const Account& account : task.accounts) {
+      if (account.told != 0) last = std::max(last, account.told_at);
+    }
+  }
+  return last;
+}
+
+Instant RunFacts::RunIsOver(const Job& job) {
+  if (!job.all_heard_to_run || !job.spec->deadlines.run || !job.has_registered) return kNever;
+  const Instant over = *job.all_heard_to_run + *job.spec->deadlines.run;
+  if (job.am_attempt <= 1) return over;
+  // What has yet to find the next AM may have ended in time.
+  return std::max(over, job.taken_over_at + job.spec->deadlines.registration);
 }
 
 void RunFacts::Told(Job& job, const AgentToAm& message) {

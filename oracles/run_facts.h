@@ -165,6 +165,7 @@ struct Job {
   std::int32_t am_attempt = 0;
   std::optional<std::int32_t> resubmission;  ///< Of the application: see trace::AmTold.
   Instant attempt_begun{};
+  Instant taken_over_at{};   ///< When the RM accepted the latest AM: agents may come from then on.
   bool registered = false;   ///< This attempt, ...
   bool forgotten = false;    ///< ... which the RM does not know any more.
   Instant nodes_until{};     ///< So long nodes may come that the RM has not seen.
@@ -223,6 +224,11 @@ class RunFacts {
       : spread_(spread), lasts_(std::move(lasts)), faults_(lossy) {}
   void Add(trace::JobIndex index, std::shared_ptr<const JobSpec> spec);
   void Observe(const trace::TraceRecord& record);
+  /// When the AM heard of an end for the last time.
+  [[nodiscard]] static Instant LastHeard(const Job& job);
+  /// From when on the AM may no longer let it run on (deadlines.run); kNever: no such time is
+  /// known.
+  [[nodiscard]] static Instant RunIsOver(const Job& job);
   void Drop(trace::JobIndex index) {
     if (index.value < jobs_.size()) jobs_[index.value].reset();
   }

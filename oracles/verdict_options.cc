@@ -247,7 +247,12 @@ bool ReferenceVerdict::Model::Counts(const Job& job, const Task& task,
 
 /// The rows that decide a hang of the task start it again or fail the job.
 bool ReferenceVerdict::Model::AnswersHang(const Job& job, const Task& task) const {
-  const std::vector<Option> options = Options(job, task, kTimeout, {}, Tri::kNo);
+  std::vector<Option> options = Options(job, task, kTimeout, {}, Tri::kNo);
+  // Once YARN has said that it takes containers, its end may count as preempted.
+  if (job.notice != 0) {
+    const std::vector<Option> taken = Options(job, task, kPreempted, {}, Tri::kNo);
+    options.insert(options.end(), taken.begin(), taken.end());
+  }
   return std::all_of(options.begin(), options.end(), [&](const Option& option) {
     // `watch` decides what it has found itself.
     if (option.name == "watch" && task.stalled == 0) return true;

@@ -47,7 +47,8 @@ State ReferenceVerdict::Model::StateOf(const Job& job, const Task& task) const {
     const bool sure = Certain(job, account) && account.attempt == task.attempt;
     const Tri ignored = Ignored(job, task, account);
     state.may_ok |= ignored != Tri::kNo;
-    state.ignored |= sure && ignored == Tri::kYes;
+    // One that the AM has ordered starts again, whatever a row says of such ends.
+    state.ignored |= sure && !account.obeyed && ignored == Tri::kYes;
     state.may_end = true;
     if ((account.classes & Of(kOk)) != 0) {
       const GoodEnd end = EndWell(job, task, account);

@@ -484,6 +484,8 @@ void ConductWatch::On(const trace::AmOrdered& fact) {
             }
           },
           [&](const VerdictReached& verdict) {
+            // One that an earlier AM has stored the next one only tells.
+            application->decided = true;
             if (application->verdict) return;
             application->verdict = verdict.status;
             const JobSpec* spec = SpecOf(job);

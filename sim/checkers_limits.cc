@@ -183,7 +183,8 @@ std::string Checkers::Books::LimitBroken(JobBook& job, const ApplicationBook& ap
       // A fault may have kept from the AM that all run until its end.
       if (last_fault_change_ && *last_fault_change_ > *AllRan(limits, now_))
         not_until(*last_fault_change_ + *spec.deadlines.run + kLimitSlack);
-      from_am(Duration{});
+      // It decides nothing while what an earlier AM launched may yet find the next one.
+      from_am(application.attempts.size() > 1 ? spec.deadlines.registration : Duration::zero());
       return "the job goes on when " + Over("deadlines.run", *spec.deadlines.run) + " is over";
     case Limit::kGangDeadline:
       if (decided || application.gang_complete || !limits.first_ask) return {};

@@ -255,16 +255,35 @@ ApplicationBook ByFirstAccounts(ApplicationBook application) {
   return application;
 }
 
+/// Its end was recorded by an earlier ApplicationMaster than the last one.
+bool IsOfEarlierAm(const ApplicationBook& application, const TaskBook& task) {
+  return task.ended && task.am_attempts < application.attempts.size();
+}
+
+void Forget(TaskBook& task) {
+  task.ended = false;
+  task.running = true;
+}
+
 /// The ApplicationMaster may know nothing of ends that the one before it could not write down, but
 /// for the cause.
 ApplicationBook AsTheLastAmHeard(ApplicationBook application, const TaskId& cause) {
   for (auto& [id, task] : application.tasks) {
-    const bool heard = id == cause || task.am_attempts >= application.attempts.size();
-    if (!task.ended || heard) continue;
-    task.ended = false;
-    task.running = true;
+    if (id != cause && IsOfEarlierAm(application, task)) Forget(task);
   }
   return application;
+}
+
+/// The same where that one could write down all ends but those of one task.
+std::vector<ApplicationBook> WithoutOneEnd(const ApplicationBook& application,
+                                           const TaskId& cause) {
+  std::vector<ApplicationBook> books;
+  for (const auto& [id, task] : application.tasks) {
+    if (id == cause || !IsOfEarlierAm(application, task)) continue;
+    books.push_back(application);
+    Forget(books.back().tasks.at(id));
+  }
+  return books;
 }
 
 /// A success that is recorded while a restart is decided, or before it was carried out, still
@@ -426,9 +445,12 @@ void Checkers::Books::CheckVerdict(JobBook& job, const ApplicationBook& applicat
         return FailedThen(*policy, *job.spec, book, *verdict.cause) ||
                FailedBy(*policy, *job.spec, book, *verdict.cause, now_, book.ends);
       };
-      if (by_exit && !by_row && !says_failure && !failed_by(application) &&
-          !failed_by(ByFirstAccounts(application)) &&
-          !failed_by(AsTheLastAmHeard(application, verdict.cause->task)))
+      if (!by_exit || by_row || says_failure || failed_by(application) ||
+          failed_by(ByFirstAccounts(application)) ||
+          failed_by(AsTheLastAmHeard(application, verdict.cause->task)))
+        return;
+      const std::vector<ApplicationBook> less = WithoutOneEnd(application, verdict.cause->task);
+      if (std::none_of(less.begin(), less.end(), failed_by))
         wrong("no recorded exit fails the job");
       return;
     }

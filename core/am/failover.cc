@@ -322,11 +322,12 @@ void Failover::CloseTask(const AttemptEnd& end, Outcome outcome, const Tried& tr
   if (!MayBeNeededAgain(task)) done_for_good_.emplace_back(seq, task);
 }
 
-/// A collective that starts again needs all its members; nobody else's container is needed once its
-/// task has ended.
+/// A collective that starts again needs all its members; the container of any other task is needed
+/// no more once that has ended, and what the RM is to take anyway goes back to it.
 bool Failover::MayBeNeededAgain(TaskIndex task) const {
-  return parts_.core.tasks.record(task).training &&
-         parts_.core.job->strategy == Strategy::kMultiWorker;
+  const TaskRecord& record = parts_.core.tasks.record(task);
+  return record.training && parts_.core.job->strategy == Strategy::kMultiWorker &&
+         !record.preemption_noticed;
 }
 
 bool Failover::IsFirstCause(std::string_view rule) {

@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <utility>
+
 #include "core/am/am_parts.h"
 #include "core/model/probe.h"
 #include "core/model/text.h"
@@ -38,6 +40,10 @@ void Gates::Check() {
                         rows[row].after),
             TaskIndex(core.tasks.RangeOf(*core.tasks.FindType(rows[row].task)).first));
     }
+    if (core.finishing) return;
+  }
+  for (const std::uint32_t row : std::exchange(overdue_, {})) {
+    OnExpired(row);
     if (core.finishing) return;
   }
 }
@@ -101,6 +107,13 @@ void Gates::OnExpired(std::uint32_t row) {
   if (core.finishing || !type || core.tasks.types()[*type].all_ended()) return;
   if (Undone(row)) return Forget(row);
   const auto [first, count] = core.tasks.RangeOf(*type);
+  for (std::uint32_t i = first; i < first + count; ++i) {
+    // It may have ended in time, and nothing of what it says has reached this AM.
+    if (!parts_.recovery.Awaits(TaskIndex(i))) continue;
+    TF_PROBE("gates/within-is-over-for-one-not-heard");
+    overdue_.insert(row);
+    return;
+  }
   TF_PROBE("gates/within-is-over");
   TaskIndex open(first);
   while (open.value + 1 < first + count && core.tasks.record(open).outcome != Outcome::kOpen)

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -22,6 +23,9 @@ class Gates {
   void Check();
   /// Timer::kDependency.
   void OnExpired(std::uint32_t row);
+  /// A time is over, and who should have ended in it has yet to find this AM after an AM restart:
+  /// Check looks at it again.
+  [[nodiscard]] bool awaits_agents() const { return !overdue_.empty(); }
   /// Training tasks whose agents are ready and whose gates are closed.
   [[nodiscard]] std::int32_t closed_training() const;
   /// For people: which condition holds back whom; empty when none does.
@@ -36,8 +40,9 @@ class Gates {
   void Open(std::size_t row);
 
   AmParts& parts_;
-  std::vector<bool> reached_;  // by row of JobSpec::depends
-  std::vector<bool> broken_;   // by row: its `do` was done
+  std::vector<bool> reached_;        // by row of JobSpec::depends
+  std::vector<bool> broken_;         // by row: its `do` was done
+  std::set<std::uint32_t> overdue_;  // rows whose time is over, see awaits_agents()
 };
 
 }  // namespace tfyarn::am

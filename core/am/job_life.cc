@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <iterator>
+#include <utility>
 
 #include "core/am/am_parts.h"
 #include "core/model/probe.h"
@@ -14,10 +15,11 @@ void JobLife::Settle() {
   AmCore& core = parts_.core;
   if (core.stopped) return;
   RestOnEntries();
+  core.judge = core.judge || std::exchange(judge_again_, false);
   // Success stands, whatever waits in vain for the end that decides it.
   const bool gated = !core.job->depends.empty();
   if (core.judge && core.gates && gated && !core.finishing) Judge(Judged::kSuccess);
-  if (core.gates && !core.finishing) {
+  if ((core.gates || parts_.gates.awaits_agents()) && !core.finishing) {
     core.gates = false;
     parts_.gates.Check();
   }
@@ -25,6 +27,7 @@ void JobLife::Settle() {
   // A task that has ended needs no node any more: the nodes that there are may do for the others.
   if (core.judge && parts_.startup.waits_for_nodes()) core.feasibility = true;
   core.judge = false;
+  if (run_overdue_ && !core.finishing) OnRunDeadline();
   if (!core.finishing) parts_.failover.OnSettled();
   if (core.feasibility && !core.finishing) parts_.startup.CheckWhatTrainingWaitsFor();
   if (!core.finishing) {
@@ -119,6 +122,12 @@ void JobLife::Judge(Judged judged) {
   const std::optional<Verdict> verdict = core.policy->Judge(core.tasks);
   if (!verdict) return;
   if (judged == Judged::kSuccess && verdict->status != JobStatus::kSucceeded) return;
+  // Who has yet to find this AM may have ended in a way that decides otherwise.
+  judge_again_ = verdict->status != JobStatus::kSucceeded && parts_.recovery.AwaitsAgents();
+  if (judge_again_) {
+    TF_PROBE("life/judged-when-agents-are-heard");
+    return;
+  }
   if (verdict->probe != nullptr) verdict->probe->Pass();
   if (verdict->status == JobStatus::kSucceeded)
     return parts_.finish.Succeed(verdict->rule, verdict->why);
@@ -250,6 +259,12 @@ void JobLife::OnStartDeadline() {
 
 void JobLife::OnRunDeadline() {
   AmCore& core = parts_.core;
+  // The job may have ended in time, and nothing of what its agents say has reached this AM.
+  run_overdue_ = parts_.recovery.AwaitsAgents();
+  if (run_overdue_) {
+    TF_PROBE("life/run-deadline-before-agents-are-heard");
+    return;
+  }
   TF_PROBE("life/run-deadline");
   // What was heard at that very moment came in time.
   if (core.judge) Judge(Judged::kAll);

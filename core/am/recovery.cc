@@ -122,13 +122,21 @@ void Recovery::Take(const ProcessesOrdered& entry) {
 
 void Recovery::Take(const GaveBack& entry) {
   gave_all_back_ = entry.all;
+  const auto give_back = [&](Past& past, TaskIndex task) {
+    past.restarting = past.replaced = true;
+    past.with_epoch = past.with_epoch || parts_.core.tasks.record(task).training;
+  };
   for (const TaskId& task : entry.tasks) {
     Past* past = PastOf(task);
     if (past == nullptr) continue;
     TF_PROBE("recovery/given-back-with-its-gang");
-    past->restarting = past->replaced = true;
-    past->with_epoch =
-        past->with_epoch || parts_.core.tasks.record(*parts_.core.tasks.Find(task)).training;
+    give_back(*past, *parts_.core.tasks.Find(task));
+  }
+  // Nor has any other the container that its agent was launched in: it was lost before.
+  for (std::uint32_t i = 0; entry.all && i < pasts_.size(); ++i) {
+    if (!pasts_[i].agent || pasts_[i].replaced || pasts_[i].outcome != Outcome::kOpen) continue;
+    TF_PROBE("recovery/lost-before-its-gang-was-given-back");
+    give_back(pasts_[i], TaskIndex(i));
   }
 }
 
@@ -426,11 +434,13 @@ bool Recovery::IsOfEarlierAttempt(TaskIndex task) const {
          !core.timers.IsArmed(Timer::kRegistration, task.value);
 }
 
+bool Recovery::Awaits(TaskIndex task) const {
+  return parts_.core.timers.IsArmed(Timer::kReattach) && IsOfEarlierAttempt(task);
+}
+
 bool Recovery::AwaitsAgents() const {
-  const AmCore& core = parts_.core;
-  if (!core.timers.IsArmed(Timer::kReattach)) return false;
-  for (std::uint32_t i = 0; i < core.tasks.size(); ++i) {
-    if (IsOfEarlierAttempt(TaskIndex(i))) return true;
+  for (std::uint32_t i = 0; i < parts_.core.tasks.size(); ++i) {
+    if (Awaits(TaskIndex(i))) return true;
   }
   return false;
 }

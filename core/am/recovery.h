@@ -40,7 +40,9 @@ class Recovery {
   void OnReattached(TaskIndex task, const RegisterAgent& message);
   /// An agent runs a process that the journal has lost: it must end before another one starts.
   void StopUnknownProcess(TaskIndex task, const ProcessRef& process);
-  /// Some agent of an earlier attempt has yet to find this one, and may still come.
+  /// The task's agent is of an earlier attempt, has yet to find this one, and may still come.
+  [[nodiscard]] bool Awaits(TaskIndex task) const;
+  /// Some task's is.
   [[nodiscard]] bool AwaitsAgents() const;
   /// Timer::kReattach.
   void OnReattachOver();

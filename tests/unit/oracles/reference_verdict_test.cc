@@ -2662,6 +2662,51 @@ TEST(ReferenceVerdictTest, DeadlinesRunWaitsForWhatIsHeldBackAndWasGivenUp) {
   }
 }
 
+TEST(ReferenceVerdictTest, DeadlinesRunWaitsForWhatIsHeldBackAndWasGivenBack) {
+  JobSpec spec = Spec({{"ps", 1}, {"worker", 1}}, Strategy::kParameterServer);
+  spec.depends = {{.task = "worker", .after = "ps", .state = DependencyState::kEnded}};
+  spec.deadlines.run = 1s;
+  for (const bool given_back : {false, true}) {
+    Script script(spec, "worker");
+    script.SpawnUntold(kPs, 0, 1);
+    script.Register(kWorker0);
+    if (given_back) script.GiveBack(kWorker0);
+    script.Hear(kPs);
+    EXPECT_EQ(script.CleanAt(1h), given_back);
+  }
+}
+
+// What has yet to find the next AM may have ended in time.
+TEST(ReferenceVerdictTest, DeadlinesRunWaitsForAgentsToFindTheNextAm) {
+  JobSpec spec = Spec({{"worker", 1}}, Strategy::kIndependent);
+  spec.deadlines.run = 1min;
+  for (const bool again : {false, true}) {
+    Script script(spec);
+    script.Store();
+    script.At(65s);
+    if (again) script.StartAm(2);
+    EXPECT_EQ(script.CleanAt(5min), again);
+    EXPECT_EQ(script.CleanAt(1h), !again);
+  }
+}
+
+// A row that ignores such ends speaks of those that the AM has not ordered.
+TEST(ReferenceVerdictTest, AnOrderedEndIsNoneThatARowIgnores) {
+  JobSpec spec = Spec({{"ps", 1}, {"worker", 1}}, Strategy::kParameterServer);
+  spec.retries.user = 1;
+  spec.success = SuccessExpr{.op = SuccessOp::kDone, .task_type = "worker"};
+  spec.on_exit = {{.task_type = "worker", .exits = {143}, .action = ExitAction::kIgnore}};
+  for (const bool ordered : {false, true}) {
+    Script script(spec);
+    script.At(60s);
+    script.Exit(kPs, 1);
+    if (ordered) script.OrderStop(kWorker0);
+    script.Exit(kWorker0, ProcessExit{.signal = 15, .stopped_by_agent = ordered});
+    script.Restart(kPs, ExitClass::kUserPermanent, Budget::kUser, 2, {kPs, kWorker0});
+    EXPECT_EQ(script.Clean(), ordered);
+  }
+}
+
 TEST(ReferenceVerdictTest, DeadlinesRunWaitsForWhatIsHeldBackToFindTheNextAm) {
   JobSpec spec = Spec({{"ps", 1}, {"worker", 1}}, Strategy::kParameterServer);
   spec.depends = {{.task = "worker", .after = "ps", .state = DependencyState::kEnded}};
