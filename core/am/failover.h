@@ -104,6 +104,10 @@ class Failover {
   /// Of an earlier attempt: this end of the task was the cause of a restart, decided then; its own,
   /// or a victim's.
   void RestoreEnd(TaskIndex task, TaskAttempt attempt, const Cause& cause, Instant decided);
+  /// ... or the task started again for that cause, and how its own process ended is not stored.
+  void RestoreVictimsEnd(TaskIndex task, TaskAttempt attempt, const Cause& cause) {
+    past_ends_[task] = {.attempt = attempt, .cause = cause};
+  }
   /// Of an earlier attempt: nothing was decided on this failure. `container`: it is still there.
   void TakeUp(const FailureSeen& seen, bool container);
   /// The task starts again: what was counted of it is undone.

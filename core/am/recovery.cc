@@ -169,6 +169,8 @@ void Recovery::Take(const RestartPaid& entry) {
     past->with_epoch = past->with_epoch || entry.epoch_rises;
     past->outcome = Outcome::kOpen;
     parts_.failover.ForgetTallied(task);
+    if (task != cause.task && past->ordered)
+      parts_.failover.RestoreVictimsEnd(index, past->attempt, cause);
   }
   for (const TaskId& task : entry.replaced) {
     if (Past* past = PastOf(task)) past->replaced = true;
