@@ -229,9 +229,11 @@ void RunFacts::On(const trace::AmTold& fact) {
   } else if (const auto* reply = std::get_if<RmReplied>(&fact.event)) {
     if (const auto* taken =
             std::get_if<yarn::RegisterApplicationMasterResponse>(&reply->response)) {
-      if (!std::exchange(job->has_registered, true)) job->taken_over_at = now_;
-      if (const Instant over = RunIsOver(*job); over != kNever)
-        Await(*job, over + DecisionBound(*job->spec));
+      if (!std::exchange(job->has_registered, true)) {
+        job->taken_over_at = now_;
+        if (const Instant over = RunIsOver(*job); over != kNever)
+          Await(*job, over + DecisionBound(*job->spec));
+      }
       for (const yarn::NmToken& token : taken->nm_tokens_from_previous_attempts)
         job->nm_tokens.insert(token.node);
       Registered(*job, *taken);
