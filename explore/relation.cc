@@ -260,14 +260,23 @@ std::int32_t NumberOfRestarts(const sim::JobTally& tally) {
   return number;
 }
 
+/// Processes ended so close to each other that either may be told first (JobTally::blows).
+bool HasEndsAtOnce(const sim::JobTally& tally) {
+  return std::any_of(tally.blows.begin(), tally.blows.end(), [](const auto& blow) {
+    return blow.first.find(" ends after ") != std::string::npos;
+  });
+}
+
 std::string DifferenceOfTallies(const sim::JobTally& left, const sim::JobTally& right) {
   const auto say = [&](std::string_view what, std::int32_t one, std::int32_t other) {
     return fmt::format("{} of job {} is {} and not {}", what, left.job, other, one);
   };
   // Fewer is no harm: a fault may come and go while there is no AM, and a container may have been
   // taken before its process started, and not after.
+  // Nor is one that no budget pays, in place of one that was paid.
+  const bool more = NumberOfRestarts(right) > NumberOfRestarts(left);
   for (const Budget budget : {Budget::kUser, Budget::kInfrastructure, Budget::kNone}) {
-    if (PaidBy(right, budget) > PaidBy(left, budget))
+    if (PaidBy(right, budget) > PaidBy(left, budget) && (more || budget != Budget::kNone))
       return say("the number of restarts that " + KebabName(budget) + " pays", PaidBy(left, budget),
                  PaidBy(right, budget));
   }
@@ -327,7 +336,7 @@ std::string DifferenceOfTallies(std::string_view job, const RunRecord& plain,
     const std::string difference = DifferenceOfTallies(left, right);
     if (!difference.empty()) return difference;
     // Two failures that the next AM hears of at once are one, for which more may start again.
-    const bool at_once = NumberOfRestarts(right) < NumberOfRestarts(left);
+    const bool at_once = NumberOfRestarts(right) < NumberOfRestarts(left) || HasEndsAtOnce(left);
     if (b.epochs > a.epochs && !at_once) return DifferenceOfEpochs(a, b);
   }
   return "";

@@ -204,7 +204,13 @@ std::optional<Cause> Failover::CauseInPeer(const Failure& failure) {
   }
   TF_PROBE("hung/peer-had-started-again");
   blamed_.insert_or_assign(*peer, excusing);
-  return last->cause;
+  if (last->cause.task != core.tasks.id(failure.end.task)) return last->cause;
+  // It had been stopped for this very task, and how it ended is not in the journal.
+  TF_PROBE("hung/peer-was-stopped-for-it");
+  return Cause{.task = core.tasks.id(*peer),
+               .exit_class = ExitClass::kKilledByUs,
+               .node = core.tasks.shown(*peer).node.host,
+               .at = last->cause.at};
 }
 
 /// The one that runs in place of the one that ended, or is to come in its place.

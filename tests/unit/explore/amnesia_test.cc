@@ -133,6 +133,18 @@ TEST(AmnesiaTest, TwoFailuresThatAreHeardAtOnceMayBeginAnEpoch) {
   RunRecord plain = Record();
   plain.tallies[0].restarts[Budget::kNone] = 1;
   EXPECT_EQ(Difference(other, plain), "");
+  plain = Record();
+  plain.tallies[0].blows["worker:1 ends after worker:0"] = 1;
+  other.tallies[0].blows = plain.tallies[0].blows;
+  EXPECT_EQ(Difference(other, plain), "");
+}
+
+TEST(AmnesiaTest, ARestartThatNoBudgetPaysInPlaceOfAPaidOneIsNoHarm) {
+  RunRecord other = Record(0);
+  other.tallies[0].restarts[Budget::kNone] = 1;
+  EXPECT_EQ(Difference(other), "");
+  other.tallies[0].restarts[Budget::kNone] = 2;
+  EXPECT_EQ(Difference(other), "the number of restarts that none pays of job a is 2 and not 0");
 }
 
 TEST(AmnesiaTest, WhatTheWorldDidOtherwiseExcusesWhatFollows) {
