@@ -418,6 +418,7 @@ std::variant<std::vector<Variant>, Skipped> VariantsOf(Relation relation, const 
                                                        const RunRecord& plain) {
   std::vector<Variant> variants;
   const Skipped shifted{"its delays are random: what is added shifts them"};
+  const Skipped stalls{"a fault strikes before or after its AM has found that a task stalls"};
   switch (relation) {
     case Relation::kNone:
       break;
@@ -453,16 +454,14 @@ std::variant<std::vector<Variant>, Skipped> VariantsOf(Relation relation, const 
       if (IsShiftedByOthers(document) || AimsAtNodes(document))
         return Skipped{
             "which node a fault strikes, or a delay is drawn for, depends on their order"};
-      if (MayMeetAStall(document))
-        return Skipped{"a fault strikes before or after its AM has found that a task stalls"};
+      if (MayMeetAStall(document)) return stalls;
       variants = {Only(WithNodesReversed(document), Sameness::kAfterBlows)};
       break;
     case Relation::kOtherSeed:
       if (IsShiftedByOthers(document) || AimsAtNodes(document) || DrawsWhomToServe(document) ||
           document.Find("arrivals") != nullptr)
         return Skipped{"what it draws at random, or finds on a node, is another thing then"};
-      if (MayMeetAStall(document))
-        return Skipped{"a fault strikes before or after its AM has found that a task stalls"};
+      if (MayMeetAStall(document)) return stalls;
       variants = {Only(WithAnotherSeed(document), Sameness::kAtOtherTimes)};
       break;
     case Relation::kLater:

@@ -224,16 +224,16 @@ class RunFacts {
       : spread_(spread), lasts_(std::move(lasts)), faults_(lossy) {}
   void Add(trace::JobIndex index, std::shared_ptr<const JobSpec> spec);
   void Observe(const trace::TraceRecord& record);
-  /// When the AM heard of an end for the last time.
-  [[nodiscard]] static Instant LastHeard(const Job& job);
-  /// From when on the AM may no longer let it run on (deadlines.run); kNever: no such time is
-  /// known.
-  [[nodiscard]] static Instant RunIsOver(const Job& job);
   void Drop(trace::JobIndex index) {
     if (index.value < jobs_.size()) jobs_[index.value].reset();
   }
 
  protected:
+  /// When the AM heard of an end for the last time.
+  [[nodiscard]] static Instant LastHeard(const Job& job);
+  /// From when on the AM may no longer let it run on (deadlines.run); kNever: no such time is
+  /// known.
+  [[nodiscard]] static Instant RunIsOver(const Job& job);
   [[nodiscard]] Job* JobOf(trace::JobIndex index) {
     return index.value < jobs_.size() ? jobs_[index.value].get() : nullptr;
   }

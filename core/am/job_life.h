@@ -55,10 +55,9 @@ class JobLife {
   std::set<std::string> keep_off_;  ///< Hosts that the RM is not to offer.
   std::set<std::string> kept_off_;  ///< Those that it may keep off, by the journal.
   JournalSeq kept_off_entry_;
-  bool judge_again_ =
-      false;  ///< The job has failed by what is known, but for who is not heard yet.
-  bool run_overdue_ = false;      ///< deadlines.run is over, and agents have yet to find this AM.
-  bool kept_off_untold_ = false;  ///< The RM is yet to be told of all of keep_off_.
+  bool judge_again_ = false;  ///< The job has failed, unless agents that look for this AM say more.
+  bool run_overdue_ = false;  ///< deadlines.run is over, and agents have yet to find this AM.
+  bool kept_off_untold_ = false;               ///< The RM is yet to be told of all of keep_off_.
   JobState explained_ = JobState::kSubmitted;  ///< What waiting_for was last made for.
 };
 

@@ -441,8 +441,10 @@ bool Recovery::Awaits(TaskIndex task) const {
 }
 
 bool Recovery::AwaitsAgents() const {
-  for (std::uint32_t i = 0; i < parts_.core.tasks.size(); ++i) {
-    if (Awaits(TaskIndex(i))) return true;
+  const AmCore& core = parts_.core;
+  if (!core.timers.IsArmed(Timer::kReattach)) return false;
+  for (std::uint32_t i = 0; i < core.tasks.size(); ++i) {
+    if (IsOfEarlierAttempt(TaskIndex(i))) return true;
   }
   return false;
 }
