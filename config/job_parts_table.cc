@@ -292,10 +292,12 @@ const Record<DeadlineSpec>& DeadlineTable() {
         "orphan", &DeadlineSpec::orphan, Time(1s),
         "After so long without an ApplicationMaster an agent ends its process. Above the RM's node "
         "and AM expiry.");
-    record.Field("am_start", &DeadlineSpec::am_start, Maybe(Time(1s)),
-                 "From the submission, or from the end of an ApplicationMaster, to the next one "
-                 "that registers: the client gives up then, with the RM's reason.",
-                 {.example = "1h", .default_text = "15m; in a scenario 7d"});
+    record.Field(
+        "am_start", &DeadlineSpec::am_start, Maybe(Time(1s)),
+        "From the submission, or from the end of an ApplicationMaster, to the next one "
+        "that registers: the client gives up then, with the RM's reason. An RM that does not "
+        "answer is asked on; an ApplicationMaster has 30 s to find one that is back.",
+        {.example = "1h", .default_text = "15m; in a scenario 7d"});
     record.Field(
         "nodes", &DeadlineSpec::nodes, Time(),
         "From the ResourceManager's start, and from the ApplicationMaster's while that one "

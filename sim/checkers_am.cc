@@ -184,8 +184,11 @@ void Checkers::Books::Ordered(JobBook& job, const trace::AmOrdered& fact) {
   AmAttemptBook& attempt = AttemptOf(job, fact.am_attempt);
   const auto after_final = [&](std::string_view what) {
     const ApplicationBook& application = Acting(job);
-    // What an attempt does that has not heard of its successor is one-attempt's business.
-    if (!Checks(Invariant::kAfterFinal) || !application.verdict || attempt.superseded_now) return;
+    // What an attempt does that has not heard of its successor is one-attempt's business, and of
+    // what one has decided that took the journal back its successor has not heard.
+    if (!Checks(Invariant::kAfterFinal) || !application.verdict || attempt.superseded_now ||
+        application.taken_back)
+      return;
     Report(Invariant::kAfterFinal,
            NameOf(job) + ": the AM orders " + std::string(what) + " after its verdict");
   };
@@ -434,9 +437,12 @@ void Checkers::Books::On(const trace::ClientTold& fact) {
     job->client_heard = std::max(job->client_heard, CallId(job->client_asked.value - 1));
   }
   const auto* reply = std::get_if<RmReplied>(&fact.event);
-  if (reply == nullptr || reply->call <= job->client_heard) return;
+  if (reply == nullptr) return;
+  if (std::holds_alternative<yarn::SubmitApplicationResponse>(reply->response) &&
+      !job->applications.empty())
+    job->applications.back().limits.submitted = true;
   const auto* answer = std::get_if<yarn::GetApplicationReportResponse>(&reply->response);
-  if (answer == nullptr) return;
+  if (answer == nullptr || reply->call <= job->client_heard) return;
   job->client_heard = reply->call;
   ApplicationBook& application = ApplicationOf(*job, answer->report.application);
   if (answer->report.state == yarn::YarnApplicationState::kRunning)
@@ -461,8 +467,11 @@ void Checkers::Books::On(const trace::ClientOrdered& fact) {
     job->client_asked = hdfs->call;
   } else if (const auto* call = std::get_if<CallRm>(&fact.action)) {
     job->client_asked = call->call;
-    if (const auto* submit = std::get_if<yarn::SubmitApplicationRequest>(&call->request))
-      LimitsWithoutAm(*job, ApplicationOf(*job, submit->application));
+    if (const auto* submit = std::get_if<yarn::SubmitApplicationRequest>(&call->request)) {
+      ApplicationBook& application = ApplicationOf(*job, submit->application);
+      application.limits.submitted = false;
+      LimitsWithoutAm(*job, application);
+    }
     if (std::holds_alternative<yarn::KillApplicationRequest>(call->request)) {
       CheckClientGivesUp(*job);
       job->kill_wanted = true;

@@ -152,12 +152,14 @@ void Checkers::Books::On(const trace::FaultBegan& fact) {
     am_sleeps_[fact.target] = {.fault = instance, .began = now_, .woke = {}};
   if (fact.fault < fault_lasts_.size() && !fault_lasts_[fact.fault]) return;
   faults_under_way_.insert(instance);
+  if (fact.kind == "rm_restart" || fact.kind == "rm_pause") rm_away_.insert(instance);
   if (fact.kind == "nm_restart") nm_restarts_.insert(instance);
   if (wide) wide_faults_under_way_.insert(instance);
 }
 
 void Checkers::Books::On(const trace::FaultEnded& fact) {
   faults_under_way_.erase({fact.fault, fact.instance});
+  rm_away_.erase({fact.fault, fact.instance});
   for (auto& [whose, sleep] : am_sleeps_) {
     if (sleep.fault == std::pair(fact.fault, fact.instance)) sleep.woke = now_;
   }

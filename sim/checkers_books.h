@@ -136,6 +136,7 @@ struct ContainerLimits {
 struct ApplicationLimits {
   std::optional<Instant> without_am;  ///< Its client has submitted it, or heard that no AM runs.
   std::ptrdiff_t ams_before = 0;      ///< Attempts that had registered by then.
+  bool submitted = false;             ///< Its client knows that the RM has it.
   bool am_runs = false;
   std::int32_t am_attempt = 0;
   Instant am_started{};
@@ -555,6 +556,8 @@ class Checkers::Books {
       wide_faults_under_way_;                      ///< Those that reach beyond single nodes.
   std::optional<Instant> last_wide_fault_change_;  ///< Or the end of what it delays.
   std::optional<Instant> rm_restarted_;            ///< The last time that it lost its books.
+  std::set<std::pair<std::uint32_t, std::uint32_t>>
+      rm_away_;  ///< Faults that keep it from answering.
   std::map<std::string, bool>
       stands_still_;  ///< By job name or arrival prefix: see JobBook::may_stand_still.
 

@@ -207,15 +207,21 @@ void Checkers::Books::CheckDeadlineVerdict(const JobBook& job, const Application
                                      Over("that limit", limit) + " is over");
 }
 
-// The client gives up an ApplicationMaster that does not come.
+// The client gives up an ApplicationMaster that does not come, by the RM's word that there is none:
+// one may run while the RM is away.
 void Checkers::Books::CheckClientGivesUp(const JobBook& job) {
   if (job.spec == nullptr || job.kill_asked || job.applications.empty()) return;
-  const Instant since = job.applications.back().limits.without_am.value_or(now_);
+  const ApplicationLimits& limits = job.applications.back().limits;
+  const Instant since = limits.without_am.value_or(now_);
   const std::optional<Duration>& limit = job.spec->deadlines.am_start;
-  if (!Checks(Invariant::kLimitsKept) || !limit || now_ - since >= *limit) return;
-  Report(Invariant::kLimitsKept, NameOf(job) + ": its client gives up after " +
-                                     ToString(now_ - since) + ", before " +
-                                     Over("deadlines.am_start", *limit) + " is over");
+  if (!Checks(Invariant::kLimitsKept) || !limit) return;
+  const bool early = now_ - since < *limit;
+  if (!early && (!limits.submitted || rm_away_.empty())) return;
+  Report(Invariant::kLimitsKept,
+         NameOf(job) + ": its client gives up " +
+             (early ? "after " + ToString(now_ - since) + ", before " +
+                          Over("deadlines.am_start", *limit) + " is over"
+                    : "while the ResourceManager is away, which may have an ApplicationMaster"));
 }
 
 }  // namespace tfyarn::sim

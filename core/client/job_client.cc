@@ -15,6 +15,10 @@ namespace {
 
 using enum ClientTrigger;
 
+/// So long an AM may take to register with an RM that was away: one call in vain, and the longest
+/// wait between two (RmSessionOptions).
+constexpr Duration kAmFindsRm = 30s;
+
 constexpr TransitionRow<ClientState, ClientTrigger> kTable[] = {
     {ClientState::kNew, kSubmitRequested, ClientState::kObtaining},
     {ClientState::kObtaining, kApplicationObtained, ClientState::kSurveying},
@@ -58,6 +62,7 @@ const std::vector<Transition>& JobClientTransitions() {
 void JobClient::Move(ClientState to, ClientTrigger trigger) {
   TF_CHECK(IsAllowed(kTable, state_.state, trigger, to));
   state_.state = to;
+  overdue_poll_.reset();
 }
 
 JobClient::JobClient(std::shared_ptr<const JobSpec> job, ClientOptions options, std::uint64_t seed)
@@ -78,6 +83,8 @@ void JobClient::Step(Instant now, const ClientEvent& event, std::vector<ClientAc
 std::optional<Instant> JobClient::next_decision() const {
   std::optional<Instant> least = next_try_;
   Earliest(least, am_start_deadline());
+  // The answer decides.
+  if (overdue_poll_) Earliest(least, next_poll_);
   return least;
 }
 
@@ -93,35 +100,46 @@ std::optional<Duration> JobClient::am_start_limit() const {
 
 // While a submission is under way it may still succeed.
 std::optional<Instant> JobClient::am_start_deadline() const {
-  const bool waits = state_.state == ClientState::kWatching ||
+  const bool waits = (state_.state == ClientState::kWatching && !overdue_poll_) ||
                      (state_.state == ClientState::kSubmitting && !operation_call_);
   const std::optional<Duration> limit = am_start_limit();
   if (!waits || !limit || !without_am_since_) return std::nullopt;
-  return *without_am_since_ + *limit;
+  const Instant over = *without_am_since_ + *limit;
+  return rm_back_at_ ? std::max(over, *rm_back_at_ + kAmFindsRm) : over;
 }
 
 void JobClient::On(Instant now, const DeadlineReached&, Actions& actions) {
   if (IsDue(am_start_deadline(), now)) {
-    TF_PROBE("client/no-am-in-time");
-    const std::string why = state_.report && !state_.report->diagnostics.empty()
-                                ? state_.report->diagnostics
-                                : std::string("the ResourceManager gave no reason");
-    gave_up_on_am_ = true;
-    gave_up_because_ =
-        state_.am_seen
-            ? fmt::format("no other ApplicationMaster started within {}s of the end of one: {}",
-                          *am_start_limit() / 1s, why)
-            : fmt::format(
-                  "no ApplicationMaster started within {}s of the submission to queue {}: "
-                  "{}",
-                  *am_start_limit() / 1s, job_->queue, why);
-    Kill(now, kAmTooLate, gave_up_because_, actions);
+    // An AM may run of which an RM that does not answer has not told, and a kill would meet it.
+    if (state_.state == ClientState::kWatching) {
+      Poll(now, actions);
+      overdue_poll_ = last_poll_;
+    } else {
+      GiveUpOnAm(now, actions);
+    }
   }
   if (IsDue(next_try_, now)) {
     next_try_.reset();
     Issue(actions);
   }
   if (IsDue(next_poll_, now)) Poll(now, actions);
+}
+
+void JobClient::GiveUpOnAm(Instant now, Actions& actions) {
+  TF_PROBE("client/no-am-in-time");
+  const std::string why = state_.report && !state_.report->diagnostics.empty()
+                              ? state_.report->diagnostics
+                              : std::string("the ResourceManager gave no reason");
+  gave_up_on_am_ = true;
+  gave_up_because_ =
+      state_.am_seen
+          ? fmt::format("no other ApplicationMaster started within {}s of the end of one: {}",
+                        *am_start_limit() / 1s, why)
+          : fmt::format(
+                "no ApplicationMaster started within {}s of the submission to queue {}: "
+                "{}",
+                *am_start_limit() / 1s, job_->queue, why);
+  Kill(now, kAmTooLate, gave_up_because_, actions);
 }
 
 void JobClient::On(Instant, const HeartbeatsElided& event, Actions&) {

@@ -69,7 +69,9 @@ struct ClientOptions {
   Duration hdfs_deadline = 10min;  ///< Longest time that staging is tried.
   std::optional<Duration> am_start =
       15min;  ///< From the submission, or the end of an AM, to the next that registers, where the
-              ///< job's deadlines.am_start does not say; nullopt = for ever.
+              ///< job's deadlines.am_start does not say; nullopt = for ever. Only an RM's word that
+              ///< there is no AM ends it: one that does not answer then is asked on, and an AM has
+              ///< 30 s to find it when it is back.
   Duration clean_up = 1min;  ///< Longest time that deleting the staging directory is tried.
 };
 BOOST_DESCRIBE_STRUCT(ClientOptions, (),
@@ -143,6 +145,8 @@ class JobClient {
   /// The next deadline at which it would do more than ask for the report again.
   [[nodiscard]] std::optional<Instant> next_decision() const;
   [[nodiscard]] const ClientSnapshot& snapshot() const { return state_; }
+  /// The answer to that report query, or to a later one, was heard: another changes nothing.
+  [[nodiscard]] bool HasHeardLater(CallId poll) const { return poll <= last_answered_poll_; }
 
  private:
   using Actions = std::vector<ClientAction>;
@@ -188,6 +192,7 @@ class JobClient {
   void OnEnded(Instant now, const yarn::ApplicationReport& report, Actions& actions);
 
   void ObeyKill(Instant now, Actions& actions);
+  void GiveUpOnAm(Instant now, Actions& actions);
   void Kill(Instant now, ClientTrigger trigger, std::string reason, Actions& actions);
   void ApplicationFailed(Instant now, ClientTrigger trigger, std::string diagnostics,
                          Actions& actions);
@@ -225,6 +230,10 @@ class JobClient {
   std::optional<Instant> next_poll_;  ///< While the RM knows the application.
   std::optional<CallId> first_poll_;  ///< Of the current application.
   CallId last_poll_;
+  /// The first that asks whether an AM has come after all, once deadlines.am_start is over.
+  std::optional<CallId> overdue_poll_;
+  bool rm_is_away_ = false;            ///< The latest poll got no answer.
+  std::optional<Instant> rm_back_at_;  ///< When it answered one again.
   CallId last_answered_poll_;
 
   std::string kill_reason_;

@@ -67,7 +67,15 @@ void JobClient::On(Instant now, const RmReplied& event, Actions& actions) {
       next_poll_ && first_poll_ && event.call >= *first_poll_ && event.call <= last_poll_;
   if (poll && event.call > last_answered_poll_) {
     last_answered_poll_ = event.call;
-    return OnPollReply(now, event.response, actions);
+    const bool answered =
+        std::holds_alternative<yarn::GetApplicationReportResponse>(event.response);
+    if (std::exchange(rm_is_away_, !answered) && answered) {
+      rm_back_at_ = now;
+      overdue_poll_.reset();
+    }
+    OnPollReply(now, event.response, actions);
+    if (overdue_poll_ && event.call >= *overdue_poll_ && answered) GiveUpOnAm(now, actions);
+    return;
   }
   // An overtaken or repeated answer to a poll is as idle as the poll.
   if (std::holds_alternative<yarn::GetApplicationReportResponse>(event.response)) return;
@@ -211,6 +219,7 @@ void JobClient::OnPollReply(Instant now, const yarn::RmResponse& response, Actio
   if (answer->report.state == yarn::YarnApplicationState::kRunning) {
     state_.am_seen = true;
     without_am_since_.reset();
+    overdue_poll_.reset();
   } else if (!without_am_since_) {
     TF_PROBE("client/its-am-is-gone");
     without_am_since_ = now;

@@ -715,6 +715,18 @@ TEST(CheckersLimitsTest, TheClientWaitsForAnAmAsLongAsItMay) {
   in_time->Pass(1h);
   EXPECT_EQ(in_time->Broken(), Names{});
   EXPECT_EQ(script_up_to(10min + kSlack + 1s)->Broken(), kBroken);
+  // Once it knows that the RM has the application, none but the RM can say that no AM runs.
+  for (const bool back : {false, true}) {
+    const auto away = script_up_to(1s);
+    away->Say(trace::ClientTold{
+        .job = LimitScript::kJob,
+        .event = RmReplied{.call = CallId(1), .response = yarn::SubmitApplicationResponse{}}});
+    away->Say(trace::FaultBegan{.kind = "rm_restart", .target = "rm"});
+    away->Pass(601s);
+    if (back) away->Say(trace::FaultEnded{});
+    gives_up(*away);
+    EXPECT_EQ(away->Broken(), back ? Names{} : kBroken);
+  }
   // The answer to its registration was lost, and the RM says to the next one that it has been.
   const auto unanswered = script_up_to(1min);
   unanswered->Tell(AmStarted{.attempt = {.application = LimitScript::App(), .attempt = 1}});

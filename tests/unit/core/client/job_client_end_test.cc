@@ -34,6 +34,9 @@ TEST(JobClientTest, AnAmThatNeverStartsIsKilledWithTheReasonOfTheReport) {
   EXPECT_EQ(rig.decision(), 15min);
   (void)rig.RunTo(15min - 1ns);
   EXPECT_THAT(rig.Tell(15min, DeadlineReached{}),
+              ElementsAre(StartsWith("GetApplicationReportRequest")));
+  EXPECT_THAT(rig.Report(15min, YarnApplicationState::kAccepted, FinalApplicationStatus::kUndefined,
+                         "Queue's AM resource limit exceeded"),
               Contains(AllOf(StartsWith("KillApplicationRequest"),
                              HasSubstr("no ApplicationMaster started within 900s"),
                              HasSubstr("AM resource limit"))));
@@ -46,10 +49,12 @@ TEST(JobClientTest, AnAmThatNeverStartedMakesAFailedJob) {
   ClientRig rig(Mnist(), options);
   rig.Watch();
   (void)rig.RunTo(10s + 500ms);
+  EXPECT_THAT(rig.Report(10s + 500ms, YarnApplicationState::kAccepted),
+              Contains(StartsWith("KillApplicationRequest")));
   (void)rig.Rm(10s + 500ms, yarn::KillApplicationResponse{.is_kill_completed = true});
-  (void)rig.RunTo(11s);
+  (void)rig.RunTo(11s + 500ms);
   EXPECT_THAT(
-      rig.Report(11s, YarnApplicationState::kKilled, FinalApplicationStatus::kKilled, "killed"),
+      rig.Report(11s + 500ms, YarnApplicationState::kKilled, FinalApplicationStatus::kKilled, "killed"),
       Contains(
           AllOf(StartsWith("JobEnded{status=failed"), HasSubstr("no ApplicationMaster started"))));
 }
@@ -92,9 +97,51 @@ TEST(JobClientTest, TheNextAmHasAsLongAsTheFirst) {
                    "no node has room");
   (void)rig.RunTo(200s + 15min - 1ns);
   EXPECT_THAT(rig.Tell(200s + 15min, DeadlineReached{}),
+              ElementsAre(StartsWith("GetApplicationReportRequest")));
+  EXPECT_THAT(rig.Report(200s + 15min, YarnApplicationState::kAccepted,
+                         FinalApplicationStatus::kUndefined, "no node has room"),
               Contains(AllOf(StartsWith("KillApplicationRequest"),
                              HasSubstr("no other ApplicationMaster started within 900s of the end "
                                        "of one: no node has room"))));
+}
+
+// An AM may run that the RM cannot tell of: its job goes on.
+TEST(JobClientTest, AnRmThatDoesNotAnswerEndsNoJob) {
+  ClientOptions options = ClientRig::Options();
+  options.am_start = 10s;
+  for (const YarnApplicationState state :
+       {YarnApplicationState::kAccepted, YarnApplicationState::kRunning}) {
+    ClientRig rig(Mnist(), options);
+    rig.Watch();
+    (void)rig.RunTo(9s);
+    (void)rig.Report(9s, YarnApplicationState::kAccepted);
+    EXPECT_THAT(rig.RunTo(60s), Not(Contains(HasSubstr("KillApplicationRequest"))));
+    (void)rig.Report(60s, state);
+    const bool ended = state == YarnApplicationState::kAccepted;
+    EXPECT_EQ(rig.state().state, ended ? ClientState::kKilling : ClientState::kWatching);
+    if (!ended) {
+      EXPECT_EQ(rig.decision(), std::nullopt);
+    }
+  }
+}
+
+// It had no RM to register with: its call may be under way, or its next one 10 s from now.
+TEST(JobClientTest, AnAmHasTimeToFindAnRmThatIsBack) {
+  ClientOptions options = ClientRig::Options();
+  options.am_start = 10s;
+  ClientRig rig(Mnist(), options);
+  rig.Watch();
+  (void)rig.RunTo(40s);
+  (void)rig.RmFails(40s, yarn::RpcErrorCode::kUnavailable);
+  (void)rig.RunTo(41s);
+  (void)rig.Report(41s, YarnApplicationState::kAccepted);
+  EXPECT_EQ(rig.state().state, ClientState::kWatching);
+  EXPECT_EQ(rig.decision(), 71s);
+  (void)rig.RunTo(71s - 1ns);
+  EXPECT_EQ(rig.state().state, ClientState::kWatching);
+  (void)rig.RunTo(71s);
+  (void)rig.Report(71s, YarnApplicationState::kAccepted);
+  EXPECT_EQ(rig.state().state, ClientState::kKilling);
 }
 
 TEST(JobClientTest, WithoutALimitItWaitsForEver) {
