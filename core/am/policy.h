@@ -163,8 +163,9 @@ struct RestartScope {
 ///
 /// Rows (container alive / lost): parameter-server: worker alone / and chief; ps and chief / the
 /// same; chief alone / alone. multi-worker: kRestartTask alone, because it was asked for by name /
-/// the gang, as all must hold one spec. independent: alone / alone. Drained and sidecar tasks:
-/// alone, whatever the action. kRestartGang is the gang. The epoch rises when more than one process
+/// the gang, as all must hold one spec. independent: alone / alone. What does not train (an
+/// evaluator, TensorBoard): alone, or with its type. Drained and sidecar tasks: alone, whatever the
+/// action. kRestartGang is the gang. The epoch rises when more than one process
 /// starts again, or the address changes because the container is lost. kRaiseMemory always needs
 /// another container: pass container_alive = false.
 [[nodiscard]] RestartScope RestartSet(Strategy strategy, ExitAction action,

@@ -2,6 +2,7 @@
 #include <array>
 
 #include "core/am/policy.h"
+#include "core/am/task_table.h"
 #include "core/model/check.h"
 
 namespace tfyarn::am {
@@ -48,8 +49,13 @@ const UnitRow& RowFor(Strategy strategy, std::string_view task_type) {
 
 RestartScope RestartSet(Strategy strategy, ExitAction action, std::string_view task_type,
                         TaskClass task_class, bool container_alive) {
-  if (task_class == TaskClass::kDrained || task_class == TaskClass::kSidecar) {
-    return container_alive ? kAlone : Elsewhere(kAlone);
+  const bool leaves_others = task_class == TaskClass::kDrained || task_class == TaskClass::kSidecar;
+  const bool asks_for_gang = action == ExitAction::kRestartGang && !leaves_others;
+  // What trains needs no address of what does not train.
+  if (!IsTraining(task_class, task_type) && !asks_for_gang) {
+    RestartScope scope = container_alive ? kAlone : Elsewhere(kAlone);
+    scope.same_type = action == ExitAction::kRestartType && !leaves_others;
+    return scope;
   }
   const UnitRow& row = RowFor(strategy, task_type);
   RestartScope scope = container_alive ? row.alive : row.lost;

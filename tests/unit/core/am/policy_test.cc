@@ -406,6 +406,19 @@ TEST(PolicyTest, RestartUnitsAreThoseOfTheJobPage) {
   }
 }
 
+// TonY and TFJob count an evaluator; yet no process that trains knows its address.
+TEST(PolicyTest, WhatDoesNotTrainTakesNoneAlongThatTrains) {
+  const auto scope = [](Strategy strategy, ExitAction action, const char* type, bool alive) {
+    return ScopeText(RestartSet(strategy, action, type, TaskClass::kTracked, alive));
+  };
+  for (const Strategy strategy : {Strategy::kMultiWorker, Strategy::kParameterServer}) {
+    EXPECT_EQ(scope(strategy, ExitAction::kRestartTask, "evaluator", false), "self epoch");
+    EXPECT_EQ(scope(strategy, ExitAction::kRaiseMemory, "tensorboard", false), "self epoch");
+    EXPECT_EQ(scope(strategy, ExitAction::kRestartType, "evaluator", true), "self type");
+    EXPECT_EQ(scope(strategy, ExitAction::kRestartGang, "evaluator", true), "self gang epoch");
+  }
+}
+
 // ---------------------------------------------------------------- text
 
 TEST(PolicyTest, DescriptionsNameEveryRowOfTheTable) {
