@@ -355,19 +355,23 @@ void Failover::Report(Failure failure) {
     // A sidecar that had ended when its session's next try was decided: that has been paid for.
     if (failure.decision.session && IsVictim(failure) && failure.end.at <= last_cause_->decided) {
       TF_PROBE("failover/victim-beside-the-gang");
-      return RestartVictim(failure, last_cause_->cause);
+      RestartVictim(failure, last_cause_->cause);
+      return;
     }
     StopAtOnce(failure, false);
     return DecideAlone(std::move(failure));
   }
   if (!window_ && IsVictim(failure)) {
     TF_PROBE("failover/victim");
-    return RestartVictim(failure, last_cause_->cause);
+    RestartVictim(failure, last_cause_->cause);
+    return;
   }
   if (!window_) {
     if (const auto cause = CauseInPeer(failure)) {
       TF_PROBE("failover/cause-in-its-peer");
-      return RestartVictim(failure, *cause);
+      for (const TaskIndex task : RestartVictim(failure, *cause))
+        excused_.insert_or_assign(task, parts_.core.tasks.ProcessOf(task).attempt);
+      return;
     }
   }
   if (!window_) {
@@ -445,8 +449,12 @@ void Failover::RestoreEnd(TaskIndex task, TaskAttempt attempt, const Cause& caus
   const auto known = past_ends_.find(task);
   const bool same = known != past_ends_.end() && known->second.cause.at == cause.at;
   if (!same) past_ends_[task] = {.attempt = attempt, .cause = cause};
-  if (same && decided >= cause.at + parts_.core.job->deadlines.blame)
+  if (same && IsExcuse(cause, decided))
     blamed_.insert_or_assign(task, ProcessThatExcuses(known->second, attempt));
+}
+
+bool Failover::IsExcuse(const Cause& cause, Instant decided) const {
+  return decided >= cause.at + parts_.core.job->deadlines.blame;
 }
 
 /// It is found out once more: the agents will say which processes have ended meanwhile, and how;
@@ -566,7 +574,8 @@ void Failover::DecideAlone(Failure failure) {
 void Failover::DecideOn(std::vector<Failure> failures, const Failure& cause, RestartTasks tasks) {
   AmCore& core = parts_.core;
   // Two of a collective that start again do so in a new epoch, and all must hold one spec.
-  if (core.job->strategy == Strategy::kMultiWorker && tasks.some.size() > 1) tasks.gang = true;
+  if (core.job->strategy == Strategy::kMultiWorker && CountTraining(tasks.some) > 1)
+    tasks.gang = true;
   const Decision& decision = cause.decision;
   if (!MayPay(decision, cause.end)) return Spent(failures, cause, tasks);
   if (decision.session) AddWhatFailedBeside(tasks);
@@ -580,9 +589,15 @@ void Failover::DecideOn(std::vector<Failure> failures, const Failure& cause, Res
     order.epoch_rises = order.epoch_rises || ChangesSpec(failure);
   }
   std::sort(order.replace.begin(), order.replace.end());
-  order.epoch_rises = order.epoch_rises || order.tasks.size() > 1;
+  order.epoch_rises =
+      order.epoch_rises || (order.tasks.size() > 1 && CountTraining(order.tasks) > 0);
   RememberCause(order.cause, core.now, order.tasks.size() > 1);
   parts_.restart.Execute(order);
+}
+
+std::ptrdiff_t Failover::CountTraining(const auto& tasks) const {
+  return std::count_if(tasks.begin(), tasks.end(),
+                       [&](TaskIndex task) { return parts_.core.tasks.record(task).training; });
 }
 
 /// What is no part of the gang and still runs goes on, and what ended well or may fail stays; what
@@ -648,7 +663,7 @@ bool Failover::IsVictim(const Failure& failure) const {
   return parts_.core.tasks.record(failure.end.task).heard_from < last_cause_->decided;
 }
 
-void Failover::RestartVictim(const Failure& failure, const Cause& cause) {
+std::vector<TaskIndex> Failover::RestartVictim(const Failure& failure, const Cause& cause) {
   RestartTasks tasks;
   AddScope(failure, tasks);
   const bool broken = IsBroken(failure);
@@ -660,6 +675,7 @@ void Failover::RestartVictim(const Failure& failure, const Cause& cause) {
   order.epoch_rises = order.tasks.size() > 1 || ChangesSpec(failure);
   if (!failure.container_alive) order.replace.push_back(failure.end.task);
   parts_.restart.Execute(order);
+  return order.tasks;
 }
 
 bool Failover::RetryInstead(const Verdict& verdict, const Cause& cause) {

@@ -108,6 +108,12 @@ class Failover {
   void RestoreVictimsEnd(TaskIndex task, TaskAttempt attempt, const Cause& cause) {
     past_ends_[task] = {.attempt = attempt, .cause = cause};
   }
+  /// ... or it started again as one could not reach a peer.
+  void RestoreExcused(TaskIndex task, TaskAttempt attempt) {
+    excused_.insert_or_assign(task, attempt);
+  }
+  /// A victim's restart that was decided so long after its cause: it could not reach a peer.
+  [[nodiscard]] bool IsExcuse(const Cause& cause, Instant decided) const;
   /// Of an earlier attempt: nothing was decided on this failure. `container`: it is still there.
   void TakeUp(const FailureSeen& seen, bool container);
   /// The task starts again: what was counted of it is undone.
@@ -187,11 +193,13 @@ class Failover {
   [[nodiscard]] bool ChangesSpec(const Failure& failure) const;
   /// Whether the decision's budget has a restart left for this end.
   [[nodiscard]] bool MayPay(const Decision& decision, const AttemptEnd& end) const;
+  [[nodiscard]] std::ptrdiff_t CountTraining(const auto& tasks) const;
   void AddWhatFailedBeside(RestartTasks& tasks) const;
   void Spent(const std::vector<Failure>& failures, const Failure& cause, const RestartTasks& tasks);
   [[nodiscard]] bool MayBeNeededAgain(TaskIndex task) const;
   [[nodiscard]] bool IsVictim(const Failure& failure) const;
-  void RestartVictim(const Failure& failure, const Cause& cause);
+  /// What starts again.
+  std::vector<TaskIndex> RestartVictim(const Failure& failure, const Cause& cause);
   void PauseBeforeAsking(TaskIndex task);
   void ReplaceBeforeStart(const AttemptEnd& end, bool free, const Decision* decision);
   [[nodiscard]] Failure LostUnderASpec(const AttemptEnd& end) const;
@@ -211,6 +219,8 @@ class Failover {
   std::map<TaskIndex, PastEnd> past_ends_;
   /// Of a peer that was restarted, the process that a victim has blamed.
   std::map<TaskIndex, TaskAttempt> blamed_;
+  /// Of a task, the latest process that started again as one could not reach such a peer.
+  std::map<TaskIndex, TaskAttempt> excused_;
   std::optional<Cause> first_tallied_;
   Tried first_tried_;
   std::deque<std::pair<JournalSeq, TaskIndex>>

@@ -13,6 +13,10 @@
 namespace tfyarn::am {
 namespace {
 
+/// What was ordered to start so much later than its peer starts with it all the same: the orders of
+/// one decision come one after the other, and a process takes longer to listen.
+constexpr Duration kStartTogether = 1s;
+
 /// Survivors of a broken collective of TensorFlow end by themselves within 8 s (docs/policies.md).
 /// Who was killed sooner than this may have been about to.
 constexpr Duration kVictimsHaveEnded = 10s;
@@ -175,8 +179,8 @@ std::optional<TaskIndex> Failover::UnreachedBy(const AttemptEnd& end) const {
 
 /// Why the peer that it could not reach had started again, with it or after it: TensorFlow's
 /// servers keep their connections, and try a broken one again only each second. Each process of the
-/// peer excuses one end, of a process that may still be starting; not the one that takes the place
-/// of a process that was stopped for such a restart.
+/// peer excuses one end, of a process that may still be starting; not one that starts by such a
+/// restart itself: two that cannot reach each other would start again without end.
 std::optional<Cause> Failover::CauseInPeer(const Failure& failure) {
   const AmCore& core = parts_.core;
   const auto peer = UnreachedBy(failure.end);
@@ -188,7 +192,7 @@ std::optional<Cause> Failover::CauseInPeer(const Failure& failure) {
   const bool restarted = last && (last->attempt != attempt || has_yet_to_start);
   const Instant began = core.tasks.record(failure.end.task).process_ordered_at;
   const bool starting = core.now - began < core.job->deadlines.start;
-  const bool came_later = !has_yet_to_start && began > record.process_ordered_at;
+  const bool came_later = !has_yet_to_start && began > record.process_ordered_at + kStartTogether;
   if (!restarted || !starting || came_later) return std::nullopt;
   const TaskAttempt excusing = ProcessThatExcuses(*last, attempt);
   const auto blamed = blamed_.find(*peer);
@@ -196,9 +200,8 @@ std::optional<Cause> Failover::CauseInPeer(const Failure& failure) {
     TF_PROBE("hung/peer-excuses-once");
     return std::nullopt;
   }
-  // It was stopped for the restart that it excused: else each of these would excuse the next.
-  if (blamed != blamed_.end() && blamed->second == last->attempt &&
-      last->cause.exit_class == ExitClass::kKilledByUs) {
+  if (const auto excused = excused_.find(*peer);
+      excused != excused_.end() && excused->second == last->attempt) {
     TF_PROBE("hung/excuse-of-an-excuse");
     return std::nullopt;
   }

@@ -171,6 +171,8 @@ void Recovery::Take(const RestartPaid& entry) {
     parts_.failover.ForgetTallied(task);
     if (task != cause.task && past->ordered)
       parts_.failover.RestoreVictimsEnd(index, past->attempt, cause);
+    if (past->ordered && !first && parts_.failover.IsExcuse(cause, decided))
+      parts_.failover.RestoreExcused(index, past->attempt);
   }
   for (const TaskId& task : entry.replaced) {
     if (Past* past = PastOf(task)) past->replaced = true;
