@@ -146,7 +146,8 @@ void SimHost::ClientCallsRm(ClientActor& client, CallRm call) {
                const auto* report = std::get_if<yarn::GetApplicationReportResponse>(&response);
                // What the RM tells a client that is gone its successor has not heard: that one
                // asks.
-               if (report != nullptr)
+               CatchUp(same);  // What was skipped may have overtaken it.
+               if (report != nullptr && !same.machine->HasHeardLater(number))
                  same.last_report = same.paused ? std::nullopt : std::optional(*report);
                BeatAnswered(same, number.value);
              }
