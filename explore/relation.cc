@@ -238,10 +238,11 @@ std::string DifferenceAfterBlows(const RunRecord& plain, const RunRecord& other)
     const bool same = told && plain.tallies[i].blows == other.tallies[i].blows &&
                       plain.tallies[i].am_lost == other.tallies[i].am_lost;
     if (told && !same) continue;
-    // A kill by the user that meets the end comes before it or after it.
-    const JobStatus one = plain.result.jobs[i].status;
-    const JobStatus another = other.result.jobs[i].status;
-    if ((one == JobStatus::kKilled) != (another == JobStatus::kKilled)) continue;
+    // A kill by the user that meets the end comes before it or after it, and on the way YARN may
+    // end a task's container before that of the AM, or after it.
+    if (plain.result.jobs[i].status == JobStatus::kKilled ||
+        other.result.jobs[i].status == JobStatus::kKilled)
+      continue;
     const std::string ends =
         DifferenceOfEnds(plain.result.jobs[i], other.result.jobs[i], Sameness::kAfterBlows);
     if (!ends.empty()) return ends;
@@ -265,6 +266,16 @@ bool HasEndsAtOnce(const sim::JobTally& tally) {
   return std::any_of(tally.blows.begin(), tally.blows.end(), [](const auto& blow) {
     return blow.first.find(" ends after ") != std::string::npos;
   });
+}
+
+/// It failed for what ended at once with a success, which the next AM may hear of later: a failure,
+/// or an end that its policy does not let be either.
+bool FailedBesideSuccess(const trace::JobResult& result, const sim::JobTally& one,
+                         const sim::JobTally& other) {
+  if (!result.cause) return false;
+  const std::string task = ToString(result.cause->task);
+  return one.failed_beside_success.contains(task) || other.failed_beside_success.contains(task) ||
+         (one.ok_starts_again && HasEndsAtOnce(one));
 }
 
 std::string DifferenceOfTallies(const sim::JobTally& left, const sim::JobTally& right) {
@@ -329,6 +340,7 @@ std::string DifferenceOfTallies(std::string_view job, const RunRecord& plain,
     // What a deadline ends comes to more or less before it, and what the death takes may be all
     // that is left until it is over.
     if (IsOfDeadline(a.rule) || b.rule == "deadlines/run" || IsOfTheClient(b)) continue;
+    if (left.failed_beside_the_gang || FailedBesideSuccess(b, right, left)) continue;
     const std::string status = DifferenceOfStatus(a, b);
     if (!status.empty()) return status;
     // Where the world did something else to the job, other decisions follow.
@@ -383,9 +395,10 @@ bool FailsForOneLoss(std::string_view rule) {
                      [&](std::string_view start) { return rule.starts_with(start); });
 }
 
-/// An end for good, by a budget without a restart, may leave it no way to succeed.
+/// An end for good, by a budget without a restart or before what `success` waits for, may leave it
+/// no way to succeed.
 bool IsOutOfTasks(std::string_view rule) {
-  return rule.ends_with("/success-impossible");
+  return rule.ends_with("/success-impossible") || rule.ends_with("/tracked-ended");
 }
 
 /// What went wrong costs a container, an attempt of the AM or time at most. A job that has not

@@ -143,8 +143,9 @@ std::string ReferenceVerdict::Model::WrongUnit(const Job& job, const Task& task,
     if (other.in_gang) gang.insert(id);
     if (other.in_gang && other.chief) with_chief.insert(id);
   }
-  const bool alone = task.role == TaskClass::kDrained || task.role == TaskClass::kSidecar;
-  if (option.session || (action == kRestartGang && spec.strategy != Strategy::kMultiWorker))
+  const bool alone = !task.in_gang;
+  if (option.session ||
+      (action == kRestartGang && (alone || spec.strategy != Strategy::kMultiWorker)))
     units.push_back(gang);
   if (alone || spec.strategy == Strategy::kIndependent) {
     if (!option.session || task.ran_in != task.container) units.push_back({task.id});
@@ -153,11 +154,9 @@ std::string ReferenceVerdict::Model::WrongUnit(const Job& job, const Task& task,
     const bool whole = action == kRestartGang || action == kRestartType || tasks.size() > 1;
     if (whole || lost != Tri::kNo || option.name == "watch") units.push_back(gang);
     if (!whole && lost != Tri::kYes) units.push_back({task.id});
-    if (!task.in_gang) units.push_back({task.id});
   } else if (!option.session) {
     if (task.id.type == "ps" || lost != Tri::kNo) units.push_back(with_chief);
-    // What trains needs no address of what does not train.
-    if (task.id.type != "ps" && (lost != Tri::kYes || !task.in_gang)) units.push_back({task.id});
+    if (task.id.type != "ps" && lost != Tri::kYes) units.push_back({task.id});
   }
   // A stall of another one may be decided on with it.
   const bool stalls = spec.watch && spec.watch->action == kRestartGang &&
@@ -200,7 +199,8 @@ std::string ReferenceVerdict::Model::WrongEpoch(const Job& job, const Task& task
                      });
   const bool to_begin = job.assembled < job.epoch || rests;
   const bool stays = to_begin || (decision.tasks.size() == 1 && lost != Tri::kYes) ||
-                     (decision.tasks.size() == 1 && !task.in_gang);
+                     std::none_of(decision.tasks.begin(), decision.tasks.end(),
+                                  [&](const TaskId& id) { return job.tasks.at(id).in_gang; });
   // A gang of one starts again as gangs do.
   const bool rises = to_begin || decision.tasks.size() > 1 || lost != Tri::kNo ||
                      option.action == kRestartGang || option.session ||
@@ -376,7 +376,10 @@ std::string ReferenceVerdict::Model::Wrong(const Job& job, const RestartDecided&
                job.window_at - std::max(task.settled_at, one.ordered_when) <=
                    job.spec->deadlines.start + job.spec->deadlines.blame;
       }))
-    return !task.settled || task.excused.count(*task.settled) == 0
+    return task.was_excused && task.was_excused == task.settled
+               ? "is free for " + ToString(task.id) +
+                     ", which had started again for such an end itself"
+           : !task.settled || task.excused.count(*task.settled) == 0
                ? ""
                : "is free a second time for the same process of " + ToString(task.id);
   // What ends in its container while it is to start again anyway costs nothing.
@@ -511,6 +514,10 @@ void ReferenceVerdict::Model::Apply(Job& job, const RestartDecided& decision, In
       const bool victim = soon && IsOlder(job, one, cause->first);
       cause->second.may_have_excused |= victim;
       if (!victim) cause->second.excused.insert(*cause->second.settled);
+      for (const TaskId& again : decision.tasks) {
+        Task& with_it = job.tasks.at(again);
+        (victim ? with_it.may_have_been_excused : with_it.was_excused) = with_it.attempt;
+      }
     }
   }
   if (cause != job.tasks.end() && decision.paid != Budget::kNone) {

@@ -703,7 +703,10 @@ void RunFacts::HeardToRun(Job& job, Task& task) {
   // What waits (`depends`) counts once its agent is there; what waits for runs, as it runs.
   const bool waits = std::any_of(job.tasks.begin(), job.tasks.end(), [&](const auto& entry) {
     const Task& other = entry.second;
-    const bool there = other.registered && other.heard >= job.attempt_begun && !is_lost(other);
+    // The container of one that starts again before it ever ran may be on its way back.
+    const bool replaced = other.decided && !other.spawned;
+    const bool there =
+        other.registered && other.heard >= job.attempt_begun && !is_lost(other) && !replaced;
     const bool ended =
         std::any_of(other.accounts.begin(), other.accounts.end(),
                     [](const Account& account) { return account.told != 0 && !account.spent; });

@@ -126,6 +126,8 @@ struct Task {
   std::int32_t hung_in_a_row = 0;
   std::set<TaskAttempt> excused;  ///< Of this peer's processes, those whose end was no one's fault.
   bool may_have_excused = false;  ///< Of one that may have been a victim of its end.
+  /// The process that started again as one could not reach a peer, or perhaps did.
+  std::optional<TaskAttempt> was_excused, may_have_been_excused;
   std::vector<Account> accounts;
 };
 

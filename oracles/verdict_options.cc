@@ -75,11 +75,13 @@ std::optional<TaskId> ReferenceVerdict::Model::ExcusedBy(const Job& job, const T
   const Task& peer = job.tasks.at(*id);
   const bool ended = std::any_of(peer.accounts.begin(), peer.accounts.end(),
                                  [](const Account& end) { return end.IsOpen(); });
-  const bool restarted = peer.IsOrderedAgain() && !ended;
+  // What befell it later did not keep the task from it.
+  const bool restarted = peer.IsOrderedAgain() && !ended && peer.settled_at <= best->told_at;
   const bool starting =
       task.ordered && task.ordered_when <= peer.ordered_when &&
       best->told_at - task.ordered_when < job.spec->deadlines.start - kClocksDiffer;
-  const bool first = peer.excused.empty() && !peer.may_have_excused;
+  const bool first = peer.excused.empty() && !peer.may_have_excused && !peer.was_excused &&
+                     !peer.may_have_been_excused;
   return alone && restarted && starting && first ? id : std::nullopt;
 }
 
@@ -98,8 +100,10 @@ std::set<TaskId> ReferenceVerdict::Model::Companions(const Job& job, const TaskI
     const TaskId& failed = entry.first;
     const Task& task = entry.second;
     const bool silent = (MayBe(job, task) & Of(kHeartbeatLost)) != 0;
-    if (failed == cause || !(HasFailed(task) || silent)) continue;
-    bool gang = false, type = false;
+    const bool stalls = task.stalled != 0 && job.spec->watch && IsRestart(job.spec->watch->action);
+    if (failed == cause || !(HasFailed(task) || silent || stalls)) continue;
+    bool gang = stalls && job.spec->watch->action == kRestartGang;
+    bool type = stalls && job.spec->watch->action == kRestartType;
     const auto join = [&](ExitClass cls, std::optional<std::int32_t> exit) {
       for (const Option& option : Options(job, task, cls, exit, Tri::kNo)) {
         gang |= option.session || option.action == kRestartGang;
@@ -274,18 +278,23 @@ bool ReferenceVerdict::Model::EndsInSuccess(const Job& job, const Task& task,
   return false;
 }
 
-/// Whatever its class, the end leads to a restart or to a verdict.
+/// Whatever its class, the end leads to a restart or to a verdict. What was given up for its
+/// silence was decided on then: a better account only corrects the record.
 bool ReferenceVerdict::Model::MustAct(const Job& job, const Task& task,
                                       const Account& account) const {
-  for (unsigned bit = 0; bit <= static_cast<unsigned>(kUnknown); ++bit) {
-    if ((account.classes >> bit & 1) == 0) continue;
-    for (const Option& option :
-         Options(job, task, static_cast<ExitClass>(bit), account.exit, Succeeded(job))) {
+  const auto must = [&](ExitClass cls, std::optional<std::int32_t> exit) {
+    const std::vector<Option> options = Options(job, task, cls, exit, Succeeded(job));
+    return std::all_of(options.begin(), options.end(), [&](const Option& option) {
       const bool acts = option.session || IsRestart(option.action) || option.action == kFail ||
                         option.action == kSucceed;
-      if (!acts || (option.then != kFail && MayBeExhausted(job, task, option))) return false;
-    }
+      return acts && (option.then == kFail || !MayBeExhausted(job, task, option));
+    });
+  };
+  for (unsigned bit = 0; bit <= static_cast<unsigned>(kUnknown); ++bit) {
+    if ((account.classes >> bit & 1) != 0 && !must(static_cast<ExitClass>(bit), account.exit))
+      return false;
   }
+  if (task.was_silent && !must(kHeartbeatLost, {})) return false;
   return account.classes != 0;
 }
 

@@ -277,7 +277,7 @@ void ConductWatch::OwesListed(const ApplicationFacts& application,
     if (container == nullptr || !container->given_back || container->am || container->freed)
       continue;
     const Instant given_back = container->given_back_at;
-    if (given_back >= application.am_started || application.stored_before >= given_back)
+    if (given_back >= application.am_started || application.stored_before > given_back)
       Owes(listed.id, *container);
   }
 }

@@ -230,7 +230,8 @@ bool FailedBy(const am::PolicyEngine& policy, const JobSpec& spec, ApplicationBo
 }
 
 /// A verdict is announced once it is stored, which may take a while, and what ends meanwhile
-/// changes nothing: had the job failed when its cause ended, or by what ended next?
+/// changes nothing: had the job failed when its cause ended, or by what ended next? Of a cause that
+/// another attempt of the AM has recorded the journal has the millisecond: any end may be the next.
 bool FailedThen(const am::PolicyEngine& policy, const JobSpec& spec,
                 const ApplicationBook& application, const Cause& cause) {
   const auto first = application.tasks.find(cause.task);
@@ -239,7 +240,7 @@ bool FailedThen(const am::PolicyEngine& policy, const JobSpec& spec,
   if (FailedBy(policy, spec, application, cause, cause.at, by_then)) return true;
   return std::any_of(application.tasks.begin(), application.tasks.end(), [&](const auto& entry) {
     const TaskBook& task = entry.second;
-    return task.ended && task.ended_as > by_then &&
+    return task.ended && (!known || task.ended_as > by_then) &&
            FailedBy(policy, spec, application, cause, task.ended_at, task.ended_as);
   });
 }

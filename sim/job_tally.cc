@@ -47,8 +47,17 @@ void TallyBook::Observe(const trace::TraceRecord& record) {
     if (running == job.running.end()) return;
     const std::string task = ToString(running->second);
     ++job.tally.blows[fmt::format("{} ends with {}", task, exited->exit.status())];
-    if (!job.last_end.empty() && record.at - job.last_end_at < kAtOnce)
+    const bool failed = exited->exit.status() != 0;
+    const bool beside =
+        running->second.type == "evaluator" || running->second.type == "tensorboard";
+    if (!job.last_end.empty() && record.at - job.last_end_at < kAtOnce) {
       ++job.tally.blows[fmt::format("{} ends after {}", task, job.last_end)];
+      if (failed != job.last_failed)
+        job.tally.failed_beside_success.insert(failed ? task : job.last_end);
+      job.tally.failed_beside_the_gang |= (failed || job.last_failed) && beside != job.last_beside;
+    }
+    job.last_failed = failed;
+    job.last_beside = beside;
     job.last_end = task;
     job.last_end_at = record.at;
     job.running.erase(running);
@@ -100,6 +109,7 @@ std::vector<JobTally> TallyBook::Finish() const {
       for (const am::ReadEntry& read : am::ReadJournalBytes(bytes).entries) {
         if (const auto* paid = std::get_if<am::RestartPaid>(&read.entry)) {
           for (const TaskId& task : paid->tasks) ++tally.restarted[task];
+          tally.ok_starts_again |= paid->cause.exit_class == ExitClass::kOk;
           if (!WentWithAm(paid->cause.exit_class, paid->cause.detail))
             ++tally.restarts[paid->budget];
         }

@@ -26,7 +26,15 @@ struct JobTally {
   /// What befell it, not by the AM's order: "worker:1 ends with 1", "a container ends with -102",
   /// "worker:1 ends after chief:0", where both do so at once.
   std::map<std::string, std::int32_t> blows;
-  bool failed_by_am_lost = false;         ///< A verdict has such a container as its cause.
+  /// Tasks of which a process failed as one of another ended with 0, at once: either may be heard
+  /// first.
+  std::set<std::string> failed_beside_success;
+  /// An evaluator or TensorBoard ended as another task did, at once, one of them not with 0: an AM
+  /// that hears of both may decide once on them, and one that dies in between leaves one to the
+  /// next.
+  bool failed_beside_the_gang = false;
+  bool ok_starts_again = false;    ///< A restart had a process as its cause that ended with 0.
+  bool failed_by_am_lost = false;  ///< A verdict has such a container as its cause.
   std::map<TaskId, std::int32_t> starts;  ///< Processes that were started for each task.
   /// How often its journals have it start again: more often than it did, where the job ended first.
   std::map<TaskId, std::int32_t> restarted;
@@ -52,6 +60,8 @@ class TallyBook {
     std::set<ContainerId> marked;           ///< By the RM's notices.
     std::string last_end;                   ///< The task whose process ended last.
     Instant last_end_at{};
+    bool last_failed = false;
+    bool last_beside = false;
   };
   std::map<trace::JobIndex, Job> jobs_;
 };

@@ -609,17 +609,18 @@ class OwedScript : public ConductScript {
 TEST(CheckersConductTest, WhatAnEarlierAmGaveBackTheNextGivesBackAgain) {
   for (const bool stops : {true, false}) {
     OwedScript script;
-    script.Store();
     script.Stop(1);
+    script.At(1s);
+    script.Store();
     script.List(2);
     if (stops) script.Stop(2);
     EXPECT_EQ(script.Idle(), stops ? 0 : 1);
   }
-  {
-    // HDFS has nothing of it.
+  // HDFS has nothing of it: what it has rests on what was stored in that very instant.
+  for (const Duration later : {0s, 1s}) {
     OwedScript script;
     script.Store();
-    script.At(1s);
+    script.At(later);
     script.Stop(1);
     script.List(2);
     EXPECT_EQ(script.Idle(), 0);
