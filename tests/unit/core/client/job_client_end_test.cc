@@ -53,10 +53,10 @@ TEST(JobClientTest, AnAmThatNeverStartedMakesAFailedJob) {
               Contains(StartsWith("KillApplicationRequest")));
   (void)rig.Rm(10s + 500ms, yarn::KillApplicationResponse{.is_kill_completed = true});
   (void)rig.RunTo(11s + 500ms);
-  EXPECT_THAT(
-      rig.Report(11s + 500ms, YarnApplicationState::kKilled, FinalApplicationStatus::kKilled, "killed"),
-      Contains(
-          AllOf(StartsWith("JobEnded{status=failed"), HasSubstr("no ApplicationMaster started"))));
+  EXPECT_THAT(rig.Report(11s + 500ms, YarnApplicationState::kKilled,
+                         FinalApplicationStatus::kKilled, "killed"),
+              Contains(AllOf(StartsWith("JobEnded{status=failed"),
+                             HasSubstr("no ApplicationMaster started"))));
 }
 
 TEST(JobClientTest, TheJobSaysHowLongItsAmMayTakeToStart) {
