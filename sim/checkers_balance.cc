@@ -152,7 +152,7 @@ void Checkers::Books::On(const trace::FaultBegan& fact) {
     am_sleeps_[fact.target] = {.fault = instance, .began = now_, .woke = {}};
   if (fact.fault < fault_lasts_.size() && !fault_lasts_[fact.fault]) return;
   faults_under_way_.insert(instance);
-  if (fact.kind == "rm_restart" || fact.kind == "rm_pause") rm_away_.insert(instance);
+  if (fact.kind == "rm_restart" || fact.kind == "rm_pause") rm_away_.emplace(instance, now_);
   if (fact.kind == "nm_restart") nm_restarts_.insert(instance);
   if (wide) wide_faults_under_way_.insert(instance);
 }

@@ -556,8 +556,8 @@ class Checkers::Books {
       wide_faults_under_way_;                      ///< Those that reach beyond single nodes.
   std::optional<Instant> last_wide_fault_change_;  ///< Or the end of what it delays.
   std::optional<Instant> rm_restarted_;            ///< The last time that it lost its books.
-  std::set<std::pair<std::uint32_t, std::uint32_t>>
-      rm_away_;  ///< Faults that keep it from answering.
+  /// Faults that keep it from answering, with when they began.
+  std::map<std::pair<std::uint32_t, std::uint32_t>, Instant> rm_away_;
   std::map<std::string, bool>
       stands_still_;  ///< By job name or arrival prefix: see JobBook::may_stand_still.
 

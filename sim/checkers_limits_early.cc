@@ -216,7 +216,10 @@ void Checkers::Books::CheckClientGivesUp(const JobBook& job) {
   const std::optional<Duration>& limit = job.spec->deadlines.am_start;
   if (!Checks(Invariant::kLimitsKept) || !limit) return;
   const bool early = now_ - since < *limit;
-  if (!early && (!limits.submitted || rm_away_.empty())) return;
+  // What it had answered before may still be on its way.
+  const bool away = std::any_of(rm_away_.begin(), rm_away_.end(),
+                                [&](const auto& fault) { return fault.second <= since + *limit; });
+  if (!early && !(limits.submitted && away)) return;
   Report(Invariant::kLimitsKept,
          NameOf(job) + ": its client gives up " +
              (early ? "after " + ToString(now_ - since) + ", before " +

@@ -205,6 +205,11 @@ Says SaysWithWaived(const am::PolicyEngine& policy, const ApplicationBook& appli
   return SaysOf(policy, application, view);
 }
 
+void Forget(TaskBook& task) {
+  task.ended = false;
+  task.running = true;
+}
+
 /// Had the job failed by what had ended by then?
 bool FailedBy(const am::PolicyEngine& policy, const JobSpec& spec, ApplicationBook application,
               const Cause& cause, Instant then, std::uint64_t by_then) {
@@ -213,9 +218,7 @@ bool FailedBy(const am::PolicyEngine& policy, const JobSpec& spec, ApplicationBo
       task.exit = task.first.exit;
       task.exit_class = task.first.exit_class;
     }
-    if (!task.ended || (task.ended_at <= then && task.ended_as <= by_then)) continue;
-    task.ended = false;
-    task.running = true;
+    if (task.ended && (task.ended_at > then || task.ended_as > by_then)) Forget(task);
   }
   // A row may fail the job for it, although a restart for another one, of which the AM had heard in
   // the same breath, would have taken it along.
@@ -261,11 +264,6 @@ bool IsOfEarlierAm(const ApplicationBook& application, const TaskBook& task) {
   return task.ended && task.am_attempts < application.attempts.size();
 }
 
-void Forget(TaskBook& task) {
-  task.ended = false;
-  task.running = true;
-}
-
 /// The ApplicationMaster may know nothing of ends that the one before it could not write down, but
 /// for the cause.
 ApplicationBook AsTheLastAmHeard(ApplicationBook application, const TaskId& cause) {
@@ -285,6 +283,22 @@ std::vector<ApplicationBook> WithoutOneEnd(const ApplicationBook& application,
     Forget(books.back().tasks.at(id));
   }
   return books;
+}
+
+/// A verdict is announced once it is stored: had the job succeeded before the last of its tasks
+/// ended?
+bool SucceededThen(const am::PolicyEngine& policy, const JobSpec& spec,
+                   const ApplicationBook& application) {
+  return std::any_of(application.tasks.begin(), application.tasks.end(), [&](const auto& entry) {
+    if (!entry.second.ended) return false;
+    ApplicationBook book = application;
+    for (auto& [id, task] : book.tasks) {
+      if (task.ended && task.ended_as > entry.second.ended_as) Forget(task);
+    }
+    RecordedView view(spec, policy, book.tasks);
+    view.Count();
+    return SaysOf(policy, book, view).success || SaysWithWaived(policy, book, view).success;
+  });
 }
 
 /// A success that is recorded while a restart is decided, or before it was carried out, still
@@ -428,6 +442,7 @@ void Checkers::Books::CheckVerdict(JobBook& job, const ApplicationBook& applicat
     case JobStatus::kSucceeded:
       // An on_exit row may say `succeed` for an exit that the expression does not count.
       if (!says_success && job.spec->on_exit.empty() &&
+          !SucceededThen(*policy, *job.spec, application) &&
           !SucceededBeforeRestart(*policy, *job.spec, application))
         wrong("by the recorded exits the job has not succeeded");
       return;
