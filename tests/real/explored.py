@@ -174,6 +174,42 @@ tasks:
     job.close()
 
 
+def evaluator_that_counts():
+    """TFJob counts an evaluator like any replica; its loss does not start the collective again."""
+    job = job_of(f"""\
+strategy: multi-worker
+policy: {{name: tfjob, restart_policy: OnFailure}}
+tasks:
+  worker: {{instances: 2, memory: 64MiB, command: {command(WAITS)}}}
+  evaluator: {{memory: 64MiB, command: {command(WAITS)}}}
+""", {"kind": "container_lost", "when": {"job": "a", "state": "running"}, "target": {"job": "a", "task": "evaluator:0"},
+      "exit": 137})
+    job.wait_for_line("evaluator:0", "attempt 1")
+    result = job.finish()
+    check(counts(result) == {"epochs": 1, "task": 1, "gang": 0, "job": 0}, f"{counts(result)}")
+    job.close()
+
+
+def cannot_reach_each_other():
+    """Two tasks end as each cannot reach the other, which had started again: that excuses neither without end."""
+    def ends(peer):
+        return command("sleep 0.1; echo 'UnavailableError: failed to connect to all addresses; "
+                       f"from remote target /job:{peer.replace(':', '/replica:0/task:')}: ' >&2; exit 1")
+    job = job_of(f"""\
+strategy: parameter-server
+retries: {{user: 1, infrastructure: 3}}
+deadlines: {{blame: 500ms, run: 20s}}
+tasks:
+  ps: {{memory: 64MiB, command: {ends("worker:0")}}}
+  worker: {{memory: 64MiB, command: {ends("ps:0")}}}
+""")
+    job.end()
+    result = job.job()
+    check(result["rule"].endswith("-exhausted"), f"{result['rule']}: {result['diagnostics']}")
+    check(counts(result)["task"] + counts(result)["gang"] <= 10, f"{counts(result)}")
+    job.close()
+
+
 def hangs_again():
     """A program that hangs each time it is started ends its job, however far apart the hangs are."""
     job = job_of(f"""\
@@ -203,6 +239,8 @@ tasks: {{worker: {{instances: 2, memory: 64MiB, command: {command("exit 0")}}}}}
 
 CASES = {
     "evaluator-in-another-container": evaluator_elsewhere,
+    "an-evaluator-that-counts-is-lost": evaluator_that_counts,
+    "two-that-cannot-reach-each-other": cannot_reach_each_other,
     "hangs-again-and-again": hangs_again,
     "run-deadline-without-a-moment-together": never_together,
     "a-process-that-always-ends-at-once": ends_at_once,
