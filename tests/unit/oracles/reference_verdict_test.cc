@@ -137,6 +137,9 @@ class Script {
                          .event = ProcessSignsSeen{.attempt = attempts_[task].attempt,
                                                    .standstill = Standstill::kStopped}});
   }
+  void Stall(const TaskId& task) {
+    Tell(AgentSaid{ProgressStalled{.fence = Fence(task), .process = attempts_[task]}});
+  }
   void OrderStop(const TaskId& task, Duration grace = 15s) {
     Order(SendToAgent{
         .container = containers_[task],
@@ -978,6 +981,116 @@ TEST(ReferenceVerdictTest, AProcessOfAPeerExcusesOneEnd) {
                      free ? Budget::kNone : Budget::kInfrastructure, 2, {kWorker1});
       EXPECT_EQ(script.Clean(), soon || !free) << soon << free;
     }
+  }
+}
+
+// A ps that ended only after the worker did kept it from nothing.
+TEST(ReferenceVerdictTest, WhatBefallsAPeerLaterExcusesNothing) {
+  JobSpec spec = WithPs();
+  spec.retries.infrastructure = 2;
+  for (const bool later : {true, false}) {
+    Script script(spec);
+    script.At(15s);
+    if (later) script.OrderStart(kWorker0, 0, 1);
+    const auto worker_ends = [&](Duration at) {
+      script.At(at);
+      script.Exit(kWorker0, ProcessExit{.code = 1}, true,
+                  kNoConnection + "/job:ps/replica:0/task:0: ");
+    };
+    if (later) worker_ends(60s);
+    script.At(61s);
+    script.Exit(kPs, 137);
+    script.Restart(kPs, ExitClass::kKilledExternal, Budget::kInfrastructure, 2, {kPs, kChief});
+    script.Assemble(2);
+    if (!later) script.OrderStart(kWorker0, 0, 1);
+    for (const TaskId& task : {kChief, kPs}) {
+      script.OrderStart(task, 1, 2);
+      script.Spawn(task, 1, 2);
+    }
+    if (!later) worker_ends(120s);
+    script.At(121s);
+    script.Restart(kWorker0, ExitClass::kUserPermanent, Budget::kInfrastructure, 2, {kWorker0});
+    EXPECT_EQ(script.Clean(), later);
+  }
+}
+
+TEST(ReferenceVerdictTest, WhatWasExcusedItselfExcusesNoPeer) {
+  JobSpec spec = WithPs();
+  spec.retries.infrastructure = 3;
+  for (const bool free : {true, false}) {
+    Script script(spec);
+    script.At(60s);
+    script.Exit(kPs, 137);
+    script.At(80s);
+    script.Restart(kPs, ExitClass::kKilledExternal, Budget::kInfrastructure, 2, {kPs, kChief});
+    script.Assemble(2);
+    for (const TaskId& task : {kChief, kPs}) {
+      script.OrderStart(task, 1, 2);
+      script.Spawn(task, 1, 2);
+    }
+    script.At(140s);
+    script.Exit(kWorker0, ProcessExit{.code = 1}, true,
+                kNoConnection + "/job:ps/replica:0/task:0: ");
+    script.Restart(kPs, ExitClass::kKilledExternal, Budget::kNone, 2, {kWorker0});
+    script.OrderStart(kWorker0, 1, 2);
+    script.Spawn(kWorker0, 1, 2);
+    script.At(180s);
+    script.Exit(kPs, ProcessExit{.code = 1}, true,
+                kNoConnection + "/job:worker/replica:0/task:0: ");
+    EXPECT_TRUE(script.Clean());
+    script.Restart(free ? kWorker0 : kPs, ExitClass::kUserPermanent,
+                   free ? Budget::kNone : Budget::kInfrastructure, 3, {kPs, kChief});
+    EXPECT_EQ(script.Clean(), !free);
+  }
+}
+
+// The first account decides where its budget is spent: the task stays ended, and YARN's word on its
+// memory comes too late.
+TEST(ReferenceVerdictTest, WhatWasGivenUpForItsSilenceIsDecidedOn) {
+  for (const std::int32_t restarts : {0, 1}) {
+    JobSpec spec = Spec({{"worker", 2}}, Strategy::kIndependent);
+    spec.retries.infrastructure = restarts;
+    Script script(spec);
+    script.Say(trace::FaultBegan{.kind = "node_crash"});
+    for (const Duration at : {20s, 40s, 60s}) {
+      script.At(at);
+      script.Hear(kWorker0);
+    }
+    script.LoseContainer(kWorker1, container_exit::kKilledExceededVmem);
+    for (const Duration at : {80s, 100s, 120s, 140s, 160s, 180s, 200s, 220s}) {
+      script.At(at);
+      script.Hear(kWorker0);
+    }
+    EXPECT_THAT(script.model.TakeNew(), testing::SizeIs(restarts));
+  }
+}
+
+TEST(ReferenceVerdictTest, WhatStallsMayJoinARestart) {
+  for (const ExitAction action : {ExitAction::kRestartTask, ExitAction::kIgnore}) {
+    JobSpec spec = WithPs();
+    spec.watch = WatchSpec{.progress = "step", .stalled = 10s, .action = action};
+    Script script(spec);
+    script.At(60s);
+    script.Stall(kWorker0);
+    script.LoseContainer(kPs, container_exit::kAborted, "on a *lost* node");
+    script.Restart(kPs, ExitClass::kNodeLost, Budget::kInfrastructure, 2, {kChief, kPs, kWorker0});
+    EXPECT_EQ(script.Clean(), action == ExitAction::kRestartTask);
+  }
+}
+
+TEST(ReferenceVerdictTest, AnEvaluatorThatCountsStartsAgainAlone) {
+  for (const bool alone : {true, false}) {
+    JobSpec spec = TwoWorkers();
+    spec.tasks.push_back({.name = "evaluator", .resource = {.memory_mb = 1024}});
+    spec.policy.name = "tfjob";
+    spec.policy.options["restart_policy"] = "OnFailure";
+    Script script(spec);
+    const TaskId evaluator{"evaluator", 0};
+    script.LoseContainer(evaluator, container_exit::kAborted, "on a *lost* node");
+    std::vector<TaskId> tasks = {evaluator};
+    if (!alone) tasks.insert(tasks.end(), kBoth.begin(), kBoth.end());
+    script.Restart(evaluator, ExitClass::kNodeLost, Budget::kUser, alone ? 1 : 2, tasks);
+    EXPECT_EQ(script.Clean(), alone);
   }
 }
 
@@ -2158,7 +2271,7 @@ TEST(ReferenceVerdictTest, WhatHasEndedForGoodIsPastRunning) {
     script.LoseContainer(kChief, container_exit::kDisksFailed);
     script.At(2min);
     script.Verdict(JobStatus::kFailed, "depends/0");
-    EXPECT_EQ(script.Clean(), restarts == 0);
+    EXPECT_THAT(script.model.TakeNew(), testing::SizeIs(restarts));
   }
 }
 
