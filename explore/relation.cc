@@ -268,6 +268,14 @@ bool HasEndsAtOnce(const sim::JobTally& tally) {
   });
 }
 
+/// It failed for one of two failures that came at once, and the other process was stopped before
+/// its own: which end is the first is a matter of delays.
+bool FailedTogether(const trace::JobResult& result, const sim::JobTally& plain,
+                    const sim::JobTally& other) {
+  return result.cause && plain.failed_together.contains(ToString(result.cause->task)) &&
+         plain.blows != other.blows;
+}
+
 /// It failed for what ended at once with a success, which the next AM may hear of later: a failure,
 /// or an end that its policy does not let be either.
 bool FailedBesideSuccess(const trace::JobResult& result, const sim::JobTally& one,
@@ -340,7 +348,9 @@ std::string DifferenceOfTallies(std::string_view job, const RunRecord& plain,
     // What a deadline ends comes to more or less before it, and what the death takes may be all
     // that is left until it is over.
     if (IsOfDeadline(a.rule) || b.rule == "deadlines/run" || IsOfTheClient(b)) continue;
-    if (left.failed_beside_the_gang || FailedBesideSuccess(b, right, left)) continue;
+    if (left.failed_beside_the_gang || FailedBesideSuccess(b, right, left) ||
+        FailedTogether(b, left, right))
+      continue;
     const std::string status = DifferenceOfStatus(a, b);
     if (!status.empty()) return status;
     // Where the world did something else to the job, other decisions follow.

@@ -52,6 +52,7 @@ void TallyBook::Observe(const trace::TraceRecord& record) {
         running->second.type == "evaluator" || running->second.type == "tensorboard";
     if (!job.last_end.empty() && record.at - job.last_end_at < kAtOnce) {
       ++job.tally.blows[fmt::format("{} ends after {}", task, job.last_end)];
+      if (failed && job.last_failed) job.tally.failed_together.insert({task, job.last_end});
       if (failed != job.last_failed)
         job.tally.failed_beside_success.insert(failed ? task : job.last_end);
       job.tally.failed_beside_the_gang |= (failed || job.last_failed) && beside != job.last_beside;

@@ -29,6 +29,8 @@ struct JobTally {
   /// Tasks of which a process failed as one of another ended with 0, at once: either may be heard
   /// first.
   std::set<std::string> failed_beside_success;
+  /// Tasks of which a process failed as one of another did, at once.
+  std::set<std::string> failed_together;
   /// An evaluator or TensorBoard ended as another task did, at once, one of them not with 0: an AM
   /// that hears of both may decide once on them, and one that dies in between leaves one to the
   /// next.

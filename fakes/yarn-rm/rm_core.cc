@@ -156,6 +156,8 @@ void RmCore::On(const NodeVouched& vouched) {
 
 // ---------------------------------------------------------------- timers
 
+// A watch is armed anew only when it is over, for what was heard meanwhile. An RM that stood still
+// finds several over at once: they come in the order of what was heard, whenever they were armed.
 void RmCore::OnTimer(const Timer& timer) {
   switch (timer.kind) {
     case TimerKind::kAmrmKey:
@@ -178,7 +180,7 @@ void RmCore::OnTimer(const Timer& timer) {
       RmNode& node = NodeAt(static_cast<std::int32_t>(timer.a));
       node.watched_until.reset();
       if (node.vouched) break;
-      if (node.last_heard + options_.nm_expiry > now_) {
+      if (node.last_heard + options_.nm_expiry > timer.at) {
         WatchNode(node);
       } else {
         DeactivateNode(node, yarn::NodeState::kLost);
@@ -189,7 +191,7 @@ void RmCore::OnTimer(const Timer& timer) {
       RmApplication* application = FindApplication({timer.a, static_cast<std::int32_t>(timer.b)});
       if (application == nullptr || application->attempt.vouched) break;
       application->attempt.watched_until.reset();
-      if (application->attempt.last_heard + options_.am_expiry > now_) {
+      if (application->attempt.last_heard + options_.am_expiry > timer.at) {
         WatchAm(*application);
       } else {
         OnAmExpired(*application);
@@ -260,7 +262,7 @@ void RmCore::WatchAm(RmApplication& application) {
                      attempt.state == AttemptState::kRunning ||
                      attempt.state == AttemptState::kFinishing;
   if (attempt.vouched || attempt.watched_until || !alive) return;
-  attempt.watched_until = std::max(attempt.last_heard + options_.am_expiry, now_);
+  attempt.watched_until = attempt.last_heard + options_.am_expiry;
   timers_.insert(TimerOf(*attempt.watched_until, TimerKind::kAmExpiry, application.id));
 }
 
@@ -275,7 +277,7 @@ void RmCore::WatchNode(RmNode& node) {
                      node.state == yarn::NodeState::kUnhealthy ||
                      node.state == yarn::NodeState::kDecommissioning;
   if (node.vouched || node.watched_until || !alive) return;
-  node.watched_until = std::max(node.last_heard + options_.nm_expiry, now_);
+  node.watched_until = node.last_heard + options_.nm_expiry;
   timers_.insert({.at = *node.watched_until, .kind = TimerKind::kNodeExpiry, .a = node.index});
 }
 
