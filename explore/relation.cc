@@ -348,7 +348,7 @@ std::string DifferenceOfTallies(std::string_view job, const RunRecord& plain,
     // What a deadline ends comes to more or less before it, and what the death takes may be all
     // that is left until it is over.
     if (IsOfDeadline(a.rule) || b.rule == "deadlines/run" || IsOfTheClient(b)) continue;
-    if (left.failed_beside_the_gang || FailedBesideSuccess(b, right, left) ||
+    if (left.failed_beside_the_gang || left.last_one_hung || FailedBesideSuccess(b, right, left) ||
         FailedTogether(b, left, right))
       continue;
     const std::string status = DifferenceOfStatus(a, b);

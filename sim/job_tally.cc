@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <variant>
 
 #include "core/am/journal.h"
@@ -110,6 +111,10 @@ std::vector<JobTally> TallyBook::Finish() const {
       for (const am::ReadEntry& read : am::ReadJournalBytes(bytes).entries) {
         if (const auto* paid = std::get_if<am::RestartPaid>(&read.entry)) {
           for (const TaskId& task : paid->tasks) ++tally.restarted[task];
+          const bool with_ps =
+              std::any_of(tally.starts.begin(), tally.starts.end(),
+                          [](const auto& started) { return started.first.type == "ps"; });
+          tally.last_one_hung |= with_ps && paid->cause.detail.starts_with("still ran when all");
           tally.ok_starts_again |= paid->cause.exit_class == ExitClass::kOk;
           if (!WentWithAm(paid->cause.exit_class, paid->cause.detail))
             ++tally.restarts[paid->budget];

@@ -31,6 +31,9 @@ struct JobTally {
   std::set<std::string> failed_beside_success;
   /// Tasks of which a process failed as one of another did, at once.
   std::set<std::string> failed_together;
+  /// Of tasks around a ps one was taken for hung, as it alone still ran: which an AM that has not
+  /// heard of the others' ends in time does not find.
+  bool last_one_hung = false;
   /// An evaluator or TensorBoard ended as another task did, at once, one of them not with 0: an AM
   /// that hears of both may decide once on them, and one that dies in between leaves one to the
   /// next.

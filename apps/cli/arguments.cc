@@ -8,6 +8,7 @@
 #include <memory>
 
 #include "apps/cli/command_line.h"
+#include "apps/cli/explore_search.h"
 #include "config/quantity.h"
 
 namespace tfyarn::cli {
@@ -31,7 +32,8 @@ struct Raw {
   ExploreArguments explore;
   WhyArguments why;
   std::string why_seed, why_futures, why_jobs;
-  std::string explore_budget, explore_seed, explore_jobs, explore_relation, explore_stop_after;
+  std::string explore_budget, explore_from, explore_seed, explore_jobs, explore_relation,
+      explore_stop_after;
   std::string explore_print;
   std::string run_seed, run_seeds, replay_seed, diff_seed, jobs, topic;
   std::string explain_at, explain_seed;
@@ -169,6 +171,11 @@ void AddOthers(CLI::App& app, Raw& raw) {
       .add_option("-j,--jobs", raw.explore_jobs,
                   "how many processes at once (default: one for each processor)")
       ->type_name("N");
+  explore
+      .add_option("--from", raw.explore_from,
+                  "begin with that run of an --unguided search, a multiple of 100: goes on with "
+                  "one that was broken off")
+      ->type_name("RUN");
   explore
       .add_option("--stop-after", raw.explore_stop_after, "end the search with so many findings")
       ->type_name("N");
@@ -317,6 +324,17 @@ std::optional<UsageError> CheckExplore(Raw& raw) {
     explore.stop_after = findings->first;
   }
   explore.guided = !raw.explore_unguided;
+  if (!raw.explore_from.empty()) {
+    const auto run = ParseSeeds(raw.explore_from);
+    if (!run || run->first != run->second || run->first % kSearchStep != 0 || !explore.seed ||
+        explore.guided) {
+      return UsageError{
+          fmt::format("tfsim explore: --from {}: it takes the number of a run, a multiple of {}, "
+                      "with --unguided and --seed, which says of which search\n",
+                      raw.explore_from, kSearchStep)};
+    }
+    explore.from = run->first;
+  }
   explore.shrink = !raw.explore_unshrunk;
   if (!raw.explore_print.empty()) {
     const auto run = ParseSeeds(raw.explore_print);

@@ -95,6 +95,7 @@ struct ExploreArguments {
   std::vector<std::string> sets;
   std::uint64_t runs = 0;  ///< 0 = no limit.
   double seconds = 60;     ///< 0 = no limit.
+  std::uint64_t from = 0;  ///< The number of the first run.
   bool limited = false;    ///< A budget was given.
   std::optional<std::uint64_t> seed;
   std::string known;           ///< A folder of findings that are not told again; "" = none.

@@ -159,6 +159,7 @@ class Explorer {
     const SearchState state =
         Search(plan_,
                {.runs = arguments_.runs,
+                .from = arguments_.from,
                 .seconds = arguments_.seconds,
                 .findings = arguments_.stop_after,
                 .at_once = at_once_,

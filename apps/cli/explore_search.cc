@@ -26,7 +26,7 @@ using nlohmann::json;
 /// takes few with it.
 constexpr std::uint64_t kBatch = 10;
 /// A multiple of that.
-constexpr std::uint64_t kGeneration = 100;
+constexpr std::uint64_t kGeneration = kSearchStep;
 constexpr int kBranchedPercent = 50;
 constexpr std::uint64_t kNoLimit = 1ULL << 40;
 /// Simulated events that shrinking one finding may cost: half a minute. What is no smaller for a
@@ -90,34 +90,36 @@ class Searcher {
         laboratory_(laboratory),
         interrupt_(interrupt),
         shown_(shown),
-        runs_(limits.runs == 0 ? kNoLimit : limits.runs) {
+        end_(limits.from + (limits.runs == 0 ? kNoLimit : limits.runs)) {
     const auto nothing = std::make_shared<const explore::Guide>();
-    guides_ = {{0, nothing}, {1, nothing}};
+    const std::uint64_t first = GenerationOf(limits.from);
+    guides_ = {{first, nothing}, {first + 1, nothing}};
   }
 
   SearchState Finish() {
     Clock clock(limits_.seconds, interrupt_);
     PoolOptions pool{.at_once = limits_.at_once, .interrupt = &clock.over(), .keep_words = true};
-    pool.ready = [this](std::size_t batch) {
-      return guides_.contains(GenerationOf(batch * kBatch));
+    const auto first_of = [from = limits_.from](std::size_t batch) {
+      return from + batch * kBatch;
     };
+    pool.ready = [&](std::size_t batch) { return guides_.contains(GenerationOf(first_of(batch))); };
     pool.tick = [&] {
       clock.Look();
       shown_(state_);
     };
-    const std::uint64_t batches = (runs_ + kBatch - 1) / kBatch;
+    const std::uint64_t batches = (end_ - limits_.from + kBatch - 1) / kBatch;
     RunInProcesses(
         static_cast<std::size_t>(batches), pool,
-        [&](std::size_t batch) { return RunBatch(batch * kBatch); },
+        [&](std::size_t batch) { return RunBatch(first_of(batch)); },
         [&](std::size_t batch, const ChildOutcome& outcome) {
           // What was under way when the last finding came would make it a matter of luck.
           if (HasEnough()) return;
           if (outcome.crash.empty()) {
-            Take(outcome.bytes, batch * kBatch);
+            Take(outcome.bytes, first_of(batch));
           } else if (!clock.over()) {
-            TakeOneByOne(batch * kBatch);
+            TakeOneByOne(first_of(batch));
           }
-          if ((batch + 1) * kBatch % kGeneration == 0) EndGeneration(batch * kBatch);
+          if (first_of(batch + 1) % kGeneration == 0) EndGeneration(first_of(batch));
           if (HasEnough()) clock.End();
         });
     state_.interrupted = interrupt_;
@@ -126,7 +128,7 @@ class Searcher {
 
  private:
   [[nodiscard]] std::uint64_t EndOf(std::uint64_t first) const {
-    return std::min(first + kBatch, runs_);
+    return std::min(first + kBatch, end_);
   }
 
   [[nodiscard]] static std::uint64_t GenerationOf(std::uint64_t index) {
@@ -223,7 +225,7 @@ class Searcher {
   const explore::Laboratory& laboratory_;
   const std::atomic<bool>& interrupt_;
   const std::function<void(const SearchState&)>& shown_;
-  std::uint64_t runs_;
+  std::uint64_t end_;  ///< After the last run.
   /// By generation; of those that may begin and are not over.
   std::map<std::uint64_t, std::shared_ptr<const explore::Guide>> guides_;
   SearchState state_;

@@ -47,11 +47,15 @@ struct SearchPlan {
   [[nodiscard]] explore::Experiment Fresh(std::uint64_t index) const;
 };
 
+/// The first run of a search is a multiple of that.
+inline constexpr std::uint64_t kSearchStep = 100;
+
 struct SearchLimits {
-  std::uint64_t runs = 0;       ///< 0 = no limit.
-  double seconds = 0;           ///< 0 = no limit.
-  std::size_t findings = 0;     ///< The search ends with so many; 0 = no limit.
-  std::size_t at_once = 1;      ///< Processes.
+  std::uint64_t runs = 0;    ///< 0 = no limit.
+  std::uint64_t from = 0;    ///< The first run: a multiple of kSearchStep, of an unguided search.
+  double seconds = 0;        ///< 0 = no limit.
+  std::size_t findings = 0;  ///< The search ends with so many; 0 = no limit.
+  std::size_t at_once = 1;   ///< Processes.
   std::set<std::string> known;  ///< Keys of problems that are no findings.
   bool digests = false;         ///< The state gets them: a search may have a million runs.
 };

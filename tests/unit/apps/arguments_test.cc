@@ -66,6 +66,14 @@ TEST(ArgumentsTest, ExploreTakesATimeOrANumberOfRuns) {
   EXPECT_EQ(explore({"explore", "--digests", "d"}).digests, "d");
   EXPECT_NE(ErrorOf({"explore", "a.yaml", "--coverage-only", "--digests", "d"}).find("of a search"),
             std::string::npos);
+  EXPECT_EQ(explore({"explore", "--unguided", "--seed", "7", "--from", "300"}).from, 300U);
+  for (const char* from : {"310", "x"}) {
+    EXPECT_NE(
+        ErrorOf({"explore", "--unguided", "--seed", "7", "--from", from}).find("a multiple of 100"),
+        std::string::npos);
+  }
+  EXPECT_NE(ErrorOf({"explore", "--seed", "7", "--from", "300"}).find("with --unguided and --seed"),
+            std::string::npos);
   EXPECT_EQ(explore({"explore", "--seed", "7", "--print", "0"}).print, 0U);
   EXPECT_NE(ErrorOf({"explore", "--print", "3"}).find("and --seed"), std::string::npos);
   for (const char* other : {"--relation=later", "--coverage-only"})

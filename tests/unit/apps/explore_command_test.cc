@@ -148,6 +148,21 @@ TEST_F(ExploreCommandTest, TheDigestOfEachRunIsWrittenInOrder) {
   EXPECT_EQ(Explore(Different), ToInt(ExitCode::kInternal));
 }
 
+TEST_F(ExploreCommandTest, ASearchThatWasBrokenOffGoesOnWithTheSameRuns) {
+  arguments_.guided = false;
+  arguments_.runs = 210;
+  arguments_.digests = (directory_ / "digests").string();
+  EXPECT_EQ(Explore(Different), ToInt(ExitCode::kOk));
+  const std::string all = TextOf("digests");
+  arguments_.from = 200;
+  arguments_.runs = 10;
+  EXPECT_EQ(Explore(Different), ToInt(ExitCode::kOk));
+  const std::string rest = TextOf("digests");
+  EXPECT_EQ(rest.substr(0, 4), "200 ");
+  EXPECT_EQ(Count(rest, "\n"), 10U);
+  EXPECT_TRUE(all.ends_with(rest));
+}
+
 TEST_F(ExploreCommandTest, WhatARunDrawsIsPrintedAndNothingRuns) {
   const auto crash = [](const config::Scenario&, const sim::RunOptions&) -> sim::RunOutcome {
     std::abort();
