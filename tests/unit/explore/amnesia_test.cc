@@ -155,6 +155,30 @@ TEST(AmnesiaTest, WhatTheWorldDidOtherwiseExcusesWhatFollows) {
   EXPECT_NE(Difference(other), "");
 }
 
+// An AM that dies between two ends of one moment leaves the second to the next, or the first.
+TEST(AmnesiaTest, WhichOfTwoEndsOfOneMomentIsHeardFirstIsNotCompared) {
+  RunRecord other = Record();
+  other.result.jobs[0].status = JobStatus::kFailed;
+  other.result.jobs[0].cause = Cause{.task = {.type = "worker", .index = 1}};
+  EXPECT_NE(Difference(other), "");
+  RunRecord plain = Record();
+  plain.tallies[0].failed_beside_success = {"worker:0"};
+  EXPECT_NE(Difference(other, plain), "");
+  plain.tallies[0].failed_beside_success = {"worker:1"};
+  EXPECT_EQ(Difference(other, plain), "");
+  plain = Record();
+  plain.tallies[0].failed_together = {"worker:0", "worker:1"};
+  EXPECT_NE(Difference(other, plain), "") << "the same befell it";
+  plain.tallies[0].blows["worker:0 ends with 137"] = 1;
+  EXPECT_EQ(Difference(other, plain), "");
+  plain = Record();
+  plain.tallies[0].last_one_hung = true;
+  EXPECT_EQ(Difference(other, plain), "");
+  plain = Record();
+  plain.tallies[0].failed_beside_the_gang = true;
+  EXPECT_EQ(Difference(Record(2), plain), "");
+}
+
 TEST(AmnesiaTest, WhatYarnTookWithTheAmExcusesARestart) {
   RunRecord other = Record(2);
   other.tallies[0].am_lost = 1;
