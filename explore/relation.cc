@@ -268,6 +268,21 @@ bool HasEndsAtOnce(const sim::JobTally& tally) {
   });
 }
 
+/// Its cause failed more often than in the plain run: what a process does when it starts again is
+/// the world's, as where it fails at the moment at which the training is done.
+bool FailedMoreOften(const trace::JobResult& result, const sim::JobTally& plain,
+                     const sim::JobTally& other) {
+  if (!result.cause) return false;
+  const std::string start = ToString(result.cause->task) + " ends with ";
+  const auto failures = [&](const sim::JobTally& tally) {
+    std::int32_t count = 0;
+    for (const auto& [blow, times] : tally.blows)
+      count += blow.starts_with(start) && blow != start + "0" ? times : 0;
+    return count;
+  };
+  return failures(other) > failures(plain);
+}
+
 /// It failed for one of two failures that came at once, and the other process was stopped before
 /// its own: which end is the first is a matter of delays.
 bool FailedTogether(const trace::JobResult& result, const sim::JobTally& plain,
@@ -349,7 +364,7 @@ std::string DifferenceOfTallies(std::string_view job, const RunRecord& plain,
     // that is left until it is over.
     if (IsOfDeadline(a.rule) || b.rule == "deadlines/run" || IsOfTheClient(b)) continue;
     if (left.failed_beside_the_gang || left.last_one_hung || FailedBesideSuccess(b, right, left) ||
-        FailedTogether(b, left, right))
+        FailedTogether(b, left, right) || FailedMoreOften(b, left, right))
       continue;
     const std::string status = DifferenceOfStatus(a, b);
     if (!status.empty()) return status;

@@ -171,6 +171,13 @@ TEST(AmnesiaTest, WhichOfTwoEndsOfOneMomentIsHeardFirstIsNotCompared) {
   EXPECT_NE(Difference(other, plain), "") << "the same befell it";
   plain.tallies[0].blows["worker:0 ends with 137"] = 1;
   EXPECT_EQ(Difference(other, plain), "");
+  other.tallies[0].blows["worker:1 ends with 1"] = 2;
+  plain = Record();
+  plain.tallies[0].blows["worker:1 ends with 1"] = 2;
+  EXPECT_NE(Difference(other, plain), "");
+  plain.tallies[0].blows["worker:1 ends with 1"] = 1;
+  EXPECT_EQ(Difference(other, plain), "") << "it failed more often";
+  other.tallies[0].blows.clear();
   plain = Record();
   plain.tallies[0].last_one_hung = true;
   EXPECT_EQ(Difference(other, plain), "");
