@@ -247,7 +247,9 @@ std::string ReferenceVerdict::Model::WrongCause(const Job& job, const Task& task
       if (account.spent || account.told == 0 || heard_late) continue;
       unsure |= account.told >= window_;
       heard = true;
-      first = std::min(first, account.told_at);
+      // What it has read in the journal it knows since it took over.
+      const bool read = account.stored_perhaps && job.am_attempt > 1;
+      first = std::min({first, account.told_at, read ? job.taken_over_at : account.told_at});
       // While it was to end: who sent SIGKILL the AM is not told.
       killed_by_others |= account.killed_on_order;
     }
