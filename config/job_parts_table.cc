@@ -295,8 +295,9 @@ const Record<DeadlineSpec>& DeadlineTable() {
     record.Field(
         "am_start", &DeadlineSpec::am_start, Maybe(Time(1s)),
         "From the submission, or from the end of an ApplicationMaster, to the next one "
-        "that registers: the client gives up then, with the RM's reason. An RM that does not "
-        "answer is asked on; an ApplicationMaster has 30 s to find one that is back.",
+        "that registers: the client gives up then, with the RM's reason. The client goes on "
+        "asking an RM that does not answer; an ApplicationMaster has 30 s to find one that is "
+        "back.",
         {.example = "1h", .default_text = "15m; in a scenario 7d"});
     record.Field(
         "nodes", &DeadlineSpec::nodes, Time(),

@@ -70,8 +70,8 @@ struct ClientOptions {
   std::optional<Duration> am_start =
       15min;  ///< From the submission, or the end of an AM, to the next that registers, where the
               ///< job's deadlines.am_start does not say; nullopt = for ever. Only an RM's word that
-              ///< there is no AM ends it: one that does not answer then is asked on, and an AM has
-              ///< 30 s to find it when it is back.
+              ///< there is no AM ends it: the client goes on asking one that does not answer, and
+              ///< an AM has 30 s to find it when it is back.
   Duration clean_up = 1min;  ///< Longest time that deleting the staging directory is tried.
 };
 BOOST_DESCRIBE_STRUCT(ClientOptions, (),
