@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <string>
 
-#include "core/am/policy_options.h"
+#include "core/policy/options.h"
 #include "sim/random.h"
 
 namespace tfyarn::sim {
@@ -74,7 +74,7 @@ void TakeRow(const config::BehaviorRow& row, ProcessScript& script) {
 bool IsTonysSidecar(const JobSpec& job, std::string_view task_type) {
   const auto list = job.policy.options.find("sidecar");
   return job.policy.name == "tony" && list != job.policy.options.end() &&
-         am::ListNames(list->second, task_type);
+         policy::ListNames(list->second, task_type);
 }
 
 }  // namespace

@@ -21,7 +21,7 @@
 #include <utility>
 #include <vector>
 
-#include "core/am/policy.h"
+#include "core/policy/engine.h"
 #include "oracles/reference_verdict.h"
 #include "sim/checkers.h"
 #include "sim/checkers_conduct.h"

@@ -8,10 +8,10 @@
 // over.
 #include <algorithm>
 
-#include "core/am/policy.h"
 #include "core/am/task_table.h"
 #include "core/model/probe.h"
 #include "core/model/text.h"
+#include "core/policy/engine.h"
 #include "sim/behavior.h"
 #include "sim/checkers_books.h"
 
@@ -488,14 +488,14 @@ void Checkers::Books::LimitsOfAttemptEnd(const JobBook& job, ApplicationBook& ap
 /// waits by `depends` the AM begins to count when it could start processes: not known here.
 void Checkers::Books::LimitsOfFirstRuns(const JobBook& job, ApplicationLimits& limits) const {
   if (limits.each_ran || !job.spec->deadlines.run) return;
-  const Expected<am::PolicyEngine> policy = am::PolicyEngine::Make(*job.spec);
+  const Expected<policy::Engine> policy = policy::Engine::Make(*job.spec);
   if (!policy) return;
   std::int32_t needed = 0;
   std::int32_t missing = 0;
   for (const TaskTypeSpec& type : job.spec->tasks) {
     const TaskId first{.type = type.name};
     if (!Trains(*job.spec, first) || Waits(*job.spec, first) ||
-        !am::IsTraining(policy->ClassOf(type.name), type.name))
+        !policy::IsTraining(policy->ClassOf(type.name), type.name))
       continue;
     needed += type.instances;
     missing += type.instances - static_cast<std::int32_t>(std::count_if(

@@ -1,7 +1,7 @@
 // The invariant `verdict`: what the AM decided is what its policy says about the exits that were
 // recorded by then.
 //
-// The policy's tables are the product's (core/am/policy.h); the counting of tasks is done again
+// The policy's tables are the product's (core/policy/engine.h); the counting of tasks is done again
 // here, from the trace, and what counts as a success must have been one for the process's parent on
 // its node. What this finds is an AM that lost, doubled or misread an exit; whether the tables
 // themselves are right is for their own tests. Verdicts that no exit leads to (a deadline,
@@ -10,18 +10,18 @@
 #include <set>
 #include <utility>
 
-#include "core/am/job_view.h"
 #include "core/model/probe.h"
 #include "core/model/text.h"
+#include "core/policy/job_view.h"
 #include "sim/behavior.h"
 #include "sim/checkers_books.h"
 
 namespace tfyarn::sim {
 namespace {
 
-class RecordedView : public am::JobView {
+class RecordedView : public policy::JobView {
  public:
-  RecordedView(const JobSpec& spec, const am::PolicyEngine& policy,
+  RecordedView(const JobSpec& spec, const policy::Engine& policy,
                const std::map<TaskId, TaskBook>& tasks)
       : spec_(spec), tasks_(tasks) {
     for (const TaskTypeSpec& type : spec.tasks) {
@@ -36,7 +36,7 @@ class RecordedView : public am::JobView {
   void WaiveIgnored() {
     for (const Dependency& rule : spec_.depends) {
       if (rule.action != DependencyAction::kIgnore || !HasReached(rule)) continue;
-      for (am::TypeCounts& type : types_) type.waived = type.waived || type.name == rule.task;
+      for (policy::TypeCounts& type : types_) type.waived = type.waived || type.name == rule.task;
     }
   }
 
@@ -46,10 +46,10 @@ class RecordedView : public am::JobView {
   void Ignore(std::set<TaskId> tasks) { ignored_ = std::move(tasks); }
 
   void Count() {
-    for (am::TypeCounts& type : types_) type.running = type.ok = type.failed = type.ignored = 0;
+    for (policy::TypeCounts& type : types_) type.running = type.ok = type.failed = type.ignored = 0;
     for (std::size_t type = 0; type < types_.size(); ++type) {
       for (std::int32_t index = 0; index < types_[type].instances; ++index) {
-        const am::TaskFacts facts = FactsOf(type, index);
+        const policy::TaskFacts facts = FactsOf(type, index);
         if (facts.running) ++types_[type].running;
         if (!facts.ended) continue;
         const bool ignored = ignored_.count({types_[type].name, index}) > 0;
@@ -58,9 +58,9 @@ class RecordedView : public am::JobView {
     }
   }
 
-  [[nodiscard]] const std::vector<am::TypeCounts>& types() const override { return types_; }
+  [[nodiscard]] const std::vector<policy::TypeCounts>& types() const override { return types_; }
 
-  [[nodiscard]] am::TaskFacts FactsOf(std::size_t type, std::int32_t index) const override {
+  [[nodiscard]] policy::TaskFacts FactsOf(std::size_t type, std::int32_t index) const override {
     const auto task = tasks_.find(TaskId{.type = spec_.tasks[type].name, .index = index});
     if (task == tasks_.end()) return {};
     const bool ended =
@@ -72,7 +72,7 @@ class RecordedView : public am::JobView {
 
  private:
   [[nodiscard]] bool HasReached(const Dependency& rule) const {
-    for (const am::TypeCounts& type : types_) {
+    for (const policy::TypeCounts& type : types_) {
       if (type.name != rule.after) continue;
       switch (rule.state) {
         case DependencyState::kRunning:
@@ -88,14 +88,14 @@ class RecordedView : public am::JobView {
 
   const JobSpec& spec_;
   const std::map<TaskId, TaskBook>& tasks_;
-  std::vector<am::TypeCounts> types_;
+  std::vector<policy::TypeCounts> types_;
   std::set<TaskId> start_again_, ignored_;
 };
 
 /// True unless restarts were certainly left when it ended: the payments recorded within the window
 /// are fewer than allowed, and so are those for this task since it last ran, or because it hung.
-bool MayBeSpent(const am::Decision& decision, const ApplicationBook& application, const TaskId& id,
-                const TaskBook& task) {
+bool MayBeSpent(const policy::Decision& decision, const ApplicationBook& application,
+                const TaskId& id, const TaskBook& task) {
   if (!decision.allowance.restarts || decision.allowance.per_task)
     return decision.allowance.restarts.has_value();
   // An AM that died may have stored payments that it never announced: of a task, and of its peers.
@@ -138,14 +138,14 @@ bool RegistrationIsForgotten(const ApplicationBook& application, const TaskId& i
 }
 
 /// What the policy may say: who pays may hang on whether its last words name a peer of the job.
-std::vector<am::Decision> DecisionsOn(const am::PolicyEngine& policy, const am::JobView& view,
-                                      const ApplicationBook& application, const TaskId& id,
-                                      const TaskBook& task) {
-  am::ExitView end{.task = id,
-                   .exit_class = task.exit_class,
-                   .exit = task.exit,
-                   .ever_registered = task.registered};
-  std::vector<am::Decision> decisions = {policy.OnExit(end, view)};
+std::vector<policy::Decision> DecisionsOn(const policy::Engine& policy, const policy::JobView& view,
+                                          const ApplicationBook& application, const TaskId& id,
+                                          const TaskBook& task) {
+  policy::ExitView end{.task = id,
+                       .exit_class = task.exit_class,
+                       .exit = task.exit,
+                       .ever_registered = task.registered};
+  std::vector<policy::Decision> decisions = {policy.OnExit(end, view)};
   end.peer_unreachable = task.unreachable_peer;
   if (task.unreachable_peer) decisions.push_back(policy.OnExit(end, view));
   if (RegistrationIsForgotten(application, id, task)) {
@@ -156,18 +156,18 @@ std::vector<am::Decision> DecisionsOn(const am::PolicyEngine& policy, const am::
   return decisions;
 }
 
-Asked AskedBy(const am::PolicyEngine& policy, const ApplicationBook& application,
-              const am::JobView& view) {
+Asked AskedBy(const policy::Engine& policy, const ApplicationBook& application,
+              const policy::JobView& view) {
   Asked asked;
   for (const auto& [id, task] : application.tasks) {
     if (!task.ended || task.restarts) continue;
     bool restarts = true;
-    for (const am::Decision& decision : DecisionsOn(policy, view, application, id, task)) {
+    for (const policy::Decision& decision : DecisionsOn(policy, view, application, id, task)) {
       // A task that has the most memory it may have fails the job instead.
       if (decision.action == ExitAction::kFail || decision.action == ExitAction::kRaiseMemory)
         asked.failure = true;
       if (decision.action == ExitAction::kIgnore) asked.ignored.insert(id);
-      const bool restart = am::IsRestart(decision.action);
+      const bool restart = policy::IsRestart(decision.action);
       const bool spent =
           restart && (policy.name() != "default" || MayBeSpent(decision, application, id, task));
       if (spent) asked.failure = asked.failure || decision.when_spent == ExitAction::kFail;
@@ -184,19 +184,18 @@ struct Says {
   bool failure = false;
 };
 
-Says SaysOf(const am::PolicyEngine& policy, const ApplicationBook& application,
-            RecordedView& view) {
+Says SaysOf(const policy::Engine& policy, const ApplicationBook& application, RecordedView& view) {
   const Asked asked = AskedBy(policy, application, view);
   view.StartAgain(asked.start_again);
   view.Ignore(asked.ignored);
   view.Count();
-  const std::optional<am::Verdict> judged = policy.Judge(view);
+  const std::optional<policy::Verdict> judged = policy.Judge(view);
   return {.success = judged && judged->status == JobStatus::kSucceeded,
           .failure = asked.failure || (judged && judged->status == JobStatus::kFailed)};
 }
 
 /// The same where a type that `depends` may no longer wait for counts for nothing.
-Says SaysWithWaived(const am::PolicyEngine& policy, const ApplicationBook& application,
+Says SaysWithWaived(const policy::Engine& policy, const ApplicationBook& application,
                     RecordedView& view) {
   view.StartAgain({});
   view.Ignore({});
@@ -211,7 +210,7 @@ void Forget(TaskBook& task) {
 }
 
 /// Had the job failed by what had ended by then?
-bool FailedBy(const am::PolicyEngine& policy, const JobSpec& spec, ApplicationBook application,
+bool FailedBy(const policy::Engine& policy, const JobSpec& spec, ApplicationBook application,
               const Cause& cause, Instant then, std::uint64_t by_then) {
   for (auto& [id, task] : application.tasks) {
     if (task.amended_at > then || task.amended_as > by_then) {
@@ -235,7 +234,7 @@ bool FailedBy(const am::PolicyEngine& policy, const JobSpec& spec, ApplicationBo
 /// A verdict is announced once it is stored, which may take a while, and what ends meanwhile
 /// changes nothing: had the job failed when its cause ended, or by what ended next? Of a cause that
 /// another attempt of the AM has recorded the journal has the millisecond: any end may be the next.
-bool FailedThen(const am::PolicyEngine& policy, const JobSpec& spec,
+bool FailedThen(const policy::Engine& policy, const JobSpec& spec,
                 const ApplicationBook& application, const Cause& cause) {
   const auto first = application.tasks.find(cause.task);
   const bool known = first != application.tasks.end() && first->second.ended_at == cause.at;
@@ -287,7 +286,7 @@ std::vector<ApplicationBook> WithoutOneEnd(const ApplicationBook& application,
 
 /// A verdict is announced once it is stored: had the job succeeded before the last of its tasks
 /// ended?
-bool SucceededThen(const am::PolicyEngine& policy, const JobSpec& spec,
+bool SucceededThen(const policy::Engine& policy, const JobSpec& spec,
                    const ApplicationBook& application) {
   return std::any_of(application.tasks.begin(), application.tasks.end(), [&](const auto& entry) {
     if (!entry.second.ended) return false;
@@ -303,7 +302,7 @@ bool SucceededThen(const am::PolicyEngine& policy, const JobSpec& spec,
 
 /// A success that is recorded while a restart is decided, or before it was carried out, still
 /// counts: the process that the restart would have stopped was faster.
-bool SucceededBeforeRestart(const am::PolicyEngine& policy, const JobSpec& spec,
+bool SucceededBeforeRestart(const policy::Engine& policy, const JobSpec& spec,
                             ApplicationBook application) {
   for (auto& [id, task] : application.tasks) {
     if (task.ended && task.exit_class == ExitClass::kOk && task.ended_at >= task.restart_cause_at)
@@ -425,7 +424,7 @@ void Checkers::Books::CheckVerdict(JobBook& job, const ApplicationBook& applicat
                                    const VerdictReached& verdict) {
   // What an AM knew that took the journal back from a later one that had died is not in one book.
   if (job.spec == nullptr || !on(Invariant::kVerdict) || application.taken_back) return;
-  const Expected<am::PolicyEngine> policy = am::PolicyEngine::Make(*job.spec);
+  const Expected<policy::Engine> policy = policy::Engine::Make(*job.spec);
   if (!policy) return;  // The AM refuses such a job with that very reason.
   RecordedView view(*job.spec, *policy, application.tasks);
   view.Count();
@@ -454,7 +453,7 @@ void Checkers::Books::CheckVerdict(JobBook& job, const ApplicationBook& applicat
       const std::vector<ExitRule>& rows = job.spec->on_exit;
       const bool by_row = by_exit && verdict.cause->exit == 0 &&
                           std::any_of(rows.begin(), rows.end(), [](const ExitRule& row) {
-                            return am::IsRestart(row.action);
+                            return policy::IsRestart(row.action);
                           });
       // Its journal has times in milliseconds: the cause may be one of the next.
       const auto failed_by = [&](const ApplicationBook& book) {

@@ -7,10 +7,10 @@
 #include <variant>
 
 #include "config/fault_kinds.h"
-#include "core/am/policy_row.h"
 #include "core/model/check.h"
 #include "core/model/probe.h"
 #include "core/model/visit.h"
+#include "core/policy/table.h"
 #include "core/trace/routine.h"
 #include "sim/coverage_words.h"
 

@@ -2,8 +2,8 @@
 
 #include <variant>
 
-#include "core/am/policy_row.h"
 #include "core/model/visit.h"
+#include "core/policy/table.h"
 
 namespace tfyarn::sim {
 namespace {
@@ -155,16 +155,16 @@ std::vector<std::string> TimesWords() {
 
 std::vector<std::string> RuleWords() {
   std::vector<std::string> words;
-  for (const am::PolicyTable* table : am::AllPolicyTables()) {
+  for (const policy::Table* table : policy::AllTables()) {
     const auto add = [&](std::string_view row) {
       words.push_back(std::string(table->name) + "/" + std::string(row));
     };
     // A job's own `success` is judged in the same way under every policy.
     for (const std::string_view row : {"success", "success-impossible", "tracked-ended"}) add(row);
-    for (const am::VerdictRow& row : table->verdicts) {
-      if (table->verdict != am::VerdictFunction::kExpression) add(row.name);
+    for (const policy::VerdictRow& row : table->verdicts) {
+      if (table->verdict != policy::VerdictFunction::kExpression) add(row.name);
     }
-    for (const am::PolicyRow& row : table->rows) {
+    for (const policy::Row& row : table->rows) {
       if (row.action == ExitAction::kFail) add(row.name);
     }
     add("spent");

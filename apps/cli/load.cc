@@ -16,8 +16,8 @@
 #include "config/hide_secrets.h"
 #include "config/load.h"
 #include "config/shell_line.h"
-#include "core/am/policy.h"
 #include "core/model/job_secrets.h"
+#include "core/policy/engine.h"
 
 namespace tfyarn::cli {
 namespace {
@@ -72,7 +72,7 @@ std::string TextOf(const config::Diagnostics& diagnostics) {
 }
 
 void AddProblem(const std::string& place, const JobSpec& job, std::vector<std::string>& problems) {
-  const auto engine = am::PolicyEngine::Make(job);
+  const auto engine = policy::Engine::Make(job);
   if (!engine) problems.push_back(fmt::format("{}: {}", place, engine.error().message));
 }
 

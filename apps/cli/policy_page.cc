@@ -30,9 +30,9 @@ std::string Wrapped(std::string_view text, std::size_t indent) {
   return out.empty() ? out : out + "\n";
 }
 
-std::size_t WidestName(const std::vector<am::PolicyRowText>& rows) {
+std::size_t WidestName(const std::vector<policy::RowText>& rows) {
   std::size_t widest = 0;
-  for (const am::PolicyRowText& row : rows) widest = std::max(widest, row.name.size());
+  for (const policy::RowText& row : rows) widest = std::max(widest, row.name.size());
   return widest;
 }
 
@@ -45,28 +45,28 @@ std::string Entry(std::string_view name, std::size_t width, const std::string& t
   return lines + Wrapped(why, indent + 2);
 }
 
-std::string RowText(const am::PolicyRowText& row) {
+std::string RowText(const policy::RowText& row) {
   const std::string pays = row.pays.empty() ? "" : fmt::format(", paid by {}", row.pays);
   return fmt::format("{} -> {}{}", row.when, row.action, pays);
 }
 
 }  // namespace
 
-std::string PolicyPage(const am::PolicyText& text) {
+std::string PolicyPage(const policy::Text& text) {
   std::string page = Wrapped(fmt::format("{}: {}", text.name, text.summary), 0);
   if (!text.options.empty()) page += "\nOptions, with what holds when they are not given\n";
-  for (const am::PolicyRowText& row : text.options) {
+  for (const policy::RowText& row : text.options) {
     page += Entry(row.name, WidestName(text.options),
                   fmt::format("{}; without it {}", row.action, row.when), row.why);
   }
   page += "\nTask types and their class\n";
-  for (const am::PolicyRowText& row : text.roles)
+  for (const policy::RowText& row : text.roles)
     page += Entry(row.name, WidestName(text.roles), row.action, row.why);
   page += "\nAn exit: the first row whose conditions all hold decides (on_exit rows come before)\n";
-  for (const am::PolicyRowText& row : text.rows)
+  for (const policy::RowText& row : text.rows)
     page += Entry(row.name, WidestName(text.rows), RowText(row), row.why);
   page += "\nThe job: what ends it\n";
-  for (const am::PolicyRowText& row : text.verdicts) {
+  for (const policy::RowText& row : text.verdicts) {
     page += Entry(row.name, WidestName(text.verdicts),
                   fmt::format("{} -> {}", row.when, row.action), row.why);
   }

@@ -4,11 +4,11 @@
 
 #include <string>
 
-#include "core/am/policy.h"
+#include "core/policy/text.h"
 
 namespace tfyarn::cli {
 
 /// Lines of at most 100 columns, but for a word that is longer.
-[[nodiscard]] std::string PolicyPage(const am::PolicyText& text);
+[[nodiscard]] std::string PolicyPage(const policy::Text& text);
 
 }  // namespace tfyarn::cli

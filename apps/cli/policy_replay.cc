@@ -17,12 +17,12 @@
 #include "apps/cli/replay_recordings.h"
 #include "apps/cli/single_run.h"
 #include "config/load.h"
-#include "core/am/job_view.h"
 #include "core/am/outcome.h"
-#include "core/am/policy.h"
 #include "core/client/job_client.h"
 #include "core/model/describe.h"
 #include "core/model/text.h"
+#include "core/policy/engine.h"
+#include "core/policy/job_view.h"
 #include "hosts/runtime/recording.h"
 
 namespace tfyarn::cli {
@@ -93,9 +93,9 @@ std::string Since(Instant began, Instant at) {
 }
 
 /// One policy's account of the run.
-class PolicyAccount : public am::JobView {
+class PolicyAccount : public policy::JobView {
  public:
-  PolicyAccount(const JobSpec& job, am::PolicyEngine policy, Instant began)
+  PolicyAccount(const JobSpec& job, policy::Engine policy, Instant began)
       : policy_(std::move(policy)), began_(began) {
     for (const TaskTypeSpec& type : job.tasks) {
       types_.push_back({.name = type.name,
@@ -108,11 +108,11 @@ class PolicyAccount : public am::JobView {
   std::string Hear(const End& end) {
     if (!verdict_.empty()) return "decided before";
     const TaskAttemptEnded& what = end.what;
-    const am::Decision decision = policy_.OnExit({.task = what.task,
-                                                  .exit_class = what.exit_class,
-                                                  .exit = what.exit,
-                                                  .ever_registered = end.registered},
-                                                 *this);
+    const policy::Decision decision = policy_.OnExit({.task = what.task,
+                                                      .exit_class = what.exit_class,
+                                                      .exit = what.exit,
+                                                      .ever_registered = end.registered},
+                                                     *this);
     std::string words = Apply(decision, end);
     Count();
     if (verdict_.empty()) Judge(end, words);
@@ -124,8 +124,8 @@ class PolicyAccount : public am::JobView {
   }
   [[nodiscard]] std::string_view name() const { return policy_.name(); }
 
-  [[nodiscard]] const std::vector<am::TypeCounts>& types() const override { return types_; }
-  [[nodiscard]] am::TaskFacts FactsOf(std::size_t type, std::int32_t index) const override {
+  [[nodiscard]] const std::vector<policy::TypeCounts>& types() const override { return types_; }
+  [[nodiscard]] policy::TaskFacts FactsOf(std::size_t type, std::int32_t index) const override {
     const auto found = outcomes_.find({.type = types_[type].name, .index = index});
     const Outcome outcome = found == outcomes_.end() ? Outcome::kOpen : found->second;
     return {.ended = outcome != Outcome::kOpen,
@@ -134,11 +134,11 @@ class PolicyAccount : public am::JobView {
   }
 
  private:
-  std::string Apply(const am::Decision& decision, const End& end) {
+  std::string Apply(const policy::Decision& decision, const End& end) {
     const TaskId& task = end.what.task;
     ExitAction action = decision.action;
     std::string words = KebabName(action);
-    if (am::IsRestart(action)) {
+    if (policy::IsRestart(action)) {
       const std::int32_t used = Used(decision, end);
       const std::optional<std::int32_t> limit = decision.allowance.restarts;
       if (limit && used >= *limit) {
@@ -188,7 +188,7 @@ class PolicyAccount : public am::JobView {
     }
   }
 
-  [[nodiscard]] std::int32_t Used(const am::Decision& decision, const End& end) const {
+  [[nodiscard]] std::int32_t Used(const policy::Decision& decision, const End& end) const {
     if (decision.allowance.per_task) {
       const auto found = restarts_.find(end.what.task);
       return found == restarts_.end() ? 0 : found->second;
@@ -205,7 +205,8 @@ class PolicyAccount : public am::JobView {
     const auto judged = policy_.Judge(*this);
     if (!judged) return;
     if (judged->retry) {
-      const am::Decision retry{.pays = judged->retry->pays, .allowance = judged->retry->allowance};
+      const policy::Decision retry{.pays = judged->retry->pays,
+                                   .allowance = judged->retry->allowance};
       const std::optional<std::int32_t> limit = retry.allowance.restarts;
       if (!limit || Used(retry, end) < *limit) {
         paid_[retry.pays].push_back(end.at);
@@ -224,7 +225,7 @@ class PolicyAccount : public am::JobView {
   }
 
   void Count() {
-    for (am::TypeCounts& type : types_) {
+    for (policy::TypeCounts& type : types_) {
       type.ok = type.failed = type.ignored = 0;
       type.running = type.instances;
     }
@@ -241,9 +242,9 @@ class PolicyAccount : public am::JobView {
     }
   }
 
-  am::PolicyEngine policy_;
+  policy::Engine policy_;
   Instant began_;
-  std::vector<am::TypeCounts> types_;
+  std::vector<policy::TypeCounts> types_;
   std::map<TaskId, Outcome> outcomes_;
   std::map<Budget, std::vector<Instant>> paid_;
   std::map<TaskId, std::int32_t> restarts_;
@@ -263,9 +264,9 @@ Expected<PolicyComparison> ComparePolicies(const JobSpec& job,
                                            const std::string& policy, Instant began) {
   JobSpec changed = job;
   if (policy != job.policy.name) changed.policy = {.name = policy};
-  auto own = am::PolicyEngine::Make(job);
+  auto own = policy::Engine::Make(job);
   if (!own) return tl::unexpected<Error>(own.error());
-  auto other = am::PolicyEngine::Make(changed);
+  auto other = policy::Engine::Make(changed);
   if (!other) return tl::unexpected<Error>(other.error());
   PolicyAccount recorded(job, std::move(*own), began);
   PolicyAccount instead(changed, std::move(*other), began);

@@ -11,7 +11,7 @@
 #include "config/fault_kinds.h"
 #include "config/reference.h"
 #include "config/suggest.h"
-#include "core/am/policy.h"
+#include "core/policy/text.h"
 
 namespace tfyarn::cli {
 namespace {
@@ -32,7 +32,7 @@ int PrintOrExplain(const Expected<std::string>& text) {
 }
 
 Expected<std::string> PolicyTextOf(const std::string& name) {
-  return am::Describe(name, {}).map([](const am::PolicyText& text) { return PolicyPage(text); });
+  return policy::Describe(name, {}).map([](const policy::Text& text) { return PolicyPage(text); });
 }
 
 }  // namespace
@@ -45,7 +45,7 @@ int ExplainCommand(const ExplainArguments& arguments, config::FileKind kind) {
     return ToInt(ExitCode::kUsage);
   }
   if (words.size() == 1) return PrintOrExplain(config::ExplainField("policy", kind));
-  const std::vector<std::string_view> known = am::PolicyNames();
+  const std::vector<std::string_view> known = policy::Names();
   if (words.size() == 2 && std::find(known.begin(), known.end(), words[1]) == known.end()) {
     return NoSuch("policy", words[1], {known.begin(), known.end()});
   }

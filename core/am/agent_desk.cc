@@ -192,7 +192,7 @@ void AgentDesk::TakeEnded(TaskIndex task, const ProcessEnded& report) {
     return parts_.attempts.AnswerAgain(task);
   }
   const bool stopping = core.tasks.record(task).process == ProcessPhase::kStopping;
-  ExitEvidence evidence{
+  policy::ExitEvidence evidence{
       .process = report.exit, .port_conflict = report.port_conflict, .launch_error = {}};
   if (!stopping) {
     // A warned process ends by its own choice; only an ordered stop is ours.

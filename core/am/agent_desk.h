@@ -8,10 +8,10 @@
 #include <map>
 #include <string_view>
 
-#include "core/am/task_index.h"
 #include "core/model/am.h"
 #include "core/model/channel.h"
 #include "core/model/elision.h"
+#include "core/model/task_index.h"
 
 namespace tfyarn::am {
 

@@ -49,8 +49,8 @@ constexpr TransitionRow<JobState, std::string_view> kStages[] = {
     {JobState::kDraining, "FinalStatusConfirmed", JobState::kFinished},
 };
 
-std::optional<PolicyEngine> MakePolicy(const JobSpec& job, std::string& error) {
-  Expected<PolicyEngine> policy = PolicyEngine::Make(job);
+std::optional<policy::Engine> MakePolicy(const JobSpec& job, std::string& error) {
+  Expected<policy::Engine> policy = policy::Engine::Make(job);
   if (policy) return std::move(*policy);
   error = policy.error().message;
   return std::nullopt;

@@ -8,19 +8,19 @@
 #include <string>
 
 #include "core/am/am_options.h"
-#include "core/am/exit_classifier.h"
 #include "core/am/gang_allocator.h"
 #include "core/am/heartbeat_watch.h"
 #include "core/am/journal.h"
 #include "core/am/node_exclusion.h"
 #include "core/am/outbox.h"
-#include "core/am/policy.h"
 #include "core/am/rm_session.h"
 #include "core/am/snapshot.h"
 #include "core/am/task_table.h"
 #include "core/am/timers.h"
 #include "core/model/am.h"
 #include "core/model/job_spec.h"
+#include "core/policy/engine.h"
+#include "core/policy/exit_classifier.h"
 
 namespace tfyarn::am {
 
@@ -40,8 +40,8 @@ struct AttemptEnd {
   ProcessRef process;
   ContainerId container;
   NodeId node;
-  ExitEvidence evidence;
-  ExitRecord record;
+  policy::ExitEvidence evidence;
+  policy::ExitRecord record;
   std::string detail;  ///< Last lines of stderr, or what YARN or we have to say.
   Instant at{};
   /// The entry after which the agent need not repeat its report, and the record can only be
@@ -82,7 +82,7 @@ struct AmCore {
   AmOptions options;
   std::uint64_t seed;
   std::string policy_error;  ///< Why there is no policy; made before it.
-  std::optional<PolicyEngine> policy;
+  std::optional<policy::Engine> policy;
 
   AmSnapshot snapshot;
   TaskTable tasks;

@@ -7,7 +7,7 @@
 
 namespace tfyarn::am {
 
-const AttemptEnd& Attempts::End(TaskIndex task, ExitEvidence evidence, std::string detail) {
+const AttemptEnd& Attempts::End(TaskIndex task, policy::ExitEvidence evidence, std::string detail) {
   TF_CHECK(core_.tasks.ProcessAlive(task));
   const TaskRecord& record = core_.tasks.record(task);
   if (!evidence.process && record.told_end) {
@@ -41,7 +41,7 @@ const AttemptEnd& Attempts::Recall(TaskIndex task, const FailureSeen& seen) {
   return Keep(std::move(end));
 }
 
-const AttemptEnd& Attempts::EndBeforeStart(TaskIndex task, ExitEvidence evidence,
+const AttemptEnd& Attempts::EndBeforeStart(TaskIndex task, policy::ExitEvidence evidence,
                                            std::string detail) {
   AttemptEnd end = Describe(task, std::move(evidence), std::move(detail));
   TF_PROBE("attempts/ended-before-its-start");
@@ -50,7 +50,8 @@ const AttemptEnd& Attempts::EndBeforeStart(TaskIndex task, ExitEvidence evidence
   return Keep(std::move(end));
 }
 
-AttemptEnd Attempts::Blame(TaskIndex task, ExitEvidence evidence, std::string detail) const {
+AttemptEnd Attempts::Blame(TaskIndex task, policy::ExitEvidence evidence,
+                           std::string detail) const {
   return Describe(task, std::move(evidence), std::move(detail));
 }
 
@@ -64,17 +65,18 @@ void Attempts::AmendByCompletion(TaskIndex task, const yarn::ContainerStatus& st
   }
   AttemptEnd& end = entry->second;
   // What befalls a container later is not how a process ended that its agent saw end.
-  if (end.record.source == ExitSource::kAgent && core_.now - end.at > core_.job->deadlines.blame) {
+  if (end.record.source == policy::ExitSource::kAgent &&
+      core_.now - end.at > core_.job->deadlines.blame) {
     TF_PROBE("attempts/too-late-to-amend");
     return;
   }
-  ExitEvidence evidence = end.evidence;
+  policy::ExitEvidence evidence = end.evidence;
   evidence.yarn_exit = status.exit_status;
   evidence.diagnostics = status.diagnostics;
   evidence.node_lost = evidence.node_lost || node_lost;
-  const ExitRecord later = Classify(evidence);
+  const policy::ExitRecord later = policy::Classify(evidence);
   const bool decided = end.decided.value > 0;
-  if (Weigh(end.record, later, decided) == Amendment::kNone) return;
+  if (policy::Weigh(end.record, later, decided) == policy::Amendment::kNone) return;
   TF_PROBE("attempts/amended");
   end.evidence = std::move(evidence);
   if (decided) TF_PROBE("attempts/amended-after-the-decision");
@@ -115,7 +117,8 @@ TaskEnded Attempts::JournalFormOf(const AttemptEnd& end, Outcome outcome) const 
           .detail = end.detail};
 }
 
-AttemptEnd Attempts::Describe(TaskIndex task, ExitEvidence evidence, std::string detail) const {
+AttemptEnd Attempts::Describe(TaskIndex task, policy::ExitEvidence evidence,
+                              std::string detail) const {
   const TaskSnapshot& shown = core_.tasks.shown(task);
   AttemptEnd end{.task = task,
                  .process = core_.tasks.ProcessOf(task),
@@ -124,7 +127,7 @@ AttemptEnd Attempts::Describe(TaskIndex task, ExitEvidence evidence, std::string
                  .evidence = std::move(evidence),
                  .detail = std::move(detail),
                  .at = core_.now};
-  end.record = Classify(end.evidence);
+  end.record = policy::Classify(end.evidence);
   // Notice was given: however the process then ends, it is the RM that took its container. In a
   // collective one that is warned takes all with it, and any of them may be the first to end.
   const bool noticed = core_.tasks.record(task).preemption_noticed || TeamIsNoticed(task);
@@ -133,7 +136,7 @@ AttemptEnd Attempts::Describe(TaskIndex task, ExitEvidence evidence, std::string
     TF_PROBE("attempts/preempted-by-notice");
     end.record = {.exit_class = ExitClass::kPreempted,
                   .exit = end.record.exit,
-                  .source = ExitSource::kPlatform};
+                  .source = policy::ExitSource::kPlatform};
   }
   return end;
 }

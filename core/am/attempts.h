@@ -10,9 +10,9 @@
 #include <string>
 
 #include "core/am/am_core.h"
-#include "core/am/exit_classifier.h"
 #include "core/am/journal.h"
-#include "core/am/task_index.h"
+#include "core/model/task_index.h"
+#include "core/policy/exit_classifier.h"
 
 namespace tfyarn::am {
 
@@ -24,15 +24,17 @@ class Attempts {
 
   /// The task's process has ended, or will never be heard of again. Says so and returns the account
   /// of it. The process counts as ended from here on.
-  const AttemptEnd& End(TaskIndex task, ExitEvidence evidence, std::string detail);
+  const AttemptEnd& End(TaskIndex task, policy::ExitEvidence evidence, std::string detail);
   /// The task lost its container before a process was ordered: an account of the process that
   /// should have run.
-  const AttemptEnd& EndBeforeStart(TaskIndex task, ExitEvidence evidence, std::string detail);
+  const AttemptEnd& EndBeforeStart(TaskIndex task, policy::ExitEvidence evidence,
+                                   std::string detail);
   /// The end of the task's process, or of its container with it, as an earlier attempt of the AM
   /// had it. The process counts as ended from here on.
   const AttemptEnd& Recall(TaskIndex task, const FailureSeen& seen);
   /// A living process is blamed: an account to decide on, not yet an end.
-  [[nodiscard]] AttemptEnd Blame(TaskIndex task, ExitEvidence evidence, std::string detail) const;
+  [[nodiscard]] AttemptEnd Blame(TaskIndex task, policy::ExitEvidence evidence,
+                                 std::string detail) const;
   /// The RM's word about a container in which the task's latest process ended: may correct its
   /// record.
   void AmendByCompletion(TaskIndex task, const yarn::ContainerStatus& status, bool node_lost);
@@ -44,7 +46,7 @@ class Attempts {
   [[nodiscard]] TaskEnded JournalFormOf(const AttemptEnd& end, Outcome outcome) const;
 
  private:
-  [[nodiscard]] AttemptEnd Describe(TaskIndex task, ExitEvidence evidence,
+  [[nodiscard]] AttemptEnd Describe(TaskIndex task, policy::ExitEvidence evidence,
                                     std::string detail) const;
   /// The RM has announced to take a member of the collective to which the task belongs.
   [[nodiscard]] bool TeamIsNoticed(TaskIndex task) const;

@@ -11,9 +11,9 @@
 #include <string>
 #include <vector>
 
-#include "core/am/task_index.h"
 #include "core/model/cluster_spec.h"
 #include "core/model/ids.h"
+#include "core/model/task_index.h"
 #include "core/model/time.h"
 
 namespace tfyarn::am {

@@ -6,10 +6,10 @@
 #include <utility>
 
 #include "core/am/am_parts.h"
-#include "core/am/blame.h"
 #include "core/model/check.h"
 #include "core/model/probe.h"
 #include "core/model/text.h"
+#include "core/policy/blame.h"
 
 namespace tfyarn::am {
 namespace {
@@ -18,7 +18,7 @@ namespace {
 constexpr std::string_view kVictim = " (victim)";
 
 /// `in_a_row`: of one task, since a process of its last ran, and too far apart to count otherwise.
-std::string SpentText(const Decision& decision, bool in_a_row) {
+std::string SpentText(const policy::Decision& decision, bool in_a_row) {
   if (decision.allowance.restarts.value_or(0) == 0) {
     return fmt::format("{}; retries.{} allows no restart for it", decision.why,
                        KebabName(decision.pays));
@@ -34,7 +34,7 @@ std::string SpentText(const Decision& decision, bool in_a_row) {
                      restarts == 1 ? "restart" : "restarts", when, restarts == 1 ? "is" : "are");
 }
 
-Tried WhatWasTried(const Decision& decision) {
+Tried WhatWasTried(const policy::Decision& decision) {
   return {.unpaid = decision.pays, .restarts = decision.allowance.restarts.value_or(0)};
 }
 
@@ -237,11 +237,11 @@ void Failover::Close() {
 
 // ---------------------------------------------------------------- what the policy says
 
-Decision Failover::AskPolicy(const AttemptEnd& end) const {
+policy::Decision Failover::AskPolicy(const AttemptEnd& end) const {
   const AmCore& core = parts_.core;
   TF_CHECK(core.policy.has_value());
   const TaskRecord& record = core.tasks.record(end.task);
-  Decision decision = core.policy->OnExit(
+  policy::Decision decision = core.policy->OnExit(
       {.task = core.tasks.id(end.task),
        .exit_class = end.record.exit_class,
        .exit = end.record.exit,
@@ -254,7 +254,7 @@ Decision Failover::AskPolicy(const AttemptEnd& end) const {
 }
 
 void Failover::Act(Failure failure) {
-  const Decision& decision = failure.decision;
+  const policy::Decision& decision = failure.decision;
   switch (decision.action) {
     case ExitAction::kIgnore:
       return CloseTask(failure.end, Outcome::kIgnored);
@@ -280,19 +280,20 @@ void Failover::Act(Failure failure) {
   Report(std::move(failure));
 }
 
-RestartScope Failover::ScopeOf(const Failure& failure) const {
+policy::RestartScope Failover::ScopeOf(const Failure& failure) const {
   // A stolen port is a new address as much as a new container is.
   const bool same_address =
       failure.container_alive && failure.end.record.exit_class != ExitClass::kPortConflict;
   const TaskSnapshot& shown = parts_.core.tasks.shown(failure.end.task);
-  RestartScope scope = RestartSet(parts_.core.job->strategy, failure.decision.action,
-                                  shown.task.type, shown.task_class, same_address);
+  policy::RestartScope scope =
+      policy::RestartSet(parts_.core.job->strategy, failure.decision.action, shown.task.type,
+                         shown.task_class, same_address);
   if (failure.decision.session) scope.gang = scope.epoch_rises = true;
   return scope;
 }
 
 /// False: it cannot have more, and the job has failed.
-bool Failover::RaiseMemory(Failure& failure, const Decision& decision) {
+bool Failover::RaiseMemory(Failure& failure, const policy::Decision& decision) {
   failure.container_alive = false;
   if (parts_.restart.RaiseMemory(failure.end.task, decision)) {
     // Whatever starts it again, also for another's failure: the container that it has is too small.
@@ -475,7 +476,7 @@ bool Failover::CauseIsKnown() const {
   return parts_.core.policy->first_report_wins() ||
          std::any_of(window_->failures.begin(), window_->failures.end(),
                      [](const Failure& failure) {
-                       return !PeerMayHaveCaused(failure.end.record.exit_class);
+                       return !policy::PeerMayHaveCaused(failure.end.record.exit_class);
                      });
 }
 
@@ -499,7 +500,7 @@ void Failover::Decide(std::optional<Failure> hung) {
     return parts_.finish.Fail(core.CauseOf(hung->end), hung->decision.rule, hung->decision.why);
   }
   // Where the policy restarts nothing for a hang, those that failed remain the cause.
-  if (hung && IsRestart(hung->decision.action)) {
+  if (hung && policy::IsRestart(hung->decision.action)) {
     TF_PROBE("failover/hang-is-the-cause");
     if (core.tasks.ProcessAlive(hung->end.task))
       core.tasks.mutable_record(hung->end.task).hung = true;
@@ -512,7 +513,7 @@ void Failover::Decide(std::optional<Failure> hung) {
 
 /// What a better account asks for. False: it ends the job.
 bool Failover::Reconsider(Failure& failure, const AttemptEnd& better) {
-  Decision decision = AskPolicy(better);
+  policy::Decision decision = AskPolicy(better);
   switch (decision.action) {
     case ExitAction::kIgnore:
     case ExitAction::kTally:
@@ -545,12 +546,12 @@ std::size_t Failover::ChooseCause(const std::vector<Failure>& failures) const {
     TF_PROBE("failover/first-report-is-blamed");
     return 0;
   }
-  std::vector<Suspect> suspects;
+  std::vector<policy::Suspect> suspects;
   suspects.reserve(failures.size());
   for (const Failure& failure : failures) {
     suspects.push_back({.exit_class = failure.end.record.exit_class, .at = failure.end.at});
   }
-  return FindFirstCause(suspects);
+  return policy::FindFirstCause(suspects);
 }
 
 // ---------------------------------------------------------------- decisions
@@ -576,7 +577,7 @@ void Failover::DecideOn(std::vector<Failure> failures, const Failure& cause, Res
   // Two of a collective that start again do so in a new epoch, and all must hold one spec.
   if (core.job->strategy == Strategy::kMultiWorker && CountTraining(tasks.some) > 1)
     tasks.gang = true;
-  const Decision& decision = cause.decision;
+  const policy::Decision& decision = cause.decision;
   if (!MayPay(decision, cause.end)) return Spent(failures, cause, tasks);
   if (decision.session) AddWhatFailedBeside(tasks);
   RestartOrder order{.tasks = parts_.restart.ListOf(tasks),
@@ -614,10 +615,10 @@ void Failover::AddWhatFailedBeside(RestartTasks& tasks) const {
 
 /// What never runs, and what hangs again and again, forgets none of its restarts: else a task that
 /// fails each time after a long wait would be tried for ever.
-bool Failover::MayPay(const Decision& decision, const AttemptEnd& end) const {
+bool Failover::MayPay(const policy::Decision& decision, const AttemptEnd& end) const {
   const AmCore& core = parts_.core;
   const WallTime wall = core.WallAt(core.now);
-  const Allowance& allowance = decision.allowance;
+  const policy::Allowance& allowance = decision.allowance;
   if (allowance.window && allowance.restarts &&
       core.tasks.PaidInARow(end.task, end.record.exit_class,
                             core.tasks.RanUntil(end.task, end.at)) >= *allowance.restarts)
@@ -628,7 +629,7 @@ bool Failover::MayPay(const Decision& decision, const AttemptEnd& end) const {
 void Failover::Spent(const std::vector<Failure>& failures, const Failure& cause,
                      const RestartTasks& tasks) {
   AmCore& core = parts_.core;
-  const Decision& decision = cause.decision;
+  const policy::Decision& decision = cause.decision;
   if (decision.when_spent != ExitAction::kIgnore && decision.when_spent != ExitAction::kTally) {
     const bool in_a_row =
         budgets_.Allows(decision.allowance, decision.pays, cause.end.task, core.WallAt(core.now));
@@ -678,7 +679,7 @@ std::vector<TaskIndex> Failover::RestartVictim(const Failure& failure, const Cau
   return order.tasks;
 }
 
-bool Failover::RetryInstead(const Verdict& verdict, const Cause& cause) {
+bool Failover::RetryInstead(const policy::Verdict& verdict, const Cause& cause) {
   AmCore& core = parts_.core;
   const WallTime wall = core.WallAt(core.now);
   if (!verdict.retry ||

@@ -25,11 +25,12 @@
 #include <vector>
 
 #include "core/am/attempts.h"
-#include "core/am/budgets.h"
 #include "core/am/diagnostics.h"
 #include "core/am/journal.h"
-#include "core/am/policy.h"
-#include "core/am/task_index.h"
+#include "core/model/task_index.h"
+#include "core/policy/budgets.h"
+#include "core/policy/engine.h"
+#include "core/policy/restart_scope.h"
 
 namespace tfyarn::am {
 
@@ -37,8 +38,8 @@ namespace tfyarn::am {
 struct Failure {
   AttemptEnd end;
   bool container_alive = false;  ///< A new process can be started where the old one was.
-  Decision decision;
-  RestartScope scope;
+  policy::Decision decision;
+  policy::RestartScope scope;
 };
 
 /// Of a restart that only replaces a container.
@@ -68,7 +69,8 @@ class Failover {
   [[nodiscard]] std::set<TaskIndex> Standing() const;
   /// A task that has lost its container just now lost it with no process alive in it. `free`:
   /// nobody's failure (an RM restart, an expiry).
-  void OnLostBeforeStart(TaskIndex task, ExitEvidence evidence, std::string detail, bool free);
+  void OnLostBeforeStart(TaskIndex task, policy::ExitEvidence evidence, std::string detail,
+                         bool free);
   /// A container in which nothing ran was lost while a decision is pending: noted for it. False:
   /// none is pending.
   bool NoteContainerLost(TaskIndex task);
@@ -82,7 +84,7 @@ class Failover {
   /// Timer::kBlame.
   void OnBlameDeadline();
   /// A FAILED verdict that the policy lets the gang try again instead. True: it does.
-  bool RetryInstead(const Verdict& verdict, const Cause& cause);
+  bool RetryInstead(const policy::Verdict& verdict, const Cause& cause);
   /// Entries have become durable.
   void OnDurable();
   /// No decision is to be made any more: the job's verdict is.
@@ -91,7 +93,7 @@ class Failover {
   [[nodiscard]] bool deciding() const { return window_.has_value(); }
   /// A failure is being judged for which every training process starts again, in a new epoch.
   [[nodiscard]] bool GangWillRestart() const { return window_ && window_->stopped.gang; }
-  [[nodiscard]] Budgets& budgets() { return budgets_; }
+  [[nodiscard]] policy::Budgets& budgets() { return budgets_; }
   /// The account by which a job fails that has no other cause: the first failure that was counted.
   [[nodiscard]] const std::optional<Cause>& first_tallied() const { return first_tallied_; }
   /// Of an earlier attempt of the AM.
@@ -163,8 +165,8 @@ class Failover {
   void MaybeDecide();
   void Decide(std::optional<Failure> hung);
   [[nodiscard]] bool Reconsider(Failure& failure, const AttemptEnd& better);
-  [[nodiscard]] RestartScope ScopeOf(const Failure& failure) const;
-  [[nodiscard]] bool RaiseMemory(Failure& failure, const Decision& decision);
+  [[nodiscard]] policy::RestartScope ScopeOf(const Failure& failure) const;
+  [[nodiscard]] bool RaiseMemory(Failure& failure, const policy::Decision& decision);
   bool LoseUnfound();
   /// An agent of an earlier AM attempt has not found this one, and may know the cause.
   [[nodiscard]] bool IsLookedFor() const;
@@ -192,7 +194,7 @@ class Failover {
   /// Whether the task's restart alone needs another cluster spec.
   [[nodiscard]] bool ChangesSpec(const Failure& failure) const;
   /// Whether the decision's budget has a restart left for this end.
-  [[nodiscard]] bool MayPay(const Decision& decision, const AttemptEnd& end) const;
+  [[nodiscard]] bool MayPay(const policy::Decision& decision, const AttemptEnd& end) const;
   [[nodiscard]] std::ptrdiff_t CountTraining(const auto& tasks) const;
   void AddWhatFailedBeside(RestartTasks& tasks) const;
   void Spent(const std::vector<Failure>& failures, const Failure& cause, const RestartTasks& tasks);
@@ -201,16 +203,16 @@ class Failover {
   /// What starts again.
   std::vector<TaskIndex> RestartVictim(const Failure& failure, const Cause& cause);
   void PauseBeforeAsking(TaskIndex task);
-  void ReplaceBeforeStart(const AttemptEnd& end, bool free, const Decision* decision);
+  void ReplaceBeforeStart(const AttemptEnd& end, bool free, const policy::Decision* decision);
   [[nodiscard]] Failure LostUnderASpec(const AttemptEnd& end) const;
   /// A cluster spec holds the task's address: in another container it needs another one.
   [[nodiscard]] bool MustChangeSpec(TaskIndex task) const;
   [[nodiscard]] bool MeetsWindow(const AttemptEnd& end) const;
-  [[nodiscard]] Decision AskPolicy(const AttemptEnd& end) const;
+  [[nodiscard]] policy::Decision AskPolicy(const AttemptEnd& end) const;
   void AddScope(const Failure& failure, RestartTasks& tasks) const;
 
   AmParts& parts_;
-  Budgets budgets_;
+  policy::Budgets budgets_;
   std::optional<Window> window_;
   std::optional<LastCause> last_cause_;
   std::set<TaskIndex> standing_;  ///< Told of a standstill; may have ended since.

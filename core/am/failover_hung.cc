@@ -4,11 +4,11 @@
 #include <utility>
 
 #include "core/am/am_parts.h"
-#include "core/am/exit_classifier.h"
 #include "core/am/failover.h"
-#include "core/am/silent_peers.h"
 #include "core/model/probe.h"
 #include "core/model/text.h"
+#include "core/policy/exit_classifier.h"
+#include "core/policy/silent_peers.h"
 
 namespace tfyarn::am {
 namespace {
@@ -36,7 +36,7 @@ const char* InWords(Standstill standstill) {
 /// A program chose that code to say that it has saved and wants to go on later: TensorFlow's own
 /// are 143 on Google's machines and 42 on its clusters, shells and others have 130.
 bool SaysItSaved(std::int32_t code) {
-  const std::vector<std::int32_t>& retryable = DefaultRetryableCodes();
+  const std::vector<std::int32_t>& retryable = policy::DefaultRetryableCodes();
   return code == 42 || code == 130 || code == 143 ||
          std::find(retryable.begin(), retryable.end(), code) != retryable.end();
 }
@@ -84,7 +84,7 @@ void Failover::OnStandsStill(TaskIndex task, const std::string& harm) {
   TaskRecord& record = core.tasks.mutable_record(task);
   // `watch` says what follows for the one that stalls. A standstill is a failure of its own, and
   // what starts again is its own restart unit, unless `watch` starts nothing again.
-  record.stalled = core.job->watch && !IsRestart(core.job->watch->action);
+  record.stalled = core.job->watch && !policy::IsRestart(core.job->watch->action);
   OnBlamed(Hung(task, std::string(InWords(record.standstill)) + ", and " + harm).end, true);
 }
 
@@ -93,7 +93,7 @@ void Failover::OnStandsStill(TaskIndex task, const std::string& harm) {
 /// Where the policy does nothing about a hang, the cause is another one still.
 std::optional<Failure> Failover::FindAccused() const {
   std::optional<Failure> accused = FindStanding();
-  if (!accused || IsRestart(accused->decision.action) ||
+  if (!accused || policy::IsRestart(accused->decision.action) ||
       accused->decision.action == ExitAction::kFail)
     return accused;
   TF_PROBE("hung/accused-in-vain");
@@ -155,7 +155,7 @@ std::optional<Failure> Failover::FindWoken() const {
 std::optional<TaskIndex> Failover::NamedBy(const Failure& failure) const {
   const AmCore& core = parts_.core;
   if (!failure.end.evidence.process) return std::nullopt;
-  for (const TaskId& id : SilentPeersIn(failure.end.detail)) {
+  for (const TaskId& id : policy::SilentPeersIn(failure.end.detail)) {
     const auto task = core.tasks.Find(id);
     if (task && core.tasks.record(*task).training && core.tasks.ProcessAlive(*task)) return task;
   }
@@ -168,9 +168,9 @@ std::optional<TaskIndex> Failover::NamedBy(const Failure& failure) const {
 std::optional<TaskIndex> Failover::UnreachedBy(const AttemptEnd& end) const {
   const AmCore& core = parts_.core;
   if (core.job->strategy != Strategy::kParameterServer || !end.evidence.process ||
-      !core.tasks.record(end.task).training || !PeerMayHaveCaused(end.record.exit_class))
+      !core.tasks.record(end.task).training || !policy::PeerMayHaveCaused(end.record.exit_class))
     return std::nullopt;
-  const auto id = UnreachablePeerIn(end.detail);
+  const auto id = policy::UnreachablePeerIn(end.detail);
   const auto peer = id ? core.tasks.Find(*id) : std::nullopt;
   if (!peer || *peer == end.task || !core.tasks.record(*peer).training) return std::nullopt;
   TF_PROBE("hung/unreachable-peer");

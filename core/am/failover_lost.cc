@@ -29,7 +29,7 @@ void Failover::PauseBeforeAsking(TaskIndex task) {
   record.ask_from = parts_.core.now + pause;
 }
 
-void Failover::OnLostBeforeStart(TaskIndex task, ExitEvidence evidence, std::string detail,
+void Failover::OnLostBeforeStart(TaskIndex task, policy::ExitEvidence evidence, std::string detail,
                                  bool free) {
   AmCore& core = parts_.core;
   if (core.finishing || core.tasks.record(task).outcome != Outcome::kOpen) return;
@@ -38,7 +38,7 @@ void Failover::OnLostBeforeStart(TaskIndex task, ExitEvidence evidence, std::str
   if (NoteContainerLost(task)) return;
   // What the platform does once costs no budget; what it does each time ends with a budget.
   free = free && core.tasks.record(task).lost_early <= kFreeInARow;
-  const ExitClass plain = Classify(evidence).exit_class;
+  const ExitClass plain = policy::Classify(evidence).exit_class;
   free = free || plain == ExitClass::kKilledByUs || plain == ExitClass::kOk;
   AttemptEnd end =
       free ? parts_.attempts.Blame(task, std::move(evidence), std::move(detail))
@@ -52,7 +52,7 @@ void Failover::OnLostBeforeStart(TaskIndex task, ExitEvidence evidence, std::str
   // the cause is none of them: else all that follow within `blame` would be free.
   const bool victim =
       last_cause_ && core.now < last_cause_->until && record.launched_at <= last_cause_->decided;
-  Decision decision = AskPolicy(end);
+  policy::Decision decision = AskPolicy(end);
   const bool closes =
       decision.action == ExitAction::kIgnore || decision.action == ExitAction::kTally;
   // All were to start again when it was still to be lost: a session without it is none.
@@ -114,8 +114,8 @@ Failure Failover::LostUnderASpec(const AttemptEnd& end) const {
   const AmCore& core = parts_.core;
   const TaskSnapshot& shown = core.tasks.shown(end.task);
   Failure lost{.end = end, .container_alive = false, .decision = {}, .scope = {}};
-  lost.scope = RestartSet(core.job->strategy, ExitAction::kRestartTask, shown.task.type,
-                          shown.task_class, false);
+  lost.scope = policy::RestartSet(core.job->strategy, ExitAction::kRestartTask, shown.task.type,
+                                  shown.task_class, false);
   return lost;
 }
 
@@ -135,7 +135,8 @@ bool Failover::MeetsWindow(const AttemptEnd& end) const {
   });
 }
 
-void Failover::ReplaceBeforeStart(const AttemptEnd& end, bool free, const Decision* decision) {
+void Failover::ReplaceBeforeStart(const AttemptEnd& end, bool free,
+                                  const policy::Decision* decision) {
   AmCore& core = parts_.core;
   const TaskIndex task = end.task;
   const TaskRecord& record = core.tasks.record(task);

@@ -11,8 +11,8 @@
 #include <string>
 
 #include "core/am/diagnostics.h"
-#include "core/am/task_index.h"
 #include "core/model/am.h"
+#include "core/model/task_index.h"
 
 namespace tfyarn::am {
 

@@ -52,7 +52,7 @@ bool Gates::Reached(std::size_t row) const {
   const Dependency& rule = parts_.core.job->depends[row];
   const auto type = parts_.core.tasks.FindType(rule.after);
   if (!type) return true;
-  const TypeCounts& counts = parts_.core.tasks.types()[*type];
+  const policy::TypeCounts& counts = parts_.core.tasks.types()[*type];
   switch (rule.state) {
     case DependencyState::kRunning:
       return counts.running + counts.ended() >= counts.instances;
@@ -81,7 +81,7 @@ bool Gates::NeverReached(std::size_t row) const {
   if (rule.within || rule.state != DependencyState::kSucceeded) return false;
   const auto type = parts_.core.tasks.FindType(rule.after);
   if (!type || !parts_.core.tasks.FindType(rule.task)) return false;
-  const TypeCounts& counts = parts_.core.tasks.types()[*type];
+  const policy::TypeCounts& counts = parts_.core.tasks.types()[*type];
   return counts.failed + counts.ignored > 0;
 }
 

@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "core/am/task_index.h"
+#include "core/model/task_index.h"
 
 namespace tfyarn::am {
 

@@ -20,8 +20,8 @@
 #include <utility>
 #include <vector>
 
-#include "core/am/task_index.h"
 #include "core/model/ids.h"
+#include "core/model/task_index.h"
 #include "core/model/time.h"
 
 namespace tfyarn::am {

@@ -119,7 +119,7 @@ void JobLife::TellRm() {
 
 void JobLife::Judge(Judged judged) {
   AmCore& core = parts_.core;
-  const std::optional<Verdict> verdict = core.policy->Judge(core.tasks);
+  const std::optional<policy::Verdict> verdict = core.policy->Judge(core.tasks);
   if (!verdict) return;
   if (judged == Judged::kSuccess && verdict->status != JobStatus::kSucceeded) return;
   // Who has yet to find this AM may have ended in a way that decides otherwise.

@@ -11,9 +11,9 @@
 #include <set>
 #include <string>
 
-#include "core/am/task_index.h"
 #include "core/am/timers.h"
 #include "core/model/am.h"
+#include "core/model/task_index.h"
 #include "core/model/time.h"
 
 namespace tfyarn::am {

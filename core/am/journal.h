@@ -16,7 +16,6 @@
 #include <variant>
 #include <vector>
 
-#include "core/am/exit_classifier.h"
 #include "core/am/outcome.h"
 #include "core/model/am.h"
 #include "core/model/channel.h"
@@ -26,6 +25,7 @@
 #include "core/model/ids.h"
 #include "core/model/job_spec.h"
 #include "core/model/time.h"
+#include "core/policy/exit_classifier.h"
 
 namespace tfyarn::am {
 
@@ -123,7 +123,7 @@ struct FailureSeen {
   ProcessRef process;
   ContainerId container;
   NodeId node;
-  ExitEvidence evidence;
+  policy::ExitEvidence evidence;
   std::string detail;
   bool blamed = false;           ///< Its process lives, and is the failure.
   bool container_alive = false;  ///< Another process can be started where it was.

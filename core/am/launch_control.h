@@ -13,8 +13,8 @@
 #include <string>
 #include <vector>
 
-#include "core/am/task_index.h"
 #include "core/model/am.h"
+#include "core/model/task_index.h"
 
 namespace tfyarn::am {
 

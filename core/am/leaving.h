@@ -17,10 +17,10 @@
 #include <optional>
 #include <vector>
 
-#include "core/am/task_index.h"
 #include "core/model/am.h"
 #include "core/model/channel.h"
 #include "core/model/ids.h"
+#include "core/model/task_index.h"
 
 namespace tfyarn::am {
 

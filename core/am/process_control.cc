@@ -224,7 +224,7 @@ void ProcessControl::LoseUnfound(TaskIndex task, const char* why) {
   Lose(task, {.silent = true}, why);
 }
 
-void ProcessControl::Lose(TaskIndex task, ExitEvidence evidence, const char* why) {
+void ProcessControl::Lose(TaskIndex task, policy::ExitEvidence evidence, const char* why) {
   const AttemptEnd end = parts_.attempts.End(task, std::move(evidence), why);
   parts_.leaving.Stop(task);
   parts_.failover.OnEnd(end, false);

@@ -6,12 +6,12 @@
 #include <map>
 #include <vector>
 
-#include "core/am/exit_classifier.h"
-#include "core/am/task_index.h"
 #include "core/model/am.h"
 #include "core/model/channel.h"
 #include "core/model/cluster_spec.h"
 #include "core/model/ids.h"
+#include "core/model/task_index.h"
+#include "core/policy/exit_classifier.h"
 
 namespace tfyarn::am {
 
@@ -55,7 +55,7 @@ class ProcessControl {
  private:
   /// Its agent does not do what it was told: the process counts as ended, and its container goes.
   void LoseAgent(TaskIndex task, const char* why);
-  void Lose(TaskIndex task, ExitEvidence evidence, const char* why);
+  void Lose(TaskIndex task, policy::ExitEvidence evidence, const char* why);
   void SendStart(TaskIndex task);
   [[nodiscard]] SpecRef SpecFor(TaskIndex task) const;
   [[nodiscard]] SendToAgent StopOrder(TaskIndex task, Duration grace) const;

@@ -13,9 +13,9 @@
 #include <vector>
 
 #include "core/am/journal.h"
-#include "core/am/task_index.h"
 #include "core/am/task_table.h"
 #include "core/model/channel.h"
+#include "core/model/task_index.h"
 #include "core/model/yarn.h"
 
 namespace tfyarn::am {

@@ -5,9 +5,9 @@
 #include <algorithm>
 
 #include "core/am/am_parts.h"
-#include "core/am/exit_classifier.h"
 #include "core/model/probe.h"
 #include "core/model/text.h"
+#include "core/policy/exit_classifier.h"
 
 namespace tfyarn::am {
 
@@ -107,7 +107,7 @@ bool Restart::IsItsOwn(const Cause& cause) {
   // Who sent the signal is not known, nor why it hung: it may be the program itself.
   return cause.exit_class == ExitClass::kOk || cause.exit_class == ExitClass::kKilledExternal ||
          cause.exit_class == ExitClass::kTimeout ||
-         DefaultBudget(cause.exit_class) == Budget::kUser;
+         policy::DefaultBudget(cause.exit_class) == Budget::kUser;
 }
 
 /// What infrastructure did needs no pause: it would be the program's loss twice.
@@ -164,7 +164,7 @@ std::int64_t Restart::LargestMemory() const {
   return setting == 0 ? largest : std::min(largest, setting);
 }
 
-bool Restart::RaiseMemory(TaskIndex task, const Decision& decision) {
+bool Restart::RaiseMemory(TaskIndex task, const policy::Decision& decision) {
   AmCore& core = parts_.core;
   // One end raises it once, also where a better account comes, or the next AM decides.
   const TaskAttempt attempt = core.tasks.shown(task).attempt;

@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "core/am/failover.h"
-#include "core/am/task_index.h"
+#include "core/model/task_index.h"
 
 namespace tfyarn::am {
 
@@ -37,7 +37,7 @@ class Restart {
   /// The task itself, and not what befell it, is why it starts again.
   [[nodiscard]] static bool IsItsOwn(const Cause& cause);
   /// More memory for a task, as the decision says. False: it has the most it may have.
-  bool RaiseMemory(TaskIndex task, const Decision& decision);
+  bool RaiseMemory(TaskIndex task, const policy::Decision& decision);
 
  private:
   void RestIfItsOwn(const Cause& cause);

@@ -156,10 +156,10 @@ void RmEvents::OnOwnedCompleted(TaskIndex task, const yarn::ContainerStatus& sta
   parts_.leaving.Gone(task);
   const std::string why = fmt::format("its container ended with {} before a process ran in it: {}",
                                       status.exit_status, status.diagnostics);
-  ExitEvidence evidence{.yarn_exit = status.exit_status,
-                        .diagnostics = status.diagnostics,
-                        .launch_error = {},
-                        .am_lost = IsAmLost(status)};
+  policy::ExitEvidence evidence{.yarn_exit = status.exit_status,
+                                .diagnostics = status.diagnostics,
+                                .launch_error = {},
+                                .am_lost = IsAmLost(status)};
   if (!had_process && status.exit_status >= 0 && !evidence.am_lost) {
     TF_PROBE("rm/died-early");
     evidence.launch_error = why;
@@ -186,7 +186,7 @@ void RmEvents::OnNode(const yarn::NodeReport& report) {
     if (!core.tasks.shown(task).has_container || core.tasks.shown(task).node != report.node)
       continue;
     const std::string why = fmt::format("node {} is lost", ToString(report.node));
-    const ExitEvidence evidence{.node_lost = true};
+    const policy::ExitEvidence evidence{.node_lost = true};
     if (core.tasks.record(task).agent == AgentPhase::kGranted) {
       TF_PROBE("rm/node-lost-before-the-launch");
       core.gang.Refuse(core.now, core.tasks.shown(task).container);

@@ -6,8 +6,8 @@
 #include <set>
 
 #include "core/am/gang_allocator.h"
-#include "core/am/task_index.h"
 #include "core/model/am.h"
+#include "core/model/task_index.h"
 #include "core/model/yarn.h"
 
 namespace tfyarn::am {

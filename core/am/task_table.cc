@@ -19,7 +19,7 @@ bool MayBeAlive(ProcessPhase phase) {
          phase == ProcessPhase::kStopping;
 }
 
-std::int32_t& CountOf(TypeCounts& counts, Outcome outcome, std::int32_t& nowhere) {
+std::int32_t& CountOf(policy::TypeCounts& counts, Outcome outcome, std::int32_t& nowhere) {
   switch (outcome) {
     case Outcome::kOpen:
       return nowhere;
@@ -73,11 +73,6 @@ bool MayMove(const Move<Phase> (&moves)[n], Phase from, Phase to) {
 
 /// TensorFlow's cluster spec has neither evaluator nor tensorboard, whatever class the job gives
 /// them.
-bool IsTraining(TaskClass task_class, std::string_view type) {
-  const bool counts = task_class == TaskClass::kTracked || task_class == TaskClass::kService;
-  return counts && type != "evaluator" && type != "tensorboard";
-}
-
 const std::vector<Transition>& TaskTransitions() {
   static const std::vector<Transition> kTransitions = [] {
     std::vector<Transition> all;
@@ -99,7 +94,7 @@ TaskTable::TaskTable(const JobSpec& job,
   for (std::size_t type = 0; type < job.tasks.size(); ++type) {
     const TaskTypeSpec& spec = job.tasks[type];
     const TaskClass task_class = class_of(spec.name);
-    const bool training = IsTraining(task_class, spec.name);
+    const bool training = policy::IsTraining(task_class, spec.name);
     first_of_type_.push_back(static_cast<std::uint32_t>(records_.size()));
     types_.push_back({.name = spec.name, .task_class = task_class, .instances = spec.instances});
     registered_.push_back(0);
@@ -189,7 +184,7 @@ void TaskTable::SetAgent(TaskIndex task, AgentPhase phase) {
 void TaskTable::SetProcess(TaskIndex task, ProcessPhase phase) {
   TaskRecord& of = records_[task.value];
   TF_CHECK(MayMove(kProcessMoves, of.process, phase));
-  TypeCounts& counts = types_[of.type];
+  policy::TypeCounts& counts = types_[of.type];
   // One that is to end may not have begun.
   counts.running += static_cast<int>(phase == ProcessPhase::kRunning) -
                     static_cast<int>(of.process == ProcessPhase::kRunning);
@@ -365,7 +360,7 @@ std::int32_t TaskTable::training_alive() const {
          CountTraining(TaskState::kStopping);
 }
 
-TaskFacts TaskTable::FactsOf(std::size_t type, std::int32_t index) const {
+policy::TaskFacts TaskTable::FactsOf(std::size_t type, std::int32_t index) const {
   const TaskRecord& of = records_[first_of_type_[type] + static_cast<std::uint32_t>(index)];
   return {.ended = of.outcome != Outcome::kOpen,
           .ok = of.outcome == Outcome::kOk,

@@ -15,13 +15,13 @@
 #include <string_view>
 #include <vector>
 
-#include "core/am/job_view.h"
 #include "core/am/outcome.h"
 #include "core/am/snapshot.h"
-#include "core/am/task_index.h"
 #include "core/model/channel.h"
 #include "core/model/job_spec.h"
+#include "core/model/task_index.h"
 #include "core/model/yarn.h"
+#include "core/policy/job_view.h"
 
 namespace tfyarn::am {
 
@@ -48,9 +48,6 @@ enum class StartMode : std::uint8_t {
   kWithEpoch,  ///< With all others of the epoch that is being prepared.
   kAlone,      ///< As soon as its agent is ready, with the spec of the epoch that has begun.
 };
-
-/// In the training cluster: tracked or service, and no evaluator or tensorboard.
-[[nodiscard]] bool IsTraining(TaskClass task_class, std::string_view type);
 
 struct TaskRecord {
   std::uint32_t type = 0;  ///< Position in JobSpec::tasks.
@@ -113,7 +110,7 @@ struct TaskRecord {
   std::int32_t hung_in_a_row = 0;
 };
 
-class TaskTable final : public JobView {
+class TaskTable final : public policy::JobView {
  public:
   /// `snapshot` must outlive the table; its tasks are filled here.
   TaskTable(const JobSpec& job, const std::function<TaskClass(const std::string&)>& class_of,
@@ -210,8 +207,8 @@ class TaskTable final : public JobView {
   [[nodiscard]] std::int32_t beside_in_trouble() const { return beside_in_trouble_; }
 
   // JobView.
-  [[nodiscard]] const std::vector<TypeCounts>& types() const override { return types_; }
-  [[nodiscard]] TaskFacts FactsOf(std::size_t type, std::int32_t index) const override;
+  [[nodiscard]] const std::vector<policy::TypeCounts>& types() const override { return types_; }
+  [[nodiscard]] policy::TaskFacts FactsOf(std::size_t type, std::int32_t index) const override;
 
  private:
   TaskSnapshot& MutableShown(TaskIndex task) { return snapshot_->tasks[task.value]; }
@@ -226,7 +223,7 @@ class TaskTable final : public JobView {
   Duration hangs_soon_;  ///< A process that hangs later had run well for longer than the window.
   std::vector<TaskRecord> records_;
   std::map<ContainerId, TaskIndex> owner_of_;
-  std::vector<TypeCounts> types_;
+  std::vector<policy::TypeCounts> types_;
   std::vector<std::uint32_t> first_of_type_;  // and one behind the last
   std::array<std::int32_t, kTaskStates> counts_{};
   std::array<std::int32_t, kTaskStates> training_counts_{};

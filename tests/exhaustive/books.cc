@@ -5,9 +5,9 @@
 #include <algorithm>
 #include <cstdlib>
 
-#include "core/am/policy_options.h"
 #include "core/model/launch.h"
 #include "core/model/text.h"
+#include "core/policy/options.h"
 
 namespace tfyarn::exhaustive {
 namespace {
@@ -169,7 +169,7 @@ std::optional<std::int32_t> Books::Allowed(Budget budget) const {
   if (budget == Budget::kInfrastructure) return job_->retries.infrastructure;
   const auto option = [&](const char* name) {
     const auto found = job_->policy.options.find(name);
-    return found == job_->policy.options.end() ? std::nullopt : am::ParseCount(found->second);
+    return found == job_->policy.options.end() ? std::nullopt : policy::ParseCount(found->second);
   };
   if (job_->policy.name == "tony") return option("retry_count").value_or(job_->retries.user);
   if (job_->policy.name != "tfjob") return job_->retries.user;

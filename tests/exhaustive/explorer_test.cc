@@ -11,8 +11,8 @@
 #include <utility>
 #include <vector>
 
-#include "core/am/exit_classifier.h"
 #include "core/model/text.h"
+#include "core/policy/exit_classifier.h"
 #include "tests/exhaustive/allowed.h"
 #include "tests/exhaustive/books.h"
 #include "tests/exhaustive/campaign.h"
@@ -28,7 +28,7 @@ struct Seen {
 
 Seen Explore(const Scope& scope, const Limits& limits) {
   // What is made once and for all must not be made in the arena.
-  (void)am::DefaultRetryableCodes();
+  (void)policy::DefaultRetryableCodes();
   Explorer explorer(scope, limits);
   Seen seen{.report = explorer.Run(), .outcomes = {}};
   for (const auto& [hash, group] : explorer.groups()) {

@@ -21,8 +21,8 @@
 #include <string_view>
 #include <vector>
 
-#include "core/am/exit_classifier.h"
 #include "core/model/text.h"
+#include "core/policy/exit_classifier.h"
 #include "tests/exhaustive/campaign.h"
 
 namespace tfyarn::exhaustive {
@@ -149,6 +149,6 @@ int Main(std::span<char*> arguments) {
 
 int main(int argc, char** argv) {
   // What is made once and for all must not be made in the arena.
-  (void)tfyarn::am::DefaultRetryableCodes();
+  (void)tfyarn::policy::DefaultRetryableCodes();
   return tfyarn::exhaustive::Main({argv, static_cast<std::size_t>(argc)});
 }

@@ -117,11 +117,11 @@ TEST(VerdictTextTest, AnEnsembleNamesItsFailedSeedsAndHowToRunThemAgain) {
 }
 
 TEST(PolicyPageTest, EveryRowOfEveryPolicyIsThereAndFitsATerminal) {
-  for (const std::string_view name : am::PolicyNames()) {
-    const am::PolicyText text = am::Describe(name, {}).value();
+  for (const std::string_view name : policy::Names()) {
+    const policy::Text text = policy::Describe(name, {}).value();
     const std::string page = PolicyPage(text);
     for (const auto* rows : {&text.options, &text.roles, &text.rows, &text.verdicts}) {
-      for (const am::PolicyRowText& row : *rows) {
+      for (const policy::RowText& row : *rows) {
         EXPECT_NE(page.find("\n  " + row.name), std::string::npos) << name << " " << row.name;
       }
     }
@@ -131,16 +131,16 @@ TEST(PolicyPageTest, EveryRowOfEveryPolicyIsThereAndFitsATerminal) {
 }
 
 TEST(PolicyPageTest, ARowSaysWhenWhatAndWhoPays) {
-  const am::PolicyText text{.name = "p",
-                            .summary = "s",
-                            .options = {},
-                            .roles = {},
-                            .rows = {{.name = "gone",
-                                      .when = "chief; any failure",
-                                      .action = "fail",
-                                      .pays = "user",
-                                      .why = "training is over"}},
-                            .verdicts = {}};
+  const policy::Text text{.name = "p",
+                          .summary = "s",
+                          .options = {},
+                          .roles = {},
+                          .rows = {{.name = "gone",
+                                    .when = "chief; any failure",
+                                    .action = "fail",
+                                    .pays = "user",
+                                    .why = "training is over"}},
+                          .verdicts = {}};
   EXPECT_NE(PolicyPage(text).find("  gone  chief; any failure -> fail, paid by user\n"
                                   "          training is over\n"),
             std::string::npos)

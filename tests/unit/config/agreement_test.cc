@@ -8,7 +8,7 @@
 
 #include "config/job_table.h"
 #include "config/metric_names.h"
-#include "core/am/policy_row.h"
+#include "core/policy/table.h"
 #include "core/trace/result.h"
 
 namespace tfyarn::config::agreement_test {
@@ -20,8 +20,8 @@ TEST(AgreementTest, PolicyOptionsAreThoseOfThePolicies) {
     ours[option.policy][option.name] = {option.allowed, option.per_type};
   }
   std::map<std::string, std::map<std::string, std::pair<std::string, bool>>> theirs;
-  for (const am::PolicyTable* table : am::AllPolicyTables()) {
-    for (const am::PolicyOption& option : table->options) {
+  for (const policy::Table* table : policy::AllTables()) {
+    for (const policy::OptionRow& option : table->options) {
       theirs[std::string(table->name)][std::string(option.name)] = {std::string(option.allowed),
                                                                     option.per_type};
     }
@@ -31,7 +31,7 @@ TEST(AgreementTest, PolicyOptionsAreThoseOfThePolicies) {
 
 TEST(AgreementTest, PolicyNamesAreThoseOfThePolicies) {
   std::vector<std::string> theirs;
-  for (const am::PolicyTable* table : am::AllPolicyTables()) theirs.emplace_back(table->name);
+  for (const policy::Table* table : policy::AllTables()) theirs.emplace_back(table->name);
   const TypeInfo info = Policy().info;
   ASSERT_FALSE(info.of.empty());
   EXPECT_THAT(info.of[0].choices, testing::UnorderedElementsAreArray(theirs));

@@ -1,0 +1,32 @@
+// Options of a policy as text: known ones, checked values, lists of task types. Used by policy.cc
+// and policy_text.cc.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "core/model/error.h"
+#include "core/policy/table.h"
+
+namespace tfyarn::policy {
+
+/// Errors: kInvalidArgument for an unknown policy or one of a later release.
+[[nodiscard]] Expected<const Table*> FindPolicy(std::string_view name);
+
+/// Errors: kInvalidArgument for an option that the table has not, or a value not allowed. With
+/// `types`, per-type options must name one of them.
+[[nodiscard]] Expected<void> CheckOptions(const Table& table,
+                                          const std::map<std::string, std::string>& options,
+                                          const std::optional<std::vector<std::string>>& types);
+
+/// "ps, worker" or "[ps, worker]" names `type`.
+[[nodiscard]] bool ListNames(std::string_view list, std::string_view type);
+
+/// A number from 0 that fits 32 bits; nullopt otherwise.
+[[nodiscard]] std::optional<std::int32_t> ParseCount(std::string_view text);
+
+}  // namespace tfyarn::policy
