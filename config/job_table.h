@@ -39,17 +39,6 @@ struct SimulatedJobDraft {
 [[nodiscard]] const Record<TrainingSpec>& TrainingTable();
 [[nodiscard]] const Record<BehaviorRow>& BehaviorTable();
 
-/// Options of the built-in policies, as `policy: {name: ..., OPTION: ...}` takes them.
-struct PolicyOptionInfo {
-  std::string policy;
-  std::string name;
-  std::string allowed;    ///< "a|b|c", "number", "types".
-  std::string standard;   ///< When not given.
-  bool per_type = false;  ///< Also a map from task type to value.
-  std::string doc;
-};
-[[nodiscard]] const std::vector<PolicyOptionInfo>& PolicyOptions();
-
 /// The directory that an archive is unpacked to when nothing is said: its name without suffix.
 [[nodiscard]] std::string ArchiveName(std::string_view path);
 /// The job with inheritance and derived defaults applied.

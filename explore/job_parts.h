@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <string>
 
+#include "core/policy/table.h"
 #include "explore/job_drawer.h"
 
 namespace tfyarn::explore {
@@ -36,6 +37,8 @@ class JobDrawer {
   void DrawBudgets();
   void DrawRules();
   void DrawPolicy();
+  void DrawPolicyByItsTable();
+  [[nodiscard]] Node DrawOption(const policy::OptionRow& option);
   void DrawSuccess();
   void DrawWatch();
   void DrawDependency();

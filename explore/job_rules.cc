@@ -1,9 +1,21 @@
 // Drawing who pays for what: budgets, failure policies with their options, rows of the job's own.
+#include <algorithm>
+#include <array>
+#include <string>
+#include <string_view>
 #include <utility>
+#include <vector>
 
+#include "core/policy/options.h"
 #include "explore/job_parts.h"
 
 namespace tfyarn::explore {
+namespace {
+
+/// Policies whose options are drawn with care, so that they matter.
+constexpr std::array<std::string_view, 3> kDrawnByHand = {"tony", "tf-yarn", "tfjob"};
+
+}  // namespace
 
 void JobDrawer::DrawBudgets() {
   if (around_.healthy) {
@@ -79,9 +91,41 @@ void JobDrawer::DrawDependency() {
   may_not_end_ = true;
 }
 
+/// A value that the option may have, by its kinds and words.
+Node JobDrawer::DrawOption(const policy::OptionRow& option) {
+  const std::string_view kind = draw_.Of(policy::AllowedOf(option));
+  if (kind == "types") return Text(NamedType());
+  if (kind == "number") return Number(draw_.Whole(0, 3));
+  if (kind == "positive") return Number(draw_.Whole(1, 3));
+  if (kind == "percent") return Number(25 * draw_.Whole(0, 4));
+  if (kind == "true" || kind == "false") return Flag(kind == "true");
+  return Text(std::string(kind));
+}
+
+/// One of the policies for which nothing is known here but its table.
+void JobDrawer::DrawPolicyByItsTable() {
+  std::vector<const policy::Table*> tables;
+  for (const policy::Table* table : policy::AllTables()) {
+    const bool has_draws_of_its_own =
+        table->name == "default" ||
+        std::find(kDrawnByHand.begin(), kDrawnByHand.end(), table->name) != kDrawnByHand.end();
+    if (!has_draws_of_its_own) tables.push_back(table);
+  }
+  const policy::Table& table = *draw_.Of(tables);
+  Node policy = Map({{"name", Text(std::string(table.name))}});
+  for (const policy::OptionRow& option : table.options) {
+    if (!draw_.Percent(50)) continue;
+    Node value = DrawOption(option);
+    if (option.per_type && draw_.Percent(30)) value = Map({{NamedType(), std::move(value)}});
+    Set(policy, std::string(option.name), std::move(value));
+  }
+  Set(job_.document, "policy", std::move(policy));
+  may_not_end_ = true;
+}
+
 void JobDrawer::DrawPolicy() {
-  static const std::vector<std::string> kPolicies = {"tony", "tf-yarn", "tfjob"};
-  const std::string& name = draw_.Of(kPolicies);
+  if (draw_.Percent(30)) return DrawPolicyByItsTable();
+  const std::string name(draw_.Of(std::vector(kDrawnByHand.begin(), kDrawnByHand.end())));
   Node policy = Map({{"name", Text(name)}});
   if (name == "tony") {
     if (draw_.Percent(30)) Set(policy, "fail_on_worker_failure", Flag(true));

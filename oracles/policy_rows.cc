@@ -8,9 +8,7 @@
 namespace tfyarn::oracles {
 namespace {
 
-constexpr Row kAfterSuccess{"after-success", Who::kAnyone, kEveryEnd, When::kSuccessDecided};
 constexpr std::array kDefaultRows = {
-    kAfterSuccess,
     Row{.name = "ended-ok", .ends = Of(kOk)},
     Row{.name = "stopped-by-us", .ends = Of(kKilledByUs)},
     Row{.name = "no-gang", .ends = kNoGang, .action = kFail},
@@ -25,7 +23,6 @@ constexpr std::array kDefaultRows = {
 };
 // `fail (or restart-gang)` is written kFail, paid by the user.
 constexpr std::array kTonyRows = {
-    kAfterSuccess,
     Row{"untracked-ended", Who::kService, Of(kKilledByUs), When::kAlways, kIgnore},
     Row{"sidecar-ended", Who::kSidecar, Of(kKilledByUs), When::kAlways, kIgnore},
     Row{.name = "ended-ok", .ends = Of(kOk)},
@@ -43,7 +40,6 @@ constexpr std::array kTonyRows = {
 };
 constexpr Classes kRaised = Of(kUserPermanent, kUserRetryable);
 constexpr std::array kTfYarnRows = {
-    kAfterSuccess,
     Row{.name = "ended-ok", .ends = Of(kOk)},
     Row{"killed-by-api", Who::kAnyone, Of(kKilledByUs), When::kAlways, kIgnore},
     Row{"tensorboard-error", Who::kTensorboard, kRaised | Of(kPortConflict), When::kAlways,
@@ -54,7 +50,6 @@ constexpr std::array kTfYarnRows = {
 constexpr Classes kPodFailed =
     Of(kPreempted, kNodeLost, kNodeBad, kLaunchError, kHeartbeatLost, kTimeout, kAmLost);
 constexpr std::array kTfjobRows = {
-    kAfterSuccess,
     Row{.name = "stopped-by-us", .ends = Of(kKilledByUs)},
     Row{.name = "no-gang", .ends = kNoGang, .action = kFail},
     Row{"sidecar", Who::kSidecar, kEveryEnd, When::kAlways, kIgnore},
@@ -162,10 +157,12 @@ std::string Text(Classes classes) {
   return text;
 }
 
-Policy PolicyNamed(const std::string& name) {
+std::optional<Policy> PolicyNamed(const std::string& name) {
+  if (name == "default") return Policy::kDefault;
   if (name == "tony") return Policy::kTony;
   if (name == "tf-yarn") return Policy::kTfYarn;
-  return name == "tfjob" ? Policy::kTfjob : Policy::kDefault;
+  if (name == "tfjob") return Policy::kTfjob;
+  return std::nullopt;
 }
 
 std::string OptionOf(const JobSpec& spec, const std::string& name) {

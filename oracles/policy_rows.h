@@ -4,6 +4,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -43,7 +44,6 @@ enum class Policy { kDefault, kTony, kTfYarn, kTfjob };
 enum class Who { kAnyone, kChief, kService, kDrained, kSidecar, kTracked, kTensorboard };
 enum class When {
   kAlways,
-  kSuccessDecided,
   kMultiWorker,
   kIndependent,
   kStopOnFailure,
@@ -72,7 +72,8 @@ using enum ExitAction;
 
 /// The first table of the policy, in its order. `fail (or restart-gang)` is kFail paid by the user.
 [[nodiscard]] std::span<const Row> RowsOf(Policy policy);
-[[nodiscard]] Policy PolicyNamed(const std::string& name);
+/// nullopt: its tables are not here, and the model says nothing of jobs that it decides.
+[[nodiscard]] std::optional<Policy> PolicyNamed(const std::string& name);
 /// As written; "" when it is not given.
 [[nodiscard]] std::string OptionOf(const JobSpec& spec, const std::string& name);
 /// Whether the types in an option have `type`; it is `standard` when the option is not given.

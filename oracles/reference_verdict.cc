@@ -343,7 +343,7 @@ std::string ReferenceVerdict::Model::Wrong(const Job& job, const RestartDecided&
   if (decision.tasks.empty()) return "starts nothing again";
   const Task& task = found->second;
   if (job.verdict) return "comes after the verdict";
-  if (Succeeded(job) == Tri::kYes) return "comes after success was decided (row after-success)";
+  if (Succeeded(job) == Tri::kYes) return "comes after success was decided";
   // Free of charge: it joins an epoch that is decided and has not begun, or the task could not
   // reach the peer that was the cause of the last one.
   const bool free = decision.paid == Budget::kNone;
@@ -634,7 +634,7 @@ std::string ReferenceVerdict::Model::Wrong(const Job& job, const VerdictReached&
     if (!sooner.empty()) return sooner;
   }
   const Tri succeeded = Succeeded(job);
-  if (failed && succeeded == Tri::kYes) return "but success was decided before (row after-success)";
+  if (failed && succeeded == Tri::kYes) return "but success was decided before";
   if (rule.rfind("gang/", 0) == 0 || rule.rfind("deadlines/", 0) == 0)
     return HoldsDeadline(job, verdict) ? "" : "whose time had not come";
   if (rule.rfind("depends/", 0) == 0) {

@@ -44,10 +44,12 @@ void RunFacts::Await(Job& job, Instant due) {
 // ---------------------------------------------------------------- evidence
 
 void RunFacts::Add(trace::JobIndex index, std::shared_ptr<const JobSpec> spec) {
+  const std::optional<Policy> policy = PolicyNamed(spec->policy.name);
+  if (!policy) return;
   auto job = std::make_unique<Job>();
   job->index = index;
   job->spec = std::move(spec);
-  job->policy = PolicyNamed(job->spec->policy.name);
+  job->policy = *policy;
   if (jobs_.size() <= index.value) jobs_.resize(index.value + std::size_t{1});
   jobs_[index.value] = std::move(job);
 }

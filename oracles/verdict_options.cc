@@ -138,8 +138,6 @@ Tri ReferenceVerdict::Model::Holds(const Job& job, const Task& task, When when,
   switch (when) {
     case When::kAlways:
       return Tri::kYes;
-    case When::kSuccessDecided:  // By the caller.
-      return Tri::kMaybe;
     case When::kMultiWorker:
       return Sure(spec.strategy == Strategy::kMultiWorker);
     case When::kIndependent:
@@ -217,10 +215,12 @@ std::vector<Option> ReferenceVerdict::Model::Options(const Job& job, const Task&
   }
   if (cls == kTimeout && spec.watch)
     options.push_back({.name = "watch", .action = spec.watch->action, .payers = class_pays});
+  // What ends after the verdict is decided changes nothing.
+  if (succeeded != Tri::kNo) options.push_back({.name = "after success", .action = kTally});
+  if (succeeded == Tri::kYes) return options;
   for (const Row& row : RowsOf(job.policy)) {
     if ((row.ends & Of(cls)) == 0 || !IsFor(spec, task, row.who)) continue;
-    const Tri holds =
-        row.when == When::kSuccessDecided ? succeeded : Holds(job, task, row.when, exit);
+    const Tri holds = Holds(job, task, row.when, exit);
     if (holds == Tri::kNo) continue;
     Option option{.name = fmt::format("{}/{}", spec.policy.name, row.name), .action = row.action};
     option.session = row.action == kFail && row.pays == Pays::kUser;

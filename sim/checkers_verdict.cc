@@ -96,8 +96,9 @@ class RecordedView : public policy::JobView {
 /// are fewer than allowed, and so are those for this task since it last ran, or because it hung.
 bool MayBeSpent(const policy::Decision& decision, const ApplicationBook& application,
                 const TaskId& id, const TaskBook& task) {
-  if (!decision.allowance.restarts || decision.allowance.per_task)
-    return decision.allowance.restarts.has_value();
+  // Of a task's own restarts, and of the rows behind this one, the trace does not tell enough.
+  if (decision.allowance.counted != policy::Counted::kPaid || !decision.next.empty()) return true;
+  if (!decision.allowance.restarts) return false;
   // An AM that died may have stored payments that it never announced: of a task, and of its peers.
   const std::size_t gone = application.attempts.empty() ? 0 : application.attempts.size() - 1;
   const auto hidden = static_cast<std::int64_t>(2 * gone);

@@ -162,7 +162,7 @@ std::vector<std::string> RuleWords() {
     // A job's own `success` is judged in the same way under every policy.
     for (const std::string_view row : {"success", "success-impossible", "tracked-ended"}) add(row);
     for (const policy::VerdictRow& row : table->verdicts) {
-      if (table->verdict != policy::VerdictFunction::kExpression) add(row.name);
+      if (table->judge != nullptr) add(row.name);
     }
     for (const policy::Row& row : table->rows) {
       if (row.action == ExitAction::kFail) add(row.name);

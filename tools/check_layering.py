@@ -28,7 +28,7 @@ OURS = {
     "oracles": ["core/model", "core/trace", "config"],
     "reports": ["core/model", "core/trace"],
     "sim": CORE + ["config", "fakes/yarn-rm", "fakes/hdfs", "oracles"],
-    "explore": ["core/model", "core/trace", "config", "sim"],
+    "explore": ["core/model", "core/policy", "core/trace", "config", "sim"],
     "wire": ["core/model"],
     "wire/hadoop": ["core/model", "wire"],
     "hosts/runtime": CORE + ["wire", "reports"],

@@ -21,6 +21,7 @@
 #include "core/client/job_client.h"
 #include "core/model/describe.h"
 #include "core/model/text.h"
+#include "core/policy/budgets.h"
 #include "core/policy/engine.h"
 #include "core/policy/job_view.h"
 #include "hosts/runtime/recording.h"
@@ -134,19 +135,26 @@ class PolicyAccount : public policy::JobView {
   }
 
  private:
-  std::string Apply(const policy::Decision& decision, const End& end) {
+  std::string Apply(policy::Decision decision, const End& end) {
     const TaskId& task = end.what.task;
+    const policy::Claimant claimant = ClaimantOf(task);
+    const WallTime at = WallAt(end.at);
+    while (!decision.next.empty() &&
+           !budgets_.Allows(decision.allowance, decision.pays, claimant, at)) {
+      policy::Decision next = std::move(decision.next.front());
+      decision = std::move(next);
+    }
     ExitAction action = decision.action;
     std::string words = KebabName(action);
     if (policy::IsRestart(action)) {
-      const std::int32_t used = Used(decision, end);
+      const std::int32_t used = budgets_.Used(decision.allowance, decision.pays, claimant, at);
       const std::optional<std::int32_t> limit = decision.allowance.restarts;
       if (limit && used >= *limit) {
         action = decision.when_spent;
         words = fmt::format("{}: {} of {} restarts are used up", KebabName(action), used, *limit);
       } else {
-        paid_[decision.pays].push_back(end.at);
-        ++restarts_[task];
+        Pay(decision, claimant, at);
+        if (decision.other_container) words += " in another container";
         words += decision.pays == Budget::kNone
                      ? ", free"
                      : fmt::format(", {} pays", KebabName(decision.pays)) +
@@ -188,17 +196,27 @@ class PolicyAccount : public policy::JobView {
     }
   }
 
-  [[nodiscard]] std::int32_t Used(const policy::Decision& decision, const End& end) const {
-    if (decision.allowance.per_task) {
-      const auto found = restarts_.find(end.what.task);
-      return found == restarts_.end() ? 0 : found->second;
+  void Pay(const policy::Decision& decision, const policy::Claimant& claimant, WallTime at) {
+    budgets_.Count(
+        {.paid = decision.pays, .cause = claimant.task, .tasks = {claimant.task}, .at = at});
+    if (decision.other_container) budgets_.TookContainer(claimant.task);
+  }
+
+  [[nodiscard]] WallTime WallAt(Instant at) const {
+    return WallTime{} + std::chrono::floor<WallTime::duration>(at - began_);
+  }
+
+  [[nodiscard]] policy::Claimant ClaimantOf(const TaskId& task) const {
+    std::uint32_t first = 0;
+    for (const policy::TypeCounts& type : types_) {
+      const auto size = static_cast<std::uint32_t>(type.instances);
+      if (type.name == task.type)
+        return {.task = TaskIndex(first + static_cast<std::uint32_t>(task.index)),
+                .first_of_type = TaskIndex(first),
+                .type_size = size};
+      first += size;
     }
-    const auto found = paid_.find(decision.pays);
-    if (found == paid_.end()) return 0;
-    return static_cast<std::int32_t>(
-        std::count_if(found->second.begin(), found->second.end(), [&](Instant at) {
-          return !decision.allowance.window || end.at - at < *decision.allowance.window;
-        }));
+    return {};
   }
 
   void Judge(const End& end, std::string& words) {
@@ -207,9 +225,9 @@ class PolicyAccount : public policy::JobView {
     if (judged->retry) {
       const policy::Decision retry{.pays = judged->retry->pays,
                                    .allowance = judged->retry->allowance};
-      const std::optional<std::int32_t> limit = retry.allowance.restarts;
-      if (!limit || Used(retry, end) < *limit) {
-        paid_[retry.pays].push_back(end.at);
+      const policy::Claimant claimant = ClaimantOf(end.what.task);
+      if (budgets_.Allows(retry.allowance, retry.pays, claimant, WallAt(end.at))) {
+        Pay(retry, claimant, WallAt(end.at));
         for (auto& [id, outcome] : outcomes_) outcome = Outcome::kOpen;
         Count();
         words += fmt::format("; the gang starts again in place of {}", judged->rule);
@@ -246,8 +264,7 @@ class PolicyAccount : public policy::JobView {
   Instant began_;
   std::vector<policy::TypeCounts> types_;
   std::map<TaskId, Outcome> outcomes_;
-  std::map<Budget, std::vector<Instant>> paid_;
-  std::map<TaskId, std::int32_t> restarts_;
+  policy::Budgets budgets_;
   std::string verdict_;
 };
 

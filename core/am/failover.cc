@@ -38,6 +38,14 @@ Tried WhatWasTried(const policy::Decision& decision) {
   return {.unpaid = decision.pays, .restarts = decision.allowance.restarts.value_or(0)};
 }
 
+bool ClosesWhenSpent(const policy::Decision& decision) {
+  return decision.when_spent == ExitAction::kIgnore || decision.when_spent == ExitAction::kTally;
+}
+
+Outcome OutcomeWhenSpent(const policy::Decision& decision) {
+  return decision.when_spent == ExitAction::kIgnore ? Outcome::kIgnored : Outcome::kFailed;
+}
+
 }  // namespace
 
 // ---------------------------------------------------------------- what was reported
@@ -249,7 +257,17 @@ policy::Decision Failover::AskPolicy(const AttemptEnd& end) const {
        .stalled = record.stalled && end.record.exit_class == ExitClass::kTimeout,
        .peer_unreachable = UnreachedBy(end).has_value()},
       core.tasks);
+  decision = FirstThatMayPay(std::move(decision), end);
   decision.probe->Pass();
+  return decision;
+}
+
+policy::Decision Failover::FirstThatMayPay(policy::Decision decision, const AttemptEnd& end) const {
+  while (!decision.next.empty() && !MayPay(decision, end)) {
+    TF_PROBE("failover/spent-and-the-next-row-decides");
+    policy::Decision next = std::move(decision.next.front());
+    decision = std::move(next);
+  }
   return decision;
 }
 
@@ -274,6 +292,7 @@ void Failover::Act(Failure failure) {
     case ExitAction::kRestartTask:
     case ExitAction::kRestartType:
     case ExitAction::kRestartGang:
+      if (decision.other_container) LeaveContainer(failure);
       break;
   }
   failure.scope = ScopeOf(failure);
@@ -292,14 +311,19 @@ policy::RestartScope Failover::ScopeOf(const Failure& failure) const {
   return scope;
 }
 
+/// Whatever starts the task again, also for another's failure: not in the container that it has.
+void Failover::LeaveContainer(Failure& failure) {
+  failure.container_alive = false;
+  parts_.core.tasks.mutable_record(failure.end.task).container_ends = true;
+}
+
 /// False: it cannot have more, and the job has failed.
 bool Failover::RaiseMemory(Failure& failure, const policy::Decision& decision) {
-  failure.container_alive = false;
   if (parts_.restart.RaiseMemory(failure.end.task, decision)) {
-    // Whatever starts it again, also for another's failure: the container that it has is too small.
-    parts_.core.tasks.mutable_record(failure.end.task).container_ends = true;
+    LeaveContainer(failure);
     return true;
   }
+  failure.container_alive = false;
   TF_PROBE("failover/no-more-memory");
   parts_.finish.Fail(parts_.core.CauseOf(failure.end), decision.rule,
                      "the task has the most memory that a container may have",
@@ -374,6 +398,12 @@ void Failover::Report(Failure failure) {
         excused_.insert_or_assign(task, parts_.core.tasks.ProcessOf(task).attempt);
       return;
     }
+  }
+  // It is only counted then, and concerns no other task.
+  if (ClosesWhenSpent(failure.decision) && !MayPay(failure.decision, failure.end)) {
+    TF_PROBE("failover/spent-member-is-counted");
+    return CloseTask(failure.end, OutcomeWhenSpent(failure.decision),
+                     WhatWasTried(failure.decision));
   }
   if (!window_) {
     TF_PROBE("failover/blame-window-begins");
@@ -534,6 +564,7 @@ bool Failover::Reconsider(Failure& failure, const AttemptEnd& better) {
     case ExitAction::kRestartGang:
       TF_PROBE("failover/better-account");
       failure.end = better;
+      if (decision.other_container) LeaveContainer(failure);
       break;
   }
   failure.decision = std::move(decision);
@@ -613,6 +644,24 @@ void Failover::AddWhatFailedBeside(RestartTasks& tasks) const {
   }
 }
 
+void Failover::Count(const RestartPaid& restart) {
+  const TaskTable& tasks = parts_.core.tasks;
+  policy::CountedRestart counted{.paid = restart.budget,
+                                 .cause = tasks.Find(restart.cause.task),
+                                 .tasks = {},
+                                 .at = restart.wall};
+  for (const TaskId& id : restart.tasks) {
+    if (const auto task = tasks.Find(id)) counted.tasks.push_back(*task);
+  }
+  budgets_.Count(counted);
+}
+
+policy::Claimant Failover::ClaimantOf(TaskIndex task) const {
+  const TaskTable& tasks = parts_.core.tasks;
+  const auto [first, size] = tasks.RangeOf(tasks.record(task).type);
+  return {.task = task, .first_of_type = TaskIndex(first), .type_size = size};
+}
+
 /// What never runs, and what hangs again and again, forgets none of its restarts: else a task that
 /// fails each time after a long wait would be tried for ever.
 bool Failover::MayPay(const policy::Decision& decision, const AttemptEnd& end) const {
@@ -623,22 +672,21 @@ bool Failover::MayPay(const policy::Decision& decision, const AttemptEnd& end) c
       core.tasks.PaidInARow(end.task, end.record.exit_class,
                             core.tasks.RanUntil(end.task, end.at)) >= *allowance.restarts)
     return false;
-  return budgets_.Allows(allowance, decision.pays, end.task, wall);
+  return budgets_.Allows(allowance, decision.pays, ClaimantOf(end.task), wall);
 }
 
 void Failover::Spent(const std::vector<Failure>& failures, const Failure& cause,
                      const RestartTasks& tasks) {
   AmCore& core = parts_.core;
   const policy::Decision& decision = cause.decision;
-  if (decision.when_spent != ExitAction::kIgnore && decision.when_spent != ExitAction::kTally) {
-    const bool in_a_row =
-        budgets_.Allows(decision.allowance, decision.pays, cause.end.task, core.WallAt(core.now));
+  if (!ClosesWhenSpent(decision)) {
+    const bool in_a_row = budgets_.Allows(decision.allowance, decision.pays,
+                                          ClaimantOf(cause.end.task), core.WallAt(core.now));
     return parts_.finish.Fail(core.CauseOf(cause.end), decision.spent_rule,
                               SpentText(decision, in_a_row), WhatWasTried(decision));
   }
   TF_PROBE("failover/spent-and-closed");
-  const Outcome outcome =
-      decision.when_spent == ExitAction::kIgnore ? Outcome::kIgnored : Outcome::kFailed;
+  const Outcome outcome = OutcomeWhenSpent(decision);
   for (const Failure& failure : failures) {
     if (core.tasks.ProcessAlive(failure.end.task)) parts_.processes.Stop(failure.end.task);
     CloseTask(failure.end, outcome, WhatWasTried(failure.decision));
@@ -682,8 +730,7 @@ std::vector<TaskIndex> Failover::RestartVictim(const Failure& failure, const Cau
 bool Failover::RetryInstead(const policy::Verdict& verdict, const Cause& cause) {
   AmCore& core = parts_.core;
   const WallTime wall = core.WallAt(core.now);
-  if (!verdict.retry ||
-      !budgets_.Allows(verdict.retry->allowance, verdict.retry->pays, TaskIndex(0), wall)) {
+  if (!verdict.retry || !budgets_.Allows(verdict.retry->allowance, verdict.retry->pays, {}, wall)) {
     return false;
   }
   Close();

@@ -93,7 +93,10 @@ class Failover {
   [[nodiscard]] bool deciding() const { return window_.has_value(); }
   /// A failure is being judged for which every training process starts again, in a new epoch.
   [[nodiscard]] bool GangWillRestart() const { return window_ && window_->stopped.gang; }
-  [[nodiscard]] policy::Budgets& budgets() { return budgets_; }
+  /// A restart was decided, perhaps by an earlier attempt of the AM: it counts for allowances.
+  void Count(const RestartPaid& restart);
+  /// The task's agent is launched in another container, perhaps by an earlier attempt of the AM.
+  void TookContainer(TaskIndex task) { budgets_.TookContainer(task); }
   /// The account by which a job fails that has no other cause: the first failure that was counted.
   [[nodiscard]] const std::optional<Cause>& first_tallied() const { return first_tallied_; }
   /// Of an earlier attempt of the AM.
@@ -166,6 +169,7 @@ class Failover {
   void Decide(std::optional<Failure> hung);
   [[nodiscard]] bool Reconsider(Failure& failure, const AttemptEnd& better);
   [[nodiscard]] policy::RestartScope ScopeOf(const Failure& failure) const;
+  void LeaveContainer(Failure& failure);
   [[nodiscard]] bool RaiseMemory(Failure& failure, const policy::Decision& decision);
   bool LoseUnfound();
   /// An agent of an earlier AM attempt has not found this one, and may know the cause.
@@ -193,6 +197,11 @@ class Failover {
   void DecideOn(std::vector<Failure> failures, const Failure& cause, RestartTasks tasks);
   /// Whether the task's restart alone needs another cluster spec.
   [[nodiscard]] bool ChangesSpec(const Failure& failure) const;
+  /// The first of the decision and those that follow it that has a restart left for this end; the
+  /// last where none has.
+  [[nodiscard]] policy::Decision FirstThatMayPay(policy::Decision decision,
+                                                 const AttemptEnd& end) const;
+  [[nodiscard]] policy::Claimant ClaimantOf(TaskIndex task) const;
   /// Whether the decision's budget has a restart left for this end.
   [[nodiscard]] bool MayPay(const policy::Decision& decision, const AttemptEnd& end) const;
   [[nodiscard]] std::ptrdiff_t CountTraining(const auto& tasks) const;

@@ -160,8 +160,7 @@ void Failover::ReplaceBeforeStart(const AttemptEnd& end, bool free,
                      .replace = {task},
                      .cause = core.CauseOf(end),
                      .rule = decision != nullptr ? decision->rule : std::string(kReplacedRule),
-                     .processes = spec_holds_it,
-                     .counts = spec_holds_it || decision != nullptr};
+                     .processes = spec_holds_it};
   if (decision != nullptr) order.paid = decision->pays;
   if (spec_holds_it) {
     TF_PROBE("failover/replaced-under-a-spec");

@@ -46,6 +46,7 @@ void LaunchControl::LaunchReady() {
     }
     const TaskSnapshot& shown = core.tasks.shown(task);
     core.tasks.mutable_record(task).launch_logged = true;
+    parts_.failover.TookContainer(task);
     batch.launches.push_back({task, shown.incarnation});
     entry.agents.push_back({.task = shown.task,
                             .incarnation = shown.incarnation,

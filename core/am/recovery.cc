@@ -91,6 +91,7 @@ void Recovery::Take(const AgentsLaunched& entry) {
       past->alive = past->replaced = false;
       const TaskIndex task = *parts_.core.tasks.Find(agent.task);
       parts_.core.tasks.mutable_record(task).launched_at = parts_.core.InstantAt(entry.wall);
+      parts_.failover.TookContainer(task);
     }
   }
 }
@@ -146,7 +147,7 @@ void Recovery::Take(const AllRunning& entry) {
 
 void Recovery::Take(const RestartPaid& entry) {
   AmCore& core = parts_.core;
-  parts_.failover.budgets().Pay(entry.budget, entry.wall);
+  parts_.failover.Count(entry);
   const Cause cause = core.FromJournal(entry.cause);
   const Instant decided = core.InstantAt(entry.wall);
   const bool first = Failover::IsFirstCause(entry.rule);
@@ -162,7 +163,6 @@ void Recovery::Take(const RestartPaid& entry) {
     Past* past = PastOf(task);
     if (past == nullptr) continue;
     const TaskIndex index = *core.tasks.Find(task);
-    parts_.failover.budgets().CountTask(index, entry.wall);
     if (entry.processes && past->ordered) core.tasks.CountRestart(index);
     core.tasks.mutable_record(index).start_decided = decided;
     past->restarting = true;

@@ -39,7 +39,7 @@ void Restart::Execute(const RestartOrder& order) {
       entry.replaced.push_back(core.tasks.id(task));
   }
   const JournalSeq seq = core.out.Append(entry);
-  parts_.failover.budgets().Pay(order.paid, wall);
+  parts_.failover.Count(entry);
   if (const auto payer = core.tasks.Find(order.cause.task); payer && order.paid != Budget::kNone)
     core.tasks.CountPaid(*payer, order.cause.exit_class,
                          core.tasks.RanUntil(*payer, order.cause.at));
@@ -49,7 +49,6 @@ void Restart::Execute(const RestartOrder& order) {
   std::vector<TaskIndex> wanted;
   for (const TaskIndex task : order.tasks) {
     const TaskRecord& record = core.tasks.record(task);
-    if (order.counts) parts_.failover.budgets().CountTask(task, wall);
     if (order.processes && record.ever_ordered) core.tasks.CountRestart(task);
     if (record.outcome != Outcome::kOpen) {
       TF_PROBE("restart/ended-task-again");

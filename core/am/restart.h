@@ -19,8 +19,6 @@ struct RestartOrder {
   std::string rule;
   bool broken = false;    ///< A collective of which a member is gone: nothing can be saved in it.
   bool processes = true;  ///< False: no process had been started; only a container is replaced.
-  /// Allowances that count by task count it.
-  bool counts = true;
 };
 
 class Restart {

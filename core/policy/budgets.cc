@@ -8,39 +8,70 @@ namespace {
 /// Keeps memory bounded where something is restarted for ever; more than any allowance counts.
 constexpr std::size_t kRemembered = 10'000;
 
-void Remember(std::deque<WallTime>& times, WallTime at) {
-  times.push_back(at);
-  if (times.size() > kRemembered) times.pop_front();
+template <class T>
+void Remember(std::deque<T>& list, T entry) {
+  list.push_back(std::move(entry));
+  if (list.size() > kRemembered) list.pop_front();
 }
 
 }  // namespace
 
-void Budgets::Pay(Budget budget, WallTime at) {
-  if (budget != Budget::kNone) Remember(paid_[budget], at);
-}
-
-void Budgets::CountTask(TaskIndex task, WallTime at) {
-  Remember(restarts_[task], at);
-}
-
-bool Budgets::Allows(const Allowance& allowance, Budget budget, TaskIndex task,
-                     WallTime now) const {
-  return !allowance.restarts || Used(allowance, budget, task, now) < *allowance.restarts;
-}
-
-std::int32_t Budgets::Used(const Allowance& allowance, Budget budget, TaskIndex task,
-                           WallTime now) const {
-  const std::deque<WallTime>* times = nullptr;
-  if (allowance.per_task) {
-    if (const auto entry = restarts_.find(task); entry != restarts_.end()) times = &entry->second;
-  } else if (const auto entry = paid_.find(budget); entry != paid_.end()) {
-    times = &entry->second;
+void Budgets::Count(const CountedRestart& restart) {
+  if (restart.paid != Budget::kNone)
+    Remember(paid_[restart.paid], {.at = restart.at, .cause = restart.cause});
+  for (const TaskIndex task : restart.tasks) {
+    OfTask& of = tasks_[task];
+    Remember(of.restarts, restart.at);
+    of.in_container = std::min(of.in_container + 1, of.restarts.size());
   }
-  if (times == nullptr) return 0;
-  if (!allowance.window) return static_cast<std::int32_t>(times->size());
+}
+
+void Budgets::TookContainer(TaskIndex task) {
+  if (const auto of = tasks_.find(task); of != tasks_.end()) of->second.in_container = 0;
+}
+
+bool Budgets::Allows(const Allowance& allowance, Budget budget, const Claimant& claimant,
+                     WallTime now) const {
+  return !allowance.restarts || Used(allowance, budget, claimant, now) < *allowance.restarts;
+}
+
+std::int32_t Budgets::Used(const Allowance& allowance, Budget budget, const Claimant& claimant,
+                           WallTime now) const {
   // A wall clock may jump back: a payment from the future still counts.
-  return static_cast<std::int32_t>(std::count_if(
-      times->begin(), times->end(), [&](WallTime at) { return now - at < *allowance.window; }));
+  const auto counts = [&](WallTime at) {
+    return !allowance.window || now - at < *allowance.window;
+  };
+  const auto of_type = [&](TaskIndex task) {
+    return task >= claimant.first_of_type &&
+           task.value - claimant.first_of_type.value < claimant.type_size;
+  };
+  const bool of_task =
+      allowance.counted == Counted::kOfTask || allowance.counted == Counted::kInContainer;
+  if (of_task) {
+    const auto entry = tasks_.find(claimant.task);
+    if (entry == tasks_.end()) return 0;
+    const std::deque<WallTime>& all = entry->second.restarts;
+    const std::size_t considered =
+        allowance.counted == Counted::kOfTask ? all.size() : entry->second.in_container;
+    return static_cast<std::int32_t>(
+        std::count_if(all.end() - static_cast<std::ptrdiff_t>(considered), all.end(), counts));
+  }
+  const auto entry = paid_.find(budget);
+  if (entry == paid_.end()) return 0;
+  return static_cast<std::int32_t>(
+      std::count_if(entry->second.begin(), entry->second.end(), [&](const Payment& payment) {
+        switch (allowance.counted) {
+          case Counted::kPaidForTask:
+            return counts(payment.at) && payment.cause == claimant.task;
+          case Counted::kPaidForType:
+            return counts(payment.at) && payment.cause && of_type(*payment.cause);
+          case Counted::kPaid:
+          case Counted::kOfTask:
+          case Counted::kInContainer:
+            break;
+        }
+        return counts(payment.at);
+      }));
 }
 
 }  // namespace tfyarn::policy

@@ -4,32 +4,58 @@
 // policy's business.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <deque>
 #include <map>
+#include <optional>
+#include <vector>
 
 #include "core/model/job_spec.h"
 #include "core/model/task_index.h"
 #include "core/model/time.h"
-#include "core/policy/engine.h"
+#include "core/policy/decision.h"
 
 namespace tfyarn::policy {
 
+/// A restart as it counts for allowances.
+struct CountedRestart {
+  Budget paid = Budget::kNone;
+  std::optional<TaskIndex> cause;  ///< Whose end led to it.
+  std::vector<TaskIndex> tasks;    ///< That start again.
+  WallTime at{};
+};
+
+/// Who asks: a task, and the positions that its type's tasks have.
+struct Claimant {
+  TaskIndex task;
+  TaskIndex first_of_type;
+  std::uint32_t type_size = 1;
+};
+
 class Budgets {
  public:
-  void Pay(Budget budget, WallTime at);
-  /// A restart of this task alone, whoever paid: for allowances that count per task.
-  void CountTask(TaskIndex task, WallTime at);
+  void Count(const CountedRestart& restart);
+  /// The task runs in another container from now on.
+  void TookContainer(TaskIndex task);
   /// Whether the allowance has room for one more restart at `now`, paid by `budget`.
-  [[nodiscard]] bool Allows(const Allowance& allowance, Budget budget, TaskIndex task,
+  [[nodiscard]] bool Allows(const Allowance& allowance, Budget budget, const Claimant& claimant,
                             WallTime now) const;
-  /// Payments that count for the allowance at `now`.
-  [[nodiscard]] std::int32_t Used(const Allowance& allowance, Budget budget, TaskIndex task,
-                                  WallTime now) const;
+  /// Restarts that count for the allowance at `now`.
+  [[nodiscard]] std::int32_t Used(const Allowance& allowance, Budget budget,
+                                  const Claimant& claimant, WallTime now) const;
 
  private:
-  std::map<Budget, std::deque<WallTime>> paid_;         // each in order of time
-  std::map<TaskIndex, std::deque<WallTime>> restarts_;  // likewise
+  struct Payment {
+    WallTime at{};
+    std::optional<TaskIndex> cause;
+  };
+  struct OfTask {
+    std::deque<WallTime> restarts;  // in order of time
+    std::size_t in_container = 0;   // the latest of them, since it had another container
+  };
+  std::map<Budget, std::deque<Payment>> paid_;  // each in order of time
+  std::map<TaskIndex, OfTask> tasks_;
 };
 
 }  // namespace tfyarn::policy

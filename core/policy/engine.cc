@@ -13,8 +13,6 @@
 namespace tfyarn::policy {
 namespace {
 
-constexpr std::int32_t kFewRestarts = 3;
-
 bool Answers(Condition ask, bool fact) {
   return ask == Condition::kEither || (ask == Condition::kYes) == fact;
 }
@@ -103,14 +101,12 @@ Expected<Engine> Engine::Make(const JobSpec& job, const Table& table) {
   Engine engine;
   engine.table_ = &table;
   for (const OptionRow& option : engine.table_->options) {
-    engine.options_.emplace(option.name, option.standard);
-  }
-  // TonY's Horovod runtime adds an untracked driver and has no parameter servers.
-  if (job.framework == Framework::kHorovod && engine.options_.contains("untracked")) {
-    engine.options_["untracked"] = "driver";
+    const bool of_horovod = job.framework == Framework::kHorovod && !option.in_horovod.empty();
+    engine.options_.emplace(option.name, of_horovod ? option.in_horovod : option.standard);
   }
   for (const auto& [key, value] : job.policy.options) engine.options_[key] = value;
   engine.options_["strategy"] = KebabName(job.strategy);
+  engine.options_["framework"] = KebabName(job.framework);
   for (const TaskTypeSpec& type : job.tasks) {
     engine.classes_.emplace(
         type.name, type.task_class ? *type.task_class
@@ -140,7 +136,7 @@ Expected<void> Engine::TakeSuccess(const JobSpec& job) {
   }
   if (job.success) {
     success_ = job.success;
-  } else if (table_->verdict == VerdictFunction::kExpression) {
+  } else if (table_->judge == nullptr) {
     success_ = DefaultSuccess(job, *table_);
   }
   return CheckSuccess(success_ ? *success_ : OkOf("tracked"), types);
@@ -176,23 +172,12 @@ std::string Engine::Option(std::string_view key, std::string_view type) const {
   return all == options_.end() ? std::string() : all->second;
 }
 
+std::optional<std::int32_t> Engine::NumberOf(std::string_view key, std::string_view type) const {
+  return ParseCount(Option(key, type));
+}
+
 std::optional<std::int32_t> Engine::user_limit() const {
-  const std::int32_t retries = retries_.user;
-  switch (table_->verdict) {
-    case VerdictFunction::kExpression:
-    case VerdictFunction::kTfYarn:
-      return retries;
-    case VerdictFunction::kTony: {
-      const std::string given = Option("retry_count");
-      return given.empty() ? retries : ParseCount(given);
-    }
-    case VerdictFunction::kTfJob: {
-      const std::string given = Option("backoff_limit");
-      if (!given.empty()) return ParseCount(given);
-      return retries > 0 ? std::optional<std::int32_t>(retries) : std::nullopt;
-    }
-  }
-  return retries;
+  return table_->user_limit != nullptr ? table_->user_limit(*this) : retries_.user;
 }
 
 Budget Engine::BudgetFor(const ExitView& exit) {
@@ -214,34 +199,36 @@ Allowance Engine::AllowanceFor(Budget budget) const {
   return {};
 }
 
-Allowance Engine::AllowanceFor(const Row& row, Budget budget) const {
-  switch (row.limit) {
-    case Limit::kBudget:
-      return AllowanceFor(budget);
-    case Limit::kFewPerTask:
-      return {.restarts = kFewRestarts, .window = std::nullopt, .per_task = true};
-    case Limit::kBackoff:
-      return {.restarts = user_limit()};
-    case Limit::kBackoffInPlace: {
-      // The job fails as soon as the number of restarts reaches the limit, so the last of them
-      // never counts.
-      const auto limit = user_limit();
-      return {.restarts =
-                  limit ? std::optional<std::int32_t>(std::max(*limit - 1, 0)) : std::nullopt};
-    }
+Allowance Engine::AllowanceFor(const Row& row, Budget budget, const TaskId& task) const {
+  const RowLimit& limit = row.limit;
+  Allowance allowance;
+  if (!limit.option.empty()) {
+    allowance = {.restarts = NumberOf(limit.option, task.type), .window = limit.window};
+  } else if (limit.at_most) {
+    allowance = {.restarts = limit.at_most, .window = limit.window};
+  } else {
+    allowance = AllowanceFor(budget);
   }
-  return {};
+  allowance.counted = limit.counted;
+  if (allowance.restarts) allowance.restarts = std::max(*allowance.restarts - limit.less, 0);
+  return allowance;
 }
 
 Decision Engine::OnExit(const ExitView& exit, const JobView& view) const {
-  if (!exit.success_decided) {
-    for (std::size_t i = 0; i < on_exit_.size(); ++i) {
-      if (OwnRuleMatches(on_exit_[i], exit)) return ByOwnRule(i, exit);
-    }
-    if (exit.stalled && watch_action_) return ByWatch(exit);
+  for (std::size_t i = 0; i < on_exit_.size(); ++i) {
+    if (OwnRuleMatches(on_exit_[i], exit)) return ByOwnRule(i, exit);
   }
-  for (const Row& row : table_->rows) {
-    if (Matches(row, exit, view)) return ByRow(row, exit);
+  if (exit.stalled && watch_action_) return ByWatch(exit);
+  return ByRows(0, exit, view);
+}
+
+Decision Engine::ByRows(std::size_t from, const ExitView& exit, const JobView& view) const {
+  for (std::size_t i = from; i < table_->rows.size(); ++i) {
+    const Row& row = table_->rows[i];
+    if (!Matches(row, exit, view)) continue;
+    Decision decision = ByRow(row, exit);
+    if (row.next_when_spent) decision.next.push_back(ByRows(i + 1, exit, view));
+    return decision;
   }
   TF_CHECK(false);  // The last row of every table matches every end that no row before it does.
 }
@@ -293,9 +280,11 @@ bool Engine::Matches(const Row& row, const ExitView& exit, const JobView& view) 
   if (!row.task_type.empty() && row.task_type != exit.task.type) return false;
   if (row.exit_to != 0 && (!exit.exit || *exit.exit < row.exit_from || *exit.exit > row.exit_to))
     return false;
+  if (!row.exits.empty() &&
+      (!exit.exit || std::find(row.exits.begin(), row.exits.end(), *exit.exit) == row.exits.end()))
+    return false;
   if (!row.option.empty() && Option(row.option, exit.task.type) != row.value) return false;
   if (!Answers(row.registered, exit.ever_registered)) return false;
-  if (!Answers(row.succeeded, exit.success_decided)) return false;
   if (!HasRole(row, exit.task, view)) return false;
   return row.tracked_ended == Condition::kEither ||
          Answers(row.tracked_ended, AllTrackedEnded(view));
@@ -352,11 +341,12 @@ Decision Engine::ByRow(const Row& row, const ExitView& exit) const {
       decision.pays = BudgetFor(exit);
       break;
   }
-  decision.allowance = AllowanceFor(row, decision.pays);
-  const bool backoff = row.limit == Limit::kBackoff || row.limit == Limit::kBackoffInPlace;
-  decision.spent_rule =
-      backoff ? fmt::format("{}/backoff-limit", table_->name)
-              : fmt::format("{}/{}-exhausted", table_->name, KebabName(exit.exit_class));
+  decision.allowance = AllowanceFor(row, decision.pays, exit.task);
+  decision.other_container = row.other_container;
+  const std::string class_name = KebabName(exit.exit_class);
+  decision.spent_rule = row.limit.name.empty()
+                            ? fmt::format("{}/{}-exhausted", table_->name, class_name)
+                            : fmt::format("{}/{}", table_->name, row.limit.name);
   return decision;
 }
 

@@ -18,74 +18,18 @@
 #include "core/model/error.h"
 #include "core/model/exit.h"
 #include "core/model/job_spec.h"
+#include "core/policy/decision.h"
 #include "core/policy/job_view.h"
 #include "core/policy/table.h"
 
 namespace tfyarn::policy {
 
 // How the user's on_exit rows are read: a row without `class` and `exit` matches every failure,
-// that is every class but ok and killed-by-us; a row that names them matches those too. Rows do not
-// apply once success is decided.
-
-/// One exit that asks for a decision. Ends of attempts that were stopped as part of a restart need
-/// none.
-struct ExitView {
-  TaskId task;
-  ExitClass exit_class = ExitClass::kUnknown;
-  std::optional<std::int32_t> exit;
-  bool ever_registered = true;   ///< An agent of this task has registered in this epoch or before.
-  bool success_decided = false;  ///< The job has succeeded and is finishing.
-  bool stalled =
-      false;  ///< Ended by us for want of progress: `watch.do` decides, after the on_exit rows.
-  /// By its last words it ended because a peer could not be reached: infrastructure pays what the
-  /// user would.
-  bool peer_unreachable = false;
-};
-
-/// Whether processes start again: the actions that need a budget.
-[[nodiscard]] bool IsRestart(ExitAction action);
-
-/// How many restarts may be paid before a budget is spent.
-struct Allowance {
-  std::optional<std::int32_t> restarts;  ///< nullopt = no limit.
-  std::optional<Duration> window;  ///< Only restarts in the last `window` count; nullopt = all.
-  bool per_task = false;  ///< Counts this task's own restarts instead of the budget's payments.
-};
-
-struct Decision {
-  ExitAction action = ExitAction::kTally;
-  Budget pays = Budget::kNone;  ///< With a restart or raise.
-  Allowance allowance;  ///< With a restart or raise: allowed while fewer than `restarts` were paid.
-  ExitAction when_spent =
-      ExitAction::kFail;                    ///< Instead of `action` when the allowance is used up.
-  std::int32_t raise_factor_percent = 150;  ///< With kRaiseMemory.
-  std::int64_t raise_max_memory_mb = 0;     ///< With kRaiseMemory; 0 = the largest container.
-  bool session = false;    ///< kRestartGang of a policy that tries whole sessions again: all that
-                           ///< trains starts again, and what was counted as failed beside it.
-  std::string rule;        ///< "default/restart-gang", "on_exit/0".
-  std::string spent_rule;  ///< "default/user-permanent-exhausted"; for when_spent.
-  std::string why;         ///< The row's reason, for people.
-  ProbeSite* probe = nullptr;  ///< Of what decided; who obeys it passes it.
-};
-
-/// A whole-gang restart in place of a FAILED verdict (TonY's session retry).
-struct GangRetry {
-  Budget pays = Budget::kUser;
-  Allowance allowance;
-};
-
-struct Verdict {
-  JobStatus status = JobStatus::kUnfinished;  ///< kSucceeded or kFailed.
-  std::string rule;                           ///< "default/success".
-  std::string why;
-  std::optional<GangRetry>
-      retry;  ///< With kFailed: restart the gang instead while the allowance lasts.
-  ProbeSite* probe = nullptr;  ///< Of what decided; who obeys it passes it. Null: none.
-};
+// that is every class but ok and killed-by-us; a row that names them matches those too.
 
 class Engine {
  public:
-  /// Errors: kInvalidArgument for an unknown policy or one of a later release, an unknown option or
+  /// Errors: kInvalidArgument for an unknown policy, an unknown option or
   /// option value, a success expression that names what the job has not, or a job in which nothing
   /// is tracked and that has no success expression of its own.
   [[nodiscard]] static Expected<Engine> Make(const JobSpec& job);
@@ -116,6 +60,15 @@ class Engine {
   /// Resolved value of an option, for `type` where it can be given per type
   /// ("restart_policy.worker").
   [[nodiscard]] std::string Option(std::string_view key, std::string_view type = {}) const;
+  /// The number that an option has; nullopt when it is empty or a word.
+  [[nodiscard]] std::optional<std::int32_t> NumberOf(std::string_view key,
+                                                     std::string_view type = {}) const;
+  /// The job has a task type that is a chief by name.
+  [[nodiscard]] bool has_chief() const { return has_chief_; }
+  [[nodiscard]] const RetrySpec& retries() const { return retries_; }
+  /// For verdict functions: a verdict of that row of the table.
+  [[nodiscard]] Verdict Failed(std::string_view row) const;
+  [[nodiscard]] Verdict Succeeded(std::string_view row) const;
 
  private:
   Engine() = default;
@@ -127,15 +80,11 @@ class Engine {
   [[nodiscard]] static Budget BudgetFor(const ExitView& exit);
   [[nodiscard]] bool Matches(const Row& row, const ExitView& exit, const JobView& view) const;
   [[nodiscard]] bool HasRole(const Row& row, const TaskId& task, const JobView& view) const;
+  [[nodiscard]] Decision ByRows(std::size_t from, const ExitView& exit, const JobView& view) const;
   [[nodiscard]] Decision ByRow(const Row& row, const ExitView& exit) const;
   [[nodiscard]] Allowance AllowanceFor(Budget budget) const;
-  [[nodiscard]] Allowance AllowanceFor(const Row& row, Budget budget) const;
+  [[nodiscard]] Allowance AllowanceFor(const Row& row, Budget budget, const TaskId& task) const;
   [[nodiscard]] std::optional<Verdict> JudgeByExpression(const JobView& view) const;
-  [[nodiscard]] std::optional<Verdict> JudgeTony(const JobView& view) const;
-  [[nodiscard]] std::optional<Verdict> JudgeTfYarn(const JobView& view) const;
-  [[nodiscard]] std::optional<Verdict> JudgeTfJob(const JobView& view) const;
-  [[nodiscard]] Verdict Failed(std::string_view row) const;
-  [[nodiscard]] Verdict Succeeded(std::string_view row) const;
 
   const Table* table_ = nullptr;  ///< Never null after Make.
   std::map<std::string, std::string> options_;

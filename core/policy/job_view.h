@@ -59,6 +59,11 @@ class JobView {
 /// In the training cluster: tracked or service, and no evaluator or tensorboard.
 [[nodiscard]] bool IsTraining(TaskClass task_class, std::string_view type);
 
+/// The counts of all tracked types together; its name and class mean nothing.
+[[nodiscard]] TypeCounts SumOfTracked(const JobView& view);
+/// Adds the counts of `type` to `sum`.
+void AddTo(const TypeCounts& type, TypeCounts& sum);
+
 /// True when there is a tracked task and every one of them has ended.
 [[nodiscard]] bool AllTrackedEnded(const JobView& view);
 

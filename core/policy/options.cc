@@ -3,14 +3,12 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <array>
 #include <charconv>
 
 namespace tfyarn::policy {
 namespace {
 
-constexpr std::array<std::string_view, 3> kLaterRelease = {"slider-tf", "framework-launcher",
-                                                           "hbox"};
+constexpr std::int32_t kWhole = 100;  // percent
 
 std::vector<std::string_view> Split(std::string_view text, char separator) {
   std::vector<std::string_view> parts;
@@ -38,10 +36,14 @@ std::string Names() {
 }
 
 bool IsAllowed(const OptionRow& option, std::string_view value) {
-  if (option.allowed == "types") return true;
-  if (option.allowed == "number") return ParseCount(value).has_value();
-  const auto words = Split(option.allowed, '|');
-  return std::find(words.begin(), words.end(), value) != words.end();
+  const auto allowed = AllowedOf(option);
+  return std::any_of(allowed.begin(), allowed.end(), [&](std::string_view kind) {
+    if (kind == "types") return true;
+    if (kind == "number") return ParseCount(value).has_value();
+    if (kind == "positive") return ParseCount(value).value_or(0) > 0;
+    if (kind == "percent") return ParseCount(value).value_or(kWhole + 1) <= kWhole;
+    return kind == value;
+  });
 }
 
 /// The option that `key` sets, for all types or for one; nullptr when there is none.
@@ -70,16 +72,32 @@ std::string OptionNames(const Table& table) {
 }
 
 std::string AllowedText(const OptionRow& option) {
-  if (option.allowed == "number") return "a number from 0";
   std::string text;
-  for (const std::string_view word : Split(option.allowed, '|')) {
+  for (const std::string_view kind : AllowedOf(option)) {
     if (!text.empty()) text += ", ";
-    text += word.empty() ? "\"\"" : word;
+    if (kind == "number") {
+      text += "a number from 0";
+    } else if (kind == "positive") {
+      text += "a number from 1";
+    } else if (kind == "percent") {
+      text += "a number from 0 to 100";
+    } else {
+      text += kind.empty() ? "\"\"" : kind;
+    }
   }
   return text;
 }
 
 }  // namespace
+
+std::vector<std::string_view> AllowedOf(const OptionRow& option) {
+  return Split(option.allowed, '|');
+}
+
+bool MayBe(const OptionRow& option, std::string_view kind) {
+  const auto allowed = AllowedOf(option);
+  return std::find(allowed.begin(), allowed.end(), kind) != allowed.end();
+}
 
 bool ListNames(std::string_view list, std::string_view type) {
   for (const std::string_view word : Split(Trim(list, " []"), ',')) {
@@ -98,12 +116,8 @@ std::optional<std::int32_t> ParseCount(std::string_view text) {
 Expected<const Table*> FindPolicy(std::string_view name) {
   const Table* table = FindTable(name);
   if (table != nullptr) return table;
-  const bool later =
-      std::find(kLaterRelease.begin(), kLaterRelease.end(), name) != kLaterRelease.end();
-  return Fail(
-      ErrorCode::kInvalidArgument,
-      later ? fmt::format("policy '{}' comes with a later release; this one has {}", name, Names())
-            : fmt::format("there is no policy '{}'; there are {}", name, Names()));
+  return Fail(ErrorCode::kInvalidArgument,
+              fmt::format("there is no policy '{}'; there are {}", name, Names()));
 }
 
 Expected<void> CheckOptions(const Table& table, const std::map<std::string, std::string>& options,

@@ -14,7 +14,7 @@
 
 namespace tfyarn::policy {
 
-/// Errors: kInvalidArgument for an unknown policy or one of a later release.
+/// Errors: kInvalidArgument for an unknown policy.
 [[nodiscard]] Expected<const Table*> FindPolicy(std::string_view name);
 
 /// Errors: kInvalidArgument for an option that the table has not, or a value not allowed. With
@@ -22,6 +22,11 @@ namespace tfyarn::policy {
 [[nodiscard]] Expected<void> CheckOptions(const Table& table,
                                           const std::map<std::string, std::string>& options,
                                           const std::optional<std::vector<std::string>>& types);
+
+/// The kinds and words of OptionRow::allowed.
+[[nodiscard]] std::vector<std::string_view> AllowedOf(const OptionRow& option);
+/// Whether the kind or word is among them.
+[[nodiscard]] bool MayBe(const OptionRow& option, std::string_view kind);
 
 /// "ps, worker" or "[ps, worker]" names `type`.
 [[nodiscard]] bool ListNames(std::string_view list, std::string_view type);

@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <vector>
 
+#include "core/model/text.h"
 #include "core/policy/engine.h"
 #include "core/policy/exit_classifier.h"
 #include "core/policy/options.h"
@@ -77,9 +78,9 @@ std::string WhenText(const Row& row) {
   if (!row.task_type.empty()) parts.emplace_back(row.task_type);
   parts.push_back(ClassesText(row.classes));
   if (row.exit_to != 0) parts.push_back(fmt::format("exit {}..{}", row.exit_from, row.exit_to));
+  if (!row.exits.empty()) parts.push_back(fmt::format("exit {}", fmt::join(row.exits, ", ")));
   if (!row.option.empty()) parts.push_back(fmt::format("{} = {}", row.option, row.value));
   for (std::string ask : {AskText(row.registered, "registered", "never registered"),
-                          AskText(row.succeeded, "success is decided", "success is not decided"),
                           AskText(row.tracked_ended, "all tracked tasks have ended",
                                   "a tracked task has not ended")}) {
     if (!ask.empty()) parts.push_back(std::move(ask));
@@ -88,27 +89,55 @@ std::string WhenText(const Row& row) {
 }
 
 std::string ActionText(const Table& table, const Row& row) {
-  if (IsRestart(row.action))
-    return fmt::format("{}, then {}", KebabName(row.action), KebabName(row.when_spent));
+  if (IsRestart(row.action)) {
+    const std::string action =
+        fmt::format("{}{}", KebabName(row.action), row.other_container ? " elsewhere" : "");
+    const bool unlimited =
+        row.pays == Pays::kNone && row.limit.option.empty() && !row.limit.at_most;
+    if (unlimited) return action;
+    if (row.next_when_spent) return action + ", then the next row";
+    return fmt::format("{}, then {}", action, KebabName(row.when_spent));
+  }
   if (row.action == ExitAction::kFail && table.retry_instead_of_failing)
     return "fail (or restart-gang)";
   return KebabName(row.action);
 }
 
+/// What a row's restarts are counted by.
+std::string_view CountedText(Counted counted) {
+  switch (counted) {
+    case Counted::kPaid:
+      return "";
+    case Counted::kPaidForTask:
+    case Counted::kOfTask:
+      return " of each task";
+    case Counted::kPaidForType:
+      return " of each task type";
+    case Counted::kInContainer:
+      return " in one container";
+  }
+  return "";
+}
+
+/// How many restarts the row has of its own; "" = those of its budget.
+std::string LimitText(const RowLimit& limit) {
+  std::string number(limit.option);
+  if (limit.at_most) number = std::to_string(*limit.at_most);
+  if (number.empty()) number = std::string(limit.name);
+  if (number.empty()) return {};
+  if (limit.less > 0) number += fmt::format(" - {}", limit.less);
+  if (limit.window) number += " within " + ToString(*limit.window);
+  return number + std::string(CountedText(limit.counted));
+}
+
 std::string PaysText(const Table& table, const Row& row) {
   if (row.action == ExitAction::kFail && table.retry_instead_of_failing) return "user";
   if (!IsRestart(row.action)) return {};
-  switch (row.limit) {
-    case Limit::kFewPerTask:
-      return "nobody, 3 of each task";
-    case Limit::kBackoff:
-      return "user, backoff_limit";
-    case Limit::kBackoffInPlace:
-      return "user, backoff_limit - 1";
-    case Limit::kBudget:
-      break;
-  }
-  return row.pays == Pays::kByClass ? "by class" : "user";
+  std::string payer = "user";
+  if (row.pays == Pays::kByClass) payer = "by class";
+  if (row.pays == Pays::kNone) payer = "no budget";
+  const std::string limit = LimitText(row.limit);
+  return limit.empty() ? payer : payer + ", " + limit;
 }
 
 /// Whether options given by name make the row's condition false for every type.
@@ -157,7 +186,7 @@ std::string Cell(std::string_view text) {
 }
 
 std::string OptionTable(const std::vector<RowText>& options) {
-  std::string out = "| option | standard | allowed | from |\n| --- | --- | --- | --- |\n";
+  std::string out = "| option | standard | allowed | what it does |\n| --- | --- | --- | --- |\n";
   for (const RowText& row : options) {
     out += fmt::format("| `{}` | {} | {} | {} |\n", row.name, Cell(row.when), Cell(row.action),
                        Cell(row.why));
@@ -184,15 +213,15 @@ Expected<Text> Describe(std::string_view name, const std::map<std::string, std::
   text.summary = std::string(table.summary);
   for (const OptionRow& option : table.options) {
     const auto given = options.find(std::string(option.name));
-    const std::string_view value =
-        given == options.end() ? option.standard : std::string_view(given->second);
+    std::string value = OrNone(given == options.end() ? option.standard : given->second);
+    if (given == options.end() && !option.standard_text.empty()) value = option.standard_text;
     text.options.push_back(
         {.name = fmt::format("{}{}", option.name, option.per_type ? "[.TYPE]" : ""),
-         .when = OrNone(value),
+         .when = std::move(value),
          .action = std::string(option.allowed.starts_with('|') ? option.allowed.substr(1)
                                                                : option.allowed),
          .pays = "",
-         .why = std::string(option.why)});
+         .why = std::string(option.doc)});
   }
   text.roles = RoleTexts(table);
   for (const Row& row : table.rows) {

@@ -17,37 +17,10 @@ const VerdictRow* FindRow(const Table& table, std::string_view name) {
   return nullptr;
 }
 
-void Add(const TypeCounts& type, TypeCounts& sum) {
-  sum.instances += type.instances;
-  sum.ok += type.ok;
-  sum.failed += type.failed;
-  sum.ignored += type.ignored;
-}
-
-/// Sums over the tracked types.
-TypeCounts Tracked(const JobView& view) {
-  TypeCounts sum;
-  for (const TypeCounts& type : view.types()) {
-    if (type.tracked()) Add(type, sum);
-  }
-  return sum;
-}
-
 }  // namespace
 
 std::optional<Verdict> Engine::Judge(const JobView& view) const {
-  if (success_) return JudgeByExpression(view);
-  switch (table_->verdict) {
-    case VerdictFunction::kExpression:
-      break;
-    case VerdictFunction::kTony:
-      return JudgeTony(view);
-    case VerdictFunction::kTfYarn:
-      return JudgeTfYarn(view);
-    case VerdictFunction::kTfJob:
-      return JudgeTfJob(view);
-  }
-  TF_CHECK(false);  // A table without a function of its own has an expression since Make.
+  return success_ ? JudgeByExpression(view) : table_->judge(*this, view);
 }
 
 Verdict Engine::Failed(std::string_view row) const {
@@ -93,66 +66,6 @@ std::optional<Verdict> Engine::JudgeByExpression(const JobView& view) const {
       break;
   }
   return verdict;
-}
-
-std::optional<Verdict> Engine::JudgeTony(const JobView& view) const {
-  const TypeCounts tracked = Tracked(view);
-  if (!tracked.all_ended()) {
-    for (const TypeCounts& type : view.types()) {
-      if (type.task_class == TaskClass::kService && type.failed > 0)
-        return Failed("untracked-failed");
-    }
-    return std::nullopt;
-  }
-  if (tracked.failed > 0 && Option("fail_on_worker_failure") == "true")
-    return Failed("worker-failure");
-  if (tracked.ok == 0 && tracked.instances > 0) return Failed("all-failed");
-  if (tracked.failed == 0) return Succeeded("all-ok");
-  return Succeeded("some-failed");
-}
-
-std::optional<Verdict> Engine::JudgeTfYarn(const JobView& view) const {
-  const TypeCounts tracked = Tracked(view);
-  if (tracked.failed == 0) {
-    if (!tracked.all_ended()) return std::nullopt;
-    if (tracked.ok == 0 && tracked.instances > 0) return Failed("nothing-left");
-    return Succeeded("services-ended");
-  }
-  for (const TypeCounts& type : view.types()) {
-    if (type.tracked() && type.name != "evaluator" && !type.all_ended()) return std::nullopt;
-  }
-  return Failed("raised");
-}
-
-std::optional<Verdict> Engine::JudgeTfJob(const JobView& view) const {
-  const bool dynamic = Option("enable_dynamic_worker") == "true";
-  TypeCounts chiefs, workers;
-  bool worker0_ok = false;
-  bool failed = false;
-  const std::vector<TypeCounts>& types = view.types();
-  for (std::size_t i = 0; i < types.size(); ++i) {
-    const TypeCounts& type = types[i];
-    if (IsChief({.type = type.name, .index = 0})) Add(type, chiefs);
-    if (type.name == "worker" && type.instances > 0) {
-      workers = type;
-      worker0_ok = type.ok > 0 && view.FactsOf(i, 0).ok;
-    }
-    failed = failed || (type.tracked() && type.failed > 0 && !(dynamic && type.name == "worker"));
-  }
-  const TypeCounts tracked = Tracked(view);
-  if (workers.instances == 0) workers = tracked;
-  // What is ignored neither helps nor harms.
-  const auto all_ok = [](const TypeCounts& counts) {
-    return counts.ok > 0 && counts.ok + counts.ignored == counts.instances;
-  };
-  // Success first: of ends that come in one pass the chief's decides.
-  if (has_chief_ && all_ok(chiefs)) return Succeeded("chief-succeeded");
-  if (!has_chief_ && all_ok(workers)) return Succeeded("workers-succeeded");
-  if (!has_chief_ && worker0_ok && Option("success_policy").empty())
-    return Succeeded("worker0-succeeded");
-  if (failed) return Failed("replica-failed");
-  if (tracked.all_ended()) return Failed("nothing-left");
-  return std::nullopt;
 }
 
 }  // namespace tfyarn::policy

@@ -15,12 +15,6 @@ constexpr std::array<ClassRow, 4> kDefaultClasses = {{
 }};
 
 constexpr Row kDefaultRows[] = {
-    {.name = "after-success",
-     .classes = kAnyEnd,
-     .succeeded = Condition::kYes,
-     .action = ExitAction::kTally,
-     .why = "success is decided: what ends now, however it ends, changes nothing and does not "
-            "start again"},
     {.name = "ended-ok",
      .classes = {kOk},
      .action = ExitAction::kTally,
@@ -37,7 +31,7 @@ constexpr Row kDefaultRows[] = {
      .role = RoleIs::kSidecar,
      .classes = kFailure,
      .action = ExitAction::kRestartTask,
-     .limit = Limit::kFewPerTask,
+     .limit = {.counted = Counted::kOfTask, .at_most = 3},
      .when_spent = ExitAction::kIgnore,
      .why = "training does not need it: a few restarts at nobody's cost, then it stays ended"},
     {.name = "drained-oom",
@@ -111,7 +105,6 @@ constexpr Table kDefault = {
     .worker0_is_chief = true,
     .rows = kDefaultRows,
     .verdicts = kExpressionVerdicts,
-    .verdict = VerdictFunction::kExpression,
     .probes = default_probes.data(),
 };
 

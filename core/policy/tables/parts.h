@@ -1,5 +1,5 @@
-// What the built-in tables share. Included by the policy_table_*.cc files and policy_tables.cc
-// only.
+// What the built-in tables share. A file in tables/ is a policy: x_y.cc defines `const Table&
+// XYTable()`, and the build finds it; tables/list.cc.in is where they are gathered.
 //
 // A row's `why` says where it comes from or what would go wrong without it.
 #pragma once
@@ -18,6 +18,11 @@ inline constexpr ExitClassSet kFailure =
     ExitClassSet::Except({ExitClass::kOk, ExitClass::kKilledByUs});
 inline constexpr ExitClassSet kNoGang = {ExitClass::kGangTimeout, ExitClass::kInfeasible};
 
+/// The container or the agent is gone, not only the process: what Kubernetes calls a failed pod.
+inline constexpr ExitClassSet kContainerGone = {
+    ExitClass::kPreempted,     ExitClass::kNodeLost, ExitClass::kNodeBad, ExitClass::kLaunchError,
+    ExitClass::kHeartbeatLost, ExitClass::kTimeout,  ExitClass::kAmLost};
+
 inline constexpr std::array<std::string_view, 2> kChiefOrMaster = {"chief", "master"};
 inline constexpr std::array<std::string_view, 1> kChiefOnly = {"chief"};
 
@@ -33,10 +38,5 @@ template <std::size_t n, std::size_t verdicts>
   }
   (std::make_index_sequence<n>(), std::make_index_sequence<verdicts>());
 }
-
-[[nodiscard]] const Table& DefaultTable();
-[[nodiscard]] const Table& TonyTable();
-[[nodiscard]] const Table& TfYarnTable();
-[[nodiscard]] const Table& TfJobTable();
 
 }  // namespace tfyarn::policy

@@ -1,5 +1,6 @@
 // Policy `tf-yarn`. Source: criteo/tf-yarn tf_yarn/tensorflow/tasks; jcrist/skein
 // ApplicationMaster.java.
+#include "core/policy/engine.h"
 #include "core/policy/tables/parts.h"
 
 namespace tfyarn::policy {
@@ -11,8 +12,8 @@ constexpr OptionRow kTfYarnOptions[] = {
     {.name = "propagate",
      .standard = "now",
      .allowed = "now|late",
-     .why = "tf-yarn's own behaviour is late: a task that raised waits for all cluster tasks "
-            "before it ends"},
+     .doc = "When a Python exception fails the job: at once, or, as in tf-yarn, when every chief, "
+            "worker and other tracked task but the evaluator has ended."},
 };
 
 constexpr std::array<ClassRow, 3> kTfYarnClasses = {{
@@ -22,11 +23,6 @@ constexpr std::array<ClassRow, 3> kTfYarnClasses = {{
 }};
 
 constexpr Row kTfYarnRows[] = {
-    {.name = "after-success",
-     .classes = kAnyEnd,
-     .succeeded = Condition::kYes,
-     .action = ExitAction::kTally,
-     .why = "the application has its final status"},
     {.name = "ended-ok",
      .classes = {kOk},
      .action = ExitAction::kTally,
@@ -70,6 +66,19 @@ constexpr std::array<VerdictRow, 3> kTfYarnVerdicts = {{
             "done here"},
 }};
 
+std::optional<Verdict> JudgeTfYarn(const Engine& engine, const JobView& view) {
+  const TypeCounts tracked = SumOfTracked(view);
+  if (tracked.failed == 0) {
+    if (!tracked.all_ended()) return std::nullopt;
+    if (tracked.ok == 0 && tracked.instances > 0) return engine.Failed("nothing-left");
+    return engine.Succeeded("services-ended");
+  }
+  for (const TypeCounts& type : view.types()) {
+    if (type.tracked() && type.name != "evaluator" && !type.all_ended()) return std::nullopt;
+  }
+  return engine.Failed("raised");
+}
+
 constinit auto tf_yarn_probes =
     ProbesOf("policy/tf-yarn", kTfYarnRows, "verdict/tf-yarn", kTfYarnVerdicts);
 
@@ -85,7 +94,7 @@ constexpr Table kTfYarn = {
     .worker0_is_chief = false,
     .rows = kTfYarnRows,
     .verdicts = kTfYarnVerdicts,
-    .verdict = VerdictFunction::kTfYarn,
+    .judge = JudgeTfYarn,
     .one_budget = true,
     .retry_instead_of_failing = true,
     .probes = tf_yarn_probes.data(),

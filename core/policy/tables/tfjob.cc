@@ -1,5 +1,6 @@
 // Policy `tfjob`. Source: kubeflow/training-operator release 1.9,
 // pkg/controller.v1/tensorflow/tfjob_controller.go and pkg/controller.v1/common/{job,pod}.go.
+#include "core/policy/engine.h"
 #include "core/policy/tables/parts.h"
 
 namespace tfyarn::policy {
@@ -7,28 +8,26 @@ namespace {
 
 using enum ExitClass;
 
-/// The container or the agent is gone, not only the process: what Kubernetes calls a failed pod.
-constexpr ExitClassSet kPodGone = {kPreempted,     kNodeLost, kNodeBad, kLaunchError,
-                                   kHeartbeatLost, kTimeout,  kAmLost};
-
 constexpr OptionRow kTfJobOptions[] = {
     {.name = "restart_policy",
      .standard = "Never",
      .allowed = "Never|OnFailure|Always|ExitCode",
      .per_type = true,
-     .why = "replicaSpecs[type].restartPolicy"},
+     .doc = "replicaSpecs[type].restartPolicy: what the end of a replica (task) leads to."},
     {.name = "success_policy",
      .standard = "",
      .allowed = "|AllWorkers",
-     .why = "successPolicy; empty: worker 0 in a job without chief"},
+     .doc = "successPolicy: whose success is the job's in a job without a chief.",
+     .standard_text = "worker 0"},
     {.name = "backoff_limit",
      .standard = "",
      .allowed = "number",
-     .why = "runPolicy.backoffLimit; retries.user when that is not 0, else no limit"},
+     .doc = "runPolicy.backoffLimit: restarts of all replicas (tasks) together.",
+     .standard_text = "the job's retries.user; no limit when that is 0"},
     {.name = "enable_dynamic_worker",
      .standard = "false",
      .allowed = "true|false",
-     .why = "enableDynamicWorker: failed workers do not fail the job"},
+     .doc = "enableDynamicWorker: failed workers do not fail the job."},
 };
 
 constexpr std::array<ClassRow, 2> kTfJobClasses = {{
@@ -36,12 +35,11 @@ constexpr std::array<ClassRow, 2> kTfJobClasses = {{
     {.task_type = "", .list = "", .task_class = TaskClass::kTracked},
 }};
 
+constexpr std::string_view kBackoffLimit = "backoff-limit";
+/// The job fails as soon as the number of restarts in place reaches the limit.
+constexpr std::int32_t kLastNeverCounts = 1;
+
 constexpr Row kTfJobRows[] = {
-    {.name = "after-success",
-     .classes = kAnyEnd,
-     .succeeded = Condition::kYes,
-     .action = ExitAction::kTally,
-     .why = "conditions are terminal; replicas that are still active count as succeeded"},
     {.name = "stopped-by-us",
      .classes = {kKilledByUs},
      .action = ExitAction::kTally,
@@ -56,12 +54,12 @@ constexpr Row kTfJobRows[] = {
      .action = ExitAction::kIgnore,
      .why = "not a replica type of TFJob"},
     {.name = "always-recreated",
-     .classes = kPodGone,
+     .classes = kContainerGone,
      .option = "restart_policy",
      .value = "Always",
      .action = ExitAction::kRestartTask,
      .pays = Pays::kUser,
-     .limit = Limit::kBackoff,
+     .limit = {.name = kBackoffLimit},
      .why = "a failed pod is deleted and created again"},
     {.name = "always",
      .classes = kAnyEnd,
@@ -69,19 +67,19 @@ constexpr Row kTfJobRows[] = {
      .value = "Always",
      .action = ExitAction::kRestartTask,
      .pays = Pays::kUser,
-     .limit = Limit::kBackoffInPlace,
+     .limit = {.less = kLastNeverCounts, .name = kBackoffLimit},
      .why = "the kubelet restarts the container in place, after exit 0 too"},
     {.name = "ended-ok",
      .classes = {kOk},
      .action = ExitAction::kTally,
      .why = "the replica has succeeded"},
     {.name = "on-failure-recreated",
-     .classes = kPodGone,
+     .classes = kContainerGone,
      .option = "restart_policy",
      .value = "OnFailure",
      .action = ExitAction::kRestartTask,
      .pays = Pays::kUser,
-     .limit = Limit::kBackoff,
+     .limit = {.name = kBackoffLimit},
      .why = "a failed pod is deleted and created again"},
     {.name = "on-failure",
      .classes = kFailure,
@@ -89,7 +87,7 @@ constexpr Row kTfJobRows[] = {
      .value = "OnFailure",
      .action = ExitAction::kRestartTask,
      .pays = Pays::kUser,
-     .limit = Limit::kBackoffInPlace,
+     .limit = {.less = kLastNeverCounts, .name = kBackoffLimit},
      .why = "the kubelet restarts the container in place"},
     {.name = "exit-code-permanent",
      .classes = kFailure,
@@ -105,7 +103,7 @@ constexpr Row kTfJobRows[] = {
      .value = "ExitCode",
      .action = ExitAction::kRestartTask,
      .pays = Pays::kUser,
-     .limit = Limit::kBackoff,
+     .limit = {.name = kBackoffLimit},
      .why = "codes from 128 are retryable, and a missing status counts as 48879"},
     {.name = "replica-failed",
      .classes = kFailure,
@@ -139,6 +137,43 @@ constexpr std::array<VerdictRow, 5> kTfJobVerdicts = {{
      .why = "the original would wait for ever"},
 }};
 
+std::optional<Verdict> JudgeTfJob(const Engine& engine, const JobView& view) {
+  const bool dynamic = engine.Option("enable_dynamic_worker") == "true";
+  TypeCounts chiefs, workers;
+  bool worker0_ok = false;
+  bool failed = false;
+  const std::vector<TypeCounts>& types = view.types();
+  for (std::size_t i = 0; i < types.size(); ++i) {
+    const TypeCounts& type = types[i];
+    if (engine.IsChief({.type = type.name, .index = 0})) AddTo(type, chiefs);
+    if (type.name == "worker" && type.instances > 0) {
+      workers = type;
+      worker0_ok = type.ok > 0 && view.FactsOf(i, 0).ok;
+    }
+    failed = failed || (type.tracked() && type.failed > 0 && !(dynamic && type.name == "worker"));
+  }
+  const TypeCounts tracked = SumOfTracked(view);
+  if (workers.instances == 0) workers = tracked;
+  // What is ignored neither helps nor harms.
+  const auto all_ok = [](const TypeCounts& counts) {
+    return counts.ok > 0 && counts.ok + counts.ignored == counts.instances;
+  };
+  // Success first: of ends that come in one pass the chief's decides.
+  if (engine.has_chief() && all_ok(chiefs)) return engine.Succeeded("chief-succeeded");
+  if (!engine.has_chief() && all_ok(workers)) return engine.Succeeded("workers-succeeded");
+  if (!engine.has_chief() && worker0_ok && engine.Option("success_policy").empty())
+    return engine.Succeeded("worker0-succeeded");
+  if (failed) return engine.Failed("replica-failed");
+  if (tracked.all_ended()) return engine.Failed("nothing-left");
+  return std::nullopt;
+}
+
+std::optional<std::int32_t> TfJobLimit(const Engine& engine) {
+  if (const auto given = engine.NumberOf("backoff_limit")) return given;
+  const std::int32_t retries = engine.retries().user;
+  return retries > 0 ? std::optional<std::int32_t>(retries) : std::nullopt;
+}
+
 constinit auto tfjob_probes = ProbesOf("policy/tfjob", kTfJobRows, "verdict/tfjob", kTfJobVerdicts);
 
 constexpr Table kTfJob = {
@@ -153,14 +188,15 @@ constexpr Table kTfJob = {
     .worker0_is_chief = false,
     .rows = kTfJobRows,
     .verdicts = kTfJobVerdicts,
-    .verdict = VerdictFunction::kTfJob,
+    .judge = JudgeTfJob,
+    .user_limit = TfJobLimit,
     .one_budget = true,
     .probes = tfjob_probes.data(),
 };
 
 }  // namespace
 
-const Table& TfJobTable() {
+const Table& TfjobTable() {
   TF_PROBE_GROUP(tfjob_probes.data(), tfjob_probes.size());
   return kTfJob;
 }

@@ -1,5 +1,6 @@
 // Policy `tony`. Source: tony-framework/TonY ApplicationMaster.java, TonySession.java,
 // MLGenericRuntime.java.
+#include "core/policy/engine.h"
 #include "core/policy/tables/parts.h"
 
 namespace tfyarn::policy {
@@ -11,23 +12,27 @@ constexpr OptionRow kTonyOptions[] = {
     {.name = "fail_on_worker_failure",
      .standard = "false",
      .allowed = "true|false",
-     .why = "tony.application.fail-on-worker-failure-enabled"},
+     .doc = "tony.application.fail-on-worker-failure-enabled: the first failed task of any type "
+            "fails the job."},
     {.name = "untracked",
      .standard = "ps",
      .allowed = "types",
-     .why = "tony.application.untracked.jobtypes; driver in a Horovod job"},
+     .doc = "tony.application.untracked.jobtypes: types whose success is not waited for; in a "
+            "Horovod job the type driver.",
+     .in_horovod = "driver"},
     {.name = "sidecar",
      .standard = "tensorboard",
      .allowed = "types",
-     .why = "tony.application.sidecar.jobtypes"},
+     .doc = "tony.application.sidecar.jobtypes: types whose end means nothing."},
     {.name = "stop_on_failure",
      .standard = "ps",
      .allowed = "types",
-     .why = "tony.application.stop-on-failure-jobtypes"},
+     .doc = "tony.application.stop-on-failure-jobtypes: types whose first failure fails the job."},
     {.name = "retry_count",
      .standard = "",
      .allowed = "number",
-     .why = "tony.am.retry-count: whole sessions; the job's retries.user when not given"},
+     .doc = "tony.am.retry-count: how often the whole gang is started again.",
+     .standard_text = "the job's retries.user"},
 };
 
 constexpr std::array<ClassRow, 3> kTonyClasses = {{
@@ -37,11 +42,6 @@ constexpr std::array<ClassRow, 3> kTonyClasses = {{
 }};
 
 constexpr Row kTonyRows[] = {
-    {.name = "after-success",
-     .classes = kAnyEnd,
-     .succeeded = Condition::kYes,
-     .action = ExitAction::kTally,
-     .why = "the first final status stands"},
     {.name = "untracked-ended",
      .role = RoleIs::kService,
      .classes = {kKilledByUs},
@@ -133,6 +133,26 @@ constexpr std::array<VerdictRow, 5> kTonyVerdicts = {{
      .why = "completed with some worker jobs failure"},
 }};
 
+std::optional<Verdict> JudgeTony(const Engine& engine, const JobView& view) {
+  const TypeCounts tracked = SumOfTracked(view);
+  if (!tracked.all_ended()) {
+    for (const TypeCounts& type : view.types()) {
+      if (type.task_class == TaskClass::kService && type.failed > 0)
+        return engine.Failed("untracked-failed");
+    }
+    return std::nullopt;
+  }
+  if (tracked.failed > 0 && engine.Option("fail_on_worker_failure") == "true")
+    return engine.Failed("worker-failure");
+  if (tracked.ok == 0 && tracked.instances > 0) return engine.Failed("all-failed");
+  if (tracked.failed == 0) return engine.Succeeded("all-ok");
+  return engine.Succeeded("some-failed");
+}
+
+std::optional<std::int32_t> TonyLimit(const Engine& engine) {
+  return engine.NumberOf("retry_count").value_or(engine.retries().user);
+}
+
 constinit auto tony_probes = ProbesOf("policy/tony", kTonyRows, "verdict/tony", kTonyVerdicts);
 
 constexpr Table kTony = {
@@ -147,7 +167,8 @@ constexpr Table kTony = {
     .worker0_is_chief = true,
     .rows = kTonyRows,
     .verdicts = kTonyVerdicts,
-    .verdict = VerdictFunction::kTony,
+    .judge = JudgeTony,
+    .user_limit = TonyLimit,
     .first_report_wins = true,
     .one_budget = true,
     .retry_instead_of_failing = true,

@@ -15,13 +15,13 @@ struct Case {
 /// Behind a job with two workers: the line is line 4.
 const Case kAdded[] = {
     {"policy: tonny",
-     {"4:9: `policy`: `tonny` is not one of its values | allowed: default, tony, tf-yarn, tfjob | "
+     {"4:9: `policy`: `tonny` is not one of its values | allowed: default, framework-launcher, "
+      "hbox, slider-tf, tf-yarn, tfjob, tony | "
       "did you "
       "mean `tony`?"}},
-    {"policy: hbox",
-     {"4:9: the policy `hbox` comes in a later version | allowed: default, tony, tf-yarn, tfjob"}},
     {"policy: {retry_count: 1}",
-     {"4:9: `name` is missing in policy | allowed: default, tony, tf-yarn, tfjob"}},
+     {"4:9: `name` is missing in policy | allowed: default, framework-launcher, hbox, slider-tf, "
+      "tf-yarn, tfjob, tony"}},
     {"policy: {name: tony, retrycount: 1}",
      {"4:22: the policy `tony` has no option `retrycount` | allowed: fail_on_worker_failure, "
       "untracked, "

@@ -12,9 +12,8 @@ constexpr std::array<std::string_view, 8> kRoles = {"any",     "chief",   "track
                                                     "service", "drained", "sidecar", "in list"};
 constexpr std::array<std::string_view, 3> kAnswers = {"either", "yes", "no"};
 constexpr std::array<std::string_view, 3> kPayers = {"none", "user", "by class"};
-constexpr std::array<std::string_view, 4> kLimits = {"budget", "few per task", "backoff",
-                                                     "backoff in place"};
-constexpr std::array<std::string_view, 4> kVerdicts = {"expression", "tony", "tf-yarn", "tfjob"};
+constexpr std::array<std::string_view, 5> kCounted = {"paid", "paid for task", "paid for type",
+                                                      "of task", "in container"};
 
 template <class E, std::size_t n>
 std::string_view NameOf(const std::array<std::string_view, n>& names, E value) {
@@ -39,7 +38,6 @@ class RowChanges {
     ChangeExits();
     ChangeOption();
     Ask("registered", &Row::registered);
-    Ask("succeeded", &Row::succeeded);
     Ask("tracked_ended", &Row::tracked_ended);
     ChangeAction();
     ChangePrice();
@@ -65,6 +63,14 @@ class RowChanges {
   }
 
   void ChangeExits() {
+    if (!row_.exits.empty()) {
+      Add("exits -> any", [i = index_](TableCopy& copy) { copy.rows[i].exits = {}; });
+      Add("last exit left out", [i = index_](TableCopy& copy) {
+        copy.rows[i].exits = copy.rows[i].exits.first(copy.rows[i].exits.size() - 1);
+      });
+      Add("first exit left out",
+          [i = index_](TableCopy& copy) { copy.rows[i].exits = copy.rows[i].exits.subspan(1); });
+    }
     if (row_.exit_to == 0) return;
     Set("exit range -> any", &Row::exit_to, 0);
     for (const std::int32_t step : {-1, 1}) {
@@ -110,17 +116,41 @@ class RowChanges {
         Set(fmt::format("pays {} -> {}", NameOf(kPayers, row_.pays), NameOf(kPayers, to)),
             &Row::pays, to);
     }
-    for (const Limit to :
-         {Limit::kBudget, Limit::kFewPerTask, Limit::kBackoff, Limit::kBackoffInPlace}) {
-      if (restarts || to == Limit::kBudget)
-        Set(fmt::format("limit {} -> {}", NameOf(kLimits, row_.limit), NameOf(kLimits, to)),
-            &Row::limit, to);
-    }
+    ChangeLimit();
+    Set("stays in its container", &Row::other_container, false);
+    Set("next_when_spent turned off", &Row::next_when_spent, false);
     for (const ExitAction to : {ExitAction::kFail, ExitAction::kTally, ExitAction::kIgnore}) {
-      if (restarts || to == ExitAction::kFail)
+      if ((restarts && !row_.next_when_spent) || to == ExitAction::kFail)
         Set(fmt::format("when_spent {} -> {}", KebabName(row_.when_spent), KebabName(to)),
             &Row::when_spent, to);
     }
+  }
+
+  template <class T>
+  void SetLimit(std::string what, T RowLimit::*member, T value) {
+    if (row_.limit.*member == value) return;
+    Add(std::move(what),
+        [i = index_, member, value](TableCopy& copy) { copy.rows[i].limit.*member = value; });
+  }
+
+  void ChangeLimit() {
+    const bool restarts = IsRestart(row_.action);
+    for (int c = 0; c <= static_cast<int>(Counted::kInContainer); ++c) {
+      const auto to = static_cast<Counted>(c);
+      if (restarts || to == Counted::kPaid)
+        SetLimit(fmt::format("limit counted {} -> {}", NameOf(kCounted, row_.limit.counted),
+                             NameOf(kCounted, to)),
+                 &RowLimit::counted, to);
+    }
+    SetLimit("limit option left out", &RowLimit::option, std::string_view());
+    SetLimit("limit at_most left out", &RowLimit::at_most, std::optional<std::int32_t>());
+    if (row_.limit.at_most) {
+      SetLimit("limit at_most + 1", &RowLimit::at_most,
+               std::optional<std::int32_t>(*row_.limit.at_most + 1));
+    }
+    SetLimit("limit window left out", &RowLimit::window, std::optional<Duration>());
+    SetLimit("limit less left out", &RowLimit::less, 0);
+    SetLimit("limit name left out", &RowLimit::name, std::string_view());
   }
 
   const Table& table_;
@@ -187,11 +217,13 @@ std::vector<Change> ChangesOfRoles(const Table& table) {
   AddFlag("first_report_wins", &Table::first_report_wins, all);
   AddFlag("one_budget", &Table::one_budget, all);
   AddFlag("retry_instead_of_failing", &Table::retry_instead_of_failing, all);
-  for (int v = 0; v <= static_cast<int>(VerdictFunction::kTfJob); ++v) {
-    const auto to = static_cast<VerdictFunction>(v);
-    if (to == table.verdict) continue;
-    all.push_back({"verdict function", fmt::format("-> {}", NameOf(kVerdicts, to)),
-                   [to](TableCopy& copy) { copy.rest.verdict = to; }});
+  for (const Table* other : AllTables()) {
+    if (other->judge == table.judge) continue;
+    all.push_back(
+        {"verdict function", fmt::format("-> that of {}", other->name), [other](TableCopy& copy) {
+           copy.rest.judge = other->judge;
+           copy.rest.user_limit = other->user_limit;
+         }});
   }
   return all;
 }

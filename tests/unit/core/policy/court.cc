@@ -83,13 +83,12 @@ Court::Court(const JobSpec& job) : engine_(MustMake(job)), view_(job, &engine_) 
 Decision Court::Hear(const std::vector<End>& ends) {
   Decision last;
   for (const End& end : ends) {
-    if (status_ == JobStatus::kFailed) break;
+    if (status_) break;
     const TaskId task = ParseTaskId(end.task).value();
     last = engine_.OnExit({.task = task,
                            .exit_class = end.exit_class,
                            .exit = end.exit,
-                           .ever_registered = end.ever_registered,
-                           .success_decided = status_ == JobStatus::kSucceeded},
+                           .ever_registered = end.ever_registered},
                           view_);
     Carry(end, task, last);
   }
@@ -109,9 +108,12 @@ void Court::Carry(const End& end, const TaskId& task, const Decision& decision) 
     case ExitAction::kRestartType:
     case ExitAction::kRestartGang:
     case ExitAction::kRaiseMemory:
-      if (!Pay(decision.pays, decision.allowance, task)) {
+      if (!Pay(decision, task)) {
+        if (!decision.next.empty()) return Carry(end, task, decision.next.front());
         return Apply(decision.when_spent, task, ok, decision.spent_rule);
       }
+      moves_ += decision.other_container;
+      rules_.push_back(decision.rule);
       if (decision.action == ExitAction::kRestartGang) {
         ++gang_restarts_;
         view_.RestartAll();
@@ -142,7 +144,8 @@ void Court::Judge() {
   if (status_) return;
   const auto verdict = engine_.Judge(view_);
   if (!verdict) return;
-  if (verdict->retry && Pay(verdict->retry->pays, verdict->retry->allowance, {})) {
+  if (verdict->retry &&
+      Pay({.pays = verdict->retry->pays, .allowance = verdict->retry->allowance}, {})) {
     ++gang_restarts_;
     view_.RestartAll();
     return;
@@ -151,10 +154,25 @@ void Court::Judge() {
   Finish(verdict->status, verdict->rule);
 }
 
-bool Court::Pay(Budget budget, const Allowance& allowance, const TaskId& task) {
-  int& count = allowance.per_task ? restarts_of_[task] : paid_[budget];
-  if (allowance.restarts && count >= *allowance.restarts) return false;
-  ++count;
+Claimant Court::ClaimantOf(const TaskId& task) const {
+  std::uint32_t first = 0;
+  for (const TypeCounts& type : view_.types()) {
+    const auto size = static_cast<std::uint32_t>(type.instances);
+    if (type.name == task.type)
+      return {.task = TaskIndex(first + static_cast<std::uint32_t>(task.index)),
+              .first_of_type = TaskIndex(first),
+              .type_size = size};
+    first += size;
+  }
+  return {};
+}
+
+bool Court::Pay(const Decision& decision, const TaskId& task) {
+  const Claimant claimant = ClaimantOf(task);
+  if (!budgets_.Allows(decision.allowance, decision.pays, claimant, now_)) return false;
+  budgets_.Count(
+      {.paid = decision.pays, .cause = claimant.task, .tasks = {claimant.task}, .at = now_});
+  if (decision.other_container) budgets_.TookContainer(claimant.task);
   return true;
 }
 

@@ -9,6 +9,7 @@
 #include <utility>
 #include <vector>
 
+#include "core/policy/budgets.h"
 #include "core/policy/engine.h"
 
 namespace tfyarn::policy {
@@ -65,19 +66,28 @@ class Court {
   [[nodiscard]] const std::string& why() const { return why_; }
   [[nodiscard]] int gang_restarts() const { return gang_restarts_; }
   [[nodiscard]] int task_restarts() const { return task_restarts_; }
+  /// Restarts in another container, asked for by the policy.
+  [[nodiscard]] int moves() const { return moves_; }
+  /// The rules of all restarts so far.
+  [[nodiscard]] const std::vector<std::string>& restart_rules() const { return rules_; }
+  /// Time passes.
+  void Wait(Duration time) { now_ += std::chrono::duration_cast<WallTime::duration>(time); }
   [[nodiscard]] const Engine& engine() const { return engine_; }
 
  private:
   void Carry(const End& end, const TaskId& task, const Decision& decision);
   void Apply(ExitAction action, const TaskId& task, bool ok, const std::string& rule);
   void Judge();
-  [[nodiscard]] bool Pay(Budget budget, const Allowance& allowance, const TaskId& task);
+  [[nodiscard]] bool Pay(const Decision& decision, const TaskId& task);
+  [[nodiscard]] Claimant ClaimantOf(const TaskId& task) const;
   void Finish(JobStatus status, const std::string& rule);
 
   Engine engine_;
   TableView view_;
-  std::map<Budget, int> paid_;
-  std::map<TaskId, int> restarts_of_;
+  Budgets budgets_;
+  WallTime now_{};
+  std::vector<std::string> rules_;
+  int moves_ = 0;
   std::optional<JobStatus> status_;
   std::string rule_;
   std::string why_;

@@ -9,6 +9,7 @@
 
 #include "core/model/check.h"
 #include "core/model/text.h"
+#include "core/policy/options.h"
 #include "core/policy/tables/parts.h"
 
 namespace tfyarn::policy {
@@ -36,6 +37,8 @@ std::vector<bool> Both(bool vary, bool usual) {
 std::vector<std::optional<std::int32_t>> ExitsFor(const Table& table) {
   std::set<std::optional<std::int32_t>> exits = {std::nullopt};
   for (const Row& row : table.rows) {
+    exits.insert(row.exits.begin(), row.exits.end());
+    if (!row.exits.empty()) exits.insert(1);
     if (row.exit_to == 0) continue;
     for (const std::int32_t border : {row.exit_from, row.exit_to})
       for (const std::int32_t step : {-1, 0, 1}) exits.insert(border + step);
@@ -61,6 +64,15 @@ std::vector<Strategy> StrategiesFor(const Table& table) {
   return {Strategy::kMultiWorker};
 }
 
+std::vector<Framework> FrameworksFor(const Table& table) {
+  const auto asks = [](const Row& row) { return row.option == "framework"; };
+  const bool differs = AnyRow(table, asks) ||
+                       std::any_of(table.options.begin(), table.options.end(),
+                                   [](const OptionRow& row) { return !row.in_horovod.empty(); });
+  if (differs) return {Framework::kTensorflow, Framework::kHorovod};
+  return {Framework::kTensorflow};
+}
+
 JobSpec JobOf(const Table& table, const Types& types, const Options& options) {
   JobSpec job = MakeJob(std::string(table.name), types, options);
   for (TaskTypeSpec& type : job.tasks) {
@@ -76,12 +88,15 @@ std::vector<JobSpec> JobsOf(const Table& table, const std::vector<Types>& shapes
   for (const Options& options : OptionsFor(table)) {
     for (const Types& types : shapes) {
       for (const Strategy strategy : StrategiesFor(table)) {
-        JobSpec& job = jobs.emplace_back(JobOf(table, types, options));
-        job.strategy = strategy;
-        job.retries.user = 3;
-        if (!options.empty()) continue;
-        jobs.push_back(job);
-        jobs.back().retries.user = 0;
+        for (const Framework framework : FrameworksFor(table)) {
+          JobSpec& job = jobs.emplace_back(JobOf(table, types, options));
+          job.strategy = strategy;
+          job.framework = framework;
+          job.retries.user = 3;
+          if (!options.empty()) continue;
+          jobs.push_back(job);
+          jobs.back().retries.user = 0;
+        }
       }
     }
   }
@@ -116,7 +131,6 @@ std::string ToText(const JobSpec& job, const Situation& s) {
   std::string text = fmt::format("{} ends with {}", ToString(s.task), KebabName(s.exit_class));
   if (s.exit) text += fmt::format(", exit {}", *s.exit);
   if (!s.registered) text += ", never registered";
-  if (s.succeeded) text += ", after success";
   if (s.waived) text += ", waived";
   if (s.tracked_ended) text += ", all other tracked tasks have ended";
   if (s.stalled) text += ", stalled";
@@ -126,14 +140,18 @@ std::string ToText(const JobSpec& job, const Situation& s) {
 }
 
 std::vector<std::string> ValuesOf(const OptionRow& option) {
-  if (option.allowed == "number") return {"0", "1", "5"};
-  if (option.allowed == "types") return {"", "ps", "tensorboard", "worker, other"};
-  std::vector<std::string> values = {""};
-  for (const char c : option.allowed) {
-    if (c == '|') {
-      values.emplace_back();
+  std::vector<std::string> values;
+  for (const std::string_view kind : AllowedOf(option)) {
+    if (kind == "number") {
+      values.insert(values.end(), {"0", "1", "5"});
+    } else if (kind == "positive") {
+      values.insert(values.end(), {"1", "2"});
+    } else if (kind == "percent") {
+      values.insert(values.end(), {"0", "50", "100"});
+    } else if (kind == "types") {
+      values.insert(values.end(), {"", "ps", "tensorboard", "worker, other"});
     } else {
-      values.back() += c;
+      values.emplace_back(kind);
     }
   }
   return values;
@@ -176,18 +194,16 @@ std::vector<Situation> SituationsOf(const JobSpec& job, const Table& table) {
       for (int c = 0; c <= static_cast<int>(ExitClass::kUnknown); ++c)
         for (const auto& exit : exits)
           for (const bool registered : Both(asks_registered, true))
-            for (const bool succeeded : {false, true})
-              for (const bool waived : Both(asks_waived, false))
-                for (const bool ended : Both(asks_ended, false))
-                  for (const bool stalled : Both(job.watch.has_value(), false))
-                    all.push_back({.task = {type.name, index},
-                                   .exit_class = static_cast<ExitClass>(c),
-                                   .exit = exit,
-                                   .registered = registered,
-                                   .succeeded = succeeded,
-                                   .waived = waived,
-                                   .tracked_ended = ended,
-                                   .stalled = stalled});
+            for (const bool waived : Both(asks_waived, false))
+              for (const bool ended : Both(asks_ended, false))
+                for (const bool stalled : Both(job.watch.has_value(), false))
+                  all.push_back({.task = {type.name, index},
+                                 .exit_class = static_cast<ExitClass>(c),
+                                 .exit = exit,
+                                 .registered = registered,
+                                 .waived = waived,
+                                 .tracked_ended = ended,
+                                 .stalled = stalled});
   return all;
 }
 
@@ -215,7 +231,6 @@ Decision Bench::Decide(const Situation& situation) {
                           .exit_class = situation.exit_class,
                           .exit = situation.exit,
                           .ever_registered = situation.registered,
-                          .success_decided = situation.succeeded,
                           .stalled = situation.stalled},
                          ViewFor(situation));
 }
@@ -235,12 +250,15 @@ std::string Bench::Roles() const {
 bool SameDecision(const Decision& a, const Decision& b) {
   if (a.action != b.action || a.session != b.session) return false;
   if (!IsRestart(a.action)) return true;
-  return a.pays == b.pays && a.when_spent == b.when_spent &&
-         a.allowance.restarts == b.allowance.restarts && a.allowance.window == b.allowance.window &&
-         a.allowance.per_task == b.allowance.per_task;
+  if (a.next.size() != b.next.size()) return false;
+  if (!a.next.empty() && !SameDecision(a.next.front(), b.next.front())) return false;
+  return a.pays == b.pays && (!a.next.empty() || a.when_spent == b.when_spent) &&
+         a.other_container == b.other_container && a.allowance == b.allowance;
 }
 
 bool SameNames(const Decision& a, const Decision& b) {
+  if (!a.next.empty() && !b.next.empty() && !SameNames(a.next.front(), b.next.front()))
+    return false;
   return a.rule == b.rule && a.spent_rule == b.spent_rule;
 }
 

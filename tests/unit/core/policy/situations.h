@@ -36,7 +36,6 @@ struct Situation {
   ExitClass exit_class = ExitClass::kOk;
   std::optional<std::int32_t> exit;
   bool registered = true;
-  bool succeeded = false;
   bool waived = false;         ///< The task's type.
   bool tracked_ended = false;  ///< All tracked tasks of other types have ended.
   bool stalled = false;

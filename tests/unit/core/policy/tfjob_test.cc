@@ -110,7 +110,8 @@ TEST(PolicyTfJobTest, EveryRowDecidesItsOwnEndsAndCountsOnTheOneBackoffLimit) {
       EXPECT_EQ(decision.allowance.restarts, c.restarts) << what;
       EXPECT_EQ(KebabName(decision.pays), "user") << what << ": one count of all restarts";
       EXPECT_EQ(decision.spent_rule, "tfjob/backoff-limit") << what;
-      EXPECT_FALSE(decision.allowance.per_task || decision.allowance.window) << what;
+      EXPECT_EQ(decision.allowance.counted, Counted::kPaid) << what;
+      EXPECT_FALSE(decision.allowance.window) << what;
     }
   }
 }
