@@ -7,7 +7,7 @@ import pathlib
 import re
 import sys
 
-CORE = ["core/model", "core/policy", "core/am", "core/agent", "core/client", "core/placement", "core/trace"]
+CORE = ["core/model", "core/policy", "core/allocation", "core/am", "core/agent", "core/client", "core/placement", "core/trace"]
 SIMULATED = ["fakes/yarn-rm", "fakes/hdfs", "sim"]
 SERVED = ["fakes/server"]
 REAL = ["wire", "wire/hadoop", "hosts/runtime", "hosts/agent", "hosts/local", "hosts/yarn"]
@@ -20,7 +20,8 @@ OURS = {
     "core/placement": ["core/model"],
     "core/trace": ["core/model"],
     "core/policy": ["core/model"],
-    "core/am": ["core/model", "core/placement", "core/policy"],
+    "core/allocation": ["core/model", "core/placement"],
+    "core/am": ["core/model", "core/placement", "core/policy", "core/allocation"],
     "config": ["core/model", "core/policy"],
     "fakes/hdfs": ["core/model"],
     "fakes/yarn-rm": ["core/model", "core/placement"],

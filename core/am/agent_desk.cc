@@ -352,7 +352,8 @@ void AgentDesk::FindSilent() {
     const std::string why =
         fmt::format("nothing heard of its agent for {}", RoundedText(core.now - silent.last_heard));
     TF_PROBE("agent-desk/silent-agent");
-    core.exclusion.Suspect(core.now, core.tasks.shown(task).node.host, Suspicion::kAgentLost);
+    core.exclusion.Suspect(core.now, core.tasks.shown(task).node.host,
+                           allocation::Suspicion::kAgentLost);
     if (!core.tasks.ProcessAlive(task)) {
       parts_.leaving.Stop(task);
       TF_PROBE("agent-desk/silent-before-its-process");

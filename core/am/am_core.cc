@@ -18,7 +18,8 @@ std::uint64_t Mix(std::uint64_t x) {
   return x ^ (x >> 31);
 }
 
-GangAllocatorOptions GangOptions(const JobSpec& job, const AmOptions& options, std::uint64_t seed) {
+allocation::GangAllocatorOptions GangOptions(const JobSpec& job, const AmOptions& options,
+                                             std::uint64_t seed) {
   return {.gang = job.gang,
           .seed = seed,
           .heartbeat = options.rm_heartbeat,
@@ -72,7 +73,7 @@ AmCore::AmCore(std::shared_ptr<const JobSpec> job_spec, AmOptions am_options,
           snapshot),
       heartbeats(job->heartbeat.every * job->heartbeat.missed, tasks.size()),
       out(timers),
-      rm(RmSessionOptions{
+      rm(allocation::RmSessionOptions{
           .heartbeat = options.rm_heartbeat,
           .fast_heartbeat = std::min(options.rm_heartbeat_fast, options.rm_heartbeat)}),
       gang(GangOptions(*job, options, seed)) {
@@ -115,13 +116,13 @@ Instant AmCore::AgentsLookUntil() const {
   return hdfs_writes_since.value_or(now) + kAgentsLook;
 }
 
-SlotRequest AmCore::SlotFor(TaskIndex task) const {
+allocation::SlotRequest AmCore::SlotFor(TaskIndex task) const {
   const TaskTypeSpec& type = TypeOf(task);
-  SlotRequest slot{.task = tasks.id(task),
-                   .resource = type.resource,
-                   .node_label = type.node_label,
-                   .placement = type.placement,
-                   .priority = static_cast<std::int32_t>(tasks.record(task).type) + 1};
+  allocation::SlotRequest slot{.task = tasks.id(task),
+                               .resource = type.resource,
+                               .node_label = type.node_label,
+                               .placement = type.placement,
+                               .priority = static_cast<std::int32_t>(tasks.record(task).type) + 1};
   if (tasks.record(task).memory_mb > 0) slot.resource.memory_mb = tasks.record(task).memory_mb;
   return slot;
 }

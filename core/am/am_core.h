@@ -7,13 +7,13 @@
 #include <optional>
 #include <string>
 
+#include "core/allocation/gang_allocator.h"
+#include "core/allocation/node_exclusion.h"
+#include "core/allocation/rm_session.h"
 #include "core/am/am_options.h"
-#include "core/am/gang_allocator.h"
 #include "core/am/heartbeat_watch.h"
 #include "core/am/journal.h"
-#include "core/am/node_exclusion.h"
 #include "core/am/outbox.h"
-#include "core/am/rm_session.h"
 #include "core/am/snapshot.h"
 #include "core/am/task_table.h"
 #include "core/am/timers.h"
@@ -68,7 +68,7 @@ struct AmCore {
     return job->tasks[tasks.record(task).type];
   }
   /// A container for the task: what to ask for.
-  [[nodiscard]] SlotRequest SlotFor(TaskIndex task) const;
+  [[nodiscard]] allocation::SlotRequest SlotFor(TaskIndex task) const;
   [[nodiscard]] Nonce NonceFor(std::int32_t am_attempt, TaskIndex task,
                                Incarnation incarnation) const;
   /// A call of a NM with the newest token for it, to be emitted. Nullopt: there is no token.
@@ -89,9 +89,9 @@ struct AmCore {
   TimerTable timers;
   HeartbeatWatch heartbeats;
   Outbox out;
-  RmSession rm;
-  GangAllocator gang;
-  NodeExclusion exclusion;
+  allocation::RmSession rm;
+  allocation::GangAllocator gang;
+  allocation::NodeExclusion exclusion;
   std::map<TaskIndex, AttemptEnd> ends;  ///< Latest end of each task that has one.
 
   Instant now{};

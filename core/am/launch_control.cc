@@ -164,7 +164,8 @@ void LaunchControl::OnStartFailed(TaskIndex task, const yarn::RpcError& error) {
 void LaunchControl::Lost(TaskIndex task, const std::string& why, bool blame_node, bool free) {
   AmCore& core = parts_.core;
   if (blame_node) {
-    core.exclusion.Suspect(core.now, core.tasks.shown(task).node.host, Suspicion::kLaunchFailed);
+    core.exclusion.Suspect(core.now, core.tasks.shown(task).node.host,
+                           allocation::Suspicion::kLaunchFailed);
   }
   core.Note(fmt::format("{} on {}: {}", ToString(core.tasks.id(task)),
                         ToString(core.tasks.shown(task).node), why));
@@ -188,7 +189,8 @@ void LaunchControl::OnRegistrationTimeout(TaskIndex task) {
                                       ToString(core.job->deadlines.registration),
                                       ToString(core.tasks.shown(task).node));
   TF_PROBE("launch/registration-is-overdue");
-  core.exclusion.Suspect(core.now, core.tasks.shown(task).node.host, Suspicion::kDiedEarly);
+  core.exclusion.Suspect(core.now, core.tasks.shown(task).node.host,
+                         allocation::Suspicion::kDiedEarly);
   parts_.leaving.Stop(task);
   parts_.failover.OnLostBeforeStart(task, {.timed_out = true}, why, false);
 }

@@ -79,7 +79,7 @@ void Restart::Execute(const RestartOrder& order) {
 void Restart::WantContainers(const std::vector<TaskIndex>& tasks) {
   if (tasks.empty()) return;
   AmCore& core = parts_.core;
-  std::vector<SlotRequest> slots;
+  std::vector<allocation::SlotRequest> slots;
   slots.reserve(tasks.size());
   bool training = false;
   for (const TaskIndex task : tasks) {

@@ -24,7 +24,7 @@ bool IsAmLost(const yarn::ContainerStatus& status) {
 
 void RmEvents::OnReplied(const RmReplied& reply) {
   AmCore& core = parts_.core;
-  const RmNews news = core.rm.OnReplied(core.now, reply);
+  const allocation::RmNews news = core.rm.OnReplied(core.now, reply);
   if (news.ignored) core.Note(*news.ignored);
   if (news.must_stop)
     return parts_.finish.Abandon(fmt::format("the RM ends this attempt: {}", *news.must_stop), 1);
@@ -77,7 +77,8 @@ void RmEvents::OnAllocated(const yarn::AllocateResponse& response) {
   for (const yarn::Container& container : response.containers_from_previous_attempts) {
     parts_.recovery.OnPreviousContainer(container);
   }
-  for (const Grant& grant : core.gang.OnAllocated(core.now, response.allocated_containers)) {
+  for (const allocation::Grant& grant :
+       core.gang.OnAllocated(core.now, response.allocated_containers)) {
     const auto task = core.tasks.Find(grant.task);
     TF_CHECK(task.has_value());
     parts_.launch.OnGranted(*task, grant.container);
@@ -112,11 +113,11 @@ void RmEvents::OnCompleted(const yarn::ContainerStatus& status) {
   const auto owner = core.tasks.OwnerOf(status.id);
   const auto former = parts_.leaving.TaskOf(status.id);
   const bool was_leaving = parts_.leaving.OnCompleted(status.id);
-  const CompletedContainer kind = core.gang.OnCompleted(core.now, status.id);
+  const allocation::CompletedContainer kind = core.gang.OnCompleted(core.now, status.id);
   if (owner) return OnOwnedCompleted(*owner, status);
   if (former) return parts_.attempts.AmendByCompletion(*former, status, false);
   const bool expected = given_back_.erase(status.id) > 0;
-  if (!was_leaving && !expected && kind == CompletedContainer::kReleased) {
+  if (!was_leaving && !expected && kind == allocation::CompletedContainer::kReleased) {
     TF_PROBE("rm/end-of-no-task");
     core.Note(fmt::format("{} has ended ({}), which no task holds: {}", ToString(status.id),
                           status.exit_status, status.diagnostics));
@@ -136,7 +137,7 @@ void RmEvents::OnOwnedCompleted(TaskIndex task, const yarn::ContainerStatus& sta
   const std::string host = core.tasks.shown(task).node.host;
   if (status.exit_status == container_exit::kDisksFailed) {
     TF_PROBE("rm/node-is-bad");
-    core.exclusion.Suspect(core.now, host, Suspicion::kNodeBad);
+    core.exclusion.Suspect(core.now, host, allocation::Suspicion::kNodeBad);
   }
   if (core.tasks.ProcessAlive(task)) {
     // Stopped for a failure whose cause is not known yet: this may be that cause.
@@ -163,7 +164,7 @@ void RmEvents::OnOwnedCompleted(TaskIndex task, const yarn::ContainerStatus& sta
   if (!had_process && status.exit_status >= 0 && !evidence.am_lost) {
     TF_PROBE("rm/died-early");
     evidence.launch_error = why;
-    core.exclusion.Suspect(core.now, host, Suspicion::kLaunchFailed);
+    core.exclusion.Suspect(core.now, host, allocation::Suspicion::kLaunchFailed);
   }
   parts_.failover.OnLostBeforeStart(task, std::move(evidence), why, had_process);
 }
@@ -263,7 +264,7 @@ void RmEvents::OnGangTime() {
   const auto due = core.gang.next_deadline();
   if (!due || *due > core.now) return;
   core.asks_dirty = true;
-  const GangTimeouts timeouts = core.gang.OnTime(core.now);
+  const allocation::GangTimeouts timeouts = core.gang.OnTime(core.now);
   TakeGivenBack(timeouts.given_back);
   if (timeouts.deadline_missed && !core.finishing) {
     // Of a gang that has trained, what is missing beside the training keeps nothing from going on.
@@ -282,7 +283,7 @@ void RmEvents::OnGangTime() {
   }
 }
 
-void RmEvents::TakeGivenBack(const std::optional<GangGivenBack>& gang) {
+void RmEvents::TakeGivenBack(const std::optional<allocation::GangGivenBack>& gang) {
   AmCore& core = parts_.core;
   if (!gang) return;
   GaveBack entry;

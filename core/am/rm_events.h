@@ -5,7 +5,7 @@
 #include <optional>
 #include <set>
 
-#include "core/am/gang_allocator.h"
+#include "core/allocation/gang_allocator.h"
 #include "core/model/am.h"
 #include "core/model/task_index.h"
 #include "core/model/yarn.h"
@@ -27,7 +27,7 @@ class RmEvents {
   /// given back.
   void ObeyNotice(TaskIndex task);
   /// The gang has given back what it held.
-  void TakeGivenBack(const std::optional<GangGivenBack>& gang);
+  void TakeGivenBack(const std::optional<allocation::GangGivenBack>& gang);
 
  private:
   void OnAllocated(const yarn::AllocateResponse& response);

@@ -326,7 +326,7 @@ std::vector<placement::SlotGroup> Startup::TrainingGroups() const {
     const TaskIndex task(i);
     const TaskRecord& record = core.tasks.record(task);
     if (record.outcome != Outcome::kOpen || !(record.training || every)) continue;
-    const SlotRequest slot = core.SlotFor(task);
+    const allocation::SlotRequest slot = core.SlotFor(task);
     const bool another = groups.empty() || groups.back().task_type != slot.task.type ||
                          groups.back().resource != slot.resource;
     if (another) {

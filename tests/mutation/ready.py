@@ -31,7 +31,7 @@ def _check_all(tree, sites, at_once, say):
 
 
 def _of_am(source):
-    return source.startswith("core/am/")
+    return source.startswith(("core/am/", "core/allocation/", "core/policy/"))
 
 
 def _in_turn(some, others):
@@ -41,7 +41,7 @@ def _in_turn(some, others):
 
 
 def draw(tree, seed, count, batches, at_once, say):
-    """`count` sites drawn from all, or from `batches` batches of sources so that little is compiled, half of them of core/am; each compiles."""
+    """`count` sites drawn from all, or from `batches` batches of sources so that little is compiled, half of them of what decides; each compiles."""
     generator = random.Random(seed)
     known = {name for unit in tree.units for name in unit.sources}
     sites = build.all_sites([name for name in build.sources_in_scope() if name in known])

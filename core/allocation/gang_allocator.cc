@@ -1,4 +1,4 @@
-#include "core/am/gang_allocator.h"
+#include "core/allocation/gang_allocator.h"
 
 #include <fmt/format.h>
 
@@ -9,7 +9,7 @@
 #include "core/model/deadline.h"
 #include "core/model/probe.h"
 
-namespace tfyarn::am {
+namespace tfyarn::allocation {
 namespace {
 
 /// Hosts are named only where waiting for the whole gang makes it worth while; `hold` is the naive
@@ -444,4 +444,4 @@ std::string GangAllocator::Missing() const {
   return text;
 }
 
-}  // namespace tfyarn::am
+}  // namespace tfyarn::allocation

@@ -18,7 +18,7 @@
 
 #include "core/model/time.h"
 
-namespace tfyarn::am {
+namespace tfyarn::allocation {
 
 enum class Suspicion {
   kLaunchFailed,  ///< The NM could not start or localise a container.
@@ -81,4 +81,4 @@ class NodeExclusion {
   std::set<std::string> excluded_before_;  // at the last OnTime
 };
 
-}  // namespace tfyarn::am
+}  // namespace tfyarn::allocation

@@ -18,9 +18,9 @@
 #include <utility>
 #include <vector>
 
-#include "core/am/ask_book.h"
-#include "core/am/ask_planner.h"
-#include "core/am/slot.h"
+#include "core/allocation/ask_book.h"
+#include "core/allocation/ask_planner.h"
+#include "core/allocation/slot.h"
 #include "core/model/ids.h"
 #include "core/model/job_spec.h"
 #include "core/model/random_stream.h"
@@ -30,7 +30,7 @@
 #include "core/placement/place_gang.h"
 #include "core/placement/placement_rules.h"
 
-namespace tfyarn::am {
+namespace tfyarn::allocation {
 
 struct GangAllocatorOptions {
   GangSpec gang;
@@ -207,4 +207,4 @@ class GangAllocator {
   Duration next_backoff_{};  // doubles until a gang is complete
 };
 
-}  // namespace tfyarn::am
+}  // namespace tfyarn::allocation

@@ -1,4 +1,4 @@
-#include "core/am/ask_planner.h"
+#include "core/allocation/ask_planner.h"
 
 #include <algorithm>
 #include <iterator>
@@ -8,7 +8,7 @@
 #include "core/model/deadline.h"
 #include "core/model/probe.h"
 
-namespace tfyarn::am {
+namespace tfyarn::allocation {
 namespace {
 
 AskedFor KindOf(const WantedGroup& group) {
@@ -341,4 +341,4 @@ std::optional<Instant> AskPlanner::next_deadline() const {
   return next;
 }
 
-}  // namespace tfyarn::am
+}  // namespace tfyarn::allocation

@@ -1,9 +1,9 @@
-#include "core/am/rm_session.h"
+#include "core/allocation/rm_session.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-namespace tfyarn::am::rm_session_test {
+namespace tfyarn::allocation::rm_session_test {
 namespace {
 
 using ::testing::ElementsAre;
@@ -619,4 +619,4 @@ TEST(RmSessionTest, AnAttemptThatIsInNoCacheMustStop) {
 }
 
 }  // namespace
-}  // namespace tfyarn::am::rm_session_test
+}  // namespace tfyarn::allocation::rm_session_test

@@ -1,4 +1,4 @@
-#include "core/am/node_exclusion.h"
+#include "core/allocation/node_exclusion.h"
 
 #include <algorithm>
 #include <tuple>
@@ -9,7 +9,7 @@
 #include "core/model/deadline.h"
 #include "core/model/probe.h"
 
-namespace tfyarn::am {
+namespace tfyarn::allocation {
 namespace {
 
 // A score that was halved so often is nothing.
@@ -131,4 +131,4 @@ void NodeExclusion::Choose(Instant now, bool kept_first) {
   excluded_ = std::move(chosen);
 }
 
-}  // namespace tfyarn::am
+}  // namespace tfyarn::allocation

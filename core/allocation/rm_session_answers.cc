@@ -4,11 +4,11 @@
 #include <string_view>
 #include <utility>
 
-#include "core/am/rm_session.h"
+#include "core/allocation/rm_session.h"
 #include "core/model/probe.h"
 #include "core/model/response_id.h"
 
-namespace tfyarn::am {
+namespace tfyarn::allocation {
 namespace {
 
 /// The id that the RM waits for, from "... expect responseId to be 8 but get 6".
@@ -365,4 +365,4 @@ void RmSession::Stop(const yarn::RpcError& error, RmNews& news) {
   news.must_stop = error.message.empty() ? std::string(EnumeratorName(error.code)) : error.message;
 }
 
-}  // namespace tfyarn::am
+}  // namespace tfyarn::allocation

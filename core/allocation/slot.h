@@ -8,7 +8,7 @@
 #include "core/model/job_spec.h"
 #include "core/model/resource.h"
 
-namespace tfyarn::am {
+namespace tfyarn::allocation {
 
 struct SlotRequest {
   TaskId task;
@@ -18,4 +18,4 @@ struct SlotRequest {
   std::int32_t priority = 1;  ///< >= 1; one per task type, equal for all tasks of the type.
 };
 
-}  // namespace tfyarn::am
+}  // namespace tfyarn::allocation

@@ -19,8 +19,8 @@
 #include <tuple>
 #include <vector>
 
-#include "core/am/ask_book.h"
-#include "core/am/host_choice.h"
+#include "core/allocation/ask_book.h"
+#include "core/allocation/host_choice.h"
 #include "core/model/job_spec.h"
 #include "core/model/time.h"
 #include "core/model/yarn.h"
@@ -28,7 +28,7 @@
 #include "core/placement/place_gang.h"
 #include "core/placement/placement_rules.h"
 
-namespace tfyarn::am {
+namespace tfyarn::allocation {
 
 /// Wanted containers that are equal to the RM.
 struct WantedGroup {
@@ -150,4 +150,4 @@ class AskPlanner {
   std::set<std::string> useless_hosts_;
 };
 
-}  // namespace tfyarn::am
+}  // namespace tfyarn::allocation

@@ -18,7 +18,7 @@
 #include "core/model/yarn.h"
 #include "core/placement/inventory.h"
 
-namespace tfyarn::am {
+namespace tfyarn::allocation {
 
 class RmModel {
  public:
@@ -237,4 +237,4 @@ class RmModel {
   std::size_t heartbeats_ = 0;
 };
 
-}  // namespace tfyarn::am
+}  // namespace tfyarn::allocation

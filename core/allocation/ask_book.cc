@@ -1,11 +1,11 @@
-#include "core/am/ask_book.h"
+#include "core/allocation/ask_book.h"
 
 #include <algorithm>
 
 #include "core/model/check.h"
 #include "core/model/probe.h"
 
-namespace tfyarn::am {
+namespace tfyarn::allocation {
 namespace {
 
 constexpr const char* kAnywhere = "*";
@@ -196,4 +196,4 @@ std::int64_t AskBook::told_total() const {
   return total;
 }
 
-}  // namespace tfyarn::am
+}  // namespace tfyarn::allocation

@@ -20,14 +20,14 @@
 #include <string>
 #include <vector>
 
-#include "core/am/ask_book.h"
+#include "core/allocation/ask_book.h"
 #include "core/model/am.h"
 #include "core/model/elision.h"
 #include "core/model/ids.h"
 #include "core/model/time.h"
 #include "core/model/yarn.h"
 
-namespace tfyarn::am {
+namespace tfyarn::allocation {
 
 struct RmSessionOptions {
   Duration heartbeat = 1s;  ///< Allocate's grid; well below the RM's AM expiry.
@@ -194,4 +194,4 @@ class RmSession {
   std::optional<yarn::Token> am_rm_token_;
 };
 
-}  // namespace tfyarn::am
+}  // namespace tfyarn::allocation

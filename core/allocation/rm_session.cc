@@ -1,4 +1,4 @@
-#include "core/am/rm_session.h"
+#include "core/allocation/rm_session.h"
 
 #include <algorithm>
 #include <iterator>
@@ -8,7 +8,7 @@
 #include "core/model/probe.h"
 #include "core/model/response_id.h"
 
-namespace tfyarn::am {
+namespace tfyarn::allocation {
 RmSession::RmSession(RmSessionOptions options) : options_(options) {
   TF_CHECK(options.fast_heartbeat > Duration::zero());
   TF_CHECK(options.heartbeat >= options.fast_heartbeat);
@@ -196,4 +196,4 @@ const yarn::Token* RmSession::NmToken(const NodeId& node) const {
   return at == nm_tokens_.end() ? nullptr : &at->second;
 }
 
-}  // namespace tfyarn::am
+}  // namespace tfyarn::allocation

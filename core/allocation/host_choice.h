@@ -15,7 +15,7 @@
 #include "core/placement/place_gang.h"
 #include "core/placement/placement_rules.h"
 
-namespace tfyarn::am {
+namespace tfyarn::allocation {
 
 /// Hosts for one group, with limits.
 struct HostChoice {
@@ -46,4 +46,4 @@ struct HostQuestion {
 /// One choice for each group, in order; groups whose type has no constraints get an empty one.
 [[nodiscard]] std::vector<HostChoice> ChooseHosts(const HostQuestion& question);
 
-}  // namespace tfyarn::am
+}  // namespace tfyarn::allocation

@@ -22,7 +22,7 @@
 #include "core/model/resource.h"
 #include "core/model/yarn.h"
 
-namespace tfyarn::am {
+namespace tfyarn::allocation {
 
 /// The RM keeps asks of different keys apart, also in size. Lower priorities are served first, then
 /// lower ids.
@@ -117,4 +117,4 @@ class AskBook {
   bool changed_ = false;
 };
 
-}  // namespace tfyarn::am
+}  // namespace tfyarn::allocation

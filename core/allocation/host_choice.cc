@@ -1,4 +1,4 @@
-#include "core/am/host_choice.h"
+#include "core/allocation/host_choice.h"
 
 #include <algorithm>
 #include <optional>
@@ -6,7 +6,7 @@
 
 #include "core/model/probe.h"
 
-namespace tfyarn::am {
+namespace tfyarn::allocation {
 namespace {
 
 using placement::Node;
@@ -213,4 +213,4 @@ std::vector<HostChoice> ChooseHosts(const HostQuestion& question) {
   return choices;
 }
 
-}  // namespace tfyarn::am
+}  // namespace tfyarn::allocation

@@ -8,13 +8,13 @@
 #include <string>
 #include <vector>
 
-#include "core/am/gang_allocator.h"
-#include "core/am/rm_session.h"
+#include "core/allocation/gang_allocator.h"
+#include "core/allocation/rm_session.h"
 #include "core/model/random_stream.h"
 #include "core/placement/feasibility.h"
-#include "tests/unit/core/am/rm_model.h"
+#include "tests/unit/core/allocation/rm_model.h"
 
-namespace tfyarn::am::gang_allocator_property_test {
+namespace tfyarn::allocation::gang_allocator_property_test {
 namespace {
 
 constexpr Instant kStart{};
@@ -358,4 +358,4 @@ TEST(GangAllocatorPropertyTest, TwoHalfGangsBothFinishWithPolicyAllAndSomeNeverD
 }
 
 }  // namespace
-}  // namespace tfyarn::am::gang_allocator_property_test
+}  // namespace tfyarn::allocation::gang_allocator_property_test

@@ -1,10 +1,10 @@
-#include "core/am/node_exclusion.h"
+#include "core/allocation/node_exclusion.h"
 
 #include <gtest/gtest.h>
 
 #include "core/model/random_stream.h"
 
-namespace tfyarn::am::node_exclusion_test {
+namespace tfyarn::allocation::node_exclusion_test {
 namespace {
 
 constexpr Instant kStart{};
@@ -143,4 +143,4 @@ TEST(NodeExclusionTest, ClosedHostsAreExcludedAsLongAsThereIsAnother) {
 }
 
 }  // namespace
-}  // namespace tfyarn::am::node_exclusion_test
+}  // namespace tfyarn::allocation::node_exclusion_test

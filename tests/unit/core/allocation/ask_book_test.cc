@@ -1,9 +1,9 @@
-#include "core/am/ask_book.h"
+#include "core/allocation/ask_book.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-namespace tfyarn::am::ask_book_test {
+namespace tfyarn::allocation::ask_book_test {
 namespace {
 
 using ::testing::ElementsAre;
@@ -131,4 +131,4 @@ TEST(AskBookTest, AnRmThatForgotIsToldEverythingThatIsWantedAndNoZeros) {
 }
 
 }  // namespace
-}  // namespace tfyarn::am::ask_book_test
+}  // namespace tfyarn::allocation::ask_book_test

@@ -1,9 +1,9 @@
-#include "core/am/gang_allocator.h"
+#include "core/allocation/gang_allocator.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-namespace tfyarn::am::gang_allocator_test {
+namespace tfyarn::allocation::gang_allocator_test {
 namespace {
 
 using ::testing::ElementsAre;
@@ -569,4 +569,4 @@ TEST(GangAllocatorTest, AHostThatGoesDownOrIsExcludedIsNotAskedAnyMoreAndReturns
 }
 
 }  // namespace
-}  // namespace tfyarn::am::gang_allocator_test
+}  // namespace tfyarn::allocation::gang_allocator_test
