@@ -29,6 +29,8 @@ if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
   target_link_options(tfyarn_flags INTERFACE -Wl,--gc-sections,--as-needed)
 endif()
 if(TFYARN_SANITIZE)
+  # Checked builds also compare what an ApplicationMaster decides by with what it has stored, after each step.
+  target_compile_definitions(tfyarn_flags INTERFACE TFYARN_CHECKED)
   target_compile_options(tfyarn_flags INTERFACE -fsanitize=${TFYARN_SANITIZE} -fno-sanitize-recover=all
                                                 -fno-omit-frame-pointer)
   if(TFYARN_NO_SANITIZE)

@@ -6,7 +6,7 @@
 #include <numeric>
 #include <utility>
 
-#include "core/am/journal_frames.h"
+#include "core/journal/journal.h"
 #include "core/model/probe.h"
 #include "core/model/text.h"
 #include "core/model/visit.h"
@@ -473,12 +473,12 @@ void ConductWatch::On(const trace::AmOrdered& fact) {
                 application->storing_since && application->stored_at.value_or(now_) == now_;
             if (!waited) application->storing_since = now_;
             application->stored_at.reset();
-            for (const am::ReadEntry& read : am::ReadFrames(append.bytes)) {
-              if (std::holds_alternative<am::VerdictDecided>(read.entry)) {
+            for (const journal::ReadEntry& read : journal::ReadFrames(append.bytes)) {
+              if (std::holds_alternative<journal::VerdictDecided>(read.entry)) {
                 application->decided = true;
                 application->decided_at =
                     application->decided_at.value_or(*application->storing_since);
-              } else if (const auto* raised = std::get_if<am::MemoryRaised>(&read.entry)) {
+              } else if (const auto* raised = std::get_if<journal::MemoryRaised>(&read.entry)) {
                 application->to_raise.push_back({append.seq, *raised});
               }
             }

@@ -17,7 +17,7 @@
 #include <utility>
 #include <vector>
 
-#include "core/am/journal.h"
+#include "core/journal/journal.h"
 #include "core/model/job_spec.h"
 #include "core/trace/record.h"
 
@@ -131,9 +131,10 @@ class ConductWatch {
     std::optional<Instant> storing_since;  ///< An entry was on its way to HDFS ever since, or is.
     std::optional<Instant> stored_at;      ///< When it came there; unset: it has not.
     std::optional<Instant> stored_before;  ///< The same when its latest AM started.
-    std::map<TaskId, Incarnation> incarnations;                     ///< The latest agent of a task.
-    std::map<TaskId, CameFar> came_far;                             ///< What `depends` waits for.
-    std::vector<std::pair<JournalSeq, am::MemoryRaised>> to_raise;  ///< Appended, not stored yet.
+    std::map<TaskId, Incarnation> incarnations;  ///< The latest agent of a task.
+    std::map<TaskId, CameFar> came_far;          ///< What `depends` waits for.
+    std::vector<std::pair<JournalSeq, journal::MemoryRaised>>
+        to_raise;                           ///< Appended, not stored yet.
     std::map<TaskId, std::int64_t> raised;  ///< Memory in MiB that a task was given instead.
     std::int64_t held = 0;  ///< Containers for tasks that the RM counts, not given back by the AM.
     std::optional<Instant> over_since;  ///< These are more than it has tasks.

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <utility>
 
-#include "core/am/journal_frames.h"
+#include "core/journal/journal.h"
 #include "core/model/text.h"
 #include "core/model/visit.h"
 #include "sim/behavior.h"
@@ -72,47 +72,48 @@ void DurableWatch::JobSubmitted(trace::JobIndex job, std::shared_ptr<const JobSp
 void DurableWatch::Stored(trace::JobIndex job, const ApplicationId& application,
                           std::string_view bytes) {
   Journal& journal = journals_[{job.value, application}];
-  for (const am::ReadEntry& read : am::ReadFrames(bytes)) Store(journal, read.entry);
+  for (const journal::ReadEntry& read : journal::ReadFrames(bytes)) Store(journal, read.entry);
 }
 
-void DurableWatch::Store(Journal& journal, const am::JournalEntry& entry) {
-  const auto starts = [&](const std::vector<am::JournaledProcess>& processes) {
-    for (const am::JournaledProcess& one : processes)
+void DurableWatch::Store(Journal& journal, const journal::JournalEntry& entry) {
+  const auto starts = [&](const std::vector<journal::JournaledProcess>& processes) {
+    for (const journal::JournaledProcess& one : processes)
       Insert(journal.tasks[one.task].starts, one.attempt);
   };
-  std::visit(Overloaded{Ignore<am::AttemptStarted, am::AllRunning, am::TypeWaived, am::MemoryRaised,
-                               am::HostsKeptOff, am::GaveBack>{},
-                        [&](const am::AgentsLaunched& launched) {
-                          for (const am::JournaledAgent& agent : launched.agents)
-                            Insert(journal.launches, agent.container);
-                        },
-                        [&](const am::EpochBegan& began) {
-                          journal.specs[began.spec.epoch] = Share(began.spec);
-                          starts(began.processes);
-                        },
-                        [&](const am::ProcessesOrdered& ordered) { starts(ordered.processes); },
-                        [&](const am::RestartPaid& paid) {
-                          ++journal.restarts;
-                          for (const TaskId& task : paid.tasks) {
-                            TaskEntries& entries = journal.tasks[task];
-                            ++entries.restarts;
-                            if (!entries.starts.empty()) entries.decided = entries.starts.back();
-                          }
-                        },
-                        [&](const am::TaskEnded& ended) {
-                          TaskEntries& entries = journal.tasks[ended.task];
-                          entries.decided = std::max(entries.decided.value_or(TaskAttempt{}),
-                                                     ended.process.attempt);
-                        },
-                        [&](const am::VerdictDecided& decided) {
-                          if (!journal.verdict) journal.verdict = decided.status;
-                        },
-                        [&](const am::FailureSeen& seen) {
-                          Insert(journal.tasks[seen.task].seen, seen.process.attempt);
-                          for (const am::JournaledProcess& stopped : seen.stopped)
-                            Insert(journal.tasks[stopped.task].seen, stopped.attempt);
-                        }},
-             entry);
+  std::visit(
+      Overloaded{Ignore<journal::AttemptStarted, journal::AllRunning, journal::TypeWaived,
+                        journal::MemoryRaised, journal::HostsKeptOff, journal::GaveBack>{},
+                 [&](const journal::AgentsLaunched& launched) {
+                   for (const journal::JournaledAgent& agent : launched.agents)
+                     Insert(journal.launches, agent.container);
+                 },
+                 [&](const journal::EpochBegan& began) {
+                   journal.specs[began.spec.epoch] = Share(began.spec);
+                   starts(began.processes);
+                 },
+                 [&](const journal::ProcessesOrdered& ordered) { starts(ordered.processes); },
+                 [&](const journal::RestartPaid& paid) {
+                   ++journal.restarts;
+                   for (const TaskId& task : paid.tasks) {
+                     TaskEntries& entries = journal.tasks[task];
+                     ++entries.restarts;
+                     if (!entries.starts.empty()) entries.decided = entries.starts.back();
+                   }
+                 },
+                 [&](const journal::TaskEnded& ended) {
+                   TaskEntries& entries = journal.tasks[ended.task];
+                   entries.decided =
+                       std::max(entries.decided.value_or(TaskAttempt{}), ended.process.attempt);
+                 },
+                 [&](const journal::VerdictDecided& decided) {
+                   if (!journal.verdict) journal.verdict = decided.status;
+                 },
+                 [&](const journal::FailureSeen& seen) {
+                   Insert(journal.tasks[seen.task].seen, seen.process.attempt);
+                   for (const journal::JournaledProcess& stopped : seen.stopped)
+                     Insert(journal.tasks[stopped.task].seen, stopped.attempt);
+                 }},
+      entry);
 }
 
 bool DurableWatch::IsDecided(const Journal& journal, const TaskId& task, TaskAttempt attempt) {

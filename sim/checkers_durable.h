@@ -15,7 +15,7 @@
 #include <utility>
 #include <vector>
 
-#include "core/am/journal.h"
+#include "core/journal/journal.h"
 #include "core/model/job_spec.h"
 #include "core/trace/record.h"
 
@@ -68,7 +68,7 @@ class DurableWatch {
     std::optional<TaskAttempt> ran;  ///< Its latest process, whether or not it has ended.
   };
 
-  void Store(Journal& journal, const am::JournalEntry& entry);
+  void Store(Journal& journal, const journal::JournalEntry& entry);
   Journal& JournalOf(trace::JobIndex job, const ContainerId& container);
   Journal& JournalOf(const trace::AmOrdered& ordered);
   void Judge(const CallNm& call, trace::JobIndex job);

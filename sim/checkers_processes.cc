@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <utility>
 
-#include "core/am/journal_frames.h"
+#include "core/journal/journal.h"
 #include "core/model/probe.h"
 #include "core/model/text.h"
 #include "sim/behavior.h"
@@ -178,9 +178,9 @@ void Checkers::Books::CheckGangStart(const JobBook& job, const ApplicationBook& 
 void Checkers::Books::LooksForEpoch(JobBook& job, const AppendJournal& append) {
   ApplicationBook& application = Acting(job);
   if (application.epoch_appended) return;
-  for (const am::ReadEntry& read : am::ReadFrames(append.bytes))
+  for (const journal::ReadEntry& read : journal::ReadFrames(append.bytes))
     application.epoch_appended =
-        application.epoch_appended || std::holds_alternative<am::EpochBegan>(read.entry);
+        application.epoch_appended || std::holds_alternative<journal::EpochBegan>(read.entry);
 }
 
 /// A call that was not answered may have been carried out: the AM repeats it.

@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <variant>
 
-#include "core/am/journal.h"
+#include "core/journal/journal.h"
 
 namespace tfyarn::sim {
 namespace {
@@ -108,8 +108,8 @@ std::vector<JobTally> TallyBook::Finish() const {
   for (const auto& [index, job] : jobs_) {
     JobTally tally = job.tally;
     for (const auto& [application, bytes] : job.journals) {
-      for (const am::ReadEntry& read : am::ReadJournalBytes(bytes).entries) {
-        if (const auto* paid = std::get_if<am::RestartPaid>(&read.entry)) {
+      for (const journal::ReadEntry& read : journal::ReadJournalBytes(bytes).entries) {
+        if (const auto* paid = std::get_if<journal::RestartPaid>(&read.entry)) {
           for (const TaskId& task : paid->tasks) ++tally.restarted[task];
           const bool with_ps =
               std::any_of(tally.starts.begin(), tally.starts.end(),
@@ -119,7 +119,7 @@ std::vector<JobTally> TallyBook::Finish() const {
           if (!WentWithAm(paid->cause.exit_class, paid->cause.detail))
             ++tally.restarts[paid->budget];
         }
-        if (const auto* verdict = std::get_if<am::VerdictDecided>(&read.entry)) {
+        if (const auto* verdict = std::get_if<journal::VerdictDecided>(&read.entry)) {
           ++tally.verdicts;
           tally.failed_by_am_lost =
               tally.failed_by_am_lost ||

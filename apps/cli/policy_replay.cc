@@ -17,19 +17,19 @@
 #include "apps/cli/replay_recordings.h"
 #include "apps/cli/single_run.h"
 #include "config/load.h"
-#include "core/am/outcome.h"
 #include "core/client/job_client.h"
 #include "core/model/describe.h"
 #include "core/model/text.h"
 #include "core/policy/budgets.h"
 #include "core/policy/engine.h"
 #include "core/policy/job_view.h"
+#include "core/policy/outcome.h"
 #include "hosts/runtime/recording.h"
 
 namespace tfyarn::cli {
 namespace {
 
-using am::Outcome;
+using policy::Outcome;
 
 /// What an end asks of a policy.
 enum class Part { kAsks, kVictim, kStopped };
@@ -128,17 +128,18 @@ class PolicyAccount : public policy::JobView {
   [[nodiscard]] const std::vector<policy::TypeCounts>& types() const override { return types_; }
   [[nodiscard]] policy::TaskFacts FactsOf(std::size_t type, std::int32_t index) const override {
     const auto found = outcomes_.find({.type = types_[type].name, .index = index});
-    const Outcome outcome = found == outcomes_.end() ? Outcome::kOpen : found->second;
-    return {.ended = outcome != Outcome::kOpen,
-            .ok = outcome == Outcome::kOk,
-            .running = outcome == Outcome::kOpen};
+    const policy::Outcome outcome =
+        found == outcomes_.end() ? policy::Outcome::kOpen : found->second;
+    return {.ended = outcome != policy::Outcome::kOpen,
+            .ok = outcome == policy::Outcome::kOk,
+            .running = outcome == policy::Outcome::kOpen};
   }
 
  private:
   std::string Apply(policy::Decision decision, const End& end) {
     const TaskId& task = end.what.task;
     const policy::Claimant claimant = ClaimantOf(task);
-    const WallTime at = WallAt(end.at);
+    const StoredTime at = WallAt(end.at);
     while (!decision.next.empty() &&
            !budgets_.Allows(decision.allowance, decision.pays, claimant, at)) {
       policy::Decision next = std::move(decision.next.front());
@@ -167,10 +168,11 @@ class PolicyAccount : public policy::JobView {
     words += " [" + rule + "]";
     switch (action) {
       case ExitAction::kIgnore:
-        outcomes_[task] = Outcome::kIgnored;
+        outcomes_[task] = policy::Outcome::kIgnored;
         break;
       case ExitAction::kTally:
-        outcomes_[task] = end.what.exit_class == ExitClass::kOk ? Outcome::kOk : Outcome::kFailed;
+        outcomes_[task] =
+            end.what.exit_class == ExitClass::kOk ? policy::Outcome::kOk : policy::Outcome::kFailed;
         break;
       case ExitAction::kFail:
         Finish("failed", rule, end.at);
@@ -192,18 +194,18 @@ class PolicyAccount : public policy::JobView {
     for (auto& [id, outcome] : outcomes_) {
       const bool again = action == ExitAction::kRestartGang || id == task ||
                          (action == ExitAction::kRestartType && id.type == task.type);
-      if (again) outcome = Outcome::kOpen;
+      if (again) outcome = policy::Outcome::kOpen;
     }
   }
 
-  void Pay(const policy::Decision& decision, const policy::Claimant& claimant, WallTime at) {
+  void Pay(const policy::Decision& decision, const policy::Claimant& claimant, StoredTime at) {
     budgets_.Count(
         {.paid = decision.pays, .cause = claimant.task, .tasks = {claimant.task}, .at = at});
     if (decision.other_container) budgets_.TookContainer(claimant.task);
   }
 
-  [[nodiscard]] WallTime WallAt(Instant at) const {
-    return WallTime{} + std::chrono::floor<WallTime::duration>(at - began_);
+  [[nodiscard]] StoredTime WallAt(Instant at) const {
+    return StoredTime{} + std::chrono::floor<StoredTime::duration>(at - began_);
   }
 
   [[nodiscard]] policy::Claimant ClaimantOf(const TaskId& task) const {
@@ -228,7 +230,7 @@ class PolicyAccount : public policy::JobView {
       const policy::Claimant claimant = ClaimantOf(end.what.task);
       if (budgets_.Allows(retry.allowance, retry.pays, claimant, WallAt(end.at))) {
         Pay(retry, claimant, WallAt(end.at));
-        for (auto& [id, outcome] : outcomes_) outcome = Outcome::kOpen;
+        for (auto& [id, outcome] : outcomes_) outcome = policy::Outcome::kOpen;
         Count();
         words += fmt::format("; the gang starts again in place of {}", judged->rule);
         return;
@@ -249,21 +251,21 @@ class PolicyAccount : public policy::JobView {
     }
     for (const auto& entry : outcomes_) {
       const TaskId& task = entry.first;
-      const Outcome outcome = entry.second;
+      const policy::Outcome outcome = entry.second;
       const auto type = std::find_if(types_.begin(), types_.end(),
                                      [&](const auto& one) { return one.name == task.type; });
-      if (type == types_.end() || outcome == Outcome::kOpen) continue;
+      if (type == types_.end() || outcome == policy::Outcome::kOpen) continue;
       --type->running;
-      ++(outcome == Outcome::kOk       ? type->ok
-         : outcome == Outcome::kFailed ? type->failed
-                                       : type->ignored);
+      ++(outcome == policy::Outcome::kOk       ? type->ok
+         : outcome == policy::Outcome::kFailed ? type->failed
+                                               : type->ignored);
     }
   }
 
   policy::Engine policy_;
   Instant began_;
   std::vector<policy::TypeCounts> types_;
-  std::map<TaskId, Outcome> outcomes_;
+  std::map<TaskId, policy::Outcome> outcomes_;
   policy::Budgets budgets_;
   std::string verdict_;
 };

@@ -131,8 +131,6 @@ class GangAllocator {
   /// Every task has a container.
   [[nodiscard]] bool complete() const { return wanted_.empty() && postponed_.empty(); }
   [[nodiscard]] std::size_t wanted_count() const { return wanted_.size(); }
-  /// Granted and not yet in use.
-  [[nodiscard]] std::size_t held_count() const { return held_.size(); }
   [[nodiscard]] bool backing_off() const { return backoff_until_.has_value(); }
   /// The container of a task; nullptr when it has none.
   [[nodiscard]] const yarn::Container* ContainerOf(const TaskId& task) const;

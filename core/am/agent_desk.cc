@@ -121,7 +121,7 @@ void AgentDesk::On(TaskIndex task, const RegisterAgent& message) {
     TF_PROBE("agent-desk/registers-under-notice");
     return parts_.rm_events.ObeyNotice(task);
   }
-  if (core.tasks.record(task).outcome != Outcome::kOpen) {
+  if (core.tasks.record(task).outcome != policy::Outcome::kOpen) {
     TF_PROBE("agent-desk/registers-after-its-task-ended");
     return parts_.failover.OnIdleAgent(task);
   }
@@ -225,7 +225,7 @@ void AgentDesk::On(TaskIndex task, const AddressChanged& message) {
   if (same) return;
   const TaskRecord& record = core.tasks.record(task);
   // What has ended for good needs no address, and a gang that starts again gets a new spec anyway.
-  if (record.outcome != Outcome::kOpen || parts_.failover.GangWillRestart()) {
+  if (record.outcome != policy::Outcome::kOpen || parts_.failover.GangWillRestart()) {
     TF_PROBE("agent-desk/address-not-needed");
     return;
   }

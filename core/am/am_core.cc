@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "core/am/transitions.h"
+#include "core/journal/codec.h"
 #include "core/model/check.h"
 
 namespace tfyarn::am {
@@ -78,9 +79,28 @@ AmCore::AmCore(std::shared_ptr<const JobSpec> job_spec, AmOptions am_options,
           .fast_heartbeat = std::min(options.rm_heartbeat_fast, options.rm_heartbeat)}),
       gang(GangOptions(*job, options, seed)) {
   snapshot.state = JobState::kSubmitted;
+  ledger.Size(tasks.size());
+#ifdef TFYARN_CHECKED
+  folded = ledger;
+#endif
   for (std::uint32_t i = 0; policy && i < tasks.size(); ++i) {
     tasks.mutable_record(TaskIndex(i)).chief = policy->IsChief(tasks.id(TaskIndex(i)));
   }
+}
+
+JournalSeq AmCore::Append(const journal::JournalEntry& entry) {
+  const JournalSeq seq = out.Append(entry);
+  Take(entry);
+  return seq;
+}
+
+void AmCore::Take(const journal::JournalEntry& entry) {
+  Apply(entry, *job, tasks, ledger);
+#ifdef TFYARN_CHECKED
+  const auto read_back = journal::DecodeEntry(journal::EncodeEntry(entry));
+  TF_CHECK(read_back.has_value());
+  Apply(*read_back, *job, tasks, folded);
+#endif
 }
 
 void AmCore::Send(TaskIndex task, AmToAgent message) {
@@ -104,12 +124,12 @@ void AmCore::Enter(JobState state) {
   Emit(JobStateChanged{.state = state});
 }
 
-WallTime AmCore::WallAt(Instant instant) const {
-  return started.wall + std::chrono::floor<WallTime::duration>(instant - started_at);
+StoredTime AmCore::StoredAt(Instant instant) const {
+  return started.wall + (instant - started_at);
 }
 
-Instant AmCore::InstantAt(WallTime wall) const {
-  return started_at + (wall - started.wall);
+Instant AmCore::InstantAt(StoredTime at) const {
+  return started_at + (at - started.wall);
 }
 
 Instant AmCore::AgentsLookUntil() const {
@@ -123,7 +143,8 @@ allocation::SlotRequest AmCore::SlotFor(TaskIndex task) const {
                                .node_label = type.node_label,
                                .placement = type.placement,
                                .priority = static_cast<std::int32_t>(tasks.record(task).type) + 1};
-  if (tasks.record(task).memory_mb > 0) slot.resource.memory_mb = tasks.record(task).memory_mb;
+  const std::int64_t raised = ledger.of(task).memory_mb;
+  if (raised > 0) slot.resource.memory_mb = raised;
   return slot;
 }
 
@@ -151,16 +172,16 @@ Cause AmCore::CauseOf(const AttemptEnd& end) const {
           .detail = end.detail};
 }
 
-JournaledCause AmCore::Journaled(const Cause& cause) const {
+journal::JournaledCause AmCore::Journaled(const Cause& cause) const {
   return {.task = cause.task,
           .exit = cause.exit,
           .exit_class = cause.exit_class,
           .node = cause.node,
-          .at = WallAt(cause.at),
+          .at = StoredAt(cause.at),
           .detail = cause.detail};
 }
 
-Cause AmCore::FromJournal(const JournaledCause& cause) const {
+Cause AmCore::FromJournal(const journal::JournaledCause& cause) const {
   return {.task = cause.task,
           .exit = cause.exit,
           .exit_class = cause.exit_class,

@@ -12,11 +12,12 @@
 #include "core/allocation/rm_session.h"
 #include "core/am/am_options.h"
 #include "core/am/heartbeat_watch.h"
-#include "core/am/journal.h"
+#include "core/am/ledger.h"
 #include "core/am/outbox.h"
 #include "core/am/snapshot.h"
 #include "core/am/task_table.h"
 #include "core/am/timers.h"
+#include "core/journal/journal.h"
 #include "core/model/am.h"
 #include "core/model/job_spec.h"
 #include "core/policy/engine.h"
@@ -54,14 +55,19 @@ struct AmCore {
   AmCore(const AmCore&) = delete;
   AmCore& operator=(const AmCore&) = delete;
 
+  /// Appends an entry to the journal and takes it into the ledger: the number by which what depends
+  /// on it waits.
+  JournalSeq Append(const journal::JournalEntry& entry);
+  /// Takes an entry into the ledger: one that was appended, or that an earlier attempt stored.
+  void Take(const journal::JournalEntry& entry);
   void Emit(AmAction action) { out.Emit(std::move(action)); }
   void Note(std::string text) { out.Note(std::move(text)); }
   void Send(TaskIndex task, AmToAgent message);
   /// Moves the job's state and says so; nothing happens when it is there already.
   void Enter(JobState state);
 
-  [[nodiscard]] WallTime WallAt(Instant instant) const;
-  [[nodiscard]] Instant InstantAt(WallTime wall) const;
+  [[nodiscard]] StoredTime StoredAt(Instant instant) const;
+  [[nodiscard]] Instant InstantAt(StoredTime at) const;
   /// By when an agent of an earlier attempt has found this one, if it still can.
   [[nodiscard]] Instant AgentsLookUntil() const;
   [[nodiscard]] const TaskTypeSpec& TypeOf(TaskIndex task) const {
@@ -75,8 +81,8 @@ struct AmCore {
   [[nodiscard]] std::optional<tfyarn::CallNm> NextCallTo(const NodeId& node,
                                                          yarn::NmRequest request);
   [[nodiscard]] Cause CauseOf(const AttemptEnd& end) const;
-  [[nodiscard]] JournaledCause Journaled(const Cause& cause) const;
-  [[nodiscard]] Cause FromJournal(const JournaledCause& cause) const;
+  [[nodiscard]] journal::JournaledCause Journaled(const Cause& cause) const;
+  [[nodiscard]] Cause FromJournal(const journal::JournaledCause& cause) const;
 
   std::shared_ptr<const JobSpec> job;
   AmOptions options;
@@ -86,6 +92,10 @@ struct AmCore {
 
   AmSnapshot snapshot;
   TaskTable tasks;
+  Ledger ledger;
+#ifdef TFYARN_CHECKED
+  Ledger folded;  ///< Of the entries as they are read back: equal to `ledger` after every step.
+#endif
   TimerTable timers;
   HeartbeatWatch heartbeats;
   Outbox out;

@@ -1,15 +1,22 @@
 // The parts of the AM and how they find each other.
 //
-//   startup     from the first event to the registered, asking AM; also after an AM restart (with
-//   recovery) rm_events   what the RM brings: containers, completions, nodes, notices launch
-//   containers -> agents agent_desk  what agents say, and who is let in processes   orders to
-//   agents to start and stop processes attempts    how processes end, one record each epochs the
-//   cluster spec of each epoch, and when its processes start gates       `depends` failover    what
-//   a failure leads to, and who is to blame restart     carrying out what was decided leaving
-//   containers that must go finish      the verdict, the drain, the end life        the job's
-//   states and deadlines, and what every step does last
+// - startup: from the first event to the registered, asking AM
+// - recovery: what an earlier attempt left, by the ledger and by what the RM and agents say
+// - rm_events: what the RM brings: containers, completions, nodes, notices
+// - launch: containers become agents
+// - agent_desk: what agents say, and which of them are let in
+// - processes: orders to agents to start and stop processes
+// - attempts: how processes end, one record each
+// - epochs: the cluster spec of each epoch, and when its processes start
+// - gates: `depends`
+// - failover: what a failure leads to, and which task is to blame
+// - restart: carrying out what was decided
+// - leaving: containers that must go
+// - finish: the verdict, the drain, the end
+// - life: the job's states and deadlines, and what every step does last
 //
-// Parts call each other freely within a step; each keeps its own state and nobody else changes it.
+// Parts call each other freely within a step; each keeps its own state and no other part changes
+// it.
 #pragma once
 
 #include <cstdint>

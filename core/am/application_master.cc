@@ -70,6 +70,24 @@ void WakeUp(AmCore& core, std::optional<Instant> due) {
   core.timers.PutOff(core.now, core.now + kReadsItsMail);
 }
 
+#ifdef TFYARN_CHECKED
+/// The ledger is that of the entries as they are read back, and what parts keep beside it agrees.
+void CheckLedger(const AmParts& parts) {
+  const AmCore& core = parts.core;
+  TF_CHECK(core.ledger == core.folded);
+  // A verdict ends what is decided, and not what happens; and a new attempt has its tasks back when
+  // the RM has answered it.
+  const bool comparable = !core.finishing && !parts.recovery.pending();
+  for (std::uint32_t i = 0; comparable && i < core.tasks.size(); ++i) {
+    const TaskLedger& of = core.ledger.tasks[i];
+    TF_CHECK(core.tasks.record(TaskIndex(i)).outcome == of.outcome);
+    TF_CHECK(core.tasks.shown(TaskIndex(i)).restarts == of.restarts);
+  }
+  for (const policy::TypeCounts& type : core.tasks.types())
+    TF_CHECK(type.waived == core.ledger.waived.contains(type.name));
+}
+#endif
+
 }  // namespace
 
 ApplicationMaster::ApplicationMaster(std::shared_ptr<const JobSpec> job, AmOptions options,
@@ -91,6 +109,9 @@ void ApplicationMaster::Step(Instant now, const AmEvent& event, std::vector<AmAc
   if (core.stopped || IsBookkeeping(event)) return;
   parts_->life.TakeDue();
   parts_->life.Settle();
+#ifdef TFYARN_CHECKED
+  CheckLedger(*parts_);
+#endif
 }
 
 std::optional<Instant> ApplicationMaster::next_deadline() const {
@@ -107,6 +128,17 @@ std::optional<Instant> ApplicationMaster::next_decision() const {
   std::optional<Instant> next = NextOf(core);
   Earliest(next, core.rm.next_decision());
   return next;
+}
+
+bool ApplicationMaster::FoldsToItsLedger(std::string_view stored) const {
+  const AmCore& core = parts_->core;
+  const journal::JournalReading reading =
+      journal::ReadJournalBytes(std::string(stored) + core.out.Unstored());
+  Ledger folded;
+  folded.Size(core.tasks.size());
+  for (const journal::ReadEntry& read : reading.entries)
+    Apply(read.entry, *core.job, core.tasks, folded);
+  return folded == core.ledger;
 }
 
 const AmSnapshot& ApplicationMaster::snapshot() const {

@@ -12,6 +12,7 @@
 #include <cstdint>
 #include <memory>
 #include <optional>
+#include <string_view>
 #include <vector>
 
 #include "core/am/am_options.h"
@@ -44,6 +45,9 @@ class ApplicationMaster {
   [[nodiscard]] std::optional<Instant> next_decision() const;
   /// The state itself, read-only; valid as long as the machine, and through moves of it.
   [[nodiscard]] const AmSnapshot& snapshot() const;
+  /// For tests: whether the next attempt would decide by what this one does. True when the entries
+  /// of `stored` and those that are on their way there, applied one by one, give this AM's ledger.
+  [[nodiscard]] bool FoldsToItsLedger(std::string_view stored) const;
 
  private:
   std::unique_ptr<AmParts> parts_;

@@ -31,7 +31,7 @@ const AttemptEnd& Attempts::End(TaskIndex task, policy::ExitEvidence evidence, s
   return Keep(std::move(end));
 }
 
-const AttemptEnd& Attempts::Recall(TaskIndex task, const FailureSeen& seen) {
+const AttemptEnd& Attempts::Recall(TaskIndex task, const journal::FailureSeen& seen) {
   if (core_.tasks.ProcessAlive(task)) return End(task, seen.evidence, seen.detail);
   AttemptEnd end = Describe(task, seen.evidence, seen.detail);
   end.container = seen.container;
@@ -76,7 +76,7 @@ void Attempts::AmendByCompletion(TaskIndex task, const yarn::ContainerStatus& st
   evidence.node_lost = evidence.node_lost || node_lost;
   const policy::ExitRecord later = policy::Classify(evidence);
   const bool decided = end.decided.value > 0;
-  if (policy::Weigh(end.record, later, decided) == policy::Amendment::kNone) return;
+  if (!policy::IsBetter(end.record, later, decided)) return;
   TF_PROBE("attempts/amended");
   end.evidence = std::move(evidence);
   if (decided) TF_PROBE("attempts/amended-after-the-decision");
@@ -98,7 +98,7 @@ void Attempts::AnswerAgain(TaskIndex task) {
   const auto end = core_.ends.find(task);
   if (end == core_.ends.end()) {
     // An AM before decided it, and its answer was lost with it.
-    if (core_.tasks.record(task).outcome != Outcome::kOpen)
+    if (core_.tasks.record(task).outcome != policy::Outcome::kOpen)
       core_.Send(task, EndSeenOf(task, core_.tasks.ProcessOf(task).attempt));
     return;
   }
@@ -106,13 +106,13 @@ void Attempts::AnswerAgain(TaskIndex task) {
   if (core_.out.IsDurable(end->second.decided)) Acknowledge(end->second);
 }
 
-TaskEnded Attempts::JournalFormOf(const AttemptEnd& end, Outcome outcome) const {
+journal::TaskEnded Attempts::JournalFormOf(const AttemptEnd& end, policy::Outcome outcome) const {
   return {.task = core_.tasks.id(end.task),
           .process = end.process,
           .exit = end.record.exit,
           .exit_class = end.record.exit_class,
           .outcome = outcome,
-          .wall = core_.WallAt(end.at),
+          .at = core_.StoredAt(end.at),
           .node = end.node.host,
           .detail = end.detail};
 }

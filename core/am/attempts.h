@@ -10,7 +10,7 @@
 #include <string>
 
 #include "core/am/am_core.h"
-#include "core/am/journal.h"
+#include "core/journal/journal.h"
 #include "core/model/task_index.h"
 #include "core/policy/exit_classifier.h"
 
@@ -31,7 +31,7 @@ class Attempts {
                                    std::string detail);
   /// The end of the task's process, or of its container with it, as an earlier attempt of the AM
   /// had it. The process counts as ended from here on.
-  const AttemptEnd& Recall(TaskIndex task, const FailureSeen& seen);
+  const AttemptEnd& Recall(TaskIndex task, const journal::FailureSeen& seen);
   /// A living process is blamed: an account to decide on, not yet an end.
   [[nodiscard]] AttemptEnd Blame(TaskIndex task, policy::ExitEvidence evidence,
                                  std::string detail) const;
@@ -43,7 +43,8 @@ class Attempts {
   /// Answers a repeated report of the end, if the decision on it is durable.
   void AnswerAgain(TaskIndex task);
   /// Account of the end, for the journal.
-  [[nodiscard]] TaskEnded JournalFormOf(const AttemptEnd& end, Outcome outcome) const;
+  [[nodiscard]] journal::TaskEnded JournalFormOf(const AttemptEnd& end,
+                                                 policy::Outcome outcome) const;
 
  private:
   [[nodiscard]] AttemptEnd Describe(TaskIndex task, policy::ExitEvidence evidence,

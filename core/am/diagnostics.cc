@@ -45,16 +45,15 @@ std::string RulePart(const std::string& rule) {
 
 /// ", or raise retries.user", where that is what kept the task from starting again.
 std::string OrRaise(const Tried& tried) {
-  if (!tried.unpaid || *tried.unpaid == Budget::kNone) return "";
-  return fmt::format(", or raise retries.{}", KebabName(*tried.unpaid));
+  if (!tried.unpaid || tried.unpaid->empty()) return "";
+  return fmt::format(", or raise {}", *tried.unpaid);
 }
 
 std::string AdviceForUserPermanent(const Tried& tried) {
   if (!tried.unpaid) return "Look at the task's log.";
   if (tried.restarts > 0) return "Look at the task's log: restarts did not help.";
-  if (*tried.unpaid == Budget::kNone) return "Look at the task's log.";
-  return fmt::format("Look at the task's log; retries.{} lets it try again.",
-                     KebabName(*tried.unpaid));
+  if (tried.unpaid->empty()) return "Look at the task's log.";
+  return fmt::format("Look at the task's log; {} lets it try again.", *tried.unpaid);
 }
 
 std::string AdviceForOom(const Tried& tried) {
@@ -119,8 +118,7 @@ std::string AdviceFor(const Cause& cause, const Tried& tried) {
       return AdviceForUserPermanent(tried);
     case ExitClass::kUserRetryable:
       if (OrRaise(tried).empty()) return "Look at the task's log.";
-      return fmt::format("Raise retries.{} if the program asks to be run again this often.",
-                         KebabName(*tried.unpaid));
+      return fmt::format("Raise {} if the program asks to be run again this often.", *tried.unpaid);
     case ExitClass::kOom:
       return AdviceForOom(tried);
     case ExitClass::kSignalCrash:

@@ -12,9 +12,11 @@ namespace tfyarn::am {
 
 /// What the job's rules had done, or would have done, about a failure: advice leaves it out.
 struct Tried {
-  std::optional<Budget> unpaid;  ///< A restart was due, and this budget did not pay for it.
-  std::int32_t restarts = 0;     ///< So many it had paid; 0: the job gives it none.
-  bool most_memory = false;      ///< The task has as much memory as a container may have.
+  /// A restart was due, and this limit did not allow it: "retries.user"; "" = one that no user
+  /// sets.
+  std::optional<std::string> unpaid;
+  std::int32_t restarts = 0;  ///< So many it allows; 0: the job gives it none.
+  bool most_memory = false;   ///< The task has as much memory as a container may have.
 };
 
 /// One paragraph for a FAILED verdict: cause (task, node, exit, class, the last line of its

@@ -11,46 +11,21 @@
 #include "core/model/text.h"
 
 namespace tfyarn::am {
-namespace {
 
-// kubelet's CrashLoopBackOff rests from the first restart on, for 10 s to 5 min. Here a few
-// restarts are free of it.
-constexpr Duration kShortLife = 10s;
-constexpr std::int32_t kWithoutRest = 3;
-constexpr Duration kFirstRest = 1s;
-constexpr Duration kLongestRest = 5min;
-
-}  // namespace
-
-Duration EpochControl::RecallRest(TaskIndex task, Instant ended, Instant decided) {
+void EpochControl::LetRest(TaskIndex task) {
   AmCore& core = parts_.core;
-  TaskRecord& record = core.tasks.mutable_record(task);
-  const bool early = ended - record.process_ordered_at < kShortLife;
-  record.ended_early = early ? record.ended_early + 1 : 0;
-  if (record.ended_early <= kWithoutRest) return Duration::zero();
-  const std::int32_t doublings = std::min(record.ended_early - kWithoutRest - 1, 10);
-  const Duration rest = std::min<Duration>(kLongestRest, kFirstRest * (1LL << doublings));
-  if (decided + rest <= core.now) return Duration::zero();
-  core.tasks.SetResting(task, true);
-  core.timers.Arm(Timer::kRested, task.value, decided + rest);
-  return rest;
-}
-
-void EpochControl::RestBeforeStart(TaskIndex task, Instant ended) {
-  AmCore& core = parts_.core;
-  const Duration rest = RecallRest(task, ended, core.now);
-  if (rest == Duration::zero()) return;
+  const TaskLedger& ledger = core.ledger.of(task);
+  if (!ledger.rests_until || core.tasks.record(task).resting) return;
+  const Instant until = core.InstantAt(*ledger.rests_until);
+  if (until <= core.now) return;
   TF_PROBE("epochs/rests-before-its-start");
+  core.tasks.SetResting(task, true);
+  core.timers.Arm(Timer::kRested, task.value, until);
   core.Note(
-      fmt::format("{} has ended {} times in a row within {} of its start: it does not start "
-                  "again for {}",
-                  ToString(core.tasks.id(task)), core.tasks.record(task).ended_early,
-                  ToString(kShortLife), ToString(rest)));
-}
-
-void EpochControl::ForgetRest(TaskIndex task) {
-  parts_.core.tasks.SetResting(task, false);
-  parts_.core.timers.Disarm(Timer::kRested, task.value);
+      fmt::format("{} has ended {} times in a row within {} of its start: it does not start again "
+                  "for {}",
+                  ToString(core.tasks.id(task)), ledger.ended_early, ToString(kShortLife),
+                  ToString(until - core.now)));
 }
 
 void EpochControl::OnRested(TaskIndex task) {
@@ -125,7 +100,7 @@ void EpochControl::LetNonTrainingFollow() {
 
 void EpochControl::Commit() {
   AmCore& core = parts_.core;
-  EpochBegan entry{.wall = core.WallAt(core.now), .spec = Assemble(), .processes = {}};
+  journal::EpochBegan entry{.at = core.StoredAt(core.now), .spec = Assemble(), .processes = {}};
   TF_CHECK(starting_.empty());
   for (std::uint32_t i = 0; i < core.tasks.size(); ++i) {
     const TaskIndex task(i);
@@ -142,8 +117,8 @@ void EpochControl::Commit() {
         {.task = shown.task,
          .attempt = record.ever_ordered ? shown.attempt.next() : shown.attempt});
   }
-  commit_seq_ = core.out.Append(entry);
-  next_spec_ = Share(std::move(entry.spec));
+  commit_seq_ = core.Append(entry);
+  next_spec_ = core.ledger.spec;
   core.out.EmitWhenDurable(commit_seq_,
                            SpecAssembled{.spec = next_spec_, .epoch = core.snapshot.epoch});
   state_ = State::kCommitting;
@@ -227,10 +202,10 @@ void EpochControl::TryStartAlone(TaskIndex task) {
   }
   const TaskSnapshot& shown = core.tasks.shown(task);
   const TaskAttempt attempt = record.ever_ordered ? shown.attempt.next() : shown.attempt;
-  const JournalSeq seq =
-      core.out.Append(ProcessesOrdered{.wall = core.WallAt(core.now),
-                                       .epoch = current_,
-                                       .processes = {{.task = shown.task, .attempt = attempt}}});
+  const JournalSeq seq = core.Append(
+      journal::ProcessesOrdered{.at = core.StoredAt(core.now),
+                                .epoch = current_,
+                                .processes = {{.task = shown.task, .attempt = attempt}}});
   core.tasks.mutable_record(task).start_logged = true;
   lone_.push_back({.seq = seq, .task = task, .incarnation = shown.incarnation, .epoch = current_});
 }

@@ -30,14 +30,8 @@ class EpochControl {
   void TryCommit();
   /// Orders the task's process if it starts alone and everything it needs is there.
   void TryStartAlone(TaskIndex task);
-  /// The task starts again as its own process ended at `ended`. One that ends again and again as
-  /// soon as it runs gets pauses: each start costs journal, node and log what a working one costs.
-  void RestBeforeStart(TaskIndex task, Instant ended);
-  /// The same after an AM restart: an earlier attempt decided at `decided` to start it again. How
-  /// long it rests from there on; 0: it does not, or has.
-  Duration RecallRest(TaskIndex task, Instant ended, Instant decided);
-  /// After an AM restart: its process was ordered to start since.
-  void ForgetRest(TaskIndex task);
+  /// The task's next process does not start before the ledger's `rests_until`.
+  void LetRest(TaskIndex task);
   /// Timer::kRested.
   void OnRested(TaskIndex task);
   /// Entries have become durable.
@@ -45,7 +39,6 @@ class EpochControl {
   /// After an AM restart: this epoch had begun.
   void Restore(SpecRef spec);
 
-  [[nodiscard]] bool preparing() const { return state_ != State::kBegun; }
   /// The latest epoch whose spec is in force; 0 = none.
   [[nodiscard]] Epoch current() const { return current_; }
   [[nodiscard]] const SpecRef& spec() const { return spec_; }

@@ -14,14 +14,10 @@
 namespace tfyarn::am {
 namespace {
 
-/// Behind the rule of a restart that is a victim's.
-constexpr std::string_view kVictim = " (victim)";
-
 /// `in_a_row`: of one task, since a process of its last ran, and too far apart to count otherwise.
 std::string SpentText(const policy::Decision& decision, bool in_a_row) {
   if (decision.allowance.restarts.value_or(0) == 0) {
-    return fmt::format("{}; retries.{} allows no restart for it", decision.why,
-                       KebabName(decision.pays));
+    return fmt::format("{}; {} allows no restart for it", decision.why, decision.limited_by);
   }
   const std::int32_t restarts = *decision.allowance.restarts;
   std::string when;
@@ -35,15 +31,16 @@ std::string SpentText(const policy::Decision& decision, bool in_a_row) {
 }
 
 Tried WhatWasTried(const policy::Decision& decision) {
-  return {.unpaid = decision.pays, .restarts = decision.allowance.restarts.value_or(0)};
+  return {.unpaid = decision.limited_by, .restarts = decision.allowance.restarts.value_or(0)};
 }
 
 bool ClosesWhenSpent(const policy::Decision& decision) {
   return decision.when_spent == ExitAction::kIgnore || decision.when_spent == ExitAction::kTally;
 }
 
-Outcome OutcomeWhenSpent(const policy::Decision& decision) {
-  return decision.when_spent == ExitAction::kIgnore ? Outcome::kIgnored : Outcome::kFailed;
+policy::Outcome OutcomeWhenSpent(const policy::Decision& decision) {
+  return decision.when_spent == ExitAction::kIgnore ? policy::Outcome::kIgnored
+                                                    : policy::Outcome::kFailed;
 }
 
 }  // namespace
@@ -53,7 +50,7 @@ Outcome OutcomeWhenSpent(const policy::Decision& decision) {
 void Failover::OnEnd(const AttemptEnd& end, bool container_alive) {
   if (end.record.exit_class == ExitClass::kKilledByUs) return OnStopped(end, container_alive);
   if (parts_.core.finishing) {
-    parts_.core.tasks.SetOutcome(end.task, Outcome::kIgnored);
+    parts_.core.tasks.SetOutcome(end.task, policy::Outcome::kIgnored);
     parts_.attempts.Decided(end.task, {});
     return parts_.finish.OnProcessEnded(end.task);
   }
@@ -72,7 +69,7 @@ void Failover::Absorb(const AttemptEnd& end, bool container_alive) {
   if (end.record.exit_class == ExitClass::kOk && AskPolicy(end).action == ExitAction::kTally &&
       DecidesByOk(task)) {
     TF_PROBE("failover/success-overtakes-a-restart");
-    return CloseTask(end, Outcome::kOk);
+    return CloseTask(end, policy::Outcome::kOk);
   }
   parts_.attempts.Decided(task, core.out.last());
   if (!container_alive) {
@@ -84,16 +81,16 @@ void Failover::Absorb(const AttemptEnd& end, bool container_alive) {
 
 bool Failover::DecidesByOk(TaskIndex task) {
   AmCore& core = parts_.core;
-  core.tasks.SetOutcome(task, Outcome::kOk);
+  core.tasks.SetOutcome(task, policy::Outcome::kOk);
   const auto verdict = core.policy->Judge(core.tasks);
-  core.tasks.SetOutcome(task, Outcome::kOpen);
+  core.tasks.SetOutcome(task, policy::Outcome::kOpen);
   return verdict && verdict->status == JobStatus::kSucceeded;
 }
 
 void Failover::OnStopped(const AttemptEnd& end, bool container_alive) {
   AmCore& core = parts_.core;
   if (core.finishing) {
-    core.tasks.SetOutcome(end.task, Outcome::kFailed);
+    core.tasks.SetOutcome(end.task, policy::Outcome::kFailed);
     parts_.attempts.Decided(end.task, {});
     return parts_.finish.OnProcessEnded(end.task);
   }
@@ -106,7 +103,7 @@ void Failover::OnStopped(const AttemptEnd& end, bool container_alive) {
     return Absorb(end, container_alive);
   }
   // Taken away by somebody else in our name: the policy's tables know the class.
-  if (core.tasks.record(end.task).outcome != Outcome::kOpen) {
+  if (core.tasks.record(end.task).outcome != policy::Outcome::kOpen) {
     TF_PROBE("failover/stopped-after-its-outcome");
     return parts_.attempts.Decided(end.task, {});
   }
@@ -233,7 +230,7 @@ void Failover::OnDurable() {
     const TaskIndex task = done_for_good_.front().second;
     done_for_good_.pop_front();
     const TaskRecord& record = parts_.core.tasks.record(task);
-    if (record.outcome != Outcome::kOpen && record.agent == AgentPhase::kUp)
+    if (record.outcome != policy::Outcome::kOpen && record.agent == AgentPhase::kUp)
       parts_.leaving.EndAgent(task);
   }
 }
@@ -275,11 +272,11 @@ void Failover::Act(Failure failure) {
   const policy::Decision& decision = failure.decision;
   switch (decision.action) {
     case ExitAction::kIgnore:
-      return CloseTask(failure.end, Outcome::kIgnored);
+      return CloseTask(failure.end, policy::Outcome::kIgnored);
     case ExitAction::kTally:
       return CloseTask(failure.end, failure.end.record.exit_class == ExitClass::kOk
-                                        ? Outcome::kOk
-                                        : Outcome::kFailed);
+                                        ? policy::Outcome::kOk
+                                        : policy::Outcome::kFailed);
     case ExitAction::kFail:
       return parts_.finish.Fail(parts_.core.CauseOf(failure.end), decision.rule, decision.why);
     case ExitAction::kSucceed:
@@ -292,7 +289,6 @@ void Failover::Act(Failure failure) {
     case ExitAction::kRestartTask:
     case ExitAction::kRestartType:
     case ExitAction::kRestartGang:
-      if (decision.other_container) LeaveContainer(failure);
       break;
   }
   failure.scope = ScopeOf(failure);
@@ -301,8 +297,8 @@ void Failover::Act(Failure failure) {
 
 policy::RestartScope Failover::ScopeOf(const Failure& failure) const {
   // A stolen port is a new address as much as a new container is.
-  const bool same_address =
-      failure.container_alive && failure.end.record.exit_class != ExitClass::kPortConflict;
+  const bool same_address = failure.container_alive && !failure.decision.other_container &&
+                            failure.end.record.exit_class != ExitClass::kPortConflict;
   const TaskSnapshot& shown = parts_.core.tasks.shown(failure.end.task);
   policy::RestartScope scope =
       policy::RestartSet(parts_.core.job->strategy, failure.decision.action, shown.task.type,
@@ -311,19 +307,14 @@ policy::RestartScope Failover::ScopeOf(const Failure& failure) const {
   return scope;
 }
 
-/// Whatever starts the task again, also for another's failure: not in the container that it has.
-void Failover::LeaveContainer(Failure& failure) {
-  failure.container_alive = false;
-  parts_.core.tasks.mutable_record(failure.end.task).container_ends = true;
-}
-
 /// False: it cannot have more, and the job has failed.
 bool Failover::RaiseMemory(Failure& failure, const policy::Decision& decision) {
+  failure.container_alive = false;
   if (parts_.restart.RaiseMemory(failure.end.task, decision)) {
-    LeaveContainer(failure);
+    // Whatever starts it again, also for another's failure: the container that it has is too small.
+    parts_.core.tasks.mutable_record(failure.end.task).container_ends = true;
     return true;
   }
-  failure.container_alive = false;
   TF_PROBE("failover/no-more-memory");
   parts_.finish.Fail(parts_.core.CauseOf(failure.end), decision.rule,
                      "the task has the most memory that a container may have",
@@ -331,18 +322,17 @@ bool Failover::RaiseMemory(Failure& failure, const policy::Decision& decision) {
   return false;
 }
 
-void Failover::CloseTask(const AttemptEnd& end, Outcome outcome, const Tried& tried) {
+void Failover::CloseTask(const AttemptEnd& end, policy::Outcome outcome, const Tried& tried) {
   AmCore& core = parts_.core;
   const TaskIndex task = end.task;
-  if (outcome == Outcome::kFailed && !first_tallied_) {
-    first_tallied_ = core.CauseOf(end);
-    first_tried_ = tried;
-  }
   core.tasks.SetOutcome(task, outcome);
   core.tasks.SetStart(task, StartMode::kNone);
   core.judge = true;
   core.gates = true;
-  const JournalSeq seq = core.out.Append(parts_.attempts.JournalFormOf(end, outcome));
+  journal::TaskEnded entry = parts_.attempts.JournalFormOf(end, outcome);
+  entry.unpaid_by = tried.unpaid;
+  entry.restarts = tried.restarts;
+  const JournalSeq seq = core.Append(entry);
   parts_.attempts.Decided(task, seq);
   if (!MayBeNeededAgain(task)) done_for_good_.emplace_back(seq, task);
 }
@@ -353,10 +343,6 @@ bool Failover::MayBeNeededAgain(TaskIndex task) const {
   const TaskRecord& record = parts_.core.tasks.record(task);
   return record.training && parts_.core.job->strategy == Strategy::kMultiWorker &&
          !record.preemption_noticed;
-}
-
-bool Failover::IsFirstCause(std::string_view rule) {
-  return !rule.ends_with(kVictim) && rule != kReplacedRule;
 }
 
 /// An end that the agent has told with its registration may not be stored yet: without its
@@ -378,25 +364,22 @@ void Failover::Report(Failure failure) {
       core.tasks.record(failure.end.task).training && core.job->strategy != Strategy::kIndependent;
   if (!has_peers) {
     // A sidecar that had ended when its session's next try was decided: that has been paid for.
-    if (failure.decision.session && IsVictim(failure) && failure.end.at <= last_cause_->decided) {
+    if (failure.decision.session && IsVictim(failure) &&
+        failure.end.at <= core.InstantAt(core.ledger.last_cause->decided)) {
       TF_PROBE("failover/victim-beside-the-gang");
-      RestartVictim(failure, last_cause_->cause);
-      return;
+      return RestartVictim(failure, LastCauseOfAll());
     }
     StopAtOnce(failure, false);
     return DecideAlone(std::move(failure));
   }
   if (!window_ && IsVictim(failure)) {
     TF_PROBE("failover/victim");
-    RestartVictim(failure, last_cause_->cause);
-    return;
+    return RestartVictim(failure, LastCauseOfAll());
   }
   if (!window_) {
-    if (const auto cause = CauseInPeer(failure)) {
+    if (const auto excuse = ExcuseInPeer(failure)) {
       TF_PROBE("failover/cause-in-its-peer");
-      for (const TaskIndex task : RestartVictim(failure, *cause))
-        excused_.insert_or_assign(task, parts_.core.tasks.ProcessOf(task).attempt);
-      return;
+      return RestartVictim(failure, excuse->cause, excuse->by);
     }
   }
   // It is only counted then, and concerns no other task.
@@ -448,52 +431,52 @@ void Failover::LogUndecided(const Failure& failure, const std::vector<TaskIndex>
   AmCore& core = parts_.core;
   // The RM tells the reason for a container's end once: the next AM may not hear it.
   const AttemptEnd& end = BestAccountOf(failure.end);
-  FailureSeen entry{.task = core.tasks.id(end.task),
-                    .process = end.process,
-                    .container = end.container,
-                    .node = end.node,
-                    .evidence = end.evidence,
-                    .detail = end.detail,
-                    .blamed = core.tasks.ProcessAlive(end.task),
-                    .container_alive = failure.container_alive,
-                    .stopped = {},
-                    .wall = core.WallAt(end.at)};
+  journal::FailureSeen entry{.task = core.tasks.id(end.task),
+                             .process = end.process,
+                             .container = end.container,
+                             .node = end.node,
+                             .evidence = end.evidence,
+                             .detail = end.detail,
+                             .blamed = core.tasks.ProcessAlive(end.task),
+                             .container_alive = failure.container_alive,
+                             .stopped = {},
+                             .at = core.StoredAt(end.at)};
   for (const TaskIndex task : stopped)
     entry.stopped.push_back({core.tasks.id(task), core.tasks.ProcessOf(task).attempt});
-  (void)core.out.Append(entry);
+  (void)core.Append(entry);
 }
 
-void Failover::RememberCause(const Cause& cause, Instant decided, bool has_victims) {
+bool Failover::HasVictims(const Cause& cause, bool with_others) const {
   const AmCore& core = parts_.core;
   const auto task = core.tasks.Find(cause.task);
-  if (!task) return;
+  if (!task) return false;
   const bool has_peers =
       core.tasks.record(*task).training && core.job->strategy != Strategy::kIndependent;
-  if (!has_peers && !has_victims) return;
-  last_cause_ = {.cause = cause, .until = cause.at + core.job->deadlines.blame, .decided = decided};
+  return has_peers || with_others;
 }
 
-/// A victim that could not reach a peer may say so long after the peer's end: then it was charged
-/// to that process of the peer, once.
-void Failover::RestoreEnd(TaskIndex task, TaskAttempt attempt, const Cause& cause,
-                          Instant decided) {
-  const auto known = past_ends_.find(task);
-  const bool same = known != past_ends_.end() && known->second.cause.at == cause.at;
-  if (!same) past_ends_[task] = {.attempt = attempt, .cause = cause};
-  if (same && IsExcuse(cause, decided))
-    blamed_.insert_or_assign(task, ProcessThatExcuses(known->second, attempt));
+Cause Failover::LastCauseOfAll() const {
+  return parts_.core.FromJournal(parts_.core.ledger.last_cause->cause);
 }
 
-bool Failover::IsExcuse(const Cause& cause, Instant decided) const {
-  return decided >= cause.at + parts_.core.job->deadlines.blame;
+std::optional<Cause> Failover::first_tallied() const {
+  const AmCore& core = parts_.core;
+  if (!core.ledger.first_tallied) return std::nullopt;
+  return core.FromJournal(core.ledger.first_tallied->cause);
+}
+
+Tried Failover::first_tried() const {
+  const auto& first = parts_.core.ledger.first_tallied;
+  if (!first) return {};
+  return {.unpaid = first->unpaid_by, .restarts = first->restarts};
 }
 
 /// It is found out once more: the agents will say which processes have ended meanwhile, and how;
 /// what runs on is told to end again.
-void Failover::TakeUp(const FailureSeen& seen, bool container) {
+void Failover::TakeUp(const journal::FailureSeen& seen, bool container) {
   AmCore& core = parts_.core;
   const auto task = core.tasks.Find(seen.task);
-  if (!task || core.tasks.record(*task).outcome != Outcome::kOpen ||
+  if (!task || core.tasks.record(*task).outcome != policy::Outcome::kOpen ||
       !(core.tasks.ProcessOf(*task) == seen.process))
     return;
   if (!core.tasks.ProcessAlive(*task) && container) return;
@@ -564,7 +547,6 @@ bool Failover::Reconsider(Failure& failure, const AttemptEnd& better) {
     case ExitAction::kRestartGang:
       TF_PROBE("failover/better-account");
       failure.end = better;
-      if (decision.other_container) LeaveContainer(failure);
       break;
   }
   failure.decision = std::move(decision);
@@ -616,14 +598,16 @@ void Failover::DecideOn(std::vector<Failure> failures, const Failure& cause, Res
                      .cause = core.CauseOf(cause.end),
                      .rule = decision.rule,
                      .broken = IsBroken(failures)};
+  // A policy takes the cause to another container, and no victim of it.
   for (const Failure& failure : failures) {
-    if (!failure.container_alive) order.replace.push_back(failure.end.task);
+    const bool moves = decision.other_container && failure.end.task == cause.end.task;
+    if (!failure.container_alive || moves) order.replace.push_back(failure.end.task);
     order.epoch_rises = order.epoch_rises || ChangesSpec(failure);
   }
   std::sort(order.replace.begin(), order.replace.end());
   order.epoch_rises =
       order.epoch_rises || (order.tasks.size() > 1 && CountTraining(order.tasks) > 0);
-  RememberCause(order.cause, core.now, order.tasks.size() > 1);
+  order.has_victims = HasVictims(order.cause, order.tasks.size() > 1);
   parts_.restart.Execute(order);
 }
 
@@ -638,22 +622,10 @@ void Failover::AddWhatFailedBeside(RestartTasks& tasks) const {
   const AmCore& core = parts_.core;
   for (std::uint32_t i = 0; i < core.tasks.size(); ++i) {
     const TaskRecord& record = core.tasks.record(TaskIndex(i));
-    if (record.training || record.outcome != Outcome::kFailed) continue;
+    if (record.training || record.outcome != policy::Outcome::kFailed) continue;
     TF_PROBE("failover/session-with-what-failed-beside");
     tasks.some.insert(TaskIndex(i));
   }
-}
-
-void Failover::Count(const RestartPaid& restart) {
-  const TaskTable& tasks = parts_.core.tasks;
-  policy::CountedRestart counted{.paid = restart.budget,
-                                 .cause = tasks.Find(restart.cause.task),
-                                 .tasks = {},
-                                 .at = restart.wall};
-  for (const TaskId& id : restart.tasks) {
-    if (const auto task = tasks.Find(id)) counted.tasks.push_back(*task);
-  }
-  budgets_.Count(counted);
 }
 
 policy::Claimant Failover::ClaimantOf(TaskIndex task) const {
@@ -666,13 +638,14 @@ policy::Claimant Failover::ClaimantOf(TaskIndex task) const {
 /// fails each time after a long wait would be tried for ever.
 bool Failover::MayPay(const policy::Decision& decision, const AttemptEnd& end) const {
   const AmCore& core = parts_.core;
-  const WallTime wall = core.WallAt(core.now);
+  const StoredTime at = core.StoredAt(core.now);
   const policy::Allowance& allowance = decision.allowance;
   if (allowance.window && allowance.restarts &&
-      core.tasks.PaidInARow(end.task, end.record.exit_class,
-                            core.tasks.RanUntil(end.task, end.at)) >= *allowance.restarts)
+      PaidInARow(core.ledger.of(end.task), *core.job, end.record.exit_class,
+                 core.StoredAt(end.at) - core.ledger.of(end.task).ordered_at) >=
+          *allowance.restarts)
     return false;
-  return budgets_.Allows(allowance, decision.pays, ClaimantOf(end.task), wall);
+  return core.ledger.budgets.Allows(allowance, decision.pays, ClaimantOf(end.task), at);
 }
 
 void Failover::Spent(const std::vector<Failure>& failures, const Failure& cause,
@@ -680,39 +653,43 @@ void Failover::Spent(const std::vector<Failure>& failures, const Failure& cause,
   AmCore& core = parts_.core;
   const policy::Decision& decision = cause.decision;
   if (!ClosesWhenSpent(decision)) {
-    const bool in_a_row = budgets_.Allows(decision.allowance, decision.pays,
-                                          ClaimantOf(cause.end.task), core.WallAt(core.now));
+    const bool in_a_row = core.ledger.budgets.Allows(
+        decision.allowance, decision.pays, ClaimantOf(cause.end.task), core.StoredAt(core.now));
     return parts_.finish.Fail(core.CauseOf(cause.end), decision.spent_rule,
                               SpentText(decision, in_a_row), WhatWasTried(decision));
   }
   TF_PROBE("failover/spent-and-closed");
-  const Outcome outcome = OutcomeWhenSpent(decision);
+  const policy::Outcome outcome = OutcomeWhenSpent(decision);
   for (const Failure& failure : failures) {
     if (core.tasks.ProcessAlive(failure.end.task)) parts_.processes.Stop(failure.end.task);
     CloseTask(failure.end, outcome, WhatWasTried(failure.decision));
   }
   // Who was stopped for their sake does not run on either.
   for (const TaskIndex task : parts_.restart.ListOf(tasks)) {
-    if (core.tasks.record(task).outcome != Outcome::kOpen) continue;
+    if (core.tasks.record(task).outcome != policy::Outcome::kOpen) continue;
     core.tasks.SetOutcome(task, outcome);
     TF_PROBE("failover/closed-with-another");
-    (void)core.out.Append(TaskEnded{.task = core.tasks.id(task),
-                                    .process = core.tasks.ProcessOf(task),
-                                    .exit_class = ExitClass::kKilledByUs,
-                                    .outcome = outcome,
-                                    .wall = core.WallAt(core.now)});
+    (void)core.Append(journal::TaskEnded{.task = core.tasks.id(task),
+                                         .process = core.tasks.ProcessOf(task),
+                                         .exit_class = ExitClass::kKilledByUs,
+                                         .outcome = outcome,
+                                         .at = core.StoredAt(core.now)});
   }
 }
 
 bool Failover::IsVictim(const Failure& failure) const {
-  if (!last_cause_ || failure.end.at >= last_cause_->until) return false;
+  const AmCore& core = parts_.core;
+  const std::optional<LastCause>& last = core.ledger.last_cause;
+  if (!last || failure.end.at >= core.InstantAt(last->cause.at) + core.job->deadlines.blame)
+    return false;
   // Nor is one that ended well, where a policy starts those again too: it pays.
   if (failure.end.record.exit_class == ExitClass::kOk) return false;
   // A process that was started because of the cause is not its victim.
-  return parts_.core.tasks.record(failure.end.task).heard_from < last_cause_->decided;
+  return core.tasks.record(failure.end.task).heard_from < core.InstantAt(last->decided);
 }
 
-std::vector<TaskIndex> Failover::RestartVictim(const Failure& failure, const Cause& cause) {
+void Failover::RestartVictim(const Failure& failure, const Cause& cause,
+                             std::optional<journal::JournaledProcess> excused_by) {
   RestartTasks tasks;
   AddScope(failure, tasks);
   const bool broken = IsBroken(failure);
@@ -720,17 +697,18 @@ std::vector<TaskIndex> Failover::RestartVictim(const Failure& failure, const Cau
   RestartOrder order{.tasks = parts_.restart.ListOf(tasks),
                      .cause = cause,
                      .rule = failure.decision.rule + std::string(kVictim),
-                     .broken = broken};
+                     .broken = broken,
+                     .excused_by = std::move(excused_by)};
   order.epoch_rises = order.tasks.size() > 1 || ChangesSpec(failure);
   if (!failure.container_alive) order.replace.push_back(failure.end.task);
   parts_.restart.Execute(order);
-  return order.tasks;
 }
 
 bool Failover::RetryInstead(const policy::Verdict& verdict, const Cause& cause) {
   AmCore& core = parts_.core;
-  const WallTime wall = core.WallAt(core.now);
-  if (!verdict.retry || !budgets_.Allows(verdict.retry->allowance, verdict.retry->pays, {}, wall)) {
+  const StoredTime at = core.StoredAt(core.now);
+  if (!verdict.retry ||
+      !core.ledger.budgets.Allows(verdict.retry->allowance, verdict.retry->pays, {}, at)) {
     return false;
   }
   Close();

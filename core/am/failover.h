@@ -26,7 +26,7 @@
 
 #include "core/am/attempts.h"
 #include "core/am/diagnostics.h"
-#include "core/am/journal.h"
+#include "core/journal/journal.h"
 #include "core/model/task_index.h"
 #include "core/policy/budgets.h"
 #include "core/policy/engine.h"
@@ -41,9 +41,6 @@ struct Failure {
   policy::Decision decision;
   policy::RestartScope scope;
 };
-
-/// Of a restart that only replaces a container.
-inline constexpr std::string_view kReplacedRule = "container-replaced";
 
 /// Which tasks start again.
 struct RestartTasks {
@@ -74,8 +71,6 @@ class Failover {
   /// A container in which nothing ran was lost while a decision is pending: noted for it. False:
   /// none is pending.
   bool NoteContainerLost(TaskIndex task);
-  /// The rule of a restart names its first cause, not a victim's.
-  [[nodiscard]] static bool IsFirstCause(std::string_view rule);
   /// The agent of a task that has ended for good is here again, after an AM restart.
   void OnIdleAgent(TaskIndex task);
   /// After what a step brought is judged: a member that ended well, or of which nothing more will
@@ -93,42 +88,12 @@ class Failover {
   [[nodiscard]] bool deciding() const { return window_.has_value(); }
   /// A failure is being judged for which every training process starts again, in a new epoch.
   [[nodiscard]] bool GangWillRestart() const { return window_ && window_->stopped.gang; }
-  /// A restart was decided, perhaps by an earlier attempt of the AM: it counts for allowances.
-  void Count(const RestartPaid& restart);
-  /// The task's agent is launched in another container, perhaps by an earlier attempt of the AM.
-  void TookContainer(TaskIndex task) { budgets_.TookContainer(task); }
   /// The account by which a job fails that has no other cause: the first failure that was counted.
-  [[nodiscard]] const std::optional<Cause>& first_tallied() const { return first_tallied_; }
-  /// Of an earlier attempt of the AM.
-  void RestoreTallied(Cause first) { first_tallied_ = std::move(first); }
-  /// A restart was decided for this cause, perhaps by an earlier attempt of the AM: who fails
-  /// within `deadlines.blame` of it is a victim.
-  /// `has_victims`: others may be lost with the task, or start again for it, although it has no
-  /// peers to train with.
-  void RememberCause(const Cause& cause, Instant decided, bool has_victims);
-  /// Of an earlier attempt: this end of the task was the cause of a restart, decided then; its own,
-  /// or a victim's.
-  void RestoreEnd(TaskIndex task, TaskAttempt attempt, const Cause& cause, Instant decided);
-  /// ... or the task started again for that cause, and how its own process ended is not stored.
-  void RestoreVictimsEnd(TaskIndex task, TaskAttempt attempt, const Cause& cause) {
-    past_ends_[task] = {.attempt = attempt, .cause = cause};
-  }
-  /// ... or it started again as one could not reach a peer.
-  void RestoreExcused(TaskIndex task, TaskAttempt attempt) {
-    excused_.insert_or_assign(task, attempt);
-  }
-  /// A victim's restart that was decided so long after its cause: it could not reach a peer.
-  [[nodiscard]] bool IsExcuse(const Cause& cause, Instant decided) const;
-  /// Of an earlier attempt: nothing was decided on this failure. `container`: it is still there.
-  void TakeUp(const FailureSeen& seen, bool container);
-  /// The task starts again: what was counted of it is undone.
-  void ForgetTallied(const TaskId& task) {
-    if (!first_tallied_ || first_tallied_->task != task) return;
-    first_tallied_.reset();
-    first_tried_ = {};
-  }
+  [[nodiscard]] std::optional<Cause> first_tallied() const;
   /// What was tried about that one.
-  [[nodiscard]] const Tried& first_tried() const { return first_tried_; }
+  [[nodiscard]] Tried first_tried() const;
+  /// Of an earlier attempt: nothing was decided on this failure. `container`: it is still there.
+  void TakeUp(const journal::FailureSeen& seen, bool container);
 
  private:
   struct Window {
@@ -137,28 +102,17 @@ class Failover {
     RestartTasks stopped;
     std::optional<TaskIndex> named;  // by a victim, as the one that fell silent
   };
-  struct LastCause {
-    Cause cause;
-    Instant until{};  // cause.at + blame
-    Instant decided{};
-  };
-
   /// A process that runs again after it stood still.
   struct Woken {
     TaskAttempt attempt;
     Instant at{};
   };
 
-  struct PastEnd {
-    TaskAttempt attempt;
-    Cause cause;
-  };
-
   void OnStopped(const AttemptEnd& end, bool container_alive);
   void Act(Failure failure);
   void Absorb(const AttemptEnd& end, bool container_alive);
   [[nodiscard]] bool DecidesByOk(TaskIndex task);
-  void CloseTask(const AttemptEnd& end, Outcome outcome, const Tried& tried = {});
+  void CloseTask(const AttemptEnd& end, policy::Outcome outcome, const Tried& tried = {});
   void Report(Failure failure);
   /// Who was told to end only now.
   std::vector<TaskIndex> StopAtOnce(const Failure& failure, bool broken);
@@ -169,7 +123,6 @@ class Failover {
   void Decide(std::optional<Failure> hung);
   [[nodiscard]] bool Reconsider(Failure& failure, const AttemptEnd& better);
   [[nodiscard]] policy::RestartScope ScopeOf(const Failure& failure) const;
-  void LeaveContainer(Failure& failure);
   [[nodiscard]] bool RaiseMemory(Failure& failure, const policy::Decision& decision);
   bool LoseUnfound();
   /// An agent of an earlier AM attempt has not found this one, and may know the cause.
@@ -186,7 +139,12 @@ class Failover {
   [[nodiscard]] Failure Hung(TaskIndex task, std::string detail) const;
   [[nodiscard]] std::optional<TaskIndex> NamedBy(const Failure& failure) const;
   [[nodiscard]] std::optional<TaskIndex> UnreachedBy(const AttemptEnd& end) const;
-  [[nodiscard]] std::optional<Cause> CauseInPeer(const Failure& failure);
+  /// Why the peer that a failed task could not reach had started again.
+  struct Excuse {
+    Cause cause;
+    journal::JournaledProcess by;  ///< The peer's process that excuses it.
+  };
+  [[nodiscard]] std::optional<Excuse> ExcuseInPeer(const Failure& failure) const;
   /// `latest`: the number of the peer's latest process.
   [[nodiscard]] static TaskAttempt ProcessThatExcuses(const PastEnd& ended, TaskAttempt latest);
   [[nodiscard]] std::optional<PastEnd> LastEndOf(TaskIndex task) const;
@@ -209,10 +167,15 @@ class Failover {
   void Spent(const std::vector<Failure>& failures, const Failure& cause, const RestartTasks& tasks);
   [[nodiscard]] bool MayBeNeededAgain(TaskIndex task) const;
   [[nodiscard]] bool IsVictim(const Failure& failure) const;
-  /// What starts again.
-  std::vector<TaskIndex> RestartVictim(const Failure& failure, const Cause& cause);
+  /// Others that fail within deadlines.blame of the cause are its victims. `with_others`: others
+  /// start again with it, or may be lost with it.
+  [[nodiscard]] bool HasVictims(const Cause& cause, bool with_others) const;
+  [[nodiscard]] Cause LastCauseOfAll() const;
+  void RestartVictim(const Failure& failure, const Cause& cause,
+                     std::optional<journal::JournaledProcess> excused_by = {});
   void PauseBeforeAsking(TaskIndex task);
-  void ReplaceBeforeStart(const AttemptEnd& end, bool free, const policy::Decision* decision);
+  void ReplaceBeforeStart(const AttemptEnd& end, bool free, const policy::Decision* decision,
+                          bool has_victims = false);
   [[nodiscard]] Failure LostUnderASpec(const AttemptEnd& end) const;
   /// A cluster spec holds the task's address: in another container it needs another one.
   [[nodiscard]] bool MustChangeSpec(TaskIndex task) const;
@@ -221,19 +184,9 @@ class Failover {
   void AddScope(const Failure& failure, RestartTasks& tasks) const;
 
   AmParts& parts_;
-  policy::Budgets budgets_;
   std::optional<Window> window_;
-  std::optional<LastCause> last_cause_;
   std::set<TaskIndex> standing_;  ///< Told of a standstill; may have ended since.
   std::map<TaskIndex, Woken> woken_;
-  /// Ends that an earlier AM attempt decided on: the latest of each task.
-  std::map<TaskIndex, PastEnd> past_ends_;
-  /// Of a peer that was restarted, the process that a victim has blamed.
-  std::map<TaskIndex, TaskAttempt> blamed_;
-  /// Of a task, the latest process that started again as one could not reach such a peer.
-  std::map<TaskIndex, TaskAttempt> excused_;
-  std::optional<Cause> first_tallied_;
-  Tried first_tried_;
   std::deque<std::pair<JournalSeq, TaskIndex>>
       done_for_good_;  // their agents may end when that is durable
 };

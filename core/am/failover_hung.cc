@@ -181,7 +181,7 @@ std::optional<TaskIndex> Failover::UnreachedBy(const AttemptEnd& end) const {
 /// servers keep their connections, and try a broken one again only each second. Each process of the
 /// peer excuses one end, of a process that may still be starting; not one that starts by such a
 /// restart itself: two that cannot reach each other would start again without end.
-std::optional<Cause> Failover::CauseInPeer(const Failure& failure) {
+std::optional<Failover::Excuse> Failover::ExcuseInPeer(const Failure& failure) const {
   const AmCore& core = parts_.core;
   const auto peer = UnreachedBy(failure.end);
   if (!peer) return std::nullopt;
@@ -195,25 +195,25 @@ std::optional<Cause> Failover::CauseInPeer(const Failure& failure) {
   const bool came_later = !has_yet_to_start && began > record.process_ordered_at + kStartTogether;
   if (!restarted || !starting || came_later) return std::nullopt;
   const TaskAttempt excusing = ProcessThatExcuses(*last, attempt);
-  const auto blamed = blamed_.find(*peer);
-  if (blamed != blamed_.end() && blamed->second == excusing) {
+  if (core.ledger.of(*peer).blamed == excusing) {
     TF_PROBE("hung/peer-excuses-once");
     return std::nullopt;
   }
-  if (const auto excused = excused_.find(*peer);
-      excused != excused_.end() && excused->second == last->attempt) {
+  if (core.ledger.of(*peer).excused == last->attempt) {
     TF_PROBE("hung/excuse-of-an-excuse");
     return std::nullopt;
   }
   TF_PROBE("hung/peer-had-started-again");
-  blamed_.insert_or_assign(*peer, excusing);
-  if (last->cause.task != core.tasks.id(failure.end.task)) return last->cause;
+  Excuse excuse{.cause = core.FromJournal(last->cause),
+                .by = {.task = core.tasks.id(*peer), .attempt = excusing}};
+  if (last->cause.task != core.tasks.id(failure.end.task)) return excuse;
   // It had been stopped for this very task, and how it ended is not in the journal.
   TF_PROBE("hung/peer-was-stopped-for-it");
-  return Cause{.task = core.tasks.id(*peer),
-               .exit_class = ExitClass::kKilledByUs,
-               .node = core.tasks.shown(*peer).node.host,
-               .at = last->cause.at};
+  excuse.cause = {.task = core.tasks.id(*peer),
+                  .exit_class = ExitClass::kKilledByUs,
+                  .node = core.tasks.shown(*peer).node.host,
+                  .at = excuse.cause.at};
+  return excuse;
 }
 
 /// The one that runs in place of the one that ended, or is to come in its place.
@@ -221,12 +221,16 @@ TaskAttempt Failover::ProcessThatExcuses(const PastEnd& ended, TaskAttempt lates
   return ended.attempt == latest ? TaskAttempt(latest.value + 1) : latest;
 }
 
-std::optional<Failover::PastEnd> Failover::LastEndOf(TaskIndex task) const {
+std::optional<PastEnd> Failover::LastEndOf(TaskIndex task) const {
   const AmCore& core = parts_.core;
-  if (const auto end = core.ends.find(task); end != core.ends.end())
-    return PastEnd{.attempt = end->second.process.attempt, .cause = core.CauseOf(end->second)};
-  const auto past = past_ends_.find(task);
-  return past == past_ends_.end() ? std::nullopt : std::optional<PastEnd>(past->second);
+  const auto end = core.ends.find(task);
+  if (end == core.ends.end()) {
+    const auto past = core.ledger.past_ends.find(task);
+    return past == core.ledger.past_ends.end() ? std::nullopt
+                                               : std::optional<PastEnd>(past->second);
+  }
+  return PastEnd{.attempt = end->second.process.attempt,
+                 .cause = core.Journaled(core.CauseOf(end->second))};
 }
 
 /// The only one that still runs. It was told to end and does not: under parameter-server others run

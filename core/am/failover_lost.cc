@@ -32,7 +32,7 @@ void Failover::PauseBeforeAsking(TaskIndex task) {
 void Failover::OnLostBeforeStart(TaskIndex task, policy::ExitEvidence evidence, std::string detail,
                                  bool free) {
   AmCore& core = parts_.core;
-  if (core.finishing || core.tasks.record(task).outcome != Outcome::kOpen) return;
+  if (core.finishing || core.tasks.record(task).outcome != policy::Outcome::kOpen) return;
   core.tasks.SetInTrouble(task);
   PauseBeforeAsking(task);
   if (NoteContainerLost(task)) return;
@@ -51,23 +51,25 @@ void Failover::OnLostBeforeStart(TaskIndex task, policy::ExitEvidence evidence, 
   // A node that takes several agents with it is one cause. An agent that was launched because of
   // the cause is none of them: else all that follow within `blame` would be free.
   const bool victim =
-      last_cause_ && core.now < last_cause_->until && record.launched_at <= last_cause_->decided;
+      core.ledger.last_cause &&
+      core.StoredAt(core.now) < core.ledger.last_cause->cause.at + core.job->deadlines.blame &&
+      core.ledger.of(task).launched_at <= core.ledger.last_cause->decided;
   policy::Decision decision = AskPolicy(end);
   const bool closes =
       decision.action == ExitAction::kIgnore || decision.action == ExitAction::kTally;
   // All were to start again when it was still to be lost: a session without it is none.
   if (closes && record.start == StartMode::kWithEpoch &&
-      record.launched_at <= record.start_decided) {
+      core.ledger.of(task).launched_at <= core.ledger.of(task).start_decided) {
     TF_PROBE("failover/lost-as-all-start-again");
     return ReplaceBeforeStart(end, true, nullptr);
   }
   switch (decision.action) {
     case ExitAction::kIgnore:
       TF_PROBE("failover/lost-and-ignored");
-      return CloseTask(end, Outcome::kIgnored);
+      return CloseTask(end, policy::Outcome::kIgnored);
     case ExitAction::kTally:
       TF_PROBE("failover/lost-and-tallied");
-      return CloseTask(end, Outcome::kFailed);
+      return CloseTask(end, policy::Outcome::kFailed);
     case ExitAction::kFail:
       TF_PROBE("failover/lost-and-failed");
       return parts_.finish.Fail(core.CauseOf(end), decision.rule, decision.why);
@@ -104,10 +106,7 @@ void Failover::OnLostBeforeStart(TaskIndex task, policy::ExitEvidence evidence, 
     failure.scope = ScopeOf(failure);
     return DecideAlone(std::move(failure));
   }
-  if (core.tasks.record(task).training && !victim) {
-    RememberCause(core.CauseOf(end), core.now, true);
-  }
-  ReplaceBeforeStart(end, false, &decision);
+  ReplaceBeforeStart(end, false, &decision, core.tasks.record(task).training && !victim);
 }
 
 Failure Failover::LostUnderASpec(const AttemptEnd& end) const {
@@ -136,7 +135,7 @@ bool Failover::MeetsWindow(const AttemptEnd& end) const {
 }
 
 void Failover::ReplaceBeforeStart(const AttemptEnd& end, bool free,
-                                  const policy::Decision* decision) {
+                                  const policy::Decision* decision, bool has_victims) {
   AmCore& core = parts_.core;
   const TaskIndex task = end.task;
   const TaskRecord& record = core.tasks.record(task);
@@ -160,7 +159,8 @@ void Failover::ReplaceBeforeStart(const AttemptEnd& end, bool free,
                      .replace = {task},
                      .cause = core.CauseOf(end),
                      .rule = decision != nullptr ? decision->rule : std::string(kReplacedRule),
-                     .processes = spec_holds_it};
+                     .processes = spec_holds_it,
+                     .has_victims = has_victims};
   if (decision != nullptr) order.paid = decision->pays;
   if (spec_holds_it) {
     TF_PROBE("failover/replaced-under-a-spec");

@@ -84,13 +84,13 @@ void Finish::Write(VerdictReached verdict) {
   verdict_ = std::move(verdict);
   decided_ = core.now;
   stage_ = Stage::kWriting;
-  VerdictDecided entry{.status = verdict_.status,
-                       .diagnostics = verdict_.diagnostics,
-                       .cause = std::nullopt,
-                       .rule = verdict_.rule,
-                       .wall = core.WallAt(core.now)};
+  journal::VerdictDecided entry{.status = verdict_.status,
+                                .diagnostics = verdict_.diagnostics,
+                                .cause = std::nullopt,
+                                .rule = verdict_.rule,
+                                .at = core.StoredAt(core.now)};
   if (verdict_.cause) entry.cause = core.Journaled(*verdict_.cause);
-  verdict_seq_ = core.out.Append(entry);
+  verdict_seq_ = core.Append(entry);
 }
 
 void Finish::OnDurable() {

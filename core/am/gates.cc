@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <utility>
 
 #include "core/am/am_parts.h"
@@ -64,6 +65,20 @@ bool Gates::Reached(std::size_t row) const {
   return false;
 }
 
+/// The time in which `task` is to end runs on over the death of an AM. When all of a type have run
+/// the journal does not say: that counts anew.
+Instant Gates::ReachedAt(std::size_t row) const {
+  const AmCore& core = parts_.core;
+  const Dependency& rule = core.job->depends[row];
+  const auto type = core.tasks.FindType(rule.after);
+  if (!type || rule.state == DependencyState::kRunning) return core.now;
+  StoredTime last{};
+  const auto [first, count] = core.tasks.RangeOf(*type);
+  for (std::uint32_t i = first; i < first + count; ++i)
+    last = std::max(last, core.ledger.tasks[i].ended_at);
+  return std::min(core.InstantAt(last), core.now);
+}
+
 /// An end that a deadline runs from is none any more where the task starts again.
 bool Gates::Undone(std::size_t row) const {
   const Dependency& rule = parts_.core.job->depends[row];
@@ -91,7 +106,8 @@ void Gates::Open(std::size_t row) {
   const auto type = core.tasks.FindType(rule.task);
   if (!type) return;
   if (rule.within) {
-    core.timers.Arm(Timer::kDependency, static_cast<std::uint32_t>(row), core.now + *rule.within);
+    core.timers.Arm(Timer::kDependency, static_cast<std::uint32_t>(row),
+                    ReachedAt(row) + *rule.within);
     return;
   }
   // What has waited until now has as long to start as the gang had.
@@ -116,7 +132,8 @@ void Gates::OnExpired(std::uint32_t row) {
   }
   TF_PROBE("gates/within-is-over");
   TaskIndex open(first);
-  while (open.value + 1 < first + count && core.tasks.record(open).outcome != Outcome::kOpen)
+  while (open.value + 1 < first + count &&
+         core.tasks.record(open).outcome != policy::Outcome::kOpen)
     open = open.next();
   broken_.resize(core.job->depends.size());
   Break(row,
@@ -131,10 +148,10 @@ void Gates::Break(std::size_t row, const std::string& why, TaskIndex task) {
   broken_[row] = true;
   switch (rule.action) {
     case DependencyAction::kFail:
-      if (!rule.within && parts_.failover.first_tallied()) {
+      if (const auto first = parts_.failover.first_tallied(); !rule.within && first) {
         TF_PROBE("gates/fails-by-a-tallied-end");
-        return parts_.finish.Fail(*parts_.failover.first_tallied(), fmt::format("depends/{}", row),
-                                  why, parts_.failover.first_tried());
+        return parts_.finish.Fail(*first, fmt::format("depends/{}", row), why,
+                                  parts_.failover.first_tried());
       }
       return parts_.finish.Fail({.task = core.tasks.id(task),
                                  .exit_class = ExitClass::kTimeout,
@@ -146,7 +163,7 @@ void Gates::Break(std::size_t row, const std::string& why, TaskIndex task) {
       const auto type = core.tasks.FindType(rule.task);
       core.Note(fmt::format("{}; ignored: {} no longer counts", why, rule.task));
       TF_PROBE("gates/waived");
-      (void)core.out.Append(TypeWaived{.task_type = rule.task});
+      (void)core.Append(journal::TypeWaived{.task_type = rule.task});
       core.tasks.Waive(*type);
       core.judge = true;
       return;

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "core/model/task_index.h"
+#include "core/model/time.h"
 
 namespace tfyarn::am {
 
@@ -34,6 +35,7 @@ class Gates {
  private:
   [[nodiscard]] bool Reached(std::size_t row) const;
   [[nodiscard]] bool Undone(std::size_t row) const;
+  [[nodiscard]] Instant ReachedAt(std::size_t row) const;
   void Forget(std::size_t row);
   [[nodiscard]] bool NeverReached(std::size_t row) const;
   void Break(std::size_t row, const std::string& why, TaskIndex task);

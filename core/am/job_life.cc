@@ -65,10 +65,11 @@ std::set<std::string> JobLife::KeptOff() const {
   return hosts;
 }
 
-void JobLife::TakeOverKeptOff(std::set<std::string> hosts) {
-  parts_.core.rm.TakeOverBlacklist(hosts);
-  parts_.core.asks_dirty = true;
-  kept_off_ = std::move(hosts);
+void JobLife::TakeOverKeptOff() {
+  AmCore& core = parts_.core;
+  if (core.ledger.kept_off.empty()) return;
+  core.rm.TakeOverBlacklist(core.ledger.kept_off);
+  core.asks_dirty = true;
 }
 
 /// The RM keeps them off for the next attempt, too, which could not know of them otherwise: also
@@ -80,15 +81,14 @@ void JobLife::WriteKeptOff() {
     core.asks_dirty = true;
   }
   // What is written has more hosts than are kept off while the RM has yet to confirm the others.
-  const bool settled = !core.asks_dirty && kept_off_.size() == keep_off_.size();
+  const bool settled = !core.asks_dirty && core.ledger.kept_off.size() == keep_off_.size();
   if (core.finishing || settled) return;
   if (core.asks_dirty) keep_off_ = KeptOff();
   kept_off_untold_ = true;
   std::set<std::string> hosts = core.rm.BlacklistOfRm();
   hosts.insert(keep_off_.begin(), keep_off_.end());
-  if (hosts == kept_off_) return;
-  kept_off_ = std::move(hosts);
-  kept_off_entry_ = core.out.Append(HostsKeptOff{.hosts = {kept_off_.begin(), kept_off_.end()}});
+  if (hosts == core.ledger.kept_off) return;
+  kept_off_entry_ = core.Append(journal::HostsKeptOff{.hosts = {hosts.begin(), hosts.end()}});
 }
 
 /// What is kept off no more may be asked for at once; what is kept off from now on waits for the
@@ -228,7 +228,7 @@ void JobLife::UpdateState() {
   }
   core.Enter(stage);
   if (stage != JobState::kRunning || was_running) return;
-  (void)core.out.Append(AllRunning{.wall = core.WallAt(core.now)});
+  (void)core.Append(journal::AllRunning{.at = core.StoredAt(core.now)});
   if (core.job->deadlines.run)
     core.timers.ArmJob(Timer::kRunDeadline, core.now + *core.job->deadlines.run);
   // Where processes have ended by now the stage is another one already, and no event will say so.

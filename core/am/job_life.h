@@ -31,7 +31,7 @@ class JobLife {
   void TakeDue();
   void OnTimer(TimerTable::Due due);
   /// Hosts that the RM was not to offer to the attempt before.
-  void TakeOverKeptOff(std::set<std::string> hosts);
+  void TakeOverKeptOff();
 
  private:
   enum class Judged { kAll, kSuccess };
@@ -53,7 +53,6 @@ class JobLife {
 
   AmParts& parts_;
   std::set<std::string> keep_off_;  ///< Hosts that the RM is not to offer.
-  std::set<std::string> kept_off_;  ///< Those that it may keep off, by the journal.
   JournalSeq kept_off_entry_;
   bool judge_again_ = false;  ///< The job has failed, unless agents that look for this AM say more.
   bool run_overdue_ = false;  ///< deadlines.run is over, and agents have yet to find this AM.

@@ -34,7 +34,7 @@ void LaunchControl::LaunchReady() {
   if (granted_.empty() || parts_.core.finishing) return;
   AmCore& core = parts_.core;
   Logged batch;
-  AgentsLaunched entry{.wall = core.WallAt(core.now), .agents = {}};
+  journal::AgentsLaunched entry{.at = core.StoredAt(core.now), .agents = {}};
   std::vector<TaskIndex> waiting;
   for (const TaskIndex task : std::exchange(granted_, {})) {
     if (core.tasks.record(task).agent != AgentPhase::kGranted ||
@@ -46,7 +46,6 @@ void LaunchControl::LaunchReady() {
     }
     const TaskSnapshot& shown = core.tasks.shown(task);
     core.tasks.mutable_record(task).launch_logged = true;
-    parts_.failover.TookContainer(task);
     batch.launches.push_back({task, shown.incarnation});
     entry.agents.push_back({.task = shown.task,
                             .incarnation = shown.incarnation,
@@ -56,7 +55,7 @@ void LaunchControl::LaunchReady() {
   }
   granted_ = std::move(waiting);
   if (batch.launches.empty()) return;
-  batch.seq = core.out.Append(entry);
+  batch.seq = core.Append(entry);
   logged_.push_back(std::move(batch));
 }
 
@@ -88,7 +87,6 @@ void LaunchControl::Start(TaskIndex task) {
   }
   core.gang.Use(core.tasks.id(task));
   core.tasks.SetAgent(task, AgentPhase::kLaunching);
-  core.tasks.mutable_record(task).launched_at = core.now;
   core.timers.Arm(Timer::kRegistration, task.value, core.now + core.job->deadlines.registration);
   CallStart(task);
 }

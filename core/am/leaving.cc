@@ -30,10 +30,6 @@ void Leaving::StopStranger(const ContainerId& container, const NodeId& node) {
     StopSlot(Add({.maybe_training = true, .container = container, .node = node}));
 }
 
-void Leaving::ReleaseStranger(const ContainerId& container, const NodeId& node) {
-  if (!Has(container)) ReleaseSlot(Add({.container = container, .node = node}));
-}
-
 void Leaving::RestOn(JournalSeq entry) {
   for (Held held : std::exchange(decided_, {})) {
     if (entry.value == 0) {
@@ -117,12 +113,6 @@ void Leaving::OnStepOver(std::uint32_t slot) {
     case Step::kFree:
     case Step::kReleased:
       return;
-  }
-}
-
-void Leaving::ReleaseAll() {
-  for (const auto& [container, slot] : slot_of_) {
-    if (slots_[slot].step != Step::kReleased) ReleaseSlot(slot);
   }
 }
 

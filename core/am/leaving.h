@@ -42,7 +42,6 @@ class Leaving {
   void Gone(TaskIndex task);
   /// A container that was never a task's in this AM attempt.
   void StopStranger(const ContainerId& container, const NodeId& node);
-  void ReleaseStranger(const ContainerId& container, const NodeId& node);
 
   /// The RM reports its end. False when it is not here.
   bool OnCompleted(const ContainerId& container);
@@ -56,8 +55,6 @@ class Leaving {
   void OnEndAgain(std::uint32_t slot);
   /// Timer::kLeaving.
   void OnStepOver(std::uint32_t slot);
-  /// Whatever is not stopped by now is given back: the job is over and waits no longer.
-  void ReleaseAll();
 
   [[nodiscard]] bool Has(const ContainerId& container) const {
     return slot_of_.contains(container);

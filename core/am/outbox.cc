@@ -55,11 +55,11 @@ void Outbox::OpenJournal(std::int32_t am_attempt, JournalSeq next, bool empty) {
   durable_ = last_;
 }
 
-JournalSeq Outbox::Append(const JournalEntry& entry) {
+JournalSeq Outbox::Append(const journal::JournalEntry& entry) {
   TF_CHECK(am_attempt_ > 0);
   last_ = last_.next();
-  gathered_ +=
-      EncodeJournalFrame({.am_attempt = am_attempt_, .heard = durable_}, last_, entry, first_);
+  gathered_ += journal::EncodeJournalFrame({.am_attempt = am_attempt_, .heard = durable_}, last_,
+                                           entry, first_);
   first_ = false;
   return last_;
 }

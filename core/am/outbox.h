@@ -16,8 +16,8 @@
 #include <utility>
 #include <vector>
 
-#include "core/am/journal.h"
 #include "core/am/timers.h"
+#include "core/journal/journal.h"
 #include "core/model/am.h"
 #include "core/model/time.h"
 
@@ -46,7 +46,7 @@ class Outbox {
   /// header yet.
   void OpenJournal(std::int32_t am_attempt, JournalSeq next, bool empty);
   /// Appends an entry; the number by which what depends on it waits.
-  JournalSeq Append(const JournalEntry& entry);
+  JournalSeq Append(const journal::JournalEntry& entry);
   /// Sends what was appended in this step, unless an append is under way. Once at the end of every
   /// step.
   void Flush();
@@ -60,7 +60,10 @@ class Outbox {
   [[nodiscard]] JournalSeq durable() const { return durable_; }
   /// The number of the latest entry; 0 = none.
   [[nodiscard]] JournalSeq last() const { return last_; }
-  [[nodiscard]] bool writing() const { return in_flight_.has_value(); }
+  /// Frames of which storage has not answered yet, in their order.
+  [[nodiscard]] std::string Unstored() const {
+    return in_flight_ ? in_flight_->bytes + gathered_ : gathered_;
+  }
 
  private:
   struct Held {

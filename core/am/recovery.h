@@ -12,8 +12,8 @@
 #include <optional>
 #include <vector>
 
-#include "core/am/journal.h"
 #include "core/am/task_table.h"
+#include "core/journal/journal.h"
 #include "core/model/channel.h"
 #include "core/model/task_index.h"
 #include "core/model/yarn.h"
@@ -27,11 +27,11 @@ class Recovery {
   explicit Recovery(AmParts& parts) : parts_(parts) {}
 
   /// Takes in what earlier attempts wrote, and says what they may not have come to say.
-  void Read(const JournalReading& reading);
+  void Read(const journal::JournalReading& reading);
   /// There was anything to take over.
   [[nodiscard]] bool taken_over() const { return taken_over_; }
   /// The journal was read, and no task has its container back yet.
-  [[nodiscard]] bool pending() const { return !pasts_.empty(); }
+  [[nodiscard]] bool pending() const { return pending_; }
   /// The RM accepted this attempt: these containers live.
   void OnRegistered(const std::vector<yarn::Container>& containers, bool known);
   /// A container of an earlier attempt whose node came back late.
@@ -48,58 +48,21 @@ class Recovery {
   void OnReattachOver();
 
  private:
-  /// What the entries say of one task.
-  struct Past {
-    std::optional<JournaledAgent> agent;
-    SpecRef spec;               ///< That its latest process was ordered under.
-    Incarnation agent_at_spec;  ///< Whose address the latest spec has.
-    TaskAttempt attempt;
-    Epoch epoch;
-    bool ordered = false;
-    bool alive = false;       ///< By the journal.
-    bool restarting = false;  ///< A restart was decided and its process not yet ordered.
-    bool with_epoch = false;  ///< ... in a new epoch.
-    bool replaced = false;    ///< ... in another container: the one that it has must go.
-    Outcome outcome = Outcome::kOpen;
-  };
-
   void RestoreAddress(TaskIndex task);
-  [[nodiscard]] bool WentWithIt(const Past& past) const;
+  [[nodiscard]] bool WentWithIt(TaskIndex task) const;
   [[nodiscard]] bool IsStranger(const ContainerId& container) const;
   [[nodiscard]] bool IsOfEarlierAttempt(TaskIndex task) const;
-  void Take(const AttemptStarted& entry);
-  void Take(const AgentsLaunched& entry);
-  void Take(const FailureSeen& entry);
-  [[nodiscard]] bool has_spec() const { return spec_.get() != nullptr; }
-  void Take(const EpochBegan& entry);
-  void Take(const ProcessesOrdered& entry);
-  void Take(const AllRunning& entry);
-  void Take(const GaveBack& entry);
-  void Take(const RestartPaid& entry);
-  void Take(const TaskEnded& entry);
-  void Take(const TypeWaived& entry);
-  void Take(const MemoryRaised& entry);
-  void Take(const VerdictDecided& entry);
-  void Take(const HostsKeptOff& entry);
-
-  [[nodiscard]] Past* PastOf(const TaskId& task);
-  /// A process of it was ordered to start. Null: the job has no such task.
-  Past* Ordered(const JournaledProcess& process, Epoch epoch, WallTime wall);
-  void Forget(const TaskId& failed);
-  void Announce(const JournalReading& reading) const;
+  void Announce(const journal::JournalReading& reading) const;
   /// `known`: `living` has all containers that live.
-  void Adopt(TaskIndex task, const Past& past, const std::map<ContainerId, yarn::Container>& living,
-             bool known);
+  void Adopt(TaskIndex task, const std::map<ContainerId, yarn::Container>& living, bool known);
   void Plan();
+  [[nodiscard]] bool StartsWithEpoch(TaskIndex task) const;
+  /// What an AM shows and knows of the task by its ledger alone.
+  void Recall(TaskIndex task);
 
   AmParts& parts_;
-  std::vector<Past> pasts_;  // by task index; empty once used
-  SpecRef spec_;             ///< The latest; default-made: there was none.
-  std::optional<VerdictDecided> verdict_;
-  std::vector<FailureSeen> undecided_;  ///< In order.
-  std::optional<WallTime> all_running_;
-  bool gave_all_back_ = false;  ///< Since the latest spec.
   bool taken_over_ = false;
+  bool pending_ = false;
 };
 
 }  // namespace tfyarn::am

@@ -18,16 +18,18 @@ void Restart::Execute(const RestartOrder& order) {
   names.reserve(order.tasks.size());
   for (const TaskIndex task : order.tasks) names.push_back(core.tasks.id(task));
 
-  const WallTime wall = core.WallAt(core.now);
-  RestartPaid entry{.budget = order.paid,
-                    .wall = wall,
-                    .unit = unit,
-                    .tasks = names,
-                    .replaced = {},
-                    .epoch_rises = order.epoch_rises,
-                    .processes = order.processes,
-                    .cause = core.Journaled(order.cause),
-                    .rule = order.rule};
+  const StoredTime at = core.StoredAt(core.now);
+  journal::RestartPaid entry{.budget = order.paid,
+                             .at = at,
+                             .unit = unit,
+                             .tasks = names,
+                             .replaced = {},
+                             .epoch_rises = order.epoch_rises,
+                             .processes = order.processes,
+                             .cause = core.Journaled(order.cause),
+                             .rule = order.rule,
+                             .has_victims = order.has_victims,
+                             .excused_by = order.excused_by};
   // A session starts again some time after its tasks have ended: so may their containers.
   const auto replaces = [&](TaskIndex task) {
     return core.tasks.record(task).container_ends ||
@@ -38,22 +40,17 @@ void Restart::Execute(const RestartOrder& order) {
     if (replaces(task) || core.tasks.record(task).agent == AgentPhase::kNone)
       entry.replaced.push_back(core.tasks.id(task));
   }
-  const JournalSeq seq = core.out.Append(entry);
-  parts_.failover.Count(entry);
-  if (const auto payer = core.tasks.Find(order.cause.task); payer && order.paid != Budget::kNone)
-    core.tasks.CountPaid(*payer, order.cause.exit_class,
-                         core.tasks.RanUntil(*payer, order.cause.at));
+  const JournalSeq seq = core.Append(entry);
   if (order.epoch_rises) parts_.epochs.Prepare();
-  if (Failover::IsFirstCause(order.rule)) RestIfItsOwn(order.cause);
+  if (const auto payer = core.tasks.Find(order.cause.task)) parts_.epochs.LetRest(*payer);
 
   std::vector<TaskIndex> wanted;
   for (const TaskIndex task : order.tasks) {
     const TaskRecord& record = core.tasks.record(task);
-    if (order.processes && record.ever_ordered) core.tasks.CountRestart(task);
-    if (record.outcome != Outcome::kOpen) {
+    core.tasks.ShowRestarts(task, core.ledger.of(task).restarts);
+    if (record.outcome != policy::Outcome::kOpen) {
       TF_PROBE("restart/ended-task-again");
-      parts_.failover.ForgetTallied(core.tasks.id(task));
-      core.tasks.SetOutcome(task, Outcome::kOpen);
+      core.tasks.SetOutcome(task, policy::Outcome::kOpen);
       core.gates = true;
     }
     parts_.attempts.Decided(task, seq);
@@ -63,7 +60,6 @@ void Restart::Execute(const RestartOrder& order) {
           task, order.broken ? parts_.processes.GraceInBroken(task) : core.job->deadlines.stop);
     }
     core.tasks.SetStart(task, order.epoch_rises ? StartMode::kWithEpoch : StartMode::kAlone);
-    core.tasks.mutable_record(task).start_decided = core.now;
     if (record.agent == AgentPhase::kNone) wanted.push_back(task);
   }
   WantContainers(wanted);
@@ -102,19 +98,6 @@ void Restart::WantContainers(const std::vector<TaskIndex>& tasks) {
   core.gang.Want(core.now, slots, training && idle);
 }
 
-bool Restart::IsItsOwn(const Cause& cause) {
-  // Who sent the signal is not known, nor why it hung: it may be the program itself.
-  return cause.exit_class == ExitClass::kOk || cause.exit_class == ExitClass::kKilledExternal ||
-         cause.exit_class == ExitClass::kTimeout ||
-         policy::DefaultBudget(cause.exit_class) == Budget::kUser;
-}
-
-/// What infrastructure did needs no pause: it would be the program's loss twice.
-void Restart::RestIfItsOwn(const Cause& cause) {
-  const auto task = parts_.core.tasks.Find(cause.task);
-  if (task && IsItsOwn(cause)) parts_.epochs.RestBeforeStart(*task, cause.at);
-}
-
 void Restart::AskLater(TaskIndex task) {
   AmCore& core = parts_.core;
   core.gang.Postpone(core.tasks.id(task));
@@ -131,7 +114,7 @@ void Restart::AskAgain(TaskIndex task) {
   AmCore& core = parts_.core;
   const TaskRecord& record = core.tasks.record(task);
   if (record.agent != AgentPhase::kNone || core.gang.Wants(core.tasks.id(task))) return;
-  if (record.outcome == Outcome::kOpen && !core.finishing) {
+  if (record.outcome == policy::Outcome::kOpen && !core.finishing) {
     TF_PROBE("restart/asks-again");
     WantContainers({task});
   } else {
@@ -167,7 +150,7 @@ bool Restart::RaiseMemory(TaskIndex task, const policy::Decision& decision) {
   AmCore& core = parts_.core;
   // One end raises it once, also where a better account comes, or the next AM decides.
   const TaskAttempt attempt = core.tasks.shown(task).attempt;
-  if (core.tasks.record(task).memory_raised_for == attempt) {
+  if (core.ledger.of(task).memory_raised_for == attempt) {
     TF_PROBE("restart/memory-was-raised-for-it");
     return true;
   }
@@ -177,8 +160,8 @@ bool Restart::RaiseMemory(TaskIndex task, const policy::Decision& decision) {
   if (const std::int64_t largest = LargestMemory(); largest > 0) raised = std::min(raised, largest);
   if (raised <= now) return false;
   TF_PROBE("restart/memory-raised");
-  core.tasks.mutable_record(task).memory_mb = raised;
-  core.tasks.mutable_record(task).memory_raised_for = attempt;
+  (void)core.Append(
+      journal::MemoryRaised{.task = core.tasks.id(task), .memory_mb = raised, .attempt = attempt});
   // The next AM wants it in place of a container that was lost, before it decides on the failure.
   if (core.gang.Wants(core.tasks.id(task))) {
     TF_PROBE("restart/wanted-with-less-memory");
@@ -186,7 +169,6 @@ bool Restart::RaiseMemory(TaskIndex task, const policy::Decision& decision) {
     WantContainers({task});
   }
   core.feasibility = true;
-  (void)core.out.Append(MemoryRaised{.task = core.tasks.id(task), .memory_mb = raised});
   return true;
 }
 

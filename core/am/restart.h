@@ -2,6 +2,7 @@
 // lost, and have the processes ordered again, with a new epoch or alone.
 #pragma once
 
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -19,6 +20,8 @@ struct RestartOrder {
   std::string rule;
   bool broken = false;    ///< A collective of which a member is gone: nothing can be saved in it.
   bool processes = true;  ///< False: no process had been started; only a container is replaced.
+  bool has_victims = false;  ///< Others that fail within deadlines.blame are the cause's victims.
+  std::optional<journal::JournaledProcess> excused_by;  ///< See journal::RestartPaid.
 };
 
 class Restart {
@@ -32,13 +35,10 @@ class Restart {
   void AskAgain(TaskIndex task);
   /// The tasks as a list.
   [[nodiscard]] std::vector<TaskIndex> ListOf(const RestartTasks& tasks) const;
-  /// The task itself, and not what befell it, is why it starts again.
-  [[nodiscard]] static bool IsItsOwn(const Cause& cause);
   /// More memory for a task, as the decision says. False: it has the most it may have.
   bool RaiseMemory(TaskIndex task, const policy::Decision& decision);
 
  private:
-  void RestIfItsOwn(const Cause& cause);
   [[nodiscard]] std::int64_t LargestMemory() const;
   void AskLater(TaskIndex task);
 

@@ -286,7 +286,7 @@ void RmEvents::OnGangTime() {
 void RmEvents::TakeGivenBack(const std::optional<allocation::GangGivenBack>& gang) {
   AmCore& core = parts_.core;
   if (!gang) return;
-  GaveBack entry;
+  journal::GaveBack entry;
   for (const auto& [name, container] : gang->lost) {
     const auto task = core.tasks.Find(name);
     TF_CHECK(task.has_value());
@@ -295,7 +295,7 @@ void RmEvents::TakeGivenBack(const std::optional<allocation::GangGivenBack>& gan
   // With nothing left it is collected as the first time, with what does not train.
   entry.all = core.tasks.containers() == 0;
   if (entry.all) core.gang_was_complete = false;
-  if (!entry.tasks.empty()) (void)core.out.Append(entry);
+  if (!entry.tasks.empty()) (void)core.Append(entry);
   core.Emit(GangReleased{.containers = static_cast<std::int32_t>(gang->lost.size()),
                          .backoff = gang->backoff});
 }
@@ -313,7 +313,8 @@ bool RmEvents::OnGivenBack(const ContainerId& container, TaskIndex task) {
         parts_.attempts.End(task, {.we_stopped = true}, "given back with an incomplete gang"));
     parts_.attempts.Decided(task, core.out.last());
   }
-  const bool starts_again = record.outcome == Outcome::kOpen && record.start == StartMode::kNone;
+  const bool starts_again =
+      record.outcome == policy::Outcome::kOpen && record.start == StartMode::kNone;
   if (starts_again)
     core.tasks.SetStart(task, record.training ? StartMode::kWithEpoch : StartMode::kAlone);
   if (record.agent == AgentPhase::kGranted) {
@@ -325,7 +326,7 @@ bool RmEvents::OnGivenBack(const ContainerId& container, TaskIndex task) {
   parts_.leaving.Release(task);
   rests_on_entries_.insert(container);
   // What ran beside a gang that waits starts again with it: a decision as any other.
-  if (!starts_again || !stopped) return record.outcome == Outcome::kOpen;
+  if (!starts_again || !stopped) return record.outcome == policy::Outcome::kOpen;
   parts_.restart.Execute({.tasks = {task},
                           .replace = {},
                           .epoch_rises = record.training,

@@ -21,7 +21,7 @@ constexpr Duration kLongestReadRetry = 30s;
 constexpr Duration kTakesBackAfter = 3s;
 
 /// Of the attempt whose word counts in the end.
-std::int32_t NewestWriter(const JournalReading& reading) {
+std::int32_t NewestWriter(const journal::JournalReading& reading) {
   return reading.entries.empty() ? 0 : reading.entries.back().writer.am_attempt;
 }
 
@@ -79,7 +79,15 @@ void Startup::OnJournalRead(const std::string& bytes) {
   AmCore& core = parts_.core;
   if (journal_read_ && !journal_lost_) return core.Note("journal: read again; nothing changes");
   const std::int32_t attempt = core.started.attempt.attempt;
-  const JournalReading reading = ReadJournalBytes(bytes);
+  const journal::JournalReading reading = journal::ReadJournalBytes(bytes);
+  if (reading.refused) {
+    TF_PROBE("startup/journal-of-another-version");
+    return parts_.finish.Abandon(
+        fmt::format("the journal was written by another version of tfyarn ({}): all attempts of a "
+                    "job need the same version",
+                    *reading.refused),
+        1);
+  }
   if (NewestWriter(reading) > attempt) {
     TF_PROBE("startup/journal-of-a-later-attempt");
     return parts_.finish.Abandon("a later attempt has taken the journal", 1);
@@ -87,7 +95,7 @@ void Startup::OnJournalRead(const std::string& bytes) {
   if (std::exchange(journal_read_, true)) return TakeJournalBack(reading);
   core.out.OpenJournal(attempt, reading.next_seq(), bytes.empty());
   parts_.recovery.Read(reading);
-  (void)core.out.Append(AttemptStarted{.am_attempt = attempt, .wall = core.WallAt(core.now)});
+  (void)core.Append(journal::AttemptStarted{.am_attempt = attempt, .at = core.StoredAt(core.now)});
   core.Emit(PublishAddress{.am_attempt = attempt, .address = core.started.address});
   core.Enter(JobState::kAllocating);
   core.rm.Register({.host = core.started.address.host,
@@ -97,15 +105,15 @@ void Startup::OnJournalRead(const std::string& bytes) {
 
 /// An earlier attempt that starts late, or at the same time, reads the journal and takes it. What
 /// it has decided since counts no more: it may have acted on that, and the next attempt must know.
-void Startup::TakeJournalBack(const JournalReading& reading) {
+void Startup::TakeJournalBack(const journal::JournalReading& reading) {
   AmCore& core = parts_.core;
   journal_lost_ = false;
   const JournalSeq known = core.out.durable();
   const bool gone = reading.next_seq() <= known;
-  const bool decided =
-      std::any_of(reading.entries.begin(), reading.entries.end(), [&](const ReadEntry& read) {
+  const bool decided = std::any_of(
+      reading.entries.begin(), reading.entries.end(), [&](const journal::ReadEntry& read) {
         return read.seq > known && read.writer.am_attempt < core.started.attempt.attempt &&
-               !std::holds_alternative<AttemptStarted>(read.entry);
+               !std::holds_alternative<journal::AttemptStarted>(read.entry);
       });
   if (gone || decided) {
     TF_PROBE("startup/journal-has-what-another-decided");
@@ -325,7 +333,7 @@ std::vector<placement::SlotGroup> Startup::TrainingGroups() const {
   for (std::uint32_t i = 0; i < core.tasks.size(); ++i) {
     const TaskIndex task(i);
     const TaskRecord& record = core.tasks.record(task);
-    if (record.outcome != Outcome::kOpen || !(record.training || every)) continue;
+    if (record.outcome != policy::Outcome::kOpen || !(record.training || every)) continue;
     const allocation::SlotRequest slot = core.SlotFor(task);
     const bool another = groups.empty() || groups.back().task_type != slot.task.type ||
                          groups.back().resource != slot.resource;

@@ -11,7 +11,7 @@
 #include <string>
 #include <vector>
 
-#include "core/am/journal.h"
+#include "core/journal/journal.h"
 #include "core/model/am.h"
 #include "core/placement/feasibility.h"
 #include "core/placement/place_gang.h"
@@ -58,7 +58,7 @@ class Startup {
   /// `groups`: what must be held at once.
   [[nodiscard]] bool FailIfNeverPossible(const std::vector<placement::SlotGroup>& groups);
   void FailAsImpossible(const std::string& limit);
-  void TakeJournalBack(const JournalReading& reading);
+  void TakeJournalBack(const journal::JournalReading& reading);
   /// Until nodes come that may lift `limit` nothing is asked for and nothing held: that is said,
   /// and it is judged again when some come or their time is over.
   void WaitForNodes(const std::string& limit);

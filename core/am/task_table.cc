@@ -19,15 +19,15 @@ bool MayBeAlive(ProcessPhase phase) {
          phase == ProcessPhase::kStopping;
 }
 
-std::int32_t& CountOf(policy::TypeCounts& counts, Outcome outcome, std::int32_t& nowhere) {
+std::int32_t& CountOf(policy::TypeCounts& counts, policy::Outcome outcome, std::int32_t& nowhere) {
   switch (outcome) {
-    case Outcome::kOpen:
+    case policy::Outcome::kOpen:
       return nowhere;
-    case Outcome::kOk:
+    case policy::Outcome::kOk:
       return counts.ok;
-    case Outcome::kFailed:
+    case policy::Outcome::kFailed:
       return counts.failed;
-    case Outcome::kIgnored:
+    case policy::Outcome::kIgnored:
       return counts.ignored;
   }
   return nowhere;
@@ -86,8 +86,7 @@ const std::vector<Transition>& TaskTransitions() {
 TaskTable::TaskTable(const JobSpec& job,
                      const std::function<TaskClass(const std::string&)>& class_of,
                      AmSnapshot& snapshot)
-    : snapshot_(&snapshot),
-      hangs_soon_(job.retries.window + (job.watch ? job.watch->stalled : Duration{})) {
+    : snapshot_(&snapshot) {
   const auto count = static_cast<std::size_t>(job.task_count());
   records_.reserve(count);
   snapshot.tasks.reserve(count);
@@ -203,19 +202,19 @@ void TaskTable::HasRun(TaskRecord& of) {
 /// What is to start again after all, and has not run yet, is waited for again.
 void TaskTable::CountEverRan(TaskRecord& of) {
   const bool before = of.ever_ran;
-  of.ever_ran = of.has_run || of.outcome != Outcome::kOpen;
+  of.ever_ran = of.has_run || of.outcome != policy::Outcome::kOpen;
   if (before && !of.ever_ran) TF_PROBE("tasks/is-to-run-after-all");
   if (of.training) training_ever_ran_ += static_cast<int>(of.ever_ran) - static_cast<int>(before);
 }
 
-void TaskTable::SetOutcome(TaskIndex task, Outcome outcome) {
+void TaskTable::SetOutcome(TaskIndex task, policy::Outcome outcome) {
   TaskRecord& of = records_[task.value];
   std::int32_t nowhere = 0;
   --CountOf(types_[of.type], of.outcome, nowhere);
   ++CountOf(types_[of.type], outcome, nowhere);
   if (of.training) {
-    training_ended_ += static_cast<int>(outcome != Outcome::kOpen) -
-                       static_cast<int>(of.outcome != Outcome::kOpen);
+    training_ended_ += static_cast<int>(outcome != policy::Outcome::kOpen) -
+                       static_cast<int>(of.outcome != policy::Outcome::kOpen);
   }
   of.outcome = outcome;
   CountEverRan(of);
@@ -248,7 +247,6 @@ ProcessRef TaskTable::BeginProcess(Instant now, TaskIndex task, Epoch epoch) {
   of.process_address = to.address;
   of.address_news = of.latest_news[kAddressNews];
   of.lost_early = 0;
-  of.paid_in_a_row = 0;
   of.told_end.reset();
   of.hung = false;
   of.stalled = false;
@@ -278,31 +276,6 @@ void TaskTable::SetAddress(TaskIndex task, const TaskAddress& address) {
   MutableShown(task).address = address;
   records_[task.value].address_stale = false;
   Refresh(task);
-}
-
-void TaskTable::CountRestart(TaskIndex task) {
-  ++MutableShown(task).restarts;
-}
-
-void TaskTable::CountPaid(TaskIndex task, ExitClass exit_class, Duration ran) {
-  TaskRecord& of = records_[task.value];
-  ++of.paid_in_a_row;
-  if (exit_class != ExitClass::kTimeout) {
-    of.hung_in_a_row = 0;
-    return;
-  }
-  if (HangsAgain(of, ran)) TF_PROBE("tasks/hangs-again");
-  of.hung_in_a_row = HangsAgain(of, ran) ? of.hung_in_a_row + 1 : 1;
-}
-
-std::int32_t TaskTable::PaidInARow(TaskIndex task, ExitClass exit_class, Duration ran) const {
-  const TaskRecord& of = record(task);
-  const bool hangs_again = exit_class == ExitClass::kTimeout && HangsAgain(of, ran);
-  return std::max(of.paid_in_a_row, hangs_again ? of.hung_in_a_row : 0);
-}
-
-bool TaskTable::HangsAgain(const TaskRecord& of, Duration ran) const {
-  return of.hung_in_a_row > 0 && ran <= hangs_soon_;
 }
 
 void TaskTable::SetStart(TaskIndex task, StartMode start) {
@@ -362,8 +335,8 @@ std::int32_t TaskTable::training_alive() const {
 
 policy::TaskFacts TaskTable::FactsOf(std::size_t type, std::int32_t index) const {
   const TaskRecord& of = records_[first_of_type_[type] + static_cast<std::uint32_t>(index)];
-  return {.ended = of.outcome != Outcome::kOpen,
-          .ok = of.outcome == Outcome::kOk,
+  return {.ended = of.outcome != policy::Outcome::kOpen,
+          .ok = of.outcome == policy::Outcome::kOk,
           .running = of.process == ProcessPhase::kRunning};
 }
 
@@ -380,7 +353,7 @@ TaskState TaskTable::StateOf(const TaskRecord& record) {
     case ProcessPhase::kNone:
       break;
   }
-  if (record.outcome != Outcome::kOpen) return TaskState::kEnded;
+  if (record.outcome != policy::Outcome::kOpen) return TaskState::kEnded;
   switch (record.agent) {
     case AgentPhase::kNone:
       return TaskState::kWaiting;

@@ -15,13 +15,13 @@
 #include <string_view>
 #include <vector>
 
-#include "core/am/outcome.h"
 #include "core/am/snapshot.h"
 #include "core/model/channel.h"
 #include "core/model/job_spec.h"
 #include "core/model/task_index.h"
 #include "core/model/yarn.h"
 #include "core/policy/job_view.h"
+#include "core/policy/outcome.h"
 
 namespace tfyarn::am {
 
@@ -55,7 +55,7 @@ struct TaskRecord {
   bool chief = false;      ///< The policy gives it the chief's role.
   AgentPhase agent = AgentPhase::kNone;
   ProcessPhase process = ProcessPhase::kNone;
-  Outcome outcome = Outcome::kOpen;
+  policy::Outcome outcome = policy::Outcome::kOpen;
   StartMode start = StartMode::kNone;
   bool ready = false;  ///< Counted as ready: see TaskTable::starters_ready().
   bool start_logged =
@@ -90,24 +90,14 @@ struct TaskRecord {
   Instant process_ordered_at{};
   Instant heard_from{};  ///< Its agent cannot have heard that order before: later, where only the
                          ///< next AM gives it.
-  std::int32_t ended_early = 0;  ///< Processes in a row that ended as soon as they ran.
-  bool resting = false;          ///< Its next process must wait for Timer::kRested.
+  bool resting = false;  ///< Its next process must wait for Timer::kRested.
   Nonce nonce;
   yarn::Token container_token;
-  std::int64_t memory_mb = 0;  ///< Raised from the job's word after an OOM; 0 = as the job says.
-  std::optional<TaskAttempt> memory_raised_for;  ///< Whose end it was last raised for.
-  std::int32_t launch_tries = 0;                 ///< StartContainers calls for this container.
-  Instant launched_at{};    ///< When the launch of its latest agent was ordered.
-  Instant start_decided{};  ///< When it was last decided that it starts again.
+  std::int32_t launch_tries = 0;  ///< StartContainers calls for this container.
   /// Containers in a row that were lost before a process was ordered in them, and when the next one
   /// is asked for.
   std::int32_t lost_early = 0;
   Instant ask_from{};
-  /// Restarts that were paid for it since a process of its was last ordered.
-  std::int32_t paid_in_a_row = 0;
-  /// Restarts in a row that were paid because it hung, none of its processes having run for long
-  /// before.
-  std::int32_t hung_in_a_row = 0;
 };
 
 class TaskTable final : public policy::JobView {
@@ -138,7 +128,7 @@ class TaskTable final : public policy::JobView {
   void GiveContainer(TaskIndex task, const yarn::Container& container, Nonce nonce);
   void SetAgent(TaskIndex task, AgentPhase phase);
   void SetProcess(TaskIndex task, ProcessPhase phase);
-  void SetOutcome(TaskIndex task, Outcome outcome);
+  void SetOutcome(TaskIndex task, policy::Outcome outcome);
   /// The container is gone or no longer the task's: the next one has the next incarnation.
   void DropContainer(TaskIndex task);
   /// After an AM restart: the agent that the journal names is gone; the next one has the next
@@ -151,17 +141,8 @@ class TaskTable final : public policy::JobView {
   /// A new process: the number it gets.
   ProcessRef BeginProcess(Instant now, TaskIndex task, Epoch epoch);
   void SetAddress(TaskIndex task, const TaskAddress& address);
-  void CountRestart(TaskIndex task);
-  /// A restart is paid for it, for an end of this class of a process that had been ordered so long
-  /// before.
-  void CountPaid(TaskIndex task, ExitClass exit_class, Duration ran);
-  /// Paid restarts in a row that no window forgets, would one more be paid for such an end: those
-  /// since a process of it last ran, or of one that hangs again before it has run for longer than
-  /// `retries.window`.
-  [[nodiscard]] std::int32_t PaidInARow(TaskIndex task, ExitClass exit_class, Duration ran) const;
-  /// From the order to start its latest process to `end`.
-  [[nodiscard]] Duration RanUntil(TaskIndex task, Instant end) const {
-    return end - record(task).process_ordered_at;
+  void ShowRestarts(TaskIndex task, std::int32_t restarts) {
+    MutableShown(task).restarts = restarts;
   }
   void SetStart(TaskIndex task, StartMode start);
   /// Its latest process ended for its port: the agent tells another one, unless it has already.
@@ -216,11 +197,9 @@ class TaskTable final : public policy::JobView {
   void Refresh(TaskIndex task);
   void HasRun(TaskRecord& of);
   void CountEverRan(TaskRecord& of);
-  [[nodiscard]] bool HangsAgain(const TaskRecord& of, Duration ran) const;
   [[nodiscard]] static TaskState StateOf(const TaskRecord& record);
 
   AmSnapshot* snapshot_;
-  Duration hangs_soon_;  ///< A process that hangs later had run well for longer than the window.
   std::vector<TaskRecord> records_;
   std::map<ContainerId, TaskIndex> owner_of_;
   std::vector<policy::TypeCounts> types_;

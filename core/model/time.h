@@ -33,6 +33,9 @@ struct CalendarClock {
   static constexpr bool is_steady = false;
 };
 using WallTime = CalendarClock::time_point;
+/// Calendar time as exact as an Instant: what a process stores for the next one. Dates are read
+/// from WallTime, so the two clocks may differ by a millisecond.
+using StoredTime = std::chrono::time_point<CalendarClock, Duration>;
 
 /// Later than everything that happens; never added to.
 inline constexpr Instant kNever = Instant::max();

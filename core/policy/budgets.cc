@@ -9,9 +9,9 @@ namespace {
 constexpr std::size_t kRemembered = 10'000;
 
 template <class T>
-void Remember(std::deque<T>& list, T entry) {
+void Remember(std::vector<T>& list, T entry) {
   list.push_back(std::move(entry));
-  if (list.size() > kRemembered) list.pop_front();
+  if (list.size() > kRemembered) list.erase(list.begin());
 }
 
 }  // namespace
@@ -22,7 +22,7 @@ void Budgets::Count(const CountedRestart& restart) {
   for (const TaskIndex task : restart.tasks) {
     OfTask& of = tasks_[task];
     Remember(of.restarts, restart.at);
-    of.in_container = std::min(of.in_container + 1, of.restarts.size());
+    of.in_container += static_cast<std::int32_t>(restart.cause == task);
   }
 }
 
@@ -31,14 +31,23 @@ void Budgets::TookContainer(TaskIndex task) {
 }
 
 bool Budgets::Allows(const Allowance& allowance, Budget budget, const Claimant& claimant,
-                     WallTime now) const {
-  return !allowance.restarts || Used(allowance, budget, claimant, now) < *allowance.restarts;
+                     StoredTime now) const {
+  if (!allowance.restarts) return true;
+  if (*allowance.restarts == 0) return false;
+  // Most budgets are far from spent, whatever counts of what was paid.
+  const auto paid = paid_.find(budget);
+  const bool of_budget =
+      allowance.counted != Counted::kOfTask && allowance.counted != Counted::kInContainer;
+  if (of_budget &&
+      (paid == paid_.end() || static_cast<std::int64_t>(paid->second.size()) < *allowance.restarts))
+    return true;
+  return Used(allowance, budget, claimant, now) < *allowance.restarts;
 }
 
 std::int32_t Budgets::Used(const Allowance& allowance, Budget budget, const Claimant& claimant,
-                           WallTime now) const {
+                           StoredTime now) const {
   // A wall clock may jump back: a payment from the future still counts.
-  const auto counts = [&](WallTime at) {
+  const auto counts = [&](StoredTime at) {
     return !allowance.window || now - at < *allowance.window;
   };
   const auto of_type = [&](TaskIndex task) {
@@ -50,11 +59,9 @@ std::int32_t Budgets::Used(const Allowance& allowance, Budget budget, const Clai
   if (of_task) {
     const auto entry = tasks_.find(claimant.task);
     if (entry == tasks_.end()) return 0;
-    const std::deque<WallTime>& all = entry->second.restarts;
-    const std::size_t considered =
-        allowance.counted == Counted::kOfTask ? all.size() : entry->second.in_container;
-    return static_cast<std::int32_t>(
-        std::count_if(all.end() - static_cast<std::ptrdiff_t>(considered), all.end(), counts));
+    if (allowance.counted == Counted::kInContainer) return entry->second.in_container;
+    const std::vector<StoredTime>& all = entry->second.restarts;
+    return static_cast<std::int32_t>(std::count_if(all.begin(), all.end(), counts));
   }
   const auto entry = paid_.find(budget);
   if (entry == paid_.end()) return 0;

@@ -6,7 +6,6 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <deque>
 #include <map>
 #include <optional>
 #include <vector>
@@ -23,7 +22,7 @@ struct CountedRestart {
   Budget paid = Budget::kNone;
   std::optional<TaskIndex> cause;  ///< Whose end led to it.
   std::vector<TaskIndex> tasks;    ///< That start again.
-  WallTime at{};
+  StoredTime at{};
 };
 
 /// Who asks: a task, and the positions that its type's tasks have.
@@ -40,21 +39,24 @@ class Budgets {
   void TookContainer(TaskIndex task);
   /// Whether the allowance has room for one more restart at `now`, paid by `budget`.
   [[nodiscard]] bool Allows(const Allowance& allowance, Budget budget, const Claimant& claimant,
-                            WallTime now) const;
+                            StoredTime now) const;
   /// Restarts that count for the allowance at `now`.
   [[nodiscard]] std::int32_t Used(const Allowance& allowance, Budget budget,
-                                  const Claimant& claimant, WallTime now) const;
+                                  const Claimant& claimant, StoredTime now) const;
+  friend bool operator==(const Budgets&, const Budgets&) = default;
 
  private:
   struct Payment {
-    WallTime at{};
+    StoredTime at{};
     std::optional<TaskIndex> cause;
+    friend bool operator==(const Payment&, const Payment&) = default;
   };
   struct OfTask {
-    std::deque<WallTime> restarts;  // in order of time
-    std::size_t in_container = 0;   // the latest of them, since it had another container
+    std::vector<StoredTime> restarts;  // in order of time
+    std::int32_t in_container = 0;     // for its own ends, since it had another container
+    friend bool operator==(const OfTask&, const OfTask&) = default;
   };
-  std::map<Budget, std::deque<Payment>> paid_;  // each in order of time
+  std::map<Budget, std::vector<Payment>> paid_;  // each in order of time
   std::map<TaskIndex, OfTask> tasks_;
 };
 

@@ -39,7 +39,8 @@ enum class Counted {
   kPaidForTask,  ///< What the budget has paid for ends of this task.
   kPaidForType,  ///< What the budget has paid for ends of tasks of this type.
   kOfTask,       ///< Restarts of this task, also those for another task's end.
-  kInContainer   ///< Restarts of this task in the container that it has now.
+  /// Restarts of this task for its own ends, in the container that it has now, however long ago.
+  kInContainer
 };
 
 /// How many restarts are allowed before the decision's `when_spent` takes their place.
@@ -65,7 +66,9 @@ struct Decision {
                            ///< trains starts again, and what was counted as failed beside it.
   std::string rule;        ///< "default/restart-gang", "on_exit/0".
   std::string spent_rule;  ///< "default/user-permanent-exhausted"; for when_spent.
-  std::string why;         ///< The row's reason, for people.
+  /// What a user raises to allow more restarts: "retries.user", "max_retry_count"; "" = nothing.
+  std::string limited_by;
+  std::string why;             ///< The row's reason, for people.
   ProbeSite* probe = nullptr;  ///< Of what decided; the caller that obeys it passes it.
 };
 

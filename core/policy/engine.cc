@@ -199,6 +199,14 @@ Allowance Engine::AllowanceFor(Budget budget) const {
   return {};
 }
 
+std::string Engine::LimitedBy(Budget budget) const {
+  if (budget == Budget::kNone) return {};
+  const std::string_view option = table_->user_limit_option;
+  if (budget == Budget::kUser && !option.empty() && !Option(option).empty())
+    return std::string(option);
+  return "retries." + KebabName(budget);
+}
+
 Allowance Engine::AllowanceFor(const Row& row, Budget budget, const TaskId& task) const {
   const RowLimit& limit = row.limit;
   Allowance allowance;
@@ -251,6 +259,7 @@ Decision Engine::ByOwnRule(std::size_t index, const ExitView& exit) const {
   decision.pays = rule.pays.value_or(by_class);
   if (table_->one_budget && decision.pays == Budget::kInfrastructure) decision.pays = Budget::kUser;
   decision.allowance = AllowanceFor(decision.pays);
+  decision.limited_by = LimitedBy(decision.pays);
   const TaskClass task_class = ClassOf(exit.task.type);
   if (task_class == TaskClass::kDrained) decision.when_spent = ExitAction::kTally;
   if (task_class == TaskClass::kSidecar) decision.when_spent = ExitAction::kIgnore;
@@ -271,6 +280,7 @@ Decision Engine::ByWatch(const ExitView& exit) const {
   if (!IsRestart(decision.action)) return decision;
   decision.pays = table_->one_budget ? Budget::kUser : Budget::kInfrastructure;
   decision.allowance = AllowanceFor(decision.pays);
+  decision.limited_by = LimitedBy(decision.pays);
   decision.spent_rule = fmt::format("{}/{}-exhausted", table_->name, KebabName(exit.exit_class));
   return decision;
 }
@@ -326,6 +336,7 @@ Decision Engine::ByRow(const Row& row, const ExitView& exit) const {
     decision.session = true;
     decision.pays = Budget::kUser;
     decision.allowance = AllowanceFor(Budget::kUser);
+    decision.limited_by = LimitedBy(Budget::kUser);
     decision.when_spent = ExitAction::kFail;
     decision.spent_rule = decision.rule;
     return decision;
@@ -342,6 +353,8 @@ Decision Engine::ByRow(const Row& row, const ExitView& exit) const {
       break;
   }
   decision.allowance = AllowanceFor(row, decision.pays, exit.task);
+  decision.limited_by =
+      row.limit.option.empty() ? LimitedBy(decision.pays) : std::string(row.limit.option);
   decision.other_container = row.other_container;
   const std::string class_name = KebabName(exit.exit_class);
   decision.spent_rule = row.limit.name.empty()

@@ -83,6 +83,7 @@ class Engine {
   [[nodiscard]] Decision ByRows(std::size_t from, const ExitView& exit, const JobView& view) const;
   [[nodiscard]] Decision ByRow(const Row& row, const ExitView& exit) const;
   [[nodiscard]] Allowance AllowanceFor(Budget budget) const;
+  [[nodiscard]] std::string LimitedBy(Budget budget) const;
   [[nodiscard]] Allowance AllowanceFor(const Row& row, Budget budget, const TaskId& task) const;
   [[nodiscard]] std::optional<Verdict> JudgeByExpression(const JobView& view) const;
 

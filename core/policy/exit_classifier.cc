@@ -177,10 +177,9 @@ ExitRecord Classify(const ExitEvidence& evidence, const std::vector<std::int32_t
           .source = ExitSource::kYarnStatus};
 }
 
-Amendment Weigh(const ExitRecord& known, const ExitRecord& later, bool decided) {
-  if (decided && known.exit_class == ExitClass::kOk) return Amendment::kNone;
-  if (later.source >= known.source || later == known) return Amendment::kNone;
-  return decided ? Amendment::kAmendsRecord : Amendment::kReplaces;
+bool IsBetter(const ExitRecord& known, const ExitRecord& later, bool decided) {
+  if (decided && known.exit_class == ExitClass::kOk) return false;
+  return later.source < known.source && !(later == known);
 }
 
 Budget DefaultBudget(ExitClass exit_class) {

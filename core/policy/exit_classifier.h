@@ -45,6 +45,7 @@ struct ExitEvidence {
   std::string launch_error;    ///< The agent's or the NM's word; set when no process ever ran.
   bool timed_out = false;  ///< One of our deadlines (registration, start, progress) passed for it.
   bool am_lost = false;    ///< The agent ended because it found no AM that owns it.
+  friend bool operator==(const ExitEvidence&, const ExitEvidence&) = default;
 };
 BOOST_DESCRIBE_STRUCT(ExitEvidence, (),
                       (process, yarn_exit, diagnostics, we_stopped, node_lost, marked, silent,
@@ -71,17 +72,10 @@ BOOST_DESCRIBE_STRUCT(ExitRecord, (), (exit_class, exit, source))
     const ExitEvidence& evidence,
     const std::vector<std::int32_t>& retryable = DefaultRetryableCodes());
 
-/// What a later account of the same end does to the one that is known.
-enum class Amendment {
-  kNone,         ///< It is no better.
-  kReplaces,     ///< Nothing was decided yet: it is the end.
-  kAmendsRecord  ///< What was decided stays; only the attempt's record is corrected.
-};
-BOOST_DESCRIBE_ENUM(Amendment, kNone, kReplaces, kAmendsRecord)
-
-/// `decided`: the decision made on `known` (tally, restart, verdict) is durable. A decided ok is
-/// never amended: what befalls the container later is not the attempt's end.
-[[nodiscard]] Amendment Weigh(const ExitRecord& known, const ExitRecord& later, bool decided);
+/// Whether a later account of the same end is a better one. Before anything is decided on it it is
+/// the end; `decided` (tally, restart, verdict): only the attempt's record is corrected. A decided
+/// ok is never amended: what befalls the container later is not the attempt's end.
+[[nodiscard]] bool IsBetter(const ExitRecord& known, const ExitRecord& later, bool decided);
 
 /// Who pays for a restart after an exit of this class, unless a rule says otherwise.
 [[nodiscard]] Budget DefaultBudget(ExitClass exit_class);

@@ -123,6 +123,7 @@ struct Table {
   std::optional<Verdict> (*judge)(const Engine& engine, const JobView& view) = nullptr;
   /// How many restarts `user` pays for, nullopt = no limit; null: `retries.user`.
   std::optional<std::int32_t> (*user_limit)(const Engine& engine) = nullptr;
+  std::string_view user_limit_option;  ///< The option that stands for `retries.user`, if given.
   bool first_report_wins = false;
   bool one_budget = false;  ///< Everything is paid from `user`.
   bool retry_instead_of_failing =

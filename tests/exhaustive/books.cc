@@ -114,25 +114,25 @@ void Books::OnSpawn(const SpawnProcess& order, const TaskAddress& own, bool trai
 // ---------------------------------------------------------------- the journal
 
 void Books::OnStored(std::string_view journal) {
-  const am::JournalReading reading = am::ReadJournalBytes(journal);
+  const journal::JournalReading reading = journal::ReadJournalBytes(journal);
   if (reading.damaged) Break("durable", "the journal cannot be read");
   for (; entries_ < reading.entries.size(); ++entries_) Take(reading.entries[entries_].entry);
 }
 
-void Books::Take(const am::JournalEntry& entry) {
-  const auto ordered = [&](const am::JournaledProcess& process) {
+void Books::Take(const journal::JournalEntry& entry) {
+  const auto ordered = [&](const journal::JournaledProcess& process) {
     const std::int8_t task = NumberOf(*job_, process.task);
     Insert(stored_, KeyOf(Entry::kProcess, task, process.attempt.value));
     ordered_[static_cast<std::size_t>(task)] = process.attempt.value;
   };
-  if (const auto* launched = std::get_if<am::AgentsLaunched>(&entry)) {
-    for (const am::JournaledAgent& agent : launched->agents)
+  if (const auto* launched = std::get_if<journal::AgentsLaunched>(&entry)) {
+    for (const journal::JournaledAgent& agent : launched->agents)
       Insert(stored_, KeyOf(Entry::kLaunched, 0, static_cast<std::uint64_t>(agent.container.id)));
-  } else if (const auto* began = std::get_if<am::EpochBegan>(&entry)) {
-    for (const am::JournaledProcess& process : began->processes) ordered(process);
-  } else if (const auto* processes = std::get_if<am::ProcessesOrdered>(&entry)) {
-    for (const am::JournaledProcess& process : processes->processes) ordered(process);
-  } else if (const auto* paid = std::get_if<am::RestartPaid>(&entry)) {
+  } else if (const auto* began = std::get_if<journal::EpochBegan>(&entry)) {
+    for (const journal::JournaledProcess& process : began->processes) ordered(process);
+  } else if (const auto* processes = std::get_if<journal::ProcessesOrdered>(&entry)) {
+    for (const journal::JournaledProcess& process : processes->processes) ordered(process);
+  } else if (const auto* paid = std::get_if<journal::RestartPaid>(&entry)) {
     Payment payment{.budget = paid->budget,
                     .cause = NumberOf(*job_, paid->cause.task),
                     .exit_class = paid->cause.exit_class};
@@ -144,10 +144,10 @@ void Books::Take(const am::JournalEntry& entry) {
     }
     payments_.push_back(payment);
     CheckBudget(paid->budget);
-  } else if (const auto* ended = std::get_if<am::TaskEnded>(&entry)) {
+  } else if (const auto* ended = std::get_if<journal::TaskEnded>(&entry)) {
     const auto task = static_cast<std::size_t>(NumberOf(*job_, ended->task));
     settled_[task] = std::max<std::int64_t>(settled_[task], ended->process.attempt.value);
-  } else if (const auto* verdict = std::get_if<am::VerdictDecided>(&entry)) {
+  } else if (const auto* verdict = std::get_if<journal::VerdictDecided>(&entry)) {
     const std::string status = fmt::format("{} by {}", KebabName(verdict->status), verdict->rule);
     if (!status_stored_.empty() && status_stored_ != status)
       Break("final-once", fmt::format("stored as {}, then as {}", status_stored_, status));

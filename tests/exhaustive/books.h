@@ -22,7 +22,7 @@
 #include <string_view>
 #include <vector>
 
-#include "core/am/journal.h"
+#include "core/journal/journal.h"
 #include "core/model/agent.h"
 #include "core/model/am.h"
 #include "tests/exhaustive/facts.h"
@@ -60,7 +60,7 @@ class Books {
   void AppendTo(std::vector<std::uint64_t>& words) const;
 
  private:
-  void Take(const am::JournalEntry& entry);
+  void Take(const journal::JournalEntry& entry);
   void CheckBudget(Budget budget);
   void OnOrdered(const SendToAgent& send);
   void OnOrdered(const CallNm& call);

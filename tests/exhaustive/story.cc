@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <utility>
 
-#include "core/am/journal.h"
+#include "core/journal/journal.h"
 #include "core/model/text.h"
 #include "core/model/visit.h"
 #include "oracles/reference_verdict.h"
@@ -109,7 +109,7 @@ std::string Heard(const AmEvent& event) {
           [](const DeadlineReached&) { return std::string("a deadline has come"); },
           [](const JournalRead& e) {
             return fmt::format("reads {} entries in the journal",
-                               am::ReadJournalBytes(e.bytes).entries.size());
+                               journal::ReadJournalBytes(e.bytes).entries.size());
           },
           [](const JournalAppended& e) {
             return fmt::format("hears that entry {} is stored", e.seq.value);
@@ -132,15 +132,17 @@ std::string Heard(const AmEvent& event) {
       event);
 }
 
-std::string EntryText(const am::JournalEntry& entry) {
+std::string EntryText(const journal::JournalEntry& entry) {
   return std::visit(
       Overloaded{
-          [](const am::RestartPaid& e) {
+          [](const journal::RestartPaid& e) {
             return fmt::format("RestartPaid ({}) for {}", KebabName(e.budget), Names(e.tasks));
           },
-          [](const am::TaskEnded& e) { return "TaskEnded " + ToString(e.task); },
-          [](const am::EpochBegan& e) { return fmt::format("EpochBegan {}", e.spec.epoch.value); },
-          [](const am::VerdictDecided& e) { return "VerdictDecided " + e.rule; },
+          [](const journal::TaskEnded& e) { return "TaskEnded " + ToString(e.task); },
+          [](const journal::EpochBegan& e) {
+            return fmt::format("EpochBegan {}", e.spec.epoch.value);
+          },
+          [](const journal::VerdictDecided& e) { return "VerdictDecided " + e.rule; },
           [](const auto& e) { return std::string(TypeName<std::decay_t<decltype(e)>>()); },
       },
       entry);
@@ -225,7 +227,7 @@ class Teller : public World::Listener {
   }
   std::string Appended(const AppendJournal& append) {
     journal_ += append.bytes;
-    const std::vector<am::ReadEntry> entries = am::ReadJournalBytes(journal_).entries;
+    const std::vector<journal::ReadEntry> entries = journal::ReadJournalBytes(journal_).entries;
     std::string text = "appends";
     for (; entries_ < entries.size(); ++entries_) text += " " + EntryText(entries[entries_].entry);
     return fmt::format("{} as entry {}", text, append.seq.value);

@@ -58,9 +58,10 @@ void World::StartAm() {
 
 void World::KillAm() {
   Touch(kPartAll);
-  const am::JournalReading stored = am::ReadJournalBytes(journal_);
+  const journal::JournalReading stored = journal::ReadJournalBytes(journal_);
   std::string which;
-  for (const am::ReadEntry& read : stored.entries) which += static_cast<char>(read.entry.index());
+  for (const journal::ReadEntry& read : stored.entries)
+    which += static_cast<char>(read.entry.index());
   for (std::size_t i = 0; i < containers_.size(); ++i) {
     which += static_cast<char>(containers_[i].at);
     which += static_cast<char>(Inside(i));

@@ -7,15 +7,15 @@
 #include <string>
 #include <string_view>
 
-#include "core/am/journal.h"
+#include "core/journal/journal.h"
 #include "core/model/check.h"
 #include "core/model/codec.h"
 
 namespace {
 
 using tfyarn::JournalSeq;
-using tfyarn::am::JournalEntry;
-using tfyarn::am::JournalReading;
+using tfyarn::journal::JournalEntry;
+using tfyarn::journal::JournalReading;
 
 std::string Payload(const JournalEntry& entry) {
   std::string bytes;
@@ -24,15 +24,15 @@ std::string Payload(const JournalEntry& entry) {
 }
 
 void CheckFile(std::string_view bytes) {
-  const JournalReading reading = tfyarn::am::ReadJournalBytes(bytes);
+  const JournalReading reading = tfyarn::journal::ReadJournalBytes(bytes);
   TF_CHECK(reading.good_bytes <= bytes.size());
   std::string copy;
   std::uint64_t seq = 1;
   for (const auto& read : reading.entries) {
     TF_CHECK(read.seq.value == seq++);
-    copy += tfyarn::am::EncodeJournalFrame(read.writer, read.seq, read.entry, copy.empty());
+    copy += tfyarn::journal::EncodeJournalFrame(read.writer, read.seq, read.entry, copy.empty());
   }
-  const JournalReading again = tfyarn::am::ReadJournalBytes(copy);
+  const JournalReading again = tfyarn::journal::ReadJournalBytes(copy);
   TF_CHECK(again.entries.size() == reading.entries.size());
   TF_CHECK(!again.cut && !again.damaged && again.good_bytes == copy.size());
 }
@@ -42,9 +42,9 @@ void CheckPayload(std::string_view bytes) {
   tfyarn::Decoder decoder(bytes);
   decoder.Get(entry);
   if (!decoder.at_end()) return;
-  const std::string file =
-      tfyarn::am::EncodeJournalFrame({.am_attempt = 1, .heard = {}}, JournalSeq(1), entry, true);
-  const JournalReading reading = tfyarn::am::ReadJournalBytes(file);
+  const std::string file = tfyarn::journal::EncodeJournalFrame({.am_attempt = 1, .heard = {}},
+                                                               JournalSeq(1), entry, true);
+  const JournalReading reading = tfyarn::journal::ReadJournalBytes(file);
   TF_CHECK(reading.entries.size() == 1 && !reading.cut);
   TF_CHECK(Payload(reading.entries[0].entry) == Payload(entry));
 }
@@ -52,19 +52,20 @@ void CheckPayload(std::string_view bytes) {
 /// Every two bytes: a place, and what is xored into it. Nothing altered may be read.
 void CheckDamage(std::string_view damage) {
   const JournalEntry entries[] = {
-      tfyarn::am::AttemptStarted{.am_attempt = 1}, tfyarn::am::TypeWaived{.task_type = "evaluator"},
-      tfyarn::am::MemoryRaised{.task = {"worker", 1}, .memory_mb = 4096}};
+      tfyarn::journal::AttemptStarted{.am_attempt = 1},
+      tfyarn::journal::TypeWaived{.task_type = "evaluator"},
+      tfyarn::journal::MemoryRaised{.task = {"worker", 1}, .memory_mb = 4096}};
   std::string file;
   std::uint64_t seq = 1;
   for (const JournalEntry& entry : entries) {
-    file += tfyarn::am::EncodeJournalFrame({.am_attempt = 1, .heard = {}}, JournalSeq(seq++), entry,
-                                           file.empty());
+    file += tfyarn::journal::EncodeJournalFrame({.am_attempt = 1, .heard = {}}, JournalSeq(seq++),
+                                                entry, file.empty());
   }
   for (std::size_t i = 0; i + 1 < damage.size(); i += 2) {
     char& byte = file[static_cast<unsigned char>(damage[i]) % file.size()];
     byte = static_cast<char>(byte ^ damage[i + 1]);
   }
-  const JournalReading reading = tfyarn::am::ReadJournalBytes(file);
+  const JournalReading reading = tfyarn::journal::ReadJournalBytes(file);
   for (std::size_t i = 0; i < reading.entries.size(); ++i) {
     TF_CHECK(i < 3 && Payload(reading.entries[i].entry) == Payload(entries[i]));
   }

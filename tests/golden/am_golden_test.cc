@@ -73,6 +73,8 @@ TEST_P(AmGoldenTest, OrdersWhatTheScriptSays) {
   std::string rewritten;
   for (const Case& one : cases) {
     const std::string got = world.Do(one.command);
+    EXPECT_TRUE(world.FoldsToItsLedger())
+        << path.string() << ":" << one.line << ": " << one.command;
     if (!rewrite) {
       EXPECT_EQ(got, one.expected) << path.string() << ":" << one.line << ": " << one.command;
     }

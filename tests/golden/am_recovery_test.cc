@@ -66,7 +66,10 @@ void TakeOverAtEveryCut(const std::vector<std::string>& script, bool must_succee
   // of them.
   for (std::size_t cut = 0; cut <= size; cut += cut < 150 ? 1 : 13) {
     AmWorld world;
-    for (const std::string& command : script) (void)world.Do(command);
+    for (const std::string& command : script) {
+      (void)world.Do(command);
+      EXPECT_TRUE(world.FoldsToItsLedger()) << command;
+    }
     (void)world.Do("journal cut " + std::to_string(cut));
     (void)world.Do("am-restart");
     ASSERT_TRUE(RunToTheEnd(world)) << "with " << cut << " of " << size << " bytes cut:\n"

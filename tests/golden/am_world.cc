@@ -6,7 +6,7 @@
 #include <sstream>
 #include <utility>
 
-#include "core/am/journal.h"
+#include "core/journal/journal.h"
 #include "core/model/check.h"
 #include "core/model/text.h"
 
@@ -47,6 +47,7 @@ void AmWorld::Print(std::string line) {
 
 void AmWorld::StartAm() {
   ++am_attempt_;
+  journal_altered_ = false;
   shared_job_ = std::make_shared<const JobSpec>(job_);
   am_ = std::make_unique<ApplicationMaster>(
       shared_job_, AmOptions{.staging_directory = "/staging", .tracking_url = "http://am"}, 1);
@@ -89,6 +90,12 @@ void AmWorld::NextAllocate() {
     now_ = std::max(now_, *next);
     Step(DeadlineReached{});
   }
+}
+
+bool AmWorld::FoldsToItsLedger() const {
+  if (am_ == nullptr || over_ || journal_altered_ || am_->snapshot().state == JobState::kSubmitted)
+    return true;
+  return am_->FoldsToItsLedger(journal_);
 }
 
 void AmWorld::Say(AgentToAm message) {
@@ -168,7 +175,7 @@ void AmWorld::CarryAppend(const AppendJournal& append) {
     return;
   }
   journal_ += append.bytes;
-  const JournalReading reading = ReadJournalBytes(journal_);
+  const journal::JournalReading reading = journal::ReadJournalBytes(journal_);
   for (std::size_t i = journal_entries_; i < reading.entries.size(); ++i) {
     std::visit(
         [&](const auto& entry) {

@@ -36,6 +36,9 @@ class AmWorld {
     return am_->snapshot().verdict;
   }
   [[nodiscard]] std::size_t journal_size() const { return journal_.size(); }
+  /// What is stored, and on its way there, says what the AM decides by. True before it has read its
+  /// journal, and where others have altered it since.
+  [[nodiscard]] bool FoldsToItsLedger() const;
   /// The task's agent has a process that runs and was not told to stop.
   [[nodiscard]] bool runs(const TaskId& task) const;
 
@@ -111,6 +114,7 @@ class AmWorld {
   std::string journal_;
   std::size_t journal_entries_ = 0;
   bool journal_on_ = true;
+  bool journal_altered_ = false;  // since the AM has read it, by other hands
   bool journal_taken_ = false;
   bool hdfs_answers_ = true;  // What it is asked for; the journal goes by journal_on_.
 

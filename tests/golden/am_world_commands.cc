@@ -8,7 +8,7 @@
 #include <sstream>
 #include <stdexcept>
 
-#include "core/am/journal.h"
+#include "core/journal/journal.h"
 #include "core/model/check.h"
 #include "core/model/text.h"
 #include "tests/golden/am_world.h"
@@ -463,6 +463,7 @@ void AmWorld::Signs(const Words& words) {
 /// has read it, has written that it starts, and more. journal cut BYTES: the last bytes were never
 /// written.
 void AmWorld::JournalCommand(const Words& words) {
+  journal_altered_ = journal_altered_ || words.at(1) == "cut" || words.size() > 2;
   if (words.at(1) == "cut") {
     const auto bytes = static_cast<std::size_t>(NumberOf(words.at(2)));
     journal_.resize(journal_.size() > bytes ? journal_.size() - bytes : 0);
@@ -472,11 +473,12 @@ void AmWorld::JournalCommand(const Words& words) {
   journal_taken_ = words.at(1) == "taken";
   if (!journal_taken_ || words.size() < 3) return;
   const auto attempt = static_cast<std::int32_t>(NumberOf(words.at(2)));
-  std::vector<JournalEntry> entries = {AttemptStarted{.am_attempt = attempt}};
-  if (words.size() > 3) entries.emplace_back(TypeWaived{.task_type = "worker"});
-  for (const JournalEntry& entry : entries) {
-    const JournalSeq next = ReadJournalBytes(journal_).next_seq();
-    journal_ += EncodeJournalFrame({.am_attempt = attempt, .heard = {}}, next, entry, false);
+  std::vector<journal::JournalEntry> entries = {journal::AttemptStarted{.am_attempt = attempt}};
+  if (words.size() > 3) entries.emplace_back(journal::TypeWaived{.task_type = "worker"});
+  for (const journal::JournalEntry& entry : entries) {
+    const JournalSeq next = journal::ReadJournalBytes(journal_).next_seq();
+    journal_ +=
+        journal::EncodeJournalFrame({.am_attempt = attempt, .heard = {}}, next, entry, false);
   }
 }
 
@@ -485,7 +487,7 @@ void AmWorld::RestartAm(const Words&) {
   events_.clear();
   asks_.clear();
   next_response_ = {};
-  journal_entries_ = ReadJournalBytes(journal_).entries.size();
+  journal_entries_ = journal::ReadJournalBytes(journal_).entries.size();
   StartAm();
   NextAllocate();
 }

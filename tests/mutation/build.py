@@ -19,7 +19,7 @@ from sites import sites_of
 ROOT = pathlib.Path(__file__).resolve().parent.parent.parent
 SCOPE = ("core/", "fakes/", "sim/checkers")
 # Cheap and without processes, sockets or clocks of their own; trial.py runs a folder's own first.
-PROGRAMS = ("model_test", "placement_test", "policy_test", "allocation_test", "am_test", "am_golden_test", "agent_test",
+PROGRAMS = ("model_test", "placement_test", "policy_test", "allocation_test", "journal_test", "am_test", "am_golden_test", "agent_test",
             "client_test", "trace_test", "hdfs_fake_test", "yarn_fake_test", "oracles_test", "sim_test", "explore_test", "explorer_test",
             "config_test", "reports_test", "apps_test", "docs_test", "lockstep_test", "canary_test", "yarn_server_test", "yarn_contract",
             "wire_yarnweb_test", "fault_test")

@@ -31,7 +31,7 @@ def recorded_search(folder):
 # Whose tests a folder's sources are shown by first.
 OWN = {"core/model/": ["model_test"], "core/placement/": ["placement_test"],
        "core/policy/": ["policy_test", "am_golden_test"],
-       "core/allocation/": ["allocation_test", "am_golden_test"], "core/am/": ["am_test", "am_golden_test"], "core/agent/": ["agent_test"],
+       "core/journal/": ["journal_test", "am_golden_test"], "core/allocation/": ["allocation_test", "am_golden_test"], "core/am/": ["am_test", "am_golden_test"], "core/agent/": ["agent_test"],
        "core/client/": ["client_test"], "core/trace/": ["trace_test"], "fakes/hdfs/": ["hdfs_fake_test"],
        "fakes/yarn-rm/": ["yarn_fake_test"], "fakes/server/": ["yarn_server_test", "yarn_contract"], "sim/": ["sim_test"]}
 

@@ -46,19 +46,15 @@ constexpr std::array<ClassRow, 3> kFrameworkLauncherClasses = {{
 }};
 
 constexpr Row kFrameworkLauncherRows[] = {
-    {.name = "stopped-by-us",
-     .classes = {kKilledByUs},
-     .action = ExitAction::kTally,
-     .why = "a task that the launcher stops is complete"},
-    {.name = "no-gang",
-     .classes = kNoGang,
-     .action = ExitAction::kFail,
-     .why = "the launcher's pause of 600 s to 3600 s after a conflict is gang.backoff here"},
     {.name = "sidecar",
      .role = RoleIs::kSidecar,
      .classes = kAnyEnd,
      .action = ExitAction::kIgnore,
      .why = "not a task role of the launcher"},
+    {.name = "no-gang",
+     .classes = kNoGang,
+     .action = ExitAction::kFail,
+     .why = "the launcher's pause of 600 s to 3600 s after a conflict is gang.backoff here"},
     {.name = "retried-always",
      .classes = {kOk},
      .option = "max_retry_count",
@@ -73,7 +69,7 @@ constexpr Row kFrameworkLauncherRows[] = {
      .why = "the task has succeeded"},
     {.name = "transient",
      .classes = {kPreempted, kNodeLost, kNodeBad, kLaunchError, kHeartbeatLost, kAmLost,
-                 kPortConflict, kKilledExternal},
+                 kPortConflict, kKilledExternal, kKilledByUs},
      .option = "fancy_retry_policy",
      .value = "true",
      .action = ExitAction::kRestartTask,
@@ -99,7 +95,7 @@ constexpr Row kFrameworkLauncherRows[] = {
      .action = ExitAction::kTally,
      .why = "a crash that would come again, or the program says so"},
     {.name = "retried",
-     .classes = kFailure,
+     .classes = ExitClassSet::Except({kOk, kGangTimeout, kInfeasible}),
      .action = ExitAction::kRestartTask,
      .pays = Pays::kUser,
      .limit = {.counted = Counted::kPaidForTask,
@@ -135,7 +131,8 @@ constinit auto framework_launcher_probes =
 std::optional<Verdict> JudgeFrameworkLauncher(const Engine& engine, const JobView& view) {
   const auto reaches = [&](const TypeCounts& type, std::string_view option, std::int32_t count) {
     const std::optional<std::int32_t> least = engine.NumberOf(option, type.name);
-    return least && count >= *least;
+    const bool is_role = type.task_class != TaskClass::kSidecar && !type.waived;
+    return is_role && least && count >= *least;
   };
   for (const TypeCounts& type : view.types()) {
     if (reaches(type, "min_failed_task_count", type.failed))

@@ -32,7 +32,7 @@ constexpr Row kHboxRows[] = {
     {.name = "stopped-by-us",
      .classes = {kKilledByUs},
      .action = ExitAction::kTally,
-     .why = "a container that the AM stops is not counted as failed at once"},
+     .why = "it is counted, as a failure, and fails nothing by itself"},
     {.name = "no-gang",
      .classes = kNoGang,
      .action = ExitAction::kFail,
@@ -65,21 +65,20 @@ constexpr Row kHboxRows[] = {
      .why = "one failed container of a distributed job fails the application; nothing is retried"},
 };
 
-constexpr std::array<VerdictRow, 5> kHboxVerdicts = {{
+constexpr std::array<VerdictRow, 4> kHboxVerdicts = {{
     {.name = "all-ok",
      .when = "every tracked task has ended with 0, ignored ends aside",
      .status = JobStatus::kSucceeded,
      .why = "parameter servers are stopped then"},
-    {.name = "half-failed",
-     .when = "half of the tracked tasks have failed",
-     .status = JobStatus::kFailed,
-     .why = "training is over then, whatever the rate"},
     {.name = "few-failed",
-     .when = "training is over, and fewer have failed than max_failures_percent",
+     .when = "training is over, and fewer have failed than max_failures_percent (strategy "
+             "independent, framework horovod)",
      .status = JobStatus::kSucceeded,
-     .why = "over: every tracked task has ended; in a Horovod job at the first failure"},
+     .why = "over: every tracked task has ended; half of them have failed; in a Horovod job at the "
+            "first failure"},
     {.name = "many-failed",
-     .when = "training is over, and max_failures_percent or more have failed",
+     .when = "training is over, and max_failures_percent or more have failed; of a distributed job "
+             "one",
      .status = JobStatus::kFailed,
      .why = ""},
     {.name = "nothing-left",
@@ -93,11 +92,12 @@ constinit auto hbox_probes = ProbesOf("policy/hbox", kHboxRows, "verdict/hbox", 
 std::optional<Verdict> JudgeHbox(const Engine& engine, const JobView& view) {
   const TypeCounts tracked = SumOfTracked(view);
   const bool horovod = engine.Option("framework") == "horovod";
-  const bool over = tracked.all_ended() || (horovod && tracked.failed > 0);
-  if (!over && 2 * tracked.failed < tracked.instances) return std::nullopt;
-  if (!over) return engine.Failed("half-failed");
+  const bool over = tracked.all_ended() || (horovod && tracked.failed > 0) ||
+                    (tracked.failed > 0 && 2 * tracked.failed >= tracked.instances);
+  if (!over) return std::nullopt;
   if (tracked.failed > 0) {
-    const std::int64_t allowed = engine.NumberOf("max_failures_percent").value_or(0);
+    const bool by_share = horovod || engine.Option("strategy") == "independent";
+    const std::int64_t allowed = by_share ? engine.NumberOf("max_failures_percent").value_or(0) : 0;
     const bool few = std::int64_t{100} * tracked.failed < allowed * tracked.instances;
     return few ? engine.Succeeded("few-failed") : engine.Failed("many-failed");
   }

@@ -20,8 +20,8 @@ constexpr OptionRow kSliderTfOptions[] = {
      .standard = "5",
      .allowed = "number",
      .per_type = true,
-     .doc = "How often a task's process is started again in one container; the next failure takes "
-            "the task to another container. Slider fixes 5."},
+     .doc = "How often a task's process is started again in one container for a failure of its "
+            "own; the next one takes the task to another container. Slider fixes 5."},
     {.name = "container_failure_threshold",
      .standard = "unlimited",
      .allowed = "number|unlimited",
@@ -50,10 +50,11 @@ constexpr Row kSliderTfRows[] = {
      .action = ExitAction::kFail,
      .why = "Slider waits for instances without limit; gang.deadline is the limit here"},
     {.name = "container-lost",
-     .classes = kContainerGone,
+     .classes = {kPreempted, kNodeLost, kNodeBad, kLaunchError, kHeartbeatLost, kAmLost},
      .action = ExitAction::kRestartTask,
      .pays = Pays::kUser,
      .limit = kThreshold,
+     .other_container = true,
      .why = "Slider asks for another container for the instance"},
     {.name = "restarted-in-place",
      .classes = kFailure,

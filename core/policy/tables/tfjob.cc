@@ -190,6 +190,7 @@ constexpr Table kTfJob = {
     .verdicts = kTfJobVerdicts,
     .judge = JudgeTfJob,
     .user_limit = TfJobLimit,
+    .user_limit_option = "backoff_limit",
     .one_budget = true,
     .probes = tfjob_probes.data(),
 };

@@ -169,6 +169,7 @@ constexpr Table kTony = {
     .verdicts = kTonyVerdicts,
     .judge = JudgeTony,
     .user_limit = TonyLimit,
+    .user_limit_option = "retry_count",
     .first_report_wins = true,
     .one_budget = true,
     .retry_instead_of_failing = true,

@@ -5,7 +5,7 @@
 
 #include <algorithm>
 
-#include "core/am/journal.h"
+#include "core/journal/journal.h"
 #include "tests/unit/sim/checker_script.h"
 
 namespace tfyarn::sim::checkers_conduct_test {
@@ -42,10 +42,10 @@ yarn::AllocateRequest AskFor(std::int32_t number, std::int32_t response_id) {
   return request;
 }
 
-AppendJournal Appends(const am::JournalEntry& entry) {
+AppendJournal Appends(const journal::JournalEntry& entry) {
   return {.seq = JournalSeq(2),
-          .bytes = am::EncodeJournalFrame({.am_attempt = 1, .heard = JournalSeq(1)}, JournalSeq(2),
-                                          entry, false)};
+          .bytes = journal::EncodeJournalFrame({.am_attempt = 1, .heard = JournalSeq(1)},
+                                               JournalSeq(2), entry, false)};
 }
 
 // ---------------------------------------------------------------- as-asked
@@ -66,7 +66,7 @@ TEST(CheckersConductTest, MemoryThatWasRaisedIsAskedFor) {
   CheckerScript script(With([](JobSpec& spec) { spec.strategy = Strategy::kIndependent; }));
   script.Run();
   script.Exit(2, 137);
-  script.Order(Appends(am::MemoryRaised{.task = kWorker0, .memory_mb = 1536}));
+  script.Order(Appends(journal::MemoryRaised{.task = kWorker0, .memory_mb = 1536}));
   script.Tell(JournalAppended{.seq = JournalSeq(2)});
   EXPECT_EQ(script.Broken(), Names());
   script.Spawn(2, kWorker0, 2);
@@ -310,7 +310,7 @@ class ReplacedScript : public ConductScript {
 TEST(CheckersConductTest, AnAmThatWasReplacedDoesNothingMore) {
   for (const AmAction& action :
        {AmAction(CallRm{.call = CallId(3), .request = AskFor(0, 1)}),
-        AmAction(Appends(am::MemoryRaised{.task = kWorker0, .memory_mb = 1536})),
+        AmAction(Appends(journal::MemoryRaised{.task = kWorker0, .memory_mb = 1536})),
         AmAction(CallNm{.call = CallId(1), .request = yarn::StopContainersRequest{}})}) {
     ReplacedScript script;
     script.Order(action);
@@ -523,7 +523,7 @@ TEST(CheckersConductTest, WhoWaitsForNodesOrHasDecidedAsksForNothing) {
     EXPECT_EQ(script.Broken(), Names());
   }
   ConductScript script;
-  script.Order(Appends(am::VerdictDecided{.status = JobStatus::kFailed}));
+  script.Order(Appends(journal::VerdictDecided{.status = JobStatus::kFailed}));
   script.Allocate(AskFor(2, 0));
   EXPECT_EQ(script.Broken(), Names({"good-citizen"}));
 }
@@ -735,7 +735,7 @@ TEST(CheckersConductTest, ADrainHasItsTime) {
     CheckerScript script(With([](JobSpec& spec) { spec.finish.drain["worker"] = 1min; }), {},
                          {"limits-kept"});
     script.Run();
-    script.Order(Appends(am::VerdictDecided{.status = JobStatus::kSucceeded}));
+    script.Order(Appends(journal::VerdictDecided{.status = JobStatus::kSucceeded}));
     script.Exit(2);
     script.Ended(kWorker0, 0, ExitClass::kOk);
     script.Ended(kWorker1, 0, ExitClass::kOk);
@@ -862,7 +862,8 @@ TEST(CheckersConductTest, TheNextAmKnowsByTheJournalThatAGangHasTrained) {
   for (const bool began : {true, false}) {
     BesideScript script;
     // All is lost with the AM that had it stored, and what it ordered never starts.
-    if (began) script.Order(Appends(am::EpochBegan{.spec = {.epoch = Epoch(1)}, .processes = {}}));
+    if (began)
+      script.Order(Appends(journal::EpochBegan{.spec = {.epoch = Epoch(1)}, .processes = {}}));
     script.StartAm(2);
     script.Launch(2);
     EXPECT_EQ(script.Broken(), began ? Names() : Names({"gang-start"}));

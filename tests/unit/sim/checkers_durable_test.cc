@@ -3,7 +3,7 @@
 
 #include <utility>
 
-#include "core/am/journal.h"
+#include "core/journal/journal.h"
 #include "tests/unit/sim/checker_script.h"
 
 namespace tfyarn::sim::checkers_durable_test {
@@ -21,23 +21,23 @@ class JournalScript : public CheckerScript {
   }
 
   /// HDFS takes the entry.
-  void Store(const am::JournalEntry& entry) {
+  void Store(const journal::JournalEntry& entry) {
     seq_ = seq_.next();
     checkers.JournalStored(
         kJob, App(),
-        am::EncodeJournalFrame({.am_attempt = 1, .heard = {}}, seq_, entry, seq_.value == 1));
+        journal::EncodeJournalFrame({.am_attempt = 1, .heard = {}}, seq_, entry, seq_.value == 1));
   }
   void StoreLaunches() {
-    am::AgentsLaunched entry;
+    journal::AgentsLaunched entry;
     entry.agents = {{.task = kWorker0, .container = Container(2), .node = Node("n1")},
                     {.task = kWorker1, .container = Container(3), .node = Node("n2")}};
     Store(entry);
   }
   void StoreEpoch(const SpecRef& spec) {
-    Store(am::EpochBegan{.spec = *spec.get(), .processes = {{kWorker0, {}}, {kWorker1, {}}}});
+    Store(journal::EpochBegan{.spec = *spec.get(), .processes = {{kWorker0, {}}, {kWorker1, {}}}});
   }
   void StoreRestart() {
-    Store(am::RestartPaid{
+    Store(journal::RestartPaid{
         .budget = Budget::kUser, .unit = RestartUnit::kTask, .tasks = {kWorker0}, .rule = "r"});
   }
   void Launch(std::int64_t container) {
@@ -98,9 +98,10 @@ TEST(CheckersDurableTest, AnOrderAfterItsEntryBreaksNothing) {
   script.StoreRestart();
   script.Order(RestartDecided{.paid = Budget::kUser, .epoch = Epoch(1), .tasks = {kWorker0}});
   script.Acknowledge(2, kWorker0);
-  script.Store(am::ProcessesOrdered{.epoch = Epoch(1), .processes = {{kWorker0, TaskAttempt(1)}}});
+  script.Store(
+      journal::ProcessesOrdered{.epoch = Epoch(1), .processes = {{kWorker0, TaskAttempt(1)}}});
   script.OrderStart(2, kWorker0, script.Spec(), 1);
-  script.Store(am::VerdictDecided{.status = JobStatus::kFailed, .rule = "r"});
+  script.Store(journal::VerdictDecided{.status = JobStatus::kFailed, .rule = "r"});
   script.Order(VerdictReached{.status = JobStatus::kFailed, .rule = "deadlines/none"});
   for (const std::string& name : script.Broken()) EXPECT_NE(name, kBroken.front());
 }
@@ -134,11 +135,11 @@ Names BrokenByEvaluator(const ClusterSpec& stored, ClusterSpec sent) {
   job.tasks.push_back({.name = "evaluator", .instances = 1, .resource = {.memory_mb = 1024}});
   JournalScript script(job);
   script.Grant(4, "n2");
-  script.Store(am::AgentsLaunched{
+  script.Store(journal::AgentsLaunched{
       .agents = {
           {.task = evaluator, .container = script.Container(4), .node = script.Node("n2")}}});
   script.Launch(4);
-  script.Store(am::EpochBegan{.spec = stored, .processes = {{evaluator, {}}}});
+  script.Store(journal::EpochBegan{.spec = stored, .processes = {{evaluator, {}}}});
   script.OrderStart(4, evaluator, Share(std::move(sent)));
   return script.Broken();
 }
@@ -164,7 +165,8 @@ TEST(CheckersDurableTest, ASpecHasTheTaskThatItWasStoredWithAndNoOther) {
 TEST(CheckersDurableTest, ASecondStartNeedsADecisionThatHdfsHas) {
   JournalScript script;
   script.Start();
-  script.Store(am::ProcessesOrdered{.epoch = Epoch(1), .processes = {{kWorker0, TaskAttempt(1)}}});
+  script.Store(
+      journal::ProcessesOrdered{.epoch = Epoch(1), .processes = {{kWorker0, TaskAttempt(1)}}});
   script.OrderStart(2, kWorker0, script.Spec(), 0);  // The first one, said again.
   EXPECT_EQ(script.Broken(), Names{});
   script.OrderStart(2, kWorker0, script.Spec(), 1);
@@ -184,7 +186,7 @@ TEST(CheckersDurableTest, AnEndThatIsForgottenBeforeItIsDecidedBreaksIt) {
   script.EndAndTell(2, kWorker0, 0);
   script.Acknowledge(2, kWorker0);
   EXPECT_EQ(script.Broken(), kBroken);
-  script.Store(am::TaskEnded{.task = kWorker0, .exit = 0, .exit_class = ExitClass::kOk});
+  script.Store(journal::TaskEnded{.task = kWorker0, .exit = 0, .exit_class = ExitClass::kOk});
   script.Acknowledge(2, kWorker0);
   EXPECT_EQ(script.Broken(), Names{});
 }
@@ -197,7 +199,7 @@ TEST(CheckersDurableTest, AContainerMayBeGivenBackOnceTheEndOfItsProcessIsDecide
   script.EndAndTell(2, kWorker0, 0);
   script.EndAgentIn(2);
   EXPECT_EQ(script.Broken(), kBroken);
-  script.Store(am::TaskEnded{.task = kWorker0, .exit = 0, .exit_class = ExitClass::kOk});
+  script.Store(journal::TaskEnded{.task = kWorker0, .exit = 0, .exit_class = ExitClass::kOk});
   script.EndAgentIn(2);
   EXPECT_EQ(script.Broken(), Names{});
 }
@@ -206,7 +208,7 @@ TEST(CheckersDurableTest, AnAmEndsByItsOwnJournalWhenTheNextApplicationsActs) {
   JournalScript script;
   script.Start();
   script.EndAndTell(2, kWorker0, 0);
-  script.Store(am::VerdictDecided{.status = JobStatus::kFailed, .rule = "r"});
+  script.Store(journal::VerdictDecided{.status = JobStatus::kFailed, .rule = "r"});
   script.Tell(AmStarted{.attempt = {.application = {.id = 2}, .attempt = 1}});
   script.EndAgentIn(2);
   EXPECT_EQ(script.Broken(), Names{});
@@ -243,7 +245,7 @@ TEST(CheckersDurableTest, AnAgentThatLeavesTakesItsContainerWithIt) {
 TEST(CheckersDurableTest, AVerdictThatHdfsDoesNotHaveBreaksIt) {
   JournalScript script;
   script.Start();
-  script.Store(am::VerdictDecided{.status = JobStatus::kFailed, .rule = "r"});
+  script.Store(journal::VerdictDecided{.status = JobStatus::kFailed, .rule = "r"});
   script.Order(CallRm{.call = CallId(9),
                       .request = yarn::FinishApplicationMasterRequest{
                           .final_status = yarn::FinalApplicationStatus::kSucceeded}});

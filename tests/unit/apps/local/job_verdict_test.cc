@@ -26,7 +26,7 @@ TEST(JobVerdictTest, EveryRowSaysItsOwn) {
                                         .detail = "line one\nValueError: bad shape\n"},
                          .rule = "default/user-permanent-exhausted"};
   verdict.diagnostics =
-      am::FailureText(verdict, "retries.user allows no restart for it", {.unpaid = Budget::kUser});
+      am::FailureText(verdict, "retries.user allows no restart for it", {.unpaid = "retries.user"});
   trace::JobResult job{.name = "j"};
   job.status = JobStatus::kFailed;
   job.diagnostics = verdict.diagnostics;

@@ -12,7 +12,7 @@
 #include <new>
 #include <utility>
 
-#include "core/am/journal.h"
+#include "core/journal/journal.h"
 #include "core/model/launch.h"
 #include "core/model/text.h"
 
@@ -212,6 +212,23 @@ TEST(ApplicationMasterTest, AnAmThatHasNoPolicyIsMadeAllTheSame) {
   const auto am =
       std::make_unique<ApplicationMaster>(std::make_shared<const JobSpec>(job), AmOptions{}, 1);
   EXPECT_EQ(am->snapshot().state, JobState::kSubmitted);
+}
+
+TEST(ApplicationMasterTest, AJournalOfAnotherVersionEndsTheAttemptAndIsNotWrittenTo) {
+  JobSpec job;
+  job.tasks = {{.name = "worker"}};
+  ApplicationMaster am(std::make_shared<const JobSpec>(job), AmOptions{}, 1);
+  std::vector<AmAction> actions;
+  am.Step(Instant{}, AmStarted{.attempt = {.application = kApplication, .attempt = 2}}, actions);
+  std::string journal = journal::EncodeJournalFrame({.am_attempt = 1, .heard = {}}, JournalSeq(1),
+                                                    journal::AllRunning{}, true);
+  journal[7] = 99;   // Of the header.
+  journal[11] = 99;  // Of the frame.
+  actions.clear();
+  am.Step(Instant{}, JournalRead{.bytes = journal}, actions);
+  ASSERT_EQ(actions.size(), 2U);
+  EXPECT_THAT(std::get<Note>(actions[0]).text, testing::HasSubstr("another version of tfyarn"));
+  EXPECT_EQ(std::get<ExitAm>(actions[1]).code, 1);
 }
 
 TEST(ApplicationMasterTest, WhileAllIsWellNothingIsDecidedAndOnlyIdleHeartbeatsAreDue) {

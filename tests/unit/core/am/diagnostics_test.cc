@@ -25,7 +25,8 @@ VerdictReached Failed(ExitClass exit_class, std::string detail) {
 }
 
 Tried Unpaid(Budget budget, std::int32_t restarts) {
-  return {.unpaid = budget, .restarts = restarts};
+  return {.unpaid = budget == Budget::kNone ? "" : "retries." + KebabName(budget),
+          .restarts = restarts};
 }
 
 TEST(DiagnosticsTest, TheTextHasTheLastLineOfWhatTheTaskWrote) {
@@ -80,6 +81,8 @@ TEST(DiagnosticsTest, AdviceIsWhatCouldHelp) {
               HasSubstr("raise retries.user"));
   EXPECT_THAT(advice(ExitClass::kNodeLost, {}), Not(HasSubstr("raise")));
   EXPECT_THAT(advice(ExitClass::kNodeLost, Unpaid(Budget::kNone, 3)), Not(HasSubstr("raise")));
+  EXPECT_THAT(advice(ExitClass::kNodeLost, {.unpaid = "max_retry_count", .restarts = 3}),
+              HasSubstr(", or raise max_retry_count"));
   EXPECT_THAT(advice(ExitClass::kKilledExternal, {}), Not(HasSubstr("retries")));
   EXPECT_THAT(advice(ExitClass::kOom, {}), HasSubstr("raise-memory"));
   EXPECT_THAT(advice(ExitClass::kOom, Unpaid(Budget::kInfrastructure, 3)),

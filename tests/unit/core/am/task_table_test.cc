@@ -127,12 +127,12 @@ TEST_F(TaskTableTest, ThePolicysCountsFollowTheTasks) {
   EXPECT_EQ(table_.types()[1].running, 0);
   EXPECT_FALSE(table_.FactsOf(1, 0).running);
   table_.SetProcess(kWorker0, ProcessPhase::kEnded);
-  table_.SetOutcome(kWorker0, Outcome::kOk);
+  table_.SetOutcome(kWorker0, policy::Outcome::kOk);
   EXPECT_EQ(table_.types()[1].running, 0);
   EXPECT_EQ(table_.types()[1].ok, 1);
   EXPECT_EQ(table_.training_ended(), 1);
   // A gang restart opens what had ended.
-  table_.SetOutcome(kWorker0, Outcome::kOpen);
+  table_.SetOutcome(kWorker0, policy::Outcome::kOpen);
   EXPECT_EQ(table_.types()[1].ok, 0);
   EXPECT_EQ(table_.training_ended(), 0);
 }

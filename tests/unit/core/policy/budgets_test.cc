@@ -5,12 +5,12 @@
 namespace tfyarn::policy::budgets_test {
 namespace {
 
-constexpr WallTime kStart{};
+constexpr StoredTime kStart{};
 constexpr TaskIndex kTask(3);
 /// The type's tasks are 2, 3 and 4.
 constexpr Claimant kClaimant{.task = kTask, .first_of_type = TaskIndex(2), .type_size = 3};
 
-void Pay(Budgets& budgets, Budget budget, WallTime at, TaskIndex cause = kTask) {
+void Pay(Budgets& budgets, Budget budget, StoredTime at, TaskIndex cause = kTask) {
   budgets.Count({.paid = budget, .cause = cause, .tasks = {cause}, .at = at});
 }
 
@@ -74,6 +74,8 @@ TEST(BudgetsTest, AnotherContainerBeginsItsOwnCount) {
   budgets.TookContainer(kTask);
   EXPECT_TRUE(budgets.Allows(allowance, Budget::kNone, kClaimant, kStart));
   Pay(budgets, Budget::kNone, kStart);
+  // For another's sake.
+  budgets.Count({.paid = Budget::kNone, .cause = TaskIndex(4), .tasks = {kTask}, .at = kStart});
   EXPECT_EQ(budgets.Used(allowance, Budget::kNone, kClaimant, kStart), 1);
 }
 

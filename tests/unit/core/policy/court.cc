@@ -131,7 +131,7 @@ void Court::Carry(const End& end, const TaskId& task, const Decision& decision) 
 }
 
 void Court::Apply(ExitAction action, const TaskId& task, bool ok, const std::string& rule) {
-  if (action == ExitAction::kIgnore && !ok) {
+  if (action == ExitAction::kIgnore) {
     view_.EndIgnored(task);
   } else {
     view_.End(task, ok);

@@ -71,7 +71,7 @@ class Court {
   /// The rules of all restarts so far.
   [[nodiscard]] const std::vector<std::string>& restart_rules() const { return rules_; }
   /// Time passes.
-  void Wait(Duration time) { now_ += std::chrono::duration_cast<WallTime::duration>(time); }
+  void Wait(Duration time) { now_ += std::chrono::duration_cast<StoredTime::duration>(time); }
   [[nodiscard]] const Engine& engine() const { return engine_; }
 
  private:
@@ -85,7 +85,7 @@ class Court {
   Engine engine_;
   TableView view_;
   Budgets budgets_;
-  WallTime now_{};
+  StoredTime now_{};
   std::vector<std::string> rules_;
   int moves_ = 0;
   std::optional<JobStatus> status_;

@@ -247,18 +247,18 @@ TEST(ExitClassifierTest, ABetterSourceReplacesAWorseOneUntilADecisionIsMade) {
   const ExitRecord report = Classify({.process = Signal(9)});
   const ExitRecord memory = Classify({.process = Signal(9), .yarn_exit = -104});
   const ExitRecord ok = Classify({.process = Code(0)});
-  EXPECT_EQ(Weigh(silent, report, false), Amendment::kReplaces);
-  EXPECT_EQ(Weigh(report, memory, false), Amendment::kReplaces);
-  EXPECT_EQ(Weigh(memory, report, false), Amendment::kNone);
-  EXPECT_EQ(Weigh(report, report, false), Amendment::kNone);
-  EXPECT_EQ(Weigh(silent, ok, true), Amendment::kAmendsRecord);
-  EXPECT_EQ(Weigh(report, memory, true), Amendment::kAmendsRecord);
-  EXPECT_EQ(Weigh(report, silent, true), Amendment::kNone);
+  EXPECT_TRUE(IsBetter(silent, report, false));
+  EXPECT_TRUE(IsBetter(report, memory, false));
+  EXPECT_FALSE(IsBetter(memory, report, false));
+  EXPECT_FALSE(IsBetter(report, report, false));
+  EXPECT_TRUE(IsBetter(silent, ok, true));
+  EXPECT_TRUE(IsBetter(report, memory, true));
+  EXPECT_FALSE(IsBetter(report, silent, true));
 }
 
 TEST(ExitClassifierTest, ASuccessThatWasCountedIsNotUndoneByItsContainersFate) {
   const ExitRecord ok = Classify({.process = Code(0)});
-  EXPECT_EQ(Weigh(ok, Classify({.process = Code(0), .node_lost = true}), true), Amendment::kNone);
+  EXPECT_FALSE(IsBetter(ok, Classify({.process = Code(0), .node_lost = true}), true));
 }
 
 TEST(ExitClassifierTest, BudgetsAreThoseOfTheJobPage) {

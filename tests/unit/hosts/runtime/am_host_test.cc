@@ -4,7 +4,7 @@
 
 #include <algorithm>
 
-#include "core/am/journal.h"
+#include "core/journal/journal.h"
 #include "core/model/launch.h"
 #include "core/model/text.h"
 #include "hosts/runtime/recording.h"
@@ -144,8 +144,8 @@ TEST_F(AmHostTest, AnotherAttemptsJournalEndsIt) {
   storage_.failures["/a/journal"] = {hdfs::HdfsErrorCode::kNotFound,
                                      hdfs::HdfsErrorCode::kLeaseLost};
   storage_.files["/a/journal"] =
-      am::EncodeJournalFrame({.am_attempt = 9, .heard = {}}, JournalSeq(1),
-                             am::AttemptStarted{.am_attempt = 9, .wall = {}}, true);
+      journal::EncodeJournalFrame({.am_attempt = 9, .heard = {}}, JournalSeq(1),
+                                  journal::AttemptStarted{.am_attempt = 9, .at = {}}, true);
   Until([this] { return !exits_.empty(); }, "the end");
   const auto calls = log_.size();
   host_->AgentSays(AgentHeartbeat{});

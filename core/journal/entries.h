@@ -1,11 +1,8 @@
-// The journal: the few decisions that a new AM attempt must know. Its bytes, and reading them back
-// after any cut.
+// What a journal stores: the few decisions that the next ApplicationMaster attempt must know.
 //
-// Not the trace: the trace has everything and may be lost. The file only ever grows; an append may
-// be torn, repeated, or followed by the appends of a later attempt. So every frame carries a marker
-// to find the next whole frame by, the attempt that wrote it, its sequence number and a hash.
-// Instants mean nothing to the next process: times are WallTime. Source of the idea: LevelDB's log
-// format, with sequence numbers in place of blocks.
+// Not the trace: the trace has everything and may be lost. An instant means nothing to the next
+// process, so times are StoredTime. Their bytes: journal.proto and codec.h; the file around them:
+// journal.h.
 #pragma once
 
 #include <cstddef>
@@ -16,7 +13,6 @@
 #include <variant>
 #include <vector>
 
-#include "core/am/outcome.h"
 #include "core/model/am.h"
 #include "core/model/channel.h"
 #include "core/model/cluster_spec.h"
@@ -26,11 +22,9 @@
 #include "core/model/job_spec.h"
 #include "core/model/time.h"
 #include "core/policy/exit_classifier.h"
+#include "core/policy/outcome.h"
 
-namespace tfyarn::am {
-
-/// Raised with every change of an entry below.
-inline constexpr std::uint8_t kJournalVersion = 5;
+namespace tfyarn::journal {
 
 /// A Cause with calendar time.
 struct JournaledCause {
@@ -38,17 +32,18 @@ struct JournaledCause {
   std::optional<std::int32_t> exit;
   ExitClass exit_class = ExitClass::kUnknown;
   std::string node;
-  WallTime at{};
+  StoredTime at{};
   std::string detail;
+  friend bool operator==(const JournaledCause&, const JournaledCause&) = default;
 };
 BOOST_DESCRIBE_STRUCT(JournaledCause, (), (task, exit, exit_class, node, at, detail))
 
 /// First entry of every AM attempt.
 struct AttemptStarted {
   std::int32_t am_attempt = 0;
-  WallTime wall{};
+  StoredTime at{};
 };
-BOOST_DESCRIBE_STRUCT(AttemptStarted, (), (am_attempt, wall))
+BOOST_DESCRIBE_STRUCT(AttemptStarted, (), (am_attempt, at))
 
 struct JournaledAgent {
   TaskId task;
@@ -56,44 +51,46 @@ struct JournaledAgent {
   Nonce nonce;
   ContainerId container;
   NodeId node;
+  friend bool operator==(const JournaledAgent&, const JournaledAgent&) = default;
 };
 BOOST_DESCRIBE_STRUCT(JournaledAgent, (), (task, incarnation, nonce, container, node))
 /// Written before the containers are started: who may register.
 struct AgentsLaunched {
-  WallTime wall{};
+  StoredTime at{};
   std::vector<JournaledAgent> agents;
 };
-BOOST_DESCRIBE_STRUCT(AgentsLaunched, (), (wall, agents))
+BOOST_DESCRIBE_STRUCT(AgentsLaunched, (), (at, agents))
 
 struct JournaledProcess {
   TaskId task;
   TaskAttempt attempt;
+  friend bool operator==(const JournaledProcess&, const JournaledProcess&) = default;
 };
 BOOST_DESCRIBE_STRUCT(JournaledProcess, (), (task, attempt))
 /// Written before the first process of the epoch is ordered. `spec.epoch` is the epoch.
 struct EpochBegan {
-  WallTime wall{};
+  StoredTime at{};
   ClusterSpec spec;
   std::vector<JournaledProcess>
       processes;  ///< Which start in it; the others keep the spec they have.
 };
-BOOST_DESCRIBE_STRUCT(EpochBegan, (), (wall, spec, processes))
+BOOST_DESCRIBE_STRUCT(EpochBegan, (), (at, spec, processes))
 /// Written before processes are ordered within an epoch (a restart of one task in its container).
 struct ProcessesOrdered {
-  WallTime wall{};
+  StoredTime at{};
   Epoch epoch;
   std::vector<JournaledProcess> processes;
 };
-BOOST_DESCRIBE_STRUCT(ProcessesOrdered, (), (wall, epoch, processes))
+BOOST_DESCRIBE_STRUCT(ProcessesOrdered, (), (at, epoch, processes))
 /// Every process of the gang was seen running for the first time: deadlines.run counts from here.
 struct AllRunning {
-  WallTime wall{};
+  StoredTime at{};
 };
-BOOST_DESCRIBE_STRUCT(AllRunning, (), (wall))
+BOOST_DESCRIBE_STRUCT(AllRunning, (), (at))
 /// A decision to start processes again, and who paid; written before it is carried out.
 struct RestartPaid {
   Budget budget = Budget::kNone;
-  WallTime wall{};
+  StoredTime at{};
   RestartUnit unit = RestartUnit::kTask;
   std::vector<TaskId> tasks;
   std::vector<TaskId> replaced;  ///< Of these, who do not keep the container they had.
@@ -101,21 +98,31 @@ struct RestartPaid {
   bool processes = true;         ///< False: no process had been started.
   JournaledCause cause;
   std::string rule;
+  /// Other tasks that fail within deadlines.blame of the cause are its victims.
+  bool has_victims = false;
+  /// The task could not reach that process of a peer, which excuses no other one.
+  std::optional<JournaledProcess> excused_by;
 };
 BOOST_DESCRIBE_STRUCT(RestartPaid, (),
-                      (budget, wall, unit, tasks, replaced, epoch_rises, processes, cause, rule))
+                      (budget, at, unit, tasks, replaced, epoch_rises, processes, cause, rule,
+                       has_victims, excused_by))
 /// A task has ended for good, or does not start again where others' sake stopped it.
 struct TaskEnded {
   TaskId task;
   ProcessRef process;
   std::optional<std::int32_t> exit;
   ExitClass exit_class = ExitClass::kUnknown;
-  Outcome outcome = Outcome::kOpen;
-  WallTime wall{};
+  policy::Outcome outcome = policy::Outcome::kOpen;
+  StoredTime at{};
   std::string node;
   std::string detail;
+  /// A restart was due, and this limit, which allows so many, did not allow it: "retries.user".
+  std::optional<std::string> unpaid_by;
+  std::int32_t restarts = 0;
 };
-BOOST_DESCRIBE_STRUCT(TaskEnded, (), (task, process, exit, exit_class, outcome, wall, node, detail))
+BOOST_DESCRIBE_STRUCT(TaskEnded, (),
+                      (task, process, exit, exit_class, outcome, at, node, detail, unpaid_by,
+                       restarts))
 /// A failure on which nothing is decided yet. Written before what follows from it at once, and
 /// would falsify or hide its evidence: others are told to end for its sake, or its container goes.
 struct FailureSeen {
@@ -128,11 +135,12 @@ struct FailureSeen {
   bool blamed = false;           ///< Its process lives, and is the failure.
   bool container_alive = false;  ///< Another process can be started where it was.
   std::vector<JournaledProcess> stopped;
-  WallTime wall{};
+  StoredTime at{};
+  friend bool operator==(const FailureSeen&, const FailureSeen&) = default;
 };
 BOOST_DESCRIBE_STRUCT(FailureSeen, (),
                       (task, process, container, node, evidence, detail, blamed, container_alive,
-                       stopped, wall))
+                       stopped, at))
 /// A dependency with `do: ignore` expired.
 struct TypeWaived {
   std::string task_type;
@@ -142,17 +150,19 @@ BOOST_DESCRIBE_STRUCT(TypeWaived, (), (task_type))
 struct MemoryRaised {
   TaskId task;
   std::int64_t memory_mb = 0;
+  TaskAttempt attempt;  ///< The process that had too little.
 };
-BOOST_DESCRIBE_STRUCT(MemoryRaised, (), (task, memory_mb))
+BOOST_DESCRIBE_STRUCT(MemoryRaised, (), (task, memory_mb, attempt))
 /// The verdict; durable before anybody hears of it.
 struct VerdictDecided {
   JobStatus status = JobStatus::kUnfinished;
   std::string diagnostics;
   std::optional<JournaledCause> cause;
   std::string rule;
-  WallTime wall{};
+  StoredTime at{};
+  friend bool operator==(const VerdictDecided&, const VerdictDecided&) = default;
 };
-BOOST_DESCRIBE_STRUCT(VerdictDecided, (), (status, diagnostics, cause, rule, wall))
+BOOST_DESCRIBE_STRUCT(VerdictDecided, (), (status, diagnostics, cause, rule, at))
 
 /// Hosts that the RM may keep off for this application, as a whole: written before it is told to,
 /// and when it has heard that one is offered again. It goes on to do so for the next attempt.
@@ -169,47 +179,8 @@ struct GaveBack {
 };
 BOOST_DESCRIBE_STRUCT(GaveBack, (), (tasks, all))
 
-/// The order of the alternatives is part of the format.
 using JournalEntry = std::variant<AttemptStarted, AgentsLaunched, EpochBegan, ProcessesOrdered,
                                   AllRunning, RestartPaid, TaskEnded, TypeWaived, MemoryRaised,
                                   VerdictDecided, FailureSeen, HostsKeptOff, GaveBack>;
 
-/// Who writes, and what it knows to be stored.
-struct JournalWriter {
-  std::int32_t am_attempt = 0;
-  JournalSeq heard;  ///< Storage has told it that entries up to this one are durable.
-};
-
-/// Bytes of one append. With `first` the file's header comes before the frame: for the first append
-/// to a file that was found empty.
-[[nodiscard]] std::string EncodeJournalFrame(const JournalWriter& writer, JournalSeq seq,
-                                             const JournalEntry& entry, bool first);
-
-struct ReadEntry {
-  JournalSeq seq;
-  JournalWriter writer;
-  JournalEntry entry;
-};
-
-struct JournalReading {
-  std::vector<ReadEntry> entries;  ///< seq 1, 2, 3, ... without a gap.
-  bool cut =
-      false;  ///< Bytes that are no whole frame follow the last entry, or lie between entries.
-  /// Whole frames were found beyond a missing one, or the file is of another version: entries end
-  /// before the gap.
-  bool damaged = false;
-  std::size_t good_bytes = 0;  ///< Up to the end of the last frame that was taken.
-
-  /// What the next append must be numbered.
-  [[nodiscard]] JournalSeq next_seq() const {
-    return entries.empty() ? JournalSeq(1) : entries.back().seq.next();
-  }
-};
-
-/// Never fails: what cannot be read is left out. Of repeated frames of one attempt the first whole
-/// one counts; an attempt's frame also takes the place of entries that an earlier attempt wrote
-/// under the same or later numbers without the later attempt knowing, and an earlier attempt's
-/// frames after it are ignored.
-[[nodiscard]] JournalReading ReadJournalBytes(std::string_view bytes);
-
-}  // namespace tfyarn::am
+}  // namespace tfyarn::journal

@@ -1,12 +1,13 @@
-#include "core/am/journal.h"
+#include "core/journal/journal.h"
 
+#include <fmt/format.h>
 #include <xxhash.h>
 
-#include "core/am/journal_frames.h"
+#include "core/journal/codec.h"
 #include "core/model/codec.h"
 #include "core/model/probe.h"
 
-namespace tfyarn::am {
+namespace tfyarn::journal {
 namespace {
 
 // File: "TFYARNJ" version. Frame: marker version, then under one hash: writer's attempt, length,
@@ -33,6 +34,8 @@ void Append(std::string& out, const T& value) {
 struct Frame {
   ReadEntry read;
   std::size_t size = 0;
+  /// Why the entry is not there: it is of a newer version.
+  std::optional<std::string> refused;
 };
 
 /// The frame that starts at `bytes`; nullopt when there is no whole and sound one.
@@ -55,9 +58,12 @@ std::optional<Frame> FrameAt(std::string_view bytes) {
   frame.size = kPayloadAt + head.length;
   frame.read.writer = {.am_attempt = head.am_attempt, .heard = JournalSeq(head.heard)};
   frame.read.seq = JournalSeq(head.seq);
-  Decoder payload(bytes.substr(kPayloadAt, head.length));
-  payload.Get(frame.read.entry);
-  if (!payload.at_end()) return std::nullopt;
+  Expected<JournalEntry> entry = DecodeEntry(bytes.substr(kPayloadAt, head.length));
+  if (entry) {
+    frame.read.entry = *std::move(entry);
+  } else {
+    frame.refused = entry.error().message;
+  }
   return frame;
 }
 
@@ -103,8 +109,7 @@ class Reader {
 
 std::string EncodeJournalFrame(const JournalWriter& writer, JournalSeq seq,
                                const JournalEntry& entry, bool first) {
-  std::string payload;
-  Append(payload, entry);
+  const std::string payload = EncodeEntry(entry);
   std::string body;
   Append(body, writer.am_attempt);
   Append(body, static_cast<std::uint32_t>(payload.size()));
@@ -129,7 +134,7 @@ std::vector<ReadEntry> ReadFrames(std::string_view bytes) {
   for (std::size_t at = bytes.find(kMarker); at < bytes.size();) {
     auto frame = FrameAt(bytes.substr(at));
     const std::size_t next = frame ? at + frame->size : at + 1;
-    if (frame) entries.push_back(std::move(frame->read));
+    if (frame && !frame->refused) entries.push_back(std::move(frame->read));
     at = bytes.find(kMarker, next);
   }
   return entries;
@@ -152,6 +157,12 @@ JournalReading ReadJournalBytes(std::string_view bytes) {
       at = bytes.find(kMarker, at + 1);
       continue;
     }
+    if (frame->refused) {
+      TF_PROBE("journal/entry-of-a-newer-version");
+      reading.refused = fmt::format("entry {} of attempt {}: {}", frame->read.seq.value,
+                                    frame->read.writer.am_attempt, *frame->refused);
+      break;
+    }
     if (!reader.Take(std::move(frame->read))) {
       reading.damaged = true;
       break;
@@ -160,8 +171,11 @@ JournalReading ReadJournalBytes(std::string_view bytes) {
     reading.good_bytes = at;
   }
   reading.entries = reader.TakeEntries();
-  if (reading.entries.empty() && LooksLikeAnotherVersion(bytes)) reading.damaged = true;
+  if (reading.entries.empty() && LooksLikeAnotherVersion(bytes)) {
+    reading.refused = fmt::format("it is of version {}, and this is version {}",
+                                  static_cast<std::uint8_t>(bytes[kMagic.size()]), kJournalVersion);
+  }
   return reading;
 }
 
-}  // namespace tfyarn::am
+}  // namespace tfyarn::journal
