@@ -86,7 +86,9 @@ class Applier {
       if (first && IsItsOwn(entry.cause)) Rest(of, ran, entry.at);
       const auto past = ledger_.past_ends.find(*payer);
       const bool known = past != ledger_.past_ends.end() && past->second.cause.at == entry.cause.at;
-      if (!known) ledger_.past_ends[*payer] = {.attempt = of.attempt, .cause = entry.cause};
+      // The cause of an excuse is an end of before, and the process that excuses lives on.
+      if (!known && !entry.excused_by)
+        ledger_.past_ends[*payer] = {.attempt = of.attempt, .cause = entry.cause};
     }
     if (entry.has_victims) ledger_.last_cause = {.cause = entry.cause, .decided = entry.at};
     if (entry.excused_by) {

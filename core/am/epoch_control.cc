@@ -15,9 +15,13 @@ namespace tfyarn::am {
 void EpochControl::LetRest(TaskIndex task) {
   AmCore& core = parts_.core;
   const TaskLedger& ledger = core.ledger.of(task);
-  if (!ledger.rests_until || core.tasks.record(task).resting) return;
+  if (!ledger.rests_until) return;
   const Instant until = core.InstantAt(*ledger.rests_until);
   if (until <= core.now) return;
+  if (core.tasks.record(task).resting) {
+    core.timers.Arm(Timer::kRested, task.value, until);
+    return;
+  }
   TF_PROBE("epochs/rests-before-its-start");
   core.tasks.SetResting(task, true);
   core.timers.Arm(Timer::kRested, task.value, until);

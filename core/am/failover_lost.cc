@@ -53,13 +53,13 @@ void Failover::OnLostBeforeStart(TaskIndex task, policy::ExitEvidence evidence, 
   const bool victim =
       core.ledger.last_cause &&
       core.StoredAt(core.now) < core.ledger.last_cause->cause.at + core.job->deadlines.blame &&
-      core.ledger.of(task).launched_at <= core.ledger.last_cause->decided;
+      core.ledger.of(task).launched_at < core.ledger.last_cause->decided;
   policy::Decision decision = AskPolicy(end);
   const bool closes =
       decision.action == ExitAction::kIgnore || decision.action == ExitAction::kTally;
   // All were to start again when it was still to be lost: a session without it is none.
   if (closes && record.start == StartMode::kWithEpoch &&
-      core.ledger.of(task).launched_at <= core.ledger.of(task).start_decided) {
+      core.ledger.of(task).launched_at < core.ledger.of(task).start_decided) {
     TF_PROBE("failover/lost-as-all-start-again");
     return ReplaceBeforeStart(end, true, nullptr);
   }

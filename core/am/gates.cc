@@ -107,7 +107,7 @@ void Gates::Open(std::size_t row) {
   if (!type) return;
   if (rule.within) {
     core.timers.Arm(Timer::kDependency, static_cast<std::uint32_t>(row),
-                    ReachedAt(row) + *rule.within);
+                    std::max(core.now, ReachedAt(row) + *rule.within));
     return;
   }
   // What has waited until now has as long to start as the gang had.

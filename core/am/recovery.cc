@@ -78,11 +78,14 @@ void Recovery::OnRegistered(const std::vector<yarn::Container>& containers, bool
     TF_PROBE("recovery/list-of-containers-was-lost");
     core.Note("the RM's first answer was lost, and with it the list of containers that live");
   }
+  // As it was left: what is decided from here on does not change what others had.
+  const Ledger left = core.ledger;
   if (taken_over_) {
     Plan();
-    for (std::uint32_t i = 0; i < core.tasks.size(); ++i) Adopt(TaskIndex(i), living, known);
+    for (std::uint32_t i = 0; i < core.tasks.size(); ++i) Adopt(TaskIndex(i), left, living, known);
   }
-  if (const auto& decided = core.ledger.verdict) {
+  // A verdict of this attempt itself stands already.
+  if (const auto& decided = left.verdict; decided && !core.finishing) {
     TF_PROBE("recovery/after-the-verdict");
     VerdictReached verdict{
         .status = decided->status, .diagnostics = decided->diagnostics, .rule = decided->rule};
@@ -90,10 +93,8 @@ void Recovery::OnRegistered(const std::vector<yarn::Container>& containers, bool
     parts_.finish.Restore(verdict, core.InstantAt(decided->at));
   }
   pending_ = false;
-  // What is decided on one of them may settle others.
-  const std::vector<journal::FailureSeen> undecided = core.ledger.undecided;
-  for (const journal::FailureSeen& seen : undecided) {
-    if (core.ledger.verdict) break;
+  for (const journal::FailureSeen& seen : left.undecided) {
+    if (left.verdict) break;
     parts_.failover.TakeUp(seen, living.contains(seen.container));
   }
   for (const auto& [id, container] : living) {
@@ -107,9 +108,9 @@ void Recovery::OnRegistered(const std::vector<yarn::Container>& containers, bool
 }
 
 /// What starts again does so in a new epoch, where its restart needs one or its address is new.
-bool Recovery::StartsWithEpoch(TaskIndex task) const {
-  const TaskLedger& past = parts_.core.ledger.of(task);
-  const LaunchedAgent& agent = parts_.core.ledger.agent_of(task);
+bool Recovery::StartsWithEpoch(TaskIndex task, const Ledger& left) const {
+  const TaskLedger& past = left.of(task);
+  const LaunchedAgent& agent = left.agent_of(task);
   const bool new_address = agent.launched && agent.incarnation != agent.at_spec;
   return past.with_epoch || (new_address && parts_.core.tasks.record(task).training);
 }
@@ -130,7 +131,7 @@ void Recovery::Plan() {
   for (std::uint32_t i = 0; i < core.tasks.size(); ++i) {
     const TaskIndex task(i);
     const TaskLedger& past = core.ledger.of(task);
-    const bool with_epoch = StartsWithEpoch(task);
+    const bool with_epoch = StartsWithEpoch(task, core.ledger);
     if (past.outcome != policy::Outcome::kOpen) {
       TF_PROBE("recovery/ended-task");
       core.tasks.SetOutcome(task, past.outcome);
@@ -153,12 +154,12 @@ void Recovery::Plan() {
   core.judge = true;
 }
 
-void Recovery::Adopt(TaskIndex task, const std::map<ContainerId, yarn::Container>& living,
-                     bool known) {
+void Recovery::Adopt(TaskIndex task, const Ledger& left,
+                     const std::map<ContainerId, yarn::Container>& living, bool known) {
   AmCore& core = parts_.core;
-  const TaskLedger& past = core.ledger.of(task);
-  const LaunchedAgent& agent = core.ledger.agent_of(task);
-  const bool decided = core.ledger.verdict.has_value();
+  const TaskLedger& past = left.of(task);
+  const LaunchedAgent& agent = left.agent_of(task);
+  const bool decided = left.verdict.has_value();
   core.tasks.Restore(task, agent.launched ? agent.incarnation : Incarnation(0), past.attempt,
                      past.epoch, past.ordered);
   core.tasks.mutable_record(task).process_spec = past.spec;
@@ -171,7 +172,7 @@ void Recovery::Adopt(TaskIndex task, const std::map<ContainerId, yarn::Container
   }
   const auto alive = living.find(agent.container);
   const bool gone =
-      alive == living.end() && (past.outcome != policy::Outcome::kOpen || WentWithIt(task));
+      alive == living.end() && (past.outcome != policy::Outcome::kOpen || WentWithIt(task, left));
   // One that is to be replaced is stopped as no task's, where it is still there.
   if (gone || past.replaced) {
     TF_PROBE("recovery/ended-and-gone");
@@ -193,7 +194,7 @@ void Recovery::Adopt(TaskIndex task, const std::map<ContainerId, yarn::Container
   }
   // An agent that no cluster spec knows, and that was given no process, may never have been
   // started: the last attempt may have ended between writing that down and saying so to the node.
-  const bool in_spec = core.ledger.has_spec() && agent.incarnation == agent.at_spec;
+  const bool in_spec = left.has_spec() && agent.incarnation == agent.at_spec;
   if (!in_spec && !past.alive && alive != living.end() && !core.ledger.verdict) {
     TF_PROBE("recovery/launch-may-be-missing");
     parts_.launch.StartOnceMore(task);
@@ -206,7 +207,7 @@ void Recovery::Adopt(TaskIndex task, const std::map<ContainerId, yarn::Container
   // the RM says so only once. What a cluster spec sends others to is lost, which is to be decided
   // on: also one that was to start again under that spec.
   const bool together = core.job->strategy != Strategy::kIndependent;
-  const bool listed = in_spec && together && !StartsWithEpoch(task);
+  const bool listed = in_spec && together && !StartsWithEpoch(task, left);
   if (known && alive == living.end() && past.restarting && !listed && !core.ledger.verdict) {
     parts_.leaving.Stop(task);
     parts_.restart.WantContainers({task});
@@ -214,11 +215,10 @@ void Recovery::Adopt(TaskIndex task, const std::map<ContainerId, yarn::Container
 }
 
 /// Its container had gone with the process whose end is still to be decided on.
-bool Recovery::WentWithIt(TaskIndex task) const {
-  const Ledger& ledger = parts_.core.ledger;
+bool Recovery::WentWithIt(TaskIndex task, const Ledger& left) {
   return std::any_of(
-      ledger.undecided.begin(), ledger.undecided.end(), [&](const journal::FailureSeen& seen) {
-        return !seen.container_alive && seen.container == ledger.agent_of(task).container;
+      left.undecided.begin(), left.undecided.end(), [&](const journal::FailureSeen& seen) {
+        return !seen.container_alive && seen.container == left.agent_of(task).container;
       });
 }
 

@@ -12,6 +12,7 @@
 #include <optional>
 #include <vector>
 
+#include "core/am/ledger.h"
 #include "core/am/task_table.h"
 #include "core/journal/journal.h"
 #include "core/model/channel.h"
@@ -49,14 +50,15 @@ class Recovery {
 
  private:
   void RestoreAddress(TaskIndex task);
-  [[nodiscard]] bool WentWithIt(TaskIndex task) const;
+  [[nodiscard]] static bool WentWithIt(TaskIndex task, const Ledger& left);
   [[nodiscard]] bool IsStranger(const ContainerId& container) const;
   [[nodiscard]] bool IsOfEarlierAttempt(TaskIndex task) const;
   void Announce(const journal::JournalReading& reading) const;
   /// `known`: `living` has all containers that live.
-  void Adopt(TaskIndex task, const std::map<ContainerId, yarn::Container>& living, bool known);
+  void Adopt(TaskIndex task, const Ledger& left,
+             const std::map<ContainerId, yarn::Container>& living, bool known);
   void Plan();
-  [[nodiscard]] bool StartsWithEpoch(TaskIndex task) const;
+  [[nodiscard]] bool StartsWithEpoch(TaskIndex task, const Ledger& left) const;
   /// What an AM shows and knows of the task by its ledger alone.
   void Recall(TaskIndex task);
 

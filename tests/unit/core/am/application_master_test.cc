@@ -231,6 +231,38 @@ TEST(ApplicationMasterTest, AJournalOfAnotherVersionEndsTheAttemptAndIsNotWritte
   EXPECT_EQ(std::get<ExitAm>(actions[1]).code, 1);
 }
 
+/// An RM that refuses the registration for what the job asks for decides the job; that it takes the
+/// attempt in the end changes nothing.
+TEST(ApplicationMasterTest, ARegistrationThatIsTakenAfterTheVerdictChangesNothing) {
+  JobSpec job;
+  job.tasks = {{.name = "worker"}};
+  ApplicationMaster am(std::make_shared<const JobSpec>(job), AmOptions{}, 1);
+  std::vector<AmAction> actions;
+  const auto call = [&actions] {
+    for (const AmAction& action : actions) {
+      if (const auto* found = std::get_if<CallRm>(&action)) return found->call;
+    }
+    return CallId();
+  };
+  am.Step(Instant{}, AmStarted{.attempt = {.application = kApplication, .attempt = 1}}, actions);
+  am.Step(Instant{}, JournalRead{}, actions);
+  const CallId first = call();
+  actions.clear();
+  am.Step(
+      Instant{},
+      RmReplied{.call = first,
+                .response = yarn::RpcError{.code = yarn::RpcErrorCode::kInvalidLabelResourceRequest,
+                                           .message = "no"}},
+      actions);
+  while (call() == CallId()) am.Step(am.next_deadline().value(), DeadlineReached{}, actions);
+  const CallId second = call();
+  EXPECT_NE(second, first);
+  am.Step(am.next_deadline().value(),
+          RmReplied{.call = second, .response = yarn::RegisterApplicationMasterResponse{}},
+          actions);
+  EXPECT_NE(am.snapshot().state, JobState::kRunning);
+}
+
 TEST(ApplicationMasterTest, WhileAllIsWellNothingIsDecidedAndOnlyIdleHeartbeatsAreDue) {
   Driver driver(3);
   driver.Start();
