@@ -224,9 +224,8 @@ const Record<Dependency>& DependencyTable() {
 const Record<RetrySpec>& RetryTable() {
   static const Record<RetrySpec> table = [] {
     Record<RetrySpec> record("retries",
-                             "Restart budgets: how often things are started again. A policy "
-                             "without this split (tony, tf-yarn, "
-                             "tfjob) counts everything on `user`.");
+                             "Restart budgets: how often things are started again. Only the policy "
+                             "`default` has this split; the others count everything on `user`.");
     record.Field("user", &RetrySpec::user, Count(0, kMaxRetries),
                  "Restarts that the user's own program caused.");
     record.Field("infrastructure", &RetrySpec::infrastructure, Count(0, kMaxRetries),

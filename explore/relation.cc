@@ -6,6 +6,7 @@
 #include <map>
 #include <utility>
 
+#include "core/policy/table.h"
 #include "explore/amnesia.h"
 #include "explore/failed_effects.h"
 
@@ -335,7 +336,14 @@ std::string DifferenceOfTallies(const sim::JobTally& left, const sim::JobTally& 
 
 /// A verdict for which a restart too many is to blame.
 bool IsOfBudget(std::string_view rule) {
-  return rule.ends_with("-exhausted") || rule.ends_with("/backoff-limit");
+  if (rule.ends_with("-exhausted")) return true;
+  const auto names_it = [&](const policy::Row& row) {
+    return !row.limit.name.empty() && rule.ends_with("/" + std::string(row.limit.name));
+  };
+  const auto tables = policy::AllTables();
+  return std::any_of(tables.begin(), tables.end(), [&](const policy::Table* table) {
+    return std::any_of(table->rows.begin(), table->rows.end(), names_it);
+  });
 }
 
 bool IsOfDeadline(std::string_view rule) {
@@ -415,9 +423,11 @@ bool DrawsWhomToServe(const Node& document) {
 /// A rule by which one lost container may fail a job, as its policy says, its dependency, or what
 /// watches it.
 bool FailsForOneLoss(std::string_view rule) {
-  static constexpr std::string_view kRules[] = {"tony/", "tf-yarn/", "tfjob/", "depends/", "watch"};
-  return std::any_of(std::begin(kRules), std::end(kRules),
-                     [&](std::string_view start) { return rule.starts_with(start); });
+  const auto tables = policy::AllTables();
+  return rule.starts_with("depends/") || rule.starts_with("watch") ||
+         std::any_of(tables.begin(), tables.end(), [&](const policy::Table* table) {
+           return table->name != "default" && rule.starts_with(std::string(table->name) + "/");
+         });
 }
 
 /// An end for good, by a budget without a restart or before what `success` waits for, may leave it

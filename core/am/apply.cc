@@ -87,8 +87,7 @@ class Applier {
       const auto past = ledger_.past_ends.find(*payer);
       const bool known = past != ledger_.past_ends.end() && past->second.cause.at == entry.cause.at;
       // The cause of an excuse is an end of before, and the process that excuses lives on.
-      if (!known && !entry.excused_by)
-        ledger_.past_ends[*payer] = {.attempt = of.attempt, .cause = entry.cause};
+      if (!known && !entry.excused_by) Remember(*payer, entry.cause);
     }
     if (entry.has_victims) ledger_.last_cause = {.cause = entry.cause, .decided = entry.at};
     if (entry.excused_by) {
@@ -230,9 +229,14 @@ class Applier {
     if (ledger_.first_tallied && ledger_.first_tallied->cause.task == id)
       ledger_.first_tallied.reset();
     if (!of.ordered) return;
-    if (id != entry.cause.task)
-      ledger_.past_ends[*task] = {.attempt = of.attempt, .cause = entry.cause};
+    if (id != entry.cause.task) Remember(*task, entry.cause);
     if (entry.excused_by) of.excused = of.attempt;
+  }
+
+  /// Only under parameter-server is a task asked why it could not be reached.
+  void Remember(TaskIndex task, const journal::JournaledCause& cause) const {
+    if (job_.strategy != Strategy::kParameterServer) return;
+    ledger_.past_ends[task] = {.attempt = ledger_.of(task).attempt, .cause = cause};
   }
 
   void GiveBack(TaskIndex task) const {

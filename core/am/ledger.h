@@ -103,7 +103,7 @@ struct TalliedFailure {
 struct Ledger {
   std::vector<TaskLedger> tasks;           ///< By task index.
   std::vector<LaunchedAgent> agents;       ///< By task index: the latest of each.
-  std::map<TaskIndex, PastEnd> past_ends;  ///< The latest of each task that has one.
+  std::map<TaskIndex, PastEnd> past_ends;  ///< The latest of each task; parameter-server only.
   SpecRef spec;                ///< Of the latest epoch that began; default-made: none did.
   bool gave_all_back = false;  ///< Since that epoch began.
   std::optional<StoredTime> all_running;
