@@ -119,7 +119,7 @@ void AgentDesk::On(TaskIndex task, const RegisterAgent& message) {
   }
   if (core.tasks.record(task).preemption_noticed && !core.tasks.ProcessAlive(task)) {
     TF_PROBE("agent-desk/registers-under-notice");
-    return parts_.rm_events.ObeyNotice(task);
+    return parts_.failover.ObeyNotice(task);
   }
   if (core.tasks.record(task).outcome != policy::Outcome::kOpen) {
     TF_PROBE("agent-desk/registers-after-its-task-ended");

@@ -124,6 +124,33 @@ void AmCore::Enter(JobState state) {
   Emit(JobStateChanged{.state = state});
 }
 
+/// Its agent has not found this attempt, which has not launched it.
+bool AmCore::IsOfEarlierAttempt(TaskIndex task) const {
+  return tasks.record(task).agent == AgentPhase::kLaunching &&
+         !timers.IsArmed(Timer::kRegistration, task.value);
+}
+
+bool AmCore::Awaits(TaskIndex task) const {
+  return timers.IsArmed(Timer::kReattach) && IsOfEarlierAttempt(task);
+}
+
+bool AmCore::AwaitsAgents() const {
+  if (!timers.IsArmed(Timer::kReattach)) return false;
+  for (std::uint32_t i = 0; i < tasks.size(); ++i) {
+    if (IsOfEarlierAttempt(TaskIndex(i))) return true;
+  }
+  return false;
+}
+
+bool AmCore::MayStart(TaskIndex task) const {
+  const std::vector<Dependency>& rows = job->depends;
+  for (std::size_t row = 0; row < rows.size(); ++row) {
+    if (rows[row].within || rows[row].task != tasks.id(task).type) continue;
+    if (row >= reached.size() || !reached[row]) return false;
+  }
+  return true;
+}
+
 StoredTime AmCore::StoredAt(Instant instant) const {
   return started.wall + (instant - started_at);
 }

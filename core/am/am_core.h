@@ -6,6 +6,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "core/allocation/gang_allocator.h"
 #include "core/allocation/node_exclusion.h"
@@ -68,6 +69,18 @@ struct AmCore {
 
   [[nodiscard]] StoredTime StoredAt(Instant instant) const;
   [[nodiscard]] Instant InstantAt(StoredTime at) const;
+  /// The latest epoch whose spec is in force; 0 = none.
+  [[nodiscard]] Epoch epoch_in_force() const {
+    return spec.get() == nullptr ? Epoch() : spec.get()->epoch;
+  }
+  /// No dependency holds the task back. What was open once stays open.
+  [[nodiscard]] bool MayStart(TaskIndex task) const;
+  /// The task's agent is of an earlier attempt, has yet to find this one, and may still come.
+  [[nodiscard]] bool Awaits(TaskIndex task) const;
+  /// Some task's is.
+  [[nodiscard]] bool AwaitsAgents() const;
+  /// Its agent has not found this attempt, which has not launched it.
+  [[nodiscard]] bool IsOfEarlierAttempt(TaskIndex task) const;
   /// By when an agent of an earlier attempt has found this one, if it still can.
   [[nodiscard]] Instant AgentsLookUntil() const;
   [[nodiscard]] const TaskTypeSpec& TypeOf(TaskIndex task) const {
@@ -104,6 +117,8 @@ struct AmCore {
   allocation::NodeExclusion exclusion;
   std::map<TaskIndex, AttemptEnd> ends;  ///< Latest end of each task that has one.
 
+  SpecRef spec;               ///< In force; default-made: no epoch has begun.
+  std::vector<bool> reached;  ///< By row of JobSpec::depends.
   Instant now{};
   AmStarted started;            ///< As told; address, own container, wall time.
   Resource registered_maximum;  ///< Of one container, as the RM said when it took this AM.

@@ -1,22 +1,22 @@
-// The parts of the AM and how they find each other.
+// The parts of the AM, each above those that it may call (tools/check_am_calls.py).
 //
-// - startup: from the first event to the registered, asking AM
-// - recovery: what an earlier attempt left, by the ledger and by what the RM and agents say
-// - rm_events: what the RM brings: containers, completions, nodes, notices
-// - launch: containers become agents
-// - agent_desk: what agents say, and which of them are let in
-// - processes: orders to agents to start and stop processes
-// - attempts: how processes end, one record each
-// - epochs: the cluster spec of each epoch, and when its processes start
-// - gates: `depends`
-// - failover: what a failure leads to, and which task is to blame
-// - restart: carrying out what was decided
 // - leaving: containers that must go
+// - attempts: how processes end, one record each
+// - processes: orders to agents to start and stop processes
+// - epochs: the cluster spec of each epoch, and when its processes start
+// - restart: carrying out what was decided
 // - finish: the verdict, the drain, the end
+// - failover: what a failure leads to, and which task is to blame
+// - gates: `depends`
+// - launch: containers become agents
+// - recovery: what an earlier attempt left, by the ledger and by what the RM and agents say
+// - agent_desk: what agents say, and which of them are let in
+// - startup: from the first event to the registered, asking AM
+// - rm_events: what the RM brings: containers, completions, nodes, notices
 // - life: the job's states and deadlines, and what every step does last
 //
-// Parts call each other freely within a step; each keeps its own state and no other part changes
-// it.
+// What several of them ask for, and none decides, is in AmCore. Each keeps its own state, and no
+// other part changes it.
 #pragma once
 
 #include <cstdint>
@@ -50,17 +50,17 @@ struct AmParts {
   AmCore core;
   Leaving leaving{core};
   Attempts attempts{core};
-  Startup startup{*this};
-  Recovery recovery{*this};
-  RmEvents rm_events{*this};
-  LaunchControl launch{*this};
-  AgentDesk agent_desk{*this};
   ProcessControl processes{*this};
   EpochControl epochs{*this};
-  Gates gates{*this};
-  Failover failover{*this};
   Restart restart{*this};
   Finish finish{*this};
+  Failover failover{*this};
+  Gates gates{*this};
+  LaunchControl launch{*this};
+  Recovery recovery{*this};
+  AgentDesk agent_desk{*this};
+  Startup startup{*this};
+  RmEvents rm_events{*this};
   JobLife life{*this};
 };
 

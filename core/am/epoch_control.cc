@@ -55,13 +55,14 @@ void EpochControl::TryCommit() {
 /// Tasks that need nothing of each other do not wait for each other, once all had their start
 /// together.
 bool EpochControl::StartsOneByOne() const {
-  return parts_.core.job->strategy == Strategy::kIndependent && current_.value > 0;
+  return parts_.core.job->strategy == Strategy::kIndependent &&
+         parts_.core.epoch_in_force().value > 0;
 }
 
 bool EpochControl::IsReady() const {
   const AmCore& core = parts_.core;
   if (StartsOneByOne()) return core.tasks.starters_ready() > 0;
-  if (core.tasks.starters() == 0) return current_.value == 0 && OneFollows();
+  if (core.tasks.starters() == 0) return parts_.core.epoch_in_force().value == 0 && OneFollows();
   if (core.tasks.starters_ready() < core.tasks.starters()) return false;
   if (core.job->strategy == Strategy::kMultiWorker && parts_.leaving.maybe_training() > 0)
     TF_PROBE("epochs/waits-for-the-one-before");
@@ -79,7 +80,7 @@ bool EpochControl::OneFollows() const {
     if (record.start != StartMode::kAlone) continue;
     const bool there = record.agent == AgentPhase::kUp && !record.address_stale;
     if (record.training && !there) return false;
-    one = one || (there && parts_.gates.IsOpen(task));
+    one = one || (there && parts_.core.MayStart(task));
   }
   if (one) TF_PROBE("epochs/begins-with-one-that-follows");
   return one;
@@ -110,7 +111,7 @@ void EpochControl::Commit() {
     const TaskIndex task(i);
     const TaskRecord& record = core.tasks.record(task);
     if (record.start != StartMode::kWithEpoch || (StartsOneByOne() && !record.ready)) continue;
-    if (!parts_.gates.IsOpen(task)) {
+    if (!parts_.core.MayStart(task)) {
       core.tasks.SetStart(task,
                           StartMode::kAlone);  // It follows with this spec when its gate opens.
       continue;
@@ -157,7 +158,7 @@ void EpochControl::OnDurable() {
       continue;
     }
     // Another epoch has begun with the same append: the journal must say under which it starts.
-    if (lone.epoch != current_) {
+    if (lone.epoch != core.epoch_in_force()) {
       TryStartAlone(lone.task);
       continue;
     }
@@ -168,8 +169,7 @@ void EpochControl::OnDurable() {
 void EpochControl::Begin() {
   AmCore& core = parts_.core;
   state_ = State::kBegun;
-  spec_ = std::move(next_spec_);
-  current_ = spec_.get()->epoch;
+  core.spec = std::move(next_spec_);
   if (core.finishing) {
     TF_PROBE("epochs/verdict-before-it-begins");
     return;
@@ -198,26 +198,27 @@ void EpochControl::TryStartAlone(TaskIndex task) {
   AmCore& core = parts_.core;
   const TaskRecord& record = core.tasks.record(task);
   // While a spec is under way to the journal nothing starts under the one that it replaces.
-  if (core.finishing || current_.value == 0 || state_ == State::kCommitting ||
+  if (core.finishing || parts_.core.epoch_in_force().value == 0 || state_ == State::kCommitting ||
       record.start != StartMode::kAlone || record.start_logged || record.agent != AgentPhase::kUp ||
       record.address_stale || record.resting || core.tasks.ProcessAlive(task) ||
-      !parts_.gates.IsOpen(task)) {
+      !parts_.core.MayStart(task)) {
     return;
   }
   const TaskSnapshot& shown = core.tasks.shown(task);
   const TaskAttempt attempt = record.ever_ordered ? shown.attempt.next() : shown.attempt;
   const JournalSeq seq = core.Append(
       journal::ProcessesOrdered{.at = core.StoredAt(core.now),
-                                .epoch = current_,
+                                .epoch = core.epoch_in_force(),
                                 .processes = {{.task = shown.task, .attempt = attempt}}});
   core.tasks.mutable_record(task).start_logged = true;
-  lone_.push_back({.seq = seq, .task = task, .incarnation = shown.incarnation, .epoch = current_});
+  lone_.push_back(
+      {.seq = seq, .task = task, .incarnation = shown.incarnation, .epoch = core.epoch_in_force()});
 }
 
 void EpochControl::Restore(SpecRef spec) {
-  spec_ = std::move(spec);
-  current_ = spec_.get()->epoch;
-  parts_.core.snapshot.epoch = current_;
+  AmCore& core = parts_.core;
+  core.spec = std::move(spec);
+  core.snapshot.epoch = core.epoch_in_force();
   state_ = State::kBegun;
 }
 
@@ -234,14 +235,14 @@ bool EpochControl::SpecIsFixedFor(TaskIndex task) const {
   const TaskRecord& record = parts_.core.tasks.record(task);
   switch (record.start) {
     case StartMode::kNone:
-      return record.training && current_.value > 0 && record.ever_ordered;
+      return record.training && parts_.core.epoch_in_force().value > 0 && record.ever_ordered;
     case StartMode::kWithEpoch:
       // Where they start one by one, the next may be committing without it.
       return state_ == State::kCommitting &&
              std::find(starting_.begin(), starting_.end(), task) != starting_.end();
     case StartMode::kAlone:
       // One that is on its way to the journal has its address, too.
-      return current_.value > 0 || state_ == State::kCommitting;
+      return parts_.core.epoch_in_force().value > 0 || state_ == State::kCommitting;
   }
   return false;
 }

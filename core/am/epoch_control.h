@@ -39,9 +39,6 @@ class EpochControl {
   /// After an AM restart: this epoch had begun.
   void Restore(SpecRef spec);
 
-  /// The latest epoch whose spec is in force; 0 = none.
-  [[nodiscard]] Epoch current() const { return current_; }
-  [[nodiscard]] const SpecRef& spec() const { return spec_; }
   /// A process of that epoch was met, of which nothing is known: the next one has a higher number.
   void SkipBeyond(Epoch epoch);
   /// Others hold the task's present address already, or are about to: losing it takes a new epoch.
@@ -72,8 +69,6 @@ class EpochControl {
 
   AmParts& parts_;
   State state_ = State::kBegun;
-  Epoch current_;
-  SpecRef spec_;
   SpecRef next_spec_;  // with kCommitting
   JournalSeq commit_seq_;
   std::vector<TaskIndex> starting_;  // with kCommitting

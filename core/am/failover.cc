@@ -165,7 +165,7 @@ void Failover::OnSettled() {
 }
 
 void Failover::OnBlameDeadline() {
-  if (!window_) return;
+  if (!deciding()) return;
   AmCore& core = parts_.core;
   const Instant found = core.AgentsLookUntil();
   if (core.now < found && IsLookedFor()) {
@@ -210,7 +210,7 @@ bool Failover::LoseUnfound() {
         record.training && record.agent == AgentPhase::kLaunching && core.tasks.ProcessAlive(task);
     if (!unfound || core.finishing) continue;
     TF_PROBE("failover/agent-has-not-found-the-am");
-    parts_.processes.LoseUnfound(task, "its agent did not find the new AM in time");
+    Lose(task, {.silent = true}, "its agent did not find the new AM in time");
   }
   return !window_;
 }
@@ -233,6 +233,10 @@ void Failover::OnDurable() {
     if (record.outcome != policy::Outcome::kOpen && record.agent == AgentPhase::kUp)
       parts_.leaving.EndAgent(task);
   }
+}
+
+bool Failover::deciding() const {
+  return window_.has_value() && !parts_.core.finishing;
 }
 
 void Failover::Close() {

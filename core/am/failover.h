@@ -82,12 +82,18 @@ class Failover {
   bool RetryInstead(const policy::Verdict& verdict, const Cause& cause);
   /// Entries have become durable.
   void OnDurable();
-  /// No decision is to be made any more: the job's verdict is.
-  void Close();
+  /// The RM will take the task's container: a process in it is warned; one in which none runs is
+  /// given back.
+  void ObeyNotice(TaskIndex task);
+  /// Timer::kStopOverdue.
+  void OnStopOverdue(TaskIndex task);
+  /// Timer::kProcessStart.
+  void OnStartOverdue(TaskIndex task);
 
-  [[nodiscard]] bool deciding() const { return window_.has_value(); }
+  /// A failure waits for its cause. Not once the verdict is decided.
+  [[nodiscard]] bool deciding() const;
   /// A failure is being judged for which every training process starts again, in a new epoch.
-  [[nodiscard]] bool GangWillRestart() const { return window_ && window_->stopped.gang; }
+  [[nodiscard]] bool GangWillRestart() const { return deciding() && window_->stopped.gang; }
   /// The account by which a job fails that has no other cause: the first failure that was counted.
   [[nodiscard]] std::optional<Cause> first_tallied() const;
   /// What was tried about that one.
@@ -108,6 +114,10 @@ class Failover {
     Instant at{};
   };
 
+  void Close();
+  /// Its agent does not do what it was told: the process counts as ended, and its container goes.
+  void LoseAgent(TaskIndex task, const char* why);
+  void Lose(TaskIndex task, policy::ExitEvidence evidence, const char* why);
   void OnStopped(const AttemptEnd& end, bool container_alive);
   void Act(Failure failure);
   void Absorb(const AttemptEnd& end, bool container_alive);

@@ -51,7 +51,7 @@ void Failover::OnSigns(TaskIndex task) {
     return;
   }
   standing_.insert(task);
-  if (window_) MaybeDecide();
+  if (deciding()) MaybeDecide();
 }
 
 void Failover::OnStood(TaskIndex task, const PastStandstill& stood) {

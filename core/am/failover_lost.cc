@@ -100,7 +100,7 @@ void Failover::OnLostBeforeStart(TaskIndex task, policy::ExitEvidence evidence, 
     tasks.some.insert(task);
     return Spent({failure}, failure, tasks);
   }
-  if (decision.session && !victim && parts_.epochs.current() > Epoch()) {
+  if (decision.session && !victim && parts_.core.epoch_in_force() > Epoch()) {
     TF_PROBE("failover/lost-and-the-session-again");
     Failure failure{.end = end, .container_alive = false, .decision = decision};
     failure.scope = ScopeOf(failure);
@@ -173,6 +173,81 @@ void Failover::ReplaceBeforeStart(const AttemptEnd& end, bool free,
     order.epoch_rises = record.start == StartMode::kWithEpoch;
   }
   parts_.restart.Execute(order);
+}
+
+// ---------------------------------------------------------------- agents and containers given up
+
+void Failover::OnStopOverdue(TaskIndex task) {
+  AmCore& core = parts_.core;
+  if (core.tasks.record(task).process != ProcessPhase::kStopping) return;
+  // That it has fallen silent may be what broke the job, and is known only then. Where beats are
+  // rare, it may have missed but one since the order.
+  const Duration unheard =
+      std::min(2 * core.job->heartbeat.every, parts_.processes.GraceOf(task) + kStopSlack);
+  const std::optional<Instant> silent = core.heartbeats.OverdueUntil(core.now, task, unheard);
+  if (silent && deciding()) {
+    TF_PROBE("processes/stop-waits-for-a-silence");
+    return core.timers.Arm(Timer::kStopOverdue, task.value, *silent + 1ms);
+  }
+  TF_PROBE("processes/stop-is-overdue");
+  LoseAgent(task, "its agent did not end it in time");
+}
+
+void Failover::OnStartOverdue(TaskIndex task) {
+  AmCore& core = parts_.core;
+  if (core.tasks.record(task).process != ProcessPhase::kOrdered) return;
+  TF_PROBE("processes/start-is-overdue");
+  LoseAgent(task, "it did not start within the start deadline");
+}
+
+void Failover::LoseAgent(TaskIndex task, const char* why) {
+  const TaskRecord& record = parts_.core.tasks.record(task);
+  const bool stopping = record.process == ProcessPhase::kStopping;
+  // Whether an agent that never found this AM obeyed is not known, and why it did not may be what
+  // broke the job.
+  if (stopping && record.agent == AgentPhase::kLaunching && deciding())
+    return Lose(task, {.silent = true}, why);
+  Lose(task, {.we_stopped = stopping, .timed_out = !stopping || record.hung}, why);
+}
+
+void Failover::Lose(TaskIndex task, policy::ExitEvidence evidence, const char* why) {
+  const AttemptEnd end = parts_.attempts.End(task, std::move(evidence), why);
+  parts_.leaving.Stop(task);
+  OnEnd(end, false);
+}
+
+void Failover::ObeyNotice(TaskIndex task) {
+  AmCore& core = parts_.core;
+  const TaskRecord& record = core.tasks.record(task);
+  switch (record.process) {
+    case ProcessPhase::kRunning:
+      return parts_.processes.Warn(task);
+    case ProcessPhase::kOrdered:   // Warned when it is seen to run.
+    case ProcessPhase::kStopping:  // Its container is given back when it has ended.
+      return;
+    case ProcessPhase::kNone:
+    case ProcessPhase::kEnded:
+      break;
+  }
+  if (record.agent == AgentPhase::kGranted) {
+    core.gang.Refuse(core.now, core.tasks.shown(task).container);
+    core.asks_dirty = true;
+    return parts_.leaving.Gone(task);
+  }
+  // What runs in the container of an earlier AM attempt, its agent has yet to say.
+  if (record.agent == AgentPhase::kLaunching &&
+      !core.timers.IsArmed(Timer::kRegistration, task.value)) {
+    TF_PROBE("rm/notice-before-the-agent-came");
+    return;
+  }
+  // To wait here for the others of a gang would only keep the queue that the RM takes it for
+  // waiting: a process that does not run has nothing to save.
+  TF_PROBE("rm/given-back-on-notice");
+  const bool had_process = record.process == ProcessPhase::kEnded;
+  parts_.leaving.Release(task);
+  OnLostBeforeStart(task, {.marked = true},
+                    "its container was given back on the RM's notice: no process ran in it",
+                    had_process);
 }
 
 }  // namespace tfyarn::am

@@ -71,7 +71,7 @@ void Finish::Restore(const VerdictReached& verdict, Instant decided) {
 void Finish::StartNothingMore() {
   AmCore& core = parts_.core;
   core.finishing = true;
-  parts_.failover.Close();
+  core.timers.Disarm(Timer::kBlame);
   core.gang.CancelAll(core.now);
   core.asks_dirty = true;
 }

@@ -11,28 +11,18 @@
 
 namespace tfyarn::am {
 
-bool Gates::IsOpen(TaskIndex task) const {
-  const AmCore& core = parts_.core;
-  const std::vector<Dependency>& rows = core.job->depends;
-  for (std::size_t row = 0; row < rows.size(); ++row) {
-    if (rows[row].within || rows[row].task != core.tasks.id(task).type) continue;
-    if (row >= reached_.size() || !reached_[row]) return false;
-  }
-  return true;
-}
-
 void Gates::Check() {
   AmCore& core = parts_.core;
   const std::vector<Dependency>& rows = core.job->depends;
   if (rows.empty() || core.finishing) return;
-  reached_.resize(rows.size());
+  parts_.core.reached.resize(rows.size());
   broken_.resize(rows.size());
   for (std::size_t row = 0; row < rows.size(); ++row) {
     if (broken_[row]) continue;
-    if (reached_[row]) {
+    if (parts_.core.reached[row]) {
       if (Undone(row)) Forget(row);
     } else if (Reached(row)) {
-      reached_[row] = true;
+      parts_.core.reached[row] = true;
       Open(row);
     } else if (NeverReached(row)) {
       TF_PROBE("gates/never-reached");
@@ -87,7 +77,7 @@ bool Gates::Undone(std::size_t row) const {
 
 void Gates::Forget(std::size_t row) {
   TF_PROBE("gates/undone");
-  reached_[row] = false;
+  parts_.core.reached[row] = false;
   parts_.core.timers.Disarm(Timer::kDependency, static_cast<std::uint32_t>(row));
 }
 
@@ -125,7 +115,7 @@ void Gates::OnExpired(std::uint32_t row) {
   const auto [first, count] = core.tasks.RangeOf(*type);
   for (std::uint32_t i = first; i < first + count; ++i) {
     // It may have ended in time, and nothing of what it says has reached this AM.
-    if (!parts_.recovery.Awaits(TaskIndex(i))) continue;
+    if (!core.Awaits(TaskIndex(i))) continue;
     TF_PROBE("gates/within-is-over-for-one-not-heard");
     overdue_.insert(row);
     return;
@@ -177,7 +167,7 @@ std::int32_t Gates::closed_training() const {
   std::int32_t closed = 0;
   for (std::size_t type = 0; type < core.job->tasks.size(); ++type) {
     const TaskIndex first(core.tasks.RangeOf(type).first);
-    if (core.tasks.record(first).training && !IsOpen(first))
+    if (core.tasks.record(first).training && !core.MayStart(first))
       closed += core.tasks.CountRegistered(type);
   }
   return closed;
@@ -186,7 +176,8 @@ std::int32_t Gates::closed_training() const {
 std::string Gates::WaitingFor() const {
   const std::vector<Dependency>& rows = parts_.core.job->depends;
   for (std::size_t row = 0; row < rows.size(); ++row) {
-    if (rows[row].within || (row < reached_.size() && reached_[row])) continue;
+    if (rows[row].within || (row < parts_.core.reached.size() && parts_.core.reached[row]))
+      continue;
     return fmt::format("{} to be {}, for {} to start", rows[row].after, KebabName(rows[row].state),
                        rows[row].task);
   }

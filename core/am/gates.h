@@ -18,8 +18,6 @@ class Gates {
  public:
   explicit Gates(AmParts& parts) : parts_(parts) {}
 
-  /// Whether a process of the task may be started now. What was open once stays open.
-  [[nodiscard]] bool IsOpen(TaskIndex task) const;
   /// Looks at every row again. At the end of a step in which processes started or ended.
   void Check();
   /// Timer::kDependency.
@@ -42,7 +40,6 @@ class Gates {
   void Open(std::size_t row);
 
   AmParts& parts_;
-  std::vector<bool> reached_;        // by row of JobSpec::depends
   std::vector<bool> broken_;         // by row: its `do` was done
   std::set<std::uint32_t> overdue_;  // rows whose time is over, see awaits_agents()
 };

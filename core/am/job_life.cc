@@ -65,13 +65,6 @@ std::set<std::string> JobLife::KeptOff() const {
   return hosts;
 }
 
-void JobLife::TakeOverKeptOff() {
-  AmCore& core = parts_.core;
-  if (core.ledger.kept_off.empty()) return;
-  core.rm.TakeOverBlacklist(core.ledger.kept_off);
-  core.asks_dirty = true;
-}
-
 /// The RM keeps them off for the next attempt, too, which could not know of them otherwise: also
 /// those that it has yet to hear are kept off no more.
 void JobLife::WriteKeptOff() {
@@ -123,7 +116,7 @@ void JobLife::Judge(Judged judged) {
   if (!verdict) return;
   if (judged == Judged::kSuccess && verdict->status != JobStatus::kSucceeded) return;
   // Who has yet to find this AM may have ended in a way that decides otherwise.
-  judge_again_ = verdict->status != JobStatus::kSucceeded && parts_.recovery.AwaitsAgents();
+  judge_again_ = verdict->status != JobStatus::kSucceeded && core.AwaitsAgents();
   if (judge_again_) {
     TF_PROBE("life/judged-when-agents-are-heard");
     return;
@@ -145,11 +138,11 @@ void JobLife::CompleteGang() {
   const bool complete = core.tasks.CountTraining(TaskState::kWaiting) == 0 &&
                         (core.gang_was_complete || core.gang.complete());
   if (!complete) {
-    if (core.gang_was_complete && parts_.epochs.current() == Epoch())
+    if (core.gang_was_complete && core.epoch_in_force() == Epoch())
       TF_PROBE("life/gang-lost-before-its-first-process");
     core.gang_open = true;
     // Lost before the first process: it is collected as the first time, with what does not train.
-    if (parts_.epochs.current() == Epoch()) core.gang_was_complete = false;
+    if (core.epoch_in_force() == Epoch()) core.gang_was_complete = false;
     return;
   }
   core.gang.OnTrainingWhole();
@@ -188,7 +181,7 @@ bool JobLife::AllSettled() const {
 
 bool JobLife::HasBegun() const {
   const TaskTable& tasks = parts_.core.tasks;
-  if (parts_.epochs.current() == Epoch()) return false;
+  if (parts_.core.epoch_in_force() == Epoch()) return false;
   // What does not train may hold back all that does: it has to run first.
   return parts_.gates.closed_training() < tasks.training_tasks() ||
          tasks.Count(TaskState::kRunning) + tasks.Count(TaskState::kEnded) > 0;
@@ -219,7 +212,7 @@ void JobLife::UpdateState() {
     // It has its own time to end, and may not start again at all.
     TF_PROBE("life/what-is-to-end-need-not-start");
     core.timers.Disarm(Timer::kStartDeadline);
-  } else if (parts_.recovery.AwaitsAgents()) {
+  } else if (core.AwaitsAgents()) {
     TF_PROBE("life/agents-look-for-this-am");
     // What an earlier attempt started may run: its agents have yet to find this one.
     core.timers.Disarm(Timer::kStartDeadline);
@@ -242,7 +235,7 @@ void JobLife::OnStartDeadline() {
     const TaskIndex task(i);
     const TaskSnapshot& shown = core.tasks.shown(task);
     if (!core.tasks.record(task).training || shown.state == TaskState::kRunning ||
-        shown.state == TaskState::kEnded || !parts_.gates.IsOpen(task)) {
+        shown.state == TaskState::kEnded || !core.MayStart(task)) {
       continue;
     }
     const std::string why =
@@ -260,7 +253,7 @@ void JobLife::OnStartDeadline() {
 void JobLife::OnRunDeadline() {
   AmCore& core = parts_.core;
   // The job may have ended in time, and nothing of what its agents say has reached this AM.
-  run_overdue_ = parts_.recovery.AwaitsAgents();
+  run_overdue_ = core.AwaitsAgents();
   if (run_overdue_) {
     TF_PROBE("life/run-deadline-before-agents-are-heard");
     return;
@@ -321,9 +314,9 @@ void JobLife::OnTimer(TimerTable::Due due) {
     case Timer::kOrder:
       return parts_.processes.Repeat(task);
     case Timer::kStopOverdue:
-      return parts_.processes.OnStopOverdue(task);
+      return parts_.failover.OnStopOverdue(task);
     case Timer::kProcessStart:
-      return parts_.processes.OnStartOverdue(task);
+      return parts_.failover.OnStartOverdue(task);
     case Timer::kDrain:
       return parts_.finish.OnDrained(task);
     case Timer::kAskAgain:

@@ -30,8 +30,6 @@ class JobLife {
   /// What is due by now.
   void TakeDue();
   void OnTimer(TimerTable::Due due);
-  /// Hosts that the RM was not to offer to the attempt before.
-  void TakeOverKeptOff();
 
  private:
   enum class Judged { kAll, kSuccess };

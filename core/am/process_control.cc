@@ -15,12 +15,12 @@ namespace tfyarn::am {
 void ProcessControl::Start(TaskIndex task) {
   AmCore& core = parts_.core;
   const bool alone = core.tasks.record(task).start == StartMode::kAlone;
-  const ProcessRef process = core.tasks.BeginProcess(core.now, task, parts_.epochs.current());
+  const ProcessRef process = core.tasks.BeginProcess(core.now, task, core.epoch_in_force());
   // A container that was lost before has an account under the number of this process.
   if (const auto end = core.ends.find(task);
       end != core.ends.end() && end->second.process == process)
     core.ends.erase(end);
-  core.tasks.mutable_record(task).process_spec = parts_.epochs.spec();
+  core.tasks.mutable_record(task).process_spec = core.spec;
   SendStart(task);
   core.timers.Arm(Timer::kOrder, task.value, core.now + kOrderRepeat);
   if (alone)
@@ -184,50 +184,8 @@ void ProcessControl::OnRunning(TaskIndex task) {
                                .node = shown.node});
   if (core.tasks.record(task).preemption_noticed) {
     TF_PROBE("processes/noticed-before-it-ran");
-    parts_.rm_events.ObeyNotice(task);
+    if (core.tasks.record(task).process == ProcessPhase::kRunning) Warn(task);
   }
-}
-
-void ProcessControl::OnStopOverdue(TaskIndex task) {
-  AmCore& core = parts_.core;
-  if (core.tasks.record(task).process != ProcessPhase::kStopping) return;
-  // That it has fallen silent may be what broke the job, and is known only then. Where beats are
-  // rare, it may have missed but one since the order.
-  const Duration unheard = std::min(2 * core.job->heartbeat.every, GraceOf(task) + kStopSlack);
-  const std::optional<Instant> silent = core.heartbeats.OverdueUntil(core.now, task, unheard);
-  if (silent && parts_.failover.deciding()) {
-    TF_PROBE("processes/stop-waits-for-a-silence");
-    return core.timers.Arm(Timer::kStopOverdue, task.value, *silent + 1ms);
-  }
-  TF_PROBE("processes/stop-is-overdue");
-  LoseAgent(task, "its agent did not end it in time");
-}
-
-void ProcessControl::OnStartOverdue(TaskIndex task) {
-  AmCore& core = parts_.core;
-  if (core.tasks.record(task).process != ProcessPhase::kOrdered) return;
-  TF_PROBE("processes/start-is-overdue");
-  LoseAgent(task, "it did not start within the start deadline");
-}
-
-void ProcessControl::LoseAgent(TaskIndex task, const char* why) {
-  const TaskRecord& record = parts_.core.tasks.record(task);
-  const bool stopping = record.process == ProcessPhase::kStopping;
-  // Whether an agent that never found this AM obeyed is not known, and why it did not may be what
-  // broke the job.
-  if (stopping && record.agent == AgentPhase::kLaunching && parts_.failover.deciding())
-    return LoseUnfound(task, why);
-  Lose(task, {.we_stopped = stopping, .timed_out = !stopping || record.hung}, why);
-}
-
-void ProcessControl::LoseUnfound(TaskIndex task, const char* why) {
-  Lose(task, {.silent = true}, why);
-}
-
-void ProcessControl::Lose(TaskIndex task, policy::ExitEvidence evidence, const char* why) {
-  const AttemptEnd end = parts_.attempts.End(task, std::move(evidence), why);
-  parts_.leaving.Stop(task);
-  parts_.failover.OnEnd(end, false);
 }
 
 void ProcessControl::SendStart(TaskIndex task) {

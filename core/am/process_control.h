@@ -45,23 +45,15 @@ class ProcessControl {
   void RestOn(JournalSeq entry);
   /// Entries have become durable.
   void OnDurable();
-  /// Timer::kStopOverdue.
-  void OnStopOverdue(TaskIndex task);
-  /// Timer::kProcessStart.
-  void OnStartOverdue(TaskIndex task);
-  /// Its agent has not found this AM: the process counts as lost, and its container goes.
-  void LoseUnfound(TaskIndex task, const char* why);
+  /// How long its process has to end, by the order to stop.
+  [[nodiscard]] Duration GraceOf(TaskIndex task) const;
 
  private:
-  /// Its agent does not do what it was told: the process counts as ended, and its container goes.
-  void LoseAgent(TaskIndex task, const char* why);
-  void Lose(TaskIndex task, policy::ExitEvidence evidence, const char* why);
   void SendStart(TaskIndex task);
   [[nodiscard]] SpecRef SpecFor(TaskIndex task) const;
   [[nodiscard]] SendToAgent StopOrder(TaskIndex task, Duration grace) const;
   [[nodiscard]] bool IsHeld(TaskIndex task) const;
   void WatchStop(TaskIndex task);
-  [[nodiscard]] Duration GraceOf(TaskIndex task) const;
   [[nodiscard]] Duration GraceSaid(TaskIndex task) const;
 
   /// An order to stop that waits for the journal.

@@ -24,7 +24,10 @@ void Recovery::Read(const journal::JournalReading& reading) {
   for (const std::string& name : core.ledger.waived) {
     if (const auto type = core.tasks.FindType(name)) core.tasks.Waive(*type);
   }
-  parts_.life.TakeOverKeptOff();
+  if (!core.ledger.kept_off.empty()) {
+    core.rm.TakeOverBlacklist(core.ledger.kept_off);
+    core.asks_dirty = true;
+  }
   Announce(reading);
 }
 
@@ -261,7 +264,7 @@ void Recovery::OnReattached(TaskIndex task, const RegisterAgent& message) {
     core.gates = true;
     if (core.tasks.record(task).preemption_noticed) {
       TF_PROBE("recovery/marked-before-its-agent-came");
-      parts_.rm_events.ObeyNotice(task);
+      parts_.failover.ObeyNotice(task);
     }
     return;
   }
@@ -291,32 +294,12 @@ void Recovery::StopUnknownProcess(TaskIndex task, const ProcessRef& process) {
   parts_.processes.Stop(task);
 }
 
-/// Its agent has not found this attempt, which has not launched it.
-bool Recovery::IsOfEarlierAttempt(TaskIndex task) const {
-  const AmCore& core = parts_.core;
-  return core.tasks.record(task).agent == AgentPhase::kLaunching &&
-         !core.timers.IsArmed(Timer::kRegistration, task.value);
-}
-
-bool Recovery::Awaits(TaskIndex task) const {
-  return parts_.core.timers.IsArmed(Timer::kReattach) && IsOfEarlierAttempt(task);
-}
-
-bool Recovery::AwaitsAgents() const {
-  const AmCore& core = parts_.core;
-  if (!core.timers.IsArmed(Timer::kReattach)) return false;
-  for (std::uint32_t i = 0; i < core.tasks.size(); ++i) {
-    if (IsOfEarlierAttempt(TaskIndex(i))) return true;
-  }
-  return false;
-}
-
 void Recovery::OnReattachOver() {
   AmCore& core = parts_.core;
   for (std::uint32_t i = 0; i < core.tasks.size(); ++i) {
     const TaskIndex task(i);
     const TaskRecord& record = core.tasks.record(task);
-    if (!IsOfEarlierAttempt(task)) continue;
+    if (!core.IsOfEarlierAttempt(task)) continue;
     TF_PROBE("recovery/agent-does-not-come");
     const std::string why = "its agent did not find the new AM in time";
     if (core.finishing) {

@@ -41,10 +41,6 @@ class Recovery {
   void OnReattached(TaskIndex task, const RegisterAgent& message);
   /// An agent runs a process that the journal has lost: it must end before another one starts.
   void StopUnknownProcess(TaskIndex task, const ProcessRef& process);
-  /// The task's agent is of an earlier attempt, has yet to find this one, and may still come.
-  [[nodiscard]] bool Awaits(TaskIndex task) const;
-  /// Some task's is.
-  [[nodiscard]] bool AwaitsAgents() const;
   /// Timer::kReattach.
   void OnReattachOver();
 
@@ -52,7 +48,6 @@ class Recovery {
   void RestoreAddress(TaskIndex task);
   [[nodiscard]] static bool WentWithIt(TaskIndex task, const Ledger& left);
   [[nodiscard]] bool IsStranger(const ContainerId& container) const;
-  [[nodiscard]] bool IsOfEarlierAttempt(TaskIndex task) const;
   void Announce(const journal::JournalReading& reading) const;
   /// `known`: `living` has all containers that live.
   void Adopt(TaskIndex task, const Ledger& left,

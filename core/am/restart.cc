@@ -94,7 +94,7 @@ void Restart::WantContainers(const std::vector<TaskIndex>& tasks) {
   // what it keeps meanwhile is an incomplete gang.
   core.asks_dirty = true;
   const bool idle =
-      core.job->strategy == Strategy::kMultiWorker || parts_.epochs.current() == Epoch();
+      core.job->strategy == Strategy::kMultiWorker || core.epoch_in_force() == Epoch();
   core.gang.Want(core.now, slots, training && idle);
 }
 
@@ -170,6 +170,58 @@ bool Restart::RaiseMemory(TaskIndex task, const policy::Decision& decision) {
   }
   core.feasibility = true;
   return true;
+}
+
+void Restart::TakeGivenBack(const std::optional<allocation::GangGivenBack>& gang) {
+  AmCore& core = parts_.core;
+  if (!gang) return;
+  journal::GaveBack entry;
+  for (const auto& [name, container] : gang->lost) {
+    const auto task = core.tasks.Find(name);
+    TF_CHECK(task.has_value());
+    if (OnGivenBack(container, *task)) entry.tasks.push_back(name);
+  }
+  // With nothing left it is collected as the first time, with what does not train.
+  entry.all = core.tasks.containers() == 0;
+  if (entry.all) core.gang_was_complete = false;
+  if (!entry.tasks.empty()) (void)core.Append(entry);
+  core.Emit(GangReleased{.containers = static_cast<std::int32_t>(gang->lost.size()),
+                         .backoff = gang->backoff});
+}
+
+bool Restart::OnGivenBack(const ContainerId& container, TaskIndex task) {
+  AmCore& core = parts_.core;
+  if (!core.tasks.shown(task).has_container || core.tasks.shown(task).container != container)
+    return false;
+  const TaskRecord& record = core.tasks.record(task);
+  const bool had_process = core.tasks.ProcessAlive(task);
+  std::optional<Cause> stopped;
+  if (had_process) {
+    TF_PROBE("rm/given-back-with-a-process");
+    stopped = core.CauseOf(
+        parts_.attempts.End(task, {.we_stopped = true}, "given back with an incomplete gang"));
+    parts_.attempts.Decided(task, core.out.last());
+  }
+  const bool starts_again =
+      record.outcome == policy::Outcome::kOpen && record.start == StartMode::kNone;
+  if (starts_again)
+    core.tasks.SetStart(task, record.training ? StartMode::kWithEpoch : StartMode::kAlone);
+  if (record.agent == AgentPhase::kGranted) {
+    parts_.leaving.Gone(task);
+    return false;
+  }
+  TF_PROBE("rm/given-back-with-its-gang");
+  // Why its process ended, and that it starts again, must be stored before the RM takes it.
+  parts_.leaving.Release(task);
+  rests_on_entries_.insert(container);
+  // What ran beside a gang that waits starts again with it: a decision as any other.
+  if (!starts_again || !stopped) return record.outcome == policy::Outcome::kOpen;
+  Execute({.tasks = {task},
+           .replace = {},
+           .epoch_rises = record.training,
+           .cause = *stopped,
+           .rule = "gang/hold"});
+  return false;
 }
 
 }  // namespace tfyarn::am

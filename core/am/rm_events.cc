@@ -91,7 +91,7 @@ void RmEvents::OnAllocated(const yarn::AllocateResponse& response) {
 
 void RmEvents::ReleaseSurplus() {
   for (const ContainerId& container : parts_.core.gang.TakeReleases()) {
-    if (rests_on_entries_.erase(container) > 0) continue;
+    if (parts_.restart.SeesOut(container)) continue;
     if (!parts_.leaving.Has(container)) given_back_.insert(container);
     parts_.core.rm.Release(container);
   }
@@ -220,41 +220,7 @@ void RmEvents::OnPreemptionNotice(const ContainerId& container) {
   if (repeated) return;
   core.Note(fmt::format("{} will lose {} to preemption", ToString(core.tasks.id(*task)),
                         ToString(container)));
-  ObeyNotice(*task);
-}
-
-void RmEvents::ObeyNotice(TaskIndex task) {
-  AmCore& core = parts_.core;
-  const TaskRecord& record = core.tasks.record(task);
-  switch (record.process) {
-    case ProcessPhase::kRunning:
-      return parts_.processes.Warn(task);
-    case ProcessPhase::kOrdered:   // Warned when it is seen to run.
-    case ProcessPhase::kStopping:  // Its container is given back when it has ended.
-      return;
-    case ProcessPhase::kNone:
-    case ProcessPhase::kEnded:
-      break;
-  }
-  if (record.agent == AgentPhase::kGranted) {
-    core.gang.Refuse(core.now, core.tasks.shown(task).container);
-    core.asks_dirty = true;
-    return parts_.leaving.Gone(task);
-  }
-  // What runs in the container of an earlier AM attempt, its agent has yet to say.
-  if (record.agent == AgentPhase::kLaunching &&
-      !core.timers.IsArmed(Timer::kRegistration, task.value)) {
-    TF_PROBE("rm/notice-before-the-agent-came");
-    return;
-  }
-  // To wait here for the others of a gang would only keep the queue that the RM takes it for
-  // waiting: a process that does not run has nothing to save.
-  TF_PROBE("rm/given-back-on-notice");
-  const bool had_process = record.process == ProcessPhase::kEnded;
-  parts_.leaving.Release(task);
-  parts_.failover.OnLostBeforeStart(
-      task, {.marked = true},
-      "its container was given back on the RM's notice: no process ran in it", had_process);
+  parts_.failover.ObeyNotice(*task);
 }
 
 // ---------------------------------------------------------------- the gang's clocks
@@ -265,7 +231,7 @@ void RmEvents::OnGangTime() {
   if (!due || *due > core.now) return;
   core.asks_dirty = true;
   const allocation::GangTimeouts timeouts = core.gang.OnTime(core.now);
-  TakeGivenBack(timeouts.given_back);
+  parts_.restart.TakeGivenBack(timeouts.given_back);
   if (timeouts.deadline_missed && !core.finishing) {
     // Of a gang that has trained, what is missing beside the training keeps nothing from going on.
     const bool training =
@@ -281,58 +247,6 @@ void RmEvents::OnGangTime() {
                         .detail = *timeouts.deadline_missed},
                        "gang/deadline", why);
   }
-}
-
-void RmEvents::TakeGivenBack(const std::optional<allocation::GangGivenBack>& gang) {
-  AmCore& core = parts_.core;
-  if (!gang) return;
-  journal::GaveBack entry;
-  for (const auto& [name, container] : gang->lost) {
-    const auto task = core.tasks.Find(name);
-    TF_CHECK(task.has_value());
-    if (OnGivenBack(container, *task)) entry.tasks.push_back(name);
-  }
-  // With nothing left it is collected as the first time, with what does not train.
-  entry.all = core.tasks.containers() == 0;
-  if (entry.all) core.gang_was_complete = false;
-  if (!entry.tasks.empty()) (void)core.Append(entry);
-  core.Emit(GangReleased{.containers = static_cast<std::int32_t>(gang->lost.size()),
-                         .backoff = gang->backoff});
-}
-
-bool RmEvents::OnGivenBack(const ContainerId& container, TaskIndex task) {
-  AmCore& core = parts_.core;
-  if (!core.tasks.shown(task).has_container || core.tasks.shown(task).container != container)
-    return false;
-  const TaskRecord& record = core.tasks.record(task);
-  const bool had_process = core.tasks.ProcessAlive(task);
-  std::optional<Cause> stopped;
-  if (had_process) {
-    TF_PROBE("rm/given-back-with-a-process");
-    stopped = core.CauseOf(
-        parts_.attempts.End(task, {.we_stopped = true}, "given back with an incomplete gang"));
-    parts_.attempts.Decided(task, core.out.last());
-  }
-  const bool starts_again =
-      record.outcome == policy::Outcome::kOpen && record.start == StartMode::kNone;
-  if (starts_again)
-    core.tasks.SetStart(task, record.training ? StartMode::kWithEpoch : StartMode::kAlone);
-  if (record.agent == AgentPhase::kGranted) {
-    parts_.leaving.Gone(task);
-    return false;
-  }
-  TF_PROBE("rm/given-back-with-its-gang");
-  // Why its process ended, and that it starts again, must be stored before the RM takes it.
-  parts_.leaving.Release(task);
-  rests_on_entries_.insert(container);
-  // What ran beside a gang that waits starts again with it: a decision as any other.
-  if (!starts_again || !stopped) return record.outcome == policy::Outcome::kOpen;
-  parts_.restart.Execute({.tasks = {task},
-                          .replace = {},
-                          .epoch_rises = record.training,
-                          .cause = *stopped,
-                          .rule = "gang/hold"});
-  return false;
 }
 
 }  // namespace tfyarn::am

@@ -23,11 +23,6 @@ class RmEvents {
   void ReleaseSurplus();
   /// What the gang's clocks say.
   void OnGangTime();
-  /// The RM will take the task's container: a process in it is warned; one in which none runs is
-  /// given back.
-  void ObeyNotice(TaskIndex task);
-  /// The gang has given back what it held.
-  void TakeGivenBack(const std::optional<allocation::GangGivenBack>& gang);
 
  private:
   void OnAllocated(const yarn::AllocateResponse& response);
@@ -38,13 +33,9 @@ class RmEvents {
   void OnPreemptionNotice(const ContainerId& container);
   void OnResynced();
   void OnRejected(const yarn::RpcError& error);
-  /// Whether the next AM would take it for the task's still.
-  [[nodiscard]] bool OnGivenBack(const ContainerId& container, TaskIndex task);
 
   AmParts& parts_;
   std::set<ContainerId> given_back_;  ///< Never a task's in use; their ends are expected.
-  /// Given back with an incomplete gang, of a task that was launched: it leaves as others do.
-  std::set<ContainerId> rests_on_entries_;
 };
 
 }  // namespace tfyarn::am

@@ -288,7 +288,7 @@ void Startup::WaitForNodes(const std::string& limit) {
   AmCore& core = parts_.core;
   core.timers.ArmJob(Timer::kNodesMayCome, nodes_come_until_);
   core.asks_dirty = true;
-  if (!core.gang.suspended()) parts_.rm_events.TakeGivenBack(core.gang.Suspend(core.now));
+  if (!core.gang.suspended()) parts_.restart.TakeGivenBack(core.gang.Suspend(core.now));
   if (std::exchange(limit_, limit) == limit) return;
   const Duration left = nodes_come_until_ - core.now;
   core.Emit(NodesAwaited{.limit = limit, .at_most = left});
