@@ -141,6 +141,7 @@ class SimHost : private ClusterView, private WorldView {
   // ---- sim_host_yarn.cc: RM, NMs
   void StepRm(const fakes::RmEvent& event);
   void HandleRm(fakes::RmAction& action);
+  void TraceGranted(fakes::Granted&& granted);
   [[nodiscard]] bool rm_answers() const { return rm_ != nullptr && !rm_paused_; }
   /// A call's way to the RM and back.
   struct RmCallTerms {
@@ -161,6 +162,7 @@ class SimHost : private ClusterView, private WorldView {
   void StepNm(NmActor& nm, const fakes::NmEvent& event);
   void NmShutDown(NmActor& nm);
   void HandleNm(NmActor& nm, fakes::NmAction& action);
+  void ContainerIsDone(const NmActor& nm, const ContainerId& container);
   void NmCallsRm(NmActor& nm, fakes::NmCallRm call);
   void RmCallsNm(fakes::RmCallNm call);
   void TraceFreed(const ContainerId& container, std::int32_t exit_status);
@@ -228,6 +230,9 @@ class SimHost : private ClusterView, private WorldView {
   void StartAgent(JobRt& job, std::int32_t node, const AgentLaunch& launch);
   void StepAgent(AgentActor& agent, AgentEvent event);
   void HandleAgent(AgentActor& agent, AgentAction& action);
+  void LeasePortFor(AgentActor& agent);
+  void SignalUserProcess(const AgentActor& agent, const SignalProcess& order);
+  void ReadAmAddressFor(const AgentActor& agent);
   void LaterToAgent(const AgentActor& agent, AgentEvent event);
   void AgentSendsToAm(AgentActor& agent, SendToAm send);
   /// The agent's process is gone, and the user's with it. Its NM is not told.

@@ -3,6 +3,7 @@
 #include <utility>
 
 #include "core/model/check.h"
+#include "core/model/visit.h"
 #include "sim/coverage.h"
 #include "sim/sim_host.h"
 #include "sim/sim_host_calls.h"
@@ -69,45 +70,55 @@ void SimHost::StepAgent(AgentActor& agent, AgentEvent event) {
 }
 
 void SimHost::HandleAgent(AgentActor& agent, AgentAction& action) {
-  if (std::holds_alternative<LeasePort>(action)) {
-    if (Damaged(Damage::kLost)) return;
-    if (Damaged(Damage::kFails))
-      return LaterToAgent(agent, PortLeaseFailed{.reason = "no port is free"});
-    NodeInfo& node = nodes_[agent.place];
-    agent.port = node.next_port;
-    node.next_port = node.next_port == kLastPort ? kFirstPort : node.next_port + 1;
-    LaterToAgent(agent, PortLeased{.port = agent.port});
-  } else if (auto* send = std::get_if<SendToAm>(&action)) {
-    AgentSendsToAm(agent, std::move(*send));
-  } else if (const auto* spawn = std::get_if<SpawnProcess>(&action)) {
-    SpawnUserProcess(agent, *spawn);
-  } else if (const auto* signal = std::get_if<SignalProcess>(&action)) {
-    const auto job = jobs_.find(agent.job.value);
-    if (job == jobs_.end() || Damaged(Damage::kLost)) return;
-    SpareList<WorkloadOutput> outputs(spare_workload_outputs_);
-    job->second->workload->Signalled(now_, agent.fence.container, signal->attempt, signal->signal,
-                                     *outputs);
-    HandleWorkload(*job->second, *outputs);
-  } else if (std::holds_alternative<ReadAmAddress>(action)) {
-    if (!jobs_.contains(agent.job.value)) return;
-    CallNameNode(
-        agent.place, agent.id, hdfs::ReadRequest{.path = agent.staging_directory + "/am-address"},
-        [this, id = agent.id](const hdfs::HdfsResponse& response) {
-          Actor* actor = actors_[id].get();
-          if (actor == nullptr || !actor->alive) return;
-          const auto* read = std::get_if<hdfs::ReadResponse>(&response);
-          const AmAddress known = read == nullptr ? AmAddress{} : AmAddressFrom(read->bytes);
-          StepAgent(static_cast<AgentActor&>(*actor),
-                    AmAddressRead{.am_attempt = known.am_attempt, .address = known.address});
-        });
-  } else if (const auto* exit = std::get_if<ExitAgent>(&action)) {
-    if (Damaged(Damage::kLost)) return;
-    const ContainerId container = agent.fence.container;
-    EndAgent(agent);
-    After(Duration::zero(), [this, container, code = exit->code, reason = exit->reason] {
-      ContainerProcessEnded(container, code, reason);
-    });
-  }
+  // A simulated process has no stacks; the order is in the trace.
+  std::visit(Overloaded{Ignore<DumpStacks, Note>{}, [&](LeasePort&) { LeasePortFor(agent); },
+                        [&](SendToAm& send) { AgentSendsToAm(agent, std::move(send)); },
+                        [&](SpawnProcess& spawn) { SpawnUserProcess(agent, spawn); },
+                        [&](SignalProcess& signal) { SignalUserProcess(agent, signal); },
+                        [&](ReadAmAddress&) { ReadAmAddressFor(agent); },
+                        [&](ExitAgent& exit) {
+                          if (Damaged(Damage::kLost)) return;
+                          const ContainerId container = agent.fence.container;
+                          EndAgent(agent);
+                          After(Duration::zero(),
+                                [this, container, code = exit.code, reason = exit.reason] {
+                                  ContainerProcessEnded(container, code, reason);
+                                });
+                        }},
+             action);
+}
+
+void SimHost::LeasePortFor(AgentActor& agent) {
+  if (Damaged(Damage::kLost)) return;
+  if (Damaged(Damage::kFails))
+    return LaterToAgent(agent, PortLeaseFailed{.reason = "no port is free"});
+  NodeInfo& node = nodes_[agent.place];
+  agent.port = node.next_port;
+  node.next_port = node.next_port == kLastPort ? kFirstPort : node.next_port + 1;
+  LaterToAgent(agent, PortLeased{.port = agent.port});
+}
+
+void SimHost::SignalUserProcess(const AgentActor& agent, const SignalProcess& order) {
+  const auto job = jobs_.find(agent.job.value);
+  if (job == jobs_.end() || Damaged(Damage::kLost)) return;
+  SpareList<WorkloadOutput> outputs(spare_workload_outputs_);
+  job->second->workload->Signalled(now_, agent.fence.container, order.attempt, order.signal,
+                                   *outputs);
+  HandleWorkload(*job->second, *outputs);
+}
+
+void SimHost::ReadAmAddressFor(const AgentActor& agent) {
+  if (!jobs_.contains(agent.job.value)) return;
+  CallNameNode(agent.place, agent.id,
+               hdfs::ReadRequest{.path = agent.staging_directory + "/am-address"},
+               [this, id = agent.id](const hdfs::HdfsResponse& response) {
+                 Actor* actor = actors_[id].get();
+                 if (actor == nullptr || !actor->alive) return;
+                 const auto* read = std::get_if<hdfs::ReadResponse>(&response);
+                 const AmAddress known = read == nullptr ? AmAddress{} : AmAddressFrom(read->bytes);
+                 StepAgent(static_cast<AgentActor&>(*actor),
+                           AmAddressRead{.am_attempt = known.am_attempt, .address = known.address});
+               });
 }
 
 void SimHost::LaterToAgent(const AgentActor& agent, AgentEvent event) {
@@ -195,43 +206,43 @@ void SimHost::SpawnUserProcess(AgentActor& agent, const SpawnProcess& order) {
 }
 
 void SimHost::HandleWorkload(JobRt& job, std::vector<WorkloadOutput>& outputs) {
-  for (WorkloadOutput& output : outputs) {
-    if (const auto* exits = std::get_if<ProcessExits>(&output)) {
-      const AgentActor* agent = AgentOf(exits->container);
-      if (agent == nullptr) continue;
-      LaterToAgent(*agent, ProcessExited{.attempt = exits->attempt,
-                                         .exit = exits->exit,
-                                         .port_conflict = exits->port_conflict,
-                                         .stderr_tail = exits->stderr_tail});
-    } else if (const auto* phase = std::get_if<PhaseChanged>(&output)) {
-      Trace(trace::TrainingPhaseChanged{.job = job.index, .phase = phase->phase});
-    } else if (const auto* lost = std::get_if<WorkIsLost>(&output)) {
-      Trace(trace::WorkLost{.job = job.index, .work = lost->work});
-    } else if (const auto* accounted = std::get_if<Accounted>(&output)) {
-      Trace(trace::TrainingAccounted{.job = job.index,
-                                     .useful = accounted->gpu.useful,
-                                     .checkpoint = accounted->gpu.checkpoint,
-                                     .lost = accounted->gpu.lost,
-                                     .restore = accounted->gpu.restore});
-    } else if (const auto* progress = std::get_if<ProgressIsSeen>(&output)) {
-      const AgentActor* agent = AgentOf(progress->container);
-      if (agent != nullptr) LaterToAgent(*agent, ProgressSeen{.attempt = progress->attempt});
-    } else if (const auto* signs = std::get_if<SignsAreSeen>(&output)) {
-      const AgentActor* agent = AgentOf(signs->container);
-      if (agent == nullptr) continue;
-      LaterToAgent(*agent, ProcessSignsSeen{.attempt = signs->attempt,
-                                            .standstill = signs->standstill,
-                                            .catches_term = signs->catches_term});
-    } else if (const auto* port = std::get_if<PortIsSeen>(&output)) {
-      const AgentActor* agent = AgentOf(port->container);
-      if (agent == nullptr) continue;
-      LaterToAgent(*agent, PortUseSeen{.attempt = port->attempt,
-                                       .use = {.listener = port->listener, .elsewhere = {}}});
-    } else if (const auto* file = std::get_if<FileIsWritten>(&output)) {
-      static_cast<void>(name_node_.Call(
-          WallNow(), hdfs::CreateRequest{.path = file->path, .bytes = "", .size = 1}));
-    }
-  }
+  const auto tell = [this](const ContainerId& container, AgentEvent event) {
+    const AgentActor* agent = AgentOf(container);
+    if (agent != nullptr) LaterToAgent(*agent, std::move(event));
+  };
+  const Overloaded handle{
+      [&](ProcessExits& exits) {
+        tell(exits.container, ProcessExited{.attempt = exits.attempt,
+                                            .exit = exits.exit,
+                                            .port_conflict = exits.port_conflict,
+                                            .stderr_tail = exits.stderr_tail});
+      },
+      [&](PhaseChanged& changed) {
+        Trace(trace::TrainingPhaseChanged{.job = job.index, .phase = changed.phase});
+      },
+      [&](WorkIsLost& lost) { Trace(trace::WorkLost{.job = job.index, .work = lost.work}); },
+      [&](Accounted& accounted) {
+        Trace(trace::TrainingAccounted{.job = job.index,
+                                       .useful = accounted.gpu.useful,
+                                       .checkpoint = accounted.gpu.checkpoint,
+                                       .lost = accounted.gpu.lost,
+                                       .restore = accounted.gpu.restore});
+      },
+      [&](ProgressIsSeen& seen) { tell(seen.container, ProgressSeen{.attempt = seen.attempt}); },
+      [&](SignsAreSeen& signs) {
+        tell(signs.container, ProcessSignsSeen{.attempt = signs.attempt,
+                                               .standstill = signs.standstill,
+                                               .catches_term = signs.catches_term});
+      },
+      [&](PortIsSeen& port) {
+        tell(port.container, PortUseSeen{.attempt = port.attempt,
+                                         .use = {.listener = port.listener, .elsewhere = {}}});
+      },
+      [&](FileIsWritten& file) {
+        static_cast<void>(name_node_.Call(
+            WallNow(), hdfs::CreateRequest{.path = file.path, .bytes = "", .size = 1}));
+      }};
+  for (WorkloadOutput& output : outputs) std::visit(handle, output);
   ScheduleWorkload(job);
 }
 

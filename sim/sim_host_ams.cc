@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "core/model/check.h"
+#include "core/model/visit.h"
 #include "sim/behavior.h"
 #include "sim/coverage.h"
 #include "sim/sim_host.h"
@@ -110,39 +111,44 @@ void SimHost::StepAm(AmActor& am, AmEvent event) {
 }
 
 void SimHost::HandleAm(AmActor& am, AmAction& action) {
-  if (std::holds_alternative<ReadJournal>(action)) {
-    ReadJournalFor(am);
-  } else if (auto* append = std::get_if<AppendJournal>(&action)) {
-    if (damage_ != nullptr) am.damaged_appends[append->seq] = damage_;
-    am.appends.push_back(std::move(*append));
-    if (am.appends.size() == 1) AppendNext(am);
-  } else if (const auto* publish = std::get_if<PublishAddress>(&action)) {
-    PublishAmAddress(am.id, *publish);
-  } else if (auto* rm_call = std::get_if<CallRm>(&action)) {
-    AmCallsRm(am, std::move(*rm_call));
-  } else if (auto* nm_call = std::get_if<CallNm>(&action)) {
-    AmCallsNm(am, std::move(*nm_call));
-  } else if (auto* hdfs_call = std::get_if<CallHdfs>(&action)) {
-    CallNameNode(am.place, am.id, std::move(hdfs_call->request),
-                 [this, id = am.id, call = hdfs_call->call](hdfs::HdfsResponse response) {
-                   Actor* actor = actors_[id].get();
-                   if (actor == nullptr || !actor->alive) return;
-                   StepAm(static_cast<AmActor&>(*actor),
-                          HdfsReplied{.call = call, .response = std::move(response)});
-                 });
-  } else if (auto* send = std::get_if<SendToAgent>(&action)) {
-    AmSendsToAgent(am, std::move(*send));
-  } else if (const auto* exit = std::get_if<ExitAm>(&action)) {
-    if (Damaged(Damage::kLost)) return;
-    const ContainerId container = am.container;
-    EndAm(am);
-    After(Duration::zero(),
-          [this, container, code = exit->code] { ContainerProcessEnded(container, code, ""); });
-  } else if (const auto* state = std::get_if<JobStateChanged>(&action)) {
-    am.state = state->state;
-    const auto job = jobs_.find(am.job.value);
-    if (job != jobs_.end()) JobStateSeen(*job->second, state->state);
-  }
+  std::visit(Overloaded{// What the AM announces for the trace.
+                        Ignore<GangCompleted, GangReleased, SpecAssembled, TaskAttemptStarted,
+                               TaskAttemptEnded, RestartDecided, VerdictReached, Note, NodesAwaited,
+                               PortUseFound, RestartTakenOver>{},
+                        [&](ReadJournal&) { ReadJournalFor(am); },
+                        [&](AppendJournal& append) {
+                          if (damage_ != nullptr) am.damaged_appends[append.seq] = damage_;
+                          am.appends.push_back(std::move(append));
+                          if (am.appends.size() == 1) AppendNext(am);
+                        },
+                        [&](PublishAddress& publish) { PublishAmAddress(am.id, publish); },
+                        [&](CallRm& call) { AmCallsRm(am, std::move(call)); },
+                        [&](CallNm& call) { AmCallsNm(am, std::move(call)); },
+                        [&](CallHdfs& order) {
+                          CallNameNode(
+                              am.place, am.id, std::move(order.request),
+                              [this, id = am.id, call = order.call](hdfs::HdfsResponse response) {
+                                Actor* actor = actors_[id].get();
+                                if (actor == nullptr || !actor->alive) return;
+                                StepAm(static_cast<AmActor&>(*actor),
+                                       HdfsReplied{.call = call, .response = std::move(response)});
+                              });
+                        },
+                        [&](SendToAgent& send) { AmSendsToAgent(am, std::move(send)); },
+                        [&](ExitAm& exit) {
+                          if (Damaged(Damage::kLost)) return;
+                          const ContainerId container = am.container;
+                          EndAm(am);
+                          After(Duration::zero(), [this, container, code = exit.code] {
+                            ContainerProcessEnded(container, code, "");
+                          });
+                        },
+                        [&](JobStateChanged& changed) {
+                          am.state = changed.state;
+                          const auto job = jobs_.find(am.job.value);
+                          if (job != jobs_.end()) JobStateSeen(*job->second, changed.state);
+                        }},
+             action);
 }
 
 void SimHost::AmCallsRm(AmActor& am, CallRm call) {

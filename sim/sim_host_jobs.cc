@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "core/model/check.h"
+#include "core/model/visit.h"
 #include "sim/sim_host.h"
 #include "sim/sim_host_calls.h"
 #include "sim/sim_host_sabotage.h"
@@ -101,24 +102,29 @@ void SimHost::StepClient(ClientActor& client, ClientEvent event) {
 
 void SimHost::HandleClient(ClientActor& client, ClientAction& action) {
   JobRt& job = *jobs_.at(client.job.value);
-  if (auto* rm_call = std::get_if<CallRm>(&action)) {
-    ClientCallsRm(client, std::move(*rm_call));
-  } else if (auto* hdfs_call = std::get_if<CallHdfs>(&action)) {
-    CallNameNode(kClientPlace, client.id, std::move(hdfs_call->request),
-                 [this, id = client.id, call = hdfs_call->call](hdfs::HdfsResponse response) {
-                   Actor* actor = actors_[id].get();
-                   if (actor == nullptr || !actor->alive) return;
-                   StepClient(static_cast<ClientActor&>(*actor),
-                              HdfsReplied{.call = call, .response = std::move(response)});
-                 });
-  } else if (auto* facts = std::get_if<ClusterFacts>(&action)) {
-    job.facts = std::move(*facts);
-    job.surveyed = WallNow();
-  } else if (std::holds_alternative<ExitClient>(action)) {
-    client.alive = false;
-    job.client = 0;
-    JobEndSeen(job);
-  }
+  std::visit(
+      Overloaded{Ignore<ApplicationSubmitted, JobEnded, Note>{},  // Announced for the trace.
+                 [&](CallRm& call) { ClientCallsRm(client, std::move(call)); },
+                 [&](CallHdfs& order) {
+                   CallNameNode(
+                       kClientPlace, client.id, std::move(order.request),
+                       [this, id = client.id, call = order.call](hdfs::HdfsResponse response) {
+                         Actor* actor = actors_[id].get();
+                         if (actor == nullptr || !actor->alive) return;
+                         StepClient(static_cast<ClientActor&>(*actor),
+                                    HdfsReplied{.call = call, .response = std::move(response)});
+                       });
+                 },
+                 [&](ClusterFacts& facts) {
+                   job.facts = std::move(facts);
+                   job.surveyed = WallNow();
+                 },
+                 [&](ExitClient&) {
+                   client.alive = false;
+                   job.client = 0;
+                   JobEndSeen(job);
+                 }},
+      action);
 }
 
 void SimHost::ClientCallsRm(ClientActor& client, CallRm call) {

@@ -7,6 +7,7 @@
 
 #include "core/model/check.h"
 #include "core/model/launch.h"
+#include "core/model/visit.h"
 #include "sim/sim_host.h"
 #include "sim/sim_host_calls.h"
 #include "sim/yarn_options.h"
@@ -29,39 +30,47 @@ void SimHost::StepRm(const fakes::RmEvent& event) {
 }
 
 void SimHost::HandleRm(fakes::RmAction& action) {
-  if (auto* reply = std::get_if<fakes::RmReply>(&action)) {
-    rm_response_ = std::move(reply->response);
-  } else if (auto* call = std::get_if<fakes::RmCallNm>(&action)) {
-    RmCallsNm(std::move(*call));
-  } else if (const auto* attempt = std::get_if<fakes::NewsForAttempt>(&action)) {
-    JobRt* job = JobOf(attempt->attempt.application);
-    AmActor* am = job == nullptr ? nullptr : AmOf(*job, attempt->attempt);
-    if (am != nullptr) ForceBeat(*am);
-  } else if (const auto* node = std::get_if<fakes::NewsForNode>(&action)) {
-    const std::uint32_t nm = nm_of_node_[static_cast<std::size_t>(*nodes_.Find(node->node.host))];
-    if (nm != 0) ForceBeat(*actors_[nm]);
-  } else if (const auto* application = std::get_if<fakes::NewsForClient>(&action)) {
-    JobRt* job = JobOf(application->application);
-    if (job != nullptr && job->client != 0) ForceBeat(*actors_[job->client]);
-  } else if (auto* granted = std::get_if<fakes::Granted>(&action)) {
-    // A restarted RM recovers what its predecessor granted: nothing new for the trace.
-    if (!granted_.insert(granted->container).second) return;
-    const JobRt* job = JobOf(granted->container.application_attempt.application);
-    Trace(trace::ContainerGranted{.job = job == nullptr ? trace::JobIndex{} : job->index,
-                                  .container = granted->container,
-                                  .node = std::move(granted->node),
-                                  .resource = std::move(granted->resource),
-                                  .am = granted->am});
-  } else if (const auto* freed = std::get_if<fakes::Freed>(&action)) {
-    TraceFreed(freed->container, freed->exit_status);
-  } else if (const auto* ended = std::get_if<fakes::ApplicationEnded>(&action)) {
-    JobRt* job = JobOf(ended->application);
-    if (job == nullptr) return;
-    Trace(trace::ApplicationEnded{
-        .job = job->index, .application = ended->application, .final_status = ended->final_status});
-    // With its client gone nobody else says that the job is over.
-    if (job->client == 0) JobEndSeen(*job);
-  }
+  std::visit(
+      Overloaded{Ignore<fakes::RmNote>{},
+                 [&](fakes::RmReply& reply) { rm_response_ = std::move(reply.response); },
+                 [&](fakes::RmCallNm& call) { RmCallsNm(std::move(call)); },
+                 [&](fakes::NewsForAttempt& news) {
+                   JobRt* job = JobOf(news.attempt.application);
+                   AmActor* am = job == nullptr ? nullptr : AmOf(*job, news.attempt);
+                   if (am != nullptr) ForceBeat(*am);
+                 },
+                 [&](fakes::NewsForNode& news) {
+                   const std::uint32_t nm =
+                       nm_of_node_[static_cast<std::size_t>(*nodes_.Find(news.node.host))];
+                   if (nm != 0) ForceBeat(*actors_[nm]);
+                 },
+                 [&](fakes::NewsForClient& news) {
+                   JobRt* job = JobOf(news.application);
+                   if (job != nullptr && job->client != 0) ForceBeat(*actors_[job->client]);
+                 },
+                 [&](fakes::Granted& granted) { TraceGranted(std::move(granted)); },
+                 [&](fakes::Freed& freed) { TraceFreed(freed.container, freed.exit_status); },
+                 [&](fakes::ApplicationEnded& ended) {
+                   JobRt* job = JobOf(ended.application);
+                   if (job == nullptr) return;
+                   Trace(trace::ApplicationEnded{.job = job->index,
+                                                 .application = ended.application,
+                                                 .final_status = ended.final_status});
+                   // With its client gone only the RM says that the job is over.
+                   if (job->client == 0) JobEndSeen(*job);
+                 }},
+      action);
+}
+
+void SimHost::TraceGranted(fakes::Granted&& granted) {
+  // A restarted RM recovers what its predecessor granted: nothing new for the trace.
+  if (!granted_.insert(granted.container).second) return;
+  const JobRt* job = JobOf(granted.container.application_attempt.application);
+  Trace(trace::ContainerGranted{.job = job == nullptr ? trace::JobIndex{} : job->index,
+                                .container = granted.container,
+                                .node = std::move(granted.node),
+                                .resource = std::move(granted.resource),
+                                .am = granted.am});
 }
 
 void SimHost::TraceFreed(const ContainerId& container, std::int32_t exit_status) {
@@ -152,26 +161,28 @@ void SimHost::NmShutDown(NmActor& nm) {
 }
 
 void SimHost::HandleNm(NmActor& nm, fakes::NmAction& action) {
-  if (auto* reply = std::get_if<fakes::NmReply>(&action)) {
-    nm_response_ = std::move(reply->response);
-  } else if (auto* call = std::get_if<fakes::NmCallRm>(&action)) {
-    NmCallsRm(nm, std::move(*call));
-  } else if (const auto* localize = std::get_if<fakes::Localize>(&action)) {
-    LocalizeContainer(nm, *localize);
-  } else if (auto* launch = std::get_if<fakes::Launch>(&action)) {
-    LaunchContainer(nm, std::move(*launch));
-  } else if (const auto* signal = std::get_if<fakes::SignalContainer>(&action)) {
-    After(Duration::zero(), [this, container = signal->container, kill = signal->kill] {
-      SignalContainerProcess(container, kill);
-    });
-  } else if (const auto* done = std::get_if<fakes::ContainerDone>(&action)) {
-    Trace(trace::ContainerGone{.container = done->container});
-    containers_.erase(done->container);
-    // No RM has it in its books: what was allocated before a restart ends with it. One that its
-    // node had not claimed in time ends unheard.
-    if (unclaimed_.contains(nm.place) && (IsRegistered(nm.place) || now_ >= claims_end_))
-      After(scenario_.yarn.nm_heartbeat, [this, place = nm.place] { ForgetUnclaimedOn(place); });
-  }
+  std::visit(Overloaded{Ignore<fakes::NmNote>{},
+                        [&](fakes::NmReply& reply) { nm_response_ = std::move(reply.response); },
+                        [&](fakes::NmCallRm& call) { NmCallsRm(nm, std::move(call)); },
+                        [&](fakes::Localize& localize) { LocalizeContainer(nm, localize); },
+                        [&](fakes::Launch& launch) { LaunchContainer(nm, std::move(launch)); },
+                        [&](fakes::SignalContainer& signal) {
+                          After(Duration::zero(),
+                                [this, container = signal.container, kill = signal.kill] {
+                                  SignalContainerProcess(container, kill);
+                                });
+                        },
+                        [&](fakes::ContainerDone& done) { ContainerIsDone(nm, done.container); }},
+             action);
+}
+
+void SimHost::ContainerIsDone(const NmActor& nm, const ContainerId& container) {
+  Trace(trace::ContainerGone{.container = container});
+  containers_.erase(container);
+  // No RM has it in its books: what was allocated before a restart ends with it. One that its
+  // node had not claimed in time ends unheard.
+  if (unclaimed_.contains(nm.place) && (IsRegistered(nm.place) || now_ >= claims_end_))
+    After(scenario_.yarn.nm_heartbeat, [this, place = nm.place] { ForgetUnclaimedOn(place); });
 }
 
 void SimHost::NmCallsRm(NmActor& nm, fakes::NmCallRm call) {

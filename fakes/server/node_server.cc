@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "core/model/check.h"
+#include "core/model/visit.h"
 #include "fakes/server/files.h"
 #include "fakes/server/ipc_exceptions.h"
 #include "fakes/server/launch_script.h"
@@ -178,19 +179,16 @@ yarn::NmResponse NodeServer::Call(const Caller& caller, const yarn::Token& token
 // ---------------------------------------------------------------- what it orders
 
 void NodeServer::Do(NmAction action) {
-  if (auto* reply = std::get_if<NmReply>(&action)) {
-    replies_[reply->id] = std::move(reply->response);
-  } else if (auto* call = std::get_if<NmCallRm>(&action)) {
-    links_.call_rm(call->id, std::move(call->request));
-  } else if (const auto* fetch = std::get_if<Localize>(&action)) {
-    Fetch(*fetch);
-  } else if (const auto* launch = std::get_if<Launch>(&action)) {
-    Run(*launch);
-  } else if (const auto* order = std::get_if<fakes::SignalContainer>(&action)) {
-    processes_.Signal(order->container, order->kill ? SIGKILL : SIGTERM);
-  } else if (const auto* done = std::get_if<ContainerDone>(&action)) {
-    Done(done->container);
-  }
+  std::visit(
+      Overloaded{Ignore<NmNote>{},
+                 [this](NmReply& reply) { replies_[reply.id] = std::move(reply.response); },
+                 [this](NmCallRm& call) { links_.call_rm(call.id, std::move(call.request)); },
+                 [this](Localize& order) { Fetch(order); }, [this](Launch& order) { Run(order); },
+                 [this](fakes::SignalContainer& order) {
+                   processes_.Signal(order.container, order.kill ? SIGKILL : SIGTERM);
+                 },
+                 [this](ContainerDone& done) { Done(done.container); }},
+      action);
 }
 
 fs::path NodeServer::WorkOf(const ContainerId& container) const {

@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "core/model/check.h"
+#include "core/model/visit.h"
 #include "fakes/server/ipc_exceptions.h"
 #include "fakes/server/wall_clock.h"
 #include "wire/hadoop/token_identifiers.h"
@@ -208,16 +209,18 @@ yarn::RmResponse YarnServer::StepRm(const RmEvent& event) {
   yarn::RmResponse response;
   std::vector<RmAction> actions;
   rm_->Step(now(), event, actions);
-  for (RmAction& action : actions) {
-    if (auto* reply = std::get_if<RmReply>(&action)) {
-      response = std::move(reply->response);
-    } else if (auto* call = std::get_if<RmCallNm>(&action)) {
-      todo_.emplace_back([this, call = std::move(*call)] { CallNode(call); });
-    } else if (const auto* ended = std::get_if<ApplicationEnded>(&action)) {
-      if (const auto found = submitted_.find(ended->application); found != submitted_.end())
-        found->second.details.finished_ms = WallMilliseconds();
-    }
-  }
+  const Overloaded carry_out{
+      // Nodes and applications ask by themselves when their beat comes.
+      Ignore<NewsForAttempt, NewsForNode, NewsForClient, Granted, Freed, RmNote>{},
+      [&](RmReply& reply) { response = std::move(reply.response); },
+      [&](RmCallNm& call) {
+        todo_.emplace_back([this, call = std::move(call)] { CallNode(call); });
+      },
+      [&](ApplicationEnded& ended) {
+        if (const auto found = submitted_.find(ended.application); found != submitted_.end())
+          found->second.details.finished_ms = WallMilliseconds();
+      }};
+  for (RmAction& action : actions) std::visit(carry_out, action);
   return response;
 }
 
