@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 """Do the documents point to what is there? Every relative link of a tracked *.md leads to a file or folder, and a #fragment to
-a heading in it; every folder that ARCHITECTURE.md lists exists, and every folder of sources is listed."""
+a heading in it; every folder that ARCHITECTURE.md lists exists, and every folder of sources is listed; every function that it
+places in a file is defined there."""
 import pathlib
 import re
 import subprocess
@@ -56,10 +57,24 @@ def folder_table():
             yield f"ARCHITECTURE.md does not list {folder}"
 
 
+def function_table():
+    text = pathlib.Path("ARCHITECTURE.md").read_text(encoding="utf-8")
+    rows = re.findall(r"\| ([\w/]+\.cc) \| `([\w:]+)` \|$", text, re.M)
+    for file, function in rows:
+        path = pathlib.Path(file)
+        if not path.exists():
+            yield f"ARCHITECTURE.md: there is no {file}"
+        elif not re.search(rf"^\w[^;=]*\b{re.escape(function)}\([^;]*?\{{$", path.read_text(encoding="utf-8"), re.M):
+            yield f"ARCHITECTURE.md: {file} does not define {function}"
+    if not rows:
+        yield "ARCHITECTURE.md: no row places a function in a file"
+
+
 def main():
     documents = tracked("*.md")
     problems = [problem for document in documents if document.exists() for problem in dead_links(document)]
     problems += folder_table()
+    problems += function_table()
     print("\n".join(problems))
     print(f"{len(documents)} documents, {len(problems)} problems")
     sys.exit(1 if problems or not documents else 0)
