@@ -77,7 +77,7 @@ std::vector<SecretValue> SecretsAmong(const Pairs& pairs) {
   return secrets;
 }
 
-/// Where the agent is, as whoever started it says.
+/// Where the agent is, as the NodeManager or `tfyarn` that started it says.
 struct Place {
   std::string host;
   std::string logs;

@@ -45,7 +45,7 @@ void AddRmKinds(std::vector<FaultKind>& kinds) {
                    .example = "{kind: rm_restart, at: 10m, for: 1m}"});
   kinds.push_back(
       {.name = "rm_pause",
-       .doc = "The ResourceManager answers nobody for `for` and loses nothing.",
+       .doc = "The ResourceManager answers no call for `for` and loses nothing.",
        .target = FaultTarget::kRm,
        .target_required = false,
        .lasts = ForRule::kOptional,
@@ -175,7 +175,7 @@ void AddNetworkKinds(std::vector<FaultKind>& kinds) {
 
 void AddHdfsKinds(std::vector<FaultKind>& kinds) {
   kinds.push_back({.name = "hdfs_down",
-                   .doc = "HDFS answers nobody.",
+                   .doc = "HDFS answers no call.",
                    .target = FaultTarget::kHdfs,
                    .target_required = false,
                    .lasts = ForRule::kOptional,

@@ -112,7 +112,7 @@ class Reader {
     if (Take(from_.Boolean("yarn.resourcemanager.ha.enabled"))) {
       constexpr std::string_view kIds = "yarn.resourcemanager.ha.rm-ids";
       ids = Take(from_.List(kIds));
-      if (ids.empty()) Complain(kIds, "names nobody", {"expected: rm1,rm2"});
+      if (ids.empty()) Complain(kIds, "names no ResourceManager", {"expected: rm1,rm2"});
     } else {
       ids.emplace_back();
     }

@@ -2,7 +2,7 @@
 // who they are, and how long to try.
 //
 // Made of a HadoopConfiguration all at once, so that a cluster's configuration is found wrong
-// before anything is started. Addresses are as they are written; nobody's name is looked up here.
+// before anything is started. Addresses are as they are written; no name is looked up here.
 // Source: HAUtil, RMHAUtils and YarnConfiguration for the ResourceManager, DFSUtilClient and HAUtil
 // of HDFS for the NameNode (Hadoop 3.4).
 #pragma once

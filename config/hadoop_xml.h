@@ -3,7 +3,7 @@
 // Read as Hadoop's own parser does, also where that surprises: an empty <value></value> says
 // nothing, an included file is first looked for in the configuration directory and then beside the
 // file that includes it, and what stands in <xi:fallback> counts only when the file is not there.
-// Not read, as nobody's cluster should need it: documents of the network, and entities.
+// Not read, as no cluster should need it: documents of the network, and entities.
 // Source: Configuration.Parser of Hadoop 3.4.
 #pragma once
 

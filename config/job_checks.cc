@@ -88,7 +88,7 @@ void CheckCycles(Decoder& decoder, const Node& depends, const JobSpec& job) {
   for (const Dependency& dependency : job.depends) {
     if (!dependency.within) waits_for[dependency.task].insert(dependency.after);
   }
-  // Types that wait for nobody are taken away until none is left, or a circle is.
+  // Types that wait for no other are taken away until none is left, or a circle is.
   std::size_t before = waits_for.size() + 1;
   while (before != waits_for.size()) {
     before = waits_for.size();

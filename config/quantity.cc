@@ -143,7 +143,7 @@ QuantityError NotANumber(std::string_view text, std::string_view what) {
   return {.problem = fmt::format("is not {}", what), .suggestion = {}};
 }
 
-/// The unit that was probably meant by another spelling; "" when nobody can tell.
+/// The unit that was probably meant by another spelling; "" when it cannot be told.
 std::string GuessTimeUnit(std::string_view unit) {
   const std::string lower = Lower(unit);
   if (lower == "sec" || lower == "secs" || lower == "second" || lower == "seconds" || lower == "s")

@@ -12,7 +12,7 @@ namespace {
 
 constexpr std::size_t kNear = 2;
 constexpr std::size_t kNamesShown = 24;
-// Nobody mistypes a name this long; also bounds the work.
+// A name this long is no slip of the keys; the limit also bounds the work.
 constexpr std::size_t kLongestName = 64;
 constexpr std::size_t kNamesCompared = 2000;
 

@@ -10,7 +10,7 @@
 namespace tfyarn::cli {
 namespace {
 
-/// Makes the text only when somebody wants it.
+/// Makes the text only when an option asks for it.
 template <class Make>
 Expected<void> WriteIfWanted(const std::string& path, Make make) {
   if (path.empty()) return {};

@@ -1,5 +1,5 @@
-// Ctrl-C and SIGTERM as a flag: whoever works looks at it and stops in good order. A second signal
-// ends the process.
+// Ctrl-C and SIGTERM as a flag: the code that works looks at it and stops in good order. A second
+// signal ends the process.
 #pragma once
 
 #include <atomic>

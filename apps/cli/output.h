@@ -1,4 +1,4 @@
-// Writing results so that nobody ever reads half of one: files appear whole or not at all, and
+// Writing results so that no reader ever sees half of one: files appear whole or not at all, and
 // every write is checked.
 #pragma once
 
@@ -16,13 +16,13 @@ bool PrepareStandardStreams();
 
 /// Writes all of it to stdout, now. Errors: kUnavailable with the reason of the system.
 [[nodiscard]] Expected<void> WriteStdout(std::string_view text);
-/// Writes to stderr; a stderr that cannot be written is nobody's to tell.
+/// Writes to stderr; a stderr that cannot be written is not reported.
 void WriteStderr(std::string_view text);
 /// The same, but drops it where stderr takes nothing now (a stopped terminal, a full pipe): for
 /// what matters at that moment only, and to those who must not wait. Some lines at most.
 void TryWriteStderr(std::string_view text);
 
-/// What Complain puts in front; "tfsim" where nobody says.
+/// What Complain puts in front; "tfsim" unless main sets it.
 void SetProgram(std::string_view name);
 [[nodiscard]] const std::string& Program();
 

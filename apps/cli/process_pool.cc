@@ -52,7 +52,7 @@ std::optional<Child> Start(const std::function<std::string(std::size_t)>& run, s
     ::close(ends[1]);
     return Child{.pid = pid, .pipe = ends[0], .words = words, .bytes = {}};
   }
-  // Nobody would read what a child without its parent computes.
+  // No process would read what a child without its parent computes.
   ::prctl(PR_SET_PDEATHSIG, SIGKILL);
   if (::getppid() != parent) _exit(1);
   ::close(ends[0]);

@@ -1,4 +1,4 @@
-// One run: what it takes to make a Result whole, whoever wants it.
+// One run: what it takes to make a Result whole, for any command.
 #pragma once
 
 #include <atomic>

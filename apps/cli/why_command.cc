@@ -36,7 +36,7 @@ constexpr std::size_t kMoreCloselyEach = 30;
 /// Of what happened at one moment a line of the table has so many sentences.
 constexpr std::size_t kSentences = 3;
 
-/// An instant at which something happened, and what became of the futures from there on.
+/// An instant at which something happened, and how the futures went from there on.
 struct Moment {
   Instant at{};
   std::vector<std::string> events;

@@ -153,7 +153,7 @@ void LeaveOnSignal() {
   action.sa_handler = [](int number) {
     constexpr std::string_view kText =
         "left; the job goes on (`tfyarn attach` comes back to it, `tfyarn kill` ends it)\n";
-    // Nobody is there to be told that it cannot be written.
+    // No reader is left to be told that it cannot be written.
     (void)!::write(STDERR_FILENO, kText.data(), kText.size());
     ::_exit(cli::ToInt(cli::ExitCode::kSignalBase) + number);
   };

@@ -1,5 +1,5 @@
-// `tfyarn list`, `status`, `wait`, `attach` and `kill`: applications of a YARN cluster, whoever
-// looks.
+// `tfyarn list`, `status`, `wait`, `attach` and `kill`: applications of a YARN cluster, whichever
+// program submitted them.
 #pragma once
 
 #include <string>

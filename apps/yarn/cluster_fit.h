@@ -1,6 +1,6 @@
 // Whether a cluster could hold a job: now, when others leave, or never.
 //
-// Facts in, checks out; nobody is asked here. The judgement is the ApplicationMaster's own
+// Facts in, checks out; no server is asked here. The judgement is the ApplicationMaster's own
 // (core/placement), made before anything is submitted.
 #pragma once
 

@@ -48,7 +48,7 @@ std::vector<Check> JudgeManagers(const std::vector<ManagerFacts>& managers) {
     if (each.state == State::kSilent) {
       check.state = active ? kWarning : kProblem;
       check.text = "cannot be reached: " + each.error;
-      check.advice = active ? "start it, or nobody takes over when the active one ends"
+      check.advice = active ? "start it, or no ResourceManager takes over when the active one ends"
                             : "is it running, and is this its address? `tfyarn config show "
                               "--origin yarn.resourcemanager.address` says where that is from";
     }
@@ -297,7 +297,7 @@ Check JudgeHdfs(const HdfsFacts& facts) {
 }
 
 Check JudgeClocks(const std::vector<ClockFacts>& clocks) {
-  Check check{.subject = "clocks", .state = kNotChecked, .text = "nobody has said the time"};
+  Check check{.subject = "clocks", .state = kNotChecked, .text = "no server has said the time"};
   Duration worst{};
   for (const ClockFacts& each : clocks) {
     const Duration off = each.ahead < Duration::zero() ? -each.ahead : each.ahead;

@@ -1,7 +1,7 @@
 // Judges a cluster by what its daemons say: which jobs could not run there, and what would surprise
 // those that can.
 //
-// Facts in, checks out; nobody is asked here.
+// Facts in, checks out; no server is asked here.
 #pragma once
 
 #include <cstdint>

@@ -208,7 +208,7 @@ void ClusterSurvey::TryHdfs() {
   if (all) {
     (void)good("deleting a file", hdfs.Delete(moved, false));
   } else if (facts.error->code != hdfs::HdfsErrorCode::kUnavailable) {
-    // What is left of a trial that failed is in nobody's way.
+    // What is left of a trial that failed is in no later trial's way.
     (void)hdfs.Delete(file, false);
   }
   checks_.push_back(JudgeHdfs(facts));

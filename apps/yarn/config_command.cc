@@ -100,7 +100,7 @@ std::vector<Line> LinesOf(const config::HadoopConfiguration& configuration,
   return lines;
 }
 
-/// Keys that nobody set and that we do not know are slips, or a question about another program.
+/// Keys that no file sets and that we do not know are slips, or a question about another program.
 bool Complained(const config::HadoopConfiguration& configuration,
                 const std::vector<std::string>& keys) {
   const std::vector<std::string> set = configuration.SetKeys();

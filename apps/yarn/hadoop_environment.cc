@@ -18,7 +18,7 @@ std::optional<std::string> Variable(const std::string& name) {
   return value == nullptr ? std::nullopt : std::optional<std::string>(value);
 }
 
-/// Name of the effective user; its number when nobody knows the name.
+/// Name of the effective user; its number when the system knows no name.
 std::string OwnUser() {
   std::array<char, 4096> buffer;
   passwd entry{};

@@ -1,4 +1,4 @@
-// What to tell somebody who waits for an application, and when.
+// What to tell a user who waits for an application, and when.
 #pragma once
 
 #include <chrono>

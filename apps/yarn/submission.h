@@ -1,4 +1,4 @@
-// One job on its way to a YARN cluster and, when somebody waits for it, to its end.
+// One job on its way to a YARN cluster and, when a user waits for it, to its end.
 #pragma once
 
 #include <boost/asio/io_context.hpp>

@@ -10,7 +10,7 @@ namespace tfyarn::apps {
 
 enum class DryRun {
   kNo,
-  kJob,      ///< Look at the job and its files, and ask nobody.
+  kJob,      ///< Look at the job and its files, and ask no server.
   kCluster,  ///< Ask the cluster, too, whether it could hold the job.
 };
 

@@ -1,5 +1,5 @@
 // std::visit with one function for each alternative, and without a catch-all: what is ignored is
-// listed, so that a new alternative fails to compile until somebody has decided about it.
+// listed, so that a new alternative fails to compile until its author has decided about it.
 #pragma once
 
 #include <utility>

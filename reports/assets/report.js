@@ -365,5 +365,5 @@ const start = (result, report) => {
 };
 
 const read = (id) => JSON.parse(document.getElementById(id).textContent);
-/// What is on the page, for whoever looks into it with a debugger, and for the measurement of its frames.
+/// What is on the page, for a developer with a debugger, and for the measurement of its frames.
 const tfsimReport = start(read("result"), read("report"));

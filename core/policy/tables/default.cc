@@ -33,7 +33,7 @@ constexpr Row kDefaultRows[] = {
      .action = ExitAction::kRestartTask,
      .limit = {.counted = Counted::kOfTask, .at_most = 3},
      .when_spent = ExitAction::kIgnore,
-     .why = "training does not need it: a few restarts at nobody's cost, then it stays ended"},
+     .why = "training does not need it: a few restarts that no budget pays, then it stays ended"},
     {.name = "drained-oom",
      .role = RoleIs::kDrained,
      .classes = {kOom},
