@@ -240,6 +240,11 @@ class SimHost : private ClusterView, private WorldView {
   void SpawnUserProcess(AgentActor& agent, const SpawnProcess& order);
   void HandleWorkload(JobRt& job, std::vector<WorkloadOutput>& outputs);
   void ScheduleWorkload(JobRt& job);
+  /// The actor, unless its process has ended.
+  [[nodiscard]] Actor* Living(std::uint32_t id) const {
+    Actor* actor = actors_[id].get();
+    return actor != nullptr && actor->alive ? actor : nullptr;
+  }
   [[nodiscard]] AgentActor* AgentOf(const ContainerId& container);
 
   // ---- sim_host_sabotage.cc: effects that go wrong

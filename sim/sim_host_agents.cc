@@ -13,8 +13,8 @@ namespace tfyarn::sim {
 AgentActor* SimHost::AgentOf(const ContainerId& container) {
   const auto entry = containers_.find(container);
   if (entry == containers_.end() || entry->second.actor == 0) return nullptr;
-  Actor* actor = actors_[entry->second.actor].get();
-  if (actor == nullptr || !actor->alive || actor->kind != ActorKind::kAgent) return nullptr;
+  Actor* actor = Living(entry->second.actor);
+  if (actor == nullptr || actor->kind != ActorKind::kAgent) return nullptr;
   return static_cast<AgentActor*>(actor);
 }
 
@@ -112,8 +112,8 @@ void SimHost::ReadAmAddressFor(const AgentActor& agent) {
   CallNameNode(agent.place, agent.id,
                hdfs::ReadRequest{.path = agent.staging_directory + "/am-address"},
                [this, id = agent.id](const hdfs::HdfsResponse& response) {
-                 Actor* actor = actors_[id].get();
-                 if (actor == nullptr || !actor->alive) return;
+                 Actor* actor = Living(id);
+                 if (actor == nullptr) return;
                  const auto* read = std::get_if<hdfs::ReadResponse>(&response);
                  const AmAddress known = read == nullptr ? AmAddress{} : AmAddressFrom(read->bytes);
                  StepAgent(static_cast<AgentActor&>(*actor),
@@ -123,8 +123,8 @@ void SimHost::ReadAmAddressFor(const AgentActor& agent) {
 
 void SimHost::LaterToAgent(const AgentActor& agent, AgentEvent event) {
   After(Duration::zero(), [this, id = agent.id, event = std::move(event)]() mutable {
-    Actor* actor = actors_[id].get();
-    if (actor == nullptr || !actor->alive) return;
+    Actor* actor = Living(id);
+    if (actor == nullptr) return;
     StepAgent(static_cast<AgentActor&>(*actor), std::move(event));
   });
 }
@@ -151,8 +151,8 @@ void SimHost::AgentSendsToAm(AgentActor& agent, SendToAm send) {
       beat ? Duration::zero() : network_.Latency(agent.place, am.place, agent.id);
   for (int copy = 0; copy < fate.copies; ++copy) {
     After(latency + fate.delay, [this, id = am.id, message = send.message]() mutable {
-      Actor* actor = actors_[id].get();
-      if (actor == nullptr || !actor->alive) return;
+      Actor* actor = Living(id);
+      if (actor == nullptr) return;
       StepAm(static_cast<AmActor&>(*actor), AgentSaid{.message = std::move(message)});
     });
   }

@@ -73,8 +73,8 @@ void SimHost::StartAm(JobRt& job, std::int32_t node, const ContainerId& containe
 
 AmActor* SimHost::AmOf(const JobRt& job, const ApplicationAttemptId& attempt) {
   for (const std::uint32_t id : job.ams) {
-    Actor* actor = actors_[id].get();
-    if (actor == nullptr || !actor->alive) continue;
+    Actor* actor = Living(id);
+    if (actor == nullptr) continue;
     auto& am = static_cast<AmActor&>(*actor);
     if (am.attempt == attempt) return &am;
   }
@@ -128,8 +128,8 @@ void SimHost::HandleAm(AmActor& am, AmAction& action) {
                           CallNameNode(
                               am.place, am.id, std::move(order.request),
                               [this, id = am.id, call = order.call](hdfs::HdfsResponse response) {
-                                Actor* actor = actors_[id].get();
-                                if (actor == nullptr || !actor->alive) return;
+                                Actor* actor = Living(id);
+                                if (actor == nullptr) return;
                                 StepAm(static_cast<AmActor&>(*actor),
                                        HdfsReplied{.call = call, .response = std::move(response)});
                               });
@@ -171,8 +171,8 @@ void SimHost::AmCallsRm(AmActor& am, CallRm call) {
   }
   SendToRm(am, std::move(caller), am.token, std::move(call.request), poll,
            [this, id = am.id, number = call.call, poll](yarn::RmResponse&& response) {
-             Actor* actor = actors_[id].get();
-             if (actor == nullptr || !actor->alive) return;
+             Actor* actor = Living(id);
+             if (actor == nullptr) return;
              const bool latest = actor->beat.awaited == number.value;
              if (poll) BeatAnswered(*actor, number.value);
              // Where the RM does not know the AM, its next beat is not idle either. The AM may not
@@ -198,8 +198,8 @@ void SimHost::AmCallsNm(AmActor& am, CallNm call) {
   const auto answer = [this, id = am.id, number = call.call, node_id = call.node](
                           Duration back, yarn::NmResponse response) {
     After(back, [this, id, number, node_id, response = std::move(response)]() mutable {
-      Actor* actor = actors_[id].get();
-      if (actor == nullptr || !actor->alive) return;
+      Actor* actor = Living(id);
+      if (actor == nullptr) return;
       StepAm(static_cast<AmActor&>(*actor),
              NmReplied{.call = number, .node = node_id, .response = std::move(response)});
     });
@@ -257,8 +257,8 @@ void SimHost::AmSendsToAgent(AmActor& am, SendToAgent send) {
 }
 
 void SimHost::AgentHears(std::uint32_t id, std::uint32_t from, AmSaid said) {
-  Actor* actor = actors_[id].get();
-  if (actor == nullptr || !actor->alive) return;
+  Actor* actor = Living(id);
+  if (actor == nullptr) return;
   auto& agent = static_cast<AgentActor&>(*actor);
   if (agent.paused) {
     agent.inbox.push_back(std::move(said));
@@ -291,8 +291,8 @@ void SimHost::EndAm(AmActor& am) {
   if (job != jobs_.end()) {
     if (job->second->am == am.id) job->second->am = 0;
     for (const std::uint32_t id : std::vector<std::uint32_t>(job->second->agents)) {
-      Actor* actor = actors_[id].get();
-      if (actor == nullptr || !actor->alive) continue;
+      Actor* actor = Living(id);
+      if (actor == nullptr) continue;
       auto& agent = static_cast<AgentActor&>(*actor);
       if (agent.am != am.id) continue;
       UpdateLink(agent);
@@ -311,8 +311,8 @@ void SimHost::ReadJournalFor(AmActor& am) {
   const std::string path = am.staging_directory + "/journal";
   CallNameNode(am.place, am.id, hdfs::ReadRequest{.path = path, .writer = WriterName(am)},
                [this, id = am.id](hdfs::HdfsResponse response) {
-                 Actor* actor = actors_[id].get();
-                 if (actor == nullptr || !actor->alive) return;
+                 Actor* actor = Living(id);
+                 if (actor == nullptr) return;
                  auto& same = static_cast<AmActor&>(*actor);
                  if (auto* read = std::get_if<hdfs::ReadResponse>(&response)) {
                    return StepAm(same, JournalRead{.bytes = std::move(read->bytes)});
@@ -363,8 +363,8 @@ void SimHost::JournalStored(trace::JobIndex job, const ApplicationId& applicatio
 }
 
 void SimHost::AppendAnswered(std::uint32_t id, JournalSeq seq, const hdfs::HdfsResponse& response) {
-  Actor* actor = actors_[id].get();
-  if (actor == nullptr || !actor->alive) return;
+  Actor* actor = Living(id);
+  if (actor == nullptr) return;
   auto& am = static_cast<AmActor&>(*actor);
   am.appends.pop_front();
   if (!am.appends.empty()) AppendNext(am);
@@ -374,8 +374,8 @@ void SimHost::AppendAnswered(std::uint32_t id, JournalSeq seq, const hdfs::HdfsR
 }
 
 void SimHost::PublishAmAddress(std::uint32_t am, const PublishAddress& publish) {
-  const Actor* actor = actors_[am].get();
-  if (actor == nullptr || !actor->alive) return;
+  const Actor* actor = Living(am);
+  if (actor == nullptr) return;
   const auto& its = static_cast<const AmActor&>(*actor);
   if (!jobs_.contains(its.job.value)) return;
   hdfs::AppendRequest append{.path = its.staging_directory + "/am-address",

@@ -85,8 +85,8 @@ void SimHost::ScheduleAt(Actor& actor, Instant at) {
 }
 
 void SimHost::RunTimer(std::uint32_t index) {
-  Actor* actor = actors_[index].get();
-  if (actor == nullptr || !actor->alive || actor->scheduled != now_) return;
+  Actor* actor = Living(index);
+  if (actor == nullptr || actor->scheduled != now_) return;
   actor->scheduled = kNever;
   if (actor->paused) return;
   if (!IsDue(NextTurn(*actor), now_)) return Reschedule(*actor);
@@ -164,8 +164,8 @@ void SimHost::SendIdleBeatInThePast(Actor& actor, Instant at) {
       beat.awaited = call.id;
       yarn::NodeHeartbeatResponse idle{.response_id = request.response_id + 1};
       AtTurnOf(actor.id, answered, [this, id = actor.id, call_id = call.id, idle] {
-        Actor* sender = actors_[id].get();
-        if (sender == nullptr || !sender->alive) return;
+        Actor* sender = Living(id);
+        if (sender == nullptr) return;
         BeatAnswered(*sender, call_id);
         StepNm(static_cast<NmActor&>(*sender), fakes::RmAnswered{.id = call_id, .response = idle});
       });
@@ -179,8 +179,8 @@ void SimHost::SendIdleBeatInThePast(Actor& actor, Instant at) {
       const CallId call = std::get<CallRm>(actions.front()).call;
       beat.awaited = call.value;
       AtTurnOf(actor.id, answered, [this, id = actor.id, call] {
-        Actor* sender = actors_[id].get();
-        if (sender == nullptr || !sender->alive) return;
+        Actor* sender = Living(id);
+        if (sender == nullptr) return;
         BeatAnswered(*sender, call.value);
         auto& same = static_cast<ClientActor&>(*sender);
         StepClient(same, RmReplied{.call = call, .response = *same.last_report});
@@ -197,8 +197,8 @@ void SimHost::SendIdleBeatInThePast(Actor& actor, Instant at) {
       beat.awaited = call.call.value;
       yarn::AllocateResponse idle{.response_id = ResponseIdAfter(request.response_id, 1)};
       AtTurnOf(actor.id, answered, [this, id = actor.id, call_id = call.call, idle] {
-        Actor* sender = actors_[id].get();
-        if (sender == nullptr || !sender->alive) return;
+        Actor* sender = Living(id);
+        if (sender == nullptr) return;
         BeatAnswered(*sender, call_id.value);
         StepAm(static_cast<AmActor&>(*sender), RmReplied{.call = call_id, .response = idle});
       });
@@ -215,8 +215,8 @@ std::uint64_t SimHost::TakeUnseen(Beat& beat) {
 }
 
 void SimHost::TellRmOfBeats(std::uint32_t sender) {
-  Actor* actor = actors_[sender].get();
-  if (actor == nullptr || !actor->alive || rm_ == nullptr) return;
+  Actor* actor = Living(sender);
+  if (actor == nullptr || rm_ == nullptr) return;
   CatchUp(*actor);
   Beat& beat = actor->beat;
   const std::uint64_t unseen = beat.sent - std::exchange(beat.seen, beat.sent);

@@ -152,8 +152,8 @@ void SimHost::FaultAmPause(const FaultOrder& order) {
   }
   // The process that stood still goes on, though its job may have another AM by now.
   for (const std::uint32_t id : paused) {
-    Actor* actor = actors_[id].get();
-    if (actor == nullptr || !actor->alive) continue;
+    Actor* actor = Living(id);
+    if (actor == nullptr) continue;
     auto& am = static_cast<AmActor&>(*actor);
     if (--am.pauses == 0) PauseAm(am, false);
   }
@@ -174,8 +174,7 @@ void SimHost::PauseAm(AmActor& am, bool paused) {
   am.inbox.clear();
   for (AmEvent& event : inbox) {
     After(Duration::zero(), [this, id = am.id, event = std::move(event)]() mutable {
-      Actor* actor = actors_[id].get();
-      if (actor != nullptr && actor->alive) StepAm(static_cast<AmActor&>(*actor), std::move(event));
+      if (Actor* actor = Living(id)) StepAm(static_cast<AmActor&>(*actor), std::move(event));
     });
   }
   Reschedule(am);
@@ -208,16 +207,15 @@ void SimHost::FaultClient(const FaultOrder& order) {
 // A new client finds where the old one was in the staging directory: to the RM they are one.
 void SimHost::ReturnClients(std::uint64_t fault) {
   for (const std::uint32_t id : paused_[fault]) {
-    Actor* actor = actors_[id].get();
-    if (actor == nullptr || !actor->alive) continue;
+    Actor* actor = Living(id);
+    if (actor == nullptr) continue;
     auto& client = static_cast<ClientActor&>(*actor);
     if (--client.lost > 0) continue;
     client.paused = false;
     UpdateLink(client);
     for (ClientEvent& event : std::exchange(client.inbox, {})) {
       After(Duration::zero(), [this, id, event = std::move(event)]() mutable {
-        Actor* same = actors_[id].get();
-        if (same != nullptr && same->alive)
+        if (Actor* same = Living(id))
           StepClient(static_cast<ClientActor&>(*same), std::move(event));
       });
     }

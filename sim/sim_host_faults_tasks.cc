@@ -18,8 +18,8 @@ std::vector<AgentActor*> SimHost::AgentsOf(const FaultOrder& order) {
     const JobRt* job = JobNamed(struck.job);
     if (job == nullptr) continue;
     for (const std::uint32_t id : job->agents) {
-      auto* agent = static_cast<AgentActor*>(actors_[id].get());
-      if (agent != nullptr && agent->alive &&
+      auto* agent = static_cast<AgentActor*>(Living(id));
+      if (agent != nullptr &&
           (struck.kind == StruckKind::kJob || agent->fence.task == struck.task)) {
         agents.push_back(agent);
       }

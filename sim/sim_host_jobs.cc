@@ -109,8 +109,8 @@ void SimHost::HandleClient(ClientActor& client, ClientAction& action) {
                    CallNameNode(
                        kClientPlace, client.id, std::move(order.request),
                        [this, id = client.id, call = order.call](hdfs::HdfsResponse response) {
-                         Actor* actor = actors_[id].get();
-                         if (actor == nullptr || !actor->alive) return;
+                         Actor* actor = Living(id);
+                         if (actor == nullptr) return;
                          StepClient(static_cast<ClientActor&>(*actor),
                                     HdfsReplied{.call = call, .response = std::move(response)});
                        });
@@ -145,8 +145,8 @@ void SimHost::ClientCallsRm(ClientActor& client, CallRm call) {
   }
   SendToRm(client, std::move(caller), {}, std::move(call.request), poll,
            [this, id = client.id, number = call.call, poll](yarn::RmResponse&& response) {
-             Actor* actor = actors_[id].get();
-             if (actor == nullptr || !actor->alive) return;
+             Actor* actor = Living(id);
+             if (actor == nullptr) return;
              auto& same = static_cast<ClientActor&>(*actor);
              if (poll) {
                const auto* report = std::get_if<yarn::GetApplicationReportResponse>(&response);

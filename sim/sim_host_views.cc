@@ -100,8 +100,8 @@ std::vector<HeldContainer> SimHost::NodeContainers() const {
   std::vector<HeldContainer> held;
   for (const auto& [id, container] : containers_) {
     if (container.actor == 0) continue;
-    const Actor* actor = actors_[container.actor].get();
-    if (actor == nullptr || !actor->alive) continue;
+    const Actor* actor = Living(container.actor);
+    if (actor == nullptr) continue;
     const auto job = jobs_.find(container.job.value);
     held.push_back(
         {.job = container.job,

@@ -202,8 +202,8 @@ void SimHost::NmCallsRm(NmActor& nm, fakes::NmCallRm call) {
   }
   SendToRm(nm, std::move(caller), {}, std::move(call.request), beat,
            [this, id = nm.id, call_id = call.id, beat](yarn::RmResponse&& response) {
-             Actor* actor = actors_[id].get();
-             if (actor == nullptr || !actor->alive) return;
+             Actor* actor = Living(id);
+             if (actor == nullptr) return;
              if (beat) BeatAnswered(*actor, call_id);
              const bool registered =
                  std::holds_alternative<yarn::RegisterNodeManagerResponse>(response);
@@ -231,9 +231,7 @@ void SimHost::FetchFiles(NmActor& nm, const fakes::Localize& order, int tries) {
   static constexpr int kConnectRetries = 10;
   if (name_node_.down() && tries < kConnectRetries) {
     return After(1s, [this, id = nm.id, order, tries] {
-      Actor* actor = actors_[id].get();
-      if (actor != nullptr && actor->alive)
-        FetchFiles(static_cast<NmActor&>(*actor), order, tries + 1);
+      if (Actor* actor = Living(id)) FetchFiles(static_cast<NmActor&>(*actor), order, tries + 1);
     });
   }
   const ContainerId container = order.container;
@@ -247,8 +245,8 @@ void SimHost::FetchFiles(NmActor& nm, const fakes::Localize& order, int tries) {
   if (!failure.empty() && job != nullptr)
     job->localized.erase({container.application_attempt.application, nm.place});
   After(time, [this, id = nm.id, container, failure = std::move(failure)] {
-    Actor* actor = actors_[id].get();
-    if (actor == nullptr || !actor->alive) return;
+    Actor* actor = Living(id);
+    if (actor == nullptr) return;
     auto& same = static_cast<NmActor&>(*actor);
     if (failure.empty()) {
       StepNm(same, fakes::Localized{.container = container});
