@@ -38,7 +38,7 @@ inline constexpr Duration kVictimsEnd = 10s;
 /// So long after its time to end an agent is given up that tells of no end.
 inline constexpr Duration kGivenUpAfter = 5s;
 
-/// The AM counts by its clock, in whole milliseconds, and from its decisions.
+/// The AM counts by its own clock, and from its decisions.
 inline constexpr Duration kClocksDiffer = 1s;
 
 /// How a task may have ended for the AM, and surely has.

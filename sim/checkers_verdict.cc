@@ -233,8 +233,8 @@ bool FailedBy(const policy::Engine& policy, const JobSpec& spec, ApplicationBook
 }
 
 /// A verdict is announced once it is stored, which may take a while, and what ends meanwhile
-/// changes nothing: had the job failed when its cause ended, or by what ended next? Of a cause that
-/// another attempt of the AM has recorded the journal has the millisecond: any end may be the next.
+/// changes nothing: had the job failed when its cause ended, or by what ended next? Where no
+/// recorded end has the time of the cause, any end may be the next.
 bool FailedThen(const policy::Engine& policy, const JobSpec& spec,
                 const ApplicationBook& application, const Cause& cause) {
   const auto first = application.tasks.find(cause.task);
@@ -456,7 +456,6 @@ void Checkers::Books::CheckVerdict(JobBook& job, const ApplicationBook& applicat
                           std::any_of(rows.begin(), rows.end(), [](const ExitRule& row) {
                             return policy::IsRestart(row.action);
                           });
-      // Its journal has times in milliseconds: the cause may be one of the next.
       const auto failed_by = [&](const ApplicationBook& book) {
         return FailedThen(*policy, *job.spec, book, *verdict.cause) ||
                FailedBy(*policy, *job.spec, book, *verdict.cause, now_, book.ends);

@@ -71,8 +71,6 @@ bool MayMove(const Move<Phase> (&moves)[n], Phase from, Phase to) {
 
 }  // namespace
 
-/// TensorFlow's cluster spec has neither evaluator nor tensorboard, whatever class the job gives
-/// them.
 const std::vector<Transition>& TaskTransitions() {
   static const std::vector<Transition> kTransitions = [] {
     std::vector<Transition> all;

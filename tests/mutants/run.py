@@ -11,7 +11,7 @@ Usage: run.py [--check | --list | --record | --again | --minutes=N] [NAME...]
 
 Works on a copy of the working tree in build/mutants/tree, never on the tree itself. The copy is built once; a mutant costs one
 source compiled without optimization and one link, and as many run at a time as there are cores. A scenario fails when tfsim exits 10 or 11
-(a job's status that nobody expected), 20 (an expectation) or 21 (an invariant). A crash, a hang or an error is no proof that
+(a job's status that no expectation names), 20 (an expectation) or 21 (an invariant). A crash, a hang or an error is no proof that
 anything was noticed.
 """
 import concurrent.futures

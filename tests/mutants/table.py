@@ -118,5 +118,5 @@ def problems(mutants, exemptions):
     covered = {name for mutant in mutants for name in mutant.fails}
     for name in sorted(known - covered):
         if not any(fnmatch.fnmatch(name, exemption.pattern) for exemption in exemptions):
-            found.append(f"scenarios/{name}.yaml: no mutant makes it fail, so nobody knows that it can")
+            found.append(f"scenarios/{name}.yaml: no mutant makes it fail, so no run has shown that it can")
     return found
