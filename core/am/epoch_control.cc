@@ -62,7 +62,7 @@ bool EpochControl::StartsOneByOne() const {
 bool EpochControl::IsReady() const {
   const AmCore& core = parts_.core;
   if (StartsOneByOne()) return core.tasks.starters_ready() > 0;
-  if (core.tasks.starters() == 0) return parts_.core.epoch_in_force().value == 0 && OneFollows();
+  if (core.tasks.starters() == 0) return core.epoch_in_force().value == 0 && OneFollows();
   if (core.tasks.starters_ready() < core.tasks.starters()) return false;
   if (core.job->strategy == Strategy::kMultiWorker && parts_.leaving.maybe_training() > 0)
     TF_PROBE("epochs/waits-for-the-one-before");
@@ -80,7 +80,7 @@ bool EpochControl::OneFollows() const {
     if (record.start != StartMode::kAlone) continue;
     const bool there = record.agent == AgentPhase::kUp && !record.address_stale;
     if (record.training && !there) return false;
-    one = one || (there && parts_.core.MayStart(task));
+    one = one || (there && core.MayStart(task));
   }
   if (one) TF_PROBE("epochs/begins-with-one-that-follows");
   return one;
@@ -111,7 +111,7 @@ void EpochControl::Commit() {
     const TaskIndex task(i);
     const TaskRecord& record = core.tasks.record(task);
     if (record.start != StartMode::kWithEpoch || (StartsOneByOne() && !record.ready)) continue;
-    if (!parts_.core.MayStart(task)) {
+    if (!core.MayStart(task)) {
       core.tasks.SetStart(task,
                           StartMode::kAlone);  // It follows with this spec when its gate opens.
       continue;
@@ -198,10 +198,10 @@ void EpochControl::TryStartAlone(TaskIndex task) {
   AmCore& core = parts_.core;
   const TaskRecord& record = core.tasks.record(task);
   // While a spec is under way to the journal nothing starts under the one that it replaces.
-  if (core.finishing || parts_.core.epoch_in_force().value == 0 || state_ == State::kCommitting ||
+  if (core.finishing || core.epoch_in_force().value == 0 || state_ == State::kCommitting ||
       record.start != StartMode::kAlone || record.start_logged || record.agent != AgentPhase::kUp ||
       record.address_stale || record.resting || core.tasks.ProcessAlive(task) ||
-      !parts_.core.MayStart(task)) {
+      !core.MayStart(task)) {
     return;
   }
   const TaskSnapshot& shown = core.tasks.shown(task);

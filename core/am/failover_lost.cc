@@ -100,7 +100,7 @@ void Failover::OnLostBeforeStart(TaskIndex task, policy::ExitEvidence evidence, 
     tasks.some.insert(task);
     return Spent({failure}, failure, tasks);
   }
-  if (decision.session && !victim && parts_.core.epoch_in_force() > Epoch()) {
+  if (decision.session && !victim && core.epoch_in_force() > Epoch()) {
     TF_PROBE("failover/lost-and-the-session-again");
     Failure failure{.end = end, .container_alive = false, .decision = decision};
     failure.scope = ScopeOf(failure);
@@ -235,8 +235,7 @@ void Failover::ObeyNotice(TaskIndex task) {
     return parts_.leaving.Gone(task);
   }
   // What runs in the container of an earlier AM attempt, its agent has yet to say.
-  if (record.agent == AgentPhase::kLaunching &&
-      !core.timers.IsArmed(Timer::kRegistration, task.value)) {
+  if (core.IsOfEarlierAttempt(task)) {
     TF_PROBE("rm/notice-before-the-agent-came");
     return;
   }

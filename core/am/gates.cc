@@ -15,14 +15,14 @@ void Gates::Check() {
   AmCore& core = parts_.core;
   const std::vector<Dependency>& rows = core.job->depends;
   if (rows.empty() || core.finishing) return;
-  parts_.core.reached.resize(rows.size());
+  core.reached.resize(rows.size());
   broken_.resize(rows.size());
   for (std::size_t row = 0; row < rows.size(); ++row) {
     if (broken_[row]) continue;
-    if (parts_.core.reached[row]) {
+    if (core.reached[row]) {
       if (Undone(row)) Forget(row);
     } else if (Reached(row)) {
-      parts_.core.reached[row] = true;
+      core.reached[row] = true;
       Open(row);
     } else if (NeverReached(row)) {
       TF_PROBE("gates/never-reached");

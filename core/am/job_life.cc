@@ -200,7 +200,7 @@ void JobLife::UpdateState() {
   if (!core.ever_running && all_have_run) stage = JobState::kRunning;
   const bool stays = core.snapshot.state == JobState::kRunning &&
                      core.job->strategy != Strategy::kMultiWorker &&
-                     parts_.core.tasks.training_alive() > 0;
+                     core.tasks.training_alive() > 0;
   if (stage != JobState::kRunning && stays) return;
   const bool was_running = core.ever_running;
   // deadlines.start counts from the complete gang to every process running.
