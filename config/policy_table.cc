@@ -20,24 +20,21 @@ std::vector<std::string> PolicyNames() {
   return names;
 }
 
-bool IsKind(std::string_view word) {
-  return word == "number" || word == "positive" || word == "percent" || word == "types";
-}
-
 /// The words that an option may be given, without its kinds.
 std::vector<std::string> WordsOf(const policy::OptionRow& option) {
   std::vector<std::string> words;
   for (const std::string_view word : policy::AllowedOf(option)) {
-    if (!IsKind(word)) words.emplace_back(word);
+    if (!policy::RangeOf(word) && word != "types") words.emplace_back(word);
   }
   return words;
 }
 
 /// The number that an option may be given; nullopt: none.
 std::optional<Type<std::int32_t>> NumberOf(const policy::OptionRow& option) {
-  if (policy::MayBe(option, "number")) return Count(0, 1'000'000);
-  if (policy::MayBe(option, "positive")) return Count(1, 1'000'000);
-  if (policy::MayBe(option, "percent")) return Count(0, 100);
+  for (const std::string_view kind : policy::AllowedOf(option)) {
+    if (const auto range = policy::RangeOf(kind))
+      return Count(range->from, range->to.value_or(1'000'000));
+  }
   return std::nullopt;
 }
 

@@ -29,8 +29,6 @@
 namespace tfyarn::cli {
 namespace {
 
-using policy::Outcome;
-
 /// What an end asks of a policy.
 enum class Part { kAsks, kVictim, kStopped };
 
@@ -138,7 +136,7 @@ class PolicyAccount : public policy::JobView {
  private:
   std::string Apply(policy::Decision decision, const End& end) {
     const TaskId& task = end.what.task;
-    const policy::Claimant claimant = ClaimantOf(task);
+    const policy::Claimant claimant = policy::ClaimantOf(types_, task);
     const StoredTime at = WallAt(end.at);
     while (!decision.next.empty() &&
            !budgets_.Allows(decision.allowance, decision.pays, claimant, at)) {
@@ -204,22 +202,7 @@ class PolicyAccount : public policy::JobView {
     if (decision.other_container) budgets_.TookContainer(claimant.task);
   }
 
-  [[nodiscard]] StoredTime WallAt(Instant at) const {
-    return StoredTime{} + std::chrono::floor<StoredTime::duration>(at - began_);
-  }
-
-  [[nodiscard]] policy::Claimant ClaimantOf(const TaskId& task) const {
-    std::uint32_t first = 0;
-    for (const policy::TypeCounts& type : types_) {
-      const auto size = static_cast<std::uint32_t>(type.instances);
-      if (type.name == task.type)
-        return {.task = TaskIndex(first + static_cast<std::uint32_t>(task.index)),
-                .first_of_type = TaskIndex(first),
-                .type_size = size};
-      first += size;
-    }
-    return {};
-  }
+  [[nodiscard]] StoredTime WallAt(Instant at) const { return StoredTime{} + (at - began_); }
 
   void Judge(const End& end, std::string& words) {
     const auto judged = policy_.Judge(*this);
@@ -227,7 +210,7 @@ class PolicyAccount : public policy::JobView {
     if (judged->retry) {
       const policy::Decision retry{.pays = judged->retry->pays,
                                    .allowance = judged->retry->allowance};
-      const policy::Claimant claimant = ClaimantOf(end.what.task);
+      const policy::Claimant claimant = policy::ClaimantOf(types_, end.what.task);
       if (budgets_.Allows(retry.allowance, retry.pays, claimant, WallAt(end.at))) {
         Pay(retry, claimant, WallAt(end.at));
         for (auto& [id, outcome] : outcomes_) outcome = policy::Outcome::kOpen;

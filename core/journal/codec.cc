@@ -42,14 +42,14 @@ void Put(const ProcessRef& process, v1::Process& out) {
   out.set_attempt(process.attempt.value);
   out.set_epoch(process.epoch.value);
 }
+void Put(const JournaledProcess& process, v1::TaskProcess& out) {
+  Put(process.task, *out.mutable_task());
+  out.set_attempt(process.attempt.value);
+}
 void Put(const std::vector<JournaledProcess>& processes,
          google::protobuf::RepeatedPtrField<v1::TaskProcess>& out) {
   out.Reserve(static_cast<int>(processes.size()));
-  for (const JournaledProcess& process : processes) {
-    v1::TaskProcess& to = *out.Add();
-    Put(process.task, *to.mutable_task());
-    to.set_attempt(process.attempt.value);
-  }
+  for (const JournaledProcess& process : processes) Put(process, *out.Add());
 }
 void Put(const JournaledCause& cause, v1::Cause& out) {
   Put(cause.task, *out.mutable_task());
@@ -137,9 +137,7 @@ struct Writer {
     Put(entry.cause, *to.mutable_cause());
     to.set_rule(entry.rule);
     to.set_has_victims(entry.has_victims);
-    if (!entry.excused_by) return;
-    Put(entry.excused_by->task, *to.mutable_excused_by()->mutable_task());
-    to.mutable_excused_by()->set_attempt(entry.excused_by->attempt.value);
+    if (entry.excused_by) Put(*entry.excused_by, *to.mutable_excused_by());
   }
   void operator()(const TaskEnded& entry) const {
     auto& to = *out.mutable_task_ended();
@@ -185,8 +183,8 @@ struct Writer {
     to.set_at_ns(Nanoseconds(entry.at));
   }
   void operator()(const HostsKeptOff& entry) const {
-    for (const std::string& host : entry.hosts) out.mutable_hosts_kept_off()->add_hosts(host);
-    if (entry.hosts.empty()) out.mutable_hosts_kept_off();
+    auto& to = *out.mutable_hosts_kept_off();
+    for (const std::string& host : entry.hosts) to.add_hosts(host);
   }
   void operator()(const GaveBack& entry) const {
     auto& to = *out.mutable_gave_back();

@@ -14,7 +14,26 @@ void Remember(std::vector<T>& list, T entry) {
   if (list.size() > kRemembered) list.erase(list.begin());
 }
 
+/// Counted of the task itself, and not of what a budget has paid.
+bool IsOfTask(Counted counted) {
+  return counted == Counted::kOfTask || counted == Counted::kInContainer;
+}
+
 }  // namespace
+
+Claimant ClaimantOf(const std::vector<TypeCounts>& types, const TaskId& task) {
+  std::uint32_t first = 0;
+  for (const TypeCounts& type : types) {
+    const auto size = static_cast<std::uint32_t>(type.instances);
+    if (type.name == task.type) {
+      return {.task = TaskIndex(first + static_cast<std::uint32_t>(task.index)),
+              .first_of_type = TaskIndex(first),
+              .type_size = size};
+    }
+    first += size;
+  }
+  return {};
+}
 
 void Budgets::Count(const CountedRestart& restart) {
   if (restart.paid != Budget::kNone)
@@ -36,9 +55,7 @@ bool Budgets::Allows(const Allowance& allowance, Budget budget, const Claimant& 
   if (*allowance.restarts == 0) return false;
   // Most budgets are far from spent, whatever counts of what was paid.
   const auto paid = paid_.find(budget);
-  const bool of_budget =
-      allowance.counted != Counted::kOfTask && allowance.counted != Counted::kInContainer;
-  if (of_budget &&
+  if (!IsOfTask(allowance.counted) &&
       (paid == paid_.end() || static_cast<std::int64_t>(paid->second.size()) < *allowance.restarts))
     return true;
   return Used(allowance, budget, claimant, now) < *allowance.restarts;
@@ -54,9 +71,7 @@ std::int32_t Budgets::Used(const Allowance& allowance, Budget budget, const Clai
     return task >= claimant.first_of_type &&
            task.value - claimant.first_of_type.value < claimant.type_size;
   };
-  const bool of_task =
-      allowance.counted == Counted::kOfTask || allowance.counted == Counted::kInContainer;
-  if (of_task) {
+  if (IsOfTask(allowance.counted)) {
     const auto entry = tasks_.find(claimant.task);
     if (entry == tasks_.end()) return 0;
     if (allowance.counted == Counted::kInContainer) return entry->second.in_container;

@@ -14,6 +14,7 @@
 #include "core/model/task_index.h"
 #include "core/model/time.h"
 #include "core/policy/decision.h"
+#include "core/policy/job_view.h"
 
 namespace tfyarn::policy {
 
@@ -31,6 +32,10 @@ struct Claimant {
   TaskIndex first_of_type;
   std::uint32_t type_size = 1;
 };
+
+/// Where tasks are numbered type by type, in the order of `types`. Of a task that is of none of
+/// them: the default.
+[[nodiscard]] Claimant ClaimantOf(const std::vector<TypeCounts>& types, const TaskId& task);
 
 class Budgets {
  public:

@@ -39,10 +39,10 @@ bool IsAllowed(const OptionRow& option, std::string_view value) {
   const auto allowed = AllowedOf(option);
   return std::any_of(allowed.begin(), allowed.end(), [&](std::string_view kind) {
     if (kind == "types") return true;
-    if (kind == "number") return ParseCount(value).has_value();
-    if (kind == "positive") return ParseCount(value).value_or(0) > 0;
-    if (kind == "percent") return ParseCount(value).value_or(kWhole + 1) <= kWhole;
-    return kind == value;
+    const auto range = RangeOf(kind);
+    if (!range) return kind == value;
+    const auto count = ParseCount(value);
+    return count && *count >= range->from && (!range->to || *count <= *range->to);
   });
 }
 
@@ -75,12 +75,9 @@ std::string AllowedText(const OptionRow& option) {
   std::string text;
   for (const std::string_view kind : AllowedOf(option)) {
     if (!text.empty()) text += ", ";
-    if (kind == "number") {
-      text += "a number from 0";
-    } else if (kind == "positive") {
-      text += "a number from 1";
-    } else if (kind == "percent") {
-      text += "a number from 0 to 100";
+    if (const auto range = RangeOf(kind)) {
+      text += fmt::format("a number from {}", range->from);
+      if (range->to) text += fmt::format(" to {}", *range->to);
     } else {
       text += kind.empty() ? "\"\"" : kind;
     }
@@ -97,6 +94,13 @@ std::vector<std::string_view> AllowedOf(const OptionRow& option) {
 bool MayBe(const OptionRow& option, std::string_view kind) {
   const auto allowed = AllowedOf(option);
   return std::find(allowed.begin(), allowed.end(), kind) != allowed.end();
+}
+
+std::optional<CountRange> RangeOf(std::string_view kind) {
+  if (kind == "number") return CountRange{.from = 0, .to = {}};
+  if (kind == "positive") return CountRange{.from = 1, .to = {}};
+  if (kind == "percent") return CountRange{.from = 0, .to = kWhole};
+  return std::nullopt;
 }
 
 bool ListNames(std::string_view list, std::string_view type) {

@@ -1,5 +1,5 @@
-// Options of a policy as text: known ones, checked values, lists of task types. Used by policy.cc
-// and policy_text.cc.
+// Options of a policy as text: known ones, checked values, lists of task types. Used by the engine,
+// and by those who read, explain and draw options.
 #pragma once
 
 #include <cstdint>
@@ -27,6 +27,14 @@ namespace tfyarn::policy {
 [[nodiscard]] std::vector<std::string_view> AllowedOf(const OptionRow& option);
 /// Whether the kind or word is among them.
 [[nodiscard]] bool MayBe(const OptionRow& option, std::string_view kind);
+
+/// The numbers that a kind of OptionRow::allowed takes.
+struct CountRange {
+  std::int32_t from = 0;
+  std::optional<std::int32_t> to;  ///< nullopt: without end.
+};
+/// nullopt: it is "types" or a word.
+[[nodiscard]] std::optional<CountRange> RangeOf(std::string_view kind);
 
 /// "ps, worker" or "[ps, worker]" names `type`.
 [[nodiscard]] bool ListNames(std::string_view list, std::string_view type);

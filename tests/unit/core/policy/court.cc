@@ -64,6 +64,16 @@ JobSpec MakeJob(std::string policy, const std::vector<std::pair<std::string, int
   return job;
 }
 
+const std::vector<std::pair<std::string, int>> kOneOfEachType = {
+    {"chief", 1}, {"worker", 3}, {"ps", 1}, {"evaluator", 1}, {"tensorboard", 1}};
+
+JobSpec DefaultJob(Strategy strategy, int user) {
+  JobSpec job = MakeJob("default", kOneOfEachType);
+  job.strategy = strategy;
+  job.retries.user = user;
+  return job;
+}
+
 End Exits(std::string task, std::int32_t code) {
   return {.task = std::move(task),
           .exit_class = ClassOfStatus(code, DefaultRetryableCodes()),
@@ -77,6 +87,14 @@ Engine MustMake(const JobSpec& job) {
   return *std::move(made);
 }
 }  // namespace
+
+Decision Ask(const JobSpec& job, const std::string& task, ExitClass exit_class,
+             std::optional<std::int32_t> exit) {
+  const Engine engine = MustMake(job);
+  const TableView view(job, &engine);
+  return engine.OnExit({.task = ParseTaskId(task).value(), .exit_class = exit_class, .exit = exit},
+                       view);
+}
 
 Court::Court(const JobSpec& job) : engine_(MustMake(job)), view_(job, &engine_) {}
 
@@ -154,21 +172,8 @@ void Court::Judge() {
   Finish(verdict->status, verdict->rule);
 }
 
-Claimant Court::ClaimantOf(const TaskId& task) const {
-  std::uint32_t first = 0;
-  for (const TypeCounts& type : view_.types()) {
-    const auto size = static_cast<std::uint32_t>(type.instances);
-    if (type.name == task.type)
-      return {.task = TaskIndex(first + static_cast<std::uint32_t>(task.index)),
-              .first_of_type = TaskIndex(first),
-              .type_size = size};
-    first += size;
-  }
-  return {};
-}
-
 bool Court::Pay(const Decision& decision, const TaskId& task) {
-  const Claimant claimant = ClaimantOf(task);
+  const Claimant claimant = ClaimantOf(view_.types(), task);
   if (!budgets_.Allows(decision.allowance, decision.pays, claimant, now_)) return false;
   budgets_.Count(
       {.paid = decision.pays, .cause = claimant.task, .tasks = {claimant.task}, .at = now_});

@@ -41,6 +41,14 @@ class TableView : public JobView {
                               const std::vector<std::pair<std::string, int>>& types,
                               std::map<std::string, std::string> options = {});
 
+/// A chief and three workers, and one of each type that has a name of its own.
+extern const std::vector<std::pair<std::string, int>> kOneOfEachType;
+/// Of these, with policy `default`. `user`: retries.user.
+[[nodiscard]] JobSpec DefaultJob(Strategy strategy, int user = 0);
+/// What the job's policy decides on an end while no other task has ended.
+[[nodiscard]] Decision Ask(const JobSpec& job, const std::string& task, ExitClass exit_class,
+                           std::optional<std::int32_t> exit = {});
+
 /// One end, as a test writes it: "worker:1", class, exit.
 struct End {
   std::string task;
@@ -79,7 +87,6 @@ class Court {
   void Apply(ExitAction action, const TaskId& task, bool ok, const std::string& rule);
   void Judge();
   [[nodiscard]] bool Pay(const Decision& decision, const TaskId& task);
-  [[nodiscard]] Claimant ClaimantOf(const TaskId& task) const;
   void Finish(JobStatus status, const std::string& rule);
 
   Engine engine_;

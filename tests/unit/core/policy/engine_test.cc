@@ -21,24 +21,6 @@ namespace {
 using enum ExitClass;
 using ::testing::HasSubstr;
 
-const std::vector<std::pair<std::string, int>> kTypes = {
-    {"chief", 1}, {"worker", 3}, {"ps", 1}, {"evaluator", 1}, {"tensorboard", 1}};
-
-JobSpec Default(Strategy strategy, int user = 0) {
-  JobSpec job = MakeJob("default", kTypes);
-  job.strategy = strategy;
-  job.retries.user = user;
-  return job;
-}
-
-Decision Ask(const JobSpec& job, const std::string& task, ExitClass c,
-             std::optional<std::int32_t> exit = {}) {
-  const auto engine = Engine::Make(job);
-  EXPECT_TRUE(engine.has_value()) << engine.error().message;
-  const TableView view(job, &*engine);
-  return engine->OnExit({.task = ParseTaskId(task).value(), .exit_class = c, .exit = exit}, view);
-}
-
 std::string ErrorOf(const JobSpec& job) {
   const auto engine = Engine::Make(job);
   return engine ? "" : engine.error().message;
@@ -47,14 +29,14 @@ std::string ErrorOf(const JobSpec& job) {
 // ---------------------------------------------------------------- roles
 
 TEST(PolicyTest, DefaultRolesAreThoseOfTheModel) {
-  const auto engine = Engine::Make(Default(Strategy::kParameterServer));
-  for (const auto& [type, instances] : kTypes)
+  const auto engine = Engine::Make(DefaultJob(Strategy::kParameterServer));
+  for (const auto& [type, instances] : kOneOfEachType)
     EXPECT_EQ(engine->ClassOf(type), DefaultClass(type)) << type;
 }
 
 TEST(PolicyTest, TheJobsWordOnATasksClassWins) {
   for (const std::string_view policy : Names()) {
-    JobSpec job = MakeJob(std::string(policy), kTypes);
+    JobSpec job = MakeJob(std::string(policy), kOneOfEachType);
     job.tasks[3].task_class = TaskClass::kSidecar;
     EXPECT_EQ(Engine::Make(job)->ClassOf("evaluator"), TaskClass::kSidecar) << policy;
   }
@@ -130,7 +112,7 @@ TEST(PolicyTest, DefaultDecidesByStrategyRoleAndClass) {
        "default/sidecar"},
   };
   for (const Row& row : rows) {
-    const Decision decision = Ask(Default(row.strategy), row.task, row.exit_class);
+    const Decision decision = Ask(DefaultJob(row.strategy), row.task, row.exit_class);
     EXPECT_EQ(KebabName(decision.action), KebabName(row.action))
         << row.task << KebabName(row.exit_class);
     EXPECT_EQ(decision.pays, row.pays) << row.task << KebabName(row.exit_class);
@@ -140,7 +122,7 @@ TEST(PolicyTest, DefaultDecidesByStrategyRoleAndClass) {
 }
 
 TEST(PolicyTest, DefaultAllowancesAreTheJobsRetriesInTheirWindow) {
-  JobSpec job = Default(Strategy::kMultiWorker, 2);
+  JobSpec job = DefaultJob(Strategy::kMultiWorker, 2);
   job.retries.infrastructure = 7;
   job.retries.window = 30min;
   const Decision user = Ask(job, "worker:1", kUserPermanent);
@@ -155,10 +137,10 @@ TEST(PolicyTest, DefaultAllowancesAreTheJobsRetriesInTheirWindow) {
 
 TEST(PolicyTest, EveryTableDecidesEveryEnd) {
   for (const std::string_view policy : Names()) {
-    const JobSpec job = MakeJob(std::string(policy), kTypes);
+    const JobSpec job = MakeJob(std::string(policy), kOneOfEachType);
     const auto engine = Engine::Make(job);
     const TableView view(job, &*engine);
-    for (const auto& [type, instances] : kTypes) {
+    for (const auto& [type, instances] : kOneOfEachType) {
       for (int c = 0; c <= static_cast<int>(kUnknown); ++c) {
         for (const bool registered : {false, true}) {
           const Decision decision = engine->OnExit({.task = {type, 0},
@@ -176,7 +158,7 @@ TEST(PolicyTest, EveryTableDecidesEveryEnd) {
 // ---------------------------------------------------------------- the job's fate under default
 
 TEST(PolicyTest, TheChiefsExitZeroIsTheJobsSuccess) {
-  Court court(Default(Strategy::kParameterServer));
+  Court court(DefaultJob(Strategy::kParameterServer));
   court.Hear(Exits("chief:0", 0));
   EXPECT_EQ(court.status(), "succeeded");
   EXPECT_EQ(court.rule(), "default/success");
@@ -200,7 +182,7 @@ TEST(PolicyTest, ChiefAndMasterTogetherMustBothSucceed) {
 }
 
 TEST(PolicyTest, ASpentBudgetFailsTheJobAndNamesClassAndBudget) {
-  Court court(Default(Strategy::kMultiWorker, 2));
+  Court court(DefaultJob(Strategy::kMultiWorker, 2));
   for (int i = 0; i < 3; ++i) court.Hear(Exits("worker:1", 1));
   EXPECT_EQ(court.gang_restarts(), 2);
   EXPECT_EQ(court.status(), "failed");
@@ -208,7 +190,7 @@ TEST(PolicyTest, ASpentBudgetFailsTheJobAndNamesClassAndBudget) {
 }
 
 TEST(PolicyTest, AnEvaluatorPastItsBudgetFailsNothing) {
-  Court court(Default(Strategy::kMultiWorker));
+  Court court(DefaultJob(Strategy::kMultiWorker));
   court.Hear(Exits("evaluator:0", 1));
   EXPECT_EQ(court.status(), "unfinished");
   court.Hear(Exits("chief:0", 0));
@@ -216,7 +198,7 @@ TEST(PolicyTest, AnEvaluatorPastItsBudgetFailsNothing) {
 }
 
 TEST(PolicyTest, ATensorboardIsRestartedAFewTimesAtNobodysCost) {
-  Court court(Default(Strategy::kMultiWorker));
+  Court court(DefaultJob(Strategy::kMultiWorker));
   for (int i = 0; i < 10; ++i) court.Hear(Exits("tensorboard:0", 1));
   EXPECT_EQ(court.task_restarts(), 3);
   EXPECT_EQ(court.status(), "unfinished");
@@ -281,29 +263,29 @@ TEST(PolicyTest, AnOwnSuccessExpressionReplacesEveryPolicysVerdictFunction) {
 // ---------------------------------------------------------------- errors of Make
 
 TEST(PolicyTest, AnUnknownPolicyIsToldWhatThereIs) {
-  EXPECT_EQ(ErrorOf(MakeJob("tonny", kTypes)),
+  EXPECT_EQ(ErrorOf(MakeJob("tonny", kOneOfEachType)),
             "there is no policy 'tonny'; there are default, framework-launcher, hbox, slider-tf, "
             "tf-yarn, tfjob, tony");
 }
 
 TEST(PolicyTest, OptionsAreChecked) {
-  EXPECT_EQ(ErrorOf(MakeJob("default", kTypes, {{"x", "1"}})),
+  EXPECT_EQ(ErrorOf(MakeJob("default", kOneOfEachType, {{"x", "1"}})),
             "policy 'default' has no option 'x'; it has none");
-  EXPECT_THAT(ErrorOf(MakeJob("tony", kTypes, {{"sidecars", "x"}})),
+  EXPECT_THAT(ErrorOf(MakeJob("tony", kOneOfEachType, {{"sidecars", "x"}})),
               HasSubstr("fail_on_worker_failure, untracked"));
-  EXPECT_EQ(ErrorOf(MakeJob("tony", kTypes, {{"fail_on_worker_failure", "yes"}})),
+  EXPECT_EQ(ErrorOf(MakeJob("tony", kOneOfEachType, {{"fail_on_worker_failure", "yes"}})),
             "policy 'tony': fail_on_worker_failure cannot be 'yes'; allowed: true, false");
-  EXPECT_EQ(ErrorOf(MakeJob("tony", kTypes, {{"retry_count", "-1"}})),
+  EXPECT_EQ(ErrorOf(MakeJob("tony", kOneOfEachType, {{"retry_count", "-1"}})),
             "policy 'tony': retry_count cannot be '-1'; allowed: a number from 0");
-  EXPECT_THAT(ErrorOf(MakeJob("tfjob", kTypes, {{"restart_policy", "Sometimes"}})),
+  EXPECT_THAT(ErrorOf(MakeJob("tfjob", kOneOfEachType, {{"restart_policy", "Sometimes"}})),
               HasSubstr("Never, OnFailure, Always, ExitCode"));
-  EXPECT_EQ(ErrorOf(MakeJob("tfjob", kTypes,
+  EXPECT_EQ(ErrorOf(MakeJob("tfjob", kOneOfEachType,
                             {{"restart_policy.worker", "Always"}, {"success_policy", ""}})),
             "");
-  EXPECT_THAT(ErrorOf(MakeJob("tfjob", kTypes, {{"restart_policy.reader", "Always"}})),
+  EXPECT_THAT(ErrorOf(MakeJob("tfjob", kOneOfEachType, {{"restart_policy.reader", "Always"}})),
               HasSubstr("has no option 'restart_policy.reader'; it has restart_policy "
                         "(restart_policy.TYPE), "));
-  EXPECT_THAT(ErrorOf(MakeJob("tfjob", kTypes, {{"backoff_limit.worker", "1"}})),
+  EXPECT_THAT(ErrorOf(MakeJob("tfjob", kOneOfEachType, {{"backoff_limit.worker", "1"}})),
               HasSubstr("has no option"));
 }
 

@@ -11,30 +11,14 @@ namespace {
 
 using enum ExitClass;
 
-JobSpec Default(Strategy strategy, int user = 0) {
-  JobSpec job = MakeJob(
-      "default", {{"chief", 1}, {"worker", 3}, {"ps", 1}, {"evaluator", 1}, {"tensorboard", 1}});
-  job.strategy = strategy;
-  job.retries.user = user;
-  return job;
-}
-
-Decision Ask(const JobSpec& job, const std::string& task, ExitClass c,
-             std::optional<std::int32_t> exit = {}) {
-  const auto engine = Engine::Make(job);
-  EXPECT_TRUE(engine.has_value()) << engine.error().message;
-  const TableView view(job, &*engine);
-  return engine->OnExit({.task = ParseTaskId(task).value(), .exit_class = c, .exit = exit}, view);
-}
-
 JobSpec WithRule(ExitRule rule, int user = 1) {
-  JobSpec job = Default(Strategy::kMultiWorker, user);
+  JobSpec job = DefaultJob(Strategy::kMultiWorker, user);
   job.on_exit = {std::move(rule)};
   return job;
 }
 
 TEST(PolicyOnExitTest, OwnRowsComeFirstAndTheFirstMatchWins) {
-  JobSpec job = Default(Strategy::kMultiWorker);
+  JobSpec job = DefaultJob(Strategy::kMultiWorker);
   job.on_exit = {{.task_type = "worker", .exits = {75}, .action = ExitAction::kSucceed},
                  {.task_type = "worker", .action = ExitAction::kFail},
                  {.action = ExitAction::kIgnore}};
@@ -124,7 +108,7 @@ TEST(PolicyOnExitTest, AnOwnSucceedEndsTheJob) {
 }
 
 TEST(PolicyOnExitTest, AStalledTaskIsTheWatchsBusinessAfterOwnRows) {
-  JobSpec job = Default(Strategy::kParameterServer);
+  JobSpec job = DefaultJob(Strategy::kParameterServer);
   job.watch = WatchSpec{.progress = "step", .action = ExitAction::kRestartGang};
   const auto engine = Engine::Make(job);
   const TableView view(job, &*engine);
