@@ -95,10 +95,7 @@ void AgentDesk::On(TaskIndex task, const RegisterAgent& message) {
   AmCore& core = parts_.core;
   core.Send(task, AgentAccepted{.fence = message.fence});
   const bool is_new = core.tasks.record(task).agent == AgentPhase::kLaunching;
-  if (is_new) {
-    parts_.launch.OnRegistered(task);
-    core.tasks.SetAgent(task, AgentPhase::kUp);
-  }
+  if (is_new) core.tasks.SetAgent(task, AgentPhase::kUp);
   core.tasks.SetAddress(task, message.address);
   if (is_new && message.stood) parts_.failover.OnStood(task, *message.stood);
   const bool has_ended = message.ended == core.tasks.ProcessOf(task);

@@ -73,7 +73,6 @@ AmCore::AmCore(std::shared_ptr<const JobSpec> job_spec, AmOptions am_options,
           },
           snapshot),
       heartbeats(job->heartbeat.every * job->heartbeat.missed, tasks.size()),
-      out(timers),
       rm(allocation::RmSessionOptions{
           .heartbeat = options.rm_heartbeat,
           .fast_heartbeat = std::min(options.rm_heartbeat_fast, options.rm_heartbeat)}),
@@ -126,16 +125,16 @@ void AmCore::Enter(JobState state) {
 
 /// Its agent has not found this attempt, which has not launched it.
 bool AmCore::IsOfEarlierAttempt(TaskIndex task) const {
-  return tasks.record(task).agent == AgentPhase::kLaunching &&
-         !timers.IsArmed(Timer::kRegistration, task.value);
+  const TaskRecord& record = tasks.record(task);
+  return record.agent == AgentPhase::kLaunching && record.register_by == kNever;
 }
 
 bool AmCore::Awaits(TaskIndex task) const {
-  return timers.IsArmed(Timer::kReattach) && IsOfEarlierAttempt(task);
+  return agents_until != kNever && IsOfEarlierAttempt(task);
 }
 
 bool AmCore::AwaitsAgents() const {
-  if (!timers.IsArmed(Timer::kReattach)) return false;
+  if (agents_until == kNever) return false;
   for (std::uint32_t i = 0; i < tasks.size(); ++i) {
     if (IsOfEarlierAttempt(TaskIndex(i))) return true;
   }

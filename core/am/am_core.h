@@ -17,7 +17,6 @@
 #include "core/am/outbox.h"
 #include "core/am/snapshot.h"
 #include "core/am/task_table.h"
-#include "core/am/timers.h"
 #include "core/journal/journal.h"
 #include "core/model/am.h"
 #include "core/model/job_spec.h"
@@ -109,7 +108,6 @@ struct AmCore {
 #ifdef TFYARN_CHECKED
   Ledger folded;  ///< Of the entries as they are read back: equal to `ledger` after every step.
 #endif
-  TimerTable timers;
   HeartbeatWatch heartbeats;
   Outbox out;
   allocation::RmSession rm;
@@ -124,6 +122,9 @@ struct AmCore {
   Resource registered_maximum;  ///< Of one container, as the RM said when it took this AM.
   Instant started_at{};
   std::optional<Instant> hdfs_writes_since;  ///< This attempt's first entry was stored.
+  Instant start_by = kNever;      ///< What starts together must run by then; kNever: nothing must.
+  Instant agents_until = kNever;  ///< Agents of an earlier attempt that have not found this one by
+                                  ///< then are lost; kNever: none is looked for.
   CallId last_nm_call;
   CallId last_hdfs_call;
   bool finishing = false;     ///< A verdict was decided, durable or not: nothing starts any more.

@@ -13,7 +13,8 @@
 // - agent_desk: what agents say, and which of them are let in
 // - startup: from the first event to the registered, asking AM
 // - rm_events: what the RM brings: containers, completions, nodes, notices
-// - life: the job's states and deadlines, and what every step does last
+// - life: the job's states, and what every step does last
+// - deadlines: what is due when, by the state of all of them, and has it carried out
 //
 // What several of them ask for, and none decides, is in AmCore. Each keeps its own state, and no
 // other part changes it.
@@ -26,6 +27,7 @@
 #include "core/am/agent_desk.h"
 #include "core/am/am_core.h"
 #include "core/am/attempts.h"
+#include "core/am/deadlines.h"
 #include "core/am/epoch_control.h"
 #include "core/am/failover.h"
 #include "core/am/finish.h"
@@ -62,6 +64,7 @@ struct AmParts {
   Startup startup{*this};
   RmEvents rm_events{*this};
   JobLife life{*this};
+  Deadlines deadlines{*this};
 };
 
 }  // namespace tfyarn::am

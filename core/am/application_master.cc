@@ -50,8 +50,9 @@ bool IsBookkeeping(const AmEvent& event) {
          std::holds_alternative<PeerVouched>(event);
 }
 
-std::optional<Instant> NextOf(const AmCore& core) {
-  std::optional<Instant> next = core.timers.next();
+std::optional<Instant> NextOf(const AmParts& parts) {
+  const AmCore& core = parts.core;
+  std::optional<Instant> next = parts.deadlines.next();
   Earliest(next, core.heartbeats.next_deadline());
   Earliest(next, core.gang.next_deadline());
   Earliest(next, core.exclusion.next_deadline());
@@ -63,11 +64,12 @@ constexpr Duration kReadsItsMail = 1s;
 
 /// The AM runs so late that it must have been kept from running, by SIGSTOP or by its machine. Its
 /// own sleep is no silence of its agents, and what would have met a deadline may be in the mail.
-void WakeUp(AmCore& core, std::optional<Instant> due) {
+void WakeUp(AmParts& parts, std::optional<Instant> due) {
+  AmCore& core = parts.core;
   if (!due || core.now - *due < core.heartbeats.allowed_silence() / 10) return;
   TF_PROBE("am/woke-late");
   core.heartbeats.Slept(core.now);
-  core.timers.PutOff(core.now, core.now + kReadsItsMail);
+  parts.deadlines.PutOff(core.now + kReadsItsMail);
 }
 
 #ifdef TFYARN_CHECKED
@@ -85,6 +87,7 @@ void CheckLedger(const AmParts& parts) {
   }
   for (const policy::TypeCounts& type : core.tasks.types())
     TF_CHECK(type.waived == core.ledger.waived.contains(type.name));
+  TF_CHECK(parts.deadlines.AgreeWithState());
 }
 #endif
 
@@ -103,12 +106,13 @@ void ApplicationMaster::Step(Instant now, const AmEvent& event, std::vector<AmAc
   TF_CHECK(now >= core.now);
   const std::optional<Instant> due = IsBookkeeping(event) ? std::nullopt : next_deadline();
   core.now = now;
-  WakeUp(core, due);
+  WakeUp(*parts_, due);
   core.out.BeginStep(actions);
   Route(*parts_, event);
   if (core.stopped || IsBookkeeping(event)) return;
-  parts_->life.TakeDue();
+  parts_->deadlines.TakeDue();
   parts_->life.Settle();
+  parts_->deadlines.Refresh();
 #ifdef TFYARN_CHECKED
   CheckLedger(*parts_);
 #endif
@@ -117,7 +121,7 @@ void ApplicationMaster::Step(Instant now, const AmEvent& event, std::vector<AmAc
 std::optional<Instant> ApplicationMaster::next_deadline() const {
   const AmCore& core = parts_->core;
   if (core.stopped) return std::nullopt;
-  std::optional<Instant> next = NextOf(core);
+  std::optional<Instant> next = NextOf(*parts_);
   Earliest(next, core.rm.next_deadline());
   return next;
 }
@@ -125,7 +129,7 @@ std::optional<Instant> ApplicationMaster::next_deadline() const {
 std::optional<Instant> ApplicationMaster::next_decision() const {
   const AmCore& core = parts_->core;
   if (core.stopped) return std::nullopt;
-  std::optional<Instant> next = NextOf(core);
+  std::optional<Instant> next = NextOf(*parts_);
   Earliest(next, core.rm.next_decision());
   return next;
 }

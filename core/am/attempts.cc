@@ -22,10 +22,6 @@ const AttemptEnd& Attempts::End(TaskIndex task, policy::ExitEvidence evidence, s
                    end.evidence.process && end.evidence.launch_error.empty();
   core_.tasks.SetProcess(task, ProcessPhase::kEnded);
   if (ran) core_.tasks.NoteRan(task);
-  core_.timers.Disarm(Timer::kOrder, task.value);
-  core_.timers.Disarm(Timer::kStopOverdue, task.value);
-  core_.timers.Disarm(Timer::kProcessStart, task.value);
-  core_.timers.Disarm(Timer::kDrain, task.value);
   core_.judge = true;
   core_.gates = true;
   return Keep(std::move(end));

@@ -19,12 +19,10 @@ void EpochControl::LetRest(TaskIndex task) {
   const Instant until = core.InstantAt(*ledger.rests_until);
   if (until <= core.now) return;
   if (core.tasks.record(task).resting) {
-    core.timers.Arm(Timer::kRested, task.value, until);
-    return;
+    return core.tasks.RestUntil(task, until);
   }
   TF_PROBE("epochs/rests-before-its-start");
-  core.tasks.SetResting(task, true);
-  core.timers.Arm(Timer::kRested, task.value, until);
+  core.tasks.RestUntil(task, until);
   core.Note(
       fmt::format("{} has ended {} times in a row within {} of its start: it does not start again "
                   "for {}",
@@ -33,7 +31,7 @@ void EpochControl::LetRest(TaskIndex task) {
 }
 
 void EpochControl::OnRested(TaskIndex task) {
-  parts_.core.tasks.SetResting(task, false);
+  parts_.core.tasks.EndRest(task);
   TryStartAlone(task);
 }
 

@@ -32,7 +32,7 @@ class EpochControl {
   void TryStartAlone(TaskIndex task);
   /// The task's next process does not start before the ledger's `rests_until`.
   void LetRest(TaskIndex task);
-  /// Timer::kRested.
+  /// Deadline::kRested.
   void OnRested(TaskIndex task);
   /// Entries have become durable.
   void OnDurable();

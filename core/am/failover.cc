@@ -170,7 +170,8 @@ void Failover::OnBlameDeadline() {
   const Instant found = core.AgentsLookUntil();
   if (core.now < found && IsLookedFor()) {
     TF_PROBE("failover/waits-for-agents-that-look");
-    return core.timers.ArmJob(Timer::kBlame, found);
+    window_->decides_at = found;
+    return;
   }
   if (LoseUnfound()) return;
   // Where agents may be silent for longer than the window is open, one of these may be the cause.
@@ -180,7 +181,8 @@ void Failover::OnBlameDeadline() {
       core.heartbeats.allowed_silence() + 1ms;
   if (const std::optional<Instant> silent = AwaitedSilence(); silent && core.now < longest) {
     TF_PROBE("failover/waits-for-a-silence");
-    return core.timers.ArmJob(Timer::kBlame, std::min(*silent + 1ms, longest));
+    window_->decides_at = std::min(*silent + 1ms, longest);
+    return;
   }
   TF_PROBE("failover/blame-window-over");
   Decide(FindLastOne());
@@ -241,7 +243,6 @@ bool Failover::deciding() const {
 
 void Failover::Close() {
   window_.reset();
-  parts_.core.timers.Disarm(Timer::kBlame);
 }
 
 // ---------------------------------------------------------------- what the policy says
@@ -396,7 +397,7 @@ void Failover::Report(Failure failure) {
     TF_PROBE("failover/blame-window-begins");
     window_.emplace();
     window_->begun = core.now;
-    core.timers.ArmJob(Timer::kBlame, core.now + core.job->deadlines.blame);
+    window_->decides_at = core.now + core.job->deadlines.blame;
   }
   if (!window_->named) window_->named = NamedBy(failure);
   if (!window_->failures.empty()) TF_PROBE("failover/several-failures");

@@ -76,7 +76,7 @@ class Failover {
   /// After what a step brought is judged: a member that ended well, or of which nothing more will
   /// be heard after an AM restart, may have been the last that a decision waited for.
   void OnSettled();
-  /// Timer::kBlame.
+  /// Deadline::kBlame.
   void OnBlameDeadline();
   /// A FAILED verdict that the policy lets the gang try again instead. True: it does.
   bool RetryInstead(const policy::Verdict& verdict, const Cause& cause);
@@ -85,13 +85,15 @@ class Failover {
   /// The RM will take the task's container: a process in it is warned; one in which none runs is
   /// given back.
   void ObeyNotice(TaskIndex task);
-  /// Timer::kStopOverdue.
+  /// Deadline::kStopOverdue.
   void OnStopOverdue(TaskIndex task);
-  /// Timer::kProcessStart.
+  /// Deadline::kProcessStart.
   void OnStartOverdue(TaskIndex task);
 
   /// A failure waits for its cause. Not once the verdict is decided.
   [[nodiscard]] bool deciding() const;
+  /// Deadline::kBlame.
+  [[nodiscard]] Instant decides_at() const { return deciding() ? window_->decides_at : kNever; }
   /// A failure is being judged for which every training process starts again, in a new epoch.
   [[nodiscard]] bool GangWillRestart() const { return deciding() && window_->stopped.gang; }
   /// The account by which a job fails that has no other cause: the first failure that was counted.
@@ -104,6 +106,7 @@ class Failover {
  private:
   struct Window {
     Instant begun;
+    Instant decides_at;             // at the latest
     std::vector<Failure> failures;  // in the order in which they came
     RestartTasks stopped;
     std::optional<TaskIndex> named;  // by a victim, as the one that fell silent

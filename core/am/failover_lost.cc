@@ -187,7 +187,8 @@ void Failover::OnStopOverdue(TaskIndex task) {
   const std::optional<Instant> silent = core.heartbeats.OverdueUntil(core.now, task, unheard);
   if (silent && deciding()) {
     TF_PROBE("processes/stop-waits-for-a-silence");
-    return core.timers.Arm(Timer::kStopOverdue, task.value, *silent + 1ms);
+    core.tasks.mutable_record(task).stop_overdue_at = *silent + 1ms;
+    return;
   }
   TF_PROBE("processes/stop-is-overdue");
   LoseAgent(task, "its agent did not end it in time");

@@ -53,7 +53,7 @@ void Finish::Succeed(const std::string& rule, const std::string& why) {
   unproven_ = parts_.core.job->finish.require_paths;
   if (unproven_.empty()) return Write(verdict_);
   stage_ = Stage::kEvidence;
-  parts_.core.timers.ArmJob(Timer::kEvidenceGiveUp, parts_.core.now + kEvidenceGiveUp);
+  evidence_until_ = parts_.core.now + kEvidenceGiveUp;
   AskForEvidence();
 }
 
@@ -71,7 +71,6 @@ void Finish::Restore(const VerdictReached& verdict, Instant decided) {
 void Finish::StartNothingMore() {
   AmCore& core = parts_.core;
   core.finishing = true;
-  core.timers.Disarm(Timer::kBlame);
   core.gang.CancelAll(core.now);
   core.asks_dirty = true;
 }
@@ -79,8 +78,6 @@ void Finish::StartNothingMore() {
 void Finish::Write(VerdictReached verdict) {
   AmCore& core = parts_.core;
   StartNothingMore();
-  core.timers.Disarm(Timer::kEvidenceRetry);
-  core.timers.Disarm(Timer::kEvidenceGiveUp);
   verdict_ = std::move(verdict);
   decided_ = core.now;
   stage_ = Stage::kWriting;
@@ -136,7 +133,7 @@ void Finish::OnHdfsReplied(const HdfsReplied& reply) {
                   fmt::format("the job ended well, but {} is missing", path));
     }
     TF_PROBE("finish/evidence-asked-again");
-    core.timers.ArmJob(Timer::kEvidenceRetry, core.now + kEvidenceRetry);
+    evidence_again_at_ = core.now + kEvidenceRetry;
     return;
   }
   std::erase(unproven_, path);
@@ -144,13 +141,12 @@ void Finish::OnHdfsReplied(const HdfsReplied& reply) {
 }
 
 void Finish::OnEvidenceRetry() {
-  if (stage_ != Stage::kEvidence) return;
+  evidence_again_at_ = kNever;
   asked_.clear();
   AskForEvidence();
 }
 
 void Finish::OnEvidenceGiveUp() {
-  if (stage_ != Stage::kEvidence) return;
   TF_PROBE("finish/evidence-is-unknown");
   Fail({.at = parts_.core.now}, "finish/evidence-unknown",
        fmt::format("the job ended well, but {} could not be looked for within {}",
@@ -161,10 +157,7 @@ void Finish::OnEvidenceGiveUp() {
 
 void Finish::Drain() {
   AmCore& core = parts_.core;
-  for (const Timer timer : {Timer::kStartDeadline, Timer::kRunDeadline, Timer::kBlame,
-                            Timer::kReattach, Timer::kNodesMayCome}) {
-    core.timers.Disarm(timer);
-  }
+  core.agents_until = kNever;
   core.gang.CancelAll(core.now);
   for (std::uint32_t i = 0; i < core.tasks.size(); ++i) {
     const TaskIndex task(i);
@@ -181,7 +174,7 @@ void Finish::Drain() {
     if (verdict_.status != JobStatus::kSucceeded || !core.tasks.ProcessAlive(task)) {
       EndTask(task);
     } else if (const Duration drain = DrainOf(task); drain > Duration::zero()) {
-      core.timers.Arm(Timer::kDrain, task.value, std::max(core.now, decided_ + drain));
+      core.tasks.mutable_record(task).drain_until = std::max(core.now, decided_ + drain);
     } else if (!later) {
       EndTask(task);
     }
@@ -196,6 +189,7 @@ Duration Finish::DrainOf(TaskIndex task) const {
 
 void Finish::OnDrained(TaskIndex task) {
   TF_PROBE("finish/drain-is-over");
+  parts_.core.tasks.mutable_record(task).drain_until = kNever;
   if (stage_ == Stage::kDraining) EndTask(task);
 }
 
@@ -219,8 +213,9 @@ void Finish::EndClass(TaskClass task_class) {
   const AmCore& core = parts_.core;
   for (std::uint32_t i = 0; i < core.tasks.size(); ++i) {
     const TaskIndex task(i);
-    if (core.tasks.shown(task).task_class == task_class && !core.timers.IsArmed(Timer::kDrain, i))
-      EndTask(task);
+    const bool drains =
+        core.tasks.ProcessAlive(task) && core.tasks.record(task).drain_until != kNever;
+    if (core.tasks.shown(task).task_class == task_class && !drains) EndTask(task);
   }
 }
 

@@ -36,12 +36,12 @@ class Finish {
   void Advance();
   /// An answer about evidence.
   void OnHdfsReplied(const HdfsReplied& reply);
-  /// Timer::kEvidenceRetry and kEvidenceGiveUp.
+  /// Deadline::kEvidenceRetry and kEvidenceGiveUp.
   void OnEvidenceRetry();
   void OnEvidenceGiveUp();
   /// A process of a finishing job has ended; its account is closed.
   void OnProcessEnded(TaskIndex task);
-  /// Timer::kDrain.
+  /// Deadline::kDrain.
   void OnDrained(TaskIndex task);
   /// The RM has confirmed the final status.
   void OnUnregistered();
@@ -49,6 +49,13 @@ class Finish {
   void Abandon(const std::string& why, std::int32_t code);
 
   [[nodiscard]] std::string WaitingFor() const;
+  /// Deadlines kEvidenceRetry and kEvidenceGiveUp.
+  [[nodiscard]] Instant evidence_again_at() const {
+    return stage_ == Stage::kEvidence ? evidence_again_at_ : kNever;
+  }
+  [[nodiscard]] Instant evidence_until() const {
+    return stage_ == Stage::kEvidence ? evidence_until_ : kNever;
+  }
 
  private:
   enum class Stage : std::uint8_t { kOpen, kEvidence, kWriting, kDraining, kUnregistering, kDone };
@@ -70,6 +77,8 @@ class Finish {
   JournalSeq verdict_seq_;
   std::map<CallId, std::string> asked_;  // evidence under way
   std::vector<std::string> unproven_;    // evidence not yet seen
+  Instant evidence_again_at_ = kNever;
+  Instant evidence_until_ = kNever;
   bool services_ended_ = false;
   bool sidecars_ended_ = false;
 };

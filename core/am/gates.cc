@@ -17,6 +17,7 @@ void Gates::Check() {
   if (rows.empty() || core.finishing) return;
   core.reached.resize(rows.size());
   broken_.resize(rows.size());
+  due_.resize(rows.size(), kNever);
   for (std::size_t row = 0; row < rows.size(); ++row) {
     if (broken_[row]) continue;
     if (core.reached[row]) {
@@ -78,7 +79,7 @@ bool Gates::Undone(std::size_t row) const {
 void Gates::Forget(std::size_t row) {
   TF_PROBE("gates/undone");
   parts_.core.reached[row] = false;
-  parts_.core.timers.Disarm(Timer::kDependency, static_cast<std::uint32_t>(row));
+  due_[row] = kNever;
 }
 
 bool Gates::NeverReached(std::size_t row) const {
@@ -96,18 +97,18 @@ void Gates::Open(std::size_t row) {
   const auto type = core.tasks.FindType(rule.task);
   if (!type) return;
   if (rule.within) {
-    core.timers.Arm(Timer::kDependency, static_cast<std::uint32_t>(row),
-                    std::max(core.now, ReachedAt(row) + *rule.within));
+    due_[row] = std::max(core.now, ReachedAt(row) + *rule.within);
     return;
   }
   // What has waited until now has as long to start as the gang had.
-  core.timers.Disarm(Timer::kStartDeadline);
+  core.start_by = kNever;
   const auto [first, count] = core.tasks.RangeOf(*type);
   for (std::uint32_t i = first; i < first + count; ++i) parts_.epochs.TryStartAlone(TaskIndex(i));
 }
 
 void Gates::OnExpired(std::uint32_t row) {
   AmCore& core = parts_.core;
+  due_[row] = kNever;
   const Dependency& rule = core.job->depends[row];
   const auto type = core.tasks.FindType(rule.task);
   if (core.finishing || !type || core.tasks.types()[*type].all_ended()) return;
@@ -125,7 +126,6 @@ void Gates::OnExpired(std::uint32_t row) {
   while (open.value + 1 < first + count &&
          core.tasks.record(open).outcome != policy::Outcome::kOpen)
     open = open.next();
-  broken_.resize(core.job->depends.size());
   Break(row,
         fmt::format("{} had not ended {} after {} was {}", rule.task, ToString(*rule.within),
                     rule.after, KebabName(rule.state)),

@@ -20,8 +20,11 @@ class Gates {
 
   /// Looks at every row again. At the end of a step in which processes started or ended.
   void Check();
-  /// Timer::kDependency.
+  /// Deadline::kDependency.
   void OnExpired(std::uint32_t row);
+  [[nodiscard]] Instant due(std::uint32_t row) const {
+    return row < due_.size() ? due_[row] : kNever;
+  }
   /// A time is over, and who should have ended in it has yet to find this AM after an AM restart:
   /// Check looks at it again.
   [[nodiscard]] bool awaits_agents() const { return !overdue_.empty(); }
@@ -41,6 +44,7 @@ class Gates {
 
   AmParts& parts_;
   std::vector<bool> broken_;         // by row: its `do` was done
+  std::vector<Instant> due_;         // by row: when its `within` is over
   std::set<std::uint32_t> overdue_;  // rows whose time is over, see awaits_agents()
 };
 

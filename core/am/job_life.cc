@@ -110,6 +110,11 @@ void JobLife::TellRm() {
 
 // ---------------------------------------------------------------- the verdict
 
+/// No limit starts anything again after it.
+void JobLife::LetSuccessStand() {
+  if (parts_.core.judge && !parts_.core.finishing) Judge(Judged::kSuccess);
+}
+
 void JobLife::Judge(Judged judged) {
   AmCore& core = parts_.core;
   const std::optional<policy::Verdict> verdict = core.policy->Judge(core.tasks);
@@ -204,33 +209,51 @@ void JobLife::UpdateState() {
   if (stage != JobState::kRunning && stays) return;
   const bool was_running = core.ever_running;
   // deadlines.start counts from the complete gang to every process running.
-  if (stage == JobState::kRunning || AllSettled()) {
-    core.timers.Disarm(Timer::kStartDeadline);
-  } else if (stage == JobState::kAllocating || core.tasks.training_tasks() == 0) {
-    core.timers.Disarm(Timer::kStartDeadline);
-  } else if (core.tasks.CountTraining(TaskState::kStopping) > 0) {
-    // It has its own time to end, and may not start again at all.
-    TF_PROBE("life/what-is-to-end-need-not-start");
-    core.timers.Disarm(Timer::kStartDeadline);
-  } else if (core.AwaitsAgents()) {
-    TF_PROBE("life/agents-look-for-this-am");
-    // What an earlier attempt started may run: its agents have yet to find this one.
-    core.timers.Disarm(Timer::kStartDeadline);
-  } else if (!core.timers.IsArmed(Timer::kStartDeadline)) {
-    core.timers.ArmJob(Timer::kStartDeadline, core.now + core.job->deadlines.start);
+  if (!MustStart(stage)) {
+    core.start_by = kNever;
+  } else if (core.start_by == kNever) {
+    core.start_by = core.now + core.job->deadlines.start;
   }
   core.Enter(stage);
   if (stage != JobState::kRunning || was_running) return;
   (void)core.Append(journal::AllRunning{.at = core.StoredAt(core.now)});
-  if (core.job->deadlines.run)
-    core.timers.ArmJob(Timer::kRunDeadline, core.now + *core.job->deadlines.run);
   // Where processes have ended by now the stage is another one already, and no event will say so.
   UpdateState();
+}
+
+bool JobLife::MustStart(JobState stage) const {
+  const AmCore& core = parts_.core;
+  if (stage == JobState::kRunning || stage == JobState::kAllocating || AllSettled() ||
+      core.tasks.training_tasks() == 0)
+    return false;
+  if (core.tasks.CountTraining(TaskState::kStopping) > 0) {
+    // It has its own time to end, and may not start again at all.
+    TF_PROBE("life/what-is-to-end-need-not-start");
+    return false;
+  }
+  // What an earlier attempt started may run: its agents have yet to find this one.
+  if (!core.AwaitsAgents()) return true;
+  TF_PROBE("life/agents-look-for-this-am");
+  return false;
+}
+
+Instant JobLife::start_by() const {
+  return parts_.core.snapshot.verdict ? kNever : parts_.core.start_by;
+}
+
+Instant JobLife::run_until() const {
+  const AmCore& core = parts_.core;
+  const std::optional<Duration>& limit = core.job->deadlines.run;
+  if (!limit || !core.ever_running || !core.ledger.all_running || run_is_over_ ||
+      core.snapshot.verdict)
+    return kNever;
+  return core.InstantAt(*core.ledger.all_running) + *limit;
 }
 
 void JobLife::OnStartDeadline() {
   TF_PROBE("life/start-deadline");
   AmCore& core = parts_.core;
+  core.start_by = kNever;
   for (std::uint32_t i = 0; i < core.tasks.size(); ++i) {
     const TaskIndex task(i);
     const TaskSnapshot& shown = core.tasks.shown(task);
@@ -252,6 +275,7 @@ void JobLife::OnStartDeadline() {
 
 void JobLife::OnRunDeadline() {
   AmCore& core = parts_.core;
+  run_is_over_ = true;
   // The job may have ended in time, and nothing of what its agents say has reached this AM.
   run_overdue_ = core.AwaitsAgents();
   if (run_overdue_) {
@@ -268,66 +292,6 @@ void JobLife::OnRunDeadline() {
                                                   ToString(core.job->deadlines.run.value_or(0s))));
   parts_.finish.Fail({.exit_class = ExitClass::kTimeout, .at = core.now, .detail = why},
                      "deadlines/run", why);
-}
-
-// ---------------------------------------------------------------- time
-
-void JobLife::TakeDue() {
-  AmCore& core = parts_.core;
-  // Success that is heard of at this very moment stands: no limit starts anything again after it.
-  if (core.judge && !core.finishing) Judge(Judged::kSuccess);
-  while (const auto due = core.timers.TakeDue(core.now)) {
-    OnTimer(*due);
-    if (core.stopped) return;
-  }
-  parts_.agent_desk.FindSilent();
-  parts_.rm_events.OnGangTime();
-}
-
-void JobLife::OnTimer(TimerTable::Due due) {
-  AmCore& core = parts_.core;
-  const TaskIndex task(due.key);
-  switch (due.timer) {
-    case Timer::kJournalRetry:
-      return parts_.startup.OnJournalRetry();
-    case Timer::kReattach:
-      return parts_.recovery.OnReattachOver();
-    case Timer::kStartDeadline:
-      return OnStartDeadline();
-    case Timer::kRunDeadline:
-      return OnRunDeadline();
-    case Timer::kBlame:
-      return parts_.failover.OnBlameDeadline();
-    case Timer::kEvidenceRetry:
-      return parts_.finish.OnEvidenceRetry();
-    case Timer::kEvidenceGiveUp:
-      return parts_.finish.OnEvidenceGiveUp();
-    case Timer::kDependency:
-      return parts_.gates.OnExpired(due.key);
-    case Timer::kNodesMayCome:
-      core.feasibility = true;
-      return;
-    case Timer::kRegistration:
-      return parts_.launch.OnRegistrationTimeout(task);
-    case Timer::kLaunchRetry:
-      return parts_.launch.OnRetry(task);
-    case Timer::kOrder:
-      return parts_.processes.Repeat(task);
-    case Timer::kStopOverdue:
-      return parts_.failover.OnStopOverdue(task);
-    case Timer::kProcessStart:
-      return parts_.failover.OnStartOverdue(task);
-    case Timer::kDrain:
-      return parts_.finish.OnDrained(task);
-    case Timer::kAskAgain:
-      return parts_.restart.AskAgain(task);
-    case Timer::kRested:
-      return parts_.epochs.OnRested(task);
-    case Timer::kEndAgain:
-      return parts_.leaving.OnEndAgain(due.key);
-    case Timer::kLeaving:
-      return parts_.leaving.OnStepOver(due.key);
-  }
 }
 
 // ---------------------------------------------------------------- for people

@@ -11,7 +11,6 @@
 #include <set>
 #include <string>
 
-#include "core/am/timers.h"
 #include "core/model/am.h"
 #include "core/model/task_index.h"
 #include "core/model/time.h"
@@ -27,9 +26,12 @@ class JobLife {
   /// Everything that may follow from the state after an event, in one fixed order, and what goes
   /// out last.
   void Settle();
-  /// What is due by now.
-  void TakeDue();
-  void OnTimer(TimerTable::Due due);
+  /// Success that is heard of at the very moment at which something is due stands.
+  void LetSuccessStand();
+  void OnStartDeadline();
+  void OnRunDeadline();
+  [[nodiscard]] Instant start_by() const;
+  [[nodiscard]] Instant run_until() const;
 
  private:
   enum class Judged { kAll, kSuccess };
@@ -42,8 +44,8 @@ class JobLife {
   void TellKeptOff();
   void RestOnEntries();
   void ExplainWaiting();
-  void OnStartDeadline();
-  void OnRunDeadline();
+  /// The training tasks have their containers, and nothing but their start is missing.
+  [[nodiscard]] bool MustStart(JobState stage) const;
   [[nodiscard]] JobState StageOfTraining() const;
   [[nodiscard]] bool AllSettled() const;
   /// The first cluster spec is out.
@@ -53,6 +55,7 @@ class JobLife {
   std::set<std::string> keep_off_;  ///< Hosts that the RM is not to offer.
   JournalSeq kept_off_entry_;
   bool judge_again_ = false;  ///< The job has failed, unless agents that look for this AM say more.
+  bool run_is_over_ = false;  ///< deadlines.run has passed.
   bool run_overdue_ = false;  ///< deadlines.run is over, and agents have yet to find this AM.
   bool kept_off_untold_ = false;               ///< The RM is yet to be told of all of keep_off_.
   JobState explained_ = JobState::kSubmitted;  ///< What waiting_for was last made for.

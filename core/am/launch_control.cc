@@ -87,7 +87,7 @@ void LaunchControl::Start(TaskIndex task) {
   }
   core.gang.Use(core.tasks.id(task));
   core.tasks.SetAgent(task, AgentPhase::kLaunching);
-  core.timers.Arm(Timer::kRegistration, task.value, core.now + core.job->deadlines.registration);
+  core.tasks.mutable_record(task).register_by = core.now + core.job->deadlines.registration;
   CallStart(task);
 }
 
@@ -148,7 +148,7 @@ void LaunchControl::OnStartFailed(TaskIndex task, const yarn::RpcError& error) {
     TF_PROBE("launch/tried-again");
     const Duration pause = std::min<Duration>(kLongestLaunchRetry,
                                               kFirstLaunchRetry * (1LL << std::min(tries - 1, 10)));
-    core.timers.Arm(Timer::kLaunchRetry, task.value, core.now + pause);
+    core.tasks.mutable_record(task).launch_again_at = core.now + pause;
     return;
   }
   // An earlier try had started it, and its answer was lost; or the call arrived twice.
@@ -177,12 +177,12 @@ void LaunchControl::StartOnceMore(TaskIndex task) {
 }
 
 void LaunchControl::OnRetry(TaskIndex task) {
-  if (parts_.core.tasks.record(task).agent == AgentPhase::kLaunching) CallStart(task);
+  parts_.core.tasks.mutable_record(task).launch_again_at = kNever;
+  CallStart(task);
 }
 
 void LaunchControl::OnRegistrationTimeout(TaskIndex task) {
   AmCore& core = parts_.core;
-  if (core.tasks.record(task).agent != AgentPhase::kLaunching) return;
   const std::string why = fmt::format("no agent registered within {} of its launch on {}",
                                       ToString(core.job->deadlines.registration),
                                       ToString(core.tasks.shown(task).node));
@@ -191,11 +191,6 @@ void LaunchControl::OnRegistrationTimeout(TaskIndex task) {
                          allocation::Suspicion::kDiedEarly);
   parts_.leaving.Stop(task);
   parts_.failover.OnLostBeforeStart(task, {.timed_out = true}, why, false);
-}
-
-void LaunchControl::OnRegistered(TaskIndex task) {
-  parts_.core.timers.Disarm(Timer::kRegistration, task.value);
-  parts_.core.timers.Disarm(Timer::kLaunchRetry, task.value);
 }
 
 }  // namespace tfyarn::am

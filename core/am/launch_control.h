@@ -33,15 +33,13 @@ class LaunchControl {
   void OnDurable();
   /// True when the call was one of this part's.
   bool OnNmReplied(const NmReplied& reply);
-  /// Timer::kLaunchRetry.
+  /// Deadline::kLaunchRetry.
   void OnRetry(TaskIndex task);
   /// Of an earlier AM attempt, which may have started it or not; a node that knows the container
   /// says so, and that is fine.
   void StartOnceMore(TaskIndex task);
-  /// Timer::kRegistration.
+  /// Deadline::kRegistration.
   void OnRegistrationTimeout(TaskIndex task);
-  /// The agent has spoken.
-  void OnRegistered(TaskIndex task);
   /// Agents whose launch the NM has not confirmed.
   [[nodiscard]] std::size_t unconfirmed() const { return calls_.size(); }
 

@@ -1,5 +1,6 @@
 #include "core/am/leaving.h"
 
+#include <algorithm>
 #include <utility>
 
 #include "core/am/am_core.h"
@@ -9,11 +10,12 @@
 namespace tfyarn::am {
 
 void Leaving::EndAgent(TaskIndex task) {
-  const std::uint32_t slot = Take(task);
-  slots_[slot].step = Step::kEnding;
-  alone_ += static_cast<int>(slots_[slot].alone);
-  SendEnd(slot);
-  core_.timers.Arm(Timer::kLeaving, slot, core_.now + core_.job->deadlines.stop + kStopSlack);
+  const std::uint32_t index = Take(task);
+  Slot& slot = Touch(index);
+  slot.step = Step::kEnding;
+  alone_ += static_cast<int>(slot.alone);
+  SendEnd(index);
+  slot.step_over_at = core_.now + core_.job->deadlines.stop + kStopSlack;
 }
 
 void Leaving::Stop(TaskIndex task) {
@@ -34,12 +36,12 @@ void Leaving::RestOn(JournalSeq entry) {
   for (Held held : std::exchange(decided_, {})) {
     if (entry.value == 0) {
       if (held.release) ReleaseSlot(held.slot);
-      core_.timers.Disarm(Timer::kEndAgain, held.slot);
+      Touch(held.slot).end_again_at = kNever;
       continue;
     }
     held.entry = entry;
     // Nothing is overdue before the order is out.
-    if (!held.release) core_.timers.Disarm(Timer::kLeaving, held.slot);
+    if (!held.release) Touch(held.slot).step_over_at = kNever;
     held_.push_back(std::move(held));
   }
 }
@@ -48,12 +50,11 @@ void Leaving::OnDurable() {
   while (!held_.empty() && core_.out.IsDurable(held_.front().entry)) {
     const Held held = std::move(held_.front());
     held_.pop_front();
-    const Slot& slot = slots_[held.slot];
+    Slot& slot = Touch(held.slot);
     if (slot.container != held.container) continue;  // It has ended meanwhile.
     if (held.release && slot.step != Step::kReleased) ReleaseSlot(held.slot);
-    core_.timers.Disarm(Timer::kEndAgain, held.slot);
-    if (!held.release && slot.step == Step::kStopping)
-      core_.timers.Arm(Timer::kLeaving, held.slot, core_.now + kStopSlack);
+    slot.end_again_at = kNever;
+    if (!held.release && slot.step == Step::kStopping) slot.step_over_at = core_.now + kStopSlack;
   }
 }
 
@@ -66,12 +67,10 @@ bool Leaving::OnCompleted(const ContainerId& container) {
   const auto entry = slot_of_.find(container);
   if (entry == slot_of_.end()) return false;
   const std::uint32_t index = entry->second;
-  Slot& slot = slots_[index];
+  Slot& slot = Touch(index);
   maybe_training_ -= static_cast<int>(slot.maybe_training);
   released_ -= static_cast<int>(slot.step == Step::kReleased);
   Harder(slot, Step::kFree);
-  core_.timers.Disarm(Timer::kEndAgain, index);
-  core_.timers.Disarm(Timer::kLeaving, index);
   stop_calls_.erase(slot.stop_call);
   slot = {};
   slot_of_.erase(entry);
@@ -103,6 +102,7 @@ void Leaving::OnEndAgain(std::uint32_t slot) {
 }
 
 void Leaving::OnStepOver(std::uint32_t slot) {
+  Touch(slot).step_over_at = kNever;
   switch (slots_[slot].step) {
     case Step::kEnding:
       TF_PROBE("leaving/agent-did-not-end");
@@ -151,10 +151,6 @@ void Leaving::Gone(TaskIndex task) {
 
 void Leaving::Part(TaskIndex task) {
   core_.heartbeats.Forget(task);
-  for (const Timer timer : {Timer::kRegistration, Timer::kLaunchRetry, Timer::kOrder,
-                            Timer::kStopOverdue, Timer::kProcessStart, Timer::kDrain}) {
-    core_.timers.Disarm(timer, task.value);
-  }
   core_.tasks.DropContainer(task);
 }
 
@@ -169,6 +165,7 @@ std::uint32_t Leaving::Add(Slot slot) {
   maybe_training_ += static_cast<int>(slot.maybe_training);
   slot_of_.emplace(slot.container, index);
   slots_[index] = std::move(slot);
+  (void)Touch(index);
   return index;
 }
 
@@ -176,11 +173,11 @@ void Leaving::SendEnd(std::uint32_t slot) {
   core_.Emit(SendToAgent{.container = slots_[slot].container,
                          .message = tfyarn::EndAgent{.fence = *slots_[slot].fence,
                                                      .grace = core_.job->deadlines.stop}});
-  core_.timers.Arm(Timer::kEndAgain, slot, core_.now + kOrderRepeat);
+  Touch(slot).end_again_at = core_.now + kOrderRepeat;
 }
 
 void Leaving::StopSlot(std::uint32_t index) {
-  Slot& slot = slots_[index];
+  Slot& slot = Touch(index);
   Harder(slot, Step::kStopping);
   auto call =
       core_.NextCallTo(slot.node, yarn::StopContainersRequest{.containers = {slot.container}});
@@ -188,7 +185,7 @@ void Leaving::StopSlot(std::uint32_t index) {
   slot.stop_call = call->call;
   stop_calls_[slot.stop_call] = index;
   core_.out.EmitDecided(std::move(*call));
-  core_.timers.Arm(Timer::kLeaving, index, core_.now + kStopSlack);
+  slot.step_over_at = core_.now + kStopSlack;
   decided_.push_back({.slot = index, .container = slot.container});
 }
 
@@ -207,14 +204,32 @@ void Leaving::Harder(Slot& slot, Step step) {
 }
 
 void Leaving::MarkReleased(std::uint32_t index) {
-  Slot& slot = slots_[index];
+  Slot& slot = Touch(index);
   Harder(slot, Step::kReleased);
   ++released_;
   // From here the RM sees to it; a process that outlives that is on a node nobody can reach.
   maybe_training_ -= static_cast<int>(slot.maybe_training);
   slot.maybe_training = false;
-  core_.timers.Disarm(Timer::kEndAgain, index);
-  core_.timers.Disarm(Timer::kLeaving, index);
+}
+
+// ---------------------------------------------------------------- what is due
+
+Due Leaving::FirstOf(std::uint32_t index) const {
+  const Slot& slot = slots_[index];
+  Due first{.key = index};
+  if (slot.step != Step::kEnding && slot.step != Step::kStopping) return first;
+  for (const auto& [what, at] : {std::pair(Deadline::kEndAgain, slot.end_again_at),
+                                 std::pair(Deadline::kLeaving, slot.step_over_at)}) {
+    if (at != kNever) first = std::min(first, Due{.at = at, .what = what, .key = index});
+  }
+  return first;
+}
+
+void Leaving::PutOff(Instant now, Instant to) {
+  for (std::uint32_t i = 0; i < slots(); ++i) {
+    am::PutOff(Touch(i).end_again_at, now, to);
+    am::PutOff(slots_[i].step_over_at, now, to);
+  }
 }
 
 }  // namespace tfyarn::am

@@ -17,6 +17,7 @@
 #include <optional>
 #include <vector>
 
+#include "core/am/deadlines.h"
 #include "core/model/am.h"
 #include "core/model/channel.h"
 #include "core/model/ids.h"
@@ -51,10 +52,20 @@ class Leaving {
   void RestOn(JournalSeq entry);
   /// Entries have become durable.
   void OnDurable();
-  /// Timer::kEndAgain.
+  /// Deadline::kEndAgain.
   void OnEndAgain(std::uint32_t slot);
-  /// Timer::kLeaving.
+  /// Deadline::kLeaving.
   void OnStepOver(std::uint32_t slot);
+
+  /// Slots are numbered from 0; one whose container has ended is used again.
+  [[nodiscard]] std::uint32_t slots() const { return static_cast<std::uint32_t>(slots_.size()); }
+  /// What is first due of the slot, by its state.
+  [[nodiscard]] Due FirstOf(std::uint32_t slot) const;
+  /// Slots that may have changed since ForgetTouched.
+  [[nodiscard]] const std::vector<std::uint32_t>& touched() const { return touched_; }
+  void ForgetTouched() { touched_.clear(); }
+  /// Waits that have passed by `now` end `to` then.
+  void PutOff(Instant now, Instant to);
 
   [[nodiscard]] bool Has(const ContainerId& container) const {
     return slot_of_.contains(container);
@@ -90,7 +101,15 @@ class Leaving {
     std::optional<TaskIndex> task;
     std::optional<AgentFence> fence;  ///< With kEnding.
     CallId stop_call;                 ///< With kStopping; 0 = none.
+    // Waits of kEnding and kStopping.
+    Instant end_again_at = kNever;
+    Instant step_over_at = kNever;
   };
+
+  Slot& Touch(std::uint32_t slot) {
+    touched_.push_back(slot);
+    return slots_[slot];
+  }
 
   [[nodiscard]] Slot SlotOf(TaskIndex task) const;
   [[nodiscard]] bool EndWasSeen(TaskIndex task) const;
@@ -107,6 +126,7 @@ class Leaving {
 
   AmCore& core_;
   std::vector<Slot> slots_;
+  std::vector<std::uint32_t> touched_;
   std::vector<std::uint32_t> free_;
   std::map<ContainerId, std::uint32_t> slot_of_;
   std::map<CallId, std::uint32_t> stop_calls_;

@@ -84,7 +84,7 @@ bool Outbox::OnAppended(JournalSeq seq) {
   in_flight_.reset();
   send_now_ = false;
   backoff_ = Duration::zero();
-  timers_.Disarm(Timer::kJournalRetry);
+  retry_at_ = kNever;
   while (!held_.empty() && held_.front().seq <= durable_) {
     Emit(std::move(held_.front().action));
     held_.pop_front();
@@ -96,12 +96,13 @@ void Outbox::OnFailed(Instant now, JournalSeq seq, const std::string& why) {
   if (!in_flight_ || seq != in_flight_->seq) return;
   TF_PROBE("outbox/not-stored");
   backoff_ = std::clamp(backoff_ * 2, kFirstRetry, kLongestRetry);
-  timers_.ArmJob(Timer::kJournalRetry, now + backoff_);
+  retry_at_ = now + backoff_;
   Note(fmt::format("journal: entry {} was not stored ({}); again in {}s", seq.value, why,
                    std::chrono::duration_cast<std::chrono::seconds>(backoff_).count()));
 }
 
 void Outbox::OnRetry() {
+  retry_at_ = kNever;
   send_now_ = in_flight_.has_value();
 }
 

@@ -16,7 +16,6 @@
 #include <utility>
 #include <vector>
 
-#include "core/am/timers.h"
 #include "core/journal/journal.h"
 #include "core/model/am.h"
 #include "core/model/time.h"
@@ -25,8 +24,6 @@ namespace tfyarn::am {
 
 class Outbox {
  public:
-  explicit Outbox(TimerTable& timers) : timers_(timers) {}
-
   /// The sink of the step that begins; valid until the next one.
   void BeginStep(std::vector<AmAction>& actions) { actions_ = &actions; }
   [[nodiscard]] std::vector<AmAction>& actions() { return *actions_; }
@@ -53,8 +50,12 @@ class Outbox {
   /// An answer of storage. True when entries became durable.
   [[nodiscard]] bool OnAppended(JournalSeq seq);
   void OnFailed(Instant now, JournalSeq seq, const std::string& why);
-  /// Timer::kJournalRetry.
+  /// What failed under way is sent again with this step.
   void OnRetry();
+  /// When storage is to be asked again after it failed; kNever: it has not. Who reads the journal
+  /// sets it, too.
+  [[nodiscard]] Instant retry_at() const { return retry_at_; }
+  void RetryAt(Instant at) { retry_at_ = at; }
 
   [[nodiscard]] bool IsDurable(JournalSeq seq) const { return seq <= durable_; }
   [[nodiscard]] JournalSeq durable() const { return durable_; }
@@ -71,7 +72,6 @@ class Outbox {
     AmAction action;
   };
 
-  TimerTable& timers_;
   std::vector<AmAction>* actions_ = nullptr;
   std::deque<Held> held_;               // seq never falls
   std::vector<std::size_t> undecided_;  // positions in actions_, of EmitDecided
@@ -83,6 +83,7 @@ class Outbox {
   std::optional<AppendJournal> in_flight_;
   bool send_now_ = false;  // in_flight_ is to be sent (again)
   Duration backoff_{};
+  Instant retry_at_ = kNever;
 };
 
 }  // namespace tfyarn::am

@@ -22,9 +22,9 @@ void ProcessControl::Start(TaskIndex task) {
     core.ends.erase(end);
   core.tasks.mutable_record(task).process_spec = core.spec;
   SendStart(task);
-  core.timers.Arm(Timer::kOrder, task.value, core.now + kOrderRepeat);
-  if (alone)
-    core.timers.Arm(Timer::kProcessStart, task.value, core.now + core.job->deadlines.start);
+  TaskRecord& record = core.tasks.mutable_record(task);
+  record.order_again_at = core.now + kOrderRepeat;
+  if (alone) record.start_by = core.now + core.job->deadlines.start;
 }
 
 void ProcessControl::Stop(TaskIndex task, Duration grace) {
@@ -32,7 +32,7 @@ void ProcessControl::Stop(TaskIndex task, Duration grace) {
   TF_CHECK(core.tasks.ProcessAlive(task));
   // What an earlier attempt stopped is not watched before its agent has found this one.
   const bool told = core.tasks.record(task).process == ProcessPhase::kStopping &&
-                    (core.timers.IsArmed(Timer::kStopOverdue, task.value) || IsHeld(task));
+                    (core.tasks.record(task).stop_overdue_at != kNever || IsHeld(task));
   if (told && GraceOf(task) <= grace) return;
   const bool in_this_step = std::find(stopped_.begin(), stopped_.end(), task) != stopped_.end();
   if (!told) said_.erase(task);
@@ -40,8 +40,7 @@ void ProcessControl::Stop(TaskIndex task, Duration grace) {
   core.tasks.mutable_record(task).stop_grace = grace;
   core.tasks.SetProcess(task, ProcessPhase::kStopping);
   core.out.EmitDecided(StopOrder(task, grace));
-  core.timers.Disarm(Timer::kProcessStart, task.value);
-  core.timers.Arm(Timer::kOrder, task.value, core.now + kOrderRepeat);
+  core.tasks.mutable_record(task).order_again_at = core.now + kOrderRepeat;
   WatchStop(task);
   stopped_.push_back(task);
 }
@@ -55,8 +54,9 @@ void ProcessControl::RestOn(JournalSeq entry) {
       said_.erase(task);
       continue;
     }
-    if (!said_.contains(task)) core.timers.Disarm(Timer::kOrder, task.value);
-    core.timers.Disarm(Timer::kStopOverdue, task.value);
+    TaskRecord& record = core.tasks.mutable_record(task);
+    if (!said_.contains(task)) record.order_again_at = kNever;
+    record.stop_overdue_at = kNever;
     held_.push_back({entry, task, core.tasks.ProcessOf(task).attempt, GraceOf(task)});
     rests_on_[task] = entry;
   }
@@ -77,7 +77,7 @@ void ProcessControl::OnDurable() {
     const bool same = core.tasks.record(stop.task).process == ProcessPhase::kStopping &&
                       core.tasks.ProcessOf(stop.task).attempt == stop.attempt;
     if (!same) continue;
-    core.timers.Arm(Timer::kOrder, stop.task.value, core.now + kOrderRepeat);
+    core.tasks.mutable_record(stop.task).order_again_at = core.now + kOrderRepeat;
     if (IsHeld(stop.task)) {
       said_[stop.task] = stop.grace;
       continue;
@@ -114,7 +114,7 @@ void ProcessControl::WatchStop(TaskIndex task) {
   AmCore& core = parts_.core;
   const bool looks = core.tasks.record(task).agent != AgentPhase::kUp && !core.finishing;
   const Instant hears = looks ? std::max(core.now, core.AgentsLookUntil()) : core.now;
-  core.timers.Arm(Timer::kStopOverdue, task.value, hears + GraceOf(task) + kStopSlack);
+  core.tasks.mutable_record(task).stop_overdue_at = hears + GraceOf(task) + kStopSlack;
 }
 
 void ProcessControl::Warn(TaskIndex task) {
@@ -138,8 +138,6 @@ void ProcessControl::Repeat(TaskIndex task) {
   AmCore& core = parts_.core;
   switch (core.tasks.record(task).process) {
     case ProcessPhase::kOrdered:
-      // Nothing starts any more; if it does run all the same, its agent says so.
-      if (core.snapshot.verdict) return;
       SendStart(task);
       break;
     case ProcessPhase::kStopping:
@@ -150,7 +148,7 @@ void ProcessControl::Repeat(TaskIndex task) {
     case ProcessPhase::kEnded:
       return;
   }
-  core.timers.Arm(Timer::kOrder, task.value, core.now + kOrderRepeat);
+  core.tasks.mutable_record(task).order_again_at = core.now + kOrderRepeat;
 }
 
 void ProcessControl::Resume(TaskIndex task) {
@@ -162,7 +160,7 @@ void ProcessControl::Resume(TaskIndex task) {
   if (core.tasks.record(task).process == ProcessPhase::kStopping) {
     WatchStop(task);
   } else {
-    core.timers.Arm(Timer::kProcessStart, task.value, core.now + core.job->deadlines.start);
+    core.tasks.mutable_record(task).start_by = core.now + core.job->deadlines.start;
   }
   Repeat(task);
 }
@@ -172,10 +170,6 @@ void ProcessControl::OnRunning(TaskIndex task) {
   core.tasks.mutable_record(task).unannounced = false;
   if (core.tasks.record(task).process == ProcessPhase::kOrdered)
     core.tasks.SetProcess(task, ProcessPhase::kRunning);
-  // Word that crosses, or repeats, does not answer an order to stop.
-  if (core.tasks.record(task).process != ProcessPhase::kStopping)
-    core.timers.Disarm(Timer::kOrder, task.value);
-  core.timers.Disarm(Timer::kProcessStart, task.value);
   core.gates = true;
   const TaskSnapshot& shown = core.tasks.shown(task);
   core.Emit(TaskAttemptStarted{.task = shown.task,

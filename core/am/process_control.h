@@ -37,7 +37,7 @@ class ProcessControl {
   void ShowStacksOfAll();
   /// An agent of an earlier AM attempt is here: goes on with the order that is pending for it.
   void Resume(TaskIndex task);
-  /// Sends the pending order again, and goes on repeating it. Timer::kOrder.
+  /// Sends the pending order again, and goes on repeating it. Deadline::kOrder.
   void Repeat(TaskIndex task);
   /// The ordered process was seen.
   void OnRunning(TaskIndex task);

@@ -106,7 +106,7 @@ void Recovery::OnRegistered(const std::vector<yarn::Container>& containers, bool
     parts_.leaving.StopStranger(id, container.node);
   }
   if (core.tasks.Count(TaskState::kLaunching) + core.tasks.containers() > 0) {
-    core.timers.ArmJob(Timer::kReattach, core.now + core.job->deadlines.registration);
+    core.agents_until = core.now + core.job->deadlines.registration;
   }
 }
 
@@ -122,14 +122,7 @@ bool Recovery::StartsWithEpoch(TaskIndex task, const Ledger& left) const {
 void Recovery::Plan() {
   AmCore& core = parts_.core;
   if (core.ledger.has_spec()) parts_.epochs.Restore(core.ledger.spec);
-  if (core.ledger.all_running) {
-    core.ever_running = true;
-    if (core.job->deadlines.run) {
-      core.timers.ArmJob(
-          Timer::kRunDeadline,
-          std::max(core.now, core.InstantAt(*core.ledger.all_running) + *core.job->deadlines.run));
-    }
-  }
+  core.ever_running = core.ledger.all_running.has_value();
   bool prepare = !core.ledger.has_spec();
   for (std::uint32_t i = 0; i < core.tasks.size(); ++i) {
     const TaskIndex task(i);
@@ -296,6 +289,7 @@ void Recovery::StopUnknownProcess(TaskIndex task, const ProcessRef& process) {
 
 void Recovery::OnReattachOver() {
   AmCore& core = parts_.core;
+  core.agents_until = kNever;
   for (std::uint32_t i = 0; i < core.tasks.size(); ++i) {
     const TaskIndex task(i);
     const TaskRecord& record = core.tasks.record(task);

@@ -41,7 +41,7 @@ class Recovery {
   void OnReattached(TaskIndex task, const RegisterAgent& message);
   /// An agent runs a process that the journal has lost: it must end before another one starts.
   void StopUnknownProcess(TaskIndex task, const ProcessRef& process);
-  /// Timer::kReattach.
+  /// Deadline::kReattach.
   void OnReattachOver();
 
  private:

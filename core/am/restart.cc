@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <utility>
 
 #include "core/am/am_parts.h"
 #include "core/model/probe.h"
@@ -101,9 +102,8 @@ void Restart::WantContainers(const std::vector<TaskIndex>& tasks) {
 void Restart::AskLater(TaskIndex task) {
   AmCore& core = parts_.core;
   core.gang.Postpone(core.tasks.id(task));
-  if (core.timers.IsArmed(Timer::kAskAgain, task.value)) return;
-  const TaskRecord& record = core.tasks.record(task);
-  core.timers.Arm(Timer::kAskAgain, task.value, record.ask_from);
+  TaskRecord& record = core.tasks.mutable_record(task);
+  if (std::exchange(record.asks_later, true)) return;
   core.Note(fmt::format(
       "{} has lost {} containers in a row before a process ran in them: the next "
       "one is asked for in {}",
@@ -112,7 +112,8 @@ void Restart::AskLater(TaskIndex task) {
 
 void Restart::AskAgain(TaskIndex task) {
   AmCore& core = parts_.core;
-  const TaskRecord& record = core.tasks.record(task);
+  TaskRecord& record = core.tasks.mutable_record(task);
+  record.asks_later = false;
   if (record.agent != AgentPhase::kNone || core.gang.Wants(core.tasks.id(task))) return;
   if (record.outcome == policy::Outcome::kOpen && !core.finishing) {
     TF_PROBE("restart/asks-again");

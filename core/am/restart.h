@@ -32,7 +32,7 @@ class Restart {
   void Execute(const RestartOrder& order);
   /// Asks for containers for tasks that have none; after some were lost early, a while later.
   void WantContainers(const std::vector<TaskIndex>& tasks);
-  /// Timer::kAskAgain.
+  /// Deadline::kAskAgain.
   void AskAgain(TaskIndex task);
   /// The tasks as a list.
   [[nodiscard]] std::vector<TaskIndex> ListOf(const RestartTasks& tasks) const;

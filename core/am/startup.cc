@@ -56,7 +56,7 @@ void Startup::OnJournalFailed(const JournalFailed& failed) {
   if (failed.error.code == hdfs::HdfsErrorCode::kLeaseLost && journal_read_) {
     TF_PROBE("startup/journal-taken-by-another-attempt");
     journal_lost_ = true;
-    core.timers.ArmJob(Timer::kJournalRetry, core.now + kTakesBackAfter);
+    core.out.RetryAt(core.now + kTakesBackAfter);
     return core.Note(
         "journal: another attempt has taken it; where the RM does not end this one, it "
         "takes it back");
@@ -65,14 +65,16 @@ void Startup::OnJournalFailed(const JournalFailed& failed) {
   if (journal_read_ && !journal_lost_) return;
   TF_PROBE("startup/journal-is-not-read");
   read_backoff_ = std::clamp(read_backoff_ * 2, kFirstReadRetry, kLongestReadRetry);
-  core.timers.ArmJob(Timer::kJournalRetry, core.now + read_backoff_);
+  core.out.RetryAt(core.now + read_backoff_);
   core.Note(fmt::format("journal: could not be read ({}); again in {}", failed.error.message,
                         ToString(read_backoff_)));
 }
 
 void Startup::OnJournalRetry() {
-  if (journal_read_ && !journal_lost_) return parts_.core.out.OnRetry();
-  parts_.core.Emit(ReadJournal{});
+  AmCore& core = parts_.core;
+  if (journal_read_ && !journal_lost_) return core.out.OnRetry();
+  core.out.RetryAt(kNever);
+  core.Emit(ReadJournal{});
 }
 
 void Startup::OnJournalRead(const std::string& bytes) {
@@ -286,7 +288,6 @@ bool Startup::OnSizeRefused(const std::string& limit) {
 
 void Startup::WaitForNodes(const std::string& limit) {
   AmCore& core = parts_.core;
-  core.timers.ArmJob(Timer::kNodesMayCome, nodes_come_until_);
   core.asks_dirty = true;
   if (!core.gang.suspended()) parts_.restart.TakeGivenBack(core.gang.Suspend(core.now));
   if (std::exchange(limit_, limit) == limit) return;
@@ -300,7 +301,6 @@ void Startup::WaitForNodes(const std::string& limit) {
 
 void Startup::WaitNoMore() {
   AmCore& core = parts_.core;
-  core.timers.Disarm(Timer::kNodesMayCome);
   // An AM that takes over asks for nothing before it is judged, and need not have waited since.
   if (limit_.empty() && !core.gang.suspended()) return;
   core.asks_dirty = true;
@@ -309,6 +309,10 @@ void Startup::WaitNoMore() {
   TF_PROBE("startup/nodes-came");
   limit_.clear();
   core.Emit(NodesAwaited{});
+}
+
+Instant Startup::judges_nodes_at() const {
+  return waits_for_nodes() && !parts_.core.feasibility ? nodes_come_until_ : kNever;
 }
 
 std::string Startup::WaitingFor() const {

@@ -27,7 +27,7 @@ class Startup {
   void OnStarted(const AmStarted& started);
   void OnJournalRead(const std::string& bytes);
   void OnJournalFailed(const JournalFailed& failed);
-  /// Timer::kJournalRetry.
+  /// Deadline::kJournalRetry.
   void OnJournalRetry();
   /// The RM knows this attempt.
   void OnRegistered(const yarn::RegisterApplicationMasterResponse& response, bool blindly);
@@ -46,6 +46,8 @@ class Startup {
   /// in since the last call.
   void TakeNodes(std::int32_t counted, const std::vector<yarn::NodeReport>& changed);
   [[nodiscard]] bool waits_for_nodes() const { return !limit_.empty(); }
+  /// Deadline::kNodesMayCome.
+  [[nodiscard]] Instant judges_nodes_at() const;
   /// For people: what the nodes seen so far do not allow, and for how long more may come. Only
   /// while they are waited for.
   [[nodiscard]] std::string WaitingFor() const;

@@ -4,6 +4,7 @@
 
 #include <string_view>
 
+#include "core/am/deadlines.h"
 #include "core/am/transitions.h"
 #include "core/model/check.h"
 #include "core/model/port_use.h"
@@ -151,13 +152,14 @@ bool TaskTable::ProcessAlive(TaskIndex task) const {
 }
 
 void TaskTable::GiveContainer(TaskIndex task, const yarn::Container& container, Nonce nonce) {
-  TaskRecord& of = records_[task.value];
+  TaskRecord& of = Touch(task);
   TF_CHECK(of.agent == AgentPhase::kNone);
   of.agent = AgentPhase::kGranted;
   of.nonce = nonce;
   of.container_token = container.token;
   of.launch_tries = 0;
   of.launch_logged = false;
+  of.register_by = of.launch_again_at = kNever;
   of.preemption_noticed = of.container_ends = false;
   of.address_stale = false;
   of.latest_news = {};
@@ -171,7 +173,7 @@ void TaskTable::GiveContainer(TaskIndex task, const yarn::Container& container, 
 
 void TaskTable::SetAgent(TaskIndex task, AgentPhase phase) {
   TF_CHECK(phase != AgentPhase::kNone);
-  TaskRecord& of = records_[task.value];
+  TaskRecord& of = Touch(task);
   TF_CHECK(MayMove(kAgentMoves, of.agent, phase));
   of.agent = phase;
   if (phase == AgentPhase::kUp) of.ever_registered = true;
@@ -179,7 +181,7 @@ void TaskTable::SetAgent(TaskIndex task, AgentPhase phase) {
 }
 
 void TaskTable::SetProcess(TaskIndex task, ProcessPhase phase) {
-  TaskRecord& of = records_[task.value];
+  TaskRecord& of = Touch(task);
   TF_CHECK(MayMove(kProcessMoves, of.process, phase));
   policy::TypeCounts& counts = types_[of.type];
   // One that is to end may not have begun.
@@ -206,7 +208,7 @@ void TaskTable::CountEverRan(TaskRecord& of) {
 }
 
 void TaskTable::SetOutcome(TaskIndex task, policy::Outcome outcome) {
-  TaskRecord& of = records_[task.value];
+  TaskRecord& of = Touch(task);
   std::int32_t nowhere = 0;
   --CountOf(types_[of.type], of.outcome, nowhere);
   ++CountOf(types_[of.type], outcome, nowhere);
@@ -220,7 +222,7 @@ void TaskTable::SetOutcome(TaskIndex task, policy::Outcome outcome) {
 }
 
 void TaskTable::DropContainer(TaskIndex task) {
-  TaskRecord& of = records_[task.value];
+  TaskRecord& of = Touch(task);
   TF_CHECK(of.agent != AgentPhase::kNone);
   TF_CHECK(MayMove(kAgentMoves, of.agent, AgentPhase::kNone));
   of.agent = AgentPhase::kNone;
@@ -234,7 +236,7 @@ void TaskTable::DropContainer(TaskIndex task) {
 }
 
 ProcessRef TaskTable::BeginProcess(Instant now, TaskIndex task, Epoch epoch) {
-  TaskRecord& of = records_[task.value];
+  TaskRecord& of = Touch(task);
   TF_CHECK(!ProcessAlive(task));
   TF_CHECK(of.agent == AgentPhase::kUp);
   TaskSnapshot& to = MutableShown(task);
@@ -252,6 +254,7 @@ ProcessRef TaskTable::BeginProcess(Instant now, TaskIndex task, Epoch epoch) {
   of.catches_term = false;
   of.port_use.reset();
   of.stop_grace.reset();
+  of.order_again_at = of.start_by = of.stop_overdue_at = of.drain_until = kNever;
   SetStart(task, StartMode::kNone);
   SetProcess(task, ProcessPhase::kOrdered);
   return ProcessOf(task);
@@ -272,12 +275,12 @@ std::string TaskTable::WithWhoDoesNotListen(std::string why) const {
 
 void TaskTable::SetAddress(TaskIndex task, const TaskAddress& address) {
   MutableShown(task).address = address;
-  records_[task.value].address_stale = false;
+  Touch(task).address_stale = false;
   Refresh(task);
 }
 
 void TaskTable::SetStart(TaskIndex task, StartMode start) {
-  TaskRecord& of = records_[task.value];
+  TaskRecord& of = Touch(task);
   starters_ += static_cast<int>(start == StartMode::kWithEpoch) -
                static_cast<int>(of.start == StartMode::kWithEpoch);
   of.start = start;
@@ -285,7 +288,7 @@ void TaskTable::SetStart(TaskIndex task, StartMode start) {
 }
 
 void TaskTable::PortWasTaken(TaskIndex task) {
-  TaskRecord& of = records_[task.value];
+  TaskRecord& of = Touch(task);
   // The agent's next address may have overtaken its report of the end, and may be the one that it
   // had, where the spec did not have it.
   const bool told =
@@ -295,13 +298,35 @@ void TaskTable::PortWasTaken(TaskIndex task) {
   Refresh(task);
 }
 
-void TaskTable::SetResting(TaskIndex task, bool resting) {
-  records_[task.value].resting = resting;
+void TaskTable::RestUntil(TaskIndex task, Instant until) {
+  TaskRecord& of = Touch(task);
+  of.resting = true;
+  of.rests_until = until;
   Refresh(task);
 }
 
+void TaskTable::EndRest(TaskIndex task) {
+  Touch(task).resting = false;
+  Refresh(task);
+}
+
+void TaskTable::PutOff(Instant now, Instant to) {
+  for (std::uint32_t i = 0; i < size(); ++i) {
+    TaskRecord& of = Touch(TaskIndex(i));
+    for (Instant* wait : {&of.register_by, &of.launch_again_at, &of.order_again_at, &of.start_by,
+                          &of.stop_overdue_at, &of.drain_until, &of.rests_until})
+      am::PutOff(*wait, now, to);
+    if (of.asks_later) am::PutOff(of.ask_from, now, to);
+  }
+}
+
+void TaskTable::ForgetTouched() {
+  for (const TaskIndex task : touched_) records_[task.value].touched = false;
+  touched_.clear();
+}
+
 void TaskTable::SetInTrouble(TaskIndex task) {
-  TaskRecord& of = records_[task.value];
+  TaskRecord& of = Touch(task);
   if (of.training || of.in_trouble) return;
   of.in_trouble = true;
   ++beside_in_trouble_;
@@ -309,7 +334,7 @@ void TaskTable::SetInTrouble(TaskIndex task) {
 
 void TaskTable::Restore(TaskIndex task, Incarnation incarnation, TaskAttempt attempt, Epoch epoch,
                         bool ever_ordered) {
-  TaskRecord& of = records_[task.value];
+  TaskRecord& of = Touch(task);
   of.process_epoch = epoch;
   of.ever_ordered = ever_ordered;
   TaskSnapshot& to = MutableShown(task);
@@ -366,7 +391,7 @@ TaskState TaskTable::StateOf(const TaskRecord& record) {
 }
 
 void TaskTable::Refresh(TaskIndex task) {
-  TaskRecord& of = records_[task.value];
+  TaskRecord& of = Touch(task);
   const bool ready = of.start == StartMode::kWithEpoch && of.agent == AgentPhase::kUp &&
                      !of.address_stale && !of.resting && !ProcessAlive(task);
   starters_ready_ += static_cast<int>(ready) - static_cast<int>(of.ready);

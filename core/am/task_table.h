@@ -13,12 +13,14 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "core/am/snapshot.h"
 #include "core/model/channel.h"
 #include "core/model/job_spec.h"
 #include "core/model/task_index.h"
+#include "core/model/time.h"
 #include "core/model/yarn.h"
 #include "core/policy/job_view.h"
 #include "core/policy/outcome.h"
@@ -90,7 +92,8 @@ struct TaskRecord {
   Instant process_ordered_at{};
   Instant heard_from{};  ///< Its agent cannot have heard that order before: later, where only the
                          ///< next AM gives it.
-  bool resting = false;  ///< Its next process must wait for Timer::kRested.
+  bool resting = false;  ///< Its next process must wait until rests_until.
+  Instant rests_until = kNever;
   Nonce nonce;
   yarn::Token container_token;
   std::int32_t launch_tries = 0;  ///< StartContainers calls for this container.
@@ -98,6 +101,17 @@ struct TaskRecord {
   /// is asked for.
   std::int32_t lost_early = 0;
   Instant ask_from{};
+  bool asks_later = false;  ///< It is asked for at ask_from.
+
+  // Waits; which of them count, its state says (deadlines.cc). kNever: not waited for.
+  Instant register_by = kNever;      ///< Of the agent that this AM attempt has launched.
+  Instant launch_again_at = kNever;  ///< StartContainers was not answered well.
+  Instant order_again_at = kNever;   ///< The order to its process is out, and may be lost.
+  Instant start_by = kNever;         ///< Of a process that starts alone.
+  Instant stop_overdue_at = kNever;  ///< The order to stop is out.
+  Instant drain_until = kNever;      ///< finish.drain lets it go on after the verdict.
+
+  bool touched = false;  ///< See TaskTable::touched.
 };
 
 class TaskTable final : public policy::JobView {
@@ -137,7 +151,7 @@ class TaskTable final : public policy::JobView {
     MutableShown(task).incarnation = shown(task).incarnation.next();
   }
   /// A process of it ran, although it was not seen to.
-  void NoteRan(TaskIndex task) { HasRun(records_[task.value]); }
+  void NoteRan(TaskIndex task) { HasRun(Touch(task)); }
   /// A new process: the number it gets.
   ProcessRef BeginProcess(Instant now, TaskIndex task, Epoch epoch);
   void SetAddress(TaskIndex task, const TaskAddress& address);
@@ -147,10 +161,17 @@ class TaskTable final : public policy::JobView {
   void SetStart(TaskIndex task, StartMode start);
   /// Its latest process ended for its port: the agent tells another one, unless it has already.
   void PortWasTaken(TaskIndex task);
-  void SetResting(TaskIndex task, bool resting);
+  /// Its next process does not start before.
+  void RestUntil(TaskIndex task, Instant until);
+  void EndRest(TaskIndex task);
+  /// Waits that have passed by `now` end `to` then.
+  void PutOff(Instant now, Instant to);
   void Waive(std::size_t type) { types_[type].waived = true; }
   /// What has no rule here.
-  [[nodiscard]] TaskRecord& mutable_record(TaskIndex task) { return records_[task.value]; }
+  [[nodiscard]] TaskRecord& mutable_record(TaskIndex task) { return Touch(task); }
+  /// Tasks that may have changed since ForgetTouched, each once.
+  [[nodiscard]] const std::vector<TaskIndex>& touched() const { return touched_; }
+  void ForgetTouched();
   /// After an AM restart: numbers as the journal has them.
   void Restore(TaskIndex task, Incarnation incarnation, TaskAttempt attempt, Epoch epoch,
                bool ever_ordered);
@@ -193,6 +214,11 @@ class TaskTable final : public policy::JobView {
 
  private:
   TaskSnapshot& MutableShown(TaskIndex task) { return snapshot_->tasks[task.value]; }
+  TaskRecord& Touch(TaskIndex task) {
+    TaskRecord& of = records_[task.value];
+    if (!std::exchange(of.touched, true)) touched_.push_back(task);
+    return of;
+  }
   /// Recomputes the state shown and moves the counts.
   void Refresh(TaskIndex task);
   void HasRun(TaskRecord& of);
@@ -201,6 +227,7 @@ class TaskTable final : public policy::JobView {
 
   AmSnapshot* snapshot_;
   std::vector<TaskRecord> records_;
+  std::vector<TaskIndex> touched_;
   std::map<ContainerId, TaskIndex> owner_of_;
   std::vector<policy::TypeCounts> types_;
   std::vector<std::uint32_t> first_of_type_;  // and one behind the last

@@ -28,8 +28,7 @@ class OutboxTest : public testing::Test {
     return appends;
   }
 
-  TimerTable timers_;
-  Outbox out_{timers_};
+  Outbox out_;
   std::vector<AmAction> actions_;
 };
 
@@ -74,9 +73,8 @@ TEST_F(OutboxTest, AFailedAppendIsRepeatedWithTheSameBytesAfterGrowingPauses) {
   Instant now = kStart;
   for (const Duration pause : {1s, 2s, 4s, 8s, 16s, 30s, 30s}) {
     out_.OnFailed(now, JournalSeq(1), "away");
-    EXPECT_EQ(timers_.next(), now + pause);
+    EXPECT_EQ(out_.retry_at(), now + pause);
     now += pause;
-    (void)timers_.TakeDue(now);
     out_.OnRetry();
     out_.Flush();
     const auto again = TakeAppends();
