@@ -38,7 +38,7 @@ void AgentDesk::OnSaid(const AgentSaid& said) {
     TF_PROBE("agent-desk/beats-while-leaving");
     // It is on its way out and has been told, or will be when the decision is durable: nothing new
     // to say.
-    core.Emit(SendToAgent{.container = fence.container, .message = HeartbeatSeen{.fence = fence}});
+    core.out.Answer(fence.container, HeartbeatSeen{.fence = fence});
     return;
   }
   if (record.agent == AgentPhase::kNone || !(core.tasks.FenceOf(*task) == fence)) {
@@ -64,12 +64,11 @@ void AgentDesk::Refuse(const AgentToAm& message, const std::string& reason) {
                                  ToString(fence.task), fence.incarnation.value,
                                  ToString(fence.container), reason));
   }
-  parts_.core.Emit(SendToAgent{.container = fence.container,
-                               .message = AgentRefused{.fence = fence, .reason = reason}});
+  parts_.core.out.Answer(fence.container, AgentRefused{.fence = fence, .reason = reason});
 }
 
 void AgentDesk::Seen(TaskIndex task, ReportKind kind, TaskAttempt attempt) {
-  parts_.core.Send(
+  parts_.core.Answer(
       task, ReportSeen{.fence = parts_.core.tasks.FenceOf(task), .kind = kind, .attempt = attempt});
 }
 
@@ -80,7 +79,7 @@ bool AgentDesk::IsOld(TaskIndex task, ReportKind kind, std::uint32_t number) con
 // An older one was made before the latest: on its way it was overtaken.
 bool AgentDesk::IsNews(TaskIndex task, ReportKind kind, std::uint32_t number) {
   AmCore& core = parts_.core;
-  core.Send(task, NewsSeen{.fence = core.tasks.FenceOf(task), .number = number});
+  core.Answer(task, NewsSeen{.fence = core.tasks.FenceOf(task), .number = number});
   if (IsOld(task, kind, number)) {
     TF_PROBE("agent-desk/old-news");
     core.Note(fmt::format("late: report {} of {}, a newer one was heard", number,
@@ -93,7 +92,7 @@ bool AgentDesk::IsNews(TaskIndex task, ReportKind kind, std::uint32_t number) {
 
 void AgentDesk::On(TaskIndex task, const RegisterAgent& message) {
   AmCore& core = parts_.core;
-  core.Send(task, AgentAccepted{.fence = message.fence});
+  core.Answer(task, AgentAccepted{.fence = message.fence});
   const bool is_new = core.tasks.record(task).agent == AgentPhase::kLaunching;
   if (is_new) core.tasks.SetAgent(task, AgentPhase::kUp);
   core.tasks.SetAddress(task, message.address);
@@ -138,7 +137,7 @@ void AgentDesk::TakeToldEnd(TaskIndex task, const RegisterAgent& message) {
 }
 
 void AgentDesk::On(TaskIndex task, const AgentHeartbeat& message) {
-  parts_.core.Send(task, HeartbeatSeen{.fence = message.fence});
+  parts_.core.Answer(task, HeartbeatSeen{.fence = message.fence});
 }
 
 void AgentDesk::On(TaskIndex task, const ProcessRunning& message) {

@@ -102,10 +102,6 @@ void AmCore::Take(const journal::JournalEntry& entry) {
 #endif
 }
 
-void AmCore::Send(TaskIndex task, AmToAgent message) {
-  Emit(SendToAgent{.container = tasks.shown(task).container, .message = std::move(message)});
-}
-
 const std::vector<Transition>& JobTransitions() {
   static const std::vector<Transition> kTransitions = [] {
     std::vector<Transition> all;

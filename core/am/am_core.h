@@ -60,9 +60,16 @@ struct AmCore {
   JournalSeq Append(const journal::JournalEntry& entry);
   /// Takes an entry into the ledger: one that was appended, or that an earlier attempt stored.
   void Take(const journal::JournalEntry& entry);
-  void Emit(AmAction action) { out.Emit(std::move(action)); }
+  template <class Action>
+  void Emit(Action action) {
+    out.Emit(std::move(action));
+  }
   void Note(std::string text) { out.Note(std::move(text)); }
-  void Send(TaskIndex task, AmToAgent message);
+  /// Tells the task's agent what starts and ends nothing.
+  template <class Message>
+  void Answer(TaskIndex task, Message message) {
+    out.Answer(tasks.shown(task).container, std::move(message));
+  }
   /// Moves the job's state and says so; nothing happens when it is there already.
   void Enter(JobState state);
 

@@ -15,9 +15,9 @@ namespace {
 void OnAppended(AmParts& parts, const JournalAppended& appended) {
   if (!parts.core.out.OnAppended(appended.seq)) return;
   if (!parts.core.hdfs_writes_since) parts.core.hdfs_writes_since = parts.core.now;
+  parts.processes.Reconcile();
+  parts.leaving.Reconcile();
   parts.launch.OnDurable();
-  parts.processes.OnDurable();
-  parts.leaving.OnDurable();
   parts.epochs.OnDurable();
   parts.failover.OnDurable();
   parts.finish.OnDurable();

@@ -95,7 +95,7 @@ void Attempts::AnswerAgain(TaskIndex task) {
   if (end == core_.ends.end()) {
     // An AM before decided it, and its answer was lost with it.
     if (core_.tasks.record(task).outcome != policy::Outcome::kOpen)
-      core_.Send(task, EndSeenOf(task, core_.tasks.ProcessOf(task).attempt));
+      core_.Answer(task, EndSeenOf(task, core_.tasks.ProcessOf(task).attempt));
     return;
   }
   if (end->second.decided.value == 0) return;
@@ -170,9 +170,7 @@ void Attempts::Say(const AttemptEnd& end) {
 void Attempts::Acknowledge(const AttemptEnd& end) {
   const TaskSnapshot& shown = core_.tasks.shown(end.task);
   if (!shown.has_container || shown.container != end.container || !end.evidence.process) return;
-  core_.out.EmitWhenDurable(
-      end.decided,
-      SendToAgent{.container = end.container, .message = EndSeenOf(end.task, end.process.attempt)});
+  core_.out.AnswerWhenDurable(end.decided, end.container, EndSeenOf(end.task, end.process.attempt));
 }
 
 ReportSeen Attempts::EndSeenOf(TaskIndex task, TaskAttempt attempt) const {

@@ -160,7 +160,7 @@ void EpochControl::OnDurable() {
       TryStartAlone(lone.task);
       continue;
     }
-    parts_.processes.Start(lone.task);
+    parts_.processes.Start(lone.task, lone.seq);
   }
 }
 
@@ -176,7 +176,7 @@ void EpochControl::Begin() {
     const TaskRecord& record = core.tasks.record(task);
     if (record.start != StartMode::kWithEpoch) continue;
     if (record.agent == AgentPhase::kUp) {
-      parts_.processes.Start(task);
+      parts_.processes.Start(task, commit_seq_);
     } else if (!record.training) {
       // Its container was lost meanwhile, and no peer waits for it: it follows.
       TF_PROBE("epochs/lost-as-it-begins");

@@ -229,11 +229,11 @@ bool Failover::IsLookedFor() const {
 
 void Failover::OnDurable() {
   while (!done_for_good_.empty() && parts_.core.out.IsDurable(done_for_good_.front().first)) {
-    const TaskIndex task = done_for_good_.front().second;
+    const auto [entry, task] = done_for_good_.front();
     done_for_good_.pop_front();
     const TaskRecord& record = parts_.core.tasks.record(task);
     if (record.outcome != policy::Outcome::kOpen && record.agent == AgentPhase::kUp)
-      parts_.leaving.EndAgent(task);
+      parts_.leaving.EndAgent(task, entry);
   }
 }
 
@@ -357,7 +357,7 @@ void Failover::OnIdleAgent(TaskIndex task) {
                                     [&](const auto& done) { return done.second == task; });
   if (!unstored && !MayBeNeededAgain(task)) {
     TF_PROBE("failover/idle-agent-ended");
-    parts_.leaving.EndAgent(task);
+    parts_.leaving.EndAgent(task, {});
   }
 }
 

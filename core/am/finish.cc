@@ -199,7 +199,7 @@ void Finish::EndTask(TaskIndex task) {
   if (parts_.core.tasks.ProcessAlive(task)) {
     parts_.processes.Stop(task);
   } else if (record.agent == AgentPhase::kUp) {
-    parts_.leaving.EndAgent(task);
+    parts_.leaving.EndAgent(task, verdict_seq_);
   } else {
     parts_.leaving.Stop(task);
   }

@@ -14,7 +14,7 @@ namespace tfyarn::am {
 void JobLife::Settle() {
   AmCore& core = parts_.core;
   if (core.stopped) return;
-  RestOnEntries();
+  Reconcile();
   core.judge = core.judge || std::exchange(judge_again_, false);
   // Success stands, whatever waits in vain for the end that decides it.
   const bool gated = !core.job->depends.empty();
@@ -40,15 +40,14 @@ void JobLife::Settle() {
   }
   ExplainWaiting();
   WriteKeptOff();
-  RestOnEntries();
+  Reconcile();
   core.out.Flush();
   TellRm();
 }
 
-void JobLife::RestOnEntries() {
-  const JournalSeq entry = parts_.core.out.RestOnEntries();
-  parts_.processes.RestOn(entry);
-  parts_.leaving.RestOn(entry);
+void JobLife::Reconcile() {
+  parts_.processes.Reconcile();
+  parts_.leaving.Reconcile();
 }
 
 /// Hosts that the RM is not to offer. Never all of them for what they hold: then it is for the RM

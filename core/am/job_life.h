@@ -42,7 +42,7 @@ class JobLife {
   [[nodiscard]] std::set<std::string> KeptOff() const;
   void WriteKeptOff();
   void TellKeptOff();
-  void RestOnEntries();
+  void Reconcile();
   void ExplainWaiting();
   /// The training tasks have their containers, and nothing but their start is missing.
   [[nodiscard]] bool MustStart(JobState stage) const;

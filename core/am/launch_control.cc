@@ -56,6 +56,8 @@ void LaunchControl::LaunchReady() {
   granted_ = std::move(waiting);
   if (batch.launches.empty()) return;
   batch.seq = core.Append(entry);
+  for (const Launch& launch : batch.launches)
+    core.tasks.mutable_record(launch.task).launch_entry = batch.seq;
   logged_.push_back(std::move(batch));
 }
 
@@ -107,7 +109,7 @@ void LaunchControl::CallStart(TaskIndex task) {
     return Lost(task, "no NM token for its node", false, true);
   }
   calls_[call->call] = {task, shown.incarnation};
-  core.Emit(std::move(*call));
+  core.out.Order(core.tasks.record(task).launch_entry, std::move(*call));
 }
 
 yarn::ContainerLaunchContext LaunchControl::ContextFor(TaskIndex task) const {

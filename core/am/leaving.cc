@@ -9,10 +9,11 @@
 
 namespace tfyarn::am {
 
-void Leaving::EndAgent(TaskIndex task) {
+void Leaving::EndAgent(TaskIndex task, JournalSeq entry) {
   const std::uint32_t index = Take(task);
   Slot& slot = Touch(index);
   slot.step = Step::kEnding;
+  slot.entry = entry;
   alone_ += static_cast<int>(slot.alone);
   SendEnd(index);
   slot.step_over_at = core_.now + core_.job->deadlines.stop + kStopSlack;
@@ -23,7 +24,7 @@ void Leaving::Stop(TaskIndex task) {
 }
 
 void Leaving::Release(TaskIndex task) {
-  ReleaseDecided(Take(task));
+  Decide(Take(task), Step::kReleased);
 }
 
 void Leaving::StopStranger(const ContainerId& container, const NodeId& node) {
@@ -32,29 +33,28 @@ void Leaving::StopStranger(const ContainerId& container, const NodeId& node) {
     StopSlot(Add({.maybe_training = true, .container = container, .node = node}));
 }
 
-void Leaving::RestOn(JournalSeq entry) {
-  for (Held held : std::exchange(decided_, {})) {
-    if (entry.value == 0) {
-      if (held.release) ReleaseSlot(held.slot);
-      Touch(held.slot).end_again_at = kNever;
-      continue;
-    }
-    held.entry = entry;
-    // Nothing is overdue before the order is out.
-    if (!held.release) Touch(held.slot).step_over_at = kNever;
-    held_.push_back(std::move(held));
-  }
+void Leaving::Decide(std::uint32_t slot, Step step) {
+  decided_.push_back({.step = step, .slot = slot, .container = slots_[slot].container});
 }
 
-void Leaving::OnDurable() {
+void Leaving::Reconcile() {
+  for (Held& held : decided_) {
+    held.entry = core_.out.last();
+    held_.push_back(std::move(held));
+  }
+  decided_.clear();
   while (!held_.empty() && core_.out.IsDurable(held_.front().entry)) {
     const Held held = std::move(held_.front());
     held_.pop_front();
     Slot& slot = Touch(held.slot);
     if (slot.container != held.container) continue;  // It has ended meanwhile.
-    if (held.release && slot.step != Step::kReleased) ReleaseSlot(held.slot);
+    slot.entry = held.entry;
     slot.end_again_at = kNever;
-    if (!held.release && slot.step == Step::kStopping) slot.step_over_at = core_.now + kStopSlack;
+    if (held.step == Step::kReleased) {
+      ReleaseSlot(held.slot);
+    } else {
+      CallStop(held.slot);
+    }
   }
 }
 
@@ -169,47 +169,43 @@ std::uint32_t Leaving::Add(Slot slot) {
   return index;
 }
 
-void Leaving::SendEnd(std::uint32_t slot) {
-  core_.Emit(SendToAgent{.container = slots_[slot].container,
-                         .message = tfyarn::EndAgent{.fence = *slots_[slot].fence,
-                                                     .grace = core_.job->deadlines.stop}});
-  Touch(slot).end_again_at = core_.now + kOrderRepeat;
+void Leaving::SendEnd(std::uint32_t index) {
+  Slot& slot = Touch(index);
+  core_.out.Order(slot.entry, slot.container,
+                  tfyarn::EndAgent{.fence = *slot.fence, .grace = core_.job->deadlines.stop});
+  slot.end_again_at = core_.now + kOrderRepeat;
 }
 
 void Leaving::StopSlot(std::uint32_t index) {
-  Slot& slot = Touch(index);
-  Harder(slot, Step::kStopping);
-  auto call =
-      core_.NextCallTo(slot.node, yarn::StopContainersRequest{.containers = {slot.container}});
-  if (!call) return ReleaseDecided(index);
-  slot.stop_call = call->call;
-  stop_calls_[slot.stop_call] = index;
-  core_.out.EmitDecided(std::move(*call));
-  slot.step_over_at = core_.now + kStopSlack;
-  decided_.push_back({.slot = index, .container = slot.container});
+  Harder(Touch(index), Step::kStopping);
+  Decide(index, Step::kStopping);
 }
 
-void Leaving::ReleaseDecided(std::uint32_t index) {
-  decided_.push_back({.slot = index, .container = slots_[index].container, .release = true});
+void Leaving::CallStop(std::uint32_t index) {
+  Slot& slot = Touch(index);
+  auto call =
+      core_.NextCallTo(slot.node, yarn::StopContainersRequest{.containers = {slot.container}});
+  if (!call) return ReleaseSlot(index);
+  slot.stop_call = call->call;
+  stop_calls_[slot.stop_call] = index;
+  core_.out.Order(slot.entry, std::move(*call));
+  slot.step_over_at = core_.now + kStopSlack;
 }
 
 void Leaving::ReleaseSlot(std::uint32_t index) {
-  core_.rm.Release(slots_[index].container);
-  MarkReleased(index);
-}
-
-void Leaving::Harder(Slot& slot, Step step) {
-  alone_ -= static_cast<int>(slot.step == Step::kEnding && slot.alone);
-  slot.step = step;
-}
-
-void Leaving::MarkReleased(std::uint32_t index) {
   Slot& slot = Touch(index);
+  if (slot.step == Step::kReleased) return;
+  core_.rm.Release(slot.container);
   Harder(slot, Step::kReleased);
   ++released_;
   // From here the RM sees to it; a process that outlives that is on a node nobody can reach.
   maybe_training_ -= static_cast<int>(slot.maybe_training);
   slot.maybe_training = false;
+}
+
+void Leaving::Harder(Slot& slot, Step step) {
+  alone_ -= static_cast<int>(slot.step == Step::kEnding && slot.alone);
+  slot.step = step;
 }
 
 // ---------------------------------------------------------------- what is due

@@ -31,9 +31,9 @@ class Leaving {
  public:
   explicit Leaving(AmCore& core) : core_(core) {}
 
-  /// The task's agent is told to end its process and itself; harder steps follow when that does not
-  /// help.
-  void EndAgent(TaskIndex task);
+  /// The task's agent is told to end its process and itself, as that durable entry says (0: one of
+  /// an earlier attempt); harder steps follow when that does not help.
+  void EndAgent(TaskIndex task, JournalSeq entry);
   /// The task's container is stopped through its NM; given back when the NM does not answer or does
   /// not do it.
   void Stop(TaskIndex task);
@@ -48,10 +48,9 @@ class Leaving {
   bool OnCompleted(const ContainerId& container);
   /// True when the call was one of this part's.
   bool OnNmReplied(const NmReplied& reply);
-  /// What was to be stopped or given back since the last call rests on that entry; 0: on none.
-  void RestOn(JournalSeq entry);
-  /// Entries have become durable.
-  void OnDurable();
+  /// Sends what may go out: what was decided since the last call rests on all entries so far. Once
+  /// a part of a step is over, and when entries have become durable.
+  void Reconcile();
   /// Deadline::kEndAgain.
   void OnEndAgain(std::uint32_t slot);
   /// Deadline::kLeaving.
@@ -84,13 +83,12 @@ class Leaving {
 
  private:
   enum class Step : std::uint8_t { kFree, kEnding, kStopping, kReleased };
-  /// Waits for the journal: an order to stop that is on its way out, or a container to be given
-  /// back.
+  /// Decided and not told yet.
   struct Held {
-    JournalSeq entry;
+    Step step = Step::kFree;
     std::uint32_t slot = 0;
     ContainerId container;
-    bool release = false;
+    JournalSeq entry;  ///< That it rests on; 0: this part of the step is not over.
   };
   struct Slot {
     Step step = Step::kFree;
@@ -100,6 +98,7 @@ class Leaving {
     NodeId node;
     std::optional<TaskIndex> task;
     std::optional<AgentFence> fence;  ///< With kEnding.
+    JournalSeq entry;                 ///< That the step rests on, once it was told.
     CallId stop_call;                 ///< With kStopping; 0 = none.
     // Waits of kEnding and kStopping.
     Instant end_again_at = kNever;
@@ -117,10 +116,10 @@ class Leaving {
   void Part(TaskIndex task);
   std::uint32_t Add(Slot slot);
   void SendEnd(std::uint32_t slot);
+  void CallStop(std::uint32_t slot);
   void StopSlot(std::uint32_t slot);
   void ReleaseSlot(std::uint32_t slot);
-  void ReleaseDecided(std::uint32_t slot);
-  void MarkReleased(std::uint32_t slot);
+  void Decide(std::uint32_t slot, Step step);
   /// Enters another step than kEnding.
   void Harder(Slot& slot, Step step);
 
@@ -130,7 +129,7 @@ class Leaving {
   std::vector<std::uint32_t> free_;
   std::map<ContainerId, std::uint32_t> slot_of_;
   std::map<CallId, std::uint32_t> stop_calls_;
-  std::vector<Held> decided_;  // since the last RestOn
+  std::vector<Held> decided_;  // since the last Reconcile
   std::deque<Held> held_;      // in the journal's order
   std::int32_t maybe_training_ = 0;
   std::int32_t released_ = 0;

@@ -4,7 +4,6 @@
 
 #include <algorithm>
 
-#include "core/model/check.h"
 #include "core/model/probe.h"
 
 namespace tfyarn::am {
@@ -15,36 +14,11 @@ constexpr Duration kLongestRetry = 30s;
 
 }  // namespace
 
-void Outbox::EmitWhenDurable(JournalSeq seq, AmAction action) {
-  if (IsDurable(seq)) return Emit(std::move(action));
+void Outbox::Hold(JournalSeq seq, AmAction action) {
   // Kept in order of seq, equal ones in order of arrival.
   const auto place = std::upper_bound(held_.begin(), held_.end(), seq,
                                       [](JournalSeq s, const Held& held) { return s < held.seq; });
   held_.insert(place, Held{seq, std::move(action)});
-}
-
-void Outbox::EmitDecided(AmAction action) {
-  undecided_.push_back(actions_->size());
-  Emit(std::move(action));
-}
-
-JournalSeq Outbox::RestOnEntries() {
-  const std::vector<std::size_t> positions = std::exchange(undecided_, {});
-  if (IsDurable(last_)) return {};
-  std::size_t kept = 0;
-  auto held = positions.begin();
-  for (std::size_t i = 0; i < actions_->size(); ++i) {
-    AmAction& action = (*actions_)[i];
-    if (held != positions.end() && *held == i) {
-      held_.push_back({last_, std::move(action)});
-      ++held;
-    } else {
-      if (kept != i) (*actions_)[kept] = std::move(action);
-      ++kept;
-    }
-  }
-  actions_->resize(kept);
-  return last_;
 }
 
 void Outbox::OpenJournal(std::int32_t am_attempt, JournalSeq next, bool empty) {
@@ -86,7 +60,7 @@ bool Outbox::OnAppended(JournalSeq seq) {
   backoff_ = Duration::zero();
   retry_at_ = kNever;
   while (!held_.empty() && held_.front().seq <= durable_) {
-    Emit(std::move(held_.front().action));
+    actions_->push_back(std::move(held_.front().action));
     held_.pop_front();
   }
   return true;

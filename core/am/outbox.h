@@ -1,9 +1,10 @@
 // The way out of the AM: actions of the step under way, actions that wait for the journal, and the
 // journal's writer.
 //
-// A decision that must survive is appended first, and what follows from it is held back until
-// storage answers; the rest goes on. What ends processes or takes containers is said where it is
-// found out, often before the decision behind it is made: it rests on whatever the step decides.
+// What starts or ends a process, an agent or a container is an order. An order names the entry that
+// it rests on, and goes out when that one is durable, not before: Order is its only way, and Emit
+// and Answer do not compile with one. All else that is said changes nothing in the world.
+//
 // One append is under way at a time, and entries that come meanwhile go together in the next one,
 // so that a thousand tasks ending at once cost a few appends. A failed append is repeated for ever,
 // with growing pauses.
@@ -13,14 +14,23 @@
 #include <deque>
 #include <optional>
 #include <string>
+#include <type_traits>
 #include <utility>
 #include <vector>
 
 #include "core/journal/journal.h"
 #include "core/model/am.h"
+#include "core/model/channel.h"
+#include "core/model/check.h"
 #include "core/model/time.h"
 
 namespace tfyarn::am {
+
+/// An agent is told to start or to end something.
+template <class Message>
+inline constexpr bool kIsOrder =
+    std::is_same_v<Message, StartProcess> || std::is_same_v<Message, StopProcess> ||
+    std::is_same_v<Message, EndAgent>;
 
 class Outbox {
  public:
@@ -28,16 +38,43 @@ class Outbox {
   void BeginStep(std::vector<AmAction>& actions) { actions_ = &actions; }
   [[nodiscard]] std::vector<AmAction>& actions() { return *actions_; }
 
-  void Emit(AmAction action) { actions_->push_back(std::move(action)); }
+  template <class Action>
+  void Emit(Action action) {
+    static_assert(!std::is_same_v<Action, SendToAgent> && !std::is_same_v<Action, CallNm>,
+                  "tell agents by Answer or Order, and call NodeManagers by Order");
+    actions_->emplace_back(std::move(action));
+  }
+  /// Tells an agent what starts and ends nothing.
+  template <class Message>
+  void Answer(const ContainerId& container, Message message) {
+    static_assert(!kIsOrder<Message>, "an order names the entry that it rests on");
+    actions_->emplace_back(SendToAgent{.container = container, .message = std::move(message)});
+  }
+  /// Has an agent or a NodeManager start or end something, as that durable entry says (0: one of an
+  /// earlier attempt).
+  template <class Message>
+  void Order(JournalSeq rests_on, const ContainerId& container, Message message) {
+    static_assert(kIsOrder<Message>);
+    TF_CHECK(IsDurable(rests_on));
+    actions_->emplace_back(SendToAgent{.container = container, .message = std::move(message)});
+  }
+  void Order(JournalSeq rests_on, CallNm call) {
+    TF_CHECK(IsDurable(rests_on));
+    actions_->emplace_back(std::move(call));
+  }
   void Note(std::string text) { Emit(tfyarn::Note{.text = std::move(text)}); }
   /// Emits the action when the entry is durable; at once when it is, or for seq 0.
-  void EmitWhenDurable(JournalSeq seq, AmAction action);
-  /// Emits the action when all that has been decided by the end of this part of the step is
-  /// durable (see RestOnEntries); at once, in its place, where it is.
-  void EmitDecided(AmAction action);
-  /// Ends a part of the step: what was emitted by EmitDecided since the last one rests on all
-  /// entries appended so far. The latest of them; 0: all are durable.
-  JournalSeq RestOnEntries();
+  template <class Action>
+  void EmitWhenDurable(JournalSeq seq, Action action) {
+    if (IsDurable(seq)) return Emit(std::move(action));
+    Hold(seq, std::move(action));
+  }
+  template <class Message>
+  void AnswerWhenDurable(JournalSeq seq, const ContainerId& container, Message message) {
+    static_assert(!kIsOrder<Message>);
+    if (IsDurable(seq)) return Answer(container, std::move(message));
+    Hold(seq, SendToAgent{.container = container, .message = std::move(message)});
+  }
 
   /// Entries from now on are this attempt's and continue after `next`; `empty`: the file has no
   /// header yet.
@@ -71,10 +108,10 @@ class Outbox {
     JournalSeq seq;
     AmAction action;
   };
+  void Hold(JournalSeq seq, AmAction action);
 
   std::vector<AmAction>* actions_ = nullptr;
-  std::deque<Held> held_;               // seq never falls
-  std::vector<std::size_t> undecided_;  // positions in actions_, of EmitDecided
+  std::deque<Held> held_;  // seq never falls
   std::int32_t am_attempt_ = 0;
   bool first_ = false;
   JournalSeq last_;

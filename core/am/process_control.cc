@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <string>
 #include <utility>
 
 #include "core/am/am_parts.h"
@@ -12,7 +11,7 @@
 
 namespace tfyarn::am {
 
-void ProcessControl::Start(TaskIndex task) {
+void ProcessControl::Start(TaskIndex task, JournalSeq entry) {
   AmCore& core = parts_.core;
   const bool alone = core.tasks.record(task).start == StartMode::kAlone;
   const ProcessRef process = core.tasks.BeginProcess(core.now, task, core.epoch_in_force());
@@ -20,71 +19,55 @@ void ProcessControl::Start(TaskIndex task) {
   if (const auto end = core.ends.find(task);
       end != core.ends.end() && end->second.process == process)
     core.ends.erase(end);
-  core.tasks.mutable_record(task).process_spec = core.spec;
-  SendStart(task);
   TaskRecord& record = core.tasks.mutable_record(task);
-  record.order_again_at = core.now + kOrderRepeat;
+  record.process_spec = core.spec;
+  record.order_entry = entry;
   if (alone) record.start_by = core.now + core.job->deadlines.start;
+  SendStart(task);
 }
 
 void ProcessControl::Stop(TaskIndex task, Duration grace) {
   AmCore& core = parts_.core;
   TF_CHECK(core.tasks.ProcessAlive(task));
+  TaskRecord& record = core.tasks.mutable_record(task);
   // What an earlier attempt stopped is not watched before its agent has found this one.
-  const bool told = core.tasks.record(task).process == ProcessPhase::kStopping &&
-                    (core.tasks.record(task).stop_overdue_at != kNever || IsHeld(task));
-  if (told && GraceOf(task) <= grace) return;
-  const bool in_this_step = std::find(stopped_.begin(), stopped_.end(), task) != stopped_.end();
-  if (!told) said_.erase(task);
-  if (told && !in_this_step && !IsHeld(task)) said_[task] = GraceOf(task);
-  core.tasks.mutable_record(task).stop_grace = grace;
+  const bool decided = record.process == ProcessPhase::kStopping && record.stop_grace;
+  if (decided && *record.stop_grace <= grace) return;
+  if (!decided) record.stop_told.reset();
+  record.stop_grace = grace;
+  record.stop_overdue_at = kNever;
+  record.order_again_at = record.stop_told ? core.now + kOrderRepeat : kNever;
   core.tasks.SetProcess(task, ProcessPhase::kStopping);
-  core.out.EmitDecided(StopOrder(task, grace));
-  core.tasks.mutable_record(task).order_again_at = core.now + kOrderRepeat;
-  WatchStop(task);
-  stopped_.push_back(task);
+  decided_.push_back({.task = task, .attempt = core.tasks.ProcessOf(task).attempt, .grace = grace});
 }
 
-/// Until the entry is durable the order is not on its way: nothing is overdue, and only an order of
-/// before, with more time, is repeated.
-void ProcessControl::RestOn(JournalSeq entry) {
-  AmCore& core = parts_.core;
-  for (const TaskIndex task : std::exchange(stopped_, {})) {
-    if (entry.value == 0 || core.tasks.record(task).process != ProcessPhase::kStopping) {
-      said_.erase(task);
-      continue;
-    }
-    TaskRecord& record = core.tasks.mutable_record(task);
-    if (!said_.contains(task)) record.order_again_at = kNever;
-    record.stop_overdue_at = kNever;
-    held_.push_back({entry, task, core.tasks.ProcessOf(task).attempt, GraceOf(task)});
-    rests_on_[task] = entry;
+void ProcessControl::Reconcile() {
+  const AmCore& core = parts_.core;
+  for (StopOrder stop : std::exchange(decided_, {})) {
+    stop.entry = core.out.last();
+    held_.push_back(stop);
   }
+  while (!held_.empty() && core.out.IsDurable(held_.front().entry)) {
+    Tell(held_.front());
+    held_.pop_front();
+  }
+}
+
+void ProcessControl::Tell(const StopOrder& stop) {
+  AmCore& core = parts_.core;
+  TaskRecord& record = core.tasks.mutable_record(stop.task);
+  if (record.process != ProcessPhase::kStopping ||
+      core.tasks.ProcessOf(stop.task).attempt != stop.attempt)
+    return;
+  record.order_entry = stop.entry;
+  record.stop_told = stop.grace;
+  SendStop(stop.task, stop.grace);
+  if (!IsHeld(stop.task)) WatchStop(stop.task);
 }
 
 bool ProcessControl::IsHeld(TaskIndex task) const {
-  const auto entry = rests_on_.find(task);
-  return entry != rests_on_.end() && !parts_.core.out.IsDurable(entry->second);
-}
-
-void ProcessControl::OnDurable() {
-  AmCore& core = parts_.core;
-  while (!held_.empty() && core.out.IsDurable(held_.front().entry)) {
-    const HeldStop stop = held_.front();
-    held_.pop_front();
-    const auto latest = rests_on_.find(stop.task);
-    if (latest != rests_on_.end() && core.out.IsDurable(latest->second)) rests_on_.erase(latest);
-    const bool same = core.tasks.record(stop.task).process == ProcessPhase::kStopping &&
-                      core.tasks.ProcessOf(stop.task).attempt == stop.attempt;
-    if (!same) continue;
-    core.tasks.mutable_record(stop.task).order_again_at = core.now + kOrderRepeat;
-    if (IsHeld(stop.task)) {
-      said_[stop.task] = stop.grace;
-      continue;
-    }
-    said_.erase(stop.task);
-    WatchStop(stop.task);
-  }
+  const TaskRecord& record = parts_.core.tasks.record(task);
+  return record.stop_grace != record.stop_told;
 }
 
 void ProcessControl::Stop(TaskIndex task) {
@@ -101,14 +84,6 @@ Duration ProcessControl::GraceOf(TaskIndex task) const {
   return parts_.core.tasks.record(task).stop_grace.value_or(parts_.core.job->deadlines.stop);
 }
 
-/// In the order that is out.
-Duration ProcessControl::GraceSaid(TaskIndex task) const {
-  const auto said = said_.find(task);
-  if (said == said_.end()) return GraceOf(task);
-  TF_PROBE("processes/order-of-before-repeated");
-  return said->second;
-}
-
 /// An agent of an earlier AM attempt hears of it only when it has found this one.
 void ProcessControl::WatchStop(TaskIndex task) {
   AmCore& core = parts_.core;
@@ -120,8 +95,8 @@ void ProcessControl::WatchStop(TaskIndex task) {
 void ProcessControl::Warn(TaskIndex task) {
   TF_PROBE("processes/warned");
   AmCore& core = parts_.core;
-  core.Send(task, WarnProcess{.fence = core.tasks.FenceOf(task),
-                              .attempt = core.tasks.shown(task).attempt});
+  core.Answer(task, WarnProcess{.fence = core.tasks.FenceOf(task),
+                                .attempt = core.tasks.shown(task).attempt});
 }
 
 void ProcessControl::ShowStacksOfAll() {
@@ -129,40 +104,36 @@ void ProcessControl::ShowStacksOfAll() {
   for (std::uint32_t i = 0; i < core.tasks.size(); ++i) {
     const TaskIndex task(i);
     if (core.tasks.record(task).process != ProcessPhase::kRunning) continue;
-    core.Send(task, ShowStacks{.fence = core.tasks.FenceOf(task),
-                               .attempt = core.tasks.shown(task).attempt});
+    core.Answer(task, ShowStacks{.fence = core.tasks.FenceOf(task),
+                                 .attempt = core.tasks.shown(task).attempt});
   }
 }
 
 void ProcessControl::Repeat(TaskIndex task) {
-  AmCore& core = parts_.core;
-  switch (core.tasks.record(task).process) {
+  const TaskRecord& record = parts_.core.tasks.record(task);
+  switch (record.process) {
     case ProcessPhase::kOrdered:
-      SendStart(task);
-      break;
+      return SendStart(task);
     case ProcessPhase::kStopping:
-      core.Emit(StopOrder(task, GraceSaid(task)));
-      break;
+      if (IsHeld(task)) TF_PROBE("processes/order-of-before-repeated");
+      return SendStop(task, *record.stop_told);
     case ProcessPhase::kNone:
     case ProcessPhase::kRunning:
     case ProcessPhase::kEnded:
       return;
   }
-  core.tasks.mutable_record(task).order_again_at = core.now + kOrderRepeat;
 }
 
 void ProcessControl::Resume(TaskIndex task) {
   AmCore& core = parts_.core;
-  if (IsHeld(task)) {
-    if (said_.contains(task)) Repeat(task);
-    return;
+  TaskRecord& record = core.tasks.mutable_record(task);
+  if (record.process != ProcessPhase::kStopping) {
+    record.start_by = core.now + core.job->deadlines.start;
+    return Repeat(task);
   }
-  if (core.tasks.record(task).process == ProcessPhase::kStopping) {
-    WatchStop(task);
-  } else {
-    core.tasks.mutable_record(task).start_by = core.now + core.job->deadlines.start;
-  }
-  Repeat(task);
+  if (!record.stop_grace) record.stop_grace = record.stop_told = core.job->deadlines.stop;
+  if (!IsHeld(task)) WatchStop(task);
+  if (record.stop_told) Repeat(task);
 }
 
 void ProcessControl::OnRunning(TaskIndex task) {
@@ -184,11 +155,24 @@ void ProcessControl::OnRunning(TaskIndex task) {
 
 void ProcessControl::SendStart(TaskIndex task) {
   AmCore& core = parts_.core;
+  TaskRecord& record = core.tasks.mutable_record(task);
   const ProcessRef process = core.tasks.ProcessOf(task);
-  core.Send(task, StartProcess{.fence = core.tasks.FenceOf(task),
-                               .process = process,
-                               .spec = SpecFor(task),
-                               .resume = process.attempt.value > 0});
+  core.out.Order(record.order_entry, core.tasks.shown(task).container,
+                 StartProcess{.fence = core.tasks.FenceOf(task),
+                              .process = process,
+                              .spec = SpecFor(task),
+                              .resume = process.attempt.value > 0});
+  record.order_again_at = core.now + kOrderRepeat;
+}
+
+void ProcessControl::SendStop(TaskIndex task, Duration grace) {
+  AmCore& core = parts_.core;
+  TaskRecord& record = core.tasks.mutable_record(task);
+  core.out.Order(record.order_entry, core.tasks.shown(task).container,
+                 StopProcess{.fence = core.tasks.FenceOf(task),
+                             .attempt = core.tasks.shown(task).attempt,
+                             .grace = grace});
+  record.order_again_at = core.now + kOrderRepeat;
 }
 
 /// What its process was ordered under. A task beside the training (evaluator, tensorboard, sidecar)
@@ -209,14 +193,6 @@ SpecRef ProcessControl::SpecFor(TaskIndex task) const {
   ClusterSpec own = *spec;
   own.tasks[shown.task.type][index] = shown.address;
   return Share(std::move(own));
-}
-
-SendToAgent ProcessControl::StopOrder(TaskIndex task, Duration grace) const {
-  const AmCore& core = parts_.core;
-  return {.container = core.tasks.shown(task).container,
-          .message = StopProcess{.fence = core.tasks.FenceOf(task),
-                                 .attempt = core.tasks.shown(task).attempt,
-                                 .grace = grace}};
 }
 
 }  // namespace tfyarn::am

@@ -1,9 +1,12 @@
 // Orders to agents: start this process, stop that one, and their repetition until the agent
 // reports.
+//
+// That a process is to end is often found out before the decision behind it is made. So the order
+// waits until the step is over, rests on all that the step has decided, and goes out when that is
+// durable. Until then nothing is overdue, and an order of before, with more time, is repeated.
 #pragma once
 
 #include <deque>
-#include <map>
 #include <vector>
 
 #include "core/model/am.h"
@@ -21,11 +24,9 @@ class ProcessControl {
  public:
   explicit ProcessControl(AmParts& parts) : parts_(parts) {}
 
-  /// Orders the task's next process with the spec of the present epoch. What the order depends on
-  /// is durable.
-  void Start(TaskIndex task);
-  /// Orders the end of its process. The agent stays. A shorter grace replaces a longer one. The
-  /// order goes out when what this step decides is durable.
+  /// Orders the task's next process with the spec of the present epoch, as that durable entry says.
+  void Start(TaskIndex task, JournalSeq entry);
+  /// Its process is to end. The agent stays. A shorter grace replaces a longer one.
   void Stop(TaskIndex task, Duration grace);
   void Stop(TaskIndex task);  ///< With deadlines.stop.
   /// How long its process has from SIGTERM to SIGKILL when its collective is broken: no handler in
@@ -41,34 +42,32 @@ class ProcessControl {
   void Repeat(TaskIndex task);
   /// The ordered process was seen.
   void OnRunning(TaskIndex task);
-  /// What has been ordered to stop since the last call rests on that entry; 0: on none.
-  void RestOn(JournalSeq entry);
-  /// Entries have become durable.
-  void OnDurable();
+  /// Sends what may go out: what was decided since the last call rests on all entries so far. Once
+  /// a part of a step is over, and when entries have become durable.
+  void Reconcile();
   /// How long its process has to end, by the order to stop.
   [[nodiscard]] Duration GraceOf(TaskIndex task) const;
 
  private:
-  void SendStart(TaskIndex task);
-  [[nodiscard]] SpecRef SpecFor(TaskIndex task) const;
-  [[nodiscard]] SendToAgent StopOrder(TaskIndex task, Duration grace) const;
-  [[nodiscard]] bool IsHeld(TaskIndex task) const;
-  void WatchStop(TaskIndex task);
-  [[nodiscard]] Duration GraceSaid(TaskIndex task) const;
-
-  /// An order to stop that waits for the journal.
-  struct HeldStop {
-    JournalSeq entry;
+  /// The end of a process, decided and not told yet.
+  struct StopOrder {
+    JournalSeq entry;  // that it rests on; 0: this part of the step is not over
     TaskIndex task;
     TaskAttempt attempt;
     Duration grace{};
   };
 
+  void SendStart(TaskIndex task);
+  [[nodiscard]] SpecRef SpecFor(TaskIndex task) const;
+  void Tell(const StopOrder& stop);
+  void SendStop(TaskIndex task, Duration grace);
+  /// Its latest order to stop waits for the journal.
+  [[nodiscard]] bool IsHeld(TaskIndex task) const;
+  void WatchStop(TaskIndex task);
+
   AmParts& parts_;
-  std::vector<TaskIndex> stopped_;            // since the last RestOn
-  std::deque<HeldStop> held_;                 // in the journal's order
-  std::map<TaskIndex, JournalSeq> rests_on_;  // the latest of held_
-  std::map<TaskIndex, Duration> said_;        // the grace of an order before that, which is out
+  std::vector<StopOrder> decided_;  // since the last Reconcile
+  std::deque<StopOrder> held_;      // in the journal's order
 };
 
 }  // namespace tfyarn::am

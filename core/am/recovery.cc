@@ -186,7 +186,7 @@ void Recovery::Adopt(TaskIndex task, const Ledger& left,
   // It has nothing more to tell, and the attempt before may have ended before its order was heard.
   if (past.outcome != policy::Outcome::kOpen && alive != living.end() && !decided) {
     TF_PROBE("recovery/ended-and-there");
-    return parts_.leaving.EndAgent(task);
+    return parts_.leaving.EndAgent(task, {});
   }
   // An agent that no cluster spec knows, and that was given no process, may never have been
   // started: the last attempt may have ended between writing that down and saying so to the node.

@@ -159,6 +159,7 @@ void TaskTable::GiveContainer(TaskIndex task, const yarn::Container& container, 
   of.container_token = container.token;
   of.launch_tries = 0;
   of.launch_logged = false;
+  of.launch_entry = {};
   of.register_by = of.launch_again_at = kNever;
   of.preemption_noticed = of.container_ends = false;
   of.address_stale = false;
@@ -254,6 +255,7 @@ ProcessRef TaskTable::BeginProcess(Instant now, TaskIndex task, Epoch epoch) {
   of.catches_term = false;
   of.port_use.reset();
   of.stop_grace.reset();
+  of.stop_told.reset();
   of.order_again_at = of.start_by = of.stop_overdue_at = of.drain_until = kNever;
   SetStart(task, StartMode::kNone);
   SetProcess(task, ProcessPhase::kOrdered);

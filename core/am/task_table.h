@@ -65,7 +65,8 @@ struct TaskRecord {
   bool in_trouble = false;  ///< Beside training only: it has failed before it was first ready.
   bool unannounced =
       false;  ///< Found running after an AM restart: its start may not have been said.
-  bool launch_logged = false;  ///< The present container's agent is in the journal.
+  bool launch_logged = false;  ///< The present container's agent is in the journal ...
+  JournalSeq launch_entry;     ///< ... by that entry; 0: one of an earlier attempt.
   bool ever_registered = false;
   bool ever_ordered = false;        ///< A process was ordered at some time: the next one resumes.
   bool has_run = false;             ///< A process of it has run.
@@ -80,8 +81,11 @@ struct TaskRecord {
   std::optional<PortUse> port_use;            ///< Of its present process, once its agent has told.
   /// Of its present process: its agent has registered with that end, and not reported it yet.
   std::optional<ProcessExit> told_end;
-  /// Of its present process, once it was told to end; unset: deadlines.stop.
+  /// Of its present process, once its end was decided by this AM attempt: how long it has.
   std::optional<Duration> stop_grace;
+  /// The same, as its agent was told: a shorter one may wait for the journal.
+  std::optional<Duration> stop_told;
+  JournalSeq order_entry;  ///< That the order which is out rests on; 0: one of an earlier attempt.
   bool address_stale = false;   ///< The agent is about to tell another port.
   TaskAddress process_address;  ///< What the latest process was told to be its own.
   /// By ReportKind: number of the latest report of its present agent (channel.h).
