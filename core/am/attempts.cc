@@ -22,8 +22,6 @@ const AttemptEnd& Attempts::End(TaskIndex task, policy::ExitEvidence evidence, s
                    end.evidence.process && end.evidence.launch_error.empty();
   core_.tasks.SetProcess(task, ProcessPhase::kEnded);
   if (ran) core_.tasks.NoteRan(task);
-  core_.judge = true;
-  core_.gates = true;
   return Keep(std::move(end));
 }
 
@@ -32,8 +30,6 @@ const AttemptEnd& Attempts::Recall(TaskIndex task, const journal::FailureSeen& s
   AttemptEnd end = Describe(task, seen.evidence, seen.detail);
   end.container = seen.container;
   end.node = seen.node;
-  core_.judge = true;
-  core_.gates = true;
   return Keep(std::move(end));
 }
 

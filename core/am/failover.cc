@@ -332,8 +332,6 @@ void Failover::CloseTask(const AttemptEnd& end, policy::Outcome outcome, const T
   const TaskIndex task = end.task;
   core.tasks.SetOutcome(task, outcome);
   core.tasks.SetStart(task, StartMode::kNone);
-  core.judge = true;
-  core.gates = true;
   journal::TaskEnded entry = parts_.attempts.JournalFormOf(end, outcome);
   entry.unpaid_by = tried.unpaid;
   entry.restarts = tried.restarts;
@@ -597,7 +595,7 @@ void Failover::DecideOn(std::vector<Failure> failures, const Failure& cause, Res
     tasks.gang = true;
   const policy::Decision& decision = cause.decision;
   if (!MayPay(decision, cause.end)) return Spent(failures, cause, tasks);
-  if (decision.session) AddWhatFailedBeside(tasks);
+  if (decision.session) AddBeside(tasks, policy::Outcome::kFailed);
   RestartOrder order{.tasks = parts_.restart.ListOf(tasks),
                      .paid = decision.pays,
                      .cause = core.CauseOf(cause.end),
@@ -623,11 +621,11 @@ std::ptrdiff_t Failover::CountTraining(const auto& tasks) const {
 
 /// What is no part of the gang and still runs goes on, and what ended well or may fail stays; what
 /// was counted as failed has its next try, too.
-void Failover::AddWhatFailedBeside(RestartTasks& tasks) const {
+void Failover::AddBeside(RestartTasks& tasks, policy::Outcome outcome) const {
   const AmCore& core = parts_.core;
   for (std::uint32_t i = 0; i < core.tasks.size(); ++i) {
     const TaskRecord& record = core.tasks.record(TaskIndex(i));
-    if (record.training || record.outcome != policy::Outcome::kFailed) continue;
+    if (record.training || record.outcome != outcome) continue;
     TF_PROBE("failover/session-with-what-failed-beside");
     tasks.some.insert(TaskIndex(i));
   }
@@ -716,15 +714,34 @@ bool Failover::RetryInstead(const policy::Verdict& verdict, const Cause& cause) 
       !core.ledger.budgets.Allows(verdict.retry->allowance, verdict.retry->pays, {}, at)) {
     return false;
   }
+  RestartTasks tasks{.gang = true, .some = {}};
+  AddBeside(tasks, policy::Outcome::kFailed);
+  if (!LeavesSuccessOpen(tasks)) {
+    TF_PROBE("failover/session-retry-with-what-was-ignored");
+    AddBeside(tasks, policy::Outcome::kIgnored);
+    if (!LeavesSuccessOpen(tasks)) return false;
+  }
   Close();
   RestartOrder order{
       .epoch_rises = true, .paid = verdict.retry->pays, .cause = cause, .rule = verdict.rule};
   TF_PROBE("failover/session-retry");
-  RestartTasks tasks{.gang = true, .some = {}};
-  AddWhatFailedBeside(tasks);
   order.tasks = parts_.restart.ListOf(tasks);
   parts_.restart.Execute(order);
   return true;
+}
+
+bool Failover::LeavesSuccessOpen(const RestartTasks& tasks) {
+  AmCore& core = parts_.core;
+  std::vector<std::pair<TaskIndex, policy::Outcome>> ended;
+  for (const TaskIndex task : parts_.restart.ListOf(tasks)) {
+    const policy::Outcome outcome = core.tasks.record(task).outcome;
+    if (outcome == policy::Outcome::kOpen) continue;
+    ended.emplace_back(task, outcome);
+    core.tasks.SetOutcome(task, policy::Outcome::kOpen);
+  }
+  const auto verdict = core.policy->Judge(core.tasks);
+  for (const auto& [task, outcome] : ended) core.tasks.SetOutcome(task, outcome);
+  return !verdict || verdict->status == JobStatus::kSucceeded;
 }
 
 bool Failover::ChangesSpec(const Failure& failure) const {

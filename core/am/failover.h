@@ -78,7 +78,8 @@ class Failover {
   void OnSettled();
   /// Deadline::kBlame.
   void OnBlameDeadline();
-  /// A FAILED verdict that the policy lets the gang try again instead. True: it does.
+  /// A FAILED verdict that the policy lets the gang try again instead. True: it does. With it
+  /// starts what success needs beside it; where the job fails all the same, it does not.
   bool RetryInstead(const policy::Verdict& verdict, const Cause& cause);
   /// Entries have become durable.
   void OnDurable();
@@ -176,7 +177,10 @@ class Failover {
   /// Whether the decision's budget has a restart left for this end.
   [[nodiscard]] bool MayPay(const policy::Decision& decision, const AttemptEnd& end) const;
   [[nodiscard]] std::ptrdiff_t CountTraining(const auto& tasks) const;
-  void AddWhatFailedBeside(RestartTasks& tasks) const;
+  /// What ended so, and is no part of the gang.
+  void AddBeside(RestartTasks& tasks, policy::Outcome outcome) const;
+  /// Whether the job may still succeed where these start again.
+  [[nodiscard]] bool LeavesSuccessOpen(const RestartTasks& tasks);
   void Spent(const std::vector<Failure>& failures, const Failure& cause, const RestartTasks& tasks);
   [[nodiscard]] bool MayBeNeededAgain(TaskIndex task) const;
   [[nodiscard]] bool IsVictim(const Failure& failure) const;

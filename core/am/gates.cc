@@ -155,7 +155,6 @@ void Gates::Break(std::size_t row, const std::string& why, TaskIndex task) {
       TF_PROBE("gates/waived");
       (void)core.Append(journal::TypeWaived{.task_type = rule.task});
       core.tasks.Waive(*type);
-      core.judge = true;
       return;
     }
   }

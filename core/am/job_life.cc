@@ -15,18 +15,8 @@ void JobLife::Settle() {
   AmCore& core = parts_.core;
   if (core.stopped) return;
   Reconcile();
-  core.judge = core.judge || std::exchange(judge_again_, false);
-  // Success stands, whatever waits in vain for the end that decides it.
-  const bool gated = !core.job->depends.empty();
-  if (core.judge && core.gates && gated && !core.finishing) Judge(Judged::kSuccess);
-  if ((core.gates || parts_.gates.awaits_agents()) && !core.finishing) {
-    core.gates = false;
-    parts_.gates.Check();
-  }
-  if (core.judge && !core.finishing) Judge(Judged::kAll);
-  // A task that has ended needs no node any more: the nodes that there are may do for the others.
-  if (core.judge && parts_.startup.waits_for_nodes()) core.feasibility = true;
-  core.judge = false;
+  // What the journal says of the tasks is not all that is known of them before the RM has answered.
+  if (!parts_.recovery.pending()) FollowProgress();
   if (run_overdue_ && !core.finishing) OnRunDeadline();
   if (!core.finishing) parts_.failover.OnSettled();
   if (core.feasibility && !core.finishing) parts_.startup.CheckWhatTrainingWaitsFor();
@@ -43,6 +33,19 @@ void JobLife::Settle() {
   Reconcile();
   core.out.Flush();
   TellRm();
+}
+
+void JobLife::FollowProgress() {
+  AmCore& core = parts_.core;
+  const bool judge_again = std::exchange(judge_again_, false);
+  // Success stands, whatever waits in vain for the end that decides it.
+  if (!core.job->depends.empty()) LetSuccessStand();
+  if ((core.tasks.progressed() || parts_.gates.awaits_agents()) && !core.finishing)
+    parts_.gates.Check();
+  if ((core.tasks.progressed() || judge_again) && !core.finishing) Judge(Judged::kAll);
+  // A task that has ended needs no node any more: the nodes that there are may do for the others.
+  if (core.tasks.progressed() && parts_.startup.waits_for_nodes()) core.feasibility = true;
+  core.tasks.ForgetProgress();
 }
 
 void JobLife::Reconcile() {
@@ -111,11 +114,14 @@ void JobLife::TellRm() {
 
 /// No limit starts anything again after it.
 void JobLife::LetSuccessStand() {
-  if (parts_.core.judge && !parts_.core.finishing) Judge(Judged::kSuccess);
+  const AmCore& core = parts_.core;
+  if (core.tasks.progressed() && !core.finishing && !parts_.recovery.pending())
+    Judge(Judged::kSuccess);
 }
 
 void JobLife::Judge(Judged judged) {
   AmCore& core = parts_.core;
+  if (!core.policy) return;
   const std::optional<policy::Verdict> verdict = core.policy->Judge(core.tasks);
   if (!verdict) return;
   if (judged == Judged::kSuccess && verdict->status != JobStatus::kSucceeded) return;
@@ -283,8 +289,7 @@ void JobLife::OnRunDeadline() {
   }
   TF_PROBE("life/run-deadline");
   // What was heard at that very moment came in time.
-  if (core.judge) Judge(Judged::kAll);
-  core.judge = false;
+  if (core.tasks.progressed()) Judge(Judged::kAll);
   if (core.finishing) return;
   const std::string why =
       core.tasks.WithWhoDoesNotListen(fmt::format("the job had not ended {} after it first ran",

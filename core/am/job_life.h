@@ -35,6 +35,8 @@ class JobLife {
 
  private:
   enum class Judged { kAll, kSuccess };
+  /// What follows from processes that have begun or ended, and from outcomes.
+  void FollowProgress();
   void Judge(Judged judged);
   void CompleteGang();
   void UpdateState();

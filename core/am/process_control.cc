@@ -141,7 +141,6 @@ void ProcessControl::OnRunning(TaskIndex task) {
   core.tasks.mutable_record(task).unannounced = false;
   if (core.tasks.record(task).process == ProcessPhase::kOrdered)
     core.tasks.SetProcess(task, ProcessPhase::kRunning);
-  core.gates = true;
   const TaskSnapshot& shown = core.tasks.shown(task);
   core.Emit(TaskAttemptStarted{.task = shown.task,
                                .process = core.tasks.ProcessOf(task),

@@ -146,8 +146,6 @@ void Recovery::Plan() {
   if (prepare && !core.ledger.verdict) parts_.epochs.Prepare();
   core.gang_was_complete = core.ledger.has_spec() && !core.ledger.gave_all_back;
   core.gang_open = !core.gang_was_complete;
-  core.gates = true;
-  core.judge = true;
 }
 
 void Recovery::Adopt(TaskIndex task, const Ledger& left,
@@ -254,7 +252,6 @@ void Recovery::OnReattached(TaskIndex task, const RegisterAgent& message) {
     core.tasks.SetProcess(task, ProcessPhase::kRunning);
     TF_PROBE("recovery/process-runs-on");
     core.tasks.mutable_record(task).unannounced = true;
-    core.gates = true;
     if (core.tasks.record(task).preemption_noticed) {
       TF_PROBE("recovery/marked-before-its-agent-came");
       parts_.failover.ObeyNotice(task);

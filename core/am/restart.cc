@@ -52,7 +52,6 @@ void Restart::Execute(const RestartOrder& order) {
     if (record.outcome != policy::Outcome::kOpen) {
       TF_PROBE("restart/ended-task-again");
       core.tasks.SetOutcome(task, policy::Outcome::kOpen);
-      core.gates = true;
     }
     parts_.attempts.Decided(task, seq);
     if (replaces(task) && record.agent != AgentPhase::kNone) parts_.leaving.Stop(task);

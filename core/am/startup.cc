@@ -372,7 +372,6 @@ void Startup::AskForEverything() {
     core.tasks.SetStart(TaskIndex(i), StartMode::kWithEpoch);
   }
   parts_.restart.WantContainers(all);
-  core.gates = true;
 }
 
 }  // namespace tfyarn::am

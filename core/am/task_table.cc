@@ -190,6 +190,7 @@ void TaskTable::SetProcess(TaskIndex task, ProcessPhase phase) {
                     static_cast<int>(of.process == ProcessPhase::kRunning);
   alive_[static_cast<std::size_t>(shown(task).task_class)] +=
       static_cast<int>(MayBeAlive(phase)) - static_cast<int>(MayBeAlive(of.process));
+  progressed_ = progressed_ || of.process != phase;
   of.process = phase;
   if (phase == ProcessPhase::kRunning) HasRun(of);
   Refresh(task);
@@ -217,6 +218,7 @@ void TaskTable::SetOutcome(TaskIndex task, policy::Outcome outcome) {
     training_ended_ += static_cast<int>(outcome != policy::Outcome::kOpen) -
                        static_cast<int>(of.outcome != policy::Outcome::kOpen);
   }
+  progressed_ = progressed_ || of.outcome != outcome;
   of.outcome = outcome;
   CountEverRan(of);
   Refresh(task);

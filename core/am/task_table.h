@@ -170,12 +170,19 @@ class TaskTable final : public policy::JobView {
   void EndRest(TaskIndex task);
   /// Waits that have passed by `now` end `to` then.
   void PutOff(Instant now, Instant to);
-  void Waive(std::size_t type) { types_[type].waived = true; }
+  void Waive(std::size_t type) {
+    types_[type].waived = true;
+    progressed_ = true;
+  }
   /// What has no rule here.
   [[nodiscard]] TaskRecord& mutable_record(TaskIndex task) { return Touch(task); }
   /// Tasks that may have changed since ForgetTouched, each once.
   [[nodiscard]] const std::vector<TaskIndex>& touched() const { return touched_; }
   void ForgetTouched();
+  /// A process has begun, is to end or has ended, or an outcome has changed, since
+  /// ForgetProgress: what success and `depends` are judged by.
+  [[nodiscard]] bool progressed() const { return progressed_; }
+  void ForgetProgress() { progressed_ = false; }
   /// After an AM restart: numbers as the journal has them.
   void Restore(TaskIndex task, Incarnation incarnation, TaskAttempt attempt, Epoch epoch,
                bool ever_ordered);
@@ -232,6 +239,7 @@ class TaskTable final : public policy::JobView {
   AmSnapshot* snapshot_;
   std::vector<TaskRecord> records_;
   std::vector<TaskIndex> touched_;
+  bool progressed_ = true;
   std::map<ContainerId, TaskIndex> owner_of_;
   std::vector<policy::TypeCounts> types_;
   std::vector<std::uint32_t> first_of_type_;  // and one behind the last
