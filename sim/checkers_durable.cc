@@ -82,7 +82,8 @@ void DurableWatch::Store(Journal& journal, const journal::JournalEntry& entry) {
   };
   std::visit(
       Overloaded{Ignore<journal::AttemptStarted, journal::AllRunning, journal::TypeWaived,
-                        journal::MemoryRaised, journal::HostsKeptOff, journal::GaveBack>{},
+                        journal::MemoryRaised, journal::HostsKeptOff, journal::GaveBack,
+                        journal::DependencyRan>{},
                  [&](const journal::AgentsLaunched& launched) {
                    for (const journal::JournaledAgent& agent : launched.agents)
                      Insert(journal.launches, agent.container);

@@ -123,6 +123,10 @@ class Applier {
     ledger_.waived.insert(entry.task_type);
   }
 
+  void operator()(const journal::DependencyRan& entry) const {
+    ledger_.ran.try_emplace(entry.row, entry.at);
+  }
+
   void operator()(const journal::MemoryRaised& entry) const {
     const auto task = tasks_.Find(entry.task);
     if (!task) return;

@@ -43,7 +43,7 @@ void Gates::Check() {
 bool Gates::Reached(std::size_t row) const {
   const Dependency& rule = parts_.core.job->depends[row];
   const auto type = parts_.core.tasks.FindType(rule.after);
-  if (!type) return true;
+  if (!type || parts_.core.ledger.ran.contains(static_cast<std::uint32_t>(row))) return true;
   const policy::TypeCounts& counts = parts_.core.tasks.types()[*type];
   switch (rule.state) {
     case DependencyState::kRunning:
@@ -56,13 +56,15 @@ bool Gates::Reached(std::size_t row) const {
   return false;
 }
 
-/// The time in which `task` is to end runs on over the death of an AM. When all of a type have run
-/// the journal does not say: that counts anew.
+/// The time in which `task` is to end runs on over the death of an AM.
 Instant Gates::ReachedAt(std::size_t row) const {
   const AmCore& core = parts_.core;
   const Dependency& rule = core.job->depends[row];
+  if (const auto ran = core.ledger.ran.find(static_cast<std::uint32_t>(row));
+      ran != core.ledger.ran.end())
+    return std::min(core.InstantAt(ran->second), core.now);
   const auto type = core.tasks.FindType(rule.after);
-  if (!type || rule.state == DependencyState::kRunning) return core.now;
+  if (!type) return core.now;
   StoredTime last{};
   const auto [first, count] = core.tasks.RangeOf(*type);
   for (std::uint32_t i = first; i < first + count; ++i)
@@ -97,6 +99,11 @@ void Gates::Open(std::size_t row) {
   const auto type = core.tasks.FindType(rule.task);
   if (!type) return;
   if (rule.within) {
+    const bool ran = rule.state == DependencyState::kRunning;
+    if (ran && !core.ledger.ran.contains(static_cast<std::uint32_t>(row))) {
+      (void)core.Append(journal::DependencyRan{.row = static_cast<std::uint32_t>(row),
+                                               .at = core.StoredAt(core.now)});
+    }
     due_[row] = std::max(core.now, ReachedAt(row) + *rule.within);
     return;
   }

@@ -112,6 +112,7 @@ struct Ledger {
   std::optional<TalliedFailure> first_tallied;
   std::vector<journal::FailureSeen> undecided;  ///< In the order in which they came.
   std::set<std::string> waived;                 ///< Task types.
+  std::map<std::uint32_t, StoredTime> ran;      ///< By row of `depends`: when all had run.
   std::set<std::string> kept_off;               ///< Hosts that the RM may keep off.
   std::optional<journal::VerdictDecided> verdict;
   std::int32_t restarts_decided = 0;

@@ -191,6 +191,11 @@ struct Writer {
     Put(entry.tasks, *to.mutable_tasks());
     to.set_all(entry.all);
   }
+  void operator()(const DependencyRan& entry) const {
+    auto& to = *out.mutable_dependency_ran();
+    to.set_row(entry.row);
+    to.set_at_ns(Nanoseconds(entry.at));
+  }
 };
 
 // ---------------------------------------------------------------- from bytes
@@ -358,6 +363,9 @@ class EntryReader {
   static GaveBack Get(const v1::GaveBack& in) {
     return {.tasks = Get(in.tasks()), .all = in.all()};
   }
+  static DependencyRan Get(const v1::DependencyRan& in) {
+    return {.row = in.row(), .at = Time(in.at_ns())};
+  }
 
   /// nullopt: of a kind that is not known here.
   std::optional<JournalEntry> Get(const v1::Entry& in) {
@@ -388,6 +396,8 @@ class EntryReader {
         return Get(in.hosts_kept_off());
       case v1::Entry::kGaveBack:
         return Get(in.gave_back());
+      case v1::Entry::kDependencyRan:
+        return Get(in.dependency_ran());
       case v1::Entry::KIND_NOT_SET:
         break;
     }

@@ -179,8 +179,16 @@ struct GaveBack {
 };
 BOOST_DESCRIBE_STRUCT(GaveBack, (), (tasks, all))
 
-using JournalEntry = std::variant<AttemptStarted, AgentsLaunched, EpochBegan, ProcessesOrdered,
-                                  AllRunning, RestartPaid, TaskEnded, TypeWaived, MemoryRaised,
-                                  VerdictDecided, FailureSeen, HostsKeptOff, GaveBack>;
+/// All tasks that a row of `depends` waits for ran: its `within` counts from here.
+struct DependencyRan {
+  std::uint32_t row = 0;  ///< Position in JobSpec::depends.
+  StoredTime at{};
+};
+BOOST_DESCRIBE_STRUCT(DependencyRan, (), (row, at))
+
+using JournalEntry =
+    std::variant<AttemptStarted, AgentsLaunched, EpochBegan, ProcessesOrdered, AllRunning,
+                 RestartPaid, TaskEnded, TypeWaived, MemoryRaised, VerdictDecided, FailureSeen,
+                 HostsKeptOff, GaveBack, DependencyRan>;
 
 }  // namespace tfyarn::journal

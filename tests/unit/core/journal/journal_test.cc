@@ -74,6 +74,7 @@ std::vector<JournalEntry> AllKinds() {
       MemoryRaised{.task = {"worker", 1}, .memory_mb = 8192, .attempt = TaskAttempt(2)},
       HostsKeptOff{.hosts = {"n1", "n3"}},
       GaveBack{.tasks = {{"worker", 1}}, .all = true},
+      DependencyRan{.row = 2, .at = Wall(7)},
       VerdictDecided{.status = JobStatus::kSucceeded,
                      .diagnostics = "all well",
                      .cause = SomeCause(),
