@@ -129,7 +129,8 @@ struct AmCore {
   Resource registered_maximum;  ///< Of one container, as the RM said when it took this AM.
   Instant started_at{};
   std::optional<Instant> hdfs_writes_since;  ///< This attempt's first entry was stored.
-  Instant start_by = kNever;      ///< What starts together must run by then; kNever: nothing must.
+  Instant start_by = kNever;  ///< What starts together must run by then; kNever: nothing must.
+  std::map<TaskIndex, Instant> drain_until;  ///< finish.drain lets these go on after the verdict.
   Instant agents_until = kNever;  ///< Agents of an earlier attempt that have not found this one by
                                   ///< then are lost; kNever: none is looked for.
   CallId last_nm_call;

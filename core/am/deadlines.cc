@@ -18,6 +18,8 @@ void DeadlineIndex::Set(const Due& due) {
     std::push_heap(heap_.begin(), heap_.end(), std::greater<>());
   }
   DropDead();
+  // Thousands wait while they start, and none when all run.
+  if (heap_.empty()) heap_.shrink_to_fit();
 }
 
 Due DeadlineIndex::of(std::uint32_t key) const {
@@ -47,21 +49,20 @@ Due FirstOf(const AmCore& core, TaskIndex task) {
     case ProcessPhase::kOrdered:
       // Nothing starts any more after the verdict; if it does run all the same, its agent says so.
       if (!core.snapshot.verdict) consider(Deadline::kOrder, of.order_again_at);
-      consider(Deadline::kProcessStart, of.start_by);
-      consider(Deadline::kDrain, of.drain_until);
-      break;
-    case ProcessPhase::kRunning:
-      consider(Deadline::kDrain, of.drain_until);
+      consider(Deadline::kProcessStart, of.overdue_at);
       break;
     case ProcessPhase::kStopping:
       consider(Deadline::kOrder, of.order_again_at);
-      consider(Deadline::kStopOverdue, of.stop_overdue_at);
-      consider(Deadline::kDrain, of.drain_until);
+      consider(Deadline::kStopOverdue, of.overdue_at);
       break;
     case ProcessPhase::kNone:
+    case ProcessPhase::kRunning:
     case ProcessPhase::kEnded:
       break;
   }
+  if (const auto drain = core.drain_until.find(task);
+      drain != core.drain_until.end() && core.tasks.ProcessAlive(task))
+    consider(Deadline::kDrain, drain->second);
   if (of.asks_later) consider(Deadline::kAskAgain, of.ask_from);
   if (of.resting) consider(Deadline::kRested, of.rests_until);
   return first;
@@ -121,6 +122,7 @@ void Deadlines::PutOff(Instant to) {
   woken_ = parts_.core.now;
   waits_until_ = to;
   parts_.core.tasks.PutOff(woken_, to);
+  for (auto& [task, until] : parts_.core.drain_until) am::PutOff(until, woken_, to);
   parts_.leaving.PutOff(woken_, to);
   Refresh();
 }

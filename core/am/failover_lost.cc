@@ -187,7 +187,7 @@ void Failover::OnStopOverdue(TaskIndex task) {
   const std::optional<Instant> silent = core.heartbeats.OverdueUntil(core.now, task, unheard);
   if (silent && deciding()) {
     TF_PROBE("processes/stop-waits-for-a-silence");
-    core.tasks.mutable_record(task).stop_overdue_at = *silent + 1ms;
+    core.tasks.mutable_record(task).overdue_at = *silent + 1ms;
     return;
   }
   TF_PROBE("processes/stop-is-overdue");

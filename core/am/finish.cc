@@ -174,7 +174,7 @@ void Finish::Drain() {
     if (verdict_.status != JobStatus::kSucceeded || !core.tasks.ProcessAlive(task)) {
       EndTask(task);
     } else if (const Duration drain = DrainOf(task); drain > Duration::zero()) {
-      core.tasks.mutable_record(task).drain_until = std::max(core.now, decided_ + drain);
+      core.drain_until[task] = std::max(core.now, decided_ + drain);
     } else if (!later) {
       EndTask(task);
     }
@@ -189,7 +189,8 @@ Duration Finish::DrainOf(TaskIndex task) const {
 
 void Finish::OnDrained(TaskIndex task) {
   TF_PROBE("finish/drain-is-over");
-  parts_.core.tasks.mutable_record(task).drain_until = kNever;
+  parts_.core.drain_until.erase(task);
+  parts_.core.tasks.Touch(task);
   if (stage_ == Stage::kDraining) EndTask(task);
 }
 
@@ -213,8 +214,7 @@ void Finish::EndClass(TaskClass task_class) {
   const AmCore& core = parts_.core;
   for (std::uint32_t i = 0; i < core.tasks.size(); ++i) {
     const TaskIndex task(i);
-    const bool drains =
-        core.tasks.ProcessAlive(task) && core.tasks.record(task).drain_until != kNever;
+    const bool drains = core.tasks.ProcessAlive(task) && core.drain_until.contains(task);
     if (core.tasks.shown(task).task_class == task_class && !drains) EndTask(task);
   }
 }

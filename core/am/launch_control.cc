@@ -57,7 +57,7 @@ void LaunchControl::LaunchReady() {
   if (batch.launches.empty()) return;
   batch.seq = core.Append(entry);
   for (const Launch& launch : batch.launches)
-    core.tasks.mutable_record(launch.task).launch_entry = batch.seq;
+    core.tasks.mutable_record(launch.task).order_entry = batch.seq;
   logged_.push_back(std::move(batch));
 }
 
@@ -109,7 +109,7 @@ void LaunchControl::CallStart(TaskIndex task) {
     return Lost(task, "no NM token for its node", false, true);
   }
   calls_[call->call] = {task, shown.incarnation};
-  core.out.Order(core.tasks.record(task).launch_entry, std::move(*call));
+  core.out.Order(core.tasks.record(task).order_entry, std::move(*call));
 }
 
 yarn::ContainerLaunchContext LaunchControl::ContextFor(TaskIndex task) const {

@@ -22,7 +22,7 @@ void ProcessControl::Start(TaskIndex task, JournalSeq entry) {
   TaskRecord& record = core.tasks.mutable_record(task);
   record.process_spec = core.spec;
   record.order_entry = entry;
-  if (alone) record.start_by = core.now + core.job->deadlines.start;
+  if (alone) record.overdue_at = core.now + core.job->deadlines.start;
   SendStart(task);
 }
 
@@ -31,12 +31,12 @@ void ProcessControl::Stop(TaskIndex task, Duration grace) {
   TF_CHECK(core.tasks.ProcessAlive(task));
   TaskRecord& record = core.tasks.mutable_record(task);
   // What an earlier attempt stopped is not watched before its agent has found this one.
-  const bool decided = record.process == ProcessPhase::kStopping && record.stop_grace;
-  if (decided && *record.stop_grace <= grace) return;
-  if (!decided) record.stop_told.reset();
+  const bool decided = record.process == ProcessPhase::kStopping && record.stop_grace != kUndecided;
+  if (decided && record.stop_grace <= grace) return;
+  if (!decided) record.stop_told = kUndecided;
   record.stop_grace = grace;
-  record.stop_overdue_at = kNever;
-  record.order_again_at = record.stop_told ? core.now + kOrderRepeat : kNever;
+  record.overdue_at = kNever;
+  record.order_again_at = record.stop_told != kUndecided ? core.now + kOrderRepeat : kNever;
   core.tasks.SetProcess(task, ProcessPhase::kStopping);
   decided_.push_back({.task = task, .attempt = core.tasks.ProcessOf(task).attempt, .grace = grace});
 }
@@ -81,7 +81,8 @@ Duration ProcessControl::GraceInBroken(TaskIndex task) const {
 }
 
 Duration ProcessControl::GraceOf(TaskIndex task) const {
-  return parts_.core.tasks.record(task).stop_grace.value_or(parts_.core.job->deadlines.stop);
+  const Duration decided = parts_.core.tasks.record(task).stop_grace;
+  return decided == kUndecided ? parts_.core.job->deadlines.stop : decided;
 }
 
 /// An agent of an earlier AM attempt hears of it only when it has found this one.
@@ -89,7 +90,7 @@ void ProcessControl::WatchStop(TaskIndex task) {
   AmCore& core = parts_.core;
   const bool looks = core.tasks.record(task).agent != AgentPhase::kUp && !core.finishing;
   const Instant hears = looks ? std::max(core.now, core.AgentsLookUntil()) : core.now;
-  core.tasks.mutable_record(task).stop_overdue_at = hears + GraceOf(task) + kStopSlack;
+  core.tasks.mutable_record(task).overdue_at = hears + GraceOf(task) + kStopSlack;
 }
 
 void ProcessControl::Warn(TaskIndex task) {
@@ -116,7 +117,7 @@ void ProcessControl::Repeat(TaskIndex task) {
       return SendStart(task);
     case ProcessPhase::kStopping:
       if (IsHeld(task)) TF_PROBE("processes/order-of-before-repeated");
-      return SendStop(task, *record.stop_told);
+      return SendStop(task, record.stop_told);
     case ProcessPhase::kNone:
     case ProcessPhase::kRunning:
     case ProcessPhase::kEnded:
@@ -128,12 +129,13 @@ void ProcessControl::Resume(TaskIndex task) {
   AmCore& core = parts_.core;
   TaskRecord& record = core.tasks.mutable_record(task);
   if (record.process != ProcessPhase::kStopping) {
-    record.start_by = core.now + core.job->deadlines.start;
+    record.overdue_at = core.now + core.job->deadlines.start;
     return Repeat(task);
   }
-  if (!record.stop_grace) record.stop_grace = record.stop_told = core.job->deadlines.stop;
+  if (record.stop_grace == kUndecided)
+    record.stop_grace = record.stop_told = core.job->deadlines.stop;
   if (!IsHeld(task)) WatchStop(task);
-  if (record.stop_told) Repeat(task);
+  if (record.stop_told != kUndecided) Repeat(task);
 }
 
 void ProcessControl::OnRunning(TaskIndex task) {

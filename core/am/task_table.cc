@@ -159,7 +159,7 @@ void TaskTable::GiveContainer(TaskIndex task, const yarn::Container& container, 
   of.container_token = container.token;
   of.launch_tries = 0;
   of.launch_logged = false;
-  of.launch_entry = {};
+  of.order_entry = {};
   of.register_by = of.launch_again_at = kNever;
   of.preemption_noticed = of.container_ends = false;
   of.address_stale = false;
@@ -256,9 +256,8 @@ ProcessRef TaskTable::BeginProcess(Instant now, TaskIndex task, Epoch epoch) {
   of.standstill = Standstill::kNone;
   of.catches_term = false;
   of.port_use.reset();
-  of.stop_grace.reset();
-  of.stop_told.reset();
-  of.order_again_at = of.start_by = of.stop_overdue_at = of.drain_until = kNever;
+  of.stop_grace = of.stop_told = kUndecided;
+  of.order_again_at = of.overdue_at = kNever;
   SetStart(task, StartMode::kNone);
   SetProcess(task, ProcessPhase::kOrdered);
   return ProcessOf(task);
@@ -317,8 +316,8 @@ void TaskTable::EndRest(TaskIndex task) {
 void TaskTable::PutOff(Instant now, Instant to) {
   for (std::uint32_t i = 0; i < size(); ++i) {
     TaskRecord& of = Touch(TaskIndex(i));
-    for (Instant* wait : {&of.register_by, &of.launch_again_at, &of.order_again_at, &of.start_by,
-                          &of.stop_overdue_at, &of.drain_until, &of.rests_until})
+    for (Instant* wait : {&of.register_by, &of.launch_again_at, &of.order_again_at, &of.overdue_at,
+                          &of.rests_until})
       am::PutOff(*wait, now, to);
     if (of.asks_later) am::PutOff(of.ask_from, now, to);
   }

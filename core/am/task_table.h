@@ -51,6 +51,9 @@ enum class StartMode : std::uint8_t {
   kAlone,      ///< As soon as its agent is ready, with the spec of the epoch that has begun.
 };
 
+/// In place of a grace time: no end was decided.
+inline constexpr Duration kUndecided{-1};
+
 struct TaskRecord {
   std::uint32_t type = 0;  ///< Position in JobSpec::tasks.
   bool training = false;   ///< See IsTraining.
@@ -65,14 +68,17 @@ struct TaskRecord {
   bool in_trouble = false;  ///< Beside training only: it has failed before it was first ready.
   bool unannounced =
       false;  ///< Found running after an AM restart: its start may not have been said.
-  bool launch_logged = false;  ///< The present container's agent is in the journal ...
-  JournalSeq launch_entry;     ///< ... by that entry; 0: one of an earlier attempt.
+  bool launch_logged = false;  ///< The present container's agent is in the journal.
   bool ever_registered = false;
   bool ever_ordered = false;        ///< A process was ordered at some time: the next one resumes.
   bool has_run = false;             ///< A process of it has run.
   bool ever_ran = false;            ///< The same, or its outcome is known without.
   bool preemption_noticed = false;  ///< The RM has announced to take its container.
   Instant noticed_at;               ///< Valid with preemption_noticed: when it last said so.
+  bool address_stale = false;       ///< The agent is about to tell another port.
+  bool resting = false;             ///< Its next process must wait until rests_until.
+  bool asks_later = false;          ///< It is asked for at ask_from.
+  bool touched = false;             ///< See TaskTable::touched.
   bool container_ends = false;  ///< Its latest process said so with its end, or cannot start there.
   bool hung = false;            ///< Its present process was found to hang.
   bool stalled = false;         ///< Of the job's `watch`: its present process stalls.
@@ -82,11 +88,12 @@ struct TaskRecord {
   /// Of its present process: its agent has registered with that end, and not reported it yet.
   std::optional<ProcessExit> told_end;
   /// Of its present process, once its end was decided by this AM attempt: how long it has.
-  std::optional<Duration> stop_grace;
+  Duration stop_grace = kUndecided;
   /// The same, as its agent was told: a shorter one may wait for the journal.
-  std::optional<Duration> stop_told;
-  JournalSeq order_entry;  ///< That the order which is out rests on; 0: one of an earlier attempt.
-  bool address_stale = false;   ///< The agent is about to tell another port.
+  Duration stop_told = kUndecided;
+  /// That the latest order to start its agent, or to its agent, rests on; 0: one of an earlier AM
+  /// attempt.
+  JournalSeq order_entry;
   TaskAddress process_address;  ///< What the latest process was told to be its own.
   /// By ReportKind: number of the latest report of its present agent (channel.h).
   std::array<std::uint32_t, kReportKinds> latest_news{};
@@ -96,7 +103,6 @@ struct TaskRecord {
   Instant process_ordered_at{};
   Instant heard_from{};  ///< Its agent cannot have heard that order before: later, where only the
                          ///< next AM gives it.
-  bool resting = false;  ///< Its next process must wait until rests_until.
   Instant rests_until = kNever;
   Nonce nonce;
   yarn::Token container_token;
@@ -105,17 +111,13 @@ struct TaskRecord {
   /// is asked for.
   std::int32_t lost_early = 0;
   Instant ask_from{};
-  bool asks_later = false;  ///< It is asked for at ask_from.
 
   // Waits; which of them count, its state says (deadlines.cc). kNever: not waited for.
   Instant register_by = kNever;      ///< Of the agent that this AM attempt has launched.
   Instant launch_again_at = kNever;  ///< StartContainers was not answered well.
   Instant order_again_at = kNever;   ///< The order to its process is out, and may be lost.
-  Instant start_by = kNever;         ///< Of a process that starts alone.
-  Instant stop_overdue_at = kNever;  ///< The order to stop is out.
-  Instant drain_until = kNever;      ///< finish.drain lets it go on after the verdict.
-
-  bool touched = false;  ///< See TaskTable::touched.
+  /// Of a process that starts alone: it runs by then. Of one that was told to stop: it has ended.
+  Instant overdue_at = kNever;
 };
 
 class TaskTable final : public policy::JobView {
@@ -176,6 +178,12 @@ class TaskTable final : public policy::JobView {
   }
   /// What has no rule here.
   [[nodiscard]] TaskRecord& mutable_record(TaskIndex task) { return Touch(task); }
+  /// What is due of it may have changed.
+  TaskRecord& Touch(TaskIndex task) {
+    TaskRecord& of = records_[task.value];
+    if (!std::exchange(of.touched, true)) touched_.push_back(task);
+    return of;
+  }
   /// Tasks that may have changed since ForgetTouched, each once.
   [[nodiscard]] const std::vector<TaskIndex>& touched() const { return touched_; }
   void ForgetTouched();
@@ -225,11 +233,6 @@ class TaskTable final : public policy::JobView {
 
  private:
   TaskSnapshot& MutableShown(TaskIndex task) { return snapshot_->tasks[task.value]; }
-  TaskRecord& Touch(TaskIndex task) {
-    TaskRecord& of = records_[task.value];
-    if (!std::exchange(of.touched, true)) touched_.push_back(task);
-    return of;
-  }
   /// Recomputes the state shown and moves the counts.
   void Refresh(TaskIndex task);
   void HasRun(TaskRecord& of);
