@@ -350,6 +350,7 @@ Duration GangAllocator::DrawBackoff() {
 /// After every change: what is asked for follows from what is wanted.
 void GangAllocator::Changed(Instant now) {
   latest_ = now;
+  news_ = true;
   if (wanted_.empty()) {
     if (complete()) {
       deadline_.reset();

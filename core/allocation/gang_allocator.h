@@ -92,7 +92,10 @@ class GangAllocator {
   void OnTrainingWhole() { kept_held_since_.reset(); }
   /// The task lacks a container and is to be wanted later: the gang is incomplete, and its deadline
   /// runs on. Until Want, Cancel or CancelAll.
-  void Postpone(const TaskId& task) { postponed_.insert(task); }
+  void Postpone(const TaskId& task) {
+    postponed_.insert(task);
+    news_ = true;
+  }
   /// The task needs none any more; a container it has is released. Unknown tasks are ignored.
   void Cancel(Instant now, const TaskId& task);
   /// The task waits for a container.
@@ -138,6 +141,9 @@ class GangAllocator {
   /// when complete.
   [[nodiscard]] std::string Missing() const;
 
+  /// What is to be asked for, kept off or said to be missing may have changed since ForgetNews.
+  [[nodiscard]] bool has_news() const { return news_; }
+  void ForgetNews() { news_ = false; }
   /// Everything to ask the RM for now, for RmSession::SetAsks; empty during a backoff and while
   /// suspended.
   [[nodiscard]] const std::vector<Ask>& asks() const { return planner_.asks(); }
@@ -201,6 +207,7 @@ class GangAllocator {
   std::optional<Instant> deadline_;
   std::optional<Instant> backoff_until_;
   bool suspended_ = false;
+  bool news_ = false;
   bool over_ = false;        // all was cancelled: what is lost is not wanted again
   Duration next_backoff_{};  // doubles until a gang is complete
 };

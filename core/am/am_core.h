@@ -140,7 +140,6 @@ struct AmCore {
   bool ever_running = false;  ///< The job has been in state running.
   bool gang_open = true;      ///< A gang is being collected; its completion has not been said.
   bool gang_was_complete = false;  ///< At least once in this AM attempt, or before it.
-  bool asks_dirty = false;         ///< What we want of the RM may have changed in this step.
   std::int32_t nodes_counted = 0;  ///< By the RM, in its last answer with news; 0 = not yet.
   /// The cluster has shrunk, a task wants more than before, or nodes have had their time to come:
   /// what training waits for, now or next, may be out of reach for ever.

@@ -232,7 +232,6 @@ void Failover::ObeyNotice(TaskIndex task) {
   }
   if (record.agent == AgentPhase::kGranted) {
     core.gang.Refuse(core.now, core.tasks.shown(task).container);
-    core.asks_dirty = true;
     return parts_.leaving.Gone(task);
   }
   // What runs in the container of an earlier AM attempt, its agent has yet to say.

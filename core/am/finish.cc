@@ -72,7 +72,6 @@ void Finish::StartNothingMore() {
   AmCore& core = parts_.core;
   core.finishing = true;
   core.gang.CancelAll(core.now);
-  core.asks_dirty = true;
 }
 
 void Finish::Write(VerdictReached verdict) {

@@ -73,12 +73,13 @@ void JobLife::WriteKeptOff() {
   AmCore& core = parts_.core;
   if (core.exclusion.OnTime(core.now)) {
     core.gang.SetExcludedHosts(core.exclusion.excluded());
-    core.asks_dirty = true;
   }
   // What is written has more hosts than are kept off while the RM has yet to confirm the others.
-  const bool settled = !core.asks_dirty && core.ledger.kept_off.size() == keep_off_.size();
+  const bool changed =
+      core.gang.has_news() || std::exchange(kept_off_of_, core.nodes_counted) != core.nodes_counted;
+  const bool settled = !changed && core.ledger.kept_off.size() == keep_off_.size();
   if (core.finishing || settled) return;
-  if (core.asks_dirty) keep_off_ = KeptOff();
+  if (changed) keep_off_ = KeptOff();
   kept_off_untold_ = true;
   std::set<std::string> hosts = core.rm.BlacklistOfRm();
   hosts.insert(keep_off_.begin(), keep_off_.end());
@@ -104,8 +105,8 @@ void JobLife::TellKeptOff() {
 void JobLife::TellRm() {
   AmCore& core = parts_.core;
   parts_.rm_events.ReleaseSurplus();
-  if (core.asks_dirty) core.rm.SetAsks(core.gang.asks());
-  core.asks_dirty = false;
+  if (core.gang.has_news()) core.rm.SetAsks(core.gang.asks());
+  core.gang.ForgetNews();
   if (kept_off_untold_) TellKeptOff();
   core.rm.OnTime(core.now, core.out.actions());
 }
@@ -313,7 +314,9 @@ void JobLife::ExplainWaiting() {
       text = "the journal to be read";
       return;
     case JobState::kAllocating:
-      if (explained_ == JobState::kAllocating && !core.asks_dirty) return;
+      if (explained_ == JobState::kAllocating && !core.gang.has_news() &&
+          !parts_.startup.waits_for_nodes())
+        return;
       explained_ = JobState::kAllocating;
       text = core.gang.backing_off() ? "a pause before the gang is asked for again"
                                      : core.gang.Missing();

@@ -55,6 +55,7 @@ class JobLife {
 
   AmParts& parts_;
   std::set<std::string> keep_off_;  ///< Hosts that the RM is not to offer.
+  std::int32_t kept_off_of_ = 0;    ///< So many nodes the RM counted when it was made.
   JournalSeq kept_off_entry_;
   bool judge_again_ = false;  ///< The job has failed, unless agents that look for this AM say more.
   bool run_is_over_ = false;  ///< deadlines.run has passed.

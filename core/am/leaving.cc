@@ -140,7 +140,6 @@ bool Leaving::EndWasSeen(TaskIndex task) const {
 std::uint32_t Leaving::Take(TaskIndex task) {
   Slot slot = SlotOf(task);
   core_.gang.Detach(core_.now, core_.tasks.id(task));
-  core_.asks_dirty = true;
   Part(task);
   return Add(std::move(slot));
 }

@@ -26,7 +26,6 @@ void Recovery::Read(const journal::JournalReading& reading) {
   }
   if (!core.ledger.kept_off.empty()) {
     core.rm.TakeOverBlacklist(core.ledger.kept_off);
-    core.asks_dirty = true;
   }
   Announce(reading);
 }

@@ -92,7 +92,6 @@ void Restart::WantContainers(const std::vector<TaskIndex>& tasks) {
   if (slots.empty()) return;
   // A collective stands still until it is whole again, and any gang before its first cluster spec:
   // what it keeps meanwhile is an incomplete gang.
-  core.asks_dirty = true;
   const bool idle =
       core.job->strategy == Strategy::kMultiWorker || core.epoch_in_force() == Epoch();
   core.gang.Want(core.now, slots, training && idle);

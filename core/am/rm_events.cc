@@ -62,7 +62,6 @@ void RmEvents::OnRejected(const yarn::RpcError& error) {
 
 void RmEvents::OnAllocated(const yarn::AllocateResponse& response) {
   AmCore& core = parts_.core;
-  core.asks_dirty = true;
   for (const yarn::ContainerStatus& status : response.completed_containers) Amend(status);
   for (const yarn::ContainerStatus& status : response.completed_containers) OnCompleted(status);
   if (!response.updated_nodes.empty()) {
@@ -229,7 +228,6 @@ void RmEvents::OnGangTime() {
   AmCore& core = parts_.core;
   const auto due = core.gang.next_deadline();
   if (!due || *due > core.now) return;
-  core.asks_dirty = true;
   const allocation::GangTimeouts timeouts = core.gang.OnTime(core.now);
   parts_.restart.TakeGivenBack(timeouts.given_back);
   if (timeouts.deadline_missed && !core.finishing) {

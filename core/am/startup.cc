@@ -174,7 +174,6 @@ void Startup::WaitIfTooLargeSoFar(const std::vector<placement::SlotGroup>& group
 void Startup::JudgeWhenCounted(const std::vector<placement::SlotGroup>& groups) {
   AmCore& core = parts_.core;
   judge_when_counted_ = true;
-  core.asks_dirty = true;
   if (core.tasks.containers() > 0 || !LimitOfNodes(groups)) core.gang.Resume(core.now);
 }
 
@@ -245,7 +244,6 @@ void Startup::OnNodesCounted(std::int32_t nodes) {
   AmCore& core = parts_.core;
   core.nodes_counted = nodes;
   core.gang.SetUnseenNodes(core.now, nodes > known_);
-  core.asks_dirty = true;  // What no known node could take is asked for anywhere.
   if (std::exchange(judge_when_counted_, false)) {
     if (nodes > known_ || !LimitOfNodes(TrainingGroups())) core.gang.Resume(core.now);
     core.feasibility = true;
@@ -288,7 +286,6 @@ bool Startup::OnSizeRefused(const std::string& limit) {
 
 void Startup::WaitForNodes(const std::string& limit) {
   AmCore& core = parts_.core;
-  core.asks_dirty = true;
   if (!core.gang.suspended()) parts_.restart.TakeGivenBack(core.gang.Suspend(core.now));
   if (std::exchange(limit_, limit) == limit) return;
   const Duration left = nodes_come_until_ - core.now;
@@ -303,7 +300,6 @@ void Startup::WaitNoMore() {
   AmCore& core = parts_.core;
   // An AM that takes over asks for nothing before it is judged, and need not have waited since.
   if (limit_.empty() && !core.gang.suspended()) return;
-  core.asks_dirty = true;
   core.gang.Resume(core.now);
   if (limit_.empty()) return;
   TF_PROBE("startup/nodes-came");
@@ -358,7 +354,6 @@ void Startup::CheckWhatTrainingWaitsFor() {
   const bool complete = WaitsForEveryTask() ? core.gang.complete()
                                             : core.tasks.CountTraining(TaskState::kWaiting) == 0;
   if (complete) return WaitNoMore();
-  core.asks_dirty = true;  // What the job is said to wait for changes, too.
   (void)FailIfNeverPossible(TrainingGroups());
 }
 
