@@ -72,7 +72,7 @@ void TaskAgent::Obey(Instant now, const AgentRefused& order, Actions& actions) {
   next_heartbeat_.reset();
   next_register_.reset();
   StopLooking();
-  reports_.clear();  // Nobody is left who would answer them.
+  reports_.clear();  // No AM is left that would answer them.
   Leave(now, job_->deadlines.stop, true, kAgentRefused,
         fmt::format("refused by the AM: {}", order.reason), actions);
 }

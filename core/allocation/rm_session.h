@@ -41,7 +41,7 @@ struct RmSessionOptions {
   Duration register_backoff_first = 1s;
   Duration register_backoff_max = 10s;
   Duration finish_interval = 100ms;  ///< Between finish calls that say "not yet".
-  Duration finish_retry = 1s;        ///< After a finish call that nobody answered.
+  Duration finish_retry = 1s;        ///< After a finish call without an answer.
 };
 
 /// What one reply brought. At most one of the optional parts is set, but for `resynced` and
@@ -59,7 +59,7 @@ struct RmNews {
   /// With `resynced`: containers of earlier attempts that the RM counts now. One that was given
   /// back to the RM before may be among them, if its node had not heard so.
   std::vector<yarn::Container> listed;
-  /// An answer with news. Idle ones are not handed out: with elided heartbeats nobody sees them.
+  /// An answer with news. Idle ones are not handed out: with elided heartbeats they are not sent.
   std::optional<yarn::AllocateResponse> allocated;
   /// How many nodes the RM counts, by the first answer to an allocate after each registration. It
   /// is real, idle or not; later nodes are told.

@@ -24,7 +24,7 @@
 
 namespace tfyarn {
 
-// ---------------------------------------------------------------- states that everybody names
+// ---------------------------------------------------------------- states that all machines name
 
 /// submitted: no AM yet (the client's word). Terminal: kFinished.
 enum class JobState {

@@ -20,8 +20,8 @@
 
 namespace tfyarn {
 
-/// Who an agent is. The AM refuses a message whose fence is not that of the incarnation it knows
-/// for the task.
+/// The identity of an agent. The AM refuses a message whose fence is not that of the incarnation it
+/// knows for the task.
 struct AgentFence {
   ContainerId container;
   TaskId task;
@@ -39,7 +39,7 @@ struct ProcessRef {
 };
 BOOST_DESCRIBE_STRUCT(ProcessRef, (), (attempt, epoch))
 
-/// Who listens on the port that the agent leased for its task.
+/// The listener on the port that the agent leased for its task.
 enum class PortListener {
   kNobody,
   kOurs,      ///< The task's process or a descendant.

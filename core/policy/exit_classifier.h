@@ -18,12 +18,12 @@
 
 namespace tfyarn::policy {
 
-/// Who the record of an end was taken from; the better source first.
+/// Where the record of an end was taken from; the better source first.
 enum class ExitSource {
   kOurOrder,  ///< We stopped the process or gave its container back.
   kPlatform,  ///< YARN names why it ended the container: preempted, node lost or bad, memory, logs.
   kAgent,     ///< The agent saw its process end, or could not start it.
-  kDeadline,  ///< A deadline of ours ended it, and nobody else gave a reason.
+  kDeadline,  ///< A deadline of ours ended it, and no report gave a reason.
   kYarnStatus,  ///< YARN's exit status alone.
   kSilence,     ///< Nothing was heard.
 };
@@ -77,7 +77,7 @@ BOOST_DESCRIBE_STRUCT(ExitRecord, (), (exit_class, exit, source))
 /// ok is never amended: what befalls the container later is not the attempt's end.
 [[nodiscard]] bool IsBetter(const ExitRecord& known, const ExitRecord& later, bool decided);
 
-/// Who pays for a restart after an exit of this class, unless a rule says otherwise.
+/// The budget that pays for a restart after an exit of this class, unless a rule says otherwise.
 [[nodiscard]] Budget DefaultBudget(ExitClass exit_class);
 
 /// True when a process may end so merely because a peer went away: the decision then waits for a

@@ -170,7 +170,7 @@ struct ClientOrdered {
 };
 BOOST_DESCRIBE_STRUCT(ClientOrdered, (), (job, action))
 
-/// The RM's books of the application are closed: nobody can change its final status any more.
+/// The RM's books of the application are closed: its final status cannot change any more.
 struct ApplicationEnded {
   JobIndex job;
   ApplicationId application;
