@@ -23,9 +23,9 @@
 
 namespace tfyarn::fakes {
 
-/// Who a connection's calls come from.
+/// The client that a connection's calls come from.
 struct IpcCaller {
-  std::string user;              ///< Without a token: who he says he is.
+  std::string user;              ///< Without a token: the name that it states.
   std::string token_identifier;  ///< Else the token's.
 };
 

@@ -11,7 +11,7 @@
 // containers are assigned when nodes beat, so demand makes nodes news: nodes whose beat is due
 // soonest are told first, and told no earlier than RmOptions::heartbeat_jitter plus a slot of 1/128
 // period before they are due; a beat that is in flight when it becomes news must arrive. After a
-// restart the new RM knows no node and no registered AM: everybody's next call is news without
+// restart the new RM knows no node and no registered AM: the next call of each is news without
 // being announced.
 //
 // Assumptions for the whole: state transitions inside the RM take no time; every call opens a
