@@ -64,7 +64,7 @@ int DoctorCommand(const DoctorArguments& arguments) {
   }
   std::vector<Check> checks{{.subject = "configuration", .text = *directory}};
   checks.push_back({.subject = "user",
-                    .text = settings->user + ", as everybody may claim to be: "
+                    .text = settings->user + ", as any user may claim to be: "
                                              "the cluster does not use Kerberos"});
   for (Check& check : ClusterSurvey(*settings).Run()) checks.push_back(std::move(check));
   return Show(

@@ -33,7 +33,7 @@ struct StagedFacts {
 };
 BOOST_DESCRIBE_STRUCT(StagedFacts, (), (facts, surveyed, agent_context))
 
-/// Whether the same call may succeed later: nobody has to change the job for it.
+/// Whether the same call may succeed later, without a change of the job.
 [[nodiscard]] bool MayPass(hdfs::HdfsErrorCode code);
 
 [[nodiscard]] std::string ToBytes(const StagedFacts& facts);
