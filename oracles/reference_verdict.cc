@@ -258,8 +258,8 @@ std::string ReferenceVerdict::Model::WrongCause(const Job& job, const Task& task
     // What was stopped for an earlier restart has no part in this one.
     if ((other.killed && !other.IsSettled()) || killed_by_others) killed.push_back(&other);
   }
-  // Whose agent tells of no end in time has ended: its container is given back, or is to be, once
-  // its node is told. The AM does not learn whether it had to be killed.
+  // A task whose agent tells of no end in time has ended: its container is given back, or is to be,
+  // once its node is told. The AM does not learn whether it had to be killed.
   const auto is_given_up = [&](const Task* other) {
     const Instant until = other->stop.at + job.spec->deadlines.stop + kGivenUpAfter;
     const bool overdue = other->stop_ordered != 0 && job.window_at >= until &&

@@ -127,8 +127,8 @@ Classes RunFacts::MayBeTimeout(const Job& job, const Task& task) const {
   return alone && (peers || !absent) ? Of(kTimeout) : 0;
 }
 
-/// Who stands still, or is named by a peer's last words, ends the wait for the cause, also where a
-/// row lets it be.
+/// A task that stands still, or that a peer's last words name, ends the wait for the cause, also
+/// where a row lets it be.
 bool RunFacts::HangIsShown(const Job& job) {
   return std::any_of(job.tasks.begin(), job.tasks.end(), [&](const auto& entry) {
     const Task& task = entry.second;

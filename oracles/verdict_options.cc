@@ -92,8 +92,8 @@ bool HasFailed(const Task& task) {
   });
 }
 
-/// Who may join the restart for `cause` because another task has failed, too: that one, and its own
-/// restart unit.
+/// The tasks that may join the restart for `cause` because another one has failed, too: that one,
+/// and its own restart unit.
 std::set<TaskId> ReferenceVerdict::Model::Companions(const Job& job, const TaskId& cause) const {
   std::set<TaskId> companions;
   for (const auto& entry : job.tasks) {

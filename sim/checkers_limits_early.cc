@@ -17,8 +17,8 @@ constexpr Duration kReadsItsMail = 1s;
 
 }  // namespace
 
-// The RM takes back what was never launched: nobody released it, its node is well, and so is its
-// AM.
+// The RM takes back what was never launched: the AM did not release it, its node is well, and so is
+// its AM.
 void Checkers::Books::CheckExpiredEarly(const JobBook& job, const ContainerId& id,
                                         const ContainerBook& container, std::int32_t exit_status) {
   if (container.am || container.limits.known_to_nm || container.limits.given_back) return;

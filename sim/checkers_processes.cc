@@ -232,7 +232,7 @@ void Checkers::Books::CheckOwnAddress(const JobBook& job, const ContainerBook& c
                                      said);
 }
 
-// one-spec, first half: whoever starts in an epoch gets that epoch's spec.
+// one-spec, first half: a process that starts in an epoch gets that epoch's spec.
 void Checkers::Books::CheckSpec(JobBook& job, ApplicationBook& application, Epoch epoch,
                                 SpecId spec) {
   if (!Checks(Invariant::kOneSpec)) return;

@@ -79,7 +79,7 @@ void RepeatWatch::Pass(Instant until) {
     dues_.pop();
     const auto said = open_.find(due.key);
     if (said == open_.end()) continue;
-    // Who is held up says nothing, and then what it owes at once.
+    // A machine that is held up says nothing, and then what it owes at once.
     const HeldUp& held_up = due.key.sender == Sender::kAm ? ams_ : agents_;
     Instant at = std::max(said->second.last, held_up.until) + BoundOf(due.key.saying);
     // Nor is a process started that may be one to stop by what the AM has yet to store, or one told

@@ -52,7 +52,7 @@ class RepeatWatch {
     kFinish,
     kAppend,
   };
-  /// Whose: an agent's or an order to it by its container, an AM's calls by its job.
+  /// The sender: an agent, or an order to it, by its container; an AM's calls by its job.
   struct Key {
     Sender sender = Sender::kAgent;
     ContainerId container;

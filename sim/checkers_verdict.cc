@@ -346,7 +346,7 @@ void Checkers::Books::HearsOfExit(JobBook& job, const AgentToAm& message, std::i
     process->second.told = std::max(process->second.told, am_attempt);
 }
 
-/// Whose agent an AM refuses, its word it does not take: it has given the container up.
+/// An AM does not believe an agent that it refuses: it has given the container up.
 void Checkers::Books::RefusesWordOf(JobBook& job, const AgentRefused& refused) {
   const auto process = Acting(job).processes.find(refused.fence.task);
   if (process != Acting(job).processes.end()) process->second.told = 0;
@@ -470,7 +470,7 @@ void Checkers::Books::CheckVerdict(JobBook& job, const ApplicationBook& applicat
       return;
     }
     case JobStatus::kKilled:
-      if (!job.kill_wanted) wrong("nobody asked for it");
+      if (!job.kill_wanted) wrong("no client asked for it");
       return;
     case JobStatus::kUnfinished:
       wrong("that is no verdict");
