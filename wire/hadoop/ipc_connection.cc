@@ -299,7 +299,7 @@ void IpcConnection::TakeResponse(Response response) {
   AnswerCall(std::move(response));
 }
 
-/// An answer that nobody waits for any more came too late.
+/// An answer that no call waits for any more came too late.
 void IpcConnection::AnswerCall(Response response) {
   const auto at = calls_.find(response.call_id);
   if (at == calls_.end() || !at->second.sent) return;

@@ -51,7 +51,7 @@ struct IpcAddress {
 };
 [[nodiscard]] std::string ToString(const IpcAddress& address);
 
-/// Who we are to a server. One connection has one, for its whole life.
+/// Our identity to a server. One connection has one, for its whole life.
 struct IpcCredential {
   std::string user;                  ///< Without a token: who we say we are; not empty.
   std::string real_user;             ///< Who acts for `user`; "" = itself.
