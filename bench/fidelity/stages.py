@@ -92,7 +92,7 @@ def of_a_lost_am(records, _fault):
 
 
 def of_a_lost_rm(records, fault):
-    """A call that nobody answered, and the answer to the AM's second registration."""
+    """A call without an answer, and the answer to the AM's second registration."""
     failed = first([at for at in response_times(records, "RpcError") if at >= fault])
     again = first([at for at in response_times(records, "RegisterApplicationMasterResponse") if at > fault])
     return failed, again

@@ -37,7 +37,7 @@ bool IsFailure(const Fact& fact) {
   return IsLoss(fact) || (fact.kind == FactKind::kProcessEnded && fact.code != 0);
 }
 
-/// Who says what is heard first.
+/// The sender of what is heard first.
 class Hearing {
  public:
   Hearing(const Scope& scope, const std::vector<Fact>& facts) : facts_(facts) {

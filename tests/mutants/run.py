@@ -170,7 +170,7 @@ def record(mutants, bad):
 
 
 def run_all(chosen, again, until):
-    """(mutant, scenario, what happened) of what no one noticed."""
+    """(mutant, scenario, what happened) of what no scenario noticed."""
     with concurrent.futures.ThreadPoolExecutor(os.cpu_count()) as pool:
         names = sorted({name for mutant in chosen for name in mutant.fails})
         broken = [f"{name}: exit {code} {what}" for name, (code, what) in zip(names, pool.map(run, names)) if code != 0]

@@ -44,7 +44,7 @@ int Number(const Words& words, std::size_t i) {
   return std::atoi(words.at(i).c_str());
 }
 
-/// Not for ever: nobody may be left when a test breaks down.
+/// Not for ever: no process may be left when a test breaks down.
 [[noreturn]] void Sleep() {
   ::alarm(300);
   while (true) ::pause();

@@ -129,7 +129,7 @@ def a_last_master():
 
 
 def a_paused_master():
-    """It stands still for a moment, and nobody is the worse for it."""
+    """It stands still for a moment, without an effect on any task."""
     job = start(when_running("am_pause", {"am": "a"}, **{"for": "1s"}))
     stops("the AM", lambda: job.masters()[0])
     result = job.finish()
