@@ -127,7 +127,7 @@ std::optional<std::string_view> WhyAllowed(const Scope& scope, const std::vector
   // Under tf-yarn's `propagate: late` a success, too, may be the last end that a failure waits for.
   if (success_races && (succeeds || job.policy.name == "tf-yarn"))
     return "a success and a failure at once: every end is decided when the ApplicationMaster "
-           "learns of it (Where the tables differ, All)";
+           "learns of it (Differences from the originals, All)";
   const bool ended_twice = hearing.Races(IsEnd, [](const Fact& end, const Fact& other) {
     return IsLoss(other) && other.task == end.task;
   });
@@ -146,18 +146,19 @@ std::optional<std::string_view> WhyAllowed(const Scope& scope, const std::vector
   if (job.policy.name == "default" && hearing.AsWindowCloses(job.deadlines.blame) &&
       a.status == b.status)
     return "a failure came as deadlines.blame was over since another: within it one decision is on "
-           "both, later each has its own (Whose failure it is)";
+           "both, later each has its own (The cause of a failure)";
   const bool beside = hearing.Races(IsFailure, [&](const Fact& other, const Fact& one) {
     const bool looks_on = other.task >= 0 && TaskOf(job, other.task).type == "evaluator";
     return looks_on && IsFailure(one);
   });
   if (beside && a.status == b.status)
     return "a failure of the training and one beside it at once: they are decided on one by one "
-           "(Whose failure it is)";
+           "(The cause of a failure)";
   const bool collective = job.policy.name == "default" && job.strategy == Strategy::kMultiWorker;
   if (!collective && failures && a.status == b.status)
     return "two failures at once: a row that fails decides at once, and so does a first report "
-           "under tony; only a collective under default waits for the cause (Whose failure it is)";
+           "under tony; only a collective under default waits for the cause (The cause of a "
+           "failure)";
   if (tfjob && job.strategy == Strategy::kMultiWorker && a.status == b.status)
     return "tfjob starts one member of a collective again, alone: it breaks again until all do "
            "(Restart units)";
