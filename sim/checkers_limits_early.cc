@@ -156,8 +156,8 @@ void Checkers::Books::CheckGivenUp(const JobBook& job, const TaskAttemptEnded& e
              Over("deadlines.registration", job.spec->deadlines.registration) + " is over");
 }
 
-// Nor is an agent given up whose time was over while the AM stood still, before the AM has read its
-// mail.
+// Nor does an AM that was stopped give up an agent whose time was over meanwhile, before it has
+// read the messages that waited.
 void Checkers::Books::CheckMailRead(const JobBook& job, const TaskAttemptEnded& ended,
                                     Instant launched) {
   const auto sleep = am_sleeps_.find("am of " + job.name);
