@@ -28,7 +28,7 @@ Check Unusable(const std::string& directory, const config::Diagnostics& diagnost
     check.text += "\n" + each.file + ":" + std::to_string(each.line) + ": " + each.message;
     for (const std::string& note : each.notes) check.text += "; " + note;
   }
-  check.advice = "mend these values; `tfyarn config show --origin` shows all of them";
+  check.advice = "correct these values; `tfyarn config show --origin` shows all of them";
   return check;
 }
 

@@ -257,7 +257,7 @@ void IpcConnection::TakeOuterFrame(std::string_view payload) {
   if (response->call_id == kSaslCallId) return TakeSasl(*response);
   if (phase_ == Phase::kNegotiating || layer_ != nullptr)
     return End(IpcErrorKind::kProtocol, layer_ != nullptr ? "answers without the protection agreed"
-                                                          : "answers before it knows who asks");
+                                                          : "answers before it knows the client");
   TakeResponse(std::move(*response));
 }
 
