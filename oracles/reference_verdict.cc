@@ -232,7 +232,7 @@ std::string ReferenceVerdict::Model::WrongCause(const Job& job, const Task& task
         (own == nullptr || account.happened < own->happened))
       own = &account;
   }
-  // The window, and who alone still ran at its end or had to be killed.
+  // The window, and the only task that still ran at its end or had to be killed.
   Instant first = now_;
   std::vector<const Task*> run, killed;
   // The AM takes what it has just ordered to start for one that runs. What it heard between its

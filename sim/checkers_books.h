@@ -550,7 +550,7 @@ class Checkers::Books {
   std::vector<bool> fault_lasts_;  ///< By fault: from its beginning to an end that the trace shows,
                                    ///< or to the run's.
   std::vector<Duration> fault_delays_;        ///< By fault: of each message.
-  std::map<std::string, AmSleep> am_sleeps_;  ///< The latest, by whose.
+  std::map<std::string, AmSleep> am_sleeps_;  ///< The latest, by AM.
   std::optional<Instant> last_fault_change_;
   std::set<std::pair<std::uint32_t, std::uint32_t>>
       wide_faults_under_way_;                      ///< Those that reach beyond single nodes.

@@ -45,7 +45,7 @@ class DurableWatch {
     std::vector<TaskAttempt> starts;     ///< That may be ordered.
     std::int32_t restarts = 0;           ///< Decisions that name it.
     std::optional<TaskAttempt> decided;  ///< Ends up to this attempt's are decided on.
-    std::vector<TaskAttempt> seen;       ///< Failures, and who ends for their sake: undecided.
+    std::vector<TaskAttempt> seen;       ///< Failures, and ends because of them: undecided.
     std::vector<TaskAttempt> ordered;    ///< Not HDFS's word: attempts whose start was ordered.
   };
   /// What HDFS has of one application.

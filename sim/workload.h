@@ -258,7 +258,7 @@ class JobWorkload {
     bool formed = false;           // In a session.
     bool broken = false;           // Its processes have lost a peer and can never form again.
     bool saving = false;           // A checkpoint out of turn, because of SIGTERM.
-    bool ended = false;            // Training is done, and who ends then was told.
+    bool ended = false;            // Training is done, and its processes know it.
     Instant suspects_at = kNever;  // Standing peers are taken for gone then.
     Instant progress_at = kNever;
     std::int64_t steps_seen = 0;

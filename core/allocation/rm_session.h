@@ -35,8 +35,7 @@ struct RmSessionOptions {
   /// for a while: a node's heartbeat brings them, and waiting for a slow answer of ours beside that
   /// is lost time.
   Duration fast_heartbeat = 1s;
-  Duration fast_for =
-      10s;  ///< From the last change of asks; who waits for longer is not in a hurry.
+  Duration fast_for = 10s;       ///< From the last change of asks; a longer wait is not urgent.
   Duration reply_timeout = 10s;  ///< An unanswered call is repeated after this time.
   Duration register_backoff_first = 1s;
   Duration register_backoff_max = 10s;

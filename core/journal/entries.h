@@ -87,7 +87,7 @@ struct AllRunning {
   StoredTime at{};
 };
 BOOST_DESCRIBE_STRUCT(AllRunning, (), (at))
-/// A decision to start processes again, and who paid; written before it is carried out.
+/// A decision to start processes again, and its payer; written before the AM carries it out.
 struct RestartPaid {
   Budget budget = Budget::kNone;
   StoredTime at{};

@@ -1,8 +1,8 @@
 // What the ApplicationMaster and the TaskAgents say to each other.
 //
 // The channel may lose, repeat, delay and reorder. So every message is idempotent, names exactly
-// who sent it to whom (the fence), and its sender repeats it until the answer named in its comment
-// comes. The simulator carries these structs; real hosts carry their protobuf form.
+// its sender and receiver (the fence), and its sender repeats it until the answer named in its
+// comment comes. The simulator carries these structs; real hosts carry their protobuf form.
 #pragma once
 
 #include <cstddef>

@@ -8,7 +8,7 @@
 //   The tasks have crashed. ...
 //
 // Source: coordination_service.cc of TensorFlow 2.21. Other words are no evidence: a task that is
-// named because a connection to it broke may have ended for the same reason as who says so.
+// named because a connection to it broke may have ended for the same reason as its accuser.
 //
 // Under parameter-server the chief hands out work over connections that its servers keep, and ends
 // with the error of one that was refused:

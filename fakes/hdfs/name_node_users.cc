@@ -286,8 +286,8 @@ NameNode::Told<HdfsAttributes> NameNode::AttributesFor(const std::string& user,
 
 // ---------------------------------------------------------------- streams
 
-// Source: FSDirWriteFileOp.startFile: what is overwritten is deleted, with the lease of who writes
-// it.
+// Source: FSDirWriteFileOp.startFile: it deletes the file that it overwrites, with its writer's
+// lease.
 NameNode::Told<HdfsStream> NameNode::CreateFor(WallTime now, const std::string& user,
                                                const std::string& path, bool overwrite,
                                                std::uint32_t permission) {

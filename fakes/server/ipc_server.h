@@ -1,6 +1,6 @@
-// A port that speaks Hadoop's IPC version 9 as a daemon does: takes connections, settles who calls,
-// and has calls answered by whom it was made for. What goes wrong on a wire goes wrong here, when a
-// test says so.
+// A port that speaks Hadoop's IPC version 9 as a daemon does: takes connections, authenticates the
+// caller, and passes calls to its owner for an answer. Faults of the wire happen here, when a test
+// orders them.
 //
 // Calls are taken in and answered one after the other; only an answer that is to come late waits.
 //

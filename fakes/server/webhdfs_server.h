@@ -1,5 +1,5 @@
 // A port that speaks WebHDFS as a NameNode's web server does, and as that of a DataNode beside it:
-// the fake HDFS to who comes over HTTP.
+// the fake HDFS to HTTP clients.
 //
 // Data goes in two steps: without any body to the NameNode, which answers with the address of a
 // DataNode; here that is the same port, and `namenoderpcaddress` tells the steps apart. What is

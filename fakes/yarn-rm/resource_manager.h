@@ -1,8 +1,8 @@
 // A fake ResourceManager: YARN's rules for applications, attempts, containers and nodes, as one
 // state machine.
 //
-// It answers calls, assigns containers by the scheduler of its options, and knows nothing of who
-// calls it but YARN's records. It is as forgiving as a real RM and suffers as a real one does;
+// It answers calls, assigns containers by the scheduler of its options, and knows its callers only
+// by YARN's records. It is as forgiving as a real RM and suffers as a real one does;
 // every behaviour cites the Hadoop class that has it, or says "assumption" (3.4.1 was read, 3.4.2
 // was run).
 //

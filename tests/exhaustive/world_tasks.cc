@@ -212,8 +212,8 @@ void World::Breaks(std::size_t container) {
   }
 }
 
-/// All that train together work from the moment at which all of them run; who has done its work is
-/// not waited for.
+/// All that train together work from the moment at which all of them run; they do not wait for one
+/// that has done its work.
 void World::TeamChanged() {
   Touch(kPartTeam);
   std::uint32_t there = finished_;

@@ -1,5 +1,5 @@
 // A task that behaves as told by its first word: ends in every way a process can end, leaves
-// children behind, refuses to stop, shows what it was given. For tests of who has to live with it.
+// children behind, refuses to stop, shows what it was given. For tests of its agent.
 //
 // Words, most of which print "ready" once they are in the state they promise:
 //   exit CODE | raise NUMBER | abort | sleep | ignore-term | on-term CODE | stop-self
