@@ -563,7 +563,7 @@ void ReferenceVerdict::Model::Apply(Job& job, const RestartDecided& decision, In
       account.spent |= account.told != 0 || (account.attempt && *account.attempt <= task.attempt);
       account.answered = true;
     }
-    // YARN's word on the end of what it has marked comes later.
+    // YARN's report of the end of what it has marked comes later.
     if (task.container && job.marked.count(*task.container) > 0)
       task.restarted_on_notice = task.container;
     // One whose order to start is still on its way runs for a moment, too.

@@ -31,7 +31,7 @@ bool IsFor(const JobSpec& spec, const Task& task, Who who) {
 
 }  // namespace
 
-/// The last words of a process that found a peer's port closed: which one, of those that train
+/// The last error of a process that found a peer's port closed: which one, of those that train
 /// together.
 std::optional<TaskId> UnreachedBy(const Job& job, const Task& task) {
   if (!task.in_gang) return std::nullopt;

@@ -218,7 +218,7 @@ std::string Checkers::Books::LimitBroken(JobBook& job, const ApplicationBook& ap
         if (container != nullptr) container->limits.stall_expected = false;
         return {};
       }
-      // After a report the agent owes another once its process has made progress again.
+      // After a report the agent must send another once its process has made progress again.
       const Instant from = container->limits.stall_said ? now_ : container->limits.progress_at;
       not_until(from + spec.watch->stalled + kLimitSlack);
       from_am(spec.watch->stalled);

@@ -207,7 +207,7 @@ void Checkers::Books::CheckDeadlineVerdict(const JobBook& job, const Application
                                      Over("that limit", limit) + " is over");
 }
 
-// The client gives up an ApplicationMaster that does not come, by the RM's word that there is none:
+// The client gives up an ApplicationMaster that does not come, when the RM says there is none:
 // one may run while the RM is away.
 void Checkers::Books::CheckClientGivesUp(const JobBook& job) {
   if (job.spec == nullptr || job.kill_asked || job.applications.empty()) return;

@@ -248,7 +248,7 @@ class SimHost : private ClusterView, private WorldView {
   [[nodiscard]] AgentActor* AgentOf(const ContainerId& container);
 
   // ---- sim_host_sabotage.cc: effects that go wrong
-  /// Carries the action out, or lets go wrong what RunOptions::sabotage says.
+  /// Carries the action out, or makes it fail as RunOptions::sabotage says.
   template <class AnyActor, class Action>
   void Obey(AnyActor& actor, Action& action);
   void Handle(AmActor& am, AmAction& action) { HandleAm(am, action); }

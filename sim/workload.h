@@ -77,7 +77,7 @@ struct ProcessExits {
   TaskAttempt attempt;
   ProcessExit exit;
   bool port_conflict = false;
-  std::string stderr_tail;  ///< Its last words: the scenario's, or why it ended.
+  std::string stderr_tail;  ///< Its last lines: the scenario's, or why it ended.
 };
 /// What the job's training does from now on. Checkpoints show only when the workload was made
 /// `detailed`.

@@ -85,7 +85,7 @@ def of_a_failure(records, fault):
 
 
 def of_a_lost_am(records, _fault):
-    """The next attempt's process, and its word that the job runs."""
+    """The next attempt's process, and its record that the job runs."""
     began = first([at for at, attempt, name, _ in am_events(records) if name == "AmStarted" and attempt > 1])
     again = first([at for at, attempt in states(records, "running") if attempt > 1])
     return began, again

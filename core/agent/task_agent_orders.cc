@@ -29,7 +29,7 @@ void TaskAgent::On(Instant now, const AmSaid& event, Actions& actions) {
   }
   if (event.am_attempt != state_.am_attempt) {
     TF_PROBE("agent/of-another-am");
-    // Reports go to one AM: who obeyed another one would leave both in the dark. A newer one
+    // Reports go to one AM: an agent that obeyed another one would mislead both. A newer one
     // repeats its orders until this agent has found it.
     // How many heartbeats an AM answers when it wakes is no news.
     if (!std::holds_alternative<HeartbeatSeen>(event.message))

@@ -243,7 +243,7 @@ void TaskAgent::On(Instant now, const PortUseSeen& event, Actions& actions) {
 }
 
 /// That no process listens is no news before the task's process has had its time. Where it listens
-/// instead may change often, and is told with the first word only.
+/// instead may change often, and is told with the first report only.
 void TaskAgent::TellPort(Instant now, Actions& actions) {
   if (!port_use_ || state_.process_state != ProcessState::kRunning) return;
   const bool early = now < spawned_at_ + job_->deadlines.listen;

@@ -64,7 +64,7 @@ BOOST_DESCRIBE_STRUCT(PastStandstill, (), (process, standstill, ago))
 
 // ---------------------------------------------------------------- agent -> AM
 
-/// First word of an agent, and its word to every new AM attempt. Repeated until AgentAccepted or
+/// First message of an agent, also to every new AM attempt. Repeated until AgentAccepted or
 /// AgentRefused.
 struct RegisterAgent {
   AgentFence fence;

@@ -41,8 +41,8 @@ struct ExitEvidence {
   bool node_lost = false;  ///< The RM reported the node lost or unusable.
   bool marked = false;     ///< The RM announced to take its container, and we gave it back first.
   bool silent = false;     ///< Heartbeats stayed away too long.
-  bool port_conflict = false;  ///< The agent's word.
-  std::string launch_error;    ///< The agent's or the NM's word; set when no process ever ran.
+  bool port_conflict = false;  ///< By the agent's report.
+  std::string launch_error;    ///< By the agent or the NM; set when no process ever ran.
   bool timed_out = false;  ///< One of our deadlines (registration, start, progress) passed for it.
   bool am_lost = false;    ///< The agent ended because it found no AM that owns it.
   friend bool operator==(const ExitEvidence&, const ExitEvidence&) = default;

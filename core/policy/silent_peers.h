@@ -1,4 +1,4 @@
-// Which tasks a victim's last words name as the ones that fell silent, or cannot be reached.
+// Which tasks a victim's last error names as the ones that fell silent, or cannot be reached.
 //
 // TensorFlow's coordination service knows who of a collective stopped sending heartbeats, and every
 // survivor writes it on its stderr before it ends:

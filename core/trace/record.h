@@ -132,7 +132,7 @@ BOOST_DESCRIBE_STRUCT(RunStopped, (), (reason))
 // ---------------------------------------------------------------- machines
 
 /// An AM is known by its job, its attempt, and, of a job that is submitted again, by which of its
-/// applications it is of: the AM of the one before may still wait for the RM's word.
+/// applications it is of: the AM of the one before may still wait for the RM's answer.
 struct AmTold {
   JobIndex job;
   std::int32_t am_attempt = 0;

@@ -3,7 +3,7 @@
 // The kernel says which sockets listen (listening_sockets.h), /proc/PID/fd whose they are. All of
 // it can change while it is read: a stranger is only accused when a second reading, with the
 // processes of that moment, says so too. A process that may not be looked into (it gave up being
-// dumpable) could own any socket, so it is given the benefit of the doubt.
+// dumpable) could own any socket, so it counts as a possible owner.
 #pragma once
 
 #include <sys/types.h>

@@ -25,7 +25,7 @@ namespace tfyarn::agent_host {
 
 class Lease {
  public:
-  /// Errors: kUnavailable: no socket or no port is free; the message has the system's words.
+  /// Errors: kUnavailable: no socket or no port is free; the message has the system's text.
   [[nodiscard]] static Expected<Lease> Take();
 
   /// The same port once more, after Release(). Errors: kUnavailable: another socket has it.

@@ -17,7 +17,7 @@ namespace {
 constexpr Duration kReapPause = 250ms;
 constexpr Duration kFirstPause = 2ms;
 constexpr Duration kLongestPause = 200ms;
-/// For the last words of a program that has saved to go through its pipe.
+/// For the last output of a program that has saved to go through its pipe.
 constexpr Duration kTimeToDrain = 500ms;
 
 /// Ends of children are asked after one by one, by pid: "any child" could be one of a library's.

@@ -27,7 +27,7 @@ struct LocalRmOptions {
   Resource capacity;                   ///< That containers may hold together.
   std::int64_t cluster_timestamp = 0;  ///< ms since 1970; part of every application's id.
   std::int32_t am_attempts = 2;        ///< Where the application does not say.
-  Duration am_expiry = 60s;            ///< An AM that says nothing for so long has failed.
+  Duration am_expiry = 60s;            ///< An AM that does not call for so long has failed.
 };
 
 class LocalRm {

@@ -46,7 +46,7 @@ def at_the_end(*orders):
 
 
 def agent_stopped(*orders):
-    """An agent that says nothing is replaced, and its container stopped."""
+    """The AM replaces an agent that sends nothing, and stops its container."""
     def case(cluster):
         job = verdict.working(cluster)
         give(cluster, orders)
