@@ -445,7 +445,7 @@ std::string ReferenceVerdict::Model::Wrong(const Job& job, const RestartDecided&
     if (why.empty()) why = WrongEpoch(job, task, option, cause.exit_class, decision);
     if (why.empty()) {
       const std::string other = WrongCause(job, task, option, cause);
-      if (!other.empty()) why = "has the wrong cause: " + other + " (The cause of a failure)";
+      if (!other.empty()) why = "has the wrong cause: " + other + " (Whose failure it is)";
     }
     if (why.empty()) return {};
   }
@@ -693,7 +693,7 @@ std::string ReferenceVerdict::Model::Wrong(const Job& job, const VerdictReached&
     // What has the most memory already fails the job at once, as a row does that says `fail`.
     if (named && option.action == kRaiseMemory) return "";
     const std::string other = WrongCause(job, task, option, cause);
-    return other.empty() ? "" : "but has the wrong cause: " + other + " (The cause of a failure)";
+    return other.empty() ? "" : "but has the wrong cause: " + other + " (Whose failure it is)";
   }
   return fmt::format("which does not decide {} of {}: allowed are{}", KebabName(cause.exit_class),
                      ToString(cause.task), allowed);

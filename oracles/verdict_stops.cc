@@ -59,7 +59,7 @@ void ReferenceVerdict::Model::Judge(Job& job, const SendToAgent& send) {
   Report(job,
          fmt::format(
              "{} has {} to end, although a member stood still ({}), as its agent had told, and a "
-             "peer had failed (The time that a process has to end)",
+             "peer had failed (How long a process has to end)",
              ToString(task->second->id), ToString(stop->grace), ToString(*standing)));
 }
 

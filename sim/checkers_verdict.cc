@@ -470,7 +470,7 @@ void Checkers::Books::CheckVerdict(JobBook& job, const ApplicationBook& applicat
       return;
     }
     case JobStatus::kKilled:
-      if (!job.kill_wanted) wrong("no client asked for it");
+      if (!job.kill_wanted) wrong("nobody asked for it");
       return;
     case JobStatus::kUnfinished:
       wrong("that is no verdict");

@@ -146,19 +146,18 @@ std::optional<std::string_view> WhyAllowed(const Scope& scope, const std::vector
   if (job.policy.name == "default" && hearing.AsWindowCloses(job.deadlines.blame) &&
       a.status == b.status)
     return "a failure came as deadlines.blame was over since another: within it one decision is on "
-           "both, later each has its own (The cause of a failure)";
+           "both, later each has its own (Whose failure it is)";
   const bool beside = hearing.Races(IsFailure, [&](const Fact& other, const Fact& one) {
     const bool looks_on = other.task >= 0 && TaskOf(job, other.task).type == "evaluator";
     return looks_on && IsFailure(one);
   });
   if (beside && a.status == b.status)
     return "a failure of the training and one beside it at once: they are decided on one by one "
-           "(The cause of a failure)";
+           "(Whose failure it is)";
   const bool collective = job.policy.name == "default" && job.strategy == Strategy::kMultiWorker;
   if (!collective && failures && a.status == b.status)
     return "two failures at once: a row that fails decides at once, and so does a first report "
-           "under tony; only a collective under default waits for the cause (The cause of a "
-           "failure)";
+           "under tony; only a collective under default waits for the cause (Whose failure it is)";
   if (tfjob && job.strategy == Strategy::kMultiWorker && a.status == b.status)
     return "tfjob starts one member of a collective again, alone: it breaks again until all do "
            "(Restart units)";
