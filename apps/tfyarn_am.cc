@@ -107,7 +107,7 @@ int RunHere(const std::map<std::string, std::string>& environment, const AmLaunc
                exit_code);
 }
 
-/// Tells who reads this log later where the others are.
+/// Tells later readers of this log where the other logs are.
 void NoteStarts(const trace::Fact& fact) {
   const auto* ordered = std::get_if<trace::AmOrdered>(&fact);
   const auto* call = ordered == nullptr ? nullptr : std::get_if<CallNm>(&ordered->action);

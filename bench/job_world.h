@@ -76,7 +76,7 @@ class JobWorld {
   [[nodiscard]] const am::AmSnapshot& snapshot() const { return am_->snapshot(); }
   /// Agents that were ordered to start their process and therefore hold the spec.
   [[nodiscard]] std::size_t spawned() const { return spawned_; }
-  /// The AM's word that the gang was complete.
+  /// When the AM recorded that the gang was complete.
   [[nodiscard]] bool gang_complete() const { return gang_complete_; }
 
  private:

@@ -1,10 +1,10 @@
 # Flags and targets. Every folder of the architecture is one target; it links only what its row there allows.
 
 # For a build from nothing: half the time. The sources of a folder are compiled in batches, which share what they include and
-# instantiate. TFYARN_PCH: the headers that most include are compiled once for all (clang; g++ gains nothing by that). Who changes a source then waits
-# for its batch, and ccache shares nothing with another checkout: `./dev` leaves this off where there is ccache. A source still
-# includes what it uses, and names that no other of its folder uses; trees without this (dev, tsan, fuzz) and clang-tidy tell of the
-# former, the test `batches` of the latter.
+# instantiate. TFYARN_PCH: the headers that most include are compiled once for all (clang; g++ gains nothing by that). After a
+# change of a source the build then compiles its whole batch, and ccache shares nothing with another checkout: `./dev` leaves this
+# off where there is ccache. A source still includes what it uses, and names that no other of its folder uses; trees without this
+# (dev, tsan, fuzz) and clang-tidy tell of the former, the test `batches` of the latter.
 option(TFYARN_BATCH "Compile sources in batches" OFF)
 set(TFYARN_BATCH_SIZE 8 CACHE STRING "Sources in a batch")
 option(TFYARN_PCH "Compile the headers that most sources include once for all" OFF)

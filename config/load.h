@@ -38,7 +38,7 @@ struct LoadOptions {
 };
 
 /// Reads a scenario with all it includes. `path` as the user gave it; included files and traces are
-/// relative to it. Never throws; errors are the user's to mend.
+/// relative to it. Never throws; errors are for the user to correct.
 [[nodiscard]] tl::expected<Scenario, Diagnostics> LoadScenario(const std::string& path,
                                                                const LoadOptions& options = {});
 /// The same from text; `name` stands for the file in errors and its directory for relative paths.

@@ -143,7 +143,7 @@ struct BehaviorRow {
   bool never_listens = false;           ///< listens: never
   bool port_taken = false;              ///< listens: taken
   std::optional<Distribution> listens;  ///< Seconds after its start.
-  std::string says;  ///< Its last words on stderr, with what `exit` or `signal` ends.
+  std::string says;  ///< Its last lines on stderr, when it ends by `exit` or `signal`.
 };
 
 struct JobConfig {

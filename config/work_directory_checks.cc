@@ -11,7 +11,7 @@
 namespace tfyarn::config {
 namespace {
 
-/// A name in the work directory and who wants it.
+/// A name in the work directory and what needs it.
 struct Claim {
   std::string field;
   std::string source;

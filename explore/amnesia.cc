@@ -70,7 +70,7 @@ Node FirstJobAlone(Node document) {
   // Nor is it the same messages that are lost.
   if (document.FindPath("cluster.network.loss") != nullptr)
     Remove(MapAt(MapAt(document, "cluster"), "network"), "loss");
-  // Who waits for a task that the next AM starts makes no progress.
+  // A task that waits for one that the next AM starts makes no progress.
   Remove(jobs.front(), "watch");
   const bool apart = jobs.front().FindPath("tasks.ps") != nullptr;
   std::vector<Node>& rows = ListAt(jobs.front(), "behavior").items;

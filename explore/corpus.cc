@@ -84,7 +84,7 @@ void Corpus::Keep(const Run& run, std::string document, Sketch sketch) {
   chosen_.push_back(0);
 }
 
-/// Of what it reached the rare counts most; who was often chosen, or takes long, counts less.
+/// Of the cells it reached the rare count most; a run often chosen, or a long one, counts less.
 std::int64_t Corpus::WeightOf(std::size_t position) const {
   const KeptRun& run = *kept_[position];
   std::int64_t weight = 0;

@@ -84,7 +84,7 @@ const std::vector<std::string> kOurMessages = {"RegisterAgent",
                                                "StopContainers",
                                                "RegisterApplicationMaster",
                                                "FinishApplicationMaster"};
-/// A NodeManager that is away for longer is taken for gone by who starts containers there.
+/// An AM that starts containers at a NodeManager gives it up when it is away for longer.
 constexpr Duration kRestartOfNm = 15s;
 /// A process that has not been reported by its node yet ends with its AM.
 constexpr Duration kNodeReports = 3s;

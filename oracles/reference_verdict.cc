@@ -232,7 +232,7 @@ std::string ReferenceVerdict::Model::WrongCause(const Job& job, const Task& task
         (own == nullptr || account.happened < own->happened))
       own = &account;
   }
-  // The window, and who alone still ran at its end or had to be killed.
+  // The window, and the only task that still ran at its end or had to be killed.
   Instant first = now_;
   std::vector<const Task*> run, killed;
   // The AM takes what it has just ordered to start for one that runs. What it heard between its
@@ -258,8 +258,8 @@ std::string ReferenceVerdict::Model::WrongCause(const Job& job, const Task& task
     // What was stopped for an earlier restart has no part in this one.
     if ((other.killed && !other.IsSettled()) || killed_by_others) killed.push_back(&other);
   }
-  // Whose agent tells of no end in time has ended: its container is given back, or is to be, once
-  // its node is told. The AM does not learn whether it had to be killed.
+  // A task whose agent tells of no end in time has ended: its container is given back, or is to be,
+  // once its node is told. The AM does not learn whether it had to be killed.
   const auto is_given_up = [&](const Task* other) {
     const Instant until = other->stop.at + job.spec->deadlines.stop + kGivenUpAfter;
     const bool overdue = other->stop_ordered != 0 && job.window_at >= until &&
@@ -563,7 +563,7 @@ void ReferenceVerdict::Model::Apply(Job& job, const RestartDecided& decision, In
       account.spent |= account.told != 0 || (account.attempt && *account.attempt <= task.attempt);
       account.answered = true;
     }
-    // YARN's word on the end of what it has marked comes later.
+    // YARN's report of the end of what it has marked comes later.
     if (task.container && job.marked.count(*task.container) > 0)
       task.restarted_on_notice = task.container;
     // One whose order to start is still on its way runs for a moment, too.

@@ -594,7 +594,7 @@ bool HeardOfContainer(const Job& job, const Task& task, const ContainerId& conta
 
 // ---------------------------------------------------------------- what the AM hears
 
-/// Heartbeats that say nothing new are not in the trace: one may have come since the last word.
+/// Heartbeats without news are not in the trace: one may have come since the last message.
 Duration RunFacts::LongestSilence(const Job& job) {
   return job.spec->heartbeat.every * (job.spec->heartbeat.missed - 1);
 }

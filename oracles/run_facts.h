@@ -124,7 +124,7 @@ struct Task {
   std::int32_t paid_in_a_row = 0;  ///< Restarts paid for it since a process of its last ran.
   /// Restarts paid because it hung, none of its processes having run for longer than the window.
   std::int32_t hung_in_a_row = 0;
-  std::set<TaskAttempt> excused;  ///< Of this peer's processes, those whose end was no one's fault.
+  std::set<TaskAttempt> excused;  ///< Of this peer's processes, those whose end it did not cause.
   bool may_have_excused = false;  ///< Of one that may have been a victim of its end.
   /// The process that started again as one could not reach a peer, or perhaps did.
   std::optional<TaskAttempt> was_excused, may_have_been_excused;

@@ -106,7 +106,7 @@ Classes RunFacts::MayBeTimeout(const Job& job, const Task& task) const {
   if (never_heard || never_ran || task.stood_still || task.stalled != 0) return Of(kTimeout);
   const bool seems_to_run = SeemsToRun(task) || task.MayNeverStart();
   if (!task.in_gang || !(seems_to_run || task.stop_ordered != 0)) return 0;
-  // It hangs: it alone still runs or had to be killed, or a victim's last words name it.
+  // It hangs: it alone still runs or had to be killed, or a victim's last error names it.
   bool alone = true;
   bool peers = false;
   bool absent = false;
@@ -127,8 +127,8 @@ Classes RunFacts::MayBeTimeout(const Job& job, const Task& task) const {
   return alone && (peers || !absent) ? Of(kTimeout) : 0;
 }
 
-/// Who stands still, or is named by a peer's last words, ends the wait for the cause, also where a
-/// row lets it be.
+/// A task that stands still, or that a peer's last error names, ends the wait for the cause, also
+/// where a row lets it be.
 bool RunFacts::HangIsShown(const Job& job) {
   return std::any_of(job.tasks.begin(), job.tasks.end(), [&](const auto& entry) {
     const Task& task = entry.second;

@@ -32,7 +32,7 @@ inline bool IsRestart(ExitAction action) {
          action == kRaiseMemory;
 }
 
-/// From such a grace on, only who hangs has to be killed.
+/// From such a grace on, only a hanging process has to be killed.
 inline constexpr Duration kVictimsEnd = 10s;
 
 /// So long after its time to end an agent is given up that tells of no end.

@@ -31,7 +31,7 @@ bool IsFor(const JobSpec& spec, const Task& task, Who who) {
 
 }  // namespace
 
-/// The last words of a process that found a peer's port closed: which one, of those that train
+/// The last error of a process that found a peer's port closed: which one, of those that train
 /// together.
 std::optional<TaskId> UnreachedBy(const Job& job, const Task& task) {
   if (!task.in_gang) return std::nullopt;
@@ -92,8 +92,8 @@ bool HasFailed(const Task& task) {
   });
 }
 
-/// Who may join the restart for `cause` because another task has failed, too: that one, and its own
-/// restart unit.
+/// The tasks that may join the restart for `cause` because another one has failed, too: that one,
+/// and its own restart unit.
 std::set<TaskId> ReferenceVerdict::Model::Companions(const Job& job, const TaskId& cause) const {
   std::set<TaskId> companions;
   for (const auto& entry : job.tasks) {

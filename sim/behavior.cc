@@ -132,7 +132,7 @@ ProcessScript ScriptFor(const config::JobConfig& job, trace::JobIndex index, std
 
 TermScript TermScriptFor(const ProcessScript& script, trace::JobIndex index, std::uint64_t seed,
                          const TaskId& task, TaskAttempt attempt) {
-  // Nobody handles SIGTERM by default: the process dies of it, which a shell shows as 143.
+  // No handler of SIGTERM by default: the process dies of it, which a shell shows as 143.
   if (script.row == nullptr || !script.row->on_term) return {.exit = {.signal = kSigterm}};
   const config::OnTerm& on_term = *script.row->on_term;
   return {.ignore = on_term.ignore,

@@ -13,7 +13,7 @@
 namespace tfyarn::sim {
 namespace {
 
-/// Later violations of the same invariant are counted, but say nothing.
+/// Later violations of the same invariant are counted, but not described.
 constexpr std::uint64_t kMostDetails = 100;
 
 /// By how much one message may be slower than another one between the same two.

@@ -156,7 +156,7 @@ void Checkers::Books::RmAnswered(JobBook& job, AmAttemptBook& attempt, const RmR
         container->exit_told = status.exit_status;
       }
     }
-    // The RM counts a grant down from the ask that it answers; nobody says that again.
+    // The RM counts a grant down from the ask that it answers, without a message that says so.
     for (const yarn::Container& container : allocated->allocated_containers) {
       const auto ask = attempt.asks.find({container.priority, container.allocation_request_id});
       if (ask != attempt.asks.end() && ask->second > 0) --ask->second;
@@ -286,8 +286,8 @@ void Checkers::Books::Ordered(JobBook& job, const trace::AmOrdered& fact) {
 }
 
 // one-attempt: once a later attempt has registered, an earlier one acts no more: not on the
-// journal, not on nodes, not on processes. Nobody can stop a process that was paused or cut off
-// from acting once; it must stop when it can know.
+// journal, not on nodes, not on processes. A process that was paused or cut off may still act
+// once; it must stop when it can know.
 void Checkers::Books::Acts(JobBook& job, AmAttemptBook& attempt, std::string_view what) {
   if (!Checks(Invariant::kOneAttempt) || !attempt.superseded) return;
   if (now_ - *attempt.superseded <= kLearnsOfSuccessor) {

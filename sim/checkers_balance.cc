@@ -37,7 +37,7 @@ std::int32_t TrainingWithout(const JobSpec& job, HoldsBack holds_back) {
   return size;
 }
 
-/// Kinds of faults that strike single nodes or containers: nobody else is kept from ending,
+/// Kinds of faults that strike single nodes or containers: they keep no other from ending,
 /// answering or cleaning up.
 bool StrikesOnlyItsTarget(std::string_view kind) {
   const auto starts = [kind](std::string_view prefix) {

@@ -219,7 +219,7 @@ struct AmAttemptBook {
   bool called_since = false;    ///< With news, since then.
   /// The RM's first answer to a later call: it could have learned.
   std::optional<Instant> superseded;
-  std::set<std::string> excluded;  ///< Host names on the RM's blacklist on its word.
+  std::set<std::string> excluded;  ///< Host names that it put on the RM's blacklist.
   /// Outstanding asks for anywhere, as last said and answered: (priority, allocation request id) ->
   /// number.
   std::map<std::pair<std::int32_t, std::int64_t>, std::int32_t> asks;
@@ -254,7 +254,7 @@ struct TaskBook {
   std::int32_t paid_in_a_row = 0;    ///< Restarts paid for it since a process of its last ran.
   std::optional<std::int32_t> exit;
   ExitClass exit_class = ExitClass::kUnknown;
-  bool unreachable_peer = false;  ///< Its last words say so, perhaps of no peer of this job.
+  bool unreachable_peer = false;  ///< Its last error says so, perhaps of no peer of this job.
   std::size_t am_attempts = 0;    ///< As many had begun when its end was recorded, ...
   std::int32_t recorded_by = 0;   ///< ... by this one: two of them may act for a while.
   /// A better account came later; until then it was `first`.
@@ -550,7 +550,7 @@ class Checkers::Books {
   std::vector<bool> fault_lasts_;  ///< By fault: from its beginning to an end that the trace shows,
                                    ///< or to the run's.
   std::vector<Duration> fault_delays_;        ///< By fault: of each message.
-  std::map<std::string, AmSleep> am_sleeps_;  ///< The latest, by whose.
+  std::map<std::string, AmSleep> am_sleeps_;  ///< The latest, by AM.
   std::optional<Instant> last_fault_change_;
   std::set<std::pair<std::uint32_t, std::uint32_t>>
       wide_faults_under_way_;                      ///< Those that reach beyond single nodes.

@@ -254,7 +254,7 @@ void Checkers::Books::CheckRule(const JobBook& job, const ApplicationBook& appli
                                            ", " + wrong);
 }
 
-// Who pays follows from the class, or from the first row of on_exit that fits. That a restart is
+// The payer follows from the class, or from the first row of on_exit that fits. That a restart is
 // free (a victim, a notice) is not judged here.
 void Checkers::Books::CheckPayer(const JobBook& job, const ApplicationBook& application,
                                  const RestartDecided& decision) {
@@ -282,7 +282,7 @@ void Checkers::Books::CheckPayer(const JobBook& job, const ApplicationBook& appl
   }
   if (!IsFailure(cause.exit_class)) return;
   const bool user = (kUserPays & One(cause.exit_class)) != 0;
-  // Who could not reach a peer is not the user's failure.
+  // A process that could not reach a peer is not the user's failure.
   if (user && job.spec->strategy == Strategy::kParameterServer) return;
   if (user != (decision.paid == Budget::kUser)) wrong("but its class says otherwise");
 }

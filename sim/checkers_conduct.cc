@@ -221,7 +221,7 @@ void ConductWatch::JudgeHeld(const Due& due) {
   ApplicationFacts& application = *its;
   if (!application.over_since || application.over_number != due.over_number) return;
   if (application.over || application.verdict) return;
-  // Who was away meanwhile gave nothing back.
+  // An AM that was away meanwhile gave nothing back.
   Instant since = std::max(*application.over_since, application.am_started);
   if (fault_changed_) since = std::max(since, *fault_changed_);
   if (!faults_.empty()) since = now_;
@@ -695,7 +695,7 @@ bool ConductWatch::HasCome(const CameFar& far, DependencyState state, const JobS
 void ConductWatch::Sends(ApplicationFacts& application, const SendToAgent& send) {
   ContainerFacts* container = ContainerOf(send.container);
   if (container == nullptr) return;
-  // one-owner: an agent is told what is for it. Who is refused may be any.
+  // one-owner: an agent is told what is for it. A refusal may go to any.
   const AgentFence& fence = FenceOf(send.message);
   if (fence.container.id > 0 && !std::holds_alternative<AgentRefused>(send.message)) {
     Counts(Of::kOneOwner);

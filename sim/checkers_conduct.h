@@ -91,7 +91,7 @@ class ConductWatch {
   };
   struct AttemptFacts {
     std::optional<CallId> first_finish;    ///< It tells its final status with that call.
-    std::optional<Instant> heard_its_end;  ///< The RM's word that another attempt acts, or none.
+    std::optional<Instant> heard_its_end;  ///< The RM said that another attempt acts, or none.
     bool reported = false;
   };
   /// How far a task has ever come, in whichever container.

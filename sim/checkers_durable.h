@@ -45,8 +45,8 @@ class DurableWatch {
     std::vector<TaskAttempt> starts;     ///< That may be ordered.
     std::int32_t restarts = 0;           ///< Decisions that name it.
     std::optional<TaskAttempt> decided;  ///< Ends up to this attempt's are decided on.
-    std::vector<TaskAttempt> seen;       ///< Failures, and who ends for their sake: undecided.
-    std::vector<TaskAttempt> ordered;    ///< Not HDFS's word: attempts whose start was ordered.
+    std::vector<TaskAttempt> seen;       ///< Failures, and ends because of them: undecided.
+    std::vector<TaskAttempt> ordered;    ///< Not from HDFS: attempts whose start was ordered.
   };
   /// What HDFS has of one application.
   struct Journal {
@@ -56,7 +56,7 @@ class DurableWatch {
     std::int64_t restarts = 0;
     std::int64_t restarts_told = 0;
     std::optional<JobStatus> verdict;
-    /// Not HDFS's word: the files that success requires are looked for, so success is decided, and
+    /// Not from HDFS: the files that success requires are looked for, so success is decided, and
     /// what ends from then on changes nothing.
     bool evidence_sought = false;
   };

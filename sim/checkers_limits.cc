@@ -218,7 +218,7 @@ std::string Checkers::Books::LimitBroken(JobBook& job, const ApplicationBook& ap
         if (container != nullptr) container->limits.stall_expected = false;
         return {};
       }
-      // After a report the agent owes another once its process has made progress again.
+      // After a report the agent must send another once its process has made progress again.
       const Instant from = container->limits.stall_said ? now_ : container->limits.progress_at;
       not_until(from + spec.watch->stalled + kLimitSlack);
       from_am(spec.watch->stalled);
@@ -456,7 +456,7 @@ void Checkers::Books::LimitsOfStart(JobBook& job, ApplicationBook& application,
   if (Trains(spec, spawn.task) && !serves) ExpectsStall(job, id, container);
   LimitsOfFirstRuns(job, limits);
   LimitsOfTraining(job, application);
-  // A sidecar is started again at nobody's cost, a few times.
+  // A sidecar is started again, a few times, at no budget's cost.
   const TaskTypeSpec* type = spec.FindType(spawn.task.type);
   const bool has_class = type != nullptr && type->task_class;  // Its name says nothing then.
   const bool sidecar = spec.policy.name == "default" && spec.on_exit.empty() && !spec.watch &&

@@ -17,8 +17,8 @@ constexpr Duration kReadsItsMail = 1s;
 
 }  // namespace
 
-// The RM takes back what was never launched: nobody released it, its node is well, and so is its
-// AM.
+// The RM takes back what was never launched: the AM did not release it, its node is well, and so is
+// its AM.
 void Checkers::Books::CheckExpiredEarly(const JobBook& job, const ContainerId& id,
                                         const ContainerBook& container, std::int32_t exit_status) {
   if (container.am || container.limits.known_to_nm || container.limits.given_back) return;
@@ -156,8 +156,8 @@ void Checkers::Books::CheckGivenUp(const JobBook& job, const TaskAttemptEnded& e
              Over("deadlines.registration", job.spec->deadlines.registration) + " is over");
 }
 
-// Nor is an agent given up whose time was over while the AM stood still, before the AM has read its
-// mail.
+// Nor does an AM that was stopped give up an agent whose time was over meanwhile, before it has
+// read the messages that waited.
 void Checkers::Books::CheckMailRead(const JobBook& job, const TaskAttemptEnded& ended,
                                     Instant launched) {
   const auto sleep = am_sleeps_.find("am of " + job.name);
@@ -207,7 +207,7 @@ void Checkers::Books::CheckDeadlineVerdict(const JobBook& job, const Application
                                      Over("that limit", limit) + " is over");
 }
 
-// The client gives up an ApplicationMaster that does not come, by the RM's word that there is none:
+// The client gives up an ApplicationMaster that does not come, when the RM says there is none:
 // one may run while the RM is away.
 void Checkers::Books::CheckClientGivesUp(const JobBook& job) {
   if (job.spec == nullptr || job.kill_asked || job.applications.empty()) return;

@@ -205,7 +205,7 @@ void Checkers::Books::CheckLaunchedBeside(const JobBook& job, const ContainerBoo
 }
 
 // own-address: the spec that a process is started with sends its peers to the node that it is on
-// and the port that was leased there for it. Neither is the AM's word: the node is the one of the
+// and the port that was leased there for it. Neither comes from the AM: the node is the one of the
 // container's grant, the port what the node answered to the agent.
 void Checkers::Books::CheckOwnAddress(const JobBook& job, const ContainerBook& container,
                                       const SpawnProcess& spawn) {
@@ -232,7 +232,7 @@ void Checkers::Books::CheckOwnAddress(const JobBook& job, const ContainerBook& c
                                      said);
 }
 
-// one-spec, first half: whoever starts in an epoch gets that epoch's spec.
+// one-spec, first half: a process that starts in an epoch gets that epoch's spec.
 void Checkers::Books::CheckSpec(JobBook& job, ApplicationBook& application, Epoch epoch,
                                 SpecId spec) {
   if (!Checks(Invariant::kOneSpec)) return;

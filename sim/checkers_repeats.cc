@@ -12,7 +12,7 @@ namespace tfyarn::sim {
 namespace {
 
 constexpr Duration kAMinute = 1min;
-/// An order, and an agent's first word, is said again every few seconds.
+/// An order, and an agent's first message, is repeated every few seconds.
 constexpr Duration kSoon = 15s;
 /// The AM repeats an order every 2 s, and gives up an agent that does not end its process within
 /// the grace and this.
@@ -79,7 +79,7 @@ void RepeatWatch::Pass(Instant until) {
     dues_.pop();
     const auto said = open_.find(due.key);
     if (said == open_.end()) continue;
-    // Who is held up says nothing, and then what it owes at once.
+    // A machine that is held up sends nothing, and then all overdue messages at once.
     const HeldUp& held_up = due.key.sender == Sender::kAm ? ams_ : agents_;
     Instant at = std::max(said->second.last, held_up.until) + BoundOf(due.key.saying);
     // Nor is a process started that may be one to stop by what the AM has yet to store, or one told
@@ -229,7 +229,7 @@ void RepeatWatch::Says(std::uint32_t job, const ContainerId& container, const Ag
   if (std::holds_alternative<RegisterAgent>(message)) {
     key.saying = Saying::kRegisterAgent;
     Open(key);
-    PutOff(Sender::kAgent, container);  // Until an AM has accepted it, it says nothing else.
+    PutOff(Sender::kAgent, container);  // Until an AM has accepted it, it sends nothing else.
   } else if (const auto* running = std::get_if<ProcessRunning>(&message)) {
     key.saying = Saying::kProcessRunning;
     key.number = running->process.attempt.value;

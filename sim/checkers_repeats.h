@@ -52,7 +52,7 @@ class RepeatWatch {
     kFinish,
     kAppend,
   };
-  /// Whose: an agent's or an order to it by its container, an AM's calls by its job.
+  /// The sender: an agent, or an order to it, by its container; an AM's calls by its job.
   struct Key {
     Sender sender = Sender::kAgent;
     ContainerId container;
@@ -110,7 +110,7 @@ class RepeatWatch {
   void Close(Sender sender, const ContainerId& container, Saying saying);
   template <typename Ends>
   void CloseWhere(Sender sender, const ContainerId& container, Ends ends);
-  /// An agent that looks for its AM owes it nothing meanwhile.
+  /// An agent that looks for its AM need not repeat meanwhile.
   void PutOff(Sender sender, const ContainerId& container);
   void CloseAm(std::uint32_t job);
   void CloseOrders(const ContainerId& container, TaskAttempt up_to);

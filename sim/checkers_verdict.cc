@@ -138,7 +138,7 @@ bool RegistrationIsForgotten(const ApplicationBook& application, const TaskId& i
          task.registered_with < application.attempts.back().attempt;
 }
 
-/// What the policy may say: who pays may hang on whether its last words name a peer of the job.
+/// What the policy may say: the payer may depend on a peer of the job that its last error names.
 std::vector<policy::Decision> DecisionsOn(const policy::Engine& policy, const policy::JobView& view,
                                           const ApplicationBook& application, const TaskId& id,
                                           const TaskBook& task) {
@@ -346,7 +346,7 @@ void Checkers::Books::HearsOfExit(JobBook& job, const AgentToAm& message, std::i
     process->second.told = std::max(process->second.told, am_attempt);
 }
 
-/// Whose agent an AM refuses, its word it does not take: it has given the container up.
+/// An AM does not believe an agent that it refuses: it has given the container up.
 void Checkers::Books::RefusesWordOf(JobBook& job, const AgentRefused& refused) {
   const auto process = Acting(job).processes.find(refused.fence.task);
   if (process != Acting(job).processes.end()) process->second.told = 0;
@@ -366,7 +366,7 @@ void Checkers::Books::CheckExit(JobBook& job, const TaskAttemptEnded& ended,
   const bool later = process != processes.end() && process->second.attempt > ended.process.attempt;
   if (known ? (*process->second.exit == 0) == ok : failed || later) return;
   // Of an end that no agent has told this AM of, the container's exit status is all that it knows,
-  // and that is another's word: the agent of a process that succeeded may be killed, too.
+  // which is another report: the agent of a process that succeeded may be killed, too.
   const ContainerBook* container = ContainerOf(ended.container);
   if (failed && process->second.told != am_attempt && container != nullptr && ended.exit &&
       container->exit_told == ended.exit) {

@@ -1,7 +1,7 @@
 // Which effects a run has, and in which ways each kind can go wrong so that a job must survive it.
 //
-// What a kind is (a call to whom, a message, an order without an answer) decides that. A kind
-// without a row is a mistake, which tests/unit/sim/sabotage_test.cc finds.
+// What a kind is (a call and its callee, a message, an order without an answer) decides that. A
+// kind without a row is a mistake, which tests/unit/sim/sabotage_test.cc finds.
 #pragma once
 
 #include <cstdint>

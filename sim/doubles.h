@@ -36,7 +36,7 @@ struct Doubles {
   DoubleOf<fakes::NodeManager, fakes::NmEvent, fakes::NmAction> nm;
   DoubleOf<am::ApplicationMaster, AmEvent, AmAction> am;
   DoubleOf<agent::TaskAgent, AgentEvent, AgentAction> agent;
-  /// What ApplicationMasters (nobody else) take for the job's description.
+  /// What ApplicationMasters (no other machine) take for the job's description.
   std::function<std::shared_ptr<const JobSpec>(std::shared_ptr<const JobSpec>)> am_spec;
 };
 

@@ -28,8 +28,8 @@ namespace tfyarn::sim {
 enum class EffectActor { kAm, kAgent, kClient };
 BOOST_DESCRIBE_ENUM(EffectActor, kAm, kAgent, kClient)
 
-/// Whose action, and its kind: "Allocate", "StartContainers", "AppendJournal", "StartProcess",
-/// "SpawnProcess", "SignalTerm", ...
+/// The actor, and the kind of its action: "Allocate", "StartContainers", "AppendJournal",
+/// "StartProcess", "SpawnProcess", "SignalTerm", ...
 struct EffectName {
   EffectActor actor = EffectActor::kAm;
   std::string kind;

@@ -5,9 +5,9 @@
 // Machines' timers are late: a message that arrives at the very instant of a heartbeat is seen by
 // it, whether or not the host skipped the heartbeats before.
 //
-// There is no cancel: whoever takes an event up knows whether it still means something (a timer
-// that was put off, a message to a process that is gone), which is cheaper than finding it in the
-// heap.
+// There is no cancel: the code that takes an event up knows whether it still means something (a
+// timer that was put off, a message to a process that is gone), which is cheaper than finding it in
+// the heap.
 //
 // An entry is 16 bytes, order and payload in one word, and the four children of an entry share a
 // cache line: a million pending events cost one miss a level. Measured against other queues in

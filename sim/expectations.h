@@ -34,8 +34,8 @@ class OnlineExpectations {
   /// The next record, after `builder` has seen it.
   void Observe(const trace::TraceRecord& record, const trace::ResultBuilder& builder);
   /// Judges what is left and appends one ExpectationResult for each expectation of this run, in
-  /// file order. Those about the ensemble (deadlock_rate, or with `where`) are left to whoever sees
-  /// all runs.
+  /// file order. Those about the ensemble (deadlock_rate, or with `where`) are left to the caller
+  /// that sees all runs.
   void Finish(trace::Result& result) const;
 
  private:

@@ -4,7 +4,7 @@
 // config/fault_kinds.h says what each kind means. Targets are resolved when a fault strikes ("the
 // node that holds worker:1" is a different one after a restart), and the end of a fault has the
 // targets of its beginning. Every fault draws from streams of its own, and with `per: node` every
-// node does, so that another node or fault shifts nobody's failures.
+// node does, so that another node or fault shifts no failure.
 //
 // A fault that comes again and again (`every`) counts the time to the next from the end of the
 // last: a machine that is down cannot fail, and availability is MTTF / (MTTF + MTTR).
@@ -81,7 +81,7 @@ struct FaultOrder {
   const config::FaultSpec* spec = nullptr;  ///< Parameters. Never null.
   bool begins = true;  ///< False: what began with this fault and instance ends.
   bool lasts = false;  ///< Of a beginning: an order that ends it will follow.
-  /// Whom it strikes, without repetition. Empty when nobody answers the selector at that moment.
+  /// What it strikes, without repetition. Empty when nothing answers the selector at that moment.
   std::vector<Struck> struck;
   std::vector<std::vector<Struck>> groups;  ///< partition: one for each of `between`.
 };

@@ -44,9 +44,9 @@ class MessageFaults {
     std::int64_t count =
         1;  ///< How many from there on, and then the rule is spent; 0 = all until the fault ends.
     Duration delay{};
-    std::string job;                   ///< Only messages of this job; empty = anybody's.
+    std::string job;                   ///< Only messages of this job; empty = of any.
     TaskId task;                       ///< Only of this task; empty type = any of the job.
-    std::vector<std::int32_t> places;  ///< Only of who is there; empty = anywhere.
+    std::vector<std::int32_t> places;  ///< Only of machines there; empty = anywhere.
     std::int64_t seen = 0;
   };
 

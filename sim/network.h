@@ -28,7 +28,7 @@ inline constexpr Place kClientPlace = -3;
 /// way.
 struct Cut {
   std::set<Place> from;
-  std::set<Place> to;  ///< Empty: everybody outside `from`.
+  std::set<Place> to;  ///< Empty: every place outside `from`.
   bool forward = true;
   bool backward = true;
 };

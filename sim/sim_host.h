@@ -96,7 +96,7 @@ class SimHost : private ClusterView, private WorldView {
       tasks_.Run(task);
     });
   }
-  /// Makes the record, lets everybody who watches see it, and returns it for its contents.
+  /// Makes the record, shows it to all observers, and returns it for its contents.
   template <class OneFact>
   trace::TraceRecord& Trace(OneFact fact) {
     record_.at = now_;
@@ -248,7 +248,7 @@ class SimHost : private ClusterView, private WorldView {
   [[nodiscard]] AgentActor* AgentOf(const ContainerId& container);
 
   // ---- sim_host_sabotage.cc: effects that go wrong
-  /// Carries the action out, or lets go wrong what RunOptions::sabotage says.
+  /// Carries the action out, or makes it fail as RunOptions::sabotage says.
   template <class AnyActor, class Action>
   void Obey(AnyActor& actor, Action& action);
   void Handle(AmActor& am, AmAction& action) { HandleAm(am, action); }
@@ -311,7 +311,7 @@ class SimHost : private ClusterView, private WorldView {
   void EndNm(NmActor& nm);
   /// What runs in the container is gone, and its node forgets it.
   void EndContainer(const ContainerId& id);
-  /// What became of a container's process; a NM that is down finds it when it recovers.
+  /// How a container's process ended; a NM that is down finds it when it recovers.
   void TellNmOf(std::int32_t node, fakes::NmEvent event);
   void ReportMissed(std::int32_t node);
   void FailGpuProcessOn(std::int32_t node);
@@ -345,8 +345,8 @@ class SimHost : private ClusterView, private WorldView {
   std::uint64_t seed_;
   Instant now_{};
   Instant horizon_;
-  /// Highest rank of the late events that have run at this instant; 0 when none has. Whose rank is
-  /// lower has had its turn, even in an ordinary event that a late one brought about.
+  /// Highest rank of the late events that have run at this instant; 0 when none has. One of
+  /// lower rank has had its turn, even in an ordinary event that a late one brought about.
   std::uint64_t passed_rank_ = 0;
   std::uint64_t events_ = 0;
   bool stopped_ = false;
@@ -414,7 +414,7 @@ class SimHost : private ClusterView, private WorldView {
   std::map<std::pair<std::string, TaskId>, StolenPort> stolen_ports_;
   /// By fault and instance: AM processes that it made stand still, clients that it took away.
   std::map<std::uint64_t, std::vector<std::uint32_t>> paused_;
-  /// What became of containers' processes while their NM was down.
+  /// How containers' processes ended while their NM was down.
   std::map<std::int32_t, std::vector<fakes::NmEvent>> unreported_;
   std::map<std::int32_t, fakes::NmState> nm_states_;  ///< Of NMs that are down and will recover.
   Random launch_delays_;

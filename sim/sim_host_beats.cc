@@ -251,7 +251,7 @@ void SimHost::BeatAnswered(Actor& actor, std::uint64_t call) {
   // A late answer to an earlier call does not answer the latest.
   if (actor.beat.awaited != call) return;
   actor.beat.awaited.reset();
-  // Who waited for longer than a period has left out what was due meanwhile, and beats anew.
+  // An actor that waited for longer than a period has left out beats meanwhile, and beats anew.
   if (actor.beat.last_sent && now_ > *actor.beat.last_sent + actor.beat.period)
     actor.beat.last_sent.reset();
   actor.beat.late = !actor.beat.last_sent || now_ > *actor.beat.last_sent + actor.beat.round_trip;
@@ -393,7 +393,7 @@ void SimHost::DisturbAllLinks() {
 void SimHost::RestoreAllLinks() {
   for (const std::unique_ptr<Actor>& actor : actors_) {
     if (actor == nullptr || !actor->alive) continue;
-    // What was sent meanwhile may be lost: nobody is vouched for before a beat has come through.
+    // What was sent meanwhile may be lost: a link counts as clean once a beat has come through.
     if (!actor->beat.clean) actor->beat.last_sent.reset();
     UpdateLink(*actor);
     Reschedule(*actor);

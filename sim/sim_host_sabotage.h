@@ -1,4 +1,4 @@
-// Carrying actions out, with what RunOptions::sabotage lets go wrong; included by sources of
+// Carrying actions out, with the failures of RunOptions::sabotage; included by sources of
 // SimHost only.
 #pragma once
 

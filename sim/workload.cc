@@ -6,7 +6,7 @@
 // stopped one after 12 to 17 s (its coordination service takes a silent peer for dead after 10 s),
 // and a peer restarted alone does not bring them back; under ParameterServerStrategy the chief
 // exits with 1 about a second after a ps died, goes on without a dead worker, stalls for as long as
-// a stopped worker stands, and nobody else ends.
+// a stopped worker stands, and no other process ends.
 #include "sim/workload.h"
 
 #include <algorithm>

@@ -8,8 +8,8 @@
 //
 // Training. A *team* is the processes that train together under one spec (multi-worker: all with
 // one SpecId; parameter-server: those whose addresses the chief's spec lists, whatever epoch they
-// were started in; independent: each process alone). It trains while everybody that the strategy
-// needs takes part, answers and can be reached. Losing a process that holds the state
+// were started in; independent: each process alone). It trains while every process that the
+// strategy needs takes part, answers and can be reached. Losing a process that holds the state
 // (multi-worker: any; parameter-server: the chief or a ps) ends the team's session: what was
 // trained since the last checkpoint is lost, and the next session begins with `restore`. Losing the
 // last worker, or having a process stand still, only pauses it. Under parameter-server the speed
@@ -59,14 +59,14 @@ struct SpawnedProcess {
   std::string host;                   ///< Name of its node.
   std::int32_t pace_permille = 1000;  ///< 2000 = the node computes at half speed; >= 1.
   bool port_taken =
-      false;  ///< Somebody else holds its leased port: it ends 1 with a port conflict.
+      false;  ///< Another process holds its leased port: it ends 1 with a port conflict.
   bool should_listen = false;  ///< As SpawnProcess says.
 };
 
 /// Two groups of hosts that cannot talk (one way is as bad: TCP needs both).
 struct PeerCut {
   std::set<std::string> from;
-  std::set<std::string> to;  ///< Empty: everybody outside `from`.
+  std::set<std::string> to;  ///< Empty: every host outside `from`.
 };
 
 // ---------------------------------------------------------------- what it answers
@@ -77,7 +77,7 @@ struct ProcessExits {
   TaskAttempt attempt;
   ProcessExit exit;
   bool port_conflict = false;
-  std::string stderr_tail;  ///< Its last words: the scenario's, or why it ended.
+  std::string stderr_tail;  ///< Its last lines: the scenario's, or why it ended.
 };
 /// What the job's training does from now on. Checkpoints show only when the workload was made
 /// `detailed`.
@@ -115,7 +115,7 @@ struct SignsAreSeen {
   Standstill standstill = Standstill::kNone;
   bool catches_term = false;
 };
-/// Who listens on the process's port is now this, or still at the end of deadlines.listen. Only
+/// The listener on the process's port is now this, or still at the end of deadlines.listen. Only
 /// where its row has `listens`.
 struct PortIsSeen {
   ContainerId container;
@@ -258,7 +258,7 @@ class JobWorkload {
     bool formed = false;           // In a session.
     bool broken = false;           // Its processes have lost a peer and can never form again.
     bool saving = false;           // A checkpoint out of turn, because of SIGTERM.
-    bool ended = false;            // Training is done, and who ends then was told.
+    bool ended = false;            // Training is done, and its processes know it.
     Instant suspects_at = kNever;  // Standing peers are taken for gone then.
     Instant progress_at = kNever;
     std::int64_t steps_seen = 0;
@@ -331,7 +331,7 @@ class JobWorkload {
   trace::JobIndex index_;
   std::uint64_t seed_;
   bool detailed_;
-  bool has_chief_ = false;   // Somebody drives parameter-server training.
+  bool has_chief_ = false;   // A chief drives parameter-server training.
   bool peers_wait_ = false;  // peer_loss: none.
   bool servers_;             // Strategy parameter-server.
   Duration peer_loss_after_{};

@@ -76,7 +76,7 @@ void JobWorkload::TakeTeamSpec(Instant now, std::uint32_t slot, Out& out) {
   const auto newest = std::pair(team_.application, team_.epoch);
   const auto its = std::pair(application, epoch);
   if (its < newest || (its == newest && !leader_gone)) return;
-  // Workers without a chief take each other's newer spec up without a break; everybody else starts
+  // Workers without a chief take each other's newer spec up without a break; all others start
   // a new session.
   if (leads != TaskRole::kWorker) BreakTeam(now, out);
   team_.spec = process.is.spec;

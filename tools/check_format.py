@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Is every source formatted as .clang-format says? Prints the files that are not; `./dev format` mends them.
+"""Is every source formatted as .clang-format says? Prints the files that are not; `./dev format` corrects them.
 
 Looks at what git tracks, or at everything in the source folders where there is no git. Exit 77 without clang-format-14:
 other versions format differently.

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Who includes whom, and what nobody in a folder may call: the table of ARCHITECTURE.md, enforced.
+"""Which folder includes which, and what no file of a folder may call: the table of ARCHITECTURE.md, enforced.
 
 Reads #include lines and the text of sources; prints each breach as FILE:LINE and exits 1 when there is one.
 """

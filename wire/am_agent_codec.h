@@ -39,8 +39,8 @@ struct Hello {
   std::uint32_t oldest_version = kOldestVersion;
   std::uint32_t newest_version = kNewestVersion;
   ApplicationId application;
-  std::int32_t am_attempt = 0;           ///< From 1; the AM's word only, else 0.
-  std::optional<ContainerId> container;  ///< The agent's word only.
+  std::int32_t am_attempt = 0;           ///< From 1; in messages of the AM, else 0.
+  std::optional<ContainerId> container;  ///< In messages of the agent only.
   friend bool operator==(const Hello&, const Hello&) = default;
 };
 BOOST_DESCRIBE_STRUCT(Hello, (),

@@ -7,7 +7,7 @@ namespace tfyarn::wire {
 
 enum class ChannelEnd {
   kPeerClosed,        ///< Closed or reset by the peer or the network.
-  kConnectFailed,     ///< Nobody answers at the address, or its host is not known.
+  kConnectFailed,     ///< No process answers at the address, or its host is not known.
   kTls,               ///< Not TLS 1.3, or a damaged stream.
   kCertificate,       ///< The peer's certificate is missing, of another authority, or out of time.
   kIdentity,          ///< The certificate is of another application, or of the wrong role.

@@ -2,8 +2,8 @@
 // the AM's.
 //
 // The channel may lose, repeat and reorder: Send() never waits and never queues for an agent that
-// is not connected; the core repeats. An agent is who its certificate says, and may speak for
-// nobody else.
+// is not connected; the core repeats. An agent is the one that its certificate names, and may speak
+// for no other.
 #pragma once
 
 #include <boost/asio/io_context.hpp>
@@ -58,7 +58,7 @@ struct ServerHandlers {
   /// May be empty. The agent in `peer` has no connection any more.
   std::function<void(const ContainerId& peer, ChannelEnd why, const std::string& detail)> on_gone =
       {};
-  /// May be empty. Somebody at `address` (host:port) was turned away, before Hello or for what it
+  /// May be empty. A peer at `address` (host:port) was turned away, before Hello or for what it
   /// said later.
   std::function<void(const std::string& address, ChannelEnd why, const std::string& detail)>
       on_refused = {};

@@ -13,7 +13,7 @@
 namespace tfyarn::wire {
 
 inline constexpr std::size_t kFrameHeader = 4;
-/// Longest first frame of either end, which is read before anybody knows what the peer is after.
+/// Longest first frame of either end, which is read before the peer has identified itself.
 inline constexpr std::size_t kMaxHelloFrame = 1024;
 /// Longest later frame of an agent.
 inline constexpr std::size_t kMaxAgentFrame = std::size_t{256} * 1024;

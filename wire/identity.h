@@ -1,4 +1,4 @@
-// Who is who on the channel between AM and agents: one certificate authority per application, made
+// Identities on the channel between AM and agents: one certificate authority per application, made
 // by its first AM, and under it one certificate for every AM attempt and every agent. A certificate
 // names application, role and container, so a peer cannot speak for another. Keys are EC P-256.
 //

@@ -1,4 +1,4 @@
-// Files that hold keys: nobody but their owner can read them, at no moment.
+// Files that hold keys: at every moment only their owner can read them.
 #pragma once
 
 #include <string>
@@ -15,7 +15,7 @@ namespace tfyarn::wire {
 [[nodiscard]] Expected<void> WritePrivateFile(const std::string& path, std::string_view bytes);
 
 /// Errors: kNotFound when there is none; kFailedPrecondition when it is a link or no plain file, is
-/// somebody else's, can be read or written by others, or is beyond 1 MiB; kUnavailable when reading
+/// another user's, can be read or written by others, or is beyond 1 MiB; kUnavailable when reading
 /// fails.
 [[nodiscard]] Expected<std::string> ReadPrivateFile(const std::string& path);
 

@@ -46,11 +46,11 @@ struct Raw {
 /// `file`: what the positional argument may be.
 void AddInput(CLI::App& app, InputArguments& input, const char* file = "scenario.yaml") {
   app.add_option("FILE", input.file, file)->required();
-  app.add_option("--set", input.sets, "path=value, wins over the file; may be repeated")
+  app.add_option("--set", input.sets, "path=value, overrides the file; may be repeated")
       ->allow_extra_args(false)
       ->type_name("PATH=VALUE");
   app.add_option("--trace-dir", input.trace_directory,
-                 "where traces of jobs and failures are that are not beside the scenario")
+                 "directory of the traces of jobs and failures that are not beside the scenario")
       ->type_name("DIR");
 }
 
@@ -61,7 +61,7 @@ void AddRun(CLI::App& app, Raw& raw) {
   run.add_option("--seed", raw.run_seed, "in place of the scenario's seed")->type_name("N");
   run.add_option("--seeds", raw.run_seeds, "run every seed from A to B, both included")
       ->type_name("A..B");
-  run.add_option("-j,--jobs", raw.jobs, "how many runs at once (default: one for each processor)")
+  run.add_option("-j,--jobs", raw.jobs, "number of runs at once (default: one for each processor)")
       ->type_name("N");
   run.add_option("--out", raw.run.out, "write result.json, report.html, junit.xml and CSV there")
       ->type_name("DIR");
@@ -87,21 +87,19 @@ void AddRun(CLI::App& app, Raw& raw) {
 }
 
 void AddOthers(CLI::App& app, Raw& raw) {
-  CLI::App& validate =
-      *app.add_subcommand("validate", "check scenario or job files; nothing is run");
+  CLI::App& validate = *app.add_subcommand("validate", "check scenario or job files; run nothing");
   validate.add_option("FILES", raw.validate.files, "scenario.yaml or job.yaml")->required();
   validate
-      .add_option("--set", raw.validate.sets, "path=value, wins over the files; may be repeated")
+      .add_option("--set", raw.validate.sets, "path=value, overrides the files; may be repeated")
       ->allow_extra_args(false)
       ->type_name("PATH=VALUE");
   validate
       .add_option("--trace-dir", raw.validate.trace_directory,
-                  "where traces of jobs and failures are that are not beside the file")
+                  "directory of the traces of jobs and failures that are not beside the file")
       ->type_name("DIR");
 
   CLI::App& explain = *app.add_subcommand(
-      "explain",
-      "what a field means, what a failure policy does, or what a job waits for at a time");
+      "explain", "explain a field, a failure policy, or what a job waits for at a time");
   explain
       .add_option("WORDS", raw.explain.words,
                   "a field (gang.hold), or: policy NAME, or: FILE job/NAME --at TIME")
@@ -111,39 +109,39 @@ void AddOthers(CLI::App& app, Raw& raw) {
   explain.add_option("--seed", raw.explain_seed, "in place of the scenario's seed")->type_name("N");
   explain
       .add_option("--set", raw.explain_job.input.sets,
-                  "path=value, wins over the file; may be repeated")
+                  "path=value, overrides the file; may be repeated")
       ->allow_extra_args(false)
       ->type_name("PATH=VALUE");
   explain
       .add_option("--trace-dir", raw.explain_job.input.trace_directory,
-                  "where traces of jobs and failures are that are not beside the scenario")
+                  "directory of the traces of jobs and failures that are not beside the scenario")
       ->type_name("DIR");
 
   CLI::App& schema = *app.add_subcommand("schema", "print a JSON Schema for editors");
   schema.add_option("WHICH", raw.schema.which, "scenario (default) or job");
 
   CLI::App& init = *app.add_subcommand("init", "write a small scenario to start from");
-  init.add_option("DIR", raw.init.directory, "default: here");
-  init.add_flag("--force", raw.init.force, "replace a scenario.yaml that is there");
+  init.add_option("DIR", raw.init.directory, "default: the current directory");
+  init.add_flag("--force", raw.init.force, "replace an existing scenario.yaml");
 
   CLI::App& faults =
       *app.add_subcommand("faults", "list the kinds of faults that a scenario can have");
   faults.add_option("KIND", raw.faults.kind, "only this one");
 
-  CLI::App& replay =
-      *app.add_subcommand("replay",
-                          "run a scenario, or the machines of a real run, again, and check that "
-                          "nothing differs");
+  CLI::App& replay = *app.add_subcommand(
+      "replay",
+      "repeat a scenario, or the machines of a real run, and check that the result "
+      "is the same");
   AddInput(replay, raw.replay.input,
            "scenario.yaml; or the folder of a run: what --out wrote, or that of a real run");
   replay.add_option("--seed", raw.replay_seed, "in place of the scenario's seed")->type_name("N");
   replay
       .add_option("--result", raw.replay.result,
-                  "an earlier result.json, whose digest must come out again")
+                  "an earlier result.json, whose digest the run must have, too")
       ->type_name("FILE");
   replay
       .add_option("--policy", raw.replay.policy,
-                  "tell what this failure policy would have decided at each recorded end")
+                  "print what this failure policy would have decided at each recorded end")
       ->type_name("NAME");
   replay.add_flag("-q,--quiet", raw.replay.quiet, "no progress line");
 
@@ -161,76 +159,73 @@ void AddOthers(CLI::App& app, Raw& raw) {
       "explore",
       "draw scenarios, or faults for yours, until an invariant breaks or a job ends wrongly");
   explore.add_option("FILES", raw.explore.inputs,
-                     "scenarios, or folders of them, of which only faults and seeds are drawn");
+                     "scenarios, or folders of them; draw only faults and seeds for them");
   explore
-      .add_option("--budget", raw.explore_budget, "how long (10m) or how many runs (default: 1m)")
+      .add_option("--budget", raw.explore_budget, "a time (10m) or a number of runs (default: 1m)")
       ->type_name("TIME|RUNS");
-  explore.add_option("--seed", raw.explore_seed, "what is drawn follows from it (default: random)")
+  explore.add_option("--seed", raw.explore_seed, "determines all draws (default: random)")
       ->type_name("N");
   explore
       .add_option("-j,--jobs", raw.explore_jobs,
-                  "how many processes at once (default: one for each processor)")
+                  "number of processes at once (default: one for each processor)")
       ->type_name("N");
   explore
       .add_option("--from", raw.explore_from,
                   "begin with that run of an --unguided search, a multiple of 100: goes on with "
-                  "one that was broken off")
+                  "an interrupted search")
       ->type_name("RUN");
-  explore
-      .add_option("--stop-after", raw.explore_stop_after, "end the search with so many findings")
+  explore.add_option("--stop-after", raw.explore_stop_after, "end the search after N findings")
       ->type_name("N");
   explore
-      .add_option(
-          "--known", raw.explore.known,
-          "what the findings of that folder show (--out of an earlier search) is no finding")
+      .add_option("--known", raw.explore.known,
+                  "do not report again the findings in that folder (--out of an earlier search)")
       ->type_name("DIR");
   explore
       .add_option("--out", raw.explore.out,
-                  "where findings are written (default: tfsim-out/explore), and with this option "
-                  "also what was reached, and the runs that reached something first")
+                  "write findings there (default: tfsim-out/explore); with this option also the "
+                  "coverage, and the runs that reached a cell first")
       ->type_name("DIR");
   explore
       .add_option("--corpus", raw.explore.corpus,
-                  "take up the search that kept these runs (DIR/corpus of its --out DIR)")
+                  "go on from the runs that an earlier search kept (DIR/corpus of its --out DIR)")
       ->type_name("DIR");
   explore.add_flag("--unguided", raw.explore_unguided,
-                   "draw each run by itself: none branches from one that reached something new");
+                   "draw each run independently: none branches from one that reached a new cell");
   explore.add_flag("--unshrunk", raw.explore_unshrunk,
-                   "write what shows a finding as it was drawn");
-  explore.add_flag("--coverage", raw.explore.coverage, "print all tables of what was reached");
+                   "write the scenario of a finding as drawn, not shrunk");
+  explore.add_flag("--coverage", raw.explore.coverage, "print all tables of the coverage");
   explore.add_flag("--coverage-only", raw.explore.coverage_only,
-                   "tell only what was reached: by FILES as they are, or by what is drawn");
+                   "report only the coverage: of FILES as they are, or of the drawn scenarios");
   explore
-      .add_option(
-          "--digests", raw.explore.digests,
-          "write the digest of each run there, one in a line: what two versions or machines "
-          "make of the same seed")
+      .add_option("--digests", raw.explore.digests,
+                  "write the digest of each run there, one per line, to compare two versions or "
+                  "machines")
       ->type_name("FILE");
   explore
       .add_option("--print", raw.explore_print,
                   "print the scenario of that run of an --unguided search, and run nothing")
       ->type_name("RUN");
   explore
-      .add_option(
-          "--relation", raw.explore_relation,
-          "only compare runs of FILES that must come to the same, all that there are unless "
-          "--budget: every-heartbeat, key-order, unused-node, repeated-message, "
-          "shifted-ports, node-order, other-seed, later, amnesia or failed-effect")
+      .add_option("--relation", raw.explore_relation,
+                  "only compare runs of FILES that must have the same outcome, all of them without "
+                  "--budget: every-heartbeat, key-order, unused-node, repeated-message, "
+                  "shifted-ports, node-order, other-seed, later, amnesia or failed-effect")
       ->type_name("NAME");
-  explore.add_option("--set", raw.explore.sets, "path=value, wins over FILES; may be repeated")
+  explore.add_option("--set", raw.explore.sets, "path=value, overrides FILES; may be repeated")
       ->allow_extra_args(false)
       ->type_name("PATH=VALUE");
   explore.add_flag("-q,--quiet", raw.explore.quiet, "no progress line");
 
   CLI::App& why = *app.add_subcommand(
-      "why", "where a failing run was lost: its chances after each event, from other futures");
+      "why",
+      "find the event that made a run fail: its chances after each event, from other futures");
   AddInput(why, raw.why.input,
            "scenario.yaml; or the folder of a simulated run, as --out wrote it");
   why.add_option("--seed", raw.why_seed, "in place of the scenario's seed")->type_name("N");
-  why.add_option("--futures", raw.why_futures, "how many from each event on (default: 20)")
+  why.add_option("--futures", raw.why_futures, "number of futures from each event on (default: 20)")
       ->type_name("N");
   why.add_option("-j,--jobs", raw.why_jobs,
-                 "how many processes at once (default: one for each processor)")
+                 "number of processes at once (default: one for each processor)")
       ->type_name("N");
   why.add_option("--html", raw.why.html, "write a page there")->type_name("FILE");
   why.add_flag("--json", raw.why.json, "print a document in place of the table");
@@ -245,7 +240,7 @@ std::unique_ptr<CLI::App> MakeApp(Raw& raw) {
   app->require_subcommand(0, 1);
   app->add_flag("-V,--version", raw.version, "print the version");
   app->footer(
-      "New here? `tfsim init my` writes a scenario, `tfsim run my/scenario.yaml` runs it.\n"
+      "To start: `tfsim init my` writes a scenario, `tfsim run my/scenario.yaml` runs it.\n"
       "`tfsim help COMMAND` and `tfsim help exit-codes` say more.");
   AddRun(*app, raw);
   AddOthers(*app, raw);
@@ -330,7 +325,7 @@ std::optional<UsageError> CheckExplore(Raw& raw) {
         explore.guided) {
       return UsageError{
           fmt::format("tfsim explore: --from {}: it takes the number of a run, a multiple of {}, "
-                      "with --unguided and --seed, which says of which search\n",
+                      "with --unguided and --seed, which identify the search\n",
                       raw.explore_from, kSearchStep)};
     }
     explore.from = run->first;
@@ -341,7 +336,7 @@ std::optional<UsageError> CheckExplore(Raw& raw) {
     if (!run || run->first != run->second || !explore.seed) {
       return UsageError{fmt::format(
           "tfsim explore: --print {}: it takes the number of a run, from 0 on, and --seed, which "
-          "says of which search\n",
+          "identifies the search\n",
           raw.explore_print)};
     }
     explore.print = run->first;
@@ -350,11 +345,11 @@ std::optional<UsageError> CheckExplore(Raw& raw) {
       raw.explore_relation.empty() && (explore.inputs.empty() || !explore.coverage_only);
   if (!searches && (!explore.digests.empty() || explore.print)) {
     const bool print = explore.print.has_value();
-    return UsageError{
-        fmt::format("tfsim explore: {} is of a search, not of --relation or --coverage-only with "
-                    "FILES{}\n",
-                    print ? "--print" : "--digests",
-                    print ? "" : "; `tfsim run FILE` says the digest of a file")};
+    return UsageError{fmt::format(
+        "tfsim explore: {} goes with a search, not with --relation or --coverage-only and "
+        "FILES{}\n",
+        print ? "--print" : "--digests",
+        print ? "" : "; `tfsim run FILE` prints the digest of a file")};
   }
   if (raw.explore_relation.empty()) return std::nullopt;
   explore.relation = EnumeratorFromKebab<explore::Relation>(raw.explore_relation);

@@ -94,12 +94,12 @@ std::string CoverageSummary(const explore::Corpus& corpus) {
   const explore::CellCounts& fresh = corpus.fresh();
   if (fresh.runs == 0) return text + "\n";
   text += fmt::format(
-      "\none more drawn run reaches something new with a chance of about {} ({} reached by one "
+      "\none more drawn run reaches a new cell with a probability of about {} ({} reached by one "
       "of {})\n",
       HumanPercent(fresh.ChanceOfNews()), Plural(fresh.reached_by(1), "cell"),
       Plural(fresh.runs, "drawn run"));
   if (corpus.branched() == 0) return text;
-  return text + fmt::format("{} branched from others, {} of them to something new; {} kept\n",
+  return text + fmt::format("{} branched from others, {} of them to a new cell; {} kept\n",
                             Plural(corpus.branched(), "run"), corpus.branched_with_news(),
                             Plural(corpus.kept().size(), "run"));
 }

@@ -16,18 +16,18 @@ constexpr std::array kRows{
     Row{ExitCode::kOk, "ok"},
     Row{ExitCode::kInternal, "internal error, or a result could not be written"},
     Row{ExitCode::kUsage, "wrong usage: unknown option, missing argument"},
-    Row{ExitCode::kInvalidInput, "invalid input: nothing was started"},
+    Row{ExitCode::kInvalidInput, "invalid input; nothing was started"},
     Row{ExitCode::kCredentials, "on a cluster: credentials are missing or refused"},
     Row{ExitCode::kCluster, "on a cluster: it is unreachable or incompatible"},
     Row{ExitCode::kDeadline, "on a cluster: a deadline passed"},
-    Row{ExitCode::kNothingSelected, "on a cluster: nothing was selected"},
+    Row{ExitCode::kNothingSelected, "on a cluster: the selection is empty"},
     Row{ExitCode::kJobFailed, "a job failed, and no expectation names its status"},
     Row{ExitCode::kJobKilled, "a job was killed, and no expectation names its status"},
     Row{ExitCode::kExpectationFailed,
         "an expectation failed, or a job was unfinished at the horizon (the simulated end)"},
     Row{ExitCode::kInvariantBroken,
         "an invariant broke: a check that every run makes (docs/invariants.md)"},
-    Row{ExitCode::kRunsDiffer, "two runs of one seed differ, or two things that were compared"},
+    Row{ExitCode::kRunsDiffer, "two runs of one seed, or two compared results, differ"},
 };
 
 }  // namespace

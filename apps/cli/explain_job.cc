@@ -258,7 +258,7 @@ int ExplainJobCommand(const ExplainJobArguments& arguments, const Simulator& sim
   }
   for (const config::JobConfig& job : scenario->jobs) {
     if (job.spec.name != arguments.job) continue;
-    Complain(fmt::format("job {} is submitted at {}: nothing to say of it at {}", arguments.job,
+    Complain(fmt::format("job {} is submitted at {}: it does not exist yet at {}", arguments.job,
                          At(Instant(job.submit)), at));
     return ToInt(ExitCode::kInvalidInput);
   }

@@ -26,7 +26,7 @@
 namespace tfyarn::cli {
 namespace {
 
-/// More findings are told, but not shrunk: the first ones are to be mended first.
+/// More findings are told, but not shrunk: the first ones are to be repaired first.
 constexpr std::size_t kShrunk = 20;
 
 struct InputFile {

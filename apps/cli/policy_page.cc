@@ -54,7 +54,7 @@ std::string RowText(const policy::RowText& row) {
 
 std::string PolicyPage(const policy::Text& text) {
   std::string page = Wrapped(fmt::format("{}: {}", text.name, text.summary), 0);
-  if (!text.options.empty()) page += "\nOptions, with what holds when they are not given\n";
+  if (!text.options.empty()) page += "\nOptions, with their defaults\n";
   for (const policy::RowText& row : text.options) {
     page += Entry(row.name, WidestName(text.options),
                   fmt::format("{}; without it {}", row.action, row.when), row.why);

@@ -284,7 +284,7 @@ Expected<PolicyComparison> ComparePolicies(const JobSpec& job,
     comparison.differ = comparison.differ || then.substr(0, then.find_first_of(" [,:")) !=
                                                  now.substr(0, now.find_first_of(" [,:"));
   }
-  if (comparison.text.empty()) comparison.text = "  no end asked for a decision\n";
+  if (comparison.text.empty()) comparison.text = "  no end needed a decision\n";
   comparison.differ =
       comparison.differ || recorded.verdict().substr(0, 4) != instead.verdict().substr(0, 4);
   for (const PolicyAccount* account : {&recorded, &instead})

@@ -41,8 +41,8 @@ Expected<std::optional<SimulatedRun>> SimulatedRunAt(const std::string& path) {
   if (!directory && !path.ends_with(".json")) return std::nullopt;
   if (directory && !RecordingsIn(path).empty()) {
     return refuse(fmt::format(
-        "{} holds a run on machines, whose chances cannot be drawn again; `tfsim replay "
-        "{} --policy NAME` tells where another policy decides otherwise",
+        "{} is a run with real processes, which has no other futures; `tfsim replay {} --policy "
+        "NAME` shows where another policy decides otherwise",
         path, path));
   }
   SimulatedRun found;

@@ -41,7 +41,7 @@ struct Raw {
 
 void AddJob(CLI::App& command, std::string& file, std::vector<std::string>& sets) {
   command.add_option("FILE", file, "job.yaml")->required();
-  command.add_option("--set", sets, "path=value, wins over the file; may be repeated")
+  command.add_option("--set", sets, "path=value, overrides the file; may be repeated")
       ->allow_extra_args(false)
       ->type_name("PATH=VALUE");
 }
@@ -55,18 +55,18 @@ void AddRun(CLI::App& app, RunArguments& run, std::string& ui, bool& yarn) {
       ->type_name("DIR");
   command
       .add_option("--faults", run.faults,
-                  "what goes wrong meanwhile: a file with `faults:` as in a scenario of tfsim")
+                  "inject the faults of a file with `faults:` as in a scenario of tfsim")
       ->type_name("FILE");
   command.add_flag("--oversubscribe", run.oversubscribe,
-                   "run it though this machine has less than the tasks ask for");
-  command.add_flag("--dry-run", run.dry_run, "check the job and this machine; start nothing");
+                   "run the job even if this machine has less than its tasks request");
+  command.add_flag("--dry-run", run.dry_run, "check the job and this machine; start no process");
   command.add_flag("--propagate-exit", run.propagate_exit,
                    "end with the exit code of the process that failed the job, not with 10");
   command.add_flag("--json", run.json, "print the result document in place of logs and verdict");
-  command.add_option("--ui", ui, "a page on the run while it goes on: on (default) or off");
+  command.add_option("--ui", ui, "serve a page during the run: on (default) or off");
   command.add_flag("-q,--quiet", run.quiet, "show no logs and no status line");
   CLI::Option& on_yarn = *command.add_flag(
-      "--yarn", yarn, "run it on the YARN cluster of HADOOP_CONF_DIR: submit --wait");
+      "--yarn", yarn, "run the job on the YARN cluster of HADOOP_CONF_DIR: submit --wait");
   for (const char* only_here : {"--out", "--faults", "--oversubscribe", "--propagate-exit", "--ui"})
     on_yarn.excludes(only_here);
 }
@@ -76,19 +76,20 @@ void AddSubmit(CLI::App& app, apps::SubmitArguments& submit, std::string& dry_ru
   CLI::App& command =
       *app.add_subcommand("submit", "run a job on the YARN cluster of HADOOP_CONF_DIR");
   AddJob(command, submit.file, submit.sets);
-  command.add_flag("--wait", submit.wait, "stay until the job has ended, and end as it did");
-  command.add_flag("--json", submit.json, "{application, status, diagnostics, exit_code}");
-  command.add_flag("-q,--quiet", submit.quiet, "say nothing meanwhile");
+  command.add_flag("--wait", submit.wait,
+                   "wait until the job has ended; the exit code is the job's");
+  command.add_flag("--json", submit.json, "print {application, status, diagnostics, exit_code}");
+  command.add_flag("-q,--quiet", submit.quiet, "print no progress");
   command
       .add_option("--timeout", timeout,
-                  "longest silence of ResourceManager or HDFS until the job is accepted (default: "
-                  "10m)")
+                  "longest time without an answer of ResourceManager or HDFS before the job is "
+                  "accepted (default: 10m)")
       ->type_name("DURATION");
   command.add_flag("--no-check", submit.no_check,
-                   "submit it without asking the cluster whether it could ever hold it");
+                   "submit the job without a check that the cluster could ever hold it");
   command.add_flag(
       "--dry-run{job}", dry_run,
-      "check the job; --dry-run=cluster: and whether the cluster could hold it; submit "
+      "check the job, with --dry-run=cluster also that the cluster could hold it; submit "
       "nothing");
 }
 
@@ -101,38 +102,41 @@ struct NamedVerb {
 constexpr std::array kApplicationVerbs{
     NamedVerb{"status", apps::ApplicationVerb::kStatus, "show a job of the YARN cluster"},
     NamedVerb{"wait", apps::ApplicationVerb::kWait,
-              "stay until a job of the YARN cluster has ended, and end as it did"},
-    NamedVerb{
-        "attach", apps::ApplicationVerb::kAttach,
-        "show how a job of the YARN cluster goes on, as `submit --wait` does; Ctrl-C leaves it"},
-    NamedVerb{"kill", apps::ApplicationVerb::kKill, "end a job of the YARN cluster"}};
+              "wait for a job of the YARN cluster; the exit code is the job's"},
+    NamedVerb{"attach", apps::ApplicationVerb::kAttach,
+              "show the progress of a job of the YARN cluster, as `submit --wait` does; Ctrl-C "
+              "does not kill it"},
+    NamedVerb{"kill", apps::ApplicationVerb::kKill, "kill a job of the YARN cluster"}};
 
 void AddApplications(CLI::App& app, Raw& raw) {
   CLI::App& list = *app.add_subcommand("list", "show the jobs of the YARN cluster");
-  list.add_flag("-a,--all", raw.list.all, "those that have ended, too");
-  list.add_flag("--json", raw.list.json, "a list of objects");
+  list.add_flag("-a,--all", raw.list.all, "include jobs that have ended");
+  list.add_flag("--json", raw.list.json, "print a list of objects");
   for (const NamedVerb& verb : kApplicationVerbs) {
     CLI::App& command = *app.add_subcommand(verb.name, verb.help);
     command.add_option("ID", raw.application.application, "application_1700000000000_0007")
         ->required();
-    command.add_flag("--json", raw.application.json, "an object");
+    command.add_flag("--json", raw.application.json, "print an object");
   }
 }
 
 void AddDoctor(CLI::App& app, apps::DoctorArguments& doctor) {
   CLI::App& command = *app.add_subcommand(
-      "doctor", "say what keeps jobs from running on the YARN cluster, and what to do");
-  command.add_flag("--json", doctor.json, "a list of {subject, state, text, advice}");
+      "doctor", "find what keeps jobs from running on the YARN cluster, with remedies");
+  command.add_flag("--json", doctor.json, "print a list of {subject, state, text, advice}");
 }
 
 void AddLogs(CLI::App& app, Raw& raw) {
   apps::LogsArguments& logs = raw.logs;
-  CLI::App& command =
-      *app.add_subcommand("logs", "show what the tasks of a job of the YARN cluster have written");
+  CLI::App& command = *app.add_subcommand("logs", "show the logs of a job of the YARN cluster");
   command.add_option("ID", logs.application, "application_1700000000000_0007")->required();
-  command.add_option("--task", logs.selection.task, "worker:1, or worker for all of them")
+  command
+      .add_option("--task", logs.selection.task,
+                  "only this task (worker:1), or all of a type (worker)")
       ->type_name("TASK");
-  command.add_option("--attempt", logs.selection.attempt, "of the task, counted from 0")
+  command
+      .add_option("--attempt", logs.selection.attempt,
+                  "only this attempt of each task, counted from 0")
       ->type_name("N");
   command
       .add_option("--stream", raw.streams,
@@ -140,34 +144,34 @@ void AddLogs(CLI::App& app, Raw& raw) {
       ->allow_extra_args(false)
       ->check(CLI::IsMember({"stdout", "stderr", "agent", "am"}))
       ->type_name("STREAM");
-  command.add_flag("-f,--follow", logs.follow, "until the job has ended");
+  command.add_flag("-f,--follow", logs.follow, "go on until the job has ended");
   command.add_option("--tail", logs.tail, "begin with the last N lines of each log")
       ->check(CLI::Range(std::int64_t{0}, apps::kMostTail))
       ->type_name("N");
   command.add_flag("--json", logs.json,
-                   "an object {task, attempt, stream, container, line} a line");
+                   "print an object {task, attempt, stream, container, line} per line");
 }
 
 void AddHistory(CLI::App& app, Raw& raw) {
   apps::HistoryArguments& of = raw.history;
-  CLI::App& history =
-      *app.add_subcommand("history", "what is kept in HDFS of jobs that ran on the YARN cluster");
+  CLI::App& history = *app.add_subcommand(
+      "history", "list jobs that ran on the YARN cluster, or show one, from HDFS");
   history.add_option("ID", of.application,
-                     "application_1700000000000_0007; without it they are listed");
+                     "application_1700000000000_0007; without it, list the jobs");
   const auto add_where = [](CLI::App& command, std::string& user, std::string& directory) {
-    command.add_option("--user", user, "of whose jobs (default: yours)");
-    command.add_option("--dir", directory, "`history.dir` of the jobs, where they have one")
+    command.add_option("--user", user, "the user whose jobs to read (default: you)");
+    command.add_option("--dir", directory, "`history.dir` of the jobs, if they have one")
         ->type_name("PATH");
   };
   add_where(history, of.user, of.directory);
   history.add_option("--status", of.status,
-                     "only these: succeeded, failed, killed, running, unfinished");
-  history.add_option("--name", of.name, "only jobs with this in their name");
-  history.add_option("--since", of.days, "only those begun in the last DAYS days")
+                     "only jobs with this status: succeeded, failed, killed, running, unfinished");
+  history.add_option("--name", of.name, "only jobs whose name contains this");
+  history.add_option("--since", of.days, "only jobs that began in the last DAYS days")
       ->check(CLI::PositiveNumber)
       ->type_name("DAYS");
   history.add_flag("-a,--all", of.all, "list more than the newest 20");
-  history.add_flag("--json", of.json, "a list of objects; of one ID its result.json");
+  history.add_flag("--json", of.json, "print a list of objects; with ID, its result.json");
   history.add_flag("--open", of.open, "show the report of ID in a browser")->needs("ID");
   history
       .add_option("--out", of.out,
@@ -176,11 +180,11 @@ void AddHistory(CLI::App& app, Raw& raw) {
       ->type_name("DIR");
 
   CLI::App& events = *app.add_subcommand(
-      "events", "what happened to a job of the YARN cluster, while it runs and after");
+      "events", "show the events of a job of the YARN cluster, during the run and after it");
   events.add_option("ID", raw.events.application, "application_1700000000000_0007")->required();
   add_where(events, raw.events.user, raw.events.directory);
-  events.add_flag("-f,--follow", raw.events.follow, "stay until the job has ended");
-  events.add_flag("--json", raw.events.json, "every record, one object a line");
+  events.add_flag("-f,--follow", raw.events.follow, "go on until the job has ended");
+  events.add_flag("--json", raw.events.json, "print every record, one object per line");
 }
 
 void AddOthers(CLI::App& app, Raw& raw) {
@@ -188,30 +192,29 @@ void AddOthers(CLI::App& app, Raw& raw) {
       "render", "show the effective job, and every task's command and environment");
   AddJob(render, raw.render.file, raw.render.sets);
 
-  CLI::App& validate = *app.add_subcommand("validate", "check job files; nothing is run");
+  CLI::App& validate = *app.add_subcommand("validate", "check job files; run nothing");
   validate.add_option("FILES", raw.validate.files, "job.yaml")->required();
   validate
-      .add_option("--set", raw.validate.sets, "path=value, wins over the files; may be repeated")
+      .add_option("--set", raw.validate.sets, "path=value, overrides the files; may be repeated")
       ->allow_extra_args(false)
       ->type_name("PATH=VALUE");
 
   CLI::App& init = *app.add_subcommand("init", "write a job that trains: job.yaml and train.py");
-  init.add_option("DIR", raw.init.directory, "where to (default: here)");
-  init.add_flag("--force", raw.init.force, "replace files that are there");
+  init.add_option("DIR", raw.init.directory, "directory to write to (default: the current one)");
+  init.add_flag("--force", raw.init.force, "replace existing files");
 
-  CLI::App& explain =
-      *app.add_subcommand("explain", "what a field means, or what a failure policy does");
+  CLI::App& explain = *app.add_subcommand("explain", "explain a field or a failure policy");
   explain.add_option("WORDS", raw.explain.words, "a field (gang.hold), or: policy NAME")
       ->required();
 
   app.add_subcommand("schema", "print a JSON Schema of job.yaml for editors");
 
   CLI::App& config = *app.add_subcommand(
-      "config", "show: the Hadoop configuration in HADOOP_CONF_DIR, as we read it");
+      "config", "show: the Hadoop configuration in HADOOP_CONF_DIR, as tfyarn reads it");
   config.add_option("VERB", raw.config_verb, "show")->required();
-  config.add_option("KEYS", raw.config.keys, "keys of Hadoop (default: all that are used here)");
-  config.add_flag("--origin", raw.config.origin, "say which file and line each value is from");
-  config.add_flag("--json", raw.config.json, "a list of {key, value, origin, final}");
+  config.add_option("KEYS", raw.config.keys, "keys of Hadoop (default: all that tfyarn uses)");
+  config.add_flag("--origin", raw.config.origin, "show the file and line of each value");
+  config.add_flag("--json", raw.config.json, "print a list of {key, value, origin, final}");
 
   CLI::App& help = *app.add_subcommand("help", "help on a command, or on `exit-codes`");
   help.add_option("TOPIC", raw.topic, "a command, or exit-codes");
@@ -289,7 +292,7 @@ tl::expected<Command, cli::UsageError> ParseArguments(const std::vector<std::str
   if (name == "config") {
     if (raw.config_verb == "show") return raw.config;
     return tl::unexpected<cli::UsageError>(
-        cli::UsageError{"tfyarn config: only `show` is known, not " + raw.config_verb + "\n"});
+        cli::UsageError{"tfyarn config: it takes `show`, not " + raw.config_verb + "\n"});
   }
   auto help = cli::HelpOn(app, kProgram, raw.topic);
   if (!help) return tl::unexpected<cli::UsageError>(help.error());

@@ -116,7 +116,7 @@ ApplicationWatch::Seen ApplicationWatch::UntilItHasEnded(
     if (!wait) return now;
     if (const auto line = away.Next(Clock::now())) {
       cli::WriteStderr(cli::TerminalText(fmt::format(
-          "tfyarn: {}; it is asked again for {} min, and the job goes on without\n", *line,
+          "tfyarn: {}; asking again for {} min; the job does not depend on that\n", *line,
           std::chrono::duration_cast<std::chrono::minutes>(kLongestSilence).count())));
     }
     std::this_thread::sleep_for(kPoll);

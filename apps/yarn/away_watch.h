@@ -1,5 +1,5 @@
-// Who of a cluster leaves a client without an answer, and since when: for people who wait, as a
-// call may be repeated for minutes before it fails.
+// Which services of a cluster leave a client without an answer, and since when: for users who wait,
+// as a call may be repeated for minutes before it fails.
 #pragma once
 
 #include <array>

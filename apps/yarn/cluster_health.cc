@@ -290,14 +290,14 @@ Check JudgeHdfs(const HdfsFacts& facts) {
     case hdfs::HdfsErrorCode::kAlreadyExists:
     case hdfs::HdfsErrorCode::kInvalidPath:
     case hdfs::HdfsErrorCode::kLeaseLost:
-      check.advice = "look at what stands there: jobs need this directory";
+      check.advice = "check what is at that path: jobs need this directory";
       break;
   }
   return check;
 }
 
 Check JudgeClocks(const std::vector<ClockFacts>& clocks) {
-  Check check{.subject = "clocks", .state = kNotChecked, .text = "no server has said the time"};
+  Check check{.subject = "clocks", .state = kNotChecked, .text = "no server has reported its time"};
   Duration worst{};
   for (const ClockFacts& each : clocks) {
     const Duration off = each.ahead < Duration::zero() ? -each.ahead : each.ahead;

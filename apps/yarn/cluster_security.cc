@@ -13,7 +13,7 @@
 namespace tfyarn::apps {
 namespace {
 
-/// Who does not answer within it is not waited for here: whose calls fail says so.
+/// A service that does not answer within it is not waited for here: its calls will fail and say so.
 constexpr Duration kPatience = 3s;
 
 }  // namespace

@@ -1,4 +1,4 @@
-// Whether a cluster takes the calls of who only says who he is.
+// Whether a cluster accepts the calls of a client that only states its user name.
 #pragma once
 
 #include <string>

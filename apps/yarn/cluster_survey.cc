@@ -18,7 +18,7 @@
 namespace tfyarn::apps {
 namespace {
 
-/// Who does not answer within it counts as away.
+/// A service that does not answer within it counts as away.
 constexpr Duration kSurveyPatience = 5s;
 constexpr Duration kHdfsPatience = 10s;
 

@@ -10,7 +10,7 @@
 
 namespace tfyarn::apps {
 
-/// Asks one after the other and judges each; who does not answer is waited for some seconds.
+/// Asks one service after the other and judges each; waits some seconds for one without an answer.
 class ClusterSurvey {
  public:
   explicit ClusterSurvey(const config::HadoopSettings& settings) : settings_(settings) {}

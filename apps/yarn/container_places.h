@@ -27,13 +27,13 @@ class ContainerPlaces {
   /// All that are known now, by container. What cannot be asked is left out, and `problem` says
   /// why.
   [[nodiscard]] std::vector<ContainerPlace> Find();
-  /// The same without asking anybody.
+  /// The same without a call to the cluster.
   [[nodiscard]] std::vector<ContainerPlace> Known() const;
   /// Up to where an AM's own log was read; nullopt: it is no AM that is known.
   [[nodiscard]] std::optional<std::uint64_t> ReadOf(const ContainerId& am) const;
   /// A piece of an AM's own log, wherever it was found.
   void TakeAmLog(const ContainerId& am, std::uint64_t offset, std::string_view bytes);
-  /// "" = everybody has answered.
+  /// "" = all have answered.
   [[nodiscard]] const std::string& problem() const { return problem_; }
 
  private:

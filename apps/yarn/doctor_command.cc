@@ -28,7 +28,7 @@ Check Unusable(const std::string& directory, const config::Diagnostics& diagnost
     check.text += "\n" + each.file + ":" + std::to_string(each.line) + ": " + each.message;
     for (const std::string& note : each.notes) check.text += "; " + note;
   }
-  check.advice = "mend these values; `tfyarn config show --origin` shows all of them";
+  check.advice = "correct these values; `tfyarn config show --origin` shows all of them";
   return check;
 }
 
@@ -64,7 +64,7 @@ int DoctorCommand(const DoctorArguments& arguments) {
   }
   std::vector<Check> checks{{.subject = "configuration", .text = *directory}};
   checks.push_back({.subject = "user",
-                    .text = settings->user + ", as everybody may claim to be: "
+                    .text = settings->user + ", as any user may claim to be: "
                                              "the cluster does not use Kerberos"});
   for (Check& check : ClusterSurvey(*settings).Run()) checks.push_back(std::move(check));
   return Show(

@@ -198,7 +198,7 @@ HistoryStore::Answer<KeptHistory> FindHistory(HistoryStore& store, ClusterQuesti
     if (auto result = store.Read(newest, hosts::kResultFile)) kept.result = std::move(*result);
   }
   MakeDocuments(store, version, told ? &*told : nullptr, kept);
-  // For the time when YARN has forgotten it. Who may not write there loses nothing.
+  // For the time when YARN has forgotten it. A user who may not write there loses nothing.
   if (told) (void)WriteDocuments(store, kept);
   return kept;
 }

@@ -16,7 +16,7 @@ std::optional<std::string> ProgressLines::Next(const yarn::ApplicationReport& re
     nodes_ = nodes;
     said_ = now;
     return ToText(report.state) +
-           (nodes.empty() ? ": waits for nodes no more" : ": " + NodesWaitText(nodes));
+           (nodes.empty() ? ": no longer waits for nodes" : ": " + NodesWaitText(nodes));
   }
   if (report.diagnostics == explanation_ || now - said_ < kPatience) return std::nullopt;
   explanation_ = report.diagnostics;

@@ -107,7 +107,7 @@ void Submission::RuntimeProvided(Expected<yarn::LocalResource> runtime) {
                      AwayWatch::Clock::now() < begun_ + arguments_.timeout;
   if (again) {
     Say(
-        fmt::format("HDFS has not taken the runtime: {}; it is asked again, {} in all (--timeout), "
+        fmt::format("HDFS has not stored the runtime: {}; trying again, {} in all (--timeout), "
                     "Ctrl-C gives up (`tfyarn doctor` says more)",
                     runtime.error().message, TimeoutText(arguments_.timeout)));
     runtime_again_.expires_after(kRuntimeRetry);
@@ -175,10 +175,10 @@ void Submission::ShowWhoIsAway() {
   const auto now = AwayWatch::Clock::now();
   const bool submitting = client_ == nullptr || !application_;
   if (const auto line = away_.Next(now)) {
-    Say(submitting ? fmt::format("{}; it is asked again, {} in all (--timeout), Ctrl-C gives up "
+    Say(submitting ? fmt::format("{}; asking again, {} in all (--timeout), Ctrl-C gives up "
                                  "(`tfyarn doctor` says more)",
                                  *line, TimeoutText(arguments_.timeout))
-                   : *line + "; it is asked again, and the job goes on without");
+                   : *line + "; asking again; the job does not depend on that");
   }
   const bool waits_for_job = arguments_.wait && !submitting;
   if (waits_for_job || away_.Longest(now) < arguments_.timeout + kLastChance) return;

@@ -54,7 +54,7 @@ std::vector<std::string> StagingProblems(const std::string& job_file, const JobS
   return problems;
 }
 
-/// Who accepts connections and answers nothing counts as away, too.
+/// A server that accepts connections and does not answer counts as away, too.
 config::HadoopSettings Impatient(config::HadoopSettings settings) {
   constexpr Duration kLongestQuestion = 5s;
   settings.connect_timeout = kLongestQuestion;

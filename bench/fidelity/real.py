@@ -54,7 +54,7 @@ def cluster_options(scenario):
 def scatter_heartbeats(cluster, interval):
     """Gives each NodeManager's heartbeats a moment of their own, at random, as each seed of the simulator does: those of one cluster
     keep what they have to each other over many runs, and all of them beat at once after a restart of their ResourceManager.
-    `interval`: seconds between two of them; whoever is stopped for as long is late, and beats when it goes on."""
+    `interval`: seconds between two of them; a NodeManager stopped for as long is late, and beats when it goes on."""
     moments = sorted((random.uniform(interval, 2 * interval), name) for name in cluster.of_kind("nm"))
     begun = time.monotonic()
     for _, name in moments:

@@ -85,14 +85,14 @@ def of_a_failure(records, fault):
 
 
 def of_a_lost_am(records, _fault):
-    """The next attempt's process, and its word that the job runs."""
+    """The next attempt's process, and its record that the job runs."""
     began = first([at for at, attempt, name, _ in am_events(records) if name == "AmStarted" and attempt > 1])
     again = first([at for at, attempt in states(records, "running") if attempt > 1])
     return began, again
 
 
 def of_a_lost_rm(records, fault):
-    """A call that nobody answered, and the answer to the AM's second registration."""
+    """A call without an answer, and the answer to the AM's second registration."""
     failed = first([at for at in response_times(records, "RpcError") if at >= fault])
     again = first([at for at in response_times(records, "RegisterApplicationMasterResponse") if at > fault])
     return failed, again

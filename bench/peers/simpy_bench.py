@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """SimPy in the hold model: every pending event is a process that waits for a timeout, again and again.
 
-Usage: simpy_bench.py [REPEATS]. Exit 77 where SimPy is not installed. One in ten makes one more timeout that nobody waits for.
+Usage: simpy_bench.py [REPEATS]. Exit 77 where SimPy is not installed. One in ten makes one more timeout that no process waits for.
 """
 import random
 import statistics

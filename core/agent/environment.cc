@@ -80,9 +80,8 @@ void AddCommon(Environment& out, const JobSpec& job, const TaskId& task, const P
 // ---------------------------------------------------------------- tensorflow
 
 /// Whether `type` stands in the TF_CONFIG of a task of type `reader`. A sidecar never does:
-/// TensorFlow would wait for a server that never comes. Nor does an evaluator (or another drained
-/// type) in anybody's but its own: with it the chief of a parameter-server job hangs without a
-/// message.
+/// TensorFlow would wait for a server that never comes. An evaluator (or another drained type)
+/// stands only in its own: with it the chief of a parameter-server job hangs without a message.
 bool IsInTfCluster(const JobSpec& job, std::string_view type, std::string_view reader) {
   if (type == "tensorboard") return false;
   if (IsTrainingName(type)) return true;

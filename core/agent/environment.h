@@ -3,7 +3,7 @@
 //
 // One writer per framework, each after what that framework reads. Nothing here starts a process,
 // and nothing about the machine (PATH, CUDA devices, work directory) is known here: a host merges
-// this over its own environment. In the simulator nobody calls it, as a rendered spec of a thousand
+// this over its own environment. The simulator does not call it, as a rendered spec of a thousand
 // tasks is megabytes.
 #pragma once
 

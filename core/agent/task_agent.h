@@ -1,7 +1,7 @@
 // The TaskAgent: the machine inside every task's container.
 //
 // It holds a port for its task, registers with the AM, starts and ends the task's process on the
-// AM's orders, reports what became of it, and ends process and container when nobody owns them any
+// AM's orders, reports how it ended, and ends process and container when no AM owns them any
 // more. It decides nothing about the job. It does no I/O and knows no clock: AgentHost, or the
 // simulator, carries out its actions and tells it events.
 //
@@ -92,7 +92,7 @@ BOOST_DESCRIBE_ENUM(AgentTrigger, kAgentStarted, kPortLeased, kPortLeaseFailed, 
                     kReplaced, kAgentLeaving, kGraceOver, kProcessExited, kEndOrdered,
                     kTerminationRequested, kAmLost, kNoPort, kNothingLeft)
 
-/// What anybody may see of an agent.
+/// What callers may see of an agent.
 struct AgentSnapshot {
   LifeState life = LifeState::kNew;
   PortState port = PortState::kNone;

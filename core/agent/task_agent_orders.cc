@@ -29,7 +29,7 @@ void TaskAgent::On(Instant now, const AmSaid& event, Actions& actions) {
   }
   if (event.am_attempt != state_.am_attempt) {
     TF_PROBE("agent/of-another-am");
-    // Reports go to one AM: who obeyed another one would leave both in the dark. A newer one
+    // Reports go to one AM: an agent that obeyed another one would mislead both. A newer one
     // repeats its orders until this agent has found it.
     // How many heartbeats an AM answers when it wakes is no news.
     if (!std::holds_alternative<HeartbeatSeen>(event.message))
@@ -72,7 +72,7 @@ void TaskAgent::Obey(Instant now, const AgentRefused& order, Actions& actions) {
   next_heartbeat_.reset();
   next_register_.reset();
   StopLooking();
-  reports_.clear();  // Nobody is left who would answer them.
+  reports_.clear();  // No AM is left that would answer them.
   Leave(now, job_->deadlines.stop, true, kAgentRefused,
         fmt::format("refused by the AM: {}", order.reason), actions);
 }

@@ -157,8 +157,8 @@ void TaskAgent::On(Instant now, const ProgressSeen& event, Actions& actions) {
   if (!stall_reported_) return;
   stall_reported_ = false;
   TF_PROBE("agent/moves-again");
-  DropReports(ReportKind::kProgressStalled);  // It moves again: a report that nobody has seen would
-                                              // now be false.
+  DropReports(ReportKind::kProgressStalled);  // It moves again: a report that the AM has not seen
+                                              // would now be false.
 }
 
 // ---------------------------------------------------------------- what is to be seen of it
@@ -243,7 +243,7 @@ void TaskAgent::On(Instant now, const PortUseSeen& event, Actions& actions) {
 }
 
 /// That no process listens is no news before the task's process has had its time. Where it listens
-/// instead may change often, and is told with the first word only.
+/// instead may change often, and is told with the first report only.
 void TaskAgent::TellPort(Instant now, Actions& actions) {
   if (!port_use_ || state_.process_state != ProcessState::kRunning) return;
   const bool early = now < spawned_at_ + job_->deadlines.listen;
@@ -414,7 +414,7 @@ void TaskAgent::ReportNeverRan(Instant now, ProcessRef process, Actions& actions
   ReportEnd(now, std::move(end), actions);
 }
 
-/// The AM repeats an order for that attempt, so it has not heard what became of it.
+/// The AM repeats an order for that attempt, so it has not heard how it ended.
 void TaskAgent::RepeatStateOf(Instant now, TaskAttempt attempt, Actions& actions) {
   if (LivesAs(attempt)) {
     const bool seen_running = state_.process_state != ProcessState::kSpawning;

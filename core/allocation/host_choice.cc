@@ -142,7 +142,7 @@ class HostDealer {
     return hosts;
   }
 
-  /// To the group that has the fewest hosts for its size, then to whoever gets on with it.
+  /// To the group that has the fewest hosts for its size, then to each group that may share it.
   void DealHost(const Node& node) {
     std::vector<std::size_t> takers;
     for (std::size_t g = 0; g < candidates_.size(); ++g) {

@@ -35,13 +35,12 @@ struct RmSessionOptions {
   /// for a while: a node's heartbeat brings them, and waiting for a slow answer of ours beside that
   /// is lost time.
   Duration fast_heartbeat = 1s;
-  Duration fast_for =
-      10s;  ///< From the last change of asks; who waits for longer is not in a hurry.
+  Duration fast_for = 10s;       ///< From the last change of asks; a longer wait is not urgent.
   Duration reply_timeout = 10s;  ///< An unanswered call is repeated after this time.
   Duration register_backoff_first = 1s;
   Duration register_backoff_max = 10s;
   Duration finish_interval = 100ms;  ///< Between finish calls that say "not yet".
-  Duration finish_retry = 1s;        ///< After a finish call that nobody answered.
+  Duration finish_retry = 1s;        ///< After a finish call without an answer.
 };
 
 /// What one reply brought. At most one of the optional parts is set, but for `resynced` and
@@ -59,7 +58,7 @@ struct RmNews {
   /// With `resynced`: containers of earlier attempts that the RM counts now. One that was given
   /// back to the RM before may be among them, if its node had not heard so.
   std::vector<yarn::Container> listed;
-  /// An answer with news. Idle ones are not handed out: with elided heartbeats nobody sees them.
+  /// An answer with news. Idle ones are not handed out: with elided heartbeats they are not sent.
   std::optional<yarn::AllocateResponse> allocated;
   /// How many nodes the RM counts, by the first answer to an allocate after each registration. It
   /// is real, idle or not; later nodes are told.

@@ -1,8 +1,8 @@
 // The JobClient: stage a job, submit it, watch it, submit it again, kill it.
 //
-// One machine for one job, as long as its user waits. It judges only what it can know better than
-// anybody: that a queue does not exist, that the AM can never start, that the application has ended
-// and how. What the tasks do is the AM's. It does no I/O and knows no clock.
+// One machine for one job, as long as its user waits. It judges only what it knows better than the
+// AM: that a queue does not exist, that the AM can never start, that the application has ended and
+// how. What the tasks do is the AM's. It does no I/O and knows no clock.
 //
 // Source of the steps: YarnClientImpl.submitApplication of hadoop-yarn-client (submission, the wait
 // for acceptance, the second submission after an RM failover, the repeated kill).

@@ -200,7 +200,7 @@ struct Writer {
 
 // ---------------------------------------------------------------- from bytes
 
-/// Converts field by field and keeps the first word that it does not know.
+/// Converts field by field and keeps the first name that it does not know.
 class EntryReader {
  public:
   [[nodiscard]] const std::string& unknown() const { return unknown_; }

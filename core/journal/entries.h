@@ -87,7 +87,7 @@ struct AllRunning {
   StoredTime at{};
 };
 BOOST_DESCRIBE_STRUCT(AllRunning, (), (at))
-/// A decision to start processes again, and who paid; written before it is carried out.
+/// A decision to start processes again, and its payer; written before the AM carries it out.
 struct RestartPaid {
   Budget budget = Budget::kNone;
   StoredTime at{};
@@ -153,7 +153,7 @@ struct MemoryRaised {
   TaskAttempt attempt;  ///< The process that had too little.
 };
 BOOST_DESCRIBE_STRUCT(MemoryRaised, (), (task, memory_mb, attempt))
-/// The verdict; durable before anybody hears of it.
+/// The verdict; durable before the AM tells the RM, a client or an agent.
 struct VerdictDecided {
   JobStatus status = JobStatus::kUnfinished;
   std::string diagnostics;

@@ -21,7 +21,7 @@ namespace tfyarn::journal {
 /// Of the frames. Entries evolve by themselves (journal.proto).
 inline constexpr std::uint8_t kJournalVersion = 6;
 
-/// Who writes, and what it knows to be stored.
+/// The AM attempt that writes, and what it knows to be stored.
 struct JournalWriter {
   std::int32_t am_attempt = 0;
   JournalSeq heard;  ///< Storage has told it that entries up to this one are durable.

@@ -65,7 +65,7 @@ BOOST_DESCRIBE_STRUCT(SpawnFailed, (), (attempt, reason))
 struct ProcessExited {
   TaskAttempt attempt;
   ProcessExit exit;
-  bool port_conflict = false;  ///< The host saw that its leased port was taken by somebody else.
+  bool port_conflict = false;  ///< The host saw that another process took its leased port.
   std::string stderr_tail;
 };
 BOOST_DESCRIBE_STRUCT(ProcessExited, (), (attempt, exit, port_conflict, stderr_tail))
@@ -82,8 +82,8 @@ struct ProcessSignsSeen {
   bool catches_term = false;  ///< One of them has a handler for SIGTERM.
 };
 BOOST_DESCRIBE_STRUCT(ProcessSignsSeen, (), (attempt, standstill, catches_term))
-/// Who listens on the task's port is seen to have changed, or is as before when deadlines.listen is
-/// over. Only of a process that should listen; nothing was seen before the first one.
+/// The listener on the task's port is seen to have changed, or is as before when deadlines.listen
+/// is over. Only of a process that should listen; nothing was seen before the first one.
 struct PortUseSeen {
   TaskAttempt attempt;
   PortUse use;

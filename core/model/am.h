@@ -24,9 +24,9 @@
 
 namespace tfyarn {
 
-// ---------------------------------------------------------------- states that everybody names
+// ---------------------------------------------------------------- states that all machines name
 
-/// submitted: no AM yet (the client's word). Terminal: kFinished.
+/// submitted: no AM yet (by the client). Terminal: kFinished.
 enum class JobState {
   kSubmitted,
   kAllocating,

@@ -1,8 +1,8 @@
 // What the ApplicationMaster and the TaskAgents say to each other.
 //
 // The channel may lose, repeat, delay and reorder. So every message is idempotent, names exactly
-// who sent it to whom (the fence), and its sender repeats it until the answer named in its comment
-// comes. The simulator carries these structs; real hosts carry their protobuf form.
+// its sender and receiver (the fence), and its sender repeats it until the answer named in its
+// comment comes. The simulator carries these structs; real hosts carry their protobuf form.
 #pragma once
 
 #include <cstddef>
@@ -20,8 +20,8 @@
 
 namespace tfyarn {
 
-/// Who an agent is. The AM refuses a message whose fence is not that of the incarnation it knows
-/// for the task.
+/// The identity of an agent. The AM refuses a message whose fence is not that of the incarnation it
+/// knows for the task.
 struct AgentFence {
   ContainerId container;
   TaskId task;
@@ -39,7 +39,7 @@ struct ProcessRef {
 };
 BOOST_DESCRIBE_STRUCT(ProcessRef, (), (attempt, epoch))
 
-/// Who listens on the port that the agent leased for its task.
+/// The listener on the port that the agent leased for its task.
 enum class PortListener {
   kNobody,
   kOurs,      ///< The task's process or a descendant.
@@ -64,7 +64,7 @@ BOOST_DESCRIBE_STRUCT(PastStandstill, (), (process, standstill, ago))
 
 // ---------------------------------------------------------------- agent -> AM
 
-/// First word of an agent, and its word to every new AM attempt. Repeated until AgentAccepted or
+/// First message of an agent, also to every new AM attempt. Repeated until AgentAccepted or
 /// AgentRefused.
 struct RegisterAgent {
   AgentFence fence;

@@ -3,8 +3,8 @@
 // Little-endian fixed-width integers, length-prefixed strings and lists, one byte for optional, one
 // for the alternative of a variant, members in the order of their description. There is no version
 // in it: the journal's header has one, and a change of any journalled record raises it. A cluster
-// spec is shared by many values, so a SpecRef is its id here, and whoever stores it keeps the specs
-// themselves beside.
+// spec is shared by many values, so a SpecRef is its id here, and a caller that stores it keeps the
+// specs themselves beside.
 #pragma once
 
 #include <cstdint>
@@ -192,7 +192,7 @@ class Decoder {
     if (!known) Break();
   }
 
-  /// Lists within lists. The deepest that anybody writes is a success expression: two for each of
+  /// Lists within lists. The deepest that occurs is a success expression: two for each of
   /// 32 parentheses.
   static constexpr int kMaxDepth = 100;
 

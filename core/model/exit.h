@@ -25,8 +25,8 @@ inline constexpr std::int32_t kKilledByContainerScheduler = -108;
 inline constexpr std::int32_t kKilledForExcessLogs = -109;
 }  // namespace container_exit
 
-/// Exit codes of the agent's own process, and so of its container: what became of the agent, not of
-/// the user's process (ProcessEnded tells that). Outside the range that user programs commonly use.
+/// Exit codes of the agent's own process, and so of its container: how the agent ended, not the
+/// user's process (ProcessEnded tells that). Outside the range that user programs commonly use.
 namespace agent_exit {
 inline constexpr std::int32_t kOrdered = 0;       ///< EndAgent.
 inline constexpr std::int32_t kNoPort = 120;      ///< No port could be leased for two minutes.

@@ -15,7 +15,7 @@ enum class HdfsErrorCode {
   kSafeMode,     ///< Read-only for now. Repeat.
   kNotFound,
   kAlreadyExists,
-  kQuotaExceeded,  ///< Permanent until somebody makes room.
+  kQuotaExceeded,  ///< Permanent until a user makes room.
   kAccessDenied,
   kInvalidPath,
   kLeaseLost,  ///< Another writer has taken the file.
@@ -42,13 +42,12 @@ BOOST_DESCRIBE_STRUCT(CreateRequest, (), (path, bytes, size, overwrite))
 struct AppendRequest {
   std::string path;
   std::string bytes;
-  std::string
-      writer;  ///< kLeaseLost when another one has taken the file; "" = nobody in particular.
+  std::string writer;  ///< kLeaseLost when another one has taken the file; "" = not named.
 };
 BOOST_DESCRIBE_STRUCT(AppendRequest, (), (path, bytes, writer))
 struct ReadRequest {
   std::string path;
-  std::string writer;  ///< Not "": takes the file, there or not yet, from whoever wrote it so far.
+  std::string writer;  ///< Not "": takes the file, there or not yet, from its writer so far.
 };
 BOOST_DESCRIBE_STRUCT(ReadRequest, (), (path, writer))
 struct GetFileStatusRequest {

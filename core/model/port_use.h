@@ -1,4 +1,4 @@
-// Who listens on a task's port, in words for people.
+// Which process listens on a task's port, as text for users.
 #pragma once
 
 #include <string>

@@ -2,7 +2,7 @@
 // grace=15s}`.
 //
 // Members at their default are left out when they are empty strings, empty lists or nullopt, so
-// that the text shows what was said. Not parsed by anybody; the machine forms are codec.h and
+// that the text shows what was said. No program parses it; the machine forms are codec.h and
 // core/trace.
 #pragma once
 

@@ -20,7 +20,7 @@ inline constexpr std::string_view kOwnDirectory = ".tfyarn";
 [[nodiscard]] std::vector<std::string> PartsOf(std::string_view path);
 /// Where `files` puts this path: its last part. Empty: it names no file ("..", "/", ".").
 [[nodiscard]] std::string NameInWorkDirectory(std::string_view path);
-/// Who needs a name, or what begins with it, for itself: "tfyarn", "YARN". Empty: neither.
+/// The program that reserves a name, or what begins with it: "tfyarn", "YARN". Empty: neither.
 [[nodiscard]] std::string_view OwnerOf(std::string_view name);
 /// Whether both cannot be in one directory: they are the same, or one lies in the other.
 [[nodiscard]] bool Exclude(const std::vector<std::string>& a, const std::vector<std::string>& b);

@@ -2,7 +2,7 @@
 // wire share.
 //
 // Field names and meanings are YARN's (hadoop-yarn-api yarn_protos.proto,
-// yarn_service_protos.proto); what nobody here uses is left out. A Token is a handle: its secret
+// yarn_service_protos.proto); what is not used here is left out. A Token is a handle: its secret
 // bytes stay in the host.
 #pragma once
 

@@ -1,5 +1,5 @@
-// Can a gang ever be met? With the whole cluster empty, the queue at its maximum, and nobody else
-// there.
+// Can a gang ever be met? With the whole cluster empty, the queue at its maximum, and no other
+// application there.
 //
 // Says no only when it is proven, and then names the one limit that a user must change. What is
 // merely unlikely or busy now is feasible.

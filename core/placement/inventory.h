@@ -2,10 +2,10 @@
 // to be free.
 //
 // A view, not the truth: capability and state follow NodeReports, and `free` is as old as the last
-// report. Whoever plans with it must be ready to be refused.
+// report. A caller that plans with it must expect that the RM refuses.
 //
 // Most AMs look at a handful of nodes once and then wait for their containers: reports stay the
-// shared list that they came as until somebody needs them all.
+// shared list that they came as until a caller needs them all.
 #pragma once
 
 #include <set>

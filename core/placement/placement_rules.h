@@ -1,6 +1,6 @@
-// Which task types may be where, given who is where already: spread, pack, avoid.
+// Which task types may be where, given which are where already: spread, pack, avoid.
 //
-// Only the rules and the occupants; resources are somebody else's question. Rules are between
+// Only the rules and the occupants, not resources (inventory.h). Rules are between
 // types: a rule of one job never concerns another job's containers.
 #pragma once
 

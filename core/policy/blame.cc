@@ -9,7 +9,7 @@
 namespace tfyarn::policy {
 namespace {
 
-/// The lower, the more surely nobody else's doing.
+/// The lower, the surer that no peer caused it.
 int RankOf(ExitClass exit_class) {
   if (!PeerMayHaveCaused(exit_class)) return 0;
   return exit_class == ExitClass::kSignalCrash ? 1 : 2;

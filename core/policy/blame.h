@@ -1,4 +1,4 @@
-// Who of several that failed together is the cause?
+// Which of several tasks that failed together is the cause?
 #pragma once
 
 #include <cstddef>

@@ -26,7 +26,7 @@ struct CountedRestart {
   StoredTime at{};
 };
 
-/// Who asks: a task, and the positions that its type's tasks have.
+/// The task that asks, and the positions that its type's tasks have.
 struct Claimant {
   TaskIndex task;
   TaskIndex first_of_type;

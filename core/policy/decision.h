@@ -25,7 +25,7 @@ struct ExitView {
   bool ever_registered = true;  ///< An agent of this task has registered in this epoch or before.
   bool stalled =
       false;  ///< Ended by us for want of progress: `watch.do` decides, after the on_exit rows.
-  /// By its last words it ended because a peer could not be reached: infrastructure pays what the
+  /// By its last error it ended because it could not reach a peer: infrastructure pays what the
   /// user would.
   bool peer_unreachable = false;
 };

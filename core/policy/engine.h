@@ -37,7 +37,7 @@ class Engine {
   /// but for the policy's name.
   [[nodiscard]] static Expected<Engine> Make(const JobSpec& job, const Table& table);
 
-  /// The class of every task of the type: the job's word, else the policy's table of roles.
+  /// The class of every task of the type: from the job, else from the policy's table of roles.
   [[nodiscard]] TaskClass ClassOf(std::string_view task_type) const;
   /// Whether the policy gives this task the chief's role.
   [[nodiscard]] bool IsChief(const TaskId& task) const;

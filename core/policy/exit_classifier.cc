@@ -91,12 +91,12 @@ std::optional<ExitRecord> AgentAccount(const ExitEvidence& evidence,
   return record(ClassOfStatus(*exit, retryable));
 }
 
-/// Of a container that a signal killed while its NodeManager was away, and nobody knows which.
+/// Of a container that a signal killed while its NodeManager was away; which one is not known.
 /// Source: ContainerExecutor.java, ExitCode.LOST; docs/fakes.md.
 constexpr std::int32_t kLost = 154;
 
-/// The container's own exit status, when nobody says more. Its 0 is the agent's, not proof of the
-/// process's success.
+/// The container's own exit status, when no report says more. Its 0 is the agent's, not proof of
+/// the process's success.
 ExitClass ClassOfContainer(std::int32_t code, const std::vector<std::int32_t>& retryable) {
   if (code == container_exit::kInvalid) return ExitClass::kLaunchError;
   // A container's codes are the agent's: a user's 122 is in the agent's report, not here.

@@ -18,12 +18,12 @@
 
 namespace tfyarn::policy {
 
-/// Who the record of an end was taken from; the better source first.
+/// Where the record of an end was taken from; the better source first.
 enum class ExitSource {
   kOurOrder,  ///< We stopped the process or gave its container back.
   kPlatform,  ///< YARN names why it ended the container: preempted, node lost or bad, memory, logs.
   kAgent,     ///< The agent saw its process end, or could not start it.
-  kDeadline,  ///< A deadline of ours ended it, and nobody else gave a reason.
+  kDeadline,  ///< A deadline of ours ended it, and no report gave a reason.
   kYarnStatus,  ///< YARN's exit status alone.
   kSilence,     ///< Nothing was heard.
 };
@@ -41,8 +41,8 @@ struct ExitEvidence {
   bool node_lost = false;  ///< The RM reported the node lost or unusable.
   bool marked = false;     ///< The RM announced to take its container, and we gave it back first.
   bool silent = false;     ///< Heartbeats stayed away too long.
-  bool port_conflict = false;  ///< The agent's word.
-  std::string launch_error;    ///< The agent's or the NM's word; set when no process ever ran.
+  bool port_conflict = false;  ///< By the agent's report.
+  std::string launch_error;    ///< By the agent or the NM; set when no process ever ran.
   bool timed_out = false;  ///< One of our deadlines (registration, start, progress) passed for it.
   bool am_lost = false;    ///< The agent ended because it found no AM that owns it.
   friend bool operator==(const ExitEvidence&, const ExitEvidence&) = default;
@@ -77,7 +77,7 @@ BOOST_DESCRIBE_STRUCT(ExitRecord, (), (exit_class, exit, source))
 /// ok is never amended: what befalls the container later is not the attempt's end.
 [[nodiscard]] bool IsBetter(const ExitRecord& known, const ExitRecord& later, bool decided);
 
-/// Who pays for a restart after an exit of this class, unless a rule says otherwise.
+/// The budget that pays for a restart after an exit of this class, unless a rule says otherwise.
 [[nodiscard]] Budget DefaultBudget(ExitClass exit_class);
 
 /// True when a process may end so merely because a peer went away: the decision then waits for a

@@ -1,4 +1,4 @@
-// Which tasks a victim's last words name as the ones that fell silent, or cannot be reached.
+// Which tasks a victim's last error names as the ones that fell silent, or cannot be reached.
 //
 // TensorFlow's coordination service knows who of a collective stopped sending heartbeats, and every
 // survivor writes it on its stderr before it ends:
@@ -8,7 +8,7 @@
 //   The tasks have crashed. ...
 //
 // Source: coordination_service.cc of TensorFlow 2.21. Other words are no evidence: a task that is
-// named because a connection to it broke may have ended for the same reason as who says so.
+// named because a connection to it broke may have ended for the same reason as its accuser.
 //
 // Under parameter-server the chief hands out work over connections that its servers keep, and ends
 // with the error of one that was refused:

@@ -47,7 +47,7 @@ SuccessValue OfOneTask(const SuccessExpr& expr, const JobView& view) {
   return expr.op == SuccessOp::kDone || facts.ok ? SuccessValue::kTrue : SuccessValue::kNever;
 }
 
-/// Ignored tasks neither help nor harm, but nobody's success is no success.
+/// Ignored tasks neither help nor harm; without a task that succeeded there is no success.
 SuccessValue AllOk(const Counts& counts) {
   if (counts.failed > 0) return SuccessValue::kNever;
   if (counts.ended < counts.instances) return SuccessValue::kOpen;

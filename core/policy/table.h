@@ -39,7 +39,7 @@ struct ExitClassSet {
 enum class RoleIs { kAny, kChief, kTracked, kWaived, kService, kDrained, kSidecar, kInList };
 /// A yes/no condition that a row may leave open.
 enum class Condition { kEither, kYes, kNo };
-/// Who pays for a restart.
+/// The budget that pays for a restart.
 enum class Pays { kNone, kUser, kByClass };
 
 /// How many restarts a row allows. With neither `option` nor `at_most` set: as many as the budget

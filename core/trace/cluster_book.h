@@ -34,9 +34,9 @@ class ClusterBook {
     std::int64_t gpus = 0;
     bool launched = false;  ///< A task's container in which a process ran.
   };
-  /// Whose it was, by the record that granted it; nullopt for a container that is not known.
+  /// The job that held it, by the record that granted it; nullopt: the container is not known.
   std::optional<FreedContainer> Free(Instant now, const ContainerId& container);
-  /// The first process of a container runs: whose it is, unless it is an AM's, or not known.
+  /// The first process of a container runs: of which job, unless it is an AM's, or not known.
   std::optional<JobIndex> Launch(const ContainerId& container);
   /// What the job's containers on running nodes are used for from now on.
   void SetUse(Instant now, JobIndex job, Use use);

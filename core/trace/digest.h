@@ -3,7 +3,7 @@
 // Every described member of every record goes through XXH3 (128 bit) in one stream, in a form that
 // cannot be confused: integers little-endian at their own width, strings and lists after their
 // length, variants after the position of their alternative. So it depends on no compiler, locale or
-// byte order. It is no defence against somebody who wants two runs to look alike, only against
+// byte order. It is no defence against an author who wants two runs to look alike, only against
 // accidents. A cluster spec counts by its id, which is a hash of its content, and a shared list by
 // the hash of its elements.
 #pragma once

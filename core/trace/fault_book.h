@@ -2,9 +2,9 @@
 // words mean here.
 //
 // A fault and what it did are matched by name: whatever the fault's target lists (a node, `JOB
-// TASK`, a job, `am of JOB`) and what AMs then record about it. A fault that nobody noticed within
-// a quarter of an hour after its end is no longer waited for, so that a later failure on the same
-// node is not laid at its door.
+// TASK`, a job, `am of JOB`) and what AMs then record about it. A fault that no AM noticed within
+// 15 minutes after its end is no longer waited for, so that a later failure on the same node is
+// not attributed to it.
 #pragma once
 
 #include <cstdint>

@@ -9,7 +9,7 @@
 //   reallocation, restart waiting     everything else: gang, launch, rendezvous, tasks that do not
 //   train, draining
 // `waiting` is what remains, so the five sum exactly to the time held. One exception is possible: a
-// process that the RM has already written off may train on where nobody can reach it. What was
+// process that the RM has already written off may train on where no AM can reach it. What was
 // trained beyond the books is `overrun`, and the five sum to held + overrun.
 #pragma once
 

@@ -28,7 +28,7 @@ namespace tfyarn::trace {
 /// What a line of events.jsonl says besides its record.
 struct RecordRemarks {
   std::uint64_t seq = 0;  ///< Its number among the lines of its writer, from 1; 0 = none.
-  std::string text;       ///< The same in words for people; "" = it says nothing to them.
+  std::string text;       ///< The same as text for users; "" = no text.
 };
 
 /// One line of events.jsonl, without its newline: {"at": seconds, "at_ns": integer, "type":

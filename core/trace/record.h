@@ -132,7 +132,7 @@ BOOST_DESCRIBE_STRUCT(RunStopped, (), (reason))
 // ---------------------------------------------------------------- machines
 
 /// An AM is known by its job, its attempt, and, of a job that is submitted again, by which of its
-/// applications it is of: the AM of the one before may still wait for the RM's word.
+/// applications it is of: the AM of the one before may still wait for the RM's answer.
 struct AmTold {
   JobIndex job;
   std::int32_t am_attempt = 0;
@@ -170,7 +170,7 @@ struct ClientOrdered {
 };
 BOOST_DESCRIBE_STRUCT(ClientOrdered, (), (job, action))
 
-/// The RM's books of the application are closed: nobody can change its final status any more.
+/// The RM's books of the application are closed: its final status cannot change any more.
 struct ApplicationEnded {
   JobIndex job;
   ApplicationId application;

@@ -4,7 +4,7 @@
 // ResultBuilder keeps no records. What a job needs while it lives (its containers, its training's
 // phase, GPU time not yet safe in a checkpoint) is dropped when the job has ended and holds
 // nothing; what remains is its JobResult. Which records give a field is said at the field, so that
-// nobody has to guess what a number means.
+// a reader need not guess what a number means.
 #pragma once
 
 #include <cstdint>
@@ -107,7 +107,7 @@ struct FaultResult {
   Instant at{};
   std::optional<Instant> ended;
   /// First time an AM recorded an unsuccessful end of a process that the fault names (by node, by
-  /// task or by job), or a later AM of a job that it names started. Unset: nobody had anything to
+  /// task or by job), or a later AM of a job that it names started. Unset: no AM had anything to
   /// notice.
   std::optional<Instant> detected;
   /// From then on every job so affected was running (JobStateChanged), training or restoring again,
@@ -234,7 +234,7 @@ struct Result {
   std::vector<Histogram> histograms;
   UsageSeries::Points usage;
   Timeline timeline;
-  std::string scenario_yaml;  ///< The effective scenario; from whoever read it.
+  std::string scenario_yaml;  ///< The effective scenario; from the caller.
 };
 
 // ---------------------------------------------------------------- building it
@@ -251,7 +251,7 @@ struct ResultOptions {
 
 inline constexpr std::size_t kMaxJobsWithTasks = 1000;
 
-/// What no record says. Filled in by whoever ran the machines.
+/// What no record says. Filled in by the caller that ran the machines.
 struct RunFacts {
   std::string version;
   std::string digest;

@@ -2,8 +2,8 @@
 // them.
 //
 // A run that skips idle heartbeats and one that carries each of them must leave the same trace. So
-// these steps are told apart by what they are, without memory: a heartbeat that says nothing but "I
-// am alive", the answer that says nothing, a question for the application's report (what the client
+// these steps are told apart by what they are, without memory: a heartbeat without news, the answer
+// without news, a question for the application's report (what the client
 // makes of the answer is in its actions), a deadline reached (what came of it is in the actions),
 // and the bookkeeping of elision.
 #pragma once

@@ -2,8 +2,8 @@
 // make the Result.
 //
 // Private to ResultBuilder, which is what others see. Every alternative of Fact and of the
-// machines' events and actions is either handled or named as ignored, so that a new one does not
-// compile until somebody has decided.
+// machines' events and actions is either handled or named as ignored: a new one does not compile
+// until its author has decided.
 #pragma once
 
 #include <cstdint>

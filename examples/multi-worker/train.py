@@ -15,7 +15,7 @@ import pathlib
 import signal
 import time
 
-# Whoever finds this process hanging may ask for its stacks, from the first import on.
+# The agent asks a process that hangs for its stacks by this signal: register it before the long imports.
 faulthandler.register(signal.SIGUSR1, all_threads=True)
 
 import tensorflow as tf  # noqa: E402
@@ -61,7 +61,7 @@ def step_of(checkpoint):
 
 
 def leave_when_preempted(checkpoint, directory):
-    """Hears SIGTERM in one worker, agrees with all on a step, saves there, and ends everybody."""
+    """Hears SIGTERM in one worker, agrees with all on a step, saves there, and ends all."""
     def leave():
         print(f"preempted after step {int(checkpoint.step.numpy())}", flush=True)
         os._exit(PREEMPTED)  # Not sys.exit: it may be called from a thread that is not the main one.

@@ -17,7 +17,7 @@ import signal
 import sys
 import time
 
-# Whoever finds this process hanging may ask for its stacks, from the first import on.
+# The agent asks a process that hangs for its stacks by this signal: register it before the long imports.
 faulthandler.register(signal.SIGUSR1, all_threads=True)
 # A process that is gone is an error at once, not a long wait for its return.
 os.environ.setdefault("GRPC_FAIL_FAST", "use_caller")
@@ -51,7 +51,7 @@ def error_of(net, x):
 
 
 def serve(resolver):
-    """A worker or ps: a server that the chief uses until somebody ends it."""
+    """A worker or ps: a server that the chief uses until the AM ends it."""
     server = tf.distribute.Server(resolver.cluster_spec(), job_name=resolver.task_type, task_index=resolver.task_id,
                                   protocol="grpc", start=True)
     print(f"serves at {server.target}", flush=True)

@@ -10,7 +10,7 @@ import socket
 import sys
 import time
 
-PATIENCE = 60.0  # Seconds in which everybody must have come.
+PATIENCE = 60.0  # Seconds in which all processes must have come.
 
 
 def read_environment():
@@ -53,7 +53,7 @@ def join(address, rank, world):
             break
         except ConnectionRefusedError:
             if time.monotonic() > end:
-                sys.exit(f"nobody listens on {address}")
+                sys.exit(f"no process listens on {address}")
             time.sleep(0.1)
     with master:
         master.sendall((json.dumps({"rank": rank, "world": world, "number": rank + 1}) + "\n").encode())

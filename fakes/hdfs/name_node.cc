@@ -50,7 +50,7 @@ NameNode::~NameNode() = default;
 NameNode::NameNode(NameNode&&) noexcept = default;
 NameNode& NameNode::operator=(NameNode&&) noexcept = default;
 
-// A path's rights count for users (name_node_users.cc); this is for everybody.
+// A path's rights count for users (name_node_users.cc); this is for all callers.
 NameNode::Result<void> NameNode::Check(std::string_view path, bool changes) const {
   // What the caller of a stopped process sees. Source: org.apache.hadoop.ipc.Client,
   // ConnectException.
@@ -155,7 +155,7 @@ HdfsResponse NameNode::Do(WallTime now, const hdfs::AppendRequest& request) {
   return hdfs::Done{};
 }
 
-// Source: FSNamesystem.recoverLease, which ends the stream of whoever writes, before the read.
+// Source: FSNamesystem.recoverLease, which ends the present writer's stream, before the read.
 HdfsResponse NameNode::Do(WallTime, const hdfs::ReadRequest& request) {
   if (!request.writer.empty()) writers_[request.path] = request.writer;
   const Result<Inode*> file = FileOf(request.path);

@@ -1,6 +1,6 @@
 // What users do over a wire: rights, listings, renaming, streams.
 //
-// Errors are Java's exceptions, as their callers see them. Assumption: nobody shares a group.
+// Errors are Java's exceptions, as their callers see them. Assumption: users share no group.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -34,7 +34,7 @@ tl::unexpected<HdfsException> Throw(const char* name, std::string message) {
   return tl::unexpected(HdfsException{.name = name, .message = std::move(message)});
 }
 
-/// Of what everybody is refused with.
+/// Of errors that refuse every user.
 const char* ExceptionOf(HdfsErrorCode code) {
   switch (code) {
     case HdfsErrorCode::kSafeMode:
@@ -286,8 +286,8 @@ NameNode::Told<HdfsAttributes> NameNode::AttributesFor(const std::string& user,
 
 // ---------------------------------------------------------------- streams
 
-// Source: FSDirWriteFileOp.startFile: what is overwritten is deleted, with the lease of who writes
-// it.
+// Source: FSDirWriteFileOp.startFile: it deletes the file that it overwrites, with its writer's
+// lease.
 NameNode::Told<HdfsStream> NameNode::CreateFor(WallTime now, const std::string& user,
                                                const std::string& path, bool overwrite,
                                                std::uint32_t permission) {

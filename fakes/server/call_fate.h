@@ -16,7 +16,7 @@
 namespace tfyarn::fakes {
 
 struct CallFate {
-  bool take_in = true;      ///< False: the connection breaks before anybody reads it.
+  bool take_in = true;      ///< False: the connection breaks before the server reads it.
   bool answer = true;       ///< False: the connection breaks instead of an answer.
   Duration answer_after{};  ///< 0 = at once.
 };
@@ -32,8 +32,8 @@ using FateOfCall = std::function<CallFate(const ServedCall&)>;
 
 struct FaultRule {
   std::string name;                             ///< "" = any.
-  std::optional<ApplicationAttemptId> attempt;  ///< nullopt = anybody's.
-  std::int64_t left = 0;                        ///< It is for so many calls more; < 0: for all.
+  std::optional<ApplicationAttemptId> attempt;  ///< nullopt = any.
+  std::int64_t left = 0;                        ///< How many more calls it is for; < 0: all.
   CallFate fate;
 };
 

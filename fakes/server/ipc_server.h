@@ -1,6 +1,6 @@
-// A port that speaks Hadoop's IPC version 9 as a daemon does: takes connections, settles who calls,
-// and has calls answered by whom it was made for. What goes wrong on a wire goes wrong here, when a
-// test says so.
+// A port that speaks Hadoop's IPC version 9 as a daemon does: takes connections, authenticates the
+// caller, and passes calls to its owner for an answer. Faults of the wire happen here, when a test
+// orders them.
 //
 // Calls are taken in and answered one after the other; only an answer that is to come late waits.
 //
@@ -23,9 +23,9 @@
 
 namespace tfyarn::fakes {
 
-/// Who a connection's calls come from.
+/// The client that a connection's calls come from.
 struct IpcCaller {
-  std::string user;              ///< Without a token: who he says he is.
+  std::string user;              ///< Without a token: the name that it states.
   std::string token_identifier;  ///< Else the token's.
 };
 

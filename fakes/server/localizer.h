@@ -52,13 +52,13 @@ class Localizer {
             Done done);
 
   void Fetch(LocalizeOrder order);
-  /// The container has ended: nobody waits for its files any more.
+  /// The container has ended: its files are not needed any more.
   void Forget(const ContainerId& container);
   /// Removes the files of all other applications. What is shared stays.
   void Keep(const std::set<ApplicationId>& applications);
 
  private:
-  /// Whose it is, path, and time of its last change.
+  /// Owner, path, and time of the last change.
   using Owner = std::variant<ApplicationId, std::string>;  ///< A user's where it is shared.
   using File = std::tuple<Owner, std::string, std::int64_t>;
   struct Fetching {
@@ -75,7 +75,7 @@ class Localizer {
                                              const std::filesystem::path& scratch) const;
   static File KeyOf(const LocalizeOrder& order, const yarn::LocalResource& file);
   [[nodiscard]] bool HasAll(const LocalizeOrder& order) const;
-  /// Somebody fetches for the same application, or what this one needs.
+  /// Another order fetches for the same application, or what this one needs.
   [[nodiscard]] bool IsUnderWay(const LocalizeOrder& order) const;
   [[nodiscard]] LocalLinks LinksOf(const LocalizeOrder& order) const;
   void Ended(const ContainerId& container, std::int32_t exit_status);

@@ -81,7 +81,7 @@ std::optional<Instant> NodeServer::next_deadline() const {
 
 void NodeServer::Step(NmEvent event) {
   if (machine_ == nullptr) {
-    // Answers to a NodeManager that is gone reach nobody.
+    // Answers to a NodeManager that is gone are lost.
     if (!std::holds_alternative<RmAnswered>(event)) missed_.push_back(std::move(event));
     return;
   }

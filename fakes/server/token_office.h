@@ -1,6 +1,6 @@
 // The fakes' tokens as Hadoop's bytes, and back. The fakes pass handles that they can read
 // themselves (fakes/yarn-rm/tokens.h); on a wire a token is an identifier and its signature, and
-// nobody is believed without.
+// the fakes refuse a caller without one.
 //
 // One office for a whole cluster: its master key outlives daemons, as those in a state store do.
 #pragma once

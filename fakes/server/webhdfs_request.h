@@ -25,7 +25,7 @@ struct WebHdfsRequest {
   /// Octal; `fallback` when it is not given or no number.
   [[nodiscard]] std::uint32_t Permission(std::uint32_t fallback) const;
   [[nodiscard]] std::optional<std::int64_t> Number(const std::string& name) const;
-  /// Who calls. Source: hadoop.http.staticuser.user.
+  /// The user who calls. Source: hadoop.http.staticuser.user.
   [[nodiscard]] std::string User() const;
   /// Whether a DataNode is meant.
   [[nodiscard]] bool AtDataNode() const { return parameters.count("namenoderpcaddress") > 0; }

@@ -26,7 +26,7 @@ namespace http = beast::http;
 using boost::asio::ip::tcp;
 using boost::system::error_code;
 
-/// From a connection's begin to its end: nobody's files are that slow on one machine.
+/// From a connection's begin to its end: on one machine no file takes that long.
 constexpr std::chrono::minutes kLongest{10};
 constexpr std::uint64_t kMostBody = std::uint64_t{2} << 30;
 /// Source: hadoop.http.max.request.header.size; an attribute stands in the target.

@@ -1,9 +1,9 @@
 // A port that speaks WebHDFS as a NameNode's web server does, and as that of a DataNode beside it:
-// the fake HDFS to who comes over HTTP.
+// the fake HDFS to HTTP clients.
 //
 // Data goes in two steps: without any body to the NameNode, which answers with the address of a
 // DataNode; here that is the same port, and `namenoderpcaddress` tells the steps apart. What is
-// being written is open for its writer until all of it has come; where his connection breaks, what
+// being written is open for its writer until all of it has come; where its connection breaks, what
 // has come is in the file. One request for each connection. Not there: Kerberos but for its demand,
 // delegation tokens, pages for people.
 //
@@ -33,7 +33,7 @@ class WebHdfsServer {
   /// At any port, and at the same after Close(). Errors: kUnavailable when it cannot be had.
   [[nodiscard]] Expected<void> Open();
   /// Connections break and new ones are refused, as when the NameNode was killed. A stream that was
-  /// open stays open, and nobody closes it.
+  /// open stays open, and no client closes it.
   void Close();
   /// Once it was open.
   [[nodiscard]] std::uint16_t port() const;

@@ -19,7 +19,7 @@ namespace {
 constexpr char kLoopback[] = "127.0.0.1";
 constexpr std::uint64_t kSeed = 1;
 
-/// Whoever holds it can make tokens; it never leaves this process.
+/// A process that holds it can make tokens; it never leaves this process.
 std::string RandomKey() {
   std::random_device random;
   std::string key(20, '\0');

@@ -31,7 +31,7 @@
 
 namespace tfyarn::fakes {
 
-/// What nobody but clients is told of an application again.
+/// What only clients are told of an application again.
 struct SubmittedApplication {
   hadoop::ApplicationDetails details;  ///< Without the report.
   hadoop::Credentials credentials;

@@ -1,4 +1,4 @@
-// Who wants what in one queue, grouped so that a scheduler never looks at every application.
+// The asks of one queue's applications, grouped so that a scheduler never looks at all of them.
 //
 // Asks for "anywhere" of one partition, amount and user are one class: whether such a container
 // fits a node, and whether the user may have it, is decided once for the class, and its first
@@ -49,7 +49,7 @@ class DemandIndex {
   void AddLocated(std::int32_t partition, const DemandOrder& order, RmApplication& application);
   void RemoveLocated(std::int32_t partition, const DemandOrder& order);
 
-  /// Classes with somebody in them; in no meaningful order.
+  /// Classes that have members; in no meaningful order.
   [[nodiscard]] const std::vector<DemandClass*>& ClassesIn(std::int32_t partition) const;
   [[nodiscard]] const std::map<DemandOrder, RmApplication*>& LocatedIn(
       std::int32_t partition) const;

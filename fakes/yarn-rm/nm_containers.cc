@@ -77,7 +77,7 @@ void NodeManager::On(const ProcessEnded& event) {
   if (container == nullptr || container->stage == Stage::kDone) return;
   if (container->recovered) {
     TF_PROBE("nm/recovered-process-ended");
-    // Who stopped it is not said. Source: RecoveredContainerLaunch.call (run).
+    // The NM does not say what stopped it. Source: RecoveredContainerLaunch.call (run).
     const std::int32_t found = RecoveredExit(event.exit_status);
     Finish(*container, found,
            found == 0 ? event.diagnostics

@@ -1,7 +1,7 @@
 // A fake NodeManager: registers, beats, starts and stops containers, and reports their ends.
 //
 // It decides nothing about what runs inside a container: it orders Localize, Launch and
-// SignalContainer, and its host says what became of them. It heartbeats on a grid of its own, and
+// SignalContainer, and its host reports how they ended. It heartbeats on a grid of its own, and
 // out of turn when a container ends (which moves the grid); a heartbeat without news may be left
 // out by the host (messages.h). Assumptions: a status that the RM has answered is not sent again
 // with every heartbeat (a real NM repeats completed ones until the RM lets it forget them; the RM
@@ -57,8 +57,7 @@ struct NmContainer {
   std::int32_t priority = 0;
   yarn::ContainerLaunchContext context;
   Stage stage = Stage::kLocalizing;
-  std::optional<std::int32_t>
-      stop_status;  ///< Set when somebody wants it to end: the exit to be reported.
+  std::optional<std::int32_t> stop_status;  ///< Set once it is to end: the exit to be reported.
   std::string stop_reason;
   std::optional<Instant> kill_at;  ///< SIGKILL is due.
   bool recovered = false;          ///< Its process was started by an NM process before this one.

@@ -1,8 +1,8 @@
 // When in its period each node's heartbeat is expected: a ring of slots over one period.
 //
 // A node heartbeat repeats every period, so nodes can be kept by the time of their last one modulo
-// the period. Whoever wants to say "your next heartbeat matters" to the first few nodes needs only
-// to look at the slots that come next, instead of telling all nodes at once (after Varghese and
+// the period. A caller that wants to say "your next heartbeat matters" to the first few nodes needs
+// only look at the slots that come next, instead of telling all nodes at once (after Varghese and
 // Lauck, "Hashed and hierarchical timing wheels"). A node whose time is not known, or not regular,
 // is in no slot.
 #pragma once

@@ -66,7 +66,7 @@ struct Queue : BookedQueue {
 
 class QueueTree {
  public:
-  /// The options were checked by whoever wrote them; a parent named by nobody is added with all of
+  /// The caller has checked the options; a parent that no queue entry names is added with all of
   /// its parent's share.
   explicit QueueTree(const RmOptions& options);
 

@@ -1,8 +1,8 @@
 // A fake ResourceManager: YARN's rules for applications, attempts, containers and nodes, as one
 // state machine.
 //
-// It answers calls, assigns containers by the scheduler of its options, and knows nothing of who
-// calls it but YARN's records. It is as forgiving as a real RM and suffers as a real one does;
+// It answers calls, assigns containers by the scheduler of its options, and knows its callers only
+// by YARN's records. It is as forgiving as a real RM and suffers as a real one does;
 // every behaviour cites the Hadoop class that has it, or says "assumption" (3.4.1 was read, 3.4.2
 // was run).
 //
@@ -11,7 +11,7 @@
 // containers are assigned when nodes beat, so demand makes nodes news: nodes whose beat is due
 // soonest are told first, and told no earlier than RmOptions::heartbeat_jitter plus a slot of 1/128
 // period before they are due; a beat that is in flight when it becomes news must arrive. After a
-// restart the new RM knows no node and no registered AM: everybody's next call is news without
+// restart the new RM knows no node and no registered AM: the next call of each is news without
 // being announced.
 //
 // Assumptions for the whole: state transitions inside the RM take no time; every call opens a

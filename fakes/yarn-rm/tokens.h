@@ -2,7 +2,7 @@
 //
 // A real token carries an identifier and its HMAC under a master key that RM and NMs share. Here
 // `serial` takes the place of both: for AMRM and NM tokens it is a hash of what the identifier
-// would say, so that whoever knows the claim can check it; a container token's serial also packs
+// would say, so that a machine that knows the claim can check it; a container token's serial packs
 // what the NM must learn from it (expiry, and by number the terms in the TokenBook). Nothing is
 // secret: machines pass tokens on and compare them, nothing else. Not modelled: forgery; two
 // container tokens of the same terms and 50 ms may have equal serials with chance 2^-14.

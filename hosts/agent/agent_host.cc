@@ -14,7 +14,7 @@
 namespace tfyarn::agent_host {
 namespace {
 
-/// How often an idle agent looks whether somebody listens on its port.
+/// How often an idle agent looks whether a process listens on its port.
 constexpr Duration kPortWatch = 2s;
 
 void PutFirst(const std::string& directory, std::string& path) {
@@ -112,8 +112,8 @@ void AgentHost::TakePort() {
   driver_.Tell(PortLeased{.port = lease_->port()});
 }
 
-// A TensorFlow server binds a port that is held, and so nobody else can have it for a moment. Other
-// programs, TensorBoard too, find it taken.
+// A TensorFlow server binds a port that is held, and so no other process can take it in between.
+// Other programs, TensorBoard too, find it taken.
 bool AgentHost::HoldsPortWhileRunning(const std::map<std::string, std::string>& rendered) {
   return rendered.contains("TF_CONFIG");
 }
@@ -127,7 +127,7 @@ void AgentHost::WatchPort() {
   }));
 }
 
-/// A port that is stolen before a process uses it disturbs nobody yet: the agent takes another.
+/// A port that is stolen before the task's process uses it does no harm: the agent takes another.
 void AgentHost::LookAtPort() {
   if (!lease_ || process_) return;
   if (WhoListens(lease_->port(), [] { return std::vector<pid_t>{}; }) != Listener::kStranger)

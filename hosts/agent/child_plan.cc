@@ -263,7 +263,7 @@ Error Explain(const ChildPlan& plan, const ChildFailure& failure) {
 
 Expected<std::unique_ptr<ChildPlan>> MakePlan(SpawnSpec spec) {
   if (spec.argv.empty() || spec.argv.front().empty()) {
-    return Fail(ErrorCode::kInvalidArgument, "cannot run a command without words");
+    return Fail(ErrorCode::kInvalidArgument, "cannot run an empty command");
   }
   auto plan = std::make_unique<ChildPlan>();
   plan->spec = std::move(spec);

@@ -4,7 +4,7 @@
 // A process that started others as their subreaper (subreaper.h) is an ancestor of everything that
 // they leave behind: whatever belongs to one of its trees is below the tree's root or below a child
 // of this process that is no root, an orphan. So a tree is read from its root and from the orphans,
-// and the list of one's own children, which is one file, tells who these are.
+// and the list of one's own children, which is one file, names these.
 //
 // Where the kernel lists no children, all of /proc is read, and shared by those who ask within a
 // moment.

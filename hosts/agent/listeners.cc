@@ -20,7 +20,7 @@ namespace {
 
 constexpr std::string_view kSocket = "socket:[";  // And its inode and ].
 
-/// A zombie holds nothing, and the kernel lets nobody but root look at it.
+/// A zombie holds nothing, and the kernel lets only root look at it.
 bool IsGone(pid_t pid) {
   const auto info = ReadProcess(pid);
   return !info || info->is_zombie();

@@ -1,9 +1,9 @@
-// Who listens on a TCP port of this machine: nobody, a process of ours, or a stranger.
+// Which process listens on a TCP port of this machine: none, one of ours, or a stranger's.
 //
 // The kernel says which sockets listen (listening_sockets.h), /proc/PID/fd whose they are. All of
 // it can change while it is read: a stranger is only accused when a second reading, with the
 // processes of that moment, says so too. A process that may not be looked into (it gave up being
-// dumpable) could own any socket, so it is given the benefit of the doubt.
+// dumpable) could own any socket, so it counts as a possible owner.
 #pragma once
 
 #include <sys/types.h>
@@ -25,7 +25,7 @@ enum class Listener {
 /// The processes of one's own, asked for when needed: ProcessTree::Members, for example.
 using PidSource = std::function<std::vector<pid_t>()>;
 
-/// `port`: 1..65535, on any local address. `ours` is asked only when somebody listens; then it
+/// `port`: 1..65535, on any local address. `ours` is asked only when a process listens; then it
 /// costs about 1 microsecond for each open descriptor of theirs.
 [[nodiscard]] Listener WhoListens(std::int32_t port, const PidSource& ours);
 

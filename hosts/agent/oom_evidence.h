@@ -2,11 +2,11 @@
 //
 // The kernel says so nowhere near the process; it counts. The counters are read before the task
 // starts and compared after its end, the best one that there is; those below it are not asked:
-//  1. of the task's own control group: nobody else is counted, so any rise is proof;
+//  1. of the task's own control group: it counts only the task, so any rise is proof;
 //  2. of the control group that we are in (YARN's, where the cluster uses them): others may share
 //  it;
 //  3. of the whole machine (/proc/vmstat, since Linux 4.13): another container's process that was
-//     killed for its memory, while somebody sent SIGKILL to ours, looks the same.
+//     killed for its memory, while a third process sent SIGKILL to ours, looks the same.
 // For 2 and 3 the task must have ended by a SIGKILL that was not ours, or with 137, by which a
 // shell reports that of its child. What the evidence cannot show: a task that the kernel never
 // killed because an allocation failed (it ends by its own doing), or one that YARN killed for its

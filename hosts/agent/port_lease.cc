@@ -32,7 +32,7 @@ UniqueFd Bind(int family, std::int32_t port, bool used) {
     if (!Switch(socket.get(), IPPROTO_IPV6, IPV6_V6ONLY, 0)) return {};
   }
   if (::bind(socket.get(), reinterpret_cast<const sockaddr*>(&address), size) != 0) return {};
-  // Set only for the bind: from here on nobody may share it by that option.
+  // Set only for the bind: from here on no socket may share it by that option.
   if (used && !Switch(socket.get(), SOL_SOCKET, SO_REUSEADDR, 0)) return {};
   return socket;
 }

@@ -50,7 +50,7 @@ void PortWatch::Look(bool due) {
       use.listener = PortListener::kStranger;
       break;
     case Listener::kOurs:
-    case Listener::kUnknown:  // It has the benefit of the doubt.
+    case Listener::kUnknown:  // It may be the task's own.
       use.listener = PortListener::kOurs;
       break;
   }

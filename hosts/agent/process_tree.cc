@@ -17,10 +17,10 @@ namespace {
 constexpr Duration kReapPause = 250ms;
 constexpr Duration kFirstPause = 2ms;
 constexpr Duration kLongestPause = 200ms;
-/// For the last words of a program that has saved to go through its pipe.
+/// For the last output of a program that has saved to go through its pipe.
 constexpr Duration kTimeToDrain = 500ms;
 
-/// Ends of children are asked after one by one, by pid: "any child" could be somebody else's.
+/// Ends of children are asked after one by one, by pid: "any child" could be one of a library's.
 bool Reap(pid_t pid) {
   siginfo_t info{};
   return ::waitid(P_PID, static_cast<id_t>(pid), &info, WEXITED | WNOHANG) == 0 &&
@@ -98,7 +98,7 @@ void ProcessTree::LookAtRoot() {
   // WNOWAIT: it stays a zombie, and its number stays ours.
   const int result =
       ::waitid(P_PID, static_cast<id_t>(root_.pid), &info, WEXITED | WNOHANG | WNOWAIT);
-  TF_CHECK(result == 0);  // Fails only when somebody else reaped our child.
+  TF_CHECK(result == 0);  // Fails only when other code reaped our child.
   if (info.si_pid != root_.pid) return;
   root_ended_ = true;
   if (info.si_code == CLD_EXITED) {
@@ -197,7 +197,7 @@ void ProcessTree::SweepIn(Duration delay) {
 void ProcessTree::Sweep() {
   LookAtRoot();
   LookAtSaving();
-  // Only a reading that began after the root's end can show that nobody is left.
+  // Only a reading that began after the root's end can show that no process is left.
   const bool root_ended = root_ended_;
   std::set<pid_t> groups;
   std::vector<pid_t> zombies;
@@ -217,7 +217,7 @@ void ProcessTree::Sweep() {
     // What looks like a zombie but cannot be reaped has lost its first thread only.
     if (!Reap(zombie)) alive = true;
   }
-  // Who saves is not always our child, whose end would be told.
+  // A process that saves is not always our child, whose end the kernel would tell us.
   if (root_ended && !killing_) return SweepIn(kLongestPause);
   if (!killing_) return;
   if (root_ended && groups.empty()) return Finish({});
@@ -230,7 +230,7 @@ void ProcessTree::KillGroups(const std::set<pid_t>& groups) const {
   // No fork slips through a signal to a control group or a process group.
   if (options_.cgroup != nullptr) options_.cgroup->Kill();
   for (const pid_t group : groups) {
-    // Group 1 would be everybody, and our own ourselves: no member of a tree can be in either.
+    // Group 1 would be every process, and our own ourselves: no member of a tree is in either.
     TF_CHECK(group > 1);
     TF_CHECK(group != own_group);
     ::kill(-group, SIGKILL);

@@ -76,7 +76,7 @@ class ProcessTree {
   /// `on_exit`: called once, from the event loop, never from within a call to this object; it may
   /// destroy this object.
   ProcessTree(Subreaper& subreaper, Spawned root, OnExit on_exit, TreeOptions options = {});
-  /// Of a tree that has not ended the root's group gets SIGKILL, and nobody waits for its end: let
+  /// Of a tree that has not ended the root's group gets SIGKILL, without a wait for its end: let
   /// on_exit come first where no process may be left. The next tree reaps it as an orphan.
   ~ProcessTree();
   ProcessTree(const ProcessTree&) = delete;
@@ -87,7 +87,7 @@ class ProcessTree {
   void Terminate();
   /// SIGCONT to every process of the tree.
   void Continue();
-  /// SIGKILL to every process of the tree, repeated until nobody is left.
+  /// SIGKILL to every process of the tree, repeated until none is left.
   void Kill();
   /// Terminate() now and Kill() after `grace`, unless it has ended by then. A shorter grace
   /// replaces a longer one.
@@ -134,7 +134,7 @@ class ProcessTree {
 
   TreeExit exit_;
   bool root_ended_ = false;
-  bool killing_ = false;  ///< SIGKILL is sent to whoever is found.
+  bool killing_ = false;  ///< SIGKILL is sent to each process that is found.
   bool finished_ = false;
   std::vector<ProcessInfo> saving_;   ///< Were told, have a handler, and the root had none.
   std::vector<ProcessInfo> passive_;  ///< Read or feed what those write or read.

@@ -47,7 +47,7 @@ class SignsReader {
 
  private:
   pid_t root_;
-  std::map<pid_t, std::uint64_t> in_disk_sleep_;  ///< Switches of who was in state D.
+  std::map<pid_t, std::uint64_t> in_disk_sleep_;  ///< Switches of those in state D.
 };
 
 class SignsWatch {

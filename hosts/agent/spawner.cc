@@ -83,8 +83,8 @@ class Pending : public std::enable_shared_from_this<Pending> {
 
   void GiveUp() {
     ::kill(pid_, SIGKILL);
-    // The kernel may hold it in a call that no signal ends: its end, which closes the pipe, is
-    // waited for, but by nobody else.
+    // The kernel may hold it in a call that no signal ends: only this object waits for its end,
+    // which closes the pipe.
     subreaper_.Disown(pid_);
     Answer(Fail(ErrorCode::kUnavailable, "the system did not start " + plan_->spec.argv.front() +
                                              " within " + ToString(plan_->spec.exec_deadline)));

@@ -37,7 +37,7 @@ void Append(std::string& text, const std::string& name, const std::string& path)
 std::string Describe(const ProcessInfo& process, const std::string& status, bool asked) {
   const std::string base = "/proc/" + std::to_string(process.pid);
   std::string text = "process " + std::to_string(process.pid) + "\n";
-  text += asked ? "It was sent SIGUSR1: its own words are on its stderr.\n"
+  text += asked ? "It was sent SIGUSR1: its own output is on its stderr.\n"
                 : "It does not catch SIGUSR1 (faulthandler.register), so it was not asked.\n";
   text += "\n" + status + "\n";
   std::vector<std::string> threads = ThreadsOf(process.pid);

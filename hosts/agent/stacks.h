@@ -1,4 +1,4 @@
-// What every process of a hung task is doing, written down before somebody ends it.
+// What every process of a hung task is doing, written down before the agent ends it.
 //
 // A process that catches SIGUSR1 is sent it: Python programs that called
 // faulthandler.register(signal.SIGUSR1) then print the stack of every thread to their stderr. One

@@ -6,11 +6,11 @@
 // one Subreaper in it. It reaps nothing itself; each ProcessTree reaps what belongs to it, by pid,
 // and never "any child".
 //
-// Whose is an orphan? A process never joins a session that exists, so what descends from a program
-// that Spawn() started is in that program's session or in one that its descendants made: never in
-// ours. A child in our own session is therefore somebody else's (popen of a library) and is left
-// alone. An orphan in a session that no tree has seen belongs to the only tree there is; when there
-// are several trees it is left until one is left: better late than another job's process killed.
+// Which tree owns an orphan? A process never joins a session that exists, so what descends from a
+// program that Spawn() started is in that program's session or in one that its descendants made:
+// never in ours. A child in our own session is therefore a library's (popen) and is left alone. An
+// orphan in a session that no tree has seen belongs to the only tree there is; while there are
+// several trees it stays until one is left: better late than another job's process killed.
 #pragma once
 
 #include <sys/types.h>
@@ -44,12 +44,12 @@ class Subreaper {
   using Ended = std::function<void(const std::optional<std::vector<ProcessInfo>>& orphans)>;
   void Add(pid_t root, Ended ended);
   void Remove(pid_t root);
-  /// `root` was given up before it was a tree, and whoever gave it up will reap it, and then say
-  /// Remove. It does not count as a tree any more.
+  /// The caller gave `root` up before it was a tree; it reaps it, and then calls Remove. `root`
+  /// does not count as a tree any more.
   void Disown(pid_t root);
   /// Whether `root` is the only tree.
   [[nodiscard]] bool IsOnly(pid_t root) const;
-  /// Whether `pid` is, will be or would have been the root of a tree, and so nobody's orphan.
+  /// Whether `pid` is, will be or would have been the root of a tree, and so no orphan.
   [[nodiscard]] bool IsRoot(pid_t pid) const {
     return trees_.contains(pid) || disowned_.contains(pid);
   }

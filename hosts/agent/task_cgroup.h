@@ -44,9 +44,9 @@ class TaskCgroup {
   /// For SpawnSpec::cgroup_procs.
   [[nodiscard]] std::string procs_path() const { return directory_ + "/cgroup.procs"; }
   [[nodiscard]] const std::string& directory() const { return directory_; }
-  /// Everybody in it, groups below it included, zombies not.
+  /// All processes in it, groups below it included, zombies not.
   [[nodiscard]] std::vector<pid_t> Processes() const;
-  /// SIGKILL to everybody in it. False where the kernel cannot (before 5.14).
+  /// SIGKILL to every process in it. False where the kernel cannot (before 5.14).
   bool Kill() const;
   /// How often the kernel killed one of its processes for want of memory; nullopt where the memory
   /// controller is not on for it.

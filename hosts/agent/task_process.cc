@@ -111,7 +111,7 @@ Expected<StackDump> TaskProcess::DumpStacksInto(const std::string& directory) {
   return WriteStacksOf(tree_ ? tree_->Members() : std::vector<ProcessInfo>{}, directory);
 }
 
-/// It failed by itself, and somebody who is not of this task listens where it should have.
+/// It failed by itself, and a process that is not of this task listens where it should have.
 bool TaskProcess::PortWasTaken(const TreeExit& exit) const {
   if (command_.port == 0 || !exit.code || *exit.code == 0) return false;
   return WhoListens(command_.port, [] { return std::vector<pid_t>{}; }) == Listener::kStranger;

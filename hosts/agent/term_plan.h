@@ -4,7 +4,7 @@
 // other end of its pipe (`python3 train.py | tee log`), have none. SIGTERM to the whole group kills
 // the shell at once, which looks like the task's end, and `tee`, at whose pipe the program then
 // fails while it saves. So a task whose root has no handler is told by process: the programs that
-// have one and what is below them, and the shells above them; who stands beside them lives on, and
+// have one and what is below them, and the shells above them; a process beside them lives on, and
 // ends when nothing comes any more. A root that has a handler is told together with its group, as a
 // terminal would: it decides by itself when it ends, and what its children do until then.
 #pragma once

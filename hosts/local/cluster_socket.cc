@@ -142,7 +142,7 @@ void ClusterSocket::Received(const std::string& body) {
 
 void ClusterSocket::Closed() {
   closed_ = true;
-  // Whoever is told that nobody will answer may end this object.
+  // A callback that hears of the lost connection may destroy this object.
   auto tell = lifetime_.Guard([this] {
     if (lost_) std::exchange(lost_, nullptr)();
   });

@@ -1,5 +1,5 @@
 // The wire between an AM process and the process that is RM and node of this machine: one socket
-// pair that the AM inherits, so that nobody else can reach either end.
+// pair that the AM inherits, so that no other process can reach either end.
 //
 // Frames: length (4 bytes, little-endian), then a call or an answer in its binary form (codec.h).
 // Both ends are the same build of tfyarn. Only this machine's host speaks so; on YARN it is
@@ -92,7 +92,7 @@ class ClusterSocket : public Cluster {
   void Call(ClusterCall call, Waiting::mapped_type answer);
   void Received(const std::string& body);
   void Closed();
-  /// Nobody will answer what waits.
+  /// No answer will come to what waits.
   void FailWaiting();
 
   boost::asio::io_context& loop_;

@@ -1,12 +1,11 @@
-// Makes the faults of a list real in a run on this machine: when each strikes it looks up who runs
-// what, does the harm, and has its beginning and its end recorded.
+// Makes the faults of a list real in a run on this machine: when each strikes it looks up which
+// process runs what, injects the fault, and has its beginning and its end recorded.
 //
-// What it knows of the job it reads from the run's recordings, as anybody could: the AM and the
-// agents do not know that there is such a thing. A task without a process is not hurt, as in the
-// simulator.
+// What it knows of the job it reads from the run's recordings, as any process could: the AM and the
+// agents do not know that it exists. A task without a process is not hurt, as in the simulator.
 //
-// port_in_use needs a moment that nobody gives: a port is leased a few milliseconds before the
-// task's process starts, and it must be taken between the two. So the AM stands still (SIGSTOP)
+// port_in_use needs a moment that does not occur by itself: a port is leased a few milliseconds
+// before the task's process starts, and it must be taken between the two. So the AM stops (SIGSTOP)
 // from the launch of a task's container until the port is taken, as no process can start then.
 #pragma once
 

@@ -1,4 +1,4 @@
-// GPUs of this machine, and who uses which: several runs at once do not share one.
+// GPUs of this machine, and which run uses which: several runs at once do not share one.
 #pragma once
 
 #include <map>

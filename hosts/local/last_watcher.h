@@ -1,12 +1,12 @@
-// Who ends the processes of a run when those who should do so are gone.
+// Ends the processes of a run when those that should do so are gone.
 //
 // An agent ends what its task has started, `tfyarn run` what its agents leave behind, each as a
 // subreaper (hosts/agent/subreaper.h). If all of them are killed together, a process that took a
 // session of its own would be init's child, which ends nothing. So `tfyarn run` is two
 // processes: the one that the user starts waits, passes signals on, and is the last subreaper; its
-// child does the work. Whichever of them is left ends everything. Only who kills both together with
-// AM and agents is on his own; the one that waits does not have our name (comm), so `pkill tfyarn`
-// does not.
+// child does the work. Whichever of them is left ends everything. Only a kill of both together with
+// AM and agents leaves processes behind; the one that waits does not have our name (comm), so
+// `pkill tfyarn` does not reach it.
 #pragma once
 
 #include <functional>

@@ -180,7 +180,7 @@ std::map<std::string, std::string> LocalNode::EnvironmentOf(
   const std::string directory = options_.directory + "/" + ToString(container);
   std::map<std::string, std::string> environment = options_.environment;
   for (const auto& [name, value] : context.environment) environment[name] = value;
-  // Last, as a NodeManager sets them: nobody may say that it is another container.
+  // Last, as a NodeManager sets them: a job cannot pass itself off as another container.
   environment["CONTAINER_ID"] = ToString(container);
   environment["NM_HOST"] = options_.node.host;
   environment["NM_PORT"] = fmt::format("{}", options_.node.port);

@@ -1,4 +1,4 @@
-// A ResourceManager for one machine: grants what fits and never makes anybody wait for a beat.
+// A ResourceManager for one machine: grants what fits at once, without waiting for a heartbeat.
 //
 // It speaks YARN's records and keeps YARN's promises to an AM (attempts, response ids, absolute
 // asks, completed containers told once, containers kept over AM attempts), without queues, tokens
@@ -27,7 +27,7 @@ struct LocalRmOptions {
   Resource capacity;                   ///< That containers may hold together.
   std::int64_t cluster_timestamp = 0;  ///< ms since 1970; part of every application's id.
   std::int32_t am_attempts = 2;        ///< Where the application does not say.
-  Duration am_expiry = 60s;            ///< An AM that says nothing for so long has failed.
+  Duration am_expiry = 60s;            ///< An AM that does not call for so long has failed.
 };
 
 class LocalRm {
@@ -123,7 +123,7 @@ class LocalRm {
                                std::int32_t priority, std::int64_t request_id, bool am);
   void Free(Application& application, const ContainerId& container, std::int32_t exit_status);
 
-  /// Tells the AM what became of a container, if it is this attempt's business.
+  /// Tells the AM how a container ended, if it is one of this attempt.
   void Complete(Application& application, const ContainerId& container, std::int32_t exit_status,
                 const std::string& diagnostics);
   void StartAttempt(Application& application, Instant now);

@@ -231,7 +231,7 @@ void LocalRm::ExpireAms(Instant now, Duration late) {
     if (now - application.heard < options_.am_expiry) continue;
     application.heard = now;
     (void)node_.stop(application.am_container, container_exit::kAborted,
-                     fmt::format("AM {} has said nothing for {}",
+                     fmt::format("AM {} has not called for {}",
                                  ToString(application.am_container.application_attempt),
                                  ToString(options_.am_expiry)));
   }

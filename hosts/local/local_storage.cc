@@ -82,8 +82,8 @@ class File {
   int error_;
 };
 
-/// The file appears whole, or not at all; without `overwrite` EEXIST when there is one, whoever
-/// else makes it at the same moment.
+/// The file appears whole, or not at all; without `overwrite` EEXIST when there is one, even if
+/// another process makes it at the same moment.
 int WriteWhole(const std::string& path, std::string_view bytes, bool overwrite) {
   const std::string fresh = path + ".new-" + std::to_string(::getpid());
   File file(fresh, O_WRONLY | O_CREAT | O_TRUNC);

@@ -29,7 +29,7 @@ class AmHost {
     std::function<void(Instant, trace::Fact)> record;
     /// To the agent in that container; lost when it is not connected.
     std::function<void(const ContainerId&, const AmToAgent&)> send;
-    /// What a new container's agent proves with who it is.
+    /// The secret by which a new container's agent proves its identity.
     std::function<std::string(const ContainerId&)> issue_identity;
     /// Last call: the process is to end with this code.
     std::function<void(std::int32_t)> exit;

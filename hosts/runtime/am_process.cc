@@ -75,7 +75,7 @@ void AmProcess::ReadAuthority() {
       });
 }
 
-// Whoever comes first makes it; everybody reads it then.
+// The first AM to come makes it; every later one reads it.
 void AmProcess::StoreAuthority() {
   auto made = wire::CertificateAuthority::Make(attempt_.application, WallNow());
   if (!made) return Fail(made.error().message);

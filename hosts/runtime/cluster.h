@@ -1,5 +1,5 @@
-// What a machine's host needs from the cluster that it runs on: somebody who carries calls to YARN,
-// and somebody who keeps files. One machine and a real cluster are two implementations.
+// What a machine's host needs from the cluster that it runs on: a carrier of calls to YARN and a
+// store of files. One machine and a real cluster are two implementations.
 #pragma once
 
 #include <functional>
@@ -18,8 +18,8 @@ class Cluster {
  public:
   using RmAnswer = std::function<void(yarn::RmResponse)>;
   using NmAnswer = std::function<void(yarn::NmResponse)>;
-  /// By container: what its agent proves with who it is. It reaches the container in a file that
-  /// nobody else can read, never in an environment or on a command line.
+  /// By container: the secret that identifies its agent. It reaches the container in a file that
+  /// no other user can read, never in an environment or on a command line.
   using Secrets = std::map<ContainerId, std::string>;
 
   Cluster() = default;

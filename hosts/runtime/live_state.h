@@ -34,7 +34,7 @@ struct LiveEvent {
 
 class LiveState {
  public:
-  /// Where somebody's browser finds the logs of a task; "" = nowhere yet.
+  /// Where a user's browser finds the logs of a task; "" = nowhere yet.
   using LogAddress = std::function<std::string(const LiveTask&)>;
 
   /// `began`: what all times are counted from. `logs`: where they are not to be had from the page

@@ -32,7 +32,7 @@ class RunDocuments {
   /// The next record, in order of time. Its maker vouches for it: for what others wrote there is
   /// EventsReader.
   void Observe(const trace::TraceRecord& record);
-  /// What has come of the run after it took so long; `over` false: it goes on, or nobody knows.
+  /// The run's result so far, after it took so long; `over` false: it goes on, or is not known.
   /// This object is spent then.
   [[nodiscard]] Made Make(Duration took, bool over);
   /// The same of a run that has ended `at` so, which its records do not tell, or not all of it. A

@@ -21,7 +21,7 @@ inline constexpr std::string_view kAuthorityFile = "authority.pem";
 inline constexpr std::string_view kAgentJobFile = ".tfyarn/job.yaml";
 /// On YARN, the TMPDIR of the task's processes.
 inline constexpr std::string_view kTemporaryDirectory = ".tfyarn/tmp";
-/// What the agent proves with who it is. Owner only.
+/// The secret by which the agent proves its identity. Owner only.
 inline constexpr std::string_view kIdentityFile = ".tfyarn/identity.pem";
 
 /// What the client saw of the cluster before it submitted, and what it put into the staging
@@ -33,7 +33,7 @@ struct StagedFacts {
 };
 BOOST_DESCRIBE_STRUCT(StagedFacts, (), (facts, surveyed, agent_context))
 
-/// Whether the same call may succeed later: nobody has to change the job for it.
+/// Whether the same call may succeed later, without a change of the job.
 [[nodiscard]] bool MayPass(hdfs::HdfsErrorCode code);
 
 [[nodiscard]] std::string ToBytes(const StagedFacts& facts);

@@ -16,7 +16,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-/// Somebody waits for a submission: unlike a running job it does not wait for room.
+/// A user waits for a submission: unlike a running job it does not wait for room.
 Error ToError(const hdfs::HdfsError& error) {
   const bool full = error.code == hdfs::HdfsErrorCode::kQuotaExceeded;
   const auto code = error.code == hdfs::HdfsErrorCode::kNotFound ? ErrorCode::kNotFound
@@ -123,7 +123,7 @@ void HdfsStaging::TryToWrite(std::shared_ptr<const Upload> upload) {
       lifetime_.Guard([this, upload = std::move(upload), part](const hdfs::HdfsResponse& response) {
         if (const auto* error = std::get_if<hdfs::HdfsError>(&response))
           return GiveUp(upload, part, *error);
-        // Who is interrupted while he packs leaves nothing.
+        // A client that is interrupted while it packs leaves nothing behind.
         storage_.Call(hdfs::DeleteRequest{.path = part},
                       lifetime_.Guard([this, upload, part](const hdfs::HdfsResponse& deleted) {
                         if (const auto* error = std::get_if<hdfs::HdfsError>(&deleted))

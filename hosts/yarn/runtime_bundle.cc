@@ -99,8 +99,8 @@ Expected<std::string> SaslMechanism(const std::map<std::string, std::string>& li
     const fs::path mechanism = real.parent_path() / "sasl2" / kSaslMechanism;
     if (fs::exists(mechanism, failed)) return mechanism.string();
     return Fail(ErrorCode::kNotFound,
-                fmt::format("{} is not there: install libsasl2-modules, which an AM needs to prove "
-                            "to YARN who it is",
+                fmt::format("{} is not there: install libsasl2-modules, which an AM needs to "
+                            "authenticate itself to YARN",
                             mechanism.string()));
   }
   return std::string();

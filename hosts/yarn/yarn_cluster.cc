@@ -28,8 +28,8 @@ hadoop::IpcClientOptions ClientOptions(const hadoop::IpcOptions& connection) {
       .connection = connection, .retry_least = kRetry, .retry_most = kRetry, .give_up = kGiveUp};
 }
 
-/// Done twice, all others are as done once: an allocate is repeated with its own response id, an
-/// application id that nobody uses is lost, and a second submission of one application is none.
+/// All others may be done twice: an allocate is repeated with its own response id, an unused
+/// application id costs nothing, and a second submission of one application has no effect.
 hadoop::Repeatable RepeatableOf(const yarn::RmRequest& request) {
   return std::holds_alternative<yarn::RegisterApplicationMasterRequest>(request)
              ? hadoop::Repeatable::kUnsentOnly

@@ -70,7 +70,7 @@ TEST(CanaryTest, AContainerGivenToTwoApplicationsBreaksOneOwner) {
   ExpectCaught(kTwoJobs, doubles, "one-owner");
 }
 
-/// An agent that never ends, on a node that kills nobody.
+/// An agent that never ends, on a node that kills no process.
 Doubles Immortal() {
   Doubles doubles;
   doubles.agent = [](agent::TaskAgent& real, Instant now, const AgentEvent& event,
@@ -227,7 +227,7 @@ jobs:
     hasty->gang.policy = GangPolicy::kNone;
     return hasty;
   };
-  // And its agents wait for nobody: the process starts with the port.
+  // And its agents do not wait for a spec: the process starts with the port.
   std::map<const agent::TaskAgent*, TaskId> tasks;
   doubles.agent = [&tasks](agent::TaskAgent& real, Instant now, const AgentEvent& event,
                            std::vector<AgentAction>& actions) {

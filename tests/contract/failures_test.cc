@@ -279,7 +279,7 @@ TEST_F(Failures, ARestartedResourceManagerTakesUpWhatRuns) {
   EXPECT_EQ(Report(am->attempt().application).state, YarnApplicationState::kRunning);
   EXPECT_EQ(am->Beat().response_id, 1);
   am->BeatUntil("the nodes", [&] { return am->Beat().num_cluster_nodes == 3; });
-  // What was granted and not started is lost, and nobody says so.
+  // What was granted and not started is lost, and the RM does not say so.
   WaitUntil("the NodeManager's answer", [&] {
     const auto started = am->Start(unstarted, {"sleep", "600"});
     if (!started || started->failed.empty()) return false;

@@ -43,7 +43,7 @@ class Subject {
   virtual void StartRm() = 0;
   virtual void StopNode(std::size_t index) = 0;
   virtual void StartNode(std::size_t index) = 0;
-  /// Cluster time passes in which nobody calls.
+  /// Cluster time passes without a call.
   virtual void LetPass(Duration time) = 0;
 };
 

@@ -27,7 +27,7 @@ def on_terminal(command, **environment):
     while True:
         try:
             data = os.read(leader, 65536)
-        except OSError:  # Linux says so when nobody holds the other end any more
+        except OSError:  # Linux says so when no process holds the other end any more
             break
         if not data:
             break

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Every scenario with seeds that nobody chose: whatever comes of its expectations, no invariant may break, and skipped
+"""Every scenario with seeds drawn afresh: whether or not it meets its expectations, no invariant may break, and skipped
 heartbeats must not show.
 
 Usage: seed_sample.py TFSIM SCENARIO_FOLDER [--seeds COUNT] [--first SEED] [--jobs N]. Without --first the first seed is drawn and

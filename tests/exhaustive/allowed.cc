@@ -37,7 +37,7 @@ bool IsFailure(const Fact& fact) {
   return IsLoss(fact) || (fact.kind == FactKind::kProcessEnded && fact.code != 0);
 }
 
-/// Who says what is heard first.
+/// The sender of what is heard first.
 class Hearing {
  public:
   Hearing(const Scope& scope, const std::vector<Fact>& facts) : facts_(facts) {
@@ -127,7 +127,7 @@ std::optional<std::string_view> WhyAllowed(const Scope& scope, const std::vector
   // Under tf-yarn's `propagate: late` a success, too, may be the last end that a failure waits for.
   if (success_races && (succeeds || job.policy.name == "tf-yarn"))
     return "a success and a failure at once: every end is decided when the ApplicationMaster "
-           "learns of it (Where the tables differ, All)";
+           "learns of it (Differences from the originals, All)";
   const bool ended_twice = hearing.Races(IsEnd, [](const Fact& end, const Fact& other) {
     return IsLoss(other) && other.task == end.task;
   });

@@ -54,7 +54,7 @@ struct Outcome {
   std::vector<Payment> payments;  ///< In their order.
 
   [[nodiscard]] std::int32_t PaidBy(Budget budget) const;
-  /// The same verdict, rule, payers and counts of restarts that were paid. Whose failure it was, of
+  /// The same verdict, rule, payers and counts of restarts that were paid. The task blamed, of
   /// several, may differ, and whether a victim starts again with it or after it, for nothing.
   [[nodiscard]] bool SameAs(const Outcome& other) const;
 };

@@ -271,7 +271,7 @@ void World::Take(const Move& move) {
   }
 }
 
-/// Everything runs, nothing is on its way, and who ends now is no victim of what was before.
+/// All processes run, no message is on its way, and an end now makes no victim of an earlier one.
 bool World::IsQuiet() const {
   return now_ > disturbed_ + scope_.job->deadlines.blame + kNotice && am_ != nullptr &&
          team_since_ && finished_ == 0 && !append_ && mail_.empty() &&

@@ -76,7 +76,7 @@ void World::AgentGone(std::size_t container) {
            mail.container == static_cast<std::int16_t>(container);
   });
   if (am_ != nullptr) VouchForAgent(container, false);
-  // Whose work is done is not missed.
+  // A task whose work is done is not missed.
   if (ran || (finished_ >> of.task & 1U) == 0) Breaks(container);
   if (ran) TeamChanged();
 }
@@ -184,7 +184,7 @@ void World::EndProcess(std::size_t container, ProcessExit exit, bool fact) {
   StepAgent(container, ProcessExited{.attempt = attempt, .exit = exit});
 }
 
-/// Who cannot go on without what was in this container.
+/// The tasks that cannot go on without what was in this container.
 void World::Breaks(std::size_t container) {
   const Container& gone = containers_[container];
   if (!Trains(gone)) return;
@@ -212,8 +212,8 @@ void World::Breaks(std::size_t container) {
   }
 }
 
-/// All that train together work from the moment at which all of them run; who has done its work is
-/// not waited for.
+/// All that train together work from the moment at which all of them run; they do not wait for one
+/// that has done its work.
 void World::TeamChanged() {
   Touch(kPartTeam);
   std::uint32_t there = finished_;

@@ -122,7 +122,7 @@ const std::vector<FakeCluster::Order>& FakeCluster::Orders() {
       {"quota PATH MIB", "no more than that fits into it, all replicas counted",
        &FakeCluster::Quota},
       {"room PATH", "there is room again", &FakeCluster::Room},
-      {"deny PATH", "nobody may do anything there", &FakeCluster::Deny},
+      {"deny PATH", "no user may do anything there", &FakeCluster::Deny},
       {"allow PATH", "they may again", &FakeCluster::Allow},
       {"safe-mode on|off", "HDFS can be read only", &FakeCluster::SafeMode},
       {"nodes", "what the ResourceManager has of nodes", &FakeCluster::Nodes},
@@ -285,7 +285,7 @@ FakeCluster::Said FakeCluster::ExpireNode(const Words& words) {
   return Begin(words);
 }
 
-/// Made where it is not there, as nobody gives a quota to nothing.
+/// Made where it is not there, as a quota is of a directory.
 Expected<std::string> FakeCluster::Directory(const std::string& text) {
   auto path = Path(text);
   if (!path) return path;

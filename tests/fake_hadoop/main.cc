@@ -76,7 +76,7 @@ void Say(const std::string& text) {
   std::fflush(stdout);
 }
 
-/// Its number when nobody knows the name.
+/// Its number when the system does not know the name.
 std::string OwnUser() {
   const passwd* entry = getpwuid(geteuid());
   return entry == nullptr ? std::to_string(geteuid()) : entry->pw_name;

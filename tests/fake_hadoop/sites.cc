@@ -29,7 +29,7 @@ Expected<void> WriteSite(const std::filesystem::path& path, const Keys& keys) {
 Expected<void> WriteSites(const std::filesystem::path& folder, const ClusterAddresses& addresses) {
   std::error_code ignored;
   std::filesystem::create_directories(folder, ignored);
-  // Nobody speaks HDFS's own protocol there: it is an address that files have.
+  // No server speaks HDFS's own protocol there: it is an address that files have.
   if (auto written =
           WriteSite(folder / "core-site.xml", {{"fs.defaultFS", "hdfs://" + addresses.hdfs}});
       !written)

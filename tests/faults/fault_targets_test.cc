@@ -1,4 +1,4 @@
-// Whom each kind of fault strikes, for every kind and every form of a target: two forms that name
+// What each kind of fault strikes, for every kind and every form of a target: two forms that name
 // the same things make the same run. And that a fault that strikes nothing is an error of the
 // scenario or said in the verdict. What an effect is, fault_effects_test.cc has.
 //
@@ -306,8 +306,8 @@ TEST(FaultTargetsTest, WhatIsNotInTheScenarioIsAnError) {
     EXPECT_FALSE(Loads(std::string("kind: partition, at: 1s, between: [") + between + "]"));
 }
 
-/// What these name is there; it may be that nobody wants anything of it, or that a second answer
-/// says nothing new.
+/// What these name is there; it may be that no machine calls it, or that a second answer says
+/// nothing new.
 bool IsThereUnasked(const config::FaultKind& kind) {
   static const std::set<std::string> kinds = {"slow_node", "localize_slow", "rm_pause",
                                               "rm_duplicate_response"};

@@ -196,7 +196,7 @@ def trials(cluster):
     check(sum(entry["name"] == "asking" for entry in listed) == 1, "a trial has submitted something")
 
 
-# ---- what is wrong, and who says so
+# ---- errors, and the programs that report them
 
 @contextlib.contextmanager
 def changed(cluster, values):
@@ -242,7 +242,7 @@ def no_configuration(cluster):
 
 
 def waits_and_says(conf, text):
-    """A submission waits for who is away, and does not leave its user in the dark."""
+    """A submission waits for a daemon that is away, and tells its user so."""
     waiter = subprocess.Popen([str(BIN / "tfyarn"), "submit", str(asking())], text=True, stdout=subprocess.PIPE,
                               stderr=subprocess.PIPE, env={**os.environ, "HADOOP_CONF_DIR": str(conf)})
     line = waiter.stderr.readline()

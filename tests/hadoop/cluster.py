@@ -60,7 +60,7 @@ def main():
         check_nodes(cluster)
         check_files(cluster)
         check_restarts(cluster)
-        # As a container leaves one: it stands in a NodeManager's directory, and nobody waits for it.
+        # As a container leaves one: it stands in a NodeManager's directory, and no process waits for it.
         inside = pathlib.Path(folder) / "nm1" / "local"
         if os.fork() == 0:
             os.setsid()

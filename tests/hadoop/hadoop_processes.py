@@ -111,7 +111,7 @@ class Daemon:
             offset = log.tell()
             process = subprocess.Popen(command, cwd=self.folder, env=environment, stdin=subprocess.DEVNULL, stdout=log,
                                        stderr=log, start_new_session=True)
-        # The child may have ended already: then nobody has its start time, and pid() says so.
+        # The child may have ended already: then its start time is not known, and pid() says so.
         self.record.write_text(f"{process.pid} {started(process.pid) or 0} {offset}\n")
 
     def output(self):

@@ -59,7 +59,7 @@ def page(cluster):
     for row in state["tasks"]:
         status, _, text = get(f"{row['logs']}/{row['task'].replace(':', '-')}.attempt-0.stdout/?start=-65536")
         check(status == 200 and "Cannot find this log" not in text, f"{row['logs']}: {status} {text[:300]}")
-    # Who asks the AM itself needs its secret, and YARN's proxy changes nothing.
+    # A client that asks the AM itself needs its secret, and YARN's proxy changes nothing.
     answers = [get_plain(host, port) for host, port in listening(job.masters()[0])]
     check([each for each in answers if each] == [404], f"the page without its secret: {answers}")
     status, _, _ = get(f"{cluster.rm_web.split('/ws/')[0]}/proxy/{application}/state.json", "PUT")
@@ -126,7 +126,7 @@ def whole(cluster, application, number=1):
 
 
 def submitted(job):
-    """Without --wait: nobody but the AM cleans up."""
+    """Without --wait: only the AM cleans up."""
     code, out, err = tfyarn(job.cluster.conf, "submit", str(job.folder / "job.yaml"), "-q")
     check(code == 0, f"submit: {code} {err}")
     return out.strip()

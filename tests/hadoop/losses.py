@@ -78,7 +78,7 @@ def node_manager_killed(cluster):
 
 
 def node_killed(cluster):
-    """Nobody but the AM misses it so soon: the RM waits for 15 s here, and for ten minutes where nothing else is configured."""
+    """Only the AM misses it so soon: the RM waits for 15 s here, and for ten minutes where nothing else is configured."""
     job = working(cluster)
     index, _, node = away_from_master(cluster, job)
     other = pid_of(job, (index + 1) % 3)

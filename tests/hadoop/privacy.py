@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""What a job on a cluster keeps from others: its files in HDFS and on nodes from other users, its secrets from everybody.
+"""What a job on a cluster keeps from others: its files in HDFS and on nodes from other users, its secrets from all.
 Usage: privacy.py BIN_DIR [CASE...]; exit code 77 without Hadoop."""
 import hashlib
 import json

@@ -29,7 +29,7 @@ def times(job, name):
 
 
 def two_gangs(cluster):
-    """Both get half of what they need when they hold on to it; nobody waits for ever here."""
+    """Both get half of what they need when they hold on to it; neither waits for ever here."""
     jobs = [greedy(cluster, "first"), greedy(cluster, "second")]
     for job in jobs:
         code, result = job.end()

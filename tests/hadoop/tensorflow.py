@@ -14,7 +14,7 @@ from losses import ended, kill_node, node_of
 from submitted import PATIENCE, Job, check, run_cases, variable_of
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
-# As in tests/real: where `./dev setup --tensorflow` puts it, unless somebody says otherwise.
+# As in tests/real: where `./dev setup --tensorflow` puts it, unless the environment names another place.
 VENV = pathlib.Path(os.environ.get("TFYARN_TENSORFLOW", ROOT / "build/tensorflow"))
 TASKS = ("chief-0", "worker-0", "worker-1")
 
@@ -91,7 +91,7 @@ def trains(cluster):
 
 
 def processes_killed(cluster):
-    """A worker's process: all start again from the checkpoint. The AM, the ResourceManager: nobody who trains notices."""
+    """A worker's process: all start again from the checkpoint. The AM, the ResourceManager: no training process notices."""
     job = training(cluster, 300)
     go_on(job, 0)
     os.kill(pid_of(job, "worker-1"), signal.SIGKILL)

@@ -39,7 +39,7 @@ class WebHdfsOnHadoop : public testing::Test {
   hdfs::HdfsResponse Call(hdfs::HdfsRequest request) {
     return CallAndWait(loop_, client_, std::move(request));
   }
-  /// As a journal's writer: `client` reads the file, and nobody else appends to it from then on.
+  /// As a journal's writer: `client` reads the file, and no other appends to it from then on.
   hdfs::HdfsResponse Take(WebHdfsClient& client, const std::string& path) {
     return CallAndWait(loop_, client, hdfs::ReadRequest{.path = path, .writer = "w"});
   }
@@ -188,8 +188,8 @@ TEST_F(WebHdfsOnHadoop, ShortAndLongEntriesAreReadInTheirOrder) {
   EXPECT_EQ(BytesOf(Take(client_, path)), all);
 }
 
-// The machine of the older writer has gone without a word, in the middle of an append: his lease
-// stays, and nobody waits for it.
+// The machine of the older writer has gone without a word, in the middle of an append: its lease
+// stays, and no later writer waits for it.
 TEST_F(WebHdfsOnHadoop, AStreamThatIsOpenHoldsNobodyUp) {
   const std::string path = Path("journal");
   WebHdfsClient older(loop_, Options());
@@ -224,8 +224,8 @@ TEST_F(WebHdfsOnHadoop, AStreamThatIsOpenHoldsNobodyUp) {
   EXPECT_EQ(CodeOf(Append(older, path, "old")), HdfsErrorCode::kLeaseLost);
 }
 
-// Every append that was answered is in what the last one reads, and nobody's that was refused is
-// thought to be.
+// Every append that was answered is in what the last writer reads, and none that was refused
+// counts as appended.
 TEST_F(WebHdfsOnHadoop, OfManyThatTakeAndAppendAtOnceEachAnswerIsTrue) {
   const std::string path = Path("contended");
   constexpr int kClients = 5;

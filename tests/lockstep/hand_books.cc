@@ -56,7 +56,7 @@ void HandCluster::CheckContainers() {
     if (!booked.contains(id)) Break(ToString(id) + " is held and not in the books");
   }
   for (const ContainerId& id : booked) {
-    if (!expected.contains(id)) Break(ToString(id) + " is in the books and held by nobody");
+    if (!expected.contains(id)) Break(ToString(id) + " is in the books and held by no application");
   }
 }
 

@@ -1,5 +1,5 @@
-// The fake ResourceManager with everybody around it played by hand: clients, ApplicationMasters and
-// NodeManagers that say what a sequence has them say, over YARN's records and in one order.
+// The fake ResourceManager with all machines around it played by hand: clients, ApplicationMasters
+// and NodeManagers that send what a sequence says, over YARN's records and in one order.
 //
 // After each operation its books are held against the models: who holds what, the sums of nodes and
 // queues, and a documented reason for each container that it freed.

@@ -153,7 +153,7 @@ def record(mutants, bad):
     missed = {name: (scenario, what) for name, scenario, what in reversed(bad)}
     names = sorted({name for mutant in mutants for name in mutant.fails})
     lines = ["# Mutants", "",
-             "What proves that the scenarios can fail: `./dev mutants` takes mechanisms of the core away, one at a time, and demands",
+             "These mutants prove that the scenarios can fail: `./dev mutants` removes mechanisms of the core, one at a time, and requires",
              "that the scenarios which show them fail, by an expectation or an invariant. The table is tests/mutants/mutants.txt; the",
              "CTest case `mutants` checks that it is not stale and names every scenario. `./dev mutants --record` writes this page.", "",
              f"Last whole run: {datetime.date.today().isoformat()}, {len(mutants)} mutants, {len(names)} scenarios; "
@@ -170,7 +170,7 @@ def record(mutants, bad):
 
 
 def run_all(chosen, again, until):
-    """(mutant, scenario, what happened) of what no one noticed."""
+    """(mutant, scenario, what happened) of what no scenario noticed."""
     with concurrent.futures.ThreadPoolExecutor(os.cpu_count()) as pool:
         names = sorted({name for mutant in chosen for name in mutant.fails})
         broken = [f"{name}: exit {code} {what}" for name, (code, what) in zip(names, pool.map(run, names)) if code != 0]

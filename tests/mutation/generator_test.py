@@ -51,7 +51,7 @@ def main():
             if done.returncode == 0:
                 break
             bad = instrument.blamed(done.stderr, {str(folder / "woven.cc"): woven})
-            check(bad, f"somebody is to blame for\n{done.stderr}")
+            check(bad, f"a mutant is to blame for\n{done.stderr}")
             sites = [site for site in sites if site not in bad]
         check({site.kind for site in sites} >= KINDS, f"of each kind one compiles, not of {KINDS - {site.kind for site in sites}}")
         check(not any(words in site.after for site in sites for words in NO_MUTANT), "the size of an array stays")

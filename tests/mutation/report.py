@@ -57,15 +57,15 @@ def record(path, tried, results, judged, options):
     required = by["unit"] + by["explore"] + by["recorded"]
     equivalent = [mutant for mutant in survivors if judged.get(mutant["key"], ("",))[0] == "equivalent"]
     lines = ["# Mutation", "",
-             "What proves that the tests can fail: `./dev mutation` draws small mutants of core/, fakes/ and sim/checkers by a seed (negated",
+             "Generated mutants prove that the tests can fail: `./dev mutation` draws small mutants of core/, fakes/ and sim/checkers by a seed (negated",
              "conditions, changed comparisons and connectives, dropped calls and assignments, constants off by one, swapped arguments), builds",
-             "all of them into one set of programs with a switch for each (tests/mutation/), and runs for each mutant the unit tests that hold",
+             "all of them into one set of programs with a switch for each (tests/mutation/), and runs for each mutant the unit tests of",
              f"its source, {options.runs:,} explored runs, the {trial.RECORDED_RUNS:,} whose digests are recorded (tests/recorded), and then every",
-             "scenario that takes no minutes, until something notices it: a mutant with which one of these has another digest is noticed. The CTest",
-             "case `mutation/sample` does so with ten of a fresh, printed seed. `./dev mutation --record` writes this page; verdicts on survivors",
-             "are kept in tests/mutation/survivors.txt. Mechanisms taken away by hand are in [mutants.md](mutants.md).", "",
-             "Left out, as no behaviour can show them: what TF_CHECK and CheckFailed demand, when a probe alone is passed, words for people (arguments of",
-             "`fmt::format`), calls that only reserve memory, headers, and whatever does not compile.", "",
+             "scenario that takes less than a minute, until a test notices it: another digest of one of these counts. The CTest",
+             "case `mutation/sample` does so with ten mutants of a fresh, printed seed. `./dev mutation --record` writes this page; verdicts on survivors",
+             "are in tests/mutation/survivors.txt. [mutants.md](mutants.md) lists mechanisms that are removed by hand.", "",
+             "Left out, as no behaviour can show them: the conditions of TF_CHECK and CheckFailed and of probes, texts for users (arguments of",
+             "`fmt::format`), calls that only reserve memory, headers, and mutants that do not compile.", "",
              f"Last run: {datetime.date.today().isoformat()}, seed {tried.seed}, {drawn}: {killed} killed "
              f"({100 * killed / total:.1f} %), {by['unit']} of them by unit tests, {by['explore']} by exploration, {by['recorded']} by digests (together "
              f"{100 * required / total:.1f} %), {by['scenario']} by scenarios alone; {len(survivors)} survived, {len(equivalent)} of them "

@@ -28,7 +28,7 @@ def recorded_search(folder):
             "--digests", f"{folder}/digests"]
 
 
-# Whose tests a folder's sources are shown by first.
+# The tests that a folder's sources are tried with first.
 OWN = {"core/model/": ["model_test"], "core/placement/": ["placement_test"],
        "core/policy/": ["policy_test", "am_golden_test"],
        "core/journal/": ["journal_test", "am_golden_test"], "core/allocation/": ["allocation_test", "am_golden_test"], "core/am/": ["am_test", "am_golden_test"], "core/agent/": ["agent_test"],

@@ -46,7 +46,7 @@ def at_the_end(*orders):
 
 
 def agent_stopped(*orders):
-    """An agent that says nothing is replaced, and its container stopped."""
+    """The AM replaces an agent that sends nothing, and stops its container."""
     def case(cluster):
         job = verdict.working(cluster)
         give(cluster, orders)
@@ -76,7 +76,7 @@ CASES = {
     "report": from_the_start("drop-answers getApplicationReport 3"),
     "registration": from_the_start("drop-answers registerApplicationMaster 1"),
     "registration-lost": from_the_start("drop-calls registerApplicationMaster 2"),
-    # The one with the ask among them: whose grants come again only to who repeats his response id.
+    # The one with the ask among them: its grants come again only to an AM that repeats its response id.
     "allocate": from_the_start("drop-answers allocate 6"),
     "allocate-lost": from_the_start("drop-calls allocate 6"),
     "start": from_the_start("drop-answers startContainers 2"),

@@ -15,7 +15,7 @@ WORKERS = 4
 
 @contextlib.contextmanager
 def while_it_is(cluster, order, end):
-    """Between two orders to the cluster: one that breaks a part of it, and one that mends it."""
+    """Between two orders to the cluster: one that breaks a part of it, and one that repairs it."""
     cluster.order(order)
     try:
         yield

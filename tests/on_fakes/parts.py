@@ -28,7 +28,7 @@ def unnoticed(part, seconds, more=0):
 
 
 def rm_away_at_the_end(cluster):
-    """The AM has nobody to tell, and tells it later."""
+    """The AM has no RM to tell, and tells it later."""
     job = verdict.working(cluster)
     cluster.order("away rm 4")
     verdict.ended_well(job)

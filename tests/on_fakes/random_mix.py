@@ -71,7 +71,7 @@ def run(cluster, case):
     cluster.order("clear")
     wait_until("HDFS", PATIENCE, lambda: answers(cluster))
     cluster.order(case.last)
-    # What nobody meets is no fault.
+    # What no call meets is no fault.
     verdict.ended_well(job, all_met=False)
 
 

@@ -64,7 +64,7 @@ def waits_for_nodes(cluster):
     with open(job.folder / "attached", "w") as told:
         attached = subprocess.Popen([str(BIN / "tfyarn"), "attach", application], stdout=told, stderr=told,
                                     env={**os.environ, "HADOOP_CONF_DIR": str(cluster.conf)})
-    begins, ends = "running: waits for nodes that may still come: worker", "running: waits for nodes no more"
+    begins, ends = "running: waits for nodes that may still come: worker", "running: no longer waits for nodes"
     job.wait_for("attached", begins)
     cluster.order("start nm3")
     all_work(job, 0)

@@ -219,7 +219,7 @@ def rm_just_back(cluster):
 
 
 def silent_task(cluster):
-    """Who waits for a job hears which task does not listen on its port; who comes later, too."""
+    """A client that waits for a job hears which task does not listen on its port; one that attaches later, too."""
     job = Job(cluster, """\
 name: silent
 framework: pytorch

@@ -45,7 +45,7 @@ def ended_well(job, attempts=(1, 1, 1), am_attempts=1, epochs=1, all_met=True):
     check(code == 0 and said["status"] == "succeeded", f"exit code {code}: {said}")
     application = said["application"]
     left = job.cluster.order("rules")
-    check(left == "" or not all_met, f"faults that nobody met: {left}")
+    check(left == "" or not all_met, f"faults that no call met: {left}")
     job.cluster.order("clear")
     code, out, err = tfyarn(job.cluster.conf, "status", application, "--json")
     check(code == 0 and json.loads(out)["final_status"] == "succeeded", f"status: {code} {out} {err}")

@@ -1,5 +1,5 @@
 // A task that behaves as told by its first word: ends in every way a process can end, leaves
-// children behind, refuses to stop, shows what it was given. For tests of who has to live with it.
+// children behind, refuses to stop, shows what it was given. For tests of its agent.
 //
 // Words, most of which print "ready" once they are in the state they promise:
 //   exit CODE | raise NUMBER | abort | sleep | ignore-term | on-term CODE | stop-self
@@ -44,7 +44,7 @@ int Number(const Words& words, std::size_t i) {
   return std::atoi(words.at(i).c_str());
 }
 
-/// Not for ever: nobody may be left when a test breaks down.
+/// Not for ever: no process may be left when a test breaks down.
 [[noreturn]] void Sleep() {
   ::alarm(300);
   while (true) ::pause();

@@ -80,7 +80,7 @@ def deadlock(jobs, k, units):
     """Probability that no gang of k is complete when `units` were dealt one by one, each to a gang at random.
 
     units! times the coefficient of x^units in (sum_{i<k} x^i/i!)^jobs, over jobs^units; counted in whole numbers: ways to
-    deal so that nobody has k.
+    deal so that no job has k.
     """
     ways = [1] + [0] * units
     for _ in range(jobs):

@@ -130,8 +130,8 @@ def student(limit, runs):
 
 
 def judge(row, simulator, scale, limit, must_tell):
-    """Prints the row and returns whether it is as the formulas say, and (with must_tell) would not be, were a rate off. Who does not
-    choose the seed (not must_tell) must not be refused by chance."""
+    """Prints the row and returns whether it is as the formulas say, and (with must_tell) would not be, were a rate off. With
+    a seed that the caller does not choose (not must_tell) chance alone must not refuse it."""
     runs, figures = row.measure(simulator, scale)
     if not must_tell:
         limit = student(limit, runs)

@@ -183,7 +183,7 @@ def stdin_is_closed():
 
 
 def much_output():
-    """A gigabyte of log costs disk, not memory, and holds nobody up."""
+    """A gigabyte of log costs disk, not memory, and holds no process up."""
     megabytes = 64 if SANITIZED else 1024
     job = one_task(f"head -c {megabytes}M /dev/zero | tr '\\\\0' 'x'; exit 0")
     code = job.run("-q")

@@ -62,7 +62,7 @@ def stops(what, find):
 
 
 def the_fault(job, kind, target, detected=True, ended=False):
-    """The one fault of result.json, as its words say."""
+    """The one fault of result.json, as text."""
     faults = job.result()["faults"]
     check(len(faults) == 1, f"{faults}")
     fault = faults[0]
@@ -115,7 +115,7 @@ def a_dead_master():
 
 
 def a_last_master():
-    """It has no other attempt: the ResourceManager's word is the cause, and each row of the verdict says its own."""
+    """It has no other attempt: the ResourceManager's report is the cause, and each row of the verdict says its own."""
     job = two_workers(when_running("am_crash", {"am": "a"}), more="am: {attempts: 1}")
     code = job.run("-q", "--faults", "faults.yaml")
     check(code == 10, f"exit code {code}: {job.output}")
@@ -129,7 +129,7 @@ def a_last_master():
 
 
 def a_paused_master():
-    """It stands still for a moment, and nobody is the worse for it."""
+    """It stands still for a moment, without an effect on any task."""
     job = start(when_running("am_pause", {"am": "a"}, **{"for": "1s"}))
     stops("the AM", lambda: job.masters()[0])
     result = job.finish()

@@ -37,7 +37,7 @@ def kill(pid):
 
 
 def task_independent():
-    """That process again, in its container, at its port; nobody else."""
+    """That process again, in its container, at its port; no other."""
     job = two_workers("independent").start("-q")
     running(job, {"worker:0": 0, "worker:1": 0})
     agents = job.agents()

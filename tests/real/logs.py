@@ -26,7 +26,7 @@ UNTIL_END = "while [ ! -e %s/shared/end ]; do sleep 0.05; done"
 
 
 def a_flood_is_passed_over():
-    """What is too much to read is not shown, and it is said how much; the last words are shown."""
+    """Too much output is not shown, with a line that says how much; the last lines are shown."""
     megabytes = 64 if SANITIZED else 256
     job = one_task(f"yes 0123456789012345678901234567890123456789 | head -c {megabytes}M; echo; echo the last words")
     code = job.run()

@@ -78,7 +78,7 @@ def by_http():
 
 
 def connections_are_bounded():
-    """Two hundred idle connections keep nobody else out for ever, and cost the job nothing."""
+    """Two hundred idle connections keep no other client out for ever, and cost the job nothing."""
     import socket
     run = job().start()
     url = address_of(run)

@@ -196,7 +196,7 @@ NO_RETRIES = {"user": 0, "infrastructure": 0}
 STUBBORN = {"ignore": True}
 
 CASES = {
-    # independent: one process again, nobody else
+    # independent: one process again, no other
     "kill-restarts-one": independent(faults=[signal("worker:1", "KILL")]),
     "kill-without-budget": independent(faults=[signal("worker:1", "KILL")], retries=NO_RETRIES),
     "segv-fails": independent(faults=[signal("worker:1", "SEGV")]),

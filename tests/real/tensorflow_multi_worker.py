@@ -50,7 +50,7 @@ def all_start_again(job, tasks, agents, cause):
     check(len(steps) == 1, f"they resumed from {steps}")
     containers = {attempt["container"] for task in tasks for attempt in job.attempts(task)}
     check(len(containers) == len(tasks), f"containers {containers}")
-    # Whoever was quicker than the order to stop has ended with 1, and nobody paid for it.
+    # A process that was quicker than the order to stop has ended with 1, and no budget paid for it.
     for task in tasks:
         first = job.attempts(task)[0]
         of_itself = first["exit"] in (0, 1, 75) and first["exit_class"] != "ok"
@@ -86,7 +86,7 @@ def worker_stopped():
     why = job.only_restart()["cause"]["detail"]
     check("stopped (state T)" in why, f"the cause is told as: {why}")
     ends = [job.attempts(task)[0]["exit"] for task in ("worker:0", "worker:1")]
-    check(1 in ends, f"nobody ended by itself: {ends}")
+    check(1 in ends, f"no process ended by itself: {ends}")
     job.close()
 
 

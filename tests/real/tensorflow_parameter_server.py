@@ -37,7 +37,7 @@ def kill(job, task, by=signal.SIGKILL):
 
 
 def ended_well(job, restarted, cause):
-    """To the end. `restarted`: who has a second attempt, everybody else none. `cause`: of the one restart."""
+    """To the end. `restarted`: the tasks with a second attempt; all others have none. `cause`: of the one restart."""
     job.succeed()
     decided = job.only_restart()
     found = (decided["cause"]["task"], decided["cause"].get("exit"), decided["cause"]["exit_class"])
@@ -45,7 +45,7 @@ def ended_well(job, restarted, cause):
     check(decided["paid"] == "infrastructure", f"paid by {decided['paid']}")
     attempts = {task: len(job.attempts(task)) for task in TRAINING}
     check(attempts == {task: 2 if task in restarted else 1 for task in TRAINING}, f"attempts {attempts}")
-    # Nobody waits for those who never end: they are ended, and that is no failure.
+    # The AM does not wait for processes that never end: it ends them, and that is no failure.
     for task in ("worker:0", "worker:1", "ps:0"):
         check(job.attempts(task)[-1]["exit_class"] == "killed-by-us", f"{task}: {job.attempts(task)[-1]}")
     check(job.steps("chief:0")[-1] >= STEPS, f"steps {job.steps('chief:0')}")
@@ -68,7 +68,7 @@ def worker_killed():
     job.wait_for_step("chief:0", job.steps("chief:0")[-1] + 1)
     kill(job, "chief:0", signal.SIGSTOP)  # So that the job is not over before all has been looked at.
     job.wait("the second attempt of worker:1", lambda: "serves at" in job.log_text("worker:1", 1))
-    check(job.pids(pids) == pids, "somebody else was restarted")
+    check(job.pids(pids) == pids, "another process was restarted")
     job.wait("TensorBoard", lambda: "http://" in job.log_text("tensorboard:0", stream="stderr"))
     url = re.search(r"http://\S+", job.log_text("tensorboard:0", stream="stderr")).group(0)
     status, page = answers(url)
@@ -112,7 +112,7 @@ def chief_killed():
     kill(job, "chief:0")
     job.wait_until_resumed(["chief:0"])
     job.wait_for_step("chief:0", 1, attempt=1)
-    check(job.pids(others) == others, "somebody else was restarted")
+    check(job.pids(others) == others, "another process was restarted")
     ended_well(job, ["chief:0"], ("chief:0", 137, "killed-external"))
     job.check_resumed("chief:0", 1)
     job.close()

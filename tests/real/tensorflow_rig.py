@@ -90,7 +90,7 @@ class TrainingJob(Job):
 
     def check_resumed(self, task, attempt, savers=None):
         """It goes on after a checkpoint, within what the attempts before of those who save had done (None: it alone). Each
-        says a step before it saves it; who was killed between its peers' word and its own has said one less."""
+        says a step before it saves it; a process killed between its peers' line and its own has said one less."""
         step = self.resumed(task, attempt)
         before = max((done for saver in savers or [task] for done in self.steps(saver, attempt - 1)), default=0)
         check(step is not None and 0 < step <= before, f"{task} resumed from {step}, after {before}")

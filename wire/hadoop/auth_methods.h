@@ -1,5 +1,5 @@
 // How a Hadoop daemon would know its clients, asked of it before anything else is said: it names
-// the ways that it takes in the first message of a SASL negotiation, to everybody.
+// the ways that it takes in the first message of a SASL negotiation, to every client.
 //
 // A client of a cluster without Kerberos does not negotiate, and from a daemon that wants more than
 // a name it gets a refusal of its first call, which every caller words in its own way.

@@ -1,4 +1,4 @@
-// What DIGEST-MD5 computes: the proof that somebody knows a password, and the layer that protects
+// What DIGEST-MD5 computes: the proof that a client knows a password, and the layer that protects
 // what is sent afterwards. Source: RFC 2831, 2.1.2.1 and 2.3 to 2.5.
 //
 // Integrity adds a keyed hash to every message, privacy encrypts message and hash as well: with

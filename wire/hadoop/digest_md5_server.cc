@@ -117,7 +117,7 @@ Expected<DigestMd5Exchange> DigestMd5Server::Read(std::string_view token) const 
       get["realm"] != options_.host || get["cnonce"].empty())
     return Denied("nonce, nonce count, realm or digest-uri is not that of the challenge");
   if (!get["authzid"].empty() && get["authzid"] != get["username"])
-    return Denied("may not act for somebody else");
+    return Denied("may not act for another user");
   const auto password = passwords_(get["username"]);
   if (!password) return Denied("unknown user");
   DigestMd5Exchange exchange{.username = get["username"],

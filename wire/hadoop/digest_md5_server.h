@@ -41,7 +41,7 @@ class DigestMd5Server final : public SaslMechanism {
   Expected<std::string> Wrap(std::string_view plain) override;
   Expected<std::string> Unwrap(std::string_view wrapped) override;
 
-  /// Who it is, once complete.
+  /// The user's name, once complete.
   [[nodiscard]] const std::string& username() const { return username_; }
 
  private:

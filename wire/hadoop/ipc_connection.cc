@@ -257,7 +257,7 @@ void IpcConnection::TakeOuterFrame(std::string_view payload) {
   if (response->call_id == kSaslCallId) return TakeSasl(*response);
   if (phase_ == Phase::kNegotiating || layer_ != nullptr)
     return End(IpcErrorKind::kProtocol, layer_ != nullptr ? "answers without the protection agreed"
-                                                          : "answers before it knows who asks");
+                                                          : "answers before it knows the client");
   TakeResponse(std::move(*response));
 }
 
@@ -299,7 +299,7 @@ void IpcConnection::TakeResponse(Response response) {
   AnswerCall(std::move(response));
 }
 
-/// An answer that nobody waits for any more came too late.
+/// An answer that no call waits for any more came too late.
 void IpcConnection::AnswerCall(Response response) {
   const auto at = calls_.find(response.call_id);
   if (at == calls_.end() || !at->second.sent) return;

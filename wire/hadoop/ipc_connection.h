@@ -1,6 +1,6 @@
-// One connection to a Hadoop daemon: connects, settles who we are, and carries calls, many at a
-// time, each answered in whatever order. It ends once, for good; who calls again over another one
-// is the client (wire/hadoop/ipc_client.h).
+// One connection to a Hadoop daemon: connects, authenticates, and carries calls, many at a time,
+// with answers in any order. It ends once, for good; the client (wire/hadoop/ipc_client.h) calls
+// again over another one.
 //
 //   kIdle -> kConnecting -> kNegotiating (only with a token) -> kReady -> kEnded
 //
@@ -51,7 +51,7 @@ struct IpcAddress {
 };
 [[nodiscard]] std::string ToString(const IpcAddress& address);
 
-/// Who we are to a server. One connection has one, for its whole life.
+/// Our identity to a server. One connection has one, for its whole life.
 struct IpcCredential {
   std::string user;                  ///< Without a token: who we say we are; not empty.
   std::string real_user;             ///< Who acts for `user`; "" = itself.

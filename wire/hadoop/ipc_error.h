@@ -12,7 +12,7 @@ enum class IpcErrorKind {
   kTimeout,   ///< No answer in time.
   kRemote,    ///< The server answered with an exception; the connection lives on.
   kFatal,     ///< The server refused the connection with an exception.
-  kSecurity,  ///< We or the server were not content with who the other is.
+  kSecurity,  ///< One side did not accept the other's identity.
   kProtocol,  ///< What came is not Hadoop's IPC, or breaks its rules.
 };
 

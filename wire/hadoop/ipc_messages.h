@@ -36,7 +36,7 @@ struct IpcProtocol {
   friend bool operator==(const IpcProtocol&, const IpcProtocol&) = default;
 };
 
-/// Who the client says it is. After TOKEN authentication both users stay unset: the token says it.
+/// The identity that the client states. After TOKEN authentication, which has it, both are unset.
 struct ConnectionContext {
   std::optional<std::string> effective_user;
   std::optional<std::string> real_user;

@@ -18,7 +18,7 @@ class SaslMechanism {
   virtual ~SaslMechanism() = default;
 
   /// What to say to the peer's `token`; may be empty.
-  /// Errors: kFailedPrecondition when the peer's word is not accepted; the exchange is over then.
+  /// Errors: kFailedPrecondition when the peer's message is refused; the exchange is over then.
   [[nodiscard]] virtual Expected<std::string> Step(std::string_view token) = 0;
   /// Nothing more has to be said, and the peer is who it should be.
   [[nodiscard]] virtual bool complete() const = 0;

@@ -89,7 +89,7 @@ SaslNegotiation::Reply SaslNegotiation::Finish(const SaslMessage& success) {
   if (mechanism_ == nullptr) {
     if (!allow_simple_)
       return GiveUp(
-          fmt::format("the server asks for no proof of who we are, but we have a token "
+          fmt::format("the server does not authenticate clients, but we have a token "
                       "of kind {}: it is not the server that the token is for",
                       token_.kind));
     result_ = AuthMethod::kSimple;

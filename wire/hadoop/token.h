@@ -1,4 +1,4 @@
-// A token as Hadoop knows it: who somebody is, and the proof. core/model/yarn.h has a handle
+// A token as Hadoop knows it: an identity, and its proof. core/model/yarn.h has a handle
 // instead; wire/hadoop/token_store.h tells which handle means which token.
 #pragma once
 

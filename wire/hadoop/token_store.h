@@ -19,7 +19,7 @@ class TokenStore {
 
   /// The handle of `token`: the same for the same token, in every process.
   yarn::Token Keep(const HadoopToken& token);
-  /// Makes `handle` mean `token`, for who issues tokens and names them himself.
+  /// Makes `handle` mean `token`, for a caller that issues tokens and names them itself.
   void Put(const yarn::Token& handle, HadoopToken token);
   /// nullptr when it is not known, or not any more. Valid until the next change.
   [[nodiscard]] const HadoopToken* Find(const yarn::Token& handle) const;

@@ -46,7 +46,7 @@ yarn::AmCommand ReadCommand(const pb::AllocateResponse& in) {
                                                    : yarn::AmCommand::kShutdown;
 }
 
-/// Of a share; what is none says nothing.
+/// Of a share; 0 of a share that is no number.
 std::int64_t Millionths(float share) {
   return std::isfinite(share)
              ? static_cast<std::int64_t>(std::lround(std::clamp(share, 0.0F, 1.0F) * 1e6F))

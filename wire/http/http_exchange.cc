@@ -90,12 +90,12 @@ class Exchange : public HttpExchange, public std::enable_shared_from_this<Exchan
   void Resolve() {
     error_code is_name;
     const auto address = asio::ip::make_address(request_.url.host, is_name);
-    // Without a name nobody is asked, and Asio starts no thread to wait for him.
+    // An address needs no resolver, and Asio starts no thread to wait for one.
     if (!is_name) return Connect(asio::ip::tcp::endpoint(address, request_.url.port));
     resolving_.expires_after(limits_.connect);
     resolving_.async_wait([self = shared_from_this()](const error_code& stopped) {
       if (!stopped && self->done_)
-        self->FailWith(Kind::kNotConnected, "nobody knows the host within the time");
+        self->FailWith(Kind::kNotConnected, "no name server knows the host within the time");
     });
     resolver_.async_resolve(
         request_.url.host, std::to_string(request_.url.port),
@@ -192,7 +192,7 @@ class Exchange : public HttpExchange, public std::enable_shared_from_this<Exchan
   void BeginBody() {
     const auto& head = header_->get();
     reply_.status = head.result_int();
-    // A DataNode says "100 Continue" though nobody has asked whether he may.
+    // A DataNode says "100 Continue" though the client has not asked for it.
     if (reply_.status < 200 && ++interim_ <= kMostInterim) return ReadHeader();
     reply_.location = std::string(head[http::field::location]);
     reply_.date = std::string(head[http::field::date]);

@@ -48,7 +48,7 @@ struct HttpReply {
 
 struct HttpFailure {
   enum class Kind {
-    kNotConnected,  ///< Nobody has seen the request.
+    kNotConnected,  ///< No server has seen the request.
     kBroken,        ///< It may have been carried out.
     kLocal,         ///< A file of this machine, or an answer longer than is allowed.
   };

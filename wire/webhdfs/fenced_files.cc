@@ -79,8 +79,8 @@ std::vector<Segment> SegmentsIn(const std::vector<WebHdfsFile>& files, const std
 
 }  // namespace
 
-/// Taking one file: list, seal what is open, read, make the next, and look that nobody did the
-/// same.
+/// Taking one file: list, seal what is open, read, make the next, and look that no other writer
+/// did the same.
 class FencedFiles::Taking : public std::enable_shared_from_this<Taking> {
  public:
   Taking(std::shared_ptr<FencedFiles> files, std::string path, WebHdfsAnswer<std::string> answer)
@@ -137,7 +137,7 @@ class FencedFiles::Taking : public std::enable_shared_from_this<Taking> {
     files_->operations_.Rename(segment.path, sealed,
                                [self = shared_from_this(), at, sealed](auto renamed) {
                                  if (!renamed) return self->Fail(std::move(renamed.error()));
-                                 // Somebody else was faster, or an earlier try of ours.
+                                 // Another writer was faster, or an earlier try of ours.
                                  if (!*renamed) return self->Begin();
                                  self->segments_[at].path = sealed;
                                  self->segments_[at].open = false;
@@ -176,7 +176,7 @@ class FencedFiles::Taking : public std::enable_shared_from_this<Taking> {
     });
   }
 
-  /// Whoever listed the row before ours was there may have made one of his own meanwhile.
+  /// A writer that listed the row before ours was there may have made its own meanwhile.
   void LookAgain() {
     List([](Taking& taking, std::vector<Segment> found) {
       const bool alone =
@@ -274,7 +274,7 @@ class FencedFiles::Appending : public std::enable_shared_from_this<Appending> {
     });
   }
 
-  // From here on: the file has an open stream that nobody will close. What it brings yet, if
+  // From here on: the file has an open stream that no writer will close. What it brings yet, if
   // anything, is what the next file gets too.
   void Seal() {
     const std::string sealed = SealedName(path_, own_.number, own_.id);
@@ -300,7 +300,7 @@ class FencedFiles::Appending : public std::enable_shared_from_this<Appending> {
         });
   }
 
-  /// Who took the row when the sealed one was its last, made one of his own.
+  /// A writer that took the row when the sealed one was its last made one of its own.
   void LookAgain(const std::string& next) {
     files_->operations_.List(
         DirectoryOf(path_),
@@ -321,7 +321,7 @@ class FencedFiles::Appending : public std::enable_shared_from_this<Appending> {
   void Keep() { files_->own_[path_] = own_; }
   void Lost() {
     files_->own_.erase(path_);
-    Fail({.code = HdfsErrorCode::kLeaseLost, .message = path_ + " was taken by somebody else"});
+    Fail({.code = HdfsErrorCode::kLeaseLost, .message = path_ + " was taken by another writer"});
   }
   void Fail(HdfsError error) { answer_(tl::unexpected(std::move(error))); }
 

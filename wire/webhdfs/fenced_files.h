@@ -1,12 +1,12 @@
-// Files of which at most one writer may believe that he writes them, on HDFS as it is.
+// Files of which at most one writer may believe that it writes them, on HDFS as it is.
 //
-// HDFS fences nobody by name: every append of WebHDFS is another client's, and an open stream of a
-// lost writer keeps its lease for as long as his connection stands. So a file F is a row of files:
+// HDFS fences no writer by name: every append of WebHDFS is another client's, and an open stream of
+// a lost writer keeps its lease for as long as its connection lasts. So a file F is a row of files:
 // F.N.open, which its writer appends to, and F.N.ID, which are sealed. Taking F renames what is
-// open, reads all, and makes the next one; a writer looks after each append whether his file still
+// open, reads all, and makes the next one; a writer looks after each append whether its file still
 // has its name, and has lost it when it has not. What is short is appended as an extended attribute
 // of the file, which takes milliseconds where bytes in the file take up to half a second. A writer
-// whose own stream hangs, as one does that was open when the NameNode went down, seals his file and
+// whose own stream hangs, as one does that was open when the NameNode went down, seals its file and
 // goes on with the next one of the row. Why that is enough is in
 // docs/decisions/0006-journal-on-hdfs.md.
 #pragma once
@@ -28,10 +28,10 @@ class FencedFiles : public std::enable_shared_from_this<FencedFiles> {
   FencedFiles(boost::asio::io_context& loop, WebHdfsOperations operations)
       : loop_(loop), operations_(std::move(operations)) {}
 
-  /// Takes the file from whoever wrote it so far, and reads it. Errors: kNotFound when nobody has
-  /// taken it before, which then is done all the same.
+  /// Takes the file from its writer so far, and reads it. Errors: kNotFound when no writer has
+  /// taken it before; it is taken all the same.
   void Take(const std::string& path, WebHdfsAnswer<std::string> answer);
-  /// At least once, see WebHdfsOperations::Append. Errors: kLeaseLost when somebody else has taken
+  /// At least once, see WebHdfsOperations::Append. Errors: kLeaseLost when another writer has taken
   /// it, or this process never has.
   void Append(const std::string& path, std::string bytes, WebHdfsAnswer<hdfs::Done> answer);
 

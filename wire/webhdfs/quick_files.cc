@@ -90,7 +90,7 @@ class QuickFiles::Creating : public std::enable_shared_from_this<Creating> {
                         }));
   }
 
-  /// What is left of it is in no one's way, and goes when it can.
+  /// What is left of it is in no call's way, and goes when it can.
   void Fail(HdfsError error) {
     if (error.code != HdfsErrorCode::kUnavailable)
       operations().Delete(part_, false, [](const tl::expected<Done, HdfsError>&) {});

@@ -69,7 +69,7 @@ constexpr auto kKnown = std::to_array<Known>({
     {"SafeModeException", HdfsErrorCode::kSafeMode, kRepeat},
     {"StandbyException", HdfsErrorCode::kUnavailable, WebHdfsRemedy::kOtherNameNode},
     {"RetriableException", HdfsErrorCode::kUnavailable, WebHdfsRemedy::kOtherNameNode},
-    // Somebody's stream is open; it ends with his connection. (run)
+    // A client's stream is open; it ends with that client's connection. (run)
     {"AlreadyBeingCreatedException", HdfsErrorCode::kUnavailable, WebHdfsRemedy::kWaitForWriter},
     {"RecoveryInProgressException", HdfsErrorCode::kUnavailable, WebHdfsRemedy::kWaitForWriter},
     // The file was taken away while it was written.

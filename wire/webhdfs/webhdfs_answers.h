@@ -25,8 +25,8 @@ struct WebHdfsFile {
 enum class WebHdfsRemedy {
   kNone,
   kRepeat,
-  kWaitForWriter,  ///< Somebody's stream is open on the file: as kRepeat, for who does not know
-                   ///< whose.
+  kWaitForWriter,  ///< A client's stream is open on the file: as kRepeat, for a caller that does
+                   ///< not know whose.
   kOtherNameNode,  ///< This one is not the active one.
 };
 

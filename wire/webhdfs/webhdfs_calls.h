@@ -31,7 +31,7 @@ struct WebHdfsOptions {
     std::uint16_t port = 9870;  ///< Of its web server.
   };
   std::vector<NameNode> name_nodes;  ///< Not empty; the order in which they are tried first.
-  std::string user;                  ///< Who the caller says he is, on a cluster without Kerberos.
+  std::string user;                  ///< The user that the caller names, without Kerberos.
   std::string delegation_token;      ///< In its URL form; not "": in place of the user.
   std::uint32_t umask = 022;         ///< HDFS would apply none to what comes by HTTP.
   /// Short files that are written whole are QuickFiles: for our own programs alone, as others see
@@ -55,8 +55,8 @@ struct WebHdfsCall {
   std::string body_file;  ///< As in HttpRequest.
   std::string sink_file;
   std::uint64_t most_answer = 0;  ///< 0 = that of the options.
-  /// Nobody else writes the file: an open stream is that of an earlier call that has gone wrong.
-  /// Who finds one gets the refusing reply at once.
+  /// No other client writes the file: an open stream is that of an earlier call that has gone
+  /// wrong. A call that finds one gets the refusing reply at once.
   bool only_writer = false;
 };
 

@@ -33,8 +33,8 @@ class WebHdfsOperations {
   /// To a file that is there. At least once: after a broken connection the bytes may be there
   /// twice, or a part of them and then all.
   void Append(const std::string& path, std::string bytes, WebHdfsAnswer<hdfs::Done> answer);
-  /// The same for who alone writes the file. False, and nothing appended: the stream of an earlier
-  /// append that went wrong is still open, and nobody knows for how long.
+  /// The same for the file's only writer. False, and nothing appended: the stream of an earlier
+  /// append that went wrong is still open, for an unknown time.
   void AppendAlone(const std::string& path, std::string bytes, WebHdfsAnswer<bool> answer);
   /// Errors: kInvalidPath when it has more than WebHdfsOptions::most_read bytes.
   void Open(const std::string& path, WebHdfsAnswer<std::string> answer);

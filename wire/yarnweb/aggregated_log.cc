@@ -223,7 +223,7 @@ class Index {
     for (std::uint64_t i = 0; i < *count; ++i) {
       const auto block = ReadRegion(**list);
       if (!block) return tl::unexpected(block.error());
-      // Nobody reads more than there is.
+      // No more is read than there is.
       if (block->size > left) return Damaged("blocks overlap");
       left -= block->size;
       blocks_.push_back(*block);

@@ -2,8 +2,8 @@
 // with all log files of all containers that ran there.
 //
 // The format is Hadoop's TFile: blocks of records, of which each is a container with its files one
-// behind the other. Read in pieces, for such a file may be larger than memory; what nobody wants is
-// skipped. Blocks are plain or deflated ("gz"). Not for the IndexedFile format.
+// behind the other. Read in pieces, for such a file may be larger than memory; what the caller does
+// not want is skipped. Blocks are plain or deflated ("gz"). Not for the IndexedFile format.
 // Source: TFile, BCFile, Utils.readVLong and Chunk of hadoop-common's io.file.tfile, and
 // AggregatedLogFormat of hadoop-yarn-common (Hadoop 3.4).
 #pragma once

@@ -42,7 +42,7 @@ struct SchedulerAnswer {
 };
 [[nodiscard]] std::optional<SchedulerAnswer> ParseScheduler(std::string_view body);
 
-/// Of the servlet that shows one value of a daemon's configuration, as JSON to who accepts that.
+/// Of the servlet that shows one value of a daemon's configuration, as JSON if accepted.
 [[nodiscard]] std::string ConfigurationTarget(std::string_view key);
 [[nodiscard]] std::optional<std::string> ParseConfigurationValue(std::string_view body);
 

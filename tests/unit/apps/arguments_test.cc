@@ -78,7 +78,7 @@ TEST(ArgumentsTest, ExploreTakesATimeOrANumberOfRuns) {
   EXPECT_NE(ErrorOf({"explore", "--print", "3"}).find("and --seed"), std::string::npos);
   for (const char* other : {"--relation=later", "--coverage-only"})
     EXPECT_NE(ErrorOf({"explore", "f.yaml", other, "--seed", "7", "--print", "3"})
-                  .find("--print is of a search"),
+                  .find("--print goes with a search"),
               std::string::npos);
   EXPECT_NE(ErrorOf({"explore", "--seed", "7", "--print", "x"}).find("number of a run"),
             std::string::npos);

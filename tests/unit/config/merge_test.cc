@@ -133,7 +133,7 @@ TEST(IncludeTest, CyclesAndMissingFilesAreErrors) {
 }
 
 TEST(IncludeTest, ManyFilesThatIncludeEachOtherEnd) {
-  // Each file includes the next twice: 2^30 files if nobody counted.
+  // Each file includes the next twice: 2^30 files if the reader did not count.
   VirtualFiles files = {{"dir/s.yaml", "include: [f0, f0]\n"}};
   for (int i = 0; i < 30; ++i) {
     const std::string next = "f" + std::to_string(i + 1);

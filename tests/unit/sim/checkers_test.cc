@@ -44,7 +44,7 @@ TEST(CheckersTest, CapacityBreaksWhenANodeGivesOutMoreThanItHas) {
   EXPECT_EQ(script.Broken(), Names{"capacity"});
 }
 
-// A node that lost a GPU holds more than it has until somebody ends; memory is still there to give.
+// A node that lost a GPU holds more than it has until a container ends; memory is still free.
 TEST(CheckersTest, CapacityForgivesWhatWasGrantedBeforeTheNodeShrank) {
   CheckerScript script;
   script.Grant(1, "n1", 4);

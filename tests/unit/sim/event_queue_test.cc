@@ -35,7 +35,7 @@ TEST(EventQueueTest, AtOneInstantTheOrderOfPushingStays) {
   EXPECT_EQ(Drain(queue), expected);
 }
 
-// A heartbeat timer must see a message of the same instant, whoever was scheduled first.
+// A heartbeat timer must see a message of the same instant, whichever was scheduled first.
 TEST(EventQueueTest, LateEventsFollowAllOthersOfTheirInstantByRank) {
   Queue queue;
   queue.PushLate(Instant{} + 1s, 7, 107);

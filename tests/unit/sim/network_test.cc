@@ -27,7 +27,7 @@ TEST(NetworkTest, ACutHasADirection) {
   EXPECT_FALSE(network.Reachable(0, 2));
   EXPECT_TRUE(network.Reachable(2, 0));
   EXPECT_TRUE(network.Reachable(0, 1));
-  EXPECT_FALSE(network.Undisturbed(2, 0)) << "half a link answers nobody";
+  EXPECT_FALSE(network.Undisturbed(2, 0)) << "half a link carries no answer";
   network.RemoveCut(1);
   EXPECT_TRUE(network.Undisturbed(2, 0));
 }

@@ -1,4 +1,4 @@
-// Who and what is turned away, while an honest agent of the same AM is served on.
+// Which peers and messages are turned away, while an honest agent of the same AM is served on.
 #include <gtest/gtest.h>
 #include <sys/resource.h>
 #include <unistd.h>

@@ -272,7 +272,7 @@ TEST_F(ChannelTest, EitherEndCanGoFromWithinItsOwnHandlers) {
     client = std::make_unique<ChannelClient>(io, ClientOptions{}, AgentIdentity(2), kApplication,
                                              ContainerOf(2), std::move(at_agent));
     const TaskAddress address{"127.0.0.1", server->Listen("127.0.0.1").value()};
-    // Two at once: the second must not be told to somebody who is gone.
+    // Two at once: the second must not be told to a handler that is gone.
     for (int i = 0; i < 2; ++i)
       client->Send(address, 1, AgentHeartbeat{.fence = FenceIn(ContainerOf(2))});
   };

@@ -44,7 +44,7 @@ TEST(ProgressLines, SaysThatAJobWaitsForNodesAndThatItDoesNoMore) {
             "running: waits for nodes that may still come: " + limit);
   EXPECT_EQ(lines.Next(report, limit, start + ProgressLines::kPatience), std::nullopt);
   EXPECT_EQ(lines.Next(report, "", start + ProgressLines::kPatience),
-            "running: waits for nodes no more");
+            "running: no longer waits for nodes");
 }
 
 }  // namespace

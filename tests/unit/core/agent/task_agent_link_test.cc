@@ -99,7 +99,7 @@ TEST(TaskAgentTest, AnAcceptanceByAnotherAmAttemptIsNotTaken) {
   EXPECT_EQ(rig.state().link, LinkState::kRegistering);
 }
 
-// Who obeys one AM and reports to another leaves both in the dark. The newer one repeats itself.
+// An agent that obeys one AM and reports to another misleads both. The newer one repeats itself.
 TEST(TaskAgentTest, AnotherAmIsNotObeyedButANewerOneIsLookedFor) {
   AgentRig rig;
   rig.Connect();

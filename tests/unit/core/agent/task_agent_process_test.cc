@@ -272,7 +272,7 @@ TEST(TaskAgentProcessTest, AnOrderThatComesWhileAPortIsLeasedWaitsForIt) {
               ElementsAre(HasSubstr("AddressChanged"), StartsWith("SpawnProcess")));
 }
 
-// The AM ordered before it heard of the new port: the process would listen where nobody looks, or
+// The AM ordered before it heard of the new port: the process would listen where no peer looks, or
 // not at all.
 TEST(TaskAgentProcessTest, ASpecWithAnotherPortThanTheLeasedOneIsAPortConflict) {
   AgentRig rig;

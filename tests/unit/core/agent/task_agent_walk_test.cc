@@ -27,7 +27,7 @@ class Walk {
       if (random_.Below(3) == 0) PassTime();
       Step(NextEvent());
     }
-    // Let it end: a process that is told to stop does so, and nobody says anything any more.
+    // Let it end: a process that is told to stop does so, and no machine says more.
     Step(SayAs(agent_.snapshot().am_attempt, EndAgent{.fence = {}, .grace = 1s}));
     for (int i = 0; i < 100 && !exited_; ++i) {
       if (leasing_) Step(PortLeased{.port = 7});

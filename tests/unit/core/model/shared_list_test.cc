@@ -46,7 +46,7 @@ TEST(SharedListTest, AChangedListSharesTheBlocksThatDidNotChange) {
   wanted[40] = -3;
   wanted[41] = -2;
   EXPECT_EQ(Elements(changed), wanted);
-  EXPECT_EQ(Elements(list), UpTo(100)) << "nobody who holds the old list may see the change";
+  EXPECT_EQ(Elements(list), UpTo(100)) << "no holder of the old list may see the change";
   ASSERT_EQ(changed.blocks().size(), 4U);
   EXPECT_EQ(changed.blocks()[0], list.blocks()[0]);
   EXPECT_NE(changed.blocks()[1], list.blocks()[1]);

@@ -1,4 +1,4 @@
-// Whose names in a work directory are.
+// Which program names in a work directory are reserved for.
 #include "core/model/work_directory.h"
 
 #include <gmock/gmock.h>

@@ -48,7 +48,7 @@ TEST(InventoryTest, ANodeThatHasLeftOrHasNoSizeIsNoneOfAList) {
   EXPECT_TRUE(Inventory({{.node = {"a", 8041}, .state = yarn::NodeState::kNew}}).empty());
 }
 
-// What is told of one node must not depend on whether anybody has looked at the others before.
+// What is told of one node must not depend on whether a caller has looked at the others before.
 TEST(InventoryTest, UpdatesCountBeforeAndAfterTheFirstLookAtAllNodes) {
   for (const bool looked : {false, true}) {
     Inventory inventory(

@@ -97,7 +97,7 @@ TEST(PolicyOnExitTest, AnIgnoredFailureNeitherHelpsNorHarmsSuccess) {
   EXPECT_EQ(court.status(), "succeeded");
   Court none(job);
   none.Hear({Exits("worker:0", 3), Exits("worker:1", 3)});
-  EXPECT_EQ(none.status(), "failed") << "nobody's success is no success";
+  EXPECT_EQ(none.status(), "failed") << "without a task that succeeded there is no success";
 }
 
 TEST(PolicyOnExitTest, AnOwnSucceedEndsTheJob) {

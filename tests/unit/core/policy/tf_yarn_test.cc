@@ -70,7 +70,7 @@ TEST(PolicyTfYarnTest, LatePropagationWaitsForEveryClusterTask) {
   court.Hear(Exits("worker:1", 0));
   EXPECT_EQ(court.status(), "unfinished");
   court.Hear(Exits("chief:0", 0));
-  EXPECT_EQ(court.status(), "failed") << "nobody waits for evaluator, ps and tensorboard";
+  EXPECT_EQ(court.status(), "failed") << "no task waits for evaluator, ps and tensorboard";
   EXPECT_EQ(court.rule(), "tf-yarn/raised");
 }
 
@@ -130,7 +130,7 @@ TEST(PolicyTfYarnTest, EveryExceptionIsHeldBackWhenLate) {
   }
   Court court(Late());
   court.Hear(Exits("ps:0", 1));
-  EXPECT_EQ(court.rule(), "tf-yarn/container-failed") << "a ps waits for nobody";
+  EXPECT_EQ(court.rule(), "tf-yarn/container-failed") << "a ps waits for no task";
 }
 
 TEST(PolicyTfYarnTest, AContainerKilledThroughTheApiIsNoFailure) {

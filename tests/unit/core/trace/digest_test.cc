@@ -86,7 +86,7 @@ class Prober {
     } else if constexpr (kIsSharedList<T>) {
       value = std::vector<typename T::value_type>(1);
       Look(path + " longer");
-      // Nobody else has this list yet.
+      // No other value has this list yet.
       Change(const_cast<typename T::value_type&>(value[0]), path + "[]");
       value = {};
     } else if constexpr (kIsVector<T>) {

@@ -15,7 +15,7 @@ constexpr WallTime kLater{std::chrono::milliseconds(2000)};
 
 class NameNodeUsersTest : public testing::Test {
  protected:
-  /// Everybody may make directories in /user; alice has one of her own.
+  /// Every user may make directories in /user; alice has a directory there.
   void SetUp() override {
     ASSERT_TRUE(node_.MkdirsFor(kNow, "hdfs", "/user", 0755).has_value());
     ASSERT_TRUE(node_.SetPermissionFor("hdfs", "/user", 0777).has_value());
@@ -137,7 +137,7 @@ TEST_F(NameNodeUsersTest, WhatDoesNotFitLeavesAnEmptyFile) {
   EXPECT_EQ(Exception(node_.WriteAndClose(kNow, *stream, "bytes")), "DSQuotaExceededException");
   EXPECT_EQ(node_.StatusFor("alice", "/user/a/file")->size, 0);
   node_.SetQuota("/user/a", std::nullopt);
-  EXPECT_TRUE(node_.AppendFor("alice", "/user/a/file").has_value()) << "nobody has it open";
+  EXPECT_TRUE(node_.AppendFor("alice", "/user/a/file").has_value()) << "no client has it open";
 }
 
 // Source: FSDirXAttrOp; limits of hdfs-default.xml.

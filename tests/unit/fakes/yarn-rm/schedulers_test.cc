@@ -1,5 +1,5 @@
-// Who gets what: queues, limits, reservations, preemption, and the schedulers that YARN does not
-// have.
+// Which application gets what: queues, limits, reservations, preemption, and the schedulers that
+// YARN does not have.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -181,7 +181,7 @@ TEST_F(SchedulersTest, AKeptNodeIsGivenUpWhenThereIsRoomElsewhere) {
     if (cluster_->Runs(container.id)) cluster_->Exit(container.id, 0);
   }
   cluster_->RunFor(20s);
-  EXPECT_EQ(Has(filler), 8U);  // no node is kept for nobody
+  EXPECT_EQ(Has(filler), 8U);  // no node is kept without an ask for it
 }
 
 /// Two queues that are to have half of the GPUs each.

@@ -1,4 +1,4 @@
-// Whose a listening port is.
+// Which process a listening port belongs to.
 #include "hosts/agent/listeners.h"
 
 #include <netinet/in.h>

@@ -41,7 +41,7 @@ TEST(OomEvidenceTest, SharedCountersNeedAKillThatWasNotOurs) {
   }
 }
 
-// Somebody sent SIGKILL to it, while another container ran out of memory.
+// A third process sent SIGKILL to it, while another container ran out of memory.
 TEST(OomEvidenceTest, WhereABetterCounterStandsStillAWorseOneIsNoEvidence) {
   EXPECT_FALSE(FindOomEvidence(kBefore, {.task = 1, .own = 2, .machine = 2}, Killed()));
   EXPECT_FALSE(FindOomEvidence(kBefore, {.own = 1, .machine = 2}, Killed()));

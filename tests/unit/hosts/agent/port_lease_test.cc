@@ -1,4 +1,4 @@
-// A leased port is nobody's but the task's.
+// Only the task can use a leased port.
 #include "hosts/agent/port_lease.h"
 
 #include <arpa/inet.h>

@@ -43,7 +43,7 @@ INSTANTIATE_TEST_SUITE_P(Signals, SignalTest,
                          testing::Values(SIGSEGV, SIGABRT, SIGKILL, SIGTERM, SIGBUS, SIGHUP));
 
 TEST_F(ProcessTreeTest, ACoreFileIsReportedWhereItIsAllowed) {
-  // A pattern that begins with | or / hands it to somebody, who may do as he likes.
+  // A pattern that begins with | or / hands it to another program or directory.
   const std::string pattern = ReadFile("/proc/sys/kernel/core_pattern");
   rlimit ours{};
   ::getrlimit(RLIMIT_CORE, &ours);
@@ -257,7 +257,7 @@ TEST_F(ProcessTreeTest, ChildrenOfOthersInThisProcessAreLeftAlone) {
   ASSERT_NE(sleeper, nullptr);
   EXPECT_EQ(Whole({"sessions", "3", "0"}).code, 0);
   int status = 0;
-  ASSERT_EQ(::waitpid(other, &status, 0), other) << "somebody reaped it";
+  ASSERT_EQ(::waitpid(other, &status, 0), other) << "the tree reaped it";
   EXPECT_EQ(WEXITSTATUS(status), 42);
   EXPECT_EQ(WEXITSTATUS(::pclose(sleeper)), 7);
 }

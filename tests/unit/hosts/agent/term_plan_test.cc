@@ -1,4 +1,4 @@
-// Whom SIGTERM is for, in trees of each kind.
+// Which processes SIGTERM is for, in trees of each kind.
 #include "hosts/agent/term_plan.h"
 
 #include <gmock/gmock.h>

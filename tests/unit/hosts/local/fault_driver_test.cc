@@ -192,7 +192,7 @@ TEST_F(FaultDriverTest, ThePortIsTakenWhileTheAmStandsStill) {
   EXPECT_EQ(agent_host::WhoListens(lease->port(), [] { return std::vector<pid_t>{}; }),
             agent_host::Listener::kStranger);
   driver_->Seen(trace::ContainerLocalizing{.container = Container(3)});
-  EXPECT_EQ(::waitpid(am, &status, WUNTRACED | WNOHANG), 0) << "nobody's port is wanted any more";
+  EXPECT_EQ(::waitpid(am, &status, WUNTRACED | WNOHANG), 0) << "no port is wanted any more";
 }
 
 }  // namespace

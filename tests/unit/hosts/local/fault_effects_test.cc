@@ -71,8 +71,8 @@ TEST(FaultEffectsTest, APortThatIsHeldForATaskCanBeTakenAllTheSame) {
   ASSERT_TRUE(lease);
   const auto thief = ListenOn(lease->port());
   ASSERT_TRUE(thief) << thief.error().message;
-  const auto nobody = [] { return std::vector<pid_t>{}; };
-  EXPECT_EQ(agent_host::WhoListens(lease->port(), nobody), agent_host::Listener::kStranger);
+  const auto none = [] { return std::vector<pid_t>{}; };
+  EXPECT_EQ(agent_host::WhoListens(lease->port(), none), agent_host::Listener::kStranger);
 }
 
 TEST(FaultEffectsTest, OnlyASmallFileSystemIsFilled) {

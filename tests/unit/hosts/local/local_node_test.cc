@@ -199,7 +199,7 @@ TEST_F(LocalNodeTest, ADescriptorIsHandedDownAsNumberThree) {
   char text[16] = {};
   EXPECT_EQ(::read(ours.get(), text, sizeof text), 6);
   EXPECT_STREQ(text, "hello\n");
-  EXPECT_EQ(::read(ours.get(), text, sizeof text), 0) << "somebody holds the other end";
+  EXPECT_EQ(::read(ours.get(), text, sizeof text), 0) << "a process holds the other end";
 }
 
 // ---------------------------------------------------------------- stopping

@@ -59,7 +59,7 @@ TEST_F(LocalRmAttemptsTest, ContainersThatRunAreKeptForTheNextAttempt) {
   EXPECT_THAT(Ids(registered.containers_from_previous_attempts),
               ElementsAre(running[0], running[1]));
   EXPECT_THAT(registered.nm_tokens_from_previous_attempts, SizeIs(1));
-  // Nobody would ever start what the first attempt had not; and its asks died with it.
+  // No AM would ever start what the first attempt had not; and its asks ended with it.
   const auto response = Allocate({}, {}, 2);
   EXPECT_THAT(Ends(response), ElementsAre(std::pair(IdOf(1, 4), container_exit::kAborted)));
   EXPECT_THAT(response.allocated_containers, IsEmpty());
@@ -94,7 +94,7 @@ TEST_F(LocalRmAttemptsTest, ContainersThatAreNotKeptAreStoppedAndTheNextAttemptH
   End(IdOf(1, 1), 137);
   EXPECT_THAT(orders_, Contains("stop " + ToString(running[1]) + " -100"));
   NextAm(2);
-  // It is on its way out, and nobody's any more.
+  // It is on its way out, and belongs to no attempt any more.
   EXPECT_THAT(Register(2).containers_from_previous_attempts, IsEmpty());
   End(running[1], 143);
   EXPECT_THAT(Ends(Allocate({}, {}, 2)), IsEmpty());

@@ -172,7 +172,7 @@ TEST_F(LocalRmContainersTest, AnEndIsToldOnceWithItsReason) {
   ASSERT_THAT(response.completed_containers, SizeIs(1));
   EXPECT_EQ(response.completed_containers[0].exit_status, container_exit::kKilledExceededPmem);
   EXPECT_EQ(response.completed_containers[0].diagnostics, "too much");
-  End(running[0], 0);  // Nobody's word any more.
+  End(running[0], 0);  // Too late to count.
   EXPECT_THAT(Allocate().completed_containers, IsEmpty());
   rm_.ContainerEnded(ContainerId{}, 0, "", now_);
 }

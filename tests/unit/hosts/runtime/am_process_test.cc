@@ -200,7 +200,7 @@ TEST_F(AmProcessTest, WhatCanNeverWorkEndsIt) {
     EXPECT_THAT(process->notes, ElementsAre(HasSubstr(one.note)));
     storage_.files = files;
   }
-  const auto process = Start(1, "192.0.2.1");  // Nobody's address.
+  const auto process = Start(1, "192.0.2.1");  // No machine's address.
   UntilIdle();
   EXPECT_THAT(process->exits, ElementsAre(1));
 }

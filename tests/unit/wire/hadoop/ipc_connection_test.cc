@@ -26,7 +26,7 @@ class IpcConnectionTest : public ::testing::Test {
         std::make_shared<IpcConnection>(io_, address, kProtocol, credential, kClientId, options));
     return connections_.back();
   }
-  /// Calls once a server that says `greeting` to everybody.
+  /// Calls once a server that says `greeting` to every client.
   Outcome CallInto(const std::string& greeting) {
     TestServer server(io_);
     server.greeting = greeting;
@@ -211,7 +211,7 @@ TEST_F(IpcConnectionTest, BrokenFramesEndTheConnection) {
         std::string("\x80\0\0\0", 4),              // Negative.
         std::string("\0\0\0\x02\x05\x08", 6),      // A header that is not whole.
         std::string("\0\0\0\x03\x02\x08\x00", 7),  // A header without status.
-        ResponseFrame({.call_id = 0, .client_id = "fedcba9876543210"}),  // For somebody else.
+        ResponseFrame({.call_id = 0, .client_id = "fedcba9876543210"}),  // For another client.
         ResponseFrame({.call_id = -2}), SaslResponseFrame({.state = SaslState::kSuccess})}) {
     const Outcome outcome = CallInto(bytes);
     EXPECT_EQ(outcome.error.kind, IpcErrorKind::kProtocol) << outcome.error.message;
@@ -364,7 +364,7 @@ TEST_F(IpcConnectionTest, AServerThatTakesNoConnectionIsGivenUp) {
   EXPECT_THAT(outcome.error.message, HasSubstr("no connection in time"));
 }
 
-// A label of more than 63 characters is no name: nobody is asked.
+// A label of more than 63 characters is no name: no name server is asked.
 TEST_F(IpcConnectionTest, AHostThatNobodyKnowsIsNamed) {
   const std::string host(70, 'x');
   Outcome outcome;

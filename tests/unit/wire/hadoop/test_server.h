@@ -160,7 +160,7 @@ class TestServer {
   boost::asio::ip::tcp::acceptor acceptor_;
 };
 
-/// What became of one call.
+/// How one call ended.
 struct Outcome {
   bool done = false;
   std::string body;

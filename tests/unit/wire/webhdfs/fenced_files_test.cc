@@ -162,8 +162,8 @@ struct Moment {
   bool attributes = true;
 };
 
-/// x takes and appends; at one of his requests others take and append, one after the other. With
-/// `hang` his stream hangs when he first appends; without `attributes` all are bytes. False: he has
+/// x takes and appends; at one of its requests others take and append, one after the other. With
+/// `hang` its stream hangs when it first appends; without `attributes` all are bytes. False: it has
 /// no such request.
 bool TakenAt(const Moment& moment) {
   const int at = moment.at;
@@ -204,7 +204,7 @@ bool TakenAt(const Moment& moment) {
   EXPECT_TRUE(a.appended());
   EXPECT_TRUE(x.appended() || x.fenced());
   EXPECT_EQ(others == 2, b.appended());
-  // Whoever reads it now finds all that anybody was told to be there.
+  // A writer that reads it now finds all that any writer was told to be there.
   Writer last(loop, names, "last");
   done = false;
   last.Take([&] { done = true; });

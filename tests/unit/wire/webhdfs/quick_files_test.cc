@@ -72,7 +72,7 @@ TEST_F(QuickFilesTest, OfTwoThatMakeItOneIsToldThatItIsThere) {
 }
 
 TEST_F(QuickFilesTest, ItIsNeverThereWithoutItsBytes) {
-  // Between any two requests of who writes it, another reads.
+  // Between any two requests of its writer, another reads.
   for (int at = 0;; ++at) {
     SCOPED_TRACE(at);
     FileNamespace files(loop_);

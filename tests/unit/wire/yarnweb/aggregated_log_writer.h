@@ -1,4 +1,4 @@
-// Writes what a NodeManager writes at an application's end, for tests of who reads it.
+// Writes what a NodeManager writes at an application's end, for tests of its reader.
 #pragma once
 
 #include <string>
