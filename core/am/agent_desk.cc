@@ -206,7 +206,8 @@ void AgentDesk::TakeEnded(TaskIndex task, const ProcessEnded& report) {
   }
   const std::string detail = report.launch_error.empty() ? report.stderr_tail : report.launch_error;
   const AttemptEnd end = parts_.attempts.End(task, std::move(evidence), detail);
-  // A container that is being taken away gets no other process: nobody waits for YARN to say so.
+  // A container that is being taken away gets no other process: the AM need not wait for YARN to
+  // say so.
   const bool usable = end.record.exit_class != ExitClass::kLaunchError && !report.agent_leaves &&
                       !core.tasks.record(task).preemption_noticed;
   core.tasks.mutable_record(task).container_ends = !usable;
@@ -356,7 +357,7 @@ void AgentDesk::FindSilent() {
       parts_.failover.OnLostBeforeStart(task, {.silent = true}, why, false);
       continue;
     }
-    // Also where it was told to stop: nobody knows that it obeyed, and the silence may be what
+    // Also where it was told to stop: whether it obeyed is not known, and the silence may be what
     // broke the job.
     const AttemptEnd end = parts_.attempts.End(task, {.silent = true}, why);
     parts_.leaving.Stop(task);

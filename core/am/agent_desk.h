@@ -1,7 +1,8 @@
-// What agents say, and who is let in.
+// What agents say, and which agents the AM accepts.
 //
-// Every message names its sender exactly (the fence). Whoever is not the agent that the AM knows
-// for the task is refused and told to end; who is gets its answer, every time it asks.
+// Every message names its sender exactly (the fence: container, incarnation, nonce). The AM refuses
+// every agent but the one that it knows for the task, and tells it to end. It answers the accepted
+// agent each time that the agent asks.
 #pragma once
 
 #include <cstdint>

@@ -1,4 +1,5 @@
-// What all parts of the AM share: the job, the state, the tables, the way out. It decides nothing.
+// What all parts of the AM share: the job, the ledger, what was observed, the outbox. It decides
+// nothing.
 #pragma once
 
 #include <cstdint>

@@ -25,7 +25,7 @@ void OnAppended(AmParts& parts, const JournalAppended& appended) {
 
 void OnNmReplied(AmParts& parts, const NmReplied& reply) {
   if (parts.launch.OnNmReplied(reply) || parts.leaving.OnNmReplied(reply)) return;
-  parts.core.Note("a NodeManager answered a call that nobody waits for any more");
+  parts.core.Note("a NodeManager answered a call for which the AM no longer waits");
 }
 
 void Route(AmParts& parts, const AmEvent& event) {
@@ -59,17 +59,18 @@ std::optional<Instant> NextOf(const AmParts& parts) {
   return next;
 }
 
-/// How long deadlines that passed in the AM's sleep wait for what came in the mail meanwhile.
-constexpr Duration kReadsItsMail = 1s;
+/// So long the AM reads the events that came while it slept before it acts on deadlines that passed
+/// meanwhile.
+constexpr Duration kReadsWhatCame = 1s;
 
 /// The AM runs so late that it must have been kept from running, by SIGSTOP or by its machine. Its
-/// own sleep is no silence of its agents, and what would have met a deadline may be in the mail.
+/// own sleep is no silence of its agents, and an event that meets a deadline may not be read yet.
 void WakeUp(AmParts& parts, std::optional<Instant> due) {
   AmCore& core = parts.core;
   if (!due || core.now - *due < core.heartbeats.allowed_silence() / 10) return;
   TF_PROBE("am/woke-late");
   core.heartbeats.Slept(core.now);
-  parts.deadlines.PutOff(core.now + kReadsItsMail);
+  parts.deadlines.PutOff(core.now + kReadsWhatCame);
 }
 
 #ifdef TFYARN_CHECKED

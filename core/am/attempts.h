@@ -1,10 +1,10 @@
-// How task attempts end: one record for each, from everything that is heard about it, and its later
+// How task attempts end: one record each, from all that the AM hears of the end, and its later
 // corrections.
 //
-// The first word about an end is acted on (failover.h); better ones correct the record. An agent's
-// report is acknowledged only when what was decided on it is durable, so that an AM which dies in
-// between hears it again. What an exit means is the classifier's business, what to do about it the
-// policy's.
+// The AM acts on the first report of an end (failover.h); better ones correct the record. It
+// acknowledges an agent's report when the decision on it is durable, so that the next AM hears the
+// report again if this one dies before. What an exit means is the classifier's business, what to do
+// about it the policy's.
 #pragma once
 
 #include <string>

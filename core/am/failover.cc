@@ -102,7 +102,7 @@ void Failover::OnStopped(const AttemptEnd& end, bool container_alive) {
     TF_PROBE("failover/stopped-while-it-starts-again");
     return Absorb(end, container_alive);
   }
-  // Taken away by somebody else in our name: the policy's tables know the class.
+  // Something else took it away in the AM's name: the policy's tables know the class.
   if (core.tasks.record(end.task).outcome != policy::Outcome::kOpen) {
     TF_PROBE("failover/stopped-after-its-outcome");
     return parts_.attempts.Decided(end.task, {});

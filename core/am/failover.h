@@ -1,14 +1,14 @@
-// What a failure leads to, and who is to blame for it.
+// What a failure leads to, and which task is to blame for it.
 //
 // The policy says what one exit means. But the first report is often a victim's: peers of a dead
-// process end within seconds, and sooner than the dead one's silence is noticed. So what must start
-// again anyway is stopped at once, and the decision waits up to deadlines.blame for a cause that no
-// peer can give, or until every training process has reported. Only the cause pays; whoever fails
-// within `blame` of it is its victim and costs nothing.
+// process end within seconds, and sooner than the AM notices that the dead one is silent. So the AM
+// stops at once what must start again anyway, and waits for the decision up to deadlines.blame:
+// until a failure comes that no peer can cause, or until every training process has reported. Only
+// the cause pays; a task that fails within deadlines.blame of it is its victim and costs nothing.
 //
 // Evidence that a living process hangs ends that wait: /proc shows that it stands still, or a
-// victim names it. Without any, who still runs when all its peers have failed, or did not end
-// before SIGKILL, is taken for the one that hung.
+// victim names it. Without evidence the AM blames the process that still runs when all its peers
+// have failed, or the one that only SIGKILL ended.
 //
 // Under parameter-server a restarted chief may be faster than what started with it. Its last words
 // then name the peer that it could not reach, and that restart is still the cause, however late.
@@ -65,7 +65,7 @@ class Failover {
   /// Training tasks whose living process stands still.
   [[nodiscard]] std::set<TaskIndex> Standing() const;
   /// A task that has lost its container just now lost it with no process alive in it. `free`:
-  /// nobody's failure (an RM restart, an expiry).
+  /// no task's failure (an RM restart, an expiry).
   void OnLostBeforeStart(TaskIndex task, policy::ExitEvidence evidence, std::string detail,
                          bool free);
   /// A container in which nothing ran was lost while a decision is pending: noted for it. False:

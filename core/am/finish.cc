@@ -119,7 +119,8 @@ void Finish::OnHdfsReplied(const HdfsReplied& reply) {
   const auto call = asked_.find(reply.call);
   if (call == asked_.end() || stage_ != Stage::kEvidence) {
     TF_PROBE("finish/unawaited-hdfs-answer");
-    core.Note(fmt::format("HDFS answered call {} that nobody waits for", reply.call.value));
+    core.Note(
+        fmt::format("HDFS answered call {}, for which the AM does not wait", reply.call.value));
     return;
   }
   const std::string path = call->second;

@@ -1,9 +1,9 @@
-// The end of the job: the one verdict, the drain, and the last word to the RM.
+// The end of the job: the one verdict, the drain, and the final status.
 //
-// A verdict is journalled before anybody hears of it, and the first one stands. After success,
-// processes that have work to finish get their time (finish.drain), in an order: training first,
-// then what serves it, then what watches it. Then every container is ended, stopped or given back,
-// and only when none is left the final status is said, until confirmed.
+// The AM stores a verdict before it says so, and the first one stands. After success, processes
+// that have work to finish get their time (finish.drain), in an order: training tasks first, then
+// services, then sidecars. Then the AM ends, stops or gives back every container, and sends the
+// final status to the ResourceManager when none is left, until that confirms it.
 #pragma once
 
 #include <map>

@@ -1,5 +1,5 @@
-// `depends`: who may start only when others have come so far, and who must have ended in time after
-// them.
+// `depends`: tasks that start only when others have come so far, and tasks that must end within a
+// time after others.
 #pragma once
 
 #include <cstdint>

@@ -59,7 +59,7 @@ class HeartbeatWatch {
   /// order.
   [[nodiscard]] std::vector<SilentAgent> TakeSilent(Instant now);
 
-  /// This process itself has not run until `now`. What agents said meanwhile is still in the mail:
+  /// This process itself has not run until `now`. What agents said meanwhile is not read yet:
   /// silence counts from now on.
   void Slept(Instant now);
   /// When that ended, the latest time; Instant{} when it never has slept.

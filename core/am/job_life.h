@@ -1,10 +1,10 @@
-// The job's states, its deadlines, and what every step does last.
+// The job's states and verdict, and what every step does last.
 //
 //   allocating -> launching -> registering -> running -> draining -> finished
 //
-// A restart of everything goes back to the stage of the task that has the furthest to go; single
-// restarts leave a running job running. `draining` begins with the durable verdict and `finished`
-// is terminal. Every other state may go to `draining`.
+// A restart of everything goes back to the stage of the task that has the furthest to go; a restart
+// of one task leaves a running job running. `draining` begins with the durable verdict and
+// `finished` is terminal. Every other state may go to `draining`.
 #pragma once
 
 #include <optional>

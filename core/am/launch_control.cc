@@ -155,7 +155,7 @@ void LaunchControl::OnStartFailed(TaskIndex task, const yarn::RpcError& error) {
   }
   // An earlier try had started it, and its answer was lost; or the call arrived twice.
   if (error.message.find("relaunch the same container") != std::string::npos) return;
-  // Granted by an RM that has restarted since: nobody's failure, and no node's.
+  // Granted by an RM that has restarted since: no task's failure, and no node's.
   const bool forgotten = error.code == yarn::RpcErrorCode::kInvalidContainer;
   if (forgotten) TF_PROBE("launch/container-of-an-earlier-rm");
   Lost(task, fmt::format("launch refused: {}", error.message), !forgotten, forgotten);

@@ -1,10 +1,10 @@
-// Containers become agents: when a granted container is used, the call that starts its agent, and
-// what goes wrong there.
+// Containers become agents: when the AM uses a granted container, the call that starts its agent,
+// and how that call can fail.
 //
-// With gang policy `all` no agent is launched before every container is there; `hold` likewise;
-// `none` launches each as it comes. A replacement for one container waits for the other
-// replacements, not for what runs already. A NM that is not ready or does not answer is asked again
-// for a while; any other refusal loses the container.
+// With gang policies `all` and `hold` the AM launches no agent before every container is there;
+// with `none` it launches each as it comes. A replacement waits for the other replacements, not for
+// what runs already. The AM asks a NodeManager that is not ready or does not answer again for a
+// while; any other refusal loses the container.
 #pragma once
 
 #include <cstdint>

@@ -197,7 +197,7 @@ void Leaving::ReleaseSlot(std::uint32_t index) {
   core_.rm.Release(slot.container);
   Harder(slot, Step::kReleased);
   ++released_;
-  // From here the RM sees to it; a process that outlives that is on a node nobody can reach.
+  // From here the RM sees to it; a process that outlives that is on a node out of reach.
   maybe_training_ -= static_cast<int>(slot.maybe_training);
   slot.maybe_training = false;
 }

@@ -1,14 +1,14 @@
-// Containers that must go: asked to end themselves, stopped through their NM, given back to the RM,
-// in rising hardness.
+// Containers that must go, in rising hardness: the AM asks the agent to end, has the NodeManager
+// stop the container, gives the container back to the ResourceManager.
 //
-// Why a container must go is often decided in the same step, a moment later: a NodeManager is
-// called, and the RM told, when that is durable. An AM that died in between would leave its
-// successor the end of a container, and not the reason.
+// The AM often decides why a container must go a moment later in the same step: it calls a
+// NodeManager and tells the RM when that decision is durable. Otherwise an AM that died in between
+// would leave its successor the end of a container, and not the reason.
 //
 // From the moment a container is here its task has none: its agent is a stranger that is told to
-// end. What is kept is what seeing it out needs, and whether a training process may still be alive
-// in it, because under multi-worker nothing may start beside it. It leaves this table when the RM
-// reports its end.
+// end. This table keeps what the later steps need, and whether a training process may still be
+// alive in it, because under multi-worker nothing may start beside it. A container leaves this
+// table when the RM reports its end.
 #pragma once
 
 #include <cstdint>
@@ -37,7 +37,7 @@ class Leaving {
   /// The task's container is stopped through its NM; given back when the NM does not answer or does
   /// not do it.
   void Stop(TaskIndex task);
-  /// The task's container is given back at once: nothing runs in it, or nobody can reach it.
+  /// The task's container is given back at once: nothing runs in it, or it is out of reach.
   void Release(TaskIndex task);
   /// The RM has reported the end of the task's container: the task has none any more.
   void Gone(TaskIndex task);
@@ -69,7 +69,7 @@ class Leaving {
   [[nodiscard]] bool Has(const ContainerId& container) const {
     return slot_of_.contains(container);
   }
-  /// Whose container it was; nullopt when nobody's, or when it is not here.
+  /// Whose container it was; nullopt when it was no task's, or when it is not here.
   [[nodiscard]] std::optional<TaskIndex> TaskOf(const ContainerId& container) const;
   [[nodiscard]] bool empty() const { return slot_of_.empty(); }
   [[nodiscard]] std::size_t size() const { return slot_of_.size(); }

@@ -1,11 +1,12 @@
-// After an AM restart: what the journal says, and putting it together with containers and agents
-// that are still there.
+// After an AM restart: what the journal says, and how it fits the containers and agents that are
+// still there.
 //
 // The journal gives, for each task, the agent that was launched last and the process that was
-// ordered last. Such an agent is expected to register; until it does, or its container is reported
-// ended, its process counts as alive, so that training does not notice. Containers that no task has
-// by the journal are stopped. Who has not spoken by the registration deadline is lost. A failure on
-// which nothing was decided is found out once more, with the evidence that the journal has of it.
+// ordered last. The AM expects such an agent to register. Until it does, or the RM reports the end
+// of its container, its process counts as alive, so that training does not notice the restart. The
+// AM stops containers that no task has by the journal, and takes agents for lost that have not
+// registered by the registration deadline. A failure on which nothing was decided is found out once
+// more, with the evidence that the journal has of it.
 #pragma once
 
 #include <map>

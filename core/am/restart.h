@@ -1,5 +1,5 @@
-// Carrying out a restart that was decided: journal it, count it, stop what runs, replace what is
-// lost, and have the processes ordered again, with a new epoch or alone.
+// Carrying out a restart that was decided: the AM stores it, counts it, stops what runs, replaces
+// what is lost, and has the processes ordered again, with a new epoch or alone.
 #pragma once
 
 #include <optional>

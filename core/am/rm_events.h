@@ -1,4 +1,4 @@
-// What the ResourceManager brings: containers, ends of containers, changes of nodes, notices of
+// What the ResourceManager reports: granted containers, ended containers, changed nodes, notices of
 // preemption.
 #pragma once
 

@@ -1,8 +1,8 @@
 // The ApplicationMaster's state as others may read it: what the simulator polls for `when:` and
 // `explain`, and what a status page shows.
 //
-// It is the state itself, not a copy made for a reader: the machine keeps its tasks here, and
-// beside them (task_table.h) what nobody else may depend on. References stay valid as long as the
+// It is the state itself, not a copy made for a reader: the machine keeps its tasks here, and keeps
+// beside them (task_table.h) what no reader may depend on. References stay valid as long as the
 // machine; contents change with every Step.
 #pragma once
 
@@ -47,7 +47,7 @@ struct TaskSnapshot {
       incarnation;      ///< Of the agent in the container, or the next one's while there is none.
   TaskAttempt attempt;  ///< The latest process, or the first one's number before it was ordered.
   TaskAddress address;  ///< As its agent registered it; port 0 = not known.
-  std::int32_t restarts = 0;  ///< Processes started again, whoever paid.
+  std::int32_t restarts = 0;  ///< Processes started again, whichever budget paid.
 };
 BOOST_DESCRIBE_STRUCT(TaskSnapshot, (),
                       (task, task_class, state, container, has_container, node, incarnation,

@@ -1,8 +1,9 @@
-// From the AM's first event to the first ask, and what every step does last.
+// From the AM's first event to the first ask.
 //
-// Begin: read the journal, say that this attempt exists, publish its address, register with the RM,
-// take over what an earlier attempt left, ask for what is missing. Settle: after what an event
-// brought, everything that may follow from the new state follows, in one fixed order.
+// The AM reads the journal, stores that this attempt exists, publishes its address, registers with
+// the RM, takes over what an earlier attempt left, and asks for what is missing. A job whose
+// training can never fit fails here; where a young RM may not have seen all its nodes, the AM waits
+// for them.
 #pragma once
 
 #include <cstdint>

@@ -1,9 +1,9 @@
-// Every task of the job, and how many stand where.
+// Every task of the job, and how many are in which state.
 //
 // The part of a task that others may read is in AmSnapshot; what only the AM's parts need is in
-// TaskRecord, at the same position. Whoever changes a task does it through here, so that the state
+// TaskRecord, at the same position. Parts change a task only through this table. So the state
 // shown, the counts per type that the policy judges by, and the counts that the barriers ask for
-// never disagree. Nothing here decides or sends.
+// always agree. Nothing here decides or sends.
 #pragma once
 
 #include <array>
@@ -35,7 +35,7 @@ enum class AgentPhase : std::uint8_t {
   kUp,         ///< Its agent is accepted.
 };
 
-/// What became of the latest process of the task.
+/// How far the latest process of the task has come.
 enum class ProcessPhase : std::uint8_t {
   kNone,     ///< None was ordered, or it went with a container that is gone.
   kOrdered,  ///< To run; not yet seen.
