@@ -5,18 +5,18 @@
 namespace tfyarn::sim {
 namespace {
 
-fakes::SchedulerKind KindOf(config::SchedulerKind kind) {
+std::string KindOf(config::SchedulerKind kind) {
   switch (kind) {
     case config::SchedulerKind::kCapacity:
-      return fakes::SchedulerKind::kCapacity;
+      return "capacity";
     case config::SchedulerKind::kFifo:
-      return fakes::SchedulerKind::kFifo;
+      return "fifo";
     case config::SchedulerKind::kUniform:
-      return fakes::SchedulerKind::kUniform;
+      return "uniform";
     case config::SchedulerKind::kGang:
-      return fakes::SchedulerKind::kGang;
+      return "gang";
   }
-  return fakes::SchedulerKind::kCapacity;
+  return "capacity";
 }
 
 }  // namespace

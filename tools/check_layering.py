@@ -45,7 +45,7 @@ OURS = {
 # Headers of core/model that the fakes must not know: they may share YARN's words, never the AM's.
 NOT_FOR_FAKES = ["am", "agent", "client", "channel", "launch", "elision", "cluster_spec", "job_spec", "exit", "success",
                  "codec"]
-ONE_USER = {"fakes/yarn-rm": {"core/placement": "rm_immediate"}}
+ONE_USER = {"fakes/yarn-rm": {"core/placement": "schedulers/gang"}}
 
 # Folder -> patterns of third-party headers that it may include. The C++ standard library is free but for BANNED.
 ALLOWED = {

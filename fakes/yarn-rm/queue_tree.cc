@@ -268,6 +268,22 @@ std::int64_t QueueTree::UsedRatio(std::int32_t queue, std::int32_t partition) co
   return PartsOf(used, at.capacity_ppb);
 }
 
+void QueueTree::UseForAm(std::int32_t leaf, std::int32_t user, std::int32_t partition,
+                         const Resource& am) {
+  Queue& queue = (*this)[leaf];
+  ++queue.active_applications;
+  queue.am_used.At(partition) += am;
+  queue.users[user].am_used.At(partition) += am;
+}
+
+void QueueTree::GiveBackOfAm(std::int32_t leaf, std::int32_t user, std::int32_t partition,
+                             const Resource& am) {
+  Queue& queue = (*this)[leaf];
+  --queue.active_applications;
+  queue.am_used.At(partition) -= am;
+  queue.users[user].am_used.At(partition) -= am;
+}
+
 // Source: AbstractLeafQueue.activateApplications, calculateAndGetAMResourceLimitPerPartition,
 // getUserAMResourceLimitPerPartition.
 bool QueueTree::AmFits(std::int32_t leaf, std::int32_t user, std::int32_t partition,

@@ -1,5 +1,4 @@
-// What an allocate asks for: checks, rows, releases, blacklist; and the demand that follows from
-// it.
+// What an allocate asks for: checks, rows, releases, blacklist.
 //
 // Source: DefaultAMSProcessor.java, RMServerUtils.java, SchedulerUtils.java,
 // AbstractYarnScheduler.java.
@@ -52,7 +51,7 @@ std::optional<RpcError> RmCore::CheckRow(const RmApplication& application,
                                          const yarn::ResourceRequest& row) const {
   if (row.resource_name.empty() || application.poisoned) return NullPointer();
   const std::string& label =
-      row.node_label_expression ? *row.node_label_expression : partitions_.front();
+      row.node_label_expression ? *row.node_label_expression : records_.partitions.front();
   if (row.resource_name != kAny && !label.empty()) {
     return RpcError{.code = RpcErrorCode::kInvalidLabelResourceRequest,
                     .message = fmt::format(
@@ -86,7 +85,8 @@ void RmCore::TakeAsks(RmApplication& application, const std::vector<yarn::Resour
     if (!row.priority) {
       // Taken, never granted; what is pending stays raised, and every further row fails (run).
       application.poisoned = true;
-      queues_.AddPending(application.leaf, 0, Times(capability, std::max(row.num_containers, 0)));
+      records_.queues.AddPending(application.leaf, 0,
+                                 Times(capability, std::max(row.num_containers, 0)));
       continue;
     }
     const AskKey key{.priority = *row.priority, .allocation_request_id = row.allocation_request_id};
@@ -101,19 +101,15 @@ void RmCore::TakeAsks(RmApplication& application, const std::vector<yarn::Resour
         any ? kAnywhere : places_.Of(row.resource_name),
         AskRow{.capability = capability, .count = row.num_containers, .relax = row.relax_locality});
   }
-  ClearDemand(application);
+  scheduler_->BeforeAsksChange(application);
   for (const auto& [key, update] : updates) {
-    if (const auto known = application.asks.find(key); known != application.asks.end()) {
-      // A changed ask keeps no node; the next heartbeats keep one again if need be.
-      while (!known->second.reserved.empty())
-        DropReservation(NodeAt(known->second.reserved.back()));
-    }
-    for (const PendingChange& change : UpdateAsk(application.asks, key, update, shapes_)) {
-      queues_.AddPending(application.leaf, change.partition, change.amount);
+    const auto known = application.asks.find(key);
+    if (known != application.asks.end()) scheduler_->OnAskReplaced(known->second);
+    for (const PendingChange& change : UpdateAsk(application.asks, key, update, records_.shapes)) {
+      records_.queues.AddPending(application.leaf, change.partition, change.amount);
     }
   }
-  RefreshDemand(application);
-  scheduler_dirty_ = true;
+  scheduler_->OnAsksChanged(application);
 }
 
 // Answered in the same response, while the process may run on (run). Twice is once.
@@ -123,7 +119,7 @@ void RmCore::TakeReleases(RmApplication& application, const std::vector<Containe
     if (found == application.containers.end()) {
       TF_PROBE("yarn/release-of-no-container");
       // Its node may not be back yet. Source: AbstractYarnScheduler.releaseContainers.
-      if (epoch_ > 0 && now_ < started_at_ + options_.nm_expiry)
+      if (epoch_ > 0 && records_.now < started_at_ + records_.options.nm_expiry)
         application.pending_release.insert(id);
       continue;
     }
@@ -139,102 +135,22 @@ void RmCore::TakeBlacklist(RmApplication& application, const yarn::AllocateReque
     application.blacklist.insert(places_.Of(name));
   for (const std::string& name : request.blacklist_removals)
     application.blacklist.erase(places_.Of(name));
-  if (!request.blacklist_removals.empty() && is_capacity()) announce_at_ = now_;
-  scheduler_dirty_ = true;
-}
-
-// ---------------------------------------------------------------- demand
-
-// Under the capacity scheduler an application stands in the index with the first ask that stops
-// those behind it; the others look at all asks.
-void RmCore::RefreshDemand(RmApplication& application) {
-  ClearDemand(application);
-  bool wanting = false;
-  std::set<std::int32_t> closed;  // partitions whose deciding ask was found
-  std::set<std::int32_t> located;
-  for (auto& [key, ask] : application.asks) {
-    if (ask.wanted() == 0) continue;
-    wanting = true;
-    if (!application.activated || closed.count(ask.partition) > 0) continue;
-    const DemandOrder order{.rank = application.rank, .sequence = application.sequence, .key = key};
-    if (is_capacity()) {
-      if (!ask.any->relax && ask.places.empty()) continue;  // can never be granted
-      if (ask.any->relax) closed.insert(ask.partition);
-      if (!ask.places.empty() || located.count(ask.partition) > 0) {
-        if (!located.insert(ask.partition).second) continue;
-        queues_[application.leaf].demand.AddLocated(ask.partition, order, application);
-        application.located.emplace_back(ask.partition, order);
-        continue;
-      }
-    }
-    DemandClass& demand_class =
-        queues_[application.leaf].demand.Add(ask.partition, ask.shape, application.user_number,
-                                             order, {.application = &application, .ask = &ask});
-    if (static_cast<std::int64_t>(ask.reserved.size()) < ask.wanted()) {
-      demand_class.reservable.emplace(order, Demand{.application = &application, .ask = &ask});
-    }
-    application.memberships.push_back({.demand_class = &demand_class, .order = order});
-  }
-  SetWanting(application, wanting && application.activated);
-  scheduler_dirty_ = true;
-}
-
-void RmCore::ClearDemand(RmApplication& application) {
-  DemandIndex& demand = queues_[application.leaf].demand;
-  for (const DemandMembership& member : application.memberships)
-    demand.Remove(*member.demand_class, member.order);
-  for (const auto& [partition, order] : application.located) demand.RemoveLocated(partition, order);
-  application.memberships.clear();
-  application.located.clear();
-}
-
-void RmCore::RefreshReservable(RmApplication& application, const AskEntry& ask) {
-  for (const DemandMembership& member : application.memberships) {
-    if (member.order.key != ask.key) continue;
-    const auto known = member.demand_class->all.find(member.order);
-    TF_CHECK(known != member.demand_class->all.end());
-    if (static_cast<std::int64_t>(ask.reserved.size()) < ask.wanted()) {
-      member.demand_class->reservable.emplace(member.order, known->second);
-    } else {
-      member.demand_class->reservable.erase(member.order);
-    }
-  }
-}
-
-void RmCore::SetWanting(RmApplication& application, bool wanting) {
-  if (application.wanting == wanting) return;
-  application.wanting = wanting;
-  queues_.SetWanting(application.leaf, application.user_number, wanting);
+  scheduler_->OnBlacklistChanged(application, !request.blacklist_removals.empty());
 }
 
 // What is pending below zero is not made good: the deficit outlives the application (run).
 // Source: AppSchedulingInfo.stop.
 void RmCore::DropAsks(RmApplication& application) {
-  ClearDemand(application);
+  scheduler_->BeforeAsksChange(application);
   for (auto& [key, ask] : application.asks) {
-    while (!ask.reserved.empty()) DropReservation(NodeAt(ask.reserved.back()));
+    scheduler_->OnAskReplaced(ask);
     if (ask.wanted() == 0) continue;
-    queues_.AddPending(application.leaf, ask.partition,
-                       Resource{} - Times(ask.any->capability, ask.wanted()));
+    records_.queues.AddPending(application.leaf, ask.partition,
+                               Resource{} - Times(ask.any->capability, ask.wanted()));
   }
   application.asks.clear();
   application.poisoned = false;
-  SetWanting(application, false);
-  scheduler_dirty_ = true;
-}
-
-void RmCore::DropReservation(RmNode& node) {
-  TF_PROBE("yarn/reservation-dropped");
-  TF_CHECK(node.reserved_for != nullptr);
-  AskEntry& ask = *node.reserved_ask;
-  RmApplication& application = *node.reserved_for;
-  ask.reserved.erase(std::find(ask.reserved.begin(), ask.reserved.end(), node.index));
-  node.reserved_for = nullptr;
-  node.reserved_ask = nullptr;
-  --reserved_nodes_;
-  RefreshReservable(application, ask);
-  scheduler_dirty_ = true;
-  if (is_capacity()) AnnounceNode(node);
+  scheduler_->OnAsksChanged(application);
 }
 
 }  // namespace tfyarn::fakes

@@ -1,7 +1,6 @@
 // The life of an application: its attempts, their AM containers, their ends.
 //
-// Source: RMAppImpl.java, RMAppAttemptImpl.java, AMLauncher.java, AbstractLeafQueue.java
-// (activation).
+// Source: RMAppImpl.java, RMAppAttemptImpl.java, AMLauncher.java.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -9,7 +8,6 @@
 
 #include "core/model/check.h"
 #include "core/model/probe.h"
-#include "fakes/yarn-rm/dominant.h"
 #include "fakes/yarn-rm/rm_core.h"
 
 namespace tfyarn::fakes {
@@ -40,10 +38,8 @@ void RmCore::StartAttempt(RmApplication& application) {
   }
   application.delivered.clear();
   application.news_announced = false;
-  Queue& queue = queues_[application.leaf];
-  queue.inactive.emplace(std::pair{application.rank, application.sequence}, &application);
   AskForAm(application);
-  ActivateApplications(application.leaf);
+  scheduler_->OnAttemptAdded(application);
   if (number > 1) ReportChanged(application.id);
 }
 
@@ -53,49 +49,18 @@ void RmCore::AskForAm(RmApplication& application) {
   AskUpdate update{
       .rows = {{kAnywhere, {.capability = application.am_resource, .count = 1, .relax = true}}},
       .partition = application.am_partition};
-  for (const PendingChange& change : UpdateAsk(application.asks, key, update, shapes_)) {
-    queues_.AddPending(application.leaf, change.partition, change.amount);
+  for (const PendingChange& change : UpdateAsk(application.asks, key, update, records_.shapes)) {
+    records_.queues.AddPending(application.leaf, change.partition, change.amount);
   }
   application.asks.at(key).am = true;
-  RefreshDemand(application);
-}
-
-// Source: AbstractLeafQueue.activateApplications. (In submission order; who does not fit is passed
-// over.)
-void RmCore::ActivateApplications(std::int32_t leaf) {
-  Queue& queue = queues_[leaf];
-  if (queue.inactive.empty()) return;
-  if (is_capacity() && capacity_.schedulable_nodes == 0) return;
-  const Resource smallest = RoundedUp(options_.minimum_allocation, options_.minimum_allocation);
-  for (auto at = queue.inactive.begin(); at != queue.inactive.end();) {
-    RmApplication& application = *at->second;
-    const std::int32_t partition = application.am_partition;
-    if (is_capacity() &&
-        !queues_.AmFits(leaf, application.user_number, partition, application.am_resource)) {
-      TF_PROBE("yarn/am-over-its-share");
-      // Once not even the smallest AM of the only user fits, nobody's does.
-      const bool hopeless = queue.users.size() <= 1 &&
-                            !queues_.AmFits(leaf, application.user_number, partition, smallest) &&
-                            partitions_.size() == 1;
-      if (hopeless) return;
-      ++at;
-      continue;
-    }
-    at = queue.inactive.erase(at);
-    application.activated = true;
-    ReportChanged(application.id);  // What it waits for is another thing.
-    ++queue.active_applications;
-    queue.am_used.At(partition) += application.am_resource;
-    queue.users[application.user_number].am_used.At(partition) += application.am_resource;
-    RefreshDemand(application);
-  }
+  scheduler_->OnAsksChanged(application);
 }
 
 // ---------------------------------------------------------------- launch
 
 void RmCore::LaunchAm(RmApplication& application) {
   application.attempt.state = AttemptState::kAllocated;
-  application.attempt.launch_began = now_;
+  application.attempt.launch_began = records_.now;
   ReportChanged(application.id);  // It waits for nothing any more.
   CallAmLaunch(application);
 }
@@ -105,7 +70,7 @@ void RmCore::CallAmLaunch(RmApplication& application) {
   const auto found = application.containers.find(*attempt.am_container);
   if (found == application.containers.end()) return;
   const BookedContainer& container = found->second;
-  const RmNode& node = NodeAt(container.node);
+  const RmNode& node = records_.nodes.At(container.node);
   attempt.launch_call = next_call_++;
   launches_.emplace(attempt.launch_call, application.id);
   yarn::StartContainersRequest request;
@@ -134,15 +99,15 @@ void RmCore::OnLaunchAnswer(RmApplication& application, const NmAnswered& answer
   }
   if (!error) {
     attempt.state = AttemptState::kLaunched;
-    attempt.last_heard = now_;
+    attempt.last_heard = records_.now;
     WatchAm(application);
     return;
   }
   const bool again = error->code == yarn::RpcErrorCode::kUnavailable ||
                      error->code == yarn::RpcErrorCode::kNmNotYetReady;
-  if (again &&
-      now_ + options_.am_launch_retry <= attempt.launch_began + options_.am_launch_give_up) {
-    attempt.launch_retry_at = now_ + options_.am_launch_retry;
+  if (again && records_.now + records_.options.am_launch_retry <=
+                   attempt.launch_began + records_.options.am_launch_give_up) {
+    attempt.launch_retry_at = records_.now + records_.options.am_launch_retry;
     timers_.insert(TimerOf(*attempt.launch_retry_at, TimerKind::kLaunchRetry, application.id));
     return;
   }
@@ -194,10 +159,10 @@ void RmCore::FailAttempt(RmApplication& application, std::int32_t exit_status,
   if (last) {
     TF_PROBE("yarn/attempts-used-up");
     const std::string limits =
-        options_.am_max_attempts == application.max_attempts
+        records_.options.am_max_attempts == application.max_attempts
             ? std::string()
-            : fmt::format(" (global limit ={}; local limit is ={})", options_.am_max_attempts,
-                          application.max_attempts);
+            : fmt::format(" (global limit ={}; local limit is ={})",
+                          records_.options.am_max_attempts, application.max_attempts);
     EndApplication(
         application, yarn::YarnApplicationState::kFailed, yarn::FinalApplicationStatus::kFailed,
         fmt::format("Application {} failed {} times{} due to {}. Failing the application.",
@@ -213,7 +178,7 @@ void RmCore::FailAttempt(RmApplication& application, std::int32_t exit_status,
 // RMAppAttemptImpl.FinalTransition, CapacityScheduler.nodeUpdate.
 void RmCore::StartNextAttempts() {
   for (const ApplicationId& id : std::exchange(next_attempts_, {})) {
-    if (RmApplication* application = FindApplication(id)) StartAttempt(*application);
+    if (RmApplication* application = records_.Find(id)) StartAttempt(*application);
   }
 }
 
@@ -241,16 +206,7 @@ void RmCore::StopAttempt(RmApplication& application, bool keep) {
               .report = keep});
   }
   if (!keep) application.finished.clear();
-  Queue& queue = queues_[application.leaf];
-  queue.inactive.erase(std::pair{application.rank, application.sequence});
-  if (application.activated) {
-    application.activated = false;
-    --queue.active_applications;
-    queue.am_used.At(application.am_partition) -= application.am_resource;
-    queue.users[application.user_number].am_used.At(application.am_partition) -=
-        application.am_resource;
-  }
-  ActivateApplications(application.leaf);
+  scheduler_->OnAttemptRemoved(application);
 }
 
 void RmCore::StoreFinal(RmApplication& application, yarn::FinalApplicationStatus final_status) {
@@ -274,19 +230,20 @@ void RmCore::EndApplication(RmApplication& application, yarn::YarnApplicationSta
                                  .diagnostics = std::move(diagnostics),
                                  .tracking_url = application.tracking_url};
   for (const std::int32_t index : application.nodes) {
-    RmNode& node = NodeAt(index);
+    RmNode& node = records_.nodes.At(index);
     if (node.applications.erase(application.id) == 0) continue;
     node.applications_to_cleanup.push_back(application.id);
     NewsFor(node);
   }
   const ApplicationId id = application.id;
   books_.applications.erase(id);
-  applications_.erase(id);
+  records_.applications.erase(id);
   if (stored) {
     // Clients and checkers heard of the end when it was stored.
     ended_.insert_or_assign(id, std::move(report));
     ended_order_.push_back(id);
-    while (static_cast<std::int32_t>(ended_order_.size()) > options_.max_completed_applications) {
+    while (static_cast<std::int32_t>(ended_order_.size()) >
+           records_.options.max_completed_applications) {
       ended_.erase(ended_order_.front());
       ended_order_.pop_front();
     }

@@ -43,14 +43,14 @@ yarn::RmResponse RmCore::Answer(const RmCall&, const yarn::GetNewApplicationRequ
 // Accepting twice is accepting once, whatever became of the application. An unknown queue is no
 // error of the call: the application fails.
 yarn::RmResponse RmCore::Answer(const RmCall&, const yarn::SubmitApplicationRequest& request) {
-  if (FindApplication(request.application) != nullptr || ended_.count(request.application) > 0) {
+  if (records_.Find(request.application) != nullptr || ended_.count(request.application) > 0) {
     TF_PROBE("yarn/submitted-twice");
     return yarn::SubmitApplicationResponse{};
   }
   if (auto error = CheckSubmission(request)) return *error;
   auto submission = std::make_shared<const yarn::SubmitApplicationRequest>(request);
-  const auto queue = queues_.Find(request.queue);
-  if (!queue || !queues_[*queue].leaf) {
+  const auto queue = records_.queues.Find(request.queue);
+  if (!queue || !records_.queues[*queue].leaf) {
     std::string diagnostics =
         queue ? fmt::format("Application {} submitted by user : {} to non-leaf queue : {}",
                             ToString(request.application), request.user, request.queue)
@@ -78,20 +78,21 @@ RmApplication& RmCore::AddApplication(
   application.submission = std::move(submission);
   const yarn::SubmitApplicationRequest& request = *application.submission;
   application.leaf = leaf;
-  application.queue = queues_[leaf].path;
+  application.queue = records_.queues[leaf].path;
   application.user = request.user;
   application.user_number = UserNumber(request.user);
   application.rank = -std::int64_t{request.priority};
   application.sequence = next_sequence_++;
   application.am_resource = Normalized(WithKnownTypes(request.am_resource));
   application.am_partition = PartitionNumber(request.am_node_label);
-  application.max_attempts = request.max_app_attempts <= 0
-                                 ? options_.am_max_attempts
-                                 : std::min(request.max_app_attempts, options_.am_max_attempts);
+  application.max_attempts =
+      request.max_app_attempts <= 0
+          ? records_.options.am_max_attempts
+          : std::min(request.max_app_attempts, records_.options.am_max_attempts);
   application.tracking_url = "N/A";
   application.attempt.id = {.application = application.id, .attempt = 0};
   books_.applications.emplace(application.id, &application);
-  applications_.emplace(application.id, std::move(owned));
+  records_.applications.emplace(application.id, std::move(owned));
   return application;
 }
 
@@ -126,7 +127,7 @@ std::optional<RpcError> RmCore::CheckSubmission(
 }
 
 yarn::RmResponse RmCore::Answer(const RmCall&, const yarn::GetApplicationReportRequest& request) {
-  if (const RmApplication* application = FindApplication(request.application)) {
+  if (const RmApplication* application = records_.Find(request.application)) {
     return yarn::GetApplicationReportResponse{.report = ReportOf(*application)};
   }
   const auto ended = ended_.find(request.application);
@@ -162,7 +163,7 @@ yarn::ApplicationReport RmCore::ReportOf(const RmApplication& application) const
 
 // Asynchronous: the answer says whether it was over when the call came.
 yarn::RmResponse RmCore::Answer(const RmCall&, const yarn::KillApplicationRequest& request) {
-  RmApplication* application = FindApplication(request.application);
+  RmApplication* application = records_.Find(request.application);
   if (application == nullptr) {
     TF_PROBE("yarn/kill-of-an-ended-application");
     if (ended_.count(request.application) == 0) return UnknownApplication(request.application);
@@ -181,56 +182,22 @@ yarn::RmResponse RmCore::Answer(const RmCall&, const yarn::KillApplicationReques
 
 // Source: ClientRMService.getClusterNodes: a request that names no states means all of them.
 yarn::RmResponse RmCore::Answer(const RmCall&, const yarn::GetClusterNodesRequest&) {
-  if (!restated_.empty()) BringNodeListUpToDate();
-  return yarn::GetClusterNodesResponse{.nodes = node_list_};
-}
-
-void RmCore::BringNodeListUpToDate() {
-  const auto by_id = [](const yarn::NodeReport& a, const yarn::NodeReport& b) {
-    return a.node < b.node;
-  };
-  std::vector<std::pair<std::size_t, yarn::NodeReport>> changed;
-  std::vector<yarn::NodeReport> added;
-  for (const std::int32_t index : restated_) {
-    RmNode& node = NodeAt(index);
-    node.restated = false;
-    yarn::NodeReport report = ReportOf(node);
-    const auto at = std::lower_bound(node_list_.begin(), node_list_.end(), report, by_id);
-    if (at != node_list_.end() && at->node == report.node) {
-      changed.emplace_back(at - node_list_.begin(), std::move(report));
-    } else {
-      added.push_back(std::move(report));
-    }
-  }
-  restated_.clear();
-  node_list_ = node_list_.With(std::move(changed));
-  if (added.empty()) return;
-  added.insert(added.end(), node_list_.begin(), node_list_.end());
-  std::sort(added.begin(), added.end(), by_id);
-  node_list_ = std::move(added);
-}
-
-yarn::NodeReport RmCore::ReportOf(const RmNode& node) const {
-  return {.node = node.id,
-          .rack = node.rack,
-          .state = node.state,
-          .capability = node.capacity,
-          .used = node.used,
-          .partition = node.partition};
+  return yarn::GetClusterNodesResponse{.nodes = records_.nodes.Reports()};
 }
 
 yarn::RmResponse RmCore::Answer(const RmCall&, const yarn::GetQueueInfoRequest& request) {
-  const auto queue = queues_.Find(request.queue);
+  const auto queue = records_.queues.Find(request.queue);
   if (!queue) {
     return yarn::GetQueueInfoResponse{
         .path = request.queue, .is_leaf = false, .exists = false, .limits = {}};
   }
-  yarn::GetQueueInfoResponse response{
-      .path = queues_[*queue].path, .is_leaf = queues_[*queue].leaf, .exists = true, .limits = {}};
-  for (std::size_t p = 0; p < partitions_.size(); ++p) {
+  yarn::GetQueueInfoResponse response{.path = records_.queues[*queue].path,
+                                      .is_leaf = records_.queues[*queue].leaf,
+                                      .exists = true,
+                                      .limits = {}};
+  for (std::size_t p = 0; p < records_.partitions.size(); ++p) {
     const auto partition = static_cast<std::int32_t>(p);
-    response.limits[partitions_[p]].maximum =
-        is_capacity() ? queues_[*queue].max_capacity[partition] : queues_.Total(partition);
+    response.limits[records_.partitions[p]].maximum = scheduler_->MaximumOf(*queue, partition);
   }
   return response;
 }
@@ -241,7 +208,7 @@ yarn::RmResponse RmCore::Answer(const RmCall&, const yarn::GetQueueInfoRequest& 
 // largest number (run).
 Resource RmCore::MaximumCapability() const {
   const bool known = any_node_seen_ && nodes_awaited_ == 0;
-  const Resource& configured = options_.maximum_allocation;
+  const Resource& configured = records_.options.maximum_allocation;
   Resource maximum{.memory_mb = Highest(configured.memory_mb, largest_node_.memory_mb, known),
                    .vcores = Highest(configured.vcores, largest_node_.vcores, known),
                    .gpus = Highest(configured.gpus, largest_node_.gpus, known),
@@ -265,8 +232,8 @@ Resource RmCore::WithKnownTypes(const Resource& asked) const {
 // Source: ResourceCalculator.normalize: at least the minimum, in its multiples, at most the
 // maximum.
 Resource RmCore::Normalized(const Resource& asked) const {
-  Resource result =
-      RoundedUp(ComponentMax(asked, options_.minimum_allocation), options_.minimum_allocation);
+  Resource result = RoundedUp(ComponentMax(asked, records_.options.minimum_allocation),
+                              records_.options.minimum_allocation);
   const Resource maximum = MaximumCapability();
   result.memory_mb = std::min(result.memory_mb, std::max(maximum.memory_mb, asked.memory_mb));
   result.vcores = std::min(result.vcores, std::max(maximum.vcores, asked.vcores));
@@ -297,16 +264,16 @@ std::optional<RpcError> RmCore::CheckCapability(const Resource& asked) const {
 }
 
 std::optional<std::int32_t> RmCore::FindPartition(const std::string& label) const {
-  const auto found = std::find(partitions_.begin(), partitions_.end(), label);
-  if (found == partitions_.end()) return std::nullopt;
-  return static_cast<std::int32_t>(found - partitions_.begin());
+  const auto found = std::find(records_.partitions.begin(), records_.partitions.end(), label);
+  if (found == records_.partitions.end()) return std::nullopt;
+  return static_cast<std::int32_t>(found - records_.partitions.begin());
 }
 
 std::int32_t RmCore::PartitionNumber(const std::string& label) {
   if (const auto known = FindPartition(label)) return *known;
-  partitions_.push_back(label);
-  books_.partitions = partitions_;
-  return static_cast<std::int32_t>(partitions_.size()) - 1;
+  records_.partitions.push_back(label);
+  books_.partitions = records_.partitions;
+  return static_cast<std::int32_t>(records_.partitions.size()) - 1;
 }
 
 std::int32_t RmCore::UserNumber(const std::string& user) {
@@ -321,7 +288,8 @@ void RmCore::RememberEnded(yarn::ApplicationReport report) {
       .application = id, .state = report.state, .final_status = report.final_status});
   ended_.insert_or_assign(id, std::move(report));
   ended_order_.push_back(id);
-  while (static_cast<std::int32_t>(ended_order_.size()) > options_.max_completed_applications) {
+  while (static_cast<std::int32_t>(ended_order_.size()) >
+         records_.options.max_completed_applications) {
     ended_.erase(ended_order_.front());
     ended_order_.pop_front();
   }

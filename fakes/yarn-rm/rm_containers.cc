@@ -9,8 +9,8 @@
 
 namespace tfyarn::fakes {
 
-BookedContainer& RmCore::Grant(RmApplication& application, AskEntry& ask, RmNode& node,
-                               Locality locality, const Resource& resource) {
+void RmCore::Grant(RmApplication& application, AskEntry& ask, RmNode& node, Locality locality,
+                   const Resource& resource) {
   RmAttempt& attempt = application.attempt;
   const ContainerId id{.application_attempt = attempt.id,
                        .id = (epoch_ << kContainerEpochShift) | attempt.next_container++};
@@ -23,30 +23,25 @@ BookedContainer& RmCore::Grant(RmApplication& application, AskEntry& ask, RmNode
                                      .am = ask.am},
                                     node);
   Emit(Granted{.container = id, .node = node.id, .resource = resource, .am = ask.am});
-  queues_.AddPending(application.leaf, ask.partition, Resource{} - ask.any->capability);
+  records_.queues.AddPending(application.leaf, ask.partition, Resource{} - ask.any->capability);
   const bool am = ask.am;
   const AskKey key = ask.key;
   AskUpdate taken = LowerAsk(ask, locality, node.host_place, node.rack_place);
-  // Where a node was kept for every container, one of them was given up for this grant.
-  TF_CHECK(static_cast<std::int64_t>(ask.reserved.size()) <= ask.wanted());
   if (ask.wanted() == 0) {
-    ClearDemand(application);
+    scheduler_->BeforeAsksChange(application);
     if (application.asks.at(key).places.empty()) application.asks.erase(key);
-    RefreshDemand(application);
-  } else if (!ask.reserved.empty()) {
-    RefreshReservable(application, ask);
+    scheduler_->OnAsksChanged(application);
   }
   if (am) {
     attempt.am_container = id;
     attempt.served = true;
     container.state = BookedState::kAcquired;
-    unstarted_.emplace_back(now_ + options_.container_expiry, id);
+    unstarted_.emplace_back(records_.now + records_.options.container_expiry, id);
     LaunchAm(application);
   } else {
     application.newly_allocated.push_back({.id = id, .key = key, .taken = std::move(taken)});
     if (attempt.registered) NewsFor(application);
   }
-  return container;
 }
 
 BookedContainer& RmCore::Book(RmApplication& application, BookedContainer booked, RmNode& node) {
@@ -55,40 +50,36 @@ BookedContainer& RmCore::Book(RmApplication& application, BookedContainer booked
   const auto [entry, is_new] = application.containers.emplace(booked.id, std::move(booked));
   TF_CHECK(is_new);
   BookedContainer& container = entry->second;
-  const std::int64_t gpus_before = node.free.gpus;
   node.containers.push_back(&container);
   node.used += container.resource;
-  Restate(node);
+  records_.nodes.Restate(node);
   node.free -= container.resource;
-  Rebucket(node, gpus_before);
-  queues_.Use(application.leaf, application.user_number, node.partition_number, container.resource);
+  records_.queues.Use(application.leaf, application.user_number, node.partition_number,
+                      container.resource);
   node.applications.insert(application.id);
   application.nodes.insert(node.index);
-  scheduler_dirty_ = true;
+  scheduler_->OnContainerBooked(node);
   return container;
 }
 
 void RmCore::Complete(RmApplication& application, BookedContainer& container,
                       const Ending& ending) {
   const ContainerId id = container.id;
-  RmNode& node = NodeAt(container.node);
-  const std::int64_t gpus_before = node.free.gpus;
+  RmNode& node = records_.nodes.At(container.node);
   TF_CHECK(node.containers.at(container.node_slot) == &container);
   node.containers.back()->node_slot = container.node_slot;
   node.containers[container.node_slot] = node.containers.back();
   node.containers.pop_back();
   node.used -= container.resource;
-  Restate(node);
+  records_.nodes.Restate(node);
   node.free += container.resource;
-  Rebucket(node, gpus_before);
-  queues_.GiveBack(application.leaf, application.user_number, node.partition_number,
-                   container.resource);
-  scheduler_dirty_ = true;
+  records_.queues.GiveBack(application.leaf, application.user_number, node.partition_number,
+                           container.resource);
   if (container.state == BookedState::kAllocated) {
     TF_PROBE("yarn/ended-before-it-was-told");
     AskAgainFor(application, id);
   }
-  preempting_.erase(container.sequence);
+  records_.preempting.erase(container.sequence);
   std::erase(application.preempt_strict, id);
   std::erase(application.preempt_contract, id);
   const bool reached = container.state != BookedState::kAllocated;
@@ -96,7 +87,7 @@ void RmCore::Complete(RmApplication& application, BookedContainer& container,
   application.containers.erase(id);
   Emit(Freed{.container = id, .exit_status = ending.exit_status});
   if (ending.tell_node && reached) CleanUpOnNode(node, id);
-  if (node.schedulable && is_capacity()) AnnounceNode(node);
+  scheduler_->OnContainerCompleted(node);
 
   yarn::ContainerStatus status{.id = id,
                                .state = yarn::ContainerState::kComplete,
@@ -128,11 +119,11 @@ void RmCore::AskAgainFor(RmApplication& application, const ContainerId& id) {
   const FreshGrant lost = std::move(*grant);
   fresh.erase(grant);
   if (application.attempt.state == AttemptState::kDone) return;
-  ClearDemand(application);
-  RaiseAsk(application.asks, lost.key, lost.taken, shapes_);
-  queues_.AddPending(application.leaf, lost.taken.partition,
-                     lost.taken.rows.at(kAnywhere).capability);
-  RefreshDemand(application);
+  scheduler_->BeforeAsksChange(application);
+  RaiseAsk(application.asks, lost.key, lost.taken, records_.shapes);
+  records_.queues.AddPending(application.leaf, lost.taken.partition,
+                             lost.taken.rows.at(kAnywhere).capability);
+  scheduler_->OnAsksChanged(application);
 }
 
 // Source: RMNodeImpl.CleanUpContainerTransition.
@@ -154,7 +145,8 @@ yarn::Token RmCore::ContainerTokenOf(const BookedContainer& container) {
                                                .priority = container.priority,
                                                .rm_identifier = rm_identifier_});
   return MakeContainerToken(container_key_.key.current, terms, container.id,
-                            NodeAt(container.node).id, now_ + options_.container_expiry);
+                            records_.nodes.At(container.node).id,
+                            records_.now + records_.options.container_expiry);
 }
 
 }  // namespace tfyarn::fakes

@@ -5,6 +5,7 @@
 #include "core/model/check.h"
 #include "core/model/probe.h"
 #include "core/model/response_id.h"
+#include "fakes/yarn-rm/schedulers.h"
 
 namespace tfyarn::fakes {
 namespace {
@@ -17,28 +18,27 @@ Duration ActivationDelay(Duration expiry) {
 }  // namespace
 
 RmCore::RmCore(RmOptions options, std::uint64_t seed)
-    : options_(std::move(options)),
-      random_(seed, "yarn-scheduler"),
-      rm_identifier_(options_.cluster_timestamp),
+    : RmContext(std::move(options)),
+      rm_identifier_(records_.options.cluster_timestamp),
       tokens_(std::make_shared<TokenBook>()),
       amrm_key_{.key = {},
-                .every = options_.amrm_token_roll,
-                .activation = ActivationDelay(options_.am_expiry)},
+                .every = records_.options.amrm_token_roll,
+                .activation = ActivationDelay(records_.options.am_expiry)},
       nm_key_{.key = {},
-              .every = options_.nm_token_roll,
-              .activation = ActivationDelay(options_.nm_expiry)},
+              .every = records_.options.nm_token_roll,
+              .activation = ActivationDelay(records_.options.nm_expiry)},
       container_key_{.key = {},
-                     .every = options_.nm_token_roll,
-                     .activation = ActivationDelay(options_.nm_expiry)},
-      ring_(options_.nm_heartbeat, options_.heartbeat_jitter),
-      partitions_{""},
-      resource_types_(options_.resource_types.begin(), options_.resource_types.end()),
-      queues_(options_),
-      capacity_(options_, queues_, shapes_) {
-  books_.partitions = partitions_;
-  for (const std::string& partition : options_.partitions) (void)PartitionNumber(partition);
-  for (std::size_t q = 0; q < queues_.size(); ++q)
-    books_.queues.push_back(&queues_[static_cast<std::int32_t>(q)]);
+                     .every = records_.options.nm_token_roll,
+                     .activation = ActivationDelay(records_.options.nm_expiry)},
+      resource_types_(records_.options.resource_types.begin(),
+                      records_.options.resource_types.end()) {
+  const SchedulerKind* kind = FindScheduler(records_.options.scheduler);
+  TF_CHECK(kind != nullptr);
+  scheduler_ = kind->make(*this, seed);
+  books_.partitions = records_.partitions;
+  for (const std::string& partition : records_.options.partitions) (void)PartitionNumber(partition);
+  for (std::size_t q = 0; q < records_.queues.size(); ++q)
+    books_.queues.push_back(&records_.queues[static_cast<std::int32_t>(q)]);
   for (RollingKey* key : {&amrm_key_, &nm_key_, &container_key_})
     key->key.rolls_at = Instant{} + key->every;
   ArmKey(TimerKind::kAmrmKey, amrm_key_);
@@ -48,37 +48,24 @@ RmCore::RmCore(RmOptions options, std::uint64_t seed)
 
 RmCore::RmCore(RmOptions options, const RmStateStore& store, std::uint64_t seed, Instant now)
     : RmCore(std::move(options), seed + static_cast<std::uint64_t>(store.epoch) + 1) {
-  now_ = now;
+  records_.now = now;
   Recover(store);
 }
 
 void RmCore::Step(Instant now, const RmEvent& event, std::vector<RmAction>& actions) {
-  TF_CHECK(now >= now_);
-  now_ = now;
+  TF_CHECK(now >= records_.now);
+  records_.now = now;
   actions_ = &actions;
   std::visit([this](const auto& e) { On(e); }, event);
   StartNextAttempts();
-  if (scheduler_dirty_) {
-    scheduler_dirty_ = false;
-    if (is_capacity()) {
-      if (capacity_.RefreshInterest(static_cast<std::int32_t>(partitions_.size()))) {
-        announced_slots_ = 0;  // what was of no interest may be now
-        announce_at_ = now_;
-      }
-      AnnounceDeclined();
-      ArmMonitor();
-    } else {
-      WantPass();
-    }
-  }
-  if (announce_at_ && *announce_at_ <= now_) Announce();
+  scheduler_->Settle();
   actions_ = nullptr;
 }
 
 std::optional<Instant> RmCore::next_deadline() const {
   Instant next = kNever;
   if (!timers_.empty()) next = timers_.begin()->at;
-  if (announce_at_) next = std::min(next, *announce_at_);
+  if (const auto at = scheduler_->announce_at()) next = std::min(next, *at);
   if (!unstarted_.empty()) next = std::min(next, unstarted_.front().first);
   if (next == kNever) return std::nullopt;
   return next;
@@ -98,14 +85,14 @@ void RmCore::On(const NmAnswered& answer) {
     Note("answer to a start that is no longer awaited");
     return;
   }
-  RmApplication* application = FindApplication(launch->second);
+  RmApplication* application = records_.Find(launch->second);
   launches_.erase(launch);
   if (application == nullptr || application->attempt.launch_call != answer.id) return;
   OnLaunchAnswer(*application, answer);
 }
 
 void RmCore::On(const RmDeadlineReached&) {
-  while (!timers_.empty() && timers_.begin()->at <= now_) {
+  while (!timers_.empty() && timers_.begin()->at <= records_.now) {
     const Timer timer = *timers_.begin();
     timers_.erase(timers_.begin());
     OnTimer(timer);
@@ -114,7 +101,7 @@ void RmCore::On(const RmDeadlineReached&) {
 }
 
 void RmCore::On(const AmHeartbeatsElided& elided) {
-  RmApplication* application = FindApplication(elided.attempt.application);
+  RmApplication* application = records_.Find(elided.attempt.application);
   if (application == nullptr || application->attempt.id != elided.attempt) return;
   RmAttempt& attempt = application->attempt;
   attempt.response_id = ResponseIdAfter(attempt.response_id, elided.count);
@@ -123,7 +110,7 @@ void RmCore::On(const AmHeartbeatsElided& elided) {
 }
 
 void RmCore::On(const NodeHeartbeatsElided& elided) {
-  RmNode* node = FindNode(elided.node);
+  RmNode* node = records_.nodes.Find(elided.node);
   if (node == nullptr) return;
   node->response_id = ResponseIdAfter(node->response_id, elided.count);
   if (elided.count > 0) node->last_response.reset();
@@ -131,7 +118,7 @@ void RmCore::On(const NodeHeartbeatsElided& elided) {
 }
 
 void RmCore::On(const AmVouched& vouched) {
-  RmApplication* application = FindApplication(vouched.attempt.application);
+  RmApplication* application = records_.Find(vouched.attempt.application);
   if (application == nullptr || application->attempt.id != vouched.attempt) return;
   application->attempt.vouched = vouched.vouched;
   if (vouched.vouched) {
@@ -143,7 +130,7 @@ void RmCore::On(const AmVouched& vouched) {
 }
 
 void RmCore::On(const NodeVouched& vouched) {
-  RmNode* node = FindNode(vouched.node);
+  RmNode* node = records_.nodes.Find(vouched.node);
   if (node == nullptr) return;
   node->vouched = vouched.vouched;
   if (vouched.vouched) {
@@ -170,17 +157,15 @@ void RmCore::OnTimer(const Timer& timer) {
       RollKey(timer.kind, container_key_);
       break;
     case TimerKind::kSchedulingReady:
-      ready_at_.reset();
+      records_.ready_at.reset();
       nodes_awaited_ = 0;
-      scheduler_dirty_ = true;
-      announced_slots_ = 0;
-      announce_at_ = now_;
+      scheduler_->OnReady();
       break;
     case TimerKind::kNodeExpiry: {
-      RmNode& node = NodeAt(static_cast<std::int32_t>(timer.a));
+      RmNode& node = records_.nodes.At(static_cast<std::int32_t>(timer.a));
       node.watched_until.reset();
       if (node.vouched) break;
-      if (node.last_heard + options_.nm_expiry > timer.at) {
+      if (node.last_heard + records_.options.nm_expiry > timer.at) {
         WatchNode(node);
       } else {
         DeactivateNode(node, yarn::NodeState::kLost);
@@ -188,10 +173,11 @@ void RmCore::OnTimer(const Timer& timer) {
       break;
     }
     case TimerKind::kAmExpiry: {
-      RmApplication* application = FindApplication({timer.a, static_cast<std::int32_t>(timer.b)});
+      RmApplication* application =
+          records_.Find(ApplicationId{timer.a, static_cast<std::int32_t>(timer.b)});
       if (application == nullptr || application->attempt.vouched) break;
       application->attempt.watched_until.reset();
-      if (application->attempt.last_heard + options_.am_expiry > timer.at) {
+      if (application->attempt.last_heard + records_.options.am_expiry > timer.at) {
         WatchAm(*application);
       } else {
         OnAmExpired(*application);
@@ -199,28 +185,24 @@ void RmCore::OnTimer(const Timer& timer) {
       break;
     }
     case TimerKind::kLaunchRetry: {
-      RmApplication* application = FindApplication({timer.a, static_cast<std::int32_t>(timer.b)});
+      RmApplication* application =
+          records_.Find(ApplicationId{timer.a, static_cast<std::int32_t>(timer.b)});
       if (application == nullptr || application->attempt.launch_retry_at != timer.at) break;
       application->attempt.launch_retry_at.reset();
       CallAmLaunch(*application);
       break;
     }
     case TimerKind::kPreemptKill: {
-      const auto chosen = preempting_.find(static_cast<std::uint64_t>(timer.a));
-      if (chosen == preempting_.end()) break;
+      const auto chosen = records_.preempting.find(static_cast<std::uint64_t>(timer.a));
+      if (chosen == records_.preempting.end()) break;
       const Preempted container = chosen->second;
-      preempting_.erase(chosen);
+      records_.preempting.erase(chosen);
       TF_PROBE("yarn/preempted-after-its-notice");
       PreemptNow(container);
       break;
     }
-    case TimerKind::kPreemptionMonitor:
-      monitor_armed_ = false;
-      MonitorQueues();
-      break;
-    case TimerKind::kPass:
-      pass_wanted_ = false;
-      Pass();
+    case TimerKind::kScheduler:
+      scheduler_->OnWake();
       break;
   }
 }
@@ -237,20 +219,21 @@ void RmCore::RollKey(TimerKind kind, RollingKey& rolling) {
     TF_PROBE("yarn/next-key-in-use");
     key.current = *key.next;
     key.next.reset();
-    key.rolls_at = std::max(key.rolls_at + rolling.every, now_ + Duration(1));
+    key.rolls_at = std::max(key.rolls_at + rolling.every, records_.now + Duration(1));
     // Every node's next grant comes with a new token.
     if (kind == TimerKind::kNmKey) {
-      for (auto& [id, application] : applications_) application->attempt.nm_tokens_sent.clear();
+      for (auto& [id, application] : records_.applications)
+        application->attempt.nm_tokens_sent.clear();
     }
   } else {
     key.next = key.current + 1;
-    key.activates_at = now_ + rolling.activation;
+    key.activates_at = records_.now + rolling.activation;
     if (kind == TimerKind::kAmrmKey) {
-      for (auto& [id, application] : applications_) {
+      for (auto& [id, application] : records_.applications) {
         if (application->attempt.registered) NewsFor(*application);
       }
     } else {
-      for (RmNode& node : nodes_) NewsFor(node);
+      for (RmNode& node : records_.nodes) NewsFor(node);
     }
   }
   ArmKey(kind, rolling);
@@ -262,7 +245,7 @@ void RmCore::WatchAm(RmApplication& application) {
                      attempt.state == AttemptState::kRunning ||
                      attempt.state == AttemptState::kFinishing;
   if (attempt.vouched || attempt.watched_until || !alive) return;
-  attempt.watched_until = attempt.last_heard + options_.am_expiry;
+  attempt.watched_until = attempt.last_heard + records_.options.am_expiry;
   timers_.insert(TimerOf(*attempt.watched_until, TimerKind::kAmExpiry, application.id));
 }
 
@@ -277,7 +260,7 @@ void RmCore::WatchNode(RmNode& node) {
                      node.state == yarn::NodeState::kUnhealthy ||
                      node.state == yarn::NodeState::kDecommissioning;
   if (node.vouched || node.watched_until || !alive) return;
-  node.watched_until = node.last_heard + options_.nm_expiry;
+  node.watched_until = node.last_heard + records_.options.nm_expiry;
   timers_.insert({.at = *node.watched_until, .kind = TimerKind::kNodeExpiry, .a = node.index});
 }
 
@@ -291,12 +274,12 @@ void RmCore::UnwatchNode(RmNode& node) {
 void RmCore::ExpireContainers() {
   while (!unstarted_.empty()) {
     const auto [at, id] = unstarted_.front();
-    BookedContainer* container = FindContainer(id);
+    BookedContainer* container = records_.Find(id);
     const bool waits = container != nullptr && container->state == BookedState::kAcquired;
-    if (waits && at > now_) return;
+    if (waits && at > records_.now) return;
     unstarted_.pop_front();
     if (!waits) continue;
-    Complete(*FindApplication(id.application_attempt.application), *container,
+    Complete(*records_.Find(id.application_attempt.application), *container,
              {.exit_status = -100, .diagnostics = "Container expired since it was unused"});
   }
 }
@@ -310,31 +293,7 @@ void RmCore::NewsFor(RmApplication& application) {
 }
 
 void RmCore::NewsFor(RmNode& node) {
-  if (node.news_announced) return;
-  node.news_announced = true;
-  Emit(NewsForNode{.node = node.id});
-}
-
-RmApplication* RmCore::FindApplication(const ApplicationId& id) {
-  const auto found = applications_.find(id);
-  return found == applications_.end() ? nullptr : found->second.get();
-}
-
-RmNode* RmCore::FindNode(const NodeId& id) {
-  const auto found = node_by_id_.find(id);
-  return found == node_by_id_.end() ? nullptr : &NodeAt(found->second);
-}
-
-const RmNode* RmCore::FindNode(const NodeId& id) const {
-  const auto found = node_by_id_.find(id);
-  return found == node_by_id_.end() ? nullptr : &nodes_[static_cast<std::size_t>(found->second)];
-}
-
-BookedContainer* RmCore::FindContainer(const ContainerId& id) {
-  RmApplication* application = FindApplication(id.application_attempt.application);
-  if (application == nullptr) return nullptr;
-  const auto found = application->containers.find(id);
-  return found == application->containers.end() ? nullptr : &found->second;
+  if (!node.news_announced) SayNews(node);
 }
 
 yarn::Token RmCore::AmRmTokenOf(const ApplicationAttemptId& attempt) const {
@@ -343,17 +302,16 @@ yarn::Token RmCore::AmRmTokenOf(const ApplicationAttemptId& attempt) const {
 
 bool RmCore::ConfirmNewsForNode(const NodeId& id) {
   if (HasNewsForNode(id)) return true;
-  RmNode& node = *FindNode(id);
+  RmNode& node = *records_.nodes.Find(id);
   node.news_announced = false;
-  if (node.schedulable) declined_.insert(node.index);
+  scheduler_->OnHeartbeatLeftOut(node);
   return false;
 }
 
 bool RmCore::HasNewsForNode(const NodeId& id) const {
-  const RmNode* node = FindNode(id);
+  const RmNode* node = records_.nodes.Find(id);
   if (node == nullptr || HasOrders(*node)) return true;
-  return is_capacity() && SchedulingAllowed() && capacity_.MayInterest(*node) &&
-         capacity_.Find(*node).DoesSomething();
+  return scheduler_->HasUseFor(*node);
 }
 
 }  // namespace tfyarn::fakes

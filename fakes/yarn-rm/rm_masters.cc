@@ -22,7 +22,7 @@ using yarn::RpcErrorCode;
 
 std::optional<RpcError> RmCore::CheckMaster(const RmCall& call, RmApplication*& application) {
   const ApplicationAttemptId& id = call.caller.attempt;
-  application = FindApplication(id.application);
+  application = records_.Find(id.application);
   const bool current = application != nullptr && application->attempt.id == id &&
                        application->attempt.state != AttemptState::kDone;
   if (!current && !std::holds_alternative<yarn::AllocateRequest>(call.request)) {
@@ -50,7 +50,7 @@ std::optional<RpcError> RmCore::CheckMaster(const RmCall& call, RmApplication*& 
   } else {
     attempt.amrm_key_used = amrm_key_.key.next.value_or(amrm_key_.key.current);
   }
-  attempt.last_heard = now_;
+  attempt.last_heard = records_.now;
   return std::nullopt;
 }
 
@@ -114,7 +114,7 @@ yarn::RmResponse RmCore::Answer(const RmCall& call, const yarn::AllocateRequest&
     return attempt.last_response.value_or(
         yarn::AllocateResponse{.response_id = attempt.response_id,
                                .limit = HeadroomOf(*application),
-                               .num_cluster_nodes = capacity_.schedulable_nodes});
+                               .num_cluster_nodes = records_.nodes.schedulable()});
   }
   if (request.response_id != attempt.response_id) {
     return RpcError{
@@ -134,7 +134,7 @@ yarn::RmResponse RmCore::Answer(const RmCall& call, const yarn::AllocateRequest&
   if (finishing) {
     attempt.last_response.reset();
     return yarn::AllocateResponse{.response_id = attempt.response_id,
-                                  .num_cluster_nodes = capacity_.schedulable_nodes};
+                                  .num_cluster_nodes = records_.nodes.schedulable()};
   }
   TakeReleases(*application, request.release);
   TakeBlacklist(*application, request);
@@ -158,7 +158,7 @@ yarn::AllocateResponse RmCore::FillResponse(RmApplication& application, const Rm
     const auto found = application.containers.find(id);
     if (found == application.containers.end()) continue;
     found->second.state = BookedState::kAcquired;
-    unstarted_.emplace_back(now_ + options_.container_expiry, id);
+    unstarted_.emplace_back(records_.now + records_.options.container_expiry, id);
     response.allocated_containers.push_back(
         DeliverContainer(application, found->second, response.nm_tokens));
   }
@@ -171,7 +171,7 @@ yarn::AllocateResponse RmCore::FillResponse(RmApplication& application, const Rm
   }
   application.previous_containers.clear();
   for (const std::int32_t node : application.updated_nodes)
-    response.updated_nodes.push_back(ReportOf(NodeAt(node)));
+    response.updated_nodes.push_back(fakes::ReportOf(records_.nodes.At(node)));
   application.updated_nodes.clear();
   application.delivered = std::move(application.finished);
   application.finished.clear();
@@ -188,7 +188,7 @@ yarn::AllocateResponse RmCore::FillResponse(RmApplication& application, const Rm
     NewsFor(application);  // said again until the AM uses it
   }
   response.limit = HeadroomOf(application);
-  response.num_cluster_nodes = capacity_.schedulable_nodes;
+  response.num_cluster_nodes = records_.nodes.schedulable();
   // The next allocate says that these were received, and the NMs may forget them.
   if (!application.delivered.empty()) NewsFor(application);
   return response;
@@ -197,7 +197,7 @@ yarn::AllocateResponse RmCore::FillResponse(RmApplication& application, const Rm
 yarn::Container RmCore::DeliverContainer(RmApplication& application,
                                          const BookedContainer& container,
                                          std::vector<yarn::NmToken>& nm_tokens) {
-  const RmNode& node = NodeAt(container.node);
+  const RmNode& node = records_.nodes.At(container.node);
   const std::uint32_t key = nm_key_.key.current;
   const auto [sent, is_new] = application.attempt.nm_tokens_sent.try_emplace(node.index, key);
   if (is_new || sent->second != key) {
@@ -217,7 +217,7 @@ yarn::Container RmCore::DeliverContainer(RmApplication& application,
 void RmCore::AcknowledgeDelivered(RmApplication& application) {
   for (const FinishedContainer& finished : application.delivered) {
     if (finished.node < 0) continue;
-    RmNode& node = NodeAt(finished.node);
+    RmNode& node = records_.nodes.At(finished.node);
     node.to_remove.push_back(finished.status.id);
     NewsFor(node);
   }
@@ -226,25 +226,12 @@ void RmCore::AcknowledgeDelivered(RmApplication& application) {
 
 // All zero until something was served; an AM by hand, which has no container, sees that (run).
 Resource RmCore::HeadroomOf(const RmApplication& application) const {
-  if (!application.attempt.served || !SchedulingAllowed()) return {};
+  if (!application.attempt.served || !records_.scheduling_allowed()) return {};
   std::set<std::int32_t> partitions{0};
   for (const auto& [key, ask] : application.asks) partitions.insert(ask.partition);
   Resource headroom;
-  for (const std::int32_t partition : partitions) {
-    if (!is_capacity()) {
-      headroom += queues_.Headroom(queues_.root(), partition);
-      continue;
-    }
-    Resource left = queues_.Headroom(application.leaf, partition);
-    Resource user = queues_.UserLimit(application.leaf, partition);
-    const auto& users = queues_[application.leaf].users;
-    if (const auto own = users.find(application.user_number); own != users.end())
-      user -= own->second.used[partition];
-    left.memory_mb = std::clamp<std::int64_t>(user.memory_mb, 0, left.memory_mb);
-    left.vcores = std::clamp<std::int64_t>(user.vcores, 0, left.vcores);
-    left.gpus = std::clamp<std::int64_t>(user.gpus, 0, left.gpus);
-    headroom += left;
-  }
+  for (const std::int32_t partition : partitions)
+    headroom += scheduler_->HeadroomOf(application, partition);
   return headroom;
 }
 

@@ -10,16 +10,8 @@
 namespace tfyarn::fakes {
 
 RmNode& RmCore::AddNode(const yarn::RegisterNodeManagerRequest& request) {
-  const auto next = static_cast<std::int32_t>(nodes_.size());
-  const auto [entry, is_new] = node_by_id_.try_emplace(request.node, next);
-  if (is_new) {
-    RmNode& added = nodes_.emplace_back();
-    added.id = request.node;
-    added.index = next;
-    added.state = yarn::NodeState::kNew;
-    books_.nodes.push_back(&added);
-  }
-  RmNode& node = NodeAt(entry->second);
+  const auto [node, is_new] = records_.nodes.Add(request.node);
+  if (is_new) books_.nodes.push_back(&node);
   if (node.schedulable && node.partition != request.partition)
     DeactivateNode(node, yarn::NodeState::kRebooted);
   node.rack = request.rack;
@@ -31,65 +23,49 @@ RmNode& RmCore::AddNode(const yarn::RegisterNodeManagerRequest& request) {
   largest_node_ = ComponentMax(largest_node_, request.resource);
   any_node_seen_ = true;
   if (request.resource != node.capacity) SetCapacity(node, request.resource);
-  Restate(node);
+  records_.nodes.Restate(node);
   return node;
 }
 
 // Containers stay; what is free may become less than nothing, until enough have ended.
 void RmCore::SetCapacity(RmNode& node, const Resource& capacity) {
-  const std::int64_t gpus_before = node.free.gpus;
   if (node.schedulable) {
-    queues_.SetTotal(node.partition_number,
-                     queues_.Total(node.partition_number) + capacity - node.capacity);
+    records_.queues.SetTotal(node.partition_number, records_.queues.Total(node.partition_number) +
+                                                        capacity - node.capacity);
   }
   node.capacity = capacity;
   node.free = capacity - node.used;
   if (AnyNegative(node.free)) TF_PROBE("yarn/node-holds-more-than-it-has");
-  Restate(node);
-  if (!node.schedulable) return;
-  Rebucket(node, gpus_before);
-  scheduler_dirty_ = true;
+  records_.nodes.Restate(node);
+  if (node.schedulable) scheduler_->OnNodeResized(node);
 }
 
 void RmCore::SetNodeState(RmNode& node, yarn::NodeState state) {
   const bool schedulable = state == yarn::NodeState::kRunning;
   const bool changed = node.state != state;
   node.state = state;
-  Restate(node);
+  records_.nodes.Restate(node);
   if (node.schedulable != schedulable) {
-    node.schedulable = schedulable;
-    capacity_.schedulable_nodes += schedulable ? 1 : -1;
-    if (!is_capacity()) {
-      auto& bucket = FreeGpus(node.partition_number)[node.free.gpus];
-      if (schedulable) {
-        bucket.insert(node.index);
-      } else {
-        bucket.erase(node.index);
-      }
-    }
-    const Resource& total = queues_.Total(node.partition_number);
-    queues_.SetTotal(node.partition_number,
-                     schedulable ? total + node.capacity : total - node.capacity);
-    scheduler_dirty_ = true;
-    if (!schedulable && node.reserved_for != nullptr) {
-      TF_PROBE("yarn/reserved-node-goes");
-      DropReservation(node);
-    }
+    records_.nodes.SetSchedulable(node, schedulable);
+    const Resource& total = records_.queues.Total(node.partition_number);
+    records_.queues.SetTotal(node.partition_number,
+                             schedulable ? total + node.capacity : total - node.capacity);
     if (schedulable) {
-      for (std::size_t q = 0; q < queues_.size(); ++q)
-        ActivateApplications(static_cast<std::int32_t>(q));
+      scheduler_->OnNodeAdded(node);
+    } else {
+      scheduler_->OnNodeRemoved(node);
     }
   }
   // That all have come does not end the wait. Source:
   // RMActiveServiceContext.isSchedulerReadyForAllocatingContainers.
-  if (schedulable && nodes_awaited_ > 0 && !ready_at_) --nodes_awaited_;
+  if (schedulable && nodes_awaited_ > 0 && !records_.ready_at) --nodes_awaited_;
   if (changed) TellApplications(node);
 }
 
 // Source: RMAppImpl.RMAppNodeUpdateTransition: the changes of the whole cluster go to every
 // application, from its submission on; an AM gets them with its first answers.
 void RmCore::TellApplications(const RmNode& node) {
-  for (auto& [id, application] : applications_) {
+  for (auto& [id, application] : records_.applications) {
     if (application->phase == ApplicationPhase::kFinishing) continue;
     application->updated_nodes.insert(node.index);
     if (application->attempt.registered) NewsFor(*application);
@@ -101,7 +77,6 @@ void RmCore::DeactivateNode(RmNode& node, yarn::NodeState state) {
   SetNodeState(node, state);
   if (state != yarn::NodeState::kUnhealthy) {
     UnwatchNode(node);
-    ring_.Forget(node.index);
     node.applications.clear();
   }
   // By id: completing an AM's container ends other containers too.
@@ -109,9 +84,9 @@ void RmCore::DeactivateNode(RmNode& node, yarn::NodeState state) {
   for (const BookedContainer* container : node.containers) ids.push_back(container->id);
   std::sort(ids.begin(), ids.end());
   for (const ContainerId& id : ids) {
-    BookedContainer* container = FindContainer(id);
+    BookedContainer* container = records_.Find(id);
     if (container == nullptr) continue;
-    Complete(*FindApplication(id.application_attempt.application), *container,
+    Complete(*records_.Find(id.application_attempt.application), *container,
              {.exit_status = -100, .diagnostics = "Container released on a *lost* node"});
   }
   if (state != yarn::NodeState::kUnhealthy) {
@@ -122,7 +97,7 @@ void RmCore::DeactivateNode(RmNode& node, yarn::NodeState state) {
 }
 
 void RmCore::On(const DecommissionNode& order) {
-  RmNode* node = FindNode(order.node);
+  RmNode* node = records_.nodes.Find(order.node);
   if (node == nullptr) {
     Note("decommission of a node that never registered: " + ToString(order.node));
     excluded_.insert(order.node);
@@ -155,14 +130,13 @@ void RmCore::FinishDecommission(RmNode& node) {
 
 void RmCore::On(const RecommissionNode& order) {
   excluded_.erase(order.node);
-  RmNode* node = FindNode(order.node);
+  RmNode* node = records_.nodes.Find(order.node);
   if (node == nullptr) return;
   node->leaving = false;
   if (node->state == yarn::NodeState::kDecommissioning) {
     TF_PROBE("yarn/recommissioned-in-time");
     SetNodeState(*node, yarn::NodeState::kRunning);
-    // Its next heartbeat may be given what was asked for meanwhile.
-    AnnounceNode(*node);
+    scheduler_->OnNodeRecommissioned(*node);
   }
 }
 

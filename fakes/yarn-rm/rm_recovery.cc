@@ -27,12 +27,12 @@ RmStateStore RmCore::StateStore() const {
                      .nm_key = nm_key_.key,
                      .container_key = container_key_.key,
                      .tokens = tokens_,
-                     .nodes = capacity_.schedulable_nodes,
+                     .nodes = records_.nodes.schedulable(),
                      .largest_node = largest_node_,
-                     .partitions = partitions_,
+                     .partitions = records_.partitions,
                      .resource_types = {resource_types_.begin(), resource_types_.end()}};
   std::map<std::uint64_t, const RmApplication*> in_order;
-  for (const auto& [id, application] : applications_)
+  for (const auto& [id, application] : records_.applications)
     in_order.emplace(application->sequence, application.get());
   for (const auto& [sequence, application] : in_order) {
     const RmAttempt& attempt = application->attempt;
@@ -57,11 +57,12 @@ void RmCore::Recover(const RmStateStore& store) {
   std::vector<RmAction> unheard;  // nobody listens yet
   actions_ = &unheard;
   epoch_ = store.epoch + 1;
-  started_at_ = now_;
+  started_at_ = records_.now;
   rm_identifier_ =
-      options_.cluster_timestamp +
+      records_.options.cluster_timestamp +
       std::max<std::int64_t>(
-          std::chrono::duration_cast<std::chrono::milliseconds>(now_.time_since_epoch()).count(),
+          std::chrono::duration_cast<std::chrono::milliseconds>(records_.now.time_since_epoch())
+              .count(),
           epoch_);
   tokens_ = store.tokens;
   timers_.clear();
@@ -76,21 +77,21 @@ void RmCore::Recover(const RmStateStore& store) {
   largest_node_ = store.largest_node;
   any_node_seen_ = !IsZero(largest_node_);
   nodes_awaited_ = store.nodes;
-  if (options_.work_preserving_restart && nodes_awaited_ > 0) {
-    ready_at_ = now_ + options_.scheduling_wait;
-    timers_.insert({.at = *ready_at_, .kind = TimerKind::kSchedulingReady});
+  if (records_.options.work_preserving_restart && nodes_awaited_ > 0) {
+    records_.ready_at = records_.now + records_.options.scheduling_wait;
+    timers_.insert({.at = *records_.ready_at, .kind = TimerKind::kSchedulingReady});
   }
   for (const yarn::ApplicationReport& report : store.ended) {
     ended_.insert_or_assign(report.application, report);
     ended_order_.push_back(report.application);
   }
   for (const StoredApplication& stored : store.applications) RecoverApplication(stored);
-  scheduler_dirty_ = false;
+  scheduler_->Recovered();
   actions_ = nullptr;
 }
 
 void RmCore::RecoverApplication(const StoredApplication& stored) {
-  const auto leaf = queues_.Find(stored.submission->queue);
+  const auto leaf = records_.queues.Find(stored.submission->queue);
   TF_CHECK(leaf.has_value());
   RmApplication& application = AddApplication(stored.submission, *leaf);
   application.counted_failures = stored.counted_failures;
@@ -110,13 +111,8 @@ void RmCore::RecoverApplication(const StoredApplication& stored) {
   attempt.state = stored.finishing ? AttemptState::kFinishing : AttemptState::kLaunched;
   application.phase = stored.finishing ? ApplicationPhase::kFinishing : ApplicationPhase::kAccepted;
   if (!stored.finishing) application.diagnostics = "Attempt recovered after RM restart";
-  attempt.last_heard = now_;
-  application.activated = true;
-  Queue& queue = queues_[application.leaf];
-  ++queue.active_applications;
-  queue.am_used.At(application.am_partition) += application.am_resource;
-  queue.users[application.user_number].am_used.At(application.am_partition) +=
-      application.am_resource;
+  attempt.last_heard = records_.now;
+  scheduler_->OnAttemptRecovered(application);
   WatchAm(application);
 }
 
@@ -134,7 +130,7 @@ void RmCore::TakeOverNode(RmNode& node, const yarn::RegisterNodeManagerRequest& 
     }
   }
   for (const ApplicationId& id : request.running_applications) {
-    if (RmApplication* application = FindApplication(id)) {
+    if (RmApplication* application = records_.Find(id)) {
       node.applications.insert(id);
       application->nodes.insert(node.index);
     } else {
@@ -146,8 +142,8 @@ void RmCore::TakeOverNode(RmNode& node, const yarn::RegisterNodeManagerRequest& 
 
 // A container that this RM granted is in its books or over; one of an earlier RM is taken back.
 void RmCore::RecoverContainer(RmNode& node, const yarn::NmContainerStatus& status) {
-  RmApplication* application = FindApplication(status.id.application_attempt.application);
-  const bool booked = FindContainer(status.id) != nullptr;
+  RmApplication* application = records_.Find(status.id.application_attempt.application);
+  const bool booked = records_.Find(status.id) != nullptr;
   const bool complete = status.state == yarn::ContainerState::kComplete;
   const bool ours = status.id.id >> kContainerEpochShift == epoch_;
   if (application == nullptr || booked || ours) {
@@ -173,7 +169,8 @@ void RmCore::RecoverContainer(RmNode& node, const yarn::NmContainerStatus& statu
     }
     return;
   }
-  if (!options_.work_preserving_restart || (!of_this_attempt && !application->keeps_containers())) {
+  if (!records_.options.work_preserving_restart ||
+      (!of_this_attempt && !application->keeps_containers())) {
     TF_PROBE("yarn/not-kept-over-the-restart");
     CleanUpOnNode(node, status.id);
     return;

@@ -24,9 +24,10 @@ bool IsActive(const RmNode& node) {
 // A node that is known and runs nothing is removed and added; one that runs something keeps its
 // containers, and may have another capacity. Source: RMNodeImpl.ReconnectNodeTransition.
 yarn::RmResponse RmCore::Answer(const RmCall&, const yarn::RegisterNodeManagerRequest& request) {
-  RmNode* known = FindNode(request.node);
-  const bool too_small = request.resource.memory_mb < options_.minimum_allocation.memory_mb ||
-                         request.resource.vcores < options_.minimum_allocation.vcores;
+  RmNode* known = records_.nodes.Find(request.node);
+  const bool too_small =
+      request.resource.memory_mb < records_.options.minimum_allocation.memory_mb ||
+      request.resource.vcores < records_.options.minimum_allocation.vcores;
   if (too_small || (known == nullptr && excluded_.contains(request.node)) ||
       (known != nullptr && known->leaving && known->state != yarn::NodeState::kDecommissioning)) {
     TF_PROBE("yarn/node-is-not-admitted");
@@ -40,7 +41,7 @@ yarn::RmResponse RmCore::Answer(const RmCall&, const yarn::RegisterNodeManagerRe
   }
   const bool is_new = known == nullptr;
   RmNode& node = AddNode(request);
-  node.last_heard = now_;
+  node.last_heard = records_.now;
   node.response_id = 0;
   node.last_response.reset();
   node.container_key_sent = container_key_.key.current;
@@ -50,11 +51,10 @@ yarn::RmResponse RmCore::Answer(const RmCall&, const yarn::RegisterNodeManagerRe
   if (!reconnects || request.running_applications.empty()) node.to_remove.clear();
   node.news_announced = false;
   if (!IsActive(node)) SetNodeState(node, yarn::NodeState::kRunning);
-  ring_.Forget(node.index);
   TakeOverNode(node, request, is_new);
   WatchNode(node);
   if (HasOrders(node)) NewsFor(node);
-  if (node.schedulable && is_capacity()) AnnounceNode(node);
+  scheduler_->OnNodeRegistered(node);
   return yarn::RegisterNodeManagerResponse{.action = yarn::NodeAction::kNormal,
                                            .rm_identifier = rm_identifier_,
                                            .container_token_key = container_key_.key.current,
@@ -62,7 +62,7 @@ yarn::RmResponse RmCore::Answer(const RmCall&, const yarn::RegisterNodeManagerRe
 }
 
 yarn::RmResponse RmCore::Answer(const RmCall&, const yarn::NodeHeartbeatRequest& request) {
-  RmNode* known = FindNode(request.node);
+  RmNode* known = records_.nodes.Find(request.node);
   if (known != nullptr && known->leaving && !IsActive(*known)) {
     return yarn::NodeHeartbeatResponse{.action = yarn::NodeAction::kShutdown};
   }
@@ -71,11 +71,10 @@ yarn::RmResponse RmCore::Answer(const RmCall&, const yarn::NodeHeartbeatRequest&
     return yarn::NodeHeartbeatResponse{.action = yarn::NodeAction::kResync};
   }
   RmNode& node = *known;
-  node.last_heard = now_;
+  node.last_heard = records_.now;
   if (ResponseIdAfter(request.response_id, 1) == node.response_id) {
     TF_PROBE("yarn/node-beat-repeated");
-    // The node counts its period from this one if it has waited for the answer that it missed.
-    ring_.Heard(node.index, now_, false);
+    scheduler_->OnNodeHeartbeat(node, Scheduler::Beat::kRepeated);
     // News since then is not in this answer.
     if (std::exchange(node.news_announced, false)) NewsFor(node);
     return node.last_response.value_or(
@@ -91,7 +90,6 @@ yarn::RmResponse RmCore::Answer(const RmCall&, const yarn::NodeHeartbeatRequest&
                                        [](const yarn::ContainerStatus& status) {
                                          return status.state == yarn::ContainerState::kComplete;
                                        });
-  ring_.Heard(node.index, now_, out_of_turn);
   node.news_announced = false;
   node.response_id = ResponseIdAfter(node.response_id, 1);
   // Orders first: what this heartbeat causes goes with the next one.
@@ -106,7 +104,10 @@ yarn::RmResponse RmCore::Answer(const RmCall&, const yarn::NodeHeartbeatRequest&
     node.last_response = response;
   }
   TakeNodeStatus(node, request);
-  if (is_capacity() && node.schedulable && SchedulingAllowed()) AssignOnHeartbeat(node);
+  if (IsActive(node)) {
+    scheduler_->OnNodeHeartbeat(
+        node, out_of_turn ? Scheduler::Beat::kOutOfTurn : Scheduler::Beat::kInTurn);
+  }
   if (HasOrders(node)) NewsFor(node);
   if (node.leaving && node.state == yarn::NodeState::kDecommissioned) {
     response.action = yarn::NodeAction::kShutdown;
@@ -162,8 +163,8 @@ void RmCore::TakeNodeStatus(RmNode& node, const yarn::NodeHeartbeatRequest& requ
 }
 
 void RmCore::TakeContainerStatus(RmNode& node, const yarn::ContainerStatus& status) {
-  RmApplication* application = FindApplication(status.id.application_attempt.application);
-  BookedContainer* container = FindContainer(status.id);
+  RmApplication* application = records_.Find(status.id.application_attempt.application);
+  BookedContainer* container = records_.Find(status.id);
   const bool here = container != nullptr && container->node == node.index;
   if (status.state != yarn::ContainerState::kComplete) {
     if (here) {
