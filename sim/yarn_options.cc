@@ -3,28 +3,10 @@
 #include "sim/random.h"
 
 namespace tfyarn::sim {
-namespace {
-
-std::string KindOf(config::SchedulerKind kind) {
-  switch (kind) {
-    case config::SchedulerKind::kCapacity:
-      return "capacity";
-    case config::SchedulerKind::kFifo:
-      return "fifo";
-    case config::SchedulerKind::kUniform:
-      return "uniform";
-    case config::SchedulerKind::kGang:
-      return "gang";
-  }
-  return "capacity";
-}
-
-}  // namespace
-
 fakes::RmOptions RmOptionsOf(const config::Scenario& scenario, const NodeTable& nodes) {
   const config::YarnSpec& yarn = scenario.yarn;
   fakes::RmOptions options;
-  options.scheduler = KindOf(yarn.scheduler);
+  options.scheduler = yarn.scheduler;
   for (const config::QueueSpec& queue : yarn.queues) {
     options.queues.push_back({.path = queue.path,
                               .capacity_permille = queue.capacity_permille,

@@ -5,7 +5,6 @@
 #include "core/model/check.h"
 #include "core/model/probe.h"
 #include "core/model/response_id.h"
-#include "fakes/yarn-rm/schedulers.h"
 
 namespace tfyarn::fakes {
 namespace {
@@ -32,9 +31,7 @@ RmCore::RmCore(RmOptions options, std::uint64_t seed)
                      .activation = ActivationDelay(records_.options.nm_expiry)},
       resource_types_(records_.options.resource_types.begin(),
                       records_.options.resource_types.end()) {
-  const SchedulerKind* kind = FindScheduler(records_.options.scheduler);
-  TF_CHECK(kind != nullptr);
-  scheduler_ = kind->make(*this, seed);
+  scheduler_ = MakeScheduler(records_.options.scheduler, *this, seed);
   books_.partitions = records_.partitions;
   for (const std::string& partition : records_.options.partitions) (void)PartitionNumber(partition);
   for (std::size_t q = 0; q < records_.queues.size(); ++q)

@@ -10,7 +10,9 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <optional>
+#include <string_view>
 
 #include "core/model/resource.h"
 #include "core/model/time.h"
@@ -106,5 +108,9 @@ class Scheduler {
   bool changed_ = false;
   std::optional<Instant> announce_at_;
 };
+
+/// The scheduler of that name, one of schedulers.h. `rm` outlives it; `seed` is of its draws.
+[[nodiscard]] std::unique_ptr<Scheduler> MakeScheduler(std::string_view name, RmContext& rm,
+                                                       std::uint64_t seed);
 
 }  // namespace tfyarn::fakes

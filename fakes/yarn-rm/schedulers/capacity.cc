@@ -11,6 +11,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <map>
+#include <memory>
 #include <set>
 #include <utility>
 #include <vector>
@@ -417,13 +418,12 @@ void CapacityScheduler::Announce() {
 
 const SchedulerKind& CapacityKind() {
   static constexpr SchedulerKind kKind{
-      .name = "capacity",
-      .text = "YARN's CapacityScheduler.",
-      .has_limits = true,
-      .make = [](RmContext& rm, std::uint64_t) -> std::unique_ptr<Scheduler> {
-        return std::make_unique<CapacityScheduler>(rm);
-      }};
+      .name = "capacity", .text = "YARN's CapacityScheduler.", .has_limits = true};
   return kKind;
+}
+
+std::unique_ptr<Scheduler> MakeCapacity(RmContext& rm, std::uint64_t) {
+  return std::make_unique<CapacityScheduler>(rm);
 }
 
 }  // namespace tfyarn::fakes

@@ -60,12 +60,12 @@ void FifoScheduler::Pass() {
 
 const SchedulerKind& FifoKind() {
   static constexpr SchedulerKind kKind{
-      .name = "fifo",
-      .text = "what is free goes to the first submitted job that can use it.",
-      .make = [](RmContext& rm, std::uint64_t) -> std::unique_ptr<Scheduler> {
-        return std::make_unique<FifoScheduler>(rm);
-      }};
+      .name = "fifo", .text = "what is free goes to the first submitted job that can use it."};
   return kKind;
+}
+
+std::unique_ptr<Scheduler> MakeFifo(RmContext& rm, std::uint64_t) {
+  return std::make_unique<FifoScheduler>(rm);
 }
 
 }  // namespace tfyarn::fakes

@@ -119,12 +119,12 @@ bool GangScheduler::GrantGang(RmApplication& application) {
 
 const SchedulerKind& GangKind() {
   static constexpr SchedulerKind kKind{
-      .name = "gang",
-      .text = "all containers that a job has requested at once, or none.",
-      .make = [](RmContext& rm, std::uint64_t) -> std::unique_ptr<Scheduler> {
-        return std::make_unique<GangScheduler>(rm);
-      }};
+      .name = "gang", .text = "all containers that a job has requested at once, or none."};
   return kKind;
+}
+
+std::unique_ptr<Scheduler> MakeGang(RmContext& rm, std::uint64_t) {
+  return std::make_unique<GangScheduler>(rm);
 }
 
 }  // namespace tfyarn::fakes

@@ -59,14 +59,14 @@ void UniformScheduler::Pass() {
 }  // namespace
 
 const SchedulerKind& UniformKind() {
-  static constexpr SchedulerKind kKind{
-      .name = "uniform",
-      .text = "what is free goes to a random job that can use it.",
-      .draws = true,
-      .make = [](RmContext& rm, std::uint64_t seed) -> std::unique_ptr<Scheduler> {
-        return std::make_unique<UniformScheduler>(rm, seed);
-      }};
+  static constexpr SchedulerKind kKind{.name = "uniform",
+                                       .text = "what is free goes to a random job that can use it.",
+                                       .draws = true};
   return kKind;
+}
+
+std::unique_ptr<Scheduler> MakeUniform(RmContext& rm, std::uint64_t seed) {
+  return std::make_unique<UniformScheduler>(rm, seed);
 }
 
 }  // namespace tfyarn::fakes
