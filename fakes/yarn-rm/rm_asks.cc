@@ -6,9 +6,8 @@
 
 #include <algorithm>
 
-#include "core/model/check.h"
 #include "core/model/probe.h"
-#include "fakes/yarn-rm/rm_core.h"
+#include "fakes/yarn-rm/rm_masters.h"
 
 namespace tfyarn::fakes {
 namespace {
@@ -24,8 +23,8 @@ RpcError NullPointer() {
 
 }  // namespace
 
-std::optional<RpcError> RmCore::CheckAllocate(const RmApplication& application,
-                                              const yarn::AllocateRequest& request) const {
+std::optional<RpcError> RmMasterService::CheckAllocate(const RmApplication& application,
+                                                       const yarn::AllocateRequest& request) const {
   for (const yarn::ResourceRequest& row : request.ask) {
     if (auto error = CheckRow(application, row)) return error;
   }
@@ -47,8 +46,8 @@ std::optional<RpcError> RmCore::CheckAllocate(const RmApplication& application,
 }
 
 // A bad row fails the whole allocate: nothing of it is taken and the response id stays (run).
-std::optional<RpcError> RmCore::CheckRow(const RmApplication& application,
-                                         const yarn::ResourceRequest& row) const {
+std::optional<RpcError> RmMasterService::CheckRow(const RmApplication& application,
+                                                  const yarn::ResourceRequest& row) const {
   if (row.resource_name.empty() || application.poisoned) return NullPointer();
   const std::string& label =
       row.node_label_expression ? *row.node_label_expression : records_.partitions.front();
@@ -67,21 +66,23 @@ std::optional<RpcError> RmCore::CheckRow(const RmApplication& application,
             "node label expression, node label expression = {}",
             application.queue, label)};
   }
-  if (!FindPartition(label)) {
+  if (!records_.FindPartition(label)) {
     return RpcError{
         .code = RpcErrorCode::kInvalidLabelResourceRequest,
         .message = fmt::format("Invalid label resource request, cluster do not contain , label= {}",
                                label)};
   }
-  return CheckCapability(WithKnownTypes(row.capability));
+  return records_.limits.Check(records_.limits.WithKnownTypes(row.capability));
 }
 
-void RmCore::TakeAsks(RmApplication& application, const std::vector<yarn::ResourceRequest>& rows) {
+void RmMasterService::TakeAsks(RmApplication& application,
+                               const std::vector<yarn::ResourceRequest>& rows) {
   if (rows.empty()) return;
   application.attempt.served = true;
   std::map<AskKey, AskUpdate> updates;
   for (const yarn::ResourceRequest& row : rows) {
-    const Resource capability = Normalized(WithKnownTypes(row.capability));
+    const Resource capability =
+        records_.limits.Normalized(records_.limits.WithKnownTypes(row.capability));
     if (!row.priority) {
       // Taken, never granted; what is pending stays raised, and every further row fails (run).
       application.poisoned = true;
@@ -95,62 +96,51 @@ void RmCore::TakeAsks(RmApplication& application, const std::vector<yarn::Resour
     if (any) {
       // An unset label is the application's own; this submission record has none, so the default
       // partition.
-      update.partition = row.node_label_expression ? *FindPartition(*row.node_label_expression) : 0;
+      update.partition =
+          row.node_label_expression ? *records_.FindPartition(*row.node_label_expression) : 0;
     }
     update.rows.insert_or_assign(
-        any ? kAnywhere : places_.Of(row.resource_name),
+        any ? kAnywhere : records_.places.Of(row.resource_name),
         AskRow{.capability = capability, .count = row.num_containers, .relax = row.relax_locality});
   }
-  scheduler_->BeforeAsksChange(application);
+  applications_.scheduler().BeforeAsksChange(application);
   for (const auto& [key, update] : updates) {
     const auto known = application.asks.find(key);
-    if (known != application.asks.end()) scheduler_->OnAskReplaced(known->second);
+    if (known != application.asks.end()) applications_.scheduler().OnAskReplaced(known->second);
     for (const PendingChange& change : UpdateAsk(application.asks, key, update, records_.shapes)) {
       records_.queues.AddPending(application.leaf, change.partition, change.amount);
     }
   }
-  scheduler_->OnAsksChanged(application);
+  applications_.scheduler().OnAsksChanged(application);
 }
 
 // Answered in the same response, while the process may run on (run). Twice is once.
-void RmCore::TakeReleases(RmApplication& application, const std::vector<ContainerId>& releases) {
+void RmMasterService::TakeReleases(RmApplication& application,
+                                   const std::vector<ContainerId>& releases) {
   for (const ContainerId& id : releases) {
     const auto found = application.containers.find(id);
     if (found == application.containers.end()) {
       TF_PROBE("yarn/release-of-no-container");
       // Its node may not be back yet. Source: AbstractYarnScheduler.releaseContainers.
-      if (epoch_ > 0 && records_.now < started_at_ + records_.options.nm_expiry)
+      if (records_.epoch > 0 && records_.now < records_.started_at + records_.options.nm_expiry)
         application.pending_release.insert(id);
       continue;
     }
     if (found->second.am) continue;  // assumption: an AM cannot release itself
-    Complete(application, found->second,
-             {.exit_status = -100, .diagnostics = "Container released by application"});
+    applications_.Complete(
+        application, found->second,
+        {.exit_status = -100, .diagnostics = "Container released by application"});
   }
 }
 
-void RmCore::TakeBlacklist(RmApplication& application, const yarn::AllocateRequest& request) {
+void RmMasterService::TakeBlacklist(RmApplication& application,
+                                    const yarn::AllocateRequest& request) {
   if (request.blacklist_additions.empty() && request.blacklist_removals.empty()) return;
   for (const std::string& name : request.blacklist_additions)
-    application.blacklist.insert(places_.Of(name));
+    application.blacklist.insert(records_.places.Of(name));
   for (const std::string& name : request.blacklist_removals)
-    application.blacklist.erase(places_.Of(name));
-  scheduler_->OnBlacklistChanged(application, !request.blacklist_removals.empty());
-}
-
-// What is pending below zero is not made good: the deficit outlives the application (run).
-// Source: AppSchedulingInfo.stop.
-void RmCore::DropAsks(RmApplication& application) {
-  scheduler_->BeforeAsksChange(application);
-  for (auto& [key, ask] : application.asks) {
-    scheduler_->OnAskReplaced(ask);
-    if (ask.wanted() == 0) continue;
-    records_.queues.AddPending(application.leaf, ask.partition,
-                               Resource{} - Times(ask.any->capability, ask.wanted()));
-  }
-  application.asks.clear();
-  application.poisoned = false;
-  scheduler_->OnAsksChanged(application);
+    application.blacklist.erase(records_.places.Of(name));
+  applications_.scheduler().OnBlacklistChanged(application, !request.blacklist_removals.empty());
 }
 
 }  // namespace tfyarn::fakes

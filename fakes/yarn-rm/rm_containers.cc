@@ -5,15 +5,15 @@
 
 #include "core/model/check.h"
 #include "core/model/probe.h"
-#include "fakes/yarn-rm/rm_core.h"
+#include "fakes/yarn-rm/rm_applications.h"
 
 namespace tfyarn::fakes {
 
-void RmCore::Grant(RmApplication& application, AskEntry& ask, RmNode& node, Locality locality,
-                   const Resource& resource) {
+void RmApplications::Grant(RmApplication& application, AskEntry& ask, RmNode& node,
+                           Locality locality, const Resource& resource) {
   RmAttempt& attempt = application.attempt;
   const ContainerId id{.application_attempt = attempt.id,
-                       .id = (epoch_ << kContainerEpochShift) | attempt.next_container++};
+                       .id = (records_.epoch << kContainerEpochShift) | attempt.next_container++};
   BookedContainer& container = Book(application,
                                     {.id = id,
                                      .node = node.index,
@@ -22,7 +22,7 @@ void RmCore::Grant(RmApplication& application, AskEntry& ask, RmNode& node, Loca
                                      .allocation_request_id = ask.key.allocation_request_id,
                                      .am = ask.am},
                                     node);
-  Emit(Granted{.container = id, .node = node.id, .resource = resource, .am = ask.am});
+  out_.Emit(Granted{.container = id, .node = node.id, .resource = resource, .am = ask.am});
   records_.queues.AddPending(application.leaf, ask.partition, Resource{} - ask.any->capability);
   const bool am = ask.am;
   const AskKey key = ask.key;
@@ -35,16 +35,16 @@ void RmCore::Grant(RmApplication& application, AskEntry& ask, RmNode& node, Loca
   if (am) {
     attempt.am_container = id;
     attempt.served = true;
-    container.state = BookedState::kAcquired;
-    unstarted_.emplace_back(records_.now + records_.options.container_expiry, id);
+    Deliver(container);
     LaunchAm(application);
   } else {
     application.newly_allocated.push_back({.id = id, .key = key, .taken = std::move(taken)});
-    if (attempt.registered) NewsFor(application);
+    if (attempt.registered) out_.NewsFor(application);
   }
 }
 
-BookedContainer& RmCore::Book(RmApplication& application, BookedContainer booked, RmNode& node) {
+BookedContainer& RmApplications::Book(RmApplication& application, BookedContainer booked,
+                                      RmNode& node) {
   booked.sequence = next_grant_++;
   booked.node_slot = node.containers.size();
   const auto [entry, is_new] = application.containers.emplace(booked.id, std::move(booked));
@@ -62,8 +62,8 @@ BookedContainer& RmCore::Book(RmApplication& application, BookedContainer booked
   return container;
 }
 
-void RmCore::Complete(RmApplication& application, BookedContainer& container,
-                      const Ending& ending) {
+void RmApplications::Complete(RmApplication& application, BookedContainer& container,
+                              const Ending& ending) {
   const ContainerId id = container.id;
   RmNode& node = records_.nodes.At(container.node);
   TF_CHECK(node.containers.at(container.node_slot) == &container);
@@ -85,7 +85,7 @@ void RmCore::Complete(RmApplication& application, BookedContainer& container,
   const bool reached = container.state != BookedState::kAllocated;
   const std::int32_t index = node.index;
   application.containers.erase(id);
-  Emit(Freed{.container = id, .exit_status = ending.exit_status});
+  out_.Emit(Freed{.container = id, .exit_status = ending.exit_status});
   if (ending.tell_node && reached) CleanUpOnNode(node, id);
   scheduler_->OnContainerCompleted(node);
 
@@ -106,12 +106,12 @@ void RmCore::Complete(RmApplication& application, BookedContainer& container,
   }
   application.finished.push_back(
       {.status = std::move(status), .node = ending.tell_node ? -1 : index});
-  if (attempt.registered && attempt.state != AttemptState::kDone) NewsFor(application);
+  if (attempt.registered && attempt.state != AttemptState::kDone) out_.NewsFor(application);
 }
 
 // The AM will never hear of the grant, so what it took is open again by itself.
 // Source: AbstractYarnScheduler.recoverResourceRequestForContainer.
-void RmCore::AskAgainFor(RmApplication& application, const ContainerId& id) {
+void RmApplications::AskAgainFor(RmApplication& application, const ContainerId& id) {
   auto& fresh = application.newly_allocated;
   const auto grant = std::find_if(fresh.begin(), fresh.end(),
                                   [&](const FreshGrant& entry) { return entry.id == id; });
@@ -127,26 +127,45 @@ void RmCore::AskAgainFor(RmApplication& application, const ContainerId& id) {
 }
 
 // Source: RMNodeImpl.CleanUpContainerTransition.
-void RmCore::CleanUpOnNode(RmNode& node, const ContainerId& container) {
+void RmApplications::CleanUpOnNode(RmNode& node, const ContainerId& container) {
   if (node.state == yarn::NodeState::kLost || node.state == yarn::NodeState::kDecommissioned ||
       node.state == yarn::NodeState::kRebooted || node.state == yarn::NodeState::kShutdown) {
     return;
   }
   node.to_cleanup.push_back(container);
-  NewsFor(node);
+  out_.NewsFor(node);
 }
 
-void RmCore::MarkRunning(BookedContainer& container) {
+void RmApplications::Deliver(BookedContainer& container) {
+  container.state = BookedState::kAcquired;
+  unstarted_.emplace_back(records_.now + records_.options.container_expiry, container.id);
+}
+
+void RmApplications::MarkRunning(BookedContainer& container) {
   container.state = BookedState::kRunning;
 }
 
-yarn::Token RmCore::ContainerTokenOf(const BookedContainer& container) {
-  const std::uint32_t terms = tokens_->Intern({.resource = container.resource,
-                                               .priority = container.priority,
-                                               .rm_identifier = rm_identifier_});
-  return MakeContainerToken(container_key_.key.current, terms, container.id,
+yarn::Token RmApplications::TokenOf(const BookedContainer& container) {
+  const std::uint32_t terms = records_.tokens->Intern({.resource = container.resource,
+                                                       .priority = container.priority,
+                                                       .rm_identifier = records_.rm_identifier});
+  return MakeContainerToken(records_.container_key.current(), terms, container.id,
                             records_.nodes.At(container.node).id,
                             records_.now + records_.options.container_expiry);
+}
+
+// Source: ContainerAllocationExpirer.java, RMContainerImpl.java (ACQUIRED -> EXPIRED).
+void RmApplications::ExpireContainers() {
+  while (!unstarted_.empty()) {
+    const auto [at, id] = unstarted_.front();
+    BookedContainer* container = records_.Find(id);
+    const bool waits = container != nullptr && container->state == BookedState::kAcquired;
+    if (waits && at > records_.now) return;
+    unstarted_.pop_front();
+    if (!waits) continue;
+    Complete(*records_.Find(id.application_attempt.application), *container,
+             {.exit_status = -100, .diagnostics = "Container expired since it was unused"});
+  }
 }
 
 }  // namespace tfyarn::fakes

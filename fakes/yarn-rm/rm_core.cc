@@ -1,46 +1,22 @@
 #include "fakes/yarn-rm/rm_core.h"
 
 #include <algorithm>
+#include <map>
+#include <utility>
 
 #include "core/model/check.h"
-#include "core/model/probe.h"
 #include "core/model/response_id.h"
 
 namespace tfyarn::fakes {
-namespace {
-
-/// Time from a key's creation to its use, so that every NM (or AM) has heard of it.
-Duration ActivationDelay(Duration expiry) {
-  return expiry + expiry / 2;
-}
-
-}  // namespace
 
 RmCore::RmCore(RmOptions options, std::uint64_t seed)
-    : RmContext(std::move(options)),
-      rm_identifier_(records_.options.cluster_timestamp),
-      tokens_(std::make_shared<TokenBook>()),
-      amrm_key_{.key = {},
-                .every = records_.options.amrm_token_roll,
-                .activation = ActivationDelay(records_.options.am_expiry)},
-      nm_key_{.key = {},
-              .every = records_.options.nm_token_roll,
-              .activation = ActivationDelay(records_.options.nm_expiry)},
-      container_key_{.key = {},
-                     .every = records_.options.nm_token_roll,
-                     .activation = ActivationDelay(records_.options.nm_expiry)},
-      resource_types_(records_.options.resource_types.begin(),
-                      records_.options.resource_types.end()) {
-  scheduler_ = MakeScheduler(records_.options.scheduler, *this, seed);
-  books_.partitions = records_.partitions;
-  for (const std::string& partition : records_.options.partitions) (void)PartitionNumber(partition);
-  for (std::size_t q = 0; q < records_.queues.size(); ++q)
-    books_.queues.push_back(&records_.queues[static_cast<std::int32_t>(q)]);
-  for (RollingKey* key : {&amrm_key_, &nm_key_, &container_key_})
-    key->key.rolls_at = Instant{} + key->every;
-  ArmKey(TimerKind::kAmrmKey, amrm_key_);
-  ArmKey(TimerKind::kNmKey, nm_key_);
-  ArmKey(TimerKind::kContainerKey, container_key_);
+    : records_(std::move(options)),
+      applications_(records_, out_, timers_, seed),
+      nodes_(records_, out_, timers_, applications_),
+      clients_(records_, applications_),
+      masters_(records_, out_, applications_),
+      trackers_(records_, out_, applications_, nodes_) {
+  ArmKeys();
 }
 
 RmCore::RmCore(RmOptions options, const RmStateStore& store, std::uint64_t seed, Instant now)
@@ -52,18 +28,16 @@ RmCore::RmCore(RmOptions options, const RmStateStore& store, std::uint64_t seed,
 void RmCore::Step(Instant now, const RmEvent& event, std::vector<RmAction>& actions) {
   TF_CHECK(now >= records_.now);
   records_.now = now;
-  actions_ = &actions;
+  out_.Open(actions);
   std::visit([this](const auto& e) { On(e); }, event);
-  StartNextAttempts();
-  scheduler_->Settle();
-  actions_ = nullptr;
+  applications_.StartNextAttempts();
+  applications_.scheduler().Settle();
+  out_.Close();
 }
 
 std::optional<Instant> RmCore::next_deadline() const {
-  Instant next = kNever;
-  if (!timers_.empty()) next = timers_.begin()->at;
-  if (const auto at = scheduler_->announce_at()) next = std::min(next, *at);
-  if (!unstarted_.empty()) next = std::min(next, unstarted_.front().first);
+  Instant next = std::min(timers_.next(), applications_.next_expiry());
+  if (const auto at = applications_.scheduler().announce_at()) next = std::min(next, *at);
   if (next == kNever) return std::nullopt;
   return next;
 }
@@ -71,30 +45,16 @@ std::optional<Instant> RmCore::next_deadline() const {
 // ---------------------------------------------------------------- events
 
 void RmCore::On(const RmCall& call) {
-  Emit(RmReply{.id = call.id,
-               .response = std::visit([&](const auto& request) { return Answer(call, request); },
-                                      call.request)});
+  out_.Emit(RmReply{.id = call.id,
+                    .response = std::visit(
+                        [&](const auto& request) { return Answer(call, request); }, call.request)});
 }
 
-void RmCore::On(const NmAnswered& answer) {
-  const auto launch = launches_.find(answer.id);
-  if (launch == launches_.end()) {
-    Note("answer to a start that is no longer awaited");
-    return;
-  }
-  RmApplication* application = records_.Find(launch->second);
-  launches_.erase(launch);
-  if (application == nullptr || application->attempt.launch_call != answer.id) return;
-  OnLaunchAnswer(*application, answer);
-}
-
+// An RM that stood still finds several watches over at once: they come in the order of what was
+// heard, whenever they were armed.
 void RmCore::On(const RmDeadlineReached&) {
-  while (!timers_.empty() && timers_.begin()->at <= records_.now) {
-    const Timer timer = *timers_.begin();
-    timers_.erase(timers_.begin());
-    OnTimer(timer);
-  }
-  ExpireContainers();
+  while (const auto timer = timers_.TakeDue(records_.now)) OnTimer(*timer);
+  applications_.ExpireContainers();
 }
 
 void RmCore::On(const AmHeartbeatsElided& elided) {
@@ -114,201 +74,154 @@ void RmCore::On(const NodeHeartbeatsElided& elided) {
   node->last_heard = std::max(node->last_heard, elided.last);
 }
 
-void RmCore::On(const AmVouched& vouched) {
-  RmApplication* application = records_.Find(vouched.attempt.application);
-  if (application == nullptr || application->attempt.id != vouched.attempt) return;
-  application->attempt.vouched = vouched.vouched;
-  if (vouched.vouched) {
-    UnwatchAm(*application);
-  } else {
-    application->attempt.last_heard = std::max(application->attempt.last_heard, vouched.last);
-    WatchAm(*application);
-  }
-}
-
-void RmCore::On(const NodeVouched& vouched) {
-  RmNode* node = records_.nodes.Find(vouched.node);
-  if (node == nullptr) return;
-  node->vouched = vouched.vouched;
-  if (vouched.vouched) {
-    UnwatchNode(*node);
-  } else {
-    node->last_heard = std::max(node->last_heard, vouched.last);
-    WatchNode(*node);
-  }
-}
-
-// ---------------------------------------------------------------- timers
-
-// A watch is armed anew only when it is over, for what was heard meanwhile. An RM that stood still
-// finds several over at once: they come in the order of what was heard, whenever they were armed.
-void RmCore::OnTimer(const Timer& timer) {
+void RmCore::OnTimer(const RmTimers::Timer& timer) {
   switch (timer.kind) {
-    case TimerKind::kAmrmKey:
-      RollKey(timer.kind, amrm_key_);
+    case RmTimers::Kind::kAmrmKey:
+      TurnKey(timer.kind, records_.amrm_key);
       break;
-    case TimerKind::kNmKey:
-      RollKey(timer.kind, nm_key_);
+    case RmTimers::Kind::kNmKey:
+      TurnKey(timer.kind, records_.nm_key);
       break;
-    case TimerKind::kContainerKey:
-      RollKey(timer.kind, container_key_);
+    case RmTimers::Kind::kContainerKey:
+      TurnKey(timer.kind, records_.container_key);
       break;
-    case TimerKind::kSchedulingReady:
+    case RmTimers::Kind::kSchedulingReady:
       records_.ready_at.reset();
-      nodes_awaited_ = 0;
-      scheduler_->OnReady();
+      records_.limits.StopWaiting();
+      applications_.scheduler().OnReady();
       break;
-    case TimerKind::kNodeExpiry: {
-      RmNode& node = records_.nodes.At(static_cast<std::int32_t>(timer.a));
-      node.watched_until.reset();
-      if (node.vouched) break;
-      if (node.last_heard + records_.options.nm_expiry > timer.at) {
-        WatchNode(node);
-      } else {
-        DeactivateNode(node, yarn::NodeState::kLost);
-      }
+    case RmTimers::Kind::kNodeExpiry:
+      nodes_.OnWatchOver(records_.nodes.At(static_cast<std::int32_t>(timer.a)), timer.at);
       break;
-    }
-    case TimerKind::kAmExpiry: {
-      RmApplication* application =
-          records_.Find(ApplicationId{timer.a, static_cast<std::int32_t>(timer.b)});
-      if (application == nullptr || application->attempt.vouched) break;
-      application->attempt.watched_until.reset();
-      if (application->attempt.last_heard + records_.options.am_expiry > timer.at) {
-        WatchAm(*application);
-      } else {
-        OnAmExpired(*application);
-      }
+    case RmTimers::Kind::kAmExpiry:
+      applications_.OnWatchOver(timer.application(), timer.at);
       break;
-    }
-    case TimerKind::kLaunchRetry: {
-      RmApplication* application =
-          records_.Find(ApplicationId{timer.a, static_cast<std::int32_t>(timer.b)});
-      if (application == nullptr || application->attempt.launch_retry_at != timer.at) break;
-      application->attempt.launch_retry_at.reset();
-      CallAmLaunch(*application);
+    case RmTimers::Kind::kLaunchRetry:
+      applications_.OnLaunchRetry(timer.application(), timer.at);
       break;
-    }
-    case TimerKind::kPreemptKill: {
-      const auto chosen = records_.preempting.find(static_cast<std::uint64_t>(timer.a));
-      if (chosen == records_.preempting.end()) break;
-      const Preempted container = chosen->second;
-      records_.preempting.erase(chosen);
-      TF_PROBE("yarn/preempted-after-its-notice");
-      PreemptNow(container);
+    case RmTimers::Kind::kPreemptKill:
+      applications_.OnNoticeOver(static_cast<std::uint64_t>(timer.a));
       break;
-    }
-    case TimerKind::kScheduler:
-      scheduler_->OnWake();
+    case RmTimers::Kind::kScheduler:
+      applications_.scheduler().OnWake();
       break;
   }
 }
 
-void RmCore::ArmKey(TimerKind kind, const RollingKey& key) {
-  timers_.insert({.at = key.key.next ? key.key.activates_at : key.key.rolls_at, .kind = kind});
+// ---------------------------------------------------------------- keys
+
+void RmCore::ArmKeys() {
+  timers_.Set(records_.amrm_key.due(), RmTimers::Kind::kAmrmKey);
+  timers_.Set(records_.nm_key.due(), RmTimers::Kind::kNmKey);
+  timers_.Set(records_.container_key.due(), RmTimers::Kind::kContainerKey);
 }
 
-// Source: AMRMTokenSecretManager.rollMasterKey, activateNextMasterKey, and the same of the two
-// others.
-void RmCore::RollKey(TimerKind kind, RollingKey& rolling) {
-  StoredKey& key = rolling.key;
-  if (key.next) {
-    TF_PROBE("yarn/next-key-in-use");
-    key.current = *key.next;
-    key.next.reset();
-    key.rolls_at = std::max(key.rolls_at + rolling.every, records_.now + Duration(1));
-    // Every node's next grant comes with a new token.
-    if (kind == TimerKind::kNmKey) {
+void RmCore::TurnKey(RmTimers::Kind kind, MasterKey& key) {
+  switch (key.TakeTurn(records_.now)) {
+    case MasterKey::Turn::kNextIsSpread:
+      SpreadKey(kind);
+      break;
+    case MasterKey::Turn::kNextIsUsed:
+      // Every node's next grant comes with a new token.
+      if (kind != RmTimers::Kind::kNmKey) break;
       for (auto& [id, application] : records_.applications)
         application->attempt.nm_tokens_sent.clear();
-    }
-  } else {
-    key.next = key.current + 1;
-    key.activates_at = records_.now + rolling.activation;
-    if (kind == TimerKind::kAmrmKey) {
-      for (auto& [id, application] : records_.applications) {
-        if (application->attempt.registered) NewsFor(*application);
-      }
-    } else {
-      for (RmNode& node : records_.nodes) NewsFor(node);
-    }
+      break;
   }
-  ArmKey(kind, rolling);
+  timers_.Set(key.due(), kind);
 }
 
-void RmCore::WatchAm(RmApplication& application) {
-  RmAttempt& attempt = application.attempt;
-  const bool alive = attempt.state == AttemptState::kLaunched ||
-                     attempt.state == AttemptState::kRunning ||
-                     attempt.state == AttemptState::kFinishing;
-  if (attempt.vouched || attempt.watched_until || !alive) return;
-  attempt.watched_until = attempt.last_heard + records_.options.am_expiry;
-  timers_.insert(TimerOf(*attempt.watched_until, TimerKind::kAmExpiry, application.id));
-}
-
-void RmCore::UnwatchAm(RmApplication& application) {
-  if (!application.attempt.watched_until) return;
-  timers_.erase(TimerOf(*application.attempt.watched_until, TimerKind::kAmExpiry, application.id));
-  application.attempt.watched_until.reset();
-}
-
-void RmCore::WatchNode(RmNode& node) {
-  const bool alive = node.state == yarn::NodeState::kRunning ||
-                     node.state == yarn::NodeState::kUnhealthy ||
-                     node.state == yarn::NodeState::kDecommissioning;
-  if (node.vouched || node.watched_until || !alive) return;
-  node.watched_until = node.last_heard + records_.options.nm_expiry;
-  timers_.insert({.at = *node.watched_until, .kind = TimerKind::kNodeExpiry, .a = node.index});
-}
-
-void RmCore::UnwatchNode(RmNode& node) {
-  if (!node.watched_until) return;
-  timers_.erase({.at = *node.watched_until, .kind = TimerKind::kNodeExpiry, .a = node.index});
-  node.watched_until.reset();
-}
-
-// Source: ContainerAllocationExpirer.java, RMContainerImpl.java (ACQUIRED -> EXPIRED).
-void RmCore::ExpireContainers() {
-  while (!unstarted_.empty()) {
-    const auto [at, id] = unstarted_.front();
-    BookedContainer* container = records_.Find(id);
-    const bool waits = container != nullptr && container->state == BookedState::kAcquired;
-    if (waits && at > records_.now) return;
-    unstarted_.pop_front();
-    if (!waits) continue;
-    Complete(*records_.Find(id.application_attempt.application), *container,
-             {.exit_status = -100, .diagnostics = "Container expired since it was unused"});
+void RmCore::SpreadKey(RmTimers::Kind kind) {
+  if (kind != RmTimers::Kind::kAmrmKey) {
+    for (RmNode& node : records_.nodes) out_.NewsFor(node);
+    return;
   }
-}
-
-// ---------------------------------------------------------------- news and look-ups
-
-void RmCore::NewsFor(RmApplication& application) {
-  if (application.news_announced) return;
-  application.news_announced = true;
-  Emit(NewsForAttempt{.attempt = application.attempt.id});
-}
-
-void RmCore::NewsFor(RmNode& node) {
-  if (!node.news_announced) SayNews(node);
+  for (auto& [id, application] : records_.applications) {
+    if (application->attempt.registered) out_.NewsFor(*application);
+  }
 }
 
 yarn::Token RmCore::AmRmTokenOf(const ApplicationAttemptId& attempt) const {
-  return MakeAmRmToken(amrm_key_.key.current, attempt);
+  return MakeAmRmToken(records_.amrm_key.current(), attempt);
 }
+
+// ---------------------------------------------------------------- news
 
 bool RmCore::ConfirmNewsForNode(const NodeId& id) {
   if (HasNewsForNode(id)) return true;
   RmNode& node = *records_.nodes.Find(id);
   node.news_announced = false;
-  scheduler_->OnHeartbeatLeftOut(node);
+  applications_.scheduler().OnHeartbeatLeftOut(node);
   return false;
 }
 
 bool RmCore::HasNewsForNode(const NodeId& id) const {
   const RmNode* node = records_.nodes.Find(id);
-  if (node == nullptr || HasOrders(*node)) return true;
-  return scheduler_->HasUseFor(*node);
+  if (node == nullptr || trackers_.HasOrders(*node)) return true;
+  return applications_.scheduler().HasUseFor(*node);
+}
+
+// ---------------------------------------------------------------- restart
+
+RmStateStore RmCore::StateStore() const {
+  RmStateStore store{
+      .epoch = records_.epoch,
+      .amrm_key = records_.amrm_key.stored(),
+      .nm_key = records_.nm_key.stored(),
+      .container_key = records_.container_key.stored(),
+      .tokens = records_.tokens,
+      .nodes = records_.nodes.schedulable(),
+      .largest_node = records_.limits.largest_node(),
+      .partitions = records_.partitions,
+      .resource_types = {records_.limits.types().begin(), records_.limits.types().end()}};
+  std::map<std::uint64_t, const RmApplication*> in_order;
+  for (const auto& [id, application] : records_.applications)
+    in_order.emplace(application->sequence, application.get());
+  for (const auto& [sequence, application] : in_order) {
+    const RmAttempt& attempt = application->attempt;
+    StoredApplication stored{.submission = application->submission,
+                             .attempt = attempt.id.attempt,
+                             .counted_failures = application->counted_failures,
+                             .am_container = attempt.am_container,
+                             .finishing = attempt.state == AttemptState::kFinishing,
+                             .final_status = application->final_status,
+                             .diagnostics = application->diagnostics,
+                             .tracking_url = application->tracking_url};
+    store.applications.push_back(std::move(stored));
+  }
+  for (const ApplicationId& id : records_.ended.order()) {
+    if (const auto* report = records_.ended.Find(id)) store.ended.push_back(*report);
+  }
+  return store;
+}
+
+void RmCore::Recover(const RmStateStore& store) {
+  std::vector<RmAction> unheard;  // nobody listens yet
+  out_.Open(unheard);
+  records_.epoch = store.epoch + 1;
+  records_.started_at = records_.now;
+  records_.rm_identifier =
+      records_.options.cluster_timestamp +
+      std::max<std::int64_t>(
+          std::chrono::duration_cast<std::chrono::milliseconds>(records_.now.time_since_epoch())
+              .count(),
+          records_.epoch);
+  records_.tokens = store.tokens;
+  timers_.Clear();
+  records_.amrm_key.Restore(store.amrm_key);
+  records_.nm_key.Restore(store.nm_key);
+  records_.container_key.Restore(store.container_key);
+  ArmKeys();
+  for (const std::string& partition : store.partitions) (void)records_.PartitionNumber(partition);
+  records_.limits.Restore(store);
+  if (records_.options.work_preserving_restart && store.nodes > 0) {
+    records_.ready_at = records_.now + records_.options.scheduling_wait;
+    timers_.Set(*records_.ready_at, RmTimers::Kind::kSchedulingReady);
+  }
+  for (const yarn::ApplicationReport& report : store.ended) records_.ended.Add(report);
+  for (const StoredApplication& stored : store.applications) applications_.Recover(stored);
+  applications_.scheduler().Recovered();
+  out_.Close();
 }
 
 }  // namespace tfyarn::fakes

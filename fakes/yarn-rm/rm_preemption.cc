@@ -2,15 +2,15 @@
 //
 // Source: FiCaSchedulerApp.java (preemption messages), RMContainerImpl.java.
 #include "core/model/probe.h"
-#include "fakes/yarn-rm/rm_core.h"
+#include "fakes/yarn-rm/rm_applications.h"
 
 namespace tfyarn::fakes {
 
-void RmCore::On(const PreemptContainer& order) {
+void RmApplications::Preempt(const PreemptContainer& order) {
   BookedContainer* container = records_.Find(order.container);
   if (container == nullptr) {
     TF_PROBE("yarn/preempts-what-is-over");
-    Note("preemption of a container that is over: " + ToString(order.container));
+    out_.Note("preemption of a container that is over: " + ToString(order.container));
     return;
   }
   if (order.notice > Duration::zero()) {
@@ -20,11 +20,12 @@ void RmCore::On(const PreemptContainer& order) {
   }
 }
 
-void RmCore::GiveNotice(BookedContainer& container) {
+void RmApplications::GiveNotice(BookedContainer& container) {
   NoticePreemption(container, records_.options.preemption_notice, true);
 }
 
-void RmCore::NoticePreemption(BookedContainer& container, Duration notice, bool by_scheduler) {
+void RmApplications::NoticePreemption(BookedContainer& container, Duration notice,
+                                      bool by_scheduler) {
   if (!records_.preempting
            .emplace(container.sequence,
                     Preempted{.container = container.id, .by_scheduler = by_scheduler})
@@ -32,17 +33,25 @@ void RmCore::NoticePreemption(BookedContainer& container, Duration notice, bool 
     TF_PROBE("yarn/noticed-twice");
     return;
   }
-  timers_.insert({.at = records_.now + notice,
-                  .kind = TimerKind::kPreemptKill,
-                  .a = static_cast<std::int64_t>(container.sequence)});
+  timers_.Set(records_.now + notice, RmTimers::Kind::kPreemptKill,
+              static_cast<std::int64_t>(container.sequence));
   if (container.am) return;
   RmApplication& application = *records_.Find(container.id.application_attempt.application);
   (by_scheduler ? application.preempt_contract : application.preempt_strict)
       .push_back(container.id);
-  if (application.attempt.registered) NewsFor(application);
+  if (application.attempt.registered) out_.NewsFor(application);
 }
 
-void RmCore::PreemptNow(const Preempted& chosen) {
+void RmApplications::OnNoticeOver(std::uint64_t sequence) {
+  const auto chosen = records_.preempting.find(sequence);
+  if (chosen == records_.preempting.end()) return;
+  const Preempted container = chosen->second;
+  records_.preempting.erase(chosen);
+  TF_PROBE("yarn/preempted-after-its-notice");
+  PreemptNow(container);
+}
+
+void RmApplications::PreemptNow(const Preempted& chosen) {
   BookedContainer* container = records_.Find(chosen.container);
   if (container == nullptr) {
     TF_PROBE("yarn/ended-within-its-notice");
