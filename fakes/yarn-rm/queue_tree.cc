@@ -25,10 +25,9 @@ Resource ShareOf(const Resource& total, std::int64_t ppb) {
 
 }  // namespace
 
-const Resource& ByPartition::operator[](std::int32_t partition) const {
+const Resource& ByPartition::Zero() {
   static const Resource kZero;
-  const auto index = static_cast<std::size_t>(partition);
-  return index < amounts_.size() ? amounts_[index] : kZero;
+  return kZero;
 }
 
 Resource& ByPartition::At(std::int32_t partition) {

@@ -8,6 +8,7 @@
 // Source: AbstractCSQueue.java, AbstractLeafQueue.java, UsersManager.java (3.4.1).
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <map>
 #include <memory>
@@ -24,10 +25,15 @@ namespace tfyarn::fakes {
 /// Amounts by partition; what was never set is zero.
 class ByPartition {
  public:
-  [[nodiscard]] const Resource& operator[](std::int32_t partition) const;
+  [[nodiscard]] const Resource& operator[](std::int32_t partition) const {
+    const auto index = static_cast<std::size_t>(partition);
+    return index < amounts_.size() ? amounts_[index] : Zero();
+  }
   Resource& At(std::int32_t partition);
 
  private:
+  static const Resource& Zero();
+
   std::vector<Resource> amounts_;
 };
 
