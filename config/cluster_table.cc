@@ -8,6 +8,7 @@
 #include "config/names.h"
 #include "config/resource_table.h"
 #include "config/scenario_table.h"
+#include "fakes/yarn-rm/schedulers.h"
 
 namespace tfyarn::config {
 namespace {
@@ -269,6 +270,27 @@ const Record<ClusterSpecConfig>& ClusterTable() {
   return table;
 }
 
+namespace {
+
+std::vector<std::string> SchedulerNames() {
+  std::vector<std::string> names;
+  for (const fakes::SchedulerKind* kind : fakes::AllSchedulers()) names.emplace_back(kind->name);
+  return names;
+}
+
+std::string SchedulerTexts() {
+  std::string with_limits;
+  std::string without;
+  for (const fakes::SchedulerKind* kind : fakes::AllSchedulers()) {
+    std::string& text = kind->has_limits ? with_limits : without;
+    text += fmt::format("`{}`: {} ", kind->name, kind->text);
+  }
+  without.pop_back();
+  return with_limits + "For comparison, without queue limits: " + without;
+}
+
+}  // namespace
+
 const Record<YarnSpec>& YarnTable() {
   static const Record<YarnSpec> table = [] {
     Record<YarnSpec> record(
@@ -277,12 +299,7 @@ const Record<YarnSpec>& YarnTable() {
         "container is the largest node, the capacity scheduler uses the "
         "DominantResourceCalculator, and "
         "the recovery of ResourceManager (RM) and NodeManagers (NM) is on.");
-    record.Field(
-        "scheduler", &YarnSpec::scheduler, Choice<SchedulerKind>(),
-        "`capacity`: YARN's CapacityScheduler. For comparison, without queue limits: `fifo`: what "
-        "is "
-        "free goes to the first submitted job that can use it. `uniform`: to a random one. "
-        "`gang`: all containers that a job has requested at once, or none.");
+    record.Field("scheduler", &YarnSpec::scheduler, Word(SchedulerNames()), SchedulerTexts());
     record.Field("queues", &YarnSpec::queues, ListOf(Of(QueueTable)), "Queues beside root.default.",
                  {.example = "[{path: root.ml, capacity: 60%, max_capacity: 100%}]"});
     record.Field("am_max_attempts", &YarnSpec::am_max_attempts, Count(1, 1000),

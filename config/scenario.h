@@ -48,9 +48,6 @@ struct ClusterSpecConfig {
 
 // ---------------------------------------------------------------- yarn, hdfs
 
-enum class SchedulerKind { kCapacity, kFifo, kUniform, kGang };
-BOOST_DESCRIBE_ENUM(SchedulerKind, kCapacity, kFifo, kUniform, kGang)
-
 struct QueueSpec {
   std::string path;                    ///< "root.ml"; parents may be listed too.
   std::int32_t capacity_permille = 0;  ///< Of its parent.
@@ -61,7 +58,7 @@ struct QueueSpec {
 };
 
 struct YarnSpec {
-  SchedulerKind scheduler = SchedulerKind::kCapacity;
+  std::string scheduler = "capacity";  ///< One of fakes/yarn-rm/schedulers.h.
   std::vector<QueueSpec> queues;
   Duration nm_heartbeat = 1s;
   Duration nm_expiry = 600s;

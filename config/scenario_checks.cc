@@ -9,6 +9,7 @@
 #include "config/fault_kinds.h"
 #include "config/names.h"
 #include "config/scenario_table.h"
+#include "fakes/yarn-rm/schedulers.h"
 
 namespace tfyarn::config {
 namespace {
@@ -86,7 +87,7 @@ class QueueNames {
 /// What a job wants of the cluster.
 void CheckPlacement(Decoder& decoder, const Node& node, const Scenario& scenario,
                     const QueueNames& queues, const JobConfig& job) {
-  if (!decoder.Broken("yarn") && scenario.yarn.scheduler == SchedulerKind::kCapacity) {
+  if (!decoder.Broken("yarn") && fakes::FindScheduler(scenario.yarn.scheduler)->has_limits) {
     queues.Want(decoder, node.Nearest("queue"), job.spec.queue);
   }
   if (!decoder.Broken("yarn") && job.spec.gang.policy == GangPolicy::kAll &&

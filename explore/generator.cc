@@ -6,6 +6,7 @@
 #include "config/scenario_table.h"
 #include "explore/draw.h"
 #include "explore/job_drawer.h"
+#include "fakes/yarn-rm/schedulers.h"
 
 namespace tfyarn::explore {
 namespace {
@@ -125,8 +126,9 @@ class ScenarioDrawer {
   void DrawYarn() {
     Node yarn = Map();
     if (wild() && swarm_.yarn) {
-      static const std::vector<std::string> kSchedulers = {"capacity", "fifo", "uniform", "gang"};
-      Set(yarn, "scheduler", Text(draw_.Of(kSchedulers)));
+      const auto schedulers = fakes::AllSchedulers();
+      const std::vector all(schedulers.begin(), schedulers.end());
+      Set(yarn, "scheduler", Text(std::string(draw_.Of(all)->name)));
       if (draw_.Percent(30)) Set(yarn, "am_max_attempts", Number(draw_.Whole(1, 3)));
       if (draw_.Percent(30)) Set(yarn, "work_preserving_restart", Flag(false));
       if (draw_.Percent(30)) Set(yarn, "sigkill_delay", Time(draw_.Time(1ms, 5s)));

@@ -9,6 +9,7 @@
 #include "core/policy/table.h"
 #include "explore/amnesia.h"
 #include "explore/failed_effects.h"
+#include "fakes/yarn-rm/schedulers.h"
 
 namespace tfyarn::explore {
 namespace {
@@ -417,7 +418,8 @@ bool DrawsWhomToServe(const Node& document) {
   const Node* jobs = document.Find("jobs");
   const bool several =
       (jobs != nullptr && jobs->items.size() > 1) || document.Find("arrivals") != nullptr;
-  return several && TextAt(document, "yarn.scheduler") == "uniform";
+  const auto* scheduler = fakes::FindScheduler(TextAt(document, "yarn.scheduler"));
+  return several && scheduler != nullptr && scheduler->draws;
 }
 
 /// A rule by which one lost container may fail a job, as its policy says, its dependency, or what

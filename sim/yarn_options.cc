@@ -3,28 +3,10 @@
 #include "sim/random.h"
 
 namespace tfyarn::sim {
-namespace {
-
-fakes::SchedulerKind KindOf(config::SchedulerKind kind) {
-  switch (kind) {
-    case config::SchedulerKind::kCapacity:
-      return fakes::SchedulerKind::kCapacity;
-    case config::SchedulerKind::kFifo:
-      return fakes::SchedulerKind::kFifo;
-    case config::SchedulerKind::kUniform:
-      return fakes::SchedulerKind::kUniform;
-    case config::SchedulerKind::kGang:
-      return fakes::SchedulerKind::kGang;
-  }
-  return fakes::SchedulerKind::kCapacity;
-}
-
-}  // namespace
-
 fakes::RmOptions RmOptionsOf(const config::Scenario& scenario, const NodeTable& nodes) {
   const config::YarnSpec& yarn = scenario.yarn;
   fakes::RmOptions options;
-  options.scheduler = KindOf(yarn.scheduler);
+  options.scheduler = yarn.scheduler;
   for (const config::QueueSpec& queue : yarn.queues) {
     options.queues.push_back({.path = queue.path,
                               .capacity_permille = queue.capacity_permille,

@@ -23,14 +23,14 @@ OURS = {
     "core/allocation": ["core/model", "core/placement"],
     "core/journal": ["core/model", "core/policy"],
     "core/am": ["core/model", "core/placement", "core/policy", "core/allocation", "core/journal"],
-    "config": ["core/model", "core/policy"],
+    "config": ["core/model", "core/policy", "fakes/yarn-rm"],
     "fakes/hdfs": ["core/model"],
     "fakes/yarn-rm": ["core/model", "core/placement"],
     "fakes/server": ["core/model", "fakes/yarn-rm", "fakes/hdfs", "wire", "wire/hadoop"],
     "oracles": ["core/model", "core/trace", "config"],
     "reports": ["core/model", "core/trace"],
     "sim": CORE + ["config", "fakes/yarn-rm", "fakes/hdfs", "oracles"],
-    "explore": ["core/model", "core/policy", "core/trace", "config", "sim"],
+    "explore": ["core/model", "core/policy", "core/trace", "config", "sim", "fakes/yarn-rm"],
     "wire": ["core/model"],
     "wire/hadoop": ["core/model", "wire"],
     "hosts/runtime": CORE + ["wire", "reports"],
@@ -45,7 +45,9 @@ OURS = {
 # Headers of core/model that the fakes must not know: they may share YARN's words, never the AM's.
 NOT_FOR_FAKES = ["am", "agent", "client", "channel", "launch", "elision", "cluster_spec", "job_spec", "exit", "success",
                  "codec"]
-ONE_USER = {"fakes/yarn-rm": {"core/placement": "rm_immediate"}}
+ONE_USER = {"fakes/yarn-rm": {"core/placement": "schedulers/gang"}}
+# Folder -> the one header of another folder that it may include: which schedulers there are, no more.
+ONE_HEADER = {folder: {"fakes/yarn-rm": "fakes/yarn-rm/schedulers.h"} for folder in ("config", "explore")}
 
 # Folder -> patterns of third-party headers that it may include. The C++ standard library is free but for BANNED.
 ALLOWED = {
@@ -122,6 +124,8 @@ def check_include(folder, name, quote, target, where, breaches):
             breaches.append(f"{where}: {folder} may not use {used}")
         elif used in ONE_USER.get(folder, {}) and ONE_USER[folder][used] not in name:
             breaches.append(f"{where}: only {ONE_USER[folder][used]} of {folder} may use {used}")
+        elif target != ONE_HEADER.get(folder, {}).get(used, target):
+            breaches.append(f"{where}: {folder} may use {ONE_HEADER[folder][used]} of {used} only")
         elif folder.startswith("fakes/") and used == "core/model":
             if pathlib.PurePosixPath(target).stem in NOT_FOR_FAKES:
                 breaches.append(f"{where}: fakes may not know {target}")

@@ -26,7 +26,7 @@ void LowerPlace(AskEntry& entry, std::int32_t place, AskUpdate& taken) {
 
 }  // namespace
 
-std::int32_t PlaceNumbers::Of(const std::string& name) {
+std::int32_t NameNumbers::Of(const std::string& name) {
   const auto next = static_cast<std::int32_t>(numbers_.size());
   return numbers_.try_emplace(name, next).first->second;
 }

@@ -53,8 +53,9 @@ struct AskEntry {
 
 using AskTable = std::map<AskKey, AskEntry>;
 
-/// Numbers for names of hosts and racks, and for distinct amounts: comparisons by number are cheap.
-class PlaceNumbers {
+/// Numbers for names (of hosts and racks, of users), and for distinct amounts: comparisons by
+/// number are cheap.
+class NameNumbers {
  public:
   std::int32_t Of(const std::string& name);
 

@@ -3,21 +3,50 @@
 #include <algorithm>
 
 #include "core/model/check.h"
+#include "fakes/yarn-rm/rm_records.h"
 
 namespace tfyarn::fakes {
 
-DemandClass& DemandIndex::Add(std::int32_t partition, std::int32_t shape, std::int32_t user,
-                              const DemandOrder& order, const Demand& demand) {
-  auto& slot = classes_[{partition, shape, user}];
+namespace {
+
+DemandOrder OrderOf(const RmApplication& application, const AskEntry& ask) {
+  return {.rank = application.rank, .sequence = application.sequence, .key = ask.key};
+}
+
+bool IsReservable(const AskEntry& ask) {
+  return static_cast<std::int64_t>(ask.reserved.size()) < ask.wanted();
+}
+
+}  // namespace
+
+void DemandIndex::Add(RmApplication& application, AskEntry& ask) {
+  auto& slot = classes_[{ask.partition, ask.shape, application.user_number}];
   if (slot == nullptr) {
     slot = std::make_unique<DemandClass>();
-    slot->partition = partition;
-    slot->shape = shape;
-    slot->user = user;
+    slot->partition = ask.partition;
+    slot->shape = ask.shape;
+    slot->user = application.user_number;
   }
-  if (slot->all.empty()) At(partition).classes.push_back(slot.get());
+  if (slot->all.empty()) At(ask.partition).classes.push_back(slot.get());
+  const DemandOrder order = OrderOf(application, ask);
+  const Demand demand{.application = &application, .ask = &ask};
   TF_CHECK(slot->all.emplace(order, demand).second);
-  return *slot;
+  if (IsReservable(ask)) slot->reservable.emplace(order, demand);
+  application.memberships.push_back({.demand_class = slot.get(), .order = order});
+}
+
+void DemandIndex::AddLocated(RmApplication& application, const AskEntry& ask) {
+  const DemandOrder order = OrderOf(application, ask);
+  At(ask.partition).located.emplace(order, &application);
+  application.located.emplace_back(ask.partition, order);
+}
+
+void DemandIndex::Remove(RmApplication& application) {
+  for (const DemandMembership& member : application.memberships)
+    Remove(*member.demand_class, member.order);
+  for (const auto& [partition, order] : application.located) At(partition).located.erase(order);
+  application.memberships.clear();
+  application.located.clear();
 }
 
 void DemandIndex::Remove(DemandClass& demand_class, const DemandOrder& order) {
@@ -31,13 +60,17 @@ void DemandIndex::Remove(DemandClass& demand_class, const DemandOrder& order) {
   classes.pop_back();
 }
 
-void DemandIndex::AddLocated(std::int32_t partition, const DemandOrder& order,
-                             RmApplication& application) {
-  At(partition).located.emplace(order, &application);
-}
-
-void DemandIndex::RemoveLocated(std::int32_t partition, const DemandOrder& order) {
-  At(partition).located.erase(order);
+void DemandIndex::RefreshReservable(RmApplication& application, const AskEntry& ask) {
+  for (const DemandMembership& member : application.memberships) {
+    if (member.order.key != ask.key) continue;
+    const auto known = member.demand_class->all.find(member.order);
+    TF_CHECK(known != member.demand_class->all.end());
+    if (IsReservable(ask)) {
+      member.demand_class->reservable.emplace(member.order, known->second);
+    } else {
+      member.demand_class->reservable.erase(member.order);
+    }
+  }
 }
 
 const std::vector<DemandClass*>& DemandIndex::ClassesIn(std::int32_t partition) const {

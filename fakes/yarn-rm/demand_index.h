@@ -3,7 +3,8 @@
 // Asks for "anywhere" of one partition, amount and user are one class: whether such a container
 // fits a node, and whether the user may have it, is decided once for the class, and its first
 // application in order is at hand. Applications with asks for named hosts or racks are listed apart
-// and looked at one by one. Plain container: which asks belong here is the schedulers' business.
+// and looked at one by one. A container: a scheduler has one for each set of applications that it
+// orders, and decides which asks belong there.
 #pragma once
 
 #include <cstdint>
@@ -43,11 +44,15 @@ struct DemandClass {
 
 class DemandIndex {
  public:
-  DemandClass& Add(std::int32_t partition, std::int32_t shape, std::int32_t user,
-                   const DemandOrder& order, const Demand& demand);
-  void Remove(DemandClass& demand_class, const DemandOrder& order);
-  void AddLocated(std::int32_t partition, const DemandOrder& order, RmApplication& application);
-  void RemoveLocated(std::int32_t partition, const DemandOrder& order);
+  /// The ask, in the order of service of its application and its key. `ask` stays where it is until
+  /// the application is removed.
+  void Add(RmApplication& application, AskEntry& ask);
+  /// The application, looked at as a whole, at the order of this ask of it.
+  void AddLocated(RmApplication& application, const AskEntry& ask);
+  /// All of the application.
+  void Remove(RmApplication& application);
+  /// How many nodes are kept for the ask has changed.
+  void RefreshReservable(RmApplication& application, const AskEntry& ask);
 
   /// Classes that have members; in no meaningful order.
   [[nodiscard]] const std::vector<DemandClass*>& ClassesIn(std::int32_t partition) const;
@@ -63,6 +68,7 @@ class DemandIndex {
     std::map<DemandOrder, RmApplication*> located;
   };
   Partition& At(std::int32_t partition);
+  void Remove(DemandClass& demand_class, const DemandOrder& order);
 
   std::map<std::tuple<std::int32_t, std::int32_t, std::int32_t>, std::unique_ptr<DemandClass>>
       classes_;

@@ -118,16 +118,9 @@ bool AnyPositive(const Resource& r) {
                      [](const auto& entry) { return entry.second > 0; });
 }
 
-bool HasRoomFor(const Resource& need, const Resource& free) {
-  const auto lacks = [](std::int64_t wanted, std::int64_t left) {
-    return wanted > 0 && wanted > left;
-  };
-  if (lacks(need.memory_mb, free.memory_mb) || lacks(need.vcores, free.vcores) ||
-      lacks(need.gpus, free.gpus)) {
-    return false;
-  }
-  return std::none_of(need.others.begin(), need.others.end(), [&](const auto& entry) {
-    return lacks(entry.second, free.Get(entry.first));
+bool HasRoomForOthers(const Resource& need, const Resource& free) {
+  return std::all_of(need.others.begin(), need.others.end(), [&](const auto& entry) {
+    return HasRoomFor(entry.second, free.Get(entry.first));
   });
 }
 

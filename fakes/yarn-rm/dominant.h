@@ -42,10 +42,18 @@ inline constexpr std::int64_t kWhole = 1'000'000'000;
 [[nodiscard]] Resource RoundedUp(const Resource& r, const Resource& step);
 /// True when some amount is above zero.
 [[nodiscard]] bool AnyPositive(const Resource& r);
+/// HasRoomFor of one type, and of all types that have no member of their own.
+[[nodiscard]] constexpr bool HasRoomFor(std::int64_t need, std::int64_t free) {
+  return need <= 0 || need <= free;
+}
+[[nodiscard]] bool HasRoomForOthers(const Resource& need, const Resource& free);
 /// Whether a node with `free` has room for `need`: a type of which nothing is needed does not
 /// count, even where more is used than there is. Source:
 /// ResourceCalculator.computeAvailableContainers.
-[[nodiscard]] bool HasRoomFor(const Resource& need, const Resource& free);
+[[nodiscard]] inline bool HasRoomFor(const Resource& need, const Resource& free) {
+  return HasRoomFor(need.memory_mb, free.memory_mb) && HasRoomFor(need.vcores, free.vcores) &&
+         HasRoomFor(need.gpus, free.gpus) && (need.others.empty() || HasRoomForOthers(need, free));
+}
 /// FitsIn(a + b, limit) without the sum.
 [[nodiscard]] bool SumFitsIn(const Resource& a, const Resource& b, const Resource& limit);
 

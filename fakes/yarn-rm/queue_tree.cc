@@ -25,10 +25,9 @@ Resource ShareOf(const Resource& total, std::int64_t ppb) {
 
 }  // namespace
 
-const Resource& ByPartition::operator[](std::int32_t partition) const {
+const Resource& ByPartition::Zero() {
   static const Resource kZero;
-  const auto index = static_cast<std::size_t>(partition);
-  return index < amounts_.size() ? amounts_[index] : kZero;
+  return kZero;
 }
 
 Resource& ByPartition::At(std::int32_t partition) {
@@ -266,6 +265,22 @@ std::int64_t QueueTree::UsedRatio(std::int32_t queue, std::int32_t partition) co
   if (used == 0) return 0;
   if (at.capacity_ppb == 0) return INT64_MAX;
   return PartsOf(used, at.capacity_ppb);
+}
+
+void QueueTree::UseForAm(std::int32_t leaf, std::int32_t user, std::int32_t partition,
+                         const Resource& am) {
+  Queue& queue = (*this)[leaf];
+  ++queue.active_applications;
+  queue.am_used.At(partition) += am;
+  queue.users[user].am_used.At(partition) += am;
+}
+
+void QueueTree::GiveBackOfAm(std::int32_t leaf, std::int32_t user, std::int32_t partition,
+                             const Resource& am) {
+  Queue& queue = (*this)[leaf];
+  --queue.active_applications;
+  queue.am_used.At(partition) -= am;
+  queue.users[user].am_used.At(partition) -= am;
 }
 
 // Source: AbstractLeafQueue.activateApplications, calculateAndGetAMResourceLimitPerPartition,

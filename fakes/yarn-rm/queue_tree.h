@@ -1,22 +1,22 @@
-// The capacity scheduler's queues: what each is entitled to, what it uses, and who may have more.
+// The queues: what each is entitled to, what it uses, and who may have more.
 //
-// Amounts are kept per partition; a queue has the same shares in every partition. Which container
-// goes where is decided in capacity_scheduler.h. Assumptions: reserved nodes do not count as used;
+// Amounts are kept per partition; a queue has the same shares in every partition. What is used is
+// counted under every scheduler; which scheduler keeps to the limits is in schedulers.h, and which
+// container goes where is decided there. Assumptions: reserved nodes do not count as used;
 // users have equal weights; every queue may use every partition.
 //
 // Source: AbstractCSQueue.java, AbstractLeafQueue.java, UsersManager.java (3.4.1).
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <map>
 #include <memory>
 #include <optional>
 #include <string>
-#include <utility>
 #include <vector>
 
 #include "core/model/resource.h"
-#include "fakes/yarn-rm/demand_index.h"
 #include "fakes/yarn-rm/rm_books.h"
 #include "fakes/yarn-rm/rm_options.h"
 
@@ -25,10 +25,15 @@ namespace tfyarn::fakes {
 /// Amounts by partition; what was never set is zero.
 class ByPartition {
  public:
-  [[nodiscard]] const Resource& operator[](std::int32_t partition) const;
+  [[nodiscard]] const Resource& operator[](std::int32_t partition) const {
+    const auto index = static_cast<std::size_t>(partition);
+    return index < amounts_.size() ? amounts_[index] : Zero();
+  }
   Resource& At(std::int32_t partition);
 
  private:
+  static const Resource& Zero();
+
   std::vector<Resource> amounts_;
 };
 
@@ -52,14 +57,11 @@ struct Queue : BookedQueue {
   mutable std::vector<std::optional<bool>> below_maximum;
 
   // Leaf queues only.
-  DemandIndex demand;  ///< Of activated applications.
   std::map<std::int32_t, LeafUser> users;
   std::int32_t active_users = 0;
   ByPartition active_used;  ///< Used by active users together.
   ByPartition am_used;
   std::int32_t active_applications = 0;
-  std::map<std::pair<std::int64_t, std::uint64_t>, RmApplication*>
-      inactive;  ///< By (rank, sequence).
   /// UserLimit by partition, until something it depends on changes.
   mutable std::vector<std::optional<Resource>> user_limits;
 };
@@ -107,6 +109,10 @@ class QueueTree {
   /// Share of its capacity that the queue uses, parts per 1e9: the order of service.
   [[nodiscard]] std::int64_t UsedRatio(std::int32_t queue, std::int32_t partition) const;
 
+  /// An application with an AM of this size became active in the leaf, or is no longer.
+  void UseForAm(std::int32_t leaf, std::int32_t user, std::int32_t partition, const Resource& am);
+  void GiveBackOfAm(std::int32_t leaf, std::int32_t user, std::int32_t partition,
+                    const Resource& am);
   /// Whether one more AM of this size may be active in the leaf.
   [[nodiscard]] bool AmFits(std::int32_t leaf, std::int32_t user, std::int32_t partition,
                             const Resource& am) const;

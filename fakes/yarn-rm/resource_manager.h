@@ -7,7 +7,7 @@
 // was run).
 //
 // Announcements. NewsForAttempt, NewsForNode and NewsForClient say whose next call would not be
-// answered idly; a host that carries out every heartbeat may ignore them. Under kCapacity
+// answered idly; a host that carries out every heartbeat may ignore them. Under `capacity`
 // containers are assigned when nodes beat, so demand makes nodes news: nodes whose beat is due
 // soonest are told first, and told no earlier than RmOptions::heartbeat_jitter plus a slot of 1/128
 // period before they are due; a beat that is in flight when it becomes news must arrive. After a
@@ -48,8 +48,8 @@ class ResourceManager {
   ResourceManager& operator=(ResourceManager&&) noexcept;
 
   void Step(Instant now, const RmEvent& event, std::vector<RmAction>& actions);
-  /// Under kFifo, kUniform and kGang a pass of the scheduler is a deadline at the same instant as
-  /// what caused it.
+  /// Under a scheduler that assigns at once its pass is a deadline at the same instant as what
+  /// caused it.
   [[nodiscard]] std::optional<Instant> next_deadline() const;
   /// The RM sends no heartbeats: the same.
   [[nodiscard]] std::optional<Instant> next_decision() const { return next_deadline(); }

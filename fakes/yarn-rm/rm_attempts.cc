@@ -1,7 +1,6 @@
 // The life of an application: its attempts, their AM containers, their ends.
 //
-// Source: RMAppImpl.java, RMAppAttemptImpl.java, AMLauncher.java, AbstractLeafQueue.java
-// (activation).
+// Source: RMAppImpl.java, RMAppAttemptImpl.java, AMLauncher.java.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -9,8 +8,7 @@
 
 #include "core/model/check.h"
 #include "core/model/probe.h"
-#include "fakes/yarn-rm/dominant.h"
-#include "fakes/yarn-rm/rm_core.h"
+#include "fakes/yarn-rm/rm_applications.h"
 
 namespace tfyarn::fakes {
 namespace {
@@ -23,7 +21,76 @@ bool CountsAsFailure(std::int32_t exit_status) {
 
 }  // namespace
 
-void RmCore::StartAttempt(RmApplication& application) {
+RmApplications::RmApplications(RmRecords& records, RmOutbox& out, RmTimers& timers,
+                               std::uint64_t seed)
+    : RmContext(records),
+      out_(out),
+      timers_(timers),
+      scheduler_(MakeScheduler(records.options.scheduler, *this, seed)) {}
+
+// ---------------------------------------------------------------- begins
+
+void RmApplications::Submit(std::shared_ptr<const yarn::SubmitApplicationRequest> submission,
+                            std::int32_t leaf) {
+  RmApplication& application = Add(std::move(submission), leaf);
+  out_.ReportChanged(application.id);
+  StartAttempt(application);
+}
+
+RmApplication& RmApplications::Add(std::shared_ptr<const yarn::SubmitApplicationRequest> submission,
+                                   std::int32_t leaf) {
+  auto owned = std::make_unique<RmApplication>();
+  RmApplication& application = *owned;
+  application.id = submission->application;
+  application.submission = std::move(submission);
+  const yarn::SubmitApplicationRequest& request = *application.submission;
+  application.leaf = leaf;
+  application.queue = records_.queues[leaf].path;
+  application.user = request.user;
+  application.user_number = records_.users.Of(request.user);
+  application.rank = -std::int64_t{request.priority};
+  application.sequence = next_sequence_++;
+  application.am_resource =
+      records_.limits.Normalized(records_.limits.WithKnownTypes(request.am_resource));
+  application.am_partition = records_.PartitionNumber(request.am_node_label);
+  application.max_attempts =
+      request.max_app_attempts <= 0
+          ? records_.options.am_max_attempts
+          : std::min(request.max_app_attempts, records_.options.am_max_attempts);
+  application.tracking_url = "N/A";
+  application.attempt.id = {.application = application.id, .attempt = 0};
+  records_.books.applications.emplace(application.id, &application);
+  records_.applications.emplace(application.id, std::move(owned));
+  return application;
+}
+
+void RmApplications::Recover(const StoredApplication& stored) {
+  const auto leaf = records_.queues.Find(stored.submission->queue);
+  TF_CHECK(leaf.has_value());
+  RmApplication& application = Add(stored.submission, *leaf);
+  application.counted_failures = stored.counted_failures;
+  application.diagnostics = stored.diagnostics;
+  application.tracking_url = stored.tracking_url;
+  application.final_status = stored.final_status;
+  if (!stored.am_container) {
+    TF_PROBE("yarn/recovered-before-its-am");
+    application.attempt.id.attempt = stored.attempt - 1;
+    StartAttempt(application);
+    return;
+  }
+  RmAttempt& attempt = application.attempt;
+  if (stored.finishing) TF_PROBE("yarn/recovered-while-finishing");
+  attempt.id.attempt = stored.attempt;
+  attempt.am_container = stored.am_container;
+  attempt.state = stored.finishing ? AttemptState::kFinishing : AttemptState::kLaunched;
+  application.phase = stored.finishing ? ApplicationPhase::kFinishing : ApplicationPhase::kAccepted;
+  if (!stored.finishing) application.diagnostics = "Attempt recovered after RM restart";
+  attempt.last_heard = records_.now;
+  scheduler_->OnAttemptRecovered(application);
+  Watch(application);
+}
+
+void RmApplications::StartAttempt(RmApplication& application) {
   const std::int32_t number = application.attempt.id.attempt + 1;
   application.attempt = RmAttempt{.id = {.application = application.id, .attempt = number}};
   application.newly_allocated.clear();
@@ -40,90 +107,69 @@ void RmCore::StartAttempt(RmApplication& application) {
   }
   application.delivered.clear();
   application.news_announced = false;
-  Queue& queue = queues_[application.leaf];
-  queue.inactive.emplace(std::pair{application.rank, application.sequence}, &application);
   AskForAm(application);
-  ActivateApplications(application.leaf);
-  if (number > 1) ReportChanged(application.id);
+  scheduler_->OnAttemptAdded(application);
+  if (number > 1) out_.ReportChanged(application.id);
 }
 
 // The AM's container is asked for like any other, at priority 0.
-void RmCore::AskForAm(RmApplication& application) {
+void RmApplications::AskForAm(RmApplication& application) {
   const AskKey key{.priority = 0, .allocation_request_id = -1};
   AskUpdate update{
       .rows = {{kAnywhere, {.capability = application.am_resource, .count = 1, .relax = true}}},
       .partition = application.am_partition};
-  for (const PendingChange& change : UpdateAsk(application.asks, key, update, shapes_)) {
-    queues_.AddPending(application.leaf, change.partition, change.amount);
+  for (const PendingChange& change : UpdateAsk(application.asks, key, update, records_.shapes)) {
+    records_.queues.AddPending(application.leaf, change.partition, change.amount);
   }
   application.asks.at(key).am = true;
-  RefreshDemand(application);
-}
-
-// Source: AbstractLeafQueue.activateApplications. (In submission order; who does not fit is passed
-// over.)
-void RmCore::ActivateApplications(std::int32_t leaf) {
-  Queue& queue = queues_[leaf];
-  if (queue.inactive.empty()) return;
-  if (is_capacity() && capacity_.schedulable_nodes == 0) return;
-  const Resource smallest = RoundedUp(options_.minimum_allocation, options_.minimum_allocation);
-  for (auto at = queue.inactive.begin(); at != queue.inactive.end();) {
-    RmApplication& application = *at->second;
-    const std::int32_t partition = application.am_partition;
-    if (is_capacity() &&
-        !queues_.AmFits(leaf, application.user_number, partition, application.am_resource)) {
-      TF_PROBE("yarn/am-over-its-share");
-      // Once not even the smallest AM of the only user fits, nobody's does.
-      const bool hopeless = queue.users.size() <= 1 &&
-                            !queues_.AmFits(leaf, application.user_number, partition, smallest) &&
-                            partitions_.size() == 1;
-      if (hopeless) return;
-      ++at;
-      continue;
-    }
-    at = queue.inactive.erase(at);
-    application.activated = true;
-    ReportChanged(application.id);  // What it waits for is another thing.
-    ++queue.active_applications;
-    queue.am_used.At(partition) += application.am_resource;
-    queue.users[application.user_number].am_used.At(partition) += application.am_resource;
-    RefreshDemand(application);
-  }
+  scheduler_->OnAsksChanged(application);
 }
 
 // ---------------------------------------------------------------- launch
 
-void RmCore::LaunchAm(RmApplication& application) {
+void RmApplications::LaunchAm(RmApplication& application) {
   application.attempt.state = AttemptState::kAllocated;
-  application.attempt.launch_began = now_;
-  ReportChanged(application.id);  // It waits for nothing any more.
+  application.attempt.launch_began = records_.now;
+  out_.ReportChanged(application.id);  // It waits for nothing any more.
   CallAmLaunch(application);
 }
 
-void RmCore::CallAmLaunch(RmApplication& application) {
+void RmApplications::CallAmLaunch(RmApplication& application) {
   RmAttempt& attempt = application.attempt;
   const auto found = application.containers.find(*attempt.am_container);
   if (found == application.containers.end()) return;
   const BookedContainer& container = found->second;
-  const RmNode& node = NodeAt(container.node);
+  const RmNode& node = records_.nodes.At(container.node);
   attempt.launch_call = next_call_++;
   launches_.emplace(attempt.launch_call, application.id);
   yarn::StartContainersRequest request;
   request.containers.push_back({.container = container.id,
-                                .container_token = ContainerTokenOf(container),
+                                .container_token = TokenOf(container),
                                 .context = application.submission->am_container});
-  Emit(RmCallNm{.id = attempt.launch_call,
-                .node = node.id,
-                .caller = {.kind = CallerKind::kAm,
-                           .user = application.user,
-                           .attempt = attempt.id,
-                           .node = {}},
-                .token = MakeNmToken(nm_key_.key.current, attempt.id, node.id),
-                .request = std::move(request)});
+  out_.Emit(RmCallNm{.id = attempt.launch_call,
+                     .node = node.id,
+                     .caller = {.kind = CallerKind::kAm,
+                                .user = application.user,
+                                .attempt = attempt.id,
+                                .node = {}},
+                     .token = MakeNmToken(records_.nm_key.current(), attempt.id, node.id),
+                     .request = std::move(request)});
+}
+
+void RmApplications::OnLaunchAnswer(const NmAnswered& answer) {
+  const auto launch = launches_.find(answer.id);
+  if (launch == launches_.end()) {
+    out_.Note("answer to a start that is no longer awaited");
+    return;
+  }
+  RmApplication* application = records_.Find(launch->second);
+  launches_.erase(launch);
+  if (application == nullptr || application->attempt.launch_call != answer.id) return;
+  TakeLaunchAnswer(*application, answer);
 }
 
 // Source: AMLauncher.java; an NM that does not answer is tried again for a while (NMProxy.java).
-void RmCore::OnLaunchAnswer(RmApplication& application, const NmAnswered& answer) {
+void RmApplications::TakeLaunchAnswer(RmApplication& application, const NmAnswered& answer) {
   RmAttempt& attempt = application.attempt;
   if (attempt.state != AttemptState::kAllocated) return;
   std::optional<yarn::RpcError> error;
@@ -134,16 +180,16 @@ void RmCore::OnLaunchAnswer(RmApplication& application, const NmAnswered& answer
   }
   if (!error) {
     attempt.state = AttemptState::kLaunched;
-    attempt.last_heard = now_;
-    WatchAm(application);
+    attempt.last_heard = records_.now;
+    Watch(application);
     return;
   }
   const bool again = error->code == yarn::RpcErrorCode::kUnavailable ||
                      error->code == yarn::RpcErrorCode::kNmNotYetReady;
-  if (again &&
-      now_ + options_.am_launch_retry <= attempt.launch_began + options_.am_launch_give_up) {
-    attempt.launch_retry_at = now_ + options_.am_launch_retry;
-    timers_.insert(TimerOf(*attempt.launch_retry_at, TimerKind::kLaunchRetry, application.id));
+  if (again && records_.now + records_.options.am_launch_retry <=
+                   attempt.launch_began + records_.options.am_launch_give_up) {
+    attempt.launch_retry_at = records_.now + records_.options.am_launch_retry;
+    timers_.Set(*attempt.launch_retry_at, RmTimers::Kind::kLaunchRetry, application.id);
     return;
   }
   FailAttempt(
@@ -151,14 +197,63 @@ void RmCore::OnLaunchAnswer(RmApplication& application, const NmAnswered& answer
       fmt::format("Error launching {}. Got exception: {}", ToString(attempt.id), error->message));
 }
 
+void RmApplications::OnLaunchRetry(const ApplicationId& id, Instant at) {
+  RmApplication* application = records_.Find(id);
+  if (application == nullptr || application->attempt.launch_retry_at != at) return;
+  application->attempt.launch_retry_at.reset();
+  CallAmLaunch(*application);
+}
+
+// ---------------------------------------------------------------- watch
+
+void RmApplications::Watch(RmApplication& application) {
+  RmAttempt& attempt = application.attempt;
+  const bool alive = attempt.state == AttemptState::kLaunched ||
+                     attempt.state == AttemptState::kRunning ||
+                     attempt.state == AttemptState::kFinishing;
+  if (attempt.vouched || attempt.watched_until || !alive) return;
+  attempt.watched_until = attempt.last_heard + records_.options.am_expiry;
+  timers_.Set(*attempt.watched_until, RmTimers::Kind::kAmExpiry, application.id);
+}
+
+void RmApplications::Unwatch(RmApplication& application) {
+  if (!application.attempt.watched_until) return;
+  timers_.Cancel(*application.attempt.watched_until, RmTimers::Kind::kAmExpiry, application.id);
+  application.attempt.watched_until.reset();
+}
+
+void RmApplications::OnVouched(const AmVouched& vouched) {
+  RmApplication* application = records_.Find(vouched.attempt.application);
+  if (application == nullptr || application->attempt.id != vouched.attempt) return;
+  application->attempt.vouched = vouched.vouched;
+  if (vouched.vouched) {
+    Unwatch(*application);
+  } else {
+    application->attempt.last_heard = std::max(application->attempt.last_heard, vouched.last);
+    Watch(*application);
+  }
+}
+
+// A watch is armed anew only when it is over, for what was heard meanwhile.
+void RmApplications::OnWatchOver(const ApplicationId& id, Instant at) {
+  RmApplication* application = records_.Find(id);
+  if (application == nullptr || application->attempt.vouched) return;
+  application->attempt.watched_until.reset();
+  if (application->attempt.last_heard + records_.options.am_expiry > at) {
+    Watch(*application);
+  } else {
+    OnAmExpired(*application);
+  }
+}
+
 // ---------------------------------------------------------------- ends
 
 // Source: RMAppAttemptImpl.AMContainerCrashedTransition, getAMContainerCrashedDiagnostics.
-void RmCore::OnAmExited(RmApplication& application, const yarn::ContainerStatus& status) {
+void RmApplications::OnAmExited(RmApplication& application, const yarn::ContainerStatus& status) {
   RmAttempt& attempt = application.attempt;
   if (attempt.state == AttemptState::kFinishing) {
-    EndApplication(application, yarn::YarnApplicationState::kFinished, application.final_status,
-                   application.diagnostics);
+    End(application, yarn::YarnApplicationState::kFinished, application.final_status,
+        application.diagnostics);
     return;
   }
   FailAttempt(application, status.exit_status,
@@ -172,11 +267,11 @@ void RmCore::OnAmExited(RmApplication& application, const yarn::ContainerStatus&
 }
 
 // Source: RMAppAttemptImpl.ExpiredTransition; AMFinishingMonitor for one that unregistered.
-void RmCore::OnAmExpired(RmApplication& application) {
+void RmApplications::OnAmExpired(RmApplication& application) {
   RmAttempt& attempt = application.attempt;
   if (attempt.state == AttemptState::kFinishing) {
-    EndApplication(application, yarn::YarnApplicationState::kFinished, application.final_status,
-                   application.diagnostics);
+    End(application, yarn::YarnApplicationState::kFinished, application.final_status,
+        application.diagnostics);
     return;
   }
   TF_PROBE("yarn/am-expired");
@@ -185,8 +280,8 @@ void RmCore::OnAmExpired(RmApplication& application) {
 }
 
 // Source: RMAppImpl.AttemptFailedTransition.
-void RmCore::FailAttempt(RmApplication& application, std::int32_t exit_status,
-                         const std::string& diagnostics) {
+void RmApplications::FailAttempt(RmApplication& application, std::int32_t exit_status,
+                                 const std::string& diagnostics) {
   if (!CountsAsFailure(exit_status)) TF_PROBE("yarn/failure-that-does-not-count");
   if (CountsAsFailure(exit_status)) ++application.counted_failures;
   const bool last = application.counted_failures >= application.max_attempts;
@@ -194,12 +289,11 @@ void RmCore::FailAttempt(RmApplication& application, std::int32_t exit_status,
   if (last) {
     TF_PROBE("yarn/attempts-used-up");
     const std::string limits =
-        options_.am_max_attempts == application.max_attempts
+        records_.options.am_max_attempts == application.max_attempts
             ? std::string()
-            : fmt::format(" (global limit ={}; local limit is ={})", options_.am_max_attempts,
-                          application.max_attempts);
-    EndApplication(
-        application, yarn::YarnApplicationState::kFailed, yarn::FinalApplicationStatus::kFailed,
+            : fmt::format(" (global limit ={}; local limit is ={})",
+                          records_.options.am_max_attempts, application.max_attempts);
+    End(application, yarn::YarnApplicationState::kFailed, yarn::FinalApplicationStatus::kFailed,
         fmt::format("Application {} failed {} times{} due to {}. Failing the application.",
                     ToString(application.id), application.max_attempts, limits, diagnostics));
     return;
@@ -211,23 +305,23 @@ void RmCore::FailAttempt(RmApplication& application, std::int32_t exit_status,
 // The end of an attempt is stored, and the next one added to the scheduler by an event of its own:
 // a heartbeat that reports an AM's end has been used by then. Source:
 // RMAppAttemptImpl.FinalTransition, CapacityScheduler.nodeUpdate.
-void RmCore::StartNextAttempts() {
+void RmApplications::StartNextAttempts() {
   for (const ApplicationId& id : std::exchange(next_attempts_, {})) {
-    if (RmApplication* application = FindApplication(id)) StartAttempt(*application);
+    if (RmApplication* application = records_.Find(id)) StartAttempt(*application);
   }
 }
 
 // Source: CapacityScheduler.doneApplicationAttempt: of the containers only running ones can be
 // kept.
-void RmCore::StopAttempt(RmApplication& application, bool keep) {
+void RmApplications::StopAttempt(RmApplication& application, bool keep) {
   RmAttempt& attempt = application.attempt;
-  UnwatchAm(application);
+  Unwatch(application);
   if (attempt.launch_retry_at) {
-    timers_.erase(TimerOf(*attempt.launch_retry_at, TimerKind::kLaunchRetry, application.id));
+    timers_.Cancel(*attempt.launch_retry_at, RmTimers::Kind::kLaunchRetry, application.id);
   }
   launches_.erase(attempt.launch_call);
   // Its next heartbeat gets no answer of the usual kind.
-  if (attempt.registered && attempt.state != AttemptState::kDone) NewsFor(application);
+  if (attempt.registered && attempt.state != AttemptState::kDone) out_.NewsFor(application);
   attempt.state = AttemptState::kDone;
   DropAsks(application);
   std::vector<ContainerId> ids;
@@ -241,30 +335,22 @@ void RmCore::StopAttempt(RmApplication& application, bool keep) {
               .report = keep});
   }
   if (!keep) application.finished.clear();
-  Queue& queue = queues_[application.leaf];
-  queue.inactive.erase(std::pair{application.rank, application.sequence});
-  if (application.activated) {
-    application.activated = false;
-    --queue.active_applications;
-    queue.am_used.At(application.am_partition) -= application.am_resource;
-    queue.users[application.user_number].am_used.At(application.am_partition) -=
-        application.am_resource;
-  }
-  ActivateApplications(application.leaf);
+  scheduler_->OnAttemptRemoved(application);
 }
 
-void RmCore::StoreFinal(RmApplication& application, yarn::FinalApplicationStatus final_status) {
+void RmApplications::StoreFinal(RmApplication& application,
+                                yarn::FinalApplicationStatus final_status) {
   application.phase = ApplicationPhase::kFinishing;
   application.final_status = final_status;
-  Emit(ApplicationEnded{.application = application.id,
-                        .state = yarn::YarnApplicationState::kFinished,
-                        .final_status = final_status});
-  ReportChanged(application.id);
+  out_.Emit(ApplicationEnded{.application = application.id,
+                             .state = yarn::YarnApplicationState::kFinished,
+                             .final_status = final_status});
+  out_.ReportChanged(application.id);
 }
 
 // Source: RMAppImpl.FinalTransition: every node that ran it is told.
-void RmCore::EndApplication(RmApplication& application, yarn::YarnApplicationState state,
-                            yarn::FinalApplicationStatus final_status, std::string diagnostics) {
+void RmApplications::End(RmApplication& application, yarn::YarnApplicationState state,
+                         yarn::FinalApplicationStatus final_status, std::string diagnostics) {
   if (application.attempt.state != AttemptState::kDone) StopAttempt(application, false);
   const bool stored = application.phase == ApplicationPhase::kFinishing;
   yarn::ApplicationReport report{.application = application.id,
@@ -274,25 +360,43 @@ void RmCore::EndApplication(RmApplication& application, yarn::YarnApplicationSta
                                  .diagnostics = std::move(diagnostics),
                                  .tracking_url = application.tracking_url};
   for (const std::int32_t index : application.nodes) {
-    RmNode& node = NodeAt(index);
+    RmNode& node = records_.nodes.At(index);
     if (node.applications.erase(application.id) == 0) continue;
     node.applications_to_cleanup.push_back(application.id);
-    NewsFor(node);
+    out_.NewsFor(node);
   }
   const ApplicationId id = application.id;
-  books_.applications.erase(id);
-  applications_.erase(id);
+  records_.books.applications.erase(id);
+  records_.applications.erase(id);
   if (stored) {
     // Clients and checkers heard of the end when it was stored.
-    ended_.insert_or_assign(id, std::move(report));
-    ended_order_.push_back(id);
-    while (static_cast<std::int32_t>(ended_order_.size()) > options_.max_completed_applications) {
-      ended_.erase(ended_order_.front());
-      ended_order_.pop_front();
-    }
+    records_.ended.Add(std::move(report));
     return;
   }
   RememberEnded(std::move(report));
+}
+
+void RmApplications::RememberEnded(yarn::ApplicationReport report) {
+  const ApplicationId id = report.application;
+  out_.Emit(NewsForClient{.application = id});
+  out_.Emit(ApplicationEnded{
+      .application = id, .state = report.state, .final_status = report.final_status});
+  records_.ended.Add(std::move(report));
+}
+
+// What is pending below zero is not made good: the deficit outlives the application (run).
+// Source: AppSchedulingInfo.stop.
+void RmApplications::DropAsks(RmApplication& application) {
+  scheduler_->BeforeAsksChange(application);
+  for (auto& [key, ask] : application.asks) {
+    scheduler_->OnAskReplaced(ask);
+    if (ask.wanted() == 0) continue;
+    records_.queues.AddPending(application.leaf, ask.partition,
+                               Resource{} - Times(ask.any->capability, ask.wanted()));
+  }
+  application.asks.clear();
+  application.poisoned = false;
+  scheduler_->OnAsksChanged(application);
 }
 
 }  // namespace tfyarn::fakes

@@ -1,14 +1,10 @@
-// What the RM answers to clients.
-//
-// Source: ClientRMService.java, RMAppManager.java, RMAppImpl.java.
+#include "fakes/yarn-rm/rm_clients.h"
+
 #include <fmt/format.h>
 
 #include <algorithm>
 
-#include "core/model/check.h"
 #include "core/model/probe.h"
-#include "fakes/yarn-rm/dominant.h"
-#include "fakes/yarn-rm/rm_core.h"
 
 namespace tfyarn::fakes {
 namespace {
@@ -28,74 +24,45 @@ RpcError UnknownApplication(const ApplicationId& id) {
           ToString(id))};
 }
 
-std::int64_t Highest(std::int64_t configured, std::int64_t largest_node, bool known) {
-  if (configured > 0) return configured;
-  return known ? largest_node : INT64_MAX;
-}
-
 }  // namespace
 
-yarn::RmResponse RmCore::Answer(const RmCall&, const yarn::GetNewApplicationRequest&) {
-  return yarn::GetNewApplicationResponse{.application = {rm_identifier_, next_application_++},
-                                         .maximum_capability = MaximumCapability()};
+yarn::RmResponse RmClientService::Answer(const RmCall&, const yarn::GetNewApplicationRequest&) {
+  return yarn::GetNewApplicationResponse{
+      .application = {records_.rm_identifier, next_application_++},
+      .maximum_capability = records_.limits.Maximum()};
 }
 
 // Accepting twice is accepting once, whatever became of the application. An unknown queue is no
 // error of the call: the application fails.
-yarn::RmResponse RmCore::Answer(const RmCall&, const yarn::SubmitApplicationRequest& request) {
-  if (FindApplication(request.application) != nullptr || ended_.count(request.application) > 0) {
+yarn::RmResponse RmClientService::Answer(const RmCall&,
+                                         const yarn::SubmitApplicationRequest& request) {
+  if (records_.Find(request.application) != nullptr ||
+      records_.ended.Find(request.application) != nullptr) {
     TF_PROBE("yarn/submitted-twice");
     return yarn::SubmitApplicationResponse{};
   }
   if (auto error = CheckSubmission(request)) return *error;
   auto submission = std::make_shared<const yarn::SubmitApplicationRequest>(request);
-  const auto queue = queues_.Find(request.queue);
-  if (!queue || !queues_[*queue].leaf) {
+  const auto queue = records_.queues.Find(request.queue);
+  if (!queue || !records_.queues[*queue].leaf) {
     std::string diagnostics =
         queue ? fmt::format("Application {} submitted by user : {} to non-leaf queue : {}",
                             ToString(request.application), request.user, request.queue)
               : fmt::format("Application {} submitted by user {} to unknown queue: {}",
                             ToString(request.application), request.user, request.queue);
-    RememberEnded({.application = request.application,
-                   .state = yarn::YarnApplicationState::kFailed,
-                   .final_status = yarn::FinalApplicationStatus::kFailed,
-                   .current_attempt = -1,
-                   .diagnostics = std::move(diagnostics),
-                   .tracking_url = "N/A"});
+    applications_.RememberEnded({.application = request.application,
+                                 .state = yarn::YarnApplicationState::kFailed,
+                                 .final_status = yarn::FinalApplicationStatus::kFailed,
+                                 .current_attempt = -1,
+                                 .diagnostics = std::move(diagnostics),
+                                 .tracking_url = "N/A"});
     return yarn::SubmitApplicationResponse{};
   }
-  RmApplication& application = AddApplication(std::move(submission), *queue);
-  ReportChanged(application.id);
-  StartAttempt(application);
+  applications_.Submit(std::move(submission), *queue);
   return yarn::SubmitApplicationResponse{};
 }
 
-RmApplication& RmCore::AddApplication(
-    std::shared_ptr<const yarn::SubmitApplicationRequest> submission, std::int32_t leaf) {
-  auto owned = std::make_unique<RmApplication>();
-  RmApplication& application = *owned;
-  application.id = submission->application;
-  application.submission = std::move(submission);
-  const yarn::SubmitApplicationRequest& request = *application.submission;
-  application.leaf = leaf;
-  application.queue = queues_[leaf].path;
-  application.user = request.user;
-  application.user_number = UserNumber(request.user);
-  application.rank = -std::int64_t{request.priority};
-  application.sequence = next_sequence_++;
-  application.am_resource = Normalized(WithKnownTypes(request.am_resource));
-  application.am_partition = PartitionNumber(request.am_node_label);
-  application.max_attempts = request.max_app_attempts <= 0
-                                 ? options_.am_max_attempts
-                                 : std::min(request.max_app_attempts, options_.am_max_attempts);
-  application.tracking_url = "N/A";
-  application.attempt.id = {.application = application.id, .attempt = 0};
-  books_.applications.emplace(application.id, &application);
-  applications_.emplace(application.id, std::move(owned));
-  return application;
-}
-
-std::optional<RpcError> RmCore::CheckSubmission(
+std::optional<RpcError> RmClientService::CheckSubmission(
     const yarn::SubmitApplicationRequest& request) const {
   if (request.tags.size() > kMaxTags) {
     return RpcError{.code = RpcErrorCode::kYarn,
@@ -116,25 +83,26 @@ std::optional<RpcError> RmCore::CheckSubmission(
     return RpcError{.code = RpcErrorCode::kInvalidResourceRequest,
                     .message = "Invalid resource request, no resources requested"};
   }
-  if (!FindPartition(request.am_node_label)) {
+  if (!records_.FindPartition(request.am_node_label)) {
     return RpcError{
         .code = RpcErrorCode::kInvalidLabelResourceRequest,
         .message = fmt::format("Invalid label resource request, cluster do not contain , label= {}",
                                request.am_node_label)};
   }
-  return CheckCapability(WithKnownTypes(request.am_resource));
+  return records_.limits.Check(records_.limits.WithKnownTypes(request.am_resource));
 }
 
-yarn::RmResponse RmCore::Answer(const RmCall&, const yarn::GetApplicationReportRequest& request) {
-  if (const RmApplication* application = FindApplication(request.application)) {
+yarn::RmResponse RmClientService::Answer(const RmCall&,
+                                         const yarn::GetApplicationReportRequest& request) {
+  if (const RmApplication* application = records_.Find(request.application)) {
     return yarn::GetApplicationReportResponse{.report = ReportOf(*application)};
   }
-  const auto ended = ended_.find(request.application);
-  if (ended == ended_.end()) return UnknownApplication(request.application);
-  return yarn::GetApplicationReportResponse{.report = ended->second};
+  const yarn::ApplicationReport* ended = records_.ended.Find(request.application);
+  if (ended == nullptr) return UnknownApplication(request.application);
+  return yarn::GetApplicationReportResponse{.report = *ended};
 }
 
-yarn::ApplicationReport RmCore::ReportOf(const RmApplication& application) const {
+yarn::ApplicationReport RmClientService::ReportOf(const RmApplication& application) {
   yarn::ApplicationReport report{.application = application.id,
                                  .state = yarn::YarnApplicationState::kAccepted,
                                  .final_status = application.final_status,
@@ -161,11 +129,13 @@ yarn::ApplicationReport RmCore::ReportOf(const RmApplication& application) const
 }
 
 // Asynchronous: the answer says whether it was over when the call came.
-yarn::RmResponse RmCore::Answer(const RmCall&, const yarn::KillApplicationRequest& request) {
-  RmApplication* application = FindApplication(request.application);
+yarn::RmResponse RmClientService::Answer(const RmCall&,
+                                         const yarn::KillApplicationRequest& request) {
+  RmApplication* application = records_.Find(request.application);
   if (application == nullptr) {
     TF_PROBE("yarn/kill-of-an-ended-application");
-    if (ended_.count(request.application) == 0) return UnknownApplication(request.application);
+    if (records_.ended.Find(request.application) == nullptr)
+      return UnknownApplication(request.application);
     return yarn::KillApplicationResponse{.is_kill_completed = true};
   }
   if (application->phase == ApplicationPhase::kFinishing) {
@@ -174,157 +144,32 @@ yarn::RmResponse RmCore::Answer(const RmCall&, const yarn::KillApplicationReques
   }
   std::string diagnostics =
       request.diagnostics.empty() ? "Application killed by user." : request.diagnostics;
-  EndApplication(*application, yarn::YarnApplicationState::kKilled,
-                 yarn::FinalApplicationStatus::kKilled, std::move(diagnostics));
+  applications_.End(*application, yarn::YarnApplicationState::kKilled,
+                    yarn::FinalApplicationStatus::kKilled, std::move(diagnostics));
   return yarn::KillApplicationResponse{.is_kill_completed = false};
 }
 
 // Source: ClientRMService.getClusterNodes: a request that names no states means all of them.
-yarn::RmResponse RmCore::Answer(const RmCall&, const yarn::GetClusterNodesRequest&) {
-  if (!restated_.empty()) BringNodeListUpToDate();
-  return yarn::GetClusterNodesResponse{.nodes = node_list_};
+yarn::RmResponse RmClientService::Answer(const RmCall&, const yarn::GetClusterNodesRequest&) {
+  return yarn::GetClusterNodesResponse{.nodes = records_.nodes.Reports()};
 }
 
-void RmCore::BringNodeListUpToDate() {
-  const auto by_id = [](const yarn::NodeReport& a, const yarn::NodeReport& b) {
-    return a.node < b.node;
-  };
-  std::vector<std::pair<std::size_t, yarn::NodeReport>> changed;
-  std::vector<yarn::NodeReport> added;
-  for (const std::int32_t index : restated_) {
-    RmNode& node = NodeAt(index);
-    node.restated = false;
-    yarn::NodeReport report = ReportOf(node);
-    const auto at = std::lower_bound(node_list_.begin(), node_list_.end(), report, by_id);
-    if (at != node_list_.end() && at->node == report.node) {
-      changed.emplace_back(at - node_list_.begin(), std::move(report));
-    } else {
-      added.push_back(std::move(report));
-    }
-  }
-  restated_.clear();
-  node_list_ = node_list_.With(std::move(changed));
-  if (added.empty()) return;
-  added.insert(added.end(), node_list_.begin(), node_list_.end());
-  std::sort(added.begin(), added.end(), by_id);
-  node_list_ = std::move(added);
-}
-
-yarn::NodeReport RmCore::ReportOf(const RmNode& node) const {
-  return {.node = node.id,
-          .rack = node.rack,
-          .state = node.state,
-          .capability = node.capacity,
-          .used = node.used,
-          .partition = node.partition};
-}
-
-yarn::RmResponse RmCore::Answer(const RmCall&, const yarn::GetQueueInfoRequest& request) {
-  const auto queue = queues_.Find(request.queue);
+yarn::RmResponse RmClientService::Answer(const RmCall&, const yarn::GetQueueInfoRequest& request) {
+  const auto queue = records_.queues.Find(request.queue);
   if (!queue) {
     return yarn::GetQueueInfoResponse{
         .path = request.queue, .is_leaf = false, .exists = false, .limits = {}};
   }
-  yarn::GetQueueInfoResponse response{
-      .path = queues_[*queue].path, .is_leaf = queues_[*queue].leaf, .exists = true, .limits = {}};
-  for (std::size_t p = 0; p < partitions_.size(); ++p) {
+  yarn::GetQueueInfoResponse response{.path = records_.queues[*queue].path,
+                                      .is_leaf = records_.queues[*queue].leaf,
+                                      .exists = true,
+                                      .limits = {}};
+  for (std::size_t p = 0; p < records_.partitions.size(); ++p) {
     const auto partition = static_cast<std::int32_t>(p);
-    response.limits[partitions_[p]].maximum =
-        is_capacity() ? queues_[*queue].max_capacity[partition] : queues_.Total(partition);
+    response.limits[records_.partitions[p]].maximum =
+        applications_.scheduler().MaximumOf(*queue, partition);
   }
   return response;
-}
-
-// ---------------------------------------------------------------- resources, names
-
-// Before a node was seen nothing but the configuration limits; what it does not name reads as the
-// largest number (run).
-Resource RmCore::MaximumCapability() const {
-  const bool known = any_node_seen_ && nodes_awaited_ == 0;
-  const Resource& configured = options_.maximum_allocation;
-  Resource maximum{.memory_mb = Highest(configured.memory_mb, largest_node_.memory_mb, known),
-                   .vcores = Highest(configured.vcores, largest_node_.vcores, known),
-                   .gpus = Highest(configured.gpus, largest_node_.gpus, known),
-                   .others = {}};
-  for (const std::string& type : resource_types_) {
-    maximum.Set(type, Highest(configured.Get(type), largest_node_.Get(type), known));
-  }
-  return maximum;
-}
-
-// A type that the RM does not know is dropped without a word (run).
-Resource RmCore::WithKnownTypes(const Resource& asked) const {
-  if (asked.others.empty()) return asked;
-  Resource known = asked;
-  for (const auto& [name, amount] : asked.others) {
-    if (resource_types_.count(name) == 0) known.Set(name, 0);
-  }
-  return known;
-}
-
-// Source: ResourceCalculator.normalize: at least the minimum, in its multiples, at most the
-// maximum.
-Resource RmCore::Normalized(const Resource& asked) const {
-  Resource result =
-      RoundedUp(ComponentMax(asked, options_.minimum_allocation), options_.minimum_allocation);
-  const Resource maximum = MaximumCapability();
-  result.memory_mb = std::min(result.memory_mb, std::max(maximum.memory_mb, asked.memory_mb));
-  result.vcores = std::min(result.vcores, std::max(maximum.vcores, asked.vcores));
-  return result;
-}
-
-// Source: SchedulerUtils.throwInvalidResourceException.
-std::optional<RpcError> RmCore::CheckCapability(const Resource& asked) const {
-  if (AnyNegative(asked)) {
-    return RpcError{
-        .code = RpcErrorCode::kInvalidResourceRequest,
-        .message = fmt::format(
-            "Invalid resource request! Cannot allocate containers as requested resource "
-            "is less than 0! Requested resource={}",
-            ToString(asked))};
-  }
-  const Resource maximum = MaximumCapability();
-  const std::string shortage = FirstShortage(asked, maximum);
-  if (shortage.empty()) return std::nullopt;
-  TF_PROBE("yarn/ask-beyond-the-largest-node");
-  return RpcError{
-      .code = RpcErrorCode::kInvalidResourceRequest,
-      .message = fmt::format(
-          "Invalid resource request! Cannot allocate containers as requested resource is "
-          "greater than maximum allowed allocation. Requested resource type=[{}], "
-          "Requested resource={}, maximum allowed allocation={}",
-          shortage, ToString(asked), ToString(maximum))};
-}
-
-std::optional<std::int32_t> RmCore::FindPartition(const std::string& label) const {
-  const auto found = std::find(partitions_.begin(), partitions_.end(), label);
-  if (found == partitions_.end()) return std::nullopt;
-  return static_cast<std::int32_t>(found - partitions_.begin());
-}
-
-std::int32_t RmCore::PartitionNumber(const std::string& label) {
-  if (const auto known = FindPartition(label)) return *known;
-  partitions_.push_back(label);
-  books_.partitions = partitions_;
-  return static_cast<std::int32_t>(partitions_.size()) - 1;
-}
-
-std::int32_t RmCore::UserNumber(const std::string& user) {
-  return users_.try_emplace(user, static_cast<std::int32_t>(users_.size())).first->second;
-}
-
-// Source: RMAppManager.checkAppNumCompletedLimit.
-void RmCore::RememberEnded(yarn::ApplicationReport report) {
-  const ApplicationId id = report.application;
-  Emit(NewsForClient{.application = id});
-  Emit(ApplicationEnded{
-      .application = id, .state = report.state, .final_status = report.final_status});
-  ended_.insert_or_assign(id, std::move(report));
-  ended_order_.push_back(id);
-  while (static_cast<std::int32_t>(ended_order_.size()) > options_.max_completed_applications) {
-    ended_.erase(ended_order_.front());
-    ended_order_.pop_front();
-  }
 }
 
 }  // namespace tfyarn::fakes

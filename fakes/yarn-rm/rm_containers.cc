@@ -5,15 +5,15 @@
 
 #include "core/model/check.h"
 #include "core/model/probe.h"
-#include "fakes/yarn-rm/rm_core.h"
+#include "fakes/yarn-rm/rm_applications.h"
 
 namespace tfyarn::fakes {
 
-BookedContainer& RmCore::Grant(RmApplication& application, AskEntry& ask, RmNode& node,
-                               Locality locality, const Resource& resource) {
+void RmApplications::Grant(RmApplication& application, AskEntry& ask, RmNode& node,
+                           Locality locality, const Resource& resource) {
   RmAttempt& attempt = application.attempt;
   const ContainerId id{.application_attempt = attempt.id,
-                       .id = (epoch_ << kContainerEpochShift) | attempt.next_container++};
+                       .id = (records_.epoch << kContainerEpochShift) | attempt.next_container++};
   BookedContainer& container = Book(application,
                                     {.id = id,
                                      .node = node.index,
@@ -22,81 +22,72 @@ BookedContainer& RmCore::Grant(RmApplication& application, AskEntry& ask, RmNode
                                      .allocation_request_id = ask.key.allocation_request_id,
                                      .am = ask.am},
                                     node);
-  Emit(Granted{.container = id, .node = node.id, .resource = resource, .am = ask.am});
-  queues_.AddPending(application.leaf, ask.partition, Resource{} - ask.any->capability);
+  out_.Emit(Granted{.container = id, .node = node.id, .resource = resource, .am = ask.am});
+  records_.queues.AddPending(application.leaf, ask.partition, Resource{} - ask.any->capability);
   const bool am = ask.am;
   const AskKey key = ask.key;
   AskUpdate taken = LowerAsk(ask, locality, node.host_place, node.rack_place);
-  // Where a node was kept for every container, one of them was given up for this grant.
-  TF_CHECK(static_cast<std::int64_t>(ask.reserved.size()) <= ask.wanted());
   if (ask.wanted() == 0) {
-    ClearDemand(application);
+    scheduler_->BeforeAsksChange(application);
     if (application.asks.at(key).places.empty()) application.asks.erase(key);
-    RefreshDemand(application);
-  } else if (!ask.reserved.empty()) {
-    RefreshReservable(application, ask);
+    scheduler_->OnAsksChanged(application);
   }
   if (am) {
     attempt.am_container = id;
     attempt.served = true;
-    container.state = BookedState::kAcquired;
-    unstarted_.emplace_back(now_ + options_.container_expiry, id);
+    Deliver(container);
     LaunchAm(application);
   } else {
     application.newly_allocated.push_back({.id = id, .key = key, .taken = std::move(taken)});
-    if (attempt.registered) NewsFor(application);
+    if (attempt.registered) out_.NewsFor(application);
   }
-  return container;
 }
 
-BookedContainer& RmCore::Book(RmApplication& application, BookedContainer booked, RmNode& node) {
+BookedContainer& RmApplications::Book(RmApplication& application, BookedContainer booked,
+                                      RmNode& node) {
   booked.sequence = next_grant_++;
   booked.node_slot = node.containers.size();
   const auto [entry, is_new] = application.containers.emplace(booked.id, std::move(booked));
   TF_CHECK(is_new);
   BookedContainer& container = entry->second;
-  const std::int64_t gpus_before = node.free.gpus;
   node.containers.push_back(&container);
   node.used += container.resource;
-  Restate(node);
+  records_.nodes.Restate(node);
   node.free -= container.resource;
-  Rebucket(node, gpus_before);
-  queues_.Use(application.leaf, application.user_number, node.partition_number, container.resource);
+  records_.queues.Use(application.leaf, application.user_number, node.partition_number,
+                      container.resource);
   node.applications.insert(application.id);
   application.nodes.insert(node.index);
-  scheduler_dirty_ = true;
+  scheduler_->OnContainerBooked(node);
   return container;
 }
 
-void RmCore::Complete(RmApplication& application, BookedContainer& container,
-                      const Ending& ending) {
+void RmApplications::Complete(RmApplication& application, BookedContainer& container,
+                              const Ending& ending) {
   const ContainerId id = container.id;
-  RmNode& node = NodeAt(container.node);
-  const std::int64_t gpus_before = node.free.gpus;
+  RmNode& node = records_.nodes.At(container.node);
   TF_CHECK(node.containers.at(container.node_slot) == &container);
   node.containers.back()->node_slot = container.node_slot;
   node.containers[container.node_slot] = node.containers.back();
   node.containers.pop_back();
   node.used -= container.resource;
-  Restate(node);
+  records_.nodes.Restate(node);
   node.free += container.resource;
-  Rebucket(node, gpus_before);
-  queues_.GiveBack(application.leaf, application.user_number, node.partition_number,
-                   container.resource);
-  scheduler_dirty_ = true;
+  records_.queues.GiveBack(application.leaf, application.user_number, node.partition_number,
+                           container.resource);
   if (container.state == BookedState::kAllocated) {
     TF_PROBE("yarn/ended-before-it-was-told");
     AskAgainFor(application, id);
   }
-  preempting_.erase(container.sequence);
+  records_.preempting.erase(container.sequence);
   std::erase(application.preempt_strict, id);
   std::erase(application.preempt_contract, id);
   const bool reached = container.state != BookedState::kAllocated;
   const std::int32_t index = node.index;
   application.containers.erase(id);
-  Emit(Freed{.container = id, .exit_status = ending.exit_status});
+  out_.Emit(Freed{.container = id, .exit_status = ending.exit_status});
   if (ending.tell_node && reached) CleanUpOnNode(node, id);
-  if (node.schedulable && is_capacity()) AnnounceNode(node);
+  scheduler_->OnContainerCompleted(node);
 
   yarn::ContainerStatus status{.id = id,
                                .state = yarn::ContainerState::kComplete,
@@ -115,12 +106,12 @@ void RmCore::Complete(RmApplication& application, BookedContainer& container,
   }
   application.finished.push_back(
       {.status = std::move(status), .node = ending.tell_node ? -1 : index});
-  if (attempt.registered && attempt.state != AttemptState::kDone) NewsFor(application);
+  if (attempt.registered && attempt.state != AttemptState::kDone) out_.NewsFor(application);
 }
 
 // The AM will never hear of the grant, so what it took is open again by itself.
 // Source: AbstractYarnScheduler.recoverResourceRequestForContainer.
-void RmCore::AskAgainFor(RmApplication& application, const ContainerId& id) {
+void RmApplications::AskAgainFor(RmApplication& application, const ContainerId& id) {
   auto& fresh = application.newly_allocated;
   const auto grant = std::find_if(fresh.begin(), fresh.end(),
                                   [&](const FreshGrant& entry) { return entry.id == id; });
@@ -128,33 +119,53 @@ void RmCore::AskAgainFor(RmApplication& application, const ContainerId& id) {
   const FreshGrant lost = std::move(*grant);
   fresh.erase(grant);
   if (application.attempt.state == AttemptState::kDone) return;
-  ClearDemand(application);
-  RaiseAsk(application.asks, lost.key, lost.taken, shapes_);
-  queues_.AddPending(application.leaf, lost.taken.partition,
-                     lost.taken.rows.at(kAnywhere).capability);
-  RefreshDemand(application);
+  scheduler_->BeforeAsksChange(application);
+  RaiseAsk(application.asks, lost.key, lost.taken, records_.shapes);
+  records_.queues.AddPending(application.leaf, lost.taken.partition,
+                             lost.taken.rows.at(kAnywhere).capability);
+  scheduler_->OnAsksChanged(application);
 }
 
 // Source: RMNodeImpl.CleanUpContainerTransition.
-void RmCore::CleanUpOnNode(RmNode& node, const ContainerId& container) {
+void RmApplications::CleanUpOnNode(RmNode& node, const ContainerId& container) {
   if (node.state == yarn::NodeState::kLost || node.state == yarn::NodeState::kDecommissioned ||
       node.state == yarn::NodeState::kRebooted || node.state == yarn::NodeState::kShutdown) {
     return;
   }
   node.to_cleanup.push_back(container);
-  NewsFor(node);
+  out_.NewsFor(node);
 }
 
-void RmCore::MarkRunning(BookedContainer& container) {
+void RmApplications::Deliver(BookedContainer& container) {
+  container.state = BookedState::kAcquired;
+  unstarted_.emplace_back(records_.now + records_.options.container_expiry, container.id);
+}
+
+void RmApplications::MarkRunning(BookedContainer& container) {
   container.state = BookedState::kRunning;
 }
 
-yarn::Token RmCore::ContainerTokenOf(const BookedContainer& container) {
-  const std::uint32_t terms = tokens_->Intern({.resource = container.resource,
-                                               .priority = container.priority,
-                                               .rm_identifier = rm_identifier_});
-  return MakeContainerToken(container_key_.key.current, terms, container.id,
-                            NodeAt(container.node).id, now_ + options_.container_expiry);
+yarn::Token RmApplications::TokenOf(const BookedContainer& container) {
+  const std::uint32_t terms = records_.tokens->Intern({.resource = container.resource,
+                                                       .priority = container.priority,
+                                                       .rm_identifier = records_.rm_identifier});
+  return MakeContainerToken(records_.container_key.current(), terms, container.id,
+                            records_.nodes.At(container.node).id,
+                            records_.now + records_.options.container_expiry);
+}
+
+// Source: ContainerAllocationExpirer.java, RMContainerImpl.java (ACQUIRED -> EXPIRED).
+void RmApplications::ExpireContainers() {
+  while (!unstarted_.empty()) {
+    const auto [at, id] = unstarted_.front();
+    BookedContainer* container = records_.Find(id);
+    const bool waits = container != nullptr && container->state == BookedState::kAcquired;
+    if (waits && at > records_.now) return;
+    unstarted_.pop_front();
+    if (!waits) continue;
+    Complete(*records_.Find(id.application_attempt.application), *container,
+             {.exit_status = -100, .diagnostics = "Container expired since it was unused"});
+  }
 }
 
 }  // namespace tfyarn::fakes

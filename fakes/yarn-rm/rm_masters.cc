@@ -1,16 +1,11 @@
-// What the RM answers to ApplicationMasters.
-//
-// Source: ApplicationMasterService.java, DefaultAMSProcessor.java, SchedulerApplicationAttempt.java
-// (3.4.1).
+#include "fakes/yarn-rm/rm_masters.h"
+
 #include <fmt/format.h>
 
-#include <algorithm>
 #include <utility>
 
-#include "core/model/check.h"
 #include "core/model/probe.h"
 #include "core/model/response_id.h"
-#include "fakes/yarn-rm/rm_core.h"
 
 namespace tfyarn::fakes {
 namespace {
@@ -20,9 +15,10 @@ using yarn::RpcErrorCode;
 
 }  // namespace
 
-std::optional<RpcError> RmCore::CheckMaster(const RmCall& call, RmApplication*& application) {
+std::optional<RpcError> RmMasterService::CheckMaster(const RmCall& call,
+                                                     RmApplication*& application) {
   const ApplicationAttemptId& id = call.caller.attempt;
-  application = FindApplication(id.application);
+  application = records_.Find(id.application);
   const bool current = application != nullptr && application->attempt.id == id &&
                        application->attempt.state != AttemptState::kDone;
   if (!current && !std::holds_alternative<yarn::AllocateRequest>(call.request)) {
@@ -39,23 +35,21 @@ std::optional<RpcError> RmCore::CheckMaster(const RmCall& call, RmApplication*& 
   }
   RmAttempt& attempt = application->attempt;
   if (call.token.kind != yarn::TokenKind::kNone) {
-    const StoredKey& key = amrm_key_.key;
-    const bool key_known = call.token.key_id == key.current || call.token.key_id == key.next;
-    if (!key_known || !IsAmRmTokenOf(call.token, id)) {
+    if (!records_.amrm_key.Accepts(call.token.key_id) || !IsAmRmTokenOf(call.token, id)) {
       TF_PROBE("yarn/bad-amrm-token");
       return RpcError{.code = RpcErrorCode::kInvalidToken,
                       .message = "Invalid AMRMToken from " + ToString(id)};
     }
     attempt.amrm_key_used = call.token.key_id;
   } else {
-    attempt.amrm_key_used = amrm_key_.key.next.value_or(amrm_key_.key.current);
+    attempt.amrm_key_used = records_.amrm_key.newest();
   }
-  attempt.last_heard = now_;
+  attempt.last_heard = records_.now;
   return std::nullopt;
 }
 
-yarn::RmResponse RmCore::Answer(const RmCall& call,
-                                const yarn::RegisterApplicationMasterRequest& request) {
+yarn::RmResponse RmMasterService::Answer(const RmCall& call,
+                                         const yarn::RegisterApplicationMasterRequest& request) {
   RmApplication* application = nullptr;
   if (auto error = CheckMaster(call, application)) return *error;
   RmAttempt& attempt = application->attempt;
@@ -74,10 +68,10 @@ yarn::RmResponse RmCore::Answer(const RmCall& call,
   if (application->phase == ApplicationPhase::kAccepted)
     application->phase = ApplicationPhase::kRunning;
   application->tracking_url = request.tracking_url.empty() ? "N/A" : request.tracking_url;
-  WatchAm(*application);
-  ReportChanged(application->id);
+  applications_.Watch(*application);
+  out_.ReportChanged(application->id);
 
-  yarn::RegisterApplicationMasterResponse response{.maximum_capability = MaximumCapability(),
+  yarn::RegisterApplicationMasterResponse response{.maximum_capability = records_.limits.Maximum(),
                                                    .queue = application->queue,
                                                    .containers_from_previous_attempts = {},
                                                    .nm_tokens_from_previous_attempts = {}};
@@ -86,16 +80,16 @@ yarn::RmResponse RmCore::Answer(const RmCall& call,
     BookedContainer& container = at->second;
     if (container.id.application_attempt == attempt.id || container.am) continue;
     response.containers_from_previous_attempts.push_back(
-        DeliverContainer(*application, container, response.nm_tokens_from_previous_attempts));
+        ToldOf(*application, container, response.nm_tokens_from_previous_attempts));
     TF_PROBE("yarn/containers-of-an-earlier-attempt");
   }
   application->previous_containers.clear();
   if (!application->finished.empty() || !application->newly_allocated.empty())
-    NewsFor(*application);
+    out_.NewsFor(*application);
   return response;
 }
 
-yarn::RmResponse RmCore::Answer(const RmCall& call, const yarn::AllocateRequest& request) {
+yarn::RmResponse RmMasterService::Answer(const RmCall& call, const yarn::AllocateRequest& request) {
   RmApplication* application = nullptr;
   if (auto error = CheckMaster(call, application)) return *error;
   RmAttempt& attempt = application->attempt;
@@ -110,11 +104,11 @@ yarn::RmResponse RmCore::Answer(const RmCall& call, const yarn::AllocateRequest&
   if (ResponseIdAfter(request.response_id, 1) == attempt.response_id) {
     TF_PROBE("yarn/allocate-repeated");
     // News since then is not in this answer.
-    if (std::exchange(application->news_announced, false)) NewsFor(*application);
+    if (std::exchange(application->news_announced, false)) out_.NewsFor(*application);
     return attempt.last_response.value_or(
         yarn::AllocateResponse{.response_id = attempt.response_id,
                                .limit = HeadroomOf(*application),
-                               .num_cluster_nodes = capacity_.schedulable_nodes});
+                               .num_cluster_nodes = records_.nodes.schedulable()});
   }
   if (request.response_id != attempt.response_id) {
     return RpcError{
@@ -134,12 +128,12 @@ yarn::RmResponse RmCore::Answer(const RmCall& call, const yarn::AllocateRequest&
   if (finishing) {
     attempt.last_response.reset();
     return yarn::AllocateResponse{.response_id = attempt.response_id,
-                                  .num_cluster_nodes = capacity_.schedulable_nodes};
+                                  .num_cluster_nodes = records_.nodes.schedulable()};
   }
   TakeReleases(*application, request.release);
   TakeBlacklist(*application, request);
   TakeAsks(*application, request.ask);
-  yarn::AllocateResponse response = FillResponse(*application, call);
+  yarn::AllocateResponse response = FillResponse(*application);
   if (yarn::IsIdle(response)) {
     attempt.last_response.reset();
   } else {
@@ -150,28 +144,26 @@ yarn::RmResponse RmCore::Answer(const RmCall& call, const yarn::AllocateRequest&
 
 // The order of things in the answer is that of DefaultAMSProcessor.allocate: what was released
 // above is in it.
-yarn::AllocateResponse RmCore::FillResponse(RmApplication& application, const RmCall&) {
+yarn::AllocateResponse RmMasterService::FillResponse(RmApplication& application) {
   RmAttempt& attempt = application.attempt;
   yarn::AllocateResponse response{.response_id = attempt.response_id};
   for (const FreshGrant& grant : application.newly_allocated) {
     const ContainerId& id = grant.id;
     const auto found = application.containers.find(id);
     if (found == application.containers.end()) continue;
-    found->second.state = BookedState::kAcquired;
-    unstarted_.emplace_back(now_ + options_.container_expiry, id);
-    response.allocated_containers.push_back(
-        DeliverContainer(application, found->second, response.nm_tokens));
+    applications_.Deliver(found->second);
+    response.allocated_containers.push_back(ToldOf(application, found->second, response.nm_tokens));
   }
   application.newly_allocated.clear();
   for (const ContainerId& id : application.previous_containers) {
     const auto found = application.containers.find(id);
     if (found == application.containers.end()) continue;
     response.containers_from_previous_attempts.push_back(
-        DeliverContainer(application, found->second, response.nm_tokens));
+        ToldOf(application, found->second, response.nm_tokens));
   }
   application.previous_containers.clear();
   for (const std::int32_t node : application.updated_nodes)
-    response.updated_nodes.push_back(ReportOf(NodeAt(node)));
+    response.updated_nodes.push_back(ReportOf(records_.nodes.At(node)));
   application.updated_nodes.clear();
   application.delivered = std::move(application.finished);
   application.finished.clear();
@@ -182,23 +174,24 @@ yarn::AllocateResponse RmCore::FillResponse(RmApplication& application, const Rm
   application.preempt_strict.clear();
   response.preempt_contract = std::move(application.preempt_contract);
   application.preempt_contract.clear();
-  if (amrm_key_.key.next && attempt.amrm_key_used != *amrm_key_.key.next) {
+  const std::uint32_t newest = records_.amrm_key.newest();
+  if (newest != records_.amrm_key.current() && attempt.amrm_key_used != newest) {
     TF_PROBE("yarn/next-amrm-token");
-    response.am_rm_token = MakeAmRmToken(*amrm_key_.key.next, attempt.id);
-    NewsFor(application);  // said again until the AM uses it
+    response.am_rm_token = MakeAmRmToken(newest, attempt.id);
+    out_.NewsFor(application);  // said again until the AM uses it
   }
   response.limit = HeadroomOf(application);
-  response.num_cluster_nodes = capacity_.schedulable_nodes;
+  response.num_cluster_nodes = records_.nodes.schedulable();
   // The next allocate says that these were received, and the NMs may forget them.
-  if (!application.delivered.empty()) NewsFor(application);
+  if (!application.delivered.empty()) out_.NewsFor(application);
   return response;
 }
 
-yarn::Container RmCore::DeliverContainer(RmApplication& application,
-                                         const BookedContainer& container,
-                                         std::vector<yarn::NmToken>& nm_tokens) {
-  const RmNode& node = NodeAt(container.node);
-  const std::uint32_t key = nm_key_.key.current;
+yarn::Container RmMasterService::ToldOf(RmApplication& application,
+                                        const BookedContainer& container,
+                                        std::vector<yarn::NmToken>& nm_tokens) {
+  const RmNode& node = records_.nodes.At(container.node);
+  const std::uint32_t key = records_.nm_key.current();
   const auto [sent, is_new] = application.attempt.nm_tokens_sent.try_emplace(node.index, key);
   if (is_new || sent->second != key) {
     sent->second = key;
@@ -210,52 +203,39 @@ yarn::Container RmCore::DeliverContainer(RmApplication& application,
           .resource = container.resource,
           .priority = container.priority,
           .allocation_request_id = container.allocation_request_id,
-          .token = ContainerTokenOf(container)};
+          .token = applications_.TokenOf(container)};
 }
 
 // Source: RMAppAttemptImpl.sendFinishedContainersToNM.
-void RmCore::AcknowledgeDelivered(RmApplication& application) {
+void RmMasterService::AcknowledgeDelivered(RmApplication& application) {
   for (const FinishedContainer& finished : application.delivered) {
     if (finished.node < 0) continue;
-    RmNode& node = NodeAt(finished.node);
+    RmNode& node = records_.nodes.At(finished.node);
     node.to_remove.push_back(finished.status.id);
-    NewsFor(node);
+    out_.NewsFor(node);
   }
   application.delivered.clear();
 }
 
 // All zero until something was served; an AM by hand, which has no container, sees that (run).
-Resource RmCore::HeadroomOf(const RmApplication& application) const {
-  if (!application.attempt.served || !SchedulingAllowed()) return {};
+Resource RmMasterService::HeadroomOf(const RmApplication& application) const {
+  if (!application.attempt.served || !records_.scheduling_allowed()) return {};
   std::set<std::int32_t> partitions{0};
   for (const auto& [key, ask] : application.asks) partitions.insert(ask.partition);
   Resource headroom;
-  for (const std::int32_t partition : partitions) {
-    if (!is_capacity()) {
-      headroom += queues_.Headroom(queues_.root(), partition);
-      continue;
-    }
-    Resource left = queues_.Headroom(application.leaf, partition);
-    Resource user = queues_.UserLimit(application.leaf, partition);
-    const auto& users = queues_[application.leaf].users;
-    if (const auto own = users.find(application.user_number); own != users.end())
-      user -= own->second.used[partition];
-    left.memory_mb = std::clamp<std::int64_t>(user.memory_mb, 0, left.memory_mb);
-    left.vcores = std::clamp<std::int64_t>(user.vcores, 0, left.vcores);
-    left.gpus = std::clamp<std::int64_t>(user.gpus, 0, left.gpus);
-    headroom += left;
-  }
+  for (const std::int32_t partition : partitions)
+    headroom += applications_.scheduler().HeadroomOf(application, partition);
   return headroom;
 }
 
 // False first, true when repeated: the RM stores the final state before it says so. The AM process
 // should end by itself; nothing but the liveness watch ends it, and the application's other
 // containers live as long.
-yarn::RmResponse RmCore::Answer(const RmCall& call,
-                                const yarn::FinishApplicationMasterRequest& request) {
-  const auto ended = ended_.find(call.caller.attempt.application);
-  if (ended != ended_.end() && ended->second.state == yarn::YarnApplicationState::kFinished &&
-      ended->second.current_attempt == call.caller.attempt.attempt) {
+yarn::RmResponse RmMasterService::Answer(const RmCall& call,
+                                         const yarn::FinishApplicationMasterRequest& request) {
+  const yarn::ApplicationReport* ended = records_.ended.Find(call.caller.attempt.application);
+  if (ended != nullptr && ended->state == yarn::YarnApplicationState::kFinished &&
+      ended->current_attempt == call.caller.attempt.attempt) {
     return yarn::FinishApplicationMasterResponse{.is_unregistered = true};
   }
   RmApplication* application = nullptr;
@@ -273,8 +253,8 @@ yarn::RmResponse RmCore::Answer(const RmCall& call,
   attempt.state = AttemptState::kFinishing;
   application->diagnostics = request.diagnostics;
   if (!request.tracking_url.empty()) application->tracking_url = request.tracking_url;
-  StoreFinal(*application, request.final_status);
-  DropAsks(*application);
+  applications_.StoreFinal(*application, request.final_status);
+  applications_.DropAsks(*application);
   return yarn::FinishApplicationMasterResponse{.is_unregistered = false};
 }
 

@@ -1,107 +1,77 @@
-// Nodes as the RM sees them: coming, going, changing.
-//
-// Source: RMNodeImpl.java, NodesListManager.java, AbstractYarnScheduler.java.
+#include "fakes/yarn-rm/rm_nodes.h"
+
 #include <algorithm>
 
-#include "core/model/check.h"
 #include "core/model/probe.h"
-#include "fakes/yarn-rm/rm_core.h"
 
 namespace tfyarn::fakes {
 
-RmNode& RmCore::AddNode(const yarn::RegisterNodeManagerRequest& request) {
-  const auto next = static_cast<std::int32_t>(nodes_.size());
-  const auto [entry, is_new] = node_by_id_.try_emplace(request.node, next);
-  if (is_new) {
-    RmNode& added = nodes_.emplace_back();
-    added.id = request.node;
-    added.index = next;
-    added.state = yarn::NodeState::kNew;
-    books_.nodes.push_back(&added);
-  }
-  RmNode& node = NodeAt(entry->second);
+RmNode& RmNodes::Add(const yarn::RegisterNodeManagerRequest& request) {
+  const auto [node, is_new] = records_.nodes.Add(request.node);
+  if (is_new) records_.books.nodes.push_back(&node);
   if (node.schedulable && node.partition != request.partition)
-    DeactivateNode(node, yarn::NodeState::kRebooted);
+    Deactivate(node, yarn::NodeState::kRebooted);
   node.rack = request.rack;
   node.partition = request.partition;
-  node.partition_number = PartitionNumber(request.partition);
-  node.host_place = places_.Of(request.node.host);
-  node.rack_place = places_.Of(request.rack);
-  for (const auto& [type, amount] : request.resource.others) resource_types_.insert(type);
-  largest_node_ = ComponentMax(largest_node_, request.resource);
-  any_node_seen_ = true;
+  node.partition_number = records_.PartitionNumber(request.partition);
+  node.host_place = records_.places.Of(request.node.host);
+  node.rack_place = records_.places.Of(request.rack);
+  records_.limits.SeeNode(request.resource);
   if (request.resource != node.capacity) SetCapacity(node, request.resource);
-  Restate(node);
+  records_.nodes.Restate(node);
   return node;
 }
 
 // Containers stay; what is free may become less than nothing, until enough have ended.
-void RmCore::SetCapacity(RmNode& node, const Resource& capacity) {
-  const std::int64_t gpus_before = node.free.gpus;
+void RmNodes::SetCapacity(RmNode& node, const Resource& capacity) {
   if (node.schedulable) {
-    queues_.SetTotal(node.partition_number,
-                     queues_.Total(node.partition_number) + capacity - node.capacity);
+    records_.queues.SetTotal(node.partition_number, records_.queues.Total(node.partition_number) +
+                                                        capacity - node.capacity);
   }
   node.capacity = capacity;
   node.free = capacity - node.used;
   if (AnyNegative(node.free)) TF_PROBE("yarn/node-holds-more-than-it-has");
-  Restate(node);
-  if (!node.schedulable) return;
-  Rebucket(node, gpus_before);
-  scheduler_dirty_ = true;
+  records_.nodes.Restate(node);
+  if (node.schedulable) applications_.scheduler().OnNodeResized(node);
 }
 
-void RmCore::SetNodeState(RmNode& node, yarn::NodeState state) {
+void RmNodes::SetState(RmNode& node, yarn::NodeState state) {
   const bool schedulable = state == yarn::NodeState::kRunning;
   const bool changed = node.state != state;
   node.state = state;
-  Restate(node);
+  records_.nodes.Restate(node);
   if (node.schedulable != schedulable) {
-    node.schedulable = schedulable;
-    capacity_.schedulable_nodes += schedulable ? 1 : -1;
-    if (!is_capacity()) {
-      auto& bucket = FreeGpus(node.partition_number)[node.free.gpus];
-      if (schedulable) {
-        bucket.insert(node.index);
-      } else {
-        bucket.erase(node.index);
-      }
-    }
-    const Resource& total = queues_.Total(node.partition_number);
-    queues_.SetTotal(node.partition_number,
-                     schedulable ? total + node.capacity : total - node.capacity);
-    scheduler_dirty_ = true;
-    if (!schedulable && node.reserved_for != nullptr) {
-      TF_PROBE("yarn/reserved-node-goes");
-      DropReservation(node);
-    }
+    records_.nodes.SetSchedulable(node, schedulable);
+    const Resource& total = records_.queues.Total(node.partition_number);
+    records_.queues.SetTotal(node.partition_number,
+                             schedulable ? total + node.capacity : total - node.capacity);
     if (schedulable) {
-      for (std::size_t q = 0; q < queues_.size(); ++q)
-        ActivateApplications(static_cast<std::int32_t>(q));
+      applications_.scheduler().OnNodeAdded(node);
+    } else {
+      applications_.scheduler().OnNodeRemoved(node);
     }
   }
   // That all have come does not end the wait. Source:
   // RMActiveServiceContext.isSchedulerReadyForAllocatingContainers.
-  if (schedulable && nodes_awaited_ > 0 && !ready_at_) --nodes_awaited_;
+  if (schedulable && records_.scheduling_allowed()) records_.limits.CountBack();
   if (changed) TellApplications(node);
 }
 
 // Source: RMAppImpl.RMAppNodeUpdateTransition: the changes of the whole cluster go to every
 // application, from its submission on; an AM gets them with its first answers.
-void RmCore::TellApplications(const RmNode& node) {
-  for (auto& [id, application] : applications_) {
+void RmNodes::TellApplications(const RmNode& node) {
+  for (auto& [id, application] : records_.applications) {
     if (application->phase == ApplicationPhase::kFinishing) continue;
     application->updated_nodes.insert(node.index);
-    if (application->attempt.registered) NewsFor(*application);
+    if (application->attempt.registered) out_.NewsFor(*application);
   }
 }
 
 // Source: RMNodeImpl.deactivateNode, CapacityScheduler.removeNode.
-void RmCore::DeactivateNode(RmNode& node, yarn::NodeState state) {
-  SetNodeState(node, state);
+void RmNodes::Deactivate(RmNode& node, yarn::NodeState state) {
+  SetState(node, state);
   if (state != yarn::NodeState::kUnhealthy) {
-    UnwatchNode(node);
-    ring_.Forget(node.index);
+    Unwatch(node);
     node.applications.clear();
   }
   // By id: completing an AM's container ends other containers too.
@@ -109,10 +79,11 @@ void RmCore::DeactivateNode(RmNode& node, yarn::NodeState state) {
   for (const BookedContainer* container : node.containers) ids.push_back(container->id);
   std::sort(ids.begin(), ids.end());
   for (const ContainerId& id : ids) {
-    BookedContainer* container = FindContainer(id);
+    BookedContainer* container = records_.Find(id);
     if (container == nullptr) continue;
-    Complete(*FindApplication(id.application_attempt.application), *container,
-             {.exit_status = -100, .diagnostics = "Container released on a *lost* node"});
+    applications_.Complete(
+        *records_.Find(id.application_attempt.application), *container,
+        {.exit_status = -100, .diagnostics = "Container released on a *lost* node"});
   }
   if (state != yarn::NodeState::kUnhealthy) {
     node.to_cleanup.clear();
@@ -121,10 +92,10 @@ void RmCore::DeactivateNode(RmNode& node, yarn::NodeState state) {
   }
 }
 
-void RmCore::On(const DecommissionNode& order) {
-  RmNode* node = FindNode(order.node);
+void RmNodes::Decommission(const DecommissionNode& order) {
+  RmNode* node = records_.nodes.Find(order.node);
   if (node == nullptr) {
-    Note("decommission of a node that never registered: " + ToString(order.node));
+    out_.Note("decommission of a node that never registered: " + ToString(order.node));
     excluded_.insert(order.node);
     return;
   }
@@ -138,31 +109,70 @@ void RmCore::On(const DecommissionNode& order) {
     return;
   if (order.graceful) {
     TF_PROBE("yarn/graceful-decommission");
-    SetNodeState(*node, yarn::NodeState::kDecommissioning);
+    SetState(*node, yarn::NodeState::kDecommissioning);
     FinishDecommission(*node);
   } else {
-    DeactivateNode(*node, yarn::NodeState::kDecommissioned);
+    Deactivate(*node, yarn::NodeState::kDecommissioned);
   }
-  NewsFor(*node);
+  out_.NewsFor(*node);
 }
 
 // Source: DecommissioningNodesWatcher.java: ready when no application runs there any more.
-void RmCore::FinishDecommission(RmNode& node) {
+void RmNodes::FinishDecommission(RmNode& node) {
   if (!node.applications.empty() || !node.containers.empty()) return;
   TF_PROBE("yarn/decommission-is-ready");
-  DeactivateNode(node, yarn::NodeState::kDecommissioned);
+  Deactivate(node, yarn::NodeState::kDecommissioned);
 }
 
-void RmCore::On(const RecommissionNode& order) {
+void RmNodes::Recommission(const RecommissionNode& order) {
   excluded_.erase(order.node);
-  RmNode* node = FindNode(order.node);
+  RmNode* node = records_.nodes.Find(order.node);
   if (node == nullptr) return;
   node->leaving = false;
   if (node->state == yarn::NodeState::kDecommissioning) {
     TF_PROBE("yarn/recommissioned-in-time");
-    SetNodeState(*node, yarn::NodeState::kRunning);
-    // Its next heartbeat may be given what was asked for meanwhile.
-    AnnounceNode(*node);
+    SetState(*node, yarn::NodeState::kRunning);
+    applications_.scheduler().OnNodeRecommissioned(*node);
+  }
+}
+
+// ---------------------------------------------------------------- watch
+
+void RmNodes::Watch(RmNode& node) {
+  const bool alive = node.state == yarn::NodeState::kRunning ||
+                     node.state == yarn::NodeState::kUnhealthy ||
+                     node.state == yarn::NodeState::kDecommissioning;
+  if (node.vouched || node.watched_until || !alive) return;
+  node.watched_until = node.last_heard + records_.options.nm_expiry;
+  timers_.Set(*node.watched_until, RmTimers::Kind::kNodeExpiry, node.index);
+}
+
+void RmNodes::Unwatch(RmNode& node) {
+  if (!node.watched_until) return;
+  timers_.Cancel(*node.watched_until, RmTimers::Kind::kNodeExpiry, node.index);
+  node.watched_until.reset();
+}
+
+void RmNodes::OnVouched(const NodeVouched& vouched) {
+  RmNode* node = records_.nodes.Find(vouched.node);
+  if (node == nullptr) return;
+  node->vouched = vouched.vouched;
+  if (vouched.vouched) {
+    Unwatch(*node);
+  } else {
+    node->last_heard = std::max(node->last_heard, vouched.last);
+    Watch(*node);
+  }
+}
+
+// A watch is armed anew only when it is over, for what was heard meanwhile.
+void RmNodes::OnWatchOver(RmNode& node, Instant at) {
+  node.watched_until.reset();
+  if (node.vouched) return;
+  if (node.last_heard + records_.options.nm_expiry > at) {
+    Watch(node);
+  } else {
+    Deactivate(node, yarn::NodeState::kLost);
   }
 }
 

@@ -13,15 +13,6 @@
 
 namespace tfyarn::fakes {
 
-enum class SchedulerKind {
-  kCapacity,  ///< YARN's: queues, one container per node heartbeat, locality, reservations.
-  kFifo,  ///< Each free slot at once to the first submitted application that can use it. No queues'
-          ///< limits.
-  kUniform,  ///< Each free slot at once to a random application that can use it. No queues' limits.
-  kGang,  ///< All outstanding asks of an application at once, or none; submission order. No queues'
-          ///< limits.
-};
-
 /// Source: CapacitySchedulerConfiguration.java; one set for all partitions.
 struct QueueOptions {
   std::string path;                                ///< "root.ml".
@@ -33,7 +24,7 @@ struct QueueOptions {
 };
 
 struct RmOptions {
-  SchedulerKind scheduler = SchedulerKind::kCapacity;
+  std::string scheduler = "capacity";  ///< One of schedulers.h.
   /// What is missing to 1000 below root belongs to root.default; empty = root.default has
   /// everything.
   std::vector<QueueOptions> queues;
@@ -57,15 +48,8 @@ struct RmOptions {
   Duration scheduling_wait = 10s;         ///< work-preserving-recovery.scheduling-wait-ms.
   Duration preemption_notice = 15s;       ///< capacity.preemption.max_wait_before_kill.
   Duration preemption_interval = 3s;      ///< capacity.preemption.monitoring_interval.
-  /// The capacity scheduler keeps a node for an application whose container does not fit yet.
-  bool reservations = true;
-  /// kGang only: an application whose asks do not fit does not stop those behind it.
-  bool gang_backfill = false;
-  /// Not kCapacity: asks and freed resources are collected for so long, then served in one pass;
-  /// zero = in one pass after everything that happens at the same instant.
-  Duration batch = Duration::zero();
-  Duration am_launch_retry = 10s;     ///< client.nodemanager-connect.retry-interval-ms.
-  Duration am_launch_give_up = 180s;  ///< client.nodemanager-connect.max-wait-ms.
+  Duration am_launch_retry = 10s;         ///< client.nodemanager-connect.retry-interval-ms.
+  Duration am_launch_give_up = 180s;      ///< client.nodemanager-connect.max-wait-ms.
   std::int32_t max_completed_applications =
       1000;  ///< yarn.resourcemanager.max-completed-applications.
   /// Types that the RM knows besides memory-mb, vcores and yarn.io/gpu; those of registered nodes

@@ -156,11 +156,6 @@ struct RmApplication : BookedApplication {
   }
 };
 
-/// What is kept of an application that ended.
-struct EndedApplication {
-  yarn::ApplicationReport report;
-};
-
 /// The application wants nothing on this node, or its rack. Its AM's own container may be there.
 /// Source: SchedulerAppUtils.isPlaceBlacklisted (isWaitingForAMContainer).
 [[nodiscard]] inline bool IsBlacklisted(const RmApplication& application, const RmNode& node) {

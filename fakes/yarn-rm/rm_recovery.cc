@@ -1,13 +1,10 @@
-// From one RM process to the next: what is written down, what nodes bring back.
+// What a node brings back when it registers: containers that this ResourceManager, or an earlier
+// one, has granted.
 //
-// Source: RMAppManager.recover, RMAppAttemptImpl.AttemptRecoveredTransition,
-// AbstractYarnScheduler.java (recoverContainersOnNode),
+// Source: AbstractYarnScheduler.java (recoverContainersOnNode),
 // ResourceTrackerService.handleNMContainerStatus.
-#include <algorithm>
-
-#include "core/model/check.h"
 #include "core/model/probe.h"
-#include "fakes/yarn-rm/rm_core.h"
+#include "fakes/yarn-rm/rm_trackers.h"
 
 namespace tfyarn::fakes {
 namespace {
@@ -21,110 +18,11 @@ yarn::ContainerStatus StatusOf(const yarn::NmContainerStatus& status) {
 
 }  // namespace
 
-RmStateStore RmCore::StateStore() const {
-  RmStateStore store{.epoch = epoch_,
-                     .amrm_key = amrm_key_.key,
-                     .nm_key = nm_key_.key,
-                     .container_key = container_key_.key,
-                     .tokens = tokens_,
-                     .nodes = capacity_.schedulable_nodes,
-                     .largest_node = largest_node_,
-                     .partitions = partitions_,
-                     .resource_types = {resource_types_.begin(), resource_types_.end()}};
-  std::map<std::uint64_t, const RmApplication*> in_order;
-  for (const auto& [id, application] : applications_)
-    in_order.emplace(application->sequence, application.get());
-  for (const auto& [sequence, application] : in_order) {
-    const RmAttempt& attempt = application->attempt;
-    StoredApplication stored{.submission = application->submission,
-                             .attempt = attempt.id.attempt,
-                             .counted_failures = application->counted_failures,
-                             .am_container = attempt.am_container,
-                             .finishing = attempt.state == AttemptState::kFinishing,
-                             .final_status = application->final_status,
-                             .diagnostics = application->diagnostics,
-                             .tracking_url = application->tracking_url};
-    store.applications.push_back(std::move(stored));
-  }
-  for (const ApplicationId& id : ended_order_) {
-    if (const auto found = ended_.find(id); found != ended_.end())
-      store.ended.push_back(found->second);
-  }
-  return store;
-}
-
-void RmCore::Recover(const RmStateStore& store) {
-  std::vector<RmAction> unheard;  // nobody listens yet
-  actions_ = &unheard;
-  epoch_ = store.epoch + 1;
-  started_at_ = now_;
-  rm_identifier_ =
-      options_.cluster_timestamp +
-      std::max<std::int64_t>(
-          std::chrono::duration_cast<std::chrono::milliseconds>(now_.time_since_epoch()).count(),
-          epoch_);
-  tokens_ = store.tokens;
-  timers_.clear();
-  amrm_key_.key = store.amrm_key;
-  nm_key_.key = store.nm_key;
-  container_key_.key = store.container_key;
-  ArmKey(TimerKind::kAmrmKey, amrm_key_);
-  ArmKey(TimerKind::kNmKey, nm_key_);
-  ArmKey(TimerKind::kContainerKey, container_key_);
-  for (const std::string& partition : store.partitions) (void)PartitionNumber(partition);
-  resource_types_.insert(store.resource_types.begin(), store.resource_types.end());
-  largest_node_ = store.largest_node;
-  any_node_seen_ = !IsZero(largest_node_);
-  nodes_awaited_ = store.nodes;
-  if (options_.work_preserving_restart && nodes_awaited_ > 0) {
-    ready_at_ = now_ + options_.scheduling_wait;
-    timers_.insert({.at = *ready_at_, .kind = TimerKind::kSchedulingReady});
-  }
-  for (const yarn::ApplicationReport& report : store.ended) {
-    ended_.insert_or_assign(report.application, report);
-    ended_order_.push_back(report.application);
-  }
-  for (const StoredApplication& stored : store.applications) RecoverApplication(stored);
-  scheduler_dirty_ = false;
-  actions_ = nullptr;
-}
-
-void RmCore::RecoverApplication(const StoredApplication& stored) {
-  const auto leaf = queues_.Find(stored.submission->queue);
-  TF_CHECK(leaf.has_value());
-  RmApplication& application = AddApplication(stored.submission, *leaf);
-  application.counted_failures = stored.counted_failures;
-  application.diagnostics = stored.diagnostics;
-  application.tracking_url = stored.tracking_url;
-  application.final_status = stored.final_status;
-  if (!stored.am_container) {
-    TF_PROBE("yarn/recovered-before-its-am");
-    application.attempt.id.attempt = stored.attempt - 1;
-    StartAttempt(application);
-    return;
-  }
-  RmAttempt& attempt = application.attempt;
-  if (stored.finishing) TF_PROBE("yarn/recovered-while-finishing");
-  attempt.id.attempt = stored.attempt;
-  attempt.am_container = stored.am_container;
-  attempt.state = stored.finishing ? AttemptState::kFinishing : AttemptState::kLaunched;
-  application.phase = stored.finishing ? ApplicationPhase::kFinishing : ApplicationPhase::kAccepted;
-  if (!stored.finishing) application.diagnostics = "Attempt recovered after RM restart";
-  attempt.last_heard = now_;
-  application.activated = true;
-  Queue& queue = queues_[application.leaf];
-  ++queue.active_applications;
-  queue.am_used.At(application.am_partition) += application.am_resource;
-  queue.users[application.user_number].am_used.At(application.am_partition) +=
-      application.am_resource;
-  WatchAm(application);
-}
-
 // Only the first registration with this RM brings containers back. With a later one they are what
 // they are in a heartbeat: what the RM does not have in its books is to end. Source:
 // RMNodeImpl.AddNodeTransition, RMNodeImpl.ReconnectNodeTransition (handleNMContainerStatus).
-void RmCore::TakeOverNode(RmNode& node, const yarn::RegisterNodeManagerRequest& request,
-                          bool is_new) {
+void RmTrackerService::TakeOverNode(RmNode& node, const yarn::RegisterNodeManagerRequest& request,
+                                    bool is_new) {
   for (const yarn::NmContainerStatus& status : request.containers) {
     if (is_new) {
       RecoverContainer(node, status);
@@ -134,7 +32,7 @@ void RmCore::TakeOverNode(RmNode& node, const yarn::RegisterNodeManagerRequest& 
     }
   }
   for (const ApplicationId& id : request.running_applications) {
-    if (RmApplication* application = FindApplication(id)) {
+    if (RmApplication* application = records_.Find(id)) {
       node.applications.insert(id);
       application->nodes.insert(node.index);
     } else {
@@ -145,11 +43,11 @@ void RmCore::TakeOverNode(RmNode& node, const yarn::RegisterNodeManagerRequest& 
 }
 
 // A container that this RM granted is in its books or over; one of an earlier RM is taken back.
-void RmCore::RecoverContainer(RmNode& node, const yarn::NmContainerStatus& status) {
-  RmApplication* application = FindApplication(status.id.application_attempt.application);
-  const bool booked = FindContainer(status.id) != nullptr;
+void RmTrackerService::RecoverContainer(RmNode& node, const yarn::NmContainerStatus& status) {
+  RmApplication* application = records_.Find(status.id.application_attempt.application);
+  const bool booked = records_.Find(status.id) != nullptr;
   const bool complete = status.state == yarn::ContainerState::kComplete;
-  const bool ours = status.id.id >> kContainerEpochShift == epoch_;
+  const bool ours = status.id.id >> kContainerEpochShift == records_.epoch;
   if (application == nullptr || booked || ours) {
     TF_PROBE("yarn/container-is-not-recovered");
     TakeContainerStatus(node, StatusOf(status));
@@ -165,38 +63,41 @@ void RmCore::RecoverContainer(RmNode& node, const yarn::NmContainerStatus& statu
     if (am && attempt.state != AttemptState::kDone) {
       TF_PROBE("yarn/am-ended-without-the-rm");
       node.to_remove.push_back(status.id);
-      OnAmExited(*application, StatusOf(status));
+      applications_.OnAmExited(*application, StatusOf(status));
     } else if (of_this_attempt || application->keeps_containers()) {
       TF_PROBE("yarn/ended-without-the-rm");
       application->finished.push_back({.status = StatusOf(status), .node = node.index});
-      if (attempt.registered) NewsFor(*application);
+      if (attempt.registered) out_.NewsFor(*application);
     }
     return;
   }
-  if (!options_.work_preserving_restart || (!of_this_attempt && !application->keeps_containers())) {
+  if (!records_.options.work_preserving_restart ||
+      (!of_this_attempt && !application->keeps_containers())) {
     TF_PROBE("yarn/not-kept-over-the-restart");
-    CleanUpOnNode(node, status.id);
+    applications_.CleanUpOnNode(node, status.id);
     return;
   }
-  BookedContainer& container = Book(*application,
-                                    {.id = status.id,
-                                     .node = node.index,
-                                     .resource = status.resource,
-                                     .priority = status.priority,
-                                     .am = am,
-                                     .state = BookedState::kRunning},
-                                    node);
-  Emit(Granted{.container = status.id, .node = node.id, .resource = status.resource, .am = am});
+  BookedContainer& container = applications_.Book(*application,
+                                                  {.id = status.id,
+                                                   .node = node.index,
+                                                   .resource = status.resource,
+                                                   .priority = status.priority,
+                                                   .am = am,
+                                                   .state = BookedState::kRunning},
+                                                  node);
+  out_.Emit(
+      Granted{.container = status.id, .node = node.id, .resource = status.resource, .am = am});
   if (application->pending_release.erase(status.id) > 0) {
     TF_PROBE("yarn/released-before-its-node-was-back");
-    Complete(*application, container,
-             {.exit_status = -100, .diagnostics = "Container released by application"});
+    applications_.Complete(
+        *application, container,
+        {.exit_status = -100, .diagnostics = "Container released by application"});
     return;
   }
   if (!of_this_attempt && attempt.registered) {
     TF_PROBE("yarn/earlier-container-came-back");
     application->previous_containers.push_back(status.id);
-    NewsFor(*application);
+    out_.NewsFor(*application);
   }
 }
 

@@ -20,8 +20,9 @@ constexpr Duration kNotice = 3s;
 constexpr std::int64_t kBatchShare = 500'000;  ///< The most of a partition for root.batch; ppm.
 }  // namespace
 
-HandCluster::HandCluster(fakes::SchedulerKind scheduler) {
-  options_.scheduler = scheduler;
+HandCluster::HandCluster(const fakes::SchedulerKind& scheduler)
+    : has_limits_(scheduler.has_limits) {
+  options_.scheduler = scheduler.name;
   options_.queues = {{.path = "root.batch",
                       .capacity_permille = 400,
                       .max_capacity_permille = kBatchShare / 1000}};
@@ -168,9 +169,8 @@ void HandCluster::Take(const fakes::Granted& granted) {
   slot->model.Granted(container);
 }
 
-// Only the capacity scheduler has queues' limits.
 void HandCluster::CheckLimit(const Slot& slot, const NodeId& at) {
-  if (options_.scheduler != fakes::SchedulerKind::kCapacity) return;
+  if (!has_limits_) return;
   const std::string& partition = hosts_[IndexOf(at)].second.partition;
   // Of all nodes, also those that are away: what a reservation was made for is granted later.
   Resource total;

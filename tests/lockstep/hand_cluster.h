@@ -17,6 +17,7 @@
 #include "core/model/time.h"
 #include "fakes/yarn-rm/messages.h"
 #include "fakes/yarn-rm/resource_manager.h"
+#include "fakes/yarn-rm/schedulers.h"
 #include "tests/lockstep/world.h"
 #include "tests/unit/digest.h"
 
@@ -24,7 +25,7 @@ namespace tfyarn::lockstep {
 
 class HandCluster final : public World {
  public:
-  explicit HandCluster(fakes::SchedulerKind scheduler);
+  explicit HandCluster(const fakes::SchedulerKind& scheduler);
 
   const std::vector<std::pair<std::string, Place>>& hosts() const override { return hosts_; }
   std::string partition() const override { return "gpu"; }
@@ -113,6 +114,7 @@ class HandCluster final : public World {
   void CheckContainers();
   void CheckSums();
 
+  bool has_limits_;  // of the queues
   fakes::RmOptions options_;
   std::unique_ptr<fakes::ResourceManager> rm_;
   Instant now_{};

@@ -5,9 +5,9 @@
 
 #include <cstdint>
 #include <cstdlib>
-#include <map>
 #include <string>
 
+#include "fakes/yarn-rm/schedulers.h"
 #include "tests/lockstep/hand_cluster.h"
 #include "tests/lockstep/world.h"
 #include "tests/unit/golden_file.h"
@@ -20,7 +20,7 @@ std::uint64_t Number(const char* variable, std::uint64_t otherwise) {
   return value == nullptr ? otherwise : std::stoull(value);
 }
 
-class LockstepTest : public ::testing::TestWithParam<fakes::SchedulerKind> {};
+class LockstepTest : public ::testing::TestWithParam<const fakes::SchedulerKind*> {};
 
 TEST_P(LockstepTest, TheFakeAnswersAsTheContractSays) {
   const std::uint64_t first = Number("TFYARN_LOCKSTEP_SEED", 1);
@@ -28,7 +28,7 @@ TEST_P(LockstepTest, TheFakeAnswersAsTheContractSays) {
   for (std::uint64_t seed = first; seed < last; ++seed) {
     const std::string bytes = BytesOf(seed, 4096);
     Draws draws(bytes);
-    HandCluster cluster(GetParam());
+    HandCluster cluster(*GetParam());
     const Outcome outcome = RunSequence(cluster, draws, 200);
     ASSERT_TRUE(outcome.broken.empty()) << "seed " << seed << "\n" << ToText(outcome);
   }
@@ -45,25 +45,17 @@ TEST_P(LockstepTest, TheFakeAnswersAsItDid) {
     for (std::uint64_t i = 0; i < kSequences; ++i) {
       const std::string bytes = BytesOf(line * kSequences + i, 4096);
       Draws draws(bytes);
-      HandCluster cluster(GetParam());
+      HandCluster cluster(*GetParam());
       static_cast<void>(RunSequence(cluster, draws, 200));
       digest = digest * 31 + cluster.digest();
     }
     text += fmt::format("{:016x}\n", digest);
   }
-  static const std::map<fakes::SchedulerKind, std::string> kNames = {
-      {fakes::SchedulerKind::kCapacity, "capacity"},
-      {fakes::SchedulerKind::kFifo, "fifo"},
-      {fakes::SchedulerKind::kUniform, "uniform"},
-      {fakes::SchedulerKind::kGang, "gang"}};
-  ExpectGolden("lockstep/" + kNames.at(GetParam()) + ".txt", text);
+  ExpectGolden(fmt::format("lockstep/{}.txt", GetParam()->name), text);
 }
 
-INSTANTIATE_TEST_SUITE_P(Schedulers, LockstepTest,
-                         ::testing::Values(fakes::SchedulerKind::kCapacity,
-                                           fakes::SchedulerKind::kFifo,
-                                           fakes::SchedulerKind::kUniform,
-                                           fakes::SchedulerKind::kGang));
+INSTANTIATE_TEST_SUITE_P(Schedulers, LockstepTest, ::testing::ValuesIn(fakes::AllSchedulers()),
+                         [](const auto& kind) { return std::string(kind.param->name); });
 
 // ---------------------------------------------------------------- the model itself
 

@@ -40,7 +40,7 @@ TEST(LoadTest, ASmallScenarioHasHadoopsDefaults) {
   EXPECT_EQ(s.cluster.nodes[0].resources,
             (Resource{.memory_mb = 16384, .vcores = 8, .gpus = 2, .others = {}}));
   EXPECT_THAT(s.cluster.nodes[0].labels, ElementsAre("gpu"));
-  EXPECT_EQ(s.yarn.scheduler, SchedulerKind::kCapacity);
+  EXPECT_EQ(s.yarn.scheduler, "capacity");
   EXPECT_EQ(s.yarn.nm_expiry, 600s);
   EXPECT_EQ(s.yarn.minimum_allocation.memory_mb, 1024);
   EXPECT_EQ(s.hdfs.bandwidth_bps, 10'000'000'000);

@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include "core/model/text.h"
+#include "fakes/yarn-rm/schedulers.h"
 #include "tests/unit/fakes/yarn-rm/fake_cluster.h"
 
 namespace tfyarn::fakes::basic_path_test {
@@ -11,9 +12,9 @@ namespace {
 using yarn::FinalApplicationStatus;
 using yarn::YarnApplicationState;
 
-class BasicPathTest : public ::testing::TestWithParam<SchedulerKind> {
+class BasicPathTest : public ::testing::TestWithParam<const SchedulerKind*> {
  protected:
-  BasicPathTest() : cluster_({.rm = {.scheduler = GetParam()}}) {
+  BasicPathTest() : cluster_({.rm = {.scheduler = std::string(GetParam()->name)}}) {
     for (int i = 1; i <= 4; ++i) cluster_.AddNode("n" + std::to_string(i), Amount(64, 16, 8));
     cluster_.RunFor(2s);
   }
@@ -68,9 +69,8 @@ TEST_P(BasicPathTest, ALostNodeEndsItsContainersAndIsReported) {
   EXPECT_EQ(am.updated_nodes.back().state, yarn::NodeState::kLost);
 }
 
-INSTANTIATE_TEST_SUITE_P(Schedulers, BasicPathTest,
-                         ::testing::Values(SchedulerKind::kCapacity, SchedulerKind::kFifo,
-                                           SchedulerKind::kUniform, SchedulerKind::kGang));
+INSTANTIATE_TEST_SUITE_P(Schedulers, BasicPathTest, ::testing::ValuesIn(AllSchedulers()),
+                         [](const auto& kind) { return std::string(kind.param->name); });
 
 }  // namespace
 }  // namespace tfyarn::fakes::basic_path_test

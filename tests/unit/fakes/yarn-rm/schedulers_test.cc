@@ -230,7 +230,7 @@ TEST_F(TwoHalvesTest, WhatAnEndedApplicationAskedForIsNotPreemptedFor) {
 // ---------------------------------------------------------------- not YARN's
 
 TEST_F(SchedulersTest, FifoGivesEachSlotToTheFirstThatCanUseIt) {
-  Make({.scheduler = SchedulerKind::kFifo}, 1, Amount(64, 64, 8));
+  Make({.scheduler = "fifo"}, 1, Amount(64, 64, 8));
   const ApplicationId first = App();
   const ApplicationId second = App();
   Want(first, 6, Amount(1, 1, 2));
@@ -248,7 +248,7 @@ TEST_F(SchedulersTest, FifoGivesEachSlotToTheFirstThatCanUseIt) {
 }
 
 TEST_F(SchedulersTest, AHostOfWhichNoneIsWantedAnyMoreGivesNone) {
-  Make({.scheduler = SchedulerKind::kFifo}, 1, Amount(64, 64, 8));
+  Make({.scheduler = "fifo"}, 1, Amount(64, 64, 8));
   const ApplicationId app = App();
   for (const std::int32_t at_host : {0, 1}) {
     auto any = Ask(1, Amount(1, 1, 1));
@@ -266,7 +266,7 @@ TEST_F(SchedulersTest, AHostOfWhichNoneIsWantedAnyMoreGivesNone) {
 }
 
 TEST_F(SchedulersTest, GangGivesAllOrNothingInOrderOfSubmission) {
-  Make({.scheduler = SchedulerKind::kGang}, 2, Amount(64, 64, 8));
+  Make({.scheduler = "gang"}, 2, Amount(64, 64, 8));
   const ApplicationId first = App();
   const ApplicationId second = App();
   const ApplicationId third = App();
@@ -285,24 +285,13 @@ TEST_F(SchedulersTest, GangGivesAllOrNothingInOrderOfSubmission) {
   EXPECT_EQ(Has(third), 0U);
 }
 
-TEST_F(SchedulersTest, GangCanBackfill) {
-  Make({.scheduler = SchedulerKind::kGang, .gang_backfill = true}, 1, Amount(64, 64, 8));
-  const ApplicationId first = App();
-  const ApplicationId second = App();
-  Want(first, 9, Amount(1, 1, 1));
-  Want(second, 2, Amount(1, 1, 1));
-  cluster_->RunFor(5s);
-  EXPECT_EQ(Has(first), 0U);
-  EXPECT_EQ(Has(second), 2U);
-}
-
 // J gangs of k, G slots, each to a uniformly random gang: P(no gang completes) = G! [x^G]
 // (sum_{i<k} x^i/i!)^J / J^G. Here J = 2, k = 4, G = 5: 0.625.
 TEST_F(SchedulersTest, UniformReproducesTheProbabilityOfHoldAndWaitDeadlock) {
   int deadlocks = 0;
   constexpr int kRuns = 400;
   for (int run = 0; run < kRuns; ++run) {
-    RmOptions options{.scheduler = SchedulerKind::kUniform};
+    RmOptions options{.scheduler = "uniform"};
     ResourceManager rm(options, static_cast<std::uint64_t>(run));
     std::vector<RmAction> actions;
     const auto call = [&](Caller caller, yarn::RmRequest request) {

@@ -1,8 +1,8 @@
 // Which container a node heartbeat gets: the capacity scheduler's decision, one container at a
 // time.
 //
-// Find() only looks; the RM carries out what it found. So the same code answers whether a heartbeat
-// would do anything at all, which lets a host leave out those that would not.
+// Find() only looks; schedulers/capacity.cc carries out what it found. So the same code answers
+// whether a heartbeat would do anything at all, which lets a host leave out those that would not.
 //
 // As YARN: a node kept for somebody serves only him; queues in order of used share of their
 // capacity, applications in order of priority and submission, their asks strictly by priority; an
@@ -15,14 +15,13 @@
 // RegularContainerAllocator.java, PriorityUtilizationQueueOrderingPolicy.java (3.4.1).
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
-#include <deque>
-#include <optional>
 #include <vector>
 
 #include "fakes/yarn-rm/asks.h"
-#include "fakes/yarn-rm/queue_tree.h"
-#include "fakes/yarn-rm/rm_options.h"
+#include "fakes/yarn-rm/demand_index.h"
+#include "fakes/yarn-rm/rm_context.h"
 #include "fakes/yarn-rm/rm_records.h"
 
 namespace tfyarn::fakes {
@@ -40,16 +39,17 @@ struct Proposal {
   [[nodiscard]] bool DoesSomething() const { return what != What::kNothing || !counted.empty(); }
 };
 
-class CapacityScheduler {
+class CapacitySearch {
  public:
-  /// All are the RM's, which outlives this.
-  CapacityScheduler(const RmOptions& options, const QueueTree& queues, const ShapeNumbers& shapes);
+  /// `demand`: of activated applications, by queue. Both outlive this.
+  CapacitySearch(const RmRecords& records, const std::vector<DemandIndex>& demand)
+      : records_(records), demand_(demand) {}
 
   [[nodiscard]] Proposal Find(const RmNode& node) const;
 
   /// Refreshes what MayInterest looks at. True when something became wanted that was not before, so
   /// that a node that was of no interest may be now.
-  [[nodiscard]] bool RefreshInterest(std::int32_t partitions);
+  [[nodiscard]] bool RefreshInterest();
   /// A quick look: false means that Find finds nothing.
   [[nodiscard]] bool MayInterest(const RmNode& node) const {
     if (!node.schedulable) return false;
@@ -63,9 +63,6 @@ class CapacityScheduler {
     }
     return false;
   }
-
-  /// Nodes that take part in scheduling; bounds the locality delay.
-  std::int32_t schedulable_nodes = 0;
 
  private:
   struct Interest {
@@ -95,11 +92,14 @@ class CapacityScheduler {
   [[nodiscard]] bool HasMinimum(const RmNode& node) const;
   [[nodiscard]] std::vector<Interest> InterestsIn(std::int32_t partition, bool& located) const;
 
-  const RmOptions& options_;
-  const QueueTree& queues_;
-  const ShapeNumbers& shapes_;
+  [[nodiscard]] const DemandIndex& DemandOf(std::int32_t leaf) const {
+    return demand_[static_cast<std::size_t>(leaf)];
+  }
+
+  const RmRecords& records_;
+  const std::vector<DemandIndex>& demand_;
   std::vector<std::vector<Interest>> interests_;  // by partition, sorted
-  std::vector<bool> located_;                     // by partition: somebody names places
+  std::vector<bool> located_;                     // by partition: an application names places
 };
 
 }  // namespace tfyarn::fakes

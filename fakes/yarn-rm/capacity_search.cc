@@ -1,4 +1,4 @@
-#include "fakes/yarn-rm/capacity_scheduler.h"
+#include "fakes/yarn-rm/capacity_search.h"
 
 #include <algorithm>
 #include <boost/container/flat_map.hpp>
@@ -9,25 +9,22 @@
 
 namespace tfyarn::fakes {
 
-CapacityScheduler::CapacityScheduler(const RmOptions& options, const QueueTree& queues,
-                                     const ShapeNumbers& shapes)
-    : options_(options), queues_(queues), shapes_(shapes) {}
-
 // Source: CapacityScheduler.allocateContainerOnSingleNode.
-Proposal CapacityScheduler::Find(const RmNode& node) const {
+Proposal CapacitySearch::Find(const RmNode& node) const {
   if (!node.schedulable) return {};
   if (node.reserved_for != nullptr) return FromReservation(node);
   Proposal proposal;
   if (!HasMinimum(node)) return proposal;
-  if (!SearchQueue(queues_.root(), node, proposal)) proposal.what = Proposal::What::kNothing;
+  if (!SearchQueue(records_.queues.root(), node, proposal))
+    proposal.what = Proposal::What::kNothing;
   return proposal;
 }
 
-bool CapacityScheduler::HasMinimum(const RmNode& node) const {
-  return HasRoomFor(options_.minimum_allocation, node.free);
+bool CapacitySearch::HasMinimum(const RmNode& node) const {
+  return HasRoomFor(records_.options.minimum_allocation, node.free);
 }
 
-Proposal CapacityScheduler::FromReservation(const RmNode& node) const {
+Proposal CapacitySearch::FromReservation(const RmNode& node) const {
   Proposal proposal;
   RmApplication& application = *node.reserved_for;
   AskEntry& ask = *node.reserved_ask;
@@ -52,11 +49,10 @@ Proposal CapacityScheduler::FromReservation(const RmNode& node) const {
   return proposal;
 }
 
-bool CapacityScheduler::SearchQueue(std::int32_t queue, const RmNode& node,
-                                    Proposal& proposal) const {
+bool CapacitySearch::SearchQueue(std::int32_t queue, const RmNode& node, Proposal& proposal) const {
   const std::int32_t partition = node.partition_number;
-  if (!queues_.MayAssign(queue, partition)) return false;
-  const Queue& at = queues_[queue];
+  if (!records_.queues.MayAssign(queue, partition)) return false;
+  const Queue& at = records_.queues[queue];
   if (at.leaf) return SearchLeaf(queue, node, proposal);
   if (at.children.size() == 1) return SearchQueue(at.children.front(), node, proposal);
   struct Turn {
@@ -67,13 +63,14 @@ bool CapacityScheduler::SearchQueue(std::int32_t queue, const RmNode& node,
   std::vector<Turn> turns;
   turns.reserve(at.children.size());
   for (const std::int32_t child : at.children) {
-    if (!AnyPositive(queues_[child].pending[partition])) continue;
-    turns.push_back({queues_.UsedRatio(child, partition), queues_[child].capacity_ppb, child});
+    if (!AnyPositive(records_.queues[child].pending[partition])) continue;
+    turns.push_back(
+        {records_.queues.UsedRatio(child, partition), records_.queues[child].capacity_ppb, child});
   }
   std::sort(turns.begin(), turns.end(), [this](const Turn& a, const Turn& b) {
     if (a.ratio != b.ratio) return a.ratio < b.ratio;
     if (a.capacity != b.capacity) return a.capacity > b.capacity;
-    return queues_[a.queue].name < queues_[b.queue].name;
+    return records_.queues[a.queue].name < records_.queues[b.queue].name;
   });
   for (const Turn& turn : turns) {
     if (SearchQueue(turn.queue, node, proposal)) return true;
@@ -83,9 +80,8 @@ bool CapacityScheduler::SearchQueue(std::int32_t queue, const RmNode& node,
 
 // Source: AbstractLeafQueue.assignContainers. An application whose ask is beyond the queue's
 // headroom stops the queue; one whose user is at his limit is passed over.
-bool CapacityScheduler::SearchLeaf(std::int32_t leaf, const RmNode& node,
-                                   Proposal& proposal) const {
-  const Queue& queue = queues_[leaf];
+bool CapacitySearch::SearchLeaf(std::int32_t leaf, const RmNode& node, Proposal& proposal) const {
+  const DemandIndex& demand = DemandOf(leaf);
   const std::int32_t partition = node.partition_number;
   struct Candidate {
     const DemandClass* demand_class;
@@ -96,13 +92,13 @@ bool CapacityScheduler::SearchLeaf(std::int32_t leaf, const RmNode& node,
   boost::container::small_flat_map<std::int32_t, bool, 8> user_may;
   const auto may = [&](std::int32_t user) {
     const auto [known, is_new] = user_may.try_emplace(user, true);
-    if (is_new) known->second = queues_.UserMayAssign(leaf, user, partition);
+    if (is_new) known->second = records_.queues.UserMayAssign(leaf, user, partition);
     return known->second;
   };
-  for (const DemandClass* demand_class : queue.demand.ClassesIn(partition)) {
+  for (const DemandClass* demand_class : demand.ClassesIn(partition)) {
     if (!may(demand_class->user)) continue;
-    const Resource& shape = shapes_[demand_class->shape];
-    if (!queues_.HasRoom(leaf, partition, shape)) {
+    const Resource& shape = records_.shapes[demand_class->shape];
+    if (!records_.queues.HasRoom(leaf, partition, shape)) {
       const DemandOrder& first = demand_class->all.begin()->first;
       if (barrier == nullptr || first < *barrier) {
         TF_PROBE("yarn/queue-at-its-limit");
@@ -112,8 +108,7 @@ bool CapacityScheduler::SearchLeaf(std::int32_t leaf, const RmNode& node,
     }
     if (HasRoomFor(shape, node.free)) {
       candidates.push_back({demand_class, true});
-    } else if (options_.reservations && !demand_class->reservable.empty() &&
-               FitsIn(shape, node.capacity)) {
+    } else if (!demand_class->reservable.empty() && FitsIn(shape, node.capacity)) {
       candidates.push_back({demand_class, false});
     }
   }
@@ -123,16 +118,16 @@ bool CapacityScheduler::SearchLeaf(std::int32_t leaf, const RmNode& node,
   for (const Candidate& candidate : candidates) {
     const auto& orders =
         candidate.allocate ? candidate.demand_class->all : candidate.demand_class->reservable;
-    for (const auto& [order, demand] : orders) {
+    for (const auto& [order, wanted] : orders) {
       if (best_order != nullptr && *best_order < order) break;
-      if (IsBlacklisted(*demand.application, node)) continue;
+      if (IsBlacklisted(*wanted.application, node)) continue;
       best_order = &order;
-      best = demand;
+      best = wanted;
       best_allocates = candidate.allocate;
       break;
     }
   }
-  for (const auto& [order, application] : queue.demand.LocatedIn(partition)) {
+  for (const auto& [order, application] : demand.LocatedIn(partition)) {
     if (best_order != nullptr && *best_order < order) break;
     if (barrier != nullptr && *barrier < order) break;
     if (!may(application->user_number)) continue;
@@ -141,7 +136,7 @@ bool CapacityScheduler::SearchLeaf(std::int32_t leaf, const RmNode& node,
     if (verdict == Verdict::kStopQueue) return false;
   }
   if (best_order == nullptr || (barrier != nullptr && *barrier < *best_order)) return false;
-  const Resource& shape = shapes_[best.ask->shape];
+  const Resource& shape = records_.shapes[best.ask->shape];
   proposal.what = best_allocates ? Proposal::What::kAllocate : Proposal::What::kReserve;
   proposal.application = best.application;
   proposal.ask = best.ask;
@@ -154,12 +149,11 @@ bool CapacityScheduler::SearchLeaf(std::int32_t leaf, const RmNode& node,
 
 // Source: RegularContainerAllocator.assignContainers: asks in order; the first that is not merely
 // of no use on this node decides.
-CapacityScheduler::Verdict CapacityScheduler::TryLocated(RmApplication& application,
-                                                         const RmNode& node,
-                                                         Proposal& proposal) const {
+CapacitySearch::Verdict CapacitySearch::TryLocated(RmApplication& application, const RmNode& node,
+                                                   Proposal& proposal) const {
   for (auto& [key, ask] : application.asks) {
     if (ask.wanted() == 0 || ask.partition != node.partition_number) continue;
-    if (!queues_.HasRoom(application.leaf, node.partition_number, ask.any->capability))
+    if (!records_.queues.HasRoom(application.leaf, node.partition_number, ask.any->capability))
       return Verdict::kStopQueue;
     if (IsBlacklisted(application, node)) return Verdict::kSkipApplication;
     const Verdict verdict = TryAsk(application, ask, node, false, proposal);
@@ -169,13 +163,14 @@ CapacityScheduler::Verdict CapacityScheduler::TryLocated(RmApplication& applicat
 }
 
 // Source: RegularContainerAllocator.tryAllocateOnNode, assignContainersOnNode, canAssign.
-CapacityScheduler::Verdict CapacityScheduler::TryAsk(RmApplication& application, AskEntry& ask,
-                                                     const RmNode& node, bool from_reserved,
-                                                     Proposal& proposal) const {
+CapacitySearch::Verdict CapacitySearch::TryAsk(RmApplication& application, AskEntry& ask,
+                                               const RmNode& node, bool from_reserved,
+                                               Proposal& proposal) const {
   const std::int64_t missed = ask.missed + 1;
   const AskRow* host = ask.RowOf(node.host_place);
   const AskRow* rack = ask.RowOf(node.rack_place);
-  const std::int64_t delay = std::min(options_.node_locality_delay, schedulable_nodes);
+  const std::int64_t delay =
+      std::min(records_.options.node_locality_delay, records_.nodes.schedulable());
   if (host != nullptr && host->count > 0 && rack != nullptr && rack->count > 0) {
     if (TryPlace(application, ask, *host, Locality::kNodeLocal, node, from_reserved, proposal))
       return Verdict::kTake;
@@ -206,24 +201,25 @@ CapacityScheduler::Verdict CapacityScheduler::TryAsk(RmApplication& application,
   return Verdict::kSkipApplication;
 }
 
-bool CapacityScheduler::MayGoOffSwitch(const AskEntry& ask, std::int64_t missed) const {
-  if (schedulable_nodes == 0) return false;
+bool CapacitySearch::MayGoOffSwitch(const AskEntry& ask, std::int64_t missed) const {
+  if (records_.nodes.schedulable() == 0) return false;
   if (ask.places.empty()) return true;
   // min(nodes, required * min((rows - 1) / nodes, 1)) < missed, in integers; rows - 1 are those
   // that name places.
-  const auto named =
-      std::min<std::int64_t>(static_cast<std::int64_t>(ask.places.size()), schedulable_nodes);
-  return schedulable_nodes < missed || ask.wanted() * named < missed * schedulable_nodes;
+  const auto named = std::min<std::int64_t>(static_cast<std::int64_t>(ask.places.size()),
+                                            records_.nodes.schedulable());
+  return records_.nodes.schedulable() < missed ||
+         ask.wanted() * named < missed * records_.nodes.schedulable();
 }
 
 // Source: RegularContainerAllocator.assignContainer.
-bool CapacityScheduler::TryPlace(RmApplication& application, AskEntry& ask, const AskRow& row,
-                                 Locality locality, const RmNode& node, bool from_reserved,
-                                 Proposal& proposal) const {
+bool CapacitySearch::TryPlace(RmApplication& application, AskEntry& ask, const AskRow& row,
+                              Locality locality, const RmNode& node, bool from_reserved,
+                              Proposal& proposal) const {
   if (!FitsIn(row.capability, node.capacity)) return false;
   const bool wants_more = static_cast<std::int64_t>(ask.reserved.size()) < ask.wanted();
   const bool fits = HasRoomFor(row.capability, node.free);
-  if (!fits && (from_reserved || !options_.reservations || !wants_more)) return false;
+  if (!fits && (from_reserved || !wants_more)) return false;
   proposal.what = fits ? Proposal::What::kAllocate : Proposal::What::kReserve;
   proposal.application = &application;
   proposal.ask = &ask;
@@ -234,12 +230,12 @@ bool CapacityScheduler::TryPlace(RmApplication& application, AskEntry& ask, cons
   return true;
 }
 
-bool CapacityScheduler::RefreshInterest(std::int32_t partitions) {
+bool CapacitySearch::RefreshInterest() {
   bool grew = false;
-  interests_.resize(static_cast<std::size_t>(partitions));
-  located_.resize(static_cast<std::size_t>(partitions));
-  for (std::int32_t partition = 0; partition < partitions; ++partition) {
-    const auto at = static_cast<std::size_t>(partition);
+  interests_.resize(records_.partitions.size());
+  located_.resize(records_.partitions.size());
+  for (std::size_t at = 0; at < records_.partitions.size(); ++at) {
+    const auto partition = static_cast<std::int32_t>(at);
     bool located = false;
     std::vector<Interest> now = InterestsIn(partition, located);
     grew = grew || (located && !located_[at]) ||
@@ -250,25 +246,24 @@ bool CapacityScheduler::RefreshInterest(std::int32_t partitions) {
   return grew;
 }
 
-std::vector<CapacityScheduler::Interest> CapacityScheduler::InterestsIn(std::int32_t partition,
-                                                                        bool& located) const {
+std::vector<CapacitySearch::Interest> CapacitySearch::InterestsIn(std::int32_t partition,
+                                                                  bool& located) const {
   std::vector<Interest> interests;
-  for (std::size_t q = 0; q < queues_.size(); ++q) {
+  for (std::size_t q = 0; q < records_.queues.size(); ++q) {
     const auto leaf = static_cast<std::int32_t>(q);
-    const Queue& queue = queues_[leaf];
-    if (!queue.leaf || queue.demand.EmptyIn(partition)) continue;
+    const DemandIndex& demand = DemandOf(leaf);
+    if (demand.EmptyIn(partition)) continue;
     bool open = true;
-    for (std::int32_t above = leaf; above >= 0 && open; above = queues_[above].parent) {
-      open = queues_.MayAssign(above, partition);
+    for (std::int32_t above = leaf; above >= 0 && open; above = records_.queues[above].parent) {
+      open = records_.queues.MayAssign(above, partition);
     }
     if (!open) continue;
-    if (!queue.demand.LocatedIn(partition).empty()) located = true;
-    for (const DemandClass* demand_class : queue.demand.ClassesIn(partition)) {
-      if (!queues_.HasRoom(leaf, partition, shapes_[demand_class->shape])) continue;
-      if (!queues_.UserMayAssign(leaf, demand_class->user, partition)) continue;
+    if (!demand.LocatedIn(partition).empty()) located = true;
+    for (const DemandClass* demand_class : demand.ClassesIn(partition)) {
+      if (!records_.queues.HasRoom(leaf, partition, records_.shapes[demand_class->shape])) continue;
+      if (!records_.queues.UserMayAssign(leaf, demand_class->user, partition)) continue;
       interests.push_back({demand_class->shape, false});
-      if (options_.reservations && !demand_class->reservable.empty())
-        interests.push_back({demand_class->shape, true});
+      if (!demand_class->reservable.empty()) interests.push_back({demand_class->shape, true});
     }
   }
   std::sort(interests.begin(), interests.end());
@@ -276,7 +271,7 @@ std::vector<CapacityScheduler::Interest> CapacityScheduler::InterestsIn(std::int
   return interests;
 }
 
-bool CapacityScheduler::FitsInterest(const RmNode& node) const {
+bool CapacitySearch::FitsInterest(const RmNode& node) const {
   if (node.reserved_for != nullptr) {
     const AskEntry& ask = *node.reserved_ask;
     if (ask.wanted() == 0 || HasRoomFor(ask.any->capability, node.free)) return true;
@@ -289,7 +284,7 @@ bool CapacityScheduler::FitsInterest(const RmNode& node) const {
   if (!HasMinimum(node)) return false;
   if (located_[at]) return true;
   return std::any_of(interests_[at].begin(), interests_[at].end(), [&](const Interest& interest) {
-    const Resource& shape = shapes_[interest.shape];
+    const Resource& shape = records_.shapes[interest.shape];
     return HasRoomFor(shape, interest.reservable ? node.capacity : node.free);
   });
 }
