@@ -32,23 +32,21 @@ int RefuseFile(const config::Diagnostics& diagnostics) {
   return cli::ToInt(cli::ExitCode::kInvalidInput);
 }
 
-/// What the cluster is asked to bring to its nodes: it takes files, not directories.
+/// What is wrong with what the cluster is asked to bring to its nodes.
 std::vector<std::string> StagingProblems(const std::string& job_file, const JobSpec& job) {
   std::vector<std::string> problems = cli::MissingFiles(job_file, job);
   if (!problems.empty()) return problems;
   const fs::path here = fs::path(job_file).parent_path();
-  std::vector<std::string> names = job.files;
-  for (const ArchiveSpec& archive : job.archives) names.push_back(archive.path);
-  for (const std::string& name : names) {
-    std::error_code failed;
-    if (!fs::is_directory(here / name, failed)) continue;
-    problems.push_back(fmt::format(
-        "{}: {} is a directory, and YARN takes files: pack it (tar czf) and name it in `archives`",
-        job_file, name));
-  }
-  if (!problems.empty()) return problems;
   for (const ArchiveSpec& archive : job.archives) {
     const auto sound = hosts::CheckArchive((here / archive.path).string());
+    std::error_code failed;
+    if (fs::is_directory(here / archive.path, failed)) {
+      problems.push_back(
+          fmt::format("{}: {} is a directory, and no archive: name it in `files`, or pack it (tar "
+                      "czf)",
+                      job_file, archive.path));
+      continue;
+    }
     if (!sound) problems.push_back(fmt::format("{}: {}", job_file, sound.error().message));
   }
   return problems;

@@ -75,6 +75,26 @@ def denied_meanwhile(cluster):
     changed_meanwhile(cluster, "deny-queue default", "allow-queue default", 3, "does not have permission to submit")
 
 
+# ---- what the job file says of the submission
+
+def folders(cluster):
+    """A directory among `files` is one in the work directory, with all that is in it; what a link leads to is there in its place."""
+    job = Job(cluster, "name: folders\nframework: generic\nfiles: [one.txt, data]\n"
+                       "tasks: {worker: {memory: 128MiB, command: [bash, -c, '(cat one.txt data/two.txt data/deep/link && data/run && ls -d data/none) > %s/seen']}}\n")
+    deep = job.folder / "data" / "deep"
+    deep.mkdir(parents=True)
+    (job.folder / "data" / "none").mkdir()
+    for path, text in ((job.folder / "one.txt", "one "), (job.folder / "data" / "two.txt", "two "), (job.folder / "three.txt", "three ")):
+        path.write_text(text)
+    (deep / "link").symlink_to(job.folder / "three.txt")
+    (job.folder / "data" / "run").write_text("#!/bin/sh\necho four\n")
+    (job.folder / "data" / "run").chmod(0o755)
+    code, said = job.submit().end()
+    check(code == 0, f"exit code {code}: {said}")
+    seen = (job.folder / "seen").read_text()
+    check(seen == "one two three four\ndata/none\n", f"it has seen: {seen}")
+
+
 # ---- the runtime
 
 def no_right_before_packing(cluster):
@@ -249,6 +269,7 @@ CASES = {"silent-task": silent_task, "hdfs-away": hdfs_away, "rm-away": rm_away,
          "one-runtime-for-all": one_runtime_for_all,
          "shown-as": shown_as, "stopped-meanwhile": stopped_meanwhile, "stopped-queue": stopped_queue, "denied-queue": denied_queue,
          "denied-meanwhile": denied_meanwhile, "accepted": accepted,
+         "folders": folders,
          "no-right-before-packing": no_right_before_packing, "bad-timeout": bad_timeout,
          "large-archives": large_archives}
 
