@@ -38,7 +38,6 @@ std::vector<std::string> StagingProblems(const std::string& job_file, const JobS
   if (!problems.empty()) return problems;
   const fs::path here = fs::path(job_file).parent_path();
   for (const ArchiveSpec& archive : job.archives) {
-    const auto sound = hosts::CheckArchive((here / archive.path).string());
     std::error_code failed;
     if (fs::is_directory(here / archive.path, failed)) {
       problems.push_back(
@@ -47,6 +46,7 @@ std::vector<std::string> StagingProblems(const std::string& job_file, const JobS
                       job_file, archive.path));
       continue;
     }
+    const auto sound = hosts::CheckArchive((here / archive.path).string());
     if (!sound) problems.push_back(fmt::format("{}: {}", job_file, sound.error().message));
   }
   return problems;
@@ -60,9 +60,10 @@ config::HadoopSettings Impatient(config::HadoopSettings settings) {
   return settings;
 }
 
-/// A cluster that is only starting is waited for, and the user is told so. Whether the
-/// ResourceManager answers.
-bool TellWhoIsAway(const config::HadoopSettings& settings, const SubmitArguments& arguments) {
+/// A cluster that is only starting is waited for, and the user is told so. `manager`: the
+/// ResourceManager's first answer. Whether it answers.
+bool TellWhoIsAway(const tl::expected<std::string, hadoop::IpcError>& manager,
+                   const config::HadoopSettings& settings, const SubmitArguments& arguments) {
   constexpr Duration kFirstAnswer = 3s;
   const auto tell = [&](const std::string& why) {
     if (arguments.quiet) return;
@@ -70,7 +71,6 @@ bool TellWhoIsAway(const config::HadoopSettings& settings, const SubmitArguments
         "{}; waiting for it for {} (--timeout), Ctrl-C gives up (`tfyarn doctor` says more)", why,
         TimeoutText(arguments.timeout)));
   };
-  const auto manager = ClusterQuestions(Impatient(settings)).Ask(hadoop::GetClusterMetrics());
   if (!manager && MayPass(manager.error()))
     tell("the ResourceManager gives no answer: " + manager.error().message);
   const auto home = HdfsQuestions(settings, kFirstAnswer).Mkdirs(HomeInHdfs(settings.user));
@@ -102,11 +102,14 @@ int SubmitCommand(const SubmitArguments& arguments, const std::string& version) 
     for (const std::string& remark : cli::Remarks(arguments.file, job->spec)) cli::Complain(remark);
   }
   const auto settings = LoadSettings();
-  if (!settings) return cli::ToInt(cli::ExitCode::kInvalidInput);
+  if (!settings) return cli::ToInt(settings.error());
   if (arguments.dry_run != DryRun::kJob && !IsOpenTo(*settings))
-    return cli::ToInt(cli::ExitCode::kInvalidInput);
+    return cli::ToInt(cli::ExitCode::kCredentials);
   if (arguments.dry_run != DryRun::kNo) return TrySubmission(arguments, job->spec, *settings);
-  if (TellWhoIsAway(*settings, arguments)) {
+  const auto manager = ClusterQuestions(Impatient(*settings)).Ask(hadoop::GetClusterMetrics());
+  if (!manager && manager.error().kind == hadoop::IpcErrorKind::kSecurity)
+    return Refuse(manager.error());
+  if (TellWhoIsAway(manager, *settings, arguments)) {
     if (const auto refusal = RefusalOfQueue(*settings, job->spec.queue)) {
       return PrintEnd({.application = "",
                        .name = job->spec.name,

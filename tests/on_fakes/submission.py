@@ -95,6 +95,17 @@ def folders(cluster):
     check(seen == "one two three four\ndata/none\n", f"it has seen: {seen}")
 
 
+def waited_for_in_vain(cluster):
+    """The time of `wait --timeout` is over before the job is, which goes on."""
+    job = verdict.working(cluster)
+    application, = names(cluster, f"{home(cluster)}/staging")
+    client.expect(tfyarn(cluster.conf, "wait", application, "--timeout", "1s"), 6, "has not ended within 1s (--timeout); it goes on")
+    code, out, err = tfyarn(cluster.conf, "wait", application, "--timeout", "0s", "--json")
+    check(code == 6 and json.loads(out)["state"] == "running", f"exit code {code}: {out}{err}")
+    client.expect(tfyarn(cluster.conf, "wait", application, "--timeout", "soon"), 2, "--timeout takes a duration")
+    verdict.ended_well(job)
+
+
 # ---- the runtime
 
 def no_right_before_packing(cluster):
@@ -269,7 +280,7 @@ CASES = {"silent-task": silent_task, "hdfs-away": hdfs_away, "rm-away": rm_away,
          "one-runtime-for-all": one_runtime_for_all,
          "shown-as": shown_as, "stopped-meanwhile": stopped_meanwhile, "stopped-queue": stopped_queue, "denied-queue": denied_queue,
          "denied-meanwhile": denied_meanwhile, "accepted": accepted,
-         "folders": folders,
+         "folders": folders, "waited-for-in-vain": waited_for_in_vain,
          "no-right-before-packing": no_right_before_packing, "bad-timeout": bad_timeout,
          "large-archives": large_archives}
 
