@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <cstdlib>
 #include <filesystem>
 #include <optional>
 #include <system_error>
@@ -50,6 +51,20 @@ std::vector<std::string> StagingProblems(const std::string& job_file, const JobS
     if (!sound) problems.push_back(fmt::format("{}: {}", job_file, sound.error().message));
   }
   return problems;
+}
+
+/// The job's own `user` submits it: without Kerberos a cluster believes any name. False: the
+/// environment names another, and that was said.
+bool TakeUser(const std::string& job_file, const JobSpec& job, config::HadoopSettings& settings) {
+  if (job.user.empty()) return true;
+  const char* named = std::getenv("HADOOP_USER_NAME");
+  if (named != nullptr && *named != '\0' && job.user != named) {
+    cli::Complain(fmt::format("{}: `user` is {}, and HADOOP_USER_NAME is {}: who submits it?",
+                              job_file, job.user, config::Printable(named)));
+    return false;
+  }
+  settings.user = job.user;
+  return true;
 }
 
 /// Who accepts connections and answers nothing counts as away, too.
@@ -101,8 +116,10 @@ int SubmitCommand(const SubmitArguments& arguments, const std::string& version) 
   if (!arguments.quiet) {
     for (const std::string& remark : cli::Remarks(arguments.file, job->spec)) cli::Complain(remark);
   }
-  const auto settings = LoadSettings();
+  auto settings = LoadSettings();
   if (!settings) return cli::ToInt(settings.error());
+  if (!TakeUser(arguments.file, job->spec, *settings))
+    return cli::ToInt(cli::ExitCode::kInvalidInput);
   if (arguments.dry_run != DryRun::kJob && !IsOpenTo(*settings))
     return cli::ToInt(cli::ExitCode::kCredentials);
   if (arguments.dry_run != DryRun::kNo) return TrySubmission(arguments, job->spec, *settings);

@@ -77,6 +77,17 @@ def denied_meanwhile(cluster):
 
 # ---- what the job file says of the submission
 
+def its_own_user(cluster):
+    """`user` of the job submits it, as HADOOP_USER_NAME would; both must not name two."""
+    put(cluster, "/user/other", "MKDIRS", cluster.plan["user"], permission="777")
+    file = client.asking(more="user: other")
+    client.expect(submit(cluster, file, HADOOP_USER_NAME="third"), 3, "`user` is other, and HADOOP_USER_NAME is third: who submits it?")
+    application = client.expect(submit(cluster, file, "-q"), 0).strip()
+    check(json.loads(client.expect(tfyarn(cluster.conf, "status", application, "--json"), 0))["user"] == "other", "another user has submitted it")
+    check(application in names(cluster, "/user/other/.tfyarn/staging"), "its files are another user's")
+    client.expect(tfyarn(cluster.conf, "kill", application, HADOOP_USER_NAME="other"), 0)
+
+
 def folders(cluster):
     """A directory among `files` is one in the work directory, with all that is in it; what a link leads to is there in its place."""
     job = Job(cluster, "name: folders\nframework: generic\nfiles: [one.txt, data]\n"
@@ -280,7 +291,7 @@ CASES = {"silent-task": silent_task, "hdfs-away": hdfs_away, "rm-away": rm_away,
          "one-runtime-for-all": one_runtime_for_all,
          "shown-as": shown_as, "stopped-meanwhile": stopped_meanwhile, "stopped-queue": stopped_queue, "denied-queue": denied_queue,
          "denied-meanwhile": denied_meanwhile, "accepted": accepted,
-         "folders": folders, "waited-for-in-vain": waited_for_in_vain,
+         "its-own-user": its_own_user, "folders": folders, "waited-for-in-vain": waited_for_in_vain,
          "no-right-before-packing": no_right_before_packing, "bad-timeout": bad_timeout,
          "large-archives": large_archives}
 
