@@ -11,9 +11,9 @@ enum class ExitCode : int {
   kInternal = 1,      ///< A bug of ours, or a result that could not be written.
   kUsage = 2,         ///< The command line is wrong.
   kInvalidInput = 3,  ///< A file is wrong; nothing was started.
-  kCredentials = 4,
-  kCluster = 5,  ///< Unreachable or incompatible.
-  kDeadline = 6,
+  kCredentials = 4,   ///< A daemon does not take who we say to be.
+  kCluster = 5,       ///< Unreachable or incompatible.
+  kDeadline = 6,      ///< The caller's own; the job goes on.
   kNothingSelected = 7,
   kJobFailed = 10,  ///< And no expectation names its status.
   kJobKilled = 11,  ///< And no expectation names its status.

@@ -36,6 +36,7 @@ struct Raw {
   bool yarn = false;
   std::string submit_dry_run;
   std::string submit_timeout = "10m";
+  std::string wait_timeout;  ///< "" = no limit.
   bool version = false;
 };
 
@@ -117,6 +118,11 @@ void AddApplications(CLI::App& app, Raw& raw) {
     command.add_option("ID", raw.application.application, "application_1700000000000_0007")
         ->required();
     command.add_flag("--json", raw.application.json, "print an object");
+    if (verb.verb != apps::ApplicationVerb::kWait) continue;
+    command
+        .add_option("--timeout", raw.wait_timeout,
+                    "stay no longer, and end with 6 if the job goes on (default: no limit)")
+        ->type_name("DURATION");
   }
 }
 
@@ -220,6 +226,15 @@ void AddOthers(CLI::App& app, Raw& raw) {
   help.add_option("TOPIC", raw.topic, "a command, or exit-codes");
 }
 
+tl::expected<Duration, cli::UsageError> ParseTimeout(const std::string& command,
+                                                     const std::string& text) {
+  const auto timeout = config::ParseDuration(text);
+  if (timeout) return *timeout;
+  return tl::unexpected<cli::UsageError>(
+      cli::UsageError{fmt::format("tfyarn {}: --timeout takes a duration such as 30s, and {} {}\n",
+                                  command, text, timeout.error().problem)});
+}
+
 }  // namespace
 
 tl::expected<Command, cli::UsageError> ParseArguments(const std::vector<std::string>& words,
@@ -257,12 +272,8 @@ tl::expected<Command, cli::UsageError> ParseArguments(const std::vector<std::str
         cli::UsageError{"tfyarn run: --ui takes on or off, not " + raw.ui + "\n"});
   }
   if (name == "submit") {
-    const auto timeout = config::ParseDuration(raw.submit_timeout);
-    if (!timeout) {
-      return tl::unexpected<cli::UsageError>(cli::UsageError{
-          fmt::format("tfyarn submit: --timeout takes a duration such as 30s, and {} {}\n",
-                      raw.submit_timeout, timeout.error().problem)});
-    }
+    const auto timeout = ParseTimeout(name, raw.submit_timeout);
+    if (!timeout) return tl::unexpected<cli::UsageError>(timeout.error());
     raw.submit.timeout = *timeout;
     if (raw.submit_dry_run == "job") raw.submit.dry_run = apps::DryRun::kJob;
     if (raw.submit_dry_run == "cluster") raw.submit.dry_run = apps::DryRun::kCluster;
@@ -276,6 +287,10 @@ tl::expected<Command, cli::UsageError> ParseArguments(const std::vector<std::str
   for (const NamedVerb& verb : kApplicationVerbs) {
     if (name != verb.name) continue;
     raw.application.verb = verb.verb;
+    if (raw.wait_timeout.empty()) return raw.application;
+    const auto timeout = ParseTimeout(name, raw.wait_timeout);
+    if (!timeout) return tl::unexpected<cli::UsageError>(timeout.error());
+    raw.application.timeout = *timeout;
     return raw.application;
   }
   if (name == "doctor") return raw.doctor;

@@ -189,7 +189,7 @@ int Attach(const ApplicationWatch& watch, const config::HadoopSettings& settings
 
 int ListCommand(const ListArguments& arguments) {
   const auto settings = LoadClusterSettings();
-  if (!settings) return cli::ToInt(cli::ExitCode::kInvalidInput);
+  if (!settings) return cli::ToInt(settings.error());
   hadoop::ApplicationFilter filter{.types = {kType}};
   if (!arguments.all) {
     filter.states = {YarnApplicationState::kNew, YarnApplicationState::kNewSaving,
@@ -224,7 +224,7 @@ int ApplicationCommand(const ApplicationArguments& arguments, const std::string&
   const auto application = ApplicationFrom(arguments.application);
   if (!application) return cli::ToInt(cli::ExitCode::kInvalidInput);
   const auto settings = LoadClusterSettings();
-  if (!settings) return cli::ToInt(cli::ExitCode::kInvalidInput);
+  if (!settings) return cli::ToInt(settings.error());
   ClusterQuestions questions(*settings);
   const ApplicationWatch watch(questions, *application);
   if (arguments.verb == ApplicationVerb::kStatus) {
@@ -240,8 +240,13 @@ int ApplicationCommand(const ApplicationArguments& arguments, const std::string&
   if (kill) {
     if (const auto killed = watch.Kill(); !killed) return Refuse(killed.error());
   }
-  const auto ended = watch.UntilItHasEnded();
+  const auto ended = watch.UntilItHasEnded({}, arguments.timeout);
   if (!ended) return Refuse(ended.error());
+  if (!HasEnded(*ended)) {
+    cli::Complain(fmt::format("{} has not ended within {} (--timeout); it goes on",
+                              arguments.application, ToString(*arguments.timeout)));
+    return Show(*ended, "", arguments.json, cli::ToInt(cli::ExitCode::kDeadline));
+  }
   CleanUp(*settings, *ended, version);
   return Show(*ended, "", arguments.json,
               kill ? cli::ToInt(cli::ExitCode::kOk) : ExitCodeOf(*ended));

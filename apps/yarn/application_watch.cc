@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <chrono>
 #include <nlohmann/json.hpp>
 #include <thread>
@@ -78,6 +79,7 @@ int PrintEnd(const JobEnd& end, bool json) {
 
 int Refuse(const hadoop::IpcError& error) {
   cli::Complain(error.message);
+  if (error.kind == hadoop::IpcErrorKind::kSecurity) return cli::ToInt(cli::ExitCode::kCredentials);
   const yarn::RpcErrorCode code = hadoop::ToYarnError(error).code;
   return cli::ToInt(code == yarn::RpcErrorCode::kApplicationNotFound ? cli::ExitCode::kInvalidInput
                                                                      : cli::ExitCode::kCluster);
@@ -100,11 +102,13 @@ ApplicationWatch::Seen ApplicationWatch::Look() const {
 }
 
 ApplicationWatch::Seen ApplicationWatch::UntilItHasEnded(
-    const std::function<void(const ApplicationDetails&)>& seen) const {
+    const std::function<void(const ApplicationDetails&)>& seen,
+    const std::optional<Duration>& longest) const {
   using Clock = AwayWatch::Clock;
   constexpr auto kRm = AwayWatch::Part::kResourceManager;
   AwayWatch away;
-  Clock::time_point answered = Clock::now();
+  const Clock::time_point begun = Clock::now();
+  Clock::time_point answered = begun;
   while (true) {
     away.Asked(kRm, "the question about the job", Clock::now());
     auto now = Look();
@@ -113,13 +117,14 @@ ApplicationWatch::Seen ApplicationWatch::UntilItHasEnded(
     if (now && seen) seen(*now);
     const bool wait =
         now ? !HasEnded(*now) : MayPass(now.error()) && Clock::now() - answered < kLongestSilence;
-    if (!wait) return now;
+    const Duration left = longest ? *longest - (Clock::now() - begun) : kPoll;
+    if (!wait || left <= Duration::zero()) return now;
     if (const auto line = away.Next(Clock::now())) {
       cli::WriteStderr(cli::TerminalText(fmt::format(
           "tfyarn: {}; asking again for {} min; the job does not depend on that\n", *line,
           std::chrono::duration_cast<std::chrono::minutes>(kLongestSilence).count())));
     }
-    std::this_thread::sleep_for(kPoll);
+    std::this_thread::sleep_for(std::min(kPoll, left));
   }
 }
 

@@ -36,7 +36,8 @@ struct JobEnd {
 };
 [[nodiscard]] int PrintEnd(const JobEnd& end, bool json);
 
-/// Says it; returns kInvalidInput where there is no such application, else kCluster.
+/// Says it; returns kCredentials where a daemon does not take who we say to be, kInvalidInput where
+/// there is no such application, else kCluster.
 [[nodiscard]] int Refuse(const hadoop::IpcError& error);
 /// An answer that is none.
 [[nodiscard]] hadoop::IpcError Unreadable(const Error& error);
@@ -51,9 +52,11 @@ class ApplicationWatch {
       : questions_(questions), application_(application) {}
 
   [[nodiscard]] Seen Look() const;
-  /// A ResourceManager that starts again is waited for. `seen`: gets every answer.
+  /// A ResourceManager that starts again is waited for. `seen`: gets every answer. `longest`: after
+  /// so long the last answer is returned also when it has not ended; nullopt = no limit.
   [[nodiscard]] Seen UntilItHasEnded(
-      const std::function<void(const hadoop::ApplicationDetails&)>& seen = {}) const;
+      const std::function<void(const hadoop::ApplicationDetails&)>& seen = {},
+      const std::optional<Duration>& longest = std::nullopt) const;
   /// The RM kills later.
   [[nodiscard]] tl::expected<std::string, hadoop::IpcError> Kill() const;
 

@@ -24,21 +24,20 @@ std::optional<config::HadoopConfiguration> LoadHadoopConfiguration() {
   return std::nullopt;
 }
 
-std::optional<config::HadoopSettings> LoadSettings() {
+LoadedSettings LoadSettings() {
   const auto loaded = LoadHadoopConfiguration();
-  if (!loaded) return std::nullopt;
+  if (!loaded) return tl::unexpected(cli::ExitCode::kInvalidInput);
   auto settings = config::ReadHadoopSettings(*loaded);
   if (!settings) {
     cli::Explain(settings.error());
-    return std::nullopt;
+    return tl::unexpected(cli::ExitCode::kInvalidInput);
   }
-  if (settings->kerberos || settings->hdfs_https) {
-    cli::Complain(fmt::format("{}: {} is not supported yet", *HadoopConfigurationDirectory(),
-                              settings->kerberos ? "hadoop.security.authentication=kerberos"
-                                                 : "dfs.http.policy=HTTPS_ONLY"));
-    return std::nullopt;
-  }
-  return std::move(*settings);
+  if (!settings->kerberos && !settings->hdfs_https) return std::move(*settings);
+  cli::Complain(fmt::format("{}: {} is not supported yet", *HadoopConfigurationDirectory(),
+                            settings->kerberos ? "hadoop.security.authentication=kerberos"
+                                               : "dfs.http.policy=HTTPS_ONLY"));
+  return tl::unexpected(settings->kerberos ? cli::ExitCode::kCredentials
+                                           : cli::ExitCode::kInvalidInput);
 }
 
 bool IsOpenTo(const config::HadoopSettings& settings) {
@@ -47,9 +46,9 @@ bool IsOpenTo(const config::HadoopSettings& settings) {
   return why.empty();
 }
 
-std::optional<config::HadoopSettings> LoadClusterSettings() {
+LoadedSettings LoadClusterSettings() {
   auto settings = LoadSettings();
-  if (settings && !IsOpenTo(*settings)) return std::nullopt;
+  if (settings && !IsOpenTo(*settings)) return tl::unexpected(cli::ExitCode::kCredentials);
   return settings;
 }
 

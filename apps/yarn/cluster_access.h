@@ -4,8 +4,10 @@
 #include <boost/asio/io_context.hpp>
 #include <optional>
 #include <string>
+#include <tl/expected.hpp>
 #include <vector>
 
+#include "apps/cli/exit_codes.h"
 #include "config/hadoop_settings.h"
 #include "core/model/error.h"
 #include "hosts/yarn/hdfs_storage.h"
@@ -16,12 +18,14 @@ namespace tfyarn::apps {
 
 /// nullopt: what is wrong was said; the exit code is kInvalidInput.
 [[nodiscard]] std::optional<config::HadoopConfiguration> LoadHadoopConfiguration();
-/// The same; no server is asked.
-[[nodiscard]] std::optional<config::HadoopSettings> LoadSettings();
+/// The same; no server is asked. The error, which was said, is the exit code: kCredentials where
+/// they say that the cluster wants Kerberos, else kInvalidInput.
+using LoadedSettings = tl::expected<config::HadoopSettings, cli::ExitCode>;
+[[nodiscard]] LoadedSettings LoadSettings();
 /// The same, of a cluster that takes calls by these settings, as far as it answers.
-[[nodiscard]] std::optional<config::HadoopSettings> LoadClusterSettings();
+[[nodiscard]] LoadedSettings LoadClusterSettings();
 /// False: the cluster refuses all calls by these settings; that was said, and the exit code is
-/// kInvalidInput.
+/// kCredentials.
 [[nodiscard]] bool IsOpenTo(const config::HadoopSettings& settings);
 /// As a client.
 [[nodiscard]] hosts::YarnClusterOptions ClusterOptions(const config::HadoopSettings& settings);

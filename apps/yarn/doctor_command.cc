@@ -35,8 +35,8 @@ Check Unusable(const std::string& directory, const config::Diagnostics& diagnost
 }  // namespace
 
 int DoctorCommand(const DoctorArguments& arguments) {
-  const auto refuse = [&](Check check) {
-    return Show({std::move(check)}, arguments.json, cli::ExitCode::kInvalidInput);
+  const auto refuse = [&](Check check, cli::ExitCode code = cli::ExitCode::kInvalidInput) {
+    return Show({std::move(check)}, arguments.json, code);
   };
   const auto directory = HadoopConfigurationDirectory();
   if (!directory) {
@@ -49,18 +49,20 @@ int DoctorCommand(const DoctorArguments& arguments) {
   const auto settings = config::ReadHadoopSettings(*loaded);
   if (!settings) return refuse(Unusable(*directory, settings.error()));
   if (settings->kerberos || settings->hdfs_https) {
-    return refuse({.subject = "security",
-                   .state = CheckState::kProblem,
-                   .text = settings->kerberos
-                               ? "this is a secure cluster (hadoop.security.authentication is "
-                                 "kerberos): Kerberos is not supported yet"
-                               : "dfs.http.policy is HTTPS_ONLY, which is not supported yet"});
+    return refuse(
+        {.subject = "security",
+         .state = CheckState::kProblem,
+         .text = settings->kerberos ? "this is a secure cluster (hadoop.security.authentication is "
+                                      "kerberos): Kerberos is not supported yet"
+                                    : "dfs.http.policy is HTTPS_ONLY, which is not supported yet"},
+        settings->kerberos ? cli::ExitCode::kCredentials : cli::ExitCode::kInvalidInput);
   }
   if (std::string why = KerberosIsWanted(*settings); !why.empty()) {
     return refuse({.subject = "security",
                    .state = CheckState::kProblem,
                    .text = std::move(why),
-                   .advice = "is " + *directory + " the configuration of this cluster?"});
+                   .advice = "is " + *directory + " the configuration of this cluster?"},
+                  cli::ExitCode::kCredentials);
   }
   std::vector<Check> checks{{.subject = "configuration", .text = *directory}};
   checks.push_back({.subject = "user",

@@ -86,7 +86,7 @@ int EventsCommand(const EventsArguments& arguments) {
   const auto application = ApplicationFrom(arguments.application);
   if (!application) return cli::ToInt(cli::ExitCode::kInvalidInput);
   const auto settings = LoadClusterSettings();
-  if (!settings) return cli::ToInt(cli::ExitCode::kInvalidInput);
+  if (!settings) return cli::ToInt(settings.error());
   HistoryStore store(*settings, arguments.user, arguments.directory);
   ClusterQuestions questions(*settings);
   const ApplicationWatch watch(questions, *application);

@@ -198,7 +198,7 @@ int HistoryCommand(const HistoryArguments& arguments, const std::string& version
     if (!application) return cli::ToInt(cli::ExitCode::kInvalidInput);
   }
   const auto settings = LoadClusterSettings();
-  if (!settings) return cli::ToInt(cli::ExitCode::kInvalidInput);
+  if (!settings) return cli::ToInt(settings.error());
   HistoryStore store(*settings, arguments.user, arguments.directory);
   ClusterQuestions questions(*settings);
   if (!application) return List(arguments, store, questions);

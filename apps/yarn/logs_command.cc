@@ -272,7 +272,7 @@ int LogsCommand(const LogsArguments& arguments) {
   const auto application = ApplicationFrom(arguments.application);
   if (!application) return cli::ToInt(cli::ExitCode::kInvalidInput);
   const auto settings = LoadClusterSettings();
-  if (!settings) return cli::ToInt(cli::ExitCode::kInvalidInput);
+  if (!settings) return cli::ToInt(settings.error());
   return LogsRun(arguments, *settings, *application).Run();
 }
 

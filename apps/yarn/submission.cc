@@ -87,7 +87,7 @@ int Submission::Run() {
 
 void Submission::ProvideRuntime() {
   std::error_code failed;
-  const std::string scratch = std::filesystem::temp_directory_path(failed).string();
+  scratch_ = std::filesystem::temp_directory_path(failed).string();
   if (failed) {
     cli::Complain("TMPDIR is no directory: " + failed.message());
     return End(cli::ToInt(cli::ExitCode::kInvalidInput));
@@ -97,7 +97,7 @@ void Submission::ProvideRuntime() {
       {.shared = settings_.runtime_directory,
        .own = HomeInHdfs(user_) + "/runtime",
        .user = user_,
-       .scratch = scratch},
+       .scratch = scratch_},
       [this](Expected<yarn::LocalResource> runtime) { RuntimeProvided(std::move(runtime)); });
 }
 
@@ -132,18 +132,19 @@ void Submission::MakeClient(const yarn::LocalResource& runtime) {
   const std::string here = std::filesystem::path(arguments_.file).parent_path().string();
   client_ = std::make_unique<hosts::ClientHost>(
       spec_, std::move(options), RandomSeed(),
-      hosts::ClientHost::Parts{.loop = loop_,
-                               .cluster = watched_cluster_,
-                               .storage = watched_storage_,
-                               .recorder = recorder_,
-                               .stage =
-                                   [this, here, runtime](const std::string& directory,
-                                                         hosts::ClientHost::StagedAnswer done) {
-                                     staging_.Stage(*spec_, here, directory, addresses_, runtime,
-                                                    std::move(done));
-                                   },
-                               .seen = [this](const ClientAction& action) { Seen(action); },
-                               .exit = [this](std::int32_t code) { ClientEnded(code); }});
+      hosts::ClientHost::Parts{
+          .loop = loop_,
+          .cluster = watched_cluster_,
+          .storage = watched_storage_,
+          .recorder = recorder_,
+          .stage =
+              [this, here, runtime](const std::string& directory,
+                                    hosts::ClientHost::StagedAnswer done) {
+                staging_.Stage(*spec_, {.here = here, .there = directory, .scratch = scratch_},
+                               addresses_, runtime, std::move(done));
+              },
+          .seen = [this](const ClientAction& action) { Seen(action); },
+          .exit = [this](std::int32_t code) { ClientEnded(code); }});
   client_->Submit({.user = user_, .staging_directory = StagingInHdfs(user_)});
 }
 

@@ -62,6 +62,7 @@ class Submission {
   config::HadoopSettings settings_;
   std::string version_;
   std::string user_;
+  std::string scratch_;  ///< The directory for temporary files.
   hosts::YarnAddresses addresses_;
   boost::asio::io_context loop_;
   hosts::HdfsStorage storage_;

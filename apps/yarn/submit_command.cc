@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <cstdlib>
 #include <filesystem>
 #include <optional>
 #include <system_error>
@@ -32,26 +33,38 @@ int RefuseFile(const config::Diagnostics& diagnostics) {
   return cli::ToInt(cli::ExitCode::kInvalidInput);
 }
 
-/// What the cluster is asked to bring to its nodes: it takes files, not directories.
+/// What is wrong with what the cluster is asked to bring to its nodes.
 std::vector<std::string> StagingProblems(const std::string& job_file, const JobSpec& job) {
   std::vector<std::string> problems = cli::MissingFiles(job_file, job);
   if (!problems.empty()) return problems;
   const fs::path here = fs::path(job_file).parent_path();
-  std::vector<std::string> names = job.files;
-  for (const ArchiveSpec& archive : job.archives) names.push_back(archive.path);
-  for (const std::string& name : names) {
-    std::error_code failed;
-    if (!fs::is_directory(here / name, failed)) continue;
-    problems.push_back(fmt::format(
-        "{}: {} is a directory, and YARN takes files: pack it (tar czf) and name it in `archives`",
-        job_file, name));
-  }
-  if (!problems.empty()) return problems;
   for (const ArchiveSpec& archive : job.archives) {
+    std::error_code failed;
+    if (fs::is_directory(here / archive.path, failed)) {
+      problems.push_back(
+          fmt::format("{}: {} is a directory, and no archive: name it in `files`, or pack it (tar "
+                      "czf)",
+                      job_file, archive.path));
+      continue;
+    }
     const auto sound = hosts::CheckArchive((here / archive.path).string());
     if (!sound) problems.push_back(fmt::format("{}: {}", job_file, sound.error().message));
   }
   return problems;
+}
+
+/// The job's own `user` submits it: without Kerberos a cluster believes any name. False: the
+/// environment names another, and that was said.
+bool TakeUser(const std::string& job_file, const JobSpec& job, config::HadoopSettings& settings) {
+  if (job.user.empty()) return true;
+  const char* named = std::getenv("HADOOP_USER_NAME");
+  if (named != nullptr && *named != '\0' && job.user != named) {
+    cli::Complain(fmt::format("{}: `user` is {}, and HADOOP_USER_NAME is {}; they must agree",
+                              job_file, job.user, config::Printable(named)));
+    return false;
+  }
+  settings.user = job.user;
+  return true;
 }
 
 /// A server that accepts connections and does not answer counts as away, too.
@@ -62,9 +75,10 @@ config::HadoopSettings Impatient(config::HadoopSettings settings) {
   return settings;
 }
 
-/// A cluster that is only starting is waited for, and the user is told so. Whether the
-/// ResourceManager answers.
-bool TellWhoIsAway(const config::HadoopSettings& settings, const SubmitArguments& arguments) {
+/// A cluster that is only starting is waited for, and the user is told so. `manager`: the
+/// ResourceManager's first answer. Whether it answers.
+bool TellWhoIsAway(const tl::expected<std::string, hadoop::IpcError>& manager,
+                   const config::HadoopSettings& settings, const SubmitArguments& arguments) {
   constexpr Duration kFirstAnswer = 3s;
   const auto tell = [&](const std::string& why) {
     if (arguments.quiet) return;
@@ -72,7 +86,6 @@ bool TellWhoIsAway(const config::HadoopSettings& settings, const SubmitArguments
         "{}; waiting for it for {} (--timeout), Ctrl-C gives up (`tfyarn doctor` says more)", why,
         TimeoutText(arguments.timeout)));
   };
-  const auto manager = ClusterQuestions(Impatient(settings)).Ask(hadoop::GetClusterMetrics());
   if (!manager && MayPass(manager.error()))
     tell("the ResourceManager gives no answer: " + manager.error().message);
   const auto home = HdfsQuestions(settings, kFirstAnswer).Mkdirs(HomeInHdfs(settings.user));
@@ -103,12 +116,17 @@ int SubmitCommand(const SubmitArguments& arguments, const std::string& version) 
   if (!arguments.quiet) {
     for (const std::string& remark : cli::Remarks(arguments.file, job->spec)) cli::Complain(remark);
   }
-  const auto settings = LoadSettings();
-  if (!settings) return cli::ToInt(cli::ExitCode::kInvalidInput);
-  if (arguments.dry_run != DryRun::kJob && !IsOpenTo(*settings))
+  auto settings = LoadSettings();
+  if (!settings) return cli::ToInt(settings.error());
+  if (!TakeUser(arguments.file, job->spec, *settings))
     return cli::ToInt(cli::ExitCode::kInvalidInput);
+  if (arguments.dry_run != DryRun::kJob && !IsOpenTo(*settings))
+    return cli::ToInt(cli::ExitCode::kCredentials);
   if (arguments.dry_run != DryRun::kNo) return TrySubmission(arguments, job->spec, *settings);
-  if (TellWhoIsAway(*settings, arguments)) {
+  const auto manager = ClusterQuestions(Impatient(*settings)).Ask(hadoop::GetClusterMetrics());
+  if (!manager && manager.error().kind == hadoop::IpcErrorKind::kSecurity)
+    return Refuse(manager.error());
+  if (TellWhoIsAway(manager, *settings, arguments)) {
     if (const auto refusal = RefusalOfQueue(*settings, job->spec.queue)) {
       return PrintEnd({.application = "",
                        .name = job->spec.name,

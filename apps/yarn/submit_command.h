@@ -27,7 +27,8 @@ struct SubmitArguments {
 
 /// Prints the application's id on stdout as soon as YARN has taken it, and with `wait` the verdict.
 /// A first Ctrl-C kills the job, a second one ends the program. Returns kOk once it is accepted,
-/// or with `wait` the job's outcome; kInvalidInput, kCluster. `version`: of the program.
+/// or with `wait` the job's outcome; kInvalidInput, kCredentials, kCluster. `version`: of the
+/// program.
 [[nodiscard]] int SubmitCommand(const SubmitArguments& arguments, const std::string& version);
 
 }  // namespace tfyarn::apps

@@ -10,6 +10,7 @@
 
 #include "core/model/work_directory.h"
 #include "hosts/runtime/staging.h"
+#include "hosts/yarn/archive_writer.h"
 
 namespace tfyarn::hosts {
 namespace {
@@ -189,17 +190,27 @@ yarn::ContainerLaunchContext AgentContext(const JobSpec& job, const YarnAddresse
   return context;
 }
 
-void HdfsStaging::Stage(const JobSpec& job, const std::string& here,
-                        const std::string& application_directory, const YarnAddresses& addresses,
+void HdfsStaging::Stage(const JobSpec& job, const JobPlaces& places, const YarnAddresses& addresses,
                         const yarn::LocalResource& runtime, ContextAnswer answer) {
   const auto stages = std::make_shared<Stages>();
   stages->answer = std::move(answer);
   stages->context = AgentContext(job, addresses, runtime);
   for (const std::string& file : job.files) {
     const std::string name = NameInWorkDirectory(file);
+    const std::string local = fs::path(places.here) / file;
+    const std::string path = places.there + "/files/" + name;
+    std::error_code failed;
+    if (!fs::is_directory(local, failed)) {
+      stages->items.push_back({.name = name, .local = local, .path = path});
+      continue;
+    }
+    // Its suffix says to NodeManagers what it is.
     stages->items.push_back({.name = name,
-                             .local = fs::path(here) / file,
-                             .path = application_directory + "/files/" + name});
+                             .local = fmt::format("{}/tfyarn-files-{}.{}.tar.gz", places.scratch,
+                                                  stages->items.size(), ::getpid()),
+                             .path = path + ".tar.gz",
+                             .archive = true,
+                             .packed_from = local});
   }
   for (const ArchiveSpec& archive : job.archives) {
     // Beside its own name, which says to NodeManagers what it is, that of its directory: two may
@@ -207,8 +218,8 @@ void HdfsStaging::Stage(const JobSpec& job, const std::string& here,
     const std::string name = NameInWorkDirectory(archive.path);
     stages->items.push_back(
         {.name = archive.as,
-         .local = fs::path(here) / archive.path,
-         .path = fmt::format("{}/archives/{}/{}", application_directory, archive.as, name),
+         .local = fs::path(places.here) / archive.path,
+         .path = fmt::format("{}/archives/{}/{}", places.there, archive.as, name),
          .archive = true});
   }
   NextItem(stages);
@@ -217,6 +228,16 @@ void HdfsStaging::Stage(const JobSpec& job, const std::string& here,
 void HdfsStaging::NextItem(const std::shared_ptr<Stages>& stages) {
   if (stages->next == stages->items.size()) return stages->answer(std::move(stages->context));
   const Item& item = stages->items[stages->next++];
+  if (item.packed_from.empty()) return UploadItem(stages, item);
+  if (auto packed = PackDirectory(item.packed_from, item.local); !packed) {
+    std::error_code ignored;
+    fs::remove(item.local, ignored);
+    return stages->answer(tl::unexpected<Error>(OfThisMachine(packed.error())));
+  }
+  UploadItem(stages, item);
+}
+
+void HdfsStaging::UploadItem(const std::shared_ptr<Stages>& stages, const Item& item) {
   const ResourceAnswer took = [this, stages, &item](Expected<yarn::LocalResource> found) {
     if (!found) return stages->answer(tl::unexpected<Error>(found.error()));
     stages->context.local_resources[item.name] = std::move(*found);
@@ -225,6 +246,8 @@ void HdfsStaging::NextItem(const std::shared_ptr<Stages>& stages) {
   storage_.client().Upload(
       item.local, item.path, true,
       lifetime_.Guard([this, stages, &item, took](const hdfs::HdfsResponse& response) {
+        std::error_code ignored;
+        if (!item.packed_from.empty()) fs::remove(item.local, ignored);
         if (const auto* error = std::get_if<hdfs::HdfsError>(&response)) {
           Error failed = ToError(*error);
           failed.message = fmt::format("{}: {}", item.name, failed.message);

@@ -48,11 +48,17 @@ class HdfsStaging {
   void ProvideRuntime(const std::string& programs, const RuntimePlaces& places,
                       ResourceAnswer answer);
 
-  /// How agents of the job are started, which fetch job.yaml themselves. Its files and archives are
-  /// looked for in `here`. Errors: kUnavailable may pass; any other does not.
-  void Stage(const JobSpec& job, const std::string& here, const std::string& application_directory,
-             const YarnAddresses& addresses, const yarn::LocalResource& runtime,
-             ContextAnswer answer);
+  /// Where a job's files are, and where they go.
+  struct JobPlaces {
+    std::string here;     ///< A directory of this machine, for paths that are relative.
+    std::string there;    ///< The application's directory in HDFS.
+    std::string scratch;  ///< A directory of this machine for archives of directories.
+  };
+  /// How agents of the job are started, which fetch job.yaml themselves. A directory among its
+  /// files goes as an archive, which NodeManagers unpack. Errors: kUnavailable may pass; any other
+  /// does not.
+  void Stage(const JobSpec& job, const JobPlaces& places, const YarnAddresses& addresses,
+             const yarn::LocalResource& runtime, ContextAnswer answer);
 
  private:
   struct Item {
@@ -60,6 +66,8 @@ class HdfsStaging {
     std::string local;
     std::string path;
     bool archive = false;
+    /// A directory of this machine from which `local` is made, and removed again; "" = it is there.
+    std::string packed_from;
   };
   struct Stages;
 
@@ -81,6 +89,7 @@ class HdfsStaging {
               const hdfs::HdfsError& error);
   void RemovePart(const std::string& part, std::function<void()> done);
   void NextItem(const std::shared_ptr<Stages>& stages);
+  void UploadItem(const std::shared_ptr<Stages>& stages, const Item& item);
 
   HdfsStorage& storage_;
   Lifetime lifetime_;

@@ -1,7 +1,5 @@
 #include "hosts/yarn/runtime_bundle.h"
 
-#include <archive.h>
-#include <archive_entry.h>
 #include <fmt/format.h>
 #include <xxhash.h>
 
@@ -17,6 +15,8 @@
 #include <memory>
 #include <system_error>
 
+#include "hosts/yarn/archive_writer.h"
+
 namespace tfyarn::hosts {
 namespace {
 
@@ -26,12 +26,6 @@ constexpr const char* kLoader = "ld-linux-x86-64.so.2";
 constexpr const char* kSaslMechanism = "libdigestmd5.so";
 constexpr std::size_t kPiece = std::size_t{1} << 16;
 
-struct CloseArchive {
-  void operator()(archive* a) const { archive_write_free(a); }
-};
-struct FreeEntry {
-  void operator()(archive_entry* e) const { archive_entry_free(e); }
-};
 struct ClosePipe {
   void operator()(std::FILE* pipe) const { pclose(pipe); }
 };
@@ -129,32 +123,6 @@ Expected<std::string> NameOf(const std::vector<BundledFile>& files) {
   return fmt::format("tfyarn-runtime-{:016x}{:016x}.tar.gz", digest.high64, digest.low64);
 }
 
-Error Failure(archive* writer, const std::string& path) {
-  const char* why = archive_error_string(writer);
-  return {.code = ErrorCode::kUnavailable,
-          .message = fmt::format("{}: {}", path, why == nullptr ? "cannot be written" : why)};
-}
-
-Expected<void> AddFile(archive* writer, const BundledFile& file, const std::string& path) {
-  std::error_code failed;
-  const auto size = fs::file_size(file.path, failed);
-  std::ifstream in(file.path, std::ios::binary);
-  if (failed || !in) return Fail(ErrorCode::kNotFound, fmt::format("{} cannot be read", file.path));
-  const std::unique_ptr<archive_entry, FreeEntry> entry(archive_entry_new());
-  archive_entry_set_pathname(entry.get(), file.name.c_str());
-  archive_entry_set_filetype(entry.get(), AE_IFREG);
-  archive_entry_set_perm(entry.get(), 0755);
-  archive_entry_set_size(entry.get(), static_cast<la_int64_t>(size));
-  if (archive_write_header(writer, entry.get()) != ARCHIVE_OK)
-    return tl::unexpected(Failure(writer, path));
-  std::array<char, kPiece> piece{};
-  while (in.read(piece.data(), piece.size()) || in.gcount() > 0) {
-    if (archive_write_data(writer, piece.data(), static_cast<std::size_t>(in.gcount())) < 0)
-      return tl::unexpected(Failure(writer, path));
-  }
-  return {};
-}
-
 }  // namespace
 
 Expected<RuntimeBundle> FindRuntime(const std::string& programs) {
@@ -185,17 +153,12 @@ Expected<RuntimeBundle> FindRuntime(const std::string& programs) {
 }
 
 Expected<void> WriteBundle(const RuntimeBundle& bundle, const std::string& path) {
-  const std::unique_ptr<archive, CloseArchive> writer(archive_write_new());
-  archive_write_set_format_pax_restricted(writer.get());
-  archive_write_add_filter_gzip(writer.get());
-  if (archive_write_open_filename(writer.get(), path.c_str()) != ARCHIVE_OK)
-    return tl::unexpected(Failure(writer.get(), path));
+  auto writer = ArchiveWriter::Create(path);
+  if (!writer) return tl::unexpected<Error>(writer.error());
   for (const BundledFile& file : bundle.files) {
-    if (auto added = AddFile(writer.get(), file, path); !added) return added;
+    if (auto added = writer->AddFile(file.name, file.path, 0755); !added) return added;
   }
-  if (archive_write_close(writer.get()) != ARCHIVE_OK)
-    return tl::unexpected(Failure(writer.get(), path));
-  return {};
+  return writer->Close();
 }
 
 std::vector<std::string> BundledCommand(const std::string& program) {

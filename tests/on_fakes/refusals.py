@@ -143,9 +143,9 @@ def kerberos(cluster):
                   ("list",), ("list", "--all"), ("status", application), ("wait", application), ("kill", application),
                   ("attach", application), ("logs", application), ("events", application), ("history",),
                   ("history", application)):
-        said = client.expect(tfyarn(cluster.conf, *words), 3, "the cluster wants Kerberos", "accepts TOKEN, KERBEROS")
+        said = client.expect(tfyarn(cluster.conf, *words), 4, "the cluster wants Kerberos", "accepts TOKEN, KERBEROS")
         check(said.count("\n") == 1, f"{words} says more: {said}")
-    said = client.doctor(cluster.conf, 3)
+    said = client.doctor(cluster.conf, 4)
     check(list(said) == ["security"] and said["security"]["state"] == "problem", f"doctor says more: {said}")
     check("the cluster wants Kerberos" in said["security"]["text"], f"{said}")
     # That one asks no server.

@@ -75,6 +75,48 @@ def denied_meanwhile(cluster):
     changed_meanwhile(cluster, "deny-queue default", "allow-queue default", 3, "does not have permission to submit")
 
 
+# ---- what the job file says of the submission
+
+def its_own_user(cluster):
+    """`user` of the job submits it, as HADOOP_USER_NAME would; both must not name two."""
+    put(cluster, "/user/other", "MKDIRS", cluster.plan["user"], permission="777")
+    file = client.asking(more="user: other")
+    client.expect(submit(cluster, file, HADOOP_USER_NAME="third"), 3, "`user` is other, and HADOOP_USER_NAME is third: who submits it?")
+    application = client.expect(submit(cluster, file, "-q"), 0).strip()
+    check(json.loads(client.expect(tfyarn(cluster.conf, "status", application, "--json"), 0))["user"] == "other", "another user has submitted it")
+    check(application in names(cluster, "/user/other/.tfyarn/staging"), "its files are another user's")
+    client.expect(tfyarn(cluster.conf, "kill", application, HADOOP_USER_NAME="other"), 0)
+
+
+def folders(cluster):
+    """A directory among `files` is one in the work directory, with all that is in it; what a link leads to is there in its place."""
+    job = Job(cluster, "name: folders\nframework: generic\nfiles: [one.txt, data]\n"
+                       "tasks: {worker: {memory: 128MiB, command: [bash, -c, '(cat one.txt data/two.txt data/deep/link && data/run && ls -d data/none) > %s/seen']}}\n")
+    deep = job.folder / "data" / "deep"
+    deep.mkdir(parents=True)
+    (job.folder / "data" / "none").mkdir()
+    for path, text in ((job.folder / "one.txt", "one "), (job.folder / "data" / "two.txt", "two "), (job.folder / "three.txt", "three ")):
+        path.write_text(text)
+    (deep / "link").symlink_to(job.folder / "three.txt")
+    (job.folder / "data" / "run").write_text("#!/bin/sh\necho four\n")
+    (job.folder / "data" / "run").chmod(0o755)
+    code, said = job.submit().end()
+    check(code == 0, f"exit code {code}: {said}")
+    seen = (job.folder / "seen").read_text()
+    check(seen == "one two three four\ndata/none\n", f"it has seen: {seen}")
+
+
+def waited_for_in_vain(cluster):
+    """The time of `wait --timeout` is over before the job is, which goes on."""
+    job = verdict.working(cluster)
+    application, = names(cluster, f"{home(cluster)}/staging")
+    client.expect(tfyarn(cluster.conf, "wait", application, "--timeout", "1s"), 6, "has not ended within 1s (--timeout); it goes on")
+    code, out, err = tfyarn(cluster.conf, "wait", application, "--timeout", "0s", "--json")
+    check(code == 6 and json.loads(out)["state"] == "running", f"exit code {code}: {out}{err}")
+    client.expect(tfyarn(cluster.conf, "wait", application, "--timeout", "soon"), 2, "--timeout takes a duration")
+    verdict.ended_well(job)
+
+
 # ---- the runtime
 
 def no_right_before_packing(cluster):
@@ -249,6 +291,7 @@ CASES = {"silent-task": silent_task, "hdfs-away": hdfs_away, "rm-away": rm_away,
          "one-runtime-for-all": one_runtime_for_all,
          "shown-as": shown_as, "stopped-meanwhile": stopped_meanwhile, "stopped-queue": stopped_queue, "denied-queue": denied_queue,
          "denied-meanwhile": denied_meanwhile, "accepted": accepted,
+         "its-own-user": its_own_user, "folders": folders, "waited-for-in-vain": waited_for_in_vain,
          "no-right-before-packing": no_right_before_packing, "bad-timeout": bad_timeout,
          "large-archives": large_archives}
 
