@@ -81,7 +81,7 @@ def its_own_user(cluster):
     """`user` of the job submits it, as HADOOP_USER_NAME would; both must not name two."""
     put(cluster, "/user/other", "MKDIRS", cluster.plan["user"], permission="777")
     file = client.asking(more="user: other")
-    client.expect(submit(cluster, file, HADOOP_USER_NAME="third"), 3, "`user` is other, and HADOOP_USER_NAME is third: who submits it?")
+    client.expect(submit(cluster, file, HADOOP_USER_NAME="third"), 3, "`user` is other, and HADOOP_USER_NAME is third; they must agree")
     application = client.expect(submit(cluster, file, "-q"), 0).strip()
     check(json.loads(client.expect(tfyarn(cluster.conf, "status", application, "--json"), 0))["user"] == "other", "another user has submitted it")
     check(application in names(cluster, "/user/other/.tfyarn/staging"), "its files are another user's")
