@@ -44,7 +44,7 @@ OURS = {
 
 # Headers of core/model that the fakes must not know: they may share YARN's words, never the AM's.
 NOT_FOR_FAKES = ["am", "agent", "client", "channel", "launch", "elision", "cluster_spec", "job_spec", "exit", "success",
-                 "codec"]
+                 "codec", "rpc_meaning"]
 ONE_USER = {"fakes/yarn-rm": {"core/placement": "schedulers/gang"}}
 # Folder -> the one header of another folder that it may include: which schedulers there are, no more.
 ONE_HEADER = {folder: {"fakes/yarn-rm": "fakes/yarn-rm/schedulers.h"} for folder in ("config", "explore")}

@@ -7,9 +7,12 @@
 #include "core/allocation/rm_session.h"
 #include "core/model/probe.h"
 #include "core/model/response_id.h"
+#include "core/model/rpc_meaning.h"
 
 namespace tfyarn::allocation {
 namespace {
+
+using yarn::RpcMeaning;
 
 /// The id that the RM waits for, from "... expect responseId to be 8 but get 6".
 std::optional<std::int32_t> ExpectedResponseId(const std::string& message) {
@@ -23,25 +26,11 @@ std::optional<std::int32_t> ExpectedResponseId(const std::string& message) {
   return id;
 }
 
-/// The RM knows no such attempt any more: it says so of a registration by the error that it has for
-/// a second one, and another text. Source: ApplicationMasterService.java
-/// (throwApplicationDoesNotExistInCacheException).
-bool IsForgotten(const yarn::RpcError& error) {
-  return error.message.find("doesn't exist in cache") != std::string::npos;
-}
-
-/// What the RM has ended once it does not take up again.
-bool EndsTheAttempt(const yarn::RpcError& error) {
-  return error.code == yarn::RpcErrorCode::kApplicationAttemptNotFound ||
-         error.code == yarn::RpcErrorCode::kApplicationNotFound ||
-         (error.code == yarn::RpcErrorCode::kInvalidApplicationMasterRequest && IsForgotten(error));
-}
-
 /// An earlier call has registered the attempt; only its answer did not come. That holds also where
 /// the call that hears it has been repeated since: an RM that always takes longer to answer than
 /// the AM waits would never be believed.
 bool ProvesRegistration(const yarn::RpcError& error) {
-  return error.code == yarn::RpcErrorCode::kInvalidApplicationMasterRequest && !IsForgotten(error);
+  return MeaningOf(error) == RpcMeaning::kOutOfTurn;
 }
 
 }  // namespace
@@ -56,7 +45,7 @@ RmNews RmSession::OnReplied(Instant now, const RmReplied& reply) {
   const bool in_time = of_this_call && awaited && settles;
   // It holds however late it is heard. Before it is told that the final status has been taken, an
   // attempt that finishes may hear so of an earlier call.
-  const bool ends = error != nullptr && EndsTheAttempt(*error) &&
+  const bool ends = error != nullptr && MeaningOf(*error) == RpcMeaning::kOver &&
                     (call_.kind != CallKind::kFinish || of_this_call);
   if (ends && !in_time) TF_PROBE("session/late-word-of-the-end");
   if (stopped_ || (!in_time && !ends)) {
@@ -121,29 +110,22 @@ void RmSession::OnRegisterAnswered(Instant now, const yarn::RmResponse& response
 
 void RmSession::OnRegisterFailed(Instant now, const yarn::RpcError& error, RmNews& news) {
   call_.outstanding = false;
-  switch (error.code) {
-    case yarn::RpcErrorCode::kApplicationAttemptNotFound:
-    case yarn::RpcErrorCode::kApplicationNotFound:
-    case yarn::RpcErrorCode::kInvalidToken:
+  switch (MeaningOf(error)) {
+    case RpcMeaning::kOver:
+    case RpcMeaning::kTokenRefused:
       Stop(error, news);
       return;
-    case yarn::RpcErrorCode::kInvalidApplicationMasterRequest:
+    case RpcMeaning::kOutOfTurn:
       // Registered twice: the first call arrived, its answer did not.
       news.registered_blindly = !ever_registered_;
       if (!ever_registered_) news.registered = yarn::RegisterApplicationMasterResponse{};
       BecomeRegistered(now, news);
       return;
-    case yarn::RpcErrorCode::kUnavailable:
+    case RpcMeaning::kNoAnswer:
       break;
-    case yarn::RpcErrorCode::kApplicationMasterNotRegistered:
-    case yarn::RpcErrorCode::kInvalidResourceRequest:
-    case yarn::RpcErrorCode::kInvalidLabelResourceRequest:
-    case yarn::RpcErrorCode::kInvalidResourceBlacklistRequest:
-    case yarn::RpcErrorCode::kInvalidContainerRelease:
-    case yarn::RpcErrorCode::kInvalidContainer:
-    case yarn::RpcErrorCode::kNmNotYetReady:
-    case yarn::RpcErrorCode::kYarn:
-    case yarn::RpcErrorCode::kNullPointer:
+    case RpcMeaning::kUnregistered:
+    case RpcMeaning::kPartRefused:
+    case RpcMeaning::kFailed:
       news.rejected = error;
       break;
   }
@@ -222,18 +204,17 @@ void RmSession::TakeIn(const yarn::AllocateResponse& response) {
 void RmSession::OnAllocateFailed(Instant now, const yarn::RpcError& error, RmNews& news) {
   call_.outstanding = false;
   next_send_ = call_.sent + options_.heartbeat;
-  switch (error.code) {
-    case yarn::RpcErrorCode::kUnavailable:
+  switch (MeaningOf(error)) {
+    case RpcMeaning::kNoAnswer:
       return;
-    case yarn::RpcErrorCode::kApplicationMasterNotRegistered:
+    case RpcMeaning::kUnregistered:
       Resync(now);
       return;
-    case yarn::RpcErrorCode::kApplicationAttemptNotFound:
-    case yarn::RpcErrorCode::kApplicationNotFound:
-    case yarn::RpcErrorCode::kInvalidToken:
+    case RpcMeaning::kOver:
+    case RpcMeaning::kTokenRefused:
       Stop(error, news);
       return;
-    case yarn::RpcErrorCode::kInvalidApplicationMasterRequest:
+    case RpcMeaning::kOutOfTurn:
       if (const auto expected = ExpectedResponseId(error.message); expected.has_value()) {
         TF_PROBE("session/response-id-adopted");
         AdoptResponseId(error, *expected, news);
@@ -241,17 +222,11 @@ void RmSession::OnAllocateFailed(Instant now, const yarn::RpcError& error, RmNew
         Resync(now);
       }
       return;
-    case yarn::RpcErrorCode::kInvalidResourceRequest:
-    case yarn::RpcErrorCode::kInvalidLabelResourceRequest:
-    case yarn::RpcErrorCode::kInvalidResourceBlacklistRequest:
-    case yarn::RpcErrorCode::kInvalidContainerRelease:
+    case RpcMeaning::kPartRefused:
       news.rejected = error;
       Refuse(error);
       return;
-    case yarn::RpcErrorCode::kInvalidContainer:
-    case yarn::RpcErrorCode::kNmNotYetReady:
-    case yarn::RpcErrorCode::kYarn:
-    case yarn::RpcErrorCode::kNullPointer:
+    case RpcMeaning::kFailed:
       news.rejected = error;
       return;
   }
@@ -324,14 +299,13 @@ void RmSession::OnFinishAnswered(Instant now, const yarn::RmResponse& response, 
 void RmSession::OnFinishFailed(Instant now, const yarn::RpcError& error, RmNews& news) {
   call_.outstanding = false;
   next_send_ = std::max(now, call_.sent + options_.finish_retry);
-  switch (error.code) {
-    case yarn::RpcErrorCode::kApplicationMasterNotRegistered:
+  switch (MeaningOf(error)) {
+    case RpcMeaning::kUnregistered:
       Resync(now);
       return;
-    case yarn::RpcErrorCode::kApplicationAttemptNotFound:
-    case yarn::RpcErrorCode::kApplicationNotFound:
-    case yarn::RpcErrorCode::kInvalidToken:
-    case yarn::RpcErrorCode::kInvalidApplicationMasterRequest:  // "doesn't exist in cache"
+    case RpcMeaning::kOver:
+    case RpcMeaning::kTokenRefused:
+    case RpcMeaning::kOutOfTurn:
       // Once the RM has said "not yet" it goes on by itself, and forgets the attempt when it is
       // through.
       if (finish_acknowledged_) {
@@ -342,16 +316,10 @@ void RmSession::OnFinishFailed(Instant now, const yarn::RpcError& error, RmNews&
         Stop(error, news);
       }
       return;
-    case yarn::RpcErrorCode::kUnavailable:
+    case RpcMeaning::kNoAnswer:
       return;
-    case yarn::RpcErrorCode::kInvalidResourceRequest:
-    case yarn::RpcErrorCode::kInvalidLabelResourceRequest:
-    case yarn::RpcErrorCode::kInvalidResourceBlacklistRequest:
-    case yarn::RpcErrorCode::kInvalidContainerRelease:
-    case yarn::RpcErrorCode::kInvalidContainer:
-    case yarn::RpcErrorCode::kNmNotYetReady:
-    case yarn::RpcErrorCode::kYarn:
-    case yarn::RpcErrorCode::kNullPointer:
+    case RpcMeaning::kPartRefused:
+    case RpcMeaning::kFailed:
       news.rejected = error;
       return;
   }
