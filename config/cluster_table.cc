@@ -247,6 +247,18 @@ std::vector<std::string> NodeNames(const ClusterSpecConfig& cluster) {
   return names;
 }
 
+std::vector<std::string> RacksOfNodes(const ClusterSpecConfig& cluster) {
+  std::vector<std::string> racks;
+  std::int32_t next = 0;
+  for (const NodeClass& node_class : cluster.nodes) {
+    for (std::int32_t i = 0; i < node_class.count; ++i) {
+      racks.push_back(node_class.rack.empty() ? fmt::format("r{}", next++ % cluster.racks + 1)
+                                              : node_class.rack);
+    }
+  }
+  return racks;
+}
+
 const Record<ClusterSpecConfig>& ClusterTable() {
   static const Record<ClusterSpecConfig> table = [] {
     Record<ClusterSpecConfig> record("cluster",

@@ -6,6 +6,7 @@
 
 #include "config/diagnostics.h"
 #include "config/fault_kinds.h"
+#include "config/ignored_fields.h"
 #include "config/reference_tree.h"
 #include "config/suggest.h"
 
@@ -70,6 +71,8 @@ std::string FieldText(std::string_view path, const FieldInfo& field) {
   out += Wrapped(field.doc, 2);
   if (!field.default_text.empty()) out += fmt::format("  default: {}\n", field.default_text);
   if (!field.example.empty()) out += fmt::format("  example: {}: {}\n", field.name, field.example);
+  for (const auto& [host, why] : field.ignored_by)
+    out += Wrapped(fmt::format("ignored {}: {}", WhereIgnored(host), why), 2);
   for (const RecordInfo* record : RecordsIn(field.type)) {
     out += fmt::format("  fields of {}:\n", record->name);
     for (const FieldInfo& inner : record->fields) {

@@ -49,6 +49,7 @@ struct FaultParam {
   std::vector<std::string> choices;  ///< kWord.
   double least = 0;                  ///< kWhole, kNumber.
   double most = 1e9;
+  double step = 0;  ///< kNumber: the value is a multiple of it; 0 = any.
 };
 
 enum class ForRule { kNever, kOptional, kRequired };

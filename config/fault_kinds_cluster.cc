@@ -21,7 +21,8 @@ FaultParam Factor(std::string text, std::string doc) {
           .default_text = std::move(text),
           .doc = std::move(doc),
           .least = 1,
-          .most = 1e6};
+          .most = 1e6,
+          .step = 0.001};
 }
 
 void AddNodeKinds(std::vector<FaultKind>& kinds) {

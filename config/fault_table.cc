@@ -2,6 +2,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 
 #include "config/fault_kinds.h"
 #include "config/names.h"
@@ -99,6 +100,13 @@ const Record<FaultWhen>& WhenTable() {
 
 // ---------------------------------------------------------------- parameters
 
+void TakeReal(Decoder& decoder, const Node& node, const FaultParam& param, double& out) {
+  Number(param.least, param.most).read(decoder, node, out);
+  const double steps = param.step > 0 ? out / param.step : 0;
+  if (std::abs(steps - std::round(steps)) > 1e-6)
+    decoder.BadValue(node, fmt::format("is finer than steps of {}", param.step));
+}
+
 void TakeNumber(Decoder& decoder, const Node& node, const FaultParam& param, FaultSpec& out) {
   switch (param.kind) {
     case FaultParamKind::kWhole: {
@@ -109,7 +117,7 @@ void TakeNumber(Decoder& decoder, const Node& node, const FaultParam& param, Fau
       return;
     }
     case FaultParamKind::kNumber:
-      return Number(param.least, param.most).read(decoder, node, out.numbers[param.name]);
+      return TakeReal(decoder, node, param, out.numbers[param.name]);
     case FaultParamKind::kDuration: {
       Duration value{};
       Time().read(decoder, node, value);

@@ -195,6 +195,10 @@ void CheckCommands(Decoder& decoder, const Node& node, const JobSpec& job) {
                          {"give it, or the job, a `command` or `shell`"});
     }
   }
+  if (job.watch && job.watch->progress.empty() && job.watch->progress_file.empty()) {
+    decoder.Error(node.Nearest("watch"), "`progress` is missing in watch",
+                  {"wants pattern on stdout, or {file: PATH}"});
+  }
 }
 
 void CheckBehavior(Decoder& decoder, const Node& node, const SimulatedJobDraft& draft) {

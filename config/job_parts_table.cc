@@ -302,7 +302,8 @@ const Record<DeadlineSpec>& DeadlineTable() {
         "nodes", &DeadlineSpec::nodes, Time(),
         "From the ResourceManager's start, and from the ApplicationMaster's while that one "
         "is young: so long nodes may still come that the RM has not seen. Meanwhile a job that "
-        "the nodes seen so far can never hold asks for nothing and waits; then it fails.");
+        "the nodes seen so far can never hold asks for nothing and waits; then it fails.",
+        {.ignored_by = {{Host::kMachine, "its one node is there from the start"}}});
     return record;
   }();
   return table;
@@ -330,8 +331,10 @@ const Record<WatchSpec>& WatchTable() {
                                                                 .pattern = "^file$",
                                                                 .of = {SomeText().info}}}),
                   "A regular expression on a line of stdout, with one group that changes, or a "
-                  "file that does.",
-                  ReadProgress, {.example = "\"step (\\\\d+)\"", .required = true});
+                  "file that does. Required where commands run.",
+                  ReadProgress,
+                  {.example = "\"step (\\\\d+)\"",
+                   .ignored_by = Simulated("training that goes on is progress there")});
     record.Field("stalled", &WatchSpec::stalled, Time(1s),
                  "So long without progress is a failure. Counted from its start for tasks that "
                  "train; from its first progress on for a ps, evaluator or tensorboard, and for "
@@ -352,8 +355,9 @@ const Record<AmSpec>& AmTable() {
   static const Record<AmSpec> table = [] {
     Record<AmSpec> record("am", "The ApplicationMaster's own container.");
     record.Field("memory", &AmSpec::resource, &Resource::memory_mb, Memory(64), "Its memory.");
-    record.Field("vcores", &AmSpec::resource, &Resource::vcores, Whole(1, 100'000),
-                 "Its virtual cores.");
+    record.Field(
+        "vcores", &AmSpec::resource, &Resource::vcores, Whole(1, 100'000), "Its virtual cores.",
+        {.ignored_by = {{Host::kMachine, "it takes none of those that tasks may have there"}}});
     record.Field("attempts", &AmSpec::attempts, Count(1, 1000),
                  "How often YARN starts it at most; the cluster's own limit holds too.");
     return record;

@@ -112,6 +112,8 @@ void ReadSuccess(Decoder& decoder, const Node& node, JobDraft& out) {
       {"allowed: ok(T), any(T), done(T), ok(T:INDEX), count(T) >= N, failed(T) < N; and, or, ( )"});
 }
 
+constexpr const char* kNoQueues = "it has no queues";
+
 struct Container {
   std::string image;
 };
@@ -168,14 +170,19 @@ void AddIdentity(Record<JobDraft>& record) {
   record.Field("name", &JobDraft::spec, &JobSpec::name, JobName(), "The job's name.",
                {.example = "mnist", .required = true});
   record.Field("user", &JobDraft::spec, &JobSpec::user, PlainName(),
-               "Who submits it; queues limit users.",
-               {.default_text = "who runs the command; `user` in a scenario"});
+               "Who submits it; queues limit users. A cluster without Kerberos believes any name; "
+               "HADOOP_USER_NAME, where it is set, must be the same.",
+               {.default_text = "HADOOP_USER_NAME, or who runs the command; `user` in a scenario",
+                .ignored_by = {{Host::kMachine, "tasks run as the user who runs the command"}}});
   record.Field("queue", &JobDraft::spec, &JobSpec::queue, QueueName(),
-               "The YARN queue, by its path or its last part.", {.example = "root.ml"});
+               "The YARN queue, by its path or its last part.",
+               {.example = "root.ml", .ignored_by = {{Host::kMachine, kNoQueues}}});
   record.Field("priority", &JobDraft::spec, &JobSpec::priority, Count(0, 1'000'000),
-               "Higher goes first within a queue.");
+               "Higher goes first within a queue.", {.ignored_by = {{Host::kMachine, kNoQueues}}});
   record.Field("tags", &JobDraft::spec, &JobSpec::tags, ListOf(SomeText()),
-               "Words by which YARN can find it.", {.example = "[nightly]"});
+               "Words by which YARN can find it.",
+               {.example = "[nightly]",
+                .ignored_by = {{Host::kMachine, "nothing there looks for jobs by their tags"}}});
   record.Field("framework", &JobDraft::spec, &JobSpec::framework, Choice<Framework>(),
                "What tells each process of the cluster, besides TFYARN_*: `tensorflow`: TF_CONFIG; "
                "`pytorch`: MASTER_ADDR, RANK, WORLD_SIZE, ...; `horovod`: HOROVOD_*; `generic`: "
@@ -191,7 +198,7 @@ void AddIdentity(Record<JobDraft>& record) {
       [](Decoder& decoder, const Node& node, JobDraft& draft) {
         draft.spec.compat_tony = ReadChoice(decoder, node, {"tony"}) == 0;
       },
-      {.example = "tony"});
+      {.example = "tony", .ignored_by = Simulated(kNoProcess)});
 }
 
 void AddProgram(Record<JobDraft>& record) {
@@ -200,35 +207,41 @@ void AddProgram(Record<JobDraft>& record) {
                {.example = "{worker: {instances: 3, memory: 4GiB}}", .required = true});
   record.Field("command", &JobDraft::command, ListOf(Text()),
                "For every task type without a command of its own.",
-               {.example = "[python3, train.py]"});
+               {.example = "[python3, train.py]", .ignored_by = Simulated(kNoCommand)});
   record.Field("shell", &JobDraft::shell, SomeText(),
-               "A line for the shell, in place of `command`.");
+               "A line for the shell, in place of `command`.",
+               {.ignored_by = Simulated(kNoCommand)});
   record.Field("files", &JobDraft::spec, &JobSpec::files, ListOf(SomeText()),
-               "Put into the work directory of every task, each under its last name. Two of one "
-               "name, and names that tfyarn (.tfyarn*) or YARN needs there, are errors.",
-               {.example = "[train.py]"});
+               "Files, and directories with all that is in them, that are put into the work "
+               "directory of every task, each under its last name. Two of one name, and names that "
+               "tfyarn (.tfyarn*) or YARN needs there, are errors.",
+               {.example = "[train.py]", .ignored_by = Simulated(kNoFiles)});
   record.Field("archives", &JobDraft::spec, &JobSpec::archives, ListOf(Archive()),
                "Unpacked into the work directory of every task.",
-               {.example = "[{path: env.tar.gz, as: env}]"});
-  record.Custom("python", PythonInfo(),
-                "A packed venv or conda environment whose bin/ comes first in PATH.", ReadPython,
-                {.example = "{archive: env.tar.gz}"});
-  record.Custom("container", Of(ContainerTable).info, "YARN's docker runtime.",
-                [](Decoder& decoder, const Node& node, JobDraft& draft) {
-                  Container container;
-                  ContainerTable().Read(decoder, node, container);
-                  draft.spec.container_image = container.image;
-                },
-                {.example = "{image: repo/tf:2}"});
+               {.example = "[{path: env.tar.gz, as: env}]", .ignored_by = Simulated(kNoFiles)});
+  record.Custom(
+      "python", PythonInfo(), "A packed venv or conda environment whose bin/ comes first in PATH.",
+      ReadPython,
+      {.example = "{archive: env.tar.gz}", .ignored_by = Simulated("no Python runs there")});
+  record.Custom(
+      "container", Of(ContainerTable).info, "YARN's docker runtime.",
+      [](Decoder& decoder, const Node& node, JobDraft& draft) {
+        Container container;
+        ContainerTable().Read(decoder, node, container);
+        draft.spec.container_image = container.image;
+      },
+      {.example = "{image: repo/tf:2}", .ignored_by = Simulated("no image is started there")});
   record.Field("env", &JobDraft::spec, &JobSpec::env, MapOf(EnvironmentKeys(), Text()),
                "Variables for every process. Values of names with PASSWORD, PASSWD, TOKEN, SECRET, "
                "CREDENTIAL or KEY in them (in whatever case) are secrets: stars stand for them "
-               "wherever the job is shown or kept.");
+               "wherever the job is shown or kept.",
+               {.ignored_by = Simulated(kNoProcess)});
   record.Field("secrets", &JobDraft::spec, &JobSpec::secrets,
                MapOf(EnvironmentKeys(), Of(SecretTable)),
                "Variables for every process whose values are not in this file, and are never shown "
                "or kept.",
-               {.example = "{HF_TOKEN: {env: HF_TOKEN}, DB_PASSWORD: {file: db-password.txt}}"});
+               {.example = "{HF_TOKEN: {env: HF_TOKEN}, DB_PASSWORD: {file: db-password.txt}}",
+                .ignored_by = Simulated(kNoProcess)});
 }
 
 void AddRules(Record<JobDraft>& record) {
@@ -271,10 +284,18 @@ void AddRules(Record<JobDraft>& record) {
                [](std::string_view path) { return path.starts_with('/'); }),
       "On YARN: the directory of HDFS with a directory for each application.",
       {.example = "/shared/tfyarn/history", .default_text = "/user/USER/.tfyarn/history"});
-  record.Group("history", std::move(history));
+  record.Group("history", std::move(history),
+               {.ignored_by = {{Host::kSimulator, "`--out` says what is kept of a run"},
+                               {Host::kMachine,
+                                "`--out` says where a run is kept, and nothing "
+                                "removes it"}}});
 }
 
 }  // namespace
+
+IgnoredBy Simulated(std::string why) {
+  return {{Host::kSimulator, std::move(why)}};
+}
 
 const Record<JobDraft>& JobTable() {
   static const Record<JobDraft> table = [] {

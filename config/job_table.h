@@ -39,6 +39,15 @@ struct SimulatedJobDraft {
 [[nodiscard]] const Record<TrainingSpec>& TrainingTable();
 [[nodiscard]] const Record<BehaviorRow>& BehaviorTable();
 
+/// Why a field of job.yaml makes no difference in a scenario.
+inline constexpr const char* kNoCommand =
+    "no command runs there; `behavior` says what processes do";
+inline constexpr const char* kNoProcess = "no process reads it there";
+inline constexpr const char* kNoFiles =
+    "nothing is fetched there; `files_size` says how much there would be";
+/// Of a field that only the simulator ignores.
+[[nodiscard]] IgnoredBy Simulated(std::string why);
+
 /// The directory that an archive is unpacked to when nothing is said: its name without suffix.
 [[nodiscard]] std::string ArchiveName(std::string_view path);
 /// The job with inheritance and derived defaults applied.
@@ -49,7 +58,8 @@ struct SimulatedJobDraft {
 void CheckJob(Decoder& decoder, const Node& node, const JobDraft& draft);
 /// What the job puts into work directories: one source for each name, none that is taken.
 void CheckWorkDirectory(Decoder& decoder, const Node& node, const JobSpec& job);
-/// What must hold for a job that is really run: every task has a command.
+/// What must hold for a job that is really run: every task has a command, and `watch` something to
+/// look at.
 void CheckCommands(Decoder& decoder, const Node& node, const JobSpec& job);
 void CheckBehavior(Decoder& decoder, const Node& node, const SimulatedJobDraft& draft);
 

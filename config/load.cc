@@ -9,6 +9,7 @@
 
 #include "config/emit.h"
 #include "config/hide_secrets.h"
+#include "config/ignored_fields.h"
 #include "config/job_table.h"
 #include "config/merge.h"
 #include "config/scenario_table.h"
@@ -170,6 +171,8 @@ tl::expected<Scenario, Diagnostics> Load(const std::string& path, const std::str
   }
   scenario.effective_yaml = EmitYaml(*document.root);
   scenario.digest = DigestOf(merged);
+  scenario.ignored = NotesOf(
+      document.sources, IgnoredFields(ScenarioTable().info(), *document.root, Host::kSimulator));
   return scenario;
 }
 
@@ -187,26 +190,27 @@ tl::expected<JobSpec, Diagnostics> DecodeJob(Document& document) {
   return job;
 }
 
-tl::expected<JobSpec, Diagnostics> LoadJobFrom(const std::string& path, const std::string* text,
-                                               const LoadOptions& options) {
-  Document document;
-  ReadInto(Kind::kJob, document, path, text, options);
-  return DecodeJob(document);
-}
-
-/// Names what it took out of the task types.
-std::vector<std::string> TakeOut(Node& root, const std::vector<std::string>& fields) {
-  std::vector<std::string> taken;
+/// Whether there was something that `host` ignores in the task types. Now there is not.
+bool TakeOut(Node& root, Host host) {
   Node* tasks = root.Find("tasks");
-  if (tasks == nullptr) return taken;
-  for (Entry& task : tasks->entries) {
-    std::erase_if(task.value.entries, [&](const Entry& field) {
-      const bool out = std::find(fields.begin(), fields.end(), field.key) != fields.end();
-      if (out) taken.push_back("tasks." + task.key + "." + field.key);
-      return out;
+  std::size_t taken = 0;
+  for (std::size_t i = 0; tasks != nullptr && i < tasks->entries.size(); ++i) {
+    taken += std::erase_if(tasks->entries[i].value.entries, [&](const Entry& entry) {
+      const FieldInfo* field = TaskTable().info().Find(entry.key);
+      return field != nullptr && field->ignored_by.contains(host);
     });
   }
-  return taken;
+  return taken > 0;
+}
+
+std::vector<std::string> NotesOnJob(const Document& document, std::optional<Host> host) {
+  std::vector<Finding> findings;
+  for (const Host each : {Host::kMachine, Host::kCluster}) {
+    if (host && each != *host) continue;
+    for (Finding& finding : IgnoredFields(JobTable().info(), *document.root, each))
+      findings.push_back(std::move(finding));
+  }
+  return NotesOf(document.sources, std::move(findings));
 }
 
 }  // namespace
@@ -222,26 +226,24 @@ tl::expected<Scenario, Diagnostics> LoadScenarioText(std::string_view text, cons
   return Load(name, &copy, options);
 }
 
-tl::expected<JobSpec, Diagnostics> LoadJob(const std::string& path, const LoadOptions& options) {
-  return LoadJobFrom(path, nullptr, options);
-}
-
 tl::expected<JobSpec, Diagnostics> LoadJobText(std::string_view text, const std::string& name,
                                                const LoadOptions& options) {
   const std::string copy(text);
-  return LoadJobFrom(name, &copy, options);
+  Document document;
+  ReadInto(Kind::kJob, document, name, &copy, options);
+  return DecodeJob(document);
 }
 
 tl::expected<JobDocument, Diagnostics> LoadJobDocument(const std::string& path,
                                                        const LoadOptions& options,
-                                                       const std::vector<std::string>& without) {
+                                                       std::optional<Host> host) {
   Document document;
   ReadInto(Kind::kJob, document, path, nullptr, options);
   tl::expected<JobSpec, Diagnostics> spec = DecodeJob(document);
   if (!spec) return tl::unexpected<Diagnostics>(spec.error());
   JobDocument job;
-  job.left_out = TakeOut(*document.root, without);
-  if (!job.left_out.empty()) spec = DecodeJob(document);
+  job.ignored = NotesOnJob(document, host);
+  if (host && TakeOut(*document.root, *host)) spec = DecodeJob(document);
   if (!spec) return tl::unexpected<Diagnostics>(spec.error());
   job.spec = std::move(*spec);
   job.effective_yaml = EmitYaml(*document.root);

@@ -16,6 +16,7 @@
 #include "config/byte_source.h"
 #include "config/diagnostics.h"
 #include "config/scenario.h"
+#include "config/type.h"
 #include "core/model/job_secrets.h"
 #include "core/model/job_spec.h"
 
@@ -46,9 +47,7 @@ struct LoadOptions {
                                                                    const std::string& name,
                                                                    const LoadOptions& options = {});
 
-/// Reads a job.yaml. `options.seed` and traces do not apply.
-[[nodiscard]] tl::expected<JobSpec, Diagnostics> LoadJob(const std::string& path,
-                                                         const LoadOptions& options = {});
+/// Reads the text of a job.yaml. `options.seed` and traces do not apply.
 [[nodiscard]] tl::expected<JobSpec, Diagnostics> LoadJobText(std::string_view text,
                                                              const std::string& name,
                                                              const LoadOptions& options = {});
@@ -59,14 +58,13 @@ struct JobDocument {
   std::string effective_yaml;
   /// What `spec` and `effective_yaml` have stars for: values in `env` whose names look secret.
   std::vector<SecretValue> secrets;
-  /// What was taken out, "tasks.worker.node_label".
-  std::vector<std::string> left_out;
+  /// Of fields that are set and ignored where it is to run, one line each (ignored_fields.h).
+  std::vector<std::string> ignored;
 };
-/// `without`: fields of task types that have no meaning where the job is to run; they are read and
-/// checked first.
+/// `host`: where it is to run; nullopt: on one machine or on a cluster. Fields of task types that
+/// the host ignores are read and checked, and taken out: its ApplicationMaster would heed them.
 [[nodiscard]] tl::expected<JobDocument, Diagnostics> LoadJobDocument(
-    const std::string& path, const LoadOptions& options,
-    const std::vector<std::string>& without = {});
+    const std::string& path, const LoadOptions& options, std::optional<Host> host = std::nullopt);
 
 /// A small scenario that runs, with comments: what `tfsim init` writes.
 [[nodiscard]] std::string InitScenarioText();

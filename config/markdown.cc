@@ -2,6 +2,7 @@
 #include <fmt/format.h>
 
 #include "config/fault_kinds.h"
+#include "config/ignored_fields.h"
 #include "config/metric_names.h"
 #include "config/reference_tree.h"
 
@@ -49,6 +50,8 @@ std::string RecordSection(const PlacedRecord& placed) {
   for (const FieldInfo& field : record.fields) {
     std::string meaning = TableCell(field.doc);
     if (!field.example.empty()) meaning += fmt::format(" Example: `{}`", TableCell(field.example));
+    for (const auto& [host, why] : field.ignored_by)
+      meaning += fmt::format(" *Ignored {}*: {}.", WhereIgnored(host), TableCell(why));
     const std::string shown = field.required ? "required" : TableCell(field.default_text);
     out +=
         fmt::format("| `{}` | {} | {} | {} |\n", field.name, TypeCell(field.type), shown, meaning);

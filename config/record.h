@@ -27,6 +27,7 @@ struct FieldOptions {
   /// Where the constructed value does not tell: "the largest node".
   std::optional<std::string> default_text;
   std::vector<std::string> also;
+  IgnoredBy ignored_by;
 };
 
 /// Calls read(position, value) for each known field of the map `node`; reports unknown keys,
@@ -86,13 +87,14 @@ class Record {
   }
 
   /// A nested map whose fields fill this record's own members.
-  Record& Group(std::string name, Record group, std::string doc = {}) {
+  Record& Group(std::string name, Record group, FieldOptions options = {}) {
     auto shared = std::make_shared<const Record>(std::move(group));
     TypeInfo type{.shape = Shape::kRecord,
                   .record = [shared]() -> const RecordInfo& { return shared->info(); }};
     return Custom(
-        std::move(name), std::move(type), doc.empty() ? shared->info().doc : std::move(doc),
-        [shared](Decoder& decoder, const Node& node, T& out) { shared->Read(decoder, node, out); });
+        std::move(name), std::move(type), shared->info().doc,
+        [shared](Decoder& decoder, const Node& node, T& out) { shared->Read(decoder, node, out); },
+        std::move(options));
   }
 
   /// All fields and checks of another record, for a member that holds what it describes.
@@ -159,7 +161,8 @@ class Record {
                             .doc = std::move(doc),
                             .example = std::move(options.example),
                             .required = options.required,
-                            .also = std::move(options.also)});
+                            .also = std::move(options.also),
+                            .ignored_by = std::move(options.ignored_by)});
     readers_.push_back(std::move(read));
     return *this;
   }

@@ -23,10 +23,16 @@ class ReferenceCheck {
                                  [](const JobConfig& job) { return job.spec.name.empty(); })),
         cluster_known_(!decoder.Broken("cluster")) {
     if (!cluster_known_) return;
-    for (std::string& name : NodeNames(scenario.cluster)) nodes_.insert(std::move(name));
     for (std::int32_t i = 1; i <= scenario.cluster.racks; ++i) racks_.insert(fmt::format("r{}", i));
+    const std::vector<std::string> names = NodeNames(scenario.cluster);
+    const std::vector<std::string> racks = RacksOfNodes(scenario.cluster);
+    nodes_.insert(names.begin(), names.end());
     for (const NodeClass& node_class : scenario.cluster.nodes) {
       labels_.insert(node_class.labels.begin(), node_class.labels.end());
+      for (std::int32_t i = 0; i < node_class.count; ++i) {
+        const std::size_t at = places_.size();
+        places_.push_back({.name = names[at], .rack = racks[at], .node_class = &node_class});
+      }
     }
   }
 
@@ -35,7 +41,11 @@ class ReferenceCheck {
       case TargetKind::kNode:
         return WantIn(node, "node", target.name, nodes_);
       case TargetKind::kRack:
-        return WantIn(node, "rack", target.name, racks_);
+        WantIn(node, "rack", target.name, racks_);
+        if (racks_.contains(target.name) && !Finds(target, IsAny))
+          decoder_.Error(node.Nearest("rack"),
+                         fmt::format("`rack`: there is no node in {}", target.name));
+        return;
       case TargetKind::kLabel:
         return WantIn(node, "label", target.name, labels_);
       case TargetKind::kTask:
@@ -44,12 +54,36 @@ class ReferenceCheck {
         return (void)WantJob(node.Nearest("am"), target.name);
       case TargetKind::kRandom:
       case TargetKind::kFraction:
+        if (target.amount == 0)
+          decoder_.Error(node.Nearest("fraction"), "`fraction`: 0 is a part of nothing");
         return CheckTarget(node.Nearest("of"), *target.of);
       case TargetKind::kRm:
       case TargetKind::kHdfs:
       case TargetKind::kAllNodes:
         return;
     }
+  }
+
+  /// Of a fault of GPUs.
+  void WantGpus(const Node& node, const Target& target) {
+    const auto has_gpus = [](const NodeClass& of) { return of.resources.gpus > 0; };
+    if (Finds(target, IsAny) && !Finds(target, has_gpus))
+      decoder_.Error(node, "`target`: none of these nodes has a GPU");
+  }
+
+  /// A fault that waits for another, which waits for it in the end, never comes. Said once of each
+  /// circle.
+  void WantNoCircle(const Node& node, std::size_t first) {
+    const auto next = [&](std::size_t fault) {
+      const auto& after = scenario_.faults[fault].when.fault;
+      return after && *after >= 0 ? static_cast<std::size_t>(*after) : scenario_.faults.size();
+    };
+    const std::size_t count = scenario_.faults.size();
+    std::size_t at = next(first);
+    for (std::size_t steps = 0; steps < count && at > first && at < count; ++steps) at = next(at);
+    if (at != first || next(first) == first) return;
+    decoder_.Error(node,
+                   fmt::format("fault {} and fault {} wait for each other", first, next(first)));
   }
 
   /// `node` holds `job` and `task`.
@@ -106,6 +140,41 @@ class ReferenceCheck {
   }
 
  private:
+  struct NodePlace {
+    std::string name;
+    std::string rack;
+    const NodeClass* node_class = nullptr;
+  };
+
+  static bool IsAny(const NodeClass& /*node_class*/) { return true; }
+  /// Whether the target may be a node for whose class `fits` holds.
+  [[nodiscard]] bool Finds(const Target& target, bool (*fits)(const NodeClass&)) const {
+    return std::any_of(places_.begin(), places_.end(), [&](const NodePlace& place) {
+      return fits(*place.node_class) && MayBe(target, place);
+    });
+  }
+  static bool MayBe(const Target& target, const NodePlace& place) {
+    const auto& labels = place.node_class->labels;
+    switch (target.kind) {
+      case TargetKind::kNode:
+        return place.name == target.name;
+      case TargetKind::kRack:
+        return place.rack == target.name;
+      case TargetKind::kLabel:
+        return std::find(labels.begin(), labels.end(), target.name) != labels.end();
+      case TargetKind::kRandom:
+      case TargetKind::kFraction:
+        return MayBe(*target.of, place);
+      case TargetKind::kTask:
+      case TargetKind::kAm:
+      case TargetKind::kRm:
+      case TargetKind::kHdfs:
+      case TargetKind::kAllNodes:
+        return true;
+    }
+    return true;
+  }
+
   /// What is wrong with a job hides what tasks it has.
   [[nodiscard]] bool IsBroken(const JobConfig& job) const {
     for (std::size_t i = 0; i < scenario_.jobs.size(); ++i) {
@@ -140,6 +209,7 @@ class ReferenceCheck {
   bool cluster_known_;
   std::set<std::string> nodes_;
   std::set<std::string> racks_;
+  std::vector<NodePlace> places_;  // of all nodes
   std::set<std::string> labels_;
 };
 
@@ -164,12 +234,17 @@ void CheckTargets(Decoder& decoder, const Node& node, const Scenario& scenario) 
     const Node& at = ItemOf(faults, i);
     if (fault.target && at.Find("target") != nullptr)
       check.CheckTarget(*at.Find("target"), *fault.target);
+    if (fault.target && fault.kind.starts_with("gpu_"))
+      check.WantGpus(at.Nearest("target"), *fault.target);
     for (std::size_t g = 0; g < fault.between.size(); ++g) {
       check.CheckTarget(ItemOf(at.Nearest("between"), g), fault.between[g]);
     }
     const Node& when = at.Nearest("when");
     if (!fault.when.job.empty()) check.WantTask(when, fault.when.job, fault.when.task);
-    if (fault.when.fault) check.WantOther(when.Nearest("fault"), *fault.when.fault, i);
+    if (fault.when.fault) {
+      check.WantOther(when.Nearest("fault"), *fault.when.fault, i);
+      check.WantNoCircle(when.Nearest("fault"), i);
+    }
   }
 }
 

@@ -302,6 +302,8 @@ struct Scenario {
   std::optional<SweepSpec> sweep;
   std::uint64_t digest = 0;    ///< Of the effective scenario text.
   std::string effective_yaml;  ///< After includes and --set: what the report shows.
+  /// Of fields that are set and that the simulator ignores, one line each (ignored_fields.h).
+  std::vector<std::string> ignored;
 };
 
 }  // namespace tfyarn::config

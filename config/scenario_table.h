@@ -26,6 +26,8 @@ namespace tfyarn::config {
 
 /// Names of all nodes of a cluster, in order: gpu-1, gpu-2, cpu.
 [[nodiscard]] std::vector<std::string> NodeNames(const ClusterSpecConfig& cluster);
+/// The rack of each of them, in the same order.
+[[nodiscard]] std::vector<std::string> RacksOfNodes(const ClusterSpecConfig& cluster);
 
 /// What must hold between the parts of a scenario.
 void CheckScenario(Decoder& decoder, const Node& node, const Scenario& scenario);

@@ -45,19 +45,27 @@ const Record<TaskTypeSpec>& TaskTable() {
     AddTaskResources(record, &TaskTypeSpec::resource);
     record.Field("node_label", &TaskTypeSpec::node_label, PlainName(),
                  "The YARN partition (exclusive node label) its containers come from.",
-                 {.example = "gpu", .default_text = "the default partition"});
+                 {.example = "gpu",
+                  .default_text = "the default partition",
+                  .ignored_by = {{Host::kMachine, "it has no partitions"}}});
     record.Field("placement", &TaskTypeSpec::placement, Of(PlacementTable),
-                 "Where its tasks may go.", {.example = "{spread: node}"});
+                 "Where its tasks may go.",
+                 {.example = "{spread: node}",
+                  .ignored_by = {{Host::kMachine, "there is nothing to choose between"}}});
     record.Field(
         "command", &TaskTypeSpec::command, ListOf(Text()),
         "What is run, as a list of arguments; no shell sees it. `{ps_hosts}`, `{worker_hosts}`, "
         "`{task_type}`, "
         "`{task_index}` and `{port}` are filled in.",
-        {.example = "[python3, train.py, \"--ps_hosts={ps_hosts}\"]", .default_text = "the job's"});
+        {.example = "[python3, train.py, \"--ps_hosts={ps_hosts}\"]",
+         .default_text = "the job's",
+         .ignored_by = Simulated(kNoCommand)});
     record.Field("shell", &TaskTypeSpec::shell, SomeText(),
                  "A line for /bin/sh, in place of `command`. Of a pipe, the last program's exit "
                  "code counts.",
-                 {.example = "cd src && exec python3 train.py", .default_text = "the job's"});
+                 {.example = "cd src && exec python3 train.py",
+                  .default_text = "the job's",
+                  .ignored_by = Simulated(kNoCommand)});
     record.Field("class", &TaskTypeSpec::task_class,
                  Maybe(Choice<TaskClass>(), "by the policy's table of roles"),
                  "What its end means to the job: `tracked` counts towards success; `service` is "
@@ -66,10 +74,10 @@ const Record<TaskTypeSpec>& TaskTable() {
                  "(tensorboard).");
     record.Field("env", &TaskTypeSpec::env, MapOf(EnvironmentKeys(), Text()),
                  "Variables for its processes, over those of the job.",
-                 {.example = "{TF_CPP_MIN_LOG_LEVEL: \"1\"}"});
+                 {.example = "{TF_CPP_MIN_LOG_LEVEL: \"1\"}", .ignored_by = Simulated(kNoProcess)});
     record.Field("logdir", &TaskTypeSpec::logdir, SomeText(),
                  "For a tensorboard without a command: the directory it shows.",
-                 {.example = "checkpoints"});
+                 {.example = "checkpoints", .ignored_by = Simulated("no TensorBoard runs there")});
     record.Checked([](Decoder& decoder, const Node& node, const TaskTypeSpec& task) {
       if (!task.command.empty() && !task.shell.empty()) {
         decoder.Error(*node.Find("shell"), "`shell` and `command` are both given: which one runs?");

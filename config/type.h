@@ -52,6 +52,11 @@ struct TypeInfo {
       record;  ///< kRecord; a function, as records contain each other.
 };
 
+/// Where a job runs.
+enum class Host { kSimulator, kMachine, kCluster };
+/// Hosts that make no use of a field, each with the reason.
+using IgnoredBy = std::map<Host, std::string>;
+
 struct FieldInfo {
   std::string name;
   TypeInfo type;
@@ -60,6 +65,7 @@ struct FieldInfo {
   std::string example;  ///< As YAML behind `name: `; "" = none.
   bool required = false;
   std::vector<std::string> also;  ///< Names that people try in its place: only for suggestions.
+  IgnoredBy ignored_by;           ///< Holds for what is below it, too.
 };
 
 struct RecordInfo {

@@ -125,7 +125,10 @@ class FaultDrawer {
   DrawnFaults Finish(std::int64_t count) {
     DrawnFaults drawn{.list = List()};
     for (std::int64_t n = 0; n < count; ++n) {
-      const FaultKind& kind = *draw_.Of(kinds_);
+      const FaultKind& drawn_kind = *draw_.Of(kinds_);
+      // Where no node has a GPU nodes are slow instead.
+      const bool nothing_to_take = !sketch_.gpus && drawn_kind.name.starts_with("gpu_");
+      const FaultKind& kind = nothing_to_take ? *config::FindFaultKind("slow_node") : drawn_kind;
       if (sketch_.healthy && kind.name == kHdfsDown) return WhileRunning(kind);
       drawn.list.items.push_back(Fault(kind));
       drawn.ends = std::max(drawn.ends, ends_);

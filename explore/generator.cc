@@ -1,6 +1,7 @@
 #include "explore/generator.h"
 
 #include <algorithm>
+#include <set>
 #include <utility>
 
 #include "config/scenario_table.h"
@@ -20,9 +21,11 @@ constexpr Duration kFaultCosts = 90s;
 /// Hadoop's own times, and heartbeats that are waited for.
 constexpr Duration kSlack = 2min;
 
-std::vector<std::string> RackNames(std::int64_t racks) {
+/// Those that have a node; a fault wants no other.
+std::vector<std::string> RackNames(std::int64_t racks, std::int64_t nodes) {
   std::vector<std::string> names;
-  for (std::int64_t i = 1; i <= racks; ++i) names.push_back("r" + std::to_string(i));
+  for (std::int64_t i = 1; i <= std::min(racks, nodes); ++i)
+    names.push_back("r" + std::to_string(i));
   return names;
 }
 
@@ -110,7 +113,8 @@ class ScenarioDrawer {
     }
     for (std::int64_t i = 1; i <= first; ++i)
       sketch_.nodes.push_back(first == 1 ? "n" : "n-" + std::to_string(i));
-    sketch_.racks = RackNames(racks);
+    sketch_.racks = RackNames(racks, nodes);
+    sketch_.gpus = gpus_;
     nodes_ = nodes;
     sketch_.nodes_for_ams = first;
     Set(cluster, "nodes", std::move(classes));
@@ -258,7 +262,11 @@ Sketch SketchOf(const config::Scenario& scenario) {
   for (const config::NodeClass& node_class : scenario.cluster.nodes) {
     if (node_class.partition.empty()) sketch.nodes_for_ams += node_class.count;
   }
-  sketch.racks = RackNames(scenario.cluster.racks);
+  const std::vector<std::string> racks = config::RacksOfNodes(scenario.cluster);
+  const std::set<std::string> with_nodes(racks.begin(), racks.end());
+  sketch.racks.assign(with_nodes.begin(), with_nodes.end());
+  sketch.gpus = std::all_of(scenario.cluster.nodes.begin(), scenario.cluster.nodes.end(),
+                            [](const config::NodeClass& of) { return of.resources.gpus > 0; });
   const config::JobNames jobs(scenario);
   for (std::string& name : jobs.All()) {
     const config::JobConfig* job = jobs.Find(name);

@@ -42,6 +42,7 @@ struct Sketch {
   std::vector<std::string> nodes;
   std::int64_t nodes_for_ams = 0;  ///< In the default partition.
   std::vector<std::string> racks;
+  bool gpus = false;                ///< Every node has some.
   std::vector<JobSketch> jobs;      ///< None: every fault is for nodes, ResourceManager or HDFS.
   std::vector<Duration> any_times;  ///< Of all jobs.
   bool healthy = false;

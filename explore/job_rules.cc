@@ -70,9 +70,7 @@ void JobDrawer::DrawSuccess() {
 void JobDrawer::DrawWatch() {
   static const std::vector<std::string> kDo = {"restart-gang", "restart-task", "fail", "ignore"};
   Set(job_.document, "watch",
-      Map({{"progress", Text("step (\\d+)")},
-           {"stalled", Time(draw_.Time(6s, 5min))},
-           {"do", Text(draw_.Of(kDo))}}));
+      Map({{"stalled", Time(draw_.Time(6s, 5min))}, {"do", Text(draw_.Of(kDo))}}));
 }
 
 void JobDrawer::DrawDependency() {

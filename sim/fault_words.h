@@ -3,6 +3,7 @@
 #pragma once
 
 #include <algorithm>
+#include <cmath>
 #include <cstdint>
 #include <set>
 #include <string>
@@ -32,7 +33,8 @@ namespace tfyarn::sim {
 }
 
 [[nodiscard]] inline std::int32_t PermilleOf(const FaultOrder& order, double otherwise) {
-  return std::max(1, static_cast<std::int32_t>(NumberOf(order, "factor", otherwise) * 1000.0));
+  return std::max(
+      1, static_cast<std::int32_t>(std::lround(NumberOf(order, "factor", otherwise) * 1000.0)));
 }
 
 [[nodiscard]] inline std::vector<std::int32_t> NodesOf(const FaultOrder& order) {

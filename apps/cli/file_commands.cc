@@ -53,15 +53,16 @@ std::optional<std::string> Check(const std::string& file, const ValidateArgument
   options.trace_directory = TraceDirectory(arguments.trace_directory);
   const config::RenderOptions render{.color = ColorOn(STDERR_FILENO)};
   if (KindOf(file, kind) == config::FileKind::kJob) {
-    const auto job = config::LoadJob(file, options);
+    const auto job = config::LoadJobDocument(file, options);
     if (!job) {
       WriteStderr(config::Render(job.error(), render));
       return std::nullopt;
     }
-    if (!NoneOf(PolicyProblems(file, *job))) return std::nullopt;
-    for (const std::string& remark : Remarks(file, *job)) WriteStderr(remark + "\n");
-    return fmt::format("job {}: {}", job->name,
-                       Plural(static_cast<std::uint64_t>(job->task_count()), "task"));
+    if (!NoneOf(PolicyProblems(file, job->spec))) return std::nullopt;
+    Tell(Remarks(file, job->spec));
+    Tell(job->ignored);
+    return fmt::format("job {}: {}", job->spec.name,
+                       Plural(static_cast<std::uint64_t>(job->spec.task_count()), "task"));
   }
   const auto scenario = config::LoadScenario(file, options);
   if (!scenario) {
@@ -69,6 +70,7 @@ std::optional<std::string> Check(const std::string& file, const ValidateArgument
     return std::nullopt;
   }
   if (!NoneOf(PolicyProblems(*scenario))) return std::nullopt;
+  Tell(scenario->ignored);
   return Describe(*scenario);
 }
 

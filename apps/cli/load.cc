@@ -201,6 +201,10 @@ void Explain(const config::Diagnostics& diagnostics) {
   WriteStderr(TextOf(diagnostics));
 }
 
+void Tell(const std::vector<std::string>& notes) {
+  for (const std::string& note : notes) WriteStderr(note + "\n");
+}
+
 std::vector<std::string> MissingFiles(const std::string& file, const JobSpec& job) {
   namespace fs = std::filesystem;
   std::vector<std::string> named = job.files;

@@ -40,6 +40,9 @@ void Explain(const config::Diagnostics& diagnostics);
 /// exit codes. One line each.
 [[nodiscard]] std::vector<std::string> Remarks(const std::string& file, const JobSpec& job);
 
+/// Writes notes, one line each, to stderr.
+void Tell(const std::vector<std::string>& notes);
+
 /// Files and archives that a job names and that are not beside its file. One line each.
 [[nodiscard]] std::vector<std::string> MissingFiles(const std::string& file, const JobSpec& job);
 

@@ -95,6 +95,7 @@ int RunMany(const config::Scenario& scenario, const RunArguments& arguments,
 int RunCommand(const RunArguments& arguments, const Simulator& simulator) {
   const std::optional<config::Scenario> scenario = LoadOrExplain(arguments.input);
   if (!scenario) return ToInt(ExitCode::kInvalidInput);
+  if (!arguments.json) Tell(scenario->ignored);
   const bool many = arguments.seeds.has_value() || (scenario->sweep.has_value() && !arguments.seed);
   if (!many) return RunOne(*scenario, arguments, simulator);
   return RunMany(*scenario, arguments, simulator);

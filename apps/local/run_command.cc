@@ -22,8 +22,6 @@ namespace {
 
 /// All runs on this machine lock there.
 constexpr const char* kGpuLocks = "/tmp/tfyarn-gpus";
-/// Constraints about nodes mean nothing where there is one.
-const std::vector<std::string> kNotHere{"node_label", "placement"};
 
 /// False: what is wrong was said.
 bool CanBeStaged(const RunArguments& arguments, const JobSpec& job) {
@@ -98,7 +96,8 @@ std::string DryRunText(const JobSpec& job, const Resource& machine) {
 }  // namespace
 
 int RunCommand(const RunArguments& arguments, const std::string& version) {
-  auto job = config::LoadJobDocument(arguments.file, {.sets = arguments.sets}, kNotHere);
+  auto job =
+      config::LoadJobDocument(arguments.file, {.sets = arguments.sets}, config::Host::kMachine);
   if (!job) {
     cli::Explain(job.error());
     return cli::ToInt(cli::ExitCode::kInvalidInput);
@@ -112,6 +111,7 @@ int RunCommand(const RunArguments& arguments, const std::string& version) {
   if (!unknown.empty()) return cli::ToInt(cli::ExitCode::kInvalidInput);
   if (!arguments.quiet) {
     for (const std::string& remark : cli::Remarks(arguments.file, job->spec)) cli::Complain(remark);
+    if (!arguments.json) cli::Tell(job->ignored);
   }
   const std::optional<Admission> admission = Admit(arguments, job->spec);
   if (!admission) return cli::ToInt(cli::ExitCode::kInvalidInput);
@@ -125,10 +125,6 @@ int RunCommand(const RunArguments& arguments, const std::string& version) {
   if (!directory) {
     cli::Complain(directory.error().message);
     return cli::ToInt(cli::ExitCode::kInvalidInput);
-  }
-  for (const std::string& field : job->left_out) {
-    if (!arguments.quiet)
-      cli::WriteStderr(fmt::format("{} has no meaning on one machine and is left out\n", field));
   }
   const int code = hosts::RunWatched([&] {
     LocalRun run(arguments, std::move(*job), std::move(*faults), *directory, *admission, version);

@@ -106,7 +106,8 @@ std::optional<Check> RefusalOfQueue(const config::HadoopSettings& settings,
 }  // namespace
 
 int SubmitCommand(const SubmitArguments& arguments, const std::string& version) {
-  auto job = config::LoadJobDocument(arguments.file, {.sets = arguments.sets}, {});
+  auto job =
+      config::LoadJobDocument(arguments.file, {.sets = arguments.sets}, config::Host::kCluster);
   if (!job) return RefuseFile(job.error());
   std::vector<std::string> problems = cli::PolicyProblems(arguments.file, job->spec);
   if (problems.empty()) problems = StagingProblems(arguments.file, job->spec);
@@ -115,6 +116,7 @@ int SubmitCommand(const SubmitArguments& arguments, const std::string& version) 
   if (!problems.empty()) return cli::ToInt(cli::ExitCode::kInvalidInput);
   if (!arguments.quiet) {
     for (const std::string& remark : cli::Remarks(arguments.file, job->spec)) cli::Complain(remark);
+    if (!arguments.json) cli::Tell(job->ignored);
   }
   auto settings = LoadSettings();
   if (!settings) return cli::ToInt(settings.error());

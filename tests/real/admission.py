@@ -102,8 +102,30 @@ def fields_without_meaning_are_left_out():
     (run.shared / "end").touch()
     code = run.run()
     check(code == 0, run.output)
-    check("tasks.worker.node_label" in run.output and "tasks.worker.placement" in run.output, run.output)
+    for field in ("node_label", "placement"):
+        check(f"note: `tasks.worker.{field}` is ignored on one machine: " in run.output, run.output)
     run.close()
+
+
+def notes_are_for_people():
+    """Each command that reads a job says once what this machine ignores of it; whoever wants a document gets nothing else."""
+    this = Job(BIN, """\
+name: noted
+framework: generic
+strategy: independent
+queue: ml
+tasks:
+  worker: {instances: 1, memory: 64MiB, command: ["true"], node_label: gold}
+  ps: {instances: 1, memory: 64MiB, command: ["true"], node_label: gold}
+""")
+    for words, notes in ((["run", "job.yaml", "--dry-run", "--oversubscribe"], 2), (["validate", "job.yaml"], 2),
+                         (["run", "job.yaml", "--dry-run", "--oversubscribe", "-q"], 0),
+                         (["run", "job.yaml", "--dry-run", "--oversubscribe", "--json"], 0)):
+        done = subprocess.run([this.program, *words], cwd=this.folder, capture_output=True, text=True, check=False)
+        check(done.returncode == 0, f"{words}: exit code {done.returncode}: {done.stderr}")
+        check(done.stderr.count("is ignored on one machine") == notes, f"{words}: {done.stderr}")
+        check(not notes or "note: `queue` is ignored on one machine: it has no queues" in done.stderr, f"{words}: {done.stderr}")
+    this.close()
 
 
 def pipes_are_noted():
@@ -125,7 +147,7 @@ tasks:
 
 
 CASES = {"pipes-are-noted": pipes_are_noted, "too-large": too_large, "gpus-are-not-shared": gpus_are_not_shared,
-         "fields-without-meaning-are-left-out": fields_without_meaning_are_left_out,
+         "fields-without-meaning-are-left-out": fields_without_meaning_are_left_out, "notes-are-for-people": notes_are_for_people,
          "dry-run": a_dry_run_invents_no_machine, "names": names_fit_into_file_names}
 
 if __name__ == "__main__":

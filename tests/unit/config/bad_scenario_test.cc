@@ -234,6 +234,14 @@ const Case kAdded[] = {
      {"6:52: `node`: there is no node `n-4` | allowed: n-1, n-2, n-3 | did you mean `n-1`?"}},
     {"faults: [{kind: node_crash, at: 1s, target: {rack: r3}}]\n",
      {"6:52: `rack`: there is no rack `r3` | allowed: r1, r2 | did you mean `r1`?"}},
+    {"faults: [{kind: node_crash, at: 1s, target: {fraction: 0, of: nodes}}]\n",
+     {"6:56: `fraction`: 0 is a part of nothing"}},
+    {"faults: [{kind: hdfs_slow, at: 1s, factor: 1.0004}]\n",
+     {"6:44: `factor`: 1.0004 is finer than steps of 0.001"}},
+    {"faults: [{kind: am_crash, when: {fault: 2}, target: {am: a}},\n"
+     "  {kind: am_crash, when: {fault: 0}, target: {am: a}},\n"
+     "  {kind: am_crash, when: {fault: 1}, target: {am: a}}]\n",
+     {"6:41: fault 0 and fault 2 wait for each other"}},
     {"faults: [{kind: node_crash, at: 1s, target: {random: 1, of: {label: gpus}}}]\n",
      {"6:69: `label`: there is no label `gpus` | allowed: gpu | did you mean `gpu`?"}},
     {"faults: [{kind: am_crash, at: 1s, target: {am: b}}]\n",
@@ -367,6 +375,16 @@ const Case kAdded[] = {
 
 /// Whole files.
 const Case kWhole[] = {
+    {"name: x\n"
+     "cluster: {racks: 4, nodes: [{name: n, count: 3, resources: {memory: 16GiB, vcores: 8}}]}\n"
+     "jobs: [{name: a, tasks: {w: {memory: 1GiB}}}]\n"
+     "faults:\n"
+     "  - {kind: node_crash, at: 1s, target: {rack: r4}}\n"
+     "  - {kind: node_crash, at: 1s, target: {random: 1, of: {rack: r3}}}\n"
+     "  - {kind: gpu_lost, at: 1s, target: {rack: r1}}\n"
+     "  - {kind: gpu_scarcity, at: 1s, target: nodes}\n",
+     {"5:47: `rack`: there is no node in r4", "7:38: `target`: none of these nodes has a GPU",
+      "8:42: `target`: none of these nodes has a GPU"}},
     {"name: x\n"
      "cluster: {nodes: [{name: n, resources: {memory: 1GiB, vcores: 1}}]}\n",
      {"1:1: the scenario has no job | give `jobs` or `arrivals`"}},

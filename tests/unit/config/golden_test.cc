@@ -27,7 +27,7 @@ TEST(ConfigGoldenTest, WhatIsSaidAboutWrongFiles) {
     const LoadOptions options{.open = open};
     std::string text;
     if (name.starts_with("job_")) {
-      const auto job = LoadJob(name + ".yaml", options);
+      const auto job = LoadJobDocument(name + ".yaml", options);
       text = job ? "no error\n" : Render(job.error());
     } else {
       const auto scenario = LoadScenario(name + ".yaml", options);

@@ -360,8 +360,9 @@ TEST(LoadTest, TheEffectiveDocumentIsTheSameScenario) {
   LoadOptions options = NoFiles();
   options.sets = {"jobs.a.tasks.worker.instances=4", "defaults.env.X=a: b"};
   options.sets[1] = "defaults.env.X='a: b'";
-  const Scenario first = Load(kSmall, options);
+  const Scenario first = Load(Small("description: what it shows\n"), options);
   const Scenario second = Load(first.effective_yaml);
+  EXPECT_EQ(second.description, "what it shows");
   EXPECT_EQ(first.digest, second.digest);
   EXPECT_EQ(first.effective_yaml, second.effective_yaml);
   EXPECT_EQ(second.jobs[0].spec.tasks[0].instances, 4);
