@@ -32,7 +32,7 @@ struct NodeInfo {
   Resource now;                         ///< With lost GPUs taken off.
   std::int32_t down = 0;                ///< Faults that keep it down; 0 = up.
   std::int32_t next_port = kFirstPort;  ///< Of those that agents lease; each node begins elsewhere.
-  // What faults do to it; see sim_host_faults_nodes.cc. Faults overlap, so their effects are
+  // What faults do to it; see sim/faults. Faults overlap, so their effects are
   // counted or kept by fault and instance (KeyOf), and each ends what it began.
   std::int32_t pace_permille = 1000;                ///< 2000 = everything takes twice as long.
   std::int32_t localize_permille = 1000;            ///< The same for localisation alone.

@@ -57,6 +57,23 @@ TEST(FaultKindsTest, NamesAreOnceAndDocumented) {
   EXPECT_EQ(names.size(), 51U);
 }
 
+// A kind says what this machine does, or why it does nothing.
+TEST(FaultKindsTest, EachIsMadeRealOrSaysWhyNot) {
+  for (const FaultKind& kind : FaultKinds()) {
+    EXPECT_EQ(kind.here.effect == RealEffect::kNone, !kind.here.why_not.empty()) << kind.name;
+    EXPECT_EQ(&KindWith(kind.id), &kind);
+  }
+}
+
+// What a run's trace calls a fault need not be a kind: such a one may do anything.
+TEST(FaultKindsTest, OfAnUnknownFaultTheWorstIsAssumed) {
+  const FaultTraits& traits = TraitsOf("sabotage");
+  EXPECT_FALSE(traits.strikes_only_its_target);
+  EXPECT_TRUE(traits.keeps_news_from_am);
+  EXPECT_FALSE(traits.spares_agents);
+  EXPECT_TRUE(TraitsOf("slow_node").strikes_only_its_target);
+}
+
 TEST(FaultKindsTest, ParametersAreInBaseUnits) {
   const auto fault = [](const std::string& text) {
     auto scenario = LoadScenarioText(With(text), "s", WithoutTraces());
