@@ -10,15 +10,46 @@
 #include <cstdint>
 
 /// What strikes: x_y.cc in config/faults and what it does in sim/faults are of `XY(One)` here.
-#define TF_FAULTS_THAT_STRIKE(One)                                                              \
-  One(NodeCrash) One(NodeReboot) One(NodeDecommission) One(SlowNode) One(NmRestart)             \
-      One(NmHeartbeatLoss) One(LaunchFail) One(LocalizeFail) One(LocalizeSlow) One(RmRestart)   \
-          One(RmPause) One(RmDropResponse) One(RmDuplicateResponse) One(AmCrash) One(AmPause)   \
-              One(ContainerExit) One(ContainerSignal) One(ContainerOom) One(ContainerVmem)      \
-                  One(ContainerLost) One(Preempt) One(Hang) One(PortInUse) One(ClientKill)      \
-                      One(ClientLost) One(GpuScarcity) One(GpuLost) One(Partition) One(Latency) \
-                          One(Loss) One(Drop) One(Delay) One(Duplicate) One(HdfsDown)           \
-                              One(HdfsSafemode) One(HdfsSlow) One(HdfsQuota)
+// clang-format off
+#define TF_FAULTS_THAT_STRIKE(One) \
+  One(NodeCrash) \
+  One(NodeReboot) \
+  One(NodeDecommission) \
+  One(SlowNode) \
+  One(NmRestart) \
+  One(NmHeartbeatLoss) \
+  One(LaunchFail) \
+  One(LocalizeFail) \
+  One(LocalizeSlow) \
+  One(RmRestart) \
+  One(RmPause) \
+  One(RmDropResponse) \
+  One(RmDuplicateResponse) \
+  One(AmCrash) \
+  One(AmPause) \
+  One(ContainerExit) \
+  One(ContainerSignal) \
+  One(ContainerOom) \
+  One(ContainerVmem) \
+  One(ContainerLost) \
+  One(Preempt) \
+  One(Hang) \
+  One(PortInUse) \
+  One(ClientKill) \
+  One(ClientLost) \
+  One(GpuScarcity) \
+  One(GpuLost) \
+  One(Partition) \
+  One(Latency) \
+  One(Loss) \
+  One(Drop) \
+  One(Delay) \
+  One(Duplicate) \
+  One(HdfsDown) \
+  One(HdfsSafemode) \
+  One(HdfsSlow) \
+  One(HdfsQuota)
+// clang-format on
 
 /// A recorded trace strikes as NodeCrash, and has no effect of its own.
 #define TF_FAULT_KINDS(One)  \

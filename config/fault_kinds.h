@@ -13,12 +13,12 @@
 #include <string_view>
 #include <vector>
 
-#include "config/fault_id.h"
 #include "core/model/describe.h"
 #include "core/model/time.h"
 
 namespace tfyarn::config {
 
+enum class FaultId : std::uint8_t;  // config/fault_id.h
 class Decoder;
 struct FaultSpec;
 struct Node;

@@ -6,6 +6,7 @@
 #include <cmath>
 #include <utility>
 
+#include "config/fault_id.h"
 #include "config/fault_kinds.h"
 #include "core/model/check.h"
 #include "core/model/describe.h"

@@ -18,7 +18,7 @@
 #include <string>
 #include <vector>
 
-#include "config/fault_id.h"
+#include "config/fault_kinds.h"
 #include "config/scenario.h"
 #include "core/model/launch.h"
 #include "core/trace/digest.h"

@@ -2,6 +2,7 @@
 // process between two of its actions.
 #include <utility>
 
+#include "config/fault_id.h"
 #include "config/fault_kinds.h"
 #include "sim/behavior.h"
 #include "sim/sim_host.h"

@@ -6,6 +6,7 @@
 #include <string>
 #include <string_view>
 
+#include "config/fault_id.h"
 #include "config/fault_kinds.h"
 
 namespace tfyarn::config {
