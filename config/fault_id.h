@@ -15,6 +15,7 @@
   One(NodeCrash) \
   One(NodeReboot) \
   One(NodeDecommission) \
+  One(NodeUnhealthy) \
   One(SlowNode) \
   One(NmRestart) \
   One(NmHeartbeatLoss) \

@@ -284,6 +284,9 @@ class SimHost : private ClusterView, private WorldView {
   void OrderDecommission(std::int32_t node);
   void Recommission(std::int32_t node);
   void RestartShutDownNm(std::int32_t node);
+  /// `report`: why the node is unhealthy by that fault; empty when it is not any more.
+  void SetUnhealthy(std::int32_t node, std::uint64_t fault, const std::string& report);
+  void TellHealth(std::int32_t node);
   /// What became of a container's process; a NM that is down finds it when it recovers.
   void TellNmOf(std::int32_t node, fakes::NmEvent event);
   void ReportMissed(std::int32_t node);

@@ -141,6 +141,7 @@ void SimHost::StartNm(std::int32_t node, std::optional<fakes::NmState> state) {
   NmActor& nm = *actor;
   actors_.push_back(std::move(actor));
   StepNm(nm, fakes::NmStarted{});
+  if (!nodes_[node].unhealthy_by.empty()) TellHealth(node);
 }
 
 void SimHost::StepNm(NmActor& nm, const fakes::NmEvent& event) {

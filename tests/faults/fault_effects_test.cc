@@ -221,6 +221,24 @@ const std::vector<Row>& Rows() {
                         25, 1e9) &&
                 run.job().restarts.task + run.job().restarts.gang > 0;
        }},
+      {"node_unhealthy",
+       "what runs there ends, and nothing starts until the last of the faults has ended",
+       {"kind: node_unhealthy, at: 20s, target: {node: n-3}, for: 50s",
+        "kind: node_unhealthy, at: 25s, target: {node: n-3}, for: 2s"},
+       [](const SmallRun& run) {
+         return Near(Freed(run, -100), {20}, 1.1) &&
+                Near(Heard(run, "n-3", NodeState::kUnhealthy), {20}, 1.1) &&
+                Near(First(run.When<trace::ContainerGone>(), 20), 22, 2.1) &&
+                Near(First(Heard(run, "n-3", NodeState::kRunning), 21), 70, 2.1);
+       }},
+      {"node_unhealthy",
+       "a NodeManager that registers anew says it again",
+       {"kind: node_unhealthy, at: 20s, target: {node: n-3}, for: 50s",
+        "kind: rm_restart, at: 30s, for: 5s", "kind: nm_restart, at: 31s, target: {node: n-3}"},
+       [](const SmallRun& run) {
+         return Within(First(Heard(run, "n-3", NodeState::kUnhealthy), 35), 41, 44) &&
+                Within(First(Heard(run, "n-3", NodeState::kRunning), 60), 70, 72.1);
+       }},
       {"slow_node",
        "factors multiply while faults overlap",
        {"kind: slow_node, at: 22s, target: {node: n-1}, factor: 2, for: 40s",

@@ -312,8 +312,8 @@ TEST(FaultTargetsTest, WhatIsNotInTheScenarioIsAnError) {
 /// What these name is there; it may be that nobody wants anything of it, or that a second answer
 /// says nothing new.
 bool IsThereUnasked(const config::FaultKind& kind) {
-  static const std::set<std::string> kinds = {"slow_node", "localize_slow", "rm_pause",
-                                              "rm_duplicate_response"};
+  static const std::set<std::string> kinds = {"node_unhealthy", "slow_node", "localize_slow",
+                                              "rm_pause", "rm_duplicate_response"};
   return kinds.contains(kind.name) || kind.target == config::FaultTarget::kHdfs;
 }
 
