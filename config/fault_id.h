@@ -17,6 +17,8 @@
   One(NodeDecommission) \
   One(NodeUnhealthy) \
   One(SlowNode) \
+  One(DiskFull) \
+  One(DisksFailed) \
   One(NmRestart) \
   One(NmHeartbeatLoss) \
   One(LaunchFail) \

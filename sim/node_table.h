@@ -41,7 +41,8 @@ struct NodeInfo {
   std::map<std::uint64_t, std::int64_t> gpus_taken_by;       ///< GPUs; `now` is without their sum.
   std::map<std::uint64_t, bool>
       leaving_by;  ///< Takes it out of service; true: at once, or its time of grace is over.
-  std::map<std::uint64_t, std::string> unhealthy_by;  ///< What its health report says.
+  std::map<std::uint64_t, std::string> unhealthy_by;   ///< What its health report says.
+  std::map<std::uint64_t, std::string> disks_lost_by;  ///< The error of who would use them.
   bool restart_nm = false;   ///< It was taken in again; its NM may still hear that it is to stop.
   std::int32_t nm_down = 0;  ///< Faults that keep its NM down.
   std::int32_t muted = 0;    ///< Faults that lose its NM's calls to the RM.

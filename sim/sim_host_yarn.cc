@@ -242,6 +242,7 @@ void SimHost::FetchFiles(NmActor& nm, const fakes::Localize& order, int tries) {
                                            scenario_.hdfs.bandwidth_bps));
   time = time / 1000 * nodes_[nm.place].localize_permille;
   std::string failure = LaunchFailure(nm.place, /*localize=*/true);
+  if (failure.empty()) failure = FailureByDisks(nm.place);
   if (failure.empty()) failure = MissingFile(order.context);
   if (!failure.empty() && job != nullptr)
     job->localized.erase({container.application_attempt.application, nm.place});
@@ -293,6 +294,11 @@ void SimHost::LaunchContainer(NmActor& nm, fakes::Launch&& order) {
   After(delay, [this, node = nm.place, container = order.container,
                 context = std::move(order.context)] {
     if (!containers_.contains(container)) return;
+    if (const std::string failure = FailureByDisks(node); !failure.empty()) {
+      return TellNmOf(node, fakes::LaunchFailed{.container = container,
+                                                .exit_status = container_exit::kDisksFailed,
+                                                .diagnostics = failure});
+    }
     if (const std::string failure = LaunchFailure(node, /*localize=*/false); !failure.empty()) {
       return TellNmOf(node, fakes::LaunchFailed{
                                 .container = container, .exit_status = 1, .diagnostics = failure});

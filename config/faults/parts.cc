@@ -26,6 +26,13 @@ FaultParam Factor(std::string text, std::string doc) {
           .most = 1e6};
 }
 
+FaultParam Noticed() {
+  return {.name = "noticed",
+          .kind = FaultParamKind::kDuration,
+          .default_text = "2m",
+          .doc = "After how long the node's health check looks at them."};
+}
+
 FaultParam Message() {
   return {.name = "message",
           .kind = FaultParamKind::kWord,

@@ -27,6 +27,8 @@ inline constexpr std::int64_t kOften = 3;
 [[nodiscard]] FaultParam Times(std::string doc);
 /// The parameter `factor`, from 1.
 [[nodiscard]] FaultParam Factor(std::string text, std::string doc);
+/// The parameter `noticed`: when a node's health check looks at its disks.
+[[nodiscard]] FaultParam Noticed();
 /// The parameters `message` and `nth`: which single message.
 [[nodiscard]] FaultParam Message();
 [[nodiscard]] FaultParam Nth();

@@ -239,6 +239,31 @@ const std::vector<Row>& Rows() {
          return Within(First(Heard(run, "n-3", NodeState::kUnhealthy), 35), 41, 44) &&
                 Within(First(Heard(run, "n-3", NodeState::kRunning), 60), 70, 72.1);
        }},
+      {"disk_full",
+       "nothing is fetched until the last of the faults has ended",
+       {"kind: disk_full, when: {job: a, state: allocating}, target: nodes, noticed: 1h, for: 10s",
+        "kind: disk_full, when: {job: a, state: allocating}, target: nodes, noticed: 1h, for: 2s"},
+       [](const SmallRun& run) { return Within(First(Launches(run), 1), 10.7, 60); }},
+      {"disk_full",
+       "what runs goes on until it is noticed",
+       {"kind: disk_full, at: 20s, target: {node: n-3}, noticed: 15s, for: 60s"},
+       [](const SmallRun& run) {
+         return Near(Freed(run, -100), {35}, 1.1) &&
+                Near(Heard(run, "n-3", NodeState::kUnhealthy), {35}, 1.1) &&
+                Near(First(Heard(run, "n-3", NodeState::kRunning), 21), 80, 2.1);
+       }},
+      {"disks_failed",
+       "what was fetched before cannot be launched",
+       {"kind: disks_failed, at: 1800ms, target: nodes, noticed: 1h, for: 10s"},
+       [](const SmallRun& run) { return !Freed(run, -101).empty(); }},
+      {"disks_failed",
+       "what runs goes on until it is noticed",
+       {"kind: disks_failed, at: 20s, target: {node: n-3}, noticed: 15s"},
+       [](const SmallRun& run) {
+         return Near(Freed(run, -100), {35}, 1.1) &&
+                Heard(run, "n-3", NodeState::kUnhealthy).size() == 1 &&
+                First(Heard(run, "n-3", NodeState::kRunning), 21) < 0;
+       }},
       {"slow_node",
        "factors multiply while faults overlap",
        {"kind: slow_node, at: 22s, target: {node: n-1}, factor: 2, for: 40s",

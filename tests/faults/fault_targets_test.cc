@@ -89,6 +89,8 @@ std::string Parameters(const config::FaultKind& kind) {
       {"latency", ", delay: 2s"},
       {"partition", ""},
       {"container_exit", ", exit: 9"},
+      {"disk_full", ", noticed: 1s"},
+      {"disks_failed", ", noticed: 1s"},
       {"hdfs_slow", ", factor: 300"}};
   const auto found = more.find(kind.name);
   return found == more.end() ? "" : found->second;
@@ -312,8 +314,9 @@ TEST(FaultTargetsTest, WhatIsNotInTheScenarioIsAnError) {
 /// What these name is there; it may be that nobody wants anything of it, or that a second answer
 /// says nothing new.
 bool IsThereUnasked(const config::FaultKind& kind) {
-  static const std::set<std::string> kinds = {"node_unhealthy", "slow_node", "localize_slow",
-                                              "rm_pause", "rm_duplicate_response"};
+  static const std::set<std::string> kinds = {
+      "disk_full",     "disks_failed", "node_unhealthy",       "slow_node",
+      "localize_slow", "rm_pause",     "rm_duplicate_response"};
   return kinds.contains(kind.name) || kind.target == config::FaultTarget::kHdfs;
 }
 

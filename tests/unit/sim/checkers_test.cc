@@ -713,8 +713,9 @@ TEST(CheckersTest, QuiescenceBreaksWhenSomethingIsLeftOfAJob) {
 }
 
 TEST(CheckersTest, QuiescenceIsNotExcusedByWhatStrikesOnlyItsTarget) {
-  for (const char* kind : {"node_crash", "gpu_lost", "container_exit", "slow_node", "launch_fail",
-                           "localize_fail", "preempt", "hang", "port_in_use", "partition"}) {
+  for (const char* kind :
+       {"node_crash", "gpu_lost", "container_exit", "disk_full", "slow_node", "launch_fail",
+        "localize_fail", "preempt", "hang", "port_in_use", "partition"}) {
     CheckerScript script;
     script.Run();
     script.Say(trace::FaultBegan{.fault = 0, .kind = kind});
