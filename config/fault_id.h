@@ -42,6 +42,7 @@
   One(ClientLost) \
   One(GpuScarcity) \
   One(GpuLost) \
+  One(GpuSlow) \
   One(Partition) \
   One(Latency) \
   One(Loss) \

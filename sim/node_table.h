@@ -35,8 +35,10 @@ struct NodeInfo {
   // What faults do to it; see sim/faults. Faults overlap, so their effects are
   // counted or kept by fault and instance (KeyOf), and each ends what it began.
   std::int32_t pace_permille = 1000;                ///< 2000 = everything takes twice as long.
+  std::int32_t gpu_pace_permille = 1000;            ///< The same for who has GPUs, on top of that.
   std::int32_t localize_permille = 1000;            ///< The same for localisation alone.
   std::map<std::uint64_t, std::int32_t> slowed_by;  ///< Permille; pace_permille is their product.
+  std::map<std::uint64_t, std::int32_t> gpus_slowed_by;      ///< The same for who has GPUs.
   std::map<std::uint64_t, std::int32_t> localize_slowed_by;  ///< The same for localisation alone.
   std::map<std::uint64_t, std::int64_t> gpus_taken_by;       ///< GPUs; `now` is without their sum.
   std::map<std::uint64_t, bool>

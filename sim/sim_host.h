@@ -299,6 +299,10 @@ class SimHost : private ClusterView, private WorldView {
   /// `fails`: under the process that has some.
   void TakeGpus(const FaultOrder& order, bool fails);
   void FailGpuProcessOn(std::int32_t node);
+  [[nodiscard]] bool HasGpus(const AgentActor& agent) const;
+  void PaceChanged(std::int32_t node);
+  /// Of the processes of that agent; 2000 = twice as slow.
+  [[nodiscard]] std::int32_t PaceOf(const AgentActor& agent) const;
   void SetAllocatedAside();
   void AwaitClaims();
   void ForgetUnclaimed();

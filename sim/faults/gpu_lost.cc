@@ -6,17 +6,6 @@
 
 namespace tfyarn::sim {
 
-namespace {
-
-std::int64_t GpusOf(const JobSpec& job, const TaskId& task) {
-  for (const TaskTypeSpec& type : job.tasks) {
-    if (type.name == task.type) return type.resource.gpus;
-  }
-  return 0;
-}
-
-}  // namespace
-
 void SimHost::TakeGpus(const FaultOrder& order, bool fails) {
   for (const std::int32_t node : NodesOf(order)) {
     NodeInfo& info = nodes_[node];
@@ -60,10 +49,16 @@ void SimHost::FailGpuProcessOn(std::int32_t node) {
     if (agent == nullptr) continue;
     const JobRt& job = *jobs_.at(agent->job.value);
     for (const RunningProcess& process : job.workload->running()) {
-      if (process.container == id && GpusOf(*job.spec, process.task) > 0)
-        return EndUserProcess(id, {.code = 1});
+      if (process.container == id && HasGpus(*agent)) return EndUserProcess(id, {.code = 1});
     }
   }
+}
+
+bool SimHost::HasGpus(const AgentActor& agent) const {
+  const JobSpec& job = *jobs_.at(agent.job.value)->spec;
+  return std::any_of(job.tasks.begin(), job.tasks.end(), [&](const TaskTypeSpec& type) {
+    return type.name == agent.fence.task.type && type.resource.gpus > 0;
+  });
 }
 
 }  // namespace tfyarn::sim

@@ -478,6 +478,12 @@ const std::vector<Row>& Rows() {
          return Near(ExitsWithCode(run, 1), {30}, 0.01) && Near(Capacities(run, 1), {30}) &&
                 Near(Capacities(run, 2), {50});
        }},
+      {"gpu_slow",
+       "factors multiply, with those of the node too",
+       {"kind: gpu_slow, at: 22s, target: {node: n-1}, factor: 2, for: 40s",
+        "kind: gpu_slow, at: 32s, target: {node: n-1}, factor: 1.5, for: 10s",
+        "kind: slow_node, at: 32s, target: {node: n-1}, factor: 2, for: 10s"},
+       [](const SmallRun& run) { return Near(Late(run), 23.33); }},
       {"partition",
        "one group alone is cut off until the last of the faults has ended",
        {"kind: partition, at: 20s, between: [{node: n-3}], for: 50s",

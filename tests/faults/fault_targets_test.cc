@@ -201,8 +201,9 @@ TEST(FaultTargetsTest, FormsThatNameTheSameStrikeTheSame) {
 /// A target that every fault of the kind may have: the plainest.
 std::string PlainTarget(const config::FaultKind& kind) {
   // Another fault may move a task to another node, and these leave the nodes up.
-  static const std::set<std::string> everywhere = {
-      "slow_node", "launch_fail", "localize_fail", "localize_slow", "drop", "delay", "duplicate"};
+  static const std::set<std::string> everywhere = {"slow_node",     "gpu_slow",      "launch_fail",
+                                                   "localize_fail", "localize_slow", "drop",
+                                                   "delay",         "duplicate"};
   if (everywhere.contains(kind.name)) return "nodes";
   switch (kind.target) {
     case config::FaultTarget::kNode:
@@ -242,7 +243,7 @@ std::vector<const config::FaultKind*> KindsThatLast() {
 const std::set<std::string>& Adding() {
   static const std::set<std::string> kinds = {"slow_node",    "localize_slow", "latency",
                                               "delay",        "duplicate",     "hdfs_slow",
-                                              "gpu_scarcity", "gpu_lost"};
+                                              "gpu_scarcity", "gpu_lost",      "gpu_slow"};
   return kinds;
 }
 
@@ -315,8 +316,8 @@ TEST(FaultTargetsTest, WhatIsNotInTheScenarioIsAnError) {
 /// says nothing new.
 bool IsThereUnasked(const config::FaultKind& kind) {
   static const std::set<std::string> kinds = {
-      "disk_full",     "disks_failed", "node_unhealthy",       "slow_node",
-      "localize_slow", "rm_pause",     "rm_duplicate_response"};
+      "gpu_slow",  "disk_full",     "disks_failed", "node_unhealthy",
+      "slow_node", "localize_slow", "rm_pause",     "rm_duplicate_response"};
   return kinds.contains(kind.name) || kind.target == config::FaultTarget::kHdfs;
 }
 
