@@ -24,10 +24,12 @@
   One(LaunchFail) \
   One(LocalizeFail) \
   One(LocalizeSlow) \
+  One(RmFailover) \
   One(RmRestart) \
   One(RmPause) \
   One(RmDropResponse) \
   One(RmDuplicateResponse) \
+  One(RmSlow) \
   One(AmCrash) \
   One(AmPause) \
   One(ContainerExit) \

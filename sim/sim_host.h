@@ -303,6 +303,7 @@ class SimHost : private ClusterView, private WorldView {
   void PaceChanged(std::int32_t node);
   /// Of the processes of that agent; 2000 = twice as slow.
   [[nodiscard]] std::int32_t PaceOf(const AgentActor& agent) const;
+  void ReplaceRm(const FaultOrder& order);
   void SetAllocatedAside();
   void AwaitClaims();
   void ForgetUnclaimed();
@@ -315,6 +316,7 @@ class SimHost : private ClusterView, private WorldView {
   void EndProcesses(const FaultOrder& order, const ProcessExit& exit);
   void EndContainers(const FaultOrder& order, std::int32_t exit_status,
                      const std::string& diagnostics);
+  void DelayMessages(const FaultOrder& order);
   void SingleOut(const FaultOrder& order, MessageFaults::Rule rule);
   [[nodiscard]] std::vector<PeerCut> PeerCuts() const;
   void TellWorkloadsOfCuts();

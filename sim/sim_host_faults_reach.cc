@@ -94,8 +94,15 @@ bool SimHost::Reaches(const FaultOrder& order, bool began) {
                            return std::any_of(group.begin(), group.end(), is_up);
                          });
     case config::FaultTarget::kRm:
-      return kind.traits.rm == config::RmOutage::kRestarts ? rm_downs_ == own
-                                                           : rm_ != nullptr && rm_pauses_ == own;
+      switch (kind.traits.rm) {
+        case config::RmOutage::kRestarts:
+          return rm_downs_ == own;
+        case config::RmOutage::kStandsStill:
+          return rm_ != nullptr && rm_pauses_ == own;
+        case config::RmOutage::kNone:
+          return true;
+      }
+      return false;
     case config::FaultTarget::kTask:
       return !began && ReachesTask(order);
     case config::FaultTarget::kAm:

@@ -6,10 +6,19 @@ namespace tfyarn::sim {
 template <>
 void SimHost::Strike<FaultId::kLatency>(const FaultOrder& order) {
   if (order.struck.empty() && order.spec->target) return;  // An absent target is no target at all.
+  DelayMessages(order);
+}
+
+template <>
+void SimHost::Strike<FaultId::kRmSlow>(const FaultOrder& order) {
+  DelayMessages(order);
+}
+
+void SimHost::DelayMessages(const FaultOrder& order) {
   DisturbAllLinks();
   if (order.begins) {
     network_.AddDelay(KeyOf(order), PlacesOf(order.struck),
-                      SecondsToDuration(NumberOf(order, "delay", 0.1)));
+                      SecondsToDuration(NumberOf(order, "delay", 0)));
   } else {
     network_.RemoveDelay(KeyOf(order));
   }

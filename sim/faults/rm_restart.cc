@@ -1,4 +1,6 @@
-// A ResourceManager that is down, and starts from its store.
+// A ResourceManager that is down, and starts from its store; or its standby does. A standby opens
+// no port before it is the active one, and clients, AMs and nodes find it by themselves: to them
+// both are one that was away.
 #include <algorithm>
 #include <memory>
 #include <utility>
@@ -11,6 +13,15 @@ namespace tfyarn::sim {
 
 template <>
 void SimHost::Strike<FaultId::kRmRestart>(const FaultOrder& order) {
+  ReplaceRm(order);
+}
+
+template <>
+void SimHost::Strike<FaultId::kRmFailover>(const FaultOrder& order) {
+  ReplaceRm(order);
+}
+
+void SimHost::ReplaceRm(const FaultOrder& order) {
   if (order.begins) {
     if (rm_downs_++ > 0) return;
     DisturbAllLinks();

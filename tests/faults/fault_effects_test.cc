@@ -338,6 +338,22 @@ const std::vector<Row>& Rows() {
          });
          return again.size() >= 2 && Within(again.back(), 40, 52);
        }},
+      {"rm_failover",
+       "no RM answers until the last of the faults has ended",
+       {"kind: rm_failover, at: 20s, for: 20s", "kind: rm_restart, at: 25s, for: 2s"},
+       [](const SmallRun& run) {
+         const Times again = run.Ordered<CallRm>([](const CallRm& call) {
+           return std::holds_alternative<yarn::RegisterApplicationMasterRequest>(call.request);
+         });
+         return again.size() >= 2 && Within(again.back(), 40, 52);
+       }},
+      {"rm_slow",
+       "a call and its answer take longer while the faults last",
+       {"kind: rm_slow, at: 0s, delay: 2s, for: 1m", "kind: rm_slow, at: 0s, delay: 1s, for: 1ms"},
+       [](const SmallRun& run) {
+         // The client's two calls are before it.
+         return Within(First(run.When<trace::ContainerGranted>()), 10, 14.2);
+       }},
       {"rm_pause",
        "the RM answers when the last of the faults has ended",
        {"kind: rm_pause, at: 20s, for: 20s", "kind: rm_pause, at: 25s, for: 2s",

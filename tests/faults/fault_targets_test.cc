@@ -241,9 +241,9 @@ std::vector<const config::FaultKind*> KindsThatLast() {
 /// Two of these together do more than one, or are declared once more; fault_effects_test.cc has
 /// rows for that.
 const std::set<std::string>& Adding() {
-  static const std::set<std::string> kinds = {"slow_node",    "localize_slow", "latency",
-                                              "delay",        "duplicate",     "hdfs_slow",
-                                              "gpu_scarcity", "gpu_lost",      "gpu_slow"};
+  static const std::set<std::string> kinds = {
+      "slow_node", "localize_slow", "latency",      "delay",    "duplicate",
+      "hdfs_slow", "rm_slow",       "gpu_scarcity", "gpu_lost", "gpu_slow"};
   return kinds;
 }
 
