@@ -42,6 +42,8 @@
   One(PortInUse) \
   One(ClientKill) \
   One(ClientLost) \
+  One(ClientSuspend) \
+  One(ClientResume) \
   One(GpuScarcity) \
   One(GpuLost) \
   One(GpuSlow) \

@@ -71,6 +71,7 @@ enum class FaultNeeds {
   kTarget,   ///< Nothing else; of nodes one that is up.
   kProcess,  ///< A process of the user's in the container.
   kRm,       ///< A ResourceManager that runs, wherever the target is.
+  kSuspendedClient,
 };
 
 /// A trap does nothing when it strikes: it lies in wait for what comes.

@@ -274,6 +274,7 @@ class SimHost : private ClusterView, private WorldView {
   void NoteReachOfDormant();
   [[nodiscard]] bool Reaches(const FaultOrder& order, bool began);
   [[nodiscard]] bool ReachesTask(const FaultOrder& order);
+  [[nodiscard]] bool ReachesSuspendedClient(const FaultOrder& order);
   /// What a kind of fault does and, when not order.begins, how what it began ends: sim/faults.
   template <config::FaultId id>
   void Strike(const FaultOrder& order);
@@ -312,7 +313,8 @@ class SimHost : private ClusterView, private WorldView {
   void PauseAm(AmActor& am, bool paused);
   [[nodiscard]] std::vector<ClientActor*> ClientsOf(const FaultOrder& order);
   void ReturnClients(std::uint64_t fault);
-  void KeepForNextClient(ClientActor& client, ClientEvent event);
+  void GoOn(ClientActor& client);
+  void KeepForLater(ClientActor& client, ClientEvent event);
   void EndProcesses(const FaultOrder& order, const ProcessExit& exit);
   void EndContainers(const FaultOrder& order, std::int32_t exit_status,
                      const std::string& diagnostics);

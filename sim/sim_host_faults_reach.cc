@@ -105,13 +105,21 @@ bool SimHost::Reaches(const FaultOrder& order, bool began) {
       return false;
     case config::FaultTarget::kTask:
       return !began && ReachesTask(order);
-    case config::FaultTarget::kAm:
     case config::FaultTarget::kJob:
+      return kind.needs != config::FaultNeeds::kSuspendedClient ||
+             (!began && ReachesSuspendedClient(order));
+    case config::FaultTarget::kAm:
     case config::FaultTarget::kHdfs:
     case config::FaultTarget::kRecorded:
       return true;
   }
   return true;
+}
+
+bool SimHost::ReachesSuspendedClient(const FaultOrder& order) {
+  const std::vector<ClientActor*> clients = ClientsOf(order);
+  return std::any_of(clients.begin(), clients.end(),
+                     [](const ClientActor* client) { return !client->suspended_by.empty(); });
 }
 
 bool SimHost::ReachesTask(const FaultOrder& order) {

@@ -1,4 +1,4 @@
-// What the user does, and the loss of the user's machine.
+// What the user does, and the user's machine that is lost or sleeps.
 #include <iterator>
 #include <utility>
 #include <variant>
@@ -48,23 +48,52 @@ void SimHost::ReturnClients(std::uint64_t fault) {
     Actor* actor = Living(id);
     if (actor == nullptr) continue;
     auto& client = static_cast<ClientActor&>(*actor);
-    if (--client.lost > 0) continue;
-    client.paused = false;
-    UpdateLink(client);
-    for (ClientEvent& event : std::exchange(client.inbox, {})) {
-      After(Duration::zero(), [this, id, event = std::move(event)]() mutable {
-        if (Actor* same = Living(id))
-          StepClient(static_cast<ClientActor&>(*same), std::move(event));
-      });
-    }
-    Reschedule(client);
+    if (--client.lost == 0) client.suspended_by.clear();  // Its process stood still, not this one.
+    GoOn(client);
   }
   paused_.erase(fault);
 }
 
-/// What was meant for a client that is gone: an answer is lost, and its successor asks again; what
-/// the user wants is kept.
-void SimHost::KeepForNextClient(ClientActor& client, ClientEvent event) {
+template <>
+void SimHost::Strike<FaultId::kClientSuspend>(const FaultOrder& order) {
+  for (ClientActor* client : ClientsOf(order)) {
+    if (order.begins) {
+      client->suspended_by.insert(KeyOf(order));
+      client->paused = true;
+      UpdateLink(*client);
+    } else if (client->suspended_by.erase(KeyOf(order)) > 0) {
+      GoOn(*client);
+    }
+  }
+}
+
+template <>
+void SimHost::Strike<FaultId::kClientResume>(const FaultOrder& order) {
+  for (ClientActor* client : ClientsOf(order)) {
+    if (!client->suspended_by.empty()) {
+      client->suspended_by.clear();
+      GoOn(*client);
+    }
+  }
+}
+
+/// What has come meanwhile it hears now, if nothing else keeps it.
+void SimHost::GoOn(ClientActor& client) {
+  if (client.lost > 0 || !client.suspended_by.empty()) return;
+  client.paused = false;
+  UpdateLink(client);
+  for (ClientEvent& event : std::exchange(client.inbox, {})) {
+    After(Duration::zero(), [this, id = client.id, event = std::move(event)]() mutable {
+      if (Actor* same = Living(id)) StepClient(static_cast<ClientActor&>(*same), std::move(event));
+    });
+  }
+  Reschedule(client);
+}
+
+/// One that stands still hears all of it later. What was meant for a client that is gone: an answer
+/// is lost, and its successor asks again; what the user wants is kept.
+void SimHost::KeepForLater(ClientActor& client, ClientEvent event) {
+  if (client.lost == 0) return client.inbox.push_back(std::move(event));
   if (auto* reply = std::get_if<RmReplied>(&event)) {
     reply->response = yarn::RpcError{.code = yarn::RpcErrorCode::kUnavailable,
                                      .message = "the client that asked is gone"};

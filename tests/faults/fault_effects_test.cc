@@ -480,6 +480,23 @@ const std::vector<Row>& Rows() {
        [](const SmallRun& run) {
          return ClientExits(run).empty() && run.job().status == JobStatus::kSucceeded;
        }},
+      {"client_suspend",
+       "the client says nothing until the last of the faults has ended, and then goes on",
+       {"kind: client_suspend, at: 100s, target: {job: a}, for: 60s",
+        "kind: client_suspend, at: 110s, target: {job: a}, for: 5s"},
+       [](const SmallRun& run) { return Near(ClientExits(run), {160}, 1); }},
+      {"client_suspend",
+       "an order of the user waits for it",
+       {"kind: client_suspend, at: 20s, target: {job: a}, for: 30s",
+        "kind: client_kill, at: 30s, target: {job: a}"},
+       [](const SmallRun& run) {
+         return Near(First(run.When<trace::ApplicationEnded>()), 50, 0.5);
+       }},
+      {"client_resume",
+       "the client goes on before the fault has ended",
+       {"kind: client_resume, at: 140s, target: {job: a}",
+        "kind: client_suspend, at: 100s, target: {job: a}, for: 600s"},
+       [](const SmallRun& run) { return Near(ClientExits(run), {140}, 1); }},
       {"gpu_scarcity",
        "no fault's end brings back what another takes",
        {"kind: gpu_scarcity, at: 20s, target: {node: n-2}, for: 40s",

@@ -175,7 +175,8 @@ TEST(FaultTargetsTest, FormsThatNameTheSameStrikeTheSame) {
   const std::string undisturbed = Story({});
   for (const config::FaultKind& kind : config::FaultKinds()) {
     if (kind.target == config::FaultTarget::kGroups ||
-        kind.target == config::FaultTarget::kRecorded)
+        kind.target == config::FaultTarget::kRecorded ||
+        kind.needs == config::FaultNeeds::kSuspendedClient)
       continue;
     std::size_t compared = 0;
     bool shows = false;
@@ -277,6 +278,7 @@ bool LeavesNothingTo(const std::string& kind, const std::string& other) {
   static const std::set<std::pair<std::string, std::string>> pairs = {
       {"hang", "node_decommission"},
       {"hang", "gpu_lost"},
+      {"client_suspend", "client_lost"},
       {"localize_slow", "node_decommission"}};  // The files are on the other node by then.
   return pairs.contains({kind, other});
 }
