@@ -50,6 +50,7 @@
   One(Partition) \
   One(Latency) \
   One(Loss) \
+  One(Reorder) \
   One(Drop) \
   One(Delay) \
   One(Duplicate) \

@@ -1,4 +1,4 @@
-// Messages that take longer, or are lost at random.
+// Messages that take longer, overtake each other, or are lost at random.
 #include "sim/faults/effects.h"
 
 namespace tfyarn::sim {
@@ -21,6 +21,19 @@ void SimHost::DelayMessages(const FaultOrder& order) {
                       SecondsToDuration(NumberOf(order, "delay", 0)));
   } else {
     network_.RemoveDelay(KeyOf(order));
+  }
+  RestoreAllLinks();
+}
+
+template <>
+void SimHost::Strike<FaultId::kReorder>(const FaultOrder& order) {
+  if (order.struck.empty() && order.spec->target) return;  // An absent target is no target at all.
+  DisturbAllLinks();
+  if (order.begins) {
+    network_.AddDisorder(KeyOf(order), PlacesOf(order.struck),
+                         SecondsToDuration(NumberOf(order, "by", 1)));
+  } else {
+    network_.RemoveDisorder(KeyOf(order));
   }
   RestoreAllLinks();
 }

@@ -542,6 +542,15 @@ const std::vector<Row>& Rows() {
          return Near(First(Heard(run, "n-3", NodeState::kLost)), 30, 2.1) &&
                 Within(First(Heard(run, "n-3", NodeState::kRunning), 21), 70, 92);
        }},
+      {"reorder",
+       "what was sent later arrives first",
+       {"kind: reorder, at: 60s, target: {job: a}, by: 20s, for: 30s",
+        "kind: container_exit, at: 61s, target: {job: a}, exit: 7"},
+       [](const SmallRun& run) {
+         const Times sent = Sent<ProcessEnded>(run);
+         return Within(First(Arrived<ProcessEnded>(run), 61), 61.01, 81) &&
+                Near(First(sent, 60), 61);
+       }},
       {"drop",
        "the sender says it again",
        {"kind: drop, message: ProcessRunning, target: {job: a, task: \"worker:0\"}"},

@@ -87,6 +87,7 @@ std::string Parameters(const config::FaultKind& kind) {
       {"rm_duplicate_response", ", count: 40"},
       {"loss", ", loss: 1"},
       {"latency", ", delay: 2s"},
+      {"reorder", ", by: 4s"},
       {"partition", ""},
       {"container_exit", ", exit: 9"},
       {"disk_full", ", noticed: 1s"},
@@ -242,9 +243,9 @@ std::vector<const config::FaultKind*> KindsThatLast() {
 /// Two of these together do more than one, or are declared once more; fault_effects_test.cc has
 /// rows for that.
 const std::set<std::string>& Adding() {
-  static const std::set<std::string> kinds = {
-      "slow_node", "localize_slow", "latency",      "delay",    "duplicate",
-      "hdfs_slow", "rm_slow",       "gpu_scarcity", "gpu_lost", "gpu_slow"};
+  static const std::set<std::string> kinds = {"slow_node",    "localize_slow", "latency", "delay",
+                                              "duplicate",    "hdfs_slow",     "reorder", "rm_slow",
+                                              "gpu_scarcity", "gpu_lost",      "gpu_slow"};
   return kinds;
 }
 
