@@ -30,6 +30,7 @@
   One(RmDropResponse) \
   One(RmDuplicateResponse) \
   One(RmSlow) \
+  One(AmResync) \
   One(AmCrash) \
   One(AmPause) \
   One(ContainerExit) \
@@ -57,7 +58,8 @@
   One(HdfsDown) \
   One(HdfsSafemode) \
   One(HdfsSlow) \
-  One(HdfsQuota)
+  One(HdfsQuota) \
+  One(TokenExpiry)
 // clang-format on
 
 /// A recorded trace strikes as NodeCrash, and has no effect of its own.

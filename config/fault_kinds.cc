@@ -55,8 +55,7 @@ const FaultTraits& TraitsOf(std::string_view name) {
 }
 
 const std::vector<std::string>& LaterFaultKinds() {
-  static const std::vector<std::string> kinds = {"am_resync", "token_expiry", "clock_skew",
-                                                 "clock_jump"};
+  static const std::vector<std::string> kinds = {"clock_skew", "clock_jump"};
   return kinds;
 }
 

@@ -310,6 +310,7 @@ class SimHost : private ClusterView, private WorldView {
   void ForgetUnclaimed();
   void ForgetUnclaimedOn(Place node);
   [[nodiscard]] bool IsRegistered(Place node) const;
+  [[nodiscard]] std::vector<AmActor*> AmsOf(const FaultOrder& order);
   void PauseAm(AmActor& am, bool paused);
   [[nodiscard]] std::vector<ClientActor*> ClientsOf(const FaultOrder& order);
   void ReturnClients(std::uint64_t fault);

@@ -109,6 +109,7 @@ bool SimHost::Reaches(const FaultOrder& order, bool began) {
       return kind.needs != config::FaultNeeds::kSuspendedClient ||
              (!began && ReachesSuspendedClient(order));
     case config::FaultTarget::kAm:
+      return !began || kind.needs != config::FaultNeeds::kRm;
     case config::FaultTarget::kHdfs:
     case config::FaultTarget::kRecorded:
       return true;

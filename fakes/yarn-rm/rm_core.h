@@ -97,6 +97,8 @@ class RmCore {
   void On(const DecommissionNode& order);
   void On(const RecommissionNode& order);
   void On(const PreemptContainer& order);
+  void On(const ForgetRegistration& order);
+  void On(const ExpireAmRmToken& order);
 
   struct NodeIdHash {
     std::size_t operator()(const NodeId& id) const {

@@ -41,7 +41,7 @@ std::optional<RpcError> RmCore::CheckMaster(const RmCall& call, RmApplication*& 
   if (call.token.kind != yarn::TokenKind::kNone) {
     const StoredKey& key = amrm_key_.key;
     const bool key_known = call.token.key_id == key.current || call.token.key_id == key.next;
-    if (!key_known || !IsAmRmTokenOf(call.token, id)) {
+    if (!key_known || attempt.amrm_token_expired || !IsAmRmTokenOf(call.token, id)) {
       TF_PROBE("yarn/bad-amrm-token");
       return RpcError{.code = RpcErrorCode::kInvalidToken,
                       .message = "Invalid AMRMToken from " + ToString(id)};
@@ -52,6 +52,24 @@ std::optional<RpcError> RmCore::CheckMaster(const RmCall& call, RmApplication*& 
   }
   attempt.last_heard = now_;
   return std::nullopt;
+}
+
+void RmCore::On(const ForgetRegistration& order) {
+  RmApplication* application = FindApplication(order.attempt.application);
+  if (application == nullptr || application->attempt.id != order.attempt) return;
+  RmAttempt& attempt = application->attempt;
+  if (attempt.state != AttemptState::kRunning || !attempt.registered) return;
+  TF_PROBE("yarn/registration-is-forgotten");
+  attempt.registered = false;
+  NewsFor(*application);
+}
+
+void RmCore::On(const ExpireAmRmToken& order) {
+  RmApplication* application = FindApplication(order.attempt.application);
+  if (application == nullptr || application->attempt.id != order.attempt) return;
+  TF_PROBE("yarn/amrm-token-expires");
+  application->attempt.amrm_token_expired = true;
+  NewsFor(*application);
 }
 
 yarn::RmResponse RmCore::Answer(const RmCall& call,

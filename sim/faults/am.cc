@@ -1,4 +1,5 @@
-// ApplicationMasters whose process is killed, or stands still.
+// ApplicationMasters whose process is killed or stands still, or whom the RM does not know any
+// more.
 #include <deque>
 #include <utility>
 #include <vector>
@@ -7,12 +8,34 @@
 
 namespace tfyarn::sim {
 
-template <>
-void SimHost::Strike<FaultId::kAmCrash>(const FaultOrder& order) {
+std::vector<AmActor*> SimHost::AmsOf(const FaultOrder& order) {
+  std::vector<AmActor*> ams;
   for (const Struck& struck : order.struck) {
     const JobRt* job = JobNamed(struck.job);
     if (job == nullptr || job->am == 0) continue;
-    CrashAm(static_cast<AmActor&>(*actors_[job->am]));
+    ams.push_back(static_cast<AmActor*>(actors_[job->am].get()));
+  }
+  return ams;
+}
+
+template <>
+void SimHost::Strike<FaultId::kAmCrash>(const FaultOrder& order) {
+  for (AmActor* am : AmsOf(order)) CrashAm(*am);
+}
+
+// Source: ApplicationMasterService.allocate (ApplicationMasterNotRegisteredException).
+template <>
+void SimHost::Strike<FaultId::kAmResync>(const FaultOrder& order) {
+  for (const AmActor* am : AmsOf(order)) {
+    if (rm_ != nullptr) StepRm(fakes::ForgetRegistration{.attempt = am->attempt});
+  }
+}
+
+// Source: AMRMTokenSecretManager.retrievePassword (InvalidToken).
+template <>
+void SimHost::Strike<FaultId::kTokenExpiry>(const FaultOrder& order) {
+  for (const AmActor* am : AmsOf(order)) {
+    if (rm_ != nullptr) StepRm(fakes::ExpireAmRmToken{.attempt = am->attempt});
   }
 }
 
@@ -20,12 +43,9 @@ template <>
 void SimHost::Strike<FaultId::kAmPause>(const FaultOrder& order) {
   std::vector<std::uint32_t>& paused = paused_[KeyOf(order)];
   if (order.begins) {
-    for (const Struck& struck : order.struck) {
-      const JobRt* job = JobNamed(struck.job);
-      if (job == nullptr || job->am == 0) continue;
-      paused.push_back(job->am);
-      auto& am = static_cast<AmActor&>(*actors_[job->am]);
-      if (++am.pauses == 1) PauseAm(am, true);
+    for (AmActor* am : AmsOf(order)) {
+      paused.push_back(am->id);
+      if (++am->pauses == 1) PauseAm(*am, true);
     }
     return;
   }

@@ -371,6 +371,22 @@ const std::vector<Row>& Rows() {
        [](const SmallRun& run) {
          return Answered<yarn::RegisterApplicationMasterResponse>(run).size() == 2;
        }},
+      {"am_resync",
+       "the AM registers again, and keeps what it has",
+       {"kind: am_resync, at: 30s, target: {am: a}"},
+       [](const SmallRun& run) {
+         const Times again = run.Ordered<CallRm>([](const CallRm& call) {
+           return std::holds_alternative<yarn::RegisterApplicationMasterRequest>(call.request);
+         });
+         return again.size() == 2 && Within(again.back(), 30, 31.5) && Near(Late(run), 0);
+       }},
+      {"token_expiry",
+       "the AM ends, and another attempt takes over",
+       {"kind: token_expiry, at: 30s, target: {am: a}"},
+       [](const SmallRun& run) {
+         const Times starts = run.Told<AmStarted>();
+         return starts.size() == 2 && Within(starts[1], 30, 36) && run.job().am_attempts == 2;
+       }},
       {"am_crash",
        "another attempt takes over",
        {"kind: am_crash, at: 30s, target: {am: a}"},
