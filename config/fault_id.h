@@ -59,7 +59,9 @@
   One(HdfsSafemode) \
   One(HdfsSlow) \
   One(HdfsQuota) \
-  One(TokenExpiry)
+  One(TokenExpiry) \
+  One(ClockSkew) \
+  One(ClockJump)
 // clang-format on
 
 /// A recorded trace strikes as NodeCrash, and has no effect of its own.

@@ -54,11 +54,6 @@ const FaultTraits& TraitsOf(std::string_view name) {
   return kind == nullptr ? unknown : kind->traits;
 }
 
-const std::vector<std::string>& LaterFaultKinds() {
-  static const std::vector<std::string> kinds = {"clock_skew", "clock_jump"};
-  return kinds;
-}
-
 const std::vector<std::string>& MessageNames() {
   static const std::vector<std::string> names = [] {
     std::vector<std::string> all;

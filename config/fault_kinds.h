@@ -198,12 +198,10 @@ struct FaultKind {
 /// By FaultId, which is the order of the documentation.
 [[nodiscard]] const std::vector<FaultKind>& FaultKinds();
 [[nodiscard]] const FaultKind& KindWith(FaultId id);
-/// nullptr when there is no such kind, or not yet.
+/// nullptr when there is no such kind.
 [[nodiscard]] const FaultKind* FindFaultKind(std::string_view name);
 /// Of a fault as a run's trace names it: also of one that no scenario can have.
 [[nodiscard]] const FaultTraits& TraitsOf(std::string_view name);
-/// Kinds that a later version brings.
-[[nodiscard]] const std::vector<std::string>& LaterFaultKinds();
 /// The messages that drop, delay and duplicate know: names of core/model/channel.h, and calls of
 /// core/model/yarn.h without "Request".
 [[nodiscard]] const std::vector<std::string>& MessageNames();

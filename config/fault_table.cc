@@ -345,11 +345,6 @@ bool ReadKind(Decoder& decoder, const Node& node, FaultSpec& out) {
     out.kind = node.text;
     return true;
   }
-  const auto& later = LaterFaultKinds();
-  if (std::find(later.begin(), later.end(), node.text) != later.end()) {
-    decoder.Error(node, fmt::format("faults of kind `{}` come in a later version", node.text));
-    return false;
-  }
   std::vector<std::string> names;
   for (const FaultKind& kind : FaultKinds()) names.push_back(kind.name);
   const std::string nearest = Nearest(node.text, names);

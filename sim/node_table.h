@@ -15,6 +15,7 @@
 #include "config/scenario.h"
 #include "core/model/ids.h"
 #include "core/model/resource.h"
+#include "core/model/time.h"
 
 namespace tfyarn::sim {
 
@@ -45,6 +46,7 @@ struct NodeInfo {
       leaving_by;  ///< Takes it out of service; true: at once, or its time of grace is over.
   std::map<std::uint64_t, std::string> unhealthy_by;   ///< What its health report says.
   std::map<std::uint64_t, std::string> disks_lost_by;  ///< The error of who would use them.
+  Duration clock_offset{};                             ///< How far its clock is ahead.
   bool restart_nm = false;   ///< It was taken in again; its NM may still hear that it is to stop.
   std::int32_t nm_down = 0;  ///< Faults that keep its NM down.
   std::int32_t muted = 0;    ///< Faults that lose its NM's calls to the RM.

@@ -288,6 +288,7 @@ class SimHost : private ClusterView, private WorldView {
   /// `report`: why the node is unhealthy by that fault; empty when it is not any more.
   void SetUnhealthy(std::int32_t node, std::uint64_t fault, const std::string& report);
   void TellHealth(std::int32_t node);
+  void SetClocks(const FaultOrder& order);
   void LoseDisks(const FaultOrder& order, const std::string& error, const std::string& report);
   /// Why nothing can start on the node; empty while its disks are well.
   [[nodiscard]] std::string FailureByDisks(std::int32_t node) const;

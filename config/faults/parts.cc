@@ -26,6 +26,18 @@ FaultParam Factor(std::string text, std::string doc) {
           .most = 1e6};
 }
 
+std::vector<FaultParam> ClockParams() {
+  return {{.name = "offset",
+           .kind = FaultParamKind::kDuration,
+           .default_text = "15m",
+           .doc = "By how much."},
+          {.name = "direction",
+           .kind = FaultParamKind::kWord,
+           .default_text = "ahead",
+           .doc = "`ahead`: they show a later time; `back`: an earlier one.",
+           .choices = {"ahead", "back"}}};
+}
+
 FaultParam Noticed() {
   return {.name = "noticed",
           .kind = FaultParamKind::kDuration,

@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "config/fault_id.h"
 #include "config/fault_kinds.h"
@@ -27,6 +28,8 @@ inline constexpr std::int64_t kOften = 3;
 [[nodiscard]] FaultParam Times(std::string doc);
 /// The parameter `factor`, from 1.
 [[nodiscard]] FaultParam Factor(std::string text, std::string doc);
+/// The parameters `offset` and `direction`: how wrong a clock is.
+[[nodiscard]] std::vector<FaultParam> ClockParams();
 /// The parameter `noticed`: when a node's health check looks at its disks.
 [[nodiscard]] FaultParam Noticed();
 /// The parameters `message` and `nth`: which single message.

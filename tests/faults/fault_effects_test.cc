@@ -144,6 +144,19 @@ Times ClientExits(const SmallRun& run) {
   });
 }
 
+/// What true clocks showed when the run began.
+WallTime SimulatedStart() {
+  const auto& started = std::get<AmStarted>(
+      std::get<trace::AmTold>(
+          std::find_if(Undisturbed().records().begin(), Undisturbed().records().end(),
+                       [](const trace::TraceRecord& record) {
+                         return std::holds_alternative<trace::AmTold>(record.fact);
+                       })
+              ->fact)
+          .event);
+  return started.wall - 10s;
+}
+
 struct Row {
   std::string kind;
   std::string shows;
@@ -611,6 +624,30 @@ const std::vector<Row>& Rows() {
        {"kind: hdfs_quota, at: 1s, bytes: 0B, for: 30s",
         "kind: hdfs_quota, at: 1s, bytes: 1GiB, for: 1s"},
        [](const SmallRun& run) { return Within(First(run.Told<JournalAppended>(), 1), 31, 62); }},
+      {"clock_skew",
+       "nothing starts on a node whose clock says that tokens are too old, until all is right",
+       {"kind: clock_skew, at: 700ms, target: nodes, offset: 9m, for: 40s",
+        "kind: clock_skew, at: 700ms, target: nodes, offset: 2m, for: 20s"},
+       [](const SmallRun& run) { return Within(First(Launches(run), 1), 20, 60); }},
+      {"clock_skew",
+       "an ApplicationMaster dates by the clock of its node",
+       {"kind: clock_skew, at: 0s, target: nodes, offset: 9m, direction: back"},
+       [](const SmallRun& run) {
+         return run.Told<AmStarted>(
+                       [](const AmStarted& started) { return started.wall < SimulatedStart(); })
+                    .size() == 1;
+       }},
+      {"clock_jump",
+       "the next ApplicationMaster dates by another clock",
+       {"kind: clock_jump, at: 30s, target: nodes, offset: 1h, direction: back",
+        "kind: clock_jump, at: 31s, target: nodes, offset: 5m",
+        "kind: am_crash, at: 35s, target: {am: a}"},
+       [](const SmallRun& run) {
+         return run.Told<AmStarted>([](const AmStarted& started) {
+                     return started.wall < SimulatedStart() - 50min;
+                   })
+                    .size() == 1;
+       }},
       {"trace",
        "a node is down while any of its sources is",
        {"kind: trace, format: lanl, file: t.csv, system: 2"},

@@ -90,6 +90,8 @@ std::string Parameters(const config::FaultKind& kind) {
       {"reorder", ", by: 4s"},
       {"partition", ""},
       {"container_exit", ", exit: 9"},
+      {"clock_skew", ", offset: 20m"},
+      {"clock_jump", ", offset: 20m"},
       {"disk_full", ", noticed: 1s"},
       {"disks_failed", ", noticed: 1s"},
       {"hdfs_slow", ", factor: 300"}};
@@ -203,9 +205,9 @@ TEST(FaultTargetsTest, FormsThatNameTheSameStrikeTheSame) {
 /// A target that every fault of the kind may have: the plainest.
 std::string PlainTarget(const config::FaultKind& kind) {
   // Another fault may move a task to another node, and these leave the nodes up.
-  static const std::set<std::string> everywhere = {"slow_node",     "gpu_slow",      "launch_fail",
-                                                   "localize_fail", "localize_slow", "drop",
-                                                   "delay",         "duplicate"};
+  static const std::set<std::string> everywhere = {"slow_node",   "clock_skew",    "gpu_slow",
+                                                   "launch_fail", "localize_fail", "localize_slow",
+                                                   "drop",        "delay",         "duplicate"};
   if (everywhere.contains(kind.name)) return "nodes";
   switch (kind.target) {
     case config::FaultTarget::kNode:
@@ -243,9 +245,9 @@ std::vector<const config::FaultKind*> KindsThatLast() {
 /// Two of these together do more than one, or are declared once more; fault_effects_test.cc has
 /// rows for that.
 const std::set<std::string>& Adding() {
-  static const std::set<std::string> kinds = {"slow_node",    "localize_slow", "latency", "delay",
-                                              "duplicate",    "hdfs_slow",     "reorder", "rm_slow",
-                                              "gpu_scarcity", "gpu_lost",      "gpu_slow"};
+  static const std::set<std::string> kinds = {
+      "slow_node",  "localize_slow", "latency", "delay",        "duplicate", "hdfs_slow",
+      "clock_skew", "reorder",       "rm_slow", "gpu_scarcity", "gpu_lost",  "gpu_slow"};
   return kinds;
 }
 
@@ -319,8 +321,8 @@ TEST(FaultTargetsTest, WhatIsNotInTheScenarioIsAnError) {
 /// says nothing new.
 bool IsThereUnasked(const config::FaultKind& kind) {
   static const std::set<std::string> kinds = {
-      "gpu_slow",  "disk_full",     "disks_failed", "node_unhealthy",
-      "slow_node", "localize_slow", "rm_pause",     "rm_duplicate_response"};
+      "clock_skew", "gpu_slow",      "disk_full", "disks_failed",         "node_unhealthy",
+      "slow_node",  "localize_slow", "rm_pause",  "rm_duplicate_response"};
   return kinds.contains(kind.name) || kind.target == config::FaultTarget::kHdfs;
 }
 
